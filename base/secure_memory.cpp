@@ -1,0 +1,49 @@
+#include "base/secure_memory.h"
+
+#include <sodium.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/random.h"
+
+namespace trefoil {
+
+SecretKey::SecretKey() {
+  InitialiseSodium();
+  data_ = static_cast<std::uint8_t*>(sodium_malloc(kBytes));
+  if (data_ == nullptr) throw std::bad_alloc();
+  sodium_memzero(data_, kBytes);
+}
+
+SecretKey::SecretKey(std::span<const std::uint8_t, kBytes> bytes) : SecretKey() {
+  std::copy(bytes.begin(), bytes.end(), data_);
+}
+
+SecretKey::SecretKey(SecretKey&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+
+SecretKey& SecretKey::operator=(SecretKey&& other) noexcept {
+  std::swap(data_, other.data_);
+  return *this;
+}
+
+SecretKey::~SecretKey() { sodium_free(data_); }
+
+std::span<std::uint8_t, SecretKey::kBytes> SecretKey::bytes() {
+  return std::span<std::uint8_t, kBytes>(data_, kBytes);
+}
+
+std::span<const std::uint8_t, SecretKey::kBytes> SecretKey::bytes() const {
+  return std::span<const std::uint8_t, kBytes>(data_, kBytes);
+}
+
+void DisableCoreDumps() {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  prctl(PR_SET_DUMPABLE, 0);
+}
+
+}  // namespace trefoil

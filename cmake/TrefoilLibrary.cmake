@@ -1,0 +1,23 @@
+# trefoil_library(NAME SOURCES a.cpp ... DEPENDS target ...): one library per folder. The link direction is the
+# layer rule of the design: a library that is not in DEPENDS, directly or through one that is, does not link.
+add_library(trefoil_options INTERFACE)
+target_compile_options(trefoil_options INTERFACE -Wall -Wextra -Wconversion -Werror)
+target_include_directories(trefoil_options INTERFACE ${PROJECT_SOURCE_DIR})
+
+set(TREFOIL_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")
+if(TREFOIL_SANITIZE)
+  # Everything, the test framework's headers included, is compiled with the sanitizer.
+  add_compile_options(-fsanitize=${TREFOIL_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${TREFOIL_SANITIZE})
+  if(TREFOIL_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+function(trefoil_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(trefoil_${name} STATIC ${ARG_SOURCES})
+  add_library(trefoil::${name} ALIAS trefoil_${name})
+  target_link_libraries(trefoil_${name} PUBLIC ${ARG_DEPENDS} PRIVATE trefoil_options)
+  target_include_directories(trefoil_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+endfunction()

@@ -1,0 +1,61 @@
+#include "net/transport.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace trefoil::net {
+
+Transport::Transport(int self) : self_(self) { Require(self >= 0 && self < kParties, "Transport: party 0, 1 or 2"); }
+
+void Transport::Send(int peer, Bytes payload, Phase phase) {
+  Require(peer >= 0 && peer < kParties && peer != self_, "Transport::Send: peer out of range");
+  const std::uint64_t size = payload.size();
+  std::uint32_t depth = 0;
+  if (phase == Phase::kOnline) {
+    depth = counters_.rounds + 1;
+    counters_.bytes_sent += size;
+  } else {
+    counters_.bytes_offline += size;
+  }
+  counters_.bytes_sent_to[static_cast<std::size_t>(peer)] += size;
+  ++counters_.messages;
+  Write(peer, {.depth = depth, .payload = std::move(payload)});
+}
+
+Bytes Transport::Receive(int peer, std::size_t expected_bytes) { return Take(peer, expected_bytes, expected_bytes); }
+
+Bytes Transport::ReceiveUpTo(int peer, std::size_t limit) { return Take(peer, 0, limit); }
+
+Bytes Transport::Take(int peer, std::size_t least, std::size_t most) {
+  Require(peer >= 0 && peer < kParties && peer != self_, "Transport::Receive: peer out of range");
+  Message message = Read(peer);
+  if (message.payload.size() < least || message.payload.size() > most) {
+    throw ProtocolError("party " + std::to_string(peer) + " sent a message of " +
+                        std::to_string(message.payload.size()) + " bytes, expected " + std::to_string(most));
+  }
+  counters_.rounds = std::max(counters_.rounds, message.depth);
+  return std::move(message.payload);
+}
+
+const char* Describe(AbortCode code) {
+  switch (code) {
+    case AbortCode::kInternal:
+      return "aborted: internal error";
+    case AbortCode::kConfiguration:
+      return "aborted: configuration error";
+    case AbortCode::kPeerLost:
+      return "aborted: it lost a peer";
+    case AbortCode::kData:
+      return "aborted: its data is not what the job declares";
+    case AbortCode::kBudget:
+      return "aborted: its privacy budget does not allow the job";
+    case AbortCode::kStopped:
+      return "aborted: it was told to stop";
+  }
+  return "aborted: unknown reason";
+}
+
+}  // namespace trefoil::net

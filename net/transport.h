@@ -1,0 +1,91 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace trefoil::net {
+
+inline constexpr int kParties = 3;
+
+using Bytes = std::vector<std::byte>;
+
+/// What a message is counted as: online traffic, or offline traffic, which does not depend on the data and could have been
+/// produced and sent before it (dealt masks). Offline messages do not add to the logical depth.
+enum class Phase { kOnline, kOffline };
+
+/// Why a party tells its peers to stop. A code only: never a value, a row or a file name.
+enum class AbortCode : std::uint8_t {
+  kInternal = 1,       ///< anything else
+  kConfiguration = 2,  ///< wrong job or settings
+  kPeerLost = 3,       ///< lost another party; `about` says which
+  kData = 4,           ///< its own data is not what the job declares
+  kBudget = 5,         ///< its privacy budget does not allow the job
+  kStopped = 6,        ///< told to stop (signal)
+};
+
+struct AbortReason {
+  AbortCode code = AbortCode::kInternal;
+  int about = -1;  ///< with kPeerLost: the party that was lost
+};
+
+/// One message as the links carry it. `depth` is the sender's logical depth (0: does not count).
+struct Message {
+  std::uint32_t depth = 0;
+  Bytes payload;
+};
+
+/// What one party has sent since it was last reset: payload bytes (no frames, no TLS), messages, and rounds, which are the
+/// logical depth: a message carries its sender's depth + 1, and the receiver's depth becomes the maximum of both.
+struct Counters {
+  std::uint32_t rounds = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_offline = 0;
+  std::array<std::uint64_t, kParties> bytes_sent_to{};  ///< online and offline, by peer
+  std::uint64_t messages = 0;
+};
+
+/// One party's links to its two peers: ordered, reliable, message by message. The public functions count and check; a
+/// subclass moves bytes. Used by one thread at a time.
+class Transport {
+ public:
+  explicit Transport(int self);
+  virtual ~Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  [[nodiscard]] int self() const { return self_; }
+
+  /// Queues a message and returns without waiting for the peer.
+  /// Throws NetworkError if a link is known to be down.
+  void Send(int peer, Bytes payload, Phase phase = Phase::kOnline);
+
+  /// The next message of `peer`, which must have exactly `expected_bytes`.
+  /// Throws NetworkError if a peer is lost, silent for too long, or aborted; ProtocolError on a wrong length.
+  [[nodiscard]] Bytes Receive(int peer, std::size_t expected_bytes);
+
+  /// The next message of `peer`, of at most `limit` bytes: for the few messages whose length only the sender knows.
+  [[nodiscard]] Bytes ReceiveUpTo(int peer, std::size_t limit);
+
+  /// Tells both peers to stop and why, as well as the links still allow; never throws. Nothing can be sent afterwards.
+  virtual void Abort(AbortReason reason) noexcept = 0;
+
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+  /// Starts counting anew. The peers must do the same at the same place, with no message under way but barriers.
+  void ResetCounters() { counters_ = {}; }
+
+ protected:
+  virtual void Write(int peer, Message message) = 0;
+  virtual Message Read(int peer) = 0;
+
+ private:
+  Bytes Take(int peer, std::size_t least, std::size_t most);
+
+  int self_;
+  Counters counters_;
+};
+
+/// The text for an abort reason as received from `peer`: "aborted: its data is not what the job declares", ...
+[[nodiscard]] const char* Describe(AbortCode code);
+
+}  // namespace trefoil::net
