@@ -1,0 +1,44 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace trefoil::data {
+
+enum class Format { kIdx, kCsv, kNpy, kNpz };
+enum class ColumnKind { kNumber, kCategory, kIgnore };
+
+/// One column of a CSV file, and what becomes of it: a number (value - mean) / scale, or one 0/1 feature per declared
+/// category. Means, scales and categories are public constants of the job.
+struct Column {
+  std::string name;
+  ColumnKind kind = ColumnKind::kNumber;
+  double mean = 0.0;
+  double scale = 1.0;
+  std::vector<std::string> values;
+};
+
+/// The label column of a CSV file: value number k of `values` is class k; `aliases` maps other spellings to a value.
+struct Label {
+  std::string column;
+  std::vector<std::string> values;
+  std::map<std::string, std::string> aliases;
+};
+
+/// The [data] table of a job file: the public schema that every party's data must meet.
+struct DataSpec {
+  std::string name;
+  Format format = Format::kIdx;
+  std::array<std::int64_t, 3> rows{};  ///< declared capacity of each party
+  std::int64_t features = 0;           ///< columns of the matrix, after one-hot encoding
+  int classes = 2;
+  double scale = 1.0;  ///< every value of IDX, NPY and NPZ data is divided by it
+  bool header = true;
+  std::string missing = "?";
+  std::vector<Column> columns;
+  Label label;
+};
+
+}  // namespace trefoil::data

@@ -1,0 +1,159 @@
+#include "mpc/bits.h"
+
+#include <array>
+
+#include "base/error.h"
+
+namespace trefoil::mpc {
+namespace {
+
+constexpr Index kWordBits = 64;
+
+Index WordsFor(Index count) { return (count + kWordBits - 1) / kWordBits; }
+
+/// Transposes 64 x 64 bits in place: bit j of row i becomes bit i of row j. (Hacker's Delight, 7-3, for 64 bits.)
+void Transpose(std::array<Word, 64>& rows) {
+  Word mask = 0x00000000FFFFFFFFULL;
+  for (std::size_t j = 32; j != 0; j >>= 1, mask ^= mask << j) {
+    for (std::size_t k = 0; k < 64; k = ((k | j) + 1) & ~j) {
+      const Word swap = ((rows[k] >> j) ^ rows[k | j]) & mask;
+      rows[k] ^= swap << j;
+      rows[k | j] ^= swap;
+    }
+  }
+}
+
+/// Appends runs of bits to a byte string, lowest bit first.
+class BitWriter {
+ public:
+  explicit BitWriter(std::uint64_t bytes) { out_.reserve(bytes); }
+
+  void Append(Word bits, int count) {
+    pending_ |= static_cast<unsigned __int128>(bits) << filled_;
+    for (filled_ += count; filled_ >= 8; filled_ -= 8) {
+      out_.push_back(static_cast<std::byte>(pending_));
+      pending_ >>= 8;
+    }
+  }
+
+  net::Bytes Finish() {
+    if (filled_ > 0) out_.push_back(static_cast<std::byte>(pending_));
+    return std::move(out_);
+  }
+
+ private:
+  net::Bytes out_;
+  unsigned __int128 pending_ = 0;
+  int filled_ = 0;
+};
+
+class BitReader {
+ public:
+  explicit BitReader(const net::Bytes& bytes) : bytes_(bytes) {}
+
+  Word Take(int count) {
+    for (; available_ < count; available_ += 8) {
+      pending_ |= static_cast<unsigned __int128>(std::to_integer<Word>(bytes_[at_++])) << available_;
+    }
+    const Word bits = static_cast<Word>(pending_) & (count == 64 ? ~Word{0} : (Word{1} << count) - 1);
+    pending_ >>= count;
+    available_ -= count;
+    return bits;
+  }
+
+ private:
+  const net::Bytes& bytes_;
+  std::size_t at_ = 0;
+  unsigned __int128 pending_ = 0;
+  int available_ = 0;
+};
+
+int BitsOfWord(Index word, Index count) { return static_cast<int>(std::min(kWordBits, count - word * kWordBits)); }
+
+}  // namespace
+
+BitMatrix::BitMatrix(Index planes, Index count) : words_(RingMatrix::Zero(planes, WordsFor(count))), count_(count) {}
+
+void BitMatrix::ClearTail() {
+  const Index used = count_ % kWordBits;
+  if (used != 0) words_.col(words_.cols() - 1) = words_.col(words_.cols() - 1).unaryExpr([used](Word word) {
+    return word & ((Word{1} << used) - 1);
+  });
+}
+
+BitMatrix operator^(const BitMatrix& a, const BitMatrix& b) {
+  Require(a.planes() == b.planes() && a.count() == b.count(), "BitMatrix: shapes differ");
+  BitMatrix out = a;
+  out.words_ = a.words_.binaryExpr(b.words_, [](Word u, Word v) { return u ^ v; });
+  return out;
+}
+
+BitMatrix operator&(const BitMatrix& a, const BitMatrix& b) {
+  Require(a.planes() == b.planes() && a.count() == b.count(), "BitMatrix: shapes differ");
+  BitMatrix out = a;
+  out.words_ = a.words_.binaryExpr(b.words_, [](Word u, Word v) { return u & v; });
+  return out;
+}
+
+BitMatrix Planes(const BitMatrix& bits, Index first, Index planes) {
+  Require(first >= 0 && planes >= 0 && first + planes <= bits.planes(), "Planes: out of range");
+  BitMatrix out(planes, bits.count());
+  out.words() = bits.words().middleRows(first, planes);
+  return out;
+}
+
+BitMatrix Stacked(const BitMatrix& top, const BitMatrix& bottom) {
+  Require(top.count() == bottom.count(), "Stacked: the same number of bits a plane");
+  BitMatrix out(top.planes() + bottom.planes(), top.count());
+  out.words().topRows(top.planes()) = top.words();
+  out.words().bottomRows(bottom.planes()) = bottom.words();
+  return out;
+}
+
+BitMatrix ToPlanes(const RingMatrix& x, int width) {
+  Require(width >= 1 && width <= 64, "ToPlanes: a width of 1 to 64 bits");
+  BitMatrix out(width, x.size());
+  std::array<Word, 64> block{};
+  for (Index word = 0; word < out.words().cols(); ++word) {
+    const int used = BitsOfWord(word, x.size());
+    block.fill(0);
+    std::copy_n(x.data() + word * kWordBits, used, block.begin());
+    Transpose(block);
+    for (Index plane = 0; plane < width; ++plane) out.words()(plane, word) = block[static_cast<std::size_t>(plane)];
+  }
+  return out;
+}
+
+RingMatrix ToWords(const BitMatrix& bits) {
+  RingMatrix out(bits.planes(), bits.count());
+  for (Index plane = 0; plane < bits.planes(); ++plane) {
+    for (Index item = 0; item < bits.count(); ++item) out(plane, item) = bits.bit(plane, item) ? 1 : 0;
+  }
+  return out;
+}
+
+std::uint64_t PackedBytes(Index planes, Index count) { return static_cast<std::uint64_t>((planes * count + 7) / 8); }
+
+net::Bytes Pack(const BitMatrix& bits) {
+  BitWriter writer(PackedBytes(bits.planes(), bits.count()));
+  for (Index plane = 0; plane < bits.planes(); ++plane) {
+    for (Index word = 0; word < bits.words().cols(); ++word) {
+      writer.Append(bits.words()(plane, word), BitsOfWord(word, bits.count()));
+    }
+  }
+  return writer.Finish();
+}
+
+BitMatrix Unpack(const net::Bytes& bytes, Index planes, Index count) {
+  Require(bytes.size() == PackedBytes(planes, count), "Unpack: wrong number of bytes");
+  BitMatrix out(planes, count);
+  BitReader reader(bytes);
+  for (Index plane = 0; plane < planes; ++plane) {
+    for (Index word = 0; word < out.words().cols(); ++word) {
+      out.words()(plane, word) = reader.Take(BitsOfWord(word, count));
+    }
+  }
+  return out;
+}
+
+}  // namespace trefoil::mpc

@@ -1,0 +1,53 @@
+#pragma once
+#include "mpc/ring.h"
+#include "net/transport.h"
+
+namespace trefoil::mpc {
+
+/// `planes()` rows of `count` bits each, 64 to a word, lowest bit first; the unused bits of a row's last word are zero.
+/// The planes of a number are its bits, plane 0 the least significant.
+class BitMatrix {
+ public:
+  BitMatrix() = default;
+  /// All zeros.
+  BitMatrix(Index planes, Index count);
+
+  [[nodiscard]] Index planes() const { return words_.rows(); }
+  [[nodiscard]] Index count() const { return count_; }
+  [[nodiscard]] Index bits() const { return planes() * count_; }
+  [[nodiscard]] const RingMatrix& words() const { return words_; }
+  [[nodiscard]] RingMatrix& words() { return words_; }
+  [[nodiscard]] bool bit(Index plane, Index item) const {
+    return ((words_(plane, item / 64) >> (item % 64)) & 1U) != 0;
+  }
+  void set(Index plane, Index item) { words_(plane, item / 64) |= Word{1} << (item % 64); }
+
+  /// Zeroes the unused bits of each row's last word: to be called after writing whole words.
+  void ClearTail();
+
+  friend BitMatrix operator^(const BitMatrix& a, const BitMatrix& b);
+  friend BitMatrix operator&(const BitMatrix& a, const BitMatrix& b);
+
+ private:
+  RingMatrix words_;
+  Index count_ = 0;
+};
+
+/// Rows [first, first + planes) of `bits`.
+[[nodiscard]] BitMatrix Planes(const BitMatrix& bits, Index first, Index planes);
+/// The rows of `top`, then those of `bottom`. Pre: the same count.
+[[nodiscard]] BitMatrix Stacked(const BitMatrix& top, const BitMatrix& bottom);
+
+/// The low `width` bits of every element (row by row) as planes: plane t holds bit t of each.
+[[nodiscard]] BitMatrix ToPlanes(const RingMatrix& x, int width);
+
+/// Every bit of `bits` as a 0/1 word: planes() rows, count() columns.
+[[nodiscard]] RingMatrix ToWords(const BitMatrix& bits);
+
+/// Bytes that `bits` takes on the wire: planes * count bits, rounded up to a byte.
+[[nodiscard]] std::uint64_t PackedBytes(Index planes, Index count);
+[[nodiscard]] net::Bytes Pack(const BitMatrix& bits);
+/// Pre: PackedBytes(planes, count) bytes.
+[[nodiscard]] BitMatrix Unpack(const net::Bytes& bytes, Index planes, Index count);
+
+}  // namespace trefoil::mpc

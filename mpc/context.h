@@ -1,0 +1,61 @@
+#pragma once
+#include "base/thread_pool.h"
+#include "mpc/bits.h"
+#include "mpc/prss.h"
+#include "mpc/ring.h"
+#include "net/transport.h"
+
+namespace trefoil::mpc {
+
+/// Who plays which part in an operation with a dealer: A and B open a masked value, D knows the mask.
+struct Roles {
+  int a = 0;
+  int b = 1;
+  int dealer = 2;
+};
+
+/// One party's side of a computation: its links, its correlated randomness and the program's counters. Every party must
+/// call the same operations in the same order. Used by one thread.
+class Context {
+ public:
+  /// The transport and the pool outlive the context.
+  Context(net::Transport& transport, Prss prss, ThreadPool& pool);
+
+  [[nodiscard]] int self() const { return transport_.self(); }
+  [[nodiscard]] int next() const { return (self() + 1) % net::kParties; }
+  [[nodiscard]] int previous() const { return (self() + 2) % net::kParties; }
+  [[nodiscard]] net::Transport& transport() { return transport_; }
+  [[nodiscard]] ThreadPool& pool() { return pool_; }
+
+  /// A number that no operation of this session has had.
+  [[nodiscard]] OperationId NextOperation() { return operations_++; }
+
+  /// Roles for the next operation with a dealer: they rotate, so that load balances.
+  [[nodiscard]] Roles NextRoles();
+  /// Lets the next roles be A = P0, B = P1, D = P2, as declared costs assume. Changes no randomness.
+  void RestartRoles() { turn_ = 0; }
+
+  /// Words of component `component`'s stream (see Prss::Fill).
+  [[nodiscard]] RingMatrix Draw(int component, Purpose purpose, OperationId operation, Index rows, Index cols);
+  [[nodiscard]] BitMatrix DrawBits(int component, Purpose purpose, OperationId operation, Index planes, Index count);
+
+  /// This party's part of a fresh sharing of zero, 3-of-3: F(k_i) - F(k_{i+1}), and with XOR for bits.
+  [[nodiscard]] RingMatrix DrawZero(OperationId operation, Index rows, Index cols);
+  [[nodiscard]] BitMatrix DrawZeroBits(OperationId operation, Index planes, Index count);
+
+  /// Element by element, row by row, 8 bytes each.
+  void SendWords(int peer, const RingMatrix& words, net::Phase phase = net::Phase::kOnline);
+  [[nodiscard]] RingMatrix ReceiveWords(int peer, Index rows, Index cols);
+  /// Packed to the bit.
+  void SendBits(int peer, const BitMatrix& bits, net::Phase phase = net::Phase::kOnline);
+  [[nodiscard]] BitMatrix ReceiveBits(int peer, Index planes, Index count);
+
+ private:
+  net::Transport& transport_;
+  Prss prss_;
+  ThreadPool& pool_;
+  OperationId operations_ = 0;
+  int turn_ = 0;
+};
+
+}  // namespace trefoil::mpc

@@ -1,0 +1,100 @@
+#include "mpc/prss.h"
+
+#include <openssl/evp.h>
+#include <sodium.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace trefoil::mpc {
+namespace {
+
+constexpr std::size_t kBlockBytes = 16;
+
+void CheckOpenSsl(int result) {
+  if (result != 1) throw std::runtime_error("AES-128-CTR failed in OpenSSL");
+}
+
+}  // namespace
+
+class Prss::Cipher {
+ public:
+  explicit Cipher(const SecretKey& key) : context_(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free) {
+    if (!context_) throw std::bad_alloc();
+    CheckOpenSsl(EVP_EncryptInit_ex(context_.get(), EVP_aes_128_ctr(), nullptr, key.bytes().data(), nullptr));
+  }
+
+  void Fill(Purpose purpose, OperationId operation, std::span<Word> out) {
+    std::array<unsigned char, kBlockBytes> block{};
+    block[0] = static_cast<unsigned char>(purpose);
+    for (std::size_t i = 0; i < 8; ++i) block[1 + i] = static_cast<unsigned char>(operation >> (8 * i));
+    CheckOpenSsl(EVP_EncryptInit_ex(context_.get(), nullptr, nullptr, nullptr, block.data()));
+    std::fill(out.begin(), out.end(), 0);
+    auto* bytes = reinterpret_cast<unsigned char*>(out.data());
+    for (std::size_t left = out.size_bytes(); left > 0;) {
+      const auto chunk = static_cast<int>(std::min<std::size_t>(left, std::size_t{1} << 30));
+      int written = 0;
+      CheckOpenSsl(EVP_EncryptUpdate(context_.get(), bytes, &written, bytes, chunk));
+      bytes += written;
+      left -= static_cast<std::size_t>(written);
+    }
+  }
+
+ private:
+  std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)> context_;
+};
+
+Prss::Prss(int self, SecretKey own, SecretKey next)
+    : self_(self), ciphers_{std::make_unique<Cipher>(own), std::make_unique<Cipher>(next)} {}
+
+Prss::~Prss() = default;
+Prss::Prss(Prss&&) noexcept = default;
+
+void Prss::Fill(int component, Purpose purpose, OperationId operation, std::span<Word> out) {
+  const int offset = (component - self_ + net::kParties) % net::kParties;
+  Require(offset == 0 || offset == 1, "Prss::Fill: this party does not hold that component");
+  ciphers_[static_cast<std::size_t>(offset)]->Fill(purpose, operation, out);
+}
+
+Prss AgreeOnKeys(net::Transport& transport) {
+  static_assert(crypto_scalarmult_SCALARBYTES == SecretKey::kBytes && crypto_scalarmult_BYTES == SecretKey::kBytes);
+  const int self = transport.self();
+  const int next = (self + 1) % net::kParties;
+  const int previous = (self + 2) % net::kParties;
+  const SecretKey secret = RandomKey();
+  net::Bytes own_public(crypto_scalarmult_BYTES);
+  crypto_scalarmult_base(reinterpret_cast<unsigned char*>(own_public.data()), secret.bytes().data());
+  transport.Send(next, own_public);
+  transport.Send(previous, own_public);
+
+  // Key j belongs to P_j and P_{j-1}; it is bound to j and to both public keys, P_{j-1}'s first.
+  const auto derive = [&](int peer, int component) {
+    const net::Bytes theirs = transport.Receive(peer, crypto_scalarmult_BYTES);
+    SecretKey shared;
+    if (crypto_scalarmult(shared.bytes().data(), secret.bytes().data(),
+                          reinterpret_cast<const unsigned char*>(theirs.data())) != 0) {
+      throw ProtocolError("party " + std::to_string(peer) + " sent an unacceptable public key");
+    }
+    const net::Bytes& first = component == self ? theirs : own_public;
+    const net::Bytes& second = component == self ? own_public : theirs;
+    net::Bytes label(first);
+    label.insert(label.end(), second.begin(), second.end());
+    label.push_back(static_cast<std::byte>(component));
+    SecretKey key;
+    crypto_generichash(key.bytes().data(), key.bytes().size(), reinterpret_cast<const unsigned char*>(label.data()),
+                       label.size(), shared.bytes().data(), shared.bytes().size());
+    return key;
+  };
+  SecretKey own_key = derive(previous, self);
+  SecretKey next_key = derive(next, next);
+  return Prss(self, std::move(own_key), std::move(next_key));
+}
+
+}  // namespace trefoil::mpc

@@ -1,0 +1,45 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/secure_memory.h"
+#include "mpc/ring.h"
+#include "net/transport.h"
+
+namespace trefoil::mpc {
+
+/// Identifies one operation of a program: counted in program order, the same at all parties.
+using OperationId = std::uint64_t;
+
+/// What a stream of pseudo-random words is used for. An operation uses each purpose at most once a component.
+enum class Purpose : std::uint8_t { kInput = 1, kZero = 2, kMask = 3, kDeal = 4, kReshare = 5, kCoins = 6 };
+
+/// Pseudo-random secret sharing: component j of a sharing is held by P_j and P_{j-1}, who share the key k_j; so party i holds
+/// k_i and k_{i+1}. The stream of (key, purpose, operation) is AES-128 in counter mode with the initial block
+/// purpose (1 byte) | operation (8 bytes) | counter (7 bytes), hence no block of a key is used twice while operations differ.
+class Prss {
+ public:
+  /// Keys k_self and k_{self+1}; the first 16 bytes of each are the AES key.
+  Prss(int self, SecretKey own, SecretKey next);
+  ~Prss();
+  Prss(Prss&&) noexcept;
+  Prss& operator=(Prss&&) = delete;
+
+  /// Fills `out` with the words of component `component`'s stream; both its holders get the same.
+  /// Pre: component is self or self + 1 (mod 3).
+  void Fill(int component, Purpose purpose, OperationId operation, std::span<Word> out);
+
+ private:
+  class Cipher;
+  int self_;
+  std::array<std::unique_ptr<Cipher>, 2> ciphers_;
+};
+
+/// Agrees on fresh pairwise keys with both peers (X25519 and BLAKE2b, libsodium) over authenticated links.
+/// Cost: 1 round, 64 bytes sent by each party.
+/// Throws NetworkError if a peer fails, ProtocolError on an unacceptable public key.
+[[nodiscard]] Prss AgreeOnKeys(net::Transport& transport);
+
+}  // namespace trefoil::mpc

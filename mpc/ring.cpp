@@ -1,0 +1,26 @@
+#include "mpc/ring.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace trefoil::mpc {
+
+RingMatrix Reshaped(const RingMatrix& x, Index rows, Index cols) {
+  Require(rows >= 0 && cols >= 0 && rows * cols == x.size(), "Reshaped: the number of elements must stay the same");
+  RingMatrix out(rows, cols);
+  std::copy_n(x.data(), x.size(), out.data());
+  return out;
+}
+
+RingMatrix Stacked(const RingMatrix& top, const RingMatrix& bottom) {
+  if (top.rows() == 0) return bottom;
+  if (bottom.rows() == 0) return top;
+  Require(top.cols() == bottom.cols(), "Stacked: the same number of columns");
+  RingMatrix out(top.rows() + bottom.rows(), top.cols());
+  out.topRows(top.rows()) = top;
+  out.bottomRows(bottom.rows()) = bottom;
+  return out;
+}
+
+}  // namespace trefoil::mpc

@@ -1,0 +1,104 @@
+#include "mpc/share.h"
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace trefoil::mpc {
+namespace {
+
+void RequireSameShape(const RingMatrix& a, const RingMatrix& b) {
+  Require(a.rows() == b.rows() && a.cols() == b.cols(), "shares of different shapes");
+}
+
+}  // namespace
+
+ArithShare::ArithShare(RingMatrix own, RingMatrix next) : own_(std::move(own)), next_(std::move(next)) {
+  RequireSameShape(own_, next_);
+}
+
+ArithShare ArithShare::Zero(Index rows, Index cols) {
+  return {RingMatrix::Zero(rows, cols), RingMatrix::Zero(rows, cols)};
+}
+
+ArithShare operator+(const ArithShare& a, const ArithShare& b) {
+  RequireSameShape(a.own_, b.own_);
+  return {a.own_ + b.own_, a.next_ + b.next_};
+}
+
+ArithShare operator-(const ArithShare& a, const ArithShare& b) {
+  RequireSameShape(a.own_, b.own_);
+  return {a.own_ - b.own_, a.next_ - b.next_};
+}
+
+ArithShare operator-(const ArithShare& a) { return ~Word{0} * a; }
+
+ArithShare operator*(Word factor, const ArithShare& a) { return {a.own_ * factor, a.next_ * factor}; }
+
+ArithShare AddPublic(const Context& party, const ArithShare& x, const RingMatrix& c) {
+  RequireSameShape(x.own(), c);
+  // The constant goes to component 0, which P0 holds first and P2 second.
+  if (party.self() == 0) return {x.own() + c, x.next()};
+  if (party.self() == 2) return {x.own(), x.next() + c};
+  return x;
+}
+
+ArithShare AddPublic(const Context& party, const ArithShare& x, Word c) {
+  return AddPublic(party, x, RingMatrix::Constant(x.rows(), x.cols(), c));
+}
+
+ArithShare TimesPublic(const ArithShare& x, const RingMatrix& factors) {
+  RequireSameShape(x.own(), factors);
+  return {x.own() * factors, x.next() * factors};
+}
+
+ArithShare Reshaped(const ArithShare& x, Index rows, Index cols) {
+  return {Reshaped(x.own(), rows, cols), Reshaped(x.next(), rows, cols)};
+}
+
+ArithShare Rows(const ArithShare& x, Index first, Index count) {
+  Require(first >= 0 && count >= 0 && first + count <= x.rows(), "Rows: out of range");
+  return {x.own().middleRows(first, count), x.next().middleRows(first, count)};
+}
+
+ArithShare Stacked(const ArithShare& top, const ArithShare& bottom) {
+  return {Stacked(top.own(), bottom.own()), Stacked(top.next(), bottom.next())};
+}
+
+ArithShare Transposed(const ArithShare& x) { return {x.own().transpose(), x.next().transpose()}; }
+
+ArithShare RowSums(const ArithShare& x) { return {x.own().rowwise().sum(), x.next().rowwise().sum()}; }
+
+AdditiveShare operator+(const AdditiveShare& a, const AdditiveShare& b) {
+  RequireSameShape(a.part_, b.part_);
+  return AdditiveShare(a.part_ + b.part_);
+}
+
+AdditiveShare operator*(Word factor, const AdditiveShare& a) { return AdditiveShare(a.part_ * factor); }
+
+AdditiveShare ToAdditive(const ArithShare& x) { return AdditiveShare(x.own()); }
+
+BoolShare::BoolShare(BitMatrix own, BitMatrix next) : own_(std::move(own)), next_(std::move(next)) {
+  Require(own_.planes() == next_.planes() && own_.count() == next_.count(), "shares of different shapes");
+}
+
+BoolShare operator^(const BoolShare& a, const BoolShare& b) { return {a.own_ ^ b.own_, a.next_ ^ b.next_}; }
+
+BoolShare Not(const Context& party, const BoolShare& x) {
+  BitMatrix ones(x.planes(), x.count());
+  ones.words().setConstant(~Word{0});
+  ones.ClearTail();
+  if (party.self() == 0) return {x.own() ^ ones, x.next()};
+  if (party.self() == 2) return {x.own(), x.next() ^ ones};
+  return x;
+}
+
+BoolShare Planes(const BoolShare& x, Index first, Index planes) {
+  return {Planes(x.own(), first, planes), Planes(x.next(), first, planes)};
+}
+
+BoolShare Stacked(const BoolShare& top, const BoolShare& bottom) {
+  return {Stacked(top.own(), bottom.own()), Stacked(top.next(), bottom.next())};
+}
+
+}  // namespace trefoil::mpc
