@@ -1,0 +1,91 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "data/spec.h"
+
+namespace trefoil::apps {
+
+struct FeatureSpec {
+  std::string method = "none";
+  double row_norm = 1.0;  ///< public bound on the norm of a row, bias excluded
+};
+
+struct ModelSpec {
+  std::string loss = "one-vs-rest";  ///< or "squared"
+};
+
+struct TrainingSpec {
+  std::int64_t steps = 0;
+  double expected_batch = 0;
+  std::int64_t max_batch_per_owner = 0;
+  double learning_rate = 0;
+  std::string clipping = "factorised";
+  double logit_bound = 64.0;
+  std::string truncation = "stochastic";
+  std::int64_t checkpoint_every = 0;  ///< 0: no checkpoints
+};
+
+/// Exactly one of epsilon and sigma is present.
+struct PrivacySpec {
+  std::optional<double> epsilon;
+  std::optional<double> sigma;  ///< noise multiplier
+  double delta = 0;
+  std::string against = "insider";  ///< or "outsider"
+  double clip = 0;
+  std::string accountant = "rdp";
+  std::string sampling = "owner-poisson";  ///< or "public"
+};
+
+struct ReleaseSpec {
+  std::vector<int> to{0, 1, 2};
+};
+
+/// How `local` cuts one data set into three. Not part of the job's hash.
+struct LocalSpec {
+  std::string split = "even";                        ///< "even" or "sorted", where no fractions are given
+  std::optional<std::array<double, 3>> fractions{};  ///< contiguous shares of the rows
+};
+
+/// A job file, checked, with every default filled in (section 8 of the design).
+struct Job {
+  std::string name;
+  std::string type = "dpsgd";
+  int fraction_bits = 16;
+  data::DataSpec data;
+  FeatureSpec features;
+  ModelSpec model;
+  TrainingSpec training;
+  PrivacySpec privacy;
+  ReleaseSpec release;
+  LocalSpec local;
+};
+
+/// Reads a job file, applies the `--set` assignments in order, and checks it whole; opens no data.
+/// Throws ConfigError with one line: place, key, what was found, what was expected.
+[[nodiscard]] Job ReadJob(const std::filesystem::path& file,
+                          const std::vector<std::string>& assignments = {});
+
+/// The job that JobJson wrote; `source` names it in errors. Throws ConfigError as ReadJob.
+[[nodiscard]] Job ParseJobJson(const std::string& json, const std::string& source);
+
+/// The job as compact JSON, keys sorted, all defaults filled in, without [local]: what the parties compare
+/// and hash.
+[[nodiscard]] std::string JobJson(const Job& job);
+
+/// SHA-256 of JobJson, in lower-case hexadecimal.
+[[nodiscard]] std::string JobHash(const Job& job);
+
+/// The job as a TOML file with all defaults filled in, [local] included; ReadJob reads the same job back.
+[[nodiscard]] std::string JobToml(const Job& job);
+
+/// What this version accepts but does not do yet, one line each, for the user to be told.
+[[nodiscard]] std::vector<std::string> JobNotices(const Job& job);
+
+}  // namespace trefoil::apps

@@ -1,0 +1,191 @@
+#include <openssl/evp.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "apps/hex.h"
+#include "apps/job_reader.h"
+#include "base/error.h"
+
+namespace trefoil::apps {
+namespace {
+
+using Json = nlohmann::json;  // an object's keys are sorted
+
+const char* NameOf(data::Format format) {
+  switch (format) {
+    case data::Format::kIdx:
+      return "idx";
+    case data::Format::kCsv:
+      return "csv";
+    case data::Format::kNpy:
+      return "npy";
+    case data::Format::kNpz:
+      return "npz";
+  }
+  return "";
+}
+
+Json ToJson(const data::Column& column) {
+  switch (column.kind) {
+    case data::ColumnKind::kNumber:
+      return {{"name", column.name}, {"kind", "number"}, {"mean", column.mean}, {"scale", column.scale}};
+    case data::ColumnKind::kCategory:
+      return {{"name", column.name}, {"kind", "category"}, {"values", column.values}};
+    case data::ColumnKind::kIgnore:
+      break;
+  }
+  return {{"name", column.name}, {"kind", "ignore"}};
+}
+
+Json ToJson(const data::DataSpec& spec) {
+  Json json{{"name", spec.name},
+            {"format", NameOf(spec.format)},
+            {"rows", spec.rows},
+            {"features", spec.features},
+            {"classes", spec.classes}};
+  if (spec.format != data::Format::kCsv) {
+    json["scale"] = spec.scale;
+    return json;
+  }
+  json["header"] = spec.header;
+  json["missing"] = spec.missing;
+  json["column"] = Json::array();
+  for (const auto& column : spec.columns) json["column"].push_back(ToJson(column));
+  json["label"] = {{"column", spec.label.column}, {"values", spec.label.values}};
+  json["label"]["aliases"] = Json::object();
+  for (const auto& [alias, value] : spec.label.aliases) json["label"]["aliases"][alias] = value;
+  return json;
+}
+
+Json ToJson(const TrainingSpec& training) {
+  return {{"steps", training.steps},
+          {"expected_batch", training.expected_batch},
+          {"max_batch_per_owner", training.max_batch_per_owner},
+          {"learning_rate", training.learning_rate},
+          {"clipping", training.clipping},
+          {"logit_bound", training.logit_bound},
+          {"truncation", training.truncation},
+          {"checkpoint_every", training.checkpoint_every}};
+}
+
+Json ToJson(const PrivacySpec& privacy) {
+  Json json{{"delta", privacy.delta},
+            {"against", privacy.against},
+            {"clip", privacy.clip},
+            {"accountant", privacy.accountant},
+            {"sampling", privacy.sampling}};
+  if (privacy.epsilon) json["epsilon"] = *privacy.epsilon;
+  if (privacy.sigma) json["sigma"] = *privacy.sigma;
+  return json;
+}
+
+Json ToJson(const Job& job) {
+  return {{"version", 1},
+          {"type", job.type},
+          {"name", job.name},
+          {"fraction_bits", job.fraction_bits},
+          {"data", ToJson(job.data)},
+          {"features", {{"method", job.features.method}, {"row_norm", job.features.row_norm}}},
+          {"model", {{"loss", job.model.loss}, {"hidden", Json::array()}}},
+          {"training", ToJson(job.training)},
+          {"privacy", ToJson(job.privacy)},
+          {"release", {{"to", job.release.to}}}};
+}
+
+toml::table ToTomlTable(const Json& object, int depth);
+toml::array ToTomlArray(const Json& array, int depth);
+
+/// Hands a JSON value as TOML to `insert`.
+template <typename Insert>
+void Convert(const Json& value, int depth, const Insert& insert) {
+  // A job has five levels; the limit keeps a hostile model file from exhausting the stack.
+  if (depth > 8) throw ConfigError("nested too deeply for a job");
+  if (value.is_object()) return insert(ToTomlTable(value, depth + 1));
+  if (value.is_array()) return insert(ToTomlArray(value, depth + 1));
+  if (value.is_string()) return insert(value.get<std::string>());
+  if (value.is_boolean()) return insert(value.get<bool>());
+  if (value.is_number_integer()) return insert(value.get<std::int64_t>());
+  if (value.is_number_float()) return insert(value.get<double>());
+  throw ConfigError("null where a job has a value");
+}
+
+toml::table ToTomlTable(const Json& object, int depth) {
+  toml::table table;
+  for (const auto& [name, value] : object.items()) {
+    const std::string& key = name;
+    Convert(value, depth, [&](auto made) { table.insert_or_assign(key, std::move(made)); });
+  }
+  return table;
+}
+
+toml::array ToTomlArray(const Json& elements, int depth) {
+  toml::array array;
+  for (const auto& value : elements) {
+    Convert(value, depth, [&](auto made) { array.push_back(std::move(made)); });
+  }
+  return array;
+}
+
+}  // namespace
+
+std::string JobJson(const Job& job) { return ToJson(job).dump(); }
+
+std::string JobHash(const Job& job) {
+  const auto json = JobJson(job);
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int length = 0;
+  if (EVP_Digest(json.data(), json.size(), digest.data(), &length, EVP_sha256(), nullptr) != 1) {
+    throw std::runtime_error("SHA-256 is not available in OpenSSL");
+  }
+  return ToHex({digest.data(), length});
+}
+
+std::string JobToml(const Job& job) {
+  auto json = ToJson(job);
+  if (job.local.fractions) {
+    json["local"]["split"] = *job.local.fractions;
+  } else {
+    json["local"]["split"] = job.local.split;
+  }
+  std::ostringstream text;
+  text << "# The job as it was run, with every default filled in.\n" << ToTomlTable(json, 0) << '\n';
+  return text.str();
+}
+
+Job ParseJobJson(const std::string& json, const std::string& source) {
+  toml::table table;
+  try {
+    const auto parsed = Json::parse(json);
+    if (!parsed.is_object()) throw ConfigError("found no JSON object");
+    table = ToTomlTable(parsed, 0);
+  } catch (const Json::exception&) {
+    throw ConfigError(source + ": the job is not valid JSON");
+  } catch (const ConfigError& error) {
+    throw ConfigError(source + ": the job is not valid: " + error.what());
+  }
+  auto job = ReadJobTables(table, source);
+  CheckJobRules(job, table, source);
+  return job;
+}
+
+Job ReadJob(const std::filesystem::path& file, const std::vector<std::string>& assignments) {
+  auto table = ReadToml(file);
+  for (const auto& assignment : assignments) SetValue(table, assignment);
+  const auto name = file.string();
+  auto job = ReadJobTables(table, name);
+  CheckJobRules(job, table, name);
+  return job;
+}
+
+std::vector<std::string> JobNotices(const Job& job) {
+  std::vector<std::string> notices;
+  if (job.training.checkpoint_every > 0) {
+    notices.push_back(
+        "training.checkpoint_every: checkpoints are not written in this version; a lost run starts anew");
+  }
+  return notices;
+}
+
+}  // namespace trefoil::apps

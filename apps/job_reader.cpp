@@ -1,0 +1,242 @@
+#include "apps/job_reader.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace trefoil::apps {
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr Interval kPositive{.above = 0.0, .below = {}};
+constexpr Interval kAnyNumber{};
+
+const Names& KnownKeys() {
+  static const Names keys{"version",
+                          "type",
+                          "name",
+                          "fraction_bits",
+                          "data.name",
+                          "data.format",
+                          "data.rows",
+                          "data.features",
+                          "data.classes",
+                          "data.scale",
+                          "data.header",
+                          "data.missing",
+                          "data.column.name",
+                          "data.column.kind",
+                          "data.column.mean",
+                          "data.column.scale",
+                          "data.column.values",
+                          "data.label.column",
+                          "data.label.values",
+                          "data.label.aliases.*",
+                          "features.method",
+                          "features.row_norm",
+                          "model.loss",
+                          "model.hidden",
+                          "training.steps",
+                          "training.expected_batch",
+                          "training.max_batch_per_owner",
+                          "training.learning_rate",
+                          "training.clipping",
+                          "training.logit_bound",
+                          "training.truncation",
+                          "training.checkpoint_every",
+                          "privacy.epsilon",
+                          "privacy.sigma",
+                          "privacy.delta",
+                          "privacy.against",
+                          "privacy.clip",
+                          "privacy.accountant",
+                          "privacy.sampling",
+                          "release.to",
+                          "local.split"};
+  return keys;
+}
+
+/// A choice of which this version offers the `available` only and knows the `planned` by name.
+std::string ReadOption(const Section& section, std::string_view key, const Names& available,
+                       const Names& planned, std::optional<std::string> fallback = {}) {
+  auto all = available;
+  all.insert(all.end(), planned.begin(), planned.end());
+  auto option = section.Choice(key, all, std::move(fallback));
+  if (std::find(planned.begin(), planned.end(), option) != planned.end()) {
+    section.Fail(key, fmt::format("\"{}\" is not available in this version, which has \"{}\"", option,
+                                  fmt::join(available, "\", \"")));
+  }
+  return option;
+}
+
+data::Column ReadColumn(const Section& section) {
+  data::Column column;
+  column.name = section.Text("name");
+  const auto kind = section.Choice("kind", {"number", "category", "ignore"}, "number");
+  const auto belongs_to = [&](const char* key, const char* wanted) {
+    if (section.Has(key) && kind != wanted) {
+      section.Fail(key, fmt::format("column \"{}\" is of kind \"{}\"; only kind \"{}\" has it", column.name,
+                                    kind, wanted));
+    }
+  };
+  for (const auto* key : {"mean", "scale"}) belongs_to(key, "number");
+  belongs_to("values", "category");
+  if (kind == "number") {
+    column.kind = data::ColumnKind::kNumber;
+    column.mean = section.Number("mean", kAnyNumber, 0.0);
+    column.scale = section.Number("scale", kPositive, 1.0);
+  } else if (kind == "category") {
+    column.kind = data::ColumnKind::kCategory;
+    column.values = section.Texts("values");
+  } else {
+    column.kind = data::ColumnKind::kIgnore;
+  }
+  return column;
+}
+
+data::Label ReadLabel(const Section& section) {
+  data::Label label;
+  label.column = section.Text("column");
+  label.values = section.Texts("values");
+  const auto aliases = section.Table("aliases");
+  for (const auto& alias : aliases.Keys()) label.aliases[alias] = aliases.Text(alias);
+  return label;
+}
+
+std::int64_t FeaturesOf(const std::vector<data::Column>& columns) {
+  std::int64_t features = 0;
+  for (const auto& column : columns) {
+    if (column.kind == data::ColumnKind::kNumber) ++features;
+    if (column.kind == data::ColumnKind::kCategory)
+      features += static_cast<std::int64_t>(column.values.size());
+  }
+  return features;
+}
+
+void ReadCsv(const Section& section, data::DataSpec& spec) {
+  if (section.Has("scale")) section.Fail("scale", "each [[data.column]] has its own scale in format \"csv\"");
+  spec.header = section.Flag("header", true);
+  spec.missing = section.Text("missing", "?");
+  for (const auto& column : section.Tables("column")) spec.columns.push_back(ReadColumn(column));
+  if (spec.columns.empty()) section.Refuse("column", "one [[data.column]] for each column of the file");
+  spec.label = ReadLabel(section.Table("label"));
+}
+
+data::DataSpec ReadData(const Section& section) {
+  data::DataSpec spec;
+  spec.name = section.Name("name");
+  const auto format = section.Choice("format", {"idx", "csv", "npy", "npz"});
+  const auto rows = section.Wholes("rows", {0, 1'000'000'000}, "three whole numbers from 0 to 1000000000");
+  if (rows.size() != spec.rows.size()) section.Refuse("rows", "three whole numbers, one for each party");
+  std::copy(rows.begin(), rows.end(), spec.rows.begin());
+  spec.classes = static_cast<int>(section.Whole("classes", {2, 1000}));
+  if (format == "csv") {
+    spec.format = data::Format::kCsv;
+    ReadCsv(section, spec);
+    spec.features = section.Whole("features", {1, 1'000'000}, FeaturesOf(spec.columns));
+    return spec;
+  }
+  for (const auto* key : {"header", "missing", "column", "label"}) {
+    if (section.Has(key))
+      section.Fail(key, fmt::format("only format \"csv\" has it, and data.format is \"{}\"", format));
+  }
+  spec.format = format == "idx"   ? data::Format::kIdx
+                : format == "npy" ? data::Format::kNpy
+                                  : data::Format::kNpz;
+  spec.features = section.Whole("features", {1, 1'000'000});
+  spec.scale = section.Number("scale", kPositive, 1.0);
+  return spec;
+}
+
+FeatureSpec ReadFeatures(const Section& section) {
+  return {.method = ReadOption(section, "method", {"none"}, {"hog", "scatter", "hash-text", "onnx"}, "none"),
+          .row_norm = section.Number("row_norm", kPositive, 1.0)};
+}
+
+ModelSpec ReadModel(const Section& section) {
+  const auto hidden =
+      section.Wholes("hidden", {1, 100'000}, "an array of layer sizes", std::vector<std::int64_t>{});
+  if (!hidden.empty()) section.Fail("hidden", "hidden layers are not available in this version, expected []");
+  return {.loss = ReadOption(section, "loss", {"one-vs-rest", "squared"}, {"softmax"}, "one-vs-rest")};
+}
+
+TrainingSpec ReadTraining(const Section& section) {
+  TrainingSpec training;
+  training.steps = section.Whole("steps", {1, 10'000'000});
+  training.expected_batch = section.Number("expected_batch", kPositive);
+  training.max_batch_per_owner = section.Whole("max_batch_per_owner", {1, 10'000'000});
+  training.learning_rate = section.Number("learning_rate", kPositive);
+  training.clipping =
+      ReadOption(section, "clipping", {"factorised"}, {"published", "examples"}, "factorised");
+  training.logit_bound = section.Number("logit_bound", kPositive, 64.0);
+  training.truncation = ReadOption(section, "truncation", {"stochastic"}, {"exact"}, "stochastic");
+  training.checkpoint_every = section.Whole("checkpoint_every", {0, 10'000'000}, 0);
+  return training;
+}
+
+PrivacySpec ReadPrivacy(const Section& section) {
+  PrivacySpec privacy;
+  if (section.Has("epsilon") && section.Has("sigma")) {
+    section.Fail("sigma", "privacy.epsilon is given too, expected only one of them");
+  }
+  if (section.Has("sigma")) {
+    privacy.sigma = section.Number("sigma", kPositive);
+  } else if (section.Has("epsilon")) {
+    privacy.epsilon = section.Number("epsilon", kPositive);
+  } else {
+    section.Refuse("epsilon", "privacy.epsilon, or privacy.sigma (the noise multiplier), above 0");
+  }
+  privacy.delta = section.Number("delta", {.above = 0.0, .below = 1.0});
+  privacy.against = section.Choice("against", {"insider", "outsider"}, "insider");
+  privacy.clip = section.Number("clip", kPositive);
+  privacy.accountant = ReadOption(section, "accountant", {"rdp"}, {"pld", "pea"}, "rdp");
+  privacy.sampling = section.Choice("sampling", {"owner-poisson", "public"}, "owner-poisson");
+  return privacy;
+}
+
+ReleaseSpec ReadRelease(const Section& section) {
+  const std::string expected = "an array of different party numbers from 0 to 2, at least one";
+  auto to = section.Wholes("to", {0, 2}, expected, std::vector<std::int64_t>{0, 1, 2});
+  std::sort(to.begin(), to.end());
+  if (to.empty() || std::adjacent_find(to.begin(), to.end()) != to.end()) section.Refuse("to", expected);
+  ReleaseSpec release;
+  release.to.clear();
+  for (const auto party : to) release.to.push_back(static_cast<int>(party));
+  return release;
+}
+
+LocalSpec ReadLocal(const Section& section, const toml::table& root) {
+  const auto split = root.at_path("local.split");
+  if (!split.is_array()) return {.split = section.Choice("split", {"even", "sorted"}, "even")};
+  const std::string expected = "\"even\", \"sorted\" or three fractions above 0 that add up to at most 1";
+  const auto fractions = section.Numbers("split", {.above = 0.0, .below = 1.0});
+  if (fractions.size() != 3 || fractions[0] + fractions[1] + fractions[2] > 1.0 + 1e-9)
+    section.Refuse("split", expected);
+  return {.split = "fractions", .fractions = std::array{fractions[0], fractions[1], fractions[2]}};
+}
+
+}  // namespace
+
+Job ReadJobTables(const toml::table& root, const std::string& file) {
+  CheckKeys(root, file, KnownKeys());
+  const Section document(root, file);
+  if (document.Whole("version", {0, INT32_MAX}) != 1) document.Refuse("version", "1");
+  Job job;
+  job.type = ReadOption(document, "type", {"dpsgd"},
+                        {"pate", "classifier-average", "ensemble-transfer", "histogram", "predict"});
+  job.name = document.Name("name");
+  job.fraction_bits = static_cast<int>(document.Whole("fraction_bits", {8, 24}, 16));
+  job.data = ReadData(document.Table("data"));
+  job.features = ReadFeatures(document.Table("features"));
+  job.model = ReadModel(document.Table("model"));
+  job.training = ReadTraining(document.Table("training"));
+  job.privacy = ReadPrivacy(document.Table("privacy"));
+  job.release = ReadRelease(document.Table("release"));
+  job.local = ReadLocal(document.Table("local"), root);
+  return job;
+}
+
+}  // namespace trefoil::apps

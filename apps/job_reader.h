@@ -1,0 +1,17 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "apps/job.h"
+#include "apps/toml_reader.h"
+
+namespace trefoil::apps {
+
+/// Reads the tables of a job file into a Job, every key checked by itself; `file` names the document in
+/// errors.
+[[nodiscard]] Job ReadJobTables(const toml::table& root, const std::string& file);
+
+/// Checks what keys say about each other. Throws ConfigError as the readers do.
+void CheckJobRules(const Job& job, const toml::table& root, const std::string& file);
+
+}  // namespace trefoil::apps

@@ -1,0 +1,377 @@
+#include "apps/job.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "base/error.h"
+
+namespace trefoil::apps {
+namespace {
+
+constexpr const char* kMinimal = R"(version = 1
+type = "dpsgd"
+name = "mnist"
+[data]
+name = "mnist"
+format = "idx"
+rows = [20000, 20000, 20000]
+features = 784
+classes = 10
+scale = 255.0
+[training]
+steps = 439
+expected_batch = 2048
+max_batch_per_owner = 900
+learning_rate = 150.0
+[privacy]
+epsilon = 3.0
+delta = 1e-5
+clip = 0.5
+)";
+
+constexpr const char* kCsv = R"(version = 1
+type = "dpsgd"
+name = "incomes"
+[data]
+name = "incomes"
+format = "csv"
+rows = [10, 20, 30]
+classes = 2
+[[data.column]]
+name = "age"
+mean = 38.5
+scale = 13.0
+[[data.column]]
+name = "sex"
+kind = "category"
+values = ["Female", "Male"]
+[[data.column]]
+name = "comment"
+kind = "ignore"
+[data.label]
+column = "income"
+values = ["<=50K", ">50K"]
+aliases = { "<=50K." = "<=50K", ">50K." = ">50K" }
+[training]
+steps = 5
+expected_batch = 12
+max_batch_per_owner = 20
+learning_rate = 1
+[privacy]
+sigma = 1.5
+delta = 1e-5
+clip = 1
+)";
+
+/// A job file in a folder of its own, gone afterwards.
+class JobFile {
+ public:
+  explicit JobFile(const std::string& text)
+      : folder_(std::filesystem::temp_directory_path() / ("trefoil-job-" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(folder_);
+    std::ofstream(path()) << text;
+  }
+  ~JobFile() { std::filesystem::remove_all(folder_); }
+  JobFile(const JobFile&) = delete;
+  JobFile& operator=(const JobFile&) = delete;
+  [[nodiscard]] std::filesystem::path path() const { return folder_ / "x.toml"; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+Job Read(const std::string& text, const std::vector<std::string>& assignments = {}) {
+  const JobFile file(text);
+  return ReadJob(file.path(), assignments);
+}
+
+/// The error's text with the folder taken off the file's name.
+std::string ErrorOf(const std::string& text, const std::vector<std::string>& assignments = {}) {
+  const JobFile file(text);
+  try {
+    (void)ReadJob(file.path(), assignments);
+  } catch (const ConfigError& error) {
+    std::string what = error.what();
+    const auto folder = file.path().parent_path().string() + "/";
+    if (what.starts_with(folder)) what.erase(0, folder.size());
+    return what;
+  }
+  return "no error";
+}
+
+std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Job, FillsInDefaults) {
+  const auto job = Read(kMinimal);
+  EXPECT_EQ(job.name, "mnist");
+  EXPECT_EQ(job.fraction_bits, 16);
+  EXPECT_EQ(job.data.rows, (std::array<std::int64_t, 3>{20000, 20000, 20000}));
+  EXPECT_EQ(job.model.loss, "one-vs-rest");
+  EXPECT_EQ(job.training.expected_batch, 2048.0);
+  EXPECT_EQ(job.training.clipping, "factorised");
+  EXPECT_EQ(job.privacy.against, "insider");
+  EXPECT_EQ(job.privacy.epsilon, 3.0);
+  EXPECT_FALSE(job.privacy.sigma);
+  EXPECT_EQ(job.release.to, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(job.local.split, "even");
+}
+
+TEST(Job, ReadsCsvColumnsAndLabel) {
+  const auto job = Read(kCsv);
+  ASSERT_EQ(job.data.columns.size(), 3U);
+  EXPECT_EQ(job.data.features, 3);
+  EXPECT_EQ(job.data.columns[0].mean, 38.5);
+  EXPECT_EQ(job.data.columns[1].values, (std::vector<std::string>{"Female", "Male"}));
+  EXPECT_EQ(job.data.columns[2].kind, data::ColumnKind::kIgnore);
+  EXPECT_EQ(job.data.label.aliases.at("<=50K."), "<=50K");
+  EXPECT_EQ(job.privacy.sigma, 1.5);
+}
+
+TEST(Job, AppliesAssignmentsInOrder) {
+  const auto job = Read(kMinimal, {"training.steps=7", "training.steps=8", "privacy.against=outsider",
+                                   "local.split=[0.5, 0.25, 0.25]", "release.to=[2]"});
+  EXPECT_EQ(job.training.steps, 8);
+  EXPECT_EQ(job.privacy.against, "outsider");
+  EXPECT_EQ(job.local.fractions, (std::array{0.5, 0.25, 0.25}));
+  EXPECT_EQ(job.release.to, std::vector<int>{2});
+}
+
+struct Case {
+  std::string name;
+  std::string from;
+  std::string to;
+  std::string error;
+};
+void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
+std::string CaseName(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+
+class JobErrorTest : public testing::TestWithParam<Case> {};
+
+TEST_P(JobErrorTest, NamesPlaceFoundAndExpected) {
+  const auto& [name, from, to, error] = GetParam();
+  EXPECT_EQ(ErrorOf(Replaced(kMinimal, from, to)), error);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Minimal, JobErrorTest,
+    testing::Values(
+        Case{"negative_epsilon", "epsilon = 3.0", "epsilon = -1",
+             "x.toml:17: privacy.epsilon: found -1, expected a number above 0"},
+        Case{"nan", "clip = 0.5", "clip = nan",
+             "x.toml:19: privacy.clip: found nan, expected a number above 0"},
+        Case{"infinity", "clip = 0.5", "clip = inf",
+             "x.toml:19: privacy.clip: found inf, expected a number above 0"},
+        Case{"text_for_number", "clip = 0.5", "clip = \"a\"",
+             "x.toml:19: privacy.clip: found \"a\", expected a number above 0"},
+        Case{"delta_of_one", "delta = 1e-5", "delta = 1",
+             "x.toml:18: privacy.delta: found 1, expected a number above 0 and below 1"},
+        Case{"fraction_for_whole", "steps = 439", "steps = 439.0",
+             "x.toml:12: training.steps: found 439.0, expected a whole number from 1 to 10000000"},
+        Case{"unknown_key", "steps = 439", "step = 439",
+             "x.toml:12: unknown key training.step; did you mean training.steps?"},
+        Case{"unknown_table", "[privacy]", "[privcy]",
+             "x.toml:16: unknown key privcy; did you mean privacy?"},
+        Case{"key_of_another_table", "scale = 255.0", "scale = 255.0\nepsilon = 3.0",
+             "x.toml:11: unknown key data.epsilon; did you mean privacy.epsilon?"},
+        Case{"missing_key", "delta = 1e-5\n", "",
+             "x.toml: missing privacy.delta, expected a number above 0 and below 1"},
+        Case{"no_epsilon_nor_sigma", "epsilon = 3.0\n", "",
+             "x.toml: missing privacy.epsilon, expected privacy.epsilon, or privacy.sigma (the noise "
+             "multiplier), above 0"},
+        Case{"epsilon_and_sigma", "epsilon = 3.0", "epsilon = 3.0\nsigma = 1.0",
+             "x.toml:18: privacy.sigma: privacy.epsilon is given too, expected only one of them"},
+        Case{"syntax", "name = \"mnist\"", "name = mnist",
+             "x.toml:3: not valid TOML: Error while parsing value: could not determine value type"},
+        Case{"version", "version = 1", "version = 2", "x.toml:1: version: found 2, expected 1"},
+        Case{"type_of_later", "\"dpsgd\"", "\"pate\"",
+             "x.toml:2: type: \"pate\" is not available in this version, which has \"dpsgd\""},
+        Case{"misspelt_choice", "\"dpsgd\"", "\"dpsdg\"",
+             "x.toml:2: type: found \"dpsdg\", expected one of \"dpsgd\", \"pate\", \"classifier-average\", "
+             "\"ensemble-transfer\", \"histogram\", \"predict\"; did you mean dpsgd?"},
+        Case{"path_in_name", "\"mnist\"", "\"../mnist\"",
+             "x.toml:3: name: found \"../mnist\", expected a name of letters, digits, '.', '_' and '-' (at "
+             "most 64)"},
+        Case{"two_owners", "[20000, 20000, 20000]", "[20000, 20000]",
+             "x.toml:7: data.rows: found [ 20000, 20000 ], expected three whole numbers, one for each party"},
+        Case{"csv_key_in_idx", "scale = 255.0", "header = true",
+             "x.toml:10: data.header: only format \"csv\" has it, and data.format is \"idx\""},
+        Case{"batch_above_rows", "expected_batch = 2048", "expected_batch = 60001",
+             "x.toml:13: training.expected_batch: found 60001, expected a number up to 60000, the sum of "
+             "data.rows"},
+        Case{"owner_bound_too_low", "max_batch_per_owner = 900", "max_batch_per_owner = 682",
+             "x.toml:14: training.max_batch_per_owner: found 682, expected more than 682.7, the expected "
+             "batch of the "
+             "largest owner"}),
+    CaseName);
+
+class JobAdditionTest : public testing::TestWithParam<Case> {};
+
+TEST_P(JobAdditionTest, NamesPlaceFoundAndExpected) {
+  const auto& [name, assignment, unused, error] = GetParam();
+  EXPECT_EQ(ErrorOf(kMinimal, {assignment}), error);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Assignments, JobAdditionTest,
+    testing::Values(
+        Case{"range", "privacy.epsilon=0", "",
+             "--set privacy.epsilon=0: privacy.epsilon: found 0, expected a number above 0"},
+        Case{"unknown", "training.step=3", "",
+             "--set training.step=3: unknown key training.step; did you mean training.steps?"},
+        Case{"unknown_table", "trainin.steps=3", "",
+             "--set trainin.steps=3: unknown key trainin; did you mean training?"},
+        Case{"no_value", "privacy.epsilon", "",
+             "--set privacy.epsilon: expected KEY=VALUE, as in privacy.epsilon=3.0"},
+        Case{"below_a_value", "name.x=3", "", "--set name.x=3: name is a value, expected a table"},
+        Case{"string_if_no_toml", "privacy.clip=abc", "",
+             "--set privacy.clip=abc: privacy.clip: found \"abc\", expected a number above 0"},
+        Case{"softmax", "model.loss=softmax", "",
+             "--set model.loss=softmax: model.loss: \"softmax\" is not available in this version, which has "
+             "\"one-vs-rest\", \"squared\""},
+        Case{"hidden", "model.hidden=[32]", "",
+             "--set model.hidden=[32]: model.hidden: hidden layers are not available in this version, "
+             "expected []"},
+        Case{"features", "features.method=hog", "",
+             "--set features.method=hog: features.method: \"hog\" is not available in this version, which "
+             "has \"none\""},
+        Case{"truncation", "training.truncation=exact", "",
+             "--set training.truncation=exact: training.truncation: \"exact\" is not available in this "
+             "version, which has "
+             "\"stochastic\""},
+        Case{"clipping", "training.clipping=published", "",
+             "--set training.clipping=published: training.clipping: \"published\" is not available in this "
+             "version, which "
+             "has \"factorised\""},
+        Case{"accountant", "privacy.accountant=pld", "",
+             "--set privacy.accountant=pld: privacy.accountant: \"pld\" is not available in this version, "
+             "which has "
+             "\"rdp\""},
+        Case{"fraction_bits", "fraction_bits=25", "",
+             "--set fraction_bits=25: fraction_bits: found 25, expected a whole number from 8 to 24"},
+        Case{"release_to_none", "release.to=[]", "",
+             "--set release.to=[]: release.to: found [], expected an array of different party numbers from 0 "
+             "to 2, at least "
+             "one"},
+        Case{"release_twice", "release.to=[1,1]", "",
+             "--set release.to=[1,1]: release.to: found [ 1, 1 ], expected an array of different party "
+             "numbers from 0 to 2, "
+             "at least one"},
+        Case{"one_class", "data.classes=1", "",
+             "--set data.classes=1: data.classes: found 1, expected a whole number from 2 to 1000"},
+        Case{"fractions_above_one", "local.split=[0.5,0.5,0.5]", "",
+             "--set local.split=[0.5,0.5,0.5]: local.split: found [ 0.5, 0.5, 0.5 ], expected \"even\", "
+             "\"sorted\" or three "
+             "fractions above 0 that add up to at most 1"}),
+    CaseName);
+
+class CsvErrorTest : public testing::TestWithParam<Case> {};
+
+TEST_P(CsvErrorTest, NamesPlaceFoundAndExpected) {
+  const auto& [name, from, to, error] = GetParam();
+  EXPECT_EQ(ErrorOf(Replaced(kCsv, from, to)), error);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Csv, CsvErrorTest,
+    testing::Values(
+        Case{"scale_of_all", "classes = 2", "classes = 2\nscale = 2.0",
+             "x.toml:9: data.scale: each [[data.column]] has its own scale in format \"csv\""},
+        Case{"features", "classes = 2", "classes = 2\nfeatures = 4",
+             "x.toml:9: data.features: found 4, expected 3, which is what the columns give"},
+        Case{"mean_of_category", "values = [\"Female\", \"Male\"]", "mean = 1.0",
+             "x.toml:16: data.column.mean: column \"sex\" is of kind \"category\"; only kind \"number\" has "
+             "it"},
+        Case{"value_twice", "[\"Female\", \"Male\"]", "[\"Male\", \"Male\"]",
+             "x.toml:9: data.column: column \"sex\": the value \"Male\" occurs twice"},
+        Case{"column_twice", "\"comment\"", "\"age\"",
+             "x.toml:9: data.column: the column \"age\" occurs twice"},
+        Case{"label_is_a_column", "column = \"income\"", "column = \"age\"",
+             "x.toml:21: data.label.column: \"age\" is a [[data.column]] too, expected only one"},
+        Case{"classes", "classes = 2", "classes = 3",
+             "x.toml:22: data.label.values: found [ \"<=50K\", \">50K\" ], expected as many values as "
+             "data.classes (3)"},
+        Case{"alias_of_nothing", "\">50K.\" = \">50K\"", "\">50K.\" = \"rich\"",
+             "x.toml:23: data.label.aliases.>50K.: found \"rich\", expected one of data.label.values"}),
+    CaseName);
+
+TEST(Job, NamesAFileThatIsNotThere) {
+  try {
+    (void)ReadJob("/nowhere/x.toml");
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(), "/nowhere/x.toml: cannot be read, expected a TOML file");
+  }
+}
+
+TEST(JobHash, IsStableUnderOrderAndDefaultsWritten) {
+  const auto hash = JobHash(Read(kMinimal));
+  EXPECT_EQ(hash.size(), 64U);
+  const auto reordered =
+      Replaced(Replaced(kMinimal, "epsilon = 3.0\n", ""), "clip = 0.5\n", "clip = 0.5\nepsilon = 3\n");
+  EXPECT_EQ(JobHash(Read(reordered)), hash);
+  const auto defaults =
+      std::string(kMinimal) +
+      "against = \"insider\"\naccountant = \"rdp\"\nsampling = \"owner-poisson\"\n[model]\nhidden = []\n"
+      "[release]\nto = [2, 1, 0]\n[features]\nmethod = \"none\"\nrow_norm = 1\n";
+  EXPECT_EQ(JobHash(Read(defaults)), hash);
+  EXPECT_EQ(JobHash(Read(kMinimal, {"local.split=sorted"})), hash);
+}
+
+TEST(JobHash, ChangesWithEveryKindOfKey) {
+  const auto hash = JobHash(Read(kMinimal));
+  for (const auto* change :
+       {"name=other", "fraction_bits=12", "data.scale=1.0", "training.steps=440", "privacy.clip=0.25",
+        "privacy.against=outsider", "release.to=[0]", "model.loss=squared", "features.row_norm=2.0"}) {
+    EXPECT_NE(JobHash(Read(kMinimal, {change})), hash) << change;
+  }
+}
+
+// The text is the contract between three installations: computed once with Python's json and hashlib.
+TEST(JobHash, IsShaOfCompactJsonWithSortedKeys) {
+  const auto job = Read(kMinimal);
+  EXPECT_EQ(
+      JobJson(job),
+      R"({"data":{"classes":10,"features":784,"format":"idx","name":"mnist","rows":[20000,20000,20000],"scale":255.0},)"
+      R"("features":{"method":"none","row_norm":1.0},"fraction_bits":16,"model":{"hidden":[],"loss":"one-vs-rest"},)"
+      R"("name":"mnist","privacy":{"accountant":"rdp","against":"insider","clip":0.5,"delta":1e-05,"epsilon":3.0,)"
+      R"("sampling":"owner-poisson"},"release":{"to":[0,1,2]},"training":{"checkpoint_every":0,"clipping":"factorised",)"
+      R"("expected_batch":2048.0,"learning_rate":150.0,"logit_bound":64.0,"max_batch_per_owner":900,"steps":439,)"
+      R"("truncation":"stochastic"},"type":"dpsgd","version":1})");
+  EXPECT_EQ(JobHash(job), "9297b6a973726eaecdd96d929cf844775028d1b6ea45b71d151d53bbfe67d2f0");
+}
+
+class RoundTripTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(RoundTripTest, SavedJobReadsBackTheSame) {
+  const auto job = Read(GetParam(), {"local.split=[0.2, 0.3, 0.5]", "privacy.clip=0.1234567890123456"});
+  const auto saved = Read(JobToml(job));
+  EXPECT_EQ(JobHash(saved), JobHash(job));
+  EXPECT_EQ(saved.local.fractions, job.local.fractions);
+  EXPECT_EQ(JobJson(ParseJobJson(JobJson(job), "model.npz")), JobJson(job));
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, RoundTripTest, testing::Values(kMinimal, kCsv));
+
+TEST(ParseJobJson, RefusesWhatIsNoJob) {
+  for (const auto* json : {"", "[]", "{", "{\"version\":null}", "{\"version\":1}"}) {
+    EXPECT_THROW((void)ParseJobJson(json, "model.npz"), ConfigError) << json;
+  }
+  EXPECT_THROW((void)ParseJobJson(std::string(100000, '[') + std::string(100000, ']'), "model.npz"),
+               ConfigError);
+}
+
+TEST(JobNotices, SaysThatCheckpointsAreNotWritten) {
+  EXPECT_TRUE(JobNotices(Read(kMinimal)).empty());
+  EXPECT_EQ(JobNotices(Read(kMinimal, {"training.checkpoint_every=50"})).size(), 1U);
+}
+
+}  // namespace
+}  // namespace trefoil::apps
