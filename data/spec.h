@@ -10,8 +10,8 @@ namespace trefoil::data {
 enum class Format { kIdx, kCsv, kNpy, kNpz };
 enum class ColumnKind { kNumber, kCategory, kIgnore };
 
-/// One column of a CSV file, and what becomes of it: a number (value - mean) / scale, or one 0/1 feature per declared
-/// category. Means, scales and categories are public constants of the job.
+/// One column of a CSV file, and what becomes of it: a number (value - mean) / scale, or one 0/1 feature per
+/// declared category. Means, scales and categories are public constants of the job.
 struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::kNumber;
@@ -20,7 +20,8 @@ struct Column {
   std::vector<std::string> values;
 };
 
-/// The label column of a CSV file: value number k of `values` is class k; `aliases` maps other spellings to a value.
+/// The label column of a CSV file: value number k of `values` is class k; `aliases` maps other spellings to a
+/// value.
 struct Label {
   std::string column;
   std::vector<std::string> values;
@@ -40,5 +41,15 @@ struct DataSpec {
   std::vector<Column> columns;
   Label label;
 };
+
+/// Columns of the matrix that the spec's CSV columns make: one a number, one a category value. The label
+/// column, if it is among them, is no feature.
+[[nodiscard]] std::int64_t CountFeatures(const DataSpec& spec);
+
+/// Throws ConfigError naming the key, what was found and what was expected, unless the spec is consistent:
+/// capacities not negative, at least one feature and two classes, scales finite and positive, means finite;
+/// for CSV also unique column names, unique category values, as many label values as classes, aliases of
+/// declared values, and CountFeatures() equal to `features`.
+void ValidateSpec(const DataSpec& spec);
 
 }  // namespace trefoil::data

@@ -12,4 +12,8 @@ struct Table {
   std::vector<int> y;
 };
 
+/// A feature of greater magnitude, after scaling, is refused: it is a mistake, and its square must stay
+/// finite in a float.
+inline constexpr double kLargestValue = 1e9;
+
 }  // namespace trefoil::data

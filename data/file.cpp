@@ -1,0 +1,127 @@
+#include "data/file.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <locale>
+#include <new>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+
+#include "base/error.h"
+
+namespace trefoil::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kChunk = std::size_t{1} << 20;
+constexpr int kGzipWindow = 15 + 16;  // zlib: the largest window, gzip framing
+
+Bytef* ZlibBytes(const char* data) { return reinterpret_cast<Bytef*>(const_cast<char*>(data)); }
+
+std::string ReadRaw(const fs::path& path) {
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (!fs::exists(status)) ThrowDataError(path, "", "no such file", "a readable file");
+  if (!fs::is_regular_file(status)) ThrowDataError(path, "", "something else", "a regular file");
+  const auto size = fs::file_size(path, error);
+  std::ifstream in(path, std::ios::binary);
+  if (error || !in) ThrowDataError(path, "", "a file that cannot be opened", "a readable file");
+  std::string content(size, '\0');
+  in.read(content.data(), static_cast<std::streamsize>(size));
+  if (static_cast<std::uintmax_t>(in.gcount()) != size) {
+    ThrowDataError(path, "", std::to_string(in.gcount()) + " bytes", std::to_string(size) + " bytes");
+  }
+  return content;
+}
+
+/// Inflates every gzip member of `packed`; false if it is cut short or broken.
+bool Unpack(std::string_view packed, std::string& content) {
+  z_stream stream{};
+  if (inflateInit2(&stream, kGzipWindow) != Z_OK) throw std::bad_alloc();
+  stream.next_in = ZlibBytes(packed.data());
+  std::size_t left = packed.size();
+  std::string chunk(kChunk, '\0');
+  int result = Z_OK;
+  while (result == Z_OK || (result == Z_STREAM_END && left + stream.avail_in > 0)) {
+    if (result == Z_STREAM_END) inflateReset(&stream);  // the next member
+    if (stream.avail_in == 0) {
+      stream.avail_in = static_cast<uInt>(std::min<std::size_t>(left, kChunk));
+      left -= stream.avail_in;
+    }
+    stream.next_out = ZlibBytes(chunk.data());
+    stream.avail_out = static_cast<uInt>(chunk.size());
+    result = inflate(&stream, Z_NO_FLUSH);
+    content.append(chunk, 0, chunk.size() - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  return result == Z_STREAM_END;
+}
+
+std::string Pack(std::string_view content) {
+  Require(content.size() < std::numeric_limits<uInt>::max(), "WriteFile: gzip content of less than 4 GiB");
+  z_stream stream{};
+  // The fastest level: these files are read once or twice, by the machine that wrote them.
+  if (deflateInit2(&stream, 1, Z_DEFLATED, kGzipWindow, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw std::bad_alloc();
+  std::string packed(deflateBound(&stream, static_cast<uLong>(content.size())), '\0');
+  stream.next_in = ZlibBytes(content.data());
+  stream.avail_in = static_cast<uInt>(content.size());
+  stream.next_out = ZlibBytes(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  const int result = deflate(&stream, Z_FINISH);
+  packed.resize(packed.size() - stream.avail_out);
+  deflateEnd(&stream);
+  if (result != Z_STREAM_END) throw std::runtime_error("gzip: packing failed");
+  return packed;
+}
+
+}  // namespace
+
+void ThrowDataError(const fs::path& file, std::string_view where, std::string_view found,
+                    std::string_view expected) {
+  std::string text = file.string() + ": ";
+  if (!where.empty()) text.append(where).append(": ");
+  text.append("found ").append(found).append(", expected ").append(expected);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, '.');
+  throw DataError(text);
+}
+
+std::string Quote(std::string_view text) {
+  constexpr std::size_t kShown = 40;
+  std::string quoted = "\"";
+  for (const char c : text.substr(0, kShown))
+    quoted += static_cast<unsigned char>(c) < 32 || c == 127 ? '.' : c;
+  return quoted + (text.size() > kShown ? "...\"" : "\"");
+}
+
+std::string NumberText(double value) {
+  std::ostringstream text;
+  text.imbue(std::locale::classic());
+  text << value;
+  return text.str();
+}
+
+std::string ReadFile(const fs::path& path) {
+  std::string raw = ReadRaw(path);
+  if (!raw.starts_with("\x1f\x8b")) return raw;
+  std::string content;
+  if (!Unpack(raw, content)) ThrowDataError(path, "", "a damaged or cut gzip file", "a whole one");
+  return content;
+}
+
+void WriteFile(const fs::path& path, std::string_view content) {
+  const std::string packed = path.extension() == ".gz" ? Pack(content) : std::string();
+  const std::string_view bytes = path.extension() == ".gz" ? std::string_view(packed) : content;
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) throw std::runtime_error(path.string() + ": cannot be written");
+}
+
+}  // namespace trefoil::data

@@ -1,0 +1,94 @@
+#include "data/idx.h"
+
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "base/error.h"
+#include "data/file.h"
+
+namespace trefoil::data {
+namespace {
+
+constexpr std::size_t kMagicBytes = 4;
+constexpr std::size_t kMostDimensions = 3;
+constexpr std::uint8_t kUnsignedByte = 0x08;
+
+std::uint8_t ByteAt(const std::string& content, std::size_t i) {
+  return static_cast<std::uint8_t>(content[i]);
+}
+
+std::size_t BigEndianAt(const std::string& content, std::size_t i) {
+  std::size_t value = 0;
+  for (std::size_t k = 0; k < 4; ++k) value = value << 8 | ByteAt(content, i + k);
+  return value;
+}
+
+std::size_t Product(std::vector<std::size_t>::const_iterator begin,
+                    std::vector<std::size_t>::const_iterator end) {
+  return std::accumulate(begin, end, std::size_t{1}, std::multiplies<>());
+}
+
+/// True if the product of `shape` is `count`, without overflow on the way.
+bool HasCount(const std::vector<std::size_t>& shape, std::size_t count) {
+  std::size_t product = 1;
+  bool zero = false;
+  for (const auto size : shape) {
+    if (size == 0) {
+      zero = true;
+    } else if (product > std::numeric_limits<std::size_t>::max() / size) {
+      return false;
+    } else {
+      product *= size;
+    }
+  }
+  return (zero ? 0 : product) == count;
+}
+
+}  // namespace
+
+std::size_t IdxArray::row_size() const { return Product(shape.begin() + 1, shape.end()); }
+
+IdxArray ReadIdx(const std::filesystem::path& path) {
+  const std::string content = ReadFile(path);
+  if (content.size() < kMagicBytes || ByteAt(content, 0) != 0 || ByteAt(content, 1) != 0) {
+    ThrowDataError(path, "header", "other bytes", "the magic number of an IDX file");
+  }
+  if (ByteAt(content, 2) != kUnsignedByte) {
+    ThrowDataError(path, "header", "type code " + std::to_string(ByteAt(content, 2)), "8 (unsigned bytes)");
+  }
+  const std::size_t dimensions = ByteAt(content, 3);
+  if (dimensions < 1 || dimensions > kMostDimensions) {
+    ThrowDataError(path, "header", std::to_string(dimensions) + " dimensions", "one to three");
+  }
+  const std::size_t header = kMagicBytes + 4 * dimensions;
+  if (content.size() < header)
+    ThrowDataError(path, "header", "a cut file", std::to_string(header) + " bytes");
+
+  IdxArray array;
+  std::string shape_text;
+  for (std::size_t k = 0; k < dimensions; ++k) {
+    array.shape.push_back(BigEndianAt(content, kMagicBytes + 4 * k));
+    shape_text += (k == 0 ? "" : " x ") + std::to_string(array.shape.back());
+  }
+  if (!HasCount(array.shape, content.size() - header)) {
+    ThrowDataError(path, "values", std::to_string(content.size() - header) + " bytes",
+                   shape_text + " as its header says");
+  }
+  array.values.assign(content.begin() + static_cast<std::ptrdiff_t>(header), content.end());
+  return array;
+}
+
+void WriteIdx(const std::filesystem::path& path, const IdxArray& array) {
+  Require(!array.shape.empty() && array.shape.size() <= kMostDimensions, "WriteIdx: one to three dimensions");
+  Require(HasCount(array.shape, array.values.size()), "WriteIdx: as many values as the shape says");
+  std::string content{0, 0, static_cast<char>(kUnsignedByte), static_cast<char>(array.shape.size())};
+  for (const auto size : array.shape) {
+    Require(size <= std::numeric_limits<std::uint32_t>::max(), "WriteIdx: dimensions below 2^32");
+    for (const int shift : {24, 16, 8, 0}) content += static_cast<char>(size >> shift & 0xFFU);
+  }
+  content.append(array.values.begin(), array.values.end());
+  WriteFile(path, content);
+}
+
+}  // namespace trefoil::data

@@ -1,0 +1,27 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace trefoil::data {
+
+/// An IDX array of unsigned bytes, row-major: images as n x p or n x height x width, labels as n.
+struct IdxArray {
+  std::vector<std::size_t> shape;
+  std::vector<std::uint8_t> values;
+
+  [[nodiscard]] std::size_t rows() const { return shape.front(); }
+  /// Values in one row: the product of all dimensions but the first.
+  [[nodiscard]] std::size_t row_size() const;
+};
+
+/// Reads an IDX file, plain or packed with gzip (told apart by content).
+/// Throws DataError unless it holds unsigned bytes in one to three dimensions, exactly as many as its header
+/// says. Source: the file format of the MNIST database (Y. LeCun, C. Cortes, C. Burges).
+[[nodiscard]] IdxArray ReadIdx(const std::filesystem::path& path);
+
+/// Writes an IDX file, packed with gzip if the name ends in ".gz"; equal arrays give equal bytes.
+/// Pre: one to three dimensions below 2^32, whose product is the number of values.
+void WriteIdx(const std::filesystem::path& path, const IdxArray& array);
+
+}  // namespace trefoil::data

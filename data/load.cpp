@@ -1,0 +1,115 @@
+#include "data/load.h"
+
+#include <cmath>
+#include <span>
+#include <string>
+
+#include "data/csv.h"
+#include "data/file.h"
+#include "data/idx.h"
+#include "data/npz.h"
+
+namespace trefoil::data {
+namespace {
+
+/// Values of x or y as read, and the name of their file (and array) for errors.
+template <typename T>
+struct Values {
+  const std::filesystem::path& place;
+  const std::vector<std::size_t>& shape;
+  std::span<const T> values;
+};
+
+std::string RowText(std::size_t row) { return "row " + std::to_string(row + 1); }
+
+template <typename T>
+Matrix ToMatrix(const DataSpec& spec, const Values<T>& x) {
+  std::size_t columns = x.shape.size() < 2 ? 0 : 1;
+  for (std::size_t k = 1; k < x.shape.size(); ++k) columns *= x.shape[k];
+  const auto features = static_cast<std::size_t>(spec.features);
+  // With no rows the product can overflow, but then the number of values is 0 whatever the shape.
+  if (columns != features || x.values.size() != x.shape.front() * features) {
+    ThrowDataError(x.place, "", std::to_string(columns) + " features in a row", std::to_string(features));
+  }
+  Matrix matrix(static_cast<Eigen::Index>(x.shape.front()), static_cast<Eigen::Index>(features));
+  for (std::size_t i = 0; i < x.values.size(); ++i) {
+    const double value = static_cast<double>(x.values[i]) / spec.scale;
+    if (!(std::abs(value) <= kLargestValue)) {
+      ThrowDataError(x.place, RowText(i / features) + ", column " + std::to_string(i % features + 1),
+                     NumberText(value),
+                     "a finite number of magnitude at most 1e+09 after division by the scale");
+    }
+    matrix.data()[i] = static_cast<float>(value);
+  }
+  return matrix;
+}
+
+template <typename T>
+std::vector<int> ToLabels(const DataSpec& spec, const Values<T>& y) {
+  if (y.shape.size() != 1) {
+    ThrowDataError(y.place, "", std::to_string(y.shape.size()) + " dimensions", "one, a label for each row");
+  }
+  std::vector<int> labels;
+  labels.reserve(y.values.size());
+  for (std::size_t i = 0; i < y.values.size(); ++i) {
+    const auto value = static_cast<double>(y.values[i]);
+    if (!(value >= 0 && value < spec.classes) || value != std::floor(value)) {
+      ThrowDataError(y.place, RowText(i), "label " + NumberText(value),
+                     "a class of 0 to " + std::to_string(spec.classes - 1));
+    }
+    labels.push_back(static_cast<int>(value));
+  }
+  return labels;
+}
+
+template <typename T>
+Table ToTable(const DataSpec& spec, const Values<T>& x, const Values<T>& y) {
+  Table table{ToMatrix(spec, x), ToLabels(spec, y)};
+  if (table.y.size() != static_cast<std::size_t>(table.x.rows())) {
+    ThrowDataError(y.place, "", std::to_string(table.y.size()) + " labels",
+                   std::to_string(table.x.rows()) + ", the rows of " + x.place.string());
+  }
+  return table;
+}
+
+Table LoadIdx(const DataSpec& spec, const DataFiles& files) {
+  const IdxArray x = ReadIdx(files.x);
+  const IdxArray y = ReadIdx(files.y);
+  return ToTable<std::uint8_t>(spec, {files.x, x.shape, x.values}, {files.y, y.shape, y.values});
+}
+
+Table FromNpy(const DataSpec& spec, const std::filesystem::path& x_place, const NpyArray& x,
+              const std::filesystem::path& y_place, const NpyArray& y) {
+  const auto x_values = NpyToDoubles(x, x_place);
+  const auto y_values = NpyToDoubles(y, y_place);
+  return ToTable<double>(spec, {x_place, x.shape, x_values}, {y_place, y.shape, y_values});
+}
+
+Table Dispatch(const DataSpec& spec, const DataFiles& files) {
+  switch (spec.format) {
+    case Format::kIdx:
+      return LoadIdx(spec, files);
+    case Format::kCsv:
+      return ReadCsv(files.file, spec);
+    case Format::kNpy:
+      return FromNpy(spec, files.x, ReadNpy(files.x), files.y, ReadNpy(files.y));
+    case Format::kNpz:
+      break;
+  }
+  return FromNpy(spec, files.file / "x.npy", ReadNpz(files.file, "x"), files.file / "y.npy",
+                 ReadNpz(files.file, "y"));
+}
+
+}  // namespace
+
+Table Load(const DataSpec& spec, const DataFiles& files, std::optional<std::int64_t> capacity) {
+  ValidateSpec(spec);
+  Table table = Dispatch(spec, files);
+  if (capacity && table.x.rows() > *capacity) {
+    ThrowDataError(files.file.empty() ? files.x : files.file, "", std::to_string(table.x.rows()) + " rows",
+                   "at most the " + std::to_string(*capacity) + " that the job declares");
+  }
+  return table;
+}
+
+}  // namespace trefoil::data

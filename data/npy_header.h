@@ -1,0 +1,31 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trefoil::data {
+
+/// The head of an NPY file; `length` is where its elements begin.
+struct NpyHeader {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<std::size_t> shape;
+  std::size_t length = 0;
+};
+
+/// Reads magic, version and the dictionary with exactly the keys descr, fortran_order and shape. Never reads
+/// beyond `content`. Throws DataError naming `place` for anything else. Source: numpy.lib.format.
+[[nodiscard]] NpyHeader ParseNpyHeader(std::string_view content, const std::filesystem::path& place);
+
+/// A header of format version 1 in C order, padded to a multiple of 64 bytes as NumPy does.
+[[nodiscard]] std::string FormatNpyHeader(std::string_view descr, const std::vector<std::size_t>& shape);
+
+/// Bytes of one element of a type that we read, else nothing.
+[[nodiscard]] std::optional<std::size_t> NpyItemSize(std::string_view descr);
+
+/// "(3, 4)", "(3,)" or "()".
+[[nodiscard]] std::string ShapeText(const std::vector<std::size_t>& shape);
+
+}  // namespace trefoil::data
