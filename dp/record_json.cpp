@@ -1,0 +1,164 @@
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "dp/record.h"
+
+namespace trefoil::dp {
+namespace {
+
+using Json = nlohmann::json;
+
+[[noreturn]] void Refuse(const std::string& key, const std::string& found, const std::string& expected) {
+  throw DataError("training record: " + key + ": found " + found + ", expected " + expected);
+}
+
+/// A JSON object that must hold exactly the given keys; `place` is its path in the record, for texts.
+class StrictObject {
+ public:
+  StrictObject(const Json& json, std::string place, std::initializer_list<const char*> keys)
+      : json_(json), place_(std::move(place)) {
+    if (!json.is_object()) Refuse(place_.empty() ? "top level" : place_, json.type_name(), "an object");
+    for (const char* key : keys) {
+      if (!json.contains(key)) Refuse(Path(key), "nothing", "this key");
+    }
+    for (const auto& [key, value] : json.items()) {
+      bool known = false;
+      for (const char* one : keys) known = known || key == one;
+      if (!known) Refuse(Path(key), "an unknown key", "none of that name");
+    }
+  }
+
+  [[nodiscard]] std::string Path(const std::string& key) const { return place_.empty() ? key : place_ + "." + key; }
+  [[nodiscard]] const Json& At(const char* key) const { return json_.at(key); }
+
+  [[nodiscard]] std::string Text(const char* key) const {
+    if (!At(key).is_string()) Refuse(Path(key), At(key).type_name(), "a string");
+    return At(key).get<std::string>();
+  }
+
+  [[nodiscard]] std::string Hex(const char* key) const {
+    auto text = Text(key);
+    if (text.empty() || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
+      Refuse(Path(key), "another text", "lower-case hexadecimal digits");
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::int64_t Count(const char* key) const { return CountOf(At(key), Path(key)); }
+
+  [[nodiscard]] std::array<std::int64_t, 3> Counts(const char* key) const {
+    std::array<std::int64_t, 3> counts{};
+    if (!At(key).is_array() || At(key).size() != counts.size()) {
+      Refuse(Path(key), At(key).is_array() ? "an array of another length" : At(key).type_name(), "an array of 3");
+    }
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      counts[i] = CountOf(At(key)[i], Path(key) + "[" + std::to_string(i) + "]");
+    }
+    return counts;
+  }
+
+  [[nodiscard]] double Number(const char* key, double largest = std::numeric_limits<double>::max()) const {
+    if (!At(key).is_number()) Refuse(Path(key), At(key).type_name(), "a number");
+    const auto number = At(key).get<double>();
+    if (!(number >= 0 && number <= largest)) {
+      Refuse(Path(key), At(key).dump(), largest == 1 ? "a number from 0 to 1" : "a finite number not below 0");
+    }
+    return number;
+  }
+
+ private:
+  static std::int64_t CountOf(const Json& json, const std::string& path) {
+    if (!json.is_number_integer()) Refuse(path, json.type_name(), "an integer");
+    constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // what every JSON reader keeps
+    const bool in_range = json.is_number_unsigned() ? json.get<std::uint64_t>() <= std::uint64_t{kLargest}
+                                                    : json.get<std::int64_t>() >= 0;
+    if (!in_range) Refuse(path, json.dump(), "an integer from 0 to 2^53");
+    return json.get<std::int64_t>();
+  }
+
+  const Json& json_;
+  std::string place_;
+};
+
+constexpr const char* kKind = "dpsgd_steps";
+constexpr const char* kOwnerPoisson = "owner-poisson";
+constexpr const char* kPublic = "public";
+
+SamplingMode ParseSampling(const StrictObject& object) {
+  const auto text = object.Text("sampling");
+  if (text == kOwnerPoisson) return SamplingMode::kOwnerPoisson;
+  if (text == kPublic) return SamplingMode::kPublic;
+  Refuse(object.Path("sampling"), "another text", "\"owner-poisson\" or \"public\"");
+}
+
+DpSgdSteps ParseSteps(const Json& json, const std::string& place) {
+  const StrictObject object(json, place,
+                            {"kind", "steps", "sampling", "sampling_rate", "sigma", "sensitivity", "clip", "capacity",
+                             "max_batch", "max_participation", "party_deviation", "coordinates"});
+  if (object.Text("kind") != kKind) Refuse(object.Path("kind"), "another text", "\"dpsgd_steps\"");
+  DpSgdSteps steps;
+  steps.steps = object.Count("steps");
+  steps.sampling = ParseSampling(object);
+  steps.sampling_rate = object.Number("sampling_rate", 1);
+  steps.sigma = object.Number("sigma");
+  steps.sensitivity = object.Number("sensitivity");
+  steps.clip = object.Number("clip");
+  steps.limits = {object.Counts("capacity"), object.Counts("max_batch")};
+  steps.max_participation = object.Count("max_participation");
+  if (steps.max_participation > steps.steps) {
+    Refuse(object.Path("max_participation"), std::to_string(steps.max_participation), "at most the number of steps");
+  }
+  steps.party_deviation = object.Number("party_deviation");
+  steps.coordinates = object.Count("coordinates");
+  return steps;
+}
+
+Json StepsToJson(const DpSgdSteps& steps) {
+  for (const double number :
+       {steps.sampling_rate, steps.sigma, steps.sensitivity, steps.clip, steps.party_deviation}) {
+    Require(std::isfinite(number), "ToJson: every number of a training record is finite");
+  }
+  return {{"kind", kKind},
+          {"steps", steps.steps},
+          {"sampling", steps.sampling == SamplingMode::kPublic ? kPublic : kOwnerPoisson},
+          {"sampling_rate", steps.sampling_rate},
+          {"sigma", steps.sigma},
+          {"sensitivity", steps.sensitivity},
+          {"clip", steps.clip},
+          {"capacity", steps.limits.capacity},
+          {"max_batch", steps.limits.max_batch},
+          {"max_participation", steps.max_participation},
+          {"party_deviation", steps.party_deviation},
+          {"coordinates", steps.coordinates}};
+}
+
+}  // namespace
+
+Json ToJson(const TrainingRecord& record) {
+  Json events = Json::array();
+  for (const auto& steps : record.events) events.push_back(StepsToJson(steps));
+  return {{"version", TrainingRecord::kVersion},
+          {"job_hash", record.job_hash},
+          {"run_id", record.run_id},
+          {"events", events}};
+}
+
+TrainingRecord FromJson(const Json& json) {
+  const StrictObject object(json, "", {"version", "job_hash", "run_id", "events"});
+  if (object.Count("version") != TrainingRecord::kVersion) {
+    Refuse("version", object.At("version").dump(), std::to_string(TrainingRecord::kVersion));
+  }
+  TrainingRecord record{object.Hex("job_hash"), object.Hex("run_id"), {}};
+  const auto& events = object.At("events");
+  if (!events.is_array()) Refuse("events", events.type_name(), "an array");
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    record.events.push_back(ParseSteps(events[i], "events[" + std::to_string(i) + "]"));
+  }
+  return record;
+}
+
+}  // namespace trefoil::dp

@@ -1,0 +1,101 @@
+#include "dp/truncated_poisson.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include <boost/math/special_functions/gamma.hpp>
+
+#include "base/error.h"
+#include "dp/domain.h"
+
+namespace trefoil::dp {
+namespace {
+
+constexpr double kShareForCutting = 0.5;
+
+double LogFactorial(double n) { return boost::math::lgamma(n + 1); }
+
+/// P[X >= first] for X ~ Bin(n, q), first above the mean: the terms fall at least geometrically from there on, by a
+/// ratio that falls too, so the rest of the sum is bounded by a geometric one.
+double UpperTail(double n, double q, double first) {
+  const double log_first = LogFactorial(n) - LogFactorial(first) - LogFactorial(n - first) + first * std::log(q) +
+                           (n - first) * std::log1p(-q);
+  double term = 1;
+  double sum = 0;
+  for (double k = first; k <= n; ++k) {
+    const double ratio = (n - k) / (k + 1) * q / (1 - q);
+    const double rest = term / (1 - ratio);
+    if (rest <= 1e-9 * sum) {
+      sum += rest;
+      break;
+    }
+    sum += term;
+    term *= ratio;
+  }
+  // Up by more than the rounding errors of the sum and of the logarithms, whose size is that of log n!.
+  const double slack = 1e-8 + 1e-15 * (LogFactorial(n) + std::abs(n * std::log1p(-q)) + std::abs(first * std::log(q)));
+  return std::min(1.0, std::exp(log_first + std::log(sum) + slack));
+}
+
+double CuttingCost(double epsilon, std::int64_t steps, double probability) {
+  return probability == 0 ? 0 : (1 + std::exp(epsilon)) * static_cast<double>(steps) * probability;
+}
+
+void CheckBudget(double epsilon, double delta, std::int64_t steps) {
+  CheckParameter(epsilon >= 0, "target epsilon", epsilon, "a number not below 0");
+  CheckDelta(delta);
+  CheckParameter(steps >= 0, "number of steps", static_cast<double>(steps), "a number not below 0");
+}
+
+}  // namespace
+
+double PoissonOverflowProbability(std::int64_t capacity, double sampling_rate, std::int64_t max_batch) {
+  CheckSamplingRate(sampling_rate);
+  CheckParameter(capacity >= 0, "number of rows", static_cast<double>(capacity), "a number not below 0");
+  CheckParameter(max_batch >= 0, "max_batch_per_owner", static_cast<double>(max_batch), "a number not below 0");
+  if (max_batch >= capacity || sampling_rate == 0) return 0;
+  const auto n = static_cast<double>(capacity);
+  const double first = static_cast<double>(max_batch) + 1;
+  if (static_cast<double>(max_batch) <= n * sampling_rate) return 1;
+  return UpperTail(n, sampling_rate, first);
+}
+
+double OverflowProbability(const BatchLimits& limits, double sampling_rate) {
+  double largest = 0;
+  for (std::size_t owner = 0; owner < limits.capacity.size(); ++owner) {
+    largest = std::max(largest, PoissonOverflowProbability(limits.capacity[owner], sampling_rate, limits.max_batch[owner]));
+  }
+  return largest;
+}
+
+double RemainingDelta(double epsilon, double delta, std::int64_t steps, double sampling_rate,
+                      const BatchLimits& limits) {
+  CheckBudget(epsilon, delta, steps);
+  for (std::size_t owner = 0; owner < limits.capacity.size(); ++owner) {
+    const auto probability =
+        PoissonOverflowProbability(limits.capacity[owner], sampling_rate, limits.max_batch[owner]);
+    if (CuttingCost(epsilon, steps, probability) <= kShareForCutting * delta) continue;
+    std::ostringstream text;
+    text << "max_batch_per_owner: found " << limits.max_batch[owner] << ", expected at least "
+         << SmallestMaxBatch(epsilon, delta, steps, sampling_rate, limits.capacity[owner]) << " for party " << owner
+         << ", so that cutting larger batches costs at most half of delta";
+    throw ConfigError(text.str());
+  }
+  return delta - CuttingCost(epsilon, steps, OverflowProbability(limits, sampling_rate));
+}
+
+std::int64_t SmallestMaxBatch(double epsilon, double delta, std::int64_t steps, double sampling_rate,
+                              std::int64_t capacity) {
+  CheckBudget(epsilon, delta, steps);
+  std::int64_t low = -1;  // does not suffice
+  std::int64_t high = capacity;
+  while (high - low > 1) {
+    const auto middle = low + (high - low) / 2;
+    const auto cost = CuttingCost(epsilon, steps, PoissonOverflowProbability(capacity, sampling_rate, middle));
+    (cost <= kShareForCutting * delta ? high : low) = middle;
+  }
+  return high;
+}
+
+}  // namespace trefoil::dp
