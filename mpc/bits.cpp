@@ -1,6 +1,8 @@
 #include "mpc/bits.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/error.h"
 
@@ -120,6 +122,19 @@ BitMatrix ToPlanes(const RingMatrix& x, int width) {
     std::copy_n(x.data() + word * kWordBits, used, block.begin());
     Transpose(block);
     for (Index plane = 0; plane < width; ++plane) out.words()(plane, word) = block[static_cast<std::size_t>(plane)];
+  }
+  return out;
+}
+
+RingMatrix FromPlanes(const BitMatrix& bits, Index rows, Index cols) {
+  Require(bits.planes() <= kWordBits && rows * cols == bits.count(), "FromPlanes: at most 64 planes, and a shape that fits");
+  RingMatrix out(rows, cols);
+  std::array<Word, 64> block{};
+  for (Index word = 0; word < bits.words().cols(); ++word) {
+    block.fill(0);
+    for (Index plane = 0; plane < bits.planes(); ++plane) block[static_cast<std::size_t>(plane)] = bits.words()(plane, word);
+    Transpose(block);
+    std::copy_n(block.begin(), BitsOfWord(word, bits.count()), out.data() + word * kWordBits);
   }
   return out;
 }

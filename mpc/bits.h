@@ -41,6 +41,9 @@ class BitMatrix {
 /// The low `width` bits of every element (row by row) as planes: plane t holds bit t of each.
 [[nodiscard]] BitMatrix ToPlanes(const RingMatrix& x, int width);
 
+/// The inverse of ToPlanes: elements of planes() bits, in the given shape. Pre: planes() <= 64, rows * cols == count().
+[[nodiscard]] RingMatrix FromPlanes(const BitMatrix& bits, Index rows, Index cols);
+
 /// Every bit of `bits` as a 0/1 word: planes() rows, count() columns.
 [[nodiscard]] RingMatrix ToWords(const BitMatrix& bits);
 

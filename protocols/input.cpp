@@ -1,0 +1,85 @@
+#include "protocols/input.h"
+
+#include "base/error.h"
+
+namespace trefoil::protocols {
+namespace {
+
+using mpc::Purpose;
+using mpc::RingMatrix;
+
+bool Empty(const Shape& shape) { return shape.rows * shape.cols == 0; }
+
+}  // namespace
+
+std::array<mpc::ArithShare, 3> InputEach(mpc::Context& party, const RingMatrix& own, const std::array<Shape, 3>& shapes) {
+  const auto self = static_cast<std::size_t>(party.self());
+  Require(Empty(shapes[self]) || (own.rows() == shapes[self].rows && own.cols() == shapes[self].cols),
+          "InputEach: the own values have another shape than announced");
+  const mpc::OperationId operation = party.NextOperation();
+  std::array<mpc::ArithShare, 3> shares;
+  for (std::size_t owner = 0; owner < shapes.size(); ++owner) {
+    shares[owner] = mpc::ArithShare::Zero(shapes[owner].rows, shapes[owner].cols);
+  }
+  if (!Empty(shapes[self])) {
+    RingMatrix mask = party.Draw(party.self(), Purpose::kInput, operation, own.rows(), own.cols());
+    RingMatrix rest = own - mask;
+    party.SendWords(party.next(), rest);
+    shares[self] = {std::move(mask), std::move(rest)};
+  }
+  // Of the next party's input this party holds that party's own component as its second, from the PRG.
+  const auto next = static_cast<std::size_t>(party.next());
+  if (!Empty(shapes[next])) {
+    const Shape shape = shapes[next];
+    shares[next] = {RingMatrix::Zero(shape.rows, shape.cols),
+                    party.Draw(party.next(), Purpose::kInput, operation, shape.rows, shape.cols)};
+  }
+  const auto previous = static_cast<std::size_t>(party.previous());
+  if (!Empty(shapes[previous])) {
+    const Shape shape = shapes[previous];
+    shares[previous] = {party.ReceiveWords(party.previous(), shape.rows, shape.cols),
+                        RingMatrix::Zero(shape.rows, shape.cols)};
+  }
+  return shares;
+}
+
+mpc::Cost InputEachCost(const std::array<Shape, 3>& shapes) {
+  mpc::Cost cost;
+  for (std::size_t owner = 0; owner < shapes.size(); ++owner) {
+    if (Empty(shapes[owner])) continue;
+    cost.rounds = 1;
+    cost.bytes_sent[owner] = 8 * static_cast<std::uint64_t>(shapes[owner].rows * shapes[owner].cols);
+  }
+  return cost;
+}
+
+mpc::ArithShare Input(mpc::Context& party, int owner, const RingMatrix& own, Shape shape) {
+  Require(owner >= 0 && owner < net::kParties, "Input: party 0, 1 or 2");
+  std::array<Shape, 3> shapes{};
+  shapes[static_cast<std::size_t>(owner)] = shape;
+  return InputEach(party, own, shapes)[static_cast<std::size_t>(owner)];
+}
+
+mpc::Cost InputCost(int owner, mpc::Index count) {
+  std::array<Shape, 3> shapes{};
+  shapes[static_cast<std::size_t>(owner)] = {.rows = count, .cols = 1};
+  return InputEachCost(shapes);
+}
+
+mpc::BoolShare InputBits(mpc::Context& party, int owner, const mpc::BitMatrix& own, mpc::Index planes,
+                         mpc::Index count) {
+  const mpc::OperationId operation = party.NextOperation();
+  if (party.self() == owner) {
+    Require(own.planes() == planes && own.count() == count, "InputBits: the own bits have another shape than announced");
+    mpc::BitMatrix mask = party.DrawBits(owner, Purpose::kInput, operation, planes, count);
+    mpc::BitMatrix rest = own ^ mask;
+    party.SendBits(party.next(), rest);
+    return {std::move(mask), std::move(rest)};
+  }
+  if (party.next() == owner) {
+    return {mpc::BitMatrix(planes, count), party.DrawBits(owner, Purpose::kInput, operation, planes, count)};
+  }
+  return {party.ReceiveBits(owner, planes, count), mpc::BitMatrix(planes, count)};
+}
+
+}  // namespace trefoil::protocols

@@ -1,0 +1,117 @@
+#include "protocols/masked_opening.h"
+
+#include "base/error.h"
+
+namespace trefoil::protocols {
+
+// Component j is held by P_j and P_{j-1}. With A = P_a, B = P_{a+1}, D = P_{a+2}: A and D share component a, A and B share a+1,
+// B and D share a+2, which is D's number.
+
+using mpc::BitMatrix;
+using mpc::Index;
+using mpc::Purpose;
+using mpc::RingMatrix;
+
+MaskedOpening::MaskedOpening(mpc::Context& party) : MaskedOpening(party, party.NextRoles()) {}
+
+MaskedOpening::MaskedOpening(mpc::Context& party, mpc::Roles roles)
+    : party_(party), roles_(roles), operation_(party.NextOperation()) {}
+
+MaskedOpening MaskedOpening::WithRolesOf(const MaskedOpening& other) { return {other.party_, other.roles_}; }
+
+RingMatrix MaskedOpening::DrawMask(Index rows, Index cols) {
+  if (!dealer()) return party_.Draw(ComponentWithDealer(party_.self()), Purpose::kMask, operation_, rows, cols);
+  return party_.Draw(roles_.a, Purpose::kMask, operation_, rows, cols) +
+         party_.Draw(roles_.dealer, Purpose::kMask, operation_, rows, cols);
+}
+
+BitMatrix MaskedOpening::DrawBitMask(Index planes, Index count) {
+  if (!dealer()) return party_.DrawBits(ComponentWithDealer(party_.self()), Purpose::kMask, operation_, planes, count);
+  return party_.DrawBits(roles_.a, Purpose::kMask, operation_, planes, count) ^
+         party_.DrawBits(roles_.dealer, Purpose::kMask, operation_, planes, count);
+}
+
+RingMatrix MaskedOpening::Deal(const RingMatrix& values, Index rows, Index cols) {
+  return DealAs(values, rows, cols, Purpose::kDeal, net::Phase::kOffline);
+}
+
+RingMatrix MaskedOpening::DealOnline(const RingMatrix& values, Index rows, Index cols) {
+  return DealAs(values, rows, cols, Purpose::kInput, net::Phase::kOnline);
+}
+
+RingMatrix MaskedOpening::DealAs(const RingMatrix& values, Index rows, Index cols, Purpose purpose, net::Phase phase) {
+  if (party_.self() == roles_.b) return party_.ReceiveWords(roles_.dealer, rows, cols);
+  RingMatrix half = party_.Draw(roles_.a, purpose, operation_, rows, cols);
+  if (first()) return half;
+  Require(values.rows() == rows && values.cols() == cols, "MaskedOpening::Deal: the dealer's values have another shape");
+  party_.SendWords(roles_.b, values - half, phase);
+  return {};
+}
+
+RingMatrix MaskedOpening::Open(const mpc::ArithShare& x, mpc::Word offset, const RingMatrix& mask, int bits) {
+  if (dealer()) return {};
+  // A holds x_a + x_{a+1}, B holds x_{a+2}: a 2-of-2 sharing without talking.
+  const RingMatrix half = first() ? RingMatrix(x.own() + x.next() + mask + offset) : RingMatrix(x.next() + mask);
+  return Exchange(half, bits);
+}
+
+RingMatrix MaskedOpening::OpenPair(const RingMatrix& half, mpc::Word offset, const RingMatrix& mask) {
+  if (dealer()) return {};
+  return Exchange(half + mask + (first() ? offset : 0), 64);
+}
+
+RingMatrix MaskedOpening::Open(const mpc::AdditiveShare& x, mpc::Word offset, const RingMatrix& mask, int bits) {
+  RingMatrix part = x.part() + party_.DrawZero(operation_, x.rows(), x.cols());
+  if (dealer()) {
+    part += mask;
+    SendLow(roles_.a, part, bits);
+    SendLow(roles_.b, part, bits);
+    return {};
+  }
+  if (first()) part += offset;
+  // In this order: what is sent must not wait for what is received in the same round.
+  RingMatrix sum = Exchange(part, bits);
+  sum += ReceiveLow(roles_.dealer, part.rows(), part.cols(), bits);
+  return sum;
+}
+
+BitMatrix MaskedOpening::Open(const mpc::BoolShare& b, const BitMatrix& mask) {
+  if (dealer()) return {};
+  const BitMatrix half = first() ? b.own() ^ b.next() ^ mask : b.next() ^ mask;
+  party_.SendBits(other(), half);
+  return half ^ party_.ReceiveBits(other(), b.planes(), b.count());
+}
+
+RingMatrix MaskedOpening::Exchange(const RingMatrix& own, int bits) {
+  SendLow(other(), own, bits);
+  return own + ReceiveLow(other(), own.rows(), own.cols(), bits);
+}
+
+void MaskedOpening::SendLow(int peer, const RingMatrix& words, int bits) {
+  if (bits == 64) {
+    party_.SendWords(peer, words);
+  } else {
+    party_.SendBits(peer, mpc::ToPlanes(words, bits));
+  }
+}
+
+RingMatrix MaskedOpening::ReceiveLow(int peer, Index rows, Index cols, int bits) {
+  if (bits == 64) return party_.ReceiveWords(peer, rows, cols);
+  return mpc::FromPlanes(party_.ReceiveBits(peer, bits, rows * cols), rows, cols);
+}
+
+mpc::ArithShare MaskedOpening::Reshare(const RingMatrix& half, Index rows, Index cols) {
+  if (dealer()) {
+    return {party_.Draw(roles_.dealer, Purpose::kReshare, operation_, rows, cols),
+            party_.Draw(roles_.a, Purpose::kReshare, operation_, rows, cols)};
+  }
+  Require(half.rows() == rows && half.cols() == cols, "MaskedOpening::Reshare: another shape than announced");
+  RingMatrix with_dealer = party_.Draw(ComponentWithDealer(party_.self()), Purpose::kReshare, operation_, rows, cols);
+  RingMatrix rest = half - with_dealer;
+  party_.SendWords(other(), rest);
+  rest += party_.ReceiveWords(other(), rows, cols);
+  if (first()) return {std::move(with_dealer), std::move(rest)};
+  return {std::move(rest), std::move(with_dealer)};
+}
+
+}  // namespace trefoil::protocols

@@ -1,0 +1,66 @@
+#pragma once
+#include "mpc/context.h"
+#include "mpc/share.h"
+
+namespace trefoil::protocols {
+
+/// One use of the masked opening with a dealer, the pattern behind truncation, bit conversion and trigonometric series
+/// (docs/protocols.md, "Masked opening"): dealer D knows a uniform mask r and deals shares of what depends on r alone; A and B
+/// open c = x + r to each other only; the result is a 2-of-2 sharing between A and B, linear in what was dealt with
+/// coefficients that both know, and is re-shared to all three. D never sees c, A and B never see r.
+///
+/// An object is one operation: its mask is drawn once. Every party makes the same calls; where a role has no part in a step,
+/// it returns an empty matrix and sends nothing.
+class MaskedOpening {
+ public:
+  /// Takes the next roles and operation numbers.
+  explicit MaskedOpening(mpc::Context& party);
+  /// A follow-up with the same roles (no turn taken) and fresh randomness.
+  [[nodiscard]] static MaskedOpening WithRolesOf(const MaskedOpening& other);
+
+  [[nodiscard]] bool dealer() const { return party_.self() == roles_.dealer; }
+  [[nodiscard]] bool first() const { return party_.self() == roles_.a; }
+  [[nodiscard]] const mpc::Roles& roles() const { return roles_; }
+
+  /// Draws the mask r = r_A + r_B: D gets r, A and B their half. Only the low `bits` of r matter where the opening is
+  /// modulo 2^bits.
+  [[nodiscard]] mpc::RingMatrix DrawMask(mpc::Index rows, mpc::Index cols);
+  [[nodiscard]] mpc::BitMatrix DrawBitMask(mpc::Index planes, mpc::Index count);
+
+  /// D's `values` (of A's and B's only the shape is used) become a 2-of-2 sharing: A's part from the PRG it shares with D, B's part
+  /// sent by D. Offline: 8 bytes an element from D. Once an object.
+  [[nodiscard]] mpc::RingMatrix Deal(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols);
+  /// The same for a quantity that depends on D's shares of x, so that it counts as online.
+  [[nodiscard]] mpc::RingMatrix DealOnline(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols);
+
+  /// A and B get x + offset + r; of each word only the low `bits` are meaningful. `mask` is what DrawMask returned.
+  /// Online: bits / 8 bytes an element from A and from B, packed to the bit over the whole matrix.
+  [[nodiscard]] mpc::RingMatrix Open(const mpc::ArithShare& x, mpc::Word offset, const mpc::RingMatrix& mask, int bits = 64);
+  /// The same for a 3-of-3 sharing: D adds its masked part and sends it to both. Online: as Open from A and B, twice that from D.
+  [[nodiscard]] mpc::RingMatrix Open(const mpc::AdditiveShare& x, mpc::Word offset, const mpc::RingMatrix& mask, int bits = 64);
+  /// The same for a value that A and B share 2-of-2; D needs no part in it.
+  [[nodiscard]] mpc::RingMatrix OpenPair(const mpc::RingMatrix& half, mpc::Word offset, const mpc::RingMatrix& mask);
+  /// A and B get b ^ r. Online: one bit a bit from A and from B.
+  [[nodiscard]] mpc::BitMatrix Open(const mpc::BoolShare& b, const mpc::BitMatrix& mask);
+
+  /// From 2-of-2 between A and B to replicated. Online: 8 bytes an element from A and from B.
+  [[nodiscard]] mpc::ArithShare Reshare(const mpc::RingMatrix& half, mpc::Index rows, mpc::Index cols);
+
+ private:
+  MaskedOpening(mpc::Context& party, mpc::Roles roles);
+
+  mpc::RingMatrix DealAs(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols, mpc::Purpose purpose,
+                         net::Phase phase);
+  mpc::RingMatrix Exchange(const mpc::RingMatrix& own, int bits);
+  void SendLow(int peer, const mpc::RingMatrix& words, int bits);
+  mpc::RingMatrix ReceiveLow(int peer, mpc::Index rows, mpc::Index cols, int bits);
+  [[nodiscard]] int other() const { return first() ? roles_.b : roles_.a; }
+  /// The component that A or B shares with the dealer.
+  [[nodiscard]] int ComponentWithDealer(int role) const { return role == roles_.a ? roles_.a : roles_.dealer; }
+
+  mpc::Context& party_;
+  mpc::Roles roles_;
+  mpc::OperationId operation_;
+};
+
+}  // namespace trefoil::protocols

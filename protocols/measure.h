@@ -1,0 +1,25 @@
+#pragma once
+#include <functional>
+
+#include "mpc/context.h"
+#include "mpc/cost.h"
+
+namespace trefoil::protocols {
+
+/// What one run of an operation cost this party, and rounds as this party saw them.
+struct Measured {
+  int rounds = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_offline = 0;
+  double seconds = 0;
+};
+
+/// Brings the parties to the same place with roles and counters restarted, runs `operation`, and returns its cost here.
+/// All parties call it with the same operation. The barrier's own messages are not counted.
+[[nodiscard]] Measured Measure(mpc::Context& party, const std::function<void()>& operation);
+
+/// What the three parties measured, as a cost to be compared with a declared one (turns is not compared: it is set to
+/// declared_turns).
+[[nodiscard]] mpc::Cost ToCost(const std::array<Measured, 3>& measured, int declared_turns);
+
+}  // namespace trefoil::protocols

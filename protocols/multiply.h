@@ -1,0 +1,35 @@
+#pragma once
+#include "mpc/cost.h"
+#include "mpc/share.h"
+
+namespace trefoil::protocols {
+
+/// The element-wise product as a 3-of-3 sharing: z_i = x_i (y_i + y_{i+1}) + x_{i+1} y_i. Local.
+/// Pre: the same shape. Source: Araki et al., CCS 2016, section 3.
+[[nodiscard]] mpc::AdditiveShare LocalProduct(const mpc::ArithShare& x, const mpc::ArithShare& y);
+/// Row by row inner products (one column), 3-of-3. Local.
+[[nodiscard]] mpc::AdditiveShare LocalRowInnerProducts(const mpc::ArithShare& x, const mpc::ArithShare& y);
+/// The matrix products x y and xᵀ y, 3-of-3. Local.
+[[nodiscard]] mpc::AdditiveShare LocalMatrixProduct(mpc::Context& party, const mpc::ArithShare& x,
+                                                    const mpc::ArithShare& y);
+[[nodiscard]] mpc::AdditiveShare LocalTransposedProduct(mpc::Context& party, const mpc::ArithShare& x,
+                                                        const mpc::ArithShare& y);
+
+/// From 3-of-3 to replicated: each party adds its part of a fresh sharing of zero and sends it to the party before it.
+/// Cost: 1 round, 8 bytes an element from each party (3 words).
+[[nodiscard]] mpc::ArithShare Reshare(mpc::Context& party, const mpc::AdditiveShare& z);
+[[nodiscard]] mpc::Cost ReshareCost(mpc::Index count);
+
+/// Element-wise product modulo 2^64. Cost: 1 round, 3 words an element.
+[[nodiscard]] mpc::ArithShare Multiply(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y);
+[[nodiscard]] mpc::Cost MultiplyCost(mpc::Index count);
+
+/// Matrix product modulo 2^64. Cost: 1 round, 3 words an element of the result, whatever the inner size.
+[[nodiscard]] mpc::ArithShare MatMul(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y);
+[[nodiscard]] mpc::Cost MatMulCost(mpc::Index rows, mpc::Index cols);
+
+/// Element-wise AND. Cost: 1 round, planes * count bits from each party, rounded up to a byte (3 words of 64).
+[[nodiscard]] mpc::BoolShare And(mpc::Context& party, const mpc::BoolShare& x, const mpc::BoolShare& y);
+[[nodiscard]] mpc::Cost AndCost(mpc::Index planes, mpc::Index count);
+
+}  // namespace trefoil::protocols

@@ -1,0 +1,26 @@
+#pragma once
+#include <optional>
+
+#include "mpc/cost.h"
+#include "mpc/fixed_point.h"
+#include "mpc/share.h"
+
+namespace trefoil::protocols {
+
+/// Opens a sharing to all three parties. With RevealTo and RevealBits, the only way from a share to a value.
+/// Cost:   1 round, 8 bytes an element from each party (3 words).
+/// Throws: NetworkError, ProtocolError.
+[[nodiscard]] mpc::RingMatrix Reveal(mpc::Context& party, const mpc::ArithShare& x);
+[[nodiscard]] mpc::Cost RevealCost(mpc::Index count);
+
+/// Opens a sharing to party `receiver` only; the others get nothing.
+/// Cost: 1 round, 8 bytes an element from the party before the receiver (1 word).
+[[nodiscard]] std::optional<mpc::RingMatrix> RevealTo(mpc::Context& party, int receiver, const mpc::ArithShare& x);
+[[nodiscard]] mpc::Cost RevealToCost(int receiver, mpc::Index count);
+
+/// Opens shared bits to all three parties.
+/// Cost: 1 round, planes * count bits from each party, rounded up to a byte.
+[[nodiscard]] mpc::BitMatrix RevealBits(mpc::Context& party, const mpc::BoolShare& x);
+[[nodiscard]] mpc::Cost RevealBitsCost(mpc::Index planes, mpc::Index count);
+
+}  // namespace trefoil::protocols

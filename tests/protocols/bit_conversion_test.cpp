@@ -1,0 +1,164 @@
+#include "protocols/bit_conversion.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "tests/support/protocol_test.h"
+
+namespace trefoil::protocols {
+namespace {
+
+using mpc::BitMatrix;
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+struct BitOutcome {
+  BitMatrix value;
+  mpc::Cost cost;
+};
+
+template <typename Operation>
+BitOutcome RunBits(Seed seed, int turns, const RingMatrix& x, Operation operation) {
+  const auto parts = RunParties(seed, [&](mpc::Context& party) {
+    const auto share = InsecureDeal(party, x);
+    mpc::BoolShare bits;
+    const auto measured = Measure(party, [&] { bits = operation(party, share); });
+    return std::pair{measured, RevealBits(party, bits)};
+  });
+  for (const auto& part : parts) {
+    EXPECT_TRUE((part.second.words() == parts[0].second.words()).all()) << "the parties opened different bits";
+  }
+  return {parts[0].second, ToCost({parts[0].first, parts[1].first, parts[2].first}, turns)};
+}
+
+/// Numbers at every power of two, one beside it, the ends of the range, and random ones.
+RingMatrix EdgesAndRandom(int bits, Index random) {
+  std::vector<std::int64_t> values{0, 1, -1};
+  for (int t = 1; t < bits; ++t) {
+    const std::int64_t power = std::int64_t{1} << t;
+    for (const std::int64_t v : {power, power - 1, power + 1, -power, -power - 1, -power + 1}) values.push_back(v);
+  }
+  const RingMatrix more = RandomSigned(static_cast<std::uint64_t>(bits), random, 1, bits);
+  return mpc::Stacked(Column(values), more);
+}
+
+class MsbTest : public testing::TestWithParam<int> {};
+
+TEST_P(MsbTest, IsTheSignAtTheDeclaredCost) {
+  const int width = GetParam();
+  const RingMatrix x = EdgesAndRandom(width - 2, 500);
+  const BitOutcome outcome = RunBits(Seed{1}, 1, x, [width](mpc::Context& party, const mpc::ArithShare& share) {
+    return LessThanZero(party, share, width);
+  });
+  EXPECT_EQ(outcome.cost, MsbCost(x.size(), width));
+  for (Index k = 0; k < x.size(); ++k) {
+    ASSERT_EQ(outcome.value.bit(0, k), mpc::Signed(x.data()[k]) < 0) << mpc::Signed(x.data()[k]);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, MsbTest, testing::Values(5, 20, 33, 54, 63, 64));
+
+TEST(Msb, IsBit63OfEveryWord) {
+  RingMatrix x = RandomWords(11, 1000, 1);
+  x(0, 0) = Word{1} << 63;
+  x(1, 0) = ~(Word{1} << 63);
+  const BitOutcome outcome =
+      RunBits(Seed{2}, 1, x, [](mpc::Context& party, const mpc::ArithShare& share) { return Msb(party, share); });
+  for (Index k = 0; k < x.size(); ++k) ASSERT_EQ(outcome.value.bit(0, k), (x.data()[k] >> 63) != 0);
+}
+
+TEST(Msb, KeepsTheDesignsBudget) {
+  for (const Index count : {1, 7, 64, 1000}) {
+    const mpc::Cost cost = MsbCost(count);
+    EXPECT_LE(cost.rounds, 8);
+    std::uint64_t all = 0;
+    for (const auto bytes : cost.bytes_sent) {
+      EXPECT_LE(bytes, static_cast<std::uint64_t>(36 * count));  // 288 bits
+      all += bytes;
+    }
+    EXPECT_LE(all, static_cast<std::uint64_t>(108 * count));  // 13.5 words
+    const mpc::Cost decompose = BitDecomposeCost(count);
+    EXPECT_LE(decompose.rounds, 8);
+    all = decompose.bytes_sent[0] + decompose.bytes_sent[1] + decompose.bytes_sent[2];
+    EXPECT_LE(all, static_cast<std::uint64_t>(42 * 8 * count));
+  }
+}
+
+TEST(LessThan, ComparesSignedNumbers) {
+  const RingMatrix x = RandomSigned(12, 400, 1, 40);
+  RingMatrix y = RandomSigned(13, 400, 1, 40);
+  y.topRows(50) = x.topRows(50);
+  const BitOutcome outcome = RunBits(Seed{3}, 1, mpc::Stacked(x, y), [](mpc::Context& party, const mpc::ArithShare& both) {
+    return LessThan(party, Rows(both, 0, 400), Rows(both, 400, 400));
+  });
+  for (Index k = 0; k < x.size(); ++k) ASSERT_EQ(outcome.value.bit(0, k), mpc::Signed(x(k, 0)) < mpc::Signed(y(k, 0)));
+}
+
+TEST(BitDecompose, GivesEveryBitAtTheDeclaredCost) {
+  const RingMatrix x = mpc::Stacked(EdgesAndRandom(63, 0), RandomWords(14, 300, 1));
+  const BitOutcome outcome = RunBits(
+      Seed{4}, 1, x, [](mpc::Context& party, const mpc::ArithShare& share) { return BitDecompose(party, share); });
+  EXPECT_EQ(outcome.cost, BitDecomposeCost(x.size()));
+  EXPECT_TRUE((outcome.value.words() == mpc::ToPlanes(x, 64).words()).all());
+}
+
+class SuffixOrTest : public testing::TestWithParam<Index> {};
+
+TEST_P(SuffixOrTest, OrsEverythingAbove) {
+  const Index planes = GetParam();
+  const BitMatrix bits = mpc::ToPlanes(
+      RandomWords(15, 200, 1).unaryExpr([](Word word) { return word & (word >> 17) & (word >> 31); }), static_cast<int>(planes));
+  const auto parts = RunParties(Seed{5}, [&](mpc::Context& party) {
+    const auto share = InsecureDealBits(party, bits);
+    mpc::BoolShare ors;
+    const auto measured = Measure(party, [&] { ors = SuffixOr(party, share); });
+    return std::pair{measured, RevealBits(party, ors)};
+  });
+  EXPECT_EQ(ToCost({parts[0].first, parts[1].first, parts[2].first}, 0), SuffixOrCost(planes, 200));
+  for (Index item = 0; item < 200; ++item) {
+    bool expected = false;
+    for (Index plane = planes - 1; plane >= 0; --plane) {
+      expected = expected || bits.bit(plane, item);
+      ASSERT_EQ(parts[0].second.bit(plane, item), expected) << plane << ' ' << item;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Planes, SuffixOrTest, testing::Values(1, 2, 5, 32, 63, 64));
+
+TEST(BitToArith, IsZeroOrOneAtTheDeclaredCost) {
+  const BitMatrix bits = mpc::ToPlanes(RandomWords(16, 101, 1), 6);
+  const Outcome outcome = RunOn(
+      Seed{6}, 1, [&](mpc::Context& party) { return InsecureDealBits(party, bits); },
+      [](mpc::Context& party, const mpc::BoolShare& share) { return BitToArith(party, share); });
+  EXPECT_EQ(outcome.cost, BitToArithCost(6, 101));
+  EXPECT_TRUE((outcome.value == mpc::ToWords(bits)).all());
+}
+
+TEST(BitTimes, IsTheValueOrZeroAtTheDeclaredCost) {
+  const RingMatrix x = RandomWords(17, 33, 3);
+  const BitMatrix bits = mpc::ToPlanes(RandomWords(18, 99, 1), 1);
+  const Outcome outcome = RunOn(
+      Seed{7}, 1, [&](mpc::Context& party) { return std::pair{InsecureDealBits(party, bits), InsecureDeal(party, x)}; },
+      [](mpc::Context& party, const auto& in) { return BitTimes(party, in.first, in.second); });
+  EXPECT_EQ(outcome.cost, BitTimesCost(99));
+  EXPECT_TRUE((outcome.value == x * mpc::Reshaped(mpc::ToWords(bits), 33, 3)).all());
+}
+
+TEST(Select, TakesOneOrTheOther) {
+  const RingMatrix one = RandomWords(19, 50, 1);
+  const RingMatrix zero = RandomWords(20, 50, 1);
+  const BitMatrix bits = mpc::ToPlanes(RandomWords(21, 50, 1), 1);
+  const Outcome outcome = RunOn(
+      Seed{8}, 1,
+      [&](mpc::Context& party) {
+        return std::tuple{InsecureDealBits(party, bits), InsecureDeal(party, one), InsecureDeal(party, zero)};
+      },
+      [](mpc::Context& party, const auto& in) { return Select(party, std::get<0>(in), std::get<1>(in), std::get<2>(in)); });
+  for (Index k = 0; k < 50; ++k) ASSERT_EQ(outcome.value(k, 0), bits.bit(0, k) ? one(k, 0) : zero(k, 0));
+}
+
+}  // namespace
+}  // namespace trefoil::protocols

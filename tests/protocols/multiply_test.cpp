@@ -1,0 +1,79 @@
+#include "protocols/multiply.h"
+
+#include "tests/support/protocol_test.h"
+
+namespace trefoil::protocols {
+namespace {
+
+using mpc::RingMatrix;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+TEST(Multiply, IsExactModulo2To64AtTheDeclaredCost) {
+  RingMatrix x = RandomWords(1, 20, 3);
+  RingMatrix y = RandomWords(2, 20, 3);
+  x(0, 0) = ~mpc::Word{0};
+  y(0, 0) = ~mpc::Word{0};
+  x(1, 1) = mpc::Word{1} << 63;
+  const Outcome outcome = RunOn(
+      Seed{1}, 0, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
+      [](mpc::Context& party, const auto& in) { return Multiply(party, in.first, in.second); });
+  EXPECT_EQ(outcome.cost, MultiplyCost(x.size()));
+  EXPECT_TRUE((outcome.value == x * y).all());
+}
+
+TEST(MatMul, IsExactModulo2To64AtTheDeclaredCost) {
+  const RingMatrix x = RandomWords(3, 9, 33);
+  const RingMatrix y = RandomWords(4, 33, 4);
+  const Outcome outcome = RunOn(
+      Seed{2}, 0, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
+      [](mpc::Context& party, const auto& in) { return MatMul(party, in.first, in.second); });
+  EXPECT_EQ(outcome.cost, MatMulCost(9, 4));
+  EXPECT_TRUE((outcome.value == (x.matrix() * y.matrix()).array()).all());
+}
+
+TEST(LocalTransposedProduct, IsTheProductWithTheTranspose) {
+  const RingMatrix x = RandomWords(5, 17, 6);
+  const RingMatrix y = RandomWords(6, 17, 3);
+  const Outcome outcome = RunOn(
+      Seed{3}, 0, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
+      [](mpc::Context& party, const auto& in) {
+        return Reshare(party, LocalTransposedProduct(party, in.first, in.second));
+      });
+  EXPECT_EQ(outcome.cost, ReshareCost(6 * 3));
+  EXPECT_TRUE((outcome.value == (x.matrix().transpose() * y.matrix()).array()).all());
+}
+
+TEST(LocalRowInnerProducts, SumsEachRow) {
+  const RingMatrix x = RandomWords(7, 5, 11);
+  const RingMatrix y = RandomWords(8, 5, 11);
+  const Outcome outcome = RunOn(
+      Seed{4}, 0, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
+      [](mpc::Context& party, const auto& in) {
+        return Reshare(party, LocalRowInnerProducts(in.first, in.second));
+      });
+  EXPECT_TRUE((outcome.value == (x * y).rowwise().sum()).all());
+}
+
+TEST(And, IsExactAndPacksToTheBit) {
+  const mpc::BitMatrix x = mpc::ToPlanes(RandomWords(9, 77, 1), 5);
+  const mpc::BitMatrix y = mpc::ToPlanes(RandomWords(10, 77, 1), 5);
+  struct Part {
+    mpc::BitMatrix value;
+    Measured measured;
+  };
+  const auto parts = RunParties(Seed{5}, [&](mpc::Context& party) {
+    const auto a = InsecureDealBits(party, x);
+    const auto b = InsecureDealBits(party, y);
+    Part part;
+    mpc::BoolShare z;
+    part.measured = Measure(party, [&] { z = And(party, a, b); });
+    part.value = RevealBits(party, z);
+    return part;
+  });
+  EXPECT_EQ(ToCost({parts[0].measured, parts[1].measured, parts[2].measured}, 0), AndCost(5, 77));
+  EXPECT_EQ(AndCost(5, 77).bytes_sent[0], 49U);  // 385 bits
+  for (const auto& part : parts) EXPECT_TRUE((part.value.words() == (x & y).words()).all());
+}
+
+}  // namespace
+}  // namespace trefoil::protocols
