@@ -91,7 +91,8 @@ class RecordEncoder {
   float NumberOf(const Column& column, const std::string& field) const {
     if (field == spec_.missing) return 0.0F;
     double value = 0;
-    const char* begin = field.data() + (field.starts_with('+') ? 1 : 0);
+    const bool plus = field.starts_with('+') && !field.starts_with("+-");
+    const char* begin = field.data() + (plus ? 1 : 0);
     const char* end = field.data() + field.size();
     const auto [stop, error] = std::from_chars(begin, end, value);
     if (stop != end || begin == end || error == std::errc::invalid_argument)

@@ -1,0 +1,86 @@
+#include "data/file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/data/temporary_folder.h"
+
+namespace trefoil::data {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ReadFile, ReturnsPlainBytes) {
+  const TemporaryFolder folder;
+  const std::string content("a\0b\n\xff", 5);
+  EXPECT_EQ(ReadFile(folder.Put("plain.gz", content)), content);  // the name does not make it gzip
+  EXPECT_EQ(ReadFile(folder.Put("empty", "")), "");
+}
+
+TEST(WriteFile, PacksByExtensionAndReadFileUnpacksByContent) {
+  const TemporaryFolder folder;
+  std::string content;
+  for (int i = 0; i < 400'000; ++i) content += std::to_string(i);  // more than one chunk
+
+  WriteFile(folder / "a.gz", content);
+  WriteFile(folder / "a.txt", content);
+
+  EXPECT_LT(RawBytes(folder / "a.gz").size(), content.size() / 2);
+  EXPECT_EQ(RawBytes(folder / "a.txt"), content);
+  EXPECT_EQ(ReadFile(folder / "a.gz"), content);
+  std::filesystem::rename(folder / "a.gz", folder / "renamed");
+  EXPECT_EQ(ReadFile(folder / "renamed"), content);
+}
+
+TEST(WriteFile, StoresNoTimeAndNoName) {
+  const TemporaryFolder folder;
+  WriteFile(folder / "one.gz", "content");
+  WriteFile(folder / "two.gz", "content");
+  const std::string bytes = RawBytes(folder / "one.gz");
+  EXPECT_EQ(bytes, RawBytes(folder / "two.gz"));
+  EXPECT_EQ(bytes.substr(3, 5), std::string(5, '\0'));  // RFC 1952: FLG (no name), MTIME
+}
+
+TEST(ReadFile, JoinsGzipMembers) {
+  const TemporaryFolder folder;
+  WriteFile(folder / "one.gz", "first ");
+  WriteFile(folder / "two.gz", "second");
+  EXPECT_EQ(ReadFile(folder.Put("both", RawBytes(folder / "one.gz") + RawBytes(folder / "two.gz"))),
+            "first second");
+}
+
+TEST(ReadFile, NamesTheFileThatItCannotRead) {
+  const TemporaryFolder folder;
+  WriteFile(folder / "whole.gz", "some content");
+  const std::string packed = RawBytes(folder / "whole.gz");
+  const auto error = [](const std::filesystem::path& path) {
+    return ErrorText<DataError>([&] { (void)ReadFile(path); });
+  };
+
+  EXPECT_EQ(error(folder / "none"),
+            (folder / "none").string() + ": found no such file, expected a readable file");
+  EXPECT_THAT(error(folder.path()), HasSubstr("expected a regular file"));
+  EXPECT_THAT(error(folder.Put("cut.gz", packed.substr(0, packed.size() - 1))),
+              HasSubstr("cut.gz: found a damaged"));
+  EXPECT_THAT(error(folder.Put("tail.gz", packed + "x")), HasSubstr("damaged"));
+}
+
+TEST(WriteFile, ReportsAFolderThatIsNotThere) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(ErrorText<std::runtime_error>([&] { WriteFile(folder / "none/x", ""); }),
+              HasSubstr("cannot be written"));
+}
+
+TEST(Quote, KeepsAnErrorOnOneShortLine) {
+  EXPECT_EQ(Quote("a\nb\x7f"), "\"a.b.\"");
+  EXPECT_EQ(Quote(std::string(41, 'a')), "\"" + std::string(40, 'a') + "...\"");
+}
+
+TEST(NumberText, IsShort) {
+  EXPECT_EQ(NumberText(2.5), "2.5");
+  EXPECT_EQ(NumberText(1e300 * 1e10), "inf");
+}
+
+}  // namespace
+}  // namespace trefoil::data

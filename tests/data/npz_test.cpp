@@ -1,0 +1,96 @@
+#include "data/npz.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+
+#include "tests/data/temporary_folder.h"
+
+namespace trefoil::data {
+namespace {
+
+using testing::HasSubstr;
+
+/// An archive as NumPy's savez_compressed writes it (deflated, ZIP64 fields in the local headers), made with
+/// Python's zipfile: x = float32 [[1, 2, 3], [4, 5, 6]], y = int64 [0, 1].
+constexpr std::string_view kFromPython =
+    "504b03042d0000000800000021587c9cdea2ffffffffffffffff05001400782e6e7079010010009800000000000000580000"
+    "00000000009bec17ea1b10c9c850c650ad9e925a9c5ca46ea5a06e9366a2aea3a09e965f54529498179f5f94920a12774bcc"
+    "294e058a17672416a402f91a463a0ac69a3a0ab50a64032e0686067b060606072002e206205e00c4071c00504b03042d0000"
+    "000800000021587e6afbc9ffffffffffffffff05001400792e6e707901001000900000000000000049000000000000009bec"
+    "17ea1b10c9c850c650ad9e925a9c5ca46ea5a06e9369a1aea3a09e965f54529498179f5f94920a12774bcc294e058a176724"
+    "16a402f91a463a9a3a0ab50a14002e06286084d200504b01022d032d0000000800000021587c9cdea2580000009800000005"
+    "0000000000000000000000800100000000782e6e7079504b01022d032d0000000800000021587e6afbc94900000090000000"
+    "05000000000000000000000080018f000000792e6e7079504b05060000000002000200660000000f0100000000";
+
+std::string FromHex(std::string_view hex) {
+  std::string bytes;
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
+  }
+  return bytes;
+}
+
+TEST(ReadNpz, ReadsWhatNumpyWrites) {
+  const TemporaryFolder folder;
+  const auto path = folder.Put("a.npz", FromHex(kFromPython));
+  EXPECT_EQ(NpyToDoubles(ReadNpz(path, "x"), path), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(ReadNpz(path, "x").shape, (std::vector<std::size_t>{2, 3}));
+  EXPECT_EQ(NpyToDoubles(ReadNpz(path, "y"), path), (std::vector<double>{0, 1}));
+}
+
+TEST(WriteNpz, GivesBackWhatItWrote) {
+  const TemporaryFolder folder;
+  const std::vector<double> weights(200'000, 1.25);
+  WriteNpz(folder / "model.npz",
+           {{"weights", NpyFromDoubles({1000, 200}, weights)}, {"job", NpyFromText("{}")}});
+  EXPECT_EQ(NpyToDoubles(ReadNpz(folder / "model.npz", "weights"), ""), weights);
+  EXPECT_EQ(NpyToText(ReadNpz(folder / "model.npz", "job"), ""), "{}");
+  EXPECT_GT(RawBytes(folder / "model.npz").size(), weights.size() * sizeof(double))
+      << "stored, not compressed";
+}
+
+TEST(WriteNpz, WritesTheSameBytesAtAnyTimeAndPlace) {
+  const TemporaryFolder folder;
+  const std::vector<double> values{1, 2};
+  const auto write = [&](const char* name, const char* zone) {
+    setenv("TZ", zone, 1);
+    tzset();
+    WriteNpz(folder / name, {{"x", NpyFromDoubles({2}, values)}, {"y", NpyFromDoubles({1, 2}, values)}});
+  };
+  write("first.npz", "UTC");
+  write("second.npz", "Asia/Tokyo");
+  unsetenv("TZ");
+  tzset();
+
+  const std::string bytes = RawBytes(folder / "first.npz");
+  EXPECT_EQ(bytes, RawBytes(folder / "second.npz"));
+  EXPECT_EQ(bytes.substr(10, 4), std::string("\0\0\x21\0", 4));  // local header: time 0:00, 1 January 1980
+  write("first.npz", "UTC");                                     // over an older file
+  EXPECT_EQ(bytes, RawBytes(folder / "first.npz"));
+}
+
+TEST(ReadNpz, NamesFileAndArray) {
+  const TemporaryFolder folder;
+  const std::string bytes = FromHex(kFromPython);
+  const auto error = [&](const std::filesystem::path& path, const char* name) {
+    return ErrorText<DataError>([&] { (void)ReadNpz(path, name); });
+  };
+  EXPECT_THAT(error(folder / "none.npz", "x"), HasSubstr("none.npz: found no such file"));
+  EXPECT_THAT(error(folder.Put("a.npz", bytes), "z"), HasSubstr("a.npz: found no array \"z\""));
+  EXPECT_THAT(error(folder.Put("text.npz", "hello"), "x"), HasSubstr("expected an NPZ file"));
+  std::string damaged = bytes;
+  damaged[60] = static_cast<char>(damaged[60] ^ 0x10);
+  EXPECT_THAT(error(folder.Put("damaged.npz", damaged), "x"),
+              HasSubstr("damaged.npz: array \"x\": found a damaged"));
+}
+
+TEST(WriteNpz, ReportsAFolderThatIsNotThere) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(WriteNpz(folder / "none/a.npz", {{"job", NpyFromText("{}")}}), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace trefoil::data
