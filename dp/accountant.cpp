@@ -46,7 +46,8 @@ double SqrtOfStepsLogInverse(std::int64_t steps, double delta) {
 
 }  // namespace
 
-RdpAccountant::RdpAccountant(std::vector<double> orders) : orders_(std::move(orders)), rdp_(orders_.size(), 0.0) {
+RdpAccountant::RdpAccountant(std::vector<double> orders)
+    : orders_(std::move(orders)), rdp_(orders_.size(), 0.0) {
   Require(!orders_.empty(), "RdpAccountant: at least one order");
 }
 
@@ -89,8 +90,8 @@ void RdpAccountant::AddOne(const TotalVariation& event) {
 
 RdpGuarantee RdpAccountant::Epsilon(double delta) const {
   CheckDelta(delta);
-  // The least fixed point, approached from below; each step overshoots a little, so that the last one lands on an
-  // epsilon that its own delta supports.
+  // The least fixed point, approached from below; each step overshoots a little, so that the last one lands
+  // on an epsilon that its own delta supports.
   constexpr int kMaxSteps = 1000;
   double assumed = 0;
   for (int i = 0; i < kMaxSteps; ++i) {
@@ -105,8 +106,8 @@ RdpGuarantee RdpAccountant::Epsilon(double delta) const {
 }
 
 double PeaEpsilon(double noise_multiplier, std::int64_t steps, double delta) {
-  CheckParameter(noise_multiplier > 0 && std::isfinite(noise_multiplier), "noise multiplier", noise_multiplier,
-                 "a finite number above 0");
+  CheckParameter(noise_multiplier > 0 && std::isfinite(noise_multiplier), "noise multiplier",
+                 noise_multiplier, "a finite number above 0");
   const double epsilon = 2 * SqrtOfStepsLogInverse(steps, delta) / noise_multiplier;
   CheckPeaRange(epsilon, delta);
   return epsilon;
@@ -145,7 +146,8 @@ double SmallestNoiseMultiplier(double target_epsilon, const std::function<double
   return high;
 }
 
-double CalibrateNoiseMultiplier(double target_epsilon, double delta, double sampling_rate, std::int64_t steps) {
+double CalibrateNoiseMultiplier(double target_epsilon, double delta, double sampling_rate,
+                                std::int64_t steps) {
   return SmallestNoiseMultiplier(target_epsilon, [&](double multiplier) {
     RdpAccountant accountant;
     accountant.Add(SampledGaussian{sampling_rate, multiplier, steps});

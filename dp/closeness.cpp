@@ -19,8 +19,10 @@ double ClosenessPerCoordinate(int summands, double deviation) {
   return 10 * sum * (1 + 1e-9) + std::numeric_limits<double>::min();
 }
 
-MaxDivergence ClosenessCharge(int summands, double deviation, std::int64_t coordinates, std::int64_t releases) {
-  CheckParameter(coordinates >= 0, "number of coordinates", static_cast<double>(coordinates), "a number not below 0");
+MaxDivergence ClosenessCharge(int summands, double deviation, std::int64_t coordinates,
+                              std::int64_t releases) {
+  CheckParameter(coordinates >= 0, "number of coordinates", static_cast<double>(coordinates),
+                 "a number not below 0");
   if (coordinates == 0) return {0, releases};
   return {ClosenessPerCoordinate(summands, deviation) * static_cast<double>(coordinates), releases};
 }

@@ -19,12 +19,13 @@ void CheckDelta(double delta) {
 }
 
 void CheckSamplingRate(double sampling_rate) {
-  CheckParameter(sampling_rate >= 0 && sampling_rate <= 1, "sampling rate", sampling_rate, "a number from 0 to 1");
+  CheckParameter(sampling_rate >= 0 && sampling_rate <= 1, "sampling rate", sampling_rate,
+                 "a number from 0 to 1");
 }
 
 void CheckNoiseMultiplier(double noise_multiplier) {
-  CheckParameter(noise_multiplier >= 0 && std::isfinite(noise_multiplier), "noise multiplier", noise_multiplier,
-                 "a finite number not below 0");
+  CheckParameter(noise_multiplier >= 0 && std::isfinite(noise_multiplier), "noise multiplier",
+                 noise_multiplier, "a finite number not below 0");
 }
 
 }  // namespace trefoil::dp

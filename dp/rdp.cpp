@@ -64,20 +64,21 @@ double LogConvexPartSeries(double u, double order) {
 
 /// log h(u), u = q (exp(t) - 1); nowhere a difference of nearly equal numbers, and no overflow.
 double LogConvexPart(double q, double t, double order) {
-  const double log_u = std::log(q) + t;
-  if (t > 0 && log_u > 30) {
-    // h = (1 + u) (exp(b) - 1 - (order - 1) u / (1 + u)), where u need not be representable.
-    const double log_ratio = log_u + std::log1p((1 - q) * std::exp(-log_u));
-    const double b = (order - 1) * log_ratio;
-    return log_ratio + LogExpMinusOne(b) + std::log1p((order - 1) * std::expm1(-log_ratio) / std::expm1(b));
-  }
-  const double u = t > 40 ? std::exp(log_u) - q : q * std::expm1(t);
+  const double log_u = std::log(q) + t;  // of u + q, to be exact
+  const bool huge = log_u > 30;
+  const double u = huge ? kInfinity : t > 40 ? std::exp(log_u) - q : q * std::expm1(t);
   if (order * std::abs(u) <= 0.5) return LogConvexPartSeries(u, order);
-  return std::log((1 + u) * std::expm1((order - 1) * std::log1p(u)) - (order - 1) * u);
+
+  // h = (1 + u) (exp(b) - 1 - (order - 1) u / (1 + u)), in logarithms where it may be large.
+  const double log_ratio = huge ? log_u + std::log1p((1 - q) * std::exp(-log_u)) : std::log1p(u);
+  const double b = (order - 1) * log_ratio;
+  if (u <= 1) return std::log((1 + u) * std::expm1(b) - (order - 1) * u);
+  return log_ratio + LogExpMinusOne(b) + std::log1p((order - 1) * std::expm1(-log_ratio) / std::expm1(b));
 }
 
-/// log S at any order: the trapezoidal rule in z, noise / sigma. It converges geometrically, because the integrand is
-/// analytic in the strip |Im z| < pi sigma; the error at this step is below exp(-2 pi^2 * 3), relative.
+/// log S at any order: the trapezoidal rule in z, noise / sigma. It converges geometrically, because the
+/// integrand is analytic in the strip |Im z| < pi sigma; the error at this step is below exp(-2 pi^2 * 3),
+/// relative.
 double LogExcessIntegral(double q, double sigma, double order) {
   constexpr double kTail = 12;  // beyond it a normal density is below exp(-72) of its peak
   const double step = std::min(0.25, sigma / 3);
@@ -114,7 +115,8 @@ double SampledGaussianRdp(double sampling_rate, double noise_multiplier, double 
   if (sampling_rate == 0) return 0;
   if (order > kLargestFractionalOrder) order = std::ceil(order);
   if (noise_multiplier == 0) return kInfinity;
-  if (sampling_rate == 1 || noise_multiplier < kExactFrom) return order / noise_multiplier / noise_multiplier / 2;
+  if (sampling_rate == 1 || noise_multiplier < kExactFrom)
+    return order / noise_multiplier / noise_multiplier / 2;
   const double log_excess = order == std::floor(order)
                                 ? LogExcessInteger(sampling_rate, noise_multiplier, static_cast<int>(order))
                                 : LogExcessIntegral(sampling_rate, noise_multiplier, order);

@@ -4,20 +4,22 @@
 
 namespace trefoil::dp {
 
-/// Renyi differential privacy (RDP) of one release of the Poisson-sampled Gaussian: every record is taken with
-/// probability `sampling_rate`, a sum of sensitivity 1 gets normal noise of deviation `noise_multiplier`; neighbours
-/// differ by one record added or removed. In nats.
+/// Renyi differential privacy (RDP) of one release of the Poisson-sampled Gaussian: every record is taken
+/// with probability `sampling_rate`, a sum of sensitivity 1 gets normal noise of deviation
+/// `noise_multiplier`; neighbours differ by one record added or removed. In nats.
 ///
-/// Value:  relative error below 1e-8 for noise multipliers from kExactFrom on; below it the RDP without sampling,
-///         which is an upper bound; infinity without noise. Fractional orders above 1000 are rounded up (RDP grows
-///         with the order). Never below the true value by more than that error.
+/// Value:  relative error below 1e-8 for noise multipliers from kExactFrom on; below it the RDP without
+/// sampling,
+///         which is an upper bound; infinity without noise. Fractional orders above 1000 are rounded up (RDP
+///         grows with the order). Never below the true value by more than that error.
 /// Method: log(1 + S) / (order - 1). S = E[h(u)] over the noise, h(u) = (1 + u)^order - 1 - order u,
-///         u = q (exp(t) - 1), E[u] = 0. h is convex with h(0) = h'(0) = 0, so that no term of the integer sum and no
-///         point of the integral is negative. The signed binomial series at fractional orders is the same number, but
-///         loses all its digits where q / noise_multiplier is small, and converges slowly near order 1; it is the tests'
-///         second opinion.
-/// Throws: ConfigError unless sampling_rate is in [0, 1], noise_multiplier in [0, infinity), order in (1, 100000].
-/// Source: Mironov, Talwar, Zhang, "Renyi differential privacy of the sampled Gaussian mechanism" (2019), section 3.
+///         u = q (exp(t) - 1), E[u] = 0. h is convex with h(0) = h'(0) = 0, so that no term of the integer
+///         sum and no point of the integral is negative. The signed binomial series at fractional orders is
+///         the same number, but loses all its digits where q / noise_multiplier is small, and converges
+///         slowly near order 1; it is the tests' second opinion.
+/// Throws: ConfigError unless sampling_rate is in [0, 1], noise_multiplier in [0, infinity), order in (1,
+/// 100000]. Source: Mironov, Talwar, Zhang, "Renyi differential privacy of the sampled Gaussian mechanism"
+/// (2019), section 3.
 [[nodiscard]] double SampledGaussianRdp(double sampling_rate, double noise_multiplier, double order);
 
 inline constexpr double kExactFrom = 0.03;
@@ -35,8 +37,11 @@ struct RdpGuarantee {
 ///
 /// Pre:    equal, positive lengths; orders above 1; no NaN and nothing negative in rdp (ContractError).
 /// Throws: ConfigError unless delta is in (0, 1).
-/// Source: Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy" (2020), Proposition 12; and
-///         Bretagnolle-Huber, total variation <= sqrt(1 - exp(-RDP)), which gives epsilon 0 where that is below delta.
-[[nodiscard]] RdpGuarantee RdpToEpsilon(std::span<const double> orders, std::span<const double> rdp, double delta);
+/// Source: Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy" (2020), Proposition 12;
+/// and
+///         Bretagnolle-Huber, total variation <= sqrt(1 - exp(-RDP)), which gives epsilon 0 where that is
+///         below delta.
+[[nodiscard]] RdpGuarantee RdpToEpsilon(std::span<const double> orders, std::span<const double> rdp,
+                                        double delta);
 
 }  // namespace trefoil::dp

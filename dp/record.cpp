@@ -28,14 +28,16 @@ std::vector<Event> Collect(const TrainingRecord& record, EventsOf events_of) {
 
 std::vector<Event> OutsiderEvents(const DpSgdSteps& steps) {
   return {SampledGaussian{steps.sampling_rate, steps.sigma * kOutsiderFactor, steps.steps},
-          ClosenessCharge(kParties, steps.party_deviation, steps.coordinates, steps.steps), CutBatches(steps)};
+          ClosenessCharge(kParties, steps.party_deviation, steps.coordinates, steps.steps),
+          CutBatches(steps)};
 }
 
 std::vector<Event> InsiderEvents(const DpSgdSteps& steps) {
   const bool amplified = steps.sampling == SamplingMode::kOwnerPoisson;
   const auto releases = amplified ? steps.steps : steps.max_participation;
   return {SampledGaussian{amplified ? steps.sampling_rate : 1.0, steps.sigma, releases},
-          ClosenessCharge(kParties - 1, steps.party_deviation, steps.coordinates, releases), CutBatches(steps)};
+          ClosenessCharge(kParties - 1, steps.party_deviation, steps.coordinates, releases),
+          CutBatches(steps)};
 }
 
 std::vector<Event> OutsiderEvents(const TrainingRecord& record) {

@@ -32,7 +32,9 @@ class StrictObject {
     }
   }
 
-  [[nodiscard]] std::string Path(const std::string& key) const { return place_.empty() ? key : place_ + "." + key; }
+  [[nodiscard]] std::string Path(const std::string& key) const {
+    return place_.empty() ? key : place_ + "." + key;
+  }
   [[nodiscard]] const Json& At(const char* key) const { return json_.at(key); }
 
   [[nodiscard]] std::string Text(const char* key) const {
@@ -53,7 +55,8 @@ class StrictObject {
   [[nodiscard]] std::array<std::int64_t, 3> Counts(const char* key) const {
     std::array<std::int64_t, 3> counts{};
     if (!At(key).is_array() || At(key).size() != counts.size()) {
-      Refuse(Path(key), At(key).is_array() ? "an array of another length" : At(key).type_name(), "an array of 3");
+      Refuse(Path(key), At(key).is_array() ? "an array of another length" : At(key).type_name(),
+             "an array of 3");
     }
     for (std::size_t i = 0; i < counts.size(); ++i) {
       counts[i] = CountOf(At(key)[i], Path(key) + "[" + std::to_string(i) + "]");
@@ -65,7 +68,8 @@ class StrictObject {
     if (!At(key).is_number()) Refuse(Path(key), At(key).type_name(), "a number");
     const auto number = At(key).get<double>();
     if (!(number >= 0 && number <= largest)) {
-      Refuse(Path(key), At(key).dump(), largest == 1 ? "a number from 0 to 1" : "a finite number not below 0");
+      Refuse(Path(key), At(key).dump(),
+             largest == 1 ? "a number from 0 to 1" : "a finite number not below 0");
     }
     return number;
   }
@@ -97,8 +101,8 @@ SamplingMode ParseSampling(const StrictObject& object) {
 
 DpSgdSteps ParseSteps(const Json& json, const std::string& place) {
   const StrictObject object(json, place,
-                            {"kind", "steps", "sampling", "sampling_rate", "sigma", "sensitivity", "clip", "capacity",
-                             "max_batch", "max_participation", "party_deviation", "coordinates"});
+                            {"kind", "steps", "sampling", "sampling_rate", "sigma", "sensitivity", "clip",
+                             "capacity", "max_batch", "max_participation", "party_deviation", "coordinates"});
   if (object.Text("kind") != kKind) Refuse(object.Path("kind"), "another text", "\"dpsgd_steps\"");
   DpSgdSteps steps;
   steps.steps = object.Count("steps");
@@ -110,7 +114,8 @@ DpSgdSteps ParseSteps(const Json& json, const std::string& place) {
   steps.limits = {object.Counts("capacity"), object.Counts("max_batch")};
   steps.max_participation = object.Count("max_participation");
   if (steps.max_participation > steps.steps) {
-    Refuse(object.Path("max_participation"), std::to_string(steps.max_participation), "at most the number of steps");
+    Refuse(object.Path("max_participation"), std::to_string(steps.max_participation),
+           "at most the number of steps");
   }
   steps.party_deviation = object.Number("party_deviation");
   steps.coordinates = object.Count("coordinates");

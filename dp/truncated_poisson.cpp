@@ -16,11 +16,11 @@ constexpr double kShareForCutting = 0.5;
 
 double LogFactorial(double n) { return boost::math::lgamma(n + 1); }
 
-/// P[X >= first] for X ~ Bin(n, q), first above the mean: the terms fall at least geometrically from there on, by a
-/// ratio that falls too, so the rest of the sum is bounded by a geometric one.
+/// P[X >= first] for X ~ Bin(n, q), first above the mean: the terms fall at least geometrically from there
+/// on, by a ratio that falls too, so the rest of the sum is bounded by a geometric one.
 double UpperTail(double n, double q, double first) {
-  const double log_first = LogFactorial(n) - LogFactorial(first) - LogFactorial(n - first) + first * std::log(q) +
-                           (n - first) * std::log1p(-q);
+  const double log_first = LogFactorial(n) - LogFactorial(first) - LogFactorial(n - first) +
+                           first * std::log(q) + (n - first) * std::log1p(-q);
   double term = 1;
   double sum = 0;
   for (double k = first; k <= n; ++k) {
@@ -34,7 +34,8 @@ double UpperTail(double n, double q, double first) {
     term *= ratio;
   }
   // Up by more than the rounding errors of the sum and of the logarithms, whose size is that of log n!.
-  const double slack = 1e-8 + 1e-15 * (LogFactorial(n) + std::abs(n * std::log1p(-q)) + std::abs(first * std::log(q)));
+  const double slack =
+      1e-8 + 1e-15 * (LogFactorial(n) + std::abs(n * std::log1p(-q)) + std::abs(first * std::log(q)));
   return std::min(1.0, std::exp(log_first + std::log(sum) + slack));
 }
 
@@ -53,7 +54,8 @@ void CheckBudget(double epsilon, double delta, std::int64_t steps) {
 double PoissonOverflowProbability(std::int64_t capacity, double sampling_rate, std::int64_t max_batch) {
   CheckSamplingRate(sampling_rate);
   CheckParameter(capacity >= 0, "number of rows", static_cast<double>(capacity), "a number not below 0");
-  CheckParameter(max_batch >= 0, "max_batch_per_owner", static_cast<double>(max_batch), "a number not below 0");
+  CheckParameter(max_batch >= 0, "max_batch_per_owner", static_cast<double>(max_batch),
+                 "a number not below 0");
   if (max_batch >= capacity || sampling_rate == 0) return 0;
   const auto n = static_cast<double>(capacity);
   const double first = static_cast<double>(max_batch) + 1;
@@ -64,7 +66,8 @@ double PoissonOverflowProbability(std::int64_t capacity, double sampling_rate, s
 double OverflowProbability(const BatchLimits& limits, double sampling_rate) {
   double largest = 0;
   for (std::size_t owner = 0; owner < limits.capacity.size(); ++owner) {
-    largest = std::max(largest, PoissonOverflowProbability(limits.capacity[owner], sampling_rate, limits.max_batch[owner]));
+    largest = std::max(
+        largest, PoissonOverflowProbability(limits.capacity[owner], sampling_rate, limits.max_batch[owner]));
   }
   return largest;
 }
@@ -78,8 +81,8 @@ double RemainingDelta(double epsilon, double delta, std::int64_t steps, double s
     if (CuttingCost(epsilon, steps, probability) <= kShareForCutting * delta) continue;
     std::ostringstream text;
     text << "max_batch_per_owner: found " << limits.max_batch[owner] << ", expected at least "
-         << SmallestMaxBatch(epsilon, delta, steps, sampling_rate, limits.capacity[owner]) << " for party " << owner
-         << ", so that cutting larger batches costs at most half of delta";
+         << SmallestMaxBatch(epsilon, delta, steps, sampling_rate, limits.capacity[owner]) << " for party "
+         << owner << ", so that cutting larger batches costs at most half of delta";
     throw ConfigError(text.str());
   }
   return delta - CuttingCost(epsilon, steps, OverflowProbability(limits, sampling_rate));
@@ -92,7 +95,8 @@ std::int64_t SmallestMaxBatch(double epsilon, double delta, std::int64_t steps, 
   std::int64_t high = capacity;
   while (high - low > 1) {
     const auto middle = low + (high - low) / 2;
-    const auto cost = CuttingCost(epsilon, steps, PoissonOverflowProbability(capacity, sampling_rate, middle));
+    const auto cost =
+        CuttingCost(epsilon, steps, PoissonOverflowProbability(capacity, sampling_rate, middle));
     (cost <= kShareForCutting * delta ? high : low) = middle;
   }
   return high;

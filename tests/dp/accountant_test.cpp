@@ -1,0 +1,209 @@
+#include "dp/accountant.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "tests/dp/shared_vectors.h"
+
+namespace trefoil::dp {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+double EpsilonOf(const std::vector<Event>& events, double delta) {
+  RdpAccountant accountant;
+  accountant.Add(events);
+  return accountant.Epsilon(delta).epsilon;
+}
+
+struct Fact {
+  const char* name;
+  double q, sigma;
+  std::int64_t steps;
+  double delta, epsilon;
+};
+
+class RdpAccountantTest : public testing::TestWithParam<Fact> {};
+
+TEST_P(RdpAccountantTest, MatchesTheReference) {
+  const auto& fact = GetParam();
+  const double epsilon = EpsilonOf({SampledGaussian{fact.q, fact.sigma, fact.steps}}, fact.delta);
+  EXPECT_NEAR(epsilon, fact.epsilon, 1e-6 * fact.epsilon);
+}
+
+// Copied as facts from the project's shared vectors (accounting.json, epsilon, rdp_improved); the parameters
+// are those of published test suites, as named.
+INSTANTIATE_TEST_SUITE_P(
+    Published, RdpAccountantTest,
+    testing::Values(Fact{"opacus", 0.04, 1.5, 2250, 1e-5, 7.32911117},
+                    Fact{"tf_privacy_0", 0.0025, 1.3, 6000, 1e-5, 0.7242234},
+                    Fact{"tf_privacy_1", 0.001, 1.0, 30000, 1e-7, 1.41549885},
+                    Fact{"mnist_14062_steps", 256.0 / 60000, 1.1, 14062, 1e-5, 2.59655587},
+                    Fact{"mnist_less_noise", 256.0 / 60000, 0.7, 10546, 1e-5, 6.31810059},
+                    Fact{"handcrafted", 512.0 / 60000, 1.23, 4680, 1e-5, 2.57877236},
+                    Fact{"few_steps", 0.001, 1.0, 1000, 1e-6, 0.86970782},
+                    Fact{"no_sampling", 1.0, 5.0, 10, 1e-5, 2.81365325}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(RdpAccountant, MatchesTheSharedVectors) {
+  const auto vectors = SharedAccountingVectors();
+  if (!vectors) GTEST_SKIP() << "no shared vectors: set TREFOIL_SHARED";
+  for (const auto& row : vectors->at("epsilon")) {
+    const double expected = row.at("rdp_improved");
+    const double epsilon =
+        EpsilonOf({SampledGaussian{row.at("q"), row.at("sigma"), row.at("steps")}}, row.at("delta"));
+    EXPECT_NEAR(epsilon, expected, 1e-6 * expected) << row;
+    EXPECT_GE(epsilon, row.at("pld")) << row;
+  }
+}
+
+TEST(RdpAccountant, IsAtLeastTheAnalyticGaussian) {
+  // One Gaussian release, Balle and Wang (2018): exact epsilons from the shared vectors.
+  EXPECT_GE(EpsilonOf({SampledGaussian{1, 1, 1}}, 1e-5), 4.377178095681);
+  EXPECT_GE(EpsilonOf({SampledGaussian{1, 2, 1}}, 1e-5), 1.993091404415);
+  EXPECT_GE(EpsilonOf({SampledGaussian{1, 4, 1}}, 1e-6), 1.060701862328);
+}
+
+TEST(RdpAccountant, ComposesUnlikeEventsByAddingCurves) {
+  RdpAccountant both({3.0});
+  both.Add(SampledGaussian{1, 2, 5});
+  both.Add(SampledGaussian{1, 4, 7});
+  both.Add(MaxDivergence{0.01, 2});
+  EXPECT_NEAR(both.rdp()[0], 5 * 3.0 / 8 + 7 * 3.0 / 32 + 0.02 * 5 / 2, 1e-14);
+}
+
+TEST(RdpAccountant, AddsStepByStepAsAllAtOnceAndFast) {
+  const auto start = std::chrono::steady_clock::now();
+  RdpAccountant stepwise;
+  for (int step = 0; step < 14062; ++step) stepwise.Add(SampledGaussian{256.0 / 60000, 1.1, 1});
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  EXPECT_NEAR(stepwise.Epsilon(1e-5).epsilon, 2.59655587, 3e-6);
+  EXPECT_LT(elapsed.count(), 1.0);  // 0.01 s where nothing else runs; recomputing the curve would take 10 s
+}
+
+TEST(RdpAccountant, ChargesMaxDivergenceLikePureDifferentialPrivacyOnBothSides) {
+  // Within bound of a mechanism that reveals nothing is 2 bound-differentially private: the limit of the
+  // charge.
+  RdpAccountant accountant({1e5});
+  accountant.Add(MaxDivergence{0.25, 2});
+  EXPECT_GE(accountant.rdp()[0], 1.0);
+  EXPECT_LE(accountant.rdp()[0], 1.0 + 1e-4);
+}
+
+TEST(RdpAccountant, TakesTotalVariationOffDelta) {
+  constexpr double kDelta = 1e-5;
+  constexpr double kDistance = 1e-9;
+  RdpAccountant accountant;
+  accountant.Add(SampledGaussian{0.04, 1.5, 300});
+  const double without = accountant.Epsilon(kDelta).epsilon;
+
+  accountant.Add(TotalVariation{kDistance, 300});
+
+  const double epsilon = accountant.Epsilon(kDelta).epsilon;
+  EXPECT_GT(epsilon, without);
+  RdpAccountant plain;
+  plain.Add(SampledGaussian{0.04, 1.5, 300});
+  const double supported = plain.Epsilon(kDelta - (1 + std::exp(epsilon)) * kDistance * 300).epsilon;
+  EXPECT_LE(supported, epsilon);
+  EXPECT_NEAR(supported, epsilon, 1e-8 * epsilon);
+}
+
+TEST(RdpAccountant, IsInfiniteWhenTotalVariationEatsDelta) {
+  const auto noise = SampledGaussian{0.04, 1.5, 300};
+  EXPECT_EQ(EpsilonOf({noise, TotalVariation{1e-5, 1}}, 1e-5), kInfinity);
+  EXPECT_EQ(EpsilonOf({noise, TotalVariation{4e-6, 1}}, 1e-5), kInfinity);  // runs away, as e^epsilon > 1.5
+  EXPECT_EQ(EpsilonOf({TotalVariation{4e-6, 1}}, 1e-5), 0);
+}
+
+TEST(RdpAccountant, KnowsNothingAndEverything) {
+  EXPECT_EQ(EpsilonOf({}, 1e-5), 0);
+  EXPECT_EQ(EpsilonOf({SampledGaussian{0.1, 0, 0}}, 1e-5), 0);
+  EXPECT_EQ(EpsilonOf({SampledGaussian{0.1, 0, 1}}, 1e-5), kInfinity);
+  EXPECT_EQ(EpsilonOf({MaxDivergence{kInfinity, 1}}, 1e-5), kInfinity);
+  EXPECT_EQ(EpsilonOf({MaxDivergence{kInfinity, 0}}, 1e-5), 0);
+}
+
+TEST(RdpAccountant, RefusesWhatIsOutsideItsDomain) {
+  RdpAccountant accountant;
+  EXPECT_THROW(accountant.Add(SampledGaussian{kNan, 1, 1}), ConfigError);
+  EXPECT_THROW(accountant.Add(SampledGaussian{0.1, kNan, 1}), ConfigError);
+  EXPECT_THROW(accountant.Add(SampledGaussian{0.1, 1, -1}), ConfigError);
+  EXPECT_THROW(accountant.Add(MaxDivergence{kNan, 1}), ConfigError);
+  EXPECT_THROW(accountant.Add(TotalVariation{kNan, 1}), ConfigError);
+  EXPECT_THROW(accountant.Add(TotalVariation{2, 1}), ConfigError);
+  EXPECT_THROW((void)accountant.Epsilon(0), ConfigError);
+  EXPECT_THROW((void)accountant.Epsilon(kNan), ConfigError);
+  EXPECT_THROW(RdpAccountant(std::vector<double>{}), ContractError);
+  EXPECT_EQ(accountant.Epsilon(1e-5).epsilon, 0);
+}
+
+TEST(Pea, InvertsItself) {
+  const double sigma = PeaNoiseMultiplier(3, 439, 1e-5);
+  EXPECT_NEAR(sigma, 2 * std::sqrt(439 * std::log(1e5)) / 3, 1e-12);
+  EXPECT_NEAR(PeaEpsilon(sigma, 439, 1e-5), 3, 1e-12);
+}
+
+TEST(Pea, IsAtLeastZeroConcentratedPrivacyUpToItsRange) {
+  for (const double delta : {1e-2, 1e-5, 1e-9}) {
+    const double limit = 2.3 * std::log(1 / delta);
+    for (const double epsilon : {0.1, 1.0, 3.0, 0.999 * limit}) {
+      const double sigma = PeaNoiseMultiplier(epsilon, 100, delta);
+      const double rho = 100 / (2 * sigma * sigma);
+      EXPECT_GE(epsilon, rho + 2 * std::sqrt(rho * std::log(1 / delta)));
+    }
+    EXPECT_THROW((void)PeaNoiseMultiplier(1.001 * limit, 100, delta), ConfigError);
+    EXPECT_THROW((void)PeaEpsilon(0.1, 100, delta), ConfigError);
+  }
+}
+
+TEST(Pea, RefusesWhatIsOutsideItsDomain) {
+  EXPECT_THROW((void)PeaEpsilon(0, 100, 1e-5), ConfigError);
+  EXPECT_THROW((void)PeaEpsilon(kNan, 100, 1e-5), ConfigError);
+  EXPECT_THROW((void)PeaEpsilon(1, 0, 1e-5), ConfigError);
+  EXPECT_THROW((void)PeaEpsilon(1, 1, 1), ConfigError);
+  EXPECT_THROW((void)PeaNoiseMultiplier(kNan, 1, 1e-5), ConfigError);
+}
+
+struct Target {
+  const char* name;
+  double epsilon, delta, q;
+  std::int64_t steps;
+};
+
+class CalibrateTest : public testing::TestWithParam<Target> {};
+
+TEST_P(CalibrateTest, ReturnsTheSmallestMultiplierThatMeetsTheTarget) {
+  const auto& target = GetParam();
+  const double sigma = CalibrateNoiseMultiplier(target.epsilon, target.delta, target.q, target.steps);
+  EXPECT_LE(EpsilonOf({SampledGaussian{target.q, sigma, target.steps}}, target.delta), target.epsilon);
+  EXPECT_GT(EpsilonOf({SampledGaussian{target.q, sigma * (1 - 1.1e-4), target.steps}}, target.delta),
+            target.epsilon);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Targets, CalibrateTest,
+    testing::Values(Target{"mnist", 3, 1e-5, 2048.0 / 60000, 439}, Target{"adult", 1, 1e-5, 0.05, 500},
+                    Target{"strict", 0.05, 1e-6, 0.01, 10000}, Target{"very_strict", 1e-3, 1e-6, 1, 1},
+                    Target{"loose", 200, 1e-5, 0.01, 100}, Target{"no_amplification", 3, 1e-5, 1, 439}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Calibrate, RefusesWhatIsOutOfReachAndStopsAtItsFloor) {
+  EXPECT_THROW((void)CalibrateNoiseMultiplier(1, 1e-9, 1, std::int64_t{1} << 60), ConfigError);
+  EXPECT_THROW((void)SmallestNoiseMultiplier(1, [](double) { return kInfinity; }), ConfigError);
+  EXPECT_THROW((void)SmallestNoiseMultiplier(kNan, [](double) { return 0.0; }), ConfigError);
+  EXPECT_THROW((void)SmallestNoiseMultiplier(0, [](double) { return 0.0; }), ConfigError);
+  EXPECT_THROW((void)SmallestNoiseMultiplier(1, [](double) { return kNan; }), ContractError);
+  EXPECT_EQ(SmallestNoiseMultiplier(1, [](double) { return 0.0; }), 0.01);
+  EXPECT_EQ(CalibrateNoiseMultiplier(1, 1e-5, 0, 1000), 0.01);
+  const double above_floor = SmallestNoiseMultiplier(1, [](double sigma) { return 0.0101 / sigma; });
+  EXPECT_GE(above_floor, 0.0101);
+  EXPECT_LE(above_floor, 0.0101 * (1 + 1.1e-4));
+}
+
+}  // namespace
+}  // namespace trefoil::dp

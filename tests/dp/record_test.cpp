@@ -1,0 +1,233 @@
+#include "dp/record.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "dp/closeness.h"
+
+namespace trefoil::dp {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+DpSgdSteps MnistSteps() {
+  DpSgdSteps steps;
+  steps.steps = 439;
+  steps.sampling_rate = 2048.0 / 60000;
+  steps.sigma = 1.1;
+  steps.sensitivity = 0.5001;
+  steps.clip = 0.5;
+  steps.limits = {{20000, 20000, 20000}, {850, 850, 850}};
+  steps.party_deviation = 1e9;
+  steps.coordinates = 7850;
+  return steps;
+}
+
+TrainingRecord MnistRecord() { return {"0123456789abcdef", "fedc", {MnistSteps()}}; }
+
+const SampledGaussian& Noise(const std::vector<Event>& events) {
+  return std::get<SampledGaussian>(events.at(0));
+}
+const MaxDivergence& Closeness(const std::vector<Event>& events) {
+  return std::get<MaxDivergence>(events.at(1));
+}
+const TotalVariation& Cutting(const std::vector<Event>& events) {
+  return std::get<TotalVariation>(events.at(2));
+}
+
+TEST(Events, ChargeTheOutsiderForThreePartiesNoise) {
+  const auto events = OutsiderEvents(MnistRecord());
+  ASSERT_EQ(events.size(), 3U);
+  EXPECT_EQ(Noise(events).sampling_rate, 2048.0 / 60000);
+  EXPECT_DOUBLE_EQ(Noise(events).noise_multiplier, 1.1 * std::sqrt(1.5));
+  EXPECT_EQ(Noise(events).count, 439);
+  EXPECT_EQ(Closeness(events).bound, ClosenessCharge(3, 1e9, 7850, 439).bound);
+  EXPECT_EQ(Closeness(events).count, 439);
+  EXPECT_EQ(Cutting(events).distance, PoissonOverflowProbability(20000, 2048.0 / 60000, 850));
+  EXPECT_EQ(Cutting(events).count, 439);
+}
+
+TEST(Events, ChargeTheInsiderForTwoPartiesNoise) {
+  auto steps = MnistSteps();
+  steps.party_deviation = 1.5;
+  const auto events = InsiderEvents(steps);
+  EXPECT_EQ(Noise(events).sampling_rate, 2048.0 / 60000);
+  EXPECT_EQ(Noise(events).noise_multiplier, 1.1);
+  EXPECT_EQ(Noise(events).count, 439);
+  EXPECT_EQ(Closeness(events).bound, ClosenessCharge(2, 1.5, 7850, 439).bound);
+  EXPECT_EQ(Cutting(events).count, 439);
+}
+
+TEST(Events, DoNotAmplifyForAnInsiderWhoSeesTheCoins) {
+  auto steps = MnistSteps();
+  steps.sampling = SamplingMode::kPublic;
+  steps.max_participation = 31;
+  EXPECT_EQ(Noise(InsiderEvents(steps)).sampling_rate, 1);
+  EXPECT_EQ(Noise(InsiderEvents(steps)).count, 31);
+  EXPECT_EQ(Closeness(InsiderEvents(steps)).count, 31);
+  EXPECT_EQ(Noise(OutsiderEvents(steps)).sampling_rate, 2048.0 / 60000);
+  EXPECT_EQ(Noise(OutsiderEvents(steps)).count, 439);
+}
+
+TEST(Epsilons, AreTheAccountantsWithWhatCuttingCosts) {
+  const auto pair = Epsilons(MnistRecord(), 1e-5);
+  EXPECT_LT(pair.outsider, pair.insider);
+
+  RdpAccountant outsider;
+  outsider.Add(SampledGaussian{2048.0 / 60000, 1.1 * std::sqrt(1.5), 439});
+  const double reserve =
+      (1 + std::exp(pair.outsider)) * 439 * PoissonOverflowProbability(20000, 2048.0 / 60000, 850);
+  EXPECT_NEAR(pair.outsider, outsider.Epsilon(1e-5 - reserve).epsilon, 1e-8);
+  EXPECT_GT(pair.outsider, outsider.Epsilon(1e-5).epsilon);
+}
+
+TEST(Epsilons, MeetTheTargetOfACalibrationByRemainingDelta) {
+  auto steps = MnistSteps();
+  const double remaining = RemainingDelta(3, 1e-5, steps.steps, steps.sampling_rate, steps.limits);
+  const double sigma = CalibrateNoiseMultiplier(3, remaining, steps.sampling_rate, steps.steps);
+
+  steps.sigma = sigma / std::sqrt(1.5);
+  EXPECT_LE(Epsilons({"a", "b", {steps}}, 1e-5).outsider, 3 * (1 + 1e-9));
+  steps.sigma = sigma;
+  EXPECT_LE(Epsilons({"a", "b", {steps}}, 1e-5).insider, 3 * (1 + 1e-9));
+  steps.sigma = sigma * 0.999;
+  EXPECT_GT(Epsilons({"a", "b", {steps}}, 1e-5).insider, 3);
+}
+
+TEST(Epsilons, ComposeARunThatWasResumed) {
+  auto first = MnistSteps();
+  auto second = MnistSteps();
+  first.steps = 100;
+  second.steps = 339;
+  const auto parts = Epsilons({"a", "b", {first, second}}, 1e-5);
+  const auto whole = Epsilons(MnistRecord(), 1e-5);
+  EXPECT_NEAR(parts.outsider, whole.outsider, 1e-9);
+  EXPECT_NEAR(parts.insider, whole.insider, 1e-9);
+}
+
+TEST(Epsilons, AreInfiniteWithoutNoiseAndZeroWithoutSteps) {
+  auto steps = MnistSteps();
+  steps.sigma = 0;
+  steps.party_deviation = 0;
+  EXPECT_EQ(Epsilons({"a", "b", {steps}}, 1e-5).insider, kInfinity);
+  EXPECT_EQ(Epsilons({"a", "b", {steps}}, 1e-5).outsider, kInfinity);
+  EXPECT_EQ(Epsilons({"a", "b", {}}, 1e-5).insider, 0);
+}
+
+TEST(RecordJson, RoundTripsThroughText) {
+  auto record = MnistRecord();
+  record.events.push_back(MnistSteps());
+  record.events[1].sampling = SamplingMode::kPublic;
+  record.events[1].max_participation = 31;
+  record.events[1].limits = {{1, 2, 3}, {4, 5, 6}};
+
+  const auto text = ToJson(record).dump();
+  const auto back = FromJson(nlohmann::json::parse(text));
+
+  EXPECT_EQ(ToJson(back).dump(), text);
+  EXPECT_EQ(back.job_hash, "0123456789abcdef");
+  EXPECT_EQ(back.run_id, "fedc");
+  ASSERT_EQ(back.events.size(), 2U);
+  EXPECT_EQ(back.events[1].sampling, SamplingMode::kPublic);
+  EXPECT_EQ(back.events[1].max_participation, 31);
+  EXPECT_EQ(back.events[1].limits.capacity[2], 3);
+  EXPECT_EQ(back.events[1].limits.max_batch[0], 4);
+  EXPECT_EQ(back.events[0].sampling_rate, 2048.0 / 60000);
+  EXPECT_EQ(back.events[0].coordinates, 7850);
+  const auto before = Epsilons(record, 1e-5);
+  const auto after = Epsilons(back, 1e-5);
+  EXPECT_EQ(before.outsider, after.outsider);
+  EXPECT_EQ(before.insider, after.insider);
+}
+
+TEST(RecordJson, WritesNoNan) {
+  auto record = MnistRecord();
+  record.events[0].sigma = std::nan("");
+  EXPECT_THROW((void)ToJson(record), ContractError);
+  record.events[0].sigma = kInfinity;
+  EXPECT_THROW((void)ToJson(record), ContractError);
+}
+
+struct Damage {
+  const char* name;
+  const char* patch;  ///< JSON patch (RFC 6902), one operation
+  const char* text;   ///< that the error must hold
+};
+
+class RecordDamageTest : public testing::TestWithParam<Damage> {};
+
+TEST_P(RecordDamageTest, IsRefusedNamingTheKey) {
+  const auto whole = ToJson(MnistRecord());
+  const auto damaged = whole.patch(nlohmann::json::array({nlohmann::json::parse(GetParam().patch)}));
+  try {
+    (void)FromJson(damaged);
+    FAIL() << "accepted " << damaged;
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr(GetParam().text));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Damages, RecordDamageTest,
+    testing::Values(
+        Damage{"missing_key", R"({"op":"remove","path":"/run_id"})", "run_id: found nothing"},
+        Damage{"unknown_key", R"({"op":"add","path":"/extra","value":1})", "extra: found an unknown key"},
+        Damage{"other_version", R"({"op":"replace","path":"/version","value":2})",
+               "version: found 2, expected 1"},
+        Damage{"fractional_version", R"({"op":"replace","path":"/version","value":1.0})", "version"},
+        Damage{"hash_of_a_number", R"({"op":"replace","path":"/job_hash","value":5})",
+               "job_hash: found number"},
+        Damage{"hash_not_hexadecimal", R"({"op":"replace","path":"/job_hash","value":"XYZ"})", "job_hash"},
+        Damage{"empty_run_id", R"({"op":"replace","path":"/run_id","value":""})", "run_id"},
+        Damage{"events_no_array", R"({"op":"replace","path":"/events","value":{}})", "events: found object"},
+        Damage{"event_no_object", R"({"op":"replace","path":"/events/0","value":3})",
+               "events[0]: found number"},
+        Damage{"event_missing_key", R"({"op":"remove","path":"/events/0/sigma"})",
+               "events[0].sigma: found nothing"},
+        Damage{"event_unknown_key", R"({"op":"add","path":"/events/0/x","value":1})", "events[0].x"},
+        Damage{"unknown_kind", R"({"op":"replace","path":"/events/0/kind","value":"x"})", "events[0].kind"},
+        Damage{"unknown_sampling", R"({"op":"replace","path":"/events/0/sampling","value":"x"})",
+               "events[0].sampling"},
+        Damage{"negative_steps", R"({"op":"replace","path":"/events/0/steps","value":-1})",
+               "events[0].steps: found -1"},
+        Damage{"too_many_steps", R"({"op":"replace","path":"/events/0/steps","value":18446744073709551615})",
+               "events[0].steps"},
+        Damage{"rate_above_one", R"({"op":"replace","path":"/events/0/sampling_rate","value":1.5})",
+               "events[0].sampling_rate: found 1.5"},
+        Damage{"negative_sigma", R"({"op":"replace","path":"/events/0/sigma","value":-2})",
+               "events[0].sigma"},
+        Damage{"sigma_of_text", R"({"op":"replace","path":"/events/0/sigma","value":"1"})",
+               "events[0].sigma"},
+        Damage{"sigma_null", R"({"op":"replace","path":"/events/0/sigma","value":null})",
+               "events[0].sigma: found null"},
+        Damage{"two_capacities", R"({"op":"remove","path":"/events/0/capacity/0"})", "events[0].capacity"},
+        Damage{"fractional_capacity", R"({"op":"replace","path":"/events/0/capacity/1","value":0.5})",
+               "events[0].capacity[1]"},
+        Damage{"participation_above_steps",
+               R"({"op":"replace","path":"/events/0/max_participation","value":440})",
+               "events[0].max_participation"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(RecordJson, RefusesWhatIsNoObject) {
+  EXPECT_THROW((void)FromJson(nlohmann::json::array()), DataError);
+  EXPECT_THROW((void)FromJson(nullptr), DataError);
+}
+
+TEST(RecordAccountant, AgreesStepByStepAndRefusesWhatIsOutsideItsDomain) {
+  RecordAccountant accountant;
+  auto one = MnistSteps();
+  one.steps = 1;
+  for (int step = 0; step < 439; ++step) accountant.Add(one);
+  EXPECT_NEAR(accountant.Epsilons(1e-5).insider, Epsilons(MnistRecord(), 1e-5).insider, 1e-9);
+  one.sampling_rate = 2;
+  EXPECT_THROW(accountant.Add(one), ConfigError);
+}
+
+}  // namespace
+}  // namespace trefoil::dp

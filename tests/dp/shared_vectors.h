@@ -1,0 +1,20 @@
+#pragma once
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace trefoil::dp {
+
+/// The shared reference values, where they are: $TREFOIL_SHARED, else beside the project.
+inline std::optional<nlohmann::json> SharedAccountingVectors() {
+  const char* shared = std::getenv("TREFOIL_SHARED");
+  const std::string folder = shared != nullptr ? shared : TREFOIL_SOURCE_DIR "/../shared";
+  std::ifstream file(folder + "/vectors/accounting.json");
+  if (!file) return std::nullopt;
+  return nlohmann::json::parse(file);
+}
+
+}  // namespace trefoil::dp
