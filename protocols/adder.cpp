@@ -109,7 +109,7 @@ Addends SplitForAdder(mpc::Context& party, const mpc::ArithShare& x, int width) 
 }
 
 mpc::Cost SplitForAdderCost(Index count, int width) {
-  return {.rounds = 1, .bytes_sent = {mpc::PackedBytes(width, count), 0, 0}, .bytes_offline = {}, .turns = 1};
+  return mpc::Cost::Round({{0, 1, mpc::PackedBytes(width, count)}}).WithTurn();
 }
 
 Carries StartCarries(mpc::Context& party, const Addends& addends, Index planes) {

@@ -67,15 +67,16 @@ BoolShare LessThan(mpc::Context& party, const ArithShare& x, const ArithShare& y
 
 BoolShare LessThanZero(mpc::Context& party, const ArithShare& x, int width) { return Msb(party, x, width); }
 
-BoolShare BitDecompose(mpc::Context& party, const ArithShare& x) {
-  const Addends addends = SplitForAdder(party, x, kWordBits);
-  const BoolShare carries = AllCarries(party, StartCarries(party, addends, kWordBits - 1));
+BoolShare BitDecompose(mpc::Context& party, const ArithShare& x, int width) {
+  Require(width >= 2 && width <= kWordBits, "BitDecompose: a width of 2 to 64 bits");
+  const Addends addends = SplitForAdder(party, x, width);
+  const BoolShare carries = AllCarries(party, StartCarries(party, addends, width - 1));
   const BoolShare no_carry{BitMatrix(1, x.size()), BitMatrix(1, x.size())};
   return addends.left ^ addends.right ^ Stacked(no_carry, carries);
 }
 
-mpc::Cost BitDecomposeCost(Index count) {
-  return Then(Then(SplitForAdderCost(count, kWordBits), AndCost(kWordBits - 1, count)), AllCarriesCost(kWordBits - 1, count));
+mpc::Cost BitDecomposeCost(Index count, int width) {
+  return Then(Then(SplitForAdderCost(count, width), AndCost(width - 1, count)), AllCarriesCost(width - 1, count));
 }
 
 BoolShare SuffixOr(mpc::Context& party, const BoolShare& bits) {
@@ -109,8 +110,8 @@ ArithShare BitToArith(mpc::Context& party, const BoolShare& bits) {
 
 mpc::Cost BitToArithCost(Index planes, Index count) {
   const auto word = 8 * static_cast<std::uint64_t>(planes * count);
-  const std::uint64_t sent = mpc::PackedBytes(planes, count) + word;
-  return {.rounds = 2, .bytes_sent = {sent, sent, 0}, .bytes_offline = {0, 0, word}, .turns = 1};
+  const mpc::Cost opening = Then(mpc::Cost::Offline({{2, 1, word}}), PairExchangeCost(mpc::PackedBytes(planes, count)));
+  return Then(opening, PairExchangeCost(word)).WithTurn();
 }
 
 ArithShare BitTimes(mpc::Context& party, const BoolShare& bits, const ArithShare& x) {
@@ -119,11 +120,11 @@ ArithShare BitTimes(mpc::Context& party, const BoolShare& bits, const ArithShare
   const BitMatrix mask = opening.DrawBitMask(1, bits.count());
   const RingMatrix r = mpc::Reshaped(mpc::ToWords(mask), x.rows(), x.cols());
   const RingMatrix r_half = opening.Deal(r, x.rows(), x.cols());
+  const BitMatrix c = opening.Open(bits, mask);
   // D knows two components of x: their product with r it deals; A and B both know the third.
   RingMatrix of_dealer;
   if (opening.dealer()) of_dealer = r * (x.own() + x.next());
   const RingMatrix dealer_half = opening.DealOnline(of_dealer, x.rows(), x.cols());
-  const BitMatrix c = opening.Open(bits, mask);
   RingMatrix half;
   if (!opening.dealer()) {
     const RingMatrix& common = opening.first() ? x.next() : x.own();
@@ -135,8 +136,9 @@ ArithShare BitTimes(mpc::Context& party, const BoolShare& bits, const ArithShare
 
 mpc::Cost BitTimesCost(Index count) {
   const auto word = 8 * static_cast<std::uint64_t>(count);
-  const std::uint64_t sent = mpc::PackedBytes(1, count) + word;
-  return {.rounds = 2, .bytes_sent = {sent, sent, word}, .bytes_offline = {0, 0, word}, .turns = 1};
+  const std::uint64_t bits = mpc::PackedBytes(1, count);
+  const mpc::Cost opening = mpc::Cost::Round({{0, 1, bits}, {1, 0, bits}, {2, 1, word}});
+  return Then(Then(mpc::Cost::Offline({{2, 1, word}}), opening), PairExchangeCost(word)).WithTurn();
 }
 
 ArithShare Select(mpc::Context& party, const BoolShare& bits, const ArithShare& one, const ArithShare& zero) {

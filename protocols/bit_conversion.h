@@ -18,10 +18,11 @@ namespace trefoil::protocols {
                                       int width = 64);
 [[nodiscard]] mpc::BoolShare LessThanZero(mpc::Context& party, const mpc::ArithShare& x, int width = 64);
 
-/// All 64 bits of each element, plane t being bit t: parallel-prefix (Sklansky) adder.
-/// Cost: 8 rounds, at most 42 words an element; see BitDecomposeCost.
-[[nodiscard]] mpc::BoolShare BitDecompose(mpc::Context& party, const mpc::ArithShare& x);
-[[nodiscard]] mpc::Cost BitDecomposeCost(mpc::Index count);
+/// The low `width` bits of each element, plane t being bit t: parallel-prefix (Sklansky) adder.
+/// Pre:  2 <= width <= 64.
+/// Cost: at 64 bits 8 rounds and at most 42 words an element; see BitDecomposeCost.
+[[nodiscard]] mpc::BoolShare BitDecompose(mpc::Context& party, const mpc::ArithShare& x, int width = 64);
+[[nodiscard]] mpc::Cost BitDecomposeCost(mpc::Index count, int width = 64);
 
 /// Plane t of the result is the OR of planes t, t+1, ... of `bits` ("SufOr").
 /// Cost: ceil(log2(planes)) rounds; see SuffixOrCost.

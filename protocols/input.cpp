@@ -45,10 +45,10 @@ std::array<mpc::ArithShare, 3> InputEach(mpc::Context& party, const RingMatrix& 
 
 mpc::Cost InputEachCost(const std::array<Shape, 3>& shapes) {
   mpc::Cost cost;
-  for (std::size_t owner = 0; owner < shapes.size(); ++owner) {
-    if (Empty(shapes[owner])) continue;
-    cost.rounds = 1;
-    cost.bytes_sent[owner] = 8 * static_cast<std::uint64_t>(shapes[owner].rows * shapes[owner].cols);
+  for (int owner = 0; owner < net::kParties; ++owner) {
+    const Shape& shape = shapes[static_cast<std::size_t>(owner)];
+    const auto bytes = 8 * static_cast<std::uint64_t>(shape.rows * shape.cols);
+    if (bytes > 0) cost = Beside(cost, mpc::Cost::Round({{owner, (owner + 1) % net::kParties, bytes}}));
   }
   return cost;
 }

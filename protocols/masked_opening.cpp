@@ -114,4 +114,6 @@ mpc::ArithShare MaskedOpening::Reshare(const RingMatrix& half, Index rows, Index
   return {std::move(rest), std::move(with_dealer)};
 }
 
+mpc::Cost PairExchangeCost(std::uint64_t bytes) { return mpc::Cost::Round({{0, 1, bytes}, {1, 0, bytes}}); }
+
 }  // namespace trefoil::protocols

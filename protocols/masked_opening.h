@@ -1,5 +1,6 @@
 #pragma once
 #include "mpc/context.h"
+#include "mpc/cost.h"
 #include "mpc/share.h"
 
 namespace trefoil::protocols {
@@ -62,5 +63,8 @@ class MaskedOpening {
   mpc::Roles roles_;
   mpc::OperationId operation_;
 };
+
+/// A and B (P0 and P1 before any turn) send each other `bytes`.
+[[nodiscard]] mpc::Cost PairExchangeCost(std::uint64_t bytes);
 
 }  // namespace trefoil::protocols

@@ -1,6 +1,5 @@
 #include "protocols/measure.h"
 
-#include <algorithm>
 #include <chrono>
 
 namespace trefoil::protocols {
@@ -29,17 +28,6 @@ Measured Measure(mpc::Context& party, const std::function<void()>& operation) {
           .bytes_sent = counters.bytes_sent,
           .bytes_offline = counters.bytes_offline,
           .seconds = seconds.count()};
-}
-
-mpc::Cost ToCost(const std::array<Measured, 3>& measured, int declared_turns) {
-  mpc::Cost cost;
-  cost.turns = declared_turns;
-  for (std::size_t party = 0; party < measured.size(); ++party) {
-    cost.rounds = std::max(cost.rounds, measured[party].rounds);
-    cost.bytes_sent[party] = measured[party].bytes_sent;
-    cost.bytes_offline[party] = measured[party].bytes_offline;
-  }
-  return cost;
 }
 
 }  // namespace trefoil::protocols

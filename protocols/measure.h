@@ -2,7 +2,6 @@
 #include <functional>
 
 #include "mpc/context.h"
-#include "mpc/cost.h"
 
 namespace trefoil::protocols {
 
@@ -17,9 +16,5 @@ struct Measured {
 /// Brings the parties to the same place with roles and counters restarted, runs `operation`, and returns its cost here.
 /// All parties call it with the same operation. The barrier's own messages are not counted.
 [[nodiscard]] Measured Measure(mpc::Context& party, const std::function<void()>& operation);
-
-/// What the three parties measured, as a cost to be compared with a declared one (turns is not compared: it is set to
-/// declared_turns).
-[[nodiscard]] mpc::Cost ToCost(const std::array<Measured, 3>& measured, int declared_turns);
 
 }  // namespace trefoil::protocols

@@ -34,7 +34,7 @@ ArithShare Reshare(mpc::Context& party, const AdditiveShare& z) {
   return {std::move(own), std::move(next)};
 }
 
-mpc::Cost ReshareCost(mpc::Index count) { return mpc::EachSends(8 * static_cast<std::uint64_t>(count)); }
+mpc::Cost ReshareCost(mpc::Index count) { return mpc::Cost::EachToPrevious(8 * static_cast<std::uint64_t>(count)); }
 
 ArithShare Multiply(mpc::Context& party, const ArithShare& x, const ArithShare& y) {
   return Reshare(party, LocalProduct(x, y));
@@ -56,6 +56,8 @@ mpc::BoolShare And(mpc::Context& party, const mpc::BoolShare& x, const mpc::Bool
   return {std::move(own), std::move(next)};
 }
 
-mpc::Cost AndCost(mpc::Index planes, mpc::Index count) { return mpc::EachSends(mpc::PackedBytes(planes, count)); }
+mpc::Cost AndCost(mpc::Index planes, mpc::Index count) {
+  return mpc::Cost::EachToPrevious(mpc::PackedBytes(planes, count));
+}
 
 }  // namespace trefoil::protocols

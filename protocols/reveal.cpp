@@ -11,7 +11,7 @@ mpc::RingMatrix Reveal(mpc::Context& party, const mpc::ArithShare& x) {
   return x.own() + x.next() + party.ReceiveWords(party.previous(), x.rows(), x.cols());
 }
 
-mpc::Cost RevealCost(mpc::Index count) { return mpc::EachSends(8 * static_cast<std::uint64_t>(count)); }
+mpc::Cost RevealCost(mpc::Index count) { return mpc::Cost::EachToNext(8 * static_cast<std::uint64_t>(count)); }
 
 std::optional<mpc::RingMatrix> RevealTo(mpc::Context& party, int receiver, const mpc::ArithShare& x) {
   Require(receiver >= 0 && receiver < net::kParties, "RevealTo: party 0, 1 or 2");
@@ -21,9 +21,7 @@ std::optional<mpc::RingMatrix> RevealTo(mpc::Context& party, int receiver, const
 }
 
 mpc::Cost RevealToCost(int receiver, mpc::Index count) {
-  mpc::Cost cost{.rounds = 1};
-  cost.bytes_sent[static_cast<std::size_t>((receiver + 2) % net::kParties)] = 8 * static_cast<std::uint64_t>(count);
-  return cost;
+  return mpc::Cost::Round({{(receiver + 2) % net::kParties, receiver, 8 * static_cast<std::uint64_t>(count)}});
 }
 
 mpc::BitMatrix RevealBits(mpc::Context& party, const mpc::BoolShare& x) {
@@ -31,6 +29,8 @@ mpc::BitMatrix RevealBits(mpc::Context& party, const mpc::BoolShare& x) {
   return x.own() ^ x.next() ^ party.ReceiveBits(party.previous(), x.planes(), x.count());
 }
 
-mpc::Cost RevealBitsCost(mpc::Index planes, mpc::Index count) { return mpc::EachSends(mpc::PackedBytes(planes, count)); }
+mpc::Cost RevealBitsCost(mpc::Index planes, mpc::Index count) {
+  return mpc::Cost::EachToNext(mpc::PackedBytes(planes, count));
+}
 
 }  // namespace trefoil::protocols

@@ -76,12 +76,16 @@ mpc::ArithShare TruncatePair(const MaskedOpening& opening, const RingMatrix& hal
 
 mpc::Cost TruncateCost(Index count) {
   const auto word = 8 * static_cast<std::uint64_t>(count);
-  return {.rounds = 2, .bytes_sent = {2 * word, 2 * word, 0}, .bytes_offline = {0, 0, 2 * word}, .turns = 1};
+  const mpc::Cost dealt = mpc::Cost::Offline({{2, 1, 2 * word}});
+  const mpc::Cost exchange = PairExchangeCost(word);
+  return Then(Then(dealt, exchange), exchange).WithTurn();
 }
 
 mpc::Cost TruncateProductCost(Index count) {
   const auto word = 8 * static_cast<std::uint64_t>(count);
-  return {.rounds = 2, .bytes_sent = {2 * word, 2 * word, 2 * word}, .bytes_offline = {0, 0, 2 * word}, .turns = 1};
+  const mpc::Cost dealt = mpc::Cost::Offline({{2, 1, 2 * word}});
+  const mpc::Cost opening = mpc::Cost::Round({{0, 1, word}, {1, 0, word}, {2, 0, word}, {2, 1, word}});
+  return Then(Then(dealt, opening), PairExchangeCost(word)).WithTurn();
 }
 
 mpc::ArithShare MultiplyTruncate(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y, int bits,

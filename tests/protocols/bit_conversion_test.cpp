@@ -16,11 +16,11 @@ using namespace testing_support;  // NOLINT(google-build-using-namespace): test 
 
 struct BitOutcome {
   BitMatrix value;
-  mpc::Cost cost;
+  CostFigures cost;
 };
 
 template <typename Operation>
-BitOutcome RunBits(Seed seed, int turns, const RingMatrix& x, Operation operation) {
+BitOutcome RunBits(Seed seed, const RingMatrix& x, Operation operation) {
   const auto parts = RunParties(seed, [&](mpc::Context& party) {
     const auto share = InsecureDeal(party, x);
     mpc::BoolShare bits;
@@ -30,7 +30,7 @@ BitOutcome RunBits(Seed seed, int turns, const RingMatrix& x, Operation operatio
   for (const auto& part : parts) {
     EXPECT_TRUE((part.second.words() == parts[0].second.words()).all()) << "the parties opened different bits";
   }
-  return {parts[0].second, ToCost({parts[0].first, parts[1].first, parts[2].first}, turns)};
+  return {parts[0].second, Figures({parts[0].first, parts[1].first, parts[2].first})};
 }
 
 /// Numbers at every power of two, one beside it, the ends of the range, and random ones.
@@ -49,10 +49,10 @@ class MsbTest : public testing::TestWithParam<int> {};
 TEST_P(MsbTest, IsTheSignAtTheDeclaredCost) {
   const int width = GetParam();
   const RingMatrix x = EdgesAndRandom(width - 2, 500);
-  const BitOutcome outcome = RunBits(Seed{1}, 1, x, [width](mpc::Context& party, const mpc::ArithShare& share) {
+  const BitOutcome outcome = RunBits(Seed{1}, x, [width](mpc::Context& party, const mpc::ArithShare& share) {
     return LessThanZero(party, share, width);
   });
-  EXPECT_EQ(outcome.cost, MsbCost(x.size(), width));
+  EXPECT_EQ(outcome.cost, Figures(MsbCost(x.size(), width)));
   for (Index k = 0; k < x.size(); ++k) {
     ASSERT_EQ(outcome.value.bit(0, k), mpc::Signed(x.data()[k]) < 0) << mpc::Signed(x.data()[k]);
   }
@@ -65,23 +65,23 @@ TEST(Msb, IsBit63OfEveryWord) {
   x(0, 0) = Word{1} << 63;
   x(1, 0) = ~(Word{1} << 63);
   const BitOutcome outcome =
-      RunBits(Seed{2}, 1, x, [](mpc::Context& party, const mpc::ArithShare& share) { return Msb(party, share); });
+      RunBits(Seed{2}, x, [](mpc::Context& party, const mpc::ArithShare& share) { return Msb(party, share); });
   for (Index k = 0; k < x.size(); ++k) ASSERT_EQ(outcome.value.bit(0, k), (x.data()[k] >> 63) != 0);
 }
 
 TEST(Msb, KeepsTheDesignsBudget) {
   for (const Index count : {1, 7, 64, 1000}) {
     const mpc::Cost cost = MsbCost(count);
-    EXPECT_LE(cost.rounds, 8);
+    EXPECT_LE(cost.rounds(), 8);
     std::uint64_t all = 0;
-    for (const auto bytes : cost.bytes_sent) {
+    for (const auto bytes : cost.bytes_sent()) {
       EXPECT_LE(bytes, static_cast<std::uint64_t>(36 * count));  // 288 bits
       all += bytes;
     }
     EXPECT_LE(all, static_cast<std::uint64_t>(108 * count));  // 13.5 words
     const mpc::Cost decompose = BitDecomposeCost(count);
-    EXPECT_LE(decompose.rounds, 8);
-    all = decompose.bytes_sent[0] + decompose.bytes_sent[1] + decompose.bytes_sent[2];
+    EXPECT_LE(decompose.rounds(), 8);
+    all = decompose.bytes_of_all();
     EXPECT_LE(all, static_cast<std::uint64_t>(42 * 8 * count));
   }
 }
@@ -90,7 +90,7 @@ TEST(LessThan, ComparesSignedNumbers) {
   const RingMatrix x = RandomSigned(12, 400, 1, 40);
   RingMatrix y = RandomSigned(13, 400, 1, 40);
   y.topRows(50) = x.topRows(50);
-  const BitOutcome outcome = RunBits(Seed{3}, 1, mpc::Stacked(x, y), [](mpc::Context& party, const mpc::ArithShare& both) {
+  const BitOutcome outcome = RunBits(Seed{3}, mpc::Stacked(x, y), [](mpc::Context& party, const mpc::ArithShare& both) {
     return LessThan(party, Rows(both, 0, 400), Rows(both, 400, 400));
   });
   for (Index k = 0; k < x.size(); ++k) ASSERT_EQ(outcome.value.bit(0, k), mpc::Signed(x(k, 0)) < mpc::Signed(y(k, 0)));
@@ -98,9 +98,8 @@ TEST(LessThan, ComparesSignedNumbers) {
 
 TEST(BitDecompose, GivesEveryBitAtTheDeclaredCost) {
   const RingMatrix x = mpc::Stacked(EdgesAndRandom(63, 0), RandomWords(14, 300, 1));
-  const BitOutcome outcome = RunBits(
-      Seed{4}, 1, x, [](mpc::Context& party, const mpc::ArithShare& share) { return BitDecompose(party, share); });
-  EXPECT_EQ(outcome.cost, BitDecomposeCost(x.size()));
+  const BitOutcome outcome = RunBits(Seed{4}, x, [](mpc::Context& party, const mpc::ArithShare& share) { return BitDecompose(party, share); });
+  EXPECT_EQ(outcome.cost, Figures(BitDecomposeCost(x.size())));
   EXPECT_TRUE((outcome.value.words() == mpc::ToPlanes(x, 64).words()).all());
 }
 
@@ -116,7 +115,7 @@ TEST_P(SuffixOrTest, OrsEverythingAbove) {
     const auto measured = Measure(party, [&] { ors = SuffixOr(party, share); });
     return std::pair{measured, RevealBits(party, ors)};
   });
-  EXPECT_EQ(ToCost({parts[0].first, parts[1].first, parts[2].first}, 0), SuffixOrCost(planes, 200));
+  EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}), Figures(SuffixOrCost(planes, 200)));
   for (Index item = 0; item < 200; ++item) {
     bool expected = false;
     for (Index plane = planes - 1; plane >= 0; --plane) {
@@ -131,9 +130,9 @@ INSTANTIATE_TEST_SUITE_P(Planes, SuffixOrTest, testing::Values(1, 2, 5, 32, 63, 
 TEST(BitToArith, IsZeroOrOneAtTheDeclaredCost) {
   const BitMatrix bits = mpc::ToPlanes(RandomWords(16, 101, 1), 6);
   const Outcome outcome = RunOn(
-      Seed{6}, 1, [&](mpc::Context& party) { return InsecureDealBits(party, bits); },
+      Seed{6}, [&](mpc::Context& party) { return InsecureDealBits(party, bits); },
       [](mpc::Context& party, const mpc::BoolShare& share) { return BitToArith(party, share); });
-  EXPECT_EQ(outcome.cost, BitToArithCost(6, 101));
+  EXPECT_EQ(outcome.cost, Figures(BitToArithCost(6, 101)));
   EXPECT_TRUE((outcome.value == mpc::ToWords(bits)).all());
 }
 
@@ -141,9 +140,9 @@ TEST(BitTimes, IsTheValueOrZeroAtTheDeclaredCost) {
   const RingMatrix x = RandomWords(17, 33, 3);
   const BitMatrix bits = mpc::ToPlanes(RandomWords(18, 99, 1), 1);
   const Outcome outcome = RunOn(
-      Seed{7}, 1, [&](mpc::Context& party) { return std::pair{InsecureDealBits(party, bits), InsecureDeal(party, x)}; },
+      Seed{7}, [&](mpc::Context& party) { return std::pair{InsecureDealBits(party, bits), InsecureDeal(party, x)}; },
       [](mpc::Context& party, const auto& in) { return BitTimes(party, in.first, in.second); });
-  EXPECT_EQ(outcome.cost, BitTimesCost(99));
+  EXPECT_EQ(outcome.cost, Figures(BitTimesCost(99)));
   EXPECT_TRUE((outcome.value == x * mpc::Reshaped(mpc::ToWords(bits), 33, 3)).all());
 }
 
@@ -152,7 +151,7 @@ TEST(Select, TakesOneOrTheOther) {
   const RingMatrix zero = RandomWords(20, 50, 1);
   const BitMatrix bits = mpc::ToPlanes(RandomWords(21, 50, 1), 1);
   const Outcome outcome = RunOn(
-      Seed{8}, 1,
+      Seed{8}, 
       [&](mpc::Context& party) {
         return std::tuple{InsecureDealBits(party, bits), InsecureDeal(party, one), InsecureDeal(party, zero)};
       },

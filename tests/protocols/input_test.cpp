@@ -18,7 +18,7 @@ TEST(InputEach, SharesEveryPartysValuesInOneRound) {
         Measure(party, [&] { shares = InputEach(party, values[static_cast<std::size_t>(party.self())], shapes); });
     return std::pair{measured, std::array{Reveal(party, shares[0]), Reveal(party, shares[2])}};
   });
-  EXPECT_EQ(ToCost({parts[0].first, parts[1].first, parts[2].first}, 0), InputEachCost(shapes));
+  EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}), Figures(InputEachCost(shapes)));
   for (const auto& part : parts) {
     EXPECT_TRUE((part.second[0] == values[0]).all());
     EXPECT_TRUE((part.second[1] == values[2]).all());
@@ -30,12 +30,13 @@ class InputTest : public testing::TestWithParam<int> {};
 TEST_P(InputTest, SharesTheOwnersValuesAtOneWordEach) {
   const int owner = GetParam();
   const RingMatrix values = RandomWords(4, 10, 1);
-  const Outcome outcome = RunArith(Seed{2}, 0, [&](mpc::Context& party, mpc::ArithShare& result) {
+  const Outcome outcome = RunArith(
+      Seed{2}, [&](mpc::Context& party, mpc::ArithShare& result) {
     return std::function<void()>([&party, &result, &values, owner] {
       result = Input(party, owner, party.self() == owner ? values : RingMatrix(), {10, 1});
     });
   });
-  EXPECT_EQ(outcome.cost, InputCost(owner, 10));
+  EXPECT_EQ(outcome.cost, Figures(InputCost(owner, 10)));
   EXPECT_TRUE((outcome.value == values).all());
 }
 

@@ -15,9 +15,9 @@ TEST(Multiply, IsExactModulo2To64AtTheDeclaredCost) {
   y(0, 0) = ~mpc::Word{0};
   x(1, 1) = mpc::Word{1} << 63;
   const Outcome outcome = RunOn(
-      Seed{1}, 0, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
+      Seed{1}, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
       [](mpc::Context& party, const auto& in) { return Multiply(party, in.first, in.second); });
-  EXPECT_EQ(outcome.cost, MultiplyCost(x.size()));
+  EXPECT_EQ(outcome.cost, Figures(MultiplyCost(x.size())));
   EXPECT_TRUE((outcome.value == x * y).all());
 }
 
@@ -25,9 +25,9 @@ TEST(MatMul, IsExactModulo2To64AtTheDeclaredCost) {
   const RingMatrix x = RandomWords(3, 9, 33);
   const RingMatrix y = RandomWords(4, 33, 4);
   const Outcome outcome = RunOn(
-      Seed{2}, 0, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
+      Seed{2}, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
       [](mpc::Context& party, const auto& in) { return MatMul(party, in.first, in.second); });
-  EXPECT_EQ(outcome.cost, MatMulCost(9, 4));
+  EXPECT_EQ(outcome.cost, Figures(MatMulCost(9, 4)));
   EXPECT_TRUE((outcome.value == (x.matrix() * y.matrix()).array()).all());
 }
 
@@ -35,11 +35,11 @@ TEST(LocalTransposedProduct, IsTheProductWithTheTranspose) {
   const RingMatrix x = RandomWords(5, 17, 6);
   const RingMatrix y = RandomWords(6, 17, 3);
   const Outcome outcome = RunOn(
-      Seed{3}, 0, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
+      Seed{3}, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
       [](mpc::Context& party, const auto& in) {
         return Reshare(party, LocalTransposedProduct(party, in.first, in.second));
       });
-  EXPECT_EQ(outcome.cost, ReshareCost(6 * 3));
+  EXPECT_EQ(outcome.cost, Figures(ReshareCost(6 * 3)));
   EXPECT_TRUE((outcome.value == (x.matrix().transpose() * y.matrix()).array()).all());
 }
 
@@ -47,7 +47,7 @@ TEST(LocalRowInnerProducts, SumsEachRow) {
   const RingMatrix x = RandomWords(7, 5, 11);
   const RingMatrix y = RandomWords(8, 5, 11);
   const Outcome outcome = RunOn(
-      Seed{4}, 0, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
+      Seed{4}, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
       [](mpc::Context& party, const auto& in) {
         return Reshare(party, LocalRowInnerProducts(in.first, in.second));
       });
@@ -70,8 +70,8 @@ TEST(And, IsExactAndPacksToTheBit) {
     part.value = RevealBits(party, z);
     return part;
   });
-  EXPECT_EQ(ToCost({parts[0].measured, parts[1].measured, parts[2].measured}, 0), AndCost(5, 77));
-  EXPECT_EQ(AndCost(5, 77).bytes_sent[0], 49U);  // 385 bits
+  EXPECT_EQ(Figures({parts[0].measured, parts[1].measured, parts[2].measured}), Figures(AndCost(5, 77)));
+  EXPECT_EQ(AndCost(5, 77).bytes_sent()[0], 49U);  // 385 bits
   for (const auto& part : parts) EXPECT_TRUE((part.value.words() == (x & y).words()).all());
 }
 

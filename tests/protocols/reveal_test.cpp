@@ -16,7 +16,7 @@ TEST(Reveal, OpensToAllAtTheDeclaredCost) {
     const auto measured = Measure(party, [&] { opened = Reveal(party, share); });
     return std::pair{measured, opened};
   });
-  EXPECT_EQ(ToCost({parts[0].first, parts[1].first, parts[2].first}, 0), RevealCost(24));
+  EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}), Figures(RevealCost(24)));
   for (const auto& part : parts) EXPECT_TRUE((part.second == values).all());
 }
 
@@ -31,7 +31,7 @@ TEST_P(RevealToTest, OpensToTheReceiverOnly) {
     const auto measured = Measure(party, [&] { opened = RevealTo(party, receiver, share); });
     return std::pair{measured, opened};
   });
-  EXPECT_EQ(ToCost({parts[0].first, parts[1].first, parts[2].first}, 0), RevealToCost(receiver, 5));
+  EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}), Figures(RevealToCost(receiver, 5)));
   for (int self = 0; self < 3; ++self) {
     const auto& opened = parts[static_cast<std::size_t>(self)].second;
     ASSERT_EQ(opened.has_value(), self == receiver);

@@ -53,10 +53,10 @@ TEST_P(TruncateTest, RoundsStochasticallyAtTheDeclaredCost) {
   const RingMatrix x = RingMatrix::Constant(kCount, 1, static_cast<Word>(value));
 
   const Outcome outcome = RunOn(
-      Seed{7}, 1, [&](mpc::Context& party) { return InsecureDeal(party, x); },
+      Seed{7}, [&](mpc::Context& party) { return InsecureDeal(party, x); },
       [bits = bits](mpc::Context& party, const mpc::ArithShare& share) { return Truncate(party, share, bits); });
 
-  EXPECT_EQ(outcome.cost, TruncateCost(kCount));
+  EXPECT_EQ(outcome.cost, Figures(TruncateCost(kCount)));
   CheckRounding(x, outcome.value, bits);
 }
 
@@ -74,7 +74,7 @@ TEST(Truncate, NeverErrsByAUnitOnRandomValuesUpTo2To61) {
   const RingMatrix x = RandomSigned(1, 1 << 18, 1, 61);
   for (const int bits : {8, 16, 24}) {
     const Outcome outcome = RunOn(
-        Seed{8}, 1, [&](mpc::Context& party) { return InsecureDeal(party, x); },
+      Seed{8}, [&](mpc::Context& party) { return InsecureDeal(party, x); },
         [bits](mpc::Context& party, const mpc::ArithShare& share) { return Truncate(party, share, bits); });
     CheckRounding(x, outcome.value, bits);
   }
@@ -83,9 +83,9 @@ TEST(Truncate, NeverErrsByAUnitOnRandomValuesUpTo2To61) {
 TEST(Truncate, TakesTheUpperHalfOfTheRingWhenNotNegative) {
   const RingMatrix x = RandomWords(2, 1 << 14, 1).unaryExpr([](Word word) { return word >> 1; });
   const Outcome outcome = RunOn(
-      Seed{9}, 1, [&](mpc::Context& party) { return InsecureDeal(party, x); },
+      Seed{9}, [&](mpc::Context& party) { return InsecureDeal(party, x); },
       [](mpc::Context& party, const mpc::ArithShare& share) { return Truncate(party, share, 46, Range::kNonNegative); });
-  EXPECT_EQ(outcome.cost, TruncateCost(x.size()));
+  EXPECT_EQ(outcome.cost, Figures(TruncateCost(x.size())));
   CheckRounding(x, outcome.value, 46);
 }
 
@@ -93,10 +93,10 @@ TEST(MultiplyTruncate, TruncatesTheExactProductAtTheDeclaredCost) {
   const RingMatrix x = RandomSigned(3, 300, 7, 30);
   const RingMatrix y = RandomSigned(4, 300, 7, 30);
   const Outcome outcome = RunOn(
-      Seed{10}, 1,
+      Seed{10}, 
       [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
       [](mpc::Context& party, const auto& in) { return MultiplyTruncate(party, in.first, in.second, 20); });
-  EXPECT_EQ(outcome.cost, TruncateProductCost(x.size()));
+  EXPECT_EQ(outcome.cost, Figures(TruncateProductCost(x.size())));
   CheckRounding(x * y, outcome.value, 20);
 }
 
@@ -104,10 +104,10 @@ TEST(MatMulTruncate, TruncatesTheExactProductAtTheDeclaredCost) {
   const RingMatrix x = RandomSigned(5, 13, 40, 26);
   const RingMatrix y = RandomSigned(6, 40, 5, 26);
   const Outcome outcome = RunOn(
-      Seed{11}, 1,
+      Seed{11}, 
       [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
       [](mpc::Context& party, const auto& in) { return MatMulTruncate(party, in.first, in.second, 16); });
-  EXPECT_EQ(outcome.cost, TruncateProductCost(13 * 5));
+  EXPECT_EQ(outcome.cost, Figures(TruncateProductCost(13 * 5)));
   CheckRounding((x.matrix() * y.matrix()).array(), outcome.value, 16);
 }
 

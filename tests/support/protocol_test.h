@@ -1,6 +1,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -14,19 +15,36 @@
 #include "protocols/reveal.h"
 #include "tests/support/run_parties.h"
 
-namespace trefoil::mpc {
+namespace trefoil::testing_support {
 
-inline void PrintTo(const Cost& cost, std::ostream* out) {
-  *out << cost.rounds << " rounds, bytes sent";
-  for (const auto bytes : cost.bytes_sent) *out << ' ' << bytes;
-  *out << ", offline";
-  for (const auto bytes : cost.bytes_offline) *out << ' ' << bytes;
-  *out << ", turns " << cost.turns;
+/// Rounds and bytes, declared or measured.
+struct CostFigures {
+  int rounds = 0;
+  std::array<std::uint64_t, 3> bytes_sent{};
+  std::array<std::uint64_t, 3> bytes_offline{};
+
+  friend bool operator==(const CostFigures&, const CostFigures&) = default;
+  friend void PrintTo(const CostFigures& cost, std::ostream* out) {
+    *out << cost.rounds << " rounds, bytes sent";
+    for (const auto bytes : cost.bytes_sent) *out << ' ' << bytes;
+    *out << ", offline";
+    for (const auto bytes : cost.bytes_offline) *out << ' ' << bytes;
+  }
+};
+
+inline CostFigures Figures(const mpc::Cost& declared) {
+  return {.rounds = declared.rounds(), .bytes_sent = declared.bytes_sent(), .bytes_offline = declared.bytes_offline()};
 }
 
-}  // namespace trefoil::mpc
-
-namespace trefoil::testing_support {
+inline CostFigures Figures(const std::array<protocols::Measured, 3>& measured) {
+  CostFigures figures;
+  for (std::size_t party = 0; party < measured.size(); ++party) {
+    figures.rounds = std::max(figures.rounds, measured[party].rounds);
+    figures.bytes_sent[party] = measured[party].bytes_sent;
+    figures.bytes_offline[party] = measured[party].bytes_offline;
+  }
+  return figures;
+}
 
 /// A column of ring elements.
 inline mpc::RingMatrix Column(const std::vector<std::int64_t>& values) {
@@ -55,12 +73,12 @@ inline mpc::RingMatrix RandomSigned(std::uint64_t seed, mpc::Index rows, mpc::In
 /// What a run of an operation gave: the opened result (the same at all parties, or the test fails) and the cost.
 struct Outcome {
   mpc::RingMatrix value;
-  mpc::Cost cost;
+  CostFigures cost;
 };
 
 /// Runs operation(party) -> ArithShare at three parties and opens the result.
 template <typename Operation>
-Outcome RunArith(Seed seed, int declared_turns, Operation operation) {
+Outcome RunArith(Seed seed, Operation operation) {
   struct Part {
     mpc::RingMatrix value;
     protocols::Measured measured;
@@ -75,14 +93,13 @@ Outcome RunArith(Seed seed, int declared_turns, Operation operation) {
   });
   EXPECT_TRUE((parts[0].value == parts[1].value).all() && (parts[1].value == parts[2].value).all())
       << "the parties opened different values";
-  return {parts[0].value,
-          protocols::ToCost({parts[0].measured, parts[1].measured, parts[2].measured}, declared_turns)};
+  return {parts[0].value, Figures({parts[0].measured, parts[1].measured, parts[2].measured})};
 }
 
 /// For operation(party) -> share whose inputs are dealt beforehand by `deal`.
 template <typename Deal, typename Operation>
-Outcome RunOn(Seed seed, int declared_turns, Deal deal, Operation operation) {
-  return RunArith(seed, declared_turns, [&](mpc::Context& party, mpc::ArithShare& result) {
+Outcome RunOn(Seed seed, Deal deal, Operation operation) {
+  return RunArith(seed, [&](mpc::Context& party, mpc::ArithShare& result) {
     return std::function<void()>(
         [&party, &result, &operation, inputs = deal(party)] { result = operation(party, inputs); });
   });

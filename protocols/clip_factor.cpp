@@ -1,0 +1,65 @@
+#include "protocols/clip_factor.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "protocols/truncate.h"
+
+namespace trefoil::protocols {
+namespace {
+
+constexpr int kCoefficientBits = 58;       // a factor of 1 is 2^58 before the last truncation
+constexpr double kUnitsOfClipSquared = 1024;  // C^2 is at least that many units of the narrowed s
+constexpr double kTangentPoint = 1.48;     // of a piece [t, 2t]: makes the deficits at both ends about equal (4.5 %)
+
+/// Coefficients of the tangent at s = `at` (in units of s) to 2^58 C / sqrt(s + 1), lowered by one unit of the result (the
+/// stochastic rounding) and by 2^10 more for the roundings of this computation (relative 2^-50 each).
+/// s + 1 because a narrowed s may be up to one unit below the exact one.
+std::vector<std::int64_t> Tangent(double clip_in_units, double at) {
+  const double scale = std::ldexp(1.0, kCoefficientBits);
+  const double value = scale * clip_in_units / std::sqrt(at + 1);
+  const double slope = -value / (2 * (at + 1));
+  const double constant = value - slope * at;
+  const double lowered = constant - std::ldexp(1.0, kCoefficientBits - kClipFactorBits) - 1024.0;
+  return {static_cast<std::int64_t>(std::floor(lowered)), static_cast<std::int64_t>(std::floor(slope))};
+}
+
+}  // namespace
+
+ClipTable MakeClipTable(double clip, double s_max, int input_bits) {
+  Require(clip > 0 && s_max > 0, "MakeClipTable: a positive clip and range");
+  int norm_bits = 0;
+  while (std::ldexp(clip * clip, norm_bits) < kUnitsOfClipSquared && norm_bits < input_bits) ++norm_bits;
+  const double clip_squared = std::ldexp(clip * clip, norm_bits);
+  if (clip_squared < kUnitsOfClipSquared) {
+    throw ConfigError("privacy.clip: found " + std::to_string(clip) +
+                      ", too small for the resolution of squared norms; raise it or fraction_bits");
+  }
+  const double clip_in_units = std::sqrt(clip_squared);
+  const double last = std::ldexp(s_max, norm_bits) + 1;
+  PiecewisePolynomial pieces;
+  // Up to here even the next unit is within C^2: the factor is 1, exactly (the truncation of 2^58 by 38 bits has no coin).
+  pieces.thresholds.push_back(static_cast<std::int64_t>(std::floor(clip_squared)) - 1);
+  pieces.coefficients.push_back({std::int64_t{1} << kCoefficientBits, 0});
+  while (static_cast<double>(pieces.thresholds.back()) < last) {
+    const auto start = static_cast<double>(pieces.thresholds.back());
+    pieces.coefficients.push_back(Tangent(clip_in_units, kTangentPoint * start));
+    pieces.thresholds.push_back(static_cast<std::int64_t>(std::min(2 * start, std::floor(last) + 1)));
+  }
+  pieces.coefficients.push_back({0, 0});
+  pieces.last_shift = kCoefficientBits - kClipFactorBits;
+  pieces.width = std::min(64, 2 + static_cast<int>(std::ceil(std::log2(last + 2))));
+  return {.pieces = pieces, .shift = input_bits - norm_bits};
+}
+
+mpc::ArithShare ClipFactor(mpc::Context& party, const ClipTable& table, const mpc::ArithShare& s) {
+  return Evaluate(party, table.pieces, table.shift == 0 ? s : Truncate(party, s, table.shift));
+}
+
+mpc::Cost ClipFactorCost(const ClipTable& table, mpc::Index count) {
+  const mpc::Cost evaluation = EvaluateCost(table.pieces, count);
+  return table.shift == 0 ? evaluation : Then(TruncateCost(count), evaluation);
+}
+
+}  // namespace trefoil::protocols

@@ -1,0 +1,86 @@
+#include "protocols/clip_factor.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "tests/support/protocol_test.h"
+
+namespace trefoil::protocols {
+namespace {
+
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+struct Case {
+  double clip;
+  double s_max;
+  int input_bits;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << "clip " << c.clip << " bits " << c.input_bits; }
+
+class ClipFactorTest : public testing::TestWithParam<Case> {};
+
+/// Squared norms from 0 to s_max: dense geometrically, and both sides of every threshold.
+RingMatrix SquaredNorms(const Case& c, const ClipTable& table) {
+  std::vector<std::int64_t> values{0, 1, 2};
+  const double top = std::ldexp(c.s_max, c.input_bits);
+  for (double s = std::ldexp(c.clip * c.clip, c.input_bits) / 4; s <= top; s *= 1.0007) {
+    values.push_back(static_cast<std::int64_t>(s));
+  }
+  for (const std::int64_t threshold : table.pieces.thresholds) {
+    for (const std::int64_t beside : {-2, -1, 0, 1}) {
+      const std::int64_t base = (threshold + beside) << table.shift;
+      for (const std::int64_t s : {base, base + 1, base + (std::int64_t{1} << table.shift) - 1}) {
+        if (s >= 0 && static_cast<double>(s) <= top) values.push_back(s);
+      }
+    }
+  }
+  return Column(values);
+}
+
+TEST_P(ClipFactorTest, IsNeverAboveTheTrueFactorAndAtMostSixPercentBelow) {
+  const Case c = GetParam();
+  const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits);
+  const RingMatrix s = SquaredNorms(c, table);
+  const Outcome outcome = RunOn(
+      Seed{1}, [&](mpc::Context& party) { return InsecureDeal(party, s); },
+      [&](mpc::Context& party, const mpc::ArithShare& share) { return ClipFactor(party, table, share); });
+
+  EXPECT_EQ(outcome.cost, Figures(ClipFactorCost(table, s.size())));
+  EXPECT_LE(outcome.cost.rounds, 14);
+  for (Index k = 0; k < s.size(); ++k) {
+    const long double norm = std::sqrt(std::ldexp(static_cast<long double>(s(k, 0)), -c.input_bits));
+    const long double factor = std::ldexp(static_cast<long double>(mpc::Signed(outcome.value(k, 0))), -kClipFactorBits);
+    ASSERT_GE(factor, 0);
+    ASSERT_LE(factor, 1);
+    if (norm > c.clip) {
+      ASSERT_LE(factor * norm, static_cast<long double>(c.clip)) << "s = " << s(k, 0);
+    }
+    const long double best = norm <= c.clip ? 1.0L : c.clip / norm;
+    ASSERT_GE(factor, 0.94L * best - std::ldexp(1.0L, -18)) << "s = " << s(k, 0);
+  }
+}
+
+TEST_P(ClipFactorTest, IsZeroAboveTheRange) {
+  const Case c = GetParam();
+  const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits);
+  const auto above = static_cast<std::int64_t>(std::ldexp(c.s_max, c.input_bits)) + (std::int64_t{4} << table.shift);
+  const Outcome outcome = RunOn(
+      Seed{2}, [&](mpc::Context& party) { return InsecureDeal(party, Column({above, above + above / 4})); },
+      [&](mpc::Context& party, const mpc::ArithShare& share) { return ClipFactor(party, table, share); });
+  EXPECT_TRUE((outcome.value == 0).all());
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, ClipFactorTest,
+                         testing::Values(Case{0.5, 20.2, 48}, Case{0.1, 20.2, 48}, Case{1.0, 2.02, 40},
+                                         Case{0.1, 1000, 30}, Case{2.0, 20.2, 24}, Case{1.5, 4.0, 56}));
+
+TEST(MakeClipTable, RefusesAClipBelowTheResolution) {
+  EXPECT_THROW((void)MakeClipTable(0.001, 20, 24), ConfigError);
+}
+
+}  // namespace
+}  // namespace trefoil::protocols

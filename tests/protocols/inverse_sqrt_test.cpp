@@ -1,0 +1,98 @@
+#include "protocols/inverse_sqrt.h"
+
+#include <cmath>
+#include <random>
+
+#include "tests/support/protocol_test.h"
+
+namespace trefoil::protocols {
+namespace {
+
+using mpc::FixedShare;
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+/// Log-uniform over every positive ring element, with all powers of two, their neighbours and the ends.
+RingMatrix PositiveInputs(Index random) {
+  std::vector<std::int64_t> values;
+  for (int t = 0; t < 63; ++t) {
+    const std::int64_t power = std::int64_t{1} << t;
+    for (const std::int64_t v : {power - 1, power, power + 1}) {
+      if (v > 0) values.push_back(v);
+    }
+  }
+  values.push_back(std::numeric_limits<std::int64_t>::max());
+  std::mt19937_64 generator(5);
+  std::uniform_real_distribution<double> exponent(0, 62.999);
+  for (Index k = 0; k < random; ++k) values.push_back(static_cast<std::int64_t>(std::exp2(exponent(generator))));
+  return Column(values);
+}
+
+using Function = FixedShare (*)(mpc::Context&, const FixedShare&);
+
+Outcome RunFunction(Function function, const RingMatrix& x, int f) {
+  return RunOn(
+      Seed{3}, [&](mpc::Context& party) { return FixedShare(InsecureDeal(party, x), f); },
+      [&](mpc::Context& party, const FixedShare& share) { return function(party, share).ring(); });
+}
+
+/// Never above the charged bound; never more than 0.89 % and what rounding can take below.
+void CheckBounds(const RingMatrix& x, const RingMatrix& y, int f) {
+  const Excess excess = InverseSqrtExcess(f);
+  const long double unit = std::ldexp(1.0L, -f);
+  for (Index k = 0; k < x.size(); ++k) {
+    const long double truth = 1 / std::sqrt(std::ldexp(static_cast<long double>(x(k, 0)), -f));
+    const long double value = std::ldexp(static_cast<long double>(mpc::Signed(y(k, 0))), -f);
+    ASSERT_LE(value, truth * (1 + static_cast<long double>(excess.relative)) + unit * static_cast<long double>(excess.units))
+        << "x = " << x(k, 0);
+    ASSERT_GE(value, truth * (1 - 0.0090L - 8 * unit) - 3 * unit) << "x = " << x(k, 0);
+  }
+}
+
+class InverseSqrtTest : public testing::TestWithParam<int> {};
+
+TEST_P(InverseSqrtTest, PublishedHoldsItsBoundOnTheWholeRangeAtTheDeclaredCost) {
+  const int f = GetParam();
+  const RingMatrix x = PositiveInputs(3000);
+  const mpc::Cost declared = InverseSqrtPublishedCost(x.size(), f);
+  const Outcome outcome = RunFunction(InverseSqrtPublished, x, f);
+  EXPECT_EQ(outcome.cost, Figures(declared));
+  CheckBounds(x, outcome.value, f);
+}
+
+TEST_P(InverseSqrtTest, TheTableFormHoldsTheSameBoundIn24Rounds) {
+  const int f = GetParam();
+  const RingMatrix x = PositiveInputs(3000);
+  const mpc::Cost declared = InverseSqrtCost(x.size());
+  const Outcome outcome = RunFunction(InverseSqrt, x, f);
+  EXPECT_EQ(outcome.cost, Figures(declared));
+  EXPECT_LE(declared.rounds(), 24);
+  CheckBounds(x, outcome.value, f);
+}
+
+INSTANTIATE_TEST_SUITE_P(FractionBits, InverseSqrtTest, testing::Values(8, 9, 16, 20, 23, 24));
+
+TEST(InverseSqrtPublished, IsBelowTheTrueValueOnTheSeedsRange) {
+  constexpr int kBits = 20;
+  RingMatrix x(5000, 1);
+  for (Index k = 0; k < x.size(); ++k) {
+    x(k, 0) = mpc::Encode(0.01 * std::pow(30000.0, static_cast<double>(k) / 4999.0), kBits, 301);
+  }
+  const Outcome outcome = RunFunction(InverseSqrtPublished, x, kBits);
+  double largest = -1;
+  double smallest = 1;
+  for (Index k = 0; k < x.size(); ++k) {
+    const double truth = 1 / std::sqrt(mpc::Decode(x(k, 0), kBits));
+    const double relative = mpc::Decode(outcome.value(k, 0), kBits) / truth - 1;
+    largest = std::max(largest, relative);
+    smallest = std::min(smallest, relative);
+  }
+  // In exact integer arithmetic -0.89 % to -0.009 %; a unit of 2^-20 is 1.7e-5 of the smallest true value, 0.058.
+  EXPECT_LT(largest, -0.00009 + 2 * 1.7e-5);
+  EXPECT_GT(smallest, -0.0089 - 4 * 1.7e-5);
+}
+
+}  // namespace
+}  // namespace trefoil::protocols
