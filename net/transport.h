@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace trefoil::net {
@@ -77,6 +78,10 @@ class Transport {
  protected:
   virtual void Write(int peer, Message message) = 0;
   virtual Message Read(int peer) = 0;
+
+  /// For decorators: what another transport does underneath, uncounted and unchecked.
+  static void WriteThrough(Transport& inner, int peer, Message message) { inner.Write(peer, std::move(message)); }
+  static Message ReadThrough(Transport& inner, int peer) { return inner.Read(peer); }
 
  private:
   Bytes Take(int peer, std::size_t least, std::size_t most);

@@ -1,0 +1,323 @@
+#include "net/channel.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "base/error.h"
+
+namespace trefoil::net {
+namespace {
+
+constexpr std::size_t kInputBytes = std::size_t{1} << 18;
+constexpr std::size_t kBatchBytes = std::size_t{1} << 18;
+constexpr int kTicksPerSilence = 8;
+constexpr int kTicksPerHeartbeat = 2;
+constexpr std::chrono::milliseconds kEndLinger{1000};
+// After a failed write the reason may still be on its way in: an ABORT that the peer sent before it closed.
+constexpr std::chrono::milliseconds kWriteErrorGrace{1000};
+
+std::string AddressOf(const tcp::socket& socket) {
+  ErrorCode error;
+  const auto endpoint = socket.remote_endpoint(error);
+  return error ? std::string("unknown address") : endpoint.address().to_string();
+}
+
+std::size_t Append(Bytes& out, std::span<const std::byte> bytes, std::size_t room) {
+  const std::size_t count = std::min(bytes.size(), room);
+  out.insert(out.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count));
+  return count;
+}
+
+}  // namespace
+
+std::string DescribeDuration(std::chrono::milliseconds duration) {
+  if (duration.count() % 1000 == 0) return std::to_string(duration.count() / 1000) + " s";
+  return std::to_string(duration.count()) + " ms";
+}
+
+std::string DescribeError(const ErrorCode& error) {
+  if (error == asio::error::eof) return "closed the connection";
+  std::string text = error.message();
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+Channel::Channel(tcp::socket socket, std::shared_ptr<const TlsContext> tls, TlsRole role)
+    : socket_(std::move(socket)),
+      tls_(std::move(tls), role),
+      timer_(socket_.get_executor()),
+      ticker_(socket_.get_executor()),
+      address_(AddressOf(socket_)) {
+  ErrorCode ignored;
+  socket_.set_option(tcp::no_delay(true), ignored);
+  input_.resize(kInputBytes);
+}
+
+void Channel::Secure(std::chrono::milliseconds deadline, SecuredHandler done) {
+  state_ = State::kSecuring;
+  secured_ = std::move(done);
+  timer_.expires_after(deadline);
+  timer_.async_wait([self = shared_from_this(), deadline](const ErrorCode& error) {
+    if (!error && self->state_ == State::kSecuring) {
+      self->FailHandshake("no TLS handshake within " + DescribeDuration(deadline));
+    }
+  });
+  AdvanceHandshake();
+}
+
+void Channel::AdvanceHandshake() {
+  try {
+    const bool done = tls_.Handshake();
+    Pump();
+    if (!done) return ReadMore();
+  } catch (const TlsError& error) {
+    return FailHandshake(error.what());
+  }
+  state_ = State::kSecured;
+  timer_.cancel();
+  std::exchange(secured_, nullptr)({});
+}
+
+void Channel::FailHandshake(const std::string& cause) {
+  const auto done = std::exchange(secured_, nullptr);
+  Close(kEndLinger);  // the peer is told why by a TLS alert
+  done(cause);
+}
+
+void Channel::Open(std::chrono::milliseconds silence, FrameHandler on_frame, EndHandler on_end) {
+  state_ = State::kOpen;
+  silence_ = silence;
+  Handle(std::move(on_frame), std::move(on_end));
+  StartTicking();
+  // Not from within the caller: what has already arrived may end the channel.
+  asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Deliver(); });
+}
+
+void Channel::Handle(FrameHandler on_frame, EndHandler on_end) {
+  handlers_ = std::make_shared<const Handlers>(Handlers{std::move(on_frame), std::move(on_end)});
+}
+
+void Channel::Post(FrameType type, Bytes payload, std::uint32_t depth) {
+  const std::uint64_t length = payload.size();
+  bool was_empty = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!accepts_) return;
+    was_empty = outbox_.empty();
+    outbox_.push_back({.header = {.type = type, .depth = depth, .length = length, .session = session_},
+                       .payload = std::move(payload)});
+  }
+  if (was_empty) asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Pump(); });
+}
+
+void Channel::BeginSession(const SessionId& session) {
+  {
+    const std::lock_guard lock(mutex_);
+    session_ = session;
+  }
+  Post(FrameType::kReady, {});
+}
+
+void Channel::Resume() {
+  if (!std::exchange(paused_, false)) return;
+  quiet_ticks_ = 0;
+  asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Deliver(); });
+}
+
+void Channel::Close(std::chrono::milliseconds linger) {
+  if (state_ == State::kClosing || state_ == State::kClosed) return;
+  const bool has_tls = state_ == State::kSecured || state_ == State::kOpen;
+  state_ = State::kClosing;
+  said_goodbye_ = !has_tls;
+  {
+    const std::lock_guard lock(mutex_);
+    accepts_ = false;
+  }
+  handlers_.reset();
+  ticker_.cancel();
+  if (write_error_) return Drop();
+  timer_.expires_after(linger);
+  timer_.async_wait([self = shared_from_this()](const ErrorCode& error) {
+    if (!error) self->Drop();
+  });
+  ReadMore();
+  Pump();
+}
+
+void Channel::Drop() {
+  state_ = State::kClosed;
+  handlers_.reset();
+  secured_ = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    accepts_ = false;
+  }
+  timer_.cancel();
+  ticker_.cancel();
+  ErrorCode ignored;
+  socket_.close(ignored);
+}
+
+void Channel::ReadMore() {
+  if (reading_ || state_ == State::kClosed) return;
+  reading_ = true;
+  socket_.async_read_some(asio::buffer(input_),
+                          [self = shared_from_this()](const ErrorCode& error, std::size_t count) {
+                            self->reading_ = false;
+                            self->OnRead(error, count);
+                          });
+}
+
+void Channel::OnRead(const ErrorCode& error, std::size_t count) {
+  if (state_ == State::kClosed) return;
+  end_of_input_ = static_cast<bool>(error);
+  if (state_ == State::kClosing) {  // what still comes is of no use, but must be read so that the peer gets our last words
+    if (!error) return ReadMore();
+    if (sent_end_ || error != asio::error::eof) Drop();
+    return;
+  }
+  if (error) {
+    const std::string cause = DescribeError(error);
+    return state_ == State::kSecuring ? FailHandshake(cause) : End({Ending::Kind::kLost, cause});
+  }
+  quiet_ticks_ = 0;
+  try {
+    tls_.Feed(std::span(input_).first(count));
+  } catch (const TlsError& failure) {
+    return End({Ending::Kind::kLost, failure.what()});
+  }
+  if (state_ == State::kSecuring) return AdvanceHandshake();
+  Deliver();
+}
+
+void Channel::Deliver() {
+  try {
+    while (state_ == State::kOpen && !paused_) {
+      const std::size_t count = tls_.Read(reader_.Space());
+      if (count == 0) break;
+      std::optional<Frame> frame = reader_.Filled(count);
+      if (!frame) continue;
+      paused_ = frame->header.type == FrameType::kReady;
+      const auto handlers = handlers_;  // kept alive while it runs: it may replace itself
+      handlers->on_frame(*std::move(frame));
+    }
+  } catch (const TlsError& error) {
+    return End({Ending::Kind::kLost, error.what()});
+  } catch (const ProtocolError& error) {
+    return End({Ending::Kind::kGarbage, error.what()});
+  }
+  if (state_ != State::kOpen || paused_) return;
+  Pump();  // TLS itself may have something to answer
+  if (tls_.closed_by_peer()) {
+    return End({reader_.between_frames() ? Ending::Kind::kClean : Ending::Kind::kLost, "closed the connection"});
+  }
+  ReadMore();
+}
+
+void Channel::End(const Ending& ending) {
+  if (state_ != State::kOpen) return;
+  const auto handlers = std::exchange(handlers_, nullptr);
+  handlers->on_end(ending);
+  Close(kEndLinger);
+}
+
+void Channel::Pump() {
+  if (writing_ || write_error_ || state_ == State::kClosed) return;
+  try {
+    FillOutput();
+  } catch (const TlsError& error) {
+    return state_ == State::kOpen ? End({Ending::Kind::kLost, error.what()}) : Drop();
+  }
+  if (output_.empty()) {
+    if (state_ == State::kClosing) FinishWriting();
+    return;
+  }
+  writing_ = true;
+  asio::async_write(socket_, asio::buffer(output_),
+                    [self = shared_from_this()](const ErrorCode& error, std::size_t) { self->OnWritten(error); });
+}
+
+void Channel::FillOutput() {
+  output_.clear();
+  const bool has_tls = state_ == State::kSecured || state_ == State::kOpen || (state_ == State::kClosing && !said_goodbye_);
+  if (has_tls) {
+    staging_.clear();
+    while (staging_.size() < kBatchBytes && StageFrames()) {
+    }
+    tls_.Write(staging_);
+  }
+  tls_.TakeOutput(output_);
+}
+
+// Copies the next frame, or as much of it as there is room for; false if there is none.
+bool Channel::StageFrames() {
+  if (!has_current_) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (outbox_.empty()) return false;
+      current_ = std::move(outbox_.front());
+      outbox_.pop_front();
+    }
+    current_.header.sequence = next_sequence_++;
+    current_head_ = EncodeHeader(current_.header);
+    has_current_ = true;
+    staged_of_current_ = 0;
+    Append(staging_, current_head_, kFrameHeaderBytes);
+  }
+  const std::size_t room = kBatchBytes - std::min(kBatchBytes, staging_.size());
+  staged_of_current_ += Append(staging_, std::span(current_.payload).subspan(staged_of_current_), room);
+  if (staged_of_current_ == current_.payload.size()) {
+    has_current_ = false;
+    current_ = {};
+  }
+  return true;
+}
+
+void Channel::OnWritten(const ErrorCode& error) {
+  writing_ = false;
+  if (state_ == State::kClosed) return;
+  if (!error) {
+    idle_ticks_ = 0;
+    return Pump();
+  }
+  write_error_ = error;
+  if (state_ == State::kClosing && end_of_input_) return Drop();
+  if (state_ != State::kOpen) return;  // the reading side or the timer finishes it
+  timer_.expires_after(kWriteErrorGrace);
+  timer_.async_wait([self = shared_from_this()](const ErrorCode& cancelled) {
+    if (!cancelled) self->End({Ending::Kind::kLost, DescribeError(self->write_error_)});
+  });
+}
+
+void Channel::FinishWriting() {
+  if (!std::exchange(said_goodbye_, true)) {
+    tls_.CloseNotify();
+    return Pump();
+  }
+  if (std::exchange(sent_end_, true)) return;
+  ErrorCode ignored;
+  socket_.shutdown(tcp::socket::shutdown_send, ignored);
+  if (end_of_input_) Drop();
+}
+
+void Channel::StartTicking() {
+  ticker_.expires_after(std::max(silence_ / kTicksPerSilence, std::chrono::milliseconds(1)));
+  ticker_.async_wait([self = shared_from_this()](const ErrorCode& error) {
+    if (!error && self->state_ == State::kOpen) self->Tick();
+  });
+}
+
+// Time is counted in ticks, each armed after the one before: a pause of this process itself is not held against the peer.
+void Channel::Tick() {
+  if (!paused_ && ++quiet_ticks_ >= kTicksPerSilence) {
+    return End({Ending::Kind::kLost, "silent for " + DescribeDuration(silence_)});
+  }
+  if (++idle_ticks_ >= kTicksPerHeartbeat && !writing_) {
+    idle_ticks_ = 0;
+    Post(FrameType::kHeartbeat, {});
+  }
+  StartTicking();
+}
+
+}  // namespace trefoil::net

@@ -1,0 +1,49 @@
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "net/asio.h"
+
+namespace trefoil::net {
+
+/// One thread that runs an io_context. Everything that touches a socket happens on it.
+class IoThread {
+ public:
+  IoThread() : guard_(asio::make_work_guard(context_)), thread_([this] { Run(); }) {}
+  ~IoThread() { Drain(std::chrono::milliseconds(0)); }
+  IoThread(const IoThread&) = delete;
+  IoThread& operator=(const IoThread&) = delete;
+
+  asio::io_context& context() { return context_; }
+
+  /// Waits until no operation is left, at most `limit`, then ends the thread; what is left is dropped.
+  void Drain(std::chrono::milliseconds limit) {
+    if (!thread_.joinable()) return;
+    guard_.reset();
+    {
+      std::unique_lock lock(mutex_);
+      idle_.wait_for(lock, limit, [this] { return finished_; });
+    }
+    context_.stop();
+    thread_.join();
+  }
+
+ private:
+  void Run() {
+    context_.run();
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+    idle_.notify_all();
+  }
+
+  asio::io_context context_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> guard_;
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  bool finished_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+}  // namespace trefoil::net

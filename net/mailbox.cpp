@@ -1,0 +1,65 @@
+#include "net/mailbox.h"
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace trefoil::net {
+
+void Throw(const Failure& failure) {
+  if (failure.kind == Failure::Kind::kProtocol) {
+    throw ProtocolError("party " + std::to_string(failure.peer) + ": " + failure.cause);
+  }
+  throw NetworkError(failure.peer, failure.cause);
+}
+
+void Mailbox::Put(int peer, Message message) {
+  {
+    const std::lock_guard lock(mutex_);
+    InboxOf(peer).messages.push_back(std::move(message));
+  }
+  changed_.notify_all();
+}
+
+void Mailbox::Finish(int peer) {
+  {
+    const std::lock_guard lock(mutex_);
+    InboxOf(peer).finished = true;
+  }
+  changed_.notify_all();
+}
+
+void Mailbox::Fail(Failure failure) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return;
+    failure_ = std::move(failure);
+  }
+  changed_.notify_all();
+}
+
+std::optional<Message> Mailbox::Take(int peer, Failure& failure) {
+  std::unique_lock lock(mutex_);
+  Inbox& inbox = InboxOf(peer);
+  changed_.wait(lock, [&] { return failure_ || inbox.finished || !inbox.messages.empty(); });
+  if (!failure_ && inbox.messages.empty()) FailAsFinished(peer);
+  if (failure_) {
+    failure = *failure_;
+    return std::nullopt;
+  }
+  Message message = std::move(inbox.messages.front());
+  inbox.messages.pop_front();
+  return message;
+}
+
+std::optional<Failure> Mailbox::WhyNotSend(int peer) {
+  const std::lock_guard lock(mutex_);
+  if (!failure_ && InboxOf(peer).finished) FailAsFinished(peer);
+  return failure_;
+}
+
+void Mailbox::FailAsFinished(int peer) {
+  failure_ = {.kind = Failure::Kind::kNetwork, .peer = peer, .cause = "closed the connection"};
+}
+
+}  // namespace trefoil::net

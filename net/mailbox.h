@@ -1,0 +1,54 @@
+#pragma once
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "net/transport.h"
+
+namespace trefoil::net {
+
+/// Why a party cannot go on.
+struct Failure {
+  enum class Kind { kNetwork, kProtocol };
+  Kind kind = Kind::kNetwork;
+  int peer = -1;  ///< whom it is about
+  std::string cause;
+};
+
+/// Throws the failure as NetworkError or ProtocolError.
+[[noreturn]] void Throw(const Failure& failure);
+
+/// Where the I/O thread puts what arrives and the protocols' thread waits for it. All functions may be called by any thread.
+class Mailbox {
+ public:
+  void Put(int peer, Message message);
+  /// The peer will send no more.
+  void Finish(int peer);
+  /// The first failure stays.
+  void Fail(Failure failure);
+
+  /// Waits for the peer's next message. If there is a failure, or the peer has finished without one (which becomes the
+  /// failure), puts it into `failure` and returns nothing.
+  [[nodiscard]] std::optional<Message> Take(int peer, Failure& failure);
+
+  /// The failure that forbids sending to a peer, if there is one (to have finished becomes one).
+  [[nodiscard]] std::optional<Failure> WhyNotSend(int peer);
+
+ private:
+  struct Inbox {
+    std::deque<Message> messages;
+    bool finished = false;
+  };
+  Inbox& InboxOf(int peer) { return inboxes_[static_cast<std::size_t>(peer)]; }
+  void FailAsFinished(int peer);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::array<Inbox, kParties> inboxes_;
+  std::optional<Failure> failure_;
+};
+
+}  // namespace trefoil::net

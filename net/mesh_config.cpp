@@ -1,0 +1,57 @@
+#include "net/mesh_config.h"
+
+#include "base/error.h"
+#include "base/random.h"
+#include "net/frame_reader.h"
+#include "net/pem.h"
+
+namespace trefoil::net {
+
+void CheckMeshConfig(const MeshConfig& config) {
+  std::array<int, kParties> seen{};
+  for (const int id : {config.self, config.peers[0].id, config.peers[1].id}) {
+    if (id < 0 || id >= kParties) throw ConfigError("party id " + std::to_string(id) + ", 0, 1 or 2 expected");
+    if (seen[static_cast<std::size_t>(id)]++ > 0) {
+      throw ConfigError("party id " + std::to_string(id) + " twice, each of 0, 1 and 2 expected once");
+    }
+  }
+  if (config.start_timeout.count() <= 0 || config.peer_timeout.count() <= 0) {
+    throw ConfigError("timeouts: more than 0 expected");
+  }
+  if (config.job_json.size() > FrameReader::kGreetingPayloadBytes) {
+    throw ConfigError("job of " + std::to_string(config.job_json.size()) + " bytes, at most 1 MiB expected");
+  }
+}
+
+std::shared_ptr<const TlsContext> MakeTlsContext(const MeshConfig& config) {
+  std::vector<Pin> pins;
+  Bytes own = ToDer(*ReadCertificate(config.identity.certificate_pem));
+  for (const PeerEndpoint& peer : config.peers) {
+    Bytes der = ToDer(*ReadCertificate(peer.certificate_pem));
+    if (der == own || (!pins.empty() && pins.front().der == der)) {
+      throw ConfigError("certificate of party " + std::to_string(peer.id) + ": the same as another party's");
+    }
+    pins.push_back({.party = peer.id, .der = std::move(der)});
+  }
+  return std::make_shared<const TlsContext>(config.identity, std::move(pins));
+}
+
+std::shared_ptr<const TlsContext> MakeTlsContextFor(const MeshConfig& config, const PeerEndpoint& peer) {
+  std::vector<Pin> pins{{.party = peer.id, .der = ToDer(*ReadCertificate(peer.certificate_pem))}};
+  return std::make_shared<const TlsContext>(config.identity, std::move(pins));
+}
+
+Hello MakeHello(const MeshConfig& config, Purpose purpose) {
+  Hello hello;
+  hello.sender = config.self;
+  hello.purpose = purpose;
+  FillRandom(hello.nonce);
+  hello.job = HashJob(config.job_json);
+  return hello;
+}
+
+void Log(const MeshConfig& config, const std::string& line) {
+  if (config.log) config.log(line);
+}
+
+}  // namespace trefoil::net

@@ -1,0 +1,56 @@
+#include "net/mailbox.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/error.h"
+
+namespace trefoil::net {
+namespace {
+
+TEST(Mailbox, DeliversWhatWasQueuedBeforeAPeerFinished) {
+  Mailbox mailbox;
+  Failure failure;
+  mailbox.Put(1, {.depth = 4, .payload = Bytes(3)});
+  mailbox.Finish(1);
+
+  EXPECT_EQ(mailbox.Take(1, failure)->depth, 4U);
+  EXPECT_FALSE(mailbox.Take(1, failure));
+  EXPECT_EQ(failure.peer, 1);
+}
+
+TEST(Mailbox, OnePeersEndIsNotTheOthers) {
+  Mailbox mailbox;
+  Failure failure;
+  mailbox.Finish(1);
+  mailbox.Put(2, {});
+
+  EXPECT_TRUE(mailbox.Take(2, failure));
+  EXPECT_TRUE(mailbox.WhyNotSend(1));
+}
+
+TEST(Mailbox, WakesAReaderOfEitherPeerAndKeepsTheFirstFailure) {
+  Mailbox mailbox;
+  Failure failure;
+  std::thread breaker([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    mailbox.Fail({.peer = 2, .cause = "first"});
+    mailbox.Fail({.peer = 1, .cause = "second"});
+  });
+
+  EXPECT_FALSE(mailbox.Take(1, failure));
+  breaker.join();
+
+  EXPECT_EQ(failure.peer, 2);
+  EXPECT_EQ(mailbox.WhyNotSend(1)->cause, "first");
+}
+
+TEST(Mailbox, FailuresAreThrownAsTheirType) {
+  EXPECT_THROW(Throw({.kind = Failure::Kind::kNetwork, .peer = 1, .cause = "x"}), NetworkError);
+  EXPECT_THROW(Throw({.kind = Failure::Kind::kProtocol, .peer = 1, .cause = "x"}), ProtocolError);
+}
+
+}  // namespace
+}  // namespace trefoil::net

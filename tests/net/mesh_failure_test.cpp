@@ -1,0 +1,240 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "base/error.h"
+#include "mesh_testing.h"
+#include "net/mesh.h"
+#include "raw_party.h"
+
+namespace trefoil::net {
+namespace {
+
+using std::chrono::milliseconds;
+using namespace testing_support;  // NOLINT: the vocabulary of these tests
+
+// Runs parties 0 and 1 against a party 2 in the test's hands, after its handshake. Both wait for each other, not for it.
+std::array<Outcome, kParties> AgainstRawParty2(TestMesh& mesh, const std::function<void(RawParty2&)>& misbehave,
+                                               const std::function<void(int, MeshTransport&)>& body) {
+  std::array<Outcome, kParties> outcomes;
+  const auto run = [&](int party) {
+    outcomes[static_cast<std::size_t>(party)] =
+        RunParty(mesh.config(party), [&](MeshTransport& transport) { body(party, transport); });
+  };
+  std::thread zero(run, 0);
+  std::thread one(run, 1);
+  {
+    RawParty2 raw(mesh.config(0).listen_port, mesh.config(1).listen_port, TestMesh::IdentityOf(2),
+                  mesh.config(0).job_json);
+    misbehave(raw);
+  }
+  zero.join();
+  one.join();
+  return outcomes;
+}
+
+void WaitForTheOther(int self, MeshTransport& transport) { (void)transport.Receive(1 - self, 1); }
+
+void ExpectBothName(const std::array<Outcome, kParties>& outcomes, int peer) {
+  for (const int party : {0, 1}) {
+    const Outcome& outcome = outcomes[static_cast<std::size_t>(party)];
+    EXPECT_EQ(outcome.kind, Outcome::Kind::kNetwork) << outcome.text;
+    EXPECT_EQ(outcome.peer, peer) << outcome.text;
+  }
+}
+
+// Dropping the sockets without good-bye is what the kernel does for a killed process.
+TEST(MeshFailure, AKilledPartyIsNamedByBothOthersAtOnce) {
+  TestMesh mesh;
+  const auto outcomes = AgainstRawParty2(mesh, [](RawParty2&) {}, &WaitForTheOther);
+
+  ExpectBothName(outcomes, 2);
+  for (const int party : {0, 1}) {
+    EXPECT_LT(outcomes[static_cast<std::size_t>(party)].seconds_since_start, milliseconds(3000));
+  }
+}
+
+// Many times, since the order of what arrives varies: a party's end, the other's report of it, the other's own end.
+TEST(MeshFailure, TheKilledPartyIsNamedInWhateverOrderThingsArrive) {
+  for (int trial = 0; trial < 15; ++trial) {
+    TestMesh mesh;
+    const auto outcomes = AgainstRawParty2(
+        mesh, [&](RawParty2&) { std::this_thread::sleep_for(milliseconds(trial)); },
+        [](int self, MeshTransport& transport) {
+          while (true) {
+            transport.Send(1 - self, Bytes(50'000));
+            (void)transport.Receive(1 - self, 50'000);
+          }
+        });
+    ExpectBothName(outcomes, 2);
+  }
+}
+
+TEST(MeshFailure, ASilentPartyIsLostWithinThePeerTimeout) {
+  TestMesh mesh;
+  for (const int party : {0, 1}) mesh.config(party).peer_timeout = milliseconds(400);
+  std::chrono::steady_clock::time_point silent_from;
+  const auto outcomes = AgainstRawParty2(
+      mesh,
+      [&](RawParty2&) {
+        silent_from = std::chrono::steady_clock::now();
+        std::this_thread::sleep_for(milliseconds(1500));
+      },
+      [&](int self, MeshTransport& transport) {
+        EXPECT_THROW((void)transport.Receive(1 - self, 1), NetworkError);
+        const auto waited = std::chrono::steady_clock::now() - silent_from;
+        EXPECT_GE(waited, milliseconds(300));
+        EXPECT_LT(waited, milliseconds(1300));
+        (void)transport.Receive(1 - self, 1);  // the failure is final and the same
+      });
+
+  ExpectBothName(outcomes, 2);
+  const bool heard = outcomes[0].text == "party 2: silent for 400 ms" || outcomes[1].text == "party 2: silent for 400 ms";
+  EXPECT_TRUE(heard) << outcomes[0].text << "; " << outcomes[1].text;
+}
+
+class MeshAbort : public testing::TestWithParam<AbortCode> {};
+
+TEST_P(MeshAbort, TellsBothOthersWhy) {
+  TestMesh mesh;
+  const auto outcomes = RunParties(mesh, {0, 1, 2}, [](int self, MeshTransport& transport) {
+    if (self == 1) return transport.Abort({.code = GetParam()});
+    (void)transport.Receive(2 - self, 1);
+  });
+
+  for (const std::size_t party : {0U, 2U}) {
+    EXPECT_EQ(outcomes[party].peer, 1);
+    EXPECT_EQ(outcomes[party].text, std::string("party 1: ") + Describe(GetParam()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Codes, MeshAbort,
+                         testing::Values(AbortCode::kInternal, AbortCode::kConfiguration, AbortCode::kData,
+                                         AbortCode::kBudget, AbortCode::kStopped),
+                         [](const auto& test) { return "Code" + std::to_string(static_cast<int>(test.param)); });
+
+TEST(MeshFailure, AReportNamesThePartyThatWasLost) {
+  TestMesh mesh;
+  const auto outcomes = AgainstRawParty2(
+      mesh,
+      [](RawParty2& raw) {
+        raw.to0.SendNext(FrameType::kAbort, {std::byte{3}, std::byte{1}});
+        std::this_thread::sleep_for(milliseconds(600));
+      },
+      &WaitForTheOther);
+
+  EXPECT_EQ(outcomes[0].text, "party 1: lost (reported by party 2)");
+}
+
+TEST(MeshFailure, NothingCanBeSentAfterAnAbort) {
+  TestMesh mesh;
+  const auto outcomes = RunParties(mesh, {0, 1, 2}, [](int self, MeshTransport& transport) {
+    if (self != 0) return (void)transport.Receive(0, 1);
+    transport.Abort({.code = AbortCode::kStopped});
+    EXPECT_THROW(transport.Send(1, Bytes(1)), NetworkError);
+    EXPECT_THROW((void)transport.Receive(2, 1), NetworkError);
+  });
+  EXPECT_EQ(outcomes[0].kind, Outcome::Kind::kDone);
+  EXPECT_EQ(outcomes[1].peer, 0);
+  EXPECT_EQ(outcomes[2].peer, 0);
+}
+
+TEST(MeshFailure, AbortFromAnotherThreadWakesAReader) {
+  TestMesh mesh;
+  const auto outcomes = RunParties(mesh, {0, 1, 2}, [](int self, MeshTransport& transport) {
+    if (self != 0) return (void)transport.Receive(0, 1);
+    std::thread stopper([&] {
+      std::this_thread::sleep_for(milliseconds(50));
+      transport.Abort({.code = AbortCode::kStopped});
+    });
+    EXPECT_THROW((void)transport.Receive(1, 1), NetworkError);
+    stopper.join();
+  });
+  for (const std::size_t party : {1U, 2U}) {
+    EXPECT_EQ(outcomes[party].text, std::string("party 0: ") + Describe(AbortCode::kStopped));
+  }
+}
+
+TEST(MeshFailure, AnExceptionThatLeavesATransportBehindIsAnAbort) {
+  TestMesh mesh;
+  const auto outcomes = RunParties(mesh, {0, 1, 2}, [](int self, MeshTransport& transport) {
+    if (self == 2) throw std::runtime_error("boom");
+    (void)transport.Receive(1 - self, 1);
+  });
+  EXPECT_EQ(outcomes[2].text, "boom");
+  ExpectBothName(outcomes, 2);
+}
+
+struct Misdeed {
+  std::string name;
+  std::function<void(RawLink&)> act;
+};
+
+class MeshMisdeed : public testing::TestWithParam<Misdeed> {};
+
+TEST_P(MeshMisdeed, IsAProtocolErrorAndTheOtherPartyLearnsWhoseItWas) {
+  TestMesh mesh;
+  const auto outcomes = AgainstRawParty2(
+      mesh,
+      [](RawParty2& raw) {
+        GetParam().act(raw.to0);
+        std::this_thread::sleep_for(milliseconds(700));
+      },
+      &WaitForTheOther);
+
+  EXPECT_EQ(outcomes[0].kind, Outcome::Kind::kProtocol);
+  EXPECT_EQ(outcomes[0].text.find("party 2: "), 0U) << outcomes[0].text;
+  EXPECT_EQ(outcomes[1].peer, 2) << outcomes[1].text;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, MeshMisdeed,
+    testing::Values(Misdeed{"Replay",
+                            [](RawLink& link) {
+                              link.SendNext(FrameType::kData, Bytes(4));
+                              --link.sequence;
+                              link.SendNext(FrameType::kData, Bytes(4));
+                            }},
+                    Misdeed{"Gap",
+                            [](RawLink& link) {
+                              ++link.sequence;
+                              link.SendNext(FrameType::kData, Bytes(4));
+                            }},
+                    Misdeed{"OtherSession",
+                            [](RawLink& link) {
+                              link.session[0] ^= 1;
+                              link.SendNext(FrameType::kData, Bytes(4));
+                            }},
+                    Misdeed{"UnknownLength",
+                            [](RawLink& link) {
+                              link.Send({.type = FrameType::kData,
+                                         .sequence = link.sequence,
+                                         .length = kMaxPayloadBytes + 1,
+                                         .session = link.session},
+                                        {});
+                            }},
+                    Misdeed{"GreetingAgain", [](RawLink& link) { link.SendNext(FrameType::kHello, Bytes(79)); }},
+                    Misdeed{"EmptyAbort", [](RawLink& link) { link.SendNext(FrameType::kAbort, {}); }}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(MeshFailure, AMessageCutShortByAKillIsNotDelivered) {
+  TestMesh mesh;
+  const auto outcomes = AgainstRawParty2(
+      mesh,
+      [](RawParty2& raw) {
+        raw.to0.Send({.type = FrameType::kData, .sequence = raw.to0.sequence, .length = 100, .session = raw.to0.session},
+                     Bytes(50));
+        raw.to0.CloseNotify();
+        raw.to1.CloseNotify();
+      },
+      [](int self, MeshTransport& transport) {
+        if (self == 0) (void)transport.Receive(2, 100);
+      });
+  EXPECT_EQ(outcomes[0].peer, 2);
+}
+
+}  // namespace
+}  // namespace trefoil::net

@@ -1,0 +1,167 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/error.h"
+#include "mesh_testing.h"
+#include "net/mesh.h"
+#include "raw_party.h"
+
+namespace trefoil::net {
+namespace {
+
+using std::chrono::milliseconds;
+using namespace testing_support;  // NOLINT: the vocabulary of these tests
+
+class MeshOrder : public testing::TestWithParam<std::array<int, kParties>> {};
+
+TEST_P(MeshOrder, DoesNotMatter) {
+  TestMesh mesh;
+  std::array<Outcome, kParties> outcomes;
+  std::vector<std::thread> threads;
+  for (const int party : GetParam()) {
+    threads.emplace_back([&, party] {
+      outcomes[static_cast<std::size_t>(party)] = RunParty(mesh.config(party), [&](MeshTransport& transport) {
+        transport.Send((party + 1) % kParties, Bytes(3));
+        (void)transport.Receive((party + 2) % kParties, 3);
+      });
+    });
+    std::this_thread::sleep_for(milliseconds(120));
+  }
+  for (auto& thread : threads) thread.join();
+
+  for (const auto& outcome : outcomes) EXPECT_EQ(outcome.kind, Outcome::Kind::kDone) << outcome.text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, MeshOrder,
+                         testing::Values(std::array{0, 1, 2}, std::array{0, 2, 1}, std::array{1, 0, 2},
+                                         std::array{1, 2, 0}, std::array{2, 0, 1}, std::array{2, 1, 0}),
+                         [](const auto& test) {
+                           return "Order" + std::to_string(test.param[0]) + std::to_string(test.param[1]) +
+                                  std::to_string(test.param[2]);
+                         });
+
+TEST(MeshStart, NamesThePeerThatCannotBeReached) {
+  TestMesh mesh;
+  mesh.config(1).start_timeout = milliseconds(400);
+
+  const Outcome outcome = RunParty(mesh.config(1), [](MeshTransport&) {});
+
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kNetwork);
+  EXPECT_EQ(outcome.peer, 0);
+  EXPECT_EQ(outcome.text, "party 0: not reached at 127.0.0.1:" + std::to_string(mesh.config(0).listen_port) +
+                              " within 400 ms: connection refused");
+  EXPECT_LT(outcome.seconds_since_start, milliseconds(2500));
+}
+
+TEST(MeshStart, NamesThePeerThatDoesNotConnect) {
+  TestMesh mesh;
+  mesh.config(0).start_timeout = milliseconds(400);
+  mesh.config(1).start_timeout = milliseconds(3000);
+
+  const auto outcomes = RunParties(mesh, {0, 1}, [](int, MeshTransport&) {});
+
+  EXPECT_EQ(outcomes[0].peer, 2);
+  EXPECT_NE(outcomes[0].text.find("not connected to this party within 400 ms"), std::string::npos) << outcomes[0].text;
+  EXPECT_EQ(outcomes[1].kind, Outcome::Kind::kNetwork);
+  EXPECT_EQ(outcomes[1].peer, 0);  // gone by then, and the first that is missing
+}
+
+TEST(MeshStart, NamesTheFirstKeyInWhichJobsDifferAtBothSides) {
+  TestMesh mesh;
+  mesh.config(1).job_json = R"({"name":"test","privacy":{"epsilon":1.0}})";
+
+  const auto outcomes = RunParties(mesh, {0, 1}, [](int, MeshTransport&) {});
+
+  EXPECT_EQ(outcomes[0].kind, Outcome::Kind::kConfig);
+  EXPECT_EQ(outcomes[0].text, "privacy.epsilon: 3.0 here, 1.0 at party 1");
+  EXPECT_EQ(outcomes[1].kind, Outcome::Kind::kConfig);
+  EXPECT_EQ(outcomes[1].text, "privacy.epsilon: 1.0 here, 3.0 at party 0");
+}
+
+TEST(MeshStart, AJobMismatchEndsTheThirdPartyToo) {
+  TestMesh mesh;
+  mesh.config(2).job_json = "{}";
+
+  const auto outcomes = RunParties(mesh, {0, 1, 2}, [](int, MeshTransport&) {});
+
+  for (const auto& outcome : outcomes) {
+    EXPECT_NE(outcome.kind, Outcome::Kind::kDone);
+    EXPECT_LT(outcome.seconds_since_start, milliseconds(5000));
+  }
+  EXPECT_EQ(outcomes[2].kind, Outcome::Kind::kConfig) << outcomes[2].text;
+}
+
+struct WrongHello {
+  std::string name;
+  Hello hello;
+  std::string text;
+};
+
+class MeshWrongHello : public testing::TestWithParam<WrongHello> {};
+
+TEST_P(MeshWrongHello, IsAConfigurationErrorThatSaysWhatIsWrong) {
+  TestMesh mesh;
+  Outcome outcome;
+  std::thread party([&] { outcome = RunParty(mesh.config(0), [](MeshTransport&) {}); });
+
+  RawLink link(mesh.config(0).listen_port, TestMesh::IdentityOf(1));
+  link.SendNext(FrameType::kHello, EncodeHello(GetParam().hello));
+  party.join();
+
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kConfig);
+  EXPECT_NE(outcome.text.find(GetParam().text), std::string::npos) << outcome.text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, MeshWrongHello,
+                         testing::Values(WrongHello{"Version", {.version = 8, .sender = 1, .receiver = 0}, "version 8"},
+                                         WrongHello{"Sender", {.sender = 2, .receiver = 0}, "says that it is party 2"},
+                                         WrongHello{"Receiver", {.sender = 1, .receiver = 2}, "takes this party for"}),
+                         [](const auto& test) { return test.param.name; });
+
+// A first party 2 greets both others and is gone before the mesh is complete; the second one gets in.
+TEST(MeshStart, WaitsAgainForAPeerThatIsRestarted) {
+  TestMesh mesh;
+  std::array<Outcome, kParties> outcomes;
+  const auto run = [&](int party) {
+    outcomes[static_cast<std::size_t>(party)] = RunParty(mesh.config(party), [&](MeshTransport& transport) {
+      transport.Send((party + 1) % kParties, Bytes(3));
+      (void)transport.Receive((party + 2) % kParties, 3);
+    });
+  };
+  std::thread zero(run, 0);
+  std::thread one(run, 1);
+  {
+    RawLink link(mesh.config(0).listen_port, TestMesh::IdentityOf(2));
+    const Hello hello{.sender = 2, .receiver = 0, .job = HashJob(mesh.config(0).job_json)};
+    link.SendNext(FrameType::kHello, EncodeHello(hello));
+    EXPECT_TRUE(mesh.WaitForLog("0: party 2: connected"));
+  }
+  EXPECT_TRUE(mesh.WaitForLog("0: party 2: closed the connection; waiting for it again"));
+  run(2);
+  zero.join();
+  one.join();
+
+  for (const auto& outcome : outcomes) EXPECT_EQ(outcome.kind, Outcome::Kind::kDone) << outcome.text;
+}
+
+TEST(MeshStart, RefusesAConfigurationThatCannotWork) {
+  const auto expect_refused = [](const std::function<void(MeshConfig&)>& spoil) {
+    TestMesh mesh;
+    spoil(mesh.config(1));
+    EXPECT_THROW((void)ConnectMesh(mesh.config(1)), ConfigError);
+  };
+  expect_refused([](MeshConfig& config) { config.self = 3; });
+  expect_refused([](MeshConfig& config) { config.self = 0; });
+  expect_refused([](MeshConfig& config) { config.peer_timeout = milliseconds(0); });
+  expect_refused([](MeshConfig& config) { config.job_json.assign((1U << 20) + 1, ' '); });
+  expect_refused([](MeshConfig& config) { config.peers[0].certificate_pem = "garbage"; });
+  expect_refused([](MeshConfig& config) { config.peers[0].certificate_pem = config.peers[1].certificate_pem; });
+  expect_refused([](MeshConfig& config) { config.peers[0].certificate_pem = config.identity.certificate_pem; });
+  expect_refused([](MeshConfig& config) { config.identity.private_key_pem = TestMesh::Stranger().private_key_pem; });
+  expect_refused([](MeshConfig& config) { config.listen_host = "192.0.2.1"; });  // an address of nobody's
+}
+
+}  // namespace
+}  // namespace trefoil::net

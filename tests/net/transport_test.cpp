@@ -1,0 +1,91 @@
+#include "net/transport.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "base/error.h"
+#include "net/local_transport.h"
+
+namespace trefoil::net {
+namespace {
+
+using std::chrono::milliseconds;
+
+Bytes OfSize(std::size_t size) { return Bytes(size, std::byte{1}); }
+
+class TransportCounting : public testing::Test {
+ protected:
+  std::array<std::unique_ptr<Transport>, kParties> party_ = MakeLocalTransports(milliseconds(1000));
+};
+
+TEST_F(TransportCounting, AChainOfMessagesIsOneRoundEach) {
+  party_[0]->Send(1, OfSize(8));
+  (void)party_[1]->Receive(0, 8);
+  party_[1]->Send(2, OfSize(8));
+  (void)party_[2]->Receive(1, 8);
+  party_[2]->Send(0, OfSize(8));
+  (void)party_[0]->Receive(2, 8);
+
+  EXPECT_EQ(party_[0]->counters().rounds, 3U);
+  EXPECT_EQ(party_[1]->counters().rounds, 1U);
+  EXPECT_EQ(party_[2]->counters().rounds, 2U);
+}
+
+TEST_F(TransportCounting, MessagesSideBySideAreOneRound) {
+  for (int from = 0; from < kParties; ++from) {
+    for (int to = 0; to < kParties; ++to) {
+      if (from != to) party_[static_cast<std::size_t>(from)]->Send(to, OfSize(4));
+    }
+  }
+  for (int to = 0; to < kParties; ++to) {
+    for (int from = 0; from < kParties; ++from) {
+      if (from != to) (void)party_[static_cast<std::size_t>(to)]->Receive(from, 4);
+    }
+  }
+
+  for (const auto& party : party_) {
+    EXPECT_EQ(party->counters().rounds, 1U);
+    EXPECT_EQ(party->counters().bytes_sent, 8U);
+    EXPECT_EQ(party->counters().messages, 2U);
+  }
+}
+
+TEST_F(TransportCounting, OfflineMessagesAddNoRoundAndAreCountedApart) {
+  party_[0]->Send(1, OfSize(100), Phase::kOffline);
+  (void)party_[1]->Receive(0, 100);
+  party_[1]->Send(0, OfSize(3));
+  (void)party_[0]->Receive(1, 3);
+
+  EXPECT_EQ(party_[0]->counters().bytes_sent, 0U);
+  EXPECT_EQ(party_[0]->counters().bytes_offline, 100U);
+  EXPECT_EQ(party_[0]->counters().bytes_sent_to[1], 100U);
+  EXPECT_EQ(party_[0]->counters().rounds, 1U);
+  EXPECT_EQ(party_[1]->counters().rounds, 0U);
+}
+
+TEST_F(TransportCounting, StartsAnewAfterAReset) {
+  party_[0]->Send(1, OfSize(8));
+  (void)party_[1]->Receive(0, 8);
+  for (const auto& party : party_) party->ResetCounters();
+
+  party_[1]->Send(0, OfSize(2));
+  (void)party_[0]->Receive(1, 2);
+
+  EXPECT_EQ(party_[0]->counters().rounds, 1U);
+  EXPECT_EQ(party_[1]->counters().bytes_sent, 2U);
+}
+
+TEST_F(TransportCounting, RefusesAPeerThatIsNone) {
+  EXPECT_THROW(party_[0]->Send(0, {}), ContractError);
+  EXPECT_THROW(party_[0]->Send(3, {}), ContractError);
+  EXPECT_THROW((void)party_[0]->Receive(-1, 1), ContractError);
+}
+
+TEST(DescribeAbort, HasATextForEveryCodeAndForNone) {
+  EXPECT_STREQ(Describe(AbortCode::kData), "aborted: its data is not what the job declares");
+  EXPECT_STREQ(Describe(static_cast<AbortCode>(99)), "aborted: unknown reason");
+}
+
+}  // namespace
+}  // namespace trefoil::net
