@@ -2,7 +2,6 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "apps/hex.h"
 #include "apps/job_reader.h"
@@ -140,18 +139,6 @@ std::string JobHash(const Job& job) {
     throw std::runtime_error("SHA-256 is not available in OpenSSL");
   }
   return ToHex({digest.data(), length});
-}
-
-std::string JobToml(const Job& job) {
-  auto json = ToJson(job);
-  if (job.local.fractions) {
-    json["local"]["split"] = *job.local.fractions;
-  } else {
-    json["local"]["split"] = job.local.split;
-  }
-  std::ostringstream text;
-  text << "# The job as it was run, with every default filled in.\n" << ToTomlTable(json, 0) << '\n';
-  return text.str();
 }
 
 Job ParseJobJson(const std::string& json, const std::string& source) {

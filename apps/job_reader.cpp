@@ -106,16 +106,6 @@ data::Label ReadLabel(const Section& section) {
   return label;
 }
 
-std::int64_t FeaturesOf(const std::vector<data::Column>& columns) {
-  std::int64_t features = 0;
-  for (const auto& column : columns) {
-    if (column.kind == data::ColumnKind::kNumber) ++features;
-    if (column.kind == data::ColumnKind::kCategory)
-      features += static_cast<std::int64_t>(column.values.size());
-  }
-  return features;
-}
-
 void ReadCsv(const Section& section, data::DataSpec& spec) {
   if (section.Has("scale")) section.Fail("scale", "each [[data.column]] has its own scale in format \"csv\"");
   spec.header = section.Flag("header", true);
@@ -136,7 +126,7 @@ data::DataSpec ReadData(const Section& section) {
   if (format == "csv") {
     spec.format = data::Format::kCsv;
     ReadCsv(section, spec);
-    spec.features = section.Whole("features", {1, 1'000'000}, FeaturesOf(spec.columns));
+    spec.features = section.Whole("features", {1, 1'000'000}, data::CountFeatures(spec));
     return spec;
   }
   for (const auto* key : {"header", "missing", "column", "label"}) {

@@ -35,12 +35,10 @@ void CheckLabel(const data::DataSpec& spec, const Section& section) {
 
 void CheckCsv(const data::DataSpec& spec, const Section& section) {
   std::vector<std::string> names;
-  std::int64_t features = 0;
+  const auto features = data::CountFeatures(spec);
   for (const auto& column : spec.columns) {
     names.push_back(column.name);
-    if (column.kind == data::ColumnKind::kNumber) ++features;
     if (column.kind != data::ColumnKind::kCategory) continue;
-    features += static_cast<std::int64_t>(column.values.size());
     if (column.values.empty())
       section.Fail("column", fmt::format("column \"{}\" has no values", column.name));
     if (const auto twice = Repeated(column.values)) {
@@ -50,10 +48,6 @@ void CheckCsv(const data::DataSpec& spec, const Section& section) {
   }
   if (const auto twice = Repeated(names))
     section.Fail("column", fmt::format("the column \"{}\" occurs twice", *twice));
-  if (std::find(names.begin(), names.end(), spec.label.column) != names.end()) {
-    section.Table("label").Fail(
-        "column", fmt::format("\"{}\" is a [[data.column]] too, expected only one", spec.label.column));
-  }
   if (features == 0) section.Fail("column", "all columns are ignored, expected at least one feature");
   if (spec.features != features) {
     section.Refuse("features", fmt::format("{}, which is what the columns give", features));

@@ -75,6 +75,7 @@ class Section {
   [[noreturn]] void Fail(std::string_view key, const std::string& cause) const;
   /// The key in full, "privacy.epsilon".
   [[nodiscard]] std::string Path(std::string_view key) const;
+  [[nodiscard]] const std::string& file() const { return *file_; }
 
  private:
   Section(const toml::table* table, const std::string& file, std::string path)

@@ -1,0 +1,224 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "apps/command.h"
+#include "apps/error_report.h"
+#include "apps/files.h"
+#include "base/error.h"
+#include "dp/accountant.h"
+#include "dp/record.h"
+
+namespace trefoil::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct AccountOptions {
+  std::optional<double> sampling_rate;
+  std::optional<double> noise_multiplier;
+  std::optional<double> target_epsilon;
+  std::optional<std::int64_t> steps;
+  std::optional<double> delta;
+  std::string accountant = "rdp";
+  std::string rdp_orders;
+  std::string record;
+  bool json = false;
+};
+
+/// What is printed: infinite epsilon means that there is no guarantee.
+struct Account {
+  double epsilon = 0;
+  double noise_multiplier = 0;
+  std::optional<double> order{};
+  std::map<std::string, double> rdp_per_step{};
+};
+
+/// The orders as they were written, with their values.
+std::vector<std::pair<std::string, double>> ParseOrders(const std::string& text) {
+  std::vector<std::pair<std::string, double>> orders;
+  std::istringstream stream(text);
+  for (std::string item; std::getline(stream, item, ',');) {
+    std::erase(item, ' ');
+    double value = 0;
+    const auto* end = item.data() + item.size();
+    const auto [stop, error] = std::from_chars(item.data(), end, value);
+    if (error != std::errc{} || stop != end || !(value > 1) || !std::isfinite(value)) {
+      throw ConfigError(
+          fmt::format("--rdp-orders: found \"{}\", expected numbers above 1, as in 1.5,2,32", item));
+    }
+    orders.emplace_back(item, value);
+  }
+  return orders;
+}
+
+template <typename T>
+T Needed(const std::optional<T>& value, const char* option) {
+  if (!value) throw ConfigError(fmt::format("account: missing {}", option));
+  return *value;
+}
+
+/// The default orders and those asked for: more orders never make epsilon larger.
+std::vector<double> AllOrders(const std::vector<std::pair<std::string, double>>& asked) {
+  auto orders = dp::DefaultRdpOrders();
+  for (const auto& [text, value] : asked) {
+    if (std::find(orders.begin(), orders.end(), value) == orders.end()) orders.push_back(value);
+  }
+  std::sort(orders.begin(), orders.end());
+  return orders;
+}
+
+Account AccountByRdp(const AccountOptions& options) {
+  const auto asked = ParseOrders(options.rdp_orders);
+  const auto orders = AllOrders(asked);
+  const double rate = Needed(options.sampling_rate, "--sampling-rate");
+  const auto steps = Needed(options.steps, "--steps");
+  const double delta = Needed(options.delta, "--delta");
+  const auto guarantee = [&](double multiplier) {
+    dp::RdpAccountant accountant(orders);
+    accountant.Add(
+        dp::SampledGaussian{.sampling_rate = rate, .noise_multiplier = multiplier, .count = steps});
+    return accountant.Epsilon(delta);
+  };
+  Account account;
+  account.noise_multiplier = options.target_epsilon
+                                 ? dp::SmallestNoiseMultiplier(*options.target_epsilon,
+                                                               [&](double s) { return guarantee(s).epsilon; })
+                                 : *options.noise_multiplier;
+  const auto result = guarantee(account.noise_multiplier);
+  account.epsilon = result.epsilon;
+  if (std::isfinite(result.epsilon)) account.order = result.order;
+  for (const auto& [text, value] : asked) {
+    account.rdp_per_step[text] = dp::SampledGaussianRdp(rate, account.noise_multiplier, value);
+  }
+  return account;
+}
+
+Account AccountByPea(const AccountOptions& options) {
+  if (!options.rdp_orders.empty())
+    throw ConfigError("--rdp-orders: found with --accountant pea, which has no orders");
+  const auto steps = Needed(options.steps, "--steps");
+  const double delta = Needed(options.delta, "--delta");
+  Account account;
+  account.noise_multiplier = options.target_epsilon
+                                 ? dp::PeaNoiseMultiplier(*options.target_epsilon, steps, delta)
+                                 : *options.noise_multiplier;
+  account.epsilon = dp::PeaEpsilon(account.noise_multiplier, steps, delta);
+  return account;
+}
+
+Json NumberOrNull(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+std::string EpsilonText(double epsilon) {
+  return std::isfinite(epsilon) ? fmt::format("{:.6g}", epsilon) : "infinite: no guarantee";
+}
+
+void Print(const Account& account, const AccountOptions& options) {
+  if (options.json) {
+    Json json{{"epsilon", NumberOrNull(account.epsilon)},
+              {"delta", *options.delta},
+              {"noise_multiplier", account.noise_multiplier},
+              {"accountant", options.accountant},
+              {"order", account.order ? Json(*account.order) : Json(nullptr)}};
+    if (!options.rdp_orders.empty()) json["rdp_per_step"] = account.rdp_per_step;
+    std::cout << json.dump(2) << '\n';
+    return;
+  }
+  std::cout << fmt::format(
+      "epsilon           {}\ndelta             {:g}\nnoise multiplier  {:.6g}\naccountant        {}{}\n",
+      EpsilonText(account.epsilon), *options.delta, account.noise_multiplier, options.accountant,
+      account.order ? fmt::format(", order {:g}", *account.order) : "");
+  for (const auto& [order, value] : account.rdp_per_step) {
+    std::cout << fmt::format("RDP per step at order {}: {:.12g}\n", order, value);
+  }
+}
+
+/// The multiplier of a record whose steps all had the same, else nothing.
+std::optional<double> MultiplierOf(const dp::TrainingRecord& record) {
+  std::optional<double> sigma;
+  for (const auto& event : record.events) {
+    if (sigma && *sigma != event.sigma) return {};
+    sigma = event.sigma;
+  }
+  return sigma;
+}
+
+int AccountRecord(const AccountOptions& options) {
+  if (options.sampling_rate || options.noise_multiplier || options.target_epsilon || options.steps) {
+    throw ConfigError(
+        "account: found --record with options of a planned training, expected --record and --delta only");
+  }
+  if (options.accountant != "rdp") {
+    throw ConfigError(fmt::format("--accountant: found {}, expected rdp with --record", options.accountant));
+  }
+  if (!options.rdp_orders.empty())
+    throw ConfigError("--rdp-orders: found with --record, which may have unlike steps");
+  const double delta = Needed(options.delta, "--delta");
+  const auto text = ReadTextFile(options.record, "a training record");
+  const auto parsed = nlohmann::json::parse(text, nullptr, false);
+  if (parsed.is_discarded()) throw DataError(options.record + ": not valid JSON, expected a training record");
+  const auto record = dp::FromJson(parsed);
+  const auto epsilons = dp::Epsilons(record, delta);
+  const auto sigma = MultiplierOf(record);
+  if (options.json) {
+    const Json json{{"epsilon", NumberOrNull(std::max(epsilons.outsider, epsilons.insider))},
+                    {"epsilon_outsider", NumberOrNull(epsilons.outsider)},
+                    {"epsilon_insider", NumberOrNull(epsilons.insider)},
+                    {"delta", delta},
+                    {"noise_multiplier", sigma ? Json(*sigma) : Json(nullptr)},
+                    {"accountant", options.accountant},
+                    {"order", nullptr}};
+    std::cout << json.dump(2) << '\n';
+    return kDone;
+  }
+  std::cout << fmt::format(
+      "job               {}\nepsilon outsider  {}\nepsilon insider   {}\ndelta             {:g}\n",
+      record.job_hash, EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider), delta);
+  if (sigma) std::cout << fmt::format("noise multiplier  {:.6g}\n", *sigma);
+  return kDone;
+}
+
+int RunAccount(const AccountOptions& options) {
+  if (options.accountant == "pld")
+    throw ConfigError("--accountant: pld is not available in this version, expected rdp or pea");
+  if (!options.record.empty()) return AccountRecord(options);
+  if (options.noise_multiplier.has_value() == options.target_epsilon.has_value()) {
+    throw ConfigError(
+        fmt::format("account: found {} of --noise-multiplier and --target-epsilon, expected one of them",
+                    options.noise_multiplier ? "both" : "neither"));
+  }
+  Print(options.accountant == "pea" ? AccountByPea(options) : AccountByRdp(options), options);
+  return kDone;
+}
+
+}  // namespace
+
+void AddAccount(CLI::App& program, Action& action) {
+  auto options = std::make_shared<AccountOptions>();
+  auto* command = program.add_subcommand(
+      "account", "Epsilon of a planned training or of a training record, or sigma for it");
+  command->add_option("--sampling-rate", options->sampling_rate,
+                      "Probability that a record is in a step's batch");
+  command->add_option("--noise-multiplier", options->noise_multiplier, "Noise deviation over sensitivity");
+  command->add_option("--target-epsilon", options->target_epsilon,
+                      "Find the smallest noise multiplier for this epsilon");
+  command->add_option("--steps", options->steps, "Number of steps")
+      ->check(CLI::Range(INT64_C(1), INT64_C(1) << 53));
+  command->add_option("--delta", options->delta, "Delta, above 0 and below 1");
+  command->add_option("--accountant", options->accountant, "rdp, or pea: the closed form without sampling")
+      ->check(CLI::IsMember({"rdp", "pea", "pld"}))
+      ->capture_default_str();
+  command->add_option("--rdp-orders", options->rdp_orders, "Orders to add and to show, as 1.5,2,32");
+  command->add_option("--record", options->record, "A training's record.json, in place of the numbers");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &action] { action = [options] { return RunAccount(*options); }; });
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,7 @@
+#include "apps/bench_command.h"
+
+namespace trefoil::apps {
+
+void AddBench(CLI::App& /*program*/, Action& /*action*/) {}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,188 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "apps/command.h"
+#include "apps/error_report.h"
+#include "apps/evaluation.h"
+#include "apps/files.h"
+#include "apps/mesh_setup.h"
+#include "apps/training_settings.h"
+#include "base/error.h"
+
+namespace trefoil::apps {
+namespace {
+
+using Clock = std::chrono::system_clock;
+
+/// Peers' clocks may differ by this much: beyond, fresh certificates may be refused and logs are hard to
+/// compare.
+constexpr auto kLargestClockDifference = std::chrono::seconds(60);
+
+struct CheckOptions {
+  std::string config;
+  std::string job;
+  std::string wait = "5s";
+};
+
+/// Prints one line for each thing examined, and remembers the first failure.
+class Doctor {
+ public:
+  /// `examine` returns what to say when all is well, and throws when it is not.
+  template <typename Examine>
+  bool Try(const std::string& what, const Examine& examine) {
+    try {
+      const std::string finding = examine();
+      std::cout << fmt::format("pass  {}{}{}\n", what, finding.empty() ? "" : ": ", finding) << std::flush;
+      return true;
+    } catch (const std::exception& error) {
+      Fail(what, error.what(), ExitCodeOf(error));
+      return false;
+    }
+  }
+
+  void Fail(const std::string& what, const std::string& cause, ExitCode code) {
+    std::cout << fmt::format("fail  {}: {}\n", what, cause) << std::flush;
+    if (code_ != kDone) return;
+    code_ = code;
+    first_ = fmt::format("{}: {}", what, cause);
+  }
+
+  int Finish() const {
+    if (code_ != kDone) ReportError("check failed: " + first_);
+    return code_;
+  }
+
+ private:
+  ExitCode code_ = kDone;
+  std::string first_;
+};
+
+std::string ExamineCertificate(const std::filesystem::path& file, const std::string& what) {
+  const auto pem = ReadTextFile(file, what);
+  const auto info = [&] {
+    try {
+      return net::Inspect(pem);
+    } catch (const ConfigError& error) {
+      throw ConfigError(file.string() + ": " + error.what());
+    }
+  }();
+  const auto now = Clock::now();
+  if (now >= info.not_after)
+    throw ConfigError(file.string() + ": has expired: make a new one with init, and exchange it");
+  if (now < info.not_before)
+    throw ConfigError(file.string() + ": is not valid yet: check this machine's clock");
+  const auto days = std::chrono::duration_cast<std::chrono::hours>(info.not_after - now).count() / 24;
+  return fmt::format("{}, valid for {} more days, fingerprint {}", file.string(), days, info.fingerprint);
+}
+
+void ExamineFiles(Doctor& doctor, const PartyFile& party) {
+  doctor.Try("certificate",
+             [&] { return ExamineCertificate(party.certificate, "this party's certificate"); });
+  doctor.Try("private key mode", [&] {
+    CheckKeyMode(party.private_key);
+    return party.private_key.string();
+  });
+  doctor.Try("private key belongs to certificate", [&] {
+    (void)ReadIdentity(party);
+    return std::string();
+  });
+  for (const auto& peer : party.peers) {
+    doctor.Try(fmt::format("certificate of party {}", peer.id), [&] {
+      return ExamineCertificate(peer.certificate,
+                                fmt::format("party {}'s certificate: store it with trefoil trust", peer.id));
+    });
+  }
+}
+
+/// Checks the job and the data against it; returns the job's canonical JSON, or nothing if it is not valid.
+std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string& file) {
+  std::optional<Job> job;
+  doctor.Try("job", [&] {
+    job = ReadJob(file);
+    return fmt::format("{}, hash {}", file, JobHash(*job));
+  });
+  if (!job) return "";
+  doctor.Try("privacy plan", [&] {
+    const auto plan = ml::MakePlan(SettingsOf(*job));
+    return fmt::format("epsilon {:.4g} outsider, {:.4g} insider, delta {:g}, sigma {:.4f}",
+                       plan.epsilon_outsider, plan.epsilon_insider, plan.delta, plan.sigma);
+  });
+  doctor.Try("data", [&] {
+    if (party.data.x.empty() && party.data.file.empty()) {
+      throw ConfigError("the party file's [data] names no files: write x and y, or file");
+    }
+    const auto table = LoadRecords(*job, party.data, job->data.rows[static_cast<std::size_t>(party.id)]);
+    return fmt::format("{} rows as the job declares them", table.y.size());
+  });
+  return JobJson(*job);
+}
+
+void ReportPeer(Doctor& doctor, const net::PeerCheck& peer, const Address& address) {
+  const auto name = fmt::format("party {} at {}", peer.peer, ToText(address));
+  const auto fail = [&](const char* stage, ExitCode code) {
+    doctor.Fail(name, fmt::format("{}: {}", stage, peer.cause), code);
+  };
+  if (!peer.resolved) return fail("host name", kNetwork);
+  if (!peer.connected) return fail("connection", kNetwork);
+  if (!peer.secured) return fail("TLS", kNetwork);
+  if (!peer.same_version) return fail("version", kConfiguration);
+  if (!peer.same_job) return fail("job", kConfiguration);
+  doctor.Try(name, [&]() -> std::string {
+    const auto apart = std::chrono::abs(peer.clock_difference);
+    if (apart > kLargestClockDifference) {
+      throw ConfigError(fmt::format("clocks are {} ms apart: set them by a time server", apart.count()));
+    }
+    return fmt::format("reached, TLS, version, job and clock ({} ms apart) agree", apart.count());
+  });
+}
+
+void ExaminePeers(Doctor& doctor, const PartyFile& party, const std::string& job_json,
+                  std::chrono::milliseconds wait) {
+  std::optional<std::array<net::PeerCheck, net::kParties - 1>> peers;
+  try {
+    peers = net::CheckPeers(MeshConfigOf(party, job_json), wait);
+  } catch (const std::exception& error) {
+    doctor.Fail("links", error.what(), ExitCodeOf(error));
+    return;
+  }
+  for (const auto& peer : *peers) {
+    const auto& described = party.peers[0].id == peer.peer ? party.peers[0] : party.peers[1];
+    ReportPeer(doctor, peer, described.address);
+  }
+}
+
+int RunCheck(const CheckOptions& options) {
+  const auto wait = ParseDuration(options.wait);
+  Doctor doctor;
+  std::optional<PartyFile> party;
+  doctor.Try("party file", [&] {
+    party = ReadParty(options.config);
+    return fmt::format("{}, party {}", options.config, party->id);
+  });
+  if (!party) return doctor.Finish();
+  for (const auto& notice : party->notices) std::cout << "note  " << notice << '\n';
+  ExamineFiles(doctor, *party);
+  const auto job_json = options.job.empty() ? std::string() : ExamineJob(doctor, *party, options.job);
+  ExaminePeers(doctor, *party, job_json, wait);
+  return doctor.Finish();
+}
+
+}  // namespace
+
+void AddCheck(CLI::App& program, Action& action) {
+  auto options = std::make_shared<CheckOptions>();
+  auto* command =
+      program.add_subcommand("check", "Examine this party's files, its data, and the links to its peers");
+  command->add_option("--config", options->config, "This party's party file")->required();
+  command->add_option("--job", options->job,
+                      "A job file, to be compared with the data and with the peers' job");
+  command
+      ->add_option("--wait", options->wait, "How long to try the links; run `check` at all parties meanwhile")
+      ->capture_default_str();
+  command->callback([options, &action] { action = [options] { return RunCheck(*options); }; });
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,38 @@
+#pragma once
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trefoil::apps {
+
+/// How a process ended.
+struct ProcessEnd {
+  int code = 0;    ///< exit code, where it was not killed
+  int signal = 0;  ///< the signal that killed it, else 0
+};
+
+/// A direct child that runs this program again. It is killed when this object or the parent goes away.
+class ChildProcess {
+ public:
+  /// Starts "trefoil ARGUMENTS" with both outputs appended to `log`.
+  /// Throws std::runtime_error if that is not possible.
+  ChildProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log);
+  ~ChildProcess();
+  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess& operator=(ChildProcess&&) = delete;
+
+  [[nodiscard]] pid_t id() const { return id_; }
+  /// How it ended, or nothing while it runs. Does not wait.
+  [[nodiscard]] const std::optional<ProcessEnd>& Poll();
+  /// Sends a signal, if it still runs.
+  void Signal(int signal);
+
+ private:
+  pid_t id_ = -1;
+  std::optional<ProcessEnd> end_;
+};
+
+}  // namespace trefoil::apps

@@ -1,0 +1,20 @@
+#pragma once
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace trefoil::apps {
+
+/// What the command line asked for; returns the exit code, or throws one of the errors of base/error.h.
+using Action = std::function<int()>;
+
+// Each adds one command to the program's command line, and sets `action` when it is chosen.
+void AddInit(CLI::App& program, Action& action);
+void AddTrust(CLI::App& program, Action& action);
+void AddCheck(CLI::App& program, Action& action);
+void AddRun(CLI::App& program, Action& action);
+void AddLocal(CLI::App& program, Action& action);
+void AddAccount(CLI::App& program, Action& action);
+void AddEvaluate(CLI::App& program, Action& action);
+
+}  // namespace trefoil::apps

@@ -1,0 +1,31 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "apps/party_file.h"
+
+namespace trefoil::apps {
+
+/// Where the three parties are reached. Hosts that are all different share `base_port`; otherwise party i has
+/// base_port + i.
+[[nodiscard]] std::array<Address, 3> AddressesOf(const std::array<std::string, 3>& hosts,
+                                                 std::uint16_t base_port);
+
+/// The party file of party `id`, with the file names of a party folder and no data. A party whose host is
+/// this machine's loopback listens there only, any other on all interfaces.
+[[nodiscard]] PartyFile DescribeParty(int id, const std::array<Address, 3>& addresses);
+
+/// Makes a party folder: party.toml, a fresh party.key (mode 0600) and party.crt, and peers/. Returns the
+/// certificate's fingerprint. Throws ConfigError if one of the files is there already.
+std::string MakePartyFolder(const PartyFile& party, const std::filesystem::path& folder);
+
+/// Makes DIR/party-0 to DIR/party-2, certificates already exchanged. Throws as MakePartyFolder.
+std::array<std::string, 3> MakeAllPartyFolders(const std::array<PartyFile, 3>& parties,
+                                               const std::filesystem::path& folder);
+
+/// DIR/party-I.
+[[nodiscard]] std::filesystem::path PartyFolder(const std::filesystem::path& folder, int id);
+
+}  // namespace trefoil::apps

@@ -1,0 +1,15 @@
+#pragma once
+#include <exception>
+#include <string>
+
+namespace trefoil::apps {
+
+enum ExitCode : int { kDone = 0, kOther = 1, kConfiguration = 2, kNetwork = 3, kData = 4, kBudget = 5 };
+
+/// The exit code for an error.
+[[nodiscard]] ExitCode ExitCodeOf(const std::exception& error);
+
+/// Prints "trefoil: CAUSE" as exactly one line on stderr.
+void ReportError(const std::string& cause);
+
+}  // namespace trefoil::apps

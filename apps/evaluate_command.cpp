@@ -1,0 +1,102 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/command.h"
+#include "apps/error_report.h"
+#include "apps/evaluation.h"
+#include "apps/model_file.h"
+#include "base/error.h"
+#include "data/folders.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct EvaluateOptions {
+  std::string model;
+  std::vector<std::string> data;
+  bool json = false;
+};
+
+/// The files that --data names: a folder (its test files, else a party's files), x and y, or one file.
+data::DataFiles FilesOf(const std::vector<std::string>& paths, const data::DataSpec& spec) {
+  const bool two_files = spec.format == data::Format::kIdx || spec.format == data::Format::kNpy;
+  for (const auto& path : paths) {
+    if (!fs::exists(path)) throw DataError(path + ": is not there, expected the data to evaluate on");
+  }
+  if (paths.size() == 1 && fs::is_directory(paths[0])) {
+    if (const auto test = data::FindTestFiles(spec, paths[0])) return *test;
+    throw DataError(paths[0] + ": holds no test files; name the files themselves to use others");
+  }
+  if (paths.size() == 2 && two_files) return {.x = paths[0], .y = paths[1], .file = {}};
+  if (paths.size() == 1 && !two_files) return {.x = {}, .y = {}, .file = paths[0]};
+  throw ConfigError(fmt::format("--data: found {} paths, expected a folder or {}", paths.size(),
+                                two_files ? "two files, features and labels" : "one file"));
+}
+
+std::string ClassName(const Job& job, std::size_t index) {
+  return index < job.data.label.values.size() ? job.data.label.values[index] : std::to_string(index);
+}
+
+void PrintJson(const Evaluation& evaluation, const Job& job) {
+  nlohmann::ordered_json json{
+      {"accuracy", evaluation.accuracy()}, {"records", evaluation.records}, {"correct", evaluation.correct}};
+  json["classes"] = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < evaluation.classes.size(); ++i) {
+    const auto& counts = evaluation.classes[i];
+    json["classes"].push_back({{"class", ClassName(job, i)},
+                               {"records", counts.records},
+                               {"correct", counts.correct},
+                               {"predicted", counts.predicted}});
+  }
+  std::cout << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+}
+
+void PrintTable(const Evaluation& evaluation, const Job& job) {
+  std::cout << fmt::format("accuracy {:.4f} ({} of {} records)\n\n{:<16}{:>10}{:>10}{:>10}{:>10}\n",
+                           evaluation.accuracy(), evaluation.correct, evaluation.records, "class", "records",
+                           "correct", "recall", "precision");
+  const auto share = [](std::int64_t part, std::int64_t whole) {
+    return whole == 0 ? std::string("-")
+                      : fmt::format("{:.4f}", static_cast<double>(part) / static_cast<double>(whole));
+  };
+  for (std::size_t i = 0; i < evaluation.classes.size(); ++i) {
+    const auto& counts = evaluation.classes[i];
+    std::cout << fmt::format("{:<16}{:>10}{:>10}{:>10}{:>10}\n", ClassName(job, i), counts.records,
+                             counts.correct, share(counts.correct, counts.records),
+                             share(counts.correct, counts.predicted));
+  }
+}
+
+int RunEvaluate(const EvaluateOptions& options) {
+  const auto loaded = LoadModel(options.model);
+  const auto table = LoadRecords(loaded.job, FilesOf(options.data, loaded.job.data));
+  if (table.y.empty()) throw DataError(options.data[0] + ": found no records, expected at least one");
+  const auto evaluation = Evaluate(loaded.model, table, loaded.job.data.classes);
+  if (options.json) {
+    PrintJson(evaluation, loaded.job);
+  } else {
+    PrintTable(evaluation, loaded.job);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddEvaluate(CLI::App& program, Action& action) {
+  auto options = std::make_shared<EvaluateOptions>();
+  auto* command = program.add_subcommand("evaluate", "Accuracy of a released model on clear data");
+  command->add_option("--model", options->model, "The model, model.npz")->required();
+  command
+      ->add_option("--data", options->data,
+                   "A folder with test files, or the files: features and labels, or one table")
+      ->required();
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &action] { action = [options] { return RunEvaluate(*options); }; });
+}
+
+}  // namespace trefoil::apps

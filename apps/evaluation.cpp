@@ -1,0 +1,45 @@
+#include "apps/evaluation.h"
+
+#include "base/error.h"
+#include "data/rows.h"
+
+namespace trefoil::apps {
+
+std::vector<int> Predict(const ml::LinearModel& model, const data::Matrix& x) {
+  std::vector<int> classes(static_cast<std::size_t>(x.rows()));
+  for (Eigen::Index row = 0; row < x.rows(); ++row) {
+    const Eigen::RowVectorXd logits = x.row(row).cast<double>() * model.weights + model.bias.transpose();
+    Eigen::Index best = 0;
+    if (logits.size() == 1) {
+      best = logits(0) > 0 ? 1 : 0;
+    } else {
+      logits.maxCoeff(&best);
+    }
+    classes[static_cast<std::size_t>(row)] = static_cast<int>(best);
+  }
+  return classes;
+}
+
+Evaluation Evaluate(const ml::LinearModel& model, const data::Table& table, int classes) {
+  Evaluation evaluation;
+  evaluation.classes.resize(static_cast<std::size_t>(classes));
+  const auto predicted = Predict(model, table.x);
+  for (std::size_t row = 0; row < predicted.size(); ++row) {
+    const bool correct = predicted[row] == table.y[row];
+    auto& own = evaluation.classes[static_cast<std::size_t>(table.y[row])];
+    ++own.records;
+    own.correct += correct ? 1 : 0;
+    ++evaluation.classes[static_cast<std::size_t>(predicted[row])].predicted;
+    ++evaluation.records;
+    evaluation.correct += correct ? 1 : 0;
+  }
+  return evaluation;
+}
+
+data::Table LoadRecords(const Job& job, const data::DataFiles& files, std::optional<std::int64_t> capacity) {
+  auto table = data::Load(job.data, files, capacity);
+  data::ScaleRowsTo(table.x, job.features.row_norm);
+  return table;
+}
+
+}  // namespace trefoil::apps

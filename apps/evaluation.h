@@ -1,0 +1,41 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "apps/job.h"
+#include "data/load.h"
+#include "ml/training.h"
+
+namespace trefoil::apps {
+
+/// How a model does on clear records.
+struct Evaluation {
+  /// The records of one class.
+  struct ClassCount {
+    std::int64_t records = 0;
+    std::int64_t correct = 0;
+    std::int64_t predicted = 0;  ///< records of any class that the model takes for this one
+  };
+
+  std::int64_t records = 0;
+  std::int64_t correct = 0;
+  std::vector<ClassCount> classes;
+
+  /// Share of correct predictions, 0 to 1. Pre: there are records.
+  [[nodiscard]] double accuracy() const {
+    return static_cast<double>(correct) / static_cast<double>(records);
+  }
+};
+
+/// The class of each row: the largest logit, and with one column class 1 where the logit is above zero.
+[[nodiscard]] std::vector<int> Predict(const ml::LinearModel& model, const data::Matrix& x);
+
+/// Compares predictions with the labels. `table` has been prepared as for training (LoadRecords).
+[[nodiscard]] Evaluation Evaluate(const ml::LinearModel& model, const data::Table& table, int classes);
+
+/// Reads a data set as the job declares it, rows scaled down to the job's row_norm; at most `capacity` rows
+/// where given. Throws DataError as data::Load.
+[[nodiscard]] data::Table LoadRecords(const Job& job, const data::DataFiles& files,
+                                      std::optional<std::int64_t> capacity = {});
+
+}  // namespace trefoil::apps

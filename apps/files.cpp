@@ -1,0 +1,67 @@
+#include "apps/files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "base/error.h"
+
+namespace trefoil::apps {
+namespace {
+
+std::runtime_error CannotWrite(const std::filesystem::path& file) {
+  return std::runtime_error(file.string() + ": cannot be written: " + std::strerror(errno));
+}
+
+void WriteAll(int descriptor, const std::string& text, const std::filesystem::path& file) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const auto count = write(descriptor, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      const auto error = CannotWrite(file);
+      close(descriptor);
+      throw error;
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  if (fsync(descriptor) != 0 || close(descriptor) != 0) throw CannotWrite(file);
+}
+
+}  // namespace
+
+std::string ReadTextFile(const std::filesystem::path& file, const std::string& what) {
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream || std::filesystem::is_directory(file)) {
+    const auto* cause = errno == 0 ? "is no file" : std::strerror(errno);
+    throw ConfigError(file.string() + ": " + cause + ", expected " + what);
+  }
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+void WriteTextFile(const std::filesystem::path& file, const std::string& text) {
+  auto draft = file;
+  draft += ".part";
+  const int descriptor = open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor < 0) throw CannotWrite(file);
+  WriteAll(descriptor, text, draft);
+  if (rename(draft.c_str(), file.c_str()) != 0) throw CannotWrite(file);
+}
+
+void WriteSecretFile(const std::filesystem::path& file, const std::string& text) {
+  const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (descriptor < 0 && errno == EEXIST)
+    throw ConfigError(file.string() + ": exists already, and is not overwritten");
+  if (descriptor < 0) throw CannotWrite(file);
+  WriteAll(descriptor, text, file);
+}
+
+}  // namespace trefoil::apps

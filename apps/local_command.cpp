@@ -1,0 +1,40 @@
+#include <memory>
+
+#include "apps/command.h"
+#include "apps/local_run.h"
+#include "base/error.h"
+
+namespace trefoil::apps {
+
+void AddLocal(CLI::App& program, Action& action) {
+  auto options = std::make_shared<LocalOptions>();
+  auto* command = program.add_subcommand("local", "Try a job with three parties on this machine");
+  command->add_option("--job", options->job, "The job file")->required();
+  command->add_option("--data", options->data,
+                      "Folder of the data; else $TREFOIL_DATA/NAME or ../shared/data/NAME");
+  command->add_option("--out", options->out, "Run directory; the default is runs/NAME-UTC");
+  command
+      ->add_option("--set", options->assignments,
+                   "Change a key of the job, as --set privacy.epsilon=1.0; may be repeated")
+      ->allow_extra_args(false);
+  command->add_flag("--prepare", options->prepare, "Write the three party folders only");
+  auto* hosts =
+      command->add_option("--hosts", options->hosts, "With --prepare: the parties' hosts, as a,b,c");
+  command
+      ->add_option("--base-port", options->base_port,
+                   "TCP port of party 0; else free ports, or 7700 with --prepare")
+      ->check(CLI::Range(1, 65533));
+  command
+      ->add_option("--threads", options->threads,
+                   "Threads of each party; the default is a third of the cores")
+      ->check(CLI::Range(1, 1024));
+  command->callback([options, hosts, &action] {
+    action = [options, given = hosts->count() > 0] {
+      if (given && !options->prepare)
+        throw ConfigError("--hosts: found without --prepare, which it belongs to");
+      return RunLocal(*options);
+    };
+  });
+}
+
+}  // namespace trefoil::apps

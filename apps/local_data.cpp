@@ -1,0 +1,65 @@
+#include "apps/local_data.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+#include "base/error.h"
+#include "data/digits.h"
+#include "data/folders.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kGenerated = "digits";
+constexpr std::uint64_t kDigitsSeed = 1;
+constexpr std::size_t kTestDigits = 2000;
+
+}  // namespace
+
+fs::path FindDataFolder(const Job& job, const fs::path& job_file, const fs::path& given,
+                        const fs::path& run_folder) {
+  if (!given.empty()) {
+    if (!fs::is_directory(given)) throw DataError(given.string() + ": not a folder, expected the job's data");
+    return given;
+  }
+  std::vector<fs::path> places;
+  if (const char* root = std::getenv("TREFOIL_DATA"); root != nullptr && *root != '\0') {
+    places.push_back(fs::path(root) / job.data.name);
+  }
+  const auto shared = fs::path("../shared/data") / job.data.name;
+  places.push_back(shared);
+  places.push_back((fs::absolute(job_file).parent_path() / ".." / shared).lexically_normal());
+  for (const auto& place : places) {
+    if (fs::is_directory(place)) return place;
+  }
+  if (job.data.name == kGenerated) {
+    const auto total = std::accumulate(job.data.rows.begin(), job.data.rows.end(), std::int64_t{0});
+    const auto folder = run_folder / "digits";
+    data::WriteDigits(folder, kDigitsSeed, static_cast<std::size_t>(total), kTestDigits);
+    return folder;
+  }
+  std::string looked;
+  for (const auto& place : places) looked += (looked.empty() ? "" : ", ") + place.string();
+  throw DataError(
+      fmt::format("data \"{}\": not found in {}; name its folder with --data", job.data.name, looked));
+}
+
+data::SplitReport DealData(const Job& job, const fs::path& source, const std::array<fs::path, 3>& parties,
+                           const fs::path& test) {
+  data::Split split;
+  if (job.local.fractions) {
+    split = {.kind = data::SplitKind::kFractions, .fractions = *job.local.fractions};
+  } else if (job.local.split == "sorted") {
+    split.kind = data::SplitKind::kSorted;
+  }
+  const auto report = data::SplitSource(job.data, data::FindTrainingFiles(job.data, source), split, parties);
+  if (const auto files = data::FindTestFiles(job.data, source)) data::CopyTestFiles(*files, test);
+  return report;
+}
+
+}  // namespace trefoil::apps

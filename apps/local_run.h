@@ -1,0 +1,23 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace trefoil::apps {
+
+struct LocalOptions {
+  std::string job;
+  std::string data;  ///< folder of the data; empty: looked for
+  std::string out;   ///< empty: runs/NAME-UTC
+  std::vector<std::string> assignments;
+  bool prepare = false;
+  std::string hosts = "127.0.0.1,127.0.0.1,127.0.0.1";  ///< with prepare only
+  unsigned base_port = 0;                               ///< 0: free ports; with prepare 7700
+  std::size_t threads = 0;                              ///< of each party; 0: a third of the cores
+};
+
+/// Trains a job with three parties on this machine. Returns the first failing party's exit code.
+/// Throws the errors of base/error.h for what fails before the parties start.
+int RunLocal(const LocalOptions& options);
+
+}  // namespace trefoil::apps

@@ -1,0 +1,17 @@
+#pragma once
+#include <string>
+
+#include "apps/party_file.h"
+#include "net/mesh.h"
+
+namespace trefoil::apps {
+
+/// This party's identity from its files: the key's mode is checked, and that it belongs to the certificate.
+/// Throws ConfigError naming the file and how to mend it.
+[[nodiscard]] net::Identity ReadIdentity(const PartyFile& party);
+
+/// What net needs to meet the peers, certificates read. `job_json` may be empty for a check without a job.
+/// Throws ConfigError naming a file that is missing.
+[[nodiscard]] net::MeshConfig MeshConfigOf(const PartyFile& party, const std::string& job_json);
+
+}  // namespace trefoil::apps

@@ -1,0 +1,207 @@
+#include "apps/party_file.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <sys/stat.h>
+
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "apps/toml_reader.h"
+#include "base/error.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string>& KnownKeys() {
+  static const std::vector<std::string> keys{
+      "party.id",         "party.listen",    "party.advertise", "peer.id",     "peer.address",
+      "peer.certificate", "tls.certificate", "tls.private_key", "data.x",      "data.y",
+      "data.file",        "timeouts.start",  "timeouts.peer",   "ledger.file", "ledger.epsilon_cap",
+      "ledger.delta",     "metrics.listen"};
+  return keys;
+}
+
+Address ReadAddress(const Section& section, std::string_view key) {
+  try {
+    return ParseAddress(section.Text(key));
+  } catch (const ConfigError&) {
+    section.Refuse(key, "host:port with a port from 1 to 65535");
+  }
+}
+
+std::chrono::milliseconds ReadDuration(const Section& section, std::string_view key, const char* fallback) {
+  const auto text = section.Text(key, fallback);
+  try {
+    return ParseDuration(text);
+  } catch (const ConfigError&) {
+    section.Refuse(key, "a time such as \"500ms\", \"120s\" or \"2m\"");
+  }
+}
+
+/// A path of the file, relative to the file's folder.
+fs::path ReadPath(const Section& section, std::string_view key, const fs::path& folder) {
+  const auto text = section.Text(key);
+  if (text.empty()) section.Refuse(key, "a path");
+  return folder / text;
+}
+
+data::DataFiles ReadDataFiles(const Section& section, const fs::path& folder) {
+  const auto read = [&](const char* key) {
+    return section.Has(key) ? ReadPath(section, key, folder) : fs::path();
+  };
+  data::DataFiles files{.x = read("x"), .y = read("y"), .file = read("file")};
+  if (section.Has("file") && (section.Has("x") || section.Has("y"))) {
+    section.Fail("file", "data.x or data.y is given too, expected x and y, or file");
+  }
+  if (section.Has("x") != section.Has("y")) {
+    section.Refuse(section.Has("x") ? "y" : "x", "a path, as the other of data.x and data.y is given");
+  }
+  return files;
+}
+
+std::array<PartyPeer, 2> ReadPeers(const Section& document, int self, const fs::path& folder) {
+  std::array<PartyPeer, 2> peers;
+  std::array<bool, 3> seen{};
+  const auto tables = document.Tables("peer");
+  if (tables.size() != peers.size()) {
+    throw ConfigError(fmt::format("{}: found {} [[peer]] tables, expected two, one for each other party",
+                                  document.file(), tables.size()));
+  }
+  for (const auto& table : tables) {
+    const auto id = static_cast<int>(table.Whole("id", {0, 2}));
+    if (id == self) table.Refuse("id", "another party than party.id");
+    if (std::exchange(seen[static_cast<std::size_t>(id)], true)) table.Refuse("id", "each other party once");
+    const int lower = self == 0 ? 1 : 0;
+    peers[id == lower ? 0 : 1] = {.id = id,
+                                  .address = ReadAddress(table, "address"),
+                                  .certificate = ReadPath(table, "certificate", folder)};
+  }
+  return peers;
+}
+
+std::string DurationText(std::chrono::milliseconds time) {
+  const auto count = time.count();
+  return count % 1000 == 0 ? fmt::format("{}s", count / 1000) : fmt::format("{}ms", count);
+}
+
+std::string DataToml(const data::DataFiles& data) {
+  if (!data.file.empty()) return fmt::format("file = \"{}\"\n", data.file.generic_string());
+  if (!data.x.empty()) {
+    return fmt::format("x = \"{}\"\ny = \"{}\"\n", data.x.generic_string(), data.y.generic_string());
+  }
+  return "# Where this party's own data is. Images and labels:\n"
+         "#   x = \"data/images-idx3-ubyte.gz\"\n"
+         "#   y = \"data/labels-idx1-ubyte.gz\"\n"
+         "# or one table:\n"
+         "#   file = \"data/train.csv\"\n";
+}
+
+}  // namespace
+
+Address ParseAddress(const std::string& text) {
+  const auto fail = [&] {
+    throw ConfigError(fmt::format("found \"{}\", expected host:port with a port from 1 to 65535", text));
+  };
+  const auto colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) fail();
+  auto host = text.substr(0, colon);
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  if (!bracketed && host.find(':') != std::string::npos) fail();
+  if (host.find_first_of(" \t\r\n/[]") != std::string::npos) fail();
+  std::uint16_t port = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, port);
+  if (error != std::errc{} || stop != end || port == 0) fail();
+  return {.host = host, .port = port};
+}
+
+std::string ToText(const Address& address) {
+  const bool bracket = address.host.find(':') != std::string::npos;
+  return fmt::format("{}{}{}:{}", bracket ? "[" : "", address.host, bracket ? "]" : "", address.port);
+}
+
+std::chrono::milliseconds ParseDuration(const std::string& text) {
+  constexpr std::int64_t kMost = 24 * 60 * 60 * 1000;
+  std::int64_t number = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+  const std::int64_t factor = unit == "ms" ? 1 : unit == "s" ? 1000 : unit == "m" ? 60'000 : 0;
+  if (error != std::errc{} || factor == 0 || number <= 0 || number > kMost / factor) {
+    throw ConfigError(
+        fmt::format("found \"{}\", expected a time such as \"500ms\", \"120s\" or \"2m\"", text));
+  }
+  return std::chrono::milliseconds(number * factor);
+}
+
+PartyFile ReadParty(const fs::path& file) {
+  const auto table = ReadToml(file);
+  const auto name = file.string();
+  CheckKeys(table, name, KnownKeys());
+  const Section document(table, name);
+  const auto folder = file.parent_path();
+  PartyFile party;
+  const auto own = document.Table("party");
+  party.id = static_cast<int>(own.Whole("id", {0, 2}));
+  party.listen = ReadAddress(own, "listen");
+  party.advertise = own.Has("advertise") ? ReadAddress(own, "advertise") : party.listen;
+  party.peers = ReadPeers(document, party.id, folder);
+  const auto tls = document.Table("tls");
+  party.certificate = ReadPath(tls, "certificate", folder);
+  party.private_key = ReadPath(tls, "private_key", folder);
+  party.data = ReadDataFiles(document.Table("data"), folder);
+  const auto timeouts = document.Table("timeouts");
+  party.start_timeout = ReadDuration(timeouts, "start", "120s");
+  party.peer_timeout = ReadDuration(timeouts, "peer", "10s");
+  if (document.Has("ledger")) {
+    party.notices.push_back(name +
+                            ": [ledger]: the ledger is not available in this version; no cap is enforced");
+  }
+  if (document.Has("metrics")) {
+    party.notices.push_back(name +
+                            ": [metrics]: metrics are not available in this version; nothing listens there");
+  }
+  return party;
+}
+
+std::string PartyToml(const PartyFile& party) {
+  std::string text = fmt::format(
+      "# Party {0} of three. Paths are relative to this file.\n"
+      "[party]\nid = {0}\nlisten = \"{1}\"\nadvertise = \"{2}\"\n",
+      party.id, ToText(party.listen), ToText(party.advertise));
+  for (const auto& peer : party.peers) {
+    text += fmt::format("\n[[peer]]\nid = {}\naddress = \"{}\"\ncertificate = \"{}\"\n", peer.id,
+                        ToText(peer.address), peer.certificate.generic_string());
+  }
+  text += fmt::format(
+      "\n[tls]\ncertificate = \"{}\"\nprivate_key = \"{}\"  # mode 0600, never leaves this machine\n",
+      party.certificate.generic_string(), party.private_key.generic_string());
+  text += "\n[data]\n" + DataToml(party.data);
+  text += fmt::format(
+      "\n[timeouts]\n"
+      "start = \"{}\"  # how long to wait for the others to come up\n"
+      "peer = \"{}\"  # how long a party may be silent before it counts as lost\n",
+      DurationText(party.start_timeout), DurationText(party.peer_timeout));
+  return text;
+}
+
+void CheckKeyMode(const fs::path& key) {
+  struct stat status {};
+  if (stat(key.c_str(), &status) != 0) {
+    throw ConfigError(
+        fmt::format("{}: {}, expected this party's private key", key.string(), std::strerror(errno)));
+  }
+  if (!S_ISREG(status.st_mode))
+    throw ConfigError(key.string() + ": not a file, expected this party's private key");
+  const unsigned mode = status.st_mode & 07777U;
+  if (mode != 0600 && mode != 0400) {
+    throw ConfigError(
+        fmt::format("{0}: found mode {1:04o}, expected 0600: run chmod 600 {0}", key.string(), mode));
+  }
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,58 @@
+#pragma once
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "data/load.h"
+
+namespace trefoil::apps {
+
+/// "host:port", with an IPv6 host in brackets.
+struct Address {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+/// Throws ConfigError "found X, expected host:port ..." unless `text` is an address.
+[[nodiscard]] Address ParseAddress(const std::string& text);
+[[nodiscard]] std::string ToText(const Address& address);
+
+/// "500ms", "120s" or "2m". Throws ConfigError "found X, expected ..." for anything else, for zero and for
+/// more than a day.
+[[nodiscard]] std::chrono::milliseconds ParseDuration(const std::string& text);
+
+struct PartyPeer {
+  int id = 0;
+  Address address;
+  std::filesystem::path certificate;
+};
+
+/// A party file (section 8 of the design). Paths read from a file are absolute or relative to the working
+/// directory; WriteParty takes them as they are to stand in the file, relative to it.
+struct PartyFile {
+  int id = 0;
+  Address listen;
+  Address advertise;
+  std::array<PartyPeer, 2> peers;  ///< by id
+  std::filesystem::path certificate = "party.crt";
+  std::filesystem::path private_key = "party.key";
+  data::DataFiles data;  ///< all empty where the file names none; else x and y, or file
+  std::chrono::milliseconds start_timeout = std::chrono::seconds(120);
+  std::chrono::milliseconds peer_timeout = std::chrono::seconds(10);
+  std::vector<std::string> notices;  ///< what the file asks for and this version does not do, one line each
+};
+
+/// Reads and checks a party file; opens none of the files it names.
+/// Throws ConfigError with one line: place, key, what was found, what was expected.
+[[nodiscard]] PartyFile ReadParty(const std::filesystem::path& file);
+
+/// The party file as commented TOML.
+[[nodiscard]] std::string PartyToml(const PartyFile& party);
+
+/// Throws ConfigError unless `key` is a file that its owner alone can read (mode 0600 or 0400).
+void CheckKeyMode(const std::filesystem::path& key);
+
+}  // namespace trefoil::apps

@@ -1,0 +1,45 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+#include "ml/training.h"
+
+namespace trefoil::apps {
+
+/// "step 17/439, epsilon 0.51 outsider 0.63 insider, 12.3 MB sent, 204 rounds, 1.9 s, 47 s left".
+[[nodiscard]] std::string ProgressLine(const ml::StepReport& report);
+
+/// "12.3 MB", "950 B".
+[[nodiscard]] std::string BytesText(std::uint64_t bytes);
+/// "0.4 s", "47 s", "3 min 20 s".
+[[nodiscard]] std::string SecondsText(double seconds);
+/// "3.000", or "infinite" where there is no guarantee.
+[[nodiscard]] std::string EpsilonText(double epsilon);
+
+/// Shows progress: one line that overwrites itself on a terminal; elsewhere a plain line at the first and
+/// last step and about every five seconds between.
+class ProgressDisplay {
+ public:
+  ProgressDisplay(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}
+
+  /// A line about something else than a step.
+  void Say(const std::string& line);
+  void Show(const ml::StepReport& report);
+  /// Leaves the self-overwriting line, so that what follows starts on a line of its own. Call once at the
+  /// end.
+  void Finish();
+
+ private:
+  std::ostream& out_;
+  bool terminal_;
+  bool line_open_ = false;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+/// Whether standard output is a terminal.
+[[nodiscard]] bool StdoutIsTerminal();
+
+}  // namespace trefoil::apps

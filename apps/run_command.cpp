@@ -1,0 +1,27 @@
+#include <memory>
+
+#include "apps/command.h"
+#include "apps/party_run.h"
+#include "base/error.h"
+
+namespace trefoil::apps {
+
+void AddRun(CLI::App& program, Action& action) {
+  auto options = std::make_shared<RunOptions>();
+  auto resume = std::make_shared<bool>(false);
+  auto* command = program.add_subcommand("run", "Take part in a job as one of the three parties");
+  command->add_option("--config", options->config, "This party's party file")->required();
+  command->add_option("--job", options->job, "The job file, the same at all three parties")->required();
+  command->add_option("--out", options->out, "Run directory; the default is runs/NAME-UTC");
+  command->add_option("--threads", options->threads, "Threads to compute with; the default is all cores")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--resume", *resume, "Continue a run from its checkpoints");
+  command->callback([options, resume, &action] {
+    action = [options, resume] {
+      if (*resume) throw ConfigError("--resume: not available in this version, which writes no checkpoints");
+      return RunParty(*options);
+    };
+  });
+}
+
+}  // namespace trefoil::apps

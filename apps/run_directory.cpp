@@ -1,0 +1,131 @@
+#include "apps/run_directory.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <sys/resource.h>
+
+#include <cmath>
+#include <ctime>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+
+#include "apps/files.h"
+#include "base/error.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kHeader = "step,seconds,rounds,bytes_sent,epsilon_outsider,epsilon_insider\n";
+
+Json NumberOrNull(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+double NumberOrInfinity(const Json& json) {
+  return json.is_null() ? std::numeric_limits<double>::infinity() : json.get<double>();
+}
+
+}  // namespace
+
+void MakeRunDirectory(const fs::path& folder) {
+  if (fs::exists(folder) && !fs::is_directory(folder)) {
+    throw ConfigError(folder.string() + ": found a file, expected a folder to write to");
+  }
+  if (fs::exists(folder) && !fs::is_empty(folder)) {
+    throw ConfigError(folder.string() + ": found a folder that is not empty, expected an empty one or none");
+  }
+  fs::create_directories(folder);
+}
+
+fs::path DefaultRunDirectory(const std::string& name) {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  return fs::path("runs") / fmt::format("{}-{:04}{:02}{:02}T{:02}{:02}{:02}Z", name, utc.tm_year + 1900,
+                                        utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+void WriteSummary(const fs::path& file, const Summary& summary) {
+  const Json json{{"job", summary.job},
+                  {"steps", summary.steps},
+                  {"epsilon_outsider", NumberOrNull(summary.epsilon_outsider)},
+                  {"epsilon_insider", NumberOrNull(summary.epsilon_insider)},
+                  {"delta", summary.delta},
+                  {"sigma", summary.sigma},
+                  {"sensitivity", summary.sensitivity},
+                  {"accuracy", summary.accuracy ? Json(*summary.accuracy) : Json(nullptr)},
+                  {"seconds", summary.seconds},
+                  {"rounds", summary.rounds},
+                  {"bytes_sent", summary.bytes_sent},
+                  {"peak_rss_bytes", summary.peak_rss_bytes}};
+  WriteTextFile(file, json.dump(2) + "\n");
+}
+
+Summary ReadSummary(const fs::path& file) {
+  try {
+    const auto json = Json::parse(ReadTextFile(file, "a run's summary"));
+    Summary summary;
+    summary.job = json.at("job").get<std::string>();
+    summary.steps = json.at("steps").get<std::int64_t>();
+    summary.epsilon_outsider = NumberOrInfinity(json.at("epsilon_outsider"));
+    summary.epsilon_insider = NumberOrInfinity(json.at("epsilon_insider"));
+    summary.delta = json.at("delta").get<double>();
+    summary.sigma = json.at("sigma").get<double>();
+    summary.sensitivity = json.at("sensitivity").get<double>();
+    if (!json.at("accuracy").is_null()) summary.accuracy = json.at("accuracy").get<double>();
+    summary.seconds = json.at("seconds").get<double>();
+    summary.rounds = json.at("rounds").get<std::uint64_t>();
+    summary.bytes_sent = json.at("bytes_sent").get<std::uint64_t>();
+    summary.peak_rss_bytes = json.at("peak_rss_bytes").get<std::uint64_t>();
+    return summary;
+  } catch (const Json::exception& error) {
+    throw std::runtime_error(file.string() + ": not a run's summary: " + error.what());
+  }
+}
+
+void WriteRecord(const fs::path& file, const dp::TrainingRecord& record) {
+  WriteTextFile(file, dp::ToJson(record).dump(2) + "\n");
+}
+
+ProgressFile::ProgressFile(const fs::path& file) : stream_(file) {
+  stream_ << kHeader << std::flush;
+  if (!stream_) throw std::runtime_error(file.string() + ": cannot be written");
+}
+
+void ProgressFile::Append(const ml::StepReport& report) {
+  stream_ << fmt::format("{},{:.3f},{},{},{},{}\n", report.step, report.seconds, report.rounds,
+                         report.bytes_sent, report.epsilon_outsider, report.epsilon_insider)
+          << std::flush;
+}
+
+std::optional<ml::StepReport> LastProgress(const fs::path& file, int steps) {
+  std::ifstream stream(file, std::ios::binary | std::ios::ate);
+  if (!stream) return {};
+  constexpr std::streamoff kTail = 512;
+  stream.seekg(std::max<std::streamoff>(0, stream.tellg() - kTail));
+  std::string text((std::istreambuf_iterator<char>(stream)), {});
+  text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n'));
+  const auto line = text.substr(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
+  std::istringstream fields(line);
+  ml::StepReport report;
+  report.steps = steps;
+  std::string outsider;
+  std::string insider;
+  char comma = 0;
+  fields >> report.step >> comma >> report.seconds >> comma >> report.rounds >> comma >> report.bytes_sent >>
+      comma;
+  if (!fields || !std::getline(fields, outsider, ',') || !std::getline(fields, insider)) return {};
+  report.epsilon_outsider = std::strtod(outsider.c_str(), nullptr);
+  report.epsilon_insider = std::strtod(insider.c_str(), nullptr);
+  return report;
+}
+
+std::uint64_t PeakMemoryBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
+}
+
+}  // namespace trefoil::apps

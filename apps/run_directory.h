@@ -1,0 +1,57 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "dp/record.h"
+#include "ml/training.h"
+
+namespace trefoil::apps {
+
+/// summary.json (section 8 of the design). Infinite epsilons are written as null.
+struct Summary {
+  std::string job;  ///< its name
+  std::int64_t steps = 0;
+  double epsilon_outsider = 0;
+  double epsilon_insider = 0;
+  double delta = 0;
+  double sigma = 0;
+  double sensitivity = 0;
+  std::optional<double> accuracy{};
+  double seconds = 0;
+  std::uint64_t rounds = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t peak_rss_bytes = 0;
+};
+
+/// Makes a folder for a run's files. Throws ConfigError if it is there and not empty, or is no folder.
+void MakeRunDirectory(const std::filesystem::path& folder);
+
+/// runs/NAME-UTC, as in runs/mnist-20250131T120000Z.
+[[nodiscard]] std::filesystem::path DefaultRunDirectory(const std::string& name);
+
+void WriteSummary(const std::filesystem::path& file, const Summary& summary);
+/// Throws std::runtime_error naming the file if it is no summary.
+[[nodiscard]] Summary ReadSummary(const std::filesystem::path& file);
+
+void WriteRecord(const std::filesystem::path& file, const dp::TrainingRecord& record);
+
+/// progress.csv, one line a step, readable while the training goes on.
+class ProgressFile {
+ public:
+  explicit ProgressFile(const std::filesystem::path& file);
+  void Append(const ml::StepReport& report);
+
+ private:
+  std::ofstream stream_;
+};
+
+/// The last whole line of a progress.csv, or nothing while there is none. `steps` is not in the file.
+[[nodiscard]] std::optional<ml::StepReport> LastProgress(const std::filesystem::path& file, int steps);
+
+/// The greatest memory that this process has held so far.
+[[nodiscard]] std::uint64_t PeakMemoryBytes();
+
+}  // namespace trefoil::apps

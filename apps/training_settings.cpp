@@ -1,0 +1,34 @@
+#include "apps/training_settings.h"
+
+#include <limits>
+
+#include "base/error.h"
+
+namespace trefoil::apps {
+
+ml::TrainingSettings SettingsOf(const Job& job) {
+  if (job.training.steps > std::numeric_limits<int>::max()) throw ConfigError("training.steps: too many");
+  ml::TrainingSettings settings;
+  settings.fraction_bits = job.fraction_bits;
+  settings.rows = job.data.rows;
+  settings.features = job.data.features;
+  settings.classes = job.data.classes;
+  settings.loss = job.model.loss == "squared" ? ml::Loss::kSquared : ml::Loss::kOneVsRest;
+  settings.row_norm = job.features.row_norm;
+  settings.steps = static_cast<int>(job.training.steps);
+  settings.expected_batch = job.training.expected_batch;
+  settings.max_batch_per_owner = job.training.max_batch_per_owner;
+  settings.learning_rate = job.training.learning_rate;
+  settings.clipping = ml::Clipping::kFactorised;
+  settings.logit_bound = job.training.logit_bound;
+  settings.sampling = job.privacy.sampling == "public" ? ml::Sampling::kPublic : ml::Sampling::kOwnerPoisson;
+  settings.clip = job.privacy.clip;
+  settings.sigma = job.privacy.sigma;
+  settings.target_epsilon = job.privacy.epsilon.value_or(0.0);
+  settings.delta = job.privacy.delta;
+  settings.against = job.privacy.against == "outsider" ? ml::Adversary::kOutsider : ml::Adversary::kInsider;
+  settings.release_to = job.release.to;
+  return settings;
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,98 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <ctime>
+#include <iostream>
+#include <memory>
+
+#include "apps/command.h"
+#include "apps/error_report.h"
+#include "apps/files.h"
+#include "apps/party_file.h"
+#include "base/error.h"
+#include "net/certificate.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TrustOptions {
+  std::string config;
+  int peer = 0;
+  std::string certificate;
+};
+
+std::string Date(std::chrono::system_clock::time_point time) {
+  const auto seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+/// The fingerprint of the certificate in a file, or nothing where there is none.
+std::optional<std::string> FingerprintOf(const fs::path& file) {
+  if (!fs::exists(file)) return {};
+  try {
+    return net::Fingerprint(ReadTextFile(file, "a certificate"));
+  } catch (const ConfigError&) {
+    return {};
+  }
+}
+
+net::CertificateInfo InspectFile(const std::string& pem, const std::string& file) {
+  if (pem.find("PRIVATE KEY") != std::string::npos) {
+    throw ConfigError(file +
+                      ": found a private key, expected a certificate alone; its owner must make a new key");
+  }
+  try {
+    return net::Inspect(pem);
+  } catch (const ConfigError& error) {
+    throw ConfigError(file + ": " + error.what());
+  }
+}
+
+int Trust(const TrustOptions& options) {
+  const auto party = ReadParty(options.config);
+  if (options.peer == party.id) {
+    throw ConfigError(fmt::format("--peer: found {}, expected another party than the one of {}", options.peer,
+                                  options.config));
+  }
+  const auto& peer = party.peers[0].id == options.peer ? party.peers[0] : party.peers[1];
+  const auto& other = party.peers[0].id == options.peer ? party.peers[1] : party.peers[0];
+  const auto pem = ReadTextFile(options.certificate, "a certificate");
+  const auto info = InspectFile(pem, options.certificate);
+  if (FingerprintOf(party.certificate) == info.fingerprint) {
+    throw ConfigError(fmt::format("{}: found this party's own certificate, expected party {}'s",
+                                  options.certificate, peer.id));
+  }
+  if (FingerprintOf(other.certificate) == info.fingerprint) {
+    throw ConfigError(fmt::format("{}: found party {}'s certificate, expected party {}'s",
+                                  options.certificate, other.id, peer.id));
+  }
+  const auto before = FingerprintOf(peer.certificate);
+  fs::create_directories(peer.certificate.parent_path());
+  WriteTextFile(peer.certificate, pem);
+  std::cout << fmt::format("party {}: stored as {}\nname        {}\nvalid until {}\nfingerprint {}\n",
+                           peer.id, peer.certificate.string(), info.common_name, Date(info.not_after),
+                           info.fingerprint);
+  if (before && before != info.fingerprint) std::cout << fmt::format("in place of {}\n", *before);
+  std::cout << fmt::format("Compare the fingerprint with party {} by telephone before the first run.\n",
+                           peer.id);
+  return kDone;
+}
+
+}  // namespace
+
+void AddTrust(CLI::App& program, Action& action) {
+  auto options = std::make_shared<TrustOptions>();
+  auto* command = program.add_subcommand("trust", "Store a partner's certificate, showing its fingerprint");
+  command->add_option("--config", options->config, "This party's party file")->required();
+  command->add_option("--peer", options->peer, "Whose certificate it is")
+      ->required()
+      ->check(CLI::Range(0, 2));
+  command->add_option("CERTIFICATE", options->certificate, "The certificate that the partner sent")
+      ->required();
+  command->callback([options, &action] { action = [options] { return Trust(*options); }; });
+}
+
+}  // namespace trefoil::apps
