@@ -59,9 +59,14 @@ std::array<Address, 3> ChooseAddresses(const LocalOptions& options) {
 void PrepareFolders(Local& local, const LocalOptions& options) {
   MakeRunDirectory(local.folder);
   const auto source = FindDataFolder(local.job, options.job, options.data, local.folder);
-  WriteTextFile(local.folder / "job.toml", JobToml(local.job));
   local.display.Say(fmt::format("job {}: dealing {} to three parties in {}", local.job.name,
                                 source.lexically_normal().string(), local.folder.string()));
+  // The data comes first: what is wrong with it leaves the folder empty, to be used again.
+  const auto report = DealData(local.job, source, FoldersOf(local), local.folder / "test");
+  if (source.parent_path() == local.folder) fs::remove_all(source);  // generated; the parties have it all
+  local.display.Say(fmt::format(
+      "rows: {}{}", fmt::join(report.rows, ", "),
+      report.left_out == 0 ? "" : fmt::format("; {} beyond data.rows left out", report.left_out)));
   const auto addresses = ChooseAddresses(options);
   for (int id = 0; id < 3; ++id) {
     auto& party = local.parties[static_cast<std::size_t>(id)];
@@ -69,11 +74,7 @@ void PrepareFolders(Local& local, const LocalOptions& options) {
     party.data = data::PartyFiles(local.job.data.format, "");
   }
   MakeAllPartyFolders(local.parties, local.folder);
-  const auto report = DealData(local.job, source, FoldersOf(local), local.folder / "test");
-  if (source.parent_path() == local.folder) fs::remove_all(source);  // generated; the parties have it all
-  local.display.Say(fmt::format(
-      "rows: {}{}", fmt::join(report.rows, ", "),
-      report.left_out == 0 ? "" : fmt::format("; {} beyond data.rows left out", report.left_out)));
+  WriteTextFile(local.folder / "job.toml", JobToml(local.job));
 }
 
 std::vector<ChildProcess> StartParties(const Local& local, std::size_t threads) {

@@ -56,7 +56,7 @@ struct Run {
   Job job;
   ml::TrainingSettings settings;
   fs::path folder;
-  std::shared_ptr<spdlog::logger> log;
+  std::shared_ptr<spdlog::logger> log{};
   ProgressDisplay display{std::cout, StdoutIsTerminal()};
   ml::StepReport last{};  ///< of the step finished last
 };
@@ -66,16 +66,17 @@ void Say(Run& run, const std::string& line) {
   run.display.Say(line);
 }
 
-/// Reads both files and all that can be checked before data is opened.
-Run Prepare(const RunOptions& options) {
-  Run run{.party = ReadParty(options.config),
-          .job = ReadJob(options.job),
-          .settings = {},
-          .folder = {},
-          .log = {}};
-  run.settings = SettingsOf(run.job);
-  const auto plan = ml::MakePlan(run.settings);
-  run.folder = options.out.empty() ? DefaultRunDirectory(run.job.name) : fs::path(options.out);
+ml::OwnRecords LoadOwnRecords(const Run& run, const std::string& party_file) {
+  if (run.party.data.x.empty() && run.party.data.file.empty()) {
+    throw ConfigError(party_file + ": missing [data], expected x and y, or file");
+  }
+  auto table =
+      LoadRecords(run.job, run.party.data, run.settings.rows[static_cast<std::size_t>(run.party.id)]);
+  return {.x = std::move(table.x), .y = std::move(table.y)};
+}
+
+/// Makes the run directory, and says there and on stdout what will be done.
+void Announce(Run& run, const ml::PrivacyPlan& plan) {
   MakeRunDirectory(run.folder);
   run.log = MakeLog(run.folder / "party.log");
   WriteTextFile(run.folder / "job.toml", JobToml(run.job));
@@ -85,21 +86,9 @@ Run Prepare(const RunOptions& options) {
   run.log->info("job hash {}", JobHash(run.job));
   for (const auto& notice : run.party.notices) Say(run, notice);
   for (const auto& notice : JobNotices(run.job)) Say(run, notice);
-  return run;
 }
 
-ml::OwnRecords LoadOwnRecords(Run& run) {
-  if (run.party.data.x.empty() && run.party.data.file.empty()) {
-    throw ConfigError("[data] of the party file: found no file names, expected x and y, or file");
-  }
-  auto table =
-      LoadRecords(run.job, run.party.data, run.settings.rows[static_cast<std::size_t>(run.party.id)]);
-  run.log->info("own data is read and as the job declares it");
-  return {.x = std::move(table.x), .y = std::move(table.y)};
-}
-
-std::unique_ptr<net::MeshTransport> Connect(Run& run) {
-  auto config = MeshConfigOf(run.party, JobJson(run.job));
+std::unique_ptr<net::MeshTransport> Connect(Run& run, net::MeshConfig config) {
   config.log = [log = run.log](const std::string& line) { log->info(line); };
   Say(run, fmt::format("party {}: waiting for parties {} and {}, for at most {}", run.party.id,
                        run.party.peers[0].id, run.party.peers[1].id,
@@ -184,11 +173,20 @@ std::string Explain(const std::exception& error, const Run& run, bool connected)
 }  // namespace
 
 int RunParty(const RunOptions& options) {
-  Run run = Prepare(options);
+  Run run;
+  run.party = ReadParty(options.config);
+  run.job = ReadJob(options.job);
+  run.settings = SettingsOf(run.job);
+  run.folder = options.out;
+  const auto plan = ml::MakePlan(run.settings);
+  if (run.folder.empty()) run.folder = DefaultRunDirectory(run.job.name);
+  CheckRunDirectory(run.folder);
+  auto config = MeshConfigOf(run.party, JobJson(run.job));
+  const auto own = LoadOwnRecords(run, options.config);
+  Announce(run, plan);
   std::unique_ptr<net::MeshTransport> mesh;
   try {
-    const auto own = LoadOwnRecords(run);
-    mesh = Connect(run);
+    mesh = Connect(run, std::move(config));
     TrainConnected(run, *mesh, own, options.threads);
     return kDone;
   } catch (const std::exception& error) {

@@ -29,13 +29,17 @@ double NumberOrInfinity(const Json& json) {
 
 }  // namespace
 
-void MakeRunDirectory(const fs::path& folder) {
+void CheckRunDirectory(const fs::path& folder) {
   if (fs::exists(folder) && !fs::is_directory(folder)) {
     throw ConfigError(folder.string() + ": found a file, expected a folder to write to");
   }
   if (fs::exists(folder) && !fs::is_empty(folder)) {
     throw ConfigError(folder.string() + ": found a folder that is not empty, expected an empty one or none");
   }
+}
+
+void MakeRunDirectory(const fs::path& folder) {
+  CheckRunDirectory(folder);
   fs::create_directories(folder);
 }
 

@@ -26,7 +26,10 @@ struct Summary {
   std::uint64_t peak_rss_bytes = 0;
 };
 
-/// Makes a folder for a run's files. Throws ConfigError if it is there and not empty, or is no folder.
+/// Throws ConfigError unless `folder` is not there yet, or is an empty folder.
+void CheckRunDirectory(const std::filesystem::path& folder);
+
+/// Makes a folder for a run's files. Throws as CheckRunDirectory.
 void MakeRunDirectory(const std::filesystem::path& folder);
 
 /// runs/NAME-UTC, as in runs/mnist-20250131T120000Z.

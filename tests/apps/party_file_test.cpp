@@ -107,8 +107,8 @@ INSTANTIATE_TEST_SUITE_P(
             "p.toml:21: timeouts.peer: found \"500\", expected a time such as \"500ms\", \"120s\" or \"2m\""},
         Case{"labels_missing", "y = \"data/labels\"\n", "",
              "p.toml: missing data.y, expected a path, as the other of data.x and data.y is given"},
-        Case{"file_and_x", "y =", "file = \"t.csv\"\ny =",
-             "p.toml:18: data.file: data.x or data.y is given too, expected x and y, or file"},
+        Case{"file_and_x", "y = \"data/labels\"", "y = \"data/labels\"\nfile = \"t.csv\"",
+             "p.toml:19: data.file: data.x or data.y is given too, expected x and y, or file"},
         Case{"key_missing", "private_key = \"/keys/party.key\"\n", "",
              "p.toml: missing tls.private_key, expected a text in quotes"}),
     [](const auto& info) { return info.param.name; });
