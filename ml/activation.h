@@ -1,0 +1,28 @@
+#pragma once
+#include "ml/training.h"
+#include "mpc/cost.h"
+#include "mpc/fixed_point.h"
+#include "protocols/piecewise_polynomial.h"
+#include "protocols/sigmoid.h"
+
+namespace trefoil::ml {
+
+/// How predictions come from logits, bounded for every ring value of a logit, so that the errors are bounded whatever noise has done
+/// to the weights.
+struct Activation {
+  Loss loss = Loss::kOneVsRest;
+  int frac_bits = 16;
+  const protocols::SigmoidSeries* series = nullptr;  ///< kOneVsRest
+  protocols::PiecewisePolynomial clamp;              ///< kSquared: to +- logit_bound
+  double error_bound = 0;                            ///< on |prediction - label| for labels 0 and 1
+};
+
+/// Throws ConfigError where the logit bound is beyond every sigmoid series.
+[[nodiscard]] Activation MakeActivation(Loss loss, double logit_bound, int frac_bits);
+
+/// Predictions from the logits' local product at scale 2 * frac_bits; the result has frac_bits.
+/// Cost: 3 rounds for one-vs-rest (SigmoidOfProduct), at most 14 for squared loss.
+[[nodiscard]] mpc::FixedShare Predict(mpc::Context& party, const Activation& activation, const mpc::AdditiveShare& logits);
+[[nodiscard]] mpc::Cost PredictCost(const Activation& activation, mpc::Index count);
+
+}  // namespace trefoil::ml

@@ -1,0 +1,83 @@
+#include "ml/dp_sgd.h"
+
+#include "base/error.h"
+#include "ml/published_clipping.h"
+#include "protocols/multiply.h"
+#include "protocols/truncate.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::ArithShare;
+using mpc::FixedShare;
+using mpc::Index;
+using mpc::RingMatrix;
+
+ArithShare RepeatedColumn(const ArithShare& column, Index times) {
+  return {column.own().replicate(1, times), column.next().replicate(1, times)};
+}
+
+/// s_j = ||x_j||^2 ||e_j||^2, exact at row_norm_bits + 2f.
+ArithShare SquaredGradientNorms(mpc::Context& party, const Batch& batch, const FixedShare& errors) {
+  const ArithShare of_errors =
+      protocols::Reshare(party, protocols::LocalRowInnerProducts(errors.ring(), errors.ring()));
+  return protocols::Multiply(party, batch.squared_norms, of_errors);
+}
+
+}  // namespace
+
+FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch& batch, const FixedShare& errors) {
+  if (plan.settings.clipping == Clipping::kExamples) return errors;
+  const ArithShare factors = protocols::ClipFactor(party, plan.clip, SquaredGradientNorms(party, batch, errors));
+  const ArithShare clipped = protocols::MultiplyTruncate(party, RepeatedColumn(factors, errors.cols()), errors.ring(),
+                                                         protocols::kClipFactorBits);
+  return {clipped, errors.frac_bits()};
+}
+
+mpc::AdditiveShare SumGradients(mpc::Context& party, const Batch& batch, const FixedShare& clipped) {
+  return protocols::LocalTransposedProduct(party, batch.x.ring(), clipped.ring());
+}
+
+mpc::AdditiveShare AddNoise(const mpc::AdditiveShare& sum, const RingMatrix& own_noise) {
+  return sum + mpc::AdditiveShare(own_noise);
+}
+
+FixedShare ApplyUpdate(mpc::Context& party, const StepPlan& plan, const FixedShare& weights,
+                       const mpc::AdditiveShare& noisy_sum) {
+  const int shift = plan.gradient_bits - weights.frac_bits() + plan.step_size.exponent;
+  const ArithShare update = protocols::Truncate(party, plan.step_size.mantissa * noisy_sum, shift);
+  return weights - FixedShare(update, weights.frac_bits());
+}
+
+FixedShare DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& batch, const FixedShare& weights,
+                     const RingMatrix& own_noise) {
+  const mpc::AdditiveShare logits = protocols::LocalMatrixProduct(party, batch.x.ring(), weights.ring());
+  const FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
+  const mpc::AdditiveShare sum =
+      plan.settings.clipping == Clipping::kPublished
+          ? ToAdditive(SumPublishedGradients(party, plan, batch, errors))
+          : SumGradients(party, batch, ClipPerExample(party, plan, batch, errors));
+  return ApplyUpdate(party, plan, weights, AddNoise(sum, own_noise));
+}
+
+mpc::Cost DpSgdStepCost(const StepPlan& plan, Index batch_rows) {
+  const Index outputs = batch_rows * plan.columns;
+  const Index parameters = (plan.settings.features + 1) * plan.columns;
+  mpc::Cost cost = PredictCost(plan.activation, outputs);
+  if (plan.settings.clipping == Clipping::kPublished) {
+    cost = Then(cost, SumPublishedGradientsCost(plan, batch_rows));
+  } else if (plan.settings.clipping == Clipping::kFactorised) {
+    cost = Then(Then(cost, protocols::ReshareCost(batch_rows)), protocols::MultiplyCost(batch_rows));
+    cost = Then(Then(cost, ClipFactorCost(plan.clip, batch_rows)), protocols::TruncateProductCost(outputs));
+  }
+  return Then(cost, protocols::TruncateProductCost(parameters));
+}
+
+RingMatrix OwnNoise(const StepPlan& plan, const dp::DiscreteGaussian* sampler, RandomStream& stream) {
+  RingMatrix noise = RingMatrix::Zero(plan.settings.features + 1, plan.columns);
+  if (sampler == nullptr) return noise;
+  for (Index k = 0; k < noise.size(); ++k) noise.data()[k] = static_cast<mpc::Word>(sampler->Sample(stream));
+  return noise;
+}
+
+}  // namespace trefoil::ml

@@ -1,0 +1,78 @@
+#include "ml/published_clipping.h"
+
+#include <cmath>
+
+#include "ml/dp_sgd.h"
+#include "protocols/bit_conversion.h"
+#include "protocols/inverse_sqrt.h"
+#include "protocols/multiply.h"
+#include "protocols/truncate.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::ArithShare;
+using mpc::FixedShare;
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+
+/// Column k of the result is column k / c of x (rows of the gradient matrix run over x's columns).
+RingMatrix RepeatEach(const RingMatrix& x, Index times) {
+  RingMatrix out(x.rows(), x.cols() * times);
+  for (Index col = 0; col < x.cols(); ++col) out.middleCols(col * times, times) = x.col(col).replicate(1, times);
+  return out;
+}
+
+ArithShare RepeatedColumn(const ArithShare& column, Index times) {
+  return {column.own().replicate(1, times), column.next().replicate(1, times)};
+}
+
+/// The examples' gradients x_j (outer) e_j, a row each, at f bits.
+ArithShare ExampleGradients(mpc::Context& party, const Batch& batch, const FixedShare& errors) {
+  const ArithShare& x = batch.x.ring();
+  const ArithShare rows{RepeatEach(x.own(), errors.cols()), RepeatEach(x.next(), errors.cols())};
+  const ArithShare columns{errors.ring().own().replicate(1, x.cols()), errors.ring().next().replicate(1, x.cols())};
+  return protocols::MultiplyTruncate(party, rows, columns, batch.x.frac_bits());
+}
+
+Word FixedClip(const StepPlan& plan) {
+  return static_cast<Word>(std::floor(std::ldexp(plan.settings.clip, plan.settings.fraction_bits)));
+}
+
+}  // namespace
+
+ArithShare SumPublishedGradients(mpc::Context& party, const StepPlan& plan, const Batch& batch, const FixedShare& errors) {
+  const int f = plan.settings.fraction_bits;
+  const Word one = Word{1} << f;
+  // 5
+  const ArithShare gradients = ExampleGradients(party, batch, errors);
+  // 8; one unit more keeps the squared norm positive and never below the exact one.
+  const ArithShare squared = AddPublic(
+      party, protocols::Truncate(party, protocols::LocalRowInnerProducts(gradients, gradients), f), Word{1});
+  // 9
+  const FixedShare inverse = protocols::InverseSqrtPublished(party, FixedShare(squared, f));
+  const ArithShare factor = protocols::Truncate(party, FixedClip(plan) * inverse.ring(), f);
+  // 10
+  const mpc::BoolShare is_clip = protocols::LessThanZero(party, AddPublic(party, factor, Word{0} - one));
+  // 11
+  const ArithShare clipped =
+      protocols::MultiplyTruncate(party, gradients, RepeatedColumn(factor, gradients.cols()), f);
+  // 12
+  const ArithShare chosen = Reshaped(protocols::BitToArith(party, is_clip), gradients.rows(), 1);
+  const ArithShare result =
+      gradients + protocols::Multiply(party, RepeatedColumn(chosen, gradients.cols()), clipped - gradients);
+  const ArithShare sum{result.own().colwise().sum(), result.next().colwise().sum()};
+  return Reshaped(sum, batch.x.cols(), errors.cols());
+}
+
+mpc::Cost SumPublishedGradientsCost(const StepPlan& plan, Index batch_rows) {
+  const Index elements = batch_rows * (plan.settings.features + 1) * plan.columns;
+  mpc::Cost cost = Then(protocols::TruncateProductCost(elements), protocols::TruncateProductCost(batch_rows));
+  cost = Then(cost, protocols::InverseSqrtPublishedCost(batch_rows, plan.settings.fraction_bits));
+  cost = Then(Then(cost, protocols::TruncateCost(batch_rows)), protocols::MsbCost(batch_rows));
+  cost = Then(Then(cost, protocols::TruncateProductCost(elements)), protocols::BitToArithCost(1, batch_rows));
+  return Then(cost, protocols::MultiplyCost(elements));
+}
+
+}  // namespace trefoil::ml

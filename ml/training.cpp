@@ -1,0 +1,207 @@
+#include "ml/training.h"
+
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "ml/public_sampling.h"
+#include "ml/records.h"
+#include "protocols/agreement.h"
+#include "protocols/reveal.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::ArithShare;
+using mpc::FixedShare;
+using mpc::Index;
+using mpc::RingMatrix;
+
+void CheckOwnRecords(const TrainingSettings& settings, const OwnRecords& own, int self) {
+  const std::int64_t capacity = settings.rows[static_cast<std::size_t>(self)];
+  if (own.x.rows() > capacity) {
+    throw DataError("data: found " + std::to_string(own.x.rows()) + " rows, the job declares at most " +
+                    std::to_string(capacity) + " for party " + std::to_string(self));
+  }
+  if (own.x.rows() > 0 && own.x.cols() != settings.features) {
+    throw DataError("data: found " + std::to_string(own.x.cols()) + " features, the job declares " +
+                    std::to_string(settings.features));
+  }
+  Require(own.y.size() == static_cast<std::size_t>(own.x.rows()), "Train: one label a row");
+}
+
+/// Where a step's batch comes from.
+class BatchSource {
+ public:
+  virtual ~BatchSource() = default;
+  virtual Batch Next(mpc::Context& party, int step) = 0;
+  [[nodiscard]] virtual std::int64_t MaxParticipation(int steps) const = 0;
+};
+
+/// Every owner draws its own rows by private coins and inputs them afresh, padded to a public height.
+class OwnerPoissonSource final : public BatchSource {
+ public:
+  OwnerPoissonSource(const StepPlan& plan, const OwnRecords& own) : plan_(plan), own_(own) {}
+
+  Batch Next(mpc::Context& party, int) override {
+    std::array<protocols::Shape, 3> shapes;
+    for (std::size_t owner = 0; owner < shapes.size(); ++owner) {
+      const std::int64_t height = std::min(plan_.settings.rows[owner], plan_.settings.max_batch_per_owner);
+      shapes[owner] = {.rows = height, .cols = EncodedColumns(plan_)};
+    }
+    const std::int64_t most = shapes[static_cast<std::size_t>(party.self())].rows;
+    const double rate = EventOf(plan_, 1, 1, 0).sampling_rate;
+    const auto rows = DrawRows(coins_, own_.x.rows(), rate, most);
+    const auto shares = protocols::InputEach(party, EncodeRecords(plan_, own_, rows, most), shapes);
+    return ToBatch(plan_, Stacked(Stacked(shares[0], shares[1]), shares[2]));
+  }
+
+  [[nodiscard]] std::int64_t MaxParticipation(int) const override { return 0; }
+
+ private:
+  const StepPlan& plan_;
+  const OwnRecords& own_;
+  RandomStream coins_ = RandomStream::FromSystem();
+};
+
+/// All rows are shared once, padded to the declared capacity; common coins choose among them.
+class PublicSource final : public BatchSource {
+ public:
+  PublicSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own)
+      : plan_(plan),
+        schedule_(protocols::JointSeed(party),
+                  std::accumulate(plan.settings.rows.begin(), plan.settings.rows.end(), std::int64_t{0}),
+                  EventOf(plan, 1, 1, 0).sampling_rate, plan.settings.steps) {
+    std::array<protocols::Shape, 3> shapes;
+    for (std::size_t owner = 0; owner < shapes.size(); ++owner) {
+      shapes[owner] = {.rows = plan.settings.rows[owner], .cols = EncodedColumns(plan)};
+    }
+    std::vector<std::int64_t> all(static_cast<std::size_t>(own.x.rows()));
+    std::iota(all.begin(), all.end(), 0);
+    const RingMatrix encoded =
+        EncodeRecords(plan, own, all, plan.settings.rows[static_cast<std::size_t>(party.self())]);
+    const auto shares = protocols::InputEach(party, encoded, shapes);
+    data_ = Stacked(Stacked(shares[0], shares[1]), shares[2]);
+  }
+
+  Batch Next(mpc::Context&, int step) override {
+    const auto& rows = schedule_.RowsOf(step);
+    RingMatrix own(static_cast<Index>(rows.size()), data_.cols());
+    RingMatrix next(own.rows(), own.cols());
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      own.row(static_cast<Index>(k)) = data_.own().row(rows[k]);
+      next.row(static_cast<Index>(k)) = data_.next().row(rows[k]);
+    }
+    return ToBatch(plan_, {std::move(own), std::move(next)});
+  }
+
+  [[nodiscard]] std::int64_t MaxParticipation(int steps) const override { return schedule_.MaxParticipation(steps); }
+
+ private:
+  const StepPlan& plan_;
+  PublicSchedule schedule_;
+  ArithShare data_;
+};
+
+std::unique_ptr<BatchSource> MakeSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own) {
+  if (plan.settings.sampling == Sampling::kPublic) return std::make_unique<PublicSource>(party, plan, own);
+  return std::make_unique<OwnerPoissonSource>(plan, own);
+}
+
+/// The plan of all steps at `sigma`.
+PrivacyPlan PlanOf(const StepPlan& plan, double sigma, std::int64_t max_participation) {
+  const dp::DpSgdSteps event = EventOf(plan, sigma, plan.settings.steps, max_participation);
+  dp::RecordAccountant accountant;
+  accountant.Add(event);
+  const dp::EpsilonPair epsilons = accountant.Epsilons(plan.settings.delta);
+  return {.sampling_rate = event.sampling_rate,
+          .sigma = sigma,
+          .sensitivity = plan.sensitivity,
+          .epsilon_outsider = epsilons.outsider,
+          .epsilon_insider = epsilons.insider,
+          .delta = plan.settings.delta};
+}
+
+/// Counts what was executed and reports it.
+class Progress {
+ public:
+  Progress(mpc::Context& party, const StepPlan& plan, double sigma, const std::function<void(const StepReport&)>& on_step)
+      : party_(party), plan_(plan), sigma_(sigma), on_step_(on_step) {}
+
+  void Report(int step, std::int64_t participation) {
+    if (step > 0) {
+      accountant_.Add(EventOf(plan_, sigma_, 1, participation - participation_));
+      participation_ = participation;
+    }
+    const dp::EpsilonPair epsilons = accountant_.Epsilons(plan_.settings.delta);
+    const net::Counters& counters = party_.transport().counters();
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
+    on_step_({.step = step,
+              .steps = plan_.settings.steps,
+              .seconds = seconds.count(),
+              .rounds = counters.rounds,
+              .bytes_sent = counters.bytes_sent + counters.bytes_offline,
+              .epsilon_outsider = epsilons.outsider,
+              .epsilon_insider = epsilons.insider});
+  }
+
+ private:
+  mpc::Context& party_;
+  const StepPlan& plan_;
+  double sigma_;
+  const std::function<void(const StepReport&)>& on_step_;
+  dp::RecordAccountant accountant_;
+  std::int64_t participation_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Opens the weights to the parties that the job names.
+std::optional<LinearModel> Release(mpc::Context& party, const TrainingSettings& settings, const FixedShare& weights) {
+  std::optional<RingMatrix> opened;
+  for (const int receiver : settings.release_to) {
+    auto values = protocols::RevealTo(party, receiver, weights.ring());
+    if (values) opened = std::move(values);
+  }
+  if (!opened) return std::nullopt;
+  const Eigen::MatrixXd all = mpc::Decode(*opened, weights.frac_bits());
+  return LinearModel{.weights = all.topRows(settings.features), .bias = all.row(settings.features).transpose()};
+}
+
+}  // namespace
+
+PrivacyPlan MakePlan(const TrainingSettings& settings) {
+  const StepPlan plan = MakeStepPlan(settings);
+  // With public coins the largest participation is known once they are drawn; before, every step may take a row.
+  const std::int64_t participation = settings.sampling == Sampling::kPublic ? settings.steps : 0;
+  return PlanOf(plan, ChooseSigma(plan, participation), participation);
+}
+
+TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
+                     const std::function<void(const StepReport&)>& on_step) {
+  const StepPlan plan = MakeStepPlan(settings);
+  CheckOwnRecords(settings, own, party.self());
+  const auto source = MakeSource(party, plan, own);
+  const double sigma = ChooseSigma(plan, source->MaxParticipation(settings.steps));
+  protocols::RequireSameEverywhere(party, Fingerprint(plan, sigma), "constants of the training");
+
+  std::optional<dp::DiscreteGaussian> sampler;
+  if (sigma > 0) sampler.emplace(NoiseVariance(plan, sigma));
+  RandomStream noise = RandomStream::FromSystem();
+  FixedShare weights(ArithShare::Zero(settings.features + 1, plan.columns), settings.fraction_bits);
+  Progress progress(party, plan, sigma, on_step);
+  progress.Report(0, 0);
+  for (int step = 0; step < settings.steps; ++step) {
+    const Batch batch = source->Next(party, step);
+    weights = DpSgdStep(party, plan, batch, weights, OwnNoise(plan, sampler ? &*sampler : nullptr, noise));
+    progress.Report(step + 1, source->MaxParticipation(step + 1));
+  }
+  const std::int64_t participation = source->MaxParticipation(settings.steps);
+  return {.plan = PlanOf(plan, sigma, participation),
+          .record = {.job_hash = {}, .run_id = {}, .events = {EventOf(plan, sigma, settings.steps, participation)}},
+          .model = Release(party, settings, weights)};
+}
+
+}  // namespace trefoil::ml

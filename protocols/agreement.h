@@ -1,0 +1,19 @@
+#pragma once
+#include <string>
+
+#include "base/secure_memory.h"
+#include "mpc/context.h"
+
+namespace trefoil::protocols {
+
+/// Makes sure that all three parties hold the same public text (constants that each has derived for itself).
+/// Cost:   1 round, 64 bytes from each party.
+/// Throws: ConfigError naming the party that holds another text; NetworkError, ProtocolError.
+void RequireSameEverywhere(mpc::Context& party, const std::string& text, const std::string& what);
+
+/// A seed that no party chose alone, known to all: the sum of one random seed from each.
+/// Semi-honest: a party that waits for the others' seeds could choose the result.
+/// Cost:   1 round, 64 bytes from each party.
+[[nodiscard]] SecretKey JointSeed(mpc::Context& party);
+
+}  // namespace trefoil::protocols
