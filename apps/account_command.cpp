@@ -164,7 +164,13 @@ int AccountRecord(const AccountOptions& options) {
   const auto text = ReadTextFile(options.record, "a training record");
   const auto parsed = nlohmann::json::parse(text, nullptr, false);
   if (parsed.is_discarded()) throw DataError(options.record + ": not valid JSON, expected a training record");
-  const auto record = dp::FromJson(parsed);
+  const auto record = [&] {
+    try {
+      return dp::FromJson(parsed);
+    } catch (const DataError& error) {
+      throw DataError(fmt::format("{}: {}", options.record, error.what()));
+    }
+  }();
   const auto epsilons = dp::Epsilons(record, delta);
   const auto sigma = MultiplierOf(record);
   if (options.json) {

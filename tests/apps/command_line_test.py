@@ -1,0 +1,162 @@
+"""Command line, init, trust and account: exit codes, one-line errors, files and texts."""
+
+import json
+import re
+import stat
+import unittest
+
+from trefoil_program import ProgramTest, TINY_JOB
+
+FINGERPRINT = re.compile(r"fingerprint ((?:[0-9A-F]{2}:){31}[0-9A-F]{2})")
+HOSTS = "a.example.org,b.example.org,c.example.org"
+
+
+class CommandLine(ProgramTest):
+    def test_usage_errors_are_one_line_and_code_2(self):
+        for arguments, text in [
+            ((), "no command given"),
+            (("chek",), "unknown command chek; did you mean check?"),
+            (("init",), "init: "),
+            (("init", "--party", "3", "--hosts", HOSTS, "--out", "x"), "--party"),
+            (("run", "--config"), "run: "),
+            (("account", "--steps", "many"), "--steps"),
+            (("local", "--job", "x.toml", "--nonsense"), "--nonsense"),
+            (("local", "--job", "none.toml"), "none.toml: cannot be read"),
+            (("run", "--config", "p.toml", "--job", "j.toml", "--resume"), "--resume: not available"),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.fail_with(2, text, *arguments)
+
+    def test_help_and_version_succeed(self):
+        self.assertIn("init", self.succeed("--help"))
+        self.assertIn("--hosts", self.succeed("init", "--help"))
+        self.assertRegex(self.succeed("--version"), r"^trefoil \d+\.\d+\.\d+\n$")
+
+    def test_job_is_checked_before_data_is_looked_for(self):
+        job = self.write("x.toml", TINY_JOB.replace('"digits"', '"nowhere"'))
+        self.fail_with(2, "--set privacy.sigma=-1: privacy.sigma: found -1, expected a number above 0",
+                       "local", "--job", job, "--set", "privacy.sigma=-1")
+        self.fail_with(4, 'data "nowhere": not found in', "local", "--job", job, "--out", "out")
+
+
+class Init(ProgramTest):
+    def test_makes_a_party_folder(self):
+        output = self.succeed("init", "--party", "1", "--hosts", HOSTS, "--out", "p")
+        self.assertRegex(output, FINGERPRINT)
+        self.assertEqual(stat.S_IMODE((self.folder / "p/party.key").stat().st_mode), 0o600)
+        text = (self.folder / "p/party.toml").read_text()
+        self.assertIn('listen = "0.0.0.0:7700"', text)
+        self.assertIn('advertise = "b.example.org:7700"', text)
+        self.assertIn('address = "c.example.org:7700"', text)
+
+    def test_overwrites_nothing(self):
+        self.succeed("init", "--party", "1", "--hosts", HOSTS, "--out", "p")
+        key = (self.folder / "p/party.key").read_bytes()
+        self.fail_with(2, "exists already", "init", "--party", "1", "--hosts", HOSTS, "--out", "p")
+        (self.folder / "p/party.toml").unlink()
+        self.fail_with(2, "party.key: exists already", "init", "--party", "1", "--hosts", HOSTS, "--out", "p")
+        self.assertEqual((self.folder / "p/party.key").read_bytes(), key)
+
+    def test_all_makes_three_that_know_each_other(self):
+        self.succeed("init", "--all", "--hosts", "localhost,localhost,localhost", "--base-port", "9000", "--out", "d")
+        for i in range(3):
+            text = (self.folder / f"d/party-{i}/party.toml").read_text()
+            self.assertIn(f'listen = "127.0.0.1:{9000 + i}"', text)
+            for j in {0, 1, 2} - {i}:
+                peer = (self.folder / f"d/party-{i}/peers/party-{j}.crt").read_text()
+                self.assertEqual(peer, (self.folder / f"d/party-{j}/party.crt").read_text())
+
+    def test_wants_three_hosts_and_one_of_party_and_all(self):
+        self.fail_with(2, 'found "a,b", expected three', "init", "--all", "--hosts", "a,b", "--out", "d")
+        self.fail_with(2, "found neither of --party and --all", "init", "--hosts", HOSTS, "--out", "d")
+
+
+class Trust(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.fingerprints = []
+        for i in range(3):
+            output = self.succeed("init", "--party", str(i), "--hosts", HOSTS, "--out", f"p{i}")
+            self.fingerprints.append(FINGERPRINT.search(output).group(1))
+
+    def test_stores_the_certificate_and_shows_its_fingerprint(self):
+        output = self.succeed("trust", "--config", "p0/party.toml", "--peer", "2", "p2/party.crt")
+        self.assertIn(self.fingerprints[2], output)
+        stored = (self.folder / "p0/peers/party-2.crt").read_text()
+        self.assertEqual(stored, (self.folder / "p2/party.crt").read_text())
+
+    def test_refuses_what_is_not_that_peers_certificate(self):
+        self.succeed("trust", "--config", "p0/party.toml", "--peer", "1", "p1/party.crt")
+        for peer, file, text in [
+            (0, "p1/party.crt", "expected another party"),
+            (2, "p0/party.crt", "own certificate"),
+            (2, "p1/party.crt", "found party 1's certificate"),
+            (2, "p2/party.key", "found a private key"),
+            (2, "p2/party.toml", "p2/party.toml: "),
+            (2, "none.crt", "none.crt: "),
+        ]:
+            with self.subTest(peer=peer, file=file):
+                self.fail_with(2, text, "trust", "--config", "p0/party.toml", "--peer", str(peer), file)
+        self.assertFalse((self.folder / "p0/peers/party-2.crt").exists())
+
+    def test_says_what_it_replaces(self):
+        self.succeed("trust", "--config", "p0/party.toml", "--peer", "1", "p1/party.crt")
+        self.succeed("init", "--party", "1", "--hosts", HOSTS, "--out", "new")
+        output = self.succeed("trust", "--config", "p0/party.toml", "--peer", "1", "new/party.crt")
+        self.assertIn(f"in place of {self.fingerprints[1]}", output)
+
+
+class Account(ProgramTest):
+    PLAN = ("--sampling-rate", "0.01", "--steps", "1000", "--delta", "1e-5")
+
+    def test_json_has_the_keys_and_reference_values(self):
+        output = json.loads(self.succeed("account", *self.PLAN, "--noise-multiplier", "1.0",
+                                         "--rdp-orders", "1.5,2.50,16", "--json"))
+        self.assertEqual(list(output),
+                         ["epsilon", "delta", "noise_multiplier", "accountant", "order", "rdp_per_step"])
+        self.assertEqual(set(output["rdp_per_step"]), {"1.5", "2.50", "16"})
+        # By quadrature with 40 digits, outside of this project.
+        for order, value in [("1.5", 0.0001272537433274498), ("2.50", 0.0002175753322818805), ("16", 3.087850783696245)]:
+            self.assertAlmostEqual(output["rdp_per_step"][order] / value, 1, delta=1e-8)
+
+    def test_json_leaves_orders_out_where_none_were_asked_for(self):
+        self.assertNotIn("rdp_per_step",
+                         json.loads(self.succeed("account", *self.PLAN, "--noise-multiplier", "1", "--json")))
+
+    def test_target_epsilon_is_met_closely(self):
+        output = json.loads(self.succeed("account", *self.PLAN, "--target-epsilon", "2", "--json"))
+        self.assertLessEqual(output["epsilon"], 2)
+        self.assertGreater(output["epsilon"], 1.99)
+
+    def test_closed_form(self):
+        output = json.loads(self.succeed("account", "--steps", "100", "--delta", "1e-5", "--noise-multiplier", "40",
+                                         "--accountant", "pea", "--json"))
+        self.assertAlmostEqual(output["epsilon"], 2 * (100 * 11.512925464970229) ** 0.5 / 40, places=9)
+        self.assertIsNone(output["order"])
+
+    def test_no_noise_is_no_guarantee(self):
+        arguments = ("account", *self.PLAN, "--noise-multiplier", "0")
+        self.assertIn("no guarantee", self.succeed(*arguments))
+        self.assertIsNone(json.loads(self.succeed(*arguments, "--json"))["epsilon"])
+
+    def test_errors(self):
+        for arguments, text in [
+            ((*self.PLAN,), "found neither of --noise-multiplier and --target-epsilon"),
+            ((*self.PLAN, "--noise-multiplier", "1", "--target-epsilon", "1"), "found both"),
+            ((*self.PLAN, "--noise-multiplier", "nan"), "nan"),
+            ((*self.PLAN, "--noise-multiplier", "1", "--accountant", "pld"), "not available"),
+            ((*self.PLAN, "--noise-multiplier", "1", "--rdp-orders", "1.5,1"), 'found "1"'),
+            (("--sampling-rate", "0.1", "--noise-multiplier", "1", "--steps", "5"), "missing --delta"),
+            (("--sampling-rate", "0.1", "--noise-multiplier", "1", "--steps", "5", "--delta", "1"), "found 1"),
+            (("--record", "none.json", "--delta", "1e-5"), "none.json"),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.fail_with(2, text, "account", *arguments)
+        self.write("bad.json", "{")
+        self.fail_with(4, "bad.json: not valid JSON", "account", "--record", "bad.json", "--delta", "1e-5")
+        self.write("empty.json", "{}")
+        self.fail_with(4, "empty.json: ", "account", "--record", "empty.json", "--delta", "1e-5")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,269 @@
+"""Three party processes: local, run, check and evaluate, and what happens when something goes wrong."""
+
+import csv
+import gzip
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import time
+import unittest
+import zipfile
+
+from trefoil_program import ProgramTest, TINY_JOB
+
+PARTIES = (0, 1, 2)
+SUMMARY_KEYS = ["job", "steps", "epsilon_outsider", "epsilon_insider", "delta", "sigma", "sensitivity", "accuracy",
+                "seconds", "rounds", "bytes_sent", "peak_rss_bytes"]
+PROGRESS_COLUMNS = ["step", "seconds", "rounds", "bytes_sent", "epsilon_outsider", "epsilon_insider"]
+# Long enough that a party can be stopped in the middle.
+LONG = ("--set", "training.steps=5000")
+
+
+def free_base_port():
+    """A port with two free ones after it, as far as can be told."""
+    while True:
+        with socket.socket() as first:
+            first.bind(("127.0.0.1", 0))
+            port = first.getsockname()[1]
+            try:
+                for offset in (1, 2):
+                    with socket.socket() as other:
+                        other.bind(("127.0.0.1", port + offset))
+                return port
+            except OSError:
+                continue
+
+
+def children_of(process):
+    """The process ids of the parties, in order."""
+    found = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            command = (entry / "cmdline").read_text()
+        except OSError:
+            continue
+        party = re.search(r"party-(\d)/party\.toml", command)
+        if parent == process.pid and party:
+            found[int(party.group(1))] = int(entry.name)
+    return found
+
+
+class Training(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("job.toml", TINY_JOB)
+
+    def wait_for_step(self, progress, least, timeout=60):
+        """Until progress.csv has that many steps."""
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            path = self.folder / progress
+            if path.exists() and len(path.read_text().splitlines()) > least:
+                return
+            time.sleep(0.02)
+        self.fail(f"no step {least} within {timeout} s")
+
+    def start_local(self, *arguments):
+        process = self.start_program("local", "--job", self.job, "--out", "out", *arguments)
+        self.wait_for_step("out/party-0/out/progress.csv", 2)
+        return process
+
+    def prepare(self, *arguments):
+        self.succeed("local", "--job", self.job, "--out", "d", "--prepare", "--base-port", str(free_base_port()), *arguments)
+
+    def start_parties(self, job="d/job.toml"):
+        return [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job", job, "--out", f"r{i}", "--threads", "1")
+                for i in PARTIES]
+
+    def edit_party(self, party, pattern, replacement):
+        path = self.folder / f"d/party-{party}/party.toml"
+        text, count = re.subn(pattern, replacement, path.read_text(), flags=re.M)
+        self.assertGreater(count, 0)
+        path.write_text(text)
+
+
+class Local(Training):
+    def test_writes_the_run_directory(self):
+        output = self.succeed("local", "--job", self.job, "--out", "out")
+
+        for name in ["job.toml", "summary.json", "progress.csv", "record.json", "model.npz", "test"]:
+            self.assertTrue((self.folder / "out" / name).exists(), name)
+        summary = json.loads((self.folder / "out/summary.json").read_text())
+        self.assertEqual(list(summary), SUMMARY_KEYS)
+        self.assertEqual((summary["job"], summary["steps"], summary["sigma"]), ("tiny", 6, 2.0))
+        self.assertGreater(summary["epsilon_insider"], summary["epsilon_outsider"])
+        with open(self.folder / "out/progress.csv") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(list(rows[0]), PROGRESS_COLUMNS)
+        self.assertEqual([row["step"] for row in rows], [str(i) for i in range(1, 7)])
+        self.assertIn(f"accuracy {summary['accuracy']:.4f}", output)
+        models = {(self.folder / f"out/party-{i}/out/model.npz").read_bytes() for i in PARTIES}
+        self.assertEqual(models, {(self.folder / "out/model.npz").read_bytes()})
+        with zipfile.ZipFile(self.folder / "out/model.npz") as model:
+            self.assertEqual(set(model.namelist()), {"weights.npy", "bias.npy", "classes.npy", "job.npy"})
+
+        evaluated = json.loads(self.succeed("evaluate", "--model", "out/model.npz", "--data", "out/test", "--json"))
+        self.assertEqual(evaluated["accuracy"], summary["accuracy"])
+        accounted = json.loads(self.succeed("account", "--record", "out/record.json", "--delta", "1e-5", "--json"))
+        self.assertAlmostEqual(accounted["epsilon_outsider"], summary["epsilon_outsider"], places=9)
+        self.fail_with(2, "not empty", "local", "--job", self.job, "--out", "out")
+
+    def test_releases_to_those_named_only(self):
+        self.succeed("local", "--job", self.job, "--out", "out", "--set", "release.to=[1]")
+        has_model = [(self.folder / f"out/party-{i}/out/model.npz").exists() for i in PARTIES]
+        self.assertEqual(has_model, [False, True, False])
+        self.assertTrue((self.folder / "out/model.npz").exists())
+
+    def test_the_saved_job_runs_again(self):
+        self.succeed("local", "--job", self.job, "--out", "out", "--set", "training.steps=2", "--set", "name=again")
+        self.succeed("local", "--job", "out/job.toml", "--out", "second")
+        self.assertEqual((self.folder / "out/job.toml").read_text(), (self.folder / "second/job.toml").read_text())
+
+    def test_a_killed_party_ends_the_others_with_code_3(self):
+        process = self.start_local(*LONG)
+        os.kill(children_of(process)[1], signal.SIGKILL)
+        start = time.monotonic()
+        _, stderr = process.communicate(timeout=15)
+        self.assertLess(time.monotonic() - start, 15)
+        self.assertEqual(process.returncode, 3)
+        self.assert_one_error_line(stderr, "party 1 was killed by signal 9")
+        for survivor in (0, 2):
+            log = (self.folder / f"out/party-{survivor}/console.log").read_text()
+            self.assertRegex(log, r"trefoil: lost party 1 at step \d+ of 5000: ")
+
+    def test_the_parties_end_with_their_parent(self):
+        process = self.start_local(*LONG)
+        children = children_of(process)
+        self.assertEqual(set(children), set(PARTIES))
+        process.kill()
+        process.communicate()
+        deadline = time.monotonic() + 10
+        running = list(children.values())
+        while running and time.monotonic() < deadline:
+            running = [child for child in running if self.runs(child)]
+            time.sleep(0.05)
+        self.assertEqual(running, [])
+
+    @staticmethod
+    def runs(process):
+        try:
+            return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        except OSError:
+            return False
+
+    def test_too_few_columns_are_a_data_error(self):
+        data = self.folder / "small"
+        self.succeed("local", "--job", self.job, "--out", "d", "--prepare")
+        data.mkdir()
+        for kind, name in [("images", "images-idx3-ubyte.gz"), ("labels", "labels-idx1-ubyte.gz")]:
+            (data / f"train-{name}").write_bytes((self.folder / f"d/party-0/data/{name}").read_bytes())
+        self.fail_with(4, "small/train-images", "local", "--job", self.job, "--data", "small", "--out", "o",
+                       "--set", "data.features=10")
+
+
+class Run(Training):
+    def test_three_by_hand_give_the_same_model(self):
+        self.prepare()
+        for process in self.start_parties():
+            stdout, stderr = process.communicate(timeout=300)
+            self.assertEqual((process.returncode, stderr), (0, ""), stdout)
+            self.assertIn("step 6/6", stdout)
+        self.assertEqual(len({(self.folder / f"r{i}/model.npz").read_bytes() for i in PARTIES}), 1)
+        for i in PARTIES:
+            self.assertEqual(sorted(path.name for path in (self.folder / f"r{i}").iterdir()),
+                             ["job.toml", "model.npz", "party.log", "progress.csv", "record.json", "summary.json"])
+            summary = json.loads((self.folder / f"r{i}/summary.json").read_text())
+            self.assertEqual(list(summary), SUMMARY_KEYS)
+            self.assertIsNone(summary["accuracy"])
+        records = {(self.folder / f"r{i}/record.json").read_text() for i in PARTIES}
+        self.assertEqual(len(records), 1)
+
+    def test_a_stopped_party_tells_the_others(self):
+        self.prepare(*LONG)
+        processes = self.start_parties()
+        self.wait_for_step("r1/progress.csv", 2)
+        processes[1].terminate()
+        outputs = [process.communicate(timeout=30) for process in processes]
+        self.assertEqual([process.returncode for process in processes], [3, 1, 3])
+        self.assert_one_error_line(outputs[1][1], "stopped by signal 15")
+        for survivor in (0, 2):
+            self.assert_one_error_line(outputs[survivor][1], "lost party 1 at step")
+
+    def test_a_different_job_is_named(self):
+        self.prepare()
+        text = (self.folder / "d/job.toml").read_text()
+        self.write("other.toml", text.replace("steps = 6", "steps = 7"))
+        for i in PARTIES:
+            self.edit_party(i, '^start = "[^"]*"', 'start = "4s"')
+        jobs = ["d/job.toml", "other.toml", "d/job.toml"]
+        processes = [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job", jobs[i], "--out", f"r{i}")
+                     for i in PARTIES]
+        outputs = [process.communicate(timeout=60) for process in processes]
+        self.assertEqual(processes[1].returncode, 2)
+        self.assert_one_error_line(outputs[1][1], "training.steps")
+
+    def test_bad_files_end_before_anything_is_written(self):
+        self.prepare()
+        run = ("run", "--config", "d/party-0/party.toml", "--job", "d/job.toml", "--out", "r0")
+        key = self.folder / "d/party-0/party.key"
+        key.chmod(0o644)
+        self.fail_with(2, "found mode 0644, expected 0600", *run)
+        key.chmod(0o600)
+        certificate = self.folder / "d/party-0/party.crt"
+        own = certificate.read_text()
+        certificate.write_text((self.folder / "d/party-1/party.crt").read_text())
+        self.fail_with(2, "another certificate's key", *run)
+        certificate.write_text(own)
+        labels = self.folder / "d/party-0/data/labels-idx1-ubyte.gz"
+        values = bytearray(gzip.decompress(labels.read_bytes()))
+        values[-1] = 10
+        labels.write_bytes(gzip.compress(bytes(values)))
+        self.fail_with(4, "labels-idx1-ubyte.gz", *run)
+        self.assertFalse((self.folder / "r0").exists())
+
+    def test_an_absent_peer_is_named_within_the_start_time(self):
+        self.prepare()
+        self.edit_party(0, '^start = "[^"]*"', 'start = "1s"')
+        self.fail_with(3, "before the start: party", "run", "--config", "d/party-0/party.toml", "--job", "d/job.toml",
+                       "--out", "r0", timeout=20)
+
+
+class Check(Training):
+    def check(self, party, *arguments):
+        return self.start_program("check", "--config", f"d/party-{party}/party.toml", *arguments)
+
+    def test_passes_when_all_is_well(self):
+        self.prepare()
+        for process in [self.check(i, "--job", "d/job.toml", "--wait", "20s") for i in PARTIES]:
+            stdout, stderr = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, stderr), (0, ""), stdout)
+            self.assertTrue(all(line.startswith("pass  ") for line in stdout.splitlines()), stdout)
+
+    def test_names_the_first_failure_and_goes_on(self):
+        self.prepare()
+        (self.folder / "d/party-0/data/labels-idx1-ubyte.gz").unlink()
+        process = self.check(0, "--job", "d/job.toml", "--wait", "1s")
+        stdout, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 4, stdout)
+        self.assert_one_error_line(stderr, "check failed: data: ")
+        self.assertRegex(stdout, r"fail  party 1 at 127\.0\.0\.1:\d+: connection")
+
+    def test_finds_a_wrong_certificate(self):
+        self.prepare()
+        self.succeed("init", "--party", "1", "--hosts", "a,b,c", "--out", "other")
+        peer = self.folder / "d/party-0/peers/party-1.crt"
+        peer.write_text((self.folder / "other/party.crt").read_text())
+        processes = [self.check(i, "--wait", "3s") for i in PARTIES]
+        outputs = [process.communicate(timeout=60) for process in processes]
+        self.assertEqual([process.returncode for process in processes], [3, 3, 0], outputs)
+        self.assertRegex(outputs[0][0], r"fail  party 1 at 127\.0\.0\.1:\d+: TLS: ")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,90 @@
+"""Runs the program `trefoil` for the end-to-end tests. Its path is in the environment variable TREFOIL_BINARY."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+BINARY = os.environ["TREFOIL_BINARY"]
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+
+# Small enough for a few seconds under a sanitizer: generated digits, a handful of steps.
+TINY_JOB = """
+version = 1
+type = "dpsgd"
+name = "tiny"
+[data]
+name = "digits"
+format = "idx"
+rows = [300, 300, 300]
+features = 784
+classes = 10
+scale = 255.0
+[training]
+steps = 6
+expected_batch = 90
+max_batch_per_owner = 100
+learning_rate = 20.0
+[privacy]
+sigma = 2.0
+delta = 1e-5
+clip = 0.5
+"""
+
+
+class ProgramTest(unittest.TestCase):
+    """A folder for each test, and ways to run the program in it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="trefoil-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_program(self, *arguments, timeout=300, environment=None):
+        return subprocess.run(
+            [BINARY, *map(str, arguments)],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env={**os.environ, **(environment or {})},
+        )
+
+    def start_program(self, *arguments):
+        process = subprocess.Popen(
+            [BINARY, *map(str, arguments)],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+    def succeed(self, *arguments, **keywords):
+        result = self.run_program(*arguments, **keywords)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def fail_with(self, code, text, *arguments, **keywords):
+        """The program ends with this code and says one line on stderr, which contains `text`."""
+        result = self.run_program(*arguments, **keywords)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        self.assert_one_error_line(result.stderr, text)
+
+    def assert_one_error_line(self, stderr, text):
+        self.assertEqual(stderr.count("\n"), 1, stderr)
+        self.assertTrue(stderr.startswith("trefoil: "), stderr)
+        self.assertIn(text, stderr)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
