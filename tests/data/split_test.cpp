@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "data/idx.h"
@@ -26,7 +27,10 @@ TEST(AssignRows, DealsEvenlyInTurn) {
 TEST(AssignRows, SortsStablyByLabel) {
   // Sorted: rows 2 5 | 1 4 | 0 3 6, of 7 rows 2, 2 and 3.
   EXPECT_EQ(AssignRows({SplitKind::kSorted, {}}, kLabels, kAmple), (Parties{2, 1, 0, 2, 1, 0, 2}));
-  EXPECT_EQ(AssignRows({SplitKind::kSorted, {}}, {0, 0, 0, 0, 0, 0}, kAmple), (Parties{0, 0, 1, 1, 2, 2}));
+  Parties thirds(99, 0);
+  std::fill(thirds.begin() + 33, thirds.begin() + 66, 1);
+  std::fill(thirds.begin() + 66, thirds.end(), 2);
+  EXPECT_EQ(AssignRows({SplitKind::kSorted, {}}, std::vector<int>(99, 0), kAmple), thirds);
 }
 
 TEST(AssignRows, CutsContiguousFractions) {
