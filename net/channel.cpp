@@ -9,8 +9,8 @@
 namespace trefoil::net {
 namespace {
 
-constexpr std::size_t kInputBytes = std::size_t{1} << 18;
-constexpr std::size_t kBatchBytes = std::size_t{1} << 18;
+constexpr std::size_t kInputBytes = std::size_t{1} << 17;
+constexpr std::size_t kBatchBytes = std::size_t{1} << 17;
 constexpr int kTicksPerSilence = 8;
 constexpr int kTicksPerHeartbeat = 2;
 constexpr std::chrono::milliseconds kEndLinger{1000};

@@ -10,7 +10,7 @@ namespace trefoil::net {
 namespace {
 
 constexpr std::size_t kFirstChunkBytes = std::size_t{1} << 20;
-constexpr std::size_t kGrowth = 4;
+constexpr std::size_t kGrowth = 32;  // peers are authenticated, and few steps mean few copies
 
 }  // namespace
 

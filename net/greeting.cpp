@@ -36,8 +36,10 @@ Greeting::Greeting(std::shared_ptr<Channel> channel, asio::io_context& io, Hello
 
 void Greeting::Start(std::chrono::milliseconds deadline, std::chrono::milliseconds silence) {
   timer_.expires_after(deadline);
-  timer_.async_wait([self = shared_from_this(), deadline](const ErrorCode& error) {
-    if (!error) self->Fail("no greeting within " + DescribeDuration(deadline));
+  // Only the channel's handlers keep the greeting alive, so that a channel closed by others ends it, and its timer.
+  timer_.async_wait([weak = weak_from_this(), deadline](const ErrorCode& error) {
+    if (error) return;
+    if (const auto self = weak.lock()) self->Fail("no greeting within " + DescribeDuration(deadline));
   });
   channel_->Post(FrameType::kHello, EncodeHello(mine_));
   channel_->Open(
@@ -58,7 +60,9 @@ void Greeting::OnFrame(const Frame& frame) {
 
 void Greeting::OnHello(const Frame& frame) {
   theirs_ = DecodeHello(frame.payload);
-  if (theirs_->version != mine_.version || !JobsDiffer(mine_, *theirs_)) {
+  const bool other_program = theirs_->version != mine_.version || theirs_->sender != mine_.receiver ||
+                             theirs_->receiver != mine_.sender;  // its job is of no interest then
+  if (other_program || !JobsDiffer(mine_, *theirs_)) {
     return Finish({.hello = theirs_, .job = {}, .cause = {}});
   }
   channel_->Post(FrameType::kJob, ToBytes(job_json_));

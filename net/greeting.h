@@ -19,7 +19,8 @@ struct Greeted {
 };
 
 /// Exchanges hellos with the peer of a secured channel and, where the jobs differ, the jobs' texts. Opens the channel and
-/// leaves it open, but for a failure, after which it closes. Keeps itself alive until `done` has been called, on the I/O thread.
+/// leaves it open, but for a failure, after which it closes. Lives as long as the channel's handlers: until `done`, which is
+/// called on the I/O thread and must give the channel new ones or close it, or until somebody else closes the channel.
 class Greeting : public std::enable_shared_from_this<Greeting> {
  public:
   using DoneHandler = std::function<void(const Greeted& result)>;

@@ -161,7 +161,11 @@ void Starter::Update() {
     for (const Slot& slot : slots_) {
       if (!slot.channel) continue;
       slot.channel->BeginSession(session);
-      if (slot.ready == session) slot.channel->Pause();
+      if (slot.ready == session) {
+        slot.channel->Pause();
+      } else {
+        slot.channel->Resume();  // it may have stopped at the word for a session that has been given up
+      }
     }
   }
   Links links{.session = session, .channels = {}};
