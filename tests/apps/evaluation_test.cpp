@@ -1,0 +1,40 @@
+#include "apps/evaluation.h"
+
+#include <gtest/gtest.h>
+
+namespace trefoil::apps {
+namespace {
+
+data::Table TableOf(std::initializer_list<float> x, std::vector<int> y) {
+  data::Table table{.x = data::Matrix(static_cast<Eigen::Index>(y.size()), 1), .y = std::move(y)};
+  std::copy(x.begin(), x.end(), table.x.data());
+  return table;
+}
+
+TEST(Predict, TakesTheSignOfOneLogit) {
+  const ml::LinearModel model{.weights = Eigen::MatrixXd::Constant(1, 1, 2.0),
+                              .bias = Eigen::VectorXd::Constant(1, -1.0)};
+  EXPECT_EQ(Predict(model, TableOf({0.0F, 0.5F, 0.6F}, {0, 0, 0}).x), (std::vector<int>{0, 0, 1}));
+}
+
+TEST(Predict, TakesTheLargestOfSeveralLogits) {
+  ml::LinearModel model{.weights = Eigen::MatrixXd(1, 3), .bias = Eigen::VectorXd(3)};
+  model.weights << -1.0, 0.0, 1.0;
+  model.bias << 0.0, 0.5, 0.0;
+  EXPECT_EQ(Predict(model, TableOf({-1.0F, 0.0F, 1.0F}, {0, 0, 0}).x), (std::vector<int>{0, 1, 2}));
+}
+
+TEST(Evaluate, CountsByClass) {
+  const ml::LinearModel model{.weights = Eigen::MatrixXd::Constant(1, 1, 1.0),
+                              .bias = Eigen::VectorXd::Zero(1)};
+  const auto evaluation = Evaluate(model, TableOf({1.0F, -1.0F, 1.0F, -1.0F, 1.0F}, {1, 0, 0, 0, 1}), 2);
+  EXPECT_EQ(evaluation.records, 5);
+  EXPECT_DOUBLE_EQ(evaluation.accuracy(), 0.8);
+  EXPECT_EQ(evaluation.classes[0].records, 3);
+  EXPECT_EQ(evaluation.classes[0].correct, 2);
+  EXPECT_EQ(evaluation.classes[0].predicted, 2);
+  EXPECT_EQ(evaluation.classes[1].predicted, 3);
+}
+
+}  // namespace
+}  // namespace trefoil::apps

@@ -1,0 +1,74 @@
+#include "apps/model_file.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "apps/files.h"
+#include "base/error.h"
+#include "tests/apps/temporary_folder.h"
+
+namespace trefoil::apps {
+namespace {
+
+Job SmallJob(int classes) {
+  Job job;
+  job.name = "small";
+  job.data.name = "small";
+  job.data.rows = {10, 10, 10};
+  job.data.features = 3;
+  job.data.classes = classes;
+  job.training = {.steps = 1, .expected_batch = 3, .max_batch_per_owner = 5, .learning_rate = 1.0};
+  job.privacy.sigma = 1.0;
+  job.privacy.delta = 1e-5;
+  job.privacy.clip = 1.0;
+  return job;
+}
+
+ml::LinearModel ModelWith(Eigen::Index columns) {
+  ml::LinearModel model{.weights = Eigen::MatrixXd(3, columns), .bias = Eigen::VectorXd(columns)};
+  for (Eigen::Index i = 0; i < model.weights.size(); ++i)
+    model.weights(i / columns, i % columns) = 0.1 * double(i);
+  for (Eigen::Index i = 0; i < columns; ++i) model.bias(i) = -1.0 - double(i);
+  return model;
+}
+
+class ModelFileTest : public testing::TestWithParam<int> {};
+
+TEST_P(ModelFileTest, ReadsBackWhatWasSaved) {
+  const TemporaryFolder folder;
+  const auto job = SmallJob(GetParam());
+  const auto model = ModelWith(GetParam() == 2 ? 1 : GetParam());
+  SaveModel(folder.path() / "model.npz", model, job);
+  SaveModel(folder.path() / "again.npz", model, job);
+  const auto loaded = LoadModel(folder.path() / "model.npz");
+  EXPECT_EQ(loaded.model.weights, model.weights);
+  EXPECT_EQ(loaded.model.bias, model.bias);
+  EXPECT_EQ(JobHash(loaded.job), JobHash(job));
+  EXPECT_EQ(ReadTextFile(folder.path() / "model.npz", ""), ReadTextFile(folder.path() / "again.npz", ""));
+}
+
+INSTANTIATE_TEST_SUITE_P(Classes, ModelFileTest, testing::Values(2, 3));
+
+TEST(ModelFile, RefusesShapesThatAreNotItsJobs) {
+  const TemporaryFolder folder;
+  SaveModel(folder.path() / "model.npz", ModelWith(2), SmallJob(3));
+  EXPECT_THROW((void)LoadModel(folder.path() / "model.npz"), DataError);
+}
+
+TEST(ModelFile, RefusesValuesThatAreNotFinite) {
+  const TemporaryFolder folder;
+  auto model = ModelWith(3);
+  model.weights(1, 1) = std::numeric_limits<double>::quiet_NaN();
+  SaveModel(folder.path() / "model.npz", model, SmallJob(3));
+  EXPECT_THROW((void)LoadModel(folder.path() / "model.npz"), DataError);
+}
+
+TEST(ModelFile, RefusesWhatIsNoModel) {
+  const TemporaryFolder folder;
+  EXPECT_THROW((void)LoadModel(folder.path() / "none.npz"), DataError);
+  EXPECT_THROW((void)LoadModel(folder.Write("text.npz", "text")), DataError);
+}
+
+}  // namespace
+}  // namespace trefoil::apps

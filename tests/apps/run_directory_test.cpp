@@ -1,0 +1,78 @@
+#include "apps/run_directory.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "apps/files.h"
+#include "base/error.h"
+#include "tests/apps/temporary_folder.h"
+
+namespace trefoil::apps {
+namespace {
+
+TEST(RunDirectory, IsRefusedUnlessEmpty) {
+  const TemporaryFolder folder;
+  MakeRunDirectory(folder.path() / "a/b");
+  MakeRunDirectory(folder.path() / "a/b");
+  EXPECT_THROW(MakeRunDirectory(folder.path() / "a"), ConfigError);
+  EXPECT_THROW(MakeRunDirectory(folder.Write("file", "")), ConfigError);
+}
+
+TEST(Summary, ReadsBackAndHasTheKeysInOrder) {
+  const TemporaryFolder folder;
+  const Summary summary{.job = "mnist",
+                        .steps = 439,
+                        .epsilon_outsider = 3.0,
+                        .epsilon_insider = std::numeric_limits<double>::infinity(),
+                        .delta = 1e-5,
+                        .sigma = 1.25,
+                        .sensitivity = 0.501,
+                        .seconds = 12.5,
+                        .rounds = 4390,
+                        .bytes_sent = 1'000'000'000'000,
+                        .peak_rss_bytes = 5};
+  const auto file = folder.path() / "summary.json";
+  WriteSummary(file, summary);
+  const auto json = nlohmann::ordered_json::parse(ReadTextFile(file, ""));
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"job", "steps", "epsilon_outsider", "epsilon_insider", "delta",
+                                            "sigma", "sensitivity", "accuracy", "seconds", "rounds",
+                                            "bytes_sent", "peak_rss_bytes"}));
+  EXPECT_TRUE(json["accuracy"].is_null());
+  EXPECT_TRUE(json["epsilon_insider"].is_null());
+  const auto again = ReadSummary(file);
+  EXPECT_EQ(again.bytes_sent, summary.bytes_sent);
+  EXPECT_EQ(again.epsilon_insider, summary.epsilon_insider);
+  EXPECT_FALSE(again.accuracy);
+}
+
+TEST(ProgressFile, LastLineIsFoundWhileItGrows) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "progress.csv";
+  EXPECT_FALSE(LastProgress(file, 20));
+  ProgressFile progress(file);
+  EXPECT_FALSE(LastProgress(file, 20));
+  for (int step = 1; step <= 20; ++step) {
+    progress.Append({.step = step,
+                     .steps = 20,
+                     .seconds = step * 0.5,
+                     .rounds = 10U * static_cast<unsigned>(step),
+                     .bytes_sent = 1000,
+                     .epsilon_outsider = std::numeric_limits<double>::infinity(),
+                     .epsilon_insider = 0.25});
+    const auto last = LastProgress(file, 20);
+    ASSERT_TRUE(last);
+    EXPECT_EQ(last->step, step);
+    EXPECT_EQ(last->rounds, 10U * static_cast<unsigned>(step));
+    EXPECT_EQ(last->epsilon_outsider, std::numeric_limits<double>::infinity());
+    EXPECT_EQ(last->epsilon_insider, 0.25);
+  }
+  std::ofstream(file, std::ios::app) << "21,half";
+  EXPECT_EQ(LastProgress(file, 20)->step, 20);
+}
+
+}  // namespace
+}  // namespace trefoil::apps
