@@ -157,14 +157,22 @@ class Local(Training):
         except OSError:
             return False
 
-    def test_too_few_columns_are_a_data_error(self):
-        data = self.folder / "small"
+    def test_data_is_found_and_checked(self):
+        """A folder of 300 training rows and no test data, named in either way."""
+        data = self.folder / "root/small"
         self.succeed("local", "--job", self.job, "--out", "d", "--prepare")
-        data.mkdir()
-        for kind, name in [("images", "images-idx3-ubyte.gz"), ("labels", "labels-idx1-ubyte.gz")]:
+        data.mkdir(parents=True)
+        for name in ["images-idx3-ubyte.gz", "labels-idx1-ubyte.gz"]:
             (data / f"train-{name}").write_bytes((self.folder / f"d/party-0/data/{name}").read_bytes())
-        self.fail_with(4, "small/train-images", "local", "--job", self.job, "--data", "small", "--out", "o",
-                       "--set", "data.features=10")
+        local = ("local", "--job", self.job, "--set", "data.name=small", "--set", "local.split=[0.5, 0.2, 0.2]", "--out")
+
+        output = self.succeed(*local, "o", "--prepare", environment={"TREFOIL_DATA": str(self.folder / "root")})
+        self.assertIn("rows: 150, 60, 60; 30 beyond data.rows left out", output)
+        output = self.succeed(*local, "p", "--data", data)
+        self.assertIn("accuracy unknown", output)
+        self.assertIsNone(json.loads((self.folder / "p/summary.json").read_text())["accuracy"])
+        self.fail_with(4, "small/train-images", *local, "q", "--data", data, "--set", "data.features=10")
+        self.assertEqual(list((self.folder / "q").iterdir()), [])
 
 
 class Run(Training):
