@@ -1,0 +1,33 @@
+#pragma once
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace trefoil::reference {
+
+/// DP-SGD for one-vs-rest logistic regression in double precision, one example at a time: what the secure training is
+/// compared with. Rows of x carry no bias entry; a bias of 1 is appended here.
+struct PlainDpSgd {
+  Eigen::MatrixXd weights;  ///< (p + 1) x c, zero at first
+  double clip = 1;
+  double learning_rate = 1;
+  double expected_batch = 1;
+
+  /// One step on the given rows; `noise` is added to the sum of clipped gradients. `targets` is B x c of 0 and 1.
+  void Step(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& targets, const Eigen::MatrixXd& noise) {
+    Eigen::MatrixXd sum = noise;
+    for (Eigen::Index j = 0; j < rows.rows(); ++j) {
+      Eigen::VectorXd x(rows.cols() + 1);
+      x << rows.row(j).transpose(), 1.0;
+      const Eigen::VectorXd logits = weights.transpose() * x;
+      const Eigen::VectorXd errors =
+          logits.unaryExpr([](double z) { return 1 / (1 + std::exp(-z)); }) - targets.row(j).transpose();
+      const Eigen::MatrixXd gradient = x * errors.transpose();
+      sum += gradient * std::min(1.0, clip / std::max(gradient.norm(), 1e-300));
+    }
+    weights -= learning_rate / expected_batch * sum;
+  }
+};
+
+}  // namespace trefoil::reference
