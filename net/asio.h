@@ -1,9 +1,10 @@
 #pragma once
-// The only door to Boost.Asio, for net/*.cpp alone. Boost 1.74 uses std::exchange without including <utility>.
+// The only door to Boost.Asio, for net/*.cpp alone. Boost 1.74 uses std::exchange without including
+// <utility>.
 #include <utility>
 
-// Memory fences around handlers: every io_context here has one thread, which meets others through mutexes only, and the thread
-// sanitizer does not understand fences.
+// Memory fences around handlers: every io_context here has one thread, which meets others through mutexes
+// only, and the thread sanitizer does not understand fences.
 #define BOOST_ASIO_DISABLE_FENCED_BLOCK
 
 #include <boost/asio/connect.hpp>

@@ -35,7 +35,8 @@ void AddExtension(X509* certificate, int nid, const char* value) {
 
 void SetSerial(X509* certificate) {
   const BignumPtr serial(BN_new());
-  Check(serial && BN_rand(serial.get(), kSerialBits, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) == 1, "serial number");
+  Check(serial && BN_rand(serial.get(), kSerialBits, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) == 1,
+        "serial number");
   Check(BN_to_ASN1_INTEGER(serial.get(), X509_get_serialNumber(certificate)) != nullptr, "serial number");
 }
 
@@ -48,8 +49,10 @@ void SetName(X509* certificate, const std::string& common_name) {
 }
 
 void SetValidity(X509* certificate, system_clock::time_point not_before, system_clock::time_point not_after) {
-  Check(ASN1_TIME_set(X509_getm_notBefore(certificate), system_clock::to_time_t(not_before)) != nullptr, "start date");
-  Check(ASN1_TIME_set(X509_getm_notAfter(certificate), system_clock::to_time_t(not_after)) != nullptr, "end date");
+  Check(ASN1_TIME_set(X509_getm_notBefore(certificate), system_clock::to_time_t(not_before)) != nullptr,
+        "start date");
+  Check(ASN1_TIME_set(X509_getm_notAfter(certificate), system_clock::to_time_t(not_after)) != nullptr,
+        "end date");
 }
 
 std::string TakeText(BIO* bio) {
@@ -81,10 +84,11 @@ std::string FingerprintOf(const X509& certificate) {
 // The name comes from a partner's file and goes to a terminal.
 std::string CommonName(const X509& certificate) {
   std::array<char, 2 * kMaxCommonName + 1> buffer{};
-  const int size = X509_NAME_get_text_by_NID(X509_get_subject_name(&certificate), NID_commonName, buffer.data(),
-                                             static_cast<int>(buffer.size()));
+  const int size = X509_NAME_get_text_by_NID(X509_get_subject_name(&certificate), NID_commonName,
+                                             buffer.data(), static_cast<int>(buffer.size()));
   std::string name(buffer.data(), static_cast<std::size_t>(std::max(size, 0)));
-  std::replace_if(name.begin(), name.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return name;
 }
 
@@ -98,7 +102,8 @@ Identity MakeIdentity(const std::string& common_name) {
 Identity MakeIdentity(const std::string& common_name, system_clock::time_point not_before,
                       system_clock::time_point not_after) {
   if (common_name.empty() || common_name.size() > kMaxCommonName) {
-    throw ConfigError("certificate name of " + std::to_string(common_name.size()) + " characters, 1 to 64 expected");
+    throw ConfigError("certificate name of " + std::to_string(common_name.size()) +
+                      " characters, 1 to 64 expected");
   }
   const EvpKeyPtr key(EVP_EC_gen("P-256"));
   Check(key != nullptr, "key");
@@ -116,12 +121,15 @@ Identity MakeIdentity(const std::string& common_name, system_clock::time_point n
   const BioPtr certificate_text(BIO_new(BIO_s_mem()));
   Check(certificate_text && PEM_write_bio_X509(certificate_text.get(), certificate.get()) == 1, "text");
   const BioPtr key_text(BIO_new(BIO_s_secmem()));
-  Check(key_text && PEM_write_bio_PKCS8PrivateKey(key_text.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1,
+  Check(key_text && PEM_write_bio_PKCS8PrivateKey(key_text.get(), key.get(), nullptr, nullptr, 0, nullptr,
+                                                  nullptr) == 1,
         "key text");
   return {TakeText(certificate_text.get()), TakeText(key_text.get())};
 }
 
-std::string Fingerprint(const std::string& certificate_pem) { return FingerprintOf(*ReadCertificate(certificate_pem)); }
+std::string Fingerprint(const std::string& certificate_pem) {
+  return FingerprintOf(*ReadCertificate(certificate_pem));
+}
 
 CertificateInfo Inspect(const std::string& certificate_pem) {
   const X509Ptr certificate = ReadCertificate(certificate_pem);

@@ -18,17 +18,18 @@ struct CertificateInfo {
   std::string fingerprint;  ///< as Fingerprint()
 };
 
-/// A fresh key (EC P-256) and a self-signed X.509 v3 certificate for it, valid for one year from now (and from an hour ago,
-/// so that a peer whose clock is a little behind accepts it).
-/// Throws ConfigError unless `common_name` has 1 to 64 characters.
+/// A fresh key (EC P-256) and a self-signed X.509 v3 certificate for it, valid for one year from now (and
+/// from an hour ago, so that a peer whose clock is a little behind accepts it). Throws ConfigError unless
+/// `common_name` has 1 to 64 characters.
 [[nodiscard]] Identity MakeIdentity(const std::string& common_name);
 
 /// The same with a validity of one's own choice.
-[[nodiscard]] Identity MakeIdentity(const std::string& common_name, std::chrono::system_clock::time_point not_before,
+[[nodiscard]] Identity MakeIdentity(const std::string& common_name,
+                                    std::chrono::system_clock::time_point not_before,
                                     std::chrono::system_clock::time_point not_after);
 
-/// SHA-256 of the certificate's DER form, as upper-case hexadecimal pairs joined by colons: what two people compare by
-/// telephone. Throws ConfigError if the text holds no certificate.
+/// SHA-256 of the certificate's DER form, as upper-case hexadecimal pairs joined by colons: what two people
+/// compare by telephone. Throws ConfigError if the text holds no certificate.
 [[nodiscard]] std::string Fingerprint(const std::string& certificate_pem);
 
 /// Throws ConfigError if the text holds no certificate.

@@ -172,7 +172,8 @@ void Channel::ReadMore() {
 void Channel::OnRead(const ErrorCode& error, std::size_t count) {
   if (state_ == State::kClosed) return;
   end_of_input_ = static_cast<bool>(error);
-  if (state_ == State::kClosing) {  // what still comes is of no use, but must be read so that the peer gets our last words
+  if (state_ == State::kClosing) {  // what still comes is of no use, but must be read so that the peer gets
+                                    // our last words
     if (!error) return ReadMore();
     if (sent_end_ || error != asio::error::eof) Drop();
     return;
@@ -210,7 +211,8 @@ void Channel::Deliver() {
   if (state_ != State::kOpen || paused_) return;
   Pump();  // TLS itself may have something to answer
   if (tls_.closed_by_peer()) {
-    return End({reader_.between_frames() ? Ending::Kind::kClean : Ending::Kind::kLost, "closed the connection"});
+    return End(
+        {reader_.between_frames() ? Ending::Kind::kClean : Ending::Kind::kLost, "closed the connection"});
   }
   ReadMore();
 }
@@ -234,13 +236,15 @@ void Channel::Pump() {
     return;
   }
   writing_ = true;
-  asio::async_write(socket_, asio::buffer(output_),
-                    [self = shared_from_this()](const ErrorCode& error, std::size_t) { self->OnWritten(error); });
+  asio::async_write(
+      socket_, asio::buffer(output_),
+      [self = shared_from_this()](const ErrorCode& error, std::size_t) { self->OnWritten(error); });
 }
 
 void Channel::FillOutput() {
   output_.clear();
-  const bool has_tls = state_ == State::kSecured || state_ == State::kOpen || (state_ == State::kClosing && !said_goodbye_);
+  const bool has_tls =
+      state_ == State::kSecured || state_ == State::kOpen || (state_ == State::kClosing && !said_goodbye_);
   if (has_tls) {
     staging_.clear();
     while (staging_.size() < kBatchBytes && StageFrames()) {
@@ -308,7 +312,8 @@ void Channel::StartTicking() {
   });
 }
 
-// Time is counted in ticks, each armed after the one before: a pause of this process itself is not held against the peer.
+// Time is counted in ticks, each armed after the one before: a pause of this process itself is not held
+// against the peer.
 void Channel::Tick() {
   if (!paused_ && ++quiet_ticks_ >= kTicksPerSilence) {
     return End({Ending::Kind::kLost, "silent for " + DescribeDuration(silence_)});

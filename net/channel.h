@@ -31,9 +31,10 @@ struct Ending {
 /// An error of the operating system in words, beginning in lower case: "connection refused".
 [[nodiscard]] std::string DescribeError(const ErrorCode& error);
 
-/// One TCP connection with TLS on it, carrying frames both ways, with heartbeats. All functions but Post are called on the
-/// I/O thread, and so are the handlers. Order of calls: Secure, then Open, any number of Handle, Post, BeginSession and
-/// Resume, at last Close (or Drop). A channel keeps itself alive as long as an operation of its is under way.
+/// One TCP connection with TLS on it, carrying frames both ways, with heartbeats. All functions but Post are
+/// called on the I/O thread, and so are the handlers. Order of calls: Secure, then Open, any number of
+/// Handle, Post, BeginSession and Resume, at last Close (or Drop). A channel keeps itself alive as long as an
+/// operation of its is under way.
 class Channel : public std::enable_shared_from_this<Channel> {
  public:
   /// Called with an empty text when the TLS handshake is done, else with the cause of the failure.
@@ -55,14 +56,15 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// Queues a kReady frame; it and everything posted later belong to `session`.
   void BeginSession(const SessionId& session);
 
-  /// A kReady frame is delivered and then nothing more until Resume, so that the session's first messages find their reader.
+  /// A kReady frame is delivered and then nothing more until Resume, so that the session's first messages
+  /// find their reader.
   void Resume();
   /// Delivers nothing until Resume.
   void Pause() { paused_ = true; }
   void LimitPayload(std::uint64_t bytes) { reader_.LimitPayload(bytes); }
 
-  /// Sends what is queued, says good-bye and waits until the peer has, too; after `linger` the connection is dropped anyway.
-  /// No handler is called any more.
+  /// Sends what is queued, says good-bye and waits until the peer has, too; after `linger` the connection is
+  /// dropped anyway. No handler is called any more.
   void Close(std::chrono::milliseconds linger);
   /// Drops the connection at once.
   void Drop();

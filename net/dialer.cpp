@@ -13,8 +13,8 @@ constexpr std::chrono::milliseconds kLongestPause{1000};
 
 }  // namespace
 
-Dialer::Dialer(asio::io_context& io, PeerEndpoint peer, std::shared_ptr<const TlsContext> tls, ChannelHandler on_channel,
-               FailureHandler on_failure)
+Dialer::Dialer(asio::io_context& io, PeerEndpoint peer, std::shared_ptr<const TlsContext> tls,
+               ChannelHandler on_channel, FailureHandler on_failure)
     : io_(io),
       peer_(std::move(peer)),
       tls_(std::move(tls)),

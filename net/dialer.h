@@ -11,8 +11,8 @@
 
 namespace trefoil::net {
 
-/// Connects to one peer, again and again until it is stopped, with a pause that grows from 50 ms to 1 s. All functions are
-/// called on the I/O thread, and so are the handlers.
+/// Connects to one peer, again and again until it is stopped, with a pause that grows from 50 ms to 1 s. All
+/// functions are called on the I/O thread, and so are the handlers.
 class Dialer {
  public:
   enum class Stage { kResolve, kConnect, kSecure };
@@ -20,8 +20,8 @@ class Dialer {
   /// After a failed attempt; the next one has been scheduled.
   using FailureHandler = std::function<void(Stage stage, const std::string& cause)>;
 
-  Dialer(asio::io_context& io, PeerEndpoint peer, std::shared_ptr<const TlsContext> tls, ChannelHandler on_channel,
-         FailureHandler on_failure);
+  Dialer(asio::io_context& io, PeerEndpoint peer, std::shared_ptr<const TlsContext> tls,
+         ChannelHandler on_channel, FailureHandler on_failure);
 
   void Dial();
   /// Dials again after the pause: the channel that was handed out is of no use any more.

@@ -39,7 +39,8 @@ FrameHeader DecodeHeader(std::span<const std::byte, kFrameHeaderBytes> bytes) {
   std::size_t at = 0;
   FrameHeader header;
   const auto type = Get<std::uint8_t>(bytes, at);
-  if (type < static_cast<std::uint8_t>(FrameType::kData) || type > static_cast<std::uint8_t>(FrameType::kJob)) {
+  if (type < static_cast<std::uint8_t>(FrameType::kData) ||
+      type > static_cast<std::uint8_t>(FrameType::kJob)) {
     throw ProtocolError("frame of unknown type " + std::to_string(type));
   }
   header.type = static_cast<FrameType>(type);

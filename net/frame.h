@@ -10,11 +10,20 @@ namespace trefoil::net {
 
 using SessionId = std::array<std::uint8_t, 16>;
 
-/// kHello opens a link, kJob follows where the jobs differ, kReady carries the session in its header and begins it.
-enum class FrameType : std::uint8_t { kData = 1, kHeartbeat = 2, kAbort = 3, kHello = 4, kReady = 5, kJob = 6 };
+/// kHello opens a link, kJob follows where the jobs differ, kReady carries the session in its header and
+/// begins it.
+enum class FrameType : std::uint8_t {
+  kData = 1,
+  kHeartbeat = 2,
+  kAbort = 3,
+  kHello = 4,
+  kReady = 5,
+  kJob = 6
+};
 
-/// The header in front of every message on a link: type (1 byte), depth (4), sequence number (8), payload length (8),
-/// session (16), little-endian. Sequence numbers count the frames of one direction of one link from 0.
+/// The header in front of every message on a link: type (1 byte), depth (4), sequence number (8), payload
+/// length (8), session (16), little-endian. Sequence numbers count the frames of one direction of one link
+/// from 0.
 struct FrameHeader {
   FrameType type = FrameType::kData;
   std::uint32_t depth = 0;

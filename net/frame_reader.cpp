@@ -38,8 +38,8 @@ std::optional<Frame> FrameReader::Filled(std::size_t count) {
 void FrameReader::CheckHeader() {
   header_ = DecodeHeader(head_);
   if (header_.length > limit_) {
-    throw ProtocolError("frame of " + std::to_string(header_.length) + " bytes, at most " + std::to_string(limit_) +
-                        " expected");
+    throw ProtocolError("frame of " + std::to_string(header_.length) + " bytes, at most " +
+                        std::to_string(limit_) + " expected");
   }
   if (header_.type == FrameType::kReady) session_ = header_.session;
   CheckInSequence(header_, session_, next_sequence_++);

@@ -14,9 +14,10 @@ struct Frame {
   Bytes payload;
 };
 
-/// Cuts one direction of a link into frames and checks each header before any of its payload is read: type, length, sequence
-/// number and session. The session is all zeros until a kReady frame brings one, which then holds for that frame and all that
-/// follow. Memory for a payload grows with the bytes that have arrived, not with the length announced.
+/// Cuts one direction of a link into frames and checks each header before any of its payload is read: type,
+/// length, sequence number and session. The session is all zeros until a kReady frame brings one, which then
+/// holds for that frame and all that follow. Memory for a payload grows with the bytes that have arrived, not
+/// with the length announced.
 class FrameReader {
  public:
   /// Where the next bytes of the stream go; never empty.

@@ -23,20 +23,27 @@ std::string ToText(const Bytes& bytes) { return {reinterpret_cast<const char*>(b
 
 }  // namespace
 
-void Greeting::Begin(const std::shared_ptr<Channel>& channel, asio::io_context& io, Hello hello, std::string job_json,
-                     std::chrono::milliseconds deadline, std::chrono::milliseconds silence, DoneHandler done) {
+void Greeting::Begin(const std::shared_ptr<Channel>& channel, asio::io_context& io, Hello hello,
+                     std::string job_json, std::chrono::milliseconds deadline,
+                     std::chrono::milliseconds silence, DoneHandler done) {
   hello.receiver = channel->party();
   hello.clock_milliseconds = WallClockMilliseconds();
-  std::make_shared<Greeting>(channel, io, hello, std::move(job_json), std::move(done))->Start(deadline, silence);
+  std::make_shared<Greeting>(channel, io, hello, std::move(job_json), std::move(done))
+      ->Start(deadline, silence);
 }
 
 Greeting::Greeting(std::shared_ptr<Channel> channel, asio::io_context& io, Hello hello, std::string job_json,
                    DoneHandler done)
-    : channel_(std::move(channel)), timer_(io), mine_(hello), job_json_(std::move(job_json)), done_(std::move(done)) {}
+    : channel_(std::move(channel)),
+      timer_(io),
+      mine_(hello),
+      job_json_(std::move(job_json)),
+      done_(std::move(done)) {}
 
 void Greeting::Start(std::chrono::milliseconds deadline, std::chrono::milliseconds silence) {
   timer_.expires_after(deadline);
-  // Only the channel's handlers keep the greeting alive, so that a channel closed by others ends it, and its timer.
+  // Only the channel's handlers keep the greeting alive, so that a channel closed by others ends it, and its
+  // timer.
   timer_.async_wait([weak = weak_from_this(), deadline](const ErrorCode& error) {
     if (error) return;
     if (const auto self = weak.lock()) self->Fail("no greeting within " + DescribeDuration(deadline));

@@ -18,18 +18,21 @@ struct Greeted {
   std::string cause;  ///< if there is no hello
 };
 
-/// Exchanges hellos with the peer of a secured channel and, where the jobs differ, the jobs' texts. Opens the channel and
-/// leaves it open, but for a failure, after which it closes. Lives as long as the channel's handlers: until `done`, which is
-/// called on the I/O thread and must give the channel new ones or close it, or until somebody else closes the channel.
+/// Exchanges hellos with the peer of a secured channel and, where the jobs differ, the jobs' texts. Opens the
+/// channel and leaves it open, but for a failure, after which it closes. Lives as long as the channel's
+/// handlers: until `done`, which is called on the I/O thread and must give the channel new ones or close it,
+/// or until somebody else closes the channel.
 class Greeting : public std::enable_shared_from_this<Greeting> {
  public:
   using DoneHandler = std::function<void(const Greeted& result)>;
 
   /// `hello.receiver` and the clock are filled in here.
-  static void Begin(const std::shared_ptr<Channel>& channel, asio::io_context& io, Hello hello, std::string job_json,
-                    std::chrono::milliseconds deadline, std::chrono::milliseconds silence, DoneHandler done);
+  static void Begin(const std::shared_ptr<Channel>& channel, asio::io_context& io, Hello hello,
+                    std::string job_json, std::chrono::milliseconds deadline,
+                    std::chrono::milliseconds silence, DoneHandler done);
 
-  Greeting(std::shared_ptr<Channel> channel, asio::io_context& io, Hello hello, std::string job_json, DoneHandler done);
+  Greeting(std::shared_ptr<Channel> channel, asio::io_context& io, Hello hello, std::string job_json,
+           DoneHandler done);
 
  private:
   void Start(std::chrono::milliseconds deadline, std::chrono::milliseconds silence);

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include <nlohmann/json.hpp>
 #include <openssl/evp.h>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 
@@ -24,7 +24,8 @@ constexpr std::string_view kSessionPrefix = "trefoil session 1";
 
 std::array<std::uint8_t, kHashBytes> Sha256(std::span<const std::uint8_t> bytes) {
   std::array<std::uint8_t, kHashBytes> digest{};
-  Require(EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr) == 1, "SHA-256");
+  Require(EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr) == 1,
+          "SHA-256");
   return digest;
 }
 
@@ -34,7 +35,8 @@ class Writer {
     for (int i = 0; i < bytes; ++i) out_.push_back(static_cast<std::byte>(value >> (8 * i)));
   }
   void Block(std::span<const std::uint8_t> bytes) {
-    std::transform(bytes.begin(), bytes.end(), std::back_inserter(out_), [](std::uint8_t b) { return std::byte{b}; });
+    std::transform(bytes.begin(), bytes.end(), std::back_inserter(out_),
+                   [](std::uint8_t b) { return std::byte{b}; });
   }
   Bytes Take() { return std::move(out_); }
 
@@ -110,7 +112,8 @@ std::optional<Difference> Compare(const std::string& path, const Json& mine, con
     return std::nullopt;
   }
   // By text, so that 1 and 1.0, which hash differently, differ here as well.
-  if (mine.type() == theirs.type() && mine.dump() == theirs.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+  if (mine.type() == theirs.type() &&
+      mine.dump() == theirs.dump(-1, ' ', false, Json::error_handler_t::replace)) {
     return std::nullopt;
   }
   return Difference{path, Show(mine), Show(theirs)};
@@ -137,19 +140,21 @@ Bytes EncodeHello(const Hello& hello) {
 }
 
 Hello DecodeHello(std::span<const std::byte> bytes) {
-  if (bytes.size() < kVersionBytes) throw ProtocolError("greeting of " + std::to_string(bytes.size()) + " bytes");
+  if (bytes.size() < kVersionBytes)
+    throw ProtocolError("greeting of " + std::to_string(bytes.size()) + " bytes");
   Reader in(bytes);
   Hello hello;
   hello.version = static_cast<std::uint32_t>(in.Number(kVersionBytes));
   if (hello.version != kProtocolVersion) return hello;
   if (bytes.size() != kHelloBytes) {
-    throw ProtocolError("greeting of " + std::to_string(bytes.size()) + " bytes, " + std::to_string(kHelloBytes) +
-                        " expected");
+    throw ProtocolError("greeting of " + std::to_string(bytes.size()) + " bytes, " +
+                        std::to_string(kHelloBytes) + " expected");
   }
   hello.sender = static_cast<int>(in.Number(1));
   hello.receiver = static_cast<int>(in.Number(1));
   const std::uint64_t purpose = in.Number(1);
-  if (purpose != static_cast<std::uint64_t>(Purpose::kRun) && purpose != static_cast<std::uint64_t>(Purpose::kCheck)) {
+  if (purpose != static_cast<std::uint64_t>(Purpose::kRun) &&
+      purpose != static_cast<std::uint64_t>(Purpose::kCheck)) {
     throw ProtocolError("greeting of unknown purpose " + std::to_string(purpose));
   }
   hello.purpose = static_cast<Purpose>(purpose);
@@ -176,22 +181,25 @@ SessionId MakeSession(const std::array<Nonce, kParties>& nonces) {
 void CheckGreeting(const Hello& mine, const Hello& theirs, int peer) {
   const std::string name = "party " + std::to_string(peer);
   if (theirs.version != mine.version) {
-    throw ConfigError(name + ": speaks protocol version " + std::to_string(theirs.version) + ", this party version " +
-                      std::to_string(mine.version) + "; all three must run the same release");
+    throw ConfigError(name + ": speaks protocol version " + std::to_string(theirs.version) +
+                      ", this party version " + std::to_string(mine.version) +
+                      "; all three must run the same release");
   }
   if (theirs.sender != peer) {
     throw ConfigError(name + ": its program says that it is party " + std::to_string(theirs.sender) +
                       "; compare id in the party files");
   }
   if (theirs.receiver != mine.sender) {
-    throw ConfigError(name + ": takes this party for party " + std::to_string(theirs.receiver) + ", but it is party " +
-                      std::to_string(mine.sender) + "; compare id in the party files");
+    throw ConfigError(name + ": takes this party for party " + std::to_string(theirs.receiver) +
+                      ", but it is party " + std::to_string(mine.sender) + "; compare id in the party files");
   }
 }
 
 bool JobsDiffer(const Hello& mine, const Hello& theirs) {
   constexpr JobHash kNone{};
-  const auto no_job = [&](const Hello& hello) { return hello.purpose == Purpose::kCheck && hello.job == kNone; };
+  const auto no_job = [&](const Hello& hello) {
+    return hello.purpose == Purpose::kCheck && hello.job == kNone;
+  };
   return !no_job(mine) && !no_job(theirs) && mine.job != theirs.job;
 }
 
@@ -199,8 +207,10 @@ std::string DescribeJobDifference(const std::string& mine, const std::string& th
   const std::string name = "party " + std::to_string(peer);
   const Json here = ParseJob(mine);
   const Json there = ParseJob(theirs);
-  if (there.is_discarded() || !there.is_object()) return "job: differs from that of " + name + ", which sent no readable job";
-  if (here.is_discarded() || !here.is_object()) return "job: differs from that of " + name + ", and this party has none";
+  if (there.is_discarded() || !there.is_object())
+    return "job: differs from that of " + name + ", which sent no readable job";
+  if (here.is_discarded() || !here.is_object())
+    return "job: differs from that of " + name + ", and this party has none";
   const auto difference = Compare("", here, there);
   if (!difference) return "job: its text differs from that of " + name + ", its values do not";
   return difference->key + ": " + difference->mine + " here, " + difference->theirs + " at " + name;

@@ -26,7 +26,7 @@ struct Hello {
   int receiver = 0;
   Purpose purpose = Purpose::kRun;
   Nonce nonce{};
-  JobHash job{};                    ///< all zeros: no job
+  JobHash job{};                        ///< all zeros: no job
   std::int64_t clock_milliseconds = 0;  ///< the sender's wall clock, since 1970
 };
 
@@ -38,17 +38,19 @@ struct Hello {
 /// SHA-256 of the job's text; all zeros for an empty text.
 [[nodiscard]] JobHash HashJob(const std::string& job_json);
 
-/// The first 16 bytes of the SHA-256 of a fixed prefix and the three parties' nonces, in the order of the parties.
+/// The first 16 bytes of the SHA-256 of a fixed prefix and the three parties' nonces, in the order of the
+/// parties.
 [[nodiscard]] SessionId MakeSession(const std::array<Nonce, kParties>& nonces);
 
-/// Throws ConfigError unless `theirs`, the answer of `peer`, is of the same version and from that party to this one.
+/// Throws ConfigError unless `theirs`, the answer of `peer`, is of the same version and from that party to
+/// this one.
 void CheckGreeting(const Hello& mine, const Hello& theirs, int peer);
 
 /// Whether the jobs are to be compared (a check without a job is not) and differ.
 [[nodiscard]] bool JobsDiffer(const Hello& mine, const Hello& theirs);
 
-/// One line that names the first key, in sorted order, in which two jobs differ: "privacy.epsilon: 3.0 here, 1.0 at party 1".
-/// Nothing is assumed about `theirs`, which came from the network.
+/// One line that names the first key, in sorted order, in which two jobs differ: "privacy.epsilon: 3.0
+/// here, 1.0 at party 1". Nothing is assumed about `theirs`, which came from the network.
 [[nodiscard]] std::string DescribeJobDifference(const std::string& mine, const std::string& theirs, int peer);
 
 }  // namespace trefoil::net

@@ -28,7 +28,8 @@ void Links::Attach(const std::array<std::shared_ptr<Channel>, kParties>& channel
 }
 
 void Links::Post(int peer, Message message) {
-  channels_[static_cast<std::size_t>(peer)]->Post(FrameType::kData, std::move(message.payload), message.depth);
+  channels_[static_cast<std::size_t>(peer)]->Post(FrameType::kData, std::move(message.payload),
+                                                  message.depth);
 }
 
 void Links::Lose(const Failure& failure) {
@@ -85,7 +86,8 @@ void Links::OnAbort(int peer, const Frame& frame) {
 void Links::OnEnd(int peer, const Ending& ending) {
   if (ended_ || reporter_ == peer) return;
   if (ending.kind == Ending::Kind::kClean) return mailbox_.Finish(peer);
-  const auto kind = ending.kind == Ending::Kind::kGarbage ? Failure::Kind::kProtocol : Failure::Kind::kNetwork;
+  const auto kind =
+      ending.kind == Ending::Kind::kGarbage ? Failure::Kind::kProtocol : Failure::Kind::kNetwork;
   Lose({.kind = kind, .peer = peer, .cause = ending.cause});
 }
 

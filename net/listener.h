@@ -24,9 +24,10 @@ class LogLimiter {
   std::map<std::string, Clock::time_point> last_;
 };
 
-/// Accepts connections, does TLS with them, and hands on those that show a pinned certificate. Everything else is logged and
-/// refused. At most kMaxHalfOpen connections are in their handshake: one more drops the oldest, so that a real peer always
-/// gets its turn. All functions but the constructor are called on the I/O thread.
+/// Accepts connections, does TLS with them, and hands on those that show a pinned certificate. Everything
+/// else is logged and refused. At most kMaxHalfOpen connections are in their handshake: one more drops the
+/// oldest, so that a real peer always gets its turn. All functions but the constructor are called on the I/O
+/// thread.
 class Listener {
  public:
   using ChannelHandler = std::function<void(const std::shared_ptr<Channel>& channel)>;
@@ -35,8 +36,9 @@ class Listener {
   static constexpr std::size_t kMaxHalfOpen = 64;
 
   /// Opens the port. Throws ConfigError if that fails.
-  Listener(asio::io_context& io, const std::string& host, std::uint16_t port, std::shared_ptr<const TlsContext> tls,
-           std::chrono::milliseconds handshake_deadline, ChannelHandler on_channel, LogHandler log);
+  Listener(asio::io_context& io, const std::string& host, std::uint16_t port,
+           std::shared_ptr<const TlsContext> tls, std::chrono::milliseconds handshake_deadline,
+           ChannelHandler on_channel, LogHandler log);
 
   void Start();
   void Stop();

@@ -54,7 +54,8 @@ class LocalTransport final : public Transport {
     if (std::exchange(closed_, true)) return;
     for (int peer = 0; peer < kParties; ++peer) {
       if (peer == self()) continue;
-      Put(peer, {.type = FrameType::kAbort}, {static_cast<std::byte>(reason.code), static_cast<std::byte>(reason.about)});
+      Put(peer, {.type = FrameType::kAbort},
+          {static_cast<std::byte>(reason.code), static_cast<std::byte>(reason.about)});
     }
   }
 
@@ -102,7 +103,8 @@ class LocalTransport final : public Transport {
 
 std::array<std::unique_ptr<Transport>, kParties> MakeLocalTransports(std::chrono::milliseconds timeout) {
   auto mesh = std::make_shared<Mesh>();
-  return {std::make_unique<LocalTransport>(0, mesh, timeout), std::make_unique<LocalTransport>(1, mesh, timeout),
+  return {std::make_unique<LocalTransport>(0, mesh, timeout),
+          std::make_unique<LocalTransport>(1, mesh, timeout),
           std::make_unique<LocalTransport>(2, mesh, timeout)};
 }
 

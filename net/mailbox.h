@@ -21,7 +21,8 @@ struct Failure {
 /// Throws the failure as NetworkError or ProtocolError.
 [[noreturn]] void Throw(const Failure& failure);
 
-/// Where the I/O thread puts what arrives and the protocols' thread waits for it. All functions may be called by any thread.
+/// Where the I/O thread puts what arrives and the protocols' thread waits for it. All functions may be called
+/// by any thread.
 class Mailbox {
  public:
   void Put(int peer, Message message);
@@ -30,8 +31,8 @@ class Mailbox {
   /// The first failure stays.
   void Fail(Failure failure);
 
-  /// Waits for the peer's next message. If there is a failure, or the peer has finished without one (which becomes the
-  /// failure), puts it into `failure` and returns nothing.
+  /// Waits for the peer's next message. If there is a failure, or the peer has finished without one (which
+  /// becomes the failure), puts it into `failure` and returns nothing.
   [[nodiscard]] std::optional<Message> Take(int peer, Failure& failure);
 
   /// The failure that forbids sending to a peer, if there is one (to have finished becomes one).

@@ -25,8 +25,9 @@ class TlsMeshTransport final : public MeshTransport {
       : MeshTransport(config.self),
         peer_timeout_(config.peer_timeout),
         links_(io_.context(), config.self, mailbox_),
-        starter_(io_.context(), config, [this](const Starter::Links& links) { OnReady(links); },
-                 [this](std::exception_ptr failure) { started_.set_exception(std::move(failure)); }) {}
+        starter_(
+            io_.context(), config, [this](const Starter::Links& links) { OnReady(links); },
+            [this](std::exception_ptr failure) { started_.set_exception(std::move(failure)); }) {}
 
   ~TlsMeshTransport() override {
     if (std::uncaught_exceptions() > exceptions_at_start_) Abort({.code = AbortCode::kInternal});

@@ -27,21 +27,25 @@ struct MeshConfig {
   std::uint16_t listen_port = 0;
   Identity identity;
   std::array<PeerEndpoint, kParties - 1> peers;
-  std::chrono::milliseconds start_timeout{120'000};  ///< for all three to be connected, whichever starts first
-  std::chrono::milliseconds peer_timeout{10'000};    ///< a peer from which nothing comes for so long is lost
+  std::chrono::milliseconds start_timeout{
+      120'000};                                    ///< for all three to be connected, whichever starts first
+  std::chrono::milliseconds peer_timeout{10'000};  ///< a peer from which nothing comes for so long is lost
   std::string job_json;  ///< canonical compact JSON of the job, at most 1 MiB; its SHA-256 is the job's hash
-  std::function<void(const std::string&)> log;  ///< one line without its end; called on the I/O thread; may be empty
+  std::function<void(const std::string&)>
+      log;  ///< one line without its end; called on the I/O thread; may be empty
 };
 
 /// A transport over TLS 1.3 to two peers whose certificates are pinned (DESIGN, section 9).
 ///
-/// Failure, once found, is final and the same for every later call: NetworkError naming the party that was lost (not the one
-/// that reported it), or ProtocolError. Send and Receive fail as soon as either peer is lost, even while they wait for the
-/// other. A peer that has finished is not lost: what it sent is delivered first, and only waiting for more fails.
+/// Failure, once found, is final and the same for every later call: NetworkError naming the party that was
+/// lost (not the one that reported it), or ProtocolError. Send and Receive fail as soon as either peer is
+/// lost, even while they wait for the other. A peer that has finished is not lost: what it sent is delivered
+/// first, and only waiting for more fails.
 ///
-/// Destruction finishes: queued messages are delivered (for at most peer_timeout) and the links closed in order. During stack
-/// unwinding it aborts with kInternal instead. Abort returns when the reason is on its way, after at most a second or so.
-/// Send, Receive and the counters are for one thread; Abort may be called from any other.
+/// Destruction finishes: queued messages are delivered (for at most peer_timeout) and the links closed in
+/// order. During stack unwinding it aborts with kInternal instead. Abort returns when the reason is on its
+/// way, after at most a second or so. Send, Receive and the counters are for one thread; Abort may be called
+/// from any other.
 class MeshTransport : public Transport {
  public:
   using Transport::Transport;
@@ -49,11 +53,11 @@ class MeshTransport : public Transport {
   [[nodiscard]] virtual const SessionId& session() const = 0;
 };
 
-/// Connects to both peers: party i dials every j < i and is dialled by every j > i (so party 2 needs no open port). Blocks
-/// until all three are connected and agree on the program's version, the job and the session. Strangers are logged and
-/// refused meanwhile.
-/// Throws ConfigError if the configuration cannot be used, the port cannot be opened, or a peer has another version or job
-/// (the text names the first key that differs); NetworkError naming the peer that did not come within start_timeout.
+/// Connects to both peers: party i dials every j < i and is dialled by every j > i (so party 2 needs no open
+/// port). Blocks until all three are connected and agree on the program's version, the job and the session.
+/// Strangers are logged and refused meanwhile. Throws ConfigError if the configuration cannot be used, the
+/// port cannot be opened, or a peer has another version or job (the text names the first key that differs);
+/// NetworkError naming the peer that did not come within start_timeout.
 [[nodiscard]] std::unique_ptr<MeshTransport> ConnectMesh(const MeshConfig& config);
 
 /// How far a peer could be examined: each flag is meaningful if all before it are true.
@@ -71,9 +75,10 @@ struct PeerCheck {
   [[nodiscard]] bool ok() const { return same_job; }
 };
 
-/// Examines both peers, for at most `duration`, and answers peers that run a check or wait in ConnectMesh (which are not
-/// disturbed). A peer counts as reached over a connection in either direction; one that is not up is reported, not thrown.
-/// `job_json` may be empty: jobs are not compared then. Throws ConfigError if the configuration cannot be used.
+/// Examines both peers, for at most `duration`, and answers peers that run a check or wait in ConnectMesh
+/// (which are not disturbed). A peer counts as reached over a connection in either direction; one that is not
+/// up is reported, not thrown. `job_json` may be empty: jobs are not compared then. Throws ConfigError if the
+/// configuration cannot be used.
 [[nodiscard]] std::array<PeerCheck, kParties - 1> CheckPeers(const MeshConfig& config,
                                                              std::chrono::milliseconds duration);
 

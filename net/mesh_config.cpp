@@ -10,7 +10,8 @@ namespace trefoil::net {
 void CheckMeshConfig(const MeshConfig& config) {
   std::array<int, kParties> seen{};
   for (const int id : {config.self, config.peers[0].id, config.peers[1].id}) {
-    if (id < 0 || id >= kParties) throw ConfigError("party id " + std::to_string(id) + ", 0, 1 or 2 expected");
+    if (id < 0 || id >= kParties)
+      throw ConfigError("party id " + std::to_string(id) + ", 0, 1 or 2 expected");
     if (seen[static_cast<std::size_t>(id)]++ > 0) {
       throw ConfigError("party id " + std::to_string(id) + " twice, each of 0, 1 and 2 expected once");
     }

@@ -11,15 +11,18 @@ namespace trefoil::net {
 /// A TLS handshake, a greeting or an attempt to connect that takes longer is given up.
 inline constexpr std::chrono::milliseconds kStepDeadline{10'000};
 
-/// Throws ConfigError unless the parties' ids are 0, 1 and 2, the time-outs positive and the job of an acceptable length.
+/// Throws ConfigError unless the parties' ids are 0, 1 and 2, the time-outs positive and the job of an
+/// acceptable length.
 void CheckMeshConfig(const MeshConfig& config);
 
 /// The TLS context that accepts exactly the two peers.
-/// Throws ConfigError if a certificate or the key cannot be read or used, or two parties have the same certificate.
+/// Throws ConfigError if a certificate or the key cannot be read or used, or two parties have the same
+/// certificate.
 [[nodiscard]] std::shared_ptr<const TlsContext> MakeTlsContext(const MeshConfig& config);
 
 /// The TLS context that accepts exactly one peer.
-[[nodiscard]] std::shared_ptr<const TlsContext> MakeTlsContextFor(const MeshConfig& config, const PeerEndpoint& peer);
+[[nodiscard]] std::shared_ptr<const TlsContext> MakeTlsContextFor(const MeshConfig& config,
+                                                                  const PeerEndpoint& peer);
 
 /// This party's hello with a fresh nonce.
 [[nodiscard]] Hello MakeHello(const MeshConfig& config, Purpose purpose);

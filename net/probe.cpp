@@ -59,13 +59,14 @@ class Prober {
   }
 
  private:
-  // A port that is taken is no obstacle: this party's own `run` may be waiting on it, and can be reached there.
+  // A port that is taken is no obstacle: this party's own `run` may be waiting on it, and can be reached
+  // there.
   void OpenListener() {
     const auto tls = MakeTlsContext(config_);
     try {
       listener_ = std::make_unique<Listener>(
-          io_, config_.listen_host, config_.listen_port, tls, kStepDeadline, [this](const auto& channel) { Greet(channel); },
-          [this](const auto& line) { Log(config_, line); });
+          io_, config_.listen_host, config_.listen_port, tls, kStepDeadline,
+          [this](const auto& channel) { Greet(channel); }, [this](const auto& line) { Log(config_, line); });
     } catch (const ConfigError& error) {
       Log(config_, error.what());
     }

@@ -14,23 +14,31 @@ constexpr std::chrono::milliseconds kLinger{1000};
 }  // namespace
 
 AbortReason DecodeAbort(const Frame& frame) {
-  if (frame.payload.size() != 2) throw ProtocolError("abort of " + std::to_string(frame.payload.size()) + " bytes");
-  return {.code = static_cast<AbortCode>(frame.payload[0]), .about = std::to_integer<signed char>(frame.payload[1])};
+  if (frame.payload.size() != 2)
+    throw ProtocolError("abort of " + std::to_string(frame.payload.size()) + " bytes");
+  return {.code = static_cast<AbortCode>(frame.payload[0]),
+          .about = std::to_integer<signed char>(frame.payload[1])};
 }
 
 Bytes EncodeAbort(const AbortReason& reason) {
   return {static_cast<std::byte>(reason.code), static_cast<std::byte>(reason.about)};
 }
 
-Starter::Starter(asio::io_context& io, const MeshConfig& config, ReadyHandler on_ready, FailureHandler on_failure)
-    : io_(io), config_(config), on_ready_(std::move(on_ready)), on_failure_(std::move(on_failure)), timer_(io) {
+Starter::Starter(asio::io_context& io, const MeshConfig& config, ReadyHandler on_ready,
+                 FailureHandler on_failure)
+    : io_(io),
+      config_(config),
+      on_ready_(std::move(on_ready)),
+      on_failure_(std::move(on_failure)),
+      timer_(io) {
   CheckMeshConfig(config_);
   const auto tls = MakeTlsContext(config_);
   hello_ = MakeHello(config_, Purpose::kRun);
   if (config_.self < kParties - 1) {
     listener_ = std::make_unique<Listener>(
         io, config_.listen_host, config_.listen_port, tls, kStepDeadline,
-        [this](const auto& channel) { Greet(channel, false); }, [this](const auto& line) { Log(config_, line); });
+        [this](const auto& channel) { Greet(channel, false); },
+        [this](const auto& line) { Log(config_, line); });
   }
   for (const PeerEndpoint& peer : config_.peers) {
     if (peer.id > config_.self) {
@@ -111,8 +119,8 @@ void Starter::OnFrame(int peer, const Frame& frame) {
 
 void Starter::OnReady(int peer, const SessionId& session) {
   SlotOf(peer).ready = session;
-  // While paused, a channel does not notice its end. If the peers see different sessions, one of them has been started anew,
-  // and somebody must notice.
+  // While paused, a channel does not notice its end. If the peers see different sessions, one of them has
+  // been started anew, and somebody must notice.
   if (session_ && session != *session_) {
     for (const Slot& slot : slots_) {
       if (slot.channel) slot.channel->Resume();
@@ -123,8 +131,8 @@ void Starter::OnReady(int peer, const SessionId& session) {
 
 void Starter::OnAbort(int peer, const Frame& frame) {
   const AbortReason reason = DecodeAbort(frame);
-  const bool about_third = reason.code == AbortCode::kPeerLost && reason.about >= 0 && reason.about < kParties &&
-                           reason.about != peer && reason.about != config_.self;
+  const bool about_third = reason.code == AbortCode::kPeerLost && reason.about >= 0 &&
+                           reason.about < kParties && reason.about != peer && reason.about != config_.self;
   const NetworkError failure =
       about_third ? NetworkError(reason.about, "lost (reported by party " + std::to_string(peer) + ")")
                   : NetworkError(peer, Describe(reason.code));
@@ -153,7 +161,8 @@ void Starter::Update() {
   std::array<Nonce, kParties> nonces{};
   for (int party = 0; party < kParties; ++party) {
     if (party != config_.self && !SlotOf(party).channel) return;
-    nonces[static_cast<std::size_t>(party)] = party == config_.self ? hello_.nonce : SlotOf(party).hello.nonce;
+    nonces[static_cast<std::size_t>(party)] =
+        party == config_.self ? hello_.nonce : SlotOf(party).hello.nonce;
   }
   const SessionId session = MakeSession(nonces);
   if (session_ != session) {
@@ -185,9 +194,11 @@ void Starter::OnTimeout() {
   const std::string within = " within " + DescribeDuration(config_.start_timeout);
   for (const PeerEndpoint& peer : config_.peers) {
     if (SlotOf(peer.id).channel) continue;
-    const std::string place = peer.id < config_.self ? "not reached at " + peer.host + ":" + std::to_string(peer.port)
-                                                     : std::string("not connected to this party");
-    return Fail(std::make_exception_ptr(NetworkError(peer.id, place + within + ": " + CauseOf(peer.id))), false);
+    const std::string place = peer.id < config_.self
+                                  ? "not reached at " + peer.host + ":" + std::to_string(peer.port)
+                                  : std::string("not connected to this party");
+    return Fail(std::make_exception_ptr(NetworkError(peer.id, place + within + ": " + CauseOf(peer.id))),
+                false);
   }
   const bool first_ready = session_ && SlotOf(config_.peers[0].id).ready == session_;
   const int missing = config_.peers[first_ready ? 1 : 0].id;

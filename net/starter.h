@@ -16,8 +16,9 @@
 
 namespace trefoil::net {
 
-/// Brings one party from nothing to two links of one session: listens for the higher parties, dials the lower ones, greets
-/// them, agrees on the session. A link that breaks before that is made anew. Must outlive the I/O thread's last operation.
+/// Brings one party from nothing to two links of one session: listens for the higher parties, dials the lower
+/// ones, greets them, agrees on the session. A link that breaks before that is made anew. Must outlive the
+/// I/O thread's last operation.
 class Starter {
  public:
   struct Links {

@@ -13,7 +13,8 @@ namespace trefoil::net {
 namespace {
 
 // All that TLS 1.3 has in OpenSSL, the fastest with AES instructions first.
-constexpr const char* kCipherSuites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
+constexpr const char* kCipherSuites =
+    "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
 // X509_V_OK if `certificate` is valid today, otherwise OpenSSL's code for why not.
 int CheckDates(const X509& certificate) {
@@ -31,10 +32,12 @@ void UseIdentity(SSL_CTX* context, const Identity& identity) {
   }
   const int dates = CheckDates(*certificate);
   if (dates != X509_V_OK) {
-    throw ConfigError(dates == X509_V_ERR_CERT_HAS_EXPIRED ? "certificate: this party's own has expired"
-                                                           : "certificate: this party's own is not valid yet");
+    throw ConfigError(dates == X509_V_ERR_CERT_HAS_EXPIRED
+                          ? "certificate: this party's own has expired"
+                          : "certificate: this party's own is not valid yet");
   }
-  if (SSL_CTX_use_certificate(context, certificate.get()) != 1 || SSL_CTX_use_PrivateKey(context, key.get()) != 1) {
+  if (SSL_CTX_use_certificate(context, certificate.get()) != 1 ||
+      SSL_CTX_use_PrivateKey(context, key.get()) != 1) {
     ERR_clear_error();
     throw ConfigError("certificate: cannot be used for TLS");
   }
@@ -61,7 +64,8 @@ TlsContext::TlsContext(const Identity& identity, std::vector<Pin> pins)
 
 std::optional<int> TlsContext::PartyOf(const X509& certificate) const {
   const Bytes der = ToDer(certificate);
-  const auto pin = std::find_if(pins_.begin(), pins_.end(), [&](const Pin& candidate) { return candidate.der == der; });
+  const auto pin =
+      std::find_if(pins_.begin(), pins_.end(), [&](const Pin& candidate) { return candidate.der == der; });
   if (pin == pins_.end()) return std::nullopt;
   return pin->party;
 }
@@ -71,7 +75,8 @@ int TlsContext::Verify(X509_STORE_CTX* store, void* self) {
   try {
     const X509* certificate = X509_STORE_CTX_get0_cert(store);
     int verdict = X509_V_ERR_CERT_REJECTED;
-    if (certificate != nullptr && static_cast<TlsContext*>(self)->PartyOf(*certificate)) verdict = CheckDates(*certificate);
+    if (certificate != nullptr && static_cast<TlsContext*>(self)->PartyOf(*certificate))
+      verdict = CheckDates(*certificate);
     X509_STORE_CTX_set_error(store, verdict);
     return verdict == X509_V_OK ? 1 : 0;
   } catch (...) {

@@ -14,12 +14,13 @@ struct Pin {
   Bytes der;
 };
 
-/// What all TLS connections of one party to the same set of peers share: TLS 1.3 only, both sides show a certificate, and a
-/// peer's is accepted if it is byte for byte one of the pins and today within its dates. No authorities, no host names, no
-/// session resumption (every connection proves possession of the key).
+/// What all TLS connections of one party to the same set of peers share: TLS 1.3 only, both sides show a
+/// certificate, and a peer's is accepted if it is byte for byte one of the pins and today within its dates.
+/// No authorities, no host names, no session resumption (every connection proves possession of the key).
 class TlsContext {
  public:
-  /// Throws ConfigError if the identity cannot be used: unreadable, key of another certificate, out of its dates.
+  /// Throws ConfigError if the identity cannot be used: unreadable, key of another certificate, out of its
+  /// dates.
   TlsContext(const Identity& identity, std::vector<Pin> pins);
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;

@@ -63,7 +63,8 @@ TlsSession::TlsSession(std::shared_ptr<const TlsContext> context, TlsRole role)
 void TlsSession::Feed(std::span<const std::byte> ciphertext) {
   if (ciphertext.empty()) return;
   const auto size = static_cast<int>(ciphertext.size());
-  if (BIO_write(SSL_get_rbio(ssl_.get()), ciphertext.data(), size) != size) throw TlsError("TLS: out of memory");
+  if (BIO_write(SSL_get_rbio(ssl_.get()), ciphertext.data(), size) != size)
+    throw TlsError("TLS: out of memory");
 }
 
 bool TlsSession::Handshake() {
@@ -92,7 +93,9 @@ std::size_t TlsSession::Read(std::span<std::byte> out) {
   Fail(result);
 }
 
-bool TlsSession::closed_by_peer() const { return (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0; }
+bool TlsSession::closed_by_peer() const {
+  return (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
+}
 
 void TlsSession::Write(std::span<const std::byte> plaintext) {
   if (plaintext.empty()) return;

@@ -20,8 +20,8 @@ class TlsError : public std::runtime_error {
 
 enum class TlsRole { kServer, kClient };
 
-/// One TLS connection as a pure transformation of bytes: what the network brought goes in by Feed, what the network must
-/// carry comes out by TakeOutput (also after a failure: the alert). Used by one thread.
+/// One TLS connection as a pure transformation of bytes: what the network brought goes in by Feed, what the
+/// network must carry comes out by TakeOutput (also after a failure: the alert). Used by one thread.
 class TlsSession {
  public:
   TlsSession(std::shared_ptr<const TlsContext> context, TlsRole role);
@@ -35,8 +35,8 @@ class TlsSession {
   /// The peer that the handshake authenticated. Only after the handshake.
   [[nodiscard]] int party() const;
 
-  /// Fills the beginning of `out` with plain text and returns how much; 0: more bytes must arrive first, or the peer has
-  /// closed. Throws TlsError.
+  /// Fills the beginning of `out` with plain text and returns how much; 0: more bytes must arrive first, or
+  /// the peer has closed. Throws TlsError.
   std::size_t Read(std::span<std::byte> out);
 
   /// Whether the peer has said that it sends no more.

@@ -8,7 +8,9 @@
 
 namespace trefoil::net {
 
-Transport::Transport(int self) : self_(self) { Require(self >= 0 && self < kParties, "Transport: party 0, 1 or 2"); }
+Transport::Transport(int self) : self_(self) {
+  Require(self >= 0 && self < kParties, "Transport: party 0, 1 or 2");
+}
 
 void Transport::Send(int peer, Bytes payload, Phase phase) {
   Require(peer >= 0 && peer < kParties && peer != self_, "Transport::Send: peer out of range");
@@ -25,7 +27,9 @@ void Transport::Send(int peer, Bytes payload, Phase phase) {
   Write(peer, {.depth = depth, .payload = std::move(payload)});
 }
 
-Bytes Transport::Receive(int peer, std::size_t expected_bytes) { return Take(peer, expected_bytes, expected_bytes); }
+Bytes Transport::Receive(int peer, std::size_t expected_bytes) {
+  return Take(peer, expected_bytes, expected_bytes);
+}
 
 Bytes Transport::ReceiveUpTo(int peer, std::size_t limit) { return Take(peer, 0, limit); }
 

@@ -11,8 +11,9 @@ inline constexpr int kParties = 3;
 
 using Bytes = std::vector<std::byte>;
 
-/// What a message is counted as: online traffic, or offline traffic, which does not depend on the data and could have been
-/// produced and sent before it (dealt masks). Offline messages do not add to the logical depth.
+/// What a message is counted as: online traffic, or offline traffic, which does not depend on the data and
+/// could have been produced and sent before it (dealt masks). Offline messages do not add to the logical
+/// depth.
 enum class Phase { kOnline, kOffline };
 
 /// Why a party tells its peers to stop. A code only: never a value, a row or a file name.
@@ -36,8 +37,9 @@ struct Message {
   Bytes payload;
 };
 
-/// What one party has sent since it was last reset: payload bytes (no frames, no TLS), messages, and rounds, which are the
-/// logical depth: a message carries its sender's depth + 1, and the receiver's depth becomes the maximum of both.
+/// What one party has sent since it was last reset: payload bytes (no frames, no TLS), messages, and rounds,
+/// which are the logical depth: a message carries its sender's depth + 1, and the receiver's depth becomes
+/// the maximum of both.
 struct Counters {
   std::uint32_t rounds = 0;
   std::uint64_t bytes_sent = 0;
@@ -46,8 +48,8 @@ struct Counters {
   std::uint64_t messages = 0;
 };
 
-/// One party's links to its two peers: ordered, reliable, message by message. The public functions count and check; a
-/// subclass moves bytes. Used by one thread at a time.
+/// One party's links to its two peers: ordered, reliable, message by message. The public functions count and
+/// check; a subclass moves bytes. Used by one thread at a time.
 class Transport {
  public:
   explicit Transport(int self);
@@ -65,14 +67,17 @@ class Transport {
   /// Throws NetworkError if a peer is lost, silent for too long, or aborted; ProtocolError on a wrong length.
   [[nodiscard]] Bytes Receive(int peer, std::size_t expected_bytes);
 
-  /// The next message of `peer`, of at most `limit` bytes: for the few messages whose length only the sender knows.
+  /// The next message of `peer`, of at most `limit` bytes: for the few messages whose length only the sender
+  /// knows.
   [[nodiscard]] Bytes ReceiveUpTo(int peer, std::size_t limit);
 
-  /// Tells both peers to stop and why, as well as the links still allow; never throws. Nothing can be sent afterwards.
+  /// Tells both peers to stop and why, as well as the links still allow; never throws. Nothing can be sent
+  /// afterwards.
   virtual void Abort(AbortReason reason) noexcept = 0;
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
-  /// Starts counting anew. The peers must do the same at the same place, with no message under way but barriers.
+  /// Starts counting anew. The peers must do the same at the same place, with no message under way but
+  /// barriers.
   void ResetCounters() { counters_ = {}; }
 
  protected:
@@ -80,7 +85,9 @@ class Transport {
   virtual Message Read(int peer) = 0;
 
   /// For decorators: what another transport does underneath, uncounted and unchecked.
-  static void WriteThrough(Transport& inner, int peer, Message message) { inner.Write(peer, std::move(message)); }
+  static void WriteThrough(Transport& inner, int peer, Message message) {
+    inner.Write(peer, std::move(message));
+  }
   static Message ReadThrough(Transport& inner, int peer) { return inner.Read(peer); }
 
  private:
@@ -90,7 +97,8 @@ class Transport {
   Counters counters_;
 };
 
-/// The text for an abort reason as received from `peer`: "aborted: its data is not what the job declares", ...
+/// The text for an abort reason as received from `peer`: "aborted: its data is not what the job declares",
+/// ...
 [[nodiscard]] const char* Describe(AbortCode code);
 
 }  // namespace trefoil::net

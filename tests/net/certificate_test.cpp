@@ -63,8 +63,9 @@ TEST(Certificate, FingerprintIsThatOfOpenssl) {
       "AQH/MAoGCCqGSM49BAMCA0gAMEUCIQCdv+J72ApYO//wKB0EIA22MinJVdXPrc7o\n"
       "BOKqD1HQMAIgI/I4fL7sVrG2SaFksoO5mz9J873fEqYLH7IqfS4PqNg=\n"
       "-----END CERTIFICATE-----\n";
-  EXPECT_EQ(Fingerprint(kCertificate),
-            "8B:FF:EA:52:A9:A4:22:31:FF:31:04:9A:2C:70:9A:11:BE:C6:FE:7D:10:21:F6:26:1A:5E:0B:3C:43:EA:BD:09");
+  EXPECT_EQ(
+      Fingerprint(kCertificate),
+      "8B:FF:EA:52:A9:A4:22:31:FF:31:04:9A:2C:70:9A:11:BE:C6:FE:7D:10:21:F6:26:1A:5E:0B:3C:43:EA:BD:09");
 }
 
 TEST(Certificate, ShowsNoControlCharactersOfAName) {
@@ -92,10 +93,11 @@ TEST_P(GarbageText, IsAConfigurationErrorOfOneLine) {
   expect_config_error([&] { (void)KeyMatches(identity.certificate_pem, GetParam()); });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Texts, GarbageText,
-    testing::Values("", "hello", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
-                    "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", std::string(2 << 20, 'x')));
+INSTANTIATE_TEST_SUITE_P(Texts, GarbageText,
+                         testing::Values("", "hello",
+                                         "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+                                         "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+                                         std::string(2 << 20, 'x')));
 
 TEST(Certificate, RefusesNamesThatAreEmptyOrTooLong) {
   EXPECT_THROW((void)MakeIdentity(""), ConfigError);

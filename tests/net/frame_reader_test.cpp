@@ -122,7 +122,8 @@ TEST(FrameReader, RefusesAReplayedFrame) {
   EXPECT_THROW((void)ReadAll(reader, frame, 64), ProtocolError);
 }
 
-// Seeded garbage: a header is accepted by chance only if its first byte, length, sequence and session all fit, so never.
+// Seeded garbage: a header is accepted by chance only if its first byte, length, sequence and session all
+// fit, so never.
 TEST(FrameReader, RefusesGarbage) {
   std::mt19937_64 random(11);
   for (int trial = 0; trial < 1000; ++trial) {

@@ -10,8 +10,10 @@ namespace trefoil::net {
 namespace {
 
 FrameHeader Example() {
-  FrameHeader header{.type = FrameType::kAbort, .depth = 0x01020304, .sequence = 0x1122334455667788, .length = 1'000'003};
-  for (std::size_t i = 0; i < header.session.size(); ++i) header.session[i] = static_cast<std::uint8_t>(200 + i);
+  FrameHeader header{
+      .type = FrameType::kAbort, .depth = 0x01020304, .sequence = 0x1122334455667788, .length = 1'000'003};
+  for (std::size_t i = 0; i < header.session.size(); ++i)
+    header.session[i] = static_cast<std::uint8_t>(200 + i);
   return header;
 }
 

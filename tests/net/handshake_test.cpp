@@ -10,7 +10,8 @@ namespace trefoil::net {
 namespace {
 
 Hello Example() {
-  Hello hello{.sender = 2, .receiver = 1, .purpose = Purpose::kCheck, .clock_milliseconds = 1'700'000'000'123};
+  Hello hello{
+      .sender = 2, .receiver = 1, .purpose = Purpose::kCheck, .clock_milliseconds = 1'700'000'000'123};
   hello.nonce[5] = 55;
   hello.job = HashJob("{}");
   return hello;
@@ -68,12 +69,14 @@ TEST_P(GreetingMismatch, IsNamed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, GreetingMismatch,
-                         testing::Values(Mismatch{"Version", {.version = 9, .sender = 1, .receiver = 0},
-                                                  "speaks protocol version 9, this party version 1"},
-                                         Mismatch{"Sender", {.sender = 2, .receiver = 0}, "says that it is party 2"},
-                                         Mismatch{"Receiver", {.sender = 1, .receiver = 2}, "takes this party for party 2"}),
-                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, GreetingMismatch,
+    testing::Values(Mismatch{"Version",
+                             {.version = 9, .sender = 1, .receiver = 0},
+                             "speaks protocol version 9, this party version 1"},
+                    Mismatch{"Sender", {.sender = 2, .receiver = 0}, "says that it is party 2"},
+                    Mismatch{"Receiver", {.sender = 1, .receiver = 2}, "takes this party for party 2"}),
+    [](const auto& test) { return test.param.name; });
 
 TEST(Jobs, DifferByHashUnlessACheckHasNone) {
   const Hello with{.job = HashJob("{\"a\":1}")};
@@ -113,15 +116,19 @@ INSTANTIATE_TEST_SUITE_P(
     Cases, JobDifference,
     testing::Values(
         JobPair{"Nested", R"({"a":1,"privacy":{"delta":1e-05,"epsilon":3.0}})",
-                R"({"a":1,"privacy":{"delta":1e-05,"epsilon":1.0}})", "privacy.epsilon: 3.0 here, 1.0 at party 1"},
-        JobPair{"FirstInSortedOrder", R"({"b":1,"a":"x"})", R"({"a":"y","b":2})", R"(a: "x" here, "y" at party 1)"},
+                R"({"a":1,"privacy":{"delta":1e-05,"epsilon":1.0}})",
+                "privacy.epsilon: 3.0 here, 1.0 at party 1"},
+        JobPair{"FirstInSortedOrder", R"({"b":1,"a":"x"})", R"({"a":"y","b":2})",
+                R"(a: "x" here, "y" at party 1)"},
         JobPair{"Missing", R"({"a":1,"b":2})", R"({"a":1})", "b: 2 here, absent at party 1"},
         JobPair{"Extra", R"({"a":1})", R"({"a":1,"b":2})", "b: absent here, 2 at party 1"},
         JobPair{"Element", R"({"rows":[1,2,3]})", R"({"rows":[1,5,3]})", "rows[1]: 2 here, 5 at party 1"},
         JobPair{"Length", R"({"rows":[1]})", R"({"rows":[1,5]})", "rows: [1] here, [1,5] at party 1"},
         JobPair{"Type", R"({"x":1})", R"({"x":1.0})", "x: 1 here, 1.0 at party 1"},
-        JobPair{"Spaces", R"({"x":1})", R"({"x": 1})", "job: its text differs from that of party 1, its values do not"},
-        JobPair{"Garbage", R"({"x":1})", "{{{", "job: differs from that of party 1, which sent no readable job"},
+        JobPair{"Spaces", R"({"x":1})", R"({"x": 1})",
+                "job: its text differs from that of party 1, its values do not"},
+        JobPair{"Garbage", R"({"x":1})", "{{{",
+                "job: differs from that of party 1, which sent no readable job"},
         JobPair{"ControlCharacters", R"({"x":1})", "{\"x\":1,\"\\u001b[2J\\n\":\"\\u0007\"}",
                 R"("\u001b[2J\n": absent here, "\u0007" at party 1)"}),
     [](const auto& test) { return test.param.name; });
@@ -137,7 +144,8 @@ TEST(Jobs, SurviveAPeerThatNestsDeeply) {
 }
 
 TEST(Jobs, AreShownWithLongValuesCut) {
-  const std::string text = DescribeJobDifference(R"({"a":1})", R"({"a":")" + std::string(100'000, 'x') + "\"}", 2);
+  const std::string text =
+      DescribeJobDifference(R"({"a":1})", R"({"a":")" + std::string(100'000, 'x') + "\"}", 2);
 
   EXPECT_LT(text.size(), 200U);
 }

@@ -16,8 +16,10 @@ namespace {
 using std::chrono::milliseconds;
 using namespace testing_support;  // NOLINT: the vocabulary of these tests
 
-// Runs parties 0 and 1 against a party 2 in the test's hands, after its handshake. Both wait for each other, not for it.
-std::array<Outcome, kParties> AgainstRawParty2(TestMesh& mesh, const std::function<void(RawParty2&)>& misbehave,
+// Runs parties 0 and 1 against a party 2 in the test's hands, after its handshake. Both wait for each other,
+// not for it.
+std::array<Outcome, kParties> AgainstRawParty2(TestMesh& mesh,
+                                               const std::function<void(RawParty2&)>& misbehave,
                                                const std::function<void(int, MeshTransport&)>& body) {
   std::array<Outcome, kParties> outcomes;
   const auto run = [&](int party) {
@@ -49,7 +51,8 @@ void ExpectBothName(const std::array<Outcome, kParties>& outcomes, int peer) {
 // Dropping the sockets without good-bye is what the kernel does for a killed process.
 TEST(MeshFailure, AKilledPartyIsNamedByBothOthersAtOnce) {
   TestMesh mesh;
-  const auto outcomes = AgainstRawParty2(mesh, [](RawParty2&) {}, &WaitForTheOther);
+  const auto outcomes = AgainstRawParty2(
+      mesh, [](RawParty2&) {}, &WaitForTheOther);
 
   ExpectBothName(outcomes, 2);
   for (const int party : {0, 1}) {
@@ -57,7 +60,8 @@ TEST(MeshFailure, AKilledPartyIsNamedByBothOthersAtOnce) {
   }
 }
 
-// Many times, since the order of what arrives varies: a party's end, the other's report of it, the other's own end.
+// Many times, since the order of what arrives varies: a party's end, the other's report of it, the other's
+// own end.
 TEST(MeshFailure, TheKilledPartyIsNamedInWhateverOrderThingsArrive) {
   for (int trial = 0; trial < 15; ++trial) {
     TestMesh mesh;
@@ -92,7 +96,8 @@ TEST(MeshFailure, ASilentPartyIsLostWithinThePeerTimeout) {
       });
 
   ExpectBothName(outcomes, 2);
-  const bool heard = outcomes[0].text == "party 2: silent for 400 ms" || outcomes[1].text == "party 2: silent for 400 ms";
+  const bool heard =
+      outcomes[0].text == "party 2: silent for 400 ms" || outcomes[1].text == "party 2: silent for 400 ms";
   EXPECT_TRUE(heard) << outcomes[0].text << "; " << outcomes[1].text;
 }
 
@@ -114,7 +119,9 @@ TEST_P(MeshAbort, TellsBothOthersWhy) {
 INSTANTIATE_TEST_SUITE_P(Codes, MeshAbort,
                          testing::Values(AbortCode::kInternal, AbortCode::kConfiguration, AbortCode::kData,
                                          AbortCode::kBudget, AbortCode::kStopped),
-                         [](const auto& test) { return "Code" + std::to_string(static_cast<int>(test.param)); });
+                         [](const auto& test) {
+                           return "Code" + std::to_string(static_cast<int>(test.param));
+                         });
 
 TEST(MeshFailure, AReportNamesThePartyThatWasLost) {
   TestMesh mesh;
@@ -216,7 +223,8 @@ INSTANTIATE_TEST_SUITE_P(
                                          .session = link.session},
                                         {});
                             }},
-                    Misdeed{"GreetingAgain", [](RawLink& link) { link.SendNext(FrameType::kHello, Bytes(79)); }},
+                    Misdeed{"GreetingAgain",
+                            [](RawLink& link) { link.SendNext(FrameType::kHello, Bytes(79)); }},
                     Misdeed{"EmptyAbort", [](RawLink& link) { link.SendNext(FrameType::kAbort, {}); }}),
     [](const auto& test) { return test.param.name; });
 
@@ -225,7 +233,10 @@ TEST(MeshFailure, AMessageCutShortByAKillIsNotDelivered) {
   const auto outcomes = AgainstRawParty2(
       mesh,
       [](RawParty2& raw) {
-        raw.to0.Send({.type = FrameType::kData, .sequence = raw.to0.sequence, .length = 100, .session = raw.to0.session},
+        raw.to0.Send({.type = FrameType::kData,
+                      .sequence = raw.to0.sequence,
+                      .length = 100,
+                      .session = raw.to0.session},
                      Bytes(50));
         raw.to0.CloseNotify();
         raw.to1.CloseNotify();

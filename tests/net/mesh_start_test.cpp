@@ -63,7 +63,8 @@ TEST(MeshStart, NamesThePeerThatDoesNotConnect) {
   const auto outcomes = RunParties(mesh, {0, 1}, [](int, MeshTransport&) {});
 
   EXPECT_EQ(outcomes[0].peer, 2);
-  EXPECT_NE(outcomes[0].text.find("not connected to this party within 400 ms"), std::string::npos) << outcomes[0].text;
+  EXPECT_NE(outcomes[0].text.find("not connected to this party within 400 ms"), std::string::npos)
+      << outcomes[0].text;
   EXPECT_EQ(outcomes[1].kind, Outcome::Kind::kNetwork);
   EXPECT_EQ(outcomes[1].peer, 0);  // gone by then, and the first that is missing
 }
@@ -120,13 +121,15 @@ TEST_P(MeshWrongHello, IsAConfigurationErrorThatSaysWhatIsWrong) {
   EXPECT_NE(outcome.text.find(GetParam().text), std::string::npos) << outcome.text;
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, MeshWrongHello,
-                         testing::Values(WrongHello{"Version", {.version = 8, .sender = 1, .receiver = 0}, "version 8"},
-                                         WrongHello{"Sender", {.sender = 2, .receiver = 0}, "says that it is party 2"},
-                                         WrongHello{"Receiver", {.sender = 1, .receiver = 2}, "takes this party for"}),
-                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, MeshWrongHello,
+    testing::Values(WrongHello{"Version", {.version = 8, .sender = 1, .receiver = 0}, "version 8"},
+                    WrongHello{"Sender", {.sender = 2, .receiver = 0}, "says that it is party 2"},
+                    WrongHello{"Receiver", {.sender = 1, .receiver = 2}, "takes this party for"}),
+    [](const auto& test) { return test.param.name; });
 
-// A first party 2 greets party 0 and is gone when party 0 has told party 1 of a session with it; the second one gets in.
+// A first party 2 greets party 0 and is gone when party 0 has told party 1 of a session with it; the second
+// one gets in.
 TEST(MeshStart, WaitsAgainForAPeerThatIsRestarted) {
   TestMesh mesh;
   std::array<Outcome, kParties> outcomes;
@@ -165,9 +168,12 @@ TEST(MeshStart, RefusesAConfigurationThatCannotWork) {
   expect_refused([](MeshConfig& config) { config.peer_timeout = milliseconds(0); });
   expect_refused([](MeshConfig& config) { config.job_json.assign((1U << 20) + 1, ' '); });
   expect_refused([](MeshConfig& config) { config.peers[0].certificate_pem = "garbage"; });
-  expect_refused([](MeshConfig& config) { config.peers[0].certificate_pem = config.peers[1].certificate_pem; });
-  expect_refused([](MeshConfig& config) { config.peers[0].certificate_pem = config.identity.certificate_pem; });
-  expect_refused([](MeshConfig& config) { config.identity.private_key_pem = TestMesh::Stranger().private_key_pem; });
+  expect_refused(
+      [](MeshConfig& config) { config.peers[0].certificate_pem = config.peers[1].certificate_pem; });
+  expect_refused(
+      [](MeshConfig& config) { config.peers[0].certificate_pem = config.identity.certificate_pem; });
+  expect_refused(
+      [](MeshConfig& config) { config.identity.private_key_pem = TestMesh::Stranger().private_key_pem; });
   expect_refused([](MeshConfig& config) { config.listen_host = "192.0.2.1"; });  // an address of nobody's
 }
 

@@ -17,7 +17,8 @@ using std::chrono::milliseconds;
 using namespace testing_support;  // NOLINT: the vocabulary of these tests
 
 // Party 0 waits; a stranger does its worst; then the real peers come and all three must be able to work.
-void ExpectRefusedAndThenConnected(const std::function<void(TestMesh&, std::uint16_t)>& stranger, const std::string& logged) {
+void ExpectRefusedAndThenConnected(const std::function<void(TestMesh&, std::uint16_t)>& stranger,
+                                   const std::string& logged) {
   TestMesh mesh;
   std::array<Outcome, kParties> outcomes;
   const auto run = [&](int party) {
@@ -94,12 +95,14 @@ TEST(MeshStrangers, AreLoggedOncePerMinute) {
   EXPECT_EQ(lines, 1);
 }
 
-// More idle connections than are allowed to be half open: the oldest is dropped, and the real peers get in at once.
+// More idle connections than are allowed to be half open: the oldest is dropped, and the real peers get in at
+// once.
 TEST(MeshStrangers, ManyIdleConnectionsDoNotKeepPeersOut) {
   std::vector<std::unique_ptr<RawConnection>> idle;
   ExpectRefusedAndThenConnected(
       [&](TestMesh&, std::uint16_t port) {
-        for (std::size_t i = 0; i < Listener::kMaxHalfOpen + 6; ++i) idle.push_back(std::make_unique<RawConnection>(port));
+        for (std::size_t i = 0; i < Listener::kMaxHalfOpen + 6; ++i)
+          idle.push_back(std::make_unique<RawConnection>(port));
         EXPECT_TRUE(idle.front()->IsClosedByPeer());
         RawConnection garbage(port);
         garbage.Write("garbage garbage garbage");
@@ -116,7 +119,8 @@ TEST(MeshStrangers, AServerWithAnotherCertificateIsNotTrusted) {
   const auto outcomes = RunParties(mesh, {0, 1}, [](int, MeshTransport&) {});
 
   EXPECT_EQ(outcomes[1].peer, 0);
-  EXPECT_NE(outcomes[1].text.find("its certificate is not a pinned one"), std::string::npos) << outcomes[1].text;
+  EXPECT_NE(outcomes[1].text.find("its certificate is not a pinned one"), std::string::npos)
+      << outcomes[1].text;
   EXPECT_TRUE(mesh.Logged("0: refused a connection from 127.0.0.1: it refused this party's certificate"));
 }
 
@@ -128,7 +132,8 @@ TEST(MeshStrangers, APartyThatIsNotTrustedIsTold) {
 
   const auto outcomes = RunParties(mesh, {0, 1}, [](int, MeshTransport&) {});
 
-  EXPECT_NE(outcomes[1].text.find("it refused this party's certificate"), std::string::npos) << outcomes[1].text;
+  EXPECT_NE(outcomes[1].text.find("it refused this party's certificate"), std::string::npos)
+      << outcomes[1].text;
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ const std::vector<int> kAll{0, 1, 2};
 
 Bytes Pattern(std::size_t size, int seed) {
   Bytes bytes(size);
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 7 + i / 253 + static_cast<std::size_t>(seed));
+  for (std::size_t i = 0; i < size; ++i)
+    bytes[i] = static_cast<std::byte>(i * 7 + i / 253 + static_cast<std::size_t>(seed));
   return bytes;
 }
 
@@ -88,7 +89,8 @@ TEST(Mesh, RefusesAMessageOfTheWrongLength) {
   EXPECT_EQ(outcomes[1].kind, Outcome::Kind::kProtocol);
 }
 
-// Party 1 ends long before party 2 reads what party 1 has sent; parties 0 and 2 still talk to each other after that.
+// Party 1 ends long before party 2 reads what party 1 has sent; parties 0 and 2 still talk to each other
+// after that.
 TEST(Mesh, DeliversWhatAFinishedPartyHasSent) {
   constexpr std::size_t kSize = 5'000'000;
   TestMesh mesh;

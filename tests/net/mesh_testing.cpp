@@ -23,7 +23,8 @@ std::uint16_t FreePort() {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(address);
   auto* any = reinterpret_cast<sockaddr*>(&address);
-  if (fd < 0 || bind(fd, any, size) != 0 || getsockname(fd, any, &size) != 0) throw std::runtime_error("no free port");
+  if (fd < 0 || bind(fd, any, size) != 0 || getsockname(fd, any, &size) != 0)
+    throw std::runtime_error("no free port");
   close(fd);
   return ntohs(address.sin_port);
 }
@@ -73,7 +74,8 @@ std::vector<std::string> TestMesh::Lines() {
 
 bool TestMesh::Logged(const std::string& part) {
   const auto lines = Lines();
-  return std::any_of(lines.begin(), lines.end(), [&](const auto& line) { return line.find(part) != std::string::npos; });
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const auto& line) { return line.find(part) != std::string::npos; });
 }
 
 bool TestMesh::WaitForLog(const std::string& part, milliseconds limit) {

@@ -27,7 +27,8 @@ class TestMesh {
   [[nodiscard]] std::vector<std::string> Lines();
   [[nodiscard]] bool Logged(const std::string& part);
   /// Waits until a line with `part` has been logged; false after `limit`.
-  [[nodiscard]] bool WaitForLog(const std::string& part, std::chrono::milliseconds limit = std::chrono::seconds(5));
+  [[nodiscard]] bool WaitForLog(const std::string& part,
+                                std::chrono::milliseconds limit = std::chrono::seconds(5));
 
  private:
   std::array<MeshConfig, kParties> configs_;

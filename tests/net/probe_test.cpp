@@ -21,7 +21,8 @@ TEST(CheckPeers, FindsTwoOthersThatCheck) {
   std::array<std::array<PeerCheck, kParties - 1>, kParties> results;
   std::vector<std::thread> threads;
   for (int party = 0; party < kParties; ++party) {
-    threads.emplace_back([&, party] { results[static_cast<std::size_t>(party)] = CheckPeers(mesh.config(party), kLong); });
+    threads.emplace_back(
+        [&, party] { results[static_cast<std::size_t>(party)] = CheckPeers(mesh.config(party), kLong); });
   }
   for (auto& thread : threads) thread.join();
 
@@ -87,8 +88,8 @@ TEST(CheckPeers, SaysThatACertificateIsNotTheRightOne) {
   EXPECT_EQ(other[0].cause, "it refused this party's certificate");
 }
 
-// Parties 0 and 1 wait in a run; party 2 checks (both answer), another check as party 0 would be refused the port only; then
-// party 2 runs and all three work.
+// Parties 0 and 1 wait in a run; party 2 checks (both answer), another check as party 0 would be refused the
+// port only; then party 2 runs and all three work.
 TEST(CheckPeers, DoesNotDisturbPartiesThatWait) {
   TestMesh mesh;
   std::array<Outcome, kParties> outcomes;

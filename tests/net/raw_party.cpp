@@ -43,7 +43,9 @@ RawConnection::RawConnection(std::uint16_t port) : fd_(ConnectTo(port)) {
 
 RawConnection::~RawConnection() { close(fd_); }
 
-void RawConnection::Write(const std::string& text) { (void)!send(fd_, text.data(), text.size(), MSG_NOSIGNAL); }
+void RawConnection::Write(const std::string& text) {
+  (void)!send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
+}
 
 bool RawConnection::IsClosedByPeer() {
   std::array<char, 4096> buffer{};
@@ -90,7 +92,8 @@ Frame RawLink::ReceiveFrame() {
 
 void RawLink::CloseNotify() { SSL_shutdown(ssl_.get()); }
 
-RawParty2::RawParty2(std::uint16_t port0, std::uint16_t port1, const Identity& identity, const std::string& job_json)
+RawParty2::RawParty2(std::uint16_t port0, std::uint16_t port1, const Identity& identity,
+                     const std::string& job_json)
     : to0(port0, identity), to1(port1, identity) {
   Hello hello{.sender = 2, .job = HashJob(job_json)};
   hello.nonce[0] = 22;

@@ -25,10 +25,12 @@ class RawConnection {
   int fd_;
 };
 
-/// One end of a link in the hands of a test: TLS as a client with any identity, then frames as the test wants them.
+/// One end of a link in the hands of a test: TLS as a client with any identity, then frames as the test wants
+/// them.
 class RawLink {
  public:
-  /// Throws std::runtime_error if the handshake fails. `tls_version` is OpenSSL's number, such as TLS1_2_VERSION.
+  /// Throws std::runtime_error if the handshake fails. `tls_version` is OpenSSL's number, such as
+  /// TLS1_2_VERSION.
   RawLink(std::uint16_t port, const Identity& identity, int tls_version = TLS1_3_VERSION);
 
   void Send(FrameHeader header, const Bytes& payload);

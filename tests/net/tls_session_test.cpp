@@ -14,7 +14,9 @@ namespace {
 using std::chrono::hours;
 using std::chrono::system_clock;
 
-Pin PinOf(int party, const Identity& identity) { return {party, ToDer(*ReadCertificate(identity.certificate_pem))}; }
+Pin PinOf(int party, const Identity& identity) {
+  return {party, ToDer(*ReadCertificate(identity.certificate_pem))};
+}
 
 std::shared_ptr<const TlsContext> Context(const Identity& own, std::vector<Pin> pins) {
   return std::make_shared<const TlsContext>(own, std::move(pins));
@@ -96,8 +98,8 @@ TEST(TlsSession, ClientRefusesAnUnknownServer) {
   EXPECT_EQ(Connect(client, server), "its certificate is not a pinned one");
 }
 
-// The pinned certificate is past (or before) its dates at the verifier; its owner's own check is passed by another identity
-// that is exchanged for it below, so that only the verifier can refuse.
+// The pinned certificate is past (or before) its dates at the verifier; its owner's own check is passed by
+// another identity that is exchanged for it below, so that only the verifier can refuse.
 std::string ConnectWithDates(system_clock::time_point not_before, system_clock::time_point not_after) {
   const Identity zero = MakeIdentity("zero");
   const Identity dated = MakeIdentity("one", not_before, not_after);

@@ -24,8 +24,8 @@ struct Fault {
   std::chrono::milliseconds delay{0};
 };
 
-/// A transport with one fault in what it sends, for tests that a protocol ends in a typed error. Counts as the inner one would;
-/// use only one of the two.
+/// A transport with one fault in what it sends, for tests that a protocol ends in a typed error. Counts as
+/// the inner one would; use only one of the two.
 class FaultTransport final : public Transport {
  public:
   FaultTransport(std::unique_ptr<Transport> inner, Fault fault);
