@@ -1,0 +1,88 @@
+#include "ml/records.h"
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "base/error.h"
+#include "tests/support/ml_test.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+TEST(EncodeRecords, KeepsTheLatticeNormWithinTheBoundAndRoundsTheSquareUp) {
+  for (const int f : {8, 16, 24}) {
+    TrainingSettings settings = SmallSettings();
+    settings.fraction_bits = f;
+    const StepPlan plan = MakeStepPlan(settings);
+    const OwnRecords records = MakeRecords(settings, 1, 40);
+    const RingMatrix encoded = EncodeRecords(plan, records, AllRows(records), 40);
+    for (Index row = 0; row < 40; ++row) {
+      unsigned __int128 squared = 0;
+      for (Index col = 0; col < settings.features; ++col) {
+        const auto value = static_cast<__int128>(mpc::Signed(encoded(row, col)));
+        squared += static_cast<unsigned __int128>(value * value);
+      }
+      ASSERT_LE(squared, static_cast<unsigned __int128>(1) << (2 * f));
+      ASSERT_EQ(encoded(row, settings.features), Word{1} << f);
+      const auto with_bias = squared + (static_cast<unsigned __int128>(1) << (2 * f));
+      const auto norm = static_cast<unsigned __int128>(encoded(row, encoded.cols() - 1)) << (2 * f - plan.row_norm_bits);
+      ASSERT_GE(norm, with_bias);
+      ASSERT_LT(norm - with_bias, static_cast<unsigned __int128>(1) << (2 * f - plan.row_norm_bits));
+    }
+  }
+}
+
+TEST(EncodeRecords, PadsWithZeroRowsAndMarksTheClass) {
+  const StepPlan plan = MakeStepPlan(SmallSettings());
+  const OwnRecords records = MakeRecords(plan.settings, 2, 5);
+  const RingMatrix encoded = EncodeRecords(plan, records, {3, 1}, 4);
+  EXPECT_TRUE((encoded.bottomRows(2) == 0).all());
+  for (int column = 0; column < 3; ++column) {
+    EXPECT_EQ(encoded(0, 7 + column), records.y[3] == column ? Word{1} << 16 : 0U);
+  }
+}
+
+TEST(EncodeRecords, RefusesWhatIsNotFiniteAndClassesOutOfRange) {
+  const StepPlan plan = MakeStepPlan(SmallSettings());
+  OwnRecords records = MakeRecords(plan.settings, 3, 3);
+  records.x(1, 2) = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THROW((void)EncodeRecords(plan, records, {0, 1, 2}, 3), DataError);
+  records.x(1, 2) = std::numeric_limits<float>::infinity();
+  EXPECT_THROW((void)EncodeRecords(plan, records, {0, 1, 2}, 3), DataError);
+  records.x(1, 2) = 0;
+  records.y[2] = 3;
+  EXPECT_THROW((void)EncodeRecords(plan, records, {0, 1, 2}, 3), DataError);
+}
+
+TEST(DrawRows, TakesEachRowAtTheRateOnceAndNeverMoreThanTheLimit) {
+  RandomStream coins(InsecureKey(Seed{1}, 0));
+  double total = 0;
+  for (int draw = 0; draw < 2000; ++draw) total += static_cast<double>(DrawRows(coins, 300, 0.1, 300).size());
+  // Five standard deviations of a binomial of 600,000 coins: a right build fails for one key in 1.7 million.
+  EXPECT_NEAR(total, 60000, 5 * std::sqrt(600000 * 0.1 * 0.9));
+  for (int draw = 0; draw < 200; ++draw) {
+    const auto rows = DrawRows(coins, 300, 0.5, 20);
+    EXPECT_EQ(rows.size(), 20U);
+    EXPECT_EQ(std::set<std::int64_t>(rows.begin(), rows.end()).size(), 20U);
+  }
+}
+
+TEST(DrawRows, DropsUniformlyAboveTheLimit) {
+  RandomStream coins(InsecureKey(Seed{2}, 0));
+  std::vector<double> kept(10, 0);
+  constexpr int kDraws = 20000;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    for (const std::int64_t row : DrawRows(coins, 10, 1.0, 4)) ++kept[static_cast<std::size_t>(row)];
+  }
+  // Five standard deviations for each of ten rows: a right build fails for one key in 170,000.
+  for (const double count : kept) EXPECT_NEAR(count, kDraws * 0.4, 5 * std::sqrt(kDraws * 0.4 * 0.6));
+}
+
+}  // namespace
+}  // namespace trefoil::ml

@@ -1,0 +1,113 @@
+#include "ml/step_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "tests/support/ml_test.h"
+
+namespace trefoil::ml {
+namespace {
+
+using testing_support::SmallSettings;
+
+TrainingSettings MnistSettings() {
+  TrainingSettings settings;
+  settings.rows = {20000, 20000, 20000};
+  settings.features = 784;
+  settings.classes = 10;
+  settings.steps = 439;
+  settings.expected_batch = 2048;
+  settings.max_batch_per_owner = 900;
+  settings.learning_rate = 90;
+  settings.clip = 0.5;
+  settings.target_epsilon = 3;
+  settings.delta = 1e-5;
+  settings.against = Adversary::kOutsider;
+  return settings;
+}
+
+TEST(MakeStepPlan, ChargesTheRoundingOfTheErrorsToTheSensitivity) {
+  const StepPlan plan = MakeStepPlan(MnistSettings());
+  // C + sqrt(R^2 + 1) sqrt(c) 2^-f
+  EXPECT_NEAR(plan.sensitivity, 0.5 + std::sqrt(2.0) * std::sqrt(10.0) / 65536, 1e-9);
+  EXPECT_GE(static_cast<double>(plan.lattice_sensitivity), std::ldexp(plan.sensitivity, 32));
+}
+
+TEST(MakeStepPlan, KeepsSquaredGradientNormsBelow2To62AtEveryScale) {
+  for (const int f : {8, 12, 16, 20, 24}) {
+    TrainingSettings settings = SmallSettings();
+    settings.fraction_bits = f;
+    settings.classes = 10;
+    const StepPlan plan = MakeStepPlan(settings);
+    const double squared = dp::SquaredGradientBound(plan.example, std::ldexp(1.0, -plan.row_norm_bits));
+    EXPECT_LT(std::ldexp(squared, plan.row_norm_bits + 2 * f), std::ldexp(1.0, 62)) << f;
+    EXPECT_LE(plan.row_norm_bits, f);
+  }
+}
+
+TEST(MakeStepPlan, RefusesJobsWhoseGradientCanLeaveTheRing) {
+  TrainingSettings settings = MnistSettings();
+  settings.fraction_bits = 24;
+  settings.max_batch_per_owner = 20000;
+  settings.clip = 100;
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+}
+
+TEST(MakeStepPlan, RefusesValuesOutsideTheirDomain) {
+  const auto refused = [](auto change) {
+    TrainingSettings settings = MnistSettings();
+    change(settings);
+    EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+  };
+  refused([](TrainingSettings& s) { s.fraction_bits = 7; });
+  refused([](TrainingSettings& s) { s.fraction_bits = 25; });
+  refused([](TrainingSettings& s) { s.expected_batch = 60001; });
+  refused([](TrainingSettings& s) { s.expected_batch = 0; });
+  refused([](TrainingSettings& s) { s.steps = 0; });
+  refused([](TrainingSettings& s) { s.learning_rate = -1; });
+  refused([](TrainingSettings& s) { s.clip = 0; });
+  refused([](TrainingSettings& s) { s.row_norm = 0; });
+  refused([](TrainingSettings& s) { s.max_batch_per_owner = 0; });
+  refused([](TrainingSettings& s) { s.sigma = -0.5; });
+  refused([](TrainingSettings& s) { s.logit_bound = 100; });
+}
+
+TEST(MakePlan, MeetsTheTargetForTheAdversaryItIsAgainst) {
+  TrainingSettings settings = MnistSettings();
+  const PrivacyPlan outsider = MakePlan(settings);
+  EXPECT_LE(outsider.epsilon_outsider, 3);
+  EXPECT_GT(outsider.epsilon_outsider, 2.99);
+  EXPECT_GT(outsider.epsilon_insider, outsider.epsilon_outsider);
+  settings.against = Adversary::kInsider;
+  const PrivacyPlan insider = MakePlan(settings);
+  EXPECT_LE(insider.epsilon_insider, 3);
+  EXPECT_GT(insider.epsilon_insider, 2.99);
+  EXPECT_GT(insider.sigma, outsider.sigma);
+}
+
+TEST(MakePlan, RefusesABatchLimitThatEatsTheDelta) {
+  TrainingSettings settings = MnistSettings();
+  settings.max_batch_per_owner = 700;
+  EXPECT_THROW((void)MakePlan(settings), ConfigError);
+}
+
+TEST(MakePlan, RefusesNoiseNarrowerThanTheLattice) {
+  TrainingSettings settings = MnistSettings();
+  settings.fraction_bits = 8;
+  settings.clip = 0.1;
+  settings.sigma = 0.001;
+  EXPECT_THROW((void)MakePlan(settings), ConfigError);
+}
+
+TEST(NoiseVariance, IsHalfOfSigmaDeltaSquaredRoundedUp) {
+  const StepPlan plan = MakeStepPlan(MnistSettings());
+  const double exact = std::pow(1.25 * static_cast<double>(plan.lattice_sensitivity), 2) / 2;
+  const double variance = NoiseVariance(plan, 1.25).convert_to<double>();
+  EXPECT_NEAR(variance / exact, 1, 1e-12);
+  EXPECT_EQ(NoiseVariance(plan, 0), 0);
+}
+
+}  // namespace
+}  // namespace trefoil::ml

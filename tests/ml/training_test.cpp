@@ -1,0 +1,150 @@
+#include "ml/training.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "tests/support/ml_test.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::Index;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+void Quiet(const StepReport&) {}
+
+std::array<TrainingResult, 3> TrainSmall(const TrainingSettings& settings) {
+  return RunParties(Seed{1}, [&](mpc::Context& party) {
+    const OwnRecords own = MakeRecords(settings, 10 + static_cast<std::uint64_t>(party.self()), 40);
+    return Train(party, settings, own, Quiet);
+  });
+}
+
+double Accuracy(const TrainingSettings& settings, const LinearModel& model) {
+  const OwnRecords test = MakeRecords(settings, 99, 300);
+  const Eigen::MatrixXd logits =
+      (ScaledRows(settings, test) * model.weights).rowwise() + model.bias.transpose();
+  int correct = 0;
+  for (Index row = 0; row < logits.rows(); ++row) {
+    Index best = 0;
+    logits.row(row).maxCoeff(&best);
+    correct += best == test.y[static_cast<std::size_t>(row)];
+  }
+  return correct / 300.0;
+}
+
+class TrainTest : public testing::TestWithParam<Sampling> {};
+
+TEST_P(TrainTest, LearnsAndReleasesTheSameModelToAll) {
+  TrainingSettings settings = SmallSettings();
+  settings.sampling = GetParam();
+  settings.steps = 60;
+  settings.clip = 2;
+  settings.sigma = 0.5;
+  const auto results = TrainSmall(settings);
+  for (const TrainingResult& result : results) {
+    ASSERT_TRUE(result.model);
+    EXPECT_EQ(result.model->weights, results[0].model->weights);
+    EXPECT_EQ(result.model->bias, results[0].model->bias);
+    ASSERT_EQ(result.record.events.size(), 1U);
+    EXPECT_EQ(result.record.events[0].steps, 60);
+    EXPECT_GT(result.plan.epsilon_insider, result.plan.epsilon_outsider);
+  }
+  EXPECT_GT(Accuracy(settings, *results[0].model), 0.75);  // guessing gives a third
+}
+
+INSTANTIATE_TEST_SUITE_P(SamplingModes, TrainTest, testing::Values(Sampling::kOwnerPoisson, Sampling::kPublic));
+
+TEST(Train, ReleasesOnlyToTheNamedParties) {
+  TrainingSettings settings = SmallSettings();
+  settings.steps = 2;
+  settings.release_to = {1};
+  const auto results = TrainSmall(settings);
+  EXPECT_FALSE(results[0].model);
+  EXPECT_TRUE(results[1].model);
+  EXPECT_FALSE(results[2].model);
+}
+
+TEST(Train, AllowsEmptyBatches) {
+  for (const Sampling sampling : {Sampling::kOwnerPoisson, Sampling::kPublic}) {
+    TrainingSettings settings = SmallSettings();
+    settings.sampling = sampling;
+    settings.expected_batch = 1e-6;  // no row is ever drawn
+    settings.learning_rate = 1e-6;
+    settings.steps = 3;
+    const auto results = TrainSmall(settings);
+    EXPECT_EQ(results[0].model->weights.cwiseAbs().maxCoeff(), 0.0);
+  }
+}
+
+TEST(Train, SaysThereIsNoGuaranteeWithoutNoise) {
+  TrainingSettings settings = SmallSettings();
+  settings.steps = 1;
+  const auto results = TrainSmall(settings);
+  EXPECT_EQ(results[0].plan.epsilon_outsider, std::numeric_limits<double>::infinity());
+}
+
+TEST(Train, ChargesAnInsiderThePublicParticipationWithoutAmplification) {
+  TrainingSettings settings = SmallSettings();
+  settings.sampling = Sampling::kPublic;
+  settings.steps = 30;
+  settings.sigma.reset();
+  settings.target_epsilon = 5;
+  settings.against = Adversary::kInsider;
+  const auto results = TrainSmall(settings);
+  const auto& event = results[0].record.events[0];
+  EXPECT_GE(event.max_participation, 30 / 4);  // the mean is a quarter of the steps
+  EXPECT_LE(event.max_participation, 30);
+  EXPECT_LE(results[0].plan.epsilon_insider, 5);
+  EXPECT_GT(results[0].plan.epsilon_insider, 4.9);
+}
+
+TEST(Train, ReportsEveryStepWithTheEpsilonSoFar) {
+  TrainingSettings settings = SmallSettings();
+  settings.sigma = 1;
+  settings.steps = 4;
+  const auto reports = RunParties(Seed{2}, [&](mpc::Context& party) {
+    std::vector<StepReport> seen;
+    const OwnRecords own = MakeRecords(settings, 3, 20);
+    (void)Train(party, settings, own, [&](const StepReport& report) { seen.push_back(report); });
+    return seen;
+  });
+  ASSERT_EQ(reports[0].size(), 5U);
+  for (int step = 0; step <= 4; ++step) EXPECT_EQ(reports[0][static_cast<std::size_t>(step)].step, step);
+  EXPECT_EQ(reports[0][0].epsilon_outsider, 0);
+  for (std::size_t step = 1; step < 5; ++step) {
+    EXPECT_GT(reports[0][step].epsilon_outsider, reports[0][step - 1].epsilon_outsider);
+    EXPECT_GT(reports[0][step].bytes_sent, reports[0][step - 1].bytes_sent);
+  }
+}
+
+TEST(Train, RefusesMoreRowsThanDeclaredAndOtherFeatures) {
+  TrainingSettings settings = SmallSettings();
+  settings.steps = 1;
+  EXPECT_THROW((void)RunParties(Seed{3},
+                                [&](mpc::Context& party) {
+                                  return Train(party, settings, MakeRecords(settings, 1, 41), Quiet);
+                                }),
+               DataError);
+  TrainingSettings wider = settings;
+  wider.features = 7;
+  EXPECT_THROW((void)RunParties(Seed{4},
+                                [&](mpc::Context& party) {
+                                  return Train(party, settings, MakeRecords(wider, 1, 20), Quiet);
+                                }),
+               DataError);
+}
+
+TEST(Train, NamesAPartyThatDerivedOtherConstants) {
+  EXPECT_THROW((void)RunParties(Seed{5},
+                                [&](mpc::Context& party) {
+                                  TrainingSettings settings = SmallSettings();
+                                  if (party.self() == 1) settings.clip = 0.6;
+                                  return Train(party, settings, MakeRecords(settings, 1, 20), Quiet);
+                                }),
+               ConfigError);
+}
+
+}  // namespace
+}  // namespace trefoil::ml

@@ -1,0 +1,83 @@
+#pragma once
+#include <random>
+#include <vector>
+
+#include "ml/dp_sgd.h"
+#include "ml/records.h"
+#include "tests/support/protocol_test.h"
+
+namespace trefoil::testing_support {
+
+/// A small three-class training that every test starts from.
+inline ml::TrainingSettings SmallSettings() {
+  ml::TrainingSettings settings;
+  settings.rows = {40, 40, 40};
+  settings.features = 6;
+  settings.classes = 3;
+  settings.steps = 10;
+  settings.expected_batch = 30;
+  settings.max_batch_per_owner = 40;
+  settings.learning_rate = 4;
+  settings.clip = 0.5;
+  settings.sigma = 0;
+  settings.delta = 1e-5;
+  settings.logit_bound = 16;
+  return settings;
+}
+
+/// Records whose class shows in their features, from a fixed seed; some rows longer than 1.
+inline ml::OwnRecords MakeRecords(const ml::TrainingSettings& settings, std::uint64_t seed, mpc::Index count) {
+  std::mt19937_64 generator(seed);
+  std::normal_distribution<float> normal;
+  ml::OwnRecords records;
+  records.x.resize(count, settings.features);
+  for (mpc::Index row = 0; row < count; ++row) {
+    const int label = static_cast<int>(generator() % static_cast<std::uint64_t>(settings.classes));
+    records.y.push_back(label);
+    for (mpc::Index col = 0; col < settings.features; ++col) records.x(row, col) = 0.3F * normal(generator);
+    records.x(row, label % settings.features) += 0.6F;
+  }
+  return records;
+}
+
+inline std::vector<std::int64_t> AllRows(const ml::OwnRecords& records) {
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(records.x.rows()));
+  for (std::size_t k = 0; k < rows.size(); ++k) rows[k] = static_cast<std::int64_t>(k);
+  return rows;
+}
+
+/// The rows as the training sees them: scaled down to the norm bound.
+inline Eigen::MatrixXd ScaledRows(const ml::TrainingSettings& settings, const ml::OwnRecords& records) {
+  Eigen::MatrixXd x = records.x.cast<double>();
+  for (mpc::Index row = 0; row < x.rows(); ++row) {
+    const double norm = x.row(row).norm();
+    if (norm > settings.row_norm) x.row(row) *= settings.row_norm / norm;
+  }
+  return x;
+}
+
+/// One column a class, or the class itself for two.
+inline Eigen::MatrixXd Targets(const ml::TrainingSettings& settings, const std::vector<int>& labels) {
+  const mpc::Index columns = settings.classes == 2 ? 1 : settings.classes;
+  Eigen::MatrixXd targets = Eigen::MatrixXd::Zero(static_cast<mpc::Index>(labels.size()), columns);
+  for (std::size_t k = 0; k < labels.size(); ++k) {
+    if (columns == 1) {
+      targets(static_cast<mpc::Index>(k), 0) = labels[k];
+    } else {
+      targets(static_cast<mpc::Index>(k), labels[k]) = 1;
+    }
+  }
+  return targets;
+}
+
+/// The batch of all `records`, padded to `height` rows, dealt without communication.
+inline ml::Batch DealBatch(mpc::Context& party, const ml::StepPlan& plan, const ml::OwnRecords& records,
+                           std::int64_t height) {
+  return ToBatch(plan, InsecureDeal(party, EncodeRecords(plan, records, AllRows(records), height)));
+}
+
+inline mpc::FixedShare DealWeights(mpc::Context& party, const ml::StepPlan& plan, const mpc::RingMatrix& weights) {
+  return {InsecureDeal(party, weights), plan.settings.fraction_bits};
+}
+
+}  // namespace trefoil::testing_support
