@@ -1,0 +1,20 @@
+# The program trefoil on Debian 12. Build: docker build -t trefoil .   (or podman build --network=host -t trefoil .)
+FROM debian:bookworm AS build
+WORKDIR /src
+# The packages come first and alone, so that a change of the sources does not install them again.
+COPY scripts/setup scripts/setup
+RUN scripts/setup && rm -rf /var/lib/apt/lists/*
+COPY . .
+RUN cmake --preset release -DTREFOIL_TESTS=OFF && cmake --build --preset release --target trefoil && strip build/bin/trefoil
+
+FROM debian:bookworm
+COPY --from=build /src/build/bin/trefoil /usr/local/bin/trefoil
+# Run-time libraries only; that they are all here is seen by starting the program once.
+RUN apt-get update -q && \
+    apt-get install -y -q --no-install-recommends \
+        libfmt9 libsodium23 libspdlog1.10 libssl3 libstdc++6 libzip4 zlib1g && \
+    rm -rf /var/lib/apt/lists/* && \
+    useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin trefoil && \
+    trefoil --version
+USER trefoil
+ENTRYPOINT ["trefoil"]
