@@ -1,0 +1,157 @@
+#include "apps/bench_run.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <thread>
+
+#include "apps/child_process.h"
+#include "apps/deployment.h"
+#include "apps/error_report.h"
+#include "apps/files.h"
+#include "apps/free_ports.h"
+#include "apps/mesh_setup.h"
+#include "base/error.h"
+#include "bench/runner.h"
+#include "mpc/prss.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+bench::ProductShape ParseShape(const std::string& text) {
+  static const std::regex kShape("([1-9][0-9]{0,6})x([1-9][0-9]{0,6})x([1-9][0-9]{0,6})");
+  std::smatch parts;
+  if (!std::regex_match(text, parts, kShape)) {
+    throw ConfigError(fmt::format("--shape: found {}, expected three sizes, as 128x784x10", text));
+  }
+  return {.rows = std::stol(parts[1]), .inner = std::stol(parts[2]), .cols = std::stol(parts[3])};
+}
+
+bench::Request RequestOf(const BenchOptions& options) {
+  bench::Request request;
+  request.operations = options.operations;
+  request.form = options.form;
+  request.reps = options.reps;
+  if (!options.sizes.empty()) request.sizes.assign(options.sizes.begin(), options.sizes.end());
+  for (const auto size : request.sizes) {
+    if (size < 1) throw ConfigError(fmt::format("--sizes: found {}, expected at least 1", size));
+  }
+  if (!options.shapes.empty()) {
+    request.shapes.clear();
+    for (const auto& shape : options.shapes) request.shapes.push_back(ParseShape(shape));
+  }
+  bench::Validate(request);
+  return request;
+}
+
+std::string SizeText(const bench::Point& point) {
+  if (!point.shape) return fmt::format("{}", point.count);
+  return fmt::format("{}x{}x{}", point.shape->rows, point.shape->inner, point.shape->cols);
+}
+
+void PrintHeader() {
+  std::cout << fmt::format("{:<24} {:<8} {:>14} {:>6} {:>14} {:>14} {:>12}\n", "operation", "form", "size", "rounds",
+                           "bytes sent", "offline", "median ms");
+}
+
+/// Bytes are those of the party that sends most.
+void PrintResult(const bench::Result& result) {
+  const auto most = [](const auto& bytes) { return *std::max_element(bytes.begin(), bytes.end()); };
+  std::cout << fmt::format("{:<24} {:<8} {:>14} {:>6} {:>14} {:>14} {:>12.3f}\n", result.op, result.form,
+                           SizeText(result.point), result.rounds, most(result.bytes_sent), most(result.bytes_offline),
+                           1000 * result.seconds.median)
+            << std::flush;
+}
+
+/// One party's side, with its peers over the network.
+int RunParty(const BenchOptions& options, const bench::Request& request) {
+  net::MeshConfig config = MeshConfigOf(ReadParty(options.config), bench::ToJson(request));
+  const auto mesh = net::ConnectMesh(config);
+  ThreadPool pool(options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
+  mpc::Context context(*mesh, mpc::AgreeOnKeys(*mesh), pool);
+  PrintHeader();
+  const auto results = bench::Run(context, request, PrintResult);
+  if (!options.json.empty()) WriteTextFile(options.json, bench::ToJson(results).dump(1) + "\n");
+  return 0;
+}
+
+/// A folder that is gone with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "trefoil-bench-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::vector<std::string> ArgumentsOf(const BenchOptions& options, const bench::Request& request, const fs::path& party,
+                                     std::size_t threads) {
+  std::vector<std::string> arguments{"bench", "--config", (party / "party.toml").string(), "--form", request.form};
+  const auto add_list = [&](const char* flag, const auto& values) {
+    if (!values.empty()) arguments.insert(arguments.end(), {flag, fmt::format("{}", fmt::join(values, ","))});
+  };
+  add_list("--ops", request.operations);
+  add_list("--sizes", request.sizes);
+  add_list("--shape", options.shapes);
+  arguments.insert(arguments.end(), {"--reps", std::to_string(request.reps), "--threads", std::to_string(threads), "--json",
+                                     (party / "results.json").string()});
+  return arguments;
+}
+
+/// Three processes of this program over TLS on loopback.
+int RunLocally(const BenchOptions& options, const bench::Request& request) {
+  const TemporaryFolder folder;
+  const auto ports = FreeLoopbackPorts();
+  const std::string host = "127.0.0.1";
+  const std::array<Address, 3> addresses{Address{host, ports[0]}, Address{host, ports[1]}, Address{host, ports[2]}};
+  MakeAllPartyFolders({DescribeParty(0, addresses), DescribeParty(1, addresses), DescribeParty(2, addresses)},
+                      folder.path());
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t threads = options.threads != 0 ? options.threads : (cores + 2) / 3;
+  std::vector<ChildProcess> children;
+  for (int id = 0; id < 3; ++id) {
+    const auto party = PartyFolder(folder.path(), id);
+    children.emplace_back(ArgumentsOf(options, request, party, threads), party / "console.log");
+  }
+  for (int id = 0; id < 3; ++id) {
+    auto& child = children[static_cast<std::size_t>(id)];
+    while (!child.Poll()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const ProcessEnd end = *child.Poll();
+    const auto console = ReadTextFile(PartyFolder(folder.path(), id) / "console.log", "a party's output");
+    if (end.signal != 0 || end.code != 0) {
+      std::cerr << console;
+      return end.signal != 0 ? kNetwork : end.code;
+    }
+    if (id == 0) std::cout << console;
+  }
+  if (!options.json.empty()) {
+    WriteTextFile(options.json, ReadTextFile(PartyFolder(folder.path(), 0) / "results.json", "the results"));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int RunBench(const BenchOptions& options) {
+  const bench::Request request = RequestOf(options);
+  return options.config.empty() ? RunLocally(options, request) : RunParty(options, request);
+}
+
+}  // namespace trefoil::apps

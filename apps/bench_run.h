@@ -1,0 +1,24 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trefoil::apps {
+
+struct BenchOptions {
+  std::string config;  ///< empty: three local processes over TLS on loopback
+  std::vector<std::string> operations;
+  std::string form = "auto";
+  std::vector<std::int64_t> sizes;
+  std::vector<std::string> shapes;
+  int reps = 5;
+  std::size_t threads = 0;
+  std::string json;  ///< file to write; empty: only the table is printed
+};
+
+/// Measures the protocols and prints a table. Returns the exit code.
+/// Throws the errors of base/error.h.
+int RunBench(const BenchOptions& options);
+
+}  // namespace trefoil::apps

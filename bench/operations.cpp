@@ -1,0 +1,136 @@
+#include "bench/operations.h"
+
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "bench/step_operations.h"
+#include "mpc/fixed_point.h"
+#include "protocols/bit_conversion.h"
+#include "protocols/clip_factor.h"
+#include "protocols/input.h"
+#include "protocols/inverse_sqrt.h"
+#include "protocols/multiply.h"
+#include "protocols/sigmoid.h"
+#include "protocols/truncate.h"
+
+namespace trefoil::bench {
+namespace {
+
+using mpc::ArithShare;
+using mpc::Context;
+using mpc::FixedShare;
+using mpc::Index;
+using mpc::RingMatrix;
+
+constexpr int kFractionBits = 16;
+constexpr double kLogitBound = 64;
+constexpr double kClip = 0.5;
+constexpr double kSquaredNormBound = 20.2;  // ten classes, rows of norm 1 and a bias
+constexpr int kSquaredNormBits = 48;
+
+/// Party 0 inputs random numbers of `bits` bits.
+ArithShare RandomShare(Context& party, Index rows, Index cols, int bits, bool positive = false) {
+  RingMatrix values;
+  if (party.self() == 0) {
+    RandomStream stream = RandomStream::FromSystem();
+    values.resize(rows, cols);
+    for (Index k = 0; k < values.size(); ++k) {
+      const mpc::Word word = stream.NextWord() >> (63 - bits);
+      values.data()[k] = positive ? (word >> 1) + 1 : word - (mpc::Word{1} << bits);
+    }
+  }
+  return protocols::Input(party, 0, values, {rows, cols});
+}
+
+/// An operation on one vector.
+template <typename Run>
+Prepared OnOne(Context& party, ArithShare x, mpc::Cost declared, Run run) {
+  return {.run = [&party, x = std::move(x), run = std::move(run)] { (void)run(party, x); }, .declared = std::move(declared)};
+}
+
+Prepared PrepareMultiply(Context& party, const Point& point) {
+  const ArithShare y = RandomShare(party, point.count, 1, 40);
+  return OnOne(party, RandomShare(party, point.count, 1, 20), protocols::MultiplyCost(point.count),
+               [y](Context& p, const ArithShare& x) { return protocols::Multiply(p, x, y); });
+}
+
+Prepared PrepareMultiplyTruncate(Context& party, const Point& point) {
+  const ArithShare y = RandomShare(party, point.count, 1, 30);
+  return OnOne(party, RandomShare(party, point.count, 1, 30), protocols::TruncateProductCost(point.count),
+               [y](Context& p, const ArithShare& x) { return protocols::MultiplyTruncate(p, x, y, kFractionBits); });
+}
+
+Prepared PrepareTruncate(Context& party, const Point& point) {
+  return OnOne(party, RandomShare(party, point.count, 1, 60), protocols::TruncateCost(point.count),
+               [](Context& p, const ArithShare& x) { return protocols::Truncate(p, x, kFractionBits); });
+}
+
+Prepared PrepareMatMul(Context& party, const Point& point) {
+  const ProductShape shape = *point.shape;
+  const ArithShare y = RandomShare(party, shape.inner, shape.cols, 20);
+  return OnOne(party, RandomShare(party, shape.rows, shape.inner, 20),
+               protocols::TruncateProductCost(shape.rows * shape.cols), [y](Context& p, const ArithShare& x) {
+                 return protocols::MatMulTruncate(p, x, y, kFractionBits);
+               });
+}
+
+Prepared PrepareCompare(Context& party, const Point& point) {
+  return OnOne(party, RandomShare(party, point.count, 1, 60), protocols::MsbCost(point.count),
+               [](Context& p, const ArithShare& x) { return protocols::LessThanZero(p, x); });
+}
+
+Prepared PrepareBitDecompose(Context& party, const Point& point) {
+  return OnOne(party, RandomShare(party, point.count, 1, 60), protocols::BitDecomposeCost(point.count),
+               [](Context& p, const ArithShare& x) { return protocols::BitDecompose(p, x); });
+}
+
+Prepared PrepareInverseSqrtPublished(Context& party, const Point& point) {
+  return OnOne(party, RandomShare(party, point.count, 1, 24, true),
+               protocols::InverseSqrtPublishedCost(point.count, kFractionBits), [](Context& p, const ArithShare& x) {
+                 return protocols::InverseSqrtPublished(p, FixedShare(x, kFractionBits));
+               });
+}
+
+Prepared PrepareInverseSqrt(Context& party, const Point& point) {
+  return OnOne(party, RandomShare(party, point.count, 1, 24, true), protocols::InverseSqrtCost(point.count),
+               [](Context& p, const ArithShare& x) { return protocols::InverseSqrt(p, FixedShare(x, kFractionBits)); });
+}
+
+Prepared PrepareClipFactor(Context& party, const Point& point) {
+  const protocols::ClipTable table = protocols::MakeClipTable(kClip, kSquaredNormBound, kSquaredNormBits);
+  return OnOne(party, RandomShare(party, point.count, 1, 52, true), protocols::ClipFactorCost(table, point.count),
+               [table](Context& p, const ArithShare& x) { return protocols::ClipFactor(p, table, x); });
+}
+
+Prepared PrepareSigmoid(Context& party, const Point& point) {
+  const protocols::SigmoidSeries& series = protocols::SigmoidSeriesFor(kLogitBound);
+  return OnOne(party, RandomShare(party, point.count, 1, 20),
+               protocols::SigmoidCost(point.count, kFractionBits, series), [&series](Context& p, const ArithShare& x) {
+                 return protocols::Sigmoid(p, FixedShare(x, kFractionBits), series);
+               });
+}
+
+}  // namespace
+
+const std::vector<Operation>& AllOperations() {
+  static const std::vector<Operation> kOperations = {
+      {"multiply", "bulk", false, PrepareMultiply},
+      {"multiply_truncate", "bulk", false, PrepareMultiplyTruncate},
+      {"truncate", "bulk", false, PrepareTruncate},
+      {"matmul", "bulk", true, PrepareMatMul},
+      {"compare", "bulk", false, PrepareCompare},
+      {"bit_decompose", "bulk", false, PrepareBitDecompose},
+      {"inverse_sqrt_published", "bulk", false, PrepareInverseSqrtPublished},
+      {"inverse_sqrt", "bulk", false, PrepareInverseSqrt},
+      {"clip_factor", "bulk", false, PrepareClipFactor},
+      {"sigmoid", "latency", false, PrepareSigmoid},
+      {"dpsgd_step", "bulk", true, PrepareStep},
+      {"dpsgd_step_published", "bulk", true, PreparePublishedStep},
+  };
+  return kOperations;
+}
+
+}  // namespace trefoil::bench

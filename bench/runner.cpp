@@ -1,0 +1,157 @@
+#include "bench/runner.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+
+#include "base/error.h"
+#include "bench/machine.h"
+#include "protocols/measure.h"
+
+namespace trefoil::bench {
+namespace {
+
+using protocols::Measured;
+
+std::string Text(const ProductShape& shape) {
+  std::ostringstream text;
+  text << shape.rows << 'x' << shape.inner << 'x' << shape.cols;
+  return text.str();
+}
+
+bool HasForm(const Operation& operation, const std::string& form) { return form == "auto" || form == operation.form; }
+
+std::vector<Operation> Chosen(const Request& request) {
+  std::vector<Operation> chosen;
+  for (const Operation& operation : AllOperations()) {
+    const bool named = std::find(request.operations.begin(), request.operations.end(), operation.name) !=
+                       request.operations.end();
+    if ((request.operations.empty() || named) && HasForm(operation, request.form)) chosen.push_back(operation);
+  }
+  return chosen;
+}
+
+std::vector<Point> PointsOf(const Request& request, const Operation& operation) {
+  std::vector<Point> points;
+  if (operation.shaped) {
+    for (const ProductShape& shape : request.shapes) points.push_back({.count = shape.rows * shape.cols, .shape = shape});
+  } else {
+    for (const mpc::Index size : request.sizes) points.push_back({.count = size, .shape = std::nullopt});
+  }
+  return points;
+}
+
+/// Every party's figures at every party, in party order.
+std::array<Measured, 3> Exchange(mpc::Context& party, const Measured& own) {
+  static_assert(std::is_trivially_copyable_v<Measured>);
+  net::Bytes bytes(sizeof(Measured));
+  std::memcpy(bytes.data(), &own, sizeof(Measured));
+  std::array<Measured, 3> all;
+  all[static_cast<std::size_t>(party.self())] = own;
+  for (const int peer : {party.next(), party.previous()}) party.transport().Send(peer, bytes);
+  for (const int peer : {party.next(), party.previous()}) {
+    const net::Bytes theirs = party.transport().Receive(peer, sizeof(Measured));
+    std::memcpy(&all[static_cast<std::size_t>(peer)], theirs.data(), sizeof(Measured));
+  }
+  return all;
+}
+
+Spread SpreadOf(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  const double median = values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return {.min = values.front(), .median = median, .max = values.back()};
+}
+
+Result MeasureAt(mpc::Context& party, const Operation& operation, const Point& point, int reps) {
+  const Prepared prepared = operation.prepare(party, point);
+  Result result;
+  result.op = operation.name;
+  result.form = operation.form;
+  result.point = point;
+  result.declared = prepared.declared;
+  result.reps = reps;
+  std::vector<double> seconds;
+  // The first run, which warms the caches, is not counted.
+  for (int rep = 0; rep <= reps; ++rep) {
+    const auto all = Exchange(party, protocols::Measure(party, prepared.run));
+    double slowest = 0;
+    result.rounds = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      result.rounds = std::max(result.rounds, all[i].rounds);
+      result.bytes_sent[i] = all[i].bytes_sent;
+      result.bytes_offline[i] = all[i].bytes_offline;
+      slowest = std::max(slowest, all[i].seconds);
+    }
+    if (rep > 0) seconds.push_back(slowest);
+  }
+  result.seconds = SpreadOf(std::move(seconds));
+  return result;
+}
+
+nlohmann::json ToJson(const Spread& spread) {
+  return {{"min", spread.min}, {"median", spread.median}, {"max", spread.max}};
+}
+
+}  // namespace
+
+void Validate(const Request& request) {
+  const auto& all = AllOperations();
+  for (const std::string& name : request.operations) {
+    if (std::any_of(all.begin(), all.end(), [&](const Operation& operation) { return operation.name == name; })) continue;
+    std::string text = "--ops: found " + name;
+    text += ", expected some of";
+    for (const Operation& operation : all) text += ' ' + operation.name;
+    throw ConfigError(text);
+  }
+  if (Chosen(request).empty()) {
+    throw ConfigError("--form: found " + request.form + ", which none of the chosen operations has in this version");
+  }
+}
+
+std::vector<Result> Run(mpc::Context& party, const Request& request, const std::function<void(const Result&)>& on_result) {
+  Validate(request);
+  std::vector<Result> results;
+  for (const Operation& operation : Chosen(request)) {
+    for (const Point& point : PointsOf(request, operation)) {
+      results.push_back(MeasureAt(party, operation, point, request.reps));
+      on_result(results.back());
+    }
+  }
+  return results;
+}
+
+std::string ToJson(const Request& request) {
+  nlohmann::json shapes = nlohmann::json::array();
+  for (const ProductShape& shape : request.shapes) shapes.push_back(Text(shape));
+  return nlohmann::json{{"type", "bench"},         {"ops", request.operations}, {"form", request.form},
+                        {"sizes", request.sizes}, {"shapes", shapes},          {"reps", request.reps}}
+      .dump();
+}
+
+nlohmann::json ToJson(const std::vector<Result>& results) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Result& result : results) {
+    nlohmann::json shape = nullptr;
+    if (result.point.shape) shape = Text(*result.point.shape);
+    list.push_back({{"op", result.op},
+                    {"form", result.form},
+                    {"n", result.point.count},
+                    {"shape", shape},
+                    {"declared",
+                     {{"rounds", result.declared.rounds()},
+                      {"bytes_sent", result.declared.bytes_sent()},
+                      {"bytes_offline", result.declared.bytes_offline()}}},
+                    {"rounds", result.rounds},
+                    {"bytes_sent", result.bytes_sent},
+                    {"bytes_offline", result.bytes_offline},
+                    {"seconds", ToJson(result.seconds)},
+                    {"seconds_offline", ToJson(Spread{})},
+                    {"reps", result.reps}});
+  }
+  return {{"machine", DescribeMachine()}, {"results", list}};
+}
+
+}  // namespace trefoil::bench

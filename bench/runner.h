@@ -1,0 +1,56 @@
+#pragma once
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "bench/operations.h"
+
+namespace trefoil::bench {
+
+/// What to measure; the same at all three parties.
+struct Request {
+  std::vector<std::string> operations;  ///< names; empty: all
+  std::string form = "auto";            ///< "latency", "bulk", or "auto": the form that an operation has
+  std::vector<mpc::Index> sizes{1, 128, 1024};
+  std::vector<ProductShape> shapes{{.rows = 128, .inner = 784, .cols = 10}};
+  int reps = 5;
+};
+
+/// The request as compact JSON, for the parties to compare.
+[[nodiscard]] std::string ToJson(const Request& request);
+
+struct Spread {
+  double min = 0;
+  double median = 0;
+  double max = 0;
+};
+
+/// One operation in one form at one size.
+struct Result {
+  std::string op;
+  std::string form;
+  Point point;
+  mpc::Cost declared;
+  int rounds = 0;
+  std::array<std::uint64_t, 3> bytes_sent{};
+  std::array<std::uint64_t, 3> bytes_offline{};
+  Spread seconds;  ///< of the slowest party; dealing is done in line, so it is included
+  int reps = 0;
+};
+
+/// Runs the request's operations with the two peers and returns the same results at all three parties: every repetition is measured
+/// by each party and the figures are exchanged. `on_result` is called after each.
+/// Throws ConfigError on an unknown operation or form, before anything is sent; NetworkError, ProtocolError.
+[[nodiscard]] std::vector<Result> Run(mpc::Context& party, const Request& request,
+                                      const std::function<void(const Result&)>& on_result);
+
+/// Throws ConfigError where the request names what does not exist.
+void Validate(const Request& request);
+
+/// As `bench --json` writes it (docs/performance.md).
+[[nodiscard]] nlohmann::json ToJson(const std::vector<Result>& results);
+
+}  // namespace trefoil::bench
