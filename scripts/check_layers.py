@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Checks the layers of the design: what a folder includes, what its library links, and where sockets and threads are.
+
+Usage: scripts/check_layers.py [PROJECT]. Prints one line per violation; exit code 0 if there is none, 1 otherwise.
+"""
+
+import pathlib
+import re
+import sys
+
+# What a folder may include and link besides itself. docs/architecture.md draws it.
+MAY_USE = {
+    "apps": {"bench", "ml", "data", "dp", "protocols", "mpc", "net", "base"},
+    "bench": {"ml", "dp", "protocols", "mpc", "net", "base"},  # dp: its microbenchmarks time the noise sampler too
+    "ml": {"dp", "protocols", "mpc", "base"},
+    "protocols": {"mpc", "base"},
+    "mpc": {"net", "base"},
+    "net": {"base"},
+    "dp": {"base"},
+    "data": {"base"},
+    "base": set(),
+}
+
+# A header of the system or of a library, and the files that may include it.
+CONFINED = [
+    (r"boost/asio.*|boost/beast.*", r"net/asio\.h", "net/asio.h is the one way to Asio"),
+    (r"sys/socket\.h|netinet/.*|arpa/inet\.h|netdb\.h", r"net/.*|apps/free_ports\.cpp",
+     "sockets belong in net/ (and apps/free_ports.cpp, which looks for free ports)"),
+    (r"openssl/.*", r"net/.*|mpc/prss\.cpp|apps/job_json\.cpp",
+     "OpenSSL belongs in net/ (TLS), mpc/prss (AES) and the job's hash"),
+    (r"CLI/.*", r"apps/.*", "the command line belongs in apps/"),
+    (r"toml\+\+/.*", r"apps/toml_reader\.(cpp|h)", "TOML is read in apps/toml_reader"),
+    (r"zip\.h", r"data/npz\.cpp", "zip archives are read and written in data/npz.cpp"),
+]
+
+# A use in the text, and the files that may have it.
+CONFINED_USES = [
+    (r"\bstd::(thread|jthread|async)\b(?!::hardware_concurrency)", r"net/.*|base/thread_pool\.(cpp|h)",
+     "threads belong in net/ and the pool of base/"),
+    (r"\b(fork|vfork|execv\w*|posix_spawn\w*|waitpid)\s*\(", r"apps/child_process\.(cpp|h)",
+     "processes are started in apps/child_process"),
+    (r"(?<![.>\w])(exit|_exit|_Exit|quick_exit|abort)\s*\(", r"apps/(main|child_process)\.cpp",
+     "only main() ends the program"),
+    (r"\bassert\s*\(", r"(?!)", "Require() checks, in every build"),
+    (r"\b(std::random_device|std::mt19937\w*|s?rand)\b\s*[({]", r"(?!)", "randomness comes from base/random.h"),
+]
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def sources(folder):
+    return sorted(path for path in folder.rglob("*") if path.suffix in {".h", ".cpp", ".inc"})
+
+
+def code_of(line):
+    """The line without string literals and line comment."""
+    return re.sub(r"//.*", "", re.sub(r'"(\\.|[^"\\])*"', '""', line))
+
+
+def check_include(project, layer, name, place, kind, header):
+    if kind == "<":
+        for pattern, allowed, why in CONFINED:
+            if re.fullmatch(pattern, header) and not re.fullmatch(allowed, name):
+                yield f"{place}: found <{header}>; {why}"
+        return
+    folder = header.split("/")[0]
+    if "/" not in header or not (project / header).is_file():
+        yield f"{place}: found \"{header}\", expected a file named from the project's top"
+    elif folder != layer and folder not in MAY_USE[layer]:
+        yield f"{place}: found {folder}/, expected one of: {', '.join([layer, *sorted(MAY_USE[layer])])}"
+
+
+def check_file(project, layer, path):
+    name = path.relative_to(project).as_posix()
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        place = f"{name}:{number}"
+        include = INCLUDE.match(line)
+        if include:
+            yield from check_include(project, layer, name, place, *include.groups())
+            continue
+        for pattern, allowed, why in CONFINED_USES:
+            use = re.search(pattern, code_of(line))
+            if use and not re.fullmatch(allowed, name):
+                yield f"{place}: found {use.group(0).strip()}; {why}"
+
+
+def check_links(project, layer):
+    """The link direction in CMake is the include direction."""
+    path = project / layer / "CMakeLists.txt"
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        for folder in re.findall(r"\btrefoil(?:::|_)(\w+)", line.split("#")[0]):
+            if folder in MAY_USE and folder != layer and folder not in MAY_USE[layer]:
+                yield f"{path.relative_to(project)}:{number}: links {folder}, which {layer} may not use"
+
+
+def main():
+    project = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]).resolve()
+    found = []
+    for layer in MAY_USE:
+        files = sources(project / layer)
+        if not files and layer != "bench":
+            found.append(f"{layer}/: found no source file")
+        for path in files:
+            found.extend(check_file(project, layer, path))
+        found.extend(check_links(project, layer))
+    print(*found, sep="\n", end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

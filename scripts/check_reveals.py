@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Checks that shared values leave the sharing only where this list says, each place with its reason.
+
+A place is a file and a piece of the line. A door that is used elsewhere is an error, and so is an entry without a use.
+
+Usage: scripts/check_reveals.py [PROJECT]. Prints one line per violation; exit code 0 if there is none, 1 otherwise.
+"""
+
+import pathlib
+import re
+import sys
+
+REVEAL = "reveal"
+OPEN = "masked opening"
+SEND = "send"
+
+# What a use looks like in the text, and the files that define the door.
+DOORS = {
+    REVEAL: (r"\bReveal(To|Bits)?\b\s*(\(|[,;)])", r"protocols/reveal\.(h|cpp)"),
+    OPEN: (r"\.\s*Open(Pair)?\s*\(", r"protocols/masked_opening\.(h|cpp)"),
+    SEND: (r"\bSend(Words|Bits|Low)\s*\(|\btransport(\(\))?\s*\.\s*Send\s*\(", r"mpc/context\.(h|cpp)"),
+}
+
+ALLOWED = [
+    (REVEAL, "ml/training.cpp", "protocols::RevealTo(party, receiver, weights.ring())",
+     "the trained model, noise included, to those whom the job's [release] names"),
+
+    (OPEN, "protocols/truncate.cpp", "return opening.Open(x, offset, mask);",
+     "x + 2^62 + r to A and B only, r uniform over the ring and known to the dealer only"),
+    (OPEN, "protocols/truncate.cpp", "return follow_up.OpenPair(half, offset, mask);",
+     "the same for a value that A and B share, under a mask of its own"),
+    (OPEN, "protocols/bit_conversion.cpp", "const BitMatrix c = opening.Open(bits, mask);",
+     "b ^ r to A and B only, r a uniform bit known to the dealer only"),
+    (OPEN, "protocols/sigmoid.cpp", "const RingMatrix c = opening.Open(x, 0, mask, opened_bits);",
+     "x + r modulo the period to A and B only, r uniform over it and known to the dealer only"),
+
+    (SEND, "mpc/prss.cpp", "transport.Send(next, own_public);", "a public key of this session's key agreement"),
+    (SEND, "mpc/prss.cpp", "transport.Send(previous, own_public);", "the same"),
+    (SEND, "protocols/reveal.cpp", "party.SendWords(party.next(), x.own());", "opens to all: what Reveal is for"),
+    (SEND, "protocols/reveal.cpp", "party.SendWords(receiver, x.own());", "opens to one: what RevealTo is for"),
+    (SEND, "protocols/reveal.cpp", "party.SendBits(party.next(), x.own());", "opens to all: what RevealBits is for"),
+    (SEND, "protocols/input.cpp", "party.SendWords(party.next(), rest);",
+     "the owner's value less a component that the receiver cannot compute"),
+    (SEND, "protocols/input.cpp", "party.SendBits(party.next(), rest);", "the same for bits"),
+    (SEND, "protocols/multiply.cpp", "party.SendWords(party.previous(), own);",
+     "a summand of the product under a zero-share that the receiver cannot compute"),
+    (SEND, "protocols/multiply.cpp", "party.SendBits(party.previous(), own);", "the same for AND"),
+    (SEND, "protocols/masked_opening.cpp", "party_.SendWords(roles_.b, values - half, phase);",
+     "the dealer's values less A's uniform half"),
+    (SEND, "protocols/masked_opening.cpp", "void MaskedOpening::SendLow(", "definition"),
+    (SEND, "protocols/masked_opening.h", "void SendLow(", "declaration"),
+    (SEND, "protocols/masked_opening.cpp", "SendLow(roles_.a, part, bits);",
+     "the dealer's summand of the value, under the mask"),
+    (SEND, "protocols/masked_opening.cpp", "SendLow(roles_.b, part, bits);", "the same"),
+    (SEND, "protocols/masked_opening.cpp", "SendLow(other(), own, bits);",
+     "A's or B's half of the masked value: the opening itself"),
+    (SEND, "protocols/masked_opening.cpp", "party_.SendBits(other(), half);", "the same for bits"),
+    (SEND, "protocols/masked_opening.cpp", "party_.SendWords(peer, words);", "how SendLow sends"),
+    (SEND, "protocols/masked_opening.cpp", "party_.SendBits(peer, mpc::ToPlanes(words, bits));", "how SendLow sends"),
+    (SEND, "protocols/masked_opening.cpp", "party_.SendWords(other(), rest);",
+     "re-sharing: a half less the component that its sender shares with the dealer"),
+    (SEND, "protocols/agreement.cpp", "party.transport().Send(party.next(), bytes);",
+     "a hash of public parameters, or a fresh share of the common coins' seed"),
+    (SEND, "protocols/agreement.cpp", "party.transport().Send(party.previous(), bytes);", "the same"),
+    (SEND, "protocols/measure.cpp", "transport.Send(party.next(), {});", "nothing: a barrier"),
+    (SEND, "protocols/measure.cpp", "transport.Send(party.previous(), {});", "nothing: a barrier"),
+    (SEND, "bench/runner.cpp", "party.transport().Send(peer, bytes);", "times and counts of the benchmark"),
+]
+
+FOLDERS = ["mpc", "protocols", "ml", "bench", "apps"]
+
+
+def uses(project):
+    """Every use of a door: (door, file, line number, line)."""
+    for folder in FOLDERS:
+        for path in sorted((project / folder).rglob("*")):
+            if path.suffix not in {".h", ".cpp", ".inc"}:
+                continue
+            name = path.relative_to(project).as_posix()
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                code = line.split("//")[0].strip()
+                for door, (pattern, definition) in DOORS.items():
+                    if re.search(pattern, code) and not re.fullmatch(definition, name):
+                        yield door, name, number, code
+
+
+def main():
+    project = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]).resolve()
+    found = []
+    unused = list(ALLOWED)
+    for door, name, number, code in uses(project):
+        entries = [entry for entry in ALLOWED if entry[:2] == (door, name) and entry[2] in code]
+        unused = [entry for entry in unused if entry not in entries]
+        if not entries:
+            found.append(f"{name}:{number}: {door} that is not on the list of scripts/check_reveals.py: {code}")
+    for door, name, fragment, _ in unused:
+        found.append(f"scripts/check_reveals.py: the {door} \"{fragment}\" is on the list but not in {name}")
+    print(*found, sep="\n", end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
