@@ -1,0 +1,36 @@
+#!/bin/bash
+# Runs three prepared parties in the network namespaces p0, p1 and p2 of the network simulator (LAN profile).
+# Usage: run_in_namespaces.sh NETSIM TREFOIL FOLDER
+#   FOLDER   what `trefoil local --prepare --hosts 10.77.0.1,10.77.0.2,10.77.0.3` wrote
+# Exit code: 0 if all three ended with 0; 1 otherwise.
+set -euo pipefail
+netsim=$1
+trefoil=$2
+folder=$3
+
+"$netsim" --rtt-ms 0.2 --mbit 10000 --mtu 65000 --ready-file "$folder/ready" &
+simulator=$!
+trap 'kill "$simulator"; wait "$simulator" || true' EXIT
+for _ in $(seq 100); do
+  [ -f "$folder/ready" ] && break
+  sleep 0.1
+done
+[ -f "$folder/ready" ] || { echo "the network simulator did not come up" >&2; exit 1; }
+
+parties=()
+for i in 0 1 2; do
+  ip netns exec "p$i" "$trefoil" run --config "$folder/party-$i/party.toml" --job "$folder/job.toml" \
+    --out "$folder/party-$i/out" --threads 1 >"$folder/party-$i/console.log" 2>&1 &
+  parties+=($!)
+done
+failed=0
+for i in 0 1 2; do
+  status=0
+  wait "${parties[$i]}" || status=$?
+  echo "party $i ended with $status"
+  if [ "$status" -ne 0 ]; then
+    tail -n 3 "$folder/party-$i/console.log"
+    failed=1
+  fi
+done
+exit "$failed"
