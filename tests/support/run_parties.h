@@ -16,6 +16,7 @@
 
 #include "base/thread_pool.h"
 #include "mpc/context.h"
+#include "mpc/share.h"
 #include "net/local_transport.h"
 #include "protocols/measure.h"
 
@@ -39,32 +40,56 @@ inline mpc::Prss InsecurePrss(Seed seed, int self) {
 
 using Transports = std::array<std::unique_ptr<net::Transport>, net::kParties>;
 
-/// Runs body(context) at three parties, each in a thread, over the given transports; returns the three results.
-/// The first failure in time aborts all links and is the one rethrown.
+/// Makes party `self`'s correlated randomness.
+using PrssMaker = std::function<mpc::Prss(int self)>;
+
+/// Runs body(context) at three parties, each in a thread, over the given transports. A party that fails aborts its links.
+/// Returns how each ended: null, or what it threw.
 template <typename Body>
-auto RunPartiesOver(Transports transports, Seed seed, Body body) {
-  using Result = std::invoke_result_t<Body, mpc::Context&>;
-  std::array<std::optional<Result>, net::kParties> results;
-  std::exception_ptr failure;
-  std::mutex mutex;
+std::array<std::exception_ptr, net::kParties> EndsOver(const Transports& transports, const PrssMaker& make_prss, Body body) {
+  std::array<std::exception_ptr, net::kParties> ends;
   const auto run = [&](std::size_t self) {
     try {
       ThreadPool pool(1);
-      mpc::Context context(*transports[self], InsecurePrss(seed, static_cast<int>(self)), pool);
-      results[self].emplace(body(context));
+      mpc::Context context(*transports[self], make_prss(static_cast<int>(self)), pool);
+      body(context);
     } catch (...) {
-      {
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-      }
+      ends[self] = std::current_exception();
       transports[self]->Abort({});
     }
   };
   std::array<std::thread, net::kParties> threads;
   for (std::size_t self = 0; self < threads.size(); ++self) threads[self] = std::thread(run, self);
   for (auto& thread : threads) thread.join();
+  return ends;
+}
+
+/// The same for a body with a result; returns the three results. The first failure in time is the one rethrown.
+template <typename Body>
+auto RunPartiesOver(Transports transports, const PrssMaker& make_prss, Body body) {
+  using Result = std::invoke_result_t<Body, mpc::Context&>;
+  std::array<std::optional<Result>, net::kParties> results;
+  std::exception_ptr failure;
+  std::mutex mutex;
+  const auto ends = EndsOver(transports, make_prss, [&](mpc::Context& context) {
+    try {
+      results[static_cast<std::size_t>(context.self())].emplace(body(context));
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+      throw;
+    }
+  });
   if (failure) std::rethrow_exception(failure);
+  for (const auto& end : ends) {
+    if (end) std::rethrow_exception(end);
+  }
   return std::array<Result, net::kParties>{std::move(*results[0]), std::move(*results[1]), std::move(*results[2])};
+}
+
+template <typename Body>
+auto RunPartiesOver(Transports transports, Seed seed, Body body) {
+  return RunPartiesOver(std::move(transports), [seed](int self) { return InsecurePrss(seed, self); }, std::move(body));
 }
 
 template <typename Body>

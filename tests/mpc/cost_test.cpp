@@ -1,0 +1,98 @@
+#include "mpc/cost.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace trefoil::mpc {
+namespace {
+
+using Figures = std::array<std::uint64_t, 3>;
+
+TEST(Cost, OfNothingIsNothing) {
+  EXPECT_EQ(Cost().rounds(), 0);
+  EXPECT_EQ(Cost().bytes_of_all(), 0U);
+}
+
+TEST(Cost, OfARoundCountsEachSendersBytes) {
+  const Cost cost = Cost::Round({{0, 1, 10}, {0, 2, 5}, {2, 0, 3}});
+  EXPECT_EQ(cost.rounds(), 1);
+  EXPECT_EQ(cost.bytes_sent(), (Figures{15, 0, 3}));
+  EXPECT_EQ(cost.bytes_offline(), Figures{});
+}
+
+TEST(Cost, OfflineAddsNoRound) {
+  const Cost cost = Then(Cost::Offline({{2, 1, 7}}), Cost::EachToNext(1));
+  EXPECT_EQ(cost.rounds(), 1);
+  EXPECT_EQ(cost.bytes_sent(), (Figures{1, 1, 1}));
+  EXPECT_EQ(cost.bytes_offline(), (Figures{0, 0, 7}));
+  EXPECT_EQ(cost.bytes_of_all(), 10U);
+}
+
+// Depth follows chains of messages, not the number of operations.
+TEST(Then, AddsRoundsOnlyWhereAMessageWaitsForAnother) {
+  const Cost to_next = Cost::Round({{0, 1, 1}});
+  EXPECT_EQ(Then(to_next, Cost::Round({{1, 2, 1}})).rounds(), 2);  // 0 -> 1 -> 2
+  EXPECT_EQ(Then(to_next, Cost::Round({{0, 2, 1}})).rounds(), 1);  // 0 need not wait
+  EXPECT_EQ(Then(to_next, Cost::Round({{2, 0, 1}})).rounds(), 1);  // neither does 2
+  EXPECT_EQ(Then(to_next, to_next).rounds(), 1);                   // nor 0 a second time
+  EXPECT_EQ(Then(Cost::EachToNext(1), Cost::EachToNext(1)).rounds(), 2);
+  EXPECT_EQ(Then(Cost::EachToNext(1), Cost::EachToPrevious(1)).rounds(), 2);
+}
+
+TEST(Then, TakesTheLongestOfSeveralChains) {
+  // 0 -> 1 -> 2 -> 0 in three steps, beside 2 -> 1 in the first.
+  const Cost first = Cost::Round({{0, 1, 1}, {2, 1, 1}});
+  const Cost chain = Then(Then(first, Cost::Round({{1, 2, 1}})), Cost::Round({{2, 0, 1}}));
+  EXPECT_EQ(chain.rounds(), 3);
+  EXPECT_EQ(chain.bytes_sent(), (Figures{1, 1, 2}));
+}
+
+TEST(Then, RotatesByTheTurnsTakenBefore) {
+  const Cost use = Then(Cost::Offline({{2, 1, 100}}), Cost::Round({{0, 1, 10}})).WithTurn();
+  const Cost two = Then(use, use);
+  EXPECT_EQ(two.bytes_sent(), (Figures{10, 10, 0}));
+  EXPECT_EQ(two.bytes_offline(), (Figures{100, 0, 100}));
+  EXPECT_EQ(two.rounds(), 2);  // 0 -> 1, then 1 -> 2
+  const Cost three = Then(two, use);
+  EXPECT_EQ(three.bytes_sent(), (Figures{10, 10, 10}));
+  EXPECT_EQ(three.rounds(), 3);
+  EXPECT_EQ(Then(three, use).bytes_sent(), (Figures{20, 10, 10}));
+}
+
+TEST(Then, RotatesTheDepthToo) {
+  // The second use sends from role 2 to role 0: after one turn from P0 to P1, which does not wait for the
+  // first.
+  const Cost first = Cost::Round({{0, 1, 1}}).WithTurn();
+  EXPECT_EQ(Then(first, Cost::Round({{2, 0, 1}})).rounds(), 1);
+  EXPECT_EQ(Then(first, Cost::Round({{0, 1, 1}})).rounds(), 2);
+}
+
+TEST(Then, IsAssociative) {
+  const Cost a = Cost::Round({{0, 1, 1}, {1, 0, 2}}).WithTurn();
+  const Cost b = Then(Cost::Offline({{2, 1, 4}}), Cost::EachToPrevious(8));
+  const Cost c = Cost::Round({{0, 2, 16}}).WithTurn();
+  const Cost left = Then(Then(a, b), c);
+  const Cost right = Then(a, Then(b, c));
+  EXPECT_EQ(left.rounds(), right.rounds());
+  EXPECT_EQ(left.bytes_sent(), right.bytes_sent());
+  EXPECT_EQ(left.bytes_offline(), right.bytes_offline());
+  EXPECT_EQ(Then(left, a).bytes_sent(), Then(right, a).bytes_sent());
+}
+
+TEST(Beside, SharesOneRound) {
+  const Cost both = Beside(Cost::Round({{0, 1, 1}}), Cost::Round({{1, 2, 2}}));
+  EXPECT_EQ(both.rounds(), 1);
+  EXPECT_EQ(both.bytes_sent(), (Figures{1, 2, 0}));
+  EXPECT_EQ(Beside(Cost::Offline({{2, 0, 5}}), Cost::Offline({{2, 1, 6}})).bytes_offline(),
+            (Figures{0, 0, 11}));
+}
+
+TEST(Beside, RefusesTurnsAndMoreThanOneRound) {
+  const Cost one = Cost::EachToNext(1);
+  EXPECT_THROW((void)Beside(one, one.WithTurn()), ContractError);
+  EXPECT_THROW((void)Beside(Then(one, one), one), ContractError);
+}
+
+}  // namespace
+}  // namespace trefoil::mpc

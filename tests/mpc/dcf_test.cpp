@@ -1,0 +1,106 @@
+#include "mpc/dcf.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+
+#include "base/error.h"
+
+namespace trefoil::mpc {
+namespace {
+
+std::vector<Block> RandomBlocks(std::mt19937_64& generator, std::size_t count) {
+  std::vector<Block> blocks(count);
+  for (auto& block : blocks) block = {.low = generator(), .high = generator()};
+  return blocks;
+}
+
+struct Batch {
+  DcfCorrections corrections;
+  std::vector<Block> first;
+  std::vector<Block> second;
+};
+
+Batch MakeBatch(int bits, const RingMatrix& points, const RingMatrix& payloads, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  Batch batch;
+  batch.first = RandomBlocks(generator, static_cast<std::size_t>(points.size()));
+  batch.second = RandomBlocks(generator, static_cast<std::size_t>(points.size()));
+  batch.corrections = DcfGenerate(bits, points, payloads, batch.first, batch.second);
+  return batch;
+}
+
+RingMatrix Sum(const Batch& batch, const RingMatrix& inputs, std::size_t threads = 1) {
+  ThreadPool pool(threads);
+  return DcfEvaluate(pool, true, batch.corrections, batch.first, inputs) +
+         DcfEvaluate(pool, false, batch.corrections, batch.second, inputs);
+}
+
+TEST(Dcf, IsRightForEveryPointAndInputOfEightBits) {
+  RingMatrix points(1, 256);
+  RingMatrix payloads(1, 256);
+  RingMatrix inputs(256, 256);
+  for (Index key = 0; key < 256; ++key) {
+    points(0, key) = static_cast<Word>(key);
+    payloads(0, key) = 0x9E3779B97F4A7C15ULL * static_cast<Word>(key + 1);
+    inputs.row(key).setConstant(static_cast<Word>(key));
+  }
+  const RingMatrix sums = Sum(MakeBatch(8, points, payloads, 1), inputs, 2);
+  for (Index x = 0; x < 256; ++x) {
+    for (Index key = 0; key < 256; ++key) ASSERT_EQ(sums(x, key), x < key ? payloads(0, key) : 0U) << x << ' ' << key;
+  }
+}
+
+class DcfWidthTest : public testing::TestWithParam<int> {};
+
+TEST_P(DcfWidthTest, IsRightOnRandomAndEdgeInputs) {
+  const int bits = GetParam();
+  const Word top = (Word{1} << bits) - 1;
+  std::mt19937_64 generator(2);
+  constexpr Index kKeys = 200;
+  RingMatrix points(1, kKeys);
+  RingMatrix payloads(1, kKeys);
+  for (Index key = 0; key < kKeys; ++key) {
+    points(0, key) = generator() & top;
+    payloads(0, key) = generator();
+  }
+  points(0, 0) = 0;
+  points(0, 1) = top;
+  points(0, 2) = Word{1} << (bits - 1);
+  payloads(0, 3) = 0;
+  payloads(0, 4) = 1;
+  RingMatrix inputs(9, kKeys);
+  for (Index key = 0; key < kKeys; ++key) {
+    const Word point = points(0, key);
+    const std::array<Word, 9> beside{0, top, point, point - 1, point + 1, point ^ 1, generator(), generator(), point >> 1};
+    for (Index row = 0; row < 9; ++row) inputs(row, key) = beside[static_cast<std::size_t>(row)] & top;
+  }
+  const RingMatrix sums = Sum(MakeBatch(bits, points, payloads, 3), inputs);
+  for (Index row = 0; row < 9; ++row) {
+    for (Index key = 0; key < kKeys; ++key) {
+      ASSERT_EQ(sums(row, key), inputs(row, key) < points(0, key) ? payloads(0, key) : 0U) << row << ' ' << key;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Bits, DcfWidthTest, testing::Values(1, 2, 17, 32, 62, 63));
+
+TEST(Dcf, CountsItsWords) {
+  const Batch batch = MakeBatch(63, RingMatrix::Constant(1, 5, 9), RingMatrix::Constant(1, 5, 1), 4);
+  EXPECT_EQ(batch.corrections.levels.size() + batch.corrections.last.size(), DcfWords(63, 5));
+}
+
+TEST(Dcf, RefusesShapesThatDoNotFit) {
+  std::mt19937_64 generator(5);
+  const auto roots = RandomBlocks(generator, 3);
+  EXPECT_THROW((void)DcfGenerate(0, RingMatrix::Zero(1, 3), RingMatrix::Zero(1, 3), roots, roots), ContractError);
+  EXPECT_THROW((void)DcfGenerate(64, RingMatrix::Zero(1, 3), RingMatrix::Zero(1, 3), roots, roots), ContractError);
+  EXPECT_THROW((void)DcfGenerate(8, RingMatrix::Zero(1, 2), RingMatrix::Zero(1, 3), roots, roots), ContractError);
+  const Batch batch = MakeBatch(8, RingMatrix::Zero(1, 3), RingMatrix::Zero(1, 3), 6);
+  ThreadPool pool(1);
+  EXPECT_THROW((void)DcfEvaluate(pool, true, batch.corrections, batch.first, RingMatrix::Zero(1, 4)), ContractError);
+}
+
+}  // namespace
+}  // namespace trefoil::mpc
