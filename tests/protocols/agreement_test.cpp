@@ -1,0 +1,71 @@
+#include "protocols/agreement.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/error.h"
+#include "tests/support/protocol_test.h"
+
+namespace trefoil::protocols {
+namespace {
+
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+using Bytes32 = std::array<std::uint8_t, SecretKey::kBytes>;
+
+TEST(RequireSameEverywhere, PassesOnTheSameTextAtItsDeclaredCost) {
+  const auto measured = RunParties(Seed{1}, [](mpc::Context& party) {
+    return Measure(party, [&] { RequireSameEverywhere(party, "sigma = 1.5", "constants"); });
+  });
+  EXPECT_EQ(Figures(measured), (CostFigures{.rounds = 1, .bytes_sent = {64, 64, 64}, .bytes_offline = {}}));
+}
+
+class RequireSameEverywhereTest : public testing::TestWithParam<int> {};
+
+TEST_P(RequireSameEverywhereTest, NamesThePartyThatDiffers) {
+  const int odd = GetParam();
+  const auto texts = RunParties(Seed{1}, [odd](mpc::Context& party) {
+    try {
+      RequireSameEverywhere(party, party.self() == odd ? "sigma = 1.6" : "sigma = 1.5", "constants");
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string("passed");
+  });
+  for (int self = 0; self < net::kParties; ++self) {
+    const std::string& text = texts[static_cast<std::size_t>(self)];
+    EXPECT_NE(text.find("constants"), std::string::npos) << text;
+    EXPECT_EQ(text.find("sigma"), std::string::npos) << "the text itself must not be shown: " << text;
+    if (self != odd) {
+      EXPECT_NE(text.find("party " + std::to_string(odd)), std::string::npos) << text;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Parties, RequireSameEverywhereTest, testing::Values(0, 1, 2));
+
+std::array<Bytes32, 3> RunJointSeed() {
+  return RunParties(Seed{1}, [](mpc::Context& party) {
+    const SecretKey seed = JointSeed(party);
+    Bytes32 bytes{};
+    std::copy_n(seed.bytes().begin(), bytes.size(), bytes.begin());
+    return bytes;
+  });
+}
+
+TEST(JointSeed, IsTheSameAtAllPartiesAndNewEachTime) {
+  const auto first = RunJointSeed();
+  const auto second = RunJointSeed();
+  EXPECT_EQ(first[0], first[1]);
+  EXPECT_EQ(first[1], first[2]);
+  EXPECT_NE(first[0], second[0]);
+}
+
+TEST(JointSeed, CostsOneRoundOf64BytesAParty) {
+  const auto measured = RunParties(
+      Seed{1}, [](mpc::Context& party) { return Measure(party, [&] { (void)JointSeed(party); }); });
+  EXPECT_EQ(Figures(measured), (CostFigures{.rounds = 1, .bytes_sent = {64, 64, 64}, .bytes_offline = {}}));
+}
+
+}  // namespace
+}  // namespace trefoil::protocols

@@ -1,0 +1,227 @@
+#include "all_protocols.h"
+
+#include <ostream>
+
+#include "mpc/prss.h"
+#include "protocols/agreement.h"
+#include "protocols/bit_conversion.h"
+#include "protocols/clip_factor.h"
+#include "protocols/input.h"
+#include "protocols/inverse_sqrt.h"
+#include "protocols/multiply.h"
+#include "protocols/piecewise_polynomial.h"
+#include "protocols/reveal.h"
+#include "protocols/sigmoid.h"
+#include "protocols/truncate.h"
+
+namespace trefoil::protocols {
+namespace {
+
+using mpc::ArithShare;
+using mpc::BitMatrix;
+using mpc::BoolShare;
+using mpc::Context;
+using mpc::FixedShare;
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+
+constexpr int kScale = 16;
+
+Output Of(ArithShare share) { return {.arith = {std::move(share)}, .bits = {}}; }
+Output Of(BoolShare share) { return {.arith = {}, .bits = {std::move(share)}}; }
+Output Of(const FixedShare& share) { return Of(share.ring()); }
+
+/// A quadratic between two thresholds.
+PiecewisePolynomial SomePolynomial() {
+  return {.thresholds = {-5000, 70000},
+          .coefficients = {{1, 2, 3}, {-40000, 500, 600}, {7, 80000, -9}},
+          .input_bits = kScale,
+          .last_shift = kScale,
+          .width = 40};
+}
+
+std::vector<ProtocolCase> MakeMultiplications() {
+  return {
+      {"Reshare",
+       [](Context& party, Index n, Word x) { return Of(Reshare(party, ToAdditive(Trivial(party, x, n)))); }},
+      {"Multiply", [](Context& party, Index n,
+                      Word x) { return Of(Multiply(party, Trivial(party, x, n), Trivial(party, 3, n))); }},
+      {"MatMul", [](Context& party, Index n,
+                    Word x) { return Of(MatMul(party, Trivial(party, x, n, 3), Trivial(party, 5, 3, 2))); }},
+      {"And",
+       [](Context& party, Index n, Word x) {
+         return Of(And(party, TrivialBits(party, x, 9, n), TrivialBits(party, 0x155, 9, n)));
+       }},
+  };
+}
+
+std::vector<ProtocolCase> MakeTruncations() {
+  return {
+      {"Truncate",
+       [](Context& party, Index n, Word x) { return Of(Truncate(party, Trivial(party, x, n), 7)); }},
+      {"TruncateNonNegative",
+       [](Context& party, Index n, Word x) {
+         return Of(Truncate(party, Trivial(party, x, n), 7, Range::kNonNegative));
+       }},
+      {"TruncateAdditive", [](Context& party, Index n,
+                              Word x) { return Of(Truncate(party, ToAdditive(Trivial(party, x, n)), 7)); }},
+      {"MultiplyTruncate",
+       [](Context& party, Index n, Word x) {
+         return Of(MultiplyTruncate(party, Trivial(party, x, n), Trivial(party, 77, n), 9));
+       }},
+      {"MatMulTruncate",
+       [](Context& party, Index n, Word x) {
+         return Of(MatMulTruncate(party, Trivial(party, x, n, 3), Trivial(party, 5, 3, 2), 4));
+       }},
+  };
+}
+
+std::vector<ProtocolCase> MakeConversions() {
+  return {
+      {"Msb", [](Context& party, Index n, Word x) { return Of(Msb(party, Trivial(party, x, n))); }},
+      {"LessThan",
+       [](Context& party, Index n, Word x) {
+         return Of(LessThan(party, Trivial(party, x, n), Trivial(party, 1000, n), 24));
+       }},
+      {"BitToArith",
+       [](Context& party, Index n, Word x) { return Of(BitToArith(party, TrivialBits(party, x, 3, n))); }},
+      {"BitTimes",
+       [](Context& party, Index n, Word x) {
+         return Of(BitTimes(party, TrivialBits(party, x, 1, n), Trivial(party, x, n)));
+       }},
+      {"Select",
+       [](Context& party, Index n, Word x) {
+         return Of(Select(party, TrivialBits(party, x, 1, n), Trivial(party, x, n), Trivial(party, 4, n)));
+       }},
+  };
+}
+
+std::vector<ProtocolCase> MakeFunctions() {
+  return {
+      {"Sigmoid",
+       [](Context& party, Index n, Word x) {
+         return Of(Sigmoid(party, FixedShare(Trivial(party, x, n), kScale), SigmoidSeriesFor(8)));
+       }},
+      {"SigmoidOfProduct",
+       [](Context& party, Index n, Word x) {
+         return Of(SigmoidOfProduct(party, ToAdditive(Trivial(party, x, n)), 2 * kScale, kScale,
+                                    SigmoidSeriesFor(8)));
+       }},
+      {"Evaluate", [](Context& party, Index n,
+                      Word x) { return Of(Evaluate(party, SomePolynomial(), Trivial(party, x, n))); }},
+      {"ClipFactor",
+       [](Context& party, Index n, Word x) {
+         return Of(ClipFactor(party, MakeClipTable(0.5, 8, 40), Trivial(party, x, n)));
+       }},
+      {"InverseSqrtPublished",
+       [](Context& party, Index n, Word x) {
+         return Of(InverseSqrtPublished(party, FixedShare(Trivial(party, x, n), kScale)));
+       }},
+      {"InverseSqrt",
+       [](Context& party, Index n, Word x) {
+         return Of(InverseSqrt(party, FixedShare(Trivial(party, x, n), kScale)));
+       }},
+  };
+}
+
+void Append(std::vector<ProtocolCase>& all, const std::vector<ProtocolCase>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+ArithShare Trivial(const Context& party, Word value, Index rows, Index cols) {
+  return AddPublic(party, ArithShare::Zero(rows, cols), value);
+}
+
+BoolShare TrivialBits(const Context& party, Word value, Index planes, Index count) {
+  const BitMatrix zero(planes, count);
+  const BitMatrix bits = mpc::ToPlanes(RingMatrix::Constant(count, 1, value), static_cast<int>(planes));
+  if (party.self() == 0) return {bits, zero};
+  if (party.self() == 2) return {zero, bits};
+  return {zero, zero};
+}
+
+const std::vector<ProtocolCase>& FreshSharings() {
+  static const std::vector<ProtocolCase> kCases = [] {
+    std::vector<ProtocolCase> cases = MakeMultiplications();
+    Append(cases, MakeTruncations());
+    Append(cases, MakeConversions());
+    Append(cases, MakeFunctions());
+    return cases;
+  }();
+  return kCases;
+}
+
+const std::vector<ProtocolCase>& DesignedSharings() {
+  static const std::vector<ProtocolCase> kCases = {
+      {"InputEach",
+       [](Context& party, Index n, Word x) {
+         const std::array<ArithShare, 3> shares =
+             InputEach(party, RingMatrix::Constant(n, 1, x), {Shape{n, 1}, Shape{n, 1}, Shape{n, 1}});
+         return Output{.arith = {shares.begin(), shares.end()}, .bits = {}};
+       }},
+      {"InputBits",
+       [](Context& party, Index n, Word x) {
+         Output output;
+         const BitMatrix own = mpc::ToPlanes(RingMatrix::Constant(n, 1, x), 9);
+         for (int owner = 0; owner < 3; ++owner) output.bits.push_back(InputBits(party, owner, own, 9, n));
+         return output;
+       }},
+      {"BitDecompose",
+       [](Context& party, Index n, Word x) { return Of(BitDecompose(party, Trivial(party, x, n), 20)); }},
+      {"SuffixOr",
+       [](Context& party, Index n, Word x) { return Of(SuffixOr(party, TrivialBits(party, x, 20, n))); }},
+  };
+  return kCases;
+}
+
+const std::vector<ProtocolCase>& OtherProtocols() {
+  static const std::vector<ProtocolCase> kCases = {
+      {"Reveal",
+       [](Context& party, Index n, Word x) {
+         (void)Reveal(party, Trivial(party, x, n));
+         return Output{};
+       }},
+      {"RevealTo",
+       [](Context& party, Index n, Word x) {
+         for (int receiver = 0; receiver < 3; ++receiver)
+           (void)RevealTo(party, receiver, Trivial(party, x, n));
+         return Output{};
+       }},
+      {"RevealBits",
+       [](Context& party, Index n, Word x) {
+         (void)RevealBits(party, TrivialBits(party, x, 9, n));
+         return Output{};
+       }},
+      {"RequireSameEverywhere",
+       [](Context& party, Index, Word) {
+         RequireSameEverywhere(party, "text", "constants");
+         return Output{};
+       }},
+      {"JointSeed",
+       [](Context& party, Index, Word) {
+         (void)JointSeed(party);
+         return Output{};
+       }},
+      {"AgreeOnKeys",
+       [](Context& party, Index, Word) {
+         (void)mpc::AgreeOnKeys(party.transport());
+         return Output{};
+       }},
+  };
+  return kCases;
+}
+
+std::vector<ProtocolCase> AllProtocols() {
+  std::vector<ProtocolCase> all = FreshSharings();
+  Append(all, DesignedSharings());
+  Append(all, OtherProtocols());
+  return all;
+}
+
+std::string CaseName(const ProtocolCase& protocol) { return protocol.name; }
+void PrintTo(const ProtocolCase& protocol, std::ostream* out) { *out << protocol.name; }
+
+}  // namespace trefoil::protocols

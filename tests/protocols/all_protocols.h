@@ -1,0 +1,46 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "mpc/context.h"
+#include "mpc/share.h"
+
+namespace trefoil::protocols {
+
+/// What a protocol gave to one party.
+struct Output {
+  std::vector<mpc::ArithShare> arith;
+  std::vector<mpc::BoolShare> bits;
+};
+
+/// A protocol as every test over all protocols runs it: on `count` elements, all of them `secret`, shared
+/// trivially (component 0 is the value, the others zero), so that whatever is random in a run is the
+/// protocol's own.
+struct ProtocolCase {
+  std::string name;
+  std::function<Output(mpc::Context& party, mpc::Index count, mpc::Word secret)> run;
+};
+
+/// Those whose result is shared afresh: each component, and each party's pair of components, is uniform.
+[[nodiscard]] const std::vector<ProtocolCase>& FreshSharings();
+/// Those that give shares of which some components are what they are by design.
+[[nodiscard]] const std::vector<ProtocolCase>& DesignedSharings();
+/// Those that give no shares.
+[[nodiscard]] const std::vector<ProtocolCase>& OtherProtocols();
+
+/// All of the above.
+[[nodiscard]] std::vector<ProtocolCase> AllProtocols();
+
+/// The trivial sharing of `value` in every element.
+[[nodiscard]] mpc::ArithShare Trivial(const mpc::Context& party, mpc::Word value, mpc::Index rows,
+                                      mpc::Index cols = 1);
+/// The low bits of `value`, for each of `count` items.
+[[nodiscard]] mpc::BoolShare TrivialBits(const mpc::Context& party, mpc::Word value, mpc::Index planes,
+                                         mpc::Index count);
+
+/// For parameterised tests.
+[[nodiscard]] std::string CaseName(const ProtocolCase& protocol);
+void PrintTo(const ProtocolCase& protocol, std::ostream* out);
+
+}  // namespace trefoil::protocols

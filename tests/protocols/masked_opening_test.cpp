@@ -1,0 +1,203 @@
+#include "protocols/masked_opening.h"
+
+#include <array>
+
+#include "base/error.h"
+#include "tests/support/protocol_test.h"
+#include "tests/support/recording_transport.h"
+
+namespace trefoil::protocols {
+namespace {
+
+using mpc::BitMatrix;
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+constexpr Index kRows = 37;
+constexpr Index kCols = 3;
+
+/// What a step gave to each role.
+template <typename Value>
+struct ByRole {
+  Value a;
+  Value b;
+  Value dealer;
+  std::array<std::size_t, 3> received{};  ///< messages, by A, B, D
+};
+
+/// Runs step(party, opening) with A = P_turn and sorts what it returned by role.
+template <typename Step>
+auto RunWithTurn(int turn, Step step) {
+  std::array<Transcript, 3> transcripts;
+  auto values = RunPartiesOver(MakeRecordingTransports(transcripts), Seed{3}, [&](mpc::Context& party) {
+    for (int k = 0; k < turn; ++k) (void)party.NextRoles();
+    MaskedOpening opening(party);
+    EXPECT_EQ(opening.roles().a, turn);
+    EXPECT_EQ(opening.first(), party.self() == turn);
+    EXPECT_EQ(opening.dealer(), party.self() == (turn + 2) % 3);
+    return step(party, opening);
+  });
+  const auto a = static_cast<std::size_t>(turn);
+  const std::size_t b = (a + 1) % 3;
+  const std::size_t dealer = (a + 2) % 3;
+  return ByRole<typename decltype(values)::value_type>{
+      values[a],
+      values[b],
+      values[dealer],
+      {transcripts[a].size(), transcripts[b].size(), transcripts[dealer].size()}};
+}
+
+class MaskedOpeningTest : public testing::TestWithParam<int> {};
+
+/// A mask and what was opened with it.
+using MaskAndOpened = std::pair<RingMatrix, RingMatrix>;
+
+void ExpectOpened(const ByRole<MaskAndOpened>& roles, const RingMatrix& x, Word offset, int bits) {
+  const Word low = bits == 64 ? ~Word{0} : (Word{1} << bits) - 1;
+  const auto low_bits = [low](const RingMatrix& words) {
+    return RingMatrix(words.unaryExpr([low](Word word) { return word & low; }));
+  };
+  const RingMatrix expected = low_bits(x + offset + roles.dealer.first);
+  EXPECT_TRUE((low_bits(roles.a.second) == expected).all());
+  EXPECT_TRUE((low_bits(roles.b.second) == expected).all());
+  EXPECT_EQ(roles.dealer.second.size(), 0);
+  EXPECT_EQ(roles.received[2], 0U) << "the dealer must not receive anything";
+}
+
+TEST_P(MaskedOpeningTest, DealerKnowsTheSumOfTheMaskHalves) {
+  const auto words = RunWithTurn(
+      GetParam(), [](mpc::Context&, MaskedOpening& opening) { return opening.DrawMask(kRows, kCols); });
+  EXPECT_TRUE((words.a + words.b == words.dealer).all());
+  EXPECT_FALSE((words.a == words.b).any());
+  const auto bits = RunWithTurn(
+      GetParam(), [](mpc::Context&, MaskedOpening& opening) { return opening.DrawBitMask(5, 70); });
+  EXPECT_TRUE(((bits.a ^ bits.b).words() == bits.dealer.words()).all());
+  EXPECT_EQ(words.received, (std::array<std::size_t, 3>{0, 0, 0}));
+}
+
+TEST_P(MaskedOpeningTest, DealsWhatTheDealerKnows) {
+  const RingMatrix values = RandomWords(1, kRows, kCols);
+  for (const bool online : {false, true}) {
+    const auto halves = RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
+      const RingMatrix known = opening.dealer() ? values : RingMatrix();
+      return online ? opening.DealOnline(known, kRows, kCols) : opening.Deal(known, kRows, kCols);
+    });
+    EXPECT_TRUE((halves.a + halves.b == values).all());
+    EXPECT_EQ(halves.dealer.size(), 0);
+    EXPECT_EQ(halves.received, (std::array<std::size_t, 3>{0, 1, 0}));
+  }
+}
+
+TEST_P(MaskedOpeningTest, DealsTwiceWithDifferentHalves) {
+  const RingMatrix values = RandomWords(1, kRows, kCols);
+  const auto halves = RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
+    const RingMatrix known = opening.dealer() ? values : RingMatrix();
+    const RingMatrix first = opening.Deal(known, kRows, kCols);
+    return std::pair{first, opening.DealOnline(known, kRows, kCols)};
+  });
+  EXPECT_FALSE((halves.a.first == halves.a.second).any());
+}
+
+TEST_P(MaskedOpeningTest, RefusesDealtValuesOfAnotherShape) {
+  (void)RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
+    if (opening.dealer()) {
+      EXPECT_THROW((void)opening.Deal(RingMatrix::Zero(kRows, 1), kRows, kCols), ContractError);
+    }
+    return 0;
+  });
+}
+
+TEST_P(MaskedOpeningTest, OpensAReplicatedSharingToAAndB) {
+  const RingMatrix x = RandomWords(2, kRows, kCols);
+  const Word offset = Word{1} << 62;
+  for (const int bits : {1, 13, 42, 63, 64}) {
+    const auto roles = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
+      const RingMatrix mask = opening.DrawMask(kRows, kCols);
+      return MaskAndOpened{mask, opening.Open(InsecureDeal(party, x), offset, mask, bits)};
+    });
+    ExpectOpened(roles, x, offset, bits);
+    EXPECT_EQ(roles.received, (std::array<std::size_t, 3>{1, 1, 0}));
+  }
+}
+
+TEST_P(MaskedOpeningTest, OpensAnAdditiveSharingToAAndB) {
+  const RingMatrix x = RandomWords(3, kRows, kCols);
+  const Word offset = 12345;
+  for (const int bits : {1, 13, 42, 63, 64}) {
+    const auto roles = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
+      const RingMatrix mask = opening.DrawMask(kRows, kCols);
+      return MaskAndOpened{mask, opening.Open(ToAdditive(InsecureDeal(party, x)), offset, mask, bits)};
+    });
+    ExpectOpened(roles, x, offset, bits);
+    EXPECT_EQ(roles.received, (std::array<std::size_t, 3>{2, 2, 0}));
+  }
+}
+
+TEST_P(MaskedOpeningTest, OpensAPairsSharingToAAndB) {
+  const RingMatrix of_a = RandomWords(4, kRows, kCols);
+  const RingMatrix of_b = RandomWords(5, kRows, kCols);
+  const auto roles = RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
+    const RingMatrix mask = opening.DrawMask(kRows, kCols);
+    const RingMatrix half = opening.dealer() ? RingMatrix() : opening.first() ? of_a : of_b;
+    return MaskAndOpened{mask, opening.OpenPair(half, 99, mask)};
+  });
+  ExpectOpened(roles, of_a + of_b, 99, 64);
+}
+
+TEST_P(MaskedOpeningTest, OpensBitsToAAndB) {
+  const BitMatrix bits = mpc::ToPlanes(RandomWords(6, 70, 1), 5);
+  const auto roles = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
+    const BitMatrix mask = opening.DrawBitMask(5, 70);
+    return std::pair{mask, opening.Open(InsecureDealBits(party, bits), mask)};
+  });
+  const BitMatrix expected = bits ^ roles.dealer.first;
+  EXPECT_TRUE((roles.a.second.words() == expected.words()).all());
+  EXPECT_TRUE((roles.b.second.words() == expected.words()).all());
+  EXPECT_EQ(roles.dealer.second.bits(), 0);
+  EXPECT_EQ(roles.received, (std::array<std::size_t, 3>{1, 1, 0}));
+}
+
+TEST_P(MaskedOpeningTest, ResharesAPairsSharingToAllThree) {
+  const RingMatrix of_a = RandomWords(7, kRows, kCols);
+  const RingMatrix of_b = RandomWords(8, kRows, kCols);
+  std::array<Transcript, 3> transcripts;
+  const auto roles = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
+    const RingMatrix half = opening.dealer() ? RingMatrix() : opening.first() ? of_a : of_b;
+    const mpc::ArithShare share = opening.Reshare(half, kRows, kCols);
+    EXPECT_TRUE((Reveal(party, share) == of_a + of_b).all());
+    return share;
+  });
+  EXPECT_TRUE((roles.a.next() == roles.b.own()).all());
+  EXPECT_TRUE((roles.b.next() == roles.dealer.own()).all());
+  EXPECT_TRUE((roles.dealer.next() == roles.a.own()).all());
+  // One for the re-sharing at A and B, one for the opening everywhere.
+  EXPECT_EQ(roles.received, (std::array<std::size_t, 3>{2, 2, 1}));
+}
+
+TEST_P(MaskedOpeningTest, RefusesToReshareAnotherShapeThanAnnounced) {
+  (void)RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
+    if (!opening.dealer()) {
+      EXPECT_THROW((void)opening.Reshare(RingMatrix::Zero(kRows, 1), kRows, kCols), ContractError);
+    }
+    return 0;
+  });
+}
+
+TEST_P(MaskedOpeningTest, FollowsUpWithTheSameRolesFreshMasksAndNoTurn) {
+  const auto masks = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
+    MaskedOpening follow_up = MaskedOpening::WithRolesOf(opening);
+    EXPECT_EQ(follow_up.roles().a, opening.roles().a);
+    EXPECT_EQ(follow_up.roles().dealer, opening.roles().dealer);
+    EXPECT_EQ(MaskedOpening(party).roles().a, (opening.roles().a + 1) % 3);
+    return std::pair{opening.DrawMask(kRows, kCols), follow_up.DrawMask(kRows, kCols)};
+  });
+  for (const auto& [first, second] : {masks.a, masks.b, masks.dealer}) EXPECT_FALSE((first == second).any());
+}
+
+INSTANTIATE_TEST_SUITE_P(Rotations, MaskedOpeningTest, testing::Values(0, 1, 2),
+                         [](const auto& info) { return "A_is_party_" + std::to_string(info.param); });
+
+}  // namespace
+}  // namespace trefoil::protocols
