@@ -10,10 +10,12 @@
 #include "mpc/fixed_point.h"
 #include "protocols/bit_conversion.h"
 #include "protocols/clip_factor.h"
+#include "protocols/cost_model.h"
 #include "protocols/input.h"
 #include "protocols/inverse_sqrt.h"
 #include "protocols/multiply.h"
 #include "protocols/sigmoid.h"
+#include "protocols/threshold_comparison.h"
 #include "protocols/truncate.h"
 
 namespace trefoil::bench {
@@ -24,6 +26,7 @@ using mpc::Context;
 using mpc::FixedShare;
 using mpc::Index;
 using mpc::RingMatrix;
+using protocols::Form;
 
 constexpr int kFractionBits = 16;
 constexpr double kLogitBound = 64;
@@ -47,8 +50,10 @@ ArithShare RandomShare(Context& party, Index rows, Index cols, int bits, bool po
 
 /// An operation on one vector.
 template <typename Run>
-Prepared OnOne(Context& party, ArithShare x, mpc::Cost declared, Run run) {
-  return {.run = [&party, x = std::move(x), run = std::move(run)] { (void)run(party, x); }, .declared = std::move(declared)};
+Prepared OnOne(Context& party, ArithShare x, mpc::Cost declared, Run run, double compute_seconds = 0) {
+  return {.run = [&party, x = std::move(x), run = std::move(run)] { (void)run(party, x); },
+          .declared = std::move(declared),
+          .compute_seconds = compute_seconds};
 }
 
 Prepared PrepareMultiply(Context& party, const Point& point) {
@@ -79,7 +84,14 @@ Prepared PrepareMatMul(Context& party, const Point& point) {
 
 Prepared PrepareCompare(Context& party, const Point& point) {
   return OnOne(party, RandomShare(party, point.count, 1, 60), protocols::MsbCost(point.count),
-               [](Context& p, const ArithShare& x) { return protocols::LessThanZero(p, x); });
+               [](Context& p, const ArithShare& x) { return protocols::LessThanZero(p, x); },
+               protocols::ComparisonSeconds(Form::kBulk, point.count, 1, 64));
+}
+
+Prepared PrepareCompareByKey(Context& party, const Point& point) {
+  return OnOne(party, RandomShare(party, point.count, 1, 60), protocols::BelowThresholdsCost(point.count, 1),
+               [](Context& p, const ArithShare& x) { return protocols::BelowThresholds(p, x, {0}); },
+               protocols::ComparisonSeconds(Form::kLatency, point.count, 1, 64));
 }
 
 Prepared PrepareBitDecompose(Context& party, const Point& point) {
@@ -94,15 +106,22 @@ Prepared PrepareInverseSqrtPublished(Context& party, const Point& point) {
                });
 }
 
+template <Form form>
 Prepared PrepareInverseSqrt(Context& party, const Point& point) {
-  return OnOne(party, RandomShare(party, point.count, 1, 24, true), protocols::InverseSqrtCost(point.count),
-               [](Context& p, const ArithShare& x) { return protocols::InverseSqrt(p, FixedShare(x, kFractionBits)); });
+  return OnOne(party, RandomShare(party, point.count, 1, 24, true),
+               protocols::InverseSqrtCost(point.count, kFractionBits, form), [](Context& p, const ArithShare& x) {
+                 return protocols::InverseSqrt(p, FixedShare(x, kFractionBits), form);
+               },
+               protocols::ComparisonSeconds(form, point.count, 62, 64));
 }
 
+template <Form form>
 Prepared PrepareClipFactor(Context& party, const Point& point) {
-  const protocols::ClipTable table = protocols::MakeClipTable(kClip, kSquaredNormBound, kSquaredNormBits);
+  const protocols::ClipTable table = protocols::MakeClipTable(kClip, kSquaredNormBound, kSquaredNormBits, form);
   return OnOne(party, RandomShare(party, point.count, 1, 52, true), protocols::ClipFactorCost(table, point.count),
-               [table](Context& p, const ArithShare& x) { return protocols::ClipFactor(p, table, x); });
+               [table](Context& p, const ArithShare& x) { return protocols::ClipFactor(p, table, x); },
+               protocols::ComparisonSeconds(form, point.count, static_cast<std::int64_t>(table.pieces.thresholds.size()),
+                                            table.pieces.width));
 }
 
 Prepared PrepareSigmoid(Context& party, const Point& point) {
@@ -122,12 +141,16 @@ const std::vector<Operation>& AllOperations() {
       {"truncate", "bulk", false, PrepareTruncate},
       {"matmul", "bulk", true, PrepareMatMul},
       {"compare", "bulk", false, PrepareCompare},
+      {"compare", "latency", false, PrepareCompareByKey},
       {"bit_decompose", "bulk", false, PrepareBitDecompose},
       {"inverse_sqrt_published", "bulk", false, PrepareInverseSqrtPublished},
-      {"inverse_sqrt", "bulk", false, PrepareInverseSqrt},
-      {"clip_factor", "bulk", false, PrepareClipFactor},
+      {"inverse_sqrt", "bulk", false, PrepareInverseSqrt<Form::kBulk>},
+      {"inverse_sqrt", "latency", false, PrepareInverseSqrt<Form::kLatency>},
+      {"clip_factor", "bulk", false, PrepareClipFactor<Form::kBulk>},
+      {"clip_factor", "latency", false, PrepareClipFactor<Form::kLatency>},
       {"sigmoid", "latency", false, PrepareSigmoid},
-      {"dpsgd_step", "bulk", true, PrepareStep},
+      {"dpsgd_step", "bulk", true, PrepareBulkStep},
+      {"dpsgd_step", "latency", true, PrepareLatencyStep},
       {"dpsgd_step_published", "bulk", true, PreparePublishedStep},
   };
   return kOperations;

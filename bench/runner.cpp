@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "bench/machine.h"
+#include "protocols/cost_model.h"
 #include "protocols/measure.h"
 
 namespace trefoil::bench {
@@ -65,8 +66,7 @@ Spread SpreadOf(std::vector<double> values) {
   return {.min = values.front(), .median = median, .max = values.back()};
 }
 
-Result MeasureAt(mpc::Context& party, const Operation& operation, const Point& point, int reps) {
-  const Prepared prepared = operation.prepare(party, point);
+Result MeasureAt(mpc::Context& party, const Operation& operation, const Prepared& prepared, const Point& point, int reps) {
   Result result;
   result.op = operation.name;
   result.form = operation.form;
@@ -91,6 +91,31 @@ Result MeasureAt(mpc::Context& party, const Operation& operation, const Point& p
   return result;
 }
 
+/// The form that the cost model expects to be faster, if there are two.
+Result MeasureFastest(mpc::Context& party, const std::vector<Operation>& forms, const Point& point,
+                      const protocols::Link& link, int reps) {
+  std::size_t best = 0;
+  Prepared prepared = forms[0].prepare(party, point);
+  for (std::size_t k = 1; k < forms.size(); ++k) {
+    Prepared other = forms[k].prepare(party, point);
+    const auto expected = [&](const Prepared& p) { return protocols::ExpectedSeconds(p.declared, p.compute_seconds, link); };
+    if (expected(other) >= expected(prepared)) continue;
+    best = k;
+    prepared = std::move(other);
+  }
+  return MeasureAt(party, forms[best], prepared, point, reps);
+}
+
+/// Forms of the same operation side by side.
+std::vector<std::vector<Operation>> ByName(const std::vector<Operation>& operations) {
+  std::vector<std::vector<Operation>> groups;
+  for (const Operation& operation : operations) {
+    if (groups.empty() || groups.back().front().name != operation.name) groups.emplace_back();
+    groups.back().push_back(operation);
+  }
+  return groups;
+}
+
 nlohmann::json ToJson(const Spread& spread) {
   return {{"min", spread.min}, {"median", spread.median}, {"max", spread.max}};
 }
@@ -113,10 +138,11 @@ void Validate(const Request& request) {
 
 std::vector<Result> Run(mpc::Context& party, const Request& request, const std::function<void(const Result&)>& on_result) {
   Validate(request);
+  const protocols::Link link = protocols::MeasureLink(party);
   std::vector<Result> results;
-  for (const Operation& operation : Chosen(request)) {
-    for (const Point& point : PointsOf(request, operation)) {
-      results.push_back(MeasureAt(party, operation, point, request.reps));
+  for (const std::vector<Operation>& forms : ByName(Chosen(request))) {
+    for (const Point& point : PointsOf(request, forms.front())) {
+      results.push_back(MeasureFastest(party, forms, point, link, request.reps));
       on_result(results.back());
     }
   }

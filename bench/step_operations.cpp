@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "ml/dp_sgd.h"
 #include "ml/records.h"
+#include "protocols/cost_model.h"
 #include "protocols/input.h"
 
 namespace trefoil::bench {
@@ -55,9 +56,9 @@ struct StepState {
   RandomStream noise = RandomStream::FromSystem();
 };
 
-Prepared Prepare(mpc::Context& party, const Point& point, ml::Clipping clipping) {
+Prepared Prepare(mpc::Context& party, const Point& point, ml::Clipping clipping, protocols::Form form) {
   const ProductShape shape = *point.shape;
-  const ml::StepPlan plan = ml::MakeStepPlan(SettingsFor(shape, clipping));
+  const ml::StepPlan plan = ml::MakeStepPlan(SettingsFor(shape, clipping), form);
   mpc::RingMatrix encoded;
   if (party.self() == 0) {
     std::vector<std::int64_t> rows(static_cast<std::size_t>(shape.rows));
@@ -75,15 +76,23 @@ Prepared Prepare(mpc::Context& party, const Point& point, ml::Clipping clipping)
                 const auto noise = OwnNoise(state->plan, &state->sampler, state->noise);
                 state->weights = DpSgdStep(party, state->plan, state->batch, state->weights, noise);
               },
-          .declared = DpSgdStepCost(plan, shape.rows)};
+          .declared = DpSgdStepCost(plan, shape.rows),
+          .compute_seconds = protocols::ComparisonSeconds(
+              form, shape.rows, static_cast<std::int64_t>(plan.clip.pieces.thresholds.size()), plan.clip.pieces.width)};
 }
 
 }  // namespace
 
-Prepared PrepareStep(mpc::Context& party, const Point& point) { return Prepare(party, point, ml::Clipping::kFactorised); }
+Prepared PrepareBulkStep(mpc::Context& party, const Point& point) {
+  return Prepare(party, point, ml::Clipping::kFactorised, protocols::Form::kBulk);
+}
+
+Prepared PrepareLatencyStep(mpc::Context& party, const Point& point) {
+  return Prepare(party, point, ml::Clipping::kFactorised, protocols::Form::kLatency);
+}
 
 Prepared PreparePublishedStep(mpc::Context& party, const Point& point) {
-  return Prepare(party, point, ml::Clipping::kPublished);
+  return Prepare(party, point, ml::Clipping::kPublished, protocols::Form::kBulk);
 }
 
 }  // namespace trefoil::bench

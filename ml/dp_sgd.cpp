@@ -73,6 +73,19 @@ mpc::Cost DpSgdStepCost(const StepPlan& plan, Index batch_rows) {
   return Then(cost, protocols::TruncateProductCost(parameters));
 }
 
+StepPlan FasterPlan(const TrainingSettings& settings, Index batch_rows, const protocols::Link& link) {
+  const auto expected = [&](const StepPlan& plan) {
+    const auto& pieces = plan.clip.pieces;
+    const double compute = protocols::ComparisonSeconds(
+        plan.clip.form, batch_rows, static_cast<std::int64_t>(pieces.thresholds.size()), pieces.width);
+    return protocols::ExpectedSeconds(DpSgdStepCost(plan, batch_rows), compute, link);
+  };
+  StepPlan bulk = MakeStepPlan(settings, protocols::Form::kBulk);
+  if (settings.clipping != Clipping::kFactorised) return bulk;
+  StepPlan latency = MakeStepPlan(settings, protocols::Form::kLatency);
+  return expected(latency) < expected(bulk) ? latency : bulk;
+}
+
 RingMatrix OwnNoise(const StepPlan& plan, const dp::DiscreteGaussian* sampler, RandomStream& stream) {
   RingMatrix noise = RingMatrix::Zero(plan.settings.features + 1, plan.columns);
   if (sampler == nullptr) return noise;

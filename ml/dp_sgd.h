@@ -5,6 +5,7 @@
 #include "ml/step_plan.h"
 #include "mpc/cost.h"
 #include "mpc/fixed_point.h"
+#include "protocols/cost_model.h"
 
 namespace trefoil::ml {
 
@@ -37,6 +38,9 @@ struct Batch {
 [[nodiscard]] mpc::FixedShare DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                         const mpc::FixedShare& weights, const mpc::RingMatrix& own_noise);
 [[nodiscard]] mpc::Cost DpSgdStepCost(const StepPlan& plan, mpc::Index batch_rows);
+
+/// The plan whose form of comparison is expected to be faster on the link (docs/performance.md has the model).
+[[nodiscard]] StepPlan FasterPlan(const TrainingSettings& settings, mpc::Index batch_rows, const protocols::Link& link);
 
 /// This party's noise for one step, sigma^2 Delta^2 / 2 a coordinate; zero without a sampler.
 [[nodiscard]] mpc::RingMatrix OwnNoise(const StepPlan& plan, const dp::DiscreteGaussian* sampler, RandomStream& stream);

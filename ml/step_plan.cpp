@@ -147,7 +147,7 @@ double SmallestSigma(const StepPlan& plan, std::int64_t max_participation) {
 
 }  // namespace
 
-StepPlan MakeStepPlan(const TrainingSettings& settings) {
+StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   CheckDomains(settings);
   StepPlan plan;
   plan.settings = settings;
@@ -164,7 +164,7 @@ StepPlan MakeStepPlan(const TrainingSettings& settings) {
   if (settings.clipping == Clipping::kFactorised) {
     const double slack = std::ldexp(1.0, -plan.row_norm_bits);
     plan.clip = protocols::MakeClipTable(settings.clip, dp::SquaredGradientBound(plan.example, slack),
-                                         plan.row_norm_bits + 2 * settings.fraction_bits);
+                                         plan.row_norm_bits + 2 * settings.fraction_bits, form);
   }
   plan.step_size = ChooseStepSize(plan, std::min(settings.sigma.value_or(10), kLargestSigma));
   CheckLogitRange(plan);

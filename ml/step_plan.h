@@ -32,9 +32,10 @@ struct StepPlan {
   std::int64_t batch_rows = 0;  ///< rows of the batch matrix, padding included (owner-poisson)
 };
 
-/// Derives the constants and runs the range analysis.
+/// Derives the constants and runs the range analysis. `form` decides how clip factors compare; it changes no privacy figure.
 /// Throws ConfigError naming the key where a range reaches 2^62 or a value is out of its domain.
-[[nodiscard]] StepPlan MakeStepPlan(const TrainingSettings& settings);
+[[nodiscard]] StepPlan MakeStepPlan(const TrainingSettings& settings,
+                                    protocols::Form form = protocols::Form::kBulk);
 
 /// The variance that each party adds, sigma^2 Delta^2 / 2 on the gradient's lattice, rounded up.
 [[nodiscard]] dp::Uint256 NoiseVariance(const StepPlan& plan, double sigma);

@@ -1,5 +1,6 @@
 #include "ml/training.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <numeric>
@@ -31,6 +32,14 @@ void CheckOwnRecords(const TrainingSettings& settings, const OwnRecords& own, in
                     std::to_string(settings.features));
   }
   Require(own.y.size() == static_cast<std::size_t>(own.x.rows()), "Train: one label a row");
+}
+
+/// Rows of a batch matrix: padded ones, or those that common coins take on average.
+Index ExpectedBatchRows(const TrainingSettings& settings) {
+  if (settings.sampling == Sampling::kPublic) return static_cast<Index>(settings.expected_batch) + 1;
+  Index rows = 0;
+  for (const std::int64_t capacity : settings.rows) rows += std::min(capacity, settings.max_batch_per_owner);
+  return rows;
 }
 
 /// Where a step's batch comes from.
@@ -181,8 +190,9 @@ PrivacyPlan MakePlan(const TrainingSettings& settings) {
 
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
                      const std::function<void(const StepReport&)>& on_step) {
-  const StepPlan plan = MakeStepPlan(settings);
+  (void)MakeStepPlan(settings);  // refuses bad settings before anything is sent
   CheckOwnRecords(settings, own, party.self());
+  const StepPlan plan = FasterPlan(settings, ExpectedBatchRows(settings), protocols::MeasureLink(party));
   const auto source = MakeSource(party, plan, own);
   const double sigma = ChooseSigma(plan, source->MaxParticipation(settings.steps));
   protocols::RequireSameEverywhere(party, Fingerprint(plan, sigma), "constants of the training");

@@ -13,6 +13,9 @@ constexpr int kCoefficientBits = 58;       // a factor of 1 is 2^58 before the l
 constexpr double kUnitsOfClipSquared = 1024;  // C^2 is at least that many units of the narrowed s
 constexpr double kTangentPoint = 1.48;     // of a piece [t, 2t]: makes the deficits at both ends about equal (4.5 %)
 
+constexpr double kPieceRatio = 1.1;          // of constant pieces: at most 4.7 % below
+constexpr double kDownward = 1 - 1e-14;     // covers the roundings of the doubles
+
 /// Coefficients of the tangent at s = `at` (in units of s) to 2^58 C / sqrt(s + 1), lowered by one unit of the result (the
 /// stochastic rounding) and by 2^10 more for the roundings of this computation (relative 2^-50 each).
 /// s + 1 because a narrowed s may be up to one unit below the exact one.
@@ -25,17 +28,14 @@ std::vector<std::int64_t> Tangent(double clip_in_units, double at) {
   return {static_cast<std::int64_t>(std::floor(lowered)), static_cast<std::int64_t>(std::floor(slope))};
 }
 
-}  // namespace
+/// Bits that hold the difference of any two values up to `last`, and its sign.
+int WidthFor(double last) { return std::min(64, 2 + static_cast<int>(std::ceil(std::log2(last + 2)))); }
 
-ClipTable MakeClipTable(double clip, double s_max, int input_bits) {
-  Require(clip > 0 && s_max > 0, "MakeClipTable: a positive clip and range");
+/// Linear pieces that double in s, of s narrowed to just the resolution that is needed.
+ClipTable LinearTable(double clip, double s_max, int input_bits) {
   int norm_bits = 0;
   while (std::ldexp(clip * clip, norm_bits) < kUnitsOfClipSquared && norm_bits < input_bits) ++norm_bits;
   const double clip_squared = std::ldexp(clip * clip, norm_bits);
-  if (clip_squared < kUnitsOfClipSquared) {
-    throw ConfigError("privacy.clip: found " + std::to_string(clip) +
-                      ", too small for the resolution of squared norms; raise it or fraction_bits");
-  }
   const double clip_in_units = std::sqrt(clip_squared);
   const double last = std::ldexp(s_max, norm_bits) + 1;
   PiecewisePolynomial pieces;
@@ -49,16 +49,45 @@ ClipTable MakeClipTable(double clip, double s_max, int input_bits) {
   }
   pieces.coefficients.push_back({0, 0});
   pieces.last_shift = kCoefficientBits - kClipFactorBits;
-  pieces.width = std::min(64, 2 + static_cast<int>(std::ceil(std::log2(last + 2))));
-  return {.pieces = pieces, .shift = input_bits - norm_bits};
+  pieces.width = WidthFor(last);
+  return {.form = Form::kBulk, .pieces = pieces, .shift = input_bits - norm_bits};
+}
+
+/// Constant pieces of exact squared norms: on t <= s < u the factor is that at u, rounded down.
+ClipTable ConstantTable(double clip, double s_max, int input_bits) {
+  const double clip_in_units = std::sqrt(std::ldexp(clip * clip, input_bits));
+  const std::int64_t end = static_cast<std::int64_t>(std::ceil(std::ldexp(s_max, input_bits))) + 1;
+  PiecewisePolynomial pieces;
+  pieces.thresholds.push_back(static_cast<std::int64_t>(std::floor(clip_in_units * clip_in_units * kDownward)));
+  pieces.coefficients.push_back({std::int64_t{1} << kClipFactorBits});
+  while (pieces.thresholds.back() < end) {
+    const double next = kPieceRatio * static_cast<double>(pieces.thresholds.back());
+    pieces.thresholds.push_back(std::min(end, static_cast<std::int64_t>(next)));
+    const double factor = clip_in_units / std::sqrt(static_cast<double>(pieces.thresholds.back())) * kDownward;
+    pieces.coefficients.push_back({static_cast<std::int64_t>(std::floor(std::ldexp(factor, kClipFactorBits)))});
+  }
+  pieces.coefficients.push_back({0});
+  pieces.width = WidthFor(static_cast<double>(end));
+  return {.form = Form::kLatency, .pieces = pieces, .shift = 0};
+}
+
+}  // namespace
+
+ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form) {
+  Require(clip > 0 && s_max > 0, "MakeClipTable: a positive clip and range");
+  if (std::ldexp(clip * clip, input_bits) < kUnitsOfClipSquared) {
+    throw ConfigError("privacy.clip: found " + std::to_string(clip) +
+                      ", too small for the resolution of squared norms; raise it or fraction_bits");
+  }
+  return form == Form::kBulk ? LinearTable(clip, s_max, input_bits) : ConstantTable(clip, s_max, input_bits);
 }
 
 mpc::ArithShare ClipFactor(mpc::Context& party, const ClipTable& table, const mpc::ArithShare& s) {
-  return Evaluate(party, table.pieces, table.shift == 0 ? s : Truncate(party, s, table.shift));
+  return Evaluate(party, table.pieces, table.shift == 0 ? s : Truncate(party, s, table.shift), table.form);
 }
 
 mpc::Cost ClipFactorCost(const ClipTable& table, mpc::Index count) {
-  const mpc::Cost evaluation = EvaluateCost(table.pieces, count);
+  const mpc::Cost evaluation = EvaluateCost(table.pieces, count, table.form);
   return table.shift == 0 ? evaluation : Then(TruncateCost(count), evaluation);
 }
 

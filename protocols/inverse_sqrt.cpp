@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "protocols/bit_conversion.h"
 #include "protocols/multiply.h"
+#include "protocols/piecewise_polynomial.h"
 #include "protocols/truncate.h"
 
 namespace trefoil::protocols {
@@ -142,6 +143,41 @@ mpc::Cost PowerCost(Index count, const Exponents& exponents) {
   return cost;
 }
 
+/// 2^(f - exp/2 + offset) for each position of the leading bit, rounded down: what steps 6 to 17 compute.
+std::vector<Word> PowersOfExponents(int f, const Exponents& exponents) {
+  std::vector<Word> powers;
+  for (int leading = 0; leading < kValueBits; ++leading) {
+    const int exponent = leading + 1 - f;
+    const int whole = f - FloorHalf(exponent) + exponents.offset;
+    const bool odd = exponent - 2 * FloorHalf(exponent) == 1;
+    powers.push_back(odd ? FloorOf(std::sqrt(0.5), whole) : Word{1} << whole);
+  }
+  return powers;
+}
+
+/// Weights of the suffix-or bits c_t that add up to table[L] for the leading bit L (c_t = 1 for t <= L).
+std::vector<Word> Differences(const std::vector<Word>& table) {
+  std::vector<Word> differences;
+  Word before = 0;
+  for (const Word entry : table) {
+    differences.push_back(entry - before);
+    before = entry;
+  }
+  return differences;
+}
+
+/// By the leading bit L, found by comparing with 2^1 ... 2^62: b = 2^(62 - L), and the power of two.
+PiecewisePolynomial ScalesByLeadingBit(int f, const Exponents& exponents) {
+  const std::vector<Word> powers = PowersOfExponents(f, exponents);
+  PiecewisePolynomial table;
+  for (int leading = 0; leading < kValueBits; ++leading) {
+    if (leading > 0) table.thresholds.push_back(std::int64_t{1} << leading);
+    table.coefficients.push_back({std::int64_t{1} << (kValueBits - 1 - leading),
+                                  static_cast<std::int64_t>(powers[static_cast<std::size_t>(leading)])});
+  }
+  return table;
+}
+
 void RequireScale(int f) { Require(f >= 8 && f <= 24, "InverseSqrt: 8 to 24 fraction bits"); }
 
 }  // namespace
@@ -172,30 +208,32 @@ mpc::Cost InverseSqrtPublishedCost(Index count, int frac_bits) {
   return Then(Then(cost, PolynomialCost(count)), TruncateProductCost(count));
 }
 
-FixedShare InverseSqrt(mpc::Context& party, const FixedShare& x) {
+FixedShare InverseSqrt(mpc::Context& party, const FixedShare& x, Form form) {
   const int f = x.frac_bits();
   RequireScale(f);
   const Exponents exponents(f);
-  const Normalised normalised = Normalise(party, x);
-  // The table at the leading bit: c_L = 1 and c_{L+1} = 0, so the weights of the c_t are the table's differences.
-  std::vector<Word> differences;
-  Word before = 0;
-  for (int leading = 0; leading < kValueBits; ++leading) {
-    const int exponent = leading + 1 - f;
-    const int whole = f - FloorHalf(exponent) + exponents.offset;
-    const bool odd = exponent - 2 * FloorHalf(exponent) == 1;
-    const Word entry = odd ? FloorOf(std::sqrt(0.5), whole) : Word{1} << whole;
-    differences.push_back(entry - before);
-    before = entry;
+  const ArithShare row = Reshaped(x.ring(), 1, x.rows() * x.cols());
+  ArithShare normalised;
+  ArithShare power;
+  if (form == Form::kBulk) {
+    const Normalised bits = Normalise(party, x);
+    normalised = bits.x;
+    power = WeightedSum(bits.c, Differences(PowersOfExponents(f, exponents)));
+  } else {
+    const ArithShare scales = LookUp(party, ScalesByLeadingBit(f, exponents), row, form);
+    normalised = MultiplyTruncate(party, Rows(scales, 0, 1), row, static_cast<int>(kValueBits) - f, Range::kNonNegative);
+    power = Rows(scales, 1, 1);
   }
-  const ArithShare power = WeightedSum(normalised.c, differences);
-  const ArithShare polynomial = Polynomial(party, normalised.x, f);
-  const ArithShare y = MultiplyTruncate(party, polynomial, power, f + exponents.offset);
+  const ArithShare y = MultiplyTruncate(party, Polynomial(party, normalised, f), power, f + exponents.offset);
   return {Reshaped(y, x.rows(), x.cols()), f};
 }
 
-mpc::Cost InverseSqrtCost(Index count) {
-  return Then(Then(NormaliseCost(count), PolynomialCost(count)), TruncateProductCost(count));
+mpc::Cost InverseSqrtCost(Index count, int frac_bits, Form form) {
+  const mpc::Cost scaled =
+      form == Form::kBulk
+          ? NormaliseCost(count)
+          : Then(LookUpCost(ScalesByLeadingBit(frac_bits, Exponents(frac_bits)), count, form), TruncateProductCost(count));
+  return Then(Then(scaled, PolynomialCost(count)), TruncateProductCost(count));
 }
 
 Excess InverseSqrtExcess(int frac_bits) {

@@ -1,6 +1,7 @@
 #pragma once
 #include "mpc/cost.h"
 #include "mpc/fixed_point.h"
+#include "protocols/form.h"
 
 namespace trefoil::protocols {
 
@@ -15,9 +16,10 @@ namespace trefoil::protocols {
 [[nodiscard]] mpc::Cost InverseSqrtPublishedCost(mpc::Index count, int frac_bits);
 
 /// The same function, the same polynomial and the same guarantee with the power of two from a public table by the one-hot
-/// leading bit, in place of Mod2, a second bit decomposition and PreMulC: 24 rounds.
-[[nodiscard]] mpc::FixedShare InverseSqrt(mpc::Context& party, const mpc::FixedShare& x);
-[[nodiscard]] mpc::Cost InverseSqrtCost(mpc::Index count);
+/// leading bit, in place of Mod2, a second bit decomposition and PreMulC. In bulk form the leading bit comes from the bits (at most 24
+/// rounds), in latency form from comparisons with the powers of two (10 rounds).
+[[nodiscard]] mpc::FixedShare InverseSqrt(mpc::Context& party, const mpc::FixedShare& x, Form form = Form::kBulk);
+[[nodiscard]] mpc::Cost InverseSqrtCost(mpc::Index count, int frac_bits, Form form = Form::kBulk);
 
 /// How far a result can be above the true value; docs/protocols.md has the derivation.
 struct Excess {

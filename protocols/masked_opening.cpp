@@ -48,6 +48,18 @@ RingMatrix MaskedOpening::DealAs(const RingMatrix& values, Index rows, Index col
   return {};
 }
 
+RingMatrix MaskedOpening::DealSame(const RingMatrix& words, Index rows) {
+  if (!dealer()) return party_.ReceiveWords(roles_.dealer, rows, 1);
+  Require(words.rows() == rows && words.cols() == 1, "MaskedOpening::DealSame: one column of the announced length");
+  party_.SendWords(roles_.a, words, net::Phase::kOffline);
+  party_.SendWords(roles_.b, words, net::Phase::kOffline);
+  return {};
+}
+
+RingMatrix MaskedOpening::DrawRoots(int role, Index count) {
+  return party_.Draw(ComponentWithDealer(role), Purpose::kRoots, operation_, count, 2);
+}
+
 RingMatrix MaskedOpening::Open(const mpc::ArithShare& x, mpc::Word offset, const RingMatrix& mask, int bits) {
   if (dealer()) return {};
   // A holds x_a + x_{a+1}, B holds x_{a+2}: a 2-of-2 sharing without talking.

@@ -34,6 +34,11 @@ class MaskedOpening {
   /// The same for a quantity that depends on D's shares of x, so that it counts as online.
   [[nodiscard]] mpc::RingMatrix DealOnline(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols);
 
+  /// D's `words` (one column of `rows`; not used at A and B) to both A and B as they are. Offline: 16 bytes a word from D.
+  [[nodiscard]] mpc::RingMatrix DealSame(const mpc::RingMatrix& words, mpc::Index rows);
+  /// Private root seeds of A or B (role: its party number), known to it and D: count rows of two words, from the PRG.
+  [[nodiscard]] mpc::RingMatrix DrawRoots(int role, mpc::Index count);
+
   /// A and B get x + offset + r; of each word only the low `bits` are meaningful. `mask` is what DrawMask returned.
   /// Online: bits / 8 bytes an element from A and from B, packed to the bit over the whole matrix.
   [[nodiscard]] mpc::RingMatrix Open(const mpc::ArithShare& x, mpc::Word offset, const mpc::RingMatrix& mask, int bits = 64);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "protocols/bit_conversion.h"
 #include "protocols/multiply.h"
+#include "protocols/threshold_comparison.h"
 #include "protocols/truncate.h"
 
 namespace trefoil::protocols {
@@ -20,13 +21,13 @@ void RequireWellFormed(const PiecewisePolynomial& f) {
           "PiecewisePolynomial: ascending thresholds, at least one");
   Require(f.coefficients.size() == f.thresholds.size() + 1, "PiecewisePolynomial: one piece more than thresholds");
   const std::size_t terms = f.coefficients.front().size();
-  Require(terms >= 2 && std::all_of(f.coefficients.begin(), f.coefficients.end(),
+  Require(terms >= 1 && std::all_of(f.coefficients.begin(), f.coefficients.end(),
                                     [terms](const auto& piece) { return piece.size() == terms; }),
-          "PiecewisePolynomial: pieces of the same degree, at least 1");
+          "PiecewisePolynomial: pieces of the same degree");
 }
 
 /// Row k: [x < thresholds[k]] as 0 or 1, a column an element.
-ArithShare BelowThresholds(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x) {
+ArithShare BelowByCarryTree(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x) {
   const auto rows = static_cast<Index>(f.thresholds.size());
   const Index count = x.rows() * x.cols();
   const ArithShare row = Reshaped(x, 1, count);
@@ -39,37 +40,70 @@ ArithShare BelowThresholds(mpc::Context& party, const PiecewisePolynomial& f, co
   return Reshaped(BitToArith(party, below), rows, count);
 }
 
-/// Coefficient number `term` of the piece that each element lies in: that of the last piece, corrected at each threshold that
-/// the element is below.
-ArithShare Coefficient(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& below, std::size_t term,
-                       Index rows, Index cols) {
-  RingMatrix own = RingMatrix::Zero(1, below.cols());
-  RingMatrix next = own;
+/// Coefficient number `term` of the last piece, corrected at each threshold that the element is below: the public table applied to
+/// a part of the bits (linear, so it may be a component or a half); the last piece itself is left out.
+RingMatrix Correction(const PiecewisePolynomial& f, const RingMatrix& below, std::size_t term) {
+  RingMatrix sum = RingMatrix::Zero(1, below.cols());
   for (std::size_t k = 0; k < f.thresholds.size(); ++k) {
     const Word step = static_cast<Word>(f.coefficients[k][term]) - static_cast<Word>(f.coefficients[k + 1][term]);
-    own += below.own().row(static_cast<Index>(k)) * step;
-    next += below.next().row(static_cast<Index>(k)) * step;
+    sum += below.row(static_cast<Index>(k)) * step;
   }
-  const ArithShare correction{std::move(own), std::move(next)};
-  return Reshaped(AddPublic(party, correction, static_cast<Word>(f.coefficients.back()[term])), rows, cols);
+  return sum;
+}
+
+RingMatrix Corrections(const PiecewisePolynomial& f, const RingMatrix& below) {
+  RingMatrix rows;
+  for (std::size_t term = 0; term < f.coefficients.front().size(); ++term) {
+    rows = mpc::Stacked(rows, Correction(f, below, term));
+  }
+  return rows;
 }
 
 }  // namespace
 
-ArithShare Evaluate(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x) {
+ArithShare LookUp(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x, Form form) {
   RequireWellFormed(f);
-  const ArithShare below = BelowThresholds(party, f, x);
-  const auto coefficient = [&](std::size_t term) { return Coefficient(party, f, below, term, x.rows(), x.cols()); };
-  std::size_t term = f.coefficients.front().size() - 1;
+  const auto terms = static_cast<Index>(f.coefficients.front().size());
+  const Index count = x.rows() * x.cols();
+  ArithShare corrections;
+  if (form == Form::kBulk) {
+    const ArithShare below = BelowByCarryTree(party, f, x);
+    corrections = {Corrections(f, below.own()), Corrections(f, below.next())};
+  } else {
+    // The table is applied to the 2-of-2 bits, so that only the coefficients are re-shared.
+    MaskedOpening opening(party);
+    const RingMatrix below = BelowThresholdsPair(party, opening, x, f.thresholds, f.width);
+    corrections = opening.Reshare(opening.dealer() ? RingMatrix() : Corrections(f, below), terms, count);
+  }
+  RingMatrix last(terms, count);
+  for (Index term = 0; term < terms; ++term) {
+    last.row(term).setConstant(static_cast<Word>(f.coefficients.back()[static_cast<std::size_t>(term)]));
+  }
+  return AddPublic(party, corrections, last);
+}
+
+mpc::Cost LookUpCost(const PiecewisePolynomial& f, Index count, Form form) {
+  if (form == Form::kBulk) {
+    const Index compared = count * static_cast<Index>(f.thresholds.size());
+    return Then(MsbCost(compared, f.width), BitToArithCost(1, compared));
+  }
+  const auto coefficient_words = 8 * static_cast<std::uint64_t>(count) * f.coefficients.front().size();
+  return Then(BelowThresholdsPairCost(count, f.width), PairExchangeCost(coefficient_words)).WithTurn();
+}
+
+ArithShare Evaluate(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x, Form form) {
+  const ArithShare coefficients = LookUp(party, f, x, form);
+  const auto coefficient = [&](Index term) { return Reshaped(Rows(coefficients, term, 1), x.rows(), x.cols()); };
+  Index term = coefficients.rows() - 1;
   ArithShare y = coefficient(term);
+  if (term == 0) return y;
   for (--term; term > 0; --term) y = MultiplyTruncate(party, y, x, f.input_bits) + coefficient(term);
   const ArithShare constant = (Word{1} << f.input_bits) * coefficient(0);
   return Truncate(party, LocalProduct(y, x) + ToAdditive(constant), f.last_shift);
 }
 
-mpc::Cost EvaluateCost(const PiecewisePolynomial& f, Index count) {
-  const Index compared = count * static_cast<Index>(f.thresholds.size());
-  mpc::Cost cost = Then(MsbCost(compared, f.width), BitToArithCost(1, compared));
+mpc::Cost EvaluateCost(const PiecewisePolynomial& f, Index count, Form form) {
+  mpc::Cost cost = LookUpCost(f, count, form);
   for (std::size_t term = 1; term < f.coefficients.front().size(); ++term) cost = Then(cost, TruncateProductCost(count));
   return cost;
 }

@@ -101,6 +101,12 @@ bool CheckInverseSqrt(const char* name, mpc::FixedShare (*function)(mpc::Context
   return beyond == 0;
 }
 
+mpc::FixedShare InBulkForm(mpc::Context& party, const mpc::FixedShare& x) { return protocols::InverseSqrt(party, x); }
+
+mpc::FixedShare InLatencyForm(mpc::Context& party, const mpc::FixedShare& x) {
+  return protocols::InverseSqrt(party, x, protocols::Form::kLatency);
+}
+
 }  // namespace
 }  // namespace trefoil
 
@@ -109,7 +115,8 @@ int main() {
   bool passed = CheckTruncation(16);
   for (const int f : {16, 20}) {
     passed = CheckInverseSqrt("inverse square root, Protocol 1", protocols::InverseSqrtPublished, f) && passed;
-    passed = CheckInverseSqrt("inverse square root, table form", protocols::InverseSqrt, f) && passed;
+    passed = CheckInverseSqrt("inverse square root, bulk form", InBulkForm, f) && passed;
+    passed = CheckInverseSqrt("inverse square root, latency form", InLatencyForm, f) && passed;
   }
   return passed ? 0 : 1;
 }

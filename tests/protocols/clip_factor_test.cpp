@@ -17,9 +17,10 @@ struct Case {
   double clip;
   double s_max;
   int input_bits;
+  Form form;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << "clip " << c.clip << " bits " << c.input_bits; }
+void PrintTo(const Case& c, std::ostream* out) { *out << "clip " << c.clip << " bits " << c.input_bits << (c.form == Form::kBulk ? " bulk" : " latency"); }
 
 class ClipFactorTest : public testing::TestWithParam<Case> {};
 
@@ -34,7 +35,7 @@ RingMatrix SquaredNorms(const Case& c, const ClipTable& table) {
     for (const std::int64_t beside : {-2, -1, 0, 1}) {
       const std::int64_t base = (threshold + beside) << table.shift;
       for (const std::int64_t s : {base, base + 1, base + (std::int64_t{1} << table.shift) - 1}) {
-        if (s >= 0 && static_cast<double>(s) <= top) values.push_back(s);
+        if (s >= 0 && s <= static_cast<std::int64_t>(top)) values.push_back(s);
       }
     }
   }
@@ -43,14 +44,14 @@ RingMatrix SquaredNorms(const Case& c, const ClipTable& table) {
 
 TEST_P(ClipFactorTest, IsNeverAboveTheTrueFactorAndAtMostSixPercentBelow) {
   const Case c = GetParam();
-  const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits);
+  const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits, c.form);
   const RingMatrix s = SquaredNorms(c, table);
   const Outcome outcome = RunOn(
       Seed{1}, [&](mpc::Context& party) { return InsecureDeal(party, s); },
       [&](mpc::Context& party, const mpc::ArithShare& share) { return ClipFactor(party, table, share); });
 
   EXPECT_EQ(outcome.cost, Figures(ClipFactorCost(table, s.size())));
-  EXPECT_LE(outcome.cost.rounds, 14);
+  EXPECT_LE(outcome.cost.rounds, c.form == Form::kBulk ? 14 : 2);
   for (Index k = 0; k < s.size(); ++k) {
     const long double norm = std::sqrt(std::ldexp(static_cast<long double>(s(k, 0)), -c.input_bits));
     const long double factor = std::ldexp(static_cast<long double>(mpc::Signed(outcome.value(k, 0))), -kClipFactorBits);
@@ -66,7 +67,7 @@ TEST_P(ClipFactorTest, IsNeverAboveTheTrueFactorAndAtMostSixPercentBelow) {
 
 TEST_P(ClipFactorTest, IsZeroAboveTheRange) {
   const Case c = GetParam();
-  const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits);
+  const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits, c.form);
   const auto above = static_cast<std::int64_t>(std::ldexp(c.s_max, c.input_bits)) + (std::int64_t{4} << table.shift);
   const Outcome outcome = RunOn(
       Seed{2}, [&](mpc::Context& party) { return InsecureDeal(party, Column({above, above + above / 4})); },
@@ -75,8 +76,11 @@ TEST_P(ClipFactorTest, IsZeroAboveTheRange) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tables, ClipFactorTest,
-                         testing::Values(Case{0.5, 20.2, 48}, Case{0.1, 20.2, 48}, Case{1.0, 2.02, 40},
-                                         Case{0.1, 1000, 30}, Case{2.0, 20.2, 24}, Case{1.5, 4.0, 56}));
+                         testing::Values(Case{0.5, 20.2, 48, Form::kBulk}, Case{0.1, 20.2, 48, Form::kBulk},
+                                         Case{1.0, 2.02, 40, Form::kBulk}, Case{0.1, 1000, 30, Form::kBulk},
+                                         Case{2.0, 20.2, 24, Form::kBulk}, Case{1.5, 4.0, 56, Form::kBulk},
+                                         Case{0.5, 20.2, 48, Form::kLatency}, Case{0.1, 20.2, 48, Form::kLatency},
+                                         Case{2.0, 20.2, 24, Form::kLatency}, Case{1.5, 4.0, 56, Form::kLatency}));
 
 TEST(MakeClipTable, RefusesAClipBelowTheResolution) {
   EXPECT_THROW((void)MakeClipTable(0.001, 20, 24), ConfigError);

@@ -32,6 +32,10 @@ RingMatrix PositiveInputs(Index random) {
 
 using Function = FixedShare (*)(mpc::Context&, const FixedShare&);
 
+FixedShare InBulkForm(mpc::Context& party, const FixedShare& x) { return InverseSqrt(party, x); }
+
+FixedShare InLatencyForm(mpc::Context& party, const FixedShare& x) { return InverseSqrt(party, x, Form::kLatency); }
+
 Outcome RunFunction(Function function, const RingMatrix& x, int f) {
   return RunOn(
       Seed{3}, [&](mpc::Context& party) { return FixedShare(InsecureDeal(party, x), f); },
@@ -65,10 +69,20 @@ TEST_P(InverseSqrtTest, PublishedHoldsItsBoundOnTheWholeRangeAtTheDeclaredCost) 
 TEST_P(InverseSqrtTest, TheTableFormHoldsTheSameBoundIn24Rounds) {
   const int f = GetParam();
   const RingMatrix x = PositiveInputs(3000);
-  const mpc::Cost declared = InverseSqrtCost(x.size());
-  const Outcome outcome = RunFunction(InverseSqrt, x, f);
+  const mpc::Cost declared = InverseSqrtCost(x.size(), f);
+  const Outcome outcome = RunFunction(InBulkForm, x, f);
   EXPECT_EQ(outcome.cost, Figures(declared));
   EXPECT_LE(declared.rounds(), 24);
+  CheckBounds(x, outcome.value, f);
+}
+
+TEST_P(InverseSqrtTest, TheLatencyFormHoldsTheSameBoundIn10Rounds) {
+  const int f = GetParam();
+  const RingMatrix x = PositiveInputs(1000);
+  const mpc::Cost declared = InverseSqrtCost(x.size(), f, Form::kLatency);
+  const Outcome outcome = RunFunction(InLatencyForm, x, f);
+  EXPECT_EQ(outcome.cost, Figures(declared));
+  EXPECT_LE(declared.rounds(), 10);
   CheckBounds(x, outcome.value, f);
 }
 

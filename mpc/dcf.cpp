@@ -1,0 +1,195 @@
+#include "mpc/dcf.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "base/error.h"
+#include "mpc/fixed_key_aes.h"
+
+namespace trefoil::mpc {
+namespace {
+
+constexpr Word kControlBits = 3;
+/// Points that one task takes: enough for AES to run at its throughput, few enough to stay in the first-level cache.
+constexpr std::size_t kPointsPerTask = 256;
+
+Block operator^(const Block& a, const Block& b) { return {.low = a.low ^ b.low, .high = a.high ^ b.high}; }
+
+Block Seed(const Block& block) { return {.low = block.low & ~kControlBits, .high = block.high}; }
+
+/// All ones if the bit is set.
+Word Mask(Word bit) { return Word{0} - (bit & 1); }
+
+Word SignedBy(Word bit, Word value) { return (bit & 1) != 0 ? Word{0} - value : value; }
+
+/// One party's state while keys are made: the seeds on the paths to the points, and their control bits.
+struct PathState {
+  std::vector<Block> seeds;
+  std::vector<Word> control;
+};
+
+/// What the two low bits of a seed ask the generator for; the right child is one bit set.
+constexpr Word kValues = 2;
+
+/// Both children of a batch of seeds, and the values that go with them (low word: left, high word: right).
+struct Expansion {
+  explicit Expansion(std::size_t count) : left(count), right(count), values(count), asked_(count) {}
+
+  void Of(const std::vector<Block>& seeds) {
+    Ask(seeds, 0, left);
+    Ask(seeds, 1, right);
+    Ask(seeds, kValues, values);
+  }
+
+  std::vector<Block> left;
+  std::vector<Block> right;
+  std::vector<Block> values;
+
+ private:
+  void Ask(const std::vector<Block>& seeds, Word what, std::vector<Block>& out) {
+    for (std::size_t k = 0; k < seeds.size(); ++k) asked_[k] = {.low = seeds[k].low | what, .high = seeds[k].high};
+    FixedKeyHash(asked_, out);
+  }
+
+  std::vector<Block> asked_;
+};
+
+std::vector<Block> Seeds(const std::vector<Block>& roots) {
+  std::vector<Block> seeds(roots.size());
+  std::transform(roots.begin(), roots.end(), seeds.begin(), Seed);
+  return seeds;
+}
+
+/// What the generation of one level needs of key j, both parties' expansions at hand.
+struct LevelInputs {
+  bool right;    ///< the point's bit at this level: which child is kept
+  Word payload;
+  std::array<Block, 2> keep;   ///< of each party, control bit included
+  std::array<Block, 2> lose;
+  std::array<Word, 2> keep_value;
+  std::array<Word, 2> lose_value;
+};
+
+LevelInputs InputsOf(const std::array<Expansion, 2>& expansions, std::size_t key, bool right, Word payload) {
+  LevelInputs in{.right = right, .payload = payload, .keep = {}, .lose = {}, .keep_value = {}, .lose_value = {}};
+  for (std::size_t party = 0; party < 2; ++party) {
+    const Expansion& e = expansions[party];
+    in.keep[party] = right ? e.right[key] : e.left[key];
+    in.lose[party] = right ? e.left[key] : e.right[key];
+    in.keep_value[party] = right ? e.values[key].high : e.values[key].low;
+    in.lose_value[party] = right ? e.values[key].low : e.values[key].high;
+  }
+  return in;
+}
+
+/// The correction word of one level of one key; `sum` (V_alpha in the source) and the paths are moved one level down.
+std::array<Word, 3> CorrectLevel(const LevelInputs& in, std::size_t key, Word& sum, std::array<PathState, 2>& paths) {
+  const Block seed = Seed(in.lose[0]) ^ Seed(in.lose[1]);
+  const Word sign = paths[1].control[key];
+  // The value corrects the subtree that is left: beta if it lies below the point, that is, left of the kept one.
+  const Word wanted = in.right ? in.payload : 0;
+  const Word value = SignedBy(sign, in.lose_value[1] - in.lose_value[0] - sum + wanted);
+  sum += in.keep_value[0] - in.keep_value[1] + SignedBy(sign, value);
+  const Word control_keep = (in.keep[0].low ^ in.keep[1].low ^ 1) & 1;
+  const Word control_lose = (in.lose[0].low ^ in.lose[1].low) & 1;
+  for (std::size_t party = 0; party < 2; ++party) {
+    const Word control = paths[party].control[key];
+    const Block kept = Seed(in.keep[party]);
+    paths[party].seeds[key] = {.low = kept.low ^ (Mask(control) & seed.low), .high = kept.high ^ (Mask(control) & seed.high)};
+    paths[party].control[key] = (in.keep[party].low ^ (control & control_keep)) & 1;
+  }
+  const Word left_control = in.right ? control_lose : control_keep;
+  const Word right_control = in.right ? control_keep : control_lose;
+  return {seed.low | left_control | (right_control << 1), seed.high, value};
+}
+
+/// Evaluates points [begin, end) of the flattened inputs.
+void EvaluateRange(bool first, const DcfCorrections& corrections, const std::vector<Block>& roots,
+                   const RingMatrix& inputs, std::size_t begin, std::size_t end, RingMatrix& out) {
+  const std::size_t count = end - begin;
+  const auto keys = static_cast<std::size_t>(corrections.keys);
+  std::vector<Block> seeds(count);
+  std::vector<Block> asked(2 * count);  // the children on the paths, then the values
+  std::vector<Block> answered(2 * count);
+  std::vector<Word> control(count, first ? 0 : 1);
+  std::vector<Word> sums(count, 0);
+  for (std::size_t k = 0; k < count; ++k) seeds[k] = Seed(roots[(begin + k) % keys]);
+  for (int level = 0; level < corrections.bits; ++level) {
+    const int shift = corrections.bits - 1 - level;
+    for (std::size_t k = 0; k < count; ++k) {
+      const Word right = (inputs.data()[begin + k] >> shift) & 1;
+      asked[k] = {.low = seeds[k].low | right, .high = seeds[k].high};
+      asked[count + k] = {.low = seeds[k].low | kValues, .high = seeds[k].high};
+    }
+    FixedKeyHash(asked, answered);
+    for (std::size_t k = 0; k < count; ++k) {
+      const Word right = asked[k].low & 1;
+      const auto row = static_cast<Index>(static_cast<std::size_t>(level) * keys + (begin + k) % keys);
+      const Word active = Mask(control[k]);
+      const Block child = answered[k];
+      const Word value = right != 0 ? answered[count + k].high : answered[count + k].low;
+      sums[k] += value + (active & corrections.levels(row, 2));
+      const Word corrected = corrections.levels(row, 0);
+      control[k] = (child.low ^ (active & (corrected >> right))) & 1;
+      seeds[k] = {.low = (child.low & ~kControlBits) ^ (active & corrected & ~kControlBits),
+                  .high = child.high ^ (active & corrections.levels(row, 1))};
+    }
+  }
+  for (std::size_t k = 0; k < count; ++k) {
+    const Word last = corrections.last(static_cast<Index>((begin + k) % keys), 0);
+    const Word total = sums[k] + seeds[k].high + (Mask(control[k]) & last);
+    out.data()[begin + k] = first ? total : Word{0} - total;
+  }
+}
+
+}  // namespace
+
+Index DcfWords(int bits, Index keys) { return (3 * bits + 1) * keys; }
+
+DcfCorrections DcfGenerate(int bits, const RingMatrix& points, const RingMatrix& payloads,
+                           const std::vector<Block>& roots_first, const std::vector<Block>& roots_second) {
+  Require(bits >= 1 && bits <= 63, "DcfGenerate: 1 to 63 bits");
+  const auto keys = static_cast<std::size_t>(points.size());
+  Require(static_cast<std::size_t>(payloads.size()) == keys && roots_first.size() == keys && roots_second.size() == keys,
+          "DcfGenerate: one payload and two roots a point");
+  DcfCorrections out{.bits = bits,
+                     .keys = points.size(),
+                     .levels = RingMatrix(bits * points.size(), 3),
+                     .last = RingMatrix(points.size(), 1)};
+  std::array<PathState, 2> paths{PathState{Seeds(roots_first), std::vector<Word>(keys, 0)},
+                                 PathState{Seeds(roots_second), std::vector<Word>(keys, 1)}};
+  std::array<Expansion, 2> expansions{Expansion(keys), Expansion(keys)};
+  std::vector<Word> sums(keys, 0);
+  for (int level = 0; level < bits; ++level) {
+    for (std::size_t party = 0; party < 2; ++party) expansions[party].Of(paths[party].seeds);
+    for (std::size_t key = 0; key < keys; ++key) {
+      const bool right = ((points.data()[key] >> (bits - 1 - level)) & 1) != 0;
+      const auto words =
+          CorrectLevel(InputsOf(expansions, key, right, payloads.data()[key]), key, sums[key], paths);
+      const auto row = static_cast<Index>(static_cast<std::size_t>(level) * keys + key);
+      for (Index word = 0; word < 3; ++word) out.levels(row, word) = words[static_cast<std::size_t>(word)];
+    }
+  }
+  for (std::size_t key = 0; key < keys; ++key) {
+    const Word difference = paths[1].seeds[key].high - paths[0].seeds[key].high - sums[key];
+    out.last(static_cast<Index>(key), 0) = SignedBy(paths[1].control[key], difference);
+  }
+  return out;
+}
+
+RingMatrix DcfEvaluate(ThreadPool& pool, bool first, const DcfCorrections& corrections, const std::vector<Block>& roots,
+                       const RingMatrix& inputs) {
+  Require(inputs.cols() == corrections.keys && roots.size() == static_cast<std::size_t>(corrections.keys),
+          "DcfEvaluate: one column a key");
+  RingMatrix out(inputs.rows(), inputs.cols());
+  pool.ParallelFor(static_cast<std::size_t>(inputs.size()), kPointsPerTask, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end; at += kPointsPerTask) {
+      EvaluateRange(first, corrections, roots, inputs, at, std::min(at + kPointsPerTask, end), out);
+    }
+  });
+  return out;
+}
+
+}  // namespace trefoil::mpc

@@ -1,0 +1,66 @@
+#include "protocols/cost_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+namespace trefoil::protocols {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kPings = 10;
+constexpr std::size_t kProbeBytes = std::size_t{1} << 20;
+constexpr double kSecondsPerAesBlock = 5e-9;
+constexpr double kSecondsPerTreeComparison = 150e-9;
+
+/// Everybody sends `bytes` to both peers and waits for both.
+double SecondsOfExchange(mpc::Context& party, std::size_t bytes) {
+  const auto start = Clock::now();
+  for (const int peer : {party.next(), party.previous()}) party.transport().Send(peer, net::Bytes(bytes));
+  for (const int peer : {party.next(), party.previous()}) (void)party.transport().Receive(peer, bytes);
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The largest of the three parties' numbers, at all of them.
+double Largest(mpc::Context& party, double own) {
+  net::Bytes bytes(sizeof(double));
+  std::memcpy(bytes.data(), &own, sizeof(double));
+  for (const int peer : {party.next(), party.previous()}) party.transport().Send(peer, bytes);
+  double largest = own;
+  for (const int peer : {party.next(), party.previous()}) {
+    double theirs = 0;
+    std::memcpy(&theirs, party.transport().Receive(peer, sizeof(double)).data(), sizeof(double));
+    if (std::isfinite(theirs)) largest = std::max(largest, theirs);
+  }
+  return largest;
+}
+
+}  // namespace
+
+Link MeasureLink(mpc::Context& party) {
+  double ping = SecondsOfExchange(party, 0);
+  for (int k = 1; k < kPings; ++k) ping = std::min(ping, SecondsOfExchange(party, 0));
+  const double bulk = SecondsOfExchange(party, kProbeBytes);
+  const double message = Largest(party, ping);
+  const double transfer = Largest(party, std::max(bulk - ping, 1e-6));
+  return {.message_seconds = message, .bytes_per_second = 2 * static_cast<double>(kProbeBytes) / transfer};
+}
+
+double ExpectedSeconds(const mpc::Cost& cost, double compute_seconds, const Link& link) {
+  double most = 0;
+  for (std::size_t party = 0; party < net::kParties; ++party) {
+    most = std::max(most, static_cast<double>(cost.bytes_sent()[party] + cost.bytes_offline()[party]));
+  }
+  return cost.rounds() * link.message_seconds + most / link.bytes_per_second + compute_seconds;
+}
+
+double ComparisonSeconds(Form form, std::int64_t count, std::int64_t thresholds, int width) {
+  const double keys = static_cast<double>(count);
+  const double points = keys * static_cast<double>(thresholds);
+  if (form == Form::kBulk) return points * kSecondsPerTreeComparison * width / 64;
+  return (2 * points + 6 * keys) * (width - 1) * kSecondsPerAesBlock;
+}
+
+}  // namespace trefoil::protocols
