@@ -136,13 +136,29 @@ TEST(BitToArith, IsZeroOrOneAtTheDeclaredCost) {
   EXPECT_TRUE((outcome.value == mpc::ToWords(bits)).all());
 }
 
-TEST(BitTimes, IsTheValueOrZeroAtTheDeclaredCost) {
+class BitTimesTest : public testing::TestWithParam<Index> {};
+
+TEST_P(BitTimesTest, IsTheValueOrZeroAtTheDeclaredCost) {
+  const Index rows = GetParam();
+  for (const bool extreme : {false, true}) {
+    const RingMatrix x = extreme ? RingMatrix::Constant(rows, 1, ~Word{0}) : RandomWords(17, rows, 1);
+    const BitMatrix bits = mpc::ToPlanes(extreme ? x : RandomWords(18, rows, 1), 1);
+    const Outcome outcome = RunOn(
+        Seed{7}, [&](mpc::Context& party) { return std::pair{InsecureDealBits(party, bits), InsecureDeal(party, x)}; },
+        [](mpc::Context& party, const auto& in) { return BitTimes(party, in.first, in.second); });
+    EXPECT_EQ(outcome.cost, Figures(BitTimesCost(rows)));
+    EXPECT_TRUE((outcome.value == x * mpc::Reshaped(mpc::ToWords(bits), rows, 1)).all());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Counts, BitTimesTest, testing::Values(1, 7, 64, 65, 99));
+
+TEST(BitTimes, TakesTheBitsRowByRow) {
   const RingMatrix x = RandomWords(17, 33, 3);
   const BitMatrix bits = mpc::ToPlanes(RandomWords(18, 99, 1), 1);
   const Outcome outcome = RunOn(
       Seed{7}, [&](mpc::Context& party) { return std::pair{InsecureDealBits(party, bits), InsecureDeal(party, x)}; },
       [](mpc::Context& party, const auto& in) { return BitTimes(party, in.first, in.second); });
-  EXPECT_EQ(outcome.cost, Figures(BitTimesCost(99)));
   EXPECT_TRUE((outcome.value == x * mpc::Reshaped(mpc::ToWords(bits), 33, 3)).all());
 }
 

@@ -5,6 +5,7 @@
 namespace trefoil::protocols {
 namespace {
 
+using mpc::ArithShare;
 using mpc::RingMatrix;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
@@ -29,6 +30,17 @@ TEST(MatMul, IsExactModulo2To64AtTheDeclaredCost) {
       [](mpc::Context& party, const auto& in) { return MatMul(party, in.first, in.second); });
   EXPECT_EQ(outcome.cost, Figures(MatMulCost(9, 4)));
   EXPECT_TRUE((outcome.value == (x.matrix() * y.matrix()).array()).all());
+}
+
+TEST(MatMul, IsExactOnWordsOfOnes) {
+  const RingMatrix x = RingMatrix::Constant(5, 33, ~mpc::Word{0});
+  const RingMatrix y = RingMatrix::Constant(33, 2, ~mpc::Word{0});
+  const Outcome outcome = RunOn(
+      Seed{6}, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
+      [](mpc::Context& party, const auto& in) {
+        return Multiply(party, MatMul(party, in.first, in.second), ArithShare::Zero(5, 2) - MatMul(party, in.first, in.second));
+      });
+  EXPECT_TRUE((outcome.value == mpc::Word{0} - mpc::Word{33 * 33}).all());
 }
 
 TEST(LocalTransposedProduct, IsTheProductWithTheTranspose) {
