@@ -160,7 +160,7 @@ TrainingSpec ReadTraining(const Section& section) {
   training.max_batch_per_owner = section.Whole("max_batch_per_owner", {1, 10'000'000});
   training.learning_rate = section.Number("learning_rate", kPositive);
   training.clipping =
-      ReadOption(section, "clipping", {"factorised"}, {"published", "examples"}, "factorised");
+      ReadOption(section, "clipping", {"factorised", "published", "examples"}, {}, "factorised");
   training.logit_bound = section.Number("logit_bound", kPositive, 64.0);
   training.truncation = ReadOption(section, "truncation", {"stochastic"}, {"exact"}, "stochastic");
   training.checkpoint_every = section.Whole("checkpoint_every", {0, 10'000'000}, 0);

@@ -6,6 +6,16 @@
 
 namespace trefoil::apps {
 
+namespace {
+
+ml::Clipping ClippingOf(const std::string& name) {
+  if (name == "published") return ml::Clipping::kPublished;
+  if (name == "examples") return ml::Clipping::kExamples;
+  return ml::Clipping::kFactorised;
+}
+
+}  // namespace
+
 ml::TrainingSettings SettingsOf(const Job& job) {
   if (job.training.steps > std::numeric_limits<int>::max()) throw ConfigError("training.steps: too many");
   ml::TrainingSettings settings;
@@ -19,7 +29,7 @@ ml::TrainingSettings SettingsOf(const Job& job) {
   settings.expected_batch = job.training.expected_batch;
   settings.max_batch_per_owner = job.training.max_batch_per_owner;
   settings.learning_rate = job.training.learning_rate;
-  settings.clipping = ml::Clipping::kFactorised;
+  settings.clipping = ClippingOf(job.training.clipping);
   settings.logit_bound = job.training.logit_bound;
   settings.sampling = job.privacy.sampling == "public" ? ml::Sampling::kPublic : ml::Sampling::kOwnerPoisson;
   settings.clip = job.privacy.clip;

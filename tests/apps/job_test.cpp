@@ -225,10 +225,9 @@ INSTANTIATE_TEST_SUITE_P(
              "--set training.truncation=exact: training.truncation: \"exact\" is not available in this "
              "version, which has "
              "\"stochastic\""},
-        Case{"clipping", "training.clipping=published", "",
-             "--set training.clipping=published: training.clipping: \"published\" is not available in this "
-             "version, which "
-             "has \"factorised\""},
+        Case{"clipping", "training.clipping=publish", "",
+             "--set training.clipping=publish: training.clipping: found \"publish\", expected one of "
+             "\"factorised\", \"published\", \"examples\"; did you mean published?"},
         Case{"accountant", "privacy.accountant=pld", "",
              "--set privacy.accountant=pld: privacy.accountant: \"pld\" is not available in this version, "
              "which has "
