@@ -138,7 +138,7 @@ std::vector<std::string> DeclaredNames(const DataSpec& spec) {
 std::vector<std::string> HeaderNames(const DataSpec& spec, CsvReader& reader) {
   if (!reader.Next()) ThrowDataError(reader.path(), "row 1", "an empty file", "a header");
   const std::string where = "row " + std::to_string(reader.row());
-  const std::vector<std::string> names = reader.fields();
+  std::vector<std::string> names = reader.fields();
   for (const auto& name : names) {
     if (std::count(names.begin(), names.end(), name) > 1) {
       ThrowDataError(reader.path(), where, "column " + Quote(name) + " twice", "each column once");

@@ -33,6 +33,8 @@ ALLOWED = [
      "b ^ r to A and B only, r a uniform bit known to the dealer only"),
     (OPEN, "protocols/sigmoid.cpp", "const RingMatrix c = opening.Open(x, 0, mask, opened_bits);",
      "x + r modulo the period to A and B only, r uniform over it and known to the dealer only"),
+    (OPEN, "protocols/threshold_comparison.cpp", "const RingMatrix c = opening.Open(x, 0, mask, width);",
+     "x + r modulo 2^width to A and B only, r uniform over it and known to the dealer only"),
 
     (SEND, "mpc/prss.cpp", "transport.Send(next, own_public);", "a public key of this session's key agreement"),
     (SEND, "mpc/prss.cpp", "transport.Send(previous, own_public);", "the same"),
@@ -47,6 +49,9 @@ ALLOWED = [
     (SEND, "protocols/multiply.cpp", "party.SendBits(party.previous(), own);", "the same for AND"),
     (SEND, "protocols/masked_opening.cpp", "party_.SendWords(roles_.b, values - half, phase);",
      "the dealer's values less A's uniform half"),
+    (SEND, "protocols/masked_opening.cpp", "party_.SendWords(roles_.a, words, net::Phase::kOffline);",
+     "what the dealer deals to both alike: correction words, uniform without the roots of the other"),
+    (SEND, "protocols/masked_opening.cpp", "party_.SendWords(roles_.b, words, net::Phase::kOffline);", "the same"),
     (SEND, "protocols/masked_opening.cpp", "void MaskedOpening::SendLow(", "definition"),
     (SEND, "protocols/masked_opening.h", "void SendLow(", "declaration"),
     (SEND, "protocols/masked_opening.cpp", "SendLow(roles_.a, part, bits);",
@@ -64,6 +69,8 @@ ALLOWED = [
     (SEND, "protocols/agreement.cpp", "party.transport().Send(party.previous(), bytes);", "the same"),
     (SEND, "protocols/measure.cpp", "transport.Send(party.next(), {});", "nothing: a barrier"),
     (SEND, "protocols/measure.cpp", "transport.Send(party.previous(), {});", "nothing: a barrier"),
+    (SEND, "protocols/cost_model.cpp", "party.transport().Send(peer, net::Bytes(bytes));", "zeros, to time the link"),
+    (SEND, "protocols/cost_model.cpp", "party.transport().Send(peer, bytes);", "how long the link took"),
     (SEND, "bench/runner.cpp", "party.transport().Send(peer, bytes);", "times and counts of the benchmark"),
 ]
 
