@@ -56,16 +56,16 @@ std::string SizeText(const bench::Point& point) {
 }
 
 void PrintHeader() {
-  std::cout << fmt::format("{:<24} {:<8} {:>14} {:>6} {:>14} {:>14} {:>12}\n", "operation", "form", "size", "rounds",
-                           "bytes sent", "offline", "median ms");
+  std::cout << fmt::format("{:<24} {:<8} {:>14} {:>6} {:>14} {:>14} {:>12}\n", "operation", "form", "size",
+                           "rounds", "bytes sent", "offline", "median ms");
 }
 
 /// Bytes are those of the party that sends most.
 void PrintResult(const bench::Result& result) {
   const auto most = [](const auto& bytes) { return *std::max_element(bytes.begin(), bytes.end()); };
   std::cout << fmt::format("{:<24} {:<8} {:>14} {:>6} {:>14} {:>14} {:>12.3f}\n", result.op, result.form,
-                           SizeText(result.point), result.rounds, most(result.bytes_sent), most(result.bytes_offline),
-                           1000 * result.seconds.median)
+                           SizeText(result.point), result.rounds, most(result.bytes_sent),
+                           most(result.bytes_offline), 1000 * result.seconds.median)
             << std::flush;
 }
 
@@ -101,17 +101,18 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-std::vector<std::string> ArgumentsOf(const BenchOptions& options, const bench::Request& request, const fs::path& party,
-                                     std::size_t threads) {
-  std::vector<std::string> arguments{"bench", "--config", (party / "party.toml").string(), "--form", request.form};
+std::vector<std::string> ArgumentsOf(const BenchOptions& options, const bench::Request& request,
+                                     const fs::path& party, std::size_t threads) {
+  std::vector<std::string> arguments{"bench", "--config", (party / "party.toml").string(), "--form",
+                                     request.form};
   const auto add_list = [&](const char* flag, const auto& values) {
     if (!values.empty()) arguments.insert(arguments.end(), {flag, fmt::format("{}", fmt::join(values, ","))});
   };
   add_list("--ops", request.operations);
   add_list("--sizes", request.sizes);
   add_list("--shape", options.shapes);
-  arguments.insert(arguments.end(), {"--reps", std::to_string(request.reps), "--threads", std::to_string(threads), "--json",
-                                     (party / "results.json").string()});
+  arguments.insert(arguments.end(), {"--reps", std::to_string(request.reps), "--threads",
+                                     std::to_string(threads), "--json", (party / "results.json").string()});
   return arguments;
 }
 
@@ -120,7 +121,8 @@ int RunLocally(const BenchOptions& options, const bench::Request& request) {
   const TemporaryFolder folder;
   const auto ports = FreeLoopbackPorts();
   const std::string host = "127.0.0.1";
-  const std::array<Address, 3> addresses{Address{host, ports[0]}, Address{host, ports[1]}, Address{host, ports[2]}};
+  const std::array<Address, 3> addresses{Address{host, ports[0]}, Address{host, ports[1]},
+                                         Address{host, ports[2]}};
   MakeAllPartyFolders({DescribeParty(0, addresses), DescribeParty(1, addresses), DescribeParty(2, addresses)},
                       folder.path());
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());

@@ -25,7 +25,8 @@ SecretKey RandomKey() {
 
 RandomStream RandomStream::FromSystem() { return RandomStream(RandomKey()); }
 
-RandomStream::RandomStream(SecretKey key) : key_(std::move(key)), buffer_(kBlockWords), position_(kBlockWords) {}
+RandomStream::RandomStream(SecretKey key)
+    : key_(std::move(key)), buffer_(kBlockWords), position_(kBlockWords) {}
 
 std::uint64_t RandomStream::NextWord() {
   if (position_ == kBlockWords) Refill();
@@ -35,10 +36,11 @@ std::uint64_t RandomStream::NextWord() {
 void RandomStream::Refill() {
   // The nonce counts blocks of the buffer's size, so no part of the key stream is used twice.
   std::array<unsigned char, crypto_stream_chacha20_NONCEBYTES> nonce{};
-  for (std::size_t i = 0; i < nonce.size(); ++i) nonce[i] = static_cast<unsigned char>(next_block_ >> (8 * i));
+  for (std::size_t i = 0; i < nonce.size(); ++i)
+    nonce[i] = static_cast<unsigned char>(next_block_ >> (8 * i));
   ++next_block_;
-  crypto_stream_chacha20(reinterpret_cast<unsigned char*>(buffer_.data()), kBlockWords * sizeof(std::uint64_t),
-                         nonce.data(), key_.bytes().data());
+  crypto_stream_chacha20(reinterpret_cast<unsigned char*>(buffer_.data()),
+                         kBlockWords * sizeof(std::uint64_t), nonce.data(), key_.bytes().data());
   position_ = 0;
 }
 

@@ -9,8 +9,8 @@
 
 namespace trefoil {
 
-/// The process's worker threads. One pool is made in main() (or by a test) and handed down; nothing else makes threads for
-/// computation. A pool of one thread runs everything in the caller.
+/// The process's worker threads. One pool is made in main() (or by a test) and handed down; nothing else
+/// makes threads for computation. A pool of one thread runs everything in the caller.
 class ThreadPool {
  public:
   /// `threads` >= 1 counts the calling thread, so threads - 1 workers are started.
@@ -21,10 +21,11 @@ class ThreadPool {
 
   [[nodiscard]] std::size_t threads() const { return workers_.size() + 1; }
 
-  /// Calls body(begin, end) on disjoint ranges that cover [0, count), each of at least `grain` items but for the last,
-  /// and returns when all are done. Rethrows the first exception. Calls from several threads take turns; body must not
-  /// call ParallelFor of the same pool.
-  void ParallelFor(std::size_t count, std::size_t grain, const std::function<void(std::size_t, std::size_t)>& body);
+  /// Calls body(begin, end) on disjoint ranges that cover [0, count), each of at least `grain` items but for
+  /// the last, and returns when all are done. Rethrows the first exception. Calls from several threads take
+  /// turns; body must not call ParallelFor of the same pool.
+  void ParallelFor(std::size_t count, std::size_t grain,
+                   const std::function<void(std::size_t, std::size_t)>& body);
 
  private:
   struct Work {

@@ -16,7 +16,8 @@ using mpc::RingMatrix;
 
 RingMatrix Numbers(Index rows, Index cols) {
   RingMatrix out(rows, cols);
-  for (Index k = 0; k < out.size(); ++k) out.data()[k] = 0x9E3779B97F4A7C15ULL * static_cast<mpc::Word>(k + 1);
+  for (Index k = 0; k < out.size(); ++k)
+    out.data()[k] = 0x9E3779B97F4A7C15ULL * static_cast<mpc::Word>(k + 1);
   return out;
 }
 
@@ -27,7 +28,11 @@ void MatrixProduct(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(mpc::MatrixProduct(pool, a, b));
   state.SetItemsProcessed(state.iterations() * state.range(0) * state.range(1) * state.range(2));
 }
-BENCHMARK(MatrixProduct)->Args({128, 784, 10})->Args({2700, 785, 10})->Args({256, 4096, 10})->Args({256, 256, 256});
+BENCHMARK(MatrixProduct)
+    ->Args({128, 784, 10})
+    ->Args({2700, 785, 10})
+    ->Args({256, 4096, 10})
+    ->Args({256, 256, 256});
 
 void TransposedProduct(benchmark::State& state) {
   ThreadPool pool(1);

@@ -64,8 +64,9 @@ Prepared PrepareMultiply(Context& party, const Point& point) {
 
 Prepared PrepareMultiplyTruncate(Context& party, const Point& point) {
   const ArithShare y = RandomShare(party, point.count, 1, 30);
-  return OnOne(party, RandomShare(party, point.count, 1, 30), protocols::TruncateProductCost(point.count),
-               [y](Context& p, const ArithShare& x) { return protocols::MultiplyTruncate(p, x, y, kFractionBits); });
+  return OnOne(
+      party, RandomShare(party, point.count, 1, 30), protocols::TruncateProductCost(point.count),
+      [y](Context& p, const ArithShare& x) { return protocols::MultiplyTruncate(p, x, y, kFractionBits); });
 }
 
 Prepared PrepareTruncate(Context& party, const Point& point) {
@@ -83,15 +84,17 @@ Prepared PrepareMatMul(Context& party, const Point& point) {
 }
 
 Prepared PrepareCompare(Context& party, const Point& point) {
-  return OnOne(party, RandomShare(party, point.count, 1, 60), protocols::MsbCost(point.count),
-               [](Context& p, const ArithShare& x) { return protocols::LessThanZero(p, x); },
-               protocols::ComparisonSeconds(Form::kBulk, point.count, 1, 64));
+  return OnOne(
+      party, RandomShare(party, point.count, 1, 60), protocols::MsbCost(point.count),
+      [](Context& p, const ArithShare& x) { return protocols::LessThanZero(p, x); },
+      protocols::ComparisonSeconds(Form::kBulk, point.count, 1, 64));
 }
 
 Prepared PrepareCompareByKey(Context& party, const Point& point) {
-  return OnOne(party, RandomShare(party, point.count, 1, 60), protocols::BelowThresholdsCost(point.count, 1),
-               [](Context& p, const ArithShare& x) { return protocols::BelowThresholds(p, x, {0}); },
-               protocols::ComparisonSeconds(Form::kLatency, point.count, 1, 64));
+  return OnOne(
+      party, RandomShare(party, point.count, 1, 60), protocols::BelowThresholdsCost(point.count, 1),
+      [](Context& p, const ArithShare& x) { return protocols::BelowThresholds(p, x, {0}); },
+      protocols::ComparisonSeconds(Form::kLatency, point.count, 1, 64));
 }
 
 Prepared PrepareBitDecompose(Context& party, const Point& point) {
@@ -101,33 +104,39 @@ Prepared PrepareBitDecompose(Context& party, const Point& point) {
 
 Prepared PrepareInverseSqrtPublished(Context& party, const Point& point) {
   return OnOne(party, RandomShare(party, point.count, 1, 24, true),
-               protocols::InverseSqrtPublishedCost(point.count, kFractionBits), [](Context& p, const ArithShare& x) {
+               protocols::InverseSqrtPublishedCost(point.count, kFractionBits),
+               [](Context& p, const ArithShare& x) {
                  return protocols::InverseSqrtPublished(p, FixedShare(x, kFractionBits));
                });
 }
 
 template <Form form>
 Prepared PrepareInverseSqrt(Context& party, const Point& point) {
-  return OnOne(party, RandomShare(party, point.count, 1, 24, true),
-               protocols::InverseSqrtCost(point.count, kFractionBits, form), [](Context& p, const ArithShare& x) {
-                 return protocols::InverseSqrt(p, FixedShare(x, kFractionBits), form);
-               },
-               protocols::ComparisonSeconds(form, point.count, 62, 64));
+  return OnOne(
+      party, RandomShare(party, point.count, 1, 24, true),
+      protocols::InverseSqrtCost(point.count, kFractionBits, form),
+      [](Context& p, const ArithShare& x) {
+        return protocols::InverseSqrt(p, FixedShare(x, kFractionBits), form);
+      },
+      protocols::ComparisonSeconds(form, point.count, 62, 64));
 }
 
 template <Form form>
 Prepared PrepareClipFactor(Context& party, const Point& point) {
-  const protocols::ClipTable table = protocols::MakeClipTable(kClip, kSquaredNormBound, kSquaredNormBits, form);
-  return OnOne(party, RandomShare(party, point.count, 1, 52, true), protocols::ClipFactorCost(table, point.count),
-               [table](Context& p, const ArithShare& x) { return protocols::ClipFactor(p, table, x); },
-               protocols::ComparisonSeconds(form, point.count, static_cast<std::int64_t>(table.pieces.thresholds.size()),
-                                            table.pieces.width));
+  const protocols::ClipTable table =
+      protocols::MakeClipTable(kClip, kSquaredNormBound, kSquaredNormBits, form);
+  return OnOne(
+      party, RandomShare(party, point.count, 1, 52, true), protocols::ClipFactorCost(table, point.count),
+      [table](Context& p, const ArithShare& x) { return protocols::ClipFactor(p, table, x); },
+      protocols::ComparisonSeconds(
+          form, point.count, static_cast<std::int64_t>(table.pieces.thresholds.size()), table.pieces.width));
 }
 
 Prepared PrepareSigmoid(Context& party, const Point& point) {
   const protocols::SigmoidSeries& series = protocols::SigmoidSeriesFor(kLogitBound);
   return OnOne(party, RandomShare(party, point.count, 1, 20),
-               protocols::SigmoidCost(point.count, kFractionBits, series), [&series](Context& p, const ArithShare& x) {
+               protocols::SigmoidCost(point.count, kFractionBits, series),
+               [&series](Context& p, const ArithShare& x) {
                  return protocols::Sigmoid(p, FixedShare(x, kFractionBits), series);
                });
 }

@@ -27,7 +27,8 @@ struct Point {
 struct Prepared {
   std::function<void()> run;
   mpc::Cost declared;
-  double compute_seconds = 0;  ///< expected for comparisons, where an operation has two forms (protocols/cost_model.h)
+  double compute_seconds =
+      0;  ///< expected for comparisons, where an operation has two forms (protocols/cost_model.h)
 };
 
 /// A protocol that can be measured.

@@ -22,14 +22,17 @@ std::string Text(const ProductShape& shape) {
   return text.str();
 }
 
-bool HasForm(const Operation& operation, const std::string& form) { return form == "auto" || form == operation.form; }
+bool HasForm(const Operation& operation, const std::string& form) {
+  return form == "auto" || form == operation.form;
+}
 
 std::vector<Operation> Chosen(const Request& request) {
   std::vector<Operation> chosen;
   for (const Operation& operation : AllOperations()) {
     const bool named = std::find(request.operations.begin(), request.operations.end(), operation.name) !=
                        request.operations.end();
-    if ((request.operations.empty() || named) && HasForm(operation, request.form)) chosen.push_back(operation);
+    if ((request.operations.empty() || named) && HasForm(operation, request.form))
+      chosen.push_back(operation);
   }
   return chosen;
 }
@@ -37,7 +40,8 @@ std::vector<Operation> Chosen(const Request& request) {
 std::vector<Point> PointsOf(const Request& request, const Operation& operation) {
   std::vector<Point> points;
   if (operation.shaped) {
-    for (const ProductShape& shape : request.shapes) points.push_back({.count = shape.rows * shape.cols, .shape = shape});
+    for (const ProductShape& shape : request.shapes)
+      points.push_back({.count = shape.rows * shape.cols, .shape = shape});
   } else {
     for (const mpc::Index size : request.sizes) points.push_back({.count = size, .shape = std::nullopt});
   }
@@ -66,7 +70,8 @@ Spread SpreadOf(std::vector<double> values) {
   return {.min = values.front(), .median = median, .max = values.back()};
 }
 
-Result MeasureAt(mpc::Context& party, const Operation& operation, const Prepared& prepared, const Point& point, int reps) {
+Result MeasureAt(mpc::Context& party, const Operation& operation, const Prepared& prepared,
+                 const Point& point, int reps) {
   Result result;
   result.op = operation.name;
   result.form = operation.form;
@@ -98,7 +103,9 @@ Result MeasureFastest(mpc::Context& party, const std::vector<Operation>& forms, 
   Prepared prepared = forms[0].prepare(party, point);
   for (std::size_t k = 1; k < forms.size(); ++k) {
     Prepared other = forms[k].prepare(party, point);
-    const auto expected = [&](const Prepared& p) { return protocols::ExpectedSeconds(p.declared, p.compute_seconds, link); };
+    const auto expected = [&](const Prepared& p) {
+      return protocols::ExpectedSeconds(p.declared, p.compute_seconds, link);
+    };
     if (expected(other) >= expected(prepared)) continue;
     best = k;
     prepared = std::move(other);
@@ -125,18 +132,22 @@ nlohmann::json ToJson(const Spread& spread) {
 void Validate(const Request& request) {
   const auto& all = AllOperations();
   for (const std::string& name : request.operations) {
-    if (std::any_of(all.begin(), all.end(), [&](const Operation& operation) { return operation.name == name; })) continue;
+    if (std::any_of(all.begin(), all.end(),
+                    [&](const Operation& operation) { return operation.name == name; }))
+      continue;
     std::string text = "--ops: found " + name;
     text += ", expected some of";
     for (const Operation& operation : all) text += ' ' + operation.name;
     throw ConfigError(text);
   }
   if (Chosen(request).empty()) {
-    throw ConfigError("--form: found " + request.form + ", which none of the chosen operations has in this version");
+    throw ConfigError("--form: found " + request.form +
+                      ", which none of the chosen operations has in this version");
   }
 }
 
-std::vector<Result> Run(mpc::Context& party, const Request& request, const std::function<void(const Result&)>& on_result) {
+std::vector<Result> Run(mpc::Context& party, const Request& request,
+                        const std::function<void(const Result&)>& on_result) {
   Validate(request);
   const protocols::Link link = protocols::MeasureLink(party);
   std::vector<Result> results;
@@ -152,7 +163,7 @@ std::vector<Result> Run(mpc::Context& party, const Request& request, const std::
 std::string ToJson(const Request& request) {
   nlohmann::json shapes = nlohmann::json::array();
   for (const ProductShape& shape : request.shapes) shapes.push_back(Text(shape));
-  return nlohmann::json{{"type", "bench"},         {"ops", request.operations}, {"form", request.form},
+  return nlohmann::json{{"type", "bench"},        {"ops", request.operations}, {"form", request.form},
                         {"sizes", request.sizes}, {"shapes", shapes},          {"reps", request.reps}}
       .dump();
 }

@@ -41,8 +41,8 @@ struct Result {
   int reps = 0;
 };
 
-/// Runs the request's operations with the two peers and returns the same results at all three parties: every repetition is measured
-/// by each party and the figures are exchanged. `on_result` is called after each.
+/// Runs the request's operations with the two peers and returns the same results at all three parties: every
+/// repetition is measured by each party and the figures are exchanged. `on_result` is called after each.
 /// Throws ConfigError on an unknown operation or form, before anything is sent; NetworkError, ProtocolError.
 [[nodiscard]] std::vector<Result> Run(mpc::Context& party, const Request& request,
                                       const std::function<void(const Result&)>& on_result);

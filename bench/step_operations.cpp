@@ -18,7 +18,8 @@ using mpc::Index;
 constexpr double kSigma = 1;
 
 ml::TrainingSettings SettingsFor(const ProductShape& shape, ml::Clipping clipping) {
-  if (shape.cols == 2) throw ConfigError("--shape: found 2 classes, expected 1 (two classes, one output) or 3 and more");
+  if (shape.cols == 2)
+    throw ConfigError("--shape: found 2 classes, expected 1 (two classes, one output) or 3 and more");
   ml::TrainingSettings settings;
   settings.rows = {shape.rows, 0, 0};
   settings.features = shape.inner;
@@ -78,7 +79,8 @@ Prepared Prepare(mpc::Context& party, const Point& point, ml::Clipping clipping,
               },
           .declared = DpSgdStepCost(plan, shape.rows),
           .compute_seconds = protocols::ComparisonSeconds(
-              form, shape.rows, static_cast<std::int64_t>(plan.clip.pieces.thresholds.size()), plan.clip.pieces.width)};
+              form, shape.rows, static_cast<std::int64_t>(plan.clip.pieces.thresholds.size()),
+              plan.clip.pieces.width)};
 }
 
 }  // namespace

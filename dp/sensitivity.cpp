@@ -30,13 +30,15 @@ double UnclippedSensitivity(const LinearContribution& example) {
   return RowBound(example) * std::sqrt(example.columns) * example.error_bound * kOutward;
 }
 
-double PublishedSensitivity(const LinearContribution& example, double clip, double coordinates, double excess_relative,
-                            double excess_units) {
+double PublishedSensitivity(const LinearContribution& example, double clip, double coordinates,
+                            double excess_relative, double excess_units) {
   const double unit = Unit(example);
-  // The truncated gradient's norm, and that of x' >= its square by at most two units of truncation and the added one.
+  // The truncated gradient's norm, and that of x' >= its square by at most two units of truncation and the
+  // added one.
   const double gradient = UnclippedSensitivity(example) + std::sqrt(coordinates) * unit;
   const double root = std::sqrt(gradient * gradient + 3 * unit);
-  // Clipped: ||g|| y <= 1 + relative + sqrt(x') units 2^-f; C y is rounded up by less than one unit, and so is each coordinate.
+  // Clipped: ||g|| y <= 1 + relative + sqrt(x') units 2^-f; C y is rounded up by less than one unit, and so
+  // is each coordinate.
   const double clipped =
       clip * (1 + excess_relative + root * excess_units * unit) + root * unit + std::sqrt(coordinates) * unit;
   // Not clipped: the rounded C y is at least 1, so y > (1 - unit) / C.

@@ -10,7 +10,8 @@ namespace trefoil::ml {
 namespace {
 
 constexpr double kLargestLogitBound = 64;
-// What the sigmoid's evaluation adds beside its last truncation: rounded coefficients and angles, far below this.
+// What the sigmoid's evaluation adds beside its last truncation: rounded coefficients and angles, far below
+// this.
 constexpr double kSeriesRounding = 1e-5;
 
 protocols::PiecewisePolynomial Clamp(double bound, int frac_bits) {
@@ -27,9 +28,11 @@ protocols::PiecewisePolynomial Clamp(double bound, int frac_bits) {
 
 Activation MakeActivation(Loss loss, double logit_bound, int frac_bits) {
   if (!(logit_bound > 0 && logit_bound <= kLargestLogitBound)) {
-    throw ConfigError("training.logit_bound: found " + std::to_string(logit_bound) + ", expected above 0, at most 64");
+    throw ConfigError("training.logit_bound: found " + std::to_string(logit_bound) +
+                      ", expected above 0, at most 64");
   }
-  Activation activation{.loss = loss, .frac_bits = frac_bits, .series = nullptr, .clamp = {}, .error_bound = 0};
+  Activation activation{
+      .loss = loss, .frac_bits = frac_bits, .series = nullptr, .clamp = {}, .error_bound = 0};
   if (loss == Loss::kSquared) {
     activation.clamp = Clamp(logit_bound, frac_bits);
     activation.error_bound = logit_bound + 1;

@@ -7,8 +7,8 @@
 
 namespace trefoil::ml {
 
-/// How predictions come from logits, bounded for every ring value of a logit, so that the errors are bounded whatever noise has done
-/// to the weights.
+/// How predictions come from logits, bounded for every ring value of a logit, so that the errors are bounded
+/// whatever noise has done to the weights.
 struct Activation {
   Loss loss = Loss::kOneVsRest;
   int frac_bits = 16;
@@ -22,7 +22,8 @@ struct Activation {
 
 /// Predictions from the logits' local product at scale 2 * frac_bits; the result has frac_bits.
 /// Cost: 3 rounds for one-vs-rest (SigmoidOfProduct), at most 14 for squared loss.
-[[nodiscard]] mpc::FixedShare Predict(mpc::Context& party, const Activation& activation, const mpc::AdditiveShare& logits);
+[[nodiscard]] mpc::FixedShare Predict(mpc::Context& party, const Activation& activation,
+                                      const mpc::AdditiveShare& logits);
 [[nodiscard]] mpc::Cost PredictCost(const Activation& activation, mpc::Index count);
 
 }  // namespace trefoil::ml

@@ -13,10 +13,6 @@ using mpc::FixedShare;
 using mpc::Index;
 using mpc::RingMatrix;
 
-ArithShare RepeatedColumn(const ArithShare& column, Index times) {
-  return {column.own().replicate(1, times), column.next().replicate(1, times)};
-}
-
 /// s_j = ||x_j||^2 ||e_j||^2, exact at row_norm_bits + 2f.
 ArithShare SquaredGradientNorms(mpc::Context& party, const Batch& batch, const FixedShare& errors) {
   const ArithShare of_errors =
@@ -26,11 +22,13 @@ ArithShare SquaredGradientNorms(mpc::Context& party, const Batch& batch, const F
 
 }  // namespace
 
-FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch& batch, const FixedShare& errors) {
+FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                          const FixedShare& errors) {
   if (plan.settings.clipping == Clipping::kExamples) return errors;
-  const ArithShare factors = protocols::ClipFactor(party, plan.clip, SquaredGradientNorms(party, batch, errors));
-  const ArithShare clipped = protocols::MultiplyTruncate(party, RepeatedColumn(factors, errors.cols()), errors.ring(),
-                                                         protocols::kClipFactorBits);
+  const ArithShare factors =
+      protocols::ClipFactor(party, plan.clip, SquaredGradientNorms(party, batch, errors));
+  const ArithShare clipped = protocols::MultiplyTruncate(party, RepeatedColumn(factors, errors.cols()),
+                                                         errors.ring(), protocols::kClipFactorBits);
   return {clipped, errors.frac_bits()};
 }
 
@@ -53,10 +51,9 @@ FixedShare DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& bat
                      const RingMatrix& own_noise) {
   const mpc::AdditiveShare logits = protocols::LocalMatrixProduct(party, batch.x.ring(), weights.ring());
   const FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
-  const mpc::AdditiveShare sum =
-      plan.settings.clipping == Clipping::kPublished
-          ? ToAdditive(SumPublishedGradients(party, plan, batch, errors))
-          : SumGradients(party, batch, ClipPerExample(party, plan, batch, errors));
+  const mpc::AdditiveShare sum = plan.settings.clipping == Clipping::kPublished
+                                     ? ToAdditive(SumPublishedGradients(party, plan, batch, errors))
+                                     : SumGradients(party, batch, ClipPerExample(party, plan, batch, errors));
   return ApplyUpdate(party, plan, weights, AddNoise(sum, own_noise));
 }
 

@@ -11,26 +11,29 @@ namespace trefoil::ml {
 
 /// A shared batch of B rows. A padding row is zero throughout, mask bit included, so its gradient is zero.
 struct Batch {
-  mpc::FixedShare x;               ///< B x (p + 1), the last column the mask bit: 1 for a record
-  mpc::FixedShare y;               ///< B x c, 0 or 1
-  mpc::ArithShare squared_norms;   ///< B x 1: of x's rows at row_norm_bits, rounded up
+  mpc::FixedShare x;              ///< B x (p + 1), the last column the mask bit: 1 for a record
+  mpc::FixedShare y;              ///< B x c, 0 or 1
+  mpc::ArithShare squared_norms;  ///< B x 1: of x's rows at row_norm_bits, rounded up
 };
 
-/// The four parts of a step on factorised norms (docs/protocols.md, "DP-SGD step"; PEA, Protocol 3, lines 6 to 17).
+/// The four parts of a step on factorised norms (docs/protocols.md, "DP-SGD step"; PEA, Protocol 3, lines 6
+/// to 17).
 
-/// E' = phi E with phi = min(1, C / (||x_j|| ||e_j||)), never above: the factor that clips example j's gradient x_j e_j.
-/// With clipping = "examples" the errors are returned as they are.
+/// E' = phi E with phi = min(1, C / (||x_j|| ||e_j||)), never above: the factor that clips example j's
+/// gradient x_j e_j. With clipping = "examples" the errors are returned as they are.
 [[nodiscard]] mpc::FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                              const mpc::FixedShare& errors);
 
 /// G = x^T E' as exact integers on a lattice of 2f bits: nothing is truncated before the noise. Local.
-[[nodiscard]] mpc::AdditiveShare SumGradients(mpc::Context& party, const Batch& batch, const mpc::FixedShare& clipped);
+[[nodiscard]] mpc::AdditiveShare SumGradients(mpc::Context& party, const Batch& batch,
+                                              const mpc::FixedShare& clipped);
 
 /// G + noise, each party adding its own samples to its own part (PEA, Protocol 2: a sum of inputs). Local.
 [[nodiscard]] mpc::AdditiveShare AddNoise(const mpc::AdditiveShare& sum, const mpc::RingMatrix& own_noise);
 
 /// W - truncate(eta / b * noisy sum): post-processing.
-[[nodiscard]] mpc::FixedShare ApplyUpdate(mpc::Context& party, const StepPlan& plan, const mpc::FixedShare& weights,
+[[nodiscard]] mpc::FixedShare ApplyUpdate(mpc::Context& party, const StepPlan& plan,
+                                          const mpc::FixedShare& weights,
                                           const mpc::AdditiveShare& noisy_sum);
 
 /// One step on a batch; `own_noise` is (p + 1) x c.
@@ -39,10 +42,13 @@ struct Batch {
                                         const mpc::FixedShare& weights, const mpc::RingMatrix& own_noise);
 [[nodiscard]] mpc::Cost DpSgdStepCost(const StepPlan& plan, mpc::Index batch_rows);
 
-/// The plan whose form of comparison is expected to be faster on the link (docs/performance.md has the model).
-[[nodiscard]] StepPlan FasterPlan(const TrainingSettings& settings, mpc::Index batch_rows, const protocols::Link& link);
+/// The plan whose form of comparison is expected to be faster on the link (docs/performance.md has the
+/// model).
+[[nodiscard]] StepPlan FasterPlan(const TrainingSettings& settings, mpc::Index batch_rows,
+                                  const protocols::Link& link);
 
 /// This party's noise for one step, sigma^2 Delta^2 / 2 a coordinate; zero without a sampler.
-[[nodiscard]] mpc::RingMatrix OwnNoise(const StepPlan& plan, const dp::DiscreteGaussian* sampler, RandomStream& stream);
+[[nodiscard]] mpc::RingMatrix OwnNoise(const StepPlan& plan, const dp::DiscreteGaussian* sampler,
+                                       RandomStream& stream);
 
 }  // namespace trefoil::ml

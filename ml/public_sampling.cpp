@@ -13,7 +13,8 @@ PublicSchedule::PublicSchedule(SecretKey joint_seed, std::int64_t rows, double r
   for (int step = 0; step < steps; ++step) {
     steps_.push_back(DrawRows(coins, rows, rate, rows));
     std::int64_t most = most_.back();
-    for (const std::int64_t row : steps_.back()) most = std::max(most, ++taken[static_cast<std::size_t>(row)]);
+    for (const std::int64_t row : steps_.back())
+      most = std::max(most, ++taken[static_cast<std::size_t>(row)]);
     most_.push_back(most);
   }
 }

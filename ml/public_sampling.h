@@ -12,9 +12,13 @@ class PublicSchedule {
   /// Draws every step's rows from a joint seed. `rows`: slots of the shared data, padding included.
   PublicSchedule(SecretKey joint_seed, std::int64_t rows, double rate, int steps);
 
-  [[nodiscard]] const std::vector<std::int64_t>& RowsOf(int step) const { return steps_[static_cast<std::size_t>(step)]; }
+  [[nodiscard]] const std::vector<std::int64_t>& RowsOf(int step) const {
+    return steps_[static_cast<std::size_t>(step)];
+  }
   /// In how many of the first `steps` steps any one row is, at most.
-  [[nodiscard]] std::int64_t MaxParticipation(int steps) const { return most_[static_cast<std::size_t>(steps)]; }
+  [[nodiscard]] std::int64_t MaxParticipation(int steps) const {
+    return most_[static_cast<std::size_t>(steps)];
+  }
 
  private:
   std::vector<std::vector<std::int64_t>> steps_;

@@ -20,19 +20,17 @@ using mpc::Word;
 /// Column k of the result is column k / c of x (rows of the gradient matrix run over x's columns).
 RingMatrix RepeatEach(const RingMatrix& x, Index times) {
   RingMatrix out(x.rows(), x.cols() * times);
-  for (Index col = 0; col < x.cols(); ++col) out.middleCols(col * times, times) = x.col(col).replicate(1, times);
+  for (Index col = 0; col < x.cols(); ++col)
+    out.middleCols(col * times, times) = x.col(col).replicate(1, times);
   return out;
-}
-
-ArithShare RepeatedColumn(const ArithShare& column, Index times) {
-  return {column.own().replicate(1, times), column.next().replicate(1, times)};
 }
 
 /// The examples' gradients x_j (outer) e_j, a row each, at f bits.
 ArithShare ExampleGradients(mpc::Context& party, const Batch& batch, const FixedShare& errors) {
   const ArithShare& x = batch.x.ring();
   const ArithShare rows{RepeatEach(x.own(), errors.cols()), RepeatEach(x.next(), errors.cols())};
-  const ArithShare columns{errors.ring().own().replicate(1, x.cols()), errors.ring().next().replicate(1, x.cols())};
+  const ArithShare columns{errors.ring().own().replicate(1, x.cols()),
+                           errors.ring().next().replicate(1, x.cols())};
   return protocols::MultiplyTruncate(party, rows, columns, batch.x.frac_bits());
 }
 
@@ -42,7 +40,8 @@ Word FixedClip(const StepPlan& plan) {
 
 }  // namespace
 
-ArithShare SumPublishedGradients(mpc::Context& party, const StepPlan& plan, const Batch& batch, const FixedShare& errors) {
+ArithShare SumPublishedGradients(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                                 const FixedShare& errors) {
   const int f = plan.settings.fraction_bits;
   const Word one = Word{1} << f;
   // 5

@@ -13,19 +13,22 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
-/// Below 1 by more than the roundings of a double-precision norm, so that the lattice norm stays within the bound.
+/// Below 1 by more than the roundings of a double-precision norm, so that the lattice norm stays within the
+/// bound.
 constexpr double kInward = 1 - 1e-12;
 
 /// Writes the row's lattice values and returns the sum of their squares, at 2f bits.
 std::uint64_t EncodeRow(const StepPlan& plan, const OwnRecords& own, Index row, RingMatrix& out, Index to) {
   const int f = plan.settings.fraction_bits;
   const double norm = own.x.row(row).cast<double>().norm();
-  if (!std::isfinite(norm)) throw DataError("record " + std::to_string(row + 1) + ": a feature is not a finite number");
+  if (!std::isfinite(norm))
+    throw DataError("record " + std::to_string(row + 1) + ": a feature is not a finite number");
   const double bound = plan.settings.row_norm * kInward;
   const double factor = std::ldexp(norm > bound ? bound / norm : 1.0, f);
   std::uint64_t squared = 0;
   for (Index col = 0; col < own.x.cols(); ++col) {
-    const auto value = static_cast<std::int64_t>(static_cast<double>(own.x(row, col)) * factor);  // towards zero
+    const auto value =
+        static_cast<std::int64_t>(static_cast<double>(own.x(row, col)) * factor);  // towards zero
     out(to, col) = static_cast<Word>(value);
     squared += static_cast<std::uint64_t>(value * value);
   }

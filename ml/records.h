@@ -9,11 +9,12 @@
 
 namespace trefoil::ml {
 
-/// A party's own records as it inputs them: `rows` lists the records, and zero rows fill up to `height`. Columns: x (p), the mask
-/// bit, y (c), the squared row norm. A row's lattice norm never exceeds R: it is scaled down to it where needed, and rounded towards zero.
-/// Throws: DataError on a value that is not finite or a class out of range.
-[[nodiscard]] mpc::RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own, const std::vector<std::int64_t>& rows,
-                                            std::int64_t height);
+/// A party's own records as it inputs them: `rows` lists the records, and zero rows fill up to `height`.
+/// Columns: x (p), the mask bit, y (c), the squared row norm. A row's lattice norm never exceeds R: it is
+/// scaled down to it where needed, and rounded towards zero. Throws: DataError on a value that is not finite
+/// or a class out of range.
+[[nodiscard]] mpc::RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own,
+                                            const std::vector<std::int64_t>& rows, std::int64_t height);
 
 /// Columns of EncodeRecords.
 [[nodiscard]] mpc::Index EncodedColumns(const StepPlan& plan);
@@ -21,7 +22,9 @@ namespace trefoil::ml {
 /// Splits shared encoded records into the parts of a batch.
 [[nodiscard]] Batch ToBatch(const StepPlan& plan, const mpc::ArithShare& encoded);
 
-/// Each of `count` rows with probability `rate` (to 2^-64) by private coins; above `most`, rows are dropped at random.
-[[nodiscard]] std::vector<std::int64_t> DrawRows(RandomStream& coins, std::int64_t count, double rate, std::int64_t most);
+/// Each of `count` rows with probability `rate` (to 2^-64) by private coins; above `most`, rows are dropped
+/// at random.
+[[nodiscard]] std::vector<std::int64_t> DrawRows(RandomStream& coins, std::int64_t count, double rate,
+                                                 std::int64_t most);
 
 }  // namespace trefoil::ml

@@ -30,13 +30,16 @@ double TotalRows(const TrainingSettings& settings) {
   return static_cast<double>(std::accumulate(settings.rows.begin(), settings.rows.end(), std::int64_t{0}));
 }
 
-double SamplingRate(const TrainingSettings& settings) { return settings.expected_batch / TotalRows(settings); }
+double SamplingRate(const TrainingSettings& settings) {
+  return settings.expected_batch / TotalRows(settings);
+}
 
 /// Rows that can be in one batch.
 std::int64_t LargestBatch(const TrainingSettings& settings) {
   std::int64_t rows = 0;
   for (const std::int64_t capacity : settings.rows) {
-    rows += settings.sampling == Sampling::kPublic ? capacity : std::min(capacity, settings.max_batch_per_owner);
+    rows +=
+        settings.sampling == Sampling::kPublic ? capacity : std::min(capacity, settings.max_batch_per_owner);
   }
   return rows;
 }
@@ -59,8 +62,8 @@ double GradientSensitivity(const StepPlan& plan) {
     case Clipping::kPublished: {
       const protocols::Excess excess = protocols::InverseSqrtExcess(plan.settings.fraction_bits);
       return dp::PublishedSensitivity(plan.example, plan.settings.clip,
-                                      static_cast<double>((plan.settings.features + 1) * plan.columns), excess.relative,
-                                      excess.units);
+                                      static_cast<double>((plan.settings.features + 1) * plan.columns),
+                                      excess.relative, excess.units);
     }
   }
   throw ContractError("GradientSensitivity: unknown clipping");
@@ -80,7 +83,8 @@ StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
   const int bits = std::min(kMantissaBits, free_bits);
   if (bits < kLeastMantissaBits) RangeError("the noisy gradient times the learning rate");
   int exponent = 0;
-  const double fraction = std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [1/2, 1)
+  const double fraction =
+      std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [1/2, 1)
   StepSize size{.mantissa = static_cast<std::uint64_t>(std::llround(std::ldexp(fraction, bits))),
                 .exponent = bits - exponent};
   // The update goes from the gradient's lattice to the weights'.
@@ -108,28 +112,35 @@ void CheckDomains(const TrainingSettings& s) {
   check(s.expected_batch > 0 && s.expected_batch <= TotalRows(s), "training.expected_batch", s.expected_batch,
         "above 0, at most all rows");
   check(s.row_norm > 0 && s.row_norm <= 1024, "features.row_norm", s.row_norm, "above 0, at most 1024");
-  check(s.learning_rate > 0 && std::isfinite(s.learning_rate), "training.learning_rate", s.learning_rate, "above 0");
+  check(s.learning_rate > 0 && std::isfinite(s.learning_rate), "training.learning_rate", s.learning_rate,
+        "above 0");
   check(s.clip > 0 && s.clip <= 1024, "privacy.clip", s.clip, "above 0, at most 1024");
   check(s.sampling == Sampling::kPublic || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
         static_cast<double>(s.max_batch_per_owner), "at least 1");
-  check(!s.sigma || (*s.sigma >= 0 && std::isfinite(*s.sigma)), "privacy.sigma", s.sigma.value_or(0), "0 or more");
+  check(!s.sigma || (*s.sigma >= 0 && std::isfinite(*s.sigma)), "privacy.sigma", s.sigma.value_or(0),
+        "0 or more");
 }
 
 /// For a range analysis before sigma is known: noise beyond this multiplier would drown any model.
 constexpr double kLargestSigma = 1000;
 
-/// The truncations of logits need |Z| < 2^62 where Z is not taken modulo a period: the weights grow by at most the largest update a step.
+/// The truncations of logits need |Z| < 2^62 where Z is not taken modulo a period: the weights grow by at
+/// most the largest update a step.
 void CheckLogitRange(const StepPlan& plan) {
   if (plan.activation.loss != Loss::kSquared) return;
   const double update = GradientRange(plan, plan.settings.sigma.value_or(10)) *
                         static_cast<double>(plan.step_size.mantissa) *
                         std::ldexp(1.0, -plan.step_size.exponent - plan.gradient_bits);
   const double weights = update * plan.settings.steps;
-  const double logit = dp::RowBound(plan.example) * std::sqrt(static_cast<double>(plan.settings.features + 1)) * weights;
-  if (std::ldexp(logit, 2 * plan.settings.fraction_bits) >= std::ldexp(1.0, kRangeBits)) RangeError("a logit");
+  const double logit =
+      dp::RowBound(plan.example) * std::sqrt(static_cast<double>(plan.settings.features + 1)) * weights;
+  if (std::ldexp(logit, 2 * plan.settings.fraction_bits) >= std::ldexp(1.0, kRangeBits))
+    RangeError("a logit");
 }
 
-double OnSigmaLattice(double sigma) { return std::ldexp(std::ceil(std::ldexp(sigma, kSigmaBits)), -kSigmaBits); }
+double OnSigmaLattice(double sigma) {
+  return std::ldexp(std::ceil(std::ldexp(sigma, kSigmaBits)), -kSigmaBits);
+}
 
 double SmallestSigma(const StepPlan& plan, std::int64_t max_participation) {
   const TrainingSettings& s = plan.settings;
@@ -158,9 +169,11 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
                   .columns = plan.columns,
                   .error_bound = plan.activation.error_bound};
   plan.row_norm_bits = RowNormBits(plan.example);
-  plan.gradient_bits = settings.clipping == Clipping::kPublished ? settings.fraction_bits : 2 * settings.fraction_bits;
+  plan.gradient_bits =
+      settings.clipping == Clipping::kPublished ? settings.fraction_bits : 2 * settings.fraction_bits;
   plan.sensitivity = GradientSensitivity(plan);
-  plan.lattice_sensitivity = static_cast<std::uint64_t>(std::ceil(std::ldexp(plan.sensitivity, plan.gradient_bits)));
+  plan.lattice_sensitivity =
+      static_cast<std::uint64_t>(std::ceil(std::ldexp(plan.sensitivity, plan.gradient_bits)));
   if (settings.clipping == Clipping::kFactorised) {
     const double slack = std::ldexp(1.0, -plan.row_norm_bits);
     plan.clip = protocols::MakeClipTable(settings.clip, dp::SquaredGradientBound(plan.example, slack),
@@ -175,17 +188,20 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
 dp::Uint256 NoiseVariance(const StepPlan& plan, double sigma) {
   // sigma is a multiple of 2^-20: in integers, (sigma 2^20 Delta)^2 / 2^41, rounded up.
   const dp::Uint256 product =
-      dp::Uint256(static_cast<std::uint64_t>(std::ceil(std::ldexp(sigma, kSigmaBits)))) * plan.lattice_sensitivity;
+      dp::Uint256(static_cast<std::uint64_t>(std::ceil(std::ldexp(sigma, kSigmaBits)))) *
+      plan.lattice_sensitivity;
   const dp::Uint256 square = product * product;
   const unsigned shift = 2 * kSigmaBits + 1;
   return (square + ((dp::Uint256(1) << shift) - 1)) >> shift;
 }
 
-dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps, std::int64_t max_participation) {
+dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,
+                       std::int64_t max_participation) {
   const TrainingSettings& s = plan.settings;
   dp::DpSgdSteps event;
   event.steps = steps;
-  event.sampling = s.sampling == Sampling::kPublic ? dp::SamplingMode::kPublic : dp::SamplingMode::kOwnerPoisson;
+  event.sampling =
+      s.sampling == Sampling::kPublic ? dp::SamplingMode::kPublic : dp::SamplingMode::kOwnerPoisson;
   event.sampling_rate = SamplingRate(s);
   event.sigma = sigma;
   event.sensitivity = plan.sensitivity;
@@ -196,26 +212,29 @@ dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps, s
     event.limits.max_batch[owner] = cut ? std::min(s.rows[owner], s.max_batch_per_owner) : s.rows[owner];
   }
   event.max_participation = s.sampling == Sampling::kPublic ? max_participation : 0;
-  event.party_deviation = std::floor(std::sqrt(NoiseVariance(plan, sigma).convert_to<double>()) * (1 - 1e-12));
+  event.party_deviation =
+      std::floor(std::sqrt(NoiseVariance(plan, sigma).convert_to<double>()) * (1 - 1e-12));
   event.coordinates = (s.features + 1) * plan.columns;
   return event;
 }
 
 double ChooseSigma(const StepPlan& plan, std::int64_t max_participation) {
   const double sigma = SmallestSigma(plan, max_participation);
-  if (GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) >= std::ldexp(1.0, kRangeBits)) {
+  if (GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) >=
+      std::ldexp(1.0, kRangeBits)) {
     RangeError("the noisy gradient times the learning rate");
   }
-  if (sigma > 0) (void)dp::DiscreteGaussian(NoiseVariance(plan, sigma));  // refuses noise too narrow for the lattice
+  if (sigma > 0)
+    (void)dp::DiscreteGaussian(NoiseVariance(plan, sigma));  // refuses noise too narrow for the lattice
   return sigma;
 }
 
 std::string Fingerprint(const StepPlan& plan, double sigma) {
   std::ostringstream text;
   text << std::hexfloat;
-  text << plan.columns << ' ' << plan.row_norm_bits << ' ' << plan.gradient_bits << ' ' << plan.lattice_sensitivity << ' '
-       << plan.step_size.mantissa << ' ' << plan.step_size.exponent << ' ' << plan.batch_rows << ' ' << plan.clip.shift
-       << ' ' << plan.clip.pieces.width << ' ' << sigma;
+  text << plan.columns << ' ' << plan.row_norm_bits << ' ' << plan.gradient_bits << ' '
+       << plan.lattice_sensitivity << ' ' << plan.step_size.mantissa << ' ' << plan.step_size.exponent << ' '
+       << plan.batch_rows << ' ' << plan.clip.shift << ' ' << plan.clip.pieces.width << ' ' << sigma;
   for (const std::int64_t threshold : plan.clip.pieces.thresholds) text << ' ' << threshold;
   for (const auto& piece : plan.clip.pieces.coefficients) {
     for (const std::int64_t coefficient : piece) text << ' ' << coefficient;

@@ -22,18 +22,19 @@ struct StepPlan {
   TrainingSettings settings;
   Activation activation;
   dp::LinearContribution example;
-  int columns = 1;          ///< c: one for two classes
-  int row_norm_bits = 0;    ///< g: fraction bits of ||row||^2
-  int gradient_bits = 0;    ///< fraction bits of the gradient sum
-  protocols::ClipTable clip;  ///< factorised clipping
-  double sensitivity = 0;     ///< Delta in the units of the clip
+  int columns = 1;                        ///< c: one for two classes
+  int row_norm_bits = 0;                  ///< g: fraction bits of ||row||^2
+  int gradient_bits = 0;                  ///< fraction bits of the gradient sum
+  protocols::ClipTable clip;              ///< factorised clipping
+  double sensitivity = 0;                 ///< Delta in the units of the clip
   std::uint64_t lattice_sensitivity = 0;  ///< Delta on the gradient's lattice, rounded up
   StepSize step_size;
   std::int64_t batch_rows = 0;  ///< rows of the batch matrix, padding included (owner-poisson)
 };
 
-/// Derives the constants and runs the range analysis. `form` decides how clip factors compare; it changes no privacy figure.
-/// Throws ConfigError naming the key where a range reaches 2^62 or a value is out of its domain.
+/// Derives the constants and runs the range analysis. `form` decides how clip factors compare; it changes no
+/// privacy figure. Throws ConfigError naming the key where a range reaches 2^62 or a value is out of its
+/// domain.
 [[nodiscard]] StepPlan MakeStepPlan(const TrainingSettings& settings,
                                     protocols::Form form = protocols::Form::kBulk);
 
@@ -41,9 +42,11 @@ struct StepPlan {
 [[nodiscard]] dp::Uint256 NoiseVariance(const StepPlan& plan, double sigma);
 
 /// What is charged for `steps` steps at noise multiplier `sigma`.
-[[nodiscard]] dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps, std::int64_t max_participation);
+[[nodiscard]] dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,
+                                     std::int64_t max_participation);
 
-/// The noise multiplier of the settings: as given, or the smallest that meets the target, on a lattice of 2^-20 upwards.
+/// The noise multiplier of the settings: as given, or the smallest that meets the target, on a lattice of
+/// 2^-20 upwards.
 [[nodiscard]] double ChooseSigma(const StepPlan& plan, std::int64_t max_participation);
 
 /// All constants as text, for the parties to compare.

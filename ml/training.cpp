@@ -107,7 +107,9 @@ class PublicSource final : public BatchSource {
     return ToBatch(plan_, {std::move(own), std::move(next)});
   }
 
-  [[nodiscard]] std::int64_t MaxParticipation(int steps) const override { return schedule_.MaxParticipation(steps); }
+  [[nodiscard]] std::int64_t MaxParticipation(int steps) const override {
+    return schedule_.MaxParticipation(steps);
+  }
 
  private:
   const StepPlan& plan_;
@@ -137,7 +139,8 @@ PrivacyPlan PlanOf(const StepPlan& plan, double sigma, std::int64_t max_particip
 /// Counts what was executed and reports it.
 class Progress {
  public:
-  Progress(mpc::Context& party, const StepPlan& plan, double sigma, const std::function<void(const StepReport&)>& on_step)
+  Progress(mpc::Context& party, const StepPlan& plan, double sigma,
+           const std::function<void(const StepReport&)>& on_step)
       : party_(party), plan_(plan), sigma_(sigma), on_step_(on_step) {}
 
   void Report(int step, std::int64_t participation) {
@@ -168,7 +171,8 @@ class Progress {
 };
 
 /// Opens the weights to the parties that the job names.
-std::optional<LinearModel> Release(mpc::Context& party, const TrainingSettings& settings, const FixedShare& weights) {
+std::optional<LinearModel> Release(mpc::Context& party, const TrainingSettings& settings,
+                                   const FixedShare& weights) {
   std::optional<RingMatrix> opened;
   for (const int receiver : settings.release_to) {
     auto values = protocols::RevealTo(party, receiver, weights.ring());
@@ -176,14 +180,16 @@ std::optional<LinearModel> Release(mpc::Context& party, const TrainingSettings& 
   }
   if (!opened) return std::nullopt;
   const Eigen::MatrixXd all = mpc::Decode(*opened, weights.frac_bits());
-  return LinearModel{.weights = all.topRows(settings.features), .bias = all.row(settings.features).transpose()};
+  return LinearModel{.weights = all.topRows(settings.features),
+                     .bias = all.row(settings.features).transpose()};
 }
 
 }  // namespace
 
 PrivacyPlan MakePlan(const TrainingSettings& settings) {
   const StepPlan plan = MakeStepPlan(settings);
-  // With public coins the largest participation is known once they are drawn; before, every step may take a row.
+  // With public coins the largest participation is known once they are drawn; before, every step may take a
+  // row.
   const std::int64_t participation = settings.sampling == Sampling::kPublic ? settings.steps : 0;
   return PlanOf(plan, ChooseSigma(plan, participation), participation);
 }
@@ -210,7 +216,9 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   }
   const std::int64_t participation = source->MaxParticipation(settings.steps);
   return {.plan = PlanOf(plan, sigma, participation),
-          .record = {.job_hash = {}, .run_id = {}, .events = {EventOf(plan, sigma, settings.steps, participation)}},
+          .record = {.job_hash = {},
+                     .run_id = {},
+                     .events = {EventOf(plan, sigma, settings.steps, participation)}},
           .model = Release(party, settings, weights)};
 }
 

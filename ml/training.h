@@ -17,7 +17,8 @@ enum class Clipping { kFactorised, kPublished, kExamples };
 enum class Sampling { kOwnerPoisson, kPublic };
 enum class Adversary { kOutsider, kInsider };
 
-/// What a training is, public and the same at all three parties (the job's [training], [model], [privacy], [release]).
+/// What a training is, public and the same at all three parties (the job's [training], [model], [privacy],
+/// [release]).
 struct TrainingSettings {
   int fraction_bits = 16;
   std::array<std::int64_t, 3> rows{};  ///< declared capacity of each party
@@ -32,20 +33,22 @@ struct TrainingSettings {
   Clipping clipping = Clipping::kFactorised;
   double logit_bound = 64;
   Sampling sampling = Sampling::kOwnerPoisson;
-  double clip = 1.0;             ///< C
-  std::optional<double> sigma;   ///< noise multiplier; empty: calibrated to target_epsilon. Zero: no noise (tests only)
+  double clip = 1.0;  ///< C
+  std::optional<double>
+      sigma;  ///< noise multiplier; empty: calibrated to target_epsilon. Zero: no noise (tests only)
   double target_epsilon = 0;
   double delta = 0;
   Adversary against = Adversary::kInsider;
   std::vector<int> release_to{0, 1, 2};
 };
 
-/// What is fixed before the first step: derived from the settings alone (and, with public sampling, from the joint coins).
+/// What is fixed before the first step: derived from the settings alone (and, with public sampling, from the
+/// joint coins).
 struct PrivacyPlan {
   double sampling_rate = 0;
-  double sigma = 0;                ///< noise multiplier of section 2 of the design: each party adds sigma^2 Delta^2 / 2
-  double sensitivity = 0;          ///< Delta in the units of the clip bound, all rounding included
-  double epsilon_outsider = 0;     ///< after all steps; infinity where there is no guarantee
+  double sigma = 0;  ///< noise multiplier of section 2 of the design: each party adds sigma^2 Delta^2 / 2
+  double sensitivity = 0;       ///< Delta in the units of the clip bound, all rounding included
+  double epsilon_outsider = 0;  ///< after all steps; infinity where there is no guarantee
   double epsilon_insider = 0;
   double delta = 0;
 };
@@ -69,25 +72,28 @@ struct LinearModel {
 
 struct TrainingResult {
   PrivacyPlan plan;
-  dp::TrainingRecord record;          ///< the events that were executed
-  std::optional<LinearModel> model;   ///< present where this party is in release_to
+  dp::TrainingRecord record;         ///< the events that were executed
+  std::optional<LinearModel> model;  ///< present where this party is in release_to
 };
 
-/// This party's records: one row of features each (norm at most settings.row_norm, scaled down where it is more) and its class.
+/// This party's records: one row of features each (norm at most settings.row_norm, scaled down where it is
+/// more) and its class.
 struct OwnRecords {
   Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> x;
   std::vector<int> y;
 };
 
 /// The plan of a job with owner-poisson sampling, or of one with public sampling as expected; nothing is run.
-/// Throws ConfigError where the settings cannot be met: a range reaches 2^62, noise below 8 lattice units, epsilon out of
-/// reach, a value out of its domain.
+/// Throws ConfigError where the settings cannot be met: a range reaches 2^62, noise below 8 lattice units,
+/// epsilon out of reach, a value out of its domain.
 [[nodiscard]] PrivacyPlan MakePlan(const TrainingSettings& settings);
 
-/// Secure DP-SGD (PEA, Protocol 3) from zero weights. Blocks until all steps are done; `on_step` is called after each
-/// (and once with step 0 when the parties have agreed and the set-up is done).
-/// Throws ConfigError as MakePlan; DataError if own records do not fit the settings; NetworkError or ProtocolError if a peer fails.
-[[nodiscard]] TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
+/// Secure DP-SGD (PEA, Protocol 3) from zero weights. Blocks until all steps are done; `on_step` is called
+/// after each (and once with step 0 when the parties have agreed and the set-up is done). Throws ConfigError
+/// as MakePlan; DataError if own records do not fit the settings; NetworkError or ProtocolError if a peer
+/// fails.
+[[nodiscard]] TrainingResult Train(mpc::Context& party, const TrainingSettings& settings,
+                                   const OwnRecords& own,
                                    const std::function<void(const StepReport&)>& on_step);
 
 }  // namespace trefoil::ml

@@ -13,7 +13,8 @@ constexpr Index kWordBits = 64;
 
 Index WordsFor(Index count) { return (count + kWordBits - 1) / kWordBits; }
 
-/// Transposes 64 x 64 bits in place: bit j of row i becomes bit i of row j. (Hacker's Delight, 7-3, for 64 bits.)
+/// Transposes 64 x 64 bits in place: bit j of row i becomes bit i of row j. (Hacker's Delight, 7-3, for 64
+/// bits.)
 void Transpose(std::array<Word, 64>& rows) {
   Word mask = 0x00000000FFFFFFFFULL;
   for (std::size_t j = 32; j != 0; j >>= 1, mask ^= mask << j) {
@@ -70,17 +71,20 @@ class BitReader {
   int available_ = 0;
 };
 
-int BitsOfWord(Index word, Index count) { return static_cast<int>(std::min(kWordBits, count - word * kWordBits)); }
+int BitsOfWord(Index word, Index count) {
+  return static_cast<int>(std::min(kWordBits, count - word * kWordBits));
+}
 
 }  // namespace
 
-BitMatrix::BitMatrix(Index planes, Index count) : words_(RingMatrix::Zero(planes, WordsFor(count))), count_(count) {}
+BitMatrix::BitMatrix(Index planes, Index count)
+    : words_(RingMatrix::Zero(planes, WordsFor(count))), count_(count) {}
 
 void BitMatrix::ClearTail() {
   const Index used = count_ % kWordBits;
-  if (used != 0) words_.col(words_.cols() - 1) = words_.col(words_.cols() - 1).unaryExpr([used](Word word) {
-    return word & ((Word{1} << used) - 1);
-  });
+  if (used != 0)
+    words_.col(words_.cols() - 1) =
+        words_.col(words_.cols() - 1).unaryExpr([used](Word word) { return word & ((Word{1} << used) - 1); });
 }
 
 BitMatrix operator^(const BitMatrix& a, const BitMatrix& b) {
@@ -121,18 +125,21 @@ BitMatrix ToPlanes(const RingMatrix& x, int width) {
     block.fill(0);
     std::copy_n(x.data() + word * kWordBits, used, block.begin());
     Transpose(block);
-    for (Index plane = 0; plane < width; ++plane) out.words()(plane, word) = block[static_cast<std::size_t>(plane)];
+    for (Index plane = 0; plane < width; ++plane)
+      out.words()(plane, word) = block[static_cast<std::size_t>(plane)];
   }
   return out;
 }
 
 RingMatrix FromPlanes(const BitMatrix& bits, Index rows, Index cols) {
-  Require(bits.planes() <= kWordBits && rows * cols == bits.count(), "FromPlanes: at most 64 planes, and a shape that fits");
+  Require(bits.planes() <= kWordBits && rows * cols == bits.count(),
+          "FromPlanes: at most 64 planes, and a shape that fits");
   RingMatrix out(rows, cols);
   std::array<Word, 64> block{};
   for (Index word = 0; word < bits.words().cols(); ++word) {
     block.fill(0);
-    for (Index plane = 0; plane < bits.planes(); ++plane) block[static_cast<std::size_t>(plane)] = bits.words()(plane, word);
+    for (Index plane = 0; plane < bits.planes(); ++plane)
+      block[static_cast<std::size_t>(plane)] = bits.words()(plane, word);
     Transpose(block);
     std::copy_n(block.begin(), BitsOfWord(word, bits.count()), out.data() + word * kWordBits);
   }
@@ -147,7 +154,9 @@ RingMatrix ToWords(const BitMatrix& bits) {
   return out;
 }
 
-std::uint64_t PackedBytes(Index planes, Index count) { return static_cast<std::uint64_t>((planes * count + 7) / 8); }
+std::uint64_t PackedBytes(Index planes, Index count) {
+  return static_cast<std::uint64_t>((planes * count + 7) / 8);
+}
 
 net::Bytes Pack(const BitMatrix& bits) {
   BitWriter writer(PackedBytes(bits.planes(), bits.count()));

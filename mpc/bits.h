@@ -4,8 +4,8 @@
 
 namespace trefoil::mpc {
 
-/// `planes()` rows of `count` bits each, 64 to a word, lowest bit first; the unused bits of a row's last word are zero.
-/// The planes of a number are its bits, plane 0 the least significant.
+/// `planes()` rows of `count` bits each, 64 to a word, lowest bit first; the unused bits of a row's last word
+/// are zero. The planes of a number are its bits, plane 0 the least significant.
 class BitMatrix {
  public:
   BitMatrix() = default;
@@ -41,7 +41,8 @@ class BitMatrix {
 /// The low `width` bits of every element (row by row) as planes: plane t holds bit t of each.
 [[nodiscard]] BitMatrix ToPlanes(const RingMatrix& x, int width);
 
-/// The inverse of ToPlanes: elements of planes() bits, in the given shape. Pre: planes() <= 64, rows * cols == count().
+/// The inverse of ToPlanes: elements of planes() bits, in the given shape. Pre: planes() <= 64, rows * cols
+/// == count().
 [[nodiscard]] RingMatrix FromPlanes(const BitMatrix& bits, Index rows, Index cols);
 
 /// Every bit of `bits` as a 0/1 word: planes() rows, count() columns.

@@ -22,15 +22,18 @@ RingMatrix Context::Draw(int component, Purpose purpose, OperationId operation, 
   return out;
 }
 
-BitMatrix Context::DrawBits(int component, Purpose purpose, OperationId operation, Index planes, Index count) {
+BitMatrix Context::DrawBits(int component, Purpose purpose, OperationId operation, Index planes,
+                            Index count) {
   BitMatrix out(planes, count);
-  prss_.Fill(component, purpose, operation, {out.words().data(), static_cast<std::size_t>(out.words().size())});
+  prss_.Fill(component, purpose, operation,
+             {out.words().data(), static_cast<std::size_t>(out.words().size())});
   out.ClearTail();
   return out;
 }
 
 RingMatrix Context::DrawZero(OperationId operation, Index rows, Index cols) {
-  return Draw(self(), Purpose::kZero, operation, rows, cols) - Draw(next(), Purpose::kZero, operation, rows, cols);
+  return Draw(self(), Purpose::kZero, operation, rows, cols) -
+         Draw(next(), Purpose::kZero, operation, rows, cols);
 }
 
 BitMatrix Context::DrawZeroBits(OperationId operation, Index planes, Index count) {
@@ -40,7 +43,8 @@ BitMatrix Context::DrawZeroBits(OperationId operation, Index planes, Index count
 
 void Context::SendWords(int peer, const RingMatrix& words, net::Phase phase) {
   const auto* bytes = reinterpret_cast<const std::byte*>(words.data());
-  transport_.Send(peer, net::Bytes(bytes, bytes + static_cast<std::size_t>(words.size()) * sizeof(Word)), phase);
+  transport_.Send(peer, net::Bytes(bytes, bytes + static_cast<std::size_t>(words.size()) * sizeof(Word)),
+                  phase);
 }
 
 RingMatrix Context::ReceiveWords(int peer, Index rows, Index cols) {
@@ -51,7 +55,9 @@ RingMatrix Context::ReceiveWords(int peer, Index rows, Index cols) {
   return out;
 }
 
-void Context::SendBits(int peer, const BitMatrix& bits, net::Phase phase) { transport_.Send(peer, Pack(bits), phase); }
+void Context::SendBits(int peer, const BitMatrix& bits, net::Phase phase) {
+  transport_.Send(peer, Pack(bits), phase);
+}
 
 BitMatrix Context::ReceiveBits(int peer, Index planes, Index count) {
   return Unpack(transport_.Receive(peer, PackedBytes(planes, count)), planes, count);

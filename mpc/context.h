@@ -14,8 +14,8 @@ struct Roles {
   int dealer = 2;
 };
 
-/// One party's side of a computation: its links, its correlated randomness and the program's counters. Every party must
-/// call the same operations in the same order. Used by one thread.
+/// One party's side of a computation: its links, its correlated randomness and the program's counters. Every
+/// party must call the same operations in the same order. Used by one thread.
 class Context {
  public:
   /// The transport and the pool outlive the context.
@@ -36,8 +36,10 @@ class Context {
   void RestartRoles() { turn_ = 0; }
 
   /// Words of component `component`'s stream (see Prss::Fill).
-  [[nodiscard]] RingMatrix Draw(int component, Purpose purpose, OperationId operation, Index rows, Index cols);
-  [[nodiscard]] BitMatrix DrawBits(int component, Purpose purpose, OperationId operation, Index planes, Index count);
+  [[nodiscard]] RingMatrix Draw(int component, Purpose purpose, OperationId operation, Index rows,
+                                Index cols);
+  [[nodiscard]] BitMatrix DrawBits(int component, Purpose purpose, OperationId operation, Index planes,
+                                   Index count);
 
   /// This party's part of a fresh sharing of zero, 3-of-3: F(k_i) - F(k_{i+1}), and with XOR for bits.
   [[nodiscard]] RingMatrix DrawZero(OperationId operation, Index rows, Index cols);

@@ -8,7 +8,9 @@
 namespace trefoil::mpc {
 namespace {
 
-std::size_t Rotated(std::size_t role, int turns) { return (role + static_cast<std::size_t>(turns)) % net::kParties; }
+std::size_t Rotated(std::size_t role, int turns) {
+  return (role + static_cast<std::size_t>(turns)) % net::kParties;
+}
 
 std::size_t At(int party) { return static_cast<std::size_t>(party); }
 
@@ -35,7 +37,9 @@ Cost Cost::Offline(std::initializer_list<Flow> flows) {
   return cost;
 }
 
-Cost Cost::EachToPrevious(std::uint64_t bytes) { return Round({{0, 2, bytes}, {1, 0, bytes}, {2, 1, bytes}}); }
+Cost Cost::EachToPrevious(std::uint64_t bytes) {
+  return Round({{0, 2, bytes}, {1, 0, bytes}, {2, 1, bytes}});
+}
 
 Cost Cost::EachToNext(std::uint64_t bytes) { return Round({{0, 1, bytes}, {1, 2, bytes}, {2, 0, bytes}}); }
 
@@ -78,7 +82,8 @@ Cost Then(const Cost& first, const Cost& second) {
 }
 
 Cost Beside(const Cost& a, const Cost& b) {
-  Require(a.turns_ == 0 && b.turns_ == 0 && a.rounds() <= 1 && b.rounds() <= 1, "Beside: single rounds without a turn");
+  Require(a.turns_ == 0 && b.turns_ == 0 && a.rounds() <= 1 && b.rounds() <= 1,
+          "Beside: single rounds without a turn");
   Cost sum = a;
   for (std::size_t to = 0; to < net::kParties; ++to) {
     sum.bytes_sent_[to] += b.bytes_sent_[to];

@@ -14,14 +14,16 @@ struct Flow {
   std::uint64_t bytes = 0;
 };
 
-/// What an operation costs: rounds by logical depth, payload bytes sent online, and bytes that do not depend on the data
-/// (offline). Declared beside each operation and tested against the measured cost, exactly.
+/// What an operation costs: rounds by logical depth, payload bytes sent online, and bytes that do not depend
+/// on the data (offline). Declared beside each operation and tested against the measured cost, exactly.
 ///
-/// Operations with roles (A, B and dealer D) rotate them over the parties, one turn a use. A declared cost is for a start
-/// with A = P0, B = P1, D = P2; `turns` says how many uses an operation makes, so that what follows it is rotated.
+/// Operations with roles (A, B and dealer D) rotate them over the parties, one turn a use. A declared cost is
+/// for a start with A = P0, B = P1, D = P2; `turns` says how many uses an operation makes, so that what
+/// follows it is rotated.
 ///
-/// Rounds of operations in sequence do not simply add, since a party that receives nothing does not wait: `depth` holds the longest
-/// chain of messages from each party's start to each party's end, and sequences are products in the (max, +) algebra.
+/// Rounds of operations in sequence do not simply add, since a party that receives nothing does not wait:
+/// `depth` holds the longest chain of messages from each party's start to each party's end, and sequences are
+/// products in the (max, +) algebra.
 class Cost {
  public:
   /// Nothing.
@@ -41,7 +43,9 @@ class Cost {
 
   [[nodiscard]] int rounds() const;
   [[nodiscard]] const std::array<std::uint64_t, net::kParties>& bytes_sent() const { return bytes_sent_; }
-  [[nodiscard]] const std::array<std::uint64_t, net::kParties>& bytes_offline() const { return bytes_offline_; }
+  [[nodiscard]] const std::array<std::uint64_t, net::kParties>& bytes_offline() const {
+    return bytes_offline_;
+  }
   /// Sent by all parties, online and offline.
   [[nodiscard]] std::uint64_t bytes_of_all() const;
 

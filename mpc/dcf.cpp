@@ -12,7 +12,8 @@ namespace trefoil::mpc {
 namespace {
 
 constexpr Word kControlBits = 3;
-/// Points that one task takes: enough for AES to run at its throughput, few enough to stay in the first-level cache.
+/// Points that one task takes: enough for AES to run at its throughput, few enough to stay in the first-level
+/// cache.
 constexpr std::size_t kPointsPerTask = 256;
 
 Block operator^(const Block& a, const Block& b) { return {.low = a.low ^ b.low, .high = a.high ^ b.high}; }
@@ -49,7 +50,8 @@ struct Expansion {
 
  private:
   void Ask(const std::vector<Block>& seeds, Word what, std::vector<Block>& out) {
-    for (std::size_t k = 0; k < seeds.size(); ++k) asked_[k] = {.low = seeds[k].low | what, .high = seeds[k].high};
+    for (std::size_t k = 0; k < seeds.size(); ++k)
+      asked_[k] = {.low = seeds[k].low | what, .high = seeds[k].high};
     FixedKeyHash(asked_, out);
   }
 
@@ -64,16 +66,17 @@ std::vector<Block> Seeds(const std::vector<Block>& roots) {
 
 /// What the generation of one level needs of key j, both parties' expansions at hand.
 struct LevelInputs {
-  bool right;    ///< the point's bit at this level: which child is kept
+  bool right;  ///< the point's bit at this level: which child is kept
   Word payload;
-  std::array<Block, 2> keep;   ///< of each party, control bit included
+  std::array<Block, 2> keep;  ///< of each party, control bit included
   std::array<Block, 2> lose;
   std::array<Word, 2> keep_value;
   std::array<Word, 2> lose_value;
 };
 
 LevelInputs InputsOf(const std::array<Expansion, 2>& expansions, std::size_t key, bool right, Word payload) {
-  LevelInputs in{.right = right, .payload = payload, .keep = {}, .lose = {}, .keep_value = {}, .lose_value = {}};
+  LevelInputs in{
+      .right = right, .payload = payload, .keep = {}, .lose = {}, .keep_value = {}, .lose_value = {}};
   for (std::size_t party = 0; party < 2; ++party) {
     const Expansion& e = expansions[party];
     in.keep[party] = right ? e.right[key] : e.left[key];
@@ -84,11 +87,14 @@ LevelInputs InputsOf(const std::array<Expansion, 2>& expansions, std::size_t key
   return in;
 }
 
-/// The correction word of one level of one key; `sum` (V_alpha in the source) and the paths are moved one level down.
-std::array<Word, 3> CorrectLevel(const LevelInputs& in, std::size_t key, Word& sum, std::array<PathState, 2>& paths) {
+/// The correction word of one level of one key; `sum` (V_alpha in the source) and the paths are moved one
+/// level down.
+std::array<Word, 3> CorrectLevel(const LevelInputs& in, std::size_t key, Word& sum,
+                                 std::array<PathState, 2>& paths) {
   const Block seed = Seed(in.lose[0]) ^ Seed(in.lose[1]);
   const Word sign = paths[1].control[key];
-  // The value corrects the subtree that is left: beta if it lies below the point, that is, left of the kept one.
+  // The value corrects the subtree that is left: beta if it lies below the point, that is, left of the kept
+  // one.
   const Word wanted = in.right ? in.payload : 0;
   const Word value = SignedBy(sign, in.lose_value[1] - in.lose_value[0] - sum + wanted);
   sum += in.keep_value[0] - in.keep_value[1] + SignedBy(sign, value);
@@ -97,7 +103,8 @@ std::array<Word, 3> CorrectLevel(const LevelInputs& in, std::size_t key, Word& s
   for (std::size_t party = 0; party < 2; ++party) {
     const Word control = paths[party].control[key];
     const Block kept = Seed(in.keep[party]);
-    paths[party].seeds[key] = {.low = kept.low ^ (Mask(control) & seed.low), .high = kept.high ^ (Mask(control) & seed.high)};
+    paths[party].seeds[key] = {.low = kept.low ^ (Mask(control) & seed.low),
+                               .high = kept.high ^ (Mask(control) & seed.high)};
     paths[party].control[key] = (in.keep[party].low ^ (control & control_keep)) & 1;
   }
   const Word left_control = in.right ? control_lose : control_keep;
@@ -152,7 +159,8 @@ DcfCorrections DcfGenerate(int bits, const RingMatrix& points, const RingMatrix&
                            const std::vector<Block>& roots_first, const std::vector<Block>& roots_second) {
   Require(bits >= 1 && bits <= 63, "DcfGenerate: 1 to 63 bits");
   const auto keys = static_cast<std::size_t>(points.size());
-  Require(static_cast<std::size_t>(payloads.size()) == keys && roots_first.size() == keys && roots_second.size() == keys,
+  Require(static_cast<std::size_t>(payloads.size()) == keys && roots_first.size() == keys &&
+              roots_second.size() == keys,
           "DcfGenerate: one payload and two roots a point");
   DcfCorrections out{.bits = bits,
                      .keys = points.size(),
@@ -179,16 +187,17 @@ DcfCorrections DcfGenerate(int bits, const RingMatrix& points, const RingMatrix&
   return out;
 }
 
-RingMatrix DcfEvaluate(ThreadPool& pool, bool first, const DcfCorrections& corrections, const std::vector<Block>& roots,
-                       const RingMatrix& inputs) {
+RingMatrix DcfEvaluate(ThreadPool& pool, bool first, const DcfCorrections& corrections,
+                       const std::vector<Block>& roots, const RingMatrix& inputs) {
   Require(inputs.cols() == corrections.keys && roots.size() == static_cast<std::size_t>(corrections.keys),
           "DcfEvaluate: one column a key");
   RingMatrix out(inputs.rows(), inputs.cols());
-  pool.ParallelFor(static_cast<std::size_t>(inputs.size()), kPointsPerTask, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t at = begin; at < end; at += kPointsPerTask) {
-      EvaluateRange(first, corrections, roots, inputs, at, std::min(at + kPointsPerTask, end), out);
-    }
-  });
+  pool.ParallelFor(
+      static_cast<std::size_t>(inputs.size()), kPointsPerTask, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t at = begin; at < end; at += kPointsPerTask) {
+          EvaluateRange(first, corrections, roots, inputs, at, std::min(at + kPointsPerTask, end), out);
+        }
+      });
   return out;
 }
 

@@ -34,7 +34,8 @@ void FixedKeyHash(std::span<const Block> in, std::span<Block> out) {
   thread_local const CipherContext kContext = MakeContext();
   int written = 0;
   if (EVP_EncryptUpdate(kContext.get(), reinterpret_cast<unsigned char*>(out.data()), &written,
-                        reinterpret_cast<const unsigned char*>(in.data()), static_cast<int>(in.size_bytes())) != 1) {
+                        reinterpret_cast<const unsigned char*>(in.data()),
+                        static_cast<int>(in.size_bytes())) != 1) {
     throw std::runtime_error("AES-128 failed in OpenSSL");
   }
   for (std::size_t k = 0; k < in.size(); ++k) {

@@ -29,7 +29,8 @@ FixedShare operator-(const FixedShare& a, const FixedShare& b) {
 }
 
 Word Encode(double value, int frac_bits, double bound) {
-  Require(frac_bits >= 0 && std::ldexp(bound, frac_bits) < std::ldexp(1.0, 62), "Encode: the range reaches 2^62");
+  Require(frac_bits >= 0 && std::ldexp(bound, frac_bits) < std::ldexp(1.0, 62),
+          "Encode: the range reaches 2^62");
   if (!std::isfinite(value)) throw DataError("a value to be encoded is not a finite number");
   if (std::abs(value) > bound) throw DataError("a value to be encoded is beyond its declared range");
   return static_cast<Word>(std::llround(std::ldexp(value, frac_bits)));
@@ -38,7 +39,8 @@ Word Encode(double value, int frac_bits, double bound) {
 RingMatrix Encode(const Eigen::Ref<const Eigen::MatrixXd>& values, int frac_bits, double bound) {
   RingMatrix out(values.rows(), values.cols());
   for (Index row = 0; row < values.rows(); ++row) {
-    for (Index col = 0; col < values.cols(); ++col) out(row, col) = Encode(values(row, col), frac_bits, bound);
+    for (Index col = 0; col < values.cols(); ++col)
+      out(row, col) = Encode(values(row, col), frac_bits, bound);
   }
   return out;
 }

@@ -27,7 +27,8 @@ class FixedShare {
 };
 
 /// round(value * 2^frac_bits), ties away from zero.
-/// Throws DataError on NaN, infinity, or |value| above `bound`; ContractError where bound * 2^frac_bits reaches 2^62.
+/// Throws DataError on NaN, infinity, or |value| above `bound`; ContractError where bound * 2^frac_bits
+/// reaches 2^62.
 [[nodiscard]] Word Encode(double value, int frac_bits, double bound);
 [[nodiscard]] RingMatrix Encode(const Eigen::Ref<const Eigen::MatrixXd>& values, int frac_bits, double bound);
 

@@ -26,7 +26,8 @@ RingMatrix TransposedProduct(ThreadPool& pool, const RingMatrix& a, const RingMa
   pool.ParallelFor(static_cast<std::size_t>(a.cols()), kRowsPerTask, [&](std::size_t begin, std::size_t end) {
     const auto first = static_cast<Index>(begin);
     const auto count = static_cast<Index>(end - begin);
-    out.middleRows(first, count).matrix().noalias() = a.middleCols(first, count).matrix().transpose() * b.matrix();
+    out.middleRows(first, count).matrix().noalias() =
+        a.middleCols(first, count).matrix().transpose() * b.matrix();
   });
   return out;
 }

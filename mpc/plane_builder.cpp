@@ -9,12 +9,14 @@ namespace {
 
 BitMatrix Pick(const BitMatrix& x, const std::vector<Index>& planes) {
   BitMatrix out(static_cast<Index>(planes.size()), x.count());
-  for (std::size_t k = 0; k < planes.size(); ++k) out.words().row(static_cast<Index>(k)) = x.words().row(planes[k]);
+  for (std::size_t k = 0; k < planes.size(); ++k)
+    out.words().row(static_cast<Index>(k)) = x.words().row(planes[k]);
   return out;
 }
 
 void Put(BitMatrix& x, const std::vector<Index>& planes, const BitMatrix& values) {
-  for (std::size_t k = 0; k < planes.size(); ++k) x.words().row(planes[k]) = values.words().row(static_cast<Index>(k));
+  for (std::size_t k = 0; k < planes.size(); ++k)
+    x.words().row(planes[k]) = values.words().row(static_cast<Index>(k));
 }
 
 }  // namespace
@@ -24,7 +26,8 @@ BoolShare PickPlanes(const BoolShare& x, const std::vector<Index>& planes) {
 }
 
 BoolShare WithPlanes(const BoolShare& x, const std::vector<Index>& planes, const BoolShare& values) {
-  Require(static_cast<Index>(planes.size()) == values.planes() && x.count() == values.count(), "WithPlanes: shapes differ");
+  Require(static_cast<Index>(planes.size()) == values.planes() && x.count() == values.count(),
+          "WithPlanes: shapes differ");
   BitMatrix own = x.own();
   BitMatrix next = x.next();
   Put(own, planes, values.own());

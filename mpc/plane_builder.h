@@ -9,6 +9,7 @@ namespace trefoil::mpc {
 [[nodiscard]] BoolShare PickPlanes(const BoolShare& x, const std::vector<Index>& planes);
 
 /// `x` with plane planes[k] replaced by plane k of `values`.
-[[nodiscard]] BoolShare WithPlanes(const BoolShare& x, const std::vector<Index>& planes, const BoolShare& values);
+[[nodiscard]] BoolShare WithPlanes(const BoolShare& x, const std::vector<Index>& planes,
+                                   const BoolShare& values);
 
 }  // namespace trefoil::mpc

@@ -64,7 +64,8 @@ void Prss::Fill(int component, Purpose purpose, OperationId operation, std::span
 }
 
 Prss AgreeOnKeys(net::Transport& transport) {
-  static_assert(crypto_scalarmult_SCALARBYTES == SecretKey::kBytes && crypto_scalarmult_BYTES == SecretKey::kBytes);
+  static_assert(crypto_scalarmult_SCALARBYTES == SecretKey::kBytes &&
+                crypto_scalarmult_BYTES == SecretKey::kBytes);
   const int self = transport.self();
   const int next = (self + 1) % net::kParties;
   const int previous = (self + 2) % net::kParties;
@@ -88,8 +89,9 @@ Prss AgreeOnKeys(net::Transport& transport) {
     label.insert(label.end(), second.begin(), second.end());
     label.push_back(static_cast<std::byte>(component));
     SecretKey key;
-    crypto_generichash(key.bytes().data(), key.bytes().size(), reinterpret_cast<const unsigned char*>(label.data()),
-                       label.size(), shared.bytes().data(), shared.bytes().size());
+    crypto_generichash(key.bytes().data(), key.bytes().size(),
+                       reinterpret_cast<const unsigned char*>(label.data()), label.size(),
+                       shared.bytes().data(), shared.bytes().size());
     return key;
   };
   SecretKey own_key = derive(previous, self);

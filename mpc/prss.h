@@ -16,9 +16,10 @@ using OperationId = std::uint64_t;
 /// What a stream of pseudo-random words is used for. An operation uses each purpose at most once a component.
 enum class Purpose : std::uint8_t { kInput = 1, kZero = 2, kMask = 3, kDeal = 4, kReshare = 5, kRoots = 6 };
 
-/// Pseudo-random secret sharing: component j of a sharing is held by P_j and P_{j-1}, who share the key k_j; so party i holds
-/// k_i and k_{i+1}. The stream of (key, purpose, operation) is AES-128 in counter mode with the initial block
-/// purpose (1 byte) | operation (8 bytes) | counter (7 bytes), hence no block of a key is used twice while operations differ.
+/// Pseudo-random secret sharing: component j of a sharing is held by P_j and P_{j-1}, who share the key k_j;
+/// so party i holds k_i and k_{i+1}. The stream of (key, purpose, operation) is AES-128 in counter mode with
+/// the initial block purpose (1 byte) | operation (8 bytes) | counter (7 bytes), hence no block of a key is
+/// used twice while operations differ.
 class Prss {
  public:
   /// Keys k_self and k_{self+1}; the first 16 bytes of each are the AES key.

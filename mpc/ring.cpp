@@ -7,7 +7,8 @@
 namespace trefoil::mpc {
 
 RingMatrix Reshaped(const RingMatrix& x, Index rows, Index cols) {
-  Require(rows >= 0 && cols >= 0 && rows * cols == x.size(), "Reshaped: the number of elements must stay the same");
+  Require(rows >= 0 && cols >= 0 && rows * cols == x.size(),
+          "Reshaped: the number of elements must stay the same");
   RingMatrix out(rows, cols);
   std::copy_n(x.data(), x.size(), out.data());
   return out;

@@ -8,8 +8,8 @@ namespace trefoil::mpc {
 using Word = std::uint64_t;
 using Index = Eigen::Index;
 
-/// Public (or locally known) ring elements: a matrix, or a vector as a matrix of one column. Arithmetic is element-wise and
-/// modulo 2^64.
+/// Public (or locally known) ring elements: a matrix, or a vector as a matrix of one column. Arithmetic is
+/// element-wise and modulo 2^64.
 using RingMatrix = Eigen::Array<Word, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// The signed number that a word stands for.

@@ -67,6 +67,11 @@ ArithShare Stacked(const ArithShare& top, const ArithShare& bottom) {
 
 ArithShare Transposed(const ArithShare& x) { return {x.own().transpose(), x.next().transpose()}; }
 
+ArithShare RepeatedColumn(const ArithShare& column, Index times) {
+  Require(column.cols() == 1, "RepeatedColumn: one column");
+  return {column.own().replicate(1, times), column.next().replicate(1, times)};
+}
+
 ArithShare RowSums(const ArithShare& x) { return {x.own().rowwise().sum(), x.next().rowwise().sum()}; }
 
 AdditiveShare operator+(const AdditiveShare& a, const AdditiveShare& b) {

@@ -41,11 +41,14 @@ class ArithShare {
 [[nodiscard]] ArithShare Rows(const ArithShare& x, Index first, Index count);
 [[nodiscard]] ArithShare Stacked(const ArithShare& top, const ArithShare& bottom);
 [[nodiscard]] ArithShare Transposed(const ArithShare& x);
+/// A column beside itself, `times` times. Pre: one column.
+[[nodiscard]] ArithShare RepeatedColumn(const ArithShare& column, Index times);
 /// Sums of the rows' elements: one column.
 [[nodiscard]] ArithShare RowSums(const ArithShare& x);
 
-/// Party i's part of z = z_0 + z_1 + z_2 modulo 2^64, where each part is known to one party only: the result of a local
-/// product. It is not masked: it must go through Reshare or a truncation before anything of it is sent.
+/// Party i's part of z = z_0 + z_1 + z_2 modulo 2^64, where each part is known to one party only: the result
+/// of a local product. It is not masked: it must go through Reshare or a truncation before anything of it is
+/// sent.
 class AdditiveShare {
  public:
   AdditiveShare() = default;

@@ -27,20 +27,25 @@ std::vector<Index> PickIndices(const std::vector<Index>& all, const std::vector<
   return picked;
 }
 
-/// (g, p) of each high run becomes (g_high ^ p_high g_low, p_high p_low): all the ANDs of a level in one round.
+/// (g, p) of each high run becomes (g_high ^ p_high g_low, p_high p_low): all the ANDs of a level in one
+/// round.
 Carries Combine(mpc::Context& party, const Carries& carries, const Level& level) {
   const auto pairs = static_cast<Index>(level.high.size());
   const std::vector<Index> kept_high = PickIndices(level.high, level.keep_propagate);
   const std::vector<Index> kept_low = PickIndices(level.low, level.keep_propagate);
-  const BoolShare left = Stacked(PickPlanes(carries.propagate, level.high), PickPlanes(carries.propagate, kept_high));
-  const BoolShare right = Stacked(PickPlanes(carries.generate, level.low), PickPlanes(carries.propagate, kept_low));
+  const BoolShare left =
+      Stacked(PickPlanes(carries.propagate, level.high), PickPlanes(carries.propagate, kept_high));
+  const BoolShare right =
+      Stacked(PickPlanes(carries.generate, level.low), PickPlanes(carries.propagate, kept_low));
   const BoolShare products = And(party, left, right);
   const BoolShare generate = PickPlanes(carries.generate, level.high) ^ Planes(products, 0, pairs);
   return {.generate = WithPlanes(carries.generate, level.high, generate),
-          .propagate = WithPlanes(carries.propagate, kept_high, Planes(products, pairs, products.planes() - pairs))};
+          .propagate =
+              WithPlanes(carries.propagate, kept_high, Planes(products, pairs, products.planes() - pairs))};
 }
 
-/// Levels of the tree that leaves the carry of everything in the highest position. Runs are named by their highest position.
+/// Levels of the tree that leaves the carry of everything in the highest position. Runs are named by their
+/// highest position.
 std::vector<Level> ReductionLevels(Index planes) {
   std::vector<Level> levels;
   std::vector<Index> runs;

@@ -37,7 +37,8 @@ SecretKey JointSeed(mpc::Context& party) {
   SecretKey joint(own.bytes());
   for (const int peer : {party.next(), party.previous()}) {
     const net::Bytes theirs = party.transport().Receive(peer, SecretKey::kBytes);
-    for (std::size_t i = 0; i < SecretKey::kBytes; ++i) joint.bytes()[i] ^= std::to_integer<std::uint8_t>(theirs[i]);
+    for (std::size_t i = 0; i < SecretKey::kBytes; ++i)
+      joint.bytes()[i] ^= std::to_integer<std::uint8_t>(theirs[i]);
   }
   return joint;
 }

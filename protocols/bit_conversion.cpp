@@ -21,13 +21,14 @@ using mpc::Word;
 
 constexpr int kWordBits = 64;
 
-/// b * value for the 2-of-2 parts of A and B, from the opened bit c = b ^ r and the parts of value and r * value:
-/// b * value = c * value + (1 - 2c) * (r * value).
+/// b * value for the 2-of-2 parts of A and B, from the opened bit c = b ^ r and the parts of value and r *
+/// value: b * value = c * value + (1 - 2c) * (r * value).
 RingMatrix Unmasked(const RingMatrix& c, const RingMatrix& value, const RingMatrix& mask_times_value) {
   return c * value + (Word{1} - Word{2} * c) * mask_times_value;
 }
 
-/// The suffix-or levels: position t takes in everything from the end of its block upwards (Sklansky, mirrored).
+/// The suffix-or levels: position t takes in everything from the end of its block upwards (Sklansky,
+/// mirrored).
 struct OrLevel {
   std::vector<Index> low;
   std::vector<Index> high;
@@ -58,7 +59,8 @@ BoolShare Msb(mpc::Context& party, const ArithShare& x, int width) {
 }
 
 mpc::Cost MsbCost(Index count, int width) {
-  return Then(Then(SplitForAdderCost(count, width), AndCost(width - 1, count)), CarryOutCost(width - 1, count));
+  return Then(Then(SplitForAdderCost(count, width), AndCost(width - 1, count)),
+              CarryOutCost(width - 1, count));
 }
 
 BoolShare LessThan(mpc::Context& party, const ArithShare& x, const ArithShare& y, int width) {
@@ -76,7 +78,8 @@ BoolShare BitDecompose(mpc::Context& party, const ArithShare& x, int width) {
 }
 
 mpc::Cost BitDecomposeCost(Index count, int width) {
-  return Then(Then(SplitForAdderCost(count, width), AndCost(width - 1, count)), AllCarriesCost(width - 1, count));
+  return Then(Then(SplitForAdderCost(count, width), AndCost(width - 1, count)),
+              AllCarriesCost(width - 1, count));
 }
 
 BoolShare SuffixOr(mpc::Context& party, const BoolShare& bits) {
@@ -91,7 +94,8 @@ BoolShare SuffixOr(mpc::Context& party, const BoolShare& bits) {
 
 mpc::Cost SuffixOrCost(Index planes, Index count) {
   mpc::Cost cost;
-  for (const OrLevel& level : SuffixLevels(planes)) cost = Then(cost, AndCost(static_cast<Index>(level.low.size()), count));
+  for (const OrLevel& level : SuffixLevels(planes))
+    cost = Then(cost, AndCost(static_cast<Index>(level.low.size()), count));
   return cost;
 }
 
@@ -110,7 +114,8 @@ ArithShare BitToArith(mpc::Context& party, const BoolShare& bits) {
 
 mpc::Cost BitToArithCost(Index planes, Index count) {
   const auto word = 8 * static_cast<std::uint64_t>(planes * count);
-  const mpc::Cost opening = Then(mpc::Cost::Offline({{2, 1, word}}), PairExchangeCost(mpc::PackedBytes(planes, count)));
+  const mpc::Cost opening =
+      Then(mpc::Cost::Offline({{2, 1, word}}), PairExchangeCost(mpc::PackedBytes(planes, count)));
   return Then(opening, PairExchangeCost(word)).WithTurn();
 }
 

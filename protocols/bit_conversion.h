@@ -4,11 +4,10 @@
 
 namespace trefoil::protocols {
 
-/// The most significant of the low `width` bits of each element (row by row): with |x| < 2^(width - 1), the sign.
-/// Two-operand carry tree on packed words: one party holds x_k + x_{k+1}, the other two x_{k+2}, both as bits.
-/// Pre:    2 <= width <= 64.
-/// Cost:   2 + ceil(log2(width - 1)) rounds (8 at 64 bits); see MsbCost, at most 13.5 words an element.
-/// Result: one plane of x.size() bits.
+/// The most significant of the low `width` bits of each element (row by row): with |x| < 2^(width - 1), the
+/// sign. Two-operand carry tree on packed words: one party holds x_k + x_{k+1}, the other two x_{k+2}, both
+/// as bits. Pre:    2 <= width <= 64. Cost:   2 + ceil(log2(width - 1)) rounds (8 at 64 bits); see MsbCost,
+/// at most 13.5 words an element. Result: one plane of x.size() bits.
 [[nodiscard]] mpc::BoolShare Msb(mpc::Context& party, const mpc::ArithShare& x, int width = 64);
 [[nodiscard]] mpc::Cost MsbCost(mpc::Index count, int width = 64);
 
@@ -37,11 +36,12 @@ namespace trefoil::protocols {
 /// b * x element by element; bit k of the only plane of `bits` goes with element k of x, row by row.
 /// Pre:  bits has one plane and x.size() bits.
 /// Cost: 2 rounds, at most 8 words an element (1 of them offline).
-[[nodiscard]] mpc::ArithShare BitTimes(mpc::Context& party, const mpc::BoolShare& bits, const mpc::ArithShare& x);
+[[nodiscard]] mpc::ArithShare BitTimes(mpc::Context& party, const mpc::BoolShare& bits,
+                                       const mpc::ArithShare& x);
 [[nodiscard]] mpc::Cost BitTimesCost(mpc::Index count);
 
 /// Where the bit is 1 the element of `one`, else that of `zero`. Cost: BitTimesCost.
-[[nodiscard]] mpc::ArithShare Select(mpc::Context& party, const mpc::BoolShare& bits, const mpc::ArithShare& one,
-                                     const mpc::ArithShare& zero);
+[[nodiscard]] mpc::ArithShare Select(mpc::Context& party, const mpc::BoolShare& bits,
+                                     const mpc::ArithShare& one, const mpc::ArithShare& zero);
 
 }  // namespace trefoil::protocols

@@ -9,16 +9,17 @@
 namespace trefoil::protocols {
 namespace {
 
-constexpr int kCoefficientBits = 58;       // a factor of 1 is 2^58 before the last truncation
+constexpr int kCoefficientBits = 58;          // a factor of 1 is 2^58 before the last truncation
 constexpr double kUnitsOfClipSquared = 1024;  // C^2 is at least that many units of the narrowed s
-constexpr double kTangentPoint = 1.48;     // of a piece [t, 2t]: makes the deficits at both ends about equal (4.5 %)
+constexpr double kTangentPoint =
+    1.48;  // of a piece [t, 2t]: makes the deficits at both ends about equal (4.5 %)
 
-constexpr double kPieceRatio = 1.1;          // of constant pieces: at most 4.7 % below
-constexpr double kDownward = 1 - 1e-14;     // covers the roundings of the doubles
+constexpr double kPieceRatio = 1.1;      // of constant pieces: at most 4.7 % below
+constexpr double kDownward = 1 - 1e-14;  // covers the roundings of the doubles
 
-/// Coefficients of the tangent at s = `at` (in units of s) to 2^58 C / sqrt(s + 1), lowered by one unit of the result (the
-/// stochastic rounding) and by 2^10 more for the roundings of this computation (relative 2^-50 each).
-/// s + 1 because a narrowed s may be up to one unit below the exact one.
+/// Coefficients of the tangent at s = `at` (in units of s) to 2^58 C / sqrt(s + 1), lowered by one unit of
+/// the result (the stochastic rounding) and by 2^10 more for the roundings of this computation (relative
+/// 2^-50 each). s + 1 because a narrowed s may be up to one unit below the exact one.
 std::vector<std::int64_t> Tangent(double clip_in_units, double at) {
   const double scale = std::ldexp(1.0, kCoefficientBits);
   const double value = scale * clip_in_units / std::sqrt(at + 1);
@@ -39,7 +40,8 @@ ClipTable LinearTable(double clip, double s_max, int input_bits) {
   const double clip_in_units = std::sqrt(clip_squared);
   const double last = std::ldexp(s_max, norm_bits) + 1;
   PiecewisePolynomial pieces;
-  // Up to here even the next unit is within C^2: the factor is 1, exactly (the truncation of 2^58 by 38 bits has no coin).
+  // Up to here even the next unit is within C^2: the factor is 1, exactly (the truncation of 2^58 by 38 bits
+  // has no coin).
   pieces.thresholds.push_back(static_cast<std::int64_t>(std::floor(clip_squared)) - 1);
   pieces.coefficients.push_back({std::int64_t{1} << kCoefficientBits, 0});
   while (static_cast<double>(pieces.thresholds.back()) < last) {
@@ -58,13 +60,16 @@ ClipTable ConstantTable(double clip, double s_max, int input_bits) {
   const double clip_in_units = std::sqrt(std::ldexp(clip * clip, input_bits));
   const std::int64_t end = static_cast<std::int64_t>(std::ceil(std::ldexp(s_max, input_bits))) + 1;
   PiecewisePolynomial pieces;
-  pieces.thresholds.push_back(static_cast<std::int64_t>(std::floor(clip_in_units * clip_in_units * kDownward)));
+  pieces.thresholds.push_back(
+      static_cast<std::int64_t>(std::floor(clip_in_units * clip_in_units * kDownward)));
   pieces.coefficients.push_back({std::int64_t{1} << kClipFactorBits});
   while (pieces.thresholds.back() < end) {
     const double next = kPieceRatio * static_cast<double>(pieces.thresholds.back());
     pieces.thresholds.push_back(std::min(end, static_cast<std::int64_t>(next)));
-    const double factor = clip_in_units / std::sqrt(static_cast<double>(pieces.thresholds.back())) * kDownward;
-    pieces.coefficients.push_back({static_cast<std::int64_t>(std::floor(std::ldexp(factor, kClipFactorBits)))});
+    const double factor =
+        clip_in_units / std::sqrt(static_cast<double>(pieces.thresholds.back())) * kDownward;
+    pieces.coefficients.push_back(
+        {static_cast<std::int64_t>(std::floor(std::ldexp(factor, kClipFactorBits)))});
   }
   pieces.coefficients.push_back({0});
   pieces.width = WidthFor(static_cast<double>(end));

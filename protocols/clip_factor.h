@@ -15,18 +15,18 @@ struct ClipTable {
 };
 
 /// Builds the table for squared norms at scale 2^input_bits.
-/// Bulk: s is narrowed first, and each piece is a tangent to the convex C / sqrt(s), lowered by what rounding can add (of s, of the
-/// coefficients, of the result). Latency: s is compared as it comes, with constant pieces: the factor at the piece's end. For every s and
-/// every coin
+/// Bulk: s is narrowed first, and each piece is a tangent to the convex C / sqrt(s), lowered by what rounding
+/// can add (of s, of the coefficients, of the result). Latency: s is compared as it comes, with constant
+/// pieces: the factor at the piece's end. For every s and every coin
 ///   0.94 min(1, C / sqrt(s)) - 2^-18 <= factor <= min(1, C / sqrt(s)),
-/// where s is the exact value before any truncation. The arithmetic is that of IEEE doubles (+, -, *, /, sqrt), then integers, the
-/// same at every party.
-/// Throws ConfigError where C^2 is below the resolution of s.
+/// where s is the exact value before any truncation. The arithmetic is that of IEEE doubles (+, -, *, /,
+/// sqrt), then integers, the same at every party. Throws ConfigError where C^2 is below the resolution of s.
 [[nodiscard]] ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form = Form::kBulk);
 
 /// The clip factor of each squared norm. Pre: 0 <= s < 2^62.
 /// Cost: ClipFactorCost: at most 14 rounds in bulk, 2 in latency form.
-[[nodiscard]] mpc::ArithShare ClipFactor(mpc::Context& party, const ClipTable& table, const mpc::ArithShare& s);
+[[nodiscard]] mpc::ArithShare ClipFactor(mpc::Context& party, const ClipTable& table,
+                                         const mpc::ArithShare& s);
 [[nodiscard]] mpc::Cost ClipFactorCost(const ClipTable& table, mpc::Index count);
 
 }  // namespace trefoil::protocols

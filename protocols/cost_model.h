@@ -9,20 +9,21 @@ namespace trefoil::protocols {
 
 /// What one message and one byte take between two parties, as measured.
 struct Link {
-  double message_seconds = 0;   ///< of an empty message, one way
+  double message_seconds = 0;  ///< of an empty message, one way
   double bytes_per_second = 1;
 };
 
-/// Measures the slowest of this party's links and agrees on the slowest of all, so that every party has the same figures.
-/// Cost: about 2 MB and ten round trips, once a session.
+/// Measures the slowest of this party's links and agrees on the slowest of all, so that every party has the
+/// same figures. Cost: about 2 MB and ten round trips, once a session.
 [[nodiscard]] Link MeasureLink(mpc::Context& party);
 
-/// Seconds that an operation is expected to take: its rounds, the bytes of the party that sends most, offline bytes included
-/// since they are sent in line, and `compute_seconds`.
+/// Seconds that an operation is expected to take: its rounds, the bytes of the party that sends most, offline
+/// bytes included since they are sent in line, and `compute_seconds`.
 [[nodiscard]] double ExpectedSeconds(const mpc::Cost& cost, double compute_seconds, const Link& link);
 
-/// Computation of comparing `count` values with `thresholds` thresholds each at a width, by constants measured once
-/// (docs/performance.md): 2 AES blocks a bit and point and 6 a bit and key; or the carry tree's words.
+/// Computation of comparing `count` values with `thresholds` thresholds each at a width, by constants
+/// measured once (docs/performance.md): 2 AES blocks a bit and point and 6 a bit and key; or the carry tree's
+/// words.
 [[nodiscard]] double ComparisonSeconds(Form form, std::int64_t count, std::int64_t thresholds, int width);
 
 }  // namespace trefoil::protocols

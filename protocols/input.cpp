@@ -12,7 +12,8 @@ bool Empty(const Shape& shape) { return shape.rows * shape.cols == 0; }
 
 }  // namespace
 
-std::array<mpc::ArithShare, 3> InputEach(mpc::Context& party, const RingMatrix& own, const std::array<Shape, 3>& shapes) {
+std::array<mpc::ArithShare, 3> InputEach(mpc::Context& party, const RingMatrix& own,
+                                         const std::array<Shape, 3>& shapes) {
   const auto self = static_cast<std::size_t>(party.self());
   Require(Empty(shapes[self]) || (own.rows() == shapes[self].rows && own.cols() == shapes[self].cols),
           "InputEach: the own values have another shape than announced");
@@ -70,7 +71,8 @@ mpc::BoolShare InputBits(mpc::Context& party, int owner, const mpc::BitMatrix& o
                          mpc::Index count) {
   const mpc::OperationId operation = party.NextOperation();
   if (party.self() == owner) {
-    Require(own.planes() == planes && own.count() == count, "InputBits: the own bits have another shape than announced");
+    Require(own.planes() == planes && own.count() == count,
+            "InputBits: the own bits have another shape than announced");
     mpc::BitMatrix mask = party.DrawBits(owner, Purpose::kInput, operation, planes, count);
     mpc::BitMatrix rest = own ^ mask;
     party.SendBits(party.next(), rest);

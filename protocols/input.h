@@ -11,11 +11,11 @@ struct Shape {
   mpc::Index cols = 0;
 };
 
-/// Every party inputs a matrix of its own (or none: a shape without elements); result j is a sharing of party j's.
-/// Owner j's component j comes from the PRG that it shares with P_{j-1}, component j+1 is sent to P_{j+1}, j+2 is zero.
-/// Pre:    `own` has the shape shapes[self]; all parties give the same shapes.
-/// Cost:   1 round; owner j sends 8 bytes an element (1 word).
-/// Throws: NetworkError, ProtocolError; ContractError if own does not fit, before anything is sent.
+/// Every party inputs a matrix of its own (or none: a shape without elements); result j is a sharing of party
+/// j's. Owner j's component j comes from the PRG that it shares with P_{j-1}, component j+1 is sent to
+/// P_{j+1}, j+2 is zero. Pre:    `own` has the shape shapes[self]; all parties give the same shapes. Cost: 1
+/// round; owner j sends 8 bytes an element (1 word). Throws: NetworkError, ProtocolError; ContractError if
+/// own does not fit, before anything is sent.
 [[nodiscard]] std::array<mpc::ArithShare, 3> InputEach(mpc::Context& party, const mpc::RingMatrix& own,
                                                        const std::array<Shape, 3>& shapes);
 [[nodiscard]] mpc::Cost InputEachCost(const std::array<Shape, 3>& shapes);
@@ -26,7 +26,7 @@ struct Shape {
 
 /// Bits by one owner; the others' `own` is ignored.
 /// Cost: 1 round; the owner sends planes * count bits, rounded up to a byte.
-[[nodiscard]] mpc::BoolShare InputBits(mpc::Context& party, int owner, const mpc::BitMatrix& own, mpc::Index planes,
-                                       mpc::Index count);
+[[nodiscard]] mpc::BoolShare InputBits(mpc::Context& party, int owner, const mpc::BitMatrix& own,
+                                       mpc::Index planes, mpc::Index count);
 
 }  // namespace trefoil::protocols

@@ -19,14 +19,14 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
-constexpr int kRingBits = 64;                  // k in the seed
-constexpr Index kValueBits = kRingBits - 1;    // bits below the sign: t = 0 .. k - 2
+constexpr int kRingBits = 64;                // k in the seed
+constexpr Index kValueBits = kRingBits - 1;  // bits below the sign: t = 0 .. k - 2
 
 // Floor division by two: exponents can be negative.
 constexpr int FloorHalf(int value) { return value >= 0 ? value / 2 : -((1 - value) / 2); }
 
-/// The exponents of 2^(f - exp/2) over all positive x, moved up so that they are never negative: for x above 2^(2f) the seed's
-/// f - exp/2 is below zero.
+/// The exponents of 2^(f - exp/2) over all positive x, moved up so that they are never negative: for x above
+/// 2^(2f) the seed's f - exp/2 is below zero.
 struct Exponents {
   explicit Exponents(int f)
       : offset(std::max(0, FloorHalf(static_cast<int>(kValueBits) - f) - f)),
@@ -77,10 +77,14 @@ Normalised Normalise(mpc::Context& party, const FixedShare& x) {
   for (Index t = 0; t < kValueBits; ++t) minus_powers.push_back(Word{0} - (Word{1} << (kValueBits - 1 - t)));
   const ArithShare b = AddPublic(party, WeightedSum(c, minus_powers), Word{1} << kValueBits);
   // 5: b x lies in [2^62, 2^63): known to be non-negative.
-  return {.c = c, .x = MultiplyTruncate(party, b, row, static_cast<int>(kValueBits) - x.frac_bits(), Range::kNonNegative)};
+  return {.c = c,
+          .x = MultiplyTruncate(party, b, row, static_cast<int>(kValueBits) - x.frac_bits(),
+                                Range::kNonNegative)};
 }
 
-Word FloorOf(double value, int bits) { return static_cast<Word>(static_cast<std::int64_t>(std::floor(std::ldexp(value, bits)))); }
+Word FloorOf(double value, int bits) {
+  return static_cast<Word>(static_cast<std::int64_t>(std::floor(std::ldexp(value, bits))));
+}
 
 /// Steps 18 to 21: 0.8277 x'^2 - 2.046 x' + 2.223 - 0.0048, its constants rounded towards smaller results.
 ArithShare Polynomial(mpc::Context& party, const ArithShare& x, int f) {
@@ -108,7 +112,8 @@ Power PowerOfExponent(mpc::Context& party, const ArithShare& c, int f, const Exp
   // 9 before 8, since both are local: the odd (for odd f the even) positions count the pairs.
   const bool even = f % 2 == 0;
   const int subtract = even ? f / 2 : (f + 1) / 2;
-  const ArithShare half = AddPublic(party, SumOfRows(c, even ? 1 : 0, 2), Word{0} - static_cast<Word>(subtract));
+  const ArithShare half =
+      AddPublic(party, SumOfRows(c, even ? 1 : 0, 2), Word{0} - static_cast<Word>(subtract));
   // 8: Mod2.
   const ArithShare lsb = exponent - Word{2} * half;
   // 10: BitDec, of as many bits as the range has.
@@ -139,7 +144,8 @@ Power PowerOfExponent(mpc::Context& party, const ArithShare& c, int f, const Exp
 
 mpc::Cost PowerCost(Index count, const Exponents& exponents) {
   mpc::Cost cost = Then(BitDecomposeCost(count, exponents.bits), BitToArithCost(exponents.bits, count));
-  for (int left = exponents.bits; left > 1; left = (left + 1) / 2) cost = Then(cost, MultiplyCost(left / 2 * count));
+  for (int left = exponents.bits; left > 1; left = (left + 1) / 2)
+    cost = Then(cost, MultiplyCost(left / 2 * count));
   return cost;
 }
 
@@ -221,7 +227,8 @@ FixedShare InverseSqrt(mpc::Context& party, const FixedShare& x, Form form) {
     power = WeightedSum(bits.c, Differences(PowersOfExponents(f, exponents)));
   } else {
     const ArithShare scales = LookUp(party, ScalesByLeadingBit(f, exponents), row, form);
-    normalised = MultiplyTruncate(party, Rows(scales, 0, 1), row, static_cast<int>(kValueBits) - f, Range::kNonNegative);
+    normalised = MultiplyTruncate(party, Rows(scales, 0, 1), row, static_cast<int>(kValueBits) - f,
+                                  Range::kNonNegative);
     power = Rows(scales, 1, 1);
   }
   const ArithShare y = MultiplyTruncate(party, Polynomial(party, normalised, f), power, f + exponents.offset);
@@ -230,15 +237,15 @@ FixedShare InverseSqrt(mpc::Context& party, const FixedShare& x, Form form) {
 
 mpc::Cost InverseSqrtCost(Index count, int frac_bits, Form form) {
   const mpc::Cost scaled =
-      form == Form::kBulk
-          ? NormaliseCost(count)
-          : Then(LookUpCost(ScalesByLeadingBit(frac_bits, Exponents(frac_bits)), count, form), TruncateProductCost(count));
+      form == Form::kBulk ? NormaliseCost(count)
+                          : Then(LookUpCost(ScalesByLeadingBit(frac_bits, Exponents(frac_bits)), count, form),
+                                 TruncateProductCost(count));
   return Then(Then(scaled, PolynomialCost(count)), TruncateProductCost(count));
 }
 
 Excess InverseSqrtExcess(int frac_bits) {
-  // x' is off by less than one unit (half a unit of the slope's effect, at most), each truncation of the polynomial adds less
-  // than one, of a value of at least 1; the polynomial itself is 9e-5 below at its best.
+  // x' is off by less than one unit (half a unit of the slope's effect, at most), each truncation of the
+  // polynomial adds less than one, of a value of at least 1; the polynomial itself is 9e-5 below at its best.
   constexpr double kLeastDeficit = 9e-5;
   const double relative = std::max(0.0, std::ldexp(4.0, -frac_bits) - kLeastDeficit);
   // The last truncation adds less than one unit, that of step 16 less than 1.42 / 2^offset.

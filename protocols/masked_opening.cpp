@@ -4,8 +4,8 @@
 
 namespace trefoil::protocols {
 
-// Component j is held by P_j and P_{j-1}. With A = P_a, B = P_{a+1}, D = P_{a+2}: A and D share component a, A and B share a+1,
-// B and D share a+2, which is D's number.
+// Component j is held by P_j and P_{j-1}. With A = P_a, B = P_{a+1}, D = P_{a+2}: A and D share component a,
+// A and B share a+1, B and D share a+2, which is D's number.
 
 using mpc::BitMatrix;
 using mpc::Index;
@@ -20,13 +20,15 @@ MaskedOpening::MaskedOpening(mpc::Context& party, mpc::Roles roles)
 MaskedOpening MaskedOpening::WithRolesOf(const MaskedOpening& other) { return {other.party_, other.roles_}; }
 
 RingMatrix MaskedOpening::DrawMask(Index rows, Index cols) {
-  if (!dealer()) return party_.Draw(ComponentWithDealer(party_.self()), Purpose::kMask, operation_, rows, cols);
+  if (!dealer())
+    return party_.Draw(ComponentWithDealer(party_.self()), Purpose::kMask, operation_, rows, cols);
   return party_.Draw(roles_.a, Purpose::kMask, operation_, rows, cols) +
          party_.Draw(roles_.dealer, Purpose::kMask, operation_, rows, cols);
 }
 
 BitMatrix MaskedOpening::DrawBitMask(Index planes, Index count) {
-  if (!dealer()) return party_.DrawBits(ComponentWithDealer(party_.self()), Purpose::kMask, operation_, planes, count);
+  if (!dealer())
+    return party_.DrawBits(ComponentWithDealer(party_.self()), Purpose::kMask, operation_, planes, count);
   return party_.DrawBits(roles_.a, Purpose::kMask, operation_, planes, count) ^
          party_.DrawBits(roles_.dealer, Purpose::kMask, operation_, planes, count);
 }
@@ -39,18 +41,21 @@ RingMatrix MaskedOpening::DealOnline(const RingMatrix& values, Index rows, Index
   return DealAs(values, rows, cols, Purpose::kInput, net::Phase::kOnline);
 }
 
-RingMatrix MaskedOpening::DealAs(const RingMatrix& values, Index rows, Index cols, Purpose purpose, net::Phase phase) {
+RingMatrix MaskedOpening::DealAs(const RingMatrix& values, Index rows, Index cols, Purpose purpose,
+                                 net::Phase phase) {
   if (party_.self() == roles_.b) return party_.ReceiveWords(roles_.dealer, rows, cols);
   RingMatrix half = party_.Draw(roles_.a, purpose, operation_, rows, cols);
   if (first()) return half;
-  Require(values.rows() == rows && values.cols() == cols, "MaskedOpening::Deal: the dealer's values have another shape");
+  Require(values.rows() == rows && values.cols() == cols,
+          "MaskedOpening::Deal: the dealer's values have another shape");
   party_.SendWords(roles_.b, values - half, phase);
   return {};
 }
 
 RingMatrix MaskedOpening::DealSame(const RingMatrix& words, Index rows) {
   if (!dealer()) return party_.ReceiveWords(roles_.dealer, rows, 1);
-  Require(words.rows() == rows && words.cols() == 1, "MaskedOpening::DealSame: one column of the announced length");
+  Require(words.rows() == rows && words.cols() == 1,
+          "MaskedOpening::DealSame: one column of the announced length");
   party_.SendWords(roles_.a, words, net::Phase::kOffline);
   party_.SendWords(roles_.b, words, net::Phase::kOffline);
   return {};
@@ -63,7 +68,8 @@ RingMatrix MaskedOpening::DrawRoots(int role, Index count) {
 RingMatrix MaskedOpening::Open(const mpc::ArithShare& x, mpc::Word offset, const RingMatrix& mask, int bits) {
   if (dealer()) return {};
   // A holds x_a + x_{a+1}, B holds x_{a+2}: a 2-of-2 sharing without talking.
-  const RingMatrix half = first() ? RingMatrix(x.own() + x.next() + mask + offset) : RingMatrix(x.next() + mask);
+  const RingMatrix half =
+      first() ? RingMatrix(x.own() + x.next() + mask + offset) : RingMatrix(x.next() + mask);
   return Exchange(half, bits);
 }
 
@@ -72,7 +78,8 @@ RingMatrix MaskedOpening::OpenPair(const RingMatrix& half, mpc::Word offset, con
   return Exchange(half + mask + (first() ? offset : 0), 64);
 }
 
-RingMatrix MaskedOpening::Open(const mpc::AdditiveShare& x, mpc::Word offset, const RingMatrix& mask, int bits) {
+RingMatrix MaskedOpening::Open(const mpc::AdditiveShare& x, mpc::Word offset, const RingMatrix& mask,
+                               int bits) {
   RingMatrix part = x.part() + party_.DrawZero(operation_, x.rows(), x.cols());
   if (dealer()) {
     part += mask;
@@ -118,7 +125,8 @@ mpc::ArithShare MaskedOpening::Reshare(const RingMatrix& half, Index rows, Index
             party_.Draw(roles_.a, Purpose::kReshare, operation_, rows, cols)};
   }
   Require(half.rows() == rows && half.cols() == cols, "MaskedOpening::Reshare: another shape than announced");
-  RingMatrix with_dealer = party_.Draw(ComponentWithDealer(party_.self()), Purpose::kReshare, operation_, rows, cols);
+  RingMatrix with_dealer =
+      party_.Draw(ComponentWithDealer(party_.self()), Purpose::kReshare, operation_, rows, cols);
   RingMatrix rest = half - with_dealer;
   party_.SendWords(other(), rest);
   rest += party_.ReceiveWords(other(), rows, cols);

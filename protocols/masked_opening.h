@@ -5,13 +5,14 @@
 
 namespace trefoil::protocols {
 
-/// One use of the masked opening with a dealer, the pattern behind truncation, bit conversion and trigonometric series
-/// (docs/protocols.md, "Masked opening"): dealer D knows a uniform mask r and deals shares of what depends on r alone; A and B
-/// open c = x + r to each other only; the result is a 2-of-2 sharing between A and B, linear in what was dealt with
-/// coefficients that both know, and is re-shared to all three. D never sees c, A and B never see r.
+/// One use of the masked opening with a dealer, the pattern behind truncation, bit conversion and
+/// trigonometric series (docs/protocols.md, "Masked opening"): dealer D knows a uniform mask r and deals
+/// shares of what depends on r alone; A and B open c = x + r to each other only; the result is a 2-of-2
+/// sharing between A and B, linear in what was dealt with coefficients that both know, and is re-shared to
+/// all three. D never sees c, A and B never see r.
 ///
-/// An object is one operation: its mask is drawn once. Every party makes the same calls; where a role has no part in a step,
-/// it returns an empty matrix and sends nothing.
+/// An object is one operation: its mask is drawn once. Every party makes the same calls; where a role has no
+/// part in a step, it returns an empty matrix and sends nothing.
 class MaskedOpening {
  public:
   /// Takes the next roles and operation numbers.
@@ -23,29 +24,35 @@ class MaskedOpening {
   [[nodiscard]] bool first() const { return party_.self() == roles_.a; }
   [[nodiscard]] const mpc::Roles& roles() const { return roles_; }
 
-  /// Draws the mask r = r_A + r_B: D gets r, A and B their half. Only the low `bits` of r matter where the opening is
-  /// modulo 2^bits.
+  /// Draws the mask r = r_A + r_B: D gets r, A and B their half. Only the low `bits` of r matter where the
+  /// opening is modulo 2^bits.
   [[nodiscard]] mpc::RingMatrix DrawMask(mpc::Index rows, mpc::Index cols);
   [[nodiscard]] mpc::BitMatrix DrawBitMask(mpc::Index planes, mpc::Index count);
 
-  /// D's `values` (of A's and B's only the shape is used) become a 2-of-2 sharing: A's part from the PRG it shares with D, B's part
-  /// sent by D. Offline: 8 bytes an element from D. Once an object.
+  /// D's `values` (of A's and B's only the shape is used) become a 2-of-2 sharing: A's part from the PRG it
+  /// shares with D, B's part sent by D. Offline: 8 bytes an element from D. Once an object.
   [[nodiscard]] mpc::RingMatrix Deal(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols);
   /// The same for a quantity that depends on D's shares of x, so that it counts as online.
   [[nodiscard]] mpc::RingMatrix DealOnline(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols);
 
-  /// D's `words` (one column of `rows`; not used at A and B) to both A and B as they are. Offline: 16 bytes a word from D.
+  /// D's `words` (one column of `rows`; not used at A and B) to both A and B as they are. Offline: 16 bytes a
+  /// word from D.
   [[nodiscard]] mpc::RingMatrix DealSame(const mpc::RingMatrix& words, mpc::Index rows);
-  /// Private root seeds of A or B (role: its party number), known to it and D: count rows of two words, from the PRG.
+  /// Private root seeds of A or B (role: its party number), known to it and D: count rows of two words, from
+  /// the PRG.
   [[nodiscard]] mpc::RingMatrix DrawRoots(int role, mpc::Index count);
 
-  /// A and B get x + offset + r; of each word only the low `bits` are meaningful. `mask` is what DrawMask returned.
-  /// Online: bits / 8 bytes an element from A and from B, packed to the bit over the whole matrix.
-  [[nodiscard]] mpc::RingMatrix Open(const mpc::ArithShare& x, mpc::Word offset, const mpc::RingMatrix& mask, int bits = 64);
-  /// The same for a 3-of-3 sharing: D adds its masked part and sends it to both. Online: as Open from A and B, twice that from D.
-  [[nodiscard]] mpc::RingMatrix Open(const mpc::AdditiveShare& x, mpc::Word offset, const mpc::RingMatrix& mask, int bits = 64);
+  /// A and B get x + offset + r; of each word only the low `bits` are meaningful. `mask` is what DrawMask
+  /// returned. Online: bits / 8 bytes an element from A and from B, packed to the bit over the whole matrix.
+  [[nodiscard]] mpc::RingMatrix Open(const mpc::ArithShare& x, mpc::Word offset, const mpc::RingMatrix& mask,
+                                     int bits = 64);
+  /// The same for a 3-of-3 sharing: D adds its masked part and sends it to both. Online: as Open from A and
+  /// B, twice that from D.
+  [[nodiscard]] mpc::RingMatrix Open(const mpc::AdditiveShare& x, mpc::Word offset,
+                                     const mpc::RingMatrix& mask, int bits = 64);
   /// The same for a value that A and B share 2-of-2; D needs no part in it.
-  [[nodiscard]] mpc::RingMatrix OpenPair(const mpc::RingMatrix& half, mpc::Word offset, const mpc::RingMatrix& mask);
+  [[nodiscard]] mpc::RingMatrix OpenPair(const mpc::RingMatrix& half, mpc::Word offset,
+                                         const mpc::RingMatrix& mask);
   /// A and B get b ^ r. Online: one bit a bit from A and from B.
   [[nodiscard]] mpc::BitMatrix Open(const mpc::BoolShare& b, const mpc::BitMatrix& mask);
 
@@ -55,14 +62,16 @@ class MaskedOpening {
  private:
   MaskedOpening(mpc::Context& party, mpc::Roles roles);
 
-  mpc::RingMatrix DealAs(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols, mpc::Purpose purpose,
-                         net::Phase phase);
+  mpc::RingMatrix DealAs(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols,
+                         mpc::Purpose purpose, net::Phase phase);
   mpc::RingMatrix Exchange(const mpc::RingMatrix& own, int bits);
   void SendLow(int peer, const mpc::RingMatrix& words, int bits);
   mpc::RingMatrix ReceiveLow(int peer, mpc::Index rows, mpc::Index cols, int bits);
   [[nodiscard]] int other() const { return first() ? roles_.b : roles_.a; }
   /// The component that A or B shares with the dealer.
-  [[nodiscard]] int ComponentWithDealer(int role) const { return role == roles_.a ? roles_.a : roles_.dealer; }
+  [[nodiscard]] int ComponentWithDealer(int role) const {
+    return role == roles_.a ? roles_.a : roles_.dealer;
+  }
 
   mpc::Context& party_;
   mpc::Roles roles_;

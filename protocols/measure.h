@@ -13,8 +13,8 @@ struct Measured {
   double seconds = 0;
 };
 
-/// Brings the parties to the same place with roles and counters restarted, runs `operation`, and returns its cost here.
-/// All parties call it with the same operation. The barrier's own messages are not counted.
+/// Brings the parties to the same place with roles and counters restarted, runs `operation`, and returns its
+/// cost here. All parties call it with the same operation. The barrier's own messages are not counted.
 [[nodiscard]] Measured Measure(mpc::Context& party, const std::function<void()>& operation);
 
 }  // namespace trefoil::protocols

@@ -34,7 +34,9 @@ ArithShare Reshare(mpc::Context& party, const AdditiveShare& z) {
   return {std::move(own), std::move(next)};
 }
 
-mpc::Cost ReshareCost(mpc::Index count) { return mpc::Cost::EachToPrevious(8 * static_cast<std::uint64_t>(count)); }
+mpc::Cost ReshareCost(mpc::Index count) {
+  return mpc::Cost::EachToPrevious(8 * static_cast<std::uint64_t>(count));
+}
 
 ArithShare Multiply(mpc::Context& party, const ArithShare& x, const ArithShare& y) {
   return Reshare(party, LocalProduct(x, y));

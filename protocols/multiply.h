@@ -15,20 +15,22 @@ namespace trefoil::protocols {
 [[nodiscard]] mpc::AdditiveShare LocalTransposedProduct(mpc::Context& party, const mpc::ArithShare& x,
                                                         const mpc::ArithShare& y);
 
-/// From 3-of-3 to replicated: each party adds its part of a fresh sharing of zero and sends it to the party before it.
-/// Cost: 1 round, 8 bytes an element from each party (3 words).
+/// From 3-of-3 to replicated: each party adds its part of a fresh sharing of zero and sends it to the party
+/// before it. Cost: 1 round, 8 bytes an element from each party (3 words).
 [[nodiscard]] mpc::ArithShare Reshare(mpc::Context& party, const mpc::AdditiveShare& z);
 [[nodiscard]] mpc::Cost ReshareCost(mpc::Index count);
 
 /// Element-wise product modulo 2^64. Cost: 1 round, 3 words an element.
-[[nodiscard]] mpc::ArithShare Multiply(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y);
+[[nodiscard]] mpc::ArithShare Multiply(mpc::Context& party, const mpc::ArithShare& x,
+                                       const mpc::ArithShare& y);
 [[nodiscard]] mpc::Cost MultiplyCost(mpc::Index count);
 
 /// Matrix product modulo 2^64. Cost: 1 round, 3 words an element of the result, whatever the inner size.
 [[nodiscard]] mpc::ArithShare MatMul(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y);
 [[nodiscard]] mpc::Cost MatMulCost(mpc::Index rows, mpc::Index cols);
 
-/// Element-wise AND. Cost: 1 round, planes * count bits from each party, rounded up to a byte (3 words of 64).
+/// Element-wise AND. Cost: 1 round, planes * count bits from each party, rounded up to a byte (3 words of
+/// 64).
 [[nodiscard]] mpc::BoolShare And(mpc::Context& party, const mpc::BoolShare& x, const mpc::BoolShare& y);
 [[nodiscard]] mpc::Cost AndCost(mpc::Index planes, mpc::Index count);
 

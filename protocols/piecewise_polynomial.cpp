@@ -19,7 +19,8 @@ using mpc::Word;
 void RequireWellFormed(const PiecewisePolynomial& f) {
   Require(!f.thresholds.empty() && std::is_sorted(f.thresholds.begin(), f.thresholds.end()),
           "PiecewisePolynomial: ascending thresholds, at least one");
-  Require(f.coefficients.size() == f.thresholds.size() + 1, "PiecewisePolynomial: one piece more than thresholds");
+  Require(f.coefficients.size() == f.thresholds.size() + 1,
+          "PiecewisePolynomial: one piece more than thresholds");
   const std::size_t terms = f.coefficients.front().size();
   Require(terms >= 1 && std::all_of(f.coefficients.begin(), f.coefficients.end(),
                                     [terms](const auto& piece) { return piece.size() == terms; }),
@@ -34,18 +35,21 @@ ArithShare BelowByCarryTree(mpc::Context& party, const PiecewisePolynomial& f, c
   const ArithShare copies{row.own().replicate(rows, 1), row.next().replicate(rows, 1)};
   RingMatrix minus_thresholds(rows, count);
   for (Index k = 0; k < rows; ++k) {
-    minus_thresholds.row(k).setConstant(Word{0} - static_cast<Word>(f.thresholds[static_cast<std::size_t>(k)]));
+    minus_thresholds.row(k).setConstant(Word{0} -
+                                        static_cast<Word>(f.thresholds[static_cast<std::size_t>(k)]));
   }
   const mpc::BoolShare below = LessThanZero(party, AddPublic(party, copies, minus_thresholds), f.width);
   return Reshaped(BitToArith(party, below), rows, count);
 }
 
-/// Coefficient number `term` of the last piece, corrected at each threshold that the element is below: the public table applied to
-/// a part of the bits (linear, so it may be a component or a half); the last piece itself is left out.
+/// Coefficient number `term` of the last piece, corrected at each threshold that the element is below: the
+/// public table applied to a part of the bits (linear, so it may be a component or a half); the last piece
+/// itself is left out.
 RingMatrix Correction(const PiecewisePolynomial& f, const RingMatrix& below, std::size_t term) {
   RingMatrix sum = RingMatrix::Zero(1, below.cols());
   for (std::size_t k = 0; k < f.thresholds.size(); ++k) {
-    const Word step = static_cast<Word>(f.coefficients[k][term]) - static_cast<Word>(f.coefficients[k + 1][term]);
+    const Word step =
+        static_cast<Word>(f.coefficients[k][term]) - static_cast<Word>(f.coefficients[k + 1][term]);
     sum += below.row(static_cast<Index>(k)) * step;
   }
   return sum;
@@ -93,7 +97,9 @@ mpc::Cost LookUpCost(const PiecewisePolynomial& f, Index count, Form form) {
 
 ArithShare Evaluate(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x, Form form) {
   const ArithShare coefficients = LookUp(party, f, x, form);
-  const auto coefficient = [&](Index term) { return Reshaped(Rows(coefficients, term, 1), x.rows(), x.cols()); };
+  const auto coefficient = [&](Index term) {
+    return Reshaped(Rows(coefficients, term, 1), x.rows(), x.cols());
+  };
   Index term = coefficients.rows() - 1;
   ArithShare y = coefficient(term);
   if (term == 0) return y;
@@ -104,7 +110,8 @@ ArithShare Evaluate(mpc::Context& party, const PiecewisePolynomial& f, const Ari
 
 mpc::Cost EvaluateCost(const PiecewisePolynomial& f, Index count, Form form) {
   mpc::Cost cost = LookUpCost(f, count, form);
-  for (std::size_t term = 1; term < f.coefficients.front().size(); ++term) cost = Then(cost, TruncateProductCost(count));
+  for (std::size_t term = 1; term < f.coefficients.front().size(); ++term)
+    cost = Then(cost, TruncateProductCost(count));
   return cost;
 }
 

@@ -11,7 +11,9 @@ mpc::RingMatrix Reveal(mpc::Context& party, const mpc::ArithShare& x) {
   return x.own() + x.next() + party.ReceiveWords(party.previous(), x.rows(), x.cols());
 }
 
-mpc::Cost RevealCost(mpc::Index count) { return mpc::Cost::EachToNext(8 * static_cast<std::uint64_t>(count)); }
+mpc::Cost RevealCost(mpc::Index count) {
+  return mpc::Cost::EachToNext(8 * static_cast<std::uint64_t>(count));
+}
 
 std::optional<mpc::RingMatrix> RevealTo(mpc::Context& party, int receiver, const mpc::ArithShare& x) {
   Require(receiver >= 0 && receiver < net::kParties, "RevealTo: party 0, 1 or 2");
@@ -21,7 +23,8 @@ std::optional<mpc::RingMatrix> RevealTo(mpc::Context& party, int receiver, const
 }
 
 mpc::Cost RevealToCost(int receiver, mpc::Index count) {
-  return mpc::Cost::Round({{(receiver + 2) % net::kParties, receiver, 8 * static_cast<std::uint64_t>(count)}});
+  return mpc::Cost::Round(
+      {{(receiver + 2) % net::kParties, receiver, 8 * static_cast<std::uint64_t>(count)}});
 }
 
 mpc::BitMatrix RevealBits(mpc::Context& party, const mpc::BoolShare& x) {

@@ -15,7 +15,8 @@ namespace trefoil::protocols {
 
 /// Opens a sharing to party `receiver` only; the others get nothing.
 /// Cost: 1 round, 8 bytes an element from the party before the receiver (1 word).
-[[nodiscard]] std::optional<mpc::RingMatrix> RevealTo(mpc::Context& party, int receiver, const mpc::ArithShare& x);
+[[nodiscard]] std::optional<mpc::RingMatrix> RevealTo(mpc::Context& party, int receiver,
+                                                      const mpc::ArithShare& x);
 [[nodiscard]] mpc::Cost RevealToCost(int receiver, mpc::Index count);
 
 /// Opens shared bits to all three parties.

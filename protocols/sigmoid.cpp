@@ -13,8 +13,8 @@ using mpc::RingMatrix;
 using mpc::Word;
 
 constexpr int kSinCosBits = 30;
-constexpr int kSeriesBits = 28;              // scale of the coefficients, of the dealt values and of the public factors
-constexpr int kSumBits = 2 * kSeriesBits;    // scale of the 2-of-2 result
+constexpr int kSeriesBits = 28;  // scale of the coefficients, of the dealt values and of the public factors
+constexpr int kSumBits = 2 * kSeriesBits;  // scale of the 2-of-2 result
 
 const std::vector<SigmoidSeries>& AllSeries() {
   static const std::vector<SigmoidSeries> kSeries = {
@@ -45,7 +45,8 @@ RingMatrix TermsOfMask(ThreadPool& pool, const RingMatrix& mask, int turn_shift,
   return dealt;
 }
 
-/// sum_j b_j sin((2j + 1)(c - r)) with sin(k (c - r)) = sin(kc) cos(kr) - cos(kc) sin(kr): linear in what was dealt.
+/// sum_j b_j sin((2j + 1)(c - r)) with sin(k (c - r)) = sin(kc) cos(kr) - cos(kc) sin(kr): linear in what was
+/// dealt.
 RingMatrix SumOfTerms(ThreadPool& pool, const RingMatrix& c, const RingMatrix& dealt, int turn_shift,
                       const std::vector<std::int64_t>& coefficients) {
   RingMatrix sum = RingMatrix::Zero(c.rows(), c.cols());
@@ -57,7 +58,8 @@ RingMatrix SumOfTerms(ThreadPool& pool, const RingMatrix& c, const RingMatrix& d
         const SinCos term = SinCosOfTurn(static_cast<Word>(2 * j + 1) * turn);
         const auto sin = static_cast<Word>((term.sin * coefficients[j]) >> kSinCosBits);
         const auto cos = static_cast<Word>((term.cos * coefficients[j]) >> kSinCosBits);
-        sum.data()[item] += sin * dealt(static_cast<Index>(2 * j), item) - cos * dealt(static_cast<Index>(2 * j + 1), item);
+        sum.data()[item] +=
+            sin * dealt(static_cast<Index>(2 * j), item) - cos * dealt(static_cast<Index>(2 * j + 1), item);
       }
     }
   });
@@ -65,7 +67,8 @@ RingMatrix SumOfTerms(ThreadPool& pool, const RingMatrix& c, const RingMatrix& d
 }
 
 template <typename Share>
-mpc::FixedShare Evaluate(mpc::Context& party, const Share& x, int x_bits, int frac_bits, const SigmoidSeries& series) {
+mpc::FixedShare Evaluate(mpc::Context& party, const Share& x, int x_bits, int frac_bits,
+                         const SigmoidSeries& series) {
   const int opened_bits = series.log2_period + x_bits;
   Require(opened_bits <= 64, "Sigmoid: period and scale exceed 64 bits");
   Require(frac_bits >= 1 && frac_bits < kSumBits, "Sigmoid: 1 to 55 fraction bits");
@@ -103,13 +106,14 @@ mpc::FixedShare Sigmoid(mpc::Context& party, const mpc::FixedShare& x, const Sig
   return Evaluate(party, x.ring(), x.frac_bits(), x.frac_bits(), series);
 }
 
-mpc::FixedShare SigmoidOfProduct(mpc::Context& party, const mpc::AdditiveShare& product, int product_bits, int frac_bits,
-                                 const SigmoidSeries& series) {
+mpc::FixedShare SigmoidOfProduct(mpc::Context& party, const mpc::AdditiveShare& product, int product_bits,
+                                 int frac_bits, const SigmoidSeries& series) {
   return Evaluate(party, product, product_bits, frac_bits, series);
 }
 
 mpc::Cost SigmoidCost(Index count, int frac_bits, const SigmoidSeries& series) {
-  return CostWithOpening(count, series, PairExchangeCost(mpc::PackedBytes(series.log2_period + frac_bits, count)));
+  return CostWithOpening(count, series,
+                         PairExchangeCost(mpc::PackedBytes(series.log2_period + frac_bits, count)));
 }
 
 mpc::Cost SigmoidOfProductCost(Index count, int product_bits, const SigmoidSeries& series) {

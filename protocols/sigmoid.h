@@ -8,9 +8,9 @@
 namespace trefoil::protocols {
 
 /// The sigmoid as 1/2 + sum of coefficients[j] / 2^28 * sin(2 pi (2j + 1) x / P), P = 2^log2_period.
-/// Within `error` of 1 / (1 + e^-x) on |x| <= P/4 (the roundings of the evaluation, below 2^-20, apart). Beyond P/4 it is mirrored
-/// (f(P/2 - x) = f(x)), so it falls back to 1/2 at P/2; it is never further than `excess` outside [0, 1], for any x.
-/// Source: scripts/derive/sigmoid_series.py.
+/// Within `error` of 1 / (1 + e^-x) on |x| <= P/4 (the roundings of the evaluation, below 2^-20, apart).
+/// Beyond P/4 it is mirrored (f(P/2 - x) = f(x)), so it falls back to 1/2 at P/2; it is never further than
+/// `excess` outside [0, 1], for any x. Source: scripts/derive/sigmoid_series.py.
 struct SigmoidSeries {
   int log2_period = 0;
   double error = 0;
@@ -18,20 +18,22 @@ struct SigmoidSeries {
   std::vector<std::int64_t> coefficients;
 };
 
-/// The shortest series that is accurate on |x| <= logit_bound. Pre: 0 < logit_bound <= 64, else ContractError.
+/// The shortest series that is accurate on |x| <= logit_bound. Pre: 0 < logit_bound <= 64, else
+/// ContractError.
 [[nodiscard]] const SigmoidSeries& SigmoidSeriesFor(double logit_bound);
 
 /// The sigmoid of each element, at the scale of x.
 /// Pre:    log2_period + frac_bits <= 64; any ring value.
 /// Cost:   3 rounds; with K terms at most 2K + 8 words an element (2K + 2 of them offline), see SigmoidCost.
 /// Source: docs/protocols.md, "Trigonometric series" (masked opening modulo the period).
-[[nodiscard]] mpc::FixedShare Sigmoid(mpc::Context& party, const mpc::FixedShare& x, const SigmoidSeries& series);
+[[nodiscard]] mpc::FixedShare Sigmoid(mpc::Context& party, const mpc::FixedShare& x,
+                                      const SigmoidSeries& series);
 [[nodiscard]] mpc::Cost SigmoidCost(mpc::Index count, int frac_bits, const SigmoidSeries& series);
 
-/// The sigmoid of a local product at scale `product_bits`, opened straight into it; the result has `frac_bits`.
-/// Cost: 3 rounds; at most 2K + 10 words an element.
-[[nodiscard]] mpc::FixedShare SigmoidOfProduct(mpc::Context& party, const mpc::AdditiveShare& product, int product_bits,
-                                               int frac_bits, const SigmoidSeries& series);
+/// The sigmoid of a local product at scale `product_bits`, opened straight into it; the result has
+/// `frac_bits`. Cost: 3 rounds; at most 2K + 10 words an element.
+[[nodiscard]] mpc::FixedShare SigmoidOfProduct(mpc::Context& party, const mpc::AdditiveShare& product,
+                                               int product_bits, int frac_bits, const SigmoidSeries& series);
 [[nodiscard]] mpc::Cost SigmoidOfProductCost(mpc::Index count, int product_bits, const SigmoidSeries& series);
 
 }  // namespace trefoil::protocols

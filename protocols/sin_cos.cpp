@@ -25,7 +25,8 @@ SinCos Taylor(std::int64_t angle) {
     term = term * angle / (__int128{n} << kTaylorBits);
     sums[n % 2] += (n / 2) % 2 == 0 ? term : -term;
   }
-  return {.sin = Rounded(sums[1], kTaylorBits - kScaleBits), .cos = Rounded(sums[0], kTaylorBits - kScaleBits)};
+  return {.sin = Rounded(sums[1], kTaylorBits - kScaleBits),
+          .cos = Rounded(sums[0], kTaylorBits - kScaleBits)};
 }
 
 /// Entry i is the angle of i / 2^index_bits of a turn, `shift` further halvings applied.
@@ -47,7 +48,8 @@ SinCos SinCosOfTurn(mpc::Word turn) {
   const mpc::Word rounded = turn + (mpc::Word{1} << (63 - 2 * kIndexBits));
   const SinCos& a = kCoarse[rounded >> (64 - kIndexBits)];
   const SinCos& b = kFine[(rounded >> (64 - 2 * kIndexBits)) & (kEntries - 1)];
-  return {.sin = (a.sin * b.cos + a.cos * b.sin) >> kScaleBits, .cos = (a.cos * b.cos - a.sin * b.sin) >> kScaleBits};
+  return {.sin = (a.sin * b.cos + a.cos * b.sin) >> kScaleBits,
+          .cos = (a.cos * b.cos - a.sin * b.sin) >> kScaleBits};
 }
 
 }  // namespace trefoil::protocols

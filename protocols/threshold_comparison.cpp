@@ -14,7 +14,8 @@ Word LowBits(int bits) { return bits == 64 ? ~Word{0} : (Word{1} << bits) - 1; }
 
 std::vector<mpc::Block> ToBlocks(const RingMatrix& words) {
   std::vector<mpc::Block> blocks(static_cast<std::size_t>(words.rows()));
-  for (Index k = 0; k < words.rows(); ++k) blocks[static_cast<std::size_t>(k)] = {.low = words(k, 0), .high = words(k, 1)};
+  for (Index k = 0; k < words.rows(); ++k)
+    blocks[static_cast<std::size_t>(k)] = {.low = words(k, 0), .high = words(k, 1)};
   return blocks;
 }
 
@@ -36,8 +37,10 @@ RingMatrix MakeKeys(MaskedOpening& opening, const RingMatrix& mask, int width) {
   const Index count = mask.size();
   const RingMatrix row = mpc::Reshaped(mask, 1, count);
   const RingMatrix points = row.unaryExpr([width](Word r) { return r & LowBits(width - 1); });
-  const RingMatrix payloads = row.unaryExpr([width](Word r) { return Word{1} - 2 * ((r >> (width - 1)) & 1); });
-  return ToColumn(mpc::DcfGenerate(width - 1, points, payloads, ToBlocks(opening.DrawRoots(opening.roles().a, count)),
+  const RingMatrix payloads =
+      row.unaryExpr([width](Word r) { return Word{1} - 2 * ((r >> (width - 1)) & 1); });
+  return ToColumn(mpc::DcfGenerate(width - 1, points, payloads,
+                                   ToBlocks(opening.DrawRoots(opening.roles().a, count)),
                                    ToBlocks(opening.DrawRoots(opening.roles().b, count))));
 }
 
@@ -63,11 +66,13 @@ RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, cons
   const auto rows = static_cast<Index>(thresholds.size());
   RingMatrix shifted(rows, count);
   for (Index k = 0; k < rows; ++k) {
-    shifted.row(k) = mpc::Reshaped(c, 1, count).row(0) - static_cast<Word>(thresholds[static_cast<std::size_t>(k)]);
+    shifted.row(k) =
+        mpc::Reshaped(c, 1, count).row(0) - static_cast<Word>(thresholds[static_cast<std::size_t>(k)]);
   }
   const RingMatrix low = shifted.unaryExpr([bits](Word word) { return word & LowBits(bits); });
   const RingMatrix top = shifted.unaryExpr([bits](Word word) { return (word >> bits) & 1; });
-  // With c - t = c_m 2^(width-1) + c_l: [x < t] = c_m ^ (r_m ^ [c_l < r_l]), and r_m ^ b = r_m + (1 - 2 r_m) b.
+  // With c - t = c_m 2^(width-1) + c_l: [x < t] = c_m ^ (r_m ^ [c_l < r_l]), and r_m ^ b = r_m + (1 - 2 r_m)
+  // b.
   const RingMatrix inner = mpc::DcfEvaluate(party.pool(), opening.first(), FromColumn(keys, bits, count),
                                             ToBlocks(opening.DrawRoots(party.self(), count)), low) +
                            top_half.replicate(rows, 1);
@@ -79,11 +84,12 @@ RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, cons
 mpc::Cost BelowThresholdsPairCost(Index count, int width) {
   const auto keys = 8 * static_cast<std::uint64_t>(mpc::DcfWords(width - 1, count));
   const auto top = 8 * static_cast<std::uint64_t>(count);
-  return Then(mpc::Cost::Offline({{2, 0, keys}, {2, 1, keys + top}}), PairExchangeCost(mpc::PackedBytes(width, count)));
+  return Then(mpc::Cost::Offline({{2, 0, keys}, {2, 1, keys + top}}),
+              PairExchangeCost(mpc::PackedBytes(width, count)));
 }
 
-mpc::ArithShare BelowThresholds(mpc::Context& party, const mpc::ArithShare& x, const std::vector<std::int64_t>& thresholds,
-                                int width) {
+mpc::ArithShare BelowThresholds(mpc::Context& party, const mpc::ArithShare& x,
+                                const std::vector<std::int64_t>& thresholds, int width) {
   MaskedOpening opening(party);
   const RingMatrix half = BelowThresholdsPair(party, opening, x, thresholds, width);
   return opening.Reshare(half, static_cast<Index>(thresholds.size()), x.rows() * x.cols());

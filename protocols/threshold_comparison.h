@@ -8,13 +8,15 @@
 
 namespace trefoil::protocols {
 
-/// The bits [x_j < t_k] as numbers, shared 2-of-2 between A and B of `opening` (empty at the dealer): row k for threshold k, column j
-/// for element j. One masked opening and one distributed comparison function key an element serve all thresholds.
-/// Pre:    |x - t| < 2^(width - 1) for every threshold; 2 <= width <= 64; `opening` is fresh.
-/// Cost:   1 round, width bits an element from A and from B; offline 3 (width - 1) + 1 words an element to each of A and B,
+/// The bits [x_j < t_k] as numbers, shared 2-of-2 between A and B of `opening` (empty at the dealer): row k
+/// for threshold k, column j for element j. One masked opening and one distributed comparison function key an
+/// element serve all thresholds. Pre:    |x - t| < 2^(width - 1) for every threshold; 2 <= width <= 64;
+/// `opening` is fresh. Cost:   1 round, width bits an element from A and from B; offline 3 (width - 1) + 1
+/// words an element to each of A and B,
 ///         and one more to B.
 /// Source: docs/protocols.md, "Many thresholds from one key".
-[[nodiscard]] mpc::RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, const mpc::ArithShare& x,
+[[nodiscard]] mpc::RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening,
+                                                  const mpc::ArithShare& x,
                                                   const std::vector<std::int64_t>& thresholds, int width);
 [[nodiscard]] mpc::Cost BelowThresholdsPairCost(mpc::Index count, int width);
 

@@ -23,11 +23,12 @@ RingMatrix LowPart(const RingMatrix& x) {
   return x.unaryExpr([](Word word) { return word & kLow63; });
 }
 
-/// Everything but the opening itself, which `open` does with the mask: with c = x + offset + r = c_m 2^63 + c_l and r likewise,
-/// x + offset = c_l - r_l + (c_m ^ r_m) 2^63, so the quotient is
-/// (c_l >> bits) - (r_l >> bits) + (c_m ^ r_m) 2^(63 - bits) - (offset >> bits), plus the carry of the low parts.
+/// Everything but the opening itself, which `open` does with the mask: with c = x + offset + r = c_m 2^63 +
+/// c_l and r likewise, x + offset = c_l - r_l + (c_m ^ r_m) 2^63, so the quotient is (c_l >> bits) - (r_l >>
+/// bits) + (c_m ^ r_m) 2^(63 - bits) - (offset >> bits), plus the carry of the low parts.
 template <typename Open>
-mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, int bits, Range range, Open open) {
+mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, int bits, Range range,
+                               Open open) {
   const RingMatrix mask = opening.DrawMask(rows, cols);
   RingMatrix of_mask;
   if (opening.dealer()) of_mask = mpc::Stacked(ShiftDown(LowPart(mask), bits), ShiftDown(mask, 63));
@@ -66,7 +67,8 @@ mpc::ArithShare Truncate(mpc::Context& party, const mpc::AdditiveShare& x, int b
                         });
 }
 
-mpc::ArithShare TruncatePair(const MaskedOpening& opening, const RingMatrix& half, Index rows, Index cols, int bits) {
+mpc::ArithShare TruncatePair(const MaskedOpening& opening, const RingMatrix& half, Index rows, Index cols,
+                             int bits) {
   RequireBits(bits);
   return TruncateOpened(MaskedOpening::WithRolesOf(opening), rows, cols, bits, Range::kSigned,
                         [&](MaskedOpening& follow_up, Word offset, const RingMatrix& mask) {
@@ -88,12 +90,13 @@ mpc::Cost TruncateProductCost(Index count) {
   return Then(Then(dealt, opening), PairExchangeCost(word)).WithTurn();
 }
 
-mpc::ArithShare MultiplyTruncate(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y, int bits,
-                                 Range range) {
+mpc::ArithShare MultiplyTruncate(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y,
+                                 int bits, Range range) {
   return Truncate(party, LocalProduct(x, y), bits, range);
 }
 
-mpc::ArithShare MatMulTruncate(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y, int bits) {
+mpc::ArithShare MatMulTruncate(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y,
+                               int bits) {
   return Truncate(party, LocalMatrixProduct(party, x, y), bits);
 }
 

@@ -12,33 +12,39 @@ enum class Range {
 };
 
 /// Divides each element by 2^bits with stochastic rounding:
-///   y = floor(x / 2^bits) + B,  P[B = 1] = frac(x / 2^bits), so E[y] = x / 2^bits and |error| < 1. Never wraps.
+///   y = floor(x / 2^bits) + B,  P[B = 1] = frac(x / 2^bits), so E[y] = x / 2^bits and |error| < 1. Never
+///   wraps.
 ///
 /// Pre:     1 <= bits <= 62; x in `range`.
 /// Cost:    2 rounds, 6 words an element (2 of them offline).
 /// Throws:  ContractError if bits is out of range (before anything is sent); NetworkError, ProtocolError.
-/// Secrecy: semi-honest, one corruption. The coin's threshold is known to all three, so the ideal functionality publishes
+/// Secrecy: semi-honest, one corruption. The coin's threshold is known to all three, so the ideal
+/// functionality publishes
 ///          it: a bound on a result must hold for both outcomes.
-/// Source:  docs/protocols.md, "Truncation" (masked opening with a dealer; exact since |x| is below half of the ring).
-[[nodiscard]] mpc::ArithShare Truncate(mpc::Context& party, const mpc::ArithShare& x, int bits, Range range = Range::kSigned);
+/// Source:  docs/protocols.md, "Truncation" (masked opening with a dealer; exact since |x| is below half of
+/// the ring).
+[[nodiscard]] mpc::ArithShare Truncate(mpc::Context& party, const mpc::ArithShare& x, int bits,
+                                       Range range = Range::kSigned);
 [[nodiscard]] mpc::Cost TruncateCost(mpc::Index count);
 
 /// The same for a 3-of-3 sharing, so that a local product is truncated without being re-shared first.
 /// Cost: 2 rounds, 8 words an element (2 of them offline).
-[[nodiscard]] mpc::ArithShare Truncate(mpc::Context& party, const mpc::AdditiveShare& x, int bits, Range range = Range::kSigned);
+[[nodiscard]] mpc::ArithShare Truncate(mpc::Context& party, const mpc::AdditiveShare& x, int bits,
+                                       Range range = Range::kSigned);
 [[nodiscard]] mpc::Cost TruncateProductCost(mpc::Index count);
 
 /// The product, then truncated, fused. Pre: the product is in `range`. Cost: 2 rounds, 8 words an element.
-[[nodiscard]] mpc::ArithShare MultiplyTruncate(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y,
-                                               int bits, Range range = Range::kSigned);
+[[nodiscard]] mpc::ArithShare MultiplyTruncate(mpc::Context& party, const mpc::ArithShare& x,
+                                               const mpc::ArithShare& y, int bits,
+                                               Range range = Range::kSigned);
 
 /// The matrix product, then truncated, fused. Cost: 2 rounds, 8 words an element of the result.
-[[nodiscard]] mpc::ArithShare MatMulTruncate(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y,
-                                             int bits);
+[[nodiscard]] mpc::ArithShare MatMulTruncate(mpc::Context& party, const mpc::ArithShare& x,
+                                             const mpc::ArithShare& y, int bits);
 
-/// Truncates a value that A and B of `opening` share 2-of-2 (`half`; unused at the dealer), with the same roles.
-/// Cost: 2 rounds, 6 words an element (2 of them offline); no turn.
-[[nodiscard]] mpc::ArithShare TruncatePair(const MaskedOpening& opening, const mpc::RingMatrix& half, mpc::Index rows,
-                                           mpc::Index cols, int bits);
+/// Truncates a value that A and B of `opening` share 2-of-2 (`half`; unused at the dealer), with the same
+/// roles. Cost: 2 rounds, 6 words an element (2 of them offline); no turn.
+[[nodiscard]] mpc::ArithShare TruncatePair(const MaskedOpening& opening, const mpc::RingMatrix& half,
+                                           mpc::Index rows, mpc::Index cols, int bits);
 
 }  // namespace trefoil::protocols

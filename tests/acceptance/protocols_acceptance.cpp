@@ -1,5 +1,5 @@
-// Truncation on 2^24 random values and the inverse square root on 10^5 inputs, over three in-process parties with fresh keys.
-// Prints what was measured; exits with 0 if every bound held, else 1.
+// Truncation on 2^24 random values and the inverse square root on 10^5 inputs, over three in-process parties
+// with fresh keys. Prints what was measured; exits with 0 if every bound held, else 1.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -50,22 +50,26 @@ bool CheckTruncation(int bits) {
     RingMatrix x(kChunk, 1);
     // Uniform in [-2^61, 2^61).
     for (Index k = 0; k < kChunk; ++k) x(k, 0) = static_cast<mpc::Word>(mpc::Signed(stream.NextWord()) >> 2);
-    const auto opened = RunParties(Seed{static_cast<std::uint8_t>(stream.NextWord())}, [&](mpc::Context& party) {
-      return protocols::Reveal(party, protocols::Truncate(party, InsecureDeal(party, x), bits));
-    });
+    const auto opened =
+        RunParties(Seed{static_cast<std::uint8_t>(stream.NextWord())}, [&](mpc::Context& party) {
+          return protocols::Reveal(party, protocols::Truncate(party, InsecureDeal(party, x), bits));
+        });
     Accumulate(errors, x, opened[0], bits);
   }
   const auto count = static_cast<double>(errors.count);
   const double mean = errors.sum / count;
   const double standard_error = std::sqrt(errors.variance) / count;
   const bool passed = errors.largest < 1 && std::abs(mean) <= 5 * standard_error;
-  std::printf("%s truncation by %d bits: %lld values, largest error %.6f units, mean %.3g units, %.2f standard errors\n",
-              passed ? "PASS" : "FAIL", bits, static_cast<long long>(errors.count), errors.largest, mean,
-              mean / standard_error);
+  std::printf(
+      "%s truncation by %d bits: %lld values, largest error %.6f units, mean %.3g units, %.2f standard "
+      "errors\n",
+      passed ? "PASS" : "FAIL", bits, static_cast<long long>(errors.count), errors.largest, mean,
+      mean / standard_error);
   return passed;
 }
 
-bool CheckInverseSqrt(const char* name, mpc::FixedShare (*function)(mpc::Context&, const mpc::FixedShare&), int f) {
+bool CheckInverseSqrt(const char* name, mpc::FixedShare (*function)(mpc::Context&, const mpc::FixedShare&),
+                      int f) {
   constexpr Index kCount = 100000;
   std::random_device device;
   std::mt19937_64 generator(device());
@@ -94,14 +98,17 @@ bool CheckInverseSqrt(const char* name, mpc::FixedShare (*function)(mpc::Context
     below_relative = std::max(below_relative, 1 - value / truth);
   }
   std::printf(
-      "%s %s, f = %d: %lld inputs, at most %.4f %% below and %.5f %% above the true value (where that has 1,024 units), at "
+      "%s %s, f = %d: %lld inputs, at most %.4f %% below and %.5f %% above the true value (where that has "
+      "1,024 units), at "
       "most %.3f units above; %lld beyond the charged %.5f %% + %.2f units\n",
-      beyond == 0 ? "PASS" : "FAIL", name, f, static_cast<long long>(kCount), 100 * below_relative, 100 * above_relative,
-      above_units, static_cast<long long>(beyond), 100 * excess.relative, excess.units);
+      beyond == 0 ? "PASS" : "FAIL", name, f, static_cast<long long>(kCount), 100 * below_relative,
+      100 * above_relative, above_units, static_cast<long long>(beyond), 100 * excess.relative, excess.units);
   return beyond == 0;
 }
 
-mpc::FixedShare InBulkForm(mpc::Context& party, const mpc::FixedShare& x) { return protocols::InverseSqrt(party, x); }
+mpc::FixedShare InBulkForm(mpc::Context& party, const mpc::FixedShare& x) {
+  return protocols::InverseSqrt(party, x);
+}
 
 mpc::FixedShare InLatencyForm(mpc::Context& party, const mpc::FixedShare& x) {
   return protocols::InverseSqrt(party, x, protocols::Form::kLatency);
@@ -114,7 +121,8 @@ int main() {
   using namespace trefoil;  // NOLINT(google-build-using-namespace): the program itself
   bool passed = CheckTruncation(16);
   for (const int f : {16, 20}) {
-    passed = CheckInverseSqrt("inverse square root, Protocol 1", protocols::InverseSqrtPublished, f) && passed;
+    passed =
+        CheckInverseSqrt("inverse square root, Protocol 1", protocols::InverseSqrtPublished, f) && passed;
     passed = CheckInverseSqrt("inverse square root, bulk form", InBulkForm, f) && passed;
     passed = CheckInverseSqrt("inverse square root, latency form", InLatencyForm, f) && passed;
   }

@@ -45,7 +45,8 @@ TEST(RandomStream, SetsEveryBitHalfOfTheTime) {
     const auto word = stream.NextWord();
     for (std::size_t bit = 0; bit < 64; ++bit) ones[bit] += static_cast<int>((word >> bit) & 1U);
   }
-  // Six standard deviations of a binomial: a right generator fails for one key in about 8 million (64 bits, normal tail).
+  // Six standard deviations of a binomial: a right generator fails for one key in about 8 million (64 bits,
+  // normal tail).
   const double tolerance = 6 * 0.5 * 256;
   for (const int count : ones) EXPECT_NEAR(count, kWords / 2, tolerance);
 }

@@ -13,7 +13,9 @@ namespace trefoil {
 namespace {
 
 template <typename T>
-concept Printable = requires(std::ostream& out, const T& value) { out << value; };
+concept Printable = requires(std::ostream& out, const T& value) {
+  out << value;
+};
 
 static_assert(!std::is_copy_constructible_v<SecretKey>);
 static_assert(!std::equality_comparable<SecretKey>);

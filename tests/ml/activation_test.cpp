@@ -16,7 +16,8 @@ TEST_P(ActivationTest, KeepsEveryErrorWithinItsBoundForAnyLogit) {
   constexpr int kBits = 16;
   const Activation activation = MakeActivation(GetParam(), 8, kBits);
   // |logit| < 2^62 is the truncation's range for the squared loss; the sigmoid takes any ring value.
-  const RingMatrix logits = GetParam() == Loss::kSquared ? RandomSigned(1, 2000, 1, 61) : RandomWords(1, 2000, 1);
+  const RingMatrix logits =
+      GetParam() == Loss::kSquared ? RandomSigned(1, 2000, 1, 61) : RandomWords(1, 2000, 1);
   const Outcome outcome = RunOn(
       Seed{1}, [&](mpc::Context& party) { return InsecureDeal(party, logits); },
       [&](mpc::Context& party, const mpc::ArithShare& share) {

@@ -36,7 +36,9 @@ TrainingSettings SettingsOf(const Case& c) {
 
 class StepTest : public testing::TestWithParam<Case> {};
 
-RingMatrix NoNoise(const StepPlan& plan) { return RingMatrix::Zero(plan.settings.features + 1, plan.columns); }
+RingMatrix NoNoise(const StepPlan& plan) {
+  return RingMatrix::Zero(plan.settings.features + 1, plan.columns);
+}
 
 TEST_P(StepTest, CostsWhatItDeclares) {
   const StepPlan plan = MakeStepPlan(SettingsOf(GetParam()));
@@ -67,11 +69,13 @@ TEST_P(StepTest, LeavesTheWeightsExactlyWhenTheBatchIsPadding) {
   EXPECT_TRUE((outcome.value == weights).all());
 }
 
-/// The gradient sum of one example on the lattice must stay within the certificate for any weights the ring can hold.
+/// The gradient sum of one example on the lattice must stay within the certificate for any weights the ring
+/// can hold.
 TEST_P(StepTest, NoExampleMovesTheSumByMoreThanTheSensitivity) {
   const StepPlan plan = MakeStepPlan(SettingsOf(GetParam()));
   for (const int bits : {8, 17, 30, 45, 62}) {
-    const RingMatrix weights = RandomSigned(static_cast<std::uint64_t>(bits), plan.settings.features + 1, plan.columns, bits);
+    const RingMatrix weights =
+        RandomSigned(static_cast<std::uint64_t>(bits), plan.settings.features + 1, plan.columns, bits);
     const OwnRecords records = MakeRecords(plan.settings, static_cast<std::uint64_t>(bits) + 100, 40);
     double largest = 0;
     for (const std::int64_t row : AllRows(records)) {
@@ -88,8 +92,8 @@ TEST_P(StepTest, NoExampleMovesTheSumByMoreThanTheSensitivity) {
             if (plan.settings.clipping == Clipping::kPublished) {
               return SumPublishedGradients(party, plan, in.first, errors);
             }
-            return protocols::Reshare(party,
-                                      SumGradients(party, in.first, ClipPerExample(party, plan, in.first, errors)));
+            return protocols::Reshare(
+                party, SumGradients(party, in.first, ClipPerExample(party, plan, in.first, errors)));
           });
       double squared = 0;
       for (Index k = 0; k < outcome.value.size(); ++k) {
@@ -110,8 +114,9 @@ INSTANTIATE_TEST_SUITE_P(Forms, StepTest,
                                          Case{"published", 3, Clipping::kPublished, Loss::kOneVsRest}),
                          [](const auto& info) { return info.param.name; });
 
-/// A hundred steps on the same batches, secure and plain, noise off. The secure clip factor is up to 6 % below the true one, so the plain
-/// side takes it from its own table only where nothing is clipped: the clip is above every gradient here.
+/// A hundred steps on the same batches, secure and plain, noise off. The secure clip factor is up to 6 %
+/// below the true one, so the plain side takes it from its own table only where nothing is clipped: the clip
+/// is above every gradient here.
 TEST(DpSgdStep, AgreesWithPlainDoublePrecisionAfterAHundredStepsUnclipped) {
   TrainingSettings settings = SmallSettings();
   settings.clip = 4;
@@ -124,7 +129,8 @@ TEST(DpSgdStep, AgreesWithPlainDoublePrecisionAfterAHundredStepsUnclipped) {
       },
       [&](mpc::Context& party, const auto& in) {
         mpc::FixedShare weights = in.second;
-        for (int step = 0; step < 100; ++step) weights = DpSgdStep(party, plan, in.first, weights, NoNoise(plan));
+        for (int step = 0; step < 100; ++step)
+          weights = DpSgdStep(party, plan, in.first, weights, NoNoise(plan));
         return weights.ring();
       });
   const double rate = std::ldexp(static_cast<double>(plan.step_size.mantissa), -plan.step_size.exponent);
@@ -136,8 +142,8 @@ TEST(DpSgdStep, AgreesWithPlainDoublePrecisionAfterAHundredStepsUnclipped) {
   for (int step = 0; step < 100; ++step) {
     plain.Step(x, Targets(settings, records.y), Eigen::MatrixXd::Zero(settings.features + 1, plan.columns));
   }
-  // The series is off by at most 0.0032 a prediction and the problem is convex: the weights stay within what that error can
-  // move them, far below their own size; fixed-point rounding alone would be 1e-4.
+  // The series is off by at most 0.0032 a prediction and the problem is convex: the weights stay within what
+  // that error can move them, far below their own size; fixed-point rounding alone would be 1e-4.
   const Eigen::MatrixXd secure = mpc::Decode(outcome.value, settings.fraction_bits);
   EXPECT_GT(plain.weights.cwiseAbs().maxCoeff(), 3.0);
   EXPECT_LE((secure - plain.weights).cwiseAbs().maxCoeff(), 0.05);
@@ -163,7 +169,8 @@ TEST(DpSgdStep, FactorisedAgreesWithPublishedClippingWithinTheClipTablesDeficit)
   };
   const Eigen::MatrixXd factorised = weights_with(Clipping::kFactorised);
   const Eigen::MatrixXd published = weights_with(Clipping::kPublished);
-  // One step from zero weights: each example's clipped gradient is at most 6 % (0.9 % in the published form) short.
+  // One step from zero weights: each example's clipped gradient is at most 6 % (0.9 % in the published form)
+  // short.
   const double update = settings.learning_rate / settings.expected_batch * 30 * settings.clip;
   EXPECT_LE((factorised - published).norm(), 0.06 * update);
   EXPECT_GT(published.norm(), 0.2 * update);

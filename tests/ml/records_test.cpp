@@ -31,7 +31,8 @@ TEST(EncodeRecords, KeepsTheLatticeNormWithinTheBoundAndRoundsTheSquareUp) {
       ASSERT_LE(squared, static_cast<unsigned __int128>(1) << (2 * f));
       ASSERT_EQ(encoded(row, settings.features), Word{1} << f);
       const auto with_bias = squared + (static_cast<unsigned __int128>(1) << (2 * f));
-      const auto norm = static_cast<unsigned __int128>(encoded(row, encoded.cols() - 1)) << (2 * f - plan.row_norm_bits);
+      const auto norm = static_cast<unsigned __int128>(encoded(row, encoded.cols() - 1))
+                        << (2 * f - plan.row_norm_bits);
       ASSERT_GE(norm, with_bias);
       ASSERT_LT(norm - with_bias, static_cast<unsigned __int128>(1) << (2 * f - plan.row_norm_bits));
     }

@@ -54,7 +54,8 @@ TEST_P(TrainTest, LearnsAndReleasesTheSameModelToAll) {
   EXPECT_GT(Accuracy(settings, *results[0].model), 0.75);  // guessing gives a third
 }
 
-INSTANTIATE_TEST_SUITE_P(SamplingModes, TrainTest, testing::Values(Sampling::kOwnerPoisson, Sampling::kPublic));
+INSTANTIATE_TEST_SUITE_P(SamplingModes, TrainTest,
+                         testing::Values(Sampling::kOwnerPoisson, Sampling::kPublic));
 
 TEST(Train, ReleasesOnlyToTheNamedParties) {
   TrainingSettings settings = SmallSettings();

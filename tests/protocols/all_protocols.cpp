@@ -12,6 +12,7 @@
 #include "protocols/piecewise_polynomial.h"
 #include "protocols/reveal.h"
 #include "protocols/sigmoid.h"
+#include "protocols/threshold_comparison.h"
 #include "protocols/truncate.h"
 
 namespace trefoil::protocols {
@@ -125,6 +126,31 @@ std::vector<ProtocolCase> MakeFunctions() {
   };
 }
 
+/// Those that have a latency form, in it.
+std::vector<ProtocolCase> MakeLatencyForms() {
+  std::vector<ProtocolCase> cases = {
+      {"BelowThresholds",
+       [](Context& party, Index n, Word x) {
+         return Of(BelowThresholds(party, Trivial(party, x, n), {-5000, 70000, 100000}, 40));
+       }},
+      {"EvaluateLatency",
+       [](Context& party, Index n, Word x) {
+         return Of(Evaluate(party, SomePolynomial(), Trivial(party, x, n), Form::kLatency));
+       }},
+      {"ClipFactorLatency",
+       [](Context& party, Index n, Word x) {
+         return Of(ClipFactor(party, MakeClipTable(0.5, 8, 40, Form::kLatency), Trivial(party, x, n)));
+       }},
+      {"InverseSqrtLatency",
+       [](Context& party, Index n, Word x) {
+         return Of(InverseSqrt(party, FixedShare(Trivial(party, x, n), kScale), Form::kLatency));
+       }},
+  };
+  // A comparison function key takes some kilobytes.
+  for (ProtocolCase& protocol : cases) protocol.sample = 1024;
+  return cases;
+}
+
 void Append(std::vector<ProtocolCase>& all, const std::vector<ProtocolCase>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
@@ -149,6 +175,7 @@ const std::vector<ProtocolCase>& FreshSharings() {
     Append(cases, MakeTruncations());
     Append(cases, MakeConversions());
     Append(cases, MakeFunctions());
+    Append(cases, MakeLatencyForms());
     return cases;
   }();
   return kCases;

@@ -20,6 +20,7 @@ struct Output {
 struct ProtocolCase {
   std::string name;
   std::function<Output(mpc::Context& party, mpc::Index count, mpc::Word secret)> run;
+  mpc::Index sample = 4096;  ///< how many elements a statistical test takes
 };
 
 /// Those whose result is shared afresh: each component, and each party's pair of components, is uniform.

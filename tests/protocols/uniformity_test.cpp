@@ -28,7 +28,6 @@ using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
 constexpr double kFalseAlarm = 1e-9;
-constexpr Index kCount = 4096;
 constexpr std::array<Word, 3> kSecrets{1, 0x12345, Word{77} << 16};
 
 using Symbols = std::vector<std::uint8_t>;
@@ -126,7 +125,7 @@ Observed RunProtocol(const ProtocolCase& protocol, int turn, const std::array<st
   Observed run;
   run.outputs = RunPartiesOver(MakeRecordingTransports(run.transcripts), make_prss, [&](mpc::Context& party) {
     for (int k = 0; k < turn; ++k) (void)party.NextRoles();
-    return protocol.run(party, kCount, kSecrets[static_cast<std::size_t>(turn)]);
+    return protocol.run(party, protocol.sample, kSecrets[static_cast<std::size_t>(turn)]);
   });
   return run;
 }
@@ -278,7 +277,8 @@ TEST(BitDecompose, SharesAllBitsAfreshButTheLowest) {
     ExpectUniform(Pack(lowest[a]), "A's mask of bit 0");
     ExpectUniform(Pack(lowest[(a + 1) % 3]), "A's message of bit 0");
     // Component 0 of the trivial sharing is the secret, the others are zero.
-    const BitMatrix third = mpc::ToPlanes(RingMatrix::Constant(kCount, 1, turn == 1 ? secret : 0), 1);
+    const BitMatrix third =
+        mpc::ToPlanes(RingMatrix::Constant(lowest[a].count(), 1, turn == 1 ? secret : 0), 1);
     EXPECT_TRUE((lowest[(a + 2) % 3].words() == third.words()).all());
   }
 }

@@ -6,15 +6,16 @@
 
 namespace trefoil::reference {
 
-/// DP-SGD for one-vs-rest logistic regression in double precision, one example at a time: what the secure training is
-/// compared with. Rows of x carry no bias entry; a bias of 1 is appended here.
+/// DP-SGD for one-vs-rest logistic regression in double precision, one example at a time: what the secure
+/// training is compared with. Rows of x carry no bias entry; a bias of 1 is appended here.
 struct PlainDpSgd {
   Eigen::MatrixXd weights;  ///< (p + 1) x c, zero at first
   double clip = 1;
   double learning_rate = 1;
   double expected_batch = 1;
 
-  /// One step on the given rows; `noise` is added to the sum of clipped gradients. `targets` is B x c of 0 and 1.
+  /// One step on the given rows; `noise` is added to the sum of clipped gradients. `targets` is B x c of 0
+  /// and 1.
   void Step(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& targets, const Eigen::MatrixXd& noise) {
     Eigen::MatrixXd sum = noise;
     for (Eigen::Index j = 0; j < rows.rows(); ++j) {

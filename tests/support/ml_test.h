@@ -26,7 +26,8 @@ inline ml::TrainingSettings SmallSettings() {
 }
 
 /// Records whose class shows in their features, from a fixed seed; some rows longer than 1.
-inline ml::OwnRecords MakeRecords(const ml::TrainingSettings& settings, std::uint64_t seed, mpc::Index count) {
+inline ml::OwnRecords MakeRecords(const ml::TrainingSettings& settings, std::uint64_t seed,
+                                  mpc::Index count) {
   std::mt19937_64 generator(seed);
   std::normal_distribution<float> normal;
   ml::OwnRecords records;
@@ -76,7 +77,8 @@ inline ml::Batch DealBatch(mpc::Context& party, const ml::StepPlan& plan, const 
   return ToBatch(plan, InsecureDeal(party, EncodeRecords(plan, records, AllRows(records), height)));
 }
 
-inline mpc::FixedShare DealWeights(mpc::Context& party, const ml::StepPlan& plan, const mpc::RingMatrix& weights) {
+inline mpc::FixedShare DealWeights(mpc::Context& party, const ml::StepPlan& plan,
+                                   const mpc::RingMatrix& weights) {
   return {InsecureDeal(party, weights), plan.settings.fraction_bits};
 }
 
