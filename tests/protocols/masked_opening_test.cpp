@@ -46,7 +46,7 @@ auto RunWithTurn(int turn, Step step) {
       values[a],
       values[b],
       values[dealer],
-      {transcripts[a].size(), transcripts[b].size(), transcripts[dealer].size()}};
+      {CountReceived(transcripts[a]), CountReceived(transcripts[b]), CountReceived(transcripts[dealer])}};
 }
 
 class MaskedOpeningTest : public testing::TestWithParam<int> {};
@@ -162,7 +162,6 @@ TEST_P(MaskedOpeningTest, OpensBitsToAAndB) {
 TEST_P(MaskedOpeningTest, ResharesAPairsSharingToAllThree) {
   const RingMatrix of_a = RandomWords(7, kRows, kCols);
   const RingMatrix of_b = RandomWords(8, kRows, kCols);
-  std::array<Transcript, 3> transcripts;
   const auto roles = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
     const RingMatrix half = opening.dealer() ? RingMatrix() : opening.first() ? of_a : of_b;
     const mpc::ArithShare share = opening.Reshare(half, kRows, kCols);

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -8,14 +9,22 @@
 
 namespace trefoil::testing_support {
 
-/// What a party has received, in its program's order.
-struct Received {
-  int from = 0;
+/// A message that a party has sent or received.
+struct Event {
+  bool received = false;
+  int peer = 0;
   net::Bytes payload;
 };
-using Transcript = std::vector<Received>;
 
-/// NOT SECRET: keeps a copy of every payload that a party receives. The transcript outlives the transport.
+/// All of them, in the order of the party's program.
+using Transcript = std::vector<Event>;
+
+inline std::size_t CountReceived(const Transcript& transcript) {
+  return static_cast<std::size_t>(
+      std::count_if(transcript.begin(), transcript.end(), [](const Event& event) { return event.received; }));
+}
+
+/// NOT SECRET: keeps a copy of every payload. The transcript outlives the transport.
 class RecordingTransport final : public net::Transport {
  public:
   RecordingTransport(std::unique_ptr<net::Transport> inner, Transcript& transcript)
@@ -24,10 +33,13 @@ class RecordingTransport final : public net::Transport {
   void Abort(net::AbortReason reason) noexcept override { inner_->Abort(reason); }
 
  protected:
-  void Write(int peer, net::Message message) override { WriteThrough(*inner_, peer, std::move(message)); }
+  void Write(int peer, net::Message message) override {
+    transcript_.push_back({.received = false, .peer = peer, .payload = message.payload});
+    WriteThrough(*inner_, peer, std::move(message));
+  }
   net::Message Read(int peer) override {
     net::Message message = ReadThrough(*inner_, peer);
-    transcript_.push_back({.from = peer, .payload = message.payload});
+    transcript_.push_back({.received = true, .peer = peer, .payload = message.payload});
     return message;
   }
 
