@@ -107,11 +107,14 @@ void ReportStep(Run& run, ProgressFile& progress, const ml::StepReport& report) 
     throw StoppedError(fmt::format("stopped by signal {} after step {}", int{stop_signal}, report.step));
 }
 
-void WriteResults(Run& run, ml::TrainingResult& result, const net::MeshTransport& mesh, double seconds) {
-  result.record.job_hash = JobHash(run.job);
-  result.record.run_id = ToHex(mesh.session());
+void KeepRecord(const Run& run, dp::TrainingRecord record, const net::MeshTransport& mesh) {
+  record.job_hash = JobHash(run.job);
+  record.run_id = ToHex(mesh.session());
+  WriteRecord(run.folder / "record.json", record);
+}
+
+void WriteResults(Run& run, const ml::TrainingResult& result, double seconds) {
   const auto epsilons = dp::Epsilons(result.record, run.job.privacy.delta);
-  WriteRecord(run.folder / "record.json", result.record);
   if (result.model) SaveModel(run.folder / "model.npz", *result.model, run.job);
   WriteSummary(run.folder / "summary.json", {.job = run.job.name,
                                              .steps = run.settings.steps,
@@ -136,9 +139,11 @@ void TrainConnected(Run& run, net::MeshTransport& mesh, const ml::OwnRecords& ow
   mpc::Context context(mesh, mpc::AgreeOnKeys(mesh), pool);
   ProgressFile progress(run.folder / "progress.csv");
   StopBetweenSteps();
-  auto result = ml::Train(context, run.settings, own,
-                          [&](const ml::StepReport& report) { ReportStep(run, progress, report); });
-  WriteResults(run, result, mesh, std::chrono::duration<double>(Clock::now() - start).count());
+  const auto result =
+      ml::Train(context, run.settings, own,
+                {.on_step = [&](const ml::StepReport& report) { ReportStep(run, progress, report); },
+                 .on_record = [&](const dp::TrainingRecord& record) { KeepRecord(run, record, mesh); }});
+  WriteResults(run, result, std::chrono::duration<double>(Clock::now() - start).count());
 }
 
 net::AbortReason ReasonFor(const std::exception& error) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "dp/bernoulli.h"
 
 namespace trefoil::ml {
 namespace {
@@ -43,14 +44,6 @@ Word RoundedUp(const StepPlan& plan, std::uint64_t squared) {
   return (squared + ((std::uint64_t{1} << shift) - 1)) >> shift;
 }
 
-std::uint64_t UniformBelow(RandomStream& coins, std::uint64_t bound) {
-  const std::uint64_t reject_from = ~std::uint64_t{0} - (~std::uint64_t{0} % bound + 1) % bound;
-  for (;;) {
-    const std::uint64_t word = coins.NextWord();
-    if (word <= reject_from) return word % bound;
-  }
-}
-
 mpc::ArithShare Columns(const mpc::ArithShare& x, Index first, Index count) {
   return {x.own().middleCols(first, count), x.next().middleCols(first, count)};
 }
@@ -65,6 +58,7 @@ RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own, const std:
   const Word one = Word{1} << plan.settings.fraction_bits;
   RingMatrix out = RingMatrix::Zero(height, EncodedColumns(plan));
   for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (rows[k] == kPadding) continue;
     const auto to = static_cast<Index>(k);
     const std::uint64_t squared = EncodeRow(plan, own, rows[k], out, to);
     out(to, features) = one;
@@ -99,9 +93,19 @@ std::vector<std::int64_t> DrawRows(RandomStream& coins, std::int64_t count, doub
     if (coins.NextWord() < threshold || all) rows.push_back(row);
   }
   while (static_cast<std::int64_t>(rows.size()) > most) {
-    std::swap(rows[UniformBelow(coins, rows.size())], rows.back());
+    std::swap(rows[dp::UniformBelow<std::uint64_t>(coins, rows.size())], rows.back());
     rows.pop_back();
   }
+  return rows;
+}
+
+std::vector<std::int64_t> PlaceRows(RandomStream& coins, std::vector<std::int64_t> rows,
+                                    std::int64_t height) {
+  Require(static_cast<std::int64_t>(rows.size()) <= height, "PlaceRows: more rows than slots");
+  rows.resize(static_cast<std::size_t>(height), kPadding);
+  // Fisher and Yates.
+  for (std::size_t k = rows.size(); k > 1; --k)
+    std::swap(rows[k - 1], rows[dp::UniformBelow<std::uint64_t>(coins, k)]);
   return rows;
 }
 

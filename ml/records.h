@@ -9,10 +9,13 @@
 
 namespace trefoil::ml {
 
-/// A party's own records as it inputs them: `rows` lists the records, and zero rows fill up to `height`.
-/// Columns: x (p), the mask bit, y (c), the squared row norm. A row's lattice norm never exceeds R: it is
-/// scaled down to it where needed, and rounded towards zero. Throws: DataError on a value that is not finite
-/// or a class out of range.
+/// A slot of a batch without a record.
+inline constexpr std::int64_t kPadding = -1;
+
+/// A party's own records as it inputs them: slot k holds record rows[k], or zeros where that is kPadding or
+/// there is none up to `height`. Columns: x (p), the mask bit, y (c), the squared row norm. A row's lattice
+/// norm never exceeds R: it is scaled down to it where needed, and rounded towards zero. Throws: DataError on
+/// a value that is not finite or a class out of range.
 [[nodiscard]] mpc::RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own,
                                             const std::vector<std::int64_t>& rows, std::int64_t height);
 
@@ -26,5 +29,11 @@ namespace trefoil::ml {
 /// at random.
 [[nodiscard]] std::vector<std::int64_t> DrawRows(RandomStream& coins, std::int64_t count, double rate,
                                                  std::int64_t most);
+
+/// The rows in slots that are drawn uniformly, the other of `height` slots being padding. The coins of
+/// truncations are known by slot; with private slots, two data sets that differ by a record give the same
+/// distribution of all other rows over coins (docs/privacy.md).
+[[nodiscard]] std::vector<std::int64_t> PlaceRows(RandomStream& coins, std::vector<std::int64_t> rows,
+                                                  std::int64_t height);
 
 }  // namespace trefoil::ml

@@ -126,16 +126,22 @@ constexpr double kLargestSigma = 1000;
 
 /// The truncations of logits need |Z| < 2^62 where Z is not taken modulo a period: the weights grow by at
 /// most the largest update a step.
-void CheckLogitRange(const StepPlan& plan) {
+void CheckLogitRange(const StepPlan& plan, double sigma) {
   if (plan.activation.loss != Loss::kSquared) return;
-  const double update = GradientRange(plan, plan.settings.sigma.value_or(10)) *
-                        static_cast<double>(plan.step_size.mantissa) *
+  const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) *
                         std::ldexp(1.0, -plan.step_size.exponent - plan.gradient_bits);
   const double weights = update * plan.settings.steps;
   const double logit =
       dp::RowBound(plan.example) * std::sqrt(static_cast<double>(plan.settings.features + 1)) * weights;
   if (std::ldexp(logit, 2 * plan.settings.fraction_bits) >= std::ldexp(1.0, kRangeBits))
     RangeError("a logit");
+}
+
+/// C times the inverse square root of the smallest norm, before its truncation.
+void CheckPublishedRange(const TrainingSettings& settings) {
+  const double factor =
+      settings.clip * std::exp2(2.5 * settings.fraction_bits) * 1.01;  // 1 % for the rounding of the root
+  if (factor >= std::ldexp(1.0, kRangeBits)) RangeError("a clip factor in published form");
 }
 
 double OnSigmaLattice(double sigma) {
@@ -179,8 +185,8 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
     plan.clip = protocols::MakeClipTable(settings.clip, dp::SquaredGradientBound(plan.example, slack),
                                          plan.row_norm_bits + 2 * settings.fraction_bits, form);
   }
+  if (settings.clipping == Clipping::kPublished) CheckPublishedRange(settings);
   plan.step_size = ChooseStepSize(plan, std::min(settings.sigma.value_or(10), kLargestSigma));
-  CheckLogitRange(plan);
   plan.batch_rows = LargestBatch(settings);
   return plan;
 }
@@ -224,6 +230,7 @@ double ChooseSigma(const StepPlan& plan, std::int64_t max_participation) {
       std::ldexp(1.0, kRangeBits)) {
     RangeError("the noisy gradient times the learning rate");
   }
+  CheckLogitRange(plan, sigma);
   if (sigma > 0)
     (void)dp::DiscreteGaussian(NoiseVariance(plan, sigma));  // refuses noise too narrow for the lattice
   return sigma;

@@ -63,7 +63,7 @@ class OwnerPoissonSource final : public BatchSource {
     }
     const std::int64_t most = shapes[static_cast<std::size_t>(party.self())].rows;
     const double rate = EventOf(plan_, 1, 1, 0).sampling_rate;
-    const auto rows = DrawRows(coins_, own_.x.rows(), rate, most);
+    const auto rows = PlaceRows(coins_, DrawRows(coins_, own_.x.rows(), rate, most), most);
     const auto shares = protocols::InputEach(party, EncodeRecords(plan_, own_, rows, most), shapes);
     return ToBatch(plan_, Stacked(Stacked(shares[0], shares[1]), shares[2]));
   }
@@ -90,8 +90,9 @@ class PublicSource final : public BatchSource {
     }
     std::vector<std::int64_t> all(static_cast<std::size_t>(own.x.rows()));
     std::iota(all.begin(), all.end(), 0);
-    const RingMatrix encoded =
-        EncodeRecords(plan, own, all, plan.settings.rows[static_cast<std::size_t>(party.self())]);
+    const std::int64_t capacity = plan.settings.rows[static_cast<std::size_t>(party.self())];
+    auto slots = RandomStream::FromSystem();
+    const RingMatrix encoded = EncodeRecords(plan, own, PlaceRows(slots, std::move(all), capacity), capacity);
     const auto shares = protocols::InputEach(party, encoded, shapes);
     data_ = Stacked(Stacked(shares[0], shares[1]), shares[2]);
   }
@@ -195,7 +196,7 @@ PrivacyPlan MakePlan(const TrainingSettings& settings) {
 }
 
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
-                     const std::function<void(const StepReport&)>& on_step) {
+                     const TrainingHooks& hooks) {
   (void)MakeStepPlan(settings);  // refuses bad settings before anything is sent
   CheckOwnRecords(settings, own, party.self());
   const StepPlan plan = FasterPlan(settings, ExpectedBatchRows(settings), protocols::MeasureLink(party));
@@ -207,7 +208,7 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   if (sigma > 0) sampler.emplace(NoiseVariance(plan, sigma));
   RandomStream noise = RandomStream::FromSystem();
   FixedShare weights(ArithShare::Zero(settings.features + 1, plan.columns), settings.fraction_bits);
-  Progress progress(party, plan, sigma, on_step);
+  Progress progress(party, plan, sigma, hooks.on_step);
   progress.Report(0, 0);
   for (int step = 0; step < settings.steps; ++step) {
     const Batch batch = source->Next(party, step);
@@ -215,11 +216,15 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
     progress.Report(step + 1, source->MaxParticipation(step + 1));
   }
   const std::int64_t participation = source->MaxParticipation(settings.steps);
-  return {.plan = PlanOf(plan, sigma, participation),
-          .record = {.job_hash = {},
-                     .run_id = {},
-                     .events = {EventOf(plan, sigma, settings.steps, participation)}},
-          .model = Release(party, settings, weights)};
+  TrainingResult result{.plan = PlanOf(plan, sigma, participation),
+                        .record = {.job_hash = {},
+                                   .run_id = {},
+                                   .events = {EventOf(plan, sigma, settings.steps, participation)}},
+                        .model = {}};
+  // The record is kept before anything is released: who dies in between has released nothing unrecorded.
+  hooks.on_record(result.record);
+  result.model = Release(party, settings, weights);
+  return result;
 }
 
 }  // namespace trefoil::ml

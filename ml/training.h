@@ -88,12 +88,17 @@ struct OwnRecords {
 /// epsilon out of reach, a value out of its domain.
 [[nodiscard]] PrivacyPlan MakePlan(const TrainingSettings& settings);
 
-/// Secure DP-SGD (PEA, Protocol 3) from zero weights. Blocks until all steps are done; `on_step` is called
-/// after each (and once with step 0 when the parties have agreed and the set-up is done). Throws ConfigError
-/// as MakePlan; DataError if own records do not fit the settings; NetworkError or ProtocolError if a peer
-/// fails.
+/// What the caller is told of while a training runs.
+struct TrainingHooks {
+  std::function<void(const StepReport&)> on_step;  ///< after each step, and once with step 0
+  std::function<void(const dp::TrainingRecord&)>
+      on_record;  ///< when all steps are done, before the weights are opened
+};
+
+/// Secure DP-SGD (PEA, Protocol 3) from zero weights. Blocks until all steps are done. What a hook throws
+/// ends the training. Throws ConfigError as MakePlan; DataError if own records do not fit the settings;
+/// NetworkError or ProtocolError if a peer fails.
 [[nodiscard]] TrainingResult Train(mpc::Context& party, const TrainingSettings& settings,
-                                   const OwnRecords& own,
-                                   const std::function<void(const StepReport&)>& on_step);
+                                   const OwnRecords& own, const TrainingHooks& hooks);
 
 }  // namespace trefoil::ml

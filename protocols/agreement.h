@@ -11,7 +11,7 @@ namespace trefoil::protocols {
 /// Throws: ConfigError naming the party that holds another text; NetworkError, ProtocolError.
 void RequireSameEverywhere(mpc::Context& party, const std::string& text, const std::string& what);
 
-/// A seed that no party chose alone, known to all: the sum of one random seed from each.
+/// A seed that no party chose alone, known to all: the exclusive or of one random seed from each.
 /// Semi-honest: a party that waits for the others' seeds could choose the result.
 /// Cost:   1 round, 64 bytes from each party.
 [[nodiscard]] SecretKey JointSeed(mpc::Context& party);

@@ -11,6 +11,9 @@ namespace {
 
 constexpr int kCoefficientBits = 58;          // a factor of 1 is 2^58 before the last truncation
 constexpr double kUnitsOfClipSquared = 1024;  // C^2 is at least that many units of the narrowed s
+// Up to here a slope is rounded by so little that no factor falls below zero, and the bounds of the header
+// hold.
+constexpr double kLargestNarrowed = 549755813888.0;  // 2^39
 constexpr double kTangentPoint =
     1.48;  // of a piece [t, 2t]: makes the deficits at both ends about equal (4.5 %)
 
@@ -39,6 +42,10 @@ ClipTable LinearTable(double clip, double s_max, int input_bits) {
   const double clip_squared = std::ldexp(clip * clip, norm_bits);
   const double clip_in_units = std::sqrt(clip_squared);
   const double last = std::ldexp(s_max, norm_bits) + 1;
+  if (last > kLargestNarrowed) {
+    throw ConfigError("privacy.clip: found " + std::to_string(clip) +
+                      ", too small beside the largest gradient; raise it, or lower features.row_norm");
+  }
   PiecewisePolynomial pieces;
   // Up to here even the next unit is within C^2: the factor is 1, exactly (the truncation of 2^58 by 38 bits
   // has no coin).

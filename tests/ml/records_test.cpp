@@ -1,5 +1,7 @@
 #include "ml/records.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -72,6 +74,28 @@ TEST(DrawRows, TakesEachRowAtTheRateOnceAndNeverMoreThanTheLimit) {
     EXPECT_EQ(rows.size(), 20U);
     EXPECT_EQ(std::set<std::int64_t>(rows.begin(), rows.end()).size(), 20U);
   }
+}
+
+TEST(PlaceRows, PutsEachRowIntoEverySlotEquallyOften) {
+  RandomStream coins(InsecureKey(Seed{3}, 0));
+  constexpr int kDraws = 20000;
+  constexpr std::size_t kSlots = 6;
+  std::array<double, kSlots> slot_of_row{};
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const auto slots = PlaceRows(coins, {7, 9}, kSlots);
+    ASSERT_EQ(slots.size(), kSlots);
+    ASSERT_EQ(std::count(slots.begin(), slots.end(), kPadding), 4);
+    ASSERT_EQ(std::count(slots.begin(), slots.end(), 9), 1);
+    ++slot_of_row[static_cast<std::size_t>(std::find(slots.begin(), slots.end(), 7) - slots.begin())];
+  }
+  // Five standard deviations for each of six slots: a right build fails for one key in 290,000.
+  for (const double count : slot_of_row)
+    EXPECT_NEAR(count, kDraws / 6.0, 5 * std::sqrt(kDraws / 6.0 * 5 / 6));
+}
+
+TEST(PlaceRows, RefusesMoreRowsThanSlots) {
+  RandomStream coins(InsecureKey(Seed{4}, 0));
+  EXPECT_THROW((void)PlaceRows(coins, {1, 2, 3}, 2), ContractError);
 }
 
 TEST(DrawRows, DropsUniformlyAboveTheLimit) {

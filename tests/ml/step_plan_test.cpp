@@ -74,6 +74,16 @@ TEST(MakeStepPlan, RefusesValuesOutsideTheirDomain) {
   refused([](TrainingSettings& s) { s.logit_bound = 100; });
 }
 
+TEST(MakeStepPlan, RefusesPublishedClippingWhoseFactorCanLeaveTheRing) {
+  TrainingSettings settings = SmallSettings();
+  settings.clipping = Clipping::kPublished;
+  settings.fraction_bits = 24;
+  settings.clip = 4;
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+  settings.clip = 2;
+  EXPECT_NO_THROW((void)MakeStepPlan(settings));
+}
+
 TEST(MakePlan, MeetsTheTargetForTheAdversaryItIsAgainst) {
   TrainingSettings settings = MnistSettings();
   const PrivacyPlan outsider = MakePlan(settings);

@@ -12,12 +12,13 @@ namespace {
 using mpc::Index;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-void Quiet(const StepReport&) {}
+const TrainingHooks kQuiet{.on_step = [](const StepReport&) {},
+                           .on_record = [](const dp::TrainingRecord&) {}};
 
 std::array<TrainingResult, 3> TrainSmall(const TrainingSettings& settings) {
   return RunParties(Seed{1}, [&](mpc::Context& party) {
     const OwnRecords own = MakeRecords(settings, 10 + static_cast<std::uint64_t>(party.self()), 40);
-    return Train(party, settings, own, Quiet);
+    return Train(party, settings, own, kQuiet);
   });
 }
 
@@ -108,7 +109,9 @@ TEST(Train, ReportsEveryStepWithTheEpsilonSoFar) {
   const auto reports = RunParties(Seed{2}, [&](mpc::Context& party) {
     std::vector<StepReport> seen;
     const OwnRecords own = MakeRecords(settings, 3, 20);
-    (void)Train(party, settings, own, [&](const StepReport& report) { seen.push_back(report); });
+    (void)Train(party, settings, own,
+                {.on_step = [&](const StepReport& report) { seen.push_back(report); },
+                 .on_record = [](const dp::TrainingRecord&) {}});
     return seen;
   });
   ASSERT_EQ(reports[0].size(), 5U);
@@ -120,19 +123,38 @@ TEST(Train, ReportsEveryStepWithTheEpsilonSoFar) {
   }
 }
 
+TEST(Train, KeepsTheRecordBeforeItReleases) {
+  TrainingSettings settings = SmallSettings();
+  settings.steps = 2;
+  const auto rounds = RunParties(Seed{6}, [&](mpc::Context& party) {
+    std::uint64_t at_record = 0;
+    const OwnRecords own = MakeRecords(settings, 3, 20);
+    (void)Train(party, settings, own,
+                {.on_step = [](const StepReport&) {},
+                 .on_record =
+                     [&](const dp::TrainingRecord& record) {
+                       EXPECT_EQ(record.events.at(0).steps, 2);
+                       at_record = party.transport().counters().messages;
+                     }});
+    // Every party sends its part of the release to the party after it.
+    return party.transport().counters().messages - at_record;
+  });
+  EXPECT_EQ(rounds, (std::array<std::uint64_t, 3>{1, 1, 1}));
+}
+
 TEST(Train, RefusesMoreRowsThanDeclaredAndOtherFeatures) {
   TrainingSettings settings = SmallSettings();
   settings.steps = 1;
   EXPECT_THROW((void)RunParties(Seed{3},
                                 [&](mpc::Context& party) {
-                                  return Train(party, settings, MakeRecords(settings, 1, 41), Quiet);
+                                  return Train(party, settings, MakeRecords(settings, 1, 41), kQuiet);
                                 }),
                DataError);
   TrainingSettings wider = settings;
   wider.features = 7;
   EXPECT_THROW((void)RunParties(Seed{4},
                                 [&](mpc::Context& party) {
-                                  return Train(party, settings, MakeRecords(wider, 1, 20), Quiet);
+                                  return Train(party, settings, MakeRecords(wider, 1, 20), kQuiet);
                                 }),
                DataError);
 }
@@ -142,7 +164,7 @@ TEST(Train, NamesAPartyThatDerivedOtherConstants) {
                                 [&](mpc::Context& party) {
                                   TrainingSettings settings = SmallSettings();
                                   if (party.self() == 1) settings.clip = 0.6;
-                                  return Train(party, settings, MakeRecords(settings, 1, 20), Quiet);
+                                  return Train(party, settings, MakeRecords(settings, 1, 20), kQuiet);
                                 }),
                ConfigError);
 }

@@ -82,6 +82,11 @@ INSTANTIATE_TEST_SUITE_P(Tables, ClipFactorTest,
                                          Case{0.5, 20.2, 48, Form::kLatency}, Case{0.1, 20.2, 48, Form::kLatency},
                                          Case{2.0, 20.2, 24, Form::kLatency}, Case{1.5, 4.0, 56, Form::kLatency}));
 
+TEST(MakeClipTable, RefusesAClipSoSmallThatRoundedSlopesCouldTurnFactorsNegative) {
+  EXPECT_THROW((void)MakeClipTable(1e-4, 170, 46), ConfigError);
+  EXPECT_THROW((void)MakeClipTable(3e-5, 8000, 48), ConfigError);
+}
+
 TEST(MakeClipTable, RefusesAClipBelowTheResolution) {
   EXPECT_THROW((void)MakeClipTable(0.001, 20, 24), ConfigError);
 }
