@@ -52,7 +52,7 @@ ArithShare RandomShare(Context& party, Index rows, Index cols, int bits, bool po
 template <typename Run>
 Prepared OnOne(Context& party, ArithShare x, mpc::Cost declared, Run run, double compute_seconds = 0) {
   return {.run = [&party, x = std::move(x), run = std::move(run)] { (void)run(party, x); },
-          .declared = std::move(declared),
+          .declared = declared,
           .compute_seconds = compute_seconds};
 }
 

@@ -66,7 +66,7 @@ class DictionaryParser {
       Fail("something else than a string (only plain element types are read)");
     const auto end = text_.find(quote, position_ + 1);
     if (end == std::string_view::npos) Fail("a string without an end");
-    const std::string value(text_.substr(position_ + 1, end - position_ - 1));
+    std::string value(text_.substr(position_ + 1, end - position_ - 1));
     position_ = end + 1;
     return value;
   }

@@ -55,6 +55,7 @@ NpyArray ReadNpz(const std::filesystem::path& path, const std::string& name) {
 void WriteNpz(const std::filesystem::path& path,
               const std::vector<std::pair<std::string, NpyArray>>& arrays) {
   std::vector<std::string> contents;  // libzip reads them at zip_close
+  contents.reserve(arrays.size());
   for (const auto& [name, array] : arrays) contents.push_back(FormatNpy(array));
   int code = 0;
   Archive archive(zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
