@@ -141,12 +141,16 @@ check_7() {
 }
 
 check_8() {
-  local clone_dir=$work/test-clone preset start results=()
+  local clone_dir=$work/test-clone shared preset start results=()
+  shared=$(realpath "${TREFOIL_SHARED:-../shared}")
   clone "$clone_dir" || return
   for preset in release asan tsan; do
     start=$SECONDS
-    (cd "$clone_dir" && env -u CMAKE_CXX_COMPILER_LAUNCHER TREFOIL_SHARED="$(realpath "${TREFOIL_SHARED:-../shared}")" \
-      scripts/test --preset "$preset") >"$work/test-$preset.log" 2>&1 || { measured "$preset failed: $work/test-$preset.log"; return 1; }
+    if ! (cd "$clone_dir" && env -u CMAKE_CXX_COMPILER_LAUNCHER TREFOIL_SHARED="$shared" \
+      scripts/test --preset "$preset") >"$work/test-$preset.log" 2>&1; then
+      measured "${results[*]} $preset failed, see $work/test-$preset.log"
+      return 1
+    fi
     results+=("$preset: $(grep -o '[0-9]* tests failed out of [0-9]*' "$work/test-$preset.log") in $((SECONDS - start)) s;")
     measured "${results[*]}"
   done
