@@ -48,7 +48,8 @@ TEST(Dcf, IsRightForEveryPointAndInputOfEightBits) {
   }
   const RingMatrix sums = Sum(MakeBatch(8, points, payloads, 1), inputs, 2);
   for (Index x = 0; x < 256; ++x) {
-    for (Index key = 0; key < 256; ++key) ASSERT_EQ(sums(x, key), x < key ? payloads(0, key) : 0U) << x << ' ' << key;
+    for (Index key = 0; key < 256; ++key)
+      ASSERT_EQ(sums(x, key), x < key ? payloads(0, key) : 0U) << x << ' ' << key;
   }
 }
 
@@ -73,13 +74,15 @@ TEST_P(DcfWidthTest, IsRightOnRandomAndEdgeInputs) {
   RingMatrix inputs(9, kKeys);
   for (Index key = 0; key < kKeys; ++key) {
     const Word point = points(0, key);
-    const std::array<Word, 9> beside{0, top, point, point - 1, point + 1, point ^ 1, generator(), generator(), point >> 1};
+    const std::array<Word, 9> beside{0,         top,         point,       point - 1, point + 1,
+                                     point ^ 1, generator(), generator(), point >> 1};
     for (Index row = 0; row < 9; ++row) inputs(row, key) = beside[static_cast<std::size_t>(row)] & top;
   }
   const RingMatrix sums = Sum(MakeBatch(bits, points, payloads, 3), inputs);
   for (Index row = 0; row < 9; ++row) {
     for (Index key = 0; key < kKeys; ++key) {
-      ASSERT_EQ(sums(row, key), inputs(row, key) < points(0, key) ? payloads(0, key) : 0U) << row << ' ' << key;
+      ASSERT_EQ(sums(row, key), inputs(row, key) < points(0, key) ? payloads(0, key) : 0U)
+          << row << ' ' << key;
     }
   }
 }
@@ -94,12 +97,16 @@ TEST(Dcf, CountsItsWords) {
 TEST(Dcf, RefusesShapesThatDoNotFit) {
   std::mt19937_64 generator(5);
   const auto roots = RandomBlocks(generator, 3);
-  EXPECT_THROW((void)DcfGenerate(0, RingMatrix::Zero(1, 3), RingMatrix::Zero(1, 3), roots, roots), ContractError);
-  EXPECT_THROW((void)DcfGenerate(64, RingMatrix::Zero(1, 3), RingMatrix::Zero(1, 3), roots, roots), ContractError);
-  EXPECT_THROW((void)DcfGenerate(8, RingMatrix::Zero(1, 2), RingMatrix::Zero(1, 3), roots, roots), ContractError);
+  EXPECT_THROW((void)DcfGenerate(0, RingMatrix::Zero(1, 3), RingMatrix::Zero(1, 3), roots, roots),
+               ContractError);
+  EXPECT_THROW((void)DcfGenerate(64, RingMatrix::Zero(1, 3), RingMatrix::Zero(1, 3), roots, roots),
+               ContractError);
+  EXPECT_THROW((void)DcfGenerate(8, RingMatrix::Zero(1, 2), RingMatrix::Zero(1, 3), roots, roots),
+               ContractError);
   const Batch batch = MakeBatch(8, RingMatrix::Zero(1, 3), RingMatrix::Zero(1, 3), 6);
   ThreadPool pool(1);
-  EXPECT_THROW((void)DcfEvaluate(pool, true, batch.corrections, batch.first, RingMatrix::Zero(1, 4)), ContractError);
+  EXPECT_THROW((void)DcfEvaluate(pool, true, batch.corrections, batch.first, RingMatrix::Zero(1, 4)),
+               ContractError);
 }
 
 }  // namespace

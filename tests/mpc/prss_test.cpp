@@ -39,8 +39,7 @@ TEST(Prss, GivesOtherStreamsToOtherComponentsPurposesOperationsAndKeys) {
   Prss prss = InsecurePrss(Seed{1}, 2);
   Prss other = InsecurePrss(Seed{2}, 2);
   std::vector<Words> streams{Stream(prss, 2), Stream(prss, 0), Stream(other, 2)};
-  for (const Purpose purpose :
-       {Purpose::kInput, Purpose::kZero, Purpose::kDeal, Purpose::kReshare}) {
+  for (const Purpose purpose : {Purpose::kInput, Purpose::kZero, Purpose::kDeal, Purpose::kReshare}) {
     streams.push_back(Stream(prss, 2, purpose));
   }
   for (int byte = 0; byte < 8; ++byte)

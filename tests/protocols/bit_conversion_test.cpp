@@ -28,7 +28,8 @@ BitOutcome RunBits(Seed seed, const RingMatrix& x, Operation operation) {
     return std::pair{measured, RevealBits(party, bits)};
   });
   for (const auto& part : parts) {
-    EXPECT_TRUE((part.second.words() == parts[0].second.words()).all()) << "the parties opened different bits";
+    EXPECT_TRUE((part.second.words() == parts[0].second.words()).all())
+        << "the parties opened different bits";
   }
   return {parts[0].second, Figures({parts[0].first, parts[1].first, parts[2].first})};
 }
@@ -38,7 +39,8 @@ RingMatrix EdgesAndRandom(int bits, Index random) {
   std::vector<std::int64_t> values{0, 1, -1};
   for (int t = 1; t < bits; ++t) {
     const std::int64_t power = std::int64_t{1} << t;
-    for (const std::int64_t v : {power, power - 1, power + 1, -power, -power - 1, -power + 1}) values.push_back(v);
+    for (const std::int64_t v : {power, power - 1, power + 1, -power, -power - 1, -power + 1})
+      values.push_back(v);
   }
   const RingMatrix more = RandomSigned(static_cast<std::uint64_t>(bits), random, 1, bits);
   return mpc::Stacked(Column(values), more);
@@ -64,8 +66,8 @@ TEST(Msb, IsBit63OfEveryWord) {
   RingMatrix x = RandomWords(11, 1000, 1);
   x(0, 0) = Word{1} << 63;
   x(1, 0) = ~(Word{1} << 63);
-  const BitOutcome outcome =
-      RunBits(Seed{2}, x, [](mpc::Context& party, const mpc::ArithShare& share) { return Msb(party, share); });
+  const BitOutcome outcome = RunBits(
+      Seed{2}, x, [](mpc::Context& party, const mpc::ArithShare& share) { return Msb(party, share); });
   for (Index k = 0; k < x.size(); ++k) ASSERT_EQ(outcome.value.bit(0, k), (x.data()[k] >> 63) != 0);
 }
 
@@ -90,15 +92,19 @@ TEST(LessThan, ComparesSignedNumbers) {
   const RingMatrix x = RandomSigned(12, 400, 1, 40);
   RingMatrix y = RandomSigned(13, 400, 1, 40);
   y.topRows(50) = x.topRows(50);
-  const BitOutcome outcome = RunBits(Seed{3}, mpc::Stacked(x, y), [](mpc::Context& party, const mpc::ArithShare& both) {
-    return LessThan(party, Rows(both, 0, 400), Rows(both, 400, 400));
-  });
-  for (Index k = 0; k < x.size(); ++k) ASSERT_EQ(outcome.value.bit(0, k), mpc::Signed(x(k, 0)) < mpc::Signed(y(k, 0)));
+  const BitOutcome outcome =
+      RunBits(Seed{3}, mpc::Stacked(x, y), [](mpc::Context& party, const mpc::ArithShare& both) {
+        return LessThan(party, Rows(both, 0, 400), Rows(both, 400, 400));
+      });
+  for (Index k = 0; k < x.size(); ++k)
+    ASSERT_EQ(outcome.value.bit(0, k), mpc::Signed(x(k, 0)) < mpc::Signed(y(k, 0)));
 }
 
 TEST(BitDecompose, GivesEveryBitAtTheDeclaredCost) {
   const RingMatrix x = mpc::Stacked(EdgesAndRandom(63, 0), RandomWords(14, 300, 1));
-  const BitOutcome outcome = RunBits(Seed{4}, x, [](mpc::Context& party, const mpc::ArithShare& share) { return BitDecompose(party, share); });
+  const BitOutcome outcome = RunBits(Seed{4}, x, [](mpc::Context& party, const mpc::ArithShare& share) {
+    return BitDecompose(party, share);
+  });
   EXPECT_EQ(outcome.cost, Figures(BitDecomposeCost(x.size())));
   EXPECT_TRUE((outcome.value.words() == mpc::ToPlanes(x, 64).words()).all());
 }
@@ -108,7 +114,8 @@ class SuffixOrTest : public testing::TestWithParam<Index> {};
 TEST_P(SuffixOrTest, OrsEverythingAbove) {
   const Index planes = GetParam();
   const BitMatrix bits = mpc::ToPlanes(
-      RandomWords(15, 200, 1).unaryExpr([](Word word) { return word & (word >> 17) & (word >> 31); }), static_cast<int>(planes));
+      RandomWords(15, 200, 1).unaryExpr([](Word word) { return word & (word >> 17) & (word >> 31); }),
+      static_cast<int>(planes));
   const auto parts = RunParties(Seed{5}, [&](mpc::Context& party) {
     const auto share = InsecureDealBits(party, bits);
     mpc::BoolShare ors;
@@ -144,7 +151,10 @@ TEST_P(BitTimesTest, IsTheValueOrZeroAtTheDeclaredCost) {
     const RingMatrix x = extreme ? RingMatrix::Constant(rows, 1, ~Word{0}) : RandomWords(17, rows, 1);
     const BitMatrix bits = mpc::ToPlanes(extreme ? x : RandomWords(18, rows, 1), 1);
     const Outcome outcome = RunOn(
-        Seed{7}, [&](mpc::Context& party) { return std::pair{InsecureDealBits(party, bits), InsecureDeal(party, x)}; },
+        Seed{7},
+        [&](mpc::Context& party) {
+          return std::pair{InsecureDealBits(party, bits), InsecureDeal(party, x)};
+        },
         [](mpc::Context& party, const auto& in) { return BitTimes(party, in.first, in.second); });
     EXPECT_EQ(outcome.cost, Figures(BitTimesCost(rows)));
     EXPECT_TRUE((outcome.value == x * mpc::Reshaped(mpc::ToWords(bits), rows, 1)).all());
@@ -157,7 +167,10 @@ TEST(BitTimes, TakesTheBitsRowByRow) {
   const RingMatrix x = RandomWords(17, 33, 3);
   const BitMatrix bits = mpc::ToPlanes(RandomWords(18, 99, 1), 1);
   const Outcome outcome = RunOn(
-      Seed{7}, [&](mpc::Context& party) { return std::pair{InsecureDealBits(party, bits), InsecureDeal(party, x)}; },
+      Seed{7},
+      [&](mpc::Context& party) {
+        return std::pair{InsecureDealBits(party, bits), InsecureDeal(party, x)};
+      },
       [](mpc::Context& party, const auto& in) { return BitTimes(party, in.first, in.second); });
   EXPECT_TRUE((outcome.value == x * mpc::Reshaped(mpc::ToWords(bits), 33, 3)).all());
 }
@@ -167,11 +180,13 @@ TEST(Select, TakesOneOrTheOther) {
   const RingMatrix zero = RandomWords(20, 50, 1);
   const BitMatrix bits = mpc::ToPlanes(RandomWords(21, 50, 1), 1);
   const Outcome outcome = RunOn(
-      Seed{8}, 
+      Seed{8},
       [&](mpc::Context& party) {
         return std::tuple{InsecureDealBits(party, bits), InsecureDeal(party, one), InsecureDeal(party, zero)};
       },
-      [](mpc::Context& party, const auto& in) { return Select(party, std::get<0>(in), std::get<1>(in), std::get<2>(in)); });
+      [](mpc::Context& party, const auto& in) {
+        return Select(party, std::get<0>(in), std::get<1>(in), std::get<2>(in));
+      });
   for (Index k = 0; k < 50; ++k) ASSERT_EQ(outcome.value(k, 0), bits.bit(0, k) ? one(k, 0) : zero(k, 0));
 }
 

@@ -14,8 +14,8 @@ TEST(InputEach, SharesEveryPartysValuesInOneRound) {
   const std::array<Shape, 3> shapes{Shape{4, 2}, Shape{0, 0}, Shape{5, 1}};
   const auto parts = RunParties(Seed{1}, [&](mpc::Context& party) {
     std::array<mpc::ArithShare, 3> shares;
-    const auto measured =
-        Measure(party, [&] { shares = InputEach(party, values[static_cast<std::size_t>(party.self())], shapes); });
+    const auto measured = Measure(
+        party, [&] { shares = InputEach(party, values[static_cast<std::size_t>(party.self())], shapes); });
     return std::pair{measured, std::array{Reveal(party, shares[0]), Reveal(party, shares[2])}};
   });
   EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}), Figures(InputEachCost(shapes)));
@@ -30,8 +30,7 @@ class InputTest : public testing::TestWithParam<int> {};
 TEST_P(InputTest, SharesTheOwnersValuesAtOneWordEach) {
   const int owner = GetParam();
   const RingMatrix values = RandomWords(4, 10, 1);
-  const Outcome outcome = RunArith(
-      Seed{2}, [&](mpc::Context& party, mpc::ArithShare& result) {
+  const Outcome outcome = RunArith(Seed{2}, [&](mpc::Context& party, mpc::ArithShare& result) {
     return std::function<void()>([&party, &result, &values, owner] {
       result = Input(party, owner, party.self() == owner ? values : RingMatrix(), {10, 1});
     });
@@ -44,7 +43,8 @@ INSTANTIATE_TEST_SUITE_P(Owners, InputTest, testing::Values(0, 1, 2));
 
 TEST(InputEach, RefusesValuesOfAnotherShapeBeforeSending) {
   const auto sent = RunParties(Seed{3}, [](mpc::Context& party) {
-    EXPECT_THROW((void)InputEach(party, RingMatrix::Zero(2, 2), {Shape{2, 1}, Shape{2, 1}, Shape{2, 1}}), ContractError);
+    EXPECT_THROW((void)InputEach(party, RingMatrix::Zero(2, 2), {Shape{2, 1}, Shape{2, 1}, Shape{2, 1}}),
+                 ContractError);
     return party.transport().counters().messages;
   });
   EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));
@@ -54,7 +54,8 @@ TEST(InputBits, SharesTheOwnersBits) {
   const mpc::BitMatrix bits = mpc::ToPlanes(RandomWords(5, 70, 1), 9);
   for (const int owner : {0, 1, 2}) {
     const auto parts = RunParties(Seed{4}, [&](mpc::Context& party) {
-      return RevealBits(party, InputBits(party, owner, party.self() == owner ? bits : mpc::BitMatrix(), 9, 70));
+      return RevealBits(party,
+                        InputBits(party, owner, party.self() == owner ? bits : mpc::BitMatrix(), 9, 70));
     });
     for (const auto& part : parts) EXPECT_TRUE((part.words() == bits.words()).all());
   }

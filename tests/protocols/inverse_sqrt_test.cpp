@@ -26,7 +26,8 @@ RingMatrix PositiveInputs(Index random) {
   values.push_back(std::numeric_limits<std::int64_t>::max());
   std::mt19937_64 generator(5);
   std::uniform_real_distribution<double> exponent(0, 62.999);
-  for (Index k = 0; k < random; ++k) values.push_back(static_cast<std::int64_t>(std::exp2(exponent(generator))));
+  for (Index k = 0; k < random; ++k)
+    values.push_back(static_cast<std::int64_t>(std::exp2(exponent(generator))));
   return Column(values);
 }
 
@@ -34,7 +35,9 @@ using Function = FixedShare (*)(mpc::Context&, const FixedShare&);
 
 FixedShare InBulkForm(mpc::Context& party, const FixedShare& x) { return InverseSqrt(party, x); }
 
-FixedShare InLatencyForm(mpc::Context& party, const FixedShare& x) { return InverseSqrt(party, x, Form::kLatency); }
+FixedShare InLatencyForm(mpc::Context& party, const FixedShare& x) {
+  return InverseSqrt(party, x, Form::kLatency);
+}
 
 Outcome RunFunction(Function function, const RingMatrix& x, int f) {
   return RunOn(
@@ -49,7 +52,8 @@ void CheckBounds(const RingMatrix& x, const RingMatrix& y, int f) {
   for (Index k = 0; k < x.size(); ++k) {
     const long double truth = 1 / std::sqrt(std::ldexp(static_cast<long double>(x(k, 0)), -f));
     const long double value = std::ldexp(static_cast<long double>(mpc::Signed(y(k, 0))), -f);
-    ASSERT_LE(value, truth * (1 + static_cast<long double>(excess.relative)) + unit * static_cast<long double>(excess.units))
+    ASSERT_LE(value, truth * (1 + static_cast<long double>(excess.relative)) +
+                         unit * static_cast<long double>(excess.units))
         << "x = " << x(k, 0);
     ASSERT_GE(value, truth * (1 - 0.0090L - 8 * unit) - 3 * unit) << "x = " << x(k, 0);
   }
@@ -103,7 +107,8 @@ TEST(InverseSqrtPublished, IsBelowTheTrueValueOnTheSeedsRange) {
     largest = std::max(largest, relative);
     smallest = std::min(smallest, relative);
   }
-  // In exact integer arithmetic -0.89 % to -0.009 %; a unit of 2^-20 is 1.7e-5 of the smallest true value, 0.058.
+  // In exact integer arithmetic -0.89 % to -0.009 %; a unit of 2^-20 is 1.7e-5 of the smallest true value,
+  // 0.058.
   EXPECT_LT(largest, -0.00009 + 2 * 1.7e-5);
   EXPECT_GT(smallest, -0.0089 - 4 * 1.7e-5);
 }

@@ -16,7 +16,10 @@ TEST(Multiply, IsExactModulo2To64AtTheDeclaredCost) {
   y(0, 0) = ~mpc::Word{0};
   x(1, 1) = mpc::Word{1} << 63;
   const Outcome outcome = RunOn(
-      Seed{1}, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
+      Seed{1},
+      [&](mpc::Context& party) {
+        return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)};
+      },
       [](mpc::Context& party, const auto& in) { return Multiply(party, in.first, in.second); });
   EXPECT_EQ(outcome.cost, Figures(MultiplyCost(x.size())));
   EXPECT_TRUE((outcome.value == x * y).all());
@@ -26,7 +29,10 @@ TEST(MatMul, IsExactModulo2To64AtTheDeclaredCost) {
   const RingMatrix x = RandomWords(3, 9, 33);
   const RingMatrix y = RandomWords(4, 33, 4);
   const Outcome outcome = RunOn(
-      Seed{2}, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
+      Seed{2},
+      [&](mpc::Context& party) {
+        return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)};
+      },
       [](mpc::Context& party, const auto& in) { return MatMul(party, in.first, in.second); });
   EXPECT_EQ(outcome.cost, Figures(MatMulCost(9, 4)));
   EXPECT_TRUE((outcome.value == (x.matrix() * y.matrix()).array()).all());
@@ -36,9 +42,13 @@ TEST(MatMul, IsExactOnWordsOfOnes) {
   const RingMatrix x = RingMatrix::Constant(5, 33, ~mpc::Word{0});
   const RingMatrix y = RingMatrix::Constant(33, 2, ~mpc::Word{0});
   const Outcome outcome = RunOn(
-      Seed{6}, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
+      Seed{6},
+      [&](mpc::Context& party) {
+        return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)};
+      },
       [](mpc::Context& party, const auto& in) {
-        return Multiply(party, MatMul(party, in.first, in.second), ArithShare::Zero(5, 2) - MatMul(party, in.first, in.second));
+        return Multiply(party, MatMul(party, in.first, in.second),
+                        ArithShare::Zero(5, 2) - MatMul(party, in.first, in.second));
       });
   EXPECT_TRUE((outcome.value == mpc::Word{0} - mpc::Word{33 * 33}).all());
 }
@@ -47,7 +57,10 @@ TEST(LocalTransposedProduct, IsTheProductWithTheTranspose) {
   const RingMatrix x = RandomWords(5, 17, 6);
   const RingMatrix y = RandomWords(6, 17, 3);
   const Outcome outcome = RunOn(
-      Seed{3}, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
+      Seed{3},
+      [&](mpc::Context& party) {
+        return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)};
+      },
       [](mpc::Context& party, const auto& in) {
         return Reshare(party, LocalTransposedProduct(party, in.first, in.second));
       });
@@ -59,7 +72,10 @@ TEST(LocalRowInnerProducts, SumsEachRow) {
   const RingMatrix x = RandomWords(7, 5, 11);
   const RingMatrix y = RandomWords(8, 5, 11);
   const Outcome outcome = RunOn(
-      Seed{4}, [&](mpc::Context& party) { return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)}; },
+      Seed{4},
+      [&](mpc::Context& party) {
+        return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)};
+      },
       [](mpc::Context& party, const auto& in) {
         return Reshare(party, LocalRowInnerProducts(in.first, in.second));
       });

@@ -31,15 +31,17 @@ PiecewisePolynomial Clamp() {
 }
 
 TEST(Evaluate, TakesThePieceEachElementLiesInAtTheDeclaredCost) {
-  const RingMatrix x = mpc::Stacked(RandomSigned(1, 2000, 1, 19),
-                                    Column({Fixed(-1), Fixed(-1) - 1, Fixed(-1) + 1, Fixed(2), Fixed(2) - 1, 0}));
+  const RingMatrix x =
+      mpc::Stacked(RandomSigned(1, 2000, 1, 19),
+                   Column({Fixed(-1), Fixed(-1) - 1, Fixed(-1) + 1, Fixed(2), Fixed(2) - 1, 0}));
   const Outcome outcome = RunFunction(Clamp(), x);
   const mpc::Cost declared = EvaluateCost(Clamp(), x.size());
   EXPECT_EQ(outcome.cost, Figures(declared));
   EXPECT_LE(declared.rounds(), 12);
   for (Index k = 0; k < x.size(); ++k) {
     const std::int64_t expected = std::clamp(mpc::Signed(x(k, 0)), Fixed(-1), Fixed(2));
-    ASSERT_EQ(mpc::Signed(outcome.value(k, 0)), expected);  // all coefficients are exact, so no coin is thrown
+    ASSERT_EQ(mpc::Signed(outcome.value(k, 0)),
+              expected);  // all coefficients are exact, so no coin is thrown
   }
 }
 
@@ -58,13 +60,16 @@ TEST(Evaluate, UsesHornersRuleForHigherDegrees) {
     const double v = mpc::Decode(x(k, 0), 16);
     const double expected = v < 0 ? v * v - v + 0.5 : v * v + 2;
     // One unit of 2^-20 from the inner truncation, times |x| < 4, and one of 2^-16 from the last.
-    ASSERT_NEAR(mpc::Decode(outcome.value(k, 0), 16), expected, std::ldexp(1.0, -16) + 4 * std::ldexp(1.0, -20)) << v;
+    ASSERT_NEAR(mpc::Decode(outcome.value(k, 0), 16), expected,
+                std::ldexp(1.0, -16) + 4 * std::ldexp(1.0, -20))
+        << v;
   }
 }
 
 TEST(EvaluateCost, KeepsTheDesignsBudgetForLinearPieces) {
   for (const std::size_t pieces : {2U, 8U, 30U}) {
-    PiecewisePolynomial function{.thresholds = {}, .coefficients = {{0, 0}}, .input_bits = 16, .last_shift = 16, .width = 64};
+    PiecewisePolynomial function{
+        .thresholds = {}, .coefficients = {{0, 0}}, .input_bits = 16, .last_shift = 16, .width = 64};
     for (std::size_t k = 1; k < pieces; ++k) {
       function.thresholds.push_back(static_cast<std::int64_t>(k));
       function.coefficients.push_back({0, 0});

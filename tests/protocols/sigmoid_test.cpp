@@ -41,7 +41,9 @@ TEST_P(SigmoidTest, IsWithinItsErrorOnItsRangeAndBoundedEverywhereAtTheDeclaredC
 
   const Outcome outcome = RunOn(
       Seed{1}, [&](mpc::Context& party) { return mpc::FixedShare(InsecureDeal(party, x), f); },
-      [&](mpc::Context& party, const mpc::FixedShare& share) { return Sigmoid(party, share, series).ring(); });
+      [&](mpc::Context& party, const mpc::FixedShare& share) {
+        return Sigmoid(party, share, series).ring();
+      });
 
   EXPECT_EQ(outcome.cost, Figures(SigmoidCost(x.size(), f, series)));
   EXPECT_LE(series.error, 0.005);
@@ -51,7 +53,8 @@ TEST_P(SigmoidTest, IsWithinItsErrorOnItsRangeAndBoundedEverywhereAtTheDeclaredC
     ASSERT_GE(value, -series.excess - rounding);
     ASSERT_LE(value, 1 + series.excess + rounding);
     if (k >= kGrid) continue;
-    ASSERT_NEAR(value, TrueSigmoid(mpc::Decode(x(k, 0), f)), series.error + rounding) << mpc::Decode(x(k, 0), f);
+    ASSERT_NEAR(value, TrueSigmoid(mpc::Decode(x(k, 0), f)), series.error + rounding)
+        << mpc::Decode(x(k, 0), f);
   }
 }
 
@@ -68,7 +71,8 @@ TEST_P(SigmoidTest, TakesALocalProductAtTwiceTheScale) {
   EXPECT_EQ(outcome.cost, Figures(SigmoidOfProductCost(z.size(), 2 * f, series)));
   const double rounding = std::ldexp(1.0, -f) + std::ldexp(1.0, -20);
   for (Index k = 0; k < 500; ++k) {
-    ASSERT_NEAR(mpc::Decode(outcome.value(k, 0), f), TrueSigmoid(mpc::Decode(z(k, 0), 2 * f)), series.error + rounding);
+    ASSERT_NEAR(mpc::Decode(outcome.value(k, 0), f), TrueSigmoid(mpc::Decode(z(k, 0), 2 * f)),
+                series.error + rounding);
   }
 }
 

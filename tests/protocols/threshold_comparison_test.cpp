@@ -19,7 +19,9 @@ TEST(BelowThresholds, IsRightForEveryValueOfASmallRing) {
   const RingMatrix x = Column(values);
   const Outcome outcome = RunOn(
       Seed{1}, [&](mpc::Context& party) { return InsecureDeal(party, x); },
-      [&](mpc::Context& party, const mpc::ArithShare& share) { return BelowThresholds(party, share, values, kWidth); });
+      [&](mpc::Context& party, const mpc::ArithShare& share) {
+        return BelowThresholds(party, share, values, kWidth);
+      });
   EXPECT_EQ(outcome.cost, Figures(BelowThresholdsCost(x.size(), values.size(), kWidth)));
   EXPECT_EQ(outcome.cost.rounds, 2);
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -37,7 +39,8 @@ TEST_P(WidthTest, AgreesWithTheCarryTreeOnRandomAndEdgeValues) {
   RingMatrix x = RandomSigned(static_cast<std::uint64_t>(width), 300, 1, width - 3);
   const std::int64_t most = (std::int64_t{1} << (width - 2)) - 1;
   x.topRows(6) = Column({0, 1, -1, most, -most, most / 2});
-  const std::vector<std::int64_t> thresholds{-most, -1, 0, 1, mpc::Signed(x(100, 0)), mpc::Signed(x(101, 0)) + 1, most};
+  const std::vector<std::int64_t> thresholds{
+      -most, -1, 0, 1, mpc::Signed(x(100, 0)), mpc::Signed(x(101, 0)) + 1, most};
   const Outcome outcome = RunOn(
       Seed{2}, [&](mpc::Context& party) { return InsecureDeal(party, x); },
       [&](mpc::Context& party, const mpc::ArithShare& share) {

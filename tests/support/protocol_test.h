@@ -33,7 +33,9 @@ struct CostFigures {
 };
 
 inline CostFigures Figures(const mpc::Cost& declared) {
-  return {.rounds = declared.rounds(), .bytes_sent = declared.bytes_sent(), .bytes_offline = declared.bytes_offline()};
+  return {.rounds = declared.rounds(),
+          .bytes_sent = declared.bytes_sent(),
+          .bytes_offline = declared.bytes_offline()};
 }
 
 inline CostFigures Figures(const std::array<protocols::Measured, 3>& measured) {
@@ -49,7 +51,8 @@ inline CostFigures Figures(const std::array<protocols::Measured, 3>& measured) {
 /// A column of ring elements.
 inline mpc::RingMatrix Column(const std::vector<std::int64_t>& values) {
   mpc::RingMatrix out(static_cast<mpc::Index>(values.size()), 1);
-  for (std::size_t k = 0; k < values.size(); ++k) out(static_cast<mpc::Index>(k), 0) = static_cast<mpc::Word>(values[k]);
+  for (std::size_t k = 0; k < values.size(); ++k)
+    out(static_cast<mpc::Index>(k), 0) = static_cast<mpc::Word>(values[k]);
   return out;
 }
 
@@ -70,7 +73,8 @@ inline mpc::RingMatrix RandomSigned(std::uint64_t seed, mpc::Index rows, mpc::In
   return out;
 }
 
-/// What a run of an operation gave: the opened result (the same at all parties, or the test fails) and the cost.
+/// What a run of an operation gave: the opened result (the same at all parties, or the test fails) and the
+/// cost.
 struct Outcome {
   mpc::RingMatrix value;
   CostFigures cost;

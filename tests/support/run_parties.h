@@ -43,10 +43,11 @@ using Transports = std::array<std::unique_ptr<net::Transport>, net::kParties>;
 /// Makes party `self`'s correlated randomness.
 using PrssMaker = std::function<mpc::Prss(int self)>;
 
-/// Runs body(context) at three parties, each in a thread, over the given transports. A party that fails aborts its links.
-/// Returns how each ended: null, or what it threw.
+/// Runs body(context) at three parties, each in a thread, over the given transports. A party that fails
+/// aborts its links. Returns how each ended: null, or what it threw.
 template <typename Body>
-std::array<std::exception_ptr, net::kParties> EndsOver(const Transports& transports, const PrssMaker& make_prss, Body body) {
+std::array<std::exception_ptr, net::kParties> EndsOver(const Transports& transports,
+                                                       const PrssMaker& make_prss, Body body) {
   std::array<std::exception_ptr, net::kParties> ends;
   const auto run = [&](std::size_t self) {
     try {
@@ -64,7 +65,8 @@ std::array<std::exception_ptr, net::kParties> EndsOver(const Transports& transpo
   return ends;
 }
 
-/// The same for a body with a result; returns the three results. The first failure in time is the one rethrown.
+/// The same for a body with a result; returns the three results. The first failure in time is the one
+/// rethrown.
 template <typename Body>
 auto RunPartiesOver(Transports transports, const PrssMaker& make_prss, Body body) {
   using Result = std::invoke_result_t<Body, mpc::Context&>;
@@ -84,12 +86,14 @@ auto RunPartiesOver(Transports transports, const PrssMaker& make_prss, Body body
   for (const auto& end : ends) {
     if (end) std::rethrow_exception(end);
   }
-  return std::array<Result, net::kParties>{std::move(*results[0]), std::move(*results[1]), std::move(*results[2])};
+  return std::array<Result, net::kParties>{std::move(*results[0]), std::move(*results[1]),
+                                           std::move(*results[2])};
 }
 
 template <typename Body>
 auto RunPartiesOver(Transports transports, Seed seed, Body body) {
-  return RunPartiesOver(std::move(transports), [seed](int self) { return InsecurePrss(seed, self); }, std::move(body));
+  return RunPartiesOver(
+      std::move(transports), [seed](int self) { return InsecurePrss(seed, self); }, std::move(body));
 }
 
 template <typename Body>
@@ -113,7 +117,8 @@ inline mpc::ArithShare InsecureDeal(mpc::Context& party, const mpc::RingMatrix& 
     components[1].data()[k] = next();
     components[2].data()[k] = values.data()[k] - components[0].data()[k] - components[1].data()[k];
   }
-  return {components[static_cast<std::size_t>(party.self())], components[static_cast<std::size_t>(party.next())]};
+  return {components[static_cast<std::size_t>(party.self())],
+          components[static_cast<std::size_t>(party.next())]};
 }
 
 /// NOT SECRET: the same for bits.
@@ -127,7 +132,8 @@ inline mpc::BoolShare InsecureDealBits(mpc::Context& party, const mpc::BitMatrix
   }
   for (auto& component : components) component.ClearTail();
   components[2] = bits ^ components[0] ^ components[1];
-  return {components[static_cast<std::size_t>(party.self())], components[static_cast<std::size_t>(party.next())]};
+  return {components[static_cast<std::size_t>(party.self())],
+          components[static_cast<std::size_t>(party.next())]};
 }
 
 }  // namespace trefoil::testing_support
