@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-# What a folder may include and link besides itself. docs/architecture.md draws it.
+# What a folder may include and link besides itself.
 MAY_USE = {
     "apps": {"bench", "ml", "data", "dp", "protocols", "mpc", "net", "base"},
     "bench": {"ml", "dp", "protocols", "mpc", "net", "base"},  # dp: its microbenchmarks time the noise sampler too
