@@ -1,6 +1,9 @@
 #include "apps/command_line.h"
 
+#include <algorithm>
+#include <array>
 #include <iostream>
+#include <string_view>
 
 #include "apps/bench_command.h"
 #include "apps/command.h"
@@ -12,6 +15,10 @@ namespace {
 
 constexpr const char* kVersion = "trefoil 0.1.0";
 
+/// Commands of the design that come later.
+constexpr std::array<std::string_view, 8> kPlanned = {"plan",   "features", "schema", "predict",
+                                                      "export", "report",   "audit",  "ledger"};
+
 /// Text for what CLI11 says in several lines, or says less plainly.
 std::string Explain(const CLI::App& program, int argc, const char* const* argv,
                     const CLI::ParseError& error) {
@@ -19,6 +26,9 @@ std::string Explain(const CLI::App& program, int argc, const char* const* argv,
   for (const auto* command : program.get_subcommands({})) commands.push_back(command->get_name());
   const std::string first = argc > 1 ? argv[1] : "";
   if (first.empty()) return "no command given; `trefoil --help` lists them";
+  if (std::find(kPlanned.begin(), kPlanned.end(), first) != kPlanned.end()) {
+    return first + ": not available in this version";
+  }
   const bool is_command = std::find(commands.begin(), commands.end(), first) != commands.end();
   if (!is_command && !first.starts_with("-")) {
     return "unknown command " + first + DidYouMean(first, commands) +

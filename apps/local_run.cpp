@@ -57,6 +57,7 @@ std::array<Address, 3> ChooseAddresses(const LocalOptions& options) {
 
 /// Makes DIR with its three deployments, data included.
 void PrepareFolders(Local& local, const LocalOptions& options) {
+  const auto addresses = ChooseAddresses(options);
   MakeRunDirectory(local.folder);
   const auto source = FindDataFolder(local.job, options.job, options.data, local.folder);
   local.display.Say(fmt::format("job {}: dealing {} to three parties in {}", local.job.name,
@@ -67,7 +68,8 @@ void PrepareFolders(Local& local, const LocalOptions& options) {
   local.display.Say(fmt::format(
       "rows: {}{}", fmt::join(report.rows, ", "),
       report.left_out == 0 ? "" : fmt::format("; {} beyond data.rows left out", report.left_out)));
-  const auto addresses = ChooseAddresses(options);
+  // The data is private: on a shared machine nobody else may read a party's folder.
+  for (const auto& folder : FoldersOf(local)) fs::permissions(folder, fs::perms::owner_all);
   for (int id = 0; id < 3; ++id) {
     auto& party = local.parties[static_cast<std::size_t>(id)];
     party = DescribeParty(id, addresses);

@@ -27,13 +27,21 @@ double NumberOrInfinity(const Json& json) {
   return json.is_null() ? std::numeric_limits<double>::infinity() : json.get<double>();
 }
 
+/// What a party writes before it meets its peers.
+bool OnlyLeftovers(const fs::path& folder) {
+  return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(),
+                     [](const fs::directory_entry& entry) {
+                       return entry.path().filename() == "job.toml" || entry.path().filename() == "party.log";
+                     });
+}
+
 }  // namespace
 
 void CheckRunDirectory(const fs::path& folder) {
   if (fs::exists(folder) && !fs::is_directory(folder)) {
     throw ConfigError(folder.string() + ": found a file, expected a folder to write to");
   }
-  if (fs::exists(folder) && !fs::is_empty(folder)) {
+  if (fs::exists(folder) && !OnlyLeftovers(folder)) {
     throw ConfigError(folder.string() + ": found a folder that is not empty, expected an empty one or none");
   }
 }

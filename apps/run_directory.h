@@ -26,7 +26,8 @@ struct Summary {
   std::uint64_t peak_rss_bytes = 0;
 };
 
-/// Throws ConfigError unless `folder` is not there yet, or is an empty folder.
+/// Throws ConfigError unless `folder` is not there yet, is empty, or holds no more than what a start that
+/// failed leaves (job.toml, party.log).
 void CheckRunDirectory(const std::filesystem::path& folder);
 
 /// Makes a folder for a run's files. Throws as CheckRunDirectory.

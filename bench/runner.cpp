@@ -79,20 +79,26 @@ Result MeasureAt(mpc::Context& party, const Operation& operation, const Prepared
   result.declared = prepared.declared;
   result.reps = reps;
   std::vector<double> seconds;
+  std::vector<double> offline;
   // The first run, which warms the caches, is not counted.
   for (int rep = 0; rep <= reps; ++rep) {
     const auto all = Exchange(party, protocols::Measure(party, prepared.run));
     double slowest = 0;
+    double dealing = 0;
     result.rounds = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       result.rounds = std::max(result.rounds, all[i].rounds);
       result.bytes_sent[i] = all[i].bytes_sent;
       result.bytes_offline[i] = all[i].bytes_offline;
       slowest = std::max(slowest, all[i].seconds);
+      dealing += all[i].seconds_offline;
     }
-    if (rep > 0) seconds.push_back(slowest);
+    if (rep == 0) continue;
+    seconds.push_back(slowest);
+    offline.push_back(dealing);
   }
   result.seconds = SpreadOf(std::move(seconds));
+  result.seconds_offline = SpreadOf(std::move(offline));
   return result;
 }
 
@@ -137,7 +143,7 @@ void Validate(const Request& request) {
       continue;
     std::string text = "--ops: found " + name;
     text += ", expected some of";
-    for (const Operation& operation : all) text += ' ' + operation.name;
+    for (const auto& forms : ByName(all)) text += ' ' + forms.front().name;
     throw ConfigError(text);
   }
   if (Chosen(request).empty()) {
@@ -185,7 +191,7 @@ nlohmann::json ToJson(const std::vector<Result>& results) {
                     {"bytes_sent", result.bytes_sent},
                     {"bytes_offline", result.bytes_offline},
                     {"seconds", ToJson(result.seconds)},
-                    {"seconds_offline", ToJson(Spread{})},
+                    {"seconds_offline", ToJson(result.seconds_offline)},
                     {"reps", result.reps}});
   }
   return {{"machine", DescribeMachine()}, {"results", list}};

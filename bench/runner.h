@@ -37,7 +37,8 @@ struct Result {
   int rounds = 0;
   std::array<std::uint64_t, 3> bytes_sent{};
   std::array<std::uint64_t, 3> bytes_offline{};
-  Spread seconds;  ///< of the slowest party; dealing is done in line, so it is included
+  Spread seconds_offline;  ///< of the dealers' data-independent work, all parties together
+  Spread seconds;          ///< of the slowest party; dealing is done in line, so it is included
   int reps = 0;
 };
 

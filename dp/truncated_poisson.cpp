@@ -80,7 +80,7 @@ double RemainingDelta(double epsilon, double delta, std::int64_t steps, double s
         PoissonOverflowProbability(limits.capacity[owner], sampling_rate, limits.max_batch[owner]);
     if (CuttingCost(epsilon, steps, probability) <= kShareForCutting * delta) continue;
     std::ostringstream text;
-    text << "max_batch_per_owner: found " << limits.max_batch[owner] << ", expected at least "
+    text << "training.max_batch_per_owner: found " << limits.max_batch[owner] << ", expected at least "
          << SmallestMaxBatch(epsilon, delta, steps, sampling_rate, limits.capacity[owner]) << " for party "
          << owner << ", so that cutting larger batches costs at most half of delta";
     throw ConfigError(text.str());

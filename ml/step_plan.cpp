@@ -19,10 +19,12 @@ constexpr int kLeastMantissaBits = 6;
 constexpr double kNoiseTail = 40;  // deviations that noise is taken to stay within
 constexpr int kSigmaBits = 20;
 
-[[noreturn]] void RangeError(const char* what) {
+[[noreturn]] void RangeError(const char* what,
+                             const char* remedy =
+                                 "fraction_bits, training.max_batch_per_owner, training.learning_rate "
+                                 "or, for its noise, raise privacy.epsilon") {
   std::ostringstream text;
-  text << what << " can reach 2^62 with these settings; lower fraction_bits, training.max_batch_per_owner or "
-       << "training.learning_rate";
+  text << what << " can reach 2^62 with these settings; lower " << remedy;
   throw ConfigError(text.str());
 }
 
@@ -141,7 +143,8 @@ void CheckLogitRange(const StepPlan& plan, double sigma) {
 void CheckPublishedRange(const TrainingSettings& settings) {
   const double factor =
       settings.clip * std::exp2(2.5 * settings.fraction_bits) * 1.01;  // 1 % for the rounding of the root
-  if (factor >= std::ldexp(1.0, kRangeBits)) RangeError("a clip factor in published form");
+  if (factor >= std::ldexp(1.0, kRangeBits))
+    RangeError("a clip factor in published form", "privacy.clip or fraction_bits");
 }
 
 double OnSigmaLattice(double sigma) {
@@ -234,6 +237,21 @@ double ChooseSigma(const StepPlan& plan, std::int64_t max_participation) {
   if (sigma > 0)
     (void)dp::DiscreteGaussian(NoiseVariance(plan, sigma));  // refuses noise too narrow for the lattice
   return sigma;
+}
+
+void RequireDeltaForBoth(const StepPlan& plan, double sigma, std::int64_t max_participation) {
+  if (!(sigma > 0)) return;
+  const TrainingSettings& s = plan.settings;
+  const dp::DpSgdSteps event = EventOf(plan, sigma, s.steps, max_participation);
+  dp::DpSgdSteps uncut = event;
+  uncut.limits.max_batch = uncut.limits.capacity;
+  dp::RecordAccountant accountant;
+  accountant.Add(uncut);
+  const dp::EpsilonPair epsilons = accountant.Epsilons(s.delta);
+  for (const double epsilon : {epsilons.outsider, epsilons.insider}) {
+    if (std::isfinite(epsilon))
+      (void)dp::RemainingDelta(epsilon, s.delta, s.steps, event.sampling_rate, event.limits);
+  }
 }
 
 std::string Fingerprint(const StepPlan& plan, double sigma) {

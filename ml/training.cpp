@@ -189,10 +189,14 @@ std::optional<LinearModel> Release(mpc::Context& party, const TrainingSettings& 
 
 PrivacyPlan MakePlan(const TrainingSettings& settings) {
   const StepPlan plan = MakeStepPlan(settings);
+  (void)MakeStepPlan(settings,
+                     protocols::Form::kLatency);  // which form is run is known once links are measured
   // With public coins the largest participation is known once they are drawn; before, every step may take a
   // row.
   const std::int64_t participation = settings.sampling == Sampling::kPublic ? settings.steps : 0;
-  return PlanOf(plan, ChooseSigma(plan, participation), participation);
+  const double sigma = ChooseSigma(plan, participation);
+  RequireDeltaForBoth(plan, sigma, participation);
+  return PlanOf(plan, sigma, participation);
 }
 
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,

@@ -35,6 +35,10 @@ class Context {
   /// Lets the next roles be A = P0, B = P1, D = P2, as declared costs assume. Changes no randomness.
   void RestartRoles() { turn_ = 0; }
 
+  /// Time that this party has spent, as a dealer, on what does not depend on the data.
+  void AddOfflineSeconds(double seconds) { offline_seconds_ += seconds; }
+  [[nodiscard]] double offline_seconds() const { return offline_seconds_; }
+
   /// Words of component `component`'s stream (see Prss::Fill).
   [[nodiscard]] RingMatrix Draw(int component, Purpose purpose, OperationId operation, Index rows,
                                 Index cols);
@@ -58,6 +62,7 @@ class Context {
   ThreadPool& pool_;
   OperationId operations_ = 0;
   int turn_ = 0;
+  double offline_seconds_ = 0;
 };
 
 }  // namespace trefoil::mpc

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "base/error.h"
 #include "protocols/truncate.h"
@@ -32,6 +33,12 @@ std::vector<std::int64_t> Tangent(double clip_in_units, double at) {
   return {static_cast<std::int64_t>(std::floor(lowered)), static_cast<std::int64_t>(std::floor(slope))};
 }
 
+[[noreturn]] void RefuseClip(double clip, const char* why) {
+  std::ostringstream text;
+  text << "privacy.clip: found " << clip << ", " << why;
+  throw ConfigError(text.str());
+}
+
 /// Bits that hold the difference of any two values up to `last`, and its sign.
 int WidthFor(double last) { return std::min(64, 2 + static_cast<int>(std::ceil(std::log2(last + 2)))); }
 
@@ -43,8 +50,7 @@ ClipTable LinearTable(double clip, double s_max, int input_bits) {
   const double clip_in_units = std::sqrt(clip_squared);
   const double last = std::ldexp(s_max, norm_bits) + 1;
   if (last > kLargestNarrowed) {
-    throw ConfigError("privacy.clip: found " + std::to_string(clip) +
-                      ", too small beside the largest gradient; raise it, or lower features.row_norm");
+    RefuseClip(clip, "too small beside the largest gradient; raise it, or lower features.row_norm");
   }
   PiecewisePolynomial pieces;
   // Up to here even the next unit is within C^2: the factor is 1, exactly (the truncation of 2^58 by 38 bits
@@ -87,9 +93,11 @@ ClipTable ConstantTable(double clip, double s_max, int input_bits) {
 
 ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form) {
   Require(clip > 0 && s_max > 0, "MakeClipTable: a positive clip and range");
+  // A clip beyond every gradient is one that clips nothing; so thresholds stay within the range that is
+  // compared.
+  clip = std::min(clip, std::sqrt(2 * s_max));
   if (std::ldexp(clip * clip, input_bits) < kUnitsOfClipSquared) {
-    throw ConfigError("privacy.clip: found " + std::to_string(clip) +
-                      ", too small for the resolution of squared norms; raise it or fraction_bits");
+    RefuseClip(clip, "too small for the resolution of squared norms; raise it or fraction_bits");
   }
   return form == Form::kBulk ? LinearTable(clip, s_max, input_bits) : ConstantTable(clip, s_max, input_bits);
 }

@@ -27,6 +27,7 @@ RingMatrix MaskedOpening::DrawMask(Index rows, Index cols) {
 }
 
 BitMatrix MaskedOpening::DrawBitMask(Index planes, Index count) {
+  dealing_since_ = std::chrono::steady_clock::now();
   if (!dealer())
     return party_.DrawBits(ComponentWithDealer(party_.self()), Purpose::kMask, operation_, planes, count);
   return party_.DrawBits(roles_.a, Purpose::kMask, operation_, planes, count) ^
@@ -49,6 +50,7 @@ RingMatrix MaskedOpening::DealAs(const RingMatrix& values, Index rows, Index col
   Require(values.rows() == rows && values.cols() == cols,
           "MaskedOpening::Deal: the dealer's values have another shape");
   party_.SendWords(roles_.b, values - half, phase);
+  if (phase == net::Phase::kOffline) BookDealing();
   return {};
 }
 
@@ -58,6 +60,7 @@ RingMatrix MaskedOpening::DealSame(const RingMatrix& words, Index rows) {
           "MaskedOpening::DealSame: one column of the announced length");
   party_.SendWords(roles_.a, words, net::Phase::kOffline);
   party_.SendWords(roles_.b, words, net::Phase::kOffline);
+  BookDealing();
   return {};
 }
 
@@ -99,6 +102,12 @@ BitMatrix MaskedOpening::Open(const mpc::BoolShare& b, const BitMatrix& mask) {
   const BitMatrix half = first() ? b.own() ^ b.next() ^ mask : b.next() ^ mask;
   party_.SendBits(other(), half);
   return half ^ party_.ReceiveBits(other(), b.planes(), b.count());
+}
+
+void MaskedOpening::BookDealing() {
+  const auto now = std::chrono::steady_clock::now();
+  party_.AddOfflineSeconds(std::chrono::duration<double>(now - dealing_since_).count());
+  dealing_since_ = now;
 }
 
 RingMatrix MaskedOpening::Exchange(const RingMatrix& own, int bits) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <chrono>
+
 #include "mpc/context.h"
 #include "mpc/cost.h"
 #include "mpc/share.h"
@@ -65,6 +67,8 @@ class MaskedOpening {
   mpc::RingMatrix DealAs(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols,
                          mpc::Purpose purpose, net::Phase phase);
   mpc::RingMatrix Exchange(const mpc::RingMatrix& own, int bits);
+  /// A dealer's time since it drew the mask, or last dealt, goes to its offline account.
+  void BookDealing();
   void SendLow(int peer, const mpc::RingMatrix& words, int bits);
   mpc::RingMatrix ReceiveLow(int peer, mpc::Index rows, mpc::Index cols, int bits);
   [[nodiscard]] int other() const { return first() ? roles_.b : roles_.a; }
@@ -76,6 +80,7 @@ class MaskedOpening {
   mpc::Context& party_;
   mpc::Roles roles_;
   mpc::OperationId operation_;
+  std::chrono::steady_clock::time_point dealing_since_{};
 };
 
 /// A and B (P0 and P1 before any turn) send each other `bytes`.

@@ -10,7 +10,8 @@ struct Measured {
   int rounds = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_offline = 0;
-  double seconds = 0;
+  double seconds = 0;          ///< all of it; what dealers do is done in line
+  double seconds_offline = 0;  ///< of these, what this party spent as a dealer on data-independent work
 };
 
 /// Brings the parties to the same place with roles and counters restarted, runs `operation`, and returns its

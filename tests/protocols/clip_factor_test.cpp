@@ -20,7 +20,9 @@ struct Case {
   Form form;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << "clip " << c.clip << " bits " << c.input_bits << (c.form == Form::kBulk ? " bulk" : " latency"); }
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << "clip " << c.clip << " bits " << c.input_bits << (c.form == Form::kBulk ? " bulk" : " latency");
+}
 
 class ClipFactorTest : public testing::TestWithParam<Case> {};
 
@@ -54,7 +56,8 @@ TEST_P(ClipFactorTest, IsNeverAboveTheTrueFactorAndAtMostSixPercentBelow) {
   EXPECT_LE(outcome.cost.rounds, c.form == Form::kBulk ? 14 : 2);
   for (Index k = 0; k < s.size(); ++k) {
     const long double norm = std::sqrt(std::ldexp(static_cast<long double>(s(k, 0)), -c.input_bits));
-    const long double factor = std::ldexp(static_cast<long double>(mpc::Signed(outcome.value(k, 0))), -kClipFactorBits);
+    const long double factor =
+        std::ldexp(static_cast<long double>(mpc::Signed(outcome.value(k, 0))), -kClipFactorBits);
     ASSERT_GE(factor, 0);
     ASSERT_LE(factor, 1);
     if (norm > c.clip) {
@@ -65,12 +68,29 @@ TEST_P(ClipFactorTest, IsNeverAboveTheTrueFactorAndAtMostSixPercentBelow) {
   }
 }
 
+TEST_P(ClipFactorTest, IsOneEverywhereWhenTheClipIsBeyondEveryGradient) {
+  const Case c = GetParam();
+  const double top = std::ldexp(c.s_max, c.input_bits);
+  std::vector<std::int64_t> values{0, 1, static_cast<std::int64_t>(top / 3), static_cast<std::int64_t>(top)};
+  for (const double times : {2.0, 4.0, 100.0, 1e9}) {
+    const ClipTable table = MakeClipTable(times * std::sqrt(c.s_max), c.s_max, c.input_bits, c.form);
+    const Outcome outcome = RunOn(
+        Seed{3}, [&](mpc::Context& party) { return InsecureDeal(party, Column(values)); },
+        [&](mpc::Context& party, const mpc::ArithShare& share) { return ClipFactor(party, table, share); });
+    EXPECT_TRUE((outcome.value == mpc::Word{1} << kClipFactorBits).all()) << times;
+  }
+}
+
 TEST_P(ClipFactorTest, IsZeroAboveTheRange) {
   const Case c = GetParam();
   const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits, c.form);
-  const auto above = static_cast<std::int64_t>(std::ldexp(c.s_max, c.input_bits)) + (std::int64_t{4} << table.shift);
+  const auto above =
+      static_cast<std::int64_t>(std::ldexp(c.s_max, c.input_bits)) + (std::int64_t{4} << table.shift);
   const Outcome outcome = RunOn(
-      Seed{2}, [&](mpc::Context& party) { return InsecureDeal(party, Column({above, above + above / 4})); },
+      Seed{2},
+      [&](mpc::Context& party) {
+        return InsecureDeal(party, Column({above, above + above / 4}));
+      },
       [&](mpc::Context& party, const mpc::ArithShare& share) { return ClipFactor(party, table, share); });
   EXPECT_TRUE((outcome.value == 0).all());
 }
@@ -79,8 +99,10 @@ INSTANTIATE_TEST_SUITE_P(Tables, ClipFactorTest,
                          testing::Values(Case{0.5, 20.2, 48, Form::kBulk}, Case{0.1, 20.2, 48, Form::kBulk},
                                          Case{1.0, 2.02, 40, Form::kBulk}, Case{0.1, 1000, 30, Form::kBulk},
                                          Case{2.0, 20.2, 24, Form::kBulk}, Case{1.5, 4.0, 56, Form::kBulk},
-                                         Case{0.5, 20.2, 48, Form::kLatency}, Case{0.1, 20.2, 48, Form::kLatency},
-                                         Case{2.0, 20.2, 24, Form::kLatency}, Case{1.5, 4.0, 56, Form::kLatency}));
+                                         Case{0.5, 20.2, 48, Form::kLatency},
+                                         Case{0.1, 20.2, 48, Form::kLatency},
+                                         Case{2.0, 20.2, 24, Form::kLatency},
+                                         Case{1.5, 4.0, 56, Form::kLatency}));
 
 TEST(MakeClipTable, RefusesAClipSoSmallThatRoundedSlopesCouldTurnFactorsNegative) {
   EXPECT_THROW((void)MakeClipTable(1e-4, 170, 46), ConfigError);
