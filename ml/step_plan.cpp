@@ -240,8 +240,8 @@ double ChooseSigma(const StepPlan& plan, std::int64_t max_participation) {
 }
 
 void RequireDeltaForBoth(const StepPlan& plan, double sigma, std::int64_t max_participation) {
-  if (!(sigma > 0)) return;
   const TrainingSettings& s = plan.settings;
+  if (s.sigma) return;  // no target: what there is is reported, be it no guarantee
   const dp::DpSgdSteps event = EventOf(plan, sigma, s.steps, max_participation);
   dp::DpSgdSteps uncut = event;
   uncut.limits.max_batch = uncut.limits.capacity;

@@ -49,8 +49,9 @@ struct StepPlan {
 /// 2^-20 upwards.
 [[nodiscard]] double ChooseSigma(const StepPlan& plan, std::int64_t max_participation);
 
-/// Refuses noise whose epsilon against the adversary that the target is not about would be infinite, only
-/// because cut batches eat the delta. Throws ConfigError naming the limit that suffices.
+/// Where the noise is calibrated to a target: refuses noise whose epsilon against the adversary that the
+/// target is not about would be infinite, only because cut batches eat the delta. Throws ConfigError naming
+/// the limit that suffices.
 void RequireDeltaForBoth(const StepPlan& plan, double sigma, std::int64_t max_participation);
 
 /// All constants as text, for the parties to compare.
