@@ -154,7 +154,7 @@ std::array<PeerCheck, kParties - 1> CheckPeers(const MeshConfig& config, std::ch
   IoThread io;
   Prober prober(io.context(), config);
   asio::post(io.context(), [&] { prober.Start(duration); });
-  const auto results = prober.Wait();
+  auto results = prober.Wait();
   io.Drain(kLinger + std::chrono::milliseconds(500));
   return results;
 }

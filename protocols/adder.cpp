@@ -23,6 +23,7 @@ struct Level {
 
 std::vector<Index> PickIndices(const std::vector<Index>& all, const std::vector<std::size_t>& which) {
   std::vector<Index> picked;
+  picked.reserve(which.size());
   for (const std::size_t k : which) picked.push_back(all[k]);
   return picked;
 }
