@@ -2,11 +2,14 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <regex>
+#include <system_error>
 #include <thread>
 
 #include "apps/child_process.h"
@@ -24,13 +27,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::int64_t kLargestSize = 9'999'999;
+
+/// "128x784x10".
 bench::ProductShape ParseShape(const std::string& text) {
-  static const std::regex kShape("([1-9][0-9]{0,6})x([1-9][0-9]{0,6})x([1-9][0-9]{0,6})");
-  std::smatch parts;
-  if (!std::regex_match(text, parts, kShape)) {
-    throw ConfigError(fmt::format("--shape: found {}, expected three sizes, as 128x784x10", text));
+  std::array<std::int64_t, 3> sizes{};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    if (k > 0 && (at == end || *at++ != 'x')) at = nullptr;
+    const auto parsed = at == nullptr ? std::from_chars_result{at, std::errc::invalid_argument}
+                                      : std::from_chars(at, end, sizes[k]);
+    at = parsed.ptr;
+    if (parsed.ec != std::errc() || sizes[k] < 1 || sizes[k] > kLargestSize || (k == 2 && at != end)) {
+      throw ConfigError(fmt::format("--shape: found {}, expected three sizes, as 128x784x10", text));
+    }
   }
-  return {.rows = std::stol(parts[1]), .inner = std::stol(parts[2]), .cols = std::stol(parts[3])};
+  return {.rows = sizes[0], .inner = sizes[1], .cols = sizes[2]};
 }
 
 bench::Request RequestOf(const BenchOptions& options) {
