@@ -27,7 +27,6 @@ RingMatrix MaskedOpening::DrawMask(Index rows, Index cols) {
 }
 
 BitMatrix MaskedOpening::DrawBitMask(Index planes, Index count) {
-  dealing_since_ = std::chrono::steady_clock::now();
   if (!dealer())
     return party_.DrawBits(ComponentWithDealer(party_.self()), Purpose::kMask, operation_, planes, count);
   return party_.DrawBits(roles_.a, Purpose::kMask, operation_, planes, count) ^

@@ -67,7 +67,7 @@ class MaskedOpening {
   mpc::RingMatrix DealAs(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols,
                          mpc::Purpose purpose, net::Phase phase);
   mpc::RingMatrix Exchange(const mpc::RingMatrix& own, int bits);
-  /// A dealer's time since it drew the mask, or last dealt, goes to its offline account.
+  /// A dealer's time since the opening began, or since it last dealt, goes to its offline account.
   void BookDealing();
   void SendLow(int peer, const mpc::RingMatrix& words, int bits);
   mpc::RingMatrix ReceiveLow(int peer, mpc::Index rows, mpc::Index cols, int bits);
@@ -80,7 +80,7 @@ class MaskedOpening {
   mpc::Context& party_;
   mpc::Roles roles_;
   mpc::OperationId operation_;
-  std::chrono::steady_clock::time_point dealing_since_{};
+  std::chrono::steady_clock::time_point dealing_since_ = std::chrono::steady_clock::now();
 };
 
 /// A and B (P0 and P1 before any turn) send each other `bytes`.

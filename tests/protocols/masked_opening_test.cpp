@@ -198,5 +198,20 @@ TEST_P(MaskedOpeningTest, FollowsUpWithTheSameRolesFreshMasksAndNoTurn) {
 INSTANTIATE_TEST_SUITE_P(Rotations, MaskedOpeningTest, testing::Values(0, 1, 2),
                          [](const auto& info) { return "A_is_party_" + std::to_string(info.param); });
 
+TEST(MaskedOpening, BooksNoMoreThanTheTimeThatDealingTook) {
+  const auto measured = RunParties(Seed{8}, [](mpc::Context& party) {
+    return Measure(party, [&party] {
+      MaskedOpening opening(party);
+      const RingMatrix mask = opening.DrawMask(kRows, kCols);
+      (void)opening.Deal(mask, kRows, kCols);
+      (void)opening.DealSame(RingMatrix::Zero(kRows, 1), kRows);
+    });
+  });
+  EXPECT_GT(measured[2].seconds_offline, 0);
+  EXPECT_LE(measured[2].seconds_offline, measured[2].seconds);
+  EXPECT_EQ(measured[0].seconds_offline, 0);
+  EXPECT_EQ(measured[1].seconds_offline, 0);
+}
+
 }  // namespace
 }  // namespace trefoil::protocols
