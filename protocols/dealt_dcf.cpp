@@ -1,0 +1,60 @@
+#include "protocols/dealt_dcf.h"
+
+#include "base/error.h"
+
+namespace trefoil::protocols {
+namespace {
+
+using mpc::Index;
+using mpc::RingMatrix;
+
+std::vector<mpc::Block> ToBlocks(const RingMatrix& words) {
+  std::vector<mpc::Block> blocks(static_cast<std::size_t>(words.rows()));
+  for (Index k = 0; k < words.rows(); ++k)
+    blocks[static_cast<std::size_t>(k)] = {.low = words(k, 0), .high = words(k, 1)};
+  return blocks;
+}
+
+/// Corrections as one column of words, levels first.
+RingMatrix ToColumn(const mpc::DcfCorrections& corrections) {
+  return mpc::Stacked(mpc::Reshaped(corrections.levels, corrections.levels.size(), 1), corrections.last);
+}
+
+mpc::DcfCorrections FromColumn(const RingMatrix& column, int bits, Index keys) {
+  const Index level_words = 3 * bits * keys;
+  return {.bits = bits,
+          .keys = keys,
+          .levels = mpc::Reshaped(column.topRows(level_words), bits * keys, 3),
+          .last = column.bottomRows(keys)};
+}
+
+}  // namespace
+
+DealtDcf DealDcf(MaskedOpening& opening, int bits, Index count, const RingMatrix& points,
+                 const RingMatrix& payloads) {
+  Require(bits >= 1 && bits <= 63, "DealDcf: 1 to 63 bits");
+  const Index words = mpc::DcfWords(bits, count);
+  const mpc::Roles& roles = opening.roles();
+  if (opening.dealer()) {
+    const mpc::DcfCorrections corrections =
+        mpc::DcfGenerate(bits, points, payloads, ToBlocks(opening.DrawRoots(roles.a, count)),
+                         ToBlocks(opening.DrawRoots(roles.b, count)));
+    (void)opening.DealSame(ToColumn(corrections), words);
+    return {};
+  }
+  const int self = opening.first() ? roles.a : roles.b;
+  return {.first = opening.first(),
+          .corrections = FromColumn(opening.DealSame({}, words), bits, count),
+          .roots = ToBlocks(opening.DrawRoots(self, count))};
+}
+
+mpc::Cost DealDcfCost(int bits, Index count) {
+  const auto bytes = 8 * static_cast<std::uint64_t>(mpc::DcfWords(bits, count));
+  return mpc::Cost::Offline({{2, 0, bytes}, {2, 1, bytes}});
+}
+
+RingMatrix EvaluateDcf(ThreadPool& pool, const DealtDcf& keys, const RingMatrix& inputs) {
+  return mpc::DcfEvaluate(pool, keys.first, keys.corrections, keys.roots, inputs);
+}
+
+}  // namespace trefoil::protocols
