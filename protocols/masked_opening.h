@@ -25,6 +25,7 @@ class MaskedOpening {
   [[nodiscard]] bool dealer() const { return party_.self() == roles_.dealer; }
   [[nodiscard]] bool first() const { return party_.self() == roles_.a; }
   [[nodiscard]] const mpc::Roles& roles() const { return roles_; }
+  [[nodiscard]] ThreadPool& pool() { return party_.pool(); }
 
   /// Draws the mask r = r_A + r_B: D gets r, A and B their half. Only the low `bits` of r matter where the
   /// opening is modulo 2^bits.

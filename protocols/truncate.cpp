@@ -1,6 +1,7 @@
 #include "protocols/truncate.h"
 
 #include "base/error.h"
+#include "protocols/dealt_dcf.h"
 #include "protocols/multiply.h"
 
 namespace trefoil::protocols {
@@ -10,8 +11,6 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
-constexpr Word kLow63 = ~Word{0} >> 1;
-
 /// What is added before the opening so that the sum lies in [0, 2^63).
 Word OffsetOf(Range range) { return range == Range::kSigned ? Word{1} << 62 : 0; }
 
@@ -19,85 +18,120 @@ RingMatrix ShiftDown(const RingMatrix& x, int bits) {
   return x.unaryExpr([bits](Word word) { return word >> bits; });
 }
 
-RingMatrix LowPart(const RingMatrix& x) {
-  return x.unaryExpr([](Word word) { return word & kLow63; });
+RingMatrix LowPart(const RingMatrix& x, int bits) {
+  return x.unaryExpr([bits](Word word) { return word & ((Word{1} << bits) - 1); });
+}
+
+/// How each element is divided and rounded.
+struct Division {
+  int bits;
+  Range range;
+  Rounding rounding;
+};
+
+void RequireBits(int bits) { Require(bits >= 1 && bits <= 62, "Truncate: a shift of 1 to 62 bits"); }
+
+/// A key an element for [z < r modulo 2^bits], where the rounding needs it.
+DealtDcf DealCarries(MaskedOpening& opening, const Division& division, const RingMatrix& mask) {
+  if (division.rounding == Rounding::kStochastic) return {};
+  const RingMatrix r = mpc::Reshaped(mask, 1, mask.size());
+  return DealDcf(opening, division.bits, r.cols(), LowPart(r, division.bits), RingMatrix::Ones(1, r.cols()));
+}
+
+/// A's or B's half of [c < r modulo 2^bits].
+RingMatrix Carries(MaskedOpening& opening, const Division& division, const DealtDcf& keys,
+                   const RingMatrix& c) {
+  const RingMatrix low = LowPart(mpc::Reshaped(c, 1, c.size()), division.bits);
+  return mpc::Reshaped(EvaluateDcf(opening.pool(), keys, low), c.rows(), c.cols());
 }
 
 /// Everything but the opening itself, which `open` does with the mask: with c = x + offset + r = c_m 2^63 +
-/// c_l and r likewise, x + offset = c_l - r_l + (c_m ^ r_m) 2^63, so the quotient is (c_l >> bits) - (r_l >>
-/// bits) + (c_m ^ r_m) 2^(63 - bits) - (offset >> bits), plus the carry of the low parts.
+/// c_l and r likewise, x + offset = c_l - r_l + (c_m ^ r_m) 2^63, so that (c_l >> bits) - (r_l >> bits) +
+/// (c_m ^ r_m) 2^(63 - bits) - (offset >> bits) is the floor plus [c < r modulo 2^bits]: the coin of
+/// stochastic rounding, which exact rounding takes off.
 template <typename Open>
-mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, int bits, Range range,
+mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, const Division& division,
                                Open open) {
+  const int bits = division.bits;
+  const Word offset = OffsetOf(division.range);
   const RingMatrix mask = opening.DrawMask(rows, cols);
   RingMatrix of_mask;
-  if (opening.dealer()) of_mask = mpc::Stacked(ShiftDown(LowPart(mask), bits), ShiftDown(mask, 63));
+  if (opening.dealer()) of_mask = mpc::Stacked(ShiftDown(LowPart(mask, 63), bits), ShiftDown(mask, 63));
   const RingMatrix dealt = opening.Deal(of_mask, 2 * rows, cols);
-  const RingMatrix c = open(opening, OffsetOf(range), mask);
+  const DealtDcf keys = DealCarries(opening, division, mask);
+  const RingMatrix c = open(opening, offset, mask);
   RingMatrix half;
   if (!opening.dealer()) {
     const RingMatrix c_top = ShiftDown(c, 63);
     const RingMatrix top_mask = dealt.bottomRows(rows);
     // c_m ^ r_m = c_m + (1 - 2 c_m) r_m, of which A adds the public part.
     half = ((Word{1} - Word{2} * c_top) * top_mask) * (Word{1} << (63 - bits)) - dealt.topRows(rows);
+    if (division.rounding == Rounding::kExact) half -= Carries(opening, division, keys, c);
     if (opening.first()) {
-      half += ShiftDown(LowPart(c), bits) + c_top * (Word{1} << (63 - bits)) - (OffsetOf(range) >> bits);
+      half += ShiftDown(LowPart(c, 63), bits) + c_top * (Word{1} << (63 - bits)) - (offset >> bits);
     }
   }
   return opening.Reshare(half, rows, cols);
 }
 
-void RequireBits(int bits) { Require(bits >= 1 && bits <= 62, "Truncate: a shift of 1 to 62 bits"); }
+mpc::Cost DealingCost(Index count, int bits, Rounding rounding) {
+  const mpc::Cost quotients = mpc::Cost::Offline({{2, 1, 16 * static_cast<std::uint64_t>(count)}});
+  return rounding == Rounding::kExact ? Then(quotients, DealDcfCost(bits, count)) : quotients;
+}
 
 }  // namespace
 
-mpc::ArithShare Truncate(mpc::Context& party, const mpc::ArithShare& x, int bits, Range range) {
+mpc::ArithShare Truncate(mpc::Context& party, const mpc::ArithShare& x, int bits, Range range,
+                         Rounding rounding) {
   RequireBits(bits);
-  return TruncateOpened(MaskedOpening(party), x.rows(), x.cols(), bits, range,
+  return TruncateOpened(MaskedOpening(party), x.rows(), x.cols(), {bits, range, rounding},
                         [&](MaskedOpening& opening, Word offset, const RingMatrix& mask) {
                           return opening.Open(x, offset, mask);
                         });
 }
 
-mpc::ArithShare Truncate(mpc::Context& party, const mpc::AdditiveShare& x, int bits, Range range) {
+mpc::ArithShare Truncate(mpc::Context& party, const mpc::AdditiveShare& x, int bits, Range range,
+                         Rounding rounding) {
   RequireBits(bits);
-  return TruncateOpened(MaskedOpening(party), x.rows(), x.cols(), bits, range,
+  return TruncateOpened(MaskedOpening(party), x.rows(), x.cols(), {bits, range, rounding},
                         [&](MaskedOpening& opening, Word offset, const RingMatrix& mask) {
                           return opening.Open(x, offset, mask);
                         });
 }
 
 mpc::ArithShare TruncatePair(const MaskedOpening& opening, const RingMatrix& half, Index rows, Index cols,
-                             int bits) {
+                             int bits, Rounding rounding) {
   RequireBits(bits);
-  return TruncateOpened(MaskedOpening::WithRolesOf(opening), rows, cols, bits, Range::kSigned,
+  return TruncateOpened(MaskedOpening::WithRolesOf(opening), rows, cols, {bits, Range::kSigned, rounding},
                         [&](MaskedOpening& follow_up, Word offset, const RingMatrix& mask) {
                           return follow_up.OpenPair(half, offset, mask);
                         });
 }
 
-mpc::Cost TruncateCost(Index count) {
+mpc::Cost TruncateCost(Index count, int bits, Rounding rounding) {
   const auto word = 8 * static_cast<std::uint64_t>(count);
-  const mpc::Cost dealt = mpc::Cost::Offline({{2, 1, 2 * word}});
   const mpc::Cost exchange = PairExchangeCost(word);
-  return Then(Then(dealt, exchange), exchange).WithTurn();
+  return Then(Then(DealingCost(count, bits, rounding), exchange), exchange).WithTurn();
 }
 
-mpc::Cost TruncateProductCost(Index count) {
+mpc::Cost TruncateCost(Index count) { return TruncateCost(count, 1, Rounding::kStochastic); }
+
+mpc::Cost TruncateProductCost(Index count, int bits, Rounding rounding) {
   const auto word = 8 * static_cast<std::uint64_t>(count);
-  const mpc::Cost dealt = mpc::Cost::Offline({{2, 1, 2 * word}});
   const mpc::Cost opening = mpc::Cost::Round({{0, 1, word}, {1, 0, word}, {2, 0, word}, {2, 1, word}});
-  return Then(Then(dealt, opening), PairExchangeCost(word)).WithTurn();
+  return Then(Then(DealingCost(count, bits, rounding), opening), PairExchangeCost(word)).WithTurn();
 }
+
+mpc::Cost TruncateProductCost(Index count) { return TruncateProductCost(count, 1, Rounding::kStochastic); }
 
 mpc::ArithShare MultiplyTruncate(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y,
-                                 int bits, Range range) {
-  return Truncate(party, LocalProduct(x, y), bits, range);
+                                 int bits, Range range, Rounding rounding) {
+  return Truncate(party, LocalProduct(x, y), bits, range, rounding);
 }
 
 mpc::ArithShare MatMulTruncate(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y,
-                               int bits) {
-  return Truncate(party, LocalMatrixProduct(party, x, y), bits);
+                               int bits, Rounding rounding) {
+  return Truncate(party, LocalMatrixProduct(party, x, y), bits, Range::kSigned, rounding);
 }
 
 }  // namespace trefoil::protocols

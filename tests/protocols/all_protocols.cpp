@@ -42,6 +42,11 @@ PiecewisePolynomial SomePolynomial() {
           .width = 40};
 }
 
+/// For protocols that deal comparison function keys, which take up to some kilobytes each.
+void LimitSamples(std::vector<ProtocolCase>& cases) {
+  for (ProtocolCase& protocol : cases) protocol.sample = 1024;
+}
+
 std::vector<ProtocolCase> MakeMultiplications() {
   return {
       {"Reshare",
@@ -76,6 +81,31 @@ std::vector<ProtocolCase> MakeTruncations() {
          return Of(MatMulTruncate(party, Trivial(party, x, n, 3), Trivial(party, 5, 3, 2), 4));
        }},
   };
+}
+
+std::vector<ProtocolCase> MakeExactTruncations() {
+  std::vector<ProtocolCase> cases = {
+      {"TruncateExact",
+       [](Context& party, Index n, Word x) {
+         return Of(Truncate(party, Trivial(party, x, n), 7, Range::kSigned, Rounding::kExact));
+       }},
+      {"TruncateNonNegativeExact",
+       [](Context& party, Index n, Word x) {
+         return Of(Truncate(party, Trivial(party, x, n), 33, Range::kNonNegative, Rounding::kExact));
+       }},
+      {"MultiplyTruncateExact",
+       [](Context& party, Index n, Word x) {
+         return Of(MultiplyTruncate(party, Trivial(party, x, n), Trivial(party, 77, n), 9, Range::kSigned,
+                                    Rounding::kExact));
+       }},
+      {"MatMulTruncateExact",
+       [](Context& party, Index n, Word x) {
+         return Of(
+             MatMulTruncate(party, Trivial(party, x, n, 3), Trivial(party, 5, 3, 2), 4, Rounding::kExact));
+       }},
+  };
+  LimitSamples(cases);
+  return cases;
 }
 
 std::vector<ProtocolCase> MakeConversions() {
@@ -146,8 +176,7 @@ std::vector<ProtocolCase> MakeLatencyForms() {
          return Of(InverseSqrt(party, FixedShare(Trivial(party, x, n), kScale), Form::kLatency));
        }},
   };
-  // A comparison function key takes some kilobytes.
-  for (ProtocolCase& protocol : cases) protocol.sample = 1024;
+  LimitSamples(cases);
   return cases;
 }
 
@@ -173,6 +202,7 @@ const std::vector<ProtocolCase>& FreshSharings() {
   static const std::vector<ProtocolCase> kCases = [] {
     std::vector<ProtocolCase> cases = MakeMultiplications();
     Append(cases, MakeTruncations());
+    Append(cases, MakeExactTruncations());
     Append(cases, MakeConversions());
     Append(cases, MakeFunctions());
     Append(cases, MakeLatencyForms());
