@@ -28,6 +28,8 @@ RandomStream RandomStream::FromSystem() { return RandomStream(RandomKey()); }
 RandomStream::RandomStream(SecretKey key)
     : key_(std::move(key)), buffer_(kBlockWords), position_(kBlockWords) {}
 
+RandomStream::~RandomStream() { Wipe(buffer_); }
+
 std::uint64_t RandomStream::NextWord() {
   if (position_ == kBlockWords) Refill();
   return std::exchange(buffer_[position_++], 0);

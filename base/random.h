@@ -26,6 +26,10 @@ class RandomStream {
   static RandomStream FromSystem();
   /// Restartable: the same key gives the same words.
   explicit RandomStream(SecretKey key);
+  RandomStream(RandomStream&&) noexcept = default;
+  RandomStream& operator=(RandomStream&&) = delete;
+  /// Words that were not taken are wiped, like the key.
+  ~RandomStream();
 
   /// 64 uniform bits.
   std::uint64_t NextWord();

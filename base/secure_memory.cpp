@@ -40,6 +40,8 @@ std::span<const std::uint8_t, SecretKey::kBytes> SecretKey::bytes() const {
   return std::span<const std::uint8_t, kBytes>(data_, kBytes);
 }
 
+void Wipe(std::span<std::uint64_t> words) noexcept { sodium_memzero(words.data(), words.size_bytes()); }
+
 void DisableCoreDumps() {
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);

@@ -28,6 +28,9 @@ class SecretKey {
   std::uint8_t* data_;
 };
 
+/// Overwrites words that were secret with zeros; not optimised away.
+void Wipe(std::span<std::uint64_t> words) noexcept;
+
 /// Makes sure that no core file of this process is ever written. Call first in main().
 void DisableCoreDumps();
 

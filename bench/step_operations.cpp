@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ml/dp_sgd.h"
+#include "ml/noise_source.h"
 #include "ml/records.h"
 #include "protocols/cost_model.h"
 #include "protocols/input.h"
@@ -53,8 +54,6 @@ struct StepState {
   ml::StepPlan plan;
   ml::Batch batch;
   mpc::FixedShare weights;
-  dp::DiscreteGaussian sampler;
-  RandomStream noise = RandomStream::FromSystem();
 };
 
 Prepared Prepare(mpc::Context& party, const Point& point, ml::Clipping clipping, protocols::Form form) {
@@ -70,12 +69,12 @@ Prepared Prepare(mpc::Context& party, const Point& point, ml::Clipping clipping,
   auto state = std::make_shared<StepState>(StepState{
       .plan = plan,
       .batch = ToBatch(plan, shared),
-      .weights = {mpc::ArithShare::Zero(shape.inner + 1, plan.columns), plan.settings.fraction_bits},
-      .sampler = dp::DiscreteGaussian(NoiseVariance(plan, kSigma))});
+      .weights = {mpc::ArithShare::Zero(shape.inner + 1, plan.columns), plan.settings.fraction_bits}});
+  const auto source = std::make_shared<ml::NoiseSource>(plan, kSigma, RandomStream::FromSystem());
   return {.run =
-              [&party, state] {
-                const auto noise = OwnNoise(state->plan, &state->sampler, state->noise);
-                state->weights = DpSgdStep(party, state->plan, state->batch, state->weights, noise);
+              [&party, state, source] {
+                const ml::StepNoise noise = source->Next();
+                state->weights = DpSgdStep(party, state->plan, state->batch, state->weights, noise.values());
               },
           .declared = DpSgdStepCost(plan, shape.rows),
           .compute_seconds = protocols::ComparisonSeconds(

@@ -37,7 +37,7 @@ mpc::AdditiveShare SumGradients(mpc::Context& party, const Batch& batch, const F
 }
 
 mpc::AdditiveShare AddNoise(const mpc::AdditiveShare& sum, const RingMatrix& own_noise) {
-  return sum + mpc::AdditiveShare(own_noise);
+  return mpc::AdditiveShare(sum.part() + own_noise);  // leaves no copy of the noise alone
 }
 
 FixedShare ApplyUpdate(mpc::Context& party, const StepPlan& plan, const FixedShare& weights,
@@ -81,13 +81,6 @@ StepPlan FasterPlan(const TrainingSettings& settings, Index batch_rows, const pr
   if (settings.clipping != Clipping::kFactorised) return bulk;
   StepPlan latency = MakeStepPlan(settings, protocols::Form::kLatency);
   return expected(latency) < expected(bulk) ? latency : bulk;
-}
-
-RingMatrix OwnNoise(const StepPlan& plan, const dp::DiscreteGaussian* sampler, RandomStream& stream) {
-  RingMatrix noise = RingMatrix::Zero(plan.settings.features + 1, plan.columns);
-  if (sampler == nullptr) return noise;
-  for (Index k = 0; k < noise.size(); ++k) noise.data()[k] = static_cast<mpc::Word>(sampler->Sample(stream));
-  return noise;
 }
 
 }  // namespace trefoil::ml

@@ -47,8 +47,4 @@ struct Batch {
 [[nodiscard]] StepPlan FasterPlan(const TrainingSettings& settings, mpc::Index batch_rows,
                                   const protocols::Link& link);
 
-/// This party's noise for one step, sigma^2 Delta^2 / 2 a coordinate; zero without a sampler.
-[[nodiscard]] mpc::RingMatrix OwnNoise(const StepPlan& plan, const dp::DiscreteGaussian* sampler,
-                                       RandomStream& stream);
-
 }  // namespace trefoil::ml

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "ml/dp_sgd.h"
+#include "ml/noise_source.h"
 #include "ml/public_sampling.h"
 #include "ml/records.h"
 #include "protocols/agreement.h"
@@ -208,15 +210,13 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   const double sigma = ChooseSigma(plan, source->MaxParticipation(settings.steps));
   protocols::RequireSameEverywhere(party, Fingerprint(plan, sigma), "constants of the training");
 
-  std::optional<dp::DiscreteGaussian> sampler;
-  if (sigma > 0) sampler.emplace(NoiseVariance(plan, sigma));
-  RandomStream noise = RandomStream::FromSystem();
+  NoiseSource noise(plan, sigma, RandomStream::FromSystem());
   FixedShare weights(ArithShare::Zero(settings.features + 1, plan.columns), settings.fraction_bits);
   Progress progress(party, plan, sigma, hooks.on_step);
   progress.Report(0, 0);
   for (int step = 0; step < settings.steps; ++step) {
     const Batch batch = source->Next(party, step);
-    weights = DpSgdStep(party, plan, batch, weights, OwnNoise(plan, sampler ? &*sampler : nullptr, noise));
+    weights = DpSgdStep(party, plan, batch, weights, noise.Next().values());
     progress.Report(step + 1, source->MaxParticipation(step + 1));
   }
   const std::int64_t participation = source->MaxParticipation(settings.steps);

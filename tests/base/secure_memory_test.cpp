@@ -4,7 +4,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include <array>
 #include <concepts>
+#include <cstdint>
 #include <ostream>
 #include <type_traits>
 #include <utility>
@@ -27,6 +29,13 @@ TEST(SecretKey, StartsAsZerosAndMovesItsBytes) {
   key.bytes()[5] = 42;
   const SecretKey moved = std::move(key);
   EXPECT_EQ(moved.bytes()[5], 42);
+}
+
+TEST(Wipe, OverwritesEveryWordAndTakesNoneToo) {
+  std::array<std::uint64_t, 5> words{1, 2, 3, 4, 5};
+  Wipe(std::span(words).subspan(1, 3));
+  EXPECT_EQ(words, (std::array<std::uint64_t, 5>{1, 0, 0, 0, 5}));
+  Wipe({});
 }
 
 TEST(DisableCoreDumps, LeavesNoCoreFileLimit) {

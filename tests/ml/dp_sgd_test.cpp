@@ -186,26 +186,5 @@ TEST(AddNoise, SumsTheThreePartiesSamplesOnTheLattice) {
   EXPECT_TRUE((outcome.value == Word{1000 - 7 - 14 - 21}).all());
 }
 
-TEST(OwnNoise, HasTheVarianceThatThePlanSays) {
-  TrainingSettings settings = SmallSettings();
-  settings.features = 9999;
-  const StepPlan plan = MakeStepPlan(settings);
-  const dp::DiscreteGaussian sampler(NoiseVariance(plan, 1.5));
-  RandomStream stream(InsecureKey(Seed{7}, 0));
-  const RingMatrix noise = OwnNoise(plan, &sampler, stream);
-  const double sigma = 1.5 * static_cast<double>(plan.lattice_sensitivity) / std::sqrt(2.0);
-  double mean = 0;
-  double square = 0;
-  for (Index k = 0; k < noise.size(); ++k) {
-    const double z = static_cast<double>(mpc::Signed(noise.data()[k])) / sigma;
-    mean += z;
-    square += z * z;
-  }
-  const auto count = static_cast<double>(noise.size());
-  // Five standard errors each: a right sampler fails for about one key in a million (normal approximation).
-  EXPECT_NEAR(mean / count, 0, 5 / std::sqrt(count));
-  EXPECT_NEAR(square / count, 1, 5 * std::sqrt(2 / count));
-}
-
 }  // namespace
 }  // namespace trefoil::ml

@@ -119,5 +119,22 @@ TEST(NoiseVariance, IsHalfOfSigmaDeltaSquaredRoundedUp) {
   EXPECT_EQ(NoiseVariance(plan, 0), 0);
 }
 
+/// In integers, with sigma = s / 2^20: two parties' variances, 2 V, are at least s^2 Delta^2 / 2^40, and V is
+/// the smallest integer of which that holds.
+TEST(NoiseVariance, OfTwoPartiesIsAtLeastSigmaDeltaSquaredExactly) {
+  for (const int f : {8, 16, 20}) {
+    TrainingSettings settings = MnistSettings();
+    settings.fraction_bits = f;
+    const StepPlan plan = MakeStepPlan(settings);
+    for (const std::uint64_t s : {1U, 7U, 1000U, 65537U, 885923U, 1048576U, 1310721U, 104857601U}) {
+      const dp::Uint256 product = dp::Uint256(s) * plan.lattice_sensitivity;
+      const dp::Uint256 promised = product * product;  // in units of 2^-40
+      const dp::Uint256 variance = NoiseVariance(plan, std::ldexp(static_cast<double>(s), -20));
+      EXPECT_GE((2 * variance) << 40, promised) << f << ' ' << s;
+      EXPECT_LT((2 * (variance - 1)) << 40, promised) << f << ' ' << s;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace trefoil::ml
