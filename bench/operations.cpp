@@ -13,7 +13,9 @@
 #include "protocols/cost_model.h"
 #include "protocols/input.h"
 #include "protocols/inverse_sqrt.h"
+#include "protocols/maximum.h"
 #include "protocols/multiply.h"
+#include "protocols/relu.h"
 #include "protocols/sigmoid.h"
 #include "protocols/threshold_comparison.h"
 #include "protocols/truncate.h"
@@ -33,6 +35,7 @@ constexpr double kLogitBound = 64;
 constexpr double kClip = 0.5;
 constexpr double kSquaredNormBound = 20.2;  // ten classes, rows of norm 1 and a bias
 constexpr int kSquaredNormBits = 48;
+constexpr Index kClasses = 10;  // elements of a row, for operations on rows
 
 /// Party 0 inputs random numbers of `bits` bits.
 ArithShare RandomShare(Context& party, Index rows, Index cols, int bits, bool positive = false) {
@@ -141,6 +144,26 @@ Prepared PrepareSigmoid(Context& party, const Point& point) {
                });
 }
 
+template <Form form>
+Prepared PrepareRelu(Context& party, const Point& point) {
+  return OnOne(
+      party, RandomShare(party, point.count, 1, 60), protocols::ReluCost(point.count, 64, form),
+      [](Context& p, const ArithShare& x) {
+        return protocols::Relu(p, FixedShare(x, kFractionBits), 64, form);
+      },
+      protocols::ComparisonSeconds(form, point.count, 1, 64));
+}
+
+/// Of rows of ten.
+template <Form form>
+Prepared PrepareMaximum(Context& party, const Point& point) {
+  return OnOne(
+      party, RandomShare(party, point.count, kClasses, 60),
+      protocols::RowMaximumCost(point.count, kClasses, 64, form),
+      [](Context& p, const ArithShare& x) { return protocols::RowMaximum(p, x, 64, form); },
+      protocols::ComparisonSeconds(form, point.count * (kClasses - 1), 1, 64));
+}
+
 }  // namespace
 
 const std::vector<Operation>& AllOperations() {
@@ -158,6 +181,10 @@ const std::vector<Operation>& AllOperations() {
       {"clip_factor", "bulk", false, PrepareClipFactor<Form::kBulk>},
       {"clip_factor", "latency", false, PrepareClipFactor<Form::kLatency>},
       {"sigmoid", "latency", false, PrepareSigmoid},
+      {"relu", "bulk", false, PrepareRelu<Form::kBulk>},
+      {"relu", "latency", false, PrepareRelu<Form::kLatency>},
+      {"maximum", "bulk", false, PrepareMaximum<Form::kBulk>},
+      {"maximum", "latency", false, PrepareMaximum<Form::kLatency>},
       {"dpsgd_step", "bulk", true, PrepareBulkStep},
       {"dpsgd_step", "latency", true, PrepareLatencyStep},
       {"dpsgd_step_published", "bulk", true, PreparePublishedStep},

@@ -8,8 +8,10 @@
 #include "protocols/clip_factor.h"
 #include "protocols/input.h"
 #include "protocols/inverse_sqrt.h"
+#include "protocols/maximum.h"
 #include "protocols/multiply.h"
 #include "protocols/piecewise_polynomial.h"
+#include "protocols/relu.h"
 #include "protocols/reveal.h"
 #include "protocols/sigmoid.h"
 #include "protocols/threshold_comparison.h"
@@ -128,6 +130,19 @@ std::vector<ProtocolCase> MakeConversions() {
   };
 }
 
+Output Of(const ReluResult& result) { return Of(Stacked(result.values.ring(), result.positive)); }
+
+std::vector<ProtocolCase> MakeSelections() {
+  return {
+      {"Relu", [](Context& party, Index n,
+                  Word x) { return Of(Relu(party, FixedShare(Trivial(party, x, n), kScale))); }},
+      {"RowMaximum",
+       [](Context& party, Index n, Word x) { return Of(RowMaximum(party, Trivial(party, x, n, 3), 40)); }},
+      {"RowArgMax",
+       [](Context& party, Index n, Word x) { return Of(RowArgMax(party, Trivial(party, x, n, 4), 40)); }},
+  };
+}
+
 std::vector<ProtocolCase> MakeFunctions() {
   return {
       {"Sigmoid",
@@ -171,6 +186,14 @@ std::vector<ProtocolCase> MakeLatencyForms() {
        [](Context& party, Index n, Word x) {
          return Of(ClipFactor(party, MakeClipTable(0.5, 8, 40, Form::kLatency), Trivial(party, x, n)));
        }},
+      {"ReluLatency",
+       [](Context& party, Index n, Word x) {
+         return Of(Relu(party, FixedShare(Trivial(party, x, n), kScale), 40, Form::kLatency));
+       }},
+      {"RowMaximumLatency",
+       [](Context& party, Index n, Word x) {
+         return Of(RowMaximum(party, Trivial(party, x, n, 3), 40, Form::kLatency));
+       }},
       {"InverseSqrtLatency",
        [](Context& party, Index n, Word x) {
          return Of(InverseSqrt(party, FixedShare(Trivial(party, x, n), kScale), Form::kLatency));
@@ -204,6 +227,7 @@ const std::vector<ProtocolCase>& FreshSharings() {
     Append(cases, MakeTruncations());
     Append(cases, MakeExactTruncations());
     Append(cases, MakeConversions());
+    Append(cases, MakeSelections());
     Append(cases, MakeFunctions());
     Append(cases, MakeLatencyForms());
     return cases;

@@ -1,0 +1,28 @@
+#pragma once
+#include "mpc/cost.h"
+#include "mpc/share.h"
+#include "protocols/form.h"
+
+namespace trefoil::protocols {
+
+/// The largest element of each row, read as signed numbers: one column, exactly. A tournament of neighbours.
+/// Whatever the elements are, the result is one of the row's; it is the largest under the precondition.
+/// Pre:    |x - y| < 2^(width - 1) for any two elements of a row; 2 <= width <= 64; at least one column.
+/// Cost:   for c columns ceil(log2(c)) levels of 11 rounds (bulk, 64 bits) or 3 (latency); see
+/// RowMaximumCost. Throws: ContractError without columns or on the width, before anything is sent;
+/// NetworkError,
+///         ProtocolError.
+[[nodiscard]] mpc::ArithShare RowMaximum(mpc::Context& party, const mpc::ArithShare& x, int width = 64,
+                                         Form form = Form::kBulk);
+[[nodiscard]] mpc::Cost RowMaximumCost(mpc::Index rows, mpc::Index cols, int width = 64,
+                                       Form form = Form::kBulk);
+
+/// Where each row has its largest element: 1 there and 0 elsewhere, in the shape of x. Of equal elements the
+/// first. Pre and Throws: as above.
+/// Cost:   the tournament, and ceil(log2(c)) - 1 rounds and c - 2 products a row on top.
+[[nodiscard]] mpc::ArithShare RowArgMax(mpc::Context& party, const mpc::ArithShare& x, int width = 64,
+                                        Form form = Form::kBulk);
+[[nodiscard]] mpc::Cost RowArgMaxCost(mpc::Index rows, mpc::Index cols, int width = 64,
+                                      Form form = Form::kBulk);
+
+}  // namespace trefoil::protocols
