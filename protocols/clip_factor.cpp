@@ -10,26 +10,26 @@
 namespace trefoil::protocols {
 namespace {
 
-constexpr int kCoefficientBits = 58;          // a factor of 1 is 2^58 before the last truncation
+constexpr int kCoefficientBits = 60;          // a factor of 1 is 2^60 before the last truncation
 constexpr double kUnitsOfClipSquared = 1024;  // C^2 is at least that many units of the narrowed s
-// Up to here a slope is rounded by so little that no factor falls below zero, and the bounds of the header
-// hold.
-constexpr double kLargestNarrowed = 549755813888.0;  // 2^39
+// Up to here the roundings of a factor and of a slope are so small a part of the factor that the bounds of
+// the header hold.
+constexpr double kLargestNarrowed = 137438953472.0;  // 2^37
 constexpr double kTangentPoint =
-    1.48;  // of a piece [t, 2t]: makes the deficits at both ends about equal (4.5 %)
+    1.47;  // of a piece [t, 2t]: makes the deficits at both ends about equal (4.4 %)
 
 constexpr double kPieceRatio = 1.1;      // of constant pieces: at most 4.7 % below
 constexpr double kDownward = 1 - 1e-14;  // covers the roundings of the doubles
 
-/// Coefficients of the tangent at s = `at` (in units of s) to 2^58 C / sqrt(s + 1), lowered by one unit of
-/// the result (the stochastic rounding) and by 2^10 more for the roundings of this computation (relative
+/// Coefficients of the tangent at s = `at` (in units of s) to 2^60 C / sqrt(s + 1), lowered by one unit of
+/// the result (the stochastic rounding) and by 2^12 more for the roundings of this computation (relative
 /// 2^-50 each). s + 1 because a narrowed s may be up to one unit below the exact one.
 std::vector<std::int64_t> Tangent(double clip_in_units, double at) {
   const double scale = std::ldexp(1.0, kCoefficientBits);
   const double value = scale * clip_in_units / std::sqrt(at + 1);
   const double slope = -value / (2 * (at + 1));
   const double constant = value - slope * at;
-  const double lowered = constant - std::ldexp(1.0, kCoefficientBits - kClipFactorBits) - 1024.0;
+  const double lowered = constant - std::ldexp(1.0, kCoefficientBits - kClipFactorBits) - 4096.0;
   return {static_cast<std::int64_t>(std::floor(lowered)), static_cast<std::int64_t>(std::floor(slope))};
 }
 
@@ -42,18 +42,26 @@ std::vector<std::int64_t> Tangent(double clip_in_units, double at) {
 /// Bits that hold the difference of any two values up to `last`, and its sign.
 int WidthFor(double last) { return std::min(64, 2 + static_cast<int>(std::ceil(std::log2(last + 2)))); }
 
-/// Linear pieces that double in s, of s narrowed to just the resolution that is needed.
-ClipTable LinearTable(double clip, double s_max, int input_bits) {
+/// Fraction bits of a squared norm that is narrowed to just the resolution that is needed.
+int NarrowedBits(double clip, double s_max, int input_bits) {
   int norm_bits = 0;
   while (std::ldexp(clip * clip, norm_bits) < kUnitsOfClipSquared && norm_bits < input_bits) ++norm_bits;
+  if (std::ldexp(clip * clip, norm_bits) < kUnitsOfClipSquared) {
+    RefuseClip(clip, "too small for the resolution of squared norms; raise it or fraction_bits");
+  }
+  if (std::ldexp(s_max, norm_bits) + 1 > kLargestNarrowed) {
+    RefuseClip(clip, "too small beside the largest gradient; raise it, or lower features.row_norm");
+  }
+  return norm_bits;
+}
+
+/// Linear pieces that double in s, of s narrowed to norm_bits.
+ClipTable LinearTable(double clip, double s_max, int input_bits, int norm_bits) {
   const double clip_squared = std::ldexp(clip * clip, norm_bits);
   const double clip_in_units = std::sqrt(clip_squared);
   const double last = std::ldexp(s_max, norm_bits) + 1;
-  if (last > kLargestNarrowed) {
-    RefuseClip(clip, "too small beside the largest gradient; raise it, or lower features.row_norm");
-  }
   PiecewisePolynomial pieces;
-  // Up to here even the next unit is within C^2: the factor is 1, exactly (the truncation of 2^58 by 38 bits
+  // Up to here even the next unit is within C^2: the factor is 1, exactly (the truncation of 2^60 by 36 bits
   // has no coin).
   pieces.thresholds.push_back(static_cast<std::int64_t>(std::floor(clip_squared)) - 1);
   pieces.coefficients.push_back({std::int64_t{1} << kCoefficientBits, 0});
@@ -96,10 +104,9 @@ ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form) {
   // A clip beyond every gradient is one that clips nothing; so thresholds stay within the range that is
   // compared.
   clip = std::min(clip, std::sqrt(2 * s_max));
-  if (std::ldexp(clip * clip, input_bits) < kUnitsOfClipSquared) {
-    RefuseClip(clip, "too small for the resolution of squared norms; raise it or fraction_bits");
-  }
-  return form == Form::kBulk ? LinearTable(clip, s_max, input_bits) : ConstantTable(clip, s_max, input_bits);
+  const int norm_bits = NarrowedBits(clip, s_max, input_bits);  // both forms take the same jobs
+  return form == Form::kBulk ? LinearTable(clip, s_max, input_bits, norm_bits)
+                             : ConstantTable(clip, s_max, input_bits);
 }
 
 mpc::ArithShare ClipFactor(mpc::Context& party, const ClipTable& table, const mpc::ArithShare& s) {

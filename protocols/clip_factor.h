@@ -5,7 +5,7 @@
 namespace trefoil::protocols {
 
 /// Fraction bits of a clip factor.
-inline constexpr int kClipFactorBits = 20;
+inline constexpr int kClipFactorBits = 24;
 
 /// The clip factor min(1, C / sqrt(s)) for s from 0 to s_max as a public table, and 0 above s_max.
 struct ClipTable {
@@ -18,9 +18,10 @@ struct ClipTable {
 /// Bulk: s is narrowed first, and each piece is a tangent to the convex C / sqrt(s), lowered by what rounding
 /// can add (of s, of the coefficients, of the result). Latency: s is compared as it comes, with constant
 /// pieces: the factor at the piece's end. For every s and every coin
-///   0.94 min(1, C / sqrt(s)) - 2^-18 <= factor <= min(1, C / sqrt(s)),
-/// where s is the exact value before any truncation. The arithmetic is that of IEEE doubles (+, -, *, /,
-/// sqrt), then integers, the same at every party. Throws ConfigError where C^2 is below the resolution of s.
+///   0.95 min(1, C / sqrt(s)) <= factor <= min(1, C / sqrt(s)),
+/// where s is the exact value, at most s_max, before any truncation. The arithmetic is that of IEEE doubles
+/// (+, -, *, /, sqrt), then integers, the same at every party. Throws ConfigError where C^2 is below the
+/// resolution of s, or C far below sqrt(s_max) (by a factor of 2^13 and more).
 [[nodiscard]] ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form = Form::kBulk);
 
 /// The clip factor of each squared norm. Pre: 0 <= s < 2^62.
