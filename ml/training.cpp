@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -12,6 +13,7 @@
 #include "ml/noise_source.h"
 #include "ml/public_sampling.h"
 #include "ml/records.h"
+#include "mpc/beside.h"
 #include "protocols/agreement.h"
 #include "protocols/reveal.h"
 
@@ -214,9 +216,18 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   FixedShare weights(ArithShare::Zero(settings.features + 1, plan.columns), settings.fraction_bits);
   Progress progress(party, plan, sigma, hooks.on_step);
   progress.Report(0, 0);
+  Batch batch = source->Next(party, 0);
   for (int step = 0; step < settings.steps; ++step) {
-    const Batch batch = source->Next(party, step);
-    weights = DpSgdStep(party, plan, batch, weights, noise.Next().values());
+    const auto update = [&](mpc::Context& branch) {
+      return DpSgdStep(branch, plan, batch, weights, noise.Next().values());
+    };
+    if (step + 1 == settings.steps) {
+      weights = update(party);
+    } else {
+      // The next batch needs nothing of this step, so its input takes no round of its own.
+      std::tie(weights, batch) =
+          mpc::Beside(party, update, [&](mpc::Context& branch) { return source->Next(branch, step + 1); });
+    }
     progress.Report(step + 1, source->MaxParticipation(step + 1));
   }
   const std::int64_t participation = source->MaxParticipation(settings.steps);

@@ -10,6 +10,34 @@ namespace trefoil::mpc {
 Context::Context(net::Transport& transport, Prss prss, ThreadPool& pool)
     : transport_(transport), prss_(std::move(prss)), pool_(pool) {}
 
+OperationId Context::NextOperation() {
+  Require(operations_.next < operations_.end, "NextOperation: a branch has used up its operation numbers");
+  return operations_.next++;
+}
+
+// Branches get 2^44 numbers each, so that a program may fork 2^19 times; their branches 2^30, and theirs
+// 2^16.
+OperationId Context::NumbersOfBranch() const { return OperationId{1} << (44 - 14 * depth_); }
+
+Context Context::Branch(net::Transport& lane, int branch) const {
+  Require(operations_.end - operations_.next >= 2 * NumbersOfBranch(),
+          "Branch: a branch has used up its operation numbers");
+  Context context(lane, prss_.Twin(), pool_);
+  const OperationId first = operations_.next + static_cast<OperationId>(branch) * NumbersOfBranch();
+  context.operations_ = {.next = first, .end = first + NumbersOfBranch()};
+  context.depth_ = depth_ + 1;
+  context.turn_ = (turn_ + branch) % net::kParties;
+  return context;
+}
+
+void Context::Join(const Context& first, const Context& second) {
+  transport_.Absorb(first.transport_.counters());
+  transport_.Absorb(second.transport_.counters());
+  operations_.next += 2 * NumbersOfBranch();
+  turn_ = (turn_ + 2) % net::kParties;
+  offline_seconds_ += first.offline_seconds_ + second.offline_seconds_;
+}
+
 Roles Context::NextRoles() {
   const int first = turn_;
   turn_ = (turn_ + 1) % net::kParties;

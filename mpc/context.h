@@ -15,7 +15,8 @@ struct Roles {
 };
 
 /// One party's side of a computation: its links, its correlated randomness and the program's counters. Every
-/// party must call the same operations in the same order. Used by one thread.
+/// party must call the same operations in the same order. Used by one thread; branches that run beside each
+/// other (mpc/beside.h) have a context each.
 class Context {
  public:
   /// The transport and the pool outlive the context.
@@ -27,8 +28,8 @@ class Context {
   [[nodiscard]] net::Transport& transport() { return transport_; }
   [[nodiscard]] ThreadPool& pool() { return pool_; }
 
-  /// A number that no operation of this session has had.
-  [[nodiscard]] OperationId NextOperation() { return operations_++; }
+  /// A number that no operation of this session has had, in this or any other branch.
+  [[nodiscard]] OperationId NextOperation();
 
   /// Roles for the next operation with a dealer: they rotate, so that load balances.
   [[nodiscard]] Roles NextRoles();
@@ -38,6 +39,13 @@ class Context {
   /// Time that this party has spent, as a dealer, on what does not depend on the data.
   void AddOfflineSeconds(double seconds) { offline_seconds_ += seconds; }
   [[nodiscard]] double offline_seconds() const { return offline_seconds_; }
+
+  /// A context for branch 0 or 1 of the program from here on, with operation numbers of its own, and roles
+  /// that begin as many turns later. `lane` outlives it. Both branches are made before either is used, then
+  /// joined.
+  [[nodiscard]] Context Branch(net::Transport& lane, int branch) const;
+  /// Goes on after both branches, two turns later.
+  void Join(const Context& first, const Context& second);
 
   /// Words of component `component`'s stream (see Prss::Fill).
   [[nodiscard]] RingMatrix Draw(int component, Purpose purpose, OperationId operation, Index rows,
@@ -57,10 +65,20 @@ class Context {
   [[nodiscard]] BitMatrix ReceiveBits(int peer, Index planes, Index count);
 
  private:
+  /// Operation numbers from the first to before the last.
+  struct Numbers {
+    OperationId next = 0;
+    OperationId end = ~OperationId{0};
+  };
+
+  /// How many numbers each branch of this context gets.
+  [[nodiscard]] OperationId NumbersOfBranch() const;
+
   net::Transport& transport_;
   Prss prss_;
   ThreadPool& pool_;
-  OperationId operations_ = 0;
+  Numbers operations_;
+  int depth_ = 0;  // branches within branches
   int turn_ = 0;
   double offline_seconds_ = 0;
 };

@@ -81,9 +81,19 @@ Cost Then(const Cost& first, const Cost& second) {
   return sum;
 }
 
-Cost Beside(const Cost& a, const Cost& b) {
+Cost InOneRound(const Cost& a, const Cost& b) {
   Require(a.turns_ == 0 && b.turns_ == 0 && a.rounds() <= 1 && b.rounds() <= 1,
-          "Beside: single rounds without a turn");
+          "InOneRound: single rounds without a turn");
+  return Cost::Together(a, b);
+}
+
+Cost Beside(const Cost& first, const Cost& second) {
+  Cost sum = Cost::Together(first, Then(Cost().WithTurn(), second));
+  sum.turns_ = 2;
+  return sum;
+}
+
+Cost Cost::Together(const Cost& a, const Cost& b) {
   Cost sum = a;
   for (std::size_t to = 0; to < net::kParties; ++to) {
     sum.bytes_sent_[to] += b.bytes_sent_[to];

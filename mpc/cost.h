@@ -52,9 +52,15 @@ class Cost {
   /// `first`, then `second`.
   friend Cost Then(const Cost& first, const Cost& second);
   /// Both in one round. Pre: neither takes a turn or more than one round.
-  friend Cost Beside(const Cost& a, const Cost& b);
+  friend Cost InOneRound(const Cost& a, const Cost& b);
+  /// Both as branches that run beside each other (mpc/beside.h): `second` begins one turn later, and what
+  /// follows two.
+  friend Cost Beside(const Cost& first, const Cost& second);
 
  private:
+  /// What is sent and waited for when both start together, each in its own place.
+  [[nodiscard]] static Cost Together(const Cost& a, const Cost& b);
+
   static constexpr int kNever = -1;  // no chain of messages
 
   std::array<std::uint64_t, net::kParties> bytes_sent_{};

@@ -52,7 +52,15 @@ class Prss::Cipher {
 };
 
 Prss::Prss(int self, SecretKey own, SecretKey next)
-    : self_(self), ciphers_{std::make_unique<Cipher>(own), std::make_unique<Cipher>(next)} {}
+    : Prss(self, std::make_shared<const SecretKey>(std::move(own)),
+           std::make_shared<const SecretKey>(std::move(next))) {}
+
+Prss::Prss(int self, std::shared_ptr<const SecretKey> own, std::shared_ptr<const SecretKey> next)
+    : self_(self),
+      keys_{std::move(own), std::move(next)},
+      ciphers_{std::make_unique<Cipher>(*keys_[0]), std::make_unique<Cipher>(*keys_[1])} {}
+
+Prss Prss::Twin() const { return {self_, keys_[0], keys_[1]}; }
 
 Prss::~Prss() = default;
 Prss::Prss(Prss&&) noexcept = default;

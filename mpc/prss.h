@@ -28,13 +28,19 @@ class Prss {
   Prss(Prss&&) noexcept;
   Prss& operator=(Prss&&) = delete;
 
+  /// The same streams, for use in another thread: whoever uses both keeps their operations apart.
+  [[nodiscard]] Prss Twin() const;
+
   /// Fills `out` with the words of component `component`'s stream; both its holders get the same.
   /// Pre: component is self or self + 1 (mod 3).
   void Fill(int component, Purpose purpose, OperationId operation, std::span<Word> out);
 
  private:
   class Cipher;
+  Prss(int self, std::shared_ptr<const SecretKey> own, std::shared_ptr<const SecretKey> next);
+
   int self_;
+  std::array<std::shared_ptr<const SecretKey>, 2> keys_;
   std::array<std::unique_ptr<Cipher>, 2> ciphers_;
 };
 

@@ -98,15 +98,16 @@ void Channel::Handle(FrameHandler on_frame, EndHandler on_end) {
   handlers_ = std::make_shared<const Handlers>(Handlers{std::move(on_frame), std::move(on_end)});
 }
 
-void Channel::Post(FrameType type, Bytes payload, std::uint32_t depth) {
+void Channel::Post(FrameType type, Bytes payload, Lane lane, std::uint32_t depth) {
   const std::uint64_t length = payload.size();
   bool was_empty = false;
   {
     const std::lock_guard lock(mutex_);
     if (!accepts_) return;
     was_empty = outbox_.empty();
-    outbox_.push_back({.header = {.type = type, .depth = depth, .length = length, .session = session_},
-                       .payload = std::move(payload)});
+    outbox_.push_back(
+        {.header = {.type = type, .lane = lane, .depth = depth, .length = length, .session = session_},
+         .payload = std::move(payload)});
   }
   if (was_empty) asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Pump(); });
 }

@@ -52,7 +52,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void Handle(FrameHandler on_frame, EndHandler on_end);
 
   /// Queues a frame; from any thread. Ignored once the channel is closing.
-  void Post(FrameType type, Bytes payload, std::uint32_t depth = 0);
+  void Post(FrameType type, Bytes payload, Lane lane = 0, std::uint32_t depth = 0);
   /// Queues a kReady frame; it and everything posted later belong to `session`.
   void BeginSession(const SessionId& session);
 

@@ -27,6 +27,7 @@ T Get(std::span<const std::byte> in, std::size_t& at) {
 std::array<std::byte, kFrameHeaderBytes> EncodeHeader(const FrameHeader& header) {
   std::array<std::byte, kFrameHeaderBytes> out{};
   std::size_t at = Put(out, 0, static_cast<std::uint8_t>(header.type));
+  at = Put(out, at, header.lane);
   at = Put(out, at, header.depth);
   at = Put(out, at, header.sequence);
   at = Put(out, at, header.length);
@@ -44,6 +45,8 @@ FrameHeader DecodeHeader(std::span<const std::byte, kFrameHeaderBytes> bytes) {
     throw ProtocolError("frame of unknown type " + std::to_string(type));
   }
   header.type = static_cast<FrameType>(type);
+  header.lane = Get<Lane>(bytes, at);
+  if (header.lane >= kLanes) throw ProtocolError("frame of unknown lane " + std::to_string(header.lane));
   header.depth = Get<std::uint32_t>(bytes, at);
   header.sequence = Get<std::uint64_t>(bytes, at);
   header.length = Get<std::uint64_t>(bytes, at);

@@ -28,7 +28,7 @@ void Links::Attach(const std::array<std::shared_ptr<Channel>, kParties>& channel
 }
 
 void Links::Post(int peer, Message message) {
-  channels_[static_cast<std::size_t>(peer)]->Post(FrameType::kData, std::move(message.payload),
+  channels_[static_cast<std::size_t>(peer)]->Post(FrameType::kData, std::move(message.payload), message.lane,
                                                   message.depth);
 }
 
@@ -60,7 +60,9 @@ void Links::TellAndClose(const AbortReason& reason, std::chrono::milliseconds li
 void Links::OnFrame(int peer, Frame frame) {
   switch (frame.header.type) {
     case FrameType::kData:
-      return mailbox_.Put(peer, {.depth = frame.header.depth, .payload = std::move(frame.payload)});
+      return mailbox_.Put(
+          peer,
+          {.lane = frame.header.lane, .depth = frame.header.depth, .payload = std::move(frame.payload)});
     case FrameType::kHeartbeat:
       return;
     case FrameType::kAbort:

@@ -1,7 +1,9 @@
 #include "net/local_transport.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -14,29 +16,71 @@
 namespace trefoil::net {
 namespace {
 
-/// One direction of one link: a queue of serialised frames.
+/// One direction of one link: queues of serialised frames, one a lane, each numbered for itself.
 class Pipe {
  public:
-  void Push(Bytes frame) {
+  void Push(FrameHeader header, const Bytes& payload) {
     {
       const std::lock_guard lock(mutex_);
-      frames_.push_back(std::move(frame));
+      Queue& queue = queues_[header.lane];
+      header.sequence = queue.sent++;
+      header.length = payload.size();
+      const auto head = EncodeHeader(header);
+      Bytes frame(head.begin(), head.end());
+      frame.insert(frame.end(), payload.begin(), payload.end());
+      queue.frames.push_back(std::move(frame));
     }
-    ready_.notify_one();
+    ready_.notify_all();
   }
 
-  std::optional<Bytes> Pop(std::chrono::milliseconds timeout) {
+  /// The sender will send no more, on any lane.
+  void Close(AbortCode code) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!closed_) closed_ = code;
+    }
+    ready_.notify_all();
+  }
+
+  /// The receiver wants no more, on any lane.
+  void Interrupt() {
+    {
+      const std::lock_guard lock(mutex_);
+      interrupted_ = true;
+    }
+    ready_.notify_all();
+  }
+
+  /// The next message of `peer` on a lane. What was sent before the pipe was closed is delivered first.
+  Message Pop(int peer, Lane lane, std::chrono::milliseconds timeout) {
     std::unique_lock lock(mutex_);
-    if (!ready_.wait_for(lock, timeout, [this] { return !frames_.empty(); })) return std::nullopt;
-    Bytes frame = std::move(frames_.front());
-    frames_.pop_front();
-    return frame;
+    Queue& queue = queues_[lane];
+    const bool in_time =
+        ready_.wait_for(lock, timeout, [&] { return !queue.frames.empty() || closed_ || interrupted_; });
+    if (!in_time) throw NetworkError(peer, "silent for " + std::to_string(timeout.count()) + " ms");
+    if (interrupted_) throw NetworkError(peer, "interrupted by this party");
+    if (queue.frames.empty()) throw NetworkError(peer, Describe(*closed_));
+    Bytes frame = std::move(queue.frames.front());
+    queue.frames.pop_front();
+    const FrameHeader header = DecodeHeader(std::span<const std::byte>(frame).first<kFrameHeaderBytes>());
+    CheckInSequence(header, SessionId{}, queue.received++);
+    if (header.length != frame.size() - kFrameHeaderBytes) throw ProtocolError("frame cut short");
+    frame.erase(frame.begin(), frame.begin() + kFrameHeaderBytes);
+    return {.lane = lane, .depth = header.depth, .payload = std::move(frame)};
   }
 
  private:
+  struct Queue {
+    std::deque<Bytes> frames;
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+  };
+
   std::mutex mutex_;
   std::condition_variable ready_;
-  std::deque<Bytes> frames_;
+  std::map<Lane, Queue> queues_;
+  std::optional<AbortCode> closed_;
+  bool interrupted_ = false;
 };
 
 struct Mesh {
@@ -51,52 +95,35 @@ class LocalTransport final : public Transport {
   ~LocalTransport() override { Abort({.code = AbortCode::kStopped}); }
 
   void Abort(AbortReason reason) noexcept override {
-    if (std::exchange(closed_, true)) return;
+    if (closed_.exchange(true)) return;
     for (int peer = 0; peer < kParties; ++peer) {
-      if (peer == self()) continue;
-      Put(peer, {.type = FrameType::kAbort},
-          {static_cast<std::byte>(reason.code), static_cast<std::byte>(reason.about)});
+      if (peer != self()) PipeFor(self(), peer).Close(reason.code);
+    }
+  }
+
+  void Interrupt() noexcept override {
+    for (int peer = 0; peer < kParties; ++peer) {
+      if (peer != self()) PipeFor(peer, self()).Interrupt();
     }
   }
 
  protected:
   void Write(int peer, Message message) override {
     if (closed_) throw NetworkError(peer, "the link was closed by this party");
-    Put(peer, {.type = FrameType::kData, .depth = message.depth}, message.payload);
+    PipeFor(self(), peer)
+        .Push({.type = FrameType::kData, .lane = message.lane, .depth = message.depth}, message.payload);
   }
 
-  Message Read(int peer) override {
-    auto frame = PipeFor(peer, self()).Pop(timeout_);
-    if (!frame) throw NetworkError(peer, "silent for " + std::to_string(timeout_.count()) + " ms");
-    const FrameHeader header = DecodeHeader(std::span<const std::byte>(*frame).first<kFrameHeaderBytes>());
-    CheckInSequence(header, SessionId{}, received_[static_cast<std::size_t>(peer)]++);
-    if (header.length != frame->size() - kFrameHeaderBytes) throw ProtocolError("frame cut short");
-    frame->erase(frame->begin(), frame->begin() + kFrameHeaderBytes);
-    if (header.type == FrameType::kAbort) {
-      throw NetworkError(peer, Describe(static_cast<AbortCode>(std::to_integer<std::uint8_t>(frame->at(0)))));
-    }
-    return {.depth = header.depth, .payload = std::move(*frame)};
-  }
+  Message Read(int peer, Lane lane) override { return PipeFor(peer, self()).Pop(peer, lane, timeout_); }
 
  private:
   Pipe& PipeFor(int from, int to) {
     return mesh_->pipes[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
   }
 
-  void Put(int peer, FrameHeader header, const Bytes& payload) {
-    header.sequence = sent_[static_cast<std::size_t>(peer)]++;
-    header.length = payload.size();
-    const auto head = EncodeHeader(header);
-    Bytes frame(head.begin(), head.end());
-    frame.insert(frame.end(), payload.begin(), payload.end());
-    PipeFor(self(), peer).Push(std::move(frame));
-  }
-
   std::shared_ptr<Mesh> mesh_;
   std::chrono::milliseconds timeout_;
-  std::array<std::uint64_t, kParties> sent_{};
-  std::array<std::uint64_t, kParties> received_{};
-  bool closed_ = false;
+  std::atomic<bool> closed_ = false;
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ void Throw(const Failure& failure) {
 void Mailbox::Put(int peer, Message message) {
   {
     const std::lock_guard lock(mutex_);
-    InboxOf(peer).messages.push_back(std::move(message));
+    InboxOf(peer).messages[message.lane].push_back(std::move(message));
   }
   changed_.notify_all();
 }
@@ -38,17 +38,18 @@ void Mailbox::Fail(Failure failure) {
   changed_.notify_all();
 }
 
-std::optional<Message> Mailbox::Take(int peer, Failure& failure) {
+std::optional<Message> Mailbox::Take(int peer, Lane lane, Failure& failure) {
   std::unique_lock lock(mutex_);
   Inbox& inbox = InboxOf(peer);
-  changed_.wait(lock, [&] { return failure_ || inbox.finished || !inbox.messages.empty(); });
-  if (!failure_ && inbox.messages.empty()) FailAsFinished(peer);
+  std::deque<Message>& messages = inbox.messages[lane];
+  changed_.wait(lock, [&] { return failure_ || inbox.finished || !messages.empty(); });
+  if (!failure_ && messages.empty()) FailAsFinished(peer);
   if (failure_) {
     failure = *failure_;
     return std::nullopt;
   }
-  Message message = std::move(inbox.messages.front());
-  inbox.messages.pop_front();
+  Message message = std::move(messages.front());
+  messages.pop_front();
   return message;
 }
 

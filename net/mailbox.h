@@ -2,6 +2,7 @@
 #include <array>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -21,8 +22,8 @@ struct Failure {
 /// Throws the failure as NetworkError or ProtocolError.
 [[noreturn]] void Throw(const Failure& failure);
 
-/// Where the I/O thread puts what arrives and the protocols' thread waits for it. All functions may be called
-/// by any thread.
+/// Where the I/O thread puts what arrives and the protocols' threads, one a lane, wait for it. All functions
+/// may be called by any thread.
 class Mailbox {
  public:
   void Put(int peer, Message message);
@@ -31,16 +32,16 @@ class Mailbox {
   /// The first failure stays.
   void Fail(Failure failure);
 
-  /// Waits for the peer's next message. If there is a failure, or the peer has finished without one (which
-  /// becomes the failure), puts it into `failure` and returns nothing.
-  [[nodiscard]] std::optional<Message> Take(int peer, Failure& failure);
+  /// Waits for the peer's next message on a lane. If there is a failure, or the peer has finished without one
+  /// (which becomes the failure), puts it into `failure` and returns nothing.
+  [[nodiscard]] std::optional<Message> Take(int peer, Lane lane, Failure& failure);
 
   /// The failure that forbids sending to a peer, if there is one (to have finished becomes one).
   [[nodiscard]] std::optional<Failure> WhyNotSend(int peer);
 
  private:
   struct Inbox {
-    std::deque<Message> messages;
+    std::map<Lane, std::deque<Message>> messages;
     bool finished = false;
   };
   Inbox& InboxOf(int peer) { return inboxes_[static_cast<std::size_t>(peer)]; }

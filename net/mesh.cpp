@@ -46,15 +46,17 @@ class TlsMeshTransport final : public MeshTransport {
     Shut(Links::kLinger, [this, reason] { links_.Abort(reason); });
   }
 
+  void Interrupt() noexcept override { mailbox_.Fail({.peer = -1, .cause = "interrupted by this party"}); }
+
  protected:
   void Write(int peer, Message message) override {
     if (const auto failure = mailbox_.WhyNotSend(peer)) Raise(peer, *failure);
     links_.Post(peer, std::move(message));
   }
 
-  Message Read(int peer) override {
+  Message Read(int peer, Lane lane) override {
     Failure failure;
-    if (auto message = mailbox_.Take(peer, failure)) return *std::move(message);
+    if (auto message = mailbox_.Take(peer, lane, failure)) return *std::move(message);
     Raise(peer, failure);
   }
 

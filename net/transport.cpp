@@ -8,8 +8,25 @@
 
 namespace trefoil::net {
 
-Transport::Transport(int self) : self_(self) {
+Lane LaneOfBranch(Lane lane, int branch) {
+  Require(branch == 0 || branch == 1, "LaneOfBranch: branch 0 or 1");
+  const int number = 2 * lane + 1 + branch;
+  Require(number < kLanes, "LaneOfBranch: branches within branches at most three deep");
+  return static_cast<Lane>(number);
+}
+
+Transport::Transport(int self, Lane lane) : self_(self), lane_(lane) {
   Require(self >= 0 && self < kParties, "Transport: party 0, 1 or 2");
+}
+
+void Transport::Absorb(const Counters& branch) {
+  counters_.rounds = std::max(counters_.rounds, branch.rounds);
+  counters_.bytes_sent += branch.bytes_sent;
+  counters_.bytes_offline += branch.bytes_offline;
+  for (std::size_t peer = 0; peer < counters_.bytes_sent_to.size(); ++peer) {
+    counters_.bytes_sent_to[peer] += branch.bytes_sent_to[peer];
+  }
+  counters_.messages += branch.messages;
 }
 
 void Transport::Send(int peer, Bytes payload, Phase phase) {
@@ -24,7 +41,7 @@ void Transport::Send(int peer, Bytes payload, Phase phase) {
   }
   counters_.bytes_sent_to[static_cast<std::size_t>(peer)] += size;
   ++counters_.messages;
-  Write(peer, {.depth = depth, .payload = std::move(payload)});
+  Write(peer, {.lane = lane_, .depth = depth, .payload = std::move(payload)});
 }
 
 Bytes Transport::Receive(int peer, std::size_t expected_bytes) {
@@ -35,7 +52,7 @@ Bytes Transport::ReceiveUpTo(int peer, std::size_t limit) { return Take(peer, 0,
 
 Bytes Transport::Take(int peer, std::size_t least, std::size_t most) {
   Require(peer >= 0 && peer < kParties && peer != self_, "Transport::Receive: peer out of range");
-  Message message = Read(peer);
+  Message message = Read(peer, lane_);
   if (message.payload.size() < least || message.payload.size() > most) {
     throw ProtocolError("party " + std::to_string(peer) + " sent a message of " +
                         std::to_string(message.payload.size()) + " bytes, expected " + std::to_string(most));

@@ -31,8 +31,18 @@ struct AbortReason {
   int about = -1;  ///< with kPeerLost: the party that was lost
 };
 
+/// Numbers one of several independent streams of messages on a link: branches of a program that run beside
+/// each other each have their own. Lane 0 is the program's; those of its branches are LaneOfBranch(0, 0) and
+/// (0, 1), and so on.
+using Lane = std::uint16_t;
+inline constexpr Lane kLanes = 15;  ///< branches within branches, three deep
+
+/// Pre: branch 0 or 1; the result is below kLanes (else ContractError).
+[[nodiscard]] Lane LaneOfBranch(Lane lane, int branch);
+
 /// One message as the links carry it. `depth` is the sender's logical depth (0: does not count).
 struct Message {
+  Lane lane = 0;
   std::uint32_t depth = 0;
   Bytes payload;
 };
@@ -48,16 +58,19 @@ struct Counters {
   std::uint64_t messages = 0;
 };
 
-/// One party's links to its two peers: ordered, reliable, message by message. The public functions count and
-/// check; a subclass moves bytes. Used by one thread at a time.
+/// One party's links to its two peers, or one lane of them: ordered, reliable, message by message. The public
+/// functions count and check; a subclass moves bytes. Used by one thread at a time, but lanes
+/// (net/lane_transport.h) move their bytes through the transport that they branch off, each in its own
+/// thread.
 class Transport {
  public:
-  explicit Transport(int self);
+  explicit Transport(int self, Lane lane = 0);
   virtual ~Transport() = default;
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
   [[nodiscard]] int self() const { return self_; }
+  [[nodiscard]] Lane lane() const { return lane_; }
 
   /// Queues a message and returns without waiting for the peer.
   /// Throws NetworkError if a link is known to be down.
@@ -75,25 +88,35 @@ class Transport {
   /// afterwards.
   virtual void Abort(AbortReason reason) noexcept = 0;
 
+  /// Ends every lane's Receive at this party with a NetworkError, now and later, without telling the peers:
+  /// for a branch that has failed while another waits. The party is to Abort with the reason next.
+  virtual void Interrupt() noexcept = 0;
+
   [[nodiscard]] const Counters& counters() const { return counters_; }
   /// Starts counting anew. The peers must do the same at the same place, with no message under way but
   /// barriers.
   void ResetCounters() { counters_ = {}; }
+  /// Adds what a branch, which started from these counters' rounds, has sent.
+  void Absorb(const Counters& branch);
 
  protected:
+  /// Both may be called by several threads at once, each with messages of its own lane.
   virtual void Write(int peer, Message message) = 0;
-  virtual Message Read(int peer) = 0;
+  virtual Message Read(int peer, Lane lane) = 0;
+
+  void StartCountingAt(std::uint32_t rounds) { counters_ = {.rounds = rounds}; }
 
   /// For decorators: what another transport does underneath, uncounted and unchecked.
   static void WriteThrough(Transport& inner, int peer, Message message) {
     inner.Write(peer, std::move(message));
   }
-  static Message ReadThrough(Transport& inner, int peer) { return inner.Read(peer); }
+  static Message ReadThrough(Transport& inner, int peer, Lane lane) { return inner.Read(peer, lane); }
 
  private:
   Bytes Take(int peer, std::size_t least, std::size_t most);
 
   int self_;
+  Lane lane_;
   Counters counters_;
 };
 

@@ -49,7 +49,7 @@ mpc::Cost InputEachCost(const std::array<Shape, 3>& shapes) {
   for (int owner = 0; owner < net::kParties; ++owner) {
     const Shape& shape = shapes[static_cast<std::size_t>(owner)];
     const auto bytes = 8 * static_cast<std::uint64_t>(shape.rows * shape.cols);
-    if (bytes > 0) cost = Beside(cost, mpc::Cost::Round({{owner, (owner + 1) % net::kParties, bytes}}));
+    if (bytes > 0) cost = InOneRound(cost, mpc::Cost::Round({{owner, (owner + 1) % net::kParties, bytes}}));
   }
   return cost;
 }

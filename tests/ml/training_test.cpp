@@ -1,9 +1,13 @@
 #include "ml/training.h"
 
+#include <gmock/gmock.h>
+
 #include <cmath>
 #include <limits>
 
 #include "base/error.h"
+#include "ml/dp_sgd.h"
+#include "protocols/input.h"
 #include "tests/support/ml_test.h"
 
 namespace trefoil::ml {
@@ -120,6 +124,32 @@ TEST(Train, ReportsEveryStepWithTheEpsilonSoFar) {
   for (std::size_t step = 1; step < 5; ++step) {
     EXPECT_GT(reports[0][step].epsilon_outsider, reports[0][step - 1].epsilon_outsider);
     EXPECT_GT(reports[0][step].bytes_sent, reports[0][step - 1].bytes_sent);
+  }
+}
+
+// The next batch is input beside a step, so that a step takes its own rounds only. Which form is run depends
+// on the links.
+TEST(Train, TakesNoRoundForTheNextBatch) {
+  TrainingSettings settings = SmallSettings();
+  settings.steps = 8;
+  const auto parts = RunParties(Seed{2}, [&](mpc::Context& party) {
+    std::vector<std::uint64_t> rounds;
+    (void)Train(party, settings, MakeRecords(settings, 3, 20),
+                {.on_step = [&](const StepReport& report) { rounds.push_back(report.rounds); },
+                 .on_record = [](const dp::TrainingRecord&) {}});
+    return rounds.at(7) - rounds.at(1);
+  });
+  const auto rounds_of_six_steps = [&](protocols::Form form) {
+    const StepPlan plan = MakeStepPlan(settings, form);
+    const mpc::Cost step = Beside(DpSgdStepCost(plan, plan.batch_rows), protocols::InputCost(0, 1));
+    const mpc::Cost three = Then(Then(step, step), step);
+    return static_cast<std::uint64_t>(Then(three, three).rounds());
+  };
+  const std::uint64_t latency = rounds_of_six_steps(protocols::Form::kLatency);
+  const std::uint64_t bulk = rounds_of_six_steps(protocols::Form::kBulk);
+  for (const std::uint64_t rounds : parts) {
+    EXPECT_THAT(rounds, testing::AnyOf(testing::AllOf(testing::Le(latency), testing::Gt(latency - 6)),
+                                       testing::AllOf(testing::Le(bulk), testing::Gt(bulk - 6))));
   }
 }
 

@@ -80,18 +80,34 @@ TEST(Then, IsAssociative) {
   EXPECT_EQ(Then(left, a).bytes_sent(), Then(right, a).bytes_sent());
 }
 
-TEST(Beside, SharesOneRound) {
-  const Cost both = Beside(Cost::Round({{0, 1, 1}}), Cost::Round({{1, 2, 2}}));
+TEST(InOneRound, AddsBytesOnly) {
+  const Cost both = InOneRound(Cost::Round({{0, 1, 1}}), Cost::Round({{1, 2, 2}}));
   EXPECT_EQ(both.rounds(), 1);
   EXPECT_EQ(both.bytes_sent(), (Figures{1, 2, 0}));
-  EXPECT_EQ(Beside(Cost::Offline({{2, 0, 5}}), Cost::Offline({{2, 1, 6}})).bytes_offline(),
+  EXPECT_EQ(InOneRound(Cost::Offline({{2, 0, 5}}), Cost::Offline({{2, 1, 6}})).bytes_offline(),
             (Figures{0, 0, 11}));
 }
 
-TEST(Beside, RefusesTurnsAndMoreThanOneRound) {
+TEST(InOneRound, RefusesTurnsAndMoreThanOneRound) {
   const Cost one = Cost::EachToNext(1);
-  EXPECT_THROW((void)Beside(one, one.WithTurn()), ContractError);
-  EXPECT_THROW((void)Beside(Then(one, one), one), ContractError);
+  EXPECT_THROW((void)InOneRound(one, one.WithTurn()), ContractError);
+  EXPECT_THROW((void)InOneRound(Then(one, one), one), ContractError);
+}
+
+TEST(Beside, TakesTheLongerBranchsRoundsAndBothBytes) {
+  const Cost one = Cost::EachToNext(3);
+  const Cost three = Then(Then(one, one), one);
+  EXPECT_EQ(Beside(one, three).rounds(), 3);
+  EXPECT_EQ(Beside(three, one).rounds(), 3);
+  EXPECT_EQ(Beside(three, one).bytes_sent(), (Figures{12, 12, 12}));
+  EXPECT_EQ(Then(one, Beside(three, one)).rounds(), 4);
+}
+
+TEST(Beside, TurnsTheSecondBranchByOneAndWhatFollowsByTwo) {
+  const Cost use = Then(Cost::Offline({{2, 1, 100}}), Cost::Round({{0, 1, 10}})).WithTurn();
+  EXPECT_EQ(Beside(use, use).bytes_sent(), (Figures{10, 10, 0}));
+  EXPECT_EQ(Beside(use, use).bytes_offline(), (Figures{100, 0, 100}));
+  EXPECT_EQ(Then(Beside(use, Then(use, use)), use).bytes_sent(), (Figures{10, 10, 20}));
 }
 
 }  // namespace

@@ -35,6 +35,12 @@ TEST(Prss, GivesBothHoldersOfAComponentTheSameStream) {
   }
 }
 
+TEST(Prss, HasATwinWithTheSameStreams) {
+  Prss prss = InsecurePrss(Seed{1}, 1);
+  Prss twin = prss.Twin();
+  for (const int component : {1, 2}) EXPECT_EQ(Stream(prss, component), Stream(twin, component));
+}
+
 TEST(Prss, GivesOtherStreamsToOtherComponentsPurposesOperationsAndKeys) {
   Prss prss = InsecurePrss(Seed{1}, 2);
   Prss other = InsecurePrss(Seed{2}, 2);

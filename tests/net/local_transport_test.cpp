@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <thread>
 
 #include "base/error.h"
 
@@ -65,6 +66,18 @@ TEST(LocalTransport, TellsPeersWhyAPartyStopped) {
     EXPECT_NE(std::string(error.what()).find("privacy budget"), std::string::npos);
   }
   EXPECT_THROW(party[1]->Send(0, {}), NetworkError);
+}
+
+TEST(LocalTransport, InterruptEndsReceivingHereAndTellsNobody) {
+  const auto party = MakeLocalTransports(milliseconds(30'000));
+  party[1]->Send(0, Bytes(1));
+  std::thread waiting([&] { EXPECT_THROW((void)party[0]->Receive(2, 1), NetworkError); });
+  party[0]->Interrupt();
+  waiting.join();
+
+  EXPECT_THROW((void)party[0]->Receive(1, 1), NetworkError);
+  EXPECT_NO_THROW(party[0]->Send(1, Bytes(1)));
+  EXPECT_NO_THROW((void)party[1]->Receive(0, 1));
 }
 
 }  // namespace

@@ -13,12 +13,24 @@ namespace {
 TEST(Mailbox, DeliversWhatWasQueuedBeforeAPeerFinished) {
   Mailbox mailbox;
   Failure failure;
-  mailbox.Put(1, {.depth = 4, .payload = Bytes(3)});
+  mailbox.Put(1, {.lane = 0, .depth = 4, .payload = Bytes(3)});
   mailbox.Finish(1);
 
-  EXPECT_EQ(mailbox.Take(1, failure)->depth, 4U);
-  EXPECT_FALSE(mailbox.Take(1, failure));
+  EXPECT_EQ(mailbox.Take(1, 0, failure)->depth, 4U);
+  EXPECT_FALSE(mailbox.Take(1, 0, failure));
   EXPECT_EQ(failure.peer, 1);
+}
+
+TEST(Mailbox, KeepsLanesApart) {
+  Mailbox mailbox;
+  Failure failure;
+  mailbox.Put(1, {.lane = 2, .depth = 7, .payload = {}});
+  mailbox.Put(1, {.lane = 0, .depth = 4, .payload = {}});
+  mailbox.Put(1, {.lane = 2, .depth = 8, .payload = {}});
+
+  EXPECT_EQ(mailbox.Take(1, 0, failure)->depth, 4U);
+  EXPECT_EQ(mailbox.Take(1, 2, failure)->depth, 7U);
+  EXPECT_EQ(mailbox.Take(1, 2, failure)->depth, 8U);
 }
 
 TEST(Mailbox, OnePeersEndIsNotTheOthers) {
@@ -27,7 +39,7 @@ TEST(Mailbox, OnePeersEndIsNotTheOthers) {
   mailbox.Finish(1);
   mailbox.Put(2, {});
 
-  EXPECT_TRUE(mailbox.Take(2, failure));
+  EXPECT_TRUE(mailbox.Take(2, 0, failure));
   EXPECT_TRUE(mailbox.WhyNotSend(1));
 }
 
@@ -40,7 +52,7 @@ TEST(Mailbox, WakesAReaderOfEitherPeerAndKeepsTheFirstFailure) {
     mailbox.Fail({.peer = 1, .cause = "second"});
   });
 
-  EXPECT_FALSE(mailbox.Take(1, failure));
+  EXPECT_FALSE(mailbox.Take(1, 0, failure));
   breaker.join();
 
   EXPECT_EQ(failure.peer, 2);

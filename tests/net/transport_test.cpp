@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <set>
 
 #include "base/error.h"
 #include "net/local_transport.h"
@@ -80,6 +81,30 @@ TEST_F(TransportCounting, RefusesAPeerThatIsNone) {
   EXPECT_THROW(party_[0]->Send(0, {}), ContractError);
   EXPECT_THROW(party_[0]->Send(3, {}), ContractError);
   EXPECT_THROW((void)party_[0]->Receive(-1, 1), ContractError);
+}
+
+TEST_F(TransportCounting, AbsorbsABranch) {
+  party_[0]->Send(1, OfSize(8));
+  party_[0]->Absorb(
+      {.rounds = 3, .bytes_sent = 10, .bytes_offline = 20, .bytes_sent_to = {0, 5, 25}, .messages = 4});
+  party_[0]->Absorb({});
+
+  EXPECT_EQ(party_[0]->counters().rounds, 3U);
+  EXPECT_EQ(party_[0]->counters().bytes_sent, 18U);
+  EXPECT_EQ(party_[0]->counters().bytes_offline, 20U);
+  EXPECT_EQ(party_[0]->counters().bytes_sent_to, (std::array<std::uint64_t, 3>{0, 13, 25}));
+  EXPECT_EQ(party_[0]->counters().messages, 5U);
+}
+
+TEST(LaneOfBranch, GivesEveryBranchItsOwnDownToThreeDeep) {
+  std::set<Lane> lanes{0};
+  for (Lane parent = 0; parent < kLanes / 2; ++parent) {
+    for (const int branch : {0, 1}) EXPECT_TRUE(lanes.insert(LaneOfBranch(parent, branch)).second);
+  }
+  EXPECT_EQ(lanes.size(), kLanes);
+  EXPECT_EQ(*lanes.rbegin(), kLanes - 1);
+  EXPECT_THROW((void)LaneOfBranch(kLanes / 2, 0), ContractError);
+  EXPECT_THROW((void)LaneOfBranch(0, 2), ContractError);
 }
 
 TEST(DescribeAbort, HasATextForEveryCodeAndForNone) {

@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "mpc/beside.h"
 #include "mpc/prss.h"
 #include "protocols/agreement.h"
 #include "protocols/bit_conversion.h"
@@ -60,6 +61,14 @@ std::vector<ProtocolCase> MakeMultiplications() {
       {"And",
        [](Context& party, Index n, Word x) {
          return Of(And(party, TrivialBits(party, x, 9, n), TrivialBits(party, 0x155, 9, n)));
+       }},
+      {"Beside",
+       [](Context& party, Index n, Word x) {
+         const auto product = [&](Context& branch) {
+           return Multiply(branch, Trivial(branch, x, n), Trivial(branch, 3, n));
+         };
+         const auto both = mpc::Beside(party, product, product);
+         return Of(Stacked(both.first, both.second));
        }},
   };
 }

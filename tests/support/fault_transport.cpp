@@ -41,9 +41,9 @@ void FaultTransport::Write(int peer, Message message) {
   WriteThrough(*inner_, peer, std::move(message));
 }
 
-Message FaultTransport::Read(int peer) {
+Message FaultTransport::Read(int peer, Lane lane) {
   if (IsCut()) throw NetworkError(peer, "cut off by a fault");
-  return ReadThrough(*inner_, peer);
+  return ReadThrough(*inner_, peer, lane);
 }
 
 }  // namespace trefoil::net

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -31,20 +32,21 @@ class FaultTransport final : public Transport {
   FaultTransport(std::unique_ptr<Transport> inner, Fault fault);
 
   void Abort(AbortReason reason) noexcept override;
+  void Interrupt() noexcept override { inner_->Interrupt(); }
 
   /// Whether the faulty message has been sent.
   [[nodiscard]] bool struck() const { return sent_ > fault_.message; }
 
  protected:
   void Write(int peer, Message message) override;
-  Message Read(int peer) override;
+  Message Read(int peer, Lane lane) override;
 
  private:
   [[nodiscard]] bool IsCut() const { return fault_.kind == FaultKind::kCut && struck(); }
 
   std::unique_ptr<Transport> inner_;
   Fault fault_;
-  std::uint64_t sent_ = 0;
+  std::atomic<std::uint64_t> sent_ = 0;
 };
 
 }  // namespace trefoil::net

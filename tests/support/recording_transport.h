@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct Event {
   net::Bytes payload;
 };
 
-/// All of them, in the order of the party's program.
+/// All of them, in the order of the party's program (of each of its branches).
 using Transcript = std::vector<Event>;
 
 inline std::size_t CountReceived(const Transcript& transcript) {
@@ -31,20 +32,27 @@ class RecordingTransport final : public net::Transport {
       : Transport(inner->self()), inner_(std::move(inner)), transcript_(transcript) {}
 
   void Abort(net::AbortReason reason) noexcept override { inner_->Abort(reason); }
+  void Interrupt() noexcept override { inner_->Interrupt(); }
 
  protected:
   void Write(int peer, net::Message message) override {
-    transcript_.push_back({.received = false, .peer = peer, .payload = message.payload});
+    Record({.received = false, .peer = peer, .payload = message.payload});
     WriteThrough(*inner_, peer, std::move(message));
   }
-  net::Message Read(int peer) override {
-    net::Message message = ReadThrough(*inner_, peer);
-    transcript_.push_back({.received = true, .peer = peer, .payload = message.payload});
+  net::Message Read(int peer, net::Lane lane) override {
+    net::Message message = ReadThrough(*inner_, peer, lane);
+    Record({.received = true, .peer = peer, .payload = message.payload});
     return message;
   }
 
  private:
+  void Record(Event event) {
+    const std::lock_guard lock(mutex_);
+    transcript_.push_back(std::move(event));
+  }
+
   std::unique_ptr<net::Transport> inner_;
+  std::mutex mutex_;  // branches record side by side
   Transcript& transcript_;
 };
 
