@@ -19,32 +19,34 @@ double RowBound(const LinearContribution& example) {
 
 double SquaredGradientBound(const LinearContribution& example, double slack) {
   const double row = RowBound(example);
-  return (row * row + slack) * example.columns * example.error_bound * example.error_bound * kOutward;
-}
-
-double FactorisedSensitivity(const LinearContribution& example, double clip) {
-  return (clip + RowBound(example) * std::sqrt(example.columns) * Unit(example)) * kOutward;
+  return (row * row + slack) * example.error_norm * example.error_norm * kOutward;
 }
 
 double UnclippedSensitivity(const LinearContribution& example) {
-  return RowBound(example) * std::sqrt(example.columns) * example.error_bound * kOutward;
+  return RowBound(example) * example.error_norm * kOutward;
+}
+
+double FactorisedSensitivity(const LinearContribution& example, double clip) {
+  const double rounding = RowBound(example) * std::sqrt(example.columns) * Unit(example);
+  return (std::min(clip, UnclippedSensitivity(example)) + rounding) * kOutward;
 }
 
 double PublishedSensitivity(const LinearContribution& example, double clip, double coordinates,
                             double excess_relative, double excess_units) {
   const double unit = Unit(example);
+  const double rounding = std::sqrt(coordinates) * unit;
   // The truncated gradient's norm, and that of x' >= its square by at most two units of truncation and the
   // added one.
-  const double gradient = UnclippedSensitivity(example) + std::sqrt(coordinates) * unit;
+  const double gradient = UnclippedSensitivity(example) + rounding;
   const double root = std::sqrt(gradient * gradient + 3 * unit);
-  // Clipped: ||g|| y <= 1 + relative + sqrt(x') units 2^-f; C y is rounded up by less than one unit, and so
-  // is each coordinate.
-  const double clipped =
-      clip * (1 + excess_relative + root * excess_units * unit) + root * unit + std::sqrt(coordinates) * unit;
+  // ||g|| y <= 1 + relative + sqrt(x') units 2^-f, and C y is rounded up by less than one unit; or at most
+  // the gradient itself, since the factor is below 1. Each coordinate is rounded once more.
+  const double scaled = clip * (1 + excess_relative + root * excess_units * unit) + root * unit;
+  const double clipped = std::min(scaled, gradient) + rounding;
   // Not clipped: the rounded C y is at least 1, so y > (1 - unit) / C.
   const double least = (1 - unit) / clip - excess_units * unit;
-  const double kept = least > 0 ? (1 + excess_relative) / least : root;
-  return std::max(clipped, std::min(kept, root)) * kOutward;
+  const double kept = least > 0 ? std::min((1 + excess_relative) / least, gradient) : gradient;
+  return std::max(clipped, kept) * kOutward;
 }
 
 }  // namespace trefoil::dp

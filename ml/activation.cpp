@@ -31,16 +31,23 @@ Activation MakeActivation(Loss loss, double logit_bound, int frac_bits) {
     throw ConfigError("training.logit_bound: found " + std::to_string(logit_bound) +
                       ", expected above 0, at most 64");
   }
-  Activation activation{
-      .loss = loss, .frac_bits = frac_bits, .series = nullptr, .clamp = {}, .error_bound = 0};
+  Activation activation{.loss = loss, .frac_bits = frac_bits, .series = nullptr, .clamp = {}};
   if (loss == Loss::kSquared) {
     activation.clamp = Clamp(logit_bound, frac_bits);
-    activation.error_bound = logit_bound + 1;
+    activation.error_at_zero = logit_bound;
+    activation.error_at_one = logit_bound + 1;
   } else {
     activation.series = &protocols::SigmoidSeriesFor(logit_bound);
-    activation.error_bound = 1 + activation.series->excess + kSeriesRounding + std::ldexp(1.0, -frac_bits);
+    activation.error_at_zero = 1 + activation.series->excess + kSeriesRounding + std::ldexp(1.0, -frac_bits);
+    activation.error_at_one = activation.error_at_zero;
   }
   return activation;
+}
+
+double ErrorNormBound(const Activation& activation, int columns) {
+  const double zero = activation.error_at_zero;
+  const double one = activation.error_at_one;
+  return std::sqrt(one * one + (columns - 1) * zero * zero);
 }
 
 mpc::FixedShare Predict(mpc::Context& party, const Activation& activation, const mpc::AdditiveShare& logits) {

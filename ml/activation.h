@@ -14,8 +14,13 @@ struct Activation {
   int frac_bits = 16;
   const protocols::SigmoidSeries* series = nullptr;  ///< kOneVsRest
   protocols::PiecewisePolynomial clamp;              ///< kSquared: to +- logit_bound
-  double error_bound = 0;                            ///< on |prediction - label| for labels 0 and 1
+  double error_at_zero = 0;                          ///< bound on |prediction - label| for label 0
+  double error_at_one = 0;                           ///< and for label 1, never the smaller one
 };
+
+/// Bound on the norm of an example's errors, for every ring value of its logits: one label of several columns
+/// is 1, a single one may be.
+[[nodiscard]] double ErrorNormBound(const Activation& activation, int columns);
 
 /// Throws ConfigError where the logit bound is beyond every sigmoid series.
 [[nodiscard]] Activation MakeActivation(Loss loss, double logit_bound, int frac_bits);

@@ -40,8 +40,8 @@ Word FixedClip(const StepPlan& plan) {
 
 }  // namespace
 
-ArithShare SumPublishedGradients(mpc::Context& party, const StepPlan& plan, const Batch& batch,
-                                 const FixedShare& errors) {
+ArithShare ClipPublishedGradients(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                                  const FixedShare& errors) {
   const int f = plan.settings.fraction_bits;
   const Word one = Word{1} << f;
   // 5
@@ -59,9 +59,15 @@ ArithShare SumPublishedGradients(mpc::Context& party, const StepPlan& plan, cons
       protocols::MultiplyTruncate(party, gradients, RepeatedColumn(factor, gradients.cols()), f);
   // 12
   const ArithShare chosen = Reshaped(protocols::BitToArith(party, is_clip), gradients.rows(), 1);
-  const ArithShare result =
-      gradients + protocols::Multiply(party, RepeatedColumn(chosen, gradients.cols()), clipped - gradients);
-  const ArithShare sum{result.own().colwise().sum(), result.next().colwise().sum()};
+  return gradients +
+         protocols::Multiply(party, RepeatedColumn(chosen, gradients.cols()), clipped - gradients);
+}
+
+ArithShare SumPublishedGradients(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                                 const FixedShare& errors) {
+  const ArithShare clipped = ClipPublishedGradients(party, plan, batch, errors);
+  // 13
+  const ArithShare sum{clipped.own().colwise().sum(), clipped.next().colwise().sum()};
   return Reshaped(sum, batch.x.cols(), errors.cols());
 }
 

@@ -176,7 +176,7 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   plan.example = {.frac_bits = settings.fraction_bits,
                   .row_norm = settings.row_norm,
                   .columns = plan.columns,
-                  .error_bound = plan.activation.error_bound};
+                  .error_norm = ErrorNormBound(plan.activation, plan.columns)};
   plan.row_norm_bits = RowNormBits(plan.example);
   plan.gradient_bits =
       settings.clipping == Clipping::kPublished ? settings.fraction_bits : 2 * settings.fraction_bits;

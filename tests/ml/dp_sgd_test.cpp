@@ -3,7 +3,6 @@
 #include <cmath>
 #include <string>
 
-#include "ml/published_clipping.h"
 #include "protocols/multiply.h"
 #include "tests/reference/plain_dp_sgd.h"
 #include "tests/support/ml_test.h"
@@ -67,43 +66,6 @@ TEST_P(StepTest, LeavesTheWeightsExactlyWhenTheBatchIsPadding) {
         return DpSgdStep(party, plan, in.first, in.second, NoNoise(plan)).ring();
       });
   EXPECT_TRUE((outcome.value == weights).all());
-}
-
-/// The gradient sum of one example on the lattice must stay within the certificate for any weights the ring
-/// can hold.
-TEST_P(StepTest, NoExampleMovesTheSumByMoreThanTheSensitivity) {
-  const StepPlan plan = MakeStepPlan(SettingsOf(GetParam()));
-  for (const int bits : {8, 17, 30, 45, 62}) {
-    const RingMatrix weights =
-        RandomSigned(static_cast<std::uint64_t>(bits), plan.settings.features + 1, plan.columns, bits);
-    const OwnRecords records = MakeRecords(plan.settings, static_cast<std::uint64_t>(bits) + 100, 40);
-    double largest = 0;
-    for (const std::int64_t row : AllRows(records)) {
-      if (row >= 12) break;
-      const Outcome outcome = RunOn(
-          Seed{3},
-          [&](mpc::Context& party) {
-            const mpc::ArithShare one = InsecureDeal(party, EncodeRecords(plan, records, {row}, 1));
-            return std::pair{ToBatch(plan, one), DealWeights(party, plan, weights)};
-          },
-          [&](mpc::Context& party, const auto& in) {
-            const auto logits = protocols::LocalMatrixProduct(party, in.first.x.ring(), in.second.ring());
-            const mpc::FixedShare errors = Predict(party, plan.activation, logits) - in.first.y;
-            if (plan.settings.clipping == Clipping::kPublished) {
-              return SumPublishedGradients(party, plan, in.first, errors);
-            }
-            return protocols::Reshare(
-                party, SumGradients(party, in.first, ClipPerExample(party, plan, in.first, errors)));
-          });
-      double squared = 0;
-      for (Index k = 0; k < outcome.value.size(); ++k) {
-        squared += std::pow(static_cast<double>(mpc::Signed(outcome.value.data()[k])), 2);
-      }
-      largest = std::max(largest, std::sqrt(squared));
-    }
-    EXPECT_LE(largest, static_cast<double>(plan.lattice_sensitivity)) << "weights of " << bits << " bits";
-    EXPECT_GT(largest, 0.0);
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, StepTest,

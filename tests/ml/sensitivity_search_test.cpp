@@ -1,0 +1,288 @@
+// The sensitivity certificate (dp/sensitivity.h, docs/privacy.md) against adversarial examples through the
+// real three-party step.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ml/published_clipping.h"
+#include "protocols/multiply.h"
+#include "protocols/reveal.h"
+#include "tests/support/sensitivity_search.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+using protocols::Form;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+struct Case {
+  Loss loss = Loss::kOneVsRest;
+  int classes = 2;
+  Clipping clipping = Clipping::kFactorised;
+  Form form = Form::kBulk;
+  int fraction_bits = 16;
+  double clip = 0.5;
+  double row_norm = 1;
+};
+
+std::string NameOf(const Case& c) {
+  std::ostringstream name;
+  name << (c.loss == Loss::kSquared ? "squared_" : "one_vs_rest_") << c.classes << "_classes";
+  if (c.clipping == Clipping::kFactorised) name << (c.form == Form::kBulk ? "_bulk" : "_latency");
+  if (c.clipping == Clipping::kPublished) name << "_published";
+  if (c.clipping == Clipping::kExamples) name << "_examples";
+  name << "_f" << c.fraction_bits << "_clip" << std::lround(100 * c.clip) << "_row"
+       << std::lround(100 * c.row_norm);
+  return name.str();
+}
+
+void PrintTo(const Case& c, std::ostream* out) { *out << NameOf(c); }
+
+TrainingSettings SettingsOf(const Case& c) {
+  TrainingSettings settings = SmallSettings();
+  settings.features = 3;
+  settings.loss = c.loss;
+  settings.classes = c.classes;
+  settings.clipping = c.clipping;
+  settings.fraction_bits = c.fraction_bits;
+  settings.clip = c.clip;
+  settings.row_norm = c.row_norm;
+  if (c.loss == Loss::kSquared) settings.logit_bound = 2;
+  return settings;
+}
+
+StepPlan PlanOf(const Case& c) { return MakeStepPlan(SettingsOf(c), c.form); }
+
+/// The largest norm found, over Delta.
+double Share(const StepPlan& plan, const dp::Uint256& squared_norm) {
+  return std::sqrt(squared_norm.convert_to<double>()) / static_cast<double>(plan.lattice_sensitivity);
+}
+
+/// Every combination of loss, one or several columns, and clipping at 16 bits; then other scales, clips and
+/// row norms.
+std::vector<Case> AllCases() {
+  std::vector<Case> cases;
+  for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared}) {
+    for (const int classes : {2, 4}) {
+      cases.push_back({.loss = loss, .classes = classes});
+      cases.push_back({.loss = loss, .classes = classes, .form = Form::kLatency});
+      cases.push_back({.loss = loss, .classes = classes, .clipping = Clipping::kPublished});
+      cases.push_back({.loss = loss, .classes = classes, .clipping = Clipping::kExamples});
+    }
+  }
+  for (const Form form : {Form::kBulk, Form::kLatency}) {
+    cases.push_back({.classes = 3, .form = form, .fraction_bits = 8, .clip = 1});
+    cases.push_back({.loss = Loss::kSquared, .classes = 2, .form = form, .fraction_bits = 12});
+    cases.push_back({.classes = 3, .form = form, .fraction_bits = 20, .clip = 0.1});
+    cases.push_back({.classes = 3, .form = form, .fraction_bits = 24});
+    cases.push_back({.classes = 10, .form = form, .fraction_bits = 16, .row_norm = 4});
+    cases.push_back({.classes = 3, .form = form, .clip = 8});  // above every gradient
+  }
+  cases.push_back({.classes = 3, .clipping = Clipping::kExamples, .fraction_bits = 8});
+  cases.push_back({.classes = 10, .clipping = Clipping::kExamples, .fraction_bits = 20, .row_norm = 0.5});
+  cases.push_back({.classes = 3, .clipping = Clipping::kPublished, .fraction_bits = 12});
+  cases.push_back({.classes = 3, .clipping = Clipping::kPublished, .fraction_bits = 20, .clip = 8});
+  return cases;
+}
+
+constexpr int kGenerations = 60;
+
+class SensitivityTest : public testing::TestWithParam<Case> {};
+
+TEST_P(SensitivityTest, IsNeverExceededAndComesWithinFivePercentOfTheLargestThatIsFound) {
+  const StepPlan plan = PlanOf(GetParam());
+  SensitivitySearch search(plan, 1);
+  const dp::Uint256 largest = search.Climb(kGenerations).squared_norm;
+  EXPECT_TRUE(WithinCertificate(plan, largest)) << Share(plan, largest);
+  EXPECT_TRUE(WithinFivePercent(plan, largest)) << Share(plan, largest);
+}
+
+/// Weights of the ring's largest and smallest numbers, of its quarter points, and of random words.
+std::vector<RingMatrix> EdgeWeights(const StepPlan& plan, Index count) {
+  const Index rows = plan.settings.features + 1;
+  const std::array<Word, 4> edges{Word{1} << 63, (Word{1} << 63) - 1, Word{1} << 62, Word{3} << 62};
+  std::vector<RingMatrix> weights;
+  for (Index k = 0; k < count; ++k) {
+    RingMatrix random = RandomWords(static_cast<std::uint64_t>(k + 1), rows, plan.columns);
+    if (k % 3 != 0) {
+      for (Index j = 0; j < random.size(); ++j) random.data()[j] = edges[random.data()[j] % edges.size()];
+    }
+    weights.push_back(std::move(random));
+  }
+  weights[1].setConstant(edges[0]);
+  weights[2].setConstant(edges[1]);
+  return weights;
+}
+
+TEST_P(SensitivityTest, HoldsForWeightsAtTheEdgesOfTheRing) {
+  const StepPlan plan = PlanOf(GetParam());
+  constexpr Index kRows = 100;
+  const OwnRecords records = MakeRecords(plan.settings, 2, kRows);
+  const RingMatrix encoded = EncodeRecords(plan, records, AllRows(records), kRows);
+  const RingMatrix sums = Contributions(plan, Seed{1}, encoded, EdgeWeights(plan, kRows));
+  bool any = false;
+  for (Index row = 0; row < kRows; ++row) {
+    const dp::Uint256 squared = SquaredNorm(sums.row(row));
+    any = any || squared > 0;
+    EXPECT_TRUE(WithinCertificate(plan, squared)) << "row " << row << ": " << Share(plan, squared);
+  }
+  EXPECT_TRUE(any);
+}
+
+TEST_P(SensitivityTest, LeavesNothingForPaddingRows) {
+  const StepPlan plan = PlanOf(GetParam());
+  constexpr Index kRows = 32;
+  const RingMatrix encoded = RingMatrix::Zero(kRows, EncodedColumns(plan));
+  const RingMatrix sums = Contributions(plan, Seed{2}, encoded, EdgeWeights(plan, kRows));
+  EXPECT_EQ(SquaredNorm(sums), 0);
+}
+
+/// The opened gradient sum of a whole batch, as DpSgdStep has it before the noise.
+RingMatrix GradientSum(const StepPlan& plan, Seed seed, const RingMatrix& encoded,
+                       const RingMatrix& weights) {
+  return RunParties(seed, [&](mpc::Context& party) {
+    const Batch batch = ToBatch(plan, InsecureDeal(party, encoded));
+    const auto logits = protocols::LocalMatrixProduct(party, batch.x.ring(), InsecureDeal(party, weights));
+    const mpc::FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
+    if (plan.settings.clipping == Clipping::kPublished)
+      return protocols::Reveal(party, SumPublishedGradients(party, plan, batch, errors));
+    const auto sum = SumGradients(party, batch, ClipPerExample(party, plan, batch, errors));
+    return protocols::Reveal(party, protocols::Reshare(party, sum));
+  })[0];
+}
+
+/// So that what the search measures row by row is what the step adds up. With the same keys the coins are the
+/// same; padding rows are among the others.
+TEST_P(SensitivityTest, IsOfThePartsThatTheGradientSumConsistsOf) {
+  const StepPlan plan = PlanOf(GetParam());
+  constexpr Index kRows = 24;
+  const OwnRecords records = MakeRecords(plan.settings, 3, kRows);
+  std::vector<std::int64_t> rows = AllRows(records);
+  rows[0] = rows[11] = rows[23] = kPadding;
+  const RingMatrix encoded = EncodeRecords(plan, records, rows, kRows);
+  const RingMatrix weights =
+      RandomSigned(4, plan.settings.features + 1, plan.columns, plan.settings.fraction_bits);
+  const RingMatrix parts = Contributions(plan, Seed{3}, encoded, std::vector<RingMatrix>(kRows, weights));
+  const RingMatrix sum = GradientSum(plan, Seed{3}, encoded, weights);
+  EXPECT_TRUE((mpc::Reshaped(sum, 1, sum.size()) == parts.colwise().sum()).all());
+  EXPECT_GT(SquaredNorm(parts), 0);
+}
+
+/// The certificate is for one record: the same record twice moves the sum by up to twice as much, and the
+/// checker says so.
+TEST_P(SensitivityTest, IsExceededByARecordThatIsEnteredTwice) {
+  const StepPlan plan = PlanOf(GetParam());
+  SensitivitySearch search(plan, 5);
+  const Candidate& largest = search.Climb(kGenerations);
+  OwnRecords records;
+  records.x = largest.x;
+  records.y = {largest.label};
+  const RingMatrix encoded = EncodeRecords(plan, records, {0, 0, kPadding}, 3);
+  // The largest of several: where logits are beyond the truncation's range, the sign of a clamped prediction
+  // is by chance, and two of opposite sign cancel.
+  dp::Uint256 squared = 0;
+  for (std::uint8_t seed = 4; seed < 12; ++seed) {
+    squared = std::max(squared, SquaredNorm(GradientSum(plan, Seed{seed}, encoded, largest.weights)));
+  }
+  EXPECT_FALSE(WithinCertificate(plan, squared));
+  EXPECT_GT(Share(plan, squared), 1.8);
+  EXPECT_LE(Share(plan, squared), 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, SensitivityTest, testing::ValuesIn(AllCases()),
+                         [](const auto& info) { return NameOf(info.param); });
+
+/// A planted fault, and a case that shows it.
+struct Fault {
+  std::string name;
+  Case where;
+  std::function<void(StepPlan&)> change_plan;                ///< after Delta is fixed
+  std::function<void(const StepPlan&, RingMatrix&)> tamper;  ///< with what owners input
+};
+
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+
+void KeepPlan(StepPlan&) {}
+void KeepInput(const StepPlan&, RingMatrix&) {}
+
+/// Every factor of the clip table 1 % larger.
+void RaiseTable(StepPlan& plan) {
+  for (auto& piece : plan.clip.pieces.coefficients) {
+    for (std::int64_t& coefficient : piece) coefficient += coefficient / 100;
+  }
+}
+
+std::vector<Fault> AllFaults() {
+  const auto norms = [](RingMatrix& encoded) { return encoded.rightCols(1); };
+  return {
+      {"table_in_bulk_form_off_by_one_percent", {.form = Form::kBulk}, RaiseTable, KeepInput},
+      {"table_in_latency_form_off_by_one_percent", {.form = Form::kLatency}, RaiseTable, KeepInput},
+      // At 24 bits squared norms of rows have 9 and a unit is a thousandth; at 16 bits it drowns in the
+      // rounding that is charged.
+      {"row_norm_one_unit_too_small",
+       {.classes = 3, .form = Form::kLatency, .fraction_bits = 24},
+       KeepPlan,
+       [norms](const StepPlan&, RingMatrix& encoded) { norms(encoded) -= 1; }},
+      {"row_norm_without_the_bias",
+       {},
+       KeepPlan,
+       [norms](const StepPlan& plan, RingMatrix& encoded) {
+         norms(encoded) -= Word{1} << plan.row_norm_bits;
+       }},
+      {"row_longer_than_declared",
+       {.clipping = Clipping::kExamples},
+       KeepPlan,
+       [](const StepPlan& plan, RingMatrix& encoded) {
+         for (Index k = 0; k < plan.settings.features; ++k) {
+           for (Index row = 0; row < encoded.rows(); ++row) {
+             const std::int64_t value = mpc::Signed(encoded(row, k));
+             encoded(row, k) = static_cast<Word>(value + value / 20);
+           }
+         }
+       }},
+      {"bias_of_two",
+       {.clipping = Clipping::kExamples},
+       KeepPlan,
+       [](const StepPlan& plan, RingMatrix& encoded) { encoded.col(plan.settings.features) *= 2; }},
+      {"two_labels_at_once",
+       {.loss = Loss::kSquared, .classes = 4, .clipping = Clipping::kExamples},
+       KeepPlan,
+       [](const StepPlan& plan, RingMatrix& encoded) {
+         encoded.middleCols(plan.settings.features + 1, 2)
+             .setConstant(Word{1} << plan.settings.fraction_bits);
+       }},
+      {"clamp_a_little_too_wide",
+       {.loss = Loss::kSquared, .clipping = Clipping::kExamples},
+       [](StepPlan& plan) { plan.activation = MakeActivation(Loss::kSquared, 2.03, 16); },
+       KeepInput},
+      {"published_clip_off_by_one_percent",
+       {.clipping = Clipping::kPublished},
+       [](StepPlan& plan) { plan.settings.clip *= 1.01; },
+       KeepInput},
+  };
+}
+
+class PlantedFaultTest : public testing::TestWithParam<Fault> {};
+
+TEST_P(PlantedFaultTest, IsFoundByTheSameSearch) {
+  const Fault& fault = GetParam();
+  StepPlan plan = PlanOf(fault.where);
+  fault.change_plan(plan);
+  SensitivitySearch search(plan, 1, [&](RingMatrix& encoded) { fault.tamper(plan, encoded); });
+  const dp::Uint256 largest = search.Climb(kGenerations).squared_norm;
+  EXPECT_FALSE(WithinCertificate(plan, largest)) << Share(plan, largest);
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, PlantedFaultTest, testing::ValuesIn(AllFaults()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace trefoil::ml

@@ -1,0 +1,184 @@
+#include "tests/support/sensitivity_search.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ml/published_clipping.h"
+#include "protocols/multiply.h"
+#include "protocols/reveal.h"
+
+namespace trefoil::testing_support {
+namespace {
+
+using mpc::ArithShare;
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+
+constexpr std::size_t kPopulation = 32;
+
+ml::Batch RowOf(const ml::Batch& batch, Index row) {
+  const int f = batch.x.frac_bits();
+  return {.x = {Rows(batch.x.ring(), row, 1), f},
+          .y = {Rows(batch.y.ring(), row, 1), f},
+          .squared_norms = Rows(batch.squared_norms, row, 1)};
+}
+
+/// Logits of row k with weights[k]: local products, one below the other.
+mpc::AdditiveShare Logits(mpc::Context& party, const ml::Batch& batch,
+                          const std::vector<RingMatrix>& weights) {
+  RingMatrix parts;
+  for (Index row = 0; row < batch.x.rows(); ++row) {
+    const ArithShare shared = InsecureDeal(party, weights[static_cast<std::size_t>(row)]);
+    parts = mpc::Stacked(parts,
+                         protocols::LocalMatrixProduct(party, Rows(batch.x.ring(), row, 1), shared).part());
+  }
+  return mpc::AdditiveShare(parts);
+}
+
+RingMatrix Opened(mpc::Context& party, const ml::StepPlan& plan, const RingMatrix& encoded,
+                  const std::vector<RingMatrix>& weights) {
+  const ml::Batch batch = ToBatch(plan, InsecureDeal(party, encoded));
+  const mpc::FixedShare errors = Predict(party, plan.activation, Logits(party, batch, weights)) - batch.y;
+  if (plan.settings.clipping == ml::Clipping::kPublished) {
+    return protocols::Reveal(party, ClipPublishedGradients(party, plan, batch, errors));
+  }
+  const mpc::FixedShare clipped = ClipPerExample(party, plan, batch, errors);
+  RingMatrix parts;
+  for (Index row = 0; row < batch.x.rows(); ++row) {
+    const mpc::FixedShare own(Rows(clipped.ring(), row, 1), clipped.frac_bits());
+    const mpc::AdditiveShare sum = SumGradients(party, RowOf(batch, row), own);
+    parts = mpc::Stacked(parts, mpc::Reshaped(sum.part(), 1, sum.rows() * sum.cols()));
+  }
+  return protocols::Reveal(party, protocols::Reshare(party, mpc::AdditiveShare(parts)));
+}
+
+dp::Uint256 SquaredSensitivity(const ml::StepPlan& plan) {
+  return dp::Uint256(plan.lattice_sensitivity) * plan.lattice_sensitivity;
+}
+
+}  // namespace
+
+dp::Uint256 SquaredNorm(const RingMatrix& words) {
+  dp::Uint256 sum = 0;
+  for (Index k = 0; k < words.size(); ++k) {
+    const Word word = words.data()[k];
+    const dp::Uint256 magnitude = mpc::Signed(word) < 0 ? Word{0} - word : word;
+    sum += magnitude * magnitude;
+  }
+  return sum;
+}
+
+bool WithinCertificate(const ml::StepPlan& plan, const dp::Uint256& squared_norm) {
+  return squared_norm <= SquaredSensitivity(plan);
+}
+
+bool WithinFivePercent(const ml::StepPlan& plan, const dp::Uint256& squared_norm) {
+  return 400 * squared_norm >= 361 * SquaredSensitivity(plan);
+}
+
+RingMatrix Contributions(const ml::StepPlan& plan, Seed seed, const RingMatrix& encoded,
+                         const std::vector<RingMatrix>& weights) {
+  return RunParties(seed, [&](mpc::Context& party) { return Opened(party, plan, encoded, weights); })[0];
+}
+
+SensitivitySearch::SensitivitySearch(ml::StepPlan plan, std::uint64_t seed, Tampering tamper)
+    : plan_(std::move(plan)), tamper_(std::move(tamper)), random_(seed) {
+  for (std::size_t k = 0; k < kPopulation; ++k) best_.push_back(Start());
+  Evaluate(best_);
+}
+
+const Candidate& SensitivitySearch::Climb(int generations) {
+  const auto larger = [](const Candidate& a, const Candidate& b) { return a.squared_norm > b.squared_norm; };
+  for (int generation = 0; generation < generations; ++generation) {
+    std::vector<Candidate> changed;
+    for (const Candidate& candidate : best_) changed.push_back(Changed(candidate));
+    Evaluate(changed);
+    for (std::size_t k = 0; k < kPopulation; ++k) {
+      if (changed[k].squared_norm >= best_[k].squared_norm) best_[k] = std::move(changed[k]);
+    }
+    std::sort(best_.begin(), best_.end(), larger);
+    // Now and then the smaller half starts again from the larger one.
+    if (generation % 8 == 7) std::copy_n(best_.begin(), kPopulation / 2, best_.begin() + kPopulation / 2);
+  }
+  return best_.front();
+}
+
+Candidate SensitivitySearch::Start() {
+  const auto& settings = plan_.settings;
+  Candidate candidate;
+  std::normal_distribution<float> normal;
+  candidate.x = Eigen::RowVectorXf::NullaryExpr(settings.features, [&] { return normal(random_); });
+  candidate.x *= static_cast<float>(settings.row_norm) / candidate.x.norm();
+  candidate.label = static_cast<int>(Below(static_cast<std::uint64_t>(settings.classes)));
+  // From weights of an ordinary size to the whole ring.
+  const int bits =
+      settings.fraction_bits + static_cast<int>(Below(64U - static_cast<unsigned>(settings.fraction_bits)));
+  candidate.weights = RandomSigned(random_(), settings.features + 1, plan_.columns, std::min(bits, 63));
+  return candidate;
+}
+
+void SensitivitySearch::ChangeRow(Candidate& candidate) {
+  const auto row_norm = static_cast<float>(plan_.settings.row_norm);
+  std::normal_distribution<float> normal;
+  const float step = std::ldexp(row_norm, -static_cast<int>(Below(20)));
+  candidate.x(static_cast<Index>(Below(static_cast<std::uint64_t>(candidate.x.size())))) +=
+      step * normal(random_);
+  if (Below(2) == 0 || candidate.x.norm() > row_norm) candidate.x *= row_norm / candidate.x.norm();
+}
+
+void SensitivitySearch::ChangeWeights(Candidate& candidate) {
+  static constexpr std::array<Word, 6> kEdges{
+      0, Word{1} << 63, (Word{1} << 63) - 1, Word{1} << 62, Word{3} << 62, 1};
+  Word& weight = candidate.weights.data()[Below(static_cast<std::uint64_t>(candidate.weights.size()))];
+  switch (Below(4)) {
+    case 0:
+      weight = kEdges[Below(kEdges.size())];
+      break;
+    case 1:
+      weight = random_();
+      break;
+    default:
+      weight += (Below(2) == 0 ? Word{1} : ~Word{0})
+                << Below(static_cast<std::uint64_t>(plan_.settings.fraction_bits) + 5);
+  }
+}
+
+Candidate SensitivitySearch::Changed(Candidate candidate) {
+  switch (Below(8)) {
+    case 0:
+      candidate.label = static_cast<int>(Below(static_cast<std::uint64_t>(plan_.settings.classes)));
+      break;
+    case 1:
+    case 2:
+      ChangeRow(candidate);
+      break;
+    case 3:
+      ChangeRow(candidate);
+      ChangeWeights(candidate);
+      break;
+    default:
+      ChangeWeights(candidate);
+  }
+  return candidate;
+}
+
+void SensitivitySearch::Evaluate(std::vector<Candidate>& candidates) {
+  const auto count = static_cast<Index>(candidates.size());
+  ml::OwnRecords records;
+  records.x.resize(count, plan_.settings.features);
+  std::vector<RingMatrix> weights;
+  for (const Candidate& candidate : candidates) {
+    records.x.row(static_cast<Index>(records.y.size())) = candidate.x;
+    records.y.push_back(candidate.label);
+    weights.push_back(candidate.weights);
+  }
+  RingMatrix encoded = EncodeRecords(plan_, records, AllRows(records), count);
+  if (tamper_) tamper_(encoded);
+  const RingMatrix sums = Contributions(plan_, Seed{coins_++}, encoded, weights);
+  for (Index k = 0; k < count; ++k) {
+    candidates[static_cast<std::size_t>(k)].squared_norm = SquaredNorm(sums.row(k));
+  }
+}
+
+}  // namespace trefoil::testing_support
