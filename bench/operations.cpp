@@ -11,10 +11,12 @@
 #include "protocols/bit_conversion.h"
 #include "protocols/clip_factor.h"
 #include "protocols/cost_model.h"
+#include "protocols/exponential.h"
 #include "protocols/input.h"
 #include "protocols/inverse_sqrt.h"
 #include "protocols/maximum.h"
 #include "protocols/multiply.h"
+#include "protocols/reciprocal.h"
 #include "protocols/relu.h"
 #include "protocols/sigmoid.h"
 #include "protocols/threshold_comparison.h"
@@ -35,6 +37,7 @@ constexpr double kLogitBound = 64;
 constexpr double kClip = 0.5;
 constexpr double kSquaredNormBound = 20.2;  // ten classes, rows of norm 1 and a bias
 constexpr int kSquaredNormBits = 48;
+constexpr protocols::ReciprocalRange kReciprocalRange{-16, 8};
 constexpr Index kClasses = 10;  // elements of a row, for operations on rows
 
 /// Party 0 inputs random numbers of `bits` bits.
@@ -145,6 +148,31 @@ Prepared PrepareSigmoid(Context& party, const Point& point) {
 }
 
 template <Form form>
+Prepared PrepareExponential(Context& party, const Point& point) {
+  const protocols::ExponentialTable table = protocols::MakeExponentialTable({});
+  return OnOne(
+      party, RandomShare(party, point.count, 1, 20), protocols::ExponentialCost(table, point.count, form),
+      [table](Context& p, const ArithShare& x) {
+        return protocols::Exponential(p, table, FixedShare(x, kFractionBits), form);
+      },
+      protocols::ComparisonSeconds(
+          form, point.count, static_cast<std::int64_t>(table.pieces.thresholds.size()), table.pieces.width));
+}
+
+template <Form form>
+Prepared PrepareReciprocal(Context& party, const Point& point) {
+  return OnOne(
+      party, RandomShare(party, point.count, 1, 24, true),
+      protocols::ReciprocalCost(point.count, kFractionBits, kReciprocalRange, form),
+      [](Context& p, const ArithShare& x) {
+        return protocols::Reciprocal(p, FixedShare(x, kFractionBits), kReciprocalRange, form);
+      },
+      protocols::ComparisonSeconds(form, point.count,
+                                   kReciprocalRange.highest_log2 - kReciprocalRange.lowest_log2,
+                                   kFractionBits + kReciprocalRange.highest_log2 + 2));
+}
+
+template <Form form>
 Prepared PrepareRelu(Context& party, const Point& point) {
   return OnOne(
       party, RandomShare(party, point.count, 1, 60), protocols::ReluCost(point.count, 64, form),
@@ -181,6 +209,10 @@ const std::vector<Operation>& AllOperations() {
       {"clip_factor", "bulk", false, PrepareClipFactor<Form::kBulk>},
       {"clip_factor", "latency", false, PrepareClipFactor<Form::kLatency>},
       {"sigmoid", "latency", false, PrepareSigmoid},
+      {"exp", "bulk", false, PrepareExponential<Form::kBulk>},
+      {"exp", "latency", false, PrepareExponential<Form::kLatency>},
+      {"reciprocal", "bulk", false, PrepareReciprocal<Form::kBulk>},
+      {"reciprocal", "latency", false, PrepareReciprocal<Form::kLatency>},
       {"relu", "bulk", false, PrepareRelu<Form::kBulk>},
       {"relu", "latency", false, PrepareRelu<Form::kLatency>},
       {"maximum", "bulk", false, PrepareMaximum<Form::kBulk>},

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "protocols/bit_conversion.h"
+#include "protocols/leading_bit.h"
 #include "protocols/multiply.h"
-#include "protocols/piecewise_polynomial.h"
 #include "protocols/truncate.h"
 
 namespace trefoil::protocols {
@@ -161,27 +161,12 @@ std::vector<Word> PowersOfExponents(int f, const Exponents& exponents) {
   return powers;
 }
 
-/// Weights of the suffix-or bits c_t that add up to table[L] for the leading bit L (c_t = 1 for t <= L).
-std::vector<Word> Differences(const std::vector<Word>& table) {
-  std::vector<Word> differences;
-  Word before = 0;
-  for (const Word entry : table) {
-    differences.push_back(entry - before);
-    before = entry;
-  }
-  return differences;
-}
-
-/// By the leading bit L, found by comparing with 2^1 ... 2^62: b = 2^(62 - L), and the power of two.
-PiecewisePolynomial ScalesByLeadingBit(int f, const Exponents& exponents) {
-  const std::vector<Word> powers = PowersOfExponents(f, exponents);
-  PiecewisePolynomial table;
-  for (int leading = 0; leading < kValueBits; ++leading) {
-    if (leading > 0) table.thresholds.push_back(std::int64_t{1} << leading);
-    table.coefficients.push_back({std::int64_t{1} << (kValueBits - 1 - leading),
-                                  static_cast<std::int64_t>(powers[static_cast<std::size_t>(leading)])});
-  }
-  return table;
+/// By the leading bit L: b = 2^(62 - L), and the power of two.
+LeadingBitTables ScalesByLeadingBit(int f, const Exponents& exponents) {
+  std::vector<Word> normalising;
+  for (Index leading = 0; leading < kValueBits; ++leading)
+    normalising.push_back(Word{1} << (kValueBits - 1 - leading));
+  return {.lowest = 0, .tables = {normalising, PowersOfExponents(f, exponents)}};
 }
 
 void RequireScale(int f) { Require(f >= 8 && f <= 24, "InverseSqrt: 8 to 24 fraction bits"); }
@@ -219,27 +204,17 @@ FixedShare InverseSqrt(mpc::Context& party, const FixedShare& x, Form form) {
   RequireScale(f);
   const Exponents exponents(f);
   const ArithShare row = Reshaped(x.ring(), 1, x.rows() * x.cols());
-  ArithShare normalised;
-  ArithShare power;
-  if (form == Form::kBulk) {
-    const Normalised bits = Normalise(party, x);
-    normalised = bits.x;
-    power = WeightedSum(bits.c, Differences(PowersOfExponents(f, exponents)));
-  } else {
-    const ArithShare scales = LookUp(party, ScalesByLeadingBit(f, exponents), row, form);
-    normalised = MultiplyTruncate(party, Rows(scales, 0, 1), row, static_cast<int>(kValueBits) - f,
-                                  Range::kNonNegative);
-    power = Rows(scales, 1, 1);
-  }
+  const ArithShare scales = LookUpByLeadingBit(party, ScalesByLeadingBit(f, exponents), row, form);
+  const ArithShare normalised =
+      MultiplyTruncate(party, Rows(scales, 0, 1), row, static_cast<int>(kValueBits) - f, Range::kNonNegative);
+  const ArithShare power = Rows(scales, 1, 1);
   const ArithShare y = MultiplyTruncate(party, Polynomial(party, normalised, f), power, f + exponents.offset);
   return {Reshaped(y, x.rows(), x.cols()), f};
 }
 
 mpc::Cost InverseSqrtCost(Index count, int frac_bits, Form form) {
-  const mpc::Cost scaled =
-      form == Form::kBulk ? NormaliseCost(count)
-                          : Then(LookUpCost(ScalesByLeadingBit(frac_bits, Exponents(frac_bits)), count, form),
-                                 TruncateProductCost(count));
+  const LeadingBitTables scales = ScalesByLeadingBit(frac_bits, Exponents(frac_bits));
+  const mpc::Cost scaled = Then(LookUpByLeadingBitCost(scales, count, form), TruncateProductCost(count));
   return Then(Then(scaled, PolynomialCost(count)), TruncateProductCost(count));
 }
 

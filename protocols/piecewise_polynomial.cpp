@@ -25,6 +25,15 @@ void RequireWellFormed(const PiecewisePolynomial& f) {
   Require(terms >= 1 && std::all_of(f.coefficients.begin(), f.coefficients.end(),
                                     [terms](const auto& piece) { return piece.size() == terms; }),
           "PiecewisePolynomial: pieces of the same degree");
+  Require(f.origins.empty() || f.origins.size() == f.coefficients.size(),
+          "PiecewisePolynomial: an origin for each piece, or none");
+}
+
+/// With the origins as one more coefficient, to be looked up beside the others.
+PiecewisePolynomial WithOriginTerm(PiecewisePolynomial f) {
+  RequireWellFormed(f);
+  for (std::size_t k = 0; k < f.origins.size(); ++k) f.coefficients[k].push_back(f.origins[k]);
+  return f;
 }
 
 /// Row k: [x < thresholds[k]] as 0 or 1, a column an element.
@@ -96,20 +105,19 @@ mpc::Cost LookUpCost(const PiecewisePolynomial& f, Index count, Form form) {
 }
 
 ArithShare Evaluate(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x, Form form) {
-  const ArithShare coefficients = LookUp(party, f, x, form);
-  const auto coefficient = [&](Index term) {
-    return Reshaped(Rows(coefficients, term, 1), x.rows(), x.cols());
-  };
-  Index term = coefficients.rows() - 1;
-  ArithShare y = coefficient(term);
+  const ArithShare looked_up = LookUp(party, WithOriginTerm(f), x, form);
+  const auto row = [&](Index term) { return Reshaped(Rows(looked_up, term, 1), x.rows(), x.cols()); };
+  Index term = static_cast<Index>(f.coefficients.front().size()) - 1;
+  const ArithShare distance = f.origins.empty() ? x : x - row(term + 1);
+  ArithShare y = row(term);
   if (term == 0) return y;
-  for (--term; term > 0; --term) y = MultiplyTruncate(party, y, x, f.input_bits) + coefficient(term);
-  const ArithShare constant = (Word{1} << f.input_bits) * coefficient(0);
-  return Truncate(party, LocalProduct(y, x) + ToAdditive(constant), f.last_shift);
+  for (--term; term > 0; --term) y = MultiplyTruncate(party, y, distance, f.input_bits) + row(term);
+  const ArithShare constant = (Word{1} << f.input_bits) * row(0);
+  return Truncate(party, LocalProduct(y, distance) + ToAdditive(constant), f.last_shift);
 }
 
 mpc::Cost EvaluateCost(const PiecewisePolynomial& f, Index count, Form form) {
-  mpc::Cost cost = LookUpCost(f, count, form);
+  mpc::Cost cost = LookUpCost(WithOriginTerm(f), count, form);
   for (std::size_t term = 1; term < f.coefficients.front().size(); ++term)
     cost = Then(cost, TruncateProductCost(count));
   return cost;

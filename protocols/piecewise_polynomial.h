@@ -17,10 +17,14 @@ struct PiecewisePolynomial {
   int input_bits = 0;                                   ///< fraction bits of x
   int last_shift = 0;                                   ///< coefficient bits + input_bits - output bits
   int width = 64;                                       ///< |x - threshold| < 2^(width - 1)
+  /// One of each piece, or none: a piece's polynomial is one of x - origin, not of x, so that coefficients
+  /// and powers stay small far from zero. Where all but a_0 are 0, x may be any distance from the origin.
+  std::vector<std::int64_t> origins{};
 };
 
-/// The coefficients of the piece that each element lies in: a row for each a_j, a column an element (row by
-/// row). Cost: bulk: MsbCost and BitToArithCost of all comparisons, 10 rounds at 64 bits; latency: 2 rounds.
+/// The coefficients (not the origin) of the piece that each element lies in: a row for each a_j, a column an
+/// element (row by row). Cost: bulk: MsbCost and BitToArithCost of all comparisons, 10 rounds at 64 bits;
+/// latency: 2 rounds.
 [[nodiscard]] mpc::ArithShare LookUp(mpc::Context& party, const PiecewisePolynomial& table,
                                      const mpc::ArithShare& x, Form form = Form::kBulk);
 [[nodiscard]] mpc::Cost LookUpCost(const PiecewisePolynomial& table, mpc::Index count,

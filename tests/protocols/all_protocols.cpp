@@ -7,11 +7,14 @@
 #include "protocols/agreement.h"
 #include "protocols/bit_conversion.h"
 #include "protocols/clip_factor.h"
+#include "protocols/exponential.h"
 #include "protocols/input.h"
 #include "protocols/inverse_sqrt.h"
+#include "protocols/leading_bit.h"
 #include "protocols/maximum.h"
 #include "protocols/multiply.h"
 #include "protocols/piecewise_polynomial.h"
+#include "protocols/reciprocal.h"
 #include "protocols/relu.h"
 #include "protocols/reveal.h"
 #include "protocols/sigmoid.h"
@@ -165,6 +168,19 @@ std::vector<ProtocolCase> MakeFunctions() {
        }},
       {"Evaluate", [](Context& party, Index n,
                       Word x) { return Of(Evaluate(party, SomePolynomial(), Trivial(party, x, n))); }},
+      {"Exponential",
+       [](Context& party, Index n, Word x) {
+         return Of(Exponential(party, MakeExponentialTable({}), FixedShare(Trivial(party, x, n), kScale)));
+       }},
+      {"LookUpByLeadingBit",
+       [](Context& party, Index n, Word x) {
+         return Of(LookUpByLeadingBit(party, {.lowest = 3, .tables = {{5, 6, 9}, {1, 2, 7}}},
+                                      Trivial(party, x, n)));
+       }},
+      {"Reciprocal",
+       [](Context& party, Index n, Word x) {
+         return Of(Reciprocal(party, FixedShare(Trivial(party, x, n), kScale), {-4, 12}));
+       }},
       {"ClipFactor",
        [](Context& party, Index n, Word x) {
          return Of(ClipFactor(party, MakeClipTable(0.5, 8, 40), Trivial(party, x, n)));
@@ -190,6 +206,15 @@ std::vector<ProtocolCase> MakeLatencyForms() {
       {"EvaluateLatency",
        [](Context& party, Index n, Word x) {
          return Of(Evaluate(party, SomePolynomial(), Trivial(party, x, n), Form::kLatency));
+       }},
+      {"ExponentialLatency",
+       [](Context& party, Index n, Word x) {
+         return Of(Exponential(party, MakeExponentialTable({}), FixedShare(Trivial(party, x, n), kScale),
+                               Form::kLatency));
+       }},
+      {"ReciprocalLatency",
+       [](Context& party, Index n, Word x) {
+         return Of(Reciprocal(party, FixedShare(Trivial(party, x, n), kScale), {-4, 12}, Form::kLatency));
        }},
       {"ClipFactorLatency",
        [](Context& party, Index n, Word x) {
