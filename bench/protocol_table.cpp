@@ -1,0 +1,241 @@
+#include "bench/protocol_table.h"
+
+#include <array>
+#include <iomanip>
+#include <sstream>
+#include <vector>
+
+#include "ml/dp_sgd.h"
+#include "ml/published_clipping.h"
+#include "protocols/bit_conversion.h"
+#include "protocols/clip_factor.h"
+#include "protocols/input.h"
+#include "protocols/inverse_sqrt.h"
+#include "protocols/maximum.h"
+#include "protocols/multiply.h"
+#include "protocols/piecewise_polynomial.h"
+#include "protocols/relu.h"
+#include "protocols/reveal.h"
+#include "protocols/sigmoid.h"
+#include "protocols/threshold_comparison.h"
+#include "protocols/truncate.h"
+
+namespace trefoil::bench {
+namespace {
+
+using mpc::Cost;
+using mpc::Index;
+using protocols::Form;
+using protocols::Rounding;
+
+/// One line of the table. The cost is that of `units` units.
+struct Line {
+  const char* protocol;
+  const char* unit;
+  Index units;
+  Cost cost;
+  const char* error;
+  const char* source;
+  const char* view;
+};
+
+/// As many as make every packed message whole, and every party's turns equal in a bulk of uses.
+constexpr Index kElements = 960;
+constexpr int kFractionBits = 16;
+constexpr Index kClasses = 10;
+
+constexpr const char* kExact = "none";
+constexpr const char* kSection = "below";
+
+constexpr const char* kSeesReshare =
+    "P_(i−1) gets z_i under a part of zero of which it lacks one stream: uniform";
+constexpr const char* kSeesOpening =
+    "A, B: c = x + r, of r each lacks one half, and a half of the result under a stream it lacks: uniform; B "
+    "also "
+    "what is dealt, under a stream of A and D; D nothing";
+constexpr const char* kSeesOpeningOfProduct =
+    "as truncate, and D's part under a part of zero and r: uniform beside the other";
+constexpr const char* kSeesKey =
+    "A, B: c = x + r; one key of a comparison function whose point r the other key hides (fixed-key AES as a "
+    "random "
+    "function): corrections look uniform; D nothing";
+constexpr const char* kSeesTree = "as input for A's addend, as and in each level; no bit opens";
+constexpr const char* kSeesParts = "what its parts show: nothing opens between them";
+
+protocols::PiecewisePolynomial EightLinearPieces() {
+  protocols::PiecewisePolynomial f;
+  for (int k = 1; k < 8; ++k) f.thresholds.push_back(k);
+  f.coefficients.assign(8, {0, 0});
+  f.input_bits = kFractionBits;
+  f.last_shift = kFractionBits;
+  return f;
+}
+
+ml::StepPlan StepFor(ml::Clipping clipping, Form form) {
+  ml::TrainingSettings settings;
+  settings.rows = {128, 0, 0};
+  settings.features = 784;
+  settings.classes = kClasses;
+  settings.steps = 1;
+  settings.expected_batch = 128;
+  settings.max_batch_per_owner = 128;
+  settings.learning_rate = 1;
+  settings.clip = 0.5;
+  settings.sigma = 1;
+  settings.delta = 1e-5;
+  settings.clipping = clipping;
+  return ml::MakeStepPlan(settings, form);
+}
+
+std::vector<Line> SharingAndProducts() {
+  constexpr Index n = kElements;
+  return {
+      {"input by P0 (`Input`)", "element", n, protocols::InputCost(0, n), kExact, "DESIGN 5",
+       "P1 gets x − F_0: uniform; P2 nothing"},
+      {"input by all (`InputEach`)", "element of each", n,
+       protocols::InputEachCost({{{n, 1}, {n, 1}, {n, 1}}}), kExact, "DESIGN 5", "as input"},
+      {"reveal to all (`Reveal`)", "element", n, protocols::RevealCost(n), kExact, "Araki 2016, 3",
+       "the value, which is the purpose"},
+      {"reveal to P0 (`RevealTo`)", "element", n, protocols::RevealToCost(0, n), kExact, "Araki 2016, 3",
+       "P0 the value; the others nothing"},
+      {"reveal bits (`RevealBits`)", "bit", n, protocols::RevealBitsCost(1, n), kExact, "Araki 2016, 3",
+       "the bits, which is the purpose"},
+      {"re-share (`Reshare`)", "element", n, protocols::ReshareCost(n), kExact, "Araki 2016, 3",
+       kSeesReshare},
+      {"multiply (`Multiply`)", "element", n, protocols::MultiplyCost(n), kExact, "Araki 2016, 3",
+       kSeesReshare},
+      {"matrix product (`MatMul`)", "element of the result", n, protocols::MatMulCost(n, 1), kExact,
+       "Araki 2016, 3", kSeesReshare},
+      {"and (`And`)", "bit", n, protocols::AndCost(1, n), kExact, "Araki 2016, 3", kSeesReshare},
+      {"truncate (`Truncate`)", "element", n, protocols::TruncateCost(n), "under 1 unit, unbiased", kSection,
+       kSeesOpening},
+      {"truncate a product (`MultiplyTruncate`, `MatMulTruncate`)", "element", n,
+       protocols::TruncateProductCost(n), "under 1 unit, unbiased", kSection, kSeesOpeningOfProduct},
+      {"truncate exactly, by 16 bits", "element", n,
+       protocols::TruncateCost(n, kFractionBits, Rounding::kExact), "always down, under 1 unit", kSection,
+       kSeesKey},
+      {"truncate a product exactly, by 16 bits", "element", n,
+       protocols::TruncateProductCost(n, kFractionBits, Rounding::kExact), "always down, under 1 unit",
+       kSection, kSeesKey},
+  };
+}
+
+std::vector<Line> ComparisonsAndBits() {
+  constexpr Index n = kElements;
+  return {
+      {"sign, comparison, bulk (`Msb`, `LessThan`)", "element of 64 bits", n, protocols::MsbCost(n), kExact,
+       "DESIGN 5", kSeesTree},
+      {"the same, 24 bits", "element", n, protocols::MsbCost(n, 24), kExact, "DESIGN 5", kSeesTree},
+      {"comparison with thresholds, latency (`BelowThresholds`)", "element of 64 bits, 1 threshold", n,
+       protocols::BelowThresholdsCost(n, 1), kExact, "Boyle 2021, fig. 1", kSeesKey},
+      {"the same, 24 bits, 16 thresholds", "element", n, protocols::BelowThresholdsCost(n, 16, 24), kExact,
+       "Boyle 2021, fig. 1", kSeesKey},
+      {"bit decomposition (`BitDecompose`)", "element of 64 bits", n, protocols::BitDecomposeCost(n), kExact,
+       "Sklansky 1960", kSeesTree},
+      {"suffix or (`SuffixOr`)", "element of 64 bits", n, protocols::SuffixOrCost(64, n), kExact,
+       "PEA, protocol 1", kSeesReshare},
+      {"bit to number (`BitToArith`)", "bit", n, protocols::BitToArithCost(1, n), kExact, kSection,
+       "A, B: b ⊕ r; then as truncate"},
+      {"bit times number (`BitTimes`, `Select`)", "element", n, protocols::BitTimesCost(n), kExact, kSection,
+       "A, B: b ⊕ r; then as truncate"},
+      {"maximum of a row, bulk (`RowMaximum`)", "row of 10", n, protocols::RowMaximumCost(n, kClasses),
+       kExact, "tournament", kSeesParts},
+      {"maximum of a row, latency", "row of 10", n,
+       protocols::RowMaximumCost(n, kClasses, 64, Form::kLatency), kExact, "tournament", kSeesParts},
+      {"place of the maximum, bulk (`RowArgMax`)", "row of 10", n, protocols::RowArgMaxCost(n, kClasses),
+       kExact, "tournament", kSeesParts},
+      {"place of the maximum, latency", "row of 10", n,
+       protocols::RowArgMaxCost(n, kClasses, 64, Form::kLatency), kExact, "tournament", kSeesParts},
+  };
+}
+
+std::vector<Line> Functions() {
+  constexpr Index n = kElements;
+  const auto pieces = EightLinearPieces();
+  const auto& short_series = protocols::SigmoidSeriesFor(8);
+  const auto& long_series = protocols::SigmoidSeriesFor(64);
+  const auto bulk_clip = protocols::MakeClipTable(0.5, 20.2, 48, Form::kBulk);
+  const auto latency_clip = protocols::MakeClipTable(0.5, 20.2, 48, Form::kLatency);
+  return {
+      {"table look-up, 8 pieces of degree 1, bulk (`LookUp`)", "element", n, protocols::LookUpCost(pieces, n),
+       kExact, "DESIGN 5", kSeesParts},
+      {"piecewise polynomial, 8 pieces of degree 1, bulk (`Evaluate`)", "element", n,
+       protocols::EvaluateCost(pieces, n), "the table's, and 1 unit a degree", "DESIGN 5", kSeesParts},
+      {"the same, latency", "element", n, protocols::EvaluateCost(pieces, n, Form::kLatency),
+       "the table's, and 1 unit a degree", "DESIGN 5", kSeesKey},
+      {"rectifier, bulk (`Relu`)", "element", n, protocols::ReluCost(n), kExact, kSection, kSeesParts},
+      {"rectifier, latency", "element", n, protocols::ReluCost(n, 64, Form::kLatency), kExact, kSection,
+       kSeesParts},
+      {"sigmoid within ±8 (`Sigmoid`)", "element", n, protocols::SigmoidCost(n, kFractionBits, short_series),
+       "0.005", kSection, kSeesOpening},
+      {"sigmoid within ±64", "element", n, protocols::SigmoidCost(n, kFractionBits, long_series), "0.005",
+       kSection, kSeesOpening},
+      {"sigmoid of a product, within ±64 (`SigmoidOfProduct`)", "element", n,
+       protocols::SigmoidOfProductCost(n, 2 * kFractionBits, long_series), "0.005", kSection,
+       kSeesOpeningOfProduct},
+      {"clip factor, C = 0.5, s ≤ 20.2, bulk (`ClipFactor`)", "element", n,
+       protocols::ClipFactorCost(bulk_clip, n), "0 to 5 % below", "PEA, protocol 3; adr/0008", kSeesParts},
+      {"the same, latency", "element", n, protocols::ClipFactorCost(latency_clip, n), "0 to 5 % below",
+       "PEA, protocol 3", kSeesKey},
+      {"inverse square root as published (`InverseSqrtPublished`)", "element", n,
+       protocols::InverseSqrtPublishedCost(n, kFractionBits), "0.009 to 0.89 % below, and rounding",
+       "PEA, protocol 1", kSeesParts},
+      {"inverse square root, bulk (`InverseSqrt`)", "element", n,
+       protocols::InverseSqrtCost(n, kFractionBits), "the same", "PEA, protocol 1", kSeesParts},
+      {"inverse square root, latency", "element", n,
+       protocols::InverseSqrtCost(n, kFractionBits, Form::kLatency), "the same", "PEA, protocol 1",
+       kSeesParts},
+  };
+}
+
+std::vector<Line> Steps() {
+  const ml::StepPlan bulk = StepFor(ml::Clipping::kFactorised, Form::kBulk);
+  const ml::StepPlan latency = StepFor(ml::Clipping::kFactorised, Form::kLatency);
+  const ml::StepPlan published = StepFor(ml::Clipping::kPublished, Form::kBulk);
+  return {
+      {"DP-SGD step 128 × 784 × 10, bulk (`DpSgdStep`)", "step", 1, DpSgdStepCost(bulk, 128), "certificate",
+       "PEA, protocol 3", kSeesParts},
+      {"the same, latency", "step", 1, DpSgdStepCost(latency, 128), "certificate", "PEA, protocol 3",
+       kSeesParts},
+      {"the same, published clipping", "step", 1, DpSgdStepCost(published, 128), "certificate",
+       "PEA, protocol 3", kSeesParts},
+      {"of which the clipped sum (`SumPublishedGradients`)", "step", 1,
+       SumPublishedGradientsCost(published, 128), "certificate", "PEA, protocol 3", kSeesParts},
+  };
+}
+
+std::string PerUnit(const std::array<std::uint64_t, 3>& bytes, Index units) {
+  std::ostringstream out;
+  out << std::setprecision(10);
+  for (std::size_t party = 0; party < bytes.size(); ++party) {
+    out << (party == 0 ? "" : " / ") << static_cast<double>(bytes[party]) / static_cast<double>(units);
+  }
+  return out.str();
+}
+
+void Append(std::string& table, const std::vector<Line>& lines) {
+  for (const Line& line : lines) {
+    std::ostringstream out;
+    out << "| " << line.protocol << " | " << line.unit << " | " << line.cost.rounds() << " | "
+        << PerUnit(line.cost.bytes_sent(), line.units) << " | "
+        << PerUnit(line.cost.bytes_offline(), line.units) << " | " << line.error << " | " << line.source
+        << " | " << line.view << " |\n";
+    table += out.str();
+  }
+}
+
+}  // namespace
+
+std::string ProtocolTable() {
+  std::string table =
+      "| protocol | unit | rounds | online bytes a unit, P0 / P1 / P2 | offline | error | source | what a "
+      "party sees |\n"
+      "|---|---|---|---|---|---|---|---|\n";
+  Append(table, SharingAndProducts());
+  Append(table, ComparisonsAndBits());
+  Append(table, Functions());
+  Append(table, Steps());
+  return table;
+}
+
+}  // namespace trefoil::bench
