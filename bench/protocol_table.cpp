@@ -9,11 +9,13 @@
 #include "ml/published_clipping.h"
 #include "protocols/bit_conversion.h"
 #include "protocols/clip_factor.h"
+#include "protocols/exponential.h"
 #include "protocols/input.h"
 #include "protocols/inverse_sqrt.h"
 #include "protocols/maximum.h"
 #include "protocols/multiply.h"
 #include "protocols/piecewise_polynomial.h"
+#include "protocols/reciprocal.h"
 #include "protocols/relu.h"
 #include "protocols/reveal.h"
 #include "protocols/sigmoid.h"
@@ -154,6 +156,8 @@ std::vector<Line> Functions() {
   const auto pieces = EightLinearPieces();
   const auto& short_series = protocols::SigmoidSeriesFor(8);
   const auto& long_series = protocols::SigmoidSeriesFor(64);
+  const auto exponential = protocols::MakeExponentialTable({});
+  constexpr protocols::ReciprocalRange kRange{.lowest_log2 = -8, .highest_log2 = 16};
   const auto bulk_clip = protocols::MakeClipTable(0.5, 20.2, 48, Form::kBulk);
   const auto latency_clip = protocols::MakeClipTable(0.5, 20.2, 48, Form::kLatency);
   return {
@@ -166,6 +170,14 @@ std::vector<Line> Functions() {
       {"rectifier, bulk (`Relu`)", "element", n, protocols::ReluCost(n), kExact, kSection, kSeesParts},
       {"rectifier, latency", "element", n, protocols::ReluCost(n, 64, Form::kLatency), kExact, kSection,
        kSeesParts},
+      {"exponential on [−32, 0], bulk (`Exponential`)", "element", n,
+       protocols::ExponentialCost(exponential, n), "stated by its table", kSection, kSeesParts},
+      {"the same, latency", "element", n, protocols::ExponentialCost(exponential, n, Form::kLatency),
+       "the same", kSection, kSeesParts},
+      {"reciprocal on [2^−8, 2^16], bulk (`Reciprocal`)", "element", n,
+       protocols::ReciprocalCost(n, kFractionBits, kRange), "1 unit and 1e−8", kSection, kSeesParts},
+      {"the same, latency", "element", n, protocols::ReciprocalCost(n, kFractionBits, kRange, Form::kLatency),
+       "the same", kSection, kSeesParts},
       {"sigmoid within ±8 (`Sigmoid`)", "element", n, protocols::SigmoidCost(n, kFractionBits, short_series),
        "0.005", kSection, kSeesOpening},
       {"sigmoid within ±64", "element", n, protocols::SigmoidCost(n, kFractionBits, long_series), "0.005",

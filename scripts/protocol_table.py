@@ -16,7 +16,7 @@ END = "<!-- made by scripts/protocol_table.py: end -->\n"
 
 # Declared costs of parts, which are not protocols that a user calls.
 PARTS = {"PairExchangeCost", "SplitForAdderCost", "CarryOutCost", "AllCarriesCost", "DealDcfCost",
-         "BelowThresholdsPairCost"}
+         "BelowThresholdsPairCost", "LookUpByLeadingBitCost", "ReciprocalOfNormalisedCost"}
 
 
 def missing_costs() -> list[str]:
