@@ -28,8 +28,8 @@ struct TrainingSpec {
   double learning_rate = 0;
   std::string clipping = "factorised";
   double logit_bound = 64.0;
-  std::string truncation = "stochastic";
-  std::int64_t checkpoint_every = 0;  ///< 0: no checkpoints
+  std::string truncation = "stochastic";  ///< or "exact"
+  std::int64_t checkpoint_every = 0;      ///< 0: no checkpoints
 };
 
 /// Exactly one of epsilon and sigma is present.

@@ -162,7 +162,7 @@ TrainingSpec ReadTraining(const Section& section) {
   training.clipping =
       ReadOption(section, "clipping", {"factorised", "published", "examples"}, {}, "factorised");
   training.logit_bound = section.Number("logit_bound", kPositive, 64.0);
-  training.truncation = ReadOption(section, "truncation", {"stochastic"}, {"exact"}, "stochastic");
+  training.truncation = section.Choice("truncation", {"stochastic", "exact"}, "stochastic");
   training.checkpoint_every = section.Whole("checkpoint_every", {0, 10'000'000}, 0);
   return training;
 }

@@ -31,6 +31,8 @@ ml::TrainingSettings SettingsOf(const Job& job) {
   settings.learning_rate = job.training.learning_rate;
   settings.clipping = ClippingOf(job.training.clipping);
   settings.logit_bound = job.training.logit_bound;
+  settings.truncation =
+      job.training.truncation == "exact" ? protocols::Rounding::kExact : protocols::Rounding::kStochastic;
   settings.sampling = job.privacy.sampling == "public" ? ml::Sampling::kPublic : ml::Sampling::kOwnerPoisson;
   settings.clip = job.privacy.clip;
   settings.sigma = job.privacy.sigma;

@@ -31,6 +31,8 @@ using mpc::FixedShare;
 using mpc::Index;
 using mpc::RingMatrix;
 using protocols::Form;
+using protocols::Range;
+using protocols::Rounding;
 
 constexpr int kFractionBits = 16;
 constexpr double kLogitBound = 64;
@@ -68,16 +70,23 @@ Prepared PrepareMultiply(Context& party, const Point& point) {
                [y](Context& p, const ArithShare& x) { return protocols::Multiply(p, x, y); });
 }
 
+template <Rounding rounding>
 Prepared PrepareMultiplyTruncate(Context& party, const Point& point) {
   const ArithShare y = RandomShare(party, point.count, 1, 30);
-  return OnOne(
-      party, RandomShare(party, point.count, 1, 30), protocols::TruncateProductCost(point.count),
-      [y](Context& p, const ArithShare& x) { return protocols::MultiplyTruncate(p, x, y, kFractionBits); });
+  return OnOne(party, RandomShare(party, point.count, 1, 30),
+               protocols::TruncateProductCost(point.count, kFractionBits, rounding),
+               [y](Context& p, const ArithShare& x) {
+                 return protocols::MultiplyTruncate(p, x, y, kFractionBits, Range::kSigned, rounding);
+               });
 }
 
+template <Rounding rounding>
 Prepared PrepareTruncate(Context& party, const Point& point) {
-  return OnOne(party, RandomShare(party, point.count, 1, 60), protocols::TruncateCost(point.count),
-               [](Context& p, const ArithShare& x) { return protocols::Truncate(p, x, kFractionBits); });
+  return OnOne(party, RandomShare(party, point.count, 1, 60),
+               protocols::TruncateCost(point.count, kFractionBits, rounding),
+               [](Context& p, const ArithShare& x) {
+                 return protocols::Truncate(p, x, kFractionBits, Range::kSigned, rounding);
+               });
 }
 
 Prepared PrepareMatMul(Context& party, const Point& point) {
@@ -136,6 +145,11 @@ Prepared PrepareClipFactor(Context& party, const Point& point) {
       [table](Context& p, const ArithShare& x) { return protocols::ClipFactor(p, table, x); },
       protocols::ComparisonSeconds(
           form, point.count, static_cast<std::int64_t>(table.pieces.thresholds.size()), table.pieces.width));
+}
+
+template <Form form, Rounding rounding = Rounding::kStochastic>
+Prepared PrepareStep(Context& party, const Point& point) {
+  return PrepareFactorisedStep(party, point, form, rounding);
 }
 
 Prepared PrepareSigmoid(Context& party, const Point& point) {
@@ -197,8 +211,10 @@ Prepared PrepareMaximum(Context& party, const Point& point) {
 const std::vector<Operation>& AllOperations() {
   static const std::vector<Operation> kOperations = {
       {"multiply", "bulk", false, PrepareMultiply},
-      {"multiply_truncate", "bulk", false, PrepareMultiplyTruncate},
-      {"truncate", "bulk", false, PrepareTruncate},
+      {"multiply_truncate", "bulk", false, PrepareMultiplyTruncate<Rounding::kStochastic>},
+      {"multiply_truncate_exact", "bulk", false, PrepareMultiplyTruncate<Rounding::kExact>},
+      {"truncate", "bulk", false, PrepareTruncate<Rounding::kStochastic>},
+      {"truncate_exact", "bulk", false, PrepareTruncate<Rounding::kExact>},
       {"matmul", "bulk", true, PrepareMatMul},
       {"compare", "bulk", false, PrepareCompare},
       {"compare", "latency", false, PrepareCompareByKey},
@@ -217,8 +233,10 @@ const std::vector<Operation>& AllOperations() {
       {"relu", "latency", false, PrepareRelu<Form::kLatency>},
       {"maximum", "bulk", false, PrepareMaximum<Form::kBulk>},
       {"maximum", "latency", false, PrepareMaximum<Form::kLatency>},
-      {"dpsgd_step", "bulk", true, PrepareBulkStep},
-      {"dpsgd_step", "latency", true, PrepareLatencyStep},
+      {"dpsgd_step", "bulk", true, PrepareStep<Form::kBulk>},
+      {"dpsgd_step", "latency", true, PrepareStep<Form::kLatency>},
+      {"dpsgd_step_exact", "bulk", true, PrepareStep<Form::kBulk, Rounding::kExact>},
+      {"dpsgd_step_exact", "latency", true, PrepareStep<Form::kLatency, Rounding::kExact>},
       {"dpsgd_step_published", "bulk", true, PreparePublishedStep},
   };
   return kOperations;

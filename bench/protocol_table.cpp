@@ -73,7 +73,7 @@ protocols::PiecewisePolynomial EightLinearPieces() {
   return f;
 }
 
-ml::StepPlan StepFor(ml::Clipping clipping, Form form) {
+ml::StepPlan StepFor(ml::Clipping clipping, Form form, Rounding truncation = Rounding::kStochastic) {
   ml::TrainingSettings settings;
   settings.rows = {128, 0, 0};
   settings.features = 784;
@@ -86,6 +86,7 @@ ml::StepPlan StepFor(ml::Clipping clipping, Form form) {
   settings.sigma = 1;
   settings.delta = 1e-5;
   settings.clipping = clipping;
+  settings.truncation = truncation;
   return ml::MakeStepPlan(settings, form);
 }
 
@@ -183,7 +184,7 @@ std::vector<Line> Functions() {
       {"sigmoid within ±64", "element", n, protocols::SigmoidCost(n, kFractionBits, long_series), "0.005",
        kSection, kSeesOpening},
       {"sigmoid of a product, within ±64 (`SigmoidOfProduct`)", "element", n,
-       protocols::SigmoidOfProductCost(n, 2 * kFractionBits, long_series), "0.005", kSection,
+       protocols::SigmoidOfProductCost(n, 2 * kFractionBits, kFractionBits, long_series), "0.005", kSection,
        kSeesOpeningOfProduct},
       {"clip factor, C = 0.5, s ≤ 20.2, bulk (`ClipFactor`)", "element", n,
        protocols::ClipFactorCost(bulk_clip, n), "0 to 5 % below", "PEA, protocol 3; adr/0008", kSeesParts},
@@ -203,13 +204,19 @@ std::vector<Line> Functions() {
 std::vector<Line> Steps() {
   const ml::StepPlan bulk = StepFor(ml::Clipping::kFactorised, Form::kBulk);
   const ml::StepPlan latency = StepFor(ml::Clipping::kFactorised, Form::kLatency);
+  const ml::StepPlan exact_bulk = StepFor(ml::Clipping::kFactorised, Form::kBulk, Rounding::kExact);
+  const ml::StepPlan exact_latency = StepFor(ml::Clipping::kFactorised, Form::kLatency, Rounding::kExact);
   const ml::StepPlan published = StepFor(ml::Clipping::kPublished, Form::kBulk);
   return {
       {"DP-SGD step 128 × 784 × 10, bulk (`DpSgdStep`)", "step", 1, DpSgdStepCost(bulk, 128), "certificate",
        "PEA, protocol 3", kSeesParts},
       {"the same, latency", "step", 1, DpSgdStepCost(latency, 128), "certificate", "PEA, protocol 3",
        kSeesParts},
-      {"the same, published clipping", "step", 1, DpSgdStepCost(published, 128), "certificate",
+      {"the same, exact truncation, bulk", "step", 1, DpSgdStepCost(exact_bulk, 128), "certificate",
+       "PEA, protocol 3", kSeesParts},
+      {"the same, exact truncation, latency", "step", 1, DpSgdStepCost(exact_latency, 128), "certificate",
+       "PEA, protocol 3", kSeesParts},
+      {"the same, published clipping, bulk", "step", 1, DpSgdStepCost(published, 128), "certificate",
        "PEA, protocol 3", kSeesParts},
       {"of which the clipped sum (`SumPublishedGradients`)", "step", 1,
        SumPublishedGradientsCost(published, 128), "certificate", "PEA, protocol 3", kSeesParts},

@@ -56,9 +56,10 @@ struct StepState {
   mpc::FixedShare weights;
 };
 
-Prepared Prepare(mpc::Context& party, const Point& point, ml::Clipping clipping, protocols::Form form) {
+Prepared Prepare(mpc::Context& party, const Point& point, const ml::TrainingSettings& settings,
+                 protocols::Form form) {
   const ProductShape shape = *point.shape;
-  const ml::StepPlan plan = ml::MakeStepPlan(SettingsFor(shape, clipping), form);
+  const ml::StepPlan plan = ml::MakeStepPlan(settings, form);
   mpc::RingMatrix encoded;
   if (party.self() == 0) {
     std::vector<std::int64_t> rows(static_cast<std::size_t>(shape.rows));
@@ -84,16 +85,15 @@ Prepared Prepare(mpc::Context& party, const Point& point, ml::Clipping clipping,
 
 }  // namespace
 
-Prepared PrepareBulkStep(mpc::Context& party, const Point& point) {
-  return Prepare(party, point, ml::Clipping::kFactorised, protocols::Form::kBulk);
-}
-
-Prepared PrepareLatencyStep(mpc::Context& party, const Point& point) {
-  return Prepare(party, point, ml::Clipping::kFactorised, protocols::Form::kLatency);
+Prepared PrepareFactorisedStep(mpc::Context& party, const Point& point, protocols::Form form,
+                               protocols::Rounding rounding) {
+  ml::TrainingSettings settings = SettingsFor(*point.shape, ml::Clipping::kFactorised);
+  settings.truncation = rounding;
+  return Prepare(party, point, settings, form);
 }
 
 Prepared PreparePublishedStep(mpc::Context& party, const Point& point) {
-  return Prepare(party, point, ml::Clipping::kPublished, protocols::Form::kBulk);
+  return Prepare(party, point, SettingsFor(*point.shape, ml::Clipping::kPublished), protocols::Form::kBulk);
 }
 
 }  // namespace trefoil::bench

@@ -14,26 +14,30 @@ constexpr double kLargestLogitBound = 64;
 // this.
 constexpr double kSeriesRounding = 1e-5;
 
-protocols::PiecewisePolynomial Clamp(double bound, int frac_bits) {
+protocols::PiecewisePolynomial Clamp(double bound, int frac_bits, protocols::Rounding rounding) {
   const auto limit = static_cast<std::int64_t>(std::ldexp(bound, frac_bits));
   const std::int64_t one = std::int64_t{1} << frac_bits;
   return {.thresholds = {-limit, limit},
           .coefficients = {{-limit, 0}, {0, one}, {limit, 0}},
           .input_bits = frac_bits,
           .last_shift = frac_bits,
-          .width = 64};
+          .width = 64,
+          .rounding = rounding};
 }
 
 }  // namespace
 
-Activation MakeActivation(Loss loss, double logit_bound, int frac_bits) {
+Activation MakeActivation(Loss loss, double logit_bound, int frac_bits, protocols::Rounding rounding) {
   if (!(logit_bound > 0 && logit_bound <= kLargestLogitBound)) {
     throw ConfigError("training.logit_bound: found " + std::to_string(logit_bound) +
                       ", expected above 0, at most 64");
   }
-  Activation activation{.loss = loss, .frac_bits = frac_bits, .series = nullptr, .clamp = {}};
+  Activation activation;
+  activation.loss = loss;
+  activation.frac_bits = frac_bits;
+  activation.rounding = rounding;
   if (loss == Loss::kSquared) {
-    activation.clamp = Clamp(logit_bound, frac_bits);
+    activation.clamp = Clamp(logit_bound, frac_bits, rounding);
     activation.error_at_zero = logit_bound;
     activation.error_at_one = logit_bound + 1;
   } else {
@@ -53,16 +57,20 @@ double ErrorNormBound(const Activation& activation, int columns) {
 mpc::FixedShare Predict(mpc::Context& party, const Activation& activation, const mpc::AdditiveShare& logits) {
   const int f = activation.frac_bits;
   if (activation.loss == Loss::kOneVsRest) {
-    return protocols::SigmoidOfProduct(party, logits, 2 * f, f, *activation.series);
+    return protocols::SigmoidOfProduct(party, logits, 2 * f, f, *activation.series, activation.rounding);
   }
-  return {Evaluate(party, activation.clamp, protocols::Truncate(party, logits, f)), f};
+  const mpc::ArithShare truncated =
+      protocols::Truncate(party, logits, f, protocols::Range::kSigned, activation.rounding);
+  return {Evaluate(party, activation.clamp, truncated), f};
 }
 
 mpc::Cost PredictCost(const Activation& activation, mpc::Index count) {
   if (activation.loss == Loss::kOneVsRest) {
-    return protocols::SigmoidOfProductCost(count, 2 * activation.frac_bits, *activation.series);
+    return protocols::SigmoidOfProductCost(count, 2 * activation.frac_bits, activation.frac_bits,
+                                           *activation.series, activation.rounding);
   }
-  return Then(protocols::TruncateProductCost(count), EvaluateCost(activation.clamp, count));
+  return Then(protocols::TruncateProductCost(count, activation.frac_bits, activation.rounding),
+              EvaluateCost(activation.clamp, count));
 }
 
 }  // namespace trefoil::ml

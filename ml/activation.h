@@ -16,6 +16,7 @@ struct Activation {
   protocols::PiecewisePolynomial clamp;              ///< kSquared: to +- logit_bound
   double error_at_zero = 0;                          ///< bound on |prediction - label| for label 0
   double error_at_one = 0;                           ///< and for label 1, never the smaller one
+  protocols::Rounding rounding = protocols::Rounding::kStochastic;
 };
 
 /// Bound on the norm of an example's errors, for every ring value of its logits: one label of several columns
@@ -23,7 +24,8 @@ struct Activation {
 [[nodiscard]] double ErrorNormBound(const Activation& activation, int columns);
 
 /// Throws ConfigError where the logit bound is beyond every sigmoid series.
-[[nodiscard]] Activation MakeActivation(Loss loss, double logit_bound, int frac_bits);
+[[nodiscard]] Activation MakeActivation(Loss loss, double logit_bound, int frac_bits,
+                                        protocols::Rounding rounding = protocols::Rounding::kStochastic);
 
 /// Predictions from the logits' local product at scale 2 * frac_bits; the result has frac_bits.
 /// Cost: 3 rounds for one-vs-rest (SigmoidOfProduct), at most 14 for squared loss.

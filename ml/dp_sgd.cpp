@@ -28,7 +28,8 @@ FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch
   const ArithShare factors =
       protocols::ClipFactor(party, plan.clip, SquaredGradientNorms(party, batch, errors));
   const ArithShare clipped = protocols::MultiplyTruncate(party, RepeatedColumn(factors, errors.cols()),
-                                                         errors.ring(), protocols::kClipFactorBits);
+                                                         errors.ring(), protocols::kClipFactorBits,
+                                                         protocols::Range::kSigned, plan.settings.truncation);
   return {clipped, errors.frac_bits()};
 }
 
@@ -42,8 +43,8 @@ mpc::AdditiveShare AddNoise(const mpc::AdditiveShare& sum, const RingMatrix& own
 
 FixedShare ApplyUpdate(mpc::Context& party, const StepPlan& plan, const FixedShare& weights,
                        const mpc::AdditiveShare& noisy_sum) {
-  const int shift = plan.gradient_bits - weights.frac_bits() + plan.step_size.exponent;
-  const ArithShare update = protocols::Truncate(party, plan.step_size.mantissa * noisy_sum, shift);
+  const ArithShare update = protocols::Truncate(party, plan.step_size.mantissa * noisy_sum, plan.update_shift,
+                                                protocols::Range::kSigned, plan.settings.truncation);
   return weights - FixedShare(update, weights.frac_bits());
 }
 
@@ -60,14 +61,16 @@ FixedShare DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& bat
 mpc::Cost DpSgdStepCost(const StepPlan& plan, Index batch_rows) {
   const Index outputs = batch_rows * plan.columns;
   const Index parameters = (plan.settings.features + 1) * plan.columns;
+  const protocols::Rounding rounding = plan.settings.truncation;
   mpc::Cost cost = PredictCost(plan.activation, outputs);
   if (plan.settings.clipping == Clipping::kPublished) {
     cost = Then(cost, SumPublishedGradientsCost(plan, batch_rows));
   } else if (plan.settings.clipping == Clipping::kFactorised) {
     cost = Then(Then(cost, protocols::ReshareCost(batch_rows)), protocols::MultiplyCost(batch_rows));
-    cost = Then(Then(cost, ClipFactorCost(plan.clip, batch_rows)), protocols::TruncateProductCost(outputs));
+    cost = Then(Then(cost, ClipFactorCost(plan.clip, batch_rows)),
+                protocols::TruncateProductCost(outputs, protocols::kClipFactorBits, rounding));
   }
-  return Then(cost, protocols::TruncateProductCost(parameters));
+  return Then(cost, protocols::TruncateProductCost(parameters, plan.update_shift, rounding));
 }
 
 StepPlan FasterPlan(const TrainingSettings& settings, Index batch_rows, const protocols::Link& link) {

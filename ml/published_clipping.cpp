@@ -16,6 +16,8 @@ using mpc::FixedShare;
 using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
+using protocols::Range;
+using protocols::Rounding;
 
 /// Column k of the result is column k / c of x (rows of the gradient matrix run over x's columns).
 RingMatrix RepeatEach(const RingMatrix& x, Index times) {
@@ -26,12 +28,14 @@ RingMatrix RepeatEach(const RingMatrix& x, Index times) {
 }
 
 /// The examples' gradients x_j (outer) e_j, a row each, at f bits.
-ArithShare ExampleGradients(mpc::Context& party, const Batch& batch, const FixedShare& errors) {
+ArithShare ExampleGradients(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                            const FixedShare& errors) {
   const ArithShare& x = batch.x.ring();
   const ArithShare rows{RepeatEach(x.own(), errors.cols()), RepeatEach(x.next(), errors.cols())};
   const ArithShare columns{errors.ring().own().replicate(1, x.cols()),
                            errors.ring().next().replicate(1, x.cols())};
-  return protocols::MultiplyTruncate(party, rows, columns, batch.x.frac_bits());
+  return protocols::MultiplyTruncate(party, rows, columns, batch.x.frac_bits(), Range::kSigned,
+                                     plan.settings.truncation);
 }
 
 Word FixedClip(const StepPlan& plan) {
@@ -43,20 +47,23 @@ Word FixedClip(const StepPlan& plan) {
 ArithShare ClipPublishedGradients(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                   const FixedShare& errors) {
   const int f = plan.settings.fraction_bits;
+  const Rounding rounding = plan.settings.truncation;
   const Word one = Word{1} << f;
   // 5
-  const ArithShare gradients = ExampleGradients(party, batch, errors);
+  const ArithShare gradients = ExampleGradients(party, plan, batch, errors);
   // 8; one unit more keeps the squared norm positive and never below the exact one.
-  const ArithShare squared = AddPublic(
-      party, protocols::Truncate(party, protocols::LocalRowInnerProducts(gradients, gradients), f), Word{1});
+  const mpc::AdditiveShare product = protocols::LocalRowInnerProducts(gradients, gradients);
+  const ArithShare squared =
+      AddPublic(party, protocols::Truncate(party, product, f, Range::kSigned, rounding), Word{1});
   // 9
-  const FixedShare inverse = protocols::InverseSqrtPublished(party, FixedShare(squared, f));
-  const ArithShare factor = protocols::Truncate(party, FixedClip(plan) * inverse.ring(), f);
+  const FixedShare inverse = protocols::InverseSqrtPublished(party, FixedShare(squared, f), rounding);
+  const ArithShare factor =
+      protocols::Truncate(party, FixedClip(plan) * inverse.ring(), f, Range::kSigned, rounding);
   // 10
   const mpc::BoolShare is_clip = protocols::LessThanZero(party, AddPublic(party, factor, Word{0} - one));
   // 11
-  const ArithShare clipped =
-      protocols::MultiplyTruncate(party, gradients, RepeatedColumn(factor, gradients.cols()), f);
+  const ArithShare clipped = protocols::MultiplyTruncate(
+      party, gradients, RepeatedColumn(factor, gradients.cols()), f, Range::kSigned, rounding);
   // 12
   const ArithShare chosen = Reshaped(protocols::BitToArith(party, is_clip), gradients.rows(), 1);
   return gradients +
@@ -72,11 +79,14 @@ ArithShare SumPublishedGradients(mpc::Context& party, const StepPlan& plan, cons
 }
 
 mpc::Cost SumPublishedGradientsCost(const StepPlan& plan, Index batch_rows) {
+  const int f = plan.settings.fraction_bits;
+  const Rounding rounding = plan.settings.truncation;
   const Index elements = batch_rows * (plan.settings.features + 1) * plan.columns;
-  mpc::Cost cost = Then(protocols::TruncateProductCost(elements), protocols::TruncateProductCost(batch_rows));
-  cost = Then(cost, protocols::InverseSqrtPublishedCost(batch_rows, plan.settings.fraction_bits));
-  cost = Then(Then(cost, protocols::TruncateCost(batch_rows)), protocols::MsbCost(batch_rows));
-  cost = Then(Then(cost, protocols::TruncateProductCost(elements)), protocols::BitToArithCost(1, batch_rows));
+  const mpc::Cost of_elements = protocols::TruncateProductCost(elements, f, rounding);
+  mpc::Cost cost = Then(of_elements, protocols::TruncateProductCost(batch_rows, f, rounding));
+  cost = Then(cost, protocols::InverseSqrtPublishedCost(batch_rows, f, rounding));
+  cost = Then(Then(cost, protocols::TruncateCost(batch_rows, f, rounding)), protocols::MsbCost(batch_rows));
+  cost = Then(Then(cost, of_elements), protocols::BitToArithCost(1, batch_rows));
   return Then(cost, protocols::MultiplyCost(elements));
 }
 

@@ -78,6 +78,11 @@ double GradientRange(const StepPlan& plan, double sigma) {
   return std::ldexp(contributions + noise, plan.gradient_bits);
 }
 
+/// From the gradient's lattice to the weights'.
+int UpdateShift(const StepPlan& plan, const StepSize& step_size) {
+  return plan.gradient_bits - plan.settings.fraction_bits + step_size.exponent;
+}
+
 /// eta / b as a mantissa of as many bits as the range leaves.
 StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
   const double value = plan.settings.learning_rate / plan.settings.expected_batch;
@@ -89,8 +94,7 @@ StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
       std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [1/2, 1)
   StepSize size{.mantissa = static_cast<std::uint64_t>(std::llround(std::ldexp(fraction, bits))),
                 .exponent = bits - exponent};
-  // The update goes from the gradient's lattice to the weights'.
-  const int shift = plan.gradient_bits - plan.settings.fraction_bits + size.exponent;
+  const int shift = UpdateShift(plan, size);
   if (shift < 1 || shift > kRangeBits) {
     std::ostringstream text;
     text << "training.learning_rate: found " << plan.settings.learning_rate
@@ -172,7 +176,8 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   StepPlan plan;
   plan.settings = settings;
   plan.columns = settings.classes == 2 ? 1 : settings.classes;
-  plan.activation = MakeActivation(settings.loss, settings.logit_bound, settings.fraction_bits);
+  plan.activation =
+      MakeActivation(settings.loss, settings.logit_bound, settings.fraction_bits, settings.truncation);
   plan.example = {.frac_bits = settings.fraction_bits,
                   .row_norm = settings.row_norm,
                   .columns = plan.columns,
@@ -185,11 +190,13 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
       static_cast<std::uint64_t>(std::ceil(std::ldexp(plan.sensitivity, plan.gradient_bits)));
   if (settings.clipping == Clipping::kFactorised) {
     const double slack = std::ldexp(1.0, -plan.row_norm_bits);
-    plan.clip = protocols::MakeClipTable(settings.clip, dp::SquaredGradientBound(plan.example, slack),
-                                         plan.row_norm_bits + 2 * settings.fraction_bits, form);
+    plan.clip =
+        protocols::MakeClipTable(settings.clip, dp::SquaredGradientBound(plan.example, slack),
+                                 plan.row_norm_bits + 2 * settings.fraction_bits, form, settings.truncation);
   }
   if (settings.clipping == Clipping::kPublished) CheckPublishedRange(settings);
   plan.step_size = ChooseStepSize(plan, std::min(settings.sigma.value_or(10), kLargestSigma));
+  plan.update_shift = UpdateShift(plan, plan.step_size);
   plan.batch_rows = LargestBatch(settings);
   return plan;
 }
@@ -257,6 +264,8 @@ void RequireDeltaForBoth(const StepPlan& plan, double sigma, std::int64_t max_pa
 std::string Fingerprint(const StepPlan& plan, double sigma) {
   std::ostringstream text;
   text << std::hexfloat;
+  const bool exact = plan.settings.truncation == protocols::Rounding::kExact;
+  text << (exact ? "exact " : "stochastic ");
   text << plan.columns << ' ' << plan.row_norm_bits << ' ' << plan.gradient_bits << ' '
        << plan.lattice_sensitivity << ' ' << plan.step_size.mantissa << ' ' << plan.step_size.exponent << ' '
        << plan.batch_rows << ' ' << plan.clip.shift << ' ' << plan.clip.pieces.width << ' ' << sigma;

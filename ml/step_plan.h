@@ -29,6 +29,7 @@ struct StepPlan {
   double sensitivity = 0;                 ///< Delta in the units of the clip
   std::uint64_t lattice_sensitivity = 0;  ///< Delta on the gradient's lattice, rounded up
   StepSize step_size;
+  int update_shift = 0;         ///< from the gradient's lattice times the mantissa to the weights'
   std::int64_t batch_rows = 0;  ///< rows of the batch matrix, padding included (owner-poisson)
 };
 

@@ -9,6 +9,7 @@
 
 #include "dp/record.h"
 #include "mpc/context.h"
+#include "protocols/rounding.h"
 
 namespace trefoil::ml {
 
@@ -32,6 +33,7 @@ struct TrainingSettings {
   double learning_rate = 0;
   Clipping clipping = Clipping::kFactorised;
   double logit_bound = 64;
+  protocols::Rounding truncation = protocols::Rounding::kStochastic;  ///< of every truncation
   Sampling sampling = Sampling::kOwnerPoisson;
   double clip = 1.0;  ///< C
   std::optional<double>

@@ -22,7 +22,7 @@ constexpr double kPieceRatio = 1.1;      // of constant pieces: at most 4.7 % be
 constexpr double kDownward = 1 - 1e-14;  // covers the roundings of the doubles
 
 /// Coefficients of the tangent at s = `at` (in units of s) to 2^60 C / sqrt(s + 1), lowered by one unit of
-/// the result (the stochastic rounding) and by 2^12 more for the roundings of this computation (relative
+/// the result (what rounding can add) and by 2^12 more for the roundings of this computation (relative
 /// 2^-50 each). s + 1 because a narrowed s may be up to one unit below the exact one.
 std::vector<std::int64_t> Tangent(double clip_in_units, double at) {
   const double scale = std::ldexp(1.0, kCoefficientBits);
@@ -99,23 +99,28 @@ ClipTable ConstantTable(double clip, double s_max, int input_bits) {
 
 }  // namespace
 
-ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form) {
+ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form, Rounding rounding) {
   Require(clip > 0 && s_max > 0, "MakeClipTable: a positive clip and range");
   // A clip beyond every gradient is one that clips nothing; so thresholds stay within the range that is
   // compared.
   clip = std::min(clip, std::sqrt(2 * s_max));
   const int norm_bits = NarrowedBits(clip, s_max, input_bits);  // both forms take the same jobs
-  return form == Form::kBulk ? LinearTable(clip, s_max, input_bits, norm_bits)
-                             : ConstantTable(clip, s_max, input_bits);
+  ClipTable table = form == Form::kBulk ? LinearTable(clip, s_max, input_bits, norm_bits)
+                                        : ConstantTable(clip, s_max, input_bits);
+  table.pieces.rounding = rounding;
+  return table;
 }
 
 mpc::ArithShare ClipFactor(mpc::Context& party, const ClipTable& table, const mpc::ArithShare& s) {
-  return Evaluate(party, table.pieces, table.shift == 0 ? s : Truncate(party, s, table.shift), table.form);
+  if (table.shift == 0) return Evaluate(party, table.pieces, s, table.form);
+  const mpc::ArithShare narrowed = Truncate(party, s, table.shift, Range::kSigned, table.pieces.rounding);
+  return Evaluate(party, table.pieces, narrowed, table.form);
 }
 
 mpc::Cost ClipFactorCost(const ClipTable& table, mpc::Index count) {
   const mpc::Cost evaluation = EvaluateCost(table.pieces, count, table.form);
-  return table.shift == 0 ? evaluation : Then(TruncateCost(count), evaluation);
+  if (table.shift == 0) return evaluation;
+  return Then(TruncateCost(count, table.shift, table.pieces.rounding), evaluation);
 }
 
 }  // namespace trefoil::protocols

@@ -10,7 +10,8 @@ inline constexpr int kClipFactorBits = 24;
 /// The clip factor min(1, C / sqrt(s)) for s from 0 to s_max as a public table, and 0 above s_max.
 struct ClipTable {
   Form form = Form::kBulk;
-  PiecewisePolynomial pieces;  ///< of s at scale 2^norm_bits; the result has kClipFactorBits
+  PiecewisePolynomial pieces;  ///< of s at scale 2^norm_bits; the result has kClipFactorBits. Their rounding
+                               ///< is also that of the narrowing
   int shift = 0;               ///< from the scale of the squared norm as it comes to norm_bits; 0: none
 };
 
@@ -22,7 +23,8 @@ struct ClipTable {
 /// where s is the exact value, at most s_max, before any truncation. The arithmetic is that of IEEE doubles
 /// (+, -, *, /, sqrt), then integers, the same at every party. Throws ConfigError where C^2 is below the
 /// resolution of s, or C far below sqrt(s_max) (by a factor of 2^13 and more).
-[[nodiscard]] ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form = Form::kBulk);
+[[nodiscard]] ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form = Form::kBulk,
+                                      Rounding rounding = Rounding::kStochastic);
 
 /// The clip factor of each squared norm. Pre: 0 <= s < 2^62.
 /// Cost: ClipFactorCost: at most 14 rounds in bulk, 2 in latency form.

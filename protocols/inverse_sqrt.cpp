@@ -60,13 +60,16 @@ ArithShare WeightedSum(const ArithShare& x, const std::vector<Word>& weights) {
   return {std::move(own), std::move(next)};
 }
 
+/// Takes b x in [2^62, 2^63) to f bits.
+int NormalisingShift(int f) { return static_cast<int>(kValueBits) - f; }
+
 /// Steps 1 to 5: the suffix-or bits c_t as 0/1 (a row each, a column an element) and x' in [1/2, 1).
 struct Normalised {
   ArithShare c;
   ArithShare x;
 };
 
-Normalised Normalise(mpc::Context& party, const FixedShare& x) {
+Normalised Normalise(mpc::Context& party, const FixedShare& x, Rounding rounding) {
   const Index count = x.rows() * x.cols();
   const ArithShare row = Reshaped(x.ring(), 1, count);
   // 2, 3: BitDec and SufOr over the bits below the sign.
@@ -77,9 +80,9 @@ Normalised Normalise(mpc::Context& party, const FixedShare& x) {
   for (Index t = 0; t < kValueBits; ++t) minus_powers.push_back(Word{0} - (Word{1} << (kValueBits - 1 - t)));
   const ArithShare b = AddPublic(party, WeightedSum(c, minus_powers), Word{1} << kValueBits);
   // 5: b x lies in [2^62, 2^63): known to be non-negative.
-  return {.c = c,
-          .x = MultiplyTruncate(party, b, row, static_cast<int>(kValueBits) - x.frac_bits(),
-                                Range::kNonNegative)};
+  return {
+      .c = c,
+      .x = MultiplyTruncate(party, b, row, NormalisingShift(x.frac_bits()), Range::kNonNegative, rounding)};
 }
 
 Word FloorOf(double value, int bits) {
@@ -87,17 +90,21 @@ Word FloorOf(double value, int bits) {
 }
 
 /// Steps 18 to 21: 0.8277 x'^2 - 2.046 x' + 2.223 - 0.0048, its constants rounded towards smaller results.
-ArithShare Polynomial(mpc::Context& party, const ArithShare& x, int f) {
-  const ArithShare first = Truncate(party, FloorOf(0.8277, f) * x, f);
-  const ArithShare second = MultiplyTruncate(party, AddPublic(party, first, FloorOf(-2.046, f)), x, f);
+ArithShare Polynomial(mpc::Context& party, const ArithShare& x, int f, Rounding rounding) {
+  const ArithShare first = Truncate(party, FloorOf(0.8277, f) * x, f, Range::kSigned, rounding);
+  const ArithShare linear = AddPublic(party, first, FloorOf(-2.046, f));
+  const ArithShare second = MultiplyTruncate(party, linear, x, f, Range::kSigned, rounding);
   return AddPublic(party, second, FloorOf(2.223 - 0.0048, f));
 }
 
-mpc::Cost PolynomialCost(Index count) { return Then(TruncateCost(count), TruncateProductCost(count)); }
+mpc::Cost PolynomialCost(Index count, int f, Rounding rounding) {
+  return Then(TruncateCost(count, f, rounding), TruncateProductCost(count, f, rounding));
+}
 
-mpc::Cost NormaliseCost(Index count) {
+mpc::Cost NormaliseCost(Index count, int f, Rounding rounding) {
   const mpc::Cost bits = Then(BitDecomposeCost(count), SuffixOrCost(kValueBits, count));
-  return Then(Then(bits, BitToArithCost(kValueBits, count)), TruncateProductCost(count));
+  return Then(Then(bits, BitToArithCost(kValueBits, count)),
+              TruncateProductCost(count, NormalisingShift(f), rounding));
 }
 
 /// Steps 6 and 8 to 15: lsb of exp, and 2^(f - floor(exp/2) + offset).
@@ -173,49 +180,56 @@ void RequireScale(int f) { Require(f >= 8 && f <= 24, "InverseSqrt: 8 to 24 frac
 
 }  // namespace
 
-FixedShare InverseSqrtPublished(mpc::Context& party, const FixedShare& x) {
+FixedShare InverseSqrtPublished(mpc::Context& party, const FixedShare& x, Rounding rounding) {
   const int f = x.frac_bits();
   RequireScale(f);
   const Exponents exponents(f);
   // 1 - 5
-  const Normalised normalised = Normalise(party, x);
+  const Normalised normalised = Normalise(party, x, rounding);
   // 6 - 15
   const Power power = PowerOfExponent(party, normalised.c, f, exponents);
   // 16: times 2^(-1/2), rounded down.
-  const ArithShare reduced = Truncate(party, FloorOf(std::sqrt(0.5), f) * power.value, f);
+  const ArithShare reduced =
+      Truncate(party, FloorOf(std::sqrt(0.5), f) * power.value, f, Range::kSigned, rounding);
   // 17
   const ArithShare chosen = power.value + Multiply(party, power.lsb, reduced - power.value);
   // 18 - 21
-  const ArithShare polynomial = Polynomial(party, normalised.x, f);
+  const ArithShare polynomial = Polynomial(party, normalised.x, f, rounding);
   // 22, 23
-  const ArithShare y = MultiplyTruncate(party, polynomial, chosen, f + exponents.offset);
+  const ArithShare y =
+      MultiplyTruncate(party, polynomial, chosen, f + exponents.offset, Range::kSigned, rounding);
   return {Reshaped(y, x.rows(), x.cols()), f};
 }
 
-mpc::Cost InverseSqrtPublishedCost(Index count, int frac_bits) {
+mpc::Cost InverseSqrtPublishedCost(Index count, int frac_bits, Rounding rounding) {
   const Exponents exponents(frac_bits);
-  mpc::Cost cost = Then(NormaliseCost(count), PowerCost(count, exponents));
-  cost = Then(Then(cost, TruncateCost(count)), MultiplyCost(count));
-  return Then(Then(cost, PolynomialCost(count)), TruncateProductCost(count));
+  mpc::Cost cost = Then(NormaliseCost(count, frac_bits, rounding), PowerCost(count, exponents));
+  cost = Then(Then(cost, TruncateCost(count, frac_bits, rounding)), MultiplyCost(count));
+  return Then(Then(cost, PolynomialCost(count, frac_bits, rounding)),
+              TruncateProductCost(count, frac_bits + exponents.offset, rounding));
 }
 
-FixedShare InverseSqrt(mpc::Context& party, const FixedShare& x, Form form) {
+FixedShare InverseSqrt(mpc::Context& party, const FixedShare& x, Form form, Rounding rounding) {
   const int f = x.frac_bits();
   RequireScale(f);
   const Exponents exponents(f);
   const ArithShare row = Reshaped(x.ring(), 1, x.rows() * x.cols());
   const ArithShare scales = LookUpByLeadingBit(party, ScalesByLeadingBit(f, exponents), row, form);
   const ArithShare normalised =
-      MultiplyTruncate(party, Rows(scales, 0, 1), row, static_cast<int>(kValueBits) - f, Range::kNonNegative);
+      MultiplyTruncate(party, Rows(scales, 0, 1), row, NormalisingShift(f), Range::kNonNegative, rounding);
   const ArithShare power = Rows(scales, 1, 1);
-  const ArithShare y = MultiplyTruncate(party, Polynomial(party, normalised, f), power, f + exponents.offset);
+  const ArithShare polynomial = Polynomial(party, normalised, f, rounding);
+  const ArithShare y =
+      MultiplyTruncate(party, polynomial, power, f + exponents.offset, Range::kSigned, rounding);
   return {Reshaped(y, x.rows(), x.cols()), f};
 }
 
-mpc::Cost InverseSqrtCost(Index count, int frac_bits, Form form) {
-  const LeadingBitTables scales = ScalesByLeadingBit(frac_bits, Exponents(frac_bits));
-  const mpc::Cost scaled = Then(LookUpByLeadingBitCost(scales, count, form), TruncateProductCost(count));
-  return Then(Then(scaled, PolynomialCost(count)), TruncateProductCost(count));
+mpc::Cost InverseSqrtCost(Index count, int frac_bits, Form form, Rounding rounding) {
+  const Exponents exponents(frac_bits);
+  const mpc::Cost scaled = Then(LookUpByLeadingBitCost(ScalesByLeadingBit(frac_bits, exponents), count, form),
+                                TruncateProductCost(count, NormalisingShift(frac_bits), rounding));
+  return Then(Then(scaled, PolynomialCost(count, frac_bits, rounding)),
+              TruncateProductCost(count, frac_bits + exponents.offset, rounding));
 }
 
 Excess InverseSqrtExcess(int frac_bits) {

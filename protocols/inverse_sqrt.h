@@ -2,6 +2,7 @@
 #include "mpc/cost.h"
 #include "mpc/fixed_point.h"
 #include "protocols/form.h"
+#include "protocols/rounding.h"
 
 namespace trefoil::protocols {
 
@@ -14,16 +15,19 @@ namespace trefoil::protocols {
 /// Pre:    x > 0 as a ring element (1 .. 2^63 - 1); 8 <= frac_bits <= 24. For x <= 0 the result means
 /// nothing. Cost:   see InverseSqrtPublishedCost. Throws: ContractError on the scale; NetworkError,
 /// ProtocolError.
-[[nodiscard]] mpc::FixedShare InverseSqrtPublished(mpc::Context& party, const mpc::FixedShare& x);
-[[nodiscard]] mpc::Cost InverseSqrtPublishedCost(mpc::Index count, int frac_bits);
+[[nodiscard]] mpc::FixedShare InverseSqrtPublished(mpc::Context& party, const mpc::FixedShare& x,
+                                                   Rounding rounding = Rounding::kStochastic);
+[[nodiscard]] mpc::Cost InverseSqrtPublishedCost(mpc::Index count, int frac_bits,
+                                                 Rounding rounding = Rounding::kStochastic);
 
 /// The same function, the same polynomial and the same guarantee with the power of two from a public table by
 /// the one-hot leading bit, in place of Mod2, a second bit decomposition and PreMulC. In bulk form the
 /// leading bit comes from the bits (at most 24 rounds), in latency form from comparisons with the powers of
 /// two (10 rounds).
 [[nodiscard]] mpc::FixedShare InverseSqrt(mpc::Context& party, const mpc::FixedShare& x,
-                                          Form form = Form::kBulk);
-[[nodiscard]] mpc::Cost InverseSqrtCost(mpc::Index count, int frac_bits, Form form = Form::kBulk);
+                                          Form form = Form::kBulk, Rounding rounding = Rounding::kStochastic);
+[[nodiscard]] mpc::Cost InverseSqrtCost(mpc::Index count, int frac_bits, Form form = Form::kBulk,
+                                        Rounding rounding = Rounding::kStochastic);
 
 /// How far a result can be above the true value; docs/protocols.md has the derivation.
 struct Excess {

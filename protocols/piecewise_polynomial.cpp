@@ -111,15 +111,20 @@ ArithShare Evaluate(mpc::Context& party, const PiecewisePolynomial& f, const Ari
   const ArithShare distance = f.origins.empty() ? x : x - row(term + 1);
   ArithShare y = row(term);
   if (term == 0) return y;
-  for (--term; term > 0; --term) y = MultiplyTruncate(party, y, distance, f.input_bits) + row(term);
+  for (--term; term > 0; --term) {
+    y = MultiplyTruncate(party, y, distance, f.input_bits, Range::kSigned, f.rounding) + row(term);
+  }
   const ArithShare constant = (Word{1} << f.input_bits) * row(0);
-  return Truncate(party, LocalProduct(y, distance) + ToAdditive(constant), f.last_shift);
+  return Truncate(party, LocalProduct(y, distance) + ToAdditive(constant), f.last_shift, Range::kSigned,
+                  f.rounding);
 }
 
 mpc::Cost EvaluateCost(const PiecewisePolynomial& f, Index count, Form form) {
   mpc::Cost cost = LookUpCost(WithOriginTerm(f), count, form);
-  for (std::size_t term = 1; term < f.coefficients.front().size(); ++term)
-    cost = Then(cost, TruncateProductCost(count));
+  const std::size_t degree = f.coefficients.front().size() - 1;
+  for (std::size_t term = degree; term > 0; --term) {
+    cost = Then(cost, TruncateProductCost(count, term > 1 ? f.input_bits : f.last_shift, f.rounding));
+  }
   return cost;
 }
 

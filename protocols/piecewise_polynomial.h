@@ -5,6 +5,7 @@
 #include "mpc/cost.h"
 #include "mpc/share.h"
 #include "protocols/form.h"
+#include "protocols/rounding.h"
 
 namespace trefoil::protocols {
 
@@ -17,6 +18,7 @@ struct PiecewisePolynomial {
   int input_bits = 0;                                   ///< fraction bits of x
   int last_shift = 0;                                   ///< coefficient bits + input_bits - output bits
   int width = 64;                                       ///< |x - threshold| < 2^(width - 1)
+  Rounding rounding = Rounding::kStochastic;            ///< of every truncation
   /// One of each piece, or none: a piece's polynomial is one of x - origin, not of x, so that coefficients
   /// and powers stay small far from zero. Where all but a_0 are 0, x may be any distance from the origin.
   std::vector<std::int64_t> origins{};
@@ -34,6 +36,7 @@ struct PiecewisePolynomial {
 /// by inner product with the (public) table, then Horner. Constant pieces (d = 0) are the result as they are.
 /// Pre:    every product and sum stays below 2^62 in absolute value for every x that occurs.
 /// Cost:   bulk: 12 rounds for K linear pieces, 17.5 K + 8 words an element at most; latency: 2 + 2 d rounds.
+///         With exact rounding the keys of d truncations more, offline.
 /// Throws: ContractError on a malformed table.
 [[nodiscard]] mpc::ArithShare Evaluate(mpc::Context& party, const PiecewisePolynomial& function,
                                        const mpc::ArithShare& x, Form form = Form::kBulk);

@@ -68,7 +68,7 @@ RingMatrix SumOfTerms(ThreadPool& pool, const RingMatrix& c, const RingMatrix& d
 
 template <typename Share>
 mpc::FixedShare Evaluate(mpc::Context& party, const Share& x, int x_bits, int frac_bits,
-                         const SigmoidSeries& series) {
+                         const SigmoidSeries& series, Rounding rounding) {
   const int opened_bits = series.log2_period + x_bits;
   Require(opened_bits <= 64, "Sigmoid: period and scale exceed 64 bits");
   Require(frac_bits >= 1 && frac_bits < kSumBits, "Sigmoid: 1 to 55 fraction bits");
@@ -82,14 +82,17 @@ mpc::FixedShare Evaluate(mpc::Context& party, const Share& x, int x_bits, int fr
   const RingMatrix c = opening.Open(x, 0, mask, opened_bits);
   RingMatrix half;
   if (!opening.dealer()) half = SumOfTerms(party.pool(), c, dealt, turn_shift, series.coefficients);
-  const mpc::ArithShare centred = TruncatePair(opening, half, x.rows(), x.cols(), kSumBits - frac_bits);
+  const mpc::ArithShare centred =
+      TruncatePair(opening, half, x.rows(), x.cols(), kSumBits - frac_bits, rounding);
   return {AddPublic(party, centred, Word{1} << (frac_bits - 1)), frac_bits};
 }
 
 /// Dealing and the truncation, which takes the only turn, are the same in both forms.
-mpc::Cost CostWithOpening(Index count, const SigmoidSeries& series, const mpc::Cost& opening) {
+mpc::Cost CostWithOpening(Index count, int frac_bits, const SigmoidSeries& series, Rounding rounding,
+                          const mpc::Cost& opening) {
   const std::uint64_t dealt = 16 * static_cast<std::uint64_t>(count) * series.coefficients.size();
-  return Then(Then(mpc::Cost::Offline({{2, 1, dealt}}), opening), TruncateCost(count));
+  return Then(Then(mpc::Cost::Offline({{2, 1, dealt}}), opening),
+              TruncateCost(count, kSumBits - frac_bits, rounding));
 }
 
 }  // namespace
@@ -102,23 +105,25 @@ const SigmoidSeries& SigmoidSeriesFor(double logit_bound) {
   throw ContractError("SigmoidSeriesFor: no series reaches that far");
 }
 
-mpc::FixedShare Sigmoid(mpc::Context& party, const mpc::FixedShare& x, const SigmoidSeries& series) {
-  return Evaluate(party, x.ring(), x.frac_bits(), x.frac_bits(), series);
+mpc::FixedShare Sigmoid(mpc::Context& party, const mpc::FixedShare& x, const SigmoidSeries& series,
+                        Rounding rounding) {
+  return Evaluate(party, x.ring(), x.frac_bits(), x.frac_bits(), series, rounding);
 }
 
 mpc::FixedShare SigmoidOfProduct(mpc::Context& party, const mpc::AdditiveShare& product, int product_bits,
-                                 int frac_bits, const SigmoidSeries& series) {
-  return Evaluate(party, product, product_bits, frac_bits, series);
+                                 int frac_bits, const SigmoidSeries& series, Rounding rounding) {
+  return Evaluate(party, product, product_bits, frac_bits, series, rounding);
 }
 
-mpc::Cost SigmoidCost(Index count, int frac_bits, const SigmoidSeries& series) {
-  return CostWithOpening(count, series,
+mpc::Cost SigmoidCost(Index count, int frac_bits, const SigmoidSeries& series, Rounding rounding) {
+  return CostWithOpening(count, frac_bits, series, rounding,
                          PairExchangeCost(mpc::PackedBytes(series.log2_period + frac_bits, count)));
 }
 
-mpc::Cost SigmoidOfProductCost(Index count, int product_bits, const SigmoidSeries& series) {
+mpc::Cost SigmoidOfProductCost(Index count, int product_bits, int frac_bits, const SigmoidSeries& series,
+                               Rounding rounding) {
   const std::uint64_t opened = mpc::PackedBytes(series.log2_period + product_bits, count);
-  return CostWithOpening(count, series,
+  return CostWithOpening(count, frac_bits, series, rounding,
                          mpc::Cost::Round({{0, 1, opened}, {1, 0, opened}, {2, 0, opened}, {2, 1, opened}}));
 }
 

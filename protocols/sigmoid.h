@@ -4,6 +4,7 @@
 
 #include "mpc/cost.h"
 #include "mpc/fixed_point.h"
+#include "protocols/rounding.h"
 
 namespace trefoil::protocols {
 
@@ -22,18 +23,23 @@ struct SigmoidSeries {
 /// ContractError.
 [[nodiscard]] const SigmoidSeries& SigmoidSeriesFor(double logit_bound);
 
-/// The sigmoid of each element, at the scale of x.
+/// The sigmoid of each element, at the scale of x. `rounding` is that of the last truncation; the sum of the
+/// series before it depends on the mask (below 2^-20), so results are not a function of x with either.
 /// Pre:    log2_period + frac_bits <= 64; any ring value.
 /// Cost:   3 rounds; with K terms at most 2K + 8 words an element (2K + 2 of them offline), see SigmoidCost.
 /// Source: docs/protocols.md, "Trigonometric series" (masked opening modulo the period).
 [[nodiscard]] mpc::FixedShare Sigmoid(mpc::Context& party, const mpc::FixedShare& x,
-                                      const SigmoidSeries& series);
-[[nodiscard]] mpc::Cost SigmoidCost(mpc::Index count, int frac_bits, const SigmoidSeries& series);
+                                      const SigmoidSeries& series, Rounding rounding = Rounding::kStochastic);
+[[nodiscard]] mpc::Cost SigmoidCost(mpc::Index count, int frac_bits, const SigmoidSeries& series,
+                                    Rounding rounding = Rounding::kStochastic);
 
 /// The sigmoid of a local product at scale `product_bits`, opened straight into it; the result has
 /// `frac_bits`. Cost: 3 rounds; at most 2K + 10 words an element.
 [[nodiscard]] mpc::FixedShare SigmoidOfProduct(mpc::Context& party, const mpc::AdditiveShare& product,
-                                               int product_bits, int frac_bits, const SigmoidSeries& series);
-[[nodiscard]] mpc::Cost SigmoidOfProductCost(mpc::Index count, int product_bits, const SigmoidSeries& series);
+                                               int product_bits, int frac_bits, const SigmoidSeries& series,
+                                               Rounding rounding = Rounding::kStochastic);
+[[nodiscard]] mpc::Cost SigmoidOfProductCost(mpc::Index count, int product_bits, int frac_bits,
+                                             const SigmoidSeries& series,
+                                             Rounding rounding = Rounding::kStochastic);
 
 }  // namespace trefoil::protocols

@@ -221,10 +221,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"features", "features.method=hog", "",
              "--set features.method=hog: features.method: \"hog\" is not available in this version, which "
              "has \"none\""},
-        Case{"truncation", "training.truncation=exact", "",
-             "--set training.truncation=exact: training.truncation: \"exact\" is not available in this "
-             "version, which has "
-             "\"stochastic\""},
+        Case{"truncation", "training.truncation=exactly", "",
+             "--set training.truncation=exactly: training.truncation: found \"exactly\", expected one of "
+             "\"stochastic\", \"exact\"; did you mean exact?"},
         Case{"clipping", "training.clipping=publish", "",
              "--set training.clipping=publish: training.clipping: found \"publish\", expected one of "
              "\"factorised\", \"published\", \"examples\"; did you mean published?"},

@@ -120,6 +120,18 @@ class Local(Training):
         self.assertEqual(has_model, [False, True, False])
         self.assertTrue((self.folder / "out/model.npz").exists())
 
+    def test_trains_with_exact_truncation(self):
+        self.succeed("local", "--job", self.job, "--out", "out", "--set", "training.truncation=exact")
+        self.succeed("local", "--job", self.job, "--out", "stochastic")
+        exact, stochastic = (json.loads((self.folder / out / "summary.json").read_text()) for out in ("out", "stochastic"))
+        # The same privacy; and keys of comparison functions on top of what is sent.
+        self.assertEqual(*([run[key] for key in ("epsilon_outsider", "epsilon_insider", "sigma", "sensitivity")]
+                           for run in (exact, stochastic)))
+        self.assertGreater(exact["bytes_sent"], 2 * stochastic["bytes_sent"])
+        self.assertIn('truncation = "exact"', (self.folder / "out/job.toml").read_text().replace("'", '"'))
+        models = {(self.folder / f"out/party-{i}/out/model.npz").read_bytes() for i in PARTIES}
+        self.assertEqual(len(models), 1)
+
     def test_the_saved_job_runs_again(self):
         self.succeed("local", "--job", self.job, "--out", "out", "--set", "training.steps=2", "--set", "name=again")
         self.succeed("local", "--job", "out/job.toml", "--out", "second")

@@ -1,5 +1,7 @@
 #include "ml/activation.h"
 
+#include <tuple>
+
 #include "base/error.h"
 #include "tests/support/ml_test.h"
 
@@ -8,16 +10,17 @@ namespace {
 
 using mpc::Index;
 using mpc::RingMatrix;
+using protocols::Rounding;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-class ActivationTest : public testing::TestWithParam<Loss> {};
+class ActivationTest : public testing::TestWithParam<std::tuple<Loss, Rounding>> {};
 
 TEST_P(ActivationTest, KeepsEveryErrorWithinItsBoundForAnyLogit) {
   constexpr int kBits = 16;
-  const Activation activation = MakeActivation(GetParam(), 8, kBits);
+  const auto [loss, rounding] = GetParam();
+  const Activation activation = MakeActivation(loss, 8, kBits, rounding);
   // |logit| < 2^62 is the truncation's range for the squared loss; the sigmoid takes any ring value.
-  const RingMatrix logits =
-      GetParam() == Loss::kSquared ? RandomSigned(1, 2000, 1, 61) : RandomWords(1, 2000, 1);
+  const RingMatrix logits = loss == Loss::kSquared ? RandomSigned(1, 2000, 1, 61) : RandomWords(1, 2000, 1);
   const Outcome outcome = RunOn(
       Seed{1}, [&](mpc::Context& party) { return InsecureDeal(party, logits); },
       [&](mpc::Context& party, const mpc::ArithShare& share) {
@@ -31,7 +34,15 @@ TEST_P(ActivationTest, KeepsEveryErrorWithinItsBoundForAnyLogit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Losses, ActivationTest, testing::Values(Loss::kOneVsRest, Loss::kSquared));
+INSTANTIATE_TEST_SUITE_P(LossesAndRoundings, ActivationTest,
+                         testing::Combine(testing::Values(Loss::kOneVsRest, Loss::kSquared),
+                                          testing::Values(Rounding::kStochastic, Rounding::kExact)));
+
+TEST(PredictCost, CountsAKeyForTheSigmoidsTruncationFrom56BitsWhenExact) {
+  const mpc::Cost stochastic = PredictCost(MakeActivation(Loss::kOneVsRest, 8, 16), 10);
+  const mpc::Cost exact = PredictCost(MakeActivation(Loss::kOneVsRest, 8, 16, Rounding::kExact), 10);
+  EXPECT_EQ(exact.bytes_of_all() - stochastic.bytes_of_all(), 2U * 10 * 8 * (3 * (56 - 16) + 1));
+}
 
 TEST(Predict, IsTheLogitItselfForSquaredLossWithinTheBound) {
   const Activation activation = MakeActivation(Loss::kSquared, 4, 12);

@@ -5,6 +5,7 @@
 
 #include "protocols/multiply.h"
 #include "tests/reference/plain_dp_sgd.h"
+#include "tests/reference/plain_integer_step.h"
 #include "tests/support/ml_test.h"
 
 namespace trefoil::ml {
@@ -13,13 +14,18 @@ namespace {
 using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
+using protocols::Form;
+using protocols::Rounding;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+constexpr Rounding kExact = Rounding::kExact;
 
 struct Case {
   std::string name;
   int classes;
   Clipping clipping;
   Loss loss;
+  Rounding truncation = Rounding::kStochastic;
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
@@ -29,6 +35,7 @@ TrainingSettings SettingsOf(const Case& c) {
   settings.classes = c.classes;
   settings.clipping = c.clipping;
   settings.loss = c.loss;
+  settings.truncation = c.truncation;
   if (c.loss == Loss::kSquared) settings.logit_bound = 4;
   return settings;
 }
@@ -68,13 +75,18 @@ TEST_P(StepTest, LeavesTheWeightsExactlyWhenTheBatchIsPadding) {
   EXPECT_TRUE((outcome.value == weights).all());
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, StepTest,
-                         testing::Values(Case{"multi_class", 3, Clipping::kFactorised, Loss::kOneVsRest},
-                                         Case{"binary", 2, Clipping::kFactorised, Loss::kOneVsRest},
-                                         Case{"squared_loss", 3, Clipping::kFactorised, Loss::kSquared},
-                                         Case{"examples", 3, Clipping::kExamples, Loss::kOneVsRest},
-                                         Case{"published", 3, Clipping::kPublished, Loss::kOneVsRest}),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Forms, StepTest,
+    testing::Values(Case{"multi_class", 3, Clipping::kFactorised, Loss::kOneVsRest},
+                    Case{"binary", 2, Clipping::kFactorised, Loss::kOneVsRest},
+                    Case{"squared_loss", 3, Clipping::kFactorised, Loss::kSquared},
+                    Case{"examples", 3, Clipping::kExamples, Loss::kOneVsRest},
+                    Case{"published", 3, Clipping::kPublished, Loss::kOneVsRest},
+                    Case{"exact", 3, Clipping::kFactorised, Loss::kOneVsRest, kExact},
+                    Case{"exact_squared_loss", 3, Clipping::kFactorised, Loss::kSquared, kExact},
+                    Case{"exact_examples", 3, Clipping::kExamples, Loss::kOneVsRest, kExact},
+                    Case{"exact_published", 3, Clipping::kPublished, Loss::kOneVsRest, kExact}),
+    [](const auto& info) { return info.param.name; });
 
 /// A hundred steps on the same batches, secure and plain, noise off. The secure clip factor is up to 5 %
 /// below the true one, so the plain side takes it from its own table only where nothing is clipped: the clip
@@ -137,6 +149,87 @@ TEST(DpSgdStep, FactorisedAgreesWithPublishedClippingWithinTheClipTablesDeficit)
   EXPECT_LE((factorised - published).norm(), 0.05 * update);
   EXPECT_GT(published.norm(), 0.2 * update);
 }
+
+/// A factorised step with exact truncation, in a form of comparison.
+class ExactStepTest : public testing::TestWithParam<Form> {
+ protected:
+  static constexpr Index kRows = 40;
+
+  [[nodiscard]] static StepPlan PlanFor(Loss loss) {
+    TrainingSettings settings = SettingsOf(
+        {.name = {}, .classes = 3, .clipping = Clipping::kFactorised, .loss = loss, .truncation = kExact});
+    settings.clip = 0.3;  // clips some examples and not others
+    return MakeStepPlan(settings, GetParam());
+  }
+
+  /// Of party `self`; three different ones.
+  [[nodiscard]] static RingMatrix NoiseOf(const StepPlan& plan, int self) {
+    return RandomSigned(static_cast<std::uint64_t>(40 + self), plan.settings.features + 1, plan.columns, 33);
+  }
+
+  [[nodiscard]] static RingMatrix NoiseOfAll(const StepPlan& plan) {
+    return NoiseOf(plan, 0) + NoiseOf(plan, 1) + NoiseOf(plan, 2);
+  }
+};
+
+TEST_P(ExactStepTest, IsPlainIntegerArithmeticForSquaredLossOverManySteps) {
+  const StepPlan plan = PlanFor(Loss::kSquared);
+  const OwnRecords records = MakeRecords(plan.settings, 8, kRows - 4);
+  constexpr int kSteps = 5;
+  const Outcome outcome = RunOn(
+      Seed{8},
+      [&](mpc::Context& party) {
+        return std::pair{DealBatch(party, plan, records, kRows), DealWeights(party, plan, NoNoise(plan))};
+      },
+      [&](mpc::Context& party, const auto& in) {
+        mpc::FixedShare weights = in.second;
+        for (int step = 0; step < kSteps; ++step)
+          weights = DpSgdStep(party, plan, in.first, weights, NoiseOf(plan, party.self()));
+        return weights.ring();
+      });
+  const reference::PlainIntegerStep plain(plan, EncodeRecords(plan, records, AllRows(records), kRows));
+  RingMatrix weights = NoNoise(plan);
+  for (int step = 0; step < kSteps; ++step)
+    weights = plain.Update(weights, plain.Errors(weights), NoiseOfAll(plan));
+  EXPECT_TRUE((outcome.value == weights).all());
+}
+
+/// The sigmoid's series is summed under a mask, so its values are taken from the run; all after it is exact.
+TEST_P(ExactStepTest, IsPlainIntegerArithmeticAfterTheSigmoid) {
+  const StepPlan plan = PlanFor(Loss::kOneVsRest);
+  const OwnRecords records = MakeRecords(plan.settings, 9, kRows - 4);
+  const RingMatrix before = RandomSigned(10, plan.settings.features + 1, plan.columns, 17);
+  const Outcome outcome = RunOn(
+      Seed{9},
+      [&](mpc::Context& party) {
+        return std::pair{DealBatch(party, plan, records, kRows), DealWeights(party, plan, before)};
+      },
+      [&](mpc::Context& party, const auto& in) {
+        const auto& [batch, weights] = in;
+        const auto logits = protocols::LocalMatrixProduct(party, batch.x.ring(), weights.ring());
+        const mpc::FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
+        const auto sum = SumGradients(party, batch, ClipPerExample(party, plan, batch, errors));
+        const mpc::FixedShare after =
+            ApplyUpdate(party, plan, weights, AddNoise(sum, NoiseOf(plan, party.self())));
+        return Stacked(errors.ring(), after.ring());
+      });
+  const reference::PlainIntegerStep plain(plan, EncodeRecords(plan, records, AllRows(records), kRows));
+  const RingMatrix after = plain.Update(before, outcome.value.topRows(kRows), NoiseOfAll(plan));
+  EXPECT_TRUE((outcome.value.bottomRows(after.rows()) == after).all());
+}
+
+TEST_P(ExactStepTest, CostsTheSameRoundsAndOnlineBytesAsAStochasticOne) {
+  const StepPlan exact = PlanFor(Loss::kOneVsRest);
+  TrainingSettings settings = exact.settings;
+  settings.truncation = Rounding::kStochastic;
+  const mpc::Cost declared = DpSgdStepCost(exact, kRows);
+  const mpc::Cost stochastic = DpSgdStepCost(MakeStepPlan(settings, GetParam()), kRows);
+  EXPECT_EQ(declared.rounds(), stochastic.rounds());
+  EXPECT_EQ(declared.bytes_sent(), stochastic.bytes_sent());
+  EXPECT_GT(declared.bytes_of_all(), stochastic.bytes_of_all());
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, ExactStepTest, testing::Values(Form::kBulk, Form::kLatency));
 
 TEST(AddNoise, SumsTheThreePartiesSamplesOnTheLattice) {
   const Outcome outcome = RunOn(

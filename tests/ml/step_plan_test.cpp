@@ -35,6 +35,19 @@ TEST(MakeStepPlan, ChargesTheRoundingOfTheErrorsToTheSensitivity) {
   EXPECT_GE(static_cast<double>(plan.lattice_sensitivity), std::ldexp(plan.sensitivity, 32));
 }
 
+/// Rounding down is one outcome of the coins that the certificate holds for.
+TEST(MakeStepPlan, ChargesExactTruncationTheSame) {
+  TrainingSettings settings = MnistSettings();
+  const StepPlan stochastic = MakeStepPlan(settings);
+  settings.truncation = protocols::Rounding::kExact;
+  const StepPlan exact = MakeStepPlan(settings);
+  EXPECT_EQ(exact.lattice_sensitivity, stochastic.lattice_sensitivity);
+  EXPECT_EQ(exact.example.error_norm, stochastic.example.error_norm);
+  EXPECT_EQ(exact.activation.rounding, protocols::Rounding::kExact);
+  EXPECT_EQ(exact.clip.pieces.rounding, protocols::Rounding::kExact);
+  EXPECT_NE(Fingerprint(exact, 1), Fingerprint(stochastic, 1));
+}
+
 TEST(MakeStepPlan, KeepsSquaredGradientNormsBelow2To62AtEveryScale) {
   for (const int f : {8, 12, 16, 20, 24}) {
     TrainingSettings settings = SmallSettings();

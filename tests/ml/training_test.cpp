@@ -62,6 +62,18 @@ TEST_P(TrainTest, LearnsAndReleasesTheSameModelToAll) {
 INSTANTIATE_TEST_SUITE_P(SamplingModes, TrainTest,
                          testing::Values(Sampling::kOwnerPoisson, Sampling::kPublic));
 
+TEST(Train, LearnsWithExactTruncation) {
+  TrainingSettings settings = SmallSettings();
+  settings.truncation = protocols::Rounding::kExact;
+  settings.steps = 60;
+  settings.clip = 2;
+  settings.sigma = 0.5;
+  const auto results = TrainSmall(settings);
+  ASSERT_TRUE(results[0].model);
+  EXPECT_EQ(results[1].model->weights, results[0].model->weights);
+  EXPECT_GT(Accuracy(settings, *results[0].model), 0.75);  // guessing gives a third
+}
+
 TEST(Train, ReleasesOnlyToTheNamedParties) {
   TrainingSettings settings = SmallSettings();
   settings.steps = 2;

@@ -97,7 +97,8 @@ std::vector<ProtocolCase> MakeTruncations() {
   };
 }
 
-std::vector<ProtocolCase> MakeExactTruncations() {
+/// Those that truncate, with exact rounding.
+std::vector<ProtocolCase> MakeExactForms() {
   std::vector<ProtocolCase> cases = {
       {"TruncateExact",
        [](Context& party, Index n, Word x) {
@@ -116,6 +117,21 @@ std::vector<ProtocolCase> MakeExactTruncations() {
        [](Context& party, Index n, Word x) {
          return Of(
              MatMulTruncate(party, Trivial(party, x, n, 3), Trivial(party, 5, 3, 2), 4, Rounding::kExact));
+       }},
+      {"SigmoidExact",
+       [](Context& party, Index n, Word x) {
+         const FixedShare share(Trivial(party, x, n), kScale);
+         return Of(Sigmoid(party, share, SigmoidSeriesFor(8), Rounding::kExact));
+       }},
+      {"ClipFactorExact",
+       [](Context& party, Index n, Word x) {
+         const ClipTable table = MakeClipTable(0.5, 8, 40, Form::kBulk, Rounding::kExact);
+         return Of(ClipFactor(party, table, Trivial(party, x, n)));
+       }},
+      {"InverseSqrtExact",
+       [](Context& party, Index n, Word x) {
+         const FixedShare share(Trivial(party, x, n), kScale);
+         return Of(InverseSqrt(party, share, Form::kLatency, Rounding::kExact));
        }},
   };
   LimitSamples(cases);
@@ -259,7 +275,7 @@ const std::vector<ProtocolCase>& FreshSharings() {
   static const std::vector<ProtocolCase> kCases = [] {
     std::vector<ProtocolCase> cases = MakeMultiplications();
     Append(cases, MakeTruncations());
-    Append(cases, MakeExactTruncations());
+    Append(cases, MakeExactForms());
     Append(cases, MakeConversions());
     Append(cases, MakeSelections());
     Append(cases, MakeFunctions());

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "tests/reference/plain_polynomial.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::protocols {
@@ -46,20 +47,11 @@ RingMatrix SquaredNorms(const Case& c, const ClipTable& table) {
   return Column(values);
 }
 
-TEST_P(ClipFactorTest, IsNeverAboveTheTrueFactorAndAtMostFivePercentBelow) {
-  const Case c = GetParam();
-  const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits, c.form);
-  const RingMatrix s = SquaredNorms(c, table);
-  const Outcome outcome = RunOn(
-      Seed{1}, [&](mpc::Context& party) { return InsecureDeal(party, s); },
-      [&](mpc::Context& party, const mpc::ArithShare& share) { return ClipFactor(party, table, share); });
-
-  EXPECT_EQ(outcome.cost, Figures(ClipFactorCost(table, s.size())));
-  EXPECT_LE(outcome.cost.rounds, c.form == Form::kBulk ? 14 : 2);
+void CheckBounds(const Case& c, const RingMatrix& s, const RingMatrix& factors) {
   for (Index k = 0; k < s.size(); ++k) {
     const long double norm = std::sqrt(std::ldexp(static_cast<long double>(s(k, 0)), -c.input_bits));
     const long double factor =
-        std::ldexp(static_cast<long double>(mpc::Signed(outcome.value(k, 0))), -kClipFactorBits);
+        std::ldexp(static_cast<long double>(mpc::Signed(factors(k, 0))), -kClipFactorBits);
     ASSERT_GE(factor, 0);
     ASSERT_LE(factor, 1);
     if (norm > c.clip) {
@@ -67,6 +59,35 @@ TEST_P(ClipFactorTest, IsNeverAboveTheTrueFactorAndAtMostFivePercentBelow) {
     }
     const long double best = norm <= c.clip ? 1.0L : c.clip / norm;
     ASSERT_GE(factor, 0.95L * best) << "s = " << s(k, 0);
+  }
+}
+
+Outcome RunClipFactor(const ClipTable& table, const RingMatrix& s) {
+  return RunOn(
+      Seed{1}, [&](mpc::Context& party) { return InsecureDeal(party, s); },
+      [&](mpc::Context& party, const mpc::ArithShare& share) { return ClipFactor(party, table, share); });
+}
+
+TEST_P(ClipFactorTest, IsNeverAboveTheTrueFactorAndAtMostFivePercentBelow) {
+  const Case c = GetParam();
+  const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits, c.form);
+  const RingMatrix s = SquaredNorms(c, table);
+  const Outcome outcome = RunClipFactor(table, s);
+  EXPECT_EQ(outcome.cost, Figures(ClipFactorCost(table, s.size())));
+  EXPECT_LE(outcome.cost.rounds, c.form == Form::kBulk ? 14 : 2);
+  CheckBounds(c, s, outcome.value);
+}
+
+TEST_P(ClipFactorTest, IsPlainIntegerArithmeticWithinTheSameBoundsWhenExact) {
+  const Case c = GetParam();
+  const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits, c.form, Rounding::kExact);
+  const RingMatrix s = SquaredNorms(c, table);
+  const Outcome outcome = RunClipFactor(table, s);
+  EXPECT_EQ(outcome.cost, Figures(ClipFactorCost(table, s.size())));
+  CheckBounds(c, s, outcome.value);
+  for (Index k = 0; k < s.size(); ++k) {
+    const std::int64_t narrowed = mpc::Signed(s(k, 0)) >> table.shift;
+    ASSERT_EQ(mpc::Signed(outcome.value(k, 0)), reference::EvaluateRoundingDown(table.pieces, narrowed));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "protocols/inverse_sqrt.h"
 
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include "tests/support/protocol_test.h"
@@ -31,15 +32,21 @@ RingMatrix PositiveInputs(Index random) {
   return Column(values);
 }
 
-using Function = FixedShare (*)(mpc::Context&, const FixedShare&);
+using Function = std::function<FixedShare(mpc::Context&, const FixedShare&)>;
 
-FixedShare InBulkForm(mpc::Context& party, const FixedShare& x) { return InverseSqrt(party, x); }
-
-FixedShare InLatencyForm(mpc::Context& party, const FixedShare& x) {
-  return InverseSqrt(party, x, Form::kLatency);
+Function Published(Rounding rounding = Rounding::kStochastic) {
+  return [rounding](mpc::Context& party, const FixedShare& x) {
+    return InverseSqrtPublished(party, x, rounding);
+  };
 }
 
-Outcome RunFunction(Function function, const RingMatrix& x, int f) {
+Function InForm(Form form, Rounding rounding = Rounding::kStochastic) {
+  return [form, rounding](mpc::Context& party, const FixedShare& x) {
+    return InverseSqrt(party, x, form, rounding);
+  };
+}
+
+Outcome RunFunction(const Function& function, const RingMatrix& x, int f) {
   return RunOn(
       Seed{3}, [&](mpc::Context& party) { return FixedShare(InsecureDeal(party, x), f); },
       [&](mpc::Context& party, const FixedShare& share) { return function(party, share).ring(); });
@@ -65,7 +72,7 @@ TEST_P(InverseSqrtTest, PublishedHoldsItsBoundOnTheWholeRangeAtTheDeclaredCost) 
   const int f = GetParam();
   const RingMatrix x = PositiveInputs(3000);
   const mpc::Cost declared = InverseSqrtPublishedCost(x.size(), f);
-  const Outcome outcome = RunFunction(InverseSqrtPublished, x, f);
+  const Outcome outcome = RunFunction(Published(), x, f);
   EXPECT_EQ(outcome.cost, Figures(declared));
   CheckBounds(x, outcome.value, f);
 }
@@ -74,7 +81,7 @@ TEST_P(InverseSqrtTest, TheTableFormHoldsTheSameBoundIn24Rounds) {
   const int f = GetParam();
   const RingMatrix x = PositiveInputs(3000);
   const mpc::Cost declared = InverseSqrtCost(x.size(), f);
-  const Outcome outcome = RunFunction(InBulkForm, x, f);
+  const Outcome outcome = RunFunction(InForm(Form::kBulk), x, f);
   EXPECT_EQ(outcome.cost, Figures(declared));
   EXPECT_LE(declared.rounds(), 24);
   CheckBounds(x, outcome.value, f);
@@ -84,10 +91,25 @@ TEST_P(InverseSqrtTest, TheLatencyFormHoldsTheSameBoundIn10Rounds) {
   const int f = GetParam();
   const RingMatrix x = PositiveInputs(1000);
   const mpc::Cost declared = InverseSqrtCost(x.size(), f, Form::kLatency);
-  const Outcome outcome = RunFunction(InLatencyForm, x, f);
+  const Outcome outcome = RunFunction(InForm(Form::kLatency), x, f);
   EXPECT_EQ(outcome.cost, Figures(declared));
   EXPECT_LE(declared.rounds(), 10);
   CheckBounds(x, outcome.value, f);
+}
+
+/// Rounding down is one outcome of the coins, so the same bound holds; and no result depends on the keys.
+TEST_P(InverseSqrtTest, HoldsTheSameBoundWithExactRoundingAtTheDeclaredCost) {
+  const int f = GetParam();
+  const RingMatrix x = PositiveInputs(300);
+  const Outcome published = RunFunction(Published(Rounding::kExact), x, f);
+  EXPECT_EQ(published.cost, Figures(InverseSqrtPublishedCost(x.size(), f, Rounding::kExact)));
+  CheckBounds(x, published.value, f);
+  const Outcome bulk = RunFunction(InForm(Form::kBulk, Rounding::kExact), x, f);
+  EXPECT_EQ(bulk.cost, Figures(InverseSqrtCost(x.size(), f, Form::kBulk, Rounding::kExact)));
+  CheckBounds(x, bulk.value, f);
+  const Outcome latency = RunFunction(InForm(Form::kLatency, Rounding::kExact), x, f);
+  EXPECT_EQ(latency.cost, Figures(InverseSqrtCost(x.size(), f, Form::kLatency, Rounding::kExact)));
+  EXPECT_TRUE((latency.value == bulk.value).all());
 }
 
 INSTANTIATE_TEST_SUITE_P(FractionBits, InverseSqrtTest, testing::Values(8, 9, 16, 20, 23, 24));
@@ -98,7 +120,7 @@ TEST(InverseSqrtPublished, IsBelowTheTrueValueOnTheSeedsRange) {
   for (Index k = 0; k < x.size(); ++k) {
     x(k, 0) = mpc::Encode(0.01 * std::pow(30000.0, static_cast<double>(k) / 4999.0), kBits, 301);
   }
-  const Outcome outcome = RunFunction(InverseSqrtPublished, x, kBits);
+  const Outcome outcome = RunFunction(Published(), x, kBits);
   double largest = -1;
   double smallest = 1;
   for (Index k = 0; k < x.size(); ++k) {

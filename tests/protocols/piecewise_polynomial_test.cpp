@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "tests/reference/plain_polynomial.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::protocols {
@@ -45,14 +46,18 @@ TEST(Evaluate, TakesThePieceEachElementLiesInAtTheDeclaredCost) {
   }
 }
 
-TEST(Evaluate, UsesHornersRuleForHigherDegrees) {
-  // x^2 - x + 1/2 below zero, x^2 + 2 above, coefficients at scale 20.
+/// x^2 - x + 1/2 below zero, x^2 + 2 above, coefficients at scale 20.
+PiecewisePolynomial TwoQuadratics() {
   const auto c = [](double value) { return std::llround(std::ldexp(value, 20)); };
-  const PiecewisePolynomial function{.thresholds = {0},
-                                     .coefficients = {{c(0.5), c(-1), c(1)}, {c(2), c(0), c(1)}},
-                                     .input_bits = 16,
-                                     .last_shift = 20,
-                                     .width = 40};
+  return {.thresholds = {0},
+          .coefficients = {{c(0.5), c(-1), c(1)}, {c(2), c(0), c(1)}},
+          .input_bits = 16,
+          .last_shift = 20,
+          .width = 40};
+}
+
+TEST(Evaluate, UsesHornersRuleForHigherDegrees) {
+  const PiecewisePolynomial function = TwoQuadratics();
   const RingMatrix x = RandomSigned(2, 1500, 1, 18);
   const Outcome outcome = RunFunction(function, x);
   EXPECT_EQ(outcome.cost, Figures(EvaluateCost(function, x.size())));
@@ -63,6 +68,18 @@ TEST(Evaluate, UsesHornersRuleForHigherDegrees) {
     ASSERT_NEAR(mpc::Decode(outcome.value(k, 0), 16), expected,
                 std::ldexp(1.0, -16) + 4 * std::ldexp(1.0, -20))
         << v;
+  }
+}
+
+TEST(Evaluate, IsPlainIntegerArithmeticWhenExactAtTheDeclaredCost) {
+  PiecewisePolynomial function = TwoQuadratics();
+  function.rounding = Rounding::kExact;
+  const RingMatrix x = mpc::Stacked(RandomSigned(2, 1500, 1, 18), Column({0, 1, -1, 77777}));
+  const Outcome outcome = RunFunction(function, x);
+  EXPECT_EQ(outcome.cost, Figures(EvaluateCost(function, x.size())));
+  for (Index k = 0; k < x.size(); ++k) {
+    ASSERT_EQ(mpc::Signed(outcome.value(k, 0)),
+              reference::EvaluateRoundingDown(function, mpc::Signed(x(k, 0))));
   }
 }
 

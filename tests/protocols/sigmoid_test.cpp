@@ -68,11 +68,51 @@ TEST_P(SigmoidTest, TakesALocalProductAtTwiceTheScale) {
       [&, f = f](mpc::Context& party, const mpc::ArithShare& share) {
         return SigmoidOfProduct(party, ToAdditive(share), 2 * f, f, series).ring();
       });
-  EXPECT_EQ(outcome.cost, Figures(SigmoidOfProductCost(z.size(), 2 * f, series)));
+  EXPECT_EQ(outcome.cost, Figures(SigmoidOfProductCost(z.size(), 2 * f, f, series)));
   const double rounding = std::ldexp(1.0, -f) + std::ldexp(1.0, -20);
   for (Index k = 0; k < 500; ++k) {
     ASSERT_NEAR(mpc::Decode(outcome.value(k, 0), f), TrueSigmoid(mpc::Decode(z(k, 0), 2 * f)),
                 series.error + rounding);
+  }
+}
+
+double SeriesAt(const SigmoidSeries& series, double x) {
+  double sum = 0.5;
+  for (std::size_t j = 0; j < series.coefficients.size(); ++j) {
+    const double angle = 2 * M_PI * static_cast<double>(2 * j + 1) * x / std::ldexp(1.0, series.log2_period);
+    sum += std::ldexp(static_cast<double>(series.coefficients[j]), -28) * std::sin(angle);
+  }
+  return sum;
+}
+
+/// Never above the series, and less than a unit below it, beyond the evaluation's own error.
+TEST_P(SigmoidTest, RoundsTheSeriesDownWhenExactAtTheDeclaredCost) {
+  const auto [logit_bound, f] = GetParam();
+  const SigmoidSeries& series = SigmoidSeriesFor(logit_bound);
+  const RingMatrix x = RandomSigned(5, 600, 1, 2 * f + 1);  // at scale 2f, |x| < 2
+  const RingMatrix x_at_f = RandomSigned(6, 600, 1, f + 1);
+  const Outcome of_product = RunOn(
+      Seed{3}, [&](mpc::Context& party) { return InsecureDeal(party, x); },
+      [&, f = f](mpc::Context& party, const mpc::ArithShare& share) {
+        return SigmoidOfProduct(party, ToAdditive(share), 2 * f, f, series, Rounding::kExact).ring();
+      });
+  const Outcome of_share = RunOn(
+      Seed{4}, [&, f = f](mpc::Context& party) { return mpc::FixedShare(InsecureDeal(party, x_at_f), f); },
+      [&](mpc::Context& party, const mpc::FixedShare& share) {
+        return Sigmoid(party, share, series, Rounding::kExact).ring();
+      });
+  EXPECT_EQ(of_product.cost, Figures(SigmoidOfProductCost(x.size(), 2 * f, f, series, Rounding::kExact)));
+  EXPECT_EQ(of_share.cost, Figures(SigmoidCost(x.size(), f, series, Rounding::kExact)));
+  const double unit = std::ldexp(1.0, -f);
+  const double evaluation = std::ldexp(1.0, -20);
+  const auto expect_rounded_down = [&](double value, double exact) {
+    EXPECT_LE(value, exact + evaluation);
+    EXPECT_GT(value, exact - unit - evaluation);
+  };
+  for (Index k = 0; k < x.size(); ++k) {
+    expect_rounded_down(mpc::Decode(of_product.value(k, 0), f),
+                        SeriesAt(series, mpc::Decode(x(k, 0), 2 * f)));
+    expect_rounded_down(mpc::Decode(of_share.value(k, 0), f), SeriesAt(series, mpc::Decode(x_at_f(k, 0), f)));
   }
 }
 
@@ -93,7 +133,7 @@ TEST(Sigmoid, KeepsTheDesignsBudget) {
   for (const double bound : {8.0, 64.0}) {
     const SigmoidSeries& series = SigmoidSeriesFor(bound);
     const mpc::Cost cost = SigmoidCost(1000, 16, series);
-    const mpc::Cost product = SigmoidOfProductCost(1000, 32, series);
+    const mpc::Cost product = SigmoidOfProductCost(1000, 32, 16, series);
     EXPECT_EQ(cost.rounds(), 3);
     EXPECT_EQ(product.rounds(), 3);
     EXPECT_LE(cost.bytes_of_all(), 8000 * (2 * series.coefficients.size() + 8));

@@ -1,0 +1,58 @@
+#pragma once
+#include "ml/step_plan.h"
+#include "mpc/ring.h"
+#include "tests/reference/plain_polynomial.h"
+
+namespace trefoil::reference {
+
+/// A DP-SGD step on factorised norms in plain integers, every truncation rounded down: what the secure step
+/// must give bit for bit with exact truncation. Records are as ml/records.h encodes them: a row's x, its mask
+/// bit, y and squared norm.
+class PlainIntegerStep {
+ public:
+  PlainIntegerStep(const ml::StepPlan& plan, mpc::RingMatrix records)
+      : plan_(plan),
+        records_(std::move(records)),
+        features_(plan.settings.features + 1),
+        f_(plan.settings.fraction_bits) {}
+
+  /// Errors of the squared loss: logits, truncated and clamped, minus the labels.
+  [[nodiscard]] mpc::RingMatrix Errors(const mpc::RingMatrix& weights) const {
+    mpc::RingMatrix errors = records_.middleCols(features_, plan_.columns);
+    for (mpc::Index row = 0; row < errors.rows(); ++row) {
+      for (mpc::Index col = 0; col < errors.cols(); ++col) {
+        const mpc::Word logit = (records_.row(row).leftCols(features_) * weights.col(col).transpose()).sum();
+        const std::int64_t clamped = EvaluateRoundingDown(plan_.activation.clamp, mpc::Signed(logit) >> f_);
+        errors(row, col) = static_cast<mpc::Word>(clamped) - errors(row, col);
+      }
+    }
+    return errors;
+  }
+
+  /// The weights after a step with these errors and this noise on the sum of clipped gradients.
+  [[nodiscard]] mpc::RingMatrix Update(const mpc::RingMatrix& weights, const mpc::RingMatrix& errors,
+                                       const mpc::RingMatrix& noise) const {
+    mpc::RingMatrix sum = noise;
+    for (mpc::Index row = 0; row < errors.rows(); ++row) {
+      const mpc::Word squared = records_(row, records_.cols() - 1) * errors.row(row).square().sum();
+      const std::int64_t factor =
+          EvaluateRoundingDown(plan_.clip.pieces, mpc::Signed(squared) >> plan_.clip.shift);
+      for (mpc::Index col = 0; col < errors.cols(); ++col) {
+        const std::int64_t clipped = (factor * mpc::Signed(errors(row, col))) >> protocols::kClipFactorBits;
+        sum.col(col) += records_.row(row).leftCols(features_).transpose() * static_cast<mpc::Word>(clipped);
+      }
+    }
+    const int shift = 2 * f_ - f_ + plan_.step_size.exponent;
+    return weights - (plan_.step_size.mantissa * sum).unaryExpr([shift](mpc::Word word) {
+      return static_cast<mpc::Word>(mpc::Signed(word) >> shift);
+    });
+  }
+
+ private:
+  const ml::StepPlan& plan_;
+  mpc::RingMatrix records_;
+  mpc::Index features_;
+  int f_;
+};
+
+}  // namespace trefoil::reference
