@@ -15,27 +15,6 @@ TITLES=(
   [8]="scripts/test on a fresh clone, also under asan; protocol tests under tsan"
 )
 
-tools=${TREFOIL_SHARED:-../shared}/tools
-helpers=scripts/acceptance.d
-
-# value FILE KEY: a value of a JSON file.
-value() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$1" "$2"; }
-# holds EXPRESSION: a comparison of numbers, in python3's notation.
-holds() { [ "$(python3 -c "print($1)")" = True ]; }
-build() { scripts/setup && scripts/build release; }
-clone() { git clone -q --no-local . "$1"; }
-
-# has_data NAME: where `trefoil local` would look for it.
-has_data() { [ -d "${TREFOIL_DATA:-/nonexistent}/$1" ] || [ -d "../shared/data/$1" ]; }
-
-SUMMARY_KEYS="job steps epsilon_outsider epsilon_insider delta sigma sensitivity accuracy seconds rounds bytes_sent peak_rss_bytes"
-# has_summary_keys FILE: exactly the keys of the design, in its order.
-has_summary_keys() {
-  local keys
-  keys=$(python3 -c 'import json, sys; print(*json.load(open(sys.argv[1])))' "$1") || return
-  [ "$keys" = "$SUMMARY_KEYS" ]
-}
-
 check_1() {
   local clone_dir=$work/demo-clone start seconds run
   clone "$clone_dir" || return
@@ -50,9 +29,6 @@ check_1() {
   for i in 0 1 2; do [ -s "$run/party-$i/out/model.npz" ] || return; done
   holds "$seconds < 300 and $(value "$run/summary.json" accuracy) > 0.85"
 }
-
-# mnist_run DIR
-mnist_run() { build/bin/trefoil local --job configs/mnist.toml --out "$1"; }
 
 check_2() {
   has_data mnist || skip "no MNIST: run scripts/fetch_mnist and set TREFOIL_DATA"
@@ -140,18 +116,4 @@ check_7() {
   measured "$(tail -n 1 "$work/containers")"
 }
 
-check_8() {
-  local clone_dir=$work/test-clone shared preset start results=()
-  shared=$(realpath "${TREFOIL_SHARED:-../shared}")
-  clone "$clone_dir" || return
-  for preset in release asan tsan; do
-    start=$SECONDS
-    if ! (cd "$clone_dir" && env -u CMAKE_CXX_COMPILER_LAUNCHER TREFOIL_SHARED="$shared" \
-      scripts/test --preset "$preset") >"$work/test-$preset.log" 2>&1; then
-      measured "${results[*]} $preset failed, see $work/test-$preset.log"
-      return 1
-    fi
-    results+=("$preset: $(grep -o '[0-9]* tests failed out of [0-9]*' "$work/test-$preset.log") in $((SECONDS - start)) s;")
-    measured "${results[*]}"
-  done
-}
+check_8() { test_in_clone release asan tsan; }

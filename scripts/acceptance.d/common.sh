@@ -1,0 +1,43 @@
+# shellcheck shell=bash
+# What several lists use; read by scripts/acceptance before the list.
+
+tools=${TREFOIL_SHARED:-../shared}/tools
+helpers=scripts/acceptance.d
+
+# value FILE KEY: a value of a JSON file.
+value() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$1" "$2"; }
+# holds EXPRESSION: a comparison of numbers, in python3's notation.
+holds() { [ "$(python3 -c "print($1)")" = True ]; }
+build() { scripts/setup && scripts/build release; }
+clone() { git clone -q --no-local . "$1"; }
+
+# has_data NAME: where `trefoil local` would look for it.
+has_data() { [ -d "${TREFOIL_DATA:-/nonexistent}/$1" ] || [ -d "../shared/data/$1" ]; }
+
+SUMMARY_KEYS="job steps epsilon_outsider epsilon_insider delta sigma sensitivity accuracy seconds rounds bytes_sent peak_rss_bytes"
+# has_summary_keys FILE: exactly the keys of the design, in its order.
+has_summary_keys() {
+  local keys
+  keys=$(python3 -c 'import json, sys; print(*json.load(open(sys.argv[1])))' "$1") || return
+  [ "$keys" = "$SUMMARY_KEYS" ]
+}
+
+# mnist_run DIR
+mnist_run() { build/bin/trefoil local --job configs/mnist.toml --out "$1"; }
+
+# test_in_clone PRESET ...: scripts/test on a fresh clone, under each preset.
+test_in_clone() {
+  local clone_dir=$work/test-clone shared preset start results=() presets=("$@")
+  shared=$(realpath "${TREFOIL_SHARED:-../shared}")
+  clone "$clone_dir" || return
+  for preset in "${presets[@]}"; do
+    start=$SECONDS
+    if ! (cd "$clone_dir" && env -u CMAKE_CXX_COMPILER_LAUNCHER TREFOIL_SHARED="$shared" \
+      scripts/test --preset "$preset") >"$work/test-$preset.log" 2>&1; then
+      measured "${results[*]} $preset failed, see $work/test-$preset.log"
+      return 1
+    fi
+    results+=("$preset: $(grep -o '[0-9]* tests failed out of [0-9]*' "$work/test-$preset.log") in $((SECONDS - start)) s;")
+    measured "${results[*]}"
+  done
+}
