@@ -140,7 +140,8 @@ TEST_P(SensitivityTest, HoldsForWeightsAtTheEdgesOfTheRing) {
 TEST_P(SensitivityTest, LeavesNothingForPaddingRows) {
   const StepPlan plan = PlanOf(GetParam());
   constexpr Index kRows = 32;
-  const RingMatrix encoded = RingMatrix::Zero(kRows, EncodedColumns(plan));
+  const OwnRecords records = MakeRecords(plan.settings, 2, kRows);
+  const RingMatrix encoded = EncodeRecords(plan, records, std::vector<std::int64_t>(kRows, kPadding), kRows);
   const RingMatrix sums = Contributions(plan, Seed{2}, encoded, EdgeWeights(plan, kRows));
   EXPECT_EQ(SquaredNorm(sums), 0);
 }
