@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
 namespace trefoil {
 namespace {
@@ -36,11 +37,15 @@ TEST(Prefetcher, MakesAsManyAheadAsItMayAndNoMore) {
 }
 
 TEST(Prefetcher, RethrowsToTheConsumerAfterWhatWasMadeBefore) {
-  Prefetcher<int> ahead(2, [next = 0](const std::atomic<bool>&) mutable {
-    if (next == 2) throw std::runtime_error("in the producer");
+  std::atomic<bool> throwing = false;
+  Prefetcher<int> ahead(2, [&throwing, next = 0](const std::atomic<bool>&) mutable {
+    throwing = next == 2;
+    if (throwing) throw std::runtime_error("in the producer");
     return next++;
   });
   EXPECT_EQ(ahead.Next(), 0);
+  while (!throwing) std::this_thread::yield();
+  std::this_thread::sleep_for(milliseconds(30));  // the failure is there, the second value still waits
   EXPECT_EQ(ahead.Next(), 1);
   EXPECT_THROW((void)ahead.Next(), std::runtime_error);
   EXPECT_THROW((void)ahead.Next(), std::runtime_error);
