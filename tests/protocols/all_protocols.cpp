@@ -1,5 +1,6 @@
 #include "all_protocols.h"
 
+#include <map>
 #include <ostream>
 
 #include "mpc/beside.h"
@@ -253,6 +254,33 @@ std::vector<ProtocolCase> MakeLatencyForms() {
   return cases;
 }
 
+/// For those whose range is not all of |x| < 2^61.
+void SetExtremes(std::vector<ProtocolCase>& cases) {
+  const std::map<std::string, std::array<Word, 2>> extremes = {
+      {"MultiplyTruncate", {0, (Word{1} << 55) - 1}},
+      {"MatMulTruncate", {0, (Word{1} << 58) - 1}},
+      {"MultiplyTruncateExact", {0, (Word{1} << 55) - 1}},
+      {"MatMulTruncateExact", {0, (Word{1} << 58) - 1}},
+      {"LessThan", {0, (Word{1} << 22) - 1}},
+      {"ReluLatency", {0, (Word{1} << 39) - 1}},
+      {"LookUpByLeadingBit", {0, 63}},
+      {"Reciprocal", {Word{1} << 12, (Word{1} << 28) - 1}},
+      {"ReciprocalLatency", {Word{1} << 12, (Word{1} << 28) - 1}},
+      {"BelowThresholds", {0, (Word{1} << 38) - 1}},
+      {"Evaluate", {0, (Word{1} << 30) - 1}},
+      {"EvaluateLatency", {0, (Word{1} << 30) - 1}},
+      {"ClipFactor", {0, Word{1} << 43}},
+      {"ClipFactorLatency", {0, Word{1} << 43}},
+      {"InverseSqrtPublished", {1, (Word{1} << 63) - 1}},
+      {"InverseSqrt", {1, (Word{1} << 63) - 1}},
+      {"InverseSqrtLatency", {1, (Word{1} << 63) - 1}},
+  };
+  for (ProtocolCase& protocol : cases) {
+    const auto at = extremes.find(protocol.name);
+    if (at != extremes.end()) protocol.extremes = at->second;
+  }
+}
+
 void Append(std::vector<ProtocolCase>& all, const std::vector<ProtocolCase>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
@@ -280,6 +308,7 @@ const std::vector<ProtocolCase>& FreshSharings() {
     Append(cases, MakeSelections());
     Append(cases, MakeFunctions());
     Append(cases, MakeLatencyForms());
+    SetExtremes(cases);
     return cases;
   }();
   return kCases;

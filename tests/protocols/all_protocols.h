@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct ProtocolCase {
   std::string name;
   std::function<Output(mpc::Context& party, mpc::Index count, mpc::Word secret)> run;
   mpc::Index sample = 4096;  ///< how many elements a statistical test takes
+  /// Two secrets at the edges of what the protocol takes: nobody may tell which of them it runs on.
+  std::array<mpc::Word, 2> extremes{0, (mpc::Word{1} << 61) - 1};
 };
 
 /// Those whose result is shared afresh: each component, and each party's pair of components, is uniform.

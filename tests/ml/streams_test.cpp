@@ -1,0 +1,45 @@
+// A whole training draws every stream once and from the right component (tests/support/stream_rules.h).
+// Besides, any test of this program that uses a block of a key stream twice fails
+// (tests/support/prg_tracker.h).
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ml/training.h"
+#include "tests/support/ml_test.h"
+#include "tests/support/stream_rules.h"
+
+namespace trefoil::ml {
+namespace {
+
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+constexpr Seed kSeed{4};
+
+class TrainingStreamsTest : public testing::TestWithParam<std::pair<Sampling, Clipping>> {};
+
+TEST_P(TrainingStreamsTest, AreRightAndDrawnOnce) {
+  TrainingSettings settings = SmallSettings();
+  settings.sampling = GetParam().first;
+  settings.clipping = GetParam().second;
+  settings.steps = 5;
+  settings.sigma = 0.5;
+  std::array<DrawLog, 3> logs;
+  (void)RunPartiesOver(
+      net::MakeLocalTransports(std::chrono::seconds(60)), LoggedPrss(kSeed, logs), [&](mpc::Context& party) {
+        const OwnRecords own = MakeRecords(settings, 10 + static_cast<std::uint64_t>(party.self()), 40);
+        return Train(party, settings, own,
+                     {.on_step = [](const StepReport&) {}, .on_record = [](const dp::TrainingRecord&) {}});
+      });
+  const std::array<std::vector<StreamDraw>, 3> draws{logs[0].Take(), logs[1].Take(), logs[2].Take()};
+  for (const auto& of_party : draws) EXPECT_GT(of_party.size(), 50U);
+  EXPECT_THAT(StreamViolations(kSeed, draws), testing::IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(SamplingAndClipping, TrainingStreamsTest,
+                         testing::Values(std::pair{Sampling::kOwnerPoisson, Clipping::kFactorised},
+                                         std::pair{Sampling::kPublic, Clipping::kFactorised},
+                                         std::pair{Sampling::kOwnerPoisson, Clipping::kPublished}));
+
+}  // namespace
+}  // namespace trefoil::ml
