@@ -7,6 +7,7 @@
 
 #include "net/local_transport.h"
 #include "tests/support/run_parties.h"
+#include "tests/support/stamp.h"
 
 namespace trefoil::testing_support {
 
@@ -15,6 +16,9 @@ struct Event {
   bool received = false;
   int peer = 0;
   net::Bytes payload;
+  net::Lane lane = 0;
+  std::uint64_t operation = CurrentOperation();
+  std::uint64_t stamp = NextStamp();
 };
 
 /// All of them, in the order of the party's program (of each of its branches).
@@ -36,12 +40,12 @@ class RecordingTransport final : public net::Transport {
 
  protected:
   void Write(int peer, net::Message message) override {
-    Record({.received = false, .peer = peer, .payload = message.payload});
+    Record({.received = false, .peer = peer, .payload = message.payload, .lane = message.lane});
     WriteThrough(*inner_, peer, std::move(message));
   }
   net::Message Read(int peer, net::Lane lane) override {
     net::Message message = ReadThrough(*inner_, peer, lane);
-    Record({.received = true, .peer = peer, .payload = message.payload});
+    Record({.received = true, .peer = peer, .payload = message.payload, .lane = message.lane});
     return message;
   }
 

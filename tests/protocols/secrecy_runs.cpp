@@ -1,0 +1,162 @@
+#include "secrecy_runs.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "tests/support/recording_transport.h"
+#include "tests/support/stream_rules.h"
+
+namespace trefoil::protocols {
+namespace {
+
+using mpc::Index;
+using mpc::Word;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+constexpr Index kSessionLanes = 64;
+constexpr std::size_t kTakenWhole = 128;
+
+/// Words received or drawn.
+struct Seen {
+  std::array<std::uint64_t, 3>
+      order{};  ///< by operation; of branches that are in none yet, by lane; then in time
+  std::string name;
+  bool received = false;
+  std::vector<Word> words;
+};
+
+std::vector<Word> ToWords(const net::Bytes& bytes) {
+  Require(bytes.size() % sizeof(Word) == 0, "ToWords: a message of whole words");
+  std::vector<Word> words(bytes.size() / sizeof(Word));
+  if (!words.empty()) std::memcpy(words.data(), bytes.data(), bytes.size());
+  return words;
+}
+
+std::vector<Seen> InOrder(Transcript& transcript, const std::vector<StreamDraw>& draws) {
+  std::vector<Seen> seen;
+  for (Event& event : transcript) {
+    const net::Bytes payload = std::move(event.payload);
+    if (!event.received || payload.empty()) continue;
+    seen.push_back({.order = {event.operation, event.lane, event.stamp},
+                    .name = "from party " + std::to_string(event.peer),
+                    .received = true,
+                    .words = ToWords(payload)});
+  }
+  for (const StreamDraw& draw : draws) {
+    if (draw.bytes == 0) continue;
+    seen.push_back({.order = {draw.operation(), 0, draw.stamp},
+                    .name = "own stream " + std::to_string(static_cast<int>(draw.purpose())),
+                    .received = false,
+                    .words = WordsOf(draw)});
+  }
+  std::sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.order < b.order; });
+  for (std::size_t k = 0; k < seen.size(); ++k)
+    seen[k].name = std::to_string(k).append(" ").append(seen[k].name);
+  return seen;
+}
+
+Sight OfLanes(Seen seen, std::size_t lanes) {
+  const bool bits = seen.words.size() % lanes != 0;
+  const std::size_t samples = bits ? lanes / 64 : lanes;
+  Require(seen.words.size() % samples == 0, "ViewsOfLanes: whole columns");
+  return {.name = std::move(seen.name),
+          .received = seen.received,
+          .bits = bits,
+          .samples = samples,
+          .words = std::move(seen.words)};
+}
+
+/// A session's keys: component j's is the same at both its holders.
+mpc::Prss SessionPrss(Seed seed, int session, int self) {
+  const auto key = [&](int component) {
+    SecretKey out = InsecureKey(seed, component);
+    for (std::size_t i = 0; i < 4; ++i) out.bytes()[i] = static_cast<std::uint8_t>(session >> (8 * i));
+    return out;
+  };
+  return {self, key(self), key(self + 1)};
+}
+
+/// Adds a session's words to the columns of the sights, which are made in the first session.
+class Columns {
+ public:
+  explicit Columns(int sessions) : sessions_(static_cast<std::size_t>(sessions)) {}
+
+  void Add(const std::vector<Seen>& seen) {
+    if (session_ == 0) {
+      for (const Seen& sight : seen) Begin(sight);
+    }
+    Require(seen.size() == view_.size(), "ViewsOfSessions: every session looks alike");
+    for (std::size_t at = 0; at < seen.size(); ++at) {
+      const std::vector<Word> taken = Taken(seen[at].words);
+      Require(taken.size() == view_[at].columns(), "ViewsOfSessions: every session looks alike");
+      for (std::size_t k = 0; k < taken.size(); ++k) view_[at].words[k * sessions_ + session_] = taken[k];
+    }
+    ++session_;
+  }
+
+  View Take() { return std::move(view_); }
+
+ private:
+  static std::vector<Word> Taken(const std::vector<Word>& words) {
+    if (words.size() <= kTakenWhole || words.size() % kSessionLanes != 0) return words;
+    std::vector<Word> taken;
+    for (std::size_t k = 0; k < words.size(); k += kSessionLanes) {
+      taken.push_back(words[k]);
+      taken.push_back(words[k + 1]);
+    }
+    return taken;
+  }
+
+  void Begin(const Seen& sight) {
+    view_.push_back({.name = sight.name,
+                     .received = sight.received,
+                     .bits = sight.words.size() % kSessionLanes != 0,
+                     .samples = sessions_,
+                     .words = std::vector<Word>(Taken(sight.words).size() * sessions_)});
+  }
+
+  std::size_t sessions_;
+  std::size_t session_ = 0;
+  View view_;
+};
+
+}  // namespace
+
+std::array<View, 3> ViewsOfLanes(const ProtocolCase& protocol, Seed seed, Index lanes, Word secret) {
+  Require(lanes % 64 == 0, "ViewsOfLanes: a multiple of 64 lanes");
+  std::array<Transcript, 3> transcripts;
+  std::array<DrawLog, 3> logs;
+  (void)RunPartiesOver(MakeRecordingTransports(transcripts), LoggedPrss(seed, logs),
+                       [&](mpc::Context& party) {
+                         (void)protocol.run(party, lanes, secret);
+                         return true;
+                       });
+  std::array<View, 3> views;
+  for (std::size_t self = 0; self < views.size(); ++self) {
+    for (Seen& seen : InOrder(transcripts[self], logs[self].Take()))
+      views[self].push_back(OfLanes(std::move(seen), static_cast<std::size_t>(lanes)));
+  }
+  return views;
+}
+
+std::array<View, 3> ViewsOfSessions(const ProtocolCase& protocol, Seed seed, int sessions, Word secret) {
+  std::array<Transcript, 3> transcripts;
+  // Threads, links and pool stay; keys and all counters of a context are new in every session.
+  return RunPartiesOver(MakeRecordingTransports(transcripts), seed, [&](mpc::Context& party) {
+    Transcript& transcript = transcripts[static_cast<std::size_t>(party.self())];
+    Columns columns(sessions);
+    for (int session = 0; session < sessions; ++session) {
+      DrawLog log;
+      const ScopedDrawLog logging(log);
+      transcript.clear();
+      CurrentOperation() = 0;
+      mpc::Context context(party.transport(), SessionPrss(seed, session, party.self()), party.pool());
+      (void)protocol.run(context, kSessionLanes, secret);
+      columns.Add(InOrder(transcript, log.Take()));
+    }
+    return columns.Take();
+  });
+}
+
+}  // namespace trefoil::protocols
