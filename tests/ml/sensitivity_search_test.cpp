@@ -21,6 +21,7 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 using protocols::Form;
+using protocols::Rounding;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
 struct Case {
@@ -31,6 +32,7 @@ struct Case {
   int fraction_bits = 16;
   double clip = 0.5;
   double row_norm = 1;
+  Rounding truncation = Rounding::kStochastic;
 };
 
 std::string NameOf(const Case& c) {
@@ -41,6 +43,7 @@ std::string NameOf(const Case& c) {
   if (c.clipping == Clipping::kExamples) name << "_examples";
   name << "_f" << c.fraction_bits << "_clip" << std::lround(100 * c.clip) << "_row"
        << std::lround(100 * c.row_norm);
+  if (c.truncation == Rounding::kExact) name << "_exact";
   return name.str();
 }
 
@@ -55,6 +58,7 @@ TrainingSettings SettingsOf(const Case& c) {
   settings.fraction_bits = c.fraction_bits;
   settings.clip = c.clip;
   settings.row_norm = c.row_norm;
+  settings.truncation = c.truncation;
   if (c.loss == Loss::kSquared) settings.logit_bound = 2;
   return settings;
 }
@@ -90,6 +94,10 @@ std::vector<Case> AllCases() {
   cases.push_back({.classes = 10, .clipping = Clipping::kExamples, .fraction_bits = 20, .row_norm = 0.5});
   cases.push_back({.classes = 3, .clipping = Clipping::kPublished, .fraction_bits = 12});
   cases.push_back({.classes = 3, .clipping = Clipping::kPublished, .fraction_bits = 20, .clip = 8});
+  for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared}) {
+    cases.push_back({.loss = loss, .classes = 3, .truncation = Rounding::kExact});
+  }
+  cases.push_back({.clipping = Clipping::kPublished, .truncation = Rounding::kExact});
   return cases;
 }
 
