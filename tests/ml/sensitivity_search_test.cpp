@@ -71,7 +71,7 @@ double Share(const StepPlan& plan, const dp::Uint256& squared_norm) {
 }
 
 /// Every combination of loss, one or several columns, and clipping at 16 bits; then other scales, clips and
-/// row norms.
+/// row norms, and exact truncation.
 std::vector<Case> AllCases() {
   std::vector<Case> cases;
   for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared}) {
@@ -94,10 +94,13 @@ std::vector<Case> AllCases() {
   cases.push_back({.classes = 10, .clipping = Clipping::kExamples, .fraction_bits = 20, .row_norm = 0.5});
   cases.push_back({.classes = 3, .clipping = Clipping::kPublished, .fraction_bits = 12});
   cases.push_back({.classes = 3, .clipping = Clipping::kPublished, .fraction_bits = 20, .clip = 8});
+  constexpr Rounding kExact = Rounding::kExact;
   for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared}) {
-    cases.push_back({.loss = loss, .classes = 3, .truncation = Rounding::kExact});
+    cases.push_back({.loss = loss, .classes = 3, .form = Form::kBulk, .truncation = kExact});
+    cases.push_back({.loss = loss, .classes = 3, .form = Form::kLatency, .truncation = kExact});
+    cases.push_back({.loss = loss, .classes = 3, .clipping = Clipping::kPublished, .truncation = kExact});
+    cases.push_back({.loss = loss, .classes = 3, .clipping = Clipping::kExamples, .truncation = kExact});
   }
-  cases.push_back({.clipping = Clipping::kPublished, .truncation = Rounding::kExact});
   return cases;
 }
 
