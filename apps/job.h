@@ -29,6 +29,7 @@ struct TrainingSpec {
   std::string clipping = "factorised";
   double logit_bound = 64.0;
   std::string truncation = "stochastic";  ///< or "exact"
+  std::string comparison = "auto";        ///< or the form: "bulk", "latency"
   std::int64_t checkpoint_every = 0;      ///< 0: no checkpoints
 };
 

@@ -66,6 +66,7 @@ Json ToJson(const TrainingSpec& training) {
           {"clipping", training.clipping},
           {"logit_bound", training.logit_bound},
           {"truncation", training.truncation},
+          {"comparison", training.comparison},
           {"checkpoint_every", training.checkpoint_every}};
 }
 

@@ -46,6 +46,7 @@ const Names& KnownKeys() {
                           "training.clipping",
                           "training.logit_bound",
                           "training.truncation",
+                          "training.comparison",
                           "training.checkpoint_every",
                           "privacy.epsilon",
                           "privacy.sigma",
@@ -163,6 +164,7 @@ TrainingSpec ReadTraining(const Section& section) {
       ReadOption(section, "clipping", {"factorised", "published", "examples"}, {}, "factorised");
   training.logit_bound = section.Number("logit_bound", kPositive, 64.0);
   training.truncation = section.Choice("truncation", {"stochastic", "exact"}, "stochastic");
+  training.comparison = section.Choice("comparison", {"auto", "bulk", "latency"}, "auto");
   training.checkpoint_every = section.Whole("checkpoint_every", {0, 10'000'000}, 0);
   return training;
 }

@@ -33,6 +33,10 @@ ml::TrainingSettings SettingsOf(const Job& job) {
   settings.logit_bound = job.training.logit_bound;
   settings.truncation =
       job.training.truncation == "exact" ? protocols::Rounding::kExact : protocols::Rounding::kStochastic;
+  if (job.training.comparison != "auto") {
+    settings.comparison =
+        job.training.comparison == "latency" ? protocols::Form::kLatency : protocols::Form::kBulk;
+  }
   settings.sampling = job.privacy.sampling == "public" ? ml::Sampling::kPublic : ml::Sampling::kOwnerPoisson;
   settings.clip = job.privacy.clip;
   settings.sigma = job.privacy.sigma;

@@ -80,6 +80,7 @@ StepPlan FasterPlan(const TrainingSettings& settings, Index batch_rows, const pr
         plan.clip.form, batch_rows, static_cast<std::int64_t>(pieces.thresholds.size()), pieces.width);
     return protocols::ExpectedSeconds(DpSgdStepCost(plan, batch_rows), compute, link);
   };
+  if (settings.comparison) return MakeStepPlan(settings, *settings.comparison);
   StepPlan bulk = MakeStepPlan(settings, protocols::Form::kBulk);
   if (settings.clipping != Clipping::kFactorised) return bulk;
   StepPlan latency = MakeStepPlan(settings, protocols::Form::kLatency);

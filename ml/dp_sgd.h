@@ -42,8 +42,8 @@ struct Batch {
                                         const mpc::FixedShare& weights, const mpc::RingMatrix& own_noise);
 [[nodiscard]] mpc::Cost DpSgdStepCost(const StepPlan& plan, mpc::Index batch_rows);
 
-/// The plan whose form of comparison is expected to be faster on the link (docs/performance.md has the
-/// model).
+/// The plan in the form of comparison that the settings ask for, or else in the one that is expected to be
+/// faster on the link (docs/performance.md has the model).
 [[nodiscard]] StepPlan FasterPlan(const TrainingSettings& settings, mpc::Index batch_rows,
                                   const protocols::Link& link);
 

@@ -9,6 +9,7 @@
 
 #include "dp/record.h"
 #include "mpc/context.h"
+#include "protocols/form.h"
 #include "protocols/rounding.h"
 
 namespace trefoil::ml {
@@ -34,6 +35,7 @@ struct TrainingSettings {
   Clipping clipping = Clipping::kFactorised;
   double logit_bound = 64;
   protocols::Rounding truncation = protocols::Rounding::kStochastic;  ///< of every truncation
+  std::optional<protocols::Form> comparison;  ///< of clip factors; empty: the faster on the measured links
   Sampling sampling = Sampling::kOwnerPoisson;
   double clip = 1.0;  ///< C
   std::optional<double>

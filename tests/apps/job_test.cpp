@@ -224,6 +224,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"truncation", "training.truncation=exactly", "",
              "--set training.truncation=exactly: training.truncation: found \"exactly\", expected one of "
              "\"stochastic\", \"exact\"; did you mean exact?"},
+        Case{"comparison", "training.comparison=fast", "",
+             "--set training.comparison=fast: training.comparison: found \"fast\", expected one of \"auto\", "
+             "\"bulk\", \"latency\""},
         Case{"clipping", "training.clipping=publish", "",
              "--set training.clipping=publish: training.clipping: found \"publish\", expected one of "
              "\"factorised\", \"published\", \"examples\"; did you mean published?"},
@@ -317,10 +320,10 @@ TEST(JobHash, IsShaOfCompactJsonWithSortedKeys) {
       R"({"data":{"classes":10,"features":784,"format":"idx","name":"mnist","rows":[20000,20000,20000],"scale":255.0},)"
       R"("features":{"method":"none","row_norm":1.0},"fraction_bits":16,"model":{"hidden":[],"loss":"one-vs-rest"},)"
       R"("name":"mnist","privacy":{"accountant":"rdp","against":"insider","clip":0.5,"delta":1e-05,"epsilon":3.0,)"
-      R"("sampling":"owner-poisson"},"release":{"to":[0,1,2]},"training":{"checkpoint_every":0,"clipping":"factorised",)"
+      R"("sampling":"owner-poisson"},"release":{"to":[0,1,2]},"training":{"checkpoint_every":0,"clipping":"factorised","comparison":"auto",)"
       R"("expected_batch":2048.0,"learning_rate":150.0,"logit_bound":64.0,"max_batch_per_owner":900,"steps":439,)"
       R"("truncation":"stochastic"},"type":"dpsgd","version":1})");
-  EXPECT_EQ(JobHash(job), "9297b6a973726eaecdd96d929cf844775028d1b6ea45b71d151d53bbfe67d2f0");
+  EXPECT_EQ(JobHash(job), "f9cdc4ec502d3ff4ab08d061285f02431cfc6eb8a3fe28ebc818387464bc2b34");
 }
 
 class RoundTripTest : public testing::TestWithParam<const char*> {};

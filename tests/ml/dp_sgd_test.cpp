@@ -231,6 +231,18 @@ TEST_P(ExactStepTest, CostsTheSameRoundsAndOnlineBytesAsAStochasticOne) {
 
 INSTANTIATE_TEST_SUITE_P(Forms, ExactStepTest, testing::Values(Form::kBulk, Form::kLatency));
 
+TEST(FasterPlan, ChoosesByTheLinkUnlessTheSettingsSay) {
+  TrainingSettings settings = SmallSettings();
+  const protocols::Link slow{.message_seconds = 0.02, .bytes_per_second = 1e7};
+  const protocols::Link fast{.message_seconds = 1e-7, .bytes_per_second = 1e6};
+  EXPECT_EQ(FasterPlan(settings, 64, slow).clip.form, Form::kLatency);
+  EXPECT_EQ(FasterPlan(settings, 64, fast).clip.form, Form::kBulk);
+  settings.comparison = Form::kBulk;
+  EXPECT_EQ(FasterPlan(settings, 64, slow).clip.form, Form::kBulk);
+  settings.comparison = Form::kLatency;
+  EXPECT_EQ(FasterPlan(settings, 64, fast).clip.form, Form::kLatency);
+}
+
 TEST(AddNoise, SumsTheThreePartiesSamplesOnTheLattice) {
   const Outcome outcome = RunOn(
       Seed{6}, [](mpc::Context& party) { return InsecureDeal(party, RingMatrix::Constant(2, 2, 1000)); },
