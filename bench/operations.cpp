@@ -19,6 +19,7 @@
 #include "protocols/reciprocal.h"
 #include "protocols/relu.h"
 #include "protocols/sigmoid.h"
+#include "protocols/softmax.h"
 #include "protocols/threshold_comparison.h"
 #include "protocols/truncate.h"
 
@@ -196,6 +197,19 @@ Prepared PrepareRelu(Context& party, const Point& point) {
       protocols::ComparisonSeconds(form, point.count, 1, 64));
 }
 
+/// Of rows of ten, with their maximum.
+template <Form form>
+Prepared PrepareSoftmax(Context& party, const Point& point) {
+  const protocols::SoftmaxTable table = protocols::MakeSoftmaxTable({.classes = kClasses, .form = form});
+  const auto thresholds = static_cast<std::int64_t>(table.exponential.pieces.thresholds.size());
+  return OnOne(
+      party, RandomShare(party, point.count, kClasses, 20), protocols::SoftmaxCost(table, point.count),
+      [table](Context& p, const ArithShare& x) {
+        return protocols::Softmax(p, table, FixedShare(x, kFractionBits));
+      },
+      protocols::ComparisonSeconds(form, point.count * kClasses, thresholds + 1, 64));
+}
+
 /// Of rows of ten.
 template <Form form>
 Prepared PrepareMaximum(Context& party, const Point& point) {
@@ -233,6 +247,8 @@ const std::vector<Operation>& AllOperations() {
       {"relu", "latency", false, PrepareRelu<Form::kLatency>},
       {"maximum", "bulk", false, PrepareMaximum<Form::kBulk>},
       {"maximum", "latency", false, PrepareMaximum<Form::kLatency>},
+      {"softmax", "bulk", false, PrepareSoftmax<Form::kBulk>},
+      {"softmax", "latency", false, PrepareSoftmax<Form::kLatency>},
       {"dpsgd_step", "bulk", true, PrepareStep<Form::kBulk>},
       {"dpsgd_step", "latency", true, PrepareStep<Form::kLatency>},
       {"dpsgd_step_exact", "bulk", true, PrepareStep<Form::kBulk, Rounding::kExact>},

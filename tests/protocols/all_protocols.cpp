@@ -19,6 +19,7 @@
 #include "protocols/relu.h"
 #include "protocols/reveal.h"
 #include "protocols/sigmoid.h"
+#include "protocols/softmax.h"
 #include "protocols/threshold_comparison.h"
 #include "protocols/truncate.h"
 
@@ -198,6 +199,11 @@ std::vector<ProtocolCase> MakeFunctions() {
        [](Context& party, Index n, Word x) {
          return Of(Reciprocal(party, FixedShare(Trivial(party, x, n), kScale), {-4, 12}));
        }},
+      {"Softmax",
+       [](Context& party, Index n, Word x) {
+         return Of(
+             Softmax(party, MakeSoftmaxTable({.classes = 3}), FixedShare(Trivial(party, x, n, 3), kScale)));
+       }},
       {"ClipFactor",
        [](Context& party, Index n, Word x) {
          return Of(ClipFactor(party, MakeClipTable(0.5, 8, 40), Trivial(party, x, n)));
@@ -232,6 +238,12 @@ std::vector<ProtocolCase> MakeLatencyForms() {
       {"ReciprocalLatency",
        [](Context& party, Index n, Word x) {
          return Of(Reciprocal(party, FixedShare(Trivial(party, x, n), kScale), {-4, 12}, Form::kLatency));
+       }},
+      {"SoftmaxLatency",
+       [](Context& party, Index n, Word x) {
+         const SoftmaxTable table =
+             MakeSoftmaxTable({.classes = 2, .logit_bound = 4.0, .width = 30, .form = Form::kLatency});
+         return Of(Softmax(party, table, FixedShare(Trivial(party, x, n, 2), kScale)));
        }},
       {"ClipFactorLatency",
        [](Context& party, Index n, Word x) {
