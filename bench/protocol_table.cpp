@@ -19,6 +19,7 @@
 #include "protocols/relu.h"
 #include "protocols/reveal.h"
 #include "protocols/sigmoid.h"
+#include "protocols/softmax.h"
 #include "protocols/threshold_comparison.h"
 #include "protocols/truncate.h"
 
@@ -159,6 +160,9 @@ std::vector<Line> Functions() {
   const auto& long_series = protocols::SigmoidSeriesFor(64);
   const auto exponential = protocols::MakeExponentialTable({});
   constexpr protocols::ReciprocalRange kRange{.lowest_log2 = -8, .highest_log2 = 16};
+  const auto softmax = protocols::MakeSoftmaxTable({.classes = kClasses});
+  const auto bounded_softmax = protocols::MakeSoftmaxTable({.classes = kClasses, .logit_bound = 8.0});
+  const auto latency_softmax = protocols::MakeSoftmaxTable({.classes = kClasses, .form = Form::kLatency});
   const auto bulk_clip = protocols::MakeClipTable(0.5, 20.2, 48, Form::kBulk);
   const auto latency_clip = protocols::MakeClipTable(0.5, 20.2, 48, Form::kLatency);
   return {
@@ -179,6 +183,12 @@ std::vector<Line> Functions() {
        protocols::ReciprocalCost(n, kFractionBits, kRange), "1 unit and 1e−8", kSection, kSeesParts},
       {"the same, latency", "element", n, protocols::ReciprocalCost(n, kFractionBits, kRange, Form::kLatency),
        "the same", kSection, kSeesParts},
+      {"softmax with a maximum, bulk (`Softmax`)", "row of 10", n, protocols::SoftmaxCost(softmax, n),
+       "under 7 units; rows within √2 and 4 units of a label", kSection, kSeesParts},
+      {"the same, latency", "row of 10", n, protocols::SoftmaxCost(latency_softmax, n), "the same", kSection,
+       kSeesParts},
+      {"softmax of logits within ±8, bulk", "row of 10", n, protocols::SoftmaxCost(bounded_softmax, n),
+       "under 3 units; rows within √2 and 4 units of a label", kSection, kSeesParts},
       {"sigmoid within ±8 (`Sigmoid`)", "element", n, protocols::SigmoidCost(n, kFractionBits, short_series),
        "0.005", kSection, kSeesOpening},
       {"sigmoid within ±64", "element", n, protocols::SigmoidCost(n, kFractionBits, long_series), "0.005",

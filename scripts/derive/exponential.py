@@ -130,3 +130,7 @@ def text():
                                    initial_indent=" " * 6, subsequent_indent=" " * 22)
         lines.append(" }},")
     return "\n".join(lines) + "\n"
+
+
+def derive(report):
+    report.generated(TARGET, text())

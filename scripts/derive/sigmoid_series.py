@@ -1,17 +1,23 @@
-#!/usr/bin/env python3
 """Derives protocols/sigmoid_series.inc: trigonometric series for the sigmoid.
 
 For period P (a power of two) and K terms it fits
     1/(1 + exp(-x)) - 1/2  ~  sum_{k = 1, 3, ..., 2K - 1} b_k sin(2 pi k x / P)   on |x| <= P/4
 with the least maximum error (Lawson's reweighted least squares). Odd k only: the series is mirrored at +-P/4. The
-coefficients are rounded to integers at scale 2^28, and what is printed beside them is computed from those integers:
+coefficients are rounded to integers at scale 2^28. The fit is in floating point and need not be the best; what is proved
+is proved of the integers, those in the file when checking:
     error   bound on |series - sigmoid| on |x| <= P/4,
     excess  bound on how far the series leaves [0, 1] anywhere,
-both from a grid of step P/2^16 plus half a step times a bound on the derivative.
-
-usage: sigmoid_series.py > protocols/sigmoid_series.inc
+both from a grid of step P/2^16, in integers with every rounding accounted for, plus half a step times a bound on the
+derivative. The sines of the grid are powers of one rotation, the exponentials powers of one factor.
 """
+
 import math
+import re
+from fractions import Fraction
+
+import bounds
+
+TARGET = "protocols/sigmoid_series.inc"
 
 SCALE_BITS = 28
 CASES = [(32, 4), (64, 8), (128, 16), (256, 31)]
@@ -67,28 +73,83 @@ def fit(period, terms):
     return [round(b * 2**SCALE_BITS) for b in best]
 
 
-def bounds(period, integers):
-    coefficients = [b / 2**SCALE_BITS for b in integers]
-    slope = sum(abs(b) * 2 * math.pi * (2 * k + 1) / period for k, b in enumerate(coefficients))
-    step = period / 2**16
-    error = excess = 0.0
+def sines(turn_parts):
+    """sin(2 pi j / turn_parts) for a quarter turn, as integers at scale 2^BITS, each off by less than 2^(BITS - 100).
+
+    cos and sin of the step by Taylor's series; then repeated rotation, which adds less than four units a step.
+    """
+    low, _ = bounds.pi_bounds()
+    angle = 2 * low / turn_parts
+    step = [Fraction(0), Fraction(0)]
+    for n in range(24):
+        step[n % 2] += (-1) ** (n // 2) * angle**n / math.factorial(n)
+    cos_step, sin_step = (int(value * bounds.ONE) for value in step)
+    cos, sin, out = bounds.ONE, 0, []
+    for _ in range(turn_parts // 4 + 1):
+        out.append(sin)
+        cos, sin = (cos * cos_step - sin * sin_step) >> bounds.BITS, (sin * cos_step + cos * sin_step) >> bounds.BITS
+    return out
+
+
+def sine_of(quarter, index):
+    """By the symmetries of the sine; index in parts of a turn."""
+    parts = len(quarter) - 1
+    turn, rest = divmod(index % (4 * parts), parts)
+    value = quarter[rest] if turn % 2 == 0 else quarter[parts - rest]
+    return value if turn < 2 else -value
+
+
+def logistic(step, count):
+    """1 / (1 + e^-(j step)), each off by less than 2^-100 of one."""
+    factor = int(bounds.exp_bounds(-step)[0] * bounds.ONE)
+    power, out = bounds.ONE, []
+    for _ in range(count):
+        out.append((bounds.ONE << bounds.BITS) // (bounds.ONE + power))
+        power = power * factor >> bounds.BITS
+    return out
+
+
+def proved(period, integers, quarter):
+    """(error, excess), rounded up to 10^-6."""
+    step = Fraction(period, 2**16)
+    slack = Fraction(1, 2**60)  # of the grid's values: far more than they are off by
+    half = 1 << (bounds.BITS + SCALE_BITS - 1)
+    truth = logistic(step, 2**14 + 1)
+    error = excess = 0
     for j in range(2**14 + 1):
-        x = j * step
-        value = 0.5 + sum(b * math.sin(2 * math.pi * (2 * k + 1) * x / period) for k, b in enumerate(coefficients))
-        error = max(error, abs(value - sigmoid(x)))
-        excess = max(excess, value - 1, -value)
-    return error + step / 2 * (slope + 0.25), excess + step / 2 * slope
+        value = half + sum(b * sine_of(quarter, (2 * k + 1) * j) for k, b in enumerate(integers))
+        error = max(error, abs(value - (truth[j] << SCALE_BITS)))
+        excess = max(excess, value - 2 * half, -value)
+    scale = 1 << (bounds.BITS + SCALE_BITS)
+    frequency = 2 * bounds.pi_bounds()[1] / period
+    slope = sum(abs(b) * frequency * (2 * k + 1) for k, b in enumerate(integers)) / 2**SCALE_BITS
+    top = [Fraction(error, scale) + step / 2 * (slope + Fraction(1, 4)), Fraction(excess, scale) + step / 2 * slope]
+    return [Fraction(math.ceil((value + slack) * 10**6), 10**6) for value in top]
 
 
-def main():
-    print("// Made by scripts/derive/sigmoid_series.py; see there for what the numbers mean.")
-    for period, terms in CASES:
-        integers = fit(period, terms)
-        error, excess = bounds(period, integers)
-        print(f"{{.log2_period = {period.bit_length() - 1},")
-        print(f" .error = {math.ceil(error * 1e6) / 1e6},")
-        print(f" .excess = {math.ceil(excess * 1e6) / 1e6},")
-        print(" .coefficients = {" + ",\n                  ".join(", ".join(map(str, integers[i:i + 8])) for i in range(0, terms, 8)) + "}},")
+def text_of(entries):
+    lines = ["// Made by scripts/derive/derive.py; scripts/derive/sigmoid_series.py says what the numbers mean."]
+    for (period, terms), integers, (error, excess) in entries:
+        rows = [", ".join(map(str, integers[i:i + 8])) for i in range(0, terms, 8)]
+        lines += [f"{{.log2_period = {period.bit_length() - 1},", f" .error = {float(error)},",
+                  f" .excess = {float(excess)},", " .coefficients = {" + ",\n                  ".join(rows) + "}},"]
+    return "\n".join(lines) + "\n"
 
 
-main()
+def checked_in(project):
+    """The integers of the file."""
+    text = (project / TARGET).read_text()
+    return [list(map(int, re.findall(r"-?\d+", found))) for found in re.findall(r"coefficients = \{([^}]*)\}", text)]
+
+
+def derive(report):
+    quarter = sines(2**16)
+    series = [fit(*case) for case in CASES] if report.writing else checked_in(report.project)
+    entries = []
+    for case, integers in zip(CASES, series):
+        error, excess = proved(case[0], integers, quarter)
+        entries.append((case, integers, (error, excess)))
+        report.bound(f"sigmoid, period {case[0]}, {case[1]} terms: error", error, Fraction(5, 1000))
+        report.stated("docs/protocols.md",
+                      f"| {case[0]} | {case[1]} | ±{case[0] // 4} | {float(error):.6f} | {float(excess):.6f} |")
+    report.generated(TARGET, text_of(entries))
