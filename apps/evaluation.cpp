@@ -1,6 +1,9 @@
 #include "apps/evaluation.h"
 
-#include "base/error.h"
+#include <algorithm>
+#include <thread>
+
+#include "base/thread_pool.h"
 #include "data/rows.h"
 
 namespace trefoil::apps {
@@ -36,9 +39,16 @@ Evaluation Evaluate(const ml::LinearModel& model, const data::Table& table, int 
   return evaluation;
 }
 
-data::Table LoadRecords(const Job& job, const data::DataFiles& files, std::optional<std::int64_t> capacity) {
-  auto table = data::Load(job.data, files, capacity);
-  data::ScaleRowsTo(table.x, job.features.row_norm);
+data::Table LoadRecords(const Job& job, const data::DataFiles& files, const LoadOptions& options) {
+  const auto& features = job.features;
+  auto table = data::Load(job.data, files, options.capacity);
+  if (features.extraction.method == data::FeatureMethod::kNone) {
+    data::ScaleRowsTo(table.x, features.row_norm);
+    return table;
+  }
+  ThreadPool pool(options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
+  data::Extract(features.extraction, table, pool);
+  data::NormaliseRowsTo(table.x, features.row_norm);
   return table;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "apps/job.h"
@@ -33,9 +34,16 @@ struct Evaluation {
 /// Compares predictions with the labels. `table` has been prepared as for training (LoadRecords).
 [[nodiscard]] Evaluation Evaluate(const ml::LinearModel& model, const data::Table& table, int classes);
 
-/// Reads a data set as the job declares it, rows scaled down to the job's row_norm; at most `capacity` rows
-/// where given. Throws DataError as data::Load.
+/// How LoadRecords does its work; changes nothing in what it returns.
+struct LoadOptions {
+  std::optional<std::int64_t> capacity{};  ///< more rows are an error
+  std::size_t threads = 0;                 ///< for extracting features; 0: all cores
+};
+
+/// Reads a data set as the job declares it and makes its features: with method "none" rows are scaled down to
+/// the job's row_norm where they are longer, extracted ones are scaled to it in any case (but for zeros).
+/// Throws DataError as data::Load.
 [[nodiscard]] data::Table LoadRecords(const Job& job, const data::DataFiles& files,
-                                      std::optional<std::int64_t> capacity = {});
+                                      const LoadOptions& options = {});
 
 }  // namespace trefoil::apps

@@ -8,13 +8,14 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "data/features.h"
 #include "data/spec.h"
 
 namespace trefoil::apps {
 
 struct FeatureSpec {
-  std::string method = "none";
-  double row_norm = 1.0;  ///< public bound on the norm of a row, bias excluded
+  data::FeatureSpec extraction;  ///< what each party does to its own records before it shares them
+  double row_norm = 1.0;         ///< public bound on the norm of a row, bias excluded
 };
 
 struct ModelSpec {
@@ -75,6 +76,9 @@ struct Job {
 
 /// The job that JobJson wrote; `source` names it in errors. Throws ConfigError as ReadJob.
 [[nodiscard]] Job ParseJobJson(const std::string& json, const std::string& source);
+
+/// Columns of the matrix that is trained on, bias excluded: data.features, or what [features] makes of them.
+[[nodiscard]] std::int64_t TrainedFeatures(const Job& job);
 
 /// The job as compact JSON, keys sorted, all defaults filled in, without [local]: what the parties compare
 /// and hash.

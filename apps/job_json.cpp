@@ -3,6 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "apps/feature_reader.h"
 #include "apps/hex.h"
 #include "apps/job_reader.h"
 #include "base/error.h"
@@ -87,7 +88,7 @@ Json ToJson(const Job& job) {
           {"name", job.name},
           {"fraction_bits", job.fraction_bits},
           {"data", ToJson(job.data)},
-          {"features", {{"method", job.features.method}, {"row_norm", job.features.row_norm}}},
+          {"features", FeaturesJson(job.features)},
           {"model", {{"loss", job.model.loss}, {"hidden", Json::array()}}},
           {"training", ToJson(job.training)},
           {"privacy", ToJson(job.privacy)},
@@ -129,6 +130,10 @@ toml::array ToTomlArray(const Json& elements, int depth) {
 }
 
 }  // namespace
+
+std::int64_t TrainedFeatures(const Job& job) {
+  return data::ExtractedColumns(job.features.extraction, job.data.features);
+}
 
 std::string JobJson(const Job& job) { return ToJson(job).dump(); }
 

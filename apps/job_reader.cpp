@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "apps/feature_reader.h"
 #include "base/error.h"
 
 namespace trefoil::apps {
@@ -14,7 +15,7 @@ using Names = std::vector<std::string>;
 constexpr Interval kPositive{.above = 0.0, .below = {}};
 constexpr Interval kAnyNumber{};
 
-const Names& KnownKeys() {
+const Names& KeysBesideFeatures() {
   static const Names keys{"version",
                           "type",
                           "name",
@@ -35,8 +36,6 @@ const Names& KnownKeys() {
                           "data.label.column",
                           "data.label.values",
                           "data.label.aliases.*",
-                          "features.method",
-                          "features.row_norm",
                           "model.loss",
                           "model.hidden",
                           "training.steps",
@@ -57,6 +56,15 @@ const Names& KnownKeys() {
                           "privacy.sampling",
                           "release.to",
                           "local.split"};
+  return keys;
+}
+
+const Names& KnownKeys() {
+  static const Names keys = [] {
+    auto all = KeysBesideFeatures();
+    all.insert(all.end(), FeatureKeys().begin(), FeatureKeys().end());
+    return all;
+  }();
   return keys;
 }
 
@@ -142,11 +150,6 @@ data::DataSpec ReadData(const Section& section) {
   return spec;
 }
 
-FeatureSpec ReadFeatures(const Section& section) {
-  return {.method = ReadOption(section, "method", {"none"}, {"hog", "scatter", "hash-text", "onnx"}, "none"),
-          .row_norm = section.Number("row_norm", kPositive, 1.0)};
-}
-
 ModelSpec ReadModel(const Section& section) {
   const auto hidden =
       section.Wholes("hidden", {1, 100'000}, "an array of layer sizes", std::vector<std::int64_t>{});
@@ -222,7 +225,8 @@ Job ReadJobTables(const toml::table& root, const std::string& file) {
   job.name = document.Name("name");
   job.fraction_bits = static_cast<int>(document.Whole("fraction_bits", {8, 24}, 16));
   job.data = ReadData(document.Table("data"));
-  job.features = ReadFeatures(document.Table("features"));
+  job.features = ReadFeatures(document.Table("features"), job.data);
+  job.data.image = job.features.extraction.image;
   job.model = ReadModel(document.Table("model"));
   job.training = ReadTraining(document.Table("training"));
   job.privacy = ReadPrivacy(document.Table("privacy"));

@@ -49,7 +49,7 @@ void SaveModel(const std::filesystem::path& file, const ml::LinearModel& model, 
 ModelFile LoadModel(const std::filesystem::path& file) {
   const auto text = data::NpyToText(data::ReadNpz(file, "job"), file);
   ModelFile loaded{.model = {}, .job = ParseJobJson(text, file.string())};
-  const auto rows = static_cast<std::size_t>(loaded.job.data.features);
+  const auto rows = static_cast<std::size_t>(TrainedFeatures(loaded.job));
   const auto columns = ColumnsOf(loaded.job);
   const auto weights = ReadArray(file, "weights", {rows, columns});
   const auto bias = ReadArray(file, "bias", {columns});

@@ -66,12 +66,13 @@ void Say(Run& run, const std::string& line) {
   run.display.Say(line);
 }
 
-ml::OwnRecords LoadOwnRecords(const Run& run, const std::string& party_file) {
+ml::OwnRecords LoadOwnRecords(const Run& run, const std::string& party_file, std::size_t threads) {
   if (run.party.data.x.empty() && run.party.data.file.empty()) {
     throw ConfigError(party_file + ": missing [data], expected x and y, or file");
   }
-  auto table =
-      LoadRecords(run.job, run.party.data, run.settings.rows[static_cast<std::size_t>(run.party.id)]);
+  auto table = LoadRecords(
+      run.job, run.party.data,
+      {.capacity = run.settings.rows[static_cast<std::size_t>(run.party.id)], .threads = threads});
   return {.x = std::move(table.x), .y = std::move(table.y)};
 }
 
@@ -187,7 +188,7 @@ int RunParty(const RunOptions& options) {
   if (run.folder.empty()) run.folder = DefaultRunDirectory(run.job.name);
   CheckRunDirectory(run.folder);
   auto config = MeshConfigOf(run.party, JobJson(run.job));
-  const auto own = LoadOwnRecords(run, options.config);
+  const auto own = LoadOwnRecords(run, options.config, options.threads);
   Announce(run, plan);
   std::unique_ptr<net::MeshTransport> mesh;
   try {

@@ -21,7 +21,7 @@ ml::TrainingSettings SettingsOf(const Job& job) {
   ml::TrainingSettings settings;
   settings.fraction_bits = job.fraction_bits;
   settings.rows = job.data.rows;
-  settings.features = job.data.features;
+  settings.features = TrainedFeatures(job);
   settings.classes = job.data.classes;
   settings.loss = job.model.loss == "squared" ? ml::Loss::kSquared : ml::Loss::kOneVsRest;
   settings.row_norm = job.features.row_norm;

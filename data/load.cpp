@@ -31,6 +31,11 @@ Matrix ToMatrix(const DataSpec& spec, const Values<T>& x) {
   if (columns != features || x.values.size() != x.shape.front() * features) {
     ThrowDataError(x.place, "", std::to_string(columns) + " features in a row", std::to_string(features));
   }
+  const auto& image = spec.image;
+  if (image.given() && x.shape.size() == 3 && x.shape[1] != static_cast<std::size_t>(image.height)) {
+    ThrowDataError(x.place, "", std::to_string(x.shape[1]) + " x " + std::to_string(x.shape[2]) + " images",
+                   std::to_string(image.height) + " x " + std::to_string(image.width));
+  }
   Matrix matrix(static_cast<Eigen::Index>(x.shape.front()), static_cast<Eigen::Index>(features));
   for (std::size_t i = 0; i < x.values.size(); ++i) {
     const double value = static_cast<double>(x.values[i]) / spec.scale;

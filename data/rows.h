@@ -8,4 +8,8 @@ namespace trefoil::data {
 /// float bound). Pre: bound is finite and positive, all entries are finite.
 void ScaleRowsTo(Matrix& x, double bound);
 
+/// Scales each row, but for rows of zeros, up or down to the L2 norm `bound`: to at most that, and to more
+/// than 1 - 2^-21 of it where its entries stay normal floats. Pre: as ScaleRowsTo().
+void NormaliseRowsTo(Matrix& x, double bound);
+
 }  // namespace trefoil::data

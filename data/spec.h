@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "data/image.h"
+
 namespace trefoil::data {
 
 enum class Format { kIdx, kCsv, kNpy, kNpz };
@@ -35,6 +37,7 @@ struct DataSpec {
   std::array<std::int64_t, 3> rows{};  ///< declared capacity of each party
   std::int64_t features = 0;           ///< columns of the matrix, after one-hot encoding
   int classes = 2;
+  ImageSize image{};   ///< where rows are images: what arrays of three dimensions must be
   double scale = 1.0;  ///< every value of IDX, NPY and NPZ data is divided by it
   bool header = true;
   std::string missing = "?";

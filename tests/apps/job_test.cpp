@@ -218,9 +218,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"hidden", "model.hidden=[32]", "",
              "--set model.hidden=[32]: model.hidden: hidden layers are not available in this version, "
              "expected []"},
-        Case{"features", "features.method=hog", "",
-             "--set features.method=hog: features.method: \"hog\" is not available in this version, which "
-             "has \"none\""},
+        Case{"features", "features.method=hob", "",
+             "--set features.method=hob: features.method: found \"hob\", expected one of \"none\", \"hog\"; "
+             "did you mean hog?"},
+        Case{"key_of_another_method", "features.cell=4", "",
+             "--set features.cell=4: features.cell: method \"none\" does not have it"},
         Case{"truncation", "training.truncation=exactly", "",
              "--set training.truncation=exactly: training.truncation: found \"exactly\", expected one of "
              "\"stochastic\", \"exact\"; did you mean exact?"},
@@ -251,6 +253,41 @@ INSTANTIATE_TEST_SUITE_P(
              "\"sorted\" or three "
              "fractions above 0 that add up to at most 1"}),
     CaseName);
+
+TEST(Job, DerivesTheFeaturesThatAreTrainedOn) {
+  EXPECT_EQ(TrainedFeatures(Read(kMinimal)), 784);
+  const auto job = Read(kMinimal, {"features.method=hog"});
+  EXPECT_EQ(TrainedFeatures(job), 1296);
+  EXPECT_EQ(job.data.features, 784);
+  EXPECT_EQ(job.data.image.height, 28);
+  EXPECT_EQ(TrainedFeatures(Read(kMinimal, {"features.method=hog", "features.cell=7"})), 324);
+  EXPECT_EQ(TrainedFeatures(Read(kMinimal, {"features.method=hog", "features.image=[14, 56]"})), 936);
+}
+
+TEST(Job, RefusesFeaturesThatDoNotFitTheData) {
+  const auto error = [](const std::string& change, const std::string& hog = "features.method=hog") {
+    return ErrorOf(kMinimal, {hog, change});
+  };
+  EXPECT_EQ(
+      error("features.image=[28, 27]"),
+      "--set features.image=[28, 27]: features.image: found [ 28, 27 ], expected [height, width] of 784 "
+      "pixels (data.features)");
+  EXPECT_EQ(error("data.features=783"),
+            "x.toml: missing features.image, expected [height, width] of 783 pixels (data.features)");
+  EXPECT_EQ(error("features.cell=15"),
+            "x.toml: features.image: found 28 x 28 pixels, expected room for 2 x 2 cells of side 15");
+  EXPECT_EQ(error("features.orientations=0"),
+            "--set features.orientations=0: features.orientations: found 0, expected a whole number from 1 "
+            "to 1000");
+}
+
+TEST(JobHash, HasTheKeysOfTheMethod) {
+  EXPECT_NE(
+      JobJson(Read(kMinimal, {"features.method=hog"}))
+          .find(
+              R"("features":{"block":2,"cell":4,"image":[28,28],"method":"hog","orientations":9,"row_norm":1.0})"),
+      std::string::npos);
+}
 
 class CsvErrorTest : public testing::TestWithParam<Case> {};
 
@@ -305,9 +342,9 @@ TEST(JobHash, IsStableUnderOrderAndDefaultsWritten) {
 
 TEST(JobHash, ChangesWithEveryKindOfKey) {
   const auto hash = JobHash(Read(kMinimal));
-  for (const auto* change :
-       {"name=other", "fraction_bits=12", "data.scale=1.0", "training.steps=440", "privacy.clip=0.25",
-        "privacy.against=outsider", "release.to=[0]", "model.loss=squared", "features.row_norm=2.0"}) {
+  for (const auto* change : {"name=other", "fraction_bits=12", "data.scale=1.0", "training.steps=440",
+                             "privacy.clip=0.25", "privacy.against=outsider", "release.to=[0]",
+                             "model.loss=squared", "features.row_norm=2.0", "features.method=hog"}) {
     EXPECT_NE(JobHash(Read(kMinimal, {change})), hash) << change;
   }
 }
@@ -337,6 +374,14 @@ TEST_P(RoundTripTest, SavedJobReadsBackTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, RoundTripTest, testing::Values(kMinimal, kCsv));
+
+TEST(RoundTrip, KeepsTheKeysOfFeatures) {
+  const auto job = Read(kMinimal, {"features.method=hog", "features.image=[14, 56]", "features.cell=2",
+                                   "features.orientations=5", "features.block=3"});
+  EXPECT_EQ(job.features.extraction.hog.block, 3);
+  EXPECT_EQ(JobJson(Read(JobToml(job))), JobJson(job));
+  EXPECT_EQ(JobJson(ParseJobJson(JobJson(job), "model.npz")), JobJson(job));
+}
 
 TEST(ParseJobJson, RefusesWhatIsNoJob) {
   for (const auto* json : {"", "[]", "{", "{\"version\":null}", "{\"version\":1}"}) {

@@ -67,6 +67,18 @@ TEST_F(LoadArrays, FlattensImagesAndAcceptsWholeDoublesAsLabels) {
   EXPECT_EQ(Load(ArraySpec(Format::kNpy), Files(Format::kNpy)).y, (std::vector<int>{1, 2}));
 }
 
+TEST_F(LoadArrays, ImagesMustHaveTheSizeThatTheSpecNames) {
+  auto spec = ArraySpec(Format::kNpz);
+  Write(NpyFromDoubles({2, 2, 2}, x_), NpyFromIntegers({2}, y_));
+  spec.image = {2, 2};
+  EXPECT_EQ(Load(spec, Files(Format::kNpz)).x.rows(), 2);
+  spec.image = {1, 4};
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)Load(spec, Files(Format::kNpz)); }),
+              HasSubstr("found 2 x 2 images, expected 1 x 4"));
+  Write(NpyFromDoubles({2, 4}, x_), NpyFromIntegers({2}, y_));
+  EXPECT_EQ(Load(spec, Files(Format::kNpz)).x.rows(), 2);
+}
+
 TEST_F(LoadArrays, AcceptsNoRows) {
   Write(NpyFromDoubles({0, 4}, {}), NpyFromIntegers({0}, {}));
   EXPECT_EQ(Load(ArraySpec(Format::kNpz), Files(Format::kNpz)).x.rows(), 0);

@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+
+#include "base/thread_pool.h"
+#include "data/hog.h"
+#include "data/image.h"
+#include "data/table.h"
+
+namespace trefoil::data {
+
+enum class FeatureMethod { kNone, kHog };
+
+/// How every party turns its own records into features before it shares them: public, and a function of one
+/// record at a time.
+struct FeatureSpec {
+  FeatureMethod method = FeatureMethod::kNone;
+  ImageSize image;  ///< for methods of images
+  HogSpec hog;
+};
+
+/// Columns that Extract() makes of `columns` given ones. Throws ConfigError naming the key where the
+/// parameters are out of their domain or do not fit `columns`.
+[[nodiscard]] std::int64_t ExtractedColumns(const FeatureSpec& spec, std::int64_t columns);
+
+/// Replaces each record's features by the extracted ones. Throws as ExtractedColumns().
+void Extract(const FeatureSpec& spec, Table& table, ThreadPool& pool);
+
+}  // namespace trefoil::data

@@ -1,0 +1,42 @@
+#include "data/features.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/data/temporary_folder.h"
+
+namespace trefoil::data {
+namespace {
+
+TEST(Extract, LeavesTheTableAsItIsWithoutAMethod) {
+  ThreadPool pool(1);
+  Table table{.x = Matrix::Random(3, 5), .y = {0, 1, 2}};
+  const Matrix before = table.x;
+  EXPECT_EQ(ExtractedColumns({}, 5), 5);
+  Extract({}, table, pool);
+  EXPECT_EQ(table.x, before);
+}
+
+TEST(Extract, ReplacesTheFeaturesAndKeepsTheLabels) {
+  ThreadPool pool(1);
+  const FeatureSpec spec{.method = FeatureMethod::kHog, .image = {8, 12}, .hog = {}};
+  Table table{.x = Matrix::Random(3, 96), .y = {0, 1, 2}};
+  const Matrix expected = ExtractHog(table.x, spec.image, spec.hog, pool);
+  EXPECT_EQ(ExtractedColumns(spec, 96), expected.cols());
+  Extract(spec, table, pool);
+  EXPECT_EQ(table.x, expected);
+  EXPECT_EQ(table.y, (std::vector<int>{0, 1, 2}));
+}
+
+TEST(Extract, RefusesImagesOfAnotherSize) {
+  ThreadPool pool(1);
+  Table table{.x = Matrix::Zero(1, 95), .y = {0}};
+  const FeatureSpec spec{.method = FeatureMethod::kHog, .image = {8, 12}, .hog = {}};
+  EXPECT_EQ(ErrorText<ConfigError>([&] { Extract(spec, table, pool); }),
+            "features.image: found 8 x 12 pixels, expected height x width of 95 features");
+  EXPECT_EQ(ErrorText<ConfigError>(
+                [] { (void)ExtractedColumns({.method = FeatureMethod::kHog, .image = {}, .hog = {}}, 784); }),
+            "features.image: found 0 x 0 pixels, expected height x width of 784 features");
+}
+
+}  // namespace
+}  // namespace trefoil::data
