@@ -125,6 +125,19 @@ ProtocolCase MaskKnownToBoth() {
                       });
 }
 
+/// The same where only the low 20 bits are opened.
+ProtocolCase LowBitsUnderAKnownMask() {
+  return Toy("LowBitsUnderAKnownMask", [](Context& party, Index n, Word x) {
+    const Roles roles = party.NextRoles();
+    const OperationId operation = party.NextOperation();
+    if (party.self() == roles.dealer) return;
+    const int other = party.self() == roles.a ? roles.b : roles.a;
+    const RingMatrix mask = party.Draw(roles.b, Purpose::kMask, operation, n, 1);
+    party.SendBits(other, mpc::ToPlanes(Halves(party, roles, n, x) + mask, 20));
+    (void)party.ReceiveBits(other, 20, n);
+  });
+}
+
 /// Two openings under one mask.
 ProtocolCase ReusedMask() {
   return Toy("ReusedMask", [](Context& party, Index n, Word x) {
@@ -177,10 +190,10 @@ ProtocolCase OmittedZeroShare() {
                         [](Context&, OperationId, Index n) { return RingMatrix(RingMatrix::Zero(n, 1)); });
 }
 
-/// Only the stream that the receiver holds, too. (The party draws the other as well, as it ought to.)
-ProtocolCase HalfAZeroShare() {
-  return ResharingUnder("HalfAZeroShare", [](Context& party, OperationId operation, Index n) {
-    (void)party.Draw(party.next(), Purpose::kZero, operation, n, 1);
+/// Only the stream that the receiver holds, too, and draws if `draws_both`.
+ProtocolCase HalfAZeroShare(const std::string& name, bool draws_both) {
+  return ResharingUnder(name, [draws_both](Context& party, OperationId operation, Index n) {
+    if (draws_both) (void)party.Draw(party.next(), Purpose::kZero, operation, n, 1);
     return party.Draw(party.self(), Purpose::kZero, operation, n, 1);
   });
 }
@@ -238,7 +251,8 @@ TEST_P(BrokenToyTest, IsFoundOverLanesAndOverSessions) {
 INSTANTIATE_TEST_SUITE_P(All, BrokenToyTest,
                          testing::Values(ConstantMask(), NarrowMask(), MaskRepeatedOverLanes(),
                                          MaskKnownToBoth(), ReusedMask(), OmittedZeroShare(),
-                                         HalfAZeroShare(), BitOpenings("ReusedBitMask", true),
+                                         HalfAZeroShare("HalfAZeroShare", true), LowBitsUnderAKnownMask(),
+                                         BitOpenings("ReusedBitMask", true),
                                          DealtUnder("DealtUnderTheMask", Purpose::kMask)),
                          [](const auto& info) { return CaseName(info.param); });
 
@@ -247,6 +261,12 @@ TEST(SecrecyControls, OneOperationTwiceIsFoundAndTheTrackerSeesIt) {
   EXPECT_THAT(TakeOverlaps(), testing::SizeIs(6)) << "two components at each party";
   EXPECT_THAT(CheckSessions(OneOperationTwice()).failures(), testing::Not(testing::IsEmpty()));
   EXPECT_THAT(TakeOverlaps(), testing::SizeIs(6 * kSessions));
+}
+
+// Over sessions, a party is held against what it drew, not against what it could have drawn.
+TEST(SecrecyControls, AMaskThatTheReceiverCouldDrawIsFoundOverLanes) {
+  EXPECT_THAT(CheckLanes(HalfAZeroShare("KnownZeroShare", false)).failures(),
+              testing::Not(testing::IsEmpty()));
 }
 
 TEST(SecrecyControls, AMaskThatHangsOnNoKeyIsFoundOverSessionsOnly) {

@@ -23,6 +23,7 @@ struct Seen {
       order{};  ///< by operation; of branches that are in none yet, by lane; then in time
   std::string name;
   bool received = false;
+  bool bits = false;
   std::vector<Word> words;
 };
 
@@ -33,7 +34,22 @@ std::vector<Word> ToWords(const net::Bytes& bytes) {
   return words;
 }
 
-std::vector<Seen> InOrder(Transcript& transcript, const std::vector<StreamDraw>& draws) {
+std::string NameOf(const StreamDraw& draw) {
+  return "stream " + std::to_string(static_cast<int>(draw.purpose()));
+}
+
+/// Of each word's bits a plane: what words look like where only their low bits are opened.
+std::vector<Word> AsPlanes(const std::vector<Word>& words, Index lanes) {
+  const mpc::BitMatrix planes = mpc::ToPlanes(Eigen::Map<const mpc::RingMatrix>(words.data(), lanes, 1), 64);
+  return {planes.words().data(), planes.words().data() + planes.words().size()};
+}
+
+/// What was received, and the streams that the receiver drew or could have drawn. Words of one column also as
+/// bits.
+std::vector<Seen> InOrder(Transcript& transcript, const std::vector<StreamDraw>& draws, Index lanes) {
+  const auto is_bits = [lanes](const std::vector<Word>& words) {
+    return words.size() % static_cast<std::size_t>(lanes) != 0;
+  };
   std::vector<Seen> seen;
   for (Event& event : transcript) {
     const net::Bytes payload = std::move(event.payload);
@@ -41,30 +57,59 @@ std::vector<Seen> InOrder(Transcript& transcript, const std::vector<StreamDraw>&
     seen.push_back({.order = {event.operation, event.lane, event.stamp},
                     .name = "from party " + std::to_string(event.peer),
                     .received = true,
+                    .bits = false,
                     .words = ToWords(payload)});
+    seen.back().bits = is_bits(seen.back().words);
   }
   for (const StreamDraw& draw : draws) {
     if (draw.bytes == 0) continue;
-    seen.push_back({.order = {draw.operation(), 0, draw.stamp},
-                    .name = "own stream " + std::to_string(static_cast<int>(draw.purpose())),
-                    .received = false,
-                    .words = WordsOf(draw)});
+    Seen drawn{.order = {draw.operation(), 0, draw.stamp},
+               .name = NameOf(draw),
+               .received = false,
+               .bits = false,
+               .words = WordsOf(draw)};
+    drawn.bits = is_bits(drawn.words);
+    if (drawn.words.size() == static_cast<std::size_t>(lanes)) {
+      seen.push_back(drawn);
+      seen.back().name += " as bits";
+      seen.back().bits = true;
+      seen.back().words = AsPlanes(drawn.words, lanes);
+    }
+    seen.push_back(std::move(drawn));
   }
   std::sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.order < b.order; });
-  for (std::size_t k = 0; k < seen.size(); ++k)
+  for (std::size_t k = 0; k < seen.size(); ++k) {
     seen[k].name = std::to_string(k).append(" ").append(seen[k].name);
+  }
   return seen;
 }
 
 Sight OfLanes(Seen seen, std::size_t lanes) {
-  const bool bits = seen.words.size() % lanes != 0;
-  const std::size_t samples = bits ? lanes / 64 : lanes;
+  const std::size_t samples = seen.bits ? lanes / 64 : lanes;
   Require(seen.words.size() % samples == 0, "ViewsOfLanes: whole columns");
   return {.name = std::move(seen.name),
           .received = seen.received,
-          .bits = bits,
+          .bits = seen.bits,
           .samples = samples,
           .words = std::move(seen.words)};
+}
+
+/// The party's draws, and those of its peers that it could have made as well: from a key that it holds.
+std::vector<StreamDraw> WithinReach(std::size_t self, Seed seed,
+                                    const std::array<std::vector<StreamDraw>, 3>& draws) {
+  const auto same_stream = [](const StreamDraw& a, const StreamDraw& b) {
+    return a.key == b.key && a.start == b.start;
+  };
+  std::vector<StreamDraw> within = draws[self];
+  for (std::size_t peer = 0; peer < draws.size(); ++peer) {
+    for (const StreamDraw& draw : draws[peer]) {
+      const bool holds = HoldsKey(seed, static_cast<int>(self), draw.key);
+      const bool known = std::any_of(within.begin(), within.end(),
+                                     [&](const StreamDraw& other) { return same_stream(draw, other); });
+      if (holds && !known) within.push_back(draw);
+    }
+  }
+  return within;
 }
 
 /// A session's keys: component j's is the same at both its holders.
@@ -111,7 +156,7 @@ class Columns {
   void Begin(const Seen& sight) {
     view_.push_back({.name = sight.name,
                      .received = sight.received,
-                     .bits = sight.words.size() % kSessionLanes != 0,
+                     .bits = sight.bits,
                      .samples = sessions_,
                      .words = std::vector<Word>(Taken(sight.words).size() * sessions_)});
   }
@@ -133,8 +178,9 @@ std::array<View, 3> ViewsOfLanes(const ProtocolCase& protocol, Seed seed, Index 
                          return true;
                        });
   std::array<View, 3> views;
+  const std::array<std::vector<StreamDraw>, 3> draws{logs[0].Take(), logs[1].Take(), logs[2].Take()};
   for (std::size_t self = 0; self < views.size(); ++self) {
-    for (Seen& seen : InOrder(transcripts[self], logs[self].Take()))
+    for (Seen& seen : InOrder(transcripts[self], WithinReach(self, seed, draws), lanes))
       views[self].push_back(OfLanes(std::move(seen), static_cast<std::size_t>(lanes)));
   }
   return views;
@@ -153,7 +199,7 @@ std::array<View, 3> ViewsOfSessions(const ProtocolCase& protocol, Seed seed, int
       CurrentOperation() = 0;
       mpc::Context context(party.transport(), SessionPrss(seed, session, party.self()), party.pool());
       (void)protocol.run(context, kSessionLanes, secret);
-      columns.Add(InOrder(transcript, log.Take()));
+      columns.Add(InOrder(transcript, log.Take(), kSessionLanes));
     }
     return columns.Take();
   });

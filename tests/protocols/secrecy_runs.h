@@ -14,8 +14,8 @@ namespace trefoil::protocols {
                                                                 testing_support::Seed seed, mpc::Index lanes,
                                                                 mpc::Word secret);
 
-/// What each party saw in `sessions` calls, each with fresh keys, on 64 elements: a column a word of a
-/// message (of messages above 128 words, two of every 64: of each place those of two lanes), a sample a
+/// What each party saw and drew in `sessions` calls, each with fresh keys, on 64 elements: a column a word of
+/// a message (of messages above 128 words, two of every 64: of each place those of two lanes), a sample a
 /// session.
 [[nodiscard]] std::array<testing_support::View, 3> ViewsOfSessions(const ProtocolCase& protocol,
                                                                    testing_support::Seed seed, int sessions,

@@ -127,6 +127,14 @@ PrssMaker LoggedPrss(Seed seed, std::array<DrawLog, net::kParties>& logs) {
   };
 }
 
+bool HoldsKey(Seed seed, int party, const CipherKey& key) {
+  for (const int component : {party, party + 1}) {
+    const SecretKey held = InsecureKey(seed, component);
+    if (std::equal(key.begin(), key.end(), held.bytes().begin())) return true;
+  }
+  return false;
+}
+
 std::vector<std::string> StreamViolations(Seed seed,
                                           const std::array<std::vector<StreamDraw>, net::kParties>& draws) {
   Rules rules(seed);

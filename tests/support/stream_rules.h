@@ -11,6 +11,9 @@ namespace trefoil::testing_support {
 /// InsecurePrss, with what each party draws written to its log.
 [[nodiscard]] PrssMaker LoggedPrss(Seed seed, std::array<DrawLog, net::kParties>& logs);
 
+/// Whether `key` is one of the two that a party of such a session holds.
+[[nodiscard]] bool HoldsKey(Seed seed, int party, const CipherKey& key);
+
 /// Checks that in a session of LoggedPrss every mask came from the right stream, one line for each violation:
 /// - a stream is that of (component, purpose, operation), begins at counter 0, and is drawn exactly once by
 /// each of
