@@ -201,8 +201,9 @@ std::vector<ProtocolCase> MakeFunctions() {
        }},
       {"Softmax",
        [](Context& party, Index n, Word x) {
-         return Of(
-             Softmax(party, MakeSoftmaxTable({.classes = 3}), FixedShare(Trivial(party, x, n, 3), kScale)));
+         const SoftmaxTable table =
+             MakeSoftmaxTable({.classes = 2, .frac_bits = 8, .logit_bound = 0.25, .width = 20});
+         return Of(Softmax(party, table, FixedShare(Trivial(party, x, n, 2), 8)));
        }},
       {"ClipFactor",
        [](Context& party, Index n, Word x) {
@@ -241,9 +242,9 @@ std::vector<ProtocolCase> MakeLatencyForms() {
        }},
       {"SoftmaxLatency",
        [](Context& party, Index n, Word x) {
-         const SoftmaxTable table =
-             MakeSoftmaxTable({.classes = 2, .logit_bound = 4.0, .width = 30, .form = Form::kLatency});
-         return Of(Softmax(party, table, FixedShare(Trivial(party, x, n, 2), kScale)));
+         const SoftmaxTable table = MakeSoftmaxTable(
+             {.classes = 2, .frac_bits = 8, .logit_bound = 0.25, .width = 20, .form = Form::kLatency});
+         return Of(Softmax(party, table, FixedShare(Trivial(party, x, n, 2), 8)));
        }},
       {"ClipFactorLatency",
        [](Context& party, Index n, Word x) {
@@ -278,6 +279,8 @@ void SetExtremes(std::vector<ProtocolCase>& cases) {
       {"LookUpByLeadingBit", {0, 63}},
       {"Reciprocal", {Word{1} << 12, (Word{1} << 28) - 1}},
       {"ReciprocalLatency", {Word{1} << 12, (Word{1} << 28) - 1}},
+      {"Softmax", {0, (Word{1} << 17) - 1}},
+      {"SoftmaxLatency", {0, (Word{1} << 17) - 1}},
       {"BelowThresholds", {0, (Word{1} << 38) - 1}},
       {"Evaluate", {0, (Word{1} << 30) - 1}},
       {"EvaluateLatency", {0, (Word{1} << 30) - 1}},

@@ -114,6 +114,56 @@ TEST_P(InverseSqrtTest, HoldsTheSameBoundWithExactRoundingAtTheDeclaredCost) {
 
 INSTANTIATE_TEST_SUITE_P(FractionBits, InverseSqrtTest, testing::Values(8, 9, 16, 20, 23, 24));
 
+/// Every input below 2^16 (each `stride`-th from 2^12 on); and of each leading bit above, the first and the
+/// last ones and some between.
+RingMatrix EveryInput(std::int64_t stride) {
+  std::vector<std::int64_t> values;
+  for (std::int64_t x = 1; x < (1 << 16); x += x < (1 << 12) ? 1 : stride) values.push_back(x);
+  for (int t = 16; t < 63; ++t) {
+    const std::int64_t start = std::int64_t{1} << t;
+    for (std::int64_t k = 0; k < 20; ++k) {
+      values.push_back(start + k);
+      values.push_back(start - 1 + (start - k));
+      values.push_back(start + (start / 20) * k + k);
+    }
+  }
+  return Column(values);
+}
+
+TEST(InverseSqrt, HoldsItsBoundsForEveryInputAtEightBits) {
+  const RingMatrix all = EveryInput(1);
+  CheckBounds(all, RunFunction(Published(), all, 8).value, 8);
+  CheckBounds(all, RunFunction(InForm(Form::kBulk), all, 8).value, 8);
+  const RingMatrix some = EveryInput(31);
+  CheckBounds(some, RunFunction(InForm(Form::kLatency), some, 8).value, 8);
+}
+
+/// Within some units of where the polynomial's deficit has its extremes, in every octave: at its ends, the
+/// most and the least; and at 0.62 and 0.86 of the next power of two.
+RingMatrix AdversarialInputs(std::int64_t units, Index random) {
+  std::vector<std::int64_t> values;
+  for (int t = 1; t < 63; ++t) {
+    for (const double part : {0.5, 0.62, 0.86, 1.0}) {
+      const double at = std::min(std::ldexp(part, t + 1), std::ldexp(1.0, 63) - 2048);
+      for (std::int64_t k = -units; k <= units; ++k) {
+        const std::int64_t x = static_cast<std::int64_t>(at) + k;
+        if (x > 0) values.push_back(x);
+      }
+    }
+  }
+  for (std::int64_t k = 0; k < units; ++k) values.push_back(std::numeric_limits<std::int64_t>::max() - k);
+  return mpc::Stacked(PositiveInputs(random), Column(values));
+}
+
+TEST_P(InverseSqrtTest, HoldsItsBoundsOnDenseAndAdversarialInputs) {
+  const int f = GetParam();
+  const RingMatrix many = AdversarialInputs(12, 20000);
+  CheckBounds(many, RunFunction(Published(), many, f).value, f);
+  CheckBounds(many, RunFunction(InForm(Form::kBulk), many, f).value, f);
+  const RingMatrix fewer = AdversarialInputs(2, 500);
+  CheckBounds(fewer, RunFunction(InForm(Form::kLatency), fewer, f).value, f);
+}
+
 TEST(InverseSqrtPublished, IsBelowTheTrueValueOnTheSeedsRange) {
   constexpr int kBits = 20;
   RingMatrix x(5000, 1);
