@@ -32,18 +32,10 @@ double TotalRows(const TrainingSettings& settings) {
   return static_cast<double>(std::accumulate(settings.rows.begin(), settings.rows.end(), std::int64_t{0}));
 }
 
-double SamplingRate(const TrainingSettings& settings) {
-  return settings.expected_batch / TotalRows(settings);
-}
-
 /// Rows that can be in one batch.
 std::int64_t LargestBatch(const TrainingSettings& settings) {
-  std::int64_t rows = 0;
-  for (const std::int64_t capacity : settings.rows) {
-    rows +=
-        settings.sampling == Sampling::kPublic ? capacity : std::min(capacity, settings.max_batch_per_owner);
-  }
-  return rows;
+  const auto limits = BatchLimits(settings);
+  return std::accumulate(limits.begin(), limits.end(), std::int64_t{0});
 }
 
 /// g = min(f, what keeps the squared gradient norm below 2^62): section 4 of the design.
@@ -201,6 +193,17 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   return plan;
 }
 
+double SamplingRate(const TrainingSettings& settings) {
+  return settings.expected_batch / TotalRows(settings);
+}
+
+std::array<std::int64_t, 3> BatchLimits(const TrainingSettings& settings) {
+  std::array<std::int64_t, 3> limits = settings.rows;
+  if (settings.sampling == Sampling::kPublic) return limits;
+  for (std::int64_t& rows : limits) rows = std::min(rows, settings.max_batch_per_owner);
+  return limits;
+}
+
 dp::Uint256 NoiseVariance(const StepPlan& plan, double sigma) {
   // sigma is a multiple of 2^-20: in integers, (sigma 2^20 Delta)^2 / 2^41, rounded up.
   const dp::Uint256 product =
@@ -223,10 +226,7 @@ dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,
   event.sensitivity = plan.sensitivity;
   event.clip = s.clip;
   event.limits.capacity = s.rows;
-  for (std::size_t owner = 0; owner < s.rows.size(); ++owner) {
-    const bool cut = s.sampling == Sampling::kOwnerPoisson;
-    event.limits.max_batch[owner] = cut ? std::min(s.rows[owner], s.max_batch_per_owner) : s.rows[owner];
-  }
+  event.limits.max_batch = BatchLimits(s);
   event.max_participation = s.sampling == Sampling::kPublic ? max_participation : 0;
   event.party_deviation =
       std::floor(std::sqrt(NoiseVariance(plan, sigma).convert_to<double>()) * (1 - 1e-12));

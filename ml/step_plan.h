@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -38,6 +39,13 @@ struct StepPlan {
 /// domain.
 [[nodiscard]] StepPlan MakeStepPlan(const TrainingSettings& settings,
                                     protocols::Form form = protocols::Form::kBulk);
+
+/// The probability with which a step takes a row.
+[[nodiscard]] double SamplingRate(const TrainingSettings& settings);
+
+/// The most rows that each owner can have in a step's batch, padding included: with owner-poisson sampling
+/// the height of its part.
+[[nodiscard]] std::array<std::int64_t, 3> BatchLimits(const TrainingSettings& settings);
 
 /// The variance that each party adds, sigma^2 Delta^2 / 2 on the gradient's lattice, rounded up.
 [[nodiscard]] dp::Uint256 NoiseVariance(const StepPlan& plan, double sigma);

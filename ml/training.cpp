@@ -1,6 +1,6 @@
 #include "ml/training.h"
 
-#include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 #include <numeric>
@@ -39,11 +39,19 @@ void CheckOwnRecords(const TrainingSettings& settings, const OwnRecords& own, in
 }
 
 /// Rows of a batch matrix: padded ones, or those that common coins take on average.
-Index ExpectedBatchRows(const TrainingSettings& settings) {
-  if (settings.sampling == Sampling::kPublic) return static_cast<Index>(settings.expected_batch) + 1;
-  Index rows = 0;
-  for (const std::int64_t capacity : settings.rows) rows += std::min(capacity, settings.max_batch_per_owner);
-  return rows;
+Index ExpectedBatchRows(const StepPlan& plan) {
+  if (plan.settings.sampling == Sampling::kPublic)
+    return static_cast<Index>(plan.settings.expected_batch) + 1;
+  return plan.batch_rows;
+}
+
+/// The shapes of what the owners input where each inputs `heights` rows.
+std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan,
+                                             const std::array<std::int64_t, 3>& heights) {
+  std::array<protocols::Shape, 3> shapes;
+  for (std::size_t owner = 0; owner < shapes.size(); ++owner)
+    shapes[owner] = {.rows = heights[owner], .cols = EncodedColumns(plan)};
+  return shapes;
 }
 
 /// Where a step's batch comes from.
@@ -60,13 +68,9 @@ class OwnerPoissonSource final : public BatchSource {
   OwnerPoissonSource(const StepPlan& plan, const OwnRecords& own) : plan_(plan), own_(own) {}
 
   Batch Next(mpc::Context& party, int) override {
-    std::array<protocols::Shape, 3> shapes;
-    for (std::size_t owner = 0; owner < shapes.size(); ++owner) {
-      const std::int64_t height = std::min(plan_.settings.rows[owner], plan_.settings.max_batch_per_owner);
-      shapes[owner] = {.rows = height, .cols = EncodedColumns(plan_)};
-    }
+    const auto shapes = RecordShapes(plan_, BatchLimits(plan_.settings));
     const std::int64_t most = shapes[static_cast<std::size_t>(party.self())].rows;
-    const double rate = EventOf(plan_, 1, 1, 0).sampling_rate;
+    const double rate = SamplingRate(plan_.settings);
     const auto rows = PlaceRows(coins_, DrawRows(coins_, own_.x.rows(), rate, most), most);
     const auto shares = protocols::InputEach(party, EncodeRecords(plan_, own_, rows, most), shapes);
     return ToBatch(plan_, Stacked(Stacked(shares[0], shares[1]), shares[2]));
@@ -87,17 +91,13 @@ class PublicSource final : public BatchSource {
       : plan_(plan),
         schedule_(protocols::JointSeed(party),
                   std::accumulate(plan.settings.rows.begin(), plan.settings.rows.end(), std::int64_t{0}),
-                  EventOf(plan, 1, 1, 0).sampling_rate, plan.settings.steps) {
-    std::array<protocols::Shape, 3> shapes;
-    for (std::size_t owner = 0; owner < shapes.size(); ++owner) {
-      shapes[owner] = {.rows = plan.settings.rows[owner], .cols = EncodedColumns(plan)};
-    }
+                  SamplingRate(plan.settings), plan.settings.steps) {
     std::vector<std::int64_t> all(static_cast<std::size_t>(own.x.rows()));
     std::iota(all.begin(), all.end(), 0);
     const std::int64_t capacity = plan.settings.rows[static_cast<std::size_t>(party.self())];
     auto slots = RandomStream::FromSystem();
     const RingMatrix encoded = EncodeRecords(plan, own, PlaceRows(slots, std::move(all), capacity), capacity);
-    const auto shares = protocols::InputEach(party, encoded, shapes);
+    const auto shares = protocols::InputEach(party, encoded, RecordShapes(plan, plan.settings.rows));
     data_ = Stacked(Stacked(shares[0], shares[1]), shares[2]);
   }
 
@@ -205,9 +205,9 @@ PrivacyPlan MakePlan(const TrainingSettings& settings) {
 
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
                      const TrainingHooks& hooks) {
-  (void)MakeStepPlan(settings);  // refuses bad settings before anything is sent
+  const Index batch_rows = ExpectedBatchRows(MakeStepPlan(settings));  // refuses bad settings before sending
   CheckOwnRecords(settings, own, party.self());
-  const StepPlan plan = FasterPlan(settings, ExpectedBatchRows(settings), protocols::MeasureLink(party));
+  const StepPlan plan = FasterPlan(settings, batch_rows, protocols::MeasureLink(party));
   const auto source = MakeSource(party, plan, own);
   const double sigma = ChooseSigma(plan, source->MaxParticipation(settings.steps));
   protocols::RequireSameEverywhere(party, Fingerprint(plan, sigma), "constants of the training");

@@ -6,14 +6,12 @@
 #include <bit>
 #include <set>
 
+#include "tests/support/fixed_key.h"
+
 namespace trefoil {
 namespace {
 
-SecretKey FixedKey(std::uint8_t fill) {
-  SecretKey key;
-  for (auto& byte : key.bytes()) byte = fill;
-  return key;
-}
+using testing_support::FixedKey;
 
 TEST(RandomStream, RepeatsForTheSameKeyAndDiffersForAnother) {
   RandomStream a(FixedKey(1));

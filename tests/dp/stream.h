@@ -1,13 +1,10 @@
 #pragma once
 #include "base/random.h"
+#include "tests/support/fixed_key.h"
 
 namespace trefoil::dp {
 
 /// A reproducible stream for statistical tests.
-inline RandomStream FixedStream(std::uint8_t seed) {
-  SecretKey key;
-  for (auto& byte : key.bytes()) byte = seed;
-  return RandomStream(std::move(key));
-}
+inline RandomStream FixedStream(std::uint8_t seed) { return RandomStream(testing_support::FixedKey(seed)); }
 
 }  // namespace trefoil::dp

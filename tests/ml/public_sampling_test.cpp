@@ -4,14 +4,12 @@
 
 #include <cmath>
 
+#include "tests/support/fixed_key.h"
+
 namespace trefoil::ml {
 namespace {
 
-SecretKey FixedKey(std::uint8_t fill) {
-  SecretKey key;
-  for (auto& byte : key.bytes()) byte = fill;
-  return key;
-}
+using testing_support::FixedKey;
 
 TEST(PublicSchedule, IsTheSameForTheSameSeed) {
   const PublicSchedule a(FixedKey(1), 100, 0.2, 20);

@@ -124,6 +124,17 @@ TEST(MakePlan, RefusesNoiseNarrowerThanTheLattice) {
   EXPECT_THROW((void)MakePlan(settings), ConfigError);
 }
 
+TEST(BatchLimits, AreCutForOwnerPoissonAndTheCapacitiesForPublicSampling) {
+  TrainingSettings settings = MnistSettings();
+  settings.rows = {500, 20000, 900};
+  EXPECT_EQ(BatchLimits(settings), (std::array<std::int64_t, 3>{500, 900, 900}));
+  EXPECT_EQ(MakeStepPlan(settings).batch_rows, 500 + 900 + 900);
+  EXPECT_EQ(EventOf(MakeStepPlan(settings), 1, 1, 0).limits.max_batch, BatchLimits(settings));
+  settings.sampling = Sampling::kPublic;
+  EXPECT_EQ(BatchLimits(settings), settings.rows);
+  EXPECT_EQ(MakeStepPlan(settings).batch_rows, 500 + 20000 + 900);
+}
+
 TEST(NoiseVariance, IsHalfOfSigmaDeltaSquaredRoundedUp) {
   const StepPlan plan = MakeStepPlan(MnistSettings());
   const double exact = std::pow(1.25 * static_cast<double>(plan.lattice_sensitivity), 2) / 2;

@@ -19,6 +19,7 @@
 #include "mpc/share.h"
 #include "net/local_transport.h"
 #include "protocols/measure.h"
+#include "tests/support/fixed_key.h"
 
 namespace trefoil::testing_support {
 
@@ -29,9 +30,7 @@ struct Seed {
 
 /// NOT SECRET: k_j of a test is the byte seed + j, 32 times.
 inline SecretKey InsecureKey(Seed seed, int component) {
-  SecretKey key;
-  for (auto& byte : key.bytes()) byte = static_cast<std::uint8_t>(seed.value * 7 + component % 3 + 1);
-  return key;
+  return FixedKey(static_cast<std::uint8_t>(seed.value * 7 + component % 3 + 1));
 }
 
 inline mpc::Prss InsecurePrss(Seed seed, int self) {
