@@ -24,10 +24,11 @@ struct Method {
   Names keys;  ///< beside method and row_norm
 };
 
-const std::array<Method, 2>& Methods() {
-  static const std::array<Method, 2> methods{{
+const std::array<Method, 3>& Methods() {
+  static const std::array<Method, 3> methods{{
       {FeatureMethod::kNone, "none", {}},
       {FeatureMethod::kHog, "hog", {"image", "cell", "orientations", "block"}},
+      {FeatureMethod::kScatter, "scatter", {"image", "scales", "angles", "groups"}},
   }};
   return methods;
 }
@@ -69,6 +70,13 @@ data::HogSpec ReadHog(const Section& section) {
           .block = ReadSmall(section, "block", defaults.block)};
 }
 
+data::ScatterSpec ReadScatter(const Section& section) {
+  const data::ScatterSpec defaults;
+  return {.scales = ReadSmall(section, "scales", defaults.scales),
+          .angles = ReadSmall(section, "angles", defaults.angles),
+          .groups = ReadSmall(section, "groups", defaults.groups)};
+}
+
 void CheckColumns(const Section& section, const data::FeatureSpec& spec, std::int64_t columns) {
   std::int64_t extracted = 0;
   try {
@@ -97,12 +105,13 @@ const Names& FeatureKeys() {
 }
 
 FeatureSpec ReadFeatures(const Section& section, const data::DataSpec& data) {
-  FeatureSpec features{.extraction = {.method = ReadMethod(section).method, .image = {}, .hog = {}},
+  FeatureSpec features{.extraction = {.method = ReadMethod(section).method},
                        .row_norm = section.Number("row_norm", {.above = 0.0, .below = {}}, 1.0)};
   auto& spec = features.extraction;
   if (spec.method == FeatureMethod::kNone) return features;
   spec.image = ReadImage(section, data.features);
   if (spec.method == FeatureMethod::kHog) spec.hog = ReadHog(section);
+  if (spec.method == FeatureMethod::kScatter) spec.scatter = ReadScatter(section);
   CheckColumns(section, spec, data.features);
   return features;
 }
@@ -119,6 +128,10 @@ nlohmann::json FeaturesJson(const FeatureSpec& features) {
     json["cell"] = spec.hog.cell;
     json["orientations"] = spec.hog.orientations;
     json["block"] = spec.hog.block;
+  } else {
+    json["scales"] = spec.scatter.scales;
+    json["angles"] = spec.scatter.angles;
+    json["groups"] = spec.scatter.groups;
   }
   return json;
 }

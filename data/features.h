@@ -4,18 +4,20 @@
 #include "base/thread_pool.h"
 #include "data/hog.h"
 #include "data/image.h"
+#include "data/scattering.h"
 #include "data/table.h"
 
 namespace trefoil::data {
 
-enum class FeatureMethod { kNone, kHog };
+enum class FeatureMethod { kNone, kHog, kScatter };
 
 /// How every party turns its own records into features before it shares them: public, and a function of one
 /// record at a time.
 struct FeatureSpec {
   FeatureMethod method = FeatureMethod::kNone;
-  ImageSize image;  ///< for methods of images
-  HogSpec hog;
+  ImageSize image{};  ///< for methods of images
+  HogSpec hog{};
+  ScatterSpec scatter{};
 };
 
 /// Columns that Extract() makes of `columns` given ones. Throws ConfigError naming the key where the

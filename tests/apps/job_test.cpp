@@ -219,7 +219,8 @@ INSTANTIATE_TEST_SUITE_P(
              "--set model.hidden=[32]: model.hidden: hidden layers are not available in this version, "
              "expected []"},
         Case{"features", "features.method=hob", "",
-             "--set features.method=hob: features.method: found \"hob\", expected one of \"none\", \"hog\"; "
+             "--set features.method=hob: features.method: found \"hob\", expected one of \"none\", \"hog\", "
+             "\"scatter\"; "
              "did you mean hog?"},
         Case{"key_of_another_method", "features.cell=4", "",
              "--set features.cell=4: features.cell: method \"none\" does not have it"},
@@ -261,6 +262,7 @@ TEST(Job, DerivesTheFeaturesThatAreTrainedOn) {
   EXPECT_EQ(job.data.features, 784);
   EXPECT_EQ(job.data.image.height, 28);
   EXPECT_EQ(TrainedFeatures(Read(kMinimal, {"features.method=hog", "features.cell=7"})), 324);
+  EXPECT_EQ(TrainedFeatures(Read(kMinimal, {"features.method=scatter"})), 3969);
   EXPECT_EQ(TrainedFeatures(Read(kMinimal, {"features.method=hog", "features.image=[14, 56]"})), 936);
 }
 
@@ -276,6 +278,10 @@ TEST(Job, RefusesFeaturesThatDoNotFitTheData) {
             "x.toml: missing features.image, expected [height, width] of 783 pixels (data.features)");
   EXPECT_EQ(error("features.cell=15"),
             "x.toml: features.image: found 28 x 28 pixels, expected room for 2 x 2 cells of side 15");
+  EXPECT_EQ(error("features.groups=26", "features.method=scatter"),
+            "x.toml: features.groups: found 26, expected a divisor of the 81 channels");
+  EXPECT_EQ(error("features.cell=4", "features.method=scatter"),
+            "--set features.cell=4: features.cell: method \"scatter\" does not have it");
   EXPECT_EQ(error("features.orientations=0"),
             "--set features.orientations=0: features.orientations: found 0, expected a whole number from 1 "
             "to 1000");
@@ -379,6 +385,14 @@ TEST(RoundTrip, KeepsTheKeysOfFeatures) {
   const auto job = Read(kMinimal, {"features.method=hog", "features.image=[14, 56]", "features.cell=2",
                                    "features.orientations=5", "features.block=3"});
   EXPECT_EQ(job.features.extraction.hog.block, 3);
+  EXPECT_EQ(JobJson(Read(JobToml(job))), JobJson(job));
+  EXPECT_EQ(JobJson(ParseJobJson(JobJson(job), "model.npz")), JobJson(job));
+}
+
+TEST(RoundTrip, KeepsTheKeysOfScattering) {
+  const auto job = Read(
+      kMinimal, {"features.method=scatter", "features.scales=3", "features.angles=4", "features.groups=61"});
+  EXPECT_EQ(job.features.extraction.scatter.groups, 61);
   EXPECT_EQ(JobJson(Read(JobToml(job))), JobJson(job));
   EXPECT_EQ(JobJson(ParseJobJson(JobJson(job), "model.npz")), JobJson(job));
 }

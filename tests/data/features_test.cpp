@@ -18,7 +18,7 @@ TEST(Extract, LeavesTheTableAsItIsWithoutAMethod) {
 
 TEST(Extract, ReplacesTheFeaturesAndKeepsTheLabels) {
   ThreadPool pool(1);
-  const FeatureSpec spec{.method = FeatureMethod::kHog, .image = {8, 12}, .hog = {}};
+  const FeatureSpec spec{.method = FeatureMethod::kHog, .image = {8, 12}};
   Table table{.x = Matrix::Random(3, 96), .y = {0, 1, 2}};
   const Matrix expected = ExtractHog(table.x, spec.image, spec.hog, pool);
   EXPECT_EQ(ExtractedColumns(spec, 96), expected.cols());
@@ -30,11 +30,11 @@ TEST(Extract, ReplacesTheFeaturesAndKeepsTheLabels) {
 TEST(Extract, RefusesImagesOfAnotherSize) {
   ThreadPool pool(1);
   Table table{.x = Matrix::Zero(1, 95), .y = {0}};
-  const FeatureSpec spec{.method = FeatureMethod::kHog, .image = {8, 12}, .hog = {}};
+  const FeatureSpec spec{.method = FeatureMethod::kHog, .image = {8, 12}};
   EXPECT_EQ(ErrorText<ConfigError>([&] { Extract(spec, table, pool); }),
             "features.image: found 8 x 12 pixels, expected height x width of 95 features");
   EXPECT_EQ(ErrorText<ConfigError>(
-                [] { (void)ExtractedColumns({.method = FeatureMethod::kHog, .image = {}, .hog = {}}, 784); }),
+                [] { (void)ExtractedColumns({.method = FeatureMethod::kHog, .image = {}}, 784); }),
             "features.image: found 0 x 0 pixels, expected height x width of 784 features");
 }
 
