@@ -45,7 +45,9 @@ int main() {
       return protocols::InverseSqrt(party, input, form);
     };
   };
-  const mpc::RingMatrix published = Opened(x, protocols::InverseSqrtPublished);
+  const mpc::RingMatrix published = Opened(x, [](mpc::Context& party, const mpc::FixedShare& input) {
+    return protocols::InverseSqrtPublished(party, input);
+  });
   const mpc::RingMatrix bulk = Opened(x, in_form(protocols::Form::kBulk));
   const mpc::RingMatrix latency = Opened(x, in_form(protocols::Form::kLatency));
   std::puts("input,true_value,error_published,error_bulk,error_latency");
