@@ -1,5 +1,5 @@
 #pragma once
-#include "ml/training.h"
+#include "ml/settings.h"
 #include "mpc/cost.h"
 #include "mpc/fixed_point.h"
 #include "protocols/piecewise_polynomial.h"

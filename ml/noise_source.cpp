@@ -5,6 +5,7 @@
 
 #include "base/secure_memory.h"
 #include "dp/discrete_gaussian.h"
+#include "ml/step_privacy.h"
 
 namespace trefoil::ml {
 namespace {

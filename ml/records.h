@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "ml/dp_sgd.h"
 #include "ml/step_plan.h"
+#include "ml/training.h"
 #include "protocols/input.h"
 
 namespace trefoil::ml {

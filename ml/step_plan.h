@@ -1,13 +1,10 @@
 #pragma once
-#include <array>
 #include <cstdint>
 #include <string>
 
-#include "dp/discrete_gaussian.h"
-#include "dp/record.h"
 #include "dp/sensitivity.h"
 #include "ml/activation.h"
-#include "ml/training.h"
+#include "ml/settings.h"
 #include "protocols/clip_factor.h"
 
 namespace trefoil::ml {
@@ -39,29 +36,6 @@ struct StepPlan {
 /// domain.
 [[nodiscard]] StepPlan MakeStepPlan(const TrainingSettings& settings,
                                     protocols::Form form = protocols::Form::kBulk);
-
-/// The probability with which a step takes a row.
-[[nodiscard]] double SamplingRate(const TrainingSettings& settings);
-
-/// The most rows that each owner can have in a step's batch, padding included: with owner-poisson sampling
-/// the height of its part.
-[[nodiscard]] std::array<std::int64_t, 3> BatchLimits(const TrainingSettings& settings);
-
-/// The variance that each party adds, sigma^2 Delta^2 / 2 on the gradient's lattice, rounded up.
-[[nodiscard]] dp::Uint256 NoiseVariance(const StepPlan& plan, double sigma);
-
-/// What is charged for `steps` steps at noise multiplier `sigma`.
-[[nodiscard]] dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,
-                                     std::int64_t max_participation);
-
-/// The noise multiplier of the settings: as given, or the smallest that meets the target, on a lattice of
-/// 2^-20 upwards.
-[[nodiscard]] double ChooseSigma(const StepPlan& plan, std::int64_t max_participation);
-
-/// Where the noise is calibrated to a target: refuses noise whose epsilon against the adversary that the
-/// target is not about would be infinite, only because cut batches eat the delta. Throws ConfigError naming
-/// the limit that suffices.
-void RequireDeltaForBoth(const StepPlan& plan, double sigma, std::int64_t max_participation);
 
 /// All constants as text, for the parties to compare.
 [[nodiscard]] std::string Fingerprint(const StepPlan& plan, double sigma);

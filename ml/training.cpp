@@ -13,6 +13,7 @@
 #include "ml/noise_source.h"
 #include "ml/public_sampling.h"
 #include "ml/records.h"
+#include "ml/step_privacy.h"
 #include "mpc/beside.h"
 #include "protocols/agreement.h"
 #include "protocols/reveal.h"

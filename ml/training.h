@@ -1,5 +1,4 @@
 #pragma once
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -8,43 +7,10 @@
 #include <Eigen/Core>
 
 #include "dp/record.h"
+#include "ml/settings.h"
 #include "mpc/context.h"
-#include "protocols/form.h"
-#include "protocols/rounding.h"
 
 namespace trefoil::ml {
-
-enum class Loss { kOneVsRest, kSquared };
-enum class Clipping { kFactorised, kPublished, kExamples };
-enum class Sampling { kOwnerPoisson, kPublic };
-enum class Adversary { kOutsider, kInsider };
-
-/// What a training is, public and the same at all three parties (the job's [training], [model], [privacy],
-/// [release]).
-struct TrainingSettings {
-  int fraction_bits = 16;
-  std::array<std::int64_t, 3> rows{};  ///< declared capacity of each party
-  std::int64_t features = 0;           ///< p, bias excluded
-  int classes = 2;                     ///< with 2 classes one output column is trained, else one a class
-  Loss loss = Loss::kOneVsRest;
-  double row_norm = 1.0;  ///< R, bound on the norm of a row, bias excluded
-  int steps = 0;
-  double expected_batch = 0;             ///< b; the sampling rate is b / sum(rows)
-  std::int64_t max_batch_per_owner = 0;  ///< B_max
-  double learning_rate = 0;
-  Clipping clipping = Clipping::kFactorised;
-  double logit_bound = 64;
-  protocols::Rounding truncation = protocols::Rounding::kStochastic;  ///< of every truncation
-  std::optional<protocols::Form> comparison;  ///< of clip factors; empty: the faster on the measured links
-  Sampling sampling = Sampling::kOwnerPoisson;
-  double clip = 1.0;  ///< C
-  std::optional<double>
-      sigma;  ///< noise multiplier; empty: calibrated to target_epsilon. Zero: no noise (tests only)
-  double target_epsilon = 0;
-  double delta = 0;
-  Adversary against = Adversary::kInsider;
-  std::vector<int> release_to{0, 1, 2};
-};
 
 /// What is fixed before the first step: derived from the settings alone (and, with public sampling, from the
 /// joint coins).

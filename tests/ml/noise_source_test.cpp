@@ -9,6 +9,8 @@
 #include <boost/math/distributions/normal.hpp>
 
 #include "base/error.h"
+#include "dp/discrete_gaussian.h"
+#include "ml/step_privacy.h"
 #include "protocols/multiply.h"
 #include "tests/dp/chi_square.h"
 #include "tests/support/ml_test.h"

@@ -25,6 +25,23 @@ inline ml::TrainingSettings SmallSettings() {
   return settings;
 }
 
+/// MNIST's raw pixels as configs/mnist.toml has them, with other rates.
+inline ml::TrainingSettings MnistSettings() {
+  ml::TrainingSettings settings;
+  settings.rows = {20000, 20000, 20000};
+  settings.features = 784;
+  settings.classes = 10;
+  settings.steps = 439;
+  settings.expected_batch = 2048;
+  settings.max_batch_per_owner = 900;
+  settings.learning_rate = 90;
+  settings.clip = 0.5;
+  settings.target_epsilon = 3;
+  settings.delta = 1e-5;
+  settings.against = ml::Adversary::kOutsider;
+  return settings;
+}
+
 /// Records whose class shows in their features, from a fixed seed; some rows longer than 1.
 inline ml::OwnRecords MakeRecords(const ml::TrainingSettings& settings, std::uint64_t seed,
                                   mpc::Index count) {

@@ -4,6 +4,7 @@
 #include <random>
 #include <vector>
 
+#include "dp/discrete_gaussian.h"
 #include "ml/step_plan.h"
 #include "tests/support/ml_test.h"
 

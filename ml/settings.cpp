@@ -1,0 +1,58 @@
+#include "ml/settings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace trefoil::ml {
+namespace {
+
+double TotalRows(const TrainingSettings& settings) {
+  return static_cast<double>(std::accumulate(settings.rows.begin(), settings.rows.end(), std::int64_t{0}));
+}
+
+}  // namespace
+
+void CheckDomains(const TrainingSettings& s) {
+  const auto check = [](bool holds, const char* key, double found, const char* expected) {
+    if (holds) return;
+    std::ostringstream text;
+    text << key << ": found " << found << ", expected " << expected;
+    throw ConfigError(text.str());
+  };
+  check(s.fraction_bits >= 8 && s.fraction_bits <= 24, "fraction_bits", s.fraction_bits, "8 to 24");
+  check(s.features >= 1, "data.features", static_cast<double>(s.features), "at least 1");
+  check(s.classes >= 2, "data.classes", s.classes, "at least 2");
+  check(s.steps >= 1, "training.steps", s.steps, "at least 1");
+  check(s.expected_batch > 0 && s.expected_batch <= TotalRows(s), "training.expected_batch", s.expected_batch,
+        "above 0, at most all rows");
+  check(s.row_norm > 0 && s.row_norm <= 1024, "features.row_norm", s.row_norm, "above 0, at most 1024");
+  check(s.learning_rate > 0 && std::isfinite(s.learning_rate), "training.learning_rate", s.learning_rate,
+        "above 0");
+  check(s.clip > 0 && s.clip <= 1024, "privacy.clip", s.clip, "above 0, at most 1024");
+  check(s.sampling == Sampling::kPublic || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
+        static_cast<double>(s.max_batch_per_owner), "at least 1");
+  check(!s.sigma || (*s.sigma >= 0 && std::isfinite(*s.sigma)), "privacy.sigma", s.sigma.value_or(0),
+        "0 or more");
+}
+
+double SamplingRate(const TrainingSettings& settings) {
+  return settings.expected_batch / TotalRows(settings);
+}
+
+std::array<std::int64_t, 3> BatchLimits(const TrainingSettings& settings) {
+  std::array<std::int64_t, 3> limits = settings.rows;
+  if (settings.sampling == Sampling::kPublic) return limits;
+  for (std::int64_t& rows : limits) rows = std::min(rows, settings.max_batch_per_owner);
+  return limits;
+}
+
+std::int64_t LargestBatch(const TrainingSettings& settings) {
+  const auto limits = BatchLimits(settings);
+  return std::accumulate(limits.begin(), limits.end(), std::int64_t{0});
+}
+
+}  // namespace trefoil::ml

@@ -1,0 +1,88 @@
+#include "ml/step_privacy.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "dp/truncated_poisson.h"
+#include "ml/step_ranges.h"
+
+namespace trefoil::ml {
+namespace {
+
+constexpr int kSigmaBits = 20;
+
+double OnSigmaLattice(double sigma) {
+  return std::ldexp(std::ceil(std::ldexp(sigma, kSigmaBits)), -kSigmaBits);
+}
+
+double SmallestSigma(const StepPlan& plan, std::int64_t max_participation) {
+  const TrainingSettings& s = plan.settings;
+  if (s.sigma) return OnSigmaLattice(*s.sigma);
+  const dp::DpSgdSteps one = EventOf(plan, 1.0, s.steps, max_participation);
+  // Says which limit is too small where cut batches alone would eat the target's delta.
+  (void)dp::RemainingDelta(s.target_epsilon, s.delta, s.steps, one.sampling_rate, one.limits);
+  return OnSigmaLattice(dp::SmallestNoiseMultiplier(s.target_epsilon, [&](double sigma) {
+    const dp::DpSgdSteps event = EventOf(plan, OnSigmaLattice(sigma), s.steps, max_participation);
+    dp::RdpAccountant accountant;
+    accountant.Add(s.against == Adversary::kInsider ? dp::InsiderEvents(event) : dp::OutsiderEvents(event));
+    return accountant.Epsilon(s.delta).epsilon;
+  }));
+}
+
+}  // namespace
+
+dp::Uint256 NoiseVariance(const StepPlan& plan, double sigma) {
+  // sigma is a multiple of 2^-20: in integers, (sigma 2^20 Delta)^2 / 2^41, rounded up.
+  const dp::Uint256 product =
+      dp::Uint256(static_cast<std::uint64_t>(std::ceil(std::ldexp(sigma, kSigmaBits)))) *
+      plan.lattice_sensitivity;
+  const dp::Uint256 square = product * product;
+  const unsigned shift = 2 * kSigmaBits + 1;
+  return (square + ((dp::Uint256(1) << shift) - 1)) >> shift;
+}
+
+dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,
+                       std::int64_t max_participation) {
+  const TrainingSettings& s = plan.settings;
+  dp::DpSgdSteps event;
+  event.steps = steps;
+  event.sampling =
+      s.sampling == Sampling::kPublic ? dp::SamplingMode::kPublic : dp::SamplingMode::kOwnerPoisson;
+  event.sampling_rate = SamplingRate(s);
+  event.sigma = sigma;
+  event.sensitivity = plan.sensitivity;
+  event.clip = s.clip;
+  event.limits.capacity = s.rows;
+  event.limits.max_batch = BatchLimits(s);
+  event.max_participation = s.sampling == Sampling::kPublic ? max_participation : 0;
+  event.party_deviation =
+      std::floor(std::sqrt(NoiseVariance(plan, sigma).convert_to<double>()) * (1 - 1e-12));
+  event.coordinates = (s.features + 1) * plan.columns;
+  return event;
+}
+
+double ChooseSigma(const StepPlan& plan, std::int64_t max_participation) {
+  const double sigma = SmallestSigma(plan, max_participation);
+  CheckUpdateRange(plan, sigma);
+  CheckLogitRange(plan, sigma);
+  if (sigma > 0)
+    (void)dp::DiscreteGaussian(NoiseVariance(plan, sigma));  // refuses noise too narrow for the lattice
+  return sigma;
+}
+
+void RequireDeltaForBoth(const StepPlan& plan, double sigma, std::int64_t max_participation) {
+  const TrainingSettings& s = plan.settings;
+  if (s.sigma) return;  // no target: what there is is reported, be it no guarantee
+  const dp::DpSgdSteps event = EventOf(plan, sigma, s.steps, max_participation);
+  dp::DpSgdSteps uncut = event;
+  uncut.limits.max_batch = uncut.limits.capacity;
+  dp::RecordAccountant accountant;
+  accountant.Add(uncut);
+  const dp::EpsilonPair epsilons = accountant.Epsilons(s.delta);
+  for (const double epsilon : {epsilons.outsider, epsilons.insider}) {
+    if (std::isfinite(epsilon))
+      (void)dp::RemainingDelta(epsilon, s.delta, s.steps, event.sampling_rate, event.limits);
+  }
+}
+
+}  // namespace trefoil::ml

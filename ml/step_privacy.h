@@ -1,0 +1,26 @@
+#pragma once
+#include <cstdint>
+
+#include "dp/discrete_gaussian.h"
+#include "dp/record.h"
+#include "ml/step_plan.h"
+
+namespace trefoil::ml {
+
+/// The variance that each party adds, sigma^2 Delta^2 / 2 on the gradient's lattice, rounded up.
+[[nodiscard]] dp::Uint256 NoiseVariance(const StepPlan& plan, double sigma);
+
+/// What is charged for `steps` steps at noise multiplier `sigma`.
+[[nodiscard]] dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,
+                                     std::int64_t max_participation);
+
+/// The noise multiplier of the settings: as given, or the smallest that meets the target, on a lattice of
+/// 2^-20 upwards.
+[[nodiscard]] double ChooseSigma(const StepPlan& plan, std::int64_t max_participation);
+
+/// Where the noise is calibrated to a target: refuses noise whose epsilon against the adversary that the
+/// target is not about would be infinite, only because cut batches eat the delta. Throws ConfigError naming
+/// the limit that suffices.
+void RequireDeltaForBoth(const StepPlan& plan, double sigma, std::int64_t max_participation);
+
+}  // namespace trefoil::ml

@@ -1,0 +1,90 @@
+#include "ml/step_ranges.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace trefoil::ml {
+namespace {
+
+constexpr int kMantissaBits = 12;
+constexpr int kLeastMantissaBits = 6;
+constexpr double kNoiseTail = 40;  // deviations that noise is taken to stay within
+
+[[noreturn]] void RangeError(const char* what,
+                             const char* remedy =
+                                 "fraction_bits, training.max_batch_per_owner, training.learning_rate "
+                                 "or, for its noise, raise privacy.epsilon") {
+  std::ostringstream text;
+  text << what << " can reach 2^62 with these settings; lower " << remedy;
+  throw ConfigError(text.str());
+}
+
+}  // namespace
+
+int RowNormBits(const dp::LinearContribution& example) {
+  const int f = example.frac_bits;
+  const double squared = dp::SquaredGradientBound(example, 1);
+  const int most = kRangeBits - 1 - 2 * f - static_cast<int>(std::ceil(std::log2(squared)));
+  if (most < 0) RangeError("a squared gradient norm");
+  return std::min(f, most);
+}
+
+double GradientRange(const StepPlan& plan, double sigma) {
+  const double contributions = static_cast<double>(LargestBatch(plan.settings)) * plan.sensitivity;
+  const double noise = kNoiseTail * 3 * sigma * plan.sensitivity;
+  return std::ldexp(contributions + noise, plan.gradient_bits);
+}
+
+int UpdateShift(const StepPlan& plan, const StepSize& step_size) {
+  return plan.gradient_bits - plan.settings.fraction_bits + step_size.exponent;
+}
+
+StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
+  const double value = plan.settings.learning_rate / plan.settings.expected_batch;
+  const int free_bits = kRangeBits - 1 - static_cast<int>(std::ceil(std::log2(GradientRange(plan, sigma))));
+  const int bits = std::min(kMantissaBits, free_bits);
+  if (bits < kLeastMantissaBits) RangeError("the noisy gradient times the learning rate");
+  int exponent = 0;
+  const double fraction =
+      std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [1/2, 1)
+  StepSize size{.mantissa = static_cast<std::uint64_t>(std::llround(std::ldexp(fraction, bits))),
+                .exponent = bits - exponent};
+  const int shift = UpdateShift(plan, size);
+  if (shift < 1 || shift > kRangeBits) {
+    std::ostringstream text;
+    text << "training.learning_rate: found " << plan.settings.learning_rate
+         << ", which is out of range for training.expected_batch";
+    throw ConfigError(text.str());
+  }
+  return size;
+}
+
+void CheckUpdateRange(const StepPlan& plan, double sigma) {
+  if (GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) >=
+      std::ldexp(1.0, kRangeBits)) {
+    RangeError("the noisy gradient times the learning rate");
+  }
+}
+
+void CheckLogitRange(const StepPlan& plan, double sigma) {
+  if (plan.activation.loss != Loss::kSquared) return;
+  const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) *
+                        std::ldexp(1.0, -plan.step_size.exponent - plan.gradient_bits);
+  const double weights = update * plan.settings.steps;
+  const double logit =
+      dp::RowBound(plan.example) * std::sqrt(static_cast<double>(plan.settings.features + 1)) * weights;
+  if (std::ldexp(logit, 2 * plan.settings.fraction_bits) >= std::ldexp(1.0, kRangeBits))
+    RangeError("a logit");
+}
+
+void CheckPublishedRange(const TrainingSettings& settings) {
+  const double factor =
+      settings.clip * std::exp2(2.5 * settings.fraction_bits) * 1.01;  // 1 % for the rounding of the root
+  if (factor >= std::ldexp(1.0, kRangeBits))
+    RangeError("a clip factor in published form", "privacy.clip or fraction_bits");
+}
+
+}  // namespace trefoil::ml

@@ -1,0 +1,36 @@
+#pragma once
+#include "ml/step_plan.h"
+
+namespace trefoil::ml {
+
+/// The range analysis of a step: what keeps every intermediate below 2^62. All throw ConfigError naming the
+/// intermediate and a remedy.
+
+inline constexpr int kRangeBits = 62;
+
+/// For a range analysis before sigma is known: noise beyond this multiplier would drown any model.
+inline constexpr double kLargestSigma = 1000;
+
+/// g = min(f, what keeps the squared gradient norm below 2^62): section 4 of the design.
+[[nodiscard]] int RowNormBits(const dp::LinearContribution& example);
+
+/// The largest absolute value of the noisy gradient sum on its lattice.
+[[nodiscard]] double GradientRange(const StepPlan& plan, double sigma);
+
+/// eta / b as a mantissa of as many bits as the range leaves.
+[[nodiscard]] StepSize ChooseStepSize(const StepPlan& plan, double sigma);
+
+/// From the gradient's lattice times the mantissa to the weights'.
+[[nodiscard]] int UpdateShift(const StepPlan& plan, const StepSize& step_size);
+
+/// That the noisy gradient times the mantissa stays in range at `sigma`.
+void CheckUpdateRange(const StepPlan& plan, double sigma);
+
+/// The truncations of logits need |Z| < 2^62 where Z is not taken modulo a period: the weights grow by at
+/// most the largest update a step.
+void CheckLogitRange(const StepPlan& plan, double sigma);
+
+/// C times the inverse square root of the smallest norm, before its truncation.
+void CheckPublishedRange(const TrainingSettings& settings);
+
+}  // namespace trefoil::ml
