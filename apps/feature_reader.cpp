@@ -24,13 +24,18 @@ struct Method {
   Names keys;  ///< beside method and row_norm
 };
 
-const std::array<Method, 3>& Methods() {
-  static const std::array<Method, 3> methods{{
+const std::array<Method, 4>& Methods() {
+  static const std::array<Method, 4> methods{{
       {FeatureMethod::kNone, "none", {}},
       {FeatureMethod::kHog, "hog", {"image", "cell", "orientations", "block"}},
       {FeatureMethod::kScatter, "scatter", {"image", "scales", "angles", "groups"}},
+      {FeatureMethod::kHashText, "hash-text", {"dimension", "characters", "words", "fold_case"}},
   }};
   return methods;
+}
+
+bool OfImages(FeatureMethod method) {
+  return method == FeatureMethod::kHog || method == FeatureMethod::kScatter;
 }
 
 const Method& ReadMethod(const Section& section) {
@@ -77,6 +82,35 @@ data::ScatterSpec ReadScatter(const Section& section) {
           .groups = ReadSmall(section, "groups", defaults.groups)};
 }
 
+data::NgramRange ReadNgrams(const Section& section, std::string_view key, const data::NgramRange& fallback) {
+  const std::string expected = "[least, most] from 1 to 16, or []";
+  const auto range =
+      section.Wholes(key, {1, 16}, expected, std::vector<std::int64_t>{fallback.least, fallback.most});
+  if (range.empty()) return {};
+  if (range.size() != 2 || range[0] > range[1]) section.Refuse(key, expected);
+  return {.least = static_cast<int>(range[0]), .most = static_cast<int>(range[1])};
+}
+
+data::HashTextSpec ReadHashText(const Section& section) {
+  const data::HashTextSpec defaults;
+  return {.dimension = section.Whole("dimension", {1, kMostColumns}, defaults.dimension),
+          .characters = ReadNgrams(section, "characters", defaults.characters),
+          .words = ReadNgrams(section, "words", defaults.words),
+          .fold_case = section.Flag("fold_case", defaults.fold_case)};
+}
+
+/// Columns of text are there exactly if there is a method for them.
+void CheckTexts(const Section& section, FeatureMethod method, const data::DataSpec& data) {
+  const bool texts = data::CountTexts(data) > 0;
+  if (method == FeatureMethod::kHashText && !texts)
+    section.Refuse("method", "another one, as data.column has none of kind \"text\"");
+  if (method != FeatureMethod::kHashText && texts) {
+    section.Fail(
+        "method",
+        "expected \"hash-text\", as data.column has one of kind \"text\" (\"ignore\" leaves it out)");
+  }
+}
+
 void CheckColumns(const Section& section, const data::FeatureSpec& spec, std::int64_t columns) {
   std::int64_t extracted = 0;
   try {
@@ -86,6 +120,11 @@ void CheckColumns(const Section& section, const data::FeatureSpec& spec, std::in
   }
   if (extracted > kMostColumns)
     section.Refuse("method", fmt::format("at most {} features, and not {}", kMostColumns, extracted));
+}
+
+nlohmann::json RangeJson(const data::NgramRange& range) {
+  if (range.most == 0) return nlohmann::json::array();
+  return {range.least, range.most};
 }
 
 }  // namespace
@@ -108,10 +147,11 @@ FeatureSpec ReadFeatures(const Section& section, const data::DataSpec& data) {
   FeatureSpec features{.extraction = {.method = ReadMethod(section).method},
                        .row_norm = section.Number("row_norm", {.above = 0.0, .below = {}}, 1.0)};
   auto& spec = features.extraction;
-  if (spec.method == FeatureMethod::kNone) return features;
-  spec.image = ReadImage(section, data.features);
+  CheckTexts(section, spec.method, data);
+  if (OfImages(spec.method)) spec.image = ReadImage(section, data.features);
   if (spec.method == FeatureMethod::kHog) spec.hog = ReadHog(section);
   if (spec.method == FeatureMethod::kScatter) spec.scatter = ReadScatter(section);
+  if (spec.method == FeatureMethod::kHashText) spec.hash_text = ReadHashText(section);
   CheckColumns(section, spec, data.features);
   return features;
 }
@@ -122,16 +162,26 @@ nlohmann::json FeaturesJson(const FeatureSpec& features) {
   for (const auto& method : Methods()) {
     if (method.method == spec.method) json["method"] = method.name;
   }
-  if (spec.method == FeatureMethod::kNone) return json;
-  json["image"] = {spec.image.height, spec.image.width};
-  if (spec.method == FeatureMethod::kHog) {
-    json["cell"] = spec.hog.cell;
-    json["orientations"] = spec.hog.orientations;
-    json["block"] = spec.hog.block;
-  } else {
-    json["scales"] = spec.scatter.scales;
-    json["angles"] = spec.scatter.angles;
-    json["groups"] = spec.scatter.groups;
+  if (OfImages(spec.method)) json["image"] = {spec.image.height, spec.image.width};
+  switch (spec.method) {
+    case FeatureMethod::kNone:
+      break;
+    case FeatureMethod::kHog:
+      json["cell"] = spec.hog.cell;
+      json["orientations"] = spec.hog.orientations;
+      json["block"] = spec.hog.block;
+      break;
+    case FeatureMethod::kScatter:
+      json["scales"] = spec.scatter.scales;
+      json["angles"] = spec.scatter.angles;
+      json["groups"] = spec.scatter.groups;
+      break;
+    case FeatureMethod::kHashText:
+      json["dimension"] = spec.hash_text.dimension;
+      json["characters"] = RangeJson(spec.hash_text.characters);
+      json["words"] = RangeJson(spec.hash_text.words);
+      json["fold_case"] = spec.hash_text.fold_case;
+      break;
   }
   return json;
 }

@@ -33,6 +33,8 @@ Json ToJson(const data::Column& column) {
       return {{"name", column.name}, {"kind", "number"}, {"mean", column.mean}, {"scale", column.scale}};
     case data::ColumnKind::kCategory:
       return {{"name", column.name}, {"kind", "category"}, {"values", column.values}};
+    case data::ColumnKind::kText:
+      return {{"name", column.name}, {"kind", "text"}};
     case data::ColumnKind::kIgnore:
       break;
   }

@@ -84,7 +84,7 @@ std::string ReadOption(const Section& section, std::string_view key, const Names
 data::Column ReadColumn(const Section& section) {
   data::Column column;
   column.name = section.Text("name");
-  const auto kind = section.Choice("kind", {"number", "category", "ignore"}, "number");
+  const auto kind = section.Choice("kind", {"number", "category", "text", "ignore"}, "number");
   const auto belongs_to = [&](const char* key, const char* wanted) {
     if (section.Has(key) && kind != wanted) {
       section.Fail(key, fmt::format("column \"{}\" is of kind \"{}\"; only kind \"{}\" has it", column.name,
@@ -100,6 +100,8 @@ data::Column ReadColumn(const Section& section) {
   } else if (kind == "category") {
     column.kind = data::ColumnKind::kCategory;
     column.values = section.Texts("values");
+  } else if (kind == "text") {
+    column.kind = data::ColumnKind::kText;
   } else {
     column.kind = data::ColumnKind::kIgnore;
   }
@@ -135,7 +137,7 @@ data::DataSpec ReadData(const Section& section) {
   if (format == "csv") {
     spec.format = data::Format::kCsv;
     ReadCsv(section, spec);
-    spec.features = section.Whole("features", {1, 1'000'000}, data::CountFeatures(spec));
+    spec.features = section.Whole("features", {0, 1'000'000}, data::CountFeatures(spec));
     return spec;
   }
   for (const auto* key : {"header", "missing", "column", "label"}) {

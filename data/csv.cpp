@@ -13,7 +13,8 @@
 namespace trefoil::data {
 namespace {
 
-/// What becomes of one column of the file. `column` is null for the label.
+/// What becomes of one column of the file. `column` is null for the label; `offset` counts features, or
+/// texts.
 struct FieldPlan {
   const Column* column = nullptr;
   std::size_t offset = 0;
@@ -31,13 +32,17 @@ class RecordEncoder {
     for (const auto& column : spec.columns) {
       offsets[column.name] = offset;
       if (column.name == spec.label.column || column.kind == ColumnKind::kIgnore) continue;
-      offset += column.kind == ColumnKind::kNumber ? 1 : column.values.size();
+      if (column.kind == ColumnKind::kText) {
+        offsets[column.name] = texts_++;
+      } else {
+        offset += column.kind == ColumnKind::kNumber ? 1 : column.values.size();
+      }
     }
     for (const auto& name : names_) plans_.push_back(PlanFor(name, offsets));
   }
 
-  /// Appends one row to `x` and `y`.
-  void Encode(std::vector<float>& x, std::vector<int>& y) const {
+  /// Appends one row to `x`, and one to the labels and texts of `table`.
+  void Encode(std::vector<float>& x, Table& table) const {
     const auto& fields = reader_.fields();
     if (fields.size() != names_.size()) {
       ThrowDataError(reader_.path(), "row " + std::to_string(reader_.row()),
@@ -45,16 +50,20 @@ class RecordEncoder {
     }
     x.resize(x.size() + static_cast<std::size_t>(spec_.features), 0.0F);
     float* row = x.data() + x.size() - spec_.features;
+    std::vector<std::string> texts(texts_);
     for (std::size_t k = 0; k < fields.size(); ++k) {
       const FieldPlan& plan = plans_[k];
       if (plan.column == nullptr) {
-        y.push_back(LabelOf(plan, fields[k]));
+        table.y.push_back(LabelOf(plan, fields[k]));
       } else if (plan.column->kind == ColumnKind::kNumber) {
         row[plan.offset] = NumberOf(*plan.column, fields[k]);
       } else if (plan.column->kind == ColumnKind::kCategory) {
         SetCategory(plan, fields[k], row);
+      } else if (plan.column->kind == ColumnKind::kText && fields[k] != spec_.missing) {
+        texts[plan.offset] = fields[k];
       }
     }
+    if (texts_ > 0) table.texts.push_back(std::move(texts));
   }
 
  private:
@@ -119,6 +128,7 @@ class RecordEncoder {
   const CsvReader& reader_;
   std::vector<std::string> names_;
   std::vector<FieldPlan> plans_;
+  std::size_t texts_ = 0;
 };
 
 bool Declares(const DataSpec& spec, const std::string& name) {
@@ -160,12 +170,12 @@ std::vector<std::string> HeaderNames(const DataSpec& spec, CsvReader& reader) {
 }  // namespace
 
 Table ReadCsv(const std::filesystem::path& path, const DataSpec& spec) {
-  Require(spec.features >= 1 && spec.features == CountFeatures(spec), "ReadCsv: a validated spec");
+  Require(spec.features == CountFeatures(spec), "ReadCsv: a validated spec");
   CsvReader reader(path);
   const RecordEncoder encoder(spec, reader, spec.header ? HeaderNames(spec, reader) : DeclaredNames(spec));
   std::vector<float> x;
   Table table;
-  while (reader.Next()) encoder.Encode(x, table.y);
+  while (reader.Next()) encoder.Encode(x, table);
   table.x = Eigen::Map<const Matrix>(x.data(), static_cast<Eigen::Index>(table.y.size()), spec.features);
   return table;
 }

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "base/thread_pool.h"
+#include "data/hash_text.h"
 #include "data/hog.h"
 #include "data/image.h"
 #include "data/scattering.h"
@@ -9,7 +10,7 @@
 
 namespace trefoil::data {
 
-enum class FeatureMethod { kNone, kHog, kScatter };
+enum class FeatureMethod { kNone, kHog, kScatter, kHashText };
 
 /// How every party turns its own records into features before it shares them: public, and a function of one
 /// record at a time.
@@ -18,13 +19,15 @@ struct FeatureSpec {
   ImageSize image{};  ///< for methods of images
   HogSpec hog{};
   ScatterSpec scatter{};
+  HashTextSpec hash_text{};
 };
 
-/// Columns that Extract() makes of `columns` given ones. Throws ConfigError naming the key where the
-/// parameters are out of their domain or do not fit `columns`.
+/// Columns that Extract() makes of `columns` given ones: hashed text goes beside them, all other methods
+/// replace them. Throws ConfigError naming the key where the parameters are out of their domain or do not fit
+/// `columns`.
 [[nodiscard]] std::int64_t ExtractedColumns(const FeatureSpec& spec, std::int64_t columns);
 
-/// Replaces each record's features by the extracted ones. Throws as ExtractedColumns().
+/// Makes each record's features (and texts) the extracted ones. Throws as ExtractedColumns().
 void Extract(const FeatureSpec& spec, Table& table, ThreadPool& pool);
 
 }  // namespace trefoil::data

@@ -1,5 +1,6 @@
 #include "data/spec.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -79,11 +80,18 @@ std::int64_t CountFeatures(const DataSpec& spec) {
   return count;
 }
 
+std::int64_t CountTexts(const DataSpec& spec) {
+  return std::count_if(spec.columns.begin(), spec.columns.end(), [&](const Column& column) {
+    return column.kind == ColumnKind::kText && column.name != spec.label.column;
+  });
+}
+
 void ValidateSpec(const DataSpec& spec) {
   for (const auto rows : spec.rows) {
     if (rows < 0) Fail("data.rows", std::to_string(rows), "a capacity of at least 0");
   }
-  if (spec.features < 1) Fail("data.features", std::to_string(spec.features), "at least 1");
+  const bool texts = spec.format == Format::kCsv && CountTexts(spec) > 0;
+  if (spec.features < (texts ? 0 : 1)) Fail("data.features", std::to_string(spec.features), "at least 1");
   if (spec.classes < 2) Fail("data.classes", std::to_string(spec.classes), "at least 2");
   CheckScale("data.scale", spec.scale);
   if (spec.format == Format::kCsv) CheckCsv(spec);

@@ -10,10 +10,11 @@
 namespace trefoil::data {
 
 enum class Format { kIdx, kCsv, kNpy, kNpz };
-enum class ColumnKind { kNumber, kCategory, kIgnore };
+enum class ColumnKind { kNumber, kCategory, kText, kIgnore };
 
-/// One column of a CSV file, and what becomes of it: a number (value - mean) / scale, or one 0/1 feature per
-/// declared category. Means, scales and categories are public constants of the job.
+/// One column of a CSV file, and what becomes of it: a number (value - mean) / scale, one 0/1 feature per
+/// declared category, or a text, from which features are to be extracted. Means, scales and categories are
+/// public constants of the job.
 struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::kNumber;
@@ -46,13 +47,16 @@ struct DataSpec {
 };
 
 /// Columns of the matrix that the spec's CSV columns make: one a number, one a category value. The label
-/// column, if it is among them, is no feature.
+/// column, if it is among them, is no feature, and columns of text are none yet.
 [[nodiscard]] std::int64_t CountFeatures(const DataSpec& spec);
 
+/// Columns of text.
+[[nodiscard]] std::int64_t CountTexts(const DataSpec& spec);
+
 /// Throws ConfigError naming the key, what was found and what was expected, unless the spec is consistent:
-/// capacities not negative, at least one feature and two classes, scales finite and positive, means finite;
-/// for CSV also unique column names, unique category values, as many label values as classes, aliases of
-/// declared values, and CountFeatures() equal to `features`.
+/// capacities not negative, at least one feature or column of text and two classes, scales finite and
+/// positive, means finite; for CSV also unique column names, unique category values, as many label values as
+/// classes, aliases of declared values, and CountFeatures() equal to `features`.
 void ValidateSpec(const DataSpec& spec);
 
 }  // namespace trefoil::data

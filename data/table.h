@@ -1,5 +1,6 @@
 #pragma once
 #include <Eigen/Core>
+#include <string>
 #include <vector>
 
 namespace trefoil::data {
@@ -10,6 +11,7 @@ using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMa
 struct Table {
   Matrix x;
   std::vector<int> y;
+  std::vector<std::vector<std::string>> texts{};  ///< where there are columns of text: those of each record
 };
 
 /// A feature of greater magnitude, after scaling, is refused: it is a mistake, and its square must stay

@@ -220,8 +220,7 @@ INSTANTIATE_TEST_SUITE_P(
              "expected []"},
         Case{"features", "features.method=hob", "",
              "--set features.method=hob: features.method: found \"hob\", expected one of \"none\", \"hog\", "
-             "\"scatter\"; "
-             "did you mean hog?"},
+             "\"scatter\", \"hash-text\"; did you mean hog?"},
         Case{"key_of_another_method", "features.cell=4", "",
              "--set features.cell=4: features.cell: method \"none\" does not have it"},
         Case{"truncation", "training.truncation=exactly", "",
@@ -285,6 +284,36 @@ TEST(Job, RefusesFeaturesThatDoNotFitTheData) {
   EXPECT_EQ(error("features.orientations=0"),
             "--set features.orientations=0: features.orientations: found 0, expected a whole number from 1 "
             "to 1000");
+}
+
+// The column "comment" of kCsv as text.
+const std::string kText = Replaced(kCsv, "kind = \"ignore\"", "kind = \"text\"");
+
+TEST(Job, HashesTextBesideNumbers) {
+  const auto job = Read(kText, {"features.method=hash-text", "features.dimension=100", "features.words=[]"});
+  EXPECT_EQ(TrainedFeatures(job), 103);
+  EXPECT_EQ(job.features.extraction.hash_text.characters.most, 5);
+  EXPECT_EQ(job.features.extraction.hash_text.words.most, 0);
+  EXPECT_EQ(JobJson(Read(JobToml(job))), JobJson(job));
+  EXPECT_EQ(JobJson(ParseJobJson(JobJson(job), "model.npz")), JobJson(job));
+}
+
+TEST(Job, TextAndItsMethodNeedEachOther) {
+  EXPECT_EQ(ErrorOf(kText),
+            "x.toml: features.method: expected \"hash-text\", as data.column has one of kind \"text\" "
+            "(\"ignore\" leaves it out)");
+  EXPECT_EQ(ErrorOf(kCsv, {"features.method=hash-text"}),
+            "--set features.method=hash-text: features.method: found \"hash-text\", expected another one, as "
+            "data.column has none of kind \"text\"");
+  const auto error = [](const std::string& change) {
+    return ErrorOf(kText, {"features.method=hash-text", change});
+  };
+  EXPECT_EQ(error("features.words=[2, 1]"),
+            "--set features.words=[2, 1]: features.words: found [ 2, 1 ], expected [least, most] from 1 to "
+            "16, or []");
+  EXPECT_EQ(ErrorOf(kText, {"features.method=hash-text", "features.words=[]", "features.characters=[]"}),
+            "x.toml: features.words: found [] beside features.characters = [], expected n-grams of words or "
+            "characters");
 }
 
 TEST(JobHash, HasTheKeysOfTheMethod) {

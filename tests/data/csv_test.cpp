@@ -79,6 +79,31 @@ TEST(ReadCsv, ReadsNumbersInTheUsualForms) {
   EXPECT_EQ(Eigen::VectorXf(table.x.col(0)), expected);
 }
 
+TEST(ReadCsv, KeepsTextsInTheOrderOfTheColumns) {
+  const TemporaryFolder folder;
+  DataSpec spec = PeopleSpec(false);
+  spec.columns[2].kind = ColumnKind::kText;
+  spec.columns.push_back({"more", ColumnKind::kText, 0, 1, {}});
+  const Table table = Read(folder, "50,nurse,\"a, b\",c,yes\n?,?,?,,no\n", spec);
+  EXPECT_EQ(table.x, Rows({{1, 0, 1, 0}, {0, 0, 0, 0}}));
+  EXPECT_EQ(table.texts, (std::vector<std::vector<std::string>>{{"a, b", "c"}, {"", ""}}));
+}
+
+TEST(ReadCsv, ReadsATableOfNothingButTexts) {
+  const TemporaryFolder folder;
+  DataSpec spec;
+  spec.format = Format::kCsv;
+  spec.header = false;
+  spec.columns = {{"text", ColumnKind::kText, 0, 1, {}}};
+  spec.label = {"mood", {"bad", "good"}, {}};
+  ValidateSpec(spec);
+  const Table table = Read(folder, "fine,good\npoor,bad\n", spec);
+  EXPECT_EQ(table.x.rows(), 2);
+  EXPECT_EQ(table.x.cols(), 0);
+  EXPECT_EQ(table.y, (std::vector<int>{1, 0}));
+  EXPECT_EQ(table.texts[1][0], "poor");
+}
+
 TEST(ReadCsv, AllowsNoRowsAtAll) {
   const TemporaryFolder folder;
   EXPECT_EQ(Read(folder, "", PeopleSpec(false)).x.rows(), 0);

@@ -27,6 +27,22 @@ TEST(Extract, ReplacesTheFeaturesAndKeepsTheLabels) {
   EXPECT_EQ(table.y, (std::vector<int>{0, 1, 2}));
 }
 
+TEST(Extract, PutsHashedTextBesideOtherFeatures) {
+  ThreadPool pool(1);
+  const FeatureSpec spec{.method = FeatureMethod::kHashText, .hash_text = {.dimension = 50}};
+  Table table{.x = Matrix::Random(2, 3), .y = {0, 1}, .texts = {{"one text"}, {"another"}}};
+  Matrix expected(2, 53);
+  expected << table.x, HashText(table.texts, spec.hash_text, pool);
+  EXPECT_EQ(ExtractedColumns(spec, 3), 53);
+  Extract(spec, table, pool);
+  EXPECT_EQ(table.x, expected);
+  EXPECT_EQ(table.y, (std::vector<int>{0, 1}));
+  EXPECT_TRUE(table.texts.empty());
+  Table text_only{.x = Matrix(1, 0), .y = {0}, .texts = {{"one text"}}};
+  Extract(spec, text_only, pool);
+  EXPECT_EQ(text_only.x.row(0), expected.row(0).rightCols(50));
+}
+
 TEST(Extract, RefusesImagesOfAnotherSize) {
   ThreadPool pool(1);
   Table table{.x = Matrix::Zero(1, 95), .y = {0}};
