@@ -144,8 +144,10 @@ void Print(const Account& account, const AccountOptions& options) {
 std::optional<double> MultiplierOf(const dp::TrainingRecord& record) {
   std::optional<double> sigma;
   for (const auto& event : record.events) {
-    if (sigma && *sigma != event.sigma) return {};
-    sigma = event.sigma;
+    const auto* steps = std::get_if<dp::DpSgdSteps>(&event);
+    if (steps == nullptr) continue;
+    if (sigma && *sigma != steps->sigma) return {};
+    sigma = steps->sigma;
   }
   return sigma;
 }

@@ -1,6 +1,7 @@
 #include "dp/record.h"
 
 #include <cmath>
+#include <variant>
 
 #include "dp/closeness.h"
 
@@ -15,24 +16,13 @@ TotalVariation CutBatches(const DpSgdSteps& steps) {
   return {OverflowProbability(steps.limits, steps.sampling_rate), steps.steps};
 }
 
-template <typename EventsOf>
-std::vector<Event> Collect(const TrainingRecord& record, EventsOf events_of) {
-  std::vector<Event> all;
-  for (const auto& steps : record.events) {
-    for (const auto& event : events_of(steps)) all.push_back(event);
-  }
-  return all;
-}
-
-}  // namespace
-
-std::vector<Event> OutsiderEvents(const DpSgdSteps& steps) {
+std::vector<Event> Outsider(const DpSgdSteps& steps) {
   return {SampledGaussian{steps.sampling_rate, steps.sigma * kOutsiderFactor, steps.steps},
           ClosenessCharge(kParties, steps.party_deviation, steps.coordinates, steps.steps),
           CutBatches(steps)};
 }
 
-std::vector<Event> InsiderEvents(const DpSgdSteps& steps) {
+std::vector<Event> Insider(const DpSgdSteps& steps) {
   const bool amplified = steps.sampling == SamplingMode::kOwnerPoisson;
   const auto releases = amplified ? steps.steps : steps.max_participation;
   return {SampledGaussian{amplified ? steps.sampling_rate : 1.0, steps.sigma, releases},
@@ -40,17 +30,56 @@ std::vector<Event> InsiderEvents(const DpSgdSteps& steps) {
           CutBatches(steps)};
 }
 
-std::vector<Event> OutsiderEvents(const TrainingRecord& record) {
-  return Collect(record, [](const DpSgdSteps& steps) { return OutsiderEvents(steps); });
+/// One discrete Gaussian, nothing summed, nothing cut, and the same for everybody but the owner.
+std::vector<Event> Anyone(const LocalTraining& local) {
+  return {SampledGaussian{local.sampling_rate, local.sigma, local.steps}};
 }
 
-std::vector<Event> InsiderEvents(const TrainingRecord& record) {
-  return Collect(record, [](const DpSgdSteps& steps) { return InsiderEvents(steps); });
+/// A selection on the noise of `summands` parties.
+std::vector<Event> Counted(const NoisySelection& selection, double multiplier, int summands) {
+  return {SampledGaussian{selection.sampling_rate, multiplier, 1},
+          ClosenessCharge(summands, selection.party_deviation, selection.candidates, 1),
+          TotalVariation{OverflowProbability(selection.limits, selection.sampling_rate), 1}};
 }
 
-void RecordAccountant::Add(const DpSgdSteps& steps) {
-  outsider_.Add(OutsiderEvents(steps));
-  insider_.Add(InsiderEvents(steps));
+struct OutsiderCharge {
+  std::vector<Event> operator()(const DpSgdSteps& steps) const { return Outsider(steps); }
+  std::vector<Event> operator()(const LocalTraining& local) const { return Anyone(local); }
+  std::vector<Event> operator()(const NoisySelection& selection) const {
+    return Counted(selection, selection.sigma * kOutsiderFactor, kParties);
+  }
+};
+
+struct InsiderCharge {
+  std::vector<Event> operator()(const DpSgdSteps& steps) const { return Insider(steps); }
+  std::vector<Event> operator()(const LocalTraining& local) const { return Anyone(local); }
+  std::vector<Event> operator()(const NoisySelection& selection) const {
+    return Counted(selection, selection.sigma, kParties - 1);
+  }
+};
+
+template <typename Charge>
+std::vector<Event> Collect(const TrainingRecord& record, Charge charge) {
+  std::vector<Event> all;
+  for (const auto& executed : record.events) {
+    for (const auto& event : std::visit(charge, executed)) all.push_back(event);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Event> OutsiderEvents(const RecordedEvent& event) { return std::visit(OutsiderCharge{}, event); }
+
+std::vector<Event> InsiderEvents(const RecordedEvent& event) { return std::visit(InsiderCharge{}, event); }
+
+std::vector<Event> OutsiderEvents(const TrainingRecord& record) { return Collect(record, OutsiderCharge{}); }
+
+std::vector<Event> InsiderEvents(const TrainingRecord& record) { return Collect(record, InsiderCharge{}); }
+
+void RecordAccountant::Add(const RecordedEvent& event) {
+  outsider_.Add(OutsiderEvents(event));
+  insider_.Add(InsiderEvents(event));
 }
 
 EpsilonPair RecordAccountant::Epsilons(double delta) const {
@@ -59,7 +88,7 @@ EpsilonPair RecordAccountant::Epsilons(double delta) const {
 
 EpsilonPair Epsilons(const TrainingRecord& record, double delta) {
   RecordAccountant accountant;
-  for (const auto& steps : record.events) accountant.Add(steps);
+  for (const auto& event : record.events) accountant.Add(event);
   return accountant.Epsilons(delta);
 }
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -28,25 +29,51 @@ struct DpSgdSteps {
   std::int64_t coordinates = 0;        ///< that the noise was added to, in each step
 };
 
+/// DP-SGD of each owner alone, on its own rows, with noise of its own only: the local models that Protocol 4
+/// starts from. A record is one owner's, so that one owner's steps are charged, and not the sum over owners:
+/// all have the same rate and multiplier (docs/privacy.md, "Local training").
+struct LocalTraining {
+  std::int64_t steps = 0;
+  double sampling_rate = 0;  ///< q, every owner's
+  double sigma = 0;          ///< noise multiplier of the owner's own noise; 0 is no noise
+  double sensitivity = 0;    ///< Delta, in the units of clip
+  double clip = 0;           ///< C
+  double deviation = 0;      ///< of an owner's noise in lattice units, rounded down
+};
+
+/// A choice between models by how many records each classifies correctly, on noisy counts: every record is
+/// taken with probability q and moves each count by 1 at most, sensitivity sqrt(candidates).
+struct NoisySelection {
+  std::int64_t candidates = 0;
+  double sampling_rate = 0;    ///< q
+  double sigma = 0;            ///< noise multiplier without one party's noise; 0 is no noise
+  BatchLimits limits;          ///< draws above max_batch are cut
+  double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
+};
+
+using RecordedEvent = std::variant<DpSgdSteps, LocalTraining, NoisySelection>;
+
 /// What a training did, written when it ends (or stops) and not changed after; accountants read it, never the
 /// job.
 struct TrainingRecord {
   static constexpr int kVersion = 1;
 
-  std::string job_hash;  ///< lower-case hexadecimal
-  std::string run_id;    ///< lower-case hexadecimal
-  std::vector<DpSgdSteps> events;
+  std::string job_hash;               ///< lower-case hexadecimal
+  std::string run_id;                 ///< lower-case hexadecimal
+  std::vector<RecordedEvent> events;  ///< in the order of execution; unlike ones compose
 };
 
-/// What an outsider, who sees the released model only, is charged: multiplier sigma sqrt(3/2), Poisson
-/// sampling, the closeness of three parties' summed noise, cut batches.
-[[nodiscard]] std::vector<Event> OutsiderEvents(const DpSgdSteps& steps);
+/// What an outsider, who sees the released model only, is charged. Steps and selections: multiplier
+/// sigma sqrt(3/2), Poisson sampling, the closeness of three parties' summed noise, cut batches. Local
+/// training: as if the local model were seen, multiplier sigma, Poisson sampling.
+[[nodiscard]] std::vector<Event> OutsiderEvents(const RecordedEvent& event);
 [[nodiscard]] std::vector<Event> OutsiderEvents(const TrainingRecord& record);
 
 /// What one party is charged, which knows its own noise: multiplier sigma, the closeness of two parties'
 /// summed noise, cut batches; with owner-poisson sampling amplified as for an outsider, with public sampling
-/// a plain Gaussian as many times as any row was in.
-[[nodiscard]] std::vector<Event> InsiderEvents(const DpSgdSteps& steps);
+/// a plain Gaussian as many times as any row was in. Local training as for an outsider: the noise of another
+/// owner is unknown to it, and its own records need no protection from itself.
+[[nodiscard]] std::vector<Event> InsiderEvents(const RecordedEvent& event);
 [[nodiscard]] std::vector<Event> InsiderEvents(const TrainingRecord& record);
 
 struct EpsilonPair {
@@ -58,7 +85,7 @@ struct EpsilonPair {
 class RecordAccountant {
  public:
   /// Throws ConfigError for a value outside its domain.
-  void Add(const DpSgdSteps& steps);
+  void Add(const RecordedEvent& event);
   /// Infinity where there is no guarantee. Throws ConfigError unless delta is in (0, 1).
   [[nodiscard]] EpsilonPair Epsilons(double delta) const;
 
@@ -70,9 +97,9 @@ class RecordAccountant {
 /// Both epsilons of a record by the RDP accountant, `delta` including what cut batches cost.
 [[nodiscard]] EpsilonPair Epsilons(const TrainingRecord& record, double delta);
 
-/// The record as JSON: version, job_hash, run_id, events; an event of kind "dpsgd_steps" has the members of
-/// DpSgdSteps under their own names, capacity and max_batch among them. Throws ContractError for a number
-/// that is infinite or not a number.
+/// The record as JSON: version, job_hash, run_id, events; an event of kind "dpsgd_steps",
+/// "local_training" or "noisy_selection" has the members of its struct under their own names, capacity and
+/// max_batch among them. Throws ContractError for a number that is infinite or not a number.
 [[nodiscard]] nlohmann::json ToJson(const TrainingRecord& record);
 
 /// The inverse. Throws DataError naming the key that is missing, unknown, of the wrong type or outside its

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <variant>
 
 #include <nlohmann/json.hpp>
 
@@ -88,7 +89,9 @@ class StrictObject {
   std::string place_;
 };
 
-constexpr const char* kKind = "dpsgd_steps";
+constexpr const char* kDpSgdSteps = "dpsgd_steps";
+constexpr const char* kLocalTraining = "local_training";
+constexpr const char* kNoisySelection = "noisy_selection";
 constexpr const char* kOwnerPoisson = "owner-poisson";
 constexpr const char* kPublic = "public";
 
@@ -103,7 +106,6 @@ DpSgdSteps ParseSteps(const Json& json, const std::string& place) {
   const StrictObject object(json, place,
                             {"kind", "steps", "sampling", "sampling_rate", "sigma", "sensitivity", "clip",
                              "capacity", "max_batch", "max_participation", "party_deviation", "coordinates"});
-  if (object.Text("kind") != kKind) Refuse(object.Path("kind"), "another text", "\"dpsgd_steps\"");
   DpSgdSteps steps;
   steps.steps = object.Count("steps");
   steps.sampling = ParseSampling(object);
@@ -122,12 +124,52 @@ DpSgdSteps ParseSteps(const Json& json, const std::string& place) {
   return steps;
 }
 
-Json StepsToJson(const DpSgdSteps& steps) {
-  for (const double number :
-       {steps.sampling_rate, steps.sigma, steps.sensitivity, steps.clip, steps.party_deviation}) {
+LocalTraining ParseLocal(const Json& json, const std::string& place) {
+  const StrictObject object(json, place,
+                            {"kind", "steps", "sampling_rate", "sigma", "sensitivity", "clip", "deviation"});
+  LocalTraining local;
+  local.steps = object.Count("steps");
+  local.sampling_rate = object.Number("sampling_rate", 1);
+  local.sigma = object.Number("sigma");
+  local.sensitivity = object.Number("sensitivity");
+  local.clip = object.Number("clip");
+  local.deviation = object.Number("deviation");
+  return local;
+}
+
+NoisySelection ParseSelection(const Json& json, const std::string& place) {
+  const StrictObject object(
+      json, place,
+      {"kind", "candidates", "sampling_rate", "sigma", "capacity", "max_batch", "party_deviation"});
+  NoisySelection selection;
+  selection.candidates = object.Count("candidates");
+  selection.sampling_rate = object.Number("sampling_rate", 1);
+  selection.sigma = object.Number("sigma");
+  selection.limits = {object.Counts("capacity"), object.Counts("max_batch")};
+  selection.party_deviation = object.Number("party_deviation");
+  return selection;
+}
+
+RecordedEvent ParseEvent(const Json& json, const std::string& place) {
+  if (!json.is_object()) Refuse(place, json.type_name(), "an object");
+  const auto path = place + ".kind";
+  if (!json.contains("kind")) Refuse(path, "nothing", "this key");
+  const auto& kind = json.at("kind");
+  if (kind == kDpSgdSteps) return ParseSteps(json, place);
+  if (kind == kLocalTraining) return ParseLocal(json, place);
+  if (kind == kNoisySelection) return ParseSelection(json, place);
+  Refuse(path, "another value", "\"dpsgd_steps\", \"local_training\" or \"noisy_selection\"");
+}
+
+void RequireFinite(std::initializer_list<double> numbers) {
+  for (const double number : numbers) {
     Require(std::isfinite(number), "ToJson: every number of a training record is finite");
   }
-  return {{"kind", kKind},
+}
+
+Json EventToJson(const DpSgdSteps& steps) {
+  RequireFinite({steps.sampling_rate, steps.sigma, steps.sensitivity, steps.clip, steps.party_deviation});
+  return {{"kind", kDpSgdSteps},
           {"steps", steps.steps},
           {"sampling", steps.sampling == SamplingMode::kPublic ? kPublic : kOwnerPoisson},
           {"sampling_rate", steps.sampling_rate},
@@ -141,11 +183,35 @@ Json StepsToJson(const DpSgdSteps& steps) {
           {"coordinates", steps.coordinates}};
 }
 
+Json EventToJson(const LocalTraining& local) {
+  RequireFinite({local.sampling_rate, local.sigma, local.sensitivity, local.clip, local.deviation});
+  return {{"kind", kLocalTraining},
+          {"steps", local.steps},
+          {"sampling_rate", local.sampling_rate},
+          {"sigma", local.sigma},
+          {"sensitivity", local.sensitivity},
+          {"clip", local.clip},
+          {"deviation", local.deviation}};
+}
+
+Json EventToJson(const NoisySelection& selection) {
+  RequireFinite({selection.sampling_rate, selection.sigma, selection.party_deviation});
+  return {{"kind", kNoisySelection},
+          {"candidates", selection.candidates},
+          {"sampling_rate", selection.sampling_rate},
+          {"sigma", selection.sigma},
+          {"capacity", selection.limits.capacity},
+          {"max_batch", selection.limits.max_batch},
+          {"party_deviation", selection.party_deviation}};
+}
+
 }  // namespace
 
 Json ToJson(const TrainingRecord& record) {
   Json events = Json::array();
-  for (const auto& steps : record.events) events.push_back(StepsToJson(steps));
+  for (const auto& event : record.events) {
+    events.push_back(std::visit([](const auto& one) { return EventToJson(one); }, event));
+  }
   return {{"version", TrainingRecord::kVersion},
           {"job_hash", record.job_hash},
           {"run_id", record.run_id},
@@ -161,7 +227,7 @@ TrainingRecord FromJson(const Json& json) {
   const auto& events = object.At("events");
   if (!events.is_array()) Refuse("events", events.type_name(), "an array");
   for (std::size_t i = 0; i < events.size(); ++i) {
-    record.events.push_back(ParseSteps(events[i], "events[" + std::to_string(i) + "]"));
+    record.events.push_back(ParseEvent(events[i], "events[" + std::to_string(i) + "]"));
   }
   return record;
 }

@@ -29,6 +29,21 @@ DpSgdSteps MnistSteps() {
   return steps;
 }
 
+LocalTraining MnistLocalTraining() {
+  return {
+      .steps = 100, .sampling_rate = 0.03, .sigma = 2.5, .sensitivity = 0.5, .clip = 0.5, .deviation = 1e9};
+}
+
+NoisySelection MnistSelection() {
+  return {.candidates = 4,
+          .sampling_rate = 0.1,
+          .sigma = 5,
+          .limits = {{20000, 20000, 20000}, {2200, 2200, 2200}},
+          .party_deviation = 7000};
+}
+
+DpSgdSteps& StepsOf(RecordedEvent& event) { return std::get<DpSgdSteps>(event); }
+
 TrainingRecord MnistRecord() { return {"0123456789abcdef", "fedc", {MnistSteps()}}; }
 
 const SampledGaussian& Noise(const std::vector<Event>& events) {
@@ -73,6 +88,55 @@ TEST(Events, DoNotAmplifyForAnInsiderWhoSeesTheCoins) {
   EXPECT_EQ(Closeness(InsiderEvents(steps)).count, 31);
   EXPECT_EQ(Noise(OutsiderEvents(steps)).sampling_rate, 2048.0 / 60000);
   EXPECT_EQ(Noise(OutsiderEvents(steps)).count, 439);
+}
+
+TEST(Events, ChargeLocalTrainingToEverybodyAlike) {
+  for (const auto& events : {OutsiderEvents(MnistLocalTraining()), InsiderEvents(MnistLocalTraining())}) {
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(Noise(events).sampling_rate, 0.03);
+    EXPECT_EQ(Noise(events).noise_multiplier, 2.5);
+    EXPECT_EQ(Noise(events).count, 100);
+  }
+}
+
+TEST(Events, ChargeASelectionForTwoOrThreePartiesNoise) {
+  auto selection = MnistSelection();
+  selection.party_deviation = 1.5;
+  const auto outsider = OutsiderEvents(selection);
+  const auto insider = InsiderEvents(selection);
+  EXPECT_DOUBLE_EQ(Noise(outsider).noise_multiplier, 5 * std::sqrt(1.5));
+  EXPECT_EQ(Noise(insider).noise_multiplier, 5);
+  EXPECT_EQ(Noise(insider).sampling_rate, 0.1);
+  EXPECT_EQ(Noise(insider).count, 1);
+  EXPECT_EQ(Closeness(outsider).bound, ClosenessCharge(3, 1.5, 4, 1).bound);
+  EXPECT_EQ(Closeness(insider).bound, ClosenessCharge(2, 1.5, 4, 1).bound);
+  EXPECT_EQ(Cutting(insider).distance, PoissonOverflowProbability(20000, 0.1, 2200));
+  EXPECT_EQ(Cutting(insider).count, 1);
+}
+
+TEST(Epsilons, AddTheCurvesOfUnlikeEventsOrderByOrder) {
+  auto steps = MnistSteps();
+  steps.limits.max_batch = steps.limits.capacity;
+  auto selection = MnistSelection();
+  selection.limits.max_batch = selection.limits.capacity;
+  const auto pair = Epsilons({"a", "b", {MnistLocalTraining(), selection, steps}}, 1e-5);
+
+  const auto by_hand = [&](double factor) {
+    std::vector<double> curve;
+    for (const double order : DefaultRdpOrders()) {
+      curve.push_back(100 * SampledGaussianRdp(0.03, 2.5, order) +
+                      SampledGaussianRdp(0.1, 5 * factor, order) +
+                      439 * SampledGaussianRdp(2048.0 / 60000, 1.1 * factor, order));
+    }
+    return RdpToEpsilon(DefaultRdpOrders(), curve, 1e-5).epsilon;
+  };
+  EXPECT_NEAR(pair.insider, by_hand(1), 1e-9);
+  EXPECT_NEAR(pair.outsider, by_hand(std::sqrt(1.5)), 1e-9);
+  // Less than the sum of what each costs alone, more than the steps.
+  const auto alone = Epsilons({"a", "b", {steps}}, 1e-5);
+  EXPECT_GT(pair.insider, alone.insider + 0.01);
+  EXPECT_LT(pair.insider, alone.insider + Epsilons({"a", "b", {MnistLocalTraining()}}, 1e-5).insider +
+                              Epsilons({"a", "b", {selection}}, 1e-5).insider);
 }
 
 TEST(Epsilons, AreTheAccountantsWithWhatCuttingCosts) {
@@ -123,34 +187,61 @@ TEST(Epsilons, AreInfiniteWithoutNoiseAndZeroWithoutSteps) {
 TEST(RecordJson, RoundTripsThroughText) {
   auto record = MnistRecord();
   record.events.push_back(MnistSteps());
-  record.events[1].sampling = SamplingMode::kPublic;
-  record.events[1].max_participation = 31;
-  record.events[1].limits = {{1, 2, 3}, {4, 5, 6}};
+  StepsOf(record.events[1]).sampling = SamplingMode::kPublic;
+  StepsOf(record.events[1]).max_participation = 31;
+  StepsOf(record.events[1]).limits = {{1, 2, 3}, {4, 5, 6}};
 
   const auto text = ToJson(record).dump();
-  const auto back = FromJson(nlohmann::json::parse(text));
+  auto back = FromJson(nlohmann::json::parse(text));
 
   EXPECT_EQ(ToJson(back).dump(), text);
   EXPECT_EQ(back.job_hash, "0123456789abcdef");
   EXPECT_EQ(back.run_id, "fedc");
   ASSERT_EQ(back.events.size(), 2U);
-  EXPECT_EQ(back.events[1].sampling, SamplingMode::kPublic);
-  EXPECT_EQ(back.events[1].max_participation, 31);
-  EXPECT_EQ(back.events[1].limits.capacity[2], 3);
-  EXPECT_EQ(back.events[1].limits.max_batch[0], 4);
-  EXPECT_EQ(back.events[0].sampling_rate, 2048.0 / 60000);
-  EXPECT_EQ(back.events[0].coordinates, 7850);
+  EXPECT_EQ(StepsOf(back.events[1]).sampling, SamplingMode::kPublic);
+  EXPECT_EQ(StepsOf(back.events[1]).max_participation, 31);
+  EXPECT_EQ(StepsOf(back.events[1]).limits.capacity[2], 3);
+  EXPECT_EQ(StepsOf(back.events[1]).limits.max_batch[0], 4);
+  EXPECT_EQ(StepsOf(back.events[0]).sampling_rate, 2048.0 / 60000);
+  EXPECT_EQ(StepsOf(back.events[0]).coordinates, 7850);
   const auto before = Epsilons(record, 1e-5);
   const auto after = Epsilons(back, 1e-5);
   EXPECT_EQ(before.outsider, after.outsider);
   EXPECT_EQ(before.insider, after.insider);
 }
 
+TEST(RecordJson, RoundTripsUnlikeEvents) {
+  auto record = MnistRecord();
+  record.events = {MnistLocalTraining(), MnistSelection(), MnistSteps()};
+  const auto text = ToJson(record).dump();
+  const auto back = FromJson(nlohmann::json::parse(text));
+  EXPECT_EQ(ToJson(back).dump(), text);
+  const auto& local = std::get<LocalTraining>(back.events.at(0));
+  EXPECT_EQ(local.steps, 100);
+  EXPECT_EQ(local.sampling_rate, 0.03);
+  EXPECT_EQ(local.sigma, 2.5);
+  const auto& selection = std::get<NoisySelection>(back.events.at(1));
+  EXPECT_EQ(selection.candidates, 4);
+  EXPECT_EQ(selection.sampling_rate, 0.1);
+  EXPECT_EQ(selection.sigma, 5);
+  EXPECT_EQ(selection.limits.max_batch[1], 2200);
+  EXPECT_EQ(selection.party_deviation, 7000);
+}
+
+TEST(RecordJson, RefusesAnEventWithTheKeysOfAnother) {
+  auto json = ToJson({"a", "b", {MnistLocalTraining()}});
+  json["events"][0]["kind"] = "noisy_selection";
+  EXPECT_THROW((void)FromJson(json), DataError);
+  json = ToJson({"a", "b", {MnistSelection()}});
+  json["events"][0]["sigma"] = -1;
+  EXPECT_THROW((void)FromJson(json), DataError);
+}
+
 TEST(RecordJson, WritesNoNan) {
   auto record = MnistRecord();
-  record.events[0].sigma = std::nan("");
+  StepsOf(record.events[0]).sigma = std::nan("");
   EXPECT_THROW((void)ToJson(record), ContractError);
-  record.events[0].sigma = kInfinity;
+  StepsOf(record.events[0]).sigma = kInfinity;
   EXPECT_THROW((void)ToJson(record), ContractError);
 }
 

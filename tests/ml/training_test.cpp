@@ -53,7 +53,7 @@ TEST_P(TrainTest, LearnsAndReleasesTheSameModelToAll) {
     EXPECT_EQ(result.model->weights, results[0].model->weights);
     EXPECT_EQ(result.model->bias, results[0].model->bias);
     ASSERT_EQ(result.record.events.size(), 1U);
-    EXPECT_EQ(result.record.events[0].steps, 60);
+    EXPECT_EQ(std::get<dp::DpSgdSteps>(result.record.events[0]).steps, 60);
     EXPECT_GT(result.plan.epsilon_insider, result.plan.epsilon_outsider);
   }
   EXPECT_GT(Accuracy(settings, *results[0].model), 0.75);  // guessing gives a third
@@ -111,7 +111,7 @@ TEST(Train, ChargesAnInsiderThePublicParticipationWithoutAmplification) {
   settings.target_epsilon = 5;
   settings.against = Adversary::kInsider;
   const auto results = TrainSmall(settings);
-  const auto& event = results[0].record.events[0];
+  const auto& event = std::get<dp::DpSgdSteps>(results[0].record.events[0]);
   EXPECT_GE(event.max_participation, 30 / 4);  // the mean is a quarter of the steps
   EXPECT_LE(event.max_participation, 30);
   EXPECT_LE(results[0].plan.epsilon_insider, 5);
@@ -175,7 +175,7 @@ TEST(Train, KeepsTheRecordBeforeItReleases) {
                 {.on_step = [](const StepReport&) {},
                  .on_record =
                      [&](const dp::TrainingRecord& record) {
-                       EXPECT_EQ(record.events.at(0).steps, 2);
+                       EXPECT_EQ(std::get<dp::DpSgdSteps>(record.events.at(0)).steps, 2);
                        at_record = party.transport().counters().messages;
                      }});
     // Every party sends its part of the release to the party after it.
