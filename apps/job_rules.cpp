@@ -48,7 +48,8 @@ void CheckCsv(const data::DataSpec& spec, const Section& section) {
   }
   if (const auto twice = Repeated(names))
     section.Fail("column", fmt::format("the column \"{}\" occurs twice", *twice));
-  if (features == 0 && data::CountTexts(spec) == 0) section.Fail("column", "all columns are ignored, expected at least one feature");
+  if (features == 0 && data::CountTexts(spec) == 0)
+    section.Fail("column", "all columns are ignored, expected at least one feature");
   if (spec.features != features) {
     section.Refuse("features", fmt::format("{}, which is what the columns give", features));
   }
