@@ -16,5 +16,6 @@ void AddRun(CLI::App& program, Action& action);
 void AddLocal(CLI::App& program, Action& action);
 void AddAccount(CLI::App& program, Action& action);
 void AddEvaluate(CLI::App& program, Action& action);
+void AddFeatures(CLI::App& program, Action& action);
 
 }  // namespace trefoil::apps
