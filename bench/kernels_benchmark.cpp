@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "dp/discrete_gaussian.h"
 #include "mpc/bits.h"
+#include "mpc/dcf.h"
 #include "mpc/kernels.h"
 #include "mpc/prss.h"
 #include "protocols/sin_cos.h"
@@ -54,6 +55,44 @@ void PairwisePrg(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * state.range(0) * 8);
 }
 BENCHMARK(PairwisePrg)->Arg(1)->Arg(1024)->Arg(1 << 20);
+
+constexpr int kDcfBits = 63;  // a comparison of whole words
+
+std::vector<mpc::Block> Roots(Index count) {
+  RandomStream stream = RandomStream::FromSystem();
+  std::vector<mpc::Block> roots(static_cast<std::size_t>(count));
+  for (mpc::Block& root : roots) root = {.low = stream.NextWord(), .high = stream.NextWord()};
+  return roots;
+}
+
+RingMatrix DcfInputs(Index rows, Index keys) {
+  return Numbers(rows, keys).unaryExpr([](mpc::Word word) { return word >> (64 - kDcfBits); });
+}
+
+/// Keys a second.
+void DcfGenerate(benchmark::State& state) {
+  const Index keys = state.range(0);
+  const RingMatrix points = DcfInputs(1, keys);
+  const RingMatrix payloads = RingMatrix::Constant(1, keys, 1);
+  const auto first = Roots(keys);
+  const auto second = Roots(keys);
+  for (auto _ : state) benchmark::DoNotOptimize(mpc::DcfGenerate(kDcfBits, points, payloads, first, second));
+  state.SetItemsProcessed(state.iterations() * keys);
+}
+BENCHMARK(DcfGenerate)->Arg(128)->Arg(4096);
+
+/// Points a second, one and sixteen a key.
+void DcfEvaluate(benchmark::State& state) {
+  ThreadPool pool(1);
+  const Index keys = state.range(0);
+  const RingMatrix inputs = DcfInputs(state.range(1), keys);
+  const auto roots = Roots(keys);
+  const auto corrections =
+      mpc::DcfGenerate(kDcfBits, DcfInputs(1, keys), RingMatrix::Constant(1, keys, 1), roots, Roots(keys));
+  for (auto _ : state) benchmark::DoNotOptimize(mpc::DcfEvaluate(pool, true, corrections, roots, inputs));
+  state.SetItemsProcessed(state.iterations() * inputs.size());
+}
+BENCHMARK(DcfEvaluate)->Args({128, 1})->Args({4096, 1})->Args({128, 16});
 
 void ToPlanes(benchmark::State& state) {
   const RingMatrix x = Numbers(state.range(0), 1);

@@ -157,7 +157,7 @@ Index DcfWords(int bits, Index keys) { return (3 * bits + 1) * keys; }
 
 DcfCorrections DcfGenerate(int bits, const RingMatrix& points, const RingMatrix& payloads,
                            const std::vector<Block>& roots_first, const std::vector<Block>& roots_second) {
-  Require(bits >= 1 && bits <= 63, "DcfGenerate: 1 to 63 bits");
+  Require(bits >= 1 && bits <= 64, "DcfGenerate: 1 to 64 bits");
   const auto keys = static_cast<std::size_t>(points.size());
   Require(static_cast<std::size_t>(payloads.size()) == keys && roots_first.size() == keys &&
               roots_second.size() == keys,

@@ -27,11 +27,10 @@ struct DcfCorrections {
 [[nodiscard]] Index DcfWords(int bits, Index keys);
 
 /// Makes the keys of a batch from both parties' root seeds (uniform; their two lowest bits are ignored).
-/// Pre:    1 <= bits <= 63; points below 2^bits; all lists of one length.
+/// Pre:    1 <= bits <= 64; points below 2^bits; all lists of one length.
 /// Source: Boyle et al., EUROCRYPT 2021 (eprint 2020/1392), figure 1. Its generator is AES-128 under a fixed
-/// key in the
-///         Matyas-Meyer-Oseas mode (mpc/fixed_key_aes.h) on 126-bit seeds: the two low bits tell left child,
-///         right child and values apart.
+///         key in the Matyas-Meyer-Oseas mode (mpc/fixed_key_aes.h) on 126-bit seeds: the two low bits tell
+///         left child, right child and values apart.
 [[nodiscard]] DcfCorrections DcfGenerate(int bits, const RingMatrix& points, const RingMatrix& payloads,
                                          const std::vector<Block>& roots_first,
                                          const std::vector<Block>& roots_second);

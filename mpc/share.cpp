@@ -47,11 +47,6 @@ ArithShare AddPublic(const Context& party, const ArithShare& x, Word c) {
   return AddPublic(party, x, RingMatrix::Constant(x.rows(), x.cols(), c));
 }
 
-ArithShare TimesPublic(const ArithShare& x, const RingMatrix& factors) {
-  RequireSameShape(x.own(), factors);
-  return {x.own() * factors, x.next() * factors};
-}
-
 ArithShare Reshaped(const ArithShare& x, Index rows, Index cols) {
   return {Reshaped(x.own(), rows, cols), Reshaped(x.next(), rows, cols)};
 }

@@ -35,8 +35,6 @@ class ArithShare {
 [[nodiscard]] ArithShare AddPublic(const Context& party, const ArithShare& x, const RingMatrix& c);
 /// x + c for one public number.
 [[nodiscard]] ArithShare AddPublic(const Context& party, const ArithShare& x, Word c);
-/// Element-wise product with public factors of the same shape.
-[[nodiscard]] ArithShare TimesPublic(const ArithShare& x, const RingMatrix& factors);
 [[nodiscard]] ArithShare Reshaped(const ArithShare& x, Index rows, Index cols);
 [[nodiscard]] ArithShare Rows(const ArithShare& x, Index first, Index count);
 [[nodiscard]] ArithShare Stacked(const ArithShare& top, const ArithShare& bottom);

@@ -86,7 +86,6 @@ TEST(ArithShare, LinearOperationsAgreeWithPlain) {
   EXPECT_TRUE((Opened([&](Context& party) { return deal(party, x) - deal(party, y); }) == x - y).all());
   EXPECT_TRUE((Opened([&](Context& party) { return -deal(party, x); }) == RingMatrix::Zero(4, 3) - x).all());
   EXPECT_TRUE((Opened([&](Context& party) { return factor * deal(party, x); }) == x * factor).all());
-  EXPECT_TRUE((Opened([&](Context& party) { return TimesPublic(deal(party, x), y); }) == x * y).all());
   EXPECT_TRUE((Opened([&](Context& party) { return RowSums(deal(party, x)); }) == x.rowwise().sum()).all());
   EXPECT_TRUE((Opened([&](Context& party) { return Transposed(deal(party, x)); }) == x.transpose()).all());
   EXPECT_TRUE(
@@ -119,7 +118,6 @@ TEST(ArithShare, RefusesShapesThatDiffer) {
   EXPECT_THROW((void)(x + ArithShare::Zero(3, 4)), ContractError);
   EXPECT_THROW((void)(x - ArithShare::Zero(4, 2)), ContractError);
   EXPECT_THROW((void)ArithShare(RingMatrix::Zero(1, 1), RingMatrix::Zero(1, 2)), ContractError);
-  EXPECT_THROW((void)TimesPublic(x, RingMatrix::Zero(4, 1)), ContractError);
   EXPECT_THROW((void)Rows(x, 3, 2), ContractError);
   EXPECT_THROW((void)Rows(x, -1, 2), ContractError);
 }
