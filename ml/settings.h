@@ -14,6 +14,18 @@ enum class Clipping { kFactorised, kPublished, kExamples };
 enum class Sampling { kOwnerPoisson, kPublic };
 enum class Adversary { kOutsider, kInsider };
 
+/// The DP-SGD of each owner alone that a training starts from: public, the same at all three parties.
+struct LocalSettings {
+  int steps = 0;
+  double expected_batch = 0;  ///< of an owner with a third of all rows: the sampling rate is 3 b / sum(rows)
+  double learning_rate = 0;
+  double clip = 1.0;            ///< C_1
+  std::optional<double> sigma;  ///< noise multiplier; empty: calibrated to target_epsilon at delta. Zero: no
+                                ///< noise (tests only)
+  double target_epsilon = 0;    ///< epsilon_1
+  double delta = 0;             ///< delta_1
+};
+
 /// What a training is, public and the same at all three parties (the job's [training], [model], [privacy],
 /// [release]).
 struct TrainingSettings {

@@ -11,10 +11,6 @@ namespace {
 
 constexpr int kSigmaBits = 20;
 
-double OnSigmaLattice(double sigma) {
-  return std::ldexp(std::ceil(std::ldexp(sigma, kSigmaBits)), -kSigmaBits);
-}
-
 double SmallestSigma(const StepPlan& plan, std::int64_t max_participation) {
   const TrainingSettings& s = plan.settings;
   if (s.sigma) return OnSigmaLattice(*s.sigma);
@@ -31,14 +27,21 @@ double SmallestSigma(const StepPlan& plan, std::int64_t max_participation) {
 
 }  // namespace
 
-dp::Uint256 NoiseVariance(const StepPlan& plan, double sigma) {
-  // sigma is a multiple of 2^-20: in integers, (sigma 2^20 Delta)^2 / 2^41, rounded up.
+double OnSigmaLattice(double sigma) {
+  return std::ldexp(std::ceil(std::ldexp(sigma, kSigmaBits)), -kSigmaBits);
+}
+
+dp::Uint256 NoiseVariance(double sigma, std::uint64_t sensitivity, unsigned halvings) {
+  // In integers: (sigma 2^20 sensitivity)^2 / 2^(40 + halvings), rounded up.
   const dp::Uint256 product =
-      dp::Uint256(static_cast<std::uint64_t>(std::ceil(std::ldexp(sigma, kSigmaBits)))) *
-      plan.lattice_sensitivity;
+      dp::Uint256(static_cast<std::uint64_t>(std::ceil(std::ldexp(sigma, kSigmaBits)))) * sensitivity;
   const dp::Uint256 square = product * product;
-  const unsigned shift = 2 * kSigmaBits + 1;
+  const unsigned shift = 2 * kSigmaBits + halvings;
   return (square + ((dp::Uint256(1) << shift) - 1)) >> shift;
+}
+
+dp::Uint256 NoiseVariance(const StepPlan& plan, double sigma) {
+  return NoiseVariance(sigma, plan.lattice_sensitivity, 1);
 }
 
 dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,

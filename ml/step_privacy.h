@@ -7,6 +7,12 @@
 
 namespace trefoil::ml {
 
+/// Rounded up to a multiple of 2^-20, so that variances are integers.
+[[nodiscard]] double OnSigmaLattice(double sigma);
+
+/// sigma^2 sensitivity^2 / 2^halvings, rounded up, for a sigma of OnSigmaLattice.
+[[nodiscard]] dp::Uint256 NoiseVariance(double sigma, std::uint64_t sensitivity, unsigned halvings);
+
 /// The variance that each party adds, sigma^2 Delta^2 / 2 on the gradient's lattice, rounded up.
 [[nodiscard]] dp::Uint256 NoiseVariance(const StepPlan& plan, double sigma);
 
