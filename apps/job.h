@@ -26,7 +26,12 @@ struct TrainingSpec {
   std::int64_t steps = 0;
   double expected_batch = 0;
   std::int64_t max_batch_per_owner = 0;
-  double learning_rate = 0;
+  double learning_rate = 0;           ///< of the first step
+  std::string schedule = "constant";  ///< or "linear", "cosine", "step"
+  double final_rate = 0;              ///< linear, cosine: what is left at the end, a fraction
+  std::int64_t decay_every = 1;       ///< step
+  double decay_factor = 1;            ///< step
+  double momentum = 0;
   std::string clipping = "factorised";
   double logit_bound = 64.0;
   std::string truncation = "stochastic";  ///< or "exact"

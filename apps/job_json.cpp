@@ -62,15 +62,24 @@ Json ToJson(const data::DataSpec& spec) {
 }
 
 Json ToJson(const TrainingSpec& training) {
-  return {{"steps", training.steps},
-          {"expected_batch", training.expected_batch},
-          {"max_batch_per_owner", training.max_batch_per_owner},
-          {"learning_rate", training.learning_rate},
-          {"clipping", training.clipping},
-          {"logit_bound", training.logit_bound},
-          {"truncation", training.truncation},
-          {"comparison", training.comparison},
-          {"checkpoint_every", training.checkpoint_every}};
+  Json json{{"steps", training.steps},
+            {"expected_batch", training.expected_batch},
+            {"max_batch_per_owner", training.max_batch_per_owner},
+            {"learning_rate", training.learning_rate},
+            {"schedule", training.schedule},
+            {"momentum", training.momentum},
+            {"clipping", training.clipping},
+            {"logit_bound", training.logit_bound},
+            {"truncation", training.truncation},
+            {"comparison", training.comparison},
+            {"checkpoint_every", training.checkpoint_every}};
+  if (training.schedule == "step") {
+    json["decay_every"] = training.decay_every;
+    json["decay_factor"] = training.decay_factor;
+  } else if (training.schedule != "constant") {
+    json["final_rate"] = training.final_rate;
+  }
+  return json;
 }
 
 Json ToJson(const PrivacySpec& privacy) {

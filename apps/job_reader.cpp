@@ -42,6 +42,11 @@ const Names& KeysBesideFeatures() {
                           "training.expected_batch",
                           "training.max_batch_per_owner",
                           "training.learning_rate",
+                          "training.schedule",
+                          "training.final_rate",
+                          "training.decay_every",
+                          "training.decay_factor",
+                          "training.momentum",
                           "training.clipping",
                           "training.logit_bound",
                           "training.truncation",
@@ -159,12 +164,42 @@ ModelSpec ReadModel(const Section& section) {
   return {.loss = ReadOption(section, "loss", {"one-vs-rest", "squared"}, {"softmax"}, "one-vs-rest")};
 }
 
+/// A number from 0 to below 1, or to 1.
+double ReadFraction(const Section& section, std::string_view key, bool with_one) {
+  const double value = section.Number(key, kAnyNumber, 0.0);
+  if (value < 0 || value > 1 || (value == 1 && !with_one))
+    section.Refuse(key, with_one ? "a number from 0 to 1" : "a number from 0 to below 1");
+  return value;
+}
+
+/// The keys of the schedule that is chosen, and none of another's.
+void ReadSchedule(const Section& section, TrainingSpec& training) {
+  training.schedule = section.Choice("schedule", {"constant", "linear", "cosine", "step"}, "constant");
+  const bool steps = training.schedule == "step";
+  const bool falls = training.schedule == "linear" || training.schedule == "cosine";
+  const auto belongs_to = [&](const char* key, bool chosen, const char* owners) {
+    if (section.Has(key) && !chosen) {
+      section.Fail(
+          key, fmt::format("only training.schedule {} has it, which is \"{}\"", owners, training.schedule));
+    }
+  };
+  belongs_to("final_rate", falls, "\"linear\" or \"cosine\"");
+  for (const auto* key : {"decay_every", "decay_factor"}) belongs_to(key, steps, "\"step\"");
+  if (falls) training.final_rate = ReadFraction(section, "final_rate", true);
+  if (steps) {
+    training.decay_every = section.Whole("decay_every", {1, 10'000'000});
+    training.decay_factor = section.Number("decay_factor", {.above = 0.0, .below = 1.0});
+  }
+}
+
 TrainingSpec ReadTraining(const Section& section) {
   TrainingSpec training;
   training.steps = section.Whole("steps", {1, 10'000'000});
   training.expected_batch = section.Number("expected_batch", kPositive);
   training.max_batch_per_owner = section.Whole("max_batch_per_owner", {1, 10'000'000});
   training.learning_rate = section.Number("learning_rate", kPositive);
+  ReadSchedule(section, training);
+  training.momentum = ReadFraction(section, "momentum", false);
   training.clipping =
       ReadOption(section, "clipping", {"factorised", "published", "examples"}, {}, "factorised");
   training.logit_bound = section.Number("logit_bound", kPositive, 64.0);

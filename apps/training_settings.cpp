@@ -14,6 +14,16 @@ ml::Clipping ClippingOf(const std::string& name) {
   return ml::Clipping::kFactorised;
 }
 
+ml::RateSchedule ScheduleOf(const TrainingSpec& training) {
+  ml::RateSchedule schedule{.final_rate = training.final_rate,
+                            .decay_every = training.decay_every,
+                            .decay_factor = training.decay_factor};
+  if (training.schedule == "linear") schedule.shape = ml::RateShape::kLinear;
+  if (training.schedule == "cosine") schedule.shape = ml::RateShape::kCosine;
+  if (training.schedule == "step") schedule.shape = ml::RateShape::kStep;
+  return schedule;
+}
+
 }  // namespace
 
 ml::TrainingSettings SettingsOf(const Job& job) {
@@ -29,6 +39,8 @@ ml::TrainingSettings SettingsOf(const Job& job) {
   settings.expected_batch = job.training.expected_batch;
   settings.max_batch_per_owner = job.training.max_batch_per_owner;
   settings.learning_rate = job.training.learning_rate;
+  settings.schedule = ScheduleOf(job.training);
+  settings.momentum = job.training.momentum;
   settings.clipping = ClippingOf(job.training.clipping);
   settings.logit_bound = job.training.logit_bound;
   settings.truncation =

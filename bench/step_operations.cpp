@@ -53,7 +53,7 @@ ml::OwnRecords RandomRecords(const ml::TrainingSettings& settings, Index rows) {
 struct StepState {
   ml::StepPlan plan;
   ml::Batch batch;
-  mpc::FixedShare weights;
+  ml::TrainingState training;
 };
 
 Prepared Prepare(mpc::Context& party, const Point& point, const ml::TrainingSettings& settings,
@@ -67,15 +67,17 @@ Prepared Prepare(mpc::Context& party, const Point& point, const ml::TrainingSett
     encoded = EncodeRecords(plan, RandomRecords(plan.settings, shape.rows), rows, shape.rows);
   }
   const auto shared = protocols::Input(party, 0, encoded, {shape.rows, EncodedColumns(plan)});
-  auto state = std::make_shared<StepState>(StepState{
-      .plan = plan,
-      .batch = ToBatch(plan, shared),
-      .weights = {mpc::ArithShare::Zero(shape.inner + 1, plan.columns), plan.settings.fraction_bits}});
+  auto state = std::make_shared<StepState>(
+      StepState{.plan = plan,
+                .batch = ToBatch(plan, shared),
+                .training = ml::StartFrom(
+                    {mpc::ArithShare::Zero(shape.inner + 1, plan.columns), plan.settings.fraction_bits})});
   const auto source = std::make_shared<ml::NoiseSource>(plan, kSigma, RandomStream::FromSystem());
   return {.run =
               [&party, state, source] {
                 const ml::StepNoise noise = source->Next();
-                state->weights = DpSgdStep(party, state->plan, state->batch, state->weights, noise.values());
+                state->training =
+                    DpSgdStep(party, state->plan, state->batch, state->training, noise.values());
               },
           .declared = DpSgdStepCost(plan, shape.rows),
           .compute_seconds = protocols::ComparisonSeconds(

@@ -1,5 +1,7 @@
 #include "ml/dp_sgd.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "ml/published_clipping.h"
 #include "protocols/multiply.h"
@@ -41,21 +43,30 @@ mpc::AdditiveShare AddNoise(const mpc::AdditiveShare& sum, const RingMatrix& own
   return mpc::AdditiveShare(sum.part() + own_noise);  // leaves no copy of the noise alone
 }
 
-FixedShare ApplyUpdate(mpc::Context& party, const StepPlan& plan, const FixedShare& weights,
-                       const mpc::AdditiveShare& noisy_sum) {
-  const ArithShare update = protocols::Truncate(party, plan.step_size.mantissa * noisy_sum, plan.update_shift,
-                                                protocols::Range::kSigned, plan.settings.truncation);
-  return weights - FixedShare(update, weights.frac_bits());
+TrainingState StartFrom(FixedShare weights) {
+  FixedShare velocity(ArithShare::Zero(weights.rows(), weights.cols()), weights.frac_bits());
+  return {.weights = std::move(weights), .velocity = std::move(velocity)};
 }
 
-FixedShare DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& batch, const FixedShare& weights,
-                     const RingMatrix& own_noise) {
-  const mpc::AdditiveShare logits = protocols::LocalMatrixProduct(party, batch.x.ring(), weights.ring());
+TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const TrainingState& state,
+                          const mpc::AdditiveShare& noisy_sum) {
+  const mpc::AdditiveShare kept = plan.momentum_factor * ToAdditive(state.velocity.ring());
+  const ArithShare update =
+      protocols::Truncate(party, MantissaAt(plan, state.step) * noisy_sum + kept, plan.update_shift,
+                          protocols::Range::kSigned, plan.settings.truncation);
+  const FixedShare velocity(update, state.weights.frac_bits());
+  return {.weights = state.weights - velocity, .velocity = velocity, .step = state.step + 1};
+}
+
+TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                        const TrainingState& state, const RingMatrix& own_noise) {
+  const mpc::AdditiveShare logits =
+      protocols::LocalMatrixProduct(party, batch.x.ring(), state.weights.ring());
   const FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
   const mpc::AdditiveShare sum = plan.settings.clipping == Clipping::kPublished
                                      ? ToAdditive(SumPublishedGradients(party, plan, batch, errors))
                                      : SumGradients(party, batch, ClipPerExample(party, plan, batch, errors));
-  return ApplyUpdate(party, plan, weights, AddNoise(sum, own_noise));
+  return ApplyUpdate(party, plan, state, AddNoise(sum, own_noise));
 }
 
 mpc::Cost DpSgdStepCost(const StepPlan& plan, Index batch_rows) {

@@ -16,6 +16,16 @@ struct Batch {
   mpc::ArithShare squared_norms;  ///< B x 1: of x's rows at row_norm_bits, rounded up
 };
 
+/// What a training carries from one step to the next.
+struct TrainingState {
+  mpc::FixedShare weights;   ///< W: (p + 1) x c
+  mpc::FixedShare velocity;  ///< V: what the last step took off the weights, of their shape
+  std::int64_t step = 0;     ///< steps that are done
+};
+
+/// At the beginning: the velocity is zero.
+[[nodiscard]] TrainingState StartFrom(mpc::FixedShare weights);
+
 /// The four parts of a step on factorised norms (docs/protocols.md, "DP-SGD step"; PEA, Protocol 3, lines 6
 /// to 17).
 
@@ -31,15 +41,15 @@ struct Batch {
 /// G + noise, each party adding its own samples to its own part (PEA, Protocol 2: a sum of inputs). Local.
 [[nodiscard]] mpc::AdditiveShare AddNoise(const mpc::AdditiveShare& sum, const mpc::RingMatrix& own_noise);
 
-/// W - truncate(eta / b * noisy sum): post-processing.
-[[nodiscard]] mpc::FixedShare ApplyUpdate(mpc::Context& party, const StepPlan& plan,
-                                          const mpc::FixedShare& weights,
-                                          const mpc::AdditiveShare& noisy_sum);
+/// V <- truncate(momentum * V + eta / b * noisy sum), W <- W - V, fused: one truncation, with momentum or
+/// without. Post-processing.
+[[nodiscard]] TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const TrainingState& state,
+                                        const mpc::AdditiveShare& noisy_sum);
 
 /// One step on a batch; `own_noise` is (p + 1) x c.
 /// Cost: DpSgdStepCost.
-[[nodiscard]] mpc::FixedShare DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
-                                        const mpc::FixedShare& weights, const mpc::RingMatrix& own_noise);
+[[nodiscard]] TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                                      const TrainingState& state, const mpc::RingMatrix& own_noise);
 [[nodiscard]] mpc::Cost DpSgdStepCost(const StepPlan& plan, mpc::Index batch_rows);
 
 /// The plan in the form of comparison that the settings ask for, or else in the one that is expected to be

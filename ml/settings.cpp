@@ -32,6 +32,13 @@ void CheckDomains(const TrainingSettings& s) {
   check(s.row_norm > 0 && s.row_norm <= 1024, "features.row_norm", s.row_norm, "above 0, at most 1024");
   check(s.learning_rate > 0 && std::isfinite(s.learning_rate), "training.learning_rate", s.learning_rate,
         "above 0");
+  check(s.momentum >= 0 && s.momentum < 1, "training.momentum", s.momentum, "0 or more, below 1");
+  check(s.schedule.final_rate >= 0 && s.schedule.final_rate <= 1, "training.final_rate",
+        s.schedule.final_rate, "0 to 1");
+  check(s.schedule.decay_every >= 1, "training.decay_every", static_cast<double>(s.schedule.decay_every),
+        "at least 1");
+  check(s.schedule.decay_factor > 0 && s.schedule.decay_factor <= 1, "training.decay_factor",
+        s.schedule.decay_factor, "above 0, at most 1");
   check(s.clip > 0 && s.clip <= 1024, "privacy.clip", s.clip, "above 0, at most 1024");
   check(s.sampling == Sampling::kPublic || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
         static_cast<double>(s.max_batch_per_owner), "at least 1");

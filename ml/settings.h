@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "ml/learning_rate.h"
 #include "protocols/form.h"
 #include "protocols/rounding.h"
 
@@ -38,7 +39,9 @@ struct TrainingSettings {
   int steps = 0;
   double expected_batch = 0;             ///< b; the sampling rate is b / sum(rows)
   std::int64_t max_batch_per_owner = 0;  ///< B_max
-  double learning_rate = 0;
+  double learning_rate = 0;              ///< of the first step
+  RateSchedule schedule;
+  double momentum = 0;  ///< of the velocity that a step keeps; 0 to below 1
   Clipping clipping = Clipping::kFactorised;
   double logit_bound = 64;
   protocols::Rounding truncation = protocols::Rounding::kStochastic;  ///< of every truncation

@@ -27,6 +27,14 @@ double GradientSensitivity(const StepPlan& plan) {
   throw ContractError("GradientSensitivity: unknown clipping");
 }
 
+/// Differs, but for an accident of one in 2^64, where any step's mantissa does.
+std::uint64_t ScheduleDigest(const StepPlan& plan) {
+  std::uint64_t digest = 0;
+  for (int step = 0; step < plan.settings.steps; ++step)
+    digest = digest * 6364136223846793005U + MantissaAt(plan, step);
+  return digest;
+}
+
 }  // namespace
 
 StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
@@ -55,8 +63,14 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   if (settings.clipping == Clipping::kPublished) CheckPublishedRange(settings);
   plan.step_size = ChooseStepSize(plan, std::min(settings.sigma.value_or(10), kLargestSigma));
   plan.update_shift = UpdateShift(plan, plan.step_size);
+  plan.momentum_factor =
+      static_cast<std::uint64_t>(std::floor(std::ldexp(settings.momentum, plan.update_shift)));
   plan.batch_rows = LargestBatch(settings);
   return plan;
+}
+
+std::uint64_t MantissaAt(const StepPlan& plan, std::int64_t step) {
+  return ScheduledMantissa(plan.settings.schedule, plan.step_size.mantissa, step, plan.settings.steps);
 }
 
 std::string Fingerprint(const StepPlan& plan, double sigma) {
@@ -66,7 +80,8 @@ std::string Fingerprint(const StepPlan& plan, double sigma) {
   text << (exact ? "exact " : "stochastic ");
   text << plan.columns << ' ' << plan.row_norm_bits << ' ' << plan.gradient_bits << ' '
        << plan.lattice_sensitivity << ' ' << plan.step_size.mantissa << ' ' << plan.step_size.exponent << ' '
-       << plan.batch_rows << ' ' << plan.clip.shift << ' ' << plan.clip.pieces.width << ' ' << sigma;
+       << plan.momentum_factor << ' ' << ScheduleDigest(plan) << ' ' << plan.batch_rows << ' '
+       << plan.clip.shift << ' ' << plan.clip.pieces.width << ' ' << sigma;
   for (const std::int64_t threshold : plan.clip.pieces.thresholds) text << ' ' << threshold;
   for (const auto& piece : plan.clip.pieces.coefficients) {
     for (const std::int64_t coefficient : piece) text << ' ' << coefficient;

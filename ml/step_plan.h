@@ -26,10 +26,14 @@ struct StepPlan {
   protocols::ClipTable clip;              ///< factorised clipping
   double sensitivity = 0;                 ///< Delta in the units of the clip
   std::uint64_t lattice_sensitivity = 0;  ///< Delta on the gradient's lattice, rounded up
-  StepSize step_size;
-  int update_shift = 0;         ///< from the gradient's lattice times the mantissa to the weights'
-  std::int64_t batch_rows = 0;  ///< rows of the batch matrix, padding included (owner-poisson)
+  StepSize step_size;                     ///< of the first step
+  int update_shift = 0;                   ///< from the gradient's lattice times the mantissa to the weights'
+  std::uint64_t momentum_factor = 0;      ///< the momentum times 2^update_shift, rounded down
+  std::int64_t batch_rows = 0;            ///< rows of the batch matrix, padding included (owner-poisson)
 };
+
+/// The learning rate's mantissa at step 0, 1, ...; the exponent is the same for all.
+[[nodiscard]] std::uint64_t MantissaAt(const StepPlan& plan, std::int64_t step);
 
 /// Derives the constants and runs the range analysis. `form` decides how clip factors compare; it changes no
 /// privacy figure. Throws ConfigError naming the key where a range reaches 2^62 or a value is out of its

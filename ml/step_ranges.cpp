@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kMantissaBits = 12;
 constexpr int kLeastMantissaBits = 6;
+constexpr int kMomentumBits = 10;  // that a momentum has at least
 constexpr double kNoiseTail = 40;  // deviations that noise is taken to stay within
 
 [[noreturn]] void RangeError(const char* what,
@@ -38,13 +39,16 @@ double GradientRange(const StepPlan& plan, double sigma) {
   return std::ldexp(contributions + noise, plan.gradient_bits);
 }
 
+double VelocityGain(const TrainingSettings& settings) { return 1 / (1 - settings.momentum); }
+
 int UpdateShift(const StepPlan& plan, const StepSize& step_size) {
   return plan.gradient_bits - plan.settings.fraction_bits + step_size.exponent;
 }
 
 StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
   const double value = plan.settings.learning_rate / plan.settings.expected_batch;
-  const int free_bits = kRangeBits - 1 - static_cast<int>(std::ceil(std::log2(GradientRange(plan, sigma))));
+  const double range = GradientRange(plan, sigma) * VelocityGain(plan.settings);
+  const int free_bits = kRangeBits - 1 - static_cast<int>(std::ceil(std::log2(range)));
   const int bits = std::min(kMantissaBits, free_bits);
   if (bits < kLeastMantissaBits) RangeError("the noisy gradient times the learning rate");
   int exponent = 0;
@@ -53,7 +57,8 @@ StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
   StepSize size{.mantissa = static_cast<std::uint64_t>(std::llround(std::ldexp(fraction, bits))),
                 .exponent = bits - exponent};
   const int shift = UpdateShift(plan, size);
-  if (shift < 1 || shift > kRangeBits) {
+  const int least_shift = plan.settings.momentum > 0 ? kMomentumBits : 1;
+  if (shift < least_shift || shift > kRangeBits) {
     std::ostringstream text;
     text << "training.learning_rate: found " << plan.settings.learning_rate
          << ", which is out of range for training.expected_batch";
@@ -63,9 +68,13 @@ StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
 }
 
 void CheckUpdateRange(const StepPlan& plan, double sigma) {
-  if (GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) >=
-      std::ldexp(1.0, kRangeBits)) {
-    RangeError("the noisy gradient times the learning rate");
+  const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa);
+  // A velocity is rounded, by less than a unit of the weights, before it enters the next.
+  const double rounding = plan.settings.momentum > 0 ? std::ldexp(1.0, plan.update_shift) : 0;
+  if ((update + rounding) * VelocityGain(plan.settings) >= std::ldexp(1.0, kRangeBits)) {
+    RangeError("the noisy gradient times the learning rate",
+               "fraction_bits, training.max_batch_per_owner, training.learning_rate, training.momentum or, "
+               "for its noise, raise privacy.epsilon");
   }
 }
 
@@ -73,7 +82,7 @@ void CheckLogitRange(const StepPlan& plan, double sigma) {
   if (plan.activation.loss != Loss::kSquared) return;
   const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) *
                         std::ldexp(1.0, -plan.step_size.exponent - plan.gradient_bits);
-  const double weights = update * plan.settings.steps;
+  const double weights = update * VelocityGain(plan.settings) * plan.settings.steps;
   const double logit =
       dp::RowBound(plan.example) * std::sqrt(static_cast<double>(plan.settings.features + 1)) * weights;
   if (std::ldexp(logit, 2 * plan.settings.fraction_bits) >= std::ldexp(1.0, kRangeBits))

@@ -17,13 +17,17 @@ inline constexpr double kLargestSigma = 1000;
 /// The largest absolute value of the noisy gradient sum on its lattice.
 [[nodiscard]] double GradientRange(const StepPlan& plan, double sigma);
 
-/// eta / b as a mantissa of as many bits as the range leaves.
+/// How much larger than the updates of single steps the velocity can get: 1 / (1 - momentum).
+[[nodiscard]] double VelocityGain(const TrainingSettings& settings);
+
+/// eta / b of the first step as a mantissa of as many bits as the range leaves.
 [[nodiscard]] StepSize ChooseStepSize(const StepPlan& plan, double sigma);
 
 /// From the gradient's lattice times the mantissa to the weights'.
 [[nodiscard]] int UpdateShift(const StepPlan& plan, const StepSize& step_size);
 
-/// That the noisy gradient times the mantissa stays in range at `sigma`.
+/// That what is truncated to the velocity stays in range at `sigma`: the noisy gradient times the mantissa,
+/// and the velocity before times the momentum.
 void CheckUpdateRange(const StepPlan& plan, double sigma);
 
 /// The truncations of logits need |Z| < 2^62 where Z is not taken modulo a period: the weights grow by at

@@ -214,19 +214,20 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   protocols::RequireSameEverywhere(party, Fingerprint(plan, sigma), "constants of the training");
 
   NoiseSource noise(plan, sigma, RandomStream::FromSystem());
-  FixedShare weights(ArithShare::Zero(settings.features + 1, plan.columns), settings.fraction_bits);
+  TrainingState state =
+      StartFrom({ArithShare::Zero(settings.features + 1, plan.columns), settings.fraction_bits});
   Progress progress(party, plan, sigma, hooks.on_step);
   progress.Report(0, 0);
   Batch batch = source->Next(party, 0);
   for (int step = 0; step < settings.steps; ++step) {
     const auto update = [&](mpc::Context& branch) {
-      return DpSgdStep(branch, plan, batch, weights, noise.Next().values());
+      return DpSgdStep(branch, plan, batch, state, noise.Next().values());
     };
     if (step + 1 == settings.steps) {
-      weights = update(party);
+      state = update(party);
     } else {
       // The next batch needs nothing of this step, so its input takes no round of its own.
-      std::tie(weights, batch) =
+      std::tie(state, batch) =
           mpc::Beside(party, update, [&](mpc::Context& branch) { return source->Next(branch, step + 1); });
     }
     progress.Report(step + 1, source->MaxParticipation(step + 1));
@@ -239,7 +240,7 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
                         .model = {}};
   // The record is kept before anything is released: who dies in between has released nothing unrecorded.
   hooks.on_record(result.record);
-  result.model = Release(party, settings, weights);
+  result.model = Release(party, settings, state.weights);
   return result;
 }
 

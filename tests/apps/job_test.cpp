@@ -226,6 +226,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"truncation", "training.truncation=exactly", "",
              "--set training.truncation=exactly: training.truncation: found \"exactly\", expected one of "
              "\"stochastic\", \"exact\"; did you mean exact?"},
+        Case{"schedule", "training.schedule=stepp", "",
+             "--set training.schedule=stepp: training.schedule: found \"stepp\", expected one of "
+             "\"constant\", \"linear\", \"cosine\", \"step\"; did you mean step?"},
+        Case{"key_of_another_schedule", "training.final_rate=0.1", "",
+             "--set training.final_rate=0.1: training.final_rate: only training.schedule \"linear\" or "
+             "\"cosine\" has it, which is \"constant\""},
+        Case{"momentum_of_one", "training.momentum=1", "",
+             "--set training.momentum=1: training.momentum: found 1, expected a number from 0 to below 1"},
         Case{"comparison", "training.comparison=fast", "",
              "--set training.comparison=fast: training.comparison: found \"fast\", expected one of \"auto\", "
              "\"bulk\", \"latency\""},
@@ -253,6 +261,25 @@ INSTANTIATE_TEST_SUITE_P(
              "\"sorted\" or three "
              "fractions above 0 that add up to at most 1"}),
     CaseName);
+
+TEST(Job, ReadsMomentumAndSchedules) {
+  const auto constant = Read(kMinimal).training;
+  EXPECT_EQ(constant.schedule, "constant");
+  EXPECT_EQ(constant.momentum, 0.0);
+  const auto cosine =
+      Read(kMinimal, {"training.schedule=cosine", "training.final_rate=1", "training.momentum=0.9"}).training;
+  EXPECT_EQ(cosine.schedule, "cosine");
+  EXPECT_EQ(cosine.final_rate, 1.0);
+  EXPECT_EQ(cosine.momentum, 0.9);
+  const auto steps =
+      Read(kMinimal, {"training.schedule=step", "training.decay_every=100", "training.decay_factor=0.5"});
+  EXPECT_EQ(steps.training.decay_every, 100);
+  EXPECT_EQ(steps.training.decay_factor, 0.5);
+  EXPECT_EQ(JobHash(ParseJobJson(JobJson(steps), "x")), JobHash(steps));
+  EXPECT_NE(ErrorOf(kMinimal, {"training.schedule=step"}).find("missing training.decay_every"),
+            std::string::npos);
+  EXPECT_NE(JobHash(Read(kMinimal, {"training.momentum=0.5"})), JobHash(Read(kMinimal)));
+}
 
 TEST(Job, DerivesTheFeaturesThatAreTrainedOn) {
   EXPECT_EQ(TrainedFeatures(Read(kMinimal)), 784);
@@ -393,9 +420,9 @@ TEST(JobHash, IsShaOfCompactJsonWithSortedKeys) {
       R"("features":{"method":"none","row_norm":1.0},"fraction_bits":16,"model":{"hidden":[],"loss":"one-vs-rest"},)"
       R"("name":"mnist","privacy":{"accountant":"rdp","against":"insider","clip":0.5,"delta":1e-05,"epsilon":3.0,)"
       R"("sampling":"owner-poisson"},"release":{"to":[0,1,2]},"training":{"checkpoint_every":0,"clipping":"factorised","comparison":"auto",)"
-      R"("expected_batch":2048.0,"learning_rate":150.0,"logit_bound":64.0,"max_batch_per_owner":900,"steps":439,)"
-      R"("truncation":"stochastic"},"type":"dpsgd","version":1})");
-  EXPECT_EQ(JobHash(job), "f9cdc4ec502d3ff4ab08d061285f02431cfc6eb8a3fe28ebc818387464bc2b34");
+      R"("expected_batch":2048.0,"learning_rate":150.0,"logit_bound":64.0,"max_batch_per_owner":900,"momentum":0.0,)"
+      R"("schedule":"constant","steps":439,"truncation":"stochastic"},"type":"dpsgd","version":1})");
+  EXPECT_EQ(JobHash(job), "ec667b2545f2ebb5ec27d10f64f2891ef535dc4ed8a962020fd6542f65c077c9");
 }
 
 class RoundTripTest : public testing::TestWithParam<const char*> {};

@@ -26,6 +26,7 @@ struct Case {
   Clipping clipping;
   Loss loss;
   Rounding truncation = Rounding::kStochastic;
+  double momentum = 0;
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
@@ -36,6 +37,7 @@ TrainingSettings SettingsOf(const Case& c) {
   settings.clipping = c.clipping;
   settings.loss = c.loss;
   settings.truncation = c.truncation;
+  settings.momentum = c.momentum;
   if (c.loss == Loss::kSquared) settings.logit_bound = 4;
   return settings;
 }
@@ -52,10 +54,10 @@ TEST_P(StepTest, CostsWhatItDeclares) {
   const Outcome outcome = RunOn(
       Seed{1},
       [&](mpc::Context& party) {
-        return std::pair{DealBatch(party, plan, records, 24), DealWeights(party, plan, NoNoise(plan))};
+        return std::pair{DealBatch(party, plan, records, 24), DealStart(party, plan, NoNoise(plan))};
       },
       [&](mpc::Context& party, const auto& in) {
-        return DpSgdStep(party, plan, in.first, in.second, NoNoise(plan)).ring();
+        return DpSgdStep(party, plan, in.first, in.second, NoNoise(plan)).weights.ring();
       });
   EXPECT_EQ(outcome.cost, Figures(DpSgdStepCost(plan, 24)));
 }
@@ -67,10 +69,10 @@ TEST_P(StepTest, LeavesTheWeightsExactlyWhenTheBatchIsPadding) {
       Seed{2},
       [&](mpc::Context& party) {
         const mpc::ArithShare padding = InsecureDeal(party, RingMatrix::Zero(16, EncodedColumns(plan)));
-        return std::pair{ToBatch(plan, padding), DealWeights(party, plan, weights)};
+        return std::pair{ToBatch(plan, padding), DealStart(party, plan, weights)};
       },
       [&](mpc::Context& party, const auto& in) {
-        return DpSgdStep(party, plan, in.first, in.second, NoNoise(plan)).ring();
+        return DpSgdStep(party, plan, in.first, in.second, NoNoise(plan)).weights.ring();
       });
   EXPECT_TRUE((outcome.value == weights).all());
 }
@@ -82,6 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"squared_loss", 3, Clipping::kFactorised, Loss::kSquared},
                     Case{"examples", 3, Clipping::kExamples, Loss::kOneVsRest},
                     Case{"published", 3, Clipping::kPublished, Loss::kOneVsRest},
+                    Case{"momentum", 3, Clipping::kFactorised, Loss::kOneVsRest, {}, 0.9},
                     Case{"exact", 3, Clipping::kFactorised, Loss::kOneVsRest, kExact},
                     Case{"exact_squared_loss", 3, Clipping::kFactorised, Loss::kSquared, kExact},
                     Case{"exact_examples", 3, Clipping::kExamples, Loss::kOneVsRest, kExact},
@@ -91,36 +94,66 @@ INSTANTIATE_TEST_SUITE_P(
 /// A hundred steps on the same batches, secure and plain, noise off. The secure clip factor is up to 5 %
 /// below the true one, so the plain side takes it from its own table only where nothing is clipped: the clip
 /// is above every gradient here.
-TEST(DpSgdStep, AgreesWithPlainDoublePrecisionAfterAHundredStepsUnclipped) {
+class AgreementTest : public testing::Test {
+ protected:
+  static constexpr int kSteps = 100;
+
+  /// The largest distance of a weight from the plain one, which is `largest` at most.
+  struct Distance {
+    double largest = 0;
+    double weight = 0;
+  };
+
+  [[nodiscard]] static Distance AfterAllSteps(const TrainingSettings& settings) {
+    const StepPlan plan = MakeStepPlan(settings);
+    const OwnRecords records = MakeRecords(settings, 5, 30);
+    const Outcome outcome = RunOn(
+        Seed{4},
+        [&](mpc::Context& party) {
+          return std::pair{DealBatch(party, plan, records, 36), DealStart(party, plan, NoNoise(plan))};
+        },
+        [&](mpc::Context& party, const auto& in) {
+          TrainingState state = in.second;
+          for (int step = 0; step < kSteps; ++step)
+            state = DpSgdStep(party, plan, in.first, state, NoNoise(plan));
+          return state.weights.ring();
+        });
+    const double rate = std::ldexp(static_cast<double>(plan.step_size.mantissa), -plan.step_size.exponent);
+    reference::PlainDpSgd plain{.weights = Eigen::MatrixXd::Zero(settings.features + 1, plan.columns),
+                                .clip = settings.clip,
+                                .expected_batch = 1,
+                                .momentum = settings.momentum};
+    const Eigen::MatrixXd x = ScaledRows(settings, records);
+    for (int step = 0; step < kSteps; ++step) {
+      const double done = static_cast<double>(step) / kSteps;
+      plain.learning_rate = settings.schedule.shape == RateShape::kLinear ? rate * (1 - done) : rate;
+      plain.Step(x, Targets(settings, records.y), Eigen::MatrixXd::Zero(settings.features + 1, plan.columns));
+    }
+    const Eigen::MatrixXd secure = mpc::Decode(outcome.value, settings.fraction_bits);
+    return {.largest = (secure - plain.weights).cwiseAbs().maxCoeff(),
+            .weight = plain.weights.cwiseAbs().maxCoeff()};
+  }
+};
+
+// The series is off by at most 0.0032 a prediction and the problem is convex: the weights stay within what
+// that error can move them, far below their own size; fixed-point rounding alone would be 1e-4.
+TEST_F(AgreementTest, WithPlainDoublePrecisionUnclipped) {
   TrainingSettings settings = SmallSettings();
   settings.clip = 4;
-  const StepPlan plan = MakeStepPlan(settings);
-  const OwnRecords records = MakeRecords(settings, 5, 30);
-  const Outcome outcome = RunOn(
-      Seed{4},
-      [&](mpc::Context& party) {
-        return std::pair{DealBatch(party, plan, records, 36), DealWeights(party, plan, NoNoise(plan))};
-      },
-      [&](mpc::Context& party, const auto& in) {
-        mpc::FixedShare weights = in.second;
-        for (int step = 0; step < 100; ++step)
-          weights = DpSgdStep(party, plan, in.first, weights, NoNoise(plan));
-        return weights.ring();
-      });
-  const double rate = std::ldexp(static_cast<double>(plan.step_size.mantissa), -plan.step_size.exponent);
-  reference::PlainDpSgd plain{.weights = Eigen::MatrixXd::Zero(settings.features + 1, plan.columns),
-                              .clip = settings.clip,
-                              .learning_rate = rate,
-                              .expected_batch = 1};
-  const Eigen::MatrixXd x = ScaledRows(settings, records);
-  for (int step = 0; step < 100; ++step) {
-    plain.Step(x, Targets(settings, records.y), Eigen::MatrixXd::Zero(settings.features + 1, plan.columns));
-  }
-  // The series is off by at most 0.0032 a prediction and the problem is convex: the weights stay within what
-  // that error can move them, far below their own size; fixed-point rounding alone would be 1e-4.
-  const Eigen::MatrixXd secure = mpc::Decode(outcome.value, settings.fraction_bits);
-  EXPECT_GT(plain.weights.cwiseAbs().maxCoeff(), 3.0);
-  EXPECT_LE((secure - plain.weights).cwiseAbs().maxCoeff(), 0.05);
+  const Distance distance = AfterAllSteps(settings);
+  EXPECT_GT(distance.weight, 3.0);
+  EXPECT_LE(distance.largest, 0.05);
+}
+
+TEST_F(AgreementTest, WithPlainDoublePrecisionWithMomentumAndASchedule) {
+  TrainingSettings settings = SmallSettings();
+  settings.clip = 4;
+  settings.momentum = 0.8;
+  settings.schedule = {.shape = RateShape::kLinear};
+  settings.steps = kSteps;
+  const Distance distance = AfterAllSteps(settings);
+  EXPECT_GT(distance.weight, 5.0);
+  EXPECT_LE(distance.largest, 0.1);
 }
 
 /// The published form, which shares nothing with the factorised one but the predictions, is its oracle.
@@ -134,10 +167,10 @@ TEST(DpSgdStep, FactorisedAgreesWithPublishedClippingWithinTheClipTablesDeficit)
     const Outcome outcome = RunOn(
         Seed{5},
         [&](mpc::Context& party) {
-          return std::pair{DealBatch(party, plan, records, 30), DealWeights(party, plan, NoNoise(plan))};
+          return std::pair{DealBatch(party, plan, records, 30), DealStart(party, plan, NoNoise(plan))};
         },
         [&](mpc::Context& party, const auto& in) {
-          return DpSgdStep(party, plan, in.first, in.second, NoNoise(plan)).ring();
+          return DpSgdStep(party, plan, in.first, in.second, NoNoise(plan)).weights.ring();
         });
     return mpc::Decode(outcome.value, settings.fraction_bits);
   };
@@ -170,28 +203,44 @@ class ExactStepTest : public testing::TestWithParam<Form> {
   [[nodiscard]] static RingMatrix NoiseOfAll(const StepPlan& plan) {
     return NoiseOf(plan, 0) + NoiseOf(plan, 1) + NoiseOf(plan, 2);
   }
+
+  /// Some steps, bit for bit. Pre: squared loss.
+  static void CompareWithIntegers(const StepPlan& plan);
 };
 
-TEST_P(ExactStepTest, IsPlainIntegerArithmeticForSquaredLossOverManySteps) {
-  const StepPlan plan = PlanFor(Loss::kSquared);
+void ExactStepTest::CompareWithIntegers(const StepPlan& plan) {
   const OwnRecords records = MakeRecords(plan.settings, 8, kRows - 4);
   constexpr int kSteps = 5;
   const Outcome outcome = RunOn(
       Seed{8},
       [&](mpc::Context& party) {
-        return std::pair{DealBatch(party, plan, records, kRows), DealWeights(party, plan, NoNoise(plan))};
+        return std::pair{DealBatch(party, plan, records, kRows), DealStart(party, plan, NoNoise(plan))};
       },
       [&](mpc::Context& party, const auto& in) {
-        mpc::FixedShare weights = in.second;
+        TrainingState state = in.second;
         for (int step = 0; step < kSteps; ++step)
-          weights = DpSgdStep(party, plan, in.first, weights, NoiseOf(plan, party.self()));
-        return weights.ring();
+          state = DpSgdStep(party, plan, in.first, state, NoiseOf(plan, party.self()));
+        return state.weights.ring();
       });
   const reference::PlainIntegerStep plain(plan, EncodeRecords(plan, records, AllRows(records), kRows));
   RingMatrix weights = NoNoise(plan);
-  for (int step = 0; step < kSteps; ++step)
-    weights = plain.Update(weights, plain.Errors(weights), NoiseOfAll(plan));
+  RingMatrix velocity = weights;
+  for (int step = 0; step < kSteps; ++step) {
+    velocity = plain.Velocity(velocity, plain.Errors(weights), NoiseOfAll(plan), step);
+    weights -= velocity;
+  }
   EXPECT_TRUE((outcome.value == weights).all());
+}
+
+TEST_P(ExactStepTest, IsPlainIntegerArithmeticForSquaredLossOverManySteps) {
+  CompareWithIntegers(PlanFor(Loss::kSquared));
+}
+
+TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithMomentumAndASchedule) {
+  TrainingSettings settings = PlanFor(Loss::kSquared).settings;
+  settings.momentum = 0.9;
+  settings.schedule = {.shape = RateShape::kCosine, .final_rate = 0.1};
+  CompareWithIntegers(MakeStepPlan(settings, GetParam()));
 }
 
 /// The sigmoid's series is summed under a mask, so its values are taken from the run; all after it is exact.
@@ -202,19 +251,20 @@ TEST_P(ExactStepTest, IsPlainIntegerArithmeticAfterTheSigmoid) {
   const Outcome outcome = RunOn(
       Seed{9},
       [&](mpc::Context& party) {
-        return std::pair{DealBatch(party, plan, records, kRows), DealWeights(party, plan, before)};
+        return std::pair{DealBatch(party, plan, records, kRows), DealStart(party, plan, before)};
       },
       [&](mpc::Context& party, const auto& in) {
-        const auto& [batch, weights] = in;
-        const auto logits = protocols::LocalMatrixProduct(party, batch.x.ring(), weights.ring());
+        const auto& [batch, state] = in;
+        const auto logits = protocols::LocalMatrixProduct(party, batch.x.ring(), state.weights.ring());
         const mpc::FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
         const auto sum = SumGradients(party, batch, ClipPerExample(party, plan, batch, errors));
-        const mpc::FixedShare after =
-            ApplyUpdate(party, plan, weights, AddNoise(sum, NoiseOf(plan, party.self())));
-        return Stacked(errors.ring(), after.ring());
+        const TrainingState after =
+            ApplyUpdate(party, plan, state, AddNoise(sum, NoiseOf(plan, party.self())));
+        return Stacked(errors.ring(), after.weights.ring());
       });
   const reference::PlainIntegerStep plain(plan, EncodeRecords(plan, records, AllRows(records), kRows));
-  const RingMatrix after = plain.Update(before, outcome.value.topRows(kRows), NoiseOfAll(plan));
+  const RingMatrix after =
+      before - plain.Velocity(NoNoise(plan), outcome.value.topRows(kRows), NoiseOfAll(plan));
   EXPECT_TRUE((outcome.value.bottomRows(after.rows()) == after).all());
 }
 
@@ -230,6 +280,38 @@ TEST_P(ExactStepTest, CostsTheSameRoundsAndOnlineBytesAsAStochasticOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, ExactStepTest, testing::Values(Form::kBulk, Form::kLatency));
+
+TEST(DpSgdStepCost, IsTheSameWithMomentum) {
+  TrainingSettings settings = SmallSettings();
+  const mpc::Cost without = DpSgdStepCost(MakeStepPlan(settings), 24);
+  settings.momentum = 0.9;
+  EXPECT_EQ(Figures(DpSgdStepCost(MakeStepPlan(settings), 24)), Figures(without));
+}
+
+/// A velocity goes on by itself: after a step on padding it is the momentum times what it was.
+TEST(DpSgdStep, KeepsTheVelocityTimesTheMomentumOnAPaddingBatch) {
+  TrainingSettings settings = SmallSettings();
+  settings.momentum = 0.75;
+  const StepPlan plan = MakeStepPlan(settings);
+  const RingMatrix velocity = 4 * RandomSigned(3, settings.features + 1, plan.columns, 17);
+  const RingMatrix weights = RandomSigned(4, settings.features + 1, plan.columns, 17);
+  const Outcome outcome = RunOn(
+      Seed{7},
+      [&](mpc::Context& party) {
+        TrainingState state = DealStart(party, plan, weights);
+        state.velocity = {InsecureDeal(party, velocity), settings.fraction_bits};
+        const mpc::ArithShare padding = InsecureDeal(party, RingMatrix::Zero(8, EncodedColumns(plan)));
+        return std::pair{ToBatch(plan, padding), state};
+      },
+      [&](mpc::Context& party, const auto& in) {
+        const TrainingState after = DpSgdStep(party, plan, in.first, in.second, NoNoise(plan));
+        return Stacked(after.velocity.ring(), after.weights.ring());
+      });
+  // 3/4 of a multiple of 4 has no fraction, so no coin.
+  const RingMatrix three_quarters = 3 * RandomSigned(3, settings.features + 1, plan.columns, 17);
+  EXPECT_TRUE((outcome.value.topRows(velocity.rows()) == three_quarters).all());
+  EXPECT_TRUE((outcome.value.bottomRows(velocity.rows()) == weights - three_quarters).all());
+}
 
 TEST(FasterPlan, ChoosesByTheLinkUnlessTheSettingsSay) {
   TrainingSettings settings = SmallSettings();

@@ -26,6 +26,11 @@ TEST(CheckDomains, RefusesValuesOutsideTheirDomain) {
   refused([](TrainingSettings& s) { s.max_batch_per_owner = 0; });
   refused([](TrainingSettings& s) { s.sigma = -0.5; });
   refused([](TrainingSettings& s) { s.logit_bound = 100; });
+  refused([](TrainingSettings& s) { s.momentum = 1; });
+  refused([](TrainingSettings& s) { s.momentum = -0.1; });
+  refused([](TrainingSettings& s) { s.schedule.final_rate = 1.5; });
+  refused([](TrainingSettings& s) { s.schedule.decay_every = 0; });
+  refused([](TrainingSettings& s) { s.schedule.decay_factor = 0; });
 }
 
 TEST(BatchLimits, AreCutForOwnerPoissonAndTheCapacitiesForPublicSampling) {

@@ -50,6 +50,41 @@ TEST(MakeStepPlan, RefusesJobsWhoseGradientCanLeaveTheRing) {
   EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
 }
 
+TEST(MakeStepPlan, LeavesRoomForTheVelocity) {
+  TrainingSettings settings = MnistSettings();
+  settings.fraction_bits = 20;
+  const StepPlan still = MakeStepPlan(settings);
+  settings.momentum = 0.9;
+  const StepPlan moving = MakeStepPlan(settings);
+  EXPECT_EQ(still.momentum_factor, 0U);
+  EXPECT_NEAR(std::ldexp(static_cast<double>(moving.momentum_factor), -moving.update_shift), 0.9, 1e-6);
+  // What the range analysis takes for the largest batch and noise of 1: below 2^62 after ten times the
+  // update.
+  const double sum = (2700 + 40 * 3) * static_cast<double>(moving.lattice_sensitivity);
+  EXPECT_LT(10 * sum * static_cast<double>(moving.step_size.mantissa), std::ldexp(1.0, 62));
+  EXPECT_NE(Fingerprint(moving, 1), Fingerprint(still, 1));
+}
+
+TEST(MakeStepPlan, RefusesAMomentumWhoseVelocityCanLeaveTheRing) {
+  TrainingSettings settings = MnistSettings();
+  settings.fraction_bits = 20;
+  EXPECT_NO_THROW((void)MakeStepPlan(settings));
+  settings.momentum = 0.99999;
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+}
+
+TEST(Fingerprint, DiffersWhereOneStepsRateDoes) {
+  TrainingSettings settings = MnistSettings();
+  settings.steps = 300;
+  settings.schedule = {.shape = RateShape::kStep, .decay_every = 299, .decay_factor = 0.5};
+  const StepPlan last = MakeStepPlan(settings);
+  settings.schedule.decay_every = 300;
+  const StepPlan never = MakeStepPlan(settings);
+  EXPECT_EQ(MantissaAt(last, 298), MantissaAt(never, 298));
+  EXPECT_NE(MantissaAt(last, 299), MantissaAt(never, 299));
+  EXPECT_NE(Fingerprint(last, 1), Fingerprint(never, 1));
+}
+
 TEST(MakeStepPlan, RefusesPublishedClippingWhoseFactorCanLeaveTheRing) {
   TrainingSettings settings = SmallSettings();
   settings.clipping = Clipping::kPublished;

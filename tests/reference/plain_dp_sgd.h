@@ -13,9 +13,11 @@ struct PlainDpSgd {
   double clip = 1;
   double learning_rate = 1;
   double expected_batch = 1;
+  double momentum = 0;
+  Eigen::MatrixXd velocity{};  ///< as the weights, zero at first
 
   /// One step on the given rows; `noise` is added to the sum of clipped gradients. `targets` is B x c of 0
-  /// and 1.
+  /// and 1. v <- momentum v + rate / b sum, then w <- w - v.
   void Step(const Eigen::MatrixXd& rows, const Eigen::MatrixXd& targets, const Eigen::MatrixXd& noise) {
     Eigen::MatrixXd sum = noise;
     for (Eigen::Index j = 0; j < rows.rows(); ++j) {
@@ -27,7 +29,9 @@ struct PlainDpSgd {
       const Eigen::MatrixXd gradient = x * errors.transpose();
       sum += gradient * std::min(1.0, clip / std::max(gradient.norm(), 1e-300));
     }
-    weights -= learning_rate / expected_batch * sum;
+    if (velocity.size() == 0) velocity = Eigen::MatrixXd::Zero(weights.rows(), weights.cols());
+    velocity = momentum * velocity + learning_rate / expected_batch * sum;
+    weights -= velocity;
   }
 };
 

@@ -1,4 +1,7 @@
 #pragma once
+#include <cmath>
+#include <utility>
+
 #include "ml/step_plan.h"
 #include "mpc/ring.h"
 #include "tests/reference/plain_polynomial.h"
@@ -29,9 +32,10 @@ class PlainIntegerStep {
     return errors;
   }
 
-  /// The weights after a step with these errors and this noise on the sum of clipped gradients.
-  [[nodiscard]] mpc::RingMatrix Update(const mpc::RingMatrix& weights, const mpc::RingMatrix& errors,
-                                       const mpc::RingMatrix& noise) const {
+  /// What step `number` takes off the weights with these errors and this noise on the sum of clipped
+  /// gradients, where the step before took off `before`.
+  [[nodiscard]] mpc::RingMatrix Velocity(const mpc::RingMatrix& before, const mpc::RingMatrix& errors,
+                                         const mpc::RingMatrix& noise, int number = 0) const {
     mpc::RingMatrix sum = noise;
     for (mpc::Index row = 0; row < errors.rows(); ++row) {
       const mpc::Word squared = records_(row, records_.cols() - 1) * errors.row(row).square().sum();
@@ -43,9 +47,10 @@ class PlainIntegerStep {
       }
     }
     const int shift = 2 * f_ - f_ + plan_.step_size.exponent;
-    return weights - (plan_.step_size.mantissa * sum).unaryExpr([shift](mpc::Word word) {
-      return static_cast<mpc::Word>(mpc::Signed(word) >> shift);
-    });
+    const auto momentum = static_cast<mpc::Word>(std::floor(std::ldexp(plan_.settings.momentum, shift)));
+    const mpc::RingMatrix scaled = MantissaAt(plan_, number) * sum + momentum * before;
+    return scaled.unaryExpr(
+        [shift](mpc::Word word) { return static_cast<mpc::Word>(mpc::Signed(word) >> shift); });
   }
 
  private:

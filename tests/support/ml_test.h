@@ -94,9 +94,10 @@ inline ml::Batch DealBatch(mpc::Context& party, const ml::StepPlan& plan, const 
   return ToBatch(plan, InsecureDeal(party, EncodeRecords(plan, records, AllRows(records), height)));
 }
 
-inline mpc::FixedShare DealWeights(mpc::Context& party, const ml::StepPlan& plan,
+/// A training that begins with these weights.
+inline ml::TrainingState DealStart(mpc::Context& party, const ml::StepPlan& plan,
                                    const mpc::RingMatrix& weights) {
-  return {InsecureDeal(party, weights), plan.settings.fraction_bits};
+  return ml::StartFrom({InsecureDeal(party, weights), plan.settings.fraction_bits});
 }
 
 }  // namespace trefoil::testing_support
