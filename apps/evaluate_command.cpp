@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 struct EvaluateOptions {
   std::string model;
   std::vector<std::string> data;
+  std::string feature_model;
   bool json = false;
 };
 
@@ -74,7 +75,8 @@ void PrintTable(const Evaluation& evaluation, const Job& job) {
 
 int RunEvaluate(const EvaluateOptions& options) {
   const auto loaded = LoadModel(options.model);
-  const auto table = LoadRecords(loaded.job, FilesOf(options.data, loaded.job.data));
+  const auto table = LoadRecords(loaded.job, FilesOf(options.data, loaded.job.data),
+                                 {.feature_model = options.feature_model});
   if (table.y.empty()) throw DataError(options.data[0] + ": found no records, expected at least one");
   const auto evaluation = Evaluate(loaded.model, table, loaded.job.data.classes);
   if (options.json) {
@@ -95,6 +97,8 @@ void AddEvaluate(CLI::App& program, Action& action) {
       ->add_option("--data", options->data,
                    "A folder with test files, or the files: features and labels, or one table")
       ->required();
+  command->add_option("--feature-model", options->feature_model,
+                      "The ONNX model that features come from, where the job's method is onnx");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return RunEvaluate(*options); }; });
 }

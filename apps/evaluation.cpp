@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/error.h"
 #include "base/thread_pool.h"
 #include "data/rows.h"
 
@@ -41,13 +42,19 @@ Evaluation Evaluate(const ml::LinearModel& model, const data::Table& table, int 
 
 data::Table LoadRecords(const Job& job, const data::DataFiles& files, const LoadOptions& options) {
   const auto& features = job.features;
+  if (features.extraction.method == data::FeatureMethod::kOnnx && options.feature_model.empty()) {
+    throw ConfigError(
+        "features.method: found \"onnx\" and no model file, expected model in [features] of the party file, "
+        "or "
+        "--feature-model");
+  }
   auto table = data::Load(job.data, files, options.capacity);
   if (features.extraction.method == data::FeatureMethod::kNone) {
     data::ScaleRowsTo(table.x, features.row_norm);
     return table;
   }
   ThreadPool pool(options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
-  data::Extract(features.extraction, table, pool);
+  data::Extract(features.extraction, table, pool, options.feature_model);
   data::NormaliseRowsTo(table.x, features.row_norm);
   return table;
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -38,11 +39,12 @@ struct Evaluation {
 struct LoadOptions {
   std::optional<std::int64_t> capacity{};  ///< more rows are an error
   std::size_t threads = 0;                 ///< for extracting features; 0: all cores
+  std::filesystem::path feature_model{};   ///< the ONNX model's file, where the job's features come from one
 };
 
 /// Reads a data set as the job declares it and makes its features: with method "none" rows are scaled down to
 /// the job's row_norm where they are longer, extracted ones are scaled to it in any case (but for zeros).
-/// Throws DataError as data::Load.
+/// Throws DataError as data::Load and data::Extract; ConfigError if the job wants a model and none is given.
 [[nodiscard]] data::Table LoadRecords(const Job& job, const data::DataFiles& files,
                                       const LoadOptions& options = {});
 

@@ -24,12 +24,13 @@ struct Method {
   Names keys;  ///< beside method and row_norm
 };
 
-const std::array<Method, 4>& Methods() {
-  static const std::array<Method, 4> methods{{
+const std::array<Method, 5>& Methods() {
+  static const std::array<Method, 5> methods{{
       {FeatureMethod::kNone, "none", {}},
       {FeatureMethod::kHog, "hog", {"image", "cell", "orientations", "block"}},
       {FeatureMethod::kScatter, "scatter", {"image", "scales", "angles", "groups"}},
       {FeatureMethod::kHashText, "hash-text", {"dimension", "characters", "words", "fold_case"}},
+      {FeatureMethod::kOnnx, "onnx", {"model_sha256", "input", "outputs"}},
   }};
   return methods;
 }
@@ -99,6 +100,15 @@ data::HashTextSpec ReadHashText(const Section& section) {
           .fold_case = section.Flag("fold_case", defaults.fold_case)};
 }
 
+data::OnnxSpec ReadOnnx(const Section& section, std::int64_t features) {
+  const auto input =
+      section.Wholes("input", {1, kMostColumns}, "the shape of a record", std::vector{features});
+  data::OnnxSpec spec{.model_sha256 = section.Text("model_sha256"),
+                      .outputs = section.Whole("outputs", {1, kMostColumns})};
+  for (const auto length : input) spec.input.push_back(static_cast<int>(length));
+  return spec;
+}
+
 /// Columns of text are there exactly if there is a method for them.
 void CheckTexts(const Section& section, FeatureMethod method, const data::DataSpec& data) {
   const bool texts = data::CountTexts(data) > 0;
@@ -152,6 +162,7 @@ FeatureSpec ReadFeatures(const Section& section, const data::DataSpec& data) {
   if (spec.method == FeatureMethod::kHog) spec.hog = ReadHog(section);
   if (spec.method == FeatureMethod::kScatter) spec.scatter = ReadScatter(section);
   if (spec.method == FeatureMethod::kHashText) spec.hash_text = ReadHashText(section);
+  if (spec.method == FeatureMethod::kOnnx) spec.onnx = ReadOnnx(section, data.features);
   CheckColumns(section, spec, data.features);
   return features;
 }
@@ -181,6 +192,11 @@ nlohmann::json FeaturesJson(const FeatureSpec& features) {
       json["characters"] = RangeJson(spec.hash_text.characters);
       json["words"] = RangeJson(spec.hash_text.words);
       json["fold_case"] = spec.hash_text.fold_case;
+      break;
+    case FeatureMethod::kOnnx:
+      json["model_sha256"] = spec.onnx.model_sha256;
+      json["input"] = spec.onnx.input;
+      json["outputs"] = spec.onnx.outputs;
       break;
   }
   return json;

@@ -25,6 +25,7 @@ struct FeaturesOptions {
   std::string job;
   std::vector<std::string> in;
   std::string labels;
+  std::string feature_model;
   std::string out;
   double scale = 1.0;
   std::optional<double> row_norm;
@@ -49,6 +50,8 @@ FeatureSpec SpecOf(const FeaturesOptions& options, const data::FeatureInput& inp
   root.insert("features", toml::table{});
   auto& features = *root["features"].as_table();
   features.insert_or_assign("method", options.method);
+  if (options.method == "onnx")
+    features.insert_or_assign("model_sha256", data::FileSha256(options.feature_model));
   data::DataSpec data;
   data.features = input.x.cols();
   if (!input.texts.empty())
@@ -98,11 +101,13 @@ int RunFeatures(const FeaturesOptions& options) {
   if (options.row_norm && !(*options.row_norm > 0))
     throw ConfigError(fmt::format("--row-norm: found {}, expected above 0", *options.row_norm));
   data::CheckFeatureFileName(options.out, !options.labels.empty() || !options.job.empty());
+  if (options.method == "onnx" && options.feature_model.empty())
+    throw ConfigError("--feature-model: missing, expected the ONNX model's file");
   auto extraction = options.job.empty() ? FromFiles(options) : FromJob(options);
   auto& table = extraction.table;
   ThreadPool pool(options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
   const auto start = Clock::now();
-  data::Extract(extraction.spec, table, pool);
+  data::Extract(extraction.spec, table, pool, options.feature_model);
   if (extraction.row_norm) data::NormaliseRowsTo(table.x, *extraction.row_norm);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   data::WriteFeatures(options.out, table.x, extraction.labels);
@@ -119,8 +124,10 @@ void AddFeatures(CLI::App& program, Action& action) {
   auto options = std::make_shared<FeaturesOptions>();
   auto* command = program.add_subcommand(
       "features", "Extract features from records, as a job with [features] does before it shares them");
-  command->add_option("--method", options->method, "How: hog, scatter (images), hash-text (lines of text)")
-      ->check(CLI::IsMember({"hog", "scatter", "hash-text"}));
+  command
+      ->add_option("--method", options->method,
+                   "How: hog, scatter (images), hash-text (lines of text), onnx (a model)")
+      ->check(CLI::IsMember({"hog", "scatter", "hash-text", "onnx"}));
   command->add_option("--job", options->job, "Instead: [data], [features] and row norm of a job file");
   command
       ->add_option(
@@ -129,13 +136,17 @@ void AddFeatures(CLI::App& program, Action& action) {
           "job declares: features and labels, or one table")
       ->required();
   command->add_option("--labels", options->labels, "Labels to be kept, IDX or NPY; without --job");
+  command->add_option("--feature-model", options->feature_model,
+                      "The ONNX model; say its number of outputs by --set features.outputs=N");
   command->add_option("--out", options->out, "FILE.npz (x and y) or FILE.npy (x), float32")->required();
   command->add_option("--scale", options->scale, "Divide values by this; without --job")
       ->capture_default_str();
   command->add_option("--row-norm", options->row_norm, "Scale each row to this length");
   command->add_option("--threads", options->threads, "Threads; 0: all cores")->capture_default_str();
-  command->add_option("--set", options->assignments, "KEY=VALUE of [features], as in features.cell=8")
-      ->take_all();
+  command
+      ->add_option("--set", options->assignments,
+                   "KEY=VALUE of [features], as in features.cell=8; may be repeated")
+      ->allow_extra_args(false);
   command->callback([options, &action] { action = [options] { return RunFeatures(*options); }; });
 }
 

@@ -12,6 +12,8 @@ void AddLocal(CLI::App& program, Action& action) {
   command->add_option("--job", options->job, "The job file")->required();
   command->add_option("--data", options->data,
                       "Folder of the data; else $TREFOIL_DATA/NAME or ../shared/data/NAME");
+  command->add_option("--feature-model", options->feature_model,
+                      "The ONNX model for all parties, where features.method is onnx");
   command->add_option("--out", options->out, "Run directory; the default is runs/NAME-UTC");
   command
       ->add_option("--set", options->assignments,

@@ -37,6 +37,7 @@ struct Local {
   Job job;
   fs::path folder;
   std::array<PartyFile, 3> parties;
+  fs::path feature_model;
   ProgressDisplay display{std::cout, StdoutIsTerminal()};
 };
 
@@ -53,6 +54,24 @@ std::array<Address, 3> ChooseAddresses(const LocalOptions& options) {
   }
   const auto ports = FreeLoopbackPorts();
   return {Address{hosts[0], ports[0]}, Address{hosts[1], ports[1]}, Address{hosts[2], ports[2]}};
+}
+
+/// The model is compared with the job before anything is made.
+void TakeFeatureModel(Local& local, const LocalOptions& options) {
+  const auto& features = local.job.features.extraction;
+  const bool wanted = features.method == data::FeatureMethod::kOnnx;
+  if (wanted == options.feature_model.empty()) {
+    throw ConfigError(wanted
+                          ? "--feature-model: missing, expected the ONNX model of features.model_sha256"
+                          : "--feature-model: found a model, expected none: features.method is not \"onnx\"");
+  }
+  if (!wanted) return;
+  local.feature_model = options.feature_model;
+  const auto hash = data::FileSha256(local.feature_model);
+  if (hash != features.onnx.model_sha256) {
+    throw DataError(fmt::format("{}: found SHA-256 {}, expected {} (features.model_sha256)",
+                                options.feature_model, hash, features.onnx.model_sha256));
+  }
 }
 
 /// Makes DIR with its three deployments, data included.
@@ -74,6 +93,9 @@ void PrepareFolders(Local& local, const LocalOptions& options) {
     auto& party = local.parties[static_cast<std::size_t>(id)];
     party = DescribeParty(id, addresses);
     party.data = data::PartyFiles(local.job.data.format, "");
+    if (local.feature_model.empty()) continue;
+    party.feature_model = fs::path("data") / "features.onnx";
+    fs::copy_file(local.feature_model, PartyFolder(local.folder, id) / party.feature_model);
   }
   MakeAllPartyFolders(local.parties, local.folder);
   WriteTextFile(local.folder / "job.toml", JobToml(local.job));
@@ -190,7 +212,7 @@ fs::path CollectModel(const Local& local) {
 std::optional<Evaluation> EvaluateModel(const Local& local, const fs::path& model) {
   const auto test = data::FindTestFiles(local.job.data, local.folder / "test");
   if (!test) return {};
-  const auto table = LoadRecords(local.job, *test);
+  const auto table = LoadRecords(local.job, *test, {.feature_model = local.feature_model});
   if (table.y.empty()) return {};
   return Evaluate(LoadModel(model).model, table, local.job.data.classes);
 }
@@ -224,8 +246,10 @@ int CollectResults(Local& local) {
 }  // namespace
 
 int RunLocal(const LocalOptions& options) {
-  Local local{.job = ReadJob(options.job, options.assignments), .folder = {}, .parties = {}};
+  Local local{
+      .job = ReadJob(options.job, options.assignments), .folder = {}, .parties = {}, .feature_model = {}};
   const auto plan = ml::MakePlan(SettingsOf(local.job));
+  TakeFeatureModel(local, options);
   local.folder = options.out.empty() ? DefaultRunDirectory(local.job.name) : fs::path(options.out);
   for (const auto& notice : JobNotices(local.job)) local.display.Say(notice);
   PrepareFolders(local, options);

@@ -7,8 +7,9 @@ namespace trefoil::apps {
 
 struct LocalOptions {
   std::string job;
-  std::string data;  ///< folder of the data; empty: looked for
-  std::string out;   ///< empty: runs/NAME-UTC
+  std::string data;           ///< folder of the data; empty: looked for
+  std::string out;            ///< empty: runs/NAME-UTC
+  std::string feature_model;  ///< ONNX model for every party; empty: none
   std::vector<std::string> assignments;
   bool prepare = false;
   std::string hosts = "127.0.0.1,127.0.0.1,127.0.0.1";  ///< with prepare only

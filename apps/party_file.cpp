@@ -17,10 +17,10 @@ namespace fs = std::filesystem;
 
 const std::vector<std::string>& KnownKeys() {
   static const std::vector<std::string> keys{
-      "party.id",         "party.listen",    "party.advertise", "peer.id",     "peer.address",
-      "peer.certificate", "tls.certificate", "tls.private_key", "data.x",      "data.y",
-      "data.file",        "timeouts.start",  "timeouts.peer",   "ledger.file", "ledger.epsilon_cap",
-      "ledger.delta",     "metrics.listen"};
+      "party.id",           "party.listen",    "party.advertise", "peer.id",       "peer.address",
+      "peer.certificate",   "tls.certificate", "tls.private_key", "data.x",        "data.y",
+      "data.file",          "features.model",  "timeouts.start",  "timeouts.peer", "ledger.file",
+      "ledger.epsilon_cap", "ledger.delta",    "metrics.listen"};
   return keys;
 }
 
@@ -154,6 +154,8 @@ PartyFile ReadParty(const fs::path& file) {
   party.certificate = ReadPath(tls, "certificate", folder);
   party.private_key = ReadPath(tls, "private_key", folder);
   party.data = ReadDataFiles(document.Table("data"), folder);
+  const auto features = document.Table("features");
+  if (features.Has("model")) party.feature_model = ReadPath(features, "model", folder);
   const auto timeouts = document.Table("timeouts");
   party.start_timeout = ReadDuration(timeouts, "start", "120s");
   party.peer_timeout = ReadDuration(timeouts, "peer", "10s");
@@ -181,6 +183,8 @@ std::string PartyToml(const PartyFile& party) {
       "\n[tls]\ncertificate = \"{}\"\nprivate_key = \"{}\"  # mode 0600, never leaves this machine\n",
       party.certificate.generic_string(), party.private_key.generic_string());
   text += "\n[data]\n" + DataToml(party.data);
+  if (!party.feature_model.empty())
+    text += fmt::format("\n[features]\nmodel = \"{}\"\n", party.feature_model.generic_string());
   text += fmt::format(
       "\n[timeouts]\n"
       "start = \"{}\"  # how long to wait for the others to come up\n"

@@ -39,7 +39,8 @@ struct PartyFile {
   std::array<PartyPeer, 2> peers;  ///< by id
   std::filesystem::path certificate = "party.crt";
   std::filesystem::path private_key = "party.key";
-  data::DataFiles data;  ///< all empty where the file names none; else x and y, or file
+  std::filesystem::path feature_model;  ///< ONNX model of [features]; empty where the file names none
+  data::DataFiles data;                 ///< all empty where the file names none; else x and y, or file
   std::chrono::milliseconds start_timeout = std::chrono::seconds(120);
   std::chrono::milliseconds peer_timeout = std::chrono::seconds(10);
   std::vector<std::string> notices;  ///< what the file asks for and this version does not do, one line each

@@ -70,9 +70,10 @@ ml::OwnRecords LoadOwnRecords(const Run& run, const std::string& party_file, std
   if (run.party.data.x.empty() && run.party.data.file.empty()) {
     throw ConfigError(party_file + ": missing [data], expected x and y, or file");
   }
-  auto table = LoadRecords(
-      run.job, run.party.data,
-      {.capacity = run.settings.rows[static_cast<std::size_t>(run.party.id)], .threads = threads});
+  auto table = LoadRecords(run.job, run.party.data,
+                           {.capacity = run.settings.rows[static_cast<std::size_t>(run.party.id)],
+                            .threads = threads,
+                            .feature_model = run.party.feature_model});
   return {.x = std::move(table.x), .y = std::move(table.y)};
 }
 

@@ -38,11 +38,14 @@ std::int64_t ExtractedColumns(const FeatureSpec& spec, std::int64_t columns) {
     case FeatureMethod::kHashText:
       ValidateHashText(spec.hash_text);
       return columns + spec.hash_text.dimension;
+    case FeatureMethod::kOnnx:
+      ValidateOnnx(spec.onnx, columns);
+      return spec.onnx.outputs;
   }
   return columns;
 }
 
-void Extract(const FeatureSpec& spec, Table& table, ThreadPool& pool) {
+void Extract(const FeatureSpec& spec, Table& table, ThreadPool& pool, const std::filesystem::path& model) {
   (void)ExtractedColumns(spec, table.x.cols());
   switch (spec.method) {
     case FeatureMethod::kNone:
@@ -56,6 +59,9 @@ void Extract(const FeatureSpec& spec, Table& table, ThreadPool& pool) {
     case FeatureMethod::kHashText:
       table.x = HashBeside(spec.hash_text, table, pool);
       table.texts.clear();
+      break;
+    case FeatureMethod::kOnnx:
+      table.x = ExtractOnnx(table.x, spec.onnx, model, pool);
       break;
   }
 }

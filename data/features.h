@@ -1,16 +1,18 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 
 #include "base/thread_pool.h"
 #include "data/hash_text.h"
 #include "data/hog.h"
 #include "data/image.h"
+#include "data/onnx_features.h"
 #include "data/scattering.h"
 #include "data/table.h"
 
 namespace trefoil::data {
 
-enum class FeatureMethod { kNone, kHog, kScatter, kHashText };
+enum class FeatureMethod { kNone, kHog, kScatter, kHashText, kOnnx };
 
 /// How every party turns its own records into features before it shares them: public, and a function of one
 /// record at a time.
@@ -20,6 +22,7 @@ struct FeatureSpec {
   HogSpec hog{};
   ScatterSpec scatter{};
   HashTextSpec hash_text{};
+  OnnxSpec onnx{};
 };
 
 /// Columns that Extract() makes of `columns` given ones: hashed text goes beside them, all other methods
@@ -27,7 +30,9 @@ struct FeatureSpec {
 /// `columns`.
 [[nodiscard]] std::int64_t ExtractedColumns(const FeatureSpec& spec, std::int64_t columns);
 
-/// Makes each record's features (and texts) the extracted ones. Throws as ExtractedColumns().
-void Extract(const FeatureSpec& spec, Table& table, ThreadPool& pool);
+/// Makes each record's features (and texts) the extracted ones. `model` is the file of an ONNX model, for
+/// that method only. Throws as ExtractedColumns() and ExtractOnnx().
+void Extract(const FeatureSpec& spec, Table& table, ThreadPool& pool,
+             const std::filesystem::path& model = {});
 
 }  // namespace trefoil::data

@@ -30,6 +30,7 @@ CONFINED = [
      "OpenSSL belongs in net/ (TLS), mpc/ (AES) and the job's hash"),
     (r"CLI/.*", r"apps/.*", "the command line belongs in apps/"),
     (r"toml\+\+/.*", r"apps/toml_reader\.(cpp|h)", "TOML is read in apps/toml_reader"),
+    (r"opencv2/.*", r"data/onnx_features\.cpp", "OpenCV runs models in data/onnx_features.cpp"),
     (r"fftw3\.h", r"data/fft\.cpp", "FFTW is used in data/fft.cpp"),
     (r"zip\.h", r"data/npz\.cpp", "zip archives are read and written in data/npz.cpp"),
 ]

@@ -1,5 +1,6 @@
 """Feature extraction: in a job, at evaluation, and as a command."""
 
+import hashlib
 import json
 import struct
 import unittest
@@ -45,6 +46,34 @@ def array(path, name):
     return content[10 : 10 + length].decode().strip(), content[10 + length :]
 
 
+def field(number, content):
+    """A field of a protobuf message: a number, or bytes (or text) with their length."""
+
+    def varint(value):
+        return bytes([value]) if value < 128 else bytes([value % 128 + 128]) + varint(value // 128)
+
+    if isinstance(content, int):
+        return varint(number * 8) + varint(content)
+    content = content.encode() if isinstance(content, str) else content
+    return varint(number * 8 + 2) + varint(len(content)) + content
+
+
+def dense_model(inputs, outputs):
+    """An ONNX model: ReLU of a dense layer with small whole weights. Field numbers are those of onnx.proto."""
+
+    def value(name, width):
+        shape = b"".join(field(1, field(1, length)) for length in (1, width))
+        return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+
+    weights = struct.pack(f"<{inputs * outputs}f", *((i * i % 7 - 3) / 10 for i in range(inputs * outputs)))
+    tensor = field(1, inputs) + field(1, outputs) + field(2, 1) + field(8, "w") + field(9, weights)
+    product = field(1, "x") + field(1, "w") + field(2, "z") + field(4, "MatMul")
+    rectifier = field(1, "z") + field(2, "y") + field(4, "Relu")
+    graph = (field(1, product) + field(1, rectifier) + field(2, "graph") + field(5, tensor) + field(11, value("x", inputs))
+             + field(12, value("y", outputs)))
+    return field(1, 7) + field(7, graph) + field(8, field(1, "") + field(2, 11))
+
+
 class Features(ProgramTest):
     def accuracy_of(self, job, *arguments):
         """Of a local run, after `evaluate` has given the same."""
@@ -88,6 +117,31 @@ class Features(ProgramTest):
         header, content = array(self.folder / "t.npz", "x")
         self.assertIn("(2, 64)", header)
         self.assertEqual({value % 1 for value in struct.unpack("<128f", content)}, {0.0})
+
+    def test_a_job_runs_a_model(self):
+        (self.folder / "m.onnx").write_bytes(dense_model(784, 64))
+        job = self.write("job.toml", TINY_JOB)
+        self.succeed("local", "--job", job, "--out", "d", "--prepare")
+        images = "d/party-0/data/images-idx3-ubyte.gz"
+        command = ("features", "--method", "onnx", "--in", images, "--feature-model", "m.onnx", "--scale", 255, "--row-norm", 1,
+                   "--set", "features.outputs=64", "--out", "a.npz")
+        if "TREFOIL_ONNX" in self.run_program(*command).stderr:
+            self.skipTest("built without OpenCV (TREFOIL_ONNX)")
+        self.assertIn("300 records, 64 features each", self.succeed(*command))
+
+        digest = hashlib.sha256((self.folder / "m.onnx").read_bytes()).hexdigest()
+        onnx = ("--set", "features.method=onnx", "--set", "features.outputs=64", "--set", f"features.model_sha256={digest}")
+        self.succeed("local", "--job", job, "--out", "out", "--feature-model", "m.onnx", *onnx)
+        self.assertIn('model = "data/features.onnx"', (self.folder / "out/party-1/party.toml").read_text())
+        summary = json.loads((self.folder / "out/summary.json").read_text())
+        evaluate = ("evaluate", "--model", "out/model.npz", "--data", "out/test", "--json")
+        evaluated = self.succeed(*evaluate, "--feature-model", "m.onnx")
+        self.assertEqual(json.loads(evaluated)["accuracy"], summary["accuracy"])
+        self.fail_with(2, "--feature-model", *evaluate)
+        self.fail_with(2, "--feature-model: missing", "local", "--job", job, "--out", "q", *onnx)
+        self.fail_with(2, "expected none", "local", "--job", job, "--out", "q", "--feature-model", "m.onnx")
+        (self.folder / "other.onnx").write_bytes(dense_model(784, 32))
+        self.fail_with(4, "SHA-256", "local", "--job", job, "--out", "q", "--feature-model", "other.onnx", *onnx)
 
     def test_wrong_options_are_named(self):
         self.write("t.txt", "one line\n")

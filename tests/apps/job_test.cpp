@@ -220,7 +220,7 @@ INSTANTIATE_TEST_SUITE_P(
              "expected []"},
         Case{"features", "features.method=hob", "",
              "--set features.method=hob: features.method: found \"hob\", expected one of \"none\", \"hog\", "
-             "\"scatter\", \"hash-text\"; did you mean hog?"},
+             "\"scatter\", \"hash-text\", \"onnx\"; did you mean hog?"},
         Case{"key_of_another_method", "features.cell=4", "",
              "--set features.cell=4: features.cell: method \"none\" does not have it"},
         Case{"truncation", "training.truncation=exactly", "",
@@ -311,6 +311,28 @@ TEST(Job, RefusesFeaturesThatDoNotFitTheData) {
   EXPECT_EQ(error("features.orientations=0"),
             "--set features.orientations=0: features.orientations: found 0, expected a whole number from 1 "
             "to 1000");
+}
+
+TEST(Job, TakesAModelByItsHash) {
+  const std::string hash(64, 'a');
+  const std::vector<std::string> onnx{"features.method=onnx", "features.model_sha256=" + hash,
+                                      "features.outputs=512"};
+  const auto with = [&](const std::string& change) {
+    auto assignments = onnx;
+    assignments.push_back(change);
+    return assignments;
+  };
+  const auto job = Read(kMinimal, with("features.input=[1, 28, 28]"));
+  EXPECT_EQ(TrainedFeatures(job), 512);
+  EXPECT_EQ(job.features.extraction.onnx.model_sha256, hash);
+  EXPECT_EQ(JobJson(Read(JobToml(job))), JobJson(job));
+  EXPECT_EQ(JobJson(ParseJobJson(JobJson(job), "model.npz")), JobJson(job));
+  EXPECT_EQ(Read(kMinimal, onnx).features.extraction.onnx.input, std::vector<int>{784});
+  EXPECT_EQ(ErrorOf(kMinimal, with("features.model_sha256=abc")),
+            "x.toml: features.model_sha256: found \"abc\", expected 64 lower-case hexadecimal digits");
+  EXPECT_EQ(ErrorOf(kMinimal, with("features.input=[3, 28, 28]")),
+            "x.toml: features.input: found 3 lengths of product 2352, expected one to four of product 784 "
+            "(data.features)");
 }
 
 // The column "comment" of kCsv as text.
