@@ -19,7 +19,7 @@ struct FeatureSpec {
 };
 
 struct ModelSpec {
-  std::string loss = "one-vs-rest";  ///< or "squared"
+  std::string loss = "one-vs-rest";  ///< or "squared", "softmax"
 };
 
 struct TrainingSpec {

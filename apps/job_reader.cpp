@@ -161,7 +161,7 @@ ModelSpec ReadModel(const Section& section) {
   const auto hidden =
       section.Wholes("hidden", {1, 100'000}, "an array of layer sizes", std::vector<std::int64_t>{});
   if (!hidden.empty()) section.Fail("hidden", "hidden layers are not available in this version, expected []");
-  return {.loss = ReadOption(section, "loss", {"one-vs-rest", "squared"}, {"softmax"}, "one-vs-rest")};
+  return {.loss = section.Choice("loss", {"one-vs-rest", "squared", "softmax"}, "one-vs-rest")};
 }
 
 /// A number from 0 to below 1, or to 1.

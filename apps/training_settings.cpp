@@ -8,6 +8,12 @@ namespace trefoil::apps {
 
 namespace {
 
+ml::Loss LossOf(const std::string& name) {
+  if (name == "squared") return ml::Loss::kSquared;
+  if (name == "softmax") return ml::Loss::kSoftmax;
+  return ml::Loss::kOneVsRest;
+}
+
 ml::Clipping ClippingOf(const std::string& name) {
   if (name == "published") return ml::Clipping::kPublished;
   if (name == "examples") return ml::Clipping::kExamples;
@@ -33,7 +39,7 @@ ml::TrainingSettings SettingsOf(const Job& job) {
   settings.rows = job.data.rows;
   settings.features = TrainedFeatures(job);
   settings.classes = job.data.classes;
-  settings.loss = job.model.loss == "squared" ? ml::Loss::kSquared : ml::Loss::kOneVsRest;
+  settings.loss = LossOf(job.model.loss);
   settings.row_norm = job.features.row_norm;
   settings.steps = static_cast<int>(job.training.steps);
   settings.expected_batch = job.training.expected_batch;

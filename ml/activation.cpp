@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "protocols/cost_model.h"
 #include "protocols/truncate.h"
 
 namespace trefoil::ml {
@@ -13,6 +14,11 @@ constexpr double kLargestLogitBound = 64;
 // What the sigmoid's evaluation adds beside its last truncation: rounded coefficients and angles, far below
 // this.
 constexpr double kSeriesRounding = 1e-5;
+// Logit bounds that softmax clamps to: 2.9 bits of e^(2 bound) a logit (protocols/softmax.h).
+constexpr double kLeastSoftmaxBound = 0.125;
+constexpr double kLargestSoftmaxBound = 12;
+constexpr double kBitsPerLogit = 2.9;
+constexpr double kExponentialBits = 45;
 
 protocols::PiecewisePolynomial Clamp(double bound, int frac_bits, protocols::Rounding rounding) {
   const auto limit = static_cast<std::int64_t>(std::ldexp(bound, frac_bits));
@@ -25,52 +31,91 @@ protocols::PiecewisePolynomial Clamp(double bound, int frac_bits, protocols::Rou
           .rounding = rounding};
 }
 
+/// One label of several columns is 1, a single one may be.
+double SquaredErrorNorm(double logit_bound, int columns) {
+  const double one = logit_bound + 1;
+  return std::sqrt(one * one + (columns - 1) * logit_bound * logit_bound);
+}
+
+double SigmoidErrorNorm(const protocols::SigmoidSeries& series, const ActivationOptions& options) {
+  const double error = 1 + series.excess + kSeriesRounding + std::ldexp(1.0, -options.frac_bits);
+  return std::sqrt(static_cast<double>(options.columns)) * error;
+}
+
+protocols::SoftmaxTable SoftmaxFor(const ActivationOptions& options) {
+  if (options.rounding == protocols::Rounding::kExact)
+    throw ConfigError("training.truncation: found \"exact\", which model.loss \"softmax\" does not have");
+  if (options.logit_bound < kLeastSoftmaxBound) {
+    throw ConfigError("training.logit_bound: found " + std::to_string(options.logit_bound) +
+                      ", expected at least 0.125 for model.loss \"softmax\"");
+  }
+  protocols::SoftmaxOptions softmax{
+      .classes = options.columns, .frac_bits = options.frac_bits, .form = options.form};
+  const bool fits = kBitsPerLogit * options.logit_bound < kExponentialBits - options.frac_bits;
+  if (fits && options.logit_bound <= kLargestSoftmaxBound) softmax.logit_bound = options.logit_bound;
+  return protocols::MakeSoftmaxTable(softmax);
+}
+
 }  // namespace
 
-Activation MakeActivation(Loss loss, double logit_bound, int frac_bits, protocols::Rounding rounding) {
-  if (!(logit_bound > 0 && logit_bound <= kLargestLogitBound)) {
-    throw ConfigError("training.logit_bound: found " + std::to_string(logit_bound) +
+Activation MakeActivation(const ActivationOptions& options) {
+  if (!(options.logit_bound > 0 && options.logit_bound <= kLargestLogitBound)) {
+    throw ConfigError("training.logit_bound: found " + std::to_string(options.logit_bound) +
                       ", expected above 0, at most 64");
   }
   Activation activation;
-  activation.loss = loss;
-  activation.frac_bits = frac_bits;
-  activation.rounding = rounding;
-  if (loss == Loss::kSquared) {
-    activation.clamp = Clamp(logit_bound, frac_bits, rounding);
-    activation.error_at_zero = logit_bound;
-    activation.error_at_one = logit_bound + 1;
+  activation.options = options;
+  if (options.loss == Loss::kSoftmax && options.columns > 1) {
+    activation.softmax = SoftmaxFor(options);
+    activation.error_norm = activation.softmax->distance;
+  } else if (options.loss == Loss::kSquared) {
+    activation.clamp = Clamp(options.logit_bound, options.frac_bits, options.rounding);
+    activation.error_norm = SquaredErrorNorm(options.logit_bound, options.columns);
   } else {
-    activation.series = &protocols::SigmoidSeriesFor(logit_bound);
-    activation.error_at_zero = 1 + activation.series->excess + kSeriesRounding + std::ldexp(1.0, -frac_bits);
-    activation.error_at_one = activation.error_at_zero;
+    activation.options.loss = Loss::kOneVsRest;
+    activation.series = &protocols::SigmoidSeriesFor(options.logit_bound);
+    activation.error_norm = SigmoidErrorNorm(*activation.series, options);
   }
   return activation;
 }
 
-double ErrorNormBound(const Activation& activation, int columns) {
-  const double zero = activation.error_at_zero;
-  const double one = activation.error_at_one;
-  return std::sqrt(one * one + (columns - 1) * zero * zero);
-}
-
 mpc::FixedShare Predict(mpc::Context& party, const Activation& activation, const mpc::AdditiveShare& logits) {
-  const int f = activation.frac_bits;
-  if (activation.loss == Loss::kOneVsRest) {
-    return protocols::SigmoidOfProduct(party, logits, 2 * f, f, *activation.series, activation.rounding);
+  const ActivationOptions& options = activation.options;
+  const int f = options.frac_bits;
+  if (options.loss == Loss::kOneVsRest) {
+    return protocols::SigmoidOfProduct(party, logits, 2 * f, f, *activation.series, options.rounding);
   }
   const mpc::ArithShare truncated =
-      protocols::Truncate(party, logits, f, protocols::Range::kSigned, activation.rounding);
+      protocols::Truncate(party, logits, f, protocols::Range::kSigned, options.rounding);
+  // Whatever was truncated, the result is below 2^(65 - f) in absolute value: what Softmax and the clamp
+  // want.
+  if (options.loss == Loss::kSoftmax) return Softmax(party, *activation.softmax, {truncated, f});
   return {Evaluate(party, activation.clamp, truncated), f};
 }
 
-mpc::Cost PredictCost(const Activation& activation, mpc::Index count) {
-  if (activation.loss == Loss::kOneVsRest) {
-    return protocols::SigmoidOfProductCost(count, 2 * activation.frac_bits, activation.frac_bits,
-                                           *activation.series, activation.rounding);
+mpc::Cost PredictCost(const Activation& activation, mpc::Index rows) {
+  const ActivationOptions& options = activation.options;
+  const mpc::Index count = rows * options.columns;
+  if (options.loss == Loss::kOneVsRest) {
+    return protocols::SigmoidOfProductCost(count, 2 * options.frac_bits, options.frac_bits,
+                                           *activation.series, options.rounding);
   }
-  return Then(protocols::TruncateProductCost(count, activation.frac_bits, activation.rounding),
-              EvaluateCost(activation.clamp, count));
+  const mpc::Cost truncation = protocols::TruncateProductCost(count, options.frac_bits, options.rounding);
+  if (options.loss == Loss::kSoftmax) return Then(truncation, SoftmaxCost(*activation.softmax, rows));
+  return Then(truncation, EvaluateCost(activation.clamp, count));
+}
+
+double PredictSeconds(const Activation& activation, mpc::Index rows) {
+  if (!activation.softmax) return 0;
+  const protocols::SoftmaxTable& table = *activation.softmax;
+  const mpc::Index columns = table.options.classes;
+  const auto pieces = static_cast<std::int64_t>(table.exponential.pieces.thresholds.size());
+  const auto octaves = static_cast<std::int64_t>(table.normalising.tables.front().size());
+  const mpc::Index matches = table.options.logit_bound ? 0 : rows * (columns - 1);
+  const auto seconds = [&](mpc::Index count, std::int64_t thresholds) {
+    return protocols::ComparisonSeconds(table.options.form, count, thresholds, table.options.width);
+  };
+  return seconds(rows * columns, pieces) + seconds(rows, octaves) + seconds(matches, 1);
 }
 
 }  // namespace trefoil::ml

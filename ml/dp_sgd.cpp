@@ -73,7 +73,7 @@ mpc::Cost DpSgdStepCost(const StepPlan& plan, Index batch_rows) {
   const Index outputs = batch_rows * plan.columns;
   const Index parameters = (plan.settings.features + 1) * plan.columns;
   const protocols::Rounding rounding = plan.settings.truncation;
-  mpc::Cost cost = PredictCost(plan.activation, outputs);
+  mpc::Cost cost = PredictCost(plan.activation, batch_rows);
   if (plan.settings.clipping == Clipping::kPublished) {
     cost = Then(cost, SumPublishedGradientsCost(plan, batch_rows));
   } else if (plan.settings.clipping == Clipping::kFactorised) {
@@ -87,13 +87,14 @@ mpc::Cost DpSgdStepCost(const StepPlan& plan, Index batch_rows) {
 StepPlan FasterPlan(const TrainingSettings& settings, Index batch_rows, const protocols::Link& link) {
   const auto expected = [&](const StepPlan& plan) {
     const auto& pieces = plan.clip.pieces;
-    const double compute = protocols::ComparisonSeconds(
+    const double of_factors = protocols::ComparisonSeconds(
         plan.clip.form, batch_rows, static_cast<std::int64_t>(pieces.thresholds.size()), pieces.width);
+    const double compute = of_factors + PredictSeconds(plan.activation, batch_rows);
     return protocols::ExpectedSeconds(DpSgdStepCost(plan, batch_rows), compute, link);
   };
   if (settings.comparison) return MakeStepPlan(settings, *settings.comparison);
   StepPlan bulk = MakeStepPlan(settings, protocols::Form::kBulk);
-  if (settings.clipping != Clipping::kFactorised) return bulk;
+  if (settings.clipping != Clipping::kFactorised && !bulk.activation.softmax) return bulk;
   StepPlan latency = MakeStepPlan(settings, protocols::Form::kLatency);
   return expected(latency) < expected(bulk) ? latency : bulk;
 }

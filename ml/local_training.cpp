@@ -67,6 +67,23 @@ double ErrorOf(Loss loss, double logit, double label) {
   return 1 / (1 + std::exp(-logit)) - label;
 }
 
+/// The errors of a row: predictions less labels, and the sum of their squares.
+double ErrorsOf(Loss loss, const Eigen::Ref<const Eigen::RowVectorXd>& logits, std::vector<double>& errors) {
+  const bool softmax = loss == Loss::kSoftmax && logits.size() > 1;
+  const double largest = softmax ? logits.maxCoeff() : 0;
+  double sum = 0;
+  if (softmax) {
+    for (const double logit : logits) sum += std::exp(logit - largest);
+  }
+  double squared = 0;
+  for (Index k = 0; k < logits.size(); ++k) {
+    double& error = errors[static_cast<std::size_t>(k)];  // the label, as it comes
+    error = softmax ? std::exp(logits(k) - largest) / sum - error : ErrorOf(loss, logits(k), error);
+    squared += error * error;
+  }
+  return squared;
+}
+
 /// Errors times min(1, C / (||x|| ||e||)), towards zero on the lattice: B x c.
 Eigen::MatrixXd ClippedErrors(const LocalPlan& plan, const RingMatrix& encoded,
                               const Eigen::MatrixXd& logits) {
@@ -77,13 +94,9 @@ Eigen::MatrixXd ClippedErrors(const LocalPlan& plan, const RingMatrix& encoded,
   Eigen::MatrixXd clipped(logits.rows(), columns);
   std::vector<double> errors(static_cast<std::size_t>(columns));
   for (Index j = 0; j < logits.rows(); ++j) {
-    double squared = 0;
-    for (Index k = 0; k < columns; ++k) {
-      const double label = encoded(j, inputs + k) != 0 ? 1 : 0;
-      const double error = ErrorOf(plan.encoding.settings.loss, logits(j, k), label);
-      errors[static_cast<std::size_t>(k)] = error;
-      squared += error * error;
-    }
+    for (Index k = 0; k < columns; ++k)
+      errors[static_cast<std::size_t>(k)] = encoded(j, inputs + k) != 0 ? 1 : 0;
+    const double squared = ErrorsOf(plan.encoding.settings.loss, logits.row(j), errors);
     const double row = std::ldexp(static_cast<double>(encoded(j, inputs + columns)), -2 * f);
     const double norm = std::sqrt(row * squared);
     const double factor = norm > plan.settings.clip ? plan.settings.clip / norm : 1;

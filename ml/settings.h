@@ -10,7 +10,7 @@
 
 namespace trefoil::ml {
 
-enum class Loss { kOneVsRest, kSquared };
+enum class Loss { kOneVsRest, kSquared, kSoftmax };  ///< with two classes softmax is one-vs-rest
 enum class Clipping { kFactorised, kPublished, kExamples };
 enum class Sampling { kOwnerPoisson, kPublic };
 enum class Adversary { kOutsider, kInsider };

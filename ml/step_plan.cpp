@@ -42,12 +42,16 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   StepPlan plan;
   plan.settings = settings;
   plan.columns = settings.classes == 2 ? 1 : settings.classes;
-  plan.activation =
-      MakeActivation(settings.loss, settings.logit_bound, settings.fraction_bits, settings.truncation);
+  plan.activation = MakeActivation({.loss = settings.loss,
+                                    .columns = plan.columns,
+                                    .logit_bound = settings.logit_bound,
+                                    .frac_bits = settings.fraction_bits,
+                                    .rounding = settings.truncation,
+                                    .form = form});
   plan.example = {.frac_bits = settings.fraction_bits,
                   .row_norm = settings.row_norm,
                   .columns = plan.columns,
-                  .error_norm = ErrorNormBound(plan.activation, plan.columns)};
+                  .error_norm = plan.activation.error_norm};
   plan.row_norm_bits = RowNormBits(plan.example);
   plan.gradient_bits =
       settings.clipping == Clipping::kPublished ? settings.fraction_bits : 2 * settings.fraction_bits;

@@ -35,9 +35,9 @@ struct StepPlan {
 /// The learning rate's mantissa at step 0, 1, ...; the exponent is the same for all.
 [[nodiscard]] std::uint64_t MantissaAt(const StepPlan& plan, std::int64_t step);
 
-/// Derives the constants and runs the range analysis. `form` decides how clip factors compare; it changes no
-/// privacy figure. Throws ConfigError naming the key where a range reaches 2^62 or a value is out of its
-/// domain.
+/// Derives the constants and runs the range analysis. `form` decides how clip factors and softmax compare; it
+/// changes no privacy figure. Throws ConfigError naming the key where a range reaches 2^62 or a value is out
+/// of its domain.
 [[nodiscard]] StepPlan MakeStepPlan(const TrainingSettings& settings,
                                     protocols::Form form = protocols::Form::kBulk);
 

@@ -79,7 +79,7 @@ void CheckUpdateRange(const StepPlan& plan, double sigma) {
 }
 
 void CheckLogitRange(const StepPlan& plan, double sigma) {
-  if (plan.activation.loss != Loss::kSquared) return;
+  if (plan.activation.options.loss == Loss::kOneVsRest) return;
   const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) *
                         std::ldexp(1.0, -plan.step_size.exponent - plan.gradient_bits);
   const double weights = update * VelocityGain(plan.settings) * plan.settings.steps;

@@ -212,9 +212,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"below_a_value", "name.x=3", "", "--set name.x=3: name is a value, expected a table"},
         Case{"string_if_no_toml", "privacy.clip=abc", "",
              "--set privacy.clip=abc: privacy.clip: found \"abc\", expected a number above 0"},
-        Case{"softmax", "model.loss=softmax", "",
-             "--set model.loss=softmax: model.loss: \"softmax\" is not available in this version, which has "
-             "\"one-vs-rest\", \"squared\""},
+        Case{"loss", "model.loss=hinge", "",
+             "--set model.loss=hinge: model.loss: found \"hinge\", expected one of \"one-vs-rest\", "
+             "\"squared\", \"softmax\""},
         Case{"hidden", "model.hidden=[32]", "",
              "--set model.hidden=[32]: model.hidden: hidden layers are not available in this version, "
              "expected []"},

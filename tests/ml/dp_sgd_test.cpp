@@ -82,6 +82,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Case{"multi_class", 3, Clipping::kFactorised, Loss::kOneVsRest},
                     Case{"binary", 2, Clipping::kFactorised, Loss::kOneVsRest},
                     Case{"squared_loss", 3, Clipping::kFactorised, Loss::kSquared},
+                    Case{"softmax", 3, Clipping::kFactorised, Loss::kSoftmax},
+                    Case{"softmax_binary", 2, Clipping::kFactorised, Loss::kSoftmax},
+                    Case{"softmax_examples", 3, Clipping::kExamples, Loss::kSoftmax},
+                    Case{"softmax_published", 3, Clipping::kPublished, Loss::kSoftmax},
                     Case{"examples", 3, Clipping::kExamples, Loss::kOneVsRest},
                     Case{"published", 3, Clipping::kPublished, Loss::kOneVsRest},
                     Case{"momentum", 3, Clipping::kFactorised, Loss::kOneVsRest, {}, 0.9},
@@ -122,7 +126,8 @@ class AgreementTest : public testing::Test {
     reference::PlainDpSgd plain{.weights = Eigen::MatrixXd::Zero(settings.features + 1, plan.columns),
                                 .clip = settings.clip,
                                 .expected_batch = 1,
-                                .momentum = settings.momentum};
+                                .momentum = settings.momentum,
+                                .softmax = settings.loss == Loss::kSoftmax};
     const Eigen::MatrixXd x = ScaledRows(settings, records);
     for (int step = 0; step < kSteps; ++step) {
       const double done = static_cast<double>(step) / kSteps;
@@ -143,6 +148,19 @@ TEST_F(AgreementTest, WithPlainDoublePrecisionUnclipped) {
   const Distance distance = AfterAllSteps(settings);
   EXPECT_GT(distance.weight, 3.0);
   EXPECT_LE(distance.largest, 0.05);
+}
+
+// Softmax itself is good to 7 units; rounding alone remains, below 1e-4 a step and contracted by the next.
+TEST_F(AgreementTest, WithPlainDoublePrecisionForSoftmax) {
+  TrainingSettings settings = SmallSettings();
+  settings.clip = 4;
+  settings.loss = Loss::kSoftmax;
+  for (const double bound : {9, 64}) {
+    settings.logit_bound = bound;
+    const Distance distance = AfterAllSteps(settings);
+    EXPECT_GT(distance.weight, 2.0);
+    EXPECT_LE(distance.largest, 0.005) << bound;
+  }
 }
 
 TEST_F(AgreementTest, WithPlainDoublePrecisionWithMomentumAndASchedule) {

@@ -34,7 +34,8 @@ Eigen::MatrixXd Reference(const TrainingSettings& settings, const LocalSettings&
   reference::PlainDpSgd plain{.weights = Eigen::MatrixXd::Zero(settings.features + 1, targets.cols()),
                               .clip = local.clip,
                               .learning_rate = local.learning_rate,
-                              .expected_batch = local.expected_batch};
+                              .expected_batch = local.expected_batch,
+                              .softmax = settings.loss == Loss::kSoftmax && settings.classes > 2};
   for (int step = 0; step < local.steps; ++step) {
     plain.Step(ScaledRows(settings, own), targets,
                Eigen::MatrixXd::Zero(plain.weights.rows(), plain.weights.cols()));
@@ -43,8 +44,10 @@ Eigen::MatrixXd Reference(const TrainingSettings& settings, const LocalSettings&
 }
 
 TEST(TrainLocally, AgreesWithThePlainStepWithoutNoise) {
-  for (const int classes : {2, 3}) {
+  for (const auto& [loss, classes] :
+       {std::pair{Loss::kOneVsRest, 2}, {Loss::kOneVsRest, 3}, {Loss::kSoftmax, 2}, {Loss::kSoftmax, 3}}) {
     TrainingSettings settings = SmallSettings();
+    settings.loss = loss;
     settings.classes = classes;
     const OwnRecords own = MakeRecords(settings, 5, 40);  // all rows: the rate is 3 * 40 / 120 = 1
     ThreadPool pool(2);

@@ -33,17 +33,24 @@ struct Case {
   double clip = 0.5;
   double row_norm = 1;
   Rounding truncation = Rounding::kStochastic;
+  double logit_bound = 0;  ///< 0: what is usual for the loss
 };
+
+const char* NameOf(Loss loss) {
+  if (loss == Loss::kSquared) return "squared_";
+  return loss == Loss::kSoftmax ? "softmax_" : "one_vs_rest_";
+}
 
 std::string NameOf(const Case& c) {
   std::ostringstream name;
-  name << (c.loss == Loss::kSquared ? "squared_" : "one_vs_rest_") << c.classes << "_classes";
+  name << NameOf(c.loss) << c.classes << "_classes";
   if (c.clipping == Clipping::kFactorised) name << (c.form == Form::kBulk ? "_bulk" : "_latency");
   if (c.clipping == Clipping::kPublished) name << "_published";
   if (c.clipping == Clipping::kExamples) name << "_examples";
   name << "_f" << c.fraction_bits << "_clip" << std::lround(100 * c.clip) << "_row"
        << std::lround(100 * c.row_norm);
   if (c.truncation == Rounding::kExact) name << "_exact";
+  if (c.logit_bound != 0) name << "_bound" << std::lround(c.logit_bound);
   return name.str();
 }
 
@@ -60,6 +67,7 @@ TrainingSettings SettingsOf(const Case& c) {
   settings.row_norm = c.row_norm;
   settings.truncation = c.truncation;
   if (c.loss == Loss::kSquared) settings.logit_bound = 2;
+  if (c.logit_bound != 0) settings.logit_bound = c.logit_bound;
   return settings;
 }
 
@@ -94,6 +102,18 @@ std::vector<Case> AllCases() {
   cases.push_back({.classes = 10, .clipping = Clipping::kExamples, .fraction_bits = 20, .row_norm = 0.5});
   cases.push_back({.classes = 3, .clipping = Clipping::kPublished, .fraction_bits = 12});
   cases.push_back({.classes = 3, .clipping = Clipping::kPublished, .fraction_bits = 20, .clip = 8});
+  // Softmax by a row's maximum, and of clamped logits.
+  constexpr Loss kSoftmax = Loss::kSoftmax;
+  for (const double bound : {16, 6}) {
+    for (const Form form : {Form::kBulk, Form::kLatency})
+      cases.push_back({.loss = kSoftmax, .classes = 4, .form = form, .logit_bound = bound});
+    cases.push_back({.loss = kSoftmax, .classes = 3, .clipping = Clipping::kExamples, .logit_bound = bound});
+  }
+  cases.push_back({.loss = kSoftmax, .classes = 3, .clipping = Clipping::kPublished});
+  cases.push_back({.loss = kSoftmax, .classes = 2});
+  cases.push_back({.loss = kSoftmax, .classes = 3, .fraction_bits = 8, .clip = 1});
+  cases.push_back({.loss = kSoftmax, .classes = 10, .fraction_bits = 24});
+  cases.push_back({.loss = kSoftmax, .classes = 10, .form = Form::kLatency, .row_norm = 4});
   constexpr Rounding kExact = Rounding::kExact;
   for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared}) {
     cases.push_back({.loss = loss, .classes = 3, .form = Form::kBulk, .truncation = kExact});
@@ -273,7 +293,14 @@ std::vector<Fault> AllFaults() {
        }},
       {"clamp_a_little_too_wide",
        {.loss = Loss::kSquared, .clipping = Clipping::kExamples},
-       [](StepPlan& plan) { plan.activation = MakeActivation(Loss::kSquared, 2.03, 16); },
+       [](StepPlan& plan) {
+         plan.activation = MakeActivation({.loss = Loss::kSquared, .logit_bound = 2.03});
+       },
+       KeepInput},
+      // As if a row of predictions could not be further from its label than by one.
+      {"softmax_takes_a_distance_of_one",
+       {.loss = Loss::kSoftmax, .classes = 3, .clipping = Clipping::kExamples},
+       [](StepPlan& plan) { plan.lattice_sensitivity = plan.lattice_sensitivity * 100 / 142; },
        KeepInput},
       {"published_clip_off_by_one_percent",
        {.clipping = Clipping::kPublished},

@@ -25,7 +25,7 @@ TEST(MakeStepPlan, ChargesExactTruncationTheSame) {
   const StepPlan exact = MakeStepPlan(settings);
   EXPECT_EQ(exact.lattice_sensitivity, stochastic.lattice_sensitivity);
   EXPECT_EQ(exact.example.error_norm, stochastic.example.error_norm);
-  EXPECT_EQ(exact.activation.rounding, protocols::Rounding::kExact);
+  EXPECT_EQ(exact.activation.options.rounding, protocols::Rounding::kExact);
   EXPECT_EQ(exact.clip.pieces.rounding, protocols::Rounding::kExact);
   EXPECT_NE(Fingerprint(exact, 1), Fingerprint(stochastic, 1));
 }

@@ -6,15 +6,22 @@
 
 namespace trefoil::reference {
 
-/// DP-SGD for one-vs-rest logistic regression in double precision, one example at a time: what the secure
-/// training is compared with. Rows of x carry no bias entry; a bias of 1 is appended here.
+/// DP-SGD for one-vs-rest or multinomial logistic regression in double precision, one example at a time: what
+/// the secure training is compared with. Rows of x carry no bias entry; a bias of 1 is appended here.
 struct PlainDpSgd {
   Eigen::MatrixXd weights;  ///< (p + 1) x c, zero at first
   double clip = 1;
   double learning_rate = 1;
   double expected_batch = 1;
   double momentum = 0;
+  bool softmax = false;
   Eigen::MatrixXd velocity{};  ///< as the weights, zero at first
+
+  [[nodiscard]] Eigen::VectorXd Predictions(const Eigen::VectorXd& logits) const {
+    if (!softmax) return logits.unaryExpr([](double z) { return 1 / (1 + std::exp(-z)); });
+    const Eigen::VectorXd exponentials = (logits.array() - logits.maxCoeff()).exp();
+    return exponentials / exponentials.sum();
+  }
 
   /// One step on the given rows; `noise` is added to the sum of clipped gradients. `targets` is B x c of 0
   /// and 1. v <- momentum v + rate / b sum, then w <- w - v.
@@ -24,8 +31,7 @@ struct PlainDpSgd {
       Eigen::VectorXd x(rows.cols() + 1);
       x << rows.row(j).transpose(), 1.0;
       const Eigen::VectorXd logits = weights.transpose() * x;
-      const Eigen::VectorXd errors =
-          logits.unaryExpr([](double z) { return 1 / (1 + std::exp(-z)); }) - targets.row(j).transpose();
+      const Eigen::VectorXd errors = Predictions(logits) - targets.row(j).transpose();
       const Eigen::MatrixXd gradient = x * errors.transpose();
       sum += gradient * std::min(1.0, clip / std::max(gradient.norm(), 1e-300));
     }
