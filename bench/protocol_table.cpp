@@ -1,17 +1,22 @@
 #include "bench/protocol_table.h"
 
 #include <array>
+#include <cmath>
 #include <iomanip>
 #include <sstream>
 #include <vector>
 
+#include "bench/prepare.h"
 #include "ml/dp_sgd.h"
 #include "ml/published_clipping.h"
+#include "protocols/agreement.h"
 #include "protocols/bit_conversion.h"
 #include "protocols/clip_factor.h"
+#include "protocols/cost_model.h"
 #include "protocols/exponential.h"
 #include "protocols/input.h"
 #include "protocols/inverse_sqrt.h"
+#include "protocols/leading_bit.h"
 #include "protocols/maximum.h"
 #include "protocols/multiply.h"
 #include "protocols/piecewise_polynomial.h"
@@ -33,22 +38,37 @@ using protocols::Rounding;
 
 /// One line of the table. The cost is that of `units` units.
 struct Line {
-  const char* protocol;
-  const char* unit;
+  std::string protocol;
+  std::string unit;
   Index units;
   Cost cost;
-  const char* error;
-  const char* source;
-  const char* view;
+  std::string error;
+  std::string source;
+  std::string view;
 };
 
 /// As many as make every packed message whole, and every party's turns equal in a bulk of uses.
 constexpr Index kElements = 960;
-constexpr int kFractionBits = 16;
-constexpr Index kClasses = 10;
 
 constexpr const char* kExact = "none";
-constexpr const char* kSection = "below";
+
+// Sections of docs/protocols.md; scripts/protocol_table.py checks that they exist.
+constexpr const char* kInInput = "\"Input, reveal, multiply, AND\"";
+constexpr const char* kInKeys = "\"Pseudo-random sharing and stream identifiers\"";
+constexpr const char* kInSetUp = "\"Set-up of a session\"";
+constexpr const char* kInTruncation = "\"Truncation\"";
+constexpr const char* kInComparison = "\"Comparison and bit decomposition\"";
+constexpr const char* kInThresholds = "\"Many thresholds from one key\"; Boyle 2021, fig. 1";
+constexpr const char* kInBits = "\"Bit conversion and bit times value\"";
+constexpr const char* kInPieces = "\"Piecewise polynomials\"";
+constexpr const char* kInExponential = "\"Exponential\"";
+constexpr const char* kInReciprocal = "\"Reciprocal\"";
+constexpr const char* kInMaximum = "\"Rectifier and maximum\"";
+constexpr const char* kInSoftmax = "\"Softmax\"";
+constexpr const char* kInSeries = "\"Trigonometric series\"";
+constexpr const char* kInClipFactor = "\"Clip factor\"; PEA, protocol 3";
+constexpr const char* kInInverseSqrt = "\"Inverse square root\"; PEA, protocol 1";
+constexpr const char* kInStep = "\"DP-SGD step\"; PEA, protocol 3";
 
 constexpr const char* kSeesReshare =
     "P_(i−1) gets z_i under a part of zero of which it lacks one stream: uniform";
@@ -63,15 +83,21 @@ constexpr const char* kSeesKey =
     "random "
     "function): corrections look uniform; D nothing";
 constexpr const char* kSeesTree = "as input for A's addend, as and in each level; no bit opens";
-constexpr const char* kSeesParts = "what its parts show: nothing opens between them";
+constexpr const char* kSeesBits = "A, B: b ⊕ r; then as truncate";
 
-protocols::PiecewisePolynomial EightLinearPieces() {
-  protocols::PiecewisePolynomial f;
-  for (int k = 1; k < 8; ++k) f.thresholds.push_back(k);
-  f.coefficients.assign(8, {0, 0});
-  f.input_bits = kFractionBits;
-  f.last_shift = kFractionBits;
-  return f;
+/// The view of a protocol that is made of other lines' protocols.
+std::string Parts(const std::string& names) { return "as " + names + ": no value opens in between"; }
+
+/// Two digits, rounded up.
+std::string UpTo(double bound) {
+  const double digit = std::pow(10.0, std::floor(std::log10(bound)) - 1);
+  std::ostringstream out;
+  out << std::setprecision(2) << std::ceil(bound / digit) * digit;
+  return out.str();
+}
+
+std::string ErrorOf(const protocols::ExponentialTable& table) {
+  return UpTo(table.relative) + " · max(1, e^x) and " + UpTo(table.absolute);
 }
 
 ml::StepPlan StepFor(ml::Clipping clipping, Form form, Rounding truncation = Rounding::kStochastic) {
@@ -91,13 +117,28 @@ ml::StepPlan StepFor(ml::Clipping clipping, Form form, Rounding truncation = Rou
   return ml::MakeStepPlan(settings, form);
 }
 
+std::vector<Line> SetUp() {
+  const char* const sees = "what is sent is public";
+  return {
+      {"key agreement (`AgreeOnKeys`)", "session", 1, protocols::AgreeOnKeysCost(), kExact, kInKeys,
+       "public keys; a pair's key is hidden from the third by X25519"},
+      {"agreement on a text (`RequireSameEverywhere`)", "use", 1, protocols::RequireSameEverywhereCost(),
+       kExact, kInSetUp, sees},
+      {"common coins (`JointSeed`)", "use", 1, protocols::JointSeedCost(), kExact, kInSetUp, sees},
+      {"measuring the links (`MeasureLink`)", "session", 1, protocols::MeasureLinkCost(), "a measurement",
+       kInSetUp, sees},
+  };
+}
+
 std::vector<Line> SharingAndProducts() {
   constexpr Index n = kElements;
   return {
-      {"input by P0 (`Input`)", "element", n, protocols::InputCost(0, n), kExact, "DESIGN 5",
+      {"input by P0 (`Input`)", "element", n, protocols::InputCost(0, n), kExact, kInInput,
        "P1 gets x − F_0: uniform; P2 nothing"},
       {"input by all (`InputEach`)", "element of each", n,
-       protocols::InputEachCost({{{n, 1}, {n, 1}, {n, 1}}}), kExact, "DESIGN 5", "as input"},
+       protocols::InputEachCost({{{n, 1}, {n, 1}, {n, 1}}}), kExact, kInInput, "as input"},
+      {"input of bits by P0 (`InputBits`)", "bit", n, protocols::InputBitsCost(0, 1, n), kExact, kInInput,
+       "as input"},
       {"reveal to all (`Reveal`)", "element", n, protocols::RevealCost(n), kExact, "Araki 2016, 3",
        "the value, which is the purpose"},
       {"reveal to P0 (`RevealTo`)", "element", n, protocols::RevealToCost(0, n), kExact, "Araki 2016, 3",
@@ -111,103 +152,138 @@ std::vector<Line> SharingAndProducts() {
       {"matrix product (`MatMul`)", "element of the result", n, protocols::MatMulCost(n, 1), kExact,
        "Araki 2016, 3", kSeesReshare},
       {"and (`And`)", "bit", n, protocols::AndCost(1, n), kExact, "Araki 2016, 3", kSeesReshare},
-      {"truncate (`Truncate`)", "element", n, protocols::TruncateCost(n), "under 1 unit, unbiased", kSection,
-       kSeesOpening},
+      {"truncate (`Truncate`)", "element", n, protocols::TruncateCost(n), "under 1 unit, unbiased",
+       kInTruncation, kSeesOpening},
       {"truncate a product (`MultiplyTruncate`, `MatMulTruncate`)", "element", n,
-       protocols::TruncateProductCost(n), "under 1 unit, unbiased", kSection, kSeesOpeningOfProduct},
+       protocols::TruncateProductCost(n), "under 1 unit, unbiased", kInTruncation, kSeesOpeningOfProduct},
       {"truncate exactly, by 16 bits", "element", n,
-       protocols::TruncateCost(n, kFractionBits, Rounding::kExact), "always down, under 1 unit", kSection,
-       kSeesKey},
+       protocols::TruncateCost(n, kFractionBits, Rounding::kExact), "always down, under 1 unit",
+       kInTruncation, kSeesKey},
       {"truncate a product exactly, by 16 bits", "element", n,
        protocols::TruncateProductCost(n, kFractionBits, Rounding::kExact), "always down, under 1 unit",
-       kSection, kSeesKey},
+       kInTruncation, kSeesKey},
   };
 }
 
 std::vector<Line> ComparisonsAndBits() {
   constexpr Index n = kElements;
   return {
-      {"sign, comparison, bulk (`Msb`, `LessThan`)", "element of 64 bits", n, protocols::MsbCost(n), kExact,
-       "DESIGN 5", kSeesTree},
-      {"the same, 24 bits", "element", n, protocols::MsbCost(n, 24), kExact, "DESIGN 5", kSeesTree},
+      {"sign, comparison, bulk (`Msb`, `LessThan`, `LessThanZero`)", "element of 64 bits", n,
+       protocols::MsbCost(n), kExact, kInComparison, kSeesTree},
+      {"the same, 24 bits", "element", n, protocols::MsbCost(n, 24), kExact, kInComparison, kSeesTree},
       {"comparison with thresholds, latency (`BelowThresholds`)", "element of 64 bits, 1 threshold", n,
-       protocols::BelowThresholdsCost(n, 1), kExact, "Boyle 2021, fig. 1", kSeesKey},
+       protocols::BelowThresholdsCost(n, 1), kExact, kInThresholds, kSeesKey},
       {"the same, 24 bits, 16 thresholds", "element", n, protocols::BelowThresholdsCost(n, 16, 24), kExact,
-       "Boyle 2021, fig. 1", kSeesKey},
+       kInThresholds, kSeesKey},
       {"bit decomposition (`BitDecompose`)", "element of 64 bits", n, protocols::BitDecomposeCost(n), kExact,
-       "Sklansky 1960", kSeesTree},
+       "\"Comparison and bit decomposition\"; Sklansky 1960", kSeesTree},
       {"suffix or (`SuffixOr`)", "element of 64 bits", n, protocols::SuffixOrCost(64, n), kExact,
-       "PEA, protocol 1", kSeesReshare},
-      {"bit to number (`BitToArith`)", "bit", n, protocols::BitToArithCost(1, n), kExact, kSection,
-       "A, B: b ⊕ r; then as truncate"},
-      {"bit times number (`BitTimes`, `Select`)", "element", n, protocols::BitTimesCost(n), kExact, kSection,
-       "A, B: b ⊕ r; then as truncate"},
+       "\"Comparison and bit decomposition\"; PEA, protocol 1", kSeesReshare},
+      {"bit to number (`BitToArith`)", "bit", n, protocols::BitToArithCost(1, n), kExact, kInBits, kSeesBits},
+      {"bit times number (`BitTimes`, `Select`)", "element", n, protocols::BitTimesCost(n), kExact, kInBits,
+       kSeesBits},
       {"maximum of a row, bulk (`RowMaximum`)", "row of 10", n, protocols::RowMaximumCost(n, kClasses),
-       kExact, "tournament", kSeesParts},
+       kExact, kInMaximum, Parts("table look-up (bulk), multiply")},
       {"maximum of a row, latency", "row of 10", n,
-       protocols::RowMaximumCost(n, kClasses, 64, Form::kLatency), kExact, "tournament", kSeesParts},
+       protocols::RowMaximumCost(n, kClasses, 64, Form::kLatency), kExact, kInMaximum,
+       Parts("table look-up (latency), multiply")},
       {"place of the maximum, bulk (`RowArgMax`)", "row of 10", n, protocols::RowArgMaxCost(n, kClasses),
-       kExact, "tournament", kSeesParts},
+       kExact, kInMaximum, Parts("maximum of a row (bulk), multiply")},
       {"place of the maximum, latency", "row of 10", n,
-       protocols::RowArgMaxCost(n, kClasses, 64, Form::kLatency), kExact, "tournament", kSeesParts},
+       protocols::RowArgMaxCost(n, kClasses, 64, Form::kLatency), kExact, kInMaximum,
+       Parts("maximum of a row (latency), multiply")},
   };
 }
 
-std::vector<Line> Functions() {
+std::vector<Line> PiecewiseFunctions() {
   constexpr Index n = kElements;
   const auto pieces = EightLinearPieces();
-  const auto& short_series = protocols::SigmoidSeriesFor(8);
-  const auto& long_series = protocols::SigmoidSeriesFor(64);
+  const auto leading_bits = SixteenLeadingBits();
   const auto exponential = protocols::MakeExponentialTable({});
   constexpr protocols::ReciprocalRange kRange{.lowest_log2 = -8, .highest_log2 = 16};
+  return {
+      {"table look-up, 8 pieces of degree 1, bulk (`LookUp`)", "element", n, protocols::LookUpCost(pieces, n),
+       kExact, kInPieces, Parts("comparison (bulk), bit to number")},
+      {"the same, latency", "element", n, protocols::LookUpCost(pieces, n, Form::kLatency), kExact, kInPieces,
+       kSeesKey},
+      {"look-up by the leading bit, 1 table of 16, bulk (`LookUpByLeadingBit`)", "element", n,
+       protocols::LookUpByLeadingBitCost(leading_bits, n), kExact, "\"Inverse square root\"",
+       Parts("bit decomposition, suffix or, bit to number")},
+      {"the same, latency", "element", n, protocols::LookUpByLeadingBitCost(leading_bits, n, Form::kLatency),
+       kExact, "\"Inverse square root\"", kSeesKey},
+      {"piecewise polynomial, 8 pieces of degree 1, bulk (`Evaluate`)", "element", n,
+       protocols::EvaluateCost(pieces, n), "the table's, and 1 unit a degree", kInPieces,
+       Parts("table look-up (bulk), truncate a product")},
+      {"the same, latency", "element", n, protocols::EvaluateCost(pieces, n, Form::kLatency),
+       "the table's, and 1 unit a degree", kInPieces, Parts("table look-up (latency), truncate a product")},
+      {"rectifier, bulk (`Relu`)", "element", n, protocols::ReluCost(n), kExact, kInMaximum,
+       Parts("table look-up (bulk), multiply")},
+      {"rectifier, latency", "element", n, protocols::ReluCost(n, 64, Form::kLatency), kExact, kInMaximum,
+       Parts("table look-up (latency), multiply")},
+      {"exponential on [−32, 0], bulk (`Exponential`)", "element", n,
+       protocols::ExponentialCost(exponential, n), ErrorOf(exponential), kInExponential,
+       Parts("piecewise polynomial (bulk)")},
+      {"the same, latency", "element", n, protocols::ExponentialCost(exponential, n, Form::kLatency),
+       "the same", kInExponential, Parts("piecewise polynomial (latency)")},
+      {"reciprocal on [2^−8, 2^16], bulk (`Reciprocal`)", "element", n,
+       protocols::ReciprocalCost(n, kFractionBits, kRange), "1 unit and 1e−8", kInReciprocal,
+       Parts("look-up by the leading bit (bulk), truncate a product")},
+      {"the same, latency", "element", n, protocols::ReciprocalCost(n, kFractionBits, kRange, Form::kLatency),
+       "the same", kInReciprocal, Parts("look-up by the leading bit (latency), truncate a product")},
+  };
+}
+
+std::vector<Line> Activations() {
+  constexpr Index n = kElements;
   const auto softmax = protocols::MakeSoftmaxTable({.classes = kClasses});
-  const auto bounded_softmax = protocols::MakeSoftmaxTable({.classes = kClasses, .logit_bound = 8.0});
   const auto latency_softmax = protocols::MakeSoftmaxTable({.classes = kClasses, .form = Form::kLatency});
+  const auto bounded_softmax = protocols::MakeSoftmaxTable({.classes = kClasses, .logit_bound = 8.0});
+  const auto latency_bounded_softmax =
+      protocols::MakeSoftmaxTable({.classes = kClasses, .logit_bound = 8.0, .form = Form::kLatency});
+  const auto& short_series = protocols::SigmoidSeriesFor(8);
+  const auto& long_series = protocols::SigmoidSeriesFor(64);
+  return {
+      {"softmax with a maximum, bulk (`Softmax`)", "row of 10", n, protocols::SoftmaxCost(softmax, n),
+       "under 7 units; rows within √2 and 4 units of a label", kInSoftmax,
+       Parts("maximum of a row, exponential, look-up by the leading bit (all bulk), truncate a product")},
+      {"the same, latency", "row of 10", n, protocols::SoftmaxCost(latency_softmax, n), "the same",
+       kInSoftmax,
+       Parts("maximum of a row, exponential, look-up by the leading bit (all latency), truncate a product")},
+      {"softmax of logits within ±8, bulk", "row of 10", n, protocols::SoftmaxCost(bounded_softmax, n),
+       "under 3 units; rows within √2 and 4 units of a label", kInSoftmax,
+       Parts("exponential, look-up by the leading bit (both bulk), truncate a product")},
+      {"the same, latency", "row of 10", n, protocols::SoftmaxCost(latency_bounded_softmax, n), "the same",
+       kInSoftmax, Parts("exponential, look-up by the leading bit (both latency), truncate a product")},
+      {"sigmoid within ±8 (`Sigmoid`)", "element", n, protocols::SigmoidCost(n, kFractionBits, short_series),
+       "0.005", kInSeries, kSeesOpening},
+      {"sigmoid within ±64", "element", n, protocols::SigmoidCost(n, kFractionBits, long_series), "0.005",
+       kInSeries, kSeesOpening},
+      {"sigmoid of a product, within ±64 (`SigmoidOfProduct`)", "element", n,
+       protocols::SigmoidOfProductCost(n, 2 * kFractionBits, kFractionBits, long_series), "0.005", kInSeries,
+       kSeesOpeningOfProduct},
+  };
+}
+
+std::vector<Line> InverseRoots() {
+  constexpr Index n = kElements;
   const auto bulk_clip = protocols::MakeClipTable(0.5, 20.2, 48, Form::kBulk);
   const auto latency_clip = protocols::MakeClipTable(0.5, 20.2, 48, Form::kLatency);
   return {
-      {"table look-up, 8 pieces of degree 1, bulk (`LookUp`)", "element", n, protocols::LookUpCost(pieces, n),
-       kExact, "DESIGN 5", kSeesParts},
-      {"piecewise polynomial, 8 pieces of degree 1, bulk (`Evaluate`)", "element", n,
-       protocols::EvaluateCost(pieces, n), "the table's, and 1 unit a degree", "DESIGN 5", kSeesParts},
-      {"the same, latency", "element", n, protocols::EvaluateCost(pieces, n, Form::kLatency),
-       "the table's, and 1 unit a degree", "DESIGN 5", kSeesKey},
-      {"rectifier, bulk (`Relu`)", "element", n, protocols::ReluCost(n), kExact, kSection, kSeesParts},
-      {"rectifier, latency", "element", n, protocols::ReluCost(n, 64, Form::kLatency), kExact, kSection,
-       kSeesParts},
-      {"exponential on [−32, 0], bulk (`Exponential`)", "element", n,
-       protocols::ExponentialCost(exponential, n), "stated by its table", kSection, kSeesParts},
-      {"the same, latency", "element", n, protocols::ExponentialCost(exponential, n, Form::kLatency),
-       "the same", kSection, kSeesParts},
-      {"reciprocal on [2^−8, 2^16], bulk (`Reciprocal`)", "element", n,
-       protocols::ReciprocalCost(n, kFractionBits, kRange), "1 unit and 1e−8", kSection, kSeesParts},
-      {"the same, latency", "element", n, protocols::ReciprocalCost(n, kFractionBits, kRange, Form::kLatency),
-       "the same", kSection, kSeesParts},
-      {"softmax with a maximum, bulk (`Softmax`)", "row of 10", n, protocols::SoftmaxCost(softmax, n),
-       "under 7 units; rows within √2 and 4 units of a label", kSection, kSeesParts},
-      {"the same, latency", "row of 10", n, protocols::SoftmaxCost(latency_softmax, n), "the same", kSection,
-       kSeesParts},
-      {"softmax of logits within ±8, bulk", "row of 10", n, protocols::SoftmaxCost(bounded_softmax, n),
-       "under 3 units; rows within √2 and 4 units of a label", kSection, kSeesParts},
-      {"sigmoid within ±8 (`Sigmoid`)", "element", n, protocols::SigmoidCost(n, kFractionBits, short_series),
-       "0.005", kSection, kSeesOpening},
-      {"sigmoid within ±64", "element", n, protocols::SigmoidCost(n, kFractionBits, long_series), "0.005",
-       kSection, kSeesOpening},
-      {"sigmoid of a product, within ±64 (`SigmoidOfProduct`)", "element", n,
-       protocols::SigmoidOfProductCost(n, 2 * kFractionBits, kFractionBits, long_series), "0.005", kSection,
-       kSeesOpeningOfProduct},
       {"clip factor, C = 0.5, s ≤ 20.2, bulk (`ClipFactor`)", "element", n,
-       protocols::ClipFactorCost(bulk_clip, n), "0 to 5 % below", "PEA, protocol 3; adr/0008", kSeesParts},
+       protocols::ClipFactorCost(bulk_clip, n), "0 to 5 % below",
+       "\"Clip factor\"; PEA, protocol 3; adr/0008", Parts("truncate, piecewise polynomial (bulk)")},
       {"the same, latency", "element", n, protocols::ClipFactorCost(latency_clip, n), "0 to 5 % below",
-       "PEA, protocol 3", kSeesKey},
+       kInClipFactor, kSeesKey},
       {"inverse square root as published (`InverseSqrtPublished`)", "element", n,
        protocols::InverseSqrtPublishedCost(n, kFractionBits), "0.009 to 0.89 % below, and rounding",
-       "PEA, protocol 1", kSeesParts},
+       kInInverseSqrt,
+       Parts("bit decomposition, suffix or, bit to number, multiply, truncate, truncate a product")},
       {"inverse square root, bulk (`InverseSqrt`)", "element", n,
-       protocols::InverseSqrtCost(n, kFractionBits), "the same", "PEA, protocol 1", kSeesParts},
+       protocols::InverseSqrtCost(n, kFractionBits), "the same", kInInverseSqrt,
+       Parts("look-up by the leading bit (bulk), truncate, truncate a product")},
       {"inverse square root, latency", "element", n,
-       protocols::InverseSqrtCost(n, kFractionBits, Form::kLatency), "the same", "PEA, protocol 1",
-       kSeesParts},
+       protocols::InverseSqrtCost(n, kFractionBits, Form::kLatency), "the same", kInInverseSqrt,
+       Parts("look-up by the leading bit (latency), truncate, truncate a product")},
   };
 }
 
@@ -216,20 +292,28 @@ std::vector<Line> Steps() {
   const ml::StepPlan latency = StepFor(ml::Clipping::kFactorised, Form::kLatency);
   const ml::StepPlan exact_bulk = StepFor(ml::Clipping::kFactorised, Form::kBulk, Rounding::kExact);
   const ml::StepPlan exact_latency = StepFor(ml::Clipping::kFactorised, Form::kLatency, Rounding::kExact);
+  const ml::StepPlan examples = StepFor(ml::Clipping::kExamples, Form::kBulk);
   const ml::StepPlan published = StepFor(ml::Clipping::kPublished, Form::kBulk);
   return {
       {"DP-SGD step 128 × 784 × 10, bulk (`DpSgdStep`)", "step", 1, DpSgdStepCost(bulk, 128), "certificate",
-       "PEA, protocol 3", kSeesParts},
-      {"the same, latency", "step", 1, DpSgdStepCost(latency, 128), "certificate", "PEA, protocol 3",
-       kSeesParts},
-      {"the same, exact truncation, bulk", "step", 1, DpSgdStepCost(exact_bulk, 128), "certificate",
-       "PEA, protocol 3", kSeesParts},
+       kInStep, Parts("sigmoid of a product, re-share, multiply, clip factor (bulk), truncate a product")},
+      {"the same, latency", "step", 1, DpSgdStepCost(latency, 128), "certificate", kInStep,
+       Parts("sigmoid of a product, re-share, multiply, clip factor (latency), truncate a product")},
+      {"the same, exact truncation, bulk", "step", 1, DpSgdStepCost(exact_bulk, 128), "certificate", kInStep,
+       Parts("sigmoid of a product, re-share, multiply, clip factor (bulk), truncate exactly, truncate a "
+             "product exactly")},
       {"the same, exact truncation, latency", "step", 1, DpSgdStepCost(exact_latency, 128), "certificate",
-       "PEA, protocol 3", kSeesParts},
-      {"the same, published clipping, bulk", "step", 1, DpSgdStepCost(published, 128), "certificate",
-       "PEA, protocol 3", kSeesParts},
+       kInStep,
+       Parts("sigmoid of a product, re-share, multiply, clip factor (latency), truncate exactly, truncate a "
+             "product exactly")},
+      {"the same, clipping by examples, either form", "step", 1, DpSgdStepCost(examples, 128), "certificate",
+       kInStep, Parts("sigmoid of a product, truncate a product")},
+      {"the same, published clipping, bulk", "step", 1, DpSgdStepCost(published, 128), "certificate", kInStep,
+       Parts("sigmoid of a product, the clipped sum below, truncate")},
       {"of which the clipped sum (`SumPublishedGradients`)", "step", 1,
-       SumPublishedGradientsCost(published, 128), "certificate", "PEA, protocol 3", kSeesParts},
+       SumPublishedGradientsCost(published, 128), "certificate", kInStep,
+       Parts("truncate a product, inverse square root as published, comparison (bulk), bit to number, "
+             "truncate, multiply")},
   };
 }
 
@@ -260,9 +344,12 @@ std::string ProtocolTable() {
       "| protocol | unit | rounds | online bytes a unit, P0 / P1 / P2 | offline | error | source | what a "
       "party sees |\n"
       "|---|---|---|---|---|---|---|---|\n";
+  Append(table, SetUp());
   Append(table, SharingAndProducts());
   Append(table, ComparisonsAndBits());
-  Append(table, Functions());
+  Append(table, PiecewiseFunctions());
+  Append(table, Activations());
+  Append(table, InverseRoots());
   Append(table, Steps());
   return table;
 }

@@ -15,6 +15,11 @@ void SendToBoth(mpc::Context& party, const net::Bytes& bytes) {
   party.transport().Send(party.previous(), bytes);
 }
 
+/// Each party sends `bytes` to both others.
+mpc::Cost ToBothCost(std::uint64_t bytes) {
+  return InOneRound(mpc::Cost::EachToNext(bytes), mpc::Cost::EachToPrevious(bytes));
+}
+
 }  // namespace
 
 void RequireSameEverywhere(mpc::Context& party, const std::string& text, const std::string& what) {
@@ -30,6 +35,8 @@ void RequireSameEverywhere(mpc::Context& party, const std::string& text, const s
   }
 }
 
+mpc::Cost RequireSameEverywhereCost() { return ToBothCost(crypto_generichash_BYTES); }
+
 SecretKey JointSeed(mpc::Context& party) {
   const SecretKey own = RandomKey();
   const auto* bytes = reinterpret_cast<const std::byte*>(own.bytes().data());
@@ -42,5 +49,9 @@ SecretKey JointSeed(mpc::Context& party) {
   }
   return joint;
 }
+
+mpc::Cost JointSeedCost() { return ToBothCost(SecretKey::kBytes); }
+
+mpc::Cost AgreeOnKeysCost() { return ToBothCost(crypto_scalarmult_BYTES); }
 
 }  // namespace trefoil::protocols

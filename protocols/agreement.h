@@ -3,6 +3,7 @@
 
 #include "base/secure_memory.h"
 #include "mpc/context.h"
+#include "mpc/cost.h"
 
 namespace trefoil::protocols {
 
@@ -10,10 +11,16 @@ namespace trefoil::protocols {
 /// Cost:   1 round, 64 bytes from each party.
 /// Throws: ConfigError naming the party that holds another text; NetworkError, ProtocolError.
 void RequireSameEverywhere(mpc::Context& party, const std::string& text, const std::string& what);
+[[nodiscard]] mpc::Cost RequireSameEverywhereCost();
 
 /// A seed that no party chose alone, known to all: the exclusive or of one random seed from each.
 /// Semi-honest: a party that waits for the others' seeds could choose the result.
 /// Cost:   1 round, 64 bytes from each party.
 [[nodiscard]] SecretKey JointSeed(mpc::Context& party);
+[[nodiscard]] mpc::Cost JointSeedCost();
+
+/// Of mpc::AgreeOnKeys (mpc/prss.h), which comes before there is a context: 1 round, 64 bytes from each
+/// party.
+[[nodiscard]] mpc::Cost AgreeOnKeysCost();
 
 }  // namespace trefoil::protocols

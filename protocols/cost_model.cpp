@@ -37,6 +37,11 @@ double Largest(mpc::Context& party, double own) {
   return largest;
 }
 
+/// Each party sends `bytes` to both others.
+mpc::Cost ExchangeCost(std::uint64_t bytes) {
+  return InOneRound(mpc::Cost::EachToNext(bytes), mpc::Cost::EachToPrevious(bytes));
+}
+
 }  // namespace
 
 Link MeasureLink(mpc::Context& party) {
@@ -46,6 +51,13 @@ Link MeasureLink(mpc::Context& party) {
   const double message = Largest(party, ping);
   const double transfer = Largest(party, std::max(bulk - ping, 1e-6));
   return {.message_seconds = message, .bytes_per_second = 2 * static_cast<double>(kProbeBytes) / transfer};
+}
+
+mpc::Cost MeasureLinkCost() {
+  mpc::Cost cost;
+  for (int k = 0; k < kPings; ++k) cost = Then(cost, ExchangeCost(0));
+  cost = Then(cost, ExchangeCost(kProbeBytes));
+  return Then(Then(cost, ExchangeCost(sizeof(double))), ExchangeCost(sizeof(double)));
 }
 
 double ExpectedSeconds(const mpc::Cost& cost, double compute_seconds, const Link& link) {

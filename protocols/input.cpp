@@ -84,4 +84,8 @@ mpc::BoolShare InputBits(mpc::Context& party, int owner, const mpc::BitMatrix& o
   return {party.ReceiveBits(owner, planes, count), mpc::BitMatrix(planes, count)};
 }
 
+mpc::Cost InputBitsCost(int owner, mpc::Index planes, mpc::Index count) {
+  return mpc::Cost::Round({{owner, (owner + 1) % net::kParties, mpc::PackedBytes(planes, count)}});
+}
+
 }  // namespace trefoil::protocols

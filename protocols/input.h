@@ -28,5 +28,6 @@ struct Shape {
 /// Cost: 1 round; the owner sends planes * count bits, rounded up to a byte.
 [[nodiscard]] mpc::BoolShare InputBits(mpc::Context& party, int owner, const mpc::BitMatrix& own,
                                        mpc::Index planes, mpc::Index count);
+[[nodiscard]] mpc::Cost InputBitsCost(int owner, mpc::Index planes, mpc::Index count);
 
 }  // namespace trefoil::protocols

@@ -24,6 +24,9 @@ DOORS = {
 ALLOWED = [
     (REVEAL, "ml/training.cpp", "protocols::RevealTo(party, receiver, weights.ring())",
      "the trained model, noise included, to those whom the job's [release] names"),
+    (REVEAL, "bench/basic_operations.cpp", "return protocols::Reveal(p, x);", "random numbers, to time it"),
+    (REVEAL, "bench/basic_operations.cpp", "return protocols::RevealTo(p, 0, x);", "the same"),
+    (REVEAL, "bench/basic_operations.cpp", "return protocols::RevealBits(p, x);", "random bits, to time it"),
 
     (OPEN, "protocols/truncate.cpp", "return opening.Open(x, offset, mask);",
      "x + 2^62 + r to A and B only, r uniform over the ring and known to the dealer only"),

@@ -2,7 +2,8 @@
 
 Usage: scripts/protocol_table.py PROGRAM [--check]
   PROGRAM   the built protocol_table, which prints the table from the declared costs
-  --check   change nothing; fail if the document holds another table, or a declared cost has no line in it
+  --check   change nothing; fail if the document holds another table, if a declared cost or a protocol has no line in it,
+            or if a line is not complete or names a section that the document does not have
 """
 import pathlib
 import re
@@ -14,17 +15,58 @@ DOCUMENT = TOP / "docs" / "protocols.md"
 BEGIN = "<!-- made by scripts/protocol_table.py: begin -->\n"
 END = "<!-- made by scripts/protocol_table.py: end -->\n"
 
-# Declared costs of parts, which are not protocols that a user calls.
-PARTS = {"PairExchangeCost", "SplitForAdderCost", "CarryOutCost", "AllCarriesCost", "DealDcfCost",
-         "BelowThresholdsPairCost", "LookUpByLeadingBitCost", "ReciprocalOfNormalisedCost"}
+# What the table need not name, each with its reason.
+PARTS = {
+    "SplitForAdder": "a step of comparison and bit decomposition",
+    "StartCarries": "the same",
+    "CarryOut": "a step of comparison",
+    "AllCarries": "a step of bit decomposition",
+    "BelowThresholdsPair": "BelowThresholds before it is re-shared",
+    "DealDcf": "the dealt part of a comparison by keys",
+    "ReciprocalOfNormalised": "a step of Reciprocal and Softmax, made of truncated products",
+    "LocalMatrixProduct": "local: sends nothing",
+    "LocalTransposedProduct": "local: sends nothing",
+    "Measure": "measures what it is given, behind a barrier; no protocol",
+    "PairExchange": "a message of a masked opening",
+    "Beside": "runs two protocols beside each other; no protocol of its own",
+}
+
+# A function at the outermost level whose first parameter is the party.
+PROTOCOL = re.compile(r"^(?:\[\[nodiscard\]\] )?\w[\w:<>, ]* (\w+)\(\s*mpc::Context& party\b", re.MULTILINE)
 
 
 def missing_costs() -> list[str]:
     declared = set()
     for header in [*TOP.glob("protocols/*.h"), TOP / "ml" / "dp_sgd.h", TOP / "ml" / "published_clipping.h"]:
-        declared.update(re.findall(r"mpc::Cost (\w+Cost)\(", header.read_text()))
+        declared.update(re.findall(r"mpc::Cost (\w+)Cost\(", header.read_text()))
     listed = (TOP / "bench" / "protocol_table.cpp").read_text()
-    return sorted(name for name in declared - PARTS if not re.search(rf"\b{name}\(", listed))
+    return sorted(f"{name}Cost" for name in declared - PARTS.keys() if not re.search(rf"\b{name}Cost\(", listed))
+
+
+def missing_protocols(named: set[str]) -> list[str]:
+    """Of the headers, and of the cases that tests/protocols/all_protocols.cpp drives (a name and a variant of it)."""
+    declared = {name for header in TOP.glob("protocols/*.h") for name in PROTOCOL.findall(header.read_text())}
+    missing = declared - named - PARTS.keys()
+    cases = (TOP / "tests" / "protocols" / "all_protocols.cpp").read_text()
+    for case in re.findall(r'\{"(\w+)",\s*\[\]\(Context& party', cases):
+        variant = re.compile(r"(NonNegative|Additive)?(Exact|Latency)?")
+        if not any(case.startswith(name) and variant.fullmatch(case[len(name):]) for name in named | PARTS.keys()):
+            missing.add(case)
+    return sorted(missing)
+
+
+def findings(table: str, text: str) -> list[str]:
+    rows = [[cell.strip() for cell in line.strip("|\n ").split(" | ")] for line in table.splitlines()[2:]]
+    columns = len(table.splitlines()[0].strip("| ").split(" | "))
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row[0])}
+    sections = set(re.findall(r"^##+ (.*)$", text, re.MULTILINE))
+    found = [f"bench/protocol_table.cpp: no line for {name}" for name in missing_costs()]
+    found += [f"bench/protocol_table.cpp: no line names {name}" for name in missing_protocols(named)]
+    found += [f"bench/protocol_table.cpp: {row[0]}: not complete" for row in rows if len(row) != columns or not all(row)]
+    for row in rows:
+        found += [f"bench/protocol_table.cpp: {row[0]}: docs/protocols.md has no section {title}"
+                  for title in re.findall(r'"([^"]*)"', row[6]) if title not in sections]
+    return found
 
 
 def main() -> int:
@@ -39,12 +81,12 @@ def main() -> int:
     if "--check" not in sys.argv:
         DOCUMENT.write_text(current)
         return 0
-    missing = missing_costs()
-    for name in missing:
-        print(f"bench/protocol_table.cpp: no line for {name}")
+    found = findings(table, text)
     if current != text:
-        print("docs/protocols.md: the table of costs is stale; run scripts/protocol_table.py build/bin/protocol_table")
-    return 1 if missing or current != text else 0
+        found.append("docs/protocols.md: the table of costs is stale; run scripts/protocol_table.py build/bin/protocol_table")
+    for line in found:
+        print(line)
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -6,8 +6,15 @@ Prints what is wrong, and last a line with the budgeted figures. Exit code: 0 al
 import json
 import sys
 
-OPERATIONS = ["multiply", "multiply_truncate", "truncate", "matmul", "compare", "bit_decompose", "inverse_sqrt_published",
-              "inverse_sqrt", "clip_factor", "sigmoid", "dpsgd_step", "dpsgd_step_published"]
+# Every operation of the program, in order of name.
+OPERATIONS = [
+    "and", "arg_max", "bit_decompose", "bit_times", "bit_to_arith", "clip_factor", "compare", "dpsgd_step",
+    "dpsgd_step_exact", "dpsgd_step_published", "evaluate", "exp", "input", "input_bits", "input_each",
+    "inverse_sqrt", "inverse_sqrt_published", "look_up", "look_up_by_leading_bit", "matmul", "matmul_wide", "maximum",
+    "multiply", "multiply_truncate", "multiply_truncate_exact", "reciprocal", "relu", "reshare", "reveal",
+    "reveal_bits", "reveal_to", "sigmoid", "sigmoid_of_product", "softmax", "softmax_bounded", "suffix_or",
+    "truncate", "truncate_exact",
+]
 # (operation, form): most rounds, most megabytes sent online by a party.
 BUDGETS = {
     ("dpsgd_step", "latency"): (14, 0.45),

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "mpc/prss.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::protocols {
@@ -18,6 +19,7 @@ TEST(RequireSameEverywhere, PassesOnTheSameTextAtItsDeclaredCost) {
     return Measure(party, [&] { RequireSameEverywhere(party, "sigma = 1.5", "constants"); });
   });
   EXPECT_EQ(Figures(measured), (CostFigures{.rounds = 1, .bytes_sent = {64, 64, 64}, .bytes_offline = {}}));
+  EXPECT_EQ(Figures(measured), Figures(RequireSameEverywhereCost()));
 }
 
 class RequireSameEverywhereTest : public testing::TestWithParam<int> {};
@@ -65,6 +67,14 @@ TEST(JointSeed, CostsOneRoundOf64BytesAParty) {
   const auto measured = RunParties(
       Seed{1}, [](mpc::Context& party) { return Measure(party, [&] { (void)JointSeed(party); }); });
   EXPECT_EQ(Figures(measured), (CostFigures{.rounds = 1, .bytes_sent = {64, 64, 64}, .bytes_offline = {}}));
+  EXPECT_EQ(Figures(measured), Figures(JointSeedCost()));
+}
+
+TEST(AgreeOnKeys, HasItsDeclaredCost) {
+  const auto measured = RunParties(Seed{1}, [](mpc::Context& party) {
+    return Measure(party, [&] { (void)mpc::AgreeOnKeys(party.transport()); });
+  });
+  EXPECT_EQ(Figures(measured), Figures(AgreeOnKeysCost()));
 }
 
 }  // namespace

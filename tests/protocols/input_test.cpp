@@ -50,14 +50,19 @@ TEST(InputEach, RefusesValuesOfAnotherShapeBeforeSending) {
   EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));
 }
 
-TEST(InputBits, SharesTheOwnersBits) {
+TEST(InputBits, SharesTheOwnersBitsAtItsDeclaredCost) {
   const mpc::BitMatrix bits = mpc::ToPlanes(RandomWords(5, 70, 1), 9);
   for (const int owner : {0, 1, 2}) {
     const auto parts = RunParties(Seed{4}, [&](mpc::Context& party) {
-      return RevealBits(party,
-                        InputBits(party, owner, party.self() == owner ? bits : mpc::BitMatrix(), 9, 70));
+      mpc::BoolShare shared;
+      const auto measured = Measure(party, [&] {
+        shared = InputBits(party, owner, party.self() == owner ? bits : mpc::BitMatrix(), 9, 70);
+      });
+      return std::pair{measured, RevealBits(party, shared)};
     });
-    for (const auto& part : parts) EXPECT_TRUE((part.words() == bits.words()).all());
+    EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}),
+              Figures(InputBitsCost(owner, 9, 70)));
+    for (const auto& part : parts) EXPECT_TRUE((part.second.words() == bits.words()).all());
   }
 }
 
