@@ -50,6 +50,21 @@ struct PrivacySpec {
   std::string sampling = "owner-poisson";  ///< or "public"
 };
 
+/// How the first weights are made. But for the method, only the keys that it has are read and written.
+struct InitialisationSpec {
+  std::string method = "none";  ///< or "averaging", "accuracy"
+  std::int64_t steps = 0;       ///< of each party's local training, as all keys down to delta
+  double expected_batch = 0;    ///< of a party with a third of all rows
+  double learning_rate = 0;
+  double clip = 0;
+  std::optional<double> epsilon{};  ///< exactly one of epsilon and sigma
+  std::optional<double> sigma{};
+  double delta = 0;
+  std::string selection = "noisy";  ///< or "as-published"; of method "accuracy", as the following
+  double selection_rows = 0;        ///< that a party with a third of all rows shares for it, on average
+  double selection_sigma = 0;
+};
+
 struct ReleaseSpec {
   std::vector<int> to{0, 1, 2};
 };
@@ -70,6 +85,7 @@ struct Job {
   ModelSpec model;
   TrainingSpec training;
   PrivacySpec privacy;
+  InitialisationSpec initialisation;
   ReleaseSpec release;
   LocalSpec local;
 };
@@ -97,5 +113,9 @@ struct Job {
 
 /// What this version accepts but does not do yet, one line each, for the user to be told.
 [[nodiscard]] std::vector<std::string> JobNotices(const Job& job);
+
+/// What the job's epsilon does not cover though a user would think so, one line each, for the user and the
+/// summary.
+[[nodiscard]] std::vector<std::string> PrivacyWarnings(const Job& job);
 
 }  // namespace trefoil::apps

@@ -5,6 +5,7 @@
 
 #include "apps/feature_reader.h"
 #include "apps/hex.h"
+#include "apps/initialisation_reader.h"
 #include "apps/job_reader.h"
 #include "base/error.h"
 
@@ -103,6 +104,7 @@ Json ToJson(const Job& job) {
           {"model", {{"loss", job.model.loss}, {"hidden", Json::array()}}},
           {"training", ToJson(job.training)},
           {"privacy", ToJson(job.privacy)},
+          {"initialisation", InitialisationJson(job.initialisation)},
           {"release", {{"to", job.release.to}}}};
 }
 
@@ -190,6 +192,13 @@ std::vector<std::string> JobNotices(const Job& job) {
         "training.checkpoint_every: checkpoints are not written in this version; a lost run starts anew");
   }
   return notices;
+}
+
+std::vector<std::string> PrivacyWarnings(const Job& job) {
+  if (job.initialisation.selection != "as-published") return {};
+  return {
+      "initialisation.selection \"as-published\": the model is chosen by accuracy on private records without "
+      "noise, which no epsilon of this run covers"};
 }
 
 }  // namespace trefoil::apps

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "apps/feature_reader.h"
+#include "apps/initialisation_reader.h"
 #include "base/error.h"
 
 namespace trefoil::apps {
@@ -68,6 +69,7 @@ const Names& KnownKeys() {
   static const Names keys = [] {
     auto all = KeysBesideFeatures();
     all.insert(all.end(), FeatureKeys().begin(), FeatureKeys().end());
+    all.insert(all.end(), InitialisationKeys().begin(), InitialisationKeys().end());
     return all;
   }();
   return keys;
@@ -267,6 +269,7 @@ Job ReadJobTables(const toml::table& root, const std::string& file) {
   job.model = ReadModel(document.Table("model"));
   job.training = ReadTraining(document.Table("training"));
   job.privacy = ReadPrivacy(document.Table("privacy"));
+  job.initialisation = ReadInitialisation(document.Table("initialisation"), job.privacy);
   job.release = ReadRelease(document.Table("release"));
   job.local = ReadLocal(document.Table("local"), root);
   return job;

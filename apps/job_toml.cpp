@@ -62,7 +62,7 @@ std::string JobToml(const Job& job) {
     text += std::string(key) + " = " + Value(json.at(key)) + "\n";
   }
   text += DataTables(json.at("data"));
-  for (const auto* key : {"features", "model", "training", "privacy", "release"}) {
+  for (const auto* key : {"features", "model", "training", "privacy", "initialisation", "release"}) {
     text += "\n[" + std::string(key) + "]\n" + Lines(json.at(key));
   }
   const auto split = job.local.fractions ? Json(*job.local.fractions) : Json(job.local.split);

@@ -88,6 +88,7 @@ void Announce(Run& run, const ml::PrivacyPlan& plan) {
   run.log->info("job hash {}", JobHash(run.job));
   for (const auto& notice : run.party.notices) Say(run, notice);
   for (const auto& notice : JobNotices(run.job)) Say(run, notice);
+  for (const auto& warning : PrivacyWarnings(run.job)) Say(run, "warning: " + warning);
 }
 
 std::unique_ptr<net::MeshTransport> Connect(Run& run, net::MeshConfig config) {
@@ -128,7 +129,8 @@ void WriteResults(Run& run, const ml::TrainingResult& result, double seconds) {
                                              .seconds = seconds,
                                              .rounds = run.last.rounds,
                                              .bytes_sent = run.last.bytes_sent,
-                                             .peak_rss_bytes = PeakMemoryBytes()});
+                                             .peak_rss_bytes = PeakMemoryBytes(),
+                                             .warnings = PrivacyWarnings(run.job)});
   run.display.Finish();
   Say(run, fmt::format("done: epsilon {} outsider {} insider, delta {:g}, {} in {}",
                        EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider), run.job.privacy.delta,

@@ -60,18 +60,19 @@ fs::path DefaultRunDirectory(const std::string& name) {
 }
 
 void WriteSummary(const fs::path& file, const Summary& summary) {
-  const Json json{{"job", summary.job},
-                  {"steps", summary.steps},
-                  {"epsilon_outsider", NumberOrNull(summary.epsilon_outsider)},
-                  {"epsilon_insider", NumberOrNull(summary.epsilon_insider)},
-                  {"delta", summary.delta},
-                  {"sigma", summary.sigma},
-                  {"sensitivity", summary.sensitivity},
-                  {"accuracy", summary.accuracy ? Json(*summary.accuracy) : Json(nullptr)},
-                  {"seconds", summary.seconds},
-                  {"rounds", summary.rounds},
-                  {"bytes_sent", summary.bytes_sent},
-                  {"peak_rss_bytes", summary.peak_rss_bytes}};
+  Json json{{"job", summary.job},
+            {"steps", summary.steps},
+            {"epsilon_outsider", NumberOrNull(summary.epsilon_outsider)},
+            {"epsilon_insider", NumberOrNull(summary.epsilon_insider)},
+            {"delta", summary.delta},
+            {"sigma", summary.sigma},
+            {"sensitivity", summary.sensitivity},
+            {"accuracy", summary.accuracy ? Json(*summary.accuracy) : Json(nullptr)},
+            {"seconds", summary.seconds},
+            {"rounds", summary.rounds},
+            {"bytes_sent", summary.bytes_sent},
+            {"peak_rss_bytes", summary.peak_rss_bytes}};
+  if (!summary.warnings.empty()) json["warnings"] = summary.warnings;
   WriteTextFile(file, json.dump(2) + "\n");
 }
 
@@ -91,6 +92,7 @@ Summary ReadSummary(const fs::path& file) {
     summary.rounds = json.at("rounds").get<std::uint64_t>();
     summary.bytes_sent = json.at("bytes_sent").get<std::uint64_t>();
     summary.peak_rss_bytes = json.at("peak_rss_bytes").get<std::uint64_t>();
+    if (json.contains("warnings")) summary.warnings = json.at("warnings").get<std::vector<std::string>>();
     return summary;
   } catch (const Json::exception& error) {
     throw std::runtime_error(file.string() + ": not a run's summary: " + error.what());

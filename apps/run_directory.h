@@ -4,6 +4,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "dp/record.h"
 #include "ml/training.h"
@@ -24,6 +25,7 @@ struct Summary {
   std::uint64_t rounds = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t peak_rss_bytes = 0;
+  std::vector<std::string> warnings{};  ///< what no epsilon covers; written where there is something
 };
 
 /// Throws ConfigError unless `folder` is not there yet, is empty, or holds no more than what a start that

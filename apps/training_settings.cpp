@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "apps/initialisation_reader.h"
 #include "base/error.h"
 
 namespace trefoil::apps {
@@ -62,6 +63,7 @@ ml::TrainingSettings SettingsOf(const Job& job) {
   settings.delta = job.privacy.delta;
   settings.against = job.privacy.against == "outsider" ? ml::Adversary::kOutsider : ml::Adversary::kInsider;
   settings.release_to = job.release.to;
+  settings.initialisation = InitialisationOf(job.initialisation);
   return settings;
 }
 

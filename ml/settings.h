@@ -20,11 +20,23 @@ struct LocalSettings {
   int steps = 0;
   double expected_batch = 0;  ///< of an owner with a third of all rows: the sampling rate is 3 b / sum(rows)
   double learning_rate = 0;
-  double clip = 1.0;            ///< C_1
-  std::optional<double> sigma;  ///< noise multiplier; empty: calibrated to target_epsilon at delta. Zero: no
-                                ///< noise (tests only)
-  double target_epsilon = 0;    ///< epsilon_1
-  double delta = 0;             ///< delta_1
+  double clip = 1.0;              ///< C_1
+  std::optional<double> sigma{};  ///< noise multiplier; empty: calibrated to target_epsilon at delta. Zero:
+                                  ///< no noise (tests only)
+  double target_epsilon = 0;      ///< epsilon_1
+  double delta = 0;               ///< delta_1
+};
+
+enum class InitialisationMethod { kAveraging, kAccuracy };
+enum class Selection { kNoisy, kAsPublished };
+
+/// How the first weights come from models that the owners trained alone (PEA, Protocol 4).
+struct InitialisationSettings {
+  InitialisationMethod method = InitialisationMethod::kAveraging;
+  LocalSettings local;
+  Selection selection = Selection::kNoisy;  ///< kAccuracy: whether the counts get noise
+  double selection_rows = 2000;             ///< expected, of an owner with a third of all rows
+  double selection_sigma = 5;               ///< noise multiplier of the counts
 };
 
 /// What a training is, public and the same at all three parties (the job's [training], [model], [privacy],
@@ -54,6 +66,7 @@ struct TrainingSettings {
   double delta = 0;
   Adversary against = Adversary::kInsider;
   std::vector<int> release_to{0, 1, 2};
+  std::optional<InitialisationSettings> initialisation{};  ///< empty: zero weights
 };
 
 /// Throws ConfigError naming the key of a value that is out of its domain.

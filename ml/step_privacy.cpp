@@ -1,6 +1,7 @@
 #include "ml/step_privacy.h"
 
 #include <cmath>
+#include <sstream>
 
 #include "base/error.h"
 #include "dp/truncated_poisson.h"
@@ -11,15 +12,32 @@ namespace {
 
 constexpr int kSigmaBits = 20;
 
-double SmallestSigma(const StepPlan& plan, std::int64_t max_participation) {
+/// Of one adversary, after what was executed before the steps.
+dp::RdpAccountant AccountantAfter(const std::vector<dp::RecordedEvent>& before, Adversary against) {
+  dp::RdpAccountant accountant;
+  for (const auto& event : before)
+    accountant.Add(against == Adversary::kInsider ? dp::InsiderEvents(event) : dp::OutsiderEvents(event));
+  return accountant;
+}
+
+double SmallestSigma(const StepPlan& plan, std::int64_t max_participation,
+                     const std::vector<dp::RecordedEvent>& before) {
   const TrainingSettings& s = plan.settings;
   if (s.sigma) return OnSigmaLattice(*s.sigma);
   const dp::DpSgdSteps one = EventOf(plan, 1.0, s.steps, max_participation);
   // Says which limit is too small where cut batches alone would eat the target's delta.
   (void)dp::RemainingDelta(s.target_epsilon, s.delta, s.steps, one.sampling_rate, one.limits);
+  const dp::RdpAccountant start = AccountantAfter(before, s.against);
+  const double spent = start.Epsilon(s.delta).epsilon;
+  if (spent >= s.target_epsilon) {
+    std::ostringstream text;
+    text << "privacy.epsilon: found " << s.target_epsilon << ", expected above " << spent
+         << ", which [initialisation] alone takes";
+    throw ConfigError(text.str());
+  }
   return OnSigmaLattice(dp::SmallestNoiseMultiplier(s.target_epsilon, [&](double sigma) {
     const dp::DpSgdSteps event = EventOf(plan, OnSigmaLattice(sigma), s.steps, max_participation);
-    dp::RdpAccountant accountant;
+    dp::RdpAccountant accountant = start;
     accountant.Add(s.against == Adversary::kInsider ? dp::InsiderEvents(event) : dp::OutsiderEvents(event));
     return accountant.Epsilon(s.delta).epsilon;
   }));
@@ -64,8 +82,9 @@ dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,
   return event;
 }
 
-double ChooseSigma(const StepPlan& plan, std::int64_t max_participation) {
-  const double sigma = SmallestSigma(plan, max_participation);
+double ChooseSigma(const StepPlan& plan, std::int64_t max_participation,
+                   const std::vector<dp::RecordedEvent>& before) {
+  const double sigma = SmallestSigma(plan, max_participation, before);
   CheckUpdateRange(plan, sigma);
   CheckLogitRange(plan, sigma);
   if (sigma > 0)
@@ -73,13 +92,15 @@ double ChooseSigma(const StepPlan& plan, std::int64_t max_participation) {
   return sigma;
 }
 
-void RequireDeltaForBoth(const StepPlan& plan, double sigma, std::int64_t max_participation) {
+void RequireDeltaForBoth(const StepPlan& plan, double sigma, std::int64_t max_participation,
+                         const std::vector<dp::RecordedEvent>& before) {
   const TrainingSettings& s = plan.settings;
   if (s.sigma) return;  // no target: what there is is reported, be it no guarantee
   const dp::DpSgdSteps event = EventOf(plan, sigma, s.steps, max_participation);
   dp::DpSgdSteps uncut = event;
   uncut.limits.max_batch = uncut.limits.capacity;
   dp::RecordAccountant accountant;
+  for (const auto& earlier : before) accountant.Add(earlier);
   accountant.Add(uncut);
   const dp::EpsilonPair epsilons = accountant.Epsilons(s.delta);
   for (const double epsilon : {epsilons.outsider, epsilons.insider}) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "dp/discrete_gaussian.h"
 #include "dp/record.h"
@@ -21,12 +22,15 @@ namespace trefoil::ml {
                                      std::int64_t max_participation);
 
 /// The noise multiplier of the settings: as given, or the smallest that meets the target, on a lattice of
-/// 2^-20 upwards.
-[[nodiscard]] double ChooseSigma(const StepPlan& plan, std::int64_t max_participation);
+/// 2^-20 upwards. `before` is what was executed before the steps and counts towards the target too; throws
+/// ConfigError where it leaves nothing of it.
+[[nodiscard]] double ChooseSigma(const StepPlan& plan, std::int64_t max_participation,
+                                 const std::vector<dp::RecordedEvent>& before = {});
 
 /// Where the noise is calibrated to a target: refuses noise whose epsilon against the adversary that the
 /// target is not about would be infinite, only because cut batches eat the delta. Throws ConfigError naming
 /// the limit that suffices.
-void RequireDeltaForBoth(const StepPlan& plan, double sigma, std::int64_t max_participation);
+void RequireDeltaForBoth(const StepPlan& plan, double sigma, std::int64_t max_participation,
+                         const std::vector<dp::RecordedEvent>& before = {});
 
 }  // namespace trefoil::ml

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "ml/local_training.h"
 
 namespace trefoil::ml {
 namespace {
@@ -84,7 +85,8 @@ void CheckLogitRange(const StepPlan& plan, double sigma) {
                         std::ldexp(1.0, -plan.step_size.exponent - plan.gradient_bits);
   const double weights = update * VelocityGain(plan.settings) * plan.settings.steps;
   const double logit =
-      dp::RowBound(plan.example) * std::sqrt(static_cast<double>(plan.settings.features + 1)) * weights;
+      dp::RowBound(plan.example) * std::sqrt(static_cast<double>(plan.settings.features + 1)) * weights +
+      (plan.settings.initialisation ? 2 * kLargestLocalLogit : 0);
   if (std::ldexp(logit, 2 * plan.settings.fraction_bits) >= std::ldexp(1.0, kRangeBits))
     RangeError("a logit");
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "ml/dp_sgd.h"
+#include "ml/initialisation.h"
 #include "ml/noise_source.h"
 #include "ml/public_sampling.h"
 #include "ml/records.h"
@@ -128,10 +129,12 @@ std::unique_ptr<BatchSource> MakeSource(mpc::Context& party, const StepPlan& pla
   return std::make_unique<OwnerPoissonSource>(plan, own);
 }
 
-/// The plan of all steps at `sigma`.
-PrivacyPlan PlanOf(const StepPlan& plan, double sigma, std::int64_t max_participation) {
+/// The plan of all steps at `sigma`, after what was executed before.
+PrivacyPlan PlanOf(const StepPlan& plan, double sigma, std::int64_t max_participation,
+                   const std::vector<dp::RecordedEvent>& before) {
   const dp::DpSgdSteps event = EventOf(plan, sigma, plan.settings.steps, max_participation);
   dp::RecordAccountant accountant;
+  for (const auto& earlier : before) accountant.Add(earlier);
   accountant.Add(event);
   const dp::EpsilonPair epsilons = accountant.Epsilons(plan.settings.delta);
   return {.sampling_rate = event.sampling_rate,
@@ -146,8 +149,11 @@ PrivacyPlan PlanOf(const StepPlan& plan, double sigma, std::int64_t max_particip
 class Progress {
  public:
   Progress(mpc::Context& party, const StepPlan& plan, double sigma,
+           const std::vector<dp::RecordedEvent>& before,
            const std::function<void(const StepReport&)>& on_step)
-      : party_(party), plan_(plan), sigma_(sigma), on_step_(on_step) {}
+      : party_(party), plan_(plan), sigma_(sigma), on_step_(on_step) {
+    for (const auto& earlier : before) accountant_.Add(earlier);
+  }
 
   void Report(int step, std::int64_t participation) {
     if (step > 0) {
@@ -176,6 +182,25 @@ class Progress {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+std::optional<InitialisationPlan> InitialisationOf(const TrainingSettings& settings) {
+  if (!settings.initialisation) return std::nullopt;
+  return MakeInitialisationPlan(settings);
+}
+
+/// Zeros, or what the owners' local models make of them.
+FixedShare FirstWeights(mpc::Context& party, const StepPlan& plan,
+                        const std::optional<InitialisationPlan>& initialisation, const OwnRecords& own) {
+  if (initialisation) return Initialise(party, plan, *initialisation, own);
+  return {ArithShare::Zero(plan.settings.features + 1, plan.columns), plan.settings.fraction_bits};
+}
+
+/// All that was executed.
+std::vector<dp::RecordedEvent> EventsOf(const StepPlan& plan, double sigma, std::int64_t participation,
+                                        std::vector<dp::RecordedEvent> before) {
+  before.emplace_back(EventOf(plan, sigma, plan.settings.steps, participation));
+  return before;
+}
+
 /// Opens the weights to the parties that the job names.
 std::optional<LinearModel> Release(mpc::Context& party, const TrainingSettings& settings,
                                    const FixedShare& weights) {
@@ -199,24 +224,28 @@ PrivacyPlan MakePlan(const TrainingSettings& settings) {
   // With public coins the largest participation is known once they are drawn; before, every step may take a
   // row.
   const std::int64_t participation = settings.sampling == Sampling::kPublic ? settings.steps : 0;
-  const double sigma = ChooseSigma(plan, participation);
-  RequireDeltaForBoth(plan, sigma, participation);
-  return PlanOf(plan, sigma, participation);
+  const auto before = EventsOf(InitialisationOf(settings));
+  const double sigma = ChooseSigma(plan, participation, before);
+  RequireDeltaForBoth(plan, sigma, participation, before);
+  return PlanOf(plan, sigma, participation, before);
 }
 
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
                      const TrainingHooks& hooks) {
   const Index batch_rows = ExpectedBatchRows(MakeStepPlan(settings));  // refuses bad settings before sending
   CheckOwnRecords(settings, own, party.self());
+  const auto initialisation = InitialisationOf(settings);
+  const auto before = EventsOf(initialisation);
   const StepPlan plan = FasterPlan(settings, batch_rows, protocols::MeasureLink(party));
   const auto source = MakeSource(party, plan, own);
-  const double sigma = ChooseSigma(plan, source->MaxParticipation(settings.steps));
-  protocols::RequireSameEverywhere(party, Fingerprint(plan, sigma), "constants of the training");
+  const double sigma = ChooseSigma(plan, source->MaxParticipation(settings.steps), before);
+  const std::string constants =
+      Fingerprint(plan, sigma) + (initialisation ? Fingerprint(*initialisation) : std::string());
+  protocols::RequireSameEverywhere(party, constants, "constants of the training");
 
   NoiseSource noise(plan, sigma, RandomStream::FromSystem());
-  TrainingState state =
-      StartFrom({ArithShare::Zero(settings.features + 1, plan.columns), settings.fraction_bits});
-  Progress progress(party, plan, sigma, hooks.on_step);
+  TrainingState state = StartFrom(FirstWeights(party, plan, initialisation, own));
+  Progress progress(party, plan, sigma, before, hooks.on_step);
   progress.Report(0, 0);
   Batch batch = source->Next(party, 0);
   for (int step = 0; step < settings.steps; ++step) {
@@ -233,11 +262,10 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
     progress.Report(step + 1, source->MaxParticipation(step + 1));
   }
   const std::int64_t participation = source->MaxParticipation(settings.steps);
-  TrainingResult result{.plan = PlanOf(plan, sigma, participation),
-                        .record = {.job_hash = {},
-                                   .run_id = {},
-                                   .events = {EventOf(plan, sigma, settings.steps, participation)}},
-                        .model = {}};
+  TrainingResult result{
+      .plan = PlanOf(plan, sigma, participation, before),
+      .record = {.job_hash = {}, .run_id = {}, .events = EventsOf(plan, sigma, participation, before)},
+      .model = {}};
   // The record is kept before anything is released: who dies in between has released nothing unrecorded.
   hooks.on_record(result.record);
   result.model = Release(party, settings, state.weights);

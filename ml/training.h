@@ -65,9 +65,10 @@ struct TrainingHooks {
       on_record;  ///< when all steps are done, before the weights are opened
 };
 
-/// Secure DP-SGD (PEA, Protocol 3) from zero weights. Blocks until all steps are done. What a hook throws
-/// ends the training. Throws ConfigError as MakePlan; DataError if own records do not fit the settings;
-/// NetworkError or ProtocolError if a peer fails.
+/// Secure DP-SGD (PEA, Protocol 3) from zero weights, or from the owners' local models where the settings
+/// have an initialisation (PEA, Protocol 5, lines 2 to 4). Blocks until all steps are done. What a hook
+/// throws ends the training. Throws ConfigError as MakePlan; DataError if own records do not fit the
+/// settings; NetworkError or ProtocolError if a peer fails.
 [[nodiscard]] TrainingResult Train(mpc::Context& party, const TrainingSettings& settings,
                                    const OwnRecords& own, const TrainingHooks& hooks);
 

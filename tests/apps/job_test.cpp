@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "apps/training_settings.h"
 #include "base/error.h"
 #include "tests/apps/temporary_folder.h"
 
@@ -335,6 +336,54 @@ TEST(Job, TakesAModelByItsHash) {
             "(data.features)");
 }
 
+const std::vector<std::string> kInitialised{
+    "initialisation.method=accuracy", "initialisation.steps=100", "initialisation.expected_batch=683",
+    "initialisation.learning_rate=80.0", "initialisation.epsilon=1.0"};
+
+TEST(Job, StartsFromLocalModels) {
+  const auto job = Read(kMinimal, kInitialised);
+  EXPECT_EQ(job.initialisation.clip, job.privacy.clip);
+  EXPECT_EQ(job.initialisation.delta, job.privacy.delta);
+  EXPECT_EQ(job.initialisation.selection, "noisy");
+  EXPECT_TRUE(PrivacyWarnings(job).empty());
+  EXPECT_EQ(JobJson(Read(JobToml(job))), JobJson(job));
+  EXPECT_EQ(JobJson(ParseJobJson(JobJson(job), "model.npz")), JobJson(job));
+
+  const auto settings = SettingsOf(job);
+  ASSERT_TRUE(settings.initialisation);
+  EXPECT_EQ(settings.initialisation->method, ml::InitialisationMethod::kAccuracy);
+  EXPECT_EQ(settings.initialisation->local.steps, 100);
+  EXPECT_EQ(settings.initialisation->local.target_epsilon, 1.0);
+  EXPECT_FALSE(SettingsOf(Read(kMinimal)).initialisation);
+
+  auto changes = kInitialised;
+  changes.emplace_back("initialisation.selection=as-published");
+  const auto published = Read(kMinimal, changes);
+  EXPECT_EQ(PrivacyWarnings(published).size(), 1U);
+  EXPECT_EQ(SettingsOf(published).initialisation->selection, ml::Selection::kAsPublished);
+  EXPECT_EQ(JobJson(Read(JobToml(published))), JobJson(published));
+}
+
+TEST(Job, RefusesInitialisationsThatDoNotFit) {
+  const auto error = [](const std::string& change) {
+    auto changes = kInitialised;
+    changes.push_back(change);
+    return ErrorOf(kMinimal, changes);
+  };
+  EXPECT_EQ(
+      error("initialisation.selection=public-validation"),
+      "--set initialisation.selection=public-validation: initialisation.selection: \"public-validation\" is "
+      "not available in this version, which has \"noisy\", \"as-published\"");
+  EXPECT_EQ(
+      error("initialisation.sigma=1.0"),
+      "--set initialisation.sigma=1.0: initialisation.sigma: initialisation.epsilon is given too, expected "
+      "only one of them");
+  EXPECT_EQ(ErrorOf(kMinimal, {"initialisation.steps=3"}),
+            "--set initialisation.steps=3: initialisation.steps: method \"none\" does not have it");
+  EXPECT_EQ(ErrorOf(kMinimal, {"initialisation.method=averaging"}),
+            "x.toml: missing initialisation.steps, expected a whole number from 1 to 2147483647");
+}
+
 // The column "comment" of kCsv as text.
 const std::string kText = Replaced(kCsv, "kind = \"ignore\"", "kind = \"text\"");
 
@@ -439,12 +488,13 @@ TEST(JobHash, IsShaOfCompactJsonWithSortedKeys) {
   EXPECT_EQ(
       JobJson(job),
       R"({"data":{"classes":10,"features":784,"format":"idx","name":"mnist","rows":[20000,20000,20000],"scale":255.0},)"
-      R"("features":{"method":"none","row_norm":1.0},"fraction_bits":16,"model":{"hidden":[],"loss":"one-vs-rest"},)"
+      R"("features":{"method":"none","row_norm":1.0},"fraction_bits":16,"initialisation":{"method":"none"},)"
+      R"("model":{"hidden":[],"loss":"one-vs-rest"},)"
       R"("name":"mnist","privacy":{"accountant":"rdp","against":"insider","clip":0.5,"delta":1e-05,"epsilon":3.0,)"
       R"("sampling":"owner-poisson"},"release":{"to":[0,1,2]},"training":{"checkpoint_every":0,"clipping":"factorised","comparison":"auto",)"
       R"("expected_batch":2048.0,"learning_rate":150.0,"logit_bound":64.0,"max_batch_per_owner":900,"momentum":0.0,)"
       R"("schedule":"constant","steps":439,"truncation":"stochastic"},"type":"dpsgd","version":1})");
-  EXPECT_EQ(JobHash(job), "ec667b2545f2ebb5ec27d10f64f2891ef535dc4ed8a962020fd6542f65c077c9");
+  EXPECT_EQ(JobHash(job), "5eafa1014f0e1f8996b4adbb73b576ef62d1054bc10db67adeca49621a816c6a");
 }
 
 class RoundTripTest : public testing::TestWithParam<const char*> {};

@@ -114,6 +114,32 @@ class Local(Training):
         self.assertAlmostEqual(accounted["epsilon_outsider"], summary["epsilon_outsider"], places=9)
         self.fail_with(2, "not empty", "local", "--job", self.job, "--out", "out")
 
+    def test_starts_from_local_models(self):
+        initialised = ("--set", "initialisation.method=accuracy", "--set", "initialisation.steps=20",
+                       "--set", "initialisation.expected_batch=50", "--set", "initialisation.learning_rate=8.0",
+                       "--set", "initialisation.sigma=1.0", "--set", "initialisation.selection_rows=30")
+        output = self.succeed("local", "--job", self.job, "--out", "out", *initialised)
+        self.assertNotIn("warning", output)
+        summary = json.loads((self.folder / "out/summary.json").read_text())
+        self.assertEqual(list(summary), SUMMARY_KEYS)
+        record = json.loads((self.folder / "out/record.json").read_text())
+        self.assertEqual([event["kind"] for event in record["events"]],
+                         ["local_training", "noisy_selection", "dpsgd_steps"])
+        accounted = json.loads(self.succeed("account", "--record", "out/record.json", "--delta", "1e-5", "--json"))
+        self.assertAlmostEqual(accounted["epsilon_insider"], summary["epsilon_insider"], places=9)
+        self.assertEqual(accounted["noise_multiplier"], summary["sigma"])
+        # 20 steps on each party's own rows and 6 joint ones, against the 6 alone, with the noise of a guess.
+        self.succeed("local", "--job", self.job, "--out", "alone")
+        alone = json.loads((self.folder / "alone/summary.json").read_text())
+        self.assertGreater(summary["epsilon_insider"], alone["epsilon_insider"])
+        self.assertGreater(summary["accuracy"], alone["accuracy"])
+
+        self.succeed("local", "--job", self.job, "--out", "published", *initialised,
+                     "--set", "initialisation.selection=as-published")
+        summary = json.loads((self.folder / "published/summary.json").read_text())
+        self.assertIn("no epsilon", summary["warnings"][0])
+        self.assertIn("warning: initialisation.selection", (self.folder / "published/party-0/out/party.log").read_text())
+
     def test_releases_to_those_named_only(self):
         self.succeed("local", "--job", self.job, "--out", "out", "--set", "release.to=[1]")
         has_model = [(self.folder / f"out/party-{i}/out/model.npz").exists() for i in PARTIES]

@@ -16,14 +16,7 @@ using namespace testing_support;  // NOLINT(google-build-using-namespace): test 
 
 constexpr Seed kSeed{4};
 
-class TrainingStreamsTest : public testing::TestWithParam<std::pair<Sampling, Clipping>> {};
-
-TEST_P(TrainingStreamsTest, AreRightAndDrawnOnce) {
-  TrainingSettings settings = SmallSettings();
-  settings.sampling = GetParam().first;
-  settings.clipping = GetParam().second;
-  settings.steps = 5;
-  settings.sigma = 0.5;
+void ExpectRightStreams(const TrainingSettings& settings) {
   std::array<DrawLog, 3> logs;
   (void)RunPartiesOver(
       net::MakeLocalTransports(std::chrono::seconds(60)), LoggedPrss(kSeed, logs), [&](mpc::Context& party) {
@@ -34,6 +27,28 @@ TEST_P(TrainingStreamsTest, AreRightAndDrawnOnce) {
   const std::array<std::vector<StreamDraw>, 3> draws{logs[0].Take(), logs[1].Take(), logs[2].Take()};
   for (const auto& of_party : draws) EXPECT_GT(of_party.size(), 50U);
   EXPECT_THAT(StreamViolations(kSeed, draws), testing::IsEmpty());
+}
+
+class TrainingStreamsTest : public testing::TestWithParam<std::pair<Sampling, Clipping>> {};
+
+TEST_P(TrainingStreamsTest, AreRightAndDrawnOnce) {
+  TrainingSettings settings = SmallSettings();
+  settings.sampling = GetParam().first;
+  settings.clipping = GetParam().second;
+  settings.steps = 5;
+  settings.sigma = 0.5;
+  ExpectRightStreams(settings);
+}
+
+TEST(InitialisationStreams, AreRightAndDrawnOnce) {
+  TrainingSettings settings = SmallSettings();
+  settings.steps = 2;
+  settings.sigma = 0.5;
+  settings.initialisation = InitialisationSettings{
+      .method = InitialisationMethod::kAccuracy,
+      .local = {.steps = 2, .expected_batch = 20, .learning_rate = 4, .clip = 2, .sigma = 1, .delta = 1e-5},
+      .selection_rows = 10};
+  ExpectRightStreams(settings);
 }
 
 INSTANTIATE_TEST_SUITE_P(SamplingAndClipping, TrainingStreamsTest,

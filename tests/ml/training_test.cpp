@@ -74,6 +74,67 @@ TEST(Train, LearnsWithExactTruncation) {
   EXPECT_GT(Accuracy(settings, *results[0].model), 0.75);  // guessing gives a third
 }
 
+TrainingSettings WithInitialisation(InitialisationMethod method) {
+  TrainingSettings settings = SmallSettings();
+  settings.steps = 3;
+  settings.clip = 2;
+  settings.sigma.reset();
+  settings.target_epsilon = 20;
+  settings.initialisation = InitialisationSettings{.method = method,
+                                                   .local = {.steps = 30,
+                                                             .expected_batch = 20,
+                                                             .learning_rate = 4,
+                                                             .clip = 2,
+                                                             .target_epsilon = 15,
+                                                             .delta = 1e-5},
+                                                   .selection = Selection::kNoisy,
+                                                   .selection_rows = 20,
+                                                   .selection_sigma = 2};
+  return settings;
+}
+
+TEST(Train, StartsFromLocalModelsWithinTheTarget) {
+  for (const auto method : {InitialisationMethod::kAveraging, InitialisationMethod::kAccuracy}) {
+    const TrainingSettings settings = WithInitialisation(method);
+    const auto results = TrainSmall(settings);
+    const std::size_t phases = method == InitialisationMethod::kAccuracy ? 3 : 2;
+    ASSERT_EQ(results[0].record.events.size(), phases);
+    EXPECT_TRUE(std::holds_alternative<dp::LocalTraining>(results[0].record.events[0]));
+    EXPECT_TRUE(std::holds_alternative<dp::DpSgdSteps>(results[0].record.events.back()));
+    const dp::EpsilonPair charged = dp::Epsilons(results[0].record, settings.delta);
+    EXPECT_EQ(charged.insider, results[0].plan.epsilon_insider);
+    EXPECT_EQ(charged.outsider, results[0].plan.epsilon_outsider);
+    EXPECT_LE(charged.insider, 20);
+    EXPECT_GT(charged.insider, 19.9);
+    const PrivacyPlan plan = MakePlan(settings);
+    EXPECT_EQ(plan.sigma, results[0].plan.sigma);
+    EXPECT_EQ(plan.epsilon_insider, charged.insider);
+    TrainingSettings alone = settings;
+    alone.initialisation.reset();
+    EXPECT_LT(MakePlan(alone).sigma, plan.sigma);           // the whole target for the steps
+    EXPECT_GT(Accuracy(settings, *results[0].model), 0.6);  // 3 steps; guessing gives a third
+  }
+}
+
+TEST(Train, ReportsTheInitialisationsEpsilonBeforeTheFirstStep) {
+  const TrainingSettings settings = WithInitialisation(InitialisationMethod::kAveraging);
+  const auto first = RunParties(Seed{7}, [&](mpc::Context& party) {
+    std::vector<StepReport> seen;
+    (void)Train(party, settings, MakeRecords(settings, 3, 20),
+                {.on_step = [&](const StepReport& report) { seen.push_back(report); },
+                 .on_record = [](const dp::TrainingRecord&) {}});
+    return seen.at(0).epsilon_insider;
+  });
+  EXPECT_GT(first[0], 14.9);
+  EXPECT_LE(first[0], 15);
+}
+
+TEST(MakePlan, RefusesAnInitialisationThatTakesTheWholeTarget) {
+  TrainingSettings settings = WithInitialisation(InitialisationMethod::kAveraging);
+  settings.target_epsilon = 14;
+  EXPECT_THROW((void)MakePlan(settings), ConfigError);
+}
+
 TEST(Train, ReleasesOnlyToTheNamedParties) {
   TrainingSettings settings = SmallSettings();
   settings.steps = 2;

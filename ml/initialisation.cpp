@@ -1,0 +1,245 @@
+#include "ml/initialisation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <sstream>
+
+#include "base/error.h"
+#include "dp/discrete_gaussian.h"
+#include "dp/truncated_poisson.h"
+#include "ml/noise_source.h"
+#include "ml/records.h"
+#include "ml/step_privacy.h"
+#include "protocols/input.h"
+#include "protocols/maximum.h"
+#include "protocols/multiply.h"
+#include "protocols/truncate.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::AdditiveShare;
+using mpc::ArithShare;
+using mpc::FixedShare;
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+
+constexpr int kThirdBits = 24;
+constexpr Word kThird = ((Word{1} << kThirdBits) + 1) / 3;  // 2^24 / 3, rounded to the nearest
+// What cutting selection rows may cost of delta before the factor 1 + exp(epsilon): it does not show below
+// epsilon 20.
+constexpr double kOverflowOfDelta = 1e-12;
+
+/// A model that follows from the local ones, in the largest logit, and what rounding to 2^-f adds.
+int LogitWidth(const TrainingSettings& s) {
+  const double row = std::sqrt(s.row_norm * s.row_norm + 1);
+  const double rounding =
+      std::ldexp(2 * row * std::sqrt(static_cast<double>(s.features + 1)), -s.fraction_bits);
+  const double difference = 2.01 * (kLargestLocalLogit + rounding);
+  return std::min(64, 2 * s.fraction_bits + static_cast<int>(std::ceil(std::log2(difference))) + 1);
+}
+
+void CheckSelection(const InitialisationSettings& s) {
+  const auto check = [](bool holds, const char* key, double found) {
+    if (holds) return;
+    std::ostringstream text;
+    text << "initialisation." << key << ": found " << found << ", expected above 0";
+    throw ConfigError(text.str());
+  };
+  check(s.selection_rows > 0 && std::isfinite(s.selection_rows), "selection_rows", s.selection_rows);
+  check(s.selection_sigma > 0 && std::isfinite(s.selection_sigma), "selection_sigma", s.selection_sigma);
+}
+
+dp::Uint256 CountVariance(const InitialisationPlan& plan) {
+  return NoiseVariance(OnSigmaLattice(plan.settings.selection_sigma), plan.count_sensitivity, 1);
+}
+
+/// Side by side.
+ArithShare Beside(const std::vector<ArithShare>& models) {
+  const Index cols = models.front().cols();
+  RingMatrix own(models.front().rows(), cols * static_cast<Index>(models.size()));
+  RingMatrix next(own.rows(), own.cols());
+  for (std::size_t k = 0; k < models.size(); ++k) {
+    own.middleCols(static_cast<Index>(k) * cols, cols) = models[k].own();
+    next.middleCols(static_cast<Index>(k) * cols, cols) = models[k].next();
+  }
+  return {std::move(own), std::move(next)};
+}
+
+/// Each row `times` times, one below the other.
+RingMatrix RowsRepeated(const RingMatrix& x, Index times) {
+  RingMatrix out(x.rows() * times, x.cols());
+  for (Index k = 0; k < out.rows(); ++k) out.row(k) = x.row(k / times);
+  return out;
+}
+
+/// A column for each class: a single one, which tells class 1, gets class 0's before it.
+ArithShare LogitsOfClasses(const ArithShare& logits) {
+  if (logits.cols() > 1) return logits;
+  return Beside(std::vector<ArithShare>{ArithShare::Zero(logits.rows(), 1), logits});
+}
+
+ArithShare LastColumn(const ArithShare& x) { return {x.own().rightCols(1), x.next().rightCols(1)}; }
+
+ArithShare LabelsOfClasses(const Batch& batch) {
+  const ArithShare& labels = batch.y.ring();
+  if (labels.cols() > 1) return labels;
+  return Beside(std::vector<ArithShare>{LastColumn(batch.x.ring()) - labels, labels});
+}
+
+Index Classes(Index columns) { return std::max<Index>(columns, 2); }
+
+/// Every party's local model at the job's scale.
+std::array<ArithShare, 3> InputModels(mpc::Context& party, const StepPlan& plan, const Eigen::MatrixXd& own) {
+  protocols::Shape shape{.rows = own.rows(), .cols = own.cols()};
+  return protocols::InputEach(party, mpc::Encode(own, plan.settings.fraction_bits, kLargestLocalLogit),
+                              {shape, shape, shape});
+}
+
+std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan, const InitialisationPlan& initialisation) {
+  std::array<protocols::Shape, 3> shapes;
+  for (std::size_t owner = 0; owner < shapes.size(); ++owner)
+    shapes[owner] = {.rows = initialisation.selection_rows[owner], .cols = EncodedColumns(plan)};
+  return shapes;
+}
+
+/// Rows that each owner draws by private coins for the comparison of models, padded to a public height.
+Batch InputSelectionRows(mpc::Context& party, const StepPlan& plan, const InitialisationPlan& initialisation,
+                         const OwnRecords& own) {
+  auto coins = RandomStream::FromSystem();
+  const auto shapes = RecordShapes(plan, initialisation);
+  const std::int64_t height = shapes[static_cast<std::size_t>(party.self())].rows;
+  const auto rows =
+      PlaceRows(coins, DrawRows(coins, own.x.rows(), initialisation.selection_rate, height), height);
+  const auto shares = protocols::InputEach(party, EncodeRecords(plan, own, rows, height), shapes);
+  return ToBatch(plan, Stacked(Stacked(shares[0], shares[1]), shares[2]));
+}
+
+/// This party's noise for the counts.
+StepNoise CountNoise(const InitialisationPlan& plan) {
+  StepNoise noise(kCandidates, 1);
+  if (!plan.noisy()) return noise;
+  auto stream = RandomStream::FromSystem();
+  const dp::DiscreteGaussian sampler(CountVariance(plan));
+  for (Index k = 0; k < kCandidates; ++k) noise.values()(k, 0) = static_cast<Word>(sampler.Sample(stream));
+  return noise;
+}
+
+}  // namespace
+
+InitialisationPlan MakeInitialisationPlan(const TrainingSettings& settings) {
+  Require(settings.initialisation.has_value(), "MakeInitialisationPlan: settings with an initialisation");
+  InitialisationPlan plan;
+  plan.settings = *settings.initialisation;
+  plan.local = MakeLocalPlan(settings, plan.settings.local);
+  plan.capacity = settings.rows;
+  plan.logit_width = LogitWidth(settings);
+  if (!plan.selects()) return plan;
+  CheckSelection(plan.settings);
+  const auto total =
+      static_cast<double>(std::accumulate(settings.rows.begin(), settings.rows.end(), std::int64_t{0}));
+  plan.selection_rate = std::min(1.0, 3 * plan.settings.selection_rows / total);
+  for (std::size_t owner = 0; owner < plan.capacity.size(); ++owner) {
+    plan.selection_rows[owner] = dp::SmallestMaxBatch(0, kOverflowOfDelta * settings.delta, 1,
+                                                      plan.selection_rate, plan.capacity[owner]);
+  }
+  plan.count_sensitivity = static_cast<std::uint64_t>(
+      std::ceil(std::ldexp(std::sqrt(double{kCandidates}), settings.fraction_bits)));
+  if (plan.noisy()) (void)dp::DiscreteGaussian(CountVariance(plan));
+  return plan;
+}
+
+std::vector<dp::RecordedEvent> EventsOf(const std::optional<InitialisationPlan>& plan) {
+  if (!plan) return {};
+  std::vector<dp::RecordedEvent> events{EventOf(plan->local)};
+  if (plan->noisy()) {
+    const double deviation = std::sqrt(CountVariance(*plan).convert_to<double>());
+    events.emplace_back(dp::NoisySelection{.candidates = kCandidates,
+                                           .sampling_rate = plan->selection_rate,
+                                           .sigma = OnSigmaLattice(plan->settings.selection_sigma),
+                                           .limits = {plan->capacity, plan->selection_rows},
+                                           .party_deviation = std::floor(deviation * (1 - 1e-12))});
+  }
+  return events;
+}
+
+std::string Fingerprint(const InitialisationPlan& plan) {
+  std::ostringstream text;
+  text << std::hexfloat << ' ' << plan.local.lattice_bits() << ' ' << plan.local.lattice_sensitivity << ' '
+       << plan.local.sigma << ' ' << plan.local.sampling_rate << ' ' << plan.selection_rate << ' '
+       << plan.count_sensitivity << ' ' << plan.logit_width;
+  for (const std::int64_t rows : plan.selection_rows) text << ' ' << rows;
+  return text.str();
+}
+
+ArithShare AverageModels(mpc::Context& party, const std::array<ArithShare, 3>& models) {
+  return protocols::Truncate(party, kThird * (models[0] + models[1] + models[2]), kThirdBits);
+}
+
+AdditiveShare CorrectCounts(mpc::Context& party, const Batch& batch, const std::vector<ArithShare>& models,
+                            int logit_width) {
+  const auto count = static_cast<Index>(models.size());
+  const Index rows = batch.x.rows();
+  const Index columns = batch.y.cols();
+  const ArithShare logits = protocols::Reshare(
+      party, protocols::LocalMatrixProduct(party, batch.x.ring(), Beside(models)));  // N x K c
+  const ArithShare of_each = Reshaped(logits, rows * count, columns);  // row j K + k: model k on row j
+  const ArithShare predicted =
+      protocols::RowArgMax(party, LogitsOfClasses(of_each), logit_width, protocols::Form::kBulk);
+  const ArithShare labels = LabelsOfClasses(batch);
+  const ArithShare repeated(RowsRepeated(labels.own(), count), RowsRepeated(labels.next(), count));
+  const AdditiveShare correct = protocols::LocalRowInnerProducts(predicted, repeated);
+  const RingMatrix of_models = mpc::Reshaped(correct.part(), rows, count);
+  return AdditiveShare(of_models.colwise().sum().transpose());
+}
+
+mpc::Cost CorrectCountsCost(Index rows, Index columns, Index models, int logit_width) {
+  return Then(protocols::ReshareCost(rows * models * columns),
+              protocols::RowArgMaxCost(rows * models, Classes(columns), logit_width));
+}
+
+ArithShare ChooseModel(mpc::Context& party, const std::vector<ArithShare>& models,
+                       const AdditiveShare& counts) {
+  const ArithShare shared = protocols::Reshare(party, counts);
+  const ArithShare chosen = protocols::RowArgMax(party, Transposed(shared));  // 1 x K
+  ArithShare all = Reshaped(models.front(), 1, models.front().size());
+  for (std::size_t k = 1; k < models.size(); ++k)
+    all = Stacked(all, Reshaped(models[k], 1, models[k].size()));
+  return Reshaped(protocols::MatMul(party, chosen, all), models.front().rows(), models.front().cols());
+}
+
+mpc::Cost ChooseModelCost(Index models, Index parameters) {
+  return Then(Then(protocols::ReshareCost(models), protocols::RowArgMaxCost(1, models)),
+              protocols::MatMulCost(1, parameters));
+}
+
+FixedShare Initialise(mpc::Context& party, const StepPlan& plan, const InitialisationPlan& initialisation,
+                      const OwnRecords& own) {
+  const Eigen::MatrixXd model = TrainLocally(initialisation.local, party.self(), own, party.pool());
+  const auto models = InputModels(party, plan, model);
+  const ArithShare average = AverageModels(party, models);
+  const int f = plan.settings.fraction_bits;
+  if (!initialisation.selects()) return {average, f};
+  const std::vector<ArithShare> candidates{average, models[0], models[1], models[2]};
+  const Batch batch = InputSelectionRows(party, plan, initialisation, own);
+  const AdditiveShare counts = CorrectCounts(party, batch, candidates, initialisation.logit_width);
+  return {ChooseModel(party, candidates, AddNoise(counts, CountNoise(initialisation).values())), f};
+}
+
+mpc::Cost InitialiseCost(const StepPlan& plan, const InitialisationPlan& initialisation) {
+  const protocols::Shape model{.rows = plan.settings.features + 1, .cols = plan.columns};
+  const Index parameters = model.rows * model.cols;
+  const mpc::Cost averaged =
+      Then(protocols::InputEachCost({model, model, model}), protocols::TruncateCost(parameters));
+  if (!initialisation.selects()) return averaged;
+  const auto& heights = initialisation.selection_rows;
+  const Index rows = std::accumulate(heights.begin(), heights.end(), Index{0});
+  const mpc::Cost counted =
+      Then(protocols::InputEachCost(RecordShapes(plan, initialisation)),
+           CorrectCountsCost(rows, plan.columns, kCandidates, initialisation.logit_width));
+  return Then(Then(averaged, counted), ChooseModelCost(kCandidates, parameters));
+}
+
+}  // namespace trefoil::ml
