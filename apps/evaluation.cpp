@@ -9,10 +9,23 @@
 
 namespace trefoil::apps {
 
+namespace {
+
+/// Through the hidden layers, if there are any, and the last one.
+Eigen::RowVectorXd Logits(const ml::LinearModel& model, Eigen::RowVectorXd row) {
+  for (const auto& layer : model.hidden) {
+    const Eigen::RowVectorXd z = row * layer.weights + layer.bias.transpose();
+    row = z.cwiseMax(0.0).cwiseMin(model.activation_bound);
+  }
+  return row * model.weights + model.bias.transpose();
+}
+
+}  // namespace
+
 std::vector<int> Predict(const ml::LinearModel& model, const data::Matrix& x) {
   std::vector<int> classes(static_cast<std::size_t>(x.rows()));
   for (Eigen::Index row = 0; row < x.rows(); ++row) {
-    const Eigen::RowVectorXd logits = x.row(row).cast<double>() * model.weights + model.bias.transpose();
+    const Eigen::RowVectorXd logits = Logits(model, x.row(row).cast<double>());
     Eigen::Index best = 0;
     if (logits.size() == 1) {
       best = logits(0) > 0 ? 1 : 0;

@@ -19,7 +19,10 @@ struct FeatureSpec {
 };
 
 struct ModelSpec {
-  std::string loss = "one-vs-rest";  ///< or "squared", "softmax"
+  std::string loss = "one-vs-rest";    ///< or "squared", "softmax"
+  std::vector<std::int64_t> hidden{};  ///< sizes of hidden layers
+  double activation_bound = 8;         ///< with hidden layers: where their outputs are cut
+  double delta_bound = 4;              ///< and what goes back through them, entry by entry
 };
 
 struct TrainingSpec {

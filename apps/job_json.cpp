@@ -62,6 +62,14 @@ Json ToJson(const data::DataSpec& spec) {
   return json;
 }
 
+Json ToJson(const ModelSpec& model) {
+  Json json{{"loss", model.loss}, {"hidden", model.hidden}};
+  if (model.hidden.empty()) return json;
+  json["activation_bound"] = model.activation_bound;
+  json["delta_bound"] = model.delta_bound;
+  return json;
+}
+
 Json ToJson(const TrainingSpec& training) {
   Json json{{"steps", training.steps},
             {"expected_batch", training.expected_batch},
@@ -101,7 +109,7 @@ Json ToJson(const Job& job) {
           {"fraction_bits", job.fraction_bits},
           {"data", ToJson(job.data)},
           {"features", FeaturesJson(job.features)},
-          {"model", {{"loss", job.model.loss}, {"hidden", Json::array()}}},
+          {"model", ToJson(job.model)},
           {"training", ToJson(job.training)},
           {"privacy", ToJson(job.privacy)},
           {"initialisation", InitialisationJson(job.initialisation)},

@@ -39,6 +39,8 @@ const Names& KeysBesideFeatures() {
                           "data.label.aliases.*",
                           "model.loss",
                           "model.hidden",
+                          "model.activation_bound",
+                          "model.delta_bound",
                           "training.steps",
                           "training.expected_batch",
                           "training.max_batch_per_owner",
@@ -160,10 +162,18 @@ data::DataSpec ReadData(const Section& section) {
 }
 
 ModelSpec ReadModel(const Section& section) {
-  const auto hidden =
+  ModelSpec model;
+  model.loss = section.Choice("loss", {"one-vs-rest", "squared", "softmax"}, "one-vs-rest");
+  model.hidden =
       section.Wholes("hidden", {1, 100'000}, "an array of layer sizes", std::vector<std::int64_t>{});
-  if (!hidden.empty()) section.Fail("hidden", "hidden layers are not available in this version, expected []");
-  return {.loss = section.Choice("loss", {"one-vs-rest", "squared", "softmax"}, "one-vs-rest")};
+  for (const auto* key : {"activation_bound", "delta_bound"}) {
+    if (section.Has(key) && model.hidden.empty())
+      section.Fail(key, "only hidden layers have it, and model.hidden is empty");
+  }
+  if (model.hidden.empty()) return model;
+  model.activation_bound = section.Number("activation_bound", kPositive, model.activation_bound);
+  model.delta_bound = section.Number("delta_bound", kPositive, model.delta_bound);
+  return model;
 }
 
 /// A number from 0 to below 1, or to 1.

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "data/npy.h"
@@ -29,6 +32,35 @@ std::vector<double> ReadArray(const std::filesystem::path& file, const std::stri
   return values;
 }
 
+Eigen::MatrixXd ReadMatrix(const std::filesystem::path& file, const std::string& name, std::size_t rows,
+                           std::size_t columns) {
+  const auto values = ReadArray(file, name, {rows, columns});
+  return Eigen::Map<const RowMajor>(values.data(), static_cast<Eigen::Index>(rows),
+                                    static_cast<Eigen::Index>(columns));
+}
+
+Eigen::VectorXd ReadVector(const std::filesystem::path& file, const std::string& name, std::size_t size) {
+  const auto values = ReadArray(file, name, {size});
+  return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(size));
+}
+
+data::NpyArray ToNpy(const Eigen::MatrixXd& matrix) {
+  const RowMajor rows = matrix;
+  const auto size = static_cast<std::size_t>(rows.size());
+  return data::NpyFromDoubles({static_cast<std::size_t>(rows.rows()), static_cast<std::size_t>(rows.cols())},
+                              {rows.data(), size});
+}
+
+data::NpyArray ToNpy(const Eigen::VectorXd& vector) {
+  const auto size = static_cast<std::size_t>(vector.size());
+  return data::NpyFromDoubles({size}, {vector.data(), size});
+}
+
+/// Of hidden layer k from 0: hidden_weights_1 and so on.
+std::string HiddenName(const char* what, std::size_t k) {
+  return "hidden_" + std::string(what) + "_" + std::to_string(k + 1);
+}
+
 std::size_t ColumnsOf(const Job& job) {
   return job.data.classes == 2 ? 1 : static_cast<std::size_t>(job.data.classes);
 }
@@ -36,27 +68,33 @@ std::size_t ColumnsOf(const Job& job) {
 }  // namespace
 
 void SaveModel(const std::filesystem::path& file, const ml::LinearModel& model, const Job& job) {
-  const RowMajor weights = model.weights;
-  const auto rows = static_cast<std::size_t>(weights.rows());
-  const auto columns = static_cast<std::size_t>(weights.cols());
   const std::int64_t classes = job.data.classes;
-  data::WriteNpz(file, {{"weights", data::NpyFromDoubles({rows, columns}, {weights.data(), rows * columns})},
-                        {"bias", data::NpyFromDoubles({columns}, {model.bias.data(), columns})},
-                        {"classes", data::NpyFromIntegers({}, {&classes, 1})},
-                        {"job", data::NpyFromText(JobJson(job))}});
+  std::vector<std::pair<std::string, data::NpyArray>> arrays;
+  for (std::size_t k = 0; k < model.hidden.size(); ++k) {
+    arrays.emplace_back(HiddenName("weights", k), ToNpy(model.hidden[k].weights));
+    arrays.emplace_back(HiddenName("bias", k), ToNpy(model.hidden[k].bias));
+  }
+  arrays.emplace_back("weights", ToNpy(model.weights));
+  arrays.emplace_back("bias", ToNpy(model.bias));
+  arrays.emplace_back("classes", data::NpyFromIntegers({}, {&classes, 1}));
+  arrays.emplace_back("job", data::NpyFromText(JobJson(job)));
+  data::WriteNpz(file, arrays);
 }
 
 ModelFile LoadModel(const std::filesystem::path& file) {
   const auto text = data::NpyToText(data::ReadNpz(file, "job"), file);
   ModelFile loaded{.model = {}, .job = ParseJobJson(text, file.string())};
-  const auto rows = static_cast<std::size_t>(TrainedFeatures(loaded.job));
-  const auto columns = ColumnsOf(loaded.job);
-  const auto weights = ReadArray(file, "weights", {rows, columns});
-  const auto bias = ReadArray(file, "bias", {columns});
-  const auto p = static_cast<Eigen::Index>(rows);
-  const auto c = static_cast<Eigen::Index>(columns);
-  loaded.model.weights = Eigen::Map<const RowMajor>(weights.data(), p, c);
-  loaded.model.bias = Eigen::Map<const Eigen::VectorXd>(bias.data(), c);
+  auto inputs = static_cast<std::size_t>(TrainedFeatures(loaded.job));
+  const auto& sizes = loaded.job.model.hidden;
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    const auto size = static_cast<std::size_t>(sizes[k]);
+    loaded.model.hidden.push_back({.weights = ReadMatrix(file, HiddenName("weights", k), inputs, size),
+                                   .bias = ReadVector(file, HiddenName("bias", k), size)});
+    inputs = size;
+  }
+  if (!sizes.empty()) loaded.model.activation_bound = loaded.job.model.activation_bound;
+  loaded.model.weights = ReadMatrix(file, "weights", inputs, ColumnsOf(loaded.job));
+  loaded.model.bias = ReadVector(file, "bias", ColumnsOf(loaded.job));
   return loaded;
 }
 

@@ -41,6 +41,9 @@ ml::TrainingSettings SettingsOf(const Job& job) {
   settings.features = TrainedFeatures(job);
   settings.classes = job.data.classes;
   settings.loss = LossOf(job.model.loss);
+  settings.hidden = job.model.hidden;
+  settings.activation_bound = job.model.activation_bound;
+  settings.delta_bound = job.model.delta_bound;
   settings.row_norm = job.features.row_norm;
   settings.steps = static_cast<int>(job.training.steps);
   settings.expected_batch = job.training.expected_batch;

@@ -31,6 +31,22 @@ double FactorisedSensitivity(const LinearContribution& example, double clip) {
   return (std::min(clip, UnclippedSensitivity(example)) + rounding) * kOutward;
 }
 
+double SquaredGradientBound(const std::vector<LayerContribution>& layers, double slack) {
+  double sum = 0;
+  for (const LayerContribution& layer : layers) {
+    sum += (layer.input_norm * layer.input_norm + slack) * (layer.delta_norm * layer.delta_norm + slack);
+  }
+  return sum * kOutward;
+}
+
+double FactorisedSensitivity(const std::vector<LayerContribution>& layers, int frac_bits, double clip) {
+  double rounded = 0;
+  for (const LayerContribution& layer : layers)
+    rounded += layer.input_norm * layer.input_norm * layer.outputs;
+  const double rounding = std::ldexp(std::sqrt(rounded), -frac_bits);
+  return (std::min(clip, std::sqrt(SquaredGradientBound(layers, 0))) + rounding) * kOutward;
+}
+
 double PublishedSensitivity(const LinearContribution& example, double clip, double coordinates,
                             double excess_relative, double excess_units) {
   const double unit = Unit(example);

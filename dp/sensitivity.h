@@ -1,4 +1,5 @@
 #pragma once
+#include <vector>
 
 namespace trefoil::dp {
 
@@ -29,6 +30,23 @@ struct LinearContribution {
 /// the lattice, which moves each of its c coordinates by less than u:
 /// Delta = min(C, sqrt(R^2 + 1) E) + sqrt(R^2 + 1) sqrt(c) u.
 [[nodiscard]] double FactorisedSensitivity(const LinearContribution& example, double clip);
+
+/// One layer of a network: the gradient of an example is the outer product of the layer's input (with the
+/// mask bit) and the delta of its output.
+struct LayerContribution {
+  double input_norm = 1;  ///< N, on the norm of a row of inputs with its mask bit
+  double delta_norm = 1;  ///< Q, on the norm of a row of deltas, for every weight that the ring can hold
+  int outputs = 1;        ///< d
+};
+
+/// Bound on the sum over layers of ||input||^2 ||delta||^2, with `slack` for the rounding up of each factor.
+[[nodiscard]] double SquaredGradientBound(const std::vector<LayerContribution>& layers, double slack);
+
+/// Factorised clipping of a network: all deltas of an example are multiplied by one factor
+/// <= min(1, C / sqrt(sum ||input||^2 ||delta||^2)) and truncated:
+/// Delta = min(C, sqrt(sum N^2 Q^2)) + u sqrt(sum N^2 d).
+[[nodiscard]] double FactorisedSensitivity(const std::vector<LayerContribution>& layers, int frac_bits,
+                                           double clip);
 
 /// The form that the seed publishes (PEA, Protocol 3): per-example gradients of `coordinates` entries
 /// truncated to f bits, their squared norm plus one unit, an inverse square root at most (1 + relative) true

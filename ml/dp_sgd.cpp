@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "ml/hidden_layers.h"
 #include "ml/published_clipping.h"
 #include "protocols/multiply.h"
 #include "protocols/truncate.h"
@@ -60,6 +61,10 @@ TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const Train
 
 TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                         const TrainingState& state, const RingMatrix& own_noise) {
+  if (IsNetwork(plan)) {
+    const mpc::AdditiveShare sum = NetworkGradient(party, plan, batch, state.weights);
+    return ApplyUpdate(party, plan, state, AddNoise(sum, own_noise));
+  }
   const mpc::AdditiveShare logits =
       protocols::LocalMatrixProduct(party, batch.x.ring(), state.weights.ring());
   const FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
@@ -70,18 +75,20 @@ TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& 
 }
 
 mpc::Cost DpSgdStepCost(const StepPlan& plan, Index batch_rows) {
-  const Index outputs = batch_rows * plan.columns;
-  const Index parameters = (plan.settings.features + 1) * plan.columns;
   const protocols::Rounding rounding = plan.settings.truncation;
+  const mpc::Cost update =
+      protocols::TruncateProductCost(ShapeOfWeights(plan).weights(), plan.update_shift, rounding);
+  if (IsNetwork(plan)) return Then(NetworkGradientCost(plan, batch_rows), update);
   mpc::Cost cost = PredictCost(plan.activation, batch_rows);
   if (plan.settings.clipping == Clipping::kPublished) {
     cost = Then(cost, SumPublishedGradientsCost(plan, batch_rows));
   } else if (plan.settings.clipping == Clipping::kFactorised) {
     cost = Then(Then(cost, protocols::ReshareCost(batch_rows)), protocols::MultiplyCost(batch_rows));
-    cost = Then(Then(cost, ClipFactorCost(plan.clip, batch_rows)),
-                protocols::TruncateProductCost(outputs, protocols::kClipFactorBits, rounding));
+    const mpc::Cost scaling =
+        protocols::TruncateProductCost(batch_rows * plan.columns, protocols::kClipFactorBits, rounding);
+    cost = Then(Then(cost, ClipFactorCost(plan.clip, batch_rows)), scaling);
   }
-  return Then(cost, protocols::TruncateProductCost(parameters, plan.update_shift, rounding));
+  return Then(cost, update);
 }
 
 StepPlan FasterPlan(const TrainingSettings& settings, Index batch_rows, const protocols::Link& link) {
@@ -89,7 +96,8 @@ StepPlan FasterPlan(const TrainingSettings& settings, Index batch_rows, const pr
     const auto& pieces = plan.clip.pieces;
     const double of_factors = protocols::ComparisonSeconds(
         plan.clip.form, batch_rows, static_cast<std::int64_t>(pieces.thresholds.size()), pieces.width);
-    const double compute = of_factors + PredictSeconds(plan.activation, batch_rows);
+    const double compute =
+        of_factors + PredictSeconds(plan.activation, batch_rows) + HiddenLayersSeconds(plan, batch_rows);
     return protocols::ExpectedSeconds(DpSgdStepCost(plan, batch_rows), compute, link);
   };
   if (settings.comparison) return MakeStepPlan(settings, *settings.comparison);

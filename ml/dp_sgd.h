@@ -18,7 +18,7 @@ struct Batch {
 
 /// What a training carries from one step to the next.
 struct TrainingState {
-  mpc::FixedShare weights;   ///< W: (p + 1) x c
+  mpc::FixedShare weights;   ///< W: of ShapeOfWeights
   mpc::FixedShare velocity;  ///< V: what the last step took off the weights, of their shape
   std::int64_t step = 0;     ///< steps that are done
 };
@@ -26,8 +26,8 @@ struct TrainingState {
 /// At the beginning: the velocity is zero.
 [[nodiscard]] TrainingState StartFrom(mpc::FixedShare weights);
 
-/// The four parts of a step on factorised norms (docs/protocols.md, "DP-SGD step"; PEA, Protocol 3, lines 6
-/// to 17).
+/// The four parts of a linear model's step on factorised norms (docs/protocols.md, "DP-SGD step"; PEA,
+/// Protocol 3, lines 6 to 17).
 
 /// E' = phi E with phi = min(1, C / (||x_j|| ||e_j||)), never above: the factor that clips example j's
 /// gradient x_j e_j. With clipping = "examples" the errors are returned as they are.
@@ -46,7 +46,7 @@ struct TrainingState {
 [[nodiscard]] TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const TrainingState& state,
                                         const mpc::AdditiveShare& noisy_sum);
 
-/// One step on a batch; `own_noise` is (p + 1) x c.
+/// One step on a batch, of a linear model or a network; `own_noise` is of ShapeOfWeights.
 /// Cost: DpSgdStepCost.
 [[nodiscard]] TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                       const TrainingState& state, const mpc::RingMatrix& own_noise);

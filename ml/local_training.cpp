@@ -37,6 +37,8 @@ void CheckLocal(const LocalSettings& s, const TrainingSettings& training, double
   check(s.learning_rate > 0 && std::isfinite(s.learning_rate), "learning_rate", s.learning_rate, "above 0");
   check(s.clip > 0 && s.clip <= 1024, "clip", s.clip, "above 0, at most 1024");
   check(!s.sigma || (*s.sigma >= 0 && std::isfinite(*s.sigma)), "sigma", s.sigma.value_or(0), "0 or more");
+  if (!training.hidden.empty())
+    throw ConfigError("model.hidden: expected [] with [initialisation], whose local models are linear");
   for (const std::int64_t rows : training.rows) {
     if (rows < 1)
       throw ConfigError("data.rows: found a party without rows, expected rows at each with [initialisation]");

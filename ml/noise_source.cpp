@@ -18,7 +18,7 @@ constexpr mpc::Index kSamplesBetweenLooks = 4096;  // about a millisecond
 StepNoise::~StepNoise() { Wipe({values_.data(), static_cast<std::size_t>(values_.size())}); }
 
 NoiseSource::NoiseSource(const StepPlan& plan, double sigma, RandomStream stream)
-    : rows_(plan.settings.features + 1), cols_(plan.columns) {
+    : rows_(ShapeOfWeights(plan).inputs), cols_(ShapeOfWeights(plan).outputs) {
   if (sigma == 0) return;
   // std::function wants something that can be copied.
   const auto shared = std::make_shared<RandomStream>(std::move(stream));

@@ -34,7 +34,7 @@ class NoiseSource {
   /// Throws ConfigError where the variance is out of the sampler's domain.
   NoiseSource(const StepPlan& plan, double sigma, RandomStream stream);
 
-  /// The next step's (p + 1) x c samples.
+  /// The next step's samples, of ShapeOfWeights.
   [[nodiscard]] StepNoise Next();
 
  private:

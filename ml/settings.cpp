@@ -30,6 +30,11 @@ void CheckDomains(const TrainingSettings& s) {
   check(s.expected_batch > 0 && s.expected_batch <= TotalRows(s), "training.expected_batch", s.expected_batch,
         "above 0, at most all rows");
   check(s.row_norm > 0 && s.row_norm <= 1024, "features.row_norm", s.row_norm, "above 0, at most 1024");
+  for (const std::int64_t size : s.hidden)
+    check(size >= 1 && size <= 100'000, "model.hidden", static_cast<double>(size), "sizes of 1 to 100000");
+  check(s.activation_bound >= 1 && s.activation_bound <= 1024, "model.activation_bound", s.activation_bound,
+        "1 to 1024");
+  check(s.delta_bound >= 0.125 && s.delta_bound <= 1024, "model.delta_bound", s.delta_bound, "0.125 to 1024");
   check(s.learning_rate > 0 && std::isfinite(s.learning_rate), "training.learning_rate", s.learning_rate,
         "above 0");
   check(s.momentum >= 0 && s.momentum < 1, "training.momentum", s.momentum, "0 or more, below 1");
@@ -39,6 +44,8 @@ void CheckDomains(const TrainingSettings& s) {
         "at least 1");
   check(s.schedule.decay_factor > 0 && s.schedule.decay_factor <= 1, "training.decay_factor",
         s.schedule.decay_factor, "above 0, at most 1");
+  if (!s.hidden.empty() && s.clipping != Clipping::kFactorised)
+    throw ConfigError("training.clipping: expected \"factorised\" with hidden layers (model.hidden)");
   check(s.clip > 0 && s.clip <= 1024, "privacy.clip", s.clip, "above 0, at most 1024");
   check(s.sampling == Sampling::kPublic || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
         static_cast<double>(s.max_batch_per_owner), "at least 1");

@@ -47,7 +47,10 @@ struct TrainingSettings {
   std::int64_t features = 0;           ///< p, bias excluded
   int classes = 2;                     ///< with 2 classes one output column is trained, else one a class
   Loss loss = Loss::kOneVsRest;
-  double row_norm = 1.0;  ///< R, bound on the norm of a row, bias excluded
+  std::vector<std::int64_t> hidden{};  ///< sizes of dense layers with rectifiers; none: a linear model
+  double activation_bound = 8;         ///< H: their outputs are cut at it
+  double delta_bound = 4;  ///< D: what goes back through them is clamped to +- that, entry by entry
+  double row_norm = 1.0;   ///< R, bound on the norm of a row, bias excluded
   int steps = 0;
   double expected_batch = 0;             ///< b; the sampling rate is b / sum(rows)
   std::int64_t max_batch_per_owner = 0;  ///< B_max

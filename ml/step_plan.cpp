@@ -11,7 +11,53 @@
 namespace trefoil::ml {
 namespace {
 
+std::vector<LayerShape> LayersOf(const TrainingSettings& settings, int columns) {
+  std::vector<LayerShape> layers;
+  mpc::Index inputs = settings.features + 1;
+  for (const std::int64_t size : settings.hidden) {
+    layers.push_back({.inputs = inputs, .outputs = size});
+    inputs = size + 1;
+  }
+  layers.push_back({.inputs = inputs, .outputs = columns});
+  return layers;
+}
+
+/// Bounds for every ring value of the weights: entries of hidden layers are cut at activation_bound, deltas
+/// at delta_bound, and errors by their activation.
+std::vector<dp::LayerContribution> NetworkOf(const StepPlan& plan) {
+  const TrainingSettings& settings = plan.settings;
+  std::vector<dp::LayerContribution> network;
+  double input_norm = dp::RowBound(plan.example);
+  for (const std::int64_t size : settings.hidden) {
+    const double root = std::sqrt(static_cast<double>(size));
+    network.push_back({.input_norm = input_norm,
+                       .delta_norm = settings.delta_bound * root,
+                       .outputs = static_cast<int>(size)});
+    input_norm = std::hypot(settings.activation_bound * root, 1.0) * (1 + 1e-12);
+  }
+  network.push_back(
+      {.input_norm = input_norm, .delta_norm = plan.activation.error_norm, .outputs = plan.columns});
+  return network;
+}
+
+/// Two units of each squared norm: a truncation's and what makes it an upper bound.
+double NormSlack(const StepPlan& plan) { return std::ldexp(2.0, -plan.row_norm_bits); }
+
+/// The table for s at the scale that it comes in, of a linear model or a network.
+protocols::ClipTable ClipTableFor(const StepPlan& plan, protocols::Form form) {
+  const TrainingSettings& s = plan.settings;
+  if (IsNetwork(plan)) {
+    return protocols::MakeClipTable(s.clip, dp::SquaredGradientBound(plan.network, NormSlack(plan)),
+                                    2 * plan.row_norm_bits, form, s.truncation);
+  }
+  const double slack = std::ldexp(1.0, -plan.row_norm_bits);
+  return protocols::MakeClipTable(s.clip, dp::SquaredGradientBound(plan.example, slack),
+                                  plan.row_norm_bits + 2 * s.fraction_bits, form, s.truncation);
+}
+
 double GradientSensitivity(const StepPlan& plan) {
+  if (IsNetwork(plan))
+    return dp::FactorisedSensitivity(plan.network, plan.settings.fraction_bits, plan.settings.clip);
   switch (plan.settings.clipping) {
     case Clipping::kFactorised:
       return dp::FactorisedSensitivity(plan.example, plan.settings.clip);
@@ -52,18 +98,15 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
                   .row_norm = settings.row_norm,
                   .columns = plan.columns,
                   .error_norm = plan.activation.error_norm};
-  plan.row_norm_bits = RowNormBits(plan.example);
+  plan.layers = LayersOf(settings, plan.columns);
+  if (IsNetwork(plan)) plan.network = NetworkOf(plan);
+  plan.row_norm_bits = IsNetwork(plan) ? NetworkNormBits(plan) : RowNormBits(plan.example);
   plan.gradient_bits =
       settings.clipping == Clipping::kPublished ? settings.fraction_bits : 2 * settings.fraction_bits;
   plan.sensitivity = GradientSensitivity(plan);
   plan.lattice_sensitivity =
       static_cast<std::uint64_t>(std::ceil(std::ldexp(plan.sensitivity, plan.gradient_bits)));
-  if (settings.clipping == Clipping::kFactorised) {
-    const double slack = std::ldexp(1.0, -plan.row_norm_bits);
-    plan.clip =
-        protocols::MakeClipTable(settings.clip, dp::SquaredGradientBound(plan.example, slack),
-                                 plan.row_norm_bits + 2 * settings.fraction_bits, form, settings.truncation);
-  }
+  if (settings.clipping == Clipping::kFactorised) plan.clip = ClipTableFor(plan, form);
   if (settings.clipping == Clipping::kPublished) CheckPublishedRange(settings);
   plan.step_size = ChooseStepSize(plan, std::min(settings.sigma.value_or(10), kLargestSigma));
   plan.update_shift = UpdateShift(plan, plan.step_size);
@@ -71,6 +114,13 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
       static_cast<std::uint64_t>(std::floor(std::ldexp(settings.momentum, plan.update_shift)));
   plan.batch_rows = LargestBatch(settings);
   return plan;
+}
+
+LayerShape ShapeOfWeights(const StepPlan& plan) {
+  if (!IsNetwork(plan)) return plan.layers.front();
+  LayerShape all{.inputs = 0, .outputs = 1};
+  for (const LayerShape& layer : plan.layers) all.inputs += layer.weights();
+  return all;
 }
 
 std::uint64_t MantissaAt(const StepPlan& plan, std::int64_t step) {
@@ -86,6 +136,8 @@ std::string Fingerprint(const StepPlan& plan, double sigma) {
        << plan.lattice_sensitivity << ' ' << plan.step_size.mantissa << ' ' << plan.step_size.exponent << ' '
        << plan.momentum_factor << ' ' << ScheduleDigest(plan) << ' ' << plan.batch_rows << ' '
        << plan.clip.shift << ' ' << plan.clip.pieces.width << ' ' << sigma;
+  for (const LayerShape& layer : plan.layers) text << ' ' << layer.inputs << 'x' << layer.outputs;
+  if (IsNetwork(plan)) text << ' ' << plan.settings.activation_bound << ' ' << plan.settings.delta_bound;
   for (const std::int64_t threshold : plan.clip.pieces.thresholds) text << ' ' << threshold;
   for (const auto& piece : plan.clip.pieces.coefficients) {
     for (const std::int64_t coefficient : piece) text << ' ' << coefficient;

@@ -1,10 +1,12 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "dp/sensitivity.h"
 #include "ml/activation.h"
 #include "ml/settings.h"
+#include "mpc/ring.h"
 #include "protocols/clip_factor.h"
 
 namespace trefoil::ml {
@@ -15,22 +17,39 @@ struct StepSize {
   int exponent = 0;
 };
 
+/// A dense layer: weights of inputs x outputs.
+struct LayerShape {
+  mpc::Index inputs = 0;  ///< the bias entry included
+  mpc::Index outputs = 0;
+
+  [[nodiscard]] mpc::Index weights() const { return inputs * outputs; }
+};
+
 /// Every constant of a DP-SGD step that all parties must have alike, derived from the settings alone.
 struct StepPlan {
   TrainingSettings settings;
   Activation activation;
-  dp::LinearContribution example;
-  int columns = 1;                        ///< c: one for two classes
-  int row_norm_bits = 0;                  ///< g: fraction bits of ||row||^2
-  int gradient_bits = 0;                  ///< fraction bits of the gradient sum
-  protocols::ClipTable clip;              ///< factorised clipping
-  double sensitivity = 0;                 ///< Delta in the units of the clip
+  dp::LinearContribution example;              ///< of a linear model
+  std::vector<LayerShape> layers;              ///< one for a linear model
+  std::vector<dp::LayerContribution> network;  ///< of a network's layers; none for a linear model
+  int columns = 1;                             ///< c: one for two classes
+  int row_norm_bits = 0;      ///< g: fraction bits of ||row||^2; in a network of every squared norm
+  int gradient_bits = 0;      ///< fraction bits of the gradient sum
+  protocols::ClipTable clip;  ///< factorised clipping
+  double sensitivity = 0;     ///< Delta in the units of the clip
   std::uint64_t lattice_sensitivity = 0;  ///< Delta on the gradient's lattice, rounded up
   StepSize step_size;                     ///< of the first step
   int update_shift = 0;                   ///< from the gradient's lattice times the mantissa to the weights'
   std::uint64_t momentum_factor = 0;      ///< the momentum times 2^update_shift, rounded down
   std::int64_t batch_rows = 0;            ///< rows of the batch matrix, padding included (owner-poisson)
 };
+
+/// Whether there are hidden layers.
+[[nodiscard]] inline bool IsNetwork(const StepPlan& plan) { return plan.layers.size() > 1; }
+
+/// The shape of all weights, velocities and gradient sums: (p + 1) x c for a linear model; for a network all
+/// layers' weights, row by row, one below the other in one column.
+[[nodiscard]] LayerShape ShapeOfWeights(const StepPlan& plan);
 
 /// The learning rate's mantissa at step 0, 1, ...; the exponent is the same for all.
 [[nodiscard]] std::uint64_t MantissaAt(const StepPlan& plan, std::int64_t step);

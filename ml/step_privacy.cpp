@@ -78,7 +78,7 @@ dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,
   event.max_participation = s.sampling == Sampling::kPublic ? max_participation : 0;
   event.party_deviation =
       std::floor(std::sqrt(NoiseVariance(plan, sigma).convert_to<double>()) * (1 - 1e-12));
-  event.coordinates = (s.features + 1) * plan.columns;
+  event.coordinates = ShapeOfWeights(plan).weights();
   return event;
 }
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "ml/initial_weights.h"
 #include "ml/local_training.h"
 
 namespace trefoil::ml {
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int kMantissaBits = 12;
 constexpr int kLeastMantissaBits = 6;
+constexpr int kLeastNormBits = 8;  // of a network's squared norms
 constexpr int kMomentumBits = 10;  // that a momentum has at least
 constexpr double kNoiseTail = 40;  // deviations that noise is taken to stay within
 
@@ -32,6 +34,21 @@ int RowNormBits(const dp::LinearContribution& example) {
   const int most = kRangeBits - 1 - 2 * f - static_cast<int>(std::ceil(std::log2(squared)));
   if (most < 0) RangeError("a squared gradient norm");
   return std::min(f, most);
+}
+
+int NetworkNormBits(const StepPlan& plan) {
+  const char* const remedy =
+      "fraction_bits, model.hidden, model.activation_bound, model.delta_bound or features.row_norm";
+  const double limit = std::ldexp(1.0, kRangeBits - 1);
+  for (const dp::LayerContribution& layer : plan.network) {
+    const double norm = std::max(layer.input_norm, layer.delta_norm);
+    if (std::ldexp(norm * norm, 2 * plan.settings.fraction_bits) >= limit)
+      RangeError("a squared norm of a layer", remedy);
+  }
+  const double squared = dp::SquaredGradientBound(plan.network, std::ldexp(2.0, -kLeastNormBits));
+  const int most = (kRangeBits - 1 - static_cast<int>(std::ceil(std::log2(squared)))) / 2;
+  if (most < kLeastNormBits) RangeError("a squared gradient norm", remedy);
+  return std::min(plan.settings.fraction_bits, most);
 }
 
 double GradientRange(const StepPlan& plan, double sigma) {
@@ -80,14 +97,20 @@ void CheckUpdateRange(const StepPlan& plan, double sigma) {
 }
 
 void CheckLogitRange(const StepPlan& plan, double sigma) {
-  if (plan.activation.options.loss == Loss::kOneVsRest) return;
+  if (!IsNetwork(plan) && plan.activation.options.loss == Loss::kOneVsRest) return;
   const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) *
                         std::ldexp(1.0, -plan.step_size.exponent - plan.gradient_bits);
   const double weights = update * VelocityGain(plan.settings) * plan.settings.steps;
-  const double logit =
+  double product =
       dp::RowBound(plan.example) * std::sqrt(static_cast<double>(plan.settings.features + 1)) * weights +
       (plan.settings.initialisation ? 2 * kLargestLocalLogit : 0);
-  if (std::ldexp(logit, 2 * plan.settings.fraction_bits) >= std::ldexp(1.0, kRangeBits))
+  for (std::size_t layer = 0; layer < plan.network.size(); ++layer) {
+    const dp::LayerContribution& of = plan.network[layer];
+    const double up = of.input_norm * std::sqrt(static_cast<double>(plan.layers[layer].inputs));
+    const double down = of.delta_norm * std::sqrt(static_cast<double>(plan.layers[layer].outputs));
+    product = std::max(product, std::max(up, down) * (weights + kLargestInitialWeight));
+  }
+  if (std::ldexp(product, 2 * plan.settings.fraction_bits) >= std::ldexp(1.0, kRangeBits))
     RangeError("a logit");
 }
 

@@ -14,6 +14,10 @@ inline constexpr double kLargestSigma = 1000;
 /// g = min(f, what keeps the squared gradient norm below 2^62): section 4 of the design.
 [[nodiscard]] int RowNormBits(const dp::LinearContribution& example);
 
+/// The scale of a network's squared norms: at most f, such that the squared gradient norm, a product of two,
+/// stays below 2^62; and so do the squared norms before they are truncated to it.
+[[nodiscard]] int NetworkNormBits(const StepPlan& plan);
+
 /// The largest absolute value of the noisy gradient sum on its lattice.
 [[nodiscard]] double GradientRange(const StepPlan& plan, double sigma);
 
@@ -30,8 +34,8 @@ inline constexpr double kLargestSigma = 1000;
 /// and the velocity before times the momentum.
 void CheckUpdateRange(const StepPlan& plan, double sigma);
 
-/// The truncations of logits need |Z| < 2^62 where Z is not taken modulo a period: the weights grow by at
-/// most the largest update a step.
+/// The truncations of logits and, in a network, of every layer's product need |Z| < 2^62 where Z is not taken
+/// modulo a period: the weights grow by at most the largest update a step. For utility alone.
 void CheckLogitRange(const StepPlan& plan, double sigma);
 
 /// C times the inverse square root of the smallest norm, before its truncation.

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "ml/dp_sgd.h"
+#include "ml/initial_weights.h"
 #include "ml/initialisation.h"
 #include "ml/noise_source.h"
 #include "ml/public_sampling.h"
@@ -26,6 +27,7 @@ using mpc::ArithShare;
 using mpc::FixedShare;
 using mpc::Index;
 using mpc::RingMatrix;
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 void CheckOwnRecords(const TrainingSettings& settings, const OwnRecords& own, int self) {
   const std::int64_t capacity = settings.rows[static_cast<std::size_t>(self)];
@@ -187,11 +189,15 @@ std::optional<InitialisationPlan> InitialisationOf(const TrainingSettings& setti
   return MakeInitialisationPlan(settings);
 }
 
-/// Zeros, or what the owners' local models make of them.
+/// What the owners' local models make of them; else zeros, or a network's public random weights.
 FixedShare FirstWeights(mpc::Context& party, const StepPlan& plan,
                         const std::optional<InitialisationPlan>& initialisation, const OwnRecords& own) {
   if (initialisation) return Initialise(party, plan, *initialisation, own);
-  return {ArithShare::Zero(plan.settings.features + 1, plan.columns), plan.settings.fraction_bits};
+  const LayerShape shape = ShapeOfWeights(plan);
+  const ArithShare zero = ArithShare::Zero(shape.inputs, shape.outputs);
+  if (!IsNetwork(plan)) return {zero, plan.settings.fraction_bits};
+  RandomStream coins(protocols::JointSeed(party));
+  return {AddPublic(party, zero, InitialWeights(plan, coins)), plan.settings.fraction_bits};
 }
 
 /// All that was executed.
@@ -201,18 +207,38 @@ std::vector<dp::RecordedEvent> EventsOf(const StepPlan& plan, double sigma, std:
   return before;
 }
 
+/// The layers of all weights, as they come out of the training.
+LinearModel ModelOf(const StepPlan& plan, const Eigen::MatrixXd& all) {
+  LinearModel model;
+  Index first = 0;
+  for (const LayerShape& shape : plan.layers) {
+    const Eigen::MatrixXd layer =
+        IsNetwork(plan)
+            ? RowMajor(Eigen::Map<const RowMajor>(all.data() + first, shape.inputs, shape.outputs))
+            : RowMajor(all);
+    first += shape.weights();
+    const Eigen::MatrixXd weights = layer.topRows(shape.inputs - 1);
+    const Eigen::VectorXd bias = layer.bottomRows(1).transpose();
+    if (&shape != &plan.layers.back()) {
+      model.hidden.push_back({.weights = weights, .bias = bias});
+    } else {
+      model.weights = weights;
+      model.bias = bias;
+    }
+  }
+  if (IsNetwork(plan)) model.activation_bound = plan.settings.activation_bound;
+  return model;
+}
+
 /// Opens the weights to the parties that the job names.
-std::optional<LinearModel> Release(mpc::Context& party, const TrainingSettings& settings,
-                                   const FixedShare& weights) {
+std::optional<LinearModel> Release(mpc::Context& party, const StepPlan& plan, const FixedShare& weights) {
   std::optional<RingMatrix> opened;
-  for (const int receiver : settings.release_to) {
+  for (const int receiver : plan.settings.release_to) {
     auto values = protocols::RevealTo(party, receiver, weights.ring());
     if (values) opened = std::move(values);
   }
   if (!opened) return std::nullopt;
-  const Eigen::MatrixXd all = mpc::Decode(*opened, weights.frac_bits());
-  return LinearModel{.weights = all.topRows(settings.features),
-                     .bias = all.row(settings.features).transpose()};
+  return ModelOf(plan, mpc::Decode(*opened, weights.frac_bits()));
 }
 
 }  // namespace
@@ -268,7 +294,7 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
       .model = {}};
   // The record is kept before anything is released: who dies in between has released nothing unrecorded.
   hooks.on_record(result.record);
-  result.model = Release(party, settings, state.weights);
+  result.model = Release(party, plan, state.weights);
   return result;
 }
 

@@ -34,10 +34,19 @@ struct StepReport {
   double epsilon_insider = 0;
 };
 
-/// A released linear model in the clear. With two classes there is one column: the logit of class 1.
+/// A hidden layer in the clear: its output is min(max(x weights + bias, 0), activation bound).
+struct HiddenLayer {
+  Eigen::MatrixXd weights;
+  Eigen::VectorXd bias;
+};
+
+/// A released model in the clear: linear, of the row or of what the hidden layers make of it. With two
+/// classes there is one column: the logit of class 1.
 struct LinearModel {
-  Eigen::MatrixXd weights;  ///< p x columns
+  Eigen::MatrixXd weights;  ///< p x columns; with hidden layers, p is the last one's size
   Eigen::VectorXd bias;     ///< columns
+  std::vector<HiddenLayer> hidden{};
+  double activation_bound = 0;  ///< with hidden layers
 };
 
 struct TrainingResult {
@@ -65,10 +74,10 @@ struct TrainingHooks {
       on_record;  ///< when all steps are done, before the weights are opened
 };
 
-/// Secure DP-SGD (PEA, Protocol 3) from zero weights, or from the owners' local models where the settings
-/// have an initialisation (PEA, Protocol 5, lines 2 to 4). Blocks until all steps are done. What a hook
-/// throws ends the training. Throws ConfigError as MakePlan; DataError if own records do not fit the
-/// settings; NetworkError or ProtocolError if a peer fails.
+/// Secure DP-SGD (PEA, Protocol 3) from zero weights, a network's public random ones, or the owners' local
+/// models where the settings have an initialisation (PEA, Protocol 5, lines 2 to 4). Blocks until all steps
+/// are done. What a hook throws ends the training. Throws ConfigError as MakePlan; DataError if own records
+/// do not fit the settings; NetworkError or ProtocolError if a peer fails.
 [[nodiscard]] TrainingResult Train(mpc::Context& party, const TrainingSettings& settings,
                                    const OwnRecords& own, const TrainingHooks& hooks);
 

@@ -24,6 +24,18 @@ TEST(Predict, TakesTheLargestOfSeveralLogits) {
   EXPECT_EQ(Predict(model, TableOf({-1.0F, 0.0F, 1.0F}, {0, 0, 0}).x), (std::vector<int>{0, 1, 2}));
 }
 
+TEST(Predict, GoesThroughHiddenLayersCutAtTheirBound) {
+  // The only unit is min(max(4 x, 0), 2); the logit is its distance below 1.5.
+  ml::LinearModel model{.weights = Eigen::MatrixXd::Constant(1, 1, -1.0),
+                        .bias = Eigen::VectorXd::Constant(1, 1.5)};
+  model.hidden = {{.weights = Eigen::MatrixXd::Constant(1, 1, 4.0), .bias = Eigen::VectorXd::Zero(1)}};
+  model.activation_bound = 2;
+  EXPECT_EQ(Predict(model, TableOf({-1.0F, 0.25F, 0.5F, 9.0F}, {0, 0, 0, 0}).x),
+            (std::vector<int>{1, 1, 0, 0}));
+  model.activation_bound = 1;
+  EXPECT_EQ(Predict(model, TableOf({9.0F}, {0}).x), std::vector<int>{1});
+}
+
 TEST(Evaluate, CountsByClass) {
   const ml::LinearModel model{.weights = Eigen::MatrixXd::Constant(1, 1, 1.0),
                               .bias = Eigen::VectorXd::Zero(1)};

@@ -216,9 +216,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"loss", "model.loss=hinge", "",
              "--set model.loss=hinge: model.loss: found \"hinge\", expected one of \"one-vs-rest\", "
              "\"squared\", \"softmax\""},
-        Case{"hidden", "model.hidden=[32]", "",
-             "--set model.hidden=[32]: model.hidden: hidden layers are not available in this version, "
-             "expected []"},
+        Case{"hidden", "model.hidden=[0]", "",
+             "--set model.hidden=[0]: model.hidden: found [ 0 ], expected an array of layer sizes"},
+        Case{"bound_without_hidden", "model.activation_bound=4", "",
+             "--set model.activation_bound=4: model.activation_bound: only hidden layers have it, and "
+             "model.hidden is empty"},
         Case{"features", "features.method=hob", "",
              "--set features.method=hob: features.method: found \"hob\", expected one of \"none\", \"hog\", "
              "\"scatter\", \"hash-text\", \"onnx\"; did you mean hog?"},
@@ -280,6 +282,16 @@ TEST(Job, ReadsMomentumAndSchedules) {
   EXPECT_NE(ErrorOf(kMinimal, {"training.schedule=step"}).find("missing training.decay_every"),
             std::string::npos);
   EXPECT_NE(JobHash(Read(kMinimal, {"training.momentum=0.5"})), JobHash(Read(kMinimal)));
+}
+
+TEST(Job, ReadsHiddenLayers) {
+  const auto job = Read(kMinimal, {"model.hidden=[32, 16]", "model.delta_bound=2"});
+  EXPECT_EQ(job.model.hidden, (std::vector<std::int64_t>{32, 16}));
+  EXPECT_EQ(job.model.activation_bound, 8.0);
+  EXPECT_EQ(job.model.delta_bound, 2.0);
+  EXPECT_EQ(JobHash(ParseJobJson(JobJson(job), "x")), JobHash(job));
+  EXPECT_EQ(JobHash(Read(JobToml(job))), JobHash(job));
+  EXPECT_NE(JobHash(Read(kMinimal, {"model.hidden=[32, 16]"})), JobHash(job));
 }
 
 TEST(Job, DerivesTheFeaturesThatAreTrainedOn) {

@@ -50,6 +50,25 @@ TEST_P(ModelFileTest, ReadsBackWhatWasSaved) {
 
 INSTANTIATE_TEST_SUITE_P(Classes, ModelFileTest, testing::Values(2, 3));
 
+TEST(ModelFile, KeepsHiddenLayers) {
+  const TemporaryFolder folder;
+  auto job = SmallJob(4);
+  job.model.hidden = {5, 3};
+  job.model.activation_bound = 6;
+  auto model = ModelWith(4);
+  model.hidden = {{.weights = Eigen::MatrixXd::Random(3, 5), .bias = Eigen::VectorXd::Random(5)},
+                  {.weights = Eigen::MatrixXd::Random(5, 3), .bias = Eigen::VectorXd::Random(3)}};
+  SaveModel(folder.path() / "model.npz", model, job);
+  const auto loaded = LoadModel(folder.path() / "model.npz").model;
+  ASSERT_EQ(loaded.hidden.size(), 2U);
+  for (std::size_t k = 0; k < 2; ++k) {
+    EXPECT_EQ(loaded.hidden[k].weights, model.hidden[k].weights);
+    EXPECT_EQ(loaded.hidden[k].bias, model.hidden[k].bias);
+  }
+  EXPECT_EQ(loaded.weights, model.weights);
+  EXPECT_EQ(loaded.activation_bound, 6);
+}
+
 TEST(ModelFile, RefusesShapesThatAreNotItsJobs) {
   const TemporaryFolder folder;
   SaveModel(folder.path() / "model.npz", ModelWith(2), SmallJob(3));

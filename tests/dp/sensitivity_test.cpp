@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 namespace trefoil::dp {
 namespace {
@@ -27,6 +28,23 @@ TEST(FactorisedSensitivity, IsTheClipAndTheRoundingOfEveryColumn) {
 
 TEST(FactorisedSensitivity, IsNotTheClipWhereNoGradientReachesIt) {
   EXPECT_NEAR(FactorisedSensitivity(kExample, 50), 10 + 5 * 2 * kUnit, 1e-9);
+}
+
+TEST(FactorisedSensitivity, OfANetworkOfOneLayerIsThatOfALinearModel) {
+  const std::vector<LayerContribution> one{{.input_norm = 5, .delta_norm = 2, .outputs = 4}};
+  for (const double clip : {3.0, 50.0})
+    EXPECT_NEAR(FactorisedSensitivity(one, 10, clip), FactorisedSensitivity(kExample, clip), 1e-9);
+  EXPECT_NEAR(SquaredGradientBound(one, 0), SquaredGradientBound(kExample, 0), 1e-8);
+}
+
+TEST(FactorisedSensitivity, OfANetworkAddsLayersInSquares) {
+  const std::vector<LayerContribution> two{{.input_norm = 3, .delta_norm = 4, .outputs = 16},
+                                           {.input_norm = 4, .delta_norm = 1.25, .outputs = 1}};
+  EXPECT_NEAR(SquaredGradientBound(two, 0), 144 + 25, 1e-8);
+  EXPECT_NEAR(SquaredGradientBound(two, 1), 10 * 17 + 17 * 2.5625, 1e-8);
+  const double rounding = std::sqrt(9.0 * 16 + 16) * kUnit;
+  EXPECT_NEAR(FactorisedSensitivity(two, 10, 100), 13 + rounding, 1e-9);
+  EXPECT_NEAR(FactorisedSensitivity(two, 10, 7), 7 + rounding, 1e-9);
 }
 
 TEST(PublishedSensitivity, ChargesTheRootTheFactorAndEveryCoordinate) {

@@ -28,8 +28,12 @@ std::array<TrainingResult, 3> TrainSmall(const TrainingSettings& settings) {
 
 double Accuracy(const TrainingSettings& settings, const LinearModel& model) {
   const OwnRecords test = MakeRecords(settings, 99, 300);
-  const Eigen::MatrixXd logits =
-      (ScaledRows(settings, test) * model.weights).rowwise() + model.bias.transpose();
+  Eigen::MatrixXd rows = ScaledRows(settings, test);
+  for (const HiddenLayer& layer : model.hidden) {
+    const Eigen::MatrixXd z = (rows * layer.weights).rowwise() + layer.bias.transpose();
+    rows = z.cwiseMax(0.0).cwiseMin(model.activation_bound);
+  }
+  const Eigen::MatrixXd logits = (rows * model.weights).rowwise() + model.bias.transpose();
   int correct = 0;
   for (Index row = 0; row < logits.rows(); ++row) {
     Index best = 0;
@@ -133,6 +137,27 @@ TEST(MakePlan, RefusesAnInitialisationThatTakesTheWholeTarget) {
   TrainingSettings settings = WithInitialisation(InitialisationMethod::kAveraging);
   settings.target_epsilon = 14;
   EXPECT_THROW((void)MakePlan(settings), ConfigError);
+}
+
+TEST(Train, LearnsANetworkFromPublicRandomWeights) {
+  TrainingSettings settings = SmallSettings();
+  settings.hidden = {12};
+  settings.loss = Loss::kSoftmax;
+  settings.momentum = 0.5;
+  settings.steps = 40;
+  settings.clip = 2;
+  settings.sigma = 0.5;
+  const auto results = TrainSmall(settings);
+  for (const TrainingResult& result : results) {
+    ASSERT_TRUE(result.model);
+    ASSERT_EQ(result.model->hidden.size(), 1U);
+    EXPECT_EQ(result.model->hidden[0].weights, results[0].model->hidden[0].weights);
+    EXPECT_EQ(result.model->weights, results[0].model->weights);
+    EXPECT_EQ(result.record.events.size(), 1U);
+  }
+  EXPECT_EQ(results[0].model->hidden[0].weights.rows(), settings.features);
+  EXPECT_EQ(results[0].model->weights.rows(), 12);
+  EXPECT_GT(Accuracy(settings, *results[0].model), 0.7);  // guessing gives a third
 }
 
 TEST(Train, ReleasesOnlyToTheNamedParties) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ml/hidden_layers.h"
 #include "ml/published_clipping.h"
 #include "protocols/multiply.h"
 #include "protocols/reveal.h"
@@ -36,8 +37,23 @@ mpc::AdditiveShare Logits(mpc::Context& party, const ml::Batch& batch,
   return mpc::AdditiveShare(parts);
 }
 
+/// Of a network: each row alone with its weights.
+RingMatrix OpenedOfNetwork(mpc::Context& party, const ml::StepPlan& plan, const RingMatrix& encoded,
+                           const std::vector<RingMatrix>& weights) {
+  const ml::Batch batch = ToBatch(plan, InsecureDeal(party, encoded));
+  RingMatrix parts;
+  for (Index row = 0; row < batch.x.rows(); ++row) {
+    const mpc::FixedShare shared(InsecureDeal(party, weights[static_cast<std::size_t>(row)]),
+                                 plan.settings.fraction_bits);
+    const RingMatrix sum = NetworkGradient(party, plan, RowOf(batch, row), shared).part();
+    parts = mpc::Stacked(parts, mpc::Reshaped(sum, 1, sum.size()));
+  }
+  return protocols::Reveal(party, protocols::Reshare(party, mpc::AdditiveShare(parts)));
+}
+
 RingMatrix Opened(mpc::Context& party, const ml::StepPlan& plan, const RingMatrix& encoded,
                   const std::vector<RingMatrix>& weights) {
+  if (IsNetwork(plan)) return OpenedOfNetwork(party, plan, encoded, weights);
   const ml::Batch batch = ToBatch(plan, InsecureDeal(party, encoded));
   const mpc::FixedShare errors = Predict(party, plan.activation, Logits(party, batch, weights)) - batch.y;
   if (plan.settings.clipping == ml::Clipping::kPublished) {
@@ -114,7 +130,8 @@ Candidate SensitivitySearch::Start() {
   // From weights of an ordinary size to the whole ring.
   const int bits =
       settings.fraction_bits + static_cast<int>(Below(64U - static_cast<unsigned>(settings.fraction_bits)));
-  candidate.weights = RandomSigned(random_(), settings.features + 1, plan_.columns, std::min(bits, 63));
+  const ml::LayerShape shape = ShapeOfWeights(plan_);
+  candidate.weights = RandomSigned(random_(), shape.inputs, shape.outputs, std::min(bits, 63));
   return candidate;
 }
 

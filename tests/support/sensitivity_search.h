@@ -14,7 +14,7 @@ namespace trefoil::testing_support {
 struct Candidate {
   Eigen::RowVectorXf x;
   int label = 0;
-  mpc::RingMatrix weights;      ///< (p + 1) x c, any ring values
+  mpc::RingMatrix weights;      ///< of ShapeOfWeights, any ring values
   dp::Uint256 squared_norm{0};  ///< of its contribution to the gradient sum on the lattice, as found
 };
 
