@@ -40,6 +40,19 @@ TEST_P(TrainingStreamsTest, AreRightAndDrawnOnce) {
   ExpectRightStreams(settings);
 }
 
+TEST(NetworkStreams, AreRightAndDrawnOnce) {
+  for (const protocols::Form form : {protocols::Form::kBulk, protocols::Form::kLatency}) {
+    TrainingSettings settings = SmallSettings();
+    settings.hidden = {5, 4};
+    settings.loss = Loss::kSoftmax;
+    settings.momentum = 0.9;
+    settings.comparison = form;
+    settings.steps = 2;
+    settings.sigma = 0.5;
+    ExpectRightStreams(settings);
+  }
+}
+
 TEST(InitialisationStreams, AreRightAndDrawnOnce) {
   TrainingSettings settings = SmallSettings();
   settings.steps = 2;
