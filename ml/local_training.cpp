@@ -38,7 +38,9 @@ void CheckLocal(const LocalSettings& s, const TrainingSettings& training, double
   check(s.clip > 0 && s.clip <= 1024, "clip", s.clip, "above 0, at most 1024");
   check(!s.sigma || (*s.sigma >= 0 && std::isfinite(*s.sigma)), "sigma", s.sigma.value_or(0), "0 or more");
   if (!training.hidden.empty())
-    throw ConfigError("model.hidden: expected [] with [initialisation], whose local models are linear");
+    throw ConfigError(
+        "model.hidden: found hidden layers, expected [] with [initialisation], whose local models are "
+        "linear");
   for (const std::int64_t rows : training.rows) {
     if (rows < 1)
       throw ConfigError("data.rows: found a party without rows, expected rows at each with [initialisation]");

@@ -45,7 +45,8 @@ void CheckDomains(const TrainingSettings& s) {
   check(s.schedule.decay_factor > 0 && s.schedule.decay_factor <= 1, "training.decay_factor",
         s.schedule.decay_factor, "above 0, at most 1");
   if (!s.hidden.empty() && s.clipping != Clipping::kFactorised)
-    throw ConfigError("training.clipping: expected \"factorised\" with hidden layers (model.hidden)");
+    throw ConfigError(
+        "training.clipping: found a form for linear models only, expected \"factorised\" with model.hidden");
   check(s.clip > 0 && s.clip <= 1024, "privacy.clip", s.clip, "above 0, at most 1024");
   check(s.sampling == Sampling::kPublic || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
         static_cast<double>(s.max_batch_per_owner), "at least 1");

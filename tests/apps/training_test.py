@@ -146,6 +146,20 @@ class Local(Training):
         self.assertEqual(has_model, [False, True, False])
         self.assertTrue((self.folder / "out/model.npz").exists())
 
+    def test_trains_a_network(self):
+        self.succeed("local", "--job", self.job, "--out", "out", "--set", "model.hidden=[12, 7]",
+                     "--set", "model.loss=softmax", "--set", "training.momentum=0.5",
+                     "--set", "training.schedule=cosine")
+        summary = json.loads((self.folder / "out/summary.json").read_text())
+        evaluated = json.loads(self.succeed("evaluate", "--model", "out/model.npz", "--data", "out/test", "--json"))
+        self.assertEqual(evaluated["accuracy"], summary["accuracy"])
+        names = zipfile.ZipFile(self.folder / "out/model.npz").namelist()
+        self.assertEqual(names[:4], ["hidden_weights_1.npy", "hidden_bias_1.npy", "hidden_weights_2.npy",
+                                     "hidden_bias_2.npy"])
+        record = json.loads((self.folder / "out/record.json").read_text())
+        coordinates = 785 * 12 + 13 * 7 + 8 * 10
+        self.assertEqual(record["events"][0]["coordinates"], coordinates)
+
     def test_trains_with_exact_truncation(self):
         self.succeed("local", "--job", self.job, "--out", "out", "--set", "training.truncation=exact")
         self.succeed("local", "--job", self.job, "--out", "stochastic")
