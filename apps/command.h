@@ -16,6 +16,8 @@ void AddRun(CLI::App& program, Action& action);
 void AddLocal(CLI::App& program, Action& action);
 void AddAccount(CLI::App& program, Action& action);
 void AddEvaluate(CLI::App& program, Action& action);
+void AddPredict(CLI::App& program, Action& action);
+void AddExport(CLI::App& program, Action& action);
 void AddFeatures(CLI::App& program, Action& action);
 
 }  // namespace trefoil::apps

@@ -16,8 +16,7 @@ namespace {
 constexpr const char* kVersion = "trefoil 0.1.0";
 
 /// Commands of the design that come later.
-constexpr std::array<std::string_view, 7> kPlanned = {"plan",   "schema", "predict", "export",
-                                                      "report", "audit",  "ledger"};
+constexpr std::array<std::string_view, 5> kPlanned = {"plan", "schema", "report", "audit", "ledger"};
 
 /// Text for what CLI11 says in several lines, or says less plainly.
 std::string Explain(const CLI::App& program, int argc, const char* const* argv,
@@ -52,6 +51,8 @@ int RunCommandLine(int argc, const char* const* argv) {
   AddLocal(program, action);
   AddAccount(program, action);
   AddEvaluate(program, action);
+  AddPredict(program, action);
+  AddExport(program, action);
   AddFeatures(program, action);
   AddBench(program, action);
   try {

@@ -8,13 +8,11 @@
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
 #include "apps/model_file.h"
+#include "apps/named_files.h"
 #include "base/error.h"
-#include "data/folders.h"
 
 namespace trefoil::apps {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct EvaluateOptions {
   std::string model;
@@ -23,33 +21,13 @@ struct EvaluateOptions {
   bool json = false;
 };
 
-/// The files that --data names: a folder (its test files, else a party's files), x and y, or one file.
-data::DataFiles FilesOf(const std::vector<std::string>& paths, const data::DataSpec& spec) {
-  const bool two_files = spec.format == data::Format::kIdx || spec.format == data::Format::kNpy;
-  for (const auto& path : paths) {
-    if (!fs::exists(path)) throw DataError(path + ": is not there, expected the data to evaluate on");
-  }
-  if (paths.size() == 1 && fs::is_directory(paths[0])) {
-    if (const auto test = data::FindTestFiles(spec, paths[0])) return *test;
-    throw DataError(paths[0] + ": holds no test files; name the files themselves to use others");
-  }
-  if (paths.size() == 2 && two_files) return {.x = paths[0], .y = paths[1], .file = {}};
-  if (paths.size() == 1 && !two_files) return {.x = {}, .y = {}, .file = paths[0]};
-  throw ConfigError(fmt::format("--data: found {} paths, expected a folder or {}", paths.size(),
-                                two_files ? "two files, features and labels" : "one file"));
-}
-
-std::string ClassName(const Job& job, std::size_t index) {
-  return index < job.data.label.values.size() ? job.data.label.values[index] : std::to_string(index);
-}
-
 void PrintJson(const Evaluation& evaluation, const Job& job) {
   nlohmann::ordered_json json{
       {"accuracy", evaluation.accuracy()}, {"records", evaluation.records}, {"correct", evaluation.correct}};
   json["classes"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < evaluation.classes.size(); ++i) {
     const auto& counts = evaluation.classes[i];
-    json["classes"].push_back({{"class", ClassName(job, i)},
+    json["classes"].push_back({{"class", ClassName(job, static_cast<int>(i))},
                                {"records", counts.records},
                                {"correct", counts.correct},
                                {"predicted", counts.predicted}});
@@ -67,15 +45,15 @@ void PrintTable(const Evaluation& evaluation, const Job& job) {
   };
   for (std::size_t i = 0; i < evaluation.classes.size(); ++i) {
     const auto& counts = evaluation.classes[i];
-    std::cout << fmt::format("{:<16}{:>10}{:>10}{:>10}{:>10}\n", ClassName(job, i), counts.records,
-                             counts.correct, share(counts.correct, counts.records),
+    std::cout << fmt::format("{:<16}{:>10}{:>10}{:>10}{:>10}\n", ClassName(job, static_cast<int>(i)),
+                             counts.records, counts.correct, share(counts.correct, counts.records),
                              share(counts.correct, counts.predicted));
   }
 }
 
 int RunEvaluate(const EvaluateOptions& options) {
   const auto loaded = LoadModel(options.model);
-  const auto table = LoadRecords(loaded.job, FilesOf(options.data, loaded.job.data),
+  const auto table = LoadRecords(loaded.job, NamedTestData(options.data, loaded.job.data),
                                  {.feature_model = options.feature_model});
   if (table.y.empty()) throw DataError(options.data[0] + ": found no records, expected at least one");
   const auto evaluation = Evaluate(loaded.model, table, loaded.job.data.classes);

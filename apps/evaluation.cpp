@@ -9,44 +9,36 @@
 
 namespace trefoil::apps {
 
-namespace {
-
-/// Through the hidden layers, if there are any, and the last one.
-Eigen::RowVectorXd Logits(const ml::LinearModel& model, Eigen::RowVectorXd row) {
+Eigen::RowVectorXd Logits(const ml::LinearModel& model, const Eigen::RowVectorXd& row) {
+  Eigen::RowVectorXd activation = row;
   for (const auto& layer : model.hidden) {
-    const Eigen::RowVectorXd z = row * layer.weights + layer.bias.transpose();
-    row = z.cwiseMax(0.0).cwiseMin(model.activation_bound);
+    const Eigen::RowVectorXd z = activation * layer.weights + layer.bias.transpose();
+    activation = z.cwiseMax(0.0).cwiseMin(model.activation_bound);
   }
-  return row * model.weights + model.bias.transpose();
+  return activation * model.weights + model.bias.transpose();
 }
 
-}  // namespace
+int ClassOf(const Eigen::RowVectorXd& logits) {
+  if (logits.size() == 1) return logits(0) > 0 ? 1 : 0;
+  return static_cast<int>(std::max_element(logits.begin(), logits.end()) - logits.begin());
+}
 
-std::vector<int> Predict(const ml::LinearModel& model, const data::Matrix& x) {
-  std::vector<int> classes(static_cast<std::size_t>(x.rows()));
-  for (Eigen::Index row = 0; row < x.rows(); ++row) {
-    const Eigen::RowVectorXd logits = Logits(model, x.row(row).cast<double>());
-    Eigen::Index best = 0;
-    if (logits.size() == 1) {
-      best = logits(0) > 0 ? 1 : 0;
-    } else {
-      logits.maxCoeff(&best);
-    }
-    classes[static_cast<std::size_t>(row)] = static_cast<int>(best);
-  }
-  return classes;
+std::string ClassName(const Job& job, int index) {
+  const auto& values = job.data.label.values;
+  const auto k = static_cast<std::size_t>(index);
+  return k < values.size() ? values[k] : std::to_string(index);
 }
 
 Evaluation Evaluate(const ml::LinearModel& model, const data::Table& table, int classes) {
   Evaluation evaluation;
   evaluation.classes.resize(static_cast<std::size_t>(classes));
-  const auto predicted = Predict(model, table.x);
-  for (std::size_t row = 0; row < predicted.size(); ++row) {
-    const bool correct = predicted[row] == table.y[row];
+  for (std::size_t row = 0; row < table.y.size(); ++row) {
+    const int predicted = ClassOf(Logits(model, table.x.row(static_cast<Eigen::Index>(row)).cast<double>()));
+    const bool correct = predicted == table.y[row];
     auto& own = evaluation.classes[static_cast<std::size_t>(table.y[row])];
     ++own.records;
     own.correct += correct ? 1 : 0;
-    ++evaluation.classes[static_cast<std::size_t>(predicted[row])].predicted;
+    ++evaluation.classes[static_cast<std::size_t>(predicted)].predicted;
     ++evaluation.records;
     evaluation.correct += correct ? 1 : 0;
   }
@@ -61,7 +53,7 @@ data::Table LoadRecords(const Job& job, const data::DataFiles& files, const Load
         "or "
         "--feature-model");
   }
-  auto table = data::Load(job.data, files, options.capacity);
+  auto table = data::Load(job.data, files, options.capacity, options.labels);
   if (features.extraction.method == data::FeatureMethod::kNone) {
     data::ScaleRowsTo(table.x, features.row_norm);
     return table;

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "apps/job.h"
@@ -29,17 +30,25 @@ struct Evaluation {
   }
 };
 
-/// The class of each row: the largest logit, and with one column class 1 where the logit is above zero.
-[[nodiscard]] std::vector<int> Predict(const ml::LinearModel& model, const data::Matrix& x);
+/// The model's output for one row: through the hidden layers, if there are any, and the last one.
+[[nodiscard]] Eigen::RowVectorXd Logits(const ml::LinearModel& model, const Eigen::RowVectorXd& row);
+
+/// The class that logits mean: the largest one's (the first of equal ones), and with one column class 1 where
+/// it is above zero.
+[[nodiscard]] int ClassOf(const Eigen::RowVectorXd& logits);
+
+/// How the job calls a class: the value of its label, or its number.
+[[nodiscard]] std::string ClassName(const Job& job, int index);
 
 /// Compares predictions with the labels. `table` has been prepared as for training (LoadRecords).
 [[nodiscard]] Evaluation Evaluate(const ml::LinearModel& model, const data::Table& table, int classes);
 
-/// How LoadRecords does its work; changes nothing in what it returns.
+/// How LoadRecords does its work.
 struct LoadOptions {
   std::optional<std::int64_t> capacity{};  ///< more rows are an error
   std::size_t threads = 0;                 ///< for extracting features; 0: all cores
-  std::filesystem::path feature_model{};   ///< the ONNX model's file, where the job's features come from one
+  data::LabelUse labels = data::LabelUse::kRead;
+  std::filesystem::path feature_model{};  ///< the ONNX model's file, where the job's features come from one
 };
 
 /// Reads a data set as the job declares it and makes its features: with method "none" rows are scaled down to

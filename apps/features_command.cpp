@@ -9,6 +9,7 @@
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
 #include "apps/feature_reader.h"
+#include "apps/named_files.h"
 #include "apps/toml_reader.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
@@ -75,19 +76,9 @@ Extraction FromFiles(const FeaturesOptions& options) {
           .row_norm = options.row_norm};
 }
 
-data::DataFiles FilesOf(const std::vector<std::string>& paths, const data::DataSpec& spec) {
-  const bool two_files = spec.format == data::Format::kIdx || spec.format == data::Format::kNpy;
-  if (paths.size() != (two_files ? 2U : 1U)) {
-    throw ConfigError(fmt::format("--in: found {} files, expected {}", paths.size(),
-                                  two_files ? "two, features and labels" : "one"));
-  }
-  if (two_files) return {.x = paths[0], .y = paths[1], .file = {}};
-  return {.x = {}, .y = {}, .file = paths[0]};
-}
-
 Extraction FromJob(const FeaturesOptions& options) {
   const auto job = ReadJob(options.job, options.assignments);
-  auto table = data::Load(job.data, FilesOf(options.in, job.data));
+  auto table = data::Load(job.data, NamedFiles("--in", options.in, job.data));
   std::vector<std::int64_t> labels(table.y.begin(), table.y.end());
   return {.table = std::move(table),
           .labels = std::move(labels),

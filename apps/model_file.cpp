@@ -67,8 +67,7 @@ std::size_t ColumnsOf(const Job& job) {
 
 }  // namespace
 
-void SaveModel(const std::filesystem::path& file, const ml::LinearModel& model, const Job& job) {
-  const std::int64_t classes = job.data.classes;
+std::vector<std::pair<std::string, data::NpyArray>> ModelArrays(const ml::LinearModel& model) {
   std::vector<std::pair<std::string, data::NpyArray>> arrays;
   for (std::size_t k = 0; k < model.hidden.size(); ++k) {
     arrays.emplace_back(HiddenName("weights", k), ToNpy(model.hidden[k].weights));
@@ -76,8 +75,17 @@ void SaveModel(const std::filesystem::path& file, const ml::LinearModel& model, 
   }
   arrays.emplace_back("weights", ToNpy(model.weights));
   arrays.emplace_back("bias", ToNpy(model.bias));
+  return arrays;
+}
+
+void SaveModel(const std::filesystem::path& file, const ml::LinearModel& model, const Job& job,
+               const std::vector<std::pair<std::string, double>>& constants) {
+  const std::int64_t classes = job.data.classes;
+  auto arrays = ModelArrays(model);
   arrays.emplace_back("classes", data::NpyFromIntegers({}, {&classes, 1}));
   arrays.emplace_back("job", data::NpyFromText(JobJson(job)));
+  for (const auto& [name, value] : constants)
+    arrays.emplace_back(name, data::NpyFromDoubles({}, {&value, 1}));
   data::WriteNpz(file, arrays);
 }
 

@@ -25,8 +25,9 @@ struct FieldPlan {
 class RecordEncoder {
  public:
   /// `names` of the file's columns in order.
-  RecordEncoder(const DataSpec& spec, const CsvReader& reader, std::vector<std::string> names)
-      : spec_(spec), reader_(reader), names_(std::move(names)) {
+  RecordEncoder(const DataSpec& spec, const CsvReader& reader, std::vector<std::string> names,
+                LabelUse labels)
+      : spec_(spec), reader_(reader), names_(std::move(names)), labels_(labels) {
     std::unordered_map<std::string, std::size_t> offsets;
     std::size_t offset = 0;
     for (const auto& column : spec.columns) {
@@ -41,7 +42,7 @@ class RecordEncoder {
     for (const auto& name : names_) plans_.push_back(PlanFor(name, offsets));
   }
 
-  /// Appends one row to `x`, and one to the labels and texts of `table`.
+  /// Appends one row to `x`, and one to the labels (unless they are ignored) and texts of `table`.
   void Encode(std::vector<float>& x, Table& table) const {
     const auto& fields = reader_.fields();
     if (fields.size() != names_.size()) {
@@ -54,7 +55,7 @@ class RecordEncoder {
     for (std::size_t k = 0; k < fields.size(); ++k) {
       const FieldPlan& plan = plans_[k];
       if (plan.column == nullptr) {
-        table.y.push_back(LabelOf(plan, fields[k]));
+        if (labels_ == LabelUse::kRead) table.y.push_back(LabelOf(plan, fields[k]));
       } else if (plan.column->kind == ColumnKind::kNumber) {
         row[plan.offset] = NumberOf(*plan.column, fields[k]);
       } else if (plan.column->kind == ColumnKind::kCategory) {
@@ -127,6 +128,7 @@ class RecordEncoder {
   const DataSpec& spec_;
   const CsvReader& reader_;
   std::vector<std::string> names_;
+  LabelUse labels_;
   std::vector<FieldPlan> plans_;
   std::size_t texts_ = 0;
 };
@@ -145,7 +147,7 @@ std::vector<std::string> DeclaredNames(const DataSpec& spec) {
 }
 
 /// The header's names, each declared and none missing or twice.
-std::vector<std::string> HeaderNames(const DataSpec& spec, CsvReader& reader) {
+std::vector<std::string> HeaderNames(const DataSpec& spec, CsvReader& reader, LabelUse labels) {
   if (!reader.Next()) ThrowDataError(reader.path(), "row 1", "an empty file", "a header");
   const std::string where = "row " + std::to_string(reader.row());
   std::vector<std::string> names = reader.fields();
@@ -159,6 +161,7 @@ std::vector<std::string> HeaderNames(const DataSpec& spec, CsvReader& reader) {
     }
   }
   for (const auto& name : DeclaredNames(spec)) {
+    if (name == spec.label.column && labels == LabelUse::kIgnored) continue;
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       ThrowDataError(reader.path(), where, "no column " + Quote(name),
                      "every column of the job in the header");
@@ -169,14 +172,20 @@ std::vector<std::string> HeaderNames(const DataSpec& spec, CsvReader& reader) {
 
 }  // namespace
 
-Table ReadCsv(const std::filesystem::path& path, const DataSpec& spec) {
+Table ReadCsv(const std::filesystem::path& path, const DataSpec& spec, LabelUse labels) {
   Require(spec.features == CountFeatures(spec), "ReadCsv: a validated spec");
   CsvReader reader(path);
-  const RecordEncoder encoder(spec, reader, spec.header ? HeaderNames(spec, reader) : DeclaredNames(spec));
+  auto names = spec.header ? HeaderNames(spec, reader, labels) : DeclaredNames(spec);
+  bool more = reader.Next();
+  // Without a header only the number of fields tells whether the label is among them.
+  if (!spec.header && labels == LabelUse::kIgnored && more && reader.fields().size() + 1 == names.size())
+    std::erase(names, spec.label.column);
+  const RecordEncoder encoder(spec, reader, std::move(names), labels);
   std::vector<float> x;
   Table table;
-  while (reader.Next()) encoder.Encode(x, table);
-  table.x = Eigen::Map<const Matrix>(x.data(), static_cast<Eigen::Index>(table.y.size()), spec.features);
+  Eigen::Index rows = 0;
+  for (; more; more = reader.Next(), ++rows) encoder.Encode(x, table);
+  table.x = Eigen::Map<const Matrix>(x.data(), rows, spec.features);
   return table;
 }
 

@@ -67,49 +67,52 @@ std::vector<int> ToLabels(const DataSpec& spec, const Values<T>& y) {
   return labels;
 }
 
+/// Labels of a table that has its rows; `x_place` is where those are from.
 template <typename T>
-Table ToTable(const DataSpec& spec, const Values<T>& x, const Values<T>& y) {
-  Table table{ToMatrix(spec, x), ToLabels(spec, y)};
+void AddLabels(const DataSpec& spec, const Values<T>& y, const std::filesystem::path& x_place, Table& table) {
+  table.y = ToLabels(spec, y);
   if (table.y.size() != static_cast<std::size_t>(table.x.rows())) {
     ThrowDataError(y.place, "", std::to_string(table.y.size()) + " labels",
-                   std::to_string(table.x.rows()) + ", the rows of " + x.place.string());
+                   std::to_string(table.x.rows()) + ", the rows of " + x_place.string());
   }
+}
+
+Table LoadIdx(const DataSpec& spec, const DataFiles& files, LabelUse labels) {
+  const IdxArray x = ReadIdx(files.x);
+  Table table{.x = ToMatrix<std::uint8_t>(spec, {files.x, x.shape, x.values}), .y = {}};
+  if (labels == LabelUse::kIgnored) return table;
+  const IdxArray y = ReadIdx(files.y);
+  AddLabels<std::uint8_t>(spec, {files.y, y.shape, y.values}, files.x, table);
   return table;
 }
 
-Table LoadIdx(const DataSpec& spec, const DataFiles& files) {
-  const IdxArray x = ReadIdx(files.x);
-  const IdxArray y = ReadIdx(files.y);
-  return ToTable<std::uint8_t>(spec, {files.x, x.shape, x.values}, {files.y, y.shape, y.values});
-}
-
-Table FromNpy(const DataSpec& spec, const std::filesystem::path& x_place, const NpyArray& x,
-              const std::filesystem::path& y_place, const NpyArray& y) {
+/// NPY and NPZ.
+Table LoadArrays(const DataSpec& spec, const DataFiles& files, LabelUse labels) {
+  const bool packed = spec.format == Format::kNpz;
+  const auto x_place = packed ? files.file / "x.npy" : files.x;
+  const auto x = packed ? ReadNpz(files.file, "x") : ReadNpy(files.x);
   const auto x_values = NpyToDoubles(x, x_place);
+  Table table{.x = ToMatrix<double>(spec, {x_place, x.shape, x_values}), .y = {}};
+  if (labels == LabelUse::kIgnored) return table;
+  const auto y_place = packed ? files.file / "y.npy" : files.y;
+  const auto y = packed ? ReadNpz(files.file, "y") : ReadNpy(files.y);
   const auto y_values = NpyToDoubles(y, y_place);
-  return ToTable<double>(spec, {x_place, x.shape, x_values}, {y_place, y.shape, y_values});
+  AddLabels<double>(spec, {y_place, y.shape, y_values}, x_place, table);
+  return table;
 }
 
-Table Dispatch(const DataSpec& spec, const DataFiles& files) {
-  switch (spec.format) {
-    case Format::kIdx:
-      return LoadIdx(spec, files);
-    case Format::kCsv:
-      return ReadCsv(files.file, spec);
-    case Format::kNpy:
-      return FromNpy(spec, files.x, ReadNpy(files.x), files.y, ReadNpy(files.y));
-    case Format::kNpz:
-      break;
-  }
-  return FromNpy(spec, files.file / "x.npy", ReadNpz(files.file, "x"), files.file / "y.npy",
-                 ReadNpz(files.file, "y"));
+Table Dispatch(const DataSpec& spec, const DataFiles& files, LabelUse labels) {
+  if (spec.format == Format::kIdx) return LoadIdx(spec, files, labels);
+  if (spec.format == Format::kCsv) return ReadCsv(files.file, spec, labels);
+  return LoadArrays(spec, files, labels);
 }
 
 }  // namespace
 
-Table Load(const DataSpec& spec, const DataFiles& files, std::optional<std::int64_t> capacity) {
+Table Load(const DataSpec& spec, const DataFiles& files, std::optional<std::int64_t> capacity,
+           LabelUse labels) {
   ValidateSpec(spec);
-  Table table = Dispatch(spec, files);
+  Table table = Dispatch(spec, files, labels);
   if (capacity && table.x.rows() > *capacity) {
     ThrowDataError(files.file.empty() ? files.x : files.file, "", std::to_string(table.x.rows()) + " rows",
                    "at most the " + std::to_string(*capacity) + " that the job declares");

@@ -8,7 +8,8 @@
 
 namespace trefoil::data {
 
-/// Where one data set lies: `x` and `y` for IDX and NPY, `file` for CSV and NPZ (arrays x and y).
+/// Where one data set lies: `x` and `y` for IDX and NPY, `file` for CSV and NPZ (arrays x and y). Where
+/// labels are ignored, no `y` is needed.
 struct DataFiles {
   std::filesystem::path x;
   std::filesystem::path y;
@@ -18,9 +19,10 @@ struct DataFiles {
 /// Reads a data set and checks every value against the spec: number of features, as many labels as rows,
 /// labels in 0..classes-1, values finite and of magnitude at most kLargestValue, at most `capacity` rows
 /// where one is given. Values of IDX, NPY and NPZ are divided by spec.scale; arrays of more than two
-/// dimensions are flattened row by row. Throws ConfigError as ValidateSpec; DataError naming file, row and
-/// column (from 1), what was found and expected.
+/// dimensions are flattened row by row. With labels ignored, all that concerns them is left out. Throws
+/// ConfigError as ValidateSpec; DataError naming file, row and column (from 1), what was found and expected.
 [[nodiscard]] Table Load(const DataSpec& spec, const DataFiles& files,
-                         std::optional<std::int64_t> capacity = std::nullopt);
+                         std::optional<std::int64_t> capacity = std::nullopt,
+                         LabelUse labels = LabelUse::kRead);
 
 }  // namespace trefoil::data

@@ -11,6 +11,13 @@ data::Table TableOf(std::initializer_list<float> x, std::vector<int> y) {
   return table;
 }
 
+std::vector<int> Predict(const ml::LinearModel& model, const data::Matrix& x) {
+  std::vector<int> classes;
+  for (Eigen::Index row = 0; row < x.rows(); ++row)
+    classes.push_back(ClassOf(Logits(model, x.row(row).cast<double>())));
+  return classes;
+}
+
 TEST(Predict, TakesTheSignOfOneLogit) {
   const ml::LinearModel model{.weights = Eigen::MatrixXd::Constant(1, 1, 2.0),
                               .bias = Eigen::VectorXd::Constant(1, -1.0)};
@@ -22,6 +29,18 @@ TEST(Predict, TakesTheLargestOfSeveralLogits) {
   model.weights << -1.0, 0.0, 1.0;
   model.bias << 0.0, 0.5, 0.0;
   EXPECT_EQ(Predict(model, TableOf({-1.0F, 0.0F, 1.0F}, {0, 0, 0}).x), (std::vector<int>{0, 1, 2}));
+}
+
+TEST(ClassOf, TakesTheFirstOfEqualLogits) {
+  EXPECT_EQ(ClassOf(Eigen::RowVectorXd::Zero(1)), 0);
+  for (const Eigen::Index count : {2, 9}) EXPECT_EQ(ClassOf(Eigen::RowVectorXd::Ones(count)), 0);
+}
+
+TEST(ClassName, IsTheLabelsValueOrTheNumber) {
+  Job job;
+  EXPECT_EQ(ClassName(job, 1), "1");
+  job.data.label.values = {"no", "yes"};
+  EXPECT_EQ(ClassName(job, 1), "yes");
 }
 
 TEST(Predict, GoesThroughHiddenLayersCutAtTheirBound) {

@@ -62,6 +62,35 @@ TEST(ReadCsv, TakesTheLabelFromADeclaredColumnWhichIsNoFeature) {
   EXPECT_EQ(table.y, std::vector<int>{0});
 }
 
+TEST(ReadCsv, IgnoresLabelsWhereverTheyAre) {
+  const TemporaryFolder folder;
+  const auto ignoring = [&](const std::string& content, const DataSpec& spec) {
+    const Table table = ReadCsv(folder.Put("people.csv", content), spec, LabelUse::kIgnored);
+    EXPECT_TRUE(table.y.empty());
+    return table.x;
+  };
+  const auto expected = Rows({{1, 0, 1, 0}, {-1, 0, 0, 1}});
+  EXPECT_EQ(ignoring("50,nurse,x,perhaps\n30,pilot,x,\n", PeopleSpec(false)), expected);
+  EXPECT_EQ(ignoring("50,nurse,x\n30,pilot,x\n", PeopleSpec(false)), expected);
+  EXPECT_EQ(ignoring("rich,job,note,age\nperhaps,nurse,,50\n,pilot,,30\n", PeopleSpec(true)), expected);
+  EXPECT_EQ(ignoring("job,note,age\nnurse,,50\npilot,,30\n", PeopleSpec(true)), expected);
+  EXPECT_EQ(ignoring("job,note,age\n", PeopleSpec(true)).rows(), 0);
+  EXPECT_EQ(ignoring("", PeopleSpec(false)).rows(), 0);
+  DataSpec declared = PeopleSpec(false);
+  declared.columns.insert(declared.columns.begin(), {"rich", ColumnKind::kNumber, 0, 1, {}});
+  EXPECT_EQ(ignoring("50,nurse,x\n30,pilot,x\n", declared), expected);
+
+  const auto error = [&](const std::string& content, const DataSpec& spec) {
+    return ErrorText<DataError>([&] { (void)ignoring(content, spec); });
+  };
+  EXPECT_THAT(error("50,nurse,x\n30,pilot,x,no\n", PeopleSpec(false)),
+              HasSubstr("found 4 fields, expected 3"));
+  EXPECT_THAT(error("50,nurse,x,no\n30,pilot,x\n", PeopleSpec(false)),
+              HasSubstr("found 3 fields, expected 4"));
+  EXPECT_THAT(error("50,nurse\n", PeopleSpec(false)), HasSubstr("found 2 fields, expected 4"));
+  EXPECT_THAT(error("job,age\n", PeopleSpec(true)), HasSubstr("no column \"note\""));
+}
+
 TEST(ReadCsv, TurnsMissingMarksIntoTheMeanAndNoCategory) {
   const TemporaryFolder folder;
   EXPECT_EQ(Read(folder, "?, ?, ?, yes\n", PeopleSpec(false)).x, Rows({{0, 0, 0, 0}}));

@@ -117,6 +117,30 @@ TEST_F(LoadArrays, RefusesMoreRowsThanDeclared) {
   ExpectError(": found 2 rows, expected at most the 1 that the job declares", 1);
 }
 
+TEST_F(LoadArrays, IgnoresLabelsThatAreWrongOrMissing) {
+  const auto rows = [&](Format format) {
+    const Table table = Load(ArraySpec(format), Files(format), std::nullopt, LabelUse::kIgnored);
+    EXPECT_TRUE(table.y.empty());
+    return table.x.rows();
+  };
+  Write(NpyFromDoubles({2, 4}, x_), NpyFromIntegers({1}, std::vector<std::int64_t>{77}));
+  EXPECT_EQ(rows(Format::kNpy), 2);
+  EXPECT_EQ(rows(Format::kNpz), 2);
+  std::filesystem::remove(folder_ / "y.npy");
+  WriteNpz(folder_ / "a.npz", {{"x", NpyFromDoubles({2, 4}, x_)}});
+  EXPECT_EQ(rows(Format::kNpy), 2);
+  EXPECT_EQ(rows(Format::kNpz), 2);
+}
+
+TEST(LoadIdx, IgnoresLabelsThatAreMissing) {
+  const TemporaryFolder folder;
+  WriteIdx(folder / "x.gz", {{2, 4}, {0, 2, 4, 6, 8, 10, 12, 255}});
+  const Table table =
+      Load(ArraySpec(Format::kIdx), {folder / "x.gz", {}, {}}, std::nullopt, LabelUse::kIgnored);
+  EXPECT_EQ(table.x(1, 3), 127.5F);
+  EXPECT_TRUE(table.y.empty());
+}
+
 TEST(LoadIdx, ReadsImagesAndLabels) {
   const TemporaryFolder folder;
   const DataFiles files{folder / "x.gz", folder / "y.gz", {}};

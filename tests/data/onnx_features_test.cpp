@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "tests/data/onnx_model.h"
+#include "data/onnx_writer.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {
@@ -31,12 +31,12 @@ class ExtractOnnxTest : public testing::Test {
 
   /// A dense layer of six inputs and three outputs, with ReLU; its constants are weights_ and bias_.
   std::filesystem::path WriteDense() {
-    OnnxModel model;
+    OnnxWriter model;
     model.AddConstant("w", {3, 6}, Values(weights_));
     model.AddConstant("b", {3}, Values(bias_));
-    model.AddNode("Gemm", {"x", "w", "b"}, "z", OnnxModel::Integer("transB", 1));
+    model.AddNode("Gemm", {"x", "w", "b"}, "z", {{"transB", 1}});
     model.AddNode("Relu", {"z"}, "y");
-    return folder_.Put("dense.onnx", model.Finish({1, 6}, {1, 3}));
+    return folder_.Put("dense.onnx", model.Finish({"x", {1, 6}}, {"y", {1, 3}}));
   }
 
   static OnnxSpec SpecOf(const std::filesystem::path& model, std::vector<int> input, std::int64_t outputs) {
@@ -59,13 +59,14 @@ TEST_F(ExtractOnnxTest, RunsADenseLayer) {
 
 TEST_F(ExtractOnnxTest, RunsAConvolution) {
   const Matrix kernels = RandomMatrix(2, 9, 4);
-  OnnxModel writer;
+  OnnxWriter writer;
   writer.AddConstant("k", {2, 1, 3, 3}, Values(kernels));
-  writer.AddNode("Conv", {"x", "k"}, "c",
-                 OnnxModel::Integers("kernel_shape", {3, 3}) + OnnxModel::Integers("pads", {1, 1, 1, 1}));
+  writer.AddNode(
+      "Conv", {"x", "k"}, "c",
+      {{"kernel_shape", std::vector<std::int64_t>{3, 3}}, {"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
   writer.AddNode("Relu", {"c"}, "r");
-  writer.AddNode("Flatten", {"r"}, "y", OnnxModel::Integer("axis", 1));
-  const auto model = folder_.Put("convolution.onnx", writer.Finish({1, 1, 4, 5}, {1, 40}));
+  writer.AddNode("Flatten", {"r"}, "y", {{"axis", 1}});
+  const auto model = folder_.Put("convolution.onnx", writer.Finish({"x", {1, 1, 4, 5}}, {"y", {1, 40}}));
   const Matrix x = RandomMatrix(20, 20, 5);
 
   const Matrix y = ExtractOnnx(x, SpecOf(model, {1, 4, 5}, 40), model, pool_);

@@ -1,0 +1,88 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+
+#include "apps/command.h"
+#include "apps/error_report.h"
+#include "apps/evaluation.h"
+#include "apps/files.h"
+#include "apps/model_file.h"
+#include "apps/named_files.h"
+
+namespace trefoil::apps {
+namespace {
+
+struct PredictOptions {
+  std::string model;
+  std::vector<std::string> data;
+  std::string feature_model;
+  std::string out;
+  bool scores = false;
+};
+
+/// A field as RFC 4180 has it: in quotes where it needs them.
+std::string CsvField(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos && text.find_first_of(" \t") != 0) return text;
+  std::string field = "\"";
+  for (const char c : text) field.append(c == '"' ? 2 : 1, c);
+  return field + '"';
+}
+
+std::string HeaderOf(const Job& job, bool scores) {
+  std::string header = "row,label";
+  if (!scores) return header + '\n';
+  // With two classes there is one logit, that of class 1.
+  for (int k = job.data.classes == 2 ? 1 : 0; k < job.data.classes; ++k)
+    header += "," + CsvField("score_" + ClassName(job, k));
+  return header + '\n';
+}
+
+/// A line a record: its number from 1, the predicted label, and with `scores` the logits.
+std::string PredictionsOf(const ModelFile& model, const data::Matrix& x, bool scores) {
+  std::string text = HeaderOf(model.job, scores);
+  for (Eigen::Index row = 0; row < x.rows(); ++row) {
+    const auto logits = Logits(model.model, x.row(row).cast<double>());
+    text += fmt::format("{},{}", row + 1, CsvField(ClassName(model.job, ClassOf(logits))));
+    if (scores) {
+      for (const double logit : logits) text += fmt::format(",{}", logit);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+int RunPredict(const PredictOptions& options) {
+  const auto model = LoadModel(options.model);
+  constexpr auto kLabels = data::LabelUse::kIgnored;
+  const auto table = LoadRecords(model.job, NamedTestData(options.data, model.job.data, kLabels),
+                                 {.labels = kLabels, .feature_model = options.feature_model});
+  const auto text = PredictionsOf(model, table.x, options.scores);
+  if (!options.out.empty()) {
+    WriteTextFile(options.out, text);
+  } else if (!(std::cout << text << std::flush)) {
+    throw std::runtime_error("standard output: cannot be written");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddPredict(CLI::App& program, Action& action) {
+  auto options = std::make_shared<PredictOptions>();
+  auto* command = program.add_subcommand(
+      "predict", "What a released model says of records, as CSV: row, label; nothing leaves this machine");
+  command->add_option("--model", options->model, "The model, model.npz")->required();
+  command
+      ->add_option("--data", options->data,
+                   "A folder with test files, or the files: features, or one table; labels are not looked at")
+      ->required();
+  command->add_option("--feature-model", options->feature_model,
+                      "The ONNX model that features come from, where the job's method is onnx");
+  command->add_option("--out", options->out, "The CSV file; without it standard output");
+  command->add_flag("--scores", options->scores, "Also the logits: one a class, with two classes class 1's");
+  command->callback([options, &action] { action = [options] { return RunPredict(*options); }; });
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,41 @@
+#include "data/safetensors.h"
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace trefoil::data {
+namespace {
+
+std::string_view TypeOf(const NpyArray& array) {
+  if (array.descr == "<f8") return "F64";
+  if (array.descr == "<f4") return "F32";
+  Require(array.descr == "<i8", "FormatSafetensors: float64, float32 or int64");
+  return "I64";
+}
+
+}  // namespace
+
+std::string FormatSafetensors(const std::vector<std::pair<std::string, NpyArray>>& arrays,
+                              const std::map<std::string, std::string>& metadata) {
+  nlohmann::ordered_json header{{"__metadata__", metadata}};
+  std::size_t begin = 0;
+  for (const auto& [name, array] : arrays) {
+    Require(!header.contains(name), "FormatSafetensors: each name once");
+    const std::size_t end = begin + array.bytes.size();
+    header[name] = {{"dtype", TypeOf(array)}, {"shape", array.shape}, {"data_offsets", {begin, end}}};
+    begin = end;
+  }
+  std::string text = header.dump();
+  text.append((8 - text.size() % 8) % 8, ' ');
+  std::string file;
+  for (int shift = 0; shift < 64; shift += 8)
+    file += static_cast<char>(static_cast<std::uint64_t>(text.size()) >> shift & 0xFFU);
+  file += text;
+  for (const auto& [name, array] : arrays) file += array.bytes;
+  return file;
+}
+
+}  // namespace trefoil::data
