@@ -1,0 +1,54 @@
+// The jobs of configs/, as users start from them.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "apps/job.h"
+#include "apps/training_settings.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> JobsOfTheProject() {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(TREFOIL_SOURCE_DIR "/configs"))
+    files.push_back(entry.path());
+  return files;
+}
+
+TEST(Configs, CanBeRunAndKeepTheirEpsilon) {
+  const auto files = JobsOfTheProject();
+  EXPECT_GE(files.size(), 6U);
+  for (const auto& file : files) {
+    SCOPED_TRACE(file.string());
+    const Job job = ReadJob(file);
+    EXPECT_EQ(job.name, file.stem().string());
+    EXPECT_TRUE(PrivacyWarnings(job).empty());
+    ASSERT_TRUE(job.privacy.epsilon);
+    const auto plan = ml::MakePlan(SettingsOf(job));
+    const double epsilon = job.privacy.against == "outsider" ? plan.epsilon_outsider : plan.epsilon_insider;
+    EXPECT_LE(epsilon, *job.privacy.epsilon);
+    EXPECT_GE(epsilon, 0.99 * *job.privacy.epsilon);
+  }
+}
+
+TEST(Configs, MnistPeaPaysForLocalTrainingAndHalvesTheSteps) {
+  const auto settings = [](const char* name) {
+    return SettingsOf(ReadJob(fs::path(TREFOIL_SOURCE_DIR "/configs") / name));
+  };
+  const auto with = settings("mnist-pea.toml");
+  auto without = settings("mnist-hog.toml");
+  ASSERT_TRUE(with.initialisation);
+  EXPECT_EQ(with.target_epsilon, without.target_epsilon);
+  EXPECT_LE(2 * with.steps, without.steps);
+
+  // The same steps from zero weights leave more of the budget to each: the local training is in the plan.
+  without.steps = with.steps;
+  EXPECT_GT(ml::MakePlan(with).sigma, 1.05 * ml::MakePlan(without).sigma);
+}
+
+}  // namespace
+}  // namespace trefoil::apps
