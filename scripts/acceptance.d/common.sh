@@ -41,3 +41,27 @@ test_in_clone() {
     measured "${results[*]}"
   done
 }
+
+# train DIR JOB [KEY=VALUE ...]: `trefoil local` with these settings, unless DIR holds a finished run already.
+train() {
+  local dir=$1 job=$2 assignment assignments=()
+  shift 2
+  if [ -f "$dir/summary.json" ]; then return; fi
+  rm -rf "$dir"
+  for assignment in "$@"; do assignments+=(--set "$assignment"); done
+  mkdir -p "$(dirname "$dir")"
+  build/bin/trefoil local --job "$job" --out "$dir" "${assignments[@]}"
+}
+
+# train_thrice NAME JOB [KEY=VALUE ...]: three such runs, NAME-1 to NAME-3 in `work`; prints their accuracies, ascending.
+train_thrice() {
+  local name=$1 i
+  shift
+  for i in 1 2 3; do
+    train "$work/$name-$i" "$@" >>"$work/$name.log" 2>&1 || { tail -n 3 "$work/$name.log" >&2; return 1; }
+  done
+  for i in 1 2 3; do value "$work/$name-$i/summary.json" accuracy; done | sort -n | paste -sd ' '
+}
+
+# median "A B C": of three numbers in order.
+median() { cut -d ' ' -f 2 <<<"$1"; }

@@ -1,0 +1,251 @@
+// Runs a job's training in the clear, for the figures of docs/experiments.md that would need many secure
+// runs, and the baselines that they are compared with. Prints CSV: step,accuracy (on the data's test files),
+// step 0 the first weights. A simulation: nothing that it prints is private, and of the secure run it leaves
+// out only what the tests bound (rounded clip factors and sigmoids, cut batches).
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "apps/error_report.h"
+#include "apps/evaluation.h"
+#include "apps/job.h"
+#include "apps/local_data.h"
+#include "apps/training_settings.h"
+#include "base/error.h"
+#include "base/thread_pool.h"
+#include "data/folders.h"
+#include "data/split.h"
+#include "dp/accountant.h"
+#include "dp/discrete_gaussian.h"
+#include "ml/initialisation.h"
+#include "ml/records.h"
+#include "ml/step_privacy.h"
+
+#include <CLI/CLI.hpp>
+
+namespace trefoil {
+namespace {
+
+struct Options {
+  std::string job;
+  std::string data;
+  std::vector<std::string> assignments;
+  std::string as = "joint";
+  double random_weights = 0;
+  int every = 10;
+};
+
+/// What every way of training needs.
+struct Experiment {
+  apps::Job job;
+  ml::TrainingSettings settings{};
+  std::array<ml::OwnRecords, 3> owners{};
+  data::Table test{};
+  int every = 10;
+};
+
+ml::OwnRecords RowsOf(const data::Table& table, const std::vector<std::int64_t>& rows) {
+  ml::OwnRecords some;
+  some.x.resize(static_cast<Eigen::Index>(rows.size()), table.x.cols());
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    some.x.row(static_cast<Eigen::Index>(k)) = table.x.row(rows[k]);
+    some.y.push_back(table.y[static_cast<std::size_t>(rows[k])]);
+  }
+  return some;
+}
+
+Experiment Read(const Options& options) {
+  Experiment experiment{.job = apps::ReadJob(options.job, options.assignments), .every = options.every};
+  const apps::Job& job = experiment.job;
+  experiment.settings = apps::SettingsOf(job);
+  const auto folder = apps::FindDataFolder(job, options.job, options.data, ".");
+  const auto test = data::FindTestFiles(job.data, folder);
+  if (!test) throw DataError(folder.string() + ": holds no test files");
+  experiment.test = apps::LoadRecords(job, *test);
+  const auto table = apps::LoadRecords(job, data::FindTrainingFiles(job.data, folder));
+  data::Split split;
+  if (job.local.split == "sorted") split.kind = data::SplitKind::kSorted;
+  const auto party_of = data::AssignRows(split, table.y, job.data.rows);
+  for (int owner = 0; owner < 3; ++owner) {
+    std::vector<std::int64_t> rows;
+    for (std::size_t k = 0; k < party_of.size(); ++k) {
+      if (party_of[k] == owner) rows.push_back(static_cast<std::int64_t>(k));
+    }
+    experiment.owners[static_cast<std::size_t>(owner)] = RowsOf(table, rows);
+  }
+  return experiment;
+}
+
+ml::OwnRecords Together(const std::array<ml::OwnRecords, 3>& owners) {
+  ml::OwnRecords all;
+  all.x.resize(owners[0].x.rows() + owners[1].x.rows() + owners[2].x.rows(), owners[0].x.cols());
+  Eigen::Index row = 0;
+  for (const auto& own : owners) {
+    all.x.middleRows(row, own.x.rows()) = own.x;
+    row += own.x.rows();
+    all.y.insert(all.y.end(), own.y.begin(), own.y.end());
+  }
+  return all;
+}
+
+double AccuracyOf(const Experiment& experiment, const Eigen::MatrixXd& weights) {
+  const Eigen::Index features = weights.rows() - 1;
+  const ml::LinearModel model{.weights = weights.topRows(features),
+                              .bias = weights.row(features).transpose()};
+  return apps::Evaluate(model, experiment.test, experiment.job.data.classes).accuracy();
+}
+
+void Print(const Experiment& experiment, int step, const Eigen::MatrixXd& weights) {
+  std::printf("%d,%.4f\n", step, AccuracyOf(experiment, weights));
+  std::fflush(stdout);
+}
+
+/// The job's steps on `own` from `weights`, by one who sees it all: each row at `rate`, noise of multiplier
+/// `sigma` on sums whose sensitivity is the clip.
+void Train(const Experiment& experiment, const ml::OwnRecords& own, double rate, double sigma,
+           Eigen::MatrixXd weights, ThreadPool& pool) {
+  ml::TrainingSettings settings = experiment.settings;
+  const std::int64_t count = own.x.rows();
+  settings.rows = {count, count, count};
+  const ml::LocalPlan plan = MakeLocalPlan(settings, {.steps = settings.steps,
+                                                      .expected_batch = rate * static_cast<double>(count),
+                                                      .learning_rate = settings.learning_rate,
+                                                      .clip = settings.clip,
+                                                      .sigma = sigma,
+                                                      .delta = settings.delta});
+  std::optional<dp::DiscreteGaussian> noise;
+  if (sigma > 0) noise.emplace(ml::NoiseVariance(plan.sigma, plan.lattice_sensitivity, 0));
+  auto rows = RandomStream::FromSystem();
+  auto coins = RandomStream::FromSystem();
+  const double unit = std::ldexp(1.0, -plan.lattice_bits());
+  Eigen::MatrixXd velocity = Eigen::MatrixXd::Zero(weights.rows(), weights.cols());
+  Print(experiment, 0, weights);
+  for (int step = 0; step < settings.steps; ++step) {
+    const auto batch = ml::DrawRows(rows, count, rate, count);
+    Eigen::MatrixXd sum = SumClippedGradients(plan, weights, own, batch, pool);
+    if (noise) sum = sum.unaryExpr([&](double g) { return g + static_cast<double>(noise->Sample(coins)); });
+    const double learning_rate =
+        settings.learning_rate *
+        std::ldexp(static_cast<double>(ml::RateAt(settings.schedule, step, settings.steps)), -30);
+    velocity = settings.momentum * velocity +
+               learning_rate / (rate * static_cast<double>(count)) * unit * unit * sum;
+    weights = ((weights - velocity) / unit).array().round() * unit;
+    if ((step + 1) % experiment.every == 0 || step + 1 == settings.steps)
+      Print(experiment, step + 1, weights);
+  }
+}
+
+/// The models of [initialisation], each party's own.
+std::array<Eigen::MatrixXd, 3> LocalModels(const Experiment& experiment, ThreadPool& pool) {
+  if (!experiment.settings.initialisation)
+    throw ConfigError("initialisation.method: found \"none\", expected \"averaging\" or \"accuracy\"");
+  const auto plan = MakeInitialisationPlan(experiment.settings);
+  std::array<Eigen::MatrixXd, 3> models;
+  for (std::size_t owner = 0; owner < 3; ++owner)
+    models[owner] = TrainLocally(plan.local, static_cast<int>(owner), experiment.owners[owner], pool);
+  return models;
+}
+
+Eigen::MatrixXd Average(const std::array<Eigen::MatrixXd, 3>& models) {
+  return (models[0] + models[1] + models[2]) / 3;
+}
+
+/// On the lattice that trainings in the clear keep weights on.
+Eigen::MatrixXd RandomWeights(Eigen::Index rows, Eigen::Index columns, double deviation) {
+  std::random_device device;
+  std::mt19937_64 generator(device());
+  std::normal_distribution<double> normal(0, deviation);
+  return Eigen::MatrixXd::NullaryExpr(rows, columns,
+                                      [&] { return std::round(normal(generator) * 256) / 256; });
+}
+
+Eigen::MatrixXd FirstWeights(const Experiment& experiment, double random_weights, ThreadPool& pool) {
+  const auto& settings = experiment.settings;
+  if (settings.initialisation && settings.initialisation->method != ml::InitialisationMethod::kAveraging)
+    throw ConfigError("initialisation.method: found \"accuracy\", expected \"averaging\" in the clear");
+  if (settings.initialisation) return Average(LocalModels(experiment, pool));
+  const Eigen::Index columns = settings.classes == 2 ? 1 : settings.classes;
+  if (random_weights == 0) return Eigen::MatrixXd::Zero(settings.features + 1, columns);
+  return RandomWeights(settings.features + 1, columns, random_weights);
+}
+
+void PrintLocalModels(const Experiment& experiment, ThreadPool& pool) {
+  const auto models = LocalModels(experiment, pool);
+  std::puts("party,accuracy");
+  for (std::size_t owner = 0; owner < 3; ++owner)
+    std::printf("%zu,%.4f\n", owner, AccuracyOf(experiment, models[owner]));
+  std::printf("average,%.4f\n", AccuracyOf(experiment, Average(models)));
+}
+
+/// The record as its owner would publish it under local differential privacy of the job's epsilon and delta,
+/// any record against any other: the row, whose norm is at most R, by the Gaussian mechanism (sensitivity 2
+/// R) with half of epsilon, and the label by k-ary randomised response with the other half.
+ml::OwnRecords Perturbed(const Experiment& experiment, ml::OwnRecords own) {
+  const auto& settings = experiment.settings;
+  const double half = settings.target_epsilon / 2;
+  const double deviation = 2 * settings.row_norm * dp::CalibrateNoiseMultiplier(half, settings.delta, 1, 1);
+  std::random_device device;
+  std::mt19937_64 generator(device());
+  std::normal_distribution<float> normal(0, static_cast<float>(deviation));
+  const double others = settings.classes - 1;
+  std::bernoulli_distribution truthful(std::exp(half) / (std::exp(half) + others));
+  std::uniform_int_distribution<int> other(1, settings.classes - 1);
+  own.x = own.x.unaryExpr([&](float value) { return value + normal(generator); });
+  for (int& label : own.y) {
+    if (!truthful(generator)) label = (label + other(generator)) % settings.classes;
+  }
+  return own;
+}
+
+void Run(const Options& options) {
+  const Experiment experiment = Read(options);
+  ThreadPool pool(std::max(1U, std::thread::hardware_concurrency()));
+  if (options.as == "local") return PrintLocalModels(experiment, pool);
+  const auto& settings = experiment.settings;
+  const Eigen::MatrixXd first = FirstWeights(experiment, options.random_weights, pool);
+  const double rate = ml::SamplingRate(settings);
+  std::puts("step,accuracy");
+  if (options.as == "joint") {
+    // All three parties add their noise, of variance sigma^2 / 2 each.
+    const double sigma = ml::MakePlan(settings).sigma * std::sqrt(1.5);
+    Train(experiment, Together(experiment.owners), rate, sigma, first, pool);
+  } else if (options.as == "single-party") {
+    const double sigma =
+        dp::CalibrateNoiseMultiplier(settings.target_epsilon, settings.delta, rate, settings.steps);
+    Train(experiment, experiment.owners[0], rate, sigma, first, pool);
+  } else {
+    Train(experiment, Perturbed(experiment, Together(experiment.owners)), rate, 0, first, pool);
+  }
+}
+
+}  // namespace
+}  // namespace trefoil
+
+int main(int argc, char** argv) {
+  trefoil::Options options;
+  CLI::App program("A job's training in the clear: a simulation, for experiments");
+  program.add_option("--job", options.job, "The job file, with a linear model and an epsilon")->required();
+  program.add_option("--data", options.data, "Folder of the data, as for trefoil local");
+  program.add_option("--set", options.assignments, "Change a key of the job")->allow_extra_args(false);
+  program
+      .add_option(
+          "--as", options.as,
+          "joint: of all rows, at the outsider's noise; single-party: of party 0's, at the same rate and "
+          "epsilon; local-dp: of all rows, perturbed one by one; local: the models of [initialisation]")
+      ->check(CLI::IsMember({"joint", "single-party", "local-dp", "local"}));
+  program
+      .add_option("--random-weights", options.random_weights, "Start from normal weights of this deviation")
+      ->check(CLI::NonNegativeNumber);
+  program.add_option("--every", options.every, "Steps between two lines")->check(CLI::PositiveNumber);
+  CLI11_PARSE(program, argc, argv);
+  try {
+    trefoil::Run(options);
+    return trefoil::apps::kDone;
+  } catch (const std::exception& error) {
+    trefoil::apps::ReportError(error.what());
+    return trefoil::apps::ExitCodeOf(error);
+  }
+}
