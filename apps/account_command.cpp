@@ -174,15 +174,20 @@ int AccountRecord(const AccountOptions& options) {
     }
   }();
   const auto epsilons = dp::Epsilons(record, delta);
+  const auto of_test_set = dp::TestSetEpsilons(record, delta);
   const auto sigma = MultiplierOf(record);
   if (options.json) {
-    const Json json{{"epsilon", NumberOrNull(std::max(epsilons.outsider, epsilons.insider))},
-                    {"epsilon_outsider", NumberOrNull(epsilons.outsider)},
-                    {"epsilon_insider", NumberOrNull(epsilons.insider)},
-                    {"delta", delta},
-                    {"noise_multiplier", sigma ? Json(*sigma) : Json(nullptr)},
-                    {"accountant", options.accountant},
-                    {"order", nullptr}};
+    Json json{{"epsilon", NumberOrNull(std::max(epsilons.outsider, epsilons.insider))},
+              {"epsilon_outsider", NumberOrNull(epsilons.outsider)},
+              {"epsilon_insider", NumberOrNull(epsilons.insider)},
+              {"delta", delta},
+              {"noise_multiplier", sigma ? Json(*sigma) : Json(nullptr)},
+              {"accountant", options.accountant},
+              {"order", nullptr}};
+    if (std::isfinite(of_test_set.insider)) {
+      json["test_epsilon_outsider"] = of_test_set.outsider;
+      json["test_epsilon_insider"] = of_test_set.insider;
+    }
     std::cout << json.dump(2) << '\n';
     return kDone;
   }
@@ -190,6 +195,11 @@ int AccountRecord(const AccountOptions& options) {
       "job               {}\nepsilon outsider  {}\nepsilon insider   {}\ndelta             {:g}\n",
       record.job_hash, EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider), delta);
   if (sigma) std::cout << fmt::format("noise multiplier  {:.6g}\n", *sigma);
+  if (std::isfinite(of_test_set.insider)) {
+    std::cout << fmt::format(
+        "test records      epsilon {} outsider, {} insider, for those of the evaluation\n",
+        EpsilonText(of_test_set.outsider), EpsilonText(of_test_set.insider));
+  }
   return kDone;
 }
 

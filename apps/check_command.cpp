@@ -8,6 +8,7 @@
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
 #include "apps/files.h"
+#include "apps/held_out_files.h"
 #include "apps/mesh_setup.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
@@ -119,6 +120,13 @@ std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string
                                     .feature_model = party.feature_model});
     return fmt::format("{} rows as the job declares them", table.y.size());
   });
+  if (job->evaluation && job->evaluation->holder == party.id) {
+    doctor.Try("test data", [&] {
+      const auto held_out =
+          LoadHeldOut(*job, party, "the party file", {.feature_model = party.feature_model});
+      return fmt::format("{} rows as the job declares them", held_out.test.y.size());
+    });
+  }
   return JobJson(*job);
 }
 

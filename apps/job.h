@@ -68,6 +68,14 @@ struct InitialisationSpec {
   double selection_sigma = 0;
 };
 
+/// Test records that one party holds, and who learns how many of them the model classifies correctly.
+struct EvaluationSpec {
+  int holder = 0;
+  std::int64_t rows = 0;  ///< exactly so many
+  std::vector<int> to{0, 1, 2};
+  std::optional<double> sigma{};  ///< noise multiplier of the count; none: exact
+};
+
 struct ReleaseSpec {
   std::vector<int> to{0, 1, 2};
 };
@@ -89,6 +97,7 @@ struct Job {
   TrainingSpec training;
   PrivacySpec privacy;
   InitialisationSpec initialisation;
+  std::optional<EvaluationSpec> evaluation;
   ReleaseSpec release;
   LocalSpec local;
 };

@@ -3,6 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "apps/evaluation_reader.h"
 #include "apps/feature_reader.h"
 #include "apps/hex.h"
 #include "apps/initialisation_reader.h"
@@ -103,17 +104,19 @@ Json ToJson(const PrivacySpec& privacy) {
 }
 
 Json ToJson(const Job& job) {
-  return {{"version", 1},
-          {"type", job.type},
-          {"name", job.name},
-          {"fraction_bits", job.fraction_bits},
-          {"data", ToJson(job.data)},
-          {"features", FeaturesJson(job.features)},
-          {"model", ToJson(job.model)},
-          {"training", ToJson(job.training)},
-          {"privacy", ToJson(job.privacy)},
-          {"initialisation", InitialisationJson(job.initialisation)},
-          {"release", {{"to", job.release.to}}}};
+  Json json{{"version", 1},
+            {"type", job.type},
+            {"name", job.name},
+            {"fraction_bits", job.fraction_bits},
+            {"data", ToJson(job.data)},
+            {"features", FeaturesJson(job.features)},
+            {"model", ToJson(job.model)},
+            {"training", ToJson(job.training)},
+            {"privacy", ToJson(job.privacy)},
+            {"initialisation", InitialisationJson(job.initialisation)},
+            {"release", {{"to", job.release.to}}}};
+  if (job.evaluation) json["evaluation"] = EvaluationJson(*job.evaluation);
+  return json;
 }
 
 toml::table ToTomlTable(const Json& object, int depth);
@@ -203,10 +206,19 @@ std::vector<std::string> JobNotices(const Job& job) {
 }
 
 std::vector<std::string> PrivacyWarnings(const Job& job) {
-  if (job.initialisation.selection != "as-published") return {};
-  return {
-      "initialisation.selection \"as-published\": the model is chosen by accuracy on private records without "
-      "noise, which no epsilon of this run covers"};
+  std::vector<std::string> warnings;
+  if (job.initialisation.selection == "as-published") {
+    warnings.emplace_back(
+        "initialisation.selection \"as-published\": the model is chosen by accuracy on private records "
+        "without "
+        "noise, which no epsilon of this run covers");
+  }
+  if (job.evaluation && !job.evaluation->sigma) {
+    warnings.push_back("evaluation: the number of party " + std::to_string(job.evaluation->holder) +
+                       "'s test records that are classified correctly is opened without noise, which no "
+                       "epsilon of this run covers for those records");
+  }
+  return warnings;
 }
 
 }  // namespace trefoil::apps

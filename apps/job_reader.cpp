@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "apps/evaluation_reader.h"
 #include "apps/feature_reader.h"
 #include "apps/initialisation_reader.h"
+#include "apps/party_list.h"
 #include "base/error.h"
 
 namespace trefoil::apps {
@@ -72,6 +74,7 @@ const Names& KnownKeys() {
     auto all = KeysBesideFeatures();
     all.insert(all.end(), FeatureKeys().begin(), FeatureKeys().end());
     all.insert(all.end(), InitialisationKeys().begin(), InitialisationKeys().end());
+    all.insert(all.end(), EvaluationKeys().begin(), EvaluationKeys().end());
     return all;
   }();
   return keys;
@@ -241,17 +244,6 @@ PrivacySpec ReadPrivacy(const Section& section) {
   return privacy;
 }
 
-ReleaseSpec ReadRelease(const Section& section) {
-  const std::string expected = "an array of different party numbers from 0 to 2, at least one";
-  auto to = section.Wholes("to", {0, 2}, expected, std::vector<std::int64_t>{0, 1, 2});
-  std::sort(to.begin(), to.end());
-  if (to.empty() || std::adjacent_find(to.begin(), to.end()) != to.end()) section.Refuse("to", expected);
-  ReleaseSpec release;
-  release.to.clear();
-  for (const auto party : to) release.to.push_back(static_cast<int>(party));
-  return release;
-}
-
 LocalSpec ReadLocal(const Section& section, const toml::table& root) {
   const auto split = root.at_path("local.split");
   if (!split.is_array()) return {.split = section.Choice("split", {"even", "sorted"}, "even")};
@@ -280,7 +272,8 @@ Job ReadJobTables(const toml::table& root, const std::string& file) {
   job.training = ReadTraining(document.Table("training"));
   job.privacy = ReadPrivacy(document.Table("privacy"));
   job.initialisation = ReadInitialisation(document.Table("initialisation"), job.privacy);
-  job.release = ReadRelease(document.Table("release"));
+  job.evaluation = ReadEvaluation(document.Table("evaluation"));
+  job.release.to = ReadParties(document.Table("release"), "to");
   job.local = ReadLocal(document.Table("local"), root);
   return job;
 }

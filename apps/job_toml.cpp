@@ -62,8 +62,9 @@ std::string JobToml(const Job& job) {
     text += std::string(key) + " = " + Value(json.at(key)) + "\n";
   }
   text += DataTables(json.at("data"));
-  for (const auto* key : {"features", "model", "training", "privacy", "initialisation", "release"}) {
-    text += "\n[" + std::string(key) + "]\n" + Lines(json.at(key));
+  for (const auto* key :
+       {"features", "model", "training", "privacy", "initialisation", "evaluation", "release"}) {
+    if (json.contains(key)) text += "\n[" + std::string(key) + "]\n" + Lines(json.at(key));
   }
   const auto split = job.local.fractions ? Json(*job.local.fractions) : Json(job.local.split);
   return text + "\n[local]\nsplit = " + Value(split) + "\n";

@@ -62,4 +62,15 @@ data::SplitReport DealData(const Job& job, const fs::path& source, const std::ar
   return report;
 }
 
+data::DataFiles DealTestFiles(const Job& job, const fs::path& source, const fs::path& holder) {
+  const auto files = data::FindTestFiles(job.data, source);
+  if (!files)
+    throw DataError(source.string() + ": found no test files, expected those of the job's [evaluation]");
+  data::CopyTestFiles(*files, holder / "test");
+  const auto moved = [](const fs::path& file) {
+    return file.empty() ? fs::path() : "test" / file.filename();
+  };
+  return {.x = moved(files->x), .y = moved(files->y), .file = moved(files->file)};
+}
+
 }  // namespace trefoil::apps

@@ -21,4 +21,9 @@ data::SplitReport DealData(const Job& job, const std::filesystem::path& source,
                            const std::array<std::filesystem::path, 3>& parties,
                            const std::filesystem::path& test);
 
+/// Copies the test files of `source` to the holder's folder and returns them as its party file names them.
+/// Throws DataError if there are none.
+[[nodiscard]] data::DataFiles DealTestFiles(const Job& job, const std::filesystem::path& source,
+                                            const std::filesystem::path& holder);
+
 }  // namespace trefoil::apps

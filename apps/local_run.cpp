@@ -83,6 +83,9 @@ void PrepareFolders(Local& local, const LocalOptions& options) {
                                 source.lexically_normal().string(), local.folder.string()));
   // The data comes first: what is wrong with it leaves the folder empty, to be used again.
   const auto report = DealData(local.job, source, FoldersOf(local), local.folder / "test");
+  data::DataFiles test;
+  if (local.job.evaluation)
+    test = DealTestFiles(local.job, source, PartyFolder(local.folder, local.job.evaluation->holder));
   if (source.parent_path() == local.folder) fs::remove_all(source);  // generated; the parties have it all
   local.display.Say(fmt::format(
       "rows: {}{}", fmt::join(report.rows, ", "),
@@ -93,6 +96,7 @@ void PrepareFolders(Local& local, const LocalOptions& options) {
     auto& party = local.parties[static_cast<std::size_t>(id)];
     party = DescribeParty(id, addresses);
     party.data = data::PartyFiles(local.job.data.format, "");
+    if (local.job.evaluation && local.job.evaluation->holder == id) party.evaluation = test;
     if (local.feature_model.empty()) continue;
     party.feature_model = fs::path("data") / "features.onnx";
     fs::copy_file(local.feature_model, PartyFolder(local.folder, id) / party.feature_model);
@@ -208,6 +212,13 @@ fs::path CollectModel(const Local& local) {
   return target;
 }
 
+/// What the evaluation on shares gave those who learn it, if there was one.
+std::optional<EvaluationSummary> CollectEvaluation(const Local& local) {
+  if (!local.job.evaluation) return {};
+  const auto& to = local.job.evaluation->to;
+  return ReadSummary(PartyFolder(local.folder, to.front()) / "out" / "summary.json").evaluation;
+}
+
 /// Evaluates the model on the test set, if there is one.
 std::optional<Evaluation> EvaluateModel(const Local& local, const fs::path& model) {
   const auto test = data::FindTestFiles(local.job.data, local.folder / "test");
@@ -229,8 +240,10 @@ int CollectResults(Local& local) {
   }
   const auto model = CollectModel(local);
   const auto evaluation = EvaluateModel(local, model);
+  summary.evaluation = CollectEvaluation(local);
   if (evaluation) summary.accuracy = evaluation->accuracy();
   WriteSummary(local.folder / "summary.json", summary);
+  if (summary.evaluation) local.display.Say(EvaluationLine(*summary.evaluation));
   local.display.Say(evaluation ? fmt::format("accuracy {:.4f} on {} test records", evaluation->accuracy(),
                                              evaluation->records)
                                : "accuracy unknown: there is no test data");

@@ -20,7 +20,8 @@ const std::vector<std::string>& KnownKeys() {
       "party.id",           "party.listen",    "party.advertise", "peer.id",       "peer.address",
       "peer.certificate",   "tls.certificate", "tls.private_key", "data.x",        "data.y",
       "data.file",          "features.model",  "timeouts.start",  "timeouts.peer", "ledger.file",
-      "ledger.epsilon_cap", "ledger.delta",    "metrics.listen"};
+      "ledger.epsilon_cap", "ledger.delta",    "metrics.listen",  "evaluation.x",  "evaluation.y",
+      "evaluation.file"};
   return keys;
 }
 
@@ -54,10 +55,12 @@ data::DataFiles ReadDataFiles(const Section& section, const fs::path& folder) {
   };
   data::DataFiles files{.x = read("x"), .y = read("y"), .file = read("file")};
   if (section.Has("file") && (section.Has("x") || section.Has("y"))) {
-    section.Fail("file", "data.x or data.y is given too, expected x and y, or file");
+    section.Fail("file", fmt::format("{} or {} is given too, expected x and y, or file", section.Path("x"),
+                                     section.Path("y")));
   }
   if (section.Has("x") != section.Has("y")) {
-    section.Refuse(section.Has("x") ? "y" : "x", "a path, as the other of data.x and data.y is given");
+    section.Refuse(section.Has("x") ? "y" : "x", fmt::format("a path, as the other of {} and {} is given",
+                                                             section.Path("x"), section.Path("y")));
   }
   return files;
 }
@@ -87,11 +90,15 @@ std::string DurationText(std::chrono::milliseconds time) {
   return count % 1000 == 0 ? fmt::format("{}s", count / 1000) : fmt::format("{}ms", count);
 }
 
+bool Named(const data::DataFiles& files) { return !files.file.empty() || !files.x.empty(); }
+
+std::string FilesToml(const data::DataFiles& files) {
+  if (!files.file.empty()) return fmt::format("file = \"{}\"\n", files.file.generic_string());
+  return fmt::format("x = \"{}\"\ny = \"{}\"\n", files.x.generic_string(), files.y.generic_string());
+}
+
 std::string DataToml(const data::DataFiles& data) {
-  if (!data.file.empty()) return fmt::format("file = \"{}\"\n", data.file.generic_string());
-  if (!data.x.empty()) {
-    return fmt::format("x = \"{}\"\ny = \"{}\"\n", data.x.generic_string(), data.y.generic_string());
-  }
+  if (Named(data)) return FilesToml(data);
   return "# Where this party's own data is. Images and labels:\n"
          "#   x = \"data/images-idx3-ubyte.gz\"\n"
          "#   y = \"data/labels-idx1-ubyte.gz\"\n"
@@ -154,6 +161,7 @@ PartyFile ReadParty(const fs::path& file) {
   party.certificate = ReadPath(tls, "certificate", folder);
   party.private_key = ReadPath(tls, "private_key", folder);
   party.data = ReadDataFiles(document.Table("data"), folder);
+  party.evaluation = ReadDataFiles(document.Table("evaluation"), folder);
   const auto features = document.Table("features");
   if (features.Has("model")) party.feature_model = ReadPath(features, "model", folder);
   const auto timeouts = document.Table("timeouts");
@@ -183,6 +191,7 @@ std::string PartyToml(const PartyFile& party) {
       "\n[tls]\ncertificate = \"{}\"\nprivate_key = \"{}\"  # mode 0600, never leaves this machine\n",
       party.certificate.generic_string(), party.private_key.generic_string());
   text += "\n[data]\n" + DataToml(party.data);
+  if (Named(party.evaluation)) text += "\n[evaluation]\n" + FilesToml(party.evaluation);
   if (!party.feature_model.empty())
     text += fmt::format("\n[features]\nmodel = \"{}\"\n", party.feature_model.generic_string());
   text += fmt::format(

@@ -11,6 +11,7 @@
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
 #include "apps/files.h"
+#include "apps/held_out_files.h"
 #include "apps/hex.h"
 #include "apps/mesh_setup.h"
 #include "apps/model_file.h"
@@ -66,15 +67,22 @@ void Say(Run& run, const std::string& line) {
   run.display.Say(line);
 }
 
-ml::OwnRecords LoadOwnRecords(const Run& run, const std::string& party_file, std::size_t threads) {
+/// All that this party brings to the training.
+struct Records {
+  ml::OwnRecords own;
+  ml::HeldOutRecords held_out;
+};
+
+Records LoadAllRecords(const Run& run, const std::string& party_file, std::size_t threads) {
   if (run.party.data.x.empty() && run.party.data.file.empty()) {
     throw ConfigError(party_file + ": missing [data], expected x and y, or file");
   }
-  auto table = LoadRecords(run.job, run.party.data,
-                           {.capacity = run.settings.rows[static_cast<std::size_t>(run.party.id)],
-                            .threads = threads,
-                            .feature_model = run.party.feature_model});
-  return {.x = std::move(table.x), .y = std::move(table.y)};
+  LoadOptions options{.threads = threads, .feature_model = run.party.feature_model};
+  Records records{.own = {}, .held_out = LoadHeldOut(run.job, run.party, party_file, options)};
+  options.capacity = run.settings.rows[static_cast<std::size_t>(run.party.id)];
+  auto table = LoadRecords(run.job, run.party.data, options);
+  records.own = {.x = std::move(table.x), .y = std::move(table.y)};
+  return records;
 }
 
 /// Makes the run directory, and says there and on stdout what will be done.
@@ -116,8 +124,22 @@ void KeepRecord(const Run& run, dp::TrainingRecord record, const net::MeshTransp
   WriteRecord(run.folder / "record.json", record);
 }
 
+/// What the summary says of the evaluation, if there was one.
+std::optional<EvaluationSummary> SummaryOf(const ml::TrainingResult& result, const Job& job) {
+  if (!result.evaluation) return {};
+  const auto epsilons = dp::TestSetEpsilons(result.record, job.privacy.delta);
+  return EvaluationSummary{.records = result.evaluation->records,
+                           .correct = result.evaluation->correct,
+                           .sigma = job.evaluation->sigma,
+                           .epsilon_outsider = epsilons.outsider,
+                           .epsilon_insider = epsilons.insider,
+                           .rounds = result.evaluation->rounds,
+                           .bytes_sent = result.evaluation->bytes_sent};
+}
+
 void WriteResults(Run& run, const ml::TrainingResult& result, double seconds) {
   const auto epsilons = dp::Epsilons(result.record, run.job.privacy.delta);
+  const auto evaluation = SummaryOf(result, run.job);
   if (result.model) SaveModel(run.folder / "model.npz", *result.model, run.job);
   WriteSummary(run.folder / "summary.json", {.job = run.job.name,
                                              .steps = run.settings.steps,
@@ -126,27 +148,31 @@ void WriteResults(Run& run, const ml::TrainingResult& result, double seconds) {
                                              .delta = run.job.privacy.delta,
                                              .sigma = result.plan.sigma,
                                              .sensitivity = result.plan.sensitivity,
+                                             .accuracy = evaluation ? Accuracy(*evaluation) : std::nullopt,
                                              .seconds = seconds,
                                              .rounds = run.last.rounds,
                                              .bytes_sent = run.last.bytes_sent,
                                              .peak_rss_bytes = PeakMemoryBytes(),
+                                             .evaluation = evaluation,
                                              .warnings = PrivacyWarnings(run.job)});
   run.display.Finish();
+  if (evaluation) Say(run, EvaluationLine(*evaluation));
   Say(run, fmt::format("done: epsilon {} outsider {} insider, delta {:g}, {} in {}",
                        EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider), run.job.privacy.delta,
                        result.model ? "model.npz" : "no model released to this party", run.folder.string()));
 }
 
-void TrainConnected(Run& run, net::MeshTransport& mesh, const ml::OwnRecords& own, std::size_t threads) {
+void TrainConnected(Run& run, net::MeshTransport& mesh, const Records& records, std::size_t threads) {
   const auto start = Clock::now();
   ThreadPool pool(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency()));
   mpc::Context context(mesh, mpc::AgreeOnKeys(mesh), pool);
   ProgressFile progress(run.folder / "progress.csv");
   StopBetweenSteps();
   const auto result =
-      ml::Train(context, run.settings, own,
+      ml::Train(context, run.settings, records.own,
                 {.on_step = [&](const ml::StepReport& report) { ReportStep(run, progress, report); },
-                 .on_record = [&](const dp::TrainingRecord& record) { KeepRecord(run, record, mesh); }});
+                 .on_record = [&](const dp::TrainingRecord& record) { KeepRecord(run, record, mesh); }},
+                records.held_out);
   WriteResults(run, result, std::chrono::duration<double>(Clock::now() - start).count());
 }
 
@@ -191,12 +217,12 @@ int RunParty(const RunOptions& options) {
   if (run.folder.empty()) run.folder = DefaultRunDirectory(run.job.name);
   CheckRunDirectory(run.folder);
   auto config = MeshConfigOf(run.party, JobJson(run.job));
-  const auto own = LoadOwnRecords(run, options.config, options.threads);
+  const auto records = LoadAllRecords(run, options.config, options.threads);
   Announce(run, plan);
   std::unique_ptr<net::MeshTransport> mesh;
   try {
     mesh = Connect(run, std::move(config));
-    TrainConnected(run, *mesh, own, options.threads);
+    TrainConnected(run, *mesh, records, options.threads);
     return kDone;
   } catch (const std::exception& error) {
     if (mesh) mesh->Abort(ReasonFor(error));

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <limits>
@@ -11,6 +12,7 @@
 #include <stdexcept>
 
 #include "apps/files.h"
+#include "apps/progress.h"
 #include "base/error.h"
 
 namespace trefoil::apps {
@@ -27,6 +29,29 @@ double NumberOrInfinity(const Json& json) {
   return json.is_null() ? std::numeric_limits<double>::infinity() : json.get<double>();
 }
 
+Json ToJson(const EvaluationSummary& evaluation) {
+  Json json{{"records", evaluation.records},
+            {"correct", evaluation.correct ? Json(*evaluation.correct) : Json(nullptr)},
+            {"sigma", evaluation.sigma ? Json(*evaluation.sigma) : Json(nullptr)}};
+  json["epsilon_outsider"] = NumberOrNull(evaluation.epsilon_outsider);
+  json["epsilon_insider"] = NumberOrNull(evaluation.epsilon_insider);
+  json["rounds"] = evaluation.rounds;
+  json["bytes_sent"] = evaluation.bytes_sent;
+  return json;
+}
+
+EvaluationSummary EvaluationFrom(const Json& json) {
+  EvaluationSummary evaluation;
+  evaluation.records = json.at("records").get<std::int64_t>();
+  if (!json.at("correct").is_null()) evaluation.correct = json.at("correct").get<double>();
+  if (!json.at("sigma").is_null()) evaluation.sigma = json.at("sigma").get<double>();
+  evaluation.epsilon_outsider = NumberOrInfinity(json.at("epsilon_outsider"));
+  evaluation.epsilon_insider = NumberOrInfinity(json.at("epsilon_insider"));
+  evaluation.rounds = json.at("rounds").get<std::uint64_t>();
+  evaluation.bytes_sent = json.at("bytes_sent").get<std::uint64_t>();
+  return evaluation;
+}
+
 /// What a party writes before it meets its peers.
 bool OnlyLeftovers(const fs::path& folder) {
   return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(),
@@ -36,6 +61,23 @@ bool OnlyLeftovers(const fs::path& folder) {
 }
 
 }  // namespace
+
+std::optional<double> Accuracy(const EvaluationSummary& evaluation) {
+  if (!evaluation.correct) return {};
+  return std::clamp(*evaluation.correct / static_cast<double>(evaluation.records), 0.0, 1.0);
+}
+
+std::string EvaluationLine(const EvaluationSummary& evaluation) {
+  const auto accuracy = Accuracy(evaluation);
+  if (!accuracy)
+    return fmt::format("evaluated on {} test records; not opened to this party", evaluation.records);
+  const auto noise = evaluation.sigma ? fmt::format("with noise, epsilon {} outsider {} insider for them",
+                                                    EpsilonText(evaluation.epsilon_outsider),
+                                                    EpsilonText(evaluation.epsilon_insider))
+                                      : std::string("no epsilon covers them");
+  return fmt::format("accuracy {:.4f} on {} test records, on shares: {}", *accuracy, evaluation.records,
+                     noise);
+}
 
 void CheckRunDirectory(const fs::path& folder) {
   if (fs::exists(folder) && !fs::is_directory(folder)) {
@@ -72,6 +114,7 @@ void WriteSummary(const fs::path& file, const Summary& summary) {
             {"rounds", summary.rounds},
             {"bytes_sent", summary.bytes_sent},
             {"peak_rss_bytes", summary.peak_rss_bytes}};
+  if (summary.evaluation) json["evaluation"] = ToJson(*summary.evaluation);
   if (!summary.warnings.empty()) json["warnings"] = summary.warnings;
   WriteTextFile(file, json.dump(2) + "\n");
 }
@@ -92,6 +135,7 @@ Summary ReadSummary(const fs::path& file) {
     summary.rounds = json.at("rounds").get<std::uint64_t>();
     summary.bytes_sent = json.at("bytes_sent").get<std::uint64_t>();
     summary.peak_rss_bytes = json.at("peak_rss_bytes").get<std::uint64_t>();
+    if (json.contains("evaluation")) summary.evaluation = EvaluationFrom(json.at("evaluation"));
     if (json.contains("warnings")) summary.warnings = json.at("warnings").get<std::vector<std::string>>();
     return summary;
   } catch (const Json::exception& error) {

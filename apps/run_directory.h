@@ -11,6 +11,23 @@
 
 namespace trefoil::apps {
 
+/// What summary.json says of an evaluation on shares.
+struct EvaluationSummary {
+  std::int64_t records = 0;
+  std::optional<double> correct{};  ///< noise included; nothing where it was not opened to this party
+  std::optional<double> sigma{};    ///< noise multiplier of the count; nothing: exact
+  double epsilon_outsider = 0;      ///< for the test records, at the job's delta
+  double epsilon_insider = 0;
+  std::uint64_t rounds = 0;
+  std::uint64_t bytes_sent = 0;
+};
+
+/// Correct ones over records, cut to 0 ... 1 where noise leads beyond; nothing where the count is not known.
+[[nodiscard]] std::optional<double> Accuracy(const EvaluationSummary& evaluation);
+
+/// The evaluation in a line for the user.
+[[nodiscard]] std::string EvaluationLine(const EvaluationSummary& evaluation);
+
 /// summary.json (section 8 of the design). Infinite epsilons are written as null.
 struct Summary {
   std::string job;  ///< its name
@@ -25,6 +42,7 @@ struct Summary {
   std::uint64_t rounds = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t peak_rss_bytes = 0;
+  std::optional<EvaluationSummary> evaluation{};  ///< written where there was one
   std::vector<std::string> warnings{};  ///< what no epsilon covers; written where there is something
 };
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "apps/evaluation_reader.h"
 #include "apps/initialisation_reader.h"
 #include "base/error.h"
 
@@ -67,6 +68,7 @@ ml::TrainingSettings SettingsOf(const Job& job) {
   settings.against = job.privacy.against == "outsider" ? ml::Adversary::kOutsider : ml::Adversary::kInsider;
   settings.release_to = job.release.to;
   settings.initialisation = InitialisationOf(job.initialisation);
+  settings.evaluation = EvaluationOf(job.evaluation);
   return settings;
 }
 

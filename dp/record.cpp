@@ -1,6 +1,7 @@
 #include "dp/record.h"
 
 #include <cmath>
+#include <limits>
 #include <variant>
 
 #include "dp/closeness.h"
@@ -42,12 +43,18 @@ std::vector<Event> Counted(const NoisySelection& selection, double multiplier, i
           TotalVariation{OverflowProbability(selection.limits, selection.sampling_rate), 1}};
 }
 
+/// A plain Gaussian on the noise of `summands` parties: every test record is counted.
+std::vector<Event> Evaluated(const NoisyEvaluation& evaluation, double multiplier, int summands) {
+  return {SampledGaussian{1, multiplier, 1}, ClosenessCharge(summands, evaluation.party_deviation, 1, 1)};
+}
+
 struct OutsiderCharge {
   std::vector<Event> operator()(const DpSgdSteps& steps) const { return Outsider(steps); }
   std::vector<Event> operator()(const LocalTraining& local) const { return Anyone(local); }
   std::vector<Event> operator()(const NoisySelection& selection) const {
     return Counted(selection, selection.sigma * kOutsiderFactor, kParties);
   }
+  std::vector<Event> operator()(const NoisyEvaluation&) const { return {}; }
 };
 
 struct InsiderCharge {
@@ -56,6 +63,7 @@ struct InsiderCharge {
   std::vector<Event> operator()(const NoisySelection& selection) const {
     return Counted(selection, selection.sigma, kParties - 1);
   }
+  std::vector<Event> operator()(const NoisyEvaluation&) const { return {}; }
 };
 
 template <typename Charge>
@@ -90,6 +98,22 @@ EpsilonPair Epsilons(const TrainingRecord& record, double delta) {
   RecordAccountant accountant;
   for (const auto& event : record.events) accountant.Add(event);
   return accountant.Epsilons(delta);
+}
+
+EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  RdpAccountant outsider;
+  RdpAccountant insider;
+  bool noisy = false;
+  for (const auto& event : record.events) {
+    const auto* evaluation = std::get_if<NoisyEvaluation>(&event);
+    if (evaluation == nullptr) continue;
+    noisy = true;
+    outsider.Add(Evaluated(*evaluation, evaluation->sigma * kOutsiderFactor, kParties));
+    insider.Add(Evaluated(*evaluation, evaluation->sigma, kParties - 1));
+  }
+  if (!noisy) return {kNone, kNone};
+  return {outsider.Epsilon(delta).epsilon, insider.Epsilon(delta).epsilon};
 }
 
 }  // namespace trefoil::dp

@@ -51,7 +51,15 @@ struct NoisySelection {
   double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
 };
 
-using RecordedEvent = std::variant<DpSgdSteps, LocalTraining, NoisySelection>;
+/// A count of correctly classified test records that was opened with noise: one record replaced by another
+/// moves it by 1 at most, and their number is public. It concerns test records alone: what a trained model
+/// makes of them is post-processing for the records that it was trained on.
+struct NoisyEvaluation {
+  double sigma = 0;            ///< noise multiplier without one party's noise
+  double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
+};
+
+using RecordedEvent = std::variant<DpSgdSteps, LocalTraining, NoisySelection, NoisyEvaluation>;
 
 /// What a training did, written when it ends (or stops) and not changed after; accountants read it, never the
 /// job.
@@ -65,7 +73,8 @@ struct TrainingRecord {
 
 /// What an outsider, who sees the released model only, is charged. Steps and selections: multiplier
 /// sigma sqrt(3/2), Poisson sampling, the closeness of three parties' summed noise, cut batches. Local
-/// training: as if the local model were seen, multiplier sigma, Poisson sampling.
+/// training: as if the local model were seen, multiplier sigma, Poisson sampling. Evaluations: nothing. For
+/// records that were trained on.
 [[nodiscard]] std::vector<Event> OutsiderEvents(const RecordedEvent& event);
 [[nodiscard]] std::vector<Event> OutsiderEvents(const TrainingRecord& record);
 
@@ -97,9 +106,14 @@ class RecordAccountant {
 /// Both epsilons of a record by the RDP accountant, `delta` including what cut batches cost.
 [[nodiscard]] EpsilonPair Epsilons(const TrainingRecord& record, double delta);
 
+/// Both epsilons for test records, on whom the counts of evaluations were taken: of all noisy ones; infinity
+/// where there was none, since a count without noise leaves no event.
+[[nodiscard]] EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta);
+
 /// The record as JSON: version, job_hash, run_id, events; an event of kind "dpsgd_steps",
-/// "local_training" or "noisy_selection" has the members of its struct under their own names, capacity and
-/// max_batch among them. Throws ContractError for a number that is infinite or not a number.
+/// "local_training", "noisy_selection" or "noisy_evaluation" has the members of its struct under their own
+/// names, capacity and max_batch among them. Throws ContractError for a number that is infinite or not a
+/// number.
 [[nodiscard]] nlohmann::json ToJson(const TrainingRecord& record);
 
 /// The inverse. Throws DataError naming the key that is missing, unknown, of the wrong type or outside its

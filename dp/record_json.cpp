@@ -92,6 +92,7 @@ class StrictObject {
 constexpr const char* kDpSgdSteps = "dpsgd_steps";
 constexpr const char* kLocalTraining = "local_training";
 constexpr const char* kNoisySelection = "noisy_selection";
+constexpr const char* kNoisyEvaluation = "noisy_evaluation";
 constexpr const char* kOwnerPoisson = "owner-poisson";
 constexpr const char* kPublic = "public";
 
@@ -150,6 +151,11 @@ NoisySelection ParseSelection(const Json& json, const std::string& place) {
   return selection;
 }
 
+NoisyEvaluation ParseEvaluation(const Json& json, const std::string& place) {
+  const StrictObject object(json, place, {"kind", "sigma", "party_deviation"});
+  return {.sigma = object.Number("sigma"), .party_deviation = object.Number("party_deviation")};
+}
+
 RecordedEvent ParseEvent(const Json& json, const std::string& place) {
   if (!json.is_object()) Refuse(place, json.type_name(), "an object");
   const auto path = place + ".kind";
@@ -158,7 +164,9 @@ RecordedEvent ParseEvent(const Json& json, const std::string& place) {
   if (kind == kDpSgdSteps) return ParseSteps(json, place);
   if (kind == kLocalTraining) return ParseLocal(json, place);
   if (kind == kNoisySelection) return ParseSelection(json, place);
-  Refuse(path, "another value", "\"dpsgd_steps\", \"local_training\" or \"noisy_selection\"");
+  if (kind == kNoisyEvaluation) return ParseEvaluation(json, place);
+  Refuse(path, "another value",
+         "\"dpsgd_steps\", \"local_training\", \"noisy_selection\" or \"noisy_evaluation\"");
 }
 
 void RequireFinite(std::initializer_list<double> numbers) {
@@ -203,6 +211,13 @@ Json EventToJson(const NoisySelection& selection) {
           {"capacity", selection.limits.capacity},
           {"max_batch", selection.limits.max_batch},
           {"party_deviation", selection.party_deviation}};
+}
+
+Json EventToJson(const NoisyEvaluation& evaluation) {
+  RequireFinite({evaluation.sigma, evaluation.party_deviation});
+  return {{"kind", kNoisyEvaluation},
+          {"sigma", evaluation.sigma},
+          {"party_deviation", evaluation.party_deviation}};
 }
 
 }  // namespace

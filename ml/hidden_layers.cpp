@@ -112,11 +112,11 @@ Index DeltasOfARow(const StepPlan& plan) {
 
 }  // namespace
 
-ForwardPass RunForward(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+ForwardPass RunForward(mpc::Context& party, const StepPlan& plan, const FixedShare& x,
                        const FixedShare& weights) {
-  const ArithShare mask = Columns(batch.x.ring(), batch.x.cols() - 1, 1);
+  const ArithShare mask = Columns(x.ring(), x.cols() - 1, 1);
   ForwardPass pass;
-  pass.inputs.push_back(batch.x.ring());
+  pass.inputs.push_back(x.ring());
   for (std::size_t layer = 0; layer + 1 < plan.layers.size(); ++layer) {
     const ArithShare z = protocols::MatMulTruncate(party, pass.inputs.back(), WeightsOf(plan, weights, layer),
                                                    plan.settings.fraction_bits, plan.settings.truncation);
@@ -128,6 +128,17 @@ ForwardPass RunForward(mpc::Context& party, const StepPlan& plan, const Batch& b
   pass.logits = protocols::LocalMatrixProduct(party, pass.inputs.back(),
                                               WeightsOf(plan, weights, plan.layers.size() - 1));
   return pass;
+}
+
+mpc::Cost RunForwardCost(const StepPlan& plan, Index rows) {
+  mpc::Cost cost;
+  for (std::size_t layer = 0; layer + 1 < plan.layers.size(); ++layer) {
+    const Index count = rows * plan.layers[layer].outputs;
+    const mpc::Cost product =
+        protocols::TruncateProductCost(count, plan.settings.fraction_bits, plan.settings.truncation);
+    cost = Then(Then(cost, product), ClampCost(Rectifier(plan), count, plan.clip.form));
+  }
+  return cost;
 }
 
 std::vector<ArithShare> RunBackward(mpc::Context& party, const StepPlan& plan, const ForwardPass& pass,
@@ -185,7 +196,7 @@ mpc::AdditiveShare SumGradients(mpc::Context& party, const ForwardPass& pass,
 
 mpc::AdditiveShare NetworkGradient(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                    const FixedShare& weights) {
-  const ForwardPass pass = RunForward(party, plan, batch, weights);
+  const ForwardPass pass = RunForward(party, plan, batch.x, weights);
   const FixedShare errors = Predict(party, plan.activation, pass.logits) - batch.y;
   const auto deltas = RunBackward(party, plan, pass, weights, errors);
   return SumGradients(party, pass, ClipPerExample(party, plan, batch, pass, deltas));
@@ -195,13 +206,7 @@ mpc::Cost NetworkGradientCost(const StepPlan& plan, Index batch_rows) {
   const int f = plan.settings.fraction_bits;
   const protocols::Rounding rounding = plan.settings.truncation;
   const protocols::Form form = plan.clip.form;
-  mpc::Cost cost;
-  for (std::size_t layer = 0; layer + 1 < plan.layers.size(); ++layer) {
-    const Index count = batch_rows * plan.layers[layer].outputs;
-    cost = Then(Then(cost, protocols::TruncateProductCost(count, f, rounding)),
-                ClampCost(Rectifier(plan), count, form));
-  }
-  cost = Then(cost, PredictCost(plan.activation, batch_rows));
+  mpc::Cost cost = Then(RunForwardCost(plan, batch_rows), PredictCost(plan.activation, batch_rows));
   for (std::size_t layer = plan.layers.size() - 1; layer > 0; --layer) {
     const Index count = batch_rows * plan.layers[layer - 1].outputs;
     cost =

@@ -22,9 +22,10 @@ struct ForwardPass {
 };
 
 /// A_l = [min(max(Z_l, 0), activation_bound) | m], with Z_l truncated to f bits.
-/// Cost: 13 rounds a hidden layer in bulk form, 5 in latency form.
-[[nodiscard]] ForwardPass RunForward(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+/// Cost: 13 rounds a hidden layer in bulk form, 5 in latency form. `x` is a batch's.
+[[nodiscard]] ForwardPass RunForward(mpc::Context& party, const StepPlan& plan, const mpc::FixedShare& x,
                                      const mpc::FixedShare& weights);
+[[nodiscard]] mpc::Cost RunForwardCost(const StepPlan& plan, mpc::Index rows);
 
 /// delta_L = errors; delta_l = clamp of (delta_{l+1} W_{l+1}^T, the row of biases left out, truncated to f
 /// bits) where layer l is active, and 0 elsewhere. One a layer, first to last, B x d_l at f bits.

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "dp/discrete_gaussian.h"
 #include "dp/truncated_poisson.h"
-#include "ml/noise_source.h"
+#include "ml/correct_counts.h"
 #include "ml/records.h"
 #include "ml/step_privacy.h"
 #include "protocols/input.h"
@@ -52,10 +52,6 @@ void CheckSelection(const InitialisationSettings& s) {
   check(s.selection_sigma > 0 && std::isfinite(s.selection_sigma), "selection_sigma", s.selection_sigma);
 }
 
-dp::Uint256 CountVariance(const InitialisationPlan& plan) {
-  return NoiseVariance(OnSigmaLattice(plan.settings.selection_sigma), plan.count_sensitivity, 1);
-}
-
 /// Side by side.
 ArithShare Beside(const std::vector<ArithShare>& models) {
   const Index cols = models.front().cols();
@@ -67,29 +63,6 @@ ArithShare Beside(const std::vector<ArithShare>& models) {
   }
   return {std::move(own), std::move(next)};
 }
-
-/// Each row `times` times, one below the other.
-RingMatrix RowsRepeated(const RingMatrix& x, Index times) {
-  RingMatrix out(x.rows() * times, x.cols());
-  for (Index k = 0; k < out.rows(); ++k) out.row(k) = x.row(k / times);
-  return out;
-}
-
-/// A column for each class: a single one, which tells class 1, gets class 0's before it.
-ArithShare LogitsOfClasses(const ArithShare& logits) {
-  if (logits.cols() > 1) return logits;
-  return Beside(std::vector<ArithShare>{ArithShare::Zero(logits.rows(), 1), logits});
-}
-
-ArithShare LastColumn(const ArithShare& x) { return {x.own().rightCols(1), x.next().rightCols(1)}; }
-
-ArithShare LabelsOfClasses(const Batch& batch) {
-  const ArithShare& labels = batch.y.ring();
-  if (labels.cols() > 1) return labels;
-  return Beside(std::vector<ArithShare>{LastColumn(batch.x.ring()) - labels, labels});
-}
-
-Index Classes(Index columns) { return std::max<Index>(columns, 2); }
 
 /// Every party's local model at the job's scale.
 std::array<ArithShare, 3> InputModels(mpc::Context& party, const StepPlan& plan, const Eigen::MatrixXd& own) {
@@ -117,16 +90,6 @@ Batch InputSelectionRows(mpc::Context& party, const StepPlan& plan, const Initia
   return ToBatch(plan, Stacked(Stacked(shares[0], shares[1]), shares[2]));
 }
 
-/// This party's noise for the counts.
-StepNoise CountNoise(const InitialisationPlan& plan) {
-  StepNoise noise(kCandidates, 1);
-  if (!plan.noisy()) return noise;
-  auto stream = RandomStream::FromSystem();
-  const dp::DiscreteGaussian sampler(CountVariance(plan));
-  for (Index k = 0; k < kCandidates; ++k) noise.values()(k, 0) = static_cast<Word>(sampler.Sample(stream));
-  return noise;
-}
-
 }  // namespace
 
 InitialisationPlan MakeInitialisationPlan(const TrainingSettings& settings) {
@@ -147,7 +110,8 @@ InitialisationPlan MakeInitialisationPlan(const TrainingSettings& settings) {
   }
   plan.count_sensitivity = static_cast<std::uint64_t>(
       std::ceil(std::ldexp(std::sqrt(double{kCandidates}), settings.fraction_bits)));
-  if (plan.noisy()) (void)dp::DiscreteGaussian(CountVariance(plan));
+  if (plan.noisy())
+    (void)dp::DiscreteGaussian(CountVariance(plan.settings.selection_sigma, plan.count_sensitivity));
   return plan;
 }
 
@@ -155,12 +119,13 @@ std::vector<dp::RecordedEvent> EventsOf(const std::optional<InitialisationPlan>&
   if (!plan) return {};
   std::vector<dp::RecordedEvent> events{EventOf(plan->local)};
   if (plan->noisy()) {
-    const double deviation = std::sqrt(CountVariance(*plan).convert_to<double>());
-    events.emplace_back(dp::NoisySelection{.candidates = kCandidates,
-                                           .sampling_rate = plan->selection_rate,
-                                           .sigma = OnSigmaLattice(plan->settings.selection_sigma),
-                                           .limits = {plan->capacity, plan->selection_rows},
-                                           .party_deviation = std::floor(deviation * (1 - 1e-12))});
+    const double sigma = plan->settings.selection_sigma;
+    events.emplace_back(
+        dp::NoisySelection{.candidates = kCandidates,
+                           .sampling_rate = plan->selection_rate,
+                           .sigma = OnSigmaLattice(sigma),
+                           .limits = {plan->capacity, plan->selection_rows},
+                           .party_deviation = CountDeviation(sigma, plan->count_sensitivity)});
   }
   return events;
 }
@@ -176,28 +141,6 @@ std::string Fingerprint(const InitialisationPlan& plan) {
 
 ArithShare AverageModels(mpc::Context& party, const std::array<ArithShare, 3>& models) {
   return protocols::Truncate(party, kThird * (models[0] + models[1] + models[2]), kThirdBits);
-}
-
-AdditiveShare CorrectCounts(mpc::Context& party, const Batch& batch, const std::vector<ArithShare>& models,
-                            int logit_width) {
-  const auto count = static_cast<Index>(models.size());
-  const Index rows = batch.x.rows();
-  const Index columns = batch.y.cols();
-  const ArithShare logits = protocols::Reshare(
-      party, protocols::LocalMatrixProduct(party, batch.x.ring(), Beside(models)));  // N x K c
-  const ArithShare of_each = Reshaped(logits, rows * count, columns);  // row j K + k: model k on row j
-  const ArithShare predicted =
-      protocols::RowArgMax(party, LogitsOfClasses(of_each), logit_width, protocols::Form::kBulk);
-  const ArithShare labels = LabelsOfClasses(batch);
-  const ArithShare repeated(RowsRepeated(labels.own(), count), RowsRepeated(labels.next(), count));
-  const AdditiveShare correct = protocols::LocalRowInnerProducts(predicted, repeated);
-  const RingMatrix of_models = mpc::Reshaped(correct.part(), rows, count);
-  return AdditiveShare(of_models.colwise().sum().transpose());
-}
-
-mpc::Cost CorrectCountsCost(Index rows, Index columns, Index models, int logit_width) {
-  return Then(protocols::ReshareCost(rows * models * columns),
-              protocols::RowArgMaxCost(rows * models, Classes(columns), logit_width));
 }
 
 ArithShare ChooseModel(mpc::Context& party, const std::vector<ArithShare>& models,
@@ -224,8 +167,15 @@ FixedShare Initialise(mpc::Context& party, const StepPlan& plan, const Initialis
   if (!initialisation.selects()) return {average, f};
   const std::vector<ArithShare> candidates{average, models[0], models[1], models[2]};
   const Batch batch = InputSelectionRows(party, plan, initialisation, own);
-  const AdditiveShare counts = CorrectCounts(party, batch, candidates, initialisation.logit_width);
-  return {ChooseModel(party, candidates, AddNoise(counts, CountNoise(initialisation).values())), f};
+  const AdditiveShare logits =
+      protocols::LocalMatrixProduct(party, batch.x.ring(), Beside(candidates));  // N x K c
+  AdditiveShare counts = CorrectCounts(party, batch, logits, initialisation.logit_width);
+  if (initialisation.noisy()) {
+    const StepNoise noise = CountNoise(RandomStream::FromSystem(), initialisation.settings.selection_sigma,
+                                       initialisation.count_sensitivity, kCandidates);
+    counts = AddNoise(counts, noise.values());
+  }
+  return {ChooseModel(party, candidates, counts), f};
 }
 
 mpc::Cost InitialiseCost(const StepPlan& plan, const InitialisationPlan& initialisation) {
@@ -236,10 +186,11 @@ mpc::Cost InitialiseCost(const StepPlan& plan, const InitialisationPlan& initial
   if (!initialisation.selects()) return averaged;
   const auto& heights = initialisation.selection_rows;
   const Index rows = std::accumulate(heights.begin(), heights.end(), Index{0});
+  const mpc::Cost shared =
+      ThenUnturned(averaged, protocols::InputEachCost(RecordShapes(plan, initialisation)));
   const mpc::Cost counted =
-      Then(protocols::InputEachCost(RecordShapes(plan, initialisation)),
-           CorrectCountsCost(rows, plan.columns, kCandidates, initialisation.logit_width));
-  return Then(Then(averaged, counted), ChooseModelCost(kCandidates, parameters));
+      Then(shared, CorrectCountsCost(rows, plan.columns, kCandidates, initialisation.logit_width));
+  return Then(counted, ChooseModelCost(kCandidates, parameters));
 }
 
 }  // namespace trefoil::ml

@@ -45,15 +45,6 @@ inline constexpr int kCandidates = 4;
 [[nodiscard]] mpc::ArithShare AverageModels(mpc::Context& party,
                                             const std::array<mpc::ArithShare, 3>& models);
 
-/// How many rows of `batch` each model classifies correctly, in units of 2^-f, exactly: a row for each model,
-/// 3-of-3. A prediction is the class of the largest logit, the first of equal ones; with one column class 1
-/// where the logit is above zero. A padding row counts for none. Nothing is opened.
-/// Cost: CorrectCountsCost. Source: PEA, Protocol 4, lines 3 and 6.
-[[nodiscard]] mpc::AdditiveShare CorrectCounts(mpc::Context& party, const Batch& batch,
-                                               const std::vector<mpc::ArithShare>& models, int logit_width);
-[[nodiscard]] mpc::Cost CorrectCountsCost(mpc::Index rows, mpc::Index columns, mpc::Index models,
-                                          int logit_width);
-
 /// The model with the largest count, the first of equal ones: which one it is stays in shares.
 /// Pre: |counts| < 2^62. Cost: ChooseModelCost. Source: PEA, Protocol 4, lines 7 to 10.
 [[nodiscard]] mpc::ArithShare ChooseModel(mpc::Context& party, const std::vector<mpc::ArithShare>& models,

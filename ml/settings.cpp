@@ -10,6 +10,10 @@
 namespace trefoil::ml {
 namespace {
 
+// Counts of so many, and noise of so many, are far from 2^62 on any lattice.
+constexpr std::int64_t kMostHeldOut = 10'000'000;
+constexpr double kLargestCountSigma = 1e6;
+
 double TotalRows(const TrainingSettings& settings) {
   return static_cast<double>(std::accumulate(settings.rows.begin(), settings.rows.end(), std::int64_t{0}));
 }
@@ -52,7 +56,17 @@ void CheckDomains(const TrainingSettings& s) {
         static_cast<double>(s.max_batch_per_owner), "at least 1");
   check(!s.sigma || (*s.sigma >= 0 && std::isfinite(*s.sigma)), "privacy.sigma", s.sigma.value_or(0),
         "0 or more");
+  if (!s.evaluation) return;
+  const EvaluationSettings& e = *s.evaluation;
+  check(e.test.holder >= 0 && e.test.holder <= 2, "evaluation.holder", e.test.holder, "0, 1 or 2");
+  check(e.test.rows >= 1 && e.test.rows <= kMostHeldOut, "evaluation.rows", static_cast<double>(e.test.rows),
+        "1 to 10000000");
+  for (const int party : e.to) check(party >= 0 && party <= 2, "evaluation.to", party, "0, 1 and 2");
+  check(!e.sigma || (*e.sigma > 0 && *e.sigma <= kLargestCountSigma), "evaluation.sigma", e.sigma.value_or(0),
+        "above 0, at most 1000000");
 }
+
+bool ClassifiesOnShares(const TrainingSettings& settings) { return settings.evaluation.has_value(); }
 
 double SamplingRate(const TrainingSettings& settings) {
   return settings.expected_batch / TotalRows(settings);

@@ -27,6 +27,12 @@ struct LocalSettings {
   double delta = 0;               ///< delta_1
 };
 
+/// Records that one party holds and shares to count how many of them a model classifies correctly: public.
+struct HeldOut {
+  int holder = 0;
+  std::int64_t rows = 0;  ///< exactly so many
+};
+
 enum class InitialisationMethod { kAveraging, kAccuracy };
 enum class Selection { kNoisy, kAsPublished };
 
@@ -37,6 +43,13 @@ struct InitialisationSettings {
   Selection selection = Selection::kNoisy;  ///< kAccuracy: whether the counts get noise
   double selection_rows = 2000;             ///< expected, of an owner with a third of all rows
   double selection_sigma = 5;               ///< noise multiplier of the counts
+};
+
+/// An evaluation of the trained model on test records that one party holds: public.
+struct EvaluationSettings {
+  HeldOut test;
+  std::vector<int> to{0, 1, 2};   ///< who learns how many are classified correctly
+  std::optional<double> sigma{};  ///< noise multiplier of that count, of sensitivity 1; empty: no noise
 };
 
 /// What a training is, public and the same at all three parties (the job's [training], [model], [privacy],
@@ -70,10 +83,14 @@ struct TrainingSettings {
   Adversary against = Adversary::kInsider;
   std::vector<int> release_to{0, 1, 2};
   std::optional<InitialisationSettings> initialisation{};  ///< empty: zero weights
+  std::optional<EvaluationSettings> evaluation{};          ///< empty: none
 };
 
 /// Throws ConfigError naming the key of a value that is out of its domain.
 void CheckDomains(const TrainingSettings& settings);
+
+/// Whether the trained model classifies records while it is in shares.
+[[nodiscard]] bool ClassifiesOnShares(const TrainingSettings& settings);
 
 /// The probability with which a step takes a row.
 [[nodiscard]] double SamplingRate(const TrainingSettings& settings);

@@ -97,7 +97,8 @@ void CheckUpdateRange(const StepPlan& plan, double sigma) {
 }
 
 void CheckLogitRange(const StepPlan& plan, double sigma) {
-  if (!IsNetwork(plan) && plan.activation.options.loss == Loss::kOneVsRest) return;
+  const bool periodic = !IsNetwork(plan) && plan.activation.options.loss == Loss::kOneVsRest;
+  if (periodic && !ClassifiesOnShares(plan.settings)) return;
   const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) *
                         std::ldexp(1.0, -plan.step_size.exponent - plan.gradient_bits);
   const double weights = update * VelocityGain(plan.settings) * plan.settings.steps;

@@ -35,7 +35,8 @@ inline constexpr double kLargestSigma = 1000;
 void CheckUpdateRange(const StepPlan& plan, double sigma);
 
 /// The truncations of logits and, in a network, of every layer's product need |Z| < 2^62 where Z is not taken
-/// modulo a period: the weights grow by at most the largest update a step. For utility alone.
+/// modulo a period, and so do comparisons of logits where records are classified on shares: the weights grow
+/// by at most the largest update a step. For utility alone.
 void CheckLogitRange(const StepPlan& plan, double sigma);
 
 /// C times the inverse square root of the smallest norm, before its truncation.

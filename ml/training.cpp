@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "ml/dp_sgd.h"
+#include "ml/evaluation.h"
+#include "ml/held_out.h"
 #include "ml/initial_weights.h"
 #include "ml/initialisation.h"
 #include "ml/noise_source.h"
@@ -40,6 +42,10 @@ void CheckOwnRecords(const TrainingSettings& settings, const OwnRecords& own, in
                     std::to_string(settings.features));
   }
   Require(own.y.size() == static_cast<std::size_t>(own.x.rows()), "Train: one label a row");
+}
+
+void CheckHeldOut(const TrainingSettings& settings, const HeldOutRecords& held_out, int self) {
+  if (settings.evaluation) CheckRecords(settings.evaluation->test, held_out.test, self, "evaluation");
 }
 
 /// Rows of a batch matrix: padded ones, or those that common coins take on average.
@@ -200,10 +206,11 @@ FixedShare FirstWeights(mpc::Context& party, const StepPlan& plan,
   return {AddPublic(party, zero, InitialWeights(plan, coins)), plan.settings.fraction_bits};
 }
 
-/// All that was executed.
+/// All that was executed, or is about to be.
 std::vector<dp::RecordedEvent> EventsOf(const StepPlan& plan, double sigma, std::int64_t participation,
                                         std::vector<dp::RecordedEvent> before) {
   before.emplace_back(EventOf(plan, sigma, plan.settings.steps, participation));
+  for (const auto& event : EvaluationEvents(plan)) before.push_back(event);
   return before;
 }
 
@@ -253,13 +260,15 @@ PrivacyPlan MakePlan(const TrainingSettings& settings) {
   const auto before = EventsOf(InitialisationOf(settings));
   const double sigma = ChooseSigma(plan, participation, before);
   RequireDeltaForBoth(plan, sigma, participation, before);
+  (void)EvaluationEvents(plan);
   return PlanOf(plan, sigma, participation, before);
 }
 
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
-                     const TrainingHooks& hooks) {
+                     const TrainingHooks& hooks, const HeldOutRecords& held_out) {
   const Index batch_rows = ExpectedBatchRows(MakeStepPlan(settings));  // refuses bad settings before sending
   CheckOwnRecords(settings, own, party.self());
+  CheckHeldOut(settings, held_out, party.self());
   const auto initialisation = InitialisationOf(settings);
   const auto before = EventsOf(initialisation);
   const StepPlan plan = FasterPlan(settings, batch_rows, protocols::MeasureLink(party));
@@ -294,6 +303,7 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
       .model = {}};
   // The record is kept before anything is released: who dies in between has released nothing unrecorded.
   hooks.on_record(result.record);
+  if (settings.evaluation) result.evaluation = EvaluateOnShares(party, plan, state.weights, held_out.test);
   result.model = Release(party, plan, state.weights);
   return result;
 }

@@ -49,10 +49,19 @@ struct LinearModel {
   double activation_bound = 0;  ///< with hidden layers
 };
 
+/// What an evaluation opened, where this party is among those that it opens to.
+struct EvaluationResult {
+  std::int64_t records = 0;
+  std::optional<double> correct;  ///< of them, noise included
+  std::uint64_t rounds = 0;       ///< this party's, of the evaluation alone
+  std::uint64_t bytes_sent = 0;
+};
+
 struct TrainingResult {
   PrivacyPlan plan;
-  dp::TrainingRecord record;         ///< the events that were executed
-  std::optional<LinearModel> model;  ///< present where this party is in release_to
+  dp::TrainingRecord record;                     ///< the events that were executed
+  std::optional<LinearModel> model;              ///< present where this party is in release_to
+  std::optional<EvaluationResult> evaluation{};  ///< where the settings have one
 };
 
 /// This party's records: one row of features each (norm at most settings.row_norm, scaled down where it is
@@ -60,6 +69,11 @@ struct TrainingResult {
 struct OwnRecords {
   Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> x;
   std::vector<int> y;
+};
+
+/// What a party holds beside the records that are trained on; empty where it holds none.
+struct HeldOutRecords {
+  OwnRecords test;  ///< of settings.evaluation
 };
 
 /// The plan of a job with owner-poisson sampling, or of one with public sampling as expected; nothing is run.
@@ -76,9 +90,10 @@ struct TrainingHooks {
 
 /// Secure DP-SGD (PEA, Protocol 3) from zero weights, a network's public random ones, or the owners' local
 /// models where the settings have an initialisation (PEA, Protocol 5, lines 2 to 4). Blocks until all steps
-/// are done. What a hook throws ends the training. Throws ConfigError as MakePlan; DataError if own records
-/// do not fit the settings; NetworkError or ProtocolError if a peer fails.
+/// are done, and the evaluation, if there is one. What a hook throws ends the training. Throws ConfigError as
+/// MakePlan; DataError if own records do not fit the settings; NetworkError or ProtocolError if a peer fails.
 [[nodiscard]] TrainingResult Train(mpc::Context& party, const TrainingSettings& settings,
-                                   const OwnRecords& own, const TrainingHooks& hooks);
+                                   const OwnRecords& own, const TrainingHooks& hooks,
+                                   const HeldOutRecords& held_out = {});
 
 }  // namespace trefoil::ml

@@ -81,6 +81,15 @@ Cost Then(const Cost& first, const Cost& second) {
   return sum;
 }
 
+Cost ThenUnturned(const Cost& first, const Cost& second) {
+  Require(second.turns_ == 0, "ThenUnturned: messages without a turn");
+  Cost unturned = first;
+  unturned.turns_ = 0;
+  Cost sum = Then(unturned, second);
+  sum.turns_ = first.turns_;
+  return sum;
+}
+
 Cost InOneRound(const Cost& a, const Cost& b) {
   Require(a.turns_ == 0 && b.turns_ == 0 && a.rounds() <= 1 && b.rounds() <= 1,
           "InOneRound: single rounds without a turn");

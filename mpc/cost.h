@@ -51,6 +51,9 @@ class Cost {
 
   /// `first`, then `second`.
   friend Cost Then(const Cost& first, const Cost& second);
+  /// `first`, then `second`, whose messages are between the parties as numbered, whatever turns were taken:
+  /// an owner's input, a reveal to one. Pre: `second` takes no turn.
+  friend Cost ThenUnturned(const Cost& first, const Cost& second);
   /// Both in one round. Pre: neither takes a turn or more than one round.
   friend Cost InOneRound(const Cost& a, const Cost& b);
   /// Both as branches that run beside each other (mpc/beside.h): `second` begins one turn later, and what

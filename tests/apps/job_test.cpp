@@ -115,6 +115,24 @@ TEST(Job, ReadsCsvColumnsAndLabel) {
   EXPECT_EQ(job.privacy.sigma, 1.5);
 }
 
+TEST(Job, ReadsAnEvaluationAndWritesItBack) {
+  EXPECT_FALSE(Read(kMinimal).evaluation);
+  EXPECT_FALSE(SettingsOf(Read(kMinimal)).evaluation);
+  const auto job = Read(kMinimal, {"evaluation.holder=2", "evaluation.rows=500", "evaluation.to=[1]"});
+  const auto again = Read(JobToml(job));
+  EXPECT_EQ(JobHash(again), JobHash(job));
+  ASSERT_TRUE(again.evaluation);
+  const auto settings = SettingsOf(again).evaluation;
+  EXPECT_EQ(settings->test.holder, 2);
+  EXPECT_EQ(settings->test.rows, 500);
+  EXPECT_EQ(settings->to, std::vector<int>{1});
+  EXPECT_FALSE(settings->sigma);
+  EXPECT_EQ(PrivacyWarnings(again).size(), 1U);
+  const auto noisy = Read(kMinimal, {"evaluation.holder=2", "evaluation.rows=500", "evaluation.sigma=3"});
+  EXPECT_EQ(SettingsOf(Read(JobToml(noisy))).evaluation->sigma, 3);
+  EXPECT_TRUE(PrivacyWarnings(noisy).empty());
+}
+
 TEST(Job, AppliesAssignmentsInOrder) {
   const auto job = Read(kMinimal, {"training.steps=7", "training.steps=8", "privacy.against=outsider",
                                    "local.split=[0.5, 0.25, 0.25]", "release.to=[2]"});
@@ -170,6 +188,14 @@ INSTANTIATE_TEST_SUITE_P(
              "x.toml:18: privacy.sigma: privacy.epsilon is given too, expected only one of them"},
         Case{"syntax", "name = \"mnist\"", "name = mnist",
              "x.toml:3: not valid TOML: Error while parsing value: could not determine value type"},
+        Case{"evaluation_rows", "[privacy]", "[evaluation]\nholder = 1\nrows = 0\n[privacy]",
+             "x.toml:18: evaluation.rows: found 0, expected a whole number from 1 to 10000000"},
+        Case{"evaluation_to", "[privacy]", "[evaluation]\nholder = 1\nrows = 5\nto = []\n[privacy]",
+             "x.toml:19: evaluation.to: found [], expected an array of different party numbers from 0 to 2, "
+             "at "
+             "least one"},
+        Case{"evaluation_holder", "[privacy]", "[evaluation]\nrows = 5\n[privacy]",
+             "x.toml: missing evaluation.holder, expected a whole number from 0 to 2"},
         Case{"version", "version = 1", "version = 2", "x.toml:1: version: found 2, expected 1"},
         Case{"type_of_later", "\"dpsgd\"", "\"pate\"",
              "x.toml:2: type: \"pate\" is not available in this version, which has \"dpsgd\""},

@@ -49,6 +49,28 @@ TEST(Summary, ReadsBackAndHasTheKeysInOrder) {
   EXPECT_FALSE(again.accuracy);
 }
 
+TEST(Summary, TellsOfAnEvaluation) {
+  EvaluationSummary evaluation{.records = 200, .correct = 150.5, .sigma = 2.0, .epsilon_outsider = 1.5};
+  evaluation.epsilon_insider = 2.5;
+  EXPECT_EQ(Accuracy(evaluation), 0.7525);
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "summary.json";
+  WriteSummary(file, {.job = "x", .evaluation = evaluation});
+  const auto again = ReadSummary(file).evaluation;
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->correct, 150.5);
+  EXPECT_EQ(again->sigma, 2.0);
+  EXPECT_EQ(again->epsilon_insider, 2.5);
+  EXPECT_NE(EvaluationLine(*again).find("epsilon 1.500 outsider 2.500 insider for them"), std::string::npos)
+      << EvaluationLine(*again);
+  evaluation.correct = -3;
+  EXPECT_EQ(Accuracy(evaluation), 0);
+  evaluation.correct = 201;
+  EXPECT_EQ(Accuracy(evaluation), 1);
+  evaluation.correct.reset();
+  EXPECT_FALSE(Accuracy(evaluation));
+}
+
 TEST(ProgressFile, LastLineIsFoundWhileItGrows) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "progress.csv";

@@ -140,6 +140,49 @@ class Local(Training):
         self.assertIn("no epsilon", summary["warnings"][0])
         self.assertIn("warning: initialisation.selection", (self.folder / "published/party-0/out/party.log").read_text())
 
+    def test_evaluates_on_shares(self):
+        evaluation = ("--set", "evaluation.holder=1", "--set", "evaluation.rows=2000", "--set", "training.steps=30")
+        output = self.succeed("local", "--job", self.job, "--out", "out", *evaluation, "--set", "evaluation.to=[0, 2]",
+                              "--set", "release.to=[0]")
+        summaries = [json.loads((self.folder / f"out/party-{i}/out/summary.json").read_text()) for i in PARTIES]
+        evaluated = json.loads(self.succeed("evaluate", "--model", "out/model.npz", "--data", "out/test", "--json"))
+        self.assertGreater(evaluated["accuracy"], 0.5)
+        # Rows are rounded to 16 bits before they are shared: a few logits within 2^-14 of each other may change places.
+        self.assertAlmostEqual(summaries[0]["evaluation"]["correct"], evaluated["correct"], delta=4)
+        self.assertEqual(summaries[0]["accuracy"], summaries[0]["evaluation"]["correct"] / 2000)
+        self.assertEqual([summary["evaluation"]["correct"] for summary in summaries],
+                         [summaries[0]["evaluation"]["correct"], None, summaries[0]["evaluation"]["correct"]])
+        self.assertIsNone(summaries[1]["accuracy"])
+        for summary in summaries:
+            self.assertEqual(summary["evaluation"]["records"], 2000)
+            self.assertIsNone(summary["evaluation"]["epsilon_insider"])
+            self.assertIn("party 1's test records", summary["warnings"][0])
+            self.assertGreater(summary["evaluation"]["bytes_sent"], 0)
+        self.assertIn("on 2000 test records, on shares: no epsilon covers them", output)
+        record = json.loads((self.folder / "out/record.json").read_text())
+        self.assertEqual([event["kind"] for event in record["events"]], ["dpsgd_steps"])
+
+        self.succeed("local", "--job", self.job, "--out", "noisy", *evaluation, "--set", "evaluation.sigma=4")
+        summary = json.loads((self.folder / "noisy/summary.json").read_text())
+        self.assertNotIn("warnings", summary)
+        self.assertLess(abs(summary["evaluation"]["correct"] - 2000 * summary["accuracy"]), 200)
+        record = json.loads((self.folder / "noisy/record.json").read_text())
+        self.assertEqual([event["kind"] for event in record["events"]], ["dpsgd_steps", "noisy_evaluation"])
+        account = ("account", "--record", "noisy/record.json", "--delta", "1e-5")
+        accounted = json.loads(self.succeed(*account, "--json"))
+        self.assertEqual(accounted["epsilon_insider"], summaries[0]["epsilon_insider"])
+        self.assertEqual(accounted["test_epsilon_insider"], summary["evaluation"]["epsilon_insider"])
+        self.assertIn("test records      epsilon", self.succeed(*account))
+
+    def test_test_records_must_be_as_the_job_declares(self):
+        local = ("local", "--job", self.job, "--set", "evaluation.holder=2", "--set")
+        self.fail_with(4, "t10k-images-idx3-ubyte.gz: found 2000 records, expected the 1999 of evaluation.rows",
+                       *local, "evaluation.rows=1999", "--out", "out")
+        self.prepare("--set", "evaluation.holder=2", "--set", "evaluation.rows=2000")
+        self.edit_party(2, r"^\[evaluation\]\n.*\n.*$", "")
+        self.fail_with(2, "missing [evaluation], expected x and y, or file", "run", "--config", "d/party-2/party.toml",
+                       "--job", "d/job.toml", "--out", "r2")
+
     def test_releases_to_those_named_only(self):
         self.succeed("local", "--job", self.job, "--out", "out", "--set", "release.to=[1]")
         has_model = [(self.folder / f"out/party-{i}/out/model.npz").exists() for i in PARTIES]

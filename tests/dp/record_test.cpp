@@ -210,6 +210,25 @@ TEST(RecordJson, RoundTripsThroughText) {
   EXPECT_EQ(before.insider, after.insider);
 }
 
+TEST(TestSetEpsilons, AreOfThePlainGaussianForTheTestRecordsAlone) {
+  TrainingRecord record{"ab", "cd", {MnistSelection()}};
+  const auto before = Epsilons(record, 1e-5);
+  EXPECT_TRUE(std::isinf(TestSetEpsilons(record, 1e-5).insider));
+  record.events.emplace_back(NoisyEvaluation{.sigma = 4, .party_deviation = 185363});
+  EXPECT_EQ(Epsilons(record, 1e-5).insider, before.insider);
+  EXPECT_EQ(Epsilons(record, 1e-5).outsider, before.outsider);
+  RdpAccountant plain;
+  plain.Add(SampledGaussian{1, 4, 1});
+  const auto epsilons = TestSetEpsilons(record, 1e-5);
+  EXPECT_DOUBLE_EQ(epsilons.insider, plain.Epsilon(1e-5).epsilon);
+  EXPECT_LT(epsilons.outsider, epsilons.insider);
+  const auto back = FromJson(ToJson(record));
+  EXPECT_EQ(std::get<NoisyEvaluation>(back.events.at(1)).sigma, 4);
+  EXPECT_EQ(TestSetEpsilons(back, 1e-5).insider, epsilons.insider);
+  record.events.emplace_back(NoisyEvaluation{.sigma = 4, .party_deviation = 185363});
+  EXPECT_GT(TestSetEpsilons(record, 1e-5).insider, epsilons.insider);
+}
+
 TEST(RecordJson, RoundTripsUnlikeEvents) {
   auto record = MnistRecord();
   record.events = {MnistLocalTraining(), MnistSelection(), MnistSteps()};

@@ -145,7 +145,7 @@ TEST_P(NetworkTest, KeepsActivationsAndDeltasWithinTheirBoundsForAnyWeights) {
         return std::pair{DealBatch(party, plan, records, 50), DealStart(party, plan, weights)};
       },
       [&](mpc::Context& party, const auto& in) {
-        const ForwardPass pass = RunForward(party, plan, in.first, in.second.weights);
+        const ForwardPass pass = RunForward(party, plan, in.first.x, in.second.weights);
         const mpc::FixedShare errors = Predict(party, plan.activation, pass.logits) - in.first.y;
         const auto deltas = RunBackward(party, plan, pass, in.second.weights, errors);
         return Stacked(Transposed(pass.inputs[1]), Transposed(deltas[0]));

@@ -68,6 +68,17 @@ TEST(Then, RotatesTheDepthToo) {
   EXPECT_EQ(Then(first, Cost::Round({{0, 1, 1}})).rounds(), 2);
 }
 
+TEST(ThenUnturned, LeavesTheSecondsPartiesAsTheyAre) {
+  const Cost first = Cost::Round({{0, 1, 1}}).WithTurn();
+  const Cost input = Cost::Round({{2, 0, 100}});
+  const Cost sum = ThenUnturned(first, input);
+  EXPECT_EQ(sum.bytes_sent(), (Figures{1, 0, 100}));
+  EXPECT_EQ(sum.rounds(), 1);
+  EXPECT_EQ(ThenUnturned(first, Cost::Round({{1, 0, 1}})).rounds(), 2);
+  EXPECT_EQ(Then(sum, first).bytes_sent(), (Figures{1, 1, 100}));  // the turn before counts for what follows
+  EXPECT_THROW((void)ThenUnturned(first, first), ContractError);
+}
+
 TEST(Then, IsAssociative) {
   const Cost a = Cost::Round({{0, 1, 1}, {1, 0, 2}}).WithTurn();
   const Cost b = Then(Cost::Offline({{2, 1, 4}}), Cost::EachToPrevious(8));

@@ -1,0 +1,13 @@
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "apps/toml_reader.h"
+
+namespace trefoil::apps {
+
+/// An array of different party numbers, at least one, in ascending order; all three where the key is absent.
+/// Throws ConfigError as Section.
+[[nodiscard]] std::vector<int> ReadParties(const Section& section, std::string_view key);
+
+}  // namespace trefoil::apps

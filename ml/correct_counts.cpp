@@ -1,0 +1,107 @@
+#include "ml/correct_counts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "ml/hidden_layers.h"
+#include "ml/step_privacy.h"
+#include "protocols/maximum.h"
+#include "protocols/multiply.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::AdditiveShare;
+using mpc::ArithShare;
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+
+/// Each row `times` times, one below the other.
+RingMatrix RowsRepeated(const RingMatrix& x, Index times) {
+  RingMatrix out(x.rows() * times, x.cols());
+  for (Index k = 0; k < out.rows(); ++k) out.row(k) = x.row(k / times);
+  return out;
+}
+
+/// A single column, which tells class 1, with class 0's before it.
+ArithShare WithClassZero(const ArithShare& zero, const ArithShare& one) {
+  RingMatrix own(one.rows(), 2);
+  RingMatrix next(one.rows(), 2);
+  own << zero.own(), one.own();
+  next << zero.next(), one.next();
+  return {std::move(own), std::move(next)};
+}
+
+ArithShare LabelsOfClasses(const Batch& batch) {
+  const ArithShare& labels = batch.y.ring();
+  if (labels.cols() > 1) return labels;
+  const ArithShare& x = batch.x.ring();
+  const ArithShare mask(x.own().rightCols(1), x.next().rightCols(1));
+  return WithClassZero(mask - labels, labels);
+}
+
+Index Classes(Index columns) { return std::max<Index>(columns, 2); }
+
+}  // namespace
+
+AdditiveShare Logits(mpc::Context& party, const StepPlan& plan, const mpc::FixedShare& x,
+                     const mpc::FixedShare& weights) {
+  if (IsNetwork(plan)) return RunForward(party, plan, x, weights).logits;
+  return protocols::LocalMatrixProduct(party, x.ring(), weights.ring());
+}
+
+mpc::Cost LogitsCost(const StepPlan& plan, Index rows) {
+  return IsNetwork(plan) ? RunForwardCost(plan, rows) : mpc::Cost();
+}
+
+ArithShare PredictClasses(mpc::Context& party, const ArithShare& logits, int logit_width) {
+  const ArithShare of_classes =
+      logits.cols() > 1 ? logits : WithClassZero(ArithShare::Zero(logits.rows(), 1), logits);
+  return protocols::RowArgMax(party, of_classes, logit_width, protocols::Form::kBulk);
+}
+
+mpc::Cost PredictClassesCost(Index rows, Index columns, int logit_width) {
+  return protocols::RowArgMaxCost(rows, Classes(columns), logit_width);
+}
+
+AdditiveShare CorrectCounts(mpc::Context& party, const Batch& batch, const AdditiveShare& logits,
+                            int logit_width) {
+  const Index rows = batch.x.rows();
+  const Index columns = batch.y.cols();
+  const Index models = logits.cols() / columns;
+  Require(logits.rows() == rows && logits.cols() == models * columns,
+          "CorrectCounts: the logits of every model for every row");
+  const ArithShare shared = protocols::Reshare(party, logits);
+  const ArithShare of_each = Reshaped(shared, rows * models, columns);  // row j K + k: model k on row j
+  const ArithShare predicted = PredictClasses(party, of_each, logit_width);
+  const ArithShare labels = LabelsOfClasses(batch);
+  const ArithShare repeated(RowsRepeated(labels.own(), models), RowsRepeated(labels.next(), models));
+  const AdditiveShare correct = protocols::LocalRowInnerProducts(predicted, repeated);
+  const RingMatrix of_models = mpc::Reshaped(correct.part(), rows, models);
+  return AdditiveShare(of_models.colwise().sum().transpose());
+}
+
+mpc::Cost CorrectCountsCost(Index rows, Index columns, Index models, int logit_width) {
+  return Then(protocols::ReshareCost(rows * models * columns),
+              PredictClassesCost(rows * models, columns, logit_width));
+}
+
+dp::Uint256 CountVariance(double sigma, std::uint64_t sensitivity) {
+  return NoiseVariance(OnSigmaLattice(sigma), sensitivity, 1);
+}
+
+double CountDeviation(double sigma, std::uint64_t sensitivity) {
+  const double deviation = std::sqrt(CountVariance(sigma, sensitivity).convert_to<double>());
+  return std::floor(deviation * (1 - 1e-12));
+}
+
+StepNoise CountNoise(RandomStream stream, double sigma, std::uint64_t sensitivity, Index counts) {
+  const dp::DiscreteGaussian sampler(CountVariance(sigma, sensitivity));
+  StepNoise noise(counts, 1);
+  for (Index k = 0; k < counts; ++k) noise.values()(k, 0) = static_cast<Word>(sampler.Sample(stream));
+  return noise;
+}
+
+}  // namespace trefoil::ml

@@ -1,0 +1,62 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "ml/step_plan.h"
+#include "mpc/ring.h"
+
+namespace trefoil::reference {
+
+/// The class that a model gives an encoded row (its entries and the mask bit at f bits), one sum of integers
+/// after the other: what classification on shares is compared with. Exact truncation in a network's layers.
+inline int PlainClass(const ml::StepPlan& plan, const mpc::RingMatrix& encoded, mpc::Index row,
+                      const mpc::RingMatrix& weights) {
+  const int f = plan.settings.fraction_bits;
+  const auto bound = static_cast<std::int64_t>(std::ldexp(plan.settings.activation_bound, f));
+  const std::int64_t mask = mpc::Signed(encoded(row, plan.settings.features));
+  std::vector<std::int64_t> at;
+  for (mpc::Index k = 0; k < plan.settings.features; ++k) at.push_back(mpc::Signed(encoded(row, k)));
+  mpc::Index first = 0;
+  std::vector<std::int64_t> sums;
+  for (const ml::LayerShape& layer : plan.layers) {
+    at.push_back(mask);
+    sums.assign(static_cast<std::size_t>(layer.outputs), 0);
+    for (mpc::Index input = 0; input < layer.inputs; ++input) {
+      for (mpc::Index output = 0; output < layer.outputs; ++output) {
+        const mpc::Index k = first + input * layer.outputs + output;
+        const std::int64_t weight = mpc::Signed(IsNetwork(plan) ? weights(k, 0) : weights(input, output));
+        sums[static_cast<std::size_t>(output)] += weight * at[static_cast<std::size_t>(input)];
+      }
+    }
+    first += layer.weights();
+    at.clear();
+    for (const std::int64_t sum : sums) at.push_back(std::clamp<std::int64_t>(sum >> f, 0, bound));
+  }
+  if (sums.size() == 1) return sums[0] > 0 ? 1 : 0;
+  return static_cast<int>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+}
+
+/// The label that an encoded row carries.
+inline int PlainLabel(const ml::StepPlan& plan, const mpc::RingMatrix& encoded, mpc::Index row) {
+  const mpc::Index first = plan.settings.features + 1;
+  if (plan.columns == 1) return encoded(row, first) != 0 ? 1 : 0;
+  for (int label = 0; label < plan.columns; ++label) {
+    if (encoded(row, first + label) != 0) return label;
+  }
+  return -1;
+}
+
+/// Records among the encoded rows that a model classifies correctly; padding is none.
+inline std::int64_t PlainCorrect(const ml::StepPlan& plan, const mpc::RingMatrix& encoded,
+                                 const mpc::RingMatrix& weights) {
+  std::int64_t correct = 0;
+  for (mpc::Index row = 0; row < encoded.rows(); ++row) {
+    if (encoded(row, plan.settings.features) == 0) continue;
+    correct += PlainClass(plan, encoded, row, weights) == PlainLabel(plan, encoded, row) ? 1 : 0;
+  }
+  return correct;
+}
+
+}  // namespace trefoil::reference
