@@ -209,7 +209,7 @@ void ReadSchedule(const Section& section, TrainingSpec& training) {
 
 TrainingSpec ReadTraining(const Section& section) {
   TrainingSpec training;
-  training.steps = section.Whole("steps", {1, 10'000'000});
+  training.steps = section.Whole("steps", {1, ml::kLargestSteps});
   training.expected_batch = section.Number("expected_batch", kPositive);
   training.max_batch_per_owner = section.Whole("max_batch_per_owner", {1, 10'000'000});
   training.learning_rate = section.Number("learning_rate", kPositive);

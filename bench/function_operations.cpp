@@ -56,6 +56,13 @@ Prepared PrepareLookUpByLeadingBit(Context& party, const Point& point) {
       protocols::ComparisonSeconds(form, point.count, 15, 25));
 }
 
+Prepared PrepareLookUpByLowBits(Context& party, const Point& point) {
+  const protocols::SmallTables tables = TableOf256();
+  return OnOne(
+      party, RandomShare(party, point.count, 1, 60), protocols::LookUpByLowBitsCost(tables, point.count),
+      [tables](Context& p, const ArithShare& x) { return protocols::LookUpByLowBits(p, tables, x); });
+}
+
 Prepared PrepareInverseSqrtPublished(Context& party, const Point& point) {
   return OnOne(party, RandomShare(party, point.count, 1, 24, true),
                protocols::InverseSqrtPublishedCost(point.count, kFractionBits),
@@ -193,6 +200,7 @@ std::vector<Operation> FunctionOperations() {
       {"evaluate", "latency", false, PrepareEvaluate<Form::kLatency>},
       {"look_up_by_leading_bit", "bulk", false, PrepareLookUpByLeadingBit<Form::kBulk>},
       {"look_up_by_leading_bit", "latency", false, PrepareLookUpByLeadingBit<Form::kLatency>},
+      {"look_up_by_low_bits", "latency", false, PrepareLookUpByLowBits},
       {"inverse_sqrt_published", "bulk", false, PrepareInverseSqrtPublished},
       {"inverse_sqrt", "bulk", false, PrepareInverseSqrt<Form::kBulk>},
       {"inverse_sqrt", "latency", false, PrepareInverseSqrt<Form::kLatency>},

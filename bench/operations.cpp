@@ -1,5 +1,7 @@
 #include "bench/operations.h"
 
+#include <utility>
+
 #include "bench/basic_operations.h"
 #include "bench/function_operations.h"
 #include "bench/step_operations.h"
@@ -10,19 +12,26 @@ namespace {
 using protocols::Form;
 using protocols::Rounding;
 
-template <Form form, Rounding rounding = Rounding::kStochastic>
-Prepared PrepareStep(mpc::Context& party, const Point& point) {
-  return PrepareFactorisedStep(party, point, form, rounding);
+/// A step in both forms.
+void AppendSteps(std::vector<Operation>& all, const std::string& name, const StepKind& kind) {
+  for (const auto& [text, form] : {std::pair{"bulk", Form::kBulk}, std::pair{"latency", Form::kLatency}}) {
+    all.push_back({name, text, true, [kind, form = form](mpc::Context& party, const Point& point) {
+                     return PrepareStep(party, point, kind, form);
+                   }});
+  }
 }
 
 std::vector<Operation> StepOperations() {
-  return {
-      {"dpsgd_step", "bulk", true, PrepareStep<Form::kBulk>},
-      {"dpsgd_step", "latency", true, PrepareStep<Form::kLatency>},
-      {"dpsgd_step_exact", "bulk", true, PrepareStep<Form::kBulk, Rounding::kExact>},
-      {"dpsgd_step_exact", "latency", true, PrepareStep<Form::kLatency, Rounding::kExact>},
-      {"dpsgd_step_published", "bulk", true, PreparePublishedStep},
-  };
+  std::vector<Operation> all;
+  AppendSteps(all, "dpsgd_step", {});
+  AppendSteps(all, "dpsgd_step_exact", {.truncation = Rounding::kExact});
+  AppendSteps(all, "dpsgd_step_squared", {.loss = ml::Loss::kSquared});
+  AppendSteps(all, "dpsgd_step_softmax", {.loss = ml::Loss::kSoftmax});
+  AppendSteps(all, "dpsgd_step_hidden", {.hidden = true});
+  all.push_back({"dpsgd_step_published", "bulk", true, [](mpc::Context& party, const Point& point) {
+                   return PrepareStep(party, point, {.clipping = ml::Clipping::kPublished}, Form::kBulk);
+                 }});
+  return all;
 }
 
 }  // namespace

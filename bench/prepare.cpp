@@ -44,4 +44,6 @@ protocols::LeadingBitTables SixteenLeadingBits() {
   return {.lowest = 8, .tables = {std::vector<mpc::Word>(16, 0)}};
 }
 
+protocols::SmallTables TableOf256() { return {.bits = 8, .tables = {std::vector<mpc::Word>(256, 0)}}; }
+
 }  // namespace trefoil::bench

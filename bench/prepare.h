@@ -6,6 +6,7 @@
 #include "mpc/share.h"
 #include "protocols/leading_bit.h"
 #include "protocols/piecewise_polynomial.h"
+#include "protocols/small_table.h"
 
 namespace trefoil::bench {
 
@@ -30,6 +31,8 @@ inline constexpr mpc::Index kClasses = 10;  ///< elements of a row, for operatio
 [[nodiscard]] protocols::PiecewisePolynomial EightLinearPieces();
 /// And one table of 16 entries by the leading bit of numbers below 2^24.
 [[nodiscard]] protocols::LeadingBitTables SixteenLeadingBits();
+/// And one of 256 entries by the low eight bits.
+[[nodiscard]] protocols::SmallTables TableOf256();
 
 /// An operation on one input (a share, or a party's own values).
 template <typename Input, typename Run>

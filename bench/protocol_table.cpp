@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/prepare.h"
+#include "bench/step_operations.h"
 #include "ml/dp_sgd.h"
 #include "ml/published_clipping.h"
 #include "protocols/agreement.h"
@@ -24,6 +25,7 @@
 #include "protocols/relu.h"
 #include "protocols/reveal.h"
 #include "protocols/sigmoid.h"
+#include "protocols/small_table.h"
 #include "protocols/softmax.h"
 #include "protocols/threshold_comparison.h"
 #include "protocols/truncate.h"
@@ -98,23 +100,6 @@ std::string UpTo(double bound) {
 
 std::string ErrorOf(const protocols::ExponentialTable& table) {
   return UpTo(table.relative) + " · max(1, e^x) and " + UpTo(table.absolute);
-}
-
-ml::StepPlan StepFor(ml::Clipping clipping, Form form, Rounding truncation = Rounding::kStochastic) {
-  ml::TrainingSettings settings;
-  settings.rows = {128, 0, 0};
-  settings.features = 784;
-  settings.classes = kClasses;
-  settings.steps = 1;
-  settings.expected_batch = 128;
-  settings.max_batch_per_owner = 128;
-  settings.learning_rate = 1;
-  settings.clip = 0.5;
-  settings.sigma = 1;
-  settings.delta = 1e-5;
-  settings.clipping = clipping;
-  settings.truncation = truncation;
-  return ml::MakeStepPlan(settings, form);
 }
 
 std::vector<Line> SetUp() {
@@ -206,6 +191,8 @@ std::vector<Line> PiecewiseFunctions() {
        kExact, kInPieces, Parts("comparison (bulk), bit to number")},
       {"the same, latency", "element", n, protocols::LookUpCost(pieces, n, Form::kLatency), kExact, kInPieces,
        kSeesKey},
+      {"look-up by the low bits, 1 table of 256 (`LookUpByLowBits`)", "element", n,
+       protocols::LookUpByLowBitsCost(TableOf256(), n), kExact, "\"Small tables\"", kSeesOpening},
       {"look-up by the leading bit, 1 table of 16, bulk (`LookUpByLeadingBit`)", "element", n,
        protocols::LookUpByLeadingBitCost(leading_bits, n), kExact, "\"Inverse square root\"",
        Parts("bit decomposition, suffix or, bit to number")},
@@ -288,30 +275,46 @@ std::vector<Line> InverseRoots() {
 }
 
 std::vector<Line> Steps() {
-  const ml::StepPlan bulk = StepFor(ml::Clipping::kFactorised, Form::kBulk);
-  const ml::StepPlan latency = StepFor(ml::Clipping::kFactorised, Form::kLatency);
-  const ml::StepPlan exact_bulk = StepFor(ml::Clipping::kFactorised, Form::kBulk, Rounding::kExact);
-  const ml::StepPlan exact_latency = StepFor(ml::Clipping::kFactorised, Form::kLatency, Rounding::kExact);
-  const ml::StepPlan examples = StepFor(ml::Clipping::kExamples, Form::kBulk);
-  const ml::StepPlan published = StepFor(ml::Clipping::kPublished, Form::kBulk);
+  const ml::Loss squared = ml::Loss::kSquared;
+  const ml::Loss softmax = ml::Loss::kSoftmax;
+  const auto line = [](const char* name, const StepKind& kind, Form form, const std::string& parts) {
+    const ml::StepPlan plan = StepPlanFor({.rows = 128, .inner = 784, .cols = kClasses}, kind, form);
+    return Line{name, "step", 1, DpSgdStepCost(plan, 128), "certificate", kInStep, Parts(parts)};
+  };
+  const StepKind published{.clipping = ml::Clipping::kPublished};
+  const ml::StepPlan published_plan =
+      StepPlanFor({.rows = 128, .inner = 784, .cols = kClasses}, published, Form::kBulk);
   return {
-      {"DP-SGD step 128 × 784 × 10, bulk (`DpSgdStep`)", "step", 1, DpSgdStepCost(bulk, 128), "certificate",
-       kInStep, Parts("sigmoid of a product, re-share, multiply, clip factor (bulk), truncate a product")},
-      {"the same, latency", "step", 1, DpSgdStepCost(latency, 128), "certificate", kInStep,
-       Parts("sigmoid of a product, re-share, multiply, clip factor (latency), truncate a product")},
-      {"the same, exact truncation, bulk", "step", 1, DpSgdStepCost(exact_bulk, 128), "certificate", kInStep,
-       Parts("sigmoid of a product, re-share, multiply, clip factor (bulk), truncate exactly, truncate a "
-             "product exactly")},
-      {"the same, exact truncation, latency", "step", 1, DpSgdStepCost(exact_latency, 128), "certificate",
-       kInStep,
-       Parts("sigmoid of a product, re-share, multiply, clip factor (latency), truncate exactly, truncate a "
-             "product exactly")},
-      {"the same, clipping by examples, either form", "step", 1, DpSgdStepCost(examples, 128), "certificate",
-       kInStep, Parts("sigmoid of a product, truncate a product")},
-      {"the same, published clipping, bulk", "step", 1, DpSgdStepCost(published, 128), "certificate", kInStep,
-       Parts("sigmoid of a product, the clipped sum below, truncate")},
+      line("DP-SGD step 128 × 784 × 10, bulk (`DpSgdStep`)", {}, Form::kBulk,
+           "sigmoid of a product, re-share, multiply, clip factor (bulk), truncate a product"),
+      line("the same, latency", {}, Form::kLatency,
+           "sigmoid of a product, re-share, multiply, clip factor (latency), truncate a product"),
+      line("the same, exact truncation, bulk", {.truncation = Rounding::kExact}, Form::kBulk,
+           "sigmoid of a product, re-share, multiply, clip factor (bulk), truncate exactly, truncate a "
+           "product exactly"),
+      line("the same, exact truncation, latency", {.truncation = Rounding::kExact}, Form::kLatency,
+           "sigmoid of a product, re-share, multiply, clip factor (latency), truncate exactly, truncate a "
+           "product exactly"),
+      line("the same, squared loss, bulk", {.loss = squared}, Form::kBulk,
+           "truncate a product, evaluate (bulk), re-share, multiply, clip factor (bulk)"),
+      line("the same, squared loss, latency", {.loss = squared}, Form::kLatency,
+           "truncate a product, evaluate (latency), re-share, multiply, clip factor (latency)"),
+      line("the same, softmax with a maximum, bulk", {.loss = softmax}, Form::kBulk,
+           "truncate a product, softmax (bulk), re-share, multiply, clip factor (bulk)"),
+      line("the same, softmax with a maximum, latency", {.loss = softmax}, Form::kLatency,
+           "truncate a product, softmax (latency), re-share, multiply, clip factor (latency)"),
+      line(
+          "the same, a hidden layer of 32, bulk", {.hidden = true}, Form::kBulk,
+          "truncate a product, look-up (bulk), sigmoid of a product, re-share, multiply, clip factor (bulk)"),
+      line("the same, a hidden layer of 32, latency", {.hidden = true}, Form::kLatency,
+           "truncate a product, look-up (latency), sigmoid of a product, re-share, multiply, clip factor "
+           "(latency)"),
+      line("the same, clipping by examples, either form", {.clipping = ml::Clipping::kExamples}, Form::kBulk,
+           "sigmoid of a product, truncate a product"),
+      line("the same, published clipping, bulk", published, Form::kBulk,
+           "sigmoid of a product, the clipped sum below, truncate"),
       {"of which the clipped sum (`SumPublishedGradients`)", "step", 1,
-       SumPublishedGradientsCost(published, 128), "certificate", kInStep,
+       SumPublishedGradientsCost(published_plan, 128), "certificate", kInStep,
        Parts("truncate a product, inverse square root as published, comparison (bulk), bit to number, "
              "truncate, multiply")},
   };

@@ -8,7 +8,6 @@
 #include "ml/dp_sgd.h"
 #include "ml/noise_source.h"
 #include "ml/records.h"
-#include "protocols/cost_model.h"
 #include "protocols/input.h"
 
 namespace trefoil::bench {
@@ -18,7 +17,9 @@ using mpc::Index;
 
 constexpr double kSigma = 1;
 
-ml::TrainingSettings SettingsFor(const ProductShape& shape, ml::Clipping clipping) {
+constexpr std::int64_t kHiddenSize = 32;
+
+ml::TrainingSettings SettingsFor(const ProductShape& shape, const StepKind& kind) {
   if (shape.cols == 2)
     throw ConfigError("--shape: found 2 classes, expected 1 (two classes, one output) or 3 and more");
   ml::TrainingSettings settings;
@@ -32,7 +33,10 @@ ml::TrainingSettings SettingsFor(const ProductShape& shape, ml::Clipping clippin
   settings.clip = 0.5;
   settings.sigma = kSigma;
   settings.delta = 1e-5;
-  settings.clipping = clipping;
+  settings.loss = kind.loss;
+  settings.clipping = kind.clipping;
+  settings.truncation = kind.truncation;
+  if (kind.hidden) settings.hidden = {kHiddenSize};
   return settings;
 }
 
@@ -56,10 +60,16 @@ struct StepState {
   ml::TrainingState training;
 };
 
-Prepared Prepare(mpc::Context& party, const Point& point, const ml::TrainingSettings& settings,
-                 protocols::Form form) {
+}  // namespace
+
+ml::StepPlan StepPlanFor(const ProductShape& shape, const StepKind& kind, protocols::Form form) {
+  return ml::MakeStepPlan(SettingsFor(shape, kind), form);
+}
+
+Prepared PrepareStep(mpc::Context& party, const Point& point, const StepKind& kind, protocols::Form form) {
   const ProductShape shape = *point.shape;
-  const ml::StepPlan plan = ml::MakeStepPlan(settings, form);
+  const ml::StepPlan plan = StepPlanFor(shape, kind, form);
+  const ml::LayerShape weights = ShapeOfWeights(plan);
   mpc::RingMatrix encoded;
   if (party.self() == 0) {
     std::vector<std::int64_t> rows(static_cast<std::size_t>(shape.rows));
@@ -71,7 +81,7 @@ Prepared Prepare(mpc::Context& party, const Point& point, const ml::TrainingSett
       StepState{.plan = plan,
                 .batch = ToBatch(plan, shared),
                 .training = ml::StartFrom(
-                    {mpc::ArithShare::Zero(shape.inner + 1, plan.columns), plan.settings.fraction_bits})});
+                    {mpc::ArithShare::Zero(weights.inputs, weights.outputs), plan.settings.fraction_bits})});
   const auto source = std::make_shared<ml::NoiseSource>(plan, kSigma, RandomStream::FromSystem());
   return {.run =
               [&party, state, source] {
@@ -80,22 +90,7 @@ Prepared Prepare(mpc::Context& party, const Point& point, const ml::TrainingSett
                     DpSgdStep(party, state->plan, state->batch, state->training, noise.values());
               },
           .declared = DpSgdStepCost(plan, shape.rows),
-          .compute_seconds = protocols::ComparisonSeconds(
-              form, shape.rows, static_cast<std::int64_t>(plan.clip.pieces.thresholds.size()),
-              plan.clip.pieces.width)};
-}
-
-}  // namespace
-
-Prepared PrepareFactorisedStep(mpc::Context& party, const Point& point, protocols::Form form,
-                               protocols::Rounding rounding) {
-  ml::TrainingSettings settings = SettingsFor(*point.shape, ml::Clipping::kFactorised);
-  settings.truncation = rounding;
-  return Prepare(party, point, settings, form);
-}
-
-Prepared PreparePublishedStep(mpc::Context& party, const Point& point) {
-  return Prepare(party, point, SettingsFor(*point.shape, ml::Clipping::kPublished), protocols::Form::kBulk);
+          .compute_seconds = DpSgdStepSeconds(plan, shape.rows)};
 }
 
 }  // namespace trefoil::bench

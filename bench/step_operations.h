@@ -1,14 +1,24 @@
 #pragma once
 #include "bench/operations.h"
+#include "ml/step_plan.h"
 #include "protocols/form.h"
 #include "protocols/rounding.h"
 
 namespace trefoil::bench {
 
-/// One DP-SGD step of a one-vs-rest model on shared X and Y (shape: batch x features x classes), noise
-/// included; by factorised norms, and with per-example gradients materialised as the seed publishes it.
-[[nodiscard]] Prepared PrepareFactorisedStep(mpc::Context& party, const Point& point, protocols::Form form,
-                                             protocols::Rounding rounding);
-[[nodiscard]] Prepared PreparePublishedStep(mpc::Context& party, const Point& point);
+/// Which of the steps that a job can ask for.
+struct StepKind {
+  ml::Loss loss = ml::Loss::kOneVsRest;
+  ml::Clipping clipping = ml::Clipping::kFactorised;
+  protocols::Rounding truncation = protocols::Rounding::kStochastic;
+  bool hidden = false;  ///< with a hidden layer of 32
+};
+
+/// The plan of such a step on a batch of shape.rows. Throws: ConfigError on a shape of two classes.
+[[nodiscard]] ml::StepPlan StepPlanFor(const ProductShape& shape, const StepKind& kind, protocols::Form form);
+
+/// One DP-SGD step on shared X and Y (shape: batch x features x classes), noise included.
+[[nodiscard]] Prepared PrepareStep(mpc::Context& party, const Point& point, const StepKind& kind,
+                                   protocols::Form form);
 
 }  // namespace trefoil::bench

@@ -90,7 +90,7 @@ mpc::FixedShare Predict(mpc::Context& party, const Activation& activation, const
   // Whatever was truncated, the result is below 2^(65 - f) in absolute value: what Softmax and the clamp
   // want.
   if (options.loss == Loss::kSoftmax) return Softmax(party, *activation.softmax, {truncated, f});
-  return {Evaluate(party, activation.clamp, truncated), f};
+  return {Evaluate(party, activation.clamp, truncated, options.form), f};
 }
 
 mpc::Cost PredictCost(const Activation& activation, mpc::Index rows) {
@@ -102,11 +102,17 @@ mpc::Cost PredictCost(const Activation& activation, mpc::Index rows) {
   }
   const mpc::Cost truncation = protocols::TruncateProductCost(count, options.frac_bits, options.rounding);
   if (options.loss == Loss::kSoftmax) return Then(truncation, SoftmaxCost(*activation.softmax, rows));
-  return Then(truncation, EvaluateCost(activation.clamp, count));
+  return Then(truncation, EvaluateCost(activation.clamp, count, options.form));
 }
 
 double PredictSeconds(const Activation& activation, mpc::Index rows) {
-  if (!activation.softmax) return 0;
+  const ActivationOptions& options = activation.options;
+  if (options.loss == Loss::kSquared) {
+    return protocols::ComparisonSeconds(options.form, rows * options.columns,
+                                        static_cast<std::int64_t>(activation.clamp.thresholds.size()),
+                                        activation.clamp.width);
+  }
+  if (options.loss == Loss::kOneVsRest) return 0;
   const protocols::SoftmaxTable& table = *activation.softmax;
   const mpc::Index columns = table.options.classes;
   const auto pieces = static_cast<std::int64_t>(table.exponential.pieces.thresholds.size());

@@ -16,7 +16,7 @@ struct ActivationOptions {
   double logit_bound = 64;
   int frac_bits = 16;
   protocols::Rounding rounding = protocols::Rounding::kStochastic;
-  protocols::Form form = protocols::Form::kBulk;  ///< of softmax's comparisons
+  protocols::Form form = protocols::Form::kBulk;  ///< of comparisons
 };
 
 /// How predictions come from logits, bounded for every ring value of a logit, so that the errors are bounded
@@ -39,13 +39,14 @@ struct Activation {
 /// Predictions from the logits' local product at scale 2 * frac_bits; the result has frac_bits.
 /// Pre:  for squared loss and softmax |logits| < 2^62, else predictions mean nothing; the bound on errors
 ///       holds all the same.
-/// Cost: 3 rounds for one-vs-rest (SigmoidOfProduct), at most 14 for squared loss, and for softmax 2 and
-///       SoftmaxCost.
+/// Cost: 3 rounds for one-vs-rest (SigmoidOfProduct); for squared loss 13 in bulk form, 6 in latency form;
+///       for softmax 2 and SoftmaxCost.
 [[nodiscard]] mpc::FixedShare Predict(mpc::Context& party, const Activation& activation,
                                       const mpc::AdditiveShare& logits);
 [[nodiscard]] mpc::Cost PredictCost(const Activation& activation, mpc::Index rows);
 
-/// Computation that the comparisons of `rows` predictions are expected to take (protocols/cost_model.h).
+/// Computation that the comparisons of `rows` predictions, of softmax or the squared loss, are expected to
+/// take (protocols/cost_model.h).
 [[nodiscard]] double PredictSeconds(const Activation& activation, mpc::Index rows);
 
 }  // namespace trefoil::ml

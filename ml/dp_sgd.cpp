@@ -91,18 +91,20 @@ mpc::Cost DpSgdStepCost(const StepPlan& plan, Index batch_rows) {
   return Then(cost, update);
 }
 
+double DpSgdStepSeconds(const StepPlan& plan, Index batch_rows) {
+  const auto& pieces = plan.clip.pieces;
+  const double of_factors = protocols::ComparisonSeconds(
+      plan.clip.form, batch_rows, static_cast<std::int64_t>(pieces.thresholds.size()), pieces.width);
+  return of_factors + PredictSeconds(plan.activation, batch_rows) + HiddenLayersSeconds(plan, batch_rows);
+}
+
 StepPlan FasterPlan(const TrainingSettings& settings, Index batch_rows, const protocols::Link& link) {
   const auto expected = [&](const StepPlan& plan) {
-    const auto& pieces = plan.clip.pieces;
-    const double of_factors = protocols::ComparisonSeconds(
-        plan.clip.form, batch_rows, static_cast<std::int64_t>(pieces.thresholds.size()), pieces.width);
-    const double compute =
-        of_factors + PredictSeconds(plan.activation, batch_rows) + HiddenLayersSeconds(plan, batch_rows);
-    return protocols::ExpectedSeconds(DpSgdStepCost(plan, batch_rows), compute, link);
+    return protocols::ExpectedSeconds(DpSgdStepCost(plan, batch_rows), DpSgdStepSeconds(plan, batch_rows),
+                                      link);
   };
   if (settings.comparison) return MakeStepPlan(settings, *settings.comparison);
   StepPlan bulk = MakeStepPlan(settings, protocols::Form::kBulk);
-  if (settings.clipping != Clipping::kFactorised && !bulk.activation.softmax) return bulk;
   StepPlan latency = MakeStepPlan(settings, protocols::Form::kLatency);
   return expected(latency) < expected(bulk) ? latency : bulk;
 }

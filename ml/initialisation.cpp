@@ -5,6 +5,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "base/ceil_log2.h"
 #include "base/error.h"
 #include "dp/discrete_gaussian.h"
 #include "dp/truncated_poisson.h"
@@ -38,7 +39,7 @@ int LogitWidth(const TrainingSettings& s) {
   const double rounding =
       std::ldexp(2 * row * std::sqrt(static_cast<double>(s.features + 1)), -s.fraction_bits);
   const double difference = 2.01 * (kLargestLocalLogit + rounding);
-  return std::min(64, 2 * s.fraction_bits + static_cast<int>(std::ceil(std::log2(difference))) + 1);
+  return std::min(64, 2 * s.fraction_bits + CeilLog2(difference) + 1);
 }
 
 void CheckSelection(const InitialisationSettings& s) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "base/ceil_log2.h"
 #include "base/error.h"
 #include "dp/discrete_gaussian.h"
 #include "ml/records.h"
@@ -19,7 +20,7 @@ using mpc::RingMatrix;
 
 constexpr int kMostLatticeBits = 16;
 constexpr int kLeastLatticeBits = 8;
-constexpr double kExactBits = 53;         // integers that a double keeps
+constexpr int kExactBits = 53;            // integers that a double keeps
 constexpr std::size_t kRowsAtATime = 64;  // a task of the pool
 // Above the roundings of a clip factor and a norm of a thousand errors in double precision.
 constexpr double kFactorSlack = 1 + 1e-9;
@@ -51,7 +52,7 @@ void CheckLocal(const LocalSettings& s, const TrainingSettings& training, double
 int LatticeBits(const TrainingSettings& settings, double clip) {
   const auto rows = static_cast<double>(*std::max_element(settings.rows.begin(), settings.rows.end()));
   const double largest = std::max(rows * clip, kLargestLocalLogit) * 1.01;
-  const int bits = static_cast<int>(std::floor((kExactBits - std::log2(largest)) / 2));
+  const int bits = (kExactBits - CeilLog2(largest)) / 2;
   if (bits < kLeastLatticeBits) {
     throw ConfigError(
         "initialisation.clip: too large for so many rows, expected at most 2^36 for their product");

@@ -30,7 +30,7 @@ void CheckDomains(const TrainingSettings& s) {
   check(s.fraction_bits >= 8 && s.fraction_bits <= 24, "fraction_bits", s.fraction_bits, "8 to 24");
   check(s.features >= 1, "data.features", static_cast<double>(s.features), "at least 1");
   check(s.classes >= 2, "data.classes", s.classes, "at least 2");
-  check(s.steps >= 1, "training.steps", s.steps, "at least 1");
+  check(s.steps >= 1 && s.steps <= kLargestSteps, "training.steps", s.steps, "1 to 500000");
   check(s.expected_batch > 0 && s.expected_batch <= TotalRows(s), "training.expected_batch", s.expected_batch,
         "above 0, at most all rows");
   check(s.row_norm > 0 && s.row_norm <= 1024, "features.row_norm", s.row_norm, "above 0, at most 1024");

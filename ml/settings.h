@@ -10,6 +10,9 @@
 
 namespace trefoil::ml {
 
+/// Each step forks once, for which a context has the operation numbers (mpc/context.cpp).
+inline constexpr int kLargestSteps = 500'000;
+
 enum class Loss { kOneVsRest, kSquared, kSoftmax };  ///< with two classes softmax is one-vs-rest
 enum class Clipping { kFactorised, kPublished, kExamples };
 enum class Sampling { kOwnerPoisson, kPublic };

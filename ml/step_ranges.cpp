@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/ceil_log2.h"
 #include "base/error.h"
 #include "ml/initial_weights.h"
 #include "ml/local_training.h"
@@ -31,7 +32,7 @@ constexpr double kNoiseTail = 40;  // deviations that noise is taken to stay wit
 int RowNormBits(const dp::LinearContribution& example) {
   const int f = example.frac_bits;
   const double squared = dp::SquaredGradientBound(example, 1);
-  const int most = kRangeBits - 1 - 2 * f - static_cast<int>(std::ceil(std::log2(squared)));
+  const int most = kRangeBits - 1 - 2 * f - CeilLog2(squared);
   if (most < 0) RangeError("a squared gradient norm");
   return std::min(f, most);
 }
@@ -46,7 +47,7 @@ int NetworkNormBits(const StepPlan& plan) {
       RangeError("a squared norm of a layer", remedy);
   }
   const double squared = dp::SquaredGradientBound(plan.network, std::ldexp(2.0, -kLeastNormBits));
-  const int most = (kRangeBits - 1 - static_cast<int>(std::ceil(std::log2(squared)))) / 2;
+  const int most = (kRangeBits - 1 - CeilLog2(squared)) / 2;
   if (most < kLeastNormBits) RangeError("a squared gradient norm", remedy);
   return std::min(plan.settings.fraction_bits, most);
 }
@@ -66,7 +67,7 @@ int UpdateShift(const StepPlan& plan, const StepSize& step_size) {
 StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
   const double value = plan.settings.learning_rate / plan.settings.expected_batch;
   const double range = GradientRange(plan, sigma) * VelocityGain(plan.settings);
-  const int free_bits = kRangeBits - 1 - static_cast<int>(std::ceil(std::log2(range)));
+  const int free_bits = kRangeBits - 1 - CeilLog2(range);
   const int bits = std::min(kMantissaBits, free_bits);
   if (bits < kLeastMantissaBits) RangeError("the noisy gradient times the learning rate");
   int exponent = 0;

@@ -11,9 +11,11 @@ void RunBeside(Context& party, const std::function<void(Context&)>& first,
   net::LaneTransport second_lane(party.transport(), 1);
   Context first_branch = party.Branch(first_lane, 0);
   Context second_branch = party.Branch(second_lane, 1);
+  party.PassBranches();
   RunBoth([&] { first(first_branch); }, [&] { second(second_branch); },
           [&] { party.transport().Interrupt(); });
-  party.Join(first_branch, second_branch);
+  party.Absorb(first_branch);
+  party.Absorb(second_branch);
 }
 
 }  // namespace trefoil::mpc

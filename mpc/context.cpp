@@ -30,12 +30,14 @@ Context Context::Branch(net::Transport& lane, int branch) const {
   return context;
 }
 
-void Context::Join(const Context& first, const Context& second) {
-  transport_.Absorb(first.transport_.counters());
-  transport_.Absorb(second.transport_.counters());
+void Context::PassBranches() {
   operations_.next += 2 * NumbersOfBranch();
   turn_ = (turn_ + 2) % net::kParties;
-  offline_seconds_ += first.offline_seconds_ + second.offline_seconds_;
+}
+
+void Context::Absorb(const Context& branch) {
+  transport_.Absorb(branch.transport_.counters());
+  offline_seconds_ += branch.offline_seconds_;
 }
 
 Roles Context::NextRoles() {

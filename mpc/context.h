@@ -41,11 +41,14 @@ class Context {
   [[nodiscard]] double offline_seconds() const { return offline_seconds_; }
 
   /// A context for branch 0 or 1 of the program from here on, with operation numbers of its own, and roles
-  /// that begin as many turns later. `lane` outlives it. Both branches are made before either is used, then
-  /// joined.
+  /// that begin as many turns later. `lane` outlives it. Both branches are made, and passed, before either
+  /// is used; at the end both are absorbed.
   [[nodiscard]] Context Branch(net::Transport& lane, int branch) const;
-  /// Goes on after both branches, two turns later.
-  void Join(const Context& first, const Context& second);
+  /// Goes on behind the numbers of both branches, two turns later; called before they run, so that not even
+  /// a branch that fails leaves its numbers to be drawn again.
+  void PassBranches();
+  /// Counts what a branch has sent and dealt.
+  void Absorb(const Context& branch);
 
   /// Words of component `component`'s stream (see Prss::Fill).
   [[nodiscard]] RingMatrix Draw(int component, Purpose purpose, OperationId operation, Index rows,

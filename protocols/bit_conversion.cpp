@@ -102,8 +102,9 @@ mpc::Cost SuffixOrCost(Index planes, Index count) {
 ArithShare BitToArith(mpc::Context& party, const BoolShare& bits) {
   MaskedOpening opening(party);
   const BitMatrix mask = opening.DrawBitMask(bits.planes(), bits.count());
+  const BitMatrix masked = opening.BeginOpen(bits, mask);
   const RingMatrix dealt = opening.Deal(mpc::ToWords(mask), bits.planes(), bits.count());
-  const BitMatrix c = opening.Open(bits, mask);
+  const BitMatrix c = opening.FinishOpen(masked);
   RingMatrix half;
   if (!opening.dealer()) {
     const Word one = opening.first() ? 1 : 0;
@@ -123,9 +124,10 @@ ArithShare BitTimes(mpc::Context& party, const BoolShare& bits, const ArithShare
   Require(bits.planes() == 1 && bits.count() == x.rows() * x.cols(), "BitTimes: one bit for each element");
   MaskedOpening opening(party);
   const BitMatrix mask = opening.DrawBitMask(1, bits.count());
+  const BitMatrix masked = opening.BeginOpen(bits, mask);
   const RingMatrix r = mpc::Reshaped(mpc::ToWords(mask), x.rows(), x.cols());
   const RingMatrix r_half = opening.Deal(r, x.rows(), x.cols());
-  const BitMatrix c = opening.Open(bits, mask);
+  const BitMatrix c = opening.FinishOpen(masked);
   // D knows two components of x: their product with r it deals; A and B both know the third.
   RingMatrix of_dealer;
   if (opening.dealer()) of_dealer = r * (x.own() + x.next());

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/ceil_log2.h"
 #include "base/error.h"
 #include "protocols/truncate.h"
 
@@ -40,7 +41,7 @@ std::vector<std::int64_t> Tangent(double clip_in_units, double at) {
 }
 
 /// Bits that hold the difference of any two values up to `last`, and its sign.
-int WidthFor(double last) { return std::min(64, 2 + static_cast<int>(std::ceil(std::log2(last + 2)))); }
+int WidthFor(double last) { return std::min(64, 2 + CeilLog2(last + 2)); }
 
 /// Fraction bits of a squared norm that is narrowed to just the resolution that is needed.
 int NarrowedBits(double clip, double s_max, int input_bits) {

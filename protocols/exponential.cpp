@@ -56,7 +56,9 @@ __int128 LargestValue(const Piece& piece) {
   return sum;
 }
 
-/// The largest scale of coefficients at which Horner's rule stays below 2^62 on every piece.
+/// The largest scale of coefficients at which Horner's rule stays below 2^62 on every piece. The coefficients
+/// are about e^c / j!, so no partial result, at most the sum over j >= k of them times r^(j - k), exceeds the
+/// whole sum.
 int LargestScale(const std::vector<Piece>& pieces, int input_bits) {
   int scale = kCoefficientBits;
   for (const Piece& piece : pieces) {

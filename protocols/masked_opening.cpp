@@ -1,5 +1,7 @@
 #include "protocols/masked_opening.h"
 
+#include <utility>
+
 #include "base/error.h"
 
 namespace trefoil::protocols {
@@ -67,51 +69,63 @@ RingMatrix MaskedOpening::DrawRoots(int role, Index count) {
   return party_.Draw(ComponentWithDealer(role), Purpose::kRoots, operation_, count, 2);
 }
 
-RingMatrix MaskedOpening::Open(const mpc::ArithShare& x, mpc::Word offset, const RingMatrix& mask, int bits) {
+MaskedOpening::Part MaskedOpening::BeginOpen(const mpc::ArithShare& x, mpc::Word offset,
+                                             const RingMatrix& mask, int bits) {
   if (dealer()) return {};
   // A holds x_a + x_{a+1}, B holds x_{a+2}: a 2-of-2 sharing without talking.
-  const RingMatrix half =
-      first() ? RingMatrix(x.own() + x.next() + mask + offset) : RingMatrix(x.next() + mask);
-  return Exchange(half, bits);
+  return SentPart(first() ? RingMatrix(x.own() + x.next() + mask + offset) : RingMatrix(x.next() + mask),
+                  bits, false);
 }
 
-RingMatrix MaskedOpening::OpenPair(const RingMatrix& half, mpc::Word offset, const RingMatrix& mask) {
+MaskedOpening::Part MaskedOpening::BeginOpenPair(const RingMatrix& half, mpc::Word offset,
+                                                 const RingMatrix& mask) {
   if (dealer()) return {};
-  return Exchange(half + mask + (first() ? offset : 0), 64);
+  return SentPart(half + mask + (first() ? offset : 0), 64, false);
 }
 
-RingMatrix MaskedOpening::Open(const mpc::AdditiveShare& x, mpc::Word offset, const RingMatrix& mask,
-                               int bits) {
-  RingMatrix part = x.part() + party_.DrawZero(operation_, x.rows(), x.cols());
+MaskedOpening::Part MaskedOpening::BeginOpen(const mpc::AdditiveShare& x, mpc::Word offset,
+                                             const RingMatrix& mask, int bits) {
+  RingMatrix words = x.part() + party_.DrawZero(operation_, x.rows(), x.cols());
+  if (dealer()) return {.words = words + mask, .bits = bits, .from_dealer = true};
+  if (first()) words += offset;
+  return SentPart(std::move(words), bits, true);
+}
+
+MaskedOpening::Part MaskedOpening::SentPart(RingMatrix words, int bits, bool from_dealer) {
+  Part part{.words = std::move(words), .bits = bits, .from_dealer = from_dealer};
+  SendLow(other(), part.words, part.bits);
+  return part;
+}
+
+RingMatrix MaskedOpening::FinishOpen(const Part& part) {
   if (dealer()) {
-    part += mask;
-    SendLow(roles_.a, part, bits);
-    SendLow(roles_.b, part, bits);
+    if (part.from_dealer) {
+      SendLow(roles_.a, part.words, part.bits);
+      SendLow(roles_.b, part.words, part.bits);
+    }
     return {};
   }
-  if (first()) part += offset;
-  // In this order: what is sent must not wait for what is received in the same round.
-  RingMatrix sum = Exchange(part, bits);
-  sum += ReceiveLow(roles_.dealer, part.rows(), part.cols(), bits);
+  RingMatrix sum = part.words + ReceiveLow(other(), part.words.rows(), part.words.cols(), part.bits);
+  if (part.from_dealer) sum += ReceiveLow(roles_.dealer, sum.rows(), sum.cols(), part.bits);
   return sum;
 }
 
-BitMatrix MaskedOpening::Open(const mpc::BoolShare& b, const BitMatrix& mask) {
+BitMatrix MaskedOpening::BeginOpen(const mpc::BoolShare& b, const BitMatrix& mask) {
   if (dealer()) return {};
-  const BitMatrix half = first() ? b.own() ^ b.next() ^ mask : b.next() ^ mask;
+  BitMatrix half = first() ? b.own() ^ b.next() ^ mask : b.next() ^ mask;
   party_.SendBits(other(), half);
-  return half ^ party_.ReceiveBits(other(), b.planes(), b.count());
+  return half;
+}
+
+BitMatrix MaskedOpening::FinishOpen(const BitMatrix& half) {
+  if (dealer()) return {};
+  return half ^ party_.ReceiveBits(other(), half.planes(), half.count());
 }
 
 void MaskedOpening::BookDealing() {
   const auto now = std::chrono::steady_clock::now();
   party_.AddOfflineSeconds(std::chrono::duration<double>(now - dealing_since_).count());
   dealing_since_ = now;
-}
-
-RingMatrix MaskedOpening::Exchange(const RingMatrix& own, int bits) {
-  SendLow(other(), own, bits);
-  return own + ReceiveLow(other(), own.rows(), own.cols(), bits);
 }
 
 void MaskedOpening::SendLow(int peer, const RingMatrix& words, int bits) {

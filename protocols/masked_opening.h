@@ -45,19 +45,35 @@ class MaskedOpening {
   /// the PRG.
   [[nodiscard]] mpc::RingMatrix DrawRoots(int role, mpc::Index count);
 
-  /// A and B get x + offset + r; of each word only the low `bits` are meaningful. `mask` is what DrawMask
-  /// returned. Online: bits / 8 bytes an element from A and from B, packed to the bit over the whole matrix.
-  [[nodiscard]] mpc::RingMatrix Open(const mpc::ArithShare& x, mpc::Word offset, const mpc::RingMatrix& mask,
-                                     int bits = 64);
-  /// The same for a 3-of-3 sharing: D adds its masked part and sends it to both. Online: as Open from A and
+  /// A party's part of a masked value between BeginOpen and FinishOpen.
+  struct Part {
+    mpc::RingMatrix words;
+    int bits = 64;
+    bool from_dealer = false;  ///< D has a part of its own
+  };
+
+  /// Opens x + offset + r to A and B: they send their parts here and receive in FinishOpen. Between the two
+  /// comes what is dealt, so that an opening does not wait for the dealer before it sends. `mask` is what
+  /// DrawMask returned. Online: bits / 8 bytes an element from A and from B, packed to the bit over the whole
+  /// matrix.
+  [[nodiscard]] Part BeginOpen(const mpc::ArithShare& x, mpc::Word offset, const mpc::RingMatrix& mask,
+                               int bits = 64);
+  /// The same for a 3-of-3 sharing: D adds its masked part and sends it to both. Online: as above from A and
   /// B, twice that from D.
-  [[nodiscard]] mpc::RingMatrix Open(const mpc::AdditiveShare& x, mpc::Word offset,
-                                     const mpc::RingMatrix& mask, int bits = 64);
+  [[nodiscard]] Part BeginOpen(const mpc::AdditiveShare& x, mpc::Word offset, const mpc::RingMatrix& mask,
+                               int bits = 64);
   /// The same for a value that A and B share 2-of-2; D needs no part in it.
-  [[nodiscard]] mpc::RingMatrix OpenPair(const mpc::RingMatrix& half, mpc::Word offset,
-                                         const mpc::RingMatrix& mask);
-  /// A and B get b ^ r. Online: one bit a bit from A and from B.
-  [[nodiscard]] mpc::BitMatrix Open(const mpc::BoolShare& b, const mpc::BitMatrix& mask);
+  [[nodiscard]] Part BeginOpenPair(const mpc::RingMatrix& half, mpc::Word offset,
+                                   const mpc::RingMatrix& mask);
+  /// What A and B have opened; of each word only the low `bits` are meaningful. D sends its part here, after
+  /// what it dealt, since messages of a link keep their order.
+  [[nodiscard]] mpc::RingMatrix FinishOpen(const Part& part);
+
+  /// The same for bits: b ^ r, of which A and B send their half here. Online: one bit a bit from A and from
+  /// B.
+  [[nodiscard]] mpc::BitMatrix BeginOpen(const mpc::BoolShare& b, const mpc::BitMatrix& mask);
+  /// A and B get b ^ r from what BeginOpen returned.
+  [[nodiscard]] mpc::BitMatrix FinishOpen(const mpc::BitMatrix& half);
 
   /// From 2-of-2 between A and B to replicated. Online: 8 bytes an element from A and from B.
   [[nodiscard]] mpc::ArithShare Reshare(const mpc::RingMatrix& half, mpc::Index rows, mpc::Index cols);
@@ -67,7 +83,8 @@ class MaskedOpening {
 
   mpc::RingMatrix DealAs(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols,
                          mpc::Purpose purpose, net::Phase phase);
-  mpc::RingMatrix Exchange(const mpc::RingMatrix& own, int bits);
+  /// A's or B's part, sent to the other.
+  Part SentPart(mpc::RingMatrix words, int bits, bool from_dealer);
   /// A dealer's time since the opening began, or since it last dealt, goes to its offline account.
   void BookDealing();
   void SendLow(int peer, const mpc::RingMatrix& words, int bits);

@@ -76,10 +76,11 @@ mpc::FixedShare Evaluate(mpc::Context& party, const Share& x, int x_bits, int fr
   const std::size_t terms = series.coefficients.size();
   MaskedOpening opening(party);
   const RingMatrix mask = opening.DrawMask(x.rows(), x.cols());
+  const MaskedOpening::Part part = opening.BeginOpen(x, 0, mask, opened_bits);
   RingMatrix of_mask;
   if (opening.dealer()) of_mask = TermsOfMask(party.pool(), mask, turn_shift, terms);
   const RingMatrix dealt = opening.Deal(of_mask, static_cast<Index>(2 * terms), x.rows() * x.cols());
-  const RingMatrix c = opening.Open(x, 0, mask, opened_bits);
+  const RingMatrix c = opening.FinishOpen(part);
   RingMatrix half;
   if (!opening.dealer()) half = SumOfTerms(party.pool(), c, dealt, turn_shift, series.coefficients);
   const mpc::ArithShare centred =

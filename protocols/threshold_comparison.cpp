@@ -21,6 +21,7 @@ RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, cons
   const Index count = x.rows() * x.cols();
   const int bits = width - 1;
   const RingMatrix mask = opening.DrawMask(x.rows(), x.cols());
+  const MaskedOpening::Part part = opening.BeginOpen(x, 0, mask, width);
   RingMatrix top_bits;
   RingMatrix points;
   RingMatrix payloads;
@@ -32,7 +33,7 @@ RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, cons
   }
   const RingMatrix top_half = opening.Deal(top_bits, 1, count);
   const DealtDcf keys = DealDcf(opening, bits, count, points, payloads);
-  const RingMatrix c = opening.Open(x, 0, mask, width);
+  const RingMatrix c = opening.FinishOpen(part);
   if (opening.dealer()) return {};
 
   const auto rows = static_cast<Index>(thresholds.size());

@@ -45,21 +45,22 @@ RingMatrix Carries(MaskedOpening& opening, const Division& division, const Dealt
   return mpc::Reshaped(EvaluateDcf(opening.pool(), keys, low), c.rows(), c.cols());
 }
 
-/// Everything but the opening itself, which `open` does with the mask: with c = x + offset + r = c_m 2^63 +
-/// c_l and r likewise, x + offset = c_l - r_l + (c_m ^ r_m) 2^63, so that (c_l >> bits) - (r_l >> bits) +
+/// Everything but the opening itself, which `begin` begins with the mask: with c = x + offset + r = c_m 2^63
+/// + c_l and r likewise, x + offset = c_l - r_l + (c_m ^ r_m) 2^63, so that (c_l >> bits) - (r_l >> bits) +
 /// (c_m ^ r_m) 2^(63 - bits) - (offset >> bits) is the floor plus [c < r modulo 2^bits]: the coin of
 /// stochastic rounding, which exact rounding takes off.
-template <typename Open>
+template <typename Begin>
 mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, const Division& division,
-                               Open open) {
+                               Begin begin) {
   const int bits = division.bits;
   const Word offset = OffsetOf(division.range);
   const RingMatrix mask = opening.DrawMask(rows, cols);
+  const MaskedOpening::Part part = begin(opening, offset, mask);
   RingMatrix of_mask;
   if (opening.dealer()) of_mask = mpc::Stacked(ShiftDown(LowPart(mask, 63), bits), ShiftDown(mask, 63));
   const RingMatrix dealt = opening.Deal(of_mask, 2 * rows, cols);
   const DealtDcf keys = DealCarries(opening, division, mask);
-  const RingMatrix c = open(opening, offset, mask);
+  const RingMatrix c = opening.FinishOpen(part);
   RingMatrix half;
   if (!opening.dealer()) {
     const RingMatrix c_top = ShiftDown(c, 63);
@@ -86,7 +87,7 @@ mpc::ArithShare Truncate(mpc::Context& party, const mpc::ArithShare& x, int bits
   RequireBits(bits);
   return TruncateOpened(MaskedOpening(party), x.rows(), x.cols(), {bits, range, rounding},
                         [&](MaskedOpening& opening, Word offset, const RingMatrix& mask) {
-                          return opening.Open(x, offset, mask);
+                          return opening.BeginOpen(x, offset, mask);
                         });
 }
 
@@ -95,7 +96,7 @@ mpc::ArithShare Truncate(mpc::Context& party, const mpc::AdditiveShare& x, int b
   RequireBits(bits);
   return TruncateOpened(MaskedOpening(party), x.rows(), x.cols(), {bits, range, rounding},
                         [&](MaskedOpening& opening, Word offset, const RingMatrix& mask) {
-                          return opening.Open(x, offset, mask);
+                          return opening.BeginOpen(x, offset, mask);
                         });
 }
 
@@ -104,7 +105,7 @@ mpc::ArithShare TruncatePair(const MaskedOpening& opening, const RingMatrix& hal
   RequireBits(bits);
   return TruncateOpened(MaskedOpening::WithRolesOf(opening), rows, cols, {bits, Range::kSigned, rounding},
                         [&](MaskedOpening& follow_up, Word offset, const RingMatrix& mask) {
-                          return follow_up.OpenPair(half, offset, mask);
+                          return follow_up.BeginOpenPair(half, offset, mask);
                         });
 }
 

@@ -17,7 +17,7 @@ SEND = "send"
 # What a use looks like in the text, and the files that define the door.
 DOORS = {
     REVEAL: (r"\bReveal(To|Bits)?\b\s*(\(|[,;)])", r"protocols/reveal\.(h|cpp)"),
-    OPEN: (r"\.\s*Open(Pair)?\s*\(", r"protocols/masked_opening\.(h|cpp)"),
+    OPEN: (r"\.\s*BeginOpen(Pair)?\s*\(", r"protocols/masked_opening\.(h|cpp)"),
     SEND: (r"\bSend(Words|Bits|Low)\s*\(|\btransport(\(\))?\s*\.\s*Send\s*\(", r"mpc/context\.(h|cpp)"),
 }
 
@@ -30,15 +30,17 @@ ALLOWED = [
     (REVEAL, "bench/basic_operations.cpp", "return protocols::RevealTo(p, 0, x);", "the same"),
     (REVEAL, "bench/basic_operations.cpp", "return protocols::RevealBits(p, x);", "random bits, to time it"),
 
-    (OPEN, "protocols/truncate.cpp", "return opening.Open(x, offset, mask);",
+    (OPEN, "protocols/truncate.cpp", "return opening.BeginOpen(x, offset, mask);",
      "x + 2^62 + r to A and B only, r uniform over the ring and known to the dealer only"),
-    (OPEN, "protocols/truncate.cpp", "return follow_up.OpenPair(half, offset, mask);",
+    (OPEN, "protocols/truncate.cpp", "return follow_up.BeginOpenPair(half, offset, mask);",
      "the same for a value that A and B share, under a mask of its own"),
-    (OPEN, "protocols/bit_conversion.cpp", "const BitMatrix c = opening.Open(bits, mask);",
+    (OPEN, "protocols/bit_conversion.cpp", "const BitMatrix masked = opening.BeginOpen(bits, mask);",
      "b ^ r to A and B only, r a uniform bit known to the dealer only"),
-    (OPEN, "protocols/sigmoid.cpp", "const RingMatrix c = opening.Open(x, 0, mask, opened_bits);",
+    (OPEN, "protocols/sigmoid.cpp", "opening.BeginOpen(x, 0, mask, opened_bits);",
      "x + r modulo the period to A and B only, r uniform over it and known to the dealer only"),
-    (OPEN, "protocols/threshold_comparison.cpp", "const RingMatrix c = opening.Open(x, 0, mask, width);",
+    (OPEN, "protocols/small_table.cpp", "opening.BeginOpen(x, 0, mask, tables.bits);",
+     "x + r modulo the size of a table to A and B only, r uniform over it and known to the dealer only"),
+    (OPEN, "protocols/threshold_comparison.cpp", "opening.BeginOpen(x, 0, mask, width);",
      "x + r modulo 2^width to A and B only, r uniform over it and known to the dealer only"),
 
     (SEND, "mpc/prss.cpp", "transport.Send(next, own_public);", "a public key of this session's key agreement"),
@@ -59,10 +61,10 @@ ALLOWED = [
     (SEND, "protocols/masked_opening.cpp", "party_.SendWords(roles_.b, words, net::Phase::kOffline);", "the same"),
     (SEND, "protocols/masked_opening.cpp", "void MaskedOpening::SendLow(", "definition"),
     (SEND, "protocols/masked_opening.h", "void SendLow(", "declaration"),
-    (SEND, "protocols/masked_opening.cpp", "SendLow(roles_.a, part, bits);",
+    (SEND, "protocols/masked_opening.cpp", "SendLow(roles_.a, part.words, part.bits);",
      "the dealer's summand of the value, under the mask"),
-    (SEND, "protocols/masked_opening.cpp", "SendLow(roles_.b, part, bits);", "the same"),
-    (SEND, "protocols/masked_opening.cpp", "SendLow(other(), own, bits);",
+    (SEND, "protocols/masked_opening.cpp", "SendLow(roles_.b, part.words, part.bits);", "the same"),
+    (SEND, "protocols/masked_opening.cpp", "SendLow(other(), part.words, part.bits);",
      "A's or B's half of the masked value: the opening itself"),
     (SEND, "protocols/masked_opening.cpp", "party_.SendBits(other(), half);", "the same for bits"),
     (SEND, "protocols/masked_opening.cpp", "party_.SendWords(peer, words);", "how SendLow sends"),

@@ -49,7 +49,7 @@ def missing_protocols(named: set[str]) -> list[str]:
     missing = declared - named - PARTS.keys()
     cases = (TOP / "tests" / "protocols" / "all_protocols.cpp").read_text()
     for case in re.findall(r'\{"(\w+)",\s*\[\]\(Context& party', cases):
-        variant = re.compile(r"(NonNegative|Additive)?(Exact|Latency)?")
+        variant = re.compile(r"(NonNegative|Additive|WithMaximum)?(Exact|Latency)?")
         if not any(case.startswith(name) and variant.fullmatch(case[len(name):]) for name in named | PARTS.keys()):
             missing.add(case)
     return sorted(missing)

@@ -9,8 +9,9 @@ import sys
 # Every operation of the program, in order of name.
 OPERATIONS = [
     "and", "arg_max", "bit_decompose", "bit_times", "bit_to_arith", "clip_factor", "compare", "dpsgd_step",
-    "dpsgd_step_exact", "dpsgd_step_published", "evaluate", "exp", "input", "input_bits", "input_each",
-    "inverse_sqrt", "inverse_sqrt_published", "look_up", "look_up_by_leading_bit", "matmul", "matmul_wide", "maximum",
+    "dpsgd_step_exact", "dpsgd_step_hidden", "dpsgd_step_published", "dpsgd_step_softmax", "dpsgd_step_squared",
+    "evaluate", "exp", "input", "input_bits", "input_each",
+    "inverse_sqrt", "inverse_sqrt_published", "look_up", "look_up_by_leading_bit", "look_up_by_low_bits", "matmul", "matmul_wide", "maximum",
     "multiply", "multiply_truncate", "multiply_truncate_exact", "reciprocal", "relu", "reshare", "reveal",
     "reveal_bits", "reveal_to", "sigmoid", "sigmoid_of_product", "softmax", "softmax_bounded", "suffix_or",
     "truncate", "truncate_exact",
@@ -18,6 +19,7 @@ OPERATIONS = [
 # (operation, form): most rounds, most megabytes sent online by a party.
 BUDGETS = {
     ("dpsgd_step", "latency"): (14, 0.45),
+    ("dpsgd_step_squared", "latency"): (14, 0.45),
     ("clip_factor", "latency"): (4, None),
     ("sigmoid", "latency"): (3, None),
     ("compare", "latency"): (2, None),

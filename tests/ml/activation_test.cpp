@@ -15,13 +15,13 @@ using protocols::Form;
 using protocols::Rounding;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-class ActivationTest : public testing::TestWithParam<std::tuple<Loss, Rounding>> {};
+class ActivationTest : public testing::TestWithParam<std::tuple<Loss, Rounding, Form>> {};
 
 TEST_P(ActivationTest, KeepsEveryErrorWithinItsBoundForAnyLogit) {
   constexpr int kBits = 16;
-  const auto [loss, rounding] = GetParam();
-  const Activation activation =
-      MakeActivation({.loss = loss, .logit_bound = 8, .frac_bits = kBits, .rounding = rounding});
+  const auto [loss, rounding, form] = GetParam();
+  const Activation activation = MakeActivation(
+      {.loss = loss, .logit_bound = 8, .frac_bits = kBits, .rounding = rounding, .form = form});
   // |logit| < 2^62 is the truncation's range for the squared loss; the sigmoid takes any ring value.
   const RingMatrix logits = loss == Loss::kSquared ? RandomSigned(1, 2000, 1, 61) : RandomWords(1, 2000, 1);
   const Outcome outcome = RunOn(
@@ -39,7 +39,13 @@ TEST_P(ActivationTest, KeepsEveryErrorWithinItsBoundForAnyLogit) {
 
 INSTANTIATE_TEST_SUITE_P(LossesAndRoundings, ActivationTest,
                          testing::Combine(testing::Values(Loss::kOneVsRest, Loss::kSquared),
-                                          testing::Values(Rounding::kStochastic, Rounding::kExact)));
+                                          testing::Values(Rounding::kStochastic, Rounding::kExact),
+                                          testing::Values(Form::kBulk, Form::kLatency)));
+
+TEST(PredictCost, IsSixRoundsForSquaredLossInLatencyForm) {
+  EXPECT_EQ(PredictCost(MakeActivation({.loss = Loss::kSquared, .form = Form::kBulk}), 10).rounds(), 13);
+  EXPECT_EQ(PredictCost(MakeActivation({.loss = Loss::kSquared, .form = Form::kLatency}), 10).rounds(), 6);
+}
 
 TEST(PredictCost, CountsAKeyForTheSigmoidsTruncationFrom56BitsWhenExact) {
   const mpc::Cost stochastic = PredictCost(MakeActivation({.logit_bound = 8}), 10);

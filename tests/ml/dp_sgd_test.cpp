@@ -44,10 +44,6 @@ TrainingSettings SettingsOf(const Case& c) {
 
 class StepTest : public testing::TestWithParam<Case> {};
 
-RingMatrix NoNoise(const StepPlan& plan) {
-  return RingMatrix::Zero(plan.settings.features + 1, plan.columns);
-}
-
 TEST_P(StepTest, CostsWhatItDeclares) {
   const StepPlan plan = MakeStepPlan(SettingsOf(GetParam()));
   const OwnRecords records = MakeRecords(plan.settings, 1, 20);
@@ -341,6 +337,26 @@ TEST(FasterPlan, ChoosesByTheLinkUnlessTheSettingsSay) {
   EXPECT_EQ(FasterPlan(settings, 64, slow).clip.form, Form::kBulk);
   settings.comparison = Form::kLatency;
   EXPECT_EQ(FasterPlan(settings, 64, fast).clip.form, Form::kLatency);
+}
+
+TEST(FasterPlan, ChoosesForTheClampOfSquaredLossAlsoWhereNothingIsClipped) {
+  TrainingSettings settings = SmallSettings();
+  settings.clipping = Clipping::kExamples;
+  const protocols::Link slow{.message_seconds = 0.02, .bytes_per_second = 1e7};
+  const protocols::Link fast{.message_seconds = 1e-7, .bytes_per_second = 1e6};
+  EXPECT_EQ(FasterPlan(settings, 64, slow).activation.options.form, Form::kBulk) << "nothing to compare";
+  settings.loss = Loss::kSquared;
+  EXPECT_EQ(FasterPlan(settings, 64, slow).activation.options.form, Form::kLatency);
+  EXPECT_EQ(FasterPlan(settings, 64, fast).activation.options.form, Form::kBulk);
+}
+
+/// The budget of linear models on slow links, whatever their loss.
+TEST(DpSgdStepCost, IsAtMost14RoundsInLatencyForm) {
+  TrainingSettings settings = SmallSettings();
+  EXPECT_EQ(DpSgdStepCost(MakeStepPlan(settings, Form::kLatency), 64).rounds(), 11);
+  settings.loss = Loss::kSquared;
+  EXPECT_EQ(DpSgdStepCost(MakeStepPlan(settings, Form::kLatency), 64).rounds(), 14);
+  EXPECT_EQ(DpSgdStepCost(MakeStepPlan(settings, Form::kBulk), 64).rounds(), 32);
 }
 
 TEST(AddNoise, SumsTheThreePartiesSamplesOnTheLattice) {

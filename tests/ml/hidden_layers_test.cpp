@@ -53,10 +53,6 @@ StepPlan PlanOf(const Case& c) {
   return MakeStepPlan(settings, c.form);
 }
 
-RingMatrix NoNoise(const StepPlan& plan) {
-  return RingMatrix::Zero(ShapeOfWeights(plan).inputs, ShapeOfWeights(plan).outputs);
-}
-
 RingMatrix FirstWeights(const StepPlan& plan) {
   RandomStream coins(FixedKey(7));
   return InitialWeights(plan, coins);

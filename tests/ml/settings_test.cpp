@@ -20,6 +20,7 @@ TEST(CheckDomains, RefusesValuesOutsideTheirDomain) {
   refused([](TrainingSettings& s) { s.expected_batch = 60001; });
   refused([](TrainingSettings& s) { s.expected_batch = 0; });
   refused([](TrainingSettings& s) { s.steps = 0; });
+  refused([](TrainingSettings& s) { s.steps = 500'001; });
   refused([](TrainingSettings& s) { s.learning_rate = -1; });
   refused([](TrainingSettings& s) { s.clip = 0; });
   refused([](TrainingSettings& s) { s.row_norm = 0; });

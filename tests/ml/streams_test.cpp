@@ -40,6 +40,24 @@ TEST_P(TrainingStreamsTest, AreRightAndDrawnOnce) {
   ExpectRightStreams(settings);
 }
 
+TEST(StepStreams, AreRightAndDrawnOnceWhateverTheLossClippingTruncationAndForm) {
+  for (const protocols::Form form : {protocols::Form::kBulk, protocols::Form::kLatency}) {
+    for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared}) {
+      TrainingSettings settings = SmallSettings();
+      settings.loss = loss;
+      settings.comparison = form;
+      settings.steps = 5;
+      settings.sigma = 0.5;
+      ExpectRightStreams(settings);
+      settings.truncation = protocols::Rounding::kExact;
+      ExpectRightStreams(settings);
+      settings.truncation = protocols::Rounding::kStochastic;
+      settings.clipping = Clipping::kExamples;
+      ExpectRightStreams(settings);
+    }
+  }
+}
+
 TEST(NetworkStreams, AreRightAndDrawnOnce) {
   for (const protocols::Form form : {protocols::Form::kBulk, protocols::Form::kLatency}) {
     TrainingSettings settings = SmallSettings();

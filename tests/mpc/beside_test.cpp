@@ -102,7 +102,7 @@ TEST(Beside, RefusesMoreBranchesThanHaveNumbers) {
   ThreadPool pool(1);
   Context party(*transports[0], InsecurePrss(Seed{1}, 0), pool);
   net::LaneTransport lane(party.transport(), 0);
-  for (int fork = 0; fork < (1 << 19) - 1; ++fork) party.Join(party, party);
+  for (int fork = 0; fork < (1 << 19) - 1; ++fork) party.PassBranches();
   EXPECT_THROW(
       {
         (void)party.Branch(lane, 0);
@@ -130,6 +130,18 @@ TEST(Beside, EndsWithTheFirstFailureOfABranch) {
   EXPECT_THROW(std::rethrow_exception(ends[0]), NetworkError);
   EXPECT_THROW(std::rethrow_exception(ends[2]), NetworkError);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
+// A caller that catches a failure and goes on must not draw a failed branch's randomness once more.
+TEST(Beside, NumbersNothingAnewAfterAFailure) {
+  const auto transports = net::MakeLocalTransports(std::chrono::seconds(10));
+  ThreadPool pool(1);
+  Context party(*transports[0], InsecurePrss(Seed{1}, 0), pool);
+  OperationId used = 0;
+  const auto uses = [&used](Context& branch) { used = branch.NextOperation(); };
+  const auto fails = [](Context&) { throw DataError("row 7"); };
+  EXPECT_THROW(RunBeside(party, fails, uses), DataError);
+  EXPECT_GT(party.NextOperation(), used);
 }
 
 }  // namespace

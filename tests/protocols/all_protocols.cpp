@@ -19,6 +19,7 @@
 #include "protocols/relu.h"
 #include "protocols/reveal.h"
 #include "protocols/sigmoid.h"
+#include "protocols/small_table.h"
 #include "protocols/softmax.h"
 #include "protocols/threshold_comparison.h"
 #include "protocols/truncate.h"
@@ -37,6 +38,8 @@ using mpc::Word;
 
 constexpr int kScale = 16;
 
+int secret_component = 0;  // of trivial sharings
+
 Output Of(ArithShare share) { return {.arith = {std::move(share)}, .bits = {}}; }
 Output Of(BoolShare share) { return {.arith = {}, .bits = {std::move(share)}}; }
 Output Of(const FixedShare& share) { return Of(share.ring()); }
@@ -48,6 +51,10 @@ PiecewisePolynomial SomePolynomial() {
           .input_bits = kScale,
           .last_shift = kScale,
           .width = 40};
+}
+
+SoftmaxTable SmallSoftmaxWithMaximum(Form form) {
+  return MakeSoftmaxTable({.classes = 2, .frac_bits = 8, .width = 20, .form = form});
 }
 
 /// For protocols that deal comparison function keys, which take up to some kilobytes each.
@@ -195,6 +202,11 @@ std::vector<ProtocolCase> MakeFunctions() {
          return Of(LookUpByLeadingBit(party, {.lowest = 3, .tables = {{5, 6, 9}, {1, 2, 7}}},
                                       Trivial(party, x, n)));
        }},
+      {"LookUpByLowBits",
+       [](Context& party, Index n, Word x) {
+         return Of(LookUpByLowBits(party, {.bits = 2, .tables = {{5, 6, 9, 3}, {1, 2, 7, 8}}},
+                                   Trivial(party, x, n)));
+       }},
       {"Reciprocal",
        [](Context& party, Index n, Word x) {
          return Of(Reciprocal(party, FixedShare(Trivial(party, x, n), kScale), {-4, 12}));
@@ -204,6 +216,11 @@ std::vector<ProtocolCase> MakeFunctions() {
          const SoftmaxTable table =
              MakeSoftmaxTable({.classes = 2, .frac_bits = 8, .logit_bound = 0.25, .width = 20});
          return Of(Softmax(party, table, FixedShare(Trivial(party, x, n, 2), 8)));
+       }},
+      {"SoftmaxWithMaximum",
+       [](Context& party, Index n, Word x) {
+         return Of(
+             Softmax(party, SmallSoftmaxWithMaximum(Form::kBulk), FixedShare(Trivial(party, x, n, 2), 8)));
        }},
       {"ClipFactor",
        [](Context& party, Index n, Word x) {
@@ -246,6 +263,11 @@ std::vector<ProtocolCase> MakeLatencyForms() {
              {.classes = 2, .frac_bits = 8, .logit_bound = 0.25, .width = 20, .form = Form::kLatency});
          return Of(Softmax(party, table, FixedShare(Trivial(party, x, n, 2), 8)));
        }},
+      {"SoftmaxWithMaximumLatency",
+       [](Context& party, Index n, Word x) {
+         return Of(
+             Softmax(party, SmallSoftmaxWithMaximum(Form::kLatency), FixedShare(Trivial(party, x, n, 2), 8)));
+       }},
       {"ClipFactorLatency",
        [](Context& party, Index n, Word x) {
          return Of(ClipFactor(party, MakeClipTable(0.5, 8, 40, Form::kLatency), Trivial(party, x, n)));
@@ -257,6 +279,10 @@ std::vector<ProtocolCase> MakeLatencyForms() {
       {"RowMaximumLatency",
        [](Context& party, Index n, Word x) {
          return Of(RowMaximum(party, Trivial(party, x, n, 3), 40, Form::kLatency));
+       }},
+      {"RowArgMaxLatency",
+       [](Context& party, Index n, Word x) {
+         return Of(RowArgMax(party, Trivial(party, x, n, 3), 40, Form::kLatency));
        }},
       {"InverseSqrtLatency",
        [](Context& party, Index n, Word x) {
@@ -281,6 +307,8 @@ void SetExtremes(std::vector<ProtocolCase>& cases) {
       {"ReciprocalLatency", {Word{1} << 12, (Word{1} << 28) - 1}},
       {"Softmax", {0, (Word{1} << 17) - 1}},
       {"SoftmaxLatency", {0, (Word{1} << 17) - 1}},
+      {"SoftmaxWithMaximum", {0, (Word{1} << 17) - 1}},
+      {"SoftmaxWithMaximumLatency", {0, (Word{1} << 17) - 1}},
       {"BelowThresholds", {0, (Word{1} << 38) - 1}},
       {"Evaluate", {0, (Word{1} << 30) - 1}},
       {"EvaluateLatency", {0, (Word{1} << 30) - 1}},
@@ -302,16 +330,19 @@ void Append(std::vector<ProtocolCase>& all, const std::vector<ProtocolCase>& mor
 
 }  // namespace
 
+ScopedSecretComponent::ScopedSecretComponent(int component) { secret_component = component; }
+ScopedSecretComponent::~ScopedSecretComponent() { secret_component = 0; }
+
 ArithShare Trivial(const Context& party, Word value, Index rows, Index cols) {
-  return AddPublic(party, ArithShare::Zero(rows, cols), value);
+  const RingMatrix zero = RingMatrix::Zero(rows, cols);
+  const RingMatrix all = RingMatrix::Constant(rows, cols, value);
+  return {party.self() == secret_component ? all : zero, party.next() == secret_component ? all : zero};
 }
 
 BoolShare TrivialBits(const Context& party, Word value, Index planes, Index count) {
   const BitMatrix zero(planes, count);
   const BitMatrix bits = mpc::ToPlanes(RingMatrix::Constant(count, 1, value), static_cast<int>(planes));
-  if (party.self() == 0) return {bits, zero};
-  if (party.self() == 2) return {zero, bits};
-  return {zero, zero};
+  return {party.self() == secret_component ? bits : zero, party.next() == secret_component ? bits : zero};
 }
 
 const std::vector<ProtocolCase>& FreshSharings() {

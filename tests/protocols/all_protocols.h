@@ -36,12 +36,22 @@ struct ProtocolCase {
 /// All of the above.
 [[nodiscard]] std::vector<ProtocolCase> AllProtocols();
 
-/// The trivial sharing of `value` in every element.
+/// The trivial sharing of `value` in every element: one component is the value, the others are zero. Which
+/// one, ScopedSecretComponent says, else component 0.
 [[nodiscard]] mpc::ArithShare Trivial(const mpc::Context& party, mpc::Word value, mpc::Index rows,
                                       mpc::Index cols = 1);
 /// The low bits of `value`, for each of `count` items.
 [[nodiscard]] mpc::BoolShare TrivialBits(const mpc::Context& party, mpc::Word value, mpc::Index planes,
                                          mpc::Index count);
+
+/// While one lives, trivial sharings hold their value in `component`. Made before the parties' threads.
+class ScopedSecretComponent {
+ public:
+  explicit ScopedSecretComponent(int component);
+  ~ScopedSecretComponent();
+  ScopedSecretComponent(const ScopedSecretComponent&) = delete;
+  ScopedSecretComponent& operator=(const ScopedSecretComponent&) = delete;
+};
 
 /// For parameterised tests.
 [[nodiscard]] std::string CaseName(const ProtocolCase& protocol);

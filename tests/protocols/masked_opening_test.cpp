@@ -1,7 +1,9 @@
 #include "protocols/masked_opening.h"
 
+#include <algorithm>
 #include <array>
 
+#include "all_protocols.h"
 #include "base/error.h"
 #include "tests/support/protocol_test.h"
 #include "tests/support/recording_transport.h"
@@ -115,7 +117,8 @@ TEST_P(MaskedOpeningTest, OpensAReplicatedSharingToAAndB) {
   for (const int bits : {1, 13, 42, 63, 64}) {
     const auto roles = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
       const RingMatrix mask = opening.DrawMask(kRows, kCols);
-      return MaskAndOpened{mask, opening.Open(InsecureDeal(party, x), offset, mask, bits)};
+      const MaskedOpening::Part part = opening.BeginOpen(InsecureDeal(party, x), offset, mask, bits);
+      return MaskAndOpened{mask, opening.FinishOpen(part)};
     });
     ExpectOpened(roles, x, offset, bits);
     EXPECT_EQ(roles.received, (std::array<std::size_t, 3>{1, 1, 0}));
@@ -128,7 +131,8 @@ TEST_P(MaskedOpeningTest, OpensAnAdditiveSharingToAAndB) {
   for (const int bits : {1, 13, 42, 63, 64}) {
     const auto roles = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
       const RingMatrix mask = opening.DrawMask(kRows, kCols);
-      return MaskAndOpened{mask, opening.Open(ToAdditive(InsecureDeal(party, x)), offset, mask, bits)};
+      const mpc::AdditiveShare additive = ToAdditive(InsecureDeal(party, x));
+      return MaskAndOpened{mask, opening.FinishOpen(opening.BeginOpen(additive, offset, mask, bits))};
     });
     ExpectOpened(roles, x, offset, bits);
     EXPECT_EQ(roles.received, (std::array<std::size_t, 3>{2, 2, 0}));
@@ -141,7 +145,7 @@ TEST_P(MaskedOpeningTest, OpensAPairsSharingToAAndB) {
   const auto roles = RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
     const RingMatrix mask = opening.DrawMask(kRows, kCols);
     const RingMatrix half = opening.dealer() ? RingMatrix() : opening.first() ? of_a : of_b;
-    return MaskAndOpened{mask, opening.OpenPair(half, 99, mask)};
+    return MaskAndOpened{mask, opening.FinishOpen(opening.BeginOpenPair(half, 99, mask))};
   });
   ExpectOpened(roles, of_a + of_b, 99, 64);
 }
@@ -150,7 +154,7 @@ TEST_P(MaskedOpeningTest, OpensBitsToAAndB) {
   const BitMatrix bits = mpc::ToPlanes(RandomWords(6, 70, 1), 5);
   const auto roles = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
     const BitMatrix mask = opening.DrawBitMask(5, 70);
-    return std::pair{mask, opening.Open(InsecureDealBits(party, bits), mask)};
+    return std::pair{mask, opening.FinishOpen(opening.BeginOpen(InsecureDealBits(party, bits), mask))};
   });
   const BitMatrix expected = bits ^ roles.dealer.first;
   EXPECT_TRUE((roles.a.second.words() == expected.words()).all());
@@ -212,6 +216,32 @@ TEST(MaskedOpening, BooksNoMoreThanTheTimeThatDealingTook) {
   EXPECT_EQ(measured[0].seconds_offline, 0);
   EXPECT_EQ(measured[1].seconds_offline, 0);
 }
+
+/// Protocols that begin with a masked opening. A and B must send their part before they wait for what the
+/// dealer deals: else every opening takes the dealer's latency on top of its own.
+class SendingFirstTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(SendingFirstTest, AAndBSendBeforeTheyReceive) {
+  const std::vector<ProtocolCase> all = AllProtocols();
+  const auto protocol = std::find_if(all.begin(), all.end(),
+                                     [](const ProtocolCase& other) { return other.name == GetParam(); });
+  ASSERT_NE(protocol, all.end());
+  std::array<Transcript, 3> transcripts;
+  (void)RunPartiesOver(MakeRecordingTransports(transcripts), Seed{4}, [&](mpc::Context& party) {
+    (void)protocol->run(party, 70, protocol->extremes[0]);
+    return true;
+  });
+  for (const std::size_t self : {0, 1}) {
+    ASSERT_FALSE(transcripts[self].empty());
+    EXPECT_FALSE(transcripts[self].front().received) << "party " << self;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SendingFirstTest,
+                         testing::Values("Truncate", "TruncateAdditive", "TruncateExact", "BelowThresholds",
+                                         "BitToArith", "BitTimes", "Sigmoid", "SigmoidOfProduct",
+                                         "LookUpByLowBits", "ClipFactorLatency"),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace trefoil::protocols

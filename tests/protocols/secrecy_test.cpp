@@ -20,6 +20,7 @@
 #include <set>
 
 #include "all_protocols.h"
+#include "base/error.h"
 #include "mpc/dcf.h"
 #include "secrecy_runs.h"
 #include "tests/support/protocol_test.h"
@@ -99,6 +100,43 @@ TEST_P(SecrecyTest, OverSessions) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SecrecyTest, testing::ValuesIn(ThatGiveShares()),
+                         [](const auto& info) { return CaseName(info.param); });
+
+/// Those of a single masked opening, which the tests above see with A = P0 alone.
+class SecrecyOfOneOpeningTest : public testing::TestWithParam<ProtocolCase> {};
+
+// Whoever deals, and whichever component the secret is in: each party meets it as A, B and dealer, with and
+// without the component that holds it.
+TEST_P(SecrecyOfOneOpeningTest, HoldsForEveryRoleAndComponent) {
+  for (int turn = 0; turn < 3; ++turn) {
+    for (int component = 0; component < 3; ++component) {
+      SCOPED_TRACE("A is party " + std::to_string(turn) + ", secret in component " +
+                   std::to_string(component));
+      const ScopedSecretComponent placed(component);
+      ProtocolCase turned = GetParam();
+      turned.run = [turn](mpc::Context& party, Index count, Word secret) {
+        for (int k = 0; k < turn; ++k) (void)party.NextRoles();
+        return GetParam().run(party, count, secret);
+      };
+      ExpectUniformViews(
+          turned, [&](Seed seed, Word secret) { return ViewsOfLanes(turned, seed, kLanes / 10, secret); });
+    }
+  }
+}
+
+std::vector<ProtocolCase> OfOneOpening() {
+  const std::set<std::string> names{"Truncate",         "TruncateAdditive", "TruncateExact",
+                                    "BitToArith",       "BitTimes",         "Sigmoid",
+                                    "SigmoidOfProduct", "BelowThresholds",  "LookUpByLowBits"};
+  std::vector<ProtocolCase> cases;
+  for (const ProtocolCase& protocol : FreshSharings()) {
+    if (names.count(protocol.name) > 0) cases.push_back(protocol);
+  }
+  Require(cases.size() == names.size(), "OfOneOpening: a case has another name");
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SecrecyOfOneOpeningTest, testing::ValuesIn(OfOneOpening()),
                          [](const auto& info) { return CaseName(info.param); });
 
 /// The keys of distributed comparison functions, place by place (a key's message holds three words a level,

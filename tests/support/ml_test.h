@@ -94,6 +94,12 @@ inline ml::Batch DealBatch(mpc::Context& party, const ml::StepPlan& plan, const 
   return ToBatch(plan, InsecureDeal(party, EncodeRecords(plan, records, AllRows(records), height)));
 }
 
+/// A party's part of no noise, for one step.
+inline mpc::RingMatrix NoNoise(const ml::StepPlan& plan) {
+  const ml::LayerShape shape = ShapeOfWeights(plan);
+  return mpc::RingMatrix::Zero(shape.inputs, shape.outputs);
+}
+
 /// A training that begins with these weights.
 inline ml::TrainingState DealStart(mpc::Context& party, const ml::StepPlan& plan,
                                    const mpc::RingMatrix& weights) {

@@ -1,0 +1,92 @@
+// Secrecy of a whole DP-SGD step, as far as a test can show it, in the manner of
+// tests/protocols/secrecy_test.cpp: over sessions with fresh keys, whatever a party receives is uniform, and
+// so are its sums and differences with what else it receives and with its own PRG words, for two secrets (all
+// features, labels and weights) at the edges. Noise is left out: it would hide what must be hidden without
+// it.
+//
+// False alarms: a check fails with probability at most 1e-16; every test here makes at most 2e8 checks, and
+// there are six: fewer than one choice of keys in five million makes any of them fail. Keys are fixed, so a
+// run repeats.
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+
+#include "ml/dp_sgd.h"
+#include "tests/protocols/secrecy_runs.h"
+#include "tests/support/ml_test.h"
+#include "tests/support/view.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+using protocols::Form;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kSessions = 60;
+#else
+constexpr int kSessions = 1'000;
+#endif
+constexpr std::uint64_t kMostChecks = 200'000'000;
+
+struct StepCase {
+  std::string name;
+  Loss loss = Loss::kOneVsRest;
+  Clipping clipping = Clipping::kFactorised;
+  Form form = Form::kBulk;
+};
+
+void PrintTo(const StepCase& step, std::ostream* out) { *out << step.name; }
+
+/// Everything held by party 0 and 2 in one component, as the trivial sharings of other tests.
+mpc::ArithShare InOneComponent(const mpc::Context& party, const RingMatrix& values) {
+  const RingMatrix zero = RingMatrix::Zero(values.rows(), values.cols());
+  return {party.self() == 0 ? values : zero, party.next() == 0 ? values : zero};
+}
+
+class StepSecrecyTest : public testing::TestWithParam<StepCase> {};
+
+TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
+  TrainingSettings settings = SmallSettings();
+  settings.features = 2;
+  settings.loss = GetParam().loss;
+  settings.clipping = GetParam().clipping;
+  const StepPlan plan = MakeStepPlan(settings, GetParam().form);
+  protocols::ProtocolCase step;
+  step.run = [&plan](mpc::Context& party, Index rows, Word secret) {
+    const RingMatrix all = RingMatrix::Constant(rows, EncodedColumns(plan), secret);
+    const LayerShape shape = ShapeOfWeights(plan);
+    const RingMatrix weights = RingMatrix::Constant(shape.inputs, shape.outputs, Word{3} * secret);
+    const Batch batch = ToBatch(plan, InOneComponent(party, all));
+    const TrainingState start = StartFrom({InOneComponent(party, weights), plan.settings.fraction_bits});
+    (void)DpSgdStep(party, plan, batch, start, NoNoise(plan));
+    return protocols::Output{};
+  };
+  UniformityChecker checker;
+  std::uint8_t seed = 41;
+  for (const Word secret : {Word{0}, (Word{1} << plan.settings.fraction_bits) - 1}) {
+    const std::array<View, 3> views = protocols::ViewsOfSessions(step, Seed{seed++}, kSessions, secret);
+    for (const View& view : views) {
+      EXPECT_GT(view.size(), 10U);
+      CheckUniform(view, checker);
+    }
+  }
+  for (const std::string& failure : checker.failures()) ADD_FAILURE() << "not uniform: " << failure;
+  EXPECT_LE(checker.checks(), kMostChecks) << "the stated probability of a false alarm does not hold";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Steps, StepSecrecyTest,
+    testing::Values(StepCase{.name = "Bulk"}, StepCase{.name = "Latency", .form = Form::kLatency},
+                    StepCase{.name = "Squared", .loss = Loss::kSquared},
+                    StepCase{.name = "SquaredLatency", .loss = Loss::kSquared, .form = Form::kLatency},
+                    StepCase{.name = "Examples", .clipping = Clipping::kExamples},
+                    StepCase{.name = "Published", .clipping = Clipping::kPublished}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace trefoil::ml
