@@ -47,7 +47,8 @@ check_1() {
 
 check_2() {
   ready || return
-  local data=${TREFOIL_DATA:-../shared/data}/mnist start=$SECONDS seconds one three part
+  local start=$SECONDS data seconds one three part
+  data=$(data_folder mnist) || return
   for part in train t10k; do
     build/bin/trefoil features --job configs/mnist-scatter.toml --threads 2 --out "$work/$part.npz" \
       --in "$data/$part-images-idx3-ubyte.gz" --in "$data/$part-labels-idx1-ubyte.gz" || return
@@ -75,21 +76,13 @@ check_3() {
   holds "$(median "$local_models") >= $(median "$zero")"
 }
 
-# best_local SPLIT: the accuracy of the best of three local models, three times, ascending.
-best_local() {
-  local i
-  for i in 1 2 3; do
-    build/bin/clear_training --as local --job configs/mnist-pea.toml --set "local.split=$1" >"$work/local-$1-$i.csv" || return
-    grep -E '^[012],' "$work/local-$1-$i.csv" | cut -d , -f 2 | sort -n | tail -n 1
-  done | sort -n | paste -sd ' '
-}
-
 check_4() {
   ready || return
   local split average=() best=() k=0
   for split in even sorted; do
-    average[k]=$(train_thrice "average-$split" configs/mnist-pea.toml "${FIRST_WEIGHTS[@]}" "local.split=$split") || return
-    best[k]=$(best_local "$split") || return
+    average[k]=$(train_thrice "average-hog-$split" configs/mnist-pea.toml "${FIRST_WEIGHTS[@]}" "local.split=$split") || return
+    clear_thrice "local-hog-$split" --as local --job configs/mnist-pea.toml --set "local.split=$split" || return
+    best[k]=$(best_local "local-hog-$split")
     k=$((k + 1))
   done
   measured "alike: average ${average[0]}, best local model ${best[0]}; sorted: average ${average[1]}, best ${best[1]}"

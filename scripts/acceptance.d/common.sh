@@ -11,8 +11,15 @@ holds() { [ "$(python3 -c "print($1)")" = True ]; }
 build() { scripts/setup && scripts/build release; }
 clone() { git clone -q --no-local . "$1"; }
 
-# has_data NAME: where `trefoil local` would look for it.
-has_data() { [ -d "${TREFOIL_DATA:-/nonexistent}/$1" ] || [ -d "../shared/data/$1" ]; }
+# data_folder NAME: where `trefoil local` would find it; fails where it would not.
+data_folder() {
+  local folder
+  for folder in "${TREFOIL_DATA:-/nonexistent}/$1" "../shared/data/$1"; do
+    if [ -d "$folder" ]; then echo "$folder" && return; fi
+  done
+  return 1
+}
+has_data() { data_folder "$1" >/dev/null; }
 
 SUMMARY_KEYS="job steps epsilon_outsider epsilon_insider delta sigma sensitivity accuracy seconds rounds bytes_sent peak_rss_bytes"
 # has_summary_keys FILE: exactly the keys of the design, in its order.
@@ -65,3 +72,20 @@ train_thrice() {
 
 # median "A B C": of three numbers in order.
 median() { cut -d ' ' -f 2 <<<"$1"; }
+
+# clear_thrice NAME ARGUMENT ...: clear_training with these arguments, to NAME-1.csv, NAME-2.csv and NAME-3.csv in `work`.
+clear_thrice() {
+  local file i
+  for i in 1 2 3; do
+    file=$work/$1-$i.csv
+    if [ -f "$file" ]; then continue; fi
+    build/bin/clear_training "${@:2}" >"$file.part" || return
+    mv "$file.part" "$file"
+  done
+}
+
+# best_local NAME: of `clear_thrice NAME --as local ...`, the best local model's accuracy in each run, ascending.
+best_local() {
+  local i
+  for i in 1 2 3; do grep -E '^[012],' "$work/$1-$i.csv" | cut -d , -f 2 | sort -n | tail -n 1; done | sort -n | paste -sd ' '
+}
