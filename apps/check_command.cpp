@@ -120,11 +120,11 @@ std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string
                                     .feature_model = party.feature_model});
     return fmt::format("{} rows as the job declares them", table.y.size());
   });
-  if (job->evaluation && job->evaluation->holder == party.id) {
-    doctor.Try("test data", [&] {
-      const auto held_out =
-          LoadHeldOut(*job, party, "the party file", {.feature_model = party.feature_model});
-      return fmt::format("{} rows as the job declares them", held_out.test.y.size());
+  if (HoldsTest(*job, party.id) || HoldsValidation(*job, party.id)) {
+    doctor.Try("test and validation data", [&] {
+      const auto records = LoadHeldOut(*job, party, "the party file", {.feature_model = party.feature_model});
+      return fmt::format("{} and {} rows as the job declares them", records.test.y.size(),
+                         records.validation.y.size());
     });
   }
   return JobJson(*job);

@@ -29,9 +29,9 @@ void ReadBudget(const Section& section, InitialisationSpec& spec, const PrivacyS
 void ReadSelection(const Section& section, InitialisationSpec& spec) {
   spec.selection = section.Choice("selection", {"noisy", "as-published", "public-validation"}, "noisy");
   if (spec.selection == "public-validation") {
-    section.Fail(
-        "selection",
-        "\"public-validation\" is not available in this version, which has \"noisy\", \"as-published\"");
+    spec.validation_holder = static_cast<int>(section.Whole("validation_holder", {0, 2}));
+    spec.validation_rows = section.Whole("validation_rows", {1, 10'000'000});
+    return;
   }
   spec.selection_rows = section.Number("selection_rows", kPositive, kDefaultRows);
   if (spec.selection == "noisy")
@@ -42,10 +42,13 @@ void ReadSelection(const Section& section, InitialisationSpec& spec) {
 void CheckBelonging(const Section& section, const InitialisationSpec& spec) {
   for (const auto& key : section.Keys()) {
     if (key == "method") continue;
-    const bool of_selection = key.starts_with("selection");
+    const bool of_validation = key.starts_with("validation");
+    const bool of_selection = key.starts_with("selection") || of_validation;
     if (spec.method == "none" || (of_selection && spec.method != "accuracy"))
       section.Fail(key, fmt::format("method \"{}\" does not have it", spec.method));
-    if (key == "selection_sigma" && spec.selection != "noisy")
+    const bool validates = spec.selection == "public-validation";
+    if ((key == "selection_sigma" && spec.selection != "noisy") || (key == "selection_rows" && validates) ||
+        (of_validation && !validates))
       section.Fail(key, fmt::format("selection \"{}\" does not have it", spec.selection));
   }
 }
@@ -53,11 +56,19 @@ void CheckBelonging(const Section& section, const InitialisationSpec& spec) {
 }  // namespace
 
 const std::vector<std::string>& InitialisationKeys() {
-  static const std::vector<std::string> keys{
-      "initialisation.method",         "initialisation.steps",          "initialisation.expected_batch",
-      "initialisation.learning_rate",  "initialisation.clip",           "initialisation.epsilon",
-      "initialisation.sigma",          "initialisation.delta",          "initialisation.selection",
-      "initialisation.selection_rows", "initialisation.selection_sigma"};
+  static const std::vector<std::string> keys{"initialisation.method",
+                                             "initialisation.steps",
+                                             "initialisation.expected_batch",
+                                             "initialisation.learning_rate",
+                                             "initialisation.clip",
+                                             "initialisation.epsilon",
+                                             "initialisation.sigma",
+                                             "initialisation.delta",
+                                             "initialisation.selection",
+                                             "initialisation.selection_rows",
+                                             "initialisation.selection_sigma",
+                                             "initialisation.validation_holder",
+                                             "initialisation.validation_rows"};
   return keys;
 }
 
@@ -88,6 +99,11 @@ nlohmann::json InitialisationJson(const InitialisationSpec& spec) {
   json["delta"] = spec.delta;
   if (spec.method != "accuracy") return json;
   json["selection"] = spec.selection;
+  if (spec.selection == "public-validation") {
+    json["validation_holder"] = spec.validation_holder;
+    json["validation_rows"] = spec.validation_rows;
+    return json;
+  }
   json["selection_rows"] = spec.selection_rows;
   if (spec.selection == "noisy") json["selection_sigma"] = spec.selection_sigma;
   return json;
@@ -106,6 +122,11 @@ std::optional<ml::InitialisationSettings> InitialisationOf(const InitialisationS
                     .target_epsilon = spec.epsilon.value_or(0.0),
                     .delta = spec.delta};
   if (spec.method != "accuracy") return settings;
+  if (spec.selection == "public-validation") {
+    settings.selection = ml::Selection::kPublicValidation;
+    settings.validation = {.holder = spec.validation_holder, .rows = spec.validation_rows};
+    return settings;
+  }
   settings.selection = spec.selection == "as-published" ? ml::Selection::kAsPublished : ml::Selection::kNoisy;
   settings.selection_rows = spec.selection_rows;
   if (settings.selection == ml::Selection::kNoisy) settings.selection_sigma = spec.selection_sigma;

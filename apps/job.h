@@ -63,9 +63,12 @@ struct InitialisationSpec {
   std::optional<double> epsilon{};  ///< exactly one of epsilon and sigma
   std::optional<double> sigma{};
   double delta = 0;
-  std::string selection = "noisy";  ///< or "as-published"; of method "accuracy", as the following
-  double selection_rows = 0;        ///< that a party with a third of all rows shares for it, on average
+  std::string selection =
+      "noisy";                ///< or "as-published", "public-validation"; of method "accuracy", as all below
+  double selection_rows = 0;  ///< that a party with a third of all rows shares for it, on average
   double selection_sigma = 0;
+  int validation_holder = 0;  ///< with "public-validation": who holds the validation records
+  std::int64_t validation_rows = 0;
 };
 
 /// Test records that one party holds, and who learns how many of them the model classifies correctly.

@@ -213,6 +213,12 @@ std::vector<std::string> PrivacyWarnings(const Job& job) {
         "without "
         "noise, which no epsilon of this run covers");
   }
+  if (job.initialisation.selection == "public-validation") {
+    warnings.push_back(
+        "initialisation.selection \"public-validation\": the model is chosen by accuracy on party " +
+        std::to_string(job.initialisation.validation_holder) +
+        "'s validation records, which no epsilon of this run covers");
+  }
   if (job.evaluation && !job.evaluation->sigma) {
     warnings.push_back("evaluation: the number of party " + std::to_string(job.evaluation->holder) +
                        "'s test records that are classified correctly is opened without noise, which no "

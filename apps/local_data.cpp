@@ -18,6 +18,18 @@ namespace fs = std::filesystem;
 constexpr const char* kGenerated = "digits";
 constexpr std::uint64_t kDigitsSeed = 1;
 constexpr std::size_t kTestDigits = 2000;
+constexpr std::size_t kValidationDigits = 1000;
+
+/// Copies `files` to the folder `name` of a party's, and returns where they are, seen from there.
+data::DataFiles MoveTo(const fs::path& party, const std::optional<data::DataFiles>& files, const char* name,
+                       const fs::path& source) {
+  if (!files)
+    throw DataError(
+        fmt::format("{}: found no {} files, expected those that the job wants", source.string(), name));
+  data::CopyTestFiles(*files, party / name);
+  const auto moved = [&](const fs::path& file) { return file.empty() ? fs::path() : name / file.filename(); };
+  return {.x = moved(files->x), .y = moved(files->y), .file = moved(files->file)};
+}
 
 }  // namespace
 
@@ -40,7 +52,7 @@ fs::path FindDataFolder(const Job& job, const fs::path& job_file, const fs::path
   if (job.data.name == kGenerated) {
     const auto total = std::accumulate(job.data.rows.begin(), job.data.rows.end(), std::int64_t{0});
     const auto folder = run_folder / "digits";
-    data::WriteDigits(folder, kDigitsSeed, static_cast<std::size_t>(total), kTestDigits);
+    data::WriteDigits(folder, kDigitsSeed, static_cast<std::size_t>(total), kTestDigits, kValidationDigits);
     return folder;
   }
   std::string looked;
@@ -62,15 +74,18 @@ data::SplitReport DealData(const Job& job, const fs::path& source, const std::ar
   return report;
 }
 
-data::DataFiles DealTestFiles(const Job& job, const fs::path& source, const fs::path& holder) {
-  const auto files = data::FindTestFiles(job.data, source);
-  if (!files)
-    throw DataError(source.string() + ": found no test files, expected those of the job's [evaluation]");
-  data::CopyTestFiles(*files, holder / "test");
-  const auto moved = [](const fs::path& file) {
-    return file.empty() ? fs::path() : "test" / file.filename();
-  };
-  return {.x = moved(files->x), .y = moved(files->y), .file = moved(files->file)};
+HeldOutFiles DealHeldOut(const Job& job, const fs::path& source, const std::array<fs::path, 3>& parties) {
+  HeldOutFiles dealt;
+  if (job.evaluation) {
+    dealt.test = MoveTo(parties[static_cast<std::size_t>(job.evaluation->holder)],
+                        data::FindTestFiles(job.data, source), "test", source);
+  }
+  const auto& initialisation = job.initialisation;
+  if (initialisation.selection == "public-validation") {
+    dealt.validation = MoveTo(parties[static_cast<std::size_t>(initialisation.validation_holder)],
+                              data::FindValidationFiles(job.data, source), "validation", source);
+  }
+  return dealt;
 }
 
 }  // namespace trefoil::apps

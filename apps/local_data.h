@@ -21,9 +21,15 @@ data::SplitReport DealData(const Job& job, const std::filesystem::path& source,
                            const std::array<std::filesystem::path, 3>& parties,
                            const std::filesystem::path& test);
 
-/// Copies the test files of `source` to the holder's folder and returns them as its party file names them.
+/// Files of held-out records as their holders' party files name them; empty where the job has none.
+struct HeldOutFiles {
+  data::DataFiles test;
+  data::DataFiles validation;
+};
+
+/// Copies the test and validation files of `source` that the job wants to the folders of their holders.
 /// Throws DataError if there are none.
-[[nodiscard]] data::DataFiles DealTestFiles(const Job& job, const std::filesystem::path& source,
-                                            const std::filesystem::path& holder);
+[[nodiscard]] HeldOutFiles DealHeldOut(const Job& job, const std::filesystem::path& source,
+                                       const std::array<std::filesystem::path, 3>& parties);
 
 }  // namespace trefoil::apps

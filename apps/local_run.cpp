@@ -14,6 +14,7 @@
 #include "apps/evaluation.h"
 #include "apps/files.h"
 #include "apps/free_ports.h"
+#include "apps/held_out_files.h"
 #include "apps/hosts.h"
 #include "apps/local_data.h"
 #include "apps/model_file.h"
@@ -83,9 +84,7 @@ void PrepareFolders(Local& local, const LocalOptions& options) {
                                 source.lexically_normal().string(), local.folder.string()));
   // The data comes first: what is wrong with it leaves the folder empty, to be used again.
   const auto report = DealData(local.job, source, FoldersOf(local), local.folder / "test");
-  data::DataFiles test;
-  if (local.job.evaluation)
-    test = DealTestFiles(local.job, source, PartyFolder(local.folder, local.job.evaluation->holder));
+  const auto held_out = DealHeldOut(local.job, source, FoldersOf(local));
   if (source.parent_path() == local.folder) fs::remove_all(source);  // generated; the parties have it all
   local.display.Say(fmt::format(
       "rows: {}{}", fmt::join(report.rows, ", "),
@@ -96,7 +95,8 @@ void PrepareFolders(Local& local, const LocalOptions& options) {
     auto& party = local.parties[static_cast<std::size_t>(id)];
     party = DescribeParty(id, addresses);
     party.data = data::PartyFiles(local.job.data.format, "");
-    if (local.job.evaluation && local.job.evaluation->holder == id) party.evaluation = test;
+    if (HoldsTest(local.job, id)) party.evaluation = held_out.test;
+    if (HoldsValidation(local.job, id)) party.validation = held_out.validation;
     if (local.feature_model.empty()) continue;
     party.feature_model = fs::path("data") / "features.onnx";
     fs::copy_file(local.feature_model, PartyFolder(local.folder, id) / party.feature_model);

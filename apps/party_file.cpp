@@ -17,11 +17,11 @@ namespace fs = std::filesystem;
 
 const std::vector<std::string>& KnownKeys() {
   static const std::vector<std::string> keys{
-      "party.id",           "party.listen",    "party.advertise", "peer.id",       "peer.address",
-      "peer.certificate",   "tls.certificate", "tls.private_key", "data.x",        "data.y",
-      "data.file",          "features.model",  "timeouts.start",  "timeouts.peer", "ledger.file",
-      "ledger.epsilon_cap", "ledger.delta",    "metrics.listen",  "evaluation.x",  "evaluation.y",
-      "evaluation.file"};
+      "party.id",           "party.listen",    "party.advertise", "peer.id",        "peer.address",
+      "peer.certificate",   "tls.certificate", "tls.private_key", "data.x",         "data.y",
+      "data.file",          "features.model",  "timeouts.start",  "timeouts.peer",  "ledger.file",
+      "ledger.epsilon_cap", "ledger.delta",    "metrics.listen",  "evaluation.x",   "evaluation.y",
+      "evaluation.file",    "validation.x",    "validation.y",    "validation.file"};
   return keys;
 }
 
@@ -162,6 +162,7 @@ PartyFile ReadParty(const fs::path& file) {
   party.private_key = ReadPath(tls, "private_key", folder);
   party.data = ReadDataFiles(document.Table("data"), folder);
   party.evaluation = ReadDataFiles(document.Table("evaluation"), folder);
+  party.validation = ReadDataFiles(document.Table("validation"), folder);
   const auto features = document.Table("features");
   if (features.Has("model")) party.feature_model = ReadPath(features, "model", folder);
   const auto timeouts = document.Table("timeouts");
@@ -192,6 +193,7 @@ std::string PartyToml(const PartyFile& party) {
       party.certificate.generic_string(), party.private_key.generic_string());
   text += "\n[data]\n" + DataToml(party.data);
   if (Named(party.evaluation)) text += "\n[evaluation]\n" + FilesToml(party.evaluation);
+  if (Named(party.validation)) text += "\n[validation]\n" + FilesToml(party.validation);
   if (!party.feature_model.empty())
     text += fmt::format("\n[features]\nmodel = \"{}\"\n", party.feature_model.generic_string());
   text += fmt::format(

@@ -42,6 +42,7 @@ struct PartyFile {
   std::filesystem::path feature_model;  ///< ONNX model of [features]; empty where the file names none
   data::DataFiles data;                 ///< all empty where the file names none; else x and y, or file
   data::DataFiles evaluation;           ///< of [evaluation], likewise: what a job's evaluation.holder holds
+  data::DataFiles validation;           ///< of [validation], likewise: initialisation.validation_holder's
   std::chrono::milliseconds start_timeout = std::chrono::seconds(120);
   std::chrono::milliseconds peer_timeout = std::chrono::seconds(10);
   std::vector<std::string> notices;  ///< what the file asks for and this version does not do, one line each

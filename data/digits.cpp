@@ -193,14 +193,16 @@ Digits DrawDigits(std::uint64_t seed, DigitSet set, std::size_t count) {
 }
 
 void WriteDigits(const std::filesystem::path& folder, std::uint64_t seed, std::size_t train_count,
-                 std::size_t test_count) {
+                 std::size_t test_count, std::size_t validation_count) {
   std::filesystem::create_directories(folder);
-  const Digits train = DrawDigits(seed, DigitSet::kTrain, train_count);
-  WriteIdx(folder / "train-images-idx3-ubyte.gz", train.images);
-  WriteIdx(folder / "train-labels-idx1-ubyte.gz", train.labels);
-  const Digits test = DrawDigits(seed, DigitSet::kTest, test_count);
-  WriteIdx(folder / "t10k-images-idx3-ubyte.gz", test.images);
-  WriteIdx(folder / "t10k-labels-idx1-ubyte.gz", test.labels);
+  const auto write = [&](const std::string& name, DigitSet set, std::size_t count) {
+    const Digits digits = DrawDigits(seed, set, count);
+    WriteIdx(folder / (name + "-images-idx3-ubyte.gz"), digits.images);
+    WriteIdx(folder / (name + "-labels-idx1-ubyte.gz"), digits.labels);
+  };
+  write("train", DigitSet::kTrain, train_count);
+  write("t10k", DigitSet::kTest, test_count);
+  write("validation", DigitSet::kValidation, validation_count);
 }
 
 }  // namespace trefoil::data

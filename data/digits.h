@@ -13,7 +13,7 @@ struct Digits {
 };
 
 /// Two sets of one seed share no image.
-enum class DigitSet : std::uint64_t { kTrain = 0, kTest = 1 };
+enum class DigitSet : std::uint64_t { kTrain = 0, kTest = 1, kValidation = 2 };
 
 /// Handwriting-like digits, drawn from stroke descriptions of our own with random control points, affine
 /// distortion, thickness and noise; the digits are uniform and independent. Image i depends on (seed, set, i)
@@ -22,9 +22,9 @@ enum class DigitSet : std::uint64_t { kTrain = 0, kTest = 1 };
 /// secret may come from it.
 [[nodiscard]] Digits DrawDigits(std::uint64_t seed, DigitSet set, std::size_t count);
 
-/// Writes a training and a test set into a folder (made if needed) as the four gzipped IDX files under
-/// MNIST's names.
+/// Writes a training, a test and a validation set into a folder (made if needed) as gzipped IDX files, the
+/// first two under MNIST's names.
 void WriteDigits(const std::filesystem::path& folder, std::uint64_t seed, std::size_t train_count,
-                 std::size_t test_count);
+                 std::size_t test_count, std::size_t validation_count);
 
 }  // namespace trefoil::data

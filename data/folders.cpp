@@ -11,7 +11,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Part { kTrain, kTest };
+enum class Part { kTrain, kTest, kValidation };
+
+const char* NameOf(Part part) {
+  return part == Part::kTrain ? "train" : part == Part::kTest ? "test" : "validation";
+}
 
 /// The first of `names` in the folder; empty if there is none.
 fs::path FirstOf(const fs::path& folder, const std::vector<std::string>& names) {
@@ -23,8 +27,8 @@ fs::path FirstOf(const fs::path& folder, const std::vector<std::string>& names) 
 
 /// Names of the one file of CSV and NPZ, or of the files for x and y.
 std::array<std::vector<std::string>, 2> NamesOf(const DataSpec& spec, Part part) {
-  const std::string name = part == Part::kTrain ? "train" : "test";
-  const std::string idx = part == Part::kTrain ? "train" : "t10k";
+  const std::string name = NameOf(part);
+  const std::string idx = part == Part::kTest ? "t10k" : name;
   switch (spec.format) {
     case Format::kIdx:
       return {{{idx + "-images-idx3-ubyte", idx + "-images-idx3-ubyte.gz"},
@@ -73,6 +77,10 @@ std::optional<DataFiles> FindTestFiles(const DataSpec& spec, const fs::path& fol
   return Find(spec, folder, Part::kTest);
 }
 
+std::optional<DataFiles> FindValidationFiles(const DataSpec& spec, const fs::path& folder) {
+  return Find(spec, folder, Part::kValidation);
+}
+
 DataFiles PartyFiles(Format format, const fs::path& party_folder) {
   const fs::path data = party_folder / "data";
   switch (format) {
@@ -88,9 +96,9 @@ DataFiles PartyFiles(Format format, const fs::path& party_folder) {
   return {{}, {}, data / "train.npz"};
 }
 
-void CopyTestFiles(const DataFiles& test, const fs::path& folder) {
+void CopyTestFiles(const DataFiles& files, const fs::path& folder) {
   fs::create_directories(folder);
-  for (const auto& path : {test.x, test.y, test.file}) {
+  for (const auto& path : {files.x, files.y, files.file}) {
     if (path.empty()) continue;
     const fs::path target = folder / path.filename();
     fs::copy_file(path, target, fs::copy_options::overwrite_existing);

@@ -20,11 +20,16 @@ namespace trefoil::data {
 [[nodiscard]] std::optional<DataFiles> FindTestFiles(const DataSpec& spec,
                                                      const std::filesystem::path& folder);
 
+/// Validation files likewise, with "validation" for "train" in every format.
+[[nodiscard]] std::optional<DataFiles> FindValidationFiles(const DataSpec& spec,
+                                                           const std::filesystem::path& folder);
+
 /// The files of a party folder, as party files name them: data/images-idx3-ubyte.gz and
 /// data/labels-idx1-ubyte.gz, data/train.csv, data/x.npy and data/y.npy, or data/train.npz.
 [[nodiscard]] DataFiles PartyFiles(Format format, const std::filesystem::path& party_folder);
 
-/// Copies test files into a folder (made if needed) under their names, where FindTestFiles() finds them.
-void CopyTestFiles(const DataFiles& test, const std::filesystem::path& folder);
+/// Copies test or validation files into a folder (made if needed) under their names, where FindTestFiles()
+/// finds them.
+void CopyTestFiles(const DataFiles& files, const std::filesystem::path& folder);
 
 }  // namespace trefoil::data

@@ -66,7 +66,7 @@ mpc::Cost EvaluateOnSharesCost(const StepPlan& plan) {
   const EvaluationSettings& settings = *plan.settings.evaluation;
   const auto logits = [&](Index rows) { return LogitsCost(plan, rows); };
   mpc::Cost cost =
-      Then(CountHeldOutCost(plan, settings.test, 1, logits, kLogitWidth), protocols::ReshareCost(1));
+      Then(CountHeldOutCost({}, plan, settings.test, 1, logits, kLogitWidth), protocols::ReshareCost(1));
   for (const int receiver : settings.to) cost = ThenUnturned(cost, protocols::RevealToCost(receiver, 1));
   return cost;
 }

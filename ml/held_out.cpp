@@ -29,14 +29,13 @@ std::vector<std::int64_t> Blocks(std::int64_t rows) {
 
 }  // namespace
 
-void CheckRecords(const HeldOut& declared, const OwnRecords& records, int self, const std::string& table) {
-  const std::int64_t expected = self == declared.holder ? declared.rows : 0;
-  if (records.x.rows() != expected) {
-    throw DataError(table + ": found " + std::to_string(records.x.rows()) + " records, expected " +
-                    (self == declared.holder
-                         ? "the " + std::to_string(expected) + " of " + table + ".rows"
+void CheckRecords(const HeldOut& declared, const OwnRecords& records, int self, const std::string& kind,
+                  const std::string& key) {
+  const bool holds = self == declared.holder;
+  if (records.x.rows() == (holds ? declared.rows : 0)) return;
+  throw DataError(kind + ": found " + std::to_string(records.x.rows()) + " records, expected " +
+                  (holds ? "the " + std::to_string(declared.rows) + " of " + key
                          : "none at party " + std::to_string(self) + ", which does not hold them"));
-  }
 }
 
 AdditiveShare CountHeldOut(mpc::Context& party, const StepPlan& plan, const HeldOut& declared,
@@ -58,9 +57,10 @@ AdditiveShare CountHeldOut(mpc::Context& party, const StepPlan& plan, const Held
   return counts;
 }
 
-mpc::Cost CountHeldOutCost(const StepPlan& plan, const HeldOut& declared, Index models,
-                           const std::function<mpc::Cost(Index rows)>& logits_cost, int logit_width) {
-  mpc::Cost cost;
+mpc::Cost CountHeldOutCost(const mpc::Cost& before, const StepPlan& plan, const HeldOut& declared,
+                           Index models, const std::function<mpc::Cost(Index rows)>& logits_cost,
+                           int logit_width) {
+  mpc::Cost cost = before;
   for (const std::int64_t rows : Blocks(declared.rows)) {
     const protocols::Shape shape = BlockShape(plan, rows);
     cost = ThenUnturned(cost, protocols::InputCost(declared.holder, shape.rows * shape.cols));

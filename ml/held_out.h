@@ -12,9 +12,10 @@ namespace trefoil::ml {
 /// Held-out records are input in blocks of so many.
 inline constexpr std::int64_t kHeldOutBlock = 1024;
 
-/// Throws DataError "TABLE: found N records, expected the E of TABLE.rows" where this party is the holder and
-/// has not exactly as many, and for records at a party that is not.
-void CheckRecords(const HeldOut& declared, const OwnRecords& records, int self, const std::string& table);
+/// Throws DataError "KIND: found N records, expected the E of KEY" where this party is the holder and has not
+/// exactly as many, and for records at a party that is not.
+void CheckRecords(const HeldOut& declared, const OwnRecords& records, int self, const std::string& kind,
+                  const std::string& key);
 
 /// Logits of K models for a block of rows (a batch's x): rows x K c at 2f bits.
 using BlockLogits = std::function<mpc::AdditiveShare(mpc::Context& party, const mpc::FixedShare& x)>;
@@ -26,8 +27,9 @@ using BlockLogits = std::function<mpc::AdditiveShare(mpc::Context& party, const 
                                               const HeldOut& declared, const OwnRecords& records,
                                               const BlockLogits& logits, int logit_width);
 
-/// `logits_cost` is that of a block of so many rows.
-[[nodiscard]] mpc::Cost CountHeldOutCost(const StepPlan& plan, const HeldOut& declared, mpc::Index models,
+/// With what comes `before`; `logits_cost` is that of a block of so many rows.
+[[nodiscard]] mpc::Cost CountHeldOutCost(const mpc::Cost& before, const StepPlan& plan,
+                                         const HeldOut& declared, mpc::Index models,
                                          const std::function<mpc::Cost(mpc::Index rows)>& logits_cost,
                                          int logit_width);
 

@@ -10,6 +10,7 @@
 #include "dp/discrete_gaussian.h"
 #include "dp/truncated_poisson.h"
 #include "ml/correct_counts.h"
+#include "ml/held_out.h"
 #include "ml/records.h"
 #include "ml/step_privacy.h"
 #include "protocols/input.h"
@@ -49,6 +50,10 @@ void CheckSelection(const InitialisationSettings& s) {
     text << "initialisation." << key << ": found " << found << ", expected above 0";
     throw ConfigError(text.str());
   };
+  if (SelectsByValidation(s)) {
+    check(s.validation.rows > 0, "validation_rows", static_cast<double>(s.validation.rows));
+    return;
+  }
   check(s.selection_rows > 0 && std::isfinite(s.selection_rows), "selection_rows", s.selection_rows);
   check(s.selection_sigma > 0 && std::isfinite(s.selection_sigma), "selection_sigma", s.selection_sigma);
 }
@@ -91,7 +96,46 @@ Batch InputSelectionRows(mpc::Context& party, const StepPlan& plan, const Initia
   return ToBatch(plan, Stacked(Stacked(shares[0], shares[1]), shares[2]));
 }
 
+/// The candidates' counts on the records that the settings name, with noise where they want it.
+AdditiveShare CountCandidates(mpc::Context& party, const StepPlan& plan,
+                              const InitialisationPlan& initialisation, const ArithShare& candidates,
+                              const OwnRecords& own, const OwnRecords& validation) {
+  const InitialisationSettings& settings = initialisation.settings;
+  const auto logits = [&](mpc::Context& branch, const FixedShare& x) {
+    return protocols::LocalMatrixProduct(branch, x.ring(), candidates);  // N x K c
+  };
+  if (SelectsByValidation(settings)) {
+    return CountHeldOut(party, plan, settings.validation, validation, logits, initialisation.logit_width);
+  }
+  const Batch batch = InputSelectionRows(party, plan, initialisation, own);
+  const AdditiveShare counts =
+      CorrectCounts(party, batch, logits(party, batch.x), initialisation.logit_width);
+  if (!initialisation.noisy()) return counts;
+  const StepNoise noise = CountNoise(RandomStream::FromSystem(), settings.selection_sigma,
+                                     initialisation.count_sensitivity, kCandidates);
+  return AddNoise(counts, noise.values());
+}
+
+/// From what comes before it.
+mpc::Cost CountCandidatesCost(const mpc::Cost& before, const StepPlan& plan,
+                              const InitialisationPlan& initialisation) {
+  const int width = initialisation.logit_width;
+  if (SelectsByValidation(initialisation.settings)) {
+    const auto local = [](Index) { return mpc::Cost(); };
+    return CountHeldOutCost(before, plan, initialisation.settings.validation, kCandidates, local, width);
+  }
+  const auto& heights = initialisation.selection_rows;
+  const Index rows = std::accumulate(heights.begin(), heights.end(), Index{0});
+  const mpc::Cost shared = ThenUnturned(before, protocols::InputEachCost(RecordShapes(plan, initialisation)));
+  return Then(shared, CorrectCountsCost(rows, plan.columns, kCandidates, width));
+}
+
 }  // namespace
+
+bool SelectsByValidation(const InitialisationSettings& settings) {
+  return settings.method == InitialisationMethod::kAccuracy &&
+         settings.selection == Selection::kPublicValidation;
+}
 
 InitialisationPlan MakeInitialisationPlan(const TrainingSettings& settings) {
   Require(settings.initialisation.has_value(), "MakeInitialisationPlan: settings with an initialisation");
@@ -102,6 +146,7 @@ InitialisationPlan MakeInitialisationPlan(const TrainingSettings& settings) {
   plan.logit_width = LogitWidth(settings);
   if (!plan.selects()) return plan;
   CheckSelection(plan.settings);
+  if (SelectsByValidation(plan.settings)) return plan;
   const auto total =
       static_cast<double>(std::accumulate(settings.rows.begin(), settings.rows.end(), std::int64_t{0}));
   plan.selection_rate = std::min(1.0, 3 * plan.settings.selection_rows / total);
@@ -160,22 +205,15 @@ mpc::Cost ChooseModelCost(Index models, Index parameters) {
 }
 
 FixedShare Initialise(mpc::Context& party, const StepPlan& plan, const InitialisationPlan& initialisation,
-                      const OwnRecords& own) {
+                      const OwnRecords& own, const OwnRecords& validation) {
   const Eigen::MatrixXd model = TrainLocally(initialisation.local, party.self(), own, party.pool());
   const auto models = InputModels(party, plan, model);
   const ArithShare average = AverageModels(party, models);
   const int f = plan.settings.fraction_bits;
   if (!initialisation.selects()) return {average, f};
   const std::vector<ArithShare> candidates{average, models[0], models[1], models[2]};
-  const Batch batch = InputSelectionRows(party, plan, initialisation, own);
-  const AdditiveShare logits =
-      protocols::LocalMatrixProduct(party, batch.x.ring(), Beside(candidates));  // N x K c
-  AdditiveShare counts = CorrectCounts(party, batch, logits, initialisation.logit_width);
-  if (initialisation.noisy()) {
-    const StepNoise noise = CountNoise(RandomStream::FromSystem(), initialisation.settings.selection_sigma,
-                                       initialisation.count_sensitivity, kCandidates);
-    counts = AddNoise(counts, noise.values());
-  }
+  const AdditiveShare counts =
+      CountCandidates(party, plan, initialisation, Beside(candidates), own, validation);
   return {ChooseModel(party, candidates, counts), f};
 }
 
@@ -185,12 +223,7 @@ mpc::Cost InitialiseCost(const StepPlan& plan, const InitialisationPlan& initial
   const mpc::Cost averaged =
       Then(protocols::InputEachCost({model, model, model}), protocols::TruncateCost(parameters));
   if (!initialisation.selects()) return averaged;
-  const auto& heights = initialisation.selection_rows;
-  const Index rows = std::accumulate(heights.begin(), heights.end(), Index{0});
-  const mpc::Cost shared =
-      ThenUnturned(averaged, protocols::InputEachCost(RecordShapes(plan, initialisation)));
-  const mpc::Cost counted =
-      Then(shared, CorrectCountsCost(rows, plan.columns, kCandidates, initialisation.logit_width));
+  const mpc::Cost counted = CountCandidatesCost(averaged, plan, initialisation);
   return Then(counted, ChooseModelCost(kCandidates, parameters));
 }
 

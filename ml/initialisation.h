@@ -26,6 +26,9 @@ struct InitialisationPlan {
   [[nodiscard]] bool noisy() const { return selects() && settings.selection == Selection::kNoisy; }
 };
 
+/// Whether the candidates are compared on records that are not trained on.
+[[nodiscard]] bool SelectsByValidation(const InitialisationSettings& settings);
+
 /// The candidates of a selection, in this order, the first of equal ones winning: the average, then each
 /// party's model. (The seed's random model is left out: it would cost sensitivity and never win.)
 inline constexpr int kCandidates = 4;
@@ -34,7 +37,8 @@ inline constexpr int kCandidates = 4;
 [[nodiscard]] InitialisationPlan MakeInitialisationPlan(const TrainingSettings& settings);
 
 /// What an initialisation is charged: the local training, and a selection where it is noisy. (A selection as
-/// published is not covered by any event.) Empty without a plan.
+/// published is not covered by any event; one on validation records costs the others nothing.) Empty without
+/// a plan.
 [[nodiscard]] std::vector<dp::RecordedEvent> EventsOf(const std::optional<InitialisationPlan>& plan);
 
 /// The constants as text, for the parties to compare.
@@ -52,10 +56,12 @@ inline constexpr int kCandidates = 4;
 [[nodiscard]] mpc::Cost ChooseModelCost(mpc::Index models, mpc::Index parameters);
 
 /// The first weights of a training: each party trains its own model, inputs it, and the models are averaged,
-/// or the one chosen that classifies most rows correctly. Nothing is opened. Cost:   InitialiseCost. Throws:
-/// DataError as EncodeRecords; NetworkError, ProtocolError. Source: PEA (Ruan et al., 2023), Protocol 4.
+/// or the one chosen that classifies most rows correctly: of the owners' own, or of `validation`, which its
+/// holder alone has. Nothing is opened, the choice neither. Cost: InitialiseCost. Throws: DataError as
+/// EncodeRecords; NetworkError, ProtocolError. Source: PEA (Ruan et al., 2023), Protocol 4.
 [[nodiscard]] mpc::FixedShare Initialise(mpc::Context& party, const StepPlan& plan,
-                                         const InitialisationPlan& initialisation, const OwnRecords& own);
+                                         const InitialisationPlan& initialisation, const OwnRecords& own,
+                                         const OwnRecords& validation = {});
 [[nodiscard]] mpc::Cost InitialiseCost(const StepPlan& plan, const InitialisationPlan& initialisation);
 
 }  // namespace trefoil::ml

@@ -37,15 +37,17 @@ struct HeldOut {
 };
 
 enum class InitialisationMethod { kAveraging, kAccuracy };
-enum class Selection { kNoisy, kAsPublished };
+enum class Selection { kNoisy, kAsPublished, kPublicValidation };
 
 /// How the first weights come from models that the owners trained alone (PEA, Protocol 4).
 struct InitialisationSettings {
   InitialisationMethod method = InitialisationMethod::kAveraging;
   LocalSettings local;
-  Selection selection = Selection::kNoisy;  ///< kAccuracy: whether the counts get noise
-  double selection_rows = 2000;             ///< expected, of an owner with a third of all rows
-  double selection_sigma = 5;               ///< noise multiplier of the counts
+  Selection selection = Selection::kNoisy;  ///< kAccuracy: what records are counted, and with noise or not
+  double selection_rows =
+      2000;                    ///< of the owners' own records: expected, of an owner with a third of all rows
+  double selection_sigma = 5;  ///< kNoisy: noise multiplier of the counts
+  HeldOut validation{};        ///< kPublicValidation
 };
 
 /// An evaluation of the trained model on test records that one party holds: public.

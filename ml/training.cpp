@@ -45,7 +45,11 @@ void CheckOwnRecords(const TrainingSettings& settings, const OwnRecords& own, in
 }
 
 void CheckHeldOut(const TrainingSettings& settings, const HeldOutRecords& held_out, int self) {
-  if (settings.evaluation) CheckRecords(settings.evaluation->test, held_out.test, self, "evaluation");
+  if (settings.evaluation)
+    CheckRecords(settings.evaluation->test, held_out.test, self, "evaluation", "evaluation.rows");
+  if (!settings.initialisation || !SelectsByValidation(*settings.initialisation)) return;
+  CheckRecords(settings.initialisation->validation, held_out.validation, self, "validation",
+               "initialisation.validation_rows");
 }
 
 /// Rows of a batch matrix: padded ones, or those that common coins take on average.
@@ -197,8 +201,9 @@ std::optional<InitialisationPlan> InitialisationOf(const TrainingSettings& setti
 
 /// What the owners' local models make of them; else zeros, or a network's public random weights.
 FixedShare FirstWeights(mpc::Context& party, const StepPlan& plan,
-                        const std::optional<InitialisationPlan>& initialisation, const OwnRecords& own) {
-  if (initialisation) return Initialise(party, plan, *initialisation, own);
+                        const std::optional<InitialisationPlan>& initialisation, const OwnRecords& own,
+                        const OwnRecords& validation) {
+  if (initialisation) return Initialise(party, plan, *initialisation, own, validation);
   const LayerShape shape = ShapeOfWeights(plan);
   const ArithShare zero = ArithShare::Zero(shape.inputs, shape.outputs);
   if (!IsNetwork(plan)) return {zero, plan.settings.fraction_bits};
@@ -279,7 +284,7 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   protocols::RequireSameEverywhere(party, constants, "constants of the training");
 
   NoiseSource noise(plan, sigma, RandomStream::FromSystem());
-  TrainingState state = StartFrom(FirstWeights(party, plan, initialisation, own));
+  TrainingState state = StartFrom(FirstWeights(party, plan, initialisation, own, held_out.validation));
   Progress progress(party, plan, sigma, before, hooks.on_step);
   progress.Report(0, 0);
   Batch batch = source->Next(party, 0);

@@ -73,7 +73,8 @@ struct OwnRecords {
 
 /// What a party holds beside the records that are trained on; empty where it holds none.
 struct HeldOutRecords {
-  OwnRecords test;  ///< of settings.evaluation
+  OwnRecords test;        ///< of settings.evaluation
+  OwnRecords validation;  ///< of settings.initialisation, where it selects on them
 };
 
 /// The plan of a job with owner-poisson sampling, or of one with public sampling as expected; nothing is run.

@@ -402,16 +402,35 @@ TEST(Job, StartsFromLocalModels) {
   EXPECT_EQ(JobJson(Read(JobToml(published))), JobJson(published));
 }
 
+TEST(Job, SelectsOnValidationRecords) {
+  auto changes = kInitialised;
+  for (const auto* change : {"selection=public-validation", "validation_holder=1", "validation_rows=300"})
+    changes.push_back(std::string("initialisation.") + change);
+  const auto job = Read(kMinimal, changes);
+  EXPECT_EQ(JobJson(Read(JobToml(job))), JobJson(job));
+  EXPECT_EQ(PrivacyWarnings(job).size(), 1U);
+  const auto settings = SettingsOf(Read(JobToml(job))).initialisation;
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->selection, ml::Selection::kPublicValidation);
+  EXPECT_EQ(settings->validation.holder, 1);
+  EXPECT_EQ(settings->validation.rows, 300);
+  changes.emplace_back("initialisation.selection_rows=20");
+  EXPECT_NE(ErrorOf(kMinimal, changes).find("selection \"public-validation\" does not have it"),
+            std::string::npos);
+}
+
 TEST(Job, RefusesInitialisationsThatDoNotFit) {
   const auto error = [](const std::string& change) {
     auto changes = kInitialised;
     changes.push_back(change);
     return ErrorOf(kMinimal, changes);
   };
+  EXPECT_EQ(error("initialisation.selection=public-validation"),
+            "x.toml: missing initialisation.validation_holder, expected a whole number from 0 to 2");
   EXPECT_EQ(
-      error("initialisation.selection=public-validation"),
-      "--set initialisation.selection=public-validation: initialisation.selection: \"public-validation\" is "
-      "not available in this version, which has \"noisy\", \"as-published\"");
+      error("initialisation.validation_rows=5"),
+      "--set initialisation.validation_rows=5: initialisation.validation_rows: selection \"noisy\" does not "
+      "have it");
   EXPECT_EQ(
       error("initialisation.sigma=1.0"),
       "--set initialisation.sigma=1.0: initialisation.sigma: initialisation.epsilon is given too, expected "

@@ -140,6 +140,22 @@ class Local(Training):
         self.assertIn("no epsilon", summary["warnings"][0])
         self.assertIn("warning: initialisation.selection", (self.folder / "published/party-0/out/party.log").read_text())
 
+    def test_selects_on_validation_records(self):
+        output = self.succeed(
+            "local", "--job", self.job, "--out", "out", "--set", "initialisation.method=accuracy",
+            "--set", "initialisation.steps=20", "--set", "initialisation.expected_batch=50",
+            "--set", "initialisation.learning_rate=8.0", "--set", "initialisation.sigma=1.0",
+            "--set", "initialisation.selection=public-validation", "--set", "initialisation.validation_holder=2",
+            "--set", "initialisation.validation_rows=1000")
+        self.assertIn("accuracy", output)
+        summary = json.loads((self.folder / "out/summary.json").read_text())
+        self.assertGreater(summary["accuracy"], 0.4)
+        self.assertIn("party 2's validation records", summary["warnings"][0])
+        record = json.loads((self.folder / "out/record.json").read_text())
+        self.assertEqual([event["kind"] for event in record["events"]], ["local_training", "dpsgd_steps"])
+        self.assertTrue((self.folder / "out/party-2/validation/validation-images-idx3-ubyte.gz").exists())
+        self.assertFalse((self.folder / "out/party-1/validation").exists())
+
     def test_evaluates_on_shares(self):
         evaluation = ("--set", "evaluation.holder=1", "--set", "evaluation.rows=2000", "--set", "training.steps=30")
         output = self.succeed("local", "--job", self.job, "--out", "out", *evaluation, "--set", "evaluation.to=[0, 2]",

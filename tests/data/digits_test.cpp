@@ -76,7 +76,8 @@ double NearestMeanAccuracy(const Table& train, const Table& test) {
 
 TEST(WriteDigits, WritesADataSetThatCanBeLearntButNotTrivially) {
   const TemporaryFolder folder;
-  WriteDigits(folder / "digits", 3, 3000, 1000);
+  WriteDigits(folder / "digits", 3, 3000, 1000, 50);
+  EXPECT_EQ(ReadIdx(folder / "digits/validation-labels-idx1-ubyte.gz").values.size(), 50U);
 
   DataSpec spec;
   spec.features = kPixels;

@@ -148,7 +148,7 @@ TEST(Train, EvaluatesAfterTheRecordAndChargesNoTrainingRecord) {
     const OwnRecords own = MakeRecords(settings, 10 + static_cast<std::uint64_t>(party.self()), 40);
     return Train(party, settings, own,
                  {.on_step = [](const StepReport&) {}, .on_record = [](const dp::TrainingRecord&) {}},
-                 {.test = party.self() == 2 ? test : OwnRecords{}});
+                 {.test = party.self() == 2 ? test : OwnRecords{}, .validation = {}});
   });
   for (const TrainingResult& result : results) {
     ASSERT_TRUE(result.evaluation && result.evaluation->correct);

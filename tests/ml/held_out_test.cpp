@@ -36,7 +36,7 @@ TEST(CountHeldOut, AddsUpTheBlocksOfItsHolderAtTheDeclaredCost) {
           };
           return protocols::Reshare(party, CountHeldOut(party, plan, declared, own, logits, kWidth));
         });
-    EXPECT_EQ(outcome.cost, Figures(Then(CountHeldOutCost(plan, declared, 1, logits_cost, kWidth),
+    EXPECT_EQ(outcome.cost, Figures(Then(CountHeldOutCost({}, plan, declared, 1, logits_cost, kWidth),
                                          protocols::ReshareCost(1))));
     const RingMatrix encoded = EncodeRecords(plan, records, AllRows(records), declared.rows);
     EXPECT_EQ(mpc::Signed(outcome.value(0, 0)), reference::PlainCorrect(plan, encoded, model) << 16);
@@ -49,7 +49,7 @@ TEST(CheckRecords, WantsExactlyTheDeclaredNumberAtTheHolderAlone) {
   const OwnRecords fewer = MakeRecords(SmallSettings(), 1, 19);
   const auto error = [&](const OwnRecords& records, int self) -> std::string {
     try {
-      CheckRecords(declared, records, self, "evaluation");
+      CheckRecords(declared, records, self, "evaluation", "evaluation.rows");
     } catch (const DataError& caught) {
       return caught.what();
     }

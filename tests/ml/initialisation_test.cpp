@@ -112,6 +112,38 @@ TEST_P(InitialiseTest, ClassifiesBetterThanGuessingAtTheDeclaredCost) {
 INSTANTIATE_TEST_SUITE_P(Methods, InitialiseTest,
                          testing::Values(InitialisationMethod::kAveraging, InitialisationMethod::kAccuracy));
 
+/// Whichever party holds the validation records, and though the parties are not alike.
+TEST(Initialise, ChoosesTheCandidateThatIsBestOnTheValidationRecords) {
+  for (const int holder : {0, 1, 2}) {
+    TrainingSettings settings = WithInitialisation(InitialisationMethod::kAccuracy);
+    settings.initialisation->selection = Selection::kPublicValidation;
+    settings.initialisation->validation = {.holder = holder, .rows = 1100};  // two blocks
+    settings.initialisation->local.sigma = 0;
+    settings.rows = {60, 40, 45};
+    const StepPlan plan = MakeStepPlan(settings);
+    const InitialisationPlan initialisation = MakeInitialisationPlan(settings);
+    const OwnRecords validation = MakeRecords(settings, 99, 1100);
+    // Party 1 alone has labels that mean something; the others' are shuffled, and spoil the average.
+    const auto records_of = [&](int party) {
+      OwnRecords own = MakeRecords(settings, 10 + static_cast<std::uint64_t>(party), 40);
+      if (party != 1) {
+        for (int& label : own.y) label = (label + 1) % settings.classes;
+      }
+      return own;
+    };
+    const Outcome outcome = RunOn(
+        Seed{5}, [](mpc::Context&) { return 0; },
+        [&](mpc::Context& party, int) {
+          return Initialise(party, plan, initialisation, records_of(party.self()),
+                            party.self() == holder ? validation : OwnRecords{})
+              .ring();
+        });
+    EXPECT_EQ(outcome.cost, Figures(InitialiseCost(plan, initialisation))) << holder;
+    const RingMatrix encoded = EncodeRecords(plan, validation, AllRows(validation), 1100);
+    EXPECT_GT(reference::PlainCorrect(plan, encoded, outcome.value), 700);  // guessing gives 367
+  }
+}
+
 TEST(EventsOf, ChargeTheLocalTrainingAndTheNoisySelection) {
   EXPECT_TRUE(EventsOf(std::nullopt).empty());
   EXPECT_EQ(EventsOf(MakeInitialisationPlan(WithInitialisation(InitialisationMethod::kAveraging))).size(),
@@ -129,8 +161,11 @@ TEST(EventsOf, ChargeTheLocalTrainingAndTheNoisySelection) {
   EXPECT_NEAR(selection.party_deviation, std::ldexp(2 / std::sqrt(2.0), 16), 2);
   EXPECT_LT(dp::OverflowProbability(selection.limits, 0.5), 1e-11);
 
-  settings.initialisation->selection = Selection::kAsPublished;
-  EXPECT_EQ(EventsOf(MakeInitialisationPlan(settings)).size(), 1U);
+  for (const auto selection : {Selection::kAsPublished, Selection::kPublicValidation}) {
+    settings.initialisation->selection = selection;
+    settings.initialisation->validation.rows = 10;
+    EXPECT_EQ(EventsOf(MakeInitialisationPlan(settings)).size(), 1U);
+  }
 }
 
 TEST(MakeInitialisationPlan, RefusesWhatIsOutsideItsDomain) {
@@ -139,6 +174,9 @@ TEST(MakeInitialisationPlan, RefusesWhatIsOutsideItsDomain) {
   EXPECT_THROW((void)MakeInitialisationPlan(settings), ConfigError);
   settings = WithInitialisation(InitialisationMethod::kAccuracy);
   settings.initialisation->selection_rows = -1;
+  EXPECT_THROW((void)MakeInitialisationPlan(settings), ConfigError);
+  settings = WithInitialisation(InitialisationMethod::kAccuracy);
+  settings.initialisation->selection = Selection::kPublicValidation;  // of no rows
   EXPECT_THROW((void)MakeInitialisationPlan(settings), ConfigError);
   settings = WithInitialisation(InitialisationMethod::kAveraging);
   settings.initialisation->local.steps = 0;
