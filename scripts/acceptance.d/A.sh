@@ -87,14 +87,7 @@ check_4() {
   holds "abs($by_hand - $by_local) <= 0.01"
 }
 
-check_5() {
-  build || return
-  local output status=0
-  output=$(build/bin/protocols_acceptance) || status=$?
-  echo "$output"
-  measured "$(echo "$output" | paste -sd ';' | sed 's/;/; /g')"
-  return "$status"
-}
+check_5() { long_protocol_runs; }
 
 check_6() {
   build || return

@@ -40,14 +40,7 @@ check_2() {
 
 check_3() { test_in_clone release asan tsan; }
 
-check_4() {
-  build || return
-  local output status=0
-  output=$(build/bin/protocols_acceptance) || status=$?
-  echo "$output"
-  measured "$(echo "$output" | paste -sd ';' | sed 's/;/; /g')"
-  return "$status"
-}
+check_4() { long_protocol_runs; }
 
 check_5() {
   build || return

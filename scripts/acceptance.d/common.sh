@@ -89,3 +89,13 @@ best_local() {
   local i
   for i in 1 2 3; do grep -E '^[012],' "$work/$1-$i.csv" | cut -d , -f 2 | sort -n | tail -n 1; done | sort -n | paste -sd ' '
 }
+
+# Truncations and inverse square roots in numbers that the tests have no time for.
+long_protocol_runs() {
+  build || return
+  local output status=0
+  output=$(build/bin/protocols_acceptance) || status=$?
+  echo "$output"
+  measured "$(echo "$output" | paste -sd ';' | sed 's/;/; /g')"
+  return "$status"
+}
