@@ -61,15 +61,15 @@ fs::path FindDataFolder(const Job& job, const fs::path& job_file, const fs::path
       fmt::format("data \"{}\": not found in {}; name its folder with --data", job.data.name, looked));
 }
 
+data::Split SplitOf(const Job& job) {
+  if (job.local.fractions) return {.kind = data::SplitKind::kFractions, .fractions = *job.local.fractions};
+  return {.kind = job.local.split == "sorted" ? data::SplitKind::kSorted : data::SplitKind::kEven};
+}
+
 data::SplitReport DealData(const Job& job, const fs::path& source, const std::array<fs::path, 3>& parties,
                            const fs::path& test) {
-  data::Split split;
-  if (job.local.fractions) {
-    split = {.kind = data::SplitKind::kFractions, .fractions = *job.local.fractions};
-  } else if (job.local.split == "sorted") {
-    split.kind = data::SplitKind::kSorted;
-  }
-  const auto report = data::SplitSource(job.data, data::FindTrainingFiles(job.data, source), split, parties);
+  const auto report =
+      data::SplitSource(job.data, data::FindTrainingFiles(job.data, source), SplitOf(job), parties);
   if (const auto files = data::FindTestFiles(job.data, source)) data::CopyTestFiles(*files, test);
   return report;
 }

@@ -15,6 +15,9 @@ namespace trefoil::apps {
                                                    const std::filesystem::path& given,
                                                    const std::filesystem::path& run_folder);
 
+/// How the job's [local] splits one data set.
+[[nodiscard]] data::Split SplitOf(const Job& job);
+
 /// Deals the training data to the three party folders as the job's [local] says, and copies the test data, if
 /// there is any, to TEST. Throws DataError or ConfigError as data::SplitSource.
 data::SplitReport DealData(const Job& job, const std::filesystem::path& source,
