@@ -20,7 +20,7 @@ FIRST_WEIGHTS=(training.steps=1 training.learning_rate=1e-6)
 
 ready() {
   has_data mnist || skip "no MNIST in \$TREFOIL_DATA/mnist or ../shared/data/mnist: run scripts/fetch_mnist and set TREFOIL_DATA"
-  build
+  scripts/setup && scripts/build release trefoil clear_training
 }
 
 # keeps_epsilon EPSILON NAME ...: the runs of those names spent no more than that, at delta 1e-5.

@@ -222,7 +222,7 @@ void Run(const Options& options) {
 }  // namespace
 }  // namespace trefoil
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): what escapes ends it, as it should
   trefoil::Options options;
   CLI::App program("A job's training in the clear: a simulation, for experiments");
   program.add_option("--job", options.job, "The job file, with a linear model and an epsilon")->required();
