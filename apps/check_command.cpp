@@ -115,10 +115,8 @@ std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string
     if (party.data.x.empty() && party.data.file.empty()) {
       throw ConfigError("the party file's [data] names no files: write x and y, or file");
     }
-    const auto table = LoadRecords(*job, party.data,
-                                   {.capacity = job->data.rows[static_cast<std::size_t>(party.id)],
-                                    .feature_model = party.feature_model});
-    return fmt::format("{} rows as the job declares them", table.y.size());
+    const auto own = LoadOwnRecords(*job, party.id, party.data, {.feature_model = party.feature_model});
+    return fmt::format("{} rows as the job declares them", own.x.rows());
   });
   if (HoldsTest(*job, party.id) || HoldsValidation(*job, party.id)) {
     doctor.Try("test and validation data", [&] {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "data/rows.h"
+#include "data/vertical.h"
 
 namespace trefoil::apps {
 
@@ -45,6 +46,25 @@ Evaluation Evaluate(const ml::LinearModel& model, const data::Table& table, int 
   return evaluation;
 }
 
+namespace {
+
+/// Each party's columns down to the bound of its block.
+void ScaleBlocks(const Job& job, data::Matrix& x) {
+  const auto features = data::PartFeatures(job.data);
+  const auto norms = ml::BlockNorms(job.features.row_norm, features);
+  Eigen::Index first = 0;
+  for (std::size_t party = 0; party < features.size(); ++party) {
+    const Eigen::Index columns = features.at(party);
+    if (columns == 0) continue;
+    data::Matrix block = x.middleCols(first, columns);
+    data::ScaleRowsTo(block, norms.at(party));
+    x.middleCols(first, columns) = block;
+    first += columns;
+  }
+}
+
+}  // namespace
+
 data::Table LoadRecords(const Job& job, const data::DataFiles& files, const LoadOptions& options) {
   const auto& features = job.features;
   if (features.extraction.method == data::FeatureMethod::kOnnx && options.feature_model.empty()) {
@@ -54,6 +74,10 @@ data::Table LoadRecords(const Job& job, const data::DataFiles& files, const Load
         "--feature-model");
   }
   auto table = data::Load(job.data, files, options.capacity, options.labels);
+  if (job.data.vertical) {
+    ScaleBlocks(job, table.x);
+    return table;
+  }
   if (features.extraction.method == data::FeatureMethod::kNone) {
     data::ScaleRowsTo(table.x, features.row_norm);
     return table;
@@ -62,6 +86,18 @@ data::Table LoadRecords(const Job& job, const data::DataFiles& files, const Load
   data::Extract(features.extraction, table, pool, options.feature_model);
   data::NormaliseRowsTo(table.x, features.row_norm);
   return table;
+}
+
+ml::OwnRecords LoadOwnRecords(const Job& job, int party, const data::DataFiles& files, LoadOptions options) {
+  options.capacity = job.data.rows.at(static_cast<std::size_t>(party));
+  if (!job.data.vertical) {
+    auto table = LoadRecords(job, files, options);
+    return {.x = std::move(table.x), .y = std::move(table.y)};
+  }
+  const auto labels = party == job.data.label.party ? data::LabelUse::kRead : data::LabelUse::kIgnored;
+  auto table = data::Load(data::PartOf(job.data, party), files, options.capacity, labels);
+  data::SortByKey(table, files.file);
+  return {.x = std::move(table.x), .y = std::move(table.y), .keys = std::move(table.keys)};
 }
 
 }  // namespace trefoil::apps

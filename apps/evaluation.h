@@ -52,9 +52,16 @@ struct LoadOptions {
 };
 
 /// Reads a data set as the job declares it and makes its features: with method "none" rows are scaled down to
-/// the job's row_norm where they are longer, extracted ones are scaled to it in any case (but for zeros).
+/// the job's row_norm where they are longer (with a vertical partition each party's columns to theirs),
+/// extracted ones are scaled to it in any case (but for zeros).
 /// Throws DataError as data::Load and data::Extract; ConfigError if the job wants a model and none is given.
 [[nodiscard]] data::Table LoadRecords(const Job& job, const data::DataFiles& files,
                                       const LoadOptions& options = {});
+
+/// What this party brings to a training: LoadRecords() of its file, with the capacity that the job declares
+/// for it; with a vertical partition its columns, and classes if it holds them, in the order of the keys.
+/// Throws as LoadRecords(); DataError where a key occurs twice.
+[[nodiscard]] ml::OwnRecords LoadOwnRecords(const Job& job, int party, const data::DataFiles& files,
+                                            LoadOptions options = {});
 
 }  // namespace trefoil::apps

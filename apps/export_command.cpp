@@ -34,6 +34,12 @@ fs::path TargetOf(const ExportOptions& options) {
 int RunExport(const ExportOptions& options) {
   const auto model = LoadModel(options.model);
   const auto target = TargetOf(options);
+  if (model.job.data.vertical) {
+    throw ConfigError(
+        options.model +
+        ": data.partition: found \"vertical\", whose rows are normalised party by party, expected "
+        "\"horizontal\"; this version exports no others");
+  }
   if (options.format == "npz") {
     ExportNpz(target, model);
   } else {

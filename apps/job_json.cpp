@@ -31,6 +31,8 @@ const char* NameOf(data::Format format) {
 
 Json ToJson(const data::Column& column) {
   switch (column.kind) {
+    case data::ColumnKind::kKey:
+      return {{"name", column.name}, {"kind", "key"}};
     case data::ColumnKind::kNumber:
       return {{"name", column.name}, {"kind", "number"}, {"mean", column.mean}, {"scale", column.scale}};
     case data::ColumnKind::kCategory:
@@ -44,11 +46,9 @@ Json ToJson(const data::Column& column) {
 }
 
 Json ToJson(const data::DataSpec& spec) {
-  Json json{{"name", spec.name},
-            {"format", NameOf(spec.format)},
-            {"rows", spec.rows},
-            {"features", spec.features},
-            {"classes", spec.classes}};
+  Json json{{"name", spec.name},       {"format", NameOf(spec.format)},
+            {"rows", spec.rows},       {"features", spec.features},
+            {"classes", spec.classes}, {"partition", spec.vertical ? "vertical" : "horizontal"}};
   if (spec.format != data::Format::kCsv) {
     json["scale"] = spec.scale;
     return json;
@@ -56,9 +56,13 @@ Json ToJson(const data::DataSpec& spec) {
   json["header"] = spec.header;
   json["missing"] = spec.missing;
   json["column"] = Json::array();
-  for (const auto& column : spec.columns) json["column"].push_back(ToJson(column));
+  for (const auto& column : spec.columns) {
+    json["column"].push_back(ToJson(column));
+    if (spec.vertical && column.kind != data::ColumnKind::kKey) json["column"].back()["party"] = column.party;
+  }
   json["label"] = {{"column", spec.label.column}, {"values", spec.label.values}};
   json["label"]["aliases"] = Json::object();
+  if (spec.vertical) json["label"]["party"] = spec.label.party;
   for (const auto& [alias, value] : spec.label.aliases) json["label"]["aliases"][alias] = value;
   return json;
 }
@@ -207,6 +211,12 @@ std::vector<std::string> JobNotices(const Job& job) {
 
 std::vector<std::string> PrivacyWarnings(const Job& job) {
   std::vector<std::string> warnings;
+  if (job.data.vertical) {
+    warnings.emplace_back(
+        "data.partition \"vertical\": every party knows which records there are; epsilon is for a record "
+        "against none, and for one party's values in a known record against others it is that of half of "
+        "sigma");
+  }
   if (job.initialisation.selection == "as-published") {
     warnings.emplace_back(
         "initialisation.selection \"as-published\": the model is chosen by accuracy on private records "

@@ -25,6 +25,7 @@ const Names& KeysBesideFeatures() {
                           "fraction_bits",
                           "data.name",
                           "data.format",
+                          "data.partition",
                           "data.rows",
                           "data.features",
                           "data.classes",
@@ -36,8 +37,10 @@ const Names& KeysBesideFeatures() {
                           "data.column.mean",
                           "data.column.scale",
                           "data.column.values",
+                          "data.column.party",
                           "data.label.column",
                           "data.label.values",
+                          "data.label.party",
                           "data.label.aliases.*",
                           "model.loss",
                           "model.hidden",
@@ -93,10 +96,17 @@ std::string ReadOption(const Section& section, std::string_view key, const Names
   return option;
 }
 
-data::Column ReadColumn(const Section& section) {
+/// Who holds a column or the label: a key of vertical partitions only.
+int ReadParty(const Section& section, bool vertical) {
+  if (vertical) return static_cast<int>(section.Whole("party", {0, 2}));
+  if (section.Has("party")) section.Fail("party", "only data.partition \"vertical\" has it");
+  return 0;
+}
+
+data::Column ReadColumn(const Section& section, bool vertical) {
   data::Column column;
   column.name = section.Text("name");
-  const auto kind = section.Choice("kind", {"number", "category", "text", "ignore"}, "number");
+  const auto kind = section.Choice("kind", {"number", "category", "text", "ignore", "key"}, "number");
   const auto belongs_to = [&](const char* key, const char* wanted) {
     if (section.Has(key) && kind != wanted) {
       section.Fail(key, fmt::format("column \"{}\" is of kind \"{}\"; only kind \"{}\" has it", column.name,
@@ -115,17 +125,20 @@ data::Column ReadColumn(const Section& section) {
   } else if (kind == "text") {
     column.kind = data::ColumnKind::kText;
   } else {
-    column.kind = data::ColumnKind::kIgnore;
+    column.kind = kind == "key" ? data::ColumnKind::kKey : data::ColumnKind::kIgnore;
   }
+  if (kind == "key" && section.Has("party")) section.Fail("party", "all parties hold the key");
+  if (kind != "key") column.party = ReadParty(section, vertical);
   return column;
 }
 
-data::Label ReadLabel(const Section& section) {
+data::Label ReadLabel(const Section& section, bool vertical) {
   data::Label label;
   label.column = section.Text("column");
   label.values = section.Texts("values");
   const auto aliases = section.Table("aliases");
   for (const auto& alias : aliases.Keys()) label.aliases[alias] = aliases.Text(alias);
+  label.party = ReadParty(section, vertical);
   return label;
 }
 
@@ -133,9 +146,11 @@ void ReadCsv(const Section& section, data::DataSpec& spec) {
   if (section.Has("scale")) section.Fail("scale", "each [[data.column]] has its own scale in format \"csv\"");
   spec.header = section.Flag("header", true);
   spec.missing = section.Text("missing", "?");
-  for (const auto& column : section.Tables("column")) spec.columns.push_back(ReadColumn(column));
+  spec.vertical = section.Choice("partition", {"horizontal", "vertical"}, "horizontal") == "vertical";
+  for (const auto& column : section.Tables("column"))
+    spec.columns.push_back(ReadColumn(column, spec.vertical));
   if (spec.columns.empty()) section.Refuse("column", "one [[data.column]] for each column of the file");
-  spec.label = ReadLabel(section.Table("label"));
+  spec.label = ReadLabel(section.Table("label"), spec.vertical);
 }
 
 data::DataSpec ReadData(const Section& section) {
@@ -156,6 +171,9 @@ data::DataSpec ReadData(const Section& section) {
     if (section.Has(key))
       section.Fail(key, fmt::format("only format \"csv\" has it, and data.format is \"{}\"", format));
   }
+  if (section.Choice("partition", {"horizontal", "vertical"}, "horizontal") == "vertical")
+    section.Fail("partition",
+                 "found \"vertical\", which has a key column, expected data.format \"csv\" with it");
   spec.format = format == "idx"   ? data::Format::kIdx
                 : format == "npy" ? data::Format::kNpy
                                   : data::Format::kNpz;

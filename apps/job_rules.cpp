@@ -56,6 +56,52 @@ void CheckCsv(const data::DataSpec& spec, const Section& section) {
   CheckLabel(spec, section.Table("label"));
 }
 
+/// What a vertical partition asks of the rest of the job.
+void CheckVertical(const Job& job, const Section& document) {
+  const auto data = document.Table("data");
+  std::int64_t keys = 0;
+  int party = 0;
+  for (const auto& column : job.data.columns) {
+    if (column.kind == data::ColumnKind::kKey) ++keys;
+    if (column.kind == data::ColumnKind::kText || column.name == job.data.label.column) continue;
+    if (column.kind != data::ColumnKind::kNumber && column.kind != data::ColumnKind::kCategory) continue;
+    if (column.party < party)
+      data.Fail("column",
+                fmt::format("column \"{}\" of party {} comes after one of party {}; a row is made of party "
+                            "0's columns, then 1's, then 2's",
+                            column.name, column.party, party));
+    party = column.party;
+  }
+  if (keys != 1)
+    data.Fail("column",
+              fmt::format("found {} columns of kind \"key\", expected one, by which the parties' rows are "
+                          "matched",
+                          keys));
+  const auto& rows = job.data.rows;
+  if (rows[0] != rows[1] || rows[0] != rows[2])
+    data.Refuse("rows", "the same number three times, as all parties hold the same rows");
+  if (job.privacy.sampling != "public") {
+    document.Table("privacy").Fail(
+        "sampling",
+        fmt::format("found \"{}\", expected \"public\" with data.partition \"vertical\": all three hold a "
+                    "part of each row, so that none can choose rows in private",
+                    job.privacy.sampling));
+  }
+  if (job.evaluation)
+    document.Fail("evaluation", "not with data.partition \"vertical\": no party holds whole rows");
+  if (job.features.extraction.method != data::FeatureMethod::kNone)
+    document.Table("features").Refuse("method", "\"none\" with data.partition \"vertical\"");
+  if (job.initialisation.method != "none")
+    document.Table("initialisation")
+        .Refuse("method", "\"none\" with data.partition \"vertical\": no party holds whole rows to train on");
+}
+
+/// Rows of the joint data.
+std::int64_t TotalRows(const data::DataSpec& spec) {
+  if (spec.vertical) return spec.rows[0];
+  return std::accumulate(spec.rows.begin(), spec.rows.end(), std::int64_t{0});
+}
+
 }  // namespace
 
 void CheckJobRules(const Job& job, const toml::table& root, const std::string& file) {
@@ -63,12 +109,21 @@ void CheckJobRules(const Job& job, const toml::table& root, const std::string& f
   const auto data = document.Table("data");
   const auto training = document.Table("training");
   const auto& rows = job.data.rows;
-  const auto total = std::accumulate(rows.begin(), rows.end(), std::int64_t{0});
+  const auto total = TotalRows(job.data);
   if (total == 0) data.Refuse("rows", "at least one row in all");
   if (job.data.format == data::Format::kCsv) CheckCsv(job.data, data);
-  if (job.training.expected_batch > static_cast<double>(total)) {
-    training.Refuse("expected_batch", fmt::format("a number up to {}, the sum of data.rows", total));
+  if (job.data.vertical) CheckVertical(job, document);
+  if (!job.data.vertical && job.data.format == data::Format::kCsv) {
+    const auto& columns = job.data.columns;
+    if (std::any_of(columns.begin(), columns.end(),
+                    [](const auto& column) { return column.kind == data::ColumnKind::kKey; }))
+      data.Fail("column", "found one of kind \"key\", which only data.partition \"vertical\" has");
   }
+  if (job.training.expected_batch > static_cast<double>(total)) {
+    training.Refuse("expected_batch", fmt::format("a number up to {}, {}", total,
+                                                  job.data.vertical ? "data.rows" : "the sum of data.rows"));
+  }
+  if (job.data.vertical) return;  // common coins: no owner draws rows
   const auto largest = static_cast<double>(*std::max_element(rows.begin(), rows.end()));
   const double share = job.training.expected_batch * largest / static_cast<double>(total);
   const auto bound = static_cast<double>(job.training.max_batch_per_owner);

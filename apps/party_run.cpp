@@ -79,9 +79,7 @@ Records LoadAllRecords(const Run& run, const std::string& party_file, std::size_
   }
   LoadOptions options{.threads = threads, .feature_model = run.party.feature_model};
   Records records{.own = {}, .held_out = LoadHeldOut(run.job, run.party, party_file, options)};
-  options.capacity = run.settings.rows[static_cast<std::size_t>(run.party.id)];
-  auto table = LoadRecords(run.job, run.party.data, options);
-  records.own = {.x = std::move(table.x), .y = std::move(table.y)};
+  records.own = LoadOwnRecords(run.job, run.party.id, run.party.data, options);
   return records;
 }
 

@@ -39,6 +39,11 @@ ml::TrainingSettings SettingsOf(const Job& job) {
   ml::TrainingSettings settings;
   settings.fraction_bits = job.fraction_bits;
   settings.rows = job.data.rows;
+  if (job.data.vertical) {
+    settings.rows = {job.data.rows[0], 0, 0};
+    settings.vertical =
+        ml::VerticalSettings{.features = data::PartFeatures(job.data), .label_party = job.data.label.party};
+  }
   settings.features = TrainedFeatures(job);
   settings.classes = job.data.classes;
   settings.loss = LossOf(job.model.loss);

@@ -5,6 +5,7 @@
 #include "bench/prepare.h"
 #include "protocols/bit_conversion.h"
 #include "protocols/cost_model.h"
+#include "protocols/equality.h"
 #include "protocols/input.h"
 #include "protocols/multiply.h"
 #include "protocols/reveal.h"
@@ -44,6 +45,11 @@ Prepared PrepareInputBits(Context& party, const Point& point) {
   return OnOne(
       party, RandomBits(kBits, point.count), protocols::InputBitsCost(0, kBits, point.count),
       [n = point.count](Context& p, const auto& x) { return protocols::InputBits(p, 0, x, kBits, n); });
+}
+
+Prepared PrepareEqualEverywhere(Context& party, const Point& point) {
+  return OnOne(party, RandomBits(kBits, point.count), protocols::EqualEverywhereCost(kBits, point.count),
+               [](Context& p, const auto& x) { return protocols::EqualEverywhere(p, x); });
 }
 
 Prepared PrepareReveal(Context& party, const Point& point) {
@@ -164,6 +170,7 @@ std::vector<Operation> BasicOperations() {
       {"reshare", "bulk", false, PrepareReshare},
       {"multiply", "bulk", false, PrepareMultiply},
       {"and", "bulk", false, PrepareAnd},
+      {"equal_everywhere", "bulk", false, PrepareEqualEverywhere},
       {"multiply_truncate", "bulk", false, PrepareMultiplyTruncate<Rounding::kStochastic>},
       {"multiply_truncate_exact", "bulk", false, PrepareMultiplyTruncate<Rounding::kExact>},
       {"truncate", "bulk", false, PrepareTruncate<Rounding::kStochastic>},

@@ -14,6 +14,7 @@
 #include "protocols/bit_conversion.h"
 #include "protocols/clip_factor.h"
 #include "protocols/cost_model.h"
+#include "protocols/equality.h"
 #include "protocols/exponential.h"
 #include "protocols/input.h"
 #include "protocols/inverse_sqrt.h"
@@ -62,6 +63,7 @@ constexpr const char* kInTruncation = "\"Truncation\"";
 constexpr const char* kInComparison = "\"Comparison and bit decomposition\"";
 constexpr const char* kInThresholds = "\"Many thresholds from one key\"; Boyle 2021, fig. 1";
 constexpr const char* kInBits = "\"Bit conversion and bit times value\"";
+constexpr const char* kInEquality = "\"Equality of the parties' bits\"";
 constexpr const char* kInPieces = "\"Piecewise polynomials\"";
 constexpr const char* kInExponential = "\"Exponential\"";
 constexpr const char* kInReciprocal = "\"Reciprocal\"";
@@ -109,6 +111,7 @@ std::vector<Line> SetUp() {
        "public keys; a pair's key is hidden from the third by X25519"},
       {"agreement on a text (`RequireSameEverywhere`)", "use", 1, protocols::RequireSameEverywhereCost(),
        kExact, kInSetUp, sees},
+      {"barrier (`Barrier`)", "use", 1, protocols::BarrierCost(), kExact, kInSetUp, "nothing"},
       {"common coins (`JointSeed`)", "use", 1, protocols::JointSeedCost(), kExact, kInSetUp, sees},
       {"measuring the links (`MeasureLink`)", "session", 1, protocols::MeasureLinkCost(), "a measurement",
        kInSetUp, sees},
@@ -164,6 +167,9 @@ std::vector<Line> ComparisonsAndBits() {
        "\"Comparison and bit decomposition\"; Sklansky 1960", kSeesTree},
       {"suffix or (`SuffixOr`)", "element of 64 bits", n, protocols::SuffixOrCost(64, n), kExact,
        "\"Comparison and bit decomposition\"; PEA, protocol 1", kSeesReshare},
+      {"equality of what the parties hold (`EqualEverywhere`)", "item of 128 bits", n,
+       protocols::EqualEverywhereCost(128, n), kExact, kInEquality,
+       "as input, as and in each level; no bit opens"},
       {"bit to number (`BitToArith`)", "bit", n, protocols::BitToArithCost(1, n), kExact, kInBits, kSeesBits},
       {"bit times number (`BitTimes`, `Select`)", "element", n, protocols::BitTimesCost(n), kExact, kInBits,
        kSeesBits},

@@ -62,6 +62,9 @@ class RecordEncoder {
         SetCategory(plan, fields[k], row);
       } else if (plan.column->kind == ColumnKind::kText && fields[k] != spec_.missing) {
         texts[plan.offset] = fields[k];
+      } else if (plan.column->kind == ColumnKind::kKey) {
+        if (fields[k].empty()) Fail(plan.column->name, fields[k], "a key");
+        table.keys.push_back(fields[k]);
       }
     }
     if (texts_ > 0) table.texts.push_back(std::move(texts));
@@ -172,10 +175,14 @@ std::vector<std::string> HeaderNames(const DataSpec& spec, CsvReader& reader, La
 
 }  // namespace
 
+std::vector<std::string> CsvColumnNames(const DataSpec& spec, CsvReader& reader, LabelUse labels) {
+  return spec.header ? HeaderNames(spec, reader, labels) : DeclaredNames(spec);
+}
+
 Table ReadCsv(const std::filesystem::path& path, const DataSpec& spec, LabelUse labels) {
   Require(spec.features == CountFeatures(spec), "ReadCsv: a validated spec");
   CsvReader reader(path);
-  auto names = spec.header ? HeaderNames(spec, reader, labels) : DeclaredNames(spec);
+  auto names = CsvColumnNames(spec, reader, labels);
   bool more = reader.Next();
   // Without a header only the number of fields tells whether the label is among them.
   if (!spec.header && labels == LabelUse::kIgnored && more && reader.fields().size() + 1 == names.size())

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "data/csv_reader.h"
 #include "data/spec.h"
 #include "data/table.h"
 
@@ -18,6 +19,11 @@ namespace trefoil::data {
 /// scaling, an undeclared category or label.
 [[nodiscard]] Table ReadCsv(const std::filesystem::path& path, const DataSpec& spec,
                             LabelUse labels = LabelUse::kRead);
+
+/// The names of a file's columns in order: of its header, which is read and checked, or as the spec declares
+/// them. Throws DataError as ReadCsv().
+[[nodiscard]] std::vector<std::string> CsvColumnNames(const DataSpec& spec, CsvReader& reader,
+                                                      LabelUse labels = LabelUse::kRead);
 
 /// Copies the records of a CSV file to `targets`, byte for byte and in order: record i to
 /// targets[party_of_row[i]], or nowhere if that is negative. A header goes to all. Throws DataError if the

@@ -37,7 +37,7 @@ void CheckColumn(const Column& column) {
 }
 
 void CheckLabel(const DataSpec& spec) {
-  const auto& [column, values, aliases] = spec.label;
+  const auto& [column, values, aliases, party] = spec.label;
   if (column.empty()) Fail("data.label.column", "no name", "the label column's name");
   CheckUnique("data.label.values", values);
   if (values.size() != static_cast<std::size_t>(spec.classes)) {
@@ -70,6 +70,20 @@ void CheckCsv(const DataSpec& spec) {
 
 }  // namespace
 
+DataSpec PartOf(const DataSpec& spec, int party) {
+  DataSpec part = spec;
+  std::erase_if(part.columns, [&](const Column& column) {
+    const bool label = column.name == spec.label.column;
+    return column.kind != ColumnKind::kKey && (label ? spec.label.party : column.party) != party;
+  });
+  part.features = CountFeatures(part);
+  return part;
+}
+
+std::array<std::int64_t, 3> PartFeatures(const DataSpec& spec) {
+  return {PartOf(spec, 0).features, PartOf(spec, 1).features, PartOf(spec, 2).features};
+}
+
 std::int64_t CountFeatures(const DataSpec& spec) {
   std::int64_t count = 0;
   for (const auto& column : spec.columns) {
@@ -91,7 +105,9 @@ void ValidateSpec(const DataSpec& spec) {
     if (rows < 0) Fail("data.rows", std::to_string(rows), "a capacity of at least 0");
   }
   const bool texts = spec.format == Format::kCsv && CountTexts(spec) > 0;
-  if (spec.features < (texts ? 0 : 1)) Fail("data.features", std::to_string(spec.features), "at least 1");
+  // A party may hold the labels only.
+  if (spec.features < (texts || spec.vertical ? 0 : 1))
+    Fail("data.features", std::to_string(spec.features), "at least 1");
   if (spec.classes < 2) Fail("data.classes", std::to_string(spec.classes), "at least 2");
   CheckScale("data.scale", spec.scale);
   if (spec.format == Format::kCsv) CheckCsv(spec);

@@ -10,10 +10,11 @@
 namespace trefoil::data {
 
 enum class Format { kIdx, kCsv, kNpy, kNpz };
-enum class ColumnKind { kNumber, kCategory, kText, kIgnore };
+enum class ColumnKind { kNumber, kCategory, kText, kIgnore, kKey };
 
 /// One column of a CSV file, and what becomes of it: a number (value - mean) / scale, one 0/1 feature per
-/// declared category, or a text, from which features are to be extracted. Means, scales and categories are
+/// declared category, a text, from which features are to be extracted, or the key by which all parties know a
+/// row. Means, scales and categories are
 /// public constants of the job.
 struct Column {
   std::string name;
@@ -21,6 +22,7 @@ struct Column {
   double mean = 0.0;
   double scale = 1.0;
   std::vector<std::string> values;
+  int party = 0;  ///< vertical: who holds it
 };
 
 /// The label column of a CSV file: value number k of `values` is class k; `aliases` maps other spellings to a
@@ -29,6 +31,7 @@ struct Label {
   std::string column;
   std::vector<std::string> values;
   std::map<std::string, std::string> aliases;
+  int party = 0;  ///< vertical: who holds it
 };
 
 /// The [data] table of a job file: the public schema that every party's data must meet.
@@ -44,7 +47,14 @@ struct DataSpec {
   std::string missing = "?";
   std::vector<Column> columns;
   Label label;
+  bool vertical = false;  ///< CSV: each party holds other columns of the same rows, and all the key column
 };
+
+/// The part of a vertical spec that a party's file has: its columns, the key, and the label if it is its own.
+[[nodiscard]] DataSpec PartOf(const DataSpec& spec, int party);
+
+/// Columns of the matrix that each party's part makes.
+[[nodiscard]] std::array<std::int64_t, 3> PartFeatures(const DataSpec& spec);
 
 /// Columns of the matrix that the spec's CSV columns make: one a number, one a category value. The label
 /// column, if it is among them, is no feature, and columns of text are none yet.

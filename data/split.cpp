@@ -10,6 +10,7 @@
 #include "data/file.h"
 #include "data/idx.h"
 #include "data/npz.h"
+#include "data/vertical.h"
 
 namespace trefoil::data {
 namespace {
@@ -136,9 +137,15 @@ SplitReport SplitSource(const DataSpec& spec, const DataFiles& source, const Spl
     fs::create_directories(party_folders[j] / "data");
     targets[j] = PartyFiles(spec.format, party_folders[j]);
   }
-  WriteParts(spec, source, party_of_row, targets);
-
   SplitReport report;
+  if (spec.vertical) {
+    const auto files = std::array{targets[0].file, targets[1].file, targets[2].file};
+    const std::int64_t records = SplitCsvColumns(source.file, spec, files);
+    report.rows.fill(std::min(records, spec.rows[0]));
+    report.left_out = records - report.rows[0];
+    return report;
+  }
+  WriteParts(spec, source, party_of_row, targets);
   for (const int party : party_of_row)
     ++(party < 0 ? report.left_out : report.rows.at(static_cast<std::size_t>(party)));
   return report;

@@ -35,7 +35,8 @@ struct SplitReport {
 
 /// Splits the source by AssignRows(split, labels, spec.rows) into PartyFiles() of each folder, in the
 /// source's own format: bytes of records are copied, not converted. Makes the folders. The source is checked
-/// as by Load() first, so that errors name the source's rows. Throws as Load() and AssignRows().
+/// as by Load() first, so that errors name the source's rows. A vertical spec's columns are split instead
+/// (data/vertical.h). Throws as Load() and AssignRows().
 SplitReport SplitSource(const DataSpec& spec, const DataFiles& source, const Split& split,
                         const std::array<std::filesystem::path, 3>& party_folders);
 

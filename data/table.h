@@ -13,6 +13,7 @@ struct Table {
   Matrix x;
   std::vector<int> y;
   std::vector<std::vector<std::string>> texts{};  ///< where there are columns of text: those of each record
+  std::vector<std::string> keys{};                ///< where there is a key column
 };
 
 /// What becomes of a data set's labels. Where they are ignored they may be missing, and are not looked at if

@@ -18,13 +18,15 @@ using mpc::Word;
 /// bound.
 constexpr double kInward = 1 - 1e-12;
 
-/// Writes the row's lattice values and returns the sum of their squares, at 2f bits.
-std::uint64_t EncodeRow(const StepPlan& plan, const OwnRecords& own, Index row, RingMatrix& out, Index to) {
+/// Writes the row's lattice values, scaled down to `largest` where needed, and returns the sum of their
+/// squares, at 2f bits.
+std::uint64_t EncodeRow(const StepPlan& plan, const OwnRecords& own, Index row, double largest,
+                        RingMatrix& out, Index to) {
   const int f = plan.settings.fraction_bits;
   const double norm = own.x.row(row).cast<double>().norm();
   if (!std::isfinite(norm))
     throw DataError("record " + std::to_string(row + 1) + ": a feature is not a finite number");
-  const double bound = plan.settings.row_norm * kInward;
+  const double bound = largest * kInward;
   const double factor = std::ldexp(norm > bound ? bound / norm : 1.0, f);
   std::uint64_t squared = 0;
   for (Index col = 0; col < own.x.cols(); ++col) {
@@ -33,7 +35,7 @@ std::uint64_t EncodeRow(const StepPlan& plan, const OwnRecords& own, Index row, 
     out(to, col) = static_cast<Word>(value);
     squared += static_cast<std::uint64_t>(value * value);
   }
-  Require(static_cast<double>(squared) <= std::ldexp(plan.settings.row_norm * plan.settings.row_norm, 2 * f),
+  Require(static_cast<double>(squared) <= std::ldexp(largest * largest, 2 * f),
           "EncodeRow: a row beyond its norm bound");
   return squared;
 }
@@ -42,6 +44,30 @@ std::uint64_t EncodeRow(const StepPlan& plan, const OwnRecords& own, Index row, 
 Word RoundedUp(const StepPlan& plan, std::uint64_t squared) {
   const int shift = 2 * plan.settings.fraction_bits - plan.row_norm_bits;
   return (squared + ((std::uint64_t{1} << shift) - 1)) >> shift;
+}
+
+/// The mask bit and the label of a row, from column `first` on.
+void EncodeLabel(const StepPlan& plan, const OwnRecords& own, std::int64_t row, RingMatrix& out, Index to,
+                 Index first) {
+  const Word one = Word{1} << plan.settings.fraction_bits;
+  out(to, first) = one;
+  const int label = own.y[static_cast<std::size_t>(row)];
+  if (label < 0 || label >= plan.settings.classes) {
+    throw DataError("record " + std::to_string(row + 1) + ": found class " + std::to_string(label) +
+                    ", expected 0 to " + std::to_string(plan.settings.classes - 1));
+  }
+  if (plan.columns > 1) {
+    out(to, first + 1 + label) = one;
+  } else if (label == 1) {
+    out(to, first + 1) = one;
+  }
+}
+
+/// The largest norm within `bound` whose square is a whole number at row_norm_bits: squared norms of blocks
+/// within theirs, rounded up, then add up to no more than the squares of the bounds.
+double OnNormLattice(const StepPlan& plan, double bound) {
+  return std::sqrt(
+      std::ldexp(std::floor(std::ldexp(bound * bound, plan.row_norm_bits)), -plan.row_norm_bits));
 }
 
 mpc::ArithShare Columns(const mpc::ArithShare& x, Index first, Index count) {
@@ -60,21 +86,56 @@ RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own, const std:
   for (std::size_t k = 0; k < rows.size(); ++k) {
     if (rows[k] == kPadding) continue;
     const auto to = static_cast<Index>(k);
-    const std::uint64_t squared = EncodeRow(plan, own, rows[k], out, to);
-    out(to, features) = one;
-    const int label = own.y[static_cast<std::size_t>(rows[k])];
-    if (label < 0 || label >= plan.settings.classes) {
-      throw DataError("record " + std::to_string(rows[k] + 1) + ": found class " + std::to_string(label) +
-                      ", expected 0 to " + std::to_string(plan.settings.classes - 1));
-    }
-    if (plan.columns > 1) {
-      out(to, features + 1 + label) = one;
-    } else if (label == 1) {
-      out(to, features + 1) = one;
-    }
+    const std::uint64_t squared = EncodeRow(plan, own, rows[k], plan.settings.row_norm, out, to);
+    EncodeLabel(plan, own, rows[k], out, to, features);
     out(to, features + 1 + plan.columns) = RoundedUp(plan, squared + one * one);
   }
   return out;
+}
+
+Index BlockColumns(const StepPlan& plan, int owner) {
+  const VerticalSettings& vertical = *plan.settings.vertical;
+  return vertical.features.at(static_cast<std::size_t>(owner)) + 1 +
+         (owner == vertical.label_party ? 1 + plan.columns : 0);
+}
+
+RingMatrix EncodeBlock(const StepPlan& plan, int owner, const OwnRecords& own,
+                       const std::vector<std::int64_t>& rows, std::int64_t height) {
+  const VerticalSettings& vertical = *plan.settings.vertical;
+  const auto self = static_cast<std::size_t>(owner);
+  const double bound = OnNormLattice(plan, BlockNorms(plan.settings.row_norm, vertical.features).at(self));
+  const Index features = vertical.features.at(self);
+  const Word one = Word{1} << plan.settings.fraction_bits;
+  const bool labels = owner == vertical.label_party;
+  RingMatrix out = RingMatrix::Zero(height, BlockColumns(plan, owner));
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (rows[k] == kPadding) continue;
+    const auto to = static_cast<Index>(k);
+    const std::uint64_t squared = EncodeRow(plan, own, rows[k], bound, out, to);
+    out(to, features) = RoundedUp(plan, squared + (labels ? one * one : 0));
+    if (labels) EncodeLabel(plan, own, rows[k], out, to, features + 1);
+  }
+  return out;
+}
+
+mpc::ArithShare JoinBlocks(const StepPlan& plan, const std::array<mpc::ArithShare, 3>& blocks) {
+  const VerticalSettings& vertical = *plan.settings.vertical;
+  const auto join = [&](const auto& component) {
+    RingMatrix out = RingMatrix::Zero(blocks[0].rows(), EncodedColumns(plan));
+    Index first = 0;
+    for (std::size_t owner = 0; owner < blocks.size(); ++owner) {
+      const RingMatrix& block = component(blocks.at(owner));
+      const Index features = vertical.features.at(owner);
+      out.middleCols(first, features) = block.leftCols(features);
+      out.rightCols(1) += block.col(features);
+      first += features;
+    }
+    out.middleCols(first, 1 + plan.columns) =
+        component(blocks.at(static_cast<std::size_t>(vertical.label_party))).rightCols(1 + plan.columns);
+    return out;
+  };
+  return {join([](const mpc::ArithShare& block) -> const RingMatrix& { return block.own(); }),
+          join([](const mpc::ArithShare& block) -> const RingMatrix& { return block.next(); })};
 }
 
 Batch ToBatch(const StepPlan& plan, const mpc::ArithShare& encoded) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,20 @@ inline constexpr std::int64_t kPadding = -1;
 
 /// Columns of EncodeRecords.
 [[nodiscard]] mpc::Index EncodedColumns(const StepPlan& plan);
+
+/// A party's columns of the rows, where the partition is vertical, as it inputs them: slots as
+/// EncodeRecords(). Columns: x (its features), the squared norm of these; at the party that holds the labels,
+/// whose squared norm counts the mask bit, also the mask bit and y (c). A block is scaled down to its bound
+/// (BlockNorms) where needed, and rounded towards zero; the squared norms of a row, rounded up, add up to at
+/// most R^2 + 1. Throws as EncodeRecords().
+[[nodiscard]] mpc::RingMatrix EncodeBlock(const StepPlan& plan, int owner, const OwnRecords& own,
+                                          const std::vector<std::int64_t>& rows, std::int64_t height);
+
+/// Columns of EncodeBlock.
+[[nodiscard]] mpc::Index BlockColumns(const StepPlan& plan, int owner);
+
+/// The parties' shared blocks as records that EncodeRecords() might have made. Local.
+[[nodiscard]] mpc::ArithShare JoinBlocks(const StepPlan& plan, const std::array<mpc::ArithShare, 3>& blocks);
 
 /// Splits shared encoded records into the parts of a batch.
 [[nodiscard]] Batch ToBatch(const StepPlan& plan, const mpc::ArithShare& encoded);

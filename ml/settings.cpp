@@ -18,6 +18,26 @@ double TotalRows(const TrainingSettings& settings) {
   return static_cast<double>(std::accumulate(settings.rows.begin(), settings.rows.end(), std::int64_t{0}));
 }
 
+void CheckVertical(const TrainingSettings& s) {
+  const auto& features = s.vertical->features;
+  Require(std::accumulate(features.begin(), features.end(), std::int64_t{0}) == s.features &&
+              s.rows[1] == 0 && s.rows[2] == 0,
+          "VerticalSettings: the parties' columns make a row, and all rows count once");
+  if (s.sampling != Sampling::kPublic) {
+    throw ConfigError(
+        "privacy.sampling: found \"owner-poisson\", expected \"public\" with a vertical partition: all three "
+        "hold a part of each row, so that none can choose rows in private");
+  }
+  if (s.initialisation) {
+    throw ConfigError(
+        "initialisation.method: found local models, expected \"none\" with a vertical partition: no party "
+        "holds whole rows");
+  }
+  if (s.evaluation)
+    throw ConfigError(
+        "evaluation: found one, expected none with a vertical partition: no party holds whole rows");
+}
+
 }  // namespace
 
 void CheckDomains(const TrainingSettings& s) {
@@ -54,6 +74,7 @@ void CheckDomains(const TrainingSettings& s) {
   check(s.clip > 0 && s.clip <= 1024, "privacy.clip", s.clip, "above 0, at most 1024");
   check(s.sampling == Sampling::kPublic || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
         static_cast<double>(s.max_batch_per_owner), "at least 1");
+  if (s.vertical) CheckVertical(s);
   check(!s.sigma || (*s.sigma >= 0 && std::isfinite(*s.sigma)), "privacy.sigma", s.sigma.value_or(0),
         "0 or more");
   if (!s.evaluation) return;
@@ -67,6 +88,14 @@ void CheckDomains(const TrainingSettings& s) {
 }
 
 bool ClassifiesOnShares(const TrainingSettings& settings) { return settings.evaluation.has_value(); }
+
+std::array<double, 3> BlockNorms(double row_norm, const std::array<std::int64_t, 3>& features) {
+  const auto all = static_cast<double>(std::accumulate(features.begin(), features.end(), std::int64_t{0}));
+  std::array<double, 3> norms{};
+  std::transform(features.begin(), features.end(), norms.begin(),
+                 [&](std::int64_t own) { return row_norm * std::sqrt(static_cast<double>(own) / all); });
+  return norms;
+}
 
 double SamplingRate(const TrainingSettings& settings) {
   return settings.expected_batch / TotalRows(settings);

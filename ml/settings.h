@@ -57,13 +57,20 @@ struct EvaluationSettings {
   std::optional<double> sigma{};  ///< noise multiplier of that count, of sensitivity 1; empty: no noise
 };
 
+/// Every party holds other columns of the same rows.
+struct VerticalSettings {
+  std::array<std::int64_t, 3> features{};  ///< columns of each party; theirs in this order make a row
+  int label_party = 0;                     ///< who holds the classes
+};
+
 /// What a training is, public and the same at all three parties (the job's [training], [model], [privacy],
 /// [release]).
 struct TrainingSettings {
   int fraction_bits = 16;
-  std::array<std::int64_t, 3> rows{};  ///< declared capacity of each party
-  std::int64_t features = 0;           ///< p, bias excluded
-  int classes = 2;                     ///< with 2 classes one output column is trained, else one a class
+  std::array<std::int64_t, 3> rows{};  ///< declared capacity of each party; vertical: {all rows, 0, 0}
+  std::optional<VerticalSettings> vertical{};
+  std::int64_t features = 0;  ///< p, bias excluded
+  int classes = 2;            ///< with 2 classes one output column is trained, else one a class
   Loss loss = Loss::kOneVsRest;
   std::vector<std::int64_t> hidden{};  ///< sizes of dense layers with rectifiers; none: a linear model
   double activation_bound = 8;         ///< H: their outputs are cut at it
@@ -96,6 +103,9 @@ void CheckDomains(const TrainingSettings& settings);
 
 /// Whether the trained model classifies records while it is in shares.
 [[nodiscard]] bool ClassifiesOnShares(const TrainingSettings& settings);
+/// The bound on the norm of each party's columns of a row, where the partition is vertical: the row norm
+/// times the root of the party's share of the columns, so that the squares add up to the row norm's.
+[[nodiscard]] std::array<double, 3> BlockNorms(double row_norm, const std::array<std::int64_t, 3>& features);
 
 /// The probability with which a step takes a row.
 [[nodiscard]] double SamplingRate(const TrainingSettings& settings);

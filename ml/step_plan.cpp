@@ -138,6 +138,10 @@ std::string Fingerprint(const StepPlan& plan, double sigma) {
        << plan.clip.shift << ' ' << plan.clip.pieces.width << ' ' << sigma;
   for (const LayerShape& layer : plan.layers) text << ' ' << layer.inputs << 'x' << layer.outputs;
   if (IsNetwork(plan)) text << ' ' << plan.settings.activation_bound << ' ' << plan.settings.delta_bound;
+  if (const auto& vertical = plan.settings.vertical) {
+    for (const std::int64_t columns : vertical->features) text << ' ' << columns;
+    text << ' ' << vertical->label_party;
+  }
   for (const std::int64_t threshold : plan.clip.pieces.thresholds) text << ' ' << threshold;
   for (const auto& piece : plan.clip.pieces.coefficients) {
     for (const std::int64_t coefficient : piece) text << ' ' << coefficient;

@@ -17,6 +17,7 @@
 #include "ml/noise_source.h"
 #include "ml/public_sampling.h"
 #include "ml/records.h"
+#include "ml/row_keys.h"
 #include "ml/step_privacy.h"
 #include "mpc/beside.h"
 #include "protocols/agreement.h"
@@ -32,16 +33,22 @@ using mpc::RingMatrix;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 void CheckOwnRecords(const TrainingSettings& settings, const OwnRecords& own, int self) {
-  const std::int64_t capacity = settings.rows[static_cast<std::size_t>(self)];
+  const std::int64_t capacity = settings.rows.at(settings.vertical ? 0 : static_cast<std::size_t>(self));
   if (own.x.rows() > capacity) {
     throw DataError("data: found " + std::to_string(own.x.rows()) + " rows, the job declares at most " +
                     std::to_string(capacity) + " for party " + std::to_string(self));
   }
-  if (own.x.rows() > 0 && own.x.cols() != settings.features) {
+  const std::int64_t features =
+      settings.vertical ? settings.vertical->features.at(static_cast<std::size_t>(self)) : settings.features;
+  if (own.x.rows() > 0 && own.x.cols() != features) {
     throw DataError("data: found " + std::to_string(own.x.cols()) + " features, the job declares " +
-                    std::to_string(settings.features));
+                    std::to_string(features));
   }
-  Require(own.y.size() == static_cast<std::size_t>(own.x.rows()), "Train: one label a row");
+  const bool labels = !settings.vertical || settings.vertical->label_party == self;
+  const auto rows = static_cast<std::size_t>(own.x.rows());
+  Require(own.y.size() == (labels ? rows : 0), "Train: one label a row, where labels are held");
+  Require(own.keys.size() == (settings.vertical ? rows : 0),
+          "Train: one key a row with a vertical partition");
 }
 
 void CheckHeldOut(const TrainingSettings& settings, const HeldOutRecords& held_out, int self) {
@@ -98,22 +105,42 @@ class OwnerPoissonSource final : public BatchSource {
   RandomStream coins_ = RandomStream::FromSystem();
 };
 
-/// All rows are shared once, padded to the declared capacity; common coins choose among them.
+/// All rows of all owners, padded to their declared capacities.
+ArithShare ShareOwnRows(mpc::Context& party, const StepPlan& plan, const OwnRecords& own) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(own.x.rows()));
+  std::iota(all.begin(), all.end(), 0);
+  const std::int64_t capacity = plan.settings.rows[static_cast<std::size_t>(party.self())];
+  auto slots = RandomStream::FromSystem();
+  const RingMatrix encoded = EncodeRecords(plan, own, PlaceRows(slots, std::move(all), capacity), capacity);
+  const auto shares = protocols::InputEach(party, encoded, RecordShapes(plan, plan.settings.rows));
+  return Stacked(Stacked(shares[0], shares[1]), shares[2]);
+}
+
+/// All rows, put together from the parties' columns. Their places are common coins': every party knows the
+/// rows.
+ArithShare ShareOwnColumns(mpc::Context& party, const StepPlan& plan, const OwnRecords& own) {
+  RequireSameKeys(party, own.keys);
+  std::vector<std::int64_t> all(static_cast<std::size_t>(own.x.rows()));
+  std::iota(all.begin(), all.end(), 0);
+  const std::int64_t capacity = plan.settings.rows[0];
+  RandomStream slots(protocols::JointSeed(party));
+  const RingMatrix encoded =
+      EncodeBlock(plan, party.self(), own, PlaceRows(slots, std::move(all), capacity), capacity);
+  std::array<protocols::Shape, 3> shapes;
+  for (int owner = 0; owner < net::kParties; ++owner)
+    shapes.at(static_cast<std::size_t>(owner)) = {.rows = capacity, .cols = BlockColumns(plan, owner)};
+  return JoinBlocks(plan, protocols::InputEach(party, encoded, shapes));
+}
+
+/// All rows are shared once; common coins choose among them.
 class PublicSource final : public BatchSource {
  public:
   PublicSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own)
       : plan_(plan),
         schedule_(protocols::JointSeed(party),
                   std::accumulate(plan.settings.rows.begin(), plan.settings.rows.end(), std::int64_t{0}),
-                  SamplingRate(plan.settings), plan.settings.steps) {
-    std::vector<std::int64_t> all(static_cast<std::size_t>(own.x.rows()));
-    std::iota(all.begin(), all.end(), 0);
-    const std::int64_t capacity = plan.settings.rows[static_cast<std::size_t>(party.self())];
-    auto slots = RandomStream::FromSystem();
-    const RingMatrix encoded = EncodeRecords(plan, own, PlaceRows(slots, std::move(all), capacity), capacity);
-    const auto shares = protocols::InputEach(party, encoded, RecordShapes(plan, plan.settings.rows));
-    data_ = Stacked(Stacked(shares[0], shares[1]), shares[2]);
-  }
+                  SamplingRate(plan.settings), plan.settings.steps),
+        data_(plan.settings.vertical ? ShareOwnColumns(party, plan, own) : ShareOwnRows(party, plan, own)) {}
 
   Batch Next(mpc::Context&, int step) override {
     const auto& rows = schedule_.RowsOf(step);

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <Eigen/Core>
@@ -65,10 +66,12 @@ struct TrainingResult {
 };
 
 /// This party's records: one row of features each (norm at most settings.row_norm, scaled down where it is
-/// more) and its class.
+/// more) and its class. With a vertical partition its columns of all rows (norm at most its block's), in the
+/// order of their keys, and the classes at the party that holds them.
 struct OwnRecords {
   Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> x;
   std::vector<int> y;
+  std::vector<std::string> keys{};  ///< vertical: what a row is known by at all three, sorted, each once
 };
 
 /// What a party holds beside the records that are trained on; empty where it holds none.
@@ -91,8 +94,10 @@ struct TrainingHooks {
 
 /// Secure DP-SGD (PEA, Protocol 3) from zero weights, a network's public random ones, or the owners' local
 /// models where the settings have an initialisation (PEA, Protocol 5, lines 2 to 4). Blocks until all steps
-/// are done, and the evaluation, if there is one. What a hook throws ends the training. Throws ConfigError as
-/// MakePlan; DataError if own records do not fit the settings; NetworkError or ProtocolError if a peer fails.
+/// are done, and the evaluation, if there is one. With a vertical partition it first makes sure, obliviously,
+/// that the parties hold the same keys. What a hook throws ends the training. Throws ConfigError as MakePlan;
+/// DataError if own records do not fit the settings, or keys differ; NetworkError or ProtocolError if a peer
+/// fails.
 [[nodiscard]] TrainingResult Train(mpc::Context& party, const TrainingSettings& settings,
                                    const OwnRecords& own, const TrainingHooks& hooks,
                                    const HeldOutRecords& held_out = {});

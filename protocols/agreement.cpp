@@ -37,6 +37,13 @@ void RequireSameEverywhere(mpc::Context& party, const std::string& text, const s
 
 mpc::Cost RequireSameEverywhereCost() { return ToBothCost(crypto_generichash_BYTES); }
 
+void Barrier(mpc::Context& party) {
+  SendToBoth(party, {});
+  for (const int peer : {party.next(), party.previous()}) (void)party.transport().Receive(peer, 0);
+}
+
+mpc::Cost BarrierCost() { return ToBothCost(0); }
+
 SecretKey JointSeed(mpc::Context& party) {
   const SecretKey own = RandomKey();
   const auto* bytes = reinterpret_cast<const std::byte*>(own.bytes().data());

@@ -13,6 +13,12 @@ namespace trefoil::protocols {
 void RequireSameEverywhere(mpc::Context& party, const std::string& text, const std::string& what);
 [[nodiscard]] mpc::Cost RequireSameEverywhereCost();
 
+/// Nobody passes before everybody has arrived.
+/// Cost:   1 round, no payload.
+/// Throws: NetworkError, ProtocolError.
+void Barrier(mpc::Context& party);
+[[nodiscard]] mpc::Cost BarrierCost();
+
 /// A seed that no party chose alone, known to all: the exclusive or of one random seed from each.
 /// Semi-honest: a party that waits for the others' seeds could choose the result.
 /// Cost:   1 round, 64 bytes from each party.

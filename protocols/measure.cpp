@@ -2,20 +2,9 @@
 
 #include <chrono>
 
+#include "protocols/agreement.h"
+
 namespace trefoil::protocols {
-namespace {
-
-/// Nobody passes before everybody has arrived.
-void Barrier(mpc::Context& party) {
-  net::Transport& transport = party.transport();
-  transport.Send(party.next(), {});
-  transport.Send(party.previous(), {});
-  (void)transport.Receive(party.next(), 0);
-  (void)transport.Receive(party.previous(), 0);
-}
-
-}  // namespace
-
 Measured Measure(mpc::Context& party, const std::function<void()>& operation) {
   Barrier(party);
   party.RestartRoles();

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "protocols/reveal.h"
 #include "tests/support/ml_test.h"
 
 namespace trefoil::ml {
@@ -61,6 +62,58 @@ TEST(EncodeRecords, RefusesWhatIsNotFiniteAndClassesOutOfRange) {
   records.x(1, 2) = 0;
   records.y[2] = 3;
   EXPECT_THROW((void)EncodeRecords(plan, records, {0, 1, 2}, 3), DataError);
+}
+
+// Rows far beyond every bound, so that each block lies at its own: squares, rounded up one by one, must not
+// add up to more than the range analysis counts.
+TEST(EncodeBlock, KeepsTheSumOfSquaresWithinTheBound) {
+  for (const int f : {8, 16, 20, 24}) {
+    for (const double row_norm : {0.75, 1.0, 7.3}) {
+      TrainingSettings settings = SmallSettings();
+      settings.fraction_bits = f;
+      settings.row_norm = row_norm;
+      settings.sampling = Sampling::kPublic;
+      settings.rows = {40, 0, 0};
+      settings.vertical = VerticalSettings{.features = {1, 2, 3}, .label_party = 1};
+      const StepPlan plan = MakeStepPlan(settings);
+      OwnRecords all = MakeRecords(settings, 4, 40);
+      all.x.topRows(20) *= 1000;
+      std::array<RingMatrix, 3> blocks;
+      Index first = 0;
+      for (int owner = 0; owner < 3; ++owner) {
+        OwnRecords own{.x = all.x.middleCols(first, owner + 1), .y = all.y};
+        blocks.at(static_cast<std::size_t>(owner)) = EncodeBlock(plan, owner, own, AllRows(own), 41);
+        first += owner + 1;
+      }
+      const auto joined = RunParties(Seed{1}, [&](mpc::Context& party) {
+        std::array<mpc::ArithShare, 3> shares;
+        for (std::size_t owner = 0; owner < 3; ++owner)
+          shares.at(owner) = InsecureDeal(party, blocks.at(owner));
+        return protocols::Reveal(party, JoinBlocks(plan, shares));
+      })[0];
+      ASSERT_EQ(joined.cols(), EncodedColumns(plan));
+      EXPECT_TRUE((joined.bottomRows(1) == 0).all());
+      const auto most = static_cast<Word>(std::ldexp(row_norm * row_norm + 1, plan.row_norm_bits));
+      for (Index row = 0; row < 40; ++row) {
+        unsigned __int128 squared = static_cast<unsigned __int128>(1) << (2 * f);
+        for (Index col = 0; col < settings.features; ++col) {
+          const auto value = static_cast<__int128>(mpc::Signed(joined(row, col)));
+          squared += static_cast<unsigned __int128>(value * value);
+        }
+        const Word norm = joined(row, joined.cols() - 1);
+        ASSERT_GE(static_cast<unsigned __int128>(norm) << (2 * f - plan.row_norm_bits), squared);
+        ASSERT_LE(norm, most);
+        if (row < 20) {
+          ASSERT_GE(static_cast<double>(norm), 0.9 * static_cast<double>(most) - 4);
+        }
+        ASSERT_EQ(joined(row, 6), Word{1} << f);
+        for (int label = 0; label < 3; ++label) {
+          ASSERT_EQ(joined(row, 7 + label),
+                    all.y[static_cast<std::size_t>(row)] == label ? Word{1} << f : Word{0});
+        }
+      }
+    }
+  }
 }
 
 TEST(DrawRows, TakesEachRowAtTheRateOnceAndNeverMoreThanTheLimit) {

@@ -8,6 +8,7 @@
 #include "protocols/agreement.h"
 #include "protocols/bit_conversion.h"
 #include "protocols/clip_factor.h"
+#include "protocols/equality.h"
 #include "protocols/exponential.h"
 #include "protocols/input.h"
 #include "protocols/inverse_sqrt.h"
@@ -374,6 +375,10 @@ const std::vector<ProtocolCase>& DesignedSharings() {
          const BitMatrix own = mpc::ToPlanes(RingMatrix::Constant(n, 1, x), 9);
          for (int owner = 0; owner < 3; ++owner) output.bits.push_back(InputBits(party, owner, own, 9, n));
          return output;
+       }},
+      {"EqualEverywhere",
+       [](Context& party, Index n, Word x) {
+         return Of(EqualEverywhere(party, mpc::ToPlanes(RingMatrix::Constant(n, 1, x), 9)));
        }},
       {"BitDecompose",
        [](Context& party, Index n, Word x) { return Of(BitDecompose(party, Trivial(party, x, n), 20)); }},
