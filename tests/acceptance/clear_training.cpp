@@ -60,6 +60,8 @@ ml::OwnRecords RowsOf(const data::Table& table, const std::vector<std::int64_t>&
 Experiment Read(const Options& options) {
   Experiment experiment{.job = apps::ReadJob(options.job, options.assignments), .every = options.every};
   const apps::Job& job = experiment.job;
+  if (job.data.vertical)
+    throw ConfigError("data.partition: found \"vertical\", expected \"horizontal\" in the clear");
   experiment.settings = apps::SettingsOf(job);
   const auto folder = apps::FindDataFolder(job, options.job, options.data, ".");
   const auto test = data::FindTestFiles(job.data, folder);

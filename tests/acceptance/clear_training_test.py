@@ -53,6 +53,9 @@ class ClearTraining(ProgramTest):
     def test_says_what_is_missing(self):
         self.fail_with(2, "initialisation.method: found \"none\"", "--job", DEMO, "--as", "local")
 
+    def test_refuses_vertical_partitions(self):
+        self.fail_with(2, "data.partition: found \"vertical\"", "--job", PROJECT / "configs" / "adult-vertical.toml")
+
 
 if __name__ == "__main__":
     unittest.main()
