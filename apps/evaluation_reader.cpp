@@ -17,7 +17,7 @@ std::optional<EvaluationSpec> ReadEvaluation(const Section& section) {
   EvaluationSpec spec;
   spec.holder = static_cast<int>(section.Whole("holder", {0, 2}));
   spec.rows = section.Whole("rows", {1, 10'000'000});
-  spec.to = ReadParties(section, "to");
+  spec.to = ReadParties(section, "to", false);
   if (section.Has("sigma")) spec.sigma = section.Number("sigma", {.above = 0.0, .below = {}});
   return spec;
 }

@@ -80,7 +80,7 @@ struct EvaluationSpec {
 };
 
 struct ReleaseSpec {
-  std::vector<int> to{0, 1, 2};
+  std::vector<int> to{0, 1, 2};  ///< none: the model stays in shares
 };
 
 /// How `local` cuts one data set into three. Not part of the job's hash.

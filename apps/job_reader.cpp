@@ -275,12 +275,15 @@ LocalSpec ReadLocal(const Section& section, const toml::table& root) {
 }  // namespace
 
 Job ReadJobTables(const toml::table& root, const std::string& file) {
-  CheckKeys(root, file, KnownKeys());
   const Section document(root, file);
+  // Before its keys, which are others.
+  if (root["type"].value<std::string>() == "predict")
+    document.Fail("type", "found a prediction, expected a training, type \"dpsgd\"; trefoil run takes both");
+  CheckKeys(root, file, KnownKeys());
   if (document.Whole("version", {0, INT32_MAX}) != 1) document.Refuse("version", "1");
   Job job;
-  job.type = ReadOption(document, "type", {"dpsgd"},
-                        {"pate", "classifier-average", "ensemble-transfer", "histogram", "predict"});
+  job.type = ReadOption(document, "type", {"dpsgd", "predict"},
+                        {"pate", "classifier-average", "ensemble-transfer", "histogram"});
   job.name = document.Name("name");
   job.fraction_bits = static_cast<int>(document.Whole("fraction_bits", {8, 24}, 16));
   job.data = ReadData(document.Table("data"));
@@ -291,7 +294,7 @@ Job ReadJobTables(const toml::table& root, const std::string& file) {
   job.privacy = ReadPrivacy(document.Table("privacy"));
   job.initialisation = ReadInitialisation(document.Table("initialisation"), job.privacy);
   job.evaluation = ReadEvaluation(document.Table("evaluation"));
-  job.release.to = ReadParties(document.Table("release"), "to");
+  job.release.to = ReadParties(document.Table("release"), "to", true);
   job.local = ReadLocal(document.Table("local"), root);
   return job;
 }

@@ -195,8 +195,10 @@ int ReportFailure(const Local& local, int party, const ProcessEnd& end) {
   return end.code;
 }
 
-/// The released model, the same at all parties that have it, copied to the top. Returns its path.
-fs::path CollectModel(const Local& local) {
+/// The released model, the same at all parties that have it, copied to the top. Returns its path; nothing
+/// where it was released to nobody.
+std::optional<fs::path> CollectModel(const Local& local) {
+  if (local.job.release.to.empty()) return {};
   const auto target = local.folder / "model.npz";
   std::string model;
   for (const int party : local.job.release.to) {
@@ -220,12 +222,13 @@ std::optional<EvaluationSummary> CollectEvaluation(const Local& local) {
 }
 
 /// Evaluates the model on the test set, if there is one.
-std::optional<Evaluation> EvaluateModel(const Local& local, const fs::path& model) {
+std::optional<Evaluation> EvaluateModel(const Local& local, const std::optional<fs::path>& model) {
+  if (!model) return {};
   const auto test = data::FindTestFiles(local.job.data, local.folder / "test");
   if (!test) return {};
   const auto table = LoadRecords(local.job, *test, {.feature_model = local.feature_model});
   if (table.y.empty()) return {};
-  return Evaluate(LoadModel(model).model, table, local.job.data.classes);
+  return Evaluate(LoadModel(*model).model, table, local.job.data.classes);
 }
 
 int CollectResults(Local& local) {
@@ -241,18 +244,24 @@ int CollectResults(Local& local) {
   const auto model = CollectModel(local);
   const auto evaluation = EvaluateModel(local, model);
   summary.evaluation = CollectEvaluation(local);
+  if (summary.evaluation) summary.accuracy = Accuracy(*summary.evaluation);
   if (evaluation) summary.accuracy = evaluation->accuracy();
   WriteSummary(local.folder / "summary.json", summary);
   if (summary.evaluation) local.display.Say(EvaluationLine(*summary.evaluation));
-  local.display.Say(evaluation ? fmt::format("accuracy {:.4f} on {} test records", evaluation->accuracy(),
-                                             evaluation->records)
-                               : "accuracy unknown: there is no test data");
+  if (evaluation) {
+    local.display.Say(
+        fmt::format("accuracy {:.4f} on {} test records", evaluation->accuracy(), evaluation->records));
+  } else if (!summary.evaluation) {
+    local.display.Say(model ? "accuracy unknown: there is no test data"
+                            : "accuracy unknown: nobody has the model, and the job has no [evaluation]");
+  }
   local.display.Say(fmt::format("epsilon {} outsider, {} insider, delta {:g}",
                                 EpsilonText(summary.epsilon_outsider), EpsilonText(summary.epsilon_insider),
                                 summary.delta));
   local.display.Say(fmt::format("time {}, {} rounds, {} sent by party 0", SecondsText(summary.seconds),
                                 summary.rounds, BytesText(summary.bytes_sent)));
-  local.display.Say(fmt::format("model {}", model.string()));
+  local.display.Say(model ? fmt::format("model {}", model->string())
+                          : "model released to nobody: each party's share is its out/model.share");
   return kDone;
 }
 

@@ -17,11 +17,12 @@ namespace fs = std::filesystem;
 
 const std::vector<std::string>& KnownKeys() {
   static const std::vector<std::string> keys{
-      "party.id",           "party.listen",    "party.advertise", "peer.id",        "peer.address",
-      "peer.certificate",   "tls.certificate", "tls.private_key", "data.x",         "data.y",
-      "data.file",          "features.model",  "timeouts.start",  "timeouts.peer",  "ledger.file",
-      "ledger.epsilon_cap", "ledger.delta",    "metrics.listen",  "evaluation.x",   "evaluation.y",
-      "evaluation.file",    "validation.x",    "validation.y",    "validation.file"};
+      "party.id",           "party.listen",    "party.advertise", "peer.id",       "peer.address",
+      "peer.certificate",   "tls.certificate", "tls.private_key", "data.x",        "data.y",
+      "data.file",          "features.model",  "timeouts.start",  "timeouts.peer", "ledger.file",
+      "ledger.epsilon_cap", "ledger.delta",    "metrics.listen",  "evaluation.x",  "evaluation.y",
+      "evaluation.file",    "validation.x",    "predict.share",   "predict.x",     "predict.file",
+      "storage.key",        "validation.y",    "validation.file"};
   return keys;
 }
 
@@ -63,6 +64,15 @@ data::DataFiles ReadDataFiles(const Section& section, const fs::path& folder) {
                                                              section.Path("x"), section.Path("y")));
   }
   return files;
+}
+
+PredictFiles ReadPredict(const Section& section, const fs::path& folder) {
+  const auto read = [&](const char* key) {
+    return section.Has(key) ? ReadPath(section, key, folder) : fs::path();
+  };
+  if (section.Has("x") && section.Has("file"))
+    section.Fail("file", "predict.x is given too, expected only one of them");
+  return {.share = read("share"), .rows = {.x = read("x"), .y = {}, .file = read("file")}};
 }
 
 std::array<PartyPeer, 2> ReadPeers(const Section& document, int self, const fs::path& folder) {
@@ -163,6 +173,9 @@ PartyFile ReadParty(const fs::path& file) {
   party.data = ReadDataFiles(document.Table("data"), folder);
   party.evaluation = ReadDataFiles(document.Table("evaluation"), folder);
   party.validation = ReadDataFiles(document.Table("validation"), folder);
+  party.predict = ReadPredict(document.Table("predict"), folder);
+  const auto storage = document.Table("storage");
+  if (storage.Has("key")) party.storage_key = ReadPath(storage, "key", folder);
   const auto features = document.Table("features");
   if (features.Has("model")) party.feature_model = ReadPath(features, "model", folder);
   const auto timeouts = document.Table("timeouts");
@@ -204,18 +217,17 @@ std::string PartyToml(const PartyFile& party) {
   return text;
 }
 
-void CheckKeyMode(const fs::path& key) {
+void CheckKeyMode(const fs::path& key) { CheckSecretMode(key, "this party's private key"); }
+
+void CheckSecretMode(const fs::path& file, const std::string& what) {
   struct stat status {};
-  if (stat(key.c_str(), &status) != 0) {
-    throw ConfigError(
-        fmt::format("{}: {}, expected this party's private key", key.string(), std::strerror(errno)));
-  }
-  if (!S_ISREG(status.st_mode))
-    throw ConfigError(key.string() + ": not a file, expected this party's private key");
+  if (stat(file.c_str(), &status) != 0)
+    throw ConfigError(fmt::format("{}: {}, expected {}", file.string(), std::strerror(errno), what));
+  if (!S_ISREG(status.st_mode)) throw ConfigError(file.string() + ": not a file, expected " + what);
   const unsigned mode = status.st_mode & 07777U;
   if (mode != 0600 && mode != 0400) {
     throw ConfigError(
-        fmt::format("{0}: found mode {1:04o}, expected 0600: run chmod 600 {0}", key.string(), mode));
+        fmt::format("{0}: found mode {1:04o}, expected 0600: run chmod 600 {0}", file.string(), mode));
   }
 }
 

@@ -30,6 +30,12 @@ struct PartyPeer {
   std::filesystem::path certificate;
 };
 
+/// What a job of type "predict" needs of a party.
+struct PredictFiles {
+  std::filesystem::path share;  ///< this party's share of the model; empty where the file names none
+  data::DataFiles rows;         ///< x or file, at the client: without labels
+};
+
 /// A party file (section 8 of the design). Paths read from a file are absolute or relative to the working
 /// directory; WriteParty takes them as they are to stand in the file, relative to it.
 struct PartyFile {
@@ -43,6 +49,8 @@ struct PartyFile {
   data::DataFiles data;                 ///< all empty where the file names none; else x and y, or file
   data::DataFiles evaluation;           ///< of [evaluation], likewise: what a job's evaluation.holder holds
   data::DataFiles validation;           ///< of [validation], likewise: initialisation.validation_holder's
+  PredictFiles predict;                 ///< of [predict]
+  std::filesystem::path storage_key;    ///< what shares are sealed with; empty: private_key
   std::chrono::milliseconds start_timeout = std::chrono::seconds(120);
   std::chrono::milliseconds peer_timeout = std::chrono::seconds(10);
   std::vector<std::string> notices;  ///< what the file asks for and this version does not do, one line each
@@ -57,5 +65,8 @@ struct PartyFile {
 
 /// Throws ConfigError unless `key` is a file that its owner alone can read (mode 0600 or 0400).
 void CheckKeyMode(const std::filesystem::path& key);
+
+/// The same for any secret; "FILE: CAUSE, expected WHAT".
+void CheckSecretMode(const std::filesystem::path& file, const std::string& what);
 
 }  // namespace trefoil::apps

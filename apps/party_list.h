@@ -6,8 +6,8 @@
 
 namespace trefoil::apps {
 
-/// An array of different party numbers, at least one, in ascending order; all three where the key is absent.
-/// Throws ConfigError as Section.
-[[nodiscard]] std::vector<int> ReadParties(const Section& section, std::string_view key);
+/// An array of different party numbers in ascending order; all three where the key is absent. Throws
+/// ConfigError as Section, and for none where there must be one.
+[[nodiscard]] std::vector<int> ReadParties(const Section& section, std::string_view key, bool none_allowed);
 
 }  // namespace trefoil::apps

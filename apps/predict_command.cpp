@@ -1,5 +1,3 @@
-#include <spdlog/fmt/fmt.h>
-
 #include <iostream>
 #include <memory>
 #include <stdexcept>
@@ -10,6 +8,7 @@
 #include "apps/files.h"
 #include "apps/model_file.h"
 #include "apps/named_files.h"
+#include "apps/predictions.h"
 
 namespace trefoil::apps {
 namespace {
@@ -22,35 +21,15 @@ struct PredictOptions {
   bool scores = false;
 };
 
-/// A field as RFC 4180 has it: in quotes where it needs them.
-std::string CsvField(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos && text.find_first_of(" \t") != 0) return text;
-  std::string field = "\"";
-  for (const char c : text) field.append(c == '"' ? 2 : 1, c);
-  return field + '"';
-}
-
-std::string HeaderOf(const Job& job, bool scores) {
-  std::string header = "row,label";
-  if (!scores) return header + '\n';
-  // With two classes there is one logit, that of class 1.
-  for (int k = job.data.classes == 2 ? 1 : 0; k < job.data.classes; ++k)
-    header += "," + CsvField("score_" + ClassName(job, k));
-  return header + '\n';
-}
-
-/// A line a record: its number from 1, the predicted label, and with `scores` the logits.
-std::string PredictionsOf(const ModelFile& model, const data::Matrix& x, bool scores) {
-  std::string text = HeaderOf(model.job, scores);
+std::string PredictionsOf(const ModelFile& model, const data::Matrix& x, bool with_scores) {
+  std::vector<int> classes;
+  Eigen::MatrixXd scores(x.rows(), model.model.weights.cols());
   for (Eigen::Index row = 0; row < x.rows(); ++row) {
     const auto logits = Logits(model.model, x.row(row).cast<double>());
-    text += fmt::format("{},{}", row + 1, CsvField(ClassName(model.job, ClassOf(logits))));
-    if (scores) {
-      for (const double logit : logits) text += fmt::format(",{}", logit);
-    }
-    text += '\n';
+    classes.push_back(ClassOf(logits));
+    scores.row(row) = logits;
   }
-  return text;
+  return PredictionsCsv(model.job, classes, with_scores ? std::optional(scores) : std::nullopt);
 }
 
 int RunPredict(const PredictOptions& options) {

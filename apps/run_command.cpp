@@ -2,6 +2,8 @@
 
 #include "apps/command.h"
 #include "apps/party_run.h"
+#include "apps/predict_job.h"
+#include "apps/predict_run.h"
 #include "base/error.h"
 
 namespace trefoil::apps {
@@ -11,7 +13,11 @@ void AddRun(CLI::App& program, Action& action) {
   auto resume = std::make_shared<bool>(false);
   auto* command = program.add_subcommand("run", "Take part in a job as one of the three parties");
   command->add_option("--config", options->config, "This party's party file")->required();
-  command->add_option("--job", options->job, "The job file, the same at all three parties")->required();
+  command
+      ->add_option("--job", options->job,
+                   "The job file, the same at all three parties: of a training, or of predictions "
+                   "by a model that was released to nobody")
+      ->required();
   command->add_option("--out", options->out, "Run directory; the default is runs/NAME-UTC");
   command->add_option("--threads", options->threads, "Threads to compute with; the default is all cores")
       ->check(CLI::Range(1, 1024));
@@ -19,7 +25,7 @@ void AddRun(CLI::App& program, Action& action) {
   command->callback([options, resume, &action] {
     action = [options, resume] {
       if (*resume) throw ConfigError("--resume: not available in this version, which writes no checkpoints");
-      return RunParty(*options);
+      return IsPredictJob(options->job) ? RunPrediction(*options) : RunParty(*options);
     };
   });
 }

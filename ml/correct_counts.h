@@ -14,6 +14,9 @@ namespace trefoil::ml {
                                         const mpc::FixedShare& weights);
 [[nodiscard]] mpc::Cost LogitsCost(const StepPlan& plan, mpc::Index rows);
 
+/// For PredictClasses and CorrectCounts: any logits below 2^62.
+inline constexpr int kClassifiedWidth = 64;
+
 /// The class of each row of N x c logits: 1 in its column and 0 elsewhere, N x max(c, 2). It is that of the
 /// largest logit, the first of equal ones; with one column class 1 where the logit is above zero.
 /// Pre:  two logits of a row differ by less than 2^(logit_width - 1).

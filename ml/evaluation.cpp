@@ -18,8 +18,6 @@ using mpc::ArithShare;
 using mpc::Index;
 using mpc::RingMatrix;
 
-constexpr int kLogitWidth = 64;  // any logits below 2^62
-
 /// One record, in units of 2^-f.
 std::uint64_t One(const StepPlan& plan) { return std::uint64_t{1} << plan.settings.fraction_bits; }
 
@@ -51,7 +49,7 @@ EvaluationResult EvaluateOnShares(mpc::Context& party, const StepPlan& plan, con
   const auto logits = [&](mpc::Context& branch, const mpc::FixedShare& x) {
     return Logits(branch, plan, x, weights);
   };
-  AdditiveShare count = CountHeldOut(party, plan, settings.test, test, logits, kLogitWidth);
+  AdditiveShare count = CountHeldOut(party, plan, settings.test, test, logits, kClassifiedWidth);
   if (settings.sigma)
     count = AddNoise(count, CountNoise(RandomStream::FromSystem(), *settings.sigma, One(plan), 1).values());
   EvaluationResult result{.records = settings.test.rows,
@@ -66,7 +64,7 @@ mpc::Cost EvaluateOnSharesCost(const StepPlan& plan) {
   const EvaluationSettings& settings = *plan.settings.evaluation;
   const auto logits = [&](Index rows) { return LogitsCost(plan, rows); };
   mpc::Cost cost =
-      Then(CountHeldOutCost({}, plan, settings.test, 1, logits, kLogitWidth), protocols::ReshareCost(1));
+      Then(CountHeldOutCost({}, plan, settings.test, 1, logits, kClassifiedWidth), protocols::ReshareCost(1));
   for (const int receiver : settings.to) cost = ThenUnturned(cost, protocols::RevealToCost(receiver, 1));
   return cost;
 }

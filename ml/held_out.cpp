@@ -20,14 +20,13 @@ protocols::Shape BlockShape(const StepPlan& plan, std::int64_t rows) {
   return {.rows = rows, .cols = EncodedColumns(plan)};
 }
 
-/// Sizes of the blocks that so many rows make.
-std::vector<std::int64_t> Blocks(std::int64_t rows) {
+}  // namespace
+
+std::vector<std::int64_t> HeldOutBlocks(std::int64_t rows) {
   std::vector<std::int64_t> blocks;
   for (; rows > 0; rows -= kHeldOutBlock) blocks.push_back(std::min(rows, kHeldOutBlock));
   return blocks;
 }
-
-}  // namespace
 
 void CheckRecords(const HeldOut& declared, const OwnRecords& records, int self, const std::string& kind,
                   const std::string& key) {
@@ -42,7 +41,7 @@ AdditiveShare CountHeldOut(mpc::Context& party, const StepPlan& plan, const Held
                            const OwnRecords& records, const BlockLogits& logits, int logit_width) {
   AdditiveShare counts;
   std::int64_t first = 0;
-  for (const std::int64_t rows : Blocks(declared.rows)) {
+  for (const std::int64_t rows : HeldOutBlocks(declared.rows)) {
     RingMatrix own;
     if (party.self() == declared.holder) {
       std::vector<std::int64_t> of_block(static_cast<std::size_t>(rows));
@@ -61,7 +60,7 @@ mpc::Cost CountHeldOutCost(const mpc::Cost& before, const StepPlan& plan, const 
                            Index models, const std::function<mpc::Cost(Index rows)>& logits_cost,
                            int logit_width) {
   mpc::Cost cost = before;
-  for (const std::int64_t rows : Blocks(declared.rows)) {
+  for (const std::int64_t rows : HeldOutBlocks(declared.rows)) {
     const protocols::Shape shape = BlockShape(plan, rows);
     cost = ThenUnturned(cost, protocols::InputCost(declared.holder, shape.rows * shape.cols));
     cost = Then(Then(cost, logits_cost(rows)), CorrectCountsCost(rows, plan.columns, models, logit_width));

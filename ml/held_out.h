@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "ml/dp_sgd.h"
 #include "ml/training.h"
@@ -11,6 +12,9 @@ namespace trefoil::ml {
 
 /// Held-out records are input in blocks of so many.
 inline constexpr std::int64_t kHeldOutBlock = 1024;
+
+/// Sizes of the blocks that so many rows make.
+[[nodiscard]] std::vector<std::int64_t> HeldOutBlocks(std::int64_t rows);
 
 /// Throws DataError "KIND: found N records, expected the E of KEY" where this party is the holder and has not
 /// exactly as many, and for records at a party that is not.

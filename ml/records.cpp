@@ -138,6 +138,16 @@ mpc::ArithShare JoinBlocks(const StepPlan& plan, const std::array<mpc::ArithShar
           join([](const mpc::ArithShare& block) -> const RingMatrix& { return block.next(); })};
 }
 
+RingMatrix EncodeRows(const StepPlan& plan, const OwnRecords& own, std::int64_t first, std::int64_t count,
+                      std::int64_t height) {
+  RingMatrix out = RingMatrix::Zero(height, plan.settings.features + 1);
+  for (Index k = 0; k < count; ++k) {
+    (void)EncodeRow(plan, own, first + k, plan.settings.row_norm, out, k);
+    out(k, plan.settings.features) = Word{1} << plan.settings.fraction_bits;
+  }
+  return out;
+}
+
 Batch ToBatch(const StepPlan& plan, const mpc::ArithShare& encoded) {
   const int f = plan.settings.fraction_bits;
   const Index inputs = plan.settings.features + 1;

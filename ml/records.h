@@ -21,6 +21,11 @@ inline constexpr std::int64_t kPadding = -1;
 [[nodiscard]] mpc::RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own,
                                             const std::vector<std::int64_t>& rows, std::int64_t height);
 
+/// Rows `first` to `first` + count - 1 of `own` and their mask bits alone, (p + 1) columns, then zeros up to
+/// `height`. Labels are not used. Throws: DataError as EncodeRecords.
+[[nodiscard]] mpc::RingMatrix EncodeRows(const StepPlan& plan, const OwnRecords& own, std::int64_t first,
+                                         std::int64_t count, std::int64_t height);
+
 /// Columns of EncodeRecords.
 [[nodiscard]] mpc::Index EncodedColumns(const StepPlan& plan);
 

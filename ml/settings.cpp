@@ -87,7 +87,9 @@ void CheckDomains(const TrainingSettings& s) {
         "above 0, at most 1000000");
 }
 
-bool ClassifiesOnShares(const TrainingSettings& settings) { return settings.evaluation.has_value(); }
+bool ClassifiesOnShares(const TrainingSettings& settings) {
+  return settings.evaluation.has_value() || settings.release_to.empty();
+}
 
 std::array<double, 3> BlockNorms(double row_norm, const std::array<std::int64_t, 3>& features) {
   const auto all = static_cast<double>(std::accumulate(features.begin(), features.end(), std::int64_t{0}));

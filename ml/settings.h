@@ -93,7 +93,7 @@ struct TrainingSettings {
   double target_epsilon = 0;
   double delta = 0;
   Adversary against = Adversary::kInsider;
-  std::vector<int> release_to{0, 1, 2};
+  std::vector<int> release_to{0, 1, 2};                    ///< none: the model stays in shares
   std::optional<InitialisationSettings> initialisation{};  ///< empty: zero weights
   std::optional<EvaluationSettings> evaluation{};          ///< empty: none
 };

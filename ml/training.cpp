@@ -337,6 +337,7 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   hooks.on_record(result.record);
   if (settings.evaluation) result.evaluation = EvaluateOnShares(party, plan, state.weights, held_out.test);
   result.model = Release(party, plan, state.weights);
+  if (settings.release_to.empty()) result.share = state.weights;
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "dp/record.h"
 #include "ml/settings.h"
 #include "mpc/context.h"
+#include "mpc/fixed_point.h"
 
 namespace trefoil::ml {
 
@@ -63,6 +64,7 @@ struct TrainingResult {
   dp::TrainingRecord record;                     ///< the events that were executed
   std::optional<LinearModel> model;              ///< present where this party is in release_to
   std::optional<EvaluationResult> evaluation{};  ///< where the settings have one
+  std::optional<mpc::FixedShare> share{};        ///< this party's of the weights, where release_to is empty
 };
 
 /// This party's records: one row of features each (norm at most settings.row_norm, scaled down where it is

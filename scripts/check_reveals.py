@@ -24,6 +24,10 @@ DOORS = {
 ALLOWED = [
     (REVEAL, "ml/training.cpp", "protocols::RevealTo(party, receiver, weights.ring())",
      "the trained model, noise included, to those whom the job's [release] names"),
+    (REVEAL, "ml/prediction.cpp", "protocols::RevealTo(party, client, logits)",
+     "the logits of the client's own rows to the client, where the job says so"),
+    (REVEAL, "ml/prediction.cpp", "protocols::RevealTo(party, client, numbers)",
+     "the classes of the client's own rows to the client"),
     (REVEAL, "ml/evaluation.cpp", "protocols::RevealTo(party, receiver, count)",
      "how many test records are classified correctly, to those whom the job's [evaluation] names"),
     (REVEAL, "ml/row_keys.cpp", "if (protocols::RevealBits(party, equal).bit(0, 0)) return;",

@@ -1,17 +1,18 @@
-// Secrecy of a whole DP-SGD step, as far as a test can show it, in the manner of
-// tests/protocols/secrecy_test.cpp: over sessions with fresh keys, whatever a party receives is uniform, and
-// so are its sums and differences with what else it receives and with its own PRG words, for two secrets (all
-// features, labels and weights) at the edges. Noise is left out: it would hide what must be hidden without
-// it.
+// Secrecy of a whole DP-SGD step, and of the classification on shares, as far as a test can show it, in the
+// manner of tests/protocols/secrecy_test.cpp: over sessions with fresh keys, whatever a party receives is
+// uniform, and so are its sums and differences with what else it receives and with its own PRG words, for two
+// secrets (all features, labels and weights) at the edges. Noise is left out: it would hide what must be
+// hidden without it.
 //
 // False alarms: a check fails with probability at most 1e-16; every test here makes at most 2e8 checks, and
-// there are six: fewer than one choice of keys in five million makes any of them fail. Keys are fixed, so a
+// there are seven: fewer than one choice of keys in five million makes any of them fail. Keys are fixed, so a
 // run repeats.
 
 #include <gtest/gtest.h>
 
 #include <ostream>
 
+#include "ml/correct_counts.h"
 #include "ml/dp_sgd.h"
 #include "tests/protocols/secrecy_runs.h"
 #include "tests/support/ml_test.h"
@@ -48,6 +49,19 @@ mpc::ArithShare InOneComponent(const mpc::Context& party, const RingMatrix& valu
   return {party.self() == 0 ? values : zero, party.next() == 0 ? values : zero};
 }
 
+void ExpectUniformViews(const protocols::ProtocolCase& step, std::uint8_t seed, int fraction_bits) {
+  UniformityChecker checker;
+  for (const Word secret : {Word{0}, (Word{1} << fraction_bits) - 1}) {
+    const std::array<View, 3> views = protocols::ViewsOfSessions(step, Seed{seed++}, kSessions, secret);
+    for (const View& view : views) {
+      EXPECT_GT(view.size(), 10U);
+      CheckUniform(view, checker);
+    }
+  }
+  for (const std::string& failure : checker.failures()) ADD_FAILURE() << "not uniform: " << failure;
+  EXPECT_LE(checker.checks(), kMostChecks) << "the stated probability of a false alarm does not hold";
+}
+
 class StepSecrecyTest : public testing::TestWithParam<StepCase> {};
 
 TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
@@ -66,17 +80,25 @@ TEST_P(StepSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
     (void)DpSgdStep(party, plan, batch, start, NoNoise(plan));
     return protocols::Output{};
   };
-  UniformityChecker checker;
-  std::uint8_t seed = 41;
-  for (const Word secret : {Word{0}, (Word{1} << plan.settings.fraction_bits) - 1}) {
-    const std::array<View, 3> views = protocols::ViewsOfSessions(step, Seed{seed++}, kSessions, secret);
-    for (const View& view : views) {
-      EXPECT_GT(view.size(), 10U);
-      CheckUniform(view, checker);
-    }
-  }
-  for (const std::string& failure : checker.failures()) ADD_FAILURE() << "not uniform: " << failure;
-  EXPECT_LE(checker.checks(), kMostChecks) << "the stated probability of a false alarm does not hold";
+  ExpectUniformViews(step, 41, plan.settings.fraction_bits);
+}
+
+/// What evaluation, validation and predictions do to records before their result is opened.
+TEST(ClassificationSecrecy, ReceivesNothingButUniformWordsOverSessions) {
+  TrainingSettings settings = SmallSettings();
+  settings.features = 2;
+  const StepPlan plan = MakeStepPlan(settings);
+  protocols::ProtocolCase count;
+  count.run = [&plan](mpc::Context& party, Index rows, Word secret) {
+    const RingMatrix all = RingMatrix::Constant(rows, EncodedColumns(plan), secret);
+    const LayerShape shape = ShapeOfWeights(plan);
+    const RingMatrix weights = RingMatrix::Constant(shape.inputs, shape.outputs, Word{3} * secret);
+    const Batch batch = ToBatch(plan, InOneComponent(party, all));
+    const mpc::FixedShare model(InOneComponent(party, weights), plan.settings.fraction_bits);
+    (void)CorrectCounts(party, batch, Logits(party, plan, batch.x, model), kClassifiedWidth);
+    return protocols::Output{};
+  };
+  ExpectUniformViews(count, 47, plan.settings.fraction_bits);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -16,13 +16,25 @@ using namespace testing_support;  // NOLINT(google-build-using-namespace): test 
 
 constexpr Seed kSeed{4};
 
+/// What the party holds, of 30 records each.
+HeldOutRecords HeldOutOf(const TrainingSettings& settings, int party) {
+  HeldOutRecords held_out;
+  if (settings.evaluation && settings.evaluation->test.holder == party)
+    held_out.test = MakeRecords(settings, 20, 30);
+  if (settings.initialisation && settings.initialisation->selection == Selection::kPublicValidation &&
+      settings.initialisation->validation.holder == party)
+    held_out.validation = MakeRecords(settings, 21, 30);
+  return held_out;
+}
+
 void ExpectRightStreams(const TrainingSettings& settings) {
   std::array<DrawLog, 3> logs;
   (void)RunPartiesOver(
       net::MakeLocalTransports(std::chrono::seconds(60)), LoggedPrss(kSeed, logs), [&](mpc::Context& party) {
         const OwnRecords own = MakeRecords(settings, 10 + static_cast<std::uint64_t>(party.self()), 40);
         return Train(party, settings, own,
-                     {.on_step = [](const StepReport&) {}, .on_record = [](const dp::TrainingRecord&) {}});
+                     {.on_step = [](const StepReport&) {}, .on_record = [](const dp::TrainingRecord&) {}},
+                     HeldOutOf(settings, party.self()));
       });
   const std::array<std::vector<StreamDraw>, 3> draws{logs[0].Take(), logs[1].Take(), logs[2].Take()};
   for (const auto& of_party : draws) EXPECT_GT(of_party.size(), 50U);
@@ -79,6 +91,19 @@ TEST(InitialisationStreams, AreRightAndDrawnOnce) {
       .method = InitialisationMethod::kAccuracy,
       .local = {.steps = 2, .expected_batch = 20, .learning_rate = 4, .clip = 2, .sigma = 1, .delta = 1e-5},
       .selection_rows = 10};
+  ExpectRightStreams(settings);
+}
+
+TEST(HeldOutStreams, AreRightAndDrawnOnce) {
+  TrainingSettings settings = SmallSettings();
+  settings.steps = 2;
+  settings.sigma = 0.5;
+  settings.evaluation = EvaluationSettings{.test = {.holder = 2, .rows = 30}, .sigma = 1};
+  settings.initialisation = InitialisationSettings{
+      .method = InitialisationMethod::kAccuracy,
+      .local = {.steps = 2, .expected_batch = 20, .learning_rate = 4, .clip = 2, .sigma = 1, .delta = 1e-5},
+      .selection = Selection::kPublicValidation,
+      .validation = {.holder = 1, .rows = 30}};
   ExpectRightStreams(settings);
 }
 

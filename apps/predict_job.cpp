@@ -1,0 +1,63 @@
+#include "apps/predict_job.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/toml_reader.h"
+
+namespace trefoil::apps {
+namespace {
+
+constexpr std::size_t kRunDigits = 32;
+
+std::string ReadRun(const Section& section) {
+  auto run = section.Text("run");
+  if (run.size() != kRunDigits || run.find_first_not_of("0123456789abcdef") != std::string::npos)
+    section.Refuse("run", "the run_id of the training's record.json, 32 lower-case hexadecimal digits");
+  return run;
+}
+
+}  // namespace
+
+bool IsPredictJob(const std::filesystem::path& file) {
+  const auto table = ReadToml(file);
+  return table["type"].value<std::string>() == "predict";
+}
+
+PredictJob ReadPredictJob(const std::filesystem::path& file) {
+  const auto table = ReadToml(file);
+  const auto name = file.string();
+  CheckKeys(table, name,
+            {"version", "type", "name", "predict.run", "predict.client", "predict.rows", "predict.scores"});
+  const Section document(table, name);
+  if (document.Whole("version", {0, INT32_MAX}) != 1) document.Refuse("version", "1");
+  PredictJob job;
+  (void)document.Choice("type", {"predict"});
+  job.name = document.Name("name");
+  const auto predict = document.Table("predict");
+  job.run = ReadRun(predict);
+  job.client = static_cast<int>(predict.Whole("client", {0, 2}));
+  job.rows = predict.Whole("rows", {1, 10'000'000});
+  job.scores = predict.Flag("scores", false);
+  return job;
+}
+
+std::string PredictJobJson(const PredictJob& job) {
+  return nlohmann::json{
+      {"version", 1},
+      {"type", "predict"},
+      {"name", job.name},
+      {"predict", {{"run", job.run}, {"client", job.client}, {"rows", job.rows}, {"scores", job.scores}}}}
+      .dump();
+}
+
+std::string PredictJobToml(const PredictJob& job) {
+  return fmt::format(
+      "# The job as it was run, with every default filled in.\n"
+      "version = 1\ntype = \"predict\"\nname = \"{}\"\n\n"
+      "[predict]\nrun = \"{}\"\nclient = {}\nrows = {}\nscores = {}\n",
+      job.name, job.run, job.client, job.rows, job.scores);
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,29 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace trefoil::apps {
+
+/// A job of type "predict": rows of one party, classified by a model in shares.
+struct PredictJob {
+  std::string name;
+  std::string run;  ///< the training's run_id, which names the model
+  int client = 0;
+  std::int64_t rows = 0;  ///< at most so many; as many are input
+  bool scores = false;
+};
+
+/// Whether a job file has type "predict". Throws ConfigError as ReadToml.
+[[nodiscard]] bool IsPredictJob(const std::filesystem::path& file);
+
+/// Throws ConfigError with one line: place, key, what was found, what was expected.
+[[nodiscard]] PredictJob ReadPredictJob(const std::filesystem::path& file);
+
+/// The job as compact JSON, keys sorted, all defaults filled in: what the parties compare.
+[[nodiscard]] std::string PredictJobJson(const PredictJob& job);
+
+/// The job as a TOML file; ReadPredictJob reads the same job back.
+[[nodiscard]] std::string PredictJobToml(const PredictJob& job);
+
+}  // namespace trefoil::apps

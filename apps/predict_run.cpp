@@ -1,0 +1,165 @@
+#include "apps/predict_run.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "apps/error_report.h"
+#include "apps/evaluation.h"
+#include "apps/files.h"
+#include "apps/mesh_setup.h"
+#include "apps/party_session.h"
+#include "apps/predict_job.h"
+#include "apps/predictions.h"
+#include "apps/run_directory.h"
+#include "apps/share_file.h"
+#include "apps/training_settings.h"
+#include "base/error.h"
+#include "base/thread_pool.h"
+#include "ml/dp_sgd.h"
+#include "ml/held_out.h"
+#include "ml/prediction.h"
+#include "protocols/agreement.h"
+
+namespace trefoil::apps {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// All that this party brings.
+struct Prediction {
+  PredictJob job;
+  ShareFile model;
+  ml::OwnRecords rows;  ///< the client's
+};
+
+ShareFile LoadModelShare(const PartyFile& party, const PredictJob& job, const std::string& party_file) {
+  if (party.predict.share.empty()) {
+    throw ConfigError(
+        party_file +
+        ": missing predict.share, expected the path of this party's share, model.share of a run");
+  }
+  auto share = LoadShare(party.predict.share, party.id, StorageKey(party));
+  if (share.record.run_id != job.run) {
+    throw ConfigError(fmt::format("{}: found the model of run {}, expected {} (predict.run)",
+                                  party.predict.share.string(), share.record.run_id, job.run));
+  }
+  return share;
+}
+
+ml::OwnRecords LoadRows(const Prediction& prediction, const PartyFile& party, const std::string& party_file,
+                        std::size_t threads) {
+  if (party.id != prediction.job.client) return {};
+  const auto& files = party.predict.rows;
+  const bool two_files = prediction.model.job.data.format == data::Format::kIdx ||
+                         prediction.model.job.data.format == data::Format::kNpy;
+  if ((two_files ? files.x : files.file).empty()) {
+    throw ConfigError(
+        fmt::format("{}: missing predict.{}, expected the rows to predict: this party is the client",
+                    party_file, two_files ? "x" : "file"));
+  }
+  auto table = LoadRecords(prediction.model.job, files,
+                           {.capacity = prediction.job.rows,
+                            .threads = threads,
+                            .labels = data::LabelUse::kIgnored,
+                            .feature_model = party.feature_model});
+  return {.x = std::move(table.x), .y = {}};
+}
+
+nlohmann::ordered_json NumberOrNull(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+/// What the predictions cost the records that the model was trained on: nothing beyond the training.
+std::string CoveredBy(const Prediction& prediction) {
+  const double delta = prediction.model.job.privacy.delta;
+  const auto epsilons = dp::Epsilons(prediction.model.record, delta);
+  return fmt::format(
+      "predictions are post-processing of the training: its epsilon, {} outsider {} insider at delta {:g}, "
+      "covers "
+      "them; nothing else is opened",
+      EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider), delta);
+}
+
+void WriteResults(PartySession& session, const Prediction& prediction,
+                  const std::optional<ml::Predictions>& predictions, const net::Counters& counters,
+                  double seconds) {
+  const auto& [job, model, rows] = prediction;
+  const auto epsilons = dp::Epsilons(model.record, model.job.privacy.delta);
+  if (predictions) {
+    WriteSecretFile(session.folder() / "predictions.csv",
+                    PredictionsCsv(model.job, predictions->classes, predictions->scores));
+  }
+  WriteRecord(session.folder() / "record.json", model.record);
+  const nlohmann::ordered_json summary{{"job", job.name},
+                                       {"run", job.run},
+                                       {"client", job.client},
+                                       {"rows", job.rows},
+                                       {"scores", job.scores},
+                                       {"epsilon_outsider", NumberOrNull(epsilons.outsider)},
+                                       {"epsilon_insider", NumberOrNull(epsilons.insider)},
+                                       {"delta", model.job.privacy.delta},
+                                       {"covered_by", CoveredBy(prediction)},
+                                       {"seconds", seconds},
+                                       {"rounds", counters.rounds},
+                                       {"bytes_sent", counters.bytes_sent + counters.bytes_offline},
+                                       {"peak_rss_bytes", PeakMemoryBytes()}};
+  WriteTextFile(session.folder() / "summary.json", summary.dump(2) + "\n");
+  session.Say(CoveredBy(prediction));
+  session.Say(predictions
+                  ? fmt::format("done: {} rows, {} rounds, {} sent, predictions.csv in {}",
+                                predictions->classes.size(), counters.rounds,
+                                BytesText(counters.bytes_sent + counters.bytes_offline),
+                                session.folder().string())
+                  : fmt::format("done: up to {} rows of party {}, {} rounds, {} sent", job.rows, job.client,
+                                counters.rounds, BytesText(counters.bytes_sent + counters.bytes_offline)));
+}
+
+void PredictConnected(PartySession& session, const Prediction& prediction, net::MeshTransport& mesh,
+                      std::size_t threads) {
+  const auto start = Clock::now();
+  ThreadPool pool(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency()));
+  mpc::Context context(mesh, mpc::AgreeOnKeys(mesh), pool);
+  const auto& [job, model, rows] = prediction;
+  // Run and job of the model are the same at all three, or their shares do not belong together.
+  protocols::RequireSameEverywhere(context, model.record.run_id + JobJson(model.job), "shares of a model");
+  const auto plan = ml::FasterPlan(SettingsOf(model.job), std::min<std::int64_t>(job.rows, ml::kHeldOutBlock),
+                                   protocols::MeasureLink(context));
+  const auto predictions = ml::PredictOnShares(
+      context, plan, model.weights, {.client = job.client, .rows = job.rows, .scores = job.scores}, rows);
+  WriteResults(session, prediction, predictions, mesh.counters(),
+               std::chrono::duration<double>(Clock::now() - start).count());
+}
+
+}  // namespace
+
+int RunPrediction(const RunOptions& options) {
+  const auto party = ReadParty(options.config);
+  Prediction prediction{.job = ReadPredictJob(options.job), .model = {}, .rows = {}};
+  prediction.model = LoadModelShare(party, prediction.job, options.config);
+  prediction.rows = LoadRows(prediction, party, options.config, options.threads);
+  PartySession session(party, options.out.empty() ? DefaultRunDirectory(prediction.job.name)
+                                                  : std::filesystem::path(options.out));
+  CheckRunDirectory(session.folder());
+  auto config = MeshConfigOf(party, PredictJobJson(prediction.job));
+  session.Open(PredictJobToml(prediction.job));
+  session.Say(fmt::format("job {}: up to {} rows of party {}, {}, by the model of run {}",
+                          prediction.job.name, prediction.job.rows, prediction.job.client,
+                          prediction.job.scores ? "classes and scores" : "classes", prediction.job.run));
+  for (const auto& notice : party.notices) session.Say(notice);
+  std::unique_ptr<net::MeshTransport> mesh;
+  try {
+    mesh = session.Connect(std::move(config));
+    PredictConnected(session, prediction, *mesh, options.threads);
+    return kDone;
+  } catch (const std::exception& error) {
+    const auto* lost = dynamic_cast<const NetworkError*>(&error);
+    const auto cause =
+        lost != nullptr ? ExplainLoss(*lost, "while predicting", mesh != nullptr) : std::string(error.what());
+    return session.Fail(error, mesh.get(), cause);
+  }
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,32 @@
+#pragma once
+#include <filesystem>
+
+#include "apps/job.h"
+#include "apps/party_file.h"
+#include "base/secure_memory.h"
+#include "dp/record.h"
+#include "mpc/fixed_point.h"
+
+namespace trefoil::apps {
+
+/// This party's share of a model that was released to nobody, with the training that it came from.
+struct ShareFile {
+  int party = 0;
+  Job job;                    ///< of the training
+  dp::TrainingRecord record;  ///< of the training; its run_id names the model
+  mpc::FixedShare weights;    ///< of ml::ShapeOfWeights
+};
+
+/// The key that this party's shares are sealed with: derived from the file of its party file's [storage] key.
+/// Throws ConfigError unless that is a file that its owner alone can read.
+[[nodiscard]] SecretKey StorageKey(const PartyFile& party);
+
+/// Writes a share, sealed (base/sealed_box.h); mode 0600. The header, in the clear but part of the seal, has
+/// the party, the job and the record. Throws ConfigError if the file is there; std::runtime_error.
+void SaveShare(const std::filesystem::path& file, const ShareFile& share, const SecretKey& key);
+
+/// Reads party `party`'s share. Throws ConfigError if it is not there or others can read it; DataError naming
+/// the file if it is no share, another party's, changed, or sealed with another key.
+[[nodiscard]] ShareFile LoadShare(const std::filesystem::path& file, int party, const SecretKey& key);
+
+}  // namespace trefoil::apps
