@@ -196,7 +196,8 @@ class Export(ProgramTest):
     def test_a_linear_model(self):
         # Some digits are longer, some shorter: the latter show whether values are divided by the scale.
         self.train(TINY_JOB, *WITH_LITTLE_NOISE, "--set", "features.row_norm=8.0", "--set", "training.learning_rate=1.0")
-        self.assertGreater(self.check_images(self.folder / "out/test", 100), 0.3)  # guessing gives 0.1
+        # Guessing gives 0.1; 0.71 with deviation 0.06 (12 runs).
+        self.assertGreater(self.check_images(self.folder / "out/test", 100), 0.3)
 
     def test_a_network_of_a_whole_test_folder(self):
         self.train(TINY_JOB, "--set", "model.hidden=[12, 7]", "--set", "features.row_norm=3.0", *WITH_LITTLE_NOISE,

@@ -85,8 +85,9 @@ class Features(ProgramTest):
 
     def test_a_job_extracts_before_it_trains_and_evaluates(self):
         job = self.write("job.toml", TINY_JOB)
-        accuracy = self.accuracy_of(job, "--set", "features.method=hog", "--set", "features.cell=7", "--set", "privacy.sigma=0.5")
-        self.assertGreater(accuracy, 0.3)  # guessing gives 0.1
+        accuracy = self.accuracy_of(job, "--set", "features.method=hog", "--set", "features.cell=7", "--set", "privacy.sigma=0.5",
+                                    "--set", "training.steps=30")
+        self.assertGreater(accuracy, 0.5)  # guessing gives 0.1; 0.86 with deviation 0.04 (12 runs)
         header, _ = array(self.folder / "out/model.npz", "weights")
         self.assertIn("(324, 10)", header)
 

@@ -57,7 +57,7 @@ class PredictRun(Training):
             self.assertEqual(stat.S_IMODE(share.stat().st_mode), 0o600)
             self.assertIn(f"model.share of run {self.run_id}", self.outputs[i][0])
         trained = json.loads((self.folder / "r0/summary.json").read_text())
-        self.assertGreater(trained["accuracy"], 0.5)
+        self.assertGreater(trained["accuracy"], 0.3)  # guessing gives 0.1; 0.56 with deviation 0.04 (16 runs)
 
         self.write_job()
         outputs = self.end_all(self.start_prediction("p"))

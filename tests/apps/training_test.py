@@ -115,9 +115,10 @@ class Local(Training):
         self.fail_with(2, "not empty", "local", "--job", self.job, "--out", "out")
 
     def test_starts_from_local_models(self):
-        initialised = ("--set", "initialisation.method=accuracy", "--set", "initialisation.steps=20",
-                       "--set", "initialisation.expected_batch=50", "--set", "initialisation.learning_rate=8.0",
-                       "--set", "initialisation.sigma=1.0", "--set", "initialisation.selection_rows=30")
+        one_step = ("--set", "training.steps=1", "--set", "training.learning_rate=1.0")
+        initialised = (*one_step, "--set", "initialisation.method=accuracy", "--set", "initialisation.steps=60",
+                       "--set", "initialisation.expected_batch=100", "--set", "initialisation.learning_rate=4.0",
+                       "--set", "initialisation.sigma=1.0", "--set", "initialisation.selection_rows=100")
         output = self.succeed("local", "--job", self.job, "--out", "out", *initialised)
         self.assertNotIn("warning", output)
         summary = json.loads((self.folder / "out/summary.json").read_text())
@@ -128,11 +129,11 @@ class Local(Training):
         accounted = json.loads(self.succeed("account", "--record", "out/record.json", "--delta", "1e-5", "--json"))
         self.assertAlmostEqual(accounted["epsilon_insider"], summary["epsilon_insider"], places=9)
         self.assertEqual(accounted["noise_multiplier"], summary["sigma"])
-        # 20 steps on each party's own rows and 6 joint ones, against the 6 alone, with the noise of a guess.
-        self.succeed("local", "--job", self.job, "--out", "alone")
+        # Local models and a step, against the step alone: 0.74 with deviation 0.02, 0.12 with deviation 0.03 (12 runs).
+        self.succeed("local", "--job", self.job, "--out", "alone", *one_step)
         alone = json.loads((self.folder / "alone/summary.json").read_text())
         self.assertGreater(summary["epsilon_insider"], alone["epsilon_insider"])
-        self.assertGreater(summary["accuracy"], alone["accuracy"])
+        self.assertGreater(summary["accuracy"], alone["accuracy"] + 0.2)
 
         self.succeed("local", "--job", self.job, "--out", "published", *initialised,
                      "--set", "initialisation.selection=as-published")
@@ -149,7 +150,7 @@ class Local(Training):
             "--set", "initialisation.validation_rows=1000")
         self.assertIn("accuracy", output)
         summary = json.loads((self.folder / "out/summary.json").read_text())
-        self.assertGreater(summary["accuracy"], 0.4)
+        self.assertGreater(summary["accuracy"], 0.2)  # guessing gives 0.1; 0.51 with deviation 0.05 (16 runs)
         self.assertIn("party 2's validation records", summary["warnings"][0])
         record = json.loads((self.folder / "out/record.json").read_text())
         self.assertEqual([event["kind"] for event in record["events"]], ["local_training", "dpsgd_steps"])
@@ -162,7 +163,7 @@ class Local(Training):
                               "--set", "release.to=[0]")
         summaries = [json.loads((self.folder / f"out/party-{i}/out/summary.json").read_text()) for i in PARTIES]
         evaluated = json.loads(self.succeed("evaluate", "--model", "out/model.npz", "--data", "out/test", "--json"))
-        self.assertGreater(evaluated["accuracy"], 0.5)
+        self.assertGreater(evaluated["accuracy"], 0.3)  # guessing gives 0.1; 0.56 with deviation 0.04 (16 runs)
         # Rows are rounded to 16 bits before they are shared: a few logits within 2^-14 of each other may change places.
         self.assertAlmostEqual(summaries[0]["evaluation"]["correct"], evaluated["correct"], delta=4)
         self.assertEqual(summaries[0]["accuracy"], summaries[0]["evaluation"]["correct"] / 2000)
