@@ -20,7 +20,7 @@ TEST_P(EqualEverywhereTest, FindsEveryDifferenceAtItsDeclaredCost) {
   const Index planes = GetParam();
   const Index count = 3 * planes + 2;
   const BitMatrix common =
-      mpc::ToPlanes(RandomWords(count, 1, 5), static_cast<int>(std::min<Index>(planes, 64)));
+      mpc::ToPlanes(RandomWords(5, count, 1), static_cast<int>(std::min<Index>(planes, 64)));
   const auto held_by = [&](int self) {
     BitMatrix own(planes, count);
     for (Index plane = 0; plane < planes; ++plane) {
