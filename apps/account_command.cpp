@@ -12,6 +12,7 @@
 #include "apps/command.h"
 #include "apps/error_report.h"
 #include "apps/files.h"
+#include "apps/json_number.h"
 #include "base/error.h"
 #include "dp/accountant.h"
 #include "dp/record.h"
@@ -113,8 +114,6 @@ Account AccountByPea(const AccountOptions& options) {
   account.epsilon = dp::PeaEpsilon(account.noise_multiplier, steps, delta);
   return account;
 }
-
-Json NumberOrNull(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::string EpsilonText(double epsilon) {
   return std::isfinite(epsilon) ? fmt::format("{:.6g}", epsilon) : "infinite: no guarantee";

@@ -19,6 +19,7 @@
 #include "apps/free_ports.h"
 #include "apps/mesh_setup.h"
 #include "base/error.h"
+#include "base/thread_pool.h"
 #include "bench/runner.h"
 #include "mpc/prss.h"
 
@@ -86,7 +87,7 @@ void PrintResult(const bench::Result& result) {
 int RunParty(const BenchOptions& options, const bench::Request& request) {
   net::MeshConfig config = MeshConfigOf(ReadParty(options.config), bench::ToJson(request));
   const auto mesh = net::ConnectMesh(config);
-  ThreadPool pool(options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
+  ThreadPool pool(ThreadsFor(options.threads));
   mpc::Context context(*mesh, mpc::AgreeOnKeys(*mesh), pool);
   PrintHeader();
   const auto results = bench::Run(context, request, PrintResult);
@@ -138,7 +139,7 @@ int RunLocally(const BenchOptions& options, const bench::Request& request) {
                                          Address{host, ports[2]}};
   MakeAllPartyFolders({DescribeParty(0, addresses), DescribeParty(1, addresses), DescribeParty(2, addresses)},
                       folder.path());
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t cores = ThreadsFor(0);
   const std::size_t threads = options.threads != 0 ? options.threads : (cores + 2) / 3;
   std::vector<ChildProcess> children;
   for (int id = 0; id < 3; ++id) {

@@ -112,7 +112,7 @@ std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string
                        plan.epsilon_outsider, plan.epsilon_insider, plan.delta, plan.sigma);
   });
   doctor.Try("data", [&] {
-    if (party.data.x.empty() && party.data.file.empty()) {
+    if (party.data.empty()) {
       throw ConfigError("the party file's [data] names no files: write x and y, or file");
     }
     const auto own = LoadOwnRecords(*job, party.id, party.data, {.feature_model = party.feature_model});

@@ -1,7 +1,6 @@
 #include "apps/evaluation.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "base/error.h"
 #include "base/thread_pool.h"
@@ -82,7 +81,7 @@ data::Table LoadRecords(const Job& job, const data::DataFiles& files, const Load
     data::ScaleRowsTo(table.x, features.row_norm);
     return table;
   }
-  ThreadPool pool(options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
+  ThreadPool pool(ThreadsFor(options.threads));
   data::Extract(features.extraction, table, pool, options.feature_model);
   data::NormaliseRowsTo(table.x, features.row_norm);
   return table;

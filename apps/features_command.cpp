@@ -3,7 +3,6 @@
 #include <chrono>
 #include <iostream>
 #include <memory>
-#include <thread>
 
 #include "apps/command.h"
 #include "apps/error_report.h"
@@ -96,7 +95,7 @@ int RunFeatures(const FeaturesOptions& options) {
     throw ConfigError("--feature-model: missing, expected the ONNX model's file");
   auto extraction = options.job.empty() ? FromFiles(options) : FromJob(options);
   auto& table = extraction.table;
-  ThreadPool pool(options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency()));
+  ThreadPool pool(ThreadsFor(options.threads));
   const auto start = Clock::now();
   data::Extract(extraction.spec, table, pool, options.feature_model);
   if (extraction.row_norm) data::NormaliseRowsTo(table.x, *extraction.row_norm);

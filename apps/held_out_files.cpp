@@ -19,15 +19,14 @@ struct Declared {
 
 ml::OwnRecords LoadTable(const Job& job, const data::DataFiles& files, const Declared& declared,
                          const std::string& party_file, const LoadOptions& options) {
-  if (files.x.empty() && files.file.empty()) {
+  if (files.empty()) {
     throw ConfigError(fmt::format("{}: missing [{}], expected x and y, or file: the job's {} is this party",
                                   party_file, declared.table, declared.holder_key));
   }
   auto records = LoadRecords(job, files, options);
   if (records.x.rows() != declared.rows) {
-    throw DataError(fmt::format("{}: found {} records, expected the {} of {}",
-                                (files.file.empty() ? files.x : files.file).string(), records.x.rows(),
-                                declared.rows, declared.rows_key));
+    throw DataError(fmt::format("{}: found {} records, expected the {} of {}", files.rows().string(),
+                                records.x.rows(), declared.rows, declared.rows_key));
   }
   return {.x = std::move(records.x), .y = std::move(records.y)};
 }
@@ -37,7 +36,7 @@ ml::OwnRecords LoadTable(const Job& job, const data::DataFiles& files, const Dec
 bool HoldsTest(const Job& job, int party) { return job.evaluation && job.evaluation->holder == party; }
 
 bool HoldsValidation(const Job& job, int party) {
-  return job.initialisation.selection == "public-validation" && job.initialisation.validation_holder == party;
+  return job.initialisation.validates() && job.initialisation.validation_holder == party;
 }
 
 ml::HeldOutRecords LoadHeldOut(const Job& job, const PartyFile& party, const std::string& party_file,

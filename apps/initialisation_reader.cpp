@@ -28,7 +28,7 @@ void ReadBudget(const Section& section, InitialisationSpec& spec, const PrivacyS
 
 void ReadSelection(const Section& section, InitialisationSpec& spec) {
   spec.selection = section.Choice("selection", {"noisy", "as-published", "public-validation"}, "noisy");
-  if (spec.selection == "public-validation") {
+  if (spec.validates()) {
     spec.validation_holder = static_cast<int>(section.Whole("validation_holder", {0, 2}));
     spec.validation_rows = section.Whole("validation_rows", {1, 10'000'000});
     return;
@@ -46,9 +46,8 @@ void CheckBelonging(const Section& section, const InitialisationSpec& spec) {
     const bool of_selection = key.starts_with("selection") || of_validation;
     if (spec.method == "none" || (of_selection && spec.method != "accuracy"))
       section.Fail(key, fmt::format("method \"{}\" does not have it", spec.method));
-    const bool validates = spec.selection == "public-validation";
-    if ((key == "selection_sigma" && spec.selection != "noisy") || (key == "selection_rows" && validates) ||
-        (of_validation && !validates))
+    if ((key == "selection_sigma" && spec.selection != "noisy") ||
+        (key == "selection_rows" && spec.validates()) || (of_validation && !spec.validates()))
       section.Fail(key, fmt::format("selection \"{}\" does not have it", spec.selection));
   }
 }
@@ -99,7 +98,7 @@ nlohmann::json InitialisationJson(const InitialisationSpec& spec) {
   json["delta"] = spec.delta;
   if (spec.method != "accuracy") return json;
   json["selection"] = spec.selection;
-  if (spec.selection == "public-validation") {
+  if (spec.validates()) {
     json["validation_holder"] = spec.validation_holder;
     json["validation_rows"] = spec.validation_rows;
     return json;
@@ -122,7 +121,7 @@ std::optional<ml::InitialisationSettings> InitialisationOf(const InitialisationS
                     .target_epsilon = spec.epsilon.value_or(0.0),
                     .delta = spec.delta};
   if (spec.method != "accuracy") return settings;
-  if (spec.selection == "public-validation") {
+  if (spec.validates()) {
     settings.selection = ml::Selection::kPublicValidation;
     settings.validation = {.holder = spec.validation_holder, .rows = spec.validation_rows};
     return settings;

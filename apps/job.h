@@ -69,6 +69,9 @@ struct InitialisationSpec {
   double selection_sigma = 0;
   int validation_holder = 0;  ///< with "public-validation": who holds the validation records
   std::int64_t validation_rows = 0;
+
+  /// Whether candidates are compared on validation records.
+  [[nodiscard]] bool validates() const { return selection == "public-validation"; }
 };
 
 /// Test records that one party holds, and who learns how many of them the model classifies correctly.

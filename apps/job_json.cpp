@@ -223,7 +223,7 @@ std::vector<std::string> PrivacyWarnings(const Job& job) {
         "without "
         "noise, which no epsilon of this run covers");
   }
-  if (job.initialisation.selection == "public-validation") {
+  if (job.initialisation.validates()) {
     warnings.push_back(
         "initialisation.selection \"public-validation\": the model is chosen by accuracy on party " +
         std::to_string(job.initialisation.validation_holder) +

@@ -52,7 +52,8 @@ fs::path FindDataFolder(const Job& job, const fs::path& job_file, const fs::path
   if (job.data.name == kGenerated) {
     const auto total = std::accumulate(job.data.rows.begin(), job.data.rows.end(), std::int64_t{0});
     const auto folder = run_folder / "digits";
-    data::WriteDigits(folder, kDigitsSeed, static_cast<std::size_t>(total), kTestDigits, kValidationDigits);
+    data::WriteDigits(folder, kDigitsSeed, static_cast<std::size_t>(total), kTestDigits,
+                      job.initialisation.validates() ? kValidationDigits : 0);
     return folder;
   }
   std::string looked;
@@ -81,7 +82,7 @@ HeldOutFiles DealHeldOut(const Job& job, const fs::path& source, const std::arra
                         data::FindTestFiles(job.data, source), "test", source);
   }
   const auto& initialisation = job.initialisation;
-  if (initialisation.selection == "public-validation") {
+  if (initialisation.validates()) {
     dealt.validation = MoveTo(parties[static_cast<std::size_t>(initialisation.validation_holder)],
                               data::FindValidationFiles(job.data, source), "validation", source);
   }

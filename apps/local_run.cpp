@@ -22,6 +22,7 @@
 #include "apps/run_directory.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
+#include "base/thread_pool.h"
 #include "data/folders.h"
 
 namespace trefoil::apps {
@@ -106,7 +107,7 @@ void PrepareFolders(Local& local, const LocalOptions& options) {
 }
 
 std::vector<ChildProcess> StartParties(const Local& local, std::size_t threads) {
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t cores = ThreadsFor(0);
   const auto each = std::to_string(threads != 0 ? threads : (cores + 2) / 3);
   std::vector<ChildProcess> children;
   for (const auto& folder : FoldersOf(local)) {

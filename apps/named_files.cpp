@@ -11,7 +11,7 @@ namespace trefoil::apps {
 
 data::DataFiles NamedFiles(std::string_view option, const std::vector<std::string>& paths,
                            const data::DataSpec& spec, data::LabelUse labels) {
-  const bool two = spec.format == data::Format::kIdx || spec.format == data::Format::kNpy;
+  const bool two = HasLabelFile(spec.format);
   const bool without_labels = labels == data::LabelUse::kIgnored;
   if (!two && paths.size() == 1) return {.x = {}, .y = {}, .file = paths[0]};
   if (two && paths.size() == 2) return {.x = paths[0], .y = paths[1], .file = {}};

@@ -100,15 +100,13 @@ std::string DurationText(std::chrono::milliseconds time) {
   return count % 1000 == 0 ? fmt::format("{}s", count / 1000) : fmt::format("{}ms", count);
 }
 
-bool Named(const data::DataFiles& files) { return !files.file.empty() || !files.x.empty(); }
-
 std::string FilesToml(const data::DataFiles& files) {
   if (!files.file.empty()) return fmt::format("file = \"{}\"\n", files.file.generic_string());
   return fmt::format("x = \"{}\"\ny = \"{}\"\n", files.x.generic_string(), files.y.generic_string());
 }
 
 std::string DataToml(const data::DataFiles& data) {
-  if (Named(data)) return FilesToml(data);
+  if (!data.empty()) return FilesToml(data);
   return "# Where this party's own data is. Images and labels:\n"
          "#   x = \"data/images-idx3-ubyte.gz\"\n"
          "#   y = \"data/labels-idx1-ubyte.gz\"\n"
@@ -205,8 +203,8 @@ std::string PartyToml(const PartyFile& party) {
       "\n[tls]\ncertificate = \"{}\"\nprivate_key = \"{}\"  # mode 0600, never leaves this machine\n",
       party.certificate.generic_string(), party.private_key.generic_string());
   text += "\n[data]\n" + DataToml(party.data);
-  if (Named(party.evaluation)) text += "\n[evaluation]\n" + FilesToml(party.evaluation);
-  if (Named(party.validation)) text += "\n[validation]\n" + FilesToml(party.validation);
+  if (!party.evaluation.empty()) text += "\n[evaluation]\n" + FilesToml(party.evaluation);
+  if (!party.validation.empty()) text += "\n[validation]\n" + FilesToml(party.validation);
   if (!party.feature_model.empty())
     text += fmt::format("\n[features]\nmodel = \"{}\"\n", party.feature_model.generic_string());
   text += fmt::format(

@@ -3,7 +3,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <csignal>
-#include <thread>
 
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
@@ -51,7 +50,7 @@ struct Records {
 };
 
 Records LoadAllRecords(const Run& run, const std::string& party_file, std::size_t threads) {
-  if (run.session.party().data.x.empty() && run.session.party().data.file.empty()) {
+  if (run.session.party().data.empty()) {
     throw ConfigError(party_file + ": missing [data], expected x and y, or file");
   }
   LoadOptions options{.threads = threads, .feature_model = run.session.party().feature_model};
@@ -145,7 +144,7 @@ void WriteResults(Run& run, const ml::TrainingResult& result, const net::MeshTra
 
 void TrainConnected(Run& run, net::MeshTransport& mesh, const Records& records, std::size_t threads) {
   const auto start = Clock::now();
-  ThreadPool pool(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency()));
+  ThreadPool pool(ThreadsFor(threads));
   mpc::Context context(mesh, mpc::AgreeOnKeys(mesh), pool);
   ProgressFile progress(run.session.folder() / "progress.csv");
   StopBetweenSteps();

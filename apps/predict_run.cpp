@@ -2,13 +2,12 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
 #include "apps/files.h"
+#include "apps/json_number.h"
 #include "apps/mesh_setup.h"
 #include "apps/party_session.h"
 #include "apps/predict_job.h"
@@ -53,8 +52,7 @@ ml::OwnRecords LoadRows(const Prediction& prediction, const PartyFile& party, co
                         std::size_t threads) {
   if (party.id != prediction.job.client) return {};
   const auto& files = party.predict.rows;
-  const bool two_files = prediction.model.job.data.format == data::Format::kIdx ||
-                         prediction.model.job.data.format == data::Format::kNpy;
+  const bool two_files = HasLabelFile(prediction.model.job.data.format);
   if ((two_files ? files.x : files.file).empty()) {
     throw ConfigError(
         fmt::format("{}: missing predict.{}, expected the rows to predict: this party is the client",
@@ -68,14 +66,8 @@ ml::OwnRecords LoadRows(const Prediction& prediction, const PartyFile& party, co
   return {.x = std::move(table.x), .y = {}};
 }
 
-nlohmann::ordered_json NumberOrNull(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-}
-
 /// What the predictions cost the records that the model was trained on: nothing beyond the training.
-std::string CoveredBy(const Prediction& prediction) {
-  const double delta = prediction.model.job.privacy.delta;
-  const auto epsilons = dp::Epsilons(prediction.model.record, delta);
+std::string CoveredBy(const dp::EpsilonPair& epsilons, double delta) {
   return fmt::format(
       "predictions are post-processing of the training: its epsilon, {} outsider {} insider at delta {:g}, "
       "covers "
@@ -87,7 +79,10 @@ void WriteResults(PartySession& session, const Prediction& prediction,
                   const std::optional<ml::Predictions>& predictions, const net::Counters& counters,
                   double seconds) {
   const auto& [job, model, rows] = prediction;
-  const auto epsilons = dp::Epsilons(model.record, model.job.privacy.delta);
+  const double delta = model.job.privacy.delta;
+  const auto epsilons = dp::Epsilons(model.record, delta);
+  const auto covered_by = CoveredBy(epsilons, delta);
+  const auto bytes_sent = counters.bytes_sent + counters.bytes_offline;
   if (predictions) {
     WriteSecretFile(session.folder() / "predictions.csv",
                     PredictionsCsv(model.job, predictions->classes, predictions->scores));
@@ -100,27 +95,25 @@ void WriteResults(PartySession& session, const Prediction& prediction,
                                        {"scores", job.scores},
                                        {"epsilon_outsider", NumberOrNull(epsilons.outsider)},
                                        {"epsilon_insider", NumberOrNull(epsilons.insider)},
-                                       {"delta", model.job.privacy.delta},
-                                       {"covered_by", CoveredBy(prediction)},
+                                       {"delta", delta},
+                                       {"covered_by", covered_by},
                                        {"seconds", seconds},
                                        {"rounds", counters.rounds},
-                                       {"bytes_sent", counters.bytes_sent + counters.bytes_offline},
+                                       {"bytes_sent", bytes_sent},
                                        {"peak_rss_bytes", PeakMemoryBytes()}};
   WriteTextFile(session.folder() / "summary.json", summary.dump(2) + "\n");
-  session.Say(CoveredBy(prediction));
-  session.Say(predictions
-                  ? fmt::format("done: {} rows, {} rounds, {} sent, predictions.csv in {}",
-                                predictions->classes.size(), counters.rounds,
-                                BytesText(counters.bytes_sent + counters.bytes_offline),
-                                session.folder().string())
-                  : fmt::format("done: up to {} rows of party {}, {} rounds, {} sent", job.rows, job.client,
-                                counters.rounds, BytesText(counters.bytes_sent + counters.bytes_offline)));
+  session.Say(covered_by);
+  session.Say(predictions ? fmt::format("done: {} rows, {} rounds, {} sent, predictions.csv in {}",
+                                        predictions->classes.size(), counters.rounds, BytesText(bytes_sent),
+                                        session.folder().string())
+                          : fmt::format("done: up to {} rows of party {}, {} rounds, {} sent", job.rows,
+                                        job.client, counters.rounds, BytesText(bytes_sent)));
 }
 
 void PredictConnected(PartySession& session, const Prediction& prediction, net::MeshTransport& mesh,
                       std::size_t threads) {
   const auto start = Clock::now();
-  ThreadPool pool(threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency()));
+  ThreadPool pool(ThreadsFor(threads));
   mpc::Context context(mesh, mpc::AgreeOnKeys(mesh), pool);
   const auto& [job, model, rows] = prediction;
   // Run and job of the model are the same at all three, or their shares do not belong together.

@@ -3,24 +3,17 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "apps/evaluation.h"
+#include "data/csv.h"
 
 namespace trefoil::apps {
 namespace {
-
-/// A field as RFC 4180 has it: in quotes where it needs them.
-std::string CsvField(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos && text.find_first_of(" \t") != 0) return text;
-  std::string field = "\"";
-  for (const char c : text) field.append(c == '"' ? 2 : 1, c);
-  return field + '"';
-}
 
 std::string HeaderOf(const Job& job, bool scores) {
   std::string header = "row,label";
   if (!scores) return header + '\n';
   // With two classes there is one logit, that of class 1.
   for (int k = job.data.classes == 2 ? 1 : 0; k < job.data.classes; ++k)
-    header += fmt::format(",{}", CsvField("score_" + ClassName(job, k)));
+    header += fmt::format(",{}", data::CsvField("score_" + ClassName(job, k)));
   return header + '\n';
 }
 
@@ -30,7 +23,7 @@ std::string PredictionsCsv(const Job& job, const std::vector<int>& classes,
                            const std::optional<Eigen::MatrixXd>& scores) {
   std::string text = HeaderOf(job, scores.has_value());
   for (std::size_t row = 0; row < classes.size(); ++row) {
-    text += fmt::format("{},{}", row + 1, CsvField(ClassName(job, classes[row])));
+    text += fmt::format("{},{}", row + 1, data::CsvField(ClassName(job, classes[row])));
     for (Eigen::Index k = 0; scores && k < scores->cols(); ++k)
       text += fmt::format(",{}", (*scores)(static_cast<Eigen::Index>(row), k));
     text += '\n';

@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include <stdexcept>
 
 #include "apps/files.h"
+#include "apps/json_number.h"
 #include "apps/progress.h"
 #include "base/error.h"
 
@@ -22,8 +22,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kHeader = "step,seconds,rounds,bytes_sent,epsilon_outsider,epsilon_insider\n";
-
-Json NumberOrNull(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 double NumberOrInfinity(const Json& json) {
   return json.is_null() ? std::numeric_limits<double>::infinity() : json.get<double>();

@@ -6,6 +6,10 @@
 
 namespace trefoil {
 
+std::size_t ThreadsFor(std::size_t asked) {
+  return asked != 0 ? asked : std::max(1U, std::thread::hardware_concurrency());
+}
+
 ThreadPool::ThreadPool(std::size_t threads) {
   Require(threads >= 1, "ThreadPool: at least one thread");
   for (std::size_t i = 1; i < threads; ++i) workers_.emplace_back([this] { WorkerLoop(); });

@@ -9,6 +9,9 @@
 
 namespace trefoil {
 
+/// As many threads as were asked for, or as the machine has cores for 0; at least 1.
+[[nodiscard]] std::size_t ThreadsFor(std::size_t asked);
+
 /// The process's worker threads. One pool is made in main() (or by a test) and handed down; nothing else
 /// makes threads for computation. A pool of one thread runs everything in the caller.
 class ThreadPool {

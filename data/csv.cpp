@@ -179,6 +179,15 @@ std::vector<std::string> CsvColumnNames(const DataSpec& spec, CsvReader& reader,
   return spec.header ? HeaderNames(spec, reader, labels) : DeclaredNames(spec);
 }
 
+std::string CsvField(const std::string& text) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  const bool bare = text.find_first_of(",\"\r\n") == std::string::npos;
+  if (text.empty() || (bare && !blank(text.front()) && !blank(text.back()))) return text;
+  std::string field = "\"";
+  for (const char c : text) field.append(c == '"' ? 2 : 1, c);
+  return field + '"';
+}
+
 Table ReadCsv(const std::filesystem::path& path, const DataSpec& spec, LabelUse labels) {
   Require(spec.features == CountFeatures(spec), "ReadCsv: a validated spec");
   CsvReader reader(path);

@@ -25,6 +25,10 @@ namespace trefoil::data {
 [[nodiscard]] std::vector<std::string> CsvColumnNames(const DataSpec& spec, CsvReader& reader,
                                                       LabelUse labels = LabelUse::kRead);
 
+/// A field as RFC 4180 has it: in quotes where it holds a comma, a quote or an end of line, or where blanks
+/// begin or end it, which readers drop.
+[[nodiscard]] std::string CsvField(const std::string& text);
+
 /// Copies the records of a CSV file to `targets`, byte for byte and in order: record i to
 /// targets[party_of_row[i]], or nowhere if that is negative. A header goes to all. Throws DataError if the
 /// file is malformed or has another number of records.

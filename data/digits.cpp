@@ -202,7 +202,7 @@ void WriteDigits(const std::filesystem::path& folder, std::uint64_t seed, std::s
   };
   write("train", DigitSet::kTrain, train_count);
   write("t10k", DigitSet::kTest, test_count);
-  write("validation", DigitSet::kValidation, validation_count);
+  if (validation_count > 0) write("validation", DigitSet::kValidation, validation_count);
 }
 
 }  // namespace trefoil::data

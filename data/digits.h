@@ -22,8 +22,8 @@ enum class DigitSet : std::uint64_t { kTrain = 0, kTest = 1, kValidation = 2 };
 /// secret may come from it.
 [[nodiscard]] Digits DrawDigits(std::uint64_t seed, DigitSet set, std::size_t count);
 
-/// Writes a training, a test and a validation set into a folder (made if needed) as gzipped IDX files, the
-/// first two under MNIST's names.
+/// Writes a training, a test and a validation set (unless that is empty) into a folder (made if needed) as
+/// gzipped IDX files, the first two under MNIST's names.
 void WriteDigits(const std::filesystem::path& folder, std::uint64_t seed, std::size_t train_count,
                  std::size_t test_count, std::size_t validation_count);
 

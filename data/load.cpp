@@ -114,7 +114,7 @@ Table Load(const DataSpec& spec, const DataFiles& files, std::optional<std::int6
   ValidateSpec(spec);
   Table table = Dispatch(spec, files, labels);
   if (capacity && table.x.rows() > *capacity) {
-    ThrowDataError(files.file.empty() ? files.x : files.file, "", std::to_string(table.x.rows()) + " rows",
+    ThrowDataError(files.rows(), "", std::to_string(table.x.rows()) + " rows",
                    "at most the " + std::to_string(*capacity) + " that the job declares");
   }
   return table;

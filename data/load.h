@@ -14,6 +14,11 @@ struct DataFiles {
   std::filesystem::path x;
   std::filesystem::path y;
   std::filesystem::path file;
+
+  /// Whether no files are named.
+  [[nodiscard]] bool empty() const { return x.empty() && file.empty(); }
+  /// The file that the rows are in.
+  [[nodiscard]] const std::filesystem::path& rows() const { return file.empty() ? x : file; }
 };
 
 /// Reads a data set and checks every value against the spec: number of features, as many labels as rows,

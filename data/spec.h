@@ -10,6 +10,11 @@
 namespace trefoil::data {
 
 enum class Format { kIdx, kCsv, kNpy, kNpz };
+/// Whether features and labels lie in two files.
+[[nodiscard]] constexpr bool HasLabelFile(Format format) {
+  return format == Format::kIdx || format == Format::kNpy;
+}
+
 enum class ColumnKind { kNumber, kCategory, kText, kIgnore, kKey };
 
 /// One column of a CSV file, and what becomes of it: a number (value - mean) / scale, one 0/1 feature per

@@ -11,18 +11,6 @@
 #include "data/file.h"
 
 namespace trefoil::data {
-namespace {
-
-/// A field as RFC 4180 has it: in quotes where it needs them.
-std::string Field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n \t") == std::string::npos) return text;
-  std::string field = "\"";
-  for (const char c : text) field.append(c == '"' ? 2 : 1, c);
-  return field + '"';
-}
-
-}  // namespace
-
 std::int64_t SplitCsvColumns(const std::filesystem::path& path, const DataSpec& spec,
                              const std::array<std::filesystem::path, 3>& targets) {
   CsvReader reader(path);
@@ -41,7 +29,7 @@ std::int64_t SplitCsvColumns(const std::filesystem::path& path, const DataSpec& 
   const auto append = [&](const std::vector<std::string>& fields) {
     for (std::size_t party = 0; party < held.size(); ++party) {
       auto& content = contents.at(party);
-      for (const auto k : held.at(party)) content += Field(fields.at(k)) + ',';
+      for (const auto k : held.at(party)) content += CsvField(fields.at(k)) + ',';
       content.back() = '\n';
     }
   };

@@ -25,21 +25,12 @@ RingMatrix RowsRepeated(const RingMatrix& x, Index times) {
   return out;
 }
 
-/// A single column, which tells class 1, with class 0's before it.
-ArithShare WithClassZero(const ArithShare& zero, const ArithShare& one) {
-  RingMatrix own(one.rows(), 2);
-  RingMatrix next(one.rows(), 2);
-  own << zero.own(), one.own();
-  next << zero.next(), one.next();
-  return {std::move(own), std::move(next)};
-}
-
+/// A column a class: a single one tells class 1.
 ArithShare LabelsOfClasses(const Batch& batch) {
   const ArithShare& labels = batch.y.ring();
   if (labels.cols() > 1) return labels;
-  const ArithShare& x = batch.x.ring();
-  const ArithShare mask(x.own().rightCols(1), x.next().rightCols(1));
-  return WithClassZero(mask - labels, labels);
+  const ArithShare mask = Columns(batch.x.ring(), batch.x.cols() - 1, 1);
+  return SideBySide(mask - labels, labels);
 }
 
 Index Classes(Index columns) { return std::max<Index>(columns, 2); }
@@ -58,7 +49,7 @@ mpc::Cost LogitsCost(const StepPlan& plan, Index rows) {
 
 ArithShare PredictClasses(mpc::Context& party, const ArithShare& logits, int logit_width) {
   const ArithShare of_classes =
-      logits.cols() > 1 ? logits : WithClassZero(ArithShare::Zero(logits.rows(), 1), logits);
+      logits.cols() > 1 ? logits : SideBySide(ArithShare::Zero(logits.rows(), 1), logits);
   return protocols::RowArgMax(party, of_classes, logit_width, protocols::Form::kBulk);
 }
 

@@ -61,16 +61,6 @@ mpc::Cost ClampCost(const PiecewisePolynomial& table, Index count, protocols::Fo
   return Then(LookUpCost(table, count, form), protocols::MultiplyCost(count));
 }
 
-RingMatrix Beside(const RingMatrix& left, const RingMatrix& right) {
-  RingMatrix out(left.rows(), left.cols() + right.cols());
-  out << left, right;
-  return out;
-}
-
-ArithShare Columns(const ArithShare& x, Index first, Index count) {
-  return {x.own().middleCols(first, count), x.next().middleCols(first, count)};
-}
-
 /// W_l of layer number l (from 0) out of all weights.
 ArithShare WeightsOf(const StepPlan& plan, const FixedShare& weights, std::size_t layer) {
   Index first = 0;
@@ -121,8 +111,7 @@ ForwardPass RunForward(mpc::Context& party, const StepPlan& plan, const FixedSha
     const ArithShare z = protocols::MatMulTruncate(party, pass.inputs.back(), WeightsOf(plan, weights, layer),
                                                    plan.settings.fraction_bits, plan.settings.truncation);
     Clamped rectified = Clamp(party, Rectifier(plan), z, plan.clip.form);
-    pass.inputs.emplace_back(Beside(rectified.values.own(), mask.own()),
-                             Beside(rectified.values.next(), mask.next()));
+    pass.inputs.push_back(SideBySide(rectified.values, mask));
     pass.active.push_back(std::move(rectified.inside));
   }
   pass.logits = protocols::LocalMatrixProduct(party, pass.inputs.back(),
@@ -163,13 +152,8 @@ std::vector<ArithShare> ClipPerExample(mpc::Context& party, const StepPlan& plan
   for (std::size_t layer = 1; layer < layers; ++layer)
     sum = sum + protocols::LocalProduct(norms[layer - 1], norms[layers - 1 + layer]);
   const ArithShare factors = protocols::ClipFactor(party, plan.clip, protocols::Reshare(party, sum));
-  RingMatrix own(batch.x.rows(), 0);
-  RingMatrix next = own;
-  for (const ArithShare& delta : deltas) {
-    own = Beside(own, delta.own());
-    next = Beside(next, delta.next());
-  }
-  const ArithShare all(std::move(own), std::move(next));
+  ArithShare all = deltas.front();
+  for (std::size_t layer = 1; layer < layers; ++layer) all = SideBySide(all, deltas[layer]);
   const ArithShare clipped =
       protocols::MultiplyTruncate(party, RepeatedColumn(factors, all.cols()), all, protocols::kClipFactorBits,
                                   Range::kSigned, plan.settings.truncation);

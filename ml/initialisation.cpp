@@ -58,18 +58,6 @@ void CheckSelection(const InitialisationSettings& s) {
   check(s.selection_sigma > 0 && std::isfinite(s.selection_sigma), "selection_sigma", s.selection_sigma);
 }
 
-/// Side by side.
-ArithShare Beside(const std::vector<ArithShare>& models) {
-  const Index cols = models.front().cols();
-  RingMatrix own(models.front().rows(), cols * static_cast<Index>(models.size()));
-  RingMatrix next(own.rows(), own.cols());
-  for (std::size_t k = 0; k < models.size(); ++k) {
-    own.middleCols(static_cast<Index>(k) * cols, cols) = models[k].own();
-    next.middleCols(static_cast<Index>(k) * cols, cols) = models[k].next();
-  }
-  return {std::move(own), std::move(next)};
-}
-
 /// Every party's local model at the job's scale.
 std::array<ArithShare, 3> InputModels(mpc::Context& party, const StepPlan& plan, const Eigen::MatrixXd& own) {
   protocols::Shape shape{.rows = own.rows(), .cols = own.cols()};
@@ -212,8 +200,8 @@ FixedShare Initialise(mpc::Context& party, const StepPlan& plan, const Initialis
   const int f = plan.settings.fraction_bits;
   if (!initialisation.selects()) return {average, f};
   const std::vector<ArithShare> candidates{average, models[0], models[1], models[2]};
-  const AdditiveShare counts =
-      CountCandidates(party, plan, initialisation, Beside(candidates), own, validation);
+  const ArithShare all = SideBySide(SideBySide(average, models[0]), SideBySide(models[1], models[2]));
+  const AdditiveShare counts = CountCandidates(party, plan, initialisation, all, own, validation);
   return {ChooseModel(party, candidates, counts), f};
 }
 

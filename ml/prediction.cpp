@@ -69,14 +69,11 @@ std::optional<Predictions> OpenClasses(mpc::Context& party, int client, const Ar
   return predictions;
 }
 
-/// Takes a block's predictions, but for those of padding.
+/// Takes the predictions of a block's first `rows`; the others are those of padding.
 void Append(Predictions& all, const Predictions& block, Index rows) {
+  const auto first = static_cast<Index>(all.classes.size());
   all.classes.insert(all.classes.end(), block.classes.begin(), block.classes.begin() + rows);
-  if (!block.scores) return;
-  Eigen::MatrixXd scores(all.scores ? all.scores->rows() + rows : rows, block.scores->cols());
-  if (all.scores) scores.topRows(all.scores->rows()) = *all.scores;
-  scores.bottomRows(rows) = block.scores->topRows(rows);
-  all.scores = std::move(scores);
+  if (rows > 0 && block.scores) all.scores->middleRows(first, rows) = block.scores->topRows(rows);
 }
 
 }  // namespace
@@ -87,6 +84,7 @@ std::optional<Predictions> PredictOnShares(mpc::Context& party, const StepPlan& 
   CheckRows(plan, request, own);
   const bool client = party.self() == request.client;
   Predictions all;
+  if (client && request.scores) all.scores = Eigen::MatrixXd(own.x.rows(), plan.columns);
   std::int64_t first = 0;
   for (const std::int64_t rows : HeldOutBlocks(request.rows)) {
     const std::int64_t filled = std::clamp<std::int64_t>(own.x.rows() - first, 0, rows);

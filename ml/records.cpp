@@ -70,10 +70,6 @@ double OnNormLattice(const StepPlan& plan, double bound) {
       std::ldexp(std::floor(std::ldexp(bound * bound, plan.row_norm_bits)), -plan.row_norm_bits));
 }
 
-mpc::ArithShare Columns(const mpc::ArithShare& x, Index first, Index count) {
-  return {x.own().middleCols(first, count), x.next().middleCols(first, count)};
-}
-
 }  // namespace
 
 Index EncodedColumns(const StepPlan& plan) { return plan.settings.features + 1 + plan.columns + 1; }

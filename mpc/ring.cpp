@@ -24,4 +24,11 @@ RingMatrix Stacked(const RingMatrix& top, const RingMatrix& bottom) {
   return out;
 }
 
+RingMatrix SideBySide(const RingMatrix& left, const RingMatrix& right) {
+  Require(left.rows() == right.rows(), "SideBySide: the same number of rows");
+  RingMatrix out(left.rows(), left.cols() + right.cols());
+  out << left, right;
+  return out;
+}
+
 }  // namespace trefoil::mpc

@@ -20,5 +20,7 @@ using RingMatrix = Eigen::Array<Word, Eigen::Dynamic, Eigen::Dynamic, Eigen::Row
 
 /// One below the other. Pre: the same number of columns (a matrix without rows fits everything).
 [[nodiscard]] RingMatrix Stacked(const RingMatrix& top, const RingMatrix& bottom);
+/// One to the right of the other. Pre: the same number of rows.
+[[nodiscard]] RingMatrix SideBySide(const RingMatrix& left, const RingMatrix& right);
 
 }  // namespace trefoil::mpc

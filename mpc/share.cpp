@@ -60,6 +60,15 @@ ArithShare Stacked(const ArithShare& top, const ArithShare& bottom) {
   return {Stacked(top.own(), bottom.own()), Stacked(top.next(), bottom.next())};
 }
 
+ArithShare Columns(const ArithShare& x, Index first, Index count) {
+  Require(first >= 0 && count >= 0 && first + count <= x.cols(), "Columns: out of range");
+  return {x.own().middleCols(first, count), x.next().middleCols(first, count)};
+}
+
+ArithShare SideBySide(const ArithShare& left, const ArithShare& right) {
+  return {SideBySide(left.own(), right.own()), SideBySide(left.next(), right.next())};
+}
+
 ArithShare Transposed(const ArithShare& x) { return {x.own().transpose(), x.next().transpose()}; }
 
 ArithShare RepeatedColumn(const ArithShare& column, Index times) {

@@ -38,6 +38,8 @@ class ArithShare {
 [[nodiscard]] ArithShare Reshaped(const ArithShare& x, Index rows, Index cols);
 [[nodiscard]] ArithShare Rows(const ArithShare& x, Index first, Index count);
 [[nodiscard]] ArithShare Stacked(const ArithShare& top, const ArithShare& bottom);
+[[nodiscard]] ArithShare Columns(const ArithShare& x, Index first, Index count);
+[[nodiscard]] ArithShare SideBySide(const ArithShare& left, const ArithShare& right);
 [[nodiscard]] ArithShare Transposed(const ArithShare& x);
 /// A column beside itself, `times` times. Pre: one column.
 [[nodiscard]] ArithShare RepeatedColumn(const ArithShare& column, Index times);

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <random>
 #include <string>
-#include <thread>
 
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
@@ -202,7 +201,7 @@ ml::OwnRecords Perturbed(const Experiment& experiment, ml::OwnRecords own) {
 
 void Run(const Options& options) {
   const Experiment experiment = Read(options);
-  ThreadPool pool(std::max(1U, std::thread::hardware_concurrency()));
+  ThreadPool pool(ThreadsFor(0));
   if (options.as == "local") return PrintLocalModels(experiment, pool);
   const auto& settings = experiment.settings;
   const Eigen::MatrixXd first = FirstWeights(experiment, options.random_weights, pool);

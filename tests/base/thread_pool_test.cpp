@@ -2,13 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
 
 namespace trefoil {
 namespace {
+
+TEST(ThreadsFor, IsWhatWasAskedForOrTheCores) {
+  EXPECT_EQ(ThreadsFor(3), 3U);
+  EXPECT_EQ(ThreadsFor(0), std::max(1U, std::thread::hardware_concurrency()));
+}
 
 class ThreadPoolTest : public testing::TestWithParam<std::size_t> {};
 

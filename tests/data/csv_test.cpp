@@ -39,6 +39,16 @@ Matrix Rows(std::initializer_list<std::initializer_list<float>> rows) {
   return matrix;
 }
 
+TEST(CsvField, IsInQuotesWhereReadersWouldTakeItForSomethingElse) {
+  EXPECT_EQ(CsvField("nurse or pilot"), "nurse or pilot");
+  EXPECT_EQ(CsvField(""), "");
+  EXPECT_EQ(CsvField("nurse, pilot"), "\"nurse, pilot\"");
+  EXPECT_EQ(CsvField("a \"b\""), "\"a \"\"b\"\"\"");
+  EXPECT_EQ(CsvField(" a"), "\" a\"");
+  EXPECT_EQ(CsvField("a\t"), "\"a\t\"");
+  EXPECT_EQ(CsvField("a\nb"), "\"a\nb\"");
+}
+
 TEST(ReadCsv, EncodesColumnsInOrderWithTheLabelLast) {
   const TemporaryFolder folder;
   const Table table = Read(folder, "50, nurse, x, yes\n 35 ,clerk,,no.\n\n", PeopleSpec(false));

@@ -74,6 +74,13 @@ double NearestMeanAccuracy(const Table& train, const Table& test) {
   return right / static_cast<double>(test.x.rows());
 }
 
+TEST(WriteDigits, WritesNoValidationSetOfNoImages) {
+  const TemporaryFolder folder;
+  WriteDigits(folder / "digits", 3, 10, 10, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder / "digits/validation-images-idx3-ubyte.gz"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "digits/t10k-images-idx3-ubyte.gz"));
+}
+
 TEST(WriteDigits, WritesADataSetThatCanBeLearntButNotTrivially) {
   const TemporaryFolder folder;
   WriteDigits(folder / "digits", 3, 3000, 1000, 50);

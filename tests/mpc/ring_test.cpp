@@ -44,6 +44,16 @@ TEST(Stacked, PutsOneBelowTheOther) {
   EXPECT_TRUE((both.bottomRows(1) == bottom).all());
 }
 
+TEST(SideBySide, PutsOneToTheRightOfTheOther) {
+  const RingMatrix left = RandomWords(1, 2, 3);
+  const RingMatrix right = RandomWords(2, 2, 1);
+  const RingMatrix both = SideBySide(left, right);
+  ASSERT_EQ(both.cols(), 4);
+  EXPECT_TRUE((both.leftCols(3) == left).all());
+  EXPECT_TRUE((both.rightCols(1) == right).all());
+  EXPECT_THROW((void)SideBySide(left, RingMatrix::Zero(1, 3)), ContractError);
+}
+
 TEST(Stacked, TakesAMatrixWithoutRowsWhateverItsColumns) {
   const RingMatrix x = RandomWords(1, 2, 3);
   EXPECT_TRUE((Stacked(RingMatrix(), x) == x).all());

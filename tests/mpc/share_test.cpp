@@ -95,6 +95,11 @@ TEST(ArithShare, LinearOperationsAgreeWithPlain) {
   EXPECT_TRUE(
       (Opened([&](Context& party) { return Stacked(deal(party, x), deal(party, y)); }) == Stacked(x, y))
           .all());
+  EXPECT_TRUE(
+      (Opened([&](Context& party) { return Columns(deal(party, x), 1, 2); }) == x.middleCols(1, 2)).all());
+  EXPECT_TRUE(
+      (Opened([&](Context& party) { return SideBySide(deal(party, x), deal(party, y)); }) == SideBySide(x, y))
+          .all());
 }
 
 TEST(ArithShare, AddPublicAddsOnceWhicheverTwoPartiesOpen) {
