@@ -1,0 +1,95 @@
+#include "apps/local_results.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "apps/deployment.h"
+#include "apps/evaluation.h"
+#include "apps/files.h"
+#include "apps/model_file.h"
+#include "data/folders.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The released model, the same at all parties that have it, copied to the top. Returns its path; nothing
+/// where it was released to nobody.
+std::optional<fs::path> CollectModel(const Job& job, const fs::path& folder) {
+  if (job.release.to.empty()) return {};
+  const auto target = folder / "model.npz";
+  std::string model;
+  for (const int party : job.release.to) {
+    const auto released =
+        ReadTextFile(PartyFolder(folder, party) / "out" / "model.npz", "the released model");
+    if (!model.empty() && released != model) {
+      throw std::runtime_error(
+          fmt::format("party {}'s model differs from party {}'s", party, job.release.to[0]));
+    }
+    model = released;
+  }
+  WriteTextFile(target, model);
+  return target;
+}
+
+/// What the evaluation on shares gave those who learn it, if there was one.
+std::optional<EvaluationSummary> CollectEvaluation(const Job& job, const fs::path& folder) {
+  if (!job.evaluation) return {};
+  const auto& to = job.evaluation->to;
+  return ReadSummary(PartyFolder(folder, to.front()) / "out" / "summary.json").evaluation;
+}
+
+/// Evaluates the model on the test set, if there is one.
+std::optional<Evaluation> EvaluateModel(const Job& job, const fs::path& folder, const fs::path& feature_model,
+                                        const std::optional<fs::path>& model) {
+  if (!model) return {};
+  const auto test = data::FindTestFiles(job.data, folder / "test");
+  if (!test) return {};
+  const auto table = LoadRecords(job, *test, {.feature_model = feature_model});
+  if (table.y.empty()) return {};
+  return Evaluate(LoadModel(*model).model, table, job.data.classes);
+}
+
+}  // namespace
+
+Summary CollectResults(const Job& job, const fs::path& folder, const fs::path& feature_model,
+                       ProgressDisplay& display) {
+  const auto first = PartyFolder(folder, 0) / "out";
+  for (const auto* name : {"progress.csv", "record.json"}) {
+    WriteTextFile(folder / name, ReadTextFile(first / name, "a party's result"));
+  }
+  auto summary = ReadSummary(first / "summary.json");
+  for (const int id : {1, 2}) {
+    const auto other = ReadSummary(PartyFolder(folder, id) / "out" / "summary.json");
+    summary.peak_rss_bytes = std::max(summary.peak_rss_bytes, other.peak_rss_bytes);
+  }
+  const auto model = CollectModel(job, folder);
+  const auto evaluation = EvaluateModel(job, folder, feature_model, model);
+  summary.evaluation = CollectEvaluation(job, folder);
+  if (summary.evaluation) summary.accuracy = Accuracy(*summary.evaluation);
+  if (evaluation) summary.accuracy = evaluation->accuracy();
+  WriteSummary(folder / "summary.json", summary);
+  if (summary.evaluation) display.Say(EvaluationLine(*summary.evaluation));
+  if (evaluation) {
+    display.Say(
+        fmt::format("accuracy {:.4f} on {} test records", evaluation->accuracy(), evaluation->records));
+  } else if (!summary.evaluation) {
+    display.Say(model ? "accuracy unknown: there is no test data"
+                      : "accuracy unknown: nobody has the model, and the job has no [evaluation]");
+  }
+  display.Say(fmt::format("epsilon {} outsider, {} insider, delta {:g}",
+                          EpsilonText(summary.epsilon_outsider), EpsilonText(summary.epsilon_insider),
+                          summary.delta));
+  display.Say(fmt::format("time {}, {} rounds, {} sent by party 0", SecondsText(summary.seconds),
+                          summary.rounds, BytesText(summary.bytes_sent)));
+  display.Say(model ? fmt::format("model {}", model->string())
+                    : "model released to nobody: each party's share is its out/model.share");
+  return summary;
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,132 @@
+#include "apps/party_processes.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <csignal>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "apps/child_process.h"
+#include "apps/deployment.h"
+#include "apps/error_report.h"
+#include "apps/files.h"
+#include "apps/run_directory.h"
+#include "base/thread_pool.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPollPause = std::chrono::milliseconds(50);
+/// How much longer than its peer time-out a party may take to end by itself once another has failed.
+constexpr auto kPatience = std::chrono::seconds(5);
+
+std::vector<ChildProcess> StartParties(const PartyProcesses& parties) {
+  const std::size_t cores = ThreadsFor(0);
+  const auto each = std::to_string(parties.threads != 0 ? parties.threads : (cores + 2) / 3);
+  std::vector<ChildProcess> children;
+  for (const auto& folder : PartyFolders(parties.folder)) {
+    children.emplace_back(std::vector<std::string>{"run", "--config", (folder / "party.toml").string(),
+                                                   "--job", (parties.folder / "job.toml").string(), "--out",
+                                                   (folder / "out").string(), "--threads", each},
+                          folder / "console.log");
+  }
+  return children;
+}
+
+bool Failed(const ProcessEnd& end) { return end.signal != 0 || end.code != 0; }
+
+/// Of parties found ended at the same time, the one that failed by itself comes before those that lost it.
+int Precedence(const ProcessEnd& end) { return end.signal != 0 ? 2 : end.code != kNetwork ? 1 : 0; }
+
+/// The party whose failure came first, as far as can be told, or -1.
+int FirstFailure(std::vector<ChildProcess>& children) {
+  int first = -1;
+  for (int id = 0; id < 3; ++id) {
+    const auto& end = children[static_cast<std::size_t>(id)].Poll();
+    if (!end || !Failed(*end)) continue;
+    if (first < 0 || Precedence(*end) > Precedence(*children[static_cast<std::size_t>(first)].Poll()))
+      first = id;
+  }
+  return first;
+}
+
+bool AllEnded(std::vector<ChildProcess>& children) {
+  return std::all_of(children.begin(), children.end(),
+                     [](ChildProcess& child) { return child.Poll().has_value(); });
+}
+
+void ShowProgress(const PartyProcesses& parties, ProgressDisplay& display, int& shown) {
+  const auto report = LastProgress(PartyFolder(parties.folder, 0) / "out" / "progress.csv", parties.steps);
+  if (!report || report->step == shown) return;
+  shown = report->step;
+  display.Show(*report);
+}
+
+/// Waits for all parties; returns the one whose failure came first, or -1. A failed party's peers may end by
+/// themselves before they are made to.
+int WaitForParties(const PartyProcesses& parties, std::vector<ChildProcess>& children,
+                   ProgressDisplay& display) {
+  int failure = -1;
+  int shown = 0;
+  Clock::time_point deadline{};
+  while (!AllEnded(children)) {
+    std::this_thread::sleep_for(kPollPause);
+    ShowProgress(parties, display, shown);
+    if (failure < 0) {
+      failure = FirstFailure(children);
+      deadline = Clock::now() + parties.peer + kPatience;
+    } else if (Clock::now() > deadline) {
+      for (auto& child : children) child.Signal(SIGKILL);
+    }
+  }
+  if (failure < 0) failure = FirstFailure(children);
+  ShowProgress(parties, display, shown);
+  display.Finish();
+  return failure;
+}
+
+/// The error that a party printed, or nothing.
+std::string ErrorIn(const fs::path& log) {
+  std::istringstream lines(ReadTextFile(log, "a party's output"));
+  const std::string prefix = "trefoil: ";
+  std::string found;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(prefix)) found = line.substr(prefix.size());
+  }
+  return found;
+}
+
+int ReportFailure(const fs::path& folder, int party, const ProcessEnd& end) {
+  const auto log = PartyFolder(folder, party) / "console.log";
+  if (end.signal != 0) {
+    ReportError(fmt::format("party {} was killed by signal {}; its output is in {}", party, end.signal,
+                            log.string()));
+    return kNetwork;
+  }
+  const auto cause = ErrorIn(log);
+  ReportError(cause.empty() ? fmt::format("party {} ended with code {}; its output is in {}", party, end.code,
+                                          log.string())
+                            : fmt::format("party {}: {}", party, cause));
+  return end.code;
+}
+
+}  // namespace
+
+std::array<fs::path, 3> PartyFolders(const fs::path& folder) {
+  return {PartyFolder(folder, 0), PartyFolder(folder, 1), PartyFolder(folder, 2)};
+}
+
+int RunPartyProcesses(const PartyProcesses& parties, ProgressDisplay& display) {
+  auto children = StartParties(parties);
+  const int failure = WaitForParties(parties, children, display);
+  if (failure < 0) return kDone;
+  return ReportFailure(parties.folder, failure, *children[static_cast<std::size_t>(failure)].Poll());
+}
+
+}  // namespace trefoil::apps
