@@ -15,6 +15,7 @@ void AddCheck(CLI::App& program, Action& action);
 void AddRun(CLI::App& program, Action& action);
 void AddLocal(CLI::App& program, Action& action);
 void AddAccount(CLI::App& program, Action& action);
+void AddAudit(CLI::App& program, Action& action);
 void AddEvaluate(CLI::App& program, Action& action);
 void AddPredict(CLI::App& program, Action& action);
 void AddExport(CLI::App& program, Action& action);

@@ -1,0 +1,155 @@
+#include "apps/audit_run.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "apps/audit_result.h"
+#include "apps/canary_data.h"
+#include "apps/deployment.h"
+#include "apps/error_report.h"
+#include "apps/files.h"
+#include "apps/free_ports.h"
+#include "apps/local_data.h"
+#include "apps/local_results.h"
+#include "apps/model_file.h"
+#include "apps/party_processes.h"
+#include "apps/run_directory.h"
+#include "apps/training_settings.h"
+#include "base/error.h"
+#include "data/folders.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Three party folders and the job, ready to be run. Returns the time after which a party notices a lost
+/// peer.
+std::chrono::milliseconds Deploy(const Job& extended, const fs::path& folder) {
+  const auto ports = FreeLoopbackPorts();
+  const std::string host = "127.0.0.1";
+  std::array<PartyFile, 3> parties;
+  for (int id = 0; id < 3; ++id) {
+    auto& party = parties.at(static_cast<std::size_t>(id));
+    party = DescribeParty(id, {Address{host, ports[0]}, Address{host, ports[1]}, Address{host, ports[2]}});
+    party.data = data::PartyFiles(extended.data.format, "");
+    fs::permissions(PartyFolder(folder, id), fs::perms::owner_all);
+  }
+  MakeAllPartyFolders(parties, folder);
+  WriteTextFile(folder / "job.toml", JobToml(extended));
+  return parties[0].peer_timeout;
+}
+
+/// Losses as scores: a low one says "member".
+std::vector<double> Negated(std::vector<double> losses) {
+  for (auto& loss : losses) loss = -loss;
+  return losses;
+}
+
+LossAttack Attack(const std::vector<double>& members, const std::vector<double>& others, double confidence) {
+  return {.members = static_cast<std::int64_t>(members.size()),
+          .others = static_cast<std::int64_t>(others.size()),
+          .result = dp::MeasureAttack(members, others,
+                                      {.false_positive_rate = kFalsePositiveRate, .confidence = confidence})};
+}
+
+LossAttack AttackCanaries(const std::vector<Canary>& canaries, const std::vector<double>& losses,
+                          double confidence) {
+  std::vector<double> members;
+  std::vector<double> others;
+  for (std::size_t k = 0; k < canaries.size(); ++k)
+    (canaries[k].included ? members : others).push_back(-losses[k]);
+  if (members.empty() || others.empty()) return {};  // no canary of one kind: possible with a handful only
+  return Attack(members, others, confidence);
+}
+
+/// The job's own records that were trained on, against those of the test set.
+std::optional<LossAttack> AttackRecords(const Job& job, const CanaryData& data, const ml::LinearModel& model,
+                                        double confidence) {
+  if (data.test.y.empty()) return {};
+  const auto losses = RecordLosses(job, data.training, model);
+  std::vector<double> members;
+  for (std::size_t row = 0; row < losses.size(); ++row) {
+    if (data.party[row] >= 0) members.push_back(-losses[row]);
+  }
+  if (members.empty()) return {};
+  return Attack(members, Negated(RecordLosses(job, data.test, model)), confidence);
+}
+
+AuditResult Examine(const Job& job, const CanaryData& data, const Summary& summary,
+                    const AuditOptions& options, const fs::path& folder) {
+  const auto model = LoadModel(folder / "model.npz").model;
+  const auto scores = CanaryScores(job, data.canaries, model);
+  const auto losses = CanaryLosses(job, data.canaries, model);
+  WriteCanaries(folder / "canaries.csv", data.canaries, scores, losses);
+  std::vector<dp::ScoredCanary> scored;
+  for (std::size_t k = 0; k < scores.size(); ++k)
+    scored.push_back({.score = scores[k], .included = data.canaries[k].included});
+  const double claim = options.claim.value_or(summary.epsilon_outsider);
+  return {.job = job.name,
+          .delta = summary.delta,
+          .confidence = options.confidence,
+          .claim = claim,
+          .claim_is_given = options.claim.has_value(),
+          .included = std::count_if(scored.begin(), scored.end(), [](const auto& c) { return c.included; }),
+          .bound = dp::BestOneRunBound(scored, summary.delta, 1 - options.confidence),
+          .limits = dp::LimitsOf(claim, summary.delta, kFalsePositiveRate),
+          .on_canaries = AttackCanaries(data.canaries, losses, options.confidence),
+          .on_records = AttackRecords(job, data, model, options.confidence)};
+}
+
+void Show(const AuditResult& result, bool json) {
+  if (json) {
+    std::cout << ToJson(result).dump(2) << '\n';
+  } else {
+    std::cout << AuditText(result);
+  }
+  std::cout << std::flush;
+  if (!result.refuted()) return;
+  throw BudgetError(fmt::format(
+      "the claim is refuted: epsilon is at least {:.3f} with confidence {:g} %, claimed was {:.3f}",
+      result.bound.epsilon, 100 * result.confidence, result.claim));
+}
+
+}  // namespace
+
+int RunAudit(const AuditOptions& options) {
+  const Job job = ReadJob(options.job, options.assignments);
+  CheckAuditable(job, options.canaries);
+  const Job extended = WithCanaries(job, options.canaries);
+  (void)ml::MakePlan(SettingsOf(extended));
+  std::ostream nowhere(nullptr);
+  ProgressDisplay display(options.json ? nowhere : std::cout, !options.json && StdoutIsTerminal());
+  for (const auto& notice : JobNotices(extended)) display.Say(notice);
+
+  const fs::path folder =
+      options.out.empty() ? DefaultRunDirectory(job.name + "-audit") : fs::path(options.out);
+  MakeRunDirectory(folder);
+  const auto source = FindDataFolder(job, options.job, options.data, folder);
+  auto data = LoadForAudit(job, source);
+  if (source.parent_path() == folder) fs::remove_all(source);  // generated, and read
+  auto coins = RandomStream::FromSystem();
+  data.canaries = DrawCanaries(job, options.canaries, coins);
+  DealWithCanaries(job, data, PartyFolders(folder), folder / "test");
+  display.Say(fmt::format("job {}: {} canaries beside its {} records, at three parties in {}", job.name,
+                          options.canaries, data.training.y.size(), folder.string()));
+
+  const auto peer = Deploy(extended, folder);
+  const int failure = RunPartyProcesses({.folder = folder,
+                                         .steps = static_cast<int>(extended.training.steps),
+                                         .peer = peer,
+                                         .threads = options.threads},
+                                        display);
+  if (failure != kDone) return failure;
+  const auto summary = CollectResults(extended, folder, {}, display);
+  const auto result = Examine(job, data, summary, options, folder);
+  WriteTextFile(folder / "audit.json", ToJson(result).dump(2) + "\n");
+  Show(result, options.json);
+  return kDone;
+}
+
+}  // namespace trefoil::apps
