@@ -9,7 +9,7 @@ TITLES=(
   [1]="HOG features: at least 96.7 % at epsilon 1, 97.3 % at epsilon 3"
   [2]="scattering features: at least 97.5 % at epsilon 1, 98.0 % at epsilon 3; 70,000 images extracted in under 4 minutes"
   [3]="from local models, 1 pass over the data reaches the accuracy of 2 passes from zero, at the same epsilon"
-  [4]="first models: the average above the best local model, by little where data are alike, far below both where sorted"
+  [4]="first models: the average above the best local model, by little where data are alike, by much where sorted, both far below; what Protocol 4 chooses is as good as either"
   [5]="data sorted by label cost the secure model less than 0.5 points"
 )
 
@@ -78,17 +78,23 @@ check_3() {
 
 check_4() {
   ready || return
-  local split average=() best=() k=0
+  local split average=() chosen=() best=() k=0
   for split in even sorted; do
     average[k]=$(train_thrice "average-hog-$split" configs/mnist-pea.toml "${FIRST_WEIGHTS[@]}" "local.split=$split") || return
+    chosen[k]=$(train_thrice "chosen-hog-$split" configs/mnist-pea.toml "${FIRST_WEIGHTS[@]}" "local.split=$split" \
+      initialisation.method=accuracy) || return
     clear_thrice "local-hog-$split" --as local --job configs/mnist-pea.toml --set "local.split=$split" || return
     best[k]=$(best_local "local-hog-$split")
     k=$((k + 1))
   done
-  measured "alike: average ${average[0]}, best local model ${best[0]}; sorted: average ${average[1]}, best ${best[1]}"
+  measured "alike: average ${average[0]}, best local model ${best[0]}, chosen ${chosen[0]};" \
+    "sorted: average ${average[1]}, best ${best[1]}, chosen ${chosen[1]}"
   holds "0 < $(median "${average[0]}") - $(median "${best[0]}") < 0.05" || return
   holds "0.5 < $(median "${average[1]}") < $(median "${average[0]}") - 0.1" || return
-  holds "0.3 < $(median "${best[1]}") < 0.45 and $(median "${average[1]}") - $(median "${best[1]}") > 0.1"
+  holds "0.3 < $(median "${best[1]}") < 0.45 and $(median "${average[1]}") - $(median "${best[1]}") > 0.1" || return
+  # Noisy counts of 2,000 records tell models apart that differ by a point or two, not by tenths.
+  holds "$(median "${chosen[0]}") > $(median "${best[0]}") - 0.01" || return
+  holds "$(median "${chosen[1]}") - $(median "${best[1]}") > 0.1"
 }
 
 check_5() {

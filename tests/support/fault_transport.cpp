@@ -27,7 +27,11 @@ void FaultTransport::Write(int peer, Message message) {
         std::this_thread::sleep_for(fault_.delay);
         break;
       case FaultKind::kTruncate:
-        if (!message.payload.empty()) message.payload.pop_back();
+        if (message.payload.empty()) {
+          message.payload.push_back(std::byte{0});
+        } else {
+          message.payload.pop_back();
+        }
         break;
       case FaultKind::kExtend:
         message.payload.push_back(std::byte{0});

@@ -14,7 +14,7 @@ enum class FaultKind {
   kDrop,      ///< the message is lost, later ones arrive
   kCut,       ///< this and every later message is lost without notice, and this party's next call fails
   kDelay,     ///< the message is late by Fault::delay
-  kTruncate,  ///< the last byte is missing
+  kTruncate,  ///< the last byte is missing (a message without payload is extended)
   kExtend,    ///< one byte too many
   kFlip,      ///< one bit of the payload is wrong (a message without payload is extended)
 };

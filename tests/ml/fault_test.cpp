@@ -1,0 +1,104 @@
+// One fault at one message of one party, in what a job is made of.
+
+#include "tests/support/fault_runs.h"
+
+#include <gtest/gtest.h>
+
+#include "ml/evaluation.h"
+#include "ml/initialisation.h"
+#include "ml/prediction.h"
+#include "tests/support/ml_test.h"
+
+namespace trefoil::ml {
+namespace {
+
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+struct Case {
+  std::string name;
+  std::function<void(mpc::Context& party)> run;
+  Flipped flipped = Flipped::kAnyValue;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+mpc::FixedShare SomeWeights(mpc::Context& party, const StepPlan& plan) {
+  const LayerShape shape = ShapeOfWeights(plan);
+  return {InsecureDeal(party, RandomSigned(8, shape.inputs, shape.outputs, 14)), 16};
+}
+
+TrainingSettings Network() {
+  TrainingSettings settings = SmallSettings();
+  settings.hidden = {4};
+  settings.activation_bound = 4;
+  settings.delta_bound = 2;
+  return settings;
+}
+
+void Step(mpc::Context& party, const TrainingSettings& settings, protocols::Form form) {
+  const StepPlan plan = MakeStepPlan(settings, form);
+  const Batch batch = DealBatch(party, plan, MakeRecords(settings, 9, 5), 6);
+  (void)DpSgdStep(party, plan, batch, StartFrom(SomeWeights(party, plan)), NoNoise(plan));
+}
+
+void Evaluation(mpc::Context& party) {
+  TrainingSettings settings = SmallSettings();
+  settings.evaluation = EvaluationSettings{.test = {.holder = 1, .rows = 5}, .to = {0, 2}, .sigma = 1};
+  const StepPlan plan = MakeStepPlan(settings);
+  (void)EvaluateOnShares(party, plan, SomeWeights(party, plan),
+                         party.self() == 1 ? MakeRecords(settings, 9, 5) : OwnRecords{});
+}
+
+void Prediction(mpc::Context& party, bool scores) {
+  const StepPlan plan = MakeStepPlan(SmallSettings());
+  (void)PredictOnShares(party, plan, SomeWeights(party, plan), {.client = 2, .rows = 5, .scores = scores},
+                        party.self() == 2 ? MakeRecords(plan.settings, 9, 4) : OwnRecords{});
+}
+
+void Choice(mpc::Context& party, Selection selection) {
+  TrainingSettings settings = SmallSettings();
+  settings.initialisation = InitialisationSettings{
+      .method = InitialisationMethod::kAccuracy,
+      .local = {.steps = 2, .expected_batch = 30, .learning_rate = 4, .clip = 2, .sigma = 0.5, .delta = 1e-5},
+      .selection = selection,
+      .selection_rows = 20,
+      .selection_sigma = 1,
+      .validation = {.holder = 0, .rows = 5}};
+  const StepPlan plan = MakeStepPlan(settings);
+  const bool validates = selection == Selection::kPublicValidation && party.self() == 0;
+  (void)Initialise(party, plan, MakeInitialisationPlan(settings), MakeRecords(settings, 10, 40),
+                   validates ? MakeRecords(settings, 9, 5) : OwnRecords{});
+}
+
+void Training(mpc::Context& party) {
+  TrainingSettings settings = SmallSettings();
+  settings.steps = 3;
+  settings.sigma = 0.5;
+  settings.clip = 2;
+  (void)Train(party, settings, MakeRecords(settings, 10, 40),
+              {.on_step = [](const StepReport&) {}, .on_record = [](const dp::TrainingRecord&) {}});
+}
+
+class FaultTest : public testing::TestWithParam<Case> {};
+
+TEST_P(FaultTest, EndsInATypedErrorEverywhereAndNeverHangs) {
+  ExpectTypedEndsUnderFaults(GetParam().run, GetParam().flipped);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Jobs, FaultTest,
+    testing::Values(
+        Case{"StepBulk", [](mpc::Context& party) { Step(party, SmallSettings(), protocols::Form::kBulk); }},
+        Case{"StepLatency",
+             [](mpc::Context& party) { Step(party, SmallSettings(), protocols::Form::kLatency); }},
+        Case{"NetworkStep", [](mpc::Context& party) { Step(party, Network(), protocols::Form::kBulk); }},
+        Case{"Evaluation", Evaluation},
+        Case{"PredictedClasses", [](mpc::Context& party) { Prediction(party, false); }},
+        Case{"PredictedScores", [](mpc::Context& party) { Prediction(party, true); }},
+        Case{"NoisySelection", [](mpc::Context& party) { Choice(party, Selection::kNoisy); }},
+        Case{"Validation", [](mpc::Context& party) { Choice(party, Selection::kPublicValidation); }},
+        Case{"Training", Training, Flipped::kAnyEnd}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace trefoil::ml
