@@ -4,6 +4,7 @@
 
 #include "bench/basic_operations.h"
 #include "bench/function_operations.h"
+#include "bench/model_operations.h"
 #include "bench/step_operations.h"
 
 namespace trefoil::bench {
@@ -34,12 +35,23 @@ std::vector<Operation> StepOperations() {
   return all;
 }
 
+/// What is done with a model once it is trained.
+std::vector<Operation> ModelOperations() {
+  const auto prediction = [](PredictionOutput output) {
+    return
+        [output](mpc::Context& party, const Point& point) { return PreparePrediction(party, point, output); };
+  };
+  return {{"evaluate_model", "bulk", true, PrepareEvaluation},
+          {"predict_classes", "bulk", true, prediction(PredictionOutput::kClasses)},
+          {"predict_scores", "bulk", true, prediction(PredictionOutput::kScores)}};
+}
+
 }  // namespace
 
 const std::vector<Operation>& AllOperations() {
   static const std::vector<Operation> kOperations = [] {
     std::vector<Operation> all = BasicOperations();
-    for (const auto& more : {FunctionOperations(), StepOperations()}) {
+    for (const auto& more : {FunctionOperations(), StepOperations(), ModelOperations()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;

@@ -6,9 +6,12 @@
 #include <sstream>
 #include <vector>
 
+#include "bench/model_operations.h"
 #include "bench/prepare.h"
 #include "bench/step_operations.h"
 #include "ml/dp_sgd.h"
+#include "ml/evaluation.h"
+#include "ml/prediction.h"
 #include "ml/published_clipping.h"
 #include "protocols/agreement.h"
 #include "protocols/bit_conversion.h"
@@ -72,6 +75,7 @@ constexpr const char* kInSoftmax = "\"Softmax\"";
 constexpr const char* kInSeries = "\"Trigonometric series\"";
 constexpr const char* kInClipFactor = "\"Clip factor\"; PEA, protocol 3";
 constexpr const char* kInInverseSqrt = "\"Inverse square root\"; PEA, protocol 1";
+constexpr const char* kInModels = "\"Evaluation, validation and prediction\"; PEA, protocol 4";
 constexpr const char* kInStep = "\"DP-SGD step\"; PEA, protocol 3";
 
 constexpr const char* kSeesReshare =
@@ -326,6 +330,23 @@ std::vector<Line> Steps() {
   };
 }
 
+std::vector<Line> Models() {
+  constexpr Index kRows = 1000;
+  const ml::StepPlan plan = EvaluationPlanFor({.rows = kRows, .inner = 784, .cols = 10});
+  const auto prediction = [&](bool scores) {
+    return PredictOnSharesCost(plan, {.client = 0, .rows = kRows, .scores = scores});
+  };
+  return {
+      {"evaluation of 1,000 records of P0, 784 × 10 (`EvaluateOnShares`)", "record", kRows,
+       EvaluateOnSharesCost(plan), kExact, kInModels,
+       Parts("input, re-share, maximum (bulk), re-share, reveal")},
+      {"prediction of 1,000 rows for P0: classes (`PredictOnShares`)", "row", kRows, prediction(false),
+       kExact, kInModels, Parts("input, re-share, maximum (bulk), reveal to the client")},
+      {"the same: scores", "row", kRows, prediction(true), kExact, kInModels,
+       Parts("input, re-share, reveal to the client")},
+  };
+}
+
 std::string PerUnit(const std::array<std::uint64_t, 3>& bytes, Index units) {
   std::ostringstream out;
   out << std::setprecision(10);
@@ -360,6 +381,7 @@ std::string ProtocolTable() {
   Append(table, Activations());
   Append(table, InverseRoots());
   Append(table, Steps());
+  Append(table, Models());
   return table;
 }
 

@@ -1,18 +1,10 @@
 #pragma once
 #include "bench/operations.h"
+#include "bench/random_job.h"
 #include "ml/step_plan.h"
 #include "protocols/form.h"
-#include "protocols/rounding.h"
 
 namespace trefoil::bench {
-
-/// Which of the steps that a job can ask for.
-struct StepKind {
-  ml::Loss loss = ml::Loss::kOneVsRest;
-  ml::Clipping clipping = ml::Clipping::kFactorised;
-  protocols::Rounding truncation = protocols::Rounding::kStochastic;
-  bool hidden = false;  ///< with a hidden layer of 32
-};
 
 /// The plan of such a step on a batch of shape.rows. Throws: ConfigError on a shape of two classes.
 [[nodiscard]] ml::StepPlan StepPlanFor(const ProductShape& shape, const StepKind& kind, protocols::Form form);
