@@ -10,6 +10,8 @@
 #include "apps/files.h"
 #include "apps/held_out_files.h"
 #include "apps/mesh_setup.h"
+#include "apps/predict_job.h"
+#include "apps/prediction_inputs.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
 
@@ -98,6 +100,28 @@ void ExamineFiles(Doctor& doctor, const PartyFile& party) {
   }
 }
 
+/// Checks a prediction, this party's share of its model, and the client's rows; returns as ExamineJob.
+std::string ExaminePrediction(Doctor& doctor, const PartyFile& party, const CheckOptions& options) {
+  std::optional<PredictJob> job;
+  doctor.Try("job", [&] {
+    job = ReadPredictJob(options.job);
+    return fmt::format("{}, up to {} rows of party {}", options.job, job->rows, job->client);
+  });
+  if (!job) return "";
+  std::optional<ShareFile> model;
+  doctor.Try("share of the model", [&] {
+    model = LoadModelShare(party, *job, options.config);
+    return fmt::format("{}, of run {}", party.predict.share.string(), model->record.run_id);
+  });
+  if (model && party.id == job->client) {
+    doctor.Try("rows to predict", [&] {
+      const auto rows = LoadRowsToPredict(*job, model->job, party, options.config, 0);
+      return fmt::format("{} rows as the model's job declares them", rows.x.rows());
+    });
+  }
+  return PredictJobJson(*job);
+}
+
 /// Checks the job and the data against it; returns the job's canonical JSON, or nothing if it is not valid.
 std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string& file) {
   std::optional<Job> job;
@@ -173,7 +197,9 @@ int RunCheck(const CheckOptions& options) {
   if (!party) return doctor.Finish();
   for (const auto& notice : party->notices) std::cout << "note  " << notice << '\n';
   ExamineFiles(doctor, *party);
-  const auto job_json = options.job.empty() ? std::string() : ExamineJob(doctor, *party, options.job);
+  const auto job_json = options.job.empty()         ? std::string()
+                        : IsPredictJob(options.job) ? ExaminePrediction(doctor, *party, options)
+                                                    : ExamineJob(doctor, *party, options.job);
   ExaminePeers(doctor, *party, job_json, wait);
   return doctor.Finish();
 }

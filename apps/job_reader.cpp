@@ -278,7 +278,8 @@ Job ReadJobTables(const toml::table& root, const std::string& file) {
   const Section document(root, file);
   // Before its keys, which are others.
   if (root["type"].value<std::string>() == "predict")
-    document.Fail("type", "found a prediction, expected a training, type \"dpsgd\"; trefoil run takes both");
+    document.Fail("type",
+                  "found a prediction, expected a training, type \"dpsgd\"; run, local and check take both");
   CheckKeys(root, file, KnownKeys());
   if (document.Whole("version", {0, INT32_MAX}) != 1) document.Refuse("version", "1");
   Job job;

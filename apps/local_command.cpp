@@ -1,7 +1,9 @@
 #include <memory>
 
 #include "apps/command.h"
+#include "apps/local_prediction.h"
 #include "apps/local_run.h"
+#include "apps/predict_job.h"
 #include "base/error.h"
 
 namespace trefoil::apps {
@@ -9,9 +11,14 @@ namespace trefoil::apps {
 void AddLocal(CLI::App& program, Action& action) {
   auto options = std::make_shared<LocalOptions>();
   auto* command = program.add_subcommand("local", "Try a job with three parties on this machine");
-  command->add_option("--job", options->job, "The job file")->required();
-  command->add_option("--data", options->data,
-                      "Folder of the data; else $TREFOIL_DATA/NAME or ../shared/data/NAME");
+  command->add_option("--job", options->job, "The job file: of a training, or of predictions")->required();
+  command->add_option(
+      "--data", options->data,
+      "Folder of the data; else $TREFOIL_DATA/NAME or ../shared/data/NAME. Of a prediction: the "
+      "file of rows");
+  command->add_option(
+      "--model", options->model,
+      "Of a prediction: run directory of a local training whose model was released to nobody");
   command->add_option("--feature-model", options->feature_model,
                       "The ONNX model for all parties, where features.method is onnx");
   command->add_option("--out", options->out, "Run directory; the default is runs/NAME-UTC");
@@ -34,7 +41,7 @@ void AddLocal(CLI::App& program, Action& action) {
     action = [options, given = hosts->count() > 0] {
       if (given && !options->prepare)
         throw ConfigError("--hosts: found without --prepare, which it belongs to");
-      return RunLocal(*options);
+      return IsPredictJob(options->job) ? RunLocalPrediction(*options) : RunLocal(*options);
     };
   });
 }

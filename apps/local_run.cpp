@@ -32,17 +32,6 @@ struct Local {
   ProgressDisplay display{std::cout, StdoutIsTerminal()};
 };
 
-std::array<Address, 3> ChooseAddresses(const LocalOptions& options) {
-  const auto hosts = ParseHosts(options.hosts);
-  if (options.prepare || options.base_port != 0) {
-    const auto port =
-        options.base_port == 0 ? kDefaultBasePort : static_cast<std::uint16_t>(options.base_port);
-    return AddressesOf(hosts, port);
-  }
-  const auto ports = FreeLoopbackPorts();
-  return {Address{hosts[0], ports[0]}, Address{hosts[1], ports[1]}, Address{hosts[2], ports[2]}};
-}
-
 /// The model is compared with the job before anything is made.
 void TakeFeatureModel(Local& local, const LocalOptions& options) {
   const auto& features = local.job.features.extraction;
@@ -63,7 +52,7 @@ void TakeFeatureModel(Local& local, const LocalOptions& options) {
 
 /// Makes DIR with its three deployments, data included.
 void PrepareFolders(Local& local, const LocalOptions& options) {
-  const auto addresses = ChooseAddresses(options);
+  const auto addresses = LocalAddresses(options);
   MakeRunDirectory(local.folder);
   const auto source = FindDataFolder(local.job, options.job, options.data, local.folder);
   local.display.Say(fmt::format("job {}: dealing {} to three parties in {}", local.job.name,
@@ -93,7 +82,20 @@ void PrepareFolders(Local& local, const LocalOptions& options) {
 
 }  // namespace
 
+std::array<Address, 3> LocalAddresses(const LocalOptions& options) {
+  const auto hosts = ParseHosts(options.hosts);
+  if (options.prepare || options.base_port != 0) {
+    const auto port =
+        options.base_port == 0 ? kDefaultBasePort : static_cast<std::uint16_t>(options.base_port);
+    return AddressesOf(hosts, port);
+  }
+  const auto ports = FreeLoopbackPorts();
+  return {Address{hosts[0], ports[0]}, Address{hosts[1], ports[1]}, Address{hosts[2], ports[2]}};
+}
+
 int RunLocal(const LocalOptions& options) {
+  if (!options.model.empty())
+    throw ConfigError("--model: found " + options.model + ", expected none: the job is a training");
   Local local{
       .job = ReadJob(options.job, options.assignments), .folder = {}, .parties = {}, .feature_model = {}};
   const auto plan = ml::MakePlan(SettingsOf(local.job));

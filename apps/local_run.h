@@ -1,13 +1,17 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
+
+#include "apps/party_file.h"
 
 namespace trefoil::apps {
 
 struct LocalOptions {
   std::string job;
-  std::string data;           ///< folder of the data; empty: looked for
+  std::string data;           ///< folder of the data; empty: looked for. Of a prediction, the file of rows
+  std::string model;          ///< of a prediction: the run directory with the model's shares
   std::string out;            ///< empty: runs/NAME-UTC
   std::string feature_model;  ///< ONNX model for every party; empty: none
   std::vector<std::string> assignments;
@@ -16,6 +20,9 @@ struct LocalOptions {
   unsigned base_port = 0;                               ///< 0: free ports; with prepare 7700
   std::size_t threads = 0;                              ///< of each party; 0: a third of the cores
 };
+
+/// Where the three parties are reached: by the options, else free ports of this machine.
+[[nodiscard]] std::array<Address, 3> LocalAddresses(const LocalOptions& options);
 
 /// Trains a job with three parties on this machine. Returns the first failing party's exit code.
 /// Throws the errors of base/error.h for what fails before the parties start.

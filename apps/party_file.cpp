@@ -114,6 +114,14 @@ std::string DataToml(const data::DataFiles& data) {
          "#   file = \"data/train.csv\"\n";
 }
 
+std::string PredictToml(const PredictFiles& predict) {
+  auto text = fmt::format("\n[predict]\nshare = \"{}\"\n", predict.share.generic_string());
+  const auto& [x, y, file] = predict.rows;
+  if (!file.empty()) text += fmt::format("file = \"{}\"\n", file.generic_string());
+  if (!x.empty()) text += fmt::format("x = \"{}\"\n", x.generic_string());
+  return text;
+}
+
 }  // namespace
 
 Address ParseAddress(const std::string& text) {
@@ -207,6 +215,9 @@ std::string PartyToml(const PartyFile& party) {
   if (!party.validation.empty()) text += "\n[validation]\n" + FilesToml(party.validation);
   if (!party.feature_model.empty())
     text += fmt::format("\n[features]\nmodel = \"{}\"\n", party.feature_model.generic_string());
+  if (!party.predict.share.empty()) text += PredictToml(party.predict);
+  if (!party.storage_key.empty())
+    text += fmt::format("\n[storage]\nkey = \"{}\"\n", party.storage_key.generic_string());
   text += fmt::format(
       "\n[timeouts]\n"
       "start = \"{}\"  # how long to wait for the others to come up\n"

@@ -11,6 +11,7 @@
 #include "apps/mesh_setup.h"
 #include "apps/party_session.h"
 #include "apps/predict_job.h"
+#include "apps/prediction_inputs.h"
 #include "apps/predictions.h"
 #include "apps/run_directory.h"
 #include "apps/share_file.h"
@@ -31,40 +32,8 @@ using Clock = std::chrono::steady_clock;
 struct Prediction {
   PredictJob job;
   ShareFile model;
-  ml::OwnRecords rows;  ///< the client's
+  ml::OwnRecords rows{};  ///< the client's
 };
-
-ShareFile LoadModelShare(const PartyFile& party, const PredictJob& job, const std::string& party_file) {
-  if (party.predict.share.empty()) {
-    throw ConfigError(
-        party_file +
-        ": missing predict.share, expected the path of this party's share, model.share of a run");
-  }
-  auto share = LoadShare(party.predict.share, party.id, StorageKey(party));
-  if (share.record.run_id != job.run) {
-    throw ConfigError(fmt::format("{}: found the model of run {}, expected {} (predict.run)",
-                                  party.predict.share.string(), share.record.run_id, job.run));
-  }
-  return share;
-}
-
-ml::OwnRecords LoadRows(const Prediction& prediction, const PartyFile& party, const std::string& party_file,
-                        std::size_t threads) {
-  if (party.id != prediction.job.client) return {};
-  const auto& files = party.predict.rows;
-  const bool two_files = HasLabelFile(prediction.model.job.data.format);
-  if ((two_files ? files.x : files.file).empty()) {
-    throw ConfigError(
-        fmt::format("{}: missing predict.{}, expected the rows to predict: this party is the client",
-                    party_file, two_files ? "x" : "file"));
-  }
-  auto table = LoadRecords(prediction.model.job, files,
-                           {.capacity = prediction.job.rows,
-                            .threads = threads,
-                            .labels = data::LabelUse::kIgnored,
-                            .feature_model = party.feature_model});
-  return {.x = std::move(table.x), .y = {}};
-}
 
 /// What the predictions cost the records that the model was trained on: nothing beyond the training.
 std::string CoveredBy(const dp::EpsilonPair& epsilons, double delta) {
@@ -130,9 +99,9 @@ void PredictConnected(PartySession& session, const Prediction& prediction, net::
 
 int RunPrediction(const RunOptions& options) {
   const auto party = ReadParty(options.config);
-  Prediction prediction{.job = ReadPredictJob(options.job), .model = {}, .rows = {}};
-  prediction.model = LoadModelShare(party, prediction.job, options.config);
-  prediction.rows = LoadRows(prediction, party, options.config, options.threads);
+  const auto job = ReadPredictJob(options.job);
+  Prediction prediction{.job = job, .model = LoadModelShare(party, job, options.config)};
+  prediction.rows = LoadRowsToPredict(job, prediction.model.job, party, options.config, options.threads);
   PartySession session(party, options.out.empty() ? DefaultRunDirectory(prediction.job.name)
                                                   : std::filesystem::path(options.out));
   CheckRunDirectory(session.folder());

@@ -23,11 +23,10 @@ void Append(crypto_generichash_state& state, std::uint64_t number) {
   crypto_generichash_update(&state, bytes.data(), bytes.size());
 }
 
-/// Of the number of keys, and each one's length and bytes: no two lists give the same input.
+/// Of each key's length and bytes: no two lists give the same input.
 mpc::BitMatrix DigestOf(const std::vector<std::string>& keys, const SecretKey& seed) {
   crypto_generichash_state state;
   crypto_generichash_init(&state, seed.bytes().data(), SecretKey::kBytes, kDigestBytes);
-  Append(state, keys.size());
   for (const auto& key : keys) {
     Append(state, key.size());
     crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(key.data()), key.size());

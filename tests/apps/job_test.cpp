@@ -286,8 +286,9 @@ INSTANTIATE_TEST_SUITE_P(
              "--set release.to=[1,1]: release.to: found [ 1, 1 ], expected an array of different party "
              "numbers from 0 to 2"},
         Case{"prediction", "type=predict", "",
-             "--set type=predict: type: found a prediction, expected a training, type \"dpsgd\"; trefoil run "
-             "takes both"},
+             "--set type=predict: type: found a prediction, expected a training, type \"dpsgd\"; run, local "
+             "and "
+             "check take both"},
         Case{"one_class", "data.classes=1", "",
              "--set data.classes=1: data.classes: found 1, expected a whole number from 2 to 1000"},
         Case{"fractions_above_one", "local.split=[0.5,0.5,0.5]", "",

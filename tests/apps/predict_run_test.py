@@ -135,7 +135,44 @@ class PredictRun(Training):
         self.fail_with(2, "missing predict.x, expected the rows to predict", *run[2])
         self.edit_party(2, "^share = .*$", "")
         self.fail_with(2, "missing predict.share", *run[2])
-        self.fail_with(2, "found a prediction, expected a training", "local", "--job", "predict.toml")
+
+    def test_local_runs_a_prediction_by_the_shares_of_an_earlier_one(self):
+        for i in PARTIES:  # as `local` leaves them
+            (self.folder / f"r{i}").rename(self.folder / f"d/party-{i}/out")
+        rows = "d/party-0/test/t10k-images-idx3-ubyte.gz"
+        local = ("local", "--job", "predict.toml", "--model", "d", "--data", rows)
+        self.write_job(client=2)
+        result = self.run_program(*local, "--out", "lp")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.folder / "lp/predictions.csv") as file:
+            labels = [int(row["label"]) for row in csv.DictReader(file)]
+        trained = json.loads((self.folder / "d/party-0/out/summary.json").read_text())
+        correct = sum(a == b for a, b in zip(labels, self.labels()))
+        self.assertEqual(correct, trained["evaluation"]["correct"])  # the same integers twice
+        self.assertEqual(json.loads((self.folder / "lp/summary.json").read_text())["client"], 2)
+
+        self.fail_with(2, "--model: missing, expected the run directory", "local", "--job", "predict.toml")
+        self.fail_with(2, "--data: missing, expected the file with the rows", *local[:5])
+        self.fail_with(2, "--set: found name=x, expected none", *local, "--set", "name=x")
+        self.fail_with(2, "--prepare: found with a prediction", *local, "--prepare")
+        self.fail_with(2, "nowhere/party-0/party.toml", *local[:4], "nowhere", *local[5:])
+        self.write_job(client=2, rows=1999)
+        self.fail_with(4, "found 2000 rows, expected at most the 1999", *local, "--out", "none")
+        self.assertFalse((self.folder / "none").exists())
+        self.fail_with(2, "--model: found d, expected none: the job is a training", "local", "--job", "job.toml", "--model", "d")
+
+    def test_check_examines_share_and_rows(self):
+        self.write_job()
+        check = ("check", "--job", "predict.toml", "--wait", "200ms", "--config")
+        passed = self.run_program(*check, "d/party-0/party.toml").stdout
+        self.assertIn(f"pass  share of the model: d/party-0/../../r0/model.share, of run {self.run_id}", passed)
+        self.assertIn("pass  rows to predict: 2000 rows", passed)
+        self.assertNotIn("rows to predict", self.run_program(*check, "d/party-1/party.toml").stdout)
+        self.write_job(run="0" * 32, rows=1999)
+        self.assertIn("fail  share of the model: d/party-0/../../r0/model.share: found the model of run",
+                      self.run_program(*check, "d/party-0/party.toml").stdout)
+        self.write_job(rows=1999)
+        self.assertIn("fail  rows to predict: ", self.run_program(*check, "d/party-0/party.toml").stdout)
 
     def test_different_jobs_are_named_at_all_three(self):
         for i in PARTIES:

@@ -102,21 +102,28 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(Evaluate, AddsEveryPartysNoiseToTheCount) {
-  TrainingSettings settings = SettingsOf({.name = "noisy"});
+  TrainingSettings settings = SettingsOf({.name = "noisy", .classes = 2});
+  settings.evaluation->test.rows = 1;
   settings.evaluation->sigma = 1000;
   settings.evaluation->to = {0, 1, 2};
   const StepPlan plan = MakeStepPlan(settings);
-  // The noise is the system's, of deviation 1225. Eight counts all within 120 of zero: probability (8 %)^8 =
-  // 2e-9; one beyond 40 deviations: below 1e-300.
-  int far = 0;
-  for (int run = 0; run < 8; ++run) {
-    const auto parts = Evaluated(plan, MakeRecords(settings, 9, 60), SomeWeights(plan));
-    EXPECT_EQ(parts[0].result.correct, parts[1].result.correct);
-    ASSERT_TRUE(parts[0].result.correct);
-    EXPECT_LT(std::abs(*parts[0].result.correct), 40 * 1225);
-    far += std::abs(*parts[0].result.correct) > 120 ? 1 : 0;
-  }
-  EXPECT_GT(far, 0);
+  // The noise is the system's. n squares of three parties' noise have a mean of 3/2 sigma^2, within 6.5 times
+  // sqrt(2 / n) of it but for 1.2e-9 (chi-square with n degrees, by Wilson and Hilferty's approximation); two
+  // parties' would have 1 sigma^2, and the count itself, 0 or 1, moves nothing.
+  constexpr int kRuns = 1000;
+  const auto counts = RunParties(Seed{6}, [&](mpc::Context& party) {
+    const mpc::FixedShare weights(InsecureDeal(party, SomeWeights(plan)), plan.settings.fraction_bits);
+    const OwnRecords own = party.self() == 1 ? MakeRecords(settings, 9, 1) : OwnRecords{};
+    std::vector<double> opened;
+    for (int run = 0; run < kRuns; ++run)
+      opened.push_back(EvaluateOnShares(party, plan, weights, own).correct.value());
+    return opened;
+  });
+  EXPECT_EQ(counts[0], counts[1]);
+  EXPECT_EQ(counts[0], counts[2]);
+  double squares = 0;
+  for (const double count : counts[0]) squares += count * count / 1e6 / kRuns;
+  EXPECT_NEAR(squares, 1.5, 1.5 * 6.5 * std::sqrt(2.0 / kRuns));
 }
 
 TEST(EvaluationEvents, ChargeNoisyCountsOnly) {
@@ -128,8 +135,10 @@ TEST(EvaluationEvents, ChargeNoisyCountsOnly) {
   const auto& event = std::get<dp::NoisyEvaluation>(events[0]);
   EXPECT_EQ(event.sigma, 2);
   EXPECT_NEAR(event.party_deviation, std::ldexp(2 / std::sqrt(2.0), 16), 2);
-  settings.evaluation->sigma = 1e-6;  // below 8 lattice units
+  settings.evaluation->sigma = 1.7e-4;  // a party's deviation is 7.9 lattice units
   EXPECT_THROW((void)EvaluationEvents(MakeStepPlan(settings)), ConfigError);
+  settings.evaluation->sigma = 1.75e-4;  // 8.1
+  EXPECT_EQ(EvaluationEvents(MakeStepPlan(settings)).size(), 1U);
   settings.evaluation.reset();
   EXPECT_TRUE(EvaluationEvents(MakeStepPlan(settings)).empty());
 }
