@@ -14,6 +14,7 @@ void AddTrust(CLI::App& program, Action& action);
 void AddCheck(CLI::App& program, Action& action);
 void AddRun(CLI::App& program, Action& action);
 void AddLocal(CLI::App& program, Action& action);
+void AddPlan(CLI::App& program, Action& action);
 void AddAccount(CLI::App& program, Action& action);
 void AddAudit(CLI::App& program, Action& action);
 void AddEvaluate(CLI::App& program, Action& action);

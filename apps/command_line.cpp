@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kVersion = "trefoil 0.1.0";
 
 /// Commands of the design that come later.
-constexpr std::array<std::string_view, 4> kPlanned = {"plan", "schema", "report", "ledger"};
+constexpr std::array<std::string_view, 3> kPlanned = {"schema", "report", "ledger"};
 
 /// Text for what CLI11 says in several lines, or says less plainly.
 std::string Explain(const CLI::App& program, int argc, const char* const* argv,
@@ -49,6 +49,7 @@ int RunCommandLine(int argc, const char* const* argv) {
   AddCheck(program, action);
   AddRun(program, action);
   AddLocal(program, action);
+  AddPlan(program, action);
   AddAccount(program, action);
   AddAudit(program, action);
   AddEvaluate(program, action);

@@ -168,20 +168,28 @@ std::unique_ptr<BatchSource> MakeSource(mpc::Context& party, const StepPlan& pla
   return std::make_unique<OwnerPoissonSource>(plan, own);
 }
 
+/// All that was executed, or is about to be.
+std::vector<dp::RecordedEvent> EventsOf(const StepPlan& plan, double sigma, std::int64_t participation,
+                                        std::vector<dp::RecordedEvent> before) {
+  before.emplace_back(EventOf(plan, sigma, plan.settings.steps, participation));
+  for (const auto& event : EvaluationEvents(plan)) before.push_back(event);
+  return before;
+}
+
 /// The plan of all steps at `sigma`, after what was executed before.
 PrivacyPlan PlanOf(const StepPlan& plan, double sigma, std::int64_t max_participation,
                    const std::vector<dp::RecordedEvent>& before) {
-  const dp::DpSgdSteps event = EventOf(plan, sigma, plan.settings.steps, max_participation);
+  auto events = EventsOf(plan, sigma, max_participation, before);
   dp::RecordAccountant accountant;
-  for (const auto& earlier : before) accountant.Add(earlier);
-  accountant.Add(event);
+  for (const auto& event : events) accountant.Add(event);
   const dp::EpsilonPair epsilons = accountant.Epsilons(plan.settings.delta);
-  return {.sampling_rate = event.sampling_rate,
+  return {.sampling_rate = SamplingRate(plan.settings),
           .sigma = sigma,
           .sensitivity = plan.sensitivity,
           .epsilon_outsider = epsilons.outsider,
           .epsilon_insider = epsilons.insider,
-          .delta = plan.settings.delta};
+          .delta = plan.settings.delta,
+          .events = std::move(events)};
 }
 
 /// Counts what was executed and reports it.
@@ -238,14 +246,6 @@ FixedShare FirstWeights(mpc::Context& party, const StepPlan& plan,
   return {AddPublic(party, zero, InitialWeights(plan, coins)), plan.settings.fraction_bits};
 }
 
-/// All that was executed, or is about to be.
-std::vector<dp::RecordedEvent> EventsOf(const StepPlan& plan, double sigma, std::int64_t participation,
-                                        std::vector<dp::RecordedEvent> before) {
-  before.emplace_back(EventOf(plan, sigma, plan.settings.steps, participation));
-  for (const auto& event : EvaluationEvents(plan)) before.push_back(event);
-  return before;
-}
-
 /// The layers of all weights, as they come out of the training.
 LinearModel ModelOf(const StepPlan& plan, const Eigen::MatrixXd& all) {
   LinearModel model;
@@ -292,8 +292,14 @@ PrivacyPlan MakePlan(const TrainingSettings& settings) {
   const auto before = EventsOf(InitialisationOf(settings));
   const double sigma = ChooseSigma(plan, participation, before);
   RequireDeltaForBoth(plan, sigma, participation, before);
-  (void)EvaluationEvents(plan);
   return PlanOf(plan, sigma, participation, before);
+}
+
+mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form) {
+  const StepPlan plan = MakeStepPlan(settings, form);
+  const mpc::Cost step = DpSgdStepCost(plan, ExpectedBatchRows(plan));
+  if (settings.sampling == Sampling::kPublic) return step;
+  return Beside(step, protocols::InputEachCost(RecordShapes(plan, BatchLimits(settings))));
 }
 
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
@@ -329,10 +335,8 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
     progress.Report(step + 1, source->MaxParticipation(step + 1));
   }
   const std::int64_t participation = source->MaxParticipation(settings.steps);
-  TrainingResult result{
-      .plan = PlanOf(plan, sigma, participation, before),
-      .record = {.job_hash = {}, .run_id = {}, .events = EventsOf(plan, sigma, participation, before)},
-      .model = {}};
+  TrainingResult result{.plan = PlanOf(plan, sigma, participation, before), .record = {}, .model = {}};
+  result.record.events = result.plan.events;
   // The record is kept before anything is released: who dies in between has released nothing unrecorded.
   hooks.on_record(result.record);
   if (settings.evaluation) result.evaluation = EvaluateOnShares(party, plan, state.weights, held_out.test);

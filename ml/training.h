@@ -10,6 +10,7 @@
 #include "dp/record.h"
 #include "ml/settings.h"
 #include "mpc/context.h"
+#include "mpc/cost.h"
 #include "mpc/fixed_point.h"
 
 namespace trefoil::ml {
@@ -23,6 +24,7 @@ struct PrivacyPlan {
   double epsilon_outsider = 0;  ///< after all steps; infinity where there is no guarantee
   double epsilon_insider = 0;
   double delta = 0;
+  std::vector<dp::RecordedEvent> events{};  ///< what the record of the training will list
 };
 
 /// After each step, at every party. Counts are this party's, since the training began.
@@ -86,6 +88,11 @@ struct HeldOutRecords {
 /// Throws ConfigError where the settings cannot be met: a range reaches 2^62, noise below 8 lattice units,
 /// epsilon out of reach, a value out of its domain.
 [[nodiscard]] PrivacyPlan MakePlan(const TrainingSettings& settings);
+
+/// What one step is declared to cost where comparisons have this form: the step on a batch (with public
+/// sampling of the expected number of rows) and, with owner-poisson sampling, the input of the next batch
+/// beside it. Throws as MakeStepPlan.
+[[nodiscard]] mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form);
 
 /// What the caller is told of while a training runs.
 struct TrainingHooks {

@@ -106,6 +106,38 @@ class Trust(ProgramTest):
         self.assertIn(f"in place of {self.fingerprints[1]}", output)
 
 
+class Plan(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("x.toml", TINY_JOB)
+
+    def test_json_has_both_epsilons_costs_and_the_statement(self):
+        plan = json.loads(self.succeed("plan", "--job", self.job, "--json"))
+        self.assertEqual(list(plan), ["job", "job_hash", "steps", "epsilon_outsider", "epsilon_insider", "delta",
+                                      "sigma", "sensitivity", "sampling_rate", "step_costs", "statement"])
+        self.assertEqual((plan["job"], plan["steps"], plan["sigma"], plan["sampling_rate"]), ("tiny", 6, 2.0, 0.1))
+        self.assertLess(plan["epsilon_outsider"], plan["epsilon_insider"])
+        numbers = {entry["key"]: entry.get("number") for entry in plan["statement"]}
+        self.assertEqual(numbers["epsilon_insider"], plan["epsilon_insider"])
+        self.assertEqual(numbers["epsilon_outsider"], plan["epsilon_outsider"])
+        rounds = {cost["form"]: cost["rounds"] for cost in plan["step_costs"]}
+        self.assertLess(rounds["latency"], rounds["bulk"])
+
+    def test_text_says_it_in_words(self):
+        text = self.succeed("plan", "--job", self.job)
+        for words in ["Plan of job tiny, 6 steps; nothing was run.", "Epsilon, insider", "Unit of privacy",
+                      "A step, latency form: 11 rounds"]:
+            self.assertIn(words, text)
+
+    def test_set_changes_the_job_and_is_checked(self):
+        plan = json.loads(self.succeed("plan", "--job", self.job, "--json", "--set", "privacy.sigma=3.0",
+                                       "--set", "training.comparison=bulk"))
+        self.assertEqual(plan["sigma"], 3.0)
+        self.assertEqual([cost["form"] for cost in plan["step_costs"]], ["bulk"])
+        self.fail_with(2, "privacy.sigma: found -1", "plan", "--job", self.job, "--set", "privacy.sigma=-1")
+        self.fail_with(2, "none.toml: cannot be read", "plan", "--job", "none.toml")
+
+
 class Account(ProgramTest):
     PLAN = ("--sampling-rate", "0.01", "--steps", "1000", "--delta", "1e-5")
 

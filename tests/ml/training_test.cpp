@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "ml/dp_sgd.h"
@@ -117,6 +118,35 @@ TEST(Train, StartsFromLocalModelsWithinTheTarget) {
     alone.initialisation.reset();
     EXPECT_LT(MakePlan(alone).sigma, plan.sigma);           // the whole target for the steps
     EXPECT_GT(Accuracy(settings, *results[0].model), 0.6);  // 3 steps; guessing gives a third
+  }
+}
+
+TEST(MakePlan, ListsTheEventsThatTheRecordWillList) {
+  const TrainingSettings settings = WithInitialisation(InitialisationMethod::kAccuracy);
+  const dp::TrainingRecord planned{.job_hash = "", .run_id = "", .events = MakePlan(settings).events};
+  EXPECT_EQ(dp::ToJson(planned), dp::ToJson(TrainSmall(settings)[0].record));
+}
+
+TEST(PlannedStepCost, IsWhatAStepSends) {
+  for (const auto sampling : {Sampling::kOwnerPoisson, Sampling::kPublic}) {
+    for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
+      TrainingSettings settings = SmallSettings();
+      settings.sampling = sampling;
+      if (sampling == Sampling::kPublic) settings.expected_batch = 120;  // every row, in every step
+      settings.comparison = form;
+      settings.steps = 3;
+      const auto sent = RunParties(Seed{3}, [&](mpc::Context& party) {
+        std::vector<std::uint64_t> bytes;
+        (void)Train(party, settings, MakeRecords(settings, 3, 20),
+                    {.on_step = [&](const StepReport& report) { bytes.push_back(report.bytes_sent); },
+                     .on_record = [](const dp::TrainingRecord&) {}});
+        return bytes.at(2) - bytes.at(1);
+      });
+      // The rows of a public batch vary, unless all are taken: one more row is expected at most.
+      mpc::Cost cost = PlannedStepCost(settings, form);
+      if (sampling == Sampling::kPublic) cost = DpSgdStepCost(MakeStepPlan(settings, form), 120);
+      EXPECT_EQ(sent[0] + sent[1] + sent[2], cost.bytes_of_all());
+    }
   }
 }
 

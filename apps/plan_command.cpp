@@ -1,0 +1,116 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/command.h"
+#include "apps/error_report.h"
+#include "apps/job.h"
+#include "apps/json_number.h"
+#include "apps/privacy_statement.h"
+#include "apps/progress.h"
+#include "apps/training_settings.h"
+#include "ml/training.h"
+
+namespace trefoil::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct PlanOptions {
+  std::string job;
+  std::vector<std::string> assignments;
+  bool json = false;
+};
+
+/// What a step is declared to cost in one form of comparison.
+struct StepCost {
+  std::string form;
+  int rounds = 0;
+  std::uint64_t bytes_sent = 0;     ///< by the party that sends most, online
+  std::uint64_t bytes_offline = 0;  ///< independent of the data, likewise
+};
+
+std::vector<StepCost> StepCosts(const Job& job) {
+  std::vector<StepCost> costs;
+  for (const auto& [name, form] :
+       {std::pair{"latency", protocols::Form::kLatency}, std::pair{"bulk", protocols::Form::kBulk}}) {
+    if (job.training.comparison != "auto" && job.training.comparison != name) continue;
+    const auto cost = ml::PlannedStepCost(SettingsOf(job), form);
+    costs.push_back(
+        {.form = name,
+         .rounds = cost.rounds(),
+         .bytes_sent = *std::max_element(cost.bytes_sent().begin(), cost.bytes_sent().end()),
+         .bytes_offline = *std::max_element(cost.bytes_offline().begin(), cost.bytes_offline().end())});
+  }
+  return costs;
+}
+
+void PrintJson(const Job& job, const ml::PrivacyPlan& plan, const std::vector<StepCost>& costs,
+               const std::vector<StatementEntry>& statement) {
+  Json json{{"job", job.name},
+            {"job_hash", JobHash(job)},
+            {"steps", job.training.steps},
+            {"epsilon_outsider", NumberOrNull(plan.epsilon_outsider)},
+            {"epsilon_insider", NumberOrNull(plan.epsilon_insider)},
+            {"delta", plan.delta},
+            {"sigma", plan.sigma},
+            {"sensitivity", plan.sensitivity},
+            {"sampling_rate", plan.sampling_rate},
+            {"step_costs", Json::array()},
+            {"statement", ToJson(statement)}};
+  for (const auto& cost : costs) {
+    json["step_costs"].push_back(Json{{"form", cost.form},
+                                      {"rounds", cost.rounds},
+                                      {"bytes_sent", cost.bytes_sent},
+                                      {"bytes_offline", cost.bytes_offline}});
+  }
+  std::cout << json.dump(2) << '\n';
+}
+
+void PrintText(const Job& job, const std::vector<StepCost>& costs,
+               const std::vector<StatementEntry>& statement) {
+  std::cout << fmt::format("Plan of job {}, {} steps; nothing was run.\n\n", job.name, job.training.steps)
+            << ToText(statement) << '\n';
+  for (const auto& cost : costs) {
+    std::cout << fmt::format("A step, {} form: {} rounds; the busiest party sends {}, and {} ahead of it\n",
+                             cost.form, cost.rounds, BytesText(cost.bytes_sent),
+                             BytesText(cost.bytes_offline));
+  }
+}
+
+int RunPlan(const PlanOptions& options) {
+  const auto job = ReadJob(options.job, options.assignments);
+  const auto plan = ml::MakePlan(SettingsOf(job));
+  const auto statement =
+      PrivacyStatement({.record = {.job_hash = JobHash(job), .run_id = {}, .events = plan.events},
+                        .delta = plan.delta,
+                        .warnings = PrivacyWarnings(job)});
+  const auto costs = StepCosts(job);
+  if (options.json) {
+    PrintJson(job, plan, costs, statement);
+  } else {
+    PrintText(job, costs, statement);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddPlan(CLI::App& program, Action& action) {
+  auto options = std::make_shared<PlanOptions>();
+  auto* command = program.add_subcommand(
+      "plan", "What a job promises and costs: its privacy statement, rounds and bytes; nothing is run");
+  command->add_option("--job", options->job, "The job file")->required();
+  command
+      ->add_option("--set", options->assignments,
+                   "Change a key of the job, as --set privacy.epsilon=1.0; may be repeated")
+      ->allow_extra_args(false);
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options, &action] { action = [options] { return RunPlan(*options); }; });
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,249 @@
+#include "apps/privacy_statement.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+#include <sstream>
+#include <variant>
+
+#include "apps/json_number.h"
+
+namespace trefoil::apps {
+namespace {
+
+using Statement = std::vector<StatementEntry>;
+
+std::string NumberText(double value) {
+  return std::isfinite(value) ? fmt::format("{:.6g}", value) : "infinite: no guarantee";
+}
+
+/// What cut batches take of delta: (1 + e^epsilon) times their total variation.
+std::string CostOfCuts(const std::vector<dp::Event>& events, double epsilon) {
+  double distance = 0;
+  for (const auto& event : events) {
+    if (const auto* cut = std::get_if<dp::TotalVariation>(&event))
+      distance += cut->distance * static_cast<double>(cut->count);
+  }
+  if (distance == 0) return "nothing";
+  return std::isfinite(epsilon) ? fmt::format("{:.3g}", (1 + std::exp(epsilon)) * distance) : "too much";
+}
+
+void AddEpsilons(Statement& statement, const StatementSource& source) {
+  const auto epsilons = dp::Epsilons(source.record, source.delta);
+  statement.push_back({.key = "epsilon_outsider",
+                       .title = "Epsilon, outsider",
+                       .sentence = "For whoever sees what is released and nothing else. The noise of all "
+                                   "three parties protects a record: 1.2247 times the noise multiplier.",
+                       .number = epsilons.outsider});
+  statement.push_back({.key = "epsilon_insider",
+                       .title = "Epsilon, insider",
+                       .sentence =
+                           "For one of the three parties, about a record of another. It knows its own "
+                           "noise, so that the other two parties' remains: the noise multiplier.",
+                       .number = epsilons.insider});
+  const std::string split = fmt::format(
+      "Of it, batches that are cut at their limit take {} against the outsider and {} against the insider; "
+      "the rest is left to the noise.",
+      CostOfCuts(dp::OutsiderEvents(source.record), epsilons.outsider),
+      CostOfCuts(dp::InsiderEvents(source.record), epsilons.insider));
+  statement.push_back({.key = "delta", .title = "Delta", .sentence = split, .number = source.delta});
+}
+
+void AddMeaning(Statement& statement) {
+  statement.push_back(
+      {.key = "promise",
+       .title = "Promise",
+       .sentence = "For any two neighbouring data sets and any set of things that the adversary may see, the "
+                   "probability under the one is at most e^epsilon times that under the other, plus delta."});
+  statement.push_back(
+      {.key = "neighbours",
+       .title = "Neighbours",
+       .sentence = "Data sets that differ by one unit added or removed at one owner. Nothing that is "
+                   "published is computed from how many there are: rates, batch sizes and capacities are "
+                   "constants of the job."});
+  statement.push_back({.key = "unit",
+                       .title = "Unit of privacy",
+                       .sentence = "One record, a row of an owner's file. Somebody with k rows is covered by "
+                                   "about k times epsilon."});
+}
+
+std::string Amplified(double rate) {
+  return fmt::format(
+      "Every owner takes each of its rows into a step with probability {:.6g}, by private coins "
+      "anew in every step; both epsilons count on nobody else learning which.",
+      rate);
+}
+
+std::string CommonCoins(const dp::DpSgdSteps& steps) {
+  return fmt::format(
+      "Common coins take each row into a step with probability {:.6g}. The parties see them: "
+      "the insider's epsilon has no amplification and counts {} releases, as often as any row "
+      "is taken; the outsider's counts on the coins staying among the parties.",
+      steps.sampling_rate, steps.max_participation);
+}
+
+std::string CutText(const dp::BatchLimits& limits) {
+  if (limits.max_batch == limits.capacity) return "no batch is cut";
+  return fmt::format("draws above {}, {} and {} rows are cut at random", limits.max_batch[0],
+                     limits.max_batch[1], limits.max_batch[2]);
+}
+
+/// How each kind of event was protected.
+struct Describe {
+  Statement& statement;
+
+  void operator()(const dp::DpSgdSteps& steps) const {
+    statement.push_back(
+        {.key = "dpsgd_steps",
+         .title = "Steps of DP-SGD",
+         .sentence = fmt::format("Each opens a sum of clipped gradients to its adversary, with noise of "
+                                 "{:.6g} times the sensitivity on {} coordinates; {}.",
+                                 steps.sigma, steps.coordinates, CutText(steps.limits)),
+         .number = static_cast<double>(steps.steps)});
+    statement.push_back({.key = "noise_multiplier",
+                         .title = "Noise multiplier",
+                         .sentence = "Deviation of any two parties' noise over the sensitivity.",
+                         .number = steps.sigma});
+    statement.push_back(
+        {.key = "sensitivity",
+         .title = "Sensitivity",
+         .sentence = fmt::format("The most that one record adds to a sum, with every error of clipping, "
+                                 "approximation and rounding; the clip itself is {:.6g}.",
+                                 steps.clip),
+         .number = steps.sensitivity});
+    const bool amplified = steps.sampling == dp::SamplingMode::kOwnerPoisson;
+    statement.push_back({.key = "sampling",
+                         .title = "Sampling rate",
+                         .sentence = amplified ? Amplified(steps.sampling_rate) : CommonCoins(steps),
+                         .number = steps.sampling_rate});
+  }
+
+  void operator()(const dp::LocalTraining& local) const {
+    statement.push_back(
+        {.key = "local_training",
+         .title = "Steps of local training",
+         .sentence = fmt::format("Each owner's alone, charged as if its model were seen: noise multiplier "
+                                 "{:.6g}, its rows taken with probability {:.6g} by private coins. One "
+                                 "owner is charged, as a record has one owner.",
+                                 local.sigma, local.sampling_rate),
+         .number = static_cast<double>(local.steps)});
+  }
+
+  void operator()(const dp::NoisySelection& selection) const {
+    statement.push_back({.key = "noisy_selection",
+                         .title = "Candidates of a selection",
+                         .sentence = fmt::format(
+                             "One is chosen by noisy counts of correctly classified rows, each row taken "
+                             "with probability {:.6g}: noise multiplier {:.6g} over their sensitivity; {}.",
+                             selection.sampling_rate, selection.sigma, CutText(selection.limits)),
+                         .number = static_cast<double>(selection.candidates)});
+  }
+
+  void operator()(const dp::NoisyEvaluation&) const {}  // test records have an entry of their own
+};
+
+void AddAccountant(Statement& statement) {
+  statement.push_back(
+      {.key = "accountant",
+       .title = "Accountant",
+       .sentence = "rdp: Renyi curves of all events are added order by order, and the sum is converted to "
+                   "epsilon at delta at the best order. An upper bound."});
+}
+
+void AddTestRecords(Statement& statement, const StatementSource& source) {
+  const auto epsilons = dp::TestSetEpsilons(source.record, source.delta);
+  if (!std::isfinite(epsilons.insider)) return;
+  statement.push_back(
+      {.key = "test_records",
+       .title = "Epsilon, test records",
+       .sentence = fmt::format("Of the evaluation's noisy count, for an insider about a test record that is "
+                               "replaced by another; {} for an outsider. Others are not charged for it.",
+                               NumberText(epsilons.outsider)),
+       .number = epsilons.insider});
+}
+
+bool CountsOnPrivateCoins(const dp::TrainingRecord& record) {
+  for (const auto& event : record.events) {
+    const auto* steps = std::get_if<dp::DpSgdSteps>(&event);
+    if (steps == nullptr || steps->sampling == dp::SamplingMode::kOwnerPoisson) return true;
+  }
+  return false;
+}
+
+void AddAssumptions(Statement& statement, const dp::TrainingRecord& record) {
+  const auto add = [&](const char* key, const char* title, const char* sentence) {
+    statement.push_back({.key = key, .title = title, .sentence = sentence});
+  };
+  add("assumes_one_corrupt", "Assumes",
+      "At most one party is corrupt, it follows the protocol, and all three add their noise.");
+  if (CountsOnPrivateCoins(record)) {
+    add("assumes_private_coins", "Assumes",
+        "Coins that choose an owner's rows stay with that owner; coins and noise come from ChaCha20 streams "
+        "that the operating system seeds.");
+  }
+  add("assumes_sums_seen", "Assumes no less than",
+      "An adversary sees the noisy sum of every step, and knows every other record. What it sees in fact, "
+      "the last weights, is a function of those sums.");
+  add("assumes_sensitivity", "Charged",
+      "Errors of clipping, of approximation and of every rounding are in the sensitivity; sums of discrete "
+      "Gaussians are charged for what they differ from one; the choice of a first model by noisy counts and "
+      "local training are events of their own.");
+  add("assumes_public_job", "Assumes",
+      "The job was fixed without looking at the data. Jobs that are tried on the same data add up.");
+  add("not_covered", "Does not cover",
+      "That an organisation takes part, its declared capacity, what the job says, timing, and accuracy "
+      "figures on private data that are told to others.");
+}
+
+/// The text in lines of at most 96 characters, each after `indent`.
+std::string Wrapped(const std::string& text, const std::string& indent) {
+  constexpr std::size_t kWidth = 96;
+  std::istringstream words(text);
+  std::string lines;
+  std::string line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && indent.size() + line.size() + 1 + word.size() > kWidth) {
+      lines += indent + line + '\n';
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return lines + indent + line + '\n';
+}
+
+}  // namespace
+
+std::vector<StatementEntry> PrivacyStatement(const StatementSource& source) {
+  Statement statement;
+  AddEpsilons(statement, source);
+  AddMeaning(statement);
+  for (const auto& event : source.record.events) std::visit(Describe{statement}, event);
+  AddAccountant(statement);
+  AddTestRecords(statement, source);
+  AddAssumptions(statement, source.record);
+  for (const auto& warning : source.warnings)
+    statement.push_back({.key = "warning", .title = "Warning", .sentence = warning});
+  return statement;
+}
+
+std::string ToText(const std::vector<StatementEntry>& statement) {
+  std::string text;
+  for (const auto& entry : statement) {
+    text += entry.number ? fmt::format("{:<22}  {}\n", entry.title, NumberText(*entry.number))
+                         : entry.title + '\n';
+    text += Wrapped(entry.sentence, "    ");
+  }
+  return text;
+}
+
+nlohmann::ordered_json ToJson(const std::vector<StatementEntry>& statement) {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto& entry : statement) {
+    nlohmann::ordered_json one{{"key", entry.key}, {"title", entry.title}, {"sentence", entry.sentence}};
+    if (entry.number) one["number"] = NumberOrNull(*entry.number);
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,40 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "dp/record.h"
+
+namespace trefoil::apps {
+
+/// One thing that a privacy statement says, in words and, where there is one, as a number.
+struct StatementEntry {
+  std::string key;    ///< for programs: snake_case; warnings share one
+  std::string title;  ///< for people
+  std::string sentence;
+  std::optional<double> number{};  ///< an epsilon is infinity where there is no guarantee
+};
+
+/// What a statement is about.
+struct StatementSource {
+  dp::TrainingRecord record;            ///< as executed, or as planned
+  double delta = 0;                     ///< of both epsilons
+  std::vector<std::string> warnings{};  ///< what no epsilon covers, one line each (PrivacyWarnings of a job)
+};
+
+/// What the record promises and to whom: both epsilons, delta and how it is split, the neighbouring relation,
+/// the unit of privacy, each event with its sampling and noise, the accountant, every assumption that the
+/// numbers rest on, and what they do not cover. The one source of these sentences, for every command.
+/// Throws: ConfigError unless delta is in (0, 1).
+[[nodiscard]] std::vector<StatementEntry> PrivacyStatement(const StatementSource& source);
+
+/// The entries as text: a line "TITLE  NUMBER" where there is a number, and the sentence below it, wrapped.
+[[nodiscard]] std::string ToText(const std::vector<StatementEntry>& statement);
+
+/// The entries as an array of objects with key, title, sentence and, where there is one, number: null for
+/// infinity.
+[[nodiscard]] nlohmann::ordered_json ToJson(const std::vector<StatementEntry>& statement);
+
+}  // namespace trefoil::apps

@@ -1,0 +1,139 @@
+#include "apps/privacy_statement.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace trefoil::apps {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+dp::DpSgdSteps Steps() {
+  return {.steps = 439,
+          .sampling = dp::SamplingMode::kOwnerPoisson,
+          .sampling_rate = 0.034,
+          .sigma = 1.25,
+          .sensitivity = 2.5,
+          .clip = 2,
+          .limits = {.capacity = {1000, 1000, 1000}, .max_batch = {80, 80, 80}},
+          .party_deviation = 1e5,
+          .coordinates = 7850};
+}
+
+std::vector<StatementEntry> StatementOf(std::vector<dp::RecordedEvent> events,
+                                        std::vector<std::string> warnings = {}) {
+  return PrivacyStatement({.record = {.job_hash = "00", .run_id = "00", .events = std::move(events)},
+                           .delta = 1e-5,
+                           .warnings = std::move(warnings)});
+}
+
+const StatementEntry* Find(const std::vector<StatementEntry>& statement, const std::string& key) {
+  const auto found = std::find_if(statement.begin(), statement.end(),
+                                  [&](const StatementEntry& entry) { return entry.key == key; });
+  return found == statement.end() ? nullptr : &*found;
+}
+
+double NumberOf(const std::vector<StatementEntry>& statement, const std::string& key) {
+  const auto* entry = Find(statement, key);
+  return entry != nullptr && entry->number ? *entry->number : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string SentenceOf(const std::vector<StatementEntry>& statement, const std::string& key) {
+  const auto* entry = Find(statement, key);
+  return entry == nullptr ? "" : entry->sentence;
+}
+
+TEST(PrivacyStatement, GivesBothEpsilonsAndWhatTheyRestOn) {
+  const auto statement = StatementOf({Steps()});
+  const auto epsilons = dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {Steps()}}, 1e-5);
+  EXPECT_EQ(NumberOf(statement, "epsilon_outsider"), epsilons.outsider);
+  EXPECT_EQ(NumberOf(statement, "epsilon_insider"), epsilons.insider);
+  EXPECT_EQ(NumberOf(statement, "delta"), 1e-5);
+  EXPECT_EQ(NumberOf(statement, "dpsgd_steps"), 439);
+  EXPECT_EQ(NumberOf(statement, "noise_multiplier"), 1.25);
+  EXPECT_EQ(NumberOf(statement, "sensitivity"), 2.5);
+  EXPECT_EQ(NumberOf(statement, "sampling"), 0.034);
+  for (const auto* key :
+       {"promise", "neighbours", "unit", "accountant", "assumes_one_corrupt", "assumes_private_coins",
+        "assumes_sums_seen", "assumes_sensitivity", "assumes_public_job", "not_covered"}) {
+    EXPECT_NE(SentenceOf(statement, key), "") << key;
+  }
+  EXPECT_EQ(Find(statement, "warning"), nullptr);
+}
+
+TEST(PrivacyStatement, SplitsDelta) {
+  auto steps = Steps();
+  const auto epsilons = dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {steps}}, 1e-5);
+  const double outsider =
+      (1 + std::exp(epsilons.outsider)) * 439 * dp::OverflowProbability(steps.limits, 0.034);
+  ASSERT_GT(outsider, 0);
+  const auto cut = SentenceOf(StatementOf({steps}), "delta");
+  char expected[32];
+  (void)std::snprintf(expected, sizeof(expected), "%.3g against the outsider", outsider);
+  EXPECT_THAT(cut, HasSubstr(expected));
+  EXPECT_THAT(SentenceOf(StatementOf({steps}), "dpsgd_steps"), HasSubstr("draws above 80, 80 and 80"));
+  steps.limits.max_batch = steps.limits.capacity;
+  EXPECT_THAT(SentenceOf(StatementOf({steps}), "delta"), HasSubstr("nothing against the outsider"));
+  EXPECT_THAT(SentenceOf(StatementOf({steps}), "dpsgd_steps"), HasSubstr("no batch is cut"));
+}
+
+TEST(PrivacyStatement, ClaimsNoAmplificationForInsidersWherePartiesSeeTheCoins) {
+  auto steps = Steps();
+  steps.sampling = dp::SamplingMode::kPublic;
+  steps.max_participation = 37;
+  const auto statement = StatementOf({steps});
+  EXPECT_THAT(SentenceOf(statement, "sampling"), HasSubstr("no amplification and counts 37 releases"));
+  EXPECT_EQ(Find(statement, "assumes_private_coins"), nullptr);
+}
+
+TEST(PrivacyStatement, SaysPlainlyThatThereIsNoGuarantee) {
+  auto steps = Steps();
+  steps.sigma = 0;
+  const auto statement = StatementOf({steps});
+  EXPECT_THAT(ToText(statement), HasSubstr("Epsilon, insider        infinite: no guarantee\n"));
+  EXPECT_THAT(SentenceOf(statement, "delta"), HasSubstr("too much against the outsider"));
+  EXPECT_TRUE(ToJson(statement)[0].at("number").is_null());
+  EXPECT_THAT(ToText(StatementOf({Steps()})), Not(HasSubstr("infinite")));
+}
+
+TEST(PrivacyStatement, NamesEveryEventAndWarning) {
+  const dp::LocalTraining local{.steps = 200, .sampling_rate = 0.1, .sigma = 4, .deviation = 100};
+  const dp::NoisySelection selection{
+      .candidates = 4, .sampling_rate = 0.1, .sigma = 5, .limits = Steps().limits, .party_deviation = 100};
+  const dp::NoisyEvaluation evaluation{.sigma = 8, .party_deviation = 100};
+  const auto statement = StatementOf({local, selection, Steps(), evaluation}, {"first", "second"});
+  EXPECT_EQ(NumberOf(statement, "local_training"), 200);
+  EXPECT_EQ(NumberOf(statement, "noisy_selection"), 4);
+  EXPECT_EQ(NumberOf(statement, "test_records"),
+            dp::TestSetEpsilons({.job_hash = {}, .run_id = {}, .events = {evaluation}}, 1e-5).insider);
+  EXPECT_EQ(Find(StatementOf({Steps()}), "test_records"), nullptr);
+  EXPECT_EQ(statement.back().sentence, "second");
+}
+
+TEST(PrivacyStatement, HasTheSameEntriesAsTextAndJson) {
+  const auto statement = StatementOf({Steps()});
+  const auto json = ToJson(statement);
+  ASSERT_EQ(json.size(), statement.size());
+  const auto text = ToText(statement);
+  for (std::size_t i = 0; i < statement.size(); ++i) {
+    EXPECT_EQ(json[i].at("key"), statement[i].key);
+    EXPECT_EQ(json[i].contains("number"), statement[i].number.has_value());
+    EXPECT_THAT(text, HasSubstr(statement[i].title));
+  }
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 96U) << line;
+}
+
+TEST(PrivacyStatement, RefusesADeltaOutsideItsDomain) {
+  EXPECT_THROW((void)PrivacyStatement({.record = {}, .delta = 1}), ConfigError);
+}
+
+}  // namespace
+}  // namespace trefoil::apps
