@@ -33,5 +33,6 @@ plot_features() {
   plot "set xlabel 'epsilon (outsider, delta 1e-5)'
 set ylabel 'test accuracy, %'
 set title 'MNIST, linear model, 60,000 images of three parties'
+set key center right
 plot ${curves%, }"
 }
