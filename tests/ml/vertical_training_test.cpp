@@ -104,6 +104,74 @@ TEST_P(VerticalTrainTest, IsTheHorizontalTrainingOfTheSameRows) {
 INSTANTIATE_TEST_SUITE_P(Partitions, VerticalTrainTest,
                          testing::Values(Case{{3, 1, 2}, 1}, Case{{0, 2, 4}, 0}, Case{{6, 0, 0}, 2}));
 
+struct ModelCase {
+  std::string name;
+  double clip = 0.5;
+  Loss loss = Loss::kOneVsRest;
+  Clipping clipping = Clipping::kFactorised;
+  protocols::Rounding truncation = protocols::Rounding::kStochastic;
+  int classes = 3;
+};
+
+void PrintTo(const ModelCase& c, std::ostream* out) { *out << c.name; }
+
+class VerticalModelTest : public testing::TestWithParam<ModelCase> {};
+
+// Clipped by norms that come from the parties' blocks, for what else a job can ask for.
+TEST_P(VerticalModelTest, IsTheHorizontalTrainingOfTheSameRows) {
+  const ModelCase& c = GetParam();
+  TrainingSettings horizontal = FullBatches(16);
+  horizontal.clip = c.clip;
+  horizontal.loss = c.loss;
+  horizontal.clipping = c.clipping;
+  horizontal.truncation = c.truncation;
+  horizontal.classes = c.classes;
+  if (c.loss == Loss::kSquared) horizontal.logit_bound = 4;
+  const OwnRecords all = MakeRecords(horizontal, 5, kRows);
+  const LinearModel vertical = TrainVertically(Vertical(horizontal, {3, 1, 2}, 1), all);
+  const auto results = RunParties(Seed{2}, [&](mpc::Context& party) {
+    const Index first = 30 * party.self();
+    OwnRecords own{.x = all.x.middleRows(first, 30), .y = {}};
+    own.y.assign(all.y.begin() + first, all.y.begin() + first + 30);
+    return Train(party, horizontal, own, kQuiet);
+  });
+  EXPECT_GT(vertical.weights.cwiseAbs().maxCoeff(), 0.5);
+  // As above: coins, of errors and of clip factors, the only thing that the two do not have in common.
+  EXPECT_LE(Distance(vertical, *results[0].model), 0.005);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, VerticalModelTest,
+    testing::Values(ModelCase{"clipped"}, ModelCase{.name = "softmax", .loss = Loss::kSoftmax},
+                    ModelCase{.name = "squared", .loss = Loss::kSquared},
+                    ModelCase{.name = "binary", .classes = 2},
+                    ModelCase{.name = "exact", .truncation = protocols::Rounding::kExact},
+                    ModelCase{.name = "published", .clipping = Clipping::kPublished},
+                    ModelCase{.name = "examples", .clipping = Clipping::kExamples}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(VerticalTrain, TrainsANetwork) {
+  TrainingSettings settings = Vertical(FullBatches(4), {3, 1, 2}, 1);
+  settings.hidden = {8};
+  settings.clip = 4;
+  settings.steps = 40;
+  settings.activation_bound = 8;
+  settings.delta_bound = 2;
+  const OwnRecords all = MakeRecords(settings, 5, kRows);
+  const LinearModel model = TrainVertically(settings, all);
+  int correct = 0;
+  for (Index row = 0; row < kRows; ++row) {
+    Eigen::RowVectorXd layer = all.x.row(row).cast<double>();
+    for (const HiddenLayer& hidden : model.hidden)
+      layer =
+          (layer * hidden.weights + hidden.bias.transpose()).cwiseMax(0.0).cwiseMin(model.activation_bound);
+    Index best = 0;
+    (layer * model.weights + model.bias.transpose()).maxCoeff(&best);
+    correct += best == all.y[static_cast<std::size_t>(row)] ? 1 : 0;
+  }
+  EXPECT_GT(correct, 60);  // guessing gives 30
+}
+
 // Rows that are longer: every block comes down to its own bound, and to no other length.
 TEST(VerticalTrain, ScalesEachPartysColumnsToTheirBound) {
   const TrainingSettings settings = Vertical(FullBatches(0.75), {3, 1, 2}, 2);
