@@ -12,6 +12,7 @@
 #include "apps/mesh_setup.h"
 #include "apps/predict_job.h"
 #include "apps/prediction_inputs.h"
+#include "apps/run_budget.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
 
@@ -135,6 +136,11 @@ std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string
     return fmt::format("epsilon {:.4g} outsider, {:.4g} insider, delta {:g}, sigma {:.4f}",
                        plan.epsilon_outsider, plan.epsilon_insider, plan.delta, plan.sigma);
   });
+  if (party.ledger && !party.data.empty()) {
+    doctor.Try("ledger", [&] {
+      return BudgetLine(*party.ledger, AskBudget(party, *job, ml::MakePlan(SettingsOf(*job)).events));
+    });
+  }
   doctor.Try("data", [&] {
     if (party.data.empty()) {
       throw ConfigError("the party file's [data] names no files: write x and y, or file");

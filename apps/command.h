@@ -21,5 +21,6 @@ void AddEvaluate(CLI::App& program, Action& action);
 void AddPredict(CLI::App& program, Action& action);
 void AddExport(CLI::App& program, Action& action);
 void AddFeatures(CLI::App& program, Action& action);
+void AddLedger(CLI::App& program, Action& action);
 
 }  // namespace trefoil::apps

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kVersion = "trefoil 0.1.0";
 
 /// Commands of the design that come later.
-constexpr std::array<std::string_view, 3> kPlanned = {"schema", "report", "ledger"};
+constexpr std::array<std::string_view, 2> kPlanned = {"schema", "report"};
 
 /// Text for what CLI11 says in several lines, or says less plainly.
 std::string Explain(const CLI::App& program, int argc, const char* const* argv,
@@ -56,6 +56,7 @@ int RunCommandLine(int argc, const char* const* argv) {
   AddPredict(program, action);
   AddExport(program, action);
   AddFeatures(program, action);
+  AddLedger(program, action);
   AddBench(program, action);
   try {
     program.parse(argc, argv);

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "data/feature_files.h"
+#include "data/file.h"
 #include "data/rows.h"
 
 namespace trefoil::apps {

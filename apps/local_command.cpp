@@ -37,10 +37,20 @@ void AddLocal(CLI::App& program, Action& action) {
       ->add_option("--threads", options->threads,
                    "Threads of each party; the default is a third of the cores")
       ->check(CLI::Range(1, 1024));
+  auto* ledger = command->add_option("--ledger", options->ledger,
+                                     "Folder of the parties' ledgers, which local keeps none of else");
+  command
+      ->add_option("--epsilon-cap", options->epsilon_cap,
+                   "With --ledger: the most that all jobs together may cost an insider, at the job's delta")
+      ->check(CLI::PositiveNumber)
+      ->needs(ledger);
+  ledger->needs("--epsilon-cap");
   command->callback([options, hosts, &action] {
     action = [options, given = hosts->count() > 0] {
       if (given && !options->prepare)
         throw ConfigError("--hosts: found without --prepare, which it belongs to");
+      if (IsPredictJob(options->job) && !options->ledger.empty())
+        throw ConfigError("--ledger: found with a prediction, which costs its training's data nothing more");
       return IsPredictJob(options->job) ? RunLocalPrediction(*options) : RunLocal(*options);
     };
   });

@@ -17,6 +17,7 @@
 #include "apps/run_directory.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
+#include "data/file.h"
 #include "data/folders.h"
 
 namespace trefoil::apps {
@@ -53,6 +54,7 @@ void TakeFeatureModel(Local& local, const LocalOptions& options) {
 /// Makes DIR with its three deployments, data included.
 void PrepareFolders(Local& local, const LocalOptions& options) {
   const auto addresses = LocalAddresses(options);
+  if (!options.ledger.empty()) fs::create_directories(options.ledger);
   MakeRunDirectory(local.folder);
   const auto source = FindDataFolder(local.job, options.job, options.data, local.folder);
   local.display.Say(fmt::format("job {}: dealing {} to three parties in {}", local.job.name,
@@ -72,6 +74,10 @@ void PrepareFolders(Local& local, const LocalOptions& options) {
     party.data = data::PartyFiles(local.job.data.format, "");
     if (HoldsTest(local.job, id)) party.evaluation = held_out.test;
     if (HoldsValidation(local.job, id)) party.validation = held_out.validation;
+    if (!options.ledger.empty())
+      party.ledger = {.file = fs::absolute(options.ledger) / fmt::format("party-{}.jsonl", id),
+                      .epsilon_cap = options.epsilon_cap,
+                      .delta = local.job.privacy.delta};
     if (local.feature_model.empty()) continue;
     party.feature_model = fs::path("data") / "features.onnx";
     fs::copy_file(local.feature_model, PartyFolder(local.folder, id) / party.feature_model);

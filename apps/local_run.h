@@ -14,6 +14,8 @@ struct LocalOptions {
   std::string model;          ///< of a prediction: the run directory with the model's shares
   std::string out;            ///< empty: runs/NAME-UTC
   std::string feature_model;  ///< ONNX model for every party; empty: none
+  std::string ledger;         ///< of a training: a folder with each party's ledger; empty: none are kept
+  double epsilon_cap = 0;     ///< with a ledger
   std::vector<std::string> assignments;
   bool prepare = false;
   std::string hosts = "127.0.0.1,127.0.0.1,127.0.0.1";  ///< with prepare only

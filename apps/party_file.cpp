@@ -188,8 +188,10 @@ PartyFile ReadParty(const fs::path& file) {
   party.start_timeout = ReadDuration(timeouts, "start", "120s");
   party.peer_timeout = ReadDuration(timeouts, "peer", "10s");
   if (document.Has("ledger")) {
-    party.notices.push_back(name +
-                            ": [ledger]: the ledger is not available in this version; no cap is enforced");
+    const auto ledger = document.Table("ledger");
+    party.ledger = {.file = ReadPath(ledger, "file", folder),
+                    .epsilon_cap = ledger.Number("epsilon_cap", {.above = 0, .below = {}}),
+                    .delta = ledger.Number("delta", {.above = 0, .below = 1})};
   }
   if (document.Has("metrics")) {
     party.notices.push_back(name +
@@ -213,6 +215,12 @@ std::string PartyToml(const PartyFile& party) {
   text += "\n[data]\n" + DataToml(party.data);
   if (!party.evaluation.empty()) text += "\n[evaluation]\n" + FilesToml(party.evaluation);
   if (!party.validation.empty()) text += "\n[validation]\n" + FilesToml(party.validation);
+  if (party.ledger) {
+    text += fmt::format(
+        "\n[ledger]\nfile = \"{}\"\nepsilon_cap = {}  # insider epsilon, all jobs on this data together\n"
+        "delta = {}\n",
+        party.ledger->file.generic_string(), party.ledger->epsilon_cap, party.ledger->delta);
+  }
   if (!party.feature_model.empty())
     text += fmt::format("\n[features]\nmodel = \"{}\"\n", party.feature_model.generic_string());
   if (!party.predict.share.empty()) text += PredictToml(party.predict);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,13 @@ struct PredictFiles {
   data::DataFiles rows;         ///< x or file, at the client: without labels
 };
 
+/// [ledger]: what the jobs on this party's data may cost them, all together.
+struct LedgerSettings {
+  std::filesystem::path file;
+  double epsilon_cap = 0;  ///< of an insider
+  double delta = 0;
+};
+
 /// A party file (section 8 of the design). Paths read from a file are absolute or relative to the working
 /// directory; WriteParty takes them as they are to stand in the file, relative to it.
 struct PartyFile {
@@ -51,6 +59,7 @@ struct PartyFile {
   data::DataFiles validation;           ///< of [validation], likewise: initialisation.validation_holder's
   PredictFiles predict;                 ///< of [predict]
   std::filesystem::path storage_key;    ///< what shares are sealed with; empty: private_key
+  std::optional<LedgerSettings> ledger{};  ///< empty: no cap, and nothing is kept
   std::chrono::milliseconds start_timeout = std::chrono::seconds(120);
   std::chrono::milliseconds peer_timeout = std::chrono::seconds(10);
   std::vector<std::string> notices;  ///< what the file asks for and this version does not do, one line each

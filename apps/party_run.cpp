@@ -12,6 +12,7 @@
 #include "apps/model_file.h"
 #include "apps/party_session.h"
 #include "apps/progress.h"
+#include "apps/run_budget.h"
 #include "apps/run_directory.h"
 #include "apps/share_file.h"
 #include "apps/training_settings.h"
@@ -40,6 +41,7 @@ struct Run {
   Job job;
   ml::TrainingSettings settings;
   std::optional<SecretKey> storage_key{};  ///< where the model stays in shares
+  std::optional<RunBudget> budget{};       ///< once the data has been read
   ml::StepReport last{};                   ///< of the step finished last
 };
 
@@ -86,6 +88,16 @@ dp::TrainingRecord Named(const Run& run, dp::TrainingRecord record, const net::M
   record.job_hash = JobHash(run.job);
   record.run_id = ToHex(mesh.session());
   return record;
+}
+
+void ReserveBudget(Run& run, const dp::TrainingRecord& plan, const net::MeshTransport& mesh) {
+  if (const auto line = run.budget->Reserve(Named(run, plan, mesh))) run.session.Say(*line);
+}
+
+void KeepRecord(Run& run, const dp::TrainingRecord& record, const net::MeshTransport& mesh) {
+  const auto named = Named(run, record, mesh);
+  run.budget->Settle(named);
+  WriteRecord(run.session.folder() / "record.json", named);
 }
 
 /// What the summary says of the evaluation, if there was one.
@@ -148,14 +160,14 @@ void TrainConnected(Run& run, net::MeshTransport& mesh, const Records& records, 
   mpc::Context context(mesh, mpc::AgreeOnKeys(mesh), pool);
   ProgressFile progress(run.session.folder() / "progress.csv");
   StopBetweenSteps();
-  const auto result =
-      ml::Train(context, run.settings, records.own,
-                {.on_step = [&](const ml::StepReport& report) { ReportStep(run, progress, report); },
-                 .on_record =
-                     [&](const dp::TrainingRecord& record) {
-                       WriteRecord(run.session.folder() / "record.json", Named(run, record, mesh));
-                     }},
-                records.held_out);
+  const auto result = ml::Train(
+      context, run.settings, records.own,
+      {.on_step = [&](const ml::StepReport& report) { ReportStep(run, progress, report); },
+       .on_record = [&](const dp::TrainingRecord& record) { KeepRecord(run, record, mesh); },
+       .on_plan = [&](const dp::TrainingRecord& record) { ReserveBudget(run, record, mesh); },
+       .before_steps =
+           [&](const dp::TrainingRecord& record) { run.budget->Announce(Named(run, record, mesh)); }},
+      records.held_out);
   WriteResults(run, result, mesh, std::chrono::duration<double>(Clock::now() - start).count());
 }
 
@@ -167,6 +179,15 @@ std::string Explain(const std::exception& error, const Run& run, bool connected)
     return ExplainLoss(*lost, when, connected);
   if (dynamic_cast<const ProtocolError*>(&error) != nullptr) return fmt::format("{}: {}", when, error.what());
   return error.what();
+}
+
+/// Where this fails, the ledger has what was announced, and the next job settles it.
+void SettleStopped(Run& run) {
+  try {
+    run.budget->Stop();
+  } catch (const std::exception& error) {
+    run.session.Log(std::string("ledger: ") + error.what());
+  }
 }
 
 }  // namespace
@@ -183,6 +204,7 @@ int RunParty(const RunOptions& options) {
   auto config = MeshConfigOf(run.session.party(), JobJson(run.job));
   if (run.settings.release_to.empty()) run.storage_key = StorageKey(run.session.party());
   const auto records = LoadAllRecords(run, options.config, options.threads);
+  run.budget.emplace(run.session.party(), run.job);
   Announce(run, plan);
   std::unique_ptr<net::MeshTransport> mesh;
   try {
@@ -190,7 +212,9 @@ int RunParty(const RunOptions& options) {
     TrainConnected(run, *mesh, records, options.threads);
     return kDone;
   } catch (const std::exception& error) {
-    return run.session.Fail(error, mesh.get(), Explain(error, run, mesh != nullptr));
+    const int code = run.session.Fail(error, mesh.get(), Explain(error, run, mesh != nullptr));
+    SettleStopped(run);
+    return code;
   }
 }
 

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/sha256.h"
 
 namespace trefoil::data {
 namespace {
@@ -114,6 +115,8 @@ std::string ReadFile(const fs::path& path) {
   if (!Unpack(raw, content)) ThrowDataError(path, "", "a damaged or cut gzip file", "a whole one");
   return content;
 }
+
+std::string FileSha256(const fs::path& path) { return Sha256Hex(ReadRaw(path)); }
 
 void WriteFile(const fs::path& path, std::string_view content) {
   const std::string packed = path.extension() == ".gz" ? Pack(content) : std::string();

@@ -21,6 +21,10 @@ namespace trefoil::data {
 /// Throws DataError if the file is missing, unreadable, or broken gzip.
 [[nodiscard]] std::string ReadFile(const std::filesystem::path& path);
 
+/// SHA-256 of a file's bytes as they are on disk, in lower-case hexadecimal. Throws DataError if it cannot be
+/// read.
+[[nodiscard]] std::string FileSha256(const std::filesystem::path& path);
+
 /// Replaces the file's content; packed as gzip if the name ends in ".gz". The same content gives the same
 /// bytes: no time and no name is stored. Throws std::runtime_error if it cannot be written.
 void WriteFile(const std::filesystem::path& path, std::string_view content);

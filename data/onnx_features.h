@@ -25,9 +25,6 @@ struct OnnxSpec {
 /// has one to four dimensions whose product is `columns`, and outputs is 1 ... 10^6.
 void ValidateOnnx(const OnnxSpec& spec, std::int64_t columns);
 
-/// SHA-256 of a file's bytes in lower-case hexadecimal. Throws DataError if it cannot be read.
-[[nodiscard]] std::string FileSha256(const std::filesystem::path& file);
-
 /// The model's (first) output for each row, one record at a time, as a row. The model is run by OpenCV in
 /// single precision; features may differ in their last bits between machines. Memory: the model once a
 /// thread. Pre: ValidateOnnx(spec, x.cols()) passes. Throws ConfigError naming the build option if this build

@@ -1,9 +1,4 @@
-#include <sodium.h>
-
 #include <algorithm>
-#include <array>
-#include <fstream>
-#include <iterator>
 
 #include "base/error.h"
 #include "data/file.h"
@@ -13,6 +8,7 @@ namespace trefoil::data {
 namespace {
 
 constexpr std::int64_t kMostOutputs = 1'000'000;
+constexpr std::size_t kHashDigits = 64;
 
 [[noreturn]] void Refuse(const char* key, const std::string& found, const std::string& expected) {
   throw ConfigError(std::string("features.") + key + ": found " + found + ", expected " + expected);
@@ -23,7 +19,7 @@ constexpr std::int64_t kMostOutputs = 1'000'000;
 void ValidateOnnx(const OnnxSpec& spec, std::int64_t columns) {
   const bool digits = std::all_of(spec.model_sha256.begin(), spec.model_sha256.end(),
                                   [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
-  if (spec.model_sha256.size() != 2 * crypto_hash_sha256_BYTES || !digits)
+  if (spec.model_sha256.size() != kHashDigits || !digits)
     Refuse("model_sha256", Quote(spec.model_sha256), "64 lower-case hexadecimal digits");
   std::int64_t product = 1;
   for (const int length : spec.input) product = length >= 1 && product <= columns ? product * length : 0;
@@ -33,20 +29,6 @@ void ValidateOnnx(const OnnxSpec& spec, std::int64_t columns) {
   }
   if (spec.outputs < 1 || spec.outputs > kMostOutputs)
     Refuse("outputs", std::to_string(spec.outputs), "1 to " + std::to_string(kMostOutputs));
-}
-
-std::string FileSha256(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  if (!stream || stream.bad()) ThrowDataError(file, "", "no readable file", "a model");
-  std::array<unsigned char, crypto_hash_sha256_BYTES> digest{};
-  crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-  std::string text;
-  for (const unsigned byte : digest) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15U];
-  }
-  return text;
 }
 
 }  // namespace trefoil::data

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "ml/announcements.h"
 #include "ml/dp_sgd.h"
 #include "ml/evaluation.h"
 #include "ml/held_out.h"
@@ -79,6 +80,8 @@ std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan,
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
+  /// Inputs what all steps take from; once, before the first of them.
+  virtual void Share(mpc::Context& party) = 0;
   virtual Batch Next(mpc::Context& party, int step) = 0;
   [[nodiscard]] virtual std::int64_t MaxParticipation(int steps) const = 0;
 };
@@ -87,6 +90,8 @@ class BatchSource {
 class OwnerPoissonSource final : public BatchSource {
  public:
   OwnerPoissonSource(const StepPlan& plan, const OwnRecords& own) : plan_(plan), own_(own) {}
+
+  void Share(mpc::Context&) override {}
 
   Batch Next(mpc::Context& party, int) override {
     const auto shapes = RecordShapes(plan_, BatchLimits(plan_.settings));
@@ -137,18 +142,22 @@ class PublicSource final : public BatchSource {
  public:
   PublicSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own)
       : plan_(plan),
+        own_(own),
         schedule_(protocols::JointSeed(party),
                   std::accumulate(plan.settings.rows.begin(), plan.settings.rows.end(), std::int64_t{0}),
-                  SamplingRate(plan.settings), plan.settings.steps),
-        data_(plan.settings.vertical ? ShareOwnColumns(party, plan, own) : ShareOwnRows(party, plan, own)) {}
+                  SamplingRate(plan.settings), plan.settings.steps) {}
+
+  void Share(mpc::Context& party) override {
+    data_ = plan_.settings.vertical ? ShareOwnColumns(party, plan_, own_) : ShareOwnRows(party, plan_, own_);
+  }
 
   Batch Next(mpc::Context&, int step) override {
     const auto& rows = schedule_.RowsOf(step);
-    RingMatrix own(static_cast<Index>(rows.size()), data_.cols());
+    RingMatrix own(static_cast<Index>(rows.size()), data_->cols());
     RingMatrix next(own.rows(), own.cols());
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      own.row(static_cast<Index>(k)) = data_.own().row(rows[k]);
-      next.row(static_cast<Index>(k)) = data_.next().row(rows[k]);
+      own.row(static_cast<Index>(k)) = data_->own().row(rows[k]);
+      next.row(static_cast<Index>(k)) = data_->next().row(rows[k]);
     }
     return ToBatch(plan_, {std::move(own), std::move(next)});
   }
@@ -159,8 +168,9 @@ class PublicSource final : public BatchSource {
 
  private:
   const StepPlan& plan_;
+  const OwnRecords& own_;
   PublicSchedule schedule_;
-  ArithShare data_;
+  std::optional<ArithShare> data_;
 };
 
 std::unique_ptr<BatchSource> MakeSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own) {
@@ -314,14 +324,25 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   const double sigma = ChooseSigma(plan, source->MaxParticipation(settings.steps), before);
   const std::string constants =
       Fingerprint(plan, sigma) + (initialisation ? Fingerprint(*initialisation) : std::string());
+  TrainingResult result{.plan = PlanOf(plan, sigma, source->MaxParticipation(settings.steps), before),
+                        .record = {},
+                        .model = {}};
+  result.record.events = result.plan.events;
+  if (hooks.on_plan) hooks.on_plan(result.record);
+  // Each party hears from both others here, so that none goes on before all have come so far.
   protocols::RequireSameEverywhere(party, constants, "constants of the training");
+  Announcements announcements(
+      plan, sigma, before, [&](int steps) { return source->MaxParticipation(steps); }, hooks.before_steps);
+  announcements.Before(0);
 
+  source->Share(party);
   NoiseSource noise(plan, sigma, RandomStream::FromSystem());
   TrainingState state = StartFrom(FirstWeights(party, plan, initialisation, own, held_out.validation));
   Progress progress(party, plan, sigma, before, hooks.on_step);
   progress.Report(0, 0);
   Batch batch = source->Next(party, 0);
   for (int step = 0; step < settings.steps; ++step) {
+    announcements.Before(step);
     const auto update = [&](mpc::Context& branch) {
       return DpSgdStep(branch, plan, batch, state, noise.Next().values());
     };
@@ -334,9 +355,6 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
     }
     progress.Report(step + 1, source->MaxParticipation(step + 1));
   }
-  const std::int64_t participation = source->MaxParticipation(settings.steps);
-  TrainingResult result{.plan = PlanOf(plan, sigma, participation, before), .record = {}, .model = {}};
-  result.record.events = result.plan.events;
   // The record is kept before anything is released: who dies in between has released nothing unrecorded.
   hooks.on_record(result.record);
   if (settings.evaluation) result.evaluation = EvaluateOnShares(party, plan, state.weights, held_out.test);

@@ -99,6 +99,12 @@ struct TrainingHooks {
   std::function<void(const StepReport&)> on_step;  ///< after each step, and once with step 0
   std::function<void(const dp::TrainingRecord&)>
       on_record;  ///< when all steps are done, before the weights are opened
+  /// What the training will execute, once that is fixed: no party sends anything of its records before all
+  /// three have returned from this.
+  std::function<void(const dp::TrainingRecord&)> on_plan{};
+  /// All that will have been executed up to some later point, before any of what is new in it is: the
+  /// initialisation and some steps, then more steps, about fifty times in all.
+  std::function<void(const dp::TrainingRecord&)> before_steps{};
 };
 
 /// Secure DP-SGD (PEA, Protocol 3) from zero weights, a network's public random ones, or the owners' local

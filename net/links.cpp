@@ -75,9 +75,9 @@ void Links::OnFrame(int peer, Frame frame) {
 void Links::OnAbort(int peer, const Frame& frame) {
   const AbortReason reason = DecodeAbort(frame);
   const int third = kParties - self_ - peer;
-  if (reason.code != AbortCode::kPeerLost) return Lose({.peer = peer, .cause = Describe(reason.code)});
+  if (reason.code != AbortCode::kPeerLost) return Lose(FailureOf(peer, reason.code));
   if (reason.about == self_) return Lose({.peer = peer, .cause = "gave up the link to this party"});
-  if (reason.about != third) return Lose({.peer = peer, .cause = Describe(reason.code)});
+  if (reason.about != third) return Lose(FailureOf(peer, reason.code));
   reporter_ = peer;
   grace_.expires_after(kReportGrace);
   grace_.async_wait([this, peer, third](const ErrorCode& cancelled) {

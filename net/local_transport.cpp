@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "net/frame.h"
+#include "net/mailbox.h"
 
 namespace trefoil::net {
 namespace {
@@ -59,7 +60,7 @@ class Pipe {
         ready_.wait_for(lock, timeout, [&] { return !queue.frames.empty() || closed_ || interrupted_; });
     if (!in_time) throw NetworkError(peer, "silent for " + std::to_string(timeout.count()) + " ms");
     if (interrupted_) throw NetworkError(peer, "interrupted by this party");
-    if (queue.frames.empty()) throw NetworkError(peer, Describe(*closed_));
+    if (queue.frames.empty()) Throw(FailureOf(peer, *closed_));
     Bytes frame = std::move(queue.frames.front());
     queue.frames.pop_front();
     const FrameHeader header = DecodeHeader(std::span<const std::byte>(frame).first<kFrameHeaderBytes>());

@@ -6,9 +6,18 @@
 
 namespace trefoil::net {
 
+Failure FailureOf(int peer, AbortCode code) {
+  return {.kind = code == AbortCode::kBudget ? Failure::Kind::kBudget : Failure::Kind::kNetwork,
+          .peer = peer,
+          .cause = Describe(code)};
+}
+
 void Throw(const Failure& failure) {
   if (failure.kind == Failure::Kind::kProtocol) {
     throw ProtocolError("party " + std::to_string(failure.peer) + ": " + failure.cause);
+  }
+  if (failure.kind == Failure::Kind::kBudget) {
+    throw BudgetError("party " + std::to_string(failure.peer) + ": " + failure.cause);
   }
   throw NetworkError(failure.peer, failure.cause);
 }

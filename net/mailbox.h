@@ -13,13 +13,17 @@ namespace trefoil::net {
 
 /// Why a party cannot go on.
 struct Failure {
-  enum class Kind { kNetwork, kProtocol };
+  enum class Kind { kNetwork, kProtocol, kBudget };
   Kind kind = Kind::kNetwork;
   int peer = -1;  ///< whom it is about
   std::string cause;
 };
 
-/// Throws the failure as NetworkError or ProtocolError.
+/// What a peer's ABORT is for the party that it reaches: a budget that does not allow the job is one to all
+/// three.
+[[nodiscard]] Failure FailureOf(int peer, AbortCode code);
+
+/// Throws the failure as NetworkError, ProtocolError or BudgetError.
 [[noreturn]] void Throw(const Failure& failure);
 
 /// Where the I/O thread puts what arrives and the protocols' threads, one a lane, wait for it. All functions

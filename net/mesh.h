@@ -38,7 +38,8 @@ struct MeshConfig {
 /// A transport over TLS 1.3 to two peers whose certificates are pinned (DESIGN, section 9).
 ///
 /// Failure, once found, is final and the same for every later call: NetworkError naming the party that was
-/// lost (not the one that reported it), or ProtocolError. Send and Receive fail as soon as either peer is
+/// lost (not the one that reported it), BudgetError if it aborted because of its privacy budget, or
+/// ProtocolError. Send and Receive fail as soon as either peer is
 /// lost, even while they wait for the other. A peer that has finished is not lost: what it sent is delivered
 /// first, and only waiting for more fails.
 ///

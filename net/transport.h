@@ -77,7 +77,8 @@ class Transport {
   void Send(int peer, Bytes payload, Phase phase = Phase::kOnline);
 
   /// The next message of `peer`, which must have exactly `expected_bytes`.
-  /// Throws NetworkError if a peer is lost, silent for too long, or aborted; ProtocolError on a wrong length.
+  /// Throws NetworkError if a peer is lost, silent for too long, or aborted (BudgetError where
+  /// its privacy budget was why); ProtocolError on a wrong length.
   [[nodiscard]] Bytes Receive(int peer, std::size_t expected_bytes);
 
   /// The next message of `peer`, of at most `limit` bytes: for the few messages whose length only the sender

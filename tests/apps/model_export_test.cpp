@@ -8,6 +8,7 @@
 #include "apps/evaluation.h"
 #include "apps/files.h"
 #include "base/error.h"
+#include "data/file.h"
 #include "data/npz.h"
 #include "data/onnx_features.h"
 #include "data/rows.h"

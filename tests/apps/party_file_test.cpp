@@ -53,12 +53,32 @@ TEST(PartyFile, ReadsEveryKey) {
   EXPECT_EQ(party.start_timeout, std::chrono::seconds(120));
   EXPECT_EQ(party.peer_timeout, std::chrono::milliseconds(500));
   EXPECT_TRUE(party.notices.empty());
+  EXPECT_FALSE(party.ledger);
 }
 
 TEST(PartyFile, NoticesWhatIsNotAvailable) {
   const TemporaryFolder folder;
-  const auto text = std::string(kParty) + "[ledger]\nfile = \"l\"\n[metrics]\nlisten = \"127.0.0.1:9100\"\n";
-  EXPECT_EQ(ReadParty(folder.Write("party.toml", text)).notices.size(), 2U);
+  const auto text = std::string(kParty) + "[metrics]\nlisten = \"127.0.0.1:9100\"\n";
+  EXPECT_EQ(ReadParty(folder.Write("party.toml", text)).notices.size(), 1U);
+}
+
+TEST(PartyFile, ReadsTheLedger) {
+  const TemporaryFolder folder;
+  const auto read = [&](const std::string& ledger) {
+    return ReadParty(folder.Write("party.toml", kParty + ("[ledger]\n" + ledger)));
+  };
+  auto party = read("file = \"l\"\nepsilon_cap = 10\ndelta = 1e-5\n");
+  ASSERT_TRUE(party.ledger);
+  EXPECT_EQ(party.ledger->file, folder.path() / "l");
+  EXPECT_EQ(party.ledger->epsilon_cap, 10);
+  EXPECT_EQ(party.ledger->delta, 1e-5);
+  party.ledger->epsilon_cap = 2.5;
+  EXPECT_EQ(ReadParty(folder.Write("again.toml", PartyToml(party))).ledger->epsilon_cap, 2.5);
+  EXPECT_THROW((void)read("file = \"l\"\ndelta = 1e-5\n"), ConfigError);
+  EXPECT_THROW((void)read("file = \"l\"\nepsilon_cap = 10\n"), ConfigError);
+  EXPECT_THROW((void)read("epsilon_cap = 10\ndelta = 1e-5\n"), ConfigError);
+  EXPECT_THROW((void)read("file = \"l\"\nepsilon_cap = 0\ndelta = 1e-5\n"), ConfigError);
+  EXPECT_THROW((void)read("file = \"l\"\nepsilon_cap = 1\ndelta = 1\n"), ConfigError);
 }
 
 TEST(PartyFile, ReadsBackWhatItWrites) {

@@ -12,7 +12,7 @@ import time
 import unittest
 import zipfile
 
-from trefoil_program import ProgramTest, TINY_JOB
+from trefoil_program import ProgramTest, TINY_JOB, free_base_port
 
 PARTIES = (0, 1, 2)
 SUMMARY_KEYS = ["job", "steps", "epsilon_outsider", "epsilon_insider", "delta", "sigma", "sensitivity", "accuracy",
@@ -20,21 +20,6 @@ SUMMARY_KEYS = ["job", "steps", "epsilon_outsider", "epsilon_insider", "delta", 
 PROGRESS_COLUMNS = ["step", "seconds", "rounds", "bytes_sent", "epsilon_outsider", "epsilon_insider"]
 # Long enough that a party can be stopped in the middle.
 LONG = ("--set", "training.steps=5000")
-
-
-def free_base_port():
-    """A port with two free ones after it, as far as can be told."""
-    while True:
-        with socket.socket() as first:
-            first.bind(("127.0.0.1", 0))
-            port = first.getsockname()[1]
-            try:
-                for offset in (1, 2):
-                    with socket.socket() as other:
-                        other.bind(("127.0.0.1", port + offset))
-                return port
-            except OSError:
-                continue
 
 
 def children_of(process):

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -31,6 +32,21 @@ sigma = 2.0
 delta = 1e-5
 clip = 0.5
 """
+
+
+def free_base_port():
+    """A port with two free ones after it, as far as can be told."""
+    while True:
+        with socket.socket() as first:
+            first.bind(("127.0.0.1", 0))
+            port = first.getsockname()[1]
+            try:
+                for offset in (1, 2):
+                    with socket.socket() as other:
+                        other.bind(("127.0.0.1", port + offset))
+                return port
+            except OSError:
+                continue
 
 
 class ProgramTest(unittest.TestCase):

@@ -18,6 +18,15 @@ TEST(ReadFile, ReturnsPlainBytes) {
   EXPECT_EQ(ReadFile(folder.Put("empty", "")), "");
 }
 
+TEST(FileSha256, IsThatOfTheBytes) {
+  const TemporaryFolder folder;
+  // FIPS 180-4's example.
+  EXPECT_EQ(FileSha256(folder.Put("a", "abc")),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)FileSha256(folder / "absent"); }),
+              HasSubstr("absent: found no such file"));
+}
+
 TEST(WriteFile, PacksByExtensionAndReadFileUnpacksByContent) {
   const TemporaryFolder folder;
   std::string content;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "data/file.h"
 #include "data/onnx_writer.h"
 #include "tests/data/temporary_folder.h"
 
@@ -125,15 +126,6 @@ TEST(ExtractOnnx, NamesTheBuildOptionWhereItIsAbsent) {
   ThreadPool pool(1);
   EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ExtractOnnx(Matrix(1, 1), {}, "x", pool); }),
               HasSubstr("-DTREFOIL_ONNX=ON"));
-}
-
-TEST(FileSha256, IsThatOfTheBytes) {
-  const TemporaryFolder folder;
-  // FIPS 180-4's example.
-  EXPECT_EQ(FileSha256(folder.Put("a", "abc")),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_THAT(ErrorText<DataError>([&] { (void)FileSha256(folder / "absent"); }),
-              HasSubstr("absent: found no readable"));
 }
 
 TEST(ValidateOnnx, RefusesWhatDoesNotFit) {

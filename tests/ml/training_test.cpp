@@ -2,12 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "ml/dp_sgd.h"
+#include "protocols/agreement.h"
 #include "protocols/input.h"
 #include "tests/support/ml_test.h"
 
@@ -298,6 +300,79 @@ TEST(Train, KeepsTheRecordBeforeItReleases) {
     return party.transport().counters().messages - at_record;
   });
   EXPECT_EQ(rounds, (std::array<std::uint64_t, 3>{1, 1, 1}));
+}
+
+// What a party may still refuse, it refuses before anybody has sent anything of records: coins and public
+// constants only.
+TEST(Train, SendsNothingOfRecordsBeforeAllHaveSeenThePlan) {
+  for (const Sampling sampling : {Sampling::kOwnerPoisson, Sampling::kPublic}) {
+    TrainingSettings settings = SmallSettings();
+    settings.steps = 2;
+    settings.sampling = sampling;
+    std::array<std::uint64_t, 3> sent{};
+    EXPECT_THROW(
+        (void)RunParties(Seed{6},
+                         [&](mpc::Context& party) {
+                           const auto self = static_cast<std::size_t>(party.self());
+                           const auto bytes = [&] { return party.transport().counters().bytes_sent; };
+                           std::uint64_t at_plan = 0;
+                           const auto on_plan = [&](const dp::TrainingRecord& record) {
+                             EXPECT_EQ(std::get<dp::DpSgdSteps>(record.events.at(0)).steps, 2);
+                             at_plan = bytes();
+                             if (self == 1) throw BudgetError("no more");
+                           };
+                           try {
+                             return Train(party, settings, MakeRecords(settings, 3, 20),
+                                          {.on_step = kQuiet.on_step,
+                                           .on_record = kQuiet.on_record,
+                                           .on_plan = on_plan,
+                                           .before_steps = [](const dp::TrainingRecord&) { FAIL(); }});
+                           } catch (...) {
+                             sent[self] = bytes() - at_plan;
+                             throw;
+                           }
+                         }),
+        BudgetError);
+    const std::uint64_t constants = protocols::RequireSameEverywhereCost().bytes_sent()[0];
+    EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{constants, 0, constants}));
+  }
+}
+
+TEST(Train, AnnouncesStepsBeforeItExecutesThem) {
+  for (const Sampling sampling : {Sampling::kOwnerPoisson, Sampling::kPublic}) {
+    TrainingSettings settings = SmallSettings();
+    settings.steps = 120;
+    settings.sigma = 1;
+    settings.sampling = sampling;
+    (void)RunParties(Seed{6}, [&](mpc::Context& party) {
+      dp::TrainingRecord planned;
+      dp::TrainingRecord announced;
+      int announcements = 0;
+      const auto steps_of = [](const dp::TrainingRecord& record) {
+        return record.events.empty() ? dp::DpSgdSteps{} : std::get<dp::DpSgdSteps>(record.events.at(0));
+      };
+      const auto result = Train(party, settings, MakeRecords(settings, 3, 20),
+                                {.on_step =
+                                     [&](const StepReport& report) {
+                                       EXPECT_GE(steps_of(announced).steps, report.step) << report.step;
+                                       EXPECT_LE(steps_of(announced).steps, report.step + 3);
+                                       // Never less than what the accountant of the progress has counted.
+                                       EXPECT_GE(dp::Epsilons(announced, settings.delta).insider,
+                                                 report.epsilon_insider * (1 - 1e-12));
+                                     },
+                                 .on_record = [](const dp::TrainingRecord&) {},
+                                 .on_plan = [&](const dp::TrainingRecord& record) { planned = record; },
+                                 .before_steps =
+                                     [&](const dp::TrainingRecord& record) {
+                                       announced = record;
+                                       ++announcements;
+                                     }});
+      EXPECT_EQ(announcements, 40);
+      EXPECT_EQ(dp::ToJson(announced), dp::ToJson(result.record));
+      EXPECT_EQ(dp::ToJson(planned), dp::ToJson(result.record));
+      return 0;
+    });
+  }
 }
 
 TEST(Train, RefusesMoreRowsThanDeclaredAndOtherFeatures) {

@@ -56,16 +56,24 @@ TEST(LocalTransport, ReportsASilentPeerInTime) {
 
 TEST(LocalTransport, TellsPeersWhyAPartyStopped) {
   const auto party = MakeLocalTransports(milliseconds(1000));
-  party[1]->Abort({.code = AbortCode::kBudget});
+  party[1]->Abort({.code = AbortCode::kData});
 
   try {
     (void)party[0]->Receive(1, 1);
     FAIL() << "the abort was not noticed";
   } catch (const NetworkError& error) {
     EXPECT_EQ(error.peer(), 1);
-    EXPECT_NE(std::string(error.what()).find("privacy budget"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("its data"), std::string::npos);
   }
   EXPECT_THROW(party[1]->Send(0, {}), NetworkError);
+}
+
+TEST(LocalTransport, MakesOnePartysBudgetEverybodys) {
+  const auto party = MakeLocalTransports(milliseconds(1000));
+  party[1]->Abort({.code = AbortCode::kBudget});
+
+  EXPECT_THROW((void)party[0]->Receive(1, 1), BudgetError);
+  EXPECT_THROW((void)party[2]->Receive(1, 1), BudgetError);
 }
 
 TEST(LocalTransport, InterruptEndsReceivingHereAndTellsNobody) {

@@ -97,6 +97,9 @@ Outcome RunParty(const MeshConfig& config, const Body& body) {
   try {
     const auto transport = ConnectMesh(config);
     body(*transport);
+  } catch (const BudgetError& error) {
+    outcome.kind = Outcome::Kind::kBudget;
+    outcome.text = error.what();
   } catch (const NetworkError& error) {
     fill(Outcome::Kind::kNetwork, error);
     outcome.peer = error.peer();

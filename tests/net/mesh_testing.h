@@ -38,7 +38,7 @@ class TestMesh {
 
 /// How one party ended.
 struct Outcome {
-  enum class Kind { kDone, kNetwork, kProtocol, kConfig, kOther };
+  enum class Kind { kDone, kNetwork, kProtocol, kBudget, kConfig, kOther };
   Kind kind = Kind::kDone;
   int peer = -1;  ///< of a NetworkError
   std::string text;

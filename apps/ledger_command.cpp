@@ -1,0 +1,148 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "apps/command.h"
+#include "apps/error_report.h"
+#include "apps/json_number.h"
+#include "apps/ledger_file.h"
+#include "base/error.h"
+
+namespace trefoil::apps {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct LedgerOptions {
+  std::string file;
+  std::optional<double> delta;
+  bool json = false;
+};
+
+/// A job as it is shown: what it is charged, and why that.
+struct ShownJob {
+  const dp::LedgerJob& job;
+  std::string state;
+  dp::EpsilonPair alone;
+  std::int64_t steps = 0;  ///< charged
+};
+
+std::string StateOf(const dp::LedgerJob& job, bool may_be_alive) {
+  if (job.ended) return dp::ToText(*job.ended);
+  return may_be_alive ? "running" : "died";
+}
+
+std::int64_t StepsOf(const dp::TrainingRecord& record) {
+  std::int64_t steps = 0;
+  for (const auto& event : record.events) {
+    if (const auto* some = std::get_if<dp::DpSgdSteps>(&event)) steps += some->steps;
+  }
+  return steps;
+}
+
+std::vector<ShownJob> JobsOf(const LedgerView& view, double delta) {
+  std::vector<ShownJob> shown;
+  for (std::size_t k = 0; k < view.ledger.jobs().size(); ++k) {
+    const auto& job = view.ledger.jobs()[k];
+    const auto& charged = dp::Ledger::Charged(job, view.may_be_alive[k]);
+    shown.push_back({.job = job,
+                     .state = StateOf(job, view.may_be_alive[k]),
+                     .alone = dp::Epsilons(charged, delta),
+                     .steps = StepsOf(charged)});
+  }
+  return shown;
+}
+
+std::string Shown(double epsilon) {
+  return std::isfinite(epsilon) ? fmt::format("{:.4f}", epsilon) : "no guarantee";
+}
+
+/// That of the newest reservation, unless another one is asked for.
+double DeltaOf(const LedgerOptions& options, const LedgerView& view) {
+  if (options.delta) return *options.delta;
+  if (view.ledger.jobs().empty())
+    throw ConfigError(options.file + ": has no jobs yet, whose delta could be taken, expected --delta");
+  return view.ledger.jobs().back().delta;
+}
+
+void PrintJson(const LedgerView& view, const std::vector<ShownJob>& jobs, const dp::EpsilonPair& all,
+               double delta) {
+  Json json{{"data", view.ledger.data()}, {"lines", view.lines}, {"hash", view.head}, {"delta", delta}};
+  json["epsilon_outsider"] = NumberOrNull(all.outsider);
+  json["epsilon_insider"] = NumberOrNull(all.insider);
+  json["jobs"] = Json::array();
+  for (const auto& shown : jobs) {
+    Json job{{"time", shown.job.time},
+             {"name", shown.job.name},
+             {"run_id", shown.job.reserved.run_id},
+             {"job_hash", shown.job.reserved.job_hash},
+             {"state", shown.state},
+             {"steps", shown.steps},
+             {"steps_reserved", StepsOf(shown.job.reserved)}};
+    job["epsilon_outsider"] = NumberOrNull(shown.alone.outsider);
+    job["epsilon_insider"] = NumberOrNull(shown.alone.insider);
+    json["jobs"].push_back(job);
+  }
+  std::cout << json.dump(2) << '\n';
+}
+
+void PrintText(const LedgerView& view, const std::vector<ShownJob>& jobs, const dp::EpsilonPair& all,
+               double delta) {
+  std::cout << fmt::format("data     SHA-256 {}\nledger   {} lines, the newest with hash {}\n",
+                           view.ledger.data(), view.lines, view.head);
+  for (const auto& shown : jobs) {
+    std::cout << fmt::format("{}  {:<8} {} of {} steps, epsilon {} outsider {} insider: {}, run {}\n",
+                             shown.job.time, shown.state, shown.steps, StepsOf(shown.job.reserved),
+                             Shown(shown.alone.outsider), Shown(shown.alone.insider), shown.job.name,
+                             shown.job.reserved.run_id);
+  }
+  std::cout << fmt::format(
+      "together epsilon {} outsider {} insider, delta {:g}: the records composed, not epsilons added\n",
+      Shown(all.outsider), Shown(all.insider), delta);
+}
+
+int Show(const LedgerOptions& options) {
+  const auto view = ReadLedger(options.file);
+  const double delta = DeltaOf(options, view);
+  const auto jobs = JobsOf(view, delta);
+  const auto all = view.ledger.Spent(delta, [&](std::size_t job) { return view.may_be_alive[job]; });
+  if (options.json) {
+    PrintJson(view, jobs, all, delta);
+  } else {
+    PrintText(view, jobs, all, delta);
+  }
+  return kDone;
+}
+
+int Verify(const LedgerOptions& options) {
+  const auto view = ReadLedger(options.file);
+  std::cout << fmt::format("{}: {} lines, {} jobs, unbroken; the newest line has hash {}\n", options.file,
+                           view.lines, view.ledger.jobs().size(), view.head);
+  if (view.torn > 0) {
+    std::cout << fmt::format(
+        "line {} was not written to its end and does not count; the next job removes it\n", view.lines + 1);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddLedger(CLI::App& program, Action& action) {
+  auto options = std::make_shared<LedgerOptions>();
+  auto* command = program.add_subcommand("ledger", "What the jobs on a data set have cost it");
+  command->require_subcommand(1);
+  auto* show = command->add_subcommand("show", "Its jobs, and epsilon of all together");
+  show->add_option("FILE", options->file, "The ledger, as [ledger] of the party file names it")->required();
+  show->add_option("--delta", options->delta, "Delta; the default is that of the newest job");
+  show->add_flag("--json", options->json, "Print JSON");
+  show->callback([options, &action] { action = [options] { return Show(*options); }; });
+  auto* verify = command->add_subcommand("verify", "Check that no line was changed, left out or added");
+  verify->add_option("FILE", options->file, "The ledger")->required();
+  verify->callback([options, &action] { action = [options] { return Verify(*options); }; });
+}
+
+}  // namespace trefoil::apps

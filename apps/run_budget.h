@@ -1,0 +1,47 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "apps/job.h"
+#include "apps/ledger_file.h"
+#include "apps/party_file.h"
+
+namespace trefoil::apps {
+
+/// SHA-256, in hexadecimal, by which a ledger knows a data set: of the lines "KEY SHA-256-OF-THE-FILE", KEY
+/// being x and y, or file, of [data]. Of the bytes as they are on disk. Throws DataError for a file that
+/// cannot be read.
+[[nodiscard]] std::string DataHash(const data::DataFiles& files);
+
+/// What the party's ledger would say to the job's plan. Pre: party.ledger. Throws as RunBudget::Reserve.
+[[nodiscard]] BudgetAnswer AskBudget(const PartyFile& party, const Job& job,
+                                     const std::vector<dp::RecordedEvent>& plan);
+
+/// The budget as an operator reads it: what is spent and would be.
+[[nodiscard]] std::string BudgetLine(const LedgerSettings& ledger, const BudgetAnswer& answer);
+
+/// A run's side of its party's ledger; does nothing where the party file has none.
+class RunBudget {
+ public:
+  /// Opens the ledger and hashes the data. Throws as LedgerFile and DataHash.
+  RunBudget(const PartyFile& party, const Job& job);
+
+  /// Before anything of the data is shared. What there is to say, if anything. Throws as LedgerFile::Reserve,
+  /// and BudgetError for a job that releases what no epsilon covers.
+  std::optional<std::string> Reserve(const dp::TrainingRecord& plan);
+  /// Before steps. Throws as LedgerFile::Announce.
+  void Announce(const dp::TrainingRecord& record);
+  /// After the last step, before anything is opened. Throws as LedgerFile::Settle.
+  void Settle(const dp::TrainingRecord& record);
+  /// When the run has failed: settles with what was announced. Throws as LedgerFile::Stop.
+  void Stop();
+
+ private:
+  std::optional<LedgerSettings> settings_;
+  Job job_;
+  std::optional<LedgerFile> file_;
+  std::string data_;
+};
+
+}  // namespace trefoil::apps

@@ -1,0 +1,196 @@
+#include "dp/ledger.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+#include <utility>
+#include <variant>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace trefoil::dp {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kVersion = 1;
+constexpr std::size_t kHashDigits = 64;
+constexpr std::array<std::pair<JobEnd, const char*>, 3> kEnds{
+    {{JobEnd::kDone, "done"}, {JobEnd::kStopped, "stopped"}, {JobEnd::kDied, "died"}}};
+
+[[noreturn]] void Refuse(const std::string& found, const std::string& expected) {
+  throw DataError("found " + found + ", expected " + expected);
+}
+
+void RequireKeys(const Json& entry, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    if (!entry.contains(key)) Refuse("no " + std::string(key), "this key");
+  }
+  if (entry.size() != keys.size()) Refuse("an unknown key", "those of its kind only");
+}
+
+std::string TextOf(const Json& entry, const char* key) {
+  if (!entry.at(key).is_string()) Refuse(std::string(key) + " that is no text", "a text");
+  return entry.at(key).get<std::string>();
+}
+
+double NumberOf(const Json& entry, const char* key) {
+  if (!entry.at(key).is_number()) Refuse(std::string(key) + " that is no number", "a number");
+  const auto number = entry.at(key).get<double>();
+  if (!(number > 0) || !std::isfinite(number))
+    Refuse(std::string(key) + " " + entry.at(key).dump(), "a number above 0");
+  return number;
+}
+
+JobEnd EndOf(const Json& entry) {
+  const auto text = TextOf(entry, "ended");
+  for (const auto& [end, name] : kEnds) {
+    if (text == name) return end;
+  }
+  Refuse("another text under ended", "\"done\", \"stopped\" or \"died\"");
+}
+
+/// JSON has no infinity: without a guarantee there is null.
+Json EpsilonOrNull(double epsilon) { return std::isfinite(epsilon) ? Json(epsilon) : Json(nullptr); }
+
+void AddEpsilons(Json& entry, const TrainingRecord& record, double delta) {
+  const auto epsilons = Epsilons(record, delta);
+  entry["epsilon_outsider"] = EpsilonOrNull(epsilons.outsider);
+  entry["epsilon_insider"] = EpsilonOrNull(epsilons.insider);
+}
+
+/// Whether an event is the reserved one, of steps the first ones.
+bool IsWithin(const RecordedEvent& event, const RecordedEvent& reserved) {
+  const auto as_json = [](const RecordedEvent& one) {
+    return ToJson(TrainingRecord{.job_hash = {}, .run_id = {}, .events = {one}});
+  };
+  const auto* steps = std::get_if<DpSgdSteps>(&event);
+  const auto* most = std::get_if<DpSgdSteps>(&reserved);
+  if (steps == nullptr || most == nullptr) return as_json(event) == as_json(reserved);
+  if (steps->steps > most->steps || steps->max_participation > most->max_participation) return false;
+  DpSgdSteps extended = *steps;
+  extended.steps = most->steps;
+  extended.max_participation = most->max_participation;
+  return as_json(extended) == as_json(reserved);
+}
+
+}  // namespace
+
+const char* ToText(JobEnd ended) {
+  const auto* found =
+      std::find_if(kEnds.begin(), kEnds.end(), [&](const auto& end) { return end.first == ended; });
+  return found->second;
+}
+
+bool IsWithin(const TrainingRecord& record, const TrainingRecord& reserved) {
+  return record.job_hash == reserved.job_hash && record.run_id == reserved.run_id &&
+         record.events.size() <= reserved.events.size() &&
+         std::equal(record.events.begin(), record.events.end(), reserved.events.begin(),
+                    [](const RecordedEvent& a, const RecordedEvent& b) { return IsWithin(a, b); });
+}
+
+Json Ledger::DataEntry(const std::string& sha256) {
+  return {{"kind", "data"}, {"version", kVersion}, {"sha256", sha256}};
+}
+
+Json Ledger::ReserveEntry(const LedgerJob& job) {
+  Json entry{{"kind", "reserve"},
+             {"time", job.time},
+             {"name", job.name},
+             {"delta", job.delta},
+             {"epsilon_cap", job.epsilon_cap},
+             {"record", ToJson(job.reserved)}};
+  AddEpsilons(entry, job.reserved, job.delta);
+  return entry;
+}
+
+Json Ledger::AnnounceEntry(const TrainingRecord& record) {
+  return {{"kind", "announce"}, {"record", ToJson(record)}};
+}
+
+Json Ledger::SettleEntry(const TrainingRecord& record, JobEnd ended, double delta, const std::string& time) {
+  Json entry{{"kind", "settle"}, {"time", time}, {"ended", ToText(ended)}, {"record", ToJson(record)}};
+  AddEpsilons(entry, record, delta);
+  return entry;
+}
+
+void Ledger::Apply(const Json& entry) {
+  if (!entry.is_object() || !entry.contains("kind")) Refuse("no kind", "an entry of a ledger");
+  const auto kind = TextOf(entry, "kind");
+  if ((kind == "data") != data_.empty()) Refuse("\"" + kind + "\"", "\"data\" first, and once");
+  if (kind == "data") {
+    RequireKeys(entry, {"kind", "version", "sha256"});
+    if (entry.at("version") != kVersion) Refuse("version " + entry.at("version").dump(), "1");
+    const auto hash = TextOf(entry, "sha256");
+    if (hash.size() != kHashDigits) Refuse("sha256 of another length", "64 digits");
+    data_ = hash;
+  } else if (kind == "reserve") {
+    Reserve(entry);
+  } else if (kind == "announce") {
+    RequireKeys(entry, {"kind", "record"});
+    auto record = FromJson(entry.at("record"));
+    LedgerJob& job = OpenJob(record);
+    if (!IsWithin(job.announced, record)) Refuse("less than was announced before", "as much or more");
+    job.announced = std::move(record);
+  } else if (kind == "settle") {
+    RequireKeys(entry, {"kind", "time", "ended", "record", "epsilon_outsider", "epsilon_insider"});
+    (void)TextOf(entry, "time");
+    const auto ended = EndOf(entry);
+    auto record = FromJson(entry.at("record"));
+    LedgerJob& job = OpenJob(record);
+    if (!IsWithin(job.announced, record)) Refuse("less than was announced", "as much or more");
+    job.executed = std::move(record);
+    job.ended = ended;
+  } else {
+    Refuse("kind \"" + kind + "\"", "\"reserve\", \"announce\" or \"settle\"");
+  }
+}
+
+void Ledger::Reserve(const Json& entry) {
+  RequireKeys(entry, {"kind", "time", "name", "delta", "epsilon_cap", "record", "epsilon_outsider",
+                      "epsilon_insider"});
+  LedgerJob job{.time = TextOf(entry, "time"),
+                .name = TextOf(entry, "name"),
+                .delta = NumberOf(entry, "delta"),
+                .epsilon_cap = NumberOf(entry, "epsilon_cap"),
+                .reserved = FromJson(entry.at("record")),
+                .announced = {},
+                .executed = {}};
+  if (job.delta >= 1) Refuse("delta " + entry.at("delta").dump(), "a number below 1");
+  const auto same_run = [&](const LedgerJob& other) { return other.reserved.run_id == job.reserved.run_id; };
+  if (std::any_of(jobs_.begin(), jobs_.end(), same_run))
+    Refuse("a run that reserved before", "each run once");
+  job.announced = {.job_hash = job.reserved.job_hash, .run_id = job.reserved.run_id, .events = {}};
+  jobs_.push_back(std::move(job));
+}
+
+LedgerJob& Ledger::OpenJob(const TrainingRecord& record) {
+  const auto job = std::find_if(jobs_.begin(), jobs_.end(),
+                                [&](const LedgerJob& one) { return one.reserved.run_id == record.run_id; });
+  if (job == jobs_.end() || job->ended)
+    Refuse("a run that is not under way", "one that has reserved and not settled");
+  if (!IsWithin(record, job->reserved)) Refuse("more than the run reserved", "no more");
+  return *job;
+}
+
+const TrainingRecord& Ledger::Charged(const LedgerJob& job, bool may_be_alive) {
+  if (job.ended) return job.executed;
+  return may_be_alive ? job.reserved : job.announced;
+}
+
+EpsilonPair Ledger::Spent(double delta, const std::function<bool(std::size_t)>& may_be_alive,
+                          const TrainingRecord* more) const {
+  RecordAccountant accountant;
+  const auto add = [&](const TrainingRecord& record) {
+    for (const auto& event : record.events) accountant.Add(event);
+  };
+  for (std::size_t job = 0; job < jobs_.size(); ++job)
+    add(Charged(jobs_[job], !jobs_[job].ended && may_be_alive(job)));
+  if (more != nullptr) add(*more);
+  return accountant.Epsilons(delta);
+}
+
+}  // namespace trefoil::dp

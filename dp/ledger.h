@@ -1,0 +1,79 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "dp/record.h"
+
+namespace trefoil::dp {
+
+/// How a job of a ledger ended: by itself; with an error or a signal that it could still note; or without a
+/// word, which a later job notes for it.
+enum class JobEnd { kDone, kStopped, kDied };
+
+/// A job on the data of a ledger.
+struct LedgerJob {
+  std::string time;               ///< of the reservation, UTC, as 2026-01-31T12:00:00Z
+  std::string name;               ///< the job's
+  double delta = 0;               ///< at which it was compared with the cap
+  double epsilon_cap = 0;         ///< at that time
+  TrainingRecord reserved;        ///< all that it planned
+  TrainingRecord announced;       ///< the most that it has executed, written before it did
+  std::optional<JobEnd> ended{};  ///< empty: under way, or dead
+  TrainingRecord executed;        ///< the most that it executed, where it has ended
+};
+
+/// What the jobs on one data set have released of it, for the owner of the data. Knows nothing of files:
+/// entries are JSON objects, which dp/ledger_chain.h makes into lines. An entry has `kind`:
+///   "data":     the first one. The data set: `sha256`.
+///   "reserve":  a job that may begin: `time`, `name`, `delta`, `epsilon_cap`, `record` (all that is
+///   planned). "announce": what a job may execute next: `record` (all up to there). "settle":   what a job
+///   executed at most: `time`, `ended`, `record`.
+/// Reservations and settlements also say `epsilon_outsider` and `epsilon_insider` of the record alone, for
+/// the reader: null without a guarantee. A job's entries have one run id.
+class Ledger {
+ public:
+  /// What an entry adds. Throws DataError "found X, expected Y" for one that is not well formed, out of order
+  /// (a job reserves once, announces while it is under way, and settles once), or that says more of a job
+  /// than it reserved.
+  void Apply(const nlohmann::json& entry);
+
+  // The entries, not yet applied. Those of a job that is in the ledger already name it by its run id.
+  [[nodiscard]] static nlohmann::json DataEntry(const std::string& sha256);
+  [[nodiscard]] static nlohmann::json ReserveEntry(const LedgerJob& job);
+  [[nodiscard]] static nlohmann::json AnnounceEntry(const TrainingRecord& record);
+  [[nodiscard]] static nlohmann::json SettleEntry(const TrainingRecord& record, JobEnd ended, double delta,
+                                                  const std::string& time);
+
+  /// SHA-256 of the data set; empty before the first entry.
+  [[nodiscard]] const std::string& data() const { return data_; }
+  [[nodiscard]] const std::vector<LedgerJob>& jobs() const { return jobs_; }
+
+  /// What a job is charged: what it executed at most. A job without a settlement has executed no more than it
+  /// announced if it is dead, and is charged all that it reserved while it may be alive.
+  [[nodiscard]] static const TrainingRecord& Charged(const LedgerJob& job, bool may_be_alive);
+
+  /// All jobs together, and `more` where there is one: epsilons of the records composed, not a sum of
+  /// epsilons. `may_be_alive` is asked for jobs without a settlement. Throws ConfigError unless delta is in
+  /// (0, 1).
+  [[nodiscard]] EpsilonPair Spent(double delta, const std::function<bool(std::size_t job)>& may_be_alive,
+                                  const TrainingRecord* more = nullptr) const;
+
+ private:
+  void Reserve(const nlohmann::json& entry);
+  [[nodiscard]] LedgerJob& OpenJob(const TrainingRecord& record);
+
+  std::string data_;
+  std::vector<LedgerJob> jobs_;
+};
+
+[[nodiscard]] const char* ToText(JobEnd ended);
+
+/// Whether `record` is of the same job and run as `reserved` and has its first events, of the last one fewer
+/// or as many steps, so that it costs no more.
+[[nodiscard]] bool IsWithin(const TrainingRecord& record, const TrainingRecord& reserved);
+
+}  // namespace trefoil::dp

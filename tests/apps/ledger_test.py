@@ -1,0 +1,197 @@
+"""The ledger of a data set: three parties that keep one, refuse beyond the cap, and die."""
+
+import gzip
+import json
+import os
+import pathlib
+import re
+import signal
+import time
+import unittest
+
+from trefoil_program import ProgramTest, TINY_JOB, free_base_port
+
+PARTIES = (0, 1, 2)
+
+
+class Ledger(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("job.toml", TINY_JOB)
+        self.runs = 0
+
+    def prepare(self, *caps):
+        """Three deployments; party i has a ledger with caps[i], where that is not None."""
+        self.succeed("local", "--job", self.job, "--out", "d", "--prepare", "--base-port", str(free_base_port()))
+        for party, cap in enumerate(caps):
+            if cap is not None:
+                self.set_cap(party, cap)
+
+    def set_cap(self, party, cap):
+        path = self.folder / f"d/party-{party}/party.toml"
+        text = re.sub(r"\n\[ledger\][^[]*", "", path.read_text())
+        path.write_text(f'{text}\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = {cap}\ndelta = 1e-5\n')
+
+    def ledger(self, party):
+        return self.folder / f"d/party-{party}/ledger.jsonl"
+
+    def show(self, party):
+        return json.loads(self.succeed("ledger", "show", self.ledger(party), "--json"))
+
+    def start_parties(self, *assignments):
+        job = TINY_JOB
+        for pattern, replacement in assignments:
+            job, count = re.subn(pattern, replacement, job)
+            self.assertEqual(count, 1)
+        self.runs += 1
+        path = self.write(f"job-{self.runs}.toml", job)
+        return [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job", path, "--out", f"r{self.runs}-{i}",
+                                   "--threads", "1") for i in PARTIES]
+
+    def finish(self, parties):
+        outputs = [process.communicate(timeout=60) for process in parties]
+        return [process.returncode for process in parties], [error for _, error in outputs]
+
+    def run_parties(self, *assignments):
+        return self.finish(self.start_parties(*assignments))
+
+    def test_adds_jobs_up_and_refuses_beyond_the_cap(self):
+        self.prepare(1.3, 1.3, 1.3)
+        epsilons = []
+        for _ in range(2):
+            codes, errors = self.run_parties()
+            self.assertEqual(codes, [0, 0, 0], errors)
+            shown = self.show(0)
+            epsilons.append(shown["epsilon_insider"])
+        summary = json.loads((self.folder / "r1-0/summary.json").read_text())
+        self.assertAlmostEqual(epsilons[0], summary["epsilon_insider"], places=12)
+        self.assertLess(epsilons[1], 1.5 * epsilons[0])  # records composed
+        self.assertEqual([job["state"] for job in shown["jobs"]], ["done", "done"])
+        self.assertEqual([job["steps"] for job in shown["jobs"]], [6, 6])
+        record = json.loads((self.folder / "r2-0/record.json").read_text())
+        self.assertEqual((shown["jobs"][1]["run_id"], shown["jobs"][1]["job_hash"]), (record["run_id"], record["job_hash"]))
+        text = self.succeed("ledger", "show", self.ledger(0))
+        self.assertIn(f"together epsilon {shown['epsilon_outsider']:.4f} outsider {epsilons[1]:.4f} insider, delta 1e-05", text)
+        self.assertIn("unbroken", self.succeed("ledger", "verify", self.ledger(0)))
+        self.assertEqual(self.ledger(0).stat().st_mode & 0o777, 0o600)
+
+        before = self.ledger(1).read_bytes()
+        codes, errors = self.run_parties((r"steps = 6", "steps = 60"))
+        self.assertEqual(codes, [5, 5, 5], errors)
+        for party in PARTIES:
+            self.assert_one_error_line(errors[party], f"d/party-{party}/ledger.jsonl: epsilon {epsilons[1]:.6g} is spent, and with this job (")
+            self.assertIn("expected at most the cap 1.3 (insider, delta 1e-05)", errors[party])
+            self.assertEqual((self.folder / f"r3-{party}/progress.csv").read_text().count("\n"), 1)
+            self.assertFalse((self.folder / f"r3-{party}/record.json").exists())
+        self.assertEqual(self.ledger(1).read_bytes(), before)
+
+    def test_one_partys_refusal_is_everybodys_and_in_time(self):
+        self.prepare(None, 0.5, 2)
+        start = time.monotonic()
+        codes, errors = self.run_parties()
+        self.assertLess(time.monotonic() - start, 10)
+        self.assertEqual(codes, [5, 5, 5], errors)
+        self.assertIn("party 1: aborted: its privacy budget does not allow the job", errors[0])
+        self.assertIn("expected at most the cap 0.5", errors[1])
+        self.assertFalse(self.ledger(0).exists())
+        job = self.show(2)["jobs"][0]  # reserved, and nothing executed
+        self.assertEqual((job["state"], job["steps"], job["epsilon_insider"]), ("stopped", 0, 0))
+
+    def test_charges_what_a_killed_run_executed(self):
+        self.prepare(50, 50, 50)
+        parties = self.start_parties((r"steps = 6", "steps = 5000"))
+        progress = self.folder / "r1-1/progress.csv"
+        deadline = time.monotonic() + 60
+        while not (progress.exists() and progress.read_text().count("\n") > 150):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        running = self.show(1)["jobs"][0]
+        self.assertEqual((running["state"], running["steps"]), ("running", 5000))
+        parties[1].kill()
+        codes, _ = self.finish(parties)
+        self.assertEqual((codes[0], codes[2]), (3, 3))
+        executed = int(progress.read_text().splitlines()[-1].split(",")[0])
+        self.assertGreaterEqual(executed, 150)
+        died = self.show(1)["jobs"][0]
+        self.assertEqual(died["state"], "died")
+        self.assertEqual(died["steps_reserved"], 5000)
+        for job in (died, *(self.show(party)["jobs"][0] for party in (0, 2))):
+            self.assertGreaterEqual(job["steps"], executed)
+            self.assertLessEqual(job["steps"], executed + 2 + 100)
+        self.assertEqual(self.show(0)["jobs"][0]["state"], "stopped")
+        spent = self.show(1)["epsilon_insider"]
+        codes, errors = self.run_parties()
+        self.assertEqual(codes, [0, 0, 0], errors)
+        shown = self.show(1)
+        self.assertEqual([job["state"] for job in shown["jobs"]], ["died", "done"])
+        self.assertEqual(shown["jobs"][0]["steps"], died["steps"])
+        self.assertGreater(shown["epsilon_insider"], spent)
+        kinds = [json.loads(line)["kind"] for line in self.ledger(1).read_text().splitlines()]
+        self.assertEqual(kinds.count("settle"), 2)
+
+    def test_finds_changes_and_other_data(self):
+        self.prepare(50, None, None)
+        self.assertEqual(self.run_parties()[0], [0, 0, 0])
+        good = self.ledger(0).read_text()
+        self.ledger(0).write_text(good.replace('"steps":6', '"steps":5', 1))
+        self.fail_with(4, "ledger.jsonl: line 2: found another hash", "ledger", "verify", self.ledger(0))
+        self.fail_with(4, "line 2:", "ledger", "show", self.ledger(0))
+        codes, errors = self.run_parties()
+        self.assertEqual(codes[0], 4)
+        self.assertIn("line 2:", errors[0])
+        self.ledger(0).write_text(good + '{"kind":"settle"')
+        self.assertIn("was not written to its end", self.succeed("ledger", "verify", self.ledger(0)))
+        self.assertEqual(self.run_parties()[0], [0, 0, 0])
+        self.assertNotIn("not written", self.succeed("ledger", "verify", self.ledger(0)))
+        self.fail_with(2, "expected a ledger", "ledger", "verify", "nowhere")
+        self.fail_with(2, "--delta", "ledger", "show", self.write("empty", ""))
+
+        labels = next((self.folder / "d/party-0/data").glob("*labels*"))
+        content = bytearray(gzip.decompress(labels.read_bytes()))
+        content[-1] = (content[-1] + 1) % 10
+        labels.write_bytes(gzip.compress(bytes(content)))
+        codes, errors = self.run_parties()
+        self.assertEqual(codes[0], 4)
+        self.assertIn("a ledger is of one data set; name another file in [ledger]", errors[0])
+
+    def test_check_tells_beforehand(self):
+        self.prepare(0.5, None, None)
+        check = ("check", "--config", "d/party-0/party.toml", "--job", self.job, "--wait", "1s")
+        result = self.run_program(*check)
+        self.assertEqual(result.returncode, 5)
+        self.assertIn("fail  ledger: ", result.stdout)
+        self.set_cap(0, 5)
+        self.assertIn("pass  ledger: d/party-0/ledger.jsonl: epsilon 0.000 spent before, 0.788 with this job, cap 5",
+                      self.run_program(*check).stdout)
+        self.assertFalse(self.ledger(0).exists())
+
+    def test_local_keeps_ledgers_where_asked_to(self):
+        local = ("local", "--job", self.job, "--ledger", "ledgers", "--epsilon-cap", "0.9", "--out")
+        self.succeed(*local, "first")
+        self.fail_with(5, "expected at most the cap 0.9 (insider, delta 1e-05)", *local, "second")
+        for party in PARTIES:
+            shown = json.loads(self.succeed("ledger", "show", f"ledgers/party-{party}.jsonl", "--json"))
+            self.assertEqual([job["state"] for job in shown["jobs"]], ["done"])
+        self.fail_with(2, "--epsilon-cap", "local", "--job", self.job, "--ledger", "ledgers")
+        self.fail_with(2, "--ledger", "local", "--job", self.job, "--epsilon-cap", "1")
+
+    def test_refuses_what_no_epsilon_covers(self):
+        self.prepare(1000, None, None)
+        # Batches are cut so often that nothing of delta is left.
+        codes, errors = self.run_parties((r"max_batch_per_owner = 100", "max_batch_per_owner = 31"))
+        self.assertEqual(codes, [5, 5, 5], errors)
+        self.assertIn("it would be infinite", errors[0])
+        initialisation = ("[initialisation]\nmethod = \"accuracy\"\nsteps = 2\nexpected_batch = 50\nlearning_rate = 1.0\n"
+                          "sigma = 2.0\nselection_rows = 100\nselection = \"as-published\"\n[privacy]")
+        codes, errors = self.run_parties((r"\[privacy\]", initialisation))
+        self.assertEqual(codes, [5, 5, 5], errors)
+        self.assertIn("found \"as-published\", which no epsilon covers", errors[0])
+        codes, errors = self.run_parties((r"\[privacy\]", initialisation.replace("as-published", "noisy")))
+        self.assertEqual(codes, [0, 0, 0], errors)
+        record = json.loads((self.folder / "r3-0/record.json").read_text())
+        settled = json.loads(self.ledger(0).read_text().splitlines()[-1])
+        self.assertEqual(settled["record"], record)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,184 @@
+#include "dp/ledger.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace trefoil::dp {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+constexpr double kDelta = 1e-5;
+const auto kNone = [](std::size_t) { return false; };
+const auto kAll = [](std::size_t) { return true; };
+
+DpSgdSteps Steps(std::int64_t steps) {
+  return {.steps = steps,
+          .sampling_rate = 0.01,
+          .sigma = 1.5,
+          .sensitivity = 0.5,
+          .clip = 0.5,
+          .limits = {{1000, 1000, 1000}, {1000, 1000, 1000}},
+          .party_deviation = 1e6,
+          .coordinates = 100};
+}
+
+TrainingRecord RecordOf(const std::string& run, std::vector<RecordedEvent> events) {
+  return {.job_hash = "ab", .run_id = run, .events = std::move(events)};
+}
+
+TrainingRecord RecordOf(const std::string& run, std::int64_t steps) { return RecordOf(run, {Steps(steps)}); }
+
+Json Reservation(const TrainingRecord& record) {
+  return Ledger::ReserveEntry({.time = "2026-01-31T12:00:00Z",
+                               .name = "job",
+                               .delta = kDelta,
+                               .epsilon_cap = 3,
+                               .reserved = record,
+                               .announced = {},
+                               .executed = {}});
+}
+
+Json Settlement(const TrainingRecord& record, JobEnd ended = JobEnd::kDone) {
+  return Ledger::SettleEntry(record, ended, kDelta, "2026-01-31T12:01:00Z");
+}
+
+/// A ledger after these entries.
+Ledger After(const std::vector<Json>& entries) {
+  Ledger ledger;
+  ledger.Apply(Ledger::DataEntry(std::string(64, 'a')));
+  for (const auto& entry : entries) ledger.Apply(entry);
+  return ledger;
+}
+
+std::string ErrorOf(const std::vector<Json>& entries) {
+  try {
+    (void)After(entries);
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Ledger, ComposesRecordsAndNotEpsilons) {
+  std::vector<Json> entries;
+  for (const char* run : {"1", "2", "3", "4"}) {
+    entries.push_back(Reservation(RecordOf(run, 500)));
+    entries.push_back(Settlement(RecordOf(run, 500)));
+  }
+  const auto ledger = After(entries);
+  const auto spent = ledger.Spent(kDelta, kAll);
+  const auto one = Epsilons(RecordOf("1", 500), kDelta);
+  const auto all = Epsilons(RecordOf("1", 2000), kDelta);
+  EXPECT_NEAR(spent.insider, all.insider, 1e-12 * all.insider);
+  EXPECT_NEAR(spent.outsider, all.outsider, 1e-12 * all.outsider);
+  EXPECT_LT(spent.insider, 3 * one.insider);
+  EXPECT_GT(spent.insider, one.insider);
+  const auto more = RecordOf("5", 500);
+  EXPECT_NEAR(ledger.Spent(kDelta, kAll, &more).insider, Epsilons(RecordOf("1", 2500), kDelta).insider, 1e-9);
+}
+
+TEST(Ledger, ChargesAJobByWhatIsKnownOfIt) {
+  const auto insider = [](const TrainingRecord& record) { return Epsilons(record, kDelta).insider; };
+  std::vector<Json> entries{Reservation(RecordOf("1", 100))};
+  EXPECT_EQ(After(entries).Spent(kDelta, kAll).insider, insider(RecordOf("1", 100)));  // in full
+  EXPECT_EQ(After(entries).Spent(kDelta, kNone).insider, 0);  // dead, before it said that it would begin
+  entries.push_back(Ledger::AnnounceEntry(RecordOf("1", 20)));
+  entries.push_back(Ledger::AnnounceEntry(RecordOf("1", 40)));
+  EXPECT_EQ(After(entries).Spent(kDelta, kAll).insider, insider(RecordOf("1", 100)));
+  EXPECT_EQ(After(entries).Spent(kDelta, kNone).insider, insider(RecordOf("1", 40)));
+  entries.push_back(Settlement(RecordOf("1", 40), JobEnd::kStopped));
+  const auto ledger = After(entries);
+  EXPECT_EQ(ledger.Spent(kDelta, kAll).insider, insider(RecordOf("1", 40)));
+  ASSERT_EQ(ledger.jobs().size(), 1U);
+  EXPECT_EQ(ledger.jobs()[0].ended, JobEnd::kStopped);
+  EXPECT_EQ(ledger.jobs()[0].name, "job");
+  EXPECT_EQ(ledger.data(), std::string(64, 'a'));
+}
+
+TEST(Ledger, HasNoGuaranteeWhereAJobHasNone) {
+  auto steps = Steps(1);
+  steps.sigma = 0;
+  const auto record = RecordOf("1", {steps});
+  const auto entry = Reservation(record);
+  EXPECT_TRUE(entry.at("epsilon_insider").is_null());
+  EXPECT_EQ(After({entry}).Spent(kDelta, kAll).insider, std::numeric_limits<double>::infinity());
+}
+
+TEST(Ledger, RefusesEntriesOutOfOrder) {
+  const auto reserve = Reservation(RecordOf("1", 100));
+  const auto settle = Settlement(RecordOf("1", 100));
+  EXPECT_THAT(ErrorOf({settle}), HasSubstr("a run that is not under way"));
+  EXPECT_THAT(ErrorOf({reserve, reserve}), HasSubstr("a run that reserved before"));
+  EXPECT_THAT(ErrorOf({reserve, settle, settle}), HasSubstr("a run that is not under way"));
+  EXPECT_THAT(ErrorOf({reserve, settle, reserve}), HasSubstr("a run that reserved before"));
+  EXPECT_THAT(ErrorOf({reserve, settle, Ledger::AnnounceEntry(RecordOf("1", 100))}),
+              HasSubstr("not under way"));
+  EXPECT_THAT(ErrorOf({Ledger::DataEntry(std::string(64, 'b'))}), HasSubstr("\"data\" first, and once"));
+  Ledger empty;
+  EXPECT_THROW(empty.Apply(reserve), DataError);
+}
+
+TEST(Ledger, RefusesMoreThanWasReservedAndLessThanWasAnnounced) {
+  const auto reserve = Reservation(RecordOf("1", {LocalTraining{.steps = 3}, Steps(100)}));
+  const auto announced = [](std::vector<RecordedEvent> events) {
+    return Ledger::AnnounceEntry(RecordOf("1", std::move(events)));
+  };
+  EXPECT_EQ(ErrorOf({reserve, announced({LocalTraining{.steps = 3}, Steps(100)})}), "");
+  EXPECT_EQ(ErrorOf({reserve, announced({LocalTraining{.steps = 3}})}), "");
+  EXPECT_THAT(ErrorOf({reserve, announced({LocalTraining{.steps = 3}, Steps(101)})}),
+              HasSubstr("more than the run reserved"));
+  EXPECT_THAT(ErrorOf({reserve, announced({LocalTraining{.steps = 2}})}), HasSubstr("more than"));
+  EXPECT_THAT(ErrorOf({reserve, announced({Steps(100)})}), HasSubstr("more than"));
+  auto quieter = Steps(100);
+  quieter.sigma = 1.4;
+  EXPECT_THAT(ErrorOf({reserve, announced({LocalTraining{.steps = 3}, quieter})}), HasSubstr("more than"));
+  auto often = Steps(100);
+  often.max_participation = 1;
+  EXPECT_THAT(ErrorOf({reserve, announced({LocalTraining{.steps = 3}, often})}), HasSubstr("more than"));
+  const auto later = announced({LocalTraining{.steps = 3}, Steps(50)});
+  EXPECT_THAT(ErrorOf({reserve, later, announced({LocalTraining{.steps = 3}, Steps(49)})}),
+              HasSubstr("less than"));
+  EXPECT_THAT(ErrorOf({reserve, later, Settlement(RecordOf("1", {LocalTraining{.steps = 3}, Steps(49)}))}),
+              HasSubstr("less than was announced"));
+}
+
+TEST(Ledger, RefusesWhatIsNotWellFormed) {
+  const auto good = Reservation(RecordOf("1", 100));
+  const auto with = [&](const char* key, const Json& value) {
+    auto entry = good;
+    entry[key] = value;
+    return ErrorOf({entry});
+  };
+  EXPECT_EQ(with("name", "other"), "");
+  EXPECT_THAT(with("kind", "x"), HasSubstr("kind \"x\""));
+  EXPECT_THAT(with("kind", 1), HasSubstr("kind that is no text"));
+  EXPECT_THAT(with("delta", 1), HasSubstr("delta 1"));
+  EXPECT_THAT(with("delta", 0), HasSubstr("delta 0"));
+  EXPECT_THAT(with("epsilon_cap", "3"), HasSubstr("no number"));
+  EXPECT_THAT(with("record", 3), HasSubstr("training record"));
+  EXPECT_THAT(with("more", 3), HasSubstr("an unknown key"));
+  EXPECT_THAT(ErrorOf({Json(3)}), HasSubstr("no kind"));
+  auto lacking = good;
+  lacking.erase("time");
+  EXPECT_THAT(ErrorOf({lacking}), HasSubstr("no time"));
+  auto settle = Settlement(RecordOf("1", 100));
+  settle["ended"] = "well";
+  EXPECT_THAT(ErrorOf({good, settle}), HasSubstr("\"done\", \"stopped\" or \"died\""));
+  Ledger empty;
+  auto data = Ledger::DataEntry("abc");
+  EXPECT_THROW(empty.Apply(data), DataError);
+  data = Ledger::DataEntry(std::string(64, 'a'));
+  data["version"] = 2;
+  EXPECT_THROW(empty.Apply(data), DataError);
+}
+
+}  // namespace
+}  // namespace trefoil::dp
