@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "base/random.h"
+#include "bench/multiplier_peak.h"
 #include "dp/discrete_gaussian.h"
 #include "mpc/bits.h"
 #include "mpc/dcf.h"
@@ -22,6 +23,14 @@ RingMatrix Numbers(Index rows, Index cols) {
   return out;
 }
 
+/// The processor's limit for the products below.
+void MultiplierPeak(benchmark::State& state) {
+  std::int64_t done = 0;
+  for (auto _ : state) done += bench::RunMultiplier(1 << 20);
+  state.SetItemsProcessed(done);
+}
+BENCHMARK(MultiplierPeak);
+
 void MatrixProduct(benchmark::State& state) {
   ThreadPool pool(1);
   const RingMatrix a = Numbers(state.range(0), state.range(1));
@@ -33,7 +42,8 @@ BENCHMARK(MatrixProduct)
     ->Args({128, 784, 10})
     ->Args({2700, 785, 10})
     ->Args({256, 4096, 10})
-    ->Args({256, 256, 256});
+    ->Args({256, 256, 256})
+    ->Args({1024, 1024, 1024});
 
 void TransposedProduct(benchmark::State& state) {
   ThreadPool pool(1);
@@ -42,7 +52,7 @@ void TransposedProduct(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(mpc::TransposedProduct(pool, a, b));
   state.SetItemsProcessed(state.iterations() * state.range(0) * state.range(1) * state.range(2));
 }
-BENCHMARK(TransposedProduct)->Args({128, 784, 10})->Args({2700, 785, 10});
+BENCHMARK(TransposedProduct)->Args({128, 784, 10})->Args({2700, 785, 10})->Args({256, 4096, 10});
 
 void PairwisePrg(benchmark::State& state) {
   mpc::Prss prss(0, RandomKey(), RandomKey());

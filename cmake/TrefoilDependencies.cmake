@@ -10,6 +10,7 @@ find_package(ZLIB REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(FFTW3F REQUIRED IMPORTED_TARGET fftw3f)
+pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 
 # Optional: OpenCV's dnn runs ONNX models (features.method = "onnx"). Debian's package has no CMake files of its own.

@@ -1,21 +1,31 @@
 #include "mpc/kernels.h"
 
 #include "base/error.h"
+#include "mpc/product_kernels.h"
 
 namespace trefoil::mpc {
 namespace {
 
 constexpr std::size_t kRowsPerTask = 32;
 
+ConstRows RowsFrom(const RingMatrix& x, Index row, Index col = 0) {
+  return {.data = x.data() + row * x.cols() + col, .stride = x.cols()};
+}
+
+MutableRows RowsFrom(RingMatrix& x, Index row) {
+  return {.data = x.data() + row * x.cols(), .stride = x.cols()};
+}
+
 }  // namespace
 
 RingMatrix MatrixProduct(ThreadPool& pool, const RingMatrix& a, const RingMatrix& b) {
   Require(a.cols() == b.rows(), "MatrixProduct: inner sizes differ");
   RingMatrix out(a.rows(), b.cols());
+  const RingMatrix columns = b.transpose();
   pool.ParallelFor(static_cast<std::size_t>(a.rows()), kRowsPerTask, [&](std::size_t begin, std::size_t end) {
     const auto first = static_cast<Index>(begin);
-    const auto count = static_cast<Index>(end - begin);
-    out.middleRows(first, count).matrix().noalias() = a.middleRows(first, count).matrix() * b.matrix();
+    RowByRowProduct({.rows = static_cast<Index>(end) - first, .cols = b.cols(), .inner = a.cols()},
+                    RowsFrom(a, first), RowsFrom(columns, 0), RowsFrom(out, first));
   });
   return out;
 }
@@ -25,9 +35,8 @@ RingMatrix TransposedProduct(ThreadPool& pool, const RingMatrix& a, const RingMa
   RingMatrix out(a.cols(), b.cols());
   pool.ParallelFor(static_cast<std::size_t>(a.cols()), kRowsPerTask, [&](std::size_t begin, std::size_t end) {
     const auto first = static_cast<Index>(begin);
-    const auto count = static_cast<Index>(end - begin);
-    out.middleRows(first, count).matrix().noalias() =
-        a.middleCols(first, count).matrix().transpose() * b.matrix();
+    ColumnByColumnProduct({.rows = static_cast<Index>(end) - first, .cols = b.cols(), .inner = a.rows()},
+                          RowsFrom(a, 0, first), RowsFrom(b, 0), RowsFrom(out, first));
   });
   return out;
 }

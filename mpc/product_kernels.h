@@ -1,0 +1,30 @@
+#pragma once
+#include "mpc/ring.h"
+
+namespace trefoil::mpc {
+
+/// What the kernels read and write: rows of words in memory, `stride` words from one to the next.
+struct ConstRows {
+  const Word* data = nullptr;
+  Index stride = 0;
+};
+struct MutableRows {
+  Word* data = nullptr;
+  Index stride = 0;
+};
+
+struct ProductSizes {
+  Index rows = 0;   ///< of the result
+  Index cols = 0;   ///< of the result
+  Index inner = 0;  ///< summed over
+};
+
+/// c(i, j) = sum over k of a(i, k) * b(j, k) modulo 2^64: both operands row by row. Vectors run along k, so
+/// that any number of columns does as well as another; best where `inner` is long. All instruction sets give
+/// the same result; the best one that the processor has is taken.
+void RowByRowProduct(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c);
+
+/// c(i, j) = sum over k of a(k, i) * b(k, j) modulo 2^64: both operands column by column, vectors along i.
+void ColumnByColumnProduct(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c);
+
+}  // namespace trefoil::mpc
