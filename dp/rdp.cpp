@@ -123,6 +123,19 @@ double SampledGaussianRdp(double sampling_rate, double noise_multiplier, double 
   return LogOnePlusExp(log_excess) / (order - 1);
 }
 
+double PureDpRdp(double epsilon, double order) { return std::min(order * epsilon / 2, 1.0) * epsilon; }
+
+double LaplaceRdp(double scale, double order) {
+  constexpr double kLargestScale = 1e4;  // beyond it the terms cancel to too few digits
+  if (scale == 0) return kInfinity;
+  const double epsilon = 1 / scale;
+  const double pure = PureDpRdp(epsilon, order);
+  if (scale > kLargestScale) return pure;
+  // exp((order - 1) epsilon) is taken out, so that nothing overflows.
+  const double rest = (order - 1) / (2 * order - 1) * std::expm1(-(2 * order - 1) * epsilon);
+  return std::clamp(epsilon + std::log1p(rest) / (order - 1), 0.0, pure);
+}
+
 const std::vector<double>& DefaultRdpOrders() {
   static const std::vector<double> orders = MakeDefaultOrders();
   return orders;

@@ -1,5 +1,6 @@
 #include "dp/record.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <variant>
@@ -66,6 +67,12 @@ struct InsiderCharge {
   std::vector<Event> operator()(const NoisyEvaluation&) const { return {}; }
 };
 
+EpsilonPair PairOf(const AnyAccountant& outsider, const AnyAccountant& insider, double delta) {
+  const Guarantee one = outsider.Epsilon(delta);
+  const Guarantee other = insider.Epsilon(delta);
+  return {one.epsilon, other.epsilon, std::max(one.error, other.error)};
+}
+
 template <typename Charge>
 std::vector<Event> Collect(const TrainingRecord& record, Charge charge) {
   std::vector<Event> all;
@@ -85,25 +92,25 @@ std::vector<Event> OutsiderEvents(const TrainingRecord& record) { return Collect
 
 std::vector<Event> InsiderEvents(const TrainingRecord& record) { return Collect(record, InsiderCharge{}); }
 
+RecordAccountant::RecordAccountant(AccountantKind kind) : outsider_(kind), insider_(kind) {}
+
 void RecordAccountant::Add(const RecordedEvent& event) {
   outsider_.Add(OutsiderEvents(event));
   insider_.Add(InsiderEvents(event));
 }
 
-EpsilonPair RecordAccountant::Epsilons(double delta) const {
-  return {outsider_.Epsilon(delta).epsilon, insider_.Epsilon(delta).epsilon};
-}
+EpsilonPair RecordAccountant::Epsilons(double delta) const { return PairOf(outsider_, insider_, delta); }
 
-EpsilonPair Epsilons(const TrainingRecord& record, double delta) {
-  RecordAccountant accountant;
+EpsilonPair Epsilons(const TrainingRecord& record, double delta, AccountantKind kind) {
+  RecordAccountant accountant(kind);
   for (const auto& event : record.events) accountant.Add(event);
   return accountant.Epsilons(delta);
 }
 
-EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta) {
+EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta, AccountantKind kind) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  RdpAccountant outsider;
-  RdpAccountant insider;
+  AnyAccountant outsider(kind);
+  AnyAccountant insider(kind);
   bool noisy = false;
   for (const auto& event : record.events) {
     const auto* evaluation = std::get_if<NoisyEvaluation>(&event);
@@ -113,7 +120,7 @@ EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta) {
     insider.Add(Evaluated(*evaluation, evaluation->sigma, kParties - 1));
   }
   if (!noisy) return {kNone, kNone};
-  return {outsider.Epsilon(delta).epsilon, insider.Epsilon(delta).epsilon};
+  return PairOf(outsider, insider, delta);
 }
 
 }  // namespace trefoil::dp

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "dp/accountant.h"
+#include "dp/any_accountant.h"
 #include "dp/truncated_poisson.h"
 
 namespace trefoil::dp {
@@ -88,27 +88,32 @@ struct TrainingRecord {
 struct EpsilonPair {
   double outsider = 0;
   double insider = 0;
+  double error = 0;  ///< PLD: how far either is above the exact one, at most
 };
 
 /// Both adversaries' accountants side by side. Adding one step at a time is cheap.
 class RecordAccountant {
  public:
+  explicit RecordAccountant(AccountantKind kind = AccountantKind::kRdp);
+
   /// Throws ConfigError for a value outside its domain.
   void Add(const RecordedEvent& event);
   /// Infinity where there is no guarantee. Throws ConfigError unless delta is in (0, 1).
   [[nodiscard]] EpsilonPair Epsilons(double delta) const;
 
  private:
-  RdpAccountant outsider_;
-  RdpAccountant insider_;
+  AnyAccountant outsider_;
+  AnyAccountant insider_;
 };
 
-/// Both epsilons of a record by the RDP accountant, `delta` including what cut batches cost.
-[[nodiscard]] EpsilonPair Epsilons(const TrainingRecord& record, double delta);
+/// Both epsilons of a record, `delta` including what cut batches cost.
+[[nodiscard]] EpsilonPair Epsilons(const TrainingRecord& record, double delta,
+                                   AccountantKind kind = AccountantKind::kRdp);
 
 /// Both epsilons for test records, on whom the counts of evaluations were taken: of all noisy ones; infinity
 /// where there was none, since a count without noise leaves no event.
-[[nodiscard]] EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta);
+[[nodiscard]] EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta,
+                                          AccountantKind kind = AccountantKind::kRdp);
 
 /// The record as JSON: version, job_hash, run_id, events; an event of kind "dpsgd_steps",
 /// "local_training", "noisy_selection" or "noisy_evaluation" has the members of its struct under their own

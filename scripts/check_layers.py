@@ -31,7 +31,7 @@ CONFINED = [
     (r"CLI/.*", r"apps/.*", "the command line belongs in apps/"),
     (r"toml\+\+/.*", r"apps/toml_reader\.(cpp|h)", "TOML is read in apps/toml_reader"),
     (r"opencv2/.*", r"data/onnx_features\.cpp", "OpenCV runs models in data/onnx_features.cpp"),
-    (r"fftw3\.h", r"data/fft\.cpp", "FFTW is used in data/fft.cpp"),
+    (r"fftw3\.h", r"data/fft\.cpp|dp/fourier\.cpp", "FFTW is used in data/fft.cpp and dp/fourier.cpp"),
     (r"zip\.h", r"data/npz\.cpp", "zip archives are read and written in data/npz.cpp"),
 ]
 

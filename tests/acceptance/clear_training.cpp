@@ -17,7 +17,7 @@
 #include "base/thread_pool.h"
 #include "data/folders.h"
 #include "data/split.h"
-#include "dp/accountant.h"
+#include "dp/any_accountant.h"
 #include "dp/discrete_gaussian.h"
 #include "ml/initialisation.h"
 #include "ml/records.h"

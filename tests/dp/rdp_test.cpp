@@ -186,5 +186,50 @@ TEST(RdpToEpsilon, RefusesNanAndMismatch) {
   EXPECT_THROW((void)RdpToEpsilon(order, std::vector<double>{1}, kNan), ConfigError);
 }
 
+// The integral of p^order q^(1 - order) for two Laplace densities, by another way.
+TEST(LaplaceRdp, MatchesItsIntegral) {
+  const auto integral = [](double scale, double order) {
+    // E over Q of (p/q)^order by the trapezoidal rule between the two peaks, exact outside.
+    constexpr int kPoints = 200000;
+    const double e = 1 / scale;
+    double inside = 0;
+    for (int i = 0; i <= kPoints; ++i) {
+      const double z = static_cast<double>(i) / kPoints;
+      const double weight = i == 0 || i == kPoints ? 0.5 : 1;
+      inside += weight * std::exp(-order * z * e - (1 - order) * (1 - z) * e);
+    }
+    inside *= e / 2 / kPoints;
+    return std::log(0.5 * std::exp((order - 1) * e) + 0.5 * std::exp(-order * e) + inside) / (order - 1);
+  };
+  for (const double scale : {0.5, 1.0, 10.0}) {
+    for (const double order : {1.1, 2.0, 5.5, 30.0})
+      EXPECT_NEAR(LaplaceRdp(scale, order), integral(scale, order), 1e-8 * integral(scale, order));
+  }
+}
+
+TEST(LaplaceRdp, IsBelowPureDifferentialPrivacyAndFinite) {
+  for (double scale = 1e-4; scale < 1e9; scale *= 7) {
+    for (const double order : {1.0001, 1.5, 64.0, 1e5}) {
+      const double rdp = LaplaceRdp(scale, order);
+      EXPECT_GE(rdp, 0);
+      EXPECT_LE(rdp, PureDpRdp(1 / scale, order));
+    }
+  }
+  EXPECT_EQ(LaplaceRdp(0, 2), kInfinity);
+  EXPECT_LT(LaplaceRdp(1, 2), 0.9 * PureDpRdp(1, 2));
+}
+
+TEST(PureDpRdp, IsTheSmallerOfItsTwoBounds) {
+  EXPECT_EQ(PureDpRdp(0.5, 2), 0.25);
+  EXPECT_EQ(PureDpRdp(0.5, 100), 0.5);
+  EXPECT_EQ(PureDpRdp(0, 100), 0);
+  // Randomised response: log((e^{order e} + e^{(1 - order) e}) / (1 + e^e)) / (order - 1).
+  for (const double order : {1.5, 3.0, 20.0}) {
+    const double response =
+        std::log((std::exp(order) + std::exp(1 - order)) / (1 + std::exp(1.0))) / (order - 1);
+    EXPECT_GE(PureDpRdp(1, order), response);
+  }
+}
+
 }  // namespace
 }  // namespace trefoil::dp

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "dp/accountant.h"
+#include "dp/any_accountant.h"
 #include "tests/reference/plain_dp_sgd.h"
 #include "tests/support/fixed_key.h"
 #include "tests/support/ml_test.h"

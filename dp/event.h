@@ -1,0 +1,48 @@
+#pragma once
+#include <cstdint>
+#include <variant>
+
+namespace trefoil::dp {
+
+/// What was released, as accountants understand it: immutable values, composed in any order.
+
+/// `count` releases of a sum of sensitivity 1 with normal noise of deviation `noise_multiplier`, each record
+/// taken with probability `sampling_rate`. Rate 1 is the plain Gaussian.
+struct SampledGaussian {
+  double sampling_rate = 0;
+  double noise_multiplier = 0;
+  std::int64_t count = 0;
+};
+
+/// `count` releases of a number of sensitivity 1 with Laplace noise of scale `scale`.
+struct Laplace {
+  double scale = 0;
+  std::int64_t count = 0;
+};
+
+/// `count` releases by any (epsilon, 0)-differentially private mechanism.
+struct PureDp {
+  double epsilon = 0;
+  std::int64_t count = 0;
+};
+
+/// `count` releases whose noise has a density within a factor exp(+-bound) of the one that the other events
+/// describe.
+struct MaxDivergence {
+  double bound = 0;
+  std::int64_t count = 0;
+};
+
+/// `count` releases that are within total variation `distance` of what the other events describe.
+struct TotalVariation {
+  double distance = 0;
+  std::int64_t count = 0;
+};
+
+using Event = std::variant<SampledGaussian, Laplace, PureDp, MaxDivergence, TotalVariation>;
+
+/// Throws ConfigError for a parameter outside its domain: NaN, a negative number, a rate or a distance above
+/// 1. Zero noise, an infinite epsilon and an infinite bound are allowed: they give no guarantee.
+void CheckEvent(const Event& event);
+
+}  // namespace trefoil::dp

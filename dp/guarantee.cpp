@@ -1,0 +1,24 @@
+#include "dp/guarantee.h"
+
+#include <cmath>
+#include <limits>
+
+namespace trefoil::dp {
+
+double WithinTotalVariation(double delta, double distance, const std::function<double(double)>& at) {
+  // The least fixed point, approached from below; each step overshoots a little, so that the last one lands
+  // on an epsilon that its own delta supports.
+  constexpr int kMaxSteps = 1000;
+  double assumed = 0;
+  for (int i = 0; i < kMaxSteps; ++i) {
+    const double remaining = delta - (1 + std::exp(assumed)) * distance;
+    if (!(remaining > 0)) break;
+    const double epsilon = at(remaining);
+    if (epsilon <= assumed || distance == 0) return epsilon;
+    if (std::isinf(epsilon)) break;
+    assumed = epsilon * (1 + 1e-10);
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+}  // namespace trefoil::dp

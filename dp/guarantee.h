@@ -1,0 +1,20 @@
+#pragma once
+#include <functional>
+
+namespace trefoil::dp {
+
+/// (epsilon, delta)-differential privacy as an accountant showed it.
+struct Guarantee {
+  double epsilon = 0;  ///< never negative; infinity where there is no guarantee
+  double order = 0;    ///< the RDP order that showed it; 0 where another way did, or none
+  double error = 0;    ///< PLD: how far epsilon is above the exact one, at most; else 0, which says nothing
+};
+
+/// The least epsilon with epsilon = at(delta - (1 + e^epsilon) distance), or infinity: what a mechanism has
+/// that is within total variation `distance` of one that is (at(delta'), delta')-differentially private for
+/// every delta'. `at` falls with its argument, and keeps of the last call what the caller wants to know. Pre:
+/// delta in (0, 1), distance not below 0.
+[[nodiscard]] double WithinTotalVariation(double delta, double distance,
+                                          const std::function<double(double)>& at);
+
+}  // namespace trefoil::dp

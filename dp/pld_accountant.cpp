@@ -1,0 +1,106 @@
+#include "dp/pld_accountant.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "dp/analytic_gaussian.h"
+#include "dp/domain.h"
+
+namespace trefoil::dp {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kMostReleases = 1e9;
+/// Laplace scales and epsilons of events that are as good as none, or as no noise: left to RDP.
+constexpr double kExtreme = 1e6;
+
+}  // namespace
+
+void PldAccountant::Add(const Event& event) {
+  rdp_.Add(event);  // refuses what is out of its domain
+  std::visit([this](const auto& one) { AddOne(one); }, event);
+}
+
+void PldAccountant::AddOne(const SampledGaussian& event) {
+  if (event.count == 0 || event.sampling_rate == 0) return;
+  const double variance = event.noise_multiplier * event.noise_multiplier;
+  if (!(variance > 0)) {
+    bounded_ = false;
+  } else if (event.sampling_rate == 1) {
+    plain_ += static_cast<double>(event.count) / variance;
+  } else {
+    sampled_[{event.sampling_rate, event.noise_multiplier}] += event.count;
+    releases_ += static_cast<double>(event.count);
+  }
+}
+
+void PldAccountant::AddOne(const Laplace& event) {
+  if (event.count == 0) return;
+  if (event.scale < 1 / kExtreme || event.scale > kExtreme) {
+    bounded_ = false;
+    return;
+  }
+  laplace_[event.scale] += event.count;
+  releases_ += static_cast<double>(event.count);
+}
+
+void PldAccountant::AddOne(const PureDp& event) {
+  if (event.count == 0 || event.epsilon == 0) return;
+  if (event.epsilon < 1 / kExtreme || event.epsilon > kExtreme) {
+    bounded_ = false;
+    return;
+  }
+  pure_[event.epsilon] += event.count;
+  releases_ += static_cast<double>(event.count);
+}
+
+void PldAccountant::AddOne(const MaxDivergence& event) {
+  if (event.count > 0) divergence_ += event.bound * static_cast<double>(event.count);
+}
+
+void PldAccountant::AddOne(const TotalVariation& event) {
+  distance_ += event.distance * static_cast<double>(event.count);
+}
+
+std::vector<LossEvent> PldAccountant::LossEvents() const {
+  std::vector<LossEvent> events;
+  if (plain_ > 0) events.emplace_back(SampledGaussian{1, 1 / std::sqrt(plain_), 1});
+  for (const auto& [key, count] : sampled_)
+    events.emplace_back(SampledGaussian{key.first, key.second, count});
+  for (const auto& [scale, count] : laplace_) events.emplace_back(Laplace{scale, count});
+  for (const auto& [epsilon, count] : pure_) events.emplace_back(PureDp{epsilon, count});
+  return events;
+}
+
+Guarantee PldAccountant::Epsilon(double delta) const {
+  const RdpGuarantee rdp = rdp_.Epsilon(delta);
+  const auto events = LossEvents();
+  const bool only_plain = plain_ > 0 && events.size() == 1;
+  std::optional<Pld> pld;
+  if (!bounded_ || releases_ > kMostReleases || !std::isfinite(divergence_))
+    return {
+        .epsilon = rdp.epsilon, .order = rdp.order, .error = std::isfinite(rdp.epsilon) ? rdp.epsilon : 0};
+  if (!events.empty() && !only_plain) pld.emplace(events, delta);
+
+  double lower = 0;
+  const double epsilon = WithinTotalVariation(delta, distance_, [&](double remaining) {
+    const double inner = remaining * std::exp(-divergence_);
+    PldBounds bounds;
+    if (!(inner > 0)) bounds.epsilon = kInfinity;
+    if (only_plain && inner > 0) {
+      bounds.epsilon = AnalyticGaussianEpsilon(1 / std::sqrt(plain_), inner);
+      bounds.lower = bounds.epsilon * (1 - 1e-12);
+    } else if (pld && inner > 0) {
+      bounds = pld->Epsilon(inner);
+    }
+    lower = bounds.lower + 2 * divergence_;
+    return bounds.epsilon + 2 * divergence_;
+  });
+  if (rdp.epsilon <= epsilon)
+    return {.epsilon = rdp.epsilon, .order = rdp.order, .error = std::max(rdp.epsilon - lower, 0.0)};
+  return {.epsilon = epsilon, .order = 0, .error = std::max(epsilon - lower, 0.0)};
+}
+
+}  // namespace trefoil::dp

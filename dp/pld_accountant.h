@@ -1,0 +1,49 @@
+#pragma once
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "dp/accountant.h"
+#include "dp/event.h"
+#include "dp/guarantee.h"
+#include "dp/pld.h"
+
+namespace trefoil::dp {
+
+/// Composes unlike events by the distributions of their privacy losses (dp/pld.h), never above what
+/// RdpAccountant says, which is an upper bound, too, and is taken alone beyond 10^9 releases.
+///
+/// SampledGaussian, Laplace, PureDp: their loss distributions; plain Gaussians (rate 1) are first put
+/// together into one, and where there is nothing else the analytic formula takes the place of the grid.
+/// MaxDivergence of b in all: (epsilon, delta) becomes (epsilon + 2 b, e^b delta). TotalVariation as in
+/// RdpAccountant.
+class PldAccountant {
+ public:
+  /// Throws ConfigError as CheckEvent.
+  void Add(const Event& event);
+
+  /// An upper bound on epsilon at `delta` in (0, 1), with its order 0 unless it is RDP's, and how far it is
+  /// above the exact one for what TotalVariation leaves of delta, at most. Cost: as Pld; adding costs
+  /// nothing.
+  [[nodiscard]] Guarantee Epsilon(double delta) const;
+
+ private:
+  void AddOne(const SampledGaussian& event);
+  void AddOne(const Laplace& event);
+  void AddOne(const PureDp& event);
+  void AddOne(const MaxDivergence& event);
+  void AddOne(const TotalVariation& event);
+  [[nodiscard]] std::vector<LossEvent> LossEvents() const;
+
+  RdpAccountant rdp_;
+  std::map<std::pair<double, double>, std::int64_t> sampled_;  ///< (rate, multiplier): count
+  std::map<double, std::int64_t> laplace_;                     ///< scale: count
+  std::map<double, std::int64_t> pure_;                        ///< epsilon: count
+  double plain_ = 0;  ///< sum of 1 / multiplier^2 over plain Gaussians
+  double releases_ = 0;
+  double divergence_ = 0;
+  double distance_ = 0;
+  bool bounded_ = true;  ///< false where an event gives no guarantee at all
+};
+
+}  // namespace trefoil::dp
