@@ -13,8 +13,9 @@
 #include "apps/error_report.h"
 #include "apps/files.h"
 #include "apps/json_number.h"
+#include "apps/privacy_statement.h"
 #include "base/error.h"
-#include "dp/accountant.h"
+#include "dp/any_accountant.h"
 #include "dp/record.h"
 
 namespace trefoil::apps {
@@ -39,6 +40,7 @@ struct Account {
   double epsilon = 0;
   double noise_multiplier = 0;
   std::optional<double> order{};
+  std::optional<double> error{};  ///< how far epsilon is above the exact one, at most
   std::map<std::string, double> rdp_per_step{};
 };
 
@@ -115,8 +117,46 @@ Account AccountByPea(const AccountOptions& options) {
   return account;
 }
 
+Account AccountByPld(const AccountOptions& options) {
+  if (!options.rdp_orders.empty())
+    throw ConfigError("--rdp-orders: found with --accountant pld, which has no orders");
+  const double rate = Needed(options.sampling_rate, "--sampling-rate");
+  const auto steps = Needed(options.steps, "--steps");
+  const double delta = Needed(options.delta, "--delta");
+  Account account;
+  account.noise_multiplier = options.target_epsilon
+                                 ? dp::CalibrateNoiseMultiplier(*options.target_epsilon, delta, rate, steps,
+                                                                dp::AccountantKind::kPld)
+                                 : *options.noise_multiplier;
+  dp::PldAccountant accountant;
+  accountant.Add(dp::SampledGaussian{
+      .sampling_rate = rate, .noise_multiplier = account.noise_multiplier, .count = steps});
+  const auto result = accountant.Epsilon(delta);
+  account.epsilon = result.epsilon;
+  account.error = result.error;
+  return account;
+}
+
+Account AccountBy(const AccountOptions& options) {
+  switch (dp::AccountantNamed(options.accountant)) {
+    case dp::AccountantKind::kRdp:
+      return AccountByRdp(options);
+    case dp::AccountantKind::kPld:
+      return AccountByPld(options);
+    case dp::AccountantKind::kPea:
+      return AccountByPea(options);
+  }
+  throw ContractError("AccountBy: unknown accountant");
+}
+
 std::string EpsilonText(double epsilon) {
   return std::isfinite(epsilon) ? fmt::format("{:.6g}", epsilon) : "infinite: no guarantee";
+}
+
+/// What the numbers of a planned training rest on.
+std::vector<StatementEntry> StatementOf(const Account& account, const AccountOptions& options) {
+  return ReleasesStatement(options.accountant == "pea" ? 1 : *options.sampling_rate,
+                           dp::AccountantNamed(options.accountant), account.error.value_or(0));
 }
 
 void Print(const Account& account, const AccountOptions& options) {
@@ -127,16 +167,21 @@ void Print(const Account& account, const AccountOptions& options) {
               {"accountant", options.accountant},
               {"order", account.order ? Json(*account.order) : Json(nullptr)}};
     if (!options.rdp_orders.empty()) json["rdp_per_step"] = account.rdp_per_step;
+    if (account.error) json["error"] = *account.error;
+    json["statement"] = ToJson(StatementOf(account, options));
     std::cout << json.dump(2) << '\n';
     return;
   }
   std::cout << fmt::format(
       "epsilon           {}\ndelta             {:g}\nnoise multiplier  {:.6g}\naccountant        {}{}\n",
       EpsilonText(account.epsilon), *options.delta, account.noise_multiplier, options.accountant,
-      account.order ? fmt::format(", order {:g}", *account.order) : "");
+      account.order   ? fmt::format(", order {:g}", *account.order)
+      : account.error ? fmt::format(", at most {:.2g} above the exact epsilon", *account.error)
+                      : "");
   for (const auto& [order, value] : account.rdp_per_step) {
     std::cout << fmt::format("RDP per step at order {}: {:.12g}\n", order, value);
   }
+  std::cout << '\n' << ToText(StatementOf(account, options));
 }
 
 /// The multiplier of a record whose steps all had the same, else nothing.
@@ -156,9 +201,6 @@ int AccountRecord(const AccountOptions& options) {
     throw ConfigError(
         "account: found --record with options of a planned training, expected --record and --delta only");
   }
-  if (options.accountant != "rdp") {
-    throw ConfigError(fmt::format("--accountant: found {}, expected rdp with --record", options.accountant));
-  }
   if (!options.rdp_orders.empty())
     throw ConfigError("--rdp-orders: found with --record, which may have unlike steps");
   const double delta = Needed(options.delta, "--delta");
@@ -172,8 +214,10 @@ int AccountRecord(const AccountOptions& options) {
       throw DataError(fmt::format("{}: {}", options.record, error.what()));
     }
   }();
-  const auto epsilons = dp::Epsilons(record, delta);
-  const auto of_test_set = dp::TestSetEpsilons(record, delta);
+  const auto kind = dp::AccountantNamed(options.accountant);
+  const auto epsilons = dp::Epsilons(record, delta, kind);
+  const auto of_test_set = dp::TestSetEpsilons(record, delta, kind);
+  const auto statement = PrivacyStatement({.record = record, .delta = delta, .accountant = kind});
   const auto sigma = MultiplierOf(record);
   if (options.json) {
     Json json{{"epsilon", NumberOrNull(std::max(epsilons.outsider, epsilons.insider))},
@@ -187,6 +231,8 @@ int AccountRecord(const AccountOptions& options) {
       json["test_epsilon_outsider"] = of_test_set.outsider;
       json["test_epsilon_insider"] = of_test_set.insider;
     }
+    if (kind == dp::AccountantKind::kPld) json["error"] = epsilons.error;
+    json["statement"] = ToJson(statement);
     std::cout << json.dump(2) << '\n';
     return kDone;
   }
@@ -199,19 +245,18 @@ int AccountRecord(const AccountOptions& options) {
         "test records      epsilon {} outsider, {} insider, for those of the evaluation\n",
         EpsilonText(of_test_set.outsider), EpsilonText(of_test_set.insider));
   }
+  std::cout << '\n' << ToText(statement);
   return kDone;
 }
 
 int RunAccount(const AccountOptions& options) {
-  if (options.accountant == "pld")
-    throw ConfigError("--accountant: pld is not available in this version, expected rdp or pea");
   if (!options.record.empty()) return AccountRecord(options);
   if (options.noise_multiplier.has_value() == options.target_epsilon.has_value()) {
     throw ConfigError(
         fmt::format("account: found {} of --noise-multiplier and --target-epsilon, expected one of them",
                     options.noise_multiplier ? "both" : "neither"));
   }
-  Print(options.accountant == "pea" ? AccountByPea(options) : AccountByRdp(options), options);
+  Print(AccountBy(options), options);
   return kDone;
 }
 
@@ -229,7 +274,9 @@ void AddAccount(CLI::App& program, Action& action) {
   command->add_option("--steps", options->steps, "Number of steps")
       ->check(CLI::Range(INT64_C(1), INT64_C(1) << 53));
   command->add_option("--delta", options->delta, "Delta, above 0 and below 1");
-  command->add_option("--accountant", options->accountant, "rdp, or pea: the closed form without sampling")
+  command
+      ->add_option("--accountant", options->accountant,
+                   "rdp; pld, which is tighter; or pea, the closed form without sampling")
       ->check(CLI::IsMember({"rdp", "pea", "pld"}))
       ->capture_default_str();
   command->add_option("--rdp-orders", options->rdp_orders, "Orders to add and to show, as 1.5,2,32");

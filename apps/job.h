@@ -49,7 +49,7 @@ struct PrivacySpec {
   double delta = 0;
   std::string against = "insider";  ///< or "outsider"
   double clip = 0;
-  std::string accountant = "rdp";
+  std::string accountant = "rdp";          ///< or "pld", "pea"
   std::string sampling = "owner-poisson";  ///< or "public"
 };
 

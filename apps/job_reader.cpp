@@ -257,7 +257,7 @@ PrivacySpec ReadPrivacy(const Section& section) {
   privacy.delta = section.Number("delta", {.above = 0.0, .below = 1.0});
   privacy.against = section.Choice("against", {"insider", "outsider"}, "insider");
   privacy.clip = section.Number("clip", kPositive);
-  privacy.accountant = ReadOption(section, "accountant", {"rdp"}, {"pld", "pea"}, "rdp");
+  privacy.accountant = section.Choice("accountant", {"rdp", "pld", "pea"}, "rdp");
   privacy.sampling = section.Choice("sampling", {"owner-poisson", "public"}, "owner-poisson");
   return privacy;
 }

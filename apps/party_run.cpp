@@ -103,7 +103,8 @@ void KeepRecord(Run& run, const dp::TrainingRecord& record, const net::MeshTrans
 /// What the summary says of the evaluation, if there was one.
 std::optional<EvaluationSummary> SummaryOf(const ml::TrainingResult& result, const Job& job) {
   if (!result.evaluation) return {};
-  const auto epsilons = dp::TestSetEpsilons(result.record, job.privacy.delta);
+  const auto epsilons =
+      dp::TestSetEpsilons(result.record, job.privacy.delta, dp::AccountantNamed(job.privacy.accountant));
   return EvaluationSummary{.records = result.evaluation->records,
                            .correct = result.evaluation->correct,
                            .sigma = job.evaluation->sigma,
@@ -129,7 +130,7 @@ std::string KeepModel(const Run& run, const ml::TrainingResult& result, const ne
 
 void WriteResults(Run& run, const ml::TrainingResult& result, const net::MeshTransport& mesh,
                   double seconds) {
-  const auto epsilons = dp::Epsilons(result.record, run.job.privacy.delta);
+  const auto epsilons = dp::Epsilons(result.record, run.job.privacy.delta, run.settings.accountant);
   const auto evaluation = SummaryOf(result, run.job);
   const auto model = KeepModel(run, result, mesh);
   WriteSummary(run.session.folder() / "summary.json",

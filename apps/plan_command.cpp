@@ -56,7 +56,9 @@ void PrintJson(const Job& job, const ml::PrivacyPlan& plan, const std::vector<St
             {"steps", job.training.steps},
             {"epsilon_outsider", NumberOrNull(plan.epsilon_outsider)},
             {"epsilon_insider", NumberOrNull(plan.epsilon_insider)},
+            {"epsilon_error", plan.epsilon_error},
             {"delta", plan.delta},
+            {"accountant", job.privacy.accountant},
             {"sigma", plan.sigma},
             {"sensitivity", plan.sensitivity},
             {"sampling_rate", plan.sampling_rate},
@@ -88,6 +90,7 @@ int RunPlan(const PlanOptions& options) {
   const auto statement =
       PrivacyStatement({.record = {.job_hash = JobHash(job), .run_id = {}, .events = plan.events},
                         .delta = plan.delta,
+                        .accountant = dp::AccountantNamed(job.privacy.accountant),
                         .warnings = PrivacyWarnings(job)});
   const auto costs = StepCosts(job);
   if (options.json) {

@@ -28,8 +28,7 @@ std::string CostOfCuts(const std::vector<dp::Event>& events, double epsilon) {
   return std::isfinite(epsilon) ? fmt::format("{:.3g}", (1 + std::exp(epsilon)) * distance) : "too much";
 }
 
-void AddEpsilons(Statement& statement, const StatementSource& source) {
-  const auto epsilons = dp::Epsilons(source.record, source.delta);
+void AddEpsilons(Statement& statement, const StatementSource& source, const dp::EpsilonPair& epsilons) {
   statement.push_back({.key = "epsilon_outsider",
                        .title = "Epsilon, outsider",
                        .sentence = "For whoever sees what is released and nothing else. The noise of all "
@@ -67,11 +66,14 @@ void AddMeaning(Statement& statement) {
                                    "about k times epsilon."});
 }
 
-std::string Amplified(double rate) {
+std::string OwnersCoins(double rate, dp::AccountantKind kind) {
   return fmt::format(
-      "Every owner takes each of its rows into a step with probability {:.6g}, by private coins "
-      "anew in every step; both epsilons count on nobody else learning which.",
-      rate);
+      "Every owner takes each of its rows into a step with probability {:.6g}, by private coins anew in "
+      "every "
+      "step; {}.",
+      rate,
+      kind == dp::AccountantKind::kPea ? "the accountant counts on nothing of it"
+                                       : "both epsilons count on nobody else learning which");
 }
 
 std::string CommonCoins(const dp::DpSgdSteps& steps) {
@@ -91,6 +93,7 @@ std::string CutText(const dp::BatchLimits& limits) {
 /// How each kind of event was protected.
 struct Describe {
   Statement& statement;
+  dp::AccountantKind accountant;
 
   void operator()(const dp::DpSgdSteps& steps) const {
     statement.push_back(
@@ -112,10 +115,11 @@ struct Describe {
                                  steps.clip),
          .number = steps.sensitivity});
     const bool amplified = steps.sampling == dp::SamplingMode::kOwnerPoisson;
-    statement.push_back({.key = "sampling",
-                         .title = "Sampling rate",
-                         .sentence = amplified ? Amplified(steps.sampling_rate) : CommonCoins(steps),
-                         .number = steps.sampling_rate});
+    statement.push_back(
+        {.key = "sampling",
+         .title = "Sampling rate",
+         .sentence = amplified ? OwnersCoins(steps.sampling_rate, accountant) : CommonCoins(steps),
+         .number = steps.sampling_rate});
   }
 
   void operator()(const dp::LocalTraining& local) const {
@@ -142,16 +146,36 @@ struct Describe {
   void operator()(const dp::NoisyEvaluation&) const {}  // test records have an entry of their own
 };
 
-void AddAccountant(Statement& statement) {
-  statement.push_back(
-      {.key = "accountant",
-       .title = "Accountant",
-       .sentence = "rdp: Renyi curves of all events are added order by order, and the sum is converted to "
-                   "epsilon at delta at the best order. An upper bound."});
+void AddAccountant(Statement& statement, dp::AccountantKind kind, double error) {
+  std::string sentence =
+      "rdp: Renyi curves of all events are added order by order, and the sum is converted to epsilon at "
+      "delta at "
+      "the best order. An upper bound.";
+  if (kind == dp::AccountantKind::kPea) {
+    sentence =
+        "pea: the closed form 2 sqrt(T ln(1/delta)) / sigma, for every adversary without amplification by "
+        "sampling. Sound up to epsilon = 2.3 ln(1/delta), and an upper bound.";
+  }
+  if (kind == dp::AccountantKind::kPld) {
+    sentence = fmt::format(
+        "pld: the distributions of all events' privacy losses are composed by Fourier transforms, for adding "
+        "and "
+        "for removing a record; the worse counts. An upper bound, at most {:.2g} above the exact epsilon for "
+        "what "
+        "is left of delta.",
+        error);
+  }
+  statement.push_back({.key = "accountant", .title = "Accountant", .sentence = std::move(sentence)});
+  if (kind == dp::AccountantKind::kPld) {
+    statement.push_back({.key = "accountant_error",
+                         .title = "Error of the accountant",
+                         .sentence = "How far either epsilon is above the exact one, at most.",
+                         .number = error});
+  }
 }
 
 void AddTestRecords(Statement& statement, const StatementSource& source) {
-  const auto epsilons = dp::TestSetEpsilons(source.record, source.delta);
+  const auto epsilons = dp::TestSetEpsilons(source.record, source.delta, source.accountant);
   if (!std::isfinite(epsilons.insider)) return;
   statement.push_back(
       {.key = "test_records",
@@ -162,7 +186,8 @@ void AddTestRecords(Statement& statement, const StatementSource& source) {
        .number = epsilons.insider});
 }
 
-bool CountsOnPrivateCoins(const dp::TrainingRecord& record) {
+bool CountsOnPrivateCoins(const dp::TrainingRecord& record, dp::AccountantKind accountant) {
+  if (accountant == dp::AccountantKind::kPea) return false;
   for (const auto& event : record.events) {
     const auto* steps = std::get_if<dp::DpSgdSteps>(&event);
     if (steps == nullptr || steps->sampling == dp::SamplingMode::kOwnerPoisson) return true;
@@ -170,13 +195,13 @@ bool CountsOnPrivateCoins(const dp::TrainingRecord& record) {
   return false;
 }
 
-void AddAssumptions(Statement& statement, const dp::TrainingRecord& record) {
+void AddAssumptions(Statement& statement, const StatementSource& source) {
   const auto add = [&](const char* key, const char* title, const char* sentence) {
     statement.push_back({.key = key, .title = title, .sentence = sentence});
   };
   add("assumes_one_corrupt", "Assumes",
       "At most one party is corrupt, it follows the protocol, and all three add their noise.");
-  if (CountsOnPrivateCoins(record)) {
+  if (CountsOnPrivateCoins(source.record, source.accountant)) {
     add("assumes_private_coins", "Assumes",
         "Coins that choose an owner's rows stay with that owner; coins and noise come from ChaCha20 streams "
         "that the operating system seeds.");
@@ -215,14 +240,41 @@ std::string Wrapped(const std::string& text, const std::string& indent) {
 
 std::vector<StatementEntry> PrivacyStatement(const StatementSource& source) {
   Statement statement;
-  AddEpsilons(statement, source);
+  const auto epsilons = dp::Epsilons(source.record, source.delta, source.accountant);
+  AddEpsilons(statement, source, epsilons);
   AddMeaning(statement);
-  for (const auto& event : source.record.events) std::visit(Describe{statement}, event);
-  AddAccountant(statement);
+  for (const auto& event : source.record.events) std::visit(Describe{statement, source.accountant}, event);
+  AddAccountant(statement, source.accountant, epsilons.error);
   AddTestRecords(statement, source);
-  AddAssumptions(statement, source.record);
+  AddAssumptions(statement, source);
   for (const auto& warning : source.warnings)
     statement.push_back({.key = "warning", .title = "Warning", .sentence = warning});
+  return statement;
+}
+
+std::vector<StatementEntry> ReleasesStatement(double sampling_rate, dp::AccountantKind accountant,
+                                              double error) {
+  Statement statement;
+  AddMeaning(statement);
+  statement.push_back(
+      {.key = "sampling",
+       .title = "Sampling rate",
+       .sentence = sampling_rate == 1
+                       ? "Every record is in every release; nothing is amplified."
+                       : "Every record is in a release with this probability, independently of all "
+                         "others, by coins that the adversary does not see.",
+       .number = sampling_rate});
+  AddAccountant(statement, accountant, error);
+  statement.push_back({.key = "assumes_multiplier",
+                       .title = "Assumes",
+                       .sentence =
+                           "The noise multiplier is the deviation of the noise that the adversary does not "
+                           "know over the sensitivity: for a party sigma, for an outsider 1.2247 sigma."});
+  statement.push_back({.key = "not_covered",
+                       .title = "Does not cover",
+                       .sentence =
+                           "Batches that are cut, and that noise is a sum of discrete Gaussians: trefoil "
+                           "plan and trefoil account --record charge both."});
   return statement;
 }
 

@@ -19,8 +19,9 @@ struct StatementEntry {
 
 /// What a statement is about.
 struct StatementSource {
-  dp::TrainingRecord record;            ///< as executed, or as planned
-  double delta = 0;                     ///< of both epsilons
+  dp::TrainingRecord record;  ///< as executed, or as planned
+  double delta = 0;           ///< of both epsilons
+  dp::AccountantKind accountant = dp::AccountantKind::kRdp;
   std::vector<std::string> warnings{};  ///< what no epsilon covers, one line each (PrivacyWarnings of a job)
 };
 
@@ -29,6 +30,12 @@ struct StatementSource {
 /// numbers rest on, and what they do not cover. The one source of these sentences, for every command.
 /// Throws: ConfigError unless delta is in (0, 1).
 [[nodiscard]] std::vector<StatementEntry> PrivacyStatement(const StatementSource& source);
+
+/// What the epsilon of releases with one noise multiplier rests on, where there is no record: neighbours,
+/// unit, the sampling assumption, the accountant (with how far it is above the exact epsilon, where it says
+/// so), and what such a figure leaves out.
+[[nodiscard]] std::vector<StatementEntry> ReleasesStatement(double sampling_rate,
+                                                            dp::AccountantKind accountant, double error);
 
 /// The entries as text: a line "TITLE  NUMBER" where there is a number, and the sentence below it, wrapped.
 [[nodiscard]] std::string ToText(const std::vector<StatementEntry>& statement);

@@ -71,6 +71,7 @@ ml::TrainingSettings SettingsOf(const Job& job) {
   settings.target_epsilon = job.privacy.epsilon.value_or(0.0);
   settings.delta = job.privacy.delta;
   settings.against = job.privacy.against == "outsider" ? ml::Adversary::kOutsider : ml::Adversary::kInsider;
+  settings.accountant = dp::AccountantNamed(job.privacy.accountant);
   settings.release_to = job.release.to;
   settings.initialisation = InitialisationOf(job.initialisation);
   settings.evaluation = EvaluationOf(job.evaluation);

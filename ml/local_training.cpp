@@ -165,7 +165,8 @@ LocalPlan MakeLocalPlan(const TrainingSettings& settings, const LocalSettings& l
       static_cast<std::uint64_t>(std::ceil(std::ldexp(plan.sensitivity, 2 * plan.lattice_bits())));
   plan.sigma = OnSigmaLattice(local.sigma ? *local.sigma
                                           : dp::CalibrateNoiseMultiplier(local.target_epsilon, local.delta,
-                                                                         plan.sampling_rate, local.steps));
+                                                                         plan.sampling_rate, local.steps,
+                                                                         settings.accountant));
   if (plan.sigma > 0) (void)dp::DiscreteGaussian(NoiseVariance(plan.sigma, plan.lattice_sensitivity, 0));
   return plan;
 }

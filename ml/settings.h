@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "dp/any_accountant.h"
 #include "ml/learning_rate.h"
 #include "protocols/form.h"
 #include "protocols/rounding.h"
@@ -93,9 +94,10 @@ struct TrainingSettings {
   double target_epsilon = 0;
   double delta = 0;
   Adversary against = Adversary::kInsider;
-  std::vector<int> release_to{0, 1, 2};                    ///< none: the model stays in shares
-  std::optional<InitialisationSettings> initialisation{};  ///< empty: zero weights
-  std::optional<EvaluationSettings> evaluation{};          ///< empty: none
+  dp::AccountantKind accountant = dp::AccountantKind::kRdp;  ///< of calibration and of every epsilon reported
+  std::vector<int> release_to{0, 1, 2};                      ///< none: the model stays in shares
+  std::optional<InitialisationSettings> initialisation{};    ///< empty: zero weights
+  std::optional<EvaluationSettings> evaluation{};            ///< empty: none
 };
 
 /// Throws ConfigError naming the key of a value that is out of its domain.

@@ -13,10 +13,12 @@ namespace {
 constexpr int kSigmaBits = 20;
 
 /// Of one adversary, after what was executed before the steps.
-dp::RdpAccountant AccountantAfter(const std::vector<dp::RecordedEvent>& before, Adversary against) {
-  dp::RdpAccountant accountant;
+dp::AnyAccountant AccountantAfter(const std::vector<dp::RecordedEvent>& before,
+                                  const TrainingSettings& settings) {
+  dp::AnyAccountant accountant(settings.accountant);
   for (const auto& event : before)
-    accountant.Add(against == Adversary::kInsider ? dp::InsiderEvents(event) : dp::OutsiderEvents(event));
+    accountant.Add(settings.against == Adversary::kInsider ? dp::InsiderEvents(event)
+                                                           : dp::OutsiderEvents(event));
   return accountant;
 }
 
@@ -25,9 +27,10 @@ double SmallestSigma(const StepPlan& plan, std::int64_t max_participation,
   const TrainingSettings& s = plan.settings;
   if (s.sigma) return OnSigmaLattice(*s.sigma);
   const dp::DpSgdSteps one = EventOf(plan, 1.0, s.steps, max_participation);
+  if (s.accountant == dp::AccountantKind::kPea) dp::CheckPeaRange(s.target_epsilon, s.delta);
   // Says which limit is too small where cut batches alone would eat the target's delta.
   (void)dp::RemainingDelta(s.target_epsilon, s.delta, s.steps, one.sampling_rate, one.limits);
-  const dp::RdpAccountant start = AccountantAfter(before, s.against);
+  const dp::AnyAccountant start = AccountantAfter(before, s);
   const double spent = start.Epsilon(s.delta).epsilon;
   if (spent >= s.target_epsilon) {
     std::ostringstream text;
@@ -37,7 +40,7 @@ double SmallestSigma(const StepPlan& plan, std::int64_t max_participation,
   }
   return OnSigmaLattice(dp::SmallestNoiseMultiplier(s.target_epsilon, [&](double sigma) {
     const dp::DpSgdSteps event = EventOf(plan, OnSigmaLattice(sigma), s.steps, max_participation);
-    dp::RdpAccountant accountant = start;
+    dp::AnyAccountant accountant = start;
     accountant.Add(s.against == Adversary::kInsider ? dp::InsiderEvents(event) : dp::OutsiderEvents(event));
     return accountant.Epsilon(s.delta).epsilon;
   }));
@@ -99,7 +102,7 @@ void RequireDeltaForBoth(const StepPlan& plan, double sigma, std::int64_t max_pa
   const dp::DpSgdSteps event = EventOf(plan, sigma, s.steps, max_participation);
   dp::DpSgdSteps uncut = event;
   uncut.limits.max_batch = uncut.limits.capacity;
-  dp::RecordAccountant accountant;
+  dp::RecordAccountant accountant(s.accountant);
   for (const auto& earlier : before) accountant.Add(earlier);
   accountant.Add(uncut);
   const dp::EpsilonPair epsilons = accountant.Epsilons(s.delta);

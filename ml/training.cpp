@@ -1,7 +1,9 @@
 #include "ml/training.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -190,7 +192,7 @@ std::vector<dp::RecordedEvent> EventsOf(const StepPlan& plan, double sigma, std:
 PrivacyPlan PlanOf(const StepPlan& plan, double sigma, std::int64_t max_participation,
                    const std::vector<dp::RecordedEvent>& before) {
   auto events = EventsOf(plan, sigma, max_participation, before);
-  dp::RecordAccountant accountant;
+  dp::RecordAccountant accountant(plan.settings.accountant);
   for (const auto& event : events) accountant.Add(event);
   const dp::EpsilonPair epsilons = accountant.Epsilons(plan.settings.delta);
   return {.sampling_rate = SamplingRate(plan.settings),
@@ -198,6 +200,7 @@ PrivacyPlan PlanOf(const StepPlan& plan, double sigma, std::int64_t max_particip
           .sensitivity = plan.sensitivity,
           .epsilon_outsider = epsilons.outsider,
           .epsilon_insider = epsilons.insider,
+          .epsilon_error = epsilons.error,
           .delta = plan.settings.delta,
           .events = std::move(events)};
 }
@@ -205,19 +208,22 @@ PrivacyPlan PlanOf(const StepPlan& plan, double sigma, std::int64_t max_particip
 /// Counts what was executed and reports it.
 class Progress {
  public:
+  /// `participation_after` is how often any row was in a step, after so many steps.
   Progress(mpc::Context& party, const StepPlan& plan, double sigma,
            const std::vector<dp::RecordedEvent>& before,
-           const std::function<void(const StepReport&)>& on_step)
-      : party_(party), plan_(plan), sigma_(sigma), on_step_(on_step) {
+           const std::function<void(const StepReport&)>& on_step,
+           const std::function<std::int64_t(int)>& participation_after)
+      : party_(party),
+        plan_(plan),
+        sigma_(sigma),
+        on_step_(on_step),
+        participation_after_(participation_after),
+        accountant_(plan.settings.accountant) {
     for (const auto& earlier : before) accountant_.Add(earlier);
   }
 
-  void Report(int step, std::int64_t participation) {
-    if (step > 0) {
-      accountant_.Add(EventOf(plan_, sigma_, 1, participation - participation_));
-      participation_ = participation;
-    }
-    const dp::EpsilonPair epsilons = accountant_.Epsilons(plan_.settings.delta);
+  void Report(int step) {
+    if (step == 0 || step > counted_) CountTo(NextMark(step));
     const net::Counters& counters = party_.transport().counters();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
     on_step_({.step = step,
@@ -225,16 +231,38 @@ class Progress {
               .seconds = seconds.count(),
               .rounds = counters.rounds,
               .bytes_sent = counters.bytes_sent + counters.bytes_offline,
-              .epsilon_outsider = epsilons.outsider,
-              .epsilon_insider = epsilons.insider});
+              .epsilon_outsider = epsilons_.outsider,
+              .epsilon_insider = epsilons_.insider});
   }
 
  private:
+  /// The step to whose end epsilon is computed: `step`, but where that takes as long as several steps (PLD),
+  /// the next of twenty marks. So what is reported is never below what was spent.
+  [[nodiscard]] int NextMark(int step) const {
+    constexpr int kMarks = 20;
+    if (step == 0 || plan_.settings.accountant != dp::AccountantKind::kPld) return step;
+    const int stride = (plan_.settings.steps + kMarks - 1) / kMarks;
+    return std::min((step + stride - 1) / stride * stride, plan_.settings.steps);
+  }
+
+  void CountTo(int step) {
+    if (step > counted_) {
+      const std::int64_t participation = participation_after_(step);
+      accountant_.Add(EventOf(plan_, sigma_, step - counted_, participation - participation_));
+      participation_ = participation;
+      counted_ = step;
+    }
+    epsilons_ = accountant_.Epsilons(plan_.settings.delta);
+  }
+
   mpc::Context& party_;
   const StepPlan& plan_;
   double sigma_;
   const std::function<void(const StepReport&)>& on_step_;
+  const std::function<std::int64_t(int)> participation_after_;
   dp::RecordAccountant accountant_;
+  dp::EpsilonPair epsilons_;
+  int counted_ = 0;
   std::int64_t participation_ = 0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
@@ -302,7 +330,15 @@ PrivacyPlan MakePlan(const TrainingSettings& settings) {
   const auto before = EventsOf(InitialisationOf(settings));
   const double sigma = ChooseSigma(plan, participation, before);
   RequireDeltaForBoth(plan, sigma, participation, before);
-  return PlanOf(plan, sigma, participation, before);
+  PrivacyPlan privacy = PlanOf(plan, sigma, participation, before);
+  if (settings.accountant == dp::AccountantKind::kPea && sigma > 0 &&
+      !std::isfinite(privacy.epsilon_insider)) {
+    throw ConfigError(
+        "privacy.accountant: found \"pea\", which proves nothing for an epsilon beyond 2.3 ln(1/delta), as "
+        "the "
+        "insider's would be; expected \"rdp\" or \"pld\", or more noise");
+  }
+  return privacy;
 }
 
 mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form) {
@@ -338,8 +374,9 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   source->Share(party);
   NoiseSource noise(plan, sigma, RandomStream::FromSystem());
   TrainingState state = StartFrom(FirstWeights(party, plan, initialisation, own, held_out.validation));
-  Progress progress(party, plan, sigma, before, hooks.on_step);
-  progress.Report(0, 0);
+  Progress progress(party, plan, sigma, before, hooks.on_step,
+                    [&](int step) { return source->MaxParticipation(step); });
+  progress.Report(0);
   Batch batch = source->Next(party, 0);
   for (int step = 0; step < settings.steps; ++step) {
     announcements.Before(step);
@@ -353,7 +390,7 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
       std::tie(state, batch) =
           mpc::Beside(party, update, [&](mpc::Context& branch) { return source->Next(branch, step + 1); });
     }
-    progress.Report(step + 1, source->MaxParticipation(step + 1));
+    progress.Report(step + 1);
   }
   // The record is kept before anything is released: who dies in between has released nothing unrecorded.
   hooks.on_record(result.record);

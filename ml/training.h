@@ -23,6 +23,7 @@ struct PrivacyPlan {
   double sensitivity = 0;       ///< Delta in the units of the clip bound, all rounding included
   double epsilon_outsider = 0;  ///< after all steps; infinity where there is no guarantee
   double epsilon_insider = 0;
+  double epsilon_error = 0;  ///< accountant PLD: how far either is above the exact one, at most
   double delta = 0;
   std::vector<dp::RecordedEvent> events{};  ///< what the record of the training will list
 };
@@ -34,7 +35,7 @@ struct StepReport {
   double seconds = 0;
   std::uint64_t rounds = 0;
   std::uint64_t bytes_sent = 0;
-  double epsilon_outsider = 0;
+  double epsilon_outsider = 0;  ///< after this step; with the PLD accountant, after the next of 20 marks
   double epsilon_insider = 0;
 };
 

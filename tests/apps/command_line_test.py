@@ -113,8 +113,8 @@ class Plan(ProgramTest):
 
     def test_json_has_both_epsilons_costs_and_the_statement(self):
         plan = json.loads(self.succeed("plan", "--job", self.job, "--json"))
-        self.assertEqual(list(plan), ["job", "job_hash", "steps", "epsilon_outsider", "epsilon_insider", "delta",
-                                      "sigma", "sensitivity", "sampling_rate", "step_costs", "statement"])
+        self.assertEqual(list(plan), ["job", "job_hash", "steps", "epsilon_outsider", "epsilon_insider",
+                                      "epsilon_error", "delta", "accountant", "sigma", "sensitivity", "sampling_rate", "step_costs", "statement"])
         self.assertEqual((plan["job"], plan["steps"], plan["sigma"], plan["sampling_rate"]), ("tiny", 6, 2.0, 0.1))
         self.assertLess(plan["epsilon_outsider"], plan["epsilon_insider"])
         numbers = {entry["key"]: entry.get("number") for entry in plan["statement"]}
@@ -128,6 +128,25 @@ class Plan(ProgramTest):
         for words in ["Plan of job tiny, 6 steps; nothing was run.", "Epsilon, insider", "Unit of privacy",
                       "A step, latency form: 11 rounds"]:
             self.assertIn(words, text)
+
+    def test_takes_the_jobs_accountant(self):
+        epsilons = {}
+        for accountant in ["rdp", "pld", "pea"]:
+            plan = json.loads(self.succeed("plan", "--job", self.job, "--json", "--set", f"privacy.accountant={accountant}",
+                                           "--set", "privacy.sigma=3.0"))
+            self.assertEqual(plan["accountant"], accountant)
+            epsilons[accountant] = plan["epsilon_insider"]
+            self.assertEqual(plan["epsilon_error"] > 0, accountant == "pld")
+            self.assertIn(accountant + ": ", [e["sentence"] for e in plan["statement"] if e["key"] == "accountant"][0])
+        self.assertLess(epsilons["pld"], epsilons["rdp"])
+        self.assertLess(epsilons["rdp"], epsilons["pea"])
+        for accountant in ["rdp", "pld", "pea"]:
+            plan = json.loads(self.succeed("plan", "--job", self.write("e.toml", TINY_JOB.replace("sigma = 2.0", "epsilon = 2.0")),
+                                           "--json", "--set", f"privacy.accountant={accountant}"))
+            self.assertLessEqual(plan["epsilon_insider"], 2.0)
+            self.assertGreater(plan["epsilon_insider"], 1.99)
+        self.fail_with(2, "proves nothing", "plan", "--job", self.job, "--set", "privacy.accountant=pea",
+                       "--set", "privacy.sigma=0.5")
 
     def test_set_changes_the_job_and_is_checked(self):
         plan = json.loads(self.succeed("plan", "--job", self.job, "--json", "--set", "privacy.sigma=3.0",
@@ -145,7 +164,7 @@ class Account(ProgramTest):
         output = json.loads(self.succeed("account", *self.PLAN, "--noise-multiplier", "1.0",
                                          "--rdp-orders", "1.5,2.50,16", "--json"))
         self.assertEqual(list(output),
-                         ["epsilon", "delta", "noise_multiplier", "accountant", "order", "rdp_per_step"])
+                         ["epsilon", "delta", "noise_multiplier", "accountant", "order", "rdp_per_step", "statement"])
         self.assertEqual(set(output["rdp_per_step"]), {"1.5", "2.50", "16"})
         # By quadrature with 40 digits, outside of this project.
         for order, value in [("1.5", 0.0001272537433274498), ("2.50", 0.0002175753322818805), ("16", 3.087850783696245)]:
@@ -166,6 +185,19 @@ class Account(ProgramTest):
         self.assertAlmostEqual(output["epsilon"], 2 * (100 * 11.512925464970229) ** 0.5 / 40, places=9)
         self.assertIsNone(output["order"])
 
+    def test_loss_distributions(self):
+        # A pessimistic discretisation of width 1e-4 by another program (accounting.json, pld).
+        arguments = ("account", "--sampling-rate", "0.04", "--steps", "2250", "--delta", "1e-5", "--accountant", "pld")
+        output = json.loads(self.succeed(*arguments, "--noise-multiplier", "1.5", "--json"))
+        self.assertAlmostEqual(output["epsilon"] / 6.768787, 1, delta=1e-3)
+        self.assertGreater(output["error"], 0)
+        self.assertLess(output["error"], 0.01)
+        self.assertIsNone(output["order"])
+        self.assertIn("at most", self.succeed(*arguments, "--noise-multiplier", "1.5"))
+        target = json.loads(self.succeed(*arguments, "--target-epsilon", "2", "--json"))
+        self.assertLessEqual(target["epsilon"], 2)
+        self.assertGreater(target["epsilon"], 1.99)
+
     def test_no_noise_is_no_guarantee(self):
         arguments = ("account", *self.PLAN, "--noise-multiplier", "0")
         self.assertIn("no guarantee", self.succeed(*arguments))
@@ -176,7 +208,8 @@ class Account(ProgramTest):
             ((*self.PLAN,), "found neither of --noise-multiplier and --target-epsilon"),
             ((*self.PLAN, "--noise-multiplier", "1", "--target-epsilon", "1"), "found both"),
             ((*self.PLAN, "--noise-multiplier", "nan"), "nan"),
-            ((*self.PLAN, "--noise-multiplier", "1", "--accountant", "pld"), "not available"),
+            ((*self.PLAN, "--noise-multiplier", "1", "--accountant", "pld", "--rdp-orders", "2"), "has no orders"),
+            ((*self.PLAN, "--noise-multiplier", "1", "--accountant", "moments"), "--accountant"),
             ((*self.PLAN, "--noise-multiplier", "1", "--rdp-orders", "1.5,1"), 'found "1"'),
             (("--sampling-rate", "0.1", "--noise-multiplier", "1", "--steps", "5"), "missing --delta"),
             (("--sampling-rate", "0.1", "--noise-multiplier", "1", "--steps", "5", "--delta", "1"), "found 1"),

@@ -276,10 +276,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"clipping", "training.clipping=publish", "",
              "--set training.clipping=publish: training.clipping: found \"publish\", expected one of "
              "\"factorised\", \"published\", \"examples\"; did you mean published?"},
-        Case{"accountant", "privacy.accountant=pld", "",
-             "--set privacy.accountant=pld: privacy.accountant: \"pld\" is not available in this version, "
-             "which has "
-             "\"rdp\""},
+        Case{"accountant", "privacy.accountant=moments", "",
+             "--set privacy.accountant=moments: privacy.accountant: found \"moments\", "
+             "expected one of \"rdp\", \"pld\", \"pea\""},
         Case{"fraction_bits", "fraction_bits=25", "",
              "--set fraction_bits=25: fraction_bits: found 25, expected a whole number from 8 to 24"},
         Case{"release_twice", "release.to=[1,1]", "",

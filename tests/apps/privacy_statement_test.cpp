@@ -103,6 +103,31 @@ TEST(PrivacyStatement, SaysPlainlyThatThereIsNoGuarantee) {
   EXPECT_THAT(ToText(StatementOf({Steps()})), Not(HasSubstr("infinite")));
 }
 
+TEST(PrivacyStatement, IsByTheAccountantThatItNames) {
+  const dp::TrainingRecord record{.job_hash = "", .run_id = "", .events = {Steps()}};
+  const auto by = [&](dp::AccountantKind kind) {
+    return PrivacyStatement({.record = record, .delta = 1e-5, .accountant = kind});
+  };
+  const auto pld = by(dp::AccountantKind::kPld);
+  EXPECT_EQ(NumberOf(pld, "epsilon_insider"), dp::Epsilons(record, 1e-5, dp::AccountantKind::kPld).insider);
+  EXPECT_LT(NumberOf(pld, "epsilon_insider"), NumberOf(StatementOf({Steps()}), "epsilon_insider"));
+  EXPECT_GT(NumberOf(pld, "accountant_error"), 0);
+  EXPECT_THAT(SentenceOf(pld, "accountant"), HasSubstr("pld: "));
+  const auto pea = by(dp::AccountantKind::kPea);
+  EXPECT_THAT(SentenceOf(pea, "accountant"), HasSubstr("without amplification"));
+  EXPECT_THAT(SentenceOf(pea, "sampling"), HasSubstr("the accountant counts on nothing of it"));
+  EXPECT_EQ(Find(pea, "assumes_private_coins"), nullptr);
+}
+
+TEST(ReleasesStatement, SaysWhatItsSamplingAssumes) {
+  const auto sampled = ReleasesStatement(0.01, dp::AccountantKind::kPld, 0.002);
+  EXPECT_THAT(SentenceOf(sampled, "sampling"), HasSubstr("coins that the adversary does not see"));
+  EXPECT_THAT(SentenceOf(sampled, "accountant"), HasSubstr("at most 0.002 above"));
+  EXPECT_NE(SentenceOf(sampled, "neighbours"), "");
+  EXPECT_THAT(SentenceOf(ReleasesStatement(1, dp::AccountantKind::kRdp, 0), "sampling"),
+              HasSubstr("nothing is amplified"));
+}
+
 TEST(PrivacyStatement, NamesEveryEventAndWarning) {
   const dp::LocalTraining local{.steps = 200, .sampling_rate = 0.1, .sigma = 4, .deviation = 100};
   const dp::NoisySelection selection{

@@ -123,6 +123,54 @@ TEST(Train, StartsFromLocalModelsWithinTheTarget) {
   }
 }
 
+TEST(Train, ReportsTheJobsAccountantNeverBelowWhatWasSpent) {
+  for (const auto sampling : {Sampling::kOwnerPoisson, Sampling::kPublic}) {
+    for (const auto kind : {dp::AccountantKind::kRdp, dp::AccountantKind::kPld, dp::AccountantKind::kPea}) {
+      TrainingSettings settings = SmallSettings();
+      settings.sampling = sampling;
+      settings.accountant = kind;
+      settings.steps = 45;  // marks of PLD every third step
+      settings.sigma = 20;
+      const auto runs = RunParties(Seed{4}, [&](mpc::Context& party) {
+        std::vector<StepReport> seen;
+        const auto result = Train(party, settings, MakeRecords(settings, 3, 20),
+                                  {.on_step = [&](const StepReport& report) { seen.push_back(report); },
+                                   .on_record = [](const dp::TrainingRecord&) {}});
+        return std::pair{seen, result};
+      });
+      const auto& [seen, result] = runs[0];
+      const auto whole = dp::Epsilons(result.record, settings.delta, kind);
+      EXPECT_EQ(result.plan.epsilon_insider, whole.insider);
+      EXPECT_EQ(seen.at(0).epsilon_insider, 0);
+      EXPECT_DOUBLE_EQ(seen.at(45).epsilon_insider, whole.insider);
+      EXPECT_DOUBLE_EQ(seen.at(45).epsilon_outsider, whole.outsider);
+      for (int step = 1; step <= 45; ++step) {
+        const auto at = static_cast<std::size_t>(step);
+        EXPECT_GE(seen.at(at).epsilon_outsider, seen.at(at - 1).epsilon_outsider);
+        if (sampling == Sampling::kPublic || step % 7 != 0) continue;
+        auto part = std::get<dp::DpSgdSteps>(result.record.events.at(0));
+        part.steps = step;
+        const auto spent =
+            dp::Epsilons({.job_hash = "", .run_id = "", .events = {part}}, settings.delta, kind);
+        EXPECT_GE(seen.at(at).epsilon_insider, spent.insider * (1 - 1e-12)) << step;
+      }
+    }
+  }
+}
+
+TEST(MakePlan, RefusesTheClosedFormBeyondItsRange) {
+  TrainingSettings settings = SmallSettings();
+  settings.accountant = dp::AccountantKind::kPea;
+  settings.sigma = 0.5;
+  EXPECT_THROW((void)MakePlan(settings), ConfigError);
+  settings.sigma.reset();
+  settings.target_epsilon = 30;
+  settings.delta = 1e-5;
+  EXPECT_THROW((void)MakePlan(settings), ConfigError);
+  settings.target_epsilon = 3;
+  EXPECT_LE(MakePlan(settings).epsilon_insider, 3);
+}
+
 TEST(MakePlan, ListsTheEventsThatTheRecordWillList) {
   const TrainingSettings settings = WithInitialisation(InitialisationMethod::kAccuracy);
   const dp::TrainingRecord planned{.job_hash = "", .run_id = "", .events = MakePlan(settings).events};
