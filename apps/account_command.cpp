@@ -14,6 +14,7 @@
 #include "apps/files.h"
 #include "apps/json_number.h"
 #include "apps/privacy_statement.h"
+#include "apps/run_directory.h"
 #include "base/error.h"
 #include "dp/any_accountant.h"
 #include "dp/record.h"
@@ -204,16 +205,7 @@ int AccountRecord(const AccountOptions& options) {
   if (!options.rdp_orders.empty())
     throw ConfigError("--rdp-orders: found with --record, which may have unlike steps");
   const double delta = Needed(options.delta, "--delta");
-  const auto text = ReadTextFile(options.record, "a training record");
-  const auto parsed = nlohmann::json::parse(text, nullptr, false);
-  if (parsed.is_discarded()) throw DataError(options.record + ": not valid JSON, expected a training record");
-  const auto record = [&] {
-    try {
-      return dp::FromJson(parsed);
-    } catch (const DataError& error) {
-      throw DataError(fmt::format("{}: {}", options.record, error.what()));
-    }
-  }();
+  const auto record = ReadRecord(options.record);
   const auto kind = dp::AccountantNamed(options.accountant);
   const auto epsilons = dp::Epsilons(record, delta, kind);
   const auto of_test_set = dp::TestSetEpsilons(record, delta, kind);

@@ -20,6 +20,7 @@ void AddAudit(CLI::App& program, Action& action);
 void AddEvaluate(CLI::App& program, Action& action);
 void AddPredict(CLI::App& program, Action& action);
 void AddExport(CLI::App& program, Action& action);
+void AddReport(CLI::App& program, Action& action);
 void AddFeatures(CLI::App& program, Action& action);
 void AddLedger(CLI::App& program, Action& action);
 

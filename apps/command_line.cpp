@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kVersion = "trefoil 0.1.0";
 
 /// Commands of the design that come later.
-constexpr std::array<std::string_view, 2> kPlanned = {"schema", "report"};
+constexpr std::array<std::string_view, 1> kPlanned = {"schema"};
 
 /// Text for what CLI11 says in several lines, or says less plainly.
 std::string Explain(const CLI::App& program, int argc, const char* const* argv,
@@ -55,6 +55,7 @@ int RunCommandLine(int argc, const char* const* argv) {
   AddEvaluate(program, action);
   AddPredict(program, action);
   AddExport(program, action);
+  AddReport(program, action);
   AddFeatures(program, action);
   AddLedger(program, action);
   AddBench(program, action);

@@ -50,6 +50,21 @@ EvaluationSummary EvaluationFrom(const Json& json) {
   return evaluation;
 }
 
+/// A line of progress.csv; `steps` is not in it.
+std::optional<ml::StepReport> ParseProgressLine(const std::string& line) {
+  std::istringstream fields(line);
+  ml::StepReport report;
+  std::string outsider;
+  std::string insider;
+  char comma = 0;
+  fields >> report.step >> comma >> report.seconds >> comma >> report.rounds >> comma >> report.bytes_sent >>
+      comma;
+  if (!fields || !std::getline(fields, outsider, ',') || !std::getline(fields, insider)) return {};
+  report.epsilon_outsider = std::strtod(outsider.c_str(), nullptr);
+  report.epsilon_insider = std::strtod(insider.c_str(), nullptr);
+  return report;
+}
+
 /// What a party writes before it meets its peers.
 bool OnlyLeftovers(const fs::path& folder) {
   return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(),
@@ -145,6 +160,16 @@ void WriteRecord(const fs::path& file, const dp::TrainingRecord& record) {
   WriteTextFile(file, dp::ToJson(record).dump(2) + "\n");
 }
 
+dp::TrainingRecord ReadRecord(const fs::path& file) {
+  const auto parsed = Json::parse(ReadTextFile(file, "a training record"), nullptr, false);
+  if (parsed.is_discarded()) throw DataError(file.string() + ": not valid JSON, expected a training record");
+  try {
+    return dp::FromJson(parsed);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", file.string(), error.what()));
+  }
+}
+
 ProgressFile::ProgressFile(const fs::path& file) : stream_(file) {
   stream_ << kHeader << std::flush;
   if (!stream_) throw std::runtime_error(file.string() + ": cannot be written");
@@ -164,18 +189,27 @@ std::optional<ml::StepReport> LastProgress(const fs::path& file, int steps) {
   std::string text((std::istreambuf_iterator<char>(stream)), {});
   text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n'));
   const auto line = text.substr(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
-  std::istringstream fields(line);
-  ml::StepReport report;
-  report.steps = steps;
-  std::string outsider;
-  std::string insider;
-  char comma = 0;
-  fields >> report.step >> comma >> report.seconds >> comma >> report.rounds >> comma >> report.bytes_sent >>
-      comma;
-  if (!fields || !std::getline(fields, outsider, ',') || !std::getline(fields, insider)) return {};
-  report.epsilon_outsider = std::strtod(outsider.c_str(), nullptr);
-  report.epsilon_insider = std::strtod(insider.c_str(), nullptr);
+  auto report = ParseProgressLine(line);
+  if (report) report->steps = steps;
   return report;
+}
+
+std::vector<ml::StepReport> ReadProgress(const fs::path& file) {
+  std::istringstream lines(ReadTextFile(file, "a run's progress"));
+  std::string line;
+  if (!std::getline(lines, line) || line + "\n" != kHeader)
+    throw DataError(file.string() + ", line 1: found another header than a progress.csv has");
+  std::vector<ml::StepReport> reports;
+  while (std::getline(lines, line)) {
+    const auto report = ParseProgressLine(line);
+    if (!report) {
+      throw DataError(
+          fmt::format("{}, line {}: found no step, expected six numbers", file.string(), reports.size() + 2));
+    }
+    reports.push_back(*report);
+  }
+  for (auto& report : reports) report.steps = static_cast<int>(reports.size());
+  return reports;
 }
 
 std::uint64_t PeakMemoryBytes() {

@@ -61,6 +61,8 @@ void WriteSummary(const std::filesystem::path& file, const Summary& summary);
 [[nodiscard]] Summary ReadSummary(const std::filesystem::path& file);
 
 void WriteRecord(const std::filesystem::path& file, const dp::TrainingRecord& record);
+/// Throws ConfigError where the file cannot be read; DataError naming it, and the key, where it is no record.
+[[nodiscard]] dp::TrainingRecord ReadRecord(const std::filesystem::path& file);
 
 /// progress.csv, one line a step, readable while the training goes on.
 class ProgressFile {
@@ -71,6 +73,10 @@ class ProgressFile {
  private:
   std::ofstream stream_;
 };
+
+/// All steps of a finished run's progress.csv; `steps` of each is their number.
+/// Throws DataError naming the file and the line where it is none.
+[[nodiscard]] std::vector<ml::StepReport> ReadProgress(const std::filesystem::path& file);
 
 /// The last whole line of a progress.csv, or nothing while there is none. `steps` is not in the file.
 [[nodiscard]] std::optional<ml::StepReport> LastProgress(const std::filesystem::path& file, int steps);

@@ -67,6 +67,7 @@ double OneRunEpsilon(const CanaryGuesses& seen, double delta, double false_alarm
 std::vector<std::int64_t> GuessGrid(std::int64_t canaries) {
   Require(canaries >= 2, "GuessGrid: at least two canaries");
   std::vector<std::int64_t> grid;
+  grid.reserve(kGuessedParts.size());
   for (const std::int64_t part : kGuessedParts) grid.push_back(std::max<std::int64_t>(1, canaries / part));
   grid.erase(std::unique(grid.begin(), grid.end()), grid.end());
   return grid;

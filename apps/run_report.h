@@ -1,0 +1,42 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/privacy_statement.h"
+#include "apps/run_directory.h"
+#include "dp/record.h"
+
+namespace trefoil::apps {
+
+/// What one party's run cost it.
+struct PartyCost {
+  int party = 0;
+  Summary summary;
+};
+
+/// What a run directory says of a finished training.
+struct RunReport {
+  Summary summary;
+  dp::TrainingRecord record;
+  std::vector<StatementEntry> statement;  ///< of record and summary
+  std::vector<ml::StepReport> progress;
+  std::string job;                 ///< job.toml
+  std::vector<PartyCost> parties;  ///< of a run of three on one machine; else empty
+  nlohmann::ordered_json audit;    ///< audit.json; null where there is none
+};
+
+/// Reads summary.json, record.json, progress.csv and job.toml of a directory that `local`, `audit` or `run`
+/// wrote, the summaries of party-0 ... party-2 if they are there, and audit.json if it is. Throws DataError
+/// naming the file that is missing or damaged.
+[[nodiscard]] RunReport ReadRunReport(const std::filesystem::path& folder);
+
+/// The report as one HTML page that needs nothing else: statement, record, progress, cost, audit, job. It is
+/// well-formed XML, too; all text is escaped, and every number of the summary stands in a <data> with all its
+/// digits.
+[[nodiscard]] std::string ReportPage(const RunReport& report);
+
+}  // namespace trefoil::apps

@@ -1,0 +1,133 @@
+"""trefoil report: a page of its own for a run, with the run's numbers, whatever its texts are."""
+
+import json
+import re
+import shutil
+import unittest
+import xml.etree.ElementTree
+
+from trefoil_program import ProgramTest, TINY_JOB
+
+HTML = "{http://www.w3.org/1999/xhtml}"
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = "<script>alert(\"1\")</script> & 'x' \u20ac"
+
+
+class Report(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("job.toml", TINY_JOB)
+
+    def train(self):
+        self.succeed("local", "--job", self.job, "--out", "out")
+
+    def page(self, folder, *arguments):
+        """The page's elements, once it has been seen to need nothing from elsewhere."""
+        output = self.succeed("report", folder, *arguments)
+        path = self.folder / (arguments[1] if arguments else f"{folder}/report.html")
+        self.assertEqual(output, f"report {path.relative_to(self.folder)}\n")
+        text = path.read_text()
+        for outside in ["<script", "<link", "<img", "<iframe", "src=", "href=", "url(", "@import", "onload"]:
+            self.assertNotIn(outside, text)
+        self.assertEqual(set(re.findall(r"https?://[^\"]*", text)), {"http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg"})
+        return xml.etree.ElementTree.fromstring(text)
+
+    @staticmethod
+    def numbers(root):
+        return {float(element.get("value")) for element in root.iter(HTML + "data")}
+
+    @staticmethod
+    def text(root):
+        return " ".join(root.itertext())
+
+    def change(self, name, edit):
+        path = self.folder / "out" / name
+        content = json.loads(path.read_text())
+        edit(content)
+        path.write_text(json.dumps(content))
+
+    def test_shows_every_number_of_the_run(self):
+        self.train()
+        root = self.page("out")
+        summary = json.loads((self.folder / "out/summary.json").read_text())
+        numbers = self.numbers(root)
+        for key, value in summary.items():
+            if isinstance(value, (int, float)):
+                self.assertIn(float(value), numbers, key)
+        for party in range(3):
+            own = json.loads((self.folder / f"out/party-{party}/out/summary.json").read_text())
+            for key in ["seconds", "rounds", "bytes_sent", "peak_rss_bytes"]:
+                self.assertIn(float(own[key]), numbers, f"party {party} {key}")
+        text = self.text(root)
+        record = json.loads((self.folder / "out/record.json").read_text())
+        for part in [record["run_id"], record["job_hash"], "dpsgd_steps", "epsilon, outsider", 'name = "tiny"', "party 2"]:
+            self.assertIn(part, text)
+        plan = json.loads(self.succeed("account", "--record", "out/record.json", "--delta", "1e-5", "--json"))
+        self.assertIn(plan["epsilon_insider"], numbers)
+        plots = list(root.iter(SVG + "svg"))
+        self.assertEqual([plot.get("aria-label") for plot in plots],
+                         ["Epsilon spent", "Time since the start", "Sent by this party", "Rounds"])
+        for plot in plots:
+            self.assertIn("step", [label.text for label in plot.iter(SVG + "text")])
+            for line in plot.iter(SVG + "polyline"):
+                self.assertEqual(len(line.get("points").split()), 6)
+
+        of_party = self.page("out/party-1/out", "--out", "party.html")
+        self.assertIn("this party", self.text(of_party))
+        self.assertNotIn("party 2", self.text(of_party))
+
+    def test_escapes_every_text(self):
+        self.train()
+        self.change("summary.json", lambda s: s.update(job=HOSTILE, warnings=[HOSTILE], accuracy=None, epsilon_insider=None))
+        job = self.folder / "out/job.toml"
+        job.write_bytes(job.read_bytes() + f"\n# {HOSTILE} ]]> <!-- \x1b\x00".encode() + b"\xff\n")
+        root = self.page("out")
+        self.assertEqual(root.find(f"{HTML}head/{HTML}title").text, HOSTILE + ": training report")
+        self.assertIn("Training report: " + HOSTILE, [h.text for h in root.iter(HTML + "h1")])
+        self.assertIn("Warning: " + HOSTILE, self.text(root))
+        self.assertIn(f"# {HOSTILE} ]]> <!-- \ufffd\ufffd\ufffd", next(root.iter(HTML + "pre")).text)
+        self.assertIn(float("inf"), self.numbers(root))
+        self.assertIn("unknown", self.text(root))
+
+    def test_shows_an_audit_and_an_evaluation(self):
+        self.succeed("audit", "--job", self.job, "--canaries", "20", "--out", "out")
+        self.change("audit.json", lambda a: a["statement"].append(HOSTILE))
+        evaluation = {"records": 77, "correct": 55.25, "sigma": None, "epsilon_outsider": None, "epsilon_insider": 1.25,
+                      "rounds": 3, "bytes_sent": 4}
+        self.change("summary.json", lambda s: s.update(evaluation=evaluation))
+        root = self.page("out")
+        audit = json.loads((self.folder / "out/audit.json").read_text())
+        expected = [audit[key] for key in ["epsilon_lower", "claim", "right", "guesses", "canaries", "included"]]
+        expected += [attack[key] for attack in (audit["membership"]["canaries"], audit["membership"]["records"])
+                     for key in ["auc", "true_positive_rate", "accuracy"]]
+        self.assertLessEqual({float(number) for number in expected + [77, 55.25, 1.25]}, self.numbers(root))
+        self.assertIn(HOSTILE, [item.text for item in root.iter(HTML + "li")])
+        self.change("audit.json", lambda a: a.update(claim=None))
+        self.assertIn("no epsilon is claimed", self.text(self.page("out")))
+        self.change("audit.json", lambda a: a["membership"].pop("canaries"))
+        self.fail_with(4, "audit.json: not what `trefoil audit` writes", "report", "out")
+
+    def test_says_what_is_missing_or_damaged(self):
+        self.fail_with(2, "RUN_DIR", "report")
+        self.fail_with(4, "nowhere: not a folder", "report", "nowhere")
+        self.train()
+        for name in ["summary.json", "record.json", "progress.csv", "job.toml"]:
+            shutil.copytree(self.folder / "out", self.folder / "copy")
+            (self.folder / "copy" / name).unlink()
+            self.fail_with(4, f"copy/{name}: not there", "report", "copy")
+            if name != "job.toml":
+                (self.folder / "copy" / name).write_text('{"version": 1}\n')
+                self.fail_with(4, f"copy/{name}", "report", "copy")
+            shutil.rmtree(self.folder / "copy")
+        progress = self.folder / "out/progress.csv"
+        progress.write_text(progress.read_text() + "7,1.0,x\n")
+        self.fail_with(4, "progress.csv, line 8: found no step", "report", "out")
+        self.assertFalse((self.folder / "out/report.html").exists())
+        progress.write_text("\n".join(progress.read_text().splitlines()[:-1]) + "\n")
+        self.fail_with(2, "--out: out: found a folder", "report", "out", "--out", "out")
+        self.change("summary.json", lambda s: s.update(delta=2.0))
+        self.fail_with(4, "summary.json: ", "report", "out")
+
+
+if __name__ == "__main__":
+    unittest.main()
