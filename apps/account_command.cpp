@@ -11,7 +11,6 @@
 
 #include "apps/command.h"
 #include "apps/error_report.h"
-#include "apps/files.h"
 #include "apps/json_number.h"
 #include "apps/privacy_statement.h"
 #include "apps/run_directory.h"
