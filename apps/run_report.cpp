@@ -7,7 +7,9 @@
 
 #include "apps/deployment.h"
 #include "apps/files.h"
+#include "apps/job.h"
 #include "base/error.h"
+#include "dp/any_accountant.h"
 
 namespace trefoil::apps {
 namespace {
@@ -68,10 +70,15 @@ RunReport ReadRunReport(const fs::path& folder) {
   report.record = ReadPart(folder, "record.json", ReadRecord);
   report.progress = ReadPart(folder, "progress.csv", ReadProgress);
   report.job = ReadPart(folder, "job.toml", [](const fs::path& file) { return ReadTextFile(file, "a job"); });
+  const auto accountant = ReadPart(folder, "job.toml", [](const fs::path& file) {
+    return dp::AccountantNamed(ReadJob(file.string()).privacy.accountant);
+  });
   report.statement = ReadPart(folder, "summary.json", [&](const fs::path& file) {
     try {
-      return PrivacyStatement(
-          {.record = report.record, .delta = report.summary.delta, .warnings = report.summary.warnings});
+      return PrivacyStatement({.record = report.record,
+                               .delta = report.summary.delta,
+                               .accountant = accountant,
+                               .warnings = report.summary.warnings});
     } catch (const ConfigError& error) {
       throw DataError(fmt::format("{}: {}", file.string(), error.what()));
     }

@@ -80,12 +80,12 @@ class Report(ProgramTest):
         self.train()
         self.change("summary.json", lambda s: s.update(job=HOSTILE, warnings=[HOSTILE], accuracy=None, epsilon_insider=None))
         job = self.folder / "out/job.toml"
-        job.write_bytes(job.read_bytes() + f"\n# {HOSTILE} ]]> <!-- \x1b\x00".encode() + b"\xff\n")
+        job.write_text(job.read_text() + f"\n# {HOSTILE} ]]> <!--\n")
         root = self.page("out")
         self.assertEqual(root.find(f"{HTML}head/{HTML}title").text, HOSTILE + ": training report")
         self.assertIn("Training report: " + HOSTILE, [h.text for h in root.iter(HTML + "h1")])
         self.assertIn("Warning: " + HOSTILE, self.text(root))
-        self.assertIn(f"# {HOSTILE} ]]> <!-- \ufffd\ufffd\ufffd", next(root.iter(HTML + "pre")).text)
+        self.assertIn(f"# {HOSTILE} ]]> <!--", next(root.iter(HTML + "pre")).text)
         self.assertIn(float("inf"), self.numbers(root))
         self.assertIn("unknown", self.text(root))
 
@@ -115,9 +115,8 @@ class Report(ProgramTest):
             shutil.copytree(self.folder / "out", self.folder / "copy")
             (self.folder / "copy" / name).unlink()
             self.fail_with(4, f"copy/{name}: not there", "report", "copy")
-            if name != "job.toml":
-                (self.folder / "copy" / name).write_text('{"version": 1}\n')
-                self.fail_with(4, f"copy/{name}", "report", "copy")
+            (self.folder / "copy" / name).write_text('{"version": 1}\n')
+            self.fail_with(4, f"copy/{name}", "report", "copy")
             shutil.rmtree(self.folder / "copy")
         progress = self.folder / "out/progress.csv"
         progress.write_text(progress.read_text() + "7,1.0,x\n")
