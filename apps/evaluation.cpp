@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "data/groups.h"
 #include "data/rows.h"
 #include "data/vertical.h"
 
@@ -91,7 +92,10 @@ ml::OwnRecords LoadOwnRecords(const Job& job, int party, const data::DataFiles& 
   options.capacity = job.data.rows.at(static_cast<std::size_t>(party));
   if (!job.data.vertical) {
     auto table = LoadRecords(job, files, options);
-    return {.x = std::move(table.x), .y = std::move(table.y)};
+    ml::OwnRecords own{.x = std::move(table.x), .y = std::move(table.y)};
+    if (job.privacy.groups())
+      own.groups = data::GroupNumbers(table.keys, job.privacy.max_group_rows, files.file);
+    return own;
   }
   const auto labels = party == job.data.label.party ? data::LabelUse::kRead : data::LabelUse::kIgnored;
   auto table = data::Load(data::PartOf(job.data, party), files, options.capacity, labels);

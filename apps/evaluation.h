@@ -59,8 +59,9 @@ struct LoadOptions {
                                       const LoadOptions& options = {});
 
 /// What this party brings to a training: LoadRecords() of its file, with the capacity that the job declares
-/// for it; with a vertical partition its columns, and classes if it holds them, in the order of the keys.
-/// Throws as LoadRecords(); DataError where a key occurs twice.
+/// for it; with groups as the unit of privacy also each row's; with a vertical partition its columns, and
+/// classes if it holds them, in the order of the keys. Throws as LoadRecords(); DataError where a key occurs
+/// twice, or more often than a group may have rows.
 [[nodiscard]] ml::OwnRecords LoadOwnRecords(const Job& job, int party, const data::DataFiles& files,
                                             LoadOptions options = {});
 

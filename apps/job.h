@@ -51,6 +51,11 @@ struct PrivacySpec {
   double clip = 0;
   std::string accountant = "rdp";          ///< or "pld", "pea"
   std::string sampling = "owner-poisson";  ///< or "public"
+  std::string unit = "record";             ///< or "group": all rows of one owner with the same key
+  std::string group_column{};              ///< "group": the column of keys
+  std::int64_t max_group_rows = 1;         ///< "group": more rows with one key are an error
+
+  [[nodiscard]] bool groups() const { return unit == "group"; }
 };
 
 /// How the first weights are made. But for the method, only the keys that it has are read and written.

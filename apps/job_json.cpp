@@ -102,6 +102,11 @@ Json ToJson(const PrivacySpec& privacy) {
             {"clip", privacy.clip},
             {"accountant", privacy.accountant},
             {"sampling", privacy.sampling}};
+  if (privacy.groups()) {
+    json["unit"] = privacy.unit;
+    json["group_column"] = privacy.group_column;
+    json["max_group_rows"] = privacy.max_group_rows;
+  }
   if (privacy.epsilon) json["epsilon"] = *privacy.epsilon;
   if (privacy.sigma) json["sigma"] = *privacy.sigma;
   return json;
@@ -216,6 +221,11 @@ std::vector<std::string> PrivacyWarnings(const Job& job) {
         "data.partition \"vertical\": every party knows which records there are; epsilon is for a record "
         "against none, and for one party's values in a known record against others it is that of half of "
         "sigma");
+  }
+  if (job.privacy.groups()) {
+    warnings.emplace_back(
+        "privacy.unit \"group\": epsilon is for all rows of one owner with the same key; rows of that key at "
+        "another owner are another group");
   }
   if (job.initialisation.selection == "as-published") {
     warnings.emplace_back(

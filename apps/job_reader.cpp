@@ -67,6 +67,9 @@ const Names& KeysBesideFeatures() {
                           "privacy.clip",
                           "privacy.accountant",
                           "privacy.sampling",
+                          "privacy.unit",
+                          "privacy.group_column",
+                          "privacy.max_group_rows",
                           "release.to",
                           "local.split"};
   return keys;
@@ -106,7 +109,15 @@ int ReadParty(const Section& section, bool vertical) {
 data::Column ReadColumn(const Section& section, bool vertical) {
   data::Column column;
   column.name = section.Text("name");
-  const auto kind = section.Choice("kind", {"number", "category", "text", "ignore", "key"}, "number");
+  const auto kind =
+      section.Choice("kind", {"number", "category", "text", "ignore", "key", "weight"}, "number");
+  if (kind == "weight") {
+    section.Fail(
+        "kind",
+        fmt::format("column \"{}\": examples have no weights, which would multiply what a record may add "
+                    "to a sum; expected kind \"ignore\", or rows left out",
+                    column.name));
+  }
   const auto belongs_to = [&](const char* key, const char* wanted) {
     if (section.Has(key) && kind != wanted) {
       section.Fail(key, fmt::format("column \"{}\" is of kind \"{}\"; only kind \"{}\" has it", column.name,
@@ -259,6 +270,15 @@ PrivacySpec ReadPrivacy(const Section& section) {
   privacy.clip = section.Number("clip", kPositive);
   privacy.accountant = section.Choice("accountant", {"rdp", "pld", "pea"}, "rdp");
   privacy.sampling = section.Choice("sampling", {"owner-poisson", "public"}, "owner-poisson");
+  privacy.unit = section.Choice("unit", {"record", "group"}, "record");
+  if (privacy.groups()) {
+    privacy.group_column = section.Text("group_column");
+    privacy.max_group_rows = section.Whole("max_group_rows", {1, ml::kMostGroupRows});
+    return privacy;
+  }
+  for (const auto* key : {"group_column", "max_group_rows"}) {
+    if (section.Has(key)) section.Fail(key, "only privacy.unit \"group\" has it, which is \"record\"");
+  }
   return privacy;
 }
 

@@ -96,6 +96,35 @@ void CheckVertical(const Job& job, const Section& document) {
         .Refuse("method", "\"none\" with data.partition \"vertical\": no party holds whole rows to train on");
 }
 
+/// The names of the columns of keys.
+std::vector<std::string> KeysOf(const data::DataSpec& spec) {
+  std::vector<std::string> names;
+  for (const auto& column : spec.columns) {
+    if (column.kind == data::ColumnKind::kKey) names.push_back(column.name);
+  }
+  return names;
+}
+
+/// What groups as the unit of privacy ask of the rest of the job.
+void CheckGroups(const Job& job, const Section& document) {
+  const auto privacy = document.Table("privacy");
+  const auto refuse = [&](const std::string& cause) {
+    privacy.Fail("unit", "found \"group\", expected \"record\" with " + cause);
+  };
+  if (job.data.vertical) refuse("data.partition \"vertical\", whose key is a row's");
+  if (job.privacy.sampling != "owner-poisson") refuse("public sampling, whose coins take rows one by one");
+  if (job.initialisation.method != "none")
+    refuse("initialisation.method, whose local trainings take and charge records");
+  if (job.evaluation && job.evaluation->sigma)
+    refuse("evaluation.sigma, which is charged to single test records");
+  if (job.data.format != data::Format::kCsv)
+    privacy.Fail("group_column", "only data.format \"csv\" has columns of keys");
+  if (KeysOf(job.data) != std::vector{job.privacy.group_column}) {
+    privacy.Fail("group_column", fmt::format("found \"{}\", expected the one [[data.column]] of kind \"key\"",
+                                             job.privacy.group_column));
+  }
+}
+
 /// Rows of the joint data.
 std::int64_t TotalRows(const data::DataSpec& spec) {
   if (spec.vertical) return spec.rows[0];
@@ -113,11 +142,11 @@ void CheckJobRules(const Job& job, const toml::table& root, const std::string& f
   if (total == 0) data.Refuse("rows", "at least one row in all");
   if (job.data.format == data::Format::kCsv) CheckCsv(job.data, data);
   if (job.data.vertical) CheckVertical(job, document);
-  if (!job.data.vertical && job.data.format == data::Format::kCsv) {
-    const auto& columns = job.data.columns;
-    if (std::any_of(columns.begin(), columns.end(),
-                    [](const auto& column) { return column.kind == data::ColumnKind::kKey; }))
-      data.Fail("column", "found one of kind \"key\", which only data.partition \"vertical\" has");
+  if (job.privacy.groups()) CheckGroups(job, document);
+  if (!job.data.vertical && !job.privacy.groups() && !KeysOf(job.data).empty()) {
+    data.Fail(
+        "column",
+        "found one of kind \"key\", which only data.partition \"vertical\" and privacy.unit \"group\" have");
   }
   if (job.training.expected_batch > static_cast<double>(total)) {
     training.Refuse("expected_batch", fmt::format("a number up to {}, {}", total,

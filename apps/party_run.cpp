@@ -18,6 +18,7 @@
 #include "apps/training_settings.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "data/repeated_rows.h"
 
 namespace trefoil::apps {
 namespace {
@@ -59,6 +60,17 @@ Records LoadAllRecords(const Run& run, const std::string& party_file, std::size_
   Records records{.own = {}, .held_out = LoadHeldOut(run.job, run.session.party(), party_file, options)};
   records.own = LoadOwnRecords(run.job, run.session.party().id, run.session.party().data, options);
   return records;
+}
+
+/// How many records repeat an earlier one is the owner's affair: in its own log, and nowhere else.
+void LogRepeatedRows(Run& run, const ml::OwnRecords& own) {
+  if (run.job.data.vertical) return;
+  const auto repeated = data::CountRepeatedRows(own.x, own.y);
+  if (repeated == 0) return;
+  run.session.Log(
+      fmt::format("warning: {} of this party's {} records repeat an earlier one; if several are of one "
+                  "person, epsilon is for one of them, but for privacy.unit \"group\"",
+                  repeated, own.y.size()));
 }
 
 /// Makes the run directory, and says there and on stdout what will be done.
@@ -207,6 +219,7 @@ int RunParty(const RunOptions& options) {
   const auto records = LoadAllRecords(run, options.config, options.threads);
   run.budget.emplace(run.session.party(), run.job);
   Announce(run, plan);
+  LogRepeatedRows(run, records.own);
   std::unique_ptr<net::MeshTransport> mesh;
   try {
     mesh = run.session.Connect(std::move(config));

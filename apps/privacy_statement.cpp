@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <variant>
@@ -48,7 +49,28 @@ void AddEpsilons(Statement& statement, const StatementSource& source, const dp::
   statement.push_back({.key = "delta", .title = "Delta", .sentence = split, .number = source.delta});
 }
 
-void AddMeaning(Statement& statement) {
+/// The rows of a group where that is the unit, else 1.
+std::int64_t GroupRows(const dp::TrainingRecord& record) {
+  std::int64_t most = 1;
+  for (const auto& event : record.events) {
+    if (const auto* steps = std::get_if<dp::DpSgdSteps>(&event))
+      most = std::max(most, steps->limits.group_rows);
+  }
+  return most;
+}
+
+std::string UnitText(std::int64_t group_rows) {
+  if (group_rows == 1) {
+    return "One record, a row of an owner's file. Somebody with k rows is covered by about k times epsilon.";
+  }
+  return fmt::format(
+      "A group: all rows of one owner with the same key, of which a file has at most {}. Rows with that key "
+      "at "
+      "another owner are another group.",
+      group_rows);
+}
+
+void AddMeaning(Statement& statement, std::int64_t group_rows) {
   statement.push_back(
       {.key = "promise",
        .title = "Promise",
@@ -60,18 +82,14 @@ void AddMeaning(Statement& statement) {
        .sentence = "Data sets that differ by one unit added or removed at one owner. Nothing that is "
                    "published is computed from how many there are: rates, batch sizes and capacities are "
                    "constants of the job."});
-  statement.push_back({.key = "unit",
-                       .title = "Unit of privacy",
-                       .sentence = "One record, a row of an owner's file. Somebody with k rows is covered by "
-                                   "about k times epsilon."});
+  statement.push_back({.key = "unit", .title = "Unit of privacy", .sentence = UnitText(group_rows)});
 }
 
-std::string OwnersCoins(double rate, dp::AccountantKind kind) {
+std::string OwnersCoins(const dp::DpSgdSteps& steps, dp::AccountantKind kind) {
   return fmt::format(
-      "Every owner takes each of its rows into a step with probability {:.6g}, by private coins anew in "
-      "every "
-      "step; {}.",
-      rate,
+      "Every owner takes each of its {} into a step with probability {:.6g}, by private coins anew in "
+      "every step; {}.",
+      steps.limits.group_rows > 1 ? "groups, all rows of it or none," : "rows", steps.sampling_rate,
       kind == dp::AccountantKind::kPea ? "the accountant counts on nothing of it"
                                        : "both epsilons count on nobody else learning which");
 }
@@ -110,16 +128,15 @@ struct Describe {
     statement.push_back(
         {.key = "sensitivity",
          .title = "Sensitivity",
-         .sentence = fmt::format("The most that one record adds to a sum, with every error of clipping, "
-                                 "approximation and rounding; the clip itself is {:.6g}.",
-                                 steps.clip),
+         .sentence = fmt::format("The most that {} adds to a sum, with every error of clipping, "
+                                 "approximation and rounding; the clip itself, of a row, is {:.6g}.",
+                                 steps.limits.group_rows > 1 ? "a group" : "one record", steps.clip),
          .number = steps.sensitivity});
     const bool amplified = steps.sampling == dp::SamplingMode::kOwnerPoisson;
-    statement.push_back(
-        {.key = "sampling",
-         .title = "Sampling rate",
-         .sentence = amplified ? OwnersCoins(steps.sampling_rate, accountant) : CommonCoins(steps),
-         .number = steps.sampling_rate});
+    statement.push_back({.key = "sampling",
+                         .title = "Sampling rate",
+                         .sentence = amplified ? OwnersCoins(steps, accountant) : CommonCoins(steps),
+                         .number = steps.sampling_rate});
   }
 
   void operator()(const dp::LocalTraining& local) const {
@@ -242,7 +259,7 @@ std::vector<StatementEntry> PrivacyStatement(const StatementSource& source) {
   Statement statement;
   const auto epsilons = dp::Epsilons(source.record, source.delta, source.accountant);
   AddEpsilons(statement, source, epsilons);
-  AddMeaning(statement);
+  AddMeaning(statement, GroupRows(source.record));
   for (const auto& event : source.record.events) std::visit(Describe{statement, source.accountant}, event);
   AddAccountant(statement, source.accountant, epsilons.error);
   AddTestRecords(statement, source);
@@ -255,7 +272,7 @@ std::vector<StatementEntry> PrivacyStatement(const StatementSource& source) {
 std::vector<StatementEntry> ReleasesStatement(double sampling_rate, dp::AccountantKind accountant,
                                               double error) {
   Statement statement;
-  AddMeaning(statement);
+  AddMeaning(statement, 1);
   statement.push_back(
       {.key = "sampling",
        .title = "Sampling rate",

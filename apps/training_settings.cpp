@@ -66,6 +66,8 @@ ml::TrainingSettings SettingsOf(const Job& job) {
         job.training.comparison == "latency" ? protocols::Form::kLatency : protocols::Form::kBulk;
   }
   settings.sampling = job.privacy.sampling == "public" ? ml::Sampling::kPublic : ml::Sampling::kOwnerPoisson;
+  settings.groups = job.privacy.groups();
+  settings.group_rows = job.privacy.max_group_rows;
   settings.clip = job.privacy.clip;
   settings.sigma = job.privacy.sigma;
   settings.target_epsilon = job.privacy.epsilon.value_or(0.0);

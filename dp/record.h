@@ -21,7 +21,7 @@ struct DpSgdSteps {
   SamplingMode sampling = SamplingMode::kOwnerPoisson;
   double sampling_rate = 0;  ///< q
   double sigma = 0;          ///< noise multiplier without one party's noise; 0 is no noise
-  double sensitivity = 0;    ///< Delta: the norm of one example's contribution, in the units of clip
+  double sensitivity = 0;    ///< Delta: the norm of what the unit adds to the sum, in the units of clip
   double clip = 0;           ///< C
   BatchLimits limits;        ///< draws above max_batch are cut; max_batch = capacity where nothing is cut
   std::int64_t max_participation = 0;  ///< public sampling: steps that any one row was in, at most; else 0

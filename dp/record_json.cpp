@@ -95,6 +95,7 @@ constexpr const char* kNoisySelection = "noisy_selection";
 constexpr const char* kNoisyEvaluation = "noisy_evaluation";
 constexpr const char* kOwnerPoisson = "owner-poisson";
 constexpr const char* kPublic = "public";
+constexpr const char* kMaxGroupRows = "max_group_rows";
 
 SamplingMode ParseSampling(const StrictObject& object) {
   const auto text = object.Text("sampling");
@@ -104,9 +105,12 @@ SamplingMode ParseSampling(const StrictObject& object) {
 }
 
 DpSgdSteps ParseSteps(const Json& json, const std::string& place) {
-  const StrictObject object(json, place,
-                            {"kind", "steps", "sampling", "sampling_rate", "sigma", "sensitivity", "clip",
-                             "capacity", "max_batch", "max_participation", "party_deviation", "coordinates"});
+  // Where the unit of privacy is a record, no rows of a group are written.
+  const bool groups = json.contains(kMaxGroupRows);
+  const StrictObject object(
+      json, place,
+      {"kind", "steps", "sampling", "sampling_rate", "sigma", "sensitivity", "clip", "capacity", "max_batch",
+       "max_participation", "party_deviation", "coordinates", groups ? kMaxGroupRows : "kind"});
   DpSgdSteps steps;
   steps.steps = object.Count("steps");
   steps.sampling = ParseSampling(object);
@@ -120,6 +124,11 @@ DpSgdSteps ParseSteps(const Json& json, const std::string& place) {
     Refuse(object.Path("max_participation"), std::to_string(steps.max_participation),
            "at most the number of steps");
   }
+  if (groups) steps.limits.group_rows = object.Count(kMaxGroupRows);
+  if (groups && steps.limits.group_rows < 2)
+    Refuse(object.Path(kMaxGroupRows), std::to_string(steps.limits.group_rows), "at least 2, or no such key");
+  if (groups && steps.sampling == SamplingMode::kPublic)
+    Refuse(object.Path(kMaxGroupRows), "this key", "none with public sampling");
   steps.party_deviation = object.Number("party_deviation");
   steps.coordinates = object.Count("coordinates");
   return steps;
@@ -177,18 +186,20 @@ void RequireFinite(std::initializer_list<double> numbers) {
 
 Json EventToJson(const DpSgdSteps& steps) {
   RequireFinite({steps.sampling_rate, steps.sigma, steps.sensitivity, steps.clip, steps.party_deviation});
-  return {{"kind", kDpSgdSteps},
-          {"steps", steps.steps},
-          {"sampling", steps.sampling == SamplingMode::kPublic ? kPublic : kOwnerPoisson},
-          {"sampling_rate", steps.sampling_rate},
-          {"sigma", steps.sigma},
-          {"sensitivity", steps.sensitivity},
-          {"clip", steps.clip},
-          {"capacity", steps.limits.capacity},
-          {"max_batch", steps.limits.max_batch},
-          {"max_participation", steps.max_participation},
-          {"party_deviation", steps.party_deviation},
-          {"coordinates", steps.coordinates}};
+  Json json{{"kind", kDpSgdSteps},
+            {"steps", steps.steps},
+            {"sampling", steps.sampling == SamplingMode::kPublic ? kPublic : kOwnerPoisson},
+            {"sampling_rate", steps.sampling_rate},
+            {"sigma", steps.sigma},
+            {"sensitivity", steps.sensitivity},
+            {"clip", steps.clip},
+            {"capacity", steps.limits.capacity},
+            {"max_batch", steps.limits.max_batch},
+            {"max_participation", steps.max_participation},
+            {"party_deviation", steps.party_deviation},
+            {"coordinates", steps.coordinates}};
+  if (steps.limits.group_rows > 1) json[kMaxGroupRows] = steps.limits.group_rows;
+  return json;
 }
 
 Json EventToJson(const LocalTraining& local) {

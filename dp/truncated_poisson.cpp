@@ -63,11 +63,27 @@ double PoissonOverflowProbability(std::int64_t capacity, double sampling_rate, s
   return UpperTail(n, sampling_rate, first);
 }
 
+double GroupOverflowProbability(std::int64_t capacity, double sampling_rate, std::int64_t max_batch,
+                                std::int64_t group_rows) {
+  CheckParameter(group_rows >= 1, "rows of a group", static_cast<double>(group_rows), "a number from 1");
+  const double single = PoissonOverflowProbability(capacity, sampling_rate, max_batch);  // and its checks
+  if (group_rows == 1 || single == 0) return single;
+  const double share = (static_cast<double>(max_batch) + 1) / static_cast<double>(capacity);
+  if (share <= sampling_rate) return 1;
+  const double taken = share * std::log(share / sampling_rate);
+  const double left = share < 1 ? (1 - share) * (std::log1p(-share) - std::log1p(-sampling_rate)) : 0;
+  // Down by more than the rounding errors of both terms and of the share, to whose change the terms answer
+  // with the logarithms.
+  const double slack = 1e-14 * (1 + std::abs(taken) + std::abs(left));
+  const double groups = static_cast<double>(capacity) / static_cast<double>(group_rows);
+  return std::min(1.0, std::exp(-groups * (taken + left - slack) * (1 - 1e-14)) * (1 + 1e-12));
+}
+
 double OverflowProbability(const BatchLimits& limits, double sampling_rate) {
   double largest = 0;
   for (std::size_t owner = 0; owner < limits.capacity.size(); ++owner) {
-    largest = std::max(
-        largest, PoissonOverflowProbability(limits.capacity[owner], sampling_rate, limits.max_batch[owner]));
+    largest = std::max(largest, GroupOverflowProbability(limits.capacity[owner], sampling_rate,
+                                                         limits.max_batch[owner], limits.group_rows));
   }
   return largest;
 }
@@ -76,27 +92,27 @@ double RemainingDelta(double epsilon, double delta, std::int64_t steps, double s
                       const BatchLimits& limits) {
   CheckBudget(epsilon, delta, steps);
   for (std::size_t owner = 0; owner < limits.capacity.size(); ++owner) {
-    const auto probability =
-        PoissonOverflowProbability(limits.capacity[owner], sampling_rate, limits.max_batch[owner]);
+    const auto probability = GroupOverflowProbability(limits.capacity[owner], sampling_rate,
+                                                      limits.max_batch[owner], limits.group_rows);
     if (CuttingCost(epsilon, steps, probability) <= kShareForCutting * delta) continue;
     std::ostringstream text;
     text << "training.max_batch_per_owner: found " << limits.max_batch[owner] << ", expected at least "
-         << SmallestMaxBatch(epsilon, delta, steps, sampling_rate, limits.capacity[owner]) << " for party "
-         << owner << ", so that cutting larger batches costs at most half of delta";
+         << SmallestMaxBatch(epsilon, delta, steps, sampling_rate, limits.capacity[owner], limits.group_rows)
+         << " for party " << owner << ", so that cutting larger batches costs at most half of delta";
     throw ConfigError(text.str());
   }
   return delta - CuttingCost(epsilon, steps, OverflowProbability(limits, sampling_rate));
 }
 
 std::int64_t SmallestMaxBatch(double epsilon, double delta, std::int64_t steps, double sampling_rate,
-                              std::int64_t capacity) {
+                              std::int64_t capacity, std::int64_t group_rows) {
   CheckBudget(epsilon, delta, steps);
   std::int64_t low = -1;  // does not suffice
   std::int64_t high = capacity;
   while (high - low > 1) {
     const auto middle = low + (high - low) / 2;
     const auto cost =
-        CuttingCost(epsilon, steps, PoissonOverflowProbability(capacity, sampling_rate, middle));
+        CuttingCost(epsilon, steps, GroupOverflowProbability(capacity, sampling_rate, middle, group_rows));
     (cost <= kShareForCutting * delta ? high : low) = middle;
   }
   return high;

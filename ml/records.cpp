@@ -152,6 +152,14 @@ Batch ToBatch(const StepPlan& plan, const mpc::ArithShare& encoded) {
           .squared_norms = Columns(encoded, inputs + plan.columns, 1)};
 }
 
+std::vector<std::int64_t> CutTo(RandomStream& coins, std::vector<std::int64_t> rows, std::int64_t most) {
+  while (static_cast<std::int64_t>(rows.size()) > most) {
+    std::swap(rows[dp::UniformBelow<std::uint64_t>(coins, rows.size())], rows.back());
+    rows.pop_back();
+  }
+  return rows;
+}
+
 std::vector<std::int64_t> DrawRows(RandomStream& coins, std::int64_t count, double rate, std::int64_t most) {
   std::vector<std::int64_t> rows;
   const bool all = rate >= 1;
@@ -159,11 +167,22 @@ std::vector<std::int64_t> DrawRows(RandomStream& coins, std::int64_t count, doub
   for (std::int64_t row = 0; row < count; ++row) {
     if (coins.NextWord() < threshold || all) rows.push_back(row);
   }
-  while (static_cast<std::int64_t>(rows.size()) > most) {
-    std::swap(rows[dp::UniformBelow<std::uint64_t>(coins, rows.size())], rows.back());
-    rows.pop_back();
+  return CutTo(coins, std::move(rows), most);
+}
+
+std::vector<std::int64_t> DrawGroups(RandomStream& coins, const std::vector<std::int64_t>& groups,
+                                     double rate, std::int64_t most) {
+  const auto count = static_cast<std::int64_t>(groups.size());
+  std::vector<bool> taken(groups.size(), false);
+  for (const std::int64_t group : DrawRows(coins, count, rate, count))
+    taken[static_cast<std::size_t>(group)] = true;
+  std::vector<std::int64_t> rows;
+  for (std::int64_t row = 0; row < count; ++row) {
+    const std::int64_t group = groups[static_cast<std::size_t>(row)];
+    Require(group >= 0 && group < count, "DrawGroups: groups numbered from 0, no more than rows");
+    if (taken[static_cast<std::size_t>(group)]) rows.push_back(row);
   }
-  return rows;
+  return CutTo(coins, std::move(rows), most);
 }
 
 std::vector<std::int64_t> PlaceRows(RandomStream& coins, std::vector<std::int64_t> rows,

@@ -46,10 +46,21 @@ inline constexpr std::int64_t kPadding = -1;
 /// Splits shared encoded records into the parts of a batch.
 [[nodiscard]] Batch ToBatch(const StepPlan& plan, const mpc::ArithShare& encoded);
 
+/// Rows from `rows` dropped at random until there are at most `most`.
+[[nodiscard]] std::vector<std::int64_t> CutTo(RandomStream& coins, std::vector<std::int64_t> rows,
+                                              std::int64_t most);
+
 /// Each of `count` rows with probability `rate` (to 2^-64) by private coins; above `most`, rows are dropped
 /// at random.
 [[nodiscard]] std::vector<std::int64_t> DrawRows(RandomStream& coins, std::int64_t count, double rate,
                                                  std::int64_t most);
+
+/// The rows of each group with probability `rate` (to 2^-64), all of a group or none, by private coins; above
+/// `most`, rows are dropped at random. `groups`: of each row, any numbers from 0 up to less than the number
+/// of rows.
+[[nodiscard]] std::vector<std::int64_t> DrawGroups(RandomStream& coins,
+                                                   const std::vector<std::int64_t>& groups, double rate,
+                                                   std::int64_t most);
 
 /// The rows in slots that are drawn uniformly, the other of `height` slots being padding. The coins of
 /// truncations are known by slot; with private slots, two data sets that differ by a record give the same

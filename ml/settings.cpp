@@ -38,6 +38,28 @@ void CheckVertical(const TrainingSettings& s) {
         "evaluation: found one, expected none with a vertical partition: no party holds whole rows");
 }
 
+/// Groups of rows are the unit of privacy. What is not covered is refused.
+void CheckGroups(const TrainingSettings& s) {
+  if (s.sampling != Sampling::kOwnerPoisson) {
+    throw ConfigError(
+        "privacy.unit: found \"group\", expected \"record\" with public sampling, whose coins take rows one "
+        "by "
+        "one");
+  }
+  if (s.initialisation) {
+    throw ConfigError(
+        "privacy.unit: found \"group\", expected \"record\" with initialisation.method, whose local "
+        "trainings "
+        "take and charge records");
+  }
+  if (s.evaluation && s.evaluation->sigma) {
+    throw ConfigError(
+        "privacy.unit: found \"group\", expected \"record\" with evaluation.sigma, which is charged to "
+        "single "
+        "test records");
+  }
+}
+
 }  // namespace
 
 void CheckDomains(const TrainingSettings& s) {
@@ -75,6 +97,10 @@ void CheckDomains(const TrainingSettings& s) {
   check(s.sampling == Sampling::kPublic || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
         static_cast<double>(s.max_batch_per_owner), "at least 1");
   if (s.vertical) CheckVertical(s);
+  check(s.group_rows >= 1 && s.group_rows <= kMostGroupRows && (s.groups || s.group_rows == 1),
+        "privacy.max_group_rows", static_cast<double>(s.group_rows),
+        "1 to 10000, with privacy.unit \"group\"");
+  if (s.groups) CheckGroups(s);
   check(!s.sigma || (*s.sigma >= 0 && std::isfinite(*s.sigma)), "privacy.sigma", s.sigma.value_or(0),
         "0 or more");
   if (!s.evaluation) return;

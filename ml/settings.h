@@ -14,6 +14,9 @@ namespace trefoil::ml {
 /// Each step forks once, for which a context has the operation numbers (mpc/context.cpp).
 inline constexpr int kLargestSteps = 500'000;
 
+/// Of a group, at most.
+inline constexpr std::int64_t kMostGroupRows = 10'000;
+
 enum class Loss { kOneVsRest, kSquared, kSoftmax };  ///< with two classes softmax is one-vs-rest
 enum class Clipping { kFactorised, kPublished, kExamples };
 enum class Sampling { kOwnerPoisson, kPublic };
@@ -88,7 +91,9 @@ struct TrainingSettings {
   protocols::Rounding truncation = protocols::Rounding::kStochastic;  ///< of every truncation
   std::optional<protocols::Form> comparison;  ///< of clip factors; empty: the faster on the measured links
   Sampling sampling = Sampling::kOwnerPoisson;
-  double clip = 1.0;  ///< C
+  double clip = 1.0;            ///< C
+  std::int64_t group_rows = 1;  ///< k, at most, of a group that one coin takes; the unit of privacy is that
+  bool groups = false;          ///< whether owners' records come in groups
   std::optional<double>
       sigma;  ///< noise multiplier; empty: calibrated to target_epsilon. Zero: no noise (tests only)
   double target_epsilon = 0;

@@ -103,9 +103,11 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   plan.row_norm_bits = IsNetwork(plan) ? NetworkNormBits(plan) : RowNormBits(plan.example);
   plan.gradient_bits =
       settings.clipping == Clipping::kPublished ? settings.fraction_bits : 2 * settings.fraction_bits;
-  plan.sensitivity = GradientSensitivity(plan);
+  plan.row_sensitivity = GradientSensitivity(plan);
+  plan.sensitivity = static_cast<double>(settings.group_rows) * plan.row_sensitivity;
   plan.lattice_sensitivity =
-      static_cast<std::uint64_t>(std::ceil(std::ldexp(plan.sensitivity, plan.gradient_bits)));
+      static_cast<std::uint64_t>(settings.group_rows) *
+      static_cast<std::uint64_t>(std::ceil(std::ldexp(plan.row_sensitivity, plan.gradient_bits)));
   if (settings.clipping == Clipping::kFactorised) plan.clip = ClipTableFor(plan, form);
   if (settings.clipping == Clipping::kPublished) CheckPublishedRange(settings);
   plan.step_size = ChooseStepSize(plan, std::min(settings.sigma.value_or(10), kLargestSigma));

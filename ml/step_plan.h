@@ -33,10 +33,11 @@ struct StepPlan {
   std::vector<LayerShape> layers;              ///< one for a linear model
   std::vector<dp::LayerContribution> network;  ///< of a network's layers; none for a linear model
   int columns = 1;                             ///< c: one for two classes
-  int row_norm_bits = 0;      ///< g: fraction bits of ||row||^2; in a network of every squared norm
-  int gradient_bits = 0;      ///< fraction bits of the gradient sum
-  protocols::ClipTable clip;  ///< factorised clipping
-  double sensitivity = 0;     ///< Delta in the units of the clip
+  int row_norm_bits = 0;       ///< g: fraction bits of ||row||^2; in a network of every squared norm
+  int gradient_bits = 0;       ///< fraction bits of the gradient sum
+  protocols::ClipTable clip;   ///< factorised clipping
+  double row_sensitivity = 0;  ///< of one example, in the units of the clip
+  double sensitivity = 0;      ///< Delta, of the unit: that of an example times the rows of a group
   std::uint64_t lattice_sensitivity = 0;  ///< Delta on the gradient's lattice, rounded up
   StepSize step_size;                     ///< of the first step
   int update_shift = 0;                   ///< from the gradient's lattice times the mantissa to the weights'

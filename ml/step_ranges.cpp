@@ -53,7 +53,7 @@ int NetworkNormBits(const StepPlan& plan) {
 }
 
 double GradientRange(const StepPlan& plan, double sigma) {
-  const double contributions = static_cast<double>(LargestBatch(plan.settings)) * plan.sensitivity;
+  const double contributions = static_cast<double>(LargestBatch(plan.settings)) * plan.row_sensitivity;
   const double noise = kNoiseTail * 3 * sigma * plan.sensitivity;
   return std::ldexp(contributions + noise, plan.gradient_bits);
 }

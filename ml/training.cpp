@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -52,6 +53,15 @@ void CheckOwnRecords(const TrainingSettings& settings, const OwnRecords& own, in
   Require(own.y.size() == (labels ? rows : 0), "Train: one label a row, where labels are held");
   Require(own.keys.size() == (settings.vertical ? rows : 0),
           "Train: one key a row with a vertical partition");
+  Require(own.groups.size() == (settings.groups ? rows : 0), "Train: one group a row where there are groups");
+  std::map<std::int64_t, std::int64_t> sizes;
+  for (const std::int64_t group : own.groups) {
+    Require(group >= 0 && group < own.x.rows(), "Train: groups numbered from 0");
+    if (++sizes[group] > settings.group_rows) {
+      throw DataError("data: found a group of more than " + std::to_string(settings.group_rows) +
+                      " rows, expected no more (privacy.max_group_rows)");
+    }
+  }
 }
 
 void CheckHeldOut(const TrainingSettings& settings, const HeldOutRecords& held_out, int self) {
@@ -99,7 +109,9 @@ class OwnerPoissonSource final : public BatchSource {
     const auto shapes = RecordShapes(plan_, BatchLimits(plan_.settings));
     const std::int64_t most = shapes[static_cast<std::size_t>(party.self())].rows;
     const double rate = SamplingRate(plan_.settings);
-    const auto rows = PlaceRows(coins_, DrawRows(coins_, own_.x.rows(), rate, most), most);
+    auto drawn = plan_.settings.groups ? DrawGroups(coins_, own_.groups, rate, most)
+                                       : DrawRows(coins_, own_.x.rows(), rate, most);
+    const auto rows = PlaceRows(coins_, std::move(drawn), most);
     const auto shares = protocols::InputEach(party, EncodeRecords(plan_, own_, rows, most), shapes);
     return ToBatch(plan_, Stacked(Stacked(shares[0], shares[1]), shares[2]));
   }

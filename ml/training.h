@@ -76,7 +76,8 @@ struct TrainingResult {
 struct OwnRecords {
   Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> x;
   std::vector<int> y;
-  std::vector<std::string> keys{};  ///< vertical: what a row is known by at all three, sorted, each once
+  std::vector<std::string> keys{};     ///< vertical: what a row is known by at all three, sorted, each once
+  std::vector<std::int64_t> groups{};  ///< with settings.groups: of each row, numbered from 0
 };
 
 /// What a party holds beside the records that are trained on; empty where it holds none.

@@ -61,6 +61,8 @@ Experiment Read(const Options& options) {
   const apps::Job& job = experiment.job;
   if (job.data.vertical)
     throw ConfigError("data.partition: found \"vertical\", expected \"horizontal\" in the clear");
+  if (job.privacy.groups())
+    throw ConfigError("privacy.unit: found \"group\", expected \"record\" in the clear");
   experiment.settings = apps::SettingsOf(job);
   const auto folder = apps::FindDataFolder(job, options.job, options.data, ".");
   const auto test = data::FindTestFiles(job.data, folder);

@@ -104,6 +104,52 @@ TEST(Job, FillsInDefaults) {
   EXPECT_EQ(job.local.split, "even");
 }
 
+const std::vector<std::string> kGroups{"privacy.unit=group", "privacy.group_column=comment",
+                                       "privacy.max_group_rows=3"};
+
+TEST(Job, ReadsGroupsAsTheUnitOfPrivacy) {
+  const auto text = Replaced(kCsv, "kind = \"ignore\"", "kind = \"key\"");
+  const auto job = Read(text, kGroups);
+  EXPECT_TRUE(job.privacy.groups());
+  EXPECT_EQ(SettingsOf(job).group_rows, 3);
+  EXPECT_TRUE(SettingsOf(job).groups);
+  EXPECT_EQ(JobHash(ParseJobJson(JobJson(job), "x")), JobHash(job));
+  EXPECT_EQ(JobHash(Read(JobToml(job))), JobHash(job));
+  EXPECT_EQ(PrivacyWarnings(job).size(), 1U);
+  EXPECT_EQ(JobJson(Read(kCsv)).find("unit"), std::string::npos);
+}
+
+TEST(Job, RefusesGroupsWhereTheyAreNotCovered) {
+  const auto text = Replaced(kCsv, "kind = \"ignore\"", "kind = \"key\"");
+  const auto error = [&](const std::string& change) {
+    auto assignments = kGroups;
+    assignments.push_back(change);
+    return ErrorOf(text, assignments);
+  };
+  EXPECT_NE(
+      error("privacy.sampling=public").find("found \"group\", expected \"record\" with public sampling"),
+      std::string::npos);
+  EXPECT_NE(error("privacy.group_column=age").find("expected the one [[data.column]] of kind \"key\""),
+            std::string::npos);
+  EXPECT_NE(error("privacy.max_group_rows=0").find("privacy.max_group_rows: found 0"), std::string::npos);
+  EXPECT_NE(error("privacy.unit=record").find("only privacy.unit \"group\" has it"), std::string::npos);
+  EXPECT_NE(ErrorOf(text).find("found one of kind \"key\""), std::string::npos);
+  EXPECT_NE(ErrorOf(kCsv, kGroups).find("privacy.group_column: found \"comment\""), std::string::npos);
+  EXPECT_NE(ErrorOf(kMinimal, kGroups).find("only data.format \"csv\" has columns of keys"),
+            std::string::npos);
+  EXPECT_NE(
+      ErrorOf(Replaced(text, "clip = 1\n", "clip = 1\n[evaluation]\nholder = 0\nrows = 5\nsigma = 1.0\n"),
+              kGroups)
+          .find("with evaluation.sigma"),
+      std::string::npos);
+}
+
+TEST(Job, RefusesWeightsOfExamples) {
+  EXPECT_NE(
+      ErrorOf(Replaced(kCsv, "kind = \"ignore\"", "kind = \"weight\"")).find("examples have no weights"),
+      std::string::npos);
+}
+
 TEST(Job, ReadsCsvColumnsAndLabel) {
   const auto job = Read(kCsv);
   ASSERT_EQ(job.data.columns.size(), 3U);

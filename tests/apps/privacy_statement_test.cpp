@@ -68,6 +68,16 @@ TEST(PrivacyStatement, GivesBothEpsilonsAndWhatTheyRestOn) {
   EXPECT_EQ(Find(statement, "warning"), nullptr);
 }
 
+TEST(PrivacyStatement, SaysWhereTheUnitIsAGroup) {
+  auto steps = Steps();
+  EXPECT_THAT(SentenceOf(StatementOf({steps}), "unit"), HasSubstr("One record"));
+  steps.limits.group_rows = 4;
+  const auto statement = StatementOf({steps});
+  EXPECT_THAT(SentenceOf(statement, "unit"), HasSubstr("same key, of which a file has at most 4."));
+  EXPECT_THAT(SentenceOf(statement, "sensitivity"), HasSubstr("that a group adds"));
+  EXPECT_THAT(SentenceOf(statement, "sampling"), HasSubstr("each of its groups, all rows of it or none,"));
+}
+
 TEST(PrivacyStatement, SplitsDelta) {
   auto steps = Steps();
   const auto epsilons = dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {steps}}, 1e-5);

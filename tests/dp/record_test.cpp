@@ -184,6 +184,24 @@ TEST(Epsilons, AreInfiniteWithoutNoiseAndZeroWithoutSteps) {
   EXPECT_EQ(Epsilons({"a", "b", {}}, 1e-5).insider, 0);
 }
 
+TEST(RecordJson, WritesGroupsOnlyWhereTheyAreTheUnit) {
+  auto record = MnistRecord();
+  EXPECT_FALSE(ToJson(record).at("events").at(0).contains("max_group_rows"));
+  StepsOf(record.events[0]).limits.group_rows = 4;
+  auto json = ToJson(record);
+  EXPECT_EQ(json.at("events").at(0).at("max_group_rows"), 4);
+  auto back = FromJson(json);
+  EXPECT_EQ(StepsOf(back.events[0]).limits.group_rows, 4);
+  // Whole groups fill a batch more easily than records.
+  EXPECT_GT(std::get<TotalVariation>(OutsiderEvents(back).at(2)).distance,
+            std::get<TotalVariation>(OutsiderEvents(MnistRecord()).at(2)).distance);
+  json["events"][0]["max_group_rows"] = 1;
+  EXPECT_THROW((void)FromJson(json), DataError);
+  json["events"][0]["max_group_rows"] = 4;
+  json["events"][0]["sampling"] = "public";
+  EXPECT_THROW((void)FromJson(json), DataError);
+}
+
 TEST(RecordJson, RoundTripsThroughText) {
   auto record = MnistRecord();
   record.events.push_back(MnistSteps());

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <vector>
 
 #include "base/error.h"
 
@@ -52,6 +55,83 @@ TEST(Overflow, RefusesWhatIsOutsideItsDomain) {
   EXPECT_THROW((void)PoissonOverflowProbability(-1, 0.5, 0), ConfigError);
   EXPECT_THROW((void)PoissonOverflowProbability(10, std::nan(""), 0), ConfigError);
   EXPECT_THROW((void)PoissonOverflowProbability(10, 0.5, -1), ConfigError);
+}
+
+/// P[sum > limit], exactly, of groups of these sizes, each taken with probability `rate`.
+double TailOf(const std::vector<int>& sizes, double rate, int limit) {
+  std::vector<double> at(1, 1.0);
+  for (const int size : sizes) {
+    std::vector<double> next(at.size() + static_cast<std::size_t>(size), 0);
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      next[k] += at[k] * (1 - rate);
+      next[k + static_cast<std::size_t>(size)] += at[k] * rate;
+    }
+    at = next;
+  }
+  double tail = 0;
+  for (auto k = static_cast<std::size_t>(limit) + 1; k < at.size(); ++k) tail += at[k];
+  return tail;
+}
+
+/// Calls `use` with every list of falling sizes of at most `most` that has at most `rows` in all.
+void ForAllGroups(int rows, int most, std::vector<int>& sizes,
+                  const std::function<void(const std::vector<int>&)>& use) {
+  use(sizes);
+  for (int size = std::min(most, rows); size >= 1; --size) {
+    sizes.push_back(size);
+    ForAllGroups(rows - size, size, sizes, use);
+    sizes.pop_back();
+  }
+}
+
+TEST(GroupOverflow, BoundsEveryWayToMakeUpGroups) {
+  for (const int rows : {7, 12, 15}) {
+    for (const int most : {2, 3, 5}) {
+      for (const double rate : {0.02, 0.2, 0.6}) {
+        for (int limit = 0; limit < rows; ++limit) {
+          const double bound = GroupOverflowProbability(rows, rate, limit, most);
+          double largest = 0;
+          std::vector<int> sizes;
+          ForAllGroups(rows, most, sizes, [&](const std::vector<int>& groups) {
+            largest = std::max(largest, TailOf(groups, rate, limit));
+          });
+          ASSERT_LE(largest, bound) << rows << ' ' << most << ' ' << rate << ' ' << limit;
+        }
+      }
+    }
+  }
+}
+
+TEST(GroupOverflow, IsChernoffsBoundOfWholeGroups) {
+  // 3,000 groups of 4 rows at rate 0.05, mean 600 rows, more than 800: P[Bin(3000, 0.05) > 200] is 2.62e-5,
+  // Chernoff's exp(-3000 KL(801/12000 || 0.05)) 3.18e-4.
+  const double bound = GroupOverflowProbability(12000, 0.05, 800, 4);
+  const double share = 801.0 / 12000;
+  const double divergence = share * std::log(share / 0.05) + (1 - share) * std::log((1 - share) / 0.95);
+  EXPECT_NEAR(bound, std::exp(-3000 * divergence), 1e-9 * bound);
+  EXPECT_GT(bound, PoissonOverflowProbability(3000, 0.05, 200));
+  EXPECT_LT(bound, 13 * PoissonOverflowProbability(3000, 0.05, 200));
+  EXPECT_GT(bound, PoissonOverflowProbability(12000, 0.05, 800));
+  EXPECT_EQ(GroupOverflowProbability(12000, 0.05, 800, 1), PoissonOverflowProbability(12000, 0.05, 800));
+  EXPECT_EQ(GroupOverflowProbability(100, 0.5, 100, 3), 0);
+  EXPECT_EQ(GroupOverflowProbability(100, 0, 0, 3), 0);
+  EXPECT_EQ(GroupOverflowProbability(100, 0.5, 40, 3), 1);
+  EXPECT_GE(GroupOverflowProbability(4, 0.5, 3, 2), 0.25);  // both groups of two
+  EXPECT_THROW((void)GroupOverflowProbability(100, 0.5, 60, 0), ConfigError);
+}
+
+TEST(GroupOverflow, IsWhatGroupsAreChargedAndWhatLimitsAreMadeFor) {
+  const BatchLimits limits{{12000, 9000, 0}, {900, 900, 0}, 4};
+  EXPECT_EQ(OverflowProbability(limits, 0.05), GroupOverflowProbability(12000, 0.05, 900, 4));
+  const auto smallest = SmallestMaxBatch(3, 1e-5, 100, 0.05, 12000, 4);
+  const auto cost = [&](std::int64_t limit) {
+    return (1 + std::exp(3)) * 100 * GroupOverflowProbability(12000, 0.05, limit, 4);
+  };
+  EXPECT_LE(cost(smallest), 0.5e-5);
+  EXPECT_GT(cost(smallest - 1), 0.5e-5);
+  EXPECT_GT(smallest, SmallestMaxBatch(3, 1e-5, 100, 0.05, 12000));
+  EXPECT_THROW((void)RemainingDelta(3, 1e-5, 100, 0.05, {{12000, 0, 0}, {smallest - 1, 0, 0}, 4}),
+               ConfigError);
 }
 
 TEST(Overflow, OfAllOwnersIsTheLargest) {

@@ -129,6 +129,42 @@ TEST(DrawRows, TakesEachRowAtTheRateOnceAndNeverMoreThanTheLimit) {
   }
 }
 
+TEST(DrawGroups, TakesAllRowsOfAGroupOrNoneByACoinEach) {
+  RandomStream coins(InsecureKey(Seed{5}, 0));
+  const std::vector<std::int64_t> groups{0, 1, 0, 2, 2, 2, 3, 1, 4};
+  constexpr std::size_t kGroups = 5;
+  constexpr int kDraws = 40000;
+  constexpr double kRate = 0.3;
+  std::array<double, kGroups> taken{};
+  std::array<std::array<double, kGroups>, kGroups> together{};
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const auto rows = DrawGroups(coins, groups, kRate, 9);
+    ASSERT_TRUE(std::is_sorted(rows.begin(), rows.end()));
+    std::array<std::int64_t, kGroups> count{};
+    for (const std::int64_t row : rows)
+      ++count.at(static_cast<std::size_t>(groups.at(static_cast<std::size_t>(row))));
+    for (std::size_t a = 0; a < kGroups; ++a) {
+      ASSERT_TRUE(count.at(a) == 0 ||
+                  count.at(a) == std::count(groups.begin(), groups.end(), static_cast<int>(a)));
+      if (count.at(a) == 0) continue;
+      ++taken.at(a);
+      for (std::size_t b = 0; b < a; ++b) together.at(a).at(b) += count.at(b) > 0 ? 1 : 0;
+    }
+  }
+  // Five standard deviations for each of five groups and ten pairs, which two coins take together with
+  // probability 0.09: a right build fails for one key in 116,000.
+  for (std::size_t a = 0; a < kGroups; ++a) {
+    EXPECT_NEAR(taken.at(a), kDraws * kRate, 5 * std::sqrt(kDraws * kRate * (1 - kRate)));
+    for (std::size_t b = 0; b < a; ++b) {
+      EXPECT_NEAR(together.at(a).at(b), kDraws * 0.09, 5 * std::sqrt(kDraws * 0.09 * 0.91));
+    }
+  }
+  EXPECT_EQ(DrawGroups(coins, groups, 1, 9).size(), 9U);
+  EXPECT_EQ(DrawGroups(coins, groups, 1, 4).size(), 4U);
+  EXPECT_TRUE(DrawGroups(coins, {}, 1, 4).empty());
+  EXPECT_THROW((void)DrawGroups(coins, {0, 2}, 0.5, 4), ContractError);
+}
+
 TEST(PlaceRows, PutsEachRowIntoEverySlotEquallyOften) {
   RandomStream coins(InsecureKey(Seed{3}, 0));
   constexpr int kDraws = 20000;

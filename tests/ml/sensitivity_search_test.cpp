@@ -126,6 +126,41 @@ std::vector<Case> AllCases() {
 
 constexpr int kGenerations = 60;
 
+/// The gradient sum of the real step without noise of one batch, all rows with the same weights, opened.
+RingMatrix SumOf(const StepPlan& plan, const RingMatrix& encoded, const RingMatrix& weights) {
+  return RunParties(Seed{9}, [&](mpc::Context& party) {
+    const Batch batch = ToBatch(plan, InsecureDeal(party, encoded));
+    const mpc::AdditiveShare logits =
+        protocols::LocalMatrixProduct(party, batch.x.ring(), InsecureDeal(party, weights));
+    const mpc::FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
+    const mpc::FixedShare clipped = ClipPerExample(party, plan, batch, errors);
+    return protocols::Reveal(party, protocols::Reshare(party, SumGradients(party, batch, clipped)));
+  })[0];
+}
+
+// A group of k rows, each the worst that is found: the sum of what they add is within k times the
+// certificate, and beyond that of k - 1 rows.
+TEST(GroupSensitivity, IsThatOfItsRowsTogether) {
+  constexpr std::int64_t kRows = 4;
+  for (const Form form : {Form::kBulk, Form::kLatency}) {
+    for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared}) {
+      const Case one{.loss = loss, .classes = 3, .form = form};
+      SensitivitySearch search(PlanOf(one), 1);
+      const Candidate worst = search.Climb(kGenerations);
+      TrainingSettings settings = SettingsOf(one);
+      settings.groups = true;
+      settings.group_rows = kRows;
+      const StepPlan plan = MakeStepPlan(settings, form);
+      settings.group_rows = kRows - 1;
+      const StepPlan smaller = MakeStepPlan(settings, form);
+      OwnRecords own{.x = worst.x.replicate(kRows, 1), .y = std::vector<int>(kRows, worst.label)};
+      const RingMatrix sum = SumOf(plan, EncodeRecords(plan, own, AllRows(own), kRows), worst.weights);
+      EXPECT_TRUE(WithinCertificate(plan, SquaredNorm(sum))) << Share(plan, SquaredNorm(sum));
+      EXPECT_FALSE(WithinCertificate(smaller, SquaredNorm(sum)));
+    }
+  }
+}
+
 class SensitivityTest : public testing::TestWithParam<Case> {};
 
 TEST_P(SensitivityTest, IsNeverExceededAndComesWithinFivePercentOfTheLargestThatIsFound) {
