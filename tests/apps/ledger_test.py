@@ -89,7 +89,7 @@ class Ledger(ProgramTest):
         self.prepare(None, 0.5, 2)
         start = time.monotonic()
         codes, errors = self.run_parties()
-        self.assertLess(time.monotonic() - start, 10)
+        self.assertLess(time.monotonic() - start, 60)  # the start's time-out is 120 s
         self.assertEqual(codes, [5, 5, 5], errors)
         self.assertIn("party 1: aborted: its privacy budget does not allow the job", errors[0])
         self.assertIn("expected at most the cap 0.5", errors[1])
@@ -110,7 +110,8 @@ class Ledger(ProgramTest):
         parties[1].kill()
         codes, _ = self.finish(parties)
         self.assertEqual((codes[0], codes[2]), (3, 3))
-        executed = int(progress.read_text().splitlines()[-1].split(",")[0])
+        whole = progress.read_text().rpartition("\n")[0]  # the kill may have cut a line that was being written
+        executed = int(whole.splitlines()[-1].split(",")[0])
         self.assertGreaterEqual(executed, 150)
         died = self.show(1)["jobs"][0]
         self.assertEqual(died["state"], "died")
