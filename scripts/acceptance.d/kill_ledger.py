@@ -12,6 +12,7 @@ import argparse
 import json
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -32,8 +33,11 @@ def prepare(trefoil, job, folder):
     subprocess.run([trefoil, "local", "--job", job, "--prepare", "--base-port", str(free_base_port()), "--out", folder,
                     *(word for setting in SETTINGS for word in ("--set", setting))], check=True, stdout=subprocess.DEVNULL)
     for party in PARTIES:
-        with open(folder / f"party-{party}/party.toml", "a") as file:
-            file.write(LEDGER)
+        file = folder / f"party-{party}/party.toml"
+        # A party that dies before it meets the others is waited for no longer than this.
+        text, replaced = re.subn('(?m)^start = "[^"]*"', 'start = "10s"', file.read_text())
+        assert replaced == 1, f"{file}: no start time-out"
+        file.write_text(text + LEDGER)
 
 
 def jobs_of(trefoil, ledger):
