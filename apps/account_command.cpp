@@ -11,11 +11,11 @@
 
 #include "apps/command.h"
 #include "apps/error_report.h"
-#include "apps/json_number.h"
 #include "apps/privacy_statement.h"
 #include "apps/run_directory.h"
 #include "base/error.h"
 #include "dp/any_accountant.h"
+#include "dp/json_number.h"
 #include "dp/record.h"
 
 namespace trefoil::apps {
@@ -161,7 +161,7 @@ std::vector<StatementEntry> StatementOf(const Account& account, const AccountOpt
 
 void Print(const Account& account, const AccountOptions& options) {
   if (options.json) {
-    Json json{{"epsilon", NumberOrNull(account.epsilon)},
+    Json json{{"epsilon", dp::NumberOrNull(account.epsilon)},
               {"delta", *options.delta},
               {"noise_multiplier", account.noise_multiplier},
               {"accountant", options.accountant},
@@ -211,9 +211,9 @@ int AccountRecord(const AccountOptions& options) {
   const auto statement = PrivacyStatement({.record = record, .delta = delta, .accountant = kind});
   const auto sigma = MultiplierOf(record);
   if (options.json) {
-    Json json{{"epsilon", NumberOrNull(std::max(epsilons.outsider, epsilons.insider))},
-              {"epsilon_outsider", NumberOrNull(epsilons.outsider)},
-              {"epsilon_insider", NumberOrNull(epsilons.insider)},
+    Json json{{"epsilon", dp::NumberOrNull(std::max(epsilons.outsider, epsilons.insider))},
+              {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
+              {"epsilon_insider", dp::NumberOrNull(epsilons.insider)},
               {"delta", delta},
               {"noise_multiplier", sigma ? Json(*sigma) : Json(nullptr)},
               {"accountant", options.accountant},

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/files.h"
-#include "apps/json_number.h"
 #include "apps/progress.h"
+#include "dp/json_number.h"
 
 namespace trefoil::apps {
 namespace {
@@ -46,8 +46,9 @@ std::string ClaimSource(const AuditResult& result) {
 
 Json ToJson(const AuditResult& result) {
   const auto& guesses = result.bound.guesses;
-  Json json{
-      {"job", result.job}, {"epsilon_lower", result.bound.epsilon}, {"claim", NumberOrNull(result.claim)}};
+  Json json{{"job", result.job},
+            {"epsilon_lower", result.bound.epsilon},
+            {"claim", dp::NumberOrNull(result.claim)}};
   json["claim_is"] = ClaimSource(result);
   json["refuted"] = result.refuted();
   json["delta"] = result.delta;
@@ -69,9 +70,9 @@ Json ToJson(const AuditResult& result) {
 std::string AuditText(const AuditResult& result) {
   const auto& guesses = result.bound.guesses;
   std::string text = fmt::format(
-      "\nepsilon at least  {:.3f}  with confidence {}: {} of {} guesses right, about {} canaries, {} of them "
-      "in "
-      "the training\n",
+      "\n"
+      "epsilon at least  {:.3f}  with confidence {}: {} of {} guesses right, about {} canaries, {} of them "
+      "in the training\n",
       result.bound.epsilon, Percent(result.confidence), guesses.right, guesses.guesses, guesses.canaries,
       result.included);
   text += fmt::format("epsilon claimed   {}  {}, at delta {:g}\n{}\n", EpsilonText(result.claim),
@@ -107,10 +108,8 @@ std::vector<std::string> AuditStatement(const AuditResult& result) {
       "feature for "
       "each canary, at the same sampling rate, steps and clip, with noise for the same target.",
       "A bound below the claim is no proof of it: the true epsilon lies between the two, if the claim is "
-      "right. An "
-      "insider's epsilon, errors of the noise's variance too small for so many guesses, and other jobs are "
-      "not "
-      "looked at.",
+      "right. An insider's epsilon, errors of the noise's variance too small for so many guesses, and "
+      "other jobs are not looked at.",
       "Intervals of the AUC are Hoeffding's, for scores that are independent of each other."};
   return sentences;
 }

@@ -30,27 +30,21 @@ namespace fs = std::filesystem;
 /// Three party folders and the job, ready to be run. Returns the time after which a party notices a lost
 /// peer.
 std::chrono::milliseconds Deploy(const Job& extended, const fs::path& folder) {
-  const auto ports = FreeLoopbackPorts();
-  const std::string host = "127.0.0.1";
-  std::array<PartyFile, 3> parties;
-  for (int id = 0; id < 3; ++id) {
-    auto& party = parties.at(static_cast<std::size_t>(id));
-    party = DescribeParty(id, {Address{host, ports[0]}, Address{host, ports[1]}, Address{host, ports[2]}});
+  auto parties = DescribeParties(FreeLoopbackAddresses());
+  for (auto& party : parties) {
     party.data = data::PartyFiles(extended.data.format, "");
-    fs::permissions(PartyFolder(folder, id), fs::perms::owner_all);
+    fs::permissions(PartyFolder(folder, party.id), fs::perms::owner_all);
   }
   MakeAllPartyFolders(parties, folder);
   WriteTextFile(folder / "job.toml", JobToml(extended));
   return parties[0].peer_timeout;
 }
 
-/// Losses as scores: a low one says "member".
-std::vector<double> Negated(std::vector<double> losses) {
-  for (auto& loss : losses) loss = -loss;
-  return losses;
-}
-
-LossAttack Attack(const std::vector<double>& members, const std::vector<double>& others, double confidence) {
+/// Of losses as they are: a low one says "member".
+LossAttack Attack(std::vector<double> members, std::vector<double> others, double confidence) {
+  for (auto* losses : {&members, &others}) {
+    for (auto& loss : *losses) loss = -loss;
+  }
   return {.members = static_cast<std::int64_t>(members.size()),
           .others = static_cast<std::int64_t>(others.size()),
           .result = dp::MeasureAttack(members, others,
@@ -62,7 +56,7 @@ LossAttack AttackCanaries(const std::vector<Canary>& canaries, const std::vector
   std::vector<double> members;
   std::vector<double> others;
   for (std::size_t k = 0; k < canaries.size(); ++k)
-    (canaries[k].included ? members : others).push_back(-losses[k]);
+    (canaries[k].included ? members : others).push_back(losses[k]);
   if (members.empty() || others.empty()) return {};  // no canary of one kind: possible with a handful only
   return Attack(members, others, confidence);
 }
@@ -74,10 +68,10 @@ std::optional<LossAttack> AttackRecords(const Job& job, const CanaryData& data, 
   const auto losses = RecordLosses(job, data.training, model);
   std::vector<double> members;
   for (std::size_t row = 0; row < losses.size(); ++row) {
-    if (data.party[row] >= 0) members.push_back(-losses[row]);
+    if (data.party[row] >= 0) members.push_back(losses[row]);
   }
   if (members.empty()) return {};
-  return Attack(members, Negated(RecordLosses(job, data.test, model)), confidence);
+  return Attack(members, RecordLosses(job, data.test, model), confidence);
 }
 
 AuditResult Examine(const Job& job, const CanaryData& data, const Summary& summary,

@@ -133,12 +133,7 @@ std::vector<std::string> ArgumentsOf(const BenchOptions& options, const bench::R
 /// Three processes of this program over TLS on loopback.
 int RunLocally(const BenchOptions& options, const bench::Request& request) {
   const TemporaryFolder folder;
-  const auto ports = FreeLoopbackPorts();
-  const std::string host = "127.0.0.1";
-  const std::array<Address, 3> addresses{Address{host, ports[0]}, Address{host, ports[1]},
-                                         Address{host, ports[2]}};
-  MakeAllPartyFolders({DescribeParty(0, addresses), DescribeParty(1, addresses), DescribeParty(2, addresses)},
-                      folder.path());
+  MakeAllPartyFolders(DescribeParties(FreeLoopbackAddresses()), folder.path());
   const std::size_t cores = ThreadsFor(0);
   const std::size_t threads = options.threads != 0 ? options.threads : (cores + 2) / 3;
   std::vector<ChildProcess> children;

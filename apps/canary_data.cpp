@@ -88,9 +88,8 @@ std::vector<std::size_t> RowsOf(const CanaryData& data, int party) {
 void CheckAuditable(const Job& job, std::int64_t count) {
   if (!job.model.hidden.empty()) {
     throw ConfigError(
-        "model.hidden: found hidden layers, expected none: a canary's contribution would not lie in weights "
-        "of "
-        "its own");
+        "model.hidden: found hidden layers, expected none: a canary's contribution would not lie in "
+        "weights of its own");
   }
   if (job.data.vertical)
     throw ConfigError("data.partition: found \"vertical\", expected \"horizontal\" for an audit");
@@ -207,11 +206,10 @@ std::vector<double> CanaryLosses(const Job& job, const std::vector<Canary>& cana
 }
 
 std::vector<double> RecordLosses(const Job& job, const data::Table& table, const ml::LinearModel& model) {
+  const ml::LinearModel own{.weights = model.weights.topRows(table.x.cols()), .bias = model.bias};
   std::vector<double> losses;
-  const Eigen::MatrixXd weights = model.weights.topRows(table.x.cols());
   for (std::size_t row = 0; row < table.y.size(); ++row) {
-    const Eigen::RowVectorXd logits =
-        table.x.row(static_cast<Eigen::Index>(row)).cast<double>() * weights + model.bias.transpose();
+    const auto logits = Logits(own, table.x.row(static_cast<Eigen::Index>(row)).cast<double>());
     losses.push_back(LossAt(job, logits, table.y[row]));
   }
   return losses;

@@ -131,15 +131,14 @@ std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string
     return fmt::format("{}, hash {}", file, JobHash(*job));
   });
   if (!job) return "";
+  std::optional<ml::PrivacyPlan> plan;
   doctor.Try("privacy plan", [&] {
-    const auto plan = ml::MakePlan(SettingsOf(*job));
+    plan = ml::MakePlan(SettingsOf(*job));
     return fmt::format("epsilon {:.4g} outsider, {:.4g} insider, delta {:g}, sigma {:.4f}",
-                       plan.epsilon_outsider, plan.epsilon_insider, plan.delta, plan.sigma);
+                       plan->epsilon_outsider, plan->epsilon_insider, plan->delta, plan->sigma);
   });
-  if (party.ledger && !party.data.empty()) {
-    doctor.Try("ledger", [&] {
-      return BudgetLine(*party.ledger, AskBudget(party, *job, ml::MakePlan(SettingsOf(*job)).events));
-    });
+  if (plan && party.ledger && !party.data.empty()) {
+    doctor.Try("ledger", [&] { return BudgetLine(*party.ledger, AskBudget(party, *job, plan->events)); });
   }
   doctor.Try("data", [&] {
     if (party.data.empty()) {

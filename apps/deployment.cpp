@@ -53,6 +53,10 @@ PartyFile DescribeParty(int id, const std::array<Address, 3>& addresses) {
   return party;
 }
 
+std::array<PartyFile, 3> DescribeParties(const std::array<Address, 3>& addresses) {
+  return {DescribeParty(0, addresses), DescribeParty(1, addresses), DescribeParty(2, addresses)};
+}
+
 std::string MakePartyFolder(const PartyFile& party, const fs::path& folder) {
   for (const auto& name : {fs::path(kPartyFile), party.private_key, party.certificate}) {
     if (fs::exists(folder / name)) {

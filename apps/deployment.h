@@ -17,6 +17,9 @@ namespace trefoil::apps {
 /// this machine's loopback listens there only, any other on all interfaces.
 [[nodiscard]] PartyFile DescribeParty(int id, const std::array<Address, 3>& addresses);
 
+/// All three, of parties 0 to 2.
+[[nodiscard]] std::array<PartyFile, 3> DescribeParties(const std::array<Address, 3>& addresses);
+
 /// Makes a party folder: party.toml, a fresh party.key (mode 0600) and party.crt, and peers/. Returns the
 /// certificate's fingerprint. Throws ConfigError if one of the files is there already.
 std::string MakePartyFolder(const PartyFile& party, const std::filesystem::path& folder);

@@ -69,9 +69,8 @@ data::Table LoadRecords(const Job& job, const data::DataFiles& files, const Load
   const auto& features = job.features;
   if (features.extraction.method == data::FeatureMethod::kOnnx && options.feature_model.empty()) {
     throw ConfigError(
-        "features.method: found \"onnx\" and no model file, expected model in [features] of the party file, "
-        "or "
-        "--feature-model");
+        "features.method: found \"onnx\" and no model file, expected model in [features] of the party "
+        "file, or --feature-model");
   }
   auto table = data::Load(job.data, files, options.capacity, options.labels);
   if (job.data.vertical) {

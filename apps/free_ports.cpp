@@ -48,4 +48,9 @@ std::array<std::uint16_t, 3> FreeLoopbackPorts() {
   return {a.port(), b.port(), c.port()};
 }
 
+std::array<Address, 3> FreeLoopbackAddresses() {
+  const auto ports = FreeLoopbackPorts();
+  return {Address{"127.0.0.1", ports[0]}, Address{"127.0.0.1", ports[1]}, Address{"127.0.0.1", ports[2]}};
+}
+
 }  // namespace trefoil::apps

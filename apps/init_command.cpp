@@ -22,8 +22,7 @@ struct InitOptions {
 };
 
 int InitAll(const std::array<Address, 3>& addresses, const InitOptions& options) {
-  const auto fingerprints = MakeAllPartyFolders(
-      {DescribeParty(0, addresses), DescribeParty(1, addresses), DescribeParty(2, addresses)}, options.out);
+  const auto fingerprints = MakeAllPartyFolders(DescribeParties(addresses), options.out);
   for (int id = 0; id < 3; ++id) {
     std::cout << fmt::format("party {}: {}, fingerprint {}\n", id,
                              (PartyFolder(options.out, id) / "party.toml").string(),

@@ -1,14 +1,12 @@
-#include <openssl/evp.h>
-
 #include <array>
 #include <nlohmann/json.hpp>
 
 #include "apps/evaluation_reader.h"
 #include "apps/feature_reader.h"
-#include "apps/hex.h"
 #include "apps/initialisation_reader.h"
 #include "apps/job_reader.h"
 #include "base/error.h"
+#include "base/sha256.h"
 
 namespace trefoil::apps {
 namespace {
@@ -170,15 +168,7 @@ std::int64_t TrainedFeatures(const Job& job) {
 
 std::string JobJson(const Job& job) { return ToJson(job).dump(); }
 
-std::string JobHash(const Job& job) {
-  const auto json = JobJson(job);
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int length = 0;
-  if (EVP_Digest(json.data(), json.size(), digest.data(), &length, EVP_sha256(), nullptr) != 1) {
-    throw std::runtime_error("SHA-256 is not available in OpenSSL");
-  }
-  return ToHex({digest.data(), length});
-}
+std::string JobHash(const Job& job) { return Sha256Hex(JobJson(job)); }
 
 Job ParseJobJson(const std::string& json, const std::string& source) {
   toml::table table;
@@ -230,8 +220,7 @@ std::vector<std::string> PrivacyWarnings(const Job& job) {
   if (job.initialisation.selection == "as-published") {
     warnings.emplace_back(
         "initialisation.selection \"as-published\": the model is chosen by accuracy on private records "
-        "without "
-        "noise, which no epsilon of this run covers");
+        "without noise, which no epsilon of this run covers");
   }
   if (job.initialisation.validates()) {
     warnings.push_back(

@@ -8,9 +8,9 @@
 
 #include "apps/command.h"
 #include "apps/error_report.h"
-#include "apps/json_number.h"
 #include "apps/ledger_file.h"
 #include "base/error.h"
+#include "dp/json_number.h"
 
 namespace trefoil::apps {
 namespace {
@@ -72,8 +72,8 @@ double DeltaOf(const LedgerOptions& options, const LedgerView& view) {
 void PrintJson(const LedgerView& view, const std::vector<ShownJob>& jobs, const dp::EpsilonPair& all,
                double delta) {
   Json json{{"data", view.ledger.data()}, {"lines", view.lines}, {"hash", view.head}, {"delta", delta}};
-  json["epsilon_outsider"] = NumberOrNull(all.outsider);
-  json["epsilon_insider"] = NumberOrNull(all.insider);
+  json["epsilon_outsider"] = dp::NumberOrNull(all.outsider);
+  json["epsilon_insider"] = dp::NumberOrNull(all.insider);
   json["jobs"] = Json::array();
   for (const auto& shown : jobs) {
     Json job{{"time", shown.job.time},
@@ -83,8 +83,8 @@ void PrintJson(const LedgerView& view, const std::vector<ShownJob>& jobs, const 
              {"state", shown.state},
              {"steps", shown.steps},
              {"steps_reserved", StepsOf(shown.job.reserved)}};
-    job["epsilon_outsider"] = NumberOrNull(shown.alone.outsider);
-    job["epsilon_insider"] = NumberOrNull(shown.alone.insider);
+    job["epsilon_outsider"] = dp::NumberOrNull(shown.alone.outsider);
+    job["epsilon_insider"] = dp::NumberOrNull(shown.alone.insider);
     json["jobs"].push_back(job);
   }
   std::cout << json.dump(2) << '\n';

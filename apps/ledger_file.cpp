@@ -1,6 +1,7 @@
 #include "apps/ledger_file.h"
 
 #include <fcntl.h>
+#include <spdlog/fmt/chrono.h>
 #include <spdlog/fmt/fmt.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -119,13 +120,7 @@ dp::Chain ApplyLines(const std::string& text, dp::Ledger& ledger, std::size_t& l
   }
 }
 
-std::string Now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
-                     utc.tm_hour, utc.tm_min, utc.tm_sec);
-}
+std::string Now() { return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", fmt::gmtime(std::time(nullptr))); }
 
 /// More digits than progress has: what is refused may be beyond the cap by little.
 std::string Exactly(double epsilon) {
@@ -244,7 +239,9 @@ void LedgerFile::Append(const Json& entry) {
     (void)!ftruncate(descriptor_, static_cast<off_t>(bytes_));
     throw;
   }
-  (void)ApplyLines(line, ledger_, lines_, head_, file_);
+  ledger_ = std::move(next);
+  head_ = dp::OpenLine(std::string_view(line).substr(0, line.size() - 1), head_).hash;
+  ++lines_;
   bytes_ += line.size();
 }
 

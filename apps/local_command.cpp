@@ -49,9 +49,10 @@ void AddLocal(CLI::App& program, Action& action) {
     action = [options, given = hosts->count() > 0] {
       if (given && !options->prepare)
         throw ConfigError("--hosts: found without --prepare, which it belongs to");
-      if (IsPredictJob(options->job) && !options->ledger.empty())
+      if (!IsPredictJob(options->job)) return RunLocal(*options);
+      if (!options->ledger.empty())
         throw ConfigError("--ledger: found with a prediction, which costs its training's data nothing more");
-      return IsPredictJob(options->job) ? RunLocalPrediction(*options) : RunLocal(*options);
+      return RunLocalPrediction(*options);
     };
   });
 }

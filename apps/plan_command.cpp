@@ -9,10 +9,10 @@
 #include "apps/command.h"
 #include "apps/error_report.h"
 #include "apps/job.h"
-#include "apps/json_number.h"
 #include "apps/privacy_statement.h"
 #include "apps/progress.h"
 #include "apps/training_settings.h"
+#include "dp/json_number.h"
 #include "ml/training.h"
 
 namespace trefoil::apps {
@@ -54,8 +54,8 @@ void PrintJson(const Job& job, const ml::PrivacyPlan& plan, const std::vector<St
   Json json{{"job", job.name},
             {"job_hash", JobHash(job)},
             {"steps", job.training.steps},
-            {"epsilon_outsider", NumberOrNull(plan.epsilon_outsider)},
-            {"epsilon_insider", NumberOrNull(plan.epsilon_insider)},
+            {"epsilon_outsider", dp::NumberOrNull(plan.epsilon_outsider)},
+            {"epsilon_insider", dp::NumberOrNull(plan.epsilon_insider)},
             {"epsilon_error", plan.epsilon_error},
             {"delta", plan.delta},
             {"accountant", job.privacy.accountant},

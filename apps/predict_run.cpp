@@ -7,7 +7,6 @@
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
 #include "apps/files.h"
-#include "apps/json_number.h"
 #include "apps/mesh_setup.h"
 #include "apps/party_session.h"
 #include "apps/predict_job.h"
@@ -18,6 +17,7 @@
 #include "apps/training_settings.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "dp/json_number.h"
 #include "ml/dp_sgd.h"
 #include "ml/held_out.h"
 #include "ml/prediction.h"
@@ -39,8 +39,7 @@ struct Prediction {
 std::string CoveredBy(const dp::EpsilonPair& epsilons, double delta) {
   return fmt::format(
       "predictions are post-processing of the training: its epsilon, {} outsider {} insider at delta {:g}, "
-      "covers "
-      "them; nothing else is opened",
+      "covers them; nothing else is opened",
       EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider), delta);
 }
 
@@ -62,8 +61,8 @@ void WriteResults(PartySession& session, const Prediction& prediction,
                                        {"client", job.client},
                                        {"rows", job.rows},
                                        {"scores", job.scores},
-                                       {"epsilon_outsider", NumberOrNull(epsilons.outsider)},
-                                       {"epsilon_insider", NumberOrNull(epsilons.insider)},
+                                       {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
+                                       {"epsilon_insider", dp::NumberOrNull(epsilons.insider)},
                                        {"delta", delta},
                                        {"covered_by", covered_by},
                                        {"seconds", seconds},

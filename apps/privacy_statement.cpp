@@ -1,4 +1,5 @@
 #include "apps/privacy_statement.h"
+#include "dp/json_number.h"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -6,8 +7,6 @@
 #include <cmath>
 #include <sstream>
 #include <variant>
-
-#include "apps/json_number.h"
 
 namespace trefoil::apps {
 namespace {
@@ -64,9 +63,8 @@ std::string UnitText(std::int64_t group_rows) {
     return "One record, a row of an owner's file. Somebody with k rows is covered by about k times epsilon.";
   }
   return fmt::format(
-      "A group: all rows of one owner with the same key, of which a file has at most {}. Rows with that key "
-      "at "
-      "another owner are another group.",
+      "A group: all rows of one owner with the same key, of which a file has at most {}. Rows with that "
+      "key at another owner are another group.",
       group_rows);
 }
 
@@ -175,11 +173,9 @@ void AddAccountant(Statement& statement, dp::AccountantKind kind, double error) 
   }
   if (kind == dp::AccountantKind::kPld) {
     sentence = fmt::format(
-        "pld: the distributions of all events' privacy losses are composed by Fourier transforms, for adding "
-        "and "
-        "for removing a record; the worse counts. An upper bound, at most {:.2g} above the exact epsilon for "
-        "what "
-        "is left of delta.",
+        "pld: the distributions of all events' privacy losses are composed by Fourier transforms, for "
+        "adding and for removing a record; the worse counts. An upper bound, at most {:.2g} above the "
+        "exact epsilon for what is left of delta.",
         error);
   }
   statement.push_back({.key = "accountant", .title = "Accountant", .sentence = std::move(sentence)});
@@ -309,7 +305,7 @@ nlohmann::ordered_json ToJson(const std::vector<StatementEntry>& statement) {
   auto json = nlohmann::ordered_json::array();
   for (const auto& entry : statement) {
     nlohmann::ordered_json one{{"key", entry.key}, {"title", entry.title}, {"sentence", entry.sentence}};
-    if (entry.number) one["number"] = NumberOrNull(*entry.number);
+    if (entry.number) one["number"] = dp::NumberOrNull(*entry.number);
     json.push_back(std::move(one));
   }
   return json;

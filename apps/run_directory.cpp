@@ -1,5 +1,6 @@
 #include "apps/run_directory.h"
 
+#include <spdlog/fmt/chrono.h>
 #include <spdlog/fmt/fmt.h>
 #include <sys/resource.h>
 
@@ -11,9 +12,9 @@
 #include <stdexcept>
 
 #include "apps/files.h"
-#include "apps/json_number.h"
 #include "apps/progress.h"
 #include "base/error.h"
+#include "dp/json_number.h"
 
 namespace trefoil::apps {
 namespace {
@@ -31,8 +32,8 @@ Json ToJson(const EvaluationSummary& evaluation) {
   Json json{{"records", evaluation.records},
             {"correct", evaluation.correct ? Json(*evaluation.correct) : Json(nullptr)},
             {"sigma", evaluation.sigma ? Json(*evaluation.sigma) : Json(nullptr)}};
-  json["epsilon_outsider"] = NumberOrNull(evaluation.epsilon_outsider);
-  json["epsilon_insider"] = NumberOrNull(evaluation.epsilon_insider);
+  json["epsilon_outsider"] = dp::NumberOrNull(evaluation.epsilon_outsider);
+  json["epsilon_insider"] = dp::NumberOrNull(evaluation.epsilon_insider);
   json["rounds"] = evaluation.rounds;
   json["bytes_sent"] = evaluation.bytes_sent;
   return json;
@@ -107,18 +108,14 @@ void MakeRunDirectory(const fs::path& folder) {
 }
 
 fs::path DefaultRunDirectory(const std::string& name) {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  return fs::path("runs") / fmt::format("{}-{:04}{:02}{:02}T{:02}{:02}{:02}Z", name, utc.tm_year + 1900,
-                                        utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+  return fs::path("runs") / fmt::format("{}-{:%Y%m%dT%H%M%S}Z", name, fmt::gmtime(std::time(nullptr)));
 }
 
 void WriteSummary(const fs::path& file, const Summary& summary) {
   Json json{{"job", summary.job},
             {"steps", summary.steps},
-            {"epsilon_outsider", NumberOrNull(summary.epsilon_outsider)},
-            {"epsilon_insider", NumberOrNull(summary.epsilon_insider)},
+            {"epsilon_outsider", dp::NumberOrNull(summary.epsilon_outsider)},
+            {"epsilon_insider", dp::NumberOrNull(summary.epsilon_insider)},
             {"delta", summary.delta},
             {"sigma", summary.sigma},
             {"sensitivity", summary.sensitivity},

@@ -73,16 +73,14 @@ RunReport ReadRunReport(const fs::path& folder) {
   const auto accountant = ReadPart(folder, "job.toml", [](const fs::path& file) {
     return dp::AccountantNamed(ReadJob(file.string()).privacy.accountant);
   });
-  report.statement = ReadPart(folder, "summary.json", [&](const fs::path& file) {
-    try {
-      return PrivacyStatement({.record = report.record,
-                               .delta = report.summary.delta,
-                               .accountant = accountant,
-                               .warnings = report.summary.warnings});
-    } catch (const ConfigError& error) {
-      throw DataError(fmt::format("{}: {}", file.string(), error.what()));
-    }
-  });
+  try {
+    report.statement = PrivacyStatement({.record = report.record,
+                                         .delta = report.summary.delta,
+                                         .accountant = accountant,
+                                         .warnings = report.summary.warnings});
+  } catch (const ConfigError& error) {
+    throw DataError(fmt::format("{}: {}", (folder / "summary.json").string(), error.what()));
+  }
   for (int party = 0; party < 3; ++party) {
     const auto own = PartyFolder(folder, party) / "out";
     if (fs::is_directory(own))

@@ -1,3 +1,4 @@
+#include <spdlog/fmt/chrono.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <ctime>
@@ -23,10 +24,7 @@ struct TrustOptions {
 };
 
 std::string Date(std::chrono::system_clock::time_point time) {
-  const auto seconds = std::chrono::system_clock::to_time_t(time);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
 }
 
 /// The fingerprint of the certificate in a file, or nothing where there is none.

@@ -81,15 +81,13 @@ constexpr const char* kInStep = "\"DP-SGD step\"; PEA, protocol 3";
 constexpr const char* kSeesReshare =
     "P_(i−1) gets z_i under a part of zero of which it lacks one stream: uniform";
 constexpr const char* kSeesOpening =
-    "A, B: c = x + r, of r each lacks one half, and a half of the result under a stream it lacks: uniform; B "
-    "also "
-    "what is dealt, under a stream of A and D; D nothing";
+    "A, B: c = x + r, of r each lacks one half, and a half of the result under a stream it lacks: uniform; "
+    "B also what is dealt, under a stream of A and D; D nothing";
 constexpr const char* kSeesOpeningOfProduct =
     "as truncate, and D's part under a part of zero and r: uniform beside the other";
 constexpr const char* kSeesKey =
-    "A, B: c = x + r; one key of a comparison function whose point r the other key hides (fixed-key AES as a "
-    "random "
-    "function): corrections look uniform; D nothing";
+    "A, B: c = x + r; one key of a comparison function whose point r the other key hides (fixed-key AES as "
+    "a random function): corrections look uniform; D nothing";
 constexpr const char* kSeesTree = "as input for A's addend, as and in each level; no bit opens";
 constexpr const char* kSeesBits = "A, B: b ⊕ r; then as truncate";
 

@@ -9,8 +9,7 @@ Matrix ExtractOnnx(const Matrix& /*x*/, const OnnxSpec& /*spec*/, const std::fil
                    ThreadPool& /*pool*/) {
   throw ConfigError(
       "features.method: found \"onnx\", expected a build with it: install libopencv-dnn-dev and configure "
-      "with "
-      "-DTREFOIL_ONNX=ON");
+      "with -DTREFOIL_ONNX=ON");
 }
 
 }  // namespace trefoil::data

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "dp/domain.h"
-#include "dp/guarantee.h"
 
 namespace trefoil::dp {
 namespace {
@@ -75,14 +74,14 @@ void RdpAccountant::AddOne(const TotalVariation& event) {
   distance_ += event.distance * static_cast<double>(event.count);
 }
 
-RdpGuarantee RdpAccountant::Epsilon(double delta) const {
+Guarantee RdpAccountant::Epsilon(double delta) const {
   CheckDelta(delta);
-  RdpGuarantee last;
+  Guarantee last;
   const double epsilon = WithinTotalVariation(delta, distance_, [&](double remaining) {
     last = RdpToEpsilon(orders_, rdp_, remaining);
     return last.epsilon;
   });
-  return {epsilon, std::isfinite(epsilon) ? last.order : 0};
+  return {.epsilon = epsilon, .order = std::isfinite(epsilon) ? last.order : 0};
 }
 
 double SmallestNoiseMultiplier(double target_epsilon, const std::function<double(double)>& epsilon) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dp/event.h"
+#include "dp/guarantee.h"
 #include "dp/rdp.h"
 
 namespace trefoil::dp {
@@ -26,7 +27,7 @@ class RdpAccountant {
 
   /// The smallest epsilon at `delta` in (0, 1), and its order; zero if nothing was added; infinity where
   /// there is no guarantee.
-  [[nodiscard]] RdpGuarantee Epsilon(double delta) const;
+  [[nodiscard]] Guarantee Epsilon(double delta) const;
 
   [[nodiscard]] const std::vector<double>& orders() const { return orders_; }
   /// The composed curve, one value per order.

@@ -17,9 +17,6 @@ std::variant<RdpAccountant, PldAccountant, PeaAccountant> Make(AccountantKind ki
   throw ContractError("AnyAccountant: unknown kind");
 }
 
-Guarantee GuaranteeOf(const RdpGuarantee& rdp) { return {.epsilon = rdp.epsilon, .order = rdp.order}; }
-Guarantee GuaranteeOf(const Guarantee& other) { return other; }
-
 }  // namespace
 
 std::string_view NameOf(AccountantKind kind) {
@@ -44,8 +41,7 @@ void AnyAccountant::Add(const std::vector<Event>& events) {
 }
 
 Guarantee AnyAccountant::Epsilon(double delta) const {
-  return std::visit([&](const auto& accountant) { return GuaranteeOf(accountant.Epsilon(delta)); },
-                    accountant_);
+  return std::visit([&](const auto& accountant) { return accountant.Epsilon(delta); }, accountant_);
 }
 
 double CalibrateNoiseMultiplier(double target_epsilon, double delta, double sampling_rate, std::int64_t steps,

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "dp/json_number.h"
 
 namespace trefoil::dp {
 namespace {
@@ -53,13 +54,10 @@ JobEnd EndOf(const Json& entry) {
   Refuse("another text under ended", "\"done\", \"stopped\" or \"died\"");
 }
 
-/// JSON has no infinity: without a guarantee there is null.
-Json EpsilonOrNull(double epsilon) { return std::isfinite(epsilon) ? Json(epsilon) : Json(nullptr); }
-
 void AddEpsilons(Json& entry, const TrainingRecord& record, double delta) {
   const auto epsilons = Epsilons(record, delta);
-  entry["epsilon_outsider"] = EpsilonOrNull(epsilons.outsider);
-  entry["epsilon_insider"] = EpsilonOrNull(epsilons.insider);
+  entry["epsilon_outsider"] = NumberOrNull(epsilons.outsider);
+  entry["epsilon_insider"] = NumberOrNull(epsilons.insider);
 }
 
 /// Whether an event is the reserved one, of steps the first ones.

@@ -75,7 +75,7 @@ std::vector<LossEvent> PldAccountant::LossEvents() const {
 }
 
 Guarantee PldAccountant::Epsilon(double delta) const {
-  const RdpGuarantee rdp = rdp_.Epsilon(delta);
+  const Guarantee rdp = rdp_.Epsilon(delta);
   const auto events = LossEvents();
   const bool only_plain = plain_ > 0 && events.size() == 1;
   std::optional<Pld> pld;

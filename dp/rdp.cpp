@@ -141,14 +141,14 @@ const std::vector<double>& DefaultRdpOrders() {
   return orders;
 }
 
-RdpGuarantee RdpToEpsilon(std::span<const double> orders, std::span<const double> rdp, double delta) {
+Guarantee RdpToEpsilon(std::span<const double> orders, std::span<const double> rdp, double delta) {
   Require(!orders.empty() && orders.size() == rdp.size(), "RdpToEpsilon: one RDP value per order");
   CheckDelta(delta);
-  RdpGuarantee best{kInfinity, 0};
+  Guarantee best{.epsilon = kInfinity};
   for (std::size_t i = 0; i < orders.size(); ++i) {
     Require(orders[i] > 1 && rdp[i] >= 0, "RdpToEpsilon: an order above 1 and an RDP value not below 0");
     const double epsilon = EpsilonAtOrder(orders[i], rdp[i], delta);
-    if (epsilon < best.epsilon) best = {epsilon, orders[i]};
+    if (epsilon < best.epsilon) best = {.epsilon = epsilon, .order = orders[i]};
   }
   return best;
 }

@@ -2,6 +2,8 @@
 #include <span>
 #include <vector>
 
+#include "dp/guarantee.h"
+
 namespace trefoil::dp {
 
 /// Renyi differential privacy (RDP) of one release of the Poisson-sampled Gaussian: every record is taken
@@ -38,12 +40,6 @@ inline constexpr double kExactFrom = 0.03;
 /// 1.1 to 10.9 in steps of 0.1, 12 to 63, and some larger ones, which small epsilons need.
 [[nodiscard]] const std::vector<double>& DefaultRdpOrders();
 
-/// (epsilon, delta)-differential privacy and the RDP order that showed it.
-struct RdpGuarantee {
-  double epsilon = 0;  ///< never negative; infinity where no order gives a guarantee
-  double order = 0;    ///< 0 where epsilon is infinity
-};
-
 /// The smallest epsilon at `delta` that the curve (orders[i], rdp[i]) gives.
 ///
 /// Pre:    equal, positive lengths; orders above 1; no NaN and nothing negative in rdp (ContractError).
@@ -52,7 +48,7 @@ struct RdpGuarantee {
 /// and
 ///         Bretagnolle-Huber, total variation <= sqrt(1 - exp(-RDP)), which gives epsilon 0 where that is
 ///         below delta.
-[[nodiscard]] RdpGuarantee RdpToEpsilon(std::span<const double> orders, std::span<const double> rdp,
-                                        double delta);
+[[nodiscard]] Guarantee RdpToEpsilon(std::span<const double> orders, std::span<const double> rdp,
+                                     double delta);
 
 }  // namespace trefoil::dp

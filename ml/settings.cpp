@@ -42,21 +42,18 @@ void CheckVertical(const TrainingSettings& s) {
 void CheckGroups(const TrainingSettings& s) {
   if (s.sampling != Sampling::kOwnerPoisson) {
     throw ConfigError(
-        "privacy.unit: found \"group\", expected \"record\" with public sampling, whose coins take rows one "
-        "by "
-        "one");
+        "privacy.unit: found \"group\", expected \"record\" with public sampling, whose coins take rows "
+        "one by one");
   }
   if (s.initialisation) {
     throw ConfigError(
         "privacy.unit: found \"group\", expected \"record\" with initialisation.method, whose local "
-        "trainings "
-        "take and charge records");
+        "trainings take and charge records");
   }
   if (s.evaluation && s.evaluation->sigma) {
     throw ConfigError(
         "privacy.unit: found \"group\", expected \"record\" with evaluation.sigma, which is charged to "
-        "single "
-        "test records");
+        "single test records");
   }
 }
 

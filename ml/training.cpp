@@ -347,8 +347,7 @@ PrivacyPlan MakePlan(const TrainingSettings& settings) {
       !std::isfinite(privacy.epsilon_insider)) {
     throw ConfigError(
         "privacy.accountant: found \"pea\", which proves nothing for an epsilon beyond 2.3 ln(1/delta), as "
-        "the "
-        "insider's would be; expected \"rdp\" or \"pld\", or more noise");
+        "the insider's would be; expected \"rdp\" or \"pld\", or more noise");
   }
   return privacy;
 }

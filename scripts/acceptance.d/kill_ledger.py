@@ -8,9 +8,7 @@ Usage: kill_ledger.py TREFOIL JOB FOLDER [--times N] [--seed S]. FOLDER must not
 kill and a summary last; exit code 0 if all went as it must, 1 otherwise.
 """
 
-import argparse
 import json
-import pathlib
 import random
 import re
 import shutil
@@ -18,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from kill_parties import PARTIES, free_base_port, start
+from kill_parties import PARTIES, free_base_port, read_options, start
 
 STEPS = 100
 # Small, so that a run takes a second or two.
@@ -106,16 +104,7 @@ def duration(trefoil, folder, out):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("trefoil")
-    parser.add_argument("job")
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--times", type=int, default=200)
-    parser.add_argument("--seed", type=int, help="default: another one each time, printed")
-    options = parser.parse_args()
-    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(2**32)
-    random.seed(seed)
-    print(f"seed {seed}")
+    options = read_options(times=200)
 
     options.folder.mkdir(parents=True)
     bad, in_between = 0, 0

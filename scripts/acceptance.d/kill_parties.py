@@ -21,6 +21,21 @@ LIMIT_SECONDS = 15.0
 LAST_STEP = 40
 
 
+def read_options(times):
+    """The command line: trefoil, job, folder, times (by default as given). Seeds `random`, and prints the seed."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("trefoil")
+    parser.add_argument("job")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--times", type=int, default=times)
+    parser.add_argument("--seed", type=int, help="default: another one each time, printed")
+    options = parser.parse_args()
+    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(2**32)
+    random.seed(seed)
+    print(f"seed {seed}")
+    return options
+
+
 def free_base_port():
     """A port with two free ones after it, as far as can be told."""
     while True:
@@ -96,16 +111,7 @@ def kill_once(trefoil, folder, out, victim, step):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("trefoil")
-    parser.add_argument("job")
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--times", type=int, default=20)
-    parser.add_argument("--seed", type=int, help="default: another one each time, printed")
-    options = parser.parse_args()
-    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(2**32)
-    random.seed(seed)
-    print(f"seed {seed}")
+    options = read_options(times=20)
 
     parties = options.folder / "parties"
     subprocess.run([options.trefoil, "local", "--job", options.job, "--prepare", "--base-port", str(free_base_port()),

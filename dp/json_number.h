@@ -2,11 +2,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace trefoil::apps {
+namespace trefoil::dp {
 
 /// JSON has no infinity: an epsilon without a guarantee is null.
 [[nodiscard]] inline nlohmann::ordered_json NumberOrNull(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
-}  // namespace trefoil::apps
+}  // namespace trefoil::dp
