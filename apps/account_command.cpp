@@ -31,8 +31,11 @@ struct AccountOptions {
   std::optional<double> delta;
   std::string accountant = "rdp";
   std::string rdp_orders;
+  std::string rdp_conversion = "improved";
   std::string record;
   bool json = false;
+
+  [[nodiscard]] bool basic() const { return rdp_conversion == "basic"; }
 };
 
 /// What is printed: infinite epsilon means that there is no guarantee.
@@ -84,11 +87,12 @@ Account AccountByRdp(const AccountOptions& options) {
   const double rate = Needed(options.sampling_rate, "--sampling-rate");
   const auto steps = Needed(options.steps, "--steps");
   const double delta = Needed(options.delta, "--delta");
+  const auto conversion = options.basic() ? dp::RdpConversion::kBasic : dp::RdpConversion::kImproved;
   const auto guarantee = [&](double multiplier) {
     dp::RdpAccountant accountant(orders);
     accountant.Add(
         dp::SampledGaussian{.sampling_rate = rate, .noise_multiplier = multiplier, .count = steps});
-    return accountant.Epsilon(delta);
+    return accountant.Epsilon(delta, conversion);
   };
   Account account;
   account.noise_multiplier = options.target_epsilon
@@ -104,9 +108,18 @@ Account AccountByRdp(const AccountOptions& options) {
   return account;
 }
 
-Account AccountByPea(const AccountOptions& options) {
+/// Refuses options of RDP where another accountant is asked for.
+void CheckNoOrders(const AccountOptions& options) {
   if (!options.rdp_orders.empty())
-    throw ConfigError("--rdp-orders: found with --accountant pea, which has no orders");
+    throw ConfigError(
+        fmt::format("--rdp-orders: found with --accountant {}, which has no orders", options.accountant));
+  if (options.basic())
+    throw ConfigError(fmt::format("--rdp-conversion: found with --accountant {}, which converts no RDP",
+                                  options.accountant));
+}
+
+Account AccountByPea(const AccountOptions& options) {
+  CheckNoOrders(options);
   const auto steps = Needed(options.steps, "--steps");
   const double delta = Needed(options.delta, "--delta");
   Account account;
@@ -118,8 +131,7 @@ Account AccountByPea(const AccountOptions& options) {
 }
 
 Account AccountByPld(const AccountOptions& options) {
-  if (!options.rdp_orders.empty())
-    throw ConfigError("--rdp-orders: found with --accountant pld, which has no orders");
+  CheckNoOrders(options);
   const double rate = Needed(options.sampling_rate, "--sampling-rate");
   const auto steps = Needed(options.steps, "--steps");
   const double delta = Needed(options.delta, "--delta");
@@ -166,6 +178,7 @@ void Print(const Account& account, const AccountOptions& options) {
               {"noise_multiplier", account.noise_multiplier},
               {"accountant", options.accountant},
               {"order", account.order ? Json(*account.order) : Json(nullptr)}};
+    if (options.basic()) json["conversion"] = options.rdp_conversion;
     if (!options.rdp_orders.empty()) json["rdp_per_step"] = account.rdp_per_step;
     if (account.error) json["error"] = *account.error;
     json["statement"] = ToJson(StatementOf(account, options));
@@ -175,7 +188,8 @@ void Print(const Account& account, const AccountOptions& options) {
   std::cout << fmt::format(
       "epsilon           {}\ndelta             {:g}\nnoise multiplier  {:.6g}\naccountant        {}{}\n",
       EpsilonText(account.epsilon), *options.delta, account.noise_multiplier, options.accountant,
-      account.order   ? fmt::format(", order {:g}", *account.order)
+      account.order
+          ? fmt::format(", order {:g}{}", *account.order, options.basic() ? ", basic conversion" : "")
       : account.error ? fmt::format(", at most {:.2g} above the exact epsilon", *account.error)
                       : "");
   for (const auto& [order, value] : account.rdp_per_step) {
@@ -203,6 +217,7 @@ int AccountRecord(const AccountOptions& options) {
   }
   if (!options.rdp_orders.empty())
     throw ConfigError("--rdp-orders: found with --record, which may have unlike steps");
+  if (options.basic()) throw ConfigError("--rdp-conversion: found with --record, expected numbers");
   const double delta = Needed(options.delta, "--delta");
   const auto record = ReadRecord(options.record);
   const auto kind = dp::AccountantNamed(options.accountant);
@@ -271,6 +286,11 @@ void AddAccount(CLI::App& program, Action& action) {
       ->check(CLI::IsMember({"rdp", "pea", "pld"}))
       ->capture_default_str();
   command->add_option("--rdp-orders", options->rdp_orders, "Orders to add and to show, as 1.5,2,32");
+  command
+      ->add_option("--rdp-conversion", options->rdp_conversion,
+                   "From RDP to epsilon: improved; or basic, which gives more, to compare with older figures")
+      ->check(CLI::IsMember({"improved", "basic"}))
+      ->capture_default_str();
   command->add_option("--record", options->record, "A training's record.json, in place of the numbers");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return RunAccount(*options); }; });

@@ -1,5 +1,4 @@
 #include "apps/privacy_statement.h"
-#include "dp/json_number.h"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -7,6 +6,8 @@
 #include <cmath>
 #include <sstream>
 #include <variant>
+
+#include "dp/json_number.h"
 
 namespace trefoil::apps {
 namespace {
@@ -227,7 +228,9 @@ void AddAssumptions(Statement& statement, const StatementSource& source) {
       "Gaussians are charged for what they differ from one; the choice of a first model by noisy counts and "
       "local training are events of their own.");
   add("assumes_public_job", "Assumes",
-      "The job was fixed without looking at the data. Jobs that are tried on the same data add up.");
+      "The job was fixed without looking at the data. The figures are of this job alone: all jobs on the "
+      "same "
+      "data add up, in a ledger where its owner keeps one.");
   add("not_covered", "Does not cover",
       "That an organisation takes part, its declared capacity, what the job says, timing, and accuracy "
       "figures on private data that are told to others.");

@@ -74,11 +74,11 @@ void RdpAccountant::AddOne(const TotalVariation& event) {
   distance_ += event.distance * static_cast<double>(event.count);
 }
 
-Guarantee RdpAccountant::Epsilon(double delta) const {
+Guarantee RdpAccountant::Epsilon(double delta, RdpConversion conversion) const {
   CheckDelta(delta);
   Guarantee last;
   const double epsilon = WithinTotalVariation(delta, distance_, [&](double remaining) {
-    last = RdpToEpsilon(orders_, rdp_, remaining);
+    last = RdpToEpsilon(orders_, rdp_, remaining, conversion);
     return last.epsilon;
   });
   return {.epsilon = epsilon, .order = std::isfinite(epsilon) ? last.order : 0};

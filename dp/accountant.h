@@ -27,7 +27,7 @@ class RdpAccountant {
 
   /// The smallest epsilon at `delta` in (0, 1), and its order; zero if nothing was added; infinity where
   /// there is no guarantee.
-  [[nodiscard]] Guarantee Epsilon(double delta) const;
+  [[nodiscard]] Guarantee Epsilon(double delta, RdpConversion conversion = RdpConversion::kImproved) const;
 
   [[nodiscard]] const std::vector<double>& orders() const { return orders_; }
   /// The composed curve, one value per order.

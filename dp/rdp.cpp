@@ -99,9 +99,10 @@ std::vector<double> MakeDefaultOrders() {
   return orders;
 }
 
-/// Proposition 12, or 0 where the total variation is already below delta.
-double EpsilonAtOrder(double order, double rdp, double delta) {
+/// 0 where the total variation is already below delta.
+double EpsilonAtOrder(double order, double rdp, double delta, RdpConversion conversion) {
   if (rdp <= -std::log1p(-delta * delta)) return 0;
+  if (conversion == RdpConversion::kBasic) return rdp - std::log(delta) / (order - 1);
   const double epsilon = rdp + std::log1p(-1 / order) - (std::log(delta) + std::log(order)) / (order - 1);
   return std::max(epsilon, 0.0);
 }
@@ -141,13 +142,14 @@ const std::vector<double>& DefaultRdpOrders() {
   return orders;
 }
 
-Guarantee RdpToEpsilon(std::span<const double> orders, std::span<const double> rdp, double delta) {
+Guarantee RdpToEpsilon(std::span<const double> orders, std::span<const double> rdp, double delta,
+                       RdpConversion conversion) {
   Require(!orders.empty() && orders.size() == rdp.size(), "RdpToEpsilon: one RDP value per order");
   CheckDelta(delta);
   Guarantee best{.epsilon = kInfinity};
   for (std::size_t i = 0; i < orders.size(); ++i) {
     Require(orders[i] > 1 && rdp[i] >= 0, "RdpToEpsilon: an order above 1 and an RDP value not below 0");
-    const double epsilon = EpsilonAtOrder(orders[i], rdp[i], delta);
+    const double epsilon = EpsilonAtOrder(orders[i], rdp[i], delta, conversion);
     if (epsilon < best.epsilon) best = {.epsilon = epsilon, .order = orders[i]};
   }
   return best;

@@ -40,15 +40,18 @@ inline constexpr double kExactFrom = 0.03;
 /// 1.1 to 10.9 in steps of 0.1, 12 to 63, and some larger ones, which small epsilons need.
 [[nodiscard]] const std::vector<double>& DefaultRdpOrders();
 
+/// How a curve is converted: by Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy"
+/// (2020), Proposition 12, or by Mironov (2017), Proposition 3, which gives more and is what older papers and
+/// programs report.
+enum class RdpConversion { kImproved, kBasic };
+
 /// The smallest epsilon at `delta` that the curve (orders[i], rdp[i]) gives.
 ///
 /// Pre:    equal, positive lengths; orders above 1; no NaN and nothing negative in rdp (ContractError).
 /// Throws: ConfigError unless delta is in (0, 1).
-/// Source: Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy" (2020), Proposition 12;
-/// and
-///         Bretagnolle-Huber, total variation <= sqrt(1 - exp(-RDP)), which gives epsilon 0 where that is
-///         below delta.
+/// Source: that of the conversion; and Bretagnolle-Huber, total variation <= sqrt(1 - exp(-RDP)), which gives
+///         epsilon 0 where that is below delta.
 [[nodiscard]] Guarantee RdpToEpsilon(std::span<const double> orders, std::span<const double> rdp,
-                                     double delta);
+                                     double delta, RdpConversion conversion = RdpConversion::kImproved);
 
 }  // namespace trefoil::dp

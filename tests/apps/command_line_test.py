@@ -170,6 +170,16 @@ class Account(ProgramTest):
         for order, value in [("1.5", 0.0001272537433274498), ("2.50", 0.0002175753322818805), ("16", 3.087850783696245)]:
             self.assertAlmostEqual(output["rdp_per_step"][order] / value, 1, delta=1e-8)
 
+    def test_basic_conversion(self):
+        plan = ("account", "--sampling-rate", "0.04", "--steps", "2250", "--delta", "1e-5", "--noise-multiplier", "1.5",
+                "--rdp-conversion", "basic")
+        output = json.loads(self.succeed(*plan, "--json"))
+        # Another program's value (accounting.json, rdp_basic).
+        self.assertAlmostEqual(output["epsilon"], 8.073848, delta=8e-6)
+        self.assertEqual(output["conversion"], "basic")
+        self.assertIn(f"rdp, order {output['order']:g}, basic conversion", self.succeed(*plan))
+        self.fail_with(2, "--rdp-conversion: found with --accountant pld", *plan, "--accountant", "pld")
+
     def test_json_leaves_orders_out_where_none_were_asked_for(self):
         self.assertNotIn("rdp_per_step",
                          json.loads(self.succeed("account", *self.PLAN, "--noise-multiplier", "1", "--json")))

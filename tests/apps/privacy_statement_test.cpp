@@ -88,6 +88,10 @@ TEST(PrivacyStatement, SplitsDelta) {
   char expected[32];
   (void)std::snprintf(expected, sizeof(expected), "%.3g against the outsider", outsider);
   EXPECT_THAT(cut, HasSubstr(expected));
+  const double insider =
+      (1 + std::exp(epsilons.insider)) * 439 * dp::OverflowProbability(steps.limits, 0.034);
+  (void)std::snprintf(expected, sizeof(expected), "%.3g against the insider", insider);
+  EXPECT_THAT(cut, HasSubstr(expected));
   EXPECT_THAT(SentenceOf(StatementOf({steps}), "dpsgd_steps"), HasSubstr("draws above 80, 80 and 80"));
   steps.limits.max_batch = steps.limits.capacity;
   EXPECT_THAT(SentenceOf(StatementOf({steps}), "delta"), HasSubstr("nothing against the outsider"));
@@ -148,6 +152,11 @@ TEST(PrivacyStatement, NamesEveryEventAndWarning) {
   EXPECT_EQ(NumberOf(statement, "noisy_selection"), 4);
   EXPECT_EQ(NumberOf(statement, "test_records"),
             dp::TestSetEpsilons({.job_hash = {}, .run_id = {}, .events = {evaluation}}, 1e-5).insider);
+  char of_outsider[32];
+  (void)std::snprintf(
+      of_outsider, sizeof(of_outsider), "%.6g for an outsider",
+      dp::TestSetEpsilons({.job_hash = {}, .run_id = {}, .events = {evaluation}}, 1e-5).outsider);
+  EXPECT_THAT(SentenceOf(statement, "test_records"), HasSubstr(of_outsider));
   EXPECT_EQ(Find(StatementOf({Steps()}), "test_records"), nullptr);
   EXPECT_EQ(statement.back().sentence, "second");
 }

@@ -15,10 +15,11 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-double EpsilonOf(const std::vector<Event>& events, double delta) {
+double EpsilonOf(const std::vector<Event>& events, double delta,
+                 RdpConversion conversion = RdpConversion::kImproved) {
   RdpAccountant accountant;
   accountant.Add(events);
-  return accountant.Epsilon(delta).epsilon;
+  return accountant.Epsilon(delta, conversion).epsilon;
 }
 
 struct Fact {
@@ -54,12 +55,21 @@ TEST(RdpAccountant, MatchesTheSharedVectors) {
   const auto vectors = SharedAccountingVectors();
   if (!vectors) GTEST_SKIP() << "no shared vectors: set TREFOIL_SHARED";
   for (const auto& row : vectors->at("epsilon")) {
+    const SampledGaussian event{row.at("q"), row.at("sigma"), row.at("steps")};
     const double expected = row.at("rdp_improved");
-    const double epsilon =
-        EpsilonOf({SampledGaussian{row.at("q"), row.at("sigma"), row.at("steps")}}, row.at("delta"));
+    const double epsilon = EpsilonOf({event}, row.at("delta"));
     EXPECT_NEAR(epsilon, expected, 1e-6 * expected) << row;
+    const double basic = row.at("rdp_basic");
+    EXPECT_NEAR(EpsilonOf({event}, row.at("delta"), RdpConversion::kBasic), basic, 1e-6 * basic) << row;
     EXPECT_GE(epsilon, row.at("pld")) << row;
   }
+}
+
+TEST(RdpAccountant, ConvertsAsOlderProgramsDoWhereAsked) {
+  // accounting.json, rdp_basic.
+  EXPECT_NEAR(EpsilonOf({SampledGaussian{0.04, 1.5, 2250}}, 1e-5, RdpConversion::kBasic), 8.073848, 8e-6);
+  EXPECT_NEAR(EpsilonOf({SampledGaussian{0.001, 1, 30000}}, 1e-7, RdpConversion::kBasic), 1.709287, 2e-6);
+  EXPECT_EQ(EpsilonOf({}, 1e-5, RdpConversion::kBasic), 0);
 }
 
 TEST(RdpAccountant, IsAtLeastTheAnalyticGaussian) {
