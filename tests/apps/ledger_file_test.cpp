@@ -266,6 +266,20 @@ TEST(LedgerFile, GoesOnAfterACutAnywhere) {
   }
 }
 
+TEST(LedgerFile, CutsOffATornLineThatIsLongerThanTheNext) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "l";
+  (void)LedgerFile(file).Reserve(RequestOf("1", 100));
+  folder.Write("l", ReadTextFile(file, "a ledger") + std::string(20'000, '{'));
+  ASSERT_EQ(ReadLedger(file).torn, 20'000U);
+
+  (void)LedgerFile(file).Reserve(RequestOf("2", 1));
+
+  const auto after = ReadLedger(file);
+  EXPECT_EQ(after.torn, 0U);
+  EXPECT_EQ(after.ledger.jobs().back().reserved.run_id, "2");
+}
+
 /// What the killed process has done, seen by the one that killed it.
 struct Seen {
   std::atomic<int> run{0};       ///< that reserved last, counted from 1

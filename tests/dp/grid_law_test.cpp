@@ -72,6 +72,22 @@ INSTANTIATE_TEST_SUITE_P(Settings, GridLawTest,
                                          Setting{0.3, 0.5, 1e-3}, Setting{0.9, 2, 0.01}, Setting{1, 1, 0.01},
                                          Setting{0.5, 0.3, 0.02}, Setting{1e-4, 0.8, 1e-5}));
 
+// Tails of a thousandth, so that what is cut off shows at every epsilon: at those beyond the grid it is all
+// there is.
+TEST(GridLaw, ChargesTheTailsThatAreCutOff) {
+  for (const auto neighbour : {Neighbour::kRemove, Neighbour::kAdd}) {
+    const auto law = LossOf(SampledGaussian{0.6, 0.7, 1}, neighbour, 1e-3);
+    const auto bounds = Discretise(law, 0.01);
+    EXPECT_GE(Mass(bounds.upper), 1);
+    EXPECT_LE(Mass(bounds.lower), 1);
+    for (double epsilon = 0; epsilon < law.at(law.to).loss + 1; epsilon += 0.03) {
+      const double exact = ExactDelta(0.6, 0.7, neighbour, epsilon);
+      EXPECT_GE(Delta(bounds.upper, epsilon), exact * (1 - 1e-9)) << epsilon;
+      EXPECT_LE(Delta(bounds.lower, epsilon), exact * (1 + 1e-9)) << epsilon;
+    }
+  }
+}
+
 TEST(GridLaw, KeepsTheMeanLikelihoodRatio) {
   const auto bounds = Discretise(LossOf(SampledGaussian{0.2, 1, 1}, Neighbour::kRemove, 1e-15), 0.01);
   for (const auto* law : {&bounds.upper, &bounds.lower}) {
