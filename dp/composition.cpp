@@ -212,7 +212,6 @@ void Composition::Compose(const std::vector<Part>& parts) {
 }
 
 double Composition::Crossing(double delta, double sign, double infinite) const {
-  Require(fits_, "Composition: a wider grid");
   const double log_gain = LogLargestGain(lambda_);
   const double error = error_ + outside_;
   const auto charge_at = [&](double loss) {
@@ -237,6 +236,7 @@ double Composition::Crossing(double delta, double sign, double infinite) const {
 }
 
 double Composition::EpsilonAbove(double delta) const {
+  Require(fits_, "Composition: a wider grid");
   if (!(infinite_ < delta)) return kInfinity;
   // Beyond the window there is no more than what is outside of it.
   const double beyond =
@@ -245,6 +245,9 @@ double Composition::EpsilonAbove(double delta) const {
   return Crossing(delta, 1, infinite_);
 }
 
-double Composition::EpsilonBelow(double delta) const { return Crossing(delta, -1, 0); }
+double Composition::EpsilonBelow(double delta) const {
+  Require(fits_, "Composition: a wider grid");
+  return Crossing(delta, -1, 0);
+}
 
 }  // namespace trefoil::dp

@@ -1,5 +1,6 @@
 """Command line, init, trust and account: exit codes, one-line errors, files and texts."""
 
+import csv
 import json
 import re
 import stat
@@ -122,6 +123,28 @@ class Plan(ProgramTest):
         self.assertEqual(numbers["epsilon_outsider"], plan["epsilon_outsider"])
         rounds = {cost["form"]: cost["rounds"] for cost in plan["step_costs"]}
         self.assertLess(rounds["latency"], rounds["bulk"])
+
+    def test_costs_bound_what_the_busiest_party_sends(self):
+        # Owners of unlike capacities send unlike amounts.
+        settings = [word for setting in ("data.rows=[300, 30, 30]", "training.comparison=bulk", "training.expected_batch=9")
+                    for word in ("--set", setting)]
+        cost, = json.loads(self.succeed("plan", "--job", self.job, "--json", *settings))["step_costs"]
+        self.succeed("local", "--job", self.job, "--out", "out", *settings)
+        a_step = []
+        for party in range(3):
+            with open(self.folder / f"out/party-{party}/out/progress.csv") as file:
+                sent = [int(row["bytes_sent"]) for row in csv.DictReader(file)]
+            a_step.append((sent[-1] - sent[0]) / (len(sent) - 1))
+        # Who sends most online and who sends most offline need not be the same party.
+        self.assertLessEqual(max(a_step), cost["bytes_sent"] + cost["bytes_offline"])
+        self.assertGreater(max(a_step), max(cost["bytes_sent"], cost["bytes_offline"]))
+
+    def test_warns_of_what_epsilon_does_not_cover(self):
+        self.assertNotIn("warning", {e["key"] for e in json.loads(self.succeed("plan", "--job", self.job, "--json"))["statement"]})
+        job = self.write("e.toml", TINY_JOB + "[evaluation]\nholder = 1\nrows = 50\nto = [0]\n")
+        warnings = [e["sentence"] for e in json.loads(self.succeed("plan", "--job", job, "--json"))["statement"] if e["key"] == "warning"]
+        self.assertEqual(len(warnings), 1)
+        self.assertIn("party 1's test records", warnings[0])
 
     def test_text_says_it_in_words(self):
         text = self.succeed("plan", "--job", self.job)

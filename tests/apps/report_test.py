@@ -40,6 +40,12 @@ class Report(ProgramTest):
     def text(root):
         return " ".join(root.itertext())
 
+    @staticmethod
+    def cards(root):
+        """Title and number of each."""
+        items = next(element for element in root.iter(HTML + "ul") if element.get("class") == "cards").iter(HTML + "li")
+        return {item.text: float(number.get("value")) for item in items for number in item.iter(HTML + "data")}
+
     def change(self, name, edit):
         path = self.folder / "out" / name
         content = json.loads(path.read_text())
@@ -58,6 +64,9 @@ class Report(ProgramTest):
             own = json.loads((self.folder / f"out/party-{party}/out/summary.json").read_text())
             for key in ["seconds", "rounds", "bytes_sent", "peak_rss_bytes"]:
                 self.assertIn(float(own[key]), numbers, f"party {party} {key}")
+        self.assertEqual(self.cards(root), {"epsilon, outsider": summary["epsilon_outsider"], "epsilon, insider": summary["epsilon_insider"],
+                                            "delta": summary["delta"], "accuracy": summary["accuracy"], "steps": 6,
+                                            "noise multiplier": summary["sigma"], "sensitivity": summary["sensitivity"]})
         text = self.text(root)
         record = json.loads((self.folder / "out/record.json").read_text())
         for part in [record["run_id"], record["job_hash"], "dpsgd_steps", "epsilon, outsider", 'name = "tiny"', "party 2"]:
@@ -71,10 +80,21 @@ class Report(ProgramTest):
             self.assertIn("step", [label.text for label in plot.iter(SVG + "text")])
             for line in plot.iter(SVG + "polyline"):
                 self.assertEqual(len(line.get("points").split()), 6)
+        labels = [label.text for label in plots[0].iter(SVG + "text")]
+        self.assertLess(labels.index("insider"), labels.index("outsider"))
+        insider, outsider = ([float(point.split(",")[1]) for point in line.get("points").split()]
+                             for line in plots[0].iter(SVG + "polyline"))
+        for above, below in zip(insider, outsider):  # larger epsilons lie higher up, at a smaller y
+            self.assertLess(above, below)
 
+        self.assertIn("rdp: ", text)
         of_party = self.page("out/party-1/out", "--out", "party.html")
         self.assertIn("this party", self.text(of_party))
         self.assertNotIn("party 2", self.text(of_party))
+
+    def test_accounts_as_the_job_does(self):
+        self.succeed("local", "--job", self.job, "--out", "out", "--set", "privacy.accountant=pld")
+        self.assertIn("pld: ", self.text(self.page("out")))
 
     def test_escapes_every_text(self):
         self.train()
@@ -102,6 +122,10 @@ class Report(ProgramTest):
                      for key in ["auc", "true_positive_rate", "accuracy"]]
         self.assertLessEqual({float(number) for number in expected + [77, 55.25, 1.25]}, self.numbers(root))
         self.assertIn(HOSTILE, [item.text for item in root.iter(HTML + "li")])
+        self.assertIn("with confidence 99.7 %", " ".join(self.text(root).split()))
+        self.assertIn("the claim is not refuted (nor is it proved)", self.text(root))
+        self.change("audit.json", lambda a: a.update(refuted=True))
+        self.assertIn("the claim is refuted", self.text(self.page("out")))
         self.change("audit.json", lambda a: a.update(claim=None))
         self.assertIn("no epsilon is claimed", self.text(self.page("out")))
         self.change("audit.json", lambda a: a["membership"].pop("canaries"))

@@ -74,6 +74,7 @@ TEST(Composition, SaysWhereItsTransformHasNoRoom) {
   part.count = 1e8;
   EXPECT_FALSE(Composition({part}, 1e-4).fits());
   EXPECT_THROW((void)Composition({part}, 1e-4).EpsilonAbove(1e-5), ContractError);
+  EXPECT_THROW((void)Composition({part}, 1e-4).EpsilonBelow(1e-5), ContractError);
   EXPECT_THROW(Composition({part}, 0), ContractError);
 }
 

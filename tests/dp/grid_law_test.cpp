@@ -79,6 +79,8 @@ TEST(GridLaw, ChargesTheTailsThatAreCutOff) {
     const auto law = LossOf(SampledGaussian{0.6, 0.7, 1}, neighbour, 1e-3);
     const auto bounds = Discretise(law, 0.01);
     EXPECT_GE(Mass(bounds.upper), 1);
+    EXPECT_GE(Mass(bounds.upper) - bounds.upper.infinite,
+              1 - NormalTail(-law.from));  // the lower tail is in it
     EXPECT_LE(Mass(bounds.lower), 1);
     for (double epsilon = 0; epsilon < law.at(law.to).loss + 1; epsilon += 0.03) {
       const double exact = ExactDelta(0.6, 0.7, neighbour, epsilon);
