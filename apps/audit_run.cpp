@@ -118,7 +118,6 @@ int RunAudit(const AuditOptions& options) {
   (void)ml::MakePlan(SettingsOf(extended));
   std::ostream nowhere(nullptr);
   ProgressDisplay display(options.json ? nowhere : std::cout, !options.json && StdoutIsTerminal());
-  for (const auto& notice : JobNotices(extended)) display.Say(notice);
 
   const fs::path folder =
       options.out.empty() ? DefaultRunDirectory(job.name + "-audit") : fs::path(options.out);

@@ -1,6 +1,7 @@
 #include "apps/files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -33,6 +34,23 @@ void WriteAll(int descriptor, const std::string& text, const std::filesystem::pa
   if (fsync(descriptor) != 0 || close(descriptor) != 0) throw CannotWrite(file);
 }
 
+void Replace(const std::filesystem::path& file, const std::string& text, mode_t mode) {
+  auto draft = file;
+  draft += ".part";
+  // What is left of an interrupted draft may have another mode.
+  if (unlink(draft.c_str()) != 0 && errno != ENOENT) throw CannotWrite(file);
+  const int descriptor = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (descriptor < 0) throw CannotWrite(file);
+  try {
+    WriteAll(descriptor, text, draft);
+    if (rename(draft.c_str(), file.c_str()) != 0) throw CannotWrite(file);
+  } catch (...) {
+    unlink(draft.c_str());  // gives a full disk its room back
+    throw;
+  }
+  SyncFolderOf(file);
+}
+
 }  // namespace
 
 std::string ReadTextFile(const std::filesystem::path& file, const std::string& what) {
@@ -47,13 +65,19 @@ std::string ReadTextFile(const std::filesystem::path& file, const std::string& w
   return text.str();
 }
 
-void WriteTextFile(const std::filesystem::path& file, const std::string& text) {
-  auto draft = file;
-  draft += ".part";
-  const int descriptor = open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor < 0) throw CannotWrite(file);
-  WriteAll(descriptor, text, draft);
-  if (rename(draft.c_str(), file.c_str()) != 0) throw CannotWrite(file);
+void WriteTextFile(const std::filesystem::path& file, const std::string& text) { Replace(file, text, 0644); }
+
+void ReplaceSecretFile(const std::filesystem::path& file, const std::string& text) {
+  Replace(file, text, 0600);
+}
+
+void SyncFolderOf(const std::filesystem::path& file) {
+  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw CannotWrite(folder);
+  const int status = fsync(descriptor);
+  close(descriptor);
+  if (status != 0) throw CannotWrite(folder);
 }
 
 void WriteSecretFile(const std::filesystem::path& file, const std::string& text) {

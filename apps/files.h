@@ -7,11 +7,19 @@ namespace trefoil::apps {
 /// The whole file. Throws ConfigError "FILE: CAUSE, expected WHAT".
 [[nodiscard]] std::string ReadTextFile(const std::filesystem::path& file, const std::string& what);
 
-/// Replaces `file` by `text` in one step, so that no reader sees half of it. Throws std::runtime_error.
+/// Replaces `file` by `text` in one step, so that no reader sees half of it, nor finds another than the old
+/// or the new one after a crash of the machine. Throws std::runtime_error.
 void WriteTextFile(const std::filesystem::path& file, const std::string& text);
 
 /// Makes a file that must not be there yet, readable by its owner only (mode 0600).
 /// Throws ConfigError if it is there, std::runtime_error if it cannot be written.
 void WriteSecretFile(const std::filesystem::path& file, const std::string& text);
+
+/// The same for a secret that may be replaced: readable by its owner only (mode 0600) at all times.
+void ReplaceSecretFile(const std::filesystem::path& file, const std::string& text);
+
+/// So that a file that was just made or renamed is found after a crash of the machine. Throws
+/// std::runtime_error.
+void SyncFolderOf(const std::filesystem::path& file);
 
 }  // namespace trefoil::apps

@@ -134,9 +134,6 @@ struct Job {
 /// The job as a TOML file with all defaults filled in, [local] included; ReadJob reads the same job back.
 [[nodiscard]] std::string JobToml(const Job& job);
 
-/// What this version accepts but does not do yet, one line each, for the user to be told.
-[[nodiscard]] std::vector<std::string> JobNotices(const Job& job);
-
 /// What the job's epsilon does not cover though a user would think so, one line each, for the user and the
 /// summary.
 [[nodiscard]] std::vector<std::string> PrivacyWarnings(const Job& job);

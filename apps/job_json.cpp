@@ -195,15 +195,6 @@ Job ReadJob(const std::filesystem::path& file, const std::vector<std::string>& a
   return job;
 }
 
-std::vector<std::string> JobNotices(const Job& job) {
-  std::vector<std::string> notices;
-  if (job.training.checkpoint_every > 0) {
-    notices.push_back(
-        "training.checkpoint_every: checkpoints are not written in this version; a lost run starts anew");
-  }
-  return notices;
-}
-
 std::vector<std::string> PrivacyWarnings(const Job& job) {
   std::vector<std::string> warnings;
   if (job.data.vertical) {

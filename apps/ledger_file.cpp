@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "apps/files.h"
 #include "apps/party_file.h"
 #include "base/error.h"
 
@@ -88,16 +89,6 @@ void WriteAt(int descriptor, std::size_t offset, const std::string& text, const 
     done += static_cast<std::size_t>(count);
   }
   if (fsync(descriptor) != 0) throw Failed(file, "cannot be written");
-}
-
-/// So that a file that was just made is found after a crash of the machine.
-void SyncFolderOf(const fs::path& file) {
-  const auto folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) throw Failed(folder, "cannot be opened");
-  const int status = fsync(descriptor);
-  close(descriptor);
-  if (status != 0) throw Failed(folder, "cannot be written");
 }
 
 /// Applies the lines of `text`, which begins with line `lines` + 1 after the hash `head`.
@@ -258,21 +249,27 @@ BudgetAnswer LedgerFile::Reserve(const BudgetRequest& request) {
   const auto time = Now();
   const Locked locked(descriptor_, LOCK_EX, file_);
   Follow();
+  if (const auto known = ledger_.JobOf(request.record.run_id); known && MayBeAlive(*known)) {
+    throw ConfigError(fmt::format("{}: found run {} under way in another process, expected it to have ended",
+                                  file_.string(), request.record.run_id));
+  }
   auto answer = Answer(
       ledger_, [&](std::size_t job) { return MayBeAlive(job); }, request, file_);
   SettleDead(time);
   if (ledger_.data().empty()) Append(dp::Ledger::DataEntry(request.data));
-  const std::size_t job = ledger_.jobs().size();
+  const auto known = ledger_.JobOf(request.record.run_id);
+  const std::size_t job = known.value_or(ledger_.jobs().size());
   struct flock lock {};
   if (JobLock(descriptor_, F_OFD_SETLK, F_WRLCK, job, lock) != 0)
     throw Failed(file_, "cannot be locked for a job");
-  Append(dp::Ledger::ReserveEntry({.time = time,
-                                   .name = request.name,
-                                   .delta = request.delta,
-                                   .epsilon_cap = request.epsilon_cap,
-                                   .reserved = request.record,
-                                   .announced = {},
-                                   .executed = {}}));
+  const dp::LedgerJob entry{.time = time,
+                            .name = request.name,
+                            .delta = request.delta,
+                            .epsilon_cap = request.epsilon_cap,
+                            .reserved = request.record,
+                            .announced = request.before,
+                            .executed = {}};
+  Append(known ? dp::Ledger::ResumeEntry(entry) : dp::Ledger::ReserveEntry(entry));
   own_ = job;
   answer.head = head_;
   return answer;

@@ -16,9 +16,10 @@ namespace trefoil::apps {
 struct BudgetRequest {
   std::string data;           ///< SHA-256 of the data set
   std::string name;           ///< the job's
-  dp::TrainingRecord record;  ///< all that it plans
+  dp::TrainingRecord record;  ///< all that it plans, and all that earlier sessions of its run executed
   double epsilon_cap = 0;     ///< of an insider, all jobs together
   double delta = 0;
+  dp::TrainingRecord before{};  ///< of a resumed run: what those sessions executed
 };
 
 /// What a request comes to: epsilons of an insider, by composed records.
@@ -62,8 +63,9 @@ class LedgerFile {
   LedgerFile(const LedgerFile&) = delete;
   LedgerFile& operator=(const LedgerFile&) = delete;
 
-  /// Settles jobs that died, cuts off a line that was not written to its end, and reserves.
-  /// Throws BudgetError, with nothing reserved, where all jobs together would be beyond the cap or have no
+  /// Settles jobs that died, cuts off a line that was not written to its end, and reserves; a run that the
+  /// ledger has already goes on in its place. Throws ConfigError where another process executes that run;
+  /// BudgetError, with nothing reserved, where all jobs together would be beyond the cap or have no
   /// guarantee; DataError where the ledger is of other data, or as ReadLedger; std::runtime_error where it
   /// cannot be written.
   BudgetAnswer Reserve(const BudgetRequest& request);

@@ -11,7 +11,8 @@ namespace trefoil::apps {
 void AddLocal(CLI::App& program, Action& action) {
   auto options = std::make_shared<LocalOptions>();
   auto* command = program.add_subcommand("local", "Try a job with three parties on this machine");
-  command->add_option("--job", options->job, "The job file: of a training, or of predictions")->required();
+  command->add_option("--job", options->job,
+                      "The job file: of a training, or of predictions. With --resume it may be left out");
   command->add_option(
       "--data", options->data,
       "Folder of the data; else $TREFOIL_DATA/NAME or ../shared/data/NAME. Of a prediction: the "
@@ -26,6 +27,8 @@ void AddLocal(CLI::App& program, Action& action) {
       ->add_option("--set", options->assignments,
                    "Change a key of the job, as --set privacy.epsilon=1.0; may be repeated")
       ->allow_extra_args(false);
+  command->add_flag("--resume", options->resume,
+                    "Go on with the training in --out from the last checkpoint of its parties");
   command->add_flag("--prepare", options->prepare, "Write the three party folders only");
   auto* hosts =
       command->add_option("--hosts", options->hosts, "With --prepare: the parties' hosts, as a,b,c");
@@ -49,7 +52,10 @@ void AddLocal(CLI::App& program, Action& action) {
     action = [options, given = hosts->count() > 0] {
       if (given && !options->prepare)
         throw ConfigError("--hosts: found without --prepare, which it belongs to");
-      if (!IsPredictJob(options->job)) return RunLocal(*options);
+      if (options->job.empty() && !options->resume) throw ConfigError("--job is required");
+      if (options->job.empty() || !IsPredictJob(options->job)) return RunLocal(*options);
+      if (options->resume)
+        throw ConfigError("--resume: found a prediction, expected a training: start it anew");
       if (!options->ledger.empty())
         throw ConfigError("--ledger: found with a prediction, which costs its training's data nothing more");
       return RunLocalPrediction(*options);

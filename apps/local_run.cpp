@@ -15,6 +15,7 @@
 #include "apps/party_processes.h"
 #include "apps/progress.h"
 #include "apps/run_directory.h"
+#include "apps/run_state.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
 #include "data/file.h"
@@ -86,6 +87,46 @@ void PrepareFolders(Local& local, const LocalOptions& options) {
   WriteTextFile(local.folder / "job.toml", JobToml(local.job));
 }
 
+/// Runs the parties in their folders and collects what they wrote.
+int RunPrepared(Local& local, const LocalOptions& options) {
+  const int failure = RunPartyProcesses({.folder = local.folder,
+                                         .steps = static_cast<int>(local.job.training.steps),
+                                         .peer = local.parties[0].peer_timeout,
+                                         .threads = options.threads,
+                                         .resume = options.resume},
+                                        local.display);
+  if (failure != kDone) return failure;
+  (void)CollectResults(local.job, local.folder, local.feature_model, local.display);
+  return kDone;
+}
+
+/// Goes on with the training whose folders are there.
+int ResumeLocal(const LocalOptions& options) {
+  for (const auto& [given, name] : {std::pair{!options.data.empty(), "--data"},
+                                    {!options.feature_model.empty(), "--feature-model"},
+                                    {!options.ledger.empty(), "--ledger"},
+                                    {options.prepare, "--prepare"}}) {
+    if (given)
+      throw ConfigError(
+          fmt::format("{}: found with --resume, expected without: the parties' folders are in --out", name));
+  }
+  if (options.out.empty())
+    throw ConfigError("--out: missing, expected with --resume the run directory that is to be resumed");
+  Local local{.job = {}, .folder = options.out, .parties = {}, .feature_model = {}};
+  local.job = ReadJob(local.folder / "job.toml");
+  if (!options.job.empty()) {
+    const auto job = ReadJob(options.job, options.assignments);
+    if (JobHash(job) != JobHash(local.job))
+      throw ConfigError(DescribeDifference(job, local.job) + ", as in " +
+                        (local.folder / "job.toml").string());
+  }
+  if (local.job.features.extraction.method == data::FeatureMethod::kOnnx)
+    local.feature_model = PartyFolder(local.folder, 0) / "data" / "features.onnx";
+  for (std::size_t id = 0; id < local.parties.size(); ++id)
+    local.parties.at(id) = ReadParty(PartyFolder(local.folder, static_cast<int>(id)) / "party.toml");
+  return RunPrepared(local, options);
+}
+
 }  // namespace
 
 std::array<Address, 3> LocalAddresses(const LocalOptions& options) {
@@ -100,6 +141,7 @@ std::array<Address, 3> LocalAddresses(const LocalOptions& options) {
 }
 
 int RunLocal(const LocalOptions& options) {
+  if (options.resume) return ResumeLocal(options);
   if (!options.model.empty())
     throw ConfigError("--model: found " + options.model + ", expected none: the job is a training");
   Local local{
@@ -107,7 +149,6 @@ int RunLocal(const LocalOptions& options) {
   const auto plan = ml::MakePlan(SettingsOf(local.job));
   TakeFeatureModel(local, options);
   local.folder = options.out.empty() ? DefaultRunDirectory(local.job.name) : fs::path(options.out);
-  for (const auto& notice : JobNotices(local.job)) local.display.Say(notice);
   PrepareFolders(local, options);
   if (options.prepare) {
     local.display.Say(fmt::format(
@@ -119,14 +160,7 @@ int RunLocal(const LocalOptions& options) {
       fmt::format("training {} steps, sigma {:.4f}, target epsilon {} outsider {} insider, delta {:g}",
                   local.job.training.steps, plan.sigma, EpsilonText(plan.epsilon_outsider),
                   EpsilonText(plan.epsilon_insider), plan.delta));
-  const int failure = RunPartyProcesses({.folder = local.folder,
-                                         .steps = static_cast<int>(local.job.training.steps),
-                                         .peer = local.parties[0].peer_timeout,
-                                         .threads = options.threads},
-                                        local.display);
-  if (failure != kDone) return failure;
-  (void)CollectResults(local.job, local.folder, local.feature_model, local.display);
-  return kDone;
+  return RunPrepared(local, options);
 }
 
 }  // namespace trefoil::apps

@@ -31,10 +31,17 @@ std::vector<ChildProcess> StartParties(const PartyProcesses& parties) {
   const auto each = std::to_string(parties.threads != 0 ? parties.threads : (cores + 2) / 3);
   std::vector<ChildProcess> children;
   for (const auto& folder : PartyFolders(parties.folder)) {
-    children.emplace_back(std::vector<std::string>{"run", "--config", (folder / "party.toml").string(),
-                                                   "--job", (parties.folder / "job.toml").string(), "--out",
-                                                   (folder / "out").string(), "--threads", each},
-                          folder / "console.log");
+    std::vector<std::string> arguments{"run",
+                                       "--config",
+                                       (folder / "party.toml").string(),
+                                       "--job",
+                                       (parties.folder / "job.toml").string(),
+                                       "--out",
+                                       (folder / "out").string(),
+                                       "--threads",
+                                       each};
+    if (parties.resume) arguments.emplace_back("--resume");
+    children.emplace_back(arguments, folder / "console.log");
   }
   return children;
 }

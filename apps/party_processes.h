@@ -14,6 +14,7 @@ struct PartyProcesses {
   int steps = 0;                   ///< of the job, for the progress display
   std::chrono::milliseconds peer;  ///< after which a party notices that another one is gone
   std::size_t threads = 0;         ///< of each party; 0: a third of the cores
+  bool resume = false;             ///< each goes on with the run in its out/
 };
 
 /// DIR/party-0 to DIR/party-2.

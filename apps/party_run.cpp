@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <csignal>
+#include <iostream>
 
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
@@ -14,11 +15,13 @@
 #include "apps/progress.h"
 #include "apps/run_budget.h"
 #include "apps/run_directory.h"
+#include "apps/run_state.h"
 #include "apps/share_file.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "data/repeated_rows.h"
+#include "protocols/agreement.h"
 
 namespace trefoil::apps {
 namespace {
@@ -43,6 +46,8 @@ struct Run {
   ml::TrainingSettings settings;
   std::optional<SecretKey> storage_key{};  ///< where the model stays in shares
   std::optional<RunBudget> budget{};       ///< once the data has been read
+  std::optional<RunState> state{};         ///< then, too, where the job has checkpoints
+  ml::StepReport kept{};                   ///< of the last step that an earlier session finished and kept
   ml::StepReport last{};                   ///< of the step finished last
 };
 
@@ -74,21 +79,25 @@ void LogRepeatedRows(Run& run, const ml::OwnRecords& own) {
 }
 
 /// Makes the run directory, and says there and on stdout what will be done.
-void Announce(Run& run, const ml::PrivacyPlan& plan) {
-  run.session.Open(JobToml(run.job));
+void Announce(Run& run, const ml::PrivacyPlan& plan, bool resumed) {
+  run.session.Open(JobToml(run.job), resumed);
   run.session.Say(fmt::format("job {}: {} steps, sigma {:.4f}, epsilon {} outsider {} insider, delta {:g}",
                               run.job.name, run.settings.steps, plan.sigma,
                               EpsilonText(plan.epsilon_outsider), EpsilonText(plan.epsilon_insider),
                               plan.delta));
   run.session.Log("job hash " + JobHash(run.job));
   for (const auto& notice : run.session.party().notices) run.session.Say(notice);
-  for (const auto& notice : JobNotices(run.job)) run.session.Say(notice);
   for (const auto& warning : PrivacyWarnings(run.job)) run.session.Say("warning: " + warning);
 }
 
-void ReportStep(Run& run, ProgressFile& progress, const ml::StepReport& report) {
+/// What earlier sessions took for the steps that were kept is counted, too.
+void ReportStep(Run& run, ProgressFile& progress, ml::StepReport report) {
+  report.seconds += run.kept.seconds;
+  report.rounds += run.kept.rounds;
+  report.bytes_sent += run.kept.bytes_sent;
+  const bool first = report.step == run.kept.step;
   run.last = report;
-  if (report.step > 0) progress.Append(report);
+  if (!first) progress.Append(report);
   run.session.display().Show(report);
   if (report.step == report.steps || report.step % 50 == 0) run.session.Log(ProgressLine(report));
   if (stop_signal != 0)
@@ -98,12 +107,14 @@ void ReportStep(Run& run, ProgressFile& progress, const ml::StepReport& report) 
 /// The record as it is kept: with the job and the session that it is of.
 dp::TrainingRecord Named(const Run& run, dp::TrainingRecord record, const net::MeshTransport& mesh) {
   record.job_hash = JobHash(run.job);
-  record.run_id = ToHex(mesh.session());
+  record.run_id = run.state ? run.state->run_id() : ToHex(mesh.session());
   return record;
 }
 
-void ReserveBudget(Run& run, const dp::TrainingRecord& plan, const net::MeshTransport& mesh) {
-  if (const auto line = run.budget->Reserve(Named(run, plan, mesh))) run.session.Say(*line);
+void ReserveBudget(Run& run, const dp::TrainingRecord& plan, const dp::TrainingRecord& before,
+                   const net::MeshTransport& mesh) {
+  if (const auto line = run.budget->Reserve(Named(run, plan, mesh), Named(run, before, mesh)))
+    run.session.Say(*line);
 }
 
 void KeepRecord(Run& run, const dp::TrainingRecord& record, const net::MeshTransport& mesh) {
@@ -134,6 +145,7 @@ std::string KeepModel(const Run& run, const ml::TrainingResult& result, const ne
   }
   if (!result.share) return "no model released to this party";
   const auto record = Named(run, result.record, mesh);
+  fs::remove(run.session.folder() / "model.share");  // of an earlier session, whose peers did not get theirs
   SaveShare(run.session.folder() / "model.share",
             {.party = run.session.party().id, .job = run.job, .record = record, .weights = *result.share},
             *run.storage_key);
@@ -167,21 +179,77 @@ void WriteResults(Run& run, const ml::TrainingResult& result, const net::MeshTra
                               run.job.privacy.delta, model, run.session.folder().string()));
 }
 
-void TrainConnected(Run& run, net::MeshTransport& mesh, const Records& records, std::size_t threads) {
+/// What a resumed run says of its past.
+std::string PastOf(const AgreedRun& agreed, int steps) {
+  std::int64_t executed = 0;
+  for (const auto& session : agreed.earlier) executed += session.begun - session.first;
+  const int first = agreed.from ? agreed.from->step : 0;
+  return fmt::format(
+      "resuming run {} at step {} of {}, in session {}: {} steps were begun before, {} of them lost and "
+      "charged",
+      agreed.run_id, first, steps, agreed.earlier.size() + 1, executed, executed - first);
+}
+
+/// Agrees with the peers on what the session begins with.
+ml::Resumption BeginSession(Run& run, mpc::Context& context, const net::MeshTransport& mesh, bool resume) {
+  if (!run.state) return {};
+  const auto agreed = AgreeOnRun(context, run.state->claim(), run.settings.steps);
+  if (!agreed.earlier.empty()) {
+    run.session.Say(PastOf(agreed, run.settings.steps));
+  } else if (resume) {
+    run.session.Say("nothing to resume: the run begins");
+  }
+  return run.state->Begin(agreed, ToHex(mesh.session()));
+}
+
+ml::TrainingHooks HooksOf(Run& run, ProgressFile& progress, const net::MeshTransport& mesh) {
+  ml::TrainingHooks hooks{
+      .on_step = [&](const ml::StepReport& report) { ReportStep(run, progress, report); },
+      .on_record = [&](const dp::TrainingRecord& record) { KeepRecord(run, record, mesh); },
+      .on_plan = [&](const dp::TrainingRecord& plan,
+                     const dp::TrainingRecord& before) { ReserveBudget(run, plan, before, mesh); },
+      .before_steps =
+          [&](const dp::TrainingRecord& record, int steps) {
+            run.budget->Announce(Named(run, record, mesh));
+            if (run.state) run.state->Announce(steps);
+          }};
+  if (!run.state) return hooks;
+  hooks.before_step = [&](int step) { run.state->BeginStep(step); };
+  hooks.before_evaluation = [&] { run.state->BeginEvaluation(); };
+  hooks.on_checkpoint = [&](const ml::Checkpoint& checkpoint) { run.state->Keep(checkpoint); };
+  hooks.checkpoint_every = run.job.training.checkpoint_every;
+  return hooks;
+}
+
+/// Checkpoints are kept until all three have their results: who dies before may need the others again.
+void EndTogether(Run& run, mpc::Context& context) {
+  if (!run.state) return;
+  try {
+    protocols::Barrier(context);
+    run.state->Discard();
+  } catch (const NetworkError& error) {
+    run.session.Say(fmt::format(
+        "note: {}: it may lack its results; this party has its own, and keeps its last checkpoint: "
+        "run --resume at all three if it does",
+        error.what()));
+  }
+}
+
+void TrainConnected(Run& run, net::MeshTransport& mesh, const Records& records, const RunOptions& options) {
   const auto start = Clock::now();
-  ThreadPool pool(ThreadsFor(threads));
+  ThreadPool pool(ThreadsFor(options.threads));
   mpc::Context context(mesh, mpc::AgreeOnKeys(mesh), pool);
-  ProgressFile progress(run.session.folder() / "progress.csv");
+  const auto resumption = BeginSession(run, context, mesh, options.resume);
+  const int first = resumption.from ? static_cast<int>(resumption.from->state.step) : 0;
+  ProgressFile progress(run.session.folder() / "progress.csv", first);
+  run.kept = progress.kept();
+  run.kept.step = first;
   StopBetweenSteps();
-  const auto result = ml::Train(
-      context, run.settings, records.own,
-      {.on_step = [&](const ml::StepReport& report) { ReportStep(run, progress, report); },
-       .on_record = [&](const dp::TrainingRecord& record) { KeepRecord(run, record, mesh); },
-       .on_plan = [&](const dp::TrainingRecord& record) { ReserveBudget(run, record, mesh); },
-       .before_steps =
-           [&](const dp::TrainingRecord& record) { run.budget->Announce(Named(run, record, mesh)); }},
-      records.held_out);
-  WriteResults(run, result, mesh, std::chrono::duration<double>(Clock::now() - start).count());
+  const auto result = ml::Train(context, run.settings, records.own, HooksOf(run, progress, mesh),
+                                records.held_out, resumption);
+  WriteResults(run, result, mesh,
+               run.kept.seconds + std::chrono::duration<double>(Clock::now() - start).count());
+  EndTogether(run, context);
 }
 
 /// The error as the operator reads it: "lost party 1 at step 17 of 439: closed the connection".
@@ -203,6 +271,36 @@ void SettleStopped(Run& run) {
   }
 }
 
+/// Refuses what cannot be resumed, or written to, before anything is opened.
+void CheckFolder(const RunOptions& options, const Job& job, const fs::path& folder) {
+  if (!options.resume) return CheckRunDirectory(folder);
+  if (options.out.empty())
+    throw ConfigError("--out: missing, expected with --resume the run directory that is to be resumed");
+  if (job.training.checkpoint_every == 0) {
+    throw ConfigError(
+        "--resume: found a job without checkpoints, expected one with training.checkpoint_every above 0");
+  }
+  if (fs::exists(folder) && !fs::is_directory(folder))
+    throw ConfigError(folder.string() + ": found a file, expected a run directory");
+}
+
+/// Reads what is to be resumed, if anything.
+void OpenState(Run& run) {
+  if (run.job.training.checkpoint_every == 0) return;
+  const auto& party = run.session.party();
+  run.state.emplace(run.session.folder(),
+                    RunOwner{.party = party.id, .job = run.job, .data_hash = DataHash(party.data)},
+                    StorageKey(party, kCheckpoint));
+}
+
+/// How an operator may go on after a failure.
+void SayHowToGoOn(Run& run) {
+  if (!run.state || run.state->claim().run_id.empty()) return;
+  run.session.Say(fmt::format(
+      "the run can go on: start all three parties with --resume --out and their run directories, here {}",
+      run.session.folder().string()));
+}
+
 }  // namespace
 
 int RunParty(const RunOptions& options) {
@@ -213,21 +311,27 @@ int RunParty(const RunOptions& options) {
       .job = job,
       .settings = SettingsOf(job)};
   const auto plan = ml::MakePlan(run.settings);
-  CheckRunDirectory(run.session.folder());
+  CheckFolder(options, job, run.session.folder());
+  if (options.resume && HoldsFinishedRun(run.session.folder())) {
+    std::cout << run.session.folder().string() << ": the run has finished, nothing to resume\n";
+    return kDone;
+  }
   auto config = MeshConfigOf(run.session.party(), JobJson(run.job));
-  if (run.settings.release_to.empty()) run.storage_key = StorageKey(run.session.party());
+  if (run.settings.release_to.empty()) run.storage_key = StorageKey(run.session.party(), kModelShare);
   const auto records = LoadAllRecords(run, options.config, options.threads);
   run.budget.emplace(run.session.party(), run.job);
-  Announce(run, plan);
+  OpenState(run);
+  Announce(run, plan, options.resume);
   LogRepeatedRows(run, records.own);
   std::unique_ptr<net::MeshTransport> mesh;
   try {
     mesh = run.session.Connect(std::move(config));
-    TrainConnected(run, *mesh, records, options.threads);
+    TrainConnected(run, *mesh, records, options);
     return kDone;
   } catch (const std::exception& error) {
     const int code = run.session.Fail(error, mesh.get(), Explain(error, run, mesh != nullptr));
     SettleStopped(run);
+    if (mesh) SayHowToGoOn(run);
     return code;
   }
 }

@@ -41,8 +41,9 @@ net::AbortReason ReasonFor(const std::exception& error) {
 PartySession::PartySession(PartyFile party, fs::path folder)
     : party_(std::move(party)), folder_(std::move(folder)), display_(std::cout, StdoutIsTerminal()) {}
 
-void PartySession::Open(const std::string& job_toml) {
-  MakeRunDirectory(folder_);
+void PartySession::Open(const std::string& job_toml, bool resumed) {
+  if (!resumed) CheckRunDirectory(folder_);
+  fs::create_directories(folder_);
   log_ = MakeLog(folder_ / "party.log");
   WriteTextFile(folder_ / "job.toml", job_toml);
 }

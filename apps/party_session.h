@@ -28,8 +28,9 @@ class PartySession {
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
   [[nodiscard]] ProgressDisplay& display() { return display_; }
 
-  /// Makes the run directory with its job.toml and party.log. Throws as MakeRunDirectory.
-  void Open(const std::string& job_toml);
+  /// Makes the run directory with its job.toml and party.log; of a resumed run, goes on with the one that is
+  /// there. Throws as MakeRunDirectory.
+  void Open(const std::string& job_toml, bool resumed = false);
 
   /// To party.log and stdout, once it is open.
   void Say(const std::string& line);

@@ -15,7 +15,7 @@ ShareFile LoadModelShare(const PartyFile& party, const PredictJob& job, const st
         party_file +
         ": missing predict.share, expected the path of this party's share, model.share of a run");
   }
-  auto share = LoadShare(party.predict.share, party.id, StorageKey(party));
+  auto share = LoadShare(party.predict.share, party.id, StorageKey(party, kModelShare));
   if (share.record.run_id != job.run) {
     throw ConfigError(fmt::format("{}: found the model of run {}, expected {} (predict.run)",
                                   party.predict.share.string(), share.record.run_id, job.run));

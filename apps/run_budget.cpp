@@ -26,7 +26,8 @@ BudgetRequest RequestOf(const LedgerSettings& ledger, const Job& job, const std:
           .name = job.name,
           .record = plan,
           .epsilon_cap = ledger.epsilon_cap,
-          .delta = ledger.delta};
+          .delta = ledger.delta,
+          .before = {}};
 }
 
 }  // namespace
@@ -57,10 +58,13 @@ RunBudget::RunBudget(const PartyFile& party, const Job& job) : settings_(party.l
   data_ = DataHash(party.data);
 }
 
-std::optional<std::string> RunBudget::Reserve(const dp::TrainingRecord& plan) {
+std::optional<std::string> RunBudget::Reserve(const dp::TrainingRecord& plan,
+                                              const dp::TrainingRecord& before) {
   if (!file_) return {};
   RequireCovered(job_, *settings_);
-  const auto answer = file_->Reserve(RequestOf(*settings_, job_, data_, plan));
+  auto request = RequestOf(*settings_, job_, data_, plan);
+  request.before = before;
+  const auto answer = file_->Reserve(request);
   return fmt::format("ledger {}, line hash {}", BudgetLine(*settings_, answer), answer.head);
 }
 

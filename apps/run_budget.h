@@ -27,9 +27,10 @@ class RunBudget {
   /// Opens the ledger and hashes the data. Throws as LedgerFile and DataHash.
   RunBudget(const PartyFile& party, const Job& job);
 
-  /// Before anything of the data is shared. What there is to say, if anything. Throws as LedgerFile::Reserve,
-  /// and BudgetError for a job that releases what no epsilon covers.
-  std::optional<std::string> Reserve(const dp::TrainingRecord& plan);
+  /// Before anything of the data is shared: all that the run is to execute, what its earlier sessions
+  /// executed included. What there is to say, if anything. Throws as LedgerFile::Reserve, and BudgetError for
+  /// a job that releases what no epsilon covers.
+  std::optional<std::string> Reserve(const dp::TrainingRecord& plan, const dp::TrainingRecord& before);
   /// Before steps. Throws as LedgerFile::Announce.
   void Announce(const dp::TrainingRecord& record);
   /// After the last step, before anything is opened. Throws as LedgerFile::Settle.

@@ -10,7 +10,6 @@ namespace trefoil::apps {
 
 void AddRun(CLI::App& program, Action& action) {
   auto options = std::make_shared<RunOptions>();
-  auto resume = std::make_shared<bool>(false);
   auto* command = program.add_subcommand("run", "Take part in a job as one of the three parties");
   command->add_option("--config", options->config, "This party's party file")->required();
   command
@@ -21,10 +20,13 @@ void AddRun(CLI::App& program, Action& action) {
   command->add_option("--out", options->out, "Run directory; the default is runs/NAME-UTC");
   command->add_option("--threads", options->threads, "Threads to compute with; the default is all cores")
       ->check(CLI::Range(1, 1024));
-  command->add_flag("--resume", *resume, "Continue a run from its checkpoints");
-  command->callback([options, resume, &action] {
-    action = [options, resume] {
-      if (*resume) throw ConfigError("--resume: not available in this version, which writes no checkpoints");
+  command->add_flag("--resume", options->resume,
+                    "Go on with the run in --out from the last checkpoint that all three hold; all three are "
+                    "started so. Without a run there, one begins");
+  command->callback([options, &action] {
+    action = [options] {
+      if (options->resume && IsPredictJob(options->job))
+        throw ConfigError("--resume: found a prediction, expected a training: start it anew");
       return IsPredictJob(options->job) ? RunPrediction(*options) : RunParty(*options);
     };
   });

@@ -98,8 +98,13 @@ void CheckRunDirectory(const fs::path& folder) {
     throw ConfigError(folder.string() + ": found a file, expected a folder to write to");
   }
   if (fs::exists(folder) && !OnlyLeftovers(folder)) {
-    throw ConfigError(folder.string() + ": found a folder that is not empty, expected an empty one or none");
+    throw ConfigError(folder.string() + ": found a folder that is not empty, expected an empty one or none" +
+                      (fs::exists(folder / "checkpoint") ? ", or --resume to go on with its run" : ""));
   }
+}
+
+bool HoldsFinishedRun(const fs::path& folder) {
+  return fs::exists(folder / "summary.json") && !fs::exists(folder / "checkpoint" / "run.json");
 }
 
 void MakeRunDirectory(const fs::path& folder) {
@@ -167,8 +172,21 @@ dp::TrainingRecord ReadRecord(const fs::path& file) {
   }
 }
 
-ProgressFile::ProgressFile(const fs::path& file) : stream_(file) {
-  stream_ << kHeader << std::flush;
+ProgressFile::ProgressFile(const fs::path& file, int done) {
+  const auto draft = fs::path(file) += ".part";
+  std::ifstream before(done > 0 ? file : fs::path());
+  stream_.open(draft);
+  stream_ << kHeader;
+  std::string line;
+  std::getline(before, line);
+  while (kept_.step < done && std::getline(before, line)) {
+    const auto report = ParseProgressLine(line);
+    if (!report || report->step != kept_.step + 1) break;
+    stream_ << line << '\n';
+    kept_ = *report;
+  }
+  stream_ << std::flush;
+  fs::rename(draft, file);
   if (!stream_) throw std::runtime_error(file.string() + ": cannot be written");
 }
 

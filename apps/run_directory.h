@@ -53,6 +53,9 @@ void CheckRunDirectory(const std::filesystem::path& folder);
 /// Makes a folder for a run's files. Throws as CheckRunDirectory.
 void MakeRunDirectory(const std::filesystem::path& folder);
 
+/// Whether a run has ended there, with its results, and no peer needs its checkpoints any more.
+[[nodiscard]] bool HoldsFinishedRun(const std::filesystem::path& folder);
+
 /// runs/NAME-UTC, as in runs/mnist-20250131T120000Z.
 [[nodiscard]] std::filesystem::path DefaultRunDirectory(const std::string& name);
 
@@ -67,10 +70,14 @@ void WriteRecord(const std::filesystem::path& file, const dp::TrainingRecord& re
 /// progress.csv, one line a step, readable while the training goes on.
 class ProgressFile {
  public:
-  explicit ProgressFile(const std::filesystem::path& file);
+  /// Begins it, or, of a resumed run, goes on behind the first `done` steps.
+  explicit ProgressFile(const std::filesystem::path& file, int done = 0);
   void Append(const ml::StepReport& report);
+  /// The last step's line that was there; zeros where there was none.
+  [[nodiscard]] const ml::StepReport& kept() const { return kept_; }
 
  private:
+  ml::StepReport kept_;
   std::ofstream stream_;
 };
 

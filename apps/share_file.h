@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "apps/job.h"
-#include "apps/party_file.h"
+#include "apps/sealed_file.h"
 #include "base/secure_memory.h"
 #include "dp/record.h"
 #include "mpc/fixed_point.h"
@@ -17,9 +17,9 @@ struct ShareFile {
   mpc::FixedShare weights;    ///< of ml::ShapeOfWeights
 };
 
-/// The key that this party's shares are sealed with: derived from the file of its party file's [storage] key.
-/// Throws ConfigError unless that is a file that its owner alone can read.
-[[nodiscard]] SecretKey StorageKey(const PartyFile& party);
+inline constexpr SealedKind kModelShare{.magic = "trefoil model share 1\n",
+                                        .purpose = "trefoil model share",
+                                        .what = "a model's share, model.share of a run"};
 
 /// Writes a share, sealed (base/sealed_box.h); mode 0600. The header, in the clear but part of the seal, has
 /// the party, the job and the record. Throws ConfigError if the file is there; std::runtime_error.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
+#include <map>
 #include <utility>
 #include <variant>
 
@@ -60,19 +61,28 @@ void AddEpsilons(Json& entry, const TrainingRecord& record, double delta) {
   entry["epsilon_insider"] = NumberOrNull(epsilons.insider);
 }
 
-/// Whether an event is the reserved one, of steps the first ones.
-bool IsWithin(const RecordedEvent& event, const RecordedEvent& reserved) {
-  const auto as_json = [](const RecordedEvent& one) {
-    return ToJson(TrainingRecord{.job_hash = {}, .run_id = {}, .events = {one}});
-  };
-  const auto* steps = std::get_if<DpSgdSteps>(&event);
-  const auto* most = std::get_if<DpSgdSteps>(&reserved);
-  if (steps == nullptr || most == nullptr) return as_json(event) == as_json(reserved);
-  if (steps->steps > most->steps || steps->max_participation > most->max_participation) return false;
-  DpSgdSteps extended = *steps;
-  extended.steps = most->steps;
-  extended.max_participation = most->max_participation;
-  return as_json(extended) == as_json(reserved);
+/// How often an event occurs; of steps how many there are, and in how many of them any one row is.
+struct Occurrences {
+  std::int64_t times = 0;
+  std::int64_t participation = 0;
+};
+
+/// Events that differ in nothing else, as text, with their number.
+std::map<std::string, Occurrences> CountEvents(const TrainingRecord& record) {
+  std::map<std::string, Occurrences> counts;
+  for (const auto& event : record.events) {
+    RecordedEvent kind = event;
+    Occurrences here{.times = 1};
+    if (auto* steps = std::get_if<DpSgdSteps>(&kind)) {
+      here = {.times = steps->steps, .participation = steps->max_participation};
+      steps->steps = 0;
+      steps->max_participation = 0;
+    }
+    auto& count = counts[ToJson(TrainingRecord{.job_hash = {}, .run_id = {}, .events = {kind}}).dump()];
+    count.times += here.times;
+    count.participation += here.participation;
+  }
+  return counts;
 }
 
 }  // namespace
@@ -84,10 +94,14 @@ const char* ToText(JobEnd ended) {
 }
 
 bool IsWithin(const TrainingRecord& record, const TrainingRecord& reserved) {
-  return record.job_hash == reserved.job_hash && record.run_id == reserved.run_id &&
-         record.events.size() <= reserved.events.size() &&
-         std::equal(record.events.begin(), record.events.end(), reserved.events.begin(),
-                    [](const RecordedEvent& a, const RecordedEvent& b) { return IsWithin(a, b); });
+  if (record.job_hash != reserved.job_hash || record.run_id != reserved.run_id) return false;
+  const auto most = CountEvents(reserved);
+  const auto counts = CountEvents(record);
+  return std::all_of(counts.begin(), counts.end(), [&](const auto& one) {
+    const auto found = most.find(one.first);
+    const Occurrences limit = found == most.end() ? Occurrences{} : found->second;
+    return one.second.times <= limit.times && one.second.participation <= limit.participation;
+  });
 }
 
 Json Ledger::DataEntry(const std::string& sha256) {
@@ -101,6 +115,17 @@ Json Ledger::ReserveEntry(const LedgerJob& job) {
              {"delta", job.delta},
              {"epsilon_cap", job.epsilon_cap},
              {"record", ToJson(job.reserved)}};
+  AddEpsilons(entry, job.reserved, job.delta);
+  return entry;
+}
+
+Json Ledger::ResumeEntry(const LedgerJob& job) {
+  Json entry{{"kind", "resume"},
+             {"time", job.time},
+             {"delta", job.delta},
+             {"epsilon_cap", job.epsilon_cap},
+             {"record", ToJson(job.reserved)},
+             {"executed", ToJson(job.announced)}};
   AddEpsilons(entry, job.reserved, job.delta);
   return entry;
 }
@@ -127,6 +152,8 @@ void Ledger::Apply(const Json& entry) {
     data_ = hash;
   } else if (kind == "reserve") {
     Reserve(entry);
+  } else if (kind == "resume") {
+    Resume(entry);
   } else if (kind == "announce") {
     RequireKeys(entry, {"kind", "record"});
     auto record = FromJson(entry.at("record"));
@@ -143,7 +170,7 @@ void Ledger::Apply(const Json& entry) {
     job.executed = std::move(record);
     job.ended = ended;
   } else {
-    Refuse("kind \"" + kind + "\"", "\"reserve\", \"announce\" or \"settle\"");
+    Refuse("kind \"" + kind + "\"", "\"reserve\", \"resume\", \"announce\" or \"settle\"");
   }
 }
 
@@ -158,20 +185,45 @@ void Ledger::Reserve(const Json& entry) {
                 .announced = {},
                 .executed = {}};
   if (job.delta >= 1) Refuse("delta " + entry.at("delta").dump(), "a number below 1");
-  const auto same_run = [&](const LedgerJob& other) { return other.reserved.run_id == job.reserved.run_id; };
-  if (std::any_of(jobs_.begin(), jobs_.end(), same_run))
-    Refuse("a run that reserved before", "each run once");
+  if (JobOf(job.reserved.run_id)) Refuse("a run that reserved before", "each run once");
   job.announced = {.job_hash = job.reserved.job_hash, .run_id = job.reserved.run_id, .events = {}};
   jobs_.push_back(std::move(job));
 }
 
+void Ledger::Resume(const Json& entry) {
+  RequireKeys(entry, {"kind", "time", "delta", "epsilon_cap", "record", "executed", "epsilon_outsider",
+                      "epsilon_insider"});
+  auto record = FromJson(entry.at("record"));
+  auto executed = FromJson(entry.at("executed"));
+  const auto number = JobOf(record.run_id);
+  if (!number) Refuse("a run that never reserved", "one that did");
+  LedgerJob& job = jobs_[*number];
+  if (job.reserved.job_hash != record.job_hash) Refuse("another job of this run", "the one that reserved");
+  if (!IsWithin(executed, record)) Refuse("more than the run reserved", "no more");
+  const double delta = NumberOf(entry, "delta");
+  if (delta >= 1) Refuse("delta " + entry.at("delta").dump(), "a number below 1");
+  job = {.time = TextOf(entry, "time"),
+         .name = job.name,
+         .delta = delta,
+         .epsilon_cap = NumberOf(entry, "epsilon_cap"),
+         .reserved = std::move(record),
+         .announced = std::move(executed),
+         .executed = {}};
+}
+
+std::optional<std::size_t> Ledger::JobOf(const std::string& run_id) const {
+  const auto found = std::find_if(jobs_.begin(), jobs_.end(),
+                                  [&](const LedgerJob& one) { return one.reserved.run_id == run_id; });
+  if (found == jobs_.end()) return {};
+  return static_cast<std::size_t>(found - jobs_.begin());
+}
+
 LedgerJob& Ledger::OpenJob(const TrainingRecord& record) {
-  const auto job = std::find_if(jobs_.begin(), jobs_.end(),
-                                [&](const LedgerJob& one) { return one.reserved.run_id == record.run_id; });
-  if (job == jobs_.end() || job->ended)
+  const auto job = JobOf(record.run_id);
+  if (!job || jobs_[*job].ended)
     Refuse("a run that is not under way", "one that has reserved and not settled");
-  if (!IsWithin(record, job->reserved)) Refuse("more than the run reserved", "no more");
-  return *job;
+  if (!IsWithin(record, jobs_[*job].reserved)) Refuse("more than the run reserved", "no more");
+  return jobs_[*job];
 }
 
 const TrainingRecord& Ledger::Charged(const LedgerJob& job, bool may_be_alive) {
@@ -185,8 +237,10 @@ EpsilonPair Ledger::Spent(double delta, const std::function<bool(std::size_t)>& 
   const auto add = [&](const TrainingRecord& record) {
     for (const auto& event : record.events) accountant.Add(event);
   };
-  for (std::size_t job = 0; job < jobs_.size(); ++job)
-    add(Charged(jobs_[job], !jobs_[job].ended && may_be_alive(job)));
+  const auto replaced = more != nullptr ? JobOf(more->run_id) : std::nullopt;
+  for (std::size_t job = 0; job < jobs_.size(); ++job) {
+    if (job != replaced) add(Charged(jobs_[job], !jobs_[job].ended && may_be_alive(job)));
+  }
   if (more != nullptr) add(*more);
   return accountant.Epsilons(delta);
 }

@@ -32,8 +32,11 @@ struct LedgerJob {
 ///   "reserve":  a job that may begin: `time`, `name`, `delta`, `epsilon_cap`, `record` (all that is
 ///   planned). "announce": what a job may execute next: `record` (all up to there). "settle":   what a job
 ///   executed at most: `time`, `ended`, `record`.
-/// Reservations and settlements also say `epsilon_outsider` and `epsilon_insider` of the record alone, for
-/// the reader: null without a guarantee. A job's entries have one run id.
+///   "resume":   a job that has ended, or died, may go on: `time`, `delta`, `epsilon_cap`, `record` (all that
+///   it has executed and plans), `executed` (what it has executed, counted: less than it had announced, where
+///   it died). Takes the place of its reservation, its announcements and its settlement.
+/// Reservations, resumptions and settlements also say `epsilon_outsider` and `epsilon_insider` of the record
+/// alone, for the reader: null without a guarantee. A job's entries have one run id.
 class Ledger {
  public:
   /// What an entry adds. Throws DataError "found X, expected Y" for one that is not well formed, out of order
@@ -44,6 +47,7 @@ class Ledger {
   // The entries, not yet applied. Those of a job that is in the ledger already name it by its run id.
   [[nodiscard]] static nlohmann::json DataEntry(const std::string& sha256);
   [[nodiscard]] static nlohmann::json ReserveEntry(const LedgerJob& job);
+  [[nodiscard]] static nlohmann::json ResumeEntry(const LedgerJob& job);
   [[nodiscard]] static nlohmann::json AnnounceEntry(const TrainingRecord& record);
   [[nodiscard]] static nlohmann::json SettleEntry(const TrainingRecord& record, JobEnd ended, double delta,
                                                   const std::string& time);
@@ -51,19 +55,22 @@ class Ledger {
   /// SHA-256 of the data set; empty before the first entry.
   [[nodiscard]] const std::string& data() const { return data_; }
   [[nodiscard]] const std::vector<LedgerJob>& jobs() const { return jobs_; }
+  /// The job of a run, by its number in jobs(), or nothing.
+  [[nodiscard]] std::optional<std::size_t> JobOf(const std::string& run_id) const;
 
   /// What a job is charged: what it executed at most. A job without a settlement has executed no more than it
   /// announced if it is dead, and is charged all that it reserved while it may be alive.
   [[nodiscard]] static const TrainingRecord& Charged(const LedgerJob& job, bool may_be_alive);
 
-  /// All jobs together, and `more` where there is one: epsilons of the records composed, not a sum of
-  /// epsilons. `may_be_alive` is asked for jobs without a settlement. Throws ConfigError unless delta is in
-  /// (0, 1).
+  /// All jobs together, and `more` where there is one, in place of what the ledger has of its run: epsilons
+  /// of the records composed, not a sum of epsilons. `may_be_alive` is asked for jobs without a settlement.
+  /// Throws ConfigError unless delta is in (0, 1).
   [[nodiscard]] EpsilonPair Spent(double delta, const std::function<bool(std::size_t job)>& may_be_alive,
                                   const TrainingRecord* more = nullptr) const;
 
  private:
   void Reserve(const nlohmann::json& entry);
+  void Resume(const nlohmann::json& entry);
   [[nodiscard]] LedgerJob& OpenJob(const TrainingRecord& record);
 
   std::string data_;
@@ -72,8 +79,8 @@ class Ledger {
 
 [[nodiscard]] const char* ToText(JobEnd ended);
 
-/// Whether `record` is of the same job and run as `reserved` and has its first events, of the last one fewer
-/// or as many steps, so that it costs no more.
+/// Whether `record` is of the same job and run as `reserved` and has no event oftener than it, of steps fewer
+/// or as many, so that it costs no more. Their order does not count: events compose in any.
 [[nodiscard]] bool IsWithin(const TrainingRecord& record, const TrainingRecord& reserved);
 
 }  // namespace trefoil::dp

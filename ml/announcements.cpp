@@ -2,18 +2,13 @@
 
 #include <algorithm>
 
-#include "ml/step_privacy.h"
-
 namespace trefoil::ml {
 
 void Announcements::Before(int step) {
-  if (!announce_ || step < announced_) return;
+  if (!announce_ || step < announced_ || step >= steps_) return;
   constexpr int kParts = 50;
-  const int steps = plan_.settings.steps;
-  announced_ = std::min(steps, step + (steps + kParts - 1) / kParts);
-  dp::TrainingRecord record{.job_hash = {}, .run_id = {}, .events = before_};
-  record.events.emplace_back(EventOf(plan_, sigma_, announced_, participation_(announced_)));
-  announce_(record);
+  announced_ = std::min(steps_, step + (steps_ + kParts - 1) / kParts);
+  announce_({.job_hash = {}, .run_id = {}, .events = executed_.Events(announced_, false)}, announced_);
 }
 
 }  // namespace trefoil::ml

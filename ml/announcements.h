@@ -1,11 +1,8 @@
 #pragma once
-#include <cstdint>
 #include <functional>
-#include <utility>
-#include <vector>
 
 #include "dp/record.h"
-#include "ml/step_plan.h"
+#include "ml/executed.h"
 
 namespace trefoil::ml {
 
@@ -13,27 +10,21 @@ namespace trefoil::ml {
 /// takes no time to speak of.
 class Announcements {
  public:
-  using Announce = std::function<void(const dp::TrainingRecord&)>;
+  /// What will have been executed once the run has come to step `steps`.
+  using Announce = std::function<void(const dp::TrainingRecord& record, int steps)>;
 
-  /// `before`: what is executed before the steps. `participation`: steps of the first so many that any one
-  /// row is in, at most. `announce` may be empty; what it throws, Before() throws. All must outlive this.
-  Announcements(const StepPlan& plan, double sigma, const std::vector<dp::RecordedEvent>& before,
-                std::function<std::int64_t(int steps)> participation, const Announce& announce)
-      : plan_(plan),
-        sigma_(sigma),
-        before_(before),
-        participation_(std::move(participation)),
-        announce_(announce) {}
+  /// Of a training of so many steps. `announce` may be empty; what it throws, Before() throws. Both must
+  /// outlive this.
+  Announcements(int steps, const Executed& executed, const Announce& announce)
+      : steps_(steps), executed_(executed), announce_(announce) {}
 
   /// Step `step`, counted from 0, is about to begin, or what comes before it: calls `announce` with all that
   /// will have been executed some steps on, unless the step was in what it was called with before.
   void Before(int step);
 
  private:
-  const StepPlan& plan_;
-  double sigma_;
-  const std::vector<dp::RecordedEvent>& before_;
-  std::function<std::int64_t(int)> participation_;
+  int steps_;
+  const Executed& executed_;
   const Announce& announce_;
   int announced_ = 0;
 };

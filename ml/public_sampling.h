@@ -6,6 +6,12 @@
 
 namespace trefoil::ml {
 
+/// Steps first ... last - 1.
+struct StepRange {
+  int first = 0;
+  int last = 0;
+};
+
 /// Which rows of the shared data each step takes, by coins that all parties know.
 class PublicSchedule {
  public:
@@ -19,8 +25,14 @@ class PublicSchedule {
   [[nodiscard]] std::int64_t MaxParticipation(int steps) const {
     return most_[static_cast<std::size_t>(steps)];
   }
+  /// Entry k: in how many steps any one row is, at most, once those of `done`, each as often as it is in one
+  /// of these ranges, and then first ... first + k - 1 have been executed. As many entries as it takes to the
+  /// last step's.
+  [[nodiscard]] std::vector<std::int64_t> MaxParticipationAfter(const std::vector<StepRange>& done,
+                                                                int first) const;
 
  private:
+  std::int64_t rows_;
   std::vector<std::vector<std::int64_t>> steps_;
   std::vector<std::int64_t> most_;
 };

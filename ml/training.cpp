@@ -5,23 +5,19 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <memory>
-#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "base/error.h"
 #include "ml/announcements.h"
+#include "ml/batch_source.h"
 #include "ml/dp_sgd.h"
 #include "ml/evaluation.h"
 #include "ml/held_out.h"
 #include "ml/initial_weights.h"
 #include "ml/initialisation.h"
 #include "ml/noise_source.h"
-#include "ml/public_sampling.h"
-#include "ml/records.h"
-#include "ml/row_keys.h"
 #include "ml/step_privacy.h"
 #include "mpc/beside.h"
 #include "protocols/agreement.h"
@@ -79,131 +75,9 @@ Index ExpectedBatchRows(const StepPlan& plan) {
   return plan.batch_rows;
 }
 
-/// The shapes of what the owners input where each inputs `heights` rows.
-std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan,
-                                             const std::array<std::int64_t, 3>& heights) {
-  std::array<protocols::Shape, 3> shapes;
-  for (std::size_t owner = 0; owner < shapes.size(); ++owner)
-    shapes[owner] = {.rows = heights[owner], .cols = EncodedColumns(plan)};
-  return shapes;
-}
-
-/// Where a step's batch comes from.
-class BatchSource {
- public:
-  virtual ~BatchSource() = default;
-  /// Inputs what all steps take from; once, before the first of them.
-  virtual void Share(mpc::Context& party) = 0;
-  virtual Batch Next(mpc::Context& party, int step) = 0;
-  [[nodiscard]] virtual std::int64_t MaxParticipation(int steps) const = 0;
-};
-
-/// Every owner draws its own rows by private coins and inputs them afresh, padded to a public height.
-class OwnerPoissonSource final : public BatchSource {
- public:
-  OwnerPoissonSource(const StepPlan& plan, const OwnRecords& own) : plan_(plan), own_(own) {}
-
-  void Share(mpc::Context&) override {}
-
-  Batch Next(mpc::Context& party, int) override {
-    const auto shapes = RecordShapes(plan_, BatchLimits(plan_.settings));
-    const std::int64_t most = shapes[static_cast<std::size_t>(party.self())].rows;
-    const double rate = SamplingRate(plan_.settings);
-    auto drawn = plan_.settings.groups ? DrawGroups(coins_, own_.groups, rate, most)
-                                       : DrawRows(coins_, own_.x.rows(), rate, most);
-    const auto rows = PlaceRows(coins_, std::move(drawn), most);
-    const auto shares = protocols::InputEach(party, EncodeRecords(plan_, own_, rows, most), shapes);
-    return ToBatch(plan_, Stacked(Stacked(shares[0], shares[1]), shares[2]));
-  }
-
-  [[nodiscard]] std::int64_t MaxParticipation(int) const override { return 0; }
-
- private:
-  const StepPlan& plan_;
-  const OwnRecords& own_;
-  RandomStream coins_ = RandomStream::FromSystem();
-};
-
-/// All rows of all owners, padded to their declared capacities.
-ArithShare ShareOwnRows(mpc::Context& party, const StepPlan& plan, const OwnRecords& own) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(own.x.rows()));
-  std::iota(all.begin(), all.end(), 0);
-  const std::int64_t capacity = plan.settings.rows[static_cast<std::size_t>(party.self())];
-  auto slots = RandomStream::FromSystem();
-  const RingMatrix encoded = EncodeRecords(plan, own, PlaceRows(slots, std::move(all), capacity), capacity);
-  const auto shares = protocols::InputEach(party, encoded, RecordShapes(plan, plan.settings.rows));
-  return Stacked(Stacked(shares[0], shares[1]), shares[2]);
-}
-
-/// All rows, put together from the parties' columns. Their places are common coins': every party knows the
-/// rows.
-ArithShare ShareOwnColumns(mpc::Context& party, const StepPlan& plan, const OwnRecords& own) {
-  RequireSameKeys(party, own.keys);
-  std::vector<std::int64_t> all(static_cast<std::size_t>(own.x.rows()));
-  std::iota(all.begin(), all.end(), 0);
-  const std::int64_t capacity = plan.settings.rows[0];
-  RandomStream slots(protocols::JointSeed(party));
-  const RingMatrix encoded =
-      EncodeBlock(plan, party.self(), own, PlaceRows(slots, std::move(all), capacity), capacity);
-  std::array<protocols::Shape, 3> shapes;
-  for (int owner = 0; owner < net::kParties; ++owner)
-    shapes.at(static_cast<std::size_t>(owner)) = {.rows = capacity, .cols = BlockColumns(plan, owner)};
-  return JoinBlocks(plan, protocols::InputEach(party, encoded, shapes));
-}
-
-/// All rows are shared once; common coins choose among them.
-class PublicSource final : public BatchSource {
- public:
-  PublicSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own)
-      : plan_(plan),
-        own_(own),
-        schedule_(protocols::JointSeed(party),
-                  std::accumulate(plan.settings.rows.begin(), plan.settings.rows.end(), std::int64_t{0}),
-                  SamplingRate(plan.settings), plan.settings.steps) {}
-
-  void Share(mpc::Context& party) override {
-    data_ = plan_.settings.vertical ? ShareOwnColumns(party, plan_, own_) : ShareOwnRows(party, plan_, own_);
-  }
-
-  Batch Next(mpc::Context&, int step) override {
-    const auto& rows = schedule_.RowsOf(step);
-    RingMatrix own(static_cast<Index>(rows.size()), data_->cols());
-    RingMatrix next(own.rows(), own.cols());
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      own.row(static_cast<Index>(k)) = data_->own().row(rows[k]);
-      next.row(static_cast<Index>(k)) = data_->next().row(rows[k]);
-    }
-    return ToBatch(plan_, {std::move(own), std::move(next)});
-  }
-
-  [[nodiscard]] std::int64_t MaxParticipation(int steps) const override {
-    return schedule_.MaxParticipation(steps);
-  }
-
- private:
-  const StepPlan& plan_;
-  const OwnRecords& own_;
-  PublicSchedule schedule_;
-  std::optional<ArithShare> data_;
-};
-
-std::unique_ptr<BatchSource> MakeSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own) {
-  if (plan.settings.sampling == Sampling::kPublic) return std::make_unique<PublicSource>(party, plan, own);
-  return std::make_unique<OwnerPoissonSource>(plan, own);
-}
-
-/// All that was executed, or is about to be.
-std::vector<dp::RecordedEvent> EventsOf(const StepPlan& plan, double sigma, std::int64_t participation,
-                                        std::vector<dp::RecordedEvent> before) {
-  before.emplace_back(EventOf(plan, sigma, plan.settings.steps, participation));
-  for (const auto& event : EvaluationEvents(plan)) before.push_back(event);
-  return before;
-}
-
-/// The plan of all steps at `sigma`, after what was executed before.
-PrivacyPlan PlanOf(const StepPlan& plan, double sigma, std::int64_t max_participation,
-                   const std::vector<dp::RecordedEvent>& before) {
-  auto events = EventsOf(plan, sigma, max_participation, before);
+/// The plan of all steps at `sigma`, with all that was executed besides.
+PrivacyPlan PlanOf(const StepPlan& plan, double sigma, const Executed& executed) {
+  auto events = executed.Events(plan.settings.steps, true);
   dp::RecordAccountant accountant(plan.settings.accountant);
   for (const auto& event : events) accountant.Add(event);
   const dp::EpsilonPair epsilons = accountant.Epsilons(plan.settings.delta);
@@ -220,22 +94,20 @@ PrivacyPlan PlanOf(const StepPlan& plan, double sigma, std::int64_t max_particip
 /// Counts what was executed and reports it.
 class Progress {
  public:
-  /// `participation_after` is how often any row was in a step, after so many steps.
-  Progress(mpc::Context& party, const StepPlan& plan, double sigma,
-           const std::vector<dp::RecordedEvent>& before,
-           const std::function<void(const StepReport&)>& on_step,
-           const std::function<std::int64_t(int)>& participation_after)
+  Progress(mpc::Context& party, const StepPlan& plan, double sigma, const Executed& executed, int first,
+           const std::function<void(const StepReport&)>& on_step)
       : party_(party),
         plan_(plan),
         sigma_(sigma),
+        executed_(executed),
         on_step_(on_step),
-        participation_after_(participation_after),
         accountant_(plan.settings.accountant) {
-    for (const auto& earlier : before) accountant_.Add(earlier);
+    for (const auto& earlier : executed.Initialisations()) accountant_.Add(earlier);
+    CountTo(first);
   }
 
   void Report(int step) {
-    if (step == 0 || step > counted_) CountTo(NextMark(step));
+    if (step > counted_to_) CountTo(NextMark(step));
     const net::Counters& counters = party_.transport().counters();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
     on_step_({.step = step,
@@ -252,29 +124,31 @@ class Progress {
   /// the next of twenty marks. So what is reported is never below what was spent.
   [[nodiscard]] int NextMark(int step) const {
     constexpr int kMarks = 20;
-    if (step == 0 || plan_.settings.accountant != dp::AccountantKind::kPld) return step;
+    if (plan_.settings.accountant != dp::AccountantKind::kPld) return step;
     const int stride = (plan_.settings.steps + kMarks - 1) / kMarks;
     return std::min((step + stride - 1) / stride * stride, plan_.settings.steps);
   }
 
   void CountTo(int step) {
-    if (step > counted_) {
-      const std::int64_t participation = participation_after_(step);
-      accountant_.Add(EventOf(plan_, sigma_, step - counted_, participation - participation_));
-      participation_ = participation;
-      counted_ = step;
-    }
+    const std::int64_t steps = executed_.Steps(step);
+    const std::int64_t participation = executed_.Participation(step);
+    if (steps > counted_)
+      accountant_.Add(EventOf(plan_, sigma_, steps - counted_, participation - participation_));
+    counted_to_ = step;
+    counted_ = steps;
+    participation_ = participation;
     epsilons_ = accountant_.Epsilons(plan_.settings.delta);
   }
 
   mpc::Context& party_;
   const StepPlan& plan_;
   double sigma_;
+  const Executed& executed_;
   const std::function<void(const StepReport&)>& on_step_;
-  const std::function<std::int64_t(int)> participation_after_;
   dp::RecordAccountant accountant_;
   dp::EpsilonPair epsilons_;
-  int counted_ = 0;
+  int counted_to_ = 0;  ///< of the run's steps; as often as they were executed:
+  std::int64_t counted_ = 0;
   std::int64_t participation_ = 0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
@@ -294,6 +168,47 @@ FixedShare FirstWeights(mpc::Context& party, const StepPlan& plan,
   if (!IsNetwork(plan)) return {zero, plan.settings.fraction_bits};
   RandomStream coins(protocols::JointSeed(party));
   return {AddPublic(party, zero, InitialWeights(plan, coins)), plan.settings.fraction_bits};
+}
+
+/// What the steps of a session work with.
+struct Steps {
+  mpc::Context& party;
+  const StepPlan& plan;
+  BatchSource& source;
+  NoiseSource& noise;
+  Announcements& announcements;
+  Progress& progress;
+  const TrainingHooks& hooks;
+};
+
+/// A checkpoint, where the job has them.
+void Keep(const Steps& run, const TrainingState& state) {
+  if (run.hooks.checkpoint_every > 0) run.hooks.on_checkpoint({.state = state, .coins = run.source.Coins()});
+}
+
+/// From the steps that `state` has done to the last.
+TrainingState RunSteps(const Steps& run, TrainingState state) {
+  const int last = run.plan.settings.steps;
+  if (state.step == last) return state;
+  Batch batch = run.source.Next(run.party, static_cast<int>(state.step));
+  for (int step = static_cast<int>(state.step); step < last; ++step) {
+    run.announcements.Before(step);
+    if (run.hooks.before_step) run.hooks.before_step(step);
+    const auto update = [&](mpc::Context& branch) {
+      return DpSgdStep(branch, run.plan, batch, state, run.noise.Next().values());
+    };
+    if (step + 1 == last) {
+      state = update(run.party);
+    } else {
+      // The next batch needs nothing of this step, so its input takes no round of its own.
+      std::tie(state, batch) = mpc::Beside(
+          run.party, update, [&](mpc::Context& branch) { return run.source.Next(branch, step + 1); });
+    }
+    run.progress.Report(step + 1);
+    if (step + 1 == last || (step + 1) % std::max<std::int64_t>(run.hooks.checkpoint_every, 1) == 0)
+      Keep(run, state);
+  }
+  return state;
 }
 
 /// The layers of all weights, as they come out of the training.
@@ -342,7 +257,10 @@ PrivacyPlan MakePlan(const TrainingSettings& settings) {
   const auto before = EventsOf(InitialisationOf(settings));
   const double sigma = ChooseSigma(plan, participation, before);
   RequireDeltaForBoth(plan, sigma, participation, before);
-  PrivacyPlan privacy = PlanOf(plan, sigma, participation, before);
+  const auto each_step = [&](int steps) -> std::int64_t {
+    return settings.sampling == Sampling::kPublic ? steps : 0;
+  };
+  PrivacyPlan privacy = PlanOf(plan, sigma, Executed(plan, sigma, before, {}, true, 0, each_step));
   if (settings.accountant == dp::AccountantKind::kPea && sigma > 0 &&
       !std::isfinite(privacy.epsilon_insider)) {
     throw ConfigError(
@@ -360,52 +278,47 @@ mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form
 }
 
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
-                     const TrainingHooks& hooks, const HeldOutRecords& held_out) {
+                     const TrainingHooks& hooks, const HeldOutRecords& held_out,
+                     const Resumption& resumption) {
   const Index batch_rows = ExpectedBatchRows(MakeStepPlan(settings));  // refuses bad settings before sending
   CheckOwnRecords(settings, own, party.self());
   CheckHeldOut(settings, held_out, party.self());
   const auto initialisation = InitialisationOf(settings);
-  const auto before = EventsOf(initialisation);
   const StepPlan plan = FasterPlan(settings, batch_rows, protocols::MeasureLink(party));
-  const auto source = MakeSource(party, plan, own);
-  const double sigma = ChooseSigma(plan, source->MaxParticipation(settings.steps), before);
+  const bool from_start = !resumption.from;
+  const int first = from_start ? 0 : static_cast<int>(resumption.from->state.step);
+  const std::optional<PublicCoins> new_coins;
+  const auto source = MakeBatchSource(party, plan, own, from_start ? new_coins : resumption.from->coins);
+  const double sigma = ChooseSigma(plan, source->MaxParticipation(settings.steps), EventsOf(initialisation));
+  const Executed executed(plan, sigma, EventsOf(initialisation), resumption.earlier, from_start, first,
+                          source->Participation(StepsByTheseCoins(resumption.earlier, from_start), first));
   const std::string constants =
       Fingerprint(plan, sigma) + (initialisation ? Fingerprint(*initialisation) : std::string());
-  TrainingResult result{.plan = PlanOf(plan, sigma, source->MaxParticipation(settings.steps), before),
-                        .record = {},
-                        .model = {}};
+  TrainingResult result{.plan = PlanOf(plan, sigma, executed), .record = {}, .model = {}};
   result.record.events = result.plan.events;
-  if (hooks.on_plan) hooks.on_plan(result.record);
+  if (hooks.on_plan)
+    hooks.on_plan(result.record, {.job_hash = {}, .run_id = {}, .events = executed.EventsBefore()});
   // Each party hears from both others here, so that none goes on before all have come so far.
   protocols::RequireSameEverywhere(party, constants, "constants of the training");
-  Announcements announcements(
-      plan, sigma, before, [&](int steps) { return source->MaxParticipation(steps); }, hooks.before_steps);
-  announcements.Before(0);
+  Announcements announcements(settings.steps, executed, hooks.before_steps);
+  announcements.Before(first);
 
-  source->Share(party);
+  if (first < settings.steps) source->Share(party);
   NoiseSource noise(plan, sigma, RandomStream::FromSystem());
-  TrainingState state = StartFrom(FirstWeights(party, plan, initialisation, own, held_out.validation));
-  Progress progress(party, plan, sigma, before, hooks.on_step,
-                    [&](int step) { return source->MaxParticipation(step); });
-  progress.Report(0);
-  Batch batch = source->Next(party, 0);
-  for (int step = 0; step < settings.steps; ++step) {
-    announcements.Before(step);
-    const auto update = [&](mpc::Context& branch) {
-      return DpSgdStep(branch, plan, batch, state, noise.Next().values());
-    };
-    if (step + 1 == settings.steps) {
-      state = update(party);
-    } else {
-      // The next batch needs nothing of this step, so its input takes no round of its own.
-      std::tie(state, batch) =
-          mpc::Beside(party, update, [&](mpc::Context& branch) { return source->Next(branch, step + 1); });
-    }
-    progress.Report(step + 1);
-  }
+  Progress progress(party, plan, sigma, executed, first, hooks.on_step);
+  TrainingState state = from_start
+                            ? StartFrom(FirstWeights(party, plan, initialisation, own, held_out.validation))
+                            : resumption.from->state;
+  progress.Report(first);
+  const Steps steps{party, plan, *source, noise, announcements, progress, hooks};
+  if (from_start) Keep(steps, state);
+  state = RunSteps(steps, std::move(state));
   // The record is kept before anything is released: who dies in between has released nothing unrecorded.
   hooks.on_record(result.record);
-  if (settings.evaluation) result.evaluation = EvaluateOnShares(party, plan, state.weights, held_out.test);
+  if (settings.evaluation) {
+    if (hooks.before_evaluation) hooks.before_evaluation();
+    result.evaluation = EvaluateOnShares(party, plan, state.weights, held_out.test);
+  }
   result.model = Release(party, plan, state.weights);
   if (settings.release_to.empty()) result.share = state.weights;
   return result;

@@ -8,6 +8,8 @@
 #include <Eigen/Core>
 
 #include "dp/record.h"
+#include "ml/checkpoint.h"
+#include "ml/executed.h"
 #include "ml/settings.h"
 #include "mpc/context.h"
 #include "mpc/cost.h"
@@ -96,27 +98,42 @@ struct HeldOutRecords {
 /// beside it. Throws as MakeStepPlan.
 [[nodiscard]] mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form);
 
-/// What the caller is told of while a training runs.
+/// What the caller is told of while a training runs. What a hook throws ends the training.
 struct TrainingHooks {
-  std::function<void(const StepReport&)> on_step;  ///< after each step, and once with step 0
+  std::function<void(const StepReport&)> on_step;  ///< after each step, and once before the first
   std::function<void(const dp::TrainingRecord&)>
       on_record;  ///< when all steps are done, before the weights are opened
-  /// What the training will execute, once that is fixed: no party sends anything of its records before all
-  /// three have returned from this.
-  std::function<void(const dp::TrainingRecord&)> on_plan{};
-  /// All that will have been executed up to some later point, before any of what is new in it is: the
-  /// initialisation and some steps, then more steps, about fifty times in all.
-  std::function<void(const dp::TrainingRecord&)> before_steps{};
+  /// What the run will have executed in the end, once that is fixed, and what its earlier sessions executed:
+  /// no party sends anything of its records before all three have returned from this.
+  std::function<void(const dp::TrainingRecord& planned, const dp::TrainingRecord& before)> on_plan{};
+  /// All that will have been executed once the run has come to step `steps`, before any of what is new in it
+  /// is: the initialisation and some steps, then more steps, about fifty times in all.
+  std::function<void(const dp::TrainingRecord&, int steps)> before_steps{};
+  /// Step `step`, counted from 0, is about to begin.
+  std::function<void(int step)> before_step{};
+  /// The evaluation is about to begin.
+  std::function<void()> before_evaluation{};
+  /// What to go on from, of a run that may be resumed: before the first step, after every so many, and after
+  /// the last. No step is begun before it returns.
+  std::function<void(const Checkpoint&)> on_checkpoint{};
+  std::int64_t checkpoint_every = 0;  ///< steps; 0: no checkpoints
+};
+
+/// How a session goes on with a run. The same at all three parties, but for their shares.
+struct Resumption {
+  std::optional<Checkpoint> from{};  ///< nothing: from before the first step
+  Lineage earlier{};                 ///< the run's sessions before this one
 };
 
 /// Secure DP-SGD (PEA, Protocol 3) from zero weights, a network's public random ones, or the owners' local
 /// models where the settings have an initialisation (PEA, Protocol 5, lines 2 to 4). Blocks until all steps
 /// are done, and the evaluation, if there is one. With a vertical partition it first makes sure, obliviously,
-/// that the parties hold the same keys. What a hook throws ends the training. Throws ConfigError as MakePlan;
-/// DataError if own records do not fit the settings, or keys differ; NetworkError or ProtocolError if a peer
-/// fails.
+/// that the parties hold the same keys. A resumed run gives the model of one that was never interrupted, as
+/// far as its noise and coins go, and a record of all that was executed, what was lost included. Throws
+/// ConfigError as MakePlan; DataError if own records do not fit the settings, or keys differ; NetworkError or
+/// ProtocolError if a peer fails.
 [[nodiscard]] TrainingResult Train(mpc::Context& party, const TrainingSettings& settings,
                                    const OwnRecords& own, const TrainingHooks& hooks,
-                                   const HeldOutRecords& held_out = {});
+                                   const HeldOutRecords& held_out = {}, const Resumption& resumption = {});
 
 }  // namespace trefoil::ml

@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -18,6 +19,18 @@ void SendToBoth(mpc::Context& party, const net::Bytes& bytes) {
 /// Each party sends `bytes` to both others.
 mpc::Cost ToBothCost(std::uint64_t bytes) {
   return InOneRound(mpc::Cost::EachToNext(bytes), mpc::Cost::EachToPrevious(bytes));
+}
+
+constexpr std::size_t kLengthBytes = 8;
+
+/// The text behind its length, the least significant byte first: a message that arrives short is found out.
+net::Bytes WithLength(const std::string& text) {
+  net::Bytes bytes;
+  for (std::size_t k = 0; k < kLengthBytes; ++k)
+    bytes.push_back(static_cast<std::byte>(text.size() >> (8 * k) & 0xFF));
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  bytes.insert(bytes.end(), begin, begin + text.size());
+  return bytes;
 }
 
 }  // namespace
@@ -36,6 +49,31 @@ void RequireSameEverywhere(mpc::Context& party, const std::string& text, const s
 }
 
 mpc::Cost RequireSameEverywhereCost() { return ToBothCost(crypto_generichash_BYTES); }
+
+std::array<std::string, net::kParties> ExchangeTexts(mpc::Context& party, const std::string& own,
+                                                     std::size_t limit) {
+  Require(own.size() <= limit, "ExchangeTexts: a text within the limit");
+  SendToBoth(party, WithLength(own));
+  std::array<std::string, net::kParties> texts;
+  texts[static_cast<std::size_t>(party.self())] = own;
+  for (const int peer : {party.next(), party.previous()}) {
+    const net::Bytes theirs = party.transport().ReceiveUpTo(peer, kLengthBytes + limit);
+    std::string text;
+    if (theirs.size() >= kLengthBytes) {
+      text.assign(reinterpret_cast<const char*>(theirs.data()) + kLengthBytes, theirs.size() - kLengthBytes);
+    }
+    if (theirs != WithLength(text))
+      throw ProtocolError("party " + std::to_string(peer) + ": sent a text of another length than it said");
+    texts[static_cast<std::size_t>(peer)] = std::move(text);
+  }
+  return texts;
+}
+
+mpc::Cost ExchangeTextsCost(const std::array<std::uint64_t, net::kParties>& bytes) {
+  const auto sent = [&](std::size_t party) { return kLengthBytes + bytes[party]; };
+  return mpc::Cost::Round(
+      {{0, 1, sent(0)}, {0, 2, sent(0)}, {1, 2, sent(1)}, {1, 0, sent(1)}, {2, 0, sent(2)}, {2, 1, sent(2)}});
+}
 
 void Barrier(mpc::Context& party) {
   SendToBoth(party, {});

@@ -1,4 +1,7 @@
 #pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "base/secure_memory.h"
@@ -12,6 +15,15 @@ namespace trefoil::protocols {
 /// Throws: ConfigError naming the party that holds another text; NetworkError, ProtocolError.
 void RequireSameEverywhere(mpc::Context& party, const std::string& text, const std::string& what);
 [[nodiscard]] mpc::Cost RequireSameEverywhereCost();
+
+/// Every party's public text, in their order: what the parties have to tell one another, and nobody need
+/// hide. Pre:    own.size() <= limit, the same at all three; nothing of it is secret. Cost:   1 round; each
+/// party sends its text twice, with 8 bytes more. Throws: ProtocolError for a longer text than `limit`, or of
+/// another length than was said; NetworkError.
+[[nodiscard]] std::array<std::string, net::kParties> ExchangeTexts(mpc::Context& party,
+                                                                   const std::string& own, std::size_t limit);
+/// Of texts of so many bytes.
+[[nodiscard]] mpc::Cost ExchangeTextsCost(const std::array<std::uint64_t, net::kParties>& bytes);
 
 /// Nobody passes before everybody has arrived.
 /// Cost:   1 round, no payload.

@@ -78,7 +78,7 @@ ALLOWED = [
     (SEND, "protocols/masked_opening.cpp", "party_.SendWords(other(), rest);",
      "re-sharing: a half less the component that its sender shares with the dealer"),
     (SEND, "protocols/agreement.cpp", "party.transport().Send(party.next(), bytes);",
-     "a hash of public parameters, a fresh share of the common coins' seed, or nothing: a barrier"),
+     "a hash of public parameters, a public text, a fresh share of the common coins' seed, or nothing: a barrier"),
     (SEND, "protocols/agreement.cpp", "party.transport().Send(party.previous(), bytes);", "the same"),
     (SEND, "protocols/cost_model.cpp", "party.transport().Send(peer, net::Bytes(bytes));", "zeros, to time the link"),
     (SEND, "protocols/cost_model.cpp", "party.transport().Send(peer, bytes);", "how long the link took"),

@@ -641,10 +641,5 @@ TEST(ParseJobJson, RefusesWhatIsNoJob) {
                ConfigError);
 }
 
-TEST(JobNotices, SaysThatCheckpointsAreNotWritten) {
-  EXPECT_TRUE(JobNotices(Read(kMinimal)).empty());
-  EXPECT_EQ(JobNotices(Read(kMinimal, {"training.checkpoint_every=50"})).size(), 1U);
-}
-
 }  // namespace
 }  // namespace trefoil::apps

@@ -127,18 +127,18 @@ TEST(StorageKey, ComesFromTheNamedFileOrTheTlsKey) {
   party.private_key = folder.path() / "party.key";
   WriteSecretFile(party.private_key, std::string(200, 'k'));
   const auto file = folder.path() / "model.share";
-  SaveShare(file, SomeShare(folder), StorageKey(party));
-  EXPECT_EQ(LoadShare(file, 1, StorageKey(party)).record.run_id, "ab12");
+  SaveShare(file, SomeShare(folder), StorageKey(party, kModelShare));
+  EXPECT_EQ(LoadShare(file, 1, StorageKey(party, kModelShare)).record.run_id, "ab12");
   party.storage_key = folder.path() / "old.key";
-  EXPECT_THROW((void)StorageKey(party), ConfigError);  // not there
+  EXPECT_THROW((void)StorageKey(party, kModelShare), ConfigError);  // not there
   WriteSecretFile(party.storage_key, std::string(200, 'o'));
-  EXPECT_NE(ErrorOf(file, 1, StorageKey(party)), "none");
+  EXPECT_NE(ErrorOf(file, 1, StorageKey(party, kModelShare)), "none");
   fs::remove(party.storage_key);
   WriteSecretFile(party.storage_key, "short");
-  EXPECT_THROW((void)StorageKey(party), ConfigError);
+  EXPECT_THROW((void)StorageKey(party, kModelShare), ConfigError);
   fs::permissions(party.private_key, fs::perms::others_read, fs::perm_options::add);
   party.storage_key.clear();
-  EXPECT_THROW((void)StorageKey(party), ConfigError);
+  EXPECT_THROW((void)StorageKey(party, kModelShare), ConfigError);
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ TEST(Ledger, RefusesMoreThanWasReservedAndLessThanWasAnnounced) {
   EXPECT_THAT(ErrorOf({reserve, announced({LocalTraining{.steps = 3}, Steps(101)})}),
               HasSubstr("more than the run reserved"));
   EXPECT_THAT(ErrorOf({reserve, announced({LocalTraining{.steps = 2}})}), HasSubstr("more than"));
-  EXPECT_THAT(ErrorOf({reserve, announced({Steps(100)})}), HasSubstr("more than"));
+  EXPECT_EQ(ErrorOf({reserve, announced({Steps(100)})}), "");  // costs no more
   auto quieter = Steps(100);
   quieter.sigma = 1.4;
   EXPECT_THAT(ErrorOf({reserve, announced({LocalTraining{.steps = 3}, quieter})}), HasSubstr("more than"));
@@ -178,6 +178,75 @@ TEST(Ledger, RefusesWhatIsNotWellFormed) {
   data = Ledger::DataEntry(std::string(64, 'a'));
   data["version"] = 2;
   EXPECT_THROW(empty.Apply(data), DataError);
+}
+
+Json Resumption(const TrainingRecord& planned, const TrainingRecord& executed) {
+  return Ledger::ResumeEntry({.time = "2026-01-31T12:02:00Z",
+                              .name = {},
+                              .delta = kDelta,
+                              .epsilon_cap = 4,
+                              .reserved = planned,
+                              .announced = executed,
+                              .executed = {}});
+}
+
+TEST(Ledger, LetsARunGoOnAfterItEndedAndChargesAllThatItExecuted) {
+  const auto announce = [](std::int64_t steps) { return Ledger::AnnounceEntry(RecordOf("1", steps)); };
+  // Died after 33 steps, of which 40 were announced; resumed from step 30.
+  for (const bool settled : {false, true}) {
+    std::vector<Json> entries{Reservation(RecordOf("1", 100)), announce(40)};
+    if (settled) entries.push_back(Settlement(RecordOf("1", 40), JobEnd::kDied));
+    entries.push_back(Resumption(RecordOf("1", 103), RecordOf("1", 33)));
+    auto ledger = After(entries);
+    ASSERT_EQ(ledger.jobs().size(), 1U);
+    const LedgerJob& job = ledger.jobs()[0];
+    EXPECT_EQ(job.name, "job");
+    EXPECT_EQ(job.epsilon_cap, 4);
+    EXPECT_FALSE(job.ended);
+    EXPECT_EQ(ToJson(Ledger::Charged(job, true)), ToJson(RecordOf("1", 103)));
+    EXPECT_EQ(ToJson(Ledger::Charged(job, false)), ToJson(RecordOf("1", 33)));
+    ledger.Apply(announce(35));
+    ledger.Apply(announce(103));
+    ledger.Apply(Settlement(RecordOf("1", 103)));
+    EXPECT_EQ(ledger.Spent(kDelta, kNone).insider, Epsilons(RecordOf("1", 103), kDelta).insider);
+  }
+}
+
+TEST(Ledger, RefusesToResumeWhatWasNotReservedOrSaysTooMuch) {
+  const auto reservation = Reservation(RecordOf("1", 100));
+  auto other_job = RecordOf("1", 103);
+  other_job.job_hash = "cd";
+  EXPECT_THROW((void)After({reservation, Resumption(RecordOf("2", 103), RecordOf("2", 33))}), DataError);
+  EXPECT_THROW((void)After({reservation, Resumption(other_job, other_job)}), DataError);
+  EXPECT_THROW((void)After({reservation, Resumption(RecordOf("1", 103), RecordOf("1", 104))}), DataError);
+  EXPECT_THROW((void)After({Resumption(RecordOf("1", 103), RecordOf("1", 33))}), DataError);
+}
+
+TEST(Ledger, AsksForARunThatGoesOnInPlaceOfWhatItHasOfIt) {
+  const auto ledger = After({Reservation(RecordOf("1", 100)), Ledger::AnnounceEntry(RecordOf("1", 40)),
+                             Reservation(RecordOf("2", 10))});
+  const auto planned = RecordOf("1", 103);
+  EXPECT_EQ(ledger.Spent(kDelta, kAll, &planned).insider,
+            Epsilons(RecordOf("3", {Steps(103), Steps(10)}), kDelta).insider);
+  EXPECT_EQ(ledger.JobOf("2"), 1U);
+  EXPECT_EQ(ledger.JobOf("3"), std::nullopt);
+}
+
+TEST(IsWithin, CountsEventsInAnyOrder) {
+  const LocalTraining local{.steps = 3, .sampling_rate = 0.1, .sigma = 2};
+  auto taken = Steps(10);
+  taken.sampling = SamplingMode::kPublic;
+  taken.max_participation = 4;
+  const auto most = RecordOf("1", {local, Steps(10), local, Steps(20), taken});
+  EXPECT_TRUE(IsWithin(RecordOf("1", {Steps(30), local, local}), most));
+  EXPECT_FALSE(IsWithin(RecordOf("1", {Steps(31)}), most));
+  EXPECT_FALSE(IsWithin(RecordOf("1", {local, local, local}), most));
+  EXPECT_FALSE(IsWithin(RecordOf("1", {NoisyEvaluation{.sigma = 1}}), most));
+  taken.max_participation = 5;
+  EXPECT_FALSE(IsWithin(RecordOf("1", {taken}), most));
+  auto louder = Steps(1);
+  louder.sigma = 1.4;
+  EXPECT_FALSE(IsWithin(RecordOf("1", {louder}), most));
 }
 
 }  // namespace

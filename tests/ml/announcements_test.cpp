@@ -13,16 +13,17 @@ std::vector<std::int64_t> AnnouncedFor(int steps) {
   settings.steps = steps;
   settings.sampling = Sampling::kPublic;
   const StepPlan plan = MakeStepPlan(settings);
-  const std::vector<dp::RecordedEvent> before{dp::LocalTraining{.steps = 7}};
+  const auto half = [](int some) -> std::int64_t { return some / 2; };
+  const Executed executed(plan, 1.0, {dp::LocalTraining{.steps = 7}}, {}, true, 0, half);
   std::vector<std::int64_t> announced;
-  const Announcements::Announce announce = [&](const dp::TrainingRecord& record) {
+  const Announcements::Announce announce = [&](const dp::TrainingRecord& record, int upto) {
     EXPECT_EQ(std::get<dp::LocalTraining>(record.events.at(0)).steps, 7);
     const auto& event = std::get<dp::DpSgdSteps>(record.events.at(1));
     EXPECT_EQ(event.max_participation, event.steps / 2);
+    EXPECT_EQ(event.steps, upto);
     announced.push_back(event.steps);
   };
-  Announcements announcements(
-      plan, 1.0, before, [](int some) { return some / 2; }, announce);
+  Announcements announcements(steps, executed, announce);
   announcements.Before(0);
   for (int step = 0; step < steps; ++step) {
     announcements.Before(step);
@@ -40,12 +41,25 @@ TEST(Announcements, AreMadeBeforeStepsAndNotForEach) {
   EXPECT_EQ(AnnouncedFor(10001).size(), 50U);
 }
 
+TEST(Announcements, OfAResumedRunBeginWhereItDoes) {
+  const StepPlan plan = MakeStepPlan(SmallSettings());
+  const auto none = [](int) -> std::int64_t { return 0; };
+  const Lineage earlier{{.id = "a", .from_start = true, .first = 0, .begun = 9}};
+  const Executed executed(plan, 1.0, {}, earlier, false, 8, none);
+  std::vector<std::pair<std::int64_t, int>> announced;
+  const Announcements::Announce announce = [&](const dp::TrainingRecord& record, int upto) {
+    announced.emplace_back(std::get<dp::DpSgdSteps>(record.events.at(0)).steps, upto);
+  };
+  Announcements announcements(10, executed, announce);
+  for (const int step : {8, 8, 9, 10}) announcements.Before(step);
+  EXPECT_EQ(announced, (std::vector<std::pair<std::int64_t, int>>{{10, 9}, {11, 10}}));
+}
+
 TEST(Announcements, AreNotMadeToNobody) {
   const StepPlan plan = MakeStepPlan(SmallSettings());
   const Announcements::Announce nobody;
-  const std::vector<dp::RecordedEvent> none;
-  Announcements announcements(
-      plan, 1.0, none, [](int) -> std::int64_t { return 0; }, nobody);
+  const Executed executed(plan, 1.0, {}, {}, true, 0, [](int) -> std::int64_t { return 0; });
+  Announcements announcements(10, executed, nobody);
   announcements.Before(0);
 }
 

@@ -27,6 +27,24 @@ TEST(PublicSchedule, CountsTheLargestParticipation) {
   }
 }
 
+TEST(PublicSchedule, CountsTheLargestParticipationOverStepsThatAreDoneAgain) {
+  const PublicSchedule schedule(FixedKey(2), 50, 0.3, 40);
+  const auto after = schedule.MaxParticipationAfter({{0, 25}, {20, 31}}, 30);
+  ASSERT_EQ(after.size(), 11U);
+  std::vector<std::int64_t> taken(50, 0);
+  const auto execute = [&](int step) {
+    for (const std::int64_t row : schedule.RowsOf(step)) ++taken[static_cast<std::size_t>(row)];
+  };
+  for (int step = 0; step < 25; ++step) execute(step);
+  for (int step = 20; step < 31; ++step) execute(step);
+  for (int step = 30; step < 40; ++step) {
+    EXPECT_EQ(after[static_cast<std::size_t>(step - 30)], *std::max_element(taken.begin(), taken.end()));
+    execute(step);
+  }
+  EXPECT_EQ(after.back(), *std::max_element(taken.begin(), taken.end()));
+  EXPECT_GT(after.back(), schedule.MaxParticipation(40));
+}
+
 TEST(PublicSchedule, TakesEachRowAtTheRate) {
   constexpr int kSteps = 500;
   const PublicSchedule schedule(FixedKey(3), 1000, 0.07, kSteps);

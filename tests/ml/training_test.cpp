@@ -359,29 +359,29 @@ TEST(Train, SendsNothingOfRecordsBeforeAllHaveSeenThePlan) {
     settings.steps = 2;
     settings.sampling = sampling;
     std::array<std::uint64_t, 3> sent{};
-    EXPECT_THROW(
-        (void)RunParties(Seed{6},
-                         [&](mpc::Context& party) {
-                           const auto self = static_cast<std::size_t>(party.self());
-                           const auto bytes = [&] { return party.transport().counters().bytes_sent; };
-                           std::uint64_t at_plan = 0;
-                           const auto on_plan = [&](const dp::TrainingRecord& record) {
-                             EXPECT_EQ(std::get<dp::DpSgdSteps>(record.events.at(0)).steps, 2);
-                             at_plan = bytes();
-                             if (self == 1) throw BudgetError("no more");
-                           };
-                           try {
-                             return Train(party, settings, MakeRecords(settings, 3, 20),
-                                          {.on_step = kQuiet.on_step,
-                                           .on_record = kQuiet.on_record,
-                                           .on_plan = on_plan,
-                                           .before_steps = [](const dp::TrainingRecord&) { FAIL(); }});
-                           } catch (...) {
-                             sent[self] = bytes() - at_plan;
-                             throw;
-                           }
-                         }),
-        BudgetError);
+    EXPECT_THROW((void)RunParties(
+                     Seed{6},
+                     [&](mpc::Context& party) {
+                       const auto self = static_cast<std::size_t>(party.self());
+                       const auto bytes = [&] { return party.transport().counters().bytes_sent; };
+                       std::uint64_t at_plan = 0;
+                       const auto on_plan = [&](const dp::TrainingRecord& record, const dp::TrainingRecord&) {
+                         EXPECT_EQ(std::get<dp::DpSgdSteps>(record.events.at(0)).steps, 2);
+                         at_plan = bytes();
+                         if (self == 1) throw BudgetError("no more");
+                       };
+                       try {
+                         return Train(party, settings, MakeRecords(settings, 3, 20),
+                                      {.on_step = kQuiet.on_step,
+                                       .on_record = kQuiet.on_record,
+                                       .on_plan = on_plan,
+                                       .before_steps = [](const dp::TrainingRecord&, int) { FAIL(); }});
+                       } catch (...) {
+                         sent[self] = bytes() - at_plan;
+                         throw;
+                       }
+                     }),
+                 BudgetError);
     const std::uint64_t constants = protocols::RequireSameEverywhereCost().bytes_sent()[0];
     EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{constants, 0, constants}));
   }
@@ -410,9 +410,13 @@ TEST(Train, AnnouncesStepsBeforeItExecutesThem) {
                                                  report.epsilon_insider * (1 - 1e-12));
                                      },
                                  .on_record = [](const dp::TrainingRecord&) {},
-                                 .on_plan = [&](const dp::TrainingRecord& record) { planned = record; },
+                                 .on_plan =
+                                     [&](const dp::TrainingRecord& record, const dp::TrainingRecord& before) {
+                                       planned = record;
+                                       EXPECT_TRUE(before.events.empty());
+                                     },
                                  .before_steps =
-                                     [&](const dp::TrainingRecord& record) {
+                                     [&](const dp::TrainingRecord& record, int) {
                                        announced = record;
                                        ++announcements;
                                      }});

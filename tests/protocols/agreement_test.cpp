@@ -46,6 +46,32 @@ TEST_P(RequireSameEverywhereTest, NamesThePartyThatDiffers) {
 
 INSTANTIATE_TEST_SUITE_P(Parties, RequireSameEverywhereTest, testing::Values(0, 1, 2));
 
+TEST(ExchangeTexts, GivesEverybodyAllTextsAtItsDeclaredCost) {
+  const std::array<std::string, 3> texts{"first", "", "of the third party"};
+  const auto results = RunParties(Seed{1}, [&](mpc::Context& party) {
+    std::array<std::string, 3> got;
+    const auto measured = Measure(
+        party, [&] { got = ExchangeTexts(party, texts[static_cast<std::size_t>(party.self())], 18); });
+    return std::pair{got, measured};
+  });
+  for (const auto& result : results) EXPECT_EQ(result.first, texts);
+  const std::array measured{results[0].second, results[1].second, results[2].second};
+  EXPECT_EQ(Figures(measured), Figures(ExchangeTextsCost({5, 0, 18})));
+  EXPECT_EQ(Figures(measured), (CostFigures{.rounds = 1, .bytes_sent = {26, 16, 52}, .bytes_offline = {}}));
+}
+
+TEST(ExchangeTexts, TakesNoLongerTextThanTheLimit) {
+  const auto exchange = [](const std::string& of_party_1) {
+    (void)RunParties(Seed{1}, [&](mpc::Context& party) {
+      return ExchangeTexts(party, party.self() == 1 ? of_party_1 : "", party.self() == 1 ? 100 : 4);
+    });
+  };
+  EXPECT_NO_THROW(exchange("1234"));
+  EXPECT_THROW(exchange("12345"), ProtocolError);
+  EXPECT_THROW(RunParties(Seed{1}, [](mpc::Context& party) { return ExchangeTexts(party, "12345", 4); }),
+               ContractError);
+}
+
 std::array<Bytes32, 3> RunJointSeed() {
   return RunParties(Seed{1}, [](mpc::Context& party) {
     const SecretKey seed = JointSeed(party);

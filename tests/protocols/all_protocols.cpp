@@ -411,6 +411,11 @@ const std::vector<ProtocolCase>& OtherProtocols() {
          RequireSameEverywhere(party, "text", "constants");
          return Output{};
        }},
+      {"ExchangeTexts",
+       [](Context& party, Index, Word) {
+         (void)ExchangeTexts(party, "party " + std::to_string(party.self()), 100);
+         return Output{};
+       }},
       {"JointSeed",
        [](Context& party, Index, Word) {
          (void)JointSeed(party);

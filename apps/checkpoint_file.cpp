@@ -1,0 +1,99 @@
+#include "apps/checkpoint_file.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "apps/files.h"
+#include "apps/share_bytes.h"
+#include "apps/training_settings.h"
+#include "base/error.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::span<std::uint8_t> PutKey(std::span<std::uint8_t> out, const SecretKey& key) {
+  std::copy(key.bytes().begin(), key.bytes().end(), out.begin());
+  return out.subspan(SecretKey::kBytes);
+}
+
+SecretKey TakeKey(std::span<const std::uint8_t> in) { return SecretKey(in.first<SecretKey::kBytes>()); }
+
+/// Weights, velocity, and the coins where there are any.
+SecretBytes ToBytes(const ml::Checkpoint& checkpoint) {
+  const auto& [weights, velocity, step] = checkpoint.state;
+  const std::size_t share = ShareBytes({.inputs = weights.rows(), .outputs = weights.cols()});
+  std::vector<std::uint8_t> bytes(2 * share + (checkpoint.coins ? 2 * SecretKey::kBytes : 0));
+  auto rest = PutShare(PutShare(bytes, weights.ring()), velocity.ring());
+  if (checkpoint.coins) (void)PutKey(PutKey(rest, checkpoint.coins->schedule), checkpoint.coins->slots);
+  return SecretBytes(std::move(bytes));
+}
+
+CheckpointName NameIn(const fs::path& file, const Json& header, const CheckpointOwner& owner) {
+  CheckpointName name;
+  CheckpointOwner found;
+  try {
+    found = {.party = header.at("party").get<int>(),
+             .run_id = header.at("run_id").get<std::string>(),
+             .job_hash = header.at("job_hash").get<std::string>()};
+    name = {.step = header.at("step").get<int>(), .session = header.at("session").get<std::string>()};
+  } catch (const Json::exception&) {
+    RefuseSealed(file, "a damaged header", std::string(kCheckpoint.what));
+  }
+  if (found.party != owner.party)
+    RefuseSealed(file, fmt::format("party {}'s checkpoint", found.party),
+                 fmt::format("party {}'s", owner.party));
+  if (found.run_id != owner.run_id)
+    RefuseSealed(file, "a checkpoint of run " + found.run_id, "one of run " + owner.run_id);
+  if (found.job_hash != owner.job_hash)
+    RefuseSealed(file, "a checkpoint of another job", "one of this run's job");
+  return name;
+}
+
+}  // namespace
+
+void SaveCheckpoint(const fs::path& file, const CheckpointOwner& owner, const std::string& session,
+                    const ml::Checkpoint& checkpoint, const SecretKey& key) {
+  const Json header{{"party", owner.party},
+                    {"run_id", owner.run_id},
+                    {"job_hash", owner.job_hash},
+                    {"step", checkpoint.state.step},
+                    {"session", session}};
+  const auto secret = ToBytes(checkpoint);
+  ReplaceSecretFile(file, SealFile(kCheckpoint, header, secret.bytes(), key));
+}
+
+CheckpointName ReadCheckpointName(const fs::path& file, const CheckpointOwner& owner) {
+  return NameIn(file, SealedHeader(file, kCheckpoint), owner);
+}
+
+ml::Checkpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& owner, const Job& job,
+                              const SecretKey& key) {
+  (void)ReadCheckpointName(file, owner);  // says whose it is, which its key would not
+  const auto sealed = OpenSealed(file, kCheckpoint, key);
+  const auto name = NameIn(file, sealed.header, owner);
+  const auto settings = SettingsOf(job);
+  const auto shape = ml::ShapeOfWeights(ml::MakeStepPlan(settings));
+  const bool coins = settings.sampling == ml::Sampling::kPublic;
+  const auto bytes = sealed.secret.bytes();
+  const std::size_t share = ShareBytes(shape);
+  if (bytes.size() != 2 * share + (coins ? 2 * SecretKey::kBytes : 0) || name.step < 0 ||
+      name.step > settings.steps)
+    RefuseSealed(file, "a checkpoint that does not fit its job", std::string(kCheckpoint.what));
+  const int bits = settings.fraction_bits;
+  ml::Checkpoint checkpoint{.state = {.weights = {TakeShare(bytes, shape), bits},
+                                      .velocity = {TakeShare(bytes.subspan(share), shape), bits},
+                                      .step = name.step}};
+  if (coins) {
+    const auto keys = bytes.subspan(2 * share);
+    checkpoint.coins.emplace(
+        ml::PublicCoins{.schedule = TakeKey(keys), .slots = TakeKey(keys.subspan(SecretKey::kBytes))});
+  }
+  return checkpoint;
+}
+
+}  // namespace trefoil::apps

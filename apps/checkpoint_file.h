@@ -1,0 +1,45 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "apps/job.h"
+#include "apps/sealed_file.h"
+#include "ml/checkpoint.h"
+
+namespace trefoil::apps {
+
+inline constexpr SealedKind kCheckpoint{
+    .magic = "trefoil checkpoint 1\n", .purpose = "trefoil checkpoint", .what = "a checkpoint of a run"};
+
+/// Which checkpoint of a run it is. The same steps done twice, in two sessions, give two sharings that do not
+/// belong together.
+struct CheckpointName {
+  int step = 0;         ///< steps done
+  std::string session;  ///< that wrote it, lower-case hexadecimal
+
+  friend auto operator<=>(const CheckpointName&, const CheckpointName&) = default;
+};
+
+/// Of whom and of what a checkpoint is.
+struct CheckpointOwner {
+  int party = 0;
+  std::string run_id;
+  std::string job_hash;
+};
+
+/// Replaces the file by a sealed checkpoint, in one step; mode 0600. The header, in the clear but part of the
+/// seal, has the owner and the name. Throws std::runtime_error.
+void SaveCheckpoint(const std::filesystem::path& file, const CheckpointOwner& owner,
+                    const std::string& session, const ml::Checkpoint& checkpoint, const SecretKey& key);
+
+/// The name of a checkpoint of `owner`, not yet authenticated. Throws ConfigError if the file cannot be read
+/// or others can read it; DataError naming the file if it is none, another party's, or of another run or job.
+[[nodiscard]] CheckpointName ReadCheckpointName(const std::filesystem::path& file,
+                                                const CheckpointOwner& owner);
+
+/// Reads a checkpoint of the training that `job` is. Throws as ReadCheckpointName, and DataError if the file
+/// was changed or sealed with another key.
+[[nodiscard]] ml::Checkpoint LoadCheckpoint(const std::filesystem::path& file, const CheckpointOwner& owner,
+                                            const Job& job, const SecretKey& key);
+
+}  // namespace trefoil::apps

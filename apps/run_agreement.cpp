@@ -1,0 +1,179 @@
+#include "apps/run_agreement.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+#include <algorithm>
+#include <exception>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "protocols/agreement.h"
+
+namespace trefoil::apps {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Room for some ten thousand sessions.
+constexpr std::size_t kLargestClaim = std::size_t{1} << 20;
+constexpr std::size_t kLongestId = 64;
+
+/// "here" or "at party 1".
+std::string Place(int party, int self) {
+  return party == self ? std::string("here") : fmt::format("at party {}", party);
+}
+
+std::string StepsOf(const RunClaim& claim) {
+  if (claim.held.empty()) return "none";
+  std::vector<int> steps;
+  for (const auto& name : claim.held) steps.push_back(name.step);
+  std::sort(steps.begin(), steps.end());
+  return fmt::format("{}", fmt::join(steps, " and "));
+}
+
+std::string IdIn(const Json& json) {
+  auto id = json.get<std::string>();
+  if (id.size() > kLongestId || id.find_first_not_of("0123456789abcdef") != std::string::npos)
+    throw ProtocolError("no id");
+  return id;
+}
+
+int StepIn(const Json& json, int least, int most) {
+  const auto step = json.get<std::int64_t>();
+  if (step < least || step > most) throw ProtocolError("no step");
+  return static_cast<int>(step);
+}
+
+ml::SessionSteps SessionIn(const Json& json, int steps) {
+  ml::SessionSteps session;
+  session.id = IdIn(json.at("id"));
+  session.from_start = json.at("from_start").get<bool>();
+  session.first = StepIn(json.at("first"), 0, steps);
+  session.begun = StepIn(json.at("begun"), session.first, steps);
+  session.evaluated = json.at("evaluated").get<bool>();
+  return session;
+}
+
+/// The one run that anybody knows of; empty if nobody does.
+std::string CommonRun(const std::array<RunClaim, 3>& claims, int self) {
+  int first = -1;
+  for (int party = 0; party < 3; ++party) {
+    const auto& claim = claims.at(static_cast<std::size_t>(party));
+    if (claim.run_id.empty()) continue;
+    if (first < 0) first = party;
+    const auto& run = claims.at(static_cast<std::size_t>(first)).run_id;
+    if (claim.run_id != run) {
+      throw ConfigError(
+          fmt::format("--out: found run {} {}, run {} {}, expected the same: name the run directory of one "
+                      "run at all three",
+                      run, Place(first, self), claim.run_id, Place(party, self)));
+    }
+  }
+  return first < 0 ? std::string() : claims.at(static_cast<std::size_t>(first)).run_id;
+}
+
+bool Holds(const RunClaim& claim, const CheckpointName& name) {
+  return std::find(claim.held.begin(), claim.held.end(), name) != claim.held.end();
+}
+
+std::optional<CheckpointName> LastHeldByAll(const std::array<RunClaim, 3>& claims) {
+  std::optional<CheckpointName> last;
+  for (const auto& name : claims[0].held) {
+    if (Holds(claims[1], name) && Holds(claims[2], name) && (!last || last->step < name.step)) last = name;
+  }
+  return last;
+}
+
+/// Without a common checkpoint a run begins anew only if it died while the first was being written: then
+/// nobody holds a later one. Else somebody lost theirs.
+void RequireNothingLost(const std::array<RunClaim, 3>& claims, int self) {
+  const bool later = std::any_of(claims.begin(), claims.end(), [](const RunClaim& claim) {
+    return std::any_of(claim.held.begin(), claim.held.end(),
+                       [](const CheckpointName& name) { return name.step > 0; });
+  });
+  if (!later) return;
+  std::vector<std::string> found;
+  for (int party = 0; party < 3; ++party)
+    found.push_back(
+        fmt::format("{} {}", StepsOf(claims.at(static_cast<std::size_t>(party))), Place(party, self)));
+  throw ConfigError(
+      fmt::format("--resume: found checkpoints of steps {}, expected one that all three hold: name the run "
+                  "directory of this run at all three, with its checkpoint folder as it was left",
+                  fmt::join(found, ", ")));
+}
+
+void Merge(ml::Lineage& all, const ml::Lineage& more) {
+  for (const auto& session : more) {
+    const auto known =
+        std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.id == session.id; });
+    if (known == all.end()) {
+      all.push_back(session);
+    } else {
+      known->begun = std::max(known->begun, session.begun);
+      known->evaluated = known->evaluated || session.evaluated;
+    }
+  }
+}
+
+}  // namespace
+
+std::string ToText(const RunClaim& claim) {
+  Json held = Json::array();
+  for (const auto& name : claim.held) held.push_back({{"step", name.step}, {"session", name.session}});
+  Json sessions = Json::array();
+  for (const auto& one : claim.sessions) {
+    sessions.push_back({{"id", one.id},
+                        {"from_start", one.from_start},
+                        {"first", one.first},
+                        {"begun", one.begun},
+                        {"evaluated", one.evaluated}});
+  }
+  return Json{{"run_id", claim.run_id}, {"held", held}, {"sessions", sessions}}.dump();
+}
+
+RunClaim ReadClaim(const std::string& text, int peer, int steps) {
+  try {
+    const auto json = Json::parse(text);
+    RunClaim claim{.run_id = IdIn(json.at("run_id")), .held = {}, .sessions = {}};
+    for (const auto& one : json.at("held"))
+      claim.held.push_back({.step = StepIn(one.at("step"), 0, steps), .session = IdIn(one.at("session"))});
+    for (const auto& one : json.at("sessions")) claim.sessions.push_back(SessionIn(one, steps));
+    return claim;
+  } catch (const std::exception&) {
+    throw ProtocolError(fmt::format("party {}: found no account of a run, expected one", peer));
+  }
+}
+
+AgreedRun Agree(const std::array<RunClaim, 3>& claims, int self) {
+  AgreedRun agreed{.run_id = CommonRun(claims, self), .from = LastHeldByAll(claims), .earlier = {}};
+  if (!agreed.from) RequireNothingLost(claims, self);
+  for (const auto& claim : claims) Merge(agreed.earlier, claim.sessions);
+  return agreed;
+}
+
+AgreedRun AgreeOnRun(mpc::Context& party, const RunClaim& own, int steps) {
+  const auto texts = protocols::ExchangeTexts(party, ToText(own), kLargestClaim);
+  std::array<RunClaim, 3> claims;
+  for (int other = 0; other < 3; ++other) {
+    const auto at = static_cast<std::size_t>(other);
+    claims.at(at) = other == party.self() ? own : ReadClaim(texts.at(at), other, steps);
+  }
+  AgreedRun agreed;
+  std::exception_ptr refused;
+  try {
+    agreed = Agree(claims, party.self());
+  } catch (const ConfigError&) {
+    refused = std::current_exception();
+  }
+  // Who refuses waits until all have come to it, so that each says why, and not that another one aborted.
+  try {
+    protocols::Barrier(party);
+  } catch (const NetworkError&) {
+    if (!refused) throw;
+  }
+  if (refused) std::rethrow_exception(refused);
+  return agreed;
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,42 @@
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/checkpoint_file.h"
+#include "ml/executed.h"
+#include "mpc/context.h"
+
+namespace trefoil::apps {
+
+/// What a party knows of the run that its run directory is of: public.
+struct RunClaim {
+  std::string run_id;                ///< empty: it knows of none
+  std::vector<CheckpointName> held;  ///< checkpoints that it could go on from
+  ml::Lineage sessions;              ///< that it took part in, or heard of
+};
+
+/// How all three go on.
+struct AgreedRun {
+  std::string run_id;  ///< empty: a new run begins, and takes its session's id
+  std::optional<CheckpointName> from;
+  ml::Lineage earlier;
+};
+
+/// The claim as a text for the peers, and back. Reading throws ProtocolError naming party `peer` for a text
+/// that is none.
+[[nodiscard]] std::string ToText(const RunClaim& claim);
+[[nodiscard]] RunClaim ReadClaim(const std::string& text, int peer, int steps);
+
+/// What follows from three claims, the same whoever computes it: the run goes on from the last checkpoint
+/// that all three hold, after all sessions that anyone knows of, each with as many steps as anyone says that
+/// it began. Throws ConfigError saying what `self` or a peer lacks where they are not of one run, or hold no
+/// checkpoint in common although there should be one.
+[[nodiscard]] AgreedRun Agree(const std::array<RunClaim, 3>& claims, int self);
+
+/// Exchanges claims and agrees. `steps`: of the job. Cost: 2 rounds. Throws: as Agree and ReadClaim;
+/// NetworkError.
+[[nodiscard]] AgreedRun AgreeOnRun(mpc::Context& party, const RunClaim& own, int steps);
+
+}  // namespace trefoil::apps

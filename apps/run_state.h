@@ -1,0 +1,86 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "apps/job.h"
+#include "apps/run_agreement.h"
+#include "base/secure_memory.h"
+#include "ml/training.h"
+
+namespace trefoil::apps {
+
+/// Whose run it is, and of what.
+struct RunOwner {
+  int party = 0;
+  Job job;
+  std::string data_hash;  ///< of [data] (apps/run_budget.h), by which a resumed run knows its data again
+};
+
+/// What a party keeps of a run while it is under way, in the folder checkpoint/ of its run directory, so that
+/// whatever instant the process or its machine dies at, the run can go on and no step is forgotten:
+///   run.json       the run, its sessions, and how far each may have come: replaced before what it says is
+///                  executed
+///   step           how far this session has come, written at each step's beginning; outlives the process,
+///   not
+///                  the machine, after whose crash run.json counts
+///   STEP-ID.sealed the last two checkpoints
+/// Not copyable or movable.
+class RunState {
+ public:
+  /// Reads what is there, if anything, and changes nothing. Throws ConfigError for another job than the run's
+  /// (naming the first key that differs), or a run that another process executes; DataError for another
+  /// party's run, other data than its own, or a file that was changed or damaged.
+  RunState(const std::filesystem::path& run_folder, RunOwner owner, SecretKey key);
+  ~RunState();
+  RunState(const RunState&) = delete;
+  RunState& operator=(const RunState&) = delete;
+
+  /// What to tell the peers.
+  [[nodiscard]] const RunClaim& claim() const { return claim_; }
+
+  /// Takes what was agreed on for the session that begins, and gives what it goes on from. Throws as the
+  /// constructor; std::runtime_error where it cannot be written.
+  [[nodiscard]] ml::Resumption Begin(const AgreedRun& agreed, const std::string& session);
+
+  /// After Begin. The id of the run: that of its first session.
+  [[nodiscard]] const std::string& run_id() const { return claim_.run_id; }
+
+  // All throw std::runtime_error where they cannot write.
+  /// Before steps up to `steps`, that is the first so many of the run, are begun. On disk when it returns.
+  void Announce(int steps);
+  /// Step `step`, counted from 0, is about to begin.
+  void BeginStep(int step);
+  /// The evaluation is about to begin. On disk when it returns.
+  void BeginEvaluation();
+  /// Keeps a checkpoint and the one before it. On disk when it returns.
+  void Keep(const ml::Checkpoint& checkpoint);
+  /// When no party needs the run any more.
+  void Discard();
+
+ private:
+  [[nodiscard]] std::filesystem::path FileOf(const CheckpointName& name) const;
+  [[nodiscard]] CheckpointOwner Owner() const;
+  void ReadRun();
+  void CountLastSession();
+  void FindCheckpoints();
+  void Lock();
+  void DropAfter(const std::optional<CheckpointName>& last);
+  void WriteRun() const;
+  void WriteStep(int begun) const;
+  void List();
+
+  std::filesystem::path folder_;
+  RunOwner owner_;
+  SecretKey key_;
+  std::string boot_;
+  RunClaim claim_;
+  ml::SessionSteps session_;  ///< under way; listed in the claim once it may execute anything
+  bool listed_ = false;
+  int steps_file_ = -1;  ///< locked while this lives
+};
+
+/// The first key in which two jobs differ: "privacy.epsilon: found 2.0, expected 3.0". Pre: they differ.
+[[nodiscard]] std::string DescribeDifference(const Job& found, const Job& expected);
+
+}  // namespace trefoil::apps

@@ -1,0 +1,107 @@
+#include "apps/sealed_file.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <utility>
+
+#include "apps/files.h"
+#include "base/error.h"
+#include "base/sealed_box.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::size_t kLargestHeader = std::size_t{1} << 24;
+
+std::span<const std::uint8_t> BytesOf(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+/// Eight bytes, the least significant first.
+std::string LengthText(std::size_t length) {
+  std::string text;
+  for (std::size_t k = 0; k < kLengthBytes; ++k) text.push_back(static_cast<char>(length >> (8 * k) & 0xFF));
+  return text;
+}
+
+std::size_t LengthIn(std::string_view text) {
+  std::size_t length = 0;
+  for (std::size_t k = 0; k < kLengthBytes; ++k)
+    length |= static_cast<std::size_t>(static_cast<unsigned char>(text[k])) << (8 * k);
+  return length;
+}
+
+/// The length of all that stands before the sealed part.
+std::size_t PrefixLength(const fs::path& file, const SealedKind& kind, std::string_view text) {
+  const std::size_t begin = kind.magic.size() + kLengthBytes;
+  if (text.size() < begin || !text.starts_with(kind.magic))
+    RefuseSealed(file, "another file", fmt::format("{} of this version", kind.what));
+  const std::size_t length = LengthIn(text.substr(kind.magic.size()));
+  if (length > kLargestHeader || length > text.size() - begin)
+    RefuseSealed(file, "an incomplete file", std::string(kind.what));
+  return begin + length;
+}
+
+Json HeaderIn(const fs::path& file, const SealedKind& kind, std::string_view prefix) {
+  auto json = Json::parse(prefix.substr(kind.magic.size() + kLengthBytes), nullptr, false);
+  if (!json.is_object()) RefuseSealed(file, "a damaged header", std::string(kind.what));
+  return json;
+}
+
+std::string ReadSealed(const fs::path& file, const SealedKind& kind) {
+  CheckSecretMode(file, std::string(kind.what));
+  return ReadTextFile(file, std::string(kind.what));
+}
+
+}  // namespace
+
+SecretBytes::~SecretBytes() { Wipe(std::span(bytes_)); }
+
+SecretKey StorageKey(const PartyFile& party, const SealedKind& kind) {
+  const auto& file = party.storage_key.empty() ? party.private_key : party.storage_key;
+  CheckSecretMode(file, "the key that shares are sealed with");
+  auto text = ReadTextFile(file, "the key that shares are sealed with");
+  if (text.size() < SecretKey::kBytes) {
+    throw ConfigError(fmt::format("{}: found {} bytes, expected a secret of at least {}", file.string(),
+                                  text.size(), SecretKey::kBytes));
+  }
+  auto key = DeriveKey(BytesOf(text), kind.purpose);
+  Wipe(std::span(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
+  return key;
+}
+
+std::string SealFile(const SealedKind& kind, const Json& header, std::span<const std::uint8_t> secret,
+                     const SecretKey& key) {
+  const auto text = header.dump();
+  const auto prefix = std::string(kind.magic) + LengthText(text.size()) + text;
+  const auto sealed = Seal(key, prefix, secret);
+  return prefix + std::string(sealed.begin(), sealed.end());
+}
+
+Json SealedHeader(const fs::path& file, const SealedKind& kind) {
+  const auto text = ReadSealed(file, kind);
+  return HeaderIn(file, kind, std::string_view(text).substr(0, PrefixLength(file, kind, text)));
+}
+
+SealedFile OpenSealed(const fs::path& file, const SealedKind& kind, const SecretKey& key) {
+  const auto text = ReadSealed(file, kind);
+  const auto prefix = std::string_view(text).substr(0, PrefixLength(file, kind, text));
+  auto header = HeaderIn(file, kind, prefix);
+  auto secret = Unseal(key, prefix, BytesOf(std::string_view(text).substr(prefix.size())));
+  if (!secret) {
+    throw DataError(
+        file.string() +
+        ": cannot be opened: it was changed, or this party's storage key is not the one that sealed it");
+  }
+  return {.header = std::move(header), .secret = SecretBytes(std::move(*secret))};
+}
+
+void RefuseSealed(const fs::path& file, const std::string& found, const std::string& expected) {
+  throw DataError(fmt::format("{}: found {}, expected {}", file.string(), found, expected));
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,152 @@
+#include "ml/batch_source.h"
+
+#include <numeric>
+#include <utility>
+
+#include "base/random.h"
+#include "ml/public_sampling.h"
+#include "ml/records.h"
+#include "ml/row_keys.h"
+#include "protocols/agreement.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::ArithShare;
+using mpc::Index;
+using mpc::RingMatrix;
+
+std::vector<std::int64_t> AllRowsOf(const OwnRecords& own) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(own.x.rows()));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+SecretKey CopyOf(const SecretKey& key) { return SecretKey(key.bytes()); }
+
+PublicCoins CopyOf(const PublicCoins& coins) {
+  return {.schedule = CopyOf(coins.schedule), .slots = CopyOf(coins.slots)};
+}
+
+class OwnerPoissonSource final : public BatchSource {
+ public:
+  OwnerPoissonSource(const StepPlan& plan, const OwnRecords& own) : plan_(plan), own_(own) {}
+
+  void Share(mpc::Context&) override {}
+
+  Batch Next(mpc::Context& party, int) override {
+    const auto shapes = RecordShapes(plan_, BatchLimits(plan_.settings));
+    const std::int64_t most = shapes[static_cast<std::size_t>(party.self())].rows;
+    const double rate = SamplingRate(plan_.settings);
+    auto drawn = plan_.settings.groups ? DrawGroups(coins_, own_.groups, rate, most)
+                                       : DrawRows(coins_, own_.x.rows(), rate, most);
+    const auto rows = PlaceRows(coins_, std::move(drawn), most);
+    const auto shares = protocols::InputEach(party, EncodeRecords(plan_, own_, rows, most), shapes);
+    return ToBatch(plan_, Stacked(Stacked(shares[0], shares[1]), shares[2]));
+  }
+
+  [[nodiscard]] std::int64_t MaxParticipation(int) const override { return 0; }
+  [[nodiscard]] std::function<std::int64_t(int)> Participation(const std::vector<StepRange>&,
+                                                               int) const override {
+    return [](int) -> std::int64_t { return 0; };
+  }
+  [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
+
+ private:
+  const StepPlan& plan_;
+  const OwnRecords& own_;
+  RandomStream coins_ = RandomStream::FromSystem();
+};
+
+/// All rows of all owners, padded to their declared capacities. `slots` says where a row stands.
+ArithShare ShareOwnRows(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
+                        RandomStream slots) {
+  const std::int64_t capacity = plan.settings.rows[static_cast<std::size_t>(party.self())];
+  const RingMatrix encoded = EncodeRecords(plan, own, PlaceRows(slots, AllRowsOf(own), capacity), capacity);
+  const auto shares = protocols::InputEach(party, encoded, RecordShapes(plan, plan.settings.rows));
+  return Stacked(Stacked(shares[0], shares[1]), shares[2]);
+}
+
+/// All rows, put together from the parties' columns. Every party knows the rows, so it may know their places.
+ArithShare ShareOwnColumns(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
+                           RandomStream slots) {
+  RequireSameKeys(party, own.keys);
+  const std::int64_t capacity = plan.settings.rows[0];
+  const RingMatrix encoded =
+      EncodeBlock(plan, party.self(), own, PlaceRows(slots, AllRowsOf(own), capacity), capacity);
+  std::array<protocols::Shape, 3> shapes;
+  for (int owner = 0; owner < net::kParties; ++owner)
+    shapes.at(static_cast<std::size_t>(owner)) = {.rows = capacity, .cols = BlockColumns(plan, owner)};
+  return JoinBlocks(plan, protocols::InputEach(party, encoded, shapes));
+}
+
+class PublicSource final : public BatchSource {
+ public:
+  PublicSource(const StepPlan& plan, const OwnRecords& own, PublicCoins coins)
+      : plan_(plan),
+        own_(own),
+        coins_(std::move(coins)),
+        schedule_(CopyOf(coins_.schedule),
+                  std::accumulate(plan.settings.rows.begin(), plan.settings.rows.end(), std::int64_t{0}),
+                  SamplingRate(plan.settings), plan.settings.steps) {}
+
+  void Share(mpc::Context& party) override {
+    RandomStream slots(CopyOf(coins_.slots));
+    data_ = plan_.settings.vertical ? ShareOwnColumns(party, plan_, own_, std::move(slots))
+                                    : ShareOwnRows(party, plan_, own_, std::move(slots));
+  }
+
+  Batch Next(mpc::Context&, int step) override {
+    const auto& rows = schedule_.RowsOf(step);
+    RingMatrix own(static_cast<Index>(rows.size()), data_->cols());
+    RingMatrix next(own.rows(), own.cols());
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      own.row(static_cast<Index>(k)) = data_->own().row(rows[k]);
+      next.row(static_cast<Index>(k)) = data_->next().row(rows[k]);
+    }
+    return ToBatch(plan_, {std::move(own), std::move(next)});
+  }
+
+  [[nodiscard]] std::int64_t MaxParticipation(int steps) const override {
+    return schedule_.MaxParticipation(steps);
+  }
+  [[nodiscard]] std::function<std::int64_t(int)> Participation(const std::vector<StepRange>& earlier,
+                                                               int first) const override {
+    return [most = schedule_.MaxParticipationAfter(earlier, first), first](int step) {
+      return most.at(static_cast<std::size_t>(step - first));
+    };
+  }
+  [[nodiscard]] std::optional<PublicCoins> Coins() const override { return CopyOf(coins_); }
+
+ private:
+  const StepPlan& plan_;
+  const OwnRecords& own_;
+  PublicCoins coins_;
+  PublicSchedule schedule_;
+  std::optional<ArithShare> data_;
+};
+
+PublicCoins DrawCoins(mpc::Context& party, const StepPlan& plan) {
+  SecretKey schedule = protocols::JointSeed(party);
+  return {.schedule = std::move(schedule),
+          .slots = plan.settings.vertical ? protocols::JointSeed(party) : RandomKey()};
+}
+
+}  // namespace
+
+std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan,
+                                             const std::array<std::int64_t, 3>& heights) {
+  std::array<protocols::Shape, 3> shapes;
+  for (std::size_t owner = 0; owner < shapes.size(); ++owner)
+    shapes[owner] = {.rows = heights[owner], .cols = EncodedColumns(plan)};
+  return shapes;
+}
+
+std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
+                                             const std::optional<PublicCoins>& coins) {
+  if (plan.settings.sampling == Sampling::kOwnerPoisson)
+    return std::make_unique<OwnerPoissonSource>(plan, own);
+  return std::make_unique<PublicSource>(plan, own, coins ? CopyOf(*coins) : DrawCoins(party, plan));
+}
+
+}  // namespace trefoil::ml

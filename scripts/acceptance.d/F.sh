@@ -1,0 +1,18 @@
+# shellcheck shell=bash
+# List F: an operator's tool. Read by scripts/acceptance, from the project's top, with `work` (a folder), `measured` and `skip`. Checks
+# run in a subshell whose output is logged.
+#
+# `set -e` is off inside a function that is called under `||`, so every step that must succeed says so with `|| return`.
+
+TITLES=(
+  [1]="200 random kill -9 over one job with --resume: right accuracy, record and ledger"
+)
+
+check_1() {
+  scripts/setup && scripts/build release trefoil || return
+  local output status=0
+  output=$(python3 -B "$helpers/kill_resume.py" build/bin/trefoil configs/demo.toml "$work/kill-resume" --times 200) || status=$?
+  echo "$output"
+  measured "$(tail -n 1 <<<"$output")"
+  return "$status"
+}

@@ -1,0 +1,247 @@
+"""Runs that are killed and resumed: what they execute is charged exactly, and they end as if nothing had happened."""
+
+import gzip
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import time
+import unittest
+
+from trefoil_program import ProgramTest, TINY_JOB, free_base_port
+
+PARTIES = (0, 1, 2)
+STEPS = 240
+EVERY = 7
+JOB = TINY_JOB.replace("steps = 6", f"steps = {STEPS}\ncheckpoint_every = {EVERY}")
+LEDGER = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000\ndelta = 1e-5\n'
+
+
+class Resume(ProgramTest):
+    def prepare(self, job=JOB, name="job.toml"):
+        self.job = self.write(name, job)
+        self.succeed("local", "--job", self.job, "--out", "d", "--prepare", "--base-port", str(free_base_port()))
+        for party in PARTIES:
+            path = self.folder / f"d/party-{party}/party.toml"
+            path.write_text(path.read_text().replace('start = "120s"', 'start = "20s"') + LEDGER)
+
+    def arguments(self, party, *more, out=None):
+        return ("run", "--config", f"d/party-{party}/party.toml", "--job", self.job, "--out", out or f"r{party}",
+                "--threads", "1", *more)
+
+    def start(self, *more):
+        return [self.start_program(*self.arguments(party, *more)) for party in PARTIES]
+
+    def finish(self, processes):
+        outputs = [process.communicate(timeout=120) for process in processes]
+        return [process.returncode for process in processes], outputs
+
+    def last_step(self, party):
+        """The last step that party has finished, by the whole lines of its progress.csv."""
+        path = self.folder / f"r{party}/progress.csv"
+        lines = path.read_text().rpartition("\n")[0].splitlines() if path.exists() else []
+        return int(lines[-1].split(",")[0]) if len(lines) > 1 else 0
+
+    def sessions(self, party):
+        path = self.folder / f"r{party}/party.log"
+        return path.read_text().count("connected: TLS") if path.exists() else 0
+
+    def wait_for_session(self, party, number, processes):
+        """Until progress.csv is this session's."""
+        deadline = time.monotonic() + 60
+        while self.sessions(party) < number:
+            self.assertLess(time.monotonic(), deadline)
+            self.assertIsNone(processes[party].poll(), f"party {party} ended")
+            time.sleep(0.005)
+        time.sleep(0.1)
+
+    def wait_for_step(self, party, step, processes):
+        deadline = time.monotonic() + 60
+        while self.last_step(party) < step:
+            self.assertLess(time.monotonic(), deadline)
+            self.assertIsNone(processes[party].poll(), f"party {party} ended")
+            time.sleep(0.005)
+
+    def kill_at(self, step, victim=0):
+        """Starts all three from nothing and kills one once it has come to a step."""
+        processes = self.start()
+        self.wait_for_step(victim, step, processes)
+        processes[victim].kill()
+        return self.finish(processes)
+
+    def record(self, party):
+        return json.loads((self.folder / f"r{party}/record.json").read_text())
+
+    def accuracy(self, model):
+        return float(re.search(r"accuracy ([0-9.]+)", self.succeed("evaluate", "--model", model, "--data", "d/test")).group(1))
+
+    def check_after_kills(self, kills, seed):
+        """Kills one party after the other, at random instants, and resumes each time."""
+        generator = random.Random(seed)
+        finished = 0  # steps of all sessions that some party has finished
+        first = 0
+        for kill in range(kills):
+            victim = generator.choice(PARTIES)
+            before = self.sessions(victim)
+            processes = self.start("--resume")
+            self.wait_for_session(victim, before + 1, processes)
+            self.wait_for_step(victim, first + generator.randrange(1, 3 * EVERY), processes)
+            time.sleep(generator.uniform(0, 0.02))
+            processes[victim].kill()
+            codes, outputs = self.finish(processes)
+            self.assertEqual(codes[victim], -9)
+            for party in PARTIES:
+                if party != victim:
+                    self.assertEqual(codes[party], 3, outputs[party])
+                    self.assert_one_error_line(outputs[party][1], f"lost party {victim} at step")
+                    self.assertIn("the run can go on: start all three parties with --resume", outputs[party][0])
+            finished += max(self.last_step(party) for party in PARTIES) - first
+            first = min(self.last_step(party) for party in PARTIES) // EVERY * EVERY
+        codes, outputs = self.finish(self.start("--resume"))
+        self.assertEqual(codes, [0, 0, 0], outputs)
+        said = re.search(rf"resuming run [0-9a-f]+ at step (\d+) of {STEPS}, in session {kills + 1}: (\d+) steps were begun "
+                         r"before, (\d+) of them lost and charged", outputs[0][0])
+        self.assertIsNotNone(said, outputs[0][0])
+        start, before, lost = map(int, said.groups())
+        self.assertEqual(before - lost, start)
+        # Of the step that was under way when it was killed a session may have begun one more.
+        self.assertGreaterEqual(before, finished)
+        self.assertLessEqual(before, finished + kills)
+        return STEPS + lost
+
+    def check_charges(self, executed):
+        records = [self.record(party) for party in PARTIES]
+        self.assertEqual(records[0], records[1])
+        self.assertEqual(records[0], records[2])
+        self.assertEqual([event["steps"] for event in records[0]["events"]], [executed])
+        for party in PARTIES:
+            shown = json.loads(self.succeed("ledger", "show", f"d/party-{party}/ledger.jsonl", "--json"))
+            self.assertEqual([(job["state"], job["steps"], job["run_id"]) for job in shown["jobs"]],
+                             [("done", executed, records[0]["run_id"])])
+            summary = json.loads((self.folder / f"r{party}/summary.json").read_text())
+            self.assertAlmostEqual(summary["epsilon_insider"], shown["epsilon_insider"], places=9)
+            self.assertEqual(summary["steps"], STEPS)
+            steps = [int(line.split(",")[0]) for line in (self.folder / f"r{party}/progress.csv").read_text().splitlines()[1:]]
+            self.assertEqual(steps, list(range(1, STEPS + 1)))
+            self.assertFalse((self.folder / f"r{party}/checkpoint").exists())
+        models = [(self.folder / f"r{party}/model.npz").read_bytes() for party in PARTIES]
+        self.assertEqual(models[0], models[1])
+        self.assertEqual(models[0], models[2])
+
+    def test_killed_ten_times_ends_as_if_it_had_not_been_and_charges_what_it_executed(self):
+        self.prepare()
+        self.check_charges(self.check_after_kills(kills=10, seed=20261121))
+        self.succeed("local", "--job", self.job, "--out", "whole")
+        # Of 1000 records; runs differ by their noise, too.
+        self.assertGreater(self.accuracy("r0/model.npz"), self.accuracy("whole/model.npz") - 0.1)
+        whole = json.loads((self.folder / "whole/party-0/out/record.json").read_text())
+        resumed = self.record(0)
+        self.assertGreater(resumed["events"][0]["steps"], whole["events"][0]["steps"])
+        resumed["events"][0]["steps"] = STEPS
+        self.assertEqual(resumed["events"], whole["events"])  # noise, rate and all
+
+    def test_goes_on_with_public_coins(self):
+        self.prepare(JOB.replace("sigma = 2.0", 'sigma = 20.0\nsampling = "public"'))
+        executed = self.check_after_kills(kills=3, seed=5)
+        self.check_charges(executed)
+        event = self.record(0)["events"][0]
+        self.assertLess(event["max_participation"], executed // 2)  # a tenth on average
+        self.assertGreater(event["max_participation"], executed // 10)
+
+    def test_survives_a_kill_of_all_three_and_before_the_first_step(self):
+        self.prepare()
+        processes = self.start("--resume")
+        time.sleep(0.05)
+        for process in processes:
+            process.kill()
+        self.finish(processes)
+        processes = self.start("--resume")
+        self.wait_for_step(1, 10, processes)
+        for process in processes:
+            process.kill()
+        self.finish(processes)
+        codes, outputs = self.finish(self.start("--resume"))
+        self.assertEqual(codes, [0, 0, 0], outputs)
+        self.assertIn("at step 7 of", outputs[1][0])
+
+    def test_says_what_cannot_be_resumed(self):
+        self.prepare()
+        self.kill_at(15)
+        error = lambda party, code, text, *more, **keywords: self.fail_with(code, text, *self.arguments(party, *more, **keywords))
+        error(0, 2, "found a folder that is not empty, expected an empty one or none, or --resume to go on with its run")
+        self.fail_with(2, "--out: missing, expected with --resume", "run", "--config", "d/party-0/party.toml", "--job", self.job,
+                       "--resume")
+        job = self.job
+        self.job = self.write("other.toml", JOB.replace("sigma = 2.0", "sigma = 2.5"))
+        error(0, 2, "privacy.sigma: found 2.5, expected 2.0, as in r0/checkpoint/run.json", "--resume")
+        self.job = self.write("none.toml", JOB.replace(f"checkpoint_every = {EVERY}", ""))
+        error(0, 2, "found a job without checkpoints", "--resume")
+        self.job = job
+        error(1, 4, "r0/checkpoint/run.json: found party 0's run, expected party 1's", "--resume", out="r0")
+        key = self.folder / "d/party-0/party.key"
+        sealed = next((self.folder / "r0/checkpoint").glob("*.sealed"))
+        content = sealed.read_bytes()
+        sealed.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        error(0, 4, f"r0/checkpoint/{sealed.name}: cannot be opened: it was changed, or", "--resume")
+        sealed.write_bytes(content)
+        labels = next((self.folder / "d/party-0/data").glob("*labels*"))
+        good = labels.read_bytes()
+        changed = bytearray(gzip.decompress(good))
+        changed[-1] = (changed[-1] + 1) % 10
+        labels.write_bytes(gzip.compress(bytes(changed)))
+        error(0, 4, "a run goes on with the files of [data] that it began with", "--resume")
+        labels.write_bytes(good)
+        self.assertTrue(key.exists())
+
+        # One party names another folder, or lost its checkpoints: all three say so and nothing is lost.
+        shutil.move(self.folder / "r1", self.folder / "aside")
+        codes, outputs = self.finish(self.start("--resume"))
+        self.assertEqual(codes, [2, 2, 2], outputs)
+        self.assert_one_error_line(outputs[0][1], "found checkpoints of steps 7 and 14 here, none at party 1")
+        self.assert_one_error_line(outputs[1][1], "none here")
+        shutil.rmtree(self.folder / "r1")
+        shutil.move(self.folder / "aside", self.folder / "r1")
+
+        # A start in a new folder, without --resume, cannot slip in either.
+        processes = [self.start_program(*self.arguments(party, "--resume", out="new" if party == 2 else None)) for party in PARTIES]
+        self.assertEqual(self.finish(processes)[0], [2, 2, 2])
+        codes, outputs = self.finish(self.start("--resume"))
+        self.assertEqual(codes, [0, 0, 0], outputs)
+        self.assertIn("the run has finished, nothing to resume", self.succeed(*self.arguments(0, "--resume")))
+
+    def test_begins_a_run_where_there_is_none(self):
+        self.prepare()
+        codes, outputs = self.finish(self.start("--resume"))
+        self.assertEqual(codes, [0, 0, 0], outputs)
+        self.assertIn("nothing to resume: the run begins", outputs[0][0])
+        self.check_charges(STEPS)
+
+    def test_local_resumes(self):
+        job = self.write("job.toml", JOB)
+        process = self.start_program("local", "--job", job, "--out", "run")
+        progress = self.folder / "run/party-2/out/progress.csv"
+        deadline = time.monotonic() + 60
+        while not (progress.exists() and progress.read_text().count("\n") > 20):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        with open(f"/proc/{process.pid}/task/{process.pid}/children") as children:
+            victim = children.read().split()[1]
+        os.kill(int(victim), signal.SIGKILL)
+        _, error = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 3, error)
+        self.fail_with(2, "privacy.sigma: found 3.0, expected 2.0, as in run/job.toml", "local", "--resume", "--out", "run", "--job",
+                       job, "--set", "privacy.sigma=3.0")
+        self.fail_with(2, "--data: found with --resume", "local", "--resume", "--out", "run", "--data", ".")
+        self.fail_with(2, "--out: missing", "local", "--resume")
+        self.succeed("local", "--resume", "--out", "run")
+        summary = json.loads((self.folder / "run/summary.json").read_text())
+        self.assertGreater(summary["accuracy"], 0.6)  # guessing gives 0.1
+        record = json.loads((self.folder / "run/party-1/out/record.json").read_text())
+        self.assertGreaterEqual(record["events"][0]["steps"], STEPS + 1)
+        self.assertLess(record["events"][0]["steps"], STEPS + 2 * EVERY)
+
+
+if __name__ == "__main__":
+    unittest.main()

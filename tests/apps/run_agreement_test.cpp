@@ -1,0 +1,151 @@
+#include "apps/run_agreement.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "tests/support/run_parties.h"
+
+namespace trefoil::apps {
+namespace {
+
+using testing::HasSubstr;
+using testing_support::RunParties;
+using testing_support::Seed;
+
+ml::SessionSteps Session(const std::string& id, int first, int begun, bool from_start = false) {
+  return {.id = id, .from_start = from_start, .first = first, .begun = begun};
+}
+
+RunClaim Claim(std::vector<CheckpointName> held, ml::Lineage sessions) {
+  return {.run_id = "aa", .held = std::move(held), .sessions = std::move(sessions)};
+}
+
+std::string ErrorOf(const std::array<RunClaim, 3>& claims, int self = 0) {
+  try {
+    (void)Agree(claims, self);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Agree, BeginsARunThatNobodyKnows) {
+  const auto agreed = Agree({}, 1);
+  EXPECT_EQ(agreed.run_id, "");
+  EXPECT_FALSE(agreed.from);
+  EXPECT_TRUE(agreed.earlier.empty());
+}
+
+TEST(Agree, GoesOnFromTheLastCheckpointThatAllThreeHold) {
+  const ml::Lineage sessions{Session("aa", 0, 17, true)};
+  const auto ahead = Claim({{10, "aa"}, {15, "aa"}}, sessions);
+  const auto behind = Claim({{5, "aa"}, {10, "aa"}}, sessions);
+  for (const auto& claims : {std::array{ahead, behind, ahead}, std::array{behind, ahead, behind}}) {
+    const auto agreed = Agree(claims, 2);
+    EXPECT_EQ(agreed.run_id, "aa");
+    EXPECT_EQ(agreed.from, (CheckpointName{10, "aa"}));
+  }
+  EXPECT_EQ(Agree({ahead, ahead, ahead}, 0).from, (CheckpointName{15, "aa"}));
+}
+
+// Step 15 was reached twice: in session aa, of which one party kept its share, and in bb, of which two did.
+TEST(Agree, NeverMixesSharesOfDifferentSessions) {
+  const ml::Lineage sessions{Session("aa", 0, 17, true), Session("bb", 10, 16)};
+  const auto agreed =
+      Agree({Claim({{10, "aa"}, {15, "aa"}}, sessions), Claim({{10, "aa"}, {15, "bb"}}, sessions),
+             Claim({{10, "aa"}, {15, "bb"}}, sessions)},
+            0);
+  EXPECT_EQ(agreed.from, (CheckpointName{10, "aa"}));
+}
+
+TEST(Agree, CountsEverySessionThatAnyoneKnowsWithTheMostStepsThatAnyoneBegan) {
+  auto evaluated = Session("bb", 10, 15);
+  evaluated.evaluated = true;
+  const auto agreed =
+      Agree({Claim({{10, "aa"}}, {Session("aa", 0, 12, true), Session("bb", 10, 14)}),
+             Claim({{10, "aa"}}, {Session("aa", 0, 13, true), Session("bb", 10, 11), Session("cc", 10, 11)}),
+             Claim({{10, "aa"}}, {Session("aa", 0, 12, true), evaluated})},
+            0);
+  ASSERT_EQ(agreed.earlier.size(), 3U);
+  EXPECT_EQ(agreed.earlier[0].begun, 13);
+  EXPECT_TRUE(agreed.earlier[0].from_start);
+  EXPECT_EQ(agreed.earlier[1].begun, 15);
+  EXPECT_TRUE(agreed.earlier[1].evaluated);
+  EXPECT_EQ(agreed.earlier[2].id, "cc");
+}
+
+TEST(Agree, BeginsAnewWhereTheFirstCheckpointWasNotWrittenByAll) {
+  const ml::Lineage sessions{Session("aa", 0, 1, true)};
+  const auto agreed = Agree({Claim({{0, "aa"}}, sessions), Claim({}, sessions), RunClaim{}}, 0);
+  EXPECT_EQ(agreed.run_id, "aa");
+  EXPECT_FALSE(agreed.from);
+  EXPECT_EQ(agreed.earlier.size(), 1U);
+}
+
+TEST(Agree, SaysWhoseRunOrCheckpointIsAnother) {
+  const ml::Lineage sessions{Session("aa", 0, 17, true)};
+  const auto holder = Claim({{10, "aa"}, {15, "aa"}}, sessions);
+  auto other = holder;
+  other.run_id = "bb";
+  EXPECT_THAT(ErrorOf({holder, other, holder}, 1), HasSubstr("found run aa at party 0, run bb here"));
+  EXPECT_THAT(ErrorOf({holder, holder, RunClaim{}}),
+              HasSubstr("found checkpoints of steps 10 and 15 here, 10 and 15 at party 1, none at party 2"));
+  EXPECT_THAT(ErrorOf({Claim({{5, "aa"}}, sessions), holder, holder}), HasSubstr("steps 5 here"));
+}
+
+TEST(ReadClaim, ReadsBackWhatWasWritten) {
+  auto claim = Claim({{10, "ab"}, {15, "cd"}}, {Session("ab", 0, 12, true), Session("cd", 10, 16)});
+  claim.sessions[1].evaluated = true;
+  const auto again = ReadClaim(ToText(claim), 1, 20);
+  EXPECT_EQ(ToText(again), ToText(claim));
+  EXPECT_EQ(again.held, claim.held);
+  EXPECT_TRUE(again.sessions[1].evaluated);
+}
+
+TEST(ReadClaim, RefusesWhatIsNoAccountOfARunOfSoManySteps) {
+  const auto good = Claim({{10, "ab"}}, {Session("ab", 3, 12, true)});
+  EXPECT_NO_THROW((void)ReadClaim(ToText(good), 1, 12));
+  auto bad = std::vector<RunClaim>(6, good);
+  bad[0].run_id = "no hexadecimal";
+  bad[1].held[0].step = 13;
+  bad[2].held[0].step = -1;
+  bad[3].sessions[0].begun = 13;
+  bad[4].sessions[0].begun = 2;
+  bad[5].sessions[0].id = std::string(65, 'a');
+  for (const auto& claim : bad)
+    EXPECT_THROW((void)ReadClaim(ToText(claim), 1, 12), ProtocolError) << ToText(claim);
+  for (const char* text : {"", "[]", "{}", "null", R"({"run_id":1})"})
+    EXPECT_THROW((void)ReadClaim(text, 1, 12), ProtocolError) << text;
+  EXPECT_THROW((void)ReadClaim(std::string(100000, '['), 1, 12), ProtocolError);
+}
+
+TEST(AgreeOnRun, GivesTheSameToAllThree) {
+  const auto agreed = RunParties(Seed{1}, [](mpc::Context& party) {
+    const ml::Lineage sessions{Session("aa", 0, 12 + party.self(), true)};
+    return AgreeOnRun(party, Claim({{5 * party.self(), "ff"}, {10, "aa"}}, sessions), 20);
+  });
+  for (const auto& one : agreed) {
+    EXPECT_EQ(one.from, (CheckpointName{10, "aa"}));
+    EXPECT_EQ(one.earlier.at(0).begun, 14);
+  }
+}
+
+// Many times, since who sees what first varies.
+TEST(AgreeOnRun, TellsAllThreeWhyItIsRefused) {
+  for (int trial = 0; trial < 30; ++trial) {
+    const auto texts = RunParties(Seed{1}, [](mpc::Context& party) {
+      auto claim = Claim({{10, "aa"}}, {Session("aa", 0, 12, true)});
+      if (party.self() == 2) claim.held.clear();
+      try {
+        (void)AgreeOnRun(party, claim, 20);
+      } catch (const ConfigError& error) {
+        return std::string(error.what());
+      }
+      return std::string("none");
+    });
+    for (const auto& text : texts) EXPECT_THAT(text, HasSubstr("found checkpoints of steps"));
+  }
+}
+
+}  // namespace
+}  // namespace trefoil::apps

@@ -1,0 +1,156 @@
+// Train() from a checkpoint: the model of a run that was never interrupted, and a record of all that was
+// executed.
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+
+#include "ml/public_sampling.h"
+#include "ml/training.h"
+#include "tests/support/ml_test.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::Index;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+/// Nothing in it is left to chance but the coins of public sampling, which a resumed run keeps, and the
+/// sigmoid's last bits, which depend on its masks.
+TrainingSettings DeterministicSettings() {
+  TrainingSettings settings = SmallSettings();
+  settings.sampling = Sampling::kPublic;
+  settings.truncation = protocols::Rounding::kExact;
+  settings.momentum = 0.5;
+  settings.steps = 11;
+  settings.sigma = 0;
+  return settings;
+}
+
+Checkpoint CopyOf(const Checkpoint& one) {
+  Checkpoint copy{.state = one.state};
+  if (one.coins)
+    copy.coins.emplace(PublicCoins{.schedule = SecretKey(one.coins->schedule.bytes()),
+                                   .slots = SecretKey(one.coins->slots.bytes())});
+  return copy;
+}
+
+/// One party's side of a session.
+struct Session {
+  TrainingResult result;
+  std::map<std::int64_t, Checkpoint> checkpoints{};  ///< by steps done
+  std::vector<int> begun{};
+  std::vector<StepReport> reports{};
+};
+
+using Sessions = std::array<Session, 3>;
+
+/// `from`: nobody's checkpoints, or the step of those of an earlier session.
+Sessions RunSession(Seed seed, const TrainingSettings& settings, const Sessions* from, int step,
+                    const Lineage& earlier) {
+  return RunParties(seed, [&](mpc::Context& party) {
+    const auto self = static_cast<std::size_t>(party.self());
+    Resumption resumption{.from = {}, .earlier = earlier};
+    if (from != nullptr) resumption.from.emplace(CopyOf(from->at(self).checkpoints.at(step)));
+    Session session;
+    const TrainingHooks hooks{
+        .on_step = [&](const StepReport& report) { session.reports.push_back(report); },
+        .on_record = [](const dp::TrainingRecord&) {},
+        .before_step = [&](int begun) { session.begun.push_back(begun); },
+        .on_checkpoint =
+            [&](const Checkpoint& one) { session.checkpoints.emplace(one.state.step, CopyOf(one)); },
+        .checkpoint_every = 4};
+    session.result = Train(party, settings, MakeRecords(settings, 10 + self, 40), hooks, {}, resumption);
+    return session;
+  });
+}
+
+const Lineage kLostThree{{.id = "ab", .from_start = true, .first = 0, .begun = 7}};
+
+TEST(Resumption, GivesTheModelOfARunThatWasNeverInterrupted) {
+  const TrainingSettings settings = DeterministicSettings();
+  const auto whole = RunSession(Seed{1}, settings, nullptr, 0, {});
+  for (const Session& party : whole)
+    EXPECT_THAT(party.checkpoints,
+                testing::ElementsAre(testing::Key(0), testing::Key(4), testing::Key(8), testing::Key(11)));
+  // From before the first step, from between, and where only the release is left.
+  for (const int step : {0, 4, 8, 11}) {
+    const auto resumed = RunSession(Seed{static_cast<std::uint8_t>(step + 2)}, settings, &whole, step, {});
+    for (const Session& party : resumed) {
+      // Some units of 2^-16 a step; what a lost velocity, another batch or a step left out makes is above
+      // 0.01.
+      constexpr double kSigmoids = 32 * 0x1p-16;
+      const auto& model = *party.result.model;
+      EXPECT_LE((model.weights - whole[0].result.model->weights).cwiseAbs().maxCoeff(), kSigmoids)
+          << "from step " << step;
+      EXPECT_LE((model.bias - whole[0].result.model->bias).cwiseAbs().maxCoeff(), kSigmoids);
+      EXPECT_EQ(model.weights, resumed[0].result.model->weights);
+      EXPECT_EQ(party.reports.front().step, step);
+      EXPECT_EQ(party.reports.back().step, 11);
+      EXPECT_EQ(party.begun.size(), static_cast<std::size_t>(11 - step));
+      EXPECT_FALSE(party.checkpoints.contains(step));
+    }
+  }
+}
+
+TEST(Resumption, RecordsWhatWasLost) {
+  TrainingSettings settings = SmallSettings();
+  settings.steps = 11;
+  settings.sigma = 1;
+  const auto first = RunSession(Seed{1}, settings, nullptr, 0, {});
+  const auto resumed = RunSession(Seed{2}, settings, &first, 4, kLostThree);
+  for (const Session& party : resumed) {
+    ASSERT_EQ(party.result.record.events.size(), 1U);
+    EXPECT_EQ(std::get<dp::DpSgdSteps>(party.result.record.events[0]).steps, 11 + 3);
+    EXPECT_GT(party.result.plan.epsilon_insider, first[0].result.plan.epsilon_insider);
+    // What is reported after each step composes to what the record says.
+    EXPECT_NEAR(party.reports.back().epsilon_insider, party.result.plan.epsilon_insider, 1e-9);
+    EXPECT_GT(party.reports.front().epsilon_insider, first[0].reports.at(7).epsilon_insider * (1 - 1e-9));
+    EXPECT_EQ(party.result.plan.sigma, first[0].result.plan.sigma);
+  }
+}
+
+TEST(Resumption, CountsHowOftenAnyRowIsInAStepOverAllSessions) {
+  TrainingSettings settings = SmallSettings();
+  settings.sampling = Sampling::kPublic;
+  settings.steps = 11;
+  settings.sigma = 5;
+  const auto first = RunSession(Seed{1}, settings, nullptr, 0, {});
+  const auto resumed = RunSession(Seed{2}, settings, &first, 4, kLostThree);
+
+  const PublicCoins& coins = *first[0].checkpoints.at(4).coins;
+  const PublicSchedule schedule(SecretKey(coins.schedule.bytes()), 120, SamplingRate(settings), 11);
+  std::vector<std::int64_t> taken(120, 0);
+  for (const int step : {0, 1, 2, 3, 4, 5, 6, 4, 5, 6, 7, 8, 9, 10}) {
+    for (const std::int64_t row : schedule.RowsOf(step)) ++taken[static_cast<std::size_t>(row)];
+  }
+  const std::int64_t most = *std::max_element(taken.begin(), taken.end());
+  for (const Session& party : resumed) {
+    const auto& event = std::get<dp::DpSgdSteps>(party.result.record.events.at(0));
+    EXPECT_EQ(event.steps, 14);
+    EXPECT_EQ(event.max_participation, most);
+    EXPECT_EQ(party.result.plan.sigma, first[0].result.plan.sigma);
+  }
+  EXPECT_GT(most, std::get<dp::DpSgdSteps>(first[0].result.record.events.at(0)).max_participation);
+}
+
+TEST(Resumption, KeepsTheCoinsAndEachOwnersPlaces) {
+  const TrainingSettings settings = DeterministicSettings();
+  const auto first = RunSession(Seed{1}, settings, nullptr, 0, {});
+  const auto second = RunSession(Seed{2}, settings, nullptr, 0, {});
+  const auto bytes = [](const SecretKey& key) {
+    return std::vector<std::uint8_t>(key.bytes().begin(), key.bytes().end());
+  };
+  const auto coins = [](const Sessions& of, std::size_t party, int step) -> const PublicCoins& {
+    return *of.at(party).checkpoints.at(step).coins;
+  };
+  EXPECT_EQ(bytes(coins(first, 0, 0).schedule), bytes(coins(first, 2, 8).schedule));
+  EXPECT_EQ(bytes(coins(first, 1, 0).slots), bytes(coins(first, 1, 8).slots));
+  EXPECT_NE(bytes(coins(first, 0, 0).slots), bytes(coins(first, 1, 0).slots));  // private to each
+  EXPECT_NE(bytes(coins(first, 0, 0).schedule), bytes(coins(second, 0, 0).schedule));
+  EXPECT_NE(bytes(coins(first, 0, 0).slots), bytes(coins(second, 0, 0).slots));
+}
+
+}  // namespace
+}  // namespace trefoil::ml
