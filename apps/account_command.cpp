@@ -1,16 +1,16 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "apps/account_votes.h"
 #include "apps/command.h"
 #include "apps/error_report.h"
+#include "apps/order_list.h"
 #include "apps/privacy_statement.h"
 #include "apps/run_directory.h"
 #include "base/error.h"
@@ -34,6 +34,7 @@ struct AccountOptions {
   std::string rdp_conversion = "improved";
   std::string record;
   bool json = false;
+  VoteOptions of_votes;
 
   [[nodiscard]] bool basic() const { return rdp_conversion == "basic"; }
 };
@@ -47,38 +48,10 @@ struct Account {
   std::map<std::string, double> rdp_per_step{};
 };
 
-/// The orders as they were written, with their values.
-std::vector<std::pair<std::string, double>> ParseOrders(const std::string& text) {
-  std::vector<std::pair<std::string, double>> orders;
-  std::istringstream stream(text);
-  for (std::string item; std::getline(stream, item, ',');) {
-    std::erase(item, ' ');
-    double value = 0;
-    const auto* end = item.data() + item.size();
-    const auto [stop, error] = std::from_chars(item.data(), end, value);
-    if (error != std::errc{} || stop != end || !(value > 1) || !std::isfinite(value)) {
-      throw ConfigError(
-          fmt::format("--rdp-orders: found \"{}\", expected numbers above 1, as in 1.5,2,32", item));
-    }
-    orders.emplace_back(item, value);
-  }
-  return orders;
-}
-
 template <typename T>
 T Needed(const std::optional<T>& value, const char* option) {
   if (!value) throw ConfigError(fmt::format("account: missing {}", option));
   return *value;
-}
-
-/// The default orders and those asked for: more orders never make epsilon larger.
-std::vector<double> AllOrders(const std::vector<std::pair<std::string, double>>& asked) {
-  auto orders = dp::DefaultRdpOrders();
-  for (const auto& [text, value] : asked) {
-    if (std::find(orders.begin(), orders.end(), value) == orders.end()) orders.push_back(value);
-  }
-  std::sort(orders.begin(), orders.end());
-  return orders;
 }
 
 Account AccountByRdp(const AccountOptions& options) {
@@ -255,7 +228,22 @@ int AccountRecord(const AccountOptions& options) {
   return kDone;
 }
 
+int AccountOfVotes(const AccountOptions& options) {
+  if (options.sampling_rate || options.noise_multiplier || options.target_epsilon || options.steps ||
+      !options.record.empty() || options.accountant != "rdp") {
+    throw ConfigError(
+        "account: found --votes with options of a training or a record, expected --mechanism and its noise "
+        "only");
+  }
+  auto votes = options.of_votes;
+  votes.delta = options.delta;
+  votes.rdp_orders = options.rdp_orders;
+  votes.json = options.json;
+  return AccountVotes(votes);
+}
+
 int RunAccount(const AccountOptions& options) {
+  if (!options.of_votes.votes.empty()) return AccountOfVotes(options);
   if (!options.record.empty()) return AccountRecord(options);
   if (options.noise_multiplier.has_value() == options.target_epsilon.has_value()) {
     throw ConfigError(
@@ -271,7 +259,8 @@ int RunAccount(const AccountOptions& options) {
 void AddAccount(CLI::App& program, Action& action) {
   auto options = std::make_shared<AccountOptions>();
   auto* command = program.add_subcommand(
-      "account", "Epsilon of a planned training or of a training record, or sigma for it");
+      "account",
+      "Epsilon of a planned training, of a training record or of teachers' votes, or sigma for it");
   command->add_option("--sampling-rate", options->sampling_rate,
                       "Probability that a record is in a step's batch");
   command->add_option("--noise-multiplier", options->noise_multiplier, "Noise deviation over sensitivity");
@@ -292,6 +281,21 @@ void AddAccount(CLI::App& program, Action& action) {
       ->check(CLI::IsMember({"improved", "basic"}))
       ->capture_default_str();
   command->add_option("--record", options->record, "A training's record.json, in place of the numbers");
+  auto* votes = command->add_option(
+      "--votes", options->of_votes.votes,
+      "Votes of teachers in the clear (PATE): NPY or CSV, a row a query, a column a class");
+  const auto of_votes = [&](const char* name, auto& value, const char* what) {
+    return command->add_option(name, value, what)->needs(votes);
+  };
+  of_votes("--mechanism", options->of_votes.mechanism, "With --votes: lnmax, gnmax or confident-gnmax")
+      ->check(CLI::IsMember({"lnmax", "gnmax", "confident-gnmax"}));
+  of_votes("--scale", options->of_votes.scale, "lnmax: scale of the Laplace noise, 1 / gamma");
+  of_votes("--sigma", options->of_votes.sigma, "gnmax, confident-gnmax: deviation of an answer's noise");
+  of_votes("--threshold", options->of_votes.threshold, "confident-gnmax: votes that the most must be above");
+  of_votes("--threshold-sigma", options->of_votes.threshold_sigma,
+           "confident-gnmax: deviation of the threshold's noise");
+  of_votes("--queries", options->of_votes.queries, "Only the first so many queries; the default is all")
+      ->check(CLI::Range(INT64_C(1), INT64_C(1) << 53));
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return RunAccount(*options); }; });
 }

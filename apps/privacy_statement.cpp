@@ -29,18 +29,40 @@ std::string CostOfCuts(const std::vector<dp::Event>& events, double epsilon) {
   return std::isfinite(epsilon) ? fmt::format("{:.3g}", (1 + std::exp(epsilon)) * distance) : "too much";
 }
 
+/// Whether something was trained: else the record is of releases alone.
+bool Trains(const dp::TrainingRecord& record) {
+  return std::any_of(record.events.begin(), record.events.end(), [](const dp::RecordedEvent& event) {
+    return !std::holds_alternative<dp::PureReleases>(event) &&
+           !std::holds_alternative<dp::GaussianReleases>(event);
+  });
+}
+
+bool OnlyPure(const dp::TrainingRecord& record) {
+  return !record.events.empty() &&
+         std::all_of(record.events.begin(), record.events.end(), [](const dp::RecordedEvent& event) {
+           return std::holds_alternative<dp::PureReleases>(event);
+         });
+}
+
 void AddEpsilons(Statement& statement, const StatementSource& source, const dp::EpsilonPair& epsilons) {
-  statement.push_back({.key = "epsilon_outsider",
-                       .title = "Epsilon, outsider",
-                       .sentence = "For whoever sees what is released and nothing else. The noise of all "
-                                   "three parties protects a record: 1.2247 times the noise multiplier.",
-                       .number = epsilons.outsider});
-  statement.push_back({.key = "epsilon_insider",
-                       .title = "Epsilon, insider",
-                       .sentence =
-                           "For one of the three parties, about a record of another. It knows its own "
-                           "noise, so that the other two parties' remains: the noise multiplier.",
-                       .number = epsilons.insider});
+  statement.push_back(
+      {.key = "epsilon_outsider",
+       .title = "Epsilon, outsider",
+       .sentence = OnlyPure(source.record)
+                       ? "For whoever sees what is released and nothing else. The same as for "
+                         "an insider: what more noise a third party adds does not lower it."
+                       : "For whoever sees what is released and nothing else. The noise of all "
+                         "three parties protects a record: 1.2247 times the noise multiplier.",
+       .number = epsilons.outsider});
+  statement.push_back(
+      {.key = "epsilon_insider",
+       .title = "Epsilon, insider",
+       .sentence = OnlyPure(source.record)
+                       ? "For one of the three parties, about a record of another. It knows its "
+                         "own noise; what others added suffices."
+                       : "For one of the three parties, about a record of another. It knows its "
+                         "own noise, so that the other two parties' remains: the noise multiplier.",
+       .number = epsilons.insider});
   const std::string split = fmt::format(
       "Of it, batches that are cut at their limit take {} against the outsider and {} against the insider; "
       "the rest is left to the noise.",
@@ -159,6 +181,28 @@ struct Describe {
                          .number = static_cast<double>(selection.candidates)});
   }
 
+  void operator()(const dp::PureReleases& releases) const {
+    statement.push_back({.key = "pure_releases",
+                         .title = "Pure releases",
+                         .sentence = fmt::format(
+                             "Each has epsilon {:.6g} with delta 0, against everybody alike: reports that "
+                             "their owners perturb, or numbers with Laplace noise of which any two parties' "
+                             "parts suffice. The noise of a third adds nothing to the promise.",
+                             releases.epsilon),
+                         .number = static_cast<double>(releases.count)});
+  }
+
+  void operator()(const dp::GaussianReleases& releases) const {
+    statement.push_back(
+        {.key = "gaussian_releases",
+         .title = "Gaussian releases",
+         .sentence =
+             fmt::format("Each of {} coordinates, of every record, with noise of {:.6g} times the most that "
+                         "a record changes.",
+                         releases.coordinates, releases.sigma),
+         .number = static_cast<double>(releases.count)});
+  }
+
   void operator()(const dp::NoisyEvaluation&) const {}  // test records have an entry of their own
 };
 
@@ -201,7 +245,7 @@ void AddTestRecords(Statement& statement, const StatementSource& source) {
 }
 
 bool CountsOnPrivateCoins(const dp::TrainingRecord& record, dp::AccountantKind accountant) {
-  if (accountant == dp::AccountantKind::kPea) return false;
+  if (accountant == dp::AccountantKind::kPea || !Trains(record)) return false;
   for (const auto& event : record.events) {
     const auto* steps = std::get_if<dp::DpSgdSteps>(&event);
     if (steps == nullptr || steps->sampling == dp::SamplingMode::kOwnerPoisson) return true;
@@ -220,13 +264,23 @@ void AddAssumptions(Statement& statement, const StatementSource& source) {
         "Coins that choose an owner's rows stay with that owner; coins and noise come from ChaCha20 streams "
         "that the operating system seeds.");
   }
+  const bool trains = Trains(source.record);
   add("assumes_sums_seen", "Assumes no less than",
-      "An adversary sees the noisy sum of every step, and knows every other record. What it sees in fact, "
-      "the last weights, is a function of those sums.");
+      trains ? "An adversary sees the noisy sum of every step, and knows every other record. What it sees in "
+               "fact, "
+               "the last weights, is a function of those sums."
+             : "An adversary sees all noisy numbers, and knows every other record. What is opened is a "
+               "function of "
+               "those numbers.");
   add("assumes_sensitivity", "Charged",
-      "Errors of clipping, of approximation and of every rounding are in the sensitivity; sums of discrete "
-      "Gaussians are charged for what they differ from one; the choice of a first model by noisy counts and "
-      "local training are events of their own.");
+      trains ? "Errors of clipping, of approximation and of every rounding are in the sensitivity; sums of "
+               "discrete "
+               "Gaussians are charged for what they differ from one; the choice of a first model by noisy "
+               "counts and "
+               "local training are events of their own."
+             : "What one record changes is counted in whole numbers, without rounding; sums of discrete "
+               "Gaussians are "
+               "charged for what they differ from one.");
   add("assumes_public_job", "Assumes",
       "The job was fixed without looking at the data. The figures are of this job alone: all jobs on the "
       "same "

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "base/error.h"
@@ -10,6 +11,7 @@
 namespace trefoil::dp {
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSmallestMultiplier = 0.01;
 constexpr double kLargestMultiplier = 1e7;
 constexpr double kCalibrationAccuracy = 1e-4;
@@ -43,6 +45,7 @@ void RdpAccountant::Add(const std::vector<Event>& events) {
 
 void RdpAccountant::AddOne(const SampledGaussian& event) {
   if (event.count == 0) return;
+  pure_ = kInfinity;
   auto& curve = curves_[{event.sampling_rate, event.noise_multiplier}];
   if (curve.empty()) {
     for (const double order : orders_) {
@@ -54,18 +57,21 @@ void RdpAccountant::AddOne(const SampledGaussian& event) {
 
 void RdpAccountant::AddOne(const Laplace& event) {
   if (event.count == 0) return;
+  pure_ += static_cast<double>(event.count) / event.scale;
   for (std::size_t i = 0; i < rdp_.size(); ++i)
     rdp_[i] += static_cast<double>(event.count) * LaplaceRdp(event.scale, orders_[i]);
 }
 
 void RdpAccountant::AddOne(const PureDp& event) {
   if (event.count == 0) return;
+  pure_ += static_cast<double>(event.count) * event.epsilon;
   for (std::size_t i = 0; i < rdp_.size(); ++i)
     rdp_[i] += static_cast<double>(event.count) * PureDpRdp(event.epsilon, orders_[i]);
 }
 
 void RdpAccountant::AddOne(const MaxDivergence& event) {
   if (event.count == 0) return;
+  pure_ = kInfinity;
   const double bound = event.bound * static_cast<double>(event.count);
   for (std::size_t i = 0; i < rdp_.size(); ++i) rdp_[i] += bound * (2 * orders_[i] - 1) / (orders_[i] - 1);
 }
@@ -79,6 +85,7 @@ Guarantee RdpAccountant::Epsilon(double delta, RdpConversion conversion) const {
   Guarantee last;
   const double epsilon = WithinTotalVariation(delta, distance_, [&](double remaining) {
     last = RdpToEpsilon(orders_, rdp_, remaining, conversion);
+    if (pure_ < last.epsilon) last = {.epsilon = pure_};
     return last.epsilon;
   });
   return {.epsilon = epsilon, .order = std::isfinite(epsilon) ? last.order : 0};

@@ -26,7 +26,8 @@ class RdpAccountant {
   void Add(const std::vector<Event>& events);
 
   /// The smallest epsilon at `delta` in (0, 1), and its order; zero if nothing was added; infinity where
-  /// there is no guarantee.
+  /// there is no guarantee. Where all that was added is pure (PureDp, Laplace), at most the sum of the
+  /// epsilons.
   [[nodiscard]] Guarantee Epsilon(double delta, RdpConversion conversion = RdpConversion::kImproved) const;
 
   [[nodiscard]] const std::vector<double>& orders() const { return orders_; }
@@ -43,6 +44,7 @@ class RdpAccountant {
   std::vector<double> orders_;
   std::vector<double> rdp_;
   double distance_ = 0;
+  double pure_ = 0;  ///< sum of the pure epsilons; infinity once something else was added
   std::map<std::pair<double, double>, std::vector<double>> curves_;
 };
 

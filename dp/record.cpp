@@ -49,6 +49,17 @@ std::vector<Event> Evaluated(const NoisyEvaluation& evaluation, double multiplie
   return {SampledGaussian{1, multiplier, 1}, ClosenessCharge(summands, evaluation.party_deviation, 1, 1)};
 }
 
+/// The same for everybody.
+std::vector<Event> Released(const PureReleases& releases) {
+  return {PureDp{releases.epsilon, releases.count}};
+}
+
+/// Plain Gaussians on the noise of `summands` parties.
+std::vector<Event> Released(const GaussianReleases& releases, double multiplier, int summands) {
+  return {SampledGaussian{1, multiplier, releases.count},
+          ClosenessCharge(summands, releases.party_deviation, releases.coordinates, releases.count)};
+}
+
 struct OutsiderCharge {
   std::vector<Event> operator()(const DpSgdSteps& steps) const { return Outsider(steps); }
   std::vector<Event> operator()(const LocalTraining& local) const { return Anyone(local); }
@@ -56,6 +67,10 @@ struct OutsiderCharge {
     return Counted(selection, selection.sigma * kOutsiderFactor, kParties);
   }
   std::vector<Event> operator()(const NoisyEvaluation&) const { return {}; }
+  std::vector<Event> operator()(const PureReleases& releases) const { return Released(releases); }
+  std::vector<Event> operator()(const GaussianReleases& releases) const {
+    return Released(releases, releases.sigma * kOutsiderFactor, kParties);
+  }
 };
 
 struct InsiderCharge {
@@ -65,6 +80,10 @@ struct InsiderCharge {
     return Counted(selection, selection.sigma, kParties - 1);
   }
   std::vector<Event> operator()(const NoisyEvaluation&) const { return {}; }
+  std::vector<Event> operator()(const PureReleases& releases) const { return Released(releases); }
+  std::vector<Event> operator()(const GaussianReleases& releases) const {
+    return Released(releases, releases.sigma, kParties - 1);
+  }
 };
 
 EpsilonPair PairOf(const AnyAccountant& outsider, const AnyAccountant& insider, double delta) {

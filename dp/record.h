@@ -59,7 +59,24 @@ struct NoisyEvaluation {
   double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
 };
 
-using RecordedEvent = std::variant<DpSgdSteps, LocalTraining, NoisySelection, NoisyEvaluation>;
+/// Releases that are each (epsilon, 0)-differentially private against everybody, insiders included: reports
+/// that owners perturbed by themselves, or numbers with Laplace noise of which the parts of any two parties
+/// suffice.
+struct PureReleases {
+  std::int64_t count = 0;
+  double epsilon = 0;  ///< of each
+};
+
+/// Releases of a vector with discrete Gaussian noise on every coordinate, without sampling.
+struct GaussianReleases {
+  std::int64_t count = 0;
+  std::int64_t coordinates = 0;  ///< of each
+  double sigma = 0;            ///< noise multiplier without one party's noise: over what a record may change
+  double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
+};
+
+using RecordedEvent =
+    std::variant<DpSgdSteps, LocalTraining, NoisySelection, NoisyEvaluation, PureReleases, GaussianReleases>;
 
 /// What a training did, written when it ends (or stops) and not changed after; accountants read it, never the
 /// job.
@@ -73,8 +90,8 @@ struct TrainingRecord {
 
 /// What an outsider, who sees the released model only, is charged. Steps and selections: multiplier
 /// sigma sqrt(3/2), Poisson sampling, the closeness of three parties' summed noise, cut batches. Local
-/// training: as if the local model were seen, multiplier sigma, Poisson sampling. Evaluations: nothing. For
-/// records that were trained on.
+/// training: as if the local model were seen, multiplier sigma, Poisson sampling. Evaluations: nothing.
+/// Releases: epsilon, or multiplier sigma sqrt(3/2). For records that were trained on or counted.
 [[nodiscard]] std::vector<Event> OutsiderEvents(const RecordedEvent& event);
 [[nodiscard]] std::vector<Event> OutsiderEvents(const TrainingRecord& record);
 
@@ -116,9 +133,9 @@ class RecordAccountant {
                                           AccountantKind kind = AccountantKind::kRdp);
 
 /// The record as JSON: version, job_hash, run_id, events; an event of kind "dpsgd_steps",
-/// "local_training", "noisy_selection" or "noisy_evaluation" has the members of its struct under their own
-/// names, capacity and max_batch among them. Throws ContractError for a number that is infinite or not a
-/// number.
+/// "local_training", "noisy_selection", "noisy_evaluation", "pure_releases" or "gaussian_releases" has the
+/// members of its struct under their own names, capacity and max_batch among them. Throws ContractError for a
+/// number that is infinite or not a number.
 [[nodiscard]] nlohmann::json ToJson(const TrainingRecord& record);
 
 /// The inverse. Throws DataError naming the key that is missing, unknown, of the wrong type or outside its

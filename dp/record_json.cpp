@@ -93,6 +93,8 @@ constexpr const char* kDpSgdSteps = "dpsgd_steps";
 constexpr const char* kLocalTraining = "local_training";
 constexpr const char* kNoisySelection = "noisy_selection";
 constexpr const char* kNoisyEvaluation = "noisy_evaluation";
+constexpr const char* kPureReleases = "pure_releases";
+constexpr const char* kGaussianReleases = "gaussian_releases";
 constexpr const char* kOwnerPoisson = "owner-poisson";
 constexpr const char* kPublic = "public";
 constexpr const char* kMaxGroupRows = "max_group_rows";
@@ -165,6 +167,19 @@ NoisyEvaluation ParseEvaluation(const Json& json, const std::string& place) {
   return {.sigma = object.Number("sigma"), .party_deviation = object.Number("party_deviation")};
 }
 
+PureReleases ParsePure(const Json& json, const std::string& place) {
+  const StrictObject object(json, place, {"kind", "count", "epsilon"});
+  return {.count = object.Count("count"), .epsilon = object.Number("epsilon")};
+}
+
+GaussianReleases ParseGaussian(const Json& json, const std::string& place) {
+  const StrictObject object(json, place, {"kind", "count", "coordinates", "sigma", "party_deviation"});
+  return {.count = object.Count("count"),
+          .coordinates = object.Count("coordinates"),
+          .sigma = object.Number("sigma"),
+          .party_deviation = object.Number("party_deviation")};
+}
+
 RecordedEvent ParseEvent(const Json& json, const std::string& place) {
   if (!json.is_object()) Refuse(place, json.type_name(), "an object");
   const auto path = place + ".kind";
@@ -174,8 +189,11 @@ RecordedEvent ParseEvent(const Json& json, const std::string& place) {
   if (kind == kLocalTraining) return ParseLocal(json, place);
   if (kind == kNoisySelection) return ParseSelection(json, place);
   if (kind == kNoisyEvaluation) return ParseEvaluation(json, place);
+  if (kind == kPureReleases) return ParsePure(json, place);
+  if (kind == kGaussianReleases) return ParseGaussian(json, place);
   Refuse(path, "another value",
-         "\"dpsgd_steps\", \"local_training\", \"noisy_selection\" or \"noisy_evaluation\"");
+         "\"dpsgd_steps\", \"local_training\", \"noisy_selection\", \"noisy_evaluation\", "
+         "\"pure_releases\" or \"gaussian_releases\"");
 }
 
 void RequireFinite(std::initializer_list<double> numbers) {
@@ -229,6 +247,20 @@ Json EventToJson(const NoisyEvaluation& evaluation) {
   return {{"kind", kNoisyEvaluation},
           {"sigma", evaluation.sigma},
           {"party_deviation", evaluation.party_deviation}};
+}
+
+Json EventToJson(const PureReleases& releases) {
+  RequireFinite({releases.epsilon});
+  return {{"kind", kPureReleases}, {"count", releases.count}, {"epsilon", releases.epsilon}};
+}
+
+Json EventToJson(const GaussianReleases& releases) {
+  RequireFinite({releases.sigma, releases.party_deviation});
+  return {{"kind", kGaussianReleases},
+          {"count", releases.count},
+          {"coordinates", releases.coordinates},
+          {"sigma", releases.sigma},
+          {"party_deviation", releases.party_deviation}};
 }
 
 }  // namespace

@@ -117,6 +117,23 @@ TEST(PrivacyStatement, SaysPlainlyThatThereIsNoGuarantee) {
   EXPECT_THAT(ToText(StatementOf({Steps()})), Not(HasSubstr("infinite")));
 }
 
+TEST(PrivacyStatement, SaysOfReleasesWhatIsTrueOfThem) {
+  const auto pure = StatementOf({dp::PureReleases{.count = 1, .epsilon = 0.5}});
+  EXPECT_DOUBLE_EQ(NumberOf(pure, "epsilon_insider"), 0.5);
+  EXPECT_DOUBLE_EQ(NumberOf(pure, "epsilon_outsider"), 0.5);
+  EXPECT_THAT(SentenceOf(pure, "epsilon_outsider"), HasSubstr("The same as for an insider"));
+  EXPECT_THAT(SentenceOf(pure, "assumes_sums_seen"), HasSubstr("sees all noisy numbers"));
+  EXPECT_EQ(Find(pure, "assumes_private_coins"), nullptr);
+  EXPECT_THAT(ToText(pure), Not(HasSubstr("clip")));
+
+  const auto gaussian =
+      StatementOf({dp::GaussianReleases{.count = 1, .coordinates = 10, .sigma = 4, .party_deviation = 1000}});
+  EXPECT_LT(NumberOf(gaussian, "epsilon_outsider"), NumberOf(gaussian, "epsilon_insider"));
+  EXPECT_THAT(SentenceOf(gaussian, "epsilon_outsider"), HasSubstr("1.2247 times"));
+  EXPECT_THAT(SentenceOf(gaussian, "gaussian_releases"), HasSubstr("Each of 10 coordinates"));
+  EXPECT_EQ(Find(gaussian, "assumes_private_coins"), nullptr);
+}
+
 TEST(PrivacyStatement, IsByTheAccountantThatItNames) {
   const dp::TrainingRecord record{.job_hash = "", .run_id = "", .events = {Steps()}};
   const auto by = [&](dp::AccountantKind kind) {

@@ -101,7 +101,11 @@ TEST(RdpAccountant, ComposesLaplaceAndPureDifferentialPrivacy) {
   EXPECT_NEAR(accountant.rdp()[0], 3 * LaplaceRdp(2, 2) + 4 * 0.25, 1e-14);
   EXPECT_NEAR(accountant.rdp()[1], 3 * LaplaceRdp(2, 40) + 4 * 0.5, 1e-14);
   // One pure release: no more than its own epsilon, whatever delta.
-  EXPECT_LE(EpsilonOf({PureDp{0.7, 1}}, 1e-5), 0.7 + 0.02);
+  EXPECT_DOUBLE_EQ(EpsilonOf({PureDp{0.7, 1}}, 1e-12), 0.7);
+  EXPECT_DOUBLE_EQ(EpsilonOf({PureDp{0.5, 1}, Laplace{4, 1}}, 1e-12), 0.75);
+  // Many of them: less than their sum. And the sum says nothing once there is something else.
+  EXPECT_LT(EpsilonOf({PureDp{0.1, 1000}}, 1e-5), 40);
+  EXPECT_GT(EpsilonOf({PureDp{0.7, 1}, SampledGaussian{1, 1, 1}}, 1e-5), 2);
 }
 
 TEST(RdpAccountant, IsMonotoneAndFiniteOnRandomSettings) {

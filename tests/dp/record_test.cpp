@@ -247,9 +247,30 @@ TEST(TestSetEpsilons, AreOfThePlainGaussianForTheTestRecordsAlone) {
   EXPECT_GT(TestSetEpsilons(record, 1e-5).insider, epsilons.insider);
 }
 
+TEST(Events, ChargePureReleasesToEverybodyAlikeAndGaussianOnesToTwoOrThreeParties) {
+  const RecordedEvent pure = PureReleases{.count = 3, .epsilon = 0.5};
+  for (const auto& events : {OutsiderEvents(pure), InsiderEvents(pure)}) {
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(std::get<PureDp>(events[0]).epsilon, 0.5);
+    EXPECT_EQ(std::get<PureDp>(events[0]).count, 3);
+  }
+  const RecordedEvent gaussian =
+      GaussianReleases{.count = 7, .coordinates = 10, .sigma = 4, .party_deviation = 20};
+  for (const auto& [events, factor, parties] :
+       {std::tuple{OutsiderEvents(gaussian), std::sqrt(1.5), 3}, {InsiderEvents(gaussian), 1.0, 2}}) {
+    EXPECT_EQ(Noise(events).sampling_rate, 1);
+    EXPECT_DOUBLE_EQ(Noise(events).noise_multiplier, 4 * factor);
+    EXPECT_EQ(Noise(events).count, 7);
+    EXPECT_EQ(Closeness(events).bound, ClosenessCharge(parties, 20, 10, 7).bound);
+    EXPECT_EQ(Closeness(events).count, 7);
+  }
+}
+
 TEST(RecordJson, RoundTripsUnlikeEvents) {
   auto record = MnistRecord();
-  record.events = {MnistLocalTraining(), MnistSelection(), MnistSteps()};
+  record.events = {MnistLocalTraining(), MnistSelection(), MnistSteps(),
+                   PureReleases{.count = 3, .epsilon = 0.5},
+                   GaussianReleases{.count = 7, .coordinates = 10, .sigma = 4, .party_deviation = 20}};
   const auto text = ToJson(record).dump();
   const auto back = FromJson(nlohmann::json::parse(text));
   EXPECT_EQ(ToJson(back).dump(), text);
@@ -263,6 +284,14 @@ TEST(RecordJson, RoundTripsUnlikeEvents) {
   EXPECT_EQ(selection.sigma, 5);
   EXPECT_EQ(selection.limits.max_batch[1], 2200);
   EXPECT_EQ(selection.party_deviation, 7000);
+  const auto& pure = std::get<PureReleases>(back.events.at(3));
+  EXPECT_EQ(pure.count, 3);
+  EXPECT_EQ(pure.epsilon, 0.5);
+  const auto& gaussian = std::get<GaussianReleases>(back.events.at(4));
+  EXPECT_EQ(gaussian.count, 7);
+  EXPECT_EQ(gaussian.coordinates, 10);
+  EXPECT_EQ(gaussian.sigma, 4);
+  EXPECT_EQ(gaussian.party_deviation, 20);
 }
 
 TEST(RecordJson, RefusesAnEventWithTheKeysOfAnother) {
@@ -271,6 +300,9 @@ TEST(RecordJson, RefusesAnEventWithTheKeysOfAnother) {
   EXPECT_THROW((void)FromJson(json), DataError);
   json = ToJson({"a", "b", {MnistSelection()}});
   json["events"][0]["sigma"] = -1;
+  EXPECT_THROW((void)FromJson(json), DataError);
+  json = ToJson({"a", "b", {PureReleases{.count = 3, .epsilon = 0.5}}});
+  json["events"][0]["kind"] = "gaussian_releases";
   EXPECT_THROW((void)FromJson(json), DataError);
 }
 

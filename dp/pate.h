@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// The privacy of noisy votes (PATE): `counts` teachers vote for each class, one teacher is one unit and
+/// moves one vote from one class to another. Logarithms of q, so that it may be as small as it likes. q
+/// bounds the probability that the mechanism gives another outcome than the likeliest; a log_q of 0 asks for
+/// what holds whatever the votes are. Throughout: Renyi differential privacy in nats, orders above 1;
+/// ContractError for a malformed argument, ConfigError for a noise or an order outside its domain. Sources:
+/// Papernot et al., "Semi-supervised knowledge transfer for deep learning from private training data" (2017)
+/// and "Scalable private learning with PATE" (2018); theorems as seed 001 numbers them.
+namespace trefoil::dp {
+
+/// LNMax, the class with the most votes after Laplace noise of this scale (1 / gamma) on each count. Theorem
+/// 3: an upper bound, at most 1 - 1 / classes. Pre: at least one class; no count negative.
+[[nodiscard]] double LnMaxLogQ(std::span<const std::int64_t> counts, double scale);
+
+/// GNMax, with normal noise of deviation sigma. Theorem 6: an upper bound, at most 1 - 1 / classes.
+[[nodiscard]] double GnMaxLogQ(std::span<const std::int64_t> counts, double sigma);
+
+/// Whether the largest count is above `threshold` after normal noise of deviation sigma: the logarithm of the
+/// probability that it is, and of the less likely answer's.
+struct ThresholdLaw {
+  double log_answered = 0;
+  double log_q = 0;
+};
+[[nodiscard]] ThresholdLaw NoisyThreshold(std::span<const std::int64_t> counts, double threshold,
+                                          double sigma);
+
+/// RDP of one answer of LNMax: the least of theorem 1 (moments up to order - 1), theorem 2 where it holds,
+/// and its pure epsilon 2 / scale.
+[[nodiscard]] double LnMaxRdp(double log_q, double scale, double order);
+
+/// RDP of one answer of GNMax: the lesser of theorem 4, order / sigma^2, and theorem 5 where it holds, at the
+/// orders mu_2 = sigma sqrt(-log q) and mu_1 = mu_2 + 1.
+[[nodiscard]] double GnMaxRdp(double log_q, double sigma, double order);
+
+/// RDP of one noisy threshold, whose count one teacher moves by 1: as GNMax with sigma sqrt(2).
+[[nodiscard]] double NoisyThresholdRdp(double log_q, double sigma, double order);
+
+/// The orders of the authors' analysis of 2018, with which RdpConversion::kBasic gives their figures: 2 to
+/// 100.5 by 0.5, and 200 from 100 to 1000 in equal ratios.
+[[nodiscard]] const std::vector<double>& PateOrders();
+
+}  // namespace trefoil::dp

@@ -1,0 +1,132 @@
+"""trefoil account --votes: PATE's analysis of a vote file, against the shared values and the formulas in plain Python."""
+
+import json
+import math
+import os
+import pathlib
+import struct
+import unittest
+
+from trefoil_program import PROJECT, ProgramTest
+
+SHARED = pathlib.Path(os.environ.get("TREFOIL_SHARED", PROJECT.parent / "shared")) / "vectors/pate.json"
+
+
+def npy(rows, code="<i8", form="q"):
+    """An NPY file of these rows."""
+    header = f"{{'descr': '{code}', 'fortran_order': False, 'shape': ({len(rows)}, {len(rows[0])}), }}"
+    header += " " * ((-len(header) - 11) % 64) + "\n"
+    values = [value for row in rows for value in row]
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(
+        f"<{len(values)}{form}", *values)
+
+
+class AccountVotes(ProgramTest):
+    def account(self, counts, *options):
+        self.write("votes.csv", "".join(",".join(map(str, row)) + "\n" for row in counts))
+        return json.loads(self.succeed("account", "--votes", "votes.csv", "--delta", "1e-5", "--json", *options))
+
+    @unittest.skipUnless(SHARED.exists(), "no shared vectors")
+    def test_matches_the_shared_vectors(self):
+        vectors = json.loads(SHARED.read_text())
+        for one in vectors["gnmax"]:
+            found = self.account([one["counts"]], "--mechanism", "gnmax", "--sigma", one["sigma"], "--rdp-orders",
+                                 "2,4,8,16,32")
+            self.assertAlmostEqual(found["log_q"]["most"], one["logq"], delta=1e-11 * abs(one["logq"]))
+            for order, expected in zip(("2", "4", "8", "16", "32"), one["rdp"]):
+                self.assertAlmostEqual(found["rdp"][order], expected, delta=1e-9 * expected)
+        for one in vectors["lnmax"]:
+            found = self.account([one["counts"]], "--mechanism", "lnmax", "--scale", one["lambda"], "--rdp-orders",
+                                 ",".join(map(str, one["rdp_orders"])))
+            self.assertAlmostEqual(found["log_q"]["least"], one["logq"], delta=1e-8)
+            for order, expected in zip(one["rdp_orders"], one["rdp"]):
+                self.assertAlmostEqual(found["rdp"][str(order)], expected, delta=5e-5 * expected)
+        one = vectors["gnmax_data_independent"]
+        for queries, expected in zip(one["queries"], one["epsilon"]):
+            found = self.account([[5, 5]] * queries, "--mechanism", "gnmax", "--sigma", one["sigma"])
+            self.assertAlmostEqual(found["data_independent"]["basic"]["epsilon"], expected, delta=1e-8)
+            self.assertLess(found["data_independent"]["improved"]["epsilon"], expected)
+
+    def test_a_threshold_charges_every_query_and_answers_by_their_probability(self):
+        options = ("--mechanism", "confident-gnmax", "--sigma", "40", "--threshold", "200", "--threshold-sigma", "150",
+                   "--rdp-orders", "8")
+        counts = [[250, 0, 0], [90, 80, 80]]
+        found = self.account(counts, *options)
+        answered = [math.erfc((200 - row[0]) / (150 * math.sqrt(2))) / 2 for row in counts]
+        self.assertAlmostEqual(found["expected_answers"], sum(answered), places=9)
+        # Neither query is clear enough for anything but what holds whatever the votes are.
+        answer = [8 / 40**2, 8 / 40**2]
+        self.assertLess(found["rdp"]["8"], sum(p * a for p, a in zip(answered, answer)) + 2 * 8 / (2 * 150**2) + 1e-12)
+        self.assertGreater(found["rdp"]["8"], answered[1] * answer[1] + 2 * 8 / (2 * 150**2) - 1e-12)
+        # Whatever they are: both answered.
+        slope = 2 * (1 / 40**2 + 1 / (2 * 150**2))
+        least = slope + 2 * math.sqrt(slope * math.log(1e5))  # at the best order of all; those of the papers are near it
+        self.assertGreaterEqual(found["data_independent"]["basic"]["epsilon"], least)
+        self.assertLess(found["data_independent"]["basic"]["epsilon"], least * 1.0001)
+
+    def test_clear_votes_cost_less_and_never_more_than_any(self):
+        for mechanism in (("gnmax", "--sigma", "20"), ("lnmax", "--scale", "20")):
+            clear = self.account([[240, 5, 5]] * 100, "--mechanism", *mechanism)
+            unclear = self.account([[84, 83, 83]] * 100, "--mechanism", *mechanism)
+            for conversion in ("basic", "improved"):
+                least, most, other, whatever = (one[kind][conversion]["epsilon"] for one, kind in (
+                    (clear, "data_dependent"), (clear, "data_independent"), (unclear, "data_dependent"),
+                    (unclear, "data_independent")))
+                self.assertLess(least, most / 2)
+                self.assertAlmostEqual(most, whatever)
+                self.assertLessEqual(other, whatever)
+            self.assertIn("do not publish", clear["warning"])
+
+    def test_reads_npy_of_any_number_type_and_the_first_queries(self):
+        counts = [[200, 30, 20], [130, 60, 60]]
+        expected = self.account(counts, "--mechanism", "gnmax", "--sigma", "40")
+        for code, form in (("<i8", "q"), ("<f4", "f"), ("<u2", "H")):
+            (self.folder / "votes.npy").write_bytes(npy(counts, code, form))
+            common = ("account", "--votes", "votes.npy", "--delta", "1e-5", "--json", "--mechanism", "gnmax", "--sigma", "40")
+            self.assertEqual(json.loads(self.succeed(*common)), expected)
+        first = json.loads(self.succeed(*common, "--queries", "1"))
+        self.assertEqual(first["queries"], 1)
+        self.assertEqual(first, self.account(counts[:1], "--mechanism", "gnmax", "--sigma", "40"))
+        text = self.succeed("account", "--votes", "votes.npy", "--delta", "1e-5", "--mechanism", "gnmax", "--sigma", "40")
+        self.assertIn("2 queries to 250 teachers", text)
+        self.assertIn("epsilon, whatever the votes are", text)
+
+    def test_refuses_what_is_wrong_in_one_line(self):
+        self.write("votes.csv", "3,1\n2,2\n")
+        common = ("account", "--votes", "votes.csv", "--delta", "1e-5")
+        gnmax = (*common, "--mechanism", "gnmax", "--sigma", "4")
+        for code, text, command in (
+            (2, "missing --mechanism", common),
+            (2, "missing --sigma", (*common, "--mechanism", "gnmax")),
+            (2, "missing --scale", (*common, "--mechanism", "lnmax")),
+            (2, "--sigma: found 4, expected none", (*common, "--mechanism", "lnmax", "--scale", "2", "--sigma", "4")),
+            (2, "--scale: found 2, expected none", (*gnmax, "--scale", "2")),
+            (2, "--threshold: found 2, expected none", (*gnmax, "--threshold", "2")),
+            (2, "missing --threshold,", (*common, "--mechanism", "confident-gnmax", "--sigma", "4")),
+            (2, "missing --threshold-sigma", (*common, "--mechanism", "confident-gnmax", "--sigma", "4", "--threshold", "2")),
+            (2, "--sigma: found 0", (*common, "--mechanism", "gnmax", "--sigma", "0")),
+            (2, "missing --delta", ("account", "--votes", "votes.csv", "--mechanism", "gnmax", "--sigma", "4")),
+            (2, "expected at most the 2", (*gnmax, "--queries", "3")),
+            (2, "--rdp-orders", (*gnmax, "--rdp-orders", "1")),
+            (2, "options of a training", (*gnmax, "--steps", "3")),
+            (2, "--mechanism", (*common, "--mechanism", "max")),
+            (2, "--votes", ("account", "--mechanism", "gnmax")),
+            (4, "none.csv", ("account", "--votes", "none.csv", "--delta", "1e-5", "--mechanism", "gnmax", "--sigma", "4")),
+        ):
+            with self.subTest(text):
+                self.fail_with(code, text, *command)
+        for content, text in (
+            ("3,1\n2,1\n", "query 2: found 3 votes, expected 4, as in the first query"),
+            ("3,1\n2,1,1\n", "query 2: found 3 classes, expected 2"),
+            ("3,x\n", "query 1, class 1: found \"x\", expected a whole number"),
+            ("3,-1\n", "found \"-1\""),
+            ("", "found no votes"),
+        ):
+            self.write("votes.csv", content)
+            self.fail_with(4, text, *gnmax)
+        (self.folder / "votes.npy").write_bytes(npy([[1.5, 2.0]], "<f8", "d"))
+        self.fail_with(4, "query 1, class 0: found 1.5", "account", "--votes", "votes.npy", *gnmax[3:])
+
+
+if __name__ == "__main__":
+    unittest.main()
