@@ -4,14 +4,17 @@
 #include <iostream>
 #include <memory>
 
+#include "apps/checkpoint_file.h"
 #include "apps/command.h"
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
 #include "apps/files.h"
 #include "apps/held_out_files.h"
+#include "apps/machine_check.h"
 #include "apps/mesh_setup.h"
 #include "apps/predict_job.h"
 #include "apps/prediction_inputs.h"
+#include "apps/progress.h"
 #include "apps/run_budget.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
@@ -24,6 +27,9 @@ using Clock = std::chrono::system_clock;
 /// Peers' clocks may differ by this much: beyond, fresh certificates may be refused and logs are hard to
 /// compare.
 constexpr auto kLargestClockDifference = std::chrono::seconds(60);
+
+/// Certificates that expire sooner are warned of.
+constexpr int kDaysToExchangeCertificates = 30;
 
 struct CheckOptions {
   std::string config;
@@ -45,6 +51,11 @@ class Doctor {
       Fail(what, error.what(), ExitCodeOf(error));
       return false;
     }
+  }
+
+  /// What is well today.
+  static void Warn(const std::string& what, const std::string& text) {
+    std::cout << fmt::format("warn  {}: {}\n", what, text) << std::flush;
   }
 
   void Fail(const std::string& what, const std::string& cause, ExitCode code) {
@@ -79,6 +90,13 @@ std::string ExamineCertificate(const std::filesystem::path& file, const std::str
   if (now < info.not_before)
     throw ConfigError(file.string() + ": is not valid yet: check this machine's clock");
   const auto days = std::chrono::duration_cast<std::chrono::hours>(info.not_after - now).count() / 24;
+  if (days < kDaysToExchangeCertificates) {
+    Doctor::Warn(
+        file.string(),
+        fmt::format("expires in {} days: its owner makes a new one with init in a new folder, and all "
+                    "exchange it by trust before then",
+                    days));
+  }
   return fmt::format("{}, valid for {} more days, fingerprint {}", file.string(), days, info.fingerprint);
 }
 
@@ -123,6 +141,45 @@ std::string ExaminePrediction(Doctor& doctor, const PartyFile& party, const Chec
   return PredictJobJson(*job);
 }
 
+void RequireRoom(double available, double least, const std::string& mend) {
+  if (available >= least) return;
+  throw ConfigError(fmt::format("found {} free, expected at least {}: {}",
+                                BytesText(static_cast<std::uint64_t>(available)),
+                                BytesText(static_cast<std::uint64_t>(least)), mend));
+}
+
+/// Whether the machine has room for the job, and this party its key for what it keeps.
+void ExamineMachine(Doctor& doctor, const PartyFile& party, const Job& job) {
+  const auto room = [](double available, double least) {
+    return fmt::format("{} free, at least {} needed", BytesText(static_cast<std::uint64_t>(available)),
+                       BytesText(static_cast<std::uint64_t>(least)));
+  };
+  std::optional<ml::StepPlan> plan;
+  try {
+    plan = ml::MakeStepPlan(SettingsOf(job));
+  } catch (const ConfigError&) {
+    return;  // the privacy plan has said so
+  }
+  const bool checkpoints = job.training.checkpoint_every > 0;
+  doctor.Try("memory", [&] {
+    const double available = AvailableMemory();
+    const double least = LeastMemory(*plan, party.id);
+    RequireRoom(available, least, "more memory, fewer data.rows, or smaller batches");
+    return room(available, least);
+  });
+  doctor.Try("disk of this folder", [&] {
+    const double available = AvailableDisk(".");
+    const double least = LeastDisk(*plan, checkpoints);
+    RequireRoom(available, least, "remove something, or run in a folder of another disk");
+    return room(available, least);
+  });
+  if (!checkpoints && !job.release.to.empty()) return;
+  doctor.Try("storage key", [&] {
+    (void)StorageKey(party, checkpoints ? kCheckpoint : kModelShare);
+    return std::string(party.storage_key.empty() ? "the private key" : party.storage_key.string());
+  });
+}
+
 /// Checks the job and the data against it; returns the job's canonical JSON, or nothing if it is not valid.
 std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string& file) {
   std::optional<Job> job;
@@ -140,6 +197,7 @@ std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string
   if (plan && party.ledger && !party.data.empty()) {
     doctor.Try("ledger", [&] { return BudgetLine(*party.ledger, AskBudget(party, *job, plan->events)); });
   }
+  ExamineMachine(doctor, party, *job);
   doctor.Try("data", [&] {
     if (party.data.empty()) {
       throw ConfigError("the party file's [data] names no files: write x and y, or file");
@@ -159,14 +217,21 @@ std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string
 
 void ReportPeer(Doctor& doctor, const net::PeerCheck& peer, const Address& address) {
   const auto name = fmt::format("party {} at {}", peer.peer, ToText(address));
-  const auto fail = [&](const char* stage, ExitCode code) {
-    doctor.Fail(name, fmt::format("{}: {}", stage, peer.cause), code);
+  const auto fail = [&](const char* stage, ExitCode code, const char* mend) {
+    doctor.Fail(name, fmt::format("{}: {}: {}", stage, peer.cause, mend), code);
   };
-  if (!peer.resolved) return fail("host name", kNetwork);
-  if (!peer.connected) return fail("connection", kNetwork);
-  if (!peer.secured) return fail("TLS", kNetwork);
-  if (!peer.same_version) return fail("version", kConfiguration);
-  if (!peer.same_job) return fail("job", kConfiguration);
+  if (!peer.resolved)
+    return fail("host name", kNetwork, "correct its address in [[peer]], or this machine's name service");
+  if (!peer.connected) {
+    return fail("connection", kNetwork,
+                "start check or run there, compare address and port, and open the firewall for it");
+  }
+  if (!peer.secured) {
+    return fail("TLS", kNetwork,
+                "exchange certificates by trust again, at both, and compare fingerprints by telephone");
+  }
+  if (!peer.same_version) return fail("version", kConfiguration, "install the same release at all three");
+  if (!peer.same_job) return fail("job", kConfiguration, "agree on one job file");
   doctor.Try(name, [&]() -> std::string {
     const auto apart = std::chrono::abs(peer.clock_difference);
     if (apart > kLargestClockDifference) {

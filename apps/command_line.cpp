@@ -67,7 +67,7 @@ int RunCommandLine(int argc, const char* const* argv) {
     ReportError(Explain(program, argc, argv, error));
     return kConfiguration;
   } catch (const std::exception& error) {
-    ReportError(error.what());
+    ReportError(CauseOf(error));
     return ExitCodeOf(error);
   }
 }

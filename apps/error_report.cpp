@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <new>
 
 #include "base/error.h"
 
@@ -14,6 +15,12 @@ ExitCode ExitCodeOf(const std::exception& error) {
   if (dynamic_cast<const DataError*>(&error) != nullptr) return kData;
   if (dynamic_cast<const BudgetError*>(&error) != nullptr) return kBudget;
   return kOther;
+}
+
+std::string CauseOf(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
+    return "out of memory: found no more to take, expected as much as trefoil check names";
+  return error.what();
 }
 
 void ReportError(const std::string& cause) {

@@ -9,6 +9,9 @@ enum ExitCode : int { kDone = 0, kOther = 1, kConfiguration = 2, kNetwork = 3, k
 /// The exit code for an error.
 [[nodiscard]] ExitCode ExitCodeOf(const std::exception& error);
 
+/// The error as the operator reads it: its own text, but for what the library throws without one.
+[[nodiscard]] std::string CauseOf(const std::exception& error);
+
 /// Prints "trefoil: CAUSE" as exactly one line on stderr.
 void ReportError(const std::string& cause);
 

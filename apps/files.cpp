@@ -8,15 +8,15 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
-#include <stdexcept>
+#include <system_error>
 
 #include "base/error.h"
 
 namespace trefoil::apps {
 namespace {
 
-std::runtime_error CannotWrite(const std::filesystem::path& file) {
-  return std::runtime_error(file.string() + ": cannot be written: " + std::strerror(errno));
+std::system_error CannotWrite(const std::filesystem::path& file) {
+  return {errno, std::generic_category(), file.string() + ": cannot be written"};
 }
 
 void WriteAll(int descriptor, const std::string& text, const std::filesystem::path& file) {

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <ctime>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <system_error>
 
 #include "apps/files.h"
 #include "apps/party_file.h"
@@ -27,8 +27,8 @@ using Json = nlohmann::json;
 /// Far behind any file's end: byte kFirstJobByte + N is locked while job N is under way.
 constexpr off_t kFirstJobByte = off_t{1} << 40;
 
-std::runtime_error Failed(const fs::path& file, const char* what) {
-  return std::runtime_error(fmt::format("{}: {}: {}", file.string(), what, std::strerror(errno)));
+std::system_error Failed(const fs::path& file, const char* what) {
+  return {errno, std::generic_category(), fmt::format("{}: {}", file.string(), what)};
 }
 
 /// An advisory lock on the whole file, which ends with the scope, or with the process.

@@ -259,7 +259,7 @@ std::string Explain(const std::exception& error, const Run& run, bool connected)
   if (const auto* lost = dynamic_cast<const NetworkError*>(&error))
     return ExplainLoss(*lost, when, connected);
   if (dynamic_cast<const ProtocolError*>(&error) != nullptr) return fmt::format("{}: {}", when, error.what());
-  return error.what();
+  return CauseOf(error);
 }
 
 /// Where this fails, the ledger has what was announced, and the next job settles it.

@@ -21,6 +21,8 @@ std::shared_ptr<spdlog::logger> MakeLog(const fs::path& file) {
   auto log = std::make_shared<spdlog::logger>("party", std::move(sink));
   log->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
   log->flush_on(spdlog::level::info);
+  // A full disk ends the run where it is found first, with its own line; the log must not add others.
+  log->set_error_handler([](const std::string&) {});
   return log;
 }
 

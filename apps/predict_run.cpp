@@ -118,7 +118,7 @@ int RunPrediction(const RunOptions& options) {
   } catch (const std::exception& error) {
     const auto* lost = dynamic_cast<const NetworkError*>(&error);
     const auto cause =
-        lost != nullptr ? ExplainLoss(*lost, "while predicting", mesh != nullptr) : std::string(error.what());
+        lost != nullptr ? ExplainLoss(*lost, "while predicting", mesh != nullptr) : CauseOf(error);
     return session.Fail(error, mesh.get(), cause);
   }
 }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 
 #include "apps/files.h"
 #include "apps/progress.h"
@@ -172,7 +173,7 @@ dp::TrainingRecord ReadRecord(const fs::path& file) {
   }
 }
 
-ProgressFile::ProgressFile(const fs::path& file, int done) {
+ProgressFile::ProgressFile(const fs::path& file, int done) : file_(file) {
   const auto draft = fs::path(file) += ".part";
   std::ifstream before(done > 0 ? file : fs::path());
   stream_.open(draft);
@@ -194,6 +195,8 @@ void ProgressFile::Append(const ml::StepReport& report) {
   stream_ << fmt::format("{},{:.3f},{},{},{},{}\n", report.step, report.seconds, report.rounds,
                          report.bytes_sent, report.epsilon_outsider, report.epsilon_insider)
           << std::flush;
+  if (!stream_)
+    throw std::system_error(errno, std::generic_category(), file_.string() + ": cannot be written");
 }
 
 std::optional<ml::StepReport> LastProgress(const fs::path& file, int steps) {

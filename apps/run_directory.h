@@ -72,11 +72,13 @@ class ProgressFile {
  public:
   /// Begins it, or, of a resumed run, goes on behind the first `done` steps.
   explicit ProgressFile(const std::filesystem::path& file, int done = 0);
+  /// Throws std::system_error if it cannot be written.
   void Append(const ml::StepReport& report);
   /// The last step's line that was there; zeros where there was none.
   [[nodiscard]] const ml::StepReport& kept() const { return kept_; }
 
  private:
+  std::filesystem::path file_;
   ml::StepReport kept_;
   std::ofstream stream_;
 };

@@ -7,10 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <system_error>
 
 #include "apps/files.h"
 #include "base/error.h"
@@ -109,7 +108,7 @@ void RunState::Lock() {
   const auto file = folder_ / kStepFile;
   steps_file_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (steps_file_ < 0)
-    throw std::runtime_error(fmt::format("{}: cannot be written: {}", file.string(), std::strerror(errno)));
+    throw std::system_error(errno, std::generic_category(), file.string() + ": cannot be written");
   if (flock(steps_file_, LOCK_EX | LOCK_NB) != 0) {
     throw ConfigError(fmt::format("{}: found a run that another process executes, expected it to have ended",
                                   folder_.string()));
@@ -206,8 +205,8 @@ void RunState::WriteRun() const {
 void RunState::WriteStep(int begun) const {
   const auto line = fmt::format("{} {} {:>10}\n", boot_.empty() ? "unknown" : boot_, session_.id, begun);
   if (pwrite(steps_file_, line.data(), line.size(), 0) != static_cast<ssize_t>(line.size()))
-    throw std::runtime_error(
-        fmt::format("{}: cannot be written: {}", (folder_ / kStepFile).string(), std::strerror(errno)));
+    throw std::system_error(errno, std::generic_category(),
+                            (folder_ / kStepFile).string() + ": cannot be written");
 }
 
 /// The session counts from here on: first in `step`, which says that nothing has begun.

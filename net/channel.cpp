@@ -317,7 +317,7 @@ void Channel::StartTicking() {
 // against the peer.
 void Channel::Tick() {
   if (!paused_ && ++quiet_ticks_ >= kTicksPerSilence) {
-    return End({Ending::Kind::kLost, "silent for " + DescribeDuration(silence_)});
+    return End({Ending::Kind::kLost, "silent for " + DescribeDuration(silence_) + " (timeouts.peer)"});
   }
   if (++idle_ticks_ >= kTicksPerHeartbeat && !writing_) {
     idle_ticks_ = 0;

@@ -191,7 +191,7 @@ void Starter::Update() {
 
 void Starter::OnTimeout() {
   if (finished_) return;
-  const std::string within = " within " + DescribeDuration(config_.start_timeout);
+  const std::string within = " within " + DescribeDuration(config_.start_timeout) + " (timeouts.start)";
   for (const PeerEndpoint& peer : config_.peers) {
     if (SlotOf(peer.id).channel) continue;
     const std::string place = peer.id < config_.self

@@ -96,8 +96,8 @@ TEST(MeshFailure, ASilentPartyIsLostWithinThePeerTimeout) {
       });
 
   ExpectBothName(outcomes, 2);
-  const bool heard =
-      outcomes[0].text == "party 2: silent for 400 ms" || outcomes[1].text == "party 2: silent for 400 ms";
+  const bool heard = outcomes[0].text == "party 2: silent for 400 ms (timeouts.peer)" ||
+                     outcomes[1].text == "party 2: silent for 400 ms (timeouts.peer)";
   EXPECT_TRUE(heard) << outcomes[0].text << "; " << outcomes[1].text;
 }
 

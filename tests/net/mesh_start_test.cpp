@@ -51,7 +51,7 @@ TEST(MeshStart, NamesThePeerThatCannotBeReached) {
   EXPECT_EQ(outcome.kind, Outcome::Kind::kNetwork);
   EXPECT_EQ(outcome.peer, 0);
   EXPECT_EQ(outcome.text, "party 0: not reached at 127.0.0.1:" + std::to_string(mesh.config(0).listen_port) +
-                              " within 400 ms: connection refused");
+                              " within 400 ms (timeouts.start): connection refused");
   EXPECT_LT(outcome.seconds_since_start, milliseconds(2500));
 }
 
@@ -63,7 +63,8 @@ TEST(MeshStart, NamesThePeerThatDoesNotConnect) {
   const auto outcomes = RunParties(mesh, {0, 1}, [](int, MeshTransport&) {});
 
   EXPECT_EQ(outcomes[0].peer, 2);
-  EXPECT_NE(outcomes[0].text.find("not connected to this party within 400 ms"), std::string::npos)
+  EXPECT_NE(outcomes[0].text.find("not connected to this party within 400 ms (timeouts.start)"),
+            std::string::npos)
       << outcomes[0].text;
   EXPECT_EQ(outcomes[1].kind, Outcome::Kind::kNetwork);
   EXPECT_EQ(outcomes[1].peer, 0);  // gone by then, and the first that is missing

@@ -1,0 +1,83 @@
+#include "apps/machine_check.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <system_error>
+
+#include "base/error.h"
+#include "ml/records.h"
+#include "ml/settings.h"
+
+namespace trefoil::apps {
+namespace {
+
+constexpr double kWord = 8;
+constexpr double kComponents = 2;
+constexpr double kBytesOfAProgressLine = 60;
+constexpr double kSmallFiles = 1 << 20;  // job, log, record, summary
+
+/// The number that a file of the kernel holds, or infinity: "max", or no such file.
+double NumberIn(const char* file) {
+  std::ifstream stream(file);
+  double number = 0;
+  return stream >> number ? number : std::numeric_limits<double>::infinity();
+}
+
+/// A line "KEY: NUMBER kB" of /proc/meminfo or /proc/self/status, in bytes.
+double LineOf(const char* file, const std::string& key) {
+  std::ifstream stream(file);
+  for (std::string word; stream >> word;) {
+    double kilobytes = 0;
+    if (word == key + ":" && stream >> kilobytes) return kilobytes * 1024;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+double WeightsOf(const ml::StepPlan& plan) { return static_cast<double>(ml::ShapeOfWeights(plan).weights()); }
+
+}  // namespace
+
+double LeastMemory(const ml::StepPlan& plan, int party) {
+  const ml::TrainingSettings& s = plan.settings;
+  const auto own = static_cast<double>(s.rows.at(s.vertical ? 0 : static_cast<std::size_t>(party)));
+  const auto features =
+      static_cast<double>(s.vertical ? s.vertical->features.at(static_cast<std::size_t>(party)) : s.features);
+  // With public sampling all rows are shared; else the batch of a step and the next one.
+  const double rows =
+      s.sampling == ml::Sampling::kPublic
+          ? static_cast<double>(std::accumulate(s.rows.begin(), s.rows.end(), std::int64_t{0}))
+          : 2 * static_cast<double>(plan.batch_rows);
+  const auto columns = static_cast<double>(ml::EncodedColumns(plan));
+  return own * features * sizeof(float) + kComponents * kWord * (rows * columns + 2 * WeightsOf(plan));
+}
+
+double LeastDisk(const ml::StepPlan& plan, bool checkpoints) {
+  const double weights = WeightsOf(plan) * kWord;
+  // Weights and velocity in two components each; the last two checkpoints, and the next one's draft.
+  const double kept = checkpoints ? 3 * 2 * kComponents * weights : 0;
+  return kSmallFiles + static_cast<double>(plan.settings.steps) * kBytesOfAProgressLine + 2 * weights + kept;
+}
+
+double AvailableMemory() {
+  rlimit limit{};
+  double own = std::numeric_limits<double>::infinity();
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    own = static_cast<double>(limit.rlim_cur) - LineOf("/proc/self/status", "VmSize");
+  const double group =
+      NumberIn("/sys/fs/cgroup/memory.max") - std::min(NumberIn("/sys/fs/cgroup/memory.current"), 1e18);
+  return std::max(0.0, std::min({LineOf("/proc/meminfo", "MemAvailable"), group, own}));
+}
+
+double AvailableDisk(const std::filesystem::path& folder) {
+  std::error_code error;
+  const auto space = std::filesystem::space(folder.empty() ? "." : folder, error);
+  if (error) throw ConfigError(folder.string() + ": " + error.message() + ", expected a folder");
+  return static_cast<double>(space.available);
+}
+
+}  // namespace trefoil::apps

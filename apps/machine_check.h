@@ -1,0 +1,22 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+
+#include "ml/step_plan.h"
+
+namespace trefoil::apps {
+
+/// What a training cannot do without at one party, in bytes: its records and the shares that a step works on.
+/// A run takes more. Pre: the plan is of a valid job.
+[[nodiscard]] double LeastMemory(const ml::StepPlan& plan, int party);
+
+/// What a run directory comes to, in bytes: progress, model and, with checkpoints, two of them and a draft.
+[[nodiscard]] double LeastDisk(const ml::StepPlan& plan, bool checkpoints);
+
+/// What this process may still take: of the machine, of its control group, of its own limit (ulimit -v).
+[[nodiscard]] double AvailableMemory();
+
+/// Free on the file system of a folder. Throws ConfigError if it is not there.
+[[nodiscard]] double AvailableDisk(const std::filesystem::path& folder);
+
+}  // namespace trefoil::apps

@@ -1,0 +1,165 @@
+"""trefoil check: finds what is configured wrong, and says how to mend it."""
+
+import gzip
+import re
+import shutil
+import subprocess
+import unittest
+
+from trefoil_program import ProgramTest, TINY_JOB, free_base_port
+
+PARTIES = (0, 1, 2)
+
+
+class Check(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("job.toml", TINY_JOB)
+        self.port = free_base_port()
+        self.succeed("local", "--job", self.job, "--out", "good", "--prepare", "--base-port", str(self.port))
+
+    def deploy(self):
+        """The three folders as they were made."""
+        shutil.rmtree(self.folder / "d", ignore_errors=True)
+        shutil.copytree(self.folder / "good", self.folder / "d")
+
+    def path(self, name, party=0):
+        return self.folder / f"d/party-{party}" / name
+
+    def edit(self, name, pattern, replacement, party=0):
+        text, count = re.subn(pattern, replacement, self.path(name, party).read_text())
+        self.assertEqual(count, 1, pattern)
+        self.path(name, party).write_text(text)
+
+    def job_with(self, pattern, replacement):
+        text, count = re.subn(pattern, replacement, TINY_JOB)
+        self.assertEqual(count, 1, pattern)
+        return self.write("other.toml", text)
+
+    def certificate(self, days):
+        """Party 0's certificate, made anew."""
+        key = self.path("party.key")
+        request = subprocess.run(["openssl", "req", "-new", "-key", key, "-subj", "/CN=party-0"], check=True,
+                                 capture_output=True).stdout
+        return subprocess.run(["openssl", "x509", "-req", "-signkey", key, "-days", str(days)], input=request, check=True,
+                              capture_output=True).stdout
+
+    def labels(self):
+        return next(self.path("data").glob("*labels*"))
+
+    def change_labels(self, change):
+        path = self.labels()
+        path.write_bytes(gzip.compress(bytes(change(bytearray(gzip.decompress(path.read_bytes()))))))
+
+    def check(self, party=0, job=None, wait="300ms"):
+        return self.run_program("check", "--config", f"d/party-{party}/party.toml", "--job", job or self.job, "--wait", wait)
+
+    def expect(self, code, line, job=None):
+        """This party's check, the others being down: one line says what is wrong, and how to mend it; the code is that of the first."""
+        result = self.check(job=job)
+        self.assertRegex(result.stdout, "(?m)^fail  " + line)
+        self.assertEqual(result.returncode, code, result.stdout)
+        self.assert_one_error_line(result.stderr, "check failed: ")
+        return result.stdout
+
+    def test_finds_what_is_wrong_with_the_files_and_names_the_mend(self):
+        def other_key():
+            shutil.copy(self.path("party.key", 1), self.path("party.key"))
+
+        def append(name, text):
+            self.path(name).write_text(self.path(name).read_text() + text)
+
+        too_small = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 0.1\ndelta = 1e-5\n'
+        nowhere = self.job_with(r"\[privacy\]", "[release]\nto = []\n[privacy]").rename(self.folder / "nobody.toml")
+        planted = {
+            "key that others can read": (lambda: self.path("party.key").chmod(0o644), 2, "private key mode: .*run chmod 600 "),
+            "no key": (lambda: self.path("party.key").unlink(), 2, "private key mode: .*party.key: No such file.*private key"),
+            "another's key": (other_key, 2, "private key belongs to certificate: .*make both anew with init"),
+            "expired certificate": (lambda: self.path("party.crt").write_bytes(self.certificate(-1)), 2,
+                                    "certificate: .*has expired: make a new one with init, and exchange it"),
+            "no certificate of a peer": (lambda: self.path("peers/party-1.crt").unlink(), 2,
+                                         "certificate of party 1: .*store it with trefoil trust"),
+            "damaged certificate of a peer": (lambda: self.path("peers/party-1.crt").write_text("text"), 2,
+                                              "certificate of party 1: .*party-1.crt: "),
+            "one certificate for both": (lambda: shutil.copy(self.path("peers/party-1.crt"), self.path("peers/party-2.crt")), 2,
+                                         "links: certificate of party 2: the same as another party's"),
+            "unknown key": (lambda: self.edit("party.toml", "(?m)^start =", "strat ="), 2,
+                            "party file: .*unknown key timeouts.strat; did you mean timeouts.start"),
+            "no duration": (lambda: self.edit("party.toml", '(?m)^peer = "10s"', 'peer = "10"'), 2,
+                            "party file: .*timeouts.peer: .*expected a time such as"),
+            "itself as a peer": (lambda: self.edit("party.toml", r"(?m)^id = 2", "id = 0"), 2, "party file: .*id"),
+            "no data file": (lambda: self.labels().unlink(), 4, "data: .*found no such file, expected a readable file"),
+            "no [data]": (lambda: self.edit("party.toml", r"(?ms)^\[data\].*?(?=^\[)", ""), 2,
+                          "data: the party file's .data. names no files: write x and y"),
+            "a label that is no class": (lambda: self.change_labels(lambda b: b[:-1] + b"\x0b"), 4, "data: .*labels.*11"),
+            "fewer labels than images": (lambda: self.change_labels(lambda b: b[:4] + (290).to_bytes(4, "big") + b[8:298]), 4, "data: .*290"),
+            "a budget that is spent": (lambda: append("party.toml", too_small), 5, "ledger: .*expected at most the cap 0.1"),
+            "a ledger that others can read": (lambda: (append("party.toml", too_small), self.path("ledger.jsonl").write_text(""),
+                                                       self.path("ledger.jsonl").chmod(0o644)), 2, "ledger: .*chmod 600"),
+            "no storage key": (lambda: append("party.toml", '\n[storage]\nkey = "nowhere.key"\n'), 2, "storage key: .*nowhere.key: No such file"),
+        }
+        for name, (plant, code, line) in planted.items():
+            with self.subTest(name):
+                self.deploy()
+                plant()
+                self.expect(code, line, nowhere if name == "no storage key" else None)
+
+    def test_finds_what_is_wrong_with_the_job_and_names_the_mend(self):
+        self.deploy()
+        for name, pattern, replacement, code, line in (
+                ("unknown key", "expected_batch", "expected_bach", 2, "job: .*training.expected_bach; did you mean training.expected_batch"),
+                ("too few rows declared", r"rows = \[300, 300, 300\]", "rows = [299, 300, 300]", 4, "data: .*found 300 rows, expected at most the 299"),
+                ("other features", "features = 784", "features = 783", 4, "data: .*784.*783"),
+                ("batches cut too often", "max_batch_per_owner = 100", "max_batch_per_owner = 29", 2, "job: .*max_batch_per_owner"),
+                ("noise too small for its target", r"sigma = 2.0", "epsilon = 1e-9", 2, "privacy plan: "),
+                ("more rows than memory", r"rows = \[300, 300, 300\]", "rows = [900000000, 300, 300]", 2,
+                 "memory: found .* free, expected at least .*: more memory, fewer data.rows, or smaller batches")):
+            with self.subTest(name):
+                self.expect(code, line, self.job_with(pattern, replacement))
+
+    def test_finds_what_is_wrong_with_the_links_and_names_the_mend(self):
+        self.deploy()
+        out = self.expect(3, "party 1 at .*: connection: .*: start check or run there, compare address and port")
+        self.assertIn("pass  data: 300 rows", out)
+        self.assertRegex(out, "pass  memory: .* free, at least .* needed")
+        self.assertRegex(out, "pass  disk of this folder: .* free, at least .* needed")
+        self.edit("party.toml", rf'"127.0.0.1:{self.port + 1}"', '"no-such-host.invalid:7700"')
+        self.expect(3, "party 1 at no-such-host.invalid:7700: host name: .*: correct its address in ..peer.., or")
+        self.deploy()
+        other = self.job_with("sigma = 2.0", "sigma = 2.5")
+        self.together({1: ("", other)}, 0, 2, "party 1 at .*: job: privacy.sigma: 2.0 here, 2.5 at party 1: agree on one job file")
+        # Party 1 was set up anew, and its new certificate was not exchanged.
+        self.succeed("init", "--party", "1", "--hosts", "127.0.0.1,127.0.0.1,127.0.0.1", "--base-port", str(self.port), "--out", "new")
+        for name in ("party.key", "party.crt"):
+            shutil.copy(self.folder / "new" / name, self.path(name, 1))
+        self.together({1: ("", self.job)}, 0, 3, "party 1 at .*: (TLS|connection): .*: (exchange certificates|start check)")
+
+    def together(self, others, party, code, line):
+        processes = [self.start_program("check", "--config", f"d/party-{other}/party.toml", "--job", job, "--wait", "4s")
+                     for other, (_, job) in others.items()]
+        result = self.check(party, wait="2s")
+        self.assertRegex(result.stdout, "(?m)^fail  " + line)
+        self.assertEqual(result.returncode, code, result.stdout)
+        for process in processes:
+            process.communicate(timeout=30)
+
+    def test_passes_when_all_is_well_and_warns_of_certificates_that_expire(self):
+        self.deploy()
+        processes = [self.start_program("check", "--config", f"d/party-{party}/party.toml", "--job", self.job, "--wait", "20s")
+                     for party in PARTIES]
+        for process in processes:
+            output, error = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0, output + error)
+            self.assertNotIn("fail", output)
+            self.assertNotIn("warn", output)
+        for days, warned in ((40, False), (20, True)):
+            certificate = self.certificate(days)
+            self.path("party.crt").write_bytes(certificate)
+            output = self.check().stdout
+            self.assertEqual(f"warn  d/party-0/party.crt: expires in {days - 1} days: its owner makes a new one with init" in output,
+                             warned, output)
+            self.assertIn("pass  certificate: ", output)
+
+
+if __name__ == "__main__":
+    unittest.main()
