@@ -19,6 +19,14 @@ double ClosenessPerCoordinate(int summands, double deviation) {
   return 10 * sum * (1 + 1e-9) + std::numeric_limits<double>::min();
 }
 
+double ContinuousMultiplier(double multiplier, double deviation) {
+  constexpr double kRounding = 2;
+  CheckParameter(deviation >= 0, "noise deviation", deviation, "a number not below 0");
+  if (deviation <= kRounding) return 0;
+  const double part = kRounding / deviation;
+  return multiplier * std::sqrt(1 - part * part);
+}
+
 MaxDivergence ClosenessCharge(int summands, double deviation, std::int64_t coordinates,
                               std::int64_t releases) {
   CheckParameter(coordinates >= 0, "number of coordinates", static_cast<double>(coordinates),

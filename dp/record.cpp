@@ -14,12 +14,19 @@ constexpr int kParties = 3;
 // All three parties' noise against that of any two.
 const double kOutsiderFactor = std::sqrt(1.5);
 
+/// The multiplier to account with where `summands` parties' noise of deviation `party_deviation` each
+/// remains.
+double MultiplierOfSum(double multiplier, int summands, double party_deviation) {
+  return ContinuousMultiplier(multiplier, std::sqrt(static_cast<double>(summands)) * party_deviation);
+}
+
 TotalVariation CutBatches(const DpSgdSteps& steps) {
   return {OverflowProbability(steps.limits, steps.sampling_rate), steps.steps};
 }
 
 std::vector<Event> Outsider(const DpSgdSteps& steps) {
-  return {SampledGaussian{steps.sampling_rate, steps.sigma * kOutsiderFactor, steps.steps},
+  const double multiplier = MultiplierOfSum(steps.sigma * kOutsiderFactor, kParties, steps.party_deviation);
+  return {SampledGaussian{steps.sampling_rate, multiplier, steps.steps},
           ClosenessCharge(kParties, steps.party_deviation, steps.coordinates, steps.steps),
           CutBatches(steps)};
 }
@@ -27,26 +34,30 @@ std::vector<Event> Outsider(const DpSgdSteps& steps) {
 std::vector<Event> Insider(const DpSgdSteps& steps) {
   const bool amplified = steps.sampling == SamplingMode::kOwnerPoisson;
   const auto releases = amplified ? steps.steps : steps.max_participation;
-  return {SampledGaussian{amplified ? steps.sampling_rate : 1.0, steps.sigma, releases},
+  const double multiplier = MultiplierOfSum(steps.sigma, kParties - 1, steps.party_deviation);
+  return {SampledGaussian{amplified ? steps.sampling_rate : 1.0, multiplier, releases},
           ClosenessCharge(kParties - 1, steps.party_deviation, steps.coordinates, releases),
           CutBatches(steps)};
 }
 
 /// One discrete Gaussian, nothing summed, nothing cut, and the same for everybody but the owner.
 std::vector<Event> Anyone(const LocalTraining& local) {
-  return {SampledGaussian{local.sampling_rate, local.sigma, local.steps}};
+  return {
+      SampledGaussian{local.sampling_rate, ContinuousMultiplier(local.sigma, local.deviation), local.steps}};
 }
 
 /// A selection on the noise of `summands` parties.
 std::vector<Event> Counted(const NoisySelection& selection, double multiplier, int summands) {
-  return {SampledGaussian{selection.sampling_rate, multiplier, 1},
+  const double continuous = MultiplierOfSum(multiplier, summands, selection.party_deviation);
+  return {SampledGaussian{selection.sampling_rate, continuous, 1},
           ClosenessCharge(summands, selection.party_deviation, selection.candidates, 1),
           TotalVariation{OverflowProbability(selection.limits, selection.sampling_rate), 1}};
 }
 
 /// A plain Gaussian on the noise of `summands` parties: every test record is counted.
 std::vector<Event> Evaluated(const NoisyEvaluation& evaluation, double multiplier, int summands) {
-  return {SampledGaussian{1, multiplier, 1}, ClosenessCharge(summands, evaluation.party_deviation, 1, 1)};
+  const double continuous = MultiplierOfSum(multiplier, summands, evaluation.party_deviation);
+  return {SampledGaussian{1, continuous, 1}, ClosenessCharge(summands, evaluation.party_deviation, 1, 1)};
 }
 
 /// The same for everybody.

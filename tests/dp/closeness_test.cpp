@@ -33,6 +33,54 @@ Law SumOf(const Law& a, const Law& b) {
   return law;
 }
 
+/// The greatest difference of the laws of noise around 0 and around `shift`, the latter times e^epsilon.
+double DiscreteDelta(const Law& law, int shift, double epsilon) {
+  long double delta = 0;
+  for (int x = -kHalf + shift; x <= kHalf; ++x) {
+    const auto difference =
+        law[static_cast<std::size_t>(x - shift + kHalf)] -
+        std::exp(static_cast<long double>(epsilon)) * law[static_cast<std::size_t>(x + kHalf)];
+    delta += std::max(difference, 0.0L);
+  }
+  return static_cast<double>(delta);
+}
+
+/// The same of continuous Gaussians (Balle and Wang 2018).
+double ContinuousDelta(double multiplier, double epsilon) {
+  const auto above = [](double x) { return std::erfc(x / std::sqrt(2.0)) / 2; };
+  return above(epsilon * multiplier - 0.5 / multiplier) -
+         std::exp(epsilon) * above(epsilon * multiplier + 0.5 / multiplier);
+}
+
+// The whole argument in one dimension: at the least deviation that is allowed the discrete Gaussian is worse
+// than the continuous one of the same variance, and never worse than the one that is accounted for.
+TEST(ContinuousMultiplier, CoversWhatADiscreteGaussianLosesMore) {
+  constexpr double kDeviation = 8;
+  const auto law = DiscreteGaussianLaw(kDeviation * kDeviation);
+  for (const int shift : {1, 3, 8, 20}) {
+    const double multiplier = kDeviation / shift;
+    const double covering = ContinuousMultiplier(multiplier, kDeviation);
+    double most = 0;
+    for (double epsilon = 0; epsilon < 3; epsilon += 0.001) {
+      const double discrete = DiscreteDelta(law, shift, epsilon);
+      const double continuous = ContinuousDelta(multiplier, epsilon);
+      if (continuous < 1e-9) break;  // the law's ends
+      most = std::max(most, discrete / continuous);
+      EXPECT_LE(discrete, ContinuousDelta(covering, epsilon) * (1 + 1e-9)) << shift << ' ' << epsilon;
+    }
+    EXPECT_GT(most, 1.00001) << shift;
+  }
+}
+
+TEST(ContinuousMultiplier, TakesNothingAtRealSizesAndAllBelowItsRounding) {
+  EXPECT_EQ(ContinuousMultiplier(1.1, 1e9), 1.1);
+  EXPECT_DOUBLE_EQ(ContinuousMultiplier(1.1, 8), 1.1 * std::sqrt(60.0 / 64));
+  EXPECT_EQ(ContinuousMultiplier(1.1, 2), 0);
+  EXPECT_EQ(ContinuousMultiplier(1.1, 0), 0);
+  EXPECT_THROW((void)ContinuousMultiplier(1.1, -1), ConfigError);
+  EXPECT_THROW((void)ContinuousMultiplier(1.1, std::nan("")), ConfigError);
+}
+
 struct Case {
   const char* name;
   int summands;

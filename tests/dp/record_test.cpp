@@ -73,7 +73,7 @@ TEST(Events, ChargeTheInsiderForTwoPartiesNoise) {
   steps.party_deviation = 1.5;
   const auto events = InsiderEvents(steps);
   EXPECT_EQ(Noise(events).sampling_rate, 2048.0 / 60000);
-  EXPECT_EQ(Noise(events).noise_multiplier, 1.1);
+  EXPECT_EQ(Noise(events).noise_multiplier, ContinuousMultiplier(1.1, std::sqrt(2.0) * 1.5));
   EXPECT_EQ(Noise(events).count, 439);
   EXPECT_EQ(Closeness(events).bound, ClosenessCharge(2, 1.5, 7850, 439).bound);
   EXPECT_EQ(Cutting(events).count, 439);
@@ -97,6 +97,9 @@ TEST(Events, ChargeLocalTrainingToEverybodyAlike) {
     EXPECT_EQ(Noise(events).noise_multiplier, 2.5);
     EXPECT_EQ(Noise(events).count, 100);
   }
+  auto coarse = MnistLocalTraining();
+  coarse.deviation = 9;
+  EXPECT_EQ(Noise(InsiderEvents(coarse)).noise_multiplier, ContinuousMultiplier(2.5, 9));
 }
 
 TEST(Events, ChargeASelectionForTwoOrThreePartiesNoise) {
@@ -104,8 +107,9 @@ TEST(Events, ChargeASelectionForTwoOrThreePartiesNoise) {
   selection.party_deviation = 1.5;
   const auto outsider = OutsiderEvents(selection);
   const auto insider = InsiderEvents(selection);
-  EXPECT_DOUBLE_EQ(Noise(outsider).noise_multiplier, 5 * std::sqrt(1.5));
-  EXPECT_EQ(Noise(insider).noise_multiplier, 5);
+  EXPECT_DOUBLE_EQ(Noise(outsider).noise_multiplier,
+                   ContinuousMultiplier(5 * std::sqrt(1.5), std::sqrt(3.0) * 1.5));
+  EXPECT_DOUBLE_EQ(Noise(insider).noise_multiplier, ContinuousMultiplier(5, std::sqrt(2.0) * 1.5));
   EXPECT_EQ(Noise(insider).sampling_rate, 0.1);
   EXPECT_EQ(Noise(insider).count, 1);
   EXPECT_EQ(Closeness(outsider).bound, ClosenessCharge(3, 1.5, 4, 1).bound);
@@ -236,7 +240,7 @@ TEST(TestSetEpsilons, AreOfThePlainGaussianForTheTestRecordsAlone) {
   EXPECT_EQ(Epsilons(record, 1e-5).insider, before.insider);
   EXPECT_EQ(Epsilons(record, 1e-5).outsider, before.outsider);
   RdpAccountant plain;
-  plain.Add(SampledGaussian{1, 4, 1});
+  plain.Add(SampledGaussian{1, ContinuousMultiplier(4, std::sqrt(2.0) * 185363), 1});
   const auto epsilons = TestSetEpsilons(record, 1e-5);
   EXPECT_DOUBLE_EQ(epsilons.insider, plain.Epsilon(1e-5).epsilon);
   EXPECT_LT(epsilons.outsider, epsilons.insider);
