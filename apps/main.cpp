@@ -3,6 +3,7 @@
 
 #include "apps/command_line.h"
 #include "apps/error_report.h"
+#include "base/allocator.h"
 #include "base/secure_memory.h"
 
 namespace {
@@ -26,5 +27,6 @@ void EndOnUncaughtError() {
 int main(int argc, char** argv) {
   trefoil::DisableCoreDumps();
   std::set_terminate(&EndOnUncaughtError);
+  trefoil::KeepFreedMemory();
   return trefoil::apps::RunCommandLine(argc, argv);
 }

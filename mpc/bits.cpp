@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <utility>
 
 #include "base/error.h"
@@ -9,7 +11,7 @@
 namespace trefoil::mpc {
 namespace {
 
-constexpr Index kWordBits = 64;
+constexpr int kWordBits = 64;
 
 Index WordsFor(Index count) { return (count + kWordBits - 1) / kWordBits; }
 
@@ -26,27 +28,36 @@ void Transpose(std::array<Word, 64>& rows) {
   }
 }
 
+// Words are copied to and from the wire as they lie in memory.
+static_assert(std::endian::native == std::endian::little);
+
 /// Appends runs of bits to a byte string, lowest bit first.
 class BitWriter {
  public:
-  explicit BitWriter(std::uint64_t bytes) { out_.reserve(bytes); }
+  explicit BitWriter(std::uint64_t bytes) : out_(bytes) {}
 
+  /// Pre: bits from `count` upwards are zero; 1 <= count <= 64; there is room.
   void Append(Word bits, int count) {
-    pending_ |= static_cast<unsigned __int128>(bits) << filled_;
-    for (filled_ += count; filled_ >= 8; filled_ -= 8) {
-      out_.push_back(static_cast<std::byte>(pending_));
-      pending_ >>= 8;
+    pending_ |= bits << filled_;
+    if (filled_ + count < kWordBits) {
+      filled_ += count;
+      return;
     }
+    std::memcpy(out_.data() + at_, &pending_, sizeof(Word));
+    at_ += sizeof(Word);
+    pending_ = filled_ == 0 ? 0 : bits >> (kWordBits - filled_);
+    filled_ += count - kWordBits;
   }
 
   net::Bytes Finish() {
-    if (filled_ > 0) out_.push_back(static_cast<std::byte>(pending_));
+    if (at_ < out_.size()) std::memcpy(out_.data() + at_, &pending_, out_.size() - at_);
     return std::move(out_);
   }
 
  private:
   net::Bytes out_;
-  unsigned __int128 pending_ = 0;
+  std::size_t at_ = 0;
+  Word pending_ = 0;
   int filled_ = 0;
 };
 
@@ -54,31 +65,47 @@ class BitReader {
  public:
   explicit BitReader(const net::Bytes& bytes) : bytes_(bytes) {}
 
+  /// Pre: 1 <= count <= 64, and as many bits are left.
   Word Take(int count) {
-    for (; available_ < count; available_ += 8) {
-      pending_ |= static_cast<unsigned __int128>(std::to_integer<Word>(bytes_[at_++])) << available_;
-    }
-    const Word bits = static_cast<Word>(pending_) & (count == 64 ? ~Word{0} : (Word{1} << count) - 1);
-    pending_ >>= count;
-    available_ -= count;
-    return bits;
+    const std::size_t word = at_ / kWordBits;
+    const int shift = static_cast<int>(at_ % kWordBits);
+    Word bits = Load(word) >> shift;
+    if (shift + count > kWordBits) bits |= Load(word + 1) << (kWordBits - shift);
+    at_ += static_cast<std::size_t>(count);
+    return count == kWordBits ? bits : bits & ((Word{1} << count) - 1);
   }
 
  private:
+  [[nodiscard]] Word Load(std::size_t word) const {
+    const std::size_t first = word * sizeof(Word);
+    Word out = 0;
+    if (first + sizeof(Word) <= bytes_.size()) {
+      std::memcpy(&out, bytes_.data() + first, sizeof(Word));
+    } else {
+      std::memcpy(&out, bytes_.data() + first, bytes_.size() - first);
+    }
+    return out;
+  }
+
   const net::Bytes& bytes_;
   std::size_t at_ = 0;
-  unsigned __int128 pending_ = 0;
-  int available_ = 0;
 };
 
 int BitsOfWord(Index word, Index count) {
-  return static_cast<int>(std::min(kWordBits, count - word * kWordBits));
+  return static_cast<int>(std::min<Index>(kWordBits, count - word * kWordBits));
 }
 
 }  // namespace
 
 BitMatrix::BitMatrix(Index planes, Index count)
     : words_(RingMatrix::Zero(planes, WordsFor(count))), count_(count) {}
+
+BitMatrix BitMatrix::ToBeWritten(Index planes, Index count) {
+  BitMatrix out;
+  out.words_.resize(planes, WordsFor(count));
+  out.count_ = count;
+  return out;
+}
 
 void BitMatrix::ClearTail() {
   const Index used = count_ % kWordBits;
@@ -89,36 +116,38 @@ void BitMatrix::ClearTail() {
 
 BitMatrix operator^(const BitMatrix& a, const BitMatrix& b) {
   Require(a.planes() == b.planes() && a.count() == b.count(), "BitMatrix: shapes differ");
-  BitMatrix out = a;
+  BitMatrix out;
+  out.count_ = a.count_;
   out.words_ = a.words_.binaryExpr(b.words_, [](Word u, Word v) { return u ^ v; });
   return out;
 }
 
 BitMatrix operator&(const BitMatrix& a, const BitMatrix& b) {
   Require(a.planes() == b.planes() && a.count() == b.count(), "BitMatrix: shapes differ");
-  BitMatrix out = a;
+  BitMatrix out;
+  out.count_ = a.count_;
   out.words_ = a.words_.binaryExpr(b.words_, [](Word u, Word v) { return u & v; });
   return out;
 }
 
 BitMatrix Planes(const BitMatrix& bits, Index first, Index planes) {
   Require(first >= 0 && planes >= 0 && first + planes <= bits.planes(), "Planes: out of range");
-  BitMatrix out(planes, bits.count());
+  BitMatrix out = BitMatrix::ToBeWritten(planes, bits.count());
   out.words() = bits.words().middleRows(first, planes);
   return out;
 }
 
 BitMatrix Stacked(const BitMatrix& top, const BitMatrix& bottom) {
   Require(top.count() == bottom.count(), "Stacked: the same number of bits a plane");
-  BitMatrix out(top.planes() + bottom.planes(), top.count());
+  BitMatrix out = BitMatrix::ToBeWritten(top.planes() + bottom.planes(), top.count());
   out.words().topRows(top.planes()) = top.words();
   out.words().bottomRows(bottom.planes()) = bottom.words();
   return out;
 }
 
 BitMatrix ToPlanes(const RingMatrix& x, int width) {
-  Require(width >= 1 && width <= 64, "ToPlanes: a width of 1 to 64 bits");
-  BitMatrix out(width, x.size());
+  Require(width >= 1 && width <= kWordBits, "ToPlanes: a width of 1 to 64 bits");
+  BitMatrix out = BitMatrix::ToBeWritten(width, x.size());
   std::array<Word, 64> block{};
   for (Index word = 0; word < out.words().cols(); ++word) {
     const int used = BitsOfWord(word, x.size());
@@ -170,7 +199,7 @@ net::Bytes Pack(const BitMatrix& bits) {
 
 BitMatrix Unpack(const net::Bytes& bytes, Index planes, Index count) {
   Require(bytes.size() == PackedBytes(planes, count), "Unpack: wrong number of bytes");
-  BitMatrix out(planes, count);
+  BitMatrix out = BitMatrix::ToBeWritten(planes, count);
   BitReader reader(bytes);
   for (Index plane = 0; plane < planes; ++plane) {
     for (Index word = 0; word < out.words().cols(); ++word) {

@@ -11,6 +11,8 @@ class BitMatrix {
   BitMatrix() = default;
   /// All zeros.
   BitMatrix(Index planes, Index count);
+  /// Not initialised: for those who write every word.
+  [[nodiscard]] static BitMatrix ToBeWritten(Index planes, Index count);
 
   [[nodiscard]] Index planes() const { return words_.rows(); }
   [[nodiscard]] Index count() const { return count_; }

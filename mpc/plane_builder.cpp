@@ -1,5 +1,6 @@
 #include "mpc/plane_builder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -8,15 +9,30 @@ namespace trefoil::mpc {
 namespace {
 
 BitMatrix Pick(const BitMatrix& x, const std::vector<Index>& planes) {
-  BitMatrix out(static_cast<Index>(planes.size()), x.count());
+  BitMatrix out = BitMatrix::ToBeWritten(static_cast<Index>(planes.size()), x.count());
   for (std::size_t k = 0; k < planes.size(); ++k)
     out.words().row(static_cast<Index>(k)) = x.words().row(planes[k]);
   return out;
 }
 
-void Put(BitMatrix& x, const std::vector<Index>& planes, const BitMatrix& values) {
-  for (std::size_t k = 0; k < planes.size(); ++k)
-    x.words().row(planes[k]) = values.words().row(static_cast<Index>(k));
+/// Calls put(words of x, words of values, how many) for each plane, of both components.
+template <typename Put>
+BoolShare Updated(BoolShare x, const std::vector<Index>& planes, const BoolShare& values, Index first,
+                  Put put) {
+  Require(first >= 0 && first + static_cast<Index>(planes.size()) <= values.planes() &&
+              x.count() == values.count(),
+          "WithPlanes: shapes differ");
+  const auto update = [&](BitMatrix to, const BitMatrix& from) {
+    const Index words = to.words().cols();
+    for (std::size_t k = 0; k < planes.size(); ++k) {
+      put(to.words().data() + planes[k] * words,
+          from.words().data() + (first + static_cast<Index>(k)) * words, words);
+    }
+    return to;
+  };
+  BitMatrix own = update(std::move(x).own(), values.own());
+  BitMatrix next = update(std::move(x).next(), values.next());
+  return {std::move(own), std::move(next)};
 }
 
 }  // namespace
@@ -25,14 +41,16 @@ BoolShare PickPlanes(const BoolShare& x, const std::vector<Index>& planes) {
   return {Pick(x.own(), planes), Pick(x.next(), planes)};
 }
 
-BoolShare WithPlanes(const BoolShare& x, const std::vector<Index>& planes, const BoolShare& values) {
-  Require(static_cast<Index>(planes.size()) == values.planes() && x.count() == values.count(),
-          "WithPlanes: shapes differ");
-  BitMatrix own = x.own();
-  BitMatrix next = x.next();
-  Put(own, planes, values.own());
-  Put(next, planes, values.next());
-  return {std::move(own), std::move(next)};
+BoolShare WithPlanes(BoolShare x, const std::vector<Index>& planes, const BoolShare& values, Index first) {
+  return Updated(std::move(x), planes, values, first,
+                 [](Word* to, const Word* from, Index words) { std::copy_n(from, words, to); });
+}
+
+BoolShare WithPlanesAdded(BoolShare x, const std::vector<Index>& planes, const BoolShare& values,
+                          Index first) {
+  return Updated(std::move(x), planes, values, first, [](Word* to, const Word* from, Index words) {
+    for (Index k = 0; k < words; ++k) to[k] ^= from[k];
+  });
 }
 
 }  // namespace trefoil::mpc

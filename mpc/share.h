@@ -1,4 +1,6 @@
 #pragma once
+#include <utility>
+
 #include "mpc/bits.h"
 #include "mpc/context.h"
 #include "mpc/ring.h"
@@ -75,8 +77,11 @@ class BoolShare {
   /// Pre: the same shape.
   BoolShare(BitMatrix own, BitMatrix next);
 
-  [[nodiscard]] const BitMatrix& own() const { return own_; }
-  [[nodiscard]] const BitMatrix& next() const { return next_; }
+  [[nodiscard]] const BitMatrix& own() const& { return own_; }
+  [[nodiscard]] const BitMatrix& next() const& { return next_; }
+  /// Out of a share that is not used any more.
+  [[nodiscard]] BitMatrix&& own() && { return std::move(own_); }
+  [[nodiscard]] BitMatrix&& next() && { return std::move(next_); }
   [[nodiscard]] Index planes() const { return own_.planes(); }
   [[nodiscard]] Index count() const { return own_.count(); }
 

@@ -16,23 +16,31 @@ constexpr std::size_t kGrowth = 32;  // peers are authenticated, and few steps m
 
 std::span<std::byte> FrameReader::Space() {
   if (!in_payload_) return std::span(head_).subspan(have_);
-  if (have_ == payload_.size()) {
-    const std::size_t wanted = std::max(kFirstChunkBytes, kGrowth * have_);
-    payload_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(wanted, header_.length)));
-  }
-  return std::span(payload_).subspan(have_);
+  const std::uint64_t rest = header_.length - payload_.size();
+  return std::span(record_).first(static_cast<std::size_t>(std::min<std::uint64_t>(rest, record_.size())));
 }
 
 std::optional<Frame> FrameReader::Filled(std::size_t count) {
-  have_ += count;
-  if (!in_payload_) {
+  if (in_payload_) {
+    Append(count);
+  } else {
+    have_ += count;
     if (have_ < kFrameHeaderBytes) return std::nullopt;
     CheckHeader();
     have_ = 0;
     in_payload_ = true;
   }
-  if (have_ < header_.length) return std::nullopt;
+  if (payload_.size() < header_.length) return std::nullopt;
   return Finish();
+}
+
+// Through a record that stays in the cache: to let a payload grow uninitialised is not a vector's to do.
+void FrameReader::Append(std::size_t count) {
+  if (payload_.size() + count > payload_.capacity()) {
+    const std::size_t wanted = std::max(kFirstChunkBytes, kGrowth * payload_.size());
+    payload_.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(wanted, header_.length)));
+  }
+  payload_.insert(payload_.end(), record_.begin(), record_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 void FrameReader::CheckHeader() {
@@ -47,7 +55,6 @@ void FrameReader::CheckHeader() {
 
 Frame FrameReader::Finish() {
   in_payload_ = false;
-  have_ = 0;
   return {.header = header_, .payload = std::exchange(payload_, {})};
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "net/frame.h"
 
@@ -36,13 +37,18 @@ class FrameReader {
   static constexpr std::uint64_t kGreetingPayloadBytes = std::uint64_t{1} << 20;
 
  private:
+  /// What TLS brings at a time.
+  static constexpr std::size_t kRecordBytes = std::size_t{1} << 14;
+
   void CheckHeader();
+  void Append(std::size_t count);
   Frame Finish();
 
   std::array<std::byte, kFrameHeaderBytes> head_{};
   FrameHeader header_;
+  std::vector<std::byte> record_ = std::vector<std::byte>(kRecordBytes);
   Bytes payload_;
-  std::size_t have_ = 0;  // bytes of the header, or of the payload once in_payload_
+  std::size_t have_ = 0;  // bytes of the header
   bool in_payload_ = false;
   std::uint64_t limit_ = kGreetingPayloadBytes;
   std::uint64_t next_sequence_ = 0;

@@ -24,6 +24,14 @@ TEST(PickPlanes, TakesThemInTheOrderGivenAlsoTwice) {
   EXPECT_EQ(PickPlanes(x, {}).planes(), 0);
 }
 
+TEST(WithPlanes, TakesItsValuesFromAPlaneOn) {
+  const BoolShare x = SomeShare(1, 4, 70);
+  const BoolShare values = SomeShare(9, 3, 70);
+  const BoolShare y = WithPlanes(x, {3, 0}, values, 1);
+  EXPECT_TRUE((y.own().words().row(3) == values.own().words().row(1)).all());
+  EXPECT_TRUE((y.next().words().row(0) == values.next().words().row(2)).all());
+}
+
 TEST(WithPlanes, ReplacesThoseAndLeavesTheOthers) {
   const BoolShare x = SomeShare(1, 4, 70);
   const BoolShare values = SomeShare(9, 2, 70);
@@ -34,9 +42,20 @@ TEST(WithPlanes, ReplacesThoseAndLeavesTheOthers) {
   EXPECT_TRUE((y.next().words().row(2) == x.next().words().row(2)).all());
 }
 
+TEST(WithPlanesAdded, AddsBitByBit) {
+  const BoolShare x = SomeShare(1, 4, 70);
+  const BoolShare values = SomeShare(9, 3, 70);
+  const BoolShare y = WithPlanesAdded(x, {3, 0}, values, 1);
+  const BoolShare sum = PickPlanes(x, {3, 0}) ^ Planes(values, 1, 2);
+  EXPECT_TRUE((y.own().words().row(3) == sum.own().words().row(0)).all());
+  EXPECT_TRUE((y.next().words().row(0) == sum.next().words().row(1)).all());
+  EXPECT_TRUE((y.own().words().row(2) == x.own().words().row(2)).all());
+}
+
 TEST(WithPlanes, RefusesShapesThatDiffer) {
   const BoolShare x = SomeShare(1, 4, 70);
-  EXPECT_THROW((void)WithPlanes(x, {0}, SomeShare(9, 2, 70)), ContractError);
+  EXPECT_THROW((void)WithPlanes(x, {0, 1, 2}, SomeShare(9, 2, 70)), ContractError);
+  EXPECT_THROW((void)WithPlanes(x, {0, 1}, SomeShare(9, 2, 70), 1), ContractError);
   EXPECT_THROW((void)WithPlanes(x, {0, 1}, SomeShare(9, 2, 69)), ContractError);
 }
 
