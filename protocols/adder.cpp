@@ -1,5 +1,6 @@
 #include "protocols/adder.h"
 
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@ namespace {
 using mpc::BitMatrix;
 using mpc::BoolShare;
 using mpc::Index;
+using mpc::RingMatrix;
 
 /// One level of a prefix tree: run `high[k]` takes in run `low[k]` just below it.
 struct Level {
@@ -21,36 +23,34 @@ struct Level {
   std::vector<std::size_t> keep_propagate;  ///< the k whose result's propagate bit is still needed
 };
 
-std::vector<Index> PickIndices(const std::vector<Index>& all, const std::vector<std::size_t>& which) {
-  std::vector<Index> picked;
-  picked.reserve(which.size());
-  for (const std::size_t k : which) picked.push_back(all[k]);
-  return picked;
-}
-
 /// (g, p) of each high run becomes (g_high ^ p_high g_low, p_high p_low): all the ANDs of a level in one
 /// round.
-Carries Combine(mpc::Context& party, const Carries& carries, const Level& level) {
+Carries Combine(mpc::Context& party, Carries carries, const Level& level) {
   const auto pairs = static_cast<Index>(level.high.size());
-  const std::vector<Index> kept_high = PickIndices(level.high, level.keep_propagate);
-  const std::vector<Index> kept_low = PickIndices(level.low, level.keep_propagate);
-  const BoolShare left =
-      Stacked(PickPlanes(carries.propagate, level.high), PickPlanes(carries.propagate, kept_high));
-  const BoolShare right =
-      Stacked(PickPlanes(carries.generate, level.low), PickPlanes(carries.propagate, kept_low));
-  const BoolShare products = And(party, left, right);
-  const BoolShare generate = PickPlanes(carries.generate, level.high) ^ Planes(products, 0, pairs);
-  return {.generate = WithPlanes(carries.generate, level.high, generate),
-          .propagate =
-              WithPlanes(carries.propagate, kept_high, Planes(products, pairs, products.planes() - pairs))};
+  const auto propagate = [n = carries.positions](Index position) { return n + position; };
+  std::vector<AndTerm> terms;
+  for (std::size_t k = 0; k < level.high.size(); ++k)
+    terms.push_back({propagate(level.high[k]), level.low[k], static_cast<Index>(k)});
+  std::vector<Index> kept;
+  for (const std::size_t k : level.keep_propagate) {
+    terms.push_back(
+        {propagate(level.high[k]), propagate(level.low[k]), pairs + static_cast<Index>(kept.size())});
+    kept.push_back(propagate(level.high[k]));
+  }
+  const BoolShare products =
+      AndSums(party, carries.bits, carries.bits, pairs + static_cast<Index>(kept.size()), terms);
+  carries.bits = WithPlanesAdded(std::move(carries.bits), level.high, products);
+  carries.bits = WithPlanes(std::move(carries.bits), kept, products, pairs);
+  return carries;
 }
 
 /// Levels of the tree that leaves the carry of everything in the highest position. Runs are named by their
 /// highest position.
-std::vector<Level> ReductionLevels(Index planes) {
+std::vector<Level> ReductionLevels(Index positions) {
   std::vector<Level> levels;
   std::vector<Index> runs;
-  for (Index plane = 0; plane < planes; ++plane) runs.push_back(plane);
+  for (Index position = 1; position < positions; position += 2) runs.push_back(position);
+  if (positions % 2 == 1) runs.push_back(positions - 1);
   while (runs.size() > 1) {
     Level level;
     std::vector<Index> next;
@@ -69,10 +69,11 @@ std::vector<Level> ReductionLevels(Index planes) {
   return levels;
 }
 
-/// Sklansky: at level l every position with bit l set takes in the run that ends just below its block of 2^l.
+/// Sklansky: at level l >= 1 every position with bit l set takes in the run that ends just below its block of
+/// 2^l.
 std::vector<Level> PrefixLevels(Index planes) {
   std::vector<Level> levels;
-  for (Index step = 1; step < planes; step *= 2) {
+  for (Index step = 2; step < planes; step *= 2) {
     Level level;
     for (Index plane = 0; plane < planes; ++plane) {
       if ((plane & step) == 0) continue;
@@ -95,47 +96,112 @@ mpc::Cost LevelsCost(const std::vector<Level>& levels, Index count) {
 }
 
 Carries RunLevels(mpc::Context& party, Carries carries, const std::vector<Level>& levels) {
-  for (const Level& level : levels) carries = Combine(party, carries, level);
+  for (const Level& level : levels) carries = Combine(party, std::move(carries), level);
   return carries;
+}
+
+/// Planes of a number's bits, and of the products of the bits of each run of two.
+BitMatrix WithPairProducts(const BitMatrix& bits) {
+  const Index width = bits.planes();
+  const Index pairs = (width - 1) / 2;
+  BitMatrix out = BitMatrix::ToBeWritten(width + pairs, bits.count());
+  out.words().topRows(width) = bits.words();
+  for (Index k = 0; k < pairs; ++k) {
+    out.words().row(width + k) = bits.words().row(2 * k).binaryExpr(
+        bits.words().row(2 * k + 1), [](mpc::Word low, mpc::Word high) { return low & high; });
+  }
+  return out;
+}
+
+/// What AndSums is to compute at the start, and where that belongs.
+struct StartTerms {
+  std::vector<AndTerm> terms;
+  std::vector<Index> places;  ///< of each result, among the planes of the carries
+};
+
+StartTerms TermsOf(int width, CarriesOf which) {
+  const Index positions = width - 1;
+  StartTerms start;
+  const auto begin_result = [&](Index place) {
+    start.places.push_back(place);
+    return static_cast<Index>(start.places.size()) - 1;
+  };
+  for (Index low = 0; low < positions; low += 2) {
+    const Index high = low + 1;
+    if (high == positions || which == CarriesOf::kEvery) {
+      const Index result = begin_result(low);
+      start.terms.push_back({low, low, result});
+    }
+    if (high == positions) break;
+    const Index product = width + low / 2;
+    // With p = a ^ b and g = a b: g_high ^ p_high g_low = a_h b_h ^ (a_h a_l) b_l ^ a_l (b_h b_l).
+    const Index generate = begin_result(high);
+    start.terms.push_back({high, high, generate});
+    start.terms.push_back({product, low, generate});
+    start.terms.push_back({low, product, generate});
+    if (low == 0) continue;
+    // p_high p_low = a_h a_l ^ a_h b_l ^ a_l b_h ^ b_h b_l, of which the first and last are shared already.
+    const Index propagate = begin_result(positions + high);
+    start.terms.push_back({high, low, propagate});
+    start.terms.push_back({low, high, propagate});
+  }
+  return start;
 }
 
 }  // namespace
 
-Addends SplitForAdder(mpc::Context& party, const mpc::ArithShare& x, int width) {
+AdderStart StartAdder(mpc::Context& party, const mpc::ArithShare& x, int width, CarriesOf which) {
+  Require(width >= 2 && width <= 64, "StartAdder: a width of 2 to 64 bits");
   const mpc::Roles roles = party.NextRoles();
-  BitMatrix sum;
-  if (party.self() == roles.a) sum = mpc::ToPlanes(x.own() + x.next(), width);
-  BoolShare left = InputBits(party, roles.a, sum, width, x.size());
+  const auto planes_of = [width](const RingMatrix& words) {
+    return WithPairProducts(mpc::ToPlanes(words, width));
+  };
+  const Index positions = width - 1;
+  const Index pairs = positions / 2;
+  BitMatrix first;
+  if (party.self() == roles.a) first = planes_of(x.own() + x.next());
+  const BoolShare left = InputBits(party, roles.a, first, width + pairs, x.size());
   // The third component is B's second and D's first: its bits with two zero components are a sharing.
-  BitMatrix own(width, x.size());
-  BitMatrix next(width, x.size());
-  if (party.self() == roles.b) next = mpc::ToPlanes(x.next(), width);
-  if (party.self() == roles.dealer) own = mpc::ToPlanes(x.own(), width);
-  return {.left = std::move(left), .right = {std::move(own), std::move(next)}};
+  BitMatrix own(width + pairs, x.size());
+  BitMatrix next(width + pairs, x.size());
+  if (party.self() == roles.b) next = planes_of(x.next());
+  if (party.self() == roles.dealer) own = planes_of(x.own());
+  const BoolShare right(std::move(own), std::move(next));
+
+  const StartTerms start = TermsOf(width, which);
+  const BoolShare products =
+      AndSums(party, left, right, static_cast<Index>(start.places.size()), start.terms);
+  const BoolShare sums = left ^ right;
+  const BoolShare sum = Planes(sums, 0, width);
+  // Generate bits begin as zeros; propagate bits as those of single positions, or as what needs no product.
+  const BoolShare zeros{BitMatrix(positions, x.size()), BitMatrix(positions, x.size())};
+  BoolShare bits = Stacked(zeros, Planes(sums, 0, positions));
+  std::vector<Index> of_pairs;
+  for (Index k = 0; k < pairs; ++k) of_pairs.push_back(positions + 2 * k + 1);
+  bits = WithPlanes(std::move(bits), of_pairs, sums, width);
+  bits = WithPlanesAdded(std::move(bits), start.places, products);
+  return {.sum = sum, .carries = {.bits = std::move(bits), .positions = positions}};
 }
 
-mpc::Cost SplitForAdderCost(Index count, int width) {
-  return mpc::Cost::Round({{0, 1, mpc::PackedBytes(width, count)}}).WithTurn();
-}
-
-Carries StartCarries(mpc::Context& party, const Addends& addends, Index planes) {
-  const BoolShare left = Planes(addends.left, 0, planes);
-  const BoolShare right = Planes(addends.right, 0, planes);
-  return {.generate = And(party, left, right), .propagate = left ^ right};
+mpc::Cost StartAdderCost(Index count, int width, CarriesOf which) {
+  const mpc::Cost input = InputBitsCost(0, width + (width - 1) / 2, count).WithTurn();
+  return Then(input, AndCost(static_cast<Index>(TermsOf(width, which).places.size()), count));
 }
 
 BoolShare CarryOut(mpc::Context& party, Carries carries) {
-  const Index planes = carries.generate.planes();
-  return Planes(RunLevels(party, std::move(carries), ReductionLevels(planes)).generate, planes - 1, 1);
+  const std::vector<Level> levels = ReductionLevels(carries.positions);
+  carries = RunLevels(party, std::move(carries), levels);
+  return Planes(carries.bits, carries.positions - 1, 1);
 }
 
-mpc::Cost CarryOutCost(Index planes, Index count) { return LevelsCost(ReductionLevels(planes), count); }
+mpc::Cost CarryOutCost(Index positions, Index count) { return LevelsCost(ReductionLevels(positions), count); }
 
 BoolShare AllCarries(mpc::Context& party, Carries carries) {
-  const Index planes = carries.generate.planes();
-  return RunLevels(party, std::move(carries), PrefixLevels(planes)).generate;
+  const std::vector<Level> levels = PrefixLevels(carries.positions);
+  carries = RunLevels(party, std::move(carries), levels);
+  return Planes(carries.bits, 0, carries.positions);
 }
 
-mpc::Cost AllCarriesCost(Index planes, Index count) { return LevelsCost(PrefixLevels(planes), count); }
+mpc::Cost AllCarriesCost(Index positions, Index count) { return LevelsCost(PrefixLevels(positions), count); }
 
 }  // namespace trefoil::protocols

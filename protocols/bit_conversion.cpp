@@ -1,6 +1,7 @@
 #include "protocols/bit_conversion.h"
 
 #include <bit>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -53,14 +54,12 @@ std::vector<OrLevel> SuffixLevels(Index planes) {
 
 BoolShare Msb(mpc::Context& party, const ArithShare& x, int width) {
   Require(width >= 2 && width <= kWordBits, "Msb: a width of 2 to 64 bits");
-  const Addends addends = SplitForAdder(party, x, width);
-  const BoolShare carry = CarryOut(party, StartCarries(party, addends, width - 1));
-  return Planes(addends.left ^ addends.right, width - 1, 1) ^ carry;
+  AdderStart start = StartAdder(party, x, width, CarriesOf::kAll);
+  return Planes(start.sum, width - 1, 1) ^ CarryOut(party, std::move(start.carries));
 }
 
 mpc::Cost MsbCost(Index count, int width) {
-  return Then(Then(SplitForAdderCost(count, width), AndCost(width - 1, count)),
-              CarryOutCost(width - 1, count));
+  return Then(StartAdderCost(count, width, CarriesOf::kAll), CarryOutCost(width - 1, count));
 }
 
 BoolShare LessThan(mpc::Context& party, const ArithShare& x, const ArithShare& y, int width) {
@@ -71,15 +70,14 @@ BoolShare LessThanZero(mpc::Context& party, const ArithShare& x, int width) { re
 
 BoolShare BitDecompose(mpc::Context& party, const ArithShare& x, int width) {
   Require(width >= 2 && width <= kWordBits, "BitDecompose: a width of 2 to 64 bits");
-  const Addends addends = SplitForAdder(party, x, width);
-  const BoolShare carries = AllCarries(party, StartCarries(party, addends, width - 1));
+  AdderStart start = StartAdder(party, x, width, CarriesOf::kEvery);
+  const BoolShare carries = AllCarries(party, std::move(start.carries));
   const BoolShare no_carry{BitMatrix(1, x.size()), BitMatrix(1, x.size())};
-  return addends.left ^ addends.right ^ Stacked(no_carry, carries);
+  return start.sum ^ Stacked(no_carry, carries);
 }
 
 mpc::Cost BitDecomposeCost(Index count, int width) {
-  return Then(Then(SplitForAdderCost(count, width), AndCost(width - 1, count)),
-              AllCarriesCost(width - 1, count));
+  return Then(StartAdderCost(count, width, CarriesOf::kEvery), AllCarriesCost(width - 1, count));
 }
 
 BoolShare SuffixOr(mpc::Context& party, const BoolShare& bits) {
@@ -103,7 +101,10 @@ ArithShare BitToArith(mpc::Context& party, const BoolShare& bits) {
   MaskedOpening opening(party);
   const BitMatrix mask = opening.DrawBitMask(bits.planes(), bits.count());
   const BitMatrix masked = opening.BeginOpen(bits, mask);
-  const RingMatrix dealt = opening.Deal(mpc::ToWords(mask), bits.planes(), bits.count());
+  const RingMatrix dealt = opening.Deal(
+      bits.planes(), bits.count(), [planes = bits.planes(), count = bits.count()](const mpc::Dealer& dealer) {
+        return mpc::ToWords(dealer.BitMask(planes, count));
+      });
   const BitMatrix c = opening.FinishOpen(masked);
   RingMatrix half;
   if (!opening.dealer()) {
@@ -125,12 +126,16 @@ ArithShare BitTimes(mpc::Context& party, const BoolShare& bits, const ArithShare
   MaskedOpening opening(party);
   const BitMatrix mask = opening.DrawBitMask(1, bits.count());
   const BitMatrix masked = opening.BeginOpen(bits, mask);
-  const RingMatrix r = mpc::Reshaped(mpc::ToWords(mask), x.rows(), x.cols());
-  const RingMatrix r_half = opening.Deal(r, x.rows(), x.cols());
+  const RingMatrix r_half =
+      opening.Deal(x.rows(), x.cols(), [rows = x.rows(), cols = x.cols()](const mpc::Dealer& dealer) {
+        return mpc::Reshaped(mpc::ToWords(dealer.BitMask(1, rows * cols)), rows, cols);
+      });
   const BitMatrix c = opening.FinishOpen(masked);
   // D knows two components of x: their product with r it deals; A and B both know the third.
   RingMatrix of_dealer;
-  if (opening.dealer()) of_dealer = r * (x.own() + x.next());
+  if (opening.dealer()) {
+    of_dealer = mpc::Reshaped(mpc::ToWords(mask), x.rows(), x.cols()) * (x.own() + x.next());
+  }
   const RingMatrix dealer_half = opening.DealOnline(of_dealer, x.rows(), x.cols());
   RingMatrix half;
   if (!opening.dealer()) {

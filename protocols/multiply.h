@@ -1,4 +1,6 @@
 #pragma once
+#include <vector>
+
 #include "mpc/cost.h"
 #include "mpc/share.h"
 
@@ -33,5 +35,17 @@ namespace trefoil::protocols {
 /// 64).
 [[nodiscard]] mpc::BoolShare And(mpc::Context& party, const mpc::BoolShare& x, const mpc::BoolShare& y);
 [[nodiscard]] mpc::Cost AndCost(mpc::Index planes, mpc::Index count);
+
+/// Plane x of one share and plane y of another, whose AND goes into plane `result`.
+struct AndTerm {
+  mpc::Index x = 0;
+  mpc::Index y = 0;
+  mpc::Index result = 0;
+};
+
+/// Sums (exclusive ors) of ANDs of planes, as many as there are terms for each of the result's `planes`.
+/// Pre: the same count; plane numbers in range. Cost: AndCost of the result, however many terms.
+[[nodiscard]] mpc::BoolShare AndSums(mpc::Context& party, const mpc::BoolShare& x, const mpc::BoolShare& y,
+                                     mpc::Index planes, const std::vector<AndTerm>& terms);
 
 }  // namespace trefoil::protocols

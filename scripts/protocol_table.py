@@ -17,8 +17,7 @@ END = "<!-- made by scripts/protocol_table.py: end -->\n"
 
 # What the table need not name, each with its reason.
 PARTS = {
-    "SplitForAdder": "a step of comparison and bit decomposition",
-    "StartCarries": "the same",
+    "StartAdder": "a step of comparison and bit decomposition",
     "CarryOut": "a step of comparison",
     "AllCarries": "a step of bit decomposition",
     "BelowThresholdsPair": "BelowThresholds before it is re-shared",

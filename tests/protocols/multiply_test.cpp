@@ -1,5 +1,6 @@
 #include "protocols/multiply.h"
 
+#include "base/error.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::protocols {
@@ -80,6 +81,36 @@ TEST(LocalRowInnerProducts, SumsEachRow) {
         return Reshare(party, LocalRowInnerProducts(in.first, in.second));
       });
   EXPECT_TRUE((outcome.value == (x * y).rowwise().sum()).all());
+}
+
+TEST(AndSums, AddsTheProductsOfEachResultAtTheCostOfThoseAlone) {
+  const mpc::BitMatrix x = mpc::ToPlanes(RandomWords(9, 77, 1), 5);
+  const mpc::BitMatrix y = mpc::ToPlanes(RandomWords(10, 77, 1), 3);
+  // Result 1 has three terms, one of them twice, so that they cancel; result 2 none.
+  const std::vector<AndTerm> terms{{4, 0, 0}, {0, 2, 1}, {3, 1, 1}, {3, 1, 1}};
+  struct Part {
+    mpc::BitMatrix value;
+    Measured measured;
+  };
+  const auto parts = RunParties(Seed{5}, [&](mpc::Context& party) {
+    const auto a = InsecureDealBits(party, x);
+    const auto b = InsecureDealBits(party, y);
+    Part part;
+    mpc::BoolShare z;
+    part.measured = Measure(party, [&] { z = AndSums(party, a, b, 3, terms); });
+    part.value = RevealBits(party, z);
+    EXPECT_THROW((void)AndSums(party, a, b, 1, terms), ContractError);
+    return part;
+  });
+  EXPECT_EQ(Figures({parts[0].measured, parts[1].measured, parts[2].measured}), Figures(AndCost(3, 77)));
+  const auto product = [&](mpc::Index of_x, mpc::Index of_y) {
+    return Planes(x, of_x, 1) & Planes(y, of_y, 1);
+  };
+  for (const auto& part : parts) {
+    EXPECT_TRUE((Planes(part.value, 0, 1).words() == product(4, 0).words()).all());
+    EXPECT_TRUE((Planes(part.value, 1, 1).words() == product(0, 2).words()).all());
+    EXPECT_TRUE((Planes(part.value, 2, 1).words() == 0).all());
+  }
 }
 
 TEST(And, IsExactAndPacksToTheBit) {
