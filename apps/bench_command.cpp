@@ -22,6 +22,10 @@ void AddBench(CLI::App& program, Action& action) {
       ->delimiter(',');
   command->add_option("--shape", options->shapes, "Shapes for products and steps, as 128x784x10")
       ->delimiter(',');
+  command
+      ->add_option("--sustained", options->sustained,
+                   "Besides, so many runs one after the other, timed together with what is dealt ahead")
+      ->check(CLI::Range(0, 100'000));
   command->add_option("--reps", options->reps, "Repetitions; medians are taken over them")
       ->check(CLI::Range(1, 100000));
   command

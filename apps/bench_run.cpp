@@ -52,6 +52,7 @@ bench::Request RequestOf(const BenchOptions& options) {
   request.operations = options.operations;
   request.form = options.form;
   request.reps = options.reps;
+  request.sustained = options.sustained;
   if (!options.sizes.empty()) request.sizes.assign(options.sizes.begin(), options.sizes.end());
   for (const auto size : request.sizes) {
     if (size < 1) throw ConfigError(fmt::format("--sizes: found {}, expected at least 1", size));
@@ -70,16 +71,18 @@ std::string SizeText(const bench::Point& point) {
 }
 
 void PrintHeader() {
-  std::cout << fmt::format("{:<24} {:<8} {:>14} {:>6} {:>14} {:>14} {:>12}\n", "operation", "form", "size",
-                           "rounds", "bytes sent", "offline", "median ms");
+  std::cout << fmt::format("{:<24} {:<8} {:>14} {:>6} {:>14} {:>14} {:>12} {:>12}\n", "operation", "form",
+                           "size", "rounds", "bytes sent", "offline", "median ms", "sustained");
 }
 
 /// Bytes are those of the party that sends most.
 void PrintResult(const bench::Result& result) {
   const auto most = [](const auto& bytes) { return *std::max_element(bytes.begin(), bytes.end()); };
-  std::cout << fmt::format("{:<24} {:<8} {:>14} {:>6} {:>14} {:>14} {:>12.3f}\n", result.op, result.form,
-                           SizeText(result.point), result.rounds, most(result.bytes_sent),
-                           most(result.bytes_offline), 1000 * result.seconds.median)
+  std::cout << fmt::format(
+                   "{:<24} {:<8} {:>14} {:>6} {:>14} {:>14} {:>12.3f} {:>12}\n", result.op, result.form,
+                   SizeText(result.point), result.rounds, most(result.bytes_sent), most(result.bytes_offline),
+                   1000 * result.seconds.median,
+                   result.seconds_sustained ? fmt::format("{:.3f}", 1000 * *result.seconds_sustained) : "")
             << std::flush;
 }
 
@@ -125,8 +128,9 @@ std::vector<std::string> ArgumentsOf(const BenchOptions& options, const bench::R
   add_list("--ops", request.operations);
   add_list("--sizes", request.sizes);
   add_list("--shape", options.shapes);
-  arguments.insert(arguments.end(), {"--reps", std::to_string(request.reps), "--threads",
-                                     std::to_string(threads), "--json", (party / "results.json").string()});
+  arguments.insert(arguments.end(),
+                   {"--reps", std::to_string(request.reps), "--sustained", std::to_string(request.sustained),
+                    "--threads", std::to_string(threads), "--json", (party / "results.json").string()});
   return arguments;
 }
 

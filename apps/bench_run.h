@@ -13,6 +13,7 @@ struct BenchOptions {
   std::vector<std::int64_t> sizes;
   std::vector<std::string> shapes;
   int reps = 5;
+  int sustained = 0;
   std::size_t threads = 0;
   std::string json;  ///< file to write; empty: only the table is printed
 };

@@ -84,7 +84,8 @@ Json ToJson(const TrainingSpec& training) {
             {"logit_bound", training.logit_bound},
             {"truncation", training.truncation},
             {"comparison", training.comparison},
-            {"checkpoint_every", training.checkpoint_every}};
+            {"checkpoint_every", training.checkpoint_every},
+            {"steps_ahead", training.steps_ahead}};
   if (training.schedule == "step") {
     json["decay_every"] = training.decay_every;
     json["decay_factor"] = training.decay_factor;

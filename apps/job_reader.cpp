@@ -60,6 +60,7 @@ const Names& KeysBesideFeatures() {
                           "training.truncation",
                           "training.comparison",
                           "training.checkpoint_every",
+                          "training.steps_ahead",
                           "privacy.epsilon",
                           "privacy.sigma",
                           "privacy.delta",
@@ -250,6 +251,7 @@ TrainingSpec ReadTraining(const Section& section) {
   training.truncation = section.Choice("truncation", {"stochastic", "exact"}, "stochastic");
   training.comparison = section.Choice("comparison", {"auto", "bulk", "latency"}, "auto");
   training.checkpoint_every = section.Whole("checkpoint_every", {0, 10'000'000}, 0);
+  training.steps_ahead = section.Whole("steps_ahead", {0, 1'000}, 2);
   return training;
 }
 

@@ -54,6 +54,7 @@ ml::TrainingSettings SettingsOf(const Job& job) {
   settings.steps = static_cast<int>(job.training.steps);
   settings.expected_batch = job.training.expected_batch;
   settings.max_batch_per_owner = job.training.max_batch_per_owner;
+  settings.steps_ahead = job.training.steps_ahead;
   settings.learning_rate = job.training.learning_rate;
   settings.schedule = ScheduleOf(job.training);
   settings.momentum = job.training.momentum;

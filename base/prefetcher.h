@@ -53,6 +53,12 @@ class Prefetcher {
     return value;
   }
 
+  /// Waits until as many values as may wait do so, or `make` has thrown.
+  void WaitUntilFull() {
+    std::unique_lock lock(mutex_);
+    made_.wait(lock, [this] { return waiting_.size() == depth_ || failure_; });
+  }
+
  private:
   void Produce() {
     try {

@@ -1,12 +1,14 @@
 #include "bench/basic_operations.h"
 
 #include <array>
+#include <memory>
 
 #include "bench/prepare.h"
 #include "protocols/bit_conversion.h"
 #include "protocols/cost_model.h"
 #include "protocols/equality.h"
 #include "protocols/input.h"
+#include "protocols/input_ahead.h"
 #include "protocols/multiply.h"
 #include "protocols/reveal.h"
 #include "protocols/threshold_comparison.h"
@@ -28,67 +30,74 @@ constexpr Index kBits = 64;  // of an element, for operations on bits
 
 Prepared PrepareInput(Context& party, const Point& point) {
   const RingMatrix own = party.self() == 0 ? RandomNumbers(point.count, 1, 60) : RingMatrix();
-  return OnOne(party, own, protocols::InputCost(0, point.count),
-               [n = point.count](Context& p, const auto& x) {
-                 return protocols::Input(p, 0, x, {n, 1});
-               });
+  return OnOne(own, protocols::InputCost(0, point.count), [n = point.count](Context& p, const auto& x) {
+    return protocols::Input(p, 0, x, {n, 1});
+  });
 }
 
-Prepared PrepareInputEach(Context& party, const Point& point) {
+Prepared PrepareInputEach(Context&, const Point& point) {
   const protocols::Shape shape{point.count, 1};
   const std::array<protocols::Shape, 3> shapes{shape, shape, shape};
-  return OnOne(party, RandomNumbers(point.count, 1, 60), protocols::InputEachCost(shapes),
+  return OnOne(RandomNumbers(point.count, 1, 60), protocols::InputEachCost(shapes),
                [shapes](Context& p, const auto& x) { return protocols::InputEach(p, x, shapes); });
 }
 
-Prepared PrepareInputBits(Context& party, const Point& point) {
+Prepared PrepareInputAhead(Context&, const Point& point) {
+  const protocols::Shape shape{point.count, 1};
+  const std::array<protocols::Shape, 3> shapes{shape, shape, shape};
+  const auto inputs =
+      std::make_shared<protocols::InputAhead>([n = point.count] { return RandomNumbers(n, 1, 60); }, shapes);
+  return {.run = [inputs](Context& party) { (void)inputs->Next(party); },
+          .declared = protocols::InputAheadCost(shapes)};
+}
+
+Prepared PrepareInputBits(Context&, const Point& point) {
   return OnOne(
-      party, RandomBits(kBits, point.count), protocols::InputBitsCost(0, kBits, point.count),
+      RandomBits(kBits, point.count), protocols::InputBitsCost(0, kBits, point.count),
       [n = point.count](Context& p, const auto& x) { return protocols::InputBits(p, 0, x, kBits, n); });
 }
 
-Prepared PrepareEqualEverywhere(Context& party, const Point& point) {
-  return OnOne(party, RandomBits(kBits, point.count), protocols::EqualEverywhereCost(kBits, point.count),
+Prepared PrepareEqualEverywhere(Context&, const Point& point) {
+  return OnOne(RandomBits(kBits, point.count), protocols::EqualEverywhereCost(kBits, point.count),
                [](Context& p, const auto& x) { return protocols::EqualEverywhere(p, x); });
 }
 
 Prepared PrepareReveal(Context& party, const Point& point) {
-  return OnOne(party, RandomShare(party, point.count, 1, 60), protocols::RevealCost(point.count),
+  return OnOne(RandomShare(party, point.count, 1, 60), protocols::RevealCost(point.count),
                [](Context& p, const ArithShare& x) { return protocols::Reveal(p, x); });
 }
 
 Prepared PrepareRevealTo(Context& party, const Point& point) {
-  return OnOne(party, RandomShare(party, point.count, 1, 60), protocols::RevealToCost(0, point.count),
+  return OnOne(RandomShare(party, point.count, 1, 60), protocols::RevealToCost(0, point.count),
                [](Context& p, const ArithShare& x) { return protocols::RevealTo(p, 0, x); });
 }
 
 Prepared PrepareRevealBits(Context& party, const Point& point) {
-  return OnOne(party, RandomBitShare(party, kBits, point.count),
-               protocols::RevealBitsCost(kBits, point.count),
+  return OnOne(RandomBitShare(party, kBits, point.count), protocols::RevealBitsCost(kBits, point.count),
                [](Context& p, const BoolShare& x) { return protocols::RevealBits(p, x); });
 }
 
 Prepared PrepareReshare(Context& party, const Point& point) {
-  return OnOne(party, ToAdditive(RandomShare(party, point.count, 1, 60)), protocols::ReshareCost(point.count),
+  return OnOne(ToAdditive(RandomShare(party, point.count, 1, 60)), protocols::ReshareCost(point.count),
                [](Context& p, const mpc::AdditiveShare& x) { return protocols::Reshare(p, x); });
 }
 
 Prepared PrepareMultiply(Context& party, const Point& point) {
   const ArithShare y = RandomShare(party, point.count, 1, 40);
-  return OnOne(party, RandomShare(party, point.count, 1, 20), protocols::MultiplyCost(point.count),
+  return OnOne(RandomShare(party, point.count, 1, 20), protocols::MultiplyCost(point.count),
                [y](Context& p, const ArithShare& x) { return protocols::Multiply(p, x, y); });
 }
 
 Prepared PrepareAnd(Context& party, const Point& point) {
   const BoolShare y = RandomBitShare(party, kBits, point.count);
-  return OnOne(party, RandomBitShare(party, kBits, point.count), protocols::AndCost(kBits, point.count),
+  return OnOne(RandomBitShare(party, kBits, point.count), protocols::AndCost(kBits, point.count),
                [y](Context& p, const BoolShare& x) { return protocols::And(p, x, y); });
 }
 
 template <Rounding rounding>
 Prepared PrepareMultiplyTruncate(Context& party, const Point& point) {
   const ArithShare y = RandomShare(party, point.count, 1, 30);
-  return OnOne(party, RandomShare(party, point.count, 1, 30),
+  return OnOne(RandomShare(party, point.count, 1, 30),
                protocols::TruncateProductCost(point.count, kFractionBits, rounding),
                [y](Context& p, const ArithShare& x) {
                  return protocols::MultiplyTruncate(p, x, y, kFractionBits, Range::kSigned, rounding);
@@ -97,7 +106,7 @@ Prepared PrepareMultiplyTruncate(Context& party, const Point& point) {
 
 template <Rounding rounding>
 Prepared PrepareTruncate(Context& party, const Point& point) {
-  return OnOne(party, RandomShare(party, point.count, 1, 60),
+  return OnOne(RandomShare(party, point.count, 1, 60),
                protocols::TruncateCost(point.count, kFractionBits, rounding),
                [](Context& p, const ArithShare& x) {
                  return protocols::Truncate(p, x, kFractionBits, Range::kSigned, rounding);
@@ -107,7 +116,7 @@ Prepared PrepareTruncate(Context& party, const Point& point) {
 Prepared PrepareMatMul(Context& party, const Point& point) {
   const ProductShape shape = *point.shape;
   const ArithShare y = RandomShare(party, shape.inner, shape.cols, 20);
-  return OnOne(party, RandomShare(party, shape.rows, shape.inner, 20),
+  return OnOne(RandomShare(party, shape.rows, shape.inner, 20),
                protocols::TruncateProductCost(shape.rows * shape.cols), [y](Context& p, const ArithShare& x) {
                  return protocols::MatMulTruncate(p, x, y, kFractionBits);
                });
@@ -117,43 +126,42 @@ Prepared PrepareMatMul(Context& party, const Point& point) {
 Prepared PrepareMatMulWide(Context& party, const Point& point) {
   const ProductShape shape = *point.shape;
   const ArithShare y = RandomShare(party, shape.inner, shape.cols, 20);
-  return OnOne(party, RandomShare(party, shape.rows, shape.inner, 20),
-               protocols::MatMulCost(shape.rows, shape.cols),
+  return OnOne(RandomShare(party, shape.rows, shape.inner, 20), protocols::MatMulCost(shape.rows, shape.cols),
                [y](Context& p, const ArithShare& x) { return protocols::MatMul(p, x, y); });
 }
 
 Prepared PrepareCompare(Context& party, const Point& point) {
   return OnOne(
-      party, RandomShare(party, point.count, 1, 60), protocols::MsbCost(point.count),
+      RandomShare(party, point.count, 1, 60), protocols::MsbCost(point.count),
       [](Context& p, const ArithShare& x) { return protocols::LessThanZero(p, x); },
       protocols::ComparisonSeconds(Form::kBulk, point.count, 1, 64));
 }
 
 Prepared PrepareCompareByKey(Context& party, const Point& point) {
   return OnOne(
-      party, RandomShare(party, point.count, 1, 60), protocols::BelowThresholdsCost(point.count, 1),
+      RandomShare(party, point.count, 1, 60), protocols::BelowThresholdsCost(point.count, 1),
       [](Context& p, const ArithShare& x) { return protocols::BelowThresholds(p, x, {0}); },
       protocols::ComparisonSeconds(Form::kLatency, point.count, 1, 64));
 }
 
 Prepared PrepareBitDecompose(Context& party, const Point& point) {
-  return OnOne(party, RandomShare(party, point.count, 1, 60), protocols::BitDecomposeCost(point.count),
+  return OnOne(RandomShare(party, point.count, 1, 60), protocols::BitDecomposeCost(point.count),
                [](Context& p, const ArithShare& x) { return protocols::BitDecompose(p, x); });
 }
 
 Prepared PrepareSuffixOr(Context& party, const Point& point) {
-  return OnOne(party, RandomBitShare(party, kBits, point.count), protocols::SuffixOrCost(kBits, point.count),
+  return OnOne(RandomBitShare(party, kBits, point.count), protocols::SuffixOrCost(kBits, point.count),
                [](Context& p, const BoolShare& x) { return protocols::SuffixOr(p, x); });
 }
 
 Prepared PrepareBitToArith(Context& party, const Point& point) {
-  return OnOne(party, RandomBitShare(party, 1, point.count), protocols::BitToArithCost(1, point.count),
+  return OnOne(RandomBitShare(party, 1, point.count), protocols::BitToArithCost(1, point.count),
                [](Context& p, const BoolShare& x) { return protocols::BitToArith(p, x); });
 }
 
 Prepared PrepareBitTimes(Context& party, const Point& point) {
   const BoolShare bits = RandomBitShare(party, 1, point.count);
-  return OnOne(party, RandomShare(party, point.count, 1, 60), protocols::BitTimesCost(point.count),
+  return OnOne(RandomShare(party, point.count, 1, 60), protocols::BitTimesCost(point.count),
                [bits](Context& p, const ArithShare& x) { return protocols::BitTimes(p, bits, x); });
 }
 
@@ -163,6 +171,7 @@ std::vector<Operation> BasicOperations() {
   return {
       {"input", "bulk", false, PrepareInput},
       {"input_each", "bulk", false, PrepareInputEach},
+      {"input_ahead", "bulk", false, PrepareInputAhead},
       {"input_bits", "bulk", false, PrepareInputBits},
       {"reveal", "bulk", false, PrepareReveal},
       {"reveal_to", "bulk", false, PrepareRevealTo},

@@ -30,7 +30,7 @@ template <Form form>
 Prepared PrepareLookUp(Context& party, const Point& point) {
   const protocols::PiecewisePolynomial table = EightLinearPieces();
   return OnOne(
-      party, RandomShare(party, point.count, 1, 60), protocols::LookUpCost(table, point.count, form),
+      RandomShare(party, point.count, 1, 60), protocols::LookUpCost(table, point.count, form),
       [table](Context& p, const ArithShare& x) { return protocols::LookUp(p, table, x, form); },
       protocols::ComparisonSeconds(form, point.count, static_cast<std::int64_t>(table.thresholds.size()),
                                    64));
@@ -40,7 +40,7 @@ template <Form form>
 Prepared PrepareEvaluate(Context& party, const Point& point) {
   const protocols::PiecewisePolynomial function = EightLinearPieces();
   return OnOne(
-      party, RandomShare(party, point.count, 1, 60), protocols::EvaluateCost(function, point.count, form),
+      RandomShare(party, point.count, 1, 60), protocols::EvaluateCost(function, point.count, form),
       [function](Context& p, const ArithShare& x) { return protocols::Evaluate(p, function, x, form); },
       protocols::ComparisonSeconds(form, point.count, static_cast<std::int64_t>(function.thresholds.size()),
                                    64));
@@ -50,7 +50,7 @@ template <Form form>
 Prepared PrepareLookUpByLeadingBit(Context& party, const Point& point) {
   const protocols::LeadingBitTables tables = SixteenLeadingBits();
   return OnOne(
-      party, RandomShare(party, point.count, 1, 23, true),
+      RandomShare(party, point.count, 1, 23, true),
       protocols::LookUpByLeadingBitCost(tables, point.count, form),
       [tables](Context& p, const ArithShare& x) { return protocols::LookUpByLeadingBit(p, tables, x, form); },
       protocols::ComparisonSeconds(form, point.count, 15, 25));
@@ -59,12 +59,12 @@ Prepared PrepareLookUpByLeadingBit(Context& party, const Point& point) {
 Prepared PrepareLookUpByLowBits(Context& party, const Point& point) {
   const protocols::SmallTables tables = TableOf256();
   return OnOne(
-      party, RandomShare(party, point.count, 1, 60), protocols::LookUpByLowBitsCost(tables, point.count),
+      RandomShare(party, point.count, 1, 60), protocols::LookUpByLowBitsCost(tables, point.count),
       [tables](Context& p, const ArithShare& x) { return protocols::LookUpByLowBits(p, tables, x); });
 }
 
 Prepared PrepareInverseSqrtPublished(Context& party, const Point& point) {
-  return OnOne(party, RandomShare(party, point.count, 1, 24, true),
+  return OnOne(RandomShare(party, point.count, 1, 24, true),
                protocols::InverseSqrtPublishedCost(point.count, kFractionBits),
                [](Context& p, const ArithShare& x) {
                  return protocols::InverseSqrtPublished(p, FixedShare(x, kFractionBits));
@@ -74,7 +74,7 @@ Prepared PrepareInverseSqrtPublished(Context& party, const Point& point) {
 template <Form form>
 Prepared PrepareInverseSqrt(Context& party, const Point& point) {
   return OnOne(
-      party, RandomShare(party, point.count, 1, 24, true),
+      RandomShare(party, point.count, 1, 24, true),
       protocols::InverseSqrtCost(point.count, kFractionBits, form),
       [](Context& p, const ArithShare& x) {
         return protocols::InverseSqrt(p, FixedShare(x, kFractionBits), form);
@@ -87,7 +87,7 @@ Prepared PrepareClipFactor(Context& party, const Point& point) {
   const protocols::ClipTable table =
       protocols::MakeClipTable(kClip, kSquaredNormBound, kSquaredNormBits, form);
   return OnOne(
-      party, RandomShare(party, point.count, 1, 52, true), protocols::ClipFactorCost(table, point.count),
+      RandomShare(party, point.count, 1, 52, true), protocols::ClipFactorCost(table, point.count),
       [table](Context& p, const ArithShare& x) { return protocols::ClipFactor(p, table, x); },
       protocols::ComparisonSeconds(
           form, point.count, static_cast<std::int64_t>(table.pieces.thresholds.size()), table.pieces.width));
@@ -95,7 +95,7 @@ Prepared PrepareClipFactor(Context& party, const Point& point) {
 
 Prepared PrepareSigmoid(Context& party, const Point& point) {
   const protocols::SigmoidSeries& series = protocols::SigmoidSeriesFor(kLogitBound);
-  return OnOne(party, RandomShare(party, point.count, 1, 20),
+  return OnOne(RandomShare(party, point.count, 1, 20),
                protocols::SigmoidCost(point.count, kFractionBits, series),
                [&series](Context& p, const ArithShare& x) {
                  return protocols::Sigmoid(p, FixedShare(x, kFractionBits), series);
@@ -105,7 +105,7 @@ Prepared PrepareSigmoid(Context& party, const Point& point) {
 Prepared PrepareSigmoidOfProduct(Context& party, const Point& point) {
   const protocols::SigmoidSeries& series = protocols::SigmoidSeriesFor(kLogitBound);
   constexpr int kProductBits = 2 * kFractionBits;
-  return OnOne(party, ToAdditive(RandomShare(party, point.count, 1, 36)),
+  return OnOne(ToAdditive(RandomShare(party, point.count, 1, 36)),
                protocols::SigmoidOfProductCost(point.count, kProductBits, kFractionBits, series),
                [&series](Context& p, const mpc::AdditiveShare& x) {
                  return protocols::SigmoidOfProduct(p, x, kProductBits, kFractionBits, series);
@@ -116,7 +116,7 @@ template <Form form>
 Prepared PrepareExponential(Context& party, const Point& point) {
   const protocols::ExponentialTable table = protocols::MakeExponentialTable({});
   return OnOne(
-      party, RandomShare(party, point.count, 1, 20), protocols::ExponentialCost(table, point.count, form),
+      RandomShare(party, point.count, 1, 20), protocols::ExponentialCost(table, point.count, form),
       [table](Context& p, const ArithShare& x) {
         return protocols::Exponential(p, table, FixedShare(x, kFractionBits), form);
       },
@@ -127,7 +127,7 @@ Prepared PrepareExponential(Context& party, const Point& point) {
 template <Form form>
 Prepared PrepareReciprocal(Context& party, const Point& point) {
   return OnOne(
-      party, RandomShare(party, point.count, 1, 24, true),
+      RandomShare(party, point.count, 1, 24, true),
       protocols::ReciprocalCost(point.count, kFractionBits, kReciprocalRange, form),
       [](Context& p, const ArithShare& x) {
         return protocols::Reciprocal(p, FixedShare(x, kFractionBits), kReciprocalRange, form);
@@ -140,7 +140,7 @@ Prepared PrepareReciprocal(Context& party, const Point& point) {
 template <Form form>
 Prepared PrepareRelu(Context& party, const Point& point) {
   return OnOne(
-      party, RandomShare(party, point.count, 1, 60), protocols::ReluCost(point.count, 64, form),
+      RandomShare(party, point.count, 1, 60), protocols::ReluCost(point.count, 64, form),
       [](Context& p, const ArithShare& x) {
         return protocols::Relu(p, FixedShare(x, kFractionBits), 64, form);
       },
@@ -151,7 +151,7 @@ Prepared PrepareRelu(Context& party, const Point& point) {
 template <Form form>
 Prepared PrepareMaximum(Context& party, const Point& point) {
   return OnOne(
-      party, RandomShare(party, point.count, kClasses, 60),
+      RandomShare(party, point.count, kClasses, 60),
       protocols::RowMaximumCost(point.count, kClasses, 64, form),
       [](Context& p, const ArithShare& x) { return protocols::RowMaximum(p, x, 64, form); },
       protocols::ComparisonSeconds(form, point.count * (kClasses - 1), 1, 64));
@@ -161,7 +161,7 @@ Prepared PrepareMaximum(Context& party, const Point& point) {
 template <Form form>
 Prepared PrepareArgMax(Context& party, const Point& point) {
   return OnOne(
-      party, RandomShare(party, point.count, kClasses, 60),
+      RandomShare(party, point.count, kClasses, 60),
       protocols::RowArgMaxCost(point.count, kClasses, 64, form),
       [](Context& p, const ArithShare& x) { return protocols::RowArgMax(p, x, 64, form); },
       protocols::ComparisonSeconds(form, point.count * (kClasses - 1), 1, 64));
@@ -172,7 +172,7 @@ Prepared PrepareSoftmaxWith(Context& party, const Point& point, const protocols:
   const protocols::SoftmaxTable table = protocols::MakeSoftmaxTable(options);
   const auto thresholds = static_cast<std::int64_t>(table.exponential.pieces.thresholds.size());
   return OnOne(
-      party, RandomShare(party, point.count, kClasses, 20), protocols::SoftmaxCost(table, point.count),
+      RandomShare(party, point.count, kClasses, 20), protocols::SoftmaxCost(table, point.count),
       [table](Context& p, const ArithShare& x) {
         return protocols::Softmax(p, table, FixedShare(x, kFractionBits));
       },

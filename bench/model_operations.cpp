@@ -39,9 +39,11 @@ ml::StepPlan EvaluationPlanFor(const ProductShape& shape) {
 
 Prepared PrepareEvaluation(mpc::Context& party, const Point& point) {
   const auto state = StateFor(party, *point.shape);
-  return {
-      .run = [&party, state] { (void)EvaluateOnShares(party, state->plan, state->weights, state->records); },
-      .declared = EvaluateOnSharesCost(state->plan)};
+  return {.run =
+              [state](mpc::Context& party) {
+                (void)EvaluateOnShares(party, state->plan, state->weights, state->records);
+              },
+          .declared = EvaluateOnSharesCost(state->plan)};
 }
 
 Prepared PreparePrediction(mpc::Context& party, const Point& point, PredictionOutput output) {
@@ -49,7 +51,7 @@ Prepared PreparePrediction(mpc::Context& party, const Point& point, PredictionOu
   const ml::PredictionRequest request{
       .client = kHolder, .rows = point.shape->rows, .scores = output == PredictionOutput::kScores};
   return {.run =
-              [&party, state, request] {
+              [state, request](mpc::Context& party) {
                 (void)PredictOnShares(party, state->plan, state->weights, request, state->records);
               },
           .declared = PredictOnSharesCost(state->plan, request)};

@@ -25,10 +25,12 @@ struct Point {
 
 /// An operation with its inputs shared and ready: `run` does it once and may be called again.
 struct Prepared {
-  std::function<void()> run;
+  std::function<void(mpc::Context& party)> run;
   mpc::Cost declared;
   double compute_seconds =
       0;  ///< expected for comparisons, where an operation has two forms (protocols/cost_model.h)
+  /// Returns when what this party makes ahead for the next run, beside what it deals, is there.
+  std::function<void()> wait_until_ready = [] {};
 };
 
 /// A protocol that can be measured.

@@ -36,9 +36,8 @@ inline constexpr mpc::Index kClasses = 10;  ///< elements of a row, for operatio
 
 /// An operation on one input (a share, or a party's own values).
 template <typename Input, typename Run>
-[[nodiscard]] Prepared OnOne(mpc::Context& party, Input x, mpc::Cost declared, Run run,
-                             double compute_seconds = 0) {
-  return {.run = [&party, x = std::move(x), run = std::move(run)] { (void)run(party, x); },
+[[nodiscard]] Prepared OnOne(Input x, mpc::Cost declared, Run run, double compute_seconds = 0) {
+  return {.run = [x = std::move(x), run = std::move(run)](mpc::Context& party) { (void)run(party, x); },
           .declared = declared,
           .compute_seconds = compute_seconds};
 }

@@ -20,6 +20,7 @@
 #include "protocols/equality.h"
 #include "protocols/exponential.h"
 #include "protocols/input.h"
+#include "protocols/input_ahead.h"
 #include "protocols/inverse_sqrt.h"
 #include "protocols/leading_bit.h"
 #include "protocols/maximum.h"
@@ -113,6 +114,8 @@ std::vector<Line> SetUp() {
        "public keys; a pair's key is hidden from the third by X25519"},
       {"agreement on a text (`RequireSameEverywhere`)", "use", 1, protocols::RequireSameEverywhereCost(),
        kExact, kInSetUp, sees},
+      {"exchange of public texts, 100 bytes each (`ExchangeTexts`)", "use", 1,
+       protocols::ExchangeTextsCost({100, 100, 100}), kExact, kInSetUp, sees},
       {"barrier (`Barrier`)", "use", 1, protocols::BarrierCost(), kExact, kInSetUp, "nothing"},
       {"common coins (`JointSeed`)", "use", 1, protocols::JointSeedCost(), kExact, kInSetUp, sees},
       {"measuring the links (`MeasureLink`)", "session", 1, protocols::MeasureLinkCost(), "a measurement",
@@ -127,6 +130,9 @@ std::vector<Line> SharingAndProducts() {
        "P1 gets x − F_0: uniform; P2 nothing"},
       {"input by all (`InputEach`)", "element of each", n,
        protocols::InputEachCost({{{n, 1}, {n, 1}, {n, 1}}}), kExact, kInInput, "as input"},
+      {"input by all, ahead (`InputAhead`)", "element of each", n,
+       protocols::InputAheadCost({{{n, 1}, {n, 1}, {n, 1}}}), kExact, kInInput,
+       "P_{j-1} gets x − F_{j+1}: uniform; P_{j+1} nothing"},
       {"input of bits by P0 (`InputBits`)", "bit", n, protocols::InputBitsCost(0, 1, n), kExact, kInInput,
        "as input"},
       {"reveal to all (`Reveal`)", "element", n, protocols::RevealCost(n), kExact, "Araki 2016, 3",
@@ -141,7 +147,8 @@ std::vector<Line> SharingAndProducts() {
        kSeesReshare},
       {"matrix product (`MatMul`)", "element of the result", n, protocols::MatMulCost(n, 1), kExact,
        "Araki 2016, 3", kSeesReshare},
-      {"and (`And`)", "bit", n, protocols::AndCost(1, n), kExact, "Araki 2016, 3", kSeesReshare},
+      {"and, and sums of several (`And`, `AndSums`)", "bit", n, protocols::AndCost(1, n), kExact,
+       "Araki 2016, 3", kSeesReshare},
       {"truncate (`Truncate`)", "element", n, protocols::TruncateCost(n), "under 1 unit, unbiased",
        kInTruncation, kSeesOpening},
       {"truncate a product (`MultiplyTruncate`, `MatMulTruncate`)", "element", n,

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "bench/machine.h"
+#include "mpc/dealing_ahead.h"
 #include "protocols/cost_model.h"
 #include "protocols/measure.h"
 
@@ -15,6 +16,9 @@ namespace trefoil::bench {
 namespace {
 
 using protocols::Measured;
+
+/// As a training has it by default (training.steps_ahead).
+constexpr int kSustainedAhead = 2;
 
 std::string Text(const ProductShape& shape) {
   std::ostringstream text;
@@ -80,9 +84,13 @@ Result MeasureAt(mpc::Context& party, const Operation& operation, const Prepared
   result.reps = reps;
   std::vector<double> seconds;
   std::vector<double> offline;
-  // The first run, which warms the caches, is not counted.
+  // One run's material at a time, which is made between the runs, and the same roles in each.
+  mpc::DealingAhead runs(party, {.runs = reps + 1, .ahead = 1, .rotate = false});
+  // The first run, which warms the caches and deals in line, is not counted.
   for (int rep = 0; rep <= reps; ++rep) {
-    const auto all = Exchange(party, protocols::Measure(party, prepared.run));
+    runs.WaitForNextRun();
+    prepared.wait_until_ready();
+    const auto all = Exchange(party, protocols::Measure(party, [&] { runs.Run(prepared.run); }));
     double slowest = 0;
     double dealing = 0;
     result.rounds = 0;
@@ -102,9 +110,21 @@ Result MeasureAt(mpc::Context& party, const Operation& operation, const Prepared
   return result;
 }
 
+/// Seconds a run at the slowest party, where runs follow each other and what they deal is made beside them.
+double SustainedSeconds(mpc::Context& party, const Prepared& prepared, int count) {
+  mpc::DealingAhead runs(party, {.runs = count + 1, .ahead = kSustainedAhead, .rotate = true});
+  runs.Run(prepared.run);
+  const Measured all_runs = protocols::Measure(party, [&] {
+    for (int k = 0; k < count; ++k) runs.Run(prepared.run);
+  });
+  double slowest = 0;
+  for (const Measured& one : Exchange(party, all_runs)) slowest = std::max(slowest, one.seconds);
+  return slowest / count;
+}
+
 /// The form that the cost model expects to be faster, if there are two.
 Result MeasureFastest(mpc::Context& party, const std::vector<Operation>& forms, const Point& point,
-                      const protocols::Link& link, int reps) {
+                      const protocols::Link& link, const Request& request) {
   std::size_t best = 0;
   Prepared prepared = forms[0].prepare(party, point);
   for (std::size_t k = 1; k < forms.size(); ++k) {
@@ -116,7 +136,9 @@ Result MeasureFastest(mpc::Context& party, const std::vector<Operation>& forms, 
     best = k;
     prepared = std::move(other);
   }
-  return MeasureAt(party, forms[best], prepared, point, reps);
+  Result result = MeasureAt(party, forms[best], prepared, point, request.reps);
+  if (request.sustained > 0) result.seconds_sustained = SustainedSeconds(party, prepared, request.sustained);
+  return result;
 }
 
 /// Forms of the same operation side by side.
@@ -159,7 +181,7 @@ std::vector<Result> Run(mpc::Context& party, const Request& request,
   std::vector<Result> results;
   for (const std::vector<Operation>& forms : ByName(Chosen(request))) {
     for (const Point& point : PointsOf(request, forms.front())) {
-      results.push_back(MeasureFastest(party, forms, point, link, request.reps));
+      results.push_back(MeasureFastest(party, forms, point, link, request));
       on_result(results.back());
     }
   }
@@ -169,8 +191,13 @@ std::vector<Result> Run(mpc::Context& party, const Request& request,
 std::string ToJson(const Request& request) {
   nlohmann::json shapes = nlohmann::json::array();
   for (const ProductShape& shape : request.shapes) shapes.push_back(Text(shape));
-  return nlohmann::json{{"type", "bench"},        {"ops", request.operations}, {"form", request.form},
-                        {"sizes", request.sizes}, {"shapes", shapes},          {"reps", request.reps}}
+  return nlohmann::json{{"type", "bench"},
+                        {"ops", request.operations},
+                        {"form", request.form},
+                        {"sizes", request.sizes},
+                        {"shapes", shapes},
+                        {"reps", request.reps},
+                        {"sustained", request.sustained}}
       .dump();
 }
 
@@ -193,6 +220,7 @@ nlohmann::json ToJson(const std::vector<Result>& results) {
                     {"seconds", ToJson(result.seconds)},
                     {"seconds_offline", ToJson(result.seconds_offline)},
                     {"reps", result.reps}});
+    if (result.seconds_sustained) list.back()["seconds_sustained"] = *result.seconds_sustained;
   }
   return {{"machine", DescribeMachine()}, {"results", list}};
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Request {
   std::vector<mpc::Index> sizes{1, 128, 1024};
   std::vector<ProductShape> shapes{{.rows = 128, .inner = 784, .cols = 10}};
   int reps = 5;
+  int sustained = 0;  ///< runs one after the other that are timed together besides
 };
 
 /// The request as compact JSON, for the parties to compare.
@@ -38,7 +40,9 @@ struct Result {
   std::array<std::uint64_t, 3> bytes_sent{};
   std::array<std::uint64_t, 3> bytes_offline{};
   Spread seconds_offline;  ///< of the dealers' data-independent work, all parties together
-  Spread seconds;          ///< of the slowest party; dealing is done in line, so it is included
+  Spread seconds;          ///< online, of the slowest party: what is dealt and the noise were there before
+  std::optional<double>
+      seconds_sustained{};  ///< a run, where runs follow each other and offline work is done beside them
   int reps = 0;
 };
 

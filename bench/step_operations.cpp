@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "bench/random_job.h"
@@ -19,6 +20,7 @@ struct StepState {
   ml::StepPlan plan;
   ml::Batch batch;
   ml::TrainingState training;
+  std::optional<ml::StepNoise> noise;
 };
 
 }  // namespace
@@ -42,16 +44,23 @@ Prepared PrepareStep(mpc::Context& party, const Point& point, const StepKind& ki
       StepState{.plan = plan,
                 .batch = ToBatch(plan, shared),
                 .training = ml::StartFrom(
-                    {mpc::ArithShare::Zero(weights.inputs, weights.outputs), plan.settings.fraction_bits})});
+                    {mpc::ArithShare::Zero(weights.inputs, weights.outputs), plan.settings.fraction_bits}),
+                .noise = std::nullopt});
   const auto source = std::make_shared<ml::NoiseSource>(plan, kJobSigma, RandomStream::FromSystem());
   return {.run =
-              [&party, state, source] {
-                const ml::StepNoise noise = source->Next();
+              [state, source](mpc::Context& running) {
+                if (!state->noise) state->noise.emplace(source->Next());
                 state->training =
-                    DpSgdStep(party, state->plan, state->batch, state->training, noise.values());
+                    DpSgdStep(running, state->plan, state->batch, state->training, state->noise->values());
+                state->noise.reset();
               },
           .declared = DpSgdStepCost(plan, shape.rows),
-          .compute_seconds = DpSgdStepSeconds(plan, shape.rows)};
+          .compute_seconds = DpSgdStepSeconds(plan, shape.rows),
+          .wait_until_ready =
+              [state, source] {
+                if (!state->noise) state->noise.emplace(source->Next());
+                source->WaitUntilFull();
+              }};
 }
 
 }  // namespace trefoil::bench

@@ -8,6 +8,7 @@
 #include "ml/records.h"
 #include "ml/row_keys.h"
 #include "protocols/agreement.h"
+#include "protocols/input_ahead.h"
 
 namespace trefoil::ml {
 namespace {
@@ -30,18 +31,16 @@ PublicCoins CopyOf(const PublicCoins& coins) {
 
 class OwnerPoissonSource final : public BatchSource {
  public:
-  OwnerPoissonSource(const StepPlan& plan, const OwnRecords& own) : plan_(plan), own_(own) {}
+  OwnerPoissonSource(int self, const StepPlan& plan, const OwnRecords& own)
+      : plan_(plan),
+        own_(own),
+        most_(BatchLimits(plan.settings)[static_cast<std::size_t>(self)]),
+        inputs_([this] { return DrawBatch(); }, RecordShapes(plan, BatchLimits(plan.settings))) {}
 
   void Share(mpc::Context&) override {}
 
-  Batch Next(mpc::Context& party, int) override {
-    const auto shapes = RecordShapes(plan_, BatchLimits(plan_.settings));
-    const std::int64_t most = shapes[static_cast<std::size_t>(party.self())].rows;
-    const double rate = SamplingRate(plan_.settings);
-    auto drawn = plan_.settings.groups ? DrawGroups(coins_, own_.groups, rate, most)
-                                       : DrawRows(coins_, own_.x.rows(), rate, most);
-    const auto rows = PlaceRows(coins_, std::move(drawn), most);
-    const auto shares = protocols::InputEach(party, EncodeRecords(plan_, own_, rows, most), shapes);
+  Batch Next(mpc::Context& run, int) override {
+    const auto shares = inputs_.Next(run);
     return ToBatch(plan_, Stacked(Stacked(shares[0], shares[1]), shares[2]));
   }
 
@@ -53,9 +52,18 @@ class OwnerPoissonSource final : public BatchSource {
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
 
  private:
+  RingMatrix DrawBatch() {
+    const double rate = SamplingRate(plan_.settings);
+    auto drawn = plan_.settings.groups ? DrawGroups(coins_, own_.groups, rate, most_)
+                                       : DrawRows(coins_, own_.x.rows(), rate, most_);
+    return EncodeRecords(plan_, own_, PlaceRows(coins_, std::move(drawn), most_), most_);
+  }
+
   const StepPlan& plan_;
   const OwnRecords& own_;
+  const std::int64_t most_;
   RandomStream coins_ = RandomStream::FromSystem();
+  protocols::InputAhead inputs_;
 };
 
 /// All rows of all owners, padded to their declared capacities. `slots` says where a row stands.
@@ -145,7 +153,7 @@ std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan,
 std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
                                              const std::optional<PublicCoins>& coins) {
   if (plan.settings.sampling == Sampling::kOwnerPoisson)
-    return std::make_unique<OwnerPoissonSource>(plan, own);
+    return std::make_unique<OwnerPoissonSource>(party.self(), plan, own);
   return std::make_unique<PublicSource>(plan, own, coins ? CopyOf(*coins) : DrawCoins(party, plan));
 }
 

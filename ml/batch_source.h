@@ -27,8 +27,8 @@ class BatchSource {
 
   /// Inputs what all steps take from; once, before the first of them.
   virtual void Share(mpc::Context& party) = 0;
-  /// The batch of step 0, 1, ...: each step's once.
-  virtual Batch Next(mpc::Context& party, int step) = 0;
+  /// The batch of step 0, 1, ..., within that step's run of the program: each step's once.
+  virtual Batch Next(mpc::Context& run, int step) = 0;
 
   /// In how many of the first `steps` steps any one row is, at most; 0 with owner-poisson sampling.
   [[nodiscard]] virtual std::int64_t MaxParticipation(int steps) const = 0;

@@ -35,6 +35,10 @@ NoiseSource::NoiseSource(const StepPlan& plan, double sigma, RandomStream stream
                  });
 }
 
+void NoiseSource::WaitUntilFull() {
+  if (ahead_) ahead_->WaitUntilFull();
+}
+
 StepNoise NoiseSource::Next() { return ahead_ ? ahead_->Next() : StepNoise(rows_, cols_); }
 
 }  // namespace trefoil::ml

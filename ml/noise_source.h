@@ -36,6 +36,8 @@ class NoiseSource {
 
   /// The next step's samples, of ShapeOfWeights.
   [[nodiscard]] StepNoise Next();
+  /// Waits until nothing more is drawn before Next is called. For measurements.
+  void WaitUntilFull();
 
  private:
   mpc::Index rows_;

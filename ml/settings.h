@@ -83,7 +83,8 @@ struct TrainingSettings {
   int steps = 0;
   double expected_batch = 0;             ///< b; the sampling rate is b / sum(rows)
   std::int64_t max_batch_per_owner = 0;  ///< B_max
-  double learning_rate = 0;              ///< of the first step
+  std::int64_t steps_ahead = 2;  ///< for so many steps, at most, what is sent ahead waits at its receivers
+  double learning_rate = 0;      ///< of the first step
   RateSchedule schedule;
   double momentum = 0;  ///< of the velocity that a step keeps; 0 to below 1
   Clipping clipping = Clipping::kFactorised;

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -19,8 +18,9 @@
 #include "ml/initialisation.h"
 #include "ml/noise_source.h"
 #include "ml/step_privacy.h"
-#include "mpc/beside.h"
+#include "mpc/dealing_ahead.h"
 #include "protocols/agreement.h"
+#include "protocols/input_ahead.h"
 #include "protocols/reveal.h"
 
 namespace trefoil::ml {
@@ -190,20 +190,17 @@ void Keep(const Steps& run, const TrainingState& state) {
 TrainingState RunSteps(const Steps& run, TrainingState state) {
   const int last = run.plan.settings.steps;
   if (state.step == last) return state;
-  Batch batch = run.source.Next(run.party, static_cast<int>(state.step));
+  const TrainingSettings& settings = run.plan.settings;
+  // With public coins, batches differ in height, so that what is dealt is not known ahead.
+  const std::int64_t ahead = settings.sampling == Sampling::kPublic ? 0 : settings.steps_ahead;
+  mpc::DealingAhead runs(run.party, {.runs = last - state.step, .ahead = ahead, .rotate = true});
   for (int step = static_cast<int>(state.step); step < last; ++step) {
     run.announcements.Before(step);
     if (run.hooks.before_step) run.hooks.before_step(step);
-    const auto update = [&](mpc::Context& branch) {
-      return DpSgdStep(branch, run.plan, batch, state, run.noise.Next().values());
-    };
-    if (step + 1 == last) {
-      state = update(run.party);
-    } else {
-      // The next batch needs nothing of this step, so its input takes no round of its own.
-      std::tie(state, batch) = mpc::Beside(
-          run.party, update, [&](mpc::Context& branch) { return run.source.Next(branch, step + 1); });
-    }
+    runs.Run([&](mpc::Context& party) {
+      const Batch batch = run.source.Next(party, step);
+      state = DpSgdStep(party, run.plan, batch, state, run.noise.Next().values());
+    });
     run.progress.Report(step + 1);
     if (step + 1 == last || (step + 1) % std::max<std::int64_t>(run.hooks.checkpoint_every, 1) == 0)
       Keep(run, state);
@@ -274,7 +271,7 @@ mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form
   const StepPlan plan = MakeStepPlan(settings, form);
   const mpc::Cost step = DpSgdStepCost(plan, ExpectedBatchRows(plan));
   if (settings.sampling == Sampling::kPublic) return step;
-  return Beside(step, protocols::InputEachCost(RecordShapes(plan, BatchLimits(settings))));
+  return Then(protocols::InputAheadCost(RecordShapes(plan, BatchLimits(settings))), step);
 }
 
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,

@@ -94,8 +94,8 @@ struct HeldOutRecords {
 [[nodiscard]] PrivacyPlan MakePlan(const TrainingSettings& settings);
 
 /// What one step is declared to cost where comparisons have this form: the step on a batch (with public
-/// sampling of the expected number of rows) and, with owner-poisson sampling, the input of the next batch
-/// beside it. Throws as MakeStepPlan.
+/// sampling of the expected number of rows) and, with owner-poisson sampling, its input, which is sent ahead
+/// (offline). Throws as MakeStepPlan.
 [[nodiscard]] mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form);
 
 /// What the caller is told of while a training runs. What a hook throws ends the training.

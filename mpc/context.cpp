@@ -1,9 +1,11 @@
 #include "mpc/context.h"
 
+#include <chrono>
 #include <cstring>
 #include <utility>
 
 #include "base/error.h"
+#include "mpc/dealing_ahead.h"
 
 namespace trefoil::mpc {
 
@@ -15,9 +17,27 @@ OperationId Context::NextOperation() {
   return operations_.next++;
 }
 
-// Branches get 2^44 numbers each, so that a program may fork 2^19 times; their branches 2^30, and theirs
-// 2^16.
-OperationId Context::NumbersOfBranch() const { return OperationId{1} << (44 - 14 * depth_); }
+// Branches, and runs of a program that is run many times, get 2^44 numbers each, so that a program may fork
+// 2^19 times; their branches 2^32, theirs 2^20, and theirs, within a run, 2^8.
+OperationId Context::NumbersOfBranch() const { return kOperationsOfRun >> (12 * depth_); }
+
+OperationId Context::TakeRuns(std::int64_t runs) {
+  const OperationId first = operations_.next;
+  const OperationId most = (operations_.end - first) / kOperationsOfRun;
+  Require(depth_ == 0 && runs >= 0 && static_cast<OperationId>(runs) <= most,
+          "TakeRuns: more runs than there are operation numbers for");
+  operations_.next += static_cast<OperationId>(runs) * kOperationsOfRun;
+  return first;
+}
+
+Context Context::ForRun(DealingAhead& ahead, OperationId first, int turn) const {
+  Context run(transport_, prss_.Twin(), pool_);
+  run.operations_ = {.next = first, .end = first + kOperationsOfRun};
+  run.depth_ = depth_ + 1;
+  run.turn_ = turn;
+  run.ahead_ = &ahead;
+  return run;
+}
 
 Context Context::Branch(net::Transport& lane, int branch) const {
   Require(operations_.end - operations_.next >= 2 * NumbersOfBranch(),
@@ -27,6 +47,7 @@ Context Context::Branch(net::Transport& lane, int branch) const {
   context.operations_ = {.next = first, .end = first + NumbersOfBranch()};
   context.depth_ = depth_ + 1;
   context.turn_ = (turn_ + branch) % net::kParties;
+  context.ahead_ = ahead_;
   return context;
 }
 
@@ -46,6 +67,23 @@ Roles Context::NextRoles() {
   return {.a = first, .b = (first + 1) % net::kParties, .dealer = (first + 2) % net::kParties};
 }
 
+void Context::Deal(OperationId operation, const Roles& roles, const DealtBytes& bytes,
+                   const std::function<void(const Dealer&)>& make, DealtBy by) {
+  const bool in_line = ahead_ != nullptr ? ahead_->Pass(transport_.lane(), operation, roles, bytes, make, by)
+                                         : self() == roles.dealer;
+  if (!in_line) {
+    if (self() != roles.dealer) return;
+    if (bytes.to_a > 0) transport_.CountOffline(roles.a, bytes.to_a);
+    if (bytes.to_b > 0) transport_.CountOffline(roles.b, bytes.to_b);
+    return;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  make(Dealer(prss_, operation, roles, pool_, [this](int peer, net::Bytes payload) {
+    transport_.Send(peer, std::move(payload), net::Phase::kOffline);
+  }));
+  AddOfflineSeconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
 RingMatrix Context::Draw(int component, Purpose purpose, OperationId operation, Index rows, Index cols) {
   RingMatrix out(rows, cols);
   prss_.Fill(component, purpose, operation, {out.data(), static_cast<std::size_t>(out.size())});
@@ -54,7 +92,7 @@ RingMatrix Context::Draw(int component, Purpose purpose, OperationId operation, 
 
 BitMatrix Context::DrawBits(int component, Purpose purpose, OperationId operation, Index planes,
                             Index count) {
-  BitMatrix out(planes, count);
+  BitMatrix out = BitMatrix::ToBeWritten(planes, count);
   prss_.Fill(component, purpose, operation,
              {out.words().data(), static_cast<std::size_t>(out.words().size())});
   out.ClearTail();
@@ -62,8 +100,9 @@ BitMatrix Context::DrawBits(int component, Purpose purpose, OperationId operatio
 }
 
 RingMatrix Context::DrawZero(OperationId operation, Index rows, Index cols) {
-  return Draw(self(), Purpose::kZero, operation, rows, cols) -
-         Draw(next(), Purpose::kZero, operation, rows, cols);
+  RingMatrix zero = Draw(self(), Purpose::kZero, operation, rows, cols);
+  zero -= Draw(next(), Purpose::kZero, operation, rows, cols);
+  return zero;
 }
 
 BitMatrix Context::DrawZeroBits(OperationId operation, Index planes, Index count) {
@@ -71,23 +110,17 @@ BitMatrix Context::DrawZeroBits(OperationId operation, Index planes, Index count
          DrawBits(next(), Purpose::kZero, operation, planes, count);
 }
 
-void Context::SendWords(int peer, const RingMatrix& words, net::Phase phase) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(words.data());
-  transport_.Send(peer, net::Bytes(bytes, bytes + static_cast<std::size_t>(words.size()) * sizeof(Word)),
-                  phase);
-}
+void Context::SendWords(int peer, const RingMatrix& words) { transport_.Send(peer, ToBytes(words)); }
 
-RingMatrix Context::ReceiveWords(int peer, Index rows, Index cols) {
+RingMatrix Context::ReceiveWords(int peer, Index rows, Index cols, net::Phase phase) {
   RingMatrix out(rows, cols);
   const auto size = static_cast<std::size_t>(out.size()) * sizeof(Word);
-  const net::Bytes bytes = transport_.Receive(peer, size);
+  const net::Bytes bytes = transport_.Receive(peer, size, phase);
   if (size > 0) std::memcpy(out.data(), bytes.data(), size);
   return out;
 }
 
-void Context::SendBits(int peer, const BitMatrix& bits, net::Phase phase) {
-  transport_.Send(peer, Pack(bits), phase);
-}
+void Context::SendBits(int peer, const BitMatrix& bits) { transport_.Send(peer, Pack(bits)); }
 
 BitMatrix Context::ReceiveBits(int peer, Index planes, Index count) {
   return Unpack(transport_.Receive(peer, PackedBytes(planes, count)), planes, count);

@@ -1,17 +1,21 @@
 #pragma once
+#include <functional>
 #include "base/thread_pool.h"
+
 #include "mpc/bits.h"
+#include "mpc/dealer.h"
 #include "mpc/prss.h"
 #include "mpc/ring.h"
 #include "net/transport.h"
 
 namespace trefoil::mpc {
 
-/// Who plays which part in an operation with a dealer: A and B open a masked value, D knows the mask.
-struct Roles {
-  int a = 0;
-  int b = 1;
-  int dealer = 2;
+class DealingAhead;
+
+/// What is dealt in one operation, in bytes.
+struct DealtBytes {
+  std::uint64_t to_a = 0;
+  std::uint64_t to_b = 0;
 };
 
 /// One party's side of a computation: its links, its correlated randomness and the program's counters. Every
@@ -35,6 +39,12 @@ class Context {
   [[nodiscard]] Roles NextRoles();
   /// Lets the next roles be A = P0, B = P1, D = P2, as declared costs assume. Changes no randomness.
   void RestartRoles() { turn_ = 0; }
+
+  /// What the dealer of an operation deals: it is made and sent here, if this party is the dealer, or has
+  /// been ahead (dealing_ahead.h). `make` must hold all that it needs by value, nothing of it secret but what
+  /// it draws from the Dealer.
+  void Deal(OperationId operation, const Roles& roles, const DealtBytes& bytes,
+            const std::function<void(const Dealer&)>& make, DealtBy by = DealtBy::kTurn);
 
   /// Time that this party has spent, as a dealer, on what does not depend on the data.
   void AddOfflineSeconds(double seconds) { offline_seconds_ += seconds; }
@@ -61,10 +71,11 @@ class Context {
   [[nodiscard]] BitMatrix DrawZeroBits(OperationId operation, Index planes, Index count);
 
   /// Element by element, row by row, 8 bytes each.
-  void SendWords(int peer, const RingMatrix& words, net::Phase phase = net::Phase::kOnline);
-  [[nodiscard]] RingMatrix ReceiveWords(int peer, Index rows, Index cols);
+  void SendWords(int peer, const RingMatrix& words);
+  [[nodiscard]] RingMatrix ReceiveWords(int peer, Index rows, Index cols,
+                                        net::Phase phase = net::Phase::kOnline);
   /// Packed to the bit.
-  void SendBits(int peer, const BitMatrix& bits, net::Phase phase = net::Phase::kOnline);
+  void SendBits(int peer, const BitMatrix& bits);
   [[nodiscard]] BitMatrix ReceiveBits(int peer, Index planes, Index count);
 
  private:
@@ -73,6 +84,16 @@ class Context {
     OperationId next = 0;
     OperationId end = ~OperationId{0};
   };
+
+  friend class DealingAhead;
+  /// So many steps can be forked, or run.
+  static constexpr OperationId kOperationsOfRun = OperationId{1} << 44;
+
+  /// Passes the numbers of so many runs of a program; their first.
+  [[nodiscard]] OperationId TakeRuns(std::int64_t runs);
+  /// A context on the same transport for one run.
+  [[nodiscard]] Context ForRun(DealingAhead& ahead, OperationId first, int turn) const;
+  [[nodiscard]] Prss TwinPrss() const { return prss_.Twin(); }
 
   /// How many numbers each branch of this context gets.
   [[nodiscard]] OperationId NumbersOfBranch() const;
@@ -84,6 +105,7 @@ class Context {
   int depth_ = 0;  // branches within branches
   int turn_ = 0;
   double offline_seconds_ = 0;
+  DealingAhead* ahead_ = nullptr;  // whose run this is part of
 };
 
 }  // namespace trefoil::mpc

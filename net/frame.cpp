@@ -46,7 +46,7 @@ FrameHeader DecodeHeader(std::span<const std::byte, kFrameHeaderBytes> bytes) {
   }
   header.type = static_cast<FrameType>(type);
   header.lane = Get<Lane>(bytes, at);
-  if (header.lane >= kLanes) throw ProtocolError("frame of unknown lane " + std::to_string(header.lane));
+  if (header.lane >= kAllLanes) throw ProtocolError("frame of unknown lane " + std::to_string(header.lane));
   header.depth = Get<std::uint32_t>(bytes, at);
   header.sequence = Get<std::uint64_t>(bytes, at);
   header.length = Get<std::uint64_t>(bytes, at);

@@ -30,29 +30,43 @@ void Transport::Absorb(const Counters& branch) {
 }
 
 void Transport::Send(int peer, Bytes payload, Phase phase) {
-  Require(peer >= 0 && peer < kParties && peer != self_, "Transport::Send: peer out of range");
-  const std::uint64_t size = payload.size();
-  std::uint32_t depth = 0;
-  if (phase == Phase::kOnline) {
-    depth = counters_.rounds + 1;
-    counters_.bytes_sent += size;
-  } else {
-    counters_.bytes_offline += size;
+  if (phase == Phase::kOffline) {
+    CountOffline(peer, payload.size());
+    return PostOffline(lane_, peer, std::move(payload));
   }
+  RequirePeer(peer);
+  const std::uint64_t size = payload.size();
+  counters_.bytes_sent += size;
   counters_.bytes_sent_to[static_cast<std::size_t>(peer)] += size;
   ++counters_.messages;
-  Write(peer, {.lane = lane_, .depth = depth, .payload = std::move(payload)});
+  Write(peer, {.lane = lane_, .depth = counters_.rounds + 1, .payload = std::move(payload)});
 }
 
-Bytes Transport::Receive(int peer, std::size_t expected_bytes) {
-  return Take(peer, expected_bytes, expected_bytes);
+void Transport::PostOffline(Lane lane, int peer, Bytes payload) {
+  RequirePeer(peer);
+  Write(peer, {.lane = OfflineLane(lane), .payload = std::move(payload)});
 }
 
-Bytes Transport::ReceiveUpTo(int peer, std::size_t limit) { return Take(peer, 0, limit); }
+void Transport::CountOffline(int peer, std::uint64_t bytes) {
+  RequirePeer(peer);
+  counters_.bytes_offline += bytes;
+  counters_.bytes_sent_to[static_cast<std::size_t>(peer)] += bytes;
+  ++counters_.messages;
+}
 
-Bytes Transport::Take(int peer, std::size_t least, std::size_t most) {
-  Require(peer >= 0 && peer < kParties && peer != self_, "Transport::Receive: peer out of range");
-  Message message = Read(peer, lane_);
+Bytes Transport::Receive(int peer, std::size_t expected_bytes, Phase phase) {
+  return Take(peer, expected_bytes, expected_bytes, phase);
+}
+
+Bytes Transport::ReceiveUpTo(int peer, std::size_t limit) { return Take(peer, 0, limit, Phase::kOnline); }
+
+void Transport::RequirePeer(int peer) const {
+  Require(peer >= 0 && peer < kParties && peer != self_, "Transport: peer out of range");
+}
+
+Bytes Transport::Take(int peer, std::size_t least, std::size_t most, Phase phase) {
+  RequirePeer(peer);
+  Message message = Read(peer, phase == Phase::kOffline ? OfflineLane(lane_) : lane_);
   if (message.payload.size() < least || message.payload.size() > most) {
     throw ProtocolError("party " + std::to_string(peer) + " sent a message of " +
                         std::to_string(message.payload.size()) + " bytes, expected " + std::to_string(most));

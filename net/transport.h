@@ -37,6 +37,10 @@ struct AbortReason {
 using Lane = std::uint16_t;
 inline constexpr Lane kLanes = 15;  ///< branches within branches, three deep
 
+/// What is sent offline goes on lanes of its own, so that it may come ahead of what the program sends online.
+[[nodiscard]] constexpr Lane OfflineLane(Lane lane) { return static_cast<Lane>(lane + kLanes); }
+inline constexpr Lane kAllLanes = 2 * kLanes;
+
 /// Pre: branch 0 or 1; the result is below kLanes (else ContractError).
 [[nodiscard]] Lane LaneOfBranch(Lane lane, int branch);
 
@@ -76,10 +80,16 @@ class Transport {
   /// Throws NetworkError if a link is known to be down.
   void Send(int peer, Bytes payload, Phase phase = Phase::kOnline);
 
-  /// The next message of `peer`, which must have exactly `expected_bytes`.
+  /// Sends a message of the offline phase, uncounted, for `lane` of this transport. May be called in another
+  /// thread than the lane's, if nobody else sends offline messages for that lane. Throws as Send.
+  void PostOffline(Lane lane, int peer, Bytes payload);
+  /// Counts what was sent by PostOffline, where the program comes to it.
+  void CountOffline(int peer, std::uint64_t bytes);
+
+  /// The next message of `peer` of that phase, which must have exactly `expected_bytes`.
   /// Throws NetworkError if a peer is lost, silent for too long, or aborted (BudgetError where
   /// its privacy budget was why); ProtocolError on a wrong length.
-  [[nodiscard]] Bytes Receive(int peer, std::size_t expected_bytes);
+  [[nodiscard]] Bytes Receive(int peer, std::size_t expected_bytes, Phase phase = Phase::kOnline);
 
   /// The next message of `peer`, of at most `limit` bytes: for the few messages whose length only the sender
   /// knows.
@@ -114,7 +124,8 @@ class Transport {
   static Message ReadThrough(Transport& inner, int peer, Lane lane) { return inner.Read(peer, lane); }
 
  private:
-  Bytes Take(int peer, std::size_t least, std::size_t most);
+  void RequirePeer(int peer) const;
+  Bytes Take(int peer, std::size_t least, std::size_t most, Phase phase);
 
   int self_;
   Lane lane_;

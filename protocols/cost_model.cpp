@@ -61,11 +61,15 @@ mpc::Cost MeasureLinkCost() {
 }
 
 double ExpectedSeconds(const mpc::Cost& cost, double compute_seconds, const Link& link) {
-  double most = 0;
+  double online = 0;
+  double all = 0;
   for (std::size_t party = 0; party < net::kParties; ++party) {
-    most = std::max(most, static_cast<double>(cost.bytes_sent()[party] + cost.bytes_offline()[party]));
+    online = std::max(online, static_cast<double>(cost.bytes_sent()[party]));
+    all = std::max(all, static_cast<double>(cost.bytes_sent()[party] + cost.bytes_offline()[party]));
   }
-  return cost.rounds() * link.message_seconds + most / link.bytes_per_second + compute_seconds;
+  const double program =
+      cost.rounds() * link.message_seconds + online / link.bytes_per_second + compute_seconds;
+  return std::max(program, all / link.bytes_per_second);
 }
 
 double ComparisonSeconds(Form form, std::int64_t count, std::int64_t thresholds, int width) {

@@ -18,8 +18,9 @@ struct Link {
 [[nodiscard]] Link MeasureLink(mpc::Context& party);
 [[nodiscard]] mpc::Cost MeasureLinkCost();
 
-/// Seconds that an operation is expected to take: its rounds, the bytes of the party that sends most, offline
-/// bytes included since they are sent in line, and `compute_seconds`.
+/// Seconds that an operation is expected to take where it is run time after time: its rounds, the online
+/// bytes of the party that sends most, and `compute_seconds`; or what all bytes take, offline ones included,
+/// which are sent beside, if that is more.
 [[nodiscard]] double ExpectedSeconds(const mpc::Cost& cost, double compute_seconds, const Link& link);
 
 /// Computation of comparing `count` values with `thresholds` thresholds each at a width, by constants

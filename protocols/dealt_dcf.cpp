@@ -30,22 +30,20 @@ mpc::DcfCorrections FromColumn(const RingMatrix& column, int bits, Index keys) {
 
 }  // namespace
 
-DealtDcf DealDcf(MaskedOpening& opening, int bits, Index count, const RingMatrix& points,
-                 const RingMatrix& payloads) {
+DealtDcf DealDcf(MaskedOpening& opening, int bits, Index count,
+                 const std::function<PointsAndPayloads(const mpc::Dealer&)>& functions) {
   Require(bits >= 1 && bits <= 63, "DealDcf: 1 to 63 bits");
-  const Index words = mpc::DcfWords(bits, count);
-  const mpc::Roles& roles = opening.roles();
-  if (opening.dealer()) {
-    const mpc::DcfCorrections corrections =
-        mpc::DcfGenerate(bits, points, payloads, ToBlocks(opening.DrawRoots(roles.a, count)),
-                         ToBlocks(opening.DrawRoots(roles.b, count)));
-    (void)opening.DealSame(ToColumn(corrections), words);
-    return {};
-  }
-  const int self = opening.first() ? roles.a : roles.b;
+  const RingMatrix column =
+      opening.DealSame(mpc::DcfWords(bits, count), [bits, count, functions](const mpc::Dealer& dealer) {
+        const PointsAndPayloads of = functions(dealer);
+        return ToColumn(mpc::DcfGenerate(bits, of.points, of.payloads,
+                                         ToBlocks(dealer.Roots(dealer.roles().a, count)),
+                                         ToBlocks(dealer.Roots(dealer.roles().b, count))));
+      });
+  if (opening.dealer()) return {};
   return {.first = opening.first(),
-          .corrections = FromColumn(opening.DealSame({}, words), bits, count),
-          .roots = ToBlocks(opening.DrawRoots(self, count))};
+          .corrections = FromColumn(column, bits, count),
+          .roots = ToBlocks(opening.DrawRoots(count))};
 }
 
 mpc::Cost DealDcfCost(int bits, Index count) {

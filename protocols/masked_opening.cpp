@@ -35,38 +35,45 @@ BitMatrix MaskedOpening::DrawBitMask(Index planes, Index count) {
          party_.DrawBits(roles_.dealer, Purpose::kMask, operation_, planes, count);
 }
 
-RingMatrix MaskedOpening::Deal(const RingMatrix& values, Index rows, Index cols) {
-  return DealAs(values, rows, cols, Purpose::kDeal, net::Phase::kOffline);
+RingMatrix MaskedOpening::Deal(Index rows, Index cols, const Dealing& values) {
+  const auto bytes = 8 * static_cast<std::uint64_t>(rows * cols);
+  party_.Deal(operation_, roles_, {.to_a = 0, .to_b = bytes},
+              [rows, cols, values](const mpc::Dealer& dealer) {
+                RingMatrix dealt = values(dealer);
+                Require(dealt.rows() == rows && dealt.cols() == cols,
+                        "MaskedOpening::Deal: the dealer's values have another shape");
+                dealer.Share(std::move(dealt));
+              });
+  if (dealer()) return {};
+  if (first()) return party_.Draw(roles_.a, Purpose::kDeal, operation_, rows, cols);
+  return party_.ReceiveWords(roles_.dealer, rows, cols, net::Phase::kOffline);
 }
 
 RingMatrix MaskedOpening::DealOnline(const RingMatrix& values, Index rows, Index cols) {
-  return DealAs(values, rows, cols, Purpose::kInput, net::Phase::kOnline);
-}
-
-RingMatrix MaskedOpening::DealAs(const RingMatrix& values, Index rows, Index cols, Purpose purpose,
-                                 net::Phase phase) {
   if (party_.self() == roles_.b) return party_.ReceiveWords(roles_.dealer, rows, cols);
-  RingMatrix half = party_.Draw(roles_.a, purpose, operation_, rows, cols);
+  RingMatrix half = party_.Draw(roles_.a, Purpose::kInput, operation_, rows, cols);
   if (first()) return half;
   Require(values.rows() == rows && values.cols() == cols,
-          "MaskedOpening::Deal: the dealer's values have another shape");
-  party_.SendWords(roles_.b, values - half, phase);
-  if (phase == net::Phase::kOffline) BookDealing();
+          "MaskedOpening::DealOnline: the dealer's values have another shape");
+  party_.SendWords(roles_.b, values - half);
   return {};
 }
 
-RingMatrix MaskedOpening::DealSame(const RingMatrix& words, Index rows) {
-  if (!dealer()) return party_.ReceiveWords(roles_.dealer, rows, 1);
-  Require(words.rows() == rows && words.cols() == 1,
-          "MaskedOpening::DealSame: one column of the announced length");
-  party_.SendWords(roles_.a, words, net::Phase::kOffline);
-  party_.SendWords(roles_.b, words, net::Phase::kOffline);
-  BookDealing();
-  return {};
+RingMatrix MaskedOpening::DealSame(Index rows, const Dealing& words) {
+  const auto bytes = 8 * static_cast<std::uint64_t>(rows);
+  party_.Deal(operation_, roles_, {.to_a = bytes, .to_b = bytes}, [rows, words](const mpc::Dealer& dealer) {
+    const RingMatrix dealt = words(dealer);
+    Require(dealt.rows() == rows && dealt.cols() == 1,
+            "MaskedOpening::DealSame: one column of the announced length");
+    dealer.SendSame(dealt);
+  });
+  if (dealer()) return {};
+  return party_.ReceiveWords(roles_.dealer, rows, 1, net::Phase::kOffline);
 }
 
-RingMatrix MaskedOpening::DrawRoots(int role, Index count) {
-  return party_.Draw(ComponentWithDealer(role), Purpose::kRoots, operation_, count, 2);
+RingMatrix MaskedOpening::DrawRoots(Index count) {
+  Require(!dealer(), "MaskedOpening::DrawRoots: of A or B");
+  return party_.Draw(ComponentWithDealer(party_.self()), Purpose::kRoots, operation_, count, 2);
 }
 
 MaskedOpening::Part MaskedOpening::BeginOpen(const mpc::ArithShare& x, mpc::Word offset,
@@ -120,12 +127,6 @@ BitMatrix MaskedOpening::BeginOpen(const mpc::BoolShare& b, const BitMatrix& mas
 BitMatrix MaskedOpening::FinishOpen(const BitMatrix& half) {
   if (dealer()) return {};
   return half ^ party_.ReceiveBits(other(), half.planes(), half.count());
-}
-
-void MaskedOpening::BookDealing() {
-  const auto now = std::chrono::steady_clock::now();
-  party_.AddOfflineSeconds(std::chrono::duration<double>(now - dealing_since_).count());
-  dealing_since_ = now;
 }
 
 void MaskedOpening::SendLow(int peer, const RingMatrix& words, int bits) {

@@ -1,5 +1,5 @@
 #pragma once
-#include <chrono>
+#include <functional>
 
 #include "mpc/context.h"
 #include "mpc/cost.h"
@@ -32,18 +32,22 @@ class MaskedOpening {
   [[nodiscard]] mpc::RingMatrix DrawMask(mpc::Index rows, mpc::Index cols);
   [[nodiscard]] mpc::BitMatrix DrawBitMask(mpc::Index planes, mpc::Index count);
 
-  /// D's `values` (of A's and B's only the shape is used) become a 2-of-2 sharing: A's part from the PRG it
-  /// shares with D, B's part sent by D. Offline: 8 bytes an element from D. Once an object.
-  [[nodiscard]] mpc::RingMatrix Deal(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols);
-  /// The same for a quantity that depends on D's shares of x, so that it counts as online.
+  /// What D deals, from its masks alone: it may be made before the operation, elsewhere, so that it must hold
+  /// what it needs by value.
+  using Dealing = std::function<mpc::RingMatrix(const mpc::Dealer&)>;
+
+  /// D's `values` become a 2-of-2 sharing: A's part from the PRG it shares with D, B's part sent by D.
+  /// Offline: 8 bytes an element from D. Once an object.
+  [[nodiscard]] mpc::RingMatrix Deal(mpc::Index rows, mpc::Index cols, const Dealing& values);
+  /// The same for a quantity that depends on D's shares of x, so that it counts as online; of A's and B's
+  /// values only the shape is used.
   [[nodiscard]] mpc::RingMatrix DealOnline(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols);
 
-  /// D's `words` (one column of `rows`; not used at A and B) to both A and B as they are. Offline: 16 bytes a
-  /// word from D.
-  [[nodiscard]] mpc::RingMatrix DealSame(const mpc::RingMatrix& words, mpc::Index rows);
-  /// Private root seeds of A or B (role: its party number), known to it and D: count rows of two words, from
-  /// the PRG.
-  [[nodiscard]] mpc::RingMatrix DrawRoots(int role, mpc::Index count);
+  /// D's `words` (one column of `rows`) to both A and B as they are. Offline: 16 bytes a word from D. Once an
+  /// object.
+  [[nodiscard]] mpc::RingMatrix DealSame(mpc::Index rows, const Dealing& words);
+  /// A's or B's own private root seeds, known to it and D: count rows of two words, from the PRG.
+  [[nodiscard]] mpc::RingMatrix DrawRoots(mpc::Index count);
 
   /// A party's part of a masked value between BeginOpen and FinishOpen.
   struct Part {
@@ -65,8 +69,7 @@ class MaskedOpening {
   /// The same for a value that A and B share 2-of-2; D needs no part in it.
   [[nodiscard]] Part BeginOpenPair(const mpc::RingMatrix& half, mpc::Word offset,
                                    const mpc::RingMatrix& mask);
-  /// What A and B have opened; of each word only the low `bits` are meaningful. D sends its part here, after
-  /// what it dealt, since messages of a link keep their order.
+  /// What A and B have opened; of each word only the low `bits` are meaningful. D sends its part here.
   [[nodiscard]] mpc::RingMatrix FinishOpen(const Part& part);
 
   /// The same for bits: b ^ r, of which A and B send their half here. Online: one bit a bit from A and from
@@ -81,12 +84,8 @@ class MaskedOpening {
  private:
   MaskedOpening(mpc::Context& party, mpc::Roles roles);
 
-  mpc::RingMatrix DealAs(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols,
-                         mpc::Purpose purpose, net::Phase phase);
   /// A's or B's part, sent to the other.
   Part SentPart(mpc::RingMatrix words, int bits, bool from_dealer);
-  /// A dealer's time since the opening began, or since it last dealt, goes to its offline account.
-  void BookDealing();
   void SendLow(int peer, const mpc::RingMatrix& words, int bits);
   mpc::RingMatrix ReceiveLow(int peer, mpc::Index rows, mpc::Index cols, int bits);
   [[nodiscard]] int other() const { return first() ? roles_.b : roles_.a; }
@@ -98,7 +97,6 @@ class MaskedOpening {
   mpc::Context& party_;
   mpc::Roles roles_;
   mpc::OperationId operation_;
-  std::chrono::steady_clock::time_point dealing_since_ = std::chrono::steady_clock::now();
 };
 
 /// A and B (P0 and P1 before any turn) send each other `bytes`.

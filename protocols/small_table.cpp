@@ -59,9 +59,11 @@ mpc::ArithShare LookUpByLowBits(mpc::Context& party, const SmallTables& tables, 
   MaskedOpening opening(party);
   const RingMatrix mask = opening.DrawMask(x.rows(), x.cols());
   const MaskedOpening::Part part = opening.BeginOpen(x, 0, mask, tables.bits);
-  RingMatrix of_mask;
-  if (opening.dealer()) of_mask = OneHot(mask, SizeOf(tables));
-  const RingMatrix one_hot = opening.Deal(of_mask, count, SizeOf(tables));
+  const RingMatrix one_hot =
+      opening.Deal(count, SizeOf(tables),
+                   [rows = x.rows(), cols = x.cols(), size = SizeOf(tables)](const mpc::Dealer& dealer) {
+                     return OneHot(dealer.Mask(rows, cols), size);
+                   });
   const RingMatrix c = opening.FinishOpen(part);
   RingMatrix half;
   if (!opening.dealer()) half = Rotated(party.pool(), tables, one_hot, c);

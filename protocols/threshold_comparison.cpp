@@ -10,8 +10,14 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
-/// Pre: bits < 64.
-Word LowBits(int bits) { return (Word{1} << bits) - 1; }
+/// The low bits of each word. Pre: bits < 64.
+RingMatrix LowPart(const RingMatrix& x, int bits) {
+  return x.unaryExpr([bits](Word word) { return word & ((Word{1} << bits) - 1); });
+}
+
+RingMatrix BitAt(const RingMatrix& x, int bit) {
+  return x.unaryExpr([bit](Word word) { return (word >> bit) & 1; });
+}
 
 }  // namespace
 
@@ -22,17 +28,15 @@ RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, cons
   const int bits = width - 1;
   const RingMatrix mask = opening.DrawMask(x.rows(), x.cols());
   const MaskedOpening::Part part = opening.BeginOpen(x, 0, mask, width);
-  RingMatrix top_bits;
-  RingMatrix points;
-  RingMatrix payloads;
-  if (opening.dealer()) {
-    const RingMatrix r = mpc::Reshaped(mask, 1, count);
-    top_bits = r.unaryExpr([bits](Word word) { return (word >> bits) & 1; });
-    points = r.unaryExpr([bits](Word word) { return word & LowBits(bits); });
-    payloads = Word{1} - Word{2} * top_bits;
-  }
-  const RingMatrix top_half = opening.Deal(top_bits, 1, count);
-  const DealtDcf keys = DealDcf(opening, bits, count, points, payloads);
+  const auto mask_row = [rows = x.rows(), cols = x.cols()](const mpc::Dealer& dealer) {
+    return mpc::Reshaped(dealer.Mask(rows, cols), 1, rows * cols);
+  };
+  const RingMatrix top_half = opening.Deal(
+      1, count, [mask_row, bits](const mpc::Dealer& dealer) { return BitAt(mask_row(dealer), bits); });
+  const DealtDcf keys = DealDcf(opening, bits, count, [mask_row, bits](const mpc::Dealer& dealer) {
+    const RingMatrix r = mask_row(dealer);
+    return PointsAndPayloads{.points = LowPart(r, bits), .payloads = Word{1} - Word{2} * BitAt(r, bits)};
+  });
   const RingMatrix c = opening.FinishOpen(part);
   if (opening.dealer()) return {};
 
@@ -42,8 +46,8 @@ RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, cons
     shifted.row(k) =
         mpc::Reshaped(c, 1, count).row(0) - static_cast<Word>(thresholds[static_cast<std::size_t>(k)]);
   }
-  const RingMatrix low = shifted.unaryExpr([bits](Word word) { return word & LowBits(bits); });
-  const RingMatrix top = shifted.unaryExpr([bits](Word word) { return (word >> bits) & 1; });
+  const RingMatrix low = LowPart(shifted, bits);
+  const RingMatrix top = BitAt(shifted, bits);
   // With c - t = c_m 2^(width-1) + c_l: [x < t] = c_m ^ (r_m ^ [c_l < r_l]), and r_m ^ b = r_m + (1 - 2 r_m)
   // b.
   const RingMatrix inner = EvaluateDcf(party.pool(), keys, low) + top_half.replicate(rows, 1);

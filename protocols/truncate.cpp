@@ -32,10 +32,12 @@ struct Division {
 void RequireBits(int bits) { Require(bits >= 1 && bits <= 62, "Truncate: a shift of 1 to 62 bits"); }
 
 /// A key an element for [z < r modulo 2^bits], where the rounding needs it.
-DealtDcf DealCarries(MaskedOpening& opening, const Division& division, const RingMatrix& mask) {
+DealtDcf DealCarries(MaskedOpening& opening, const Division& division, Index rows, Index cols) {
   if (division.rounding == Rounding::kStochastic) return {};
-  const RingMatrix r = mpc::Reshaped(mask, 1, mask.size());
-  return DealDcf(opening, division.bits, r.cols(), LowPart(r, division.bits), RingMatrix::Ones(1, r.cols()));
+  return DealDcf(opening, division.bits, rows * cols, [rows, cols, bits = division.bits](const auto& dealer) {
+    const RingMatrix r = mpc::Reshaped(dealer.Mask(rows, cols), 1, rows * cols);
+    return PointsAndPayloads{.points = LowPart(r, bits), .payloads = RingMatrix::Ones(1, r.cols())};
+  });
 }
 
 /// A's or B's half of [c < r modulo 2^bits].
@@ -56,10 +58,11 @@ mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, co
   const Word offset = OffsetOf(division.range);
   const RingMatrix mask = opening.DrawMask(rows, cols);
   const MaskedOpening::Part part = begin(opening, offset, mask);
-  RingMatrix of_mask;
-  if (opening.dealer()) of_mask = mpc::Stacked(ShiftDown(LowPart(mask, 63), bits), ShiftDown(mask, 63));
-  const RingMatrix dealt = opening.Deal(of_mask, 2 * rows, cols);
-  const DealtDcf keys = DealCarries(opening, division, mask);
+  const RingMatrix dealt = opening.Deal(2 * rows, cols, [rows, cols, bits](const mpc::Dealer& dealer) {
+    const RingMatrix r = dealer.Mask(rows, cols);
+    return mpc::Stacked(ShiftDown(LowPart(r, 63), bits), ShiftDown(r, 63));
+  });
+  const DealtDcf keys = DealCarries(opening, division, rows, cols);
   const RingMatrix c = opening.FinishOpen(part);
   RingMatrix half;
   if (!opening.dealer()) {

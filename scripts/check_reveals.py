@@ -18,7 +18,7 @@ SEND = "send"
 DOORS = {
     REVEAL: (r"\bReveal(To|Bits)?\b\s*(\(|[,;)])", r"protocols/reveal\.(h|cpp)"),
     OPEN: (r"\.\s*BeginOpen(Pair)?\s*\(", r"protocols/masked_opening\.(h|cpp)"),
-    SEND: (r"\bSend(Words|Bits|Low)\s*\(|\btransport(\(\))?\s*\.\s*Send\s*\(", r"mpc/context\.(h|cpp)"),
+    SEND: (r"\bSend(Words|Bits|Low)\s*\(|\btransport(\(\))?\s*\.\s*(Send|PostOffline)\s*\(|\bsend_\(roles_", r"mpc/context\.(h|cpp)"),
 }
 
 ALLOWED = [
@@ -60,11 +60,14 @@ ALLOWED = [
     (SEND, "protocols/multiply.cpp", "party.SendWords(party.previous(), own);",
      "a summand of the product under a zero-share that the receiver cannot compute"),
     (SEND, "protocols/multiply.cpp", "party.SendBits(party.previous(), own);", "the same for AND"),
-    (SEND, "protocols/masked_opening.cpp", "party_.SendWords(roles_.b, values - half, phase);",
+    (SEND, "protocols/masked_opening.cpp", "party_.SendWords(roles_.b, values - half);",
      "the dealer's values less A's uniform half"),
-    (SEND, "protocols/masked_opening.cpp", "party_.SendWords(roles_.a, words, net::Phase::kOffline);",
+    (SEND, "mpc/dealer.cpp", "send_(roles_.b, ToBytes(values));", "the same, of what is dealt ahead"),
+    (SEND, "mpc/dealer.cpp", "send_(roles_.a, ToBytes(words));",
      "what the dealer deals to both alike: correction words, uniform without the roots of the other"),
-    (SEND, "protocols/masked_opening.cpp", "party_.SendWords(roles_.b, words, net::Phase::kOffline);", "the same"),
+    (SEND, "mpc/dealer.cpp", "send_(roles_.b, ToBytes(words));", "the same"),
+    (SEND, "mpc/dealing_ahead.cpp", "party_.transport().PostOffline(deal.lane, peer, std::move(payload));",
+     "how a Dealer sends ahead of the program"),
     (SEND, "protocols/masked_opening.cpp", "void MaskedOpening::SendLow(", "definition"),
     (SEND, "protocols/masked_opening.h", "void SendLow(", "declaration"),
     (SEND, "protocols/masked_opening.cpp", "SendLow(roles_.a, part.words, part.bits);",

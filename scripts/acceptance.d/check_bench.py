@@ -10,7 +10,7 @@ import sys
 OPERATIONS = [
     "and", "arg_max", "bit_decompose", "bit_times", "bit_to_arith", "clip_factor", "compare", "dpsgd_step",
     "dpsgd_step_exact", "dpsgd_step_hidden", "dpsgd_step_published", "dpsgd_step_softmax", "dpsgd_step_squared",
-    "equal_everywhere", "evaluate", "evaluate_model", "exp", "input", "input_bits", "input_each",
+    "equal_everywhere", "evaluate", "evaluate_model", "exp", "input", "input_ahead", "input_bits", "input_each",
     "inverse_sqrt", "inverse_sqrt_published", "look_up", "look_up_by_leading_bit", "look_up_by_low_bits", "matmul", "matmul_wide", "maximum",
     "multiply", "multiply_truncate", "multiply_truncate_exact",
     "predict_classes", "predict_scores", "reciprocal", "relu", "reshare", "reveal",

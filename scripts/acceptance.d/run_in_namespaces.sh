@@ -1,21 +1,15 @@
 #!/bin/bash
-# Runs three prepared parties in the network namespaces p0, p1 and p2 of the network simulator (LAN profile).
-# Usage: run_in_namespaces.sh NETSIM TREFOIL FOLDER
+# Runs three prepared parties in the network namespaces p0, p1 and p2 of the network simulator.
+# Usage: run_in_namespaces.sh NETSIM TREFOIL FOLDER [lan|wan]
 #   FOLDER   what `trefoil local --prepare --hosts 10.77.0.1,10.77.0.2,10.77.0.3` wrote
 # Exit code: 0 if all three ended with 0; 1 otherwise.
 set -euo pipefail
 netsim=$1
 trefoil=$2
 folder=$3
-
-"$netsim" --rtt-ms 0.2 --mbit 10000 --mtu 65000 --ready-file "$folder/ready" &
-simulator=$!
-trap 'kill "$simulator"; wait "$simulator" || true' EXIT
-for _ in $(seq 100); do
-  [ -f "$folder/ready" ] && break
-  sleep 0.1
-done
-[ -f "$folder/ready" ] || { echo "the network simulator did not come up" >&2; exit 1; }
+# shellcheck source=scripts/acceptance.d/netsim.sh
+source "$(dirname "$0")/netsim.sh"
+start_netsim "$netsim" "${4:-lan}" "$folder"
 
 parties=()
 for i in 0 1 2; do

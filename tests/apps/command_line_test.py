@@ -23,7 +23,6 @@ class CommandLine(ProgramTest):
             (("account", "--steps", "many"), "--steps"),
             (("local", "--job", "x.toml", "--nonsense"), "--nonsense"),
             (("local", "--job", "none.toml"), "none.toml: cannot be read"),
-            (("run", "--config", "p.toml", "--job", "j.toml", "--resume"), "--resume: not available"),
         ]:
             with self.subTest(arguments=arguments):
                 self.fail_with(2, text, *arguments)

@@ -601,8 +601,8 @@ TEST(JobHash, IsShaOfCompactJsonWithSortedKeys) {
       R"("name":"mnist","privacy":{"accountant":"rdp","against":"insider","clip":0.5,"delta":1e-05,"epsilon":3.0,)"
       R"("sampling":"owner-poisson"},"release":{"to":[0,1,2]},"training":{"checkpoint_every":0,"clipping":"factorised","comparison":"auto",)"
       R"("expected_batch":2048.0,"learning_rate":150.0,"logit_bound":64.0,"max_batch_per_owner":900,"momentum":0.0,)"
-      R"("schedule":"constant","steps":439,"truncation":"stochastic"},"type":"dpsgd","version":1})");
-  EXPECT_EQ(JobHash(job), "4ec84589f2255a4e2be6da53970559f0e9f02253b263a874cbc09a2e79acd660");
+      R"("schedule":"constant","steps":439,"steps_ahead":2,"truncation":"stochastic"},"type":"dpsgd","version":1})");
+  EXPECT_EQ(JobHash(job), "14b7f1100a2c5d5df6ce243405cab7934ba3633f53b8533924f916d4cd9a2f5d");
 }
 
 class RoundTripTest : public testing::TestWithParam<const char*> {};

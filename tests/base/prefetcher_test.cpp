@@ -67,6 +67,19 @@ TEST(Prefetcher, StopsWhenItDies) {
   EXPECT_LT(steady_clock::now() - start, std::chrono::seconds(5));
 }
 
+TEST(Prefetcher, WaitsUntilAllThatMayWaitIsThere) {
+  std::atomic<int> made = 0;
+  Prefetcher<int> ahead(3, [&](const std::atomic<bool>&) { return made++; });
+  ahead.WaitUntilFull();
+  EXPECT_EQ(made, 3);
+  (void)ahead.Next();
+  ahead.WaitUntilFull();
+  EXPECT_EQ(made, 4);
+
+  Prefetcher<int> failing(2, [](const std::atomic<bool>&) -> int { throw std::runtime_error("none"); });
+  failing.WaitUntilFull();
+}
+
 TEST(Prefetcher, DropsWhatNobodyTook) {
   const auto token = std::make_shared<int>(0);
   {

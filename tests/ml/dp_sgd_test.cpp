@@ -356,7 +356,7 @@ TEST(DpSgdStepCost, IsAtMost14RoundsInLatencyForm) {
   EXPECT_EQ(DpSgdStepCost(MakeStepPlan(settings, Form::kLatency), 64).rounds(), 11);
   settings.loss = Loss::kSquared;
   EXPECT_EQ(DpSgdStepCost(MakeStepPlan(settings, Form::kLatency), 64).rounds(), 14);
-  EXPECT_EQ(DpSgdStepCost(MakeStepPlan(settings, Form::kBulk), 64).rounds(), 32);
+  EXPECT_EQ(DpSgdStepCost(MakeStepPlan(settings, Form::kBulk), 64).rounds(), 31);
 }
 
 TEST(AddNoise, SumsTheThreePartiesSamplesOnTheLattice) {

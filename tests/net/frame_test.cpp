@@ -55,10 +55,10 @@ INSTANTIATE_TEST_SUITE_P(Unknown, FrameTypeTest, testing::Values(0, 7, 128, 255)
 
 TEST(Frame, RefusesAnUnknownLane) {
   FrameHeader header = Example();
-  header.lane = kLanes - 1;
+  header.lane = kAllLanes - 1;
   EXPECT_NO_THROW((void)DecodeHeader(EncodeHeader(header)));
 
-  header.lane = kLanes;
+  header.lane = kAllLanes;
   EXPECT_THROW((void)DecodeHeader(EncodeHeader(header)), ProtocolError);
 }
 

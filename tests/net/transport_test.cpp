@@ -52,9 +52,22 @@ TEST_F(TransportCounting, MessagesSideBySideAreOneRound) {
   }
 }
 
+TEST_F(TransportCounting, OfflineMessagesWaitBesideTheOthers) {
+  party_[0]->Send(1, OfSize(5), Phase::kOffline);
+  party_[0]->PostOffline(0, 1, OfSize(6));
+  party_[0]->Send(1, OfSize(7));
+  EXPECT_EQ(party_[0]->counters().bytes_offline, 5U);
+  party_[0]->CountOffline(1, 6);
+  EXPECT_EQ(party_[0]->counters().bytes_offline, 11U);
+  EXPECT_EQ(party_[0]->counters().bytes_sent_to[1], 18U);
+  EXPECT_EQ(party_[1]->Receive(0, 7).size(), 7U);
+  EXPECT_EQ(party_[1]->Receive(0, 5, Phase::kOffline).size(), 5U);
+  EXPECT_EQ(party_[1]->Receive(0, 6, Phase::kOffline).size(), 6U);
+}
+
 TEST_F(TransportCounting, OfflineMessagesAddNoRoundAndAreCountedApart) {
   party_[0]->Send(1, OfSize(100), Phase::kOffline);
-  (void)party_[1]->Receive(0, 100);
+  (void)party_[1]->Receive(0, 100, Phase::kOffline);
   party_[1]->Send(0, OfSize(3));
   (void)party_[0]->Receive(1, 3);
 

@@ -11,6 +11,7 @@
 #include "protocols/equality.h"
 #include "protocols/exponential.h"
 #include "protocols/input.h"
+#include "protocols/input_ahead.h"
 #include "protocols/inverse_sqrt.h"
 #include "protocols/leading_bit.h"
 #include "protocols/maximum.h"
@@ -369,6 +370,13 @@ const std::vector<ProtocolCase>& DesignedSharings() {
              InputEach(party, RingMatrix::Constant(n, 1, x), {Shape{n, 1}, Shape{n, 1}, Shape{n, 1}});
          return Output{.arith = {shares.begin(), shares.end()}, .bits = {}};
        }},
+      {"InputAhead",
+       [](Context& party, Index n, Word x) {
+         InputAhead inputs([n, x] { return RingMatrix::Constant(n, 1, x); },
+                           {Shape{n, 1}, Shape{n, 1}, Shape{n, 1}});
+         const std::array<ArithShare, 3> shares = inputs.Next(party);
+         return Output{.arith = {shares.begin(), shares.end()}, .bits = {}};
+       }},
       {"InputBits",
        [](Context& party, Index n, Word x) {
          Output output;
@@ -413,7 +421,8 @@ const std::vector<ProtocolCase>& OtherProtocols() {
        }},
       {"ExchangeTexts",
        [](Context& party, Index, Word) {
-         (void)ExchangeTexts(party, "party " + std::to_string(party.self()), 100);
+         // Of whole words, as the checks of views want them.
+         (void)ExchangeTexts(party, "party  " + std::to_string(party.self()), 100);
          return Output{};
        }},
       {"JointSeed",

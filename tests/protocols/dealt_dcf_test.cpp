@@ -19,8 +19,9 @@ Outcome DealAndEvaluate(int bits, const RingMatrix& points, const RingMatrix& pa
       [&](mpc::Context& party, mpc::Context*) {
         MaskedOpening opening(party);
         const bool dealer = opening.dealer();
-        const DealtDcf keys = DealDcf(opening, bits, inputs.cols(), dealer ? points : RingMatrix(),
-                                      dealer ? payloads : RingMatrix());
+        const DealtDcf keys = DealDcf(opening, bits, inputs.cols(), [&](const mpc::Dealer&) {
+          return PointsAndPayloads{.points = points, .payloads = payloads};
+        });
         const RingMatrix half = dealer ? RingMatrix() : EvaluateDcf(party.pool(), keys, inputs);
         return opening.Reshare(half, inputs.rows(), inputs.cols());
       });
@@ -67,9 +68,11 @@ TEST(DealDcf, TakesInputsOf63Bits) {
 TEST(DealDcf, RefusesMoreThan63BitsBeforeSending) {
   const auto sent = RunParties(Seed{5}, [](mpc::Context& party) {
     MaskedOpening opening(party);
-    const RingMatrix zero = RingMatrix::Zero(1, 1);
-    EXPECT_THROW((void)DealDcf(opening, 64, 1, zero, zero), ContractError);
-    EXPECT_THROW((void)DealDcf(opening, 0, 1, zero, zero), ContractError);
+    const auto zeros = [](const mpc::Dealer&) {
+      return PointsAndPayloads{.points = RingMatrix::Zero(1, 1), .payloads = RingMatrix::Zero(1, 1)};
+    };
+    EXPECT_THROW((void)DealDcf(opening, 64, 1, zeros), ContractError);
+    EXPECT_THROW((void)DealDcf(opening, 0, 1, zeros), ContractError);
     return party.transport().counters().messages;
   });
   EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));

@@ -84,7 +84,8 @@ TEST_P(MaskedOpeningTest, DealsWhatTheDealerKnows) {
   for (const bool online : {false, true}) {
     const auto halves = RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
       const RingMatrix known = opening.dealer() ? values : RingMatrix();
-      return online ? opening.DealOnline(known, kRows, kCols) : opening.Deal(known, kRows, kCols);
+      return online ? opening.DealOnline(known, kRows, kCols)
+                    : opening.Deal(kRows, kCols, [&](const mpc::Dealer&) { return values; });
     });
     EXPECT_TRUE((halves.a + halves.b == values).all());
     EXPECT_EQ(halves.dealer.size(), 0);
@@ -92,11 +93,41 @@ TEST_P(MaskedOpeningTest, DealsWhatTheDealerKnows) {
   }
 }
 
+TEST_P(MaskedOpeningTest, GivesTheDealerTheSameMasksWhereItDeals) {
+  (void)RunWithTurn(GetParam(), [](mpc::Context&, MaskedOpening& opening) {
+    const RingMatrix mask = opening.DrawMask(kRows, kCols);
+    return opening.Deal(1, 1, [mask](const mpc::Dealer& dealer) {
+      EXPECT_TRUE((dealer.Mask(kRows, kCols) == mask).all());
+      return RingMatrix::Zero(1, 1);
+    });
+  });
+  (void)RunWithTurn(GetParam(), [](mpc::Context&, MaskedOpening& opening) {
+    const BitMatrix mask = opening.DrawBitMask(5, 70);
+    return opening.Deal(1, 1, [mask](const mpc::Dealer& dealer) {
+      EXPECT_TRUE((dealer.BitMask(5, 70).words() == mask.words()).all());
+      return RingMatrix::Zero(1, 1);
+    });
+  });
+}
+
+TEST_P(MaskedOpeningTest, GivesTheDealerTheRootsOfAAndB) {
+  const auto roots = RunWithTurn(GetParam(), [](mpc::Context&, MaskedOpening& opening) {
+    RingMatrix drawn;
+    if (!opening.dealer()) drawn = opening.DrawRoots(9);
+    (void)opening.DealSame(1, [&drawn](const mpc::Dealer& dealer) {
+      drawn = mpc::Stacked(dealer.Roots(dealer.roles().a, 9), dealer.Roots(dealer.roles().b, 9));
+      return RingMatrix::Zero(1, 1);
+    });
+    return drawn;
+  });
+  EXPECT_TRUE((mpc::Stacked(roots.a, roots.b) == roots.dealer).all());
+}
+
 TEST_P(MaskedOpeningTest, DealsTwiceWithDifferentHalves) {
   const RingMatrix values = RandomWords(1, kRows, kCols);
   const auto halves = RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
     const RingMatrix known = opening.dealer() ? values : RingMatrix();
-    const RingMatrix first = opening.Deal(known, kRows, kCols);
+    const RingMatrix first = opening.Deal(kRows, kCols, [&](const mpc::Dealer&) { return values; });
     return std::pair{first, opening.DealOnline(known, kRows, kCols)};
   });
   EXPECT_FALSE((halves.a.first == halves.a.second).any());
@@ -105,7 +136,8 @@ TEST_P(MaskedOpeningTest, DealsTwiceWithDifferentHalves) {
 TEST_P(MaskedOpeningTest, RefusesDealtValuesOfAnotherShape) {
   (void)RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
     if (opening.dealer()) {
-      EXPECT_THROW((void)opening.Deal(RingMatrix::Zero(kRows, 1), kRows, kCols), ContractError);
+      const auto narrow = [](const mpc::Dealer&) { return RingMatrix::Zero(kRows, 1); };
+      EXPECT_THROW((void)opening.Deal(kRows, kCols, narrow), ContractError);
     }
     return 0;
   });
@@ -206,9 +238,8 @@ TEST(MaskedOpening, BooksNoMoreThanTheTimeThatDealingTook) {
   const auto measured = RunParties(Seed{8}, [](mpc::Context& party) {
     return Measure(party, [&party] {
       MaskedOpening opening(party);
-      const RingMatrix mask = opening.DrawMask(kRows, kCols);
-      (void)opening.Deal(mask, kRows, kCols);
-      (void)opening.DealSame(RingMatrix::Zero(kRows, 1), kRows);
+      (void)opening.Deal(kRows, kCols, [](const mpc::Dealer& dealer) { return dealer.Mask(kRows, kCols); });
+      (void)opening.DealSame(kRows, [](const mpc::Dealer&) { return RingMatrix::Zero(kRows, 1); });
     });
   });
   EXPECT_GT(measured[2].seconds_offline, 0);

@@ -27,7 +27,7 @@ TEST(Measure, CountsRoundsByDepthAndKeepsOfflineApart) {
       // P0 -> P1 offline, then P1 -> P2 twice, of which neither waits for the other: one round.
       if (party.self() == 0) party.transport().Send(1, net::Bytes(9), net::Phase::kOffline);
       if (party.self() == 1) {
-        (void)party.transport().Receive(0, 9);
+        (void)party.transport().Receive(0, 9, net::Phase::kOffline);
         for (int k = 0; k < 2; ++k) party.transport().Send(2, net::Bytes(3));
       }
       for (int k = 0; k < 2 && party.self() == 2; ++k) (void)party.transport().Receive(1, 3);

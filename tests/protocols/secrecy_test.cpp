@@ -182,7 +182,8 @@ TEST(SecrecyOfDcfKeys, OverManyKeysForOnePoint) {
 /// sends one hash to all, a public key is a point of a curve. The right statement is that both secrets give
 /// the same law. (Their randomness comes from the operating system, so the runs differ; the false-alarm bound
 /// is the same.)
-const std::set<std::string> kIndependent{"RequireSameEverywhere", "JointSeed", "AgreeOnKeys"};
+const std::set<std::string> kIndependent{"RequireSameEverywhere", "JointSeed", "ExchangeTexts",
+                                         "AgreeOnKeys"};
 /// Protocols that show a value: tested below.
 const std::set<std::string> kRevealing{"Reveal", "RevealTo", "RevealBits"};
 

@@ -251,8 +251,10 @@ const ProtocolCase& Designed(const std::string& name) {
 
 // Components owner and owner + 1 are uniform, each by itself: the owner, who holds both, knows their sum. The
 // third is zero.
-TEST(InputEach, HidesTheInputFromTheOthers) {
-  const Observed run = RunProtocol(Designed("InputEach"), 1, kSeeds);
+class InputOfAllTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(InputOfAllTest, HidesTheInputFromTheOthers) {
+  const Observed run = RunProtocol(Designed(GetParam()), 1, kSeeds);
   for (std::size_t owner = 0; owner < 3; ++owner) {
     const auto components = Components<RingMatrix>(ArithAt(run, owner));
     for (const std::size_t j : {owner, (owner + 1) % 3}) {
@@ -263,6 +265,8 @@ TEST(InputEach, HidesTheInputFromTheOthers) {
     EXPECT_TRUE((components[owner] + components[(owner + 1) % 3] == kSecrets[1]).all());
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Inputs, InputOfAllTest, testing::Values("InputEach", "InputAhead"));
 
 TEST(InputBits, HidesTheInputFromTheOthers) {
   const Observed run = RunProtocol(Designed("InputBits"), 1, kSeeds);

@@ -119,6 +119,10 @@ class Tracker {
     if (first == end) return;
     auto& used = streams_[cipher.stream].used;
     const auto next = used.lower_bound(first);
+    // A dealer draws its masks where its program uses them, and where it deals, which may be ahead: the same
+    // words for the same use.
+    const bool mask = cipher.draw.purpose() == mpc::Purpose::kMask;
+    if (mask && next != used.end() && next->first == first && next->second == end) return;
     const bool runs_into_next = next != used.end() && next->first < end;
     const bool starts_in_previous = next != used.begin() && std::prev(next)->second > first;
     if (runs_into_next || starts_in_previous) {

@@ -1,0 +1,184 @@
+# shellcheck shell=bash
+# List E: speed. Read by scripts/acceptance, from the project's top, with `work` (a folder), `measured` and `skip`. Checks run
+# in a subshell whose output is logged.
+#
+# The limits are those for the machine of shared/PEERS.md. On another one set TREFOIL_SCALE to how much slower it is, by
+# the ratio of the peaks that `kernels_benchmark --benchmark_filter=MultiplierPeak` prints (12.2 billion a second there).
+
+TITLES=(
+  [1]="loopback, TLS: every operation's median within its limit, bytes within theirs"
+  [2]="LAN: the same"
+  [3]="WAN: the same"
+  [4]="MNIST, raw pixels, 10 epochs, batch 1024, owner-poisson: 40 s on loopback, 60 s on the LAN, 12 min on the WAN"
+  [5]="memory of a party with MNIST: below 1.5 GiB in public mode, below 300 MiB in owner-poisson"
+  [6]="ring products: at least 70 % of the multiplier's peak, tall and skinny shapes, too"
+  [7]="growth: bytes in proportion to the data, rounds always the same"
+)
+
+scale=${TREFOIL_SCALE:-1}
+
+# within JSON OP SHAPE|N SECONDS [BYTES]: the result's median and most online bytes.
+within() {
+  python3 - "$1" "$2" "$3" "$4" "${5:-0}" "$scale" <<'PY'
+import json
+import sys
+
+path, op, size, seconds, limit, scale = sys.argv[1:]
+result = next(r for r in json.load(open(path))["results"] if r["op"] == op and size in (r["shape"], str(r["n"])))
+median, most = result["seconds"]["median"], max(result["bytes_sent"])
+sustained = result.get("seconds_sustained")
+right = median <= float(seconds) * float(scale) and (float(limit) == 0 or most <= float(limit))
+print(f"{op} {size}, {result['form']}: {1000 * median:.2f} ms (limit {1000 * float(seconds):g}"
+      + (f", sustained {1000 * sustained:.2f}" if sustained else "")
+      + f"), {most} bytes online{'' if right else ' BEYOND ITS LIMIT'}, {max(result['bytes_offline'])} offline")
+sys.exit(0 if right else 1)
+PY
+}
+
+netsim() {
+  [ -x "$work/netsim" ] || g++ -O2 -std=c++20 "$tools/netsim/netsim.cpp" -o "$work/netsim"
+}
+
+# bench NAME PROFILE OPTIONS ...: into $work/NAME.json
+bench() {
+  local name=$1 profile=$2
+  shift 2
+  if [ "$profile" = loopback ]; then
+    build/bin/trefoil bench --threads 1 --json "$work/$name.json" "$@"
+  else
+    netsim && "$helpers/bench_in_namespaces.sh" "$work/netsim" build/bin/trefoil "$work/bench-$profile" "$profile" \
+      "$work/$name.json" "$@"
+  fi
+}
+
+lines=()
+failed=0
+# judge ...: `within`, its line kept
+judge() { lines+=("$(within "$@")") || failed=1; }
+# told: what was judged, and whether all was within its limits
+told() {
+  printf '%s\n' "${lines[@]}"
+  measured "$(printf '%s; ' "${lines[@]}")"
+  return "$failed"
+}
+
+# table PROFILE REPS STEP INVERSE CLIP COMPARE [MULTIPLY]: limits in seconds
+table() {
+  local profile=$1 reps=$2
+  local sustained=$((reps * 2))
+  bench "$profile-step" "$profile" --ops dpsgd_step --shape 128x784x10 --reps "$reps" --sustained "$sustained" || return
+  bench "$profile-small" "$profile" --ops inverse_sqrt,clip_factor --sizes 128 --reps "$reps" --sustained "$sustained" || return
+  bench "$profile-compare" "$profile" --ops compare --sizes 100000 --reps 10 || return
+  judge "$work/$profile-step.json" dpsgd_step 128x784x10 "$3" 450000
+  judge "$work/$profile-small.json" inverse_sqrt 128 "$4"
+  judge "$work/$profile-small.json" clip_factor 128 "$5"
+  judge "$work/$profile-compare.json" compare 100000 "$6" 2900000
+  if [ -z "${7:-}" ]; then return; fi
+  bench "$profile-multiply" "$profile" --ops multiply_truncate --sizes 1000000 --reps 10 || return
+  judge "$work/$profile-multiply.json" multiply_truncate 1000000 "$7" 22000000
+}
+
+check_1() {
+  build || return
+  table loopback 100 0.0055 0.0025 0.0015 0.020 0.090 || return
+  bench products loopback --ops matmul --shape 128x784x10,256x4096x10 --reps 50 || return
+  bench square loopback --ops matmul --shape 1024x1024x1024 --reps 5 || return
+  judge "$work/products.json" matmul 128x784x10 0.0014
+  judge "$work/products.json" matmul 256x4096x10 0.009
+  judge "$work/square.json" matmul 1024x1024x1024 0.5
+  told
+}
+
+check_2() {
+  [ -d "$tools/netsim" ] || skip "there is no $tools/netsim"
+  build && table lan 100 0.008 0.0045 0.002 0.028 0.120 && told
+}
+
+check_3() {
+  [ -d "$tools/netsim" ] || skip "there is no $tools/netsim"
+  build && table wan 10 0.35 0.22 0.1 0.42 && told
+}
+
+TEN_EPOCHS=(--set training.steps=586 --set training.expected_batch=1024 --set training.max_batch_per_owner=480)
+
+check_4() {
+  has_data mnist || skip "there is no MNIST"
+  build || return
+  local profile limit seconds line
+  for profile in loopback lan wan; do
+    rm -rf "$work/epochs-$profile"
+    if [ "$profile" = loopback ]; then
+      build/bin/trefoil local --job configs/mnist.toml --out "$work/epochs-loopback" "${TEN_EPOCHS[@]}" || return
+      limit=40
+    else
+      [ -d "$tools/netsim" ] || continue
+      build/bin/trefoil local --job configs/mnist.toml --out "$work/epochs-$profile" "${TEN_EPOCHS[@]}" --prepare \
+        --hosts 10.77.0.1,10.77.0.2,10.77.0.3 || return
+      netsim && "$helpers/run_in_namespaces.sh" "$work/netsim" build/bin/trefoil "$work/epochs-$profile" "$profile" || return
+      if [ "$profile" = lan ]; then limit=60; else limit=720; fi
+    fi
+    seconds=$(value "$work/epochs-$profile/party-0/out/summary.json" seconds)
+    line="$profile $(printf '%.1f' "$seconds") s (limit $limit)"
+    holds "$seconds <= $limit * $scale" || { line+=" BEYOND ITS LIMIT" && failed=1; }
+    lines+=("$line")
+  done
+  told
+}
+
+check_5() {
+  has_data mnist || skip "there is no MNIST"
+  build || return
+  local sampling limit bytes line
+  for sampling in public owner-poisson; do
+    rm -rf "$work/memory-$sampling"
+    build/bin/trefoil local --job configs/mnist.toml --out "$work/memory-$sampling" --set training.steps=30 \
+      --set "privacy.sampling=$sampling" || return
+    if [ "$sampling" = public ]; then limit=$((1536 << 20)); else limit=$((300 << 20)); fi
+    bytes=$(value "$work/memory-$sampling/summary.json" peak_rss_bytes)
+    line="$sampling $((bytes >> 20)) MiB (limit $((limit >> 20)))"
+    [ "$bytes" -le "$limit" ] || { line+=" BEYOND ITS LIMIT" && failed=1; }
+    lines+=("$line")
+  done
+  told
+}
+
+check_6() {
+  scripts/setup && scripts/build release kernels_benchmark || return
+  build/bin/kernels_benchmark --benchmark_filter='Peak|Product' --benchmark_format=json --benchmark_repetitions=10 \
+    --benchmark_out="$work/kernels.json" --benchmark_out_format=json >/dev/null || return
+  measured "$(python3 - "$work/kernels.json" <<'PY'
+import json
+import sys
+
+best = {}
+for run in json.load(open(sys.argv[1]))["benchmarks"]:
+    if run["run_type"] == "iteration":
+        best[run["name"]] = max(best.get(run["name"], 0), run["items_per_second"])
+peak = best.pop("MultiplierPeak")
+print(f"peak {peak / 1e9:.2f} G/s;", "; ".join(f"{name} {rate / 1e9:.2f} ({100 * rate / peak:.0f} %)" for name, rate in best.items()))
+sys.exit(0 if all(rate >= 0.7 * peak for rate in best.values()) else 1)
+PY
+)"
+}
+
+check_7() {
+  build || return
+  bench growth-batch loopback --form bulk --ops dpsgd_step --shape 64x784x10,128x784x10,256x784x10,512x784x10 --reps 30 || return
+  bench growth-features loopback --form bulk --ops dpsgd_step --shape 128x392x10,128x784x10,128x1568x10,128x3136x10 --reps 30 || return
+  bench growth-classes loopback --form bulk --ops dpsgd_step --shape 128x784x5,128x784x10,128x784x20,128x784x40 --reps 30 || return
+  python3 - "$work"/growth-{batch,features,classes}.json <<'PY' >"$work/growth.txt"
+import json
+import sys
+
+right = True
+for path in sys.argv[1:]:
+    results = json.load(open(path))["results"]
+    right &= len({r["rounds"] for r in results}) == 1
+    for r in results:
+        print(f"{r['shape']}: {1000 * r['seconds']['median']:.1f} ms, {r['rounds']} rounds, {max(r['bytes_sent'])} bytes")
+sys.exit(0 if right else 1)
+PY
+  local status=$?
+  measured "$(tr '\n' ';' <"$work/growth.txt")"
+  return "$status"
+}
