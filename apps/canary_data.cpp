@@ -150,7 +150,7 @@ CanaryData LoadForAudit(const Job& job, const fs::path& source) {
                   .party = {},
                   .test = {},
                   .canaries = {}};
-  data.party = data::AssignRows(SplitOf(job), data.training.y, job.data.rows);
+  data.party = data::AssignRows(SplitOf(job.local), data.training.y, job.data.rows);
   if (const auto files = data::FindTestFiles(job.data, source)) data.test = LoadRecords(job, *files);
   return data;
 }

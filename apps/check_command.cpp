@@ -16,6 +16,7 @@
 #include "apps/prediction_inputs.h"
 #include "apps/progress.h"
 #include "apps/run_budget.h"
+#include "apps/task.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
 
@@ -180,6 +181,27 @@ void ExamineMachine(Doctor& doctor, const PartyFile& party, const Job& job) {
   });
 }
 
+/// Checks a task and this party's data; returns as ExamineJob.
+std::string ExamineTask(Doctor& doctor, const PartyFile& party, const CheckOptions& options) {
+  std::unique_ptr<Task> task;
+  doctor.Try("job", [&] {
+    task = ReadTask(options.job);
+    return fmt::format("{}, hash {}", options.job, TaskHash(*task));
+  });
+  if (!task) return "";
+  const bool planned = doctor.Try("privacy plan", [&] {
+    const auto epsilons = PlannedEpsilons(*task);
+    return fmt::format("epsilon {:.4g} outsider, {:.4g} insider, delta {:g}", epsilons.outsider,
+                       epsilons.insider, task->delta());
+  });
+  if (planned && party.ledger && !party.data.empty()) {
+    const BudgetedJob job{.name = task->name(), .job_hash = TaskHash(*task), .uncovered = {}};
+    doctor.Try("ledger", [&] { return BudgetLine(*party.ledger, AskBudget(party, job, task->Events())); });
+  }
+  doctor.Try("data", [&] { return task->Load(party, options.config); });
+  return task->Json();
+}
+
 /// Checks the job and the data against it; returns the job's canonical JSON, or nothing if it is not valid.
 std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string& file) {
   std::optional<Job> job;
@@ -195,7 +217,9 @@ std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string
                        plan->epsilon_outsider, plan->epsilon_insider, plan->delta, plan->sigma);
   });
   if (plan && party.ledger && !party.data.empty()) {
-    doctor.Try("ledger", [&] { return BudgetLine(*party.ledger, AskBudget(party, *job, plan->events)); });
+    doctor.Try("ledger", [&] {
+      return BudgetLine(*party.ledger, AskBudget(party, BudgetedJobOf(*job), plan->events));
+    });
   }
   ExamineMachine(doctor, party, *job);
   doctor.Try("data", [&] {
@@ -269,6 +293,7 @@ int RunCheck(const CheckOptions& options) {
   ExamineFiles(doctor, *party);
   const auto job_json = options.job.empty()         ? std::string()
                         : IsPredictJob(options.job) ? ExaminePrediction(doctor, *party, options)
+                        : IsTask(options.job)       ? ExamineTask(doctor, *party, options)
                                                     : ExamineJob(doctor, *party, options.job);
   ExaminePeers(doctor, *party, job_json, wait);
   return doctor.Finish();

@@ -135,6 +135,9 @@ struct Job {
 /// The job as a TOML file with all defaults filled in, [local] included; ReadJob reads the same job back.
 [[nodiscard]] std::string JobToml(const Job& job);
 
+/// [local] as compact JSON.
+[[nodiscard]] std::string LocalSpecJson(const LocalSpec& local);
+
 /// What the job's epsilon does not cover though a user would think so, one line each, for the user and the
 /// summary.
 [[nodiscard]] std::vector<std::string> PrivacyWarnings(const Job& job);

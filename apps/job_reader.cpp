@@ -8,6 +8,7 @@
 #include "apps/feature_reader.h"
 #include "apps/initialisation_reader.h"
 #include "apps/party_list.h"
+#include "apps/task.h"
 #include "base/error.h"
 
 namespace trefoil::apps {
@@ -169,9 +170,7 @@ data::DataSpec ReadData(const Section& section) {
   data::DataSpec spec;
   spec.name = section.Name("name");
   const auto format = section.Choice("format", {"idx", "csv", "npy", "npz"});
-  const auto rows = section.Wholes("rows", {0, 1'000'000'000}, "three whole numbers from 0 to 1000000000");
-  if (rows.size() != spec.rows.size()) section.Refuse("rows", "three whole numbers, one for each party");
-  std::copy(rows.begin(), rows.end(), spec.rows.begin());
+  spec.rows = ReadRows(section);
   spec.classes = static_cast<int>(section.Whole("classes", {2, 1000}));
   if (format == "csv") {
     spec.format = data::Format::kCsv;
@@ -284,6 +283,16 @@ PrivacySpec ReadPrivacy(const Section& section) {
   return privacy;
 }
 
+}  // namespace
+
+std::array<std::int64_t, 3> ReadRows(const Section& section) {
+  const auto rows = section.Wholes("rows", {0, 1'000'000'000}, "three whole numbers from 0 to 1000000000");
+  std::array<std::int64_t, 3> capacities{};
+  if (rows.size() != capacities.size()) section.Refuse("rows", "three whole numbers, one for each party");
+  std::copy(rows.begin(), rows.end(), capacities.begin());
+  return capacities;
+}
+
 LocalSpec ReadLocal(const Section& section, const toml::table& root) {
   const auto split = root.at_path("local.split");
   if (!split.is_array()) return {.split = section.Choice("split", {"even", "sorted"}, "even")};
@@ -294,19 +303,24 @@ LocalSpec ReadLocal(const Section& section, const toml::table& root) {
   return {.split = "fractions", .fractions = std::array{fractions[0], fractions[1], fractions[2]}};
 }
 
-}  // namespace
-
 Job ReadJobTables(const toml::table& root, const std::string& file) {
   const Section document(root, file);
   // Before its keys, which are others.
   if (root["type"].value<std::string>() == "predict")
     document.Fail("type",
                   "found a prediction, expected a training, type \"dpsgd\"; run, local and check take both");
+  const auto type = root["type"].value<std::string>().value_or("");
+  if (std::find(TaskTypes().begin(), TaskTypes().end(), type) != TaskTypes().end())
+    document.Fail("type",
+                  fmt::format("found \"{}\", expected a training, type \"dpsgd\"; run, local, plan and check "
+                              "take both",
+                              type));
   CheckKeys(root, file, KnownKeys());
   if (document.Whole("version", {0, INT32_MAX}) != 1) document.Refuse("version", "1");
   Job job;
-  job.type = ReadOption(document, "type", {"dpsgd", "predict"},
-                        {"pate", "classifier-average", "ensemble-transfer", "histogram"});
+  Names types{"dpsgd", "predict"};
+  types.insert(types.end(), TaskTypes().begin(), TaskTypes().end());
+  job.type = ReadOption(document, "type", types, {"classifier-average", "ensemble-transfer"});
   job.name = document.Name("name");
   job.fraction_bits = static_cast<int>(document.Whole("fraction_bits", {8, 24}, 16));
   job.data = ReadData(document.Table("data"));

@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,5 +15,11 @@ namespace trefoil::apps {
 
 /// Checks what keys say about each other. Throws ConfigError as the readers do.
 void CheckJobRules(const Job& job, const toml::table& root, const std::string& file);
+
+/// data.rows: the declared capacity of each party. Throws ConfigError as Section.
+[[nodiscard]] std::array<std::int64_t, 3> ReadRows(const Section& section);
+
+/// [local], of the document `root`. Throws ConfigError as Section.
+[[nodiscard]] LocalSpec ReadLocal(const Section& section, const toml::table& root);
 
 }  // namespace trefoil::apps

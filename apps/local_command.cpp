@@ -4,6 +4,8 @@
 #include "apps/local_prediction.h"
 #include "apps/local_run.h"
 #include "apps/predict_job.h"
+#include "apps/task.h"
+#include "apps/task_run.h"
 #include "base/error.h"
 
 namespace trefoil::apps {
@@ -12,7 +14,8 @@ void AddLocal(CLI::App& program, Action& action) {
   auto options = std::make_shared<LocalOptions>();
   auto* command = program.add_subcommand("local", "Try a job with three parties on this machine");
   command->add_option("--job", options->job,
-                      "The job file: of a training, or of predictions. With --resume it may be left out");
+                      "The job file: of a training, of predictions, of a histogram, or of PATE. With "
+                      "--resume it may be left out");
   command->add_option(
       "--data", options->data,
       "Folder of the data; else $TREFOIL_DATA/NAME or ../shared/data/NAME. Of a prediction: the "
@@ -53,6 +56,10 @@ void AddLocal(CLI::App& program, Action& action) {
       if (given && !options->prepare)
         throw ConfigError("--hosts: found without --prepare, which it belongs to");
       if (options->job.empty() && !options->resume) throw ConfigError("--job is required");
+      if (!options->job.empty() && IsTask(options->job)) {
+        if (options->resume) throw ConfigError("--resume: found another job than a training: start it anew");
+        return RunLocalTask(*options);
+      }
       if (options->job.empty() || !IsPredictJob(options->job)) return RunLocal(*options);
       if (options->resume)
         throw ConfigError("--resume: found a prediction, expected a training: start it anew");

@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 #include <vector>
@@ -31,46 +32,56 @@ data::DataFiles MoveTo(const fs::path& party, const std::optional<data::DataFile
   return {.x = moved(files->x), .y = moved(files->y), .file = moved(files->file)};
 }
 
+/// Where a data set is looked for, in order.
+std::vector<fs::path> PlacesOf(const std::string& name, const fs::path& job_file) {
+  std::vector<fs::path> places;
+  if (const char* root = std::getenv("TREFOIL_DATA"); root != nullptr && *root != '\0') {
+    places.push_back(fs::path(root) / name);
+  }
+  const auto shared = fs::path("../shared/data") / name;
+  places.push_back(shared);
+  places.push_back((fs::absolute(job_file).parent_path() / ".." / shared).lexically_normal());
+  return places;
+}
+
 }  // namespace
 
-fs::path FindDataFolder(const Job& job, const fs::path& job_file, const fs::path& given,
-                        const fs::path& run_folder) {
+fs::path FindDataFolder(const std::string& name, const fs::path& job_file, const fs::path& given) {
   if (!given.empty()) {
     if (!fs::is_directory(given)) throw DataError(given.string() + ": not a folder, expected the job's data");
     return given;
   }
-  std::vector<fs::path> places;
-  if (const char* root = std::getenv("TREFOIL_DATA"); root != nullptr && *root != '\0') {
-    places.push_back(fs::path(root) / job.data.name);
-  }
-  const auto shared = fs::path("../shared/data") / job.data.name;
-  places.push_back(shared);
-  places.push_back((fs::absolute(job_file).parent_path() / ".." / shared).lexically_normal());
-  for (const auto& place : places) {
-    if (fs::is_directory(place)) return place;
-  }
-  if (job.data.name == kGenerated) {
-    const auto total = std::accumulate(job.data.rows.begin(), job.data.rows.end(), std::int64_t{0});
-    const auto folder = run_folder / "digits";
-    data::WriteDigits(folder, kDigitsSeed, static_cast<std::size_t>(total), kTestDigits,
-                      job.initialisation.validates() ? kValidationDigits : 0);
-    return folder;
-  }
   std::string looked;
-  for (const auto& place : places) looked += (looked.empty() ? "" : ", ") + place.string();
-  throw DataError(
-      fmt::format("data \"{}\": not found in {}; name its folder with --data", job.data.name, looked));
+  for (const auto& place : PlacesOf(name, job_file)) {
+    if (fs::is_directory(place)) return place;
+    looked += (looked.empty() ? "" : ", ") + place.string();
+  }
+  throw DataError(fmt::format("data \"{}\": not found in {}; name its folder with --data", name, looked));
 }
 
-data::Split SplitOf(const Job& job) {
-  if (job.local.fractions) return {.kind = data::SplitKind::kFractions, .fractions = *job.local.fractions};
-  return {.kind = job.local.split == "sorted" ? data::SplitKind::kSorted : data::SplitKind::kEven};
+fs::path FindDataFolder(const Job& job, const fs::path& job_file, const fs::path& given,
+                        const fs::path& run_folder) {
+  const auto places = PlacesOf(job.data.name, job_file);
+  const bool found =
+      std::any_of(places.begin(), places.end(), [](const auto& one) { return fs::is_directory(one); });
+  if (!given.empty() || found || job.data.name != kGenerated)
+    return FindDataFolder(job.data.name, job_file, given);
+  const auto total = std::accumulate(job.data.rows.begin(), job.data.rows.end(), std::int64_t{0});
+  auto folder = run_folder / "digits";
+  data::WriteDigits(folder, kDigitsSeed, static_cast<std::size_t>(total), kTestDigits,
+                    job.initialisation.validates() ? kValidationDigits : 0);
+  return folder;
+}
+
+data::Split SplitOf(const LocalSpec& local) {
+  if (local.fractions) return {.kind = data::SplitKind::kFractions, .fractions = *local.fractions};
+  return {.kind = local.split == "sorted" ? data::SplitKind::kSorted : data::SplitKind::kEven};
 }
 
 data::SplitReport DealData(const Job& job, const fs::path& source, const std::array<fs::path, 3>& parties,
                            const fs::path& test) {
   const auto report =
-      data::SplitSource(job.data, data::FindTrainingFiles(job.data, source), SplitOf(job), parties);
+      data::SplitSource(job.data, data::FindTrainingFiles(job.data, source), SplitOf(job.local), parties);
   if (const auto files = data::FindTestFiles(job.data, source)) data::CopyTestFiles(*files, test);
   return report;
 }

@@ -7,16 +7,21 @@
 
 namespace trefoil::apps {
 
-/// The folder that holds the job's data: `given`, else $TREFOIL_DATA/NAME, else ../shared/data/NAME seen from
-/// the working directory or from the project that the job file is in (the folder above its own). For the data
-/// set "digits", which is generated, a folder that is made in `run_folder`. Throws DataError listing where it
-/// was looked for.
+/// The folder that holds the data set NAME: `given`, else $TREFOIL_DATA/NAME, else ../shared/data/NAME seen
+/// from the working directory or from the project that the job file is in (the folder above its own). Throws
+/// DataError listing where it was looked for.
+[[nodiscard]] std::filesystem::path FindDataFolder(const std::string& name,
+                                                   const std::filesystem::path& job_file,
+                                                   const std::filesystem::path& given);
+
+/// The same for a training; for the data set "digits", which is generated, a folder that is made in
+/// `run_folder`.
 [[nodiscard]] std::filesystem::path FindDataFolder(const Job& job, const std::filesystem::path& job_file,
                                                    const std::filesystem::path& given,
                                                    const std::filesystem::path& run_folder);
 
-/// How the job's [local] splits one data set.
-[[nodiscard]] data::Split SplitOf(const Job& job);
+/// How [local] splits one data set.
+[[nodiscard]] data::Split SplitOf(const LocalSpec& local);
 
 /// Deals the training data to the three party folders as the job's [local] says, and copies the test data, if
 /// there is any, to TEST. Throws DataError or ConfigError as data::SplitSource.

@@ -17,12 +17,13 @@ namespace fs = std::filesystem;
 
 const std::vector<std::string>& KnownKeys() {
   static const std::vector<std::string> keys{
-      "party.id",           "party.listen",    "party.advertise", "peer.id",       "peer.address",
-      "peer.certificate",   "tls.certificate", "tls.private_key", "data.x",        "data.y",
-      "data.file",          "features.model",  "timeouts.start",  "timeouts.peer", "ledger.file",
-      "ledger.epsilon_cap", "ledger.delta",    "metrics.listen",  "evaluation.x",  "evaluation.y",
-      "evaluation.file",    "validation.x",    "predict.share",   "predict.x",     "predict.file",
-      "storage.key",        "validation.y",    "validation.file"};
+      "party.id",           "party.listen",    "party.advertise", "peer.id",          "peer.address",
+      "peer.certificate",   "tls.certificate", "tls.private_key", "data.x",           "data.y",
+      "data.file",          "features.model",  "timeouts.start",  "timeouts.peer",    "ledger.file",
+      "ledger.epsilon_cap", "ledger.delta",    "metrics.listen",  "evaluation.x",     "evaluation.y",
+      "evaluation.file",    "validation.x",    "pate.queries",    "pate.predictions", "pate.student",
+      "predict.share",      "predict.x",       "predict.file",    "storage.key",      "validation.y",
+      "validation.file"};
   return keys;
 }
 
@@ -75,6 +76,13 @@ PredictFiles ReadPredict(const Section& section, const fs::path& folder) {
   return {.share = read("share"), .rows = {.x = read("x"), .y = {}, .file = read("file")}};
 }
 
+PateFiles ReadPate(const Section& section, const fs::path& folder) {
+  const auto read = [&](const char* key) {
+    return section.Has(key) ? ReadPath(section, key, folder) : fs::path();
+  };
+  return {.queries = read("queries"), .predictions = read("predictions"), .student = read("student")};
+}
+
 std::array<PartyPeer, 2> ReadPeers(const Section& document, int self, const fs::path& folder) {
   std::array<PartyPeer, 2> peers;
   std::array<bool, 3> seen{};
@@ -119,6 +127,15 @@ std::string PredictToml(const PredictFiles& predict) {
   const auto& [x, y, file] = predict.rows;
   if (!file.empty()) text += fmt::format("file = \"{}\"\n", file.generic_string());
   if (!x.empty()) text += fmt::format("x = \"{}\"\n", x.generic_string());
+  return text;
+}
+
+std::string PateToml(const PateFiles& pate) {
+  std::string text = "\n[pate]\n";
+  for (const auto& [key, file] :
+       {std::pair{"queries", pate.queries}, {"predictions", pate.predictions}, {"student", pate.student}}) {
+    if (!file.empty()) text += fmt::format("{} = \"{}\"\n", key, file.generic_string());
+  }
   return text;
 }
 
@@ -180,6 +197,7 @@ PartyFile ReadParty(const fs::path& file) {
   party.evaluation = ReadDataFiles(document.Table("evaluation"), folder);
   party.validation = ReadDataFiles(document.Table("validation"), folder);
   party.predict = ReadPredict(document.Table("predict"), folder);
+  party.pate = ReadPate(document.Table("pate"), folder);
   const auto storage = document.Table("storage");
   if (storage.Has("key")) party.storage_key = ReadPath(storage, "key", folder);
   const auto features = document.Table("features");
@@ -224,6 +242,7 @@ std::string PartyToml(const PartyFile& party) {
   if (!party.feature_model.empty())
     text += fmt::format("\n[features]\nmodel = \"{}\"\n", party.feature_model.generic_string());
   if (!party.predict.share.empty()) text += PredictToml(party.predict);
+  if (!party.pate.queries.empty()) text += PateToml(party.pate);
   if (!party.storage_key.empty())
     text += fmt::format("\n[storage]\nkey = \"{}\"\n", party.storage_key.generic_string());
   text += fmt::format(

@@ -37,6 +37,14 @@ struct PredictFiles {
   data::DataFiles rows;         ///< x or file, at the client: without labels
 };
 
+/// What a job of type "pate" needs of a party.
+struct PateFiles {
+  std::filesystem::path
+      queries;  ///< public, the same at all three; empty where the file names none, as below
+  std::filesystem::path predictions;  ///< labels of this party's teachers
+  std::filesystem::path student;      ///< Interactive-GNMax: the student's public predictions
+};
+
 /// [ledger]: what the jobs on this party's data may cost them, all together.
 struct LedgerSettings {
   std::filesystem::path file;
@@ -58,6 +66,7 @@ struct PartyFile {
   data::DataFiles evaluation;           ///< of [evaluation], likewise: what a job's evaluation.holder holds
   data::DataFiles validation;           ///< of [validation], likewise: initialisation.validation_holder's
   PredictFiles predict;                 ///< of [predict]
+  PateFiles pate;                       ///< of [pate]
   std::filesystem::path storage_key;    ///< what shares are sealed with; empty: private_key
   std::optional<LedgerSettings> ledger{};  ///< empty: no cap, and nothing is kept
   std::chrono::milliseconds start_timeout = std::chrono::seconds(120);

@@ -262,15 +262,6 @@ std::string Explain(const std::exception& error, const Run& run, bool connected)
   return CauseOf(error);
 }
 
-/// Where this fails, the ledger has what was announced, and the next job settles it.
-void SettleStopped(Run& run) {
-  try {
-    run.budget->Stop();
-  } catch (const std::exception& error) {
-    run.session.Log(std::string("ledger: ") + error.what());
-  }
-}
-
 /// Refuses what cannot be resumed, or written to, before anything is opened.
 void CheckFolder(const RunOptions& options, const Job& job, const fs::path& folder) {
   if (!options.resume) return CheckRunDirectory(folder);
@@ -319,7 +310,7 @@ int RunParty(const RunOptions& options) {
   auto config = MeshConfigOf(run.session.party(), JobJson(run.job));
   if (run.settings.release_to.empty()) run.storage_key = StorageKey(run.session.party(), kModelShare);
   const auto records = LoadAllRecords(run, options.config, options.threads);
-  run.budget.emplace(run.session.party(), run.job);
+  run.budget.emplace(run.session.party(), BudgetedJobOf(run.job));
   OpenState(run);
   Announce(run, plan, options.resume);
   LogRepeatedRows(run, records.own);
@@ -330,7 +321,7 @@ int RunParty(const RunOptions& options) {
     return kDone;
   } catch (const std::exception& error) {
     const int code = run.session.Fail(error, mesh.get(), Explain(error, run, mesh != nullptr));
-    SettleStopped(run);
+    run.budget->StopOrLog([&](const std::string& line) { run.session.Log(line); });
     if (mesh) SayHowToGoOn(run);
     return code;
   }

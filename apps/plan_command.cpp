@@ -11,6 +11,7 @@
 #include "apps/job.h"
 #include "apps/privacy_statement.h"
 #include "apps/progress.h"
+#include "apps/task.h"
 #include "apps/training_settings.h"
 #include "dp/json_number.h"
 #include "ml/training.h"
@@ -84,7 +85,31 @@ void PrintText(const Job& job, const std::vector<StepCost>& costs,
   }
 }
 
+/// What a task promises; its cost is that of a few rounds.
+int RunTaskPlan(const PlanOptions& options) {
+  const auto task = ReadTask(options.job, options.assignments);
+  const auto events = task->Events();
+  const auto statement = PrivacyStatement(
+      {.record = {.job_hash = TaskHash(*task), .run_id = {}, .events = events}, .delta = task->delta()});
+  if (options.json) {
+    const auto epsilons = PlannedEpsilons(*task);
+    std::cout << Json{{"job", task->name()},
+                      {"job_hash", TaskHash(*task)},
+                      {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
+                      {"epsilon_insider", dp::NumberOrNull(epsilons.insider)},
+                      {"delta", task->delta()},
+                      {"statement", ToJson(statement)}}
+                     .dump(2)
+              << '\n';
+  } else {
+    std::cout << fmt::format("Plan of job {}: {}; nothing was run.\n\n", task->name(), task->Title())
+              << ToText(statement);
+  }
+  return kDone;
+}
+
 int RunPlan(const PlanOptions& options) {
+  if (IsTask(options.job)) return RunTaskPlan(options);
   const auto job = ReadJob(options.job, options.assignments);
   const auto plan = ml::MakePlan(SettingsOf(job));
   const auto statement =

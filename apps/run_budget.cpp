@@ -2,6 +2,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <utility>
+
 #include "apps/progress.h"
 #include "base/error.h"
 #include "base/sha256.h"
@@ -11,16 +13,14 @@ namespace trefoil::apps {
 namespace {
 
 /// Throws BudgetError for what is opened under no epsilon.
-void RequireCovered(const Job& job, const LedgerSettings& ledger) {
-  if (job.initialisation.method == "accuracy" && job.initialisation.selection == "as-published") {
-    throw BudgetError(
-        fmt::format("{}: initialisation.selection: found \"as-published\", which no epsilon covers, expected "
-                    "another one where there is a ledger",
-                    ledger.file.string()));
-  }
+void RequireCovered(const BudgetedJob& job, const LedgerSettings& ledger) {
+  if (job.uncovered.empty()) return;
+  throw BudgetError(
+      fmt::format("{}: {}, which no epsilon covers, expected another one where there is a ledger",
+                  ledger.file.string(), job.uncovered));
 }
 
-BudgetRequest RequestOf(const LedgerSettings& ledger, const Job& job, const std::string& data,
+BudgetRequest RequestOf(const LedgerSettings& ledger, const BudgetedJob& job, const std::string& data,
                         const dp::TrainingRecord& plan) {
   return {.data = data,
           .name = job.name,
@@ -32,6 +32,14 @@ BudgetRequest RequestOf(const LedgerSettings& ledger, const Job& job, const std:
 
 }  // namespace
 
+BudgetedJob BudgetedJobOf(const Job& job) {
+  const bool uncovered =
+      job.initialisation.method == "accuracy" && job.initialisation.selection == "as-published";
+  return {.name = job.name,
+          .job_hash = JobHash(job),
+          .uncovered = uncovered ? "initialisation.selection: found \"as-published\"" : ""};
+}
+
 std::string DataHash(const data::DataFiles& files) {
   std::string lines;
   for (const auto& [key, file] : {std::pair{"x", files.x}, {"y", files.y}, {"file", files.file}}) {
@@ -40,9 +48,10 @@ std::string DataHash(const data::DataFiles& files) {
   return Sha256Hex(lines);
 }
 
-BudgetAnswer AskBudget(const PartyFile& party, const Job& job, const std::vector<dp::RecordedEvent>& plan) {
+BudgetAnswer AskBudget(const PartyFile& party, const BudgetedJob& job,
+                       const std::vector<dp::RecordedEvent>& plan) {
   RequireCovered(job, *party.ledger);
-  const dp::TrainingRecord record{.job_hash = JobHash(job), .run_id = {}, .events = plan};
+  const dp::TrainingRecord record{.job_hash = job.job_hash, .run_id = {}, .events = plan};
   return AskLedger(party.ledger->file, RequestOf(*party.ledger, job, DataHash(party.data), record));
 }
 
@@ -52,7 +61,8 @@ std::string BudgetLine(const LedgerSettings& ledger, const BudgetAnswer& answer)
                      ledger.epsilon_cap, ledger.delta);
 }
 
-RunBudget::RunBudget(const PartyFile& party, const Job& job) : settings_(party.ledger), job_(job) {
+RunBudget::RunBudget(const PartyFile& party, BudgetedJob job)
+    : settings_(party.ledger), job_(std::move(job)) {
   if (!settings_) return;
   file_.emplace(settings_->file);
   data_ = DataHash(party.data);
@@ -76,8 +86,12 @@ void RunBudget::Settle(const dp::TrainingRecord& record) {
   if (file_) (void)file_->Settle(record, dp::JobEnd::kDone);
 }
 
-void RunBudget::Stop() {
-  if (file_) file_->Stop();
+void RunBudget::StopOrLog(const std::function<void(const std::string& line)>& log) {
+  try {
+    if (file_) file_->Stop();
+  } catch (const std::exception& error) {
+    log(std::string("ledger: ") + error.what());
+  }
 }
 
 }  // namespace trefoil::apps

@@ -9,13 +9,23 @@
 
 namespace trefoil::apps {
 
+/// A job as its ledger sees it.
+struct BudgetedJob {
+  std::string name;
+  std::string job_hash;
+  std::string
+      uncovered;  ///< "KEY: found VALUE", which releases what no epsilon covers; empty: all is covered
+};
+
+[[nodiscard]] BudgetedJob BudgetedJobOf(const Job& job);
+
 /// SHA-256, in hexadecimal, by which a ledger knows a data set: of the lines "KEY SHA-256-OF-THE-FILE", KEY
 /// being x and y, or file, of [data]. Of the bytes as they are on disk. Throws DataError for a file that
 /// cannot be read.
 [[nodiscard]] std::string DataHash(const data::DataFiles& files);
 
 /// What the party's ledger would say to the job's plan. Pre: party.ledger. Throws as RunBudget::Reserve.
-[[nodiscard]] BudgetAnswer AskBudget(const PartyFile& party, const Job& job,
+[[nodiscard]] BudgetAnswer AskBudget(const PartyFile& party, const BudgetedJob& job,
                                      const std::vector<dp::RecordedEvent>& plan);
 
 /// The budget as an operator reads it: what is spent and would be.
@@ -25,7 +35,7 @@ namespace trefoil::apps {
 class RunBudget {
  public:
   /// Opens the ledger and hashes the data. Throws as LedgerFile and DataHash.
-  RunBudget(const PartyFile& party, const Job& job);
+  RunBudget(const PartyFile& party, BudgetedJob job);
 
   /// Before anything of the data is shared: all that the run is to execute, what its earlier sessions
   /// executed included. What there is to say, if anything. Throws as LedgerFile::Reserve, and BudgetError for
@@ -35,12 +45,13 @@ class RunBudget {
   void Announce(const dp::TrainingRecord& record);
   /// After the last step, before anything is opened. Throws as LedgerFile::Settle.
   void Settle(const dp::TrainingRecord& record);
-  /// When the run has failed: settles with what was announced. Throws as LedgerFile::Stop.
-  void Stop();
+  /// When the run has failed: settles with what was announced. Where that fails, the ledger has what was
+  /// announced, the next job settles it, and `log` is told.
+  void StopOrLog(const std::function<void(const std::string& line)>& log);
 
  private:
   std::optional<LedgerSettings> settings_;
-  Job job_;
+  BudgetedJob job_;
   std::optional<LedgerFile> file_;
   std::string data_;
 };

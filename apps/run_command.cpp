@@ -4,6 +4,8 @@
 #include "apps/party_run.h"
 #include "apps/predict_job.h"
 #include "apps/predict_run.h"
+#include "apps/task.h"
+#include "apps/task_run.h"
 #include "base/error.h"
 
 namespace trefoil::apps {
@@ -14,8 +16,8 @@ void AddRun(CLI::App& program, Action& action) {
   command->add_option("--config", options->config, "This party's party file")->required();
   command
       ->add_option("--job", options->job,
-                   "The job file, the same at all three parties: of a training, or of predictions "
-                   "by a model that was released to nobody")
+                   "The job file, the same at all three parties: of a training, of predictions "
+                   "by a model that was released to nobody, of a histogram, or of PATE")
       ->required();
   command->add_option("--out", options->out, "Run directory; the default is runs/NAME-UTC");
   command->add_option("--threads", options->threads, "Threads to compute with; the default is all cores")
@@ -25,6 +27,10 @@ void AddRun(CLI::App& program, Action& action) {
                     "started so. Without a run there, one begins");
   command->callback([options, &action] {
     action = [options] {
+      if (IsTask(options->job)) {
+        if (options->resume) throw ConfigError("--resume: found another job than a training: start it anew");
+        return RunTask(*options);
+      }
       if (options->resume && IsPredictJob(options->job))
         throw ConfigError("--resume: found a prediction, expected a training: start it anew");
       return IsPredictJob(options->job) ? RunPrediction(*options) : RunParty(*options);

@@ -30,6 +30,13 @@ ALLOWED = [
      "the classes of the client's own rows to the client"),
     (REVEAL, "ml/evaluation.cpp", "protocols::RevealTo(party, receiver, count)",
      "how many test records are classified correctly, to those whom the job's [evaluation] names"),
+    (REVEAL, "ml/noisy_counts.cpp", "auto values = protocols::RevealTo(party, receiver, shared);",
+     "sums of all parties' counts with every party's noise, or of reports that owners perturbed, to those whom the job's "
+     "[release] names"),
+    (REVEAL, "ml/noisy_votes.cpp", "const RingMatrix bits = protocols::Reveal(party, below);",
+     "whether each query's largest count is above a public threshold, every party's noise included"),
+    (REVEAL, "ml/noisy_votes.cpp", "const auto numbers = protocols::RevealTo(party, receiver, winners);",
+     "the class with the most votes, every party's noise included, to those whom the job's [release] names"),
     (REVEAL, "ml/row_keys.cpp", "if (protocols::RevealBits(party, equal).bit(0, 0)) return;",
      "whether all parties hold the same keys of rows: one bit, whatever they hold"),
     (REVEAL, "bench/basic_operations.cpp", "return protocols::Reveal(p, x);", "random numbers, to time it"),

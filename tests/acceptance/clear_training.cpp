@@ -69,7 +69,7 @@ Experiment Read(const Options& options) {
   if (!test) throw DataError(folder.string() + ": holds no test files");
   experiment.test = apps::LoadRecords(job, *test);
   const auto table = apps::LoadRecords(job, data::FindTrainingFiles(job.data, folder));
-  const auto party_of = data::AssignRows(apps::SplitOf(job), table.y, job.data.rows);
+  const auto party_of = data::AssignRows(apps::SplitOf(job.local), table.y, job.data.rows);
   for (int owner = 0; owner < 3; ++owner) {
     std::vector<std::int64_t> rows;
     for (std::size_t k = 0; k < party_of.size(); ++k) {

@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <vector>
 
 #include "apps/job.h"
+#include "apps/task.h"
 #include "apps/training_settings.h"
+#include "tests/apps/temporary_folder.h"
 
 namespace trefoil::apps {
 namespace {
@@ -24,6 +27,7 @@ TEST(Configs, CanBeRunAndKeepTheirEpsilon) {
   EXPECT_GE(files.size(), 6U);
   for (const auto& file : files) {
     SCOPED_TRACE(file.string());
+    if (IsTask(file)) continue;
     const Job job = ReadJob(file);
     EXPECT_EQ(job.name, file.stem().string());
     EXPECT_EQ(PrivacyWarnings(job).size(), job.data.vertical ? 1U : 0U);
@@ -33,6 +37,27 @@ TEST(Configs, CanBeRunAndKeepTheirEpsilon) {
     EXPECT_LE(epsilon, *job.privacy.epsilon);
     EXPECT_GE(epsilon, 0.99 * *job.privacy.epsilon);
   }
+}
+
+TEST(Configs, TasksCanBeRunAndReadBackAsTheyAreSaved) {
+  int tasks = 0;
+  for (const auto& file : JobsOfTheProject()) {
+    SCOPED_TRACE(file.string());
+    if (!IsTask(file)) continue;
+    ++tasks;
+    const auto task = ReadTask(file);
+    EXPECT_EQ(task->name(), file.stem().string());
+    const auto epsilons = PlannedEpsilons(*task);
+    EXPECT_GT(epsilons.outsider, 0);
+    EXPECT_LE(epsilons.outsider, epsilons.insider);
+    EXPECT_LT(epsilons.insider, 10);
+    const TemporaryFolder folder;
+    const auto saved = folder.path() / "job.toml";
+    std::ofstream(saved) << TaskToml(*task);
+    EXPECT_EQ(TaskHash(*ReadTask(saved)), TaskHash(*task));
+    EXPECT_EQ(TaskToml(*ReadTask(saved)), TaskToml(*task));
+  }
+  EXPECT_GE(tasks, 2);
 }
 
 TEST(Configs, MnistPeaPaysForLocalTrainingAndHalvesTheSteps) {

@@ -6,6 +6,8 @@
 
 #include "ml/evaluation.h"
 #include "ml/initialisation.h"
+#include "ml/noisy_counts.h"
+#include "ml/noisy_votes.h"
 #include "ml/prediction.h"
 #include "tests/support/ml_test.h"
 
@@ -79,6 +81,18 @@ void Training(mpc::Context& party) {
               {.on_step = [](const StepReport&) {}, .on_record = [](const dp::TrainingRecord&) {}});
 }
 
+void NoisyCounts(mpc::Context& party) {
+  const mpc::RingMatrix counts = mpc::RingMatrix::Constant(4, 1, 5);
+  (void)OpenNoisyCounts(party, counts, counts, {0, 1, 2});
+}
+
+void NoisyVotes(mpc::Context& party) {
+  const mpc::RingMatrix counts = mpc::RingMatrix::Constant(2, 3, 5);
+  const mpc::ArithShare votes = InputVotes(party, counts);
+  (void)OpenAboveThreshold(party, votes, mpc::RingMatrix::Zero(2, 1), 3, 24);
+  (void)OpenNoisyWinners(party, votes, counts, 24, {0, 1, 2});
+}
+
 class FaultTest : public testing::TestWithParam<Case> {};
 
 TEST_P(FaultTest, EndsInATypedErrorEverywhereAndNeverHangs) {
@@ -97,6 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"PredictedScores", [](mpc::Context& party) { Prediction(party, true); }},
         Case{"NoisySelection", [](mpc::Context& party) { Choice(party, Selection::kNoisy); }},
         Case{"Validation", [](mpc::Context& party) { Choice(party, Selection::kPublicValidation); }},
+        Case{"NoisyCounts", NoisyCounts}, Case{"NoisyVotes", NoisyVotes},
         Case{"Training", Training, Flipped::kAnyEnd}),
     [](const auto& info) { return info.param.name; });
 

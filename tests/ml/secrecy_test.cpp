@@ -5,7 +5,7 @@
 // hidden without it.
 //
 // False alarms: a check fails with probability at most 1e-16; every test here makes at most 2e8 checks, and
-// there are seven: fewer than one choice of keys in five million makes any of them fail. Keys are fixed, so a
+// there are eight: fewer than one choice of keys in five million makes any of them fail. Keys are fixed, so a
 // run repeats.
 
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 
 #include "ml/correct_counts.h"
 #include "ml/dp_sgd.h"
+#include "ml/noisy_votes.h"
 #include "tests/protocols/secrecy_runs.h"
 #include "tests/support/ml_test.h"
 #include "tests/support/view.h"
@@ -99,6 +100,17 @@ TEST(ClassificationSecrecy, ReceivesNothingButUniformWordsOverSessions) {
     return protocols::Output{};
   };
   ExpectUniformViews(count, 47, plan.settings.fraction_bits);
+}
+
+/// What is done to the parties' votes before a winner is opened, here to nobody.
+TEST(VoteSecrecy, ReceivesNothingButUniformWordsOverSessions) {
+  protocols::ProtocolCase votes;
+  votes.run = [](mpc::Context& party, Index rows, Word secret) {
+    const mpc::ArithShare counts = InputVotes(party, RingMatrix::Constant(rows, 3, secret));
+    (void)OpenNoisyWinners(party, counts, RingMatrix::Zero(rows, 3), 24, {});
+    return protocols::Output{};
+  };
+  ExpectUniformViews(votes, 49, 16);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,0 +1,208 @@
+#include "apps/histogram_task.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "apps/histogram_job.h"
+#include "apps/local_data.h"
+#include "base/error.h"
+#include "data/csv.h"
+#include "dp/laplace_part.h"
+#include "ml/correct_counts.h"
+#include "ml/noisy_counts.h"
+#include "ml/step_privacy.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using mpc::Index;
+using mpc::RingMatrix;
+
+// Gaussian noise is drawn on a lattice of 2^-16, so that it may be small beside one record.
+constexpr int kGaussianBits = 16;
+constexpr std::uint64_t kOne = std::uint64_t{1} << kGaussianBits;
+
+class HistogramTask : public Task {
+ public:
+  explicit HistogramTask(HistogramJob job) : job_(std::move(job)) {}
+
+  [[nodiscard]] const std::string& name() const override { return job_.name; }
+  [[nodiscard]] double delta() const override { return job_.delta; }
+  [[nodiscard]] const std::vector<int>& release_to() const override { return job_.to; }
+  [[nodiscard]] std::string Json() const override { return HistogramJobJson(job_); }
+  [[nodiscard]] std::string LocalJson() const override { return LocalSpecJson(job_.local); }
+  [[nodiscard]] std::string Title() const override;
+  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
+  std::string Deal(const TaskDeal& deal) const override;
+  std::string Load(const PartyFile& party, const std::string& party_file) override;
+  TaskResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
+
+ private:
+  [[nodiscard]] Index values() const { return static_cast<Index>(job_.column.values.size()); }
+  [[nodiscard]] dp::LocalRandomiser Randomiser() const {
+    return {*job_.randomiser, job_.column.values.size(), job_.epsilon};
+  }
+  [[nodiscard]] dp::GaussianReleases GaussianEvent(double sigma) const;
+  [[nodiscard]] double Sigma() const;
+  [[nodiscard]] RingMatrix OwnCounts(std::int64_t declared) const;
+  [[nodiscard]] ml::StepNoise OwnNoise() const;
+  [[nodiscard]] dp::CountEstimate EstimateOf(mpc::Word opened) const;
+  [[nodiscard]] std::string Csv(const RingMatrix& opened) const;
+  [[nodiscard]] std::string Summary() const;
+
+  HistogramJob job_;
+  std::vector<std::optional<std::size_t>> records_;  ///< this party's, after Load
+};
+
+std::string HistogramTask::Title() const {
+  const auto how = job_.randomiser ? fmt::format("each owner's reports by {}", dp::NameOf(*job_.randomiser))
+                   : job_.gaussian ? fmt::format("counted on shares, Gaussian noise, sigma {:.4f}", Sigma())
+                                   : std::string("counted on shares, discrete Laplace noise");
+  return fmt::format("{} values of column \"{}\" in up to {} records, {}", job_.column.values.size(),
+                     job_.column.column, job_.records(), how);
+}
+
+dp::GaussianReleases HistogramTask::GaussianEvent(double sigma) const {
+  const double rounded = ml::OnSigmaLattice(sigma);
+  return {.count = 1,
+          .coordinates = values(),
+          .sigma = rounded,
+          .party_deviation = ml::CountDeviation(rounded, kOne)};
+}
+
+double HistogramTask::Sigma() const {
+  if (job_.sigma) return ml::OnSigmaLattice(*job_.sigma);
+  return ml::OnSigmaLattice(dp::SmallestNoiseMultiplier(*job_.epsilon, [&](double sigma) {
+    const auto epsilons =
+        dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {GaussianEvent(sigma)}}, job_.delta);
+    return job_.against == "insider" ? epsilons.insider : epsilons.outsider;
+  }));
+}
+
+std::vector<dp::RecordedEvent> HistogramTask::Events() const {
+  if (job_.gaussian) return {GaussianEvent(Sigma())};
+  if (job_.randomiser) return {dp::PureReleases{.count = 1, .epsilon = Randomiser().law().epsilon}};
+  const auto rate = dp::EpsilonBelow(*job_.epsilon, "privacy.epsilon");
+  (void)dp::LaplacePart(rate);
+  return {dp::PureReleases{.count = 1, .epsilon = rate.value()}};
+}
+
+std::string HistogramTask::Deal(const TaskDeal& deal) const {
+  data::DataSpec spec;
+  spec.name = job_.data_name;
+  spec.format = data::Format::kCsv;
+  const auto source =
+      data::FindTrainingFiles(spec, FindDataFolder(job_.data_name, deal.job_file, deal.data)).file;
+  std::vector<int> labels;
+  for (const auto& category : data::ReadCategories(source, job_.column))
+    labels.push_back(static_cast<int>(category.value_or(job_.column.values.size())));
+  const auto party_of_row = data::AssignRows(SplitOf(job_.local), labels, job_.rows);
+  std::array<fs::path, 3> targets;
+  for (std::size_t j = 0; j < targets.size(); ++j) {
+    fs::create_directories(deal.party_folders.at(j) / "data");
+    deal.parties.at(j).data = data::PartyFiles(data::Format::kCsv, "");
+    targets.at(j) = deal.party_folders.at(j) / deal.parties.at(j).data.file;
+  }
+  data::SplitCsv(source, job_.column.header, party_of_row, targets);
+  std::array<std::int64_t, 4> rows{};
+  for (const int party : party_of_row) ++rows.at(static_cast<std::size_t>(party < 0 ? 3 : party));
+  return fmt::format("dealing {} to three parties: rows {}, {}, {}{}", source.lexically_normal().string(),
+                     rows[0], rows[1], rows[2],
+                     rows[3] == 0 ? "" : fmt::format("; {} beyond data.rows left out", rows[3]));
+}
+
+std::string HistogramTask::Load(const PartyFile& party, const std::string& party_file) {
+  if (party.data.file.empty())
+    throw ConfigError(party_file + ": missing [data] file, expected this party's CSV file");
+  records_ =
+      data::ReadCategories(party.data.file, job_.column, job_.rows.at(static_cast<std::size_t>(party.id)));
+  return fmt::format("{} records as the job declares them", records_.size());
+}
+
+RingMatrix HistogramTask::OwnCounts(std::int64_t declared) const {
+  std::vector<std::int64_t> counts(job_.column.values.size());
+  if (job_.randomiser) {
+    const auto randomiser = Randomiser();
+    auto stream = RandomStream::FromSystem();
+    // A record that is not there reports like one without any of the values: so nobody learns how many there
+    // are.
+    for (std::size_t record = 0; record < static_cast<std::size_t>(declared); ++record)
+      randomiser.Report(stream, record < records_.size() ? records_[record] : std::nullopt, counts);
+  } else {
+    for (const auto& value : records_) {
+      if (value) ++counts[*value];
+    }
+  }
+  RingMatrix own(values(), 1);
+  for (Index v = 0; v < values(); ++v)
+    own(v, 0) = static_cast<mpc::Word>(counts[static_cast<std::size_t>(v)])
+                << (job_.gaussian ? kGaussianBits : 0);
+  return own;
+}
+
+ml::StepNoise HistogramTask::OwnNoise() const {
+  if (job_.randomiser) return {values(), 1};
+  if (job_.gaussian) return ml::CountNoise(RandomStream::FromSystem(), Sigma(), kOne, values());
+  return ml::LaplaceParts(RandomStream::FromSystem(), dp::EpsilonBelow(*job_.epsilon), values());
+}
+
+dp::CountEstimate HistogramTask::EstimateOf(mpc::Word opened) const {
+  const auto signed_value = mpc::Signed(opened);
+  if (job_.randomiser) return dp::Debias(Randomiser().law(), job_.records(), signed_value, job_.confidence);
+  const double count = std::ldexp(static_cast<double>(signed_value), job_.gaussian ? -kGaussianBits : 0);
+  const double reach = job_.gaussian ? dp::NormalDeviations(job_.confidence) * Sigma() * std::sqrt(1.5)
+                                     : static_cast<double>(dp::LaplacePartsQuantile(
+                                           dp::EpsilonBelow(*job_.epsilon), 3, job_.confidence));
+  return {.count = count, .low = count - reach, .high = count + reach};
+}
+
+std::string HistogramTask::Csv(const RingMatrix& opened) const {
+  std::string text = "value,count,low,high\n";
+  for (Index v = 0; v < values(); ++v) {
+    const auto estimate = EstimateOf(opened(v, 0));
+    text += fmt::format("{},{:.10g},{:.10g},{:.10g}\n",
+                        data::CsvField(job_.column.values[static_cast<std::size_t>(v)]), estimate.count,
+                        estimate.low, estimate.high);
+  }
+  return text;
+}
+
+std::string HistogramTask::Summary() const {
+  nlohmann::ordered_json summary{{"mode", job_.randomiser ? "local" : "central"},
+                                 {"values", job_.column.values.size()},
+                                 {"records_declared", job_.records()},
+                                 {"confidence", job_.confidence}};
+  if (job_.randomiser) {
+    const auto law = Randomiser().law();
+    summary["randomiser"] = dp::NameOf(*job_.randomiser);
+    summary["p"] = law.p;
+    summary["q"] = law.q;
+  } else {
+    summary["noise"] = job_.gaussian ? "gaussian" : "laplace";
+    if (job_.gaussian) summary["sigma"] = Sigma();
+  }
+  return summary.dump();
+}
+
+TaskResult HistogramTask::Run(mpc::Context& party, const BeforeRelease& before_release) {
+  const auto own = OwnCounts(job_.rows.at(static_cast<std::size_t>(party.self())));
+  const auto noise = OwnNoise();
+  before_release(Events());
+  const auto opened = ml::OpenNoisyCounts(party, own, noise.values(), job_.to);
+  TaskResult result{.summary = Summary()};
+  if (opened) result.files.push_back({.name = "histogram.csv", .text = Csv(*opened)});
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<Task> ReadHistogramTask(const toml::table& root, const std::string& file) {
+  return std::make_unique<HistogramTask>(ReadHistogramJob(root, file));
+}
+
+}  // namespace trefoil::apps

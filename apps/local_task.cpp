@@ -1,0 +1,94 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <iostream>
+
+#include "apps/deployment.h"
+#include "apps/error_report.h"
+#include "apps/files.h"
+#include "apps/party_processes.h"
+#include "apps/progress.h"
+#include "apps/run_directory.h"
+#include "apps/task.h"
+#include "apps/task_run.h"
+#include "base/error.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct LocalTask {
+  std::unique_ptr<Task> task;
+  fs::path folder;
+  std::array<PartyFile, 3> parties;
+  ProgressDisplay display{std::cout, StdoutIsTerminal()};
+};
+
+/// Makes DIR with its three deployments, data included.
+void Prepare(LocalTask& local, const LocalOptions& options) {
+  const auto addresses = LocalAddresses(options);
+  if (!options.ledger.empty()) fs::create_directories(options.ledger);
+  MakeRunDirectory(local.folder);
+  for (int id = 0; id < 3; ++id) {
+    auto& party = local.parties.at(static_cast<std::size_t>(id));
+    party = DescribeParty(id, addresses);
+    if (!options.ledger.empty())
+      party.ledger = {.file = fs::absolute(options.ledger) / fmt::format("party-{}.jsonl", id),
+                      .epsilon_cap = options.epsilon_cap,
+                      .delta = local.task->delta()};
+  }
+  local.display.Say(local.task->Deal({.job_file = options.job,
+                                      .data = options.data,
+                                      .party_folders = PartyFolders(local.folder),
+                                      .parties = local.parties}));
+  // The data is private: on a shared machine nobody else may read a party's folder.
+  for (const auto& folder : PartyFolders(local.folder)) fs::permissions(folder, fs::perms::owner_all);
+  MakeAllPartyFolders(local.parties, local.folder);
+  WriteTextFile(local.folder / "job.toml", TaskToml(*local.task));
+}
+
+/// What the first of those who get the results got, copied to the top.
+void Collect(LocalTask& local) {
+  const auto out = PartyFolder(local.folder, local.task->release_to().front()) / "out";
+  for (const auto& entry : fs::directory_iterator(out)) {
+    const auto name = entry.path().filename();
+    if (name == "job.toml" || name == "party.log" || !entry.is_regular_file()) continue;
+    WriteTextFile(local.folder / name, ReadTextFile(entry.path(), "a party's result"));
+    local.display.Say("result " + (local.folder / name).string());
+  }
+}
+
+void CheckOptions(const LocalOptions& options) {
+  for (const auto& [name, value] :
+       {std::pair{"--model", options.model}, {"--feature-model", options.feature_model}}) {
+    if (!value.empty())
+      throw ConfigError(fmt::format("{}: found {}, expected none: the job's type has no model", name, value));
+  }
+}
+
+}  // namespace
+
+int RunLocalTask(const LocalOptions& options) {
+  CheckOptions(options);
+  LocalTask local{.task = ReadTask(options.job, options.assignments), .folder = {}, .parties = {}};
+  const auto planned = PlannedEpsilons(*local.task);
+  local.folder = options.out.empty() ? DefaultRunDirectory(local.task->name()) : fs::path(options.out);
+  local.display.Say(fmt::format("job {}: {}", local.task->name(), local.task->Title()));
+  Prepare(local, options);
+  if (options.prepare) {
+    local.display.Say(fmt::format(
+        "prepared; start each party I with: trefoil run --config {0}/party-I/party.toml --job {0}/job.toml",
+        local.folder.string()));
+    return kDone;
+  }
+  local.display.Say(fmt::format("epsilon {} outsider {} insider, delta {:g}, at most",
+                                EpsilonText(planned.outsider), EpsilonText(planned.insider),
+                                local.task->delta()));
+  const int failure = RunPartyProcesses(
+      {.folder = local.folder, .steps = 0, .peer = local.parties[0].peer_timeout, .threads = options.threads},
+      local.display);
+  if (failure == kDone) Collect(local);
+  return failure;
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,302 @@
+#include "apps/pate_task.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "apps/local_data.h"
+#include "apps/pate_job.h"
+#include "base/ceil_log2.h"
+#include "base/error.h"
+#include "base/sha256.h"
+#include "data/file.h"
+#include "data/npy.h"
+#include "data/teacher_labels.h"
+#include "dp/laplace_part.h"
+#include "ml/correct_counts.h"
+#include "ml/noisy_counts.h"
+#include "ml/noisy_votes.h"
+#include "ml/step_privacy.h"
+#include "protocols/agreement.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using mpc::Index;
+using mpc::RingMatrix;
+
+// Normal noise is drawn in units of 2^-8 of a vote, so that a twentieth of a vote is 9 units of each party;
+// Laplace noise in votes.
+constexpr int kGaussianBits = 8;
+// Noise beyond so many deviations, or scales, has probability below e^-60; then an answer may be wrong, and
+// is as private.
+constexpr double kLargestDeviations = 80;
+
+/// What a student says of each query: a row a query, a column a class.
+using StudentScores = std::vector<std::vector<double>>;
+
+class PateTask : public Task {
+ public:
+  explicit PateTask(PateJob job) : job_(std::move(job)) {}
+
+  [[nodiscard]] const std::string& name() const override { return job_.name; }
+  [[nodiscard]] double delta() const override { return job_.delta; }
+  [[nodiscard]] const std::vector<int>& release_to() const override { return job_.to; }
+  [[nodiscard]] std::string Json() const override { return PateJobJson(job_); }
+  [[nodiscard]] std::string LocalJson() const override { return "{}"; }
+  [[nodiscard]] std::string Title() const override;
+  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
+  std::string Deal(const TaskDeal& deal) const override;
+  std::string Load(const PartyFile& party, const std::string& party_file) override;
+  TaskResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
+
+ private:
+  [[nodiscard]] bool laplace() const { return job_.mechanism == VoteMechanism::kLnMax; }
+  [[nodiscard]] bool interactive() const { return job_.mechanism == VoteMechanism::kInteractiveGnMax; }
+  [[nodiscard]] int bits() const { return laplace() ? 0 : kGaussianBits; }
+  [[nodiscard]] std::uint64_t OneVote() const { return std::uint64_t{1} << bits(); }
+  [[nodiscard]] dp::Ratio Rate() const { return dp::EpsilonBelow(1 / job_.scale, "1 / pate.scale"); }
+  [[nodiscard]] dp::GaussianReleases GaussianEvent(double sigma, double sensitivity, std::int64_t count,
+                                                   std::int64_t coordinates) const;
+  [[nodiscard]] int Width() const;
+  [[nodiscard]] RingMatrix OwnVotes() const;
+  [[nodiscard]] RingMatrix StudentVotes() const;
+  [[nodiscard]] ml::StepNoise AnswerNoise(Index queries) const;
+  [[nodiscard]] std::vector<Index> ChooseQueries(mpc::Context& party, const mpc::ArithShare& votes) const;
+  [[nodiscard]] std::string Csv(const std::vector<Index>& asked, const std::vector<int>& winners) const;
+
+  PateJob job_;
+  std::string query_hash_;                ///< of the public query file, after Load, as all below
+  std::vector<std::vector<int>> labels_;  ///< a row a teacher of this party
+  StudentScores student_;                 ///< Interactive
+  std::string student_hash_;
+};
+
+std::string PateTask::Title() const {
+  const auto noise =
+      laplace() ? fmt::format("scale {:g}", job_.scale) : fmt::format("sigma {:g}", job_.sigma);
+  const auto threshold = job_.has_threshold()
+                             ? fmt::format(", above {:g} votes with sigma {:g}, at most {} answers",
+                                           job_.threshold, job_.threshold_sigma, job_.answers)
+                             : "";
+  return fmt::format("{} queries of {} classes to {} teachers by {}, {}{}", job_.queries, job_.classes,
+                     job_.all_teachers(), NameOf(job_.mechanism), noise, threshold);
+}
+
+dp::GaussianReleases PateTask::GaussianEvent(double sigma, double sensitivity, std::int64_t count,
+                                             std::int64_t coordinates) const {
+  return {.count = count,
+          .coordinates = coordinates,
+          .sigma = ml::OnSigmaLattice(sigma) / sensitivity,
+          .party_deviation = ml::CountDeviation(sigma, OneVote())};
+}
+
+std::vector<dp::RecordedEvent> PateTask::Events() const {
+  if (laplace()) {
+    (void)dp::LaplacePart(Rate());
+    return {dp::PureReleases{.count = job_.queries, .epsilon = 2 * Rate().value()}};
+  }
+  std::vector<dp::RecordedEvent> events;
+  if (job_.has_threshold()) events.emplace_back(GaussianEvent(job_.threshold_sigma, 1, job_.queries, 1));
+  // A vote that moves changes two counts by 1. Rounded up: the multiplier is not above the true one.
+  const double root = std::nextafter(std::sqrt(2.0), 2.0);
+  events.emplace_back(GaussianEvent(job_.sigma, root, job_.answers, job_.classes));
+  return events;
+}
+
+int PateTask::Width() const {
+  const double noise = laplace() ? job_.scale : std::max(job_.sigma, job_.threshold_sigma);
+  const double reach = 2 * static_cast<double>(job_.all_teachers()) + std::abs(job_.threshold) + 1 +
+                       2 * kLargestDeviations * std::max(noise, 1.0);
+  return bits() + CeilLog2(reach) + 1;
+}
+
+std::string PateTask::Deal(const TaskDeal& deal) const {
+  const auto source = FindDataFolder(job_.data_name, deal.job_file, deal.data);
+  const auto find = [&](const std::vector<std::string>& names, const char* what) {
+    for (const auto& one : names) {
+      if (fs::is_regular_file(source / one)) return source / one;
+    }
+    throw DataError(
+        fmt::format("{}: found no {}, expected {}", source.string(), what, fmt::join(names, " or ")));
+  };
+  const auto predictions = find({"predictions.npy", "predictions.csv"}, "predictions of all teachers");
+  const auto queries = find({"queries.npy", "queries.csv"}, "public queries");
+  const auto student = interactive() ? find({"student.npy"}, "predictions of the student") : fs::path();
+  const auto labels = data::ReadTeacherLabels(
+      predictions, {.teachers = job_.all_teachers(), .queries = job_.queries, .classes = job_.classes});
+  auto first = labels.begin();
+  for (std::size_t j = 0; j < deal.party_folders.size(); ++j) {
+    const auto& folder = deal.party_folders.at(j);
+    auto& files = deal.parties.at(j).pate;
+    fs::create_directories(folder / "data");
+    const auto copy = [&](const fs::path& file) {
+      fs::copy_file(file, folder / "data" / file.filename());
+      return fs::path("data") / file.filename();
+    };
+    files.queries = copy(queries);
+    if (interactive()) files.student = copy(student);
+    const auto last = first + job_.teachers.at(j);
+    if (first != last) {
+      files.predictions = fs::path("data") / "predictions.npy";
+      data::WriteTeacherLabels(folder / files.predictions, {first, last});
+    }
+    first = last;
+  }
+  return fmt::format("dealing the predictions of {} to three parties: {}, {} and {} teachers",
+                     predictions.lexically_normal().string(), job_.teachers[0], job_.teachers[1],
+                     job_.teachers[2]);
+}
+
+StudentScores ReadStudent(const fs::path& file, const PateJob& job) {
+  const auto array = data::ReadNpy(file);
+  const auto queries = static_cast<std::size_t>(job.queries);
+  const auto classes = static_cast<std::size_t>(job.classes);
+  if (array.shape != std::vector<std::size_t>{queries, classes})
+    data::ThrowDataError(file, "", "another shape", fmt::format("{} queries x {} classes", queries, classes));
+  const auto values = data::NpyToDoubles(array, file);
+  StudentScores scores(queries);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (!(values[k] >= 0 && values[k] <= 1))
+      data::ThrowDataError(file, fmt::format("query {}, class {}", k / classes + 1, k % classes),
+                           data::NumberText(values[k]), "a probability from 0 to 1");
+    scores[k / classes].push_back(values[k]);
+  }
+  return scores;
+}
+
+std::string PateTask::Load(const PartyFile& party, const std::string& party_file) {
+  const auto need = [&](const fs::path& file, const char* key, const char* what) {
+    if (file.empty())
+      throw ConfigError(fmt::format("{}: missing pate.{}, expected {}", party_file, key, what));
+  };
+  need(party.pate.queries, "queries", "the file of public queries, the same at all three");
+  query_hash_ = data::FileSha256(party.pate.queries);
+  if (party.ledger && party.data.empty())
+    throw ConfigError(party_file +
+                      ": missing [data], expected the teachers' training data, which the ledger is of");
+  const auto teachers = job_.teachers.at(static_cast<std::size_t>(party.id));
+  if (teachers > 0) {
+    need(party.pate.predictions, "predictions", "the labels of this party's teachers");
+    labels_ = data::ReadTeacherLabels(
+        party.pate.predictions, {.teachers = teachers, .queries = job_.queries, .classes = job_.classes});
+  } else if (!party.pate.predictions.empty()) {
+    throw ConfigError(party_file +
+                      ": pate.predictions: found a file, expected none: the job declares no teachers here");
+  }
+  if (interactive()) {
+    need(party.pate.student, "student", "the student's public predictions");
+    student_ = ReadStudent(party.pate.student, job_);
+    student_hash_ = data::FileSha256(party.pate.student);
+  }
+  return fmt::format("{} teachers' labels of {} queries", teachers, job_.queries);
+}
+
+RingMatrix PateTask::OwnVotes() const {
+  RingMatrix votes = RingMatrix::Zero(static_cast<Index>(job_.queries), job_.classes);
+  for (const auto& teacher : labels_) {
+    for (Index query = 0; query < votes.rows(); ++query)
+      votes(query, teacher[static_cast<std::size_t>(query)]) += OneVote();
+  }
+  return votes;
+}
+
+/// Teachers times the student's prediction, in the votes' units.
+RingMatrix PateTask::StudentVotes() const {
+  RingMatrix votes(static_cast<Index>(job_.queries), job_.classes);
+  for (Index query = 0; query < votes.rows(); ++query) {
+    for (Index column = 0; column < votes.cols(); ++column) {
+      const double score = student_[static_cast<std::size_t>(query)][static_cast<std::size_t>(column)];
+      votes(query, column) = static_cast<mpc::Word>(
+          std::llround(score * static_cast<double>(job_.all_teachers()) * static_cast<double>(OneVote())));
+    }
+  }
+  return votes;
+}
+
+ml::StepNoise PateTask::AnswerNoise(Index queries) const {
+  auto noise =
+      laplace() ? ml::LaplaceParts(RandomStream::FromSystem(), Rate(), queries * job_.classes)
+                : ml::CountNoise(RandomStream::FromSystem(), job_.sigma, OneVote(), queries * job_.classes);
+  noise.values().resize(queries, job_.classes);
+  return noise;
+}
+
+/// The queries that are answered: all, or the first ones whose top count is noisily above the threshold.
+std::vector<Index> PateTask::ChooseQueries(mpc::Context& party, const mpc::ArithShare& votes) const {
+  std::vector<Index> chosen;
+  if (!job_.has_threshold()) {
+    for (Index query = 0; query < votes.rows(); ++query) chosen.push_back(query);
+    return chosen;
+  }
+  const mpc::ArithShare compared =
+      interactive() ? AddPublic(party, votes, RingMatrix(mpc::Word{0} - StudentVotes())) : votes;
+  const auto noise =
+      ml::CountNoise(RandomStream::FromSystem(), job_.threshold_sigma, OneVote(), votes.rows());
+  const auto threshold = static_cast<std::int64_t>(std::floor(std::ldexp(job_.threshold, bits())));
+  const auto above = ml::OpenAboveThreshold(party, compared, noise.values(), threshold, Width());
+  for (Index query = 0; query < votes.rows(); ++query) {
+    if (above[static_cast<std::size_t>(query)] && chosen.size() < static_cast<std::size_t>(job_.answers))
+      chosen.push_back(query);
+  }
+  return chosen;
+}
+
+std::string PateTask::Csv(const std::vector<Index>& asked, const std::vector<int>& winners) const {
+  std::string text = "query,label,source\n";
+  std::size_t next = 0;
+  for (Index query = 0; query < static_cast<Index>(job_.queries); ++query) {
+    if (next < asked.size() && asked[next] == query) {
+      text += fmt::format("{},{},teachers\n", query + 1, winners[next++]);
+      continue;
+    }
+    int label = -1;
+    if (interactive()) {
+      const auto& scores = student_[static_cast<std::size_t>(query)];
+      const auto best = std::max_element(scores.begin(), scores.end());
+      if (*best > job_.reinforce) label = static_cast<int>(best - scores.begin());
+    }
+    text += label < 0 ? fmt::format("{},,\n", query + 1) : fmt::format("{},{},student\n", query + 1, label);
+  }
+  return text;
+}
+
+TaskResult PateTask::Run(mpc::Context& party, const BeforeRelease& before_release) {
+  protocols::RequireSameEverywhere(party, query_hash_, "pate.queries");
+  protocols::RequireSameEverywhere(party, student_hash_, "pate.student");
+  const mpc::ArithShare votes = ml::InputVotes(party, OwnVotes());
+  before_release(Events());
+  const auto asked = ChooseQueries(party, votes);
+  TaskResult result;
+  const auto summary = [&] {
+    return nlohmann::ordered_json{{"mechanism", NameOf(job_.mechanism)},
+                                  {"queries", job_.queries},
+                                  {"classes", job_.classes},
+                                  {"teachers", job_.all_teachers()},
+                                  {"answered", asked.size()}}
+        .dump();
+  };
+  result.summary = summary();
+  result.lines.push_back(fmt::format("{} of {} queries answered", asked.size(), job_.queries));
+  std::optional<std::vector<int>> winners;
+  if (asked.empty()) {
+    if (std::find(job_.to.begin(), job_.to.end(), party.self()) != job_.to.end()) winners.emplace();
+  } else {
+    const auto noise = AnswerNoise(static_cast<Index>(asked.size()));
+    winners = ml::OpenNoisyWinners(party, ml::RowsAt(votes, asked), noise.values(), Width(), job_.to);
+  }
+  if (winners) result.files.push_back({.name = "answers.csv", .text = Csv(asked, *winners)});
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<Task> ReadPateTask(const toml::table& root, const std::string& file) {
+  return std::make_unique<PateTask>(ReadPateJob(root, file));
+}
+
+}  // namespace trefoil::apps

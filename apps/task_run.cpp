@@ -1,0 +1,103 @@
+#include "apps/task_run.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/error_report.h"
+#include "apps/files.h"
+#include "apps/hex.h"
+#include "apps/mesh_setup.h"
+#include "apps/party_session.h"
+#include "apps/run_budget.h"
+#include "apps/run_directory.h"
+#include "apps/task.h"
+#include "base/thread_pool.h"
+#include "dp/json_number.h"
+#include "mpc/prss.h"
+
+namespace trefoil::apps {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+void WriteResults(PartySession& session, const Task& task, const TaskResult& result,
+                  const dp::TrainingRecord& record, const net::Counters& counters, double seconds) {
+  const auto epsilons = dp::Epsilons(record, task.delta());
+  const auto bytes_sent = counters.bytes_sent + counters.bytes_offline;
+  for (const auto& file : result.files) WriteTextFile(session.folder() / file.name, file.text);
+  Json summary{{"job", task.name()},
+               {"type", Json::parse(task.Json()).at("type")},
+               {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
+               {"epsilon_insider", dp::NumberOrNull(epsilons.insider)},
+               {"delta", task.delta()},
+               {"seconds", seconds},
+               {"rounds", counters.rounds},
+               {"bytes_sent", bytes_sent},
+               {"peak_rss_bytes", PeakMemoryBytes()}};
+  summary.update(Json::parse(result.summary));
+  WriteTextFile(session.folder() / "summary.json", summary.dump(2) + "\n");
+  for (const auto& line : result.lines) session.Say(line);
+  std::string files;
+  for (const auto& file : result.files) files += file.name + " ";
+  session.Say(fmt::format("done: epsilon {} outsider {} insider, delta {:g}, {} rounds, {} sent, {}in {}",
+                          EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider), task.delta(),
+                          counters.rounds, BytesText(bytes_sent),
+                          files.empty() ? "nothing released to this party, " : files,
+                          session.folder().string()));
+}
+
+void RunConnected(PartySession& session, Task& task, RunBudget& budget, net::MeshTransport& mesh,
+                  std::size_t threads) {
+  const auto start = Clock::now();
+  ThreadPool pool(ThreadsFor(threads));
+  mpc::Context context(mesh, mpc::AgreeOnKeys(mesh), pool);
+  dp::TrainingRecord record{
+      .job_hash = TaskHash(task), .run_id = ToHex(mesh.session()), .events = task.Events()};
+  const dp::TrainingRecord nothing{.job_hash = record.job_hash, .run_id = record.run_id, .events = {}};
+  if (const auto line = budget.Reserve(record, nothing)) session.Say(*line);
+  // Settled with what is about to be opened: whatever happens then, it counts as opened.
+  const auto result = task.Run(context, [&](const std::vector<dp::RecordedEvent>& events) {
+    record.events = events;
+    budget.Settle(record);
+    WriteRecord(session.folder() / "record.json", record);
+  });
+  WriteResults(session, task, result, record, mesh.counters(),
+               std::chrono::duration<double>(Clock::now() - start).count());
+}
+
+}  // namespace
+
+int RunTask(const RunOptions& options) {
+  const auto task = ReadTask(options.job);
+  const auto planned = PlannedEpsilons(*task);
+  PartySession session(ReadParty(options.config), options.out.empty() ? DefaultRunDirectory(task->name())
+                                                                      : std::filesystem::path(options.out));
+  CheckRunDirectory(session.folder());
+  auto config = MeshConfigOf(session.party(), task->Json());
+  const auto loaded = task->Load(session.party(), options.config);
+  RunBudget budget(session.party(), {.name = task->name(), .job_hash = TaskHash(*task), .uncovered = {}});
+  session.Open(TaskToml(*task));
+  session.Say(fmt::format("job {}: {}", task->name(), task->Title()));
+  session.Say(fmt::format("epsilon {} outsider {} insider, delta {:g}, at most",
+                          EpsilonText(planned.outsider), EpsilonText(planned.insider), task->delta()));
+  session.Log("job hash " + TaskHash(*task));
+  session.Log("data: " + loaded);
+  for (const auto& notice : session.party().notices) session.Say(notice);
+  std::unique_ptr<net::MeshTransport> mesh;
+  try {
+    mesh = session.Connect(std::move(config));
+    RunConnected(session, *task, budget, *mesh, options.threads);
+    return kDone;
+  } catch (const std::exception& error) {
+    const auto* lost = dynamic_cast<const NetworkError*>(&error);
+    const auto cause =
+        lost != nullptr ? ExplainLoss(*lost, "while computing", mesh != nullptr) : std::string(error.what());
+    const int code = session.Fail(error, mesh.get(), cause);
+    budget.StopOrLog([&](const std::string& line) { session.Log(line); });
+    return code;
+  }
+}
+
+}  // namespace trefoil::apps

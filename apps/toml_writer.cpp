@@ -1,0 +1,45 @@
+#include "apps/toml_writer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+namespace trefoil::apps {
+namespace {
+
+using Json = nlohmann::json;
+
+/// A JSON string is a TOML string but for the delete character, which TOML wants escaped.
+std::string Quoted(const std::string& text) {
+  auto quoted = Json(text).dump();
+  for (auto at = quoted.find('\x7F'); at != std::string::npos; at = quoted.find('\x7F', at))
+    quoted.replace(at, 1, "\\u007F");
+  return quoted;
+}
+
+std::string Key(const std::string& key) {
+  const auto bare = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; };
+  return !key.empty() && std::all_of(key.begin(), key.end(), bare) ? key : Quoted(key);
+}
+
+}  // namespace
+
+std::string TomlValue(const Json& value) {
+  if (value.is_string()) return Quoted(value.get<std::string>());
+  if (!value.is_structured()) return value.dump();
+  std::string text;
+  for (const auto& [key, element] : value.items()) {
+    if (!text.empty()) text += ", ";
+    text += value.is_object() ? Key(key) + " = " + TomlValue(element) : TomlValue(element);
+  }
+  if (value.is_object()) return text.empty() ? "{}" : "{ " + text + " }";
+  return "[" + text + "]";
+}
+
+std::string TomlLines(const Json& table) {
+  std::string text;
+  for (const auto& [key, value] : table.items()) text += Key(key) + " = " + TomlValue(value) + "\n";
+  return text;
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,13 @@
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace trefoil::apps {
+
+/// A value as TOML on one line; numbers with the digits that read back the same.
+[[nodiscard]] std::string TomlValue(const nlohmann::json& value);
+
+/// The lines "key = value" of one table.
+[[nodiscard]] std::string TomlLines(const nlohmann::json& table);
+
+}  // namespace trefoil::apps

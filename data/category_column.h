@@ -1,0 +1,26 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trefoil::data {
+
+/// One column of a CSV file whose values are public: what a histogram counts.
+struct CategoryColumn {
+  bool header = true;
+  std::vector<std::string> columns;  ///< without a header: the names of the file's columns in order
+  std::string column;                ///< which of them
+  std::vector<std::string> values;   ///< what is counted, in this order
+};
+
+/// Of every record in order the number of its value, or nothing where it has none of the declared ones.
+/// Throws DataError naming row and column, what was found and expected, for a missing or repeated column, a
+/// record with another number of fields than the first, and more records than `capacity`, where one is given.
+/// No value of a record is ever in a text.
+[[nodiscard]] std::vector<std::optional<std::size_t>> ReadCategories(
+    const std::filesystem::path& path, const CategoryColumn& column,
+    std::optional<std::int64_t> capacity = {});
+
+}  // namespace trefoil::data

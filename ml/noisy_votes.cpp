@@ -1,0 +1,99 @@
+#include "ml/noisy_votes.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "ml/dp_sgd.h"
+#include "protocols/input.h"
+#include "protocols/maximum.h"
+#include "protocols/multiply.h"
+#include "protocols/reveal.h"
+#include "protocols/threshold_comparison.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::ArithShare;
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+
+ArithShare WithNoise(mpc::Context& party, const ArithShare& x, const RingMatrix& noise) {
+  return protocols::Reshare(party, AddNoise(ToAdditive(x), noise));
+}
+
+/// The number of the column where each row has its 1.
+ArithShare ColumnNumbers(const ArithShare& one_hot) {
+  ArithShare numbers = ArithShare::Zero(one_hot.rows(), 1);
+  for (Index column = 1; column < one_hot.cols(); ++column)
+    numbers = numbers + static_cast<Word>(column) * Columns(one_hot, column, 1);
+  return numbers;
+}
+
+}  // namespace
+
+ArithShare InputVotes(mpc::Context& party, const RingMatrix& own) {
+  const protocols::Shape shape{.rows = own.rows(), .cols = own.cols()};
+  const auto votes = protocols::InputEach(party, own, {shape, shape, shape});
+  return votes[0] + votes[1] + votes[2];
+}
+
+mpc::Cost InputVotesCost(Index queries, Index classes) {
+  const protocols::Shape shape{.rows = queries, .cols = classes};
+  return protocols::InputEachCost({shape, shape, shape});
+}
+
+std::vector<bool> OpenAboveThreshold(mpc::Context& party, const ArithShare& votes, const RingMatrix& noise,
+                                     std::int64_t threshold, int width) {
+  Require(noise.rows() == votes.rows() && noise.cols() == 1, "OpenAboveThreshold: noise for every query");
+  const ArithShare most = protocols::RowMaximum(party, votes, width);
+  const ArithShare noisy = WithNoise(party, most, noise);
+  const ArithShare below = protocols::BelowThresholds(party, noisy, {threshold + 1}, width);
+  const RingMatrix bits = protocols::Reveal(party, below);
+  std::vector<bool> above;
+  for (Index query = 0; query < bits.size(); ++query) above.push_back(bits.data()[query] == 0);
+  return above;
+}
+
+mpc::Cost OpenAboveThresholdCost(Index queries, Index classes, int width) {
+  const mpc::Cost noisy =
+      Then(protocols::RowMaximumCost(queries, classes, width), protocols::ReshareCost(queries));
+  return Then(Then(noisy, protocols::BelowThresholdsCost(queries, 1, width)), protocols::RevealCost(queries));
+}
+
+std::optional<std::vector<int>> OpenNoisyWinners(mpc::Context& party, const ArithShare& votes,
+                                                 const RingMatrix& noise, int width,
+                                                 const std::vector<int>& to) {
+  Require(noise.rows() == votes.rows() && noise.cols() == votes.cols(),
+          "OpenNoisyWinners: noise for every count");
+  const ArithShare noisy = WithNoise(party, votes, noise);
+  const ArithShare winners = ColumnNumbers(protocols::RowArgMax(party, noisy, width));
+  std::optional<std::vector<int>> opened;
+  for (const int receiver : to) {
+    const auto numbers = protocols::RevealTo(party, receiver, winners);
+    if (!numbers) continue;
+    opened.emplace();
+    for (Index query = 0; query < numbers->rows(); ++query)
+      opened->push_back(static_cast<int>(mpc::Signed((*numbers)(query, 0))));
+  }
+  return opened;
+}
+
+mpc::Cost OpenNoisyWinnersCost(Index queries, Index classes, int width, const std::vector<int>& to) {
+  mpc::Cost cost =
+      Then(protocols::ReshareCost(queries * classes), protocols::RowArgMaxCost(queries, classes, width));
+  for (const int receiver : to) cost = ThenUnturned(cost, protocols::RevealToCost(receiver, queries));
+  return cost;
+}
+
+ArithShare RowsAt(const ArithShare& x, const std::vector<Index>& rows) {
+  RingMatrix own(static_cast<Index>(rows.size()), x.cols());
+  RingMatrix next(own.rows(), own.cols());
+  for (Index k = 0; k < own.rows(); ++k) {
+    own.row(k) = x.own().row(rows[static_cast<std::size_t>(k)]);
+    next.row(k) = x.next().row(rows[static_cast<std::size_t>(k)]);
+  }
+  return {std::move(own), std::move(next)};
+}
+
+}  // namespace trefoil::ml
