@@ -3,6 +3,8 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -22,6 +24,7 @@ mpc::Cost ToBothCost(std::uint64_t bytes) {
 }
 
 constexpr std::size_t kLengthBytes = 8;
+constexpr std::chrono::milliseconds kGrace{200};
 
 /// The text behind its length, the least significant byte first: a message that arrives short is found out.
 net::Bytes WithLength(const std::string& text) {
@@ -40,12 +43,15 @@ void RequireSameEverywhere(mpc::Context& party, const std::string& text, const s
   crypto_generichash(reinterpret_cast<unsigned char*>(digest.data()), digest.size(),
                      reinterpret_cast<const unsigned char*>(text.data()), text.size(), nullptr, 0);
   SendToBoth(party, digest);
+  int other = -1;
   for (const int peer : {party.next(), party.previous()}) {
-    if (party.transport().Receive(peer, digest.size()) != digest) {
-      throw ConfigError("party " + std::to_string(peer) + " derived other " + what +
-                        " than this party; all three must run the same version of this program");
-    }
+    if (party.transport().Receive(peer, digest.size()) != digest && other < 0) other = peer;
   }
+  if (other < 0) return;
+  // Whoever ends at once may keep the others from hearing both texts, and so from saying the same.
+  std::this_thread::sleep_for(kGrace);
+  throw ConfigError("party " + std::to_string(other) + " derived other " + what +
+                    " than this party; all three must run the same version of this program");
 }
 
 mpc::Cost RequireSameEverywhereCost() { return ToBothCost(crypto_generichash_BYTES); }
