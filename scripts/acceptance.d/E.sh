@@ -99,7 +99,7 @@ check_3() {
   build && table wan 10 0.35 0.22 0.1 0.42 && told
 }
 
-TEN_EPOCHS=(--set training.steps=586 --set training.expected_batch=1024 --set training.max_batch_per_owner=480)
+TEN_EPOCHS=(--set training.steps=586 --set training.expected_batch=1024 --set training.max_batch_per_owner=466)
 
 check_4() {
   has_data mnist || skip "there is no MNIST"
