@@ -160,19 +160,12 @@ AgreedRun AgreeOnRun(mpc::Context& party, const RunClaim& own, int steps) {
     claims.at(at) = other == party.self() ? own : ReadClaim(texts.at(at), other, steps);
   }
   AgreedRun agreed;
-  std::exception_ptr refused;
   try {
     agreed = Agree(claims, party.self());
-  } catch (const ConfigError&) {
-    refused = std::current_exception();
+  } catch (const ConfigError& error) {
+    protocols::RefuseTogether(party, error);
   }
-  // Who refuses waits until all have come to it, so that each says why, and not that another one aborted.
-  try {
-    protocols::Barrier(party);
-  } catch (const NetworkError&) {
-    if (!refused) throw;
-  }
-  if (refused) std::rethrow_exception(refused);
+  protocols::Barrier(party);
   return agreed;
 }
 

@@ -3,8 +3,6 @@
 #include <sodium.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -24,7 +22,6 @@ mpc::Cost ToBothCost(std::uint64_t bytes) {
 }
 
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::chrono::milliseconds kGrace{200};
 
 /// The text behind its length, the least significant byte first: a message that arrives short is found out.
 net::Bytes WithLength(const std::string& text) {
@@ -48,10 +45,8 @@ void RequireSameEverywhere(mpc::Context& party, const std::string& text, const s
     if (party.transport().Receive(peer, digest.size()) != digest && other < 0) other = peer;
   }
   if (other < 0) return;
-  // Whoever ends at once may keep the others from hearing both texts, and so from saying the same.
-  std::this_thread::sleep_for(kGrace);
-  throw ConfigError("party " + std::to_string(other) + " derived other " + what +
-                    " than this party; all three must run the same version of this program");
+  RefuseTogether(party, ConfigError("party " + std::to_string(other) + " derived other " + what +
+                                    " than this party; all three must run the same version of this program"));
 }
 
 mpc::Cost RequireSameEverywhereCost() { return ToBothCost(crypto_generichash_BYTES); }
@@ -84,6 +79,16 @@ mpc::Cost ExchangeTextsCost(const std::array<std::uint64_t, net::kParties>& byte
 void Barrier(mpc::Context& party) {
   SendToBoth(party, {});
   for (const int peer : {party.next(), party.previous()}) (void)party.transport().Receive(peer, 0);
+}
+
+void RefuseTogether(mpc::Context& party, const ConfigError& cause) {
+  // Whoever ends at once may keep the others from hearing what they need to say the same.
+  try {
+    Barrier(party);
+  } catch (const NetworkError&) {  // whom the barrier waited for has gone: the cause is still this party's
+  } catch (const ProtocolError&) {
+  }
+  throw ConfigError(cause);
 }
 
 mpc::Cost BarrierCost() { return ToBothCost(0); }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/error.h"
 #include "base/secure_memory.h"
 #include "mpc/context.h"
 #include "mpc/cost.h"
@@ -30,6 +31,11 @@ void RequireSameEverywhere(mpc::Context& party, const std::string& text, const s
 /// Throws: NetworkError, ProtocolError.
 void Barrier(mpc::Context& party);
 [[nodiscard]] mpc::Cost BarrierCost();
+
+/// Throws `cause`, once both peers have come to refuse, too, or are lost: so each of the three says why, and
+/// not that another one aborted. Pre: all three find the cause in what they have exchanged, and call this.
+/// Cost:   that of a Barrier.
+[[noreturn]] void RefuseTogether(mpc::Context& party, const ConfigError& cause);
 
 /// A seed that no party chose alone, known to all: the exclusive or of one random seed from each.
 /// Semi-honest: a party that waits for the others' seeds could choose the result.

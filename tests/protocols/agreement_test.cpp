@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "base/error.h"
 #include "mpc/prss.h"
@@ -45,6 +48,35 @@ TEST_P(RequireSameEverywhereTest, NamesThePartyThatDiffers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Parties, RequireSameEverywhereTest, testing::Values(0, 1, 2));
+
+TEST(RefuseTogether, EndsNobodyBeforeAllHaveCome) {
+  std::atomic<int> arrived = 0;
+  const auto seen = RunParties(Seed{1}, [&](mpc::Context& party) {
+    if (party.self() == 2) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ++arrived;
+    try {
+      RefuseTogether(party, ConfigError("the cause"));
+    } catch (const ConfigError&) {
+      return arrived.load();
+    }
+  });
+  EXPECT_EQ(seen, (std::array{3, 3, 3}));
+}
+
+TEST(RefuseTogether, SaysItsCauseAlsoWhereAPeerIsLost) {
+  const auto texts = RunParties(Seed{1}, [](mpc::Context& party) {
+    if (party.self() == 2) {
+      party.transport().Abort({});
+      return std::string("gone");
+    }
+    try {
+      RefuseTogether(party, ConfigError("the cause"));
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+  });
+  EXPECT_EQ(texts, (std::array<std::string, 3>{"the cause", "the cause", "gone"}));
+}
 
 TEST(ExchangeTexts, GivesEverybodyAllTextsAtItsDeclaredCost) {
   const std::array<std::string, 3> texts{"first", "", "of the third party"};
