@@ -97,6 +97,7 @@ void Starter::Fill(const std::shared_ptr<Channel>& channel, const Hello& hello) 
   Slot& slot = SlotOf(peer);
   if (slot.channel) slot.channel->Close(kLinger);  // the peer was started anew before its end was noticed
   slot = {.channel = channel, .hello = hello, .ready = std::nullopt};
+  met_[static_cast<std::size_t>(peer)] = true;
   channel->LimitPayload(kMaxPayloadBytes);
   channel->Handle([this, peer](const Frame& frame) { OnFrame(peer, frame); },
                   [this, peer](const Ending& ending) { Empty(peer, ending.cause); });
@@ -189,15 +190,27 @@ void Starter::Update() {
   on_ready_(links);
 }
 
+// One that never connected comes first: of two that are missing, the other most likely gave up waiting for
+// it.
+const PeerEndpoint* Starter::MissingPeer() const {
+  const PeerEndpoint* missing = nullptr;
+  for (const PeerEndpoint& peer : config_.peers) {
+    const auto index = static_cast<std::size_t>(peer.id);
+    if (slots_[index].channel) continue;
+    if (!met_[index]) return &peer;
+    if (missing == nullptr) missing = &peer;
+  }
+  return missing;
+}
+
 void Starter::OnTimeout() {
   if (finished_) return;
   const std::string within = " within " + DescribeDuration(config_.start_timeout) + " (timeouts.start)";
-  for (const PeerEndpoint& peer : config_.peers) {
-    if (SlotOf(peer.id).channel) continue;
-    const std::string place = peer.id < config_.self
-                                  ? "not reached at " + peer.host + ":" + std::to_string(peer.port)
+  if (const PeerEndpoint* peer = MissingPeer()) {
+    const std::string place = peer->id < config_.self
+                                  ? "not reached at " + peer->host + ":" + std::to_string(peer->port)
                                   : std::string("not connected to this party");
-    return Fail(std::make_exception_ptr(NetworkError(peer.id, place + within + ": " + CauseOf(peer.id))),
+    return Fail(std::make_exception_ptr(NetworkError(peer->id, place + within + ": " + CauseOf(peer->id))),
                 false);
   }
   const bool first_ready = session_ && SlotOf(config_.peers[0].id).ready == session_;

@@ -52,6 +52,7 @@ class Starter {
   void Retry(int peer, const std::string& cause);
   void Update();
   void OnTimeout();
+  [[nodiscard]] const PeerEndpoint* MissingPeer() const;
   void Fail(std::exception_ptr failure, bool tell_peers);
   void StopSearching();
   [[nodiscard]] const PeerEndpoint& Endpoint(int peer) const;
@@ -69,6 +70,7 @@ class Starter {
   std::vector<std::weak_ptr<Channel>> channels_;
   std::array<Slot, kParties> slots_;
   std::array<std::string, kParties> causes_;  // why the slot is empty, as far as known
+  std::array<bool, kParties> met_{};          // whose slot was filled at least once
   std::optional<SessionId> session_;
   bool finished_ = false;
 };

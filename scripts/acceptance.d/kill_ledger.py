@@ -10,13 +10,12 @@ kill and a summary last; exit code 0 if all went as it must, 1 otherwise.
 
 import json
 import random
-import re
 import shutil
 import subprocess
 import sys
 import time
 
-from kill_parties import PARTIES, free_base_port, read_options, start
+from kill_parties import PARTIES, prepare_with_ledgers, read_options, start
 
 STEPS = 100
 # Small, so that a run takes a second or two.
@@ -24,18 +23,6 @@ SETTINGS = [f"training.steps={STEPS}", "data.rows=[300, 300, 300]", "training.ex
             "training.max_batch_per_owner=100"]
 # A deployment whose ledgers have got longer than this is exchanged for a new one.
 KILLS_A_DEPLOYMENT = 20
-LEDGER = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000000\ndelta = 1e-5\n'
-
-
-def prepare(trefoil, job, folder):
-    subprocess.run([trefoil, "local", "--job", job, "--prepare", "--base-port", str(free_base_port()), "--out", folder,
-                    *(word for setting in SETTINGS for word in ("--set", setting))], check=True, stdout=subprocess.DEVNULL)
-    for party in PARTIES:
-        file = folder / f"party-{party}/party.toml"
-        # A party that dies before it meets the others is waited for no longer than this.
-        text, replaced = re.subn('(?m)^start = "[^"]*"', 'start = "10s"', file.read_text())
-        assert replaced == 1, f"{file}: no start time-out"
-        file.write_text(text + LEDGER)
 
 
 def jobs_of(trefoil, ledger):
@@ -111,7 +98,7 @@ def main():
     for count in range(options.times):
         folder = options.folder / f"parties-{count // KILLS_A_DEPLOYMENT}"
         if count % KILLS_A_DEPLOYMENT == 0:
-            prepare(options.trefoil, options.job, folder)
+            prepare_with_ledgers(options.trefoil, options.job, folder, SETTINGS, "10s")
             longest = duration(options.trefoil, folder, options.folder / f"whole-{count}")
             before = [jobs_of(options.trefoil, folder / f"party-{party}/ledger.jsonl") for party in PARTIES]
         victim = random.choice(PARTIES)

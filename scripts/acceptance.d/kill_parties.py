@@ -10,6 +10,7 @@ summary last; exit code 0 if all went as it must, 1 otherwise.
 import argparse
 import pathlib
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ import time
 PARTIES = (0, 1, 2)
 LIMIT_SECONDS = 15.0
 LAST_STEP = 40
+LEDGER = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000000\ndelta = 1e-5\n'
 
 
 def read_options(times):
@@ -49,6 +51,22 @@ def free_base_port():
             return base
         except (OSError, OverflowError):
             continue
+
+
+def prepare(trefoil, job, folder, settings=()):
+    """Three deployments on loopback with generated data, the job changed by the settings."""
+    subprocess.run([trefoil, "local", "--job", job, "--prepare", "--base-port", str(free_base_port()), "--out", folder,
+                    *(word for setting in settings for word in ("--set", setting))], check=True, stdout=subprocess.DEVNULL)
+
+
+def prepare_with_ledgers(trefoil, job, folder, settings, start_timeout):
+    """As `prepare`; each party keeps a ledger, and waits no longer than this for one that dies before it meets the others."""
+    prepare(trefoil, job, folder, settings)
+    for party in PARTIES:
+        file = folder / f"party-{party}/party.toml"
+        text, replaced = re.subn('(?m)^start = "[^"]*"', f'start = "{start_timeout}"', file.read_text())
+        assert replaced == 1, f"{file}: no start time-out"
+        file.write_text(text + LEDGER)
 
 
 def start(trefoil, folder, out):
@@ -114,8 +132,7 @@ def main():
     options = read_options(times=20)
 
     parties = options.folder / "parties"
-    subprocess.run([options.trefoil, "local", "--job", options.job, "--prepare", "--base-port", str(free_base_port()),
-                    "--out", parties], check=True, stdout=subprocess.DEVNULL)
+    prepare(options.trefoil, options.job, parties)
     bad, slowest = 0, 0.0
     for count in range(options.times):
         victim = count % 3 if count < 3 else random.choice(PARTIES)

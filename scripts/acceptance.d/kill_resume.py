@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 
-from kill_parties import PARTIES, free_base_port
+from kill_parties import PARTIES, prepare_with_ledgers
 
 STEPS = 3000
 EVERY = 20
@@ -28,18 +28,6 @@ SETTINGS = [f"training.steps={STEPS}", f"training.checkpoint_every={EVERY}", "da
             "training.expected_batch=90", "training.max_batch_per_owner=100", "training.learning_rate=5"]
 LONGEST_LIFE = 2.5
 UNFINISHED = 75
-LEDGER = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000000\ndelta = 1e-5\n'
-
-
-def prepare(trefoil, job, folder):
-    subprocess.run([trefoil, "local", "--job", job, "--prepare", "--base-port", str(free_base_port()), "--out", folder,
-                    *(word for setting in SETTINGS for word in ("--set", setting))], check=True, stdout=subprocess.DEVNULL)
-    for party in PARTIES:
-        file = folder / f"party-{party}/party.toml"
-        # A party that dies before it meets the others is waited for no longer than this.
-        text, replaced = re.subn('(?m)^start = "[^"]*"', 'start = "4s"', file.read_text())
-        assert replaced == 1, f"{file}: no start time-out"
-        file.write_text(text + LEDGER)
 
 
 def start(trefoil, folder, party):
@@ -165,7 +153,7 @@ def main():
     begin = time.monotonic()
     kept = options.folder / "kills.json"
     if not kept.exists():
-        prepare(options.trefoil, options.job, options.folder)
+        prepare_with_ledgers(options.trefoil, options.job, options.folder, SETTINGS, "4s")
         kept.write_text(json.dumps({"kills": 0, "bad": 0, "finished": 0, "sessions": 1, "counted": 0}))
     state = json.loads(kept.read_text())
     while state["kills"] < options.times:

@@ -108,9 +108,8 @@ class PredictRun(Training):
         share.write_bytes(sealed)
         outputs = self.end_all(self.start_prediction("t"), (3, 4, 3))
         self.assert_one_error_line(outputs[1][1], "model.share: cannot be opened: it was changed")
-        # Who waits a moment longer may miss the other that gave up before.
         for i in (0, 2):
-            self.assert_one_error_line(outputs[i][1], "before the start: party ")
+            self.assert_one_error_line(outputs[i][1], "before the start: party 1: not ")
         sealed[-1] ^= 1
         share.write_bytes(sealed)
 

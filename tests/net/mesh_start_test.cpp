@@ -67,7 +67,27 @@ TEST(MeshStart, NamesThePeerThatDoesNotConnect) {
             std::string::npos)
       << outcomes[0].text;
   EXPECT_EQ(outcomes[1].kind, Outcome::Kind::kNetwork);
-  EXPECT_EQ(outcomes[1].peer, 0);  // gone by then, and the first that is missing
+  EXPECT_EQ(outcomes[1].peer, 2);  // party 0 is missing by then, too, but it was there
+}
+
+// Whoever waits longer sees the other give up; the one to look for is still the one that never came.
+TEST(MeshStart, NamesThePeerThatNeverCameNotTheOneThatGaveUp) {
+  for (const int first : {0, 2}) {
+    TestMesh mesh;
+    mesh.config(first).start_timeout = milliseconds(400);
+    mesh.config(2 - first).start_timeout = milliseconds(1500);
+
+    const auto outcomes = RunParties(mesh, {0, 2}, [](int, MeshTransport&) {});
+
+    EXPECT_TRUE(
+        mesh.Logged("party " + std::to_string(first) + ": closed the connection; waiting for it again"));
+    for (const int party : {0, 2}) {
+      const Outcome& outcome = outcomes[static_cast<std::size_t>(party)];
+      EXPECT_EQ(outcome.kind, Outcome::Kind::kNetwork) << outcome.text;
+      EXPECT_EQ(outcome.peer, 1) << outcome.text;
+      EXPECT_NE(outcome.text.find(" (timeouts.start)"), std::string::npos) << outcome.text;
+    }
+  }
 }
 
 TEST(MeshStart, NamesTheFirstKeyInWhichJobsDifferAtBothSides) {
