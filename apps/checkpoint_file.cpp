@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "apps/files.h"
@@ -67,19 +68,15 @@ void SaveCheckpoint(const fs::path& file, const CheckpointOwner& owner, const st
   ReplaceSecretFile(file, SealFile(kCheckpoint, header, secret.bytes(), key));
 }
 
-CheckpointName ReadCheckpointName(const fs::path& file, const CheckpointOwner& owner) {
-  return NameIn(file, SealedHeader(file, kCheckpoint), owner);
-}
-
-ml::Checkpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& owner, const Job& job,
-                              const SecretKey& key) {
-  (void)ReadCheckpointName(file, owner);  // says whose it is, which its key would not
-  const auto sealed = OpenSealed(file, kCheckpoint, key);
-  const auto name = NameIn(file, sealed.header, owner);
+StoredCheckpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& owner, const Job& job,
+                                const SecretKey& key) {
+  CheckpointName name;
+  const auto secret =
+      OpenSealed(file, kCheckpoint, key, [&](const Json& header) { name = NameIn(file, header, owner); });
   const auto settings = SettingsOf(job);
   const auto shape = ml::ShapeOfWeights(ml::MakeStepPlan(settings));
   const bool coins = settings.sampling == ml::Sampling::kPublic;
-  const auto bytes = sealed.secret.bytes();
+  const auto bytes = secret.bytes();
   const std::size_t share = ShareBytes(shape);
   if (bytes.size() != 2 * share + (coins ? 2 * SecretKey::kBytes : 0) || name.step < 0 ||
       name.step > settings.steps)
@@ -93,7 +90,7 @@ ml::Checkpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& owner
     checkpoint.coins.emplace(
         ml::PublicCoins{.schedule = TakeKey(keys), .slots = TakeKey(keys.subspan(SecretKey::kBytes))});
   }
-  return checkpoint;
+  return {.name = std::move(name), .checkpoint = std::move(checkpoint)};
 }
 
 }  // namespace trefoil::apps

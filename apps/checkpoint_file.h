@@ -32,14 +32,16 @@ struct CheckpointOwner {
 void SaveCheckpoint(const std::filesystem::path& file, const CheckpointOwner& owner,
                     const std::string& session, const ml::Checkpoint& checkpoint, const SecretKey& key);
 
-/// The name of a checkpoint of `owner`, not yet authenticated. Throws ConfigError if the file cannot be read
-/// or others can read it; DataError naming the file if it is none, another party's, or of another run or job.
-[[nodiscard]] CheckpointName ReadCheckpointName(const std::filesystem::path& file,
-                                                const CheckpointOwner& owner);
+/// A checkpoint as it was kept.
+struct StoredCheckpoint {
+  CheckpointName name;
+  ml::Checkpoint checkpoint;
+};
 
-/// Reads a checkpoint of the training that `job` is. Throws as ReadCheckpointName, and DataError if the file
-/// was changed or sealed with another key.
-[[nodiscard]] ml::Checkpoint LoadCheckpoint(const std::filesystem::path& file, const CheckpointOwner& owner,
-                                            const Job& job, const SecretKey& key);
+/// Reads a checkpoint of `owner` in the training that `job` is. Throws ConfigError if the file cannot be read
+/// or others can read it; DataError naming the file if it is none, another party's, of another run or job,
+/// was changed, or sealed with another key.
+[[nodiscard]] StoredCheckpoint LoadCheckpoint(const std::filesystem::path& file, const CheckpointOwner& owner,
+                                              const Job& job, const SecretKey& key);
 
 }  // namespace trefoil::apps

@@ -153,9 +153,8 @@ void RunState::CountLastSession() {
 void RunState::FindCheckpoints() {
   for (const auto& entry : fs::directory_iterator(folder_)) {
     if (entry.path().extension() != kSealed) continue;
-    (void)LoadCheckpoint(entry.path(), Owner(), owner_.job,
-                         key_);  // better found out now than with the peers
-    claim_.held.push_back(ReadCheckpointName(entry.path(), Owner()));
+    // All of it: that it was damaged is better found out now than with the peers.
+    claim_.held.push_back(LoadCheckpoint(entry.path(), Owner(), owner_.job, key_).name);
   }
   std::sort(claim_.held.begin(), claim_.held.end());
 }
@@ -183,7 +182,8 @@ ml::Resumption RunState::Begin(const AgreedRun& agreed, const std::string& sessi
   claim_.run_id = agreed.run_id.empty() ? session : agreed.run_id;
   claim_.sessions = agreed.earlier;
   ml::Resumption resumption{.from = {}, .earlier = agreed.earlier};
-  if (agreed.from) resumption.from = LoadCheckpoint(FileOf(*agreed.from), Owner(), owner_.job, key_);
+  if (agreed.from)
+    resumption.from = LoadCheckpoint(FileOf(*agreed.from), Owner(), owner_.job, key_).checkpoint;
   DropAfter(agreed.from);
   const int first = agreed.from ? agreed.from->step : 0;
   session_ = {.id = session, .from_start = !agreed.from, .first = first, .begun = first};

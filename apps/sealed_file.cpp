@@ -6,6 +6,7 @@
 
 #include "apps/files.h"
 #include "base/error.h"
+#include "base/length_prefix.h"
 #include "base/sealed_box.h"
 
 namespace trefoil::apps {
@@ -14,25 +15,10 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kLargestHeader = std::size_t{1} << 24;
 
 std::span<const std::uint8_t> BytesOf(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
-/// Eight bytes, the least significant first.
-std::string LengthText(std::size_t length) {
-  std::string text;
-  for (std::size_t k = 0; k < kLengthBytes; ++k) text.push_back(static_cast<char>(length >> (8 * k) & 0xFF));
-  return text;
-}
-
-std::size_t LengthIn(std::string_view text) {
-  std::size_t length = 0;
-  for (std::size_t k = 0; k < kLengthBytes; ++k)
-    length |= static_cast<std::size_t>(static_cast<unsigned char>(text[k])) << (8 * k);
-  return length;
 }
 
 /// The length of all that stands before the sealed part.
@@ -40,7 +26,7 @@ std::size_t PrefixLength(const fs::path& file, const SealedKind& kind, std::stri
   const std::size_t begin = kind.magic.size() + kLengthBytes;
   if (text.size() < begin || !text.starts_with(kind.magic))
     RefuseSealed(file, "another file", fmt::format("{} of this version", kind.what));
-  const std::size_t length = LengthIn(text.substr(kind.magic.size()));
+  const auto length = LengthIn(text.substr(kind.magic.size()));
   if (length > kLargestHeader || length > text.size() - begin)
     RefuseSealed(file, "an incomplete file", std::string(kind.what));
   return begin + length;
@@ -50,11 +36,6 @@ Json HeaderIn(const fs::path& file, const SealedKind& kind, std::string_view pre
   auto json = Json::parse(prefix.substr(kind.magic.size() + kLengthBytes), nullptr, false);
   if (!json.is_object()) RefuseSealed(file, "a damaged header", std::string(kind.what));
   return json;
-}
-
-std::string ReadSealed(const fs::path& file, const SealedKind& kind) {
-  CheckSecretMode(file, std::string(kind.what));
-  return ReadTextFile(file, std::string(kind.what));
 }
 
 }  // namespace
@@ -76,28 +57,24 @@ SecretKey StorageKey(const PartyFile& party, const SealedKind& kind) {
 
 std::string SealFile(const SealedKind& kind, const Json& header, std::span<const std::uint8_t> secret,
                      const SecretKey& key) {
-  const auto text = header.dump();
-  const auto prefix = std::string(kind.magic) + LengthText(text.size()) + text;
+  const auto prefix = std::string(kind.magic) + WithLength(header.dump());
   const auto sealed = Seal(key, prefix, secret);
   return prefix + std::string(sealed.begin(), sealed.end());
 }
 
-Json SealedHeader(const fs::path& file, const SealedKind& kind) {
-  const auto text = ReadSealed(file, kind);
-  return HeaderIn(file, kind, std::string_view(text).substr(0, PrefixLength(file, kind, text)));
-}
-
-SealedFile OpenSealed(const fs::path& file, const SealedKind& kind, const SecretKey& key) {
-  const auto text = ReadSealed(file, kind);
+SecretBytes OpenSealed(const fs::path& file, const SealedKind& kind, const SecretKey& key,
+                       const std::function<void(const Json& header)>& check) {
+  CheckSecretMode(file, std::string(kind.what));
+  const auto text = ReadTextFile(file, std::string(kind.what));
   const auto prefix = std::string_view(text).substr(0, PrefixLength(file, kind, text));
-  auto header = HeaderIn(file, kind, prefix);
+  check(HeaderIn(file, kind, prefix));
   auto secret = Unseal(key, prefix, BytesOf(std::string_view(text).substr(prefix.size())));
   if (!secret) {
     throw DataError(
         file.string() +
         ": cannot be opened: it was changed, or this party's storage key is not the one that sealed it");
   }
-  return {.header = std::move(header), .secret = SecretBytes(std::move(*secret))};
+  return SecretBytes(std::move(*secret));
 }
 
 void RefuseSealed(const fs::path& file, const std::string& found, const std::string& expected) {

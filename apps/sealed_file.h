@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -35,28 +36,22 @@ struct SealedKind {
   std::string_view what;     ///< as in "expected a model's share"
 };
 
-/// A file of a secret with a header in the clear, which is part of the seal.
-struct SealedFile {
-  nlohmann::json header;
-  SecretBytes secret;
-};
-
 /// The key that this party's files of a kind are sealed with: derived from the file of its party file's
 /// [storage] key. Throws ConfigError unless that is a file that its owner alone can read.
 [[nodiscard]] SecretKey StorageKey(const PartyFile& party, const SealedKind& kind);
 
-/// The file's bytes: magic line, length of the header in eight bytes, header as compact JSON, sealed part.
+/// The bytes of a file with a secret, and a header in the clear that is part of the seal: magic line, length
+/// of the header in eight bytes, header as compact JSON, sealed part.
 [[nodiscard]] std::string SealFile(const SealedKind& kind, const nlohmann::json& header,
                                    std::span<const std::uint8_t> secret, const SecretKey& key);
 
-/// The header of a sealed file, not yet authenticated. Throws ConfigError if the file is not there or others
-/// can read it; DataError naming the file if it is of another kind or incomplete.
-[[nodiscard]] nlohmann::json SealedHeader(const std::filesystem::path& file, const SealedKind& kind);
-
-/// Header and secret. Throws as SealedHeader, and DataError if the file was changed or sealed with another
-/// key.
-[[nodiscard]] SealedFile OpenSealed(const std::filesystem::path& file, const SealedKind& kind,
-                                    const SecretKey& key);
+/// The secret of a sealed file. `check` sees the header before, not yet authenticated, and may refuse it with
+/// an error of its own: whose file it is, which its key would not say. Throws ConfigError if the file is not
+/// there or others can read it; DataError naming the file if it is of another kind or incomplete, was
+/// changed, or sealed with another key.
+[[nodiscard]] SecretBytes OpenSealed(const std::filesystem::path& file, const SealedKind& kind,
+                                     const SecretKey& key,
+                                     const std::function<void(const nlohmann::json& header)>& check);
 
 /// Throws DataError "FILE: found X, expected Y".
 [[noreturn]] void RefuseSealed(const std::filesystem::path& file, const std::string& found,

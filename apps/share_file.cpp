@@ -43,14 +43,16 @@ void SaveShare(const fs::path& file, const ShareFile& share, const SecretKey& ke
 }
 
 ShareFile LoadShare(const fs::path& file, int party, const SecretKey& key) {
-  auto share = ParseHeader(file, SealedHeader(file, kModelShare));
-  if (share.party != party)
-    RefuseSealed(file, fmt::format("party {}'s share", share.party), fmt::format("party {}'s", party));
-  const auto sealed = OpenSealed(file, kModelShare, key);
+  ShareFile share;
+  const auto secret = OpenSealed(file, kModelShare, key, [&](const Json& header) {
+    share = ParseHeader(file, header);
+    if (share.party != party)
+      RefuseSealed(file, fmt::format("party {}'s share", share.party), fmt::format("party {}'s", party));
+  });
   const auto shape = ShapeOf(share.job);
-  if (sealed.secret.bytes().size() != ShareBytes(shape) || share.record.job_hash != JobHash(share.job))
+  if (secret.bytes().size() != ShareBytes(shape) || share.record.job_hash != JobHash(share.job))
     RefuseSealed(file, "a share that does not fit its job", "a model's share");
-  share.weights = {TakeShare(sealed.secret.bytes(), shape), share.job.fraction_bits};
+  share.weights = {TakeShare(secret.bytes(), shape), share.job.fraction_bits};
   return share;
 }
 

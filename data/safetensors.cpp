@@ -1,10 +1,10 @@
 #include "data/safetensors.h"
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/length_prefix.h"
 
 namespace trefoil::data {
 namespace {
@@ -30,10 +30,7 @@ std::string FormatSafetensors(const std::vector<std::pair<std::string, NpyArray>
   }
   std::string text = header.dump();
   text.append((8 - text.size() % 8) % 8, ' ');
-  std::string file;
-  for (int shift = 0; shift < 64; shift += 8)
-    file += static_cast<char>(static_cast<std::uint64_t>(text.size()) >> shift & 0xFFU);
-  file += text;
+  std::string file = WithLength(text);
   for (const auto& [name, array] : arrays) file += array.bytes;
   return file;
 }

@@ -3,9 +3,10 @@
 #include <sodium.h>
 
 #include <algorithm>
-#include <utility>
+#include <string_view>
 
 #include "base/error.h"
+#include "base/length_prefix.h"
 #include "base/random.h"
 
 namespace trefoil::protocols {
@@ -21,16 +22,9 @@ mpc::Cost ToBothCost(std::uint64_t bytes) {
   return InOneRound(mpc::Cost::EachToNext(bytes), mpc::Cost::EachToPrevious(bytes));
 }
 
-constexpr std::size_t kLengthBytes = 8;
-
-/// The text behind its length, the least significant byte first: a message that arrives short is found out.
-net::Bytes WithLength(const std::string& text) {
-  net::Bytes bytes;
-  for (std::size_t k = 0; k < kLengthBytes; ++k)
-    bytes.push_back(static_cast<std::byte>(text.size() >> (8 * k) & 0xFF));
+net::Bytes BytesOf(const std::string& text) {
   const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-  bytes.insert(bytes.end(), begin, begin + text.size());
-  return bytes;
+  return {begin, begin + text.size()};
 }
 
 }  // namespace
@@ -54,18 +48,15 @@ mpc::Cost RequireSameEverywhereCost() { return ToBothCost(crypto_generichash_BYT
 std::array<std::string, net::kParties> ExchangeTexts(mpc::Context& party, const std::string& own,
                                                      std::size_t limit) {
   Require(own.size() <= limit, "ExchangeTexts: a text within the limit");
-  SendToBoth(party, WithLength(own));
+  SendToBoth(party, BytesOf(WithLength(own)));  // so that one that arrives short is found out
   std::array<std::string, net::kParties> texts;
   texts[static_cast<std::size_t>(party.self())] = own;
   for (const int peer : {party.next(), party.previous()}) {
     const net::Bytes theirs = party.transport().ReceiveUpTo(peer, kLengthBytes + limit);
-    std::string text;
-    if (theirs.size() >= kLengthBytes) {
-      text.assign(reinterpret_cast<const char*>(theirs.data()) + kLengthBytes, theirs.size() - kLengthBytes);
-    }
-    if (theirs != WithLength(text))
+    const std::string_view bytes(reinterpret_cast<const char*>(theirs.data()), theirs.size());
+    if (bytes.size() < kLengthBytes || LengthIn(bytes) != bytes.size() - kLengthBytes)
       throw ProtocolError("party " + std::to_string(peer) + ": sent a text of another length than it said");
-    texts[static_cast<std::size_t>(peer)] = std::move(text);
+    texts[static_cast<std::size_t>(peer)] = bytes.substr(kLengthBytes);
   }
   return texts;
 }
