@@ -67,7 +67,8 @@ std::vector<Event> Released(const PureReleases& releases) {
 
 /// Plain Gaussians on the noise of `summands` parties.
 std::vector<Event> Released(const GaussianReleases& releases, double multiplier, int summands) {
-  return {SampledGaussian{1, multiplier, releases.count},
+  const double continuous = MultiplierOfSum(multiplier, summands, releases.party_deviation);
+  return {SampledGaussian{1, continuous, releases.count},
           ClosenessCharge(summands, releases.party_deviation, releases.coordinates, releases.count)};
 }
 

@@ -91,7 +91,8 @@ struct TrainingRecord {
 /// What an outsider, who sees the released model only, is charged. Steps and selections: multiplier
 /// sigma sqrt(3/2), Poisson sampling, the closeness of three parties' summed noise, cut batches. Local
 /// training: as if the local model were seen, multiplier sigma, Poisson sampling. Evaluations: nothing.
-/// Releases: epsilon, or multiplier sigma sqrt(3/2). For records that were trained on or counted.
+/// Releases: epsilon, or multiplier sigma sqrt(3/2), and the closeness. For records that were trained on or
+/// counted.
 [[nodiscard]] std::vector<Event> OutsiderEvents(const RecordedEvent& event);
 [[nodiscard]] std::vector<Event> OutsiderEvents(const TrainingRecord& record);
 

@@ -263,7 +263,8 @@ TEST(Events, ChargePureReleasesToEverybodyAlikeAndGaussianOnesToTwoOrThreePartie
   for (const auto& [events, factor, parties] :
        {std::tuple{OutsiderEvents(gaussian), std::sqrt(1.5), 3}, {InsiderEvents(gaussian), 1.0, 2}}) {
     EXPECT_EQ(Noise(events).sampling_rate, 1);
-    EXPECT_DOUBLE_EQ(Noise(events).noise_multiplier, 4 * factor);
+    // Each party's 20 units of noise leave a continuous Gaussian of variance 400 parties - 4 (closeness.h).
+    EXPECT_DOUBLE_EQ(Noise(events).noise_multiplier, 4 * factor * std::sqrt(1 - 4 / (400.0 * parties)));
     EXPECT_EQ(Noise(events).count, 7);
     EXPECT_EQ(Closeness(events).bound, ClosenessCharge(parties, 20, 10, 7).bound);
     EXPECT_EQ(Closeness(events).count, 7);
