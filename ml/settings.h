@@ -11,7 +11,7 @@
 
 namespace trefoil::ml {
 
-/// Each step forks once, for which a context has the operation numbers (mpc/context.cpp).
+/// Each step is a run of operations of its own, for which a context has the numbers (mpc/context.cpp).
 inline constexpr int kLargestSteps = 500'000;
 
 /// Of a group, at most.
