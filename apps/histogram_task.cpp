@@ -4,9 +4,9 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "apps/histogram_job.h"
+#include "apps/job_task.h"
 #include "apps/local_data.h"
 #include "base/error.h"
 #include "data/csv.h"
@@ -27,15 +27,12 @@ using mpc::RingMatrix;
 constexpr int kGaussianBits = 16;
 constexpr std::uint64_t kOne = std::uint64_t{1} << kGaussianBits;
 
-class HistogramTask : public Task {
+class HistogramTask : public JobTask<HistogramJob> {
  public:
-  explicit HistogramTask(HistogramJob job) : job_(std::move(job)) {}
+  using JobTask::JobTask;
 
-  [[nodiscard]] const std::string& name() const override { return job_.name; }
-  [[nodiscard]] double delta() const override { return job_.delta; }
-  [[nodiscard]] const std::vector<int>& release_to() const override { return job_.to; }
-  [[nodiscard]] std::string Json() const override { return HistogramJobJson(job_); }
-  [[nodiscard]] std::string LocalJson() const override { return LocalSpecJson(job_.local); }
+  [[nodiscard]] std::string Json() const override { return HistogramJobJson(job()); }
+  [[nodiscard]] std::string LocalJson() const override { return LocalSpecJson(job().local); }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
   std::string Deal(const TaskDeal& deal) const override;
@@ -43,9 +40,9 @@ class HistogramTask : public Task {
   TaskResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
 
  private:
-  [[nodiscard]] Index values() const { return static_cast<Index>(job_.column.values.size()); }
+  [[nodiscard]] Index values() const { return static_cast<Index>(job().column.values.size()); }
   [[nodiscard]] dp::LocalRandomiser Randomiser() const {
-    return {*job_.randomiser, job_.column.values.size(), job_.epsilon};
+    return {*job().randomiser, job().column.values.size(), job().epsilon};
   }
   [[nodiscard]] dp::GaussianReleases GaussianEvent(double sigma) const;
   [[nodiscard]] double Sigma() const;
@@ -55,16 +52,15 @@ class HistogramTask : public Task {
   [[nodiscard]] std::string Csv(const RingMatrix& opened) const;
   [[nodiscard]] std::string Summary() const;
 
-  HistogramJob job_;
   std::vector<std::optional<std::size_t>> records_;  ///< this party's, after Load
 };
 
 std::string HistogramTask::Title() const {
-  const auto how = job_.randomiser ? fmt::format("each owner's reports by {}", dp::NameOf(*job_.randomiser))
-                   : job_.gaussian ? fmt::format("counted on shares, Gaussian noise, sigma {:.4f}", Sigma())
-                                   : std::string("counted on shares, discrete Laplace noise");
-  return fmt::format("{} values of column \"{}\" in up to {} records, {}", job_.column.values.size(),
-                     job_.column.column, job_.records(), how);
+  const auto how = job().randomiser ? fmt::format("each owner's reports by {}", dp::NameOf(*job().randomiser))
+                   : job().gaussian ? fmt::format("counted on shares, Gaussian noise, sigma {:.4f}", Sigma())
+                                    : std::string("counted on shares, discrete Laplace noise");
+  return fmt::format("{} values of column \"{}\" in up to {} records, {}", job().column.values.size(),
+                     job().column.column, job().records(), how);
 }
 
 dp::GaussianReleases HistogramTask::GaussianEvent(double sigma) const {
@@ -76,39 +72,39 @@ dp::GaussianReleases HistogramTask::GaussianEvent(double sigma) const {
 }
 
 double HistogramTask::Sigma() const {
-  if (job_.sigma) return ml::OnSigmaLattice(*job_.sigma);
-  return ml::OnSigmaLattice(dp::SmallestNoiseMultiplier(*job_.epsilon, [&](double sigma) {
+  if (job().sigma) return ml::OnSigmaLattice(*job().sigma);
+  return ml::OnSigmaLattice(dp::SmallestNoiseMultiplier(*job().epsilon, [&](double sigma) {
     const auto epsilons =
-        dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {GaussianEvent(sigma)}}, job_.delta);
-    return job_.against == "insider" ? epsilons.insider : epsilons.outsider;
+        dp::Epsilons({.job() hash = {}, .run_id = {}, .events = {GaussianEvent(sigma)}}, job().delta);
+    return job().against == "insider" ? epsilons.insider : epsilons.outsider;
   }));
 }
 
 std::vector<dp::RecordedEvent> HistogramTask::Events() const {
-  if (job_.gaussian) return {GaussianEvent(Sigma())};
-  if (job_.randomiser) return {dp::PureReleases{.count = 1, .epsilon = Randomiser().law().epsilon}};
-  const auto rate = dp::EpsilonBelow(*job_.epsilon, "privacy.epsilon");
+  if (job().gaussian) return {GaussianEvent(Sigma())};
+  if (job().randomiser) return {dp::PureReleases{.count = 1, .epsilon = Randomiser().law().epsilon}};
+  const auto rate = dp::EpsilonBelow(*job().epsilon, "privacy.epsilon");
   (void)dp::LaplacePart(rate);
   return {dp::PureReleases{.count = 1, .epsilon = rate.value()}};
 }
 
 std::string HistogramTask::Deal(const TaskDeal& deal) const {
   data::DataSpec spec;
-  spec.name = job_.data_name;
+  spec.name = job().data_name;
   spec.format = data::Format::kCsv;
   const auto source =
-      data::FindTrainingFiles(spec, FindDataFolder(job_.data_name, deal.job_file, deal.data)).file;
+      data::FindTrainingFiles(spec, FindDataFolder(job().data_name, deal.job() file, deal.data)).file;
   std::vector<int> labels;
-  for (const auto& category : data::ReadCategories(source, job_.column))
-    labels.push_back(static_cast<int>(category.value_or(job_.column.values.size())));
-  const auto party_of_row = data::AssignRows(SplitOf(job_.local), labels, job_.rows);
+  for (const auto& category : data::ReadCategories(source, job().column))
+    labels.push_back(static_cast<int>(category.value_or(job().column.values.size())));
+  const auto party_of_row = data::AssignRows(SplitOf(job().local), labels, job().rows);
   std::array<fs::path, 3> targets;
   for (std::size_t j = 0; j < targets.size(); ++j) {
     fs::create_directories(deal.party_folders.at(j) / "data");
     deal.parties.at(j).data = data::PartyFiles(data::Format::kCsv, "");
     targets.at(j) = deal.party_folders.at(j) / deal.parties.at(j).data.file;
   }
-  data::SplitCsv(source, job_.column.header, party_of_row, targets);
+  data::SplitCsv(source, job().column.header, party_of_row, targets);
   std::array<std::int64_t, 4> rows{};
   for (const int party : party_of_row) ++rows.at(static_cast<std::size_t>(party < 0 ? 3 : party));
   return fmt::format("dealing {} to three parties: rows {}, {}, {}{}", source.lexically_normal().string(),
@@ -120,13 +116,13 @@ std::string HistogramTask::Load(const PartyFile& party, const std::string& party
   if (party.data.file.empty())
     throw ConfigError(party_file + ": missing [data] file, expected this party's CSV file");
   records_ =
-      data::ReadCategories(party.data.file, job_.column, job_.rows.at(static_cast<std::size_t>(party.id)));
+      data::ReadCategories(party.data.file, job().column, job().rows.at(static_cast<std::size_t>(party.id)));
   return fmt::format("{} records as the job declares them", records_.size());
 }
 
 RingMatrix HistogramTask::OwnCounts(std::int64_t declared) const {
-  std::vector<std::int64_t> counts(job_.column.values.size());
-  if (job_.randomiser) {
+  std::vector<std::int64_t> counts(job().column.values.size());
+  if (job().randomiser) {
     const auto randomiser = Randomiser();
     auto stream = RandomStream::FromSystem();
     // A record that is not there reports like one without any of the values: so nobody learns how many there
@@ -141,23 +137,24 @@ RingMatrix HistogramTask::OwnCounts(std::int64_t declared) const {
   RingMatrix own(values(), 1);
   for (Index v = 0; v < values(); ++v)
     own(v, 0) = static_cast<mpc::Word>(counts[static_cast<std::size_t>(v)])
-                << (job_.gaussian ? kGaussianBits : 0);
+                << (job().gaussian ? kGaussianBits : 0);
   return own;
 }
 
 ml::StepNoise HistogramTask::OwnNoise() const {
-  if (job_.randomiser) return {values(), 1};
-  if (job_.gaussian) return ml::CountNoise(RandomStream::FromSystem(), Sigma(), kOne, values());
-  return ml::LaplaceParts(RandomStream::FromSystem(), dp::EpsilonBelow(*job_.epsilon), values());
+  if (job().randomiser) return {values(), 1};
+  if (job().gaussian) return ml::CountNoise(RandomStream::FromSystem(), Sigma(), kOne, values());
+  return ml::LaplaceParts(RandomStream::FromSystem(), dp::EpsilonBelow(*job().epsilon), values());
 }
 
 dp::CountEstimate HistogramTask::EstimateOf(mpc::Word opened) const {
   const auto signed_value = mpc::Signed(opened);
-  if (job_.randomiser) return dp::Debias(Randomiser().law(), job_.records(), signed_value, job_.confidence);
-  const double count = std::ldexp(static_cast<double>(signed_value), job_.gaussian ? -kGaussianBits : 0);
-  const double reach = job_.gaussian ? dp::NormalDeviations(job_.confidence) * Sigma() * std::sqrt(1.5)
-                                     : static_cast<double>(dp::LaplacePartsQuantile(
-                                           dp::EpsilonBelow(*job_.epsilon), 3, job_.confidence));
+  if (job().randomiser)
+    return dp::Debias(Randomiser().law(), job().records(), signed_value, job().confidence);
+  const double count = std::ldexp(static_cast<double>(signed_value), job().gaussian ? -kGaussianBits : 0);
+  const double reach = job().gaussian ? dp::NormalDeviations(job().confidence) * Sigma() * std::sqrt(1.5)
+                                      : static_cast<double>(dp::LaplacePartsQuantile(
+                                            dp::EpsilonBelow(*job().epsilon), 3, job().confidence));
   return {.count = count, .low = count - reach, .high = count + reach};
 }
 
@@ -166,34 +163,34 @@ std::string HistogramTask::Csv(const RingMatrix& opened) const {
   for (Index v = 0; v < values(); ++v) {
     const auto estimate = EstimateOf(opened(v, 0));
     text += fmt::format("{},{:.10g},{:.10g},{:.10g}\n",
-                        data::CsvField(job_.column.values[static_cast<std::size_t>(v)]), estimate.count,
+                        data::CsvField(job().column.values[static_cast<std::size_t>(v)]), estimate.count,
                         estimate.low, estimate.high);
   }
   return text;
 }
 
 std::string HistogramTask::Summary() const {
-  nlohmann::ordered_json summary{{"mode", job_.randomiser ? "local" : "central"},
-                                 {"values", job_.column.values.size()},
-                                 {"records_declared", job_.records()},
-                                 {"confidence", job_.confidence}};
-  if (job_.randomiser) {
+  nlohmann::ordered_json summary{{"mode", job().randomiser ? "local" : "central"},
+                                 {"values", job().column.values.size()},
+                                 {"records_declared", job().records()},
+                                 {"confidence", job().confidence}};
+  if (job().randomiser) {
     const auto law = Randomiser().law();
-    summary["randomiser"] = dp::NameOf(*job_.randomiser);
+    summary["randomiser"] = dp::NameOf(*job().randomiser);
     summary["p"] = law.p;
     summary["q"] = law.q;
   } else {
-    summary["noise"] = job_.gaussian ? "gaussian" : "laplace";
-    if (job_.gaussian) summary["sigma"] = Sigma();
+    summary["noise"] = job().gaussian ? "gaussian" : "laplace";
+    if (job().gaussian) summary["sigma"] = Sigma();
   }
   return summary.dump();
 }
 
 TaskResult HistogramTask::Run(mpc::Context& party, const BeforeRelease& before_release) {
-  const auto own = OwnCounts(job_.rows.at(static_cast<std::size_t>(party.self())));
+  const auto own = OwnCounts(job().rows.at(static_cast<std::size_t>(party.self())));
   const auto noise = OwnNoise();
   before_release(Events());
-  const auto opened = ml::OpenNoisyCounts(party, own, noise.values(), job_.to);
+  const auto opened = ml::OpenNoisyCounts(party, own, noise.values(), job().to);
   TaskResult result{.summary = Summary()};
   if (opened) result.files.push_back({.name = "histogram.csv", .text = Csv(*opened)});
   return result;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <utility>
 
+#include "apps/job_task.h"
 #include "apps/local_data.h"
 #include "apps/pate_job.h"
 #include "base/ceil_log2.h"
@@ -21,6 +21,7 @@
 #include "ml/noisy_votes.h"
 #include "ml/step_privacy.h"
 #include "protocols/agreement.h"
+#include "protocols/input.h"
 
 namespace trefoil::apps {
 namespace {
@@ -39,14 +40,11 @@ constexpr double kLargestDeviations = 80;
 /// What a student says of each query: a row a query, a column a class.
 using StudentScores = std::vector<std::vector<double>>;
 
-class PateTask : public Task {
+class PateTask : public JobTask<PateJob> {
  public:
-  explicit PateTask(PateJob job) : job_(std::move(job)) {}
+  using JobTask::JobTask;
 
-  [[nodiscard]] const std::string& name() const override { return job_.name; }
-  [[nodiscard]] double delta() const override { return job_.delta; }
-  [[nodiscard]] const std::vector<int>& release_to() const override { return job_.to; }
-  [[nodiscard]] std::string Json() const override { return PateJobJson(job_); }
+  [[nodiscard]] std::string Json() const override { return PateJobJson(job()); }
   [[nodiscard]] std::string LocalJson() const override { return "{}"; }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
@@ -55,11 +53,11 @@ class PateTask : public Task {
   TaskResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
 
  private:
-  [[nodiscard]] bool laplace() const { return job_.mechanism == VoteMechanism::kLnMax; }
-  [[nodiscard]] bool interactive() const { return job_.mechanism == VoteMechanism::kInteractiveGnMax; }
+  [[nodiscard]] bool laplace() const { return job().mechanism == VoteMechanism::kLnMax; }
+  [[nodiscard]] bool interactive() const { return job().mechanism == VoteMechanism::kInteractiveGnMax; }
   [[nodiscard]] int bits() const { return laplace() ? 0 : kGaussianBits; }
   [[nodiscard]] std::uint64_t OneVote() const { return std::uint64_t{1} << bits(); }
-  [[nodiscard]] dp::Ratio Rate() const { return dp::EpsilonBelow(1 / job_.scale, "1 / pate.scale"); }
+  [[nodiscard]] dp::Ratio Rate() const { return dp::EpsilonBelow(1 / job().scale, "1 / pate.scale"); }
   [[nodiscard]] dp::GaussianReleases GaussianEvent(double sigma, double sensitivity, std::int64_t count,
                                                    std::int64_t coordinates) const;
   [[nodiscard]] int Width() const;
@@ -69,7 +67,6 @@ class PateTask : public Task {
   [[nodiscard]] std::vector<Index> ChooseQueries(mpc::Context& party, const mpc::ArithShare& votes) const;
   [[nodiscard]] std::string Csv(const std::vector<Index>& asked, const std::vector<int>& winners) const;
 
-  PateJob job_;
   std::string query_hash_;                ///< of the public query file, after Load, as all below
   std::vector<std::vector<int>> labels_;  ///< a row a teacher of this party
   StudentScores student_;                 ///< Interactive
@@ -78,13 +75,13 @@ class PateTask : public Task {
 
 std::string PateTask::Title() const {
   const auto noise =
-      laplace() ? fmt::format("scale {:g}", job_.scale) : fmt::format("sigma {:g}", job_.sigma);
-  const auto threshold = job_.has_threshold()
+      laplace() ? fmt::format("scale {:g}", job().scale) : fmt::format("sigma {:g}", job().sigma);
+  const auto threshold = job().has_threshold()
                              ? fmt::format(", above {:g} votes with sigma {:g}, at most {} answers",
-                                           job_.threshold, job_.threshold_sigma, job_.answers)
+                                           job().threshold, job().threshold_sigma, job().answers)
                              : "";
-  return fmt::format("{} queries of {} classes to {} teachers by {}, {}{}", job_.queries, job_.classes,
-                     job_.all_teachers(), NameOf(job_.mechanism), noise, threshold);
+  return fmt::format("{} queries of {} classes to {} teachers by {}, {}{}", job().queries, job().classes,
+                     job().all_teachers(), NameOf(job().mechanism), noise, threshold);
 }
 
 dp::GaussianReleases PateTask::GaussianEvent(double sigma, double sensitivity, std::int64_t count,
@@ -98,25 +95,25 @@ dp::GaussianReleases PateTask::GaussianEvent(double sigma, double sensitivity, s
 std::vector<dp::RecordedEvent> PateTask::Events() const {
   if (laplace()) {
     (void)dp::LaplacePart(Rate());
-    return {dp::PureReleases{.count = job_.queries, .epsilon = 2 * Rate().value()}};
+    return {dp::PureReleases{.count = job().queries, .epsilon = 2 * Rate().value()}};
   }
   std::vector<dp::RecordedEvent> events;
-  if (job_.has_threshold()) events.emplace_back(GaussianEvent(job_.threshold_sigma, 1, job_.queries, 1));
+  if (job().has_threshold()) events.emplace_back(GaussianEvent(job().threshold_sigma, 1, job().queries, 1));
   // A vote that moves changes two counts by 1. Rounded up: the multiplier is not above the true one.
   const double root = std::nextafter(std::sqrt(2.0), 2.0);
-  events.emplace_back(GaussianEvent(job_.sigma, root, job_.answers, job_.classes));
+  events.emplace_back(GaussianEvent(job().sigma, root, job().answers, job().classes));
   return events;
 }
 
 int PateTask::Width() const {
-  const double noise = laplace() ? job_.scale : std::max(job_.sigma, job_.threshold_sigma);
-  const double reach = 2 * static_cast<double>(job_.all_teachers()) + std::abs(job_.threshold) + 1 +
+  const double noise = laplace() ? job().scale : std::max(job().sigma, job().threshold_sigma);
+  const double reach = 2 * static_cast<double>(job().all_teachers()) + std::abs(job().threshold) + 1 +
                        2 * kLargestDeviations * std::max(noise, 1.0);
   return bits() + CeilLog2(reach) + 1;
 }
 
 std::string PateTask::Deal(const TaskDeal& deal) const {
-  const auto source = FindDataFolder(job_.data_name, deal.job_file, deal.data);
+  const auto source = FindDataFolder(job().data_name, deal.job() file, deal.data);
   const auto find = [&](const std::vector<std::string>& names, const char* what) {
     for (const auto& one : names) {
       if (fs::is_regular_file(source / one)) return source / one;
@@ -128,7 +125,7 @@ std::string PateTask::Deal(const TaskDeal& deal) const {
   const auto queries = find({"queries.npy", "queries.csv"}, "public queries");
   const auto student = interactive() ? find({"student.npy"}, "predictions of the student") : fs::path();
   const auto labels = data::ReadTeacherLabels(
-      predictions, {.teachers = job_.all_teachers(), .queries = job_.queries, .classes = job_.classes});
+      predictions, {.teachers = job().all_teachers(), .queries = job().queries, .classes = job().classes});
   auto first = labels.begin();
   for (std::size_t j = 0; j < deal.party_folders.size(); ++j) {
     const auto& folder = deal.party_folders.at(j);
@@ -140,7 +137,7 @@ std::string PateTask::Deal(const TaskDeal& deal) const {
     };
     files.queries = copy(queries);
     if (interactive()) files.student = copy(student);
-    const auto last = first + job_.teachers.at(j);
+    const auto last = first + job().teachers.at(j);
     if (first != last) {
       files.predictions = fs::path("data") / "predictions.npy";
       data::WriteTeacherLabels(folder / files.predictions, {first, last});
@@ -148,8 +145,8 @@ std::string PateTask::Deal(const TaskDeal& deal) const {
     first = last;
   }
   return fmt::format("dealing the predictions of {} to three parties: {}, {} and {} teachers",
-                     predictions.lexically_normal().string(), job_.teachers[0], job_.teachers[1],
-                     job_.teachers[2]);
+                     predictions.lexically_normal().string(), job().teachers[0], job().teachers[1],
+                     job().teachers[2]);
 }
 
 StudentScores ReadStudent(const fs::path& file, const PateJob& job) {
@@ -179,25 +176,25 @@ std::string PateTask::Load(const PartyFile& party, const std::string& party_file
   if (party.ledger && party.data.empty())
     throw ConfigError(party_file +
                       ": missing [data], expected the teachers' training data, which the ledger is of");
-  const auto teachers = job_.teachers.at(static_cast<std::size_t>(party.id));
+  const auto teachers = job().teachers.at(static_cast<std::size_t>(party.id));
   if (teachers > 0) {
     need(party.pate.predictions, "predictions", "the labels of this party's teachers");
     labels_ = data::ReadTeacherLabels(
-        party.pate.predictions, {.teachers = teachers, .queries = job_.queries, .classes = job_.classes});
+        party.pate.predictions, {.teachers = teachers, .queries = job().queries, .classes = job().classes});
   } else if (!party.pate.predictions.empty()) {
     throw ConfigError(party_file +
                       ": pate.predictions: found a file, expected none: the job declares no teachers here");
   }
   if (interactive()) {
     need(party.pate.student, "student", "the student's public predictions");
-    student_ = ReadStudent(party.pate.student, job_);
+    student_ = ReadStudent(party.pate.student, job());
     student_hash_ = data::FileSha256(party.pate.student);
   }
-  return fmt::format("{} teachers' labels of {} queries", teachers, job_.queries);
+  return fmt::format("{} teachers' labels of {} queries", teachers, job().queries);
 }
 
 RingMatrix PateTask::OwnVotes() const {
-  RingMatrix votes = RingMatrix::Zero(static_cast<Index>(job_.queries), job_.classes);
+  RingMatrix votes = RingMatrix::Zero(static_cast<Index>(job().queries), job().classes);
   for (const auto& teacher : labels_) {
     for (Index query = 0; query < votes.rows(); ++query)
       votes(query, teacher[static_cast<std::size_t>(query)]) += OneVote();
@@ -207,12 +204,12 @@ RingMatrix PateTask::OwnVotes() const {
 
 /// Teachers times the student's prediction, in the votes' units.
 RingMatrix PateTask::StudentVotes() const {
-  RingMatrix votes(static_cast<Index>(job_.queries), job_.classes);
+  RingMatrix votes(static_cast<Index>(job().queries), job().classes);
   for (Index query = 0; query < votes.rows(); ++query) {
     for (Index column = 0; column < votes.cols(); ++column) {
       const double score = student_[static_cast<std::size_t>(query)][static_cast<std::size_t>(column)];
       votes(query, column) = static_cast<mpc::Word>(
-          std::llround(score * static_cast<double>(job_.all_teachers()) * static_cast<double>(OneVote())));
+          std::llround(score * static_cast<double>(job().all_teachers()) * static_cast<double>(OneVote())));
     }
   }
   return votes;
@@ -220,27 +217,27 @@ RingMatrix PateTask::StudentVotes() const {
 
 ml::StepNoise PateTask::AnswerNoise(Index queries) const {
   auto noise =
-      laplace() ? ml::LaplaceParts(RandomStream::FromSystem(), Rate(), queries * job_.classes)
-                : ml::CountNoise(RandomStream::FromSystem(), job_.sigma, OneVote(), queries * job_.classes);
-  noise.values().resize(queries, job_.classes);
+      laplace() ? ml::LaplaceParts(RandomStream::FromSystem(), Rate(), queries * job().classes)
+                : ml::CountNoise(RandomStream::FromSystem(), job().sigma, OneVote(), queries * job().classes);
+  noise.values().resize(queries, job().classes);
   return noise;
 }
 
 /// The queries that are answered: all, or the first ones whose top count is noisily above the threshold.
 std::vector<Index> PateTask::ChooseQueries(mpc::Context& party, const mpc::ArithShare& votes) const {
   std::vector<Index> chosen;
-  if (!job_.has_threshold()) {
+  if (!job().has_threshold()) {
     for (Index query = 0; query < votes.rows(); ++query) chosen.push_back(query);
     return chosen;
   }
   const mpc::ArithShare compared =
       interactive() ? AddPublic(party, votes, RingMatrix(mpc::Word{0} - StudentVotes())) : votes;
   const auto noise =
-      ml::CountNoise(RandomStream::FromSystem(), job_.threshold_sigma, OneVote(), votes.rows());
-  const auto threshold = static_cast<std::int64_t>(std::floor(std::ldexp(job_.threshold, bits())));
+      ml::CountNoise(RandomStream::FromSystem(), job().threshold_sigma, OneVote(), votes.rows());
+  const auto threshold = static_cast<std::int64_t>(std::floor(std::ldexp(job().threshold, bits())));
   const auto above = ml::OpenAboveThreshold(party, compared, noise.values(), threshold, Width());
   for (Index query = 0; query < votes.rows(); ++query) {
-    if (above[static_cast<std::size_t>(query)] && chosen.size() < static_cast<std::size_t>(job_.answers))
+    if (above[static_cast<std::size_t>(query)] && chosen.size() < static_cast<std::size_t>(job().answers))
       chosen.push_back(query);
   }
   return chosen;
@@ -249,7 +246,7 @@ std::vector<Index> PateTask::ChooseQueries(mpc::Context& party, const mpc::Arith
 std::string PateTask::Csv(const std::vector<Index>& asked, const std::vector<int>& winners) const {
   std::string text = "query,label,source\n";
   std::size_t next = 0;
-  for (Index query = 0; query < static_cast<Index>(job_.queries); ++query) {
+  for (Index query = 0; query < static_cast<Index>(job().queries); ++query) {
     if (next < asked.size() && asked[next] == query) {
       text += fmt::format("{},{},teachers\n", query + 1, winners[next++]);
       continue;
@@ -258,7 +255,7 @@ std::string PateTask::Csv(const std::vector<Index>& asked, const std::vector<int
     if (interactive()) {
       const auto& scores = student_[static_cast<std::size_t>(query)];
       const auto best = std::max_element(scores.begin(), scores.end());
-      if (*best > job_.reinforce) label = static_cast<int>(best - scores.begin());
+      if (*best > job().reinforce) label = static_cast<int>(best - scores.begin());
     }
     text += label < 0 ? fmt::format("{},,\n", query + 1) : fmt::format("{},{},student\n", query + 1, label);
   }
@@ -268,26 +265,26 @@ std::string PateTask::Csv(const std::vector<Index>& asked, const std::vector<int
 TaskResult PateTask::Run(mpc::Context& party, const BeforeRelease& before_release) {
   protocols::RequireSameEverywhere(party, query_hash_, "pate.queries");
   protocols::RequireSameEverywhere(party, student_hash_, "pate.student");
-  const mpc::ArithShare votes = ml::InputVotes(party, OwnVotes());
+  const mpc::ArithShare votes = protocols::InputSum(party, OwnVotes());
   before_release(Events());
   const auto asked = ChooseQueries(party, votes);
   TaskResult result;
   const auto summary = [&] {
-    return nlohmann::ordered_json{{"mechanism", NameOf(job_.mechanism)},
-                                  {"queries", job_.queries},
-                                  {"classes", job_.classes},
-                                  {"teachers", job_.all_teachers()},
+    return nlohmann::ordered_json{{"mechanism", NameOf(job().mechanism)},
+                                  {"queries", job().queries},
+                                  {"classes", job().classes},
+                                  {"teachers", job().all_teachers()},
                                   {"answered", asked.size()}}
         .dump();
   };
   result.summary = summary();
-  result.lines.push_back(fmt::format("{} of {} queries answered", asked.size(), job_.queries));
+  result.lines.push_back(fmt::format("{} of {} queries answered", asked.size(), job().queries));
   std::optional<std::vector<int>> winners;
   if (asked.empty()) {
-    if (std::find(job_.to.begin(), job_.to.end(), party.self()) != job_.to.end()) winners.emplace();
+    if (std::find(job().to.begin(), job().to.end(), party.self()) != job().to.end()) winners.emplace();
   } else {
     const auto noise = AnswerNoise(static_cast<Index>(asked.size()));
-    winners = ml::OpenNoisyWinners(party, ml::RowsAt(votes, asked), noise.values(), Width(), job_.to);
+    winners = ml::OpenNoisyWinners(party, ml::RowsAt(votes, asked), noise.values(), Width(), job().to);
   }
   if (winners) result.files.push_back({.name = "answers.csv", .text = Csv(asked, *winners)});
   return result;

@@ -1,0 +1,27 @@
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/task.h"
+
+namespace trefoil::apps {
+
+/// A task of one job, which has the members `name`, `delta` and `to`: what all task types answer alike.
+template <typename Job>
+class JobTask : public Task {
+ public:
+  explicit JobTask(Job job) : job_(std::move(job)) {}
+
+  [[nodiscard]] const std::string& name() const final { return job_.name; }
+  [[nodiscard]] double delta() const final { return job_.delta; }
+  [[nodiscard]] const std::vector<int>& release_to() const final { return job_.to; }
+
+ protected:
+  [[nodiscard]] const Job& job() const { return job_; }
+
+ private:
+  Job job_;
+};
+
+}  // namespace trefoil::apps
