@@ -23,11 +23,7 @@ std::uint64_t One(const StepPlan& plan) { return std::uint64_t{1} << plan.settin
 
 /// Opens the count to the parties that the settings name.
 std::optional<double> OpenCount(mpc::Context& party, const StepPlan& plan, const ArithShare& count) {
-  std::optional<RingMatrix> opened;
-  for (const int receiver : plan.settings.evaluation->to) {
-    auto value = protocols::RevealTo(party, receiver, count);
-    if (value) opened = std::move(value);
-  }
+  const auto opened = protocols::RevealToEach(party, plan.settings.evaluation->to, count);
   if (!opened) return std::nullopt;
   return mpc::Decode((*opened)(0, 0), plan.settings.fraction_bits);
 }
@@ -63,10 +59,9 @@ EvaluationResult EvaluateOnShares(mpc::Context& party, const StepPlan& plan, con
 mpc::Cost EvaluateOnSharesCost(const StepPlan& plan) {
   const EvaluationSettings& settings = *plan.settings.evaluation;
   const auto logits = [&](Index rows) { return LogitsCost(plan, rows); };
-  mpc::Cost cost =
+  const mpc::Cost cost =
       Then(CountHeldOutCost({}, plan, settings.test, 1, logits, kClassifiedWidth), protocols::ReshareCost(1));
-  for (const int receiver : settings.to) cost = ThenUnturned(cost, protocols::RevealToCost(receiver, 1));
-  return cost;
+  return ThenUnturned(cost, protocols::RevealToEachCost(settings.to, 1));
 }
 
 }  // namespace trefoil::ml

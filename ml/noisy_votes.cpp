@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "ml/dp_sgd.h"
-#include "protocols/input.h"
 #include "protocols/maximum.h"
 #include "protocols/multiply.h"
 #include "protocols/reveal.h"
@@ -16,32 +15,12 @@ namespace {
 using mpc::ArithShare;
 using mpc::Index;
 using mpc::RingMatrix;
-using mpc::Word;
 
 ArithShare WithNoise(mpc::Context& party, const ArithShare& x, const RingMatrix& noise) {
   return protocols::Reshare(party, AddNoise(ToAdditive(x), noise));
 }
 
-/// The number of the column where each row has its 1.
-ArithShare ColumnNumbers(const ArithShare& one_hot) {
-  ArithShare numbers = ArithShare::Zero(one_hot.rows(), 1);
-  for (Index column = 1; column < one_hot.cols(); ++column)
-    numbers = numbers + static_cast<Word>(column) * Columns(one_hot, column, 1);
-  return numbers;
-}
-
 }  // namespace
-
-ArithShare InputVotes(mpc::Context& party, const RingMatrix& own) {
-  const protocols::Shape shape{.rows = own.rows(), .cols = own.cols()};
-  const auto votes = protocols::InputEach(party, own, {shape, shape, shape});
-  return votes[0] + votes[1] + votes[2];
-}
-
-mpc::Cost InputVotesCost(Index queries, Index classes) {
-  const protocols::Shape shape{.rows = queries, .cols = classes};
-  return protocols::InputEachCost({shape, shape, shape});
-}
 
 std::vector<bool> OpenAboveThreshold(mpc::Context& party, const ArithShare& votes, const RingMatrix& noise,
                                      std::int64_t threshold, int width) {
@@ -67,23 +46,19 @@ std::optional<std::vector<int>> OpenNoisyWinners(mpc::Context& party, const Arit
   Require(noise.rows() == votes.rows() && noise.cols() == votes.cols(),
           "OpenNoisyWinners: noise for every count");
   const ArithShare noisy = WithNoise(party, votes, noise);
-  const ArithShare winners = ColumnNumbers(protocols::RowArgMax(party, noisy, width));
-  std::optional<std::vector<int>> opened;
-  for (const int receiver : to) {
-    const auto numbers = protocols::RevealTo(party, receiver, winners);
-    if (!numbers) continue;
-    opened.emplace();
-    for (Index query = 0; query < numbers->rows(); ++query)
-      opened->push_back(static_cast<int>(mpc::Signed((*numbers)(query, 0))));
-  }
+  const ArithShare winners = protocols::ColumnNumbers(protocols::RowArgMax(party, noisy, width));
+  const auto numbers = protocols::RevealToEach(party, to, winners);
+  if (!numbers) return std::nullopt;
+  std::vector<int> opened;
+  for (Index query = 0; query < numbers->rows(); ++query)
+    opened.push_back(static_cast<int>(mpc::Signed((*numbers)(query, 0))));
   return opened;
 }
 
 mpc::Cost OpenNoisyWinnersCost(Index queries, Index classes, int width, const std::vector<int>& to) {
-  mpc::Cost cost =
+  const mpc::Cost cost =
       Then(protocols::ReshareCost(queries * classes), protocols::RowArgMaxCost(queries, classes, width));
-  for (const int receiver : to) cost = ThenUnturned(cost, protocols::RevealToCost(receiver, queries));
-  return cost;
+  return ThenUnturned(cost, protocols::RevealToEachCost(to, queries));
 }
 
 ArithShare RowsAt(const ArithShare& x, const std::vector<Index>& rows) {

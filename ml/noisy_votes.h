@@ -10,11 +10,6 @@
 /// et al., "Scalable private learning with PATE" (2018), section 4.
 namespace trefoil::ml {
 
-/// The sum of all parties' counts. Pre: `own` of one shape, the same at all three.
-/// Cost: 1 round, InputVotesCost.
-[[nodiscard]] mpc::ArithShare InputVotes(mpc::Context& party, const mpc::RingMatrix& own);
-[[nodiscard]] mpc::Cost InputVotesCost(mpc::Index queries, mpc::Index classes);
-
 /// For each query whether the largest of `votes`, with every party's noise, is above `threshold`: 1 or 0,
 /// opened to all. Pre:    `noise` has one column; two numbers of a row, and the noisy largest and the
 /// threshold, differ by less than

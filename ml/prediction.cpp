@@ -8,6 +8,7 @@
 #include "ml/held_out.h"
 #include "ml/records.h"
 #include "protocols/input.h"
+#include "protocols/maximum.h"
 #include "protocols/multiply.h"
 #include "protocols/reveal.h"
 
@@ -28,14 +29,6 @@ void CheckRows(const StepPlan& plan, const PredictionRequest& request, const Own
     throw DataError("rows to predict: found " + std::to_string(own.x.cols()) + " features, expected " +
                     std::to_string(plan.settings.features));
   }
-}
-
-/// The number of the class that is 1 in its column: N x 1.
-ArithShare ClassNumbers(const ArithShare& one_hot) {
-  const ArithShare columns = Transposed(one_hot);
-  ArithShare numbers = ArithShare::Zero(1, columns.cols());
-  for (Index k = 1; k < columns.rows(); ++k) numbers = numbers + static_cast<Word>(k) * Rows(columns, k, 1);
-  return Transposed(numbers);
 }
 
 /// The largest of a row's logits, or with one column class 1 where it is above zero.
@@ -60,7 +53,7 @@ std::optional<Predictions> OpenScores(mpc::Context& party, const StepPlan& plan,
 
 /// Opens the classes alone to the client.
 std::optional<Predictions> OpenClasses(mpc::Context& party, int client, const ArithShare& logits) {
-  const ArithShare numbers = ClassNumbers(PredictClasses(party, logits, kClassifiedWidth));
+  const ArithShare numbers = protocols::ColumnNumbers(PredictClasses(party, logits, kClassifiedWidth));
   const auto opened = protocols::RevealTo(party, client, numbers);
   if (!opened) return std::nullopt;
   Predictions predictions;

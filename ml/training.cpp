@@ -233,11 +233,7 @@ LinearModel ModelOf(const StepPlan& plan, const Eigen::MatrixXd& all) {
 
 /// Opens the weights to the parties that the job names.
 std::optional<LinearModel> Release(mpc::Context& party, const StepPlan& plan, const FixedShare& weights) {
-  std::optional<RingMatrix> opened;
-  for (const int receiver : plan.settings.release_to) {
-    auto values = protocols::RevealTo(party, receiver, weights.ring());
-    if (values) opened = std::move(values);
-  }
+  const auto opened = protocols::RevealToEach(party, plan.settings.release_to, weights.ring());
   if (!opened) return std::nullopt;
   return ModelOf(plan, mpc::Decode(*opened, weights.frac_bits()));
 }

@@ -67,6 +67,17 @@ mpc::Cost InputCost(int owner, mpc::Index count) {
   return InputEachCost(shapes);
 }
 
+mpc::ArithShare InputSum(mpc::Context& party, const RingMatrix& own) {
+  const Shape shape{.rows = own.rows(), .cols = own.cols()};
+  const auto inputs = InputEach(party, own, {shape, shape, shape});
+  return inputs[0] + inputs[1] + inputs[2];
+}
+
+mpc::Cost InputSumCost(mpc::Index count) {
+  const Shape shape{.rows = count, .cols = 1};
+  return InputEachCost({shape, shape, shape});
+}
+
 mpc::BoolShare InputBits(mpc::Context& party, int owner, const mpc::BitMatrix& own, mpc::Index planes,
                          mpc::Index count) {
   const mpc::OperationId operation = party.NextOperation();

@@ -24,6 +24,11 @@ struct Shape {
 [[nodiscard]] mpc::ArithShare Input(mpc::Context& party, int owner, const mpc::RingMatrix& own, Shape shape);
 [[nodiscard]] mpc::Cost InputCost(int owner, mpc::Index count);
 
+/// The sum of what all parties input. Pre: `own` of one shape, the same at all three. Cost: 1 round; 8 bytes
+/// an element from each party (3 words). Throws: NetworkError, ProtocolError.
+[[nodiscard]] mpc::ArithShare InputSum(mpc::Context& party, const mpc::RingMatrix& own);
+[[nodiscard]] mpc::Cost InputSumCost(mpc::Index count);
+
 /// Bits by one owner; the others' `own` is ignored.
 /// Cost: 1 round; the owner sends planes * count bits, rounded up to a byte.
 [[nodiscard]] mpc::BoolShare InputBits(mpc::Context& party, int owner, const mpc::BitMatrix& own,

@@ -107,4 +107,11 @@ mpc::Cost RowArgMaxCost(Index rows, Index cols, int width, Form form) {
   return cost;
 }
 
+ArithShare ColumnNumbers(const ArithShare& one_hot) {
+  ArithShare numbers = ArithShare::Zero(one_hot.rows(), 1);
+  for (Index column = 1; column < one_hot.cols(); ++column)
+    numbers = numbers + static_cast<Word>(column) * Columns(one_hot, column, 1);
+  return numbers;
+}
+
 }  // namespace trefoil::protocols

@@ -25,4 +25,8 @@ namespace trefoil::protocols {
 [[nodiscard]] mpc::Cost RowArgMaxCost(mpc::Index rows, mpc::Index cols, int width = 64,
                                       Form form = Form::kBulk);
 
+/// The number of the column that has a row's 1, from 0: one column. Local. Pre: RowArgMax's result, or
+/// another with one 1 in each row and 0 elsewhere.
+[[nodiscard]] mpc::ArithShare ColumnNumbers(const mpc::ArithShare& one_hot);
+
 }  // namespace trefoil::protocols

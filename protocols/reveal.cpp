@@ -1,5 +1,7 @@
 #include "protocols/reveal.h"
 
+#include <utility>
+
 #include "base/error.h"
 
 namespace trefoil::protocols {
@@ -25,6 +27,22 @@ std::optional<mpc::RingMatrix> RevealTo(mpc::Context& party, int receiver, const
 mpc::Cost RevealToCost(int receiver, mpc::Index count) {
   return mpc::Cost::Round(
       {{(receiver + 2) % net::kParties, receiver, 8 * static_cast<std::uint64_t>(count)}});
+}
+
+std::optional<mpc::RingMatrix> RevealToEach(mpc::Context& party, const std::vector<int>& receivers,
+                                            const mpc::ArithShare& x) {
+  std::optional<mpc::RingMatrix> opened;
+  for (const int receiver : receivers) {
+    auto values = RevealTo(party, receiver, x);
+    if (values) opened = std::move(values);
+  }
+  return opened;
+}
+
+mpc::Cost RevealToEachCost(const std::vector<int>& receivers, mpc::Index count) {
+  mpc::Cost cost;
+  for (const int receiver : receivers) cost = ThenUnturned(cost, RevealToCost(receiver, count));
+  return cost;
 }
 
 mpc::BitMatrix RevealBits(mpc::Context& party, const mpc::BoolShare& x) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <vector>
 
 #include "mpc/cost.h"
 #include "mpc/fixed_point.h"
@@ -18,6 +19,13 @@ namespace trefoil::protocols {
 [[nodiscard]] std::optional<mpc::RingMatrix> RevealTo(mpc::Context& party, int receiver,
                                                       const mpc::ArithShare& x);
 [[nodiscard]] mpc::Cost RevealToCost(int receiver, mpc::Index count);
+
+/// Opens a sharing to each party of `receivers`, in that order; the others get nothing, and nobody does where
+/// there are none. Cost: RevealToEachCost; 1 word an element and receiver.
+[[nodiscard]] std::optional<mpc::RingMatrix> RevealToEach(mpc::Context& party,
+                                                          const std::vector<int>& receivers,
+                                                          const mpc::ArithShare& x);
+[[nodiscard]] mpc::Cost RevealToEachCost(const std::vector<int>& receivers, mpc::Index count);
 
 /// Opens shared bits to all three parties.
 /// Cost: 1 round, planes * count bits from each party, rounded up to a byte.

@@ -16,26 +16,26 @@ SEND = "send"
 
 # What a use looks like in the text, and the files that define the door.
 DOORS = {
-    REVEAL: (r"\bReveal(To|Bits)?\b\s*(\(|[,;)])", r"protocols/reveal\.(h|cpp)"),
+    REVEAL: (r"\bReveal(To|ToEach|Bits)?\b\s*(\(|[,;)])", r"protocols/reveal\.(h|cpp)"),
     OPEN: (r"\.\s*BeginOpen(Pair)?\s*\(", r"protocols/masked_opening\.(h|cpp)"),
     SEND: (r"\bSend(Words|Bits|Low)\s*\(|\btransport(\(\))?\s*\.\s*(Send|PostOffline)\s*\(|\bsend_\(roles_", r"mpc/context\.(h|cpp)"),
 }
 
 ALLOWED = [
-    (REVEAL, "ml/training.cpp", "protocols::RevealTo(party, receiver, weights.ring())",
+    (REVEAL, "ml/training.cpp", "protocols::RevealToEach(party, plan.settings.release_to, weights.ring())",
      "the trained model, noise included, to those whom the job's [release] names"),
     (REVEAL, "ml/prediction.cpp", "protocols::RevealTo(party, client, logits)",
      "the logits of the client's own rows to the client, where the job says so"),
     (REVEAL, "ml/prediction.cpp", "protocols::RevealTo(party, client, numbers)",
      "the classes of the client's own rows to the client"),
-    (REVEAL, "ml/evaluation.cpp", "protocols::RevealTo(party, receiver, count)",
+    (REVEAL, "ml/evaluation.cpp", "protocols::RevealToEach(party, plan.settings.evaluation->to, count)",
      "how many test records are classified correctly, to those whom the job's [evaluation] names"),
-    (REVEAL, "ml/noisy_counts.cpp", "auto values = protocols::RevealTo(party, receiver, shared);",
+    (REVEAL, "ml/noisy_counts.cpp", "return protocols::RevealToEach(party, to, shared);",
      "sums of all parties' counts with every party's noise, or of reports that owners perturbed, to those whom the job's "
      "[release] names"),
     (REVEAL, "ml/noisy_votes.cpp", "const RingMatrix bits = protocols::Reveal(party, below);",
      "whether each query's largest count is above a public threshold, every party's noise included"),
-    (REVEAL, "ml/noisy_votes.cpp", "const auto numbers = protocols::RevealTo(party, receiver, winners);",
+    (REVEAL, "ml/noisy_votes.cpp", "const auto numbers = protocols::RevealToEach(party, to, winners);",
      "the class with the most votes, every party's noise included, to those whom the job's [release] names"),
     (REVEAL, "ml/row_keys.cpp", "if (protocols::RevealBits(party, equal).bit(0, 0)) return;",
      "whether all parties hold the same keys of rows: one bit, whatever they hold"),

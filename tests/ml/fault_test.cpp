@@ -88,7 +88,7 @@ void NoisyCounts(mpc::Context& party) {
 
 void NoisyVotes(mpc::Context& party) {
   const mpc::RingMatrix counts = mpc::RingMatrix::Constant(2, 3, 5);
-  const mpc::ArithShare votes = InputVotes(party, counts);
+  const mpc::ArithShare votes = protocols::InputSum(party, counts);
   (void)OpenAboveThreshold(party, votes, mpc::RingMatrix::Zero(2, 1), 3, 24);
   (void)OpenNoisyWinners(party, votes, counts, 24, {0, 1, 2});
 }

@@ -48,7 +48,8 @@ std::array<Part, 3> Answered(const std::array<RingMatrix, 3>& votes, const std::
     const auto self = static_cast<std::size_t>(party.self());
     Part part;
     mpc::ArithShare shared;
-    part.measured[0] = protocols::Measure(party, [&] { shared = InputVotes(party, votes.at(self)); });
+    part.measured[0] =
+        protocols::Measure(party, [&] { shared = protocols::InputSum(party, votes.at(self)); });
     part.measured[1] = protocols::Measure(party, [&] {
       part.above = OpenAboveThreshold(party, shared, threshold_noise.at(self), threshold, kWidth);
     });
@@ -93,7 +94,7 @@ TEST(NoisyVotes, AreThePlainWinnersAndBitsOverAThousandRandomQueries) {
     EXPECT_FALSE(parts[1].winners);
     EXPECT_EQ(parts[0].above, parts[1].above);
     EXPECT_EQ(parts[1].above, parts[2].above);
-    EXPECT_EQ(MeasuredOf(parts, 0), Figures(InputVotesCost(kQueries, classes)));
+    EXPECT_EQ(MeasuredOf(parts, 0), Figures(protocols::InputSumCost(kQueries * classes)));
     EXPECT_EQ(MeasuredOf(parts, 1), Figures(OpenAboveThresholdCost(kQueries, classes, kWidth)));
     EXPECT_EQ(MeasuredOf(parts, 2), Figures(OpenNoisyWinnersCost(kQueries, classes, kWidth, to)));
   }

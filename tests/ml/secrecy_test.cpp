@@ -106,7 +106,7 @@ TEST(ClassificationSecrecy, ReceivesNothingButUniformWordsOverSessions) {
 TEST(VoteSecrecy, ReceivesNothingButUniformWordsOverSessions) {
   protocols::ProtocolCase votes;
   votes.run = [](mpc::Context& party, Index rows, Word secret) {
-    const mpc::ArithShare counts = InputVotes(party, RingMatrix::Constant(rows, 3, secret));
+    const mpc::ArithShare counts = protocols::InputSum(party, RingMatrix::Constant(rows, 3, secret));
     (void)OpenNoisyWinners(party, counts, RingMatrix::Zero(rows, 3), 24, {});
     return protocols::Output{};
   };

@@ -41,6 +41,18 @@ TEST_P(InputTest, SharesTheOwnersValuesAtOneWordEach) {
 
 INSTANTIATE_TEST_SUITE_P(Owners, InputTest, testing::Values(0, 1, 2));
 
+TEST(InputSum, AddsEveryPartysValuesInOneRound) {
+  const std::array values{RandomWords(4, 3, 2), RandomWords(5, 3, 2), RandomWords(6, 3, 2)};
+  const auto parts = RunParties(Seed{3}, [&](mpc::Context& party) {
+    mpc::ArithShare sum;
+    const auto measured =
+        Measure(party, [&] { sum = InputSum(party, values[static_cast<std::size_t>(party.self())]); });
+    return std::pair{measured, Reveal(party, sum)};
+  });
+  EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}), Figures(InputSumCost(6)));
+  for (const auto& part : parts) EXPECT_TRUE((part.second == values[0] + values[1] + values[2]).all());
+}
+
 TEST(InputEach, RefusesValuesOfAnotherShapeBeforeSending) {
   const auto sent = RunParties(Seed{3}, [](mpc::Context& party) {
     EXPECT_THROW((void)InputEach(party, RingMatrix::Zero(2, 2), {Shape{2, 1}, Shape{2, 1}, Shape{2, 1}}),

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "protocols/reveal.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::protocols {
@@ -44,6 +45,17 @@ Index FirstLargest(const RingMatrix& x, Index row) {
     if (mpc::Signed(x(row, col)) > mpc::Signed(x(row, best))) best = col;
   }
   return best;
+}
+
+TEST(ColumnNumbers, SayWhereEachRowHasItsOne) {
+  RingMatrix one_hot = RingMatrix::Zero(4, 3);
+  one_hot(0, 2) = one_hot(1, 0) = one_hot(2, 1) = one_hot(3, 2) = 1;
+  const auto opened = RunParties(Seed{1}, [&](mpc::Context& party) {
+    return Reveal(party, ColumnNumbers(InsecureDeal(party, one_hot)));
+  });
+  RingMatrix expected(4, 1);
+  expected << 2, 0, 1, 2;
+  EXPECT_TRUE((opened[0] == expected).all());
 }
 
 class MaximumTest : public testing::TestWithParam<Case> {};
