@@ -75,7 +75,7 @@ double HistogramTask::Sigma() const {
   if (job().sigma) return ml::OnSigmaLattice(*job().sigma);
   return ml::OnSigmaLattice(dp::SmallestNoiseMultiplier(*job().epsilon, [&](double sigma) {
     const auto epsilons =
-        dp::Epsilons({.job() hash = {}, .run_id = {}, .events = {GaussianEvent(sigma)}}, job().delta);
+        dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {GaussianEvent(sigma)}}, job().delta);
     return job().against == "insider" ? epsilons.insider : epsilons.outsider;
   }));
 }
@@ -93,7 +93,7 @@ std::string HistogramTask::Deal(const TaskDeal& deal) const {
   spec.name = job().data_name;
   spec.format = data::Format::kCsv;
   const auto source =
-      data::FindTrainingFiles(spec, FindDataFolder(job().data_name, deal.job() file, deal.data)).file;
+      data::FindTrainingFiles(spec, FindDataFolder(job().data_name, deal.job_file, deal.data)).file;
   std::vector<int> labels;
   for (const auto& category : data::ReadCategories(source, job().column))
     labels.push_back(static_cast<int>(category.value_or(job().column.values.size())));

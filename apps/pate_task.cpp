@@ -113,7 +113,7 @@ int PateTask::Width() const {
 }
 
 std::string PateTask::Deal(const TaskDeal& deal) const {
-  const auto source = FindDataFolder(job().data_name, deal.job() file, deal.data);
+  const auto source = FindDataFolder(job().data_name, deal.job_file, deal.data);
   const auto find = [&](const std::vector<std::string>& names, const char* what) {
     for (const auto& one : names) {
       if (fs::is_regular_file(source / one)) return source / one;
