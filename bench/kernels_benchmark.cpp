@@ -104,6 +104,26 @@ void DcfEvaluate(benchmark::State& state) {
 }
 BENCHMARK(DcfEvaluate)->Args({128, 1})->Args({4096, 1})->Args({128, 16});
 
+/// Points a second where a key's points are differences to a hundred thresholds, eight an octave, as those of
+/// clip factors and inverse square roots are: most of their paths is common.
+void DcfEvaluateThresholds(benchmark::State& state) {
+  ThreadPool pool(1);
+  const Index keys = state.range(0);
+  constexpr Index kThresholds = 100;
+  RingMatrix inputs = DcfInputs(1, keys).replicate(kThresholds, 1);
+  for (Index k = 0; k < kThresholds; ++k) {
+    const mpc::Word threshold = (mpc::Word{8} + static_cast<mpc::Word>(k % 8)) << (k / 8 + 8);
+    inputs.row(k) =
+        inputs.row(k).unaryExpr([&](mpc::Word c) { return (c - threshold) & (~mpc::Word{0} >> 1); }).eval();
+  }
+  const auto roots = Roots(keys);
+  const auto corrections =
+      mpc::DcfGenerate(kDcfBits, DcfInputs(1, keys), RingMatrix::Constant(1, keys, 1), roots, Roots(keys));
+  for (auto _ : state) benchmark::DoNotOptimize(mpc::DcfEvaluate(pool, true, corrections, roots, inputs));
+  state.SetItemsProcessed(state.iterations() * inputs.size());
+}
+BENCHMARK(DcfEvaluateThresholds)->Arg(128);
+
 void ToPlanes(benchmark::State& state) {
   const RingMatrix x = Numbers(state.range(0), 1);
   for (auto _ : state) benchmark::DoNotOptimize(mpc::ToPlanes(x, 64));

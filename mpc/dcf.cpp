@@ -2,19 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
+#include <bit>
+#include <cstddef>
 #include <utility>
 
 #include "base/error.h"
+#include "mpc/dcf_kernels.h"
 #include "mpc/fixed_key_aes.h"
 
 namespace trefoil::mpc {
 namespace {
 
 constexpr Word kControlBits = 3;
-/// Points that one task takes: enough for AES to run at its throughput, few enough to stay in the first-level
-/// cache.
-constexpr std::size_t kPointsPerTask = 256;
+/// Points evaluated at a time: enough for AES to run at its throughput, few enough to stay in the
+/// second-level cache.
+constexpr std::size_t kPointsAtOnce = 1024;
 
 Block operator^(const Block& a, const Block& b) { return {.low = a.low ^ b.low, .high = a.high ^ b.high}; }
 
@@ -31,9 +33,6 @@ struct PathState {
   std::vector<Word> control;
 };
 
-/// What the two low bits of a seed ask the generator for; the right child is one bit set.
-constexpr Word kValues = 2;
-
 /// Both children of a batch of seeds, and the values that go with them (low word: left, high word: right).
 struct Expansion {
   explicit Expansion(std::size_t count) : left(count), right(count), values(count), asked_(count) {}
@@ -41,7 +40,7 @@ struct Expansion {
   void Of(const std::vector<Block>& seeds) {
     Ask(seeds, 0, left);
     Ask(seeds, 1, right);
-    Ask(seeds, kValues, values);
+    Ask(seeds, kDcfValues, values);
   }
 
   std::vector<Block> left;
@@ -112,44 +111,96 @@ std::array<Word, 3> CorrectLevel(const LevelInputs& in, std::size_t key, Word& s
   return {seed.low | left_control | (right_control << 1), seed.high, value};
 }
 
-/// Evaluates points [begin, end) of the flattened inputs.
-void EvaluateRange(bool first, const DcfCorrections& corrections, const std::vector<Block>& roots,
-                   const RingMatrix& inputs, std::size_t begin, std::size_t end, RingMatrix& out) {
-  const std::size_t count = end - begin;
-  const auto keys = static_cast<std::size_t>(corrections.keys);
-  std::vector<Block> seeds(count);
-  std::vector<Block> asked(2 * count);  // the children on the paths, then the values
-  std::vector<Block> answered(2 * count);
-  std::vector<Word> control(count, first ? 0 : 1);
-  std::vector<Word> sums(count, 0);
-  for (std::size_t k = 0; k < count; ++k) seeds[k] = Seed(roots[(begin + k) % keys]);
-  for (int level = 0; level < corrections.bits; ++level) {
-    const int shift = corrections.bits - 1 - level;
-    for (std::size_t k = 0; k < count; ++k) {
-      const Word right = (inputs.data()[begin + k] >> shift) & 1;
-      asked[k] = {.low = seeds[k].low | right, .high = seeds[k].high};
-      asked[count + k] = {.low = seeds[k].low | kValues, .high = seeds[k].high};
-    }
-    FixedKeyHash(asked, answered);
-    for (std::size_t k = 0; k < count; ++k) {
-      const Word right = asked[k].low & 1;
-      const auto row = static_cast<Index>(static_cast<std::size_t>(level) * keys + (begin + k) % keys);
-      const Word active = Mask(control[k]);
-      const Block child = answered[k];
-      const Word value = right != 0 ? answered[count + k].high : answered[count + k].low;
-      sums[k] += value + (active & corrections.levels(row, 2));
-      const Word corrected = corrections.levels(row, 0);
-      control[k] = (child.low ^ (active & (corrected >> right))) & 1;
-      seeds[k] = {.low = (child.low & ~kControlBits) ^ (active & corrected & ~kControlBits),
-                  .high = child.high ^ (active & corrections.levels(row, 1))};
+/// Evaluates a batch's keys [begin, end). A key's points that begin with the same bits share one path until
+/// they part: points of one key are differences to nearby thresholds.
+class PrefixWalk {
+ public:
+  PrefixWalk(const DcfCorrections& corrections, const std::vector<Block>& roots, const RingMatrix& inputs,
+             std::size_t begin, std::size_t end)
+      : corrections_(corrections) {
+    const auto rows = static_cast<std::size_t>(inputs.rows());
+    const auto keys = static_cast<std::size_t>(corrections.keys);
+    points_.reserve(rows * (end - begin));
+    for (std::size_t key = begin; key < end; ++key) {
+      const std::size_t from = points_.size();
+      for (std::size_t at = key; at < rows * keys; at += keys) points_.push_back({inputs.data()[at], at});
+      std::sort(points_.begin() + static_cast<std::ptrdiff_t>(from), points_.end(),
+                [](const Point& a, const Point& b) { return a.value < b.value; });
+      AddPath(static_cast<std::uint32_t>(key), {.begin = from, .end = points_.size()}, Seed(roots[key]));
     }
   }
-  for (std::size_t k = 0; k < count; ++k) {
-    const Word last = corrections.last(static_cast<Index>((begin + k) % keys), 0);
-    const Word total = sums[k] + seeds[k].high + (Mask(control[k]) & last);
-    out.data()[begin + k] = first ? total : Word{0} - total;
+
+  void Evaluate(bool first, RingMatrix& out) {
+    for (Block& state : states_) state.low |= first ? 0 : 1;
+    sums_.resize(states_.size());
+    for (int level = 0; level < corrections_.bits; ++level) {
+      const int shift = corrections_.bits - 1 - level;
+      for (const std::size_t path : parting_[static_cast<std::size_t>(shift)]) Part(path, shift);
+      DcfDescend(&corrections_.levels(level * corrections_.keys, 0), shift,
+                 {.states = states_.data(),
+                  .sums = sums_.data(),
+                  .points = common_.data(),
+                  .keys = keys_.data(),
+                  .count = states_.size()});
+    }
+    for (std::size_t k = 0; k < states_.size(); ++k) {
+      const Word last = corrections_.last(keys_[k], 0);
+      const Word total = sums_[k].low + states_[k].high + (Mask(states_[k].low) & last);
+      for (std::size_t at = ranges_[k].begin; at < ranges_[k].end; ++at)
+        out.data()[points_[at].at] = first ? total : Word{0} - total;
+    }
   }
-}
+
+ private:
+  struct Point {
+    Word value;
+    std::size_t at;  ///< where its result goes
+  };
+  /// The points [begin, end), one key's in increasing order: their bits are the same so far.
+  struct Range {
+    std::size_t begin;
+    std::size_t end;
+  };
+
+  void AddPath(std::uint32_t key, const Range& range, const Block& state) {
+    PartLater(ranges_.size(), range);
+    ranges_.push_back(range);
+    const Word point = points_[range.begin].value;
+    common_.push_back({.low = point, .high = point});
+    keys_.push_back(key);
+    states_.push_back(state);
+  }
+
+  void PartLater(std::size_t path, const Range& range) {
+    const Word differing = points_[range.begin].value ^ points_[range.end - 1].value;
+    if (differing != 0) parting_[static_cast<std::size_t>(std::bit_width(differing) - 1)].push_back(path);
+  }
+
+  /// Moves the points that have a one here to a path of their own.
+  void Part(std::size_t path, int shift) {
+    Range& range = ranges_[path];
+    const auto begin = points_.begin();
+    const auto middle = std::partition_point(
+        begin + static_cast<std::ptrdiff_t>(range.begin), begin + static_cast<std::ptrdiff_t>(range.end),
+        [shift](const Point& point) { return ((point.value >> shift) & 1) == 0; });
+    const auto parted = static_cast<std::size_t>(middle - begin);
+    const Range ones{.begin = parted, .end = range.end};
+    range.end = parted;
+    PartLater(path, range);
+    sums_.push_back(sums_[path]);
+    AddPath(keys_[path], ones, states_[path]);
+  }
+
+  const DcfCorrections& corrections_;
+  std::vector<Point> points_;
+  std::array<std::vector<std::size_t>, 64> parting_;  ///< the paths whose points part at each bit
+  // Of each path:
+  std::vector<Range> ranges_;
+  std::vector<Block> common_;  ///< one of its points, twice
+  std::vector<std::uint32_t> keys_;
+  std::vector<Block> states_;
+  std::vector<Block> sums_;
+};
 
 }  // namespace
 
@@ -192,12 +243,13 @@ RingMatrix DcfEvaluate(ThreadPool& pool, bool first, const DcfCorrections& corre
   Require(inputs.cols() == corrections.keys && roots.size() == static_cast<std::size_t>(corrections.keys),
           "DcfEvaluate: one column a key");
   RingMatrix out(inputs.rows(), inputs.cols());
-  pool.ParallelFor(
-      static_cast<std::size_t>(inputs.size()), kPointsPerTask, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t at = begin; at < end; at += kPointsPerTask) {
-          EvaluateRange(first, corrections, roots, inputs, at, std::min(at + kPointsPerTask, end), out);
-        }
-      });
+  const std::size_t rows = std::max<std::size_t>(1, static_cast<std::size_t>(inputs.rows()));
+  const std::size_t keys_at_once = std::max<std::size_t>(1, kPointsAtOnce / rows);
+  pool.ParallelFor(roots.size(), keys_at_once, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t at = begin; at < end; at += keys_at_once) {
+      PrefixWalk(corrections, roots, inputs, at, std::min(at + keys_at_once, end)).Evaluate(first, out);
+    }
+  });
   return out;
 }
 

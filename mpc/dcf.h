@@ -3,15 +3,10 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "mpc/fixed_key_aes.h"
 #include "mpc/ring.h"
 
 namespace trefoil::mpc {
-
-/// A 128-bit block; as a seed its two lowest bits are zero.
-struct Block {
-  Word low = 0;
-  Word high = 0;
-};
 
 /// A batch of distributed comparison functions: key j is for f(x) = payload_j if x < point_j, else 0, on
 /// inputs of `bits` bits, with outputs in Z_2^64 shared between two parties. What is public to both of them:
@@ -37,7 +32,7 @@ struct DcfCorrections {
 
 /// Party `first` or second's share of f_j(x) for every row of `inputs` (row k: a point for each key, column
 /// j: key j). The two parties' results add up to the payload or zero. Pre: inputs below 2^bits, one column a
-/// key. Cost: 2 AES blocks a bit and point.
+/// key. Cost: 2 AES blocks a bit and prefix: points of one key with common leading bits share their work.
 [[nodiscard]] RingMatrix DcfEvaluate(ThreadPool& pool, bool first, const DcfCorrections& corrections,
                                      const std::vector<Block>& roots, const RingMatrix& inputs);
 

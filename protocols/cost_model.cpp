@@ -12,7 +12,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kPings = 10;
 constexpr std::size_t kProbeBytes = std::size_t{1} << 20;
-constexpr double kSecondsPerAesBlock = 5e-9;
+constexpr double kSecondsPerPointBlock = 1.5e-9;
+constexpr double kSecondsPerKeyBlock = 3e-9;
+/// Of a point's blocks, where a value has many thresholds: the rest is other points' as well (mpc/dcf.h).
+constexpr double kOwnShare = 0.5;
 constexpr double kSecondsPerTreeComparison = 150e-9;
 
 /// Everybody sends `bytes` to both peers and waits for both.
@@ -76,7 +79,8 @@ double ComparisonSeconds(Form form, std::int64_t count, std::int64_t thresholds,
   const double keys = static_cast<double>(count);
   const double points = keys * static_cast<double>(thresholds);
   if (form == Form::kBulk) return points * kSecondsPerTreeComparison * width / 64;
-  return (2 * points + 6 * keys) * (width - 1) * kSecondsPerAesBlock;
+  const double own = thresholds > 1 ? kOwnShare : 1;
+  return (2 * own * points * kSecondsPerPointBlock + 6 * keys * kSecondsPerKeyBlock) * (width - 1);
 }
 
 }  // namespace trefoil::protocols

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 
 #include "base/error.h"
+#include "tests/support/instruction_sets.h"
 
 namespace trefoil::mpc {
 namespace {
@@ -88,6 +90,60 @@ TEST_P(DcfWidthTest, IsRightOnRandomAndEdgeInputs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Bits, DcfWidthTest, testing::Values(1, 2, 17, 32, 62, 63, 64));
+
+// Points of a key as differences to thresholds of every size, some of them the same, so that paths part at
+// every bit; numbers of keys and points around what a vector and a task hold.
+TEST(Dcf, IsTheSameWithEveryInstructionSetWhereverPathsPart) {
+  constexpr int kBits = 63;
+  constexpr Word kTop = ~Word{0} >> (64 - kBits);
+  std::mt19937_64 generator(7);
+  const auto targets = testing_support::InstructionSets();
+  EXPECT_FALSE(targets.empty());
+  for (const Index keys : {1, 3, 21}) {
+    RingMatrix points(1, keys);
+    RingMatrix payloads(1, keys);
+    for (Index key = 0; key < keys; ++key) {
+      points(0, key) = generator() & kTop;
+      payloads(0, key) = generator();
+    }
+    RingMatrix inputs(2 * kBits + 3, keys);
+    for (Index row = 0; row < inputs.rows(); ++row) {
+      const Word threshold = row == 0 ? 0 : generator() >> (64 - (row + 1) / 2);
+      for (Index key = 0; key < keys; ++key) inputs(row, key) = (points(0, key) - threshold) & kTop;
+    }
+    inputs.row(inputs.rows() - 1) = inputs.row(0);
+    const Batch batch = MakeBatch(kBits, points, payloads, 8);
+    for (const auto target : targets) {
+      SCOPED_TRACE(hwy::TargetName(target));
+      const testing_support::ScopedTarget scoped(target);
+      const RingMatrix sums = Sum(batch, inputs, 2);
+      for (Index row = 0; row < inputs.rows(); ++row) {
+        for (Index key = 0; key < keys; ++key) {
+          ASSERT_EQ(sums(row, key), inputs(row, key) < points(0, key) ? payloads(0, key) : 0U)
+              << row << ' ' << key;
+        }
+      }
+    }
+  }
+}
+
+// The library is the oracle: it has its own key schedule and rounds.
+TEST(FixedKeyHash, IsTheLibrarysWithEveryInstructionSet) {
+  std::mt19937_64 generator(9);
+  for (const auto target : testing_support::InstructionSets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    const testing_support::ScopedTarget scoped(target);
+    for (const std::size_t count : {0, 1, 2, 3, 4, 7, 8, 31, 32, 33, 69}) {
+      const auto in = RandomBlocks(generator, count);
+      std::vector<Block> expected(count);
+      FixedKeyHashByLibrary(in, expected);
+      std::vector<Block> out(count);
+      FixedKeyHash(in, out);
+      const auto same = [](const Block& a, const Block& b) { return a.low == b.low && a.high == b.high; };
+      EXPECT_TRUE(std::equal(out.begin(), out.end(), expected.begin(), same)) << count;
+    }
+  }
+}
 
 TEST(Dcf, CountsItsWords) {
   const Batch batch = MakeBatch(63, RingMatrix::Constant(1, 5, 9), RingMatrix::Constant(1, 5, 1), 4);

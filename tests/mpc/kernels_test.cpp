@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <hwy/targets.h>
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <tuple>
 
 #include "base/error.h"
+#include "tests/support/instruction_sets.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::mpc {
@@ -74,19 +74,10 @@ INSTANTIATE_TEST_SUITE_P(Shapes, KernelsTest,
                                   std::to_string(std::get<1>(info.param));
                          });
 
-/// While one lives, kernels take this instruction set.
-class ScopedTarget {
- public:
-  explicit ScopedTarget(std::int64_t target) { hwy::SetSupportedTargetsForTest(target); }
-  ~ScopedTarget() { hwy::SetSupportedTargetsForTest(0); }
-  ScopedTarget(const ScopedTarget&) = delete;
-  ScopedTarget& operator=(const ScopedTarget&) = delete;
-};
-
 // Sizes around all multiples that any of them works in, with sums in several parts.
 TEST(Products, AreTheSameWithEveryInstructionSet) {
   ThreadPool pool(1);
-  const auto targets = hwy::SupportedAndGeneratedTargets();
+  const auto targets = testing_support::InstructionSets();
   EXPECT_FALSE(targets.empty());
   for (const auto& sizes : {Sizes{9, 1100, 12}, Sizes{41, 67, 23}, Sizes{35, 33, 130}, Sizes{2, 3, 1}}) {
     const RingMatrix a = RandomWords(5, sizes.rows, sizes.inner);
@@ -95,7 +86,7 @@ TEST(Products, AreTheSameWithEveryInstructionSet) {
     const RingMatrix expected = NaiveProduct(a, b);
     for (const auto target : targets) {
       SCOPED_TRACE(std::string(hwy::TargetName(target)) + " " + Name(sizes));
-      const ScopedTarget scoped(target);
+      const testing_support::ScopedTarget scoped(target);
       ExpectEqual(MatrixProduct(pool, a, b), expected);
       ExpectEqual(TransposedProduct(pool, transposed, b), expected);
     }
