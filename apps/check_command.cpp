@@ -289,7 +289,6 @@ int RunCheck(const CheckOptions& options) {
     return fmt::format("{}, party {}", options.config, party->id);
   });
   if (!party) return doctor.Finish();
-  for (const auto& notice : party->notices) std::cout << "note  " << notice << '\n';
   ExamineFiles(doctor, *party);
   const auto job_json = options.job.empty()         ? std::string()
                         : IsPredictJob(options.job) ? ExaminePrediction(doctor, *party, options)

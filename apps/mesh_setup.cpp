@@ -42,6 +42,7 @@ net::MeshConfig MeshConfigOf(const PartyFile& party, const std::string& job_json
   }
   config.start_timeout = party.start_timeout;
   config.peer_timeout = party.peer_timeout;
+  config.handshake_timeout = party.handshake_timeout;
   config.job_json = job_json;
   return config;
 }

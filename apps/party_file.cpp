@@ -9,6 +9,7 @@
 
 #include "apps/toml_reader.h"
 #include "base/error.h"
+#include "net/http_endpoint.h"
 
 namespace trefoil::apps {
 namespace {
@@ -17,13 +18,13 @@ namespace fs = std::filesystem;
 
 const std::vector<std::string>& KnownKeys() {
   static const std::vector<std::string> keys{
-      "party.id",           "party.listen",    "party.advertise", "peer.id",          "peer.address",
-      "peer.certificate",   "tls.certificate", "tls.private_key", "data.x",           "data.y",
-      "data.file",          "features.model",  "timeouts.start",  "timeouts.peer",    "ledger.file",
-      "ledger.epsilon_cap", "ledger.delta",    "metrics.listen",  "evaluation.x",     "evaluation.y",
-      "evaluation.file",    "validation.x",    "pate.queries",    "pate.predictions", "pate.student",
-      "predict.share",      "predict.x",       "predict.file",    "storage.key",      "validation.y",
-      "validation.file"};
+      "party.id",         "party.listen",       "party.advertise", "peer.id",        "peer.address",
+      "peer.certificate", "tls.certificate",    "tls.private_key", "data.x",         "data.y",
+      "data.file",        "features.model",     "timeouts.start",  "timeouts.peer",  "timeouts.handshake",
+      "ledger.file",      "ledger.epsilon_cap", "ledger.delta",    "metrics.listen", "evaluation.x",
+      "evaluation.y",     "evaluation.file",    "validation.x",    "pate.queries",   "pate.predictions",
+      "pate.student",     "predict.share",      "predict.x",       "predict.file",   "storage.key",
+      "validation.y",     "validation.file"};
   return keys;
 }
 
@@ -205,6 +206,7 @@ PartyFile ReadParty(const fs::path& file) {
   const auto timeouts = document.Table("timeouts");
   party.start_timeout = ReadDuration(timeouts, "start", "120s");
   party.peer_timeout = ReadDuration(timeouts, "peer", "10s");
+  party.handshake_timeout = ReadDuration(timeouts, "handshake", "10s");
   if (document.Has("ledger")) {
     const auto ledger = document.Table("ledger");
     party.ledger = {.file = ReadPath(ledger, "file", folder),
@@ -212,8 +214,10 @@ PartyFile ReadParty(const fs::path& file) {
                     .delta = ledger.Number("delta", {.above = 0, .below = 1})};
   }
   if (document.Has("metrics")) {
-    party.notices.push_back(name +
-                            ": [metrics]: metrics are not available in this version; nothing listens there");
+    const auto metrics = document.Table("metrics");
+    party.metrics = ReadAddress(metrics, "listen");
+    if (!net::IsLoopback(party.metrics->host))
+      metrics.Refuse("listen", "127.0.0.1:PORT or [::1]:PORT: what it tells is for this machine alone");
   }
   return party;
 }
@@ -239,6 +243,7 @@ std::string PartyToml(const PartyFile& party) {
         "delta = {}\n",
         party.ledger->file.generic_string(), party.ledger->epsilon_cap, party.ledger->delta);
   }
+  if (party.metrics) text += fmt::format("\n[metrics]\nlisten = \"{}\"\n", ToText(*party.metrics));
   if (!party.feature_model.empty())
     text += fmt::format("\n[features]\nmodel = \"{}\"\n", party.feature_model.generic_string());
   if (!party.predict.share.empty()) text += PredictToml(party.predict);
@@ -248,8 +253,10 @@ std::string PartyToml(const PartyFile& party) {
   text += fmt::format(
       "\n[timeouts]\n"
       "start = \"{}\"  # how long to wait for the others to come up\n"
-      "peer = \"{}\"  # how long a party may be silent before it counts as lost\n",
-      DurationText(party.start_timeout), DurationText(party.peer_timeout));
+      "peer = \"{}\"  # how long a party may be silent before it counts as lost\n"
+      "handshake = \"{}\"  # how long an attempt to connect, a TLS handshake or a greeting may take\n",
+      DurationText(party.start_timeout), DurationText(party.peer_timeout),
+      DurationText(party.handshake_timeout));
   return text;
 }
 

@@ -69,9 +69,10 @@ struct PartyFile {
   PateFiles pate;                       ///< of [pate]
   std::filesystem::path storage_key;    ///< what shares are sealed with; empty: private_key
   std::optional<LedgerSettings> ledger{};  ///< empty: no cap, and nothing is kept
+  std::optional<Address> metrics{};        ///< where /metrics is served; empty: nowhere
   std::chrono::milliseconds start_timeout = std::chrono::seconds(120);
   std::chrono::milliseconds peer_timeout = std::chrono::seconds(10);
-  std::vector<std::string> notices;  ///< what the file asks for and this version does not do, one line each
+  std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
 };
 
 /// Reads and checks a party file; opens none of the files it names.

@@ -86,17 +86,17 @@ void Announce(Run& run, const ml::PrivacyPlan& plan, bool resumed) {
                               EpsilonText(plan.epsilon_outsider), EpsilonText(plan.epsilon_insider),
                               plan.delta));
   run.session.Log("job hash " + JobHash(run.job));
-  for (const auto& notice : run.session.party().notices) run.session.Say(notice);
   for (const auto& warning : PrivacyWarnings(run.job)) run.session.Say("warning: " + warning);
 }
 
 /// What earlier sessions took for the steps that were kept is counted, too.
-void ReportStep(Run& run, ProgressFile& progress, ml::StepReport report) {
+void ReportStep(Run& run, ProgressFile& progress, ml::StepReport report, const net::MeshTransport& mesh) {
   report.seconds += run.kept.seconds;
   report.rounds += run.kept.rounds;
   report.bytes_sent += run.kept.bytes_sent;
   const bool first = report.step == run.kept.step;
   run.last = report;
+  run.session.metrics().SetStep(report, mesh.counters().bytes_sent_to);
   if (!first) progress.Append(report);
   run.session.display().Show(report);
   if (report.step == report.steps || report.step % 50 == 0) run.session.Log(ProgressLine(report));
@@ -204,7 +204,7 @@ ml::Resumption BeginSession(Run& run, mpc::Context& context, const net::MeshTran
 
 ml::TrainingHooks HooksOf(Run& run, ProgressFile& progress, const net::MeshTransport& mesh) {
   ml::TrainingHooks hooks{
-      .on_step = [&](const ml::StepReport& report) { ReportStep(run, progress, report); },
+      .on_step = [&](const ml::StepReport& report) { ReportStep(run, progress, report, mesh); },
       .on_record = [&](const dp::TrainingRecord& record) { KeepRecord(run, record, mesh); },
       .on_plan = [&](const dp::TrainingRecord& plan,
                      const dp::TrainingRecord& before) { ReserveBudget(run, plan, before, mesh); },
@@ -296,11 +296,11 @@ void SayHowToGoOn(Run& run) {
 
 int RunParty(const RunOptions& options) {
   const auto job = ReadJob(options.job);
-  Run run{
-      .session = PartySession(ReadParty(options.config),
-                              options.out.empty() ? DefaultRunDirectory(job.name) : fs::path(options.out)),
-      .job = job,
-      .settings = SettingsOf(job)};
+  Run run{.session = PartySession(ReadParty(options.config),
+                                  options.out.empty() ? DefaultRunDirectory(job.name) : fs::path(options.out),
+                                  options.config),
+          .job = job,
+          .settings = SettingsOf(job)};
   const auto plan = ml::MakePlan(run.settings);
   CheckFolder(options, job, run.session.folder());
   if (options.resume && HoldsFinishedRun(run.session.folder())) {

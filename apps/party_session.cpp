@@ -40,8 +40,11 @@ net::AbortReason ReasonFor(const std::exception& error) {
 
 }  // namespace
 
-PartySession::PartySession(PartyFile party, fs::path folder)
-    : party_(std::move(party)), folder_(std::move(folder)), display_(std::cout, StdoutIsTerminal()) {}
+PartySession::PartySession(PartyFile party, fs::path folder, const std::string& party_file)
+    : party_(std::move(party)),
+      folder_(std::move(folder)),
+      display_(std::cout, StdoutIsTerminal()),
+      metrics_(std::make_unique<RunMetrics>(party_, party_file)) {}
 
 void PartySession::Open(const std::string& job_toml, bool resumed) {
   if (!resumed) CheckRunDirectory(folder_);
@@ -59,14 +62,21 @@ void PartySession::Log(const std::string& line) { log_->info(line); }
 
 std::unique_ptr<net::MeshTransport> PartySession::Connect(net::MeshConfig config) {
   config.log = [log = log_](const std::string& line) { log->info(line); };
+  config.on_peer = [metrics = metrics_.get()](int peer, bool connected) {
+    metrics->SetPeer(peer, connected ? PeerState::kConnected : PeerState::kWaiting);
+  };
   Say(fmt::format("party {}: waiting for parties {} and {}, for at most {}", party_.id, party_.peers[0].id,
                   party_.peers[1].id, SecondsText(static_cast<double>(party_.start_timeout.count()) / 1000)));
   auto mesh = net::ConnectMesh(config);
+  metrics_->SetReady(true);
   Say("connected: TLS 1.3 to both, same job");
   return mesh;
 }
 
 int PartySession::Fail(const std::exception& error, net::MeshTransport* mesh, const std::string& cause) {
+  metrics_->SetReady(false);
+  if (const auto* lost = dynamic_cast<const NetworkError*>(&error))
+    metrics_->SetPeer(lost->peer(), PeerState::kLost);
   if (mesh != nullptr) mesh->Abort(ReasonFor(error));
   log_->error(cause);
   display_.Finish();

@@ -8,6 +8,7 @@
 
 #include "apps/party_file.h"
 #include "apps/progress.h"
+#include "apps/run_metrics.h"
 #include "base/error.h"
 #include "net/mesh.h"
 
@@ -22,11 +23,14 @@ class StoppedError : public std::runtime_error {
 /// What a party of any job type has: its party file, its run directory with party.log, and what it shows.
 class PartySession {
  public:
-  PartySession(PartyFile party, std::filesystem::path folder);
+  /// Where the party file has [metrics], what the run tells is served from here on. `party_file`: its name.
+  /// Throws as RunMetrics.
+  PartySession(PartyFile party, std::filesystem::path folder, const std::string& party_file);
 
   [[nodiscard]] const PartyFile& party() const { return party_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
   [[nodiscard]] ProgressDisplay& display() { return display_; }
+  [[nodiscard]] RunMetrics& metrics() { return *metrics_; }
 
   /// Makes the run directory with its job.toml and party.log; of a resumed run, goes on with the one that is
   /// there. Throws as MakeRunDirectory.
@@ -48,6 +52,7 @@ class PartySession {
   std::filesystem::path folder_;
   std::shared_ptr<spdlog::logger> log_;
   ProgressDisplay display_;
+  std::unique_ptr<RunMetrics> metrics_;
 };
 
 /// A failed link as the operator reads it: "lost party 1 WHEN: closed the connection", or

@@ -101,15 +101,16 @@ int RunPrediction(const RunOptions& options) {
   const auto job = ReadPredictJob(options.job);
   Prediction prediction{.job = job, .model = LoadModelShare(party, job, options.config)};
   prediction.rows = LoadRowsToPredict(job, prediction.model.job, party, options.config, options.threads);
-  PartySession session(party, options.out.empty() ? DefaultRunDirectory(prediction.job.name)
-                                                  : std::filesystem::path(options.out));
+  PartySession session(
+      party,
+      options.out.empty() ? DefaultRunDirectory(prediction.job.name) : std::filesystem::path(options.out),
+      options.config);
   CheckRunDirectory(session.folder());
   auto config = MeshConfigOf(party, PredictJobJson(prediction.job));
   session.Open(PredictJobToml(prediction.job));
   session.Say(fmt::format("job {}: up to {} rows of party {}, {}, by the model of run {}",
                           prediction.job.name, prediction.job.rows, prediction.job.client,
                           prediction.job.scores ? "classes and scores" : "classes", prediction.job.run));
-  for (const auto& notice : party.notices) session.Say(notice);
   std::unique_ptr<net::MeshTransport> mesh;
   try {
     mesh = session.Connect(std::move(config));

@@ -72,8 +72,10 @@ void RunConnected(PartySession& session, Task& task, RunBudget& budget, net::Mes
 int RunTask(const RunOptions& options) {
   const auto task = ReadTask(options.job);
   const auto planned = PlannedEpsilons(*task);
-  PartySession session(ReadParty(options.config), options.out.empty() ? DefaultRunDirectory(task->name())
-                                                                      : std::filesystem::path(options.out));
+  PartySession session(
+      ReadParty(options.config),
+      options.out.empty() ? DefaultRunDirectory(task->name()) : std::filesystem::path(options.out),
+      options.config);
   CheckRunDirectory(session.folder());
   auto config = MeshConfigOf(session.party(), task->Json());
   const auto loaded = task->Load(session.party(), options.config);
@@ -84,7 +86,6 @@ int RunTask(const RunOptions& options) {
                           EpsilonText(planned.outsider), EpsilonText(planned.insider), task->delta()));
   session.Log("job hash " + TaskHash(*task));
   session.Log("data: " + loaded);
-  for (const auto& notice : session.party().notices) session.Say(notice);
   std::unique_ptr<net::MeshTransport> mesh;
   try {
     mesh = session.Connect(std::move(config));

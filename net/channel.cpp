@@ -60,7 +60,7 @@ void Channel::Secure(std::chrono::milliseconds deadline, SecuredHandler done) {
   timer_.expires_after(deadline);
   timer_.async_wait([self = shared_from_this(), deadline](const ErrorCode& error) {
     if (!error && self->state_ == State::kSecuring) {
-      self->FailHandshake("no TLS handshake within " + DescribeDuration(deadline));
+      self->FailHandshake("no TLS handshake within " + DescribeDuration(deadline) + " (timeouts.handshake)");
     }
   });
   AdvanceHandshake();

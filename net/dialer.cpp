@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "net/mesh_config.h"
-
 namespace trefoil::net {
 namespace {
 
@@ -14,10 +12,11 @@ constexpr std::chrono::milliseconds kLongestPause{1000};
 }  // namespace
 
 Dialer::Dialer(asio::io_context& io, PeerEndpoint peer, std::shared_ptr<const TlsContext> tls,
-               ChannelHandler on_channel, FailureHandler on_failure)
+               std::chrono::milliseconds deadline, ChannelHandler on_channel, FailureHandler on_failure)
     : io_(io),
       peer_(std::move(peer)),
       tls_(std::move(tls)),
+      patience_(deadline),
       on_channel_(std::move(on_channel)),
       on_failure_(std::move(on_failure)),
       resolver_(io),
@@ -56,7 +55,7 @@ void Dialer::Stop() {
 }
 
 void Dialer::Connect(const tcp::resolver::results_type& addresses) {
-  deadline_.expires_after(kStepDeadline);
+  deadline_.expires_after(patience_);
   deadline_.async_wait([this](const ErrorCode& cancelled) {
     ErrorCode ignored;
     if (!cancelled) socket_.close(ignored);
@@ -64,7 +63,9 @@ void Dialer::Connect(const tcp::resolver::results_type& addresses) {
   asio::async_connect(socket_, addresses, [this](const ErrorCode& error, const tcp::endpoint&) {
     if (stopped_) return;
     const bool too_late = deadline_.cancel() == 0;
-    if (too_late) return Fail(Stage::kConnect, "no answer within " + DescribeDuration(kStepDeadline));
+    if (too_late)
+      return Fail(Stage::kConnect,
+                  "no answer within " + DescribeDuration(patience_) + " (timeouts.handshake)");
     if (error) return Fail(Stage::kConnect, DescribeError(error));
     Secure();
   });
@@ -78,7 +79,7 @@ void Dialer::Secure() {
     return Fail(Stage::kSecure, error.what());
   }
   securing_ = channel;
-  channel->Secure(kStepDeadline, [this, weak = securing_](const std::string& failure) {
+  channel->Secure(patience_, [this, weak = securing_](const std::string& failure) {
     const auto secured = weak.lock();
     securing_.reset();
     if (stopped_ || !secured) return;

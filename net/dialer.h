@@ -20,8 +20,9 @@ class Dialer {
   /// After a failed attempt; the next one has been scheduled.
   using FailureHandler = std::function<void(Stage stage, const std::string& cause)>;
 
+  /// Each attempt to connect and each TLS handshake may take `deadline`.
   Dialer(asio::io_context& io, PeerEndpoint peer, std::shared_ptr<const TlsContext> tls,
-         ChannelHandler on_channel, FailureHandler on_failure);
+         std::chrono::milliseconds deadline, ChannelHandler on_channel, FailureHandler on_failure);
 
   void Dial();
   /// Dials again after the pause: the channel that was handed out is of no use any more.
@@ -36,6 +37,7 @@ class Dialer {
   asio::io_context& io_;
   PeerEndpoint peer_;
   std::shared_ptr<const TlsContext> tls_;
+  std::chrono::milliseconds patience_;
   ChannelHandler on_channel_;
   FailureHandler on_failure_;
   tcp::resolver resolver_;

@@ -46,7 +46,8 @@ void Greeting::Start(std::chrono::milliseconds deadline, std::chrono::millisecon
   // timer.
   timer_.async_wait([weak = weak_from_this(), deadline](const ErrorCode& error) {
     if (error) return;
-    if (const auto self = weak.lock()) self->Fail("no greeting within " + DescribeDuration(deadline));
+    if (const auto self = weak.lock())
+      self->Fail("no greeting within " + DescribeDuration(deadline) + " (timeouts.handshake)");
   });
   channel_->Post(FrameType::kHello, EncodeHello(mine_));
   channel_->Open(

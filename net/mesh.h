@@ -30,9 +30,13 @@ struct MeshConfig {
   std::chrono::milliseconds start_timeout{
       120'000};                                    ///< for all three to be connected, whichever starts first
   std::chrono::milliseconds peer_timeout{10'000};  ///< a peer from which nothing comes for so long is lost
+  std::chrono::milliseconds handshake_timeout{
+      10'000};  ///< an attempt to connect, a TLS handshake or a greeting that takes longer is given up
   std::string job_json;  ///< canonical compact JSON of the job, at most 1 MiB; its SHA-256 is the job's hash
   std::function<void(const std::string&)>
       log;  ///< one line without its end; called on the I/O thread; may be empty
+  /// A peer has connected, or has gone again before all three were; called on the I/O thread; may be empty.
+  std::function<void(int peer, bool connected)> on_peer;
 };
 
 /// A transport over TLS 1.3 to two peers whose certificates are pinned (DESIGN, section 9).

@@ -16,7 +16,8 @@ void CheckMeshConfig(const MeshConfig& config) {
       throw ConfigError("party id " + std::to_string(id) + " twice, each of 0, 1 and 2 expected once");
     }
   }
-  if (config.start_timeout.count() <= 0 || config.peer_timeout.count() <= 0) {
+  if (config.start_timeout.count() <= 0 || config.peer_timeout.count() <= 0 ||
+      config.handshake_timeout.count() <= 0) {
     throw ConfigError("timeouts: more than 0 expected");
   }
   if (config.job_json.size() > FrameReader::kGreetingPayloadBytes) {
@@ -53,6 +54,10 @@ Hello MakeHello(const MeshConfig& config, Purpose purpose) {
 
 void Log(const MeshConfig& config, const std::string& line) {
   if (config.log) config.log(line);
+}
+
+void TellOfPeer(const MeshConfig& config, int peer, bool connected) {
+  if (config.on_peer) config.on_peer(peer, connected);
 }
 
 }  // namespace trefoil::net

@@ -8,9 +8,6 @@
 
 namespace trefoil::net {
 
-/// A TLS handshake, a greeting or an attempt to connect that takes longer is given up.
-inline constexpr std::chrono::milliseconds kStepDeadline{10'000};
-
 /// Throws ConfigError unless the parties' ids are 0, 1 and 2, the time-outs positive and the job of an
 /// acceptable length.
 void CheckMeshConfig(const MeshConfig& config);
@@ -28,5 +25,6 @@ void CheckMeshConfig(const MeshConfig& config);
 [[nodiscard]] Hello MakeHello(const MeshConfig& config, Purpose purpose);
 
 void Log(const MeshConfig& config, const std::string& line);
+void TellOfPeer(const MeshConfig& config, int peer, bool connected);
 
 }  // namespace trefoil::net

@@ -38,7 +38,7 @@ class Prober {
       results_[i].peer = config_.peers[i].id;
       results_[i].cause = "nothing heard of it in time";
       dialers_[i] = std::make_unique<Dialer>(
-          io, config_.peers[i], MakeTlsContextFor(config_, config_.peers[i]),
+          io, config_.peers[i], MakeTlsContextFor(config_, config_.peers[i]), config_.handshake_timeout,
           [this](const auto& channel) { Greet(channel); },
           [this, i](Dialer::Stage stage, const std::string& cause) { OnDialFailure(i, stage, cause); });
     }
@@ -65,7 +65,7 @@ class Prober {
     const auto tls = MakeTlsContext(config_);
     try {
       listener_ = std::make_unique<Listener>(
-          io_, config_.listen_host, config_.listen_port, tls, kStepDeadline,
+          io_, config_.listen_host, config_.listen_port, tls, config_.handshake_timeout,
           [this](const auto& channel) { Greet(channel); }, [this](const auto& line) { Log(config_, line); });
     } catch (const ConfigError& error) {
       Log(config_, error.what());
@@ -82,7 +82,7 @@ class Prober {
   void Greet(const std::shared_ptr<Channel>& channel) {
     if (done_) return channel->Drop();
     channels_.push_back(channel);
-    Greeting::Begin(channel, io_, hello_, config_.job_json, kStepDeadline, config_.peer_timeout,
+    Greeting::Begin(channel, io_, hello_, config_.job_json, config_.handshake_timeout, config_.peer_timeout,
                     [this, channel](const Greeted& result) { OnGreeted(channel, result); });
   }
 

@@ -36,7 +36,7 @@ Starter::Starter(asio::io_context& io, const MeshConfig& config, ReadyHandler on
   hello_ = MakeHello(config_, Purpose::kRun);
   if (config_.self < kParties - 1) {
     listener_ = std::make_unique<Listener>(
-        io, config_.listen_host, config_.listen_port, tls, kStepDeadline,
+        io, config_.listen_host, config_.listen_port, tls, config_.handshake_timeout,
         [this](const auto& channel) { Greet(channel, false); },
         [this](const auto& line) { Log(config_, line); });
   }
@@ -46,7 +46,8 @@ Starter::Starter(asio::io_context& io, const MeshConfig& config, ReadyHandler on
       continue;
     }
     dialers_[static_cast<std::size_t>(peer.id)] = std::make_unique<Dialer>(
-        io, peer, MakeTlsContextFor(config_, peer), [this](const auto& channel) { Greet(channel, true); },
+        io, peer, MakeTlsContextFor(config_, peer), config_.handshake_timeout,
+        [this](const auto& channel) { Greet(channel, true); },
         [this, id = peer.id](Dialer::Stage, const std::string& cause) { Retry(id, cause); });
   }
 }
@@ -65,7 +66,7 @@ void Starter::Start() {
 void Starter::Greet(const std::shared_ptr<Channel>& channel, bool dialled) {
   std::erase_if(channels_, [](const auto& entry) { return entry.expired(); });
   channels_.push_back(channel);
-  Greeting::Begin(channel, io_, hello_, config_.job_json, kStepDeadline, config_.peer_timeout,
+  Greeting::Begin(channel, io_, hello_, config_.job_json, config_.handshake_timeout, config_.peer_timeout,
                   [this, channel, dialled](const Greeted& result) { OnGreeted(channel, dialled, result); });
 }
 
@@ -102,6 +103,7 @@ void Starter::Fill(const std::shared_ptr<Channel>& channel, const Hello& hello) 
   channel->Handle([this, peer](const Frame& frame) { OnFrame(peer, frame); },
                   [this, peer](const Ending& ending) { Empty(peer, ending.cause); });
   Log(config_, "party " + std::to_string(peer) + ": connected");
+  TellOfPeer(config_, peer, true);
   Update();
 }
 
@@ -147,6 +149,7 @@ void Starter::Empty(int peer, const std::string& cause) {
     if (slot.channel) slot.channel->Resume();
   }
   Log(config_, "party " + std::to_string(peer) + ": " + cause + "; waiting for it again");
+  TellOfPeer(config_, peer, false);
   CauseOf(peer) = cause;
   if (const auto& dialer = dialers_[static_cast<std::size_t>(peer)]) dialer->DialLater();
 }

@@ -23,7 +23,8 @@ MAY_USE = {
 
 # A header of the system or of a library, and the files that may include it.
 CONFINED = [
-    (r"boost/asio.*|boost/beast.*", r"net/asio\.h", "net/asio.h is the one way to Asio"),
+    (r"boost/asio.*", r"net/asio\.h", "net/asio.h is the one way to Asio"),
+    (r"boost/beast.*", r"net/http_endpoint\.cpp", "HTTP is spoken in net/http_endpoint.cpp"),
     (r"sys/socket\.h|netinet/.*|arpa/inet\.h|netdb\.h", r"net/.*|apps/free_ports\.cpp",
      "sockets belong in net/ (and apps/free_ports.cpp, which looks for free ports)"),
     (r"openssl/.*", r"net/.*|mpc/(prss|fixed_key_aes)\.cpp|apps/job_json\.cpp",

@@ -52,14 +52,22 @@ TEST(PartyFile, ReadsEveryKey) {
   EXPECT_TRUE(party.data.file.empty());
   EXPECT_EQ(party.start_timeout, std::chrono::seconds(120));
   EXPECT_EQ(party.peer_timeout, std::chrono::milliseconds(500));
-  EXPECT_TRUE(party.notices.empty());
+  EXPECT_EQ(party.handshake_timeout, std::chrono::seconds(10));
+  EXPECT_FALSE(party.metrics);
   EXPECT_FALSE(party.ledger);
 }
 
-TEST(PartyFile, NoticesWhatIsNotAvailable) {
+TEST(PartyFile, ReadsWhereMetricsAreServed) {
   const TemporaryFolder folder;
-  const auto text = std::string(kParty) + "[metrics]\nlisten = \"127.0.0.1:9100\"\n";
-  EXPECT_EQ(ReadParty(folder.Write("party.toml", text)).notices.size(), 1U);
+  const auto party =
+      ReadParty(folder.Write("party.toml", std::string(kParty) + "[metrics]\nlisten = \"127.0.0.1:9100\"\n"));
+  ASSERT_TRUE(party.metrics);
+  EXPECT_EQ(ToText(*party.metrics), "127.0.0.1:9100");
+  EXPECT_NE(PartyToml(party).find("[metrics]\nlisten = \"127.0.0.1:9100\"\n"), std::string::npos);
+  for (const char* address : {"0.0.0.0:9100", "localhost:9100", "10.0.0.1:9100", "[::]:9100"}) {
+    const auto open = std::string(kParty) + "[metrics]\nlisten = \"" + address + "\"\n";
+    EXPECT_THROW((void)ReadParty(folder.Write("open.toml", open)), ConfigError) << address;
+  }
 }
 
 TEST(PartyFile, ReadsTheLedger) {

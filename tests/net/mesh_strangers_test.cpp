@@ -95,6 +95,19 @@ TEST(MeshStrangers, AreLoggedOncePerMinute) {
   EXPECT_EQ(lines, 1);
 }
 
+TEST(MeshStrangers, SlowHandshakesAndGreetingsAreGivenUpInTheTimeOfThePartyFile) {
+  TestMesh mesh;
+  mesh.config(0).start_timeout = milliseconds(1500);
+  mesh.config(0).handshake_timeout = milliseconds(200);
+  const std::jthread zero([&] { (void)RunParty(mesh.config(0), [](MeshTransport&) {}); });
+  RawConnection silent(mesh.config(0).listen_port);
+  EXPECT_TRUE(silent.IsClosedByPeer());
+  RawLink dumb(mesh.config(0).listen_port, TestMesh::IdentityOf(1));
+  EXPECT_TRUE(mesh.WaitForLog(
+      "refused a connection from 127.0.0.1: no TLS handshake within 200 ms (timeouts.handshake)"));
+  EXPECT_TRUE(mesh.WaitForLog("party 1: no greeting within 200 ms (timeouts.handshake)"));
+}
+
 // More idle connections than are allowed to be half open: the oldest is dropped, and the real peers get in at
 // once.
 TEST(MeshStrangers, ManyIdleConnectionsDoNotKeepPeersOut) {

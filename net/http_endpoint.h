@@ -1,0 +1,41 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace trefoil::net {
+
+/// What a page answers.
+struct HttpAnswer {
+  unsigned status = 200;
+  std::string body;  ///< plain text
+};
+
+/// Whether `host` is an address of this machine alone, in figures: 127.0.0.1, ::1.
+[[nodiscard]] bool IsLoopback(const std::string& host);
+
+/// A small HTTP/1.1 server for programs on this machine alone: GET and HEAD, one request a connection, at
+/// most sixteen connections at once (the oldest gives way), each for at most five seconds and with at most 8
+/// KiB of request. It runs in a thread of its own until it is destroyed.
+class HttpEndpoint {
+ public:
+  /// Called in the endpoint's thread with the path of the request, as "/metrics", without a query. What it
+  /// throws becomes an answer of status 500.
+  using Handler = std::function<HttpAnswer(const std::string& path)>;
+
+  /// Pre: IsLoopback(host). `port` 0: a free one.
+  /// Throws ConfigError if the port cannot be opened.
+  HttpEndpoint(const std::string& host, std::uint16_t port, Handler handler);
+  ~HttpEndpoint();
+  HttpEndpoint(const HttpEndpoint&) = delete;
+  HttpEndpoint& operator=(const HttpEndpoint&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const;
+
+ private:
+  class Server;
+  std::unique_ptr<Server> server_;
+};
+
+}  // namespace trefoil::net
