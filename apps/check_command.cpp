@@ -195,7 +195,7 @@ std::string ExamineTask(Doctor& doctor, const PartyFile& party, const CheckOptio
                        epsilons.insider, task->delta());
   });
   if (planned && party.ledger && !party.data.empty()) {
-    const BudgetedJob job{.name = task->name(), .job_hash = TaskHash(*task), .uncovered = {}};
+    const BudgetedJob job{.name = task->name(), .job_hash = TaskHash(*task), .uncovered = task->Uncovered()};
     doctor.Try("ledger", [&] { return BudgetLine(*party.ledger, AskBudget(party, job, task->Events())); });
   }
   doctor.Try("data", [&] { return task->Load(party, options.config); });

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -5,6 +6,7 @@
 #include "apps/feature_reader.h"
 #include "apps/initialisation_reader.h"
 #include "apps/job_reader.h"
+#include "apps/task.h"
 #include "base/error.h"
 #include "base/sha256.h"
 
@@ -117,12 +119,13 @@ Json ToJson(const Job& job) {
             {"name", job.name},
             {"fraction_bits", job.fraction_bits},
             {"data", ToJson(job.data)},
-            {"features", FeaturesJson(job.features)},
-            {"model", ToJson(job.model)},
-            {"training", ToJson(job.training)},
-            {"privacy", ToJson(job.privacy)},
-            {"initialisation", InitialisationJson(job.initialisation)},
-            {"release", {{"to", job.release.to}}}};
+            {"features", FeaturesJson(job.features)}};
+  if (job.type != "dpsgd") return json;
+  json["model"] = ToJson(job.model);
+  json["training"] = ToJson(job.training);
+  json["privacy"] = ToJson(job.privacy);
+  json["initialisation"] = InitialisationJson(job.initialisation);
+  json["release"] = {{"to", job.release.to}};
   if (job.evaluation) json["evaluation"] = EvaluationJson(*job.evaluation);
   return json;
 }
@@ -181,6 +184,11 @@ Job ParseJobJson(const std::string& json, const std::string& source) {
     throw ConfigError(source + ": the job is not valid JSON");
   } catch (const ConfigError& error) {
     throw ConfigError(source + ": the job is not valid: " + error.what());
+  }
+  const auto type = table["type"].value<std::string>().value_or("");
+  if (std::find(TaskTypes().begin(), TaskTypes().end(), type) != TaskTypes().end()) {
+    CheckKeys(table, source, SchemaKeys());
+    return ReadSchema(table, source, 16);
   }
   auto job = ReadJobTables(table, source);
   CheckJobRules(job, table, source);

@@ -19,7 +19,7 @@ using Names = std::vector<std::string>;
 constexpr Interval kPositive{.above = 0.0, .below = {}};
 constexpr Interval kAnyNumber{};
 
-const Names& KeysBesideFeatures() {
+const Names& DataKeys() {
   static const Names keys{"version",
                           "type",
                           "name",
@@ -42,8 +42,12 @@ const Names& KeysBesideFeatures() {
                           "data.label.column",
                           "data.label.values",
                           "data.label.party",
-                          "data.label.aliases.*",
-                          "model.loss",
+                          "data.label.aliases.*"};
+  return keys;
+}
+
+const Names& TrainingKeys() {
+  static const Names keys{"model.loss",
                           "model.hidden",
                           "model.activation_bound",
                           "model.delta_bound",
@@ -79,8 +83,8 @@ const Names& KeysBesideFeatures() {
 
 const Names& KnownKeys() {
   static const Names keys = [] {
-    auto all = KeysBesideFeatures();
-    all.insert(all.end(), FeatureKeys().begin(), FeatureKeys().end());
+    auto all = SchemaKeys();
+    all.insert(all.end(), TrainingKeys().begin(), TrainingKeys().end());
     all.insert(all.end(), InitialisationKeys().begin(), InitialisationKeys().end());
     all.insert(all.end(), EvaluationKeys().begin(), EvaluationKeys().end());
     return all;
@@ -283,7 +287,37 @@ PrivacySpec ReadPrivacy(const Section& section) {
   return privacy;
 }
 
+/// version, name, fraction_bits, [data] and [features].
+void ReadRecords(const Section& document, int default_fraction_bits, Job& job) {
+  if (document.Whole("version", {0, INT32_MAX}) != 1) document.Refuse("version", "1");
+  job.name = document.Name("name");
+  job.fraction_bits = static_cast<int>(document.Whole("fraction_bits", {8, 24}, default_fraction_bits));
+  job.data = ReadData(document.Table("data"));
+  job.features = ReadFeatures(document.Table("features"), job.data);
+  job.data.image = job.features.extraction.image;
+}
+
 }  // namespace
+
+const Names& SchemaKeys() {
+  static const Names keys = [] {
+    auto all = DataKeys();
+    all.insert(all.end(), FeatureKeys().begin(), FeatureKeys().end());
+    return all;
+  }();
+  return keys;
+}
+
+Job ReadSchema(const toml::table& root, const std::string& file, int default_fraction_bits) {
+  const Section document(root, file);
+  Job job;
+  job.type = document.Text("type");
+  ReadRecords(document, default_fraction_bits, job);
+  const auto data = document.Table("data");
+  if (job.data.vertical) data.Refuse("partition", "\"horizontal\" in a job of this type");
+  CheckDataRules(job.data, data);
+  return job;
+}
 
 std::array<std::int64_t, 3> ReadRows(const Section& section) {
   const auto rows = section.Wholes("rows", {0, 1'000'000'000}, "three whole numbers from 0 to 1000000000");
@@ -316,16 +350,11 @@ Job ReadJobTables(const toml::table& root, const std::string& file) {
                               "take both",
                               type));
   CheckKeys(root, file, KnownKeys());
-  if (document.Whole("version", {0, INT32_MAX}) != 1) document.Refuse("version", "1");
   Job job;
   Names types{"dpsgd", "predict"};
   types.insert(types.end(), TaskTypes().begin(), TaskTypes().end());
-  job.type = ReadOption(document, "type", types, {"classifier-average", "ensemble-transfer"});
-  job.name = document.Name("name");
-  job.fraction_bits = static_cast<int>(document.Whole("fraction_bits", {8, 24}, 16));
-  job.data = ReadData(document.Table("data"));
-  job.features = ReadFeatures(document.Table("features"), job.data);
-  job.data.image = job.features.extraction.image;
+  job.type = ReadOption(document, "type", types, {"ensemble-transfer"});
+  ReadRecords(document, 16, job);
   job.model = ReadModel(document.Table("model"));
   job.training = ReadTraining(document.Table("training"));
   job.privacy = ReadPrivacy(document.Table("privacy"));

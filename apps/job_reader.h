@@ -13,6 +13,17 @@ namespace trefoil::apps {
 /// errors.
 [[nodiscard]] Job ReadJobTables(const toml::table& root, const std::string& file);
 
+/// The keys of a schema: version, type, name, fraction_bits, those of [data] and of [features].
+[[nodiscard]] const std::vector<std::string>& SchemaKeys();
+
+/// Reads and checks what a job of another type than a training says of its records, and of a model of them:
+/// the keys of SchemaKeys, horizontal partitions without groups only. All else of the job is as by default.
+/// Throws ConfigError as the readers do.
+[[nodiscard]] Job ReadSchema(const toml::table& root, const std::string& file, int default_fraction_bits);
+
+/// Checks what the keys of [data] say about each other. Throws ConfigError as the readers do.
+void CheckDataRules(const data::DataSpec& spec, const Section& data);
+
 /// Checks what keys say about each other. Throws ConfigError as the readers do.
 void CheckJobRules(const Job& job, const toml::table& root, const std::string& file);
 

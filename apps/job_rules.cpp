@@ -133,14 +133,18 @@ std::int64_t TotalRows(const data::DataSpec& spec) {
 
 }  // namespace
 
+void CheckDataRules(const data::DataSpec& spec, const Section& data) {
+  if (TotalRows(spec) == 0) data.Refuse("rows", "at least one row in all");
+  if (spec.format == data::Format::kCsv) CheckCsv(spec, data);
+}
+
 void CheckJobRules(const Job& job, const toml::table& root, const std::string& file) {
   const Section document(root, file);
   const auto data = document.Table("data");
   const auto training = document.Table("training");
   const auto& rows = job.data.rows;
   const auto total = TotalRows(job.data);
-  if (total == 0) data.Refuse("rows", "at least one row in all");
-  if (job.data.format == data::Format::kCsv) CheckCsv(job.data, data);
+  CheckDataRules(job.data, data);
   if (job.data.vertical) CheckVertical(job, document);
   if (job.privacy.groups()) CheckGroups(job, document);
   if (!job.data.vertical && !job.privacy.groups() && !KeysOf(job.data).empty()) {

@@ -8,17 +8,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string DataTables(Json table) {
-  const auto columns = table.value("column", Json::array());
-  const auto label = table.value("label", Json::object());
-  table.erase("column");
-  table.erase("label");
-  std::string text = "\n[data]\n" + TomlLines(table);
-  for (const auto& column : columns) text += "\n[[data.column]]\n" + TomlLines(column);
-  if (!label.empty()) text += "\n[data.label]\n" + TomlLines(label);
-  return text;
-}
-
 }  // namespace
 
 std::string JobToml(const Job& job) {

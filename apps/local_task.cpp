@@ -1,16 +1,20 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "apps/deployment.h"
 #include "apps/error_report.h"
+#include "apps/evaluation.h"
 #include "apps/files.h"
+#include "apps/model_file.h"
 #include "apps/party_processes.h"
 #include "apps/progress.h"
 #include "apps/run_directory.h"
 #include "apps/task.h"
 #include "apps/task_run.h"
 #include "base/error.h"
+#include "data/folders.h"
 
 namespace trefoil::apps {
 namespace {
@@ -39,12 +43,30 @@ void Prepare(LocalTask& local, const LocalOptions& options) {
   }
   local.display.Say(local.task->Deal({.job_file = options.job,
                                       .data = options.data,
+                                      .test = local.folder / "test",
                                       .party_folders = PartyFolders(local.folder),
                                       .parties = local.parties}));
   // The data is private: on a shared machine nobody else may read a party's folder.
   for (const auto& folder : PartyFolders(local.folder)) fs::permissions(folder, fs::perms::owner_all);
   MakeAllPartyFolders(local.parties, local.folder);
   WriteTextFile(local.folder / "job.toml", TaskToml(*local.task));
+}
+
+/// The accuracy of a released model on test records, where there are any, into the summary at the top.
+void AddAccuracy(LocalTask& local) {
+  const auto model = local.folder / "model.npz";
+  const auto test = local.folder / "test";
+  if (!fs::exists(model) || !fs::exists(test)) return;
+  const auto loaded = LoadModel(model);
+  const auto files = data::FindTestFiles(loaded.job.data, test);
+  if (!files) return;
+  const auto evaluation = Evaluate(loaded.model, LoadRecords(loaded.job, *files), loaded.job.data.classes);
+  const auto file = local.folder / "summary.json";
+  auto summary = nlohmann::ordered_json::parse(ReadTextFile(file, "the summary"));
+  summary["accuracy"] = evaluation.accuracy();
+  WriteTextFile(file, summary.dump(2) + "\n");
+  local.display.Say(
+      fmt::format("accuracy {:.2f} % on {} test records", 100 * evaluation.accuracy(), evaluation.records));
 }
 
 /// What the first of those who get the results got, copied to the top.
@@ -56,6 +78,7 @@ void Collect(LocalTask& local) {
     WriteTextFile(local.folder / name, ReadTextFile(entry.path(), "a party's result"));
     local.display.Say("result " + (local.folder / name).string());
   }
+  AddAccuracy(local);
 }
 
 void CheckOptions(const LocalOptions& options) {
@@ -81,6 +104,7 @@ int RunLocalTask(const LocalOptions& options) {
         local.folder.string()));
     return kDone;
   }
+  for (const auto& warning : local.task->Warnings()) local.display.Say("warning: " + warning);
   local.display.Say(fmt::format("epsilon {} outsider {} insider, delta {:g}, at most",
                                 EpsilonText(planned.outsider), EpsilonText(planned.insider),
                                 local.task->delta()));

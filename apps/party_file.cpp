@@ -24,7 +24,7 @@ const std::vector<std::string>& KnownKeys() {
       "ledger.file",      "ledger.epsilon_cap", "ledger.delta",    "metrics.listen", "evaluation.x",
       "evaluation.y",     "evaluation.file",    "validation.x",    "pate.queries",   "pate.predictions",
       "pate.student",     "predict.share",      "predict.x",       "predict.file",   "storage.key",
-      "validation.y",     "validation.file"};
+      "validation.y",     "validation.file",    "owners.rows"};
   return keys;
 }
 
@@ -199,6 +199,10 @@ PartyFile ReadParty(const fs::path& file) {
   party.validation = ReadDataFiles(document.Table("validation"), folder);
   party.predict = ReadPredict(document.Table("predict"), folder);
   party.pate = ReadPate(document.Table("pate"), folder);
+  const auto owners = document.Table("owners");
+  if (owners.Has("rows"))
+    party.owner_rows =
+        owners.Wholes("rows", {0, 1'000'000'000}, "a whole number for each of this party's owners");
   const auto storage = document.Table("storage");
   if (storage.Has("key")) party.storage_key = ReadPath(storage, "key", folder);
   const auto features = document.Table("features");
@@ -248,6 +252,8 @@ std::string PartyToml(const PartyFile& party) {
     text += fmt::format("\n[features]\nmodel = \"{}\"\n", party.feature_model.generic_string());
   if (!party.predict.share.empty()) text += PredictToml(party.predict);
   if (!party.pate.queries.empty()) text += PateToml(party.pate);
+  if (!party.owner_rows.empty())
+    text += fmt::format("\n[owners]\nrows = [{}]\n", fmt::join(party.owner_rows, ", "));
   if (!party.storage_key.empty())
     text += fmt::format("\n[storage]\nkey = \"{}\"\n", party.storage_key.generic_string());
   text += fmt::format(

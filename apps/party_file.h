@@ -61,13 +61,15 @@ struct PartyFile {
   std::array<PartyPeer, 2> peers;  ///< by id
   std::filesystem::path certificate = "party.crt";
   std::filesystem::path private_key = "party.key";
-  std::filesystem::path feature_model;  ///< ONNX model of [features]; empty where the file names none
-  data::DataFiles data;                 ///< all empty where the file names none; else x and y, or file
-  data::DataFiles evaluation;           ///< of [evaluation], likewise: what a job's evaluation.holder holds
-  data::DataFiles validation;           ///< of [validation], likewise: initialisation.validation_holder's
-  PredictFiles predict;                 ///< of [predict]
-  PateFiles pate;                       ///< of [pate]
-  std::filesystem::path storage_key;    ///< what shares are sealed with; empty: private_key
+  std::filesystem::path feature_model;   ///< ONNX model of [features]; empty where the file names none
+  data::DataFiles data;                  ///< all empty where the file names none; else x and y, or file
+  data::DataFiles evaluation;            ///< of [evaluation], likewise: what a job's evaluation.holder holds
+  data::DataFiles validation;            ///< of [validation], likewise: initialisation.validation_holder's
+  PredictFiles predict;                  ///< of [predict]
+  PateFiles pate;                        ///< of [pate]
+  std::vector<std::int64_t> owner_rows;  ///< of [owners]: how many records each owner has, in the order of
+                                         ///< [data]'s file; empty: the file names none
+  std::filesystem::path storage_key;     ///< what shares are sealed with; empty: private_key
   std::optional<LedgerSettings> ledger{};  ///< empty: no cap, and nothing is kept
   std::optional<Address> metrics{};        ///< where /metrics is served; empty: nowhere
   std::chrono::milliseconds start_timeout = std::chrono::seconds(120);

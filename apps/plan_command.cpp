@@ -89,8 +89,10 @@ void PrintText(const Job& job, const std::vector<StepCost>& costs,
 int RunTaskPlan(const PlanOptions& options) {
   const auto task = ReadTask(options.job, options.assignments);
   const auto events = task->Events();
-  const auto statement = PrivacyStatement(
-      {.record = {.job_hash = TaskHash(*task), .run_id = {}, .events = events}, .delta = task->delta()});
+  const auto statement =
+      PrivacyStatement({.record = {.job_hash = TaskHash(*task), .run_id = {}, .events = events},
+                        .delta = task->delta(),
+                        .warnings = task->Warnings()});
   if (options.json) {
     const auto epsilons = PlannedEpsilons(*task);
     std::cout << Json{{"job", task->name()},

@@ -33,7 +33,8 @@ std::string CostOfCuts(const std::vector<dp::Event>& events, double epsilon) {
 bool Trains(const dp::TrainingRecord& record) {
   return std::any_of(record.events.begin(), record.events.end(), [](const dp::RecordedEvent& event) {
     return !std::holds_alternative<dp::PureReleases>(event) &&
-           !std::holds_alternative<dp::GaussianReleases>(event);
+           !std::holds_alternative<dp::GaussianReleases>(event) &&
+           !std::holds_alternative<dp::ApproximateReleases>(event);
   });
 }
 
@@ -200,6 +201,19 @@ struct Describe {
              fmt::format("Each of {} coordinates, of every record, with noise of {:.6g} times the most that "
                          "a record changes.",
                          releases.coordinates, releases.sigma),
+         .number = static_cast<double>(releases.count)});
+  }
+
+  void operator()(const dp::ApproximateReleases& releases) const {
+    statement.push_back(
+        {.key = "approximate_releases",
+         .title = "Approximate releases",
+         .sentence = fmt::format(
+             "Each is within total variation {:.3g} of one that has epsilon {:.6g} with delta 0, {}",
+             releases.failure, releases.epsilon,
+             releases.insiders ? "against everybody alike."
+                               : "against outsiders; an insider may know all of the noise, and is promised "
+                                 "nothing."),
          .number = static_cast<double>(releases.count)});
   }
 

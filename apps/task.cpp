@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "apps/average_task.h"
 #include "apps/histogram_task.h"
 #include "apps/pate_task.h"
 #include "apps/toml_reader.h"
@@ -21,7 +22,8 @@ struct TaskType {
   Reader read;
 };
 
-constexpr TaskType kTypes[] = {{"histogram", ReadHistogramTask}, {"pate", ReadPateTask}};
+constexpr TaskType kTypes[] = {
+    {"histogram", ReadHistogramTask}, {"pate", ReadPateTask}, {"classifier-average", ReadAverageTask}};
 
 const TaskType* FindType(const toml::table& root) {
   const auto type = root["type"].value<std::string>();
@@ -62,7 +64,9 @@ std::string TaskToml(const Task& task) {
   Json keys = Json::object();
   std::string tables;
   for (const auto& [key, value] : json.items()) {
-    if (value.is_object()) {
+    if (key == "data") {
+      tables += DataTables(value);
+    } else if (value.is_object()) {
       tables += "\n[" + key + "]\n" + TomlLines(value);
     } else {
       keys[key] = value;

@@ -3,13 +3,16 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "apps/job.h"
 #include "apps/party_file.h"
 #include "dp/record.h"
+#include "ml/training.h"
 #include "mpc/context.h"
 
 namespace trefoil::apps {
@@ -20,9 +23,16 @@ struct ResultFile {
   std::string text;
 };
 
+/// A model that a task made, with the schema of the records that it is for.
+struct TaskModel {
+  ml::LinearModel model;
+  Job schema;
+};
+
 /// What a task gave this party.
 struct TaskResult {
   std::vector<ResultFile> files{};   ///< none where nothing was released to it
+  std::optional<TaskModel> model{};  ///< model.npz, where one was released to it
   std::string summary;               ///< a JSON object: what summary.json says beside what all tasks say
   std::vector<std::string> lines{};  ///< for the user
 };
@@ -31,6 +41,7 @@ struct TaskResult {
 struct TaskDeal {
   std::filesystem::path job_file;
   std::filesystem::path data;                          ///< as the user named it; empty: looked for
+  std::filesystem::path test;                          ///< where test records go, if there are any
   std::array<std::filesystem::path, 3> party_folders;  ///< made by the task, with data/ in each
   std::array<PartyFile, 3>& parties;  ///< whose [data] the task fills in, relative to the folders
 };
@@ -59,6 +70,11 @@ class Task {
   [[nodiscard]] virtual std::string Title() const = 0;
   /// The most that the job releases. Throws ConfigError for a privacy target that cannot be met.
   [[nodiscard]] virtual std::vector<dp::RecordedEvent> Events() const = 0;
+
+  /// What the epsilons do not cover though a user would think so, one line each.
+  [[nodiscard]] virtual std::vector<std::string> Warnings() const { return {}; }
+  /// As BudgetedJob::uncovered: why no ledger can take the job, or nothing.
+  [[nodiscard]] virtual std::string Uncovered() const { return {}; }
 
   /// Deals the user's data to three party folders. Returns what to say of it. Throws DataError or
   /// ConfigError.

@@ -8,6 +8,7 @@
 #include "apps/files.h"
 #include "apps/hex.h"
 #include "apps/mesh_setup.h"
+#include "apps/model_file.h"
 #include "apps/party_session.h"
 #include "apps/run_budget.h"
 #include "apps/run_directory.h"
@@ -22,11 +23,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kModelFile = "model.npz";
+
 void WriteResults(PartySession& session, const Task& task, const TaskResult& result,
                   const dp::TrainingRecord& record, const net::Counters& counters, double seconds) {
   const auto epsilons = dp::Epsilons(record, task.delta());
   const auto bytes_sent = counters.bytes_sent + counters.bytes_offline;
   for (const auto& file : result.files) WriteTextFile(session.folder() / file.name, file.text);
+  if (result.model) SaveModel(session.folder() / kModelFile, result.model->model, result.model->schema);
   Json summary{{"job", task.name()},
                {"type", Json::parse(task.Json()).at("type")},
                {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
@@ -37,10 +41,12 @@ void WriteResults(PartySession& session, const Task& task, const TaskResult& res
                {"bytes_sent", bytes_sent},
                {"peak_rss_bytes", PeakMemoryBytes()}};
   summary.update(Json::parse(result.summary));
+  if (!task.Warnings().empty()) summary["warnings"] = task.Warnings();
   WriteTextFile(session.folder() / "summary.json", summary.dump(2) + "\n");
   for (const auto& line : result.lines) session.Say(line);
   std::string files;
   for (const auto& file : result.files) files += file.name + " ";
+  if (result.model) files += std::string(kModelFile) + " ";
   session.Say(fmt::format("done: epsilon {} outsider {} insider, delta {:g}, {} rounds, {} sent, {}in {}",
                           EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider), task.delta(),
                           counters.rounds, BytesText(bytes_sent),
@@ -79,11 +85,13 @@ int RunTask(const RunOptions& options) {
   CheckRunDirectory(session.folder());
   auto config = MeshConfigOf(session.party(), task->Json());
   const auto loaded = task->Load(session.party(), options.config);
-  RunBudget budget(session.party(), {.name = task->name(), .job_hash = TaskHash(*task), .uncovered = {}});
+  RunBudget budget(session.party(),
+                   {.name = task->name(), .job_hash = TaskHash(*task), .uncovered = task->Uncovered()});
   session.Open(TaskToml(*task));
   session.Say(fmt::format("job {}: {}", task->name(), task->Title()));
   session.Say(fmt::format("epsilon {} outsider {} insider, delta {:g}, at most",
                           EpsilonText(planned.outsider), EpsilonText(planned.insider), task->delta()));
+  for (const auto& warning : task->Warnings()) session.Say("warning: " + warning);
   session.Log("job hash " + TaskHash(*task));
   session.Log("data: " + loaded);
   std::unique_ptr<net::MeshTransport> mesh;

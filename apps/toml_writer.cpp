@@ -42,4 +42,15 @@ std::string TomlLines(const Json& table) {
   return text;
 }
 
+std::string DataTables(nlohmann::json table) {
+  const auto columns = table.value("column", Json::array());
+  const auto label = table.value("label", Json::object());
+  table.erase("column");
+  table.erase("label");
+  std::string text = "\n[data]\n" + TomlLines(table);
+  for (const auto& column : columns) text += "\n[[data.column]]\n" + TomlLines(column);
+  if (!label.empty()) text += "\n[data.label]\n" + TomlLines(label);
+  return text;
+}
+
 }  // namespace trefoil::apps

@@ -10,4 +10,7 @@ namespace trefoil::apps {
 /// The lines "key = value" of one table.
 [[nodiscard]] std::string TomlLines(const nlohmann::json& table);
 
+/// A job's table [data], with its columns and label as tables of their own.
+[[nodiscard]] std::string DataTables(nlohmann::json table);
+
 }  // namespace trefoil::apps

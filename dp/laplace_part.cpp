@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "base/error.h"
 #include "dp/domain.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr double kSmallestRate = 0x1p-20;
 constexpr double kTabulatedRate = 0x1p-8;
 constexpr double kTail = 1e-9;
+constexpr int kChernoffPoints = 1000;
 
 /// How many steps a fair walk of `steps` steps, an even number, has made when it is at its start for the last
 /// time.
@@ -88,6 +90,21 @@ std::int64_t LaplacePartsQuantile(const Ratio& rate, int parts, double level) {
   // At so small rates the law over its scale hardly changes any more; a unit covers by how much it does.
   const auto tabulated = static_cast<double>(TabulatedQuantile(kTabulatedRate, parts, level) + 1);
   return static_cast<std::int64_t>(std::ceil(tabulated * kTabulatedRate / rate.value()));
+}
+
+std::int64_t LaplacePartsMargin(const Ratio& rate, double failure) {
+  Require(failure > 0 && failure < 1, "LaplacePartsMargin: a probability between 0 and 1");
+  // E[exp(t X)] of a part is (1 - r) / sqrt((1 - r e^t) (1 - r e^-t)), r = exp(-rate), for |t| < rate; so
+  // P[sum > m] <= exp(-t m) E[exp(t X)]^3 for every such t. Any t gives a true bound: these are enough.
+  const double a = rate.value();
+  double least = std::numeric_limits<double>::infinity();
+  for (int k = 1; k < kChernoffPoints; ++k) {
+    const double t = a * k / kChernoffPoints;
+    const double log_moment =
+        std::log(-std::expm1(-a)) - (std::log(-std::expm1(t - a)) + std::log(-std::expm1(-t - a))) / 2;
+    least = std::min(least, (3 * log_moment - std::log(failure)) / t);
+  }
+  return static_cast<std::int64_t>(std::ceil(least));
 }
 
 }  // namespace trefoil::dp

@@ -72,6 +72,11 @@ std::vector<Event> Released(const GaussianReleases& releases, double multiplier,
           ClosenessCharge(summands, releases.party_deviation, releases.coordinates, releases.count)};
 }
 
+/// The same for whom it holds; `epsilon` infinite: for whom nothing is promised.
+std::vector<Event> Released(const ApproximateReleases& releases, double epsilon) {
+  return {PureDp{epsilon, releases.count}, TotalVariation{releases.failure, releases.count}};
+}
+
 struct OutsiderCharge {
   std::vector<Event> operator()(const DpSgdSteps& steps) const { return Outsider(steps); }
   std::vector<Event> operator()(const LocalTraining& local) const { return Anyone(local); }
@@ -82,6 +87,9 @@ struct OutsiderCharge {
   std::vector<Event> operator()(const PureReleases& releases) const { return Released(releases); }
   std::vector<Event> operator()(const GaussianReleases& releases) const {
     return Released(releases, releases.sigma * kOutsiderFactor, kParties);
+  }
+  std::vector<Event> operator()(const ApproximateReleases& releases) const {
+    return Released(releases, releases.epsilon);
   }
 };
 
@@ -95,6 +103,9 @@ struct InsiderCharge {
   std::vector<Event> operator()(const PureReleases& releases) const { return Released(releases); }
   std::vector<Event> operator()(const GaussianReleases& releases) const {
     return Released(releases, releases.sigma, kParties - 1);
+  }
+  std::vector<Event> operator()(const ApproximateReleases& releases) const {
+    return Released(releases, releases.insiders ? releases.epsilon : std::numeric_limits<double>::infinity());
   }
 };
 

@@ -75,8 +75,16 @@ struct GaussianReleases {
   double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
 };
 
-using RecordedEvent =
-    std::variant<DpSgdSteps, LocalTraining, NoisySelection, NoisyEvaluation, PureReleases, GaussianReleases>;
+/// Releases of which each is within total variation `failure` of an (epsilon, 0)-differentially private one.
+struct ApproximateReleases {
+  std::int64_t count = 0;
+  double epsilon = 0;    ///< of each
+  double failure = 0;    ///< of each
+  bool insiders = true;  ///< whether that holds against insiders, too; else they are promised nothing
+};
+
+using RecordedEvent = std::variant<DpSgdSteps, LocalTraining, NoisySelection, NoisyEvaluation, PureReleases,
+                                   GaussianReleases, ApproximateReleases>;
 
 /// What a training did, written when it ends (or stops) and not changed after; accountants read it, never the
 /// job.
@@ -134,9 +142,9 @@ class RecordAccountant {
                                           AccountantKind kind = AccountantKind::kRdp);
 
 /// The record as JSON: version, job_hash, run_id, events; an event of kind "dpsgd_steps",
-/// "local_training", "noisy_selection", "noisy_evaluation", "pure_releases" or "gaussian_releases" has the
-/// members of its struct under their own names, capacity and max_batch among them. Throws ContractError for a
-/// number that is infinite or not a number.
+/// "local_training", "noisy_selection", "noisy_evaluation", "pure_releases", "gaussian_releases" or
+/// "approximate_releases" has the members of its struct under their own names, capacity and max_batch among
+/// them. Throws ContractError for a number that is infinite or not a number.
 [[nodiscard]] nlohmann::json ToJson(const TrainingRecord& record);
 
 /// The inverse. Throws DataError naming the key that is missing, unknown, of the wrong type or outside its

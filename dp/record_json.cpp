@@ -75,6 +75,11 @@ class StrictObject {
     return number;
   }
 
+  [[nodiscard]] bool Flag(const char* key) const {
+    if (!At(key).is_boolean()) Refuse(Path(key), At(key).type_name(), "true or false");
+    return At(key).get<bool>();
+  }
+
  private:
   static std::int64_t CountOf(const Json& json, const std::string& path) {
     if (!json.is_number_integer()) Refuse(path, json.type_name(), "an integer");
@@ -95,6 +100,7 @@ constexpr const char* kNoisySelection = "noisy_selection";
 constexpr const char* kNoisyEvaluation = "noisy_evaluation";
 constexpr const char* kPureReleases = "pure_releases";
 constexpr const char* kGaussianReleases = "gaussian_releases";
+constexpr const char* kApproximateReleases = "approximate_releases";
 constexpr const char* kOwnerPoisson = "owner-poisson";
 constexpr const char* kPublic = "public";
 constexpr const char* kMaxGroupRows = "max_group_rows";
@@ -180,6 +186,14 @@ GaussianReleases ParseGaussian(const Json& json, const std::string& place) {
           .party_deviation = object.Number("party_deviation")};
 }
 
+ApproximateReleases ParseApproximate(const Json& json, const std::string& place) {
+  const StrictObject object(json, place, {"kind", "count", "epsilon", "failure", "insiders"});
+  return {.count = object.Count("count"),
+          .epsilon = object.Number("epsilon"),
+          .failure = object.Number("failure", 1),
+          .insiders = object.Flag("insiders")};
+}
+
 RecordedEvent ParseEvent(const Json& json, const std::string& place) {
   if (!json.is_object()) Refuse(place, json.type_name(), "an object");
   const auto path = place + ".kind";
@@ -191,9 +205,10 @@ RecordedEvent ParseEvent(const Json& json, const std::string& place) {
   if (kind == kNoisyEvaluation) return ParseEvaluation(json, place);
   if (kind == kPureReleases) return ParsePure(json, place);
   if (kind == kGaussianReleases) return ParseGaussian(json, place);
+  if (kind == kApproximateReleases) return ParseApproximate(json, place);
   Refuse(path, "another value",
          "\"dpsgd_steps\", \"local_training\", \"noisy_selection\", \"noisy_evaluation\", "
-         "\"pure_releases\" or \"gaussian_releases\"");
+         "\"pure_releases\", \"gaussian_releases\" or \"approximate_releases\"");
 }
 
 void RequireFinite(std::initializer_list<double> numbers) {
@@ -261,6 +276,15 @@ Json EventToJson(const GaussianReleases& releases) {
           {"coordinates", releases.coordinates},
           {"sigma", releases.sigma},
           {"party_deviation", releases.party_deviation}};
+}
+
+Json EventToJson(const ApproximateReleases& releases) {
+  RequireFinite({releases.epsilon, releases.failure});
+  return {{"kind", kApproximateReleases},
+          {"count", releases.count},
+          {"epsilon", releases.epsilon},
+          {"failure", releases.failure},
+          {"insiders", releases.insiders}};
 }
 
 }  // namespace

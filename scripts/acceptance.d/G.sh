@@ -11,6 +11,9 @@ TITLES=(
   [4]="trefoil account --votes: the reference values of vectors/pate.json, bounds above the mechanisms' exact divergences"
   [5]="pate as three TLS processes: winners as in the clear, and every documented outcome"
   [6]="pate: 640 queries of 10 classes to 250 teachers in under 20 s on loopback, and the answers those of clear majorities"
+  [7]="classifier-average: sums with chosen noise equal to plain ones over 2000 random inputs, sensitivities, the solver"
+  [8]="classifier-average as three TLS processes: averages of plain fits, and every documented outcome"
+  [9]="adult-average at epsilon 0.4 as published and sound: released weights within the noise of an independent plain average"
 )
 
 check_1() {
@@ -75,4 +78,36 @@ check_6() {
     "$(value "$work/pate/summary.json" answered) answers, $right of them the majority's; epsilon" \
     "$(value "$work/pate/summary.json" epsilon_insider) insider, $(value "$work/pate/summary.json" epsilon_outsider) outsider"
   holds "$(value "$work/pate/summary.json" seconds) < 20 and $right >= 0.9 * $(value "$work/pate/summary.json" answered)"
+}
+
+check_7() {
+  scripts/setup && scripts/build release dp_test ml_test || return
+  local output
+  output=$(build/bin/dp_test --gtest_filter='LaplacePartsMargin.*:Events.ChargeApproximate*' 2>&1 &&
+    build/bin/ml_test --gtest_filter='*ClassifierSum*:*AveragePlan*:SumSensitivity*:FitLogistic*' 2>&1) || return
+  echo "$output"
+  measured "$(grep -c '^\[       OK' <<<"$output") tests passed"
+}
+
+check_8() {
+  build || return
+  TREFOIL_BINARY=$PWD/build/bin/trefoil python3 -B tests/apps/average_test.py
+}
+
+check_9() {
+  has_data adult || skip "no adult in \$TREFOIL_DATA/adult or ../shared/data/adult"
+  build || return
+  local way distance
+  rm -rf "$work/adult-123" "$work/average-sound" "$work/average-as-published"
+  python3 -B "$helpers/average_curves.py" features "$(data_folder adult)" "$work/adult-123" || return
+  for way in sound as-published; do
+    build/bin/trefoil local --job scripts/acceptance.d/average.toml --data "$work/adult-123" --out "$work/average-$way" \
+      --set "average.noise=$way" --set privacy.neighbours=replaced || return
+    distance=$(python3 -B "$helpers/average_curves.py" compare "$work/average-$way/model.npz" "$(data_folder adult)" \
+      4884 6512 6512 6512 8141) || return
+    measured "$way: weights at most $distance from the plain average, accuracy $(value "$work/average-$way/summary.json" accuracy)"
+    # Scales on the average: sound 2 sqrt(123) / (5 * 4884 * 0.4) and at most a step of the grid more, 0.0025 and less; published
+    # 2 / (4884 * 0.4) = 0.00102. One of 123 weights beyond 30 scales has probability below 1e-10.
+    holds "$distance < 30 * 0.0027 and $distance > 0" || return
+  done
 }

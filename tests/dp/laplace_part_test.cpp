@@ -160,6 +160,29 @@ TEST(LaplacePartsQuantile, GrowsWithThePartsAndCoversSamples) {
   EXPECT_LE(within / double{kDraws}, 0.95 + 0.05 * 0.05 + tolerance);
 }
 
+TEST(LaplacePartsMargin, IsAboveTheExactOneByAFewScalesAtMost) {
+  // The exact law: three parts are the difference of two negative binomials of shape 3/2.
+  const auto rate = EpsilonBelow(0.05);
+  const double r = std::exp(-rate.value());
+  std::vector<double> law{std::pow(1 - r, 1.5)};
+  for (int k = 0; k < 4000; ++k) law.push_back(law.back() * (1.5 + k) / (k + 1) * r);
+  const auto above = [&](std::int64_t m) {
+    double tail = 0;
+    std::vector<double> below(law.size() + 1, 0);
+    for (std::size_t k = 0; k < law.size(); ++k) below[k + 1] = below[k] + law[k];
+    for (auto plus = static_cast<std::size_t>(m) + 1; plus < law.size(); ++plus) {
+      tail += law[plus] * below[plus - static_cast<std::size_t>(m)];
+    }
+    return tail;
+  };
+  for (const double failure : {1e-3, 1e-6, 1e-10}) {
+    const auto margin = LaplacePartsMargin(rate, failure);
+    EXPECT_LE(above(margin), failure);
+    EXPECT_GT(above(margin - static_cast<std::int64_t>(5 / rate.value())), failure);
+  }
+  EXPECT_THROW((void)LaplacePartsMargin(rate, 0), ContractError);
+}
+
 TEST(EpsilonBelow, IsNeverAbove) {
   for (const double epsilon : {0x1p-20, 0.1, 1.0, std::log(3.0), 17.3, 1024.0}) {
     EXPECT_LE(EpsilonBelow(epsilon).value(), epsilon);

@@ -271,11 +271,30 @@ TEST(Events, ChargePureReleasesToEverybodyAlikeAndGaussianOnesToTwoOrThreePartie
   }
 }
 
+TEST(Events, ChargeApproximateReleasesWithTheirFailureAndInsidersWhereTheyArePromisedSomething) {
+  ApproximateReleases releases{.count = 2, .epsilon = 0.5, .failure = 1e-7, .insiders = false};
+  const auto outsider = OutsiderEvents(RecordedEvent(releases));
+  EXPECT_EQ(std::get<PureDp>(outsider.at(0)).epsilon, 0.5);
+  EXPECT_EQ(std::get<PureDp>(outsider.at(0)).count, 2);
+  EXPECT_EQ(std::get<TotalVariation>(outsider.at(1)).distance, 1e-7);
+  EXPECT_EQ(std::get<TotalVariation>(outsider.at(1)).count, 2);
+  const auto epsilons = Epsilons({"a", "b", {releases}}, 1e-5);
+  EXPECT_DOUBLE_EQ(epsilons.outsider, 1);
+  EXPECT_TRUE(std::isinf(epsilons.insider));
+  releases.insiders = true;
+  EXPECT_DOUBLE_EQ(Epsilons({"a", "b", {releases}}, 1e-5).insider, 1);
+  // Failures of 2e-7 cost (1 + e) times that: more than this delta.
+  EXPECT_TRUE(std::isinf(Epsilons({"a", "b", {releases}}, 7e-7).insider));
+}
+
 TEST(RecordJson, RoundTripsUnlikeEvents) {
   auto record = MnistRecord();
-  record.events = {MnistLocalTraining(), MnistSelection(), MnistSteps(),
+  record.events = {MnistLocalTraining(),
+                   MnistSelection(),
+                   MnistSteps(),
                    PureReleases{.count = 3, .epsilon = 0.5},
-                   GaussianReleases{.count = 7, .coordinates = 10, .sigma = 4, .party_deviation = 20}};
+                   GaussianReleases{.count = 7, .coordinates = 10, .sigma = 4, .party_deviation = 20},
+                   ApproximateReleases{.count = 2, .epsilon = 0.25, .failure = 1e-7, .insiders = false}};
   const auto text = ToJson(record).dump();
   const auto back = FromJson(nlohmann::json::parse(text));
   EXPECT_EQ(ToJson(back).dump(), text);
@@ -297,6 +316,11 @@ TEST(RecordJson, RoundTripsUnlikeEvents) {
   EXPECT_EQ(gaussian.coordinates, 10);
   EXPECT_EQ(gaussian.sigma, 4);
   EXPECT_EQ(gaussian.party_deviation, 20);
+  const auto& approximate = std::get<ApproximateReleases>(back.events.at(5));
+  EXPECT_EQ(approximate.count, 2);
+  EXPECT_EQ(approximate.epsilon, 0.25);
+  EXPECT_EQ(approximate.failure, 1e-7);
+  EXPECT_FALSE(approximate.insiders);
 }
 
 TEST(RecordJson, RefusesAnEventWithTheKeysOfAnother) {

@@ -1,0 +1,36 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/job.h"
+#include "apps/owners.h"
+#include "apps/toml_reader.h"
+#include "ml/average_plan.h"
+
+namespace trefoil::apps {
+
+/// A job of type "classifier-average", checked, with every default filled in.
+struct AverageJob {
+  std::string name;
+  Job schema;
+  Owners owners;
+  ml::LogisticSettings solver;
+  bool as_published = false;
+  int scales = 0;
+  double epsilon = 0;
+  double delta = 0;
+  std::optional<double> size_epsilon{};  ///< none: epsilon is for one record replaced
+  std::vector<int> to{0, 1, 2};
+};
+
+/// Throws ConfigError with one line: place, key, what was found, what was expected.
+[[nodiscard]] AverageJob ReadAverageJob(const toml::table& root, const std::string& file);
+
+/// The job as compact JSON, keys sorted, all defaults filled in, without [local].
+[[nodiscard]] std::string AverageJobJson(const AverageJob& job);
+
+/// The part of a job that the computation needs.
+[[nodiscard]] ml::AverageSettings AverageSettingsOf(const AverageJob& job);
+
+}  // namespace trefoil::apps

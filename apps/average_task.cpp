@@ -1,0 +1,174 @@
+#include "apps/average_task.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "apps/average_job.h"
+#include "apps/job_task.h"
+#include "apps/owners.h"
+#include "base/error.h"
+#include "dp/discrete_laplace.h"
+#include "ml/average_plan.h"
+#include "ml/noisy_counts.h"
+#include "mpc/fixed_point.h"
+#include "protocols/reveal.h"
+
+namespace trefoil::apps {
+namespace {
+
+using mpc::Index;
+using mpc::RingMatrix;
+
+class AverageTask : public JobTask<AverageJob> {
+ public:
+  explicit AverageTask(AverageJob job)
+      : JobTask(std::move(job)), plan_(ml::MakeAveragePlan(AverageSettingsOf(this->job()))) {}
+
+  [[nodiscard]] std::string Json() const override { return AverageJobJson(job()); }
+  [[nodiscard]] std::string LocalJson() const override { return OwnersLocalJson(job().owners); }
+  [[nodiscard]] std::string Title() const override;
+  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return plan_.events; }
+  [[nodiscard]] std::vector<std::string> Warnings() const override;
+  [[nodiscard]] std::string Uncovered() const override;
+  std::string Deal(const TaskDeal& deal) const override {
+    return DealToOwners(job().schema, job().owners, deal);
+  }
+  std::string Load(const PartyFile& party, const std::string& party_file) override;
+  TaskResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
+
+ private:
+  [[nodiscard]] ml::OwnAverage OwnPart() const;
+  void AddNoise(ml::OwnAverage& own) const;
+  void AddPublishedNoise(ml::OwnAverage& own) const;
+  [[nodiscard]] ml::LinearModel ModelOf(const RingMatrix& opened) const;
+  [[nodiscard]] std::string Summary() const;
+
+  ml::AveragePlan plan_;
+  std::vector<ml::OwnRecords> owners_;  ///< this party's, after Load
+};
+
+std::string AverageTask::Title() const {
+  const auto noise = job().as_published
+                         ? std::string("noise as published")
+                         : fmt::format("noise of {} scales to choose from", plan_.shape.least_sizes.size());
+  return fmt::format("average of {} owners' logistic regressions of {} weights, lambda {:g}, {}",
+                     job().owners.all(), plan_.shape.weights, job().solver.lambda, noise);
+}
+
+std::vector<std::string> AverageTask::Warnings() const {
+  std::vector<std::string> warnings;
+  if (job().as_published) {
+    warnings.emplace_back(
+        "average.noise \"as-published\": insider epsilon none: who acts for the owner of the smallest data "
+        "set drew "
+        "the noise, and can subtract it");
+    warnings.push_back(
+        fmt::format("average.noise \"as-published\": 2/(n lambda) bounds the L2 change of a classifier, not "
+                    "the L1 change that "
+                    "noise on each weight needs, 2 sqrt(d)/(K n lambda) of the average: an outsider's "
+                    "epsilon is {:.4g}, not the "
+                    "job's {:.4g}",
+                    std::get<dp::ApproximateReleases>(plan_.events.front()).epsilon, job().epsilon));
+  }
+  if (!job().size_epsilon)
+    warnings.emplace_back(
+        "privacy.neighbours \"replaced\": epsilon is for one record replaced by another; how many records "
+        "the "
+        "smallest owner has is in no epsilon");
+  return warnings;
+}
+
+std::string AverageTask::Uncovered() const {
+  if (job().as_published) return "average.noise: found \"as-published\"";
+  return job().size_epsilon ? "" : "privacy.neighbours: found \"replaced\"";
+}
+
+std::string AverageTask::Load(const PartyFile& party, const std::string& party_file) {
+  owners_ = LoadOwners(job().schema, job().owners, party, party_file);
+  std::string rows;
+  for (const auto& owner : owners_) rows += fmt::format(" {}", owner.y.size());
+  return fmt::format("{} owners here, records:{}", owners_.size(), rows.empty() ? " none" : rows);
+}
+
+void AverageTask::AddNoise(ml::OwnAverage& own) const {
+  auto& noise = own.noise.values();
+  noise.resize(static_cast<Index>(plan_.rates.size()), plan_.shape.weights);
+  for (Index g = 0; g < noise.rows(); ++g)
+    noise.row(g) = ml::LaplaceParts(RandomStream::FromSystem(), plan_.rates[static_cast<std::size_t>(g)],
+                                    plan_.shape.weights)
+                       .values()
+                       .transpose();
+  if (plan_.shape.noisy_size)
+    own.size_noise.values() = ml::LaplaceParts(RandomStream::FromSystem(), plan_.size_rate, 1).values();
+}
+
+void AverageTask::AddPublishedNoise(ml::OwnAverage& own) const {
+  auto& noise = own.noise.values();
+  noise.resize(static_cast<Index>(owners_.size()), plan_.shape.weights);
+  auto stream = RandomStream::FromSystem();
+  for (Index k = 0; k < noise.rows(); ++k) {
+    const auto rate = ml::PublishedRate(AverageSettingsOf(job()), mpc::Signed(own.sizes(k, 0)));
+    const dp::DiscreteLaplace law(rate.denominator, rate.numerator);
+    for (Index i = 0; i < noise.cols(); ++i)
+      noise(k, i) = static_cast<mpc::Word>(static_cast<std::int64_t>(law.Sample(stream)));
+  }
+}
+
+/// Trains this party's owners' classifiers, and draws its noise.
+ml::OwnAverage AverageTask::OwnPart() const {
+  ml::OwnAverage own{.sizes = RingMatrix(static_cast<Index>(owners_.size()), 1),
+                     .weights = RingMatrix::Zero(1, plan_.shape.weights)};
+  for (std::size_t k = 0; k < owners_.size(); ++k) {
+    own.sizes(static_cast<Index>(k), 0) = owners_[k].y.size();
+    const Eigen::VectorXd weights = ml::FitLogistic(owners_[k], job().solver);
+    own.weights += mpc::Encode(weights.transpose(), job().schema.fraction_bits, plan_.largest_weight);
+  }
+  if (job().as_published) {
+    AddPublishedNoise(own);
+  } else {
+    AddNoise(own);
+  }
+  return own;
+}
+
+/// The average of a sum of all owners' weights.
+ml::LinearModel AverageTask::ModelOf(const RingMatrix& opened) const {
+  const Eigen::MatrixXd sum = mpc::Decode(opened, job().schema.fraction_bits);
+  const Eigen::VectorXd average = sum.row(0).transpose() / static_cast<double>(job().owners.all());
+  const Index features = TrainedFeatures(job().schema);
+  return {.weights = average.head(features),
+          .bias = job().solver.bias ? Eigen::VectorXd(average.tail(1)) : Eigen::VectorXd::Zero(1)};
+}
+
+std::string AverageTask::Summary() const {
+  nlohmann::ordered_json summary{{"owners", job().owners.all()},
+                                 {"weights", plan_.shape.weights},
+                                 {"lambda", job().solver.lambda},
+                                 {"noise", job().as_published ? "as-published" : "sound"},
+                                 {"neighbours", job().size_epsilon ? "added" : "replaced"}};
+  if (!job().as_published) summary["scales"] = plan_.shape.least_sizes.size();
+  if (job().size_epsilon) summary["size_margin"] = plan_.shape.margin;
+  return summary.dump();
+}
+
+TaskResult AverageTask::Run(mpc::Context& party, const BeforeRelease& before_release) {
+  const auto own = OwnPart();
+  const mpc::ArithShare sum = job().as_published ? ml::PublishedClassifierSum(party, plan_.shape, own)
+                                                 : ml::NoisyClassifierSum(party, plan_.shape, own);
+  before_release(Events());
+  const auto opened = protocols::RevealToEach(party, job().to, sum);
+  TaskResult result;
+  result.summary = Summary();
+  if (opened) result.model = TaskModel{.model = ModelOf(*opened), .schema = job().schema};
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<Task> ReadAverageTask(const toml::table& root, const std::string& file) {
+  return std::make_unique<AverageTask>(ReadAverageJob(root, file));
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,48 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/job.h"
+#include "apps/party_file.h"
+#include "apps/task.h"
+#include "apps/toml_reader.h"
+#include "ml/training.h"
+
+namespace trefoil::apps {
+
+/// [owners] of a job: data owners that the three parties act for, numbered party by party. All public but how
+/// many records each owner really has.
+struct Owners {
+  std::array<std::int64_t, 3> count{};  ///< of each party
+  std::int64_t least_rows = 0;          ///< that each owner has
+  std::int64_t most_rows = 0;
+  std::vector<std::int64_t> local_rows{};  ///< [local] owner_rows: of each owner in `local`; none: all alike
+
+  [[nodiscard]] std::int64_t all() const { return count[0] + count[1] + count[2]; }
+};
+
+/// The keys of [owners] and [local] of such jobs, in full.
+[[nodiscard]] const std::vector<std::string>& OwnerKeys();
+
+/// Reads owners.count, owners.least_rows, owners.most_rows (at most, and by default, the largest of the
+/// schema's data.rows) and local.owner_rows. Throws ConfigError as Section.
+[[nodiscard]] Owners ReadOwners(const toml::table& root, const std::string& file, const data::DataSpec& data);
+
+/// [owners] as JSON, all defaults filled in; [local] likewise.
+[[nodiscard]] nlohmann::json OwnersJson(const Owners& owners);
+[[nodiscard]] std::string OwnersLocalJson(const Owners& owners);
+
+/// Deals the training data in its order: to each owner as many records as local.owner_rows says, to each
+/// party its owners' in one file; test records, where there are any, to deal.test. Returns what to say of it.
+/// Throws DataError or ConfigError.
+std::string DealToOwners(const Job& schema, const Owners& owners, const TaskDeal& deal);
+
+/// The records of this party's owners: of its [data], as many for each as its [owners] rows say, or all alike
+/// (the first ones get one more where that does not divide). Throws ConfigError or DataError naming the owner
+/// for other numbers than owners.least_rows to owners.most_rows.
+[[nodiscard]] std::vector<ml::OwnRecords> LoadOwners(const Job& schema, const Owners& owners,
+                                                     const PartyFile& party, const std::string& party_file);
+
+}  // namespace trefoil::apps

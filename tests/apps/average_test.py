@@ -1,0 +1,194 @@
+"""Averaged classifiers as three party processes over TLS: against a plain fit, and every documented outcome."""
+
+import json
+import math
+import random
+import struct
+import unittest
+import zipfile
+
+from trefoil_program import ProgramTest
+
+JOB = """
+version = 1
+type = "classifier-average"
+name = "average"
+[data]
+name = "points"
+format = "csv"
+rows = [90, 60, 60]
+classes = 2
+column = [{ name = "a" }, { name = "b" }]
+label = { column = "c", values = ["no", "yes"] }
+[owners]
+count = [2, 1, 0]
+least_rows = 20
+[average]
+lambda = 0.1
+tolerance = 1e-8
+[privacy]
+epsilon = 900.0
+delta = 1e-6
+neighbours = "replaced"
+"""
+SIZES = [30, 40, 50]
+
+
+def fit(rows, lam):
+    """Plain gradient descent on mean log(1 + exp(-s w x)) + lam/2 |w|^2, with a constant 1 as last column."""
+    w = [0.0] * 3
+    while True:
+        gradient = [lam * value for value in w]
+        for (a, b, label) in rows:
+            x = (a, b, 1.0)
+            slope = 1 / (1 + math.exp(-sum(u * v for u, v in zip(w, x)))) - label
+            gradient = [g + slope * v / len(rows) for g, v in zip(gradient, x)]
+        if math.sqrt(sum(g * g for g in gradient)) < 1e-10:
+            return w
+        w = [u - g for u, g in zip(w, gradient)]
+
+
+class Average(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("job.toml", JOB)
+        (self.folder / "points").mkdir()
+        source = random.Random(3)
+        self.rows = []
+        for _ in range(sum(SIZES)):
+            a, b = source.uniform(-0.6, 0.6), source.uniform(-0.6, 0.6)
+            self.rows.append((round(a, 3), round(b, 3), int(a + 0.3 * b > 0.1)))
+        text = "a,b,c\n" + "".join(f"{a},{b},{'yes' if c else 'no'}\n" for a, b, c in self.rows)
+        self.write("points/train.csv", text)
+        self.write("points/test.csv", text)
+
+    def local(self, *settings, out="run"):
+        return self.succeed("local", "--job", "job.toml", "--data", "points", "--out", out, "--set",
+                            f"local.owner_rows={SIZES}", *settings)
+
+    def summary(self, out="run"):
+        return json.loads((self.folder / out / "summary.json").read_text())
+
+    def model(self, path="run/model.npz"):
+        with zipfile.ZipFile(self.folder / path) as archive:
+            numbers = []
+            for name in ("weights.npy", "bias.npy"):
+                content = archive.read(name)
+                start = 10 + struct.unpack("<H", content[8:10])[0]
+                numbers += struct.unpack(f"<{(len(content) - start) // 8}d", content[start:])
+        return numbers
+
+    def plain(self):
+        parts, first = [], 0
+        for size in SIZES:
+            parts.append(fit(self.rows[first : first + size], 0.1))
+            first += size
+        return [sum(values) / len(SIZES) for values in zip(*parts)]
+
+    def assert_near_plain(self, model, scale):
+        # Noise of three parts, or one whole, of this scale on the sum: beyond 60 scales with probability below e^-50.
+        for found, expected in zip(model, self.plain()):
+            self.assertAlmostEqual(found, expected, delta=60 * scale / 3 + 1e-6)
+
+    def test_the_average_is_that_of_plain_fits(self):
+        output = self.local()
+        # L2 change 2 sqrt(2) / (20 lambda) at the least size, times sqrt(3), over epsilon.
+        self.assert_near_plain(self.model(), math.sqrt(3) * 2 * math.sqrt(2) / 2 / 900)
+        for party in range(3):
+            self.assertEqual((self.folder / f"run/party-{party}/out/model.npz").read_bytes(),
+                             (self.folder / "run/model.npz").read_bytes())
+        summary = self.summary()
+        self.assertEqual((summary["type"], summary["owners"], summary["weights"]), ("classifier-average", 3, 3))
+        self.assertGreater(summary["accuracy"], 0.9)
+        self.assertIn("accuracy", output)
+        self.assertLessEqual(summary["epsilon_insider"], 900)
+        self.assertEqual(summary["epsilon_insider"], summary["epsilon_outsider"])
+        record = json.loads((self.folder / "run/record.json").read_text())
+        self.assertEqual([event["kind"] for event in record["events"]], ["pure_releases"])
+        self.assertIn('warning: privacy.neighbours "replaced"', output)
+        self.assertEqual(len(summary["warnings"]), 1)
+        # Others can apply the model, and the job as it was run runs again.
+        self.assertIn("accuracy", self.succeed("evaluate", "--model", "run/model.npz", "--data", "points/test.csv"))
+        self.succeed("local", "--job", "run/job.toml", "--data", "points", "--out", "again")
+        # Sizes are each owner's affair: no other party's files have them.
+        self.assertIn("rows = [30, 40]", (self.folder / "run/party-0/party.toml").read_text())
+        self.assertNotIn("[owners]", (self.folder / "run/party-2/party.toml").read_text())
+        for name in ("summary.json", "record.json", "job.toml"):
+            self.assertNotIn("[30, 40]", (self.folder / f"run/party-1/out/{name}").read_text())
+
+    def test_added_records_cost_noise_on_the_smallest_size(self):
+        self.local("--set", "privacy.neighbours=added", "--set", "privacy.epsilon=40")
+        self.assert_near_plain(self.model(), math.sqrt(3) * 2 * math.sqrt(2) / 2 / 36)
+        summary = self.summary()
+        self.assertNotIn("warnings", summary)
+        self.assertGreater(summary["size_margin"], 0)
+        self.assertLessEqual(summary["epsilon_insider"], 40)
+        self.assertGreater(summary["epsilon_insider"], 39.9)
+        events = json.loads((self.folder / "run/record.json").read_text())["events"]
+        self.assertEqual([event["kind"] for event in events], ["approximate_releases"])
+
+    def test_as_published_prints_both_warnings(self):
+        output = self.local("--set", "average.noise=as-published")
+        self.assertIn("insider epsilon none", output)
+        self.assertIn("2/(n lambda) bounds the L2 change", output)
+        self.assert_near_plain(self.model(), 3 * 2 / (30 * 900 * 0.1))
+        summary = self.summary()
+        self.assertIsNone(summary["epsilon_insider"])
+        # L sqrt(d) / K of the claim, with L = sqrt(2) for the bias.
+        self.assertGreater(summary["epsilon_outsider"], 900 * math.sqrt(2) * math.sqrt(3) / 3)
+        self.assertEqual(len(summary["warnings"]), 3)
+
+    def test_the_ledger_takes_added_records_only(self):
+        cap = ("--ledger", "ledger", "--epsilon-cap", "50", "--set", "owners.count=[1, 1, 1]", "--set", "privacy.epsilon=40")
+        self.fail_with(5, "privacy.neighbours: found \"replaced\", which no epsilon covers", "local", "--job", "job.toml",
+                       "--data", "points", "--out", "replaced", *cap)
+        cap += ("--set", "privacy.neighbours=added")
+        self.local(*cap)
+        for party in range(3):
+            shown = json.loads(self.succeed("ledger", "show", f"ledger/party-{party}.jsonl", "--json"))
+            self.assertEqual(shown["jobs"][0]["state"], "done")
+        self.fail_with(5, "trefoil: party", "local", "--job", "job.toml", "--data", "points", "--out", "twice", "--set",
+                       f"local.owner_rows={SIZES}", *cap)
+
+    def test_one_owner_and_a_party_that_gets_nothing(self):
+        self.succeed("local", "--job", "job.toml", "--data", "points", "--out", "one", "--set", "owners.count=[0, 1, 0]",
+                     "--set", "data.rows=[0, 200, 0]", "--set", "release.to=[2]")
+        self.assertEqual([(self.folder / f"one/party-{i}/out/model.npz").exists() for i in range(3)], [False, False, True])
+        for found, expected in zip(self.model("one/model.npz"), fit(self.rows, 0.1)):
+            self.assertAlmostEqual(found, expected, delta=60 * math.sqrt(3) * 2 * math.sqrt(2) / 2 / 900 + 1e-6)
+
+    def test_an_owner_without_enough_data_takes_no_part(self):
+        for sizes in ("[30, 0, 50]", "[30, 19, 50]"):
+            result = self.run_program("local", "--job", "job.toml", "--data", "points", "--out", "few" + sizes[5], "--set",
+                                      f"local.owner_rows={sizes}")
+            self.assertEqual(result.returncode, 4, result.stderr)
+            self.assertIn("owner 2 of 2 here", (self.folder / f"few{sizes[5]}/party-0/console.log").read_text())
+            self.assertFalse((self.folder / f"few{sizes[5]}/party-1/out/record.json").exists())
+
+    def test_refuses_what_is_wrong_in_one_line(self):
+        for text, *settings in (
+            ("data.classes: found 3", "--set", "data.classes=3", "--set", "data.label.values=['a', 'b', 'c']"),
+            ("missing average.lambda", "--set", "average={}"),
+            ("average.lambda: found 0", "--set", "average.lambda=0"),
+            ("not all 0", "--set", "owners.count=[0, 0, 0]"),
+            ("owners.least_rows: found 91", "--set", "owners.least_rows=91"),
+            ("local.owner_rows: found [ 1, 2 ]", "--set", "local.owner_rows=[1, 2]"),
+            ("expected at most the 120 of the data", "--set", "local.owner_rows=[30, 40, 60]"),
+            ("expected at least the 70 of its owners", "--set", "data.rows=[69, 60, 60]", "--set",
+             f"local.owner_rows={SIZES}"),
+            ("only average.noise \"sound\" has it", "--set", "average.noise=as-published", "--set", "average.scales=3"),
+            ("\"replaced\" with average.noise", "--set", "average.noise=as-published", "--set", "privacy.neighbours=added"),
+            ("at most 64 with privacy.neighbours", "--set", "privacy.neighbours=added"),
+            ("only privacy.neighbours \"added\" has it", "--set", "privacy.size_epsilon=1.0"),
+            ("privacy.size_epsilon: found 2", "--set", "privacy.neighbours=added", "--set", "privacy.epsilon=2.0", "--set",
+             "privacy.size_epsilon=2.0"),
+            ("fraction_bits: found 24, expected fewer", "--set", "fraction_bits=24", "--set", "privacy.epsilon=0.01"),
+            ("average.tolerance: found 1e-30", "--set", "average.tolerance=1e-30"),
+            ("did you mean average.lambda", "--set", "average.lamda=1"),
+        ):
+            with self.subTest(text):
+                self.fail_with(2, text, "local", "--job", "job.toml", "--data", "points", "--out", "none", *settings)
+
+
+if __name__ == "__main__":
+    unittest.main()
