@@ -155,7 +155,7 @@ Summary ReadSummary(const fs::path& file) {
     if (json.contains("warnings")) summary.warnings = json.at("warnings").get<std::vector<std::string>>();
     return summary;
   } catch (const Json::exception& error) {
-    throw std::runtime_error(file.string() + ": not a run's summary: " + error.what());
+    throw DataError(file.string() + ": not a run's summary: " + error.what());
   }
 }
 

@@ -60,7 +60,7 @@ void MakeRunDirectory(const std::filesystem::path& folder);
 [[nodiscard]] std::filesystem::path DefaultRunDirectory(const std::string& name);
 
 void WriteSummary(const std::filesystem::path& file, const Summary& summary);
-/// Throws std::runtime_error naming the file if it is no summary.
+/// Throws ConfigError where the file cannot be read; DataError naming it where it is no summary.
 [[nodiscard]] Summary ReadSummary(const std::filesystem::path& file);
 
 void WriteRecord(const std::filesystem::path& file, const dp::TrainingRecord& record);

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <toml++/toml.h>
+#include "apps/tomlplusplus.h"
 
 namespace trefoil::apps {
 

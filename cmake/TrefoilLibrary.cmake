@@ -1,10 +1,10 @@
 # trefoil_library(NAME SOURCES a.cpp ... DEPENDS target ...): one library per folder. The link direction is the
 # layer rule of the design: a library that is not in DEPENDS, directly or through one that is, does not link.
 add_library(trefoil_options INTERFACE)
-target_compile_options(trefoil_options INTERFACE -Wall -Wextra -Wconversion -Werror)
+target_compile_options(trefoil_options INTERFACE -Wall -Wextra -Wconversion $<$<CXX_COMPILER_ID:GNU>:-Werror>)
 target_include_directories(trefoil_options INTERFACE ${PROJECT_SOURCE_DIR})
 
-set(TREFOIL_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread")
+set(TREFOIL_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread; with clang also fuzzer-no-link")
 if(TREFOIL_SANITIZE)
   # Everything, the test framework's headers included, is compiled with the sanitizer.
   add_compile_options(-fsanitize=${TREFOIL_SANITIZE} -fno-omit-frame-pointer)

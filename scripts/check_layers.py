@@ -30,7 +30,7 @@ CONFINED = [
     (r"openssl/.*", r"net/.*|mpc/(prss|fixed_key_aes)\.cpp|apps/job_json\.cpp",
      "OpenSSL belongs in net/ (TLS), mpc/ (AES) and the job's hash"),
     (r"CLI/.*", r"apps/.*", "the command line belongs in apps/"),
-    (r"toml\+\+/.*", r"apps/toml_reader\.(cpp|h)", "TOML is read in apps/toml_reader"),
+    (r"toml\+\+/.*", r"apps/tomlplusplus\.h", "apps/tomlplusplus.h is the one way to toml++"),
     (r"opencv2/.*", r"data/onnx_features\.cpp", "OpenCV runs models in data/onnx_features.cpp"),
     (r"fftw3\.h", r"data/fft\.cpp|dp/fourier\.cpp", "FFTW is used in data/fft.cpp and dp/fourier.cpp"),
     (r"zip\.h", r"data/npz\.cpp", "zip archives are read and written in data/npz.cpp"),

@@ -6,6 +6,7 @@
 
 TITLES=(
   [1]="200 random kill -9 over one job with --resume: right accuracy, record and ledger"
+  [2]="each fuzz target by libFuzzer for FUZZ_MINUTES (10) minutes without a finding"
 )
 
 check_1() {
@@ -14,5 +15,13 @@ check_1() {
   output=$(python3 -B "$helpers/kill_resume.py" build/bin/trefoil configs/demo.toml "$work/kill-resume" --times 200) || status=$?
   echo "$output"
   measured "$(tail -n 1 <<<"$output")"
+  return "$status"
+}
+
+check_2() {
+  local output status=0
+  output=$(scripts/fuzz --minutes "${FUZZ_MINUTES:-10}" --in "$work/fuzz") || status=$?
+  echo "$output"
+  measured "$(paste -sd ';' <<<"$output" | sed 's/;/; /g')"
   return "$status"
 }

@@ -49,6 +49,22 @@ TEST(Summary, ReadsBackAndHasTheKeysInOrder) {
   EXPECT_FALSE(again.accuracy);
 }
 
+TEST(Summary, OfAnotherKindIsADataErrorThatNamesTheFile) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "summary.json";
+  for (const char* text : {"", "{", "[]", R"({"job":"x"})", R"({"job":7})"}) {
+    WriteTextFile(file, text);
+    try {
+      (void)ReadSummary(file);
+      ADD_FAILURE() << text;
+    } catch (const DataError& error) {
+      EXPECT_EQ(std::string(error.what()).find(file.string() + ": not a run's summary: "), 0U)
+          << error.what();
+    }
+  }
+  EXPECT_THROW((void)ReadSummary(folder.path() / "none.json"), ConfigError);
+}
+
 TEST(Summary, TellsOfAnEvaluation) {
   EvaluationSummary evaluation{.records = 200, .correct = 150.5, .sigma = 2.0, .epsilon_outsider = 1.5};
   evaluation.epsilon_insider = 2.5;

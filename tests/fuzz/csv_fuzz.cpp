@@ -1,0 +1,55 @@
+// A CSV file, with and without a header; also of teachers' labels and of votes.
+#include "apps/vote_file.h"
+#include "base/error.h"
+#include "data/csv_reader.h"
+#include "data/teacher_labels.h"
+#include "tests/fuzz/table.h"
+
+namespace trefoil::fuzz {
+namespace {
+
+data::DataSpec SpecWithHeader(bool header) {
+  data::DataSpec spec;
+  spec.format = data::Format::kCsv;
+  spec.features = 4;
+  spec.header = header;
+  spec.columns = {{"a", data::ColumnKind::kNumber, 0.5, 2, {}, 0},
+                  {"b", data::ColumnKind::kCategory, 0, 1, {"u", "v", "w"}, 0},
+                  {"d", data::ColumnKind::kIgnore, 0, 1, {}, 0}};
+  spec.label = {"c", {"n", "y"}, {{"no", "n"}}, 0};
+  return spec;
+}
+
+/// Together the records are the file, but for what the reader skips at its beginning and end.
+void CheckRecords(const std::filesystem::path& path, std::size_t size) {
+  data::CsvReader reader(path);
+  std::size_t bytes = 0;
+  std::size_t row = 0;
+  while (reader.Next()) {
+    Check(!reader.fields().empty(), "a record without fields");
+    Check(reader.row() > row, "a record before the one before it");
+    row = reader.row();
+    bytes += reader.text().size();
+  }
+  Check(bytes <= size, "more bytes in records than in the file");
+}
+
+}  // namespace
+
+void Read(std::span<const std::uint8_t> input) {
+  const InputFile file(Text(input));
+  const bool packed = input.size() > 1 && input[0] == 0x1F && input[1] == 0x8B;
+  for (const bool header : {true, false})
+    LoadTable(SpecWithHeader(header), {.x = {}, .y = {}, .file = file.path()});
+  try {
+    if (!packed) CheckRecords(file.path(), input.size());
+    (void)data::ReadTeacherLabels(file.path(), {.teachers = 2, .queries = 3, .classes = 4});
+  } catch (const DataError&) {
+  }
+  try {
+    (void)apps::ReadVotes(file.path());
+  } catch (const DataError&) {
+  }
+}
+
+}  // namespace trefoil::fuzz

@@ -1,0 +1,48 @@
+// A ledger: lines of a hash chain, and, as entries that are chained here, what they say.
+#include <nlohmann/json.hpp>
+
+#include "apps/ledger_file.h"
+#include "base/error.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace trefoil::fuzz {
+namespace {
+
+/// Calls a reader, which may throw DataError.
+template <typename Reader>
+void ReadAs(const Reader& reader) {
+  try {
+    reader();
+  } catch (const DataError&) {
+  }
+}
+
+/// Each line as the content of an entry, sealed into a chain.
+std::string Chained(std::string_view text) {
+  std::string chained;
+  std::string previous = dp::FirstPrevious();
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    const auto content = nlohmann::json::parse(text.substr(0, end), nullptr, false);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (!content.is_object() || content.contains("previous") || content.contains("hash")) continue;
+    const auto line = dp::SealLine(content, previous);
+    previous = dp::OpenLine(line, previous).hash;
+    chained += line + '\n';
+  }
+  return chained;
+}
+
+}  // namespace
+
+void Read(std::span<const std::uint8_t> input) {
+  const InputFile file(Text(input));
+  ReadAs([&] { (void)apps::ReadLedger(file.path()); });
+  const InputFile chained(Chained(Text(input)));
+  ReadAs([&] {
+    const auto view = apps::ReadLedger(chained.path());
+    Check(view.may_be_alive.size() == view.ledger.jobs().size(), "jobs of which nothing is known");
+  });
+}
+
+}  // namespace trefoil::fuzz

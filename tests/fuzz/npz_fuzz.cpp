@@ -1,0 +1,23 @@
+// An NPZ file of rows and labels, or of a released model.
+#include "apps/model_file.h"
+#include "base/error.h"
+#include "tests/fuzz/table.h"
+
+namespace trefoil::fuzz {
+
+void Read(std::span<const std::uint8_t> input) {
+  const InputFile file(Text(input));
+  data::DataSpec spec;
+  spec.format = data::Format::kNpz;
+  spec.features = 4;
+  LoadTable(spec, {.x = {}, .y = {}, .file = file.path()});
+  try {
+    const auto loaded = apps::LoadModel(file.path());
+    const auto arrays = apps::ModelArrays(loaded.model);
+    Check(arrays.size() >= 2, "a model without weights");
+  } catch (const DataError&) {
+  } catch (const ConfigError&) {
+  }
+}
+
+}  // namespace trefoil::fuzz

@@ -1,0 +1,71 @@
+// A sealed file: as it is, and with a seal that is right, so that what is behind it is read, too. In the
+// second case a line feed divides the header from the secret.
+#include <nlohmann/json.hpp>
+
+#include "apps/checkpoint_file.h"
+#include "apps/job.h"
+#include "apps/share_file.h"
+#include "base/error.h"
+#include "base/sealed_box.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace trefoil::fuzz {
+namespace {
+
+constexpr const char* kJob = R"(version = 1
+type = "dpsgd"
+name = "tiny"
+[data]
+name = "tiny"
+format = "idx"
+rows = [10, 10, 10]
+features = 2
+classes = 2
+[training]
+steps = 4
+expected_batch = 3
+max_batch_per_owner = 5
+learning_rate = 1.0
+[privacy]
+sigma = 20.0
+delta = 1e-5
+clip = 1.0
+sampling = "public"
+)";
+
+/// Calls a reader, which may throw DataError.
+template <typename Reader>
+void ReadAs(const Reader& reader) {
+  try {
+    (void)reader();
+  } catch (const DataError&) {
+  }
+}
+
+void ReadEach(const std::filesystem::path& file, const SecretKey& key) {
+  static const apps::Job kTraining = apps::ReadJob(InputFile(kJob).path());
+  const apps::CheckpointOwner owner{.party = 0, .run_id = "ab", .job_hash = "cd"};
+  ReadAs([&] { return apps::LoadShare(file, 0, key).party; });
+  ReadAs([&] {
+    const auto checkpoint = apps::LoadCheckpoint(file, owner, kTraining, key).checkpoint;
+    Check(checkpoint.state.step >= 0 && checkpoint.state.step <= 4, "a step that is not the job's");
+    return checkpoint.state.step;
+  });
+}
+
+}  // namespace
+
+void Read(std::span<const std::uint8_t> input) {
+  static const SecretKey kKey = DeriveKey(std::array<std::uint8_t, 32>{}, "fuzz");
+  ReadEach(InputFile(Text(input)).path(), kKey);
+
+  const auto text = Text(input);
+  const auto end = text.find('\n');
+  if (end == std::string_view::npos) return;
+  const auto header = nlohmann::json::parse(text.substr(0, end), nullptr, false);
+  if (header.is_discarded()) return;
+  for (const auto& kind : {apps::kModelShare, apps::kCheckpoint})
+    ReadEach(InputFile(apps::SealFile(kind, header, input.subspan(end + 1), kKey)).path(), kKey);
+}
+
+}  // namespace trefoil::fuzz
