@@ -9,7 +9,6 @@
 namespace trefoil::net {
 namespace {
 
-constexpr std::size_t kInputBytes = std::size_t{1} << 17;
 constexpr std::size_t kBatchBytes = std::size_t{1} << 17;
 constexpr int kTicksPerSilence = 8;
 constexpr int kTicksPerHeartbeat = 2;
@@ -21,12 +20,6 @@ std::string AddressOf(const tcp::socket& socket) {
   ErrorCode error;
   const auto endpoint = socket.remote_endpoint(error);
   return error ? std::string("unknown address") : endpoint.address().to_string();
-}
-
-std::size_t Append(Bytes& out, std::span<const std::byte> bytes, std::size_t room) {
-  const std::size_t count = std::min(bytes.size(), room);
-  out.insert(out.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count));
-  return count;
 }
 
 }  // namespace
@@ -51,7 +44,6 @@ Channel::Channel(tcp::socket socket, std::shared_ptr<const TlsContext> tls, TlsR
       address_(AddressOf(socket_)) {
   ErrorCode ignored;
   socket_.set_option(tcp::no_delay(true), ignored);
-  input_.resize(kInputBytes);
 }
 
 void Channel::Secure(std::chrono::milliseconds deadline, SecuredHandler done) {
@@ -163,7 +155,8 @@ void Channel::Drop() {
 void Channel::ReadMore() {
   if (reading_ || state_ == State::kClosed) return;
   reading_ = true;
-  socket_.async_read_some(asio::buffer(input_),
+  const std::span<std::byte> space = tls_.Space();
+  socket_.async_read_some(asio::buffer(space.data(), space.size()),
                           [self = shared_from_this()](const ErrorCode& error, std::size_t count) {
                             self->reading_ = false;
                             self->OnRead(error, count);
@@ -184,11 +177,7 @@ void Channel::OnRead(const ErrorCode& error, std::size_t count) {
     return state_ == State::kSecuring ? FailHandshake(cause) : End({Ending::Kind::kLost, cause});
   }
   quiet_ticks_ = 0;
-  try {
-    tls_.Feed(std::span(input_).first(count));
-  } catch (const TlsError& failure) {
-    return End({Ending::Kind::kLost, failure.what()});
-  }
+  tls_.Filled(count);
   if (state_ == State::kSecuring) return AdvanceHandshake();
   Deliver();
 }
@@ -243,19 +232,19 @@ void Channel::Pump() {
 }
 
 void Channel::FillOutput() {
-  output_.clear();
   const bool has_tls =
       state_ == State::kSecured || state_ == State::kOpen || (state_ == State::kClosing && !said_goodbye_);
   if (has_tls) {
-    staging_.clear();
-    while (staging_.size() < kBatchBytes && StageFrames()) {
+    batch_bytes_ = 0;
+    while (batch_bytes_ < kBatchBytes && StageFrames()) {
     }
     tls_.Write(staging_);
+    staging_.clear();
   }
   tls_.TakeOutput(output_);
 }
 
-// Copies the next frame, or as much of it as there is room for; false if there is none.
+// Encrypts the next frame, or as much of it as this batch has room for; false if there is none.
 bool Channel::StageFrames() {
   if (!has_current_) {
     {
@@ -265,18 +254,38 @@ bool Channel::StageFrames() {
       outbox_.pop_front();
     }
     current_.header.sequence = next_sequence_++;
-    current_head_ = EncodeHeader(current_.header);
     has_current_ = true;
     staged_of_current_ = 0;
-    Append(staging_, current_head_, kFrameHeaderBytes);
+    Encrypt(EncodeHeader(current_.header));
   }
-  const std::size_t room = kBatchBytes - std::min(kBatchBytes, staging_.size());
-  staged_of_current_ += Append(staging_, std::span(current_.payload).subspan(staged_of_current_), room);
+  const std::size_t room = kBatchBytes - std::min(kBatchBytes, batch_bytes_);
+  const std::span<const std::byte> rest = std::span(current_.payload).subspan(staged_of_current_);
+  const std::size_t count = std::min(rest.size(), room);
+  Encrypt(rest.first(count));
+  staged_of_current_ += count;
   if (staged_of_current_ == current_.payload.size()) {
     has_current_ = false;
     current_ = {};
   }
   return true;
+}
+
+// Fills records: what is less than one waits in `staging_` for more, whole ones are encrypted from where they
+// are.
+void Channel::Encrypt(std::span<const std::byte> bytes) {
+  constexpr std::size_t kRecord = TlsSession::kRecordBytes;
+  batch_bytes_ += bytes.size();
+  if (!staging_.empty() || bytes.size() < kRecord) {
+    const auto begun = bytes.first(std::min(bytes.size(), kRecord - staging_.size()));
+    staging_.insert(staging_.end(), begun.begin(), begun.end());
+    bytes = bytes.subspan(begun.size());
+    if (staging_.size() < kRecord) return;
+    tls_.Write(staging_);
+    staging_.clear();
+  }
+  const std::size_t whole = bytes.size() / kRecord * kRecord;
+  tls_.Write(bytes.first(whole));
+  staging_.insert(staging_.end(), bytes.begin() + static_cast<std::ptrdiff_t>(whole), bytes.end());
 }
 
 void Channel::OnWritten(const ErrorCode& error) {

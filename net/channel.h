@@ -90,6 +90,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void Pump();
   void FillOutput();
   bool StageFrames();
+  void Encrypt(std::span<const std::byte> bytes);
   void OnWritten(const ErrorCode& error);
   void FinishWriting();
   void StartTicking();
@@ -104,7 +105,6 @@ class Channel : public std::enable_shared_from_this<Channel> {
   SecuredHandler secured_;
   std::shared_ptr<const Handlers> handlers_;
   FrameReader reader_;
-  Bytes input_;
   bool reading_ = false;
   bool paused_ = false;
   bool end_of_input_ = false;
@@ -115,11 +115,11 @@ class Channel : public std::enable_shared_from_this<Channel> {
   bool accepts_ = true;
 
   Frame current_;  // being staged
-  std::array<std::byte, kFrameHeaderBytes> current_head_{};
   std::size_t staged_of_current_ = 0;
   bool has_current_ = false;
   std::uint64_t next_sequence_ = 0;
-  Bytes staging_;
+  Bytes staging_;  // less than a record
+  std::size_t batch_bytes_ = 0;
   Bytes output_;
   bool writing_ = false;
   bool said_goodbye_ = false;

@@ -1,5 +1,7 @@
 #include "net/tls_session.h"
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -12,6 +14,9 @@ namespace {
 
 // AES-GCM may protect about 2^24.5 full records under one key (RFC 8446, section 5.5); this is 2^22.
 constexpr std::uint64_t kKeyUpdateBytes = std::uint64_t{1} << 36;
+
+/// What is read from the network at a time.
+constexpr std::size_t kInputBytes = std::size_t{1} << 17;
 
 std::string DescribeVerdict(long verdict) {
   switch (verdict) {
@@ -44,15 +49,46 @@ std::string DescribeError(unsigned long error) {
 
 }  // namespace
 
+const BIO_METHOD* TlsSession::WireMethod() {
+  static const std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> kMethod = [] {
+    std::unique_ptr<BIO_METHOD, decltype(&BIO_meth_free)> method(
+        BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "wire"), &BIO_meth_free);
+    if (!method) throw TlsError("TLS: out of memory");
+    BIO_meth_set_read_ex(method.get(), [](BIO* bio, char* out, std::size_t room, std::size_t* count) {
+      auto& wire = *static_cast<Wire*>(BIO_get_data(bio));
+      BIO_clear_retry_flags(bio);
+      *count = std::min(room, wire.end - wire.begin);
+      if (*count == 0) {  // not yet, which is not the end
+        BIO_set_retry_read(bio);
+        return 0;
+      }
+      std::memcpy(out, wire.in.data() + wire.begin, *count);
+      wire.begin += *count;
+      return 1;
+    });
+    BIO_meth_set_write_ex(method.get(), [](BIO* bio, const char* in, std::size_t size, std::size_t* count) {
+      auto& out = static_cast<Wire*>(BIO_get_data(bio))->out;
+      const auto* bytes = reinterpret_cast<const std::byte*>(in);
+      out.insert(out.end(), bytes, bytes + size);
+      *count = size;
+      return 1;
+    });
+    BIO_meth_set_ctrl(method.get(),
+                      [](BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1L : 0L; });
+    return method;
+  }();
+  return kMethod.get();
+}
+
 TlsSession::TlsSession(std::shared_ptr<const TlsContext> context, TlsRole role)
-    : context_(std::move(context)), ssl_(SSL_new(context_->handle())) {
-  BioPtr in(BIO_new(BIO_s_mem()));
-  BioPtr out(BIO_new(BIO_s_mem()));
-  if (!ssl_ || !in || !out) throw TlsError("TLS: out of memory");
-  // An empty buffer means "not yet", not "end of file".
-  BIO_set_mem_eof_return(in.get(), -1);
-  BIO_set_mem_eof_return(out.get(), -1);
-  SSL_set_bio(ssl_.get(), in.release(), out.release());
+    : context_(std::move(context)), wire_(std::make_unique<Wire>()), ssl_(SSL_new(context_->handle())) {
+  BioPtr bio(BIO_new(WireMethod()));
+  if (!ssl_ || !bio) throw TlsError("TLS: out of memory");
+  wire_->in.resize(kInputBytes);
+  BIO_set_data(bio.get(), wire_.get());
+  BIO_set_init(bio.get(), 1);
+  BIO* both = bio.release();
+  SSL_set_bio(ssl_.get(), both, both);
   if (role == TlsRole::kServer) {
     SSL_set_accept_state(ssl_.get());
   } else {
@@ -60,11 +96,20 @@ TlsSession::TlsSession(std::shared_ptr<const TlsContext> context, TlsRole role)
   }
 }
 
-void TlsSession::Feed(std::span<const std::byte> ciphertext) {
-  if (ciphertext.empty()) return;
-  const auto size = static_cast<int>(ciphertext.size());
-  if (BIO_write(SSL_get_rbio(ssl_.get()), ciphertext.data(), size) != size)
-    throw TlsError("TLS: out of memory");
+std::span<std::byte> TlsSession::Space() {
+  Wire& wire = *wire_;
+  if (wire.begin > 0) {
+    std::copy(wire.in.begin() + static_cast<std::ptrdiff_t>(wire.begin),
+              wire.in.begin() + static_cast<std::ptrdiff_t>(wire.end), wire.in.begin());
+    wire.end -= std::exchange(wire.begin, 0);
+  }
+  if (wire.end == wire.in.size()) wire.in.resize(wire.in.size() + kInputBytes);
+  return std::span(wire.in).subspan(wire.end);
+}
+
+void TlsSession::Filled(std::size_t count) {
+  Require(count <= wire_->in.size() - wire_->end, "TlsSession::Filled: more than there was room for");
+  wire_->end += count;
 }
 
 bool TlsSession::Handshake() {
@@ -116,12 +161,8 @@ void TlsSession::CloseNotify() {
 }
 
 void TlsSession::TakeOutput(Bytes& out) {
-  BIO* bio = SSL_get_wbio(ssl_.get());
-  const std::size_t before = out.size();
-  const std::size_t pending = BIO_ctrl_pending(bio);
-  if (pending == 0) return;
-  out.resize(before + pending);
-  BIO_read(bio, out.data() + before, static_cast<int>(pending));
+  out.clear();
+  std::swap(out, wire_->out);
 }
 
 void TlsSession::Fail(int result) {

@@ -20,14 +20,20 @@ class TlsError : public std::runtime_error {
 
 enum class TlsRole { kServer, kClient };
 
-/// One TLS connection as a pure transformation of bytes: what the network brought goes in by Feed, what the
-/// network must carry comes out by TakeOutput (also after a failure: the alert). Used by one thread.
+/// One TLS connection as a pure transformation of bytes: what the network brought goes into Space(), what the
+/// network must carry comes out by TakeOutput (also after a failure: the alert). OpenSSL reads the one and
+/// writes the other in place. Used by one thread.
 class TlsSession {
  public:
+  /// Plain text that goes into one record.
+  static constexpr std::size_t kRecordBytes = std::size_t{1} << 14;
+
   TlsSession(std::shared_ptr<const TlsContext> context, TlsRole role);
 
-  /// Takes bytes that arrived.
-  void Feed(std::span<const std::byte> ciphertext);
+  /// Where the next bytes that arrive go; never empty. Valid until Space is called again.
+  [[nodiscard]] std::span<std::byte> Space();
+  /// `count` bytes were put at the beginning of Space().
+  void Filled(std::size_t count);
 
   /// Goes on with the handshake as far as the bytes allow; true once it is done. Throws TlsError.
   bool Handshake();
@@ -42,19 +48,29 @@ class TlsSession {
   /// Whether the peer has said that it sends no more.
   [[nodiscard]] bool closed_by_peer() const;
 
-  /// Encrypts. Throws TlsError.
+  /// Encrypts, in records of kRecordBytes and a last one of what is left. Throws TlsError.
   void Write(std::span<const std::byte> plaintext);
 
   /// Says that this side sends no more.
   void CloseNotify();
 
-  /// Appends the bytes to be sent to `out`.
+  /// Puts the bytes to be sent into `out`, whose memory is used for the next ones.
   void TakeOutput(Bytes& out);
 
  private:
+  /// What OpenSSL reads and writes: cipher text only.
+  struct Wire {
+    Bytes in;
+    std::size_t begin = 0;  ///< of what has arrived and was not read yet
+    std::size_t end = 0;
+    Bytes out;
+  };
+  static const BIO_METHOD* WireMethod();
+
   [[noreturn]] void Fail(int result);
 
   std::shared_ptr<const TlsContext> context_;
+  std::unique_ptr<Wire> wire_;  // at one address while OpenSSL knows it
   SslPtr ssl_;
   std::uint64_t written_since_key_update_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 
@@ -22,10 +23,21 @@ std::shared_ptr<const TlsContext> Context(const Identity& own, std::vector<Pin> 
   return std::make_shared<const TlsContext>(own, std::move(pins));
 }
 
+/// As a socket brings them: as many at a time as there is space for.
+void Feed(TlsSession& to, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const std::span<std::byte> space = to.Space();
+    const std::size_t count = std::min(space.size(), bytes.size());
+    std::copy_n(bytes.begin(), count, space.begin());
+    to.Filled(count);
+    bytes = bytes.subspan(count);
+  }
+}
+
 void Carry(TlsSession& from, TlsSession& to) {
   Bytes bytes;
   from.TakeOutput(bytes);
-  to.Feed(bytes);
+  Feed(to, bytes);
 }
 
 // Runs a handshake to its end; the text is the error of the side that threw first.
@@ -131,11 +143,33 @@ TEST(TlsContext, RefusesAnIdentityThatCannotBeUsed) {
   EXPECT_THROW(TlsContext(MakeIdentity("new", now + hours(1), now + hours(2)), {}), ConfigError);
 }
 
+// More than one space holds arrives before anything is read, and again when half of it has been.
+TEST(TlsSession, KeepsWhatArrivesBeforeItIsRead) {
+  const Identity zero = MakeIdentity("zero");
+  const Identity one = MakeIdentity("one");
+  TlsSession client(Context(zero, {PinOf(1, one)}), TlsRole::kClient);
+  TlsSession server(Context(one, {PinOf(0, zero)}), TlsRole::kServer);
+  ASSERT_EQ(Connect(client, server), "");
+  Bytes sent(500'000);
+  for (std::size_t k = 0; k < sent.size(); ++k) sent[k] = static_cast<std::byte>(k * 131 / 7);
+  const std::span<const std::byte> all(sent);
+  client.Write(all.first(300'000));
+  Carry(client, server);
+  Bytes received(sent.size());
+  std::size_t have = 0;
+  while (have < 150'000) have += server.Read(std::span(received).subspan(have, 150'000 - have));
+  client.Write(all.subspan(300'000));
+  Carry(client, server);
+  while (const std::size_t count = server.Read(std::span(received).subspan(have))) have += count;
+  EXPECT_EQ(have, sent.size());
+  EXPECT_EQ(received, sent);
+}
+
 TEST(TlsSession, RefusesGarbage) {
   const Identity zero = MakeIdentity("zero");
   TlsSession server(Context(zero, {}), TlsRole::kServer);
   const std::string garbage = "GET / HTTP/1.0\r\n\r\n";
-  server.Feed(std::as_bytes(std::span(garbage)));
+  Feed(server, std::as_bytes(std::span(garbage)));
 
   EXPECT_THROW((void)server.Handshake(), TlsError);
 }
