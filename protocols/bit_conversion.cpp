@@ -134,7 +134,8 @@ ArithShare BitTimes(mpc::Context& party, const BoolShare& bits, const ArithShare
   // D knows two components of x: their product with r it deals; A and B both know the third.
   RingMatrix of_dealer;
   if (opening.dealer()) {
-    of_dealer = mpc::Reshaped(mpc::ToWords(mask), x.rows(), x.cols()) * (x.own() + x.next());
+    const BitMatrix r = opening.DrawDealersBitMask(1, bits.count());
+    of_dealer = mpc::Reshaped(mpc::ToWords(r), x.rows(), x.cols()) * (x.own() + x.next());
   }
   const RingMatrix dealer_half = opening.DealOnline(of_dealer, x.rows(), x.cols());
   RingMatrix half;

@@ -1,5 +1,7 @@
 #include "protocols/dealt_dcf.h"
 
+#include <utility>
+
 #include "base/error.h"
 
 namespace trefoil::protocols {
@@ -30,25 +32,28 @@ mpc::DcfCorrections FromColumn(const RingMatrix& column, int bits, Index keys) {
 
 }  // namespace
 
-DealtDcf DealDcf(MaskedOpening& opening, int bits, Index count,
-                 const std::function<PointsAndPayloads(const mpc::Dealer&)>& functions) {
+DealtDcf DealDcf(MaskedOpening& opening, int bits, Index count, Index rows, Index cols,
+                 const std::function<DcfDealing(const mpc::Dealer&)>& functions) {
   Require(bits >= 1 && bits <= 63, "DealDcf: 1 to 63 bits");
-  const RingMatrix column =
-      opening.DealSame(mpc::DcfWords(bits, count), [bits, count, functions](const mpc::Dealer& dealer) {
-        const PointsAndPayloads of = functions(dealer);
-        return ToColumn(mpc::DcfGenerate(bits, of.points, of.payloads,
-                                         ToBlocks(dealer.Roots(dealer.roles().a, count)),
-                                         ToBlocks(dealer.Roots(dealer.roles().b, count))));
+  MaskedOpening::SharedAndSame dealt = opening.DealBoth(
+      rows, cols, mpc::DcfWords(bits, count), [bits, count, functions](const mpc::Dealer& dealer) {
+        DcfDealing of = functions(dealer);
+        return MaskedOpening::SharedAndSame{
+            .shared = std::move(of.shared),
+            .same = ToColumn(mpc::DcfGenerate(bits, of.points, of.payloads,
+                                              ToBlocks(dealer.Roots(dealer.roles().a, count)),
+                                              ToBlocks(dealer.Roots(dealer.roles().b, count))))};
       });
   if (opening.dealer()) return {};
   return {.first = opening.first(),
-          .corrections = FromColumn(column, bits, count),
-          .roots = ToBlocks(opening.DrawRoots(count))};
+          .corrections = FromColumn(dealt.same, bits, count),
+          .roots = ToBlocks(opening.DrawRoots(count)),
+          .half = std::move(dealt.shared)};
 }
 
-mpc::Cost DealDcfCost(int bits, Index count) {
+mpc::Cost DealDcfCost(int bits, Index count, Index shared) {
   const auto bytes = 8 * static_cast<std::uint64_t>(mpc::DcfWords(bits, count));
-  return mpc::Cost::Offline({{2, 0, bytes}, {2, 1, bytes}});
+  return mpc::Cost::Offline({{2, 0, bytes}, {2, 1, bytes + 8 * static_cast<std::uint64_t>(shared)}});
 }
 
 RingMatrix EvaluateDcf(ThreadPool& pool, const DealtDcf& keys, const RingMatrix& inputs) {

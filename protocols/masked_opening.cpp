@@ -1,5 +1,6 @@
 #include "protocols/masked_opening.h"
 
+#include <cstring>
 #include <utility>
 
 #include "base/error.h"
@@ -22,31 +23,51 @@ MaskedOpening::MaskedOpening(mpc::Context& party, mpc::Roles roles)
 MaskedOpening MaskedOpening::WithRolesOf(const MaskedOpening& other) { return {other.party_, other.roles_}; }
 
 RingMatrix MaskedOpening::DrawMask(Index rows, Index cols) {
-  if (!dealer())
-    return party_.Draw(ComponentWithDealer(party_.self()), Purpose::kMask, operation_, rows, cols);
-  return party_.Draw(roles_.a, Purpose::kMask, operation_, rows, cols) +
-         party_.Draw(roles_.dealer, Purpose::kMask, operation_, rows, cols);
+  if (dealer()) return {};
+  return party_.Draw(ComponentWithDealer(party_.self()), Purpose::kMask, operation_, rows, cols);
 }
 
 BitMatrix MaskedOpening::DrawBitMask(Index planes, Index count) {
-  if (!dealer())
-    return party_.DrawBits(ComponentWithDealer(party_.self()), Purpose::kMask, operation_, planes, count);
+  if (dealer()) return {};
+  return party_.DrawBits(ComponentWithDealer(party_.self()), Purpose::kMask, operation_, planes, count);
+}
+
+BitMatrix MaskedOpening::DrawDealersBitMask(Index planes, Index count) {
+  Require(dealer(), "MaskedOpening::DrawDealersBitMask: of the dealer");
   return party_.DrawBits(roles_.a, Purpose::kMask, operation_, planes, count) ^
          party_.DrawBits(roles_.dealer, Purpose::kMask, operation_, planes, count);
 }
 
 RingMatrix MaskedOpening::Deal(Index rows, Index cols, const Dealing& values) {
-  const auto bytes = 8 * static_cast<std::uint64_t>(rows * cols);
-  party_.Deal(operation_, roles_, {.to_a = 0, .to_b = bytes},
-              [rows, cols, values](const mpc::Dealer& dealer) {
-                RingMatrix dealt = values(dealer);
-                Require(dealt.rows() == rows && dealt.cols() == cols,
-                        "MaskedOpening::Deal: the dealer's values have another shape");
-                dealer.Share(std::move(dealt));
+  return DealBoth(rows, cols, 0,
+                  [values](const mpc::Dealer& dealer) {
+                    return SharedAndSame{.shared = values(dealer), .same = RingMatrix(0, 1)};
+                  })
+      .shared;
+}
+
+MaskedOpening::SharedAndSame MaskedOpening::DealBoth(Index rows, Index cols, Index words,
+                                                     const DealingBoth& values) {
+  const auto shared_bytes = 8 * static_cast<std::uint64_t>(rows * cols);
+  const auto same_bytes = 8 * static_cast<std::uint64_t>(words);
+  party_.Deal(operation_, roles_, {.to_a = same_bytes, .to_b = shared_bytes + same_bytes},
+              [rows, cols, words, values](const mpc::Dealer& dealer) {
+                SharedAndSame dealt = values(dealer);
+                Require(dealt.shared.rows() == rows && dealt.shared.cols() == cols,
+                        "MaskedOpening::DealBoth: the dealer's values have another shape");
+                Require(dealt.same.rows() == words && dealt.same.cols() == 1,
+                        "MaskedOpening::DealBoth: one column of the announced length");
+                if (rows * cols > 0) (void)dealer.Share(std::move(dealt.shared));
+                if (words > 0) dealer.SendSame(dealt.same);
               });
   if (dealer()) return {};
-  if (first()) return party_.Draw(roles_.a, Purpose::kDeal, operation_, rows, cols);
-  return party_.ReceiveWords(roles_.dealer, rows, cols, net::Phase::kOffline);
+  SharedAndSame dealt{.shared = RingMatrix(rows, cols), .same = RingMatrix(words, 1)};
+  if (rows * cols > 0) {
+    dealt.shared = first() ? party_.Draw(roles_.a, Purpose::kDeal, operation_, rows, cols)
+                           : party_.ReceiveWords(roles_.dealer, rows, cols, net::Phase::kOffline);
+  }
+  if (words > 0) dealt.same = party_.ReceiveWords(roles_.dealer, words, 1, net::Phase::kOffline);
+  return dealt;
 }
 
 RingMatrix MaskedOpening::DealOnline(const RingMatrix& values, Index rows, Index cols) {
@@ -57,18 +78,6 @@ RingMatrix MaskedOpening::DealOnline(const RingMatrix& values, Index rows, Index
           "MaskedOpening::DealOnline: the dealer's values have another shape");
   party_.SendWords(roles_.b, values - half);
   return {};
-}
-
-RingMatrix MaskedOpening::DealSame(Index rows, const Dealing& words) {
-  const auto bytes = 8 * static_cast<std::uint64_t>(rows);
-  party_.Deal(operation_, roles_, {.to_a = bytes, .to_b = bytes}, [rows, words](const mpc::Dealer& dealer) {
-    const RingMatrix dealt = words(dealer);
-    Require(dealt.rows() == rows && dealt.cols() == 1,
-            "MaskedOpening::DealSame: one column of the announced length");
-    dealer.SendSame(dealt);
-  });
-  if (dealer()) return {};
-  return party_.ReceiveWords(roles_.dealer, rows, 1, net::Phase::kOffline);
 }
 
 RingMatrix MaskedOpening::DrawRoots(Index count) {
@@ -92,9 +101,12 @@ MaskedOpening::Part MaskedOpening::BeginOpenPair(const RingMatrix& half, mpc::Wo
 
 MaskedOpening::Part MaskedOpening::BeginOpen(const mpc::AdditiveShare& x, mpc::Word offset,
                                              const RingMatrix& mask, int bits) {
-  RingMatrix words = x.part() + party_.DrawZero(operation_, x.rows(), x.cols());
-  if (dealer()) return {.words = words + mask, .bits = bits, .from_dealer = true};
-  if (first()) words += offset;
+  RingMatrix words = party_.DrawZero(operation_, x.rows(), x.cols());
+  if (dealer()) {
+    words += x.part();
+    return {.words = std::move(words), .bits = bits, .from_dealer = true};
+  }
+  words += x.part() + mask + (first() ? offset : 0);
   return SentPart(std::move(words), bits, true);
 }
 
@@ -104,7 +116,7 @@ MaskedOpening::Part MaskedOpening::SentPart(RingMatrix words, int bits, bool fro
   return part;
 }
 
-RingMatrix MaskedOpening::FinishOpen(const Part& part) {
+RingMatrix MaskedOpening::FinishOpen(Part part) {
   if (dealer()) {
     if (part.from_dealer) {
       SendLow(roles_.a, part.words, part.bits);
@@ -112,9 +124,9 @@ RingMatrix MaskedOpening::FinishOpen(const Part& part) {
     }
     return {};
   }
-  RingMatrix sum = part.words + ReceiveLow(other(), part.words.rows(), part.words.cols(), part.bits);
-  if (part.from_dealer) sum += ReceiveLow(roles_.dealer, sum.rows(), sum.cols(), part.bits);
-  return sum;
+  AddReceivedLow(other(), part.bits, part.words);
+  if (part.from_dealer) AddReceivedLow(roles_.dealer, part.bits, part.words);
+  return std::move(part.words);
 }
 
 BitMatrix MaskedOpening::BeginOpen(const mpc::BoolShare& b, const BitMatrix& mask) {
@@ -137,9 +149,23 @@ void MaskedOpening::SendLow(int peer, const RingMatrix& words, int bits) {
   }
 }
 
-RingMatrix MaskedOpening::ReceiveLow(int peer, Index rows, Index cols, int bits) {
-  if (bits == 64) return party_.ReceiveWords(peer, rows, cols);
-  return mpc::FromPlanes(party_.ReceiveBits(peer, bits, rows * cols), rows, cols);
+void MaskedOpening::AddReceivedLow(int peer, int bits, RingMatrix& sum) {
+  if (bits == 64) {
+    AddReceived(peer, sum);
+  } else {
+    sum += mpc::FromPlanes(party_.ReceiveBits(peer, bits, sum.size()), sum.rows(), sum.cols());
+  }
+}
+
+// From the message itself: the sum is as long as memory is slow.
+void MaskedOpening::AddReceived(int peer, RingMatrix& sum) {
+  const net::Bytes bytes =
+      party_.transport().Receive(peer, static_cast<std::size_t>(sum.size()) * sizeof(mpc::Word));
+  for (Index k = 0; k < sum.size(); ++k) {
+    mpc::Word word = 0;
+    std::memcpy(&word, bytes.data() + static_cast<std::size_t>(k) * sizeof(word), sizeof(word));
+    sum.data()[k] += word;
+  }
 }
 
 mpc::ArithShare MaskedOpening::Reshare(const RingMatrix& half, Index rows, Index cols) {
@@ -152,7 +178,7 @@ mpc::ArithShare MaskedOpening::Reshare(const RingMatrix& half, Index rows, Index
       party_.Draw(ComponentWithDealer(party_.self()), Purpose::kReshare, operation_, rows, cols);
   RingMatrix rest = half - with_dealer;
   party_.SendWords(other(), rest);
-  rest += party_.ReceiveWords(other(), rows, cols);
+  AddReceived(other(), rest);
   if (first()) return {std::move(with_dealer), std::move(rest)};
   return {std::move(rest), std::move(with_dealer)};
 }

@@ -27,10 +27,12 @@ class MaskedOpening {
   [[nodiscard]] const mpc::Roles& roles() const { return roles_; }
   [[nodiscard]] ThreadPool& pool() { return party_.pool(); }
 
-  /// Draws the mask r = r_A + r_B: D gets r, A and B their half. Only the low `bits` of r matter where the
-  /// opening is modulo 2^bits.
+  /// Draws the mask r = r_A + r_B: A and B get their half. D gets nothing: it draws r where it deals. Only
+  /// the low `bits` of r matter where the opening is modulo 2^bits.
   [[nodiscard]] mpc::RingMatrix DrawMask(mpc::Index rows, mpc::Index cols);
   [[nodiscard]] mpc::BitMatrix DrawBitMask(mpc::Index planes, mpc::Index count);
+  /// The same r once more, all of it, for what D deals online. Pre: at D.
+  [[nodiscard]] mpc::BitMatrix DrawDealersBitMask(mpc::Index planes, mpc::Index count);
 
   /// What D deals, from its masks alone: it may be made before the operation, elsewhere, so that it must hold
   /// what it needs by value.
@@ -43,9 +45,17 @@ class MaskedOpening {
   /// values only the shape is used.
   [[nodiscard]] mpc::RingMatrix DealOnline(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols);
 
-  /// D's `words` (one column of `rows`) to both A and B as they are. Offline: 16 bytes a word from D. Once an
-  /// object.
-  [[nodiscard]] mpc::RingMatrix DealSame(mpc::Index rows, const Dealing& words);
+  /// A 2-of-2 sharing, and words that A and B both get as they are (one column).
+  struct SharedAndSame {
+    mpc::RingMatrix shared;
+    mpc::RingMatrix same;
+  };
+  using DealingBoth = std::function<SharedAndSame(const mpc::Dealer&)>;
+
+  /// Both at once: what D shares, `rows` x `cols`, and `words` words. Offline: 8 bytes an element and 16 a
+  /// word from D. Once an object, and then not Deal.
+  [[nodiscard]] SharedAndSame DealBoth(mpc::Index rows, mpc::Index cols, mpc::Index words,
+                                       const DealingBoth& values);
   /// A's or B's own private root seeds, known to it and D: count rows of two words, from the PRG.
   [[nodiscard]] mpc::RingMatrix DrawRoots(mpc::Index count);
 
@@ -62,15 +72,15 @@ class MaskedOpening {
   /// matrix.
   [[nodiscard]] Part BeginOpen(const mpc::ArithShare& x, mpc::Word offset, const mpc::RingMatrix& mask,
                                int bits = 64);
-  /// The same for a 3-of-3 sharing: D adds its masked part and sends it to both. Online: as above from A and
-  /// B, twice that from D.
+  /// The same for a 3-of-3 sharing, of which D sends its part to both. Online: as above from A and B, twice
+  /// that from D.
   [[nodiscard]] Part BeginOpen(const mpc::AdditiveShare& x, mpc::Word offset, const mpc::RingMatrix& mask,
                                int bits = 64);
   /// The same for a value that A and B share 2-of-2; D needs no part in it.
   [[nodiscard]] Part BeginOpenPair(const mpc::RingMatrix& half, mpc::Word offset,
                                    const mpc::RingMatrix& mask);
   /// What A and B have opened; of each word only the low `bits` are meaningful. D sends its part here.
-  [[nodiscard]] mpc::RingMatrix FinishOpen(const Part& part);
+  [[nodiscard]] mpc::RingMatrix FinishOpen(Part part);
 
   /// The same for bits: b ^ r, of which A and B send their half here. Online: one bit a bit from A and from
   /// B.
@@ -87,7 +97,8 @@ class MaskedOpening {
   /// A's or B's part, sent to the other.
   Part SentPart(mpc::RingMatrix words, int bits, bool from_dealer);
   void SendLow(int peer, const mpc::RingMatrix& words, int bits);
-  mpc::RingMatrix ReceiveLow(int peer, mpc::Index rows, mpc::Index cols, int bits);
+  void AddReceivedLow(int peer, int bits, mpc::RingMatrix& sum);
+  void AddReceived(int peer, mpc::RingMatrix& sum);
   [[nodiscard]] int other() const { return first() ? roles_.b : roles_.a; }
   /// The component that A or B shares with the dealer.
   [[nodiscard]] int ComponentWithDealer(int role) const {

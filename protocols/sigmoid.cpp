@@ -76,13 +76,13 @@ mpc::FixedShare Evaluate(mpc::Context& party, const Share& x, int x_bits, int fr
   const std::size_t terms = series.coefficients.size();
   MaskedOpening opening(party);
   const RingMatrix mask = opening.DrawMask(x.rows(), x.cols());
-  const MaskedOpening::Part part = opening.BeginOpen(x, 0, mask, opened_bits);
+  MaskedOpening::Part part = opening.BeginOpen(x, 0, mask, opened_bits);
   const RingMatrix dealt =
       opening.Deal(static_cast<Index>(2 * terms), x.rows() * x.cols(),
                    [rows = x.rows(), cols = x.cols(), turn_shift, terms](const mpc::Dealer& dealer) {
                      return TermsOfMask(dealer.pool(), dealer.Mask(rows, cols), turn_shift, terms);
                    });
-  const RingMatrix c = opening.FinishOpen(part);
+  const RingMatrix c = opening.FinishOpen(std::move(part));
   RingMatrix half;
   if (!opening.dealer()) half = SumOfTerms(party.pool(), c, dealt, turn_shift, series.coefficients);
   const mpc::ArithShare centred =

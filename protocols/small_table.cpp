@@ -58,13 +58,13 @@ mpc::ArithShare LookUpByLowBits(mpc::Context& party, const SmallTables& tables, 
   const Index count = x.rows() * x.cols();
   MaskedOpening opening(party);
   const RingMatrix mask = opening.DrawMask(x.rows(), x.cols());
-  const MaskedOpening::Part part = opening.BeginOpen(x, 0, mask, tables.bits);
+  MaskedOpening::Part part = opening.BeginOpen(x, 0, mask, tables.bits);
   const RingMatrix one_hot =
       opening.Deal(count, SizeOf(tables),
                    [rows = x.rows(), cols = x.cols(), size = SizeOf(tables)](const mpc::Dealer& dealer) {
                      return OneHot(dealer.Mask(rows, cols), size);
                    });
-  const RingMatrix c = opening.FinishOpen(part);
+  const RingMatrix c = opening.FinishOpen(std::move(part));
   RingMatrix half;
   if (!opening.dealer()) half = Rotated(party.pool(), tables, one_hot, c);
   return opening.Reshare(half, static_cast<Index>(tables.tables.size()), count);

@@ -1,5 +1,7 @@
 #include "protocols/threshold_comparison.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "protocols/dealt_dcf.h"
 
@@ -27,17 +29,14 @@ RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, cons
   const Index count = x.rows() * x.cols();
   const int bits = width - 1;
   const RingMatrix mask = opening.DrawMask(x.rows(), x.cols());
-  const MaskedOpening::Part part = opening.BeginOpen(x, 0, mask, width);
-  const auto mask_row = [rows = x.rows(), cols = x.cols()](const mpc::Dealer& dealer) {
-    return mpc::Reshaped(dealer.Mask(rows, cols), 1, rows * cols);
-  };
-  const RingMatrix top_half = opening.Deal(
-      1, count, [mask_row, bits](const mpc::Dealer& dealer) { return BitAt(mask_row(dealer), bits); });
-  const DealtDcf keys = DealDcf(opening, bits, count, [mask_row, bits](const mpc::Dealer& dealer) {
-    const RingMatrix r = mask_row(dealer);
-    return PointsAndPayloads{.points = LowPart(r, bits), .payloads = Word{1} - Word{2} * BitAt(r, bits)};
-  });
-  const RingMatrix c = opening.FinishOpen(part);
+  MaskedOpening::Part part = opening.BeginOpen(x, 0, mask, width);
+  const DealtDcf keys = DealDcf(
+      opening, bits, count, 1, count, [rows = x.rows(), cols = x.cols(), bits](const mpc::Dealer& dealer) {
+        const RingMatrix r = mpc::Reshaped(dealer.Mask(rows, cols), 1, rows * cols);
+        const RingMatrix top = BitAt(r, bits);
+        return DcfDealing{.points = LowPart(r, bits), .payloads = Word{1} - Word{2} * top, .shared = top};
+      });
+  const RingMatrix c = opening.FinishOpen(std::move(part));
   if (opening.dealer()) return {};
 
   const auto rows = static_cast<Index>(thresholds.size());
@@ -50,16 +49,14 @@ RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, cons
   const RingMatrix top = BitAt(shifted, bits);
   // With c - t = c_m 2^(width-1) + c_l: [x < t] = c_m ^ (r_m ^ [c_l < r_l]), and r_m ^ b = r_m + (1 - 2 r_m)
   // b.
-  const RingMatrix inner = EvaluateDcf(party.pool(), keys, low) + top_half.replicate(rows, 1);
+  const RingMatrix inner = EvaluateDcf(party.pool(), keys, low) + keys.half.replicate(rows, 1);
   RingMatrix half = (Word{1} - Word{2} * top) * inner;
   if (opening.first()) half += top;
   return half;
 }
 
 mpc::Cost BelowThresholdsPairCost(Index count, int width) {
-  const mpc::Cost top_bits = mpc::Cost::Offline({{2, 1, 8 * static_cast<std::uint64_t>(count)}});
-  return Then(Then(top_bits, DealDcfCost(width - 1, count)),
-              PairExchangeCost(mpc::PackedBytes(width, count)));
+  return Then(DealDcfCost(width - 1, count, count), PairExchangeCost(mpc::PackedBytes(width, count)));
 }
 
 mpc::ArithShare BelowThresholds(mpc::Context& party, const mpc::ArithShare& x,

@@ -1,5 +1,7 @@
 #include "protocols/truncate.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "protocols/dealt_dcf.h"
 #include "protocols/multiply.h"
@@ -11,12 +13,10 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
+constexpr Word kLow63 = ~Word{0} >> 1;
+
 /// What is added before the opening so that the sum lies in [0, 2^63).
 Word OffsetOf(Range range) { return range == Range::kSigned ? Word{1} << 62 : 0; }
-
-RingMatrix ShiftDown(const RingMatrix& x, int bits) {
-  return x.unaryExpr([bits](Word word) { return word >> bits; });
-}
 
 RingMatrix LowPart(const RingMatrix& x, int bits) {
   return x.unaryExpr([bits](Word word) { return word & ((Word{1} << bits) - 1); });
@@ -31,13 +31,53 @@ struct Division {
 
 void RequireBits(int bits) { Require(bits >= 1 && bits <= 62, "Truncate: a shift of 1 to 62 bits"); }
 
-/// A key an element for [z < r modulo 2^bits], where the rounding needs it.
-DealtDcf DealCarries(MaskedOpening& opening, const Division& division, Index rows, Index cols) {
-  if (division.rounding == Rounding::kStochastic) return {};
-  return DealDcf(opening, division.bits, rows * cols, [rows, cols, bits = division.bits](const auto& dealer) {
-    const RingMatrix r = mpc::Reshaped(dealer.Mask(rows, cols), 1, rows * cols);
-    return PointsAndPayloads{.points = LowPart(r, bits), .payloads = RingMatrix::Ones(1, r.cols())};
+/// Of the mask: r_l >> bits in the first rows, r_m in as many after them.
+RingMatrix QuotientsAndTops(const RingMatrix& r, int bits) {
+  RingMatrix out(2 * r.rows(), r.cols());
+  Word* quotients = out.data();
+  Word* tops = out.data() + r.size();
+  for (Index k = 0; k < r.size(); ++k) {
+    const Word word = r.data()[k];
+    quotients[k] = (word & kLow63) >> bits;
+    tops[k] = word >> 63;
+  }
+  return out;
+}
+
+/// Those, and where the rounding needs it a key an element for [z < r modulo 2^bits].
+DealtDcf DealQuotients(MaskedOpening& opening, const Division& division, Index rows, Index cols) {
+  const int bits = division.bits;
+  if (division.rounding == Rounding::kStochastic) {
+    return {.first = opening.first(),
+            .corrections = {},
+            .roots = {},
+            .half = opening.Deal(2 * rows, cols, [rows, cols, bits](const mpc::Dealer& dealer) {
+              return QuotientsAndTops(dealer.Mask(rows, cols), bits);
+            })};
+  }
+  return DealDcf(opening, bits, rows * cols, 2 * rows, cols, [rows, cols, bits](const mpc::Dealer& dealer) {
+    const RingMatrix r = dealer.Mask(rows, cols);
+    return DcfDealing{.points = LowPart(mpc::Reshaped(r, 1, rows * cols), bits),
+                      .payloads = RingMatrix::Ones(1, rows * cols),
+                      .shared = QuotientsAndTops(r, bits)};
   });
+}
+
+/// A's or B's half of (c_l >> bits) - (r_l >> bits) + (c_m ^ r_m) 2^(63 - bits) - (offset >> bits), where c_m
+/// ^ r_m = c_m + (1 - 2 c_m) r_m, of which A adds the public part. In one pass: it takes as long as memory
+/// does.
+RingMatrix HalfOfQuotient(bool first, const RingMatrix& c, const RingMatrix& dealt, int bits, Word offset) {
+  RingMatrix half(c.rows(), c.cols());
+  const Word* quotients = dealt.data();
+  const Word* tops = dealt.data() + c.size();
+  for (Index k = 0; k < c.size(); ++k) {
+    const Word word = c.data()[k];
+    const Word top = word >> 63;
+    Word value = ((Word{1} - 2 * top) * tops[k] << (63 - bits)) - quotients[k];
+    if (first) value += ((word & kLow63) >> bits) + (top << (63 - bits)) - (offset >> bits);
+    half.data()[k] = value;
+  }
+  return half;
 }
 
 /// A's or B's half of [c < r modulo 2^bits].
@@ -54,33 +94,22 @@ RingMatrix Carries(MaskedOpening& opening, const Division& division, const Dealt
 template <typename Begin>
 mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, const Division& division,
                                Begin begin) {
-  const int bits = division.bits;
   const Word offset = OffsetOf(division.range);
   const RingMatrix mask = opening.DrawMask(rows, cols);
-  const MaskedOpening::Part part = begin(opening, offset, mask);
-  const RingMatrix dealt = opening.Deal(2 * rows, cols, [rows, cols, bits](const mpc::Dealer& dealer) {
-    const RingMatrix r = dealer.Mask(rows, cols);
-    return mpc::Stacked(ShiftDown(LowPart(r, 63), bits), ShiftDown(r, 63));
-  });
-  const DealtDcf keys = DealCarries(opening, division, rows, cols);
-  const RingMatrix c = opening.FinishOpen(part);
+  MaskedOpening::Part part = begin(opening, offset, mask);
+  const DealtDcf dealt = DealQuotients(opening, division, rows, cols);
+  const RingMatrix c = opening.FinishOpen(std::move(part));
   RingMatrix half;
   if (!opening.dealer()) {
-    const RingMatrix c_top = ShiftDown(c, 63);
-    const RingMatrix top_mask = dealt.bottomRows(rows);
-    // c_m ^ r_m = c_m + (1 - 2 c_m) r_m, of which A adds the public part.
-    half = ((Word{1} - Word{2} * c_top) * top_mask) * (Word{1} << (63 - bits)) - dealt.topRows(rows);
-    if (division.rounding == Rounding::kExact) half -= Carries(opening, division, keys, c);
-    if (opening.first()) {
-      half += ShiftDown(LowPart(c, 63), bits) + c_top * (Word{1} << (63 - bits)) - (offset >> bits);
-    }
+    half = HalfOfQuotient(opening.first(), c, dealt.half, division.bits, offset);
+    if (division.rounding == Rounding::kExact) half -= Carries(opening, division, dealt, c);
   }
   return opening.Reshare(half, rows, cols);
 }
 
 mpc::Cost DealingCost(Index count, int bits, Rounding rounding) {
-  const mpc::Cost quotients = mpc::Cost::Offline({{2, 1, 16 * static_cast<std::uint64_t>(count)}});
-  return rounding == Rounding::kExact ? Then(quotients, DealDcfCost(bits, count)) : quotients;
+  if (rounding == Rounding::kExact) return DealDcfCost(bits, count, 2 * count);
+  return mpc::Cost::Offline({{2, 1, 16 * static_cast<std::uint64_t>(count)}});
 }
 
 }  // namespace

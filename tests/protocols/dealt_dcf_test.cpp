@@ -19,8 +19,8 @@ Outcome DealAndEvaluate(int bits, const RingMatrix& points, const RingMatrix& pa
       [&](mpc::Context& party, mpc::Context*) {
         MaskedOpening opening(party);
         const bool dealer = opening.dealer();
-        const DealtDcf keys = DealDcf(opening, bits, inputs.cols(), [&](const mpc::Dealer&) {
-          return PointsAndPayloads{.points = points, .payloads = payloads};
+        const DealtDcf keys = DealDcf(opening, bits, inputs.cols(), 0, 0, [&](const mpc::Dealer&) {
+          return DcfDealing{.points = points, .payloads = payloads, .shared = {}};
         });
         const RingMatrix half = dealer ? RingMatrix() : EvaluateDcf(party.pool(), keys, inputs);
         return opening.Reshare(half, inputs.rows(), inputs.cols());
@@ -69,10 +69,10 @@ TEST(DealDcf, RefusesMoreThan63BitsBeforeSending) {
   const auto sent = RunParties(Seed{5}, [](mpc::Context& party) {
     MaskedOpening opening(party);
     const auto zeros = [](const mpc::Dealer&) {
-      return PointsAndPayloads{.points = RingMatrix::Zero(1, 1), .payloads = RingMatrix::Zero(1, 1)};
+      return DcfDealing{.points = RingMatrix::Zero(1, 1), .payloads = RingMatrix::Zero(1, 1), .shared = {}};
     };
-    EXPECT_THROW((void)DealDcf(opening, 64, 1, zeros), ContractError);
-    EXPECT_THROW((void)DealDcf(opening, 0, 1, zeros), ContractError);
+    EXPECT_THROW((void)DealDcf(opening, 64, 1, 0, 0, zeros), ContractError);
+    EXPECT_THROW((void)DealDcf(opening, 0, 1, 0, 0, zeros), ContractError);
     return party.transport().counters().messages;
   });
   EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));

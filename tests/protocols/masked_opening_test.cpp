@@ -61,22 +61,37 @@ void ExpectOpened(const ByRole<MaskAndOpened>& roles, const RingMatrix& x, Word 
   const auto low_bits = [low](const RingMatrix& words) {
     return RingMatrix(words.unaryExpr([low](Word word) { return word & low; }));
   };
-  const RingMatrix expected = low_bits(x + offset + roles.dealer.first);
+  const RingMatrix expected = low_bits(x + offset + roles.a.first + roles.b.first);
   EXPECT_TRUE((low_bits(roles.a.second) == expected).all());
   EXPECT_TRUE((low_bits(roles.b.second) == expected).all());
+  EXPECT_EQ(roles.dealer.first.size(), 0);
   EXPECT_EQ(roles.dealer.second.size(), 0);
   EXPECT_EQ(roles.received[2], 0U) << "the dealer must not receive anything";
 }
 
-TEST_P(MaskedOpeningTest, DealerKnowsTheSumOfTheMaskHalves) {
-  const auto words = RunWithTurn(
-      GetParam(), [](mpc::Context&, MaskedOpening& opening) { return opening.DrawMask(kRows, kCols); });
+TEST_P(MaskedOpeningTest, GivesTheDealerTheSumOfTheMaskHalvesWhereItDeals) {
+  const auto words = RunWithTurn(GetParam(), [](mpc::Context&, MaskedOpening& opening) {
+    RingMatrix mask = opening.DrawMask(kRows, kCols);
+    (void)opening.Deal(1, 1, [&mask](const mpc::Dealer& dealer) {
+      mask = dealer.Mask(kRows, kCols);
+      return RingMatrix::Zero(1, 1);
+    });
+    return mask;
+  });
   EXPECT_TRUE((words.a + words.b == words.dealer).all());
   EXPECT_FALSE((words.a == words.b).any());
-  const auto bits = RunWithTurn(
-      GetParam(), [](mpc::Context&, MaskedOpening& opening) { return opening.DrawBitMask(5, 70); });
+  const auto bits = RunWithTurn(GetParam(), [](mpc::Context&, MaskedOpening& opening) {
+    BitMatrix mask = opening.DrawBitMask(5, 70);
+    (void)opening.Deal(1, 1, [&mask](const mpc::Dealer& dealer) {
+      mask = dealer.BitMask(5, 70);
+      return RingMatrix::Zero(1, 1);
+    });
+    if (opening.dealer()) {
+      EXPECT_TRUE((opening.DrawDealersBitMask(5, 70).words() == mask.words()).all());
+    }
+    return mask;
+  });
   EXPECT_TRUE(((bits.a ^ bits.b).words() == bits.dealer.words()).all());
-  EXPECT_EQ(words.received, (std::array<std::size_t, 3>{0, 0, 0}));
 }
 
 TEST_P(MaskedOpeningTest, DealsWhatTheDealerKnows) {
@@ -93,34 +108,32 @@ TEST_P(MaskedOpeningTest, DealsWhatTheDealerKnows) {
   }
 }
 
-TEST_P(MaskedOpeningTest, GivesTheDealerTheSameMasksWhereItDeals) {
-  (void)RunWithTurn(GetParam(), [](mpc::Context&, MaskedOpening& opening) {
-    const RingMatrix mask = opening.DrawMask(kRows, kCols);
-    return opening.Deal(1, 1, [mask](const mpc::Dealer& dealer) {
-      EXPECT_TRUE((dealer.Mask(kRows, kCols) == mask).all());
-      return RingMatrix::Zero(1, 1);
-    });
-  });
-  (void)RunWithTurn(GetParam(), [](mpc::Context&, MaskedOpening& opening) {
-    const BitMatrix mask = opening.DrawBitMask(5, 70);
-    return opening.Deal(1, 1, [mask](const mpc::Dealer& dealer) {
-      EXPECT_TRUE((dealer.BitMask(5, 70).words() == mask.words()).all());
-      return RingMatrix::Zero(1, 1);
-    });
-  });
-}
-
 TEST_P(MaskedOpeningTest, GivesTheDealerTheRootsOfAAndB) {
   const auto roots = RunWithTurn(GetParam(), [](mpc::Context&, MaskedOpening& opening) {
     RingMatrix drawn;
     if (!opening.dealer()) drawn = opening.DrawRoots(9);
-    (void)opening.DealSame(1, [&drawn](const mpc::Dealer& dealer) {
+    (void)opening.Deal(1, 1, [&drawn](const mpc::Dealer& dealer) {
       drawn = mpc::Stacked(dealer.Roots(dealer.roles().a, 9), dealer.Roots(dealer.roles().b, 9));
       return RingMatrix::Zero(1, 1);
     });
     return drawn;
   });
   EXPECT_TRUE((mpc::Stacked(roots.a, roots.b) == roots.dealer).all());
+}
+
+TEST_P(MaskedOpeningTest, DealsSharesAndTheSameWordsAtOnce) {
+  const RingMatrix values = RandomWords(1, kRows, kCols);
+  const RingMatrix words = RandomWords(2, 5, 1);
+  const auto dealt = RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
+    return opening.DealBoth(kRows, kCols, 5, [&](const mpc::Dealer&) {
+      return MaskedOpening::SharedAndSame{.shared = values, .same = words};
+    });
+  });
+  EXPECT_TRUE((dealt.a.shared + dealt.b.shared == values).all());
+  EXPECT_TRUE((dealt.a.same == words).all());
+  EXPECT_TRUE((dealt.b.same == words).all());
+  EXPECT_EQ(dealt.dealer.same.size(), 0);
+  EXPECT_EQ(dealt.received, (std::array<std::size_t, 3>{1, 2, 0}));
 }
 
 TEST_P(MaskedOpeningTest, DealsTwiceWithDifferentHalves) {
@@ -138,6 +151,11 @@ TEST_P(MaskedOpeningTest, RefusesDealtValuesOfAnotherShape) {
     if (opening.dealer()) {
       const auto narrow = [](const mpc::Dealer&) { return RingMatrix::Zero(kRows, 1); };
       EXPECT_THROW((void)opening.Deal(kRows, kCols, narrow), ContractError);
+      const auto few = [](const mpc::Dealer&) {
+        return MaskedOpening::SharedAndSame{.shared = RingMatrix::Zero(kRows, kCols),
+                                            .same = RingMatrix::Zero(2, 1)};
+      };
+      EXPECT_THROW((void)opening.DealBoth(kRows, kCols, 3, few), ContractError);
     }
     return 0;
   });
@@ -149,8 +167,8 @@ TEST_P(MaskedOpeningTest, OpensAReplicatedSharingToAAndB) {
   for (const int bits : {1, 13, 42, 63, 64}) {
     const auto roles = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
       const RingMatrix mask = opening.DrawMask(kRows, kCols);
-      const MaskedOpening::Part part = opening.BeginOpen(InsecureDeal(party, x), offset, mask, bits);
-      return MaskAndOpened{mask, opening.FinishOpen(part)};
+      return MaskAndOpened{mask,
+                           opening.FinishOpen(opening.BeginOpen(InsecureDeal(party, x), offset, mask, bits))};
     });
     ExpectOpened(roles, x, offset, bits);
     EXPECT_EQ(roles.received, (std::array<std::size_t, 3>{1, 1, 0}));
@@ -188,7 +206,7 @@ TEST_P(MaskedOpeningTest, OpensBitsToAAndB) {
     const BitMatrix mask = opening.DrawBitMask(5, 70);
     return std::pair{mask, opening.FinishOpen(opening.BeginOpen(InsecureDealBits(party, bits), mask))};
   });
-  const BitMatrix expected = bits ^ roles.dealer.first;
+  const BitMatrix expected = bits ^ roles.a.first ^ roles.b.first;
   EXPECT_TRUE((roles.a.second.words() == expected.words()).all());
   EXPECT_TRUE((roles.b.second.words() == expected.words()).all());
   EXPECT_EQ(roles.dealer.second.bits(), 0);
@@ -228,7 +246,7 @@ TEST_P(MaskedOpeningTest, FollowsUpWithTheSameRolesFreshMasksAndNoTurn) {
     EXPECT_EQ(MaskedOpening(party).roles().a, (opening.roles().a + 1) % 3);
     return std::pair{opening.DrawMask(kRows, kCols), follow_up.DrawMask(kRows, kCols)};
   });
-  for (const auto& [first, second] : {masks.a, masks.b, masks.dealer}) EXPECT_FALSE((first == second).any());
+  for (const auto& [first, second] : {masks.a, masks.b}) EXPECT_FALSE((first == second).any());
 }
 
 INSTANTIATE_TEST_SUITE_P(Rotations, MaskedOpeningTest, testing::Values(0, 1, 2),
@@ -239,7 +257,6 @@ TEST(MaskedOpening, BooksNoMoreThanTheTimeThatDealingTook) {
     return Measure(party, [&party] {
       MaskedOpening opening(party);
       (void)opening.Deal(kRows, kCols, [](const mpc::Dealer& dealer) { return dealer.Mask(kRows, kCols); });
-      (void)opening.DealSame(kRows, [](const mpc::Dealer&) { return RingMatrix::Zero(kRows, 1); });
     });
   });
   EXPECT_GT(measured[2].seconds_offline, 0);

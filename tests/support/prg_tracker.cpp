@@ -49,6 +49,7 @@ struct Cipher {
   DrawLog* log = nullptr;
   std::size_t number_in_log = 0;
   StreamDraw draw;
+  bool overlaps = false;  ///< the draw under way, and that was said
 };
 
 class Tracker {
@@ -80,6 +81,7 @@ class Tracker {
     StreamDraw& draw = at->second.draw;
     std::copy_n(block, draw.start.size(), draw.start.begin());
     draw.bytes = 0;
+    at->second.overlaps = false;
     draw.stamp = NextStamp();
     CurrentOperation() = draw.operation();
     if (at->second.log != nullptr) at->second.number_in_log = at->second.log->Add(draw);
@@ -115,17 +117,17 @@ class Tracker {
     ciphers_.erase(at);
   }
 
-  void UseBlocks(const Cipher& cipher, BlockNumber first, BlockNumber end) {
+  void UseBlocks(Cipher& cipher, BlockNumber first, BlockNumber end) {
     if (first == end) return;
     auto& used = streams_[cipher.stream].used;
     const auto next = used.lower_bound(first);
-    // A dealer draws its masks where its program uses them, and where it deals, which may be ahead: the same
-    // words for the same use.
+    // A dealer that deals online takes its mask for the second time, the same words for the same use
+    // (stream_rules.h counts how often).
     const bool mask = cipher.draw.purpose() == mpc::Purpose::kMask;
     if (mask && next != used.end() && next->first == first && next->second == end) return;
     const bool runs_into_next = next != used.end() && next->first < end;
     const bool starts_in_previous = next != used.begin() && std::prev(next)->second > first;
-    if (runs_into_next || starts_in_previous) {
+    if ((runs_into_next || starts_in_previous) && !std::exchange(cipher.overlaps, true)) {
       std::ostringstream text;
       text << "a key stream was used twice: purpose " << static_cast<int>(cipher.draw.purpose())
            << " of operation " << cipher.draw.operation() << ", up to block " << cipher.draw.blocks();

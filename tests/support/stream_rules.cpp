@@ -47,7 +47,10 @@ class Rules {
   std::vector<std::string> Check() {
     for (const auto& [number, operation] : operations_) {
       for (const auto& [purpose, streams] : operation) {
-        for (const auto& [component, drawn] : streams) CheckHolders(number, purpose, component, drawn);
+        // What the dealer deals from its shares, online, it takes its mask for once more.
+        const bool again = purpose == Purpose::kMask && !Of(operation, Purpose::kInput).empty();
+        const int twice = again ? DealerOf(Of(operation, Purpose::kMask)) : -1;
+        for (const auto& [component, drawn] : streams) CheckHolders(number, purpose, component, drawn, twice);
       }
       CheckZero(number, operation);
       CheckRoles(number, operation);
@@ -63,14 +66,13 @@ class Rules {
     violations_.push_back(text.str());
   }
 
-  void CheckHolders(OperationId number, Purpose purpose, int component, const Drawn& drawn) {
+  /// `twice`: the party that draws two times, or -1.
+  void CheckHolders(OperationId number, Purpose purpose, int component, const Drawn& drawn, int twice) {
     for (int party = 0; party < net::kParties; ++party) {
       const bool holder = party == component || (party + 1) % net::kParties == component;
       const int times = drawn.times[static_cast<std::size_t>(party)];
-      // A dealer draws its masks where its program uses them, and for each of at most two things that it
-      // deals, which may be ahead.
-      const bool again = purpose == Purpose::kMask && (times == 2 || times == 3);
-      if (holder ? times != 1 && !again : times != 0) {
+      const int expected = !holder ? 0 : party == twice ? 2 : 1;
+      if (times != expected) {
         Violation("operation ", number, ": party ", party, " drew component ", component, " for purpose ",
                   static_cast<int>(purpose), " ", times, " times");
       }
@@ -78,6 +80,12 @@ class Rules {
     if (drawn.lengths.size() != 1)
       Violation("operation ", number, ": the holders of component ", component, " drew different lengths");
   }
+
+  /// Of the two components that a mask comes from: A's, and the dealer's, which has the dealer's number.
+  static int FirstOf(const Components& masks) {
+    return masks == Components{0, 2} ? 0 : masks == Components{0, 1} ? 1 : 2;
+  }
+  static int DealerOf(const Components& masks) { return (FirstOf(masks) + 2) % net::kParties; }
 
   static Components Of(const Operation& operation, Purpose purpose) {
     Components components;
@@ -102,8 +110,8 @@ class Rules {
       return;
     }
     if (masks.size() != 2) return Violation("operation ", number, ": a mask of ", masks.size(), " halves");
-    const int a = masks == Components{0, 2} ? 0 : masks == Components{0, 1} ? 1 : 2;
-    const Components both{a, (a + 2) % net::kParties};
+    const int a = FirstOf(masks);
+    const Components both{a, DealerOf(masks)};
     for (const Purpose purpose : {Purpose::kReshare, Purpose::kRoots}) {
       const Components used = Of(operation, purpose);
       if (!used.empty() && used != both)
