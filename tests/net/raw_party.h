@@ -39,6 +39,8 @@ class RawLink {
   /// The next frame that is no heartbeat. Throws std::runtime_error at the end of the stream.
   [[nodiscard]] Frame ReceiveFrame();
   void CloseNotify();
+  /// Into the connection, past TLS.
+  void WriteBelowTls(const std::string& bytes) { connection_.Write(bytes); }
   /// The next sequence number of SendNext.
   std::uint64_t sequence = 0;
   SessionId session{};
