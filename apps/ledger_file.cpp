@@ -124,7 +124,7 @@ BudgetAnswer Answer(const dp::Ledger& ledger, const std::function<bool(std::size
   if (!ledger.data().empty() && ledger.data() != request.data) {
     throw DataError(
         fmt::format("{}: found data of SHA-256 {}, expected {}: a ledger is of one data set; name another "
-                    "file in [ledger], as docs/operating.md says",
+                    "file in [ledger], as docs/operations.md says",
                     file.string(), request.data, ledger.data()));
   }
   const BudgetAnswer answer{.spent = ledger.Spent(request.delta, may_be_alive).insider,

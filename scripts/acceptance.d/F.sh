@@ -7,6 +7,7 @@
 TITLES=(
   [1]="200 random kill -9 over one job with --resume: right accuracy, record and ledger"
   [2]="each fuzz target by libFuzzer for FUZZ_MINUTES (10) minutes without a finding"
+  [3]="fault matrix: 15 faults at 5 moments, each party ends as docs/operations.md says, in time"
 )
 
 check_1() {
@@ -23,5 +24,15 @@ check_2() {
   output=$(scripts/fuzz --minutes "${FUZZ_MINUTES:-10}" --in "$work/fuzz") || status=$?
   echo "$output"
   measured "$(paste -sd ';' <<<"$output" | sed 's/;/; /g')"
+  return "$status"
+}
+
+check_3() {
+  scripts/setup && scripts/build release trefoil stop_at || return
+  local output status=0
+  output=$(python3 -B "$helpers/fault_matrix.py" build/bin/trefoil build/lib/libstop_at.so "$work/faults") || status=$?
+  echo "$output"
+  [ "$status" -ne 77 ] || skip "$output"
+  measured "$(tail -n 1 <<<"$output")"
   return "$status"
 }

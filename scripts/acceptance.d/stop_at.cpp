@@ -1,0 +1,52 @@
+// Stops a party at a chosen moment, for scripts/acceptance.d/fault_matrix.py: preloaded (LD_PRELOAD), it
+// raises SIGSTOP, once, before the process does what TREFOIL_STOP_AT says: "connect:" (to a peer),
+// "open:PART" or "rename:PART" (a file to a path that has PART in it).
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdarg>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace {
+
+void StopAt(std::string_view call, const char* path) {
+  static std::atomic<bool> stopped{false};
+  const char* wanted = std::getenv("TREFOIL_STOP_AT");
+  if (wanted == nullptr || !std::string_view(wanted).starts_with(call)) return;
+  if (std::strstr(path, wanted + call.size()) != nullptr && !stopped.exchange(true)) raise(SIGSTOP);
+}
+
+template <typename Function>
+Function* Original(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+extern "C" {
+
+int connect(int socket, const sockaddr* address, socklen_t length) {
+  if (address->sa_family == AF_INET) StopAt("connect:", "");
+  return Original<decltype(connect)>("connect")(socket, address, length);
+}
+
+int rename(const char* from, const char* to) noexcept {
+  StopAt("rename:", to);
+  return Original<decltype(rename)>("rename")(from, to);
+}
+
+int open(const char* path, int flags, ...) {
+  StopAt("open:", path);
+  va_list rest;
+  va_start(rest, flags);
+  const int mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, int) : 0;
+  va_end(rest);
+  return Original<int(const char*, int, ...)>("open")(path, flags, mode);
+}
+
+}  // extern "C"
