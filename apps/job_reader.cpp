@@ -92,19 +92,6 @@ const Names& KnownKeys() {
   return keys;
 }
 
-/// A choice of which this version offers the `available` only and knows the `planned` by name.
-std::string ReadOption(const Section& section, std::string_view key, const Names& available,
-                       const Names& planned, std::optional<std::string> fallback = {}) {
-  auto all = available;
-  all.insert(all.end(), planned.begin(), planned.end());
-  auto option = section.Choice(key, all, std::move(fallback));
-  if (std::find(planned.begin(), planned.end(), option) != planned.end()) {
-    section.Fail(key, fmt::format("\"{}\" is not available in this version, which has \"{}\"", option,
-                                  fmt::join(available, "\", \"")));
-  }
-  return option;
-}
-
 /// Who holds a column or the label: a key of vertical partitions only.
 int ReadParty(const Section& section, bool vertical) {
   if (vertical) return static_cast<int>(section.Whole("party", {0, 2}));
@@ -248,8 +235,7 @@ TrainingSpec ReadTraining(const Section& section) {
   training.learning_rate = section.Number("learning_rate", kPositive);
   ReadSchedule(section, training);
   training.momentum = ReadFraction(section, "momentum", false);
-  training.clipping =
-      ReadOption(section, "clipping", {"factorised", "published", "examples"}, {}, "factorised");
+  training.clipping = section.Choice("clipping", {"factorised", "published", "examples"}, "factorised");
   training.logit_bound = section.Number("logit_bound", kPositive, 64.0);
   training.truncation = section.Choice("truncation", {"stochastic", "exact"}, "stochastic");
   training.comparison = section.Choice("comparison", {"auto", "bulk", "latency"}, "auto");
@@ -353,7 +339,7 @@ Job ReadJobTables(const toml::table& root, const std::string& file) {
   Job job;
   Names types{"dpsgd", "predict"};
   types.insert(types.end(), TaskTypes().begin(), TaskTypes().end());
-  job.type = ReadOption(document, "type", types, {"ensemble-transfer"});
+  job.type = document.Choice("type", types);
   ReadRecords(document, 16, job);
   job.model = ReadModel(document.Table("model"));
   job.training = ReadTraining(document.Table("training"));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "apps/ballots.h"
 #include "apps/job_task.h"
 #include "apps/local_data.h"
 #include "apps/pate_job.h"
@@ -14,7 +15,6 @@
 #include "base/sha256.h"
 #include "data/file.h"
 #include "data/npy.h"
-#include "data/teacher_labels.h"
 #include "dp/laplace_part.h"
 #include "ml/correct_counts.h"
 #include "ml/noisy_counts.h"
@@ -55,6 +55,9 @@ class PateTask : public JobTask<PateJob> {
  private:
   [[nodiscard]] bool laplace() const { return job().mechanism == VoteMechanism::kLnMax; }
   [[nodiscard]] bool interactive() const { return job().mechanism == VoteMechanism::kInteractiveGnMax; }
+  [[nodiscard]] Ballots ballots() const {
+    return {.voters = job().teachers, .queries = job().queries, .classes = job().classes};
+  }
   [[nodiscard]] int bits() const { return laplace() ? 0 : kGaussianBits; }
   [[nodiscard]] std::uint64_t OneVote() const { return std::uint64_t{1} << bits(); }
   [[nodiscard]] dp::Ratio Rate() const { return dp::EpsilonBelow(1 / job().scale, "1 / pate.scale"); }
@@ -114,39 +117,15 @@ int PateTask::Width() const {
 
 std::string PateTask::Deal(const TaskDeal& deal) const {
   const auto source = FindDataFolder(job().data_name, deal.job_file, deal.data);
-  const auto find = [&](const std::vector<std::string>& names, const char* what) {
-    for (const auto& one : names) {
-      if (fs::is_regular_file(source / one)) return source / one;
-    }
-    throw DataError(
-        fmt::format("{}: found no {}, expected {}", source.string(), what, fmt::join(names, " or ")));
-  };
-  const auto predictions = find({"predictions.npy", "predictions.csv"}, "predictions of all teachers");
-  const auto queries = find({"queries.npy", "queries.csv"}, "public queries");
-  const auto student = interactive() ? find({"student.npy"}, "predictions of the student") : fs::path();
-  const auto labels = data::ReadTeacherLabels(
-      predictions, {.teachers = job().all_teachers(), .queries = job().queries, .classes = job().classes});
-  auto first = labels.begin();
-  for (std::size_t j = 0; j < deal.party_folders.size(); ++j) {
-    const auto& folder = deal.party_folders.at(j);
-    auto& files = deal.parties.at(j).pate;
-    fs::create_directories(folder / "data");
-    const auto copy = [&](const fs::path& file) {
-      fs::copy_file(file, folder / "data" / file.filename());
-      return fs::path("data") / file.filename();
-    };
-    files.queries = copy(queries);
-    if (interactive()) files.student = copy(student);
-    const auto last = first + job().teachers.at(j);
-    if (first != last) {
-      files.predictions = fs::path("data") / "predictions.npy";
-      data::WriteTeacherLabels(folder / files.predictions, {first, last});
-    }
-    first = last;
+  const auto queries = FindBallotFile(source, {"queries.npy", "queries.csv"}, "public queries");
+  const auto student =
+      interactive() ? FindBallotFile(source, {"student.npy"}, "predictions of the student") : fs::path();
+  auto said = DealBallots(ballots(), source, queries, deal);
+  for (std::size_t j = 0; interactive() && j < deal.parties.size(); ++j) {
+    deal.parties.at(j).pate.student = fs::path("data") / student.filename();
+    fs::copy_file(student, deal.party_folders.at(j) / deal.parties.at(j).pate.student);
   }
-  return fmt::format("dealing the predictions of {} to three parties: {}, {} and {} teachers",
-                     predictions.lexically_normal().string(), job().teachers[0], job().teachers[1],
-                     job().teachers[2]);
+  return said;
 }
 
 StudentScores ReadStudent(const fs::path& file, const PateJob& job) {
@@ -167,30 +146,14 @@ StudentScores ReadStudent(const fs::path& file, const PateJob& job) {
 }
 
 std::string PateTask::Load(const PartyFile& party, const std::string& party_file) {
-  const auto need = [&](const fs::path& file, const char* key, const char* what) {
-    if (file.empty())
-      throw ConfigError(fmt::format("{}: missing pate.{}, expected {}", party_file, key, what));
-  };
-  need(party.pate.queries, "queries", "the file of public queries, the same at all three");
+  labels_ = LoadBallots(ballots(), party, party_file);
   query_hash_ = data::FileSha256(party.pate.queries);
-  if (party.ledger && party.data.empty())
-    throw ConfigError(party_file +
-                      ": missing [data], expected the teachers' training data, which the ledger is of");
-  const auto teachers = job().teachers.at(static_cast<std::size_t>(party.id));
-  if (teachers > 0) {
-    need(party.pate.predictions, "predictions", "the labels of this party's teachers");
-    labels_ = data::ReadTeacherLabels(
-        party.pate.predictions, {.teachers = teachers, .queries = job().queries, .classes = job().classes});
-  } else if (!party.pate.predictions.empty()) {
-    throw ConfigError(party_file +
-                      ": pate.predictions: found a file, expected none: the job declares no teachers here");
-  }
   if (interactive()) {
-    need(party.pate.student, "student", "the student's public predictions");
+    NeedBallotFile(party.pate.student, party_file, "student", "the student's public predictions");
     student_ = ReadStudent(party.pate.student, job());
     student_hash_ = data::FileSha256(party.pate.student);
   }
-  return fmt::format("{} teachers' labels of {} queries", teachers, job().queries);
+  return fmt::format("{} teachers' labels of {} queries", labels_.size(), job().queries);
 }
 
 RingMatrix PateTask::OwnVotes() const {

@@ -8,6 +8,7 @@
 #include "apps/pate_task.h"
 #include "apps/toml_reader.h"
 #include "apps/toml_writer.h"
+#include "apps/transfer_task.h"
 #include "base/error.h"
 #include "base/sha256.h"
 
@@ -22,8 +23,10 @@ struct TaskType {
   Reader read;
 };
 
-constexpr TaskType kTypes[] = {
-    {"histogram", ReadHistogramTask}, {"pate", ReadPateTask}, {"classifier-average", ReadAverageTask}};
+constexpr TaskType kTypes[] = {{"histogram", ReadHistogramTask},
+                               {"pate", ReadPateTask},
+                               {"classifier-average", ReadAverageTask},
+                               {"ensemble-transfer", ReadTransferTask}};
 
 const TaskType* FindType(const toml::table& root) {
   const auto type = root["type"].value<std::string>();

@@ -40,6 +40,8 @@ ALLOWED = [
     (REVEAL, "apps/average_task.cpp", "const auto opened = protocols::RevealToEach(party, job().to, sum);",
      "the sum of all owners' classifiers with every party's noise, or the smallest owner's where the job says as published, to "
      "those whom the job's [release] names"),
+    (REVEAL, "apps/transfer_task.cpp", "const auto opened = protocols::RevealToEach(party, job().to, noisy);",
+     "a classifier trained on votes, every party's noise included, to those whom the job's [release] names"),
     (REVEAL, "ml/row_keys.cpp", "if (protocols::RevealBits(party, equal).bit(0, 0)) return;",
      "whether all parties hold the same keys of rows: one bit, whatever they hold"),
     (REVEAL, "bench/basic_operations.cpp", "return protocols::Reveal(p, x);", "random numbers, to time it"),

@@ -14,6 +14,8 @@ TITLES=(
   [7]="classifier-average: sums with chosen noise equal to plain ones over 2000 random inputs, sensitivities, the solver"
   [8]="classifier-average as three TLS processes: averages of plain fits, and every documented outcome"
   [9]="adult-average at epsilon 0.4 as published and sound: released weights within the noise of an independent plain average"
+  [10]="ensemble-transfer: steps on shares equal to plain ones over 1000 random inputs, gap and sensitivity bounds"
+  [11]="ensemble-transfer as three TLS processes: plain minimisers, and every documented outcome"
 )
 
 check_1() {
@@ -110,4 +112,17 @@ check_9() {
     # 2 / (4884 * 0.4) = 0.00102. One of 123 weights beyond 30 scales has probability below 1e-10.
     holds "$distance < 30 * 0.0027 and $distance > 0" || return
   done
+}
+
+check_10() {
+  scripts/setup && scripts/build release ml_test || return
+  local output
+  output=$(build/bin/ml_test --gtest_filter='*Transfer*' 2>&1) || return
+  echo "$output"
+  measured "$(grep -c '^\[       OK' <<<"$output") tests passed"
+}
+
+check_11() {
+  build || return
+  TREFOIL_BINARY=$PWD/build/bin/trefoil python3 -B tests/apps/transfer_test.py
 }

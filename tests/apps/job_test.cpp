@@ -250,9 +250,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"evaluation_holder", "[privacy]", "[evaluation]\nrows = 5\n[privacy]",
              "x.toml: missing evaluation.holder, expected a whole number from 0 to 2"},
         Case{"version", "version = 1", "version = 2", "x.toml:1: version: found 2, expected 1"},
-        Case{"type_of_later", "\"dpsgd\"", "\"ensemble-transfer\"",
-             "x.toml:2: type: \"ensemble-transfer\" is not available in this version, which has \"dpsgd\", "
-             "\"predict\", \"histogram\", \"pate\", \"classifier-average\""},
         Case{"type_of_a_task", "\"dpsgd\"", "\"pate\"",
              "x.toml:2: type: found \"pate\", expected a training, type \"dpsgd\"; run, local, plan and "
              "check take "

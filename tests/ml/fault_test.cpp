@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ml/classifier_average.h"
+#include "ml/ensemble_transfer.h"
 #include "ml/evaluation.h"
 #include "ml/initialisation.h"
 #include "ml/noisy_counts.h"
@@ -93,6 +95,23 @@ void NoisyVotes(mpc::Context& party) {
   (void)OpenNoisyWinners(party, votes, counts, 24, {0, 1, 2});
 }
 
+void ClassifierSums(mpc::Context& party) {
+  const AverageShape shape{
+      .owners = {1, 1, 1}, .weights = 3, .least_sizes = {1, 4}, .margin = 1, .noisy_size = true, .width = 24};
+  OwnAverage own{.sizes = mpc::RingMatrix::Constant(1, 1, 5), .weights = mpc::RingMatrix::Constant(1, 3, 7)};
+  own.noise.values() = mpc::RingMatrix::Constant(2, 3, 9);
+  (void)NoisyClassifierSum(party, shape, own);
+  own.noise.values() = mpc::RingMatrix::Constant(1, 3, 9);
+  (void)PublishedClassifierSum(party, shape, own);
+}
+
+void TransferredEnsemble(mpc::Context& party) {
+  const auto plan =
+      MakeTransferPlan({.owners = 3, .rows = 4, .features = 2, .majority = true, .lambda = 0.2, .steps = 2});
+  (void)MinimiseTransferRisk(party, plan, EncodeTransferRows(plan, Eigen::MatrixXd::Constant(4, 2, 0.5)),
+                             mpc::RingMatrix::Constant(4, 1, 1));
+}
+
 class FaultTest : public testing::TestWithParam<Case> {};
 
 TEST_P(FaultTest, EndsInATypedErrorEverywhereAndNeverHangs) {
@@ -112,6 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"NoisySelection", [](mpc::Context& party) { Choice(party, Selection::kNoisy); }},
         Case{"Validation", [](mpc::Context& party) { Choice(party, Selection::kPublicValidation); }},
         Case{"NoisyCounts", NoisyCounts}, Case{"NoisyVotes", NoisyVotes},
+        Case{"ClassifierSums", ClassifierSums}, Case{"TransferredEnsemble", TransferredEnsemble},
         Case{"Training", Training, Flipped::kAnyEnd}),
     [](const auto& info) { return info.param.name; });
 

@@ -14,6 +14,7 @@
 
 #include "ml/correct_counts.h"
 #include "ml/dp_sgd.h"
+#include "ml/ensemble_transfer.h"
 #include "ml/noisy_votes.h"
 #include "tests/protocols/secrecy_runs.h"
 #include "tests/support/ml_test.h"
@@ -111,6 +112,19 @@ TEST(VoteSecrecy, ReceivesNothingButUniformWordsOverSessions) {
     return protocols::Output{};
   };
   ExpectUniformViews(votes, 49, 16);
+}
+
+/// Steps on votes; the public rows are nobody's secret.
+TEST(TransferSecrecy, ReceivesNothingButUniformWordsOverSessions) {
+  protocols::ProtocolCase steps;
+  steps.run = [](mpc::Context& party, Index rows, Word secret) {
+    const auto plan =
+        MakeTransferPlan({.owners = 150, .rows = rows, .features = 2, .lambda = 0.2, .steps = 2});
+    (void)MinimiseTransferRisk(party, plan, EncodeTransferRows(plan, Eigen::MatrixXd::Constant(rows, 2, 0.5)),
+                               RingMatrix::Constant(rows, 1, secret));
+    return protocols::Output{};
+  };
+  ExpectUniformViews(steps, 49, 16);
 }
 
 INSTANTIATE_TEST_SUITE_P(

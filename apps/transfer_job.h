@@ -1,0 +1,37 @@
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/job.h"
+#include "apps/toml_reader.h"
+#include "ml/ensemble_transfer.h"
+
+namespace trefoil::apps {
+
+/// A job of type "ensemble-transfer", checked, with every default filled in.
+struct TransferJob {
+  std::string name;
+  std::string data_name;
+  std::array<std::int64_t, 3> owners{};  ///< public, of each party: how many classifiers vote
+  ml::TransferSettings settings;
+  std::optional<double> epsilon{};  ///< exactly one of epsilon and sigma
+  std::optional<double> sigma{};    ///< noise multiplier
+  double delta = 0;
+  std::string against = "insider";  ///< whose epsilon the target is
+  std::vector<int> to{0, 1, 2};
+
+  [[nodiscard]] bool insiders() const { return against == "insider"; }
+};
+
+/// Throws ConfigError with one line: place, key, what was found, what was expected.
+[[nodiscard]] TransferJob ReadTransferJob(const toml::table& root, const std::string& file);
+
+/// The job as compact JSON, keys sorted, all defaults filled in.
+[[nodiscard]] std::string TransferJobJson(const TransferJob& job);
+
+/// What the released model's records look like: rows of `features` numbers and two classes.
+[[nodiscard]] Job TransferSchema(const TransferJob& job);
+
+}  // namespace trefoil::apps

@@ -1,0 +1,163 @@
+#include "apps/transfer_task.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "apps/ballots.h"
+#include "apps/job_task.h"
+#include "apps/local_data.h"
+#include "apps/transfer_job.h"
+#include "base/error.h"
+#include "data/file.h"
+#include "data/folders.h"
+#include "data/npy.h"
+#include "dp/accountant.h"
+#include "ml/correct_counts.h"
+#include "ml/step_privacy.h"
+#include "protocols/agreement.h"
+#include "protocols/multiply.h"
+#include "protocols/reveal.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using mpc::Index;
+using mpc::RingMatrix;
+
+class TransferTask : public JobTask<TransferJob> {
+ public:
+  explicit TransferTask(TransferJob job)
+      : JobTask(std::move(job)), plan_(ml::MakeTransferPlan(this->job().settings)) {}
+
+  [[nodiscard]] std::string Json() const override { return TransferJobJson(job()); }
+  [[nodiscard]] std::string LocalJson() const override { return "{}"; }
+  [[nodiscard]] std::string Title() const override;
+  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventOf(Sigma())}; }
+  std::string Deal(const TaskDeal& deal) const override;
+  std::string Load(const PartyFile& party, const std::string& party_file) override;
+  TaskResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
+
+ private:
+  [[nodiscard]] Ballots ballots() const { return {.voters = job().owners, .queries = job().settings.rows}; }
+  [[nodiscard]] dp::GaussianReleases EventOf(double sigma) const;
+  [[nodiscard]] double Sigma() const;
+  [[nodiscard]] RingMatrix OwnVotes() const;
+  [[nodiscard]] ml::LinearModel ModelOf(const RingMatrix& opened) const;
+  [[nodiscard]] std::string Summary() const;
+
+  ml::TransferPlan plan_;
+  std::string query_hash_;                ///< after Load, as all below
+  RingMatrix x_;                          ///< the public rows
+  std::vector<std::vector<int>> labels_;  ///< a row for each of this party's classifiers
+};
+
+std::string TransferTask::Title() const {
+  const auto& settings = job().settings;
+  return fmt::format(
+      "{} labels of {} rows by {} owners' classifiers, lambda {:g}, {} steps, sigma {:.4f}, sensitivity "
+      "{:.4g} of which the steps' gap is {:.2g}",
+      settings.majority ? "majority" : "vote", settings.rows, settings.owners, settings.lambda,
+      settings.steps, Sigma(), plan_.shift_of_owner + 2 * plan_.gap, 2 * plan_.gap);
+}
+
+dp::GaussianReleases TransferTask::EventOf(double sigma) const {
+  const double rounded = ml::OnSigmaLattice(sigma);
+  return {.count = 1,
+          .coordinates = plan_.weights(),
+          .sigma = rounded,
+          .party_deviation = ml::CountDeviation(rounded, plan_.sensitivity)};
+}
+
+double TransferTask::Sigma() const {
+  if (job().sigma) return ml::OnSigmaLattice(*job().sigma);
+  return ml::OnSigmaLattice(dp::SmallestNoiseMultiplier(*job().epsilon, [&](double sigma) {
+    const auto epsilons =
+        dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {EventOf(sigma)}}, job().delta);
+    return job().insiders() ? epsilons.insider : epsilons.outsider;
+  }));
+}
+
+std::string TransferTask::Deal(const TaskDeal& deal) const {
+  const auto source = FindDataFolder(job().data_name, deal.job_file, deal.data);
+  auto said = DealBallots(ballots(), source, FindBallotFile(source, {"queries.npy"}, "public queries"), deal);
+  if (const auto test = data::FindTestFiles(TransferSchema(job()).data, source))
+    data::CopyTestFiles(*test, deal.test);
+  return said;
+}
+
+/// The public rows: NPY, rows x features.
+Eigen::MatrixXd ReadRows(const fs::path& file, const ml::TransferSettings& settings) {
+  const auto array = data::ReadNpy(file);
+  const auto rows = static_cast<std::size_t>(settings.rows);
+  const auto features = static_cast<std::size_t>(settings.features);
+  if (array.shape != std::vector<std::size_t>{rows, features})
+    data::ThrowDataError(file, "", "another shape", fmt::format("{} queries x {} features", rows, features));
+  const auto values = data::NpyToDoubles(array, file);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (!(std::abs(values[k]) <= 1e9))
+      data::ThrowDataError(file, fmt::format("query {}, feature {}", k / features + 1, k % features + 1),
+                           data::NumberText(values[k]), "a finite number of magnitude at most 1e9");
+  }
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  return Eigen::Map<const RowMajor>(values.data(), settings.rows, settings.features);
+}
+
+std::string TransferTask::Load(const PartyFile& party, const std::string& party_file) {
+  labels_ = LoadBallots(ballots(), party, party_file);
+  query_hash_ = data::FileSha256(party.pate.queries);
+  x_ = ml::EncodeTransferRows(plan_, ReadRows(party.pate.queries, job().settings));
+  return fmt::format("{} classifiers' labels of {} queries", labels_.size(), job().settings.rows);
+}
+
+/// How many of this party's classifiers vote for class 1 of each row.
+RingMatrix TransferTask::OwnVotes() const {
+  RingMatrix votes = RingMatrix::Zero(job().settings.rows, 1);
+  for (const auto& owner : labels_) {
+    for (Index row = 0; row < votes.rows(); ++row)
+      votes(row, 0) += static_cast<mpc::Word>(owner[static_cast<std::size_t>(row)]);
+  }
+  return votes;
+}
+
+ml::LinearModel TransferTask::ModelOf(const RingMatrix& opened) const {
+  const Eigen::MatrixXd weights = mpc::Decode(opened, job().settings.fraction_bits);
+  return {.weights = weights.topRows(job().settings.features), .bias = weights.bottomRows(1)};
+}
+
+std::string TransferTask::Summary() const {
+  const auto& settings = job().settings;
+  return nlohmann::ordered_json{{"owners", settings.owners},
+                                {"queries", settings.rows},
+                                {"labels", settings.majority ? "majority" : "votes"},
+                                {"lambda", settings.lambda},
+                                {"steps", settings.steps},
+                                {"sigma", Sigma()},
+                                {"sensitivity", plan_.shift_of_owner + 2 * plan_.gap},
+                                {"gap", plan_.gap}}
+      .dump();
+}
+
+TaskResult TransferTask::Run(mpc::Context& party, const BeforeRelease& before_release) {
+  protocols::RequireSameEverywhere(party, query_hash_, "pate.queries");
+  const mpc::FixedShare weights = ml::MinimiseTransferRisk(party, plan_, x_, OwnVotes());
+  const auto noise = ml::CountNoise(RandomStream::FromSystem(), Sigma(), plan_.sensitivity, plan_.weights());
+  const mpc::ArithShare noisy =
+      protocols::Reshare(party, ml::AddNoise(ToAdditive(weights.ring()), noise.values()));
+  before_release(Events());
+  const auto opened = protocols::RevealToEach(party, job().to, noisy);
+  TaskResult result;
+  result.summary = Summary();
+  if (opened) result.model = TaskModel{.model = ModelOf(*opened), .schema = TransferSchema(job())};
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<Task> ReadTransferTask(const toml::table& root, const std::string& file) {
+  return std::make_unique<TransferTask>(ReadTransferJob(root, file));
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,151 @@
+"""Ensemble transfer as three party processes over TLS: against plain minimisers, and every documented outcome."""
+
+import json
+import math
+import random
+import struct
+import unittest
+import zipfile
+
+from trefoil_program import ProgramTest
+from account_votes_test import npy
+
+JOB = """
+version = 1
+type = "ensemble-transfer"
+name = "transfer"
+[ensemble]
+owners = [4, 0, 5]
+queries = 60
+features = 2
+lambda = 0.1
+steps = 60
+[privacy]
+sigma = 0.01
+delta = 1e-5
+"""
+
+
+def minimise(rows, fractions, lam):
+    """Plain gradient descent on the mean of f log(1 + e^-z) + (1 - f) log(1 + e^z) plus lam/2 |w|^2."""
+    w = [0.0] * 3
+    while True:
+        gradient = [lam * value for value in w]
+        for (a, b), fraction in zip(rows, fractions):
+            x = (a, b, 1.0)
+            slope = 1 / (1 + math.exp(-sum(u * v for u, v in zip(w, x)))) - fraction
+            gradient = [g + slope * v / len(rows) for g, v in zip(gradient, x)]
+        if math.sqrt(sum(g * g for g in gradient)) < 1e-10:
+            return w
+        w = [u - g for u, g in zip(w, gradient)]
+
+
+class Transfer(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("job.toml", JOB)
+        (self.folder / "public").mkdir()
+        source = random.Random(5)
+        self.rows = [(source.uniform(-0.7, 0.7), source.uniform(-0.7, 0.7)) for _ in range(60)]
+        # Nine classifiers with thresholds of their own.
+        self.labels = [[int(a + 0.5 * b > (owner - 4) / 12) for a, b in self.rows] for owner in range(9)]
+        self.write_public()
+
+    def write_public(self):
+        (self.folder / "public/queries.npy").write_bytes(npy(self.rows, "<f8", "d"))
+        (self.folder / "public/predictions.npy").write_bytes(npy(self.labels))
+
+    def local(self, *settings, out="run"):
+        return self.succeed("local", "--job", "job.toml", "--data", "public", "--out", out, *settings)
+
+    def summary(self, out="run"):
+        return json.loads((self.folder / out / "summary.json").read_text())
+
+    def model(self, path="run/model.npz"):
+        with zipfile.ZipFile(self.folder / path) as archive:
+            numbers = []
+            for name in ("weights.npy", "bias.npy"):
+                content = archive.read(name)
+                start = 10 + struct.unpack("<H", content[8:10])[0]
+                numbers += struct.unpack(f"<{(len(content) - start) // 8}d", content[start:])
+        return numbers
+
+    def fractions(self):
+        return [sum(owner[k] for owner in self.labels) / len(self.labels) for k in range(60)]
+
+    def assert_near(self, expected, out="run"):
+        # Ten deviations of three parties' noise; the sigmoid's series is within 0.0034, which moves a minimiser by at most
+        # that times L over lambda; and the gap.
+        summary = self.summary(out)
+        noise = 10 * 0.01 * summary["sensitivity"] * math.sqrt(1.5)
+        for found, value in zip(self.model(f"{out}/model.npz"), expected):
+            self.assertAlmostEqual(found, value, delta=noise + 0.0034 * math.sqrt(2) / 0.1 + summary["gap"])
+
+    def test_votes_and_the_majority_give_the_plain_minimisers(self):
+        self.local()
+        self.assert_near(minimise(self.rows, self.fractions(), 0.1))
+        self.local("--set", "ensemble.labels=majority", out="majority")
+        self.assert_near(minimise(self.rows, [float(f > 0.5) for f in self.fractions()], 0.1), "majority")
+        votes, majority = self.summary(), self.summary("majority")
+        # One owner of nine against all of them: a ninth of the sensitivity, but for the gaps.
+        self.assertAlmostEqual(votes["sensitivity"] - 2 * votes["gap"],
+                               (majority["sensitivity"] - 2 * majority["gap"]) / 9, delta=1e-4)
+        self.assertEqual((votes["type"], votes["owners"], votes["queries"]), ("ensemble-transfer", 9, 60))
+        event = json.loads((self.folder / "run/record.json").read_text())["events"][0]
+        self.assertEqual((event["kind"], event["count"], event["coordinates"]), ("gaussian_releases", 1, 3))
+        for party in range(3):
+            self.assertEqual((self.folder / f"run/party-{party}/out/model.npz").read_bytes(),
+                             (self.folder / "run/model.npz").read_bytes())
+        self.assertFalse((self.folder / "run/party-1/data/predictions.npy").exists())
+        self.succeed("local", "--job", "run/job.toml", "--data", "public", "--out", "again")
+
+    def test_a_target_is_met_and_a_model_can_be_applied(self):
+        self.local("--set", "privacy={epsilon = 2.0, delta = 1e-5}")
+        summary = self.summary()
+        self.assertLessEqual(summary["epsilon_insider"], 2)
+        self.assertGreater(summary["epsilon_insider"], 1.99)
+        self.assertLess(summary["epsilon_outsider"], summary["epsilon_insider"])
+        self.succeed("predict", "--model", "run/model.npz", "--data", "public/queries.npy", "--out", "p.csv")
+        self.assertEqual((self.folder / "p.csv").read_text().count("\n"), 61)
+
+    def test_one_owner_and_a_party_that_gets_nothing(self):
+        self.labels = self.labels[4:5]
+        self.write_public()
+        self.local("--set", "ensemble.owners=[0, 1, 0]", "--set", "release.to=[2]")
+        self.assert_near(minimise(self.rows, self.fractions(), 0.1))
+        self.assertEqual([(self.folder / f"run/party-{i}/out/model.npz").exists() for i in range(3)], [False, False, True])
+
+    def test_a_party_with_other_queries_ends_all_three_before_anything_is_shared(self):
+        self.local("--prepare")
+        self.rows[0] = (0.1, 0.1)
+        (self.folder / "run/party-2/data/queries.npy").write_bytes(npy(self.rows, "<f8", "d"))
+        processes = [self.start_program("run", "--config", f"run/party-{i}/party.toml", "--job", "run/job.toml", "--out",
+                                        f"o{i}") for i in range(3)]
+        for i, process in enumerate(processes):
+            _, error = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 2, error)
+            self.assert_one_error_line(error, "pate.queries")
+            self.assertFalse((self.folder / f"o{i}/record.json").exists())
+
+    def test_refuses_what_is_wrong_in_one_line(self):
+        for code, text, *settings in (
+            (2, "missing ensemble.owners", "--set", "ensemble={}"),
+            (2, "not all 0", "--set", "ensemble.owners=[0, 0, 0]"),
+            (2, "one of privacy.epsilon and privacy.sigma", "--set", "privacy.epsilon=1.0"),
+            (2, "ensemble.lambda: found 0.01, expected a larger one", "--set", "ensemble.lambda=0.01"),
+            (2, "ensemble.labels: found \"soft\"", "--set", "ensemble.labels=soft"),
+            (2, "did you mean ensemble.steps", "--set", "ensemble.step=1"),
+            (4, "expected 60 queries x 3 features", "--set", "ensemble.features=3"),
+            (4, "expected 9 and 59", "--set", "ensemble.queries=59"),
+            (4, "expected 8 and 60", "--set", "ensemble.owners=[4, 0, 4]"),
+        ):
+            with self.subTest(text):
+                result = self.run_program("local", "--job", "job.toml", "--data", "public", "--out", "none" + str(len(text)),
+                                          *settings)
+                self.assertEqual(result.returncode, code, result.stderr)
+                said = result.stderr + "".join(path.read_text() for path in self.folder.glob(f"none{len(text)}/*/console.log"))
+                self.assertIn(text, said)
+
+
+if __name__ == "__main__":
+    unittest.main()
