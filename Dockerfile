@@ -9,6 +9,7 @@ RUN cmake --preset release -DTREFOIL_TESTS=OFF && cmake --build --preset release
 
 FROM debian:bookworm
 COPY --from=build /src/build/bin/trefoil /usr/local/bin/trefoil
+COPY deploy/compose/health /usr/local/bin/trefoil-health
 # Run-time libraries only; that they are all here is seen by starting the program once.
 RUN apt-get update -q && \
     apt-get install -y -q --no-install-recommends \
@@ -17,4 +18,6 @@ RUN apt-get update -q && \
     useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin trefoil && \
     trefoil --version
 USER trefoil
+# For a party file with [metrics] listen = "127.0.0.1:9100"; the compose file asks the same.
+HEALTHCHECK --interval=10s --timeout=10s CMD ["trefoil-health"]
 ENTRYPOINT ["trefoil"]

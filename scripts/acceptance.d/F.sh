@@ -8,6 +8,7 @@ TITLES=(
   [1]="200 random kill -9 over one job with --resume: right accuracy, record and ledger"
   [2]="each fuzz target by libFuzzer for FUZZ_MINUTES (10) minutes without a finding"
   [3]="fault matrix: 15 faults at 5 moments, each party ends as docs/operations.md says, in time"
+  [4]="docker-compose.yml for real: three networks, keys as secrets, not root, healthy; one container killed, all three resumed"
 )
 
 check_1() {
@@ -28,11 +29,24 @@ check_2() {
 }
 
 check_3() {
-  scripts/setup && scripts/build release trefoil stop_at || return
+  scripts/setup --faults && scripts/build release trefoil stop_at || return
   local output status=0
   output=$(python3 -B "$helpers/fault_matrix.py" build/bin/trefoil build/lib/libstop_at.so "$work/faults") || status=$?
   echo "$output"
   [ "$status" -ne 77 ] || skip "$output"
+  measured "$(tail -n 1 <<<"$output")"
+  return "$status"
+}
+
+check_4() {
+  if ! command -v podman-compose >/dev/null; then
+    [ -x "$tools/containers/setup" ] || skip "no podman-compose, and $tools/containers is absent"
+    "$tools/containers/setup" || return
+  fi
+  build || return
+  local output status=0
+  output=$(bash "$helpers/run_containers.sh" build/bin/trefoil "$work/compose-clone") || status=$?
+  echo "$output"
   measured "$(tail -n 1 <<<"$output")"
   return "$status"
 }

@@ -1,40 +1,106 @@
 #!/bin/bash
-# Builds the image from a fresh clone, prepares three party folders, trains in three containers by podman-compose.
+# Builds the image from a fresh clone, prepares three party folders, trains in three containers by podman-compose; in a second run, one
+# container is killed in the middle and all three are started again.
 # Usage: run_containers.sh TREFOIL CLONE     CLONE, a folder that is made: the project and the runs in it
-# Checks that each container ends with 0, sees nothing of the project but its own folder and the job, and that all three
-# got one model. The last line is a summary. Exit code: 0 all is well; 1 otherwise.
+# Checks that each container ends with 0, is healthy while it runs, is not root, cannot write but to its out folder, sees nothing of the
+# project but its own folder, key and the job, and no network that is not its own; that all three got one model; that killing one ends
+# the others with 3, and that the run goes on from a checkpoint. The last line is a summary. Exit code: 0 all is well; 1 otherwise.
 set -euo pipefail
 trefoil=$(realpath "$1")
 clone=$2
 project="trefoil-acceptance"
+failed=0
+wrong() {
+  echo "wrong: $*"
+  failed=1
+}
+
+# A base image that was made from a folder of mktemp's has a root that only root may enter.
+open_base() {
+  local container root
+  container=$(podman create debian:bookworm true)
+  root=$(podman mount "$container")
+  if [ "$(stat -c %a "$root")" = 700 ]; then
+    chmod 755 "$root"
+    tar -C "$root" -c . | podman import - debian:bookworm
+  fi
+  podman umount "$container" && podman rm "$container"
+} >/dev/null 2>&1
 
 git clone -q --no-local . "$clone"
 cd "$clone"
 start=$SECONDS
-podman build --network=host -t trefoil .
+open_base
+podman build --network=host --format docker -t trefoil .
 build_seconds=$((SECONDS - start))
-"$trefoil" local --job configs/demo.toml --prepare --hosts party-0,party-1,party-2 --out runs/compose
 
+container() { echo "${project}_party-${1}_1"; }
+state() { podman inspect --format '{{.State.Status}} {{.State.ExitCode}}' "$(container "$1")"; }
+accuracy() { "$trefoil" evaluate --model runs/compose/party-0/out/model.npz --data runs/compose/test | sed -n 1p; }
 trap 'podman-compose -p "$project" down >/dev/null 2>&1 || true' EXIT
-start=$SECONDS
-# `up` comes back when all three have ended, and returns 0 whatever they returned.
-timeout 600 podman-compose -p "$project" up
-seconds=$((SECONDS - start))
 
-failed=0
-codes=()
-for i in 0 1 2; do
-  container=${project}_party-${i}_1
-  codes+=("$(podman inspect --format '{{.State.Status}} {{.State.ExitCode}}' "$container")")
-  [ "${codes[$i]}" = "exited 0" ] || failed=1
-  mounts=$(podman inspect --format '{{range .Mounts}}{{println .Source}}{{end}}' "$container" | sed '/^$/d' | sort)
-  expected=$(printf '%s\n' "$PWD/runs/compose/job.toml" "$PWD/runs/compose/party-$i")
-  if [ "$mounts" != "$expected" ]; then
-    echo "party $i mounts: $mounts"
-    failed=1
-  fi
-  cmp "runs/compose/party-$i/out/model.npz" runs/compose/party-0/out/model.npz || failed=1
+# `up` comes back when all three have ended, and returns 0 whatever they returned.
+expect_ended() {
+  local i
+  for i in 0 1 2; do
+    [ "$(state $i)" = "exited $1" ] || wrong "party $i: found $(state $i), expected exited $1"
+  done
+}
+expect_one_model() {
+  local i
+  for i in 1 2; do
+    cmp "runs/compose/party-$i/out/model.npz" runs/compose/party-0/out/model.npz || wrong "party $i has another model"
+  done
+}
+# In a container that runs: health, user, what it may write, and whom it sees.
+expect_confined() {
+  local i mounts expected user
+  for i in 0 1 2; do
+    podman exec "$(container $i)" trefoil-health || wrong "party $i is not healthy"
+    user=$(podman exec "$(container $i)" id -u)
+    [ "$user" = 10001 ] || wrong "party $i runs as user $user"
+    if podman exec "$(container $i)" touch /tmp/x /party/x 2>/dev/null; then wrong "party $i can write"; fi
+    mounts=$(podman inspect --format '{{range .Mounts}}{{println .Source}}{{end}}' "$(container $i)" | sed '/^$/d' | sort)
+    expected=$(printf '%s\n' "$PWD/runs/compose/job.toml" "$PWD/runs/compose/party-$i" "$PWD/runs/compose/party-$i/out" \
+      "$PWD/runs/compose/party-$i/party.key" | sort)
+    [ "$mounts" = "$expected" ] || wrong "party $i mounts: $mounts"
+    [ "$(podman inspect --format '{{len .NetworkSettings.Networks}}' "$(container $i)")" = 2 ] || wrong "party $i is on other networks"
+  done
+}
+
+deploy/compose/prepare "$trefoil" configs/demo.toml training.checkpoint_every=10
+start=$SECONDS
+timeout 600 podman-compose -p "$project" up >up.log 2>&1 &
+up=$!
+for _ in $(seq 600); do
+  if [ -f runs/compose/party-0/out/progress.csv ]; then break; fi
+  sleep 0.1
 done
-accuracy=$("$trefoil" evaluate --model runs/compose/party-0/out/model.npz --data runs/compose/test) || failed=1
-echo "image built in $build_seconds s; containers: ${codes[0]}, ${codes[1]}, ${codes[2]} after $seconds s; $accuracy"
+expect_confined
+wait "$up"
+seconds=$((SECONDS - start))
+expect_ended 0
+expect_one_model
+whole=$(accuracy) || wrong "no model"
+podman-compose -p "$project" down >/dev/null 2>&1
+rm -rf runs/compose
+
+deploy/compose/prepare "$trefoil" configs/demo.toml training.checkpoint_every=10
+timeout 600 podman-compose -p "$project" up >killed.log 2>&1 &
+up=$!
+for _ in $(seq 600); do
+  if [ "$(grep -c . runs/compose/party-1/out/progress.csv 2>/dev/null || true)" -gt 30 ] 2>/dev/null; then break; fi
+  sleep 0.1
+done
+podman kill --signal KILL "$(container 1)" >/dev/null
+wait "$up"
+killed=$(state 1)
+for i in 0 2; do [ "$(state $i)" = "exited 3" ] || wrong "party $i: found $(state $i) after party 1 was killed, expected exited 3"; done
+timeout 600 podman-compose -p "$project" up >resumed.log 2>&1
+expect_ended 0
+expect_one_model
+resumed=$(grep -o 'resuming run .* in session 2' runs/compose/party-0/out/party.log) || wrong "the run did not go on"
+disturbed=$(accuracy) || wrong "no model"
+
+echo "image built in $build_seconds s; three containers done after $seconds s, $whole; party 1 killed ($killed), then ${resumed#resuming run }, $disturbed"
 exit "$failed"
