@@ -21,7 +21,7 @@ import time
 
 from kill_parties import PARTIES, prepare_with_ledgers
 
-STEPS = 3000
+STEPS = 9000
 EVERY = 20
 # Small steps and many of them, so that the run takes longer than its parties live.
 SETTINGS = [f"training.steps={STEPS}", f"training.checkpoint_every={EVERY}", "data.rows=[300, 300, 300]",
