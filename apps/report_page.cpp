@@ -2,6 +2,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <cmath>
+#include <set>
 
 #include "apps/html.h"
 #include "apps/progress.h"
@@ -59,14 +60,16 @@ std::string Card(const char* title, const std::string& number) {
 
 std::string Epsilon(double epsilon) { return HtmlNumber(epsilon, EpsilonText(epsilon)); }
 
-std::string Cards(const Summary& summary) {
+std::string Cards(const Summary& summary, bool task) {
   std::string out = "<ul class=\"cards\">\n";
   out += Card("epsilon, outsider", Epsilon(summary.epsilon_outsider));
   out += Card("epsilon, insider", Epsilon(summary.epsilon_insider));
   out += Card("delta", HtmlNumber(summary.delta, fmt::format("{:g}", summary.delta)));
+  if (task && !summary.accuracy) return out + "</ul>\n";
   out += Card("accuracy", summary.accuracy
                               ? HtmlNumber(*summary.accuracy, fmt::format("{:.4f}", *summary.accuracy))
                               : "unknown");
+  if (task) return out + "</ul>\n";
   out += Card("steps", HtmlNumber(static_cast<double>(summary.steps), fmt::format("{}", summary.steps)));
   out += Card("noise multiplier", Number(summary.sigma));
   out += Card("sensitivity", Number(summary.sensitivity));
@@ -97,6 +100,7 @@ std::string Table(const std::vector<std::string>& head, const std::string& rows)
 /// A value of a record's event.
 std::string Value(const nlohmann::json& value) {
   if (value.is_string()) return EscapeHtml(value.get<std::string>());
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
   if (value.is_number_integer()) return EscapeHtml(value.dump());
   if (value.is_number()) return Number(value.get<double>());
   std::string out;
@@ -120,6 +124,18 @@ std::string RecordSection(const dp::TrainingRecord& record) {
     out += Table({"key", "value"}, rows);
   }
   return out;
+}
+
+/// What a task's summary has beside what every summary has, which stands elsewhere on the page.
+std::string TaskSection(const nlohmann::ordered_json& task) {
+  static const std::set<std::string> elsewhere{
+      "job",    "epsilon_outsider", "epsilon_insider", "delta",    "seconds",
+      "rounds", "bytes_sent",       "peak_rss_bytes",  "accuracy", "warnings"};
+  std::string rows;
+  for (const auto& [key, value] : task.items()) {
+    if (elsewhere.count(key) == 0) rows += Row({EscapeHtml(key), Value(value)});
+  }
+  return Heading("What was computed") + Table({"", ""}, rows);
 }
 
 /// A line of the progress: what `value` makes of each step.
@@ -224,12 +240,14 @@ std::string ReportPage(const RunReport& report) {
   out +=
       "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, "
       "initial-scale=1\"/>\n";
-  out += "<title>" + name + ": training report</title>\n<style>" + kStyle +
+  const bool task = !report.task.is_null();
+  out += "<title>" + name + (task ? ": report" : ": training report") + "</title>\n<style>" + kStyle +
          "</style>\n</head>\n<body>\n<main>\n";
-  out += "<h1>Training report: " + name + "</h1>\n";
+  out += "<h1>" + std::string(task ? "Report: " : "Training report: ") + name + "</h1>\n";
   out += "<p class=\"soft\">Run " + EscapeHtml(report.record.run_id) + "</p>\n";
-  out += Cards(report.summary) + Warnings(report.summary) + StatementSection(report.statement);
-  out += AuditSection(report.audit) + ProgressSection(report) + EvaluationSection(report.summary);
+  out += Cards(report.summary, task) + Warnings(report.summary) + StatementSection(report.statement);
+  out += AuditSection(report.audit) + (task ? TaskSection(report.task) : ProgressSection(report));
+  out += EvaluationSection(report.summary);
   out += CostSection(report) + RecordSection(report.record);
   out += Heading("Job") + "<pre>" + EscapeHtml(report.job) + "</pre>\n";
   return out + "</main>\n</body>\n</html>\n";

@@ -140,13 +140,16 @@ Summary ReadSummary(const fs::path& file) {
     const auto json = Json::parse(ReadTextFile(file, "a run's summary"));
     Summary summary;
     summary.job = json.at("job").get<std::string>();
-    summary.steps = json.at("steps").get<std::int64_t>();
+    // A task's summary names its type; it has no steps, and other figures of its own.
+    const bool task = json.contains("type");
+    if (!task) summary.steps = json.at("steps").get<std::int64_t>();
     summary.epsilon_outsider = NumberOrInfinity(json.at("epsilon_outsider"));
     summary.epsilon_insider = NumberOrInfinity(json.at("epsilon_insider"));
     summary.delta = json.at("delta").get<double>();
-    summary.sigma = json.at("sigma").get<double>();
-    summary.sensitivity = json.at("sensitivity").get<double>();
-    if (!json.at("accuracy").is_null()) summary.accuracy = json.at("accuracy").get<double>();
+    if (!task) summary.sigma = json.at("sigma").get<double>();
+    if (!task) summary.sensitivity = json.at("sensitivity").get<double>();
+    if (!(task ? json.value("accuracy", Json()) : json.at("accuracy")).is_null())
+      summary.accuracy = json.at("accuracy").get<double>();
     summary.seconds = json.at("seconds").get<double>();
     summary.rounds = json.at("rounds").get<std::uint64_t>();
     summary.bytes_sent = json.at("bytes_sent").get<std::uint64_t>();

@@ -8,6 +8,7 @@
 #include "apps/deployment.h"
 #include "apps/files.h"
 #include "apps/job.h"
+#include "apps/task.h"
 #include "base/error.h"
 #include "dp/any_accountant.h"
 
@@ -68,10 +69,17 @@ RunReport ReadRunReport(const fs::path& folder) {
   RunReport report;
   report.summary = ReadPart(folder, "summary.json", ReadSummary);
   report.record = ReadPart(folder, "record.json", ReadRecord);
-  report.progress = ReadPart(folder, "progress.csv", ReadProgress);
+  const bool task = ReadPart(folder, "job.toml", IsTask);
+  if (task) {
+    report.task = ReadPart(folder, "summary.json", [](const fs::path& file) {
+      return nlohmann::ordered_json::parse(ReadTextFile(file, "a run's summary"));
+    });
+  } else {
+    report.progress = ReadPart(folder, "progress.csv", ReadProgress);
+  }
   report.job = ReadPart(folder, "job.toml", [](const fs::path& file) { return ReadTextFile(file, "a job"); });
-  const auto accountant = ReadPart(folder, "job.toml", [](const fs::path& file) {
-    return dp::AccountantNamed(ReadJob(file.string()).privacy.accountant);
+  const auto accountant = ReadPart(folder, "job.toml", [&](const fs::path& file) {
+    return task ? dp::AccountantKind::kRdp : dp::AccountantNamed(ReadJob(file.string()).privacy.accountant);
   });
   try {
     report.statement = PrivacyStatement({.record = report.record,

@@ -18,20 +18,21 @@ struct PartyCost {
   Summary summary;
 };
 
-/// What a run directory says of a finished training.
+/// What a run directory says of a finished training, or of a task (apps/task.h).
 struct RunReport {
   Summary summary;
+  nlohmann::ordered_json task;  ///< what a task's summary says; null of a training
   dp::TrainingRecord record;
   std::vector<StatementEntry> statement;  ///< of record and summary
-  std::vector<ml::StepReport> progress;
-  std::string job;                 ///< job.toml
-  std::vector<PartyCost> parties;  ///< of a run of three on one machine; else empty
-  nlohmann::ordered_json audit;    ///< audit.json; null where there is none
+  std::vector<ml::StepReport> progress;   ///< of a training
+  std::string job;                        ///< job.toml
+  std::vector<PartyCost> parties;         ///< of a run of three on one machine; else empty
+  nlohmann::ordered_json audit;           ///< audit.json; null where there is none
 };
 
-/// Reads summary.json, record.json, progress.csv and job.toml of a directory that `local`, `audit` or `run`
-/// wrote, the summaries of party-0 ... party-2 if they are there, and audit.json if it is. Throws DataError
-/// naming the file that is missing or damaged.
+/// Reads summary.json, record.json, job.toml and, of a training, progress.csv of a directory that `local`,
+/// `audit` or `run` wrote, the summaries of party-0 ... party-2 if they are there, and audit.json if it is.
+/// Throws DataError naming the file that is missing or damaged.
 [[nodiscard]] RunReport ReadRunReport(const std::filesystem::path& folder);
 
 /// The report as one HTML page that needs nothing else: statement, record, progress, cost, audit, job. It is

@@ -107,6 +107,11 @@ class Average(ProgramTest):
         self.assertEqual([event["kind"] for event in record["events"]], ["pure_releases"])
         self.assertIn('warning: privacy.neighbours "replaced"', output)
         self.assertEqual(len(summary["warnings"]), 1)
+        self.succeed("report", "run")
+        page = (self.folder / "run/report.html").read_text()
+        for text in ("What was computed", "<td>owners</td>", "pure_releases", "Warning: privacy.neighbours"):
+            self.assertIn(text, page)
+        self.assertNotIn("Progress", page)
         # Others can apply the model, and the job as it was run runs again.
         self.assertIn("accuracy", self.succeed("evaluate", "--model", "run/model.npz", "--data", "points/test.csv"))
         self.succeed("local", "--job", "run/job.toml", "--data", "points", "--out", "again")

@@ -70,6 +70,8 @@ class Pate(ProgramTest):
             out = self.folder / f"run/party-{party}/out"
             self.assertEqual((out / "answers.csv").read_text(), (self.folder / "run/answers.csv").read_text())
         self.assertFalse((self.folder / "run/party-1/data/predictions.npy").exists())
+        self.succeed("report", "run/party-2/out")
+        self.assertIn("<td>lnmax</td>", (self.folder / "run/party-2/out/report.html").read_text())
         self.succeed("local", "--job", "run/job.toml", "--data", "votes", "--out", "again")
 
     def test_gnmax_and_its_epsilon(self):
