@@ -1,7 +1,9 @@
 #include "ml/batch_source.h"
 
+#include <iterator>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "base/random.h"
 #include "ml/public_sampling.h"
@@ -66,17 +68,21 @@ class OwnerPoissonSource final : public BatchSource {
   protocols::InputAhead inputs_;
 };
 
+/// The rows of a data set, one matrix after the other: they are most of what a party holds, and stacking them
+/// would hold them twice.
+using SharedRows = std::vector<ArithShare>;
+
 /// All rows of all owners, padded to their declared capacities. `slots` says where a row stands.
-ArithShare ShareOwnRows(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
+SharedRows ShareOwnRows(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
                         RandomStream slots) {
   const std::int64_t capacity = plan.settings.rows[static_cast<std::size_t>(party.self())];
   const RingMatrix encoded = EncodeRecords(plan, own, PlaceRows(slots, AllRowsOf(own), capacity), capacity);
-  const auto shares = protocols::InputEach(party, encoded, RecordShapes(plan, plan.settings.rows));
-  return Stacked(Stacked(shares[0], shares[1]), shares[2]);
+  auto shares = protocols::InputEach(party, encoded, RecordShapes(plan, plan.settings.rows));
+  return {std::make_move_iterator(shares.begin()), std::make_move_iterator(shares.end())};
 }
 
 /// All rows, put together from the parties' columns. Every party knows the rows, so it may know their places.
-ArithShare ShareOwnColumns(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
+SharedRows ShareOwnColumns(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
                            RandomStream slots) {
   RequireSameKeys(party, own.keys);
   const std::int64_t capacity = plan.settings.rows[0];
@@ -85,7 +91,15 @@ ArithShare ShareOwnColumns(mpc::Context& party, const StepPlan& plan, const OwnR
   std::array<protocols::Shape, 3> shapes;
   for (int owner = 0; owner < net::kParties; ++owner)
     shapes.at(static_cast<std::size_t>(owner)) = {.rows = capacity, .cols = BlockColumns(plan, owner)};
-  return JoinBlocks(plan, protocols::InputEach(party, encoded, shapes));
+  return {JoinBlocks(plan, protocols::InputEach(party, encoded, shapes))};
+}
+
+/// Copies a row of the whole to row `to` of a batch's components.
+void CopyRow(const SharedRows& data, std::int64_t row, Index to, RingMatrix& own, RingMatrix& next) {
+  auto from = data.begin();
+  for (; row >= from->rows(); ++from) row -= from->rows();
+  own.row(to) = from->own().row(row);
+  next.row(to) = from->next().row(row);
 }
 
 class PublicSource final : public BatchSource {
@@ -106,12 +120,9 @@ class PublicSource final : public BatchSource {
 
   Batch Next(mpc::Context&, int step) override {
     const auto& rows = schedule_.RowsOf(step);
-    RingMatrix own(static_cast<Index>(rows.size()), data_->cols());
+    RingMatrix own(static_cast<Index>(rows.size()), data_.front().cols());
     RingMatrix next(own.rows(), own.cols());
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      own.row(static_cast<Index>(k)) = data_->own().row(rows[k]);
-      next.row(static_cast<Index>(k)) = data_->next().row(rows[k]);
-    }
+    for (std::size_t k = 0; k < rows.size(); ++k) CopyRow(data_, rows[k], static_cast<Index>(k), own, next);
     return ToBatch(plan_, {std::move(own), std::move(next)});
   }
 
@@ -131,7 +142,7 @@ class PublicSource final : public BatchSource {
   const OwnRecords& own_;
   PublicCoins coins_;
   PublicSchedule schedule_;
-  std::optional<ArithShare> data_;
+  SharedRows data_;
 };
 
 PublicCoins DrawCoins(mpc::Context& party, const StepPlan& plan) {

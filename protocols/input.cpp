@@ -20,7 +20,8 @@ std::array<mpc::ArithShare, 3> InputEach(mpc::Context& party, const RingMatrix& 
   const mpc::OperationId operation = party.NextOperation();
   std::array<mpc::ArithShare, 3> shares;
   for (std::size_t owner = 0; owner < shapes.size(); ++owner) {
-    shares[owner] = mpc::ArithShare::Zero(shapes[owner].rows, shapes[owner].cols);
+    const Shape& shape = shapes[owner];
+    if (Empty(shape)) shares[owner] = mpc::ArithShare::Zero(shape.rows, shape.cols);
   }
   if (!Empty(shapes[self])) {
     RingMatrix mask = party.Draw(party.self(), Purpose::kInput, operation, own.rows(), own.cols());
