@@ -44,13 +44,16 @@ Channel::Channel(tcp::socket socket, std::shared_ptr<const TlsContext> tls, TlsR
       address_(AddressOf(socket_)) {
   ErrorCode ignored;
   socket_.set_option(tcp::no_delay(true), ignored);
+  socket_.non_blocking(true, ignored);
 }
 
 void Channel::Secure(std::chrono::milliseconds deadline, SecuredHandler done) {
+  const std::lock_guard lock(io_);
   state_ = State::kSecuring;
   secured_ = std::move(done);
   timer_.expires_after(deadline);
   timer_.async_wait([self = shared_from_this(), deadline](const ErrorCode& error) {
+    const std::lock_guard waited(self->io_);
     if (!error && self->state_ == State::kSecuring) {
       self->FailHandshake("no TLS handshake within " + DescribeDuration(deadline) + " (timeouts.handshake)");
     }
@@ -78,6 +81,7 @@ void Channel::FailHandshake(const std::string& cause) {
 }
 
 void Channel::Open(std::chrono::milliseconds silence, FrameHandler on_frame, EndHandler on_end) {
+  const std::lock_guard lock(io_);
   state_ = State::kOpen;
   silence_ = silence;
   Handle(std::move(on_frame), std::move(on_end));
@@ -87,6 +91,7 @@ void Channel::Open(std::chrono::milliseconds silence, FrameHandler on_frame, End
 }
 
 void Channel::Handle(FrameHandler on_frame, EndHandler on_end) {
+  const std::lock_guard lock(io_);
   handlers_ = std::make_shared<const Handlers>(Handlers{std::move(on_frame), std::move(on_end)});
 }
 
@@ -96,12 +101,14 @@ void Channel::Post(FrameType type, Bytes payload, Lane lane, std::uint32_t depth
   {
     const std::lock_guard lock(mutex_);
     if (!accepts_) return;
-    was_empty = outbox_.empty();
-    outbox_.push_back(
+    was_empty = outbox_.empty() && offline_outbox_.empty();
+    auto& box = lane < kLanes ? outbox_ : offline_outbox_;
+    box.push_back(
         {.header = {.type = type, .lane = lane, .depth = depth, .length = length, .session = session_},
          .payload = std::move(payload)});
   }
-  if (was_empty) asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Pump(); });
+  if (!was_empty || (length <= kBatchBytes && SendNow())) return;
+  asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Pump(); });
 }
 
 void Channel::BeginSession(const SessionId& session) {
@@ -112,13 +119,30 @@ void Channel::BeginSession(const SessionId& session) {
   Post(FrameType::kReady, {});
 }
 
+void Channel::Pause() {
+  const std::lock_guard lock(io_);
+  paused_ = true;
+}
+
+void Channel::LimitPayload(std::uint64_t bytes) {
+  const std::lock_guard lock(io_);
+  reader_.LimitPayload(bytes);
+}
+
+int Channel::party() const {
+  const std::lock_guard lock(io_);
+  return tls_.party();
+}
+
 void Channel::Resume() {
+  const std::lock_guard lock(io_);
   if (!std::exchange(paused_, false)) return;
   quiet_ticks_ = 0;
   asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Deliver(); });
 }
 
 void Channel::Close(std::chrono::milliseconds linger) {
+  const std::lock_guard io_lock(io_);
   if (state_ == State::kClosing || state_ == State::kClosed) return;
   const bool has_tls = state_ == State::kSecured || state_ == State::kOpen;
   state_ = State::kClosing;
@@ -139,6 +163,7 @@ void Channel::Close(std::chrono::milliseconds linger) {
 }
 
 void Channel::Drop() {
+  const std::lock_guard io_lock(io_);
   state_ = State::kClosed;
   handlers_.reset();
   secured_ = nullptr;
@@ -158,6 +183,7 @@ void Channel::ReadMore() {
   const std::span<std::byte> space = tls_.Space();
   socket_.async_read_some(asio::buffer(space.data(), space.size()),
                           [self = shared_from_this()](const ErrorCode& error, std::size_t count) {
+                            const std::lock_guard lock(self->io_);
                             self->reading_ = false;
                             self->OnRead(error, count);
                           });
@@ -183,6 +209,7 @@ void Channel::OnRead(const ErrorCode& error, std::size_t count) {
 }
 
 void Channel::Deliver() {
+  const std::lock_guard lock(io_);
   try {
     while (state_ == State::kOpen && !paused_) {
       const std::size_t count = tls_.Read(reader_.Space());
@@ -215,6 +242,7 @@ void Channel::End(const Ending& ending) {
 }
 
 void Channel::Pump() {
+  const std::lock_guard lock(io_);
   if (writing_ || write_error_ || state_ == State::kClosed) return;
   try {
     FillOutput();
@@ -225,9 +253,43 @@ void Channel::Pump() {
     if (state_ == State::kClosing) FinishWriting();
     return;
   }
+  WriteOn(0);
+}
+
+// In the thread that posts, unless the I/O thread is at work on the channel or a write is under way. False if
+// the I/O thread has to see to it.
+bool Channel::SendNow() {
+  const std::unique_lock lock(io_, std::try_to_lock);
+  if (!lock.owns_lock() || state_ != State::kOpen || writing_ || write_error_) return false;
+  try {
+    FillOutput();
+  } catch (const TlsError& failure) {
+    asio::post(socket_.get_executor(), [self = shared_from_this(), cause = std::string(failure.what())] {
+      const std::lock_guard io_lock(self->io_);
+      self->End({Ending::Kind::kLost, cause});
+    });
+    return true;
+  }
+  ErrorCode error;
+  const std::size_t sent = output_.empty() ? 0 : socket_.write_some(asio::buffer(output_), error);
+  if (error && error != asio::error::would_block) {
+    writing_ = true;
+    asio::post(socket_.get_executor(), [self = shared_from_this(), error] { self->OnWritten(error); });
+    return true;
+  }
+  if (sent < output_.size()) {
+    WriteOn(sent);
+    return true;
+  }
+  idle_ticks_ = 0;
+  return !HasFrames();
+}
+
+// Writes the output from that byte on.
+void Channel::WriteOn(std::size_t from) {
   writing_ = true;
   asio::async_write(
-      socket_, asio::buffer(output_),
+      socket_, asio::buffer(output_) + from,
       [self = shared_from_this()](const ErrorCode& error, std::size_t) { self->OnWritten(error); });
 }
 
@@ -247,12 +309,9 @@ void Channel::FillOutput() {
 // Encrypts the next frame, or as much of it as this batch has room for; false if there is none.
 bool Channel::StageFrames() {
   if (!has_current_) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (outbox_.empty()) return false;
-      current_ = std::move(outbox_.front());
-      outbox_.pop_front();
-    }
+    std::optional<Frame> next = NextFrame();
+    if (!next) return false;
+    current_ = *std::move(next);
     current_.header.sequence = next_sequence_++;
     has_current_ = true;
     staged_of_current_ = 0;
@@ -268,6 +327,21 @@ bool Channel::StageFrames() {
     current_ = {};
   }
   return true;
+}
+
+// What is dealt is for later steps: it waits while there is anything else.
+std::optional<Frame> Channel::NextFrame() {
+  const std::lock_guard lock(mutex_);
+  auto& box = outbox_.empty() ? offline_outbox_ : outbox_;
+  if (box.empty()) return std::nullopt;
+  std::optional<Frame> frame = std::move(box.front());
+  box.pop_front();
+  return frame;
+}
+
+bool Channel::HasFrames() {
+  const std::lock_guard lock(mutex_);
+  return has_current_ || !outbox_.empty() || !offline_outbox_.empty();
 }
 
 // Fills records: what is less than one waits in `staging_` for more, whole ones are encrypted from where they
@@ -289,6 +363,7 @@ void Channel::Encrypt(std::span<const std::byte> bytes) {
 }
 
 void Channel::OnWritten(const ErrorCode& error) {
+  const std::lock_guard lock(io_);
   writing_ = false;
   if (state_ == State::kClosed) return;
   if (!error) {
@@ -300,6 +375,7 @@ void Channel::OnWritten(const ErrorCode& error) {
   if (state_ != State::kOpen) return;  // the reading side or the timer finishes it
   timer_.expires_after(kWriteErrorGrace);
   timer_.async_wait([self = shared_from_this()](const ErrorCode& cancelled) {
+    const std::lock_guard waited(self->io_);
     if (!cancelled) self->End({Ending::Kind::kLost, DescribeError(self->write_error_)});
   });
 }
@@ -318,6 +394,7 @@ void Channel::FinishWriting() {
 void Channel::StartTicking() {
   ticker_.expires_after(std::max(silence_ / kTicksPerSilence, std::chrono::milliseconds(1)));
   ticker_.async_wait([self = shared_from_this()](const ErrorCode& error) {
+    const std::lock_guard waited(self->io_);
     if (!error && self->state_ == State::kOpen) self->Tick();
   });
 }

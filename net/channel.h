@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "net/asio.h"
@@ -32,7 +33,8 @@ struct Ending {
 [[nodiscard]] std::string DescribeError(const ErrorCode& error);
 
 /// One TCP connection with TLS on it, carrying frames both ways, with heartbeats. All functions but Post are
-/// called on the I/O thread, and so are the handlers. Order of calls: Secure, then Open, any number of
+/// called on the I/O thread, and so are the handlers. Post sends at once where nothing is in the way: to wake
+/// the I/O thread for each message would take longer. Order of calls: Secure, then Open, any number of
 /// Handle, Post, BeginSession and Resume, at last Close (or Drop). A channel keeps itself alive as long as an
 /// operation of its is under way.
 class Channel : public std::enable_shared_from_this<Channel> {
@@ -51,7 +53,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// Replaces the handlers.
   void Handle(FrameHandler on_frame, EndHandler on_end);
 
-  /// Queues a frame; from any thread. Ignored once the channel is closing.
+  /// Sends a frame or queues it; from any thread. What is dealt (OfflineLane) lets everything else that waits
+  /// pass. Ignored once the channel is closing.
   void Post(FrameType type, Bytes payload, Lane lane = 0, std::uint32_t depth = 0);
   /// Queues a kReady frame; it and everything posted later belong to `session`.
   void BeginSession(const SessionId& session);
@@ -60,8 +63,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// find their reader.
   void Resume();
   /// Delivers nothing until Resume.
-  void Pause() { paused_ = true; }
-  void LimitPayload(std::uint64_t bytes) { reader_.LimitPayload(bytes); }
+  void Pause();
+  void LimitPayload(std::uint64_t bytes);
 
   /// Sends what is queued, says good-bye and waits until the peer has, too; after `linger` the connection is
   /// dropped anyway. No handler is called any more.
@@ -70,7 +73,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void Drop();
 
   /// The party that the handshake authenticated.
-  [[nodiscard]] int party() const { return tls_.party(); }
+  [[nodiscard]] int party() const;
   /// The other end's IP address.
   [[nodiscard]] const std::string& address() const { return address_; }
 
@@ -88,7 +91,11 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void Deliver();
   void End(const Ending& ending);
   void Pump();
+  bool SendNow();
+  void WriteOn(std::size_t from);
   void FillOutput();
+  [[nodiscard]] std::optional<Frame> NextFrame();
+  [[nodiscard]] bool HasFrames();
   bool StageFrames();
   void Encrypt(std::span<const std::byte> bytes);
   void OnWritten(const ErrorCode& error);
@@ -96,6 +103,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void StartTicking();
   void Tick();
 
+  // Guards all but the outboxes: the I/O thread waits for it, Post only tries.
+  mutable std::recursive_mutex io_;
   tcp::socket socket_;
   TlsSession tls_;
   asio::steady_timer timer_;  // handshake, then linger
@@ -109,8 +118,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
   bool paused_ = false;
   bool end_of_input_ = false;
 
-  std::mutex mutex_;  // guards the next three
+  std::mutex mutex_;  // guards the next four
   std::deque<Frame> outbox_;
+  std::deque<Frame> offline_outbox_;
   SessionId session_{};
   bool accepts_ = true;
 
