@@ -14,13 +14,13 @@ struct Link {
 };
 
 /// Measures the slowest of this party's links and agrees on the slowest of all, so that every party has the
-/// same figures. Cost: 13 rounds, 2 MB and 32 bytes from each party, once a session.
+/// same figures. Cost: 25 rounds, 6 MiB and 32 bytes from each party, once a session.
 [[nodiscard]] Link MeasureLink(mpc::Context& party);
 [[nodiscard]] mpc::Cost MeasureLinkCost();
 
-/// Seconds that an operation is expected to take where it is run time after time: its rounds, the online
-/// bytes of the party that sends most, and `compute_seconds`; or what all bytes take, offline ones included,
-/// which are sent beside, if that is more.
+/// Seconds that an operation is expected to take where it is run time after time: its rounds, the bytes of
+/// the party that sends most, offline ones included (they are sent ahead, but take their share of link and
+/// processors), and `compute_seconds`. For comparing forms.
 [[nodiscard]] double ExpectedSeconds(const mpc::Cost& cost, double compute_seconds, const Link& link);
 
 /// Computation of comparing `count` values with `thresholds` thresholds each at a width, by constants

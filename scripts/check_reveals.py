@@ -95,6 +95,7 @@ ALLOWED = [
     (SEND, "protocols/agreement.cpp", "party.transport().Send(party.next(), bytes);",
      "a hash of public parameters, a public text, a fresh share of the common coins' seed, or nothing: a barrier"),
     (SEND, "protocols/agreement.cpp", "party.transport().Send(party.previous(), bytes);", "the same"),
+    (SEND, "protocols/cost_model.cpp", "party.transport().Send(party.previous(), {});", "an empty message, to time a round"),
     (SEND, "protocols/cost_model.cpp", "party.transport().Send(peer, net::Bytes(bytes));", "zeros, to time the link"),
     (SEND, "protocols/cost_model.cpp", "party.transport().Send(peer, bytes);", "how long the link took"),
     (SEND, "bench/runner.cpp", "party.transport().Send(peer, bytes);", "times and counts of the benchmark"),

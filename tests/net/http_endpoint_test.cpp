@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <boost/asio/read.hpp>
 #include <chrono>
 #include <vector>
 

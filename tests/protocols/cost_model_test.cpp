@@ -1,5 +1,6 @@
 #include "protocols/cost_model.h"
 
+#include "protocols/inverse_sqrt.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::protocols {
@@ -18,6 +19,23 @@ TEST(MeasureLink, GivesEveryPartyTheSameFiguresAtItsDeclaredCost) {
     EXPECT_EQ(part.second.message_seconds, parts[0].second.message_seconds);
     EXPECT_EQ(part.second.bytes_per_second, parts[0].second.bytes_per_second);
   }
+}
+
+TEST(ExpectedSeconds, CountsRoundsTheMostBytesAndComputation) {
+  const mpc::Cost cost =
+      Then(mpc::Cost::Offline({{2, 1, 3000}}), mpc::Cost::Round({{0, 1, 500}, {1, 0, 1000}}));
+  EXPECT_DOUBLE_EQ(ExpectedSeconds(cost, 0.5, {.message_seconds = 0.25, .bytes_per_second = 1000}),
+                   0.25 + 3 + 0.5);
+}
+
+TEST(ExpectedSeconds, PrefersFewRoundsWhereLatencyIsLong) {
+  const auto seconds = [](Form form, const Link& link) {
+    return ExpectedSeconds(InverseSqrtCost(128, 13, form), ComparisonSeconds(form, 128, 62, 64), link);
+  };
+  const Link near{.message_seconds = 20e-6, .bytes_per_second = 1e9};
+  const Link far{.message_seconds = 20e-3, .bytes_per_second = 12.5e6};
+  EXPECT_LT(seconds(Form::kBulk, near), seconds(Form::kLatency, near));
+  EXPECT_LT(seconds(Form::kLatency, far), seconds(Form::kBulk, far));
 }
 
 }  // namespace
