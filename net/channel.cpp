@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "net/io_lock.h"
 
 namespace trefoil::net {
 namespace {
@@ -38,6 +39,7 @@ std::string DescribeError(const ErrorCode& error) {
 
 Channel::Channel(tcp::socket socket, std::shared_ptr<const TlsContext> tls, TlsRole role)
     : socket_(std::move(socket)),
+      io_(IoLock::Of(socket_.get_executor().context())),
       tls_(std::move(tls), role),
       timer_(socket_.get_executor()),
       ticker_(socket_.get_executor()),

@@ -103,9 +103,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void StartTicking();
   void Tick();
 
-  // Guards all but the outboxes: the I/O thread waits for it, Post only tries.
-  mutable std::recursive_mutex io_;
   tcp::socket socket_;
+  std::recursive_mutex& io_;  // guards all but the outboxes: the I/O thread waits for it, Post only tries
   TlsSession tls_;
   asio::steady_timer timer_;  // handshake, then linger
   asio::steady_timer ticker_;

@@ -8,6 +8,9 @@
 #include "base/error.h"
 #include "net/asio.h"
 
+// Behind net/asio.h, which makes Asio fit to be included.
+#include <boost/asio/read.hpp>
+
 namespace trefoil::net {
 namespace {
 
