@@ -9,6 +9,7 @@ TITLES=(
   [2]="each fuzz target by libFuzzer for FUZZ_MINUTES (10) minutes without a finding"
   [3]="fault matrix: 15 faults at 5 moments, each party ends as docs/operations.md says, in time"
   [4]="docker-compose.yml for real: three networks, keys as secrets, not root, healthy; one container killed, all three resumed"
+  [5]="soak: trainings back to back for SOAK_MINUTES (60), no growth of memory, descriptors or threads"
 )
 
 check_1() {
@@ -46,6 +47,15 @@ check_4() {
   build || return
   local output status=0
   output=$(bash "$helpers/run_containers.sh" build/bin/trefoil "$work/compose-clone") || status=$?
+  echo "$output"
+  measured "$(tail -n 1 <<<"$output")"
+  return "$status"
+}
+
+check_5() {
+  scripts/setup && scripts/build release trefoil || return
+  local output status=0
+  output=$(python3 -B "$helpers/soak.py" build/bin/trefoil configs/demo.toml "$work/soak" --minutes "${SOAK_MINUTES:-60}") || status=$?
   echo "$output"
   measured "$(tail -n 1 <<<"$output")"
   return "$status"

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Runs trainings of three parties back to back and checks that neither memory nor descriptors grow.
+
+Within a training: resident memory in its last quarter is that of its second quarter, and so are descriptors and threads. From training to
+training: the peaks' trend over all of them is within the same limits. Of the host: open files, pages of shared memory, sockets of TCP.
+
+Usage: soak.py TREFOIL JOB FOLDER [--minutes M]. FOLDER must not exist; JOB's data is generated. Prints a line a training and a summary
+last; exit code 0 if nothing grew, 1 otherwise.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import statistics
+import sys
+import time
+
+from kill_parties import PARTIES, prepare_with_ledgers, start
+
+SETTINGS = ["training.steps=600", "training.checkpoint_every=50", "data.rows=[1000, 1000, 1000]", "training.expected_batch=300",
+            "training.max_batch_per_owner=200"]
+SECONDS_BETWEEN_SAMPLES = 0.1
+# What may be between two quarters of a training, or the first and the last of all: freed memory is kept by the allocator now and then.
+GROWTH, GROWTH_KIB = 0.05, 4096
+# Others use the machine, too.
+HOST_FILES, HOST_SHARED_KIB, HOST_SOCKETS = 300, 65536, 100
+
+
+def sample(process):
+    """Resident KiB, descriptors and threads; nothing of a process that has ended."""
+    folder = pathlib.Path(f"/proc/{process.pid}")
+    try:
+        status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines() if ":" in line)
+        return int(status["VmRSS"].split()[0]), len(os.listdir(folder / "fd")), int(status["Threads"])
+    except (OSError, KeyError):
+        return None
+
+
+def host():
+    memory = dict(line.split(":", 1) for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
+    sockets = pathlib.Path("/proc/net/sockstat").read_text().split("TCP: inuse ")[1].split()[0]
+    return int(pathlib.Path("/proc/sys/fs/file-nr").read_text().split()[0]), int(memory["Shmem"].split()[0]), int(sockets)
+
+
+def too_much(before, after):
+    return after > before * (1 + GROWTH) + GROWTH_KIB
+
+
+def within(samples):
+    """What grew in one party's training."""
+    if len(samples) < 20:
+        return [f"only {len(samples)} samples"]
+    quarter = len(samples) // 4
+    second, last = samples[quarter:2 * quarter], samples[-quarter - 2:-2]  # it gives back what it has at its end
+    wrong = []
+    memory = [statistics.median(entry[0] for entry in part) for part in (second, last)]
+    if too_much(*memory):
+        wrong.append(f"resident memory from {memory[0]:.0f} to {memory[1]:.0f} KiB")
+    for place, what in ((1, "descriptors"), (2, "threads")):
+        # Not the most, since a checkpoint may be open as a sample is taken.
+        counts = [statistics.median(entry[place] for entry in part) for part in (second, last)]
+        if counts[1] > counts[0]:
+            wrong.append(f"{what} from {counts[0]:g} to {counts[1]:g}")
+    return wrong
+
+
+def train(trefoil, folder, out):
+    """Each party's peaks (KiB, descriptors, threads), and what went wrong."""
+    processes = start(trefoil, folder, out)
+    samples = [[], [], []]
+    try:
+        while any(process.poll() is None for process in processes):
+            for party in PARTIES:
+                found = sample(processes[party])
+                if found:
+                    samples[party].append(found)
+            time.sleep(SECONDS_BETWEEN_SAMPLES)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    wrong = [f"party {party} ended with {processes[party].returncode}" for party in PARTIES if processes[party].returncode != 0]
+    wrong += [f"party {party}: {text}" for party in PARTIES for text in within(samples[party])]
+    return [[max(entry[place] for entry in samples[party]) for place in range(3)] for party in PARTIES], wrong
+
+
+def trend(values):
+    """First and last value of the straight line through them."""
+    if len(values) < 2:
+        return values[0], values[-1]
+    line = statistics.linear_regression(range(len(values)), values)
+    return line.intercept, line.intercept + line.slope * (len(values) - 1)
+
+
+def across(peaks):
+    """What grew from training to training; the first one is left out, since it also makes the ledger."""
+    wrong = []
+    for party in PARTIES:
+        memory = trend([peak[party][0] for peak in peaks[1:]])
+        if too_much(*memory):
+            wrong.append(f"party {party}: peak memory from {memory[0]:.0f} to {memory[1]:.0f} KiB over {len(peaks)} trainings")
+        for place, what in ((1, "descriptors"), (2, "threads")):
+            counts = [peak[party][place] for peak in peaks]
+            if max(counts) > counts[0] + 1:  # a file that is written as the sample is taken
+                wrong.append(f"party {party}: {what} {counts[0]} at first, {max(counts)} later")
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("trefoil")
+    parser.add_argument("job")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--minutes", type=float, default=60)
+    options = parser.parse_args()
+
+    options.folder.mkdir(parents=True)
+    prepare_with_ledgers(options.trefoil, options.job, options.folder / "parties", SETTINGS, "30s")
+    end = time.monotonic() + 60 * options.minutes
+    before, peaks, bad = host(), [], 0
+    while time.monotonic() < end or len(peaks) < 3:
+        out = options.folder / "run"
+        peak, wrong = train(options.trefoil, options.folder / "parties", out)
+        peaks.append(peak)
+        bad += bool(wrong)
+        print(f"training {len(peaks)}: peaks {peak}", *wrong, sep="; ", flush=True)
+        if wrong:
+            out.rename(options.folder / f"wrong-{len(peaks)}")
+        else:
+            shutil.rmtree(out)
+    after = host()
+    grown = across(peaks)
+    for what, first, last, limit in zip(("files", "KiB of shared memory", "TCP sockets"), before, after,
+                                        (HOST_FILES, HOST_SHARED_KIB, HOST_SOCKETS)):
+        if last > first + limit:
+            grown.append(f"the host's {what} from {first} to {last}")
+    print(*grown, sep="\n", end="\n" if grown else "")
+    memory = [max(peak[party][0] for party in PARTIES) / 1024 for peak in peaks]
+    print(f"{len(peaks)} trainings in {options.minutes:g} minutes, {bad} with growth or a failure, {len(grown)} trends; peak memory "
+          f"{min(memory):.1f} to {max(memory):.1f} MiB, descriptors {max(peak[party][1] for peak in peaks for party in PARTIES)}, the host's "
+          f"files {before[0]} before and {after[0]} after")
+    return 1 if bad or grown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
