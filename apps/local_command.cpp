@@ -13,9 +13,7 @@ namespace trefoil::apps {
 void AddLocal(CLI::App& program, Action& action) {
   auto options = std::make_shared<LocalOptions>();
   auto* command = program.add_subcommand("local", "Try a job with three parties on this machine");
-  command->add_option("--job", options->job,
-                      "The job file: of a training, of predictions, of a histogram, or of PATE. With "
-                      "--resume it may be left out");
+  command->add_option("--job", options->job, "The job file, of any type. With --resume it may be left out");
   command->add_option(
       "--data", options->data,
       "Folder of the data; else $TREFOIL_DATA/NAME or ../shared/data/NAME. Of a prediction: the "

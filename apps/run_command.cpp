@@ -14,10 +14,7 @@ void AddRun(CLI::App& program, Action& action) {
   auto options = std::make_shared<RunOptions>();
   auto* command = program.add_subcommand("run", "Take part in a job as one of the three parties");
   command->add_option("--config", options->config, "This party's party file")->required();
-  command
-      ->add_option("--job", options->job,
-                   "The job file, the same at all three parties: of a training, of predictions "
-                   "by a model that was released to nobody, of a histogram, or of PATE")
+  command->add_option("--job", options->job, "The job file, of any type, the same at all three parties")
       ->required();
   command->add_option("--out", options->out, "Run directory; the default is runs/NAME-UTC");
   command->add_option("--threads", options->threads, "Threads to compute with; the default is all cores")

@@ -4,7 +4,7 @@
   ensemble_curves.py DATA RUNS EPSILON=SIGMA ...   a CSV of test errors: means and standard errors of RUNS draws of the noise
 
 The first 2,561 training records are the public rows, without labels; the other 30,000 are dealt to M owners, each of which fits a
-logistic regression. SIGMA is the noise multiplier of all three parties at EPSILON, over L / (M lambda) for fractions of votes and
+logistic regression. SIGMA is the noise multiplier of two parties at EPSILON, over L / (M lambda) for fractions of votes and
 L / lambda for their majority, L = sqrt(2). Features as average_curves.py has them, and a constant 1.
 """
 
