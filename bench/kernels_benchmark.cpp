@@ -1,6 +1,9 @@
 // Microbenchmarks of the local kernels: what a protocol's computation can at best take.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "base/random.h"
 #include "bench/multiplier_peak.h"
 #include "dp/discrete_gaussian.h"
@@ -8,6 +11,8 @@
 #include "mpc/dcf.h"
 #include "mpc/kernels.h"
 #include "mpc/prss.h"
+#include "mpc/share.h"
+#include "protocols/multiply.h"
 #include "protocols/sin_cos.h"
 
 namespace trefoil {
@@ -53,6 +58,42 @@ void TransposedProduct(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0) * state.range(1) * state.range(2));
 }
 BENCHMARK(TransposedProduct)->Args({128, 784, 10})->Args({2700, 785, 10})->Args({256, 4096, 10});
+
+/// The memory's limit for what is done element by element: bytes read and written, by a copy that does not
+/// fit the caches.
+void MemoryCopy(benchmark::State& state) {
+  const std::vector<mpc::Word> from(static_cast<std::size_t>(state.range(0)), 1);
+  std::vector<mpc::Word> to(from.size());
+  for (auto _ : state) {
+    std::copy(from.begin(), from.end(), to.begin());
+    benchmark::DoNotOptimize(to.data());
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(state.iterations() * state.range(0) * 16);
+}
+BENCHMARK(MemoryCopy)->Arg(1000)->Arg(1000000)->Arg(16 << 20);
+
+/// A party's part of x times y, element by element: four words read and one written.
+void LocalProduct(benchmark::State& state) {
+  const Index count = state.range(0);
+  const mpc::ArithShare x(Numbers(count, 1), Numbers(count, 1));
+  const mpc::ArithShare y(Numbers(count, 1), Numbers(count, 1));
+  for (auto _ : state) benchmark::DoNotOptimize(protocols::LocalProduct(x, y));
+  state.SetBytesProcessed(state.iterations() * count * 40);
+}
+BENCHMARK(LocalProduct)->Arg(1000)->Arg(1000000);
+
+/// The processor's limit for comparison functions: blocks a second of their cipher, from the cache.
+void FixedKeyCipher(benchmark::State& state) {
+  const std::vector<mpc::Block> in(1024);
+  std::vector<mpc::Block> out(in.size());
+  for (auto _ : state) {
+    mpc::FixedKeyHash(in, out);
+    benchmark::DoNotOptimize(out.data());
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(in.size()));
+}
+BENCHMARK(FixedKeyCipher);
 
 void PairwisePrg(benchmark::State& state) {
   mpc::Prss prss(0, RandomKey(), RandomKey());

@@ -12,7 +12,7 @@ TITLES=(
   [4]="MNIST, raw pixels, 10 epochs, batch 1024, owner-poisson: 40 s on loopback, 60 s on the LAN, 12 min on the WAN"
   [5]="memory of a party with MNIST: below 1.5 GiB in public mode, below 300 MiB in owner-poisson"
   [6]="ring products: at least 70 % of the multiplier's peak, tall and skinny shapes, too"
-  [7]="growth: bytes in proportion to the data, rounds always the same"
+  [7]="growth with batch, features and classes, plotted: rounds always the same"
 )
 
 scale=${TREFOIL_SCALE:-1}
@@ -162,23 +162,7 @@ PY
 }
 
 check_7() {
-  build || return
-  bench growth-batch loopback --form bulk --ops dpsgd_step --shape 64x784x10,128x784x10,256x784x10,512x784x10 --reps 30 || return
-  bench growth-features loopback --form bulk --ops dpsgd_step --shape 128x392x10,128x784x10,128x1568x10,128x3136x10 --reps 30 || return
-  bench growth-classes loopback --form bulk --ops dpsgd_step --shape 128x784x5,128x784x10,128x784x20,128x784x40 --reps 30 || return
-  python3 - "$work"/growth-{batch,features,classes}.json <<'PY' >"$work/growth.txt"
-import json
-import sys
-
-right = True
-for path in sys.argv[1:]:
-    results = json.load(open(path))["results"]
-    right &= len({r["rounds"] for r in results}) == 1
-    for r in results:
-        print(f"{r['shape']}: {1000 * r['seconds']['median']:.1f} ms, {r['rounds']} rounds, {max(r['bytes_sent'])} bytes")
-sys.exit(0 if right else 1)
-PY
-  local status=$?
-  measured "$(tr '\n' ';' <"$work/growth.txt")"
-  return "$status"
+  scripts/plot_growth "$work/growth.svg" || return
+  measured "$(tail -n +2 "$work/growth.csv" | tr '\n' ';')"
+  [ "$(tail -n +2 "$work/growth.csv" | cut -d, -f5 | sort -u | wc -l)" = 1 ]
 }
