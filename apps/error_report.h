@@ -9,8 +9,17 @@ enum ExitCode : int { kDone = 0, kOther = 1, kConfiguration = 2, kNetwork = 3, k
 /// The exit code for an error.
 [[nodiscard]] ExitCode ExitCodeOf(const std::exception& error);
 
+/// Whether the machine had no memory left for something: also for another thread.
+[[nodiscard]] bool IsLackOfMemory(const std::exception& error);
+
+/// Whether a file could not be written for lack of room, or because its disk fails.
+[[nodiscard]] bool IsLackOfStorage(const std::exception& error);
+
 /// The error as the operator reads it: its own text, but for what the library throws without one.
 [[nodiscard]] std::string CauseOf(const std::exception& error);
+
+/// The text with spaces in place of control characters.
+[[nodiscard]] std::string OneLine(std::string text);
 
 /// Prints "trefoil: CAUSE" as exactly one line on stderr.
 void ReportError(const std::string& cause);

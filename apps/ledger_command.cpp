@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/audit_log.h"
 #include "apps/command.h"
 #include "apps/error_report.h"
+#include "apps/files.h"
 #include "apps/ledger_file.h"
 #include "base/error.h"
 #include "dp/json_number.h"
@@ -21,6 +23,7 @@ struct LedgerOptions {
   std::string file;
   std::optional<double> delta;
   bool json = false;
+  std::string contains;
 };
 
 /// A job as it is shown: what it is charged, and why that.
@@ -118,14 +121,41 @@ int Show(const LedgerOptions& options) {
   return kDone;
 }
 
+/// Throws DataError unless the file, which was read and found whole, has the line that was noted before.
+void RequireLine(const LedgerOptions& options) {
+  if (options.contains.empty()) return;
+  const auto text = ReadTextFile(options.file, "a ledger or an audit log");
+  if (text.find(fmt::format("\"hash\":\"{}\"}}\n", options.contains)) != std::string::npos) return;
+  throw DataError(fmt::format("{}: found no line with hash {}, expected one: lines were cut off its end",
+                              options.file, options.contains));
+}
+
+void SayTorn(std::size_t torn, std::size_t lines) {
+  if (torn > 0)
+    std::cout << fmt::format("line {} was not written to its end and does not count\n", lines + 1);
+}
+
+int VerifyAuditLog(const LedgerOptions& options) {
+  const auto view = ReadAuditLog(options.file);
+  RequireLine(options);
+  std::cout << fmt::format("{}: {} lines, {} sessions, {} releases, unbroken; the newest line has hash {}\n",
+                           options.file, view.lines, view.sessions, view.releases, view.head);
+  if (view.open > 0) {
+    std::cout << fmt::format(
+        "sessions without an end: {}: under way, or killed, or lines were cut off: compare the newest hash\n",
+        view.open);
+  }
+  SayTorn(view.torn, view.lines);
+  return kDone;
+}
+
 int Verify(const LedgerOptions& options) {
+  if (IsAuditLog(options.file)) return VerifyAuditLog(options);
   const auto view = ReadLedger(options.file);
+  RequireLine(options);
   std::cout << fmt::format("{}: {} lines, {} jobs, unbroken; the newest line has hash {}\n", options.file,
                            view.lines, view.ledger.jobs().size(), view.head);
-  if (view.torn > 0) {
-    std::cout << fmt::format(
-        "line {} was not written to its end and does not count; the next job removes it\n", view.lines + 1);
-  }
+  SayTorn(view.torn, view.lines);
   return kDone;
 }
 
@@ -140,8 +170,11 @@ void AddLedger(CLI::App& program, Action& action) {
   show->add_option("--delta", options->delta, "Delta; the default is that of the newest job");
   show->add_flag("--json", options->json, "Print JSON");
   show->callback([options, &action] { action = [options] { return Show(*options); }; });
-  auto* verify = command->add_subcommand("verify", "Check that no line was changed, left out or added");
-  verify->add_option("FILE", options->file, "The ledger")->required();
+  auto* verify = command->add_subcommand(
+      "verify", "Check that no line of a ledger or an audit log was changed, left out or added");
+  verify->add_option("FILE", options->file, "The ledger, or audit.jsonl of a run")->required();
+  verify->add_option("--contains", options->contains,
+                     "The hash of a line that was noted before: whether it is still there");
   verify->callback([options, &action] { action = [options] { return Verify(*options); }; });
 }
 

@@ -1,20 +1,13 @@
 #include "apps/ledger_file.h"
 
 #include <fcntl.h>
-#include <spdlog/fmt/chrono.h>
 #include <spdlog/fmt/fmt.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "apps/files.h"
 #include "apps/party_file.h"
 #include "base/error.h"
 
@@ -30,22 +23,6 @@ constexpr off_t kFirstJobByte = off_t{1} << 40;
 std::system_error Failed(const fs::path& file, const char* what) {
   return {errno, std::generic_category(), fmt::format("{}: {}", file.string(), what)};
 }
-
-/// An advisory lock on the whole file, which ends with the scope, or with the process.
-class Locked {
- public:
-  Locked(int descriptor, int kind, const fs::path& file) : descriptor_(descriptor) {
-    while (flock(descriptor, kind) != 0) {
-      if (errno != EINTR) throw Failed(file, "cannot be locked");
-    }
-  }
-  ~Locked() { flock(descriptor_, LOCK_UN); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  int descriptor_;
-};
 
 /// Takes or gives back the lock of a job, or asks for who has it.
 int JobLock(int descriptor, int command, short type, std::size_t job, struct flock& lock) {
@@ -63,55 +40,6 @@ bool HeldByAnother(int descriptor, std::size_t job, const fs::path& file) {
     throw Failed(file, "cannot be asked for locks");
   return lock.l_type != F_UNLCK;
 }
-
-std::string ReadFrom(int descriptor, std::size_t first, const fs::path& file) {
-  struct stat status {};
-  if (fstat(descriptor, &status) != 0) throw Failed(file, "cannot be read");
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size < first) throw DataError(file.string() + ": became shorter while it was in use");
-  std::string text(size - first, '\0');
-  for (std::size_t done = 0; done < text.size();) {
-    const auto count =
-        pread(descriptor, text.data() + done, text.size() - done, static_cast<off_t>(first + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) throw Failed(file, "cannot be read");
-    done += static_cast<std::size_t>(count);
-  }
-  return text;
-}
-
-void WriteAt(int descriptor, std::size_t offset, const std::string& text, const fs::path& file) {
-  for (std::size_t done = 0; done < text.size();) {
-    const auto count =
-        pwrite(descriptor, text.data() + done, text.size() - done, static_cast<off_t>(offset + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw Failed(file, "cannot be written");
-    done += static_cast<std::size_t>(count);
-  }
-  if (fsync(descriptor) != 0) throw Failed(file, "cannot be written");
-}
-
-/// Applies the lines of `text`, which begins with line `lines` + 1 after the hash `head`.
-dp::Chain ApplyLines(const std::string& text, dp::Ledger& ledger, std::size_t& lines, std::string& head,
-                     const fs::path& file) {
-  try {
-    auto chain = dp::OpenChain(text, head, lines + 1);
-    for (const auto& line : chain.lines) {
-      ++lines;
-      try {
-        ledger.Apply(line.content);
-      } catch (const DataError& error) {
-        throw DataError(fmt::format("line {}: {}", lines, error.what()));
-      }
-      head = line.hash;
-    }
-    return chain;
-  } catch (const DataError& error) {
-    throw DataError(fmt::format("{}: {}", file.string(), error.what()));
-  }
-}
-
-std::string Now() { return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", fmt::gmtime(std::time(nullptr))); }
 
 /// More digits than progress has: what is refused may be beyond the cap by little.
 std::string Exactly(double epsilon) {
@@ -141,31 +69,19 @@ BudgetAnswer Answer(const dp::Ledger& ledger, const std::function<bool(std::size
   return answer;
 }
 
-int OpenToRead(const fs::path& file) {
-  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    throw ConfigError(fmt::format("{}: {}, expected a ledger", file.string(), std::strerror(errno)));
-  return descriptor;
-}
-
-/// Closes a file descriptor at the end of the scope.
-struct Closing {
-  int descriptor;
-  ~Closing() { close(descriptor); }
-};
-
 }  // namespace
 
 LedgerView ReadLedger(const fs::path& file) {
-  if (fs::is_directory(file)) throw ConfigError(file.string() + ": is a folder, expected a ledger");
-  const Closing closing{OpenToRead(file)};
-  const Locked locked(closing.descriptor, LOCK_SH, file);
-  LedgerView view{.ledger = {}, .may_be_alive = {}, .lines = 0, .head = dp::FirstPrevious(), .torn = 0};
-  view.torn =
-      ApplyLines(ReadFrom(closing.descriptor, 0, file), view.ledger, view.lines, view.head, file).torn;
+  ChainFile chain(file, ChainFile::Access::kRead, "a ledger");
+  const ChainFile::Locked locked(chain);
+  LedgerView view;
+  chain.Follow([&](const Json& entry) { view.ledger.Apply(entry); });
+  view.lines = chain.lines();
+  view.head = chain.head();
+  view.torn = chain.torn();
   for (std::size_t job = 0; job < view.ledger.jobs().size(); ++job) {
     view.may_be_alive.push_back(!view.ledger.jobs()[job].ended &&
-                                HeldByAnother(closing.descriptor, job, file));
+                                HeldByAnother(chain.descriptor(), job, file));
   }
   return view;
 }
@@ -178,62 +94,21 @@ BudgetAnswer AskLedger(const fs::path& file, const BudgetRequest& request) {
       view.ledger, [&](std::size_t job) { return view.may_be_alive[job]; }, request, file);
 }
 
-LedgerFile::LedgerFile(fs::path file) : file_(std::move(file)) {
-  const bool fresh = !fs::exists(file_);
-  descriptor_ = open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (descriptor_ < 0) {
-    throw ConfigError(fmt::format("{}: {}, expected a ledger, or a place to make one", file_.string(),
-                                  std::strerror(errno)));
-  }
-  try {
-    CheckSecretMode(file_, "a ledger");
-    if (fresh) SyncFolderOf(file_);
-  } catch (...) {
-    close(descriptor_);
-    throw;
-  }
-}
-
-LedgerFile::~LedgerFile() { close(descriptor_); }
+LedgerFile::LedgerFile(fs::path file) : chain_(std::move(file), ChainFile::Access::kAppend, "a ledger") {}
 
 bool LedgerFile::MayBeAlive(std::size_t job) const {
-  return own_ == job || HeldByAnother(descriptor_, job, file_);
+  return own_ == job || HeldByAnother(chain_.descriptor(), job, chain_.file());
 }
 
 void LedgerFile::Follow() {
-  struct stat named {};
-  struct stat opened {};
-  if (stat(file_.c_str(), &named) != 0 || fstat(descriptor_, &opened) != 0)
-    throw Failed(file_, "was lost while it was in use");
-  if (named.st_ino != opened.st_ino || named.st_dev != opened.st_dev)
-    throw DataError(file_.string() + ": was replaced by another file while it was in use");
-  const auto text = ReadFrom(descriptor_, bytes_, file_);
-  const auto chain = ApplyLines(text, ledger_, lines_, head_, file_);
-  bytes_ += text.size() - chain.torn;
-  if (chain.tail == dp::Tail::kWholeLine) {
-    WriteAt(descriptor_, bytes_, "\n", file_);
-    ++bytes_;
-  } else if (chain.tail == dp::Tail::kTornLine &&
-             (ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0 || fsync(descriptor_) != 0)) {
-    throw Failed(file_, "cannot be cut");
-  }
+  chain_.Follow([&](const Json& entry) { ledger_.Apply(entry); });
 }
 
 void LedgerFile::Append(const Json& entry) {
   dp::Ledger next = ledger_;
   next.Apply(entry);
-  const auto line = dp::SealLine(entry, head_) + "\n";
-  try {
-    WriteAt(descriptor_, bytes_, line, file_);
-  } catch (...) {
-    // What is left of the line would be taken for a torn one in any case.
-    (void)!ftruncate(descriptor_, static_cast<off_t>(bytes_));
-    throw;
-  }
+  chain_.Append(entry);
   ledger_ = std::move(next);
-  head_ = dp::OpenLine(std::string_view(line).substr(0, line.size() - 1), head_).hash;
-  ++lines_;
-  bytes_ += line.size();
 }
 
 void LedgerFile::SettleDead(const std::string& time) {
@@ -246,22 +121,22 @@ void LedgerFile::SettleDead(const std::string& time) {
 
 BudgetAnswer LedgerFile::Reserve(const BudgetRequest& request) {
   Require(!own_, "LedgerFile::Reserve: one job at a time");
-  const auto time = Now();
-  const Locked locked(descriptor_, LOCK_EX, file_);
+  const auto time = TimeNow();
+  const ChainFile::Locked locked(chain_);
   Follow();
   if (const auto known = ledger_.JobOf(request.record.run_id); known && MayBeAlive(*known)) {
     throw ConfigError(fmt::format("{}: found run {} under way in another process, expected it to have ended",
-                                  file_.string(), request.record.run_id));
+                                  chain_.file().string(), request.record.run_id));
   }
   auto answer = Answer(
-      ledger_, [&](std::size_t job) { return MayBeAlive(job); }, request, file_);
+      ledger_, [&](std::size_t job) { return MayBeAlive(job); }, request, chain_.file());
   SettleDead(time);
   if (ledger_.data().empty()) Append(dp::Ledger::DataEntry(request.data));
   const auto known = ledger_.JobOf(request.record.run_id);
   const std::size_t job = known.value_or(ledger_.jobs().size());
   struct flock lock {};
-  if (JobLock(descriptor_, F_OFD_SETLK, F_WRLCK, job, lock) != 0)
-    throw Failed(file_, "cannot be locked for a job");
+  if (JobLock(chain_.descriptor(), F_OFD_SETLK, F_WRLCK, job, lock) != 0)
+    throw Failed(chain_.file(), "cannot be locked for a job");
   const dp::LedgerJob entry{.time = time,
                             .name = request.name,
                             .delta = request.delta,
@@ -271,26 +146,27 @@ BudgetAnswer LedgerFile::Reserve(const BudgetRequest& request) {
                             .executed = {}};
   Append(known ? dp::Ledger::ResumeEntry(entry) : dp::Ledger::ReserveEntry(entry));
   own_ = job;
-  answer.head = head_;
+  answer.head = chain_.head();
   return answer;
 }
 
 void LedgerFile::Announce(const dp::TrainingRecord& record) {
   Require(own_.has_value(), "LedgerFile::Announce: after Reserve");
-  const Locked locked(descriptor_, LOCK_EX, file_);
+  const ChainFile::Locked locked(chain_);
   Follow();
   Append(dp::Ledger::AnnounceEntry(record));
 }
 
 std::string LedgerFile::Settle(const dp::TrainingRecord& record, dp::JobEnd ended) {
   Require(own_.has_value(), "LedgerFile::Settle: after Reserve");
-  const Locked locked(descriptor_, LOCK_EX, file_);
+  const ChainFile::Locked locked(chain_);
   Follow();
-  Append(dp::Ledger::SettleEntry(record, ended, ledger_.jobs()[*own_].delta, Now()));
+  Append(dp::Ledger::SettleEntry(record, ended, ledger_.jobs()[*own_].delta, TimeNow()));
   struct flock lock {};
-  (void)JobLock(descriptor_, F_OFD_SETLK, F_UNLCK, *own_, lock);  // nobody asks for a job that has ended
+  (void)JobLock(chain_.descriptor(), F_OFD_SETLK, F_UNLCK, *own_,
+                lock);  // nobody asks for a job that has ended
   own_.reset();
-  return head_;
+  return chain_.head();
 }
 
 void LedgerFile::Stop() {

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "apps/chain_file.h"
 #include "dp/ledger.h"
-#include "dp/ledger_chain.h"
 
 namespace trefoil::apps {
 
@@ -35,7 +35,7 @@ struct LedgerView {
   dp::Ledger ledger;
   std::vector<bool> may_be_alive;  ///< for each job: has not ended, and a process holds it
   std::size_t lines = 0;
-  std::string head;      ///< hash of the newest line
+  std::string head{};    ///< hash of the newest line
   std::size_t torn = 0;  ///< bytes of a line at the end that was not written to its end
 };
 
@@ -50,16 +50,13 @@ struct LedgerView {
 /// the process or its machine dies at, no entry is lost, doubled or cut, and the job is charged at least what
 /// it executed.
 ///
-/// Every entry is on disk when the function that wrote it returns. Entries of jobs at the same time are
-/// written one after the other (flock), each after the newest line. While the job is under way a lock on a
-/// byte far behind the file's end says so; it ends with the process, however that ends. File systems without
-/// such locks (some network ones) are none for a ledger.
+/// Every entry is on disk when the function that wrote it returns. While the job is under way a lock on a
+/// byte far behind the file's end says so; it ends with the process, however that ends.
 class LedgerFile {
  public:
   /// Makes the file, mode 0600, if it is not there. Throws ConfigError for another mode, or if it cannot be
   /// opened.
   explicit LedgerFile(std::filesystem::path file);
-  ~LedgerFile();
   LedgerFile(const LedgerFile&) = delete;
   LedgerFile& operator=(const LedgerFile&) = delete;
 
@@ -82,19 +79,15 @@ class LedgerFile {
   void Stop();
 
  private:
-  /// Reads and checks what is behind the lines read before, and repairs the end. Under the lock.
+  /// Under the lock.
   void Follow();
   /// Under the lock, after Follow.
   void Append(const nlohmann::json& entry);
   void SettleDead(const std::string& time);
   [[nodiscard]] bool MayBeAlive(std::size_t job) const;
 
-  std::filesystem::path file_;
-  int descriptor_ = -1;
+  ChainFile chain_;
   dp::Ledger ledger_;
-  std::size_t bytes_ = 0;  ///< read and applied
-  std::size_t lines_ = 0;
-  std::string head_ = dp::FirstPrevious();
   std::optional<std::size_t> own_{};  ///< the job under way
 };
 

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <utility>
@@ -18,13 +19,14 @@ namespace fs = std::filesystem;
 
 const std::vector<std::string>& KnownKeys() {
   static const std::vector<std::string> keys{
-      "party.id",         "party.listen",       "party.advertise", "peer.id",        "peer.address",
-      "peer.certificate", "tls.certificate",    "tls.private_key", "data.x",         "data.y",
-      "data.file",        "features.model",     "timeouts.start",  "timeouts.peer",  "timeouts.handshake",
-      "ledger.file",      "ledger.epsilon_cap", "ledger.delta",    "metrics.listen", "evaluation.x",
-      "evaluation.y",     "evaluation.file",    "validation.x",    "pate.queries",   "pate.predictions",
-      "pate.student",     "predict.share",      "predict.x",       "predict.file",   "storage.key",
-      "validation.y",     "validation.file",    "owners.rows"};
+      "party.id",         "party.listen",       "party.advertise", "peer.id",          "peer.address",
+      "peer.certificate", "tls.certificate",    "tls.private_key", "data.x",           "data.y",
+      "data.file",        "features.model",     "timeouts.start",  "timeouts.peer",    "timeouts.handshake",
+      "ledger.file",      "ledger.epsilon_cap", "ledger.delta",    "log.level",        "log.stderr",
+      "log.format",       "log.audit",          "metrics.listen",  "evaluation.x",     "evaluation.y",
+      "evaluation.file",  "validation.x",       "pate.queries",    "pate.predictions", "pate.student",
+      "predict.share",    "predict.x",          "predict.file",    "storage.key",      "validation.y",
+      "validation.file",  "owners.rows"};
   return keys;
 }
 
@@ -75,6 +77,41 @@ PredictFiles ReadPredict(const Section& section, const fs::path& folder) {
   if (section.Has("x") && section.Has("file"))
     section.Fail("file", "predict.x is given too, expected only one of them");
   return {.share = read("share"), .rows = {.x = read("x"), .y = {}, .file = read("file")}};
+}
+
+constexpr std::array<std::pair<const char*, LogLevel>, 5> kLogLevels{{{"debug", LogLevel::kDebug},
+                                                                      {"info", LogLevel::kInfo},
+                                                                      {"warning", LogLevel::kWarning},
+                                                                      {"error", LogLevel::kError},
+                                                                      {"off", LogLevel::kOff}}};
+
+LogLevel ReadLevel(const Section& section, std::string_view key, const char* fallback) {
+  std::vector<std::string> names;
+  for (const auto& [name, level] : kLogLevels) names.emplace_back(name);
+  const auto chosen = section.Choice(key, names, fallback);
+  return std::find_if(kLogLevels.begin(), kLogLevels.end(),
+                      [&](const auto& one) { return chosen == one.first; })
+      ->second;
+}
+
+const char* NameOf(LogLevel level) {
+  return std::find_if(kLogLevels.begin(), kLogLevels.end(),
+                      [&](const auto& one) { return level == one.second; })
+      ->first;
+}
+
+LogSettings ReadLog(const Section& section, const fs::path& folder) {
+  return {.level = ReadLevel(section, "level", "info"),
+          .to_stderr = ReadLevel(section, "stderr", "off"),
+          .json = section.Choice("format", {"text", "json"}, "text") == "json",
+          .audit = section.Has("audit") ? ReadPath(section, "audit", folder) : fs::path()};
+}
+
+std::string LogToml(const LogSettings& log) {
+  auto text = fmt::format("\n[log]\nlevel = \"{}\"\nstderr = \"{}\"\nformat = \"{}\"\n", NameOf(log.level),
+                          NameOf(log.to_stderr), log.json ? "json" : "text");
+  if (!log.audit.empty()) text += fmt::format("audit = \"{}\"\n", log.audit.generic_string());
+  return text;
 }
 
 PateFiles ReadPate(const Section& section, const fs::path& folder) {
@@ -217,6 +254,7 @@ PartyFile ReadParty(const fs::path& file) {
                     .epsilon_cap = ledger.Number("epsilon_cap", {.above = 0, .below = {}}),
                     .delta = ledger.Number("delta", {.above = 0, .below = 1})};
   }
+  party.log = ReadLog(document.Table("log"), folder);
   if (document.Has("metrics")) {
     const auto metrics = document.Table("metrics");
     party.metrics = ReadAddress(metrics, "listen");
@@ -247,6 +285,7 @@ std::string PartyToml(const PartyFile& party) {
         "delta = {}\n",
         party.ledger->file.generic_string(), party.ledger->epsilon_cap, party.ledger->delta);
   }
+  if (party.log != LogSettings()) text += LogToml(party.log);
   if (party.metrics) text += fmt::format("\n[metrics]\nlisten = \"{}\"\n", ToText(*party.metrics));
   if (!party.feature_model.empty())
     text += fmt::format("\n[features]\nmodel = \"{}\"\n", party.feature_model.generic_string());

@@ -52,6 +52,18 @@ struct LedgerSettings {
   double delta = 0;
 };
 
+enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
+
+/// [log]: what a run writes down of itself, and where.
+struct LogSettings {
+  LogLevel level = LogLevel::kInfo;     ///< least that party.log gets
+  LogLevel to_stderr = LogLevel::kOff;  ///< least that standard error gets, beside the one line of an error
+  bool json = false;                    ///< JSON lines in place of text
+  std::filesystem::path audit{};        ///< the audit log; empty: audit.jsonl in each run directory
+
+  friend bool operator==(const LogSettings&, const LogSettings&) = default;
+};
+
 /// A party file (section 8 of the design). Paths read from a file are absolute or relative to the working
 /// directory; WriteParty takes them as they are to stand in the file, relative to it.
 struct PartyFile {
@@ -71,7 +83,8 @@ struct PartyFile {
                                          ///< [data]'s file; empty: the file names none
   std::filesystem::path storage_key;     ///< what shares are sealed with; empty: private_key
   std::optional<LedgerSettings> ledger{};  ///< empty: no cap, and nothing is kept
-  std::optional<Address> metrics{};        ///< where /metrics is served; empty: nowhere
+  LogSettings log{};
+  std::optional<Address> metrics{};  ///< where /metrics is served; empty: nowhere
   std::chrono::milliseconds start_timeout = std::chrono::seconds(120);
   std::chrono::milliseconds peer_timeout = std::chrono::seconds(10);
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);

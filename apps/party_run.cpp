@@ -72,21 +72,20 @@ void LogRepeatedRows(Run& run, const ml::OwnRecords& own) {
   if (run.job.data.vertical) return;
   const auto repeated = data::CountRepeatedRows(own.x, own.y);
   if (repeated == 0) return;
-  run.session.Log(
-      fmt::format("warning: {} of this party's {} records repeat an earlier one; if several are of one "
-                  "person, epsilon is for one of them, but for privacy.unit \"group\"",
-                  repeated, own.y.size()));
+  run.session.Log(fmt::format("{} of this party's {} records repeat an earlier one; if several are of one "
+                              "person, epsilon is for one of them, but for privacy.unit \"group\"",
+                              repeated, own.y.size()),
+                  LogLevel::kWarning);
 }
 
 /// Makes the run directory, and says there and on stdout what will be done.
 void Announce(Run& run, const ml::PrivacyPlan& plan, bool resumed) {
-  run.session.Open(JobToml(run.job), resumed);
+  run.session.Open({.name = run.job.name, .hash = JobHash(run.job), .toml = JobToml(run.job)}, resumed);
   run.session.Say(fmt::format("job {}: {} steps, sigma {:.4f}, epsilon {} outsider {} insider, delta {:g}",
                               run.job.name, run.settings.steps, plan.sigma,
                               EpsilonText(plan.epsilon_outsider), EpsilonText(plan.epsilon_insider),
                               plan.delta));
-  run.session.Log("job hash " + JobHash(run.job));
-  for (const auto& warning : PrivacyWarnings(run.job)) run.session.Say("warning: " + warning);
+  for (const auto& warning : PrivacyWarnings(run.job)) run.session.Warn(warning);
 }
 
 /// What earlier sessions took for the steps that were kept is counted, too.
@@ -99,7 +98,8 @@ void ReportStep(Run& run, ProgressFile& progress, ml::StepReport report, const n
   run.session.metrics().SetStep(report, mesh.counters().bytes_sent_to);
   if (!first) progress.Append(report);
   run.session.display().Show(report);
-  if (report.step == report.steps || report.step % 50 == 0) run.session.Log(ProgressLine(report));
+  const bool marked = report.step == report.steps || report.step % 50 == 0;
+  run.session.Log(ProgressLine(report), marked ? LogLevel::kInfo : LogLevel::kDebug);
   if (stop_signal != 0)
     throw StoppedError(fmt::format("stopped by signal {} after step {}", int{stop_signal}, report.step));
 }
@@ -138,9 +138,10 @@ std::optional<EvaluationSummary> SummaryOf(const ml::TrainingResult& result, con
 }
 
 /// Writes what this party gets of the model, and says what it is.
-std::string KeepModel(const Run& run, const ml::TrainingResult& result, const net::MeshTransport& mesh) {
+std::string KeepModel(Run& run, const ml::TrainingResult& result, const net::MeshTransport& mesh) {
   if (result.model) {
     SaveModel(run.session.folder() / "model.npz", *result.model, run.job);
+    run.session.audit().ReleasedFile("model.npz", run.session.folder() / "model.npz");
     return "model.npz";
   }
   if (!result.share) return "no model released to this party";
@@ -156,6 +157,8 @@ void WriteResults(Run& run, const ml::TrainingResult& result, const net::MeshTra
                   double seconds) {
   const auto epsilons = dp::Epsilons(result.record, run.job.privacy.delta, run.settings.accountant);
   const auto evaluation = SummaryOf(result, run.job);
+  if (evaluation && evaluation->correct)
+    run.session.audit().ReleasedValue("evaluation.correct", *evaluation->correct);
   const auto model = KeepModel(run, result, mesh);
   WriteSummary(run.session.folder() / "summary.json",
                {.job = run.job.name,
@@ -212,11 +215,15 @@ ml::TrainingHooks HooksOf(Run& run, ProgressFile& progress, const net::MeshTrans
           [&](const dp::TrainingRecord& record, int steps) {
             run.budget->Announce(Named(run, record, mesh));
             if (run.state) run.state->Announce(steps);
+            run.session.Log(fmt::format("announced steps up to {}", steps), LogLevel::kDebug);
           }};
   if (!run.state) return hooks;
   hooks.before_step = [&](int step) { run.state->BeginStep(step); };
   hooks.before_evaluation = [&] { run.state->BeginEvaluation(); };
-  hooks.on_checkpoint = [&](const ml::Checkpoint& checkpoint) { run.state->Keep(checkpoint); };
+  hooks.on_checkpoint = [&](const ml::Checkpoint& checkpoint) {
+    run.state->Keep(checkpoint);
+    run.session.Log(fmt::format("kept a checkpoint of step {}", checkpoint.state.step), LogLevel::kDebug);
+  };
   hooks.checkpoint_every = run.job.training.checkpoint_every;
   return hooks;
 }
@@ -284,6 +291,17 @@ void OpenState(Run& run) {
                     StorageKey(party, kCheckpoint));
 }
 
+/// All that comes before the peers are met.
+Records Prepare(Run& run, const ml::PrivacyPlan& plan, const RunOptions& options) {
+  if (run.settings.release_to.empty()) run.storage_key = StorageKey(run.session.party(), kModelShare);
+  auto records = LoadAllRecords(run, options.config, options.threads);
+  run.budget.emplace(run.session.party(), BudgetedJobOf(run.job));
+  OpenState(run);
+  Announce(run, plan, options.resume);
+  LogRepeatedRows(run, records.own);
+  return records;
+}
+
 /// How an operator may go on after a failure.
 void SayHowToGoOn(Run& run) {
   if (!run.state || run.state->claim().run_id.empty()) return;
@@ -308,21 +326,20 @@ int RunParty(const RunOptions& options) {
     return kDone;
   }
   auto config = MeshConfigOf(run.session.party(), JobJson(run.job));
-  if (run.settings.release_to.empty()) run.storage_key = StorageKey(run.session.party(), kModelShare);
-  const auto records = LoadAllRecords(run, options.config, options.threads);
-  run.budget.emplace(run.session.party(), BudgetedJobOf(run.job));
-  OpenState(run);
-  Announce(run, plan, options.resume);
-  LogRepeatedRows(run, records.own);
-  std::unique_ptr<net::MeshTransport> mesh;
+  Records records;
   try {
-    mesh = run.session.Connect(std::move(config));
-    TrainConnected(run, *mesh, records, options);
+    records = Prepare(run, plan, options);
+  } catch (const std::exception& error) {
+    return run.session.FailBeforeStart(error, config);
+  }
+  try {
+    TrainConnected(run, run.session.Connect(std::move(config)), records, options);
+    run.session.Done();
     return kDone;
   } catch (const std::exception& error) {
-    const int code = run.session.Fail(error, mesh.get(), Explain(error, run, mesh != nullptr));
+    const int code = run.session.Fail(error, Explain(error, run, run.session.connected()));
     run.budget->StopOrLog([&](const std::string& line) { run.session.Log(line); });
-    if (mesh) SayHowToGoOn(run);
+    if (run.session.connected()) SayHowToGoOn(run);
     return code;
   }
 }

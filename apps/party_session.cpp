@@ -1,30 +1,21 @@
 #include "apps/party_session.h"
 
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/sinks/basic_file_sink.h>
-#include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <iostream>
 #include <utility>
 
 #include "apps/error_report.h"
 #include "apps/files.h"
+#include "apps/hex.h"
+#include "apps/run_budget.h"
 #include "apps/run_directory.h"
 
 namespace trefoil::apps {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::shared_ptr<spdlog::logger> MakeLog(const fs::path& file) {
-  auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file.string());
-  auto log = std::make_shared<spdlog::logger>("party", std::move(sink));
-  log->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
-  log->flush_on(spdlog::level::info);
-  // A full disk ends the run where it is found first, with its own line; the log must not add others.
-  log->set_error_handler([](const std::string&) {});
-  return log;
-}
 
 net::AbortReason ReasonFor(const std::exception& error) {
   using net::AbortCode;
@@ -35,7 +26,27 @@ net::AbortReason ReasonFor(const std::exception& error) {
   if (dynamic_cast<const DataError*>(&error) != nullptr) return {.code = AbortCode::kData};
   if (dynamic_cast<const BudgetError*>(&error) != nullptr) return {.code = AbortCode::kBudget};
   if (dynamic_cast<const StoppedError*>(&error) != nullptr) return {.code = AbortCode::kStopped};
+  if (IsLackOfMemory(error)) return {.code = AbortCode::kMemory};
+  if (IsLackOfStorage(error)) return {.code = AbortCode::kStorage};
   return {};
+}
+
+/// For peers that wait already: the pause before they dial again is at most a second.
+constexpr std::chrono::seconds kTelling{3};
+
+/// What an operator corrects while the peers go on waiting; they need not begin anew.
+bool MendsSoon(net::AbortCode code) {
+  return code == net::AbortCode::kConfiguration || code == net::AbortCode::kInternal;
+}
+
+std::array<std::string, net::kParties> Fingerprints(const PartyFile& party) {
+  std::array<std::string, net::kParties> fingerprints;
+  const auto read = [&](int id, const fs::path& file) {
+    fingerprints.at(static_cast<std::size_t>(id)) = net::Fingerprint(ReadTextFile(file, "a certificate"));
+  };
+  read(party.id, party.certificate);
+  for (const auto& peer : party.peers) read(peer.id, peer.certificate);
+  return fingerprints;
 }
 
 }  // namespace
@@ -46,42 +57,85 @@ PartySession::PartySession(PartyFile party, fs::path folder, const std::string& 
       display_(std::cout, StdoutIsTerminal()),
       metrics_(std::make_unique<RunMetrics>(party_, party_file)) {}
 
-void PartySession::Open(const std::string& job_toml, bool resumed) {
+void PartySession::Open(const SessionJob& job, bool resumed) {
   if (!resumed) CheckRunDirectory(folder_);
   fs::create_directories(folder_);
-  log_ = MakeLog(folder_ / "party.log");
-  WriteTextFile(folder_ / "job.toml", job_toml);
+  log_ = std::make_shared<RunLog>(folder_ / "party.log", party_.log, party_.id);
+  WriteTextFile(folder_ / "job.toml", job.toml);
+  audit_ = std::make_unique<AuditLog>(
+      party_.log.audit.empty() ? folder_ / "audit.jsonl" : party_.log.audit,
+      AuditedSession{.party = party_.id,
+                     .job = job.name,
+                     .job_hash = job.hash,
+                     .data = party_.data.empty() ? std::string() : DataHash(party_.data),
+                     .fingerprints = Fingerprints(party_)});
+  Log("job hash " + job.hash);
 }
 
 void PartySession::Say(const std::string& line) {
-  log_->info(line);
+  Log(line);
   display_.Say(line);
 }
 
-void PartySession::Log(const std::string& line) { log_->info(line); }
+void PartySession::Warn(const std::string& line) {
+  Log(line, LogLevel::kWarning);
+  display_.Say("warning: " + line);
+}
 
-std::unique_ptr<net::MeshTransport> PartySession::Connect(net::MeshConfig config) {
-  config.log = [log = log_](const std::string& line) { log->info(line); };
+void PartySession::Log(const std::string& line, LogLevel level) { log_->Write(level, line); }
+
+net::MeshTransport& PartySession::Connect(net::MeshConfig config) {
+  config.log = [log = log_](const std::string& line) { log->Write(LogLevel::kInfo, line); };
   config.on_peer = [metrics = metrics_.get()](int peer, bool connected) {
     metrics->SetPeer(peer, connected ? PeerState::kConnected : PeerState::kWaiting);
   };
   Say(fmt::format("party {}: waiting for parties {} and {}, for at most {}", party_.id, party_.peers[0].id,
                   party_.peers[1].id, SecondsText(static_cast<double>(party_.start_timeout.count()) / 1000)));
-  auto mesh = net::ConnectMesh(config);
+  mesh_ = net::ConnectMesh(config);
   metrics_->SetReady(true);
   Say("connected: TLS 1.3 to both, same job");
-  return mesh;
+  const auto id = ToHex(mesh_->session());
+  Log("session " + id, LogLevel::kDebug);
+  audit_->Connected(id);
+  return *mesh_;
 }
 
-int PartySession::Fail(const std::exception& error, net::MeshTransport* mesh, const std::string& cause) {
+void PartySession::Done() {
+  const auto hash = audit_->Done();
+  Log(fmt::format("audit log {}, line hash {}", audit_->file().string(), hash));
+}
+
+int PartySession::Fail(const std::exception& error, const std::string& cause) {
+  const auto reason = ReasonFor(error);
+  const auto code = ExitCodeOf(error);
   metrics_->SetReady(false);
   if (const auto* lost = dynamic_cast<const NetworkError*>(&error))
     metrics_->SetPeer(lost->peer(), PeerState::kLost);
-  if (mesh != nullptr) mesh->Abort(ReasonFor(error));
-  log_->error(cause);
+  if (mesh_) mesh_->Abort(reason);
+  Log(cause, LogLevel::kError);
   display_.Finish();
   ReportError(cause);
-  return ExitCodeOf(error);
+  try {
+    (void)audit_->Failed(code, reason);
+  } catch (const std::exception& second) {  // such as the full disk that ended the run
+    Log(std::string("audit log: ") + second.what(), LogLevel::kError);
+  }
+  return code;
+}
+
+int PartySession::FailBeforeStart(const std::exception& error, const net::MeshConfig& config) {
+  const auto reason = ReasonFor(error);
+  const auto code = ExitCodeOf(error);
+  if (log_) Log(CauseOf(error), LogLevel::kError);
+  ReportError(CauseOf(error));
+  try {
+    if (audit_) (void)audit_->Failed(code, reason);
+    if (MendsSoon(reason.code)) return code;
+    (void)net::RefuseMesh(config, reason,
+                          std::min<std::chrono::milliseconds>(party_.start_timeout, kTelling));
+  } catch (const std::exception&) {  // the operator knows the first cause; the peers wait in vain
+  }
+  return code;
 }
 
 std::string ExplainLoss(const NetworkError& lost, const std::string& when, bool connected) {

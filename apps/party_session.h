@@ -1,13 +1,13 @@
 #pragma once
-#include <spdlog/fwd.h>
-
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
 
+#include "apps/audit_log.h"
 #include "apps/party_file.h"
 #include "apps/progress.h"
+#include "apps/run_log.h"
 #include "apps/run_metrics.h"
 #include "base/error.h"
 #include "net/mesh.h"
@@ -18,6 +18,13 @@ namespace trefoil::apps {
 class StoppedError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// What a session at a party is of.
+struct SessionJob {
+  std::string name;
+  std::string hash;
+  std::string toml;  ///< with all defaults, for job.toml
 };
 
 /// What a party of any job type has: its party file, its run directory with party.log, and what it shows.
@@ -32,27 +39,40 @@ class PartySession {
   [[nodiscard]] ProgressDisplay& display() { return display_; }
   [[nodiscard]] RunMetrics& metrics() { return *metrics_; }
 
-  /// Makes the run directory with its job.toml and party.log; of a resumed run, goes on with the one that is
-  /// there. Throws as MakeRunDirectory.
-  void Open(const std::string& job_toml, bool resumed = false);
+  /// Makes the run directory with its job.toml and party.log, and begins a session in the audit log; of a
+  /// resumed run, goes on with what is there. Throws as MakeRunDirectory, RunLog and AuditLog.
+  void Open(const SessionJob& job, bool resumed = false);
 
   /// To party.log and stdout, once it is open.
   void Say(const std::string& line);
+  /// The same for what needs attention; "warning: LINE" on stdout.
+  void Warn(const std::string& line);
   /// To party.log alone.
-  void Log(const std::string& line);
+  void Log(const std::string& line, LogLevel level = LogLevel::kInfo);
 
-  /// Throws as net::ConnectMesh.
-  [[nodiscard]] std::unique_ptr<net::MeshTransport> Connect(net::MeshConfig config);
+  /// Meets the peers. Throws as net::ConnectMesh and AuditLog::Connected.
+  net::MeshTransport& Connect(net::MeshConfig config);
+  [[nodiscard]] bool connected() const { return mesh_ != nullptr; }
 
-  /// Tells the connected peers of a failure, and the operator in `cause`. Returns the exit code.
-  int Fail(const std::exception& error, net::MeshTransport* mesh, const std::string& cause);
+  /// After Open: what opens to this party, for auditors, and that all has ended well.
+  [[nodiscard]] AuditLog& audit() { return *audit_; }
+  void Done();
+
+  /// For an error before Connect: tells the operator; then, where they would wait in vain (bad data, no disk,
+  /// no memory, no budget), the peers that come within three seconds. Returns the exit code.
+  int FailBeforeStart(const std::exception& error, const net::MeshConfig& config);
+
+  /// Tells the connected peers and auditors of a failure, and the operator in `cause`. Returns the exit code.
+  int Fail(const std::exception& error, const std::string& cause);
 
  private:
   PartyFile party_;
   std::filesystem::path folder_;
-  std::shared_ptr<spdlog::logger> log_;
+  std::shared_ptr<RunLog> log_;  // the links' thread logs, too
   ProgressDisplay display_;
   std::unique_ptr<RunMetrics> metrics_;
+  std::unique_ptr<AuditLog> audit_;
+  std::unique_ptr<net::MeshTransport> mesh_;  // last: its thread uses log and metrics
 };
 
 /// A failed link as the operator reads it: "lost party 1 WHEN: closed the connection", or

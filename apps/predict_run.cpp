@@ -16,6 +16,7 @@
 #include "apps/share_file.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
+#include "base/sha256.h"
 #include "base/thread_pool.h"
 #include "dp/json_number.h"
 #include "ml/dp_sgd.h"
@@ -54,6 +55,7 @@ void WriteResults(PartySession& session, const Prediction& prediction,
   if (predictions) {
     WriteSecretFile(session.folder() / "predictions.csv",
                     PredictionsCsv(model.job, predictions->classes, predictions->scores));
+    session.audit().ReleasedFile("predictions.csv", session.folder() / "predictions.csv");
   }
   WriteRecord(session.folder() / "record.json", model.record);
   const nlohmann::ordered_json summary{{"job", job.name},
@@ -94,33 +96,41 @@ void PredictConnected(PartySession& session, const Prediction& prediction, net::
                std::chrono::duration<double>(Clock::now() - start).count());
 }
 
+/// All that comes before the peers are met.
+void Prepare(PartySession& session, Prediction& prediction, const RunOptions& options) {
+  const auto& job = prediction.job;
+  prediction.model = LoadModelShare(session.party(), job, options.config);
+  prediction.rows =
+      LoadRowsToPredict(job, prediction.model.job, session.party(), options.config, options.threads);
+  session.Open({.name = job.name, .hash = Sha256Hex(PredictJobJson(job)), .toml = PredictJobToml(job)});
+  session.Say(fmt::format("job {}: up to {} rows of party {}, {}, by the model of run {}", job.name, job.rows,
+                          job.client, job.scores ? "classes and scores" : "classes", job.run));
+}
+
 }  // namespace
 
 int RunPrediction(const RunOptions& options) {
-  const auto party = ReadParty(options.config);
-  const auto job = ReadPredictJob(options.job);
-  Prediction prediction{.job = job, .model = LoadModelShare(party, job, options.config)};
-  prediction.rows = LoadRowsToPredict(job, prediction.model.job, party, options.config, options.threads);
+  Prediction prediction{.job = ReadPredictJob(options.job), .model = {}};
   PartySession session(
-      party,
+      ReadParty(options.config),
       options.out.empty() ? DefaultRunDirectory(prediction.job.name) : std::filesystem::path(options.out),
       options.config);
   CheckRunDirectory(session.folder());
-  auto config = MeshConfigOf(party, PredictJobJson(prediction.job));
-  session.Open(PredictJobToml(prediction.job));
-  session.Say(fmt::format("job {}: up to {} rows of party {}, {}, by the model of run {}",
-                          prediction.job.name, prediction.job.rows, prediction.job.client,
-                          prediction.job.scores ? "classes and scores" : "classes", prediction.job.run));
-  std::unique_ptr<net::MeshTransport> mesh;
+  auto config = MeshConfigOf(session.party(), PredictJobJson(prediction.job));
   try {
-    mesh = session.Connect(std::move(config));
-    PredictConnected(session, prediction, *mesh, options.threads);
+    Prepare(session, prediction, options);
+  } catch (const std::exception& error) {
+    return session.FailBeforeStart(error, config);
+  }
+  try {
+    PredictConnected(session, prediction, session.Connect(std::move(config)), options.threads);
+    session.Done();
     return kDone;
   } catch (const std::exception& error) {
     const auto* lost = dynamic_cast<const NetworkError*>(&error);
     const auto cause =
-        lost != nullptr ? ExplainLoss(*lost, "while predicting", mesh != nullptr) : CauseOf(error);
-    return session.Fail(error, mesh.get(), cause);
+        lost != nullptr ? ExplainLoss(*lost, "while predicting", session.connected()) : CauseOf(error);
+    return session.Fail(error, cause);
   }
 }
 

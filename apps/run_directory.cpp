@@ -71,7 +71,8 @@ std::optional<ml::StepReport> ParseProgressLine(const std::string& line) {
 bool OnlyLeftovers(const fs::path& folder) {
   return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(),
                      [](const fs::directory_entry& entry) {
-                       return entry.path().filename() == "job.toml" || entry.path().filename() == "party.log";
+                       const auto name = entry.path().filename();
+                       return name == "job.toml" || name == "party.log" || name == "audit.jsonl";
                      });
 }
 
@@ -191,7 +192,8 @@ ProgressFile::ProgressFile(const fs::path& file, int done) : file_(file) {
   }
   stream_ << std::flush;
   fs::rename(draft, file);
-  if (!stream_) throw std::runtime_error(file.string() + ": cannot be written");
+  if (!stream_)
+    throw std::system_error(errno, std::generic_category(), file.string() + ": cannot be written");
 }
 
 void ProgressFile::Append(const ml::StepReport& report) {

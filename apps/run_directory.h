@@ -47,7 +47,7 @@ struct Summary {
 };
 
 /// Throws ConfigError unless `folder` is not there yet, is empty, or holds no more than what a start that
-/// failed leaves (job.toml, party.log).
+/// failed leaves (job.toml, party.log, audit.jsonl).
 void CheckRunDirectory(const std::filesystem::path& folder);
 
 /// Makes a folder for a run's files. Throws as CheckRunDirectory.

@@ -29,8 +29,14 @@ void WriteResults(PartySession& session, const Task& task, const TaskResult& res
                   const dp::TrainingRecord& record, const net::Counters& counters, double seconds) {
   const auto epsilons = dp::Epsilons(record, task.delta());
   const auto bytes_sent = counters.bytes_sent + counters.bytes_offline;
-  for (const auto& file : result.files) WriteTextFile(session.folder() / file.name, file.text);
-  if (result.model) SaveModel(session.folder() / kModelFile, result.model->model, result.model->schema);
+  for (const auto& file : result.files) {
+    WriteTextFile(session.folder() / file.name, file.text);
+    session.audit().ReleasedFile(file.name, session.folder() / file.name);
+  }
+  if (result.model) {
+    SaveModel(session.folder() / kModelFile, result.model->model, result.model->schema);
+    session.audit().ReleasedFile(kModelFile, session.folder() / kModelFile);
+  }
   Json summary{{"job", task.name()},
                {"type", Json::parse(task.Json()).at("type")},
                {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
@@ -73,38 +79,46 @@ void RunConnected(PartySession& session, Task& task, RunBudget& budget, net::Mes
                std::chrono::duration<double>(Clock::now() - start).count());
 }
 
+/// All that comes before the peers are met.
+void Prepare(PartySession& session, Task& task, std::optional<RunBudget>& budget, const RunOptions& options) {
+  const auto planned = PlannedEpsilons(task);
+  const auto loaded = task.Load(session.party(), options.config);
+  budget.emplace(session.party(),
+                 BudgetedJob{.name = task.name(), .job_hash = TaskHash(task), .uncovered = task.Uncovered()});
+  session.Open({.name = task.name(), .hash = TaskHash(task), .toml = TaskToml(task)});
+  session.Say(fmt::format("job {}: {}", task.name(), task.Title()));
+  session.Say(fmt::format("epsilon {} outsider {} insider, delta {:g}, at most",
+                          EpsilonText(planned.outsider), EpsilonText(planned.insider), task.delta()));
+  for (const auto& warning : task.Warnings()) session.Warn(warning);
+  session.Log("data: " + loaded);
+}
+
 }  // namespace
 
 int RunTask(const RunOptions& options) {
   const auto task = ReadTask(options.job);
-  const auto planned = PlannedEpsilons(*task);
   PartySession session(
       ReadParty(options.config),
       options.out.empty() ? DefaultRunDirectory(task->name()) : std::filesystem::path(options.out),
       options.config);
   CheckRunDirectory(session.folder());
   auto config = MeshConfigOf(session.party(), task->Json());
-  const auto loaded = task->Load(session.party(), options.config);
-  RunBudget budget(session.party(),
-                   {.name = task->name(), .job_hash = TaskHash(*task), .uncovered = task->Uncovered()});
-  session.Open(TaskToml(*task));
-  session.Say(fmt::format("job {}: {}", task->name(), task->Title()));
-  session.Say(fmt::format("epsilon {} outsider {} insider, delta {:g}, at most",
-                          EpsilonText(planned.outsider), EpsilonText(planned.insider), task->delta()));
-  for (const auto& warning : task->Warnings()) session.Say("warning: " + warning);
-  session.Log("job hash " + TaskHash(*task));
-  session.Log("data: " + loaded);
-  std::unique_ptr<net::MeshTransport> mesh;
+  std::optional<RunBudget> budget;
   try {
-    mesh = session.Connect(std::move(config));
-    RunConnected(session, *task, budget, *mesh, options.threads);
+    Prepare(session, *task, budget, options);
+  } catch (const std::exception& error) {
+    return session.FailBeforeStart(error, config);
+  }
+  try {
+    RunConnected(session, *task, *budget, session.Connect(std::move(config)), options.threads);
+    session.Done();
     return kDone;
   } catch (const std::exception& error) {
     const auto* lost = dynamic_cast<const NetworkError*>(&error);
     const auto cause =
-        lost != nullptr ? ExplainLoss(*lost, "while computing", mesh != nullptr) : std::string(error.what());
-    const int code = session.Fail(error, mesh.get(), cause);
-    budget.StopOrLog([&](const std::string& line) { session.Log(line); });
+        lost != nullptr ? ExplainLoss(*lost, "while computing", session.connected()) : CauseOf(error);
+    const int code = session.Fail(error, cause);
+    budget->StopOrLog([&](const std::string& line) { session.Log(line); });
     return code;
   }
 }

@@ -3,8 +3,10 @@
 #include <zip.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <stdexcept>
+#include <system_error>
 
 #include "data/file.h"
 
@@ -59,7 +61,13 @@ void WriteNpz(const std::filesystem::path& path,
   for (const auto& [name, array] : arrays) contents.push_back(FormatNpy(array));
   int code = 0;
   Archive archive(zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
-  const auto fail = [&] { throw std::runtime_error(path.string() + ": cannot be written"); };
+  // The cause, such as a full disk, is the operating system's.
+  const auto fail = [&] {
+    zip_error_t* error = archive ? zip_get_error(archive.get()) : nullptr;
+    const bool known = error != nullptr && zip_error_system_type(error) == ZIP_ET_SYS;
+    throw std::system_error(known ? zip_error_code_system(error) : errno, std::generic_category(),
+                            path.string() + ": cannot be written");
+  };
   if (!archive) fail();
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     zip_source_t* source = zip_source_buffer(archive.get(), contents[i].data(), contents[i].size(), 0);

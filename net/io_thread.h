@@ -1,8 +1,11 @@
 #pragma once
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
+#include <new>
 #include <thread>
+#include <utility>
 
 #include "net/asio.h"
 
@@ -11,7 +14,11 @@ namespace trefoil::net {
 /// One thread that runs an io_context. Everything that touches a socket happens on it.
 class IoThread {
  public:
-  IoThread() : guard_(asio::make_work_guard(context_)), thread_([this] { Run(); }) {}
+  /// `on_no_memory` is called on the thread when a handler ended for lack of memory; the others go on.
+  explicit IoThread(std::function<void()> on_no_memory = [] {})
+      : on_no_memory_(std::move(on_no_memory)),
+        guard_(asio::make_work_guard(context_)),
+        thread_([this] { Run(); }) {}
   ~IoThread() { Drain(std::chrono::milliseconds(0)); }
   IoThread(const IoThread&) = delete;
   IoThread& operator=(const IoThread&) = delete;
@@ -32,13 +39,24 @@ class IoThread {
 
  private:
   void Run() {
-    context_.run();
+    while (!RunUntilNoMemory()) on_no_memory_();
     const std::lock_guard lock(mutex_);
     finished_ = true;
     idle_.notify_all();
   }
 
+  /// Whether all is done.
+  bool RunUntilNoMemory() {
+    try {
+      context_.run();
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+
   asio::io_context context_{1};
+  std::function<void()> on_no_memory_;
   asio::executor_work_guard<asio::io_context::executor_type> guard_;
   std::mutex mutex_;
   std::condition_variable idle_;

@@ -1,5 +1,6 @@
 #include "net/mailbox.h"
 
+#include <new>
 #include <utility>
 
 #include "base/error.h"
@@ -19,6 +20,7 @@ void Throw(const Failure& failure) {
   if (failure.kind == Failure::Kind::kBudget) {
     throw BudgetError("party " + std::to_string(failure.peer) + ": " + failure.cause);
   }
+  if (failure.kind == Failure::Kind::kMemory) throw std::bad_alloc();
   throw NetworkError(failure.peer, failure.cause);
 }
 

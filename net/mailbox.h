@@ -13,9 +13,9 @@ namespace trefoil::net {
 
 /// Why a party cannot go on.
 struct Failure {
-  enum class Kind { kNetwork, kProtocol, kBudget };
+  enum class Kind { kNetwork, kProtocol, kBudget, kMemory };
   Kind kind = Kind::kNetwork;
-  int peer = -1;  ///< whom it is about
+  int peer = -1;  ///< whom it is about; -1: this party itself
   std::string cause;
 };
 
@@ -23,7 +23,8 @@ struct Failure {
 /// three.
 [[nodiscard]] Failure FailureOf(int peer, AbortCode code);
 
-/// Throws the failure as NetworkError, ProtocolError or BudgetError.
+/// Throws the failure as NetworkError, ProtocolError, BudgetError or, where this party lacks memory,
+/// std::bad_alloc.
 [[noreturn]] void Throw(const Failure& failure);
 
 /// Where the I/O thread puts what arrives and the protocols' threads, one a lane, wait for it. All functions

@@ -24,6 +24,7 @@ class TlsMeshTransport final : public MeshTransport {
   explicit TlsMeshTransport(const MeshConfig& config)
       : MeshTransport(config.self),
         peer_timeout_(config.peer_timeout),
+        io_([this] { mailbox_.Fail({.kind = Failure::Kind::kMemory, .cause = {}}); }),
         links_(io_.context(), config.self, mailbox_),
         starter_(
             io_.context(), config, [this](const Starter::Links& links) { OnReady(links); },
@@ -69,6 +70,7 @@ class TlsMeshTransport final : public MeshTransport {
 
   // The peers learn of a failure that only this thread has found (a peer that has finished too early).
   [[noreturn]] void Raise(int peer, const Failure& failure) {
+    if (failure.kind == Failure::Kind::kMemory) Throw(failure);
     if (failure.peer < 0) throw NetworkError(peer, failure.cause);
     asio::post(io_.context(), [this, failure] { links_.Lose(failure); });
     Throw(failure);

@@ -65,6 +65,13 @@ class MeshTransport : public Transport {
 /// NetworkError naming the peer that did not come within start_timeout.
 [[nodiscard]] std::unique_ptr<MeshTransport> ConnectMesh(const MeshConfig& config);
 
+/// Tells both peers that this party gives up before the job has begun, and why: waits for them as ConnectMesh
+/// does, but for at most `limit`, and sends the reason to each that comes, who ends with it. Returns which
+/// were told. Throws ConfigError as ConnectMesh, but where a peer has another job or version: it finds that
+/// out by itself.
+[[nodiscard]] std::array<bool, kParties> RefuseMesh(const MeshConfig& config, AbortReason reason,
+                                                    std::chrono::milliseconds limit);
+
 /// How far a peer could be examined: each flag is meaningful if all before it are true.
 struct PeerCheck {
   int peer = -1;

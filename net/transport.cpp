@@ -89,6 +89,10 @@ const char* Describe(AbortCode code) {
       return "aborted: its privacy budget does not allow the job";
     case AbortCode::kStopped:
       return "aborted: it was told to stop";
+    case AbortCode::kStorage:
+      return "aborted: it cannot write its files";
+    case AbortCode::kMemory:
+      return "aborted: it is out of memory";
   }
   return "aborted: unknown reason";
 }

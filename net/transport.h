@@ -24,6 +24,8 @@ enum class AbortCode : std::uint8_t {
   kData = 4,           ///< its own data is not what the job declares
   kBudget = 5,         ///< its privacy budget does not allow the job
   kStopped = 6,        ///< told to stop (signal)
+  kStorage = 7,        ///< cannot write its files: a full disk
+  kMemory = 8,         ///< out of memory
 };
 
 struct AbortReason {

@@ -10,7 +10,24 @@ TITLES=(
   [3]="fault matrix: 15 faults at 5 moments, each party ends as docs/operations.md says, in time"
   [4]="docker-compose.yml for real: three networks, keys as secrets, not root, healthy; one container killed, all three resumed"
   [5]="soak: trainings back to back for SOAK_MINUTES (60), no growth of memory, descriptors or threads"
+  [11]="metrics, health and readiness while a run goes on"
+  [12]="logs of debug runs, text and JSON, hold none of the planted features, labels and keys"
+  [13]="audit log: damaged, exchanged, missing and cut lines are found"
+  [14]="bad data, full disk, no memory, signal, exceeded budget: both peers say why within seconds"
 )
+
+# program_test NAME [TEST]: an end-to-end test of tests/apps with three TLS processes, and how long it took.
+program_test() {
+  scripts/setup && scripts/build release trefoil || return
+  local begin=$SECONDS
+  TREFOIL_BINARY=$PWD/build/bin/trefoil python3 -B "tests/apps/$1_test.py" "${@:2}" || return
+  measured "tests/apps/$1_test.py ${*:2} passed in $((SECONDS - begin)) s"
+}
+
+check_11() { program_test metrics; }
+check_12() { program_test log Logs.test_a_full_debug_run_tells_nothing_secret Logs.test_neither_do_failing_runs_at_any_level; }
+check_13() { program_test log Logs.test_the_audit_log_accounts_for_every_session; }
+check_14() { program_test local_errors; }
 
 check_1() {
   scripts/setup && scripts/build release trefoil || return

@@ -98,7 +98,7 @@ class Groups(ProgramTest):
         output = self.succeed(*self.local())
         self.assertNotIn("repeat", output)
         logs = [(self.folder / f"out/party-{party}/out/party.log").read_text() for party in (0, 1, 2)]
-        self.assertIn("warning: 2 of this party's 396 records repeat an earlier one", logs[0])
+        self.assertIn("warning 2 of this party's 396 records repeat an earlier one", logs[0])
         self.assertNotIn("repeat", logs[1] + logs[2])
         self.assertNotIn("repeat", (self.folder / "out/party-0/console.log").read_text())
 

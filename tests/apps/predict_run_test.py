@@ -77,7 +77,7 @@ class PredictRun(Training):
             self.assertEqual((self.folder / f"p{i}/record.json").read_text(),
                              (self.folder / f"r{i}/record.json").read_text())
             self.assertEqual(sorted(path.name for path in (self.folder / f"p{i}").iterdir()),
-                             ["job.toml", "party.log"] + ["predictions.csv"] * (i == 0) + ["record.json", "summary.json"])
+                             ["audit.jsonl", "job.toml", "party.log"] + ["predictions.csv"] * (i == 0) + ["record.json", "summary.json"])
         self.assertIn("predictions are post-processing", outputs[1][0])
 
         # With scores, of fewer rows than declared: the same classes, and their logits are the largest.
@@ -101,7 +101,7 @@ class PredictRun(Training):
         self.write_job()
         run = [("run", "--config", f"d/party-{i}/party.toml", "--job", "predict.toml", "--out", f"x{i}") for i in PARTIES]
 
-        # Changed at party 1: it says so and does not connect; the others miss it.
+        # Changed at party 1: it says so, tells the others if they are there in time, and does not go on.
         share = self.folder / "r1/model.share"
         sealed = bytearray(share.read_bytes())
         sealed[-1] ^= 1
@@ -109,7 +109,7 @@ class PredictRun(Training):
         outputs = self.end_all(self.start_prediction("t"), (3, 4, 3))
         self.assert_one_error_line(outputs[1][1], "model.share: cannot be opened: it was changed")
         for i in (0, 2):
-            self.assert_one_error_line(outputs[i][1], "before the start: party 1: not ")
+            self.assert_one_error_line(outputs[i][1], "before the start: party 1: ")
         sealed[-1] ^= 1
         share.write_bytes(sealed)
 

@@ -124,7 +124,7 @@ class Local(Training):
                      "--set", "initialisation.selection=as-published")
         summary = json.loads((self.folder / "published/summary.json").read_text())
         self.assertIn("no epsilon", summary["warnings"][0])
-        self.assertIn("warning: initialisation.selection", (self.folder / "published/party-0/out/party.log").read_text())
+        self.assertIn("warning initialisation.selection", (self.folder / "published/party-0/out/party.log").read_text())
 
     def test_selects_on_validation_records(self):
         output = self.succeed(
@@ -282,7 +282,7 @@ class Run(Training):
         self.assertEqual(len({(self.folder / f"r{i}/model.npz").read_bytes() for i in PARTIES}), 1)
         for i in PARTIES:
             self.assertEqual(sorted(path.name for path in (self.folder / f"r{i}").iterdir()),
-                             ["job.toml", "model.npz", "party.log", "progress.csv", "record.json", "summary.json"])
+                             ["audit.jsonl", "job.toml", "model.npz", "party.log", "progress.csv", "record.json", "summary.json"])
             summary = json.loads((self.folder / f"r{i}/summary.json").read_text())
             self.assertEqual(list(summary), SUMMARY_KEYS)
             self.assertIsNone(summary["accuracy"])

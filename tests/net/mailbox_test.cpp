@@ -62,6 +62,8 @@ TEST(Mailbox, WakesAReaderOfEitherPeerAndKeepsTheFirstFailure) {
 TEST(Mailbox, FailuresAreThrownAsTheirType) {
   EXPECT_THROW(Throw({.kind = Failure::Kind::kNetwork, .peer = 1, .cause = "x"}), NetworkError);
   EXPECT_THROW(Throw({.kind = Failure::Kind::kProtocol, .peer = 1, .cause = "x"}), ProtocolError);
+  EXPECT_THROW(Throw({.kind = Failure::Kind::kBudget, .peer = 1, .cause = "x"}), BudgetError);
+  EXPECT_THROW(Throw({.kind = Failure::Kind::kMemory, .cause = {}}), std::bad_alloc);
 }
 
 }  // namespace

@@ -119,7 +119,8 @@ TEST_P(MeshAbort, TellsBothOthersWhy) {
 
 INSTANTIATE_TEST_SUITE_P(Codes, MeshAbort,
                          testing::Values(AbortCode::kInternal, AbortCode::kConfiguration, AbortCode::kData,
-                                         AbortCode::kBudget, AbortCode::kStopped),
+                                         AbortCode::kBudget, AbortCode::kStopped, AbortCode::kStorage,
+                                         AbortCode::kMemory),
                          [](const auto& test) {
                            return "Code" + std::to_string(static_cast<int>(test.param));
                          });

@@ -198,5 +198,47 @@ TEST(MeshStart, RefusesAConfigurationThatCannotWork) {
   expect_refused([](MeshConfig& config) { config.listen_host = "192.0.2.1"; });  // an address of nobody's
 }
 
+// A party that cannot begin says why to those who wait for it, whichever of the three it is.
+class RefuseMeshTest : public testing::TestWithParam<int> {};
+
+TEST_P(RefuseMeshTest, TellsBothPeersWhy) {
+  const int refuser = GetParam();
+  TestMesh mesh;
+  std::array<bool, kParties> told{};
+  const std::jthread thread(
+      [&] { told = RefuseMesh(mesh.config(refuser), {.code = AbortCode::kData}, milliseconds(4000)); });
+  std::vector<int> others;
+  for (int party = 0; party < kParties; ++party) {
+    if (party != refuser) others.push_back(party);
+  }
+  const auto outcomes = RunParties(mesh, others, [](int, MeshTransport&) {});
+
+  for (const int party : others) {
+    const auto& outcome = outcomes[static_cast<std::size_t>(party)];
+    EXPECT_EQ(outcome.kind, Outcome::Kind::kNetwork);
+    EXPECT_EQ(outcome.peer, refuser);
+    EXPECT_EQ(outcome.text, "party " + std::to_string(refuser) + ": " + Describe(AbortCode::kData));
+    EXPECT_LT(outcome.seconds_since_start, milliseconds(3000));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Parties, RefuseMeshTest, testing::Values(0, 1, 2));
+
+TEST(RefuseMesh, WaitsNoLongerThanItsLimitForAPeerThatDoesNotCome) {
+  TestMesh mesh;
+  std::array<bool, kParties> told{};
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const std::jthread thread(
+        [&] { told = RefuseMesh(mesh.config(1), {.code = AbortCode::kMemory}, milliseconds(1000)); });
+    const auto outcome = RunParties(mesh, {0}, [](int, MeshTransport&) {})[0];
+    EXPECT_EQ(outcome.text, std::string("party 1: ") + Describe(AbortCode::kMemory));
+  }
+  EXPECT_EQ(told, (std::array{true, false, false}));
+  const auto seconds = std::chrono::steady_clock::now() - begin;
+  EXPECT_GE(seconds, milliseconds(1000));
+  EXPECT_LT(seconds, milliseconds(3500));
+}
+
 }  // namespace
 }  // namespace trefoil::net

@@ -121,7 +121,12 @@ TEST(LaneOfBranch, GivesEveryBranchItsOwnDownToThreeDeep) {
 }
 
 TEST(DescribeAbort, HasATextForEveryCodeAndForNone) {
+  std::set<std::string> texts;
+  for (int code = 1; code <= static_cast<int>(AbortCode::kMemory); ++code)
+    EXPECT_TRUE(texts.insert(Describe(static_cast<AbortCode>(code))).second) << code;
+  EXPECT_FALSE(texts.contains("aborted: unknown reason"));
   EXPECT_STREQ(Describe(AbortCode::kData), "aborted: its data is not what the job declares");
+  EXPECT_STREQ(Describe(AbortCode::kStorage), "aborted: it cannot write its files");
   EXPECT_STREQ(Describe(static_cast<AbortCode>(99)), "aborted: unknown reason");
 }
 

@@ -1,0 +1,86 @@
+#include "apps/run_log.h"
+
+#include <spdlog/fmt/chrono.h>
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "apps/error_report.h"
+
+namespace trefoil::apps {
+namespace {
+
+spdlog::level::level_enum LevelOf(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
+    case LogLevel::kOff:
+      return spdlog::level::off;
+  }
+  return spdlog::level::off;
+}
+
+std::string TimeText(spdlog::log_clock::time_point time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(time - seconds).count();
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(spdlog::log_clock::to_time_t(seconds)),
+                     milliseconds);
+}
+
+/// One event as one line, whatever is in its text.
+class LineFormatter : public spdlog::formatter {
+ public:
+  LineFormatter(bool json, int party) : json_(json), party_(party) {}
+
+  void format(const spdlog::details::log_msg& event, spdlog::memory_buf_t& out) override {
+    const auto level = spdlog::level::to_string_view(event.level);
+    const std::string level_text(level.data(), level.size());
+    const std::string text(event.payload.data(), event.payload.size());
+    const auto line = json_ ? Json(TimeText(event.time), level_text, text)
+                            : fmt::format("{} {} {}", TimeText(event.time), level_text, OneLine(text));
+    fmt::format_to(std::back_inserter(out), "{}\n", line);
+  }
+
+  [[nodiscard]] std::unique_ptr<spdlog::formatter> clone() const override {
+    return std::make_unique<LineFormatter>(json_, party_);
+  }
+
+ private:
+  [[nodiscard]] std::string Json(const std::string& time, const std::string& level,
+                                 const std::string& text) const {
+    const nlohmann::ordered_json line{{"time", time}, {"level", level}, {"party", party_}, {"text", text}};
+    // A file's name need not be UTF-8.
+    return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  }
+
+  bool json_;
+  int party_;
+};
+
+}  // namespace
+
+RunLog::RunLog(const std::filesystem::path& file, const LogSettings& settings, int party) {
+  auto to_file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file.string());
+  to_file->set_level(LevelOf(settings.level));
+  auto to_stderr = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  to_stderr->set_level(LevelOf(settings.to_stderr));
+  logger_ = std::make_shared<spdlog::logger>("party", spdlog::sinks_init_list{to_file, to_stderr});
+  logger_->set_formatter(std::make_unique<LineFormatter>(settings.json, party));
+  logger_->set_level(spdlog::level::debug);
+  logger_->flush_on(spdlog::level::debug);
+  logger_->set_error_handler([](const std::string&) {});
+}
+
+void RunLog::Write(LogLevel level, const std::string& text) { logger_->log(LevelOf(level), text); }
+
+}  // namespace trefoil::apps

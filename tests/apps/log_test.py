@@ -1,0 +1,271 @@
+"""What a run writes down of itself: logs as text and JSON, and that nothing secret is in them, at any level."""
+
+import base64
+import hashlib
+import json
+import random
+import re
+import unittest
+
+from trefoil_program import ProgramTest, free_base_port
+
+PARTIES = (0, 1, 2)
+LEVELS = ("debug", "info", "warning", "error")
+
+JOB = """
+version = 1
+type = "dpsgd"
+name = "logged"
+[data]
+name = "people"
+format = "csv"
+rows = [40, 40, 40]
+classes = 2
+label = { column = "verdict", values = ["innocuous", "ferocious"], aliases = { "ferozious" = "ferocious" } }
+[[data.column]]
+name = "income"
+mean = 0.0
+scale = 1.0
+[[data.column]]
+name = "code"
+mean = 0.0
+scale = 1.0
+[[data.column]]
+name = "town"
+kind = "category"
+values = ["Quixotopia", "Zanzibaria", "Vermilionville"]
+[features]
+row_norm = 16.0
+[training]
+steps = 200
+expected_batch = 30
+max_batch_per_owner = 40
+learning_rate = 2.0
+checkpoint_every = 20
+[privacy]
+sigma = 5.0
+delta = 1e-5
+clip = 0.5
+[evaluation]
+holder = 0
+rows = 10
+"""
+
+STORAGE_KEY = b"planted-storage-key-of-more-than-32-bytes: correct horse battery staple"
+
+
+def derived(purpose):
+    """The key that sealed files of a kind are under (docs/formats.md)."""
+    return hashlib.blake2b(STORAGE_KEY, key=purpose.ljust(64, b"\0"), digest_size=32).digest()
+
+
+def spellings(secret):
+    """A byte string as a log might show it."""
+    return {secret.hex(), secret.hex().upper(), base64.b64encode(secret).decode().rstrip("=")}
+
+
+class Logs(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("job.toml", JOB)
+        self.planted = {"innocuous", "ferocious", "ferozious", "Quixotopia", "Zanzibaria", "Vermilionville"}
+        self.write_data()
+        self.succeed("init", "--all", "--hosts", "127.0.0.1,127.0.0.1,127.0.0.1", "--base-port", free_base_port(), "--out", "d")
+        for party in PARTIES:
+            self.set_up_party(party)
+
+    def write_data(self):
+        # Odd multiples of 1/512 have ten digits and are the same numbers in single and in double precision; nobody scales
+        # them. Fixed. A hash among the texts, of 4,000 hexadecimal digits in all, has the first eight digits of one of the
+        # 260 by chance with a probability below 260 * 4,000 / 16^8 = 0.0003.
+        numbers = random.Random(7)
+        for name, rows in (("train-0", 40), ("train-1", 40), ("train-2", 40), ("test-0", 10)):
+            lines = ["income,code,town,verdict"]
+            for _ in range(rows):
+                income, code = (f"{numbers.randrange(1, 9)}.{numbers.randrange(1, 512, 2) * 10**9 // 512:09}" for _ in range(2))
+                self.planted |= {number.replace(".", "")[:8] for number in (income, code)}
+                town = numbers.choice(["Quixotopia", "Zanzibaria", "Vermilionville"])
+                lines.append(f"{income},{code},{town},{numbers.choice(['innocuous', 'ferozious'])}")
+            self.write(f"{name}.csv", "\n".join(lines) + "\n")
+
+    def set_up_party(self, party):
+        folder = self.folder / f"d/party-{party}"
+        (folder / "storage.key").write_bytes(STORAGE_KEY)
+        (folder / "storage.key").chmod(0o600)
+        toml = folder / "party.toml"
+        text = toml.read_text().replace("[data]\n", f'[data]\nfile = "../../train-{party}.csv"\n', 1)
+        metrics = f'[metrics]\nlisten = "127.0.0.1:{free_base_port()}"\n' if party == 0 else ""
+        evaluation = '[evaluation]\nfile = "../../test-0.csv"\n' if party == 0 else ""
+        toml.write_text(text + f'{evaluation}{metrics}[storage]\nkey = "storage.key"\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000.0\n'
+                        'delta = 1e-5\n')
+        key = (folder / "party.key").read_text()
+        body = "".join(key.split("-----")[2].split())
+        raw = base64.b64decode(body)
+        self.planted |= {body[k:k + 20] for k in range(0, len(body) - 20, 10)}
+        self.planted |= {raw.hex()[k:k + 24] for k in range(0, len(raw.hex()) - 24, 12)}
+
+    def set_log(self, party, **keys):
+        toml = self.folder / f"d/party-{party}/party.toml"
+        text = re.sub(r"\[log\]\n(\w+ = .*\n)*", "", toml.read_text())
+        toml.write_text(text + "[log]\n" + "".join(f'{key} = "{value}"\n' for key, value in keys.items()))
+
+    def run_parties(self, out, job=None):
+        """Codes, and all that the three processes say or write as text."""
+        processes = [self.start_program("run", "--config", f"d/party-{party}/party.toml", "--job", job or self.job, "--out", f"{out}-{party}",
+                                        "--threads", "1") for party in PARTIES]
+        outputs = [process.communicate(timeout=120) for process in processes]
+        return [process.returncode for process in processes], outputs
+
+    def texts(self, out, outputs):
+        """Name and text of all that may be read, but what is declared to be public (job) or released (model)."""
+        texts = {f"{name} of party {party}": text for party in PARTIES for name, text in zip(("stdout", "stderr"), outputs[party])}
+        for party in PARTIES:
+            for path in sorted((self.folder / f"{out}-{party}").glob("*")):
+                if path.is_file() and path.name not in ("job.toml", "model.npz"):
+                    texts[f"{path.parent.name}/{path.name}"] = path.read_text()
+        return texts
+
+    def secrets_in(self, text):
+        secrets = self.planted | {STORAGE_KEY.decode()[:24]} | spellings(STORAGE_KEY)
+        for purpose in (b"trefoil checkpoint", b"trefoil model share"):
+            secrets |= spellings(derived(purpose))
+        digits = text.replace(".", "")  # 8.435546875, 8435.546875 and 0.8435546875 alike
+        return sorted(secret for secret in secrets if secret in text or secret in digits)
+
+    def unknown_words(self, text, known):
+        """Long numbers and long runs of hexadecimal digits that are none of the known public ones: shares, seeds, keys."""
+        words = re.findall(r"(?<![0-9A-Za-z.])(?:[0-9a-f]{16,}|[0-9A-F]{16,}|[0-9]{13,})(?![0-9A-Za-z])", text)
+        return sorted(set(words) - known)
+
+    def public_words(self, out):
+        """Hashes and ids that the three may all know, and of its own data."""
+        known = set()
+        for party in PARTIES:
+            folder = self.folder / f"{out}-{party}"
+            for line in (folder / "audit.jsonl").read_text().splitlines():
+                known |= set(re.findall(r'"(?:hash|previous|session|id|job_hash|data|sha256)":"([0-9a-f]+)"', line))
+            for line in (self.folder / f"d/party-{party}/ledger.jsonl").read_text().splitlines():
+                known |= set(re.findall(r'"(?:hash|previous|sha256|run_id)":"([0-9a-f]+)"', line))
+            record = folder / "record.json"
+            if record.exists():
+                known |= {json.loads(record.read_text())["run_id"]}
+        return known
+
+    def test_a_full_debug_run_tells_nothing_secret(self):
+        for out, form in (("text", "text"), ("json", "json")):
+            for party in PARTIES:
+                self.set_log(party, level="debug", stderr="debug", format=form)
+            codes, outputs = self.run_parties(out)
+            self.assertEqual(codes, [0, 0, 0], outputs)
+            for name, text in self.texts(out, outputs).items():
+                self.assertEqual(self.secrets_in(text), [], name)
+                if name.endswith(("party.log", "stdout", "stderr")):
+                    self.assertEqual(self.unknown_words(text, self.public_words(out)), [], name)
+            for party in PARTIES:
+                log = (self.folder / f"{out}-{party}/party.log").read_text()
+                for event in ("step 7/200", "kept a checkpoint of step 20", "announced steps", "connected", "done: "):
+                    self.assertIn(event, log)
+                # Party I's stderr is the same stream as its file.
+                self.assertEqual(outputs[party][1], log)
+
+    def test_neither_do_failing_runs_at_any_level(self):
+        for k, level in enumerate(LEVELS):
+            for party in PARTIES:
+                self.set_log(party, level=level, stderr=level, format="json" if k % 2 else "text")
+            processes = [self.start_program("run", "--config", f"d/party-{party}/party.toml", "--job", self.job, "--out", f"{level}-{party}")
+                         for party in PARTIES]
+            progress = self.folder / f"{level}-1/progress.csv"
+            while not progress.exists() or progress.read_text().count("\n") < 5:
+                self.assertIsNone(processes[1].poll())
+            processes[1].send_signal(15 if k < 2 else 9)
+            outputs = [process.communicate(timeout=60) for process in processes]
+            self.assertEqual([process.returncode for process in processes], [3, 1 if k < 2 else -9, 3], outputs)
+            for name, text in self.texts(level, outputs).items():
+                self.assertEqual(self.secrets_in(text), [], name)
+
+    def test_this_test_would_find_them(self):
+        folder = self.folder / "d/party-1"
+        row = (self.folder / "train-1.csv").read_text().splitlines()[7].split(",")
+        key = "".join((folder / "party.key").read_text().split("-----")[2].split())
+        for text in (f"step 3, x = {row[0]}", f"x = {float(row[0]):.10g}", f"code {row[1]}", row[2], row[3], key, base64.b64decode(key).hex(),
+                     derived(b"trefoil checkpoint").hex(), STORAGE_KEY.decode(), "key " + derived(b"trefoil model share").hex().upper()):
+            self.assertNotEqual(self.secrets_in(text), [], text)
+        for text in ("share 17446744073709551616", "seed " + "5a" * 32, "own=0123456789abcdef"):
+            self.assertNotEqual(self.unknown_words(text, set()), [], text)
+        self.assertEqual(self.secrets_in("step 7/200, epsilon 1.234 outsider 1.567 insider"), [])
+
+    def test_the_audit_log_accounts_for_every_session(self):
+        self.set_log(1, audit="audit.jsonl")  # one for all runs
+        self.assertEqual(self.run_parties("r")[0], [0, 0, 0])
+        processes = [self.start_program("run", "--config", f"d/party-{party}/party.toml", "--job", self.job, "--out", f"s-{party}")
+                     for party in PARTIES]
+        progress = self.folder / "s-1/progress.csv"
+        while not progress.exists() or progress.read_text().count("\n") < 5:
+            self.assertIsNone(processes[1].poll())
+        processes[2].kill()
+        for process in processes:
+            process.communicate(timeout=60)
+        audit = self.folder / "d/party-1/audit.jsonl"
+        entries = [json.loads(line) for line in audit.read_text().splitlines()]
+        kinds = ["session", "connected", "release", "release", "end"]
+        self.assertEqual([entry["kind"] for entry in entries], kinds + ["session", "connected", "end"])
+        session = entries[0]
+        for party in PARTIES:
+            der = base64.b64decode("".join((self.folder / f"d/party-{party}/party.crt").read_text().split("-----")[2].split()))
+            fingerprint = hashlib.sha256(der).hexdigest().upper()
+            self.assertEqual(session["certificates"][party].replace(":", ""), fingerprint)
+        self.assertEqual((session["party"], session["job"]), (1, "logged"))
+        self.assertEqual(session["job_hash"], json.loads((self.folder / "r-1/record.json").read_text())["job_hash"])
+        lines = hashlib.sha256((self.folder / "train-1.csv").read_bytes()).hexdigest()
+        self.assertEqual(session["data"], hashlib.sha256(f"file {lines}\n".encode()).hexdigest())
+        self.assertEqual(entries[1]["id"], json.loads((self.folder / "r-1/record.json").read_text())["run_id"])
+        released = {entry["what"]: entry for entry in entries if entry["kind"] == "release"}
+        self.assertEqual(released["model.npz"]["sha256"], hashlib.sha256((self.folder / "r-1/model.npz").read_bytes()).hexdigest())
+        self.assertEqual(released["evaluation.correct"]["value"], json.loads((self.folder / "r-1/summary.json").read_text())["evaluation"]["correct"])
+        self.assertEqual(entries[4]["outcome"], "done")
+        self.assertEqual([entries[7][key] for key in ("outcome", "reason", "party", "exit_code")], ["failed", "peer lost", 2, 3])
+        killed = self.folder / "s-2/audit.jsonl"  # has its own: no audit = in its party file
+        self.assertIn("sessions without an end: 1", self.succeed("ledger", "verify", killed))
+        self.find_changes(audit)
+
+    def find_changes(self, audit):
+        whole = self.succeed("ledger", "verify", audit)
+        self.assertIn("8 lines, 2 sessions, 2 releases, unbroken; the newest line has hash ", whole)
+        self.assertNotIn("without an end", whole)
+        newest = whole.strip().rpartition(" ")[2]
+        self.assertIn(f"line hash {json.loads(audit.read_text().splitlines()[4])['hash']}", (self.folder / "r-1/party.log").read_text())
+        self.succeed("ledger", "verify", audit, "--contains", newest)
+        lines = audit.read_text().splitlines(keepends=True)
+        for changed, number in ((lines[:2] + [lines[2].replace('"release"', '"releasf"')] + lines[3:], 3), (lines[:2] + [lines[3], lines[2]] + lines[4:], 3),
+                                (lines[:2] + lines[3:], 3), (lines[1:], 1)):
+            path = self.write("changed.jsonl", "".join(changed))
+            self.fail_with(4, f"changed.jsonl: line {number}: found ", "ledger", "verify", path)
+        cut = self.write("cut.jsonl", "".join(lines[:-1]))
+        self.assertIn("sessions without an end: 1", self.succeed("ledger", "verify", cut))
+        self.fail_with(4, "lines were cut off its end", "ledger", "verify", cut, "--contains", newest)
+        self.fail_with(4, "lines were cut off its end", "ledger", "verify", self.write("shorter.jsonl", "".join(lines[:5])), "--contains", newest)
+        torn = self.write("torn.jsonl", "".join(lines) + '{"kind"')
+        self.assertIn("line 9 was not written to its end and does not count", self.succeed("ledger", "verify", torn))
+
+    def test_levels_and_forms_are_chosen_by_the_party_file(self):
+        self.set_log(0, level="warning")
+        self.set_log(1, format="json", stderr="error")
+        self.set_log(2, level="off", stderr="info")
+        codes, outputs = self.run_parties("r")
+        self.assertEqual(codes, [0, 0, 0], outputs)
+        warnings = (self.folder / "r-0/party.log").read_text()
+        self.assertRegex(warnings, r"\A(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z warning [^\n]+\n)+\Z")
+        self.assertEqual((outputs[0][1], outputs[1][1]), ("", ""))
+        lines = [json.loads(line) for line in (self.folder / "r-1/party.log").read_text().splitlines()]
+        for line in lines:
+            self.assertEqual(list(line), ["time", "level", "party", "text"])
+            self.assertEqual(line["party"], 1)
+        self.assertEqual({line["level"] for line in lines}, {"info", "warning"})
+        self.assertEqual((self.folder / "r-2/party.log").read_text(), "")
+        self.assertRegex(outputs[2][1], r"Z info connected: TLS 1.3 to both, same job\n")
+        self.set_log(0, level="loud")
+        self.fail_with(2, 'log.level: found "loud"', "run", "--config", "d/party-0/party.toml", "--job", self.job, "--out", "no")
+
+
+if __name__ == "__main__":
+    unittest.main()
