@@ -5,15 +5,19 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/command.h"
 #include "apps/error_report.h"
 #include "apps/job.h"
+#include "apps/machine_check.h"
 #include "apps/privacy_statement.h"
 #include "apps/progress.h"
 #include "apps/task.h"
 #include "apps/training_settings.h"
+#include "base/error.h"
 #include "dp/json_number.h"
+#include "ml/run_cost.h"
 #include "ml/training.h"
 
 namespace trefoil::apps {
@@ -24,6 +28,8 @@ using Json = nlohmann::ordered_json;
 struct PlanOptions {
   std::string job;
   std::vector<std::string> assignments;
+  std::optional<double> rtt_ms;
+  std::optional<double> mbit;
   bool json = false;
 };
 
@@ -34,6 +40,46 @@ struct StepCost {
   std::uint64_t bytes_sent = 0;     ///< by the party that sends most, online
   std::uint64_t bytes_offline = 0;  ///< independent of the data, likewise
 };
+
+/// What a whole run is declared to cost in one form, and expected to take on a link.
+struct RunCost {
+  std::string form;
+  int rounds = 0;
+  std::array<std::uint64_t, net::kParties> bytes_sent{};  ///< online and offline
+  std::optional<double> seconds;                          ///< where the link is known
+};
+
+std::optional<protocols::Link> LinkOf(const PlanOptions& options) {
+  if (options.rtt_ms.has_value() != options.mbit.has_value()) {
+    throw ConfigError(options.rtt_ms ? "--rtt-ms: found without --mbit, expected both or neither"
+                                     : "--mbit: found without --rtt-ms, expected both or neither");
+  }
+  if (!options.rtt_ms) return {};
+  return protocols::Link{.message_seconds = *options.rtt_ms / 2000,
+                         .bytes_per_second = *options.mbit * 1e6 / 8};
+}
+
+/// In each form that the run may take; on a known link in the one that it will.
+std::vector<RunCost> RunCosts(const Job& job, const std::optional<protocols::Link>& link) {
+  const auto settings = SettingsOf(job);
+  std::vector<RunCost> costs;
+  for (const auto& [name, form] :
+       {std::pair{"latency", protocols::Form::kLatency}, std::pair{"bulk", protocols::Form::kBulk}}) {
+    if (settings.comparison && *settings.comparison != form) continue;
+    if (link && ml::PlannedForm(settings, *link) != form) continue;
+    const auto cost = ml::PlannedRunCost(settings, form);
+    RunCost run{.form = name, .rounds = cost.rounds, .bytes_sent = cost.bytes_sent, .seconds = {}};
+    if (link) run.seconds = ml::PlannedRunSeconds(settings, form, *link);
+    costs.push_back(run);
+  }
+  return costs;
+}
+
+/// At the party that needs most, at least.
+double MemoryOf(const Job& job) {
+  const auto plan = ml::MakeStepPlan(SettingsOf(job));
+  return std::max({LeastMemory(plan, 0), LeastMemory(plan, 1), LeastMemory(plan, 2)});
+}
 
 std::vector<StepCost> StepCosts(const Job& job) {
   std::vector<StepCost> costs;
@@ -51,7 +97,7 @@ std::vector<StepCost> StepCosts(const Job& job) {
 }
 
 void PrintJson(const Job& job, const ml::PrivacyPlan& plan, const std::vector<StepCost>& costs,
-               const std::vector<StatementEntry>& statement) {
+               const std::vector<RunCost>& runs, const std::vector<StatementEntry>& statement) {
   Json json{{"job", job.name},
             {"job_hash", JobHash(job)},
             {"steps", job.training.steps},
@@ -64,6 +110,8 @@ void PrintJson(const Job& job, const ml::PrivacyPlan& plan, const std::vector<St
             {"sensitivity", plan.sensitivity},
             {"sampling_rate", plan.sampling_rate},
             {"step_costs", Json::array()},
+            {"run_costs", Json::array()},
+            {"memory_bytes", MemoryOf(job)},
             {"statement", ToJson(statement)}};
   for (const auto& cost : costs) {
     json["step_costs"].push_back(Json{{"form", cost.form},
@@ -71,10 +119,16 @@ void PrintJson(const Job& job, const ml::PrivacyPlan& plan, const std::vector<St
                                       {"bytes_sent", cost.bytes_sent},
                                       {"bytes_offline", cost.bytes_offline}});
   }
+  for (const auto& run : runs) {
+    json["run_costs"].push_back(Json{{"form", run.form},
+                                     {"rounds", run.rounds},
+                                     {"bytes_sent", run.bytes_sent},
+                                     {"seconds", run.seconds ? Json(*run.seconds) : Json(nullptr)}});
+  }
   std::cout << json.dump(2) << '\n';
 }
 
-void PrintText(const Job& job, const std::vector<StepCost>& costs,
+void PrintText(const Job& job, const std::vector<StepCost>& costs, const std::vector<RunCost>& runs,
                const std::vector<StatementEntry>& statement) {
   std::cout << fmt::format("Plan of job {}, {} steps; nothing was run.\n\n", job.name, job.training.steps)
             << ToText(statement) << '\n';
@@ -83,6 +137,15 @@ void PrintText(const Job& job, const std::vector<StepCost>& costs,
                              cost.form, cost.rounds, BytesText(cost.bytes_sent),
                              BytesText(cost.bytes_offline));
   }
+  for (const auto& run : runs) {
+    std::cout << fmt::format("The run, {} form: {} rounds; the parties send {}, {} and {}", run.form,
+                             run.rounds, BytesText(run.bytes_sent[0]), BytesText(run.bytes_sent[1]),
+                             BytesText(run.bytes_sent[2]));
+    if (run.seconds) std::cout << "; about " << SecondsText(*run.seconds) << " on this link";
+    std::cout << '\n';
+  }
+  std::cout << fmt::format("A party needs {} of memory at least\n",
+                           BytesText(static_cast<std::uint64_t>(MemoryOf(job))));
 }
 
 /// What a task promises; its cost is that of a few rounds.
@@ -120,10 +183,11 @@ int RunPlan(const PlanOptions& options) {
                         .accountant = dp::AccountantNamed(job.privacy.accountant),
                         .warnings = PrivacyWarnings(job)});
   const auto costs = StepCosts(job);
+  const auto runs = RunCosts(job, LinkOf(options));
   if (options.json) {
-    PrintJson(job, plan, costs, statement);
+    PrintJson(job, plan, costs, runs, statement);
   } else {
-    PrintText(job, costs, statement);
+    PrintText(job, costs, runs, statement);
   }
   return kDone;
 }
@@ -139,6 +203,12 @@ void AddPlan(CLI::App& program, Action& action) {
       ->add_option("--set", options->assignments,
                    "Change a key of the job, as --set privacy.epsilon=1.0; may be repeated")
       ->allow_extra_args(false);
+  command
+      ->add_option("--rtt-ms", options->rtt_ms,
+                   "Round trip between two parties in milliseconds; with --mbit, says what time to expect")
+      ->check(CLI::Range(0.0, 60000.0));
+  command->add_option("--mbit", options->mbit, "What a party can send, in Mbit/s")
+      ->check(CLI::Range(0.001, 1e6));
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return RunPlan(*options); }; });
 }

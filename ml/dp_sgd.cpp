@@ -98,15 +98,25 @@ double DpSgdStepSeconds(const StepPlan& plan, Index batch_rows) {
   return of_factors + PredictSeconds(plan.activation, batch_rows) + HiddenLayersSeconds(plan, batch_rows);
 }
 
-StepPlan FasterPlan(const TrainingSettings& settings, Index batch_rows, const protocols::Link& link) {
-  const auto expected = [&](const StepPlan& plan) {
+Index ExpectedBatchRows(const StepPlan& plan) {
+  if (plan.settings.sampling == Sampling::kPublic)
+    return static_cast<Index>(plan.settings.expected_batch) + 1;
+  return plan.batch_rows;
+}
+
+protocols::Form FasterForm(const TrainingSettings& settings, Index batch_rows, const protocols::Link& link) {
+  using protocols::Form;
+  if (settings.comparison) return *settings.comparison;
+  const auto expected = [&](Form form) {
+    const StepPlan plan = MakeStepPlan(settings, form);
     return protocols::ExpectedSeconds(DpSgdStepCost(plan, batch_rows), DpSgdStepSeconds(plan, batch_rows),
                                       link);
   };
-  if (settings.comparison) return MakeStepPlan(settings, *settings.comparison);
-  StepPlan bulk = MakeStepPlan(settings, protocols::Form::kBulk);
-  StepPlan latency = MakeStepPlan(settings, protocols::Form::kLatency);
-  return expected(latency) < expected(bulk) ? latency : bulk;
+  return expected(Form::kLatency) < expected(Form::kBulk) ? Form::kLatency : Form::kBulk;
+}
+
+StepPlan FasterPlan(const TrainingSettings& settings, Index batch_rows, const protocols::Link& link) {
+  return MakeStepPlan(settings, FasterForm(settings, batch_rows, link));
 }
 
 }  // namespace trefoil::ml

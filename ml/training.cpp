@@ -68,13 +68,6 @@ void CheckHeldOut(const TrainingSettings& settings, const HeldOutRecords& held_o
                "initialisation.validation_rows");
 }
 
-/// Rows of a batch matrix: padded ones, or those that common coins take on average.
-Index ExpectedBatchRows(const StepPlan& plan) {
-  if (plan.settings.sampling == Sampling::kPublic)
-    return static_cast<Index>(plan.settings.expected_batch) + 1;
-  return plan.batch_rows;
-}
-
 /// The plan of all steps at `sigma`, with all that was executed besides.
 PrivacyPlan PlanOf(const StepPlan& plan, double sigma, const Executed& executed) {
   auto events = executed.Events(plan.settings.steps, true);

@@ -14,6 +14,7 @@ TITLES=(
   [12]="logs of debug runs, text and JSON, hold none of the planted features, labels and keys"
   [13]="audit log: damaged, exchanged, missing and cut lines are found"
   [14]="bad data, full disk, no memory, signal, exceeded budget: both peers say why within seconds"
+  [15]="trefoil plan: rounds and bytes within a tenth, time within a factor of 1.5, on LAN and WAN"
 )
 
 # program_test NAME [TEST]: an end-to-end test of tests/apps with three TLS processes, and how long it took.
@@ -28,6 +29,28 @@ check_11() { program_test metrics; }
 check_12() { program_test log Logs.test_a_full_debug_run_tells_nothing_secret Logs.test_neither_do_failing_runs_at_any_level; }
 check_13() { program_test log Logs.test_the_audit_log_accounts_for_every_session; }
 check_14() { program_test local_errors; }
+
+check_15() {
+  [ -f "$tools/netsim/netsim.cpp" ] || skip "no network simulator: $tools/netsim is absent"
+  [ "$(id -u)" -eq 0 ] || skip "network namespaces need root"
+  scripts/setup && scripts/build release trefoil || return
+  [ -x "$work/netsim" ] || g++ -O2 -std=c++20 "$tools/netsim/netsim.cpp" -o "$work/netsim" || return
+  local profile link folder line figures=
+  for profile in lan wan; do
+    case $profile in
+      lan) link=(--rtt-ms 0.2 --mbit 10000) ;;
+      wan) link=(--rtt-ms 40 --mbit 100) ;;
+    esac
+    folder=$work/plan-$profile
+    rm -rf "$folder"
+    build/bin/trefoil local --job configs/demo.toml --prepare --hosts 10.77.0.1,10.77.0.2,10.77.0.3 --out "$folder" >/dev/null || return
+    bash "$helpers/run_in_namespaces.sh" "$work/netsim" build/bin/trefoil "$folder" "$profile" || return
+    build/bin/trefoil plan --job configs/demo.toml "${link[@]}" --json >"$folder/plan.json" || return
+    line=$(python3 -B "$helpers/check_plan.py" "$folder") || { echo "$profile: $line"; return 1; }
+    figures+="$profile $line; "
+  done
+  measured "${figures%; }"
+}
 
 check_1() {
   scripts/setup && scripts/build release trefoil || return

@@ -1,0 +1,64 @@
+"""trefoil plan predicts what a run is then measured to cost."""
+
+import json
+import unittest
+
+from trefoil_program import ProgramTest, TINY_JOB
+
+PARTIES = (0, 1, 2)
+
+# Enough steps that what comes before the first one, which is in both figures, does not hide them.
+JOB = TINY_JOB.replace("steps = 6", "steps = 40")
+
+
+class Plan(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("job.toml", JOB)
+
+    def planned(self, *arguments):
+        return json.loads(self.succeed("plan", "--job", self.job, "--json", *arguments))
+
+    def expect_as_planned(self, name, *assignments):
+        """Rounds and bytes of each party within a tenth of the plan's."""
+        options = [argument for assignment in assignments for argument in ("--set", assignment)]
+        runs = self.planned(*options)["run_costs"]
+        self.assertEqual(len(runs), 1)
+        self.succeed("local", "--job", self.job, *options, "--out", name)
+        for party in PARTIES:
+            summary = json.loads((self.folder / f"{name}/party-{party}/out/summary.json").read_text())
+            for found, expected in ((runs[0]["rounds"], summary["rounds"]), (runs[0]["bytes_sent"][party], summary["bytes_sent"])):
+                self.assertGreater(found, 0.9 * expected, f"{name}, party {party}")
+                self.assertLess(found, 1.1 * expected, f"{name}, party {party}")
+
+    def test_rounds_and_bytes_of_both_forms(self):
+        for form in ("bulk", "latency"):
+            self.expect_as_planned(form, f"training.comparison={form}")
+
+    def test_rounds_and_bytes_of_other_jobs(self):
+        bulk = "training.comparison=bulk"
+        self.expect_as_planned("softmax", bulk, "model.loss=softmax", "training.logit_bound=8.0")
+        self.expect_as_planned("network", bulk, "model.hidden=[8]")
+        self.expect_as_planned("public", bulk, "privacy.sampling=public")
+        self.expect_as_planned("inline", bulk, "training.steps_ahead=0")
+
+    def test_time_depends_on_the_link(self):
+        self.assertEqual({run["seconds"] for run in self.planned()["run_costs"]}, {None})
+        self.assertEqual(sorted(run["form"] for run in self.planned()["run_costs"]), ["bulk", "latency"])
+        near = self.planned("--rtt-ms", 0.2, "--mbit", 10000)["run_costs"]
+        far = self.planned("--rtt-ms", 40, "--mbit", 100)["run_costs"]
+        self.assertEqual((len(near), len(far)), (1, 1))
+        self.assertEqual(far[0]["form"], "latency")  # fewer rounds
+        # 40 steps of at least ten rounds of 20 ms each, one way.
+        self.assertGreater(far[0]["seconds"], 40 * 10 * 0.02)
+        self.assertLess(near[0]["seconds"], far[0]["seconds"] / 5)
+        self.assertGreater(self.planned()["memory_bytes"], 300 * 784 * 4)
+        text = self.succeed("plan", "--job", self.job, "--rtt-ms", 40, "--mbit", 100)
+        self.assertRegex(text, r"The run, latency form: \d+ rounds; the parties send .* MB and .* MB; about \d+ s on this link\n"
+                               r"A party needs .* MB of memory at least\n")
+        self.fail_with(2, "--mbit: found without --rtt-ms", "plan", "--job", self.job, "--mbit", 100)
+        self.fail_with(2, "--rtt-ms", "plan", "--job", self.job, "--mbit", 100, "--rtt-ms", -1)
+
+
+if __name__ == "__main__":
+    unittest.main()
