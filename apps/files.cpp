@@ -15,11 +15,13 @@
 namespace trefoil::apps {
 namespace {
 
+constexpr std::size_t kLargestSecret = std::size_t{1} << 16;
+
 std::system_error CannotWrite(const std::filesystem::path& file) {
   return {errno, std::generic_category(), file.string() + ": cannot be written"};
 }
 
-void WriteAll(int descriptor, const std::string& text, const std::filesystem::path& file) {
+void WriteAll(int descriptor, std::string_view text, const std::filesystem::path& file) {
   std::size_t done = 0;
   while (done < text.size()) {
     const auto count = write(descriptor, text.data() + done, text.size() - done);
@@ -65,6 +67,28 @@ std::string ReadTextFile(const std::filesystem::path& file, const std::string& w
   return text.str();
 }
 
+SecretText ReadSecretFile(const std::filesystem::path& file, const std::string& what) {
+  const auto refuse = [&](const char* cause) {
+    throw ConfigError(file.string() + ": " + cause + ", expected " + what);
+  };
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) refuse(std::strerror(errno));
+  SecretText text(kLargestSecret + 1, '\0');
+  std::size_t size = 0;
+  ssize_t count = 1;
+  while (count != 0 && size < text.size()) {
+    count = read(descriptor, text.data() + size, text.size() - size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) break;
+    size += static_cast<std::size_t>(count);
+  }
+  const int error = errno;
+  close(descriptor);
+  if (count < 0) refuse(std::strerror(error));
+  if (size > kLargestSecret) refuse("more than 64 KiB");
+  return text.substr(0, size);
+}
+
 void WriteTextFile(const std::filesystem::path& file, const std::string& text) { Replace(file, text, 0644); }
 
 void ReplaceSecretFile(const std::filesystem::path& file, const std::string& text) {
@@ -80,7 +104,7 @@ void SyncFolderOf(const std::filesystem::path& file) {
   if (status != 0) throw CannotWrite(folder);
 }
 
-void WriteSecretFile(const std::filesystem::path& file, const std::string& text) {
+void WriteSecretFile(const std::filesystem::path& file, std::string_view text) {
   const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor < 0 && errno == EEXIST)
     throw ConfigError(file.string() + ": exists already, and is not overwritten");

@@ -1,11 +1,17 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <string_view>
+
+#include "base/secure_memory.h"
 
 namespace trefoil::apps {
 
 /// The whole file. Throws ConfigError "FILE: CAUSE, expected WHAT".
 [[nodiscard]] std::string ReadTextFile(const std::filesystem::path& file, const std::string& what);
+
+/// The same of a secret, which is nowhere else in memory. Of at most 64 KiB.
+[[nodiscard]] SecretText ReadSecretFile(const std::filesystem::path& file, const std::string& what);
 
 /// Replaces `file` by `text` in one step, so that no reader sees half of it, nor finds another than the old
 /// or the new one after a crash of the machine. Throws std::runtime_error.
@@ -13,7 +19,7 @@ void WriteTextFile(const std::filesystem::path& file, const std::string& text);
 
 /// Makes a file that must not be there yet, readable by its owner only (mode 0600).
 /// Throws ConfigError if it is there, std::runtime_error if it cannot be written.
-void WriteSecretFile(const std::filesystem::path& file, const std::string& text);
+void WriteSecretFile(const std::filesystem::path& file, std::string_view text);
 
 /// The same for a secret that may be replaced: readable by its owner only (mode 0600) at all times.
 void ReplaceSecretFile(const std::filesystem::path& file, const std::string& text);

@@ -10,7 +10,7 @@ namespace trefoil::apps {
 net::Identity ReadIdentity(const PartyFile& party) {
   CheckKeyMode(party.private_key);
   net::Identity identity{.certificate_pem = ReadTextFile(party.certificate, "this party's certificate"),
-                         .private_key_pem = ReadTextFile(party.private_key, "this party's private key")};
+                         .private_key_pem = ReadSecretFile(party.private_key, "this party's private key")};
   bool matches = false;
   try {
     matches = net::KeyMatches(identity.certificate_pem, identity.private_key_pem);

@@ -45,14 +45,12 @@ SecretBytes::~SecretBytes() { Wipe(std::span(bytes_)); }
 SecretKey StorageKey(const PartyFile& party, const SealedKind& kind) {
   const auto& file = party.storage_key.empty() ? party.private_key : party.storage_key;
   CheckSecretMode(file, "the key that shares are sealed with");
-  auto text = ReadTextFile(file, "the key that shares are sealed with");
+  const auto text = ReadSecretFile(file, "the key that shares are sealed with");
   if (text.size() < SecretKey::kBytes) {
     throw ConfigError(fmt::format("{}: found {} bytes, expected a secret of at least {}", file.string(),
                                   text.size(), SecretKey::kBytes));
   }
-  auto key = DeriveKey(BytesOf(text), kind.purpose);
-  Wipe(std::span(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
-  return key;
+  return DeriveKey(BytesOf(text), kind.purpose);
 }
 
 std::string SealFile(const SealedKind& kind, const Json& header, std::span<const std::uint8_t> secret,

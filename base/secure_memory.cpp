@@ -12,10 +12,16 @@
 
 namespace trefoil {
 
-SecretKey::SecretKey() {
+void* AllocateSecret(std::size_t bytes) {
   InitialiseSodium();
-  data_ = static_cast<std::uint8_t*>(sodium_malloc(kBytes));
-  if (data_ == nullptr) throw std::bad_alloc();
+  void* begin = sodium_malloc(bytes);
+  if (begin == nullptr) throw std::bad_alloc();
+  return begin;
+}
+
+void FreeSecret(void* begin) noexcept { sodium_free(begin); }
+
+SecretKey::SecretKey() : data_(static_cast<std::uint8_t*>(AllocateSecret(kBytes))) {
   sodium_memzero(data_, kBytes);
 }
 
@@ -30,7 +36,7 @@ SecretKey& SecretKey::operator=(SecretKey&& other) noexcept {
   return *this;
 }
 
-SecretKey::~SecretKey() { sodium_free(data_); }
+SecretKey::~SecretKey() { FreeSecret(data_); }
 
 std::span<std::uint8_t, SecretKey::kBytes> SecretKey::bytes() {
   return std::span<std::uint8_t, kBytes>(data_, kBytes);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace trefoil {
 
@@ -27,6 +28,31 @@ class SecretKey {
  private:
   std::uint8_t* data_;
 };
+
+/// Bytes of libsodium's guarded heap: locked, left out of core files, and wiped when they are given back.
+/// Every allocation takes pages. Throws std::bad_alloc.
+[[nodiscard]] void* AllocateSecret(std::size_t bytes);
+void FreeSecret(void* begin) noexcept;
+
+/// For SecretText.
+template <typename T>
+class SecretAllocator {
+ public:
+  using value_type = T;
+  SecretAllocator() = default;
+  template <typename U>
+  SecretAllocator(const SecretAllocator<U>& /*other*/) {
+  }  // NOLINT(google-explicit-constructor): as allocators do
+
+  [[nodiscard]] T* allocate(std::size_t count) { return static_cast<T*>(AllocateSecret(count * sizeof(T))); }
+  void deallocate(T* begin, std::size_t /*count*/) noexcept { FreeSecret(begin); }
+
+  friend bool operator==(const SecretAllocator& /*a*/, const SecretAllocator& /*b*/) { return true; }
+};
+
+/// A secret of more than fifteen characters, such as a private key: shorter texts are kept in the object
+/// itself, which is not protected.
+using SecretText = std::basic_string<char, std::char_traits<char>, SecretAllocator<char>>;
 
 /// Overwrites words that were secret with zeros; not optimised away.
 void Wipe(std::span<std::uint64_t> words) noexcept;

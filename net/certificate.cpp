@@ -55,10 +55,11 @@ void SetValidity(X509* certificate, system_clock::time_point not_before, system_
         "end date");
 }
 
-std::string TakeText(BIO* bio) {
+template <typename Text>
+Text TakeText(BIO* bio) {
   const char* data = nullptr;
   const long size = BIO_get_mem_data(bio, &data);
-  return {data, static_cast<std::size_t>(size)};
+  return Text(data, static_cast<std::size_t>(size));
 }
 
 system_clock::time_point ToTime(const ASN1_TIME* time) {
@@ -105,6 +106,7 @@ Identity MakeIdentity(const std::string& common_name, system_clock::time_point n
     throw ConfigError("certificate name of " + std::to_string(common_name.size()) +
                       " characters, 1 to 64 expected");
   }
+  UseSecureHeap();
   const EvpKeyPtr key(EVP_EC_gen("P-256"));
   Check(key != nullptr, "key");
   const X509Ptr certificate(X509_new());
@@ -124,7 +126,7 @@ Identity MakeIdentity(const std::string& common_name, system_clock::time_point n
   Check(key_text && PEM_write_bio_PKCS8PrivateKey(key_text.get(), key.get(), nullptr, nullptr, 0, nullptr,
                                                   nullptr) == 1,
         "key text");
-  return {TakeText(certificate_text.get()), TakeText(key_text.get())};
+  return {TakeText<std::string>(certificate_text.get()), TakeText<SecretText>(key_text.get())};
 }
 
 std::string Fingerprint(const std::string& certificate_pem) {
@@ -139,7 +141,7 @@ CertificateInfo Inspect(const std::string& certificate_pem) {
           .fingerprint = FingerprintOf(*certificate)};
 }
 
-bool KeyMatches(const std::string& certificate_pem, const std::string& private_key_pem) {
+bool KeyMatches(const std::string& certificate_pem, std::string_view private_key_pem) {
   const X509Ptr certificate = ReadCertificate(certificate_pem);
   const EvpKeyPtr key = ReadPrivateKey(private_key_pem);
   const bool matches = X509_check_private_key(certificate.get(), key.get()) == 1;

@@ -1,13 +1,16 @@
 #pragma once
 #include <chrono>
 #include <string>
+#include <string_view>
+
+#include "base/secure_memory.h"
 
 namespace trefoil::net {
 
 /// An organisation's certificate and the private key that belongs to it, both as PEM.
 struct Identity {
   std::string certificate_pem;
-  std::string private_key_pem;
+  SecretText private_key_pem;
 };
 
 /// What a person needs to see of a certificate.
@@ -36,6 +39,6 @@ struct CertificateInfo {
 [[nodiscard]] CertificateInfo Inspect(const std::string& certificate_pem);
 
 /// Whether the private key belongs to the certificate. Throws ConfigError if either text cannot be read.
-[[nodiscard]] bool KeyMatches(const std::string& certificate_pem, const std::string& private_key_pem);
+[[nodiscard]] bool KeyMatches(const std::string& certificate_pem, std::string_view private_key_pem);
 
 }  // namespace trefoil::net

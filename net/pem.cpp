@@ -1,5 +1,6 @@
 #include "net/pem.h"
 
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
@@ -8,7 +9,7 @@
 namespace trefoil::net {
 namespace {
 
-BioPtr OpenText(const std::string& text) {
+BioPtr OpenText(std::string_view text) {
   BioPtr bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
   if (!bio) throw ConfigError("certificate or key: out of memory");
   return bio;
@@ -17,6 +18,8 @@ BioPtr OpenText(const std::string& text) {
 // Without it OpenSSL would ask for a pass phrase at the terminal.
 int NoPassPhrase(char*, int, int, void*) { return -1; }
 
+constexpr std::size_t kSecureHeapBytes = std::size_t{1} << 16;
+constexpr std::size_t kSecureBlockBytes = 32;
 constexpr std::size_t kMaxPemBytes = std::size_t{1} << 20;
 
 }  // namespace
@@ -29,7 +32,13 @@ X509Ptr ReadCertificate(const std::string& pem) {
   return certificate;
 }
 
-EvpKeyPtr ReadPrivateKey(const std::string& pem) {
+void UseSecureHeap() {
+  static const int done = CRYPTO_secure_malloc_init(kSecureHeapBytes, kSecureBlockBytes);
+  (void)done;
+}
+
+EvpKeyPtr ReadPrivateKey(std::string_view pem) {
+  UseSecureHeap();
   if (pem.size() > kMaxPemBytes) throw ConfigError("private key: longer than 1 MiB");
   EvpKeyPtr key(PEM_read_bio_PrivateKey(OpenText(pem).get(), nullptr, &NoPassPhrase, nullptr));
   ERR_clear_error();
