@@ -53,7 +53,7 @@ Prepared PrepareLookUpByLeadingBit(Context& party, const Point& point) {
       RandomShare(party, point.count, 1, 23, true),
       protocols::LookUpByLeadingBitCost(tables, point.count, form),
       [tables](Context& p, const ArithShare& x) { return protocols::LookUpByLeadingBit(p, tables, x, form); },
-      protocols::ComparisonSeconds(form, point.count, 15, 25));
+      protocols::LeadingBitSeconds(form, point.count, 15, 25));
 }
 
 Prepared PrepareLookUpByLowBits(Context& party, const Point& point) {
@@ -79,7 +79,7 @@ Prepared PrepareInverseSqrt(Context& party, const Point& point) {
       [](Context& p, const ArithShare& x) {
         return protocols::InverseSqrt(p, FixedShare(x, kFractionBits), form);
       },
-      protocols::ComparisonSeconds(form, point.count, 62, 64));
+      protocols::LeadingBitSeconds(form, point.count, 62, 64));
 }
 
 template <Form form>
@@ -132,7 +132,7 @@ Prepared PrepareReciprocal(Context& party, const Point& point) {
       [](Context& p, const ArithShare& x) {
         return protocols::Reciprocal(p, FixedShare(x, kFractionBits), kReciprocalRange, form);
       },
-      protocols::ComparisonSeconds(form, point.count,
+      protocols::LeadingBitSeconds(form, point.count,
                                    kReciprocalRange.highest_log2 - kReciprocalRange.lowest_log2,
                                    kFractionBits + kReciprocalRange.highest_log2 + 2));
 }

@@ -121,7 +121,8 @@ double PredictSeconds(const Activation& activation, mpc::Index rows) {
   const auto seconds = [&](mpc::Index count, std::int64_t thresholds) {
     return protocols::ComparisonSeconds(table.options.form, count, thresholds, table.options.width);
   };
-  return seconds(rows * columns, pieces) + seconds(rows, octaves) + seconds(matches, 1);
+  return seconds(rows * columns, pieces) + seconds(matches, 1) +
+         protocols::LeadingBitSeconds(table.options.form, rows, octaves, table.options.width);
 }
 
 }  // namespace trefoil::ml

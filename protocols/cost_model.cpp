@@ -20,6 +20,9 @@ constexpr double kSecondsPerKeyBlock = 3e-9;
 constexpr double kOwnShare = 0.5;
 constexpr double kSecondsPerTreeComparison = 150e-9;
 
+/// What a bit decomposition and its suffix or compute, in comparisons.
+constexpr std::int64_t kDecompositionComparisons = 8;
+
 /// Everybody sends `bytes` to both peers and waits for both.
 double SecondsOfExchange(mpc::Context& party, std::size_t bytes) {
   const auto start = Clock::now();
@@ -90,6 +93,10 @@ double ComparisonSeconds(Form form, std::int64_t count, std::int64_t thresholds,
   if (form == Form::kBulk) return points * kSecondsPerTreeComparison * width / 64;
   const double own = thresholds > 1 ? kOwnShare : 1;
   return (2 * own * points * kSecondsPerPointBlock + 6 * keys * kSecondsPerKeyBlock) * (width - 1);
+}
+
+double LeadingBitSeconds(Form form, std::int64_t count, std::int64_t places, int width) {
+  return ComparisonSeconds(form, count, form == Form::kBulk ? kDecompositionComparisons : places, width);
 }
 
 }  // namespace trefoil::protocols

@@ -30,7 +30,7 @@ TEST(ExpectedSeconds, CountsRoundsTheMostBytesAndComputation) {
 
 TEST(ExpectedSeconds, PrefersFewRoundsWhereLatencyIsLong) {
   const auto seconds = [](Form form, const Link& link) {
-    return ExpectedSeconds(InverseSqrtCost(128, 13, form), ComparisonSeconds(form, 128, 62, 64), link);
+    return ExpectedSeconds(InverseSqrtCost(128, 13, form), LeadingBitSeconds(form, 128, 62, 64), link);
   };
   const Link near{.message_seconds = 20e-6, .bytes_per_second = 1e9};
   const Link far{.message_seconds = 20e-3, .bytes_per_second = 12.5e6};
