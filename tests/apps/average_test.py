@@ -3,10 +3,9 @@
 import json
 import math
 import random
-import struct
 import unittest
-import zipfile
 
+from plain_models import minimise, read_model
 from trefoil_program import ProgramTest
 
 JOB = """
@@ -35,17 +34,7 @@ SIZES = [30, 40, 50]
 
 
 def fit(rows, lam):
-    """Plain gradient descent on mean log(1 + exp(-s w x)) + lam/2 |w|^2, with a constant 1 as last column."""
-    w = [0.0] * 3
-    while True:
-        gradient = [lam * value for value in w]
-        for (a, b, label) in rows:
-            x = (a, b, 1.0)
-            slope = 1 / (1 + math.exp(-sum(u * v for u, v in zip(w, x)))) - label
-            gradient = [g + slope * v / len(rows) for g, v in zip(gradient, x)]
-        if math.sqrt(sum(g * g for g in gradient)) < 1e-10:
-            return w
-        w = [u - g for u, g in zip(w, gradient)]
+    return minimise([(a, b) for a, b, _ in rows], [label for _, _, label in rows], lam)
 
 
 class Average(ProgramTest):
@@ -70,13 +59,7 @@ class Average(ProgramTest):
         return json.loads((self.folder / out / "summary.json").read_text())
 
     def model(self, path="run/model.npz"):
-        with zipfile.ZipFile(self.folder / path) as archive:
-            numbers = []
-            for name in ("weights.npy", "bias.npy"):
-                content = archive.read(name)
-                start = 10 + struct.unpack("<H", content[8:10])[0]
-                numbers += struct.unpack(f"<{(len(content) - start) // 8}d", content[start:])
-        return numbers
+        return read_model(self.folder / path)
 
     def plain(self):
         parts, first = [], 0

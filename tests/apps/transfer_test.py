@@ -3,12 +3,11 @@
 import json
 import math
 import random
-import struct
 import unittest
-import zipfile
 
-from trefoil_program import ProgramTest
 from account_votes_test import npy
+from plain_models import minimise, read_model
+from trefoil_program import ProgramTest
 
 JOB = """
 version = 1
@@ -24,20 +23,6 @@ steps = 60
 sigma = 0.01
 delta = 1e-5
 """
-
-
-def minimise(rows, fractions, lam):
-    """Plain gradient descent on the mean of f log(1 + e^-z) + (1 - f) log(1 + e^z) plus lam/2 |w|^2."""
-    w = [0.0] * 3
-    while True:
-        gradient = [lam * value for value in w]
-        for (a, b), fraction in zip(rows, fractions):
-            x = (a, b, 1.0)
-            slope = 1 / (1 + math.exp(-sum(u * v for u, v in zip(w, x)))) - fraction
-            gradient = [g + slope * v / len(rows) for g, v in zip(gradient, x)]
-        if math.sqrt(sum(g * g for g in gradient)) < 1e-10:
-            return w
-        w = [u - g for u, g in zip(w, gradient)]
 
 
 class Transfer(ProgramTest):
@@ -62,13 +47,7 @@ class Transfer(ProgramTest):
         return json.loads((self.folder / out / "summary.json").read_text())
 
     def model(self, path="run/model.npz"):
-        with zipfile.ZipFile(self.folder / path) as archive:
-            numbers = []
-            for name in ("weights.npy", "bias.npy"):
-                content = archive.read(name)
-                start = 10 + struct.unpack("<H", content[8:10])[0]
-                numbers += struct.unpack(f"<{(len(content) - start) // 8}d", content[start:])
-        return numbers
+        return read_model(self.folder / path)
 
     def fractions(self):
         return [sum(owner[k] for owner in self.labels) / len(self.labels) for k in range(60)]
