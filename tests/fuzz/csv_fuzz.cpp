@@ -1,9 +1,8 @@
 // A CSV file, with and without a header; also of teachers' labels and of votes.
-#include "apps/vote_file.h"
 #include "base/error.h"
 #include "data/csv_reader.h"
-#include "data/teacher_labels.h"
 #include "tests/fuzz/table.h"
+#include "tests/fuzz/votes.h"
 
 namespace trefoil::fuzz {
 namespace {
@@ -41,15 +40,10 @@ void Read(std::span<const std::uint8_t> input) {
   const bool packed = input.size() > 1 && input[0] == 0x1F && input[1] == 0x8B;
   for (const bool header : {true, false})
     LoadTable(SpecWithHeader(header), {.x = {}, .y = {}, .file = file.path()});
-  try {
+  ReadAs<DataError>([&] {
     if (!packed) CheckRecords(file.path(), input.size());
-    (void)data::ReadTeacherLabels(file.path(), {.teachers = 2, .queries = 3, .classes = 4});
-  } catch (const DataError&) {
-  }
-  try {
-    (void)apps::ReadVotes(file.path());
-  } catch (const DataError&) {
-  }
+  });
+  ReadVoteFiles(file.path());
 }
 
 }  // namespace trefoil::fuzz

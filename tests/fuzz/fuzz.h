@@ -31,6 +31,15 @@ class InputFile {
 /// Ends the process, as a finding, unless `condition` holds.
 void Check(bool condition, const char* what);
 
+/// Calls a reader, which may throw that error.
+template <typename Error, typename Reader>
+void ReadAs(const Reader& reader) {
+  try {
+    (void)reader();
+  } catch (const Error&) {
+  }
+}
+
 /// What a target does with one input, defined once in each program. It ends by itself, or with the typed
 /// error that the reader's contract names; any other exception, and what a sanitizer or the limit on memory
 /// finds, is a finding.

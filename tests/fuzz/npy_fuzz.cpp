@@ -1,9 +1,8 @@
 // An NPY file: rows, labels, teachers' labels, votes.
-#include "apps/vote_file.h"
 #include "base/error.h"
 #include "data/npy.h"
-#include "data/teacher_labels.h"
 #include "tests/fuzz/table.h"
+#include "tests/fuzz/votes.h"
 
 namespace trefoil::fuzz {
 namespace {
@@ -29,18 +28,8 @@ void Read(std::span<const std::uint8_t> input) {
   spec.format = data::Format::kNpy;
   spec.features = 4;
   LoadTable(spec, {.x = file.path(), .y = file.path(), .file = {}});
-  try {
-    CheckArray(data::ReadNpy(file.path()), file.path());
-  } catch (const DataError&) {
-  }
-  try {
-    (void)data::ReadTeacherLabels(file.path(), {.teachers = 2, .queries = 3, .classes = 4});
-  } catch (const DataError&) {
-  }
-  try {
-    (void)apps::ReadVotes(file.path());
-  } catch (const DataError&) {
-  }
+  ReadAs<DataError>([&] { CheckArray(data::ReadNpy(file.path()), file.path()); });
+  ReadVoteFiles(file.path());
 }
 
 }  // namespace trefoil::fuzz

@@ -33,20 +33,11 @@ clip = 1.0
 sampling = "public"
 )";
 
-/// Calls a reader, which may throw DataError.
-template <typename Reader>
-void ReadAs(const Reader& reader) {
-  try {
-    (void)reader();
-  } catch (const DataError&) {
-  }
-}
-
 void ReadEach(const std::filesystem::path& file, const SecretKey& key) {
   static const apps::Job kTraining = apps::ReadJob(InputFile(kJob).path());
   const apps::CheckpointOwner owner{.party = 0, .run_id = "ab", .job_hash = "cd"};
-  ReadAs([&] { return apps::LoadShare(file, 0, key).party; });
-  ReadAs([&] {
+  ReadAs<DataError>([&] { return apps::LoadShare(file, 0, key).party; });
+  ReadAs<DataError>([&] {
     const auto checkpoint = apps::LoadCheckpoint(file, owner, kTraining, key).checkpoint;
     Check(checkpoint.state.step >= 0 && checkpoint.state.step <= 4, "a step that is not the job's");
     return checkpoint.state.step;
