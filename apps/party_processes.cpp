@@ -109,6 +109,17 @@ std::string ErrorIn(const fs::path& log) {
   return found;
 }
 
+/// The party whose own error ended it: where `party` says that another one aborted, that other one.
+int WhoseError(const fs::path& folder, int party) {
+  const auto cause = ErrorIn(PartyFolder(folder, party) / "console.log");
+  for (int other = 0; other < 3; ++other) {
+    if (other != party && cause.starts_with(fmt::format("party {}: aborted", other)) &&
+        !ErrorIn(PartyFolder(folder, other) / "console.log").empty())
+      return other;
+  }
+  return party;
+}
+
 int ReportFailure(const fs::path& folder, int party, const ProcessEnd& end) {
   const auto log = PartyFolder(folder, party) / "console.log";
   if (end.signal != 0) {
@@ -116,7 +127,8 @@ int ReportFailure(const fs::path& folder, int party, const ProcessEnd& end) {
                             log.string()));
     return kNetwork;
   }
-  const auto cause = ErrorIn(log);
+  party = WhoseError(folder, party);
+  const auto cause = ErrorIn(PartyFolder(folder, party) / "console.log");
   ReportError(cause.empty() ? fmt::format("party {} ended with code {}; its output is in {}", party, end.code,
                                           log.string())
                             : fmt::format("party {}: {}", party, cause));
