@@ -329,6 +329,7 @@ TEST(DpSgdStep, KeepsTheVelocityTimesTheMomentumOnAPaddingBatch) {
 
 TEST(FasterPlan, ChoosesByTheLinkUnlessTheSettingsSay) {
   TrainingSettings settings = SmallSettings();
+  settings.comparison.reset();
   const protocols::Link slow{.message_seconds = 0.02, .bytes_per_second = 1e7};
   const protocols::Link fast{.message_seconds = 1e-7, .bytes_per_second = 1e6};
   EXPECT_EQ(FasterPlan(settings, 64, slow).clip.form, Form::kLatency);
@@ -341,6 +342,7 @@ TEST(FasterPlan, ChoosesByTheLinkUnlessTheSettingsSay) {
 
 TEST(FasterPlan, ChoosesForTheClampOfSquaredLossAlsoWhereNothingIsClipped) {
   TrainingSettings settings = SmallSettings();
+  settings.comparison.reset();
   settings.clipping = Clipping::kExamples;
   const protocols::Link slow{.message_seconds = 0.02, .bytes_per_second = 1e7};
   const protocols::Link fast{.message_seconds = 1e-7, .bytes_per_second = 1e6};

@@ -79,7 +79,6 @@ void Training(mpc::Context& party) {
   settings.steps = 3;
   settings.sigma = 0.5;
   settings.clip = 2;
-  settings.comparison = protocols::Form::kLatency;  // so that every run has the same messages
   (void)Train(party, settings, MakeRecords(settings, 10, 40),
               {.on_step = [](const StepReport&) {}, .on_record = [](const dp::TrainingRecord&) {}});
 }
