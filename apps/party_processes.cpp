@@ -98,7 +98,7 @@ int WaitForParties(const PartyProcesses& parties, std::vector<ChildProcess>& chi
   return failure;
 }
 
-/// The error that a party printed, or nothing.
+/// The last error that a party printed, or nothing.
 std::string ErrorIn(const fs::path& log) {
   std::istringstream lines(ReadTextFile(log, "a party's output"));
   const std::string prefix = "trefoil: ";
@@ -109,29 +109,32 @@ std::string ErrorIn(const fs::path& log) {
   return found;
 }
 
-/// The party whose own error ended it: where `party` says that another one aborted, that other one.
-int WhoseError(const fs::path& folder, int party) {
-  const auto cause = ErrorIn(PartyFolder(folder, party) / "console.log");
-  for (int other = 0; other < 3; ++other) {
-    if (other != party && cause.starts_with(fmt::format("party {}: aborted", other)) &&
-        !ErrorIn(PartyFolder(folder, other) / "console.log").empty())
-      return other;
+/// Reports the failure of `party`, or, where it says that another one aborted, that other one's, which may
+/// have been found ended later. All have ended.
+int ReportFailure(const fs::path& folder, int party, std::vector<ChildProcess>& children) {
+  std::array<fs::path, 3> logs;
+  std::array<std::string, 3> causes;
+  for (std::size_t id = 0; id < 3; ++id) {
+    logs[id] = PartyFolder(folder, static_cast<int>(id)) / "console.log";
+    causes[id] = ErrorIn(logs[id]);
   }
-  return party;
-}
-
-int ReportFailure(const fs::path& folder, int party, const ProcessEnd& end) {
-  const auto log = PartyFolder(folder, party) / "console.log";
+  auto failed = static_cast<std::size_t>(party);
+  for (std::size_t other = 0; other < 3; ++other) {
+    const bool named = causes[failed].find(fmt::format("party {}: aborted", other)) != std::string::npos;
+    if (named && !causes[other].empty()) {
+      failed = other;
+      break;
+    }
+  }
+  const ProcessEnd& end = *children[failed].Poll();
   if (end.signal != 0) {
-    ReportError(fmt::format("party {} was killed by signal {}; its output is in {}", party, end.signal,
-                            log.string()));
+    ReportError(fmt::format("party {} was killed by signal {}; its output is in {}", failed, end.signal,
+                            logs[failed].string()));
     return kNetwork;
   }
-  party = WhoseError(folder, party);
-  const auto cause = ErrorIn(PartyFolder(folder, party) / "console.log");
-  ReportError(cause.empty() ? fmt::format("party {} ended with code {}; its output is in {}", party, end.code,
-                                          log.string())
-                            : fmt::format("party {}: {}", party, cause));
+  ReportError(causes[failed].empty() ? fmt::format("party {} ended with code {}; its output is in {}", failed,
+                                                   end.code, logs[failed].string())
+                                     : fmt::format("party {}: {}", failed, causes[failed]));
   return end.code;
 }
 
@@ -145,7 +148,7 @@ int RunPartyProcesses(const PartyProcesses& parties, ProgressDisplay& display) {
   auto children = StartParties(parties);
   const int failure = WaitForParties(parties, children, display);
   if (failure < 0) return kDone;
-  return ReportFailure(parties.folder, failure, *children[static_cast<std::size_t>(failure)].Poll());
+  return ReportFailure(parties.folder, failure, children);
 }
 
 }  // namespace trefoil::apps
