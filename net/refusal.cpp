@@ -5,12 +5,11 @@
 #include <vector>
 
 #include "net/asio.h"
-#include "net/dialer.h"
 #include "net/greeting.h"
 #include "net/io_thread.h"
-#include "net/listener.h"
 #include "net/mesh.h"
 #include "net/mesh_config.h"
+#include "net/peer_search.h"
 #include "net/starter.h"
 
 namespace trefoil::net {
@@ -23,22 +22,15 @@ constexpr std::chrono::milliseconds kLinger{1000};
 class Refusal {
  public:
   Refusal(asio::io_context& io, const MeshConfig& config, AbortReason reason)
-      : io_(io), config_(config), reason_(reason), timer_(io) {
-    const auto tls = MakeTlsContext(config_);
-    hello_ = MakeHello(config_, Purpose::kRun);
+      : io_(io),
+        config_(config),
+        reason_(reason),
+        timer_(io),
+        hello_(MakeHello(config_, Purpose::kRun)),
+        search_(
+            io, config_, [this](const auto& channel, bool dialled) { Greet(channel, dialled); },
+            [](int, const std::string&) {}) {
     told_.at(static_cast<std::size_t>(config_.self)) = true;
-    if (config_.self < kParties - 1) {
-      listener_ = std::make_unique<Listener>(
-          io, config_.listen_host, config_.listen_port, tls, config_.handshake_timeout,
-          [this](const auto& channel) { Greet(channel, false); },
-          [this](const auto& line) { Log(config_, line); });
-    }
-    for (const PeerEndpoint& peer : config_.peers) {
-      if (peer.id > config_.self) continue;
-      dialers_.at(static_cast<std::size_t>(peer.id)) = std::make_unique<Dialer>(
-          io, peer, MakeTlsContextFor(config_, peer), config_.handshake_timeout,
-          [this](const auto& channel) { Greet(channel, true); }, [](Dialer::Stage, const std::string&) {});
-    }
   }
 
   void Start(std::chrono::milliseconds limit) {
@@ -46,10 +38,7 @@ class Refusal {
     timer_.async_wait([this](const ErrorCode& cancelled) {
       if (!cancelled) Finish();
     });
-    if (listener_) listener_->Start();
-    for (const auto& dialer : dialers_) {
-      if (dialer) dialer->Dial();
-    }
+    search_.Start();
   }
 
   std::array<bool, kParties> Wait() {
@@ -67,23 +56,20 @@ class Refusal {
   }
 
   void OnGreeted(const std::shared_ptr<Channel>& channel, bool dialled, const Greeted& result) {
-    const auto peer = static_cast<std::size_t>(channel->party());
+    const int peer = channel->party();
     const bool runs = result.hello && result.hello->purpose == Purpose::kRun;
     if (runs) channel->Post(FrameType::kAbort, EncodeAbort(reason_));
     channel->Close(kLinger);
     if (done_) return;
-    told_.at(peer) = told_.at(peer) || runs;
-    if (dialled && !runs) dialers_.at(peer)->DialLater();
+    if (runs) told_.at(static_cast<std::size_t>(peer)) = true;
+    if (dialled && !runs) search_.DialLater(peer);
     if (told_[0] && told_[1] && told_[2]) Finish();
   }
 
   void Finish() {
     if (std::exchange(done_, true)) return;
     timer_.cancel();
-    if (listener_) listener_->Stop();
-    for (const auto& dialer : dialers_) {
-      if (dialer) dialer->Stop();
-    }
+    search_.Stop();
     for (const auto& entry : channels_) {
       if (const auto channel = entry.lock()) channel->Close(kLinger);
     }
@@ -95,8 +81,7 @@ class Refusal {
   AbortReason reason_;
   asio::steady_timer timer_;
   Hello hello_;
-  std::unique_ptr<Listener> listener_;
-  std::array<std::unique_ptr<Dialer>, kParties> dialers_;
+  PeerSearch search_;
   std::vector<std::weak_ptr<Channel>> channels_;
   std::array<bool, kParties> told_{};
   bool done_ = false;

@@ -32,24 +32,13 @@ Starter::Starter(asio::io_context& io, const MeshConfig& config, ReadyHandler on
       on_failure_(std::move(on_failure)),
       timer_(io) {
   CheckMeshConfig(config_);
-  const auto tls = MakeTlsContext(config_);
   hello_ = MakeHello(config_, Purpose::kRun);
-  if (config_.self < kParties - 1) {
-    listener_ = std::make_unique<Listener>(
-        io, config_.listen_host, config_.listen_port, tls, config_.handshake_timeout,
-        [this](const auto& channel) { Greet(channel, false); },
-        [this](const auto& line) { Log(config_, line); });
-  }
   for (const PeerEndpoint& peer : config_.peers) {
-    if (peer.id > config_.self) {
-      CauseOf(peer.id) = "it did not connect";
-      continue;
-    }
-    dialers_[static_cast<std::size_t>(peer.id)] = std::make_unique<Dialer>(
-        io, peer, MakeTlsContextFor(config_, peer), config_.handshake_timeout,
-        [this](const auto& channel) { Greet(channel, true); },
-        [this, id = peer.id](Dialer::Stage, const std::string& cause) { Retry(id, cause); });
+    if (peer.id > config_.self) CauseOf(peer.id) = "it did not connect";
   }
+  search_.emplace(
+      io, config_, [this](const auto& channel, bool dialled) { Greet(channel, dialled); },
+      [this](int peer, const std::string& cause) { Retry(peer, cause); });
 }
 
 void Starter::Start() {
@@ -57,10 +46,7 @@ void Starter::Start() {
   timer_.async_wait([this](const ErrorCode& cancelled) {
     if (!cancelled) OnTimeout();
   });
-  if (listener_) listener_->Start();
-  for (const auto& dialer : dialers_) {
-    if (dialer) dialer->Dial();
-  }
+  search_->Start();
 }
 
 void Starter::Greet(const std::shared_ptr<Channel>& channel, bool dialled) {
@@ -77,7 +63,7 @@ void Starter::OnGreeted(const std::shared_ptr<Channel>& channel, bool dialled, c
     channel->Close(kLinger);
     CauseOf(peer) = cause;
     Log(config_, "party " + std::to_string(peer) + ": " + cause);
-    if (dialled) dialers_[static_cast<std::size_t>(peer)]->DialLater();
+    if (dialled) search_->DialLater(peer);
   };
   if (!result.hello) return refuse(result.cause);
   try {
@@ -151,7 +137,7 @@ void Starter::Empty(int peer, const std::string& cause) {
   Log(config_, "party " + std::to_string(peer) + ": " + cause + "; waiting for it again");
   TellOfPeer(config_, peer, false);
   CauseOf(peer) = cause;
-  if (const auto& dialer = dialers_[static_cast<std::size_t>(peer)]) dialer->DialLater();
+  search_->DialLater(peer);
 }
 
 void Starter::Retry(int peer, const std::string& cause) {
@@ -237,10 +223,7 @@ void Starter::Fail(std::exception_ptr failure, bool tell_peers) {
 
 void Starter::StopSearching() {
   timer_.cancel();
-  if (listener_) listener_->Stop();
-  for (const auto& dialer : dialers_) {
-    if (dialer) dialer->Stop();
-  }
+  search_->Stop();
 }
 
 const PeerEndpoint& Starter::Endpoint(int peer) const {

@@ -9,10 +9,9 @@
 
 #include "net/asio.h"
 #include "net/channel.h"
-#include "net/dialer.h"
 #include "net/greeting.h"
-#include "net/listener.h"
 #include "net/mesh.h"
+#include "net/peer_search.h"
 
 namespace trefoil::net {
 
@@ -64,8 +63,7 @@ class Starter {
   ReadyHandler on_ready_;
   FailureHandler on_failure_;
   Hello hello_;
-  std::unique_ptr<Listener> listener_;
-  std::array<std::unique_ptr<Dialer>, kParties> dialers_;
+  std::optional<PeerSearch> search_;  // made once the configuration has been checked
   asio::steady_timer timer_;
   std::vector<std::weak_ptr<Channel>> channels_;
   std::array<Slot, kParties> slots_;
