@@ -19,6 +19,7 @@
 #include "apps/task.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
+#include "base/locked_memory.h"
 
 namespace trefoil::apps {
 namespace {
@@ -118,6 +119,16 @@ void ExamineFiles(Doctor& doctor, const PartyFile& party) {
                                 fmt::format("party {}'s certificate: store it with trefoil trust", peer.id));
     });
   }
+}
+
+/// Whether what this process has in memory stays there.
+void ExamineSwap(Doctor& doctor) {
+  const bool locked = LockAllMemory();
+  const auto areas = PlainSwap();
+  if (!locked && !areas.empty()) return Doctor::Warn("swap", SwapWarning(areas));
+  doctor.Try("swap", [&] {
+    return std::string(areas.empty() ? "none, or encrypted" : "this process keeps its memory out of it");
+  });
 }
 
 /// Checks a prediction, this party's share of its model, and the client's rows; returns as ExamineJob.
@@ -290,6 +301,7 @@ int RunCheck(const CheckOptions& options) {
   });
   if (!party) return doctor.Finish();
   ExamineFiles(doctor, *party);
+  ExamineSwap(doctor);
   const auto job_json = options.job.empty()         ? std::string()
                         : IsPredictJob(options.job) ? ExaminePrediction(doctor, *party, options)
                         : IsTask(options.job)       ? ExamineTask(doctor, *party, options)

@@ -1,5 +1,6 @@
 #include "apps/machine_check.h"
 
+#include <spdlog/fmt/fmt.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -36,6 +37,14 @@ double LineOf(const char* file, const std::string& key) {
     if (word == key + ":" && stream >> kilobytes) return kilobytes * 1024;
   }
   return std::numeric_limits<double>::infinity();
+}
+
+/// The first line of a file of the kernel; empty where there is none.
+std::string FirstLine(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
 }
 
 double WeightsOf(const ml::StepPlan& plan) { return static_cast<double>(ml::ShapeOfWeights(plan).weights()); }
@@ -78,6 +87,29 @@ double AvailableDisk(const std::filesystem::path& folder) {
   const auto space = std::filesystem::space(folder.empty() ? "." : folder, error);
   if (error) throw ConfigError(folder.string() + ": " + error.message() + ", expected a folder");
   return static_cast<double>(space.available);
+}
+
+std::vector<std::string> PlainSwap(const std::filesystem::path& root) {
+  std::ifstream areas(root / "proc/swaps");
+  std::vector<std::string> plain;
+  std::string line;
+  std::getline(areas, line);  // titles
+  while (std::getline(areas, line)) {
+    const auto name = line.substr(0, line.find_first_of(" \t"));
+    const auto device = root / "sys/block" / std::filesystem::path(name).filename();
+    const bool encrypted = FirstLine(device / "dm/uuid").starts_with("CRYPT-");
+    const bool in_memory = FirstLine(device / "backing_dev") == "none";  // of zram alone
+    if (!encrypted && !in_memory) plain.push_back(name);
+  }
+  return plain;
+}
+
+std::string SwapWarning(const std::vector<std::string>& areas) {
+  return fmt::format(
+      "shares and records may be written to {}, which is not known to be encrypted: let this process lock "
+      "its "
+      "memory (ulimit -l unlimited, LimitMEMLOCK=infinity), encrypt that, or turn it off",
+      fmt::join(areas, ", "));
 }
 
 }  // namespace trefoil::apps

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "ml/step_plan.h"
 
@@ -18,5 +20,13 @@ namespace trefoil::apps {
 
 /// Free on the file system of a folder. Throws ConfigError if it is not there.
 [[nodiscard]] double AvailableDisk(const std::filesystem::path& folder);
+
+/// Swap space that is on and may keep what is written to it in the clear: neither a dm-crypt device nor a
+/// compressed one in memory. A file counts, also one on an encrypted file system. `root`: where proc/swaps
+/// and sys/block are.
+[[nodiscard]] std::vector<std::string> PlainSwap(const std::filesystem::path& root = "/");
+
+/// What an operator does about it, where the process may not lock its memory. Pre: areas is not empty.
+[[nodiscard]] std::string SwapWarning(const std::vector<std::string>& areas);
 
 }  // namespace trefoil::apps

@@ -9,8 +9,10 @@
 #include "apps/error_report.h"
 #include "apps/files.h"
 #include "apps/hex.h"
+#include "apps/machine_check.h"
 #include "apps/run_budget.h"
 #include "apps/run_directory.h"
+#include "base/locked_memory.h"
 
 namespace trefoil::apps {
 namespace {
@@ -52,7 +54,8 @@ std::array<std::string, net::kParties> Fingerprints(const PartyFile& party) {
 }  // namespace
 
 PartySession::PartySession(PartyFile party, fs::path folder, const std::string& party_file)
-    : party_(std::move(party)),
+    : memory_locked_(LockAllMemory()),
+      party_(std::move(party)),
       folder_(std::move(folder)),
       display_(std::cout, StdoutIsTerminal()),
       metrics_(std::make_unique<RunMetrics>(party_, party_file)) {}
@@ -70,6 +73,8 @@ void PartySession::Open(const SessionJob& job, bool resumed) {
                      .data = party_.data.empty() ? std::string() : DataHash(party_.data),
                      .fingerprints = Fingerprints(party_)});
   Log("job hash " + job.hash);
+  if (const auto swap = PlainSwap(); !memory_locked_ && !swap.empty())
+    Log(SwapWarning(swap), LogLevel::kWarning);
 }
 
 void PartySession::Say(const std::string& line) {

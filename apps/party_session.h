@@ -30,7 +30,8 @@ struct SessionJob {
 /// What a party of any job type has: its party file, its run directory with party.log, and what it shows.
 class PartySession {
  public:
-  /// Where the party file has [metrics], what the run tells is served from here on. `party_file`: its name.
+  /// Locks this process's memory where it may (LockAllMemory). Where the party file has [metrics], what the
+  /// run tells is served from here on. `party_file`: its name.
   /// Throws as RunMetrics.
   PartySession(PartyFile party, std::filesystem::path folder, const std::string& party_file);
 
@@ -40,7 +41,8 @@ class PartySession {
   [[nodiscard]] RunMetrics& metrics() { return *metrics_; }
 
   /// Makes the run directory with its job.toml and party.log, and begins a session in the audit log; of a
-  /// resumed run, goes on with what is there. Throws as MakeRunDirectory, RunLog and AuditLog.
+  /// resumed run, goes on with what is there. Warns in party.log if shares may be written to swap space.
+  /// Throws as MakeRunDirectory, RunLog and AuditLog.
   void Open(const SessionJob& job, bool resumed = false);
 
   /// To party.log and stdout, once it is open.
@@ -66,6 +68,7 @@ class PartySession {
   int Fail(const std::exception& error, const std::string& cause);
 
  private:
+  bool memory_locked_;  // first: before there are threads and secrets
   PartyFile party_;
   std::filesystem::path folder_;
   std::shared_ptr<RunLog> log_;  // the links' thread logs, too

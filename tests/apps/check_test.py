@@ -1,12 +1,13 @@
 """trefoil check: finds what is configured wrong, and says how to mend it."""
 
 import gzip
+import os
 import re
 import shutil
 import subprocess
 import unittest
 
-from trefoil_program import ProgramTest, TINY_JOB, free_base_port
+from trefoil_program import BINARY, ProgramTest, TINY_JOB, free_base_port
 
 PARTIES = (0, 1, 2)
 
@@ -151,7 +152,7 @@ class Check(ProgramTest):
             output, error = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 0, output + error)
             self.assertNotIn("fail", output)
-            self.assertNotIn("warn", output)
+            self.assertNotRegex(output, "(?m)^warn  (?!swap: )")  # of this machine's swap space
         for days, warned in ((40, False), (20, True)):
             certificate = self.certificate(days)
             self.path("party.crt").write_bytes(certificate)
@@ -159,6 +160,24 @@ class Check(ProgramTest):
             self.assertEqual(f"warn  d/party-0/party.crt: expires in {days - 1} days: its owner makes a new one with init" in output,
                              warned, output)
             self.assertIn("pass  certificate: ", output)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare") and shutil.which("setpriv"), "needs root, unshare and setpriv")
+    def test_warns_of_swap_space_that_memory_may_be_written_to(self):
+        self.deploy()
+        swaps = self.write("swaps", "Filename Type Size Used Priority\n/dev/sda9 partition 8388604 0 -2\n")
+        command = ["check", "--config", "d/party-0/party.toml", "--wait", "100ms"]
+        bound = ["setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"]
+        for limit, wrapper, line in (
+                ("1000", bound, "warn  swap: shares and records may be written to /dev/sda9, .*: .*ulimit -l unlimited.*, encrypt that, or turn it off$"),
+                ("unlimited", bound, "pass  swap: this process keeps its memory out of it$"),
+                ("1000", [], "pass  swap: this process keeps its memory out of it$")):
+            with self.subTest(line, wrapper=wrapper):
+                result = subprocess.run(
+                    ["unshare", "--mount", "sh", "-c", f'mount --bind {swaps} /proc/swaps; ulimit -l {limit} || exit 99; exec "$@"', "sh", *wrapper,
+                     BINARY, *command], cwd=self.folder, capture_output=True, text=True, timeout=60)
+                if result.returncode == 99 and limit == "unlimited":
+                    self.skipTest("in this container root may not raise a hard limit")
+                self.assertRegex(result.stdout, "(?m)^" + line)
 
 
 if __name__ == "__main__":

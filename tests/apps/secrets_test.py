@@ -68,6 +68,10 @@ class Secrets(ProgramTest):
         for secrets in ([line.encode()[8:56] for line in body[:2]], [scalar, scalar[::-1]]):
             for flags in places_of(pid, secrets):
                 self.assertLessEqual({"lo", "dd"}, flags)
+        # Shares, records and what else it has are kept from swap space, since root may lock as much as it likes.
+        written = [flags for _, _, flags in mappings(pid) if "wr" in flags]
+        self.assertGreater(len(written), 10)
+        self.assertEqual([flags for flags in written if "lo" not in flags], [])
         for process in processes:
             process.kill()
 
