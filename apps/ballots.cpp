@@ -16,6 +16,15 @@ fs::path FindBallotFile(const fs::path& folder, const std::vector<std::string>& 
       fmt::format("{}: found no {}, expected {}", folder.string(), what, fmt::join(names, " or ")));
 }
 
+void DealQueries(const fs::path& queries, const TaskDeal& deal) {
+  for (std::size_t j = 0; j < deal.party_folders.size(); ++j) {
+    auto& named = deal.parties.at(j).pate.queries;
+    named = fs::path("data") / queries.filename();
+    fs::create_directories(deal.party_folders.at(j) / "data");
+    fs::copy_file(queries, deal.party_folders.at(j) / named);
+  }
+}
+
 std::string DealBallots(const Ballots& ballots, const fs::path& source, const fs::path& queries,
                         const TaskDeal& deal) {
   const auto& voters = ballots.voters;
@@ -23,13 +32,11 @@ std::string DealBallots(const Ballots& ballots, const fs::path& source, const fs
       FindBallotFile(source, {"predictions.npy", "predictions.csv"}, "predictions of all teachers");
   const auto labels =
       data::ReadTeacherLabels(predictions, ballots.ShapeFor(voters[0] + voters[1] + voters[2]));
+  DealQueries(queries, deal);
   auto first = labels.begin();
   for (std::size_t j = 0; j < deal.party_folders.size(); ++j) {
     const auto& folder = deal.party_folders.at(j);
     auto& files = deal.parties.at(j).pate;
-    fs::create_directories(folder / "data");
-    files.queries = fs::path("data") / queries.filename();
-    fs::copy_file(queries, folder / files.queries);
     const auto last = first + voters.at(j);
     if (first != last) {
       files.predictions = fs::path("data") / "predictions.npy";

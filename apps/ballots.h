@@ -25,6 +25,9 @@ struct Ballots {
 [[nodiscard]] std::filesystem::path FindBallotFile(const std::filesystem::path& folder,
                                                    const std::vector<std::string>& names, const char* what);
 
+/// Copies the public queries to every party's folder, and names them in its party file.
+void DealQueries(const std::filesystem::path& queries, const TaskDeal& deal);
+
 /// Deals predictions.npy or .csv of `source` to the parties, the first voters to party 0, and `queries` to
 /// all. Returns what to say of it. Throws DataError.
 std::string DealBallots(const Ballots& ballots, const std::filesystem::path& source,

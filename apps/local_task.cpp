@@ -1,6 +1,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "apps/deployment.h"
@@ -65,8 +66,13 @@ void AddAccuracy(LocalTask& local) {
   auto summary = nlohmann::ordered_json::parse(ReadTextFile(file, "the summary"));
   summary["accuracy"] = evaluation.accuracy();
   WriteTextFile(file, summary.dump(2) + "\n");
-  local.display.Say(
-      fmt::format("accuracy {:.2f} % on {} test records", 100 * evaluation.accuracy(), evaluation.records));
+  const auto epsilon = [&](const char* who) {
+    return EpsilonText(summary.at(who).is_null() ? std::numeric_limits<double>::infinity()
+                                                 : summary.at(who).get<double>());
+  };
+  local.display.Say(fmt::format("accuracy {:.2f} % on {} test records, epsilon {} outsider {} insider",
+                                100 * evaluation.accuracy(), evaluation.records, epsilon("epsilon_outsider"),
+                                epsilon("epsilon_insider")));
 }
 
 /// What the first of those who get the results got, copied to the top.

@@ -1,8 +1,11 @@
 #include "apps/pate_job.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "apps/job_reader.h"
 #include "apps/party_list.h"
 
 namespace trefoil::apps {
@@ -17,6 +20,9 @@ const std::vector<std::string>& MechanismNames() {
 
 /// Noise may be small beside one vote, and must leave room in the ring.
 constexpr Interval kDeviations{.above = 0.0499, .below = 1e6};
+constexpr Interval kPenalties{.above = 0.0, .below = 1e6};
+
+constexpr const char* kOneVsRest = "one-vs-rest";
 
 void RefuseOthers(const Section& section, const std::vector<const char*>& keys, VoteMechanism mechanism) {
   for (const auto* key : keys) {
@@ -59,6 +65,82 @@ void ReadMechanism(const Section& section, PateJob& job) {
   }
 }
 
+ml::ClassifierSettings ReadTeacher(const Section& section) {
+  ml::ClassifierSettings teacher;
+  if (section.Choice("loss", {"squared", kOneVsRest}, "squared") == kOneVsRest) {
+    teacher.loss = ml::ClassifierLoss::kOneVsRest;
+    teacher.tolerance = section.Number("tolerance", {.above = 0.0, .below = 1.0}, teacher.tolerance);
+  } else if (section.Has("tolerance")) {
+    section.Fail("tolerance", "only teacher.loss \"one-vs-rest\" has it");
+  }
+  teacher.lambda = section.Number("lambda", kPenalties);
+  return teacher;
+}
+
+StudentSpec ReadStudent(const Section& section, std::int64_t queries) {
+  StudentSpec student;
+  student.records = section.Whole("records", {queries, 100'000'000}, queries);
+  student.settings.lambda = section.Number("lambda", kPenalties);
+  student.settings.rounds = static_cast<int>(section.Whole("rounds", {0, 100}, 3));
+  student.settings.keep = section.Number("keep", {.above = 0.0, .below = 1.0001}, 0.9);
+  if (student.settings.keep > 1) section.Refuse("keep", "a number above 0, at most 1");
+  return student;
+}
+
+/// A party has teachers exactly if it has records, and no more of them than it may have records.
+void CheckTeachers(const PateJob& job, const Section& data, const Section& pate) {
+  for (std::size_t j = 0; j < job.teachers.size(); ++j) {
+    const auto rows = job.schema->data.rows.at(j);
+    if (job.teachers.at(j) > rows)
+      pate.Fail("teachers", fmt::format("found {} at party {}, expected at most its data.rows, {}",
+                                        job.teachers.at(j), j, rows));
+    if (job.teachers.at(j) == 0 && rows > 0)
+      data.Fail("rows", fmt::format("found {} at party {}, expected 0: it has no teachers", rows, j));
+  }
+}
+
+/// [data], [features], [teacher], [student] and [local] of a job that trains.
+void ReadTraining(const toml::table& root, const std::string& file, PateJob& job) {
+  const Section document(root, file);
+  job.schema = ReadSchema(root, file, 16);
+  job.data_name = job.schema->data.name;
+  job.classes = job.schema->data.classes;
+  if (document.Has("teacher")) {
+    job.teacher = ReadTeacher(document.Table("teacher"));
+    CheckTeachers(job, document.Table("data"), document.Table("pate"));
+    job.schema->local = ReadLocal(document.Table("local"), root);
+  }
+  if (document.Has("student")) job.student = ReadStudent(document.Table("student"), job.queries);
+}
+
+Json TeacherJson(const ml::ClassifierSettings& teacher) {
+  if (teacher.loss == ml::ClassifierLoss::kSquared) return {{"loss", "squared"}, {"lambda", teacher.lambda}};
+  return {{"loss", kOneVsRest}, {"lambda", teacher.lambda}, {"tolerance", teacher.tolerance}};
+}
+
+Json StudentJson(const StudentSpec& student) {
+  return {{"records", student.records},
+          {"lambda", student.settings.lambda},
+          {"rounds", student.settings.rounds},
+          {"keep", student.settings.keep}};
+}
+
+/// The keys of a job, with a schema or without.
+std::vector<std::string> KeysOf(bool has_schema) {
+  std::vector<std::string> keys{"version", "type", "name", "data.name"};
+  if (has_schema) {
+    keys = SchemaKeys();
+    for (const auto* key : {"teacher.loss", "teacher.lambda", "teacher.tolerance", "student.records",
+                            "student.lambda", "student.rounds", "student.keep", "local.split"})
+      keys.emplace_back(key);
+  }
+  for (const auto* key : {"pate.teachers", "pate.queries", "pate.classes", "pate.mechanism", "pate.scale",
+                          "pate.sigma", "pate.threshold", "pate.threshold_sigma", "pate.answers",
+                          "pate.reinforce", "privacy.delta", "release.to"})
+    keys.emplace_back(key);
+  return keys;
+}
+
 }  // namespace
 
 const char* NameOf(VoteMechanism mechanism) {
@@ -66,19 +148,22 @@ const char* NameOf(VoteMechanism mechanism) {
 }
 
 PateJob ReadPateJob(const toml::table& root, const std::string& file) {
-  CheckKeys(root, file,
-            {"version", "type", "name", "data.name", "pate.teachers", "pate.queries", "pate.classes",
-             "pate.mechanism", "pate.scale", "pate.sigma", "pate.threshold", "pate.threshold_sigma",
-             "pate.answers", "pate.reinforce", "privacy.delta", "release.to"});
+  const bool trains = root.contains("teacher") || root.contains("student");
+  CheckKeys(root, file, KeysOf(trains));
   const Section document(root, file);
   if (document.Whole("version", {0, INT32_MAX}) != 1) document.Refuse("version", "1");
   PateJob job;
   job.name = document.Name("name");
-  job.data_name = document.Table("data").Name("name", job.name);
   const auto pate = document.Table("pate");
   job.teachers = ReadTeachers(pate);
   job.queries = pate.Whole("queries", {1, 1'000'000});
-  job.classes = static_cast<int>(pate.Whole("classes", {2, 1000}));
+  if (trains) {
+    if (pate.Has("classes")) pate.Fail("classes", "found it, expected data.classes alone");
+    ReadTraining(root, file, job);
+  } else {
+    job.data_name = document.Table("data").Name("name", job.name);
+    job.classes = static_cast<int>(pate.Whole("classes", {2, 1000}));
+  }
   ReadMechanism(pate, job);
   job.delta = document.Table("privacy").Number("delta", {.above = 0.0, .below = 1.0});
   job.to = ReadParties(document.Table("release"), "to", false);
@@ -101,14 +186,17 @@ std::string PateJobJson(const PateJob& job) {
     pate["answers"] = job.answers;
   }
   if (job.mechanism == VoteMechanism::kInteractiveGnMax) pate["reinforce"] = job.reinforce;
-  return Json{{"version", 1},
-              {"type", "pate"},
-              {"name", job.name},
-              {"data", {{"name", job.data_name}}},
-              {"pate", pate},
-              {"privacy", {{"delta", job.delta}}},
-              {"release", {{"to", job.to}}}}
-      .dump();
+  Json json{{"version", 1}, {"type", "pate"}, {"name", job.name}, {"data", {{"name", job.data_name}}}};
+  if (job.schema) {
+    json = Json::parse(JobJson(*job.schema));
+    pate.erase("classes");  // data.classes
+  }
+  if (job.teacher) json["teacher"] = TeacherJson(*job.teacher);
+  if (job.student) json["student"] = StudentJson(*job.student);
+  json["pate"] = pate;
+  json["privacy"] = {{"delta", job.delta}};
+  json["release"] = {{"to", job.to}};
+  return json.dump();
 }
 
 }  // namespace trefoil::apps

@@ -1,22 +1,35 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "apps/job.h"
 #include "apps/toml_reader.h"
+#include "ml/linear_classifier.h"
+#include "ml/student.h"
 
 namespace trefoil::apps {
 
 /// How a query is answered (docs/privacy.md, "PATE").
 enum class VoteMechanism { kLnMax, kGnMax, kConfidentGnMax, kInteractiveGnMax };
 
+/// [student]: trained in the clear on the answers, which are public, and on public records without any.
+struct StudentSpec {
+  std::int64_t records = 0;  ///< public ones, of which the first are the queries
+  ml::StudentSettings settings;
+};
+
 /// A job of type "pate", checked, with every default filled in. Deviations are of two parties' noise, in
 /// votes.
 struct PateJob {
   std::string name;
   std::string data_name;
-  std::array<std::int64_t, 3> teachers{};  ///< public, of each party
+  std::optional<Job> schema{};                      ///< with a teacher or a student: of all records
+  std::optional<ml::ClassifierSettings> teacher{};  ///< none: the parties bring their teachers' labels
+  std::optional<StudentSpec> student{};             ///< none: what is released is the answers
+  std::array<std::int64_t, 3> teachers{};           ///< public, of each party
   std::int64_t queries = 0;
   int classes = 0;
   VoteMechanism mechanism = VoteMechanism::kConfidentGnMax;
@@ -33,6 +46,8 @@ struct PateJob {
   [[nodiscard]] bool has_threshold() const {
     return mechanism == VoteMechanism::kConfidentGnMax || mechanism == VoteMechanism::kInteractiveGnMax;
   }
+  /// Records in the file of public queries, where there is a schema.
+  [[nodiscard]] std::int64_t public_records() const { return student ? student->records : queries; }
   [[nodiscard]] std::int64_t all_teachers() const { return teachers[0] + teachers[1] + teachers[2]; }
 };
 

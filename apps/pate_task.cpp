@@ -3,12 +3,14 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "apps/ballots.h"
 #include "apps/job_task.h"
 #include "apps/local_data.h"
+#include "apps/pate_data.h"
 #include "apps/pate_job.h"
 #include "base/ceil_log2.h"
 #include "base/error.h"
@@ -20,6 +22,8 @@
 #include "ml/noisy_counts.h"
 #include "ml/noisy_votes.h"
 #include "ml/step_privacy.h"
+#include "ml/student.h"
+#include "ml/teachers.h"
 #include "protocols/agreement.h"
 #include "protocols/input.h"
 
@@ -27,6 +31,7 @@ namespace trefoil::apps {
 namespace {
 
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 using mpc::Index;
 using mpc::RingMatrix;
 
@@ -40,12 +45,24 @@ constexpr double kLargestDeviations = 80;
 /// What a student says of each query: a row a query, a column a class.
 using StudentScores = std::vector<std::vector<double>>;
 
+/// What is known of a query in the end.
+struct Answer {
+  int label = ml::kUnlabelled;
+  const char* source = "";  ///< "teachers" or "student"
+};
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 class PateTask : public JobTask<PateJob> {
  public:
   using JobTask::JobTask;
 
   [[nodiscard]] std::string Json() const override { return PateJobJson(job()); }
-  [[nodiscard]] std::string LocalJson() const override { return "{}"; }
+  [[nodiscard]] std::string LocalJson() const override {
+    return job().teacher ? LocalSpecJson(job().schema->local) : "{}";
+  }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
   std::string Deal(const TaskDeal& deal) const override;
@@ -68,10 +85,15 @@ class PateTask : public JobTask<PateJob> {
   [[nodiscard]] RingMatrix StudentVotes() const;
   [[nodiscard]] ml::StepNoise AnswerNoise(Index queries) const;
   [[nodiscard]] std::vector<Index> ChooseQueries(mpc::Context& party, const mpc::ArithShare& votes) const;
-  [[nodiscard]] std::string Csv(const std::vector<Index>& asked, const std::vector<int>& winners) const;
+  [[nodiscard]] std::vector<Answer> Answers(const std::vector<Index>& asked,
+                                            const std::vector<int>& winners) const;
+  void Release(const std::vector<Index>& asked, const std::vector<int>& winners, ThreadPool& pool,
+               TaskResult& result, nlohmann::ordered_json& summary) const;
+  [[nodiscard]] ml::LinearModel Student(const std::vector<Answer>& answers, ThreadPool& pool) const;
 
   std::string query_hash_;                ///< of the public query file, after Load, as all below
-  std::vector<std::vector<int>> labels_;  ///< a row a teacher of this party
+  std::vector<std::vector<int>> labels_;  ///< a row a teacher of this party that votes
+  ml::Rows public_;                       ///< with [student]: the records that it is trained on
   StudentScores student_;                 ///< Interactive
   std::string student_hash_;
 };
@@ -83,8 +105,11 @@ std::string PateTask::Title() const {
                              ? fmt::format(", above {:g} votes with sigma {:g}, at most {} answers",
                                            job().threshold, job().threshold_sigma, job().answers)
                              : "";
-  return fmt::format("{} queries of {} classes to {} teachers by {}, {}{}", job().queries, job().classes,
-                     job().all_teachers(), NameOf(job().mechanism), noise, threshold);
+  const auto student =
+      job().student ? fmt::format("; a student of {} public records", job().student->records) : "";
+  return fmt::format("{} queries of {} classes to {} {}teachers by {}, {}{}{}", job().queries, job().classes,
+                     job().all_teachers(), job().teacher ? "trained " : "", NameOf(job().mechanism), noise,
+                     threshold, student);
 }
 
 dp::GaussianReleases PateTask::GaussianEvent(double sigma, double sensitivity, std::int64_t count,
@@ -117,10 +142,13 @@ int PateTask::Width() const {
 
 std::string PateTask::Deal(const TaskDeal& deal) const {
   const auto source = FindDataFolder(job().data_name, deal.job_file, deal.data);
-  const auto queries = FindBallotFile(source, {"queries.npy", "queries.csv"}, "public queries");
   const auto student =
       interactive() ? FindBallotFile(source, {"student.npy"}, "predictions of the student") : fs::path();
-  auto said = DealBallots(ballots(), source, queries, deal);
+  auto said =
+      job().schema
+          ? DealPateRecords(job(), source, deal)
+          : DealBallots(ballots(), source,
+                        FindBallotFile(source, {"queries.npy", "queries.csv"}, "public queries"), deal);
   for (std::size_t j = 0; interactive() && j < deal.parties.size(); ++j) {
     deal.parties.at(j).pate.student = fs::path("data") / student.filename();
     fs::copy_file(student, deal.party_folders.at(j) / deal.parties.at(j).pate.student);
@@ -128,7 +156,7 @@ std::string PateTask::Deal(const TaskDeal& deal) const {
   return said;
 }
 
-StudentScores ReadStudent(const fs::path& file, const PateJob& job) {
+StudentScores ReadStudentScores(const fs::path& file, const PateJob& job) {
   const auto array = data::ReadNpy(file);
   const auto queries = static_cast<std::size_t>(job.queries);
   const auto classes = static_cast<std::size_t>(job.classes);
@@ -146,11 +174,21 @@ StudentScores ReadStudent(const fs::path& file, const PateJob& job) {
 }
 
 std::string PateTask::Load(const PartyFile& party, const std::string& party_file) {
-  labels_ = LoadBallots(ballots(), party, party_file);
+  if (job().teacher) {
+    NeedBallotFile(party.pate.queries, party_file, "queries", "the public records, the same at all three");
+    const auto slices = LoadSlices(job(), party, party_file);
+    public_ = LoadPublicRecords(job(), party);
+    ThreadPool pool(ThreadsFor(0));
+    labels_ =
+        ml::LabelByTeachers(slices, public_.topRows(job().queries), job().classes, *job().teacher, pool);
+  } else {
+    labels_ = LoadBallots(ballots(), party, party_file);
+    if (job().student) public_ = LoadPublicRecords(job(), party);
+  }
   query_hash_ = data::FileSha256(party.pate.queries);
   if (interactive()) {
     NeedBallotFile(party.pate.student, party_file, "student", "the student's public predictions");
-    student_ = ReadStudent(party.pate.student, job());
+    student_ = ReadStudentScores(party.pate.student, job());
     student_hash_ = data::FileSha256(party.pate.student);
   }
   return fmt::format("{} teachers' labels of {} queries", labels_.size(), job().queries);
@@ -206,41 +244,45 @@ std::vector<Index> PateTask::ChooseQueries(mpc::Context& party, const mpc::Arith
   return chosen;
 }
 
-std::string PateTask::Csv(const std::vector<Index>& asked, const std::vector<int>& winners) const {
+std::vector<Answer> PateTask::Answers(const std::vector<Index>& asked,
+                                      const std::vector<int>& winners) const {
+  std::vector<Answer> answers(static_cast<std::size_t>(job().queries));
+  for (std::size_t k = 0; k < asked.size(); ++k)
+    answers[static_cast<std::size_t>(asked[k])] = {.label = winners[k], .source = "teachers"};
+  for (std::size_t query = 0; interactive() && query < answers.size(); ++query) {
+    const auto& scores = student_[query];
+    const auto best = std::max_element(scores.begin(), scores.end());
+    if (answers[query].label == ml::kUnlabelled && *best > job().reinforce)
+      answers[query] = {.label = static_cast<int>(best - scores.begin()), .source = "student"};
+  }
+  return answers;
+}
+
+std::string CsvOf(const std::vector<Answer>& answers) {
   std::string text = "query,label,source\n";
-  std::size_t next = 0;
-  for (Index query = 0; query < static_cast<Index>(job().queries); ++query) {
-    if (next < asked.size() && asked[next] == query) {
-      text += fmt::format("{},{},teachers\n", query + 1, winners[next++]);
-      continue;
-    }
-    int label = -1;
-    if (interactive()) {
-      const auto& scores = student_[static_cast<std::size_t>(query)];
-      const auto best = std::max_element(scores.begin(), scores.end());
-      if (*best > job().reinforce) label = static_cast<int>(best - scores.begin());
-    }
-    text += label < 0 ? fmt::format("{},,\n", query + 1) : fmt::format("{},{},student\n", query + 1, label);
+  for (std::size_t query = 0; query < answers.size(); ++query) {
+    const auto& [label, source] = answers[query];
+    text += label == ml::kUnlabelled ? fmt::format("{},,\n", query + 1)
+                                     : fmt::format("{},{},{}\n", query + 1, label, source);
   }
   return text;
+}
+
+/// Trained on what has been released, and on public records: post-processing. Pre: an answer.
+ml::LinearModel PateTask::Student(const std::vector<Answer>& answers, ThreadPool& pool) const {
+  std::vector<int> labels(static_cast<std::size_t>(public_.rows()), ml::kUnlabelled);
+  for (std::size_t query = 0; query < answers.size(); ++query) labels[query] = answers[query].label;
+  return ml::TrainStudent(public_, labels, job().classes, job().student->settings, pool);
 }
 
 TaskResult PateTask::Run(mpc::Context& party, const BeforeRelease& before_release) {
   protocols::RequireSameEverywhere(party, query_hash_, "pate.queries");
   protocols::RequireSameEverywhere(party, student_hash_, "pate.student");
+  const auto start = Clock::now();
   const mpc::ArithShare votes = protocols::InputSum(party, OwnVotes());
   before_release(Events());
   const auto asked = ChooseQueries(party, votes);
   TaskResult result;
-  const auto summary = [&] {
-    return nlohmann::ordered_json{{"mechanism", NameOf(job().mechanism)},
-                                  {"queries", job().queries},
-                                  {"classes", job().classes},
-                                  {"teachers", job().all_teachers()},
-                                  {"answered", asked.size()}}
-        .dump();
-  };
-  result.summary = summary();
   result.lines.push_back(fmt::format("{} of {} queries answered", asked.size(), job().queries));
   std::optional<std::vector<int>> winners;
   if (asked.empty()) {
@@ -249,8 +291,32 @@ TaskResult PateTask::Run(mpc::Context& party, const BeforeRelease& before_releas
     const auto noise = AnswerNoise(static_cast<Index>(asked.size()));
     winners = ml::OpenNoisyWinners(party, ml::RowsAt(votes, asked), noise.values(), Width(), job().to);
   }
-  if (winners) result.files.push_back({.name = "answers.csv", .text = Csv(asked, *winners)});
+  nlohmann::ordered_json summary{{"mechanism", NameOf(job().mechanism)},
+                                 {"queries", job().queries},
+                                 {"classes", job().classes},
+                                 {"teachers", job().all_teachers()},
+                                 {"answered", asked.size()},
+                                 {"vote_seconds", SecondsSince(start)}};
+  if (winners) Release(asked, *winners, party.pool(), result, summary);
+  result.summary = summary.dump();
   return result;
+}
+
+/// What the answers are released as, at a party that gets them.
+void PateTask::Release(const std::vector<Index>& asked, const std::vector<int>& winners, ThreadPool& pool,
+                       TaskResult& result, nlohmann::ordered_json& summary) const {
+  const auto answers = Answers(asked, winners);
+  result.files.push_back({.name = "answers.csv", .text = CsvOf(answers)});
+  if (!job().student) return;
+  const bool none = std::all_of(answers.begin(), answers.end(),
+                                [](const auto& answer) { return answer.label == ml::kUnlabelled; });
+  if (none) {
+    result.lines.emplace_back("no answers, so no student");
+    return;
+  }
+  const auto start = Clock::now();
+  result.model = TaskModel{.model = Student(answers, pool), .schema = *job().schema};
+  summary["student_seconds"] = SecondsSince(start);
 }
 
 }  // namespace

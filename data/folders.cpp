@@ -81,6 +81,12 @@ std::optional<DataFiles> FindValidationFiles(const DataSpec& spec, const fs::pat
   return Find(spec, folder, Part::kValidation);
 }
 
+DataFiles TestFiles(Format format, const fs::path& folder) {
+  const auto names = NamesOf({.name = "", .format = format, .columns = {}, .label = {}}, Part::kTest);
+  if (names[1].empty()) return {{}, {}, folder / names[0].back()};
+  return {folder / names[0].back(), folder / names[1].back(), {}};
+}
+
 DataFiles PartyFiles(Format format, const fs::path& party_folder) {
   const fs::path data = party_folder / "data";
   switch (format) {

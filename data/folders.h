@@ -24,6 +24,9 @@ namespace trefoil::data {
 [[nodiscard]] std::optional<DataFiles> FindValidationFiles(const DataSpec& spec,
                                                            const std::filesystem::path& folder);
 
+/// Test files of a folder under names by which FindTestFiles() finds them; IDX gzipped.
+[[nodiscard]] DataFiles TestFiles(Format format, const std::filesystem::path& folder);
+
 /// The files of a party folder, as party files name them: data/images-idx3-ubyte.gz and
 /// data/labels-idx1-ubyte.gz, data/train.csv, data/x.npy and data/y.npy, or data/train.npz.
 [[nodiscard]] DataFiles PartyFiles(Format format, const std::filesystem::path& party_folder);

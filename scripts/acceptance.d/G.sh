@@ -16,6 +16,8 @@ TITLES=(
   [9]="adult-average at epsilon 0.4 as published and sound: released weights within the noise of an independent plain average"
   [10]="ensemble-transfer: steps on shares equal to plain ones over 1000 random inputs, gap and sensitivity bounds"
   [11]="ensemble-transfer as three TLS processes: plain minimisers, and every documented outcome"
+  [12]="pate that trains its teachers and student, as three TLS processes: plain least squares, and every documented outcome"
+  [13]="mnist-pate: 250 teachers of MNIST at three parties, a student of at least 97.5 % at a data-independent epsilon"
 )
 
 check_1() {
@@ -125,4 +127,23 @@ check_10() {
 check_11() {
   build || return
   TREFOIL_BINARY=$PWD/build/bin/trefoil python3 -B tests/apps/transfer_test.py
+}
+
+check_12() {
+  build || return
+  scripts/build release ml_test apps_test || return
+  build/bin/ml_test --gtest_filter='*FitClassifier*:*Classify*:*LabelByTeachers*:*TrainStudent*' &&
+    build/bin/apps_test --gtest_filter='*LoadSlices*' &&
+    TREFOIL_BINARY=$PWD/build/bin/trefoil python3 -B tests/apps/pate_training_test.py
+}
+
+check_13() {
+  has_data mnist || skip "no mnist in \$TREFOIL_DATA/mnist or ../shared/data/mnist"
+  build || return
+  local summary=$work/mnist-pate/summary.json
+  rm -rf "$work/mnist-pate"
+  build/bin/trefoil local --job configs/mnist-pate.toml --out "$work/mnist-pate" || return
+  measured "accuracy $(value "$summary" accuracy), epsilon $(value "$summary" epsilon_insider) insider," \
+    "$(value "$summary" epsilon_outsider) outsider; $(value "$summary" answered) answers in $(value "$summary" vote_seconds) s"
+  holds "$(value "$summary" accuracy) >= 0.975 and $(value "$summary" vote_seconds) < 20 and $(value "$summary" epsilon_insider) < 3"
 }

@@ -1,0 +1,280 @@
+"""PATE whose teachers and student the runtime trains, as three party processes over TLS: against plain least squares, and every
+documented outcome."""
+
+import csv
+import hashlib
+import json
+import random
+import struct
+import unittest
+
+from plain_models import read_model
+from trefoil_program import ProgramTest
+
+JOB = """
+version = 1
+type = "pate"
+name = "taught"
+[data]
+name = "taught"
+format = "csv"
+rows = [60, 0, 80]
+classes = 4
+label = { column = "y", values = ["p", "q", "r", "s"] }
+[[data.column]]
+name = "a"
+[[data.column]]
+name = "b"
+[pate]
+teachers = [20, 0, 24]
+queries = 30
+mechanism = "lnmax"
+scale = 0.01
+[teacher]
+lambda = 0.02
+[student]
+records = 50
+lambda = 0.01
+rounds = 2
+keep = 0.8
+[privacy]
+delta = 1e-5
+"""
+CLASSES = 4
+NAMES = "pqrs"
+
+
+def solve(matrix, right):
+    """Gaussian elimination with pivots, several right-hand sides."""
+    rows = [a[:] + b[:] for a, b in zip(matrix, right)]
+    size = len(rows)
+    for k in range(size):
+        pivot = max(range(k, size), key=lambda i: abs(rows[i][k]))
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        for i in range(size):
+            if i != k:
+                factor = rows[i][k] / rows[k][k]
+                rows[i] = [u - factor * v for u, v in zip(rows[i], rows[k])]
+    return [[value / rows[k][k] for value in rows[k][size:]] for k in range(size)]
+
+
+def fit(records, lam):
+    """Plain ridge regression of signs: three rows (a, b, bias), a column a class."""
+    x = [(a, b, 1.0) for a, b, _ in records]
+    signs = [[1.0 if label == k else -1.0 for k in range(CLASSES)] for _, _, label in records]
+    gram = [[sum(row[i] * row[j] for row in x) + (lam * len(x) if i == j else 0.0) for j in range(3)] for i in range(3)]
+    right = [[sum(row[i] * sign[k] for row, sign in zip(x, signs)) for k in range(CLASSES)] for i in range(3)]
+    return solve(gram, right)
+
+
+def choose(weights, row):
+    """The class, and by how much."""
+    scores = [row[0] * weights[0][k] + row[1] * weights[1][k] + weights[2][k] for k in range(CLASSES)]
+    first, second = sorted(scores)[:-3:-1]
+    return scores.index(first), first - second
+
+
+def slices_of(records, teachers):
+    slices = [[] for _ in range(teachers)]
+    for a, b, label in records:
+        digest = hashlib.sha256(f"{label},".encode() + struct.pack("<2f", a, b)).hexdigest()
+        slices[int(digest[:15], 16) % teachers].append((a, b, label))
+    return slices
+
+
+def labels_of(slices, queries, lam=0.02):
+    return [[choose(model, row)[0] for row in queries] for model in (fit(one, lam) for one in slices if one)]
+
+
+def winners_of(labels):
+    counts = [[votes.count(k) for k in range(CLASSES)] for votes in zip(*labels)]
+    return counts, [count.index(max(count)) for count in counts]
+
+
+def student_of(public, answers, lam=0.01, rounds=2, keep=0.8):
+    answered = [(*public[i], label) for i, label in enumerate(answers)]
+    others = range(len(answers), len(public))
+    model = fit(answered, lam)
+    for round_ in range(1, rounds + 1):
+        surest = sorted(others, key=lambda i: -choose(model, public[i])[1])[:int(keep * round_ / rounds * len(others))]
+        model = fit(answered + [(*public[i], choose(model, public[i])[0]) for i in surest], lam)
+    return model
+
+
+class PateTraining(ProgramTest):
+    """Features are multiples of 1/64, which a float holds, in rows shorter than the row norm. Noise of a scale of 0.01 votes is
+    zero but for some e^-100. No record is of the last class."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("job.toml", JOB)
+        self.random = random.Random(11)
+        self.train = [self.record() for _ in range(210)]
+        self.public = [self.record() for _ in range(50)]
+        self.test = [self.record() for _ in range(10)]
+        (self.folder / "data").mkdir()
+        self.write_csv("data/train.csv", self.train)
+        self.write_csv("data/test.csv", self.public + self.test)
+        # `local` deals row i to party i mod 3, until a party has its number.
+        self.parties = [[r for i, r in enumerate(self.train[:140]) if i % 3 == j][:rows]
+                        for j, rows in enumerate((60, 0, 80))]
+        self.slices = slices_of(self.parties[0], 20) + slices_of(self.parties[2], 24)
+        self.queries = [record[:2] for record in self.public[:30]]
+
+    def record(self):
+        label = self.random.randrange(3)
+        centre = ((0.3, 0.0), (-0.2, 0.3), (-0.2, -0.3))[label]
+        return (*(round((c + self.random.gauss(0, 0.15)) * 64) / 64 for c in centre), label)
+
+    def write_csv(self, name, records):
+        self.write(name, "a,b,y\n" + "".join(f"{a},{b},{NAMES[label]}\n" for a, b, label in records))
+
+    def local(self, *settings, out="run"):
+        return self.succeed("local", "--job", "job.toml", "--data", "data", "--out", out, *settings)
+
+    def answers(self, out="run"):
+        with open(self.folder / out / "answers.csv") as file:
+            return [int(row["label"]) if row["label"] else None for row in csv.DictReader(file)]
+
+    def assert_model(self, expected, out="run"):
+        found = read_model(self.folder / out / "model.npz")
+        for value, plain in zip(found, [value for row in expected for value in row], strict=True):
+            self.assertAlmostEqual(value, plain, delta=1e-9)
+
+    def test_answers_and_student_are_those_of_plain_least_squares(self):
+        sizes = [len(one) for one in self.slices]
+        kinds = [len({label for _, _, label in one}) for one in self.slices]
+        self.assertIn(0, sizes)  # more than one slice of each kind that is documented
+        self.assertIn(1, kinds)
+        said = self.local()
+        counts, winners = winners_of(labels_of(self.slices, self.queries))
+        self.assertTrue(any(sorted(count)[-1] == sorted(count)[-2] for count in counts))  # ties
+        self.assertEqual(self.answers(), winners)
+        model = student_of([record[:2] for record in self.public], winners)
+        self.assert_model(model)
+        correct = sum(choose(model, record)[0] == record[2] for record in self.test) / len(self.test)
+        summary = json.loads((self.folder / "run/summary.json").read_text())
+        self.assertEqual((summary["accuracy"], summary["answered"], summary["teachers"]), (correct, 30, 44))
+        self.assertIn(f"accuracy {100 * correct:.2f} % on 10 test records, epsilon 6000.000 outsider 6000.000 insider", said)
+        # All three have the same, a party without teachers too, and the program reads the model.
+        for party in (1, 2):
+            for name in ("answers.csv", "model.npz"):
+                self.assertEqual((self.folder / f"run/party-{party}/out/{name}").read_bytes(),
+                                 (self.folder / f"run/{name}").read_bytes())
+        self.assertIn(f"accuracy {correct:.4f}", self.succeed("evaluate", "--model", "run/model.npz", "--data",
+                                                             "run/test/test.csv"))
+        self.succeed("local", "--job", "run/job.toml", "--data", "data", "--out", "again")
+        self.assertEqual((self.folder / "again/model.npz").read_bytes(), (self.folder / "run/model.npz").read_bytes())
+
+    def test_public_records_of_their_own_and_no_student(self):
+        self.write("data/queries.csv", "a,b\n" + "".join(f"{a},{b}\n" for a, b in self.queries))
+        job = JOB.split("[student]")[0] + "[privacy]\ndelta = 1e-5\n"
+        self.write("job.toml", job)
+        self.local("--set", "release.to=[1]")
+        self.assertEqual(self.answers(), winners_of(labels_of(self.slices, self.queries))[1])
+        self.assertFalse((self.folder / "run/model.npz").exists())
+        self.assertFalse((self.folder / "run/party-0/out/answers.csv").exists())
+        self.assertEqual((self.folder / "run/test/test.csv").read_text().count("\n"), 61)
+
+    def test_teachers_that_are_brought_and_a_student(self):
+        self.write("job.toml", JOB.replace("[teacher]\nlambda = 0.02\n", ""))
+        labels = labels_of(self.slices, self.queries)
+        self.write("data/predictions.csv", "".join(",".join(map(str, row)) + "\n" for row in labels))
+        self.local("--set", f"pate.teachers=[{len(labels)}, 0, 0]")
+        self.assertEqual(self.answers(), winners_of(labels)[1])
+        self.assert_model(student_of([record[:2] for record in self.public], winners_of(labels)[1]))
+
+    def test_one_vs_rest_teachers(self):
+        self.local("--set", "teacher.loss=one-vs-rest")
+        right = sum(answer == record[2] for answer, record in zip(self.answers(), self.public))
+        self.assertGreater(right, 24)
+
+    def test_one_teacher_of_all(self):
+        self.local("--set", "pate.teachers=[0, 1, 0]", "--set", "data.rows=[0, 60, 0]")
+        # With two capacities of 0, row i of the first 60 goes to party i mod 3.
+        own = [r for i, r in enumerate(self.train[:60]) if i % 3 == 1]
+        self.assertEqual(self.answers(), labels_of([own], self.queries)[0])
+
+    def test_no_answer_no_student(self):
+        self.write("job.toml", JOB.replace('mechanism = "lnmax"\nscale = 0.01\n', ""))
+        self.local("--set", "pate.mechanism=confident-gnmax", "--set", "pate.threshold=10000", "--set",
+                   "pate.threshold_sigma=1", "--set", "pate.sigma=1")
+        self.assertEqual(self.answers(), [None] * 30)
+        self.assertFalse((self.folder / "run/model.npz").exists())
+        self.assertIn("no answers, so no student", (self.folder / "run/party-0/out/party.log").read_text())
+
+    def run_parties(self, codes):
+        processes = [self.start_program("run", "--config", f"run/party-{i}/party.toml", "--job", "run/job.toml", "--out",
+                                        f"o{i}") for i in range(3)]
+        outputs = [process.communicate(timeout=60) for process in processes]
+        self.assertEqual(tuple(process.returncode for process in processes), codes, outputs)
+        return outputs
+
+    def test_an_owner_without_data_has_no_vote(self):
+        self.local("--prepare")
+        party = self.folder / "run/party-0/party.toml"
+        rows = [20, 0, 5, 5, 0, 10, 1, 2, 4] + 11 * [0]
+        party.write_text(party.read_text() + f"[owners]\nrows = {rows}\n")
+        own = self.parties[0]
+        slices = [own[sum(rows[:k]):sum(rows[:k + 1])] for k in range(20)] + slices_of(self.parties[2], 24)
+        self.run_parties((0, 0, 0))
+        with open(self.folder / "o1/answers.csv") as file:
+            found = [int(row["label"]) for row in csv.DictReader(file)]
+        self.assertEqual(found, winners_of(labels_of(slices, self.queries))[1])
+
+    def test_a_party_with_other_queries_ends_all_three_before_anything_is_shared(self):
+        self.local("--prepare")
+        path = self.folder / "run/party-2/data/queries.csv"
+        lines = path.read_text().splitlines(keepends=True)
+        path.write_text("".join([lines[0], "0.125,0.5,p\n", *lines[2:]]))
+        for _, error in self.run_parties((2, 2, 2)):
+            self.assert_one_error_line(error, "pate.queries")
+        for party in range(3):
+            self.assertFalse((self.folder / f"o{party}/answers.csv").exists())
+
+    def test_files_that_do_not_fit_are_named(self):
+        self.local("--prepare")
+        run = ("run", "--config", "run/party-0/party.toml", "--job", "run/job.toml", "--out", "x")
+        party = self.folder / "run/party-0/party.toml"
+        text = party.read_text()
+        self.write_csv("run/party-0/data/train.csv", self.parties[0][:19])
+        self.fail_with(4, "found 19 records, expected at least one for each of the 20 teachers here", *run)
+        self.write_csv("run/party-0/data/train.csv", self.train[:61])
+        self.fail_with(4, "found 61 rows, expected at most the 60 that the job declares", *run)
+        self.write_csv("run/party-0/data/train.csv", self.parties[0])
+        self.write_csv("run/party-0/data/queries.csv", self.public[:49])
+        self.fail_with(4, "found 49 records, expected 50 (student.records)", *run)
+        party.write_text(text.replace("queries =", "#"))
+        self.fail_with(2, "missing pate.queries", *run)
+        party.write_text(text.replace("queries =", 'predictions = "data/queries.csv"\nqueries ='))
+        self.fail_with(2, "pate.predictions: found a file, expected none: the job trains the teachers", *run)
+        party.write_text(text.replace("[data]\nfile", "[data]\n#"))
+        self.fail_with(2, "missing [data]", *run)
+        nobody = self.folder / "run/party-1/party.toml"
+        nobody.write_text(nobody.read_text().replace("[data]\n", '[data]\nfile = "data/train.csv"\n'))
+        self.fail_with(2, "data: found files, expected none", "run", "--config", "run/party-1/party.toml", "--job",
+                       "run/job.toml", "--out", "y")
+        self.write_csv("data/test.csv", self.public[:49])
+        self.fail_with(4, "found 49 test records, expected at least 50", "local", "--job", "job.toml", "--data", "data",
+                       "--out", "z")
+
+    def test_refuses_what_is_wrong_in_one_line(self):
+        for text, *settings in (
+            ("pate.teachers: found 61 at party 0, expected at most its data.rows, 60", "pate.teachers=[61, 0, 1]"),
+            ("data.rows: found 60 at party 0, expected 0: it has no teachers", "pate.teachers=[0, 0, 1]"),
+            ("pate.classes: found it, expected data.classes alone", "pate.classes=4"),
+            ("teacher.loss: found \"tree\"", "teacher.loss=tree"),
+            ("teacher.lambda: found 0", "teacher.lambda=0"),
+            ("only teacher.loss \"one-vs-rest\" has it", "teacher.tolerance=0.1"),
+            ("student.records: found 29", "student.records=29"),
+            ("student.rounds: found -1", "student.rounds=-1"),
+            ("student.keep: found 0", "student.keep=0"),
+            (", expected a number above 0, at most 1", "student.keep=1.00005"),
+            ("did you mean student.lambda", "student.lamda=1"),
+        ):
+            with self.subTest(text):
+                self.fail_with(2, text, "local", "--job", "job.toml", "--data", "data", "--out", "none", "--set", *settings)
+
+
+if __name__ == "__main__":
+    unittest.main()
