@@ -10,6 +10,8 @@ TITLES=(
   [3]="fault matrix: 15 faults at 5 moments, each party ends as docs/operations.md says, in time"
   [4]="docker-compose.yml for real: three networks, keys as secrets, not root, healthy; one container killed, all three resumed"
   [5]="soak: trainings back to back for SOAK_MINUTES (60), no growth of memory, descriptors or threads"
+  [6]="trefoil check finds each of 20 and more planted misconfigurations, and names the mend"
+  [7]="hostile network: a thousand connections, slow handshakes, long and cut frames, replays, wrong certificates, plain text, TLS 1.2"
   [11]="metrics, health and readiness while a run goes on"
   [12]="logs of debug runs, text and JSON, hold none of the planted features, labels and keys"
   [13]="audit log: damaged, exchanged, missing and cut lines are found"
@@ -22,7 +24,21 @@ program_test() {
   scripts/setup && scripts/build release trefoil || return
   local begin=$SECONDS
   TREFOIL_BINARY=$PWD/build/bin/trefoil python3 -B "tests/apps/$1_test.py" "${@:2}" || return
-  measured "tests/apps/$1_test.py ${*:2} passed in $((SECONDS - begin)) s"
+  measured "tests/apps/$1_test.py passed in $((SECONDS - begin)) s"
+}
+
+check_6() {
+  local test=Check.test_finds_what_is_wrong_with_the
+  program_test check "${test}_files_and_names_the_mend" "${test}_job_and_names_the_mend" "${test}_links_and_names_the_mend"
+}
+
+check_7() {
+  scripts/setup && scripts/build release net_test || return
+  local output status=0
+  output=$(build/bin/net_test --gtest_filter='MeshHostile*:MeshStrangers*:MeshWrongParty*') || status=$?
+  echo "$output"
+  measured "net_test, $(grep -E '^\[  (PASSED|FAILED)  \] [0-9]+' <<<"$output" | paste -sd ' ')"
+  return "$status"
 }
 
 check_11() { program_test metrics; }
