@@ -21,6 +21,7 @@
 #include "ml/correct_counts.h"
 #include "ml/noisy_counts.h"
 #include "ml/noisy_votes.h"
+#include "ml/shared_rows.h"
 #include "ml/step_privacy.h"
 #include "ml/student.h"
 #include "ml/teachers.h"

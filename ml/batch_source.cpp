@@ -9,6 +9,7 @@
 #include "ml/public_sampling.h"
 #include "ml/records.h"
 #include "ml/row_keys.h"
+#include "ml/shared_rows.h"
 #include "protocols/agreement.h"
 #include "protocols/input_ahead.h"
 
@@ -16,7 +17,6 @@ namespace trefoil::ml {
 namespace {
 
 using mpc::ArithShare;
-using mpc::Index;
 using mpc::RingMatrix;
 
 std::vector<std::int64_t> AllRowsOf(const OwnRecords& own) {
@@ -94,14 +94,6 @@ SharedRows ShareOwnColumns(mpc::Context& party, const StepPlan& plan, const OwnR
   return {JoinBlocks(plan, protocols::InputEach(party, encoded, shapes))};
 }
 
-/// Copies a row of the whole to row `to` of a batch's components.
-void CopyRow(const SharedRows& data, std::int64_t row, Index to, RingMatrix& own, RingMatrix& next) {
-  auto from = data.begin();
-  for (; row >= from->rows(); ++from) row -= from->rows();
-  own.row(to) = from->own().row(row);
-  next.row(to) = from->next().row(row);
-}
-
 class PublicSource final : public BatchSource {
  public:
   PublicSource(const StepPlan& plan, const OwnRecords& own, PublicCoins coins)
@@ -119,11 +111,7 @@ class PublicSource final : public BatchSource {
   }
 
   Batch Next(mpc::Context&, int step) override {
-    const auto& rows = schedule_.RowsOf(step);
-    RingMatrix own(static_cast<Index>(rows.size()), data_.front().cols());
-    RingMatrix next(own.rows(), own.cols());
-    for (std::size_t k = 0; k < rows.size(); ++k) CopyRow(data_, rows[k], static_cast<Index>(k), own, next);
-    return ToBatch(plan_, {std::move(own), std::move(next)});
+    return ToBatch(plan_, RowsAt(data_, schedule_.RowsOf(step)));
   }
 
   [[nodiscard]] std::int64_t MaxParticipation(int steps) const override {

@@ -1,7 +1,5 @@
 #include "ml/noisy_votes.h"
 
-#include <utility>
-
 #include "base/error.h"
 #include "ml/dp_sgd.h"
 #include "protocols/maximum.h"
@@ -59,16 +57,6 @@ mpc::Cost OpenNoisyWinnersCost(Index queries, Index classes, int width, const st
   const mpc::Cost cost =
       Then(protocols::ReshareCost(queries * classes), protocols::RowArgMaxCost(queries, classes, width));
   return ThenUnturned(cost, protocols::RevealToEachCost(to, queries));
-}
-
-ArithShare RowsAt(const ArithShare& x, const std::vector<Index>& rows) {
-  RingMatrix own(static_cast<Index>(rows.size()), x.cols());
-  RingMatrix next(own.rows(), own.cols());
-  for (Index k = 0; k < own.rows(); ++k) {
-    own.row(k) = x.own().row(rows[static_cast<std::size_t>(k)]);
-    next.row(k) = x.next().row(rows[static_cast<std::size_t>(k)]);
-  }
-  return {std::move(own), std::move(next)};
 }
 
 }  // namespace trefoil::ml

@@ -33,7 +33,4 @@ namespace trefoil::ml {
 [[nodiscard]] mpc::Cost OpenNoisyWinnersCost(mpc::Index queries, mpc::Index classes, int width,
                                              const std::vector<int>& to);
 
-/// The rows of these numbers, in that order. Local.
-[[nodiscard]] mpc::ArithShare RowsAt(const mpc::ArithShare& x, const std::vector<mpc::Index>& rows);
-
 }  // namespace trefoil::ml

@@ -123,16 +123,6 @@ TEST(NoisyVotes, HoldAtTheEdgesOfTheWidth) {
   EXPECT_EQ(parts[0].above, (std::vector<bool>{true, true}));
 }
 
-TEST(NoisyVotes, PicksRows) {
-  const RingMatrix x = RandomWords(3, 5, 2);
-  const auto opened = RunParties(Seed{5}, [&](mpc::Context& party) {
-    return protocols::Reveal(party, RowsAt(InsecureDeal(party, x), {4, 0, 4}));
-  });
-  EXPECT_TRUE((opened[0].row(0) == x.row(4)).all());
-  EXPECT_TRUE((opened[0].row(1) == x.row(0)).all());
-  EXPECT_TRUE((opened[0].row(2) == x.row(4)).all());
-}
-
 TEST(NoisyVotes, RefuseNoiseOfAnotherShape) {
   const auto run = [](auto operation) {
     RunParties(Seed{5}, [&](mpc::Context& party) {
