@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "apps/gaussian_target.h"
 #include "apps/histogram_job.h"
 #include "apps/job_task.h"
 #include "apps/local_data.h"
@@ -13,7 +14,6 @@
 #include "dp/laplace_part.h"
 #include "ml/correct_counts.h"
 #include "ml/noisy_counts.h"
-#include "ml/step_privacy.h"
 
 namespace trefoil::apps {
 namespace {
@@ -44,11 +44,12 @@ class HistogramTask : public JobTask<HistogramJob> {
   [[nodiscard]] dp::LocalRandomiser Randomiser() const {
     return {*job().randomiser, job().column.values.size(), job().epsilon};
   }
-  [[nodiscard]] dp::GaussianReleases GaussianEvent(double sigma) const;
-  [[nodiscard]] double Sigma() const;
+  [[nodiscard]] GaussianTarget Target() const;
+  [[nodiscard]] double Sigma() const { return SigmaOf(Target()); }
   [[nodiscard]] RingMatrix OwnCounts(std::int64_t declared) const;
   [[nodiscard]] ml::StepNoise OwnNoise() const;
-  [[nodiscard]] dp::CountEstimate EstimateOf(mpc::Word opened) const;
+  [[nodiscard]] double Reach() const;
+  [[nodiscard]] dp::CountEstimate EstimateOf(mpc::Word opened, double reach) const;
   [[nodiscard]] std::string Csv(const RingMatrix& opened) const;
   [[nodiscard]] std::string Summary() const;
 
@@ -63,25 +64,17 @@ std::string HistogramTask::Title() const {
                      job().column.column, job().records(), how);
 }
 
-dp::GaussianReleases HistogramTask::GaussianEvent(double sigma) const {
-  const double rounded = ml::OnSigmaLattice(sigma);
-  return {.count = 1,
-          .coordinates = values(),
-          .sigma = rounded,
-          .party_deviation = ml::CountDeviation(rounded, kOne)};
-}
-
-double HistogramTask::Sigma() const {
-  if (job().sigma) return ml::OnSigmaLattice(*job().sigma);
-  return ml::OnSigmaLattice(dp::SmallestNoiseMultiplier(*job().epsilon, [&](double sigma) {
-    const auto epsilons =
-        dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {GaussianEvent(sigma)}}, job().delta);
-    return job().against == "insider" ? epsilons.insider : epsilons.outsider;
-  }));
+GaussianTarget HistogramTask::Target() const {
+  return {.coordinates = values(),
+          .sensitivity = kOne,
+          .epsilon = job().epsilon,
+          .sigma = job().sigma,
+          .delta = job().delta,
+          .insiders = job().against == "insider"};
 }
 
 std::vector<dp::RecordedEvent> HistogramTask::Events() const {
-  if (job().gaussian) return {GaussianEvent(Sigma())};
+  if (job().gaussian) return {EventOf(Target(), Sigma())};
   if (job().randomiser) return {dp::PureReleases{.count = 1, .epsilon = Randomiser().law().epsilon}};
   const auto rate = dp::EpsilonBelow(*job().epsilon, "privacy.epsilon");
   (void)dp::LaplacePart(rate);
@@ -147,21 +140,26 @@ ml::StepNoise HistogramTask::OwnNoise() const {
   return ml::LaplaceParts(RandomStream::FromSystem(), dp::EpsilonBelow(*job().epsilon), values());
 }
 
-dp::CountEstimate HistogramTask::EstimateOf(mpc::Word opened) const {
+/// How far a central count's interval reaches to either side.
+double HistogramTask::Reach() const {
+  if (job().gaussian) return dp::NormalDeviations(job().confidence) * Sigma() * std::sqrt(1.5);
+  return static_cast<double>(dp::LaplacePartsQuantile(dp::EpsilonBelow(*job().epsilon), 3, job().confidence));
+}
+
+/// Of a value's count or reports as opened; `reach` is Reach(), which takes a calibration.
+dp::CountEstimate HistogramTask::EstimateOf(mpc::Word opened, double reach) const {
   const auto signed_value = mpc::Signed(opened);
   if (job().randomiser)
     return dp::Debias(Randomiser().law(), job().records(), signed_value, job().confidence);
   const double count = std::ldexp(static_cast<double>(signed_value), job().gaussian ? -kGaussianBits : 0);
-  const double reach = job().gaussian ? dp::NormalDeviations(job().confidence) * Sigma() * std::sqrt(1.5)
-                                      : static_cast<double>(dp::LaplacePartsQuantile(
-                                            dp::EpsilonBelow(*job().epsilon), 3, job().confidence));
   return {.count = count, .low = count - reach, .high = count + reach};
 }
 
 std::string HistogramTask::Csv(const RingMatrix& opened) const {
   std::string text = "value,count,low,high\n";
+  const double reach = job().randomiser ? 0 : Reach();
   for (Index v = 0; v < values(); ++v) {
-    const auto estimate = EstimateOf(opened(v, 0));
+    const auto estimate = EstimateOf(opened(v, 0), reach);
     text += fmt::format("{},{:.10g},{:.10g},{:.10g}\n",
                         data::CsvField(job().column.values[static_cast<std::size_t>(v)]), estimate.count,
                         estimate.low, estimate.high);

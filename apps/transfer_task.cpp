@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/ballots.h"
+#include "apps/gaussian_target.h"
 #include "apps/job_task.h"
 #include "apps/local_data.h"
 #include "apps/transfer_job.h"
@@ -13,9 +14,7 @@
 #include "data/file.h"
 #include "data/folders.h"
 #include "data/npy.h"
-#include "dp/accountant.h"
 #include "ml/correct_counts.h"
-#include "ml/step_privacy.h"
 #include "protocols/agreement.h"
 #include "protocols/multiply.h"
 #include "protocols/reveal.h"
@@ -35,15 +34,17 @@ class TransferTask : public JobTask<TransferJob> {
   [[nodiscard]] std::string Json() const override { return TransferJobJson(job()); }
   [[nodiscard]] std::string LocalJson() const override { return "{}"; }
   [[nodiscard]] std::string Title() const override;
-  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventOf(Sigma())}; }
+  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override {
+    return {EventOf(Target(), Sigma())};
+  }
   std::string Deal(const TaskDeal& deal) const override;
   std::string Load(const PartyFile& party, const std::string& party_file) override;
   TaskResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
 
  private:
   [[nodiscard]] Ballots ballots() const { return {.voters = job().owners, .queries = job().settings.rows}; }
-  [[nodiscard]] dp::GaussianReleases EventOf(double sigma) const;
-  [[nodiscard]] double Sigma() const;
+  [[nodiscard]] GaussianTarget Target() const;
+  [[nodiscard]] double Sigma() const { return SigmaOf(Target()); }
   [[nodiscard]] RingMatrix OwnVotes() const;
   [[nodiscard]] ml::LinearModel ModelOf(const RingMatrix& opened) const;
   [[nodiscard]] std::string Summary() const;
@@ -63,21 +64,13 @@ std::string TransferTask::Title() const {
       settings.steps, Sigma(), plan_.shift_of_owner + 2 * plan_.gap, 2 * plan_.gap);
 }
 
-dp::GaussianReleases TransferTask::EventOf(double sigma) const {
-  const double rounded = ml::OnSigmaLattice(sigma);
-  return {.count = 1,
-          .coordinates = plan_.weights(),
-          .sigma = rounded,
-          .party_deviation = ml::CountDeviation(rounded, plan_.sensitivity)};
-}
-
-double TransferTask::Sigma() const {
-  if (job().sigma) return ml::OnSigmaLattice(*job().sigma);
-  return ml::OnSigmaLattice(dp::SmallestNoiseMultiplier(*job().epsilon, [&](double sigma) {
-    const auto epsilons =
-        dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {EventOf(sigma)}}, job().delta);
-    return job().insiders() ? epsilons.insider : epsilons.outsider;
-  }));
+GaussianTarget TransferTask::Target() const {
+  return {.coordinates = plan_.weights(),
+          .sensitivity = plan_.sensitivity,
+          .epsilon = job().epsilon,
+          .sigma = job().sigma,
+          .delta = job().delta,
+          .insiders = job().insiders()};
 }
 
 std::string TransferTask::Deal(const TaskDeal& deal) const {
