@@ -62,21 +62,17 @@ std::vector<std::string> AverageTask::Warnings() const {
   if (job().as_published) {
     warnings.emplace_back(
         "average.noise \"as-published\": insider epsilon none: who acts for the owner of the smallest data "
-        "set drew "
-        "the noise, and can subtract it");
-    warnings.push_back(
-        fmt::format("average.noise \"as-published\": 2/(n lambda) bounds the L2 change of a classifier, not "
-                    "the L1 change that "
-                    "noise on each weight needs, 2 sqrt(d)/(K n lambda) of the average: an outsider's "
-                    "epsilon is {:.4g}, not the "
-                    "job's {:.4g}",
-                    std::get<dp::ApproximateReleases>(plan_.events.front()).epsilon, job().epsilon));
+        "set drew the noise, and can subtract it");
+    warnings.push_back(fmt::format(
+        "average.noise \"as-published\": 2/(n lambda) bounds the L2 change of a classifier, not the L1 "
+        "change that noise on each weight needs, 2 sqrt(d)/(K n lambda) of the average: an outsider's "
+        "epsilon is {:.4g}, not the job's {:.4g}",
+        std::get<dp::ApproximateReleases>(plan_.events.front()).epsilon, job().epsilon));
   }
   if (!job().size_epsilon)
     warnings.emplace_back(
         "privacy.neighbours \"replaced\": epsilon is for one record replaced by another; how many records "
-        "the "
-        "smallest owner has is in no epsilon");
+        "the smallest owner has is in no epsilon");
   return warnings;
 }
 
