@@ -16,6 +16,14 @@ StepNoise LaplaceParts(RandomStream stream, const dp::Ratio& rate, mpc::Index co
   return noise;
 }
 
+StepNoise RadialLaplaceParts(RandomStream stream, const dp::RadialLaplacePart& part, mpc::Index coordinates) {
+  const dp::DiscreteGaussian law = part.DrawLaw(stream);
+  StepNoise noise(coordinates, 1);
+  for (mpc::Index k = 0; k < coordinates; ++k)
+    noise.values()(k, 0) = static_cast<mpc::Word>(law.Sample(stream));
+  return noise;
+}
+
 std::optional<mpc::RingMatrix> OpenNoisyCounts(mpc::Context& party, const mpc::RingMatrix& own,
                                                const mpc::RingMatrix& noise, const std::vector<int>& to) {
   Require(own.rows() == noise.rows() && own.cols() == noise.cols(), "OpenNoisyCounts: noise for every count");

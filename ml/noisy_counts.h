@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "dp/geometric.h"
+#include "dp/radial_laplace_part.h"
 #include "ml/noise_source.h"
 #include "mpc/cost.h"
 #include "mpc/share.h"
@@ -13,6 +14,11 @@ namespace trefoil::ml {
 /// This party's parts of discrete Laplace noise (dp/laplace_part.h) for `counts` numbers, counts x 1.
 /// `stream` is RandomStream::FromSystem() but in tests. Throws ConfigError on the rate.
 [[nodiscard]] StepNoise LaplaceParts(RandomStream stream, const dp::Ratio& rate, mpc::Index counts);
+
+/// This party's part of radial Laplace noise for a vector of `coordinates` numbers, coordinates x 1. `stream`
+/// as above.
+[[nodiscard]] StepNoise RadialLaplaceParts(RandomStream stream, const dp::RadialLaplacePart& part,
+                                           mpc::Index coordinates);
 
 /// The sum of all parties' counts and noise, exactly and element by element, opened to the parties of `to`
 /// alone; each of the counts and of the noise is one party's own. Nothing else is opened. Pre:    `own` and

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -88,6 +89,36 @@ TEST(LaplaceParts, AreIndependentPartsOfTheRate) {
   EXPECT_NEAR(sum / n, 0, 5 * std::sqrt(variance / n));
   EXPECT_NEAR(squares / n, variance, 5 * variance * std::sqrt(14 / n));
   EXPECT_NEAR(products / n, 0, 5 * variance / std::sqrt(n));
+}
+
+// Its law is tested in tests/dp/radial_laplace_part_test.cpp; here that it is drawn for a whole vector at
+// once, and anew for the next. A part's variance is a sum of 101 exponential variables of mean 2 in scales:
+// 202, with deviation 2 sqrt(101) = 20.1; with a variance for every coordinate the means of 400 squares would
+// deviate by less than 16 from it, with one for all by 25.
+TEST(RadialLaplaceParts, HaveOneVarianceAVector) {
+  constexpr Index kCoordinates = 400;
+  constexpr int kVectors = 2000;
+  const dp::RadialLaplacePart part(kCoordinates, 1e6, 1);
+  double sum = 0;
+  double squares = 0;
+  for (int k = 0; k < kVectors; ++k) {
+    SecretKey key = FixedKey(3);
+    key.bytes()[0] = static_cast<std::uint8_t>(k);
+    key.bytes()[1] = static_cast<std::uint8_t>(k >> 8);
+    const StepNoise noise = RadialLaplaceParts(RandomStream(std::move(key)), part, kCoordinates);
+    double mean = 0;
+    for (Index i = 0; i < kCoordinates; ++i)
+      mean += std::pow(static_cast<double>(mpc::Signed(noise.values()(i, 0))) / part.scale(), 2);
+    mean /= kCoordinates;
+    sum += mean;
+    squares += mean * mean;
+  }
+  // Five standard errors, of a mean and of a variance (normal approximation: its own deviation is below 1.5
+  // sqrt(2/n) of it): a false alarm below one in a million. Variance of the mean: that of the variance, 404,
+  // and 2 E[V^2] / 400 = 206.
+  const double mean = sum / kVectors;
+  EXPECT_NEAR(mean, 202, 5 * std::sqrt(610.0 / kVectors));
+  EXPECT_NEAR(squares / kVectors - mean * mean, 610, 5 * 610 * 1.5 * std::sqrt(2.0 / kVectors));
 }
 
 TEST(LaplaceParts, RefuseARateOfZero) {
