@@ -73,7 +73,7 @@ AverageJob ReadAverageJob(const toml::table& root, const std::string& file) {
   job.owners = ReadOwners(root, file, job.schema.data);
   ReadAverage(document.Table("average"), job);
   ReadPrivacy(document.Table("privacy"), job);
-  job.to = ReadParties(document.Table("release"), "to", false);
+  job.to = ReadParties(document.Table("release"), "to", true);
   return job;
 }
 

@@ -21,7 +21,7 @@ struct AverageJob {
   double epsilon = 0;
   double delta = 0;
   std::optional<double> size_epsilon{};  ///< none: epsilon is for one record replaced
-  std::vector<int> to{0, 1, 2};
+  std::vector<int> to{0, 1, 2};          ///< none: the average stays in shares
 };
 
 /// Throws ConfigError with one line: place, key, what was found, what was expected.

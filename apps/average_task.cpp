@@ -8,6 +8,8 @@
 #include "apps/average_job.h"
 #include "apps/job_task.h"
 #include "apps/owners.h"
+#include "apps/training_settings.h"
+#include "base/ceil_log2.h"
 #include "base/error.h"
 #include "dp/discrete_laplace.h"
 #include "ml/average_plan.h"
@@ -24,7 +26,9 @@ using mpc::RingMatrix;
 class AverageTask : public JobTask<AverageJob> {
  public:
   explicit AverageTask(AverageJob job)
-      : JobTask(std::move(job)), plan_(ml::MakeAveragePlan(AverageSettingsOf(this->job()))) {}
+      : JobTask(std::move(job)), plan_(ml::MakeAveragePlan(AverageSettingsOf(this->job()))) {
+    if (release_to().empty()) RequireClassifiable();
+  }
 
   [[nodiscard]] std::string Json() const override { return AverageJobJson(job()); }
   [[nodiscard]] std::string LocalJson() const override { return OwnersLocalJson(job().owners); }
@@ -42,6 +46,9 @@ class AverageTask : public JobTask<AverageJob> {
   [[nodiscard]] ml::OwnAverage OwnPart() const;
   void AddNoise(ml::OwnAverage& own) const;
   void AddPublishedNoise(ml::OwnAverage& own) const;
+  void RequireClassifiable() const;
+  [[nodiscard]] int SumBits() const { return CeilLog2(plan_.largest_sum); }
+  [[nodiscard]] mpc::FixedShare ShareOf(mpc::Context& party, const mpc::ArithShare& sum) const;
   [[nodiscard]] ml::LinearModel ModelOf(const RingMatrix& opened) const;
   [[nodiscard]] std::string Summary() const;
 
@@ -138,6 +145,25 @@ ml::LinearModel AverageTask::ModelOf(const RingMatrix& opened) const {
           .bias = job().solver.bias ? Eigen::VectorXd(average.tail(1)) : Eigen::VectorXd::Zero(1)};
 }
 
+/// Shares of an average that nobody gets are for predictions, whose logits the ring must hold.
+void AverageTask::RequireClassifiable() const {
+  if (SumBits() > ml::kMostSumBits)
+    throw ConfigError(fmt::format(
+        "release.to: found [], expected a party, or fraction_bits below {}: the noisy sum is too large to be "
+        "divided in shares",
+        job().schema.fraction_bits));
+  const auto root = std::sqrt(static_cast<double>(plan_.shape.weights));
+  RequireLogitsInRing(root * plan_.largest_sum / static_cast<double>(job().owners.all()),
+                      job().schema.features.row_norm, job().schema.fraction_bits);
+}
+
+/// The average as a column, with a bias in any case.
+mpc::FixedShare AverageTask::ShareOf(mpc::Context& party, const mpc::ArithShare& sum) const {
+  mpc::ArithShare weights = Transposed(ml::AverageOfSum(party, plan_.shape, sum, SumBits()));
+  if (!job().solver.bias) weights = Stacked(weights, mpc::ArithShare::Zero(1, 1));
+  return {weights, job().schema.fraction_bits};
+}
+
 std::string AverageTask::Summary() const {
   nlohmann::ordered_json summary{{"owners", job().owners.all()},
                                  {"weights", plan_.shape.weights},
@@ -154,9 +180,13 @@ TaskResult AverageTask::Run(mpc::Context& party, const BeforeRelease& before_rel
   const mpc::ArithShare sum = job().as_published ? ml::PublishedClassifierSum(party, plan_.shape, own)
                                                  : ml::NoisyClassifierSum(party, plan_.shape, own);
   before_release(Events());
-  const auto opened = protocols::RevealToEach(party, job().to, sum);
   TaskResult result;
   result.summary = Summary();
+  if (job().to.empty()) {
+    result.share = TaskShare{.weights = ShareOf(party, sum), .schema = job().schema};
+    return result;
+  }
+  const auto opened = protocols::RevealToEach(party, job().to, sum);
   if (opened) result.model = TaskModel{.model = ModelOf(*opened), .schema = job().schema};
   return result;
 }

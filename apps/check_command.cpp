@@ -160,6 +160,14 @@ void RequireRoom(double available, double least, const std::string& mend) {
                                 BytesText(static_cast<std::uint64_t>(least)), mend));
 }
 
+/// Whether this party has its key for what it keeps.
+void ExamineStorageKey(Doctor& doctor, const PartyFile& party, const SealedKind& kind) {
+  doctor.Try("storage key", [&] {
+    (void)StorageKey(party, kind);
+    return std::string(party.storage_key.empty() ? "the private key" : party.storage_key.string());
+  });
+}
+
 /// Whether the machine has room for the job, and this party its key for what it keeps.
 void ExamineMachine(Doctor& doctor, const PartyFile& party, const Job& job) {
   const auto room = [](double available, double least) {
@@ -186,10 +194,7 @@ void ExamineMachine(Doctor& doctor, const PartyFile& party, const Job& job) {
     return room(available, least);
   });
   if (!checkpoints && !job.release.to.empty()) return;
-  doctor.Try("storage key", [&] {
-    (void)StorageKey(party, checkpoints ? kCheckpoint : kModelShare);
-    return std::string(party.storage_key.empty() ? "the private key" : party.storage_key.string());
-  });
+  ExamineStorageKey(doctor, party, checkpoints ? kCheckpoint : kModelShare);
 }
 
 /// Checks a task and this party's data; returns as ExamineJob.
@@ -209,6 +214,7 @@ std::string ExamineTask(Doctor& doctor, const PartyFile& party, const CheckOptio
     const BudgetedJob job{.name = task->name(), .job_hash = TaskHash(*task), .uncovered = task->Uncovered()};
     doctor.Try("ledger", [&] { return BudgetLine(*party.ledger, AskBudget(party, job, task->Events())); });
   }
+  if (task->release_to().empty()) ExamineStorageKey(doctor, party, kModelShare);
   doctor.Try("data", [&] { return task->Load(party, options.config); });
   return task->Json();
 }

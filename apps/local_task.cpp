@@ -75,15 +75,19 @@ void AddAccuracy(LocalTask& local) {
                                 epsilon("epsilon_insider")));
 }
 
-/// What the first of those who get the results got, copied to the top.
+/// What the first of those who get the results got, copied to the top; where nobody does, what party 0 says
+/// of it.
 void Collect(LocalTask& local) {
-  const auto out = PartyFolder(local.folder, local.task->release_to().front()) / "out";
+  const auto& to = local.task->release_to();
+  const auto out = PartyFolder(local.folder, to.empty() ? 0 : to.front()) / "out";
   for (const auto& entry : fs::directory_iterator(out)) {
     const auto name = entry.path().filename();
-    if (name == "job.toml" || name == "party.log" || !entry.is_regular_file()) continue;
+    if (name == "job.toml" || name == "party.log" || name == "model.share" || !entry.is_regular_file())
+      continue;
     WriteTextFile(local.folder / name, ReadTextFile(entry.path(), "a party's result"));
     local.display.Say("result " + (local.folder / name).string());
   }
+  if (to.empty()) local.display.Say("model released to nobody: each party's share is its out/model.share");
   AddAccuracy(local);
 }
 

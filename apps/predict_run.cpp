@@ -48,7 +48,7 @@ void WriteResults(PartySession& session, const Prediction& prediction,
                   const std::optional<ml::Predictions>& predictions, const net::Counters& counters,
                   double seconds) {
   const auto& [job, model, rows] = prediction;
-  const double delta = model.job.privacy.delta;
+  const double delta = model.delta();
   const auto epsilons = dp::Epsilons(model.record, delta, dp::AccountantNamed(model.job.privacy.accountant));
   const auto covered_by = CoveredBy(epsilons, delta);
   const auto bytes_sent = counters.bytes_sent + counters.bytes_offline;
@@ -88,8 +88,9 @@ void PredictConnected(PartySession& session, const Prediction& prediction, net::
   const auto& [job, model, rows] = prediction;
   // Run and job of the model are the same at all three, or their shares do not belong together.
   protocols::RequireSameEverywhere(context, model.record.run_id + JobJson(model.job), "shares of a model");
-  const auto plan = ml::FasterPlan(SettingsOf(model.job), std::min<std::int64_t>(job.rows, ml::kHeldOutBlock),
-                                   protocols::MeasureLink(context));
+  const auto plan =
+      ml::FasterPlan(ClassifierSettings(model.job), std::min<std::int64_t>(job.rows, ml::kHeldOutBlock),
+                     protocols::MeasureLink(context));
   const auto predictions = ml::PredictOnShares(
       context, plan, model.weights, {.client = job.client, .rows = job.rows, .scores = job.scores}, rows);
   WriteResults(session, prediction, predictions, mesh.counters(),

@@ -9,6 +9,7 @@
 #include "apps/share_bytes.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
+#include "base/sha256.h"
 
 namespace trefoil::apps {
 namespace {
@@ -16,14 +17,23 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-ml::LayerShape ShapeOf(const Job& job) { return ml::ShapeOfWeights(ml::MakeStepPlan(SettingsOf(job))); }
+ml::LayerShape ShapeOf(const Job& job) {
+  return ml::ShapeOfWeights(ml::MakeStepPlan(ClassifierSettings(job)));
+}
+
+/// Of what made the model.
+std::string HashOf(const ShareFile& share) {
+  return share.task.empty() ? JobHash(share.job) : Sha256Hex(share.task);
+}
 
 ShareFile ParseHeader(const fs::path& file, const Json& json) {
   try {
     ShareFile share;
     share.party = json.at("party").get<int>();
     share.job = ParseJobJson(json.at("job").get<std::string>(), file.string());
+    if (json.contains("task")) share.task = json.at("task").get<std::string>();
     share.record = dp::FromJson(json.at("record"));
+    (void)share.delta();
     return share;
   } catch (const std::exception&) {
     RefuseSealed(file, "a damaged header", "a model's share");
@@ -32,9 +42,13 @@ ShareFile ParseHeader(const fs::path& file, const Json& json) {
 
 }  // namespace
 
+double ShareFile::delta() const {
+  return task.empty() ? job.privacy.delta : Json::parse(task).at("privacy").at("delta").get<double>();
+}
+
 void SaveShare(const fs::path& file, const ShareFile& share, const SecretKey& key) {
-  const Json header{
-      {"party", share.party}, {"job", JobJson(share.job)}, {"record", dp::ToJson(share.record)}};
+  Json header{{"party", share.party}, {"job", JobJson(share.job)}, {"record", dp::ToJson(share.record)}};
+  if (!share.task.empty()) header["task"] = share.task;
   std::vector<std::uint8_t> words(
       ShareBytes({.inputs = share.weights.rows(), .outputs = share.weights.cols()}));
   (void)PutShare(words, share.weights.ring());
@@ -50,7 +64,7 @@ ShareFile LoadShare(const fs::path& file, int party, const SecretKey& key) {
       RefuseSealed(file, fmt::format("party {}'s share", share.party), fmt::format("party {}'s", party));
   });
   const auto shape = ShapeOf(share.job);
-  if (secret.bytes().size() != ShareBytes(shape) || share.record.job_hash != JobHash(share.job))
+  if (secret.bytes().size() != ShareBytes(shape) || share.record.job_hash != HashOf(share))
     RefuseSealed(file, "a share that does not fit its job", "a model's share");
   share.weights = {TakeShare(secret.bytes(), shape), share.job.fraction_bits};
   return share;

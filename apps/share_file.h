@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <string>
 
 #include "apps/job.h"
 #include "apps/sealed_file.h"
@@ -12,9 +13,13 @@ namespace trefoil::apps {
 /// This party's share of a model that was released to nobody, with the training that it came from.
 struct ShareFile {
   int party = 0;
-  Job job;                    ///< of the training
-  dp::TrainingRecord record;  ///< of the training; its run_id names the model
-  mpc::FixedShare weights;    ///< of ml::ShapeOfWeights
+  Job job;                    ///< of the training, or the schema of the records that a task's model is for
+  std::string task{};         ///< of a task's model: the task's job as JSON; else empty
+  dp::TrainingRecord record;  ///< of the training or task; its run_id names the model
+  mpc::FixedShare weights;    ///< of ml::ShapeOfWeights(ClassifierPlan(job))
+
+  /// At which the epsilons of what made the model are said.
+  [[nodiscard]] double delta() const;
 };
 
 inline constexpr SealedKind kModelShare{.magic = "trefoil model share 1\n",
@@ -22,7 +27,8 @@ inline constexpr SealedKind kModelShare{.magic = "trefoil model share 1\n",
                                         .what = "a model's share, model.share of a run"};
 
 /// Writes a share, sealed (base/sealed_box.h); mode 0600. The header, in the clear but part of the seal, has
-/// the party, the job and the record. Throws ConfigError if the file is there; std::runtime_error.
+/// the party, the job, of a task's model the task, and the record. Throws ConfigError if the file is there;
+/// std::runtime_error.
 void SaveShare(const std::filesystem::path& file, const ShareFile& share, const SecretKey& key);
 
 /// Reads party `party`'s share. Throws ConfigError if it is not there or others can read it; DataError naming

@@ -14,6 +14,7 @@
 #include "dp/record.h"
 #include "ml/training.h"
 #include "mpc/context.h"
+#include "mpc/fixed_point.h"
 
 namespace trefoil::apps {
 
@@ -29,10 +30,18 @@ struct TaskModel {
   Job schema;
 };
 
+/// This party's share of a model that a task made and nobody gets, with the schema of the records that it is
+/// for: p + 1 weights of one logit, the bias last.
+struct TaskShare {
+  mpc::FixedShare weights;
+  Job schema;
+};
+
 /// What a task gave this party.
 struct TaskResult {
   std::vector<ResultFile> files{};   ///< none where nothing was released to it
   std::optional<TaskModel> model{};  ///< model.npz, where one was released to it
+  std::optional<TaskShare> share{};  ///< model.share, where one is released to nobody
   std::string summary;               ///< a JSON object: what summary.json says beside what all tasks say
   std::vector<std::string> lines{};  ///< for the user
 };
@@ -59,7 +68,7 @@ class Task {
   [[nodiscard]] virtual const std::string& name() const = 0;
   /// At which both epsilons are said, in (0, 1).
   [[nodiscard]] virtual double delta() const = 0;
-  /// The parties that get the results, ascending.
+  /// The parties that get the results, ascending; none where a model stays in shares.
   [[nodiscard]] virtual const std::vector<int>& release_to() const = 0;
   /// The job as compact JSON, keys sorted, all defaults filled in, without [local]: what the parties compare
   /// and hash.

@@ -12,6 +12,7 @@
 #include "apps/party_session.h"
 #include "apps/run_budget.h"
 #include "apps/run_directory.h"
+#include "apps/share_file.h"
 #include "apps/task.h"
 #include "base/thread_pool.h"
 #include "dp/json_number.h"
@@ -24,6 +25,28 @@ using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kModelFile = "model.npz";
+constexpr const char* kShareFile = "model.share";
+
+/// Keeps this party's share of a model that nobody gets.
+void KeepShare(const PartySession& session, const Task& task, const TaskShare& share,
+               const dp::TrainingRecord& record) {
+  SaveShare(session.folder() / kShareFile,
+            {.party = session.party().id,
+             .job = share.schema,
+             .task = task.Json(),
+             .record = record,
+             .weights = share.weights},
+            StorageKey(session.party(), kModelShare));
+}
+
+/// The results of a run in words.
+std::string FilesText(const TaskResult& result, const dp::TrainingRecord& record) {
+  if (result.share) return fmt::format("released to nobody, {} of run {} ", kShareFile, record.run_id);
+  std::string files;
+  for (const auto& file : result.files) files += file.name + " ";
+  if (result.model) files += std::string(kModelFile) + " ";
+  return files.empty() ? "nothing released to this party, " : files;
+}
 
 void WriteResults(PartySession& session, const Task& task, const TaskResult& result,
                   const dp::TrainingRecord& record, const net::Counters& counters, double seconds) {
@@ -37,11 +60,13 @@ void WriteResults(PartySession& session, const Task& task, const TaskResult& res
     SaveModel(session.folder() / kModelFile, result.model->model, result.model->schema);
     session.audit().ReleasedFile(kModelFile, session.folder() / kModelFile);
   }
+  if (result.share) KeepShare(session, task, *result.share, record);
   Json summary{{"job", task.name()},
                {"type", Json::parse(task.Json()).at("type")},
                {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
                {"epsilon_insider", dp::NumberOrNull(epsilons.insider)},
                {"delta", task.delta()},
+               {"released_to", task.release_to()},
                {"seconds", seconds},
                {"rounds", counters.rounds},
                {"bytes_sent", bytes_sent},
@@ -50,13 +75,9 @@ void WriteResults(PartySession& session, const Task& task, const TaskResult& res
   if (!task.Warnings().empty()) summary["warnings"] = task.Warnings();
   WriteTextFile(session.folder() / "summary.json", summary.dump(2) + "\n");
   for (const auto& line : result.lines) session.Say(line);
-  std::string files;
-  for (const auto& file : result.files) files += file.name + " ";
-  if (result.model) files += std::string(kModelFile) + " ";
   session.Say(fmt::format("done: epsilon {} outsider {} insider, delta {:g}, {} rounds, {} sent, {}in {}",
                           EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider), task.delta(),
-                          counters.rounds, BytesText(bytes_sent),
-                          files.empty() ? "nothing released to this party, " : files,
+                          counters.rounds, BytesText(bytes_sent), FilesText(result, record),
                           session.folder().string()));
 }
 
@@ -82,6 +103,7 @@ void RunConnected(PartySession& session, Task& task, RunBudget& budget, net::Mes
 /// All that comes before the peers are met.
 void Prepare(PartySession& session, Task& task, std::optional<RunBudget>& budget, const RunOptions& options) {
   const auto planned = PlannedEpsilons(task);
+  if (task.release_to().empty()) (void)StorageKey(session.party(), kModelShare);
   const auto loaded = task.Load(session.party(), options.config);
   budget.emplace(session.party(),
                  BudgetedJob{.name = task.name(), .job_hash = TaskHash(task), .uncovered = task.Uncovered()});

@@ -1,5 +1,8 @@
 #include "apps/training_settings.h"
 
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
 #include <limits>
 
 #include "apps/evaluation_reader.h"
@@ -79,6 +82,33 @@ ml::TrainingSettings SettingsOf(const Job& job) {
   settings.initialisation = InitialisationOf(job.initialisation);
   settings.evaluation = EvaluationOf(job.evaluation);
   return settings;
+}
+
+ml::TrainingSettings ClassifierSettings(const Job& job) {
+  if (job.type == "dpsgd") return SettingsOf(job);
+  ml::TrainingSettings settings;
+  settings.fraction_bits = job.fraction_bits;
+  settings.rows = job.data.rows;
+  settings.features = TrainedFeatures(job);
+  settings.classes = job.data.classes;
+  settings.row_norm = job.features.row_norm;
+  settings.clipping = ml::Clipping::kExamples;
+  settings.steps = 1;
+  settings.expected_batch = 1;
+  settings.max_batch_per_owner = 1;
+  settings.learning_rate = 1;
+  settings.clip = 1;
+  settings.release_to = {};
+  return settings;
+}
+
+void RequireLogitsInRing(double weight_norm, double row_norm, int fraction_bits) {
+  const double logit = std::ldexp(weight_norm * std::hypot(row_norm, 1.0), fraction_bits);
+  if (!(logit < 0x1p62))
+    throw ConfigError(
+        fmt::format("release.to: found [], expected a party, or fraction_bits below {}: logits of such "
+                    "weights could leave the ring",
+                    fraction_bits));
 }
 
 }  // namespace trefoil::apps

@@ -24,9 +24,18 @@ void ReadEnsemble(const Section& section, TransferJob& job) {
   settings.majority = section.Choice("labels", {"votes", "majority"}, "votes") == "majority";
   settings.lambda = section.Number("lambda", {.above = 0.0, .below = 1e6});
   settings.steps = static_cast<int>(section.Whole("steps", {1, 10'000}));
+  job.published = section.Choice("noise", {"gaussian", "published"}, "gaussian") == "published";
 }
 
 void ReadPrivacy(const Section& section, TransferJob& job) {
+  job.delta = section.Number("delta", {.above = 0.0, .below = 1.0});
+  if (job.published) {
+    for (const auto* key : {"sigma", "against"}) {
+      if (section.Has(key)) section.Fail(key, "only ensemble.noise \"gaussian\" has it");
+    }
+    job.epsilon = section.Number("epsilon", {.above = 1e-6, .below = 1024.0});
+    return;
+  }
   if (section.Has("epsilon") == section.Has("sigma"))
     section.Refuse("epsilon", "one of privacy.epsilon and privacy.sigma (the noise multiplier)");
   if (section.Has("epsilon")) {
@@ -34,7 +43,6 @@ void ReadPrivacy(const Section& section, TransferJob& job) {
   } else {
     job.sigma = section.Number("sigma", {.above = 0.0099, .below = 1e6});
   }
-  job.delta = section.Number("delta", {.above = 0.0, .below = 1.0});
   job.against = section.Choice("against", {"insider", "outsider"}, "insider");
 }
 
@@ -44,7 +52,8 @@ TransferJob ReadTransferJob(const toml::table& root, const std::string& file) {
   CheckKeys(root, file,
             {"version", "type", "name", "fraction_bits", "data.name", "ensemble.owners", "ensemble.queries",
              "ensemble.features", "ensemble.row_norm", "ensemble.labels", "ensemble.lambda", "ensemble.steps",
-             "privacy.epsilon", "privacy.sigma", "privacy.delta", "privacy.against", "release.to"});
+             "ensemble.noise", "privacy.epsilon", "privacy.sigma", "privacy.delta", "privacy.against",
+             "release.to"});
   const Section document(root, file);
   if (document.Whole("version", {0, INT32_MAX}) != 1) document.Refuse("version", "1");
   TransferJob job;
@@ -53,13 +62,14 @@ TransferJob ReadTransferJob(const toml::table& root, const std::string& file) {
   job.data_name = document.Table("data").Name("name", job.name);
   ReadEnsemble(document.Table("ensemble"), job);
   ReadPrivacy(document.Table("privacy"), job);
-  job.to = ReadParties(document.Table("release"), "to", false);
+  job.to = ReadParties(document.Table("release"), "to", true);
   return job;
 }
 
 std::string TransferJobJson(const TransferJob& job) {
   const auto& settings = job.settings;
-  Json privacy{{"delta", job.delta}, {"against", job.against}};
+  Json privacy{{"delta", job.delta}};
+  if (!job.published) privacy["against"] = job.against;
   if (job.epsilon) privacy["epsilon"] = *job.epsilon;
   if (job.sigma) privacy["sigma"] = *job.sigma;
   return Json{{"version", 1},
@@ -74,7 +84,8 @@ std::string TransferJobJson(const TransferJob& job) {
                 {"row_norm", settings.row_norm},
                 {"labels", settings.majority ? "majority" : "votes"},
                 {"lambda", settings.lambda},
-                {"steps", settings.steps}}},
+                {"steps", settings.steps},
+                {"noise", job.published ? "published" : "gaussian"}}},
               {"privacy", privacy},
               {"release", {{"to", job.to}}}}
       .dump();

@@ -16,11 +16,12 @@ struct TransferJob {
   std::string data_name;
   std::array<std::int64_t, 3> owners{};  ///< public, of each party: how many classifiers vote
   ml::TransferSettings settings;
-  std::optional<double> epsilon{};  ///< exactly one of epsilon and sigma
+  bool published = false;           ///< noise: radial Laplace; else Gaussian
+  std::optional<double> epsilon{};  ///< Gaussian: exactly one of epsilon and sigma
   std::optional<double> sigma{};    ///< noise multiplier
   double delta = 0;
-  std::string against = "insider";  ///< whose epsilon the target is
-  std::vector<int> to{0, 1, 2};
+  std::string against = "insider";  ///< Gaussian: whose epsilon the target is
+  std::vector<int> to{0, 1, 2};     ///< none: the model stays in shares
 
   [[nodiscard]] bool insiders() const { return against == "insider"; }
 };

@@ -9,12 +9,15 @@
 #include "apps/gaussian_target.h"
 #include "apps/job_task.h"
 #include "apps/local_data.h"
+#include "apps/training_settings.h"
 #include "apps/transfer_job.h"
 #include "base/error.h"
 #include "data/file.h"
 #include "data/folders.h"
 #include "data/npy.h"
+#include "dp/radial_laplace_part.h"
 #include "ml/correct_counts.h"
+#include "ml/noisy_counts.h"
 #include "protocols/agreement.h"
 #include "protocols/multiply.h"
 #include "protocols/reveal.h"
@@ -29,39 +32,78 @@ using mpc::RingMatrix;
 class TransferTask : public JobTask<TransferJob> {
  public:
   explicit TransferTask(TransferJob job)
-      : JobTask(std::move(job)), plan_(ml::MakeTransferPlan(this->job().settings)) {}
+      : JobTask(std::move(job)), plan_(ml::MakeTransferPlan(this->job().settings)) {
+    if (this->job().published) UsePublishedNoise();
+    if (release_to().empty()) RequireClassifiable();
+  }
 
   [[nodiscard]] std::string Json() const override { return TransferJobJson(job()); }
   [[nodiscard]] std::string LocalJson() const override { return "{}"; }
   [[nodiscard]] std::string Title() const override;
-  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override {
-    return {EventOf(Target(), Sigma())};
-  }
+  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
   std::string Deal(const TaskDeal& deal) const override;
   std::string Load(const PartyFile& party, const std::string& party_file) override;
   TaskResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
 
  private:
   [[nodiscard]] Ballots ballots() const { return {.voters = job().owners, .queries = job().settings.rows}; }
+  void UsePublishedNoise();
+  void RequireClassifiable() const;
   [[nodiscard]] GaussianTarget Target() const;
   [[nodiscard]] double Sigma() const { return SigmaOf(Target()); }
+  [[nodiscard]] std::string NoiseTitle() const;
+  [[nodiscard]] ml::StepNoise OwnNoise() const;
   [[nodiscard]] RingMatrix OwnVotes() const;
   [[nodiscard]] ml::LinearModel ModelOf(const RingMatrix& opened) const;
   [[nodiscard]] std::string Summary() const;
 
   ml::TransferPlan plan_;
-  std::string query_hash_;                ///< after Load, as all below
-  RingMatrix x_;                          ///< the public rows
-  std::vector<std::vector<int>> labels_;  ///< a row for each of this party's classifiers
+  std::optional<dp::RadialLaplacePart> radial_{};  ///< with published noise
+  std::string query_hash_;                         ///< after Load, as all below
+  RingMatrix x_;                                   ///< the public rows
+  std::vector<std::vector<int>> labels_;           ///< a row for each of this party's classifiers
 };
+
+void TransferTask::UsePublishedNoise() {
+  radial_.emplace(plan_.weights(), static_cast<double>(plan_.sensitivity), *job().epsilon);
+  const double least = (1 + std::exp(radial_->epsilon())) * radial_->failure();
+  if (least > delta())
+    throw ConfigError(fmt::format(
+        "privacy.delta: found {:g}, expected at least {:.3g}, or more fraction_bits: the published noise's "
+        "rounding takes so much of it",
+        delta(), least));
+}
+
+/// Shares of a model that nobody gets are for predictions, whose logits the ring must hold.
+void TransferTask::RequireClassifiable() const {
+  constexpr double kDeviations = 40;
+  const auto sensitivity = static_cast<double>(plan_.sensitivity);
+  const auto dimensions = static_cast<double>(plan_.weights() + 3);
+  const double noise = radial_ ? radial_->scale() * (4 * dimensions + 5 * kDeviations)
+                               : kDeviations * Sigma() * sensitivity * std::sqrt(1.5 * dimensions);
+  RequireLogitsInRing(std::ldexp(plan_.largest_weight, job().settings.fraction_bits) + noise,
+                      job().settings.row_norm, job().settings.fraction_bits);
+}
+
+std::string TransferTask::NoiseTitle() const {
+  if (!radial_) return fmt::format("sigma {:.4f}", Sigma());
+  return fmt::format("published noise of scale {:.4g}",
+                     std::ldexp(radial_->scale(), -job().settings.fraction_bits));
+}
 
 std::string TransferTask::Title() const {
   const auto& settings = job().settings;
   return fmt::format(
-      "{} labels of {} rows by {} owners' classifiers, lambda {:g}, {} steps, sigma {:.4f}, sensitivity "
-      "{:.4g} of which the steps' gap is {:.2g}",
+      "{} labels of {} rows by {} owners' classifiers, lambda {:g}, {} steps, {}, sensitivity {:.4g} of "
+      "which "
+      "the steps' gap is {:.2g}",
       settings.majority ? "majority" : "vote", settings.rows, settings.owners, settings.lambda,
-      settings.steps, Sigma(), plan_.shift_of_owner + 2 * plan_.gap, 2 * plan_.gap);
+      settings.steps, NoiseTitle(), plan_.shift_of_owner + 2 * plan_.gap, 2 * plan_.gap);
+}
+
+std::vector<dp::RecordedEvent> TransferTask::Events() const {
+  if (!radial_) return {EventOf(Target(), Sigma())};
+  return {dp::ApproximateReleases{.count = 1, .epsilon = radial_->epsilon(), .failure = radial_->failure()}};
 }
 
 GaussianTarget TransferTask::Target() const {
@@ -122,27 +164,43 @@ ml::LinearModel TransferTask::ModelOf(const RingMatrix& opened) const {
 
 std::string TransferTask::Summary() const {
   const auto& settings = job().settings;
-  return nlohmann::ordered_json{{"owners", settings.owners},
-                                {"queries", settings.rows},
-                                {"labels", settings.majority ? "majority" : "votes"},
-                                {"lambda", settings.lambda},
-                                {"steps", settings.steps},
-                                {"sigma", Sigma()},
-                                {"sensitivity", plan_.shift_of_owner + 2 * plan_.gap},
-                                {"gap", plan_.gap}}
-      .dump();
+  nlohmann::ordered_json summary{{"owners", settings.owners},
+                                 {"queries", settings.rows},
+                                 {"labels", settings.majority ? "majority" : "votes"},
+                                 {"lambda", settings.lambda},
+                                 {"steps", settings.steps},
+                                 {"noise", radial_ ? "published" : "gaussian"}};
+  if (radial_) {
+    summary["noise_scale"] = std::ldexp(radial_->scale(), -settings.fraction_bits);
+    summary["failure"] = radial_->failure();
+  } else {
+    summary["sigma"] = Sigma();
+  }
+  summary["sensitivity"] = plan_.shift_of_owner + 2 * plan_.gap;
+  summary["gap"] = plan_.gap;
+  return summary.dump();
+}
+
+ml::StepNoise TransferTask::OwnNoise() const {
+  if (radial_) return ml::RadialLaplaceParts(RandomStream::FromSystem(), *radial_, plan_.weights());
+  return ml::CountNoise(RandomStream::FromSystem(), Sigma(), plan_.sensitivity, plan_.weights());
 }
 
 TaskResult TransferTask::Run(mpc::Context& party, const BeforeRelease& before_release) {
   protocols::RequireSameEverywhere(party, query_hash_, "pate.queries");
   const mpc::FixedShare weights = ml::MinimiseTransferRisk(party, plan_, x_, OwnVotes());
-  const auto noise = ml::CountNoise(RandomStream::FromSystem(), Sigma(), plan_.sensitivity, plan_.weights());
+  const auto noise = OwnNoise();
   const mpc::ArithShare noisy =
       protocols::Reshare(party, ml::AddNoise(ToAdditive(weights.ring()), noise.values()));
   before_release(Events());
-  const auto opened = protocols::RevealToEach(party, job().to, noisy);
   TaskResult result;
   result.summary = Summary();
+  if (job().to.empty()) {
+    result.share =
+        TaskShare{.weights = {noisy, job().settings.fraction_bits}, .schema = TransferSchema(job())};
+    return result;
+  }
+  const auto opened = protocols::RevealToEach(party, job().to, noisy);
   if (opened) result.model = TaskModel{.model = ModelOf(*opened), .schema = TransferSchema(job())};
   return result;
 }

@@ -65,9 +65,10 @@ double LargestWeight(const AverageSettings& settings) {
          SolverGap(settings.solver, settings.row_norm, settings.most_rows, settings.features);
 }
 
-void CheckSum(const AverageSettings& settings, const AveragePlan& plan, double largest_scale) {
+void BoundSum(const AverageSettings& settings, AveragePlan& plan, double largest_scale) {
   const double sum = static_cast<double>(settings.all_owners()) * plan.largest_weight * OneUnit(settings);
-  if (!(sum + kLargestScales * largest_scale < kLargestSum))
+  plan.largest_sum = sum + kLargestScales * largest_scale;
+  if (!(plan.largest_sum < kLargestSum))
     Refuse("fraction_bits", settings.fraction_bits, "fewer: the sum of all weights could leave the ring");
 }
 
@@ -77,7 +78,7 @@ void PlanPublished(const AverageSettings& settings, AveragePlan& plan) {
   // Rate times sensitivity grows with the smallest size.
   const double epsilon =
       PublishedRate(settings, settings.most_rows).value() * SumSensitivity(settings, settings.most_rows);
-  CheckSum(settings, plan, 1 / PublishedRate(settings, settings.least_rows).value());
+  BoundSum(settings, plan, 1 / PublishedRate(settings, settings.least_rows).value());
   plan.events = {dp::ApproximateReleases{.count = 1, .epsilon = epsilon, .failure = 0, .insiders = false}};
 }
 
@@ -98,7 +99,7 @@ void PlanScales(const AverageSettings& settings, AveragePlan& plan) {
     plan.rates.push_back(RateOf(settings, left / sensitivity));
     epsilon = std::max(epsilon, plan.rates.back().value() * sensitivity);
   }
-  CheckSum(settings, plan, 1 / plan.rates.front().value());
+  BoundSum(settings, plan, 1 / plan.rates.front().value());
   if (!settings.size_epsilon) {
     plan.events = {dp::PureReleases{.count = 1, .epsilon = epsilon}};
     return;

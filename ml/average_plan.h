@@ -37,6 +37,7 @@ struct AveragePlan {
   dp::Ratio size_rate{};                  ///< of the smallest size's noise, where there is any
   std::vector<dp::RecordedEvent> events;  ///< what the release is charged
   double largest_weight = 0;              ///< of any owner's classifier
+  double largest_sum = 0;                 ///< of a weight of the noisy sum, in lattice units
 };
 
 /// By how much one record changes the sum of all owners' weights in the L1 norm, in units of

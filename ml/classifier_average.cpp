@@ -1,10 +1,14 @@
 #include "ml/classifier_average.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "base/error.h"
 #include "protocols/input.h"
 #include "protocols/maximum.h"
 #include "protocols/multiply.h"
 #include "protocols/threshold_comparison.h"
+#include "protocols/truncate.h"
 
 namespace trefoil::ml {
 namespace {
@@ -80,6 +84,19 @@ mpc::Cost NoisyClassifierSumCost(const AverageShape& shape) {
   cost = Then(cost, protocols::BelowThresholdsCost(1, shape.least_sizes.size() - 1, shape.width));
   return Then(cost, protocols::ReshareCost(shape.weights));
 }
+
+ArithShare AverageOfSum(mpc::Context& party, const AverageShape& shape, const ArithShare& sum, int sum_bits) {
+  constexpr int kTruncatedBits = 61;
+  Require(sum_bits >= 1 && sum_bits <= kMostSumBits && sum.cols() == shape.weights,
+          "AverageOfSum: a sum of weights, of few bits");
+  // The greatest shift with sum * factor within 2^61; a factor of 2^12 and more is rounded by 2^-13 at most.
+  const auto owners = static_cast<std::uint64_t>(shape.all_owners());
+  const int shift = std::min(kTruncatedBits - sum_bits + static_cast<int>(std::bit_width(owners)) - 1, 62);
+  const Word factor = ((Word{1} << shift) + owners / 2) / owners;
+  return protocols::Truncate(party, factor * sum, shift);
+}
+
+mpc::Cost AverageOfSumCost(const AverageShape& shape) { return protocols::TruncateCost(shape.weights); }
 
 ArithShare PublishedClassifierSum(mpc::Context& party, const AverageShape& shape, const OwnAverage& own) {
   CheckShapes(party, shape, own, shape.owners.at(static_cast<std::size_t>(party.self())));

@@ -44,6 +44,17 @@ struct OwnAverage {
                                                  const OwnAverage& own);
 [[nodiscard]] mpc::Cost NoisyClassifierSumCost(const AverageShape& shape);
 
+/// For AverageOfSum.
+inline constexpr int kMostSumBits = 48;
+
+/// A sum of `shape.all_owners()` classifiers divided by their number, for a model that stays in shares:
+/// within a unit and 2^-12 of each weight. Nothing is opened. Pre: every number of the sum below 2^sum_bits,
+/// sum_bits <= kMostSumBits. Cost: AverageOfSumCost. Throws: ContractError on the bits, before anything is
+/// sent; NetworkError, ProtocolError.
+[[nodiscard]] mpc::ArithShare AverageOfSum(mpc::Context& party, const AverageShape& shape,
+                                           const mpc::ArithShare& sum, int sum_bits);
+[[nodiscard]] mpc::Cost AverageOfSumCost(const AverageShape& shape);
+
 /// As published: the noise is that of the owner with the smallest size, the first of equal ones; who acts for
 /// it knows all of it. least_sizes, margin and size_noise are not used. Cost: PublishedClassifierSumCost.
 [[nodiscard]] mpc::ArithShare PublishedClassifierSum(mpc::Context& party, const AverageShape& shape,

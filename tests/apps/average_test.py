@@ -5,8 +5,8 @@ import math
 import random
 import unittest
 
+from kept_models import KeptModelTest
 from plain_models import minimise, read_model
-from trefoil_program import ProgramTest
 
 JOB = """
 version = 1
@@ -37,7 +37,7 @@ def fit(rows, lam):
     return minimise([(a, b) for a, b, _ in rows], [label for _, _, label in rows], lam)
 
 
-class Average(ProgramTest):
+class Average(KeptModelTest):
     def setUp(self):
         super().setUp()
         self.write("job.toml", JOB)
@@ -145,6 +145,25 @@ class Average(ProgramTest):
         for found, expected in zip(self.model("one/model.npz"), fit(self.rows, 0.1)):
             self.assertAlmostEqual(found, expected, delta=60 * math.sqrt(3) * 2 * math.sqrt(2) / 2 / 900 + 1e-6)
 
+    def test_an_average_that_nobody_gets_classifies_rows(self):
+        for bias in ("true", "false"):
+            out = f"kept-{bias}"
+            self.assert_kept(out, self.local("--set", "release.to=[]", "--set", f"average.bias={bias}", out=out))
+            labels, scores = self.scores_of(out, "points/test.csv", 150)
+            self.assertEqual(len(labels), sum(SIZES))
+            self.assertEqual(labels, ["yes" if score > 0 else "no" for score in scores])
+            if bias == "false":
+                continue
+            # The noise of each weight as above; rows have |a| + |b| + 1 < 2.2. Three owners, not their sum.
+            plain = self.plain()
+            for (a, b, _), score in zip(self.rows, scores):
+                self.assertAlmostEqual(score, plain[0] * a + plain[1] * b + plain[2],
+                                       delta=2.2 * 20 * math.sqrt(3) * 2 * math.sqrt(2) / 2 / 900 + 1e-4)
+        # As it was run it runs again, and predictions want the same run.
+        self.assertIn("to = []", (self.folder / "kept-true/job.toml").read_text())
+        self.fail_with(2, "found the model of run", "local", "--job", "predict.toml", "--model", "kept-true", "--data",
+                       "points/test.csv", "--out", "other")
+
     def test_an_owner_without_enough_data_takes_no_part(self):
         for sizes in ("[30, 0, 50]", "[30, 19, 50]"):
             result = self.run_program("local", "--job", "job.toml", "--data", "points", "--out", "few" + sizes[5], "--set",
@@ -171,6 +190,9 @@ class Average(ProgramTest):
             ("privacy.size_epsilon: found 2", "--set", "privacy.neighbours=added", "--set", "privacy.epsilon=2.0", "--set",
              "privacy.size_epsilon=2.0"),
             ("fraction_bits: found 24, expected fewer", "--set", "fraction_bits=24", "--set", "privacy.epsilon=0.01"),
+            ("release.to: found [], expected a party, or fraction_bits below 24", "--set", "fraction_bits=24", "--set",
+             "release.to=[]", "--set", "average.lambda=1e-4", "--set", "data.rows=[200000, 100000, 0]", "--set",
+             "owners.least_rows=100000"),
             ("average.tolerance: found 1e-30", "--set", "average.tolerance=1e-30"),
             ("did you mean average.lambda", "--set", "average.lamda=1"),
         ):

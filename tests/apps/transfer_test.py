@@ -6,8 +6,8 @@ import random
 import unittest
 
 from account_votes_test import npy
+from kept_models import KeptModelTest
 from plain_models import minimise, read_model
-from trefoil_program import ProgramTest
 
 JOB = """
 version = 1
@@ -25,7 +25,7 @@ delta = 1e-5
 """
 
 
-class Transfer(ProgramTest):
+class Transfer(KeptModelTest):
     def setUp(self):
         super().setUp()
         self.write("job.toml", JOB)
@@ -87,6 +87,42 @@ class Transfer(ProgramTest):
         self.succeed("predict", "--model", "run/model.npz", "--data", "public/queries.npy", "--out", "p.csv")
         self.assertEqual((self.folder / "p.csv").read_text().count("\n"), 61)
 
+    def test_the_published_noise_is_an_option(self):
+        published = ("--set", "ensemble.noise=published", "--set", "privacy={epsilon = 20.0, delta = 1e-3}", "--set",
+                     "fraction_bits=24")
+        output = self.local(*published)
+        self.assertIn("published noise of scale", output)
+        self.local(*published, out="twice")
+        summary = self.summary()
+        scale = summary["noise_scale"]
+        self.assertAlmostEqual(scale, summary["sensitivity"] / 20, delta=1e-5)
+        # Two parts' norm is a gamma variable of shape 7: beyond 50 scales with probability below e^-30; two runs are
+        # within 0.003 scales of each other in all three weights with probability below 1e-7.
+        for found, value in zip(self.model(), minimise(self.rows, self.fractions(), 0.1)):
+            self.assertAlmostEqual(found, value, delta=70 * scale + 0.0034 * math.sqrt(2) / 0.1 + summary["gap"])
+        self.assertGreater(max(abs(a - b) for a, b in zip(self.model(), self.model("twice/model.npz"))), 0.003 * scale)
+        event = json.loads((self.folder / "run/record.json").read_text())["events"][0]
+        self.assertEqual((event["kind"], event["count"]), ("approximate_releases", 1))
+        self.assertEqual(event["failure"], summary["failure"])
+        self.assertLess(event["failure"], 1e-11)
+        self.assertEqual(summary["epsilon_insider"], summary["epsilon_outsider"])
+        self.assertLessEqual(summary["epsilon_insider"], 20)
+        self.local("--set", "ensemble.noise=published", "--set", "privacy={epsilon = 2.0, delta = 1e-5}", out="two")
+        summary = self.summary("two")
+        self.assertLessEqual(summary["epsilon_insider"], 2)
+        self.assertGreater(summary["epsilon_insider"], 1.99999)
+        self.succeed("local", "--job", "two/job.toml", "--data", "public", "--out", "again")
+
+    def test_a_model_that_nobody_gets_classifies_rows(self):
+        self.assert_kept("kept", self.local("--set", "release.to=[]", out="kept"))
+        labels, scores = self.scores_of("kept", "public/queries.npy", 60)
+        summary = self.summary("kept")
+        model = minimise(self.rows, self.fractions(), 0.1)
+        near = 10 * 0.01 * summary["sensitivity"] * math.sqrt(1.5) + 0.0034 * math.sqrt(2) / 0.1 + summary["gap"]
+        for (a, b), label, score in zip(self.rows, labels, scores):
+            self.assertAlmostEqual(score, model[0] * a + model[1] * b + model[2], delta=2.4 * near)
+            self.assertEqual(label, str(int(score > 0)))
+
     def test_one_owner_and_a_party_that_gets_nothing(self):
         self.labels = self.labels[4:5]
         self.write_public()
@@ -113,6 +149,12 @@ class Transfer(ProgramTest):
             (2, "one of privacy.epsilon and privacy.sigma", "--set", "privacy.epsilon=1.0"),
             (2, "ensemble.lambda: found 0.01, expected a larger one", "--set", "ensemble.lambda=0.01"),
             (2, "ensemble.labels: found \"soft\"", "--set", "ensemble.labels=soft"),
+            (2, "privacy.sigma: only ensemble.noise \"gaussian\" has it", "--set", "ensemble.noise=published"),
+            (2, "ensemble.noise: found \"laplace\"", "--set", "ensemble.noise=laplace"),
+            (2, "at least 2^16, by more fraction_bits", "--set", "ensemble.noise=published", "--set", "fraction_bits=10",
+             "--set", "privacy={epsilon = 16.0, delta = 1e-5}"),
+            (2, "privacy.delta: found 1e-15, expected at least", "--set", "ensemble.noise=published", "--set",
+             "privacy={epsilon = 2.0, delta = 1e-15}"),
             (2, "did you mean ensemble.steps", "--set", "ensemble.step=1"),
             (4, "expected 60 queries x 3 features", "--set", "ensemble.features=3"),
             (4, "expected 9 and 59", "--set", "ensemble.queries=59"),

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "base/error.h"
@@ -146,6 +147,38 @@ TEST(PublishedClassifierSum, TakesTheFirstOfEqualSizes) {
   for (auto& one : inputs) one.sizes.setConstant(77);
   const auto parts = RunSum(PublishedClassifierSum, shape, inputs);
   EXPECT_TRUE((parts[0].value == PlainPublishedSum(shape, inputs)).all());
+}
+
+TEST(AverageOfSum, DividesByTheNumberOfOwnersWithinAUnitAndAFraction) {
+  for (const Index owners : {1, 2, 3, 5, 64, 10'000}) {
+    const AverageShape shape{.owners = {owners, 0, 0}, .weights = 500, .least_sizes = {}, .width = 24};
+    for (const int bits : {2, 30, kMostSumBits}) {
+      const RingMatrix sum = RandomSigned(static_cast<std::uint64_t>(bits), 1, 500, bits);
+      const auto parts = RunParties(Seed{5}, [&](mpc::Context& party) {
+        const ArithShare shared = InsecureDeal(party, sum);
+        ArithShare average;
+        Part part;
+        part.measured =
+            protocols::Measure(party, [&] { average = AverageOfSum(party, shape, shared, bits); });
+        part.value = protocols::Reveal(party, average);
+        return part;
+      });
+      EXPECT_EQ(MeasuredOf(parts), Figures(AverageOfSumCost(shape)));
+      for (Index k = 0; k < sum.size(); ++k) {
+        const double exact = static_cast<double>(mpc::Signed(sum.data()[k])) / static_cast<double>(owners);
+        ASSERT_NEAR(static_cast<double>(mpc::Signed(parts[0].value.data()[k])), exact,
+                    1.001 + std::abs(exact) * 0x1p-12)
+            << owners << " owners, " << bits << " bits";
+      }
+    }
+  }
+  EXPECT_THROW(RunParties(Seed{5},
+                          [](mpc::Context& party) {
+                            (void)AverageOfSum(party, {.owners = {1, 1, 1}, .weights = 2, .least_sizes = {}},
+                                               ArithShare::Zero(1, 2), kMostSumBits + 1);
+                            return 0;
+                          }),
+               ContractError);
 }
 
 TEST(ClassifierSums, RefuseOtherShapesBeforeSending) {
