@@ -5,6 +5,7 @@
 #include "bench/basic_operations.h"
 #include "bench/function_operations.h"
 #include "bench/model_operations.h"
+#include "bench/release_operations.h"
 #include "bench/step_operations.h"
 
 namespace trefoil::bench {
@@ -51,7 +52,8 @@ std::vector<Operation> ModelOperations() {
 const std::vector<Operation>& AllOperations() {
   static const std::vector<Operation> kOperations = [] {
     std::vector<Operation> all = BasicOperations();
-    for (const auto& more : {FunctionOperations(), StepOperations(), ModelOperations()}) {
+    for (const auto& more :
+         {FunctionOperations(), StepOperations(), ModelOperations(), ReleaseOperations()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;

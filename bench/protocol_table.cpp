@@ -8,9 +8,12 @@
 
 #include "bench/model_operations.h"
 #include "bench/prepare.h"
+#include "bench/release_operations.h"
 #include "bench/step_operations.h"
 #include "ml/dp_sgd.h"
 #include "ml/evaluation.h"
+#include "ml/noisy_counts.h"
+#include "ml/noisy_votes.h"
 #include "ml/prediction.h"
 #include "ml/published_clipping.h"
 #include "protocols/agreement.h"
@@ -77,6 +80,7 @@ constexpr const char* kInSeries = "\"Trigonometric series\"";
 constexpr const char* kInClipFactor = "\"Clip factor\"; PEA, protocol 3";
 constexpr const char* kInInverseSqrt = "\"Inverse square root\"; PEA, protocol 1";
 constexpr const char* kInModels = "\"Evaluation, validation and prediction\"; PEA, protocol 4";
+constexpr const char* kInReleases = "\"Counts, votes and classifiers\"";
 constexpr const char* kInStep = "\"DP-SGD step\"; PEA, protocol 3";
 
 constexpr const char* kSeesReshare =
@@ -356,6 +360,35 @@ std::vector<Line> Models() {
   };
 }
 
+std::vector<Line> Releases() {
+  constexpr Index kQueries = 100;
+  const std::vector<int> all{0, 1, 2};
+  const auto average = AverageShapeFor(kElements);
+  const auto transfer = TransferPlanFor({.rows = 1000, .inner = 20, .cols = 2});
+  return {
+      {"noisy counts, opened to all (`OpenNoisyCounts`)", "count", kElements,
+       ml::OpenNoisyCountsCost(kElements, all), kExact, kInReleases,
+       "as input, re-share; the noisy counts, which is the purpose"},
+      {"winners of noisy votes, 10 classes, 40 bits, opened to all (`OpenNoisyWinners`)", "query", kQueries,
+       ml::OpenNoisyWinnersCost(kQueries, kClasses, kVoteWidth, all), kExact, kInReleases,
+       "as re-share, maximum (bulk); the winners, which is the purpose"},
+      {"whether the largest noisy vote passes, the same (`OpenAboveThreshold`)", "query", kQueries,
+       ml::OpenAboveThresholdCost(kQueries, kClasses, kVoteWidth), kExact, kInReleases,
+       "as maximum (bulk), re-share, comparison with thresholds; one bit, which is the purpose"},
+      {"noisy sum of five classifiers, 16 noises, 24 bits (`NoisyClassifierSum`)", "weight", kElements,
+       ml::NoisyClassifierSumCost(average), kExact, kInReleases,
+       Parts("input, maximum (bulk), comparison with thresholds, re-share")},
+      {"the same as published (`PublishedClassifierSum`)", "weight", kElements,
+       ml::PublishedClassifierSumCost(average), kExact, kInReleases,
+       Parts("input, maximum (bulk), re-share")},
+      {"an average in shares (`AverageOfSum`)", "weight", kElements, ml::AverageOfSumCost(average),
+       "under 1 unit, and 2^−12", kInReleases, Parts("truncate")},
+      {"votes on 1,000 rows of 20 features, and a step (`MinimiseTransferRisk`)", "step", 1,
+       ml::MinimiseTransferRiskCost(transfer), "charged as a gap", kInReleases,
+       Parts("input, sigmoid of a product, truncate a product")},
+  };
+}
+
 std::string PerUnit(const std::array<std::uint64_t, 3>& bytes, Index units) {
   std::ostringstream out;
   out << std::setprecision(10);
@@ -391,6 +424,7 @@ std::string ProtocolTable() {
   Append(table, InverseRoots());
   Append(table, Steps());
   Append(table, Models());
+  Append(table, Releases());
   return table;
 }
 

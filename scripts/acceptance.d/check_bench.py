@@ -8,14 +8,15 @@ import sys
 
 # Every operation of the program, in order of name.
 OPERATIONS = [
-    "and", "arg_max", "bit_decompose", "bit_times", "bit_to_arith", "clip_factor", "compare", "dpsgd_step",
-    "dpsgd_step_exact", "dpsgd_step_hidden", "dpsgd_step_published", "dpsgd_step_softmax", "dpsgd_step_squared",
-    "equal_everywhere", "evaluate", "evaluate_model", "exp", "input", "input_ahead", "input_bits", "input_each",
-    "inverse_sqrt", "inverse_sqrt_published", "look_up", "look_up_by_leading_bit", "look_up_by_low_bits", "matmul", "matmul_wide", "maximum",
-    "multiply", "multiply_truncate", "multiply_truncate_exact",
-    "predict_classes", "predict_scores", "reciprocal", "relu", "reshare", "reveal",
-    "reveal_bits", "reveal_to", "sigmoid", "sigmoid_of_product", "softmax", "softmax_bounded", "suffix_or",
-    "truncate", "truncate_exact",
+    "above_threshold", "and", "arg_max", "average_of_sum", "bit_decompose", "bit_times", "bit_to_arith",
+    "classifier_sum", "classifier_sum_published", "clip_factor", "compare", "dpsgd_step", "dpsgd_step_exact",
+    "dpsgd_step_hidden", "dpsgd_step_published", "dpsgd_step_softmax", "dpsgd_step_squared", "equal_everywhere",
+    "evaluate", "evaluate_model", "exp", "input", "input_ahead", "input_bits", "input_each", "inverse_sqrt",
+    "inverse_sqrt_published", "look_up", "look_up_by_leading_bit", "look_up_by_low_bits", "matmul", "matmul_wide",
+    "maximum", "multiply", "multiply_truncate", "multiply_truncate_exact", "noisy_counts", "noisy_winners",
+    "predict_classes", "predict_scores", "reciprocal", "relu", "reshare", "reveal", "reveal_bits", "reveal_to",
+    "sigmoid", "sigmoid_of_product", "softmax", "softmax_bounded", "suffix_or", "transfer_step", "truncate",
+    "truncate_exact",
 ]
 # (operation, form): most rounds, most megabytes sent online by a party.
 BUDGETS = {

@@ -102,7 +102,7 @@ void ClassifierSums(mpc::Context& party) {
   own.noise.values() = mpc::RingMatrix::Constant(2, 3, 9);
   (void)NoisyClassifierSum(party, shape, own);
   own.noise.values() = mpc::RingMatrix::Constant(1, 3, 9);
-  (void)PublishedClassifierSum(party, shape, own);
+  (void)AverageOfSum(party, shape, PublishedClassifierSum(party, shape, own), 30);
 }
 
 void TransferredEnsemble(mpc::Context& party) {

@@ -5,7 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ml/classifier_average.h"
+#include "ml/ensemble_transfer.h"
+#include "ml/noisy_counts.h"
+#include "ml/noisy_votes.h"
 #include "ml/training.h"
+#include "protocols/input.h"
 #include "tests/support/ml_test.h"
 #include "tests/support/stream_rules.h"
 
@@ -105,6 +110,39 @@ TEST(HeldOutStreams, AreRightAndDrawnOnce) {
       .selection = Selection::kPublicValidation,
       .validation = {.holder = 1, .rows = 30}};
   ExpectRightStreams(settings);
+}
+
+/// Counts, votes, sums of classifiers and steps on votes, three times in a session, so that each role falls
+/// to each party.
+TEST(ReleaseStreams, AreRightAndDrawnOnce) {
+  std::array<DrawLog, 3> logs;
+  const auto plan =
+      MakeTransferPlan({.owners = 3, .rows = 4, .features = 2, .majority = true, .lambda = 0.2, .steps = 2});
+  const mpc::RingMatrix x = EncodeTransferRows(plan, Eigen::MatrixXd::Constant(4, 2, 0.5));
+  const AverageShape shape{
+      .owners = {1, 1, 1}, .weights = 3, .least_sizes = {1, 4}, .margin = 1, .noisy_size = true, .width = 24};
+  (void)RunPartiesOver(net::MakeLocalTransports(std::chrono::seconds(60)), LoggedPrss(kSeed, logs),
+                       [&](mpc::Context& party) {
+                         for (int turn = 0; turn < 3; ++turn) {
+                           const auto ones = [](mpc::Index rows, mpc::Index cols) {
+                             return mpc::RingMatrix::Constant(rows, cols, 1);
+                           };
+                           (void)OpenNoisyCounts(party, ones(4, 1), ones(4, 1), {0, 2});
+                           const auto votes = protocols::InputSum(party, ones(2, 3));
+                           (void)OpenAboveThreshold(party, votes, ones(2, 1), 3, 24);
+                           (void)OpenNoisyWinners(party, votes, ones(2, 3), 24, {1});
+                           OwnAverage own{.sizes = ones(1, 1), .weights = ones(1, 3)};
+                           own.noise.values() = ones(2, 3);
+                           (void)AverageOfSum(party, shape, NoisyClassifierSum(party, shape, own), 20);
+                           own.noise.values() = ones(1, 3);
+                           (void)PublishedClassifierSum(party, shape, own);
+                           (void)MinimiseTransferRisk(party, plan, x, ones(4, 1));
+                         }
+                         return true;
+                       });
+  const std::array<std::vector<StreamDraw>, 3> draws{logs[0].Take(), logs[1].Take(), logs[2].Take()};
+  for (const auto& of_party : draws) EXPECT_GT(of_party.size(), 50U);
+  EXPECT_THAT(StreamViolations(kSeed, draws), testing::IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(SamplingAndClipping, TrainingStreamsTest,
