@@ -294,6 +294,14 @@ void AddAccount(CLI::App& program, Action& action) {
   of_votes("--threshold", options->of_votes.threshold, "confident-gnmax: votes that the most must be above");
   of_votes("--threshold-sigma", options->of_votes.threshold_sigma,
            "confident-gnmax: deviation of the threshold's noise");
+  auto& sanitise = options->of_votes.sanitise;
+  of_votes("--sanitise-order", sanitise.order,
+           "gnmax, confident-gnmax: print an epsilon of these votes at this order that may be published");
+  of_votes("--sanitise-noise", sanitise.noise, "With it: deviation of its noise, in smooth sensitivities");
+  of_votes("--sanitise-beta", sanitise.beta,
+           "With it: how smooth the sensitivity is; the default is 0.2 over the order");
+  of_votes("--sanitise-failure", sanitise.failure,
+           "With it: probability that the answers cost more; the default is --delta, to which it is added");
   of_votes("--queries", options->of_votes.queries, "Only the first so many queries; the default is all")
       ->check(CLI::Range(INT64_C(1), INT64_C(1) << 53));
   command->add_flag("--json", options->json, "Print JSON");

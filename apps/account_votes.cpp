@@ -12,7 +12,10 @@
 #include "apps/order_list.h"
 #include "apps/vote_file.h"
 #include "base/error.h"
+#include "base/random.h"
+#include "dp/discrete_gaussian.h"
 #include "dp/pate.h"
+#include "dp/pate_sensitivity.h"
 #include "dp/rdp.h"
 
 namespace trefoil::apps {
@@ -20,6 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Counts = std::vector<std::int64_t>;
+using Votes = std::vector<Counts>;
 
 struct Mechanism {
   std::string name;
@@ -114,20 +118,89 @@ void AddQuery(Analysis& analysis, const Mechanism& mechanism, const Counts& coun
   }
 }
 
-Analysis Analyse(const VoteOptions& options, const Mechanism& mechanism) {
-  const auto file = ReadVotes(options.votes);
+/// The file's, or its first --queries.
+VoteFile VotesOf(const VoteOptions& options) {
+  auto file = ReadVotes(options.votes);
   const auto queries = options.queries.value_or(static_cast<std::int64_t>(file.counts.size()));
   if (queries > static_cast<std::int64_t>(file.counts.size()))
     throw ConfigError(fmt::format("--queries: found {}, expected at most the {} of {}", queries,
                                   file.counts.size(), options.votes));
+  file.counts.resize(static_cast<std::size_t>(queries));
+  return file;
+}
+
+Analysis Analyse(const VoteFile& file, const VoteOptions& options, const Mechanism& mechanism) {
   auto orders = AllOrders(ParseOrders(options.rdp_orders));
   orders.insert(orders.end(), dp::PateOrders().begin(), dp::PateOrders().end());
   Analysis analysis;
   analysis.teachers = file.teachers;
   analysis.whatever = analysis.of_these = {.orders = orders, .rdp = std::vector<double>(orders.size(), 0.0)};
-  for (std::int64_t query = 0; query < queries; ++query)
-    AddQuery(analysis, mechanism, file.counts[static_cast<std::size_t>(query)]);
+  for (const auto& counts : file.counts) AddQuery(analysis, mechanism, counts);
   return analysis;
+}
+
+/// An epsilon of these votes that may be published.
+struct Sanitised {
+  double order = 0;
+  double beta = 0;
+  double noise = 0;
+  double failure = 0;
+  double bound = 0;    ///< on the RDP of the answers, noisy
+  double release = 0;  ///< RDP of releasing that
+  double epsilon = 0;
+  double sensitivity = 0;  ///< smooth: private, as all that is not noisy
+};
+
+void CheckSanitise(const SanitiseOptions& options, const Mechanism& mechanism) {
+  if (!options.order) {
+    for (const auto& [value, option] : {std::pair{options.beta, "--sanitise-beta"},
+                                        {options.noise, "--sanitise-noise"},
+                                        {options.failure, "--sanitise-failure"}}) {
+      if (value)
+        throw ConfigError(fmt::format("{}: found {}, expected --sanitise-order too", option, *value));
+    }
+    return;
+  }
+  if (mechanism.name == "lnmax")
+    throw ConfigError("--sanitise-order: found it with mechanism lnmax, expected gnmax or confident-gnmax");
+  if (!(*options.order > 1 && std::isfinite(*options.order)))
+    throw ConfigError(fmt::format("--sanitise-order: found {}, expected a number above 1", *options.order));
+  if (!options.noise)
+    throw ConfigError("account: missing --sanitise-noise, in units of the smooth sensitivity");
+}
+
+/// Of the least whole number of units of 2^-20 that is not below the noisy bound: the units do not depend on
+/// the votes, as its last digits would.
+double NoisyBound(double centre, double deviation) {
+  constexpr int kBits = 30;  // of a deviation
+  auto stream = RandomStream::FromSystem();
+  const auto drawn = dp::DiscreteGaussian(dp::Uint256(1) << (2 * kBits)).Sample(stream);
+  const double noisy = centre + deviation * std::ldexp(static_cast<double>(drawn), -kBits);
+  return std::max(0.0, std::ldexp(std::ceil(std::ldexp(noisy, 20)), -20));
+}
+
+Sanitised Sanitise(const Votes& votes, const Mechanism& mechanism, const VoteOptions& options) {
+  Sanitised result{.order = *options.sanitise.order,
+                   .beta = options.sanitise.beta.value_or(0.2 / *options.sanitise.order),
+                   .noise = *options.sanitise.noise,
+                   .failure = options.sanitise.failure.value_or(*options.delta)};
+  result.release = dp::SmoothNoiseRdp(result.beta, result.noise, result.order);
+  const double offset = dp::OffsetOfSmoothBound(result.beta, result.noise, result.failure);
+  dp::SmoothVoteSettings settings{.sigma = mechanism.noise, .order = result.order, .beta = result.beta};
+  if (mechanism.confident()) {
+    settings.threshold = mechanism.threshold;
+    settings.threshold_sigma = mechanism.threshold_sigma;
+  }
+  const auto cost = dp::SmoothCostOfVotes(votes, settings);
+  result.sensitivity = cost.sensitivity;
+  const double own = cost.sensitivity * (1 + offset * std::expm1(result.beta));
+  result.bound = NoisyBound(cost.rdp + offset * cost.sensitivity, result.noise * own);
+  // What holds whatever the votes are is public.
+  double whatever = dp::GnMaxRdp(0, mechanism.noise, result.order);
+  if (mechanism.confident()) whatever += dp::NoisyThresholdRdp(0, mechanism.threshold_sigma, result.order);
+  const double rdp = std::min(result.bound, static_cast<double>(votes.size()) * whatever) + result.release;
+  result.epsilon = dp::RdpToEpsilon({&result.order, 1}, {&rdp, 1}, *options.delta).epsilon;
+  return result;
 }
 
 struct Epsilons {
@@ -170,17 +243,38 @@ std::string Text(const Epsilons& epsilons) {
                      epsilons.basic.order);
 }
 
+/// Without what is private.
+Json ToJson(const Sanitised& sanitised, double delta) {
+  return {{"epsilon", sanitised.epsilon},       {"delta", delta + sanitised.failure},
+          {"order", sanitised.order},           {"beta", sanitised.beta},
+          {"noise", sanitised.noise},           {"rdp_bound", sanitised.bound},
+          {"rdp_of_release", sanitised.release}};
+}
+
+std::string Text(const Sanitised& sanitised, double delta) {
+  return fmt::format(
+      "epsilon, of these votes, sanitised   {:.6g} at delta {:g}: may be published, once\n"
+      "  RDP at order {:g}: {:.6g} of the answers, noise included, and {:.6g} of releasing that (beta {:g}, "
+      "noise {:g})\n",
+      sanitised.epsilon, delta + sanitised.failure, sanitised.order, sanitised.bound, sanitised.release,
+      sanitised.beta, sanitised.noise);
+}
+
 }  // namespace
 
 int AccountVotes(const VoteOptions& options) {
   const auto mechanism = MechanismOf(options);
   if (!options.delta) throw ConfigError("account: missing --delta");
-  const auto analysis = Analyse(options, mechanism);
+  CheckSanitise(options.sanitise, mechanism);
+  const auto file = VotesOf(options);
+  const auto analysis = Analyse(file, options, mechanism);
   const auto whatever = WhateverEpsilons(analysis, mechanism, *options.delta);
   auto of_these = EpsilonsOf(analysis.of_these, *options.delta);
   // What holds for all votes holds for these.
   if (whatever.improved.epsilon < of_these.improved.epsilon) of_these.improved = whatever.improved;
   if (whatever.basic.epsilon < of_these.basic.epsilon) of_these.basic = whatever.basic;
+  std::optional<Sanitised> sanitised;
+  if (options.sanitise.order) sanitised = Sanitise(file.counts, mechanism, options);
   Json asked = Json::object();
   for (const auto& [text, order] : ParseOrders(options.rdp_orders)) {
     const auto& orders = analysis.of_these.orders;
@@ -198,6 +292,10 @@ int AccountVotes(const VoteOptions& options) {
               {"data_dependent", ToJson(of_these)},
               {"warning", kWarning}};
     if (!asked.empty()) json["rdp"] = asked;
+    if (sanitised) {
+      json["data_dependent"]["smooth_sensitivity"] = sanitised->sensitivity;
+      json["sanitised"] = ToJson(*sanitised, *options.delta);
+    }
     std::cout << json.dump(2) << '\n';
     return kDone;
   }
@@ -207,6 +305,7 @@ int AccountVotes(const VoteOptions& options) {
       mechanism.name, analysis.queries, analysis.teachers,
       mechanism.confident() ? fmt::format(", {:.1f} answers expected", analysis.answers) : "", *options.delta,
       Text(whatever), Text(of_these), kWarning);
+  if (sanitised) std::cout << Text(*sanitised, *options.delta);
   for (const auto& [order, value] : asked.items())
     std::cout << fmt::format("RDP of these votes at order {}: {:.12g}\n", order, value.get<double>());
   return kDone;

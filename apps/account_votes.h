@@ -5,6 +5,14 @@
 
 namespace trefoil::apps {
 
+/// How the epsilon of the votes is made fit to be published; all public, chosen without looking at the votes.
+struct SanitiseOptions {
+  std::optional<double> order{};    ///< at which it is; none: it is not made
+  std::optional<double> beta{};     ///< of the smooth sensitivity; default 0.2 / order
+  std::optional<double> noise{};    ///< in units of it
+  std::optional<double> failure{};  ///< that the bound is below the cost; default delta
+};
+
 /// `trefoil account --votes`: what answers of a vote file cost.
 struct VoteOptions {
   std::string votes;                        ///< the file
@@ -16,12 +24,14 @@ struct VoteOptions {
   std::optional<double> delta{};
   std::optional<std::int64_t> queries{};  ///< only the first so many
   std::string rdp_orders;
+  SanitiseOptions sanitise{};
   bool json = false;
 };
 
 /// Prints epsilon, whatever the votes are and for these votes, in the conversion that the others use and in
-/// the papers'. Returns the exit code. Throws ConfigError for an option that is missing, superfluous or out
-/// of range; DataError as ReadVotes.
+/// the papers'; and one of these votes that may be published, where that is asked for: with noise drawn anew.
+/// Returns the exit code. Throws ConfigError for an option that is missing, superfluous or out of range;
+/// DataError as ReadVotes.
 int AccountVotes(const VoteOptions& options);
 
 }  // namespace trefoil::apps

@@ -23,12 +23,6 @@ double LogAdd(double a, double b) {
 /// log(1 - e^x) for x < 0.
 double LogOneMinusExp(double x) { return x > -0.7 ? std::log(-std::expm1(x)) : std::log1p(-std::exp(x)); }
 
-/// log erfc(x), not below it: beyond kErfcUnderflows by erfc(x) < exp(-x^2) / (x sqrt(pi)).
-double LogErfc(double x) {
-  if (x < kErfcUnderflows) return std::log(std::erfc(x));
-  return -x * x - std::log(x * std::sqrt(boost::math::constants::pi<double>()));
-}
-
 void CheckNoise(double noise, const char* name) {
   CheckParameter(noise > 0 && std::isfinite(noise), name, noise, "a number above 0");
 }
@@ -69,6 +63,11 @@ double ConcentratedRdp(double log_q, double sigma, double order) {
 }
 
 }  // namespace
+
+double LogErfc(double x) {
+  if (x < kErfcUnderflows) return std::log(std::erfc(x));
+  return -x * x - std::log(x * std::sqrt(boost::math::constants::pi<double>()));
+}
 
 double LnMaxLogQ(std::span<const std::int64_t> counts, double scale) {
   CheckNoise(scale, "Laplace scale");

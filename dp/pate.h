@@ -12,6 +12,9 @@
 /// and "Scalable private learning with PATE" (2018); theorems as seed 001 numbers them.
 namespace trefoil::dp {
 
+/// log erfc(x), not below it: where erfc nears underflow, by erfc(x) < exp(-x^2) / (x sqrt(pi)).
+[[nodiscard]] double LogErfc(double x);
+
 /// LNMax, the class with the most votes after Laplace noise of this scale (1 / gamma) on each count. Theorem
 /// 3: an upper bound, at most 1 - 1 / classes. Pre: at least one class; no count negative.
 [[nodiscard]] double LnMaxLogQ(std::span<const std::int64_t> counts, double scale);

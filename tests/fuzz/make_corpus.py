@@ -137,6 +137,37 @@ answers = 10
 [privacy]
 delta = 1e-5
 """
+TAUGHT = """version = 1
+type = "pate"
+name = "taught"
+[data]
+name = "digits"
+format = "idx"
+rows = [20, 0, 30]
+features = 784
+classes = 10
+scale = 255.0
+[features]
+method = "hog"
+[pate]
+teachers = [3, 0, 4]
+queries = 20
+mechanism = "gnmax"
+sigma = 4.0
+[teacher]
+loss = "one-vs-rest"
+lambda = 0.1
+tolerance = 1e-3
+[student]
+records = 30
+lambda = 0.1
+rounds = 2
+keep = 0.5
+[privacy]
+delta = 1e-5
+[local]
+split = "sorted"
+"""
 PREDICTION = """version = 1
 type = "predict"
 name = "rows"
@@ -277,7 +308,7 @@ def certificates():
 
 
 def configuration():
-    for name, text in (("training", TRAINING), ("wide", WIDE_TRAINING), ("histogram", HISTOGRAM), ("pate", PATE),
+    for name, text in (("training", TRAINING), ("wide", WIDE_TRAINING), ("histogram", HISTOGRAM), ("pate", PATE), ("taught", TAUGHT),
                        ("prediction", PREDICTION)):
         write("job", f"{name}.toml", text)
     write("job", "job.json", compact(JOB))
