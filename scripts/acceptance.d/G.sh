@@ -18,6 +18,8 @@ TITLES=(
   [11]="ensemble-transfer as three TLS processes: plain minimisers, and every documented outcome"
   [12]="pate that trains its teachers and student, as three TLS processes: plain least squares, and every documented outcome"
   [13]="mnist-pate: 250 teachers of MNIST at three parties, a student of at least 97.5 % at a data-independent epsilon"
+  [14]="ensemble-transfer's published noise: two parts have the density exp(-|x| / s), norm and direction, and the charge for rounding"
+  [15]="noisy gradient descent on Adult, gradients clipped and examples bounded, as three TLS processes: above 77 % at epsilon 1"
 )
 
 check_1() {
@@ -88,7 +90,7 @@ check_7() {
   scripts/setup && scripts/build release dp_test ml_test || return
   local output
   output=$(build/bin/dp_test --gtest_filter='LaplacePartsMargin.*:Events.ChargeApproximate*' 2>&1 &&
-    build/bin/ml_test --gtest_filter='*ClassifierSum*:*AveragePlan*:SumSensitivity*:FitLogistic*' 2>&1) || return
+    build/bin/ml_test --gtest_filter='*ClassifierSum.*:ClassifierSums*:*AveragePlan*:SumSensitivity*:FitLogistic*:AverageOfSum*' 2>&1) || return
   echo "$output"
   measured "$(grep -c '^\[       OK' <<<"$output") tests passed"
 }
@@ -146,4 +148,23 @@ check_13() {
   measured "accuracy $(value "$summary" accuracy), epsilon $(value "$summary" epsilon_insider) insider," \
     "$(value "$summary" epsilon_outsider) outsider; $(value "$summary" answered) answers in $(value "$summary" vote_seconds) s"
   holds "$(value "$summary" accuracy) >= 0.975 and $(value "$summary" vote_seconds) < 20 and $(value "$summary" epsilon_insider) < 3"
+}
+
+check_14() {
+  scripts/setup && scripts/build release dp_test ml_test || return
+  build/bin/dp_test --gtest_filter='RadialLaplacePart.*' && build/bin/ml_test --gtest_filter='RadialLaplaceParts.*:AverageOfSum.*'
+}
+
+check_15() {
+  has_data adult || skip "no adult in \$TREFOIL_DATA/adult or ../shared/data/adult"
+  build || return
+  local clipping clip rate accuracy
+  for clipping in factorised examples; do
+    if [ $clipping = factorised ]; then clip=0.5 rate=10.0; else clip=1.5 rate=4.0; fi
+    train "$work/descent-$clipping" configs/adult.toml training.expected_batch=32561.0 training.max_batch_per_owner=10854 \
+      training.steps=20 "training.clipping=$clipping" "privacy.clip=$clip" "training.learning_rate=$rate" privacy.epsilon=1.0 || return
+    accuracy=$(value "$work/descent-$clipping/summary.json" accuracy) || return
+    measured "$clipping: accuracy $accuracy, epsilon $(value "$work/descent-$clipping/summary.json" epsilon_insider) for an insider"
+    holds "$accuracy > 0.77" || return
+  done
 }
