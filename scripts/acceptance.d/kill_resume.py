@@ -35,7 +35,7 @@ import zipfile
 from kill_parties import LEDGER, PARTIES, prepare_with_ledgers
 
 EVERY = 5
-LEARNING_RATE, EXPECTED_BATCH = 5, 90
+LEARNING_RATE, EXPECTED_BATCH = 0.5, 90
 # Small steps and many of them, with so little noise that runs end alike.
 SETTINGS = [f"training.checkpoint_every={EVERY}", "data.rows=[300, 300, 300]", f"training.expected_batch={EXPECTED_BATCH}",
             "training.max_batch_per_owner=150", f"training.learning_rate={LEARNING_RATE}", "privacy.epsilon=50"]
