@@ -40,15 +40,24 @@ Json ToJson(const EvaluationSummary& evaluation) {
   return json;
 }
 
+/// A number of things. Throws Json::exception if there is no such key, DataError unless it is a whole number,
+/// not negative.
+std::uint64_t CountIn(const Json& json, const char* key) {
+  const auto& count = json.at(key);
+  if (!count.is_number_unsigned())
+    throw DataError(fmt::format("{}: found {}, expected a whole number", key, count.dump()));
+  return count.get<std::uint64_t>();
+}
+
 EvaluationSummary EvaluationFrom(const Json& json) {
   EvaluationSummary evaluation;
-  evaluation.records = json.at("records").get<std::int64_t>();
+  evaluation.records = static_cast<std::int64_t>(CountIn(json, "records"));
   if (!json.at("correct").is_null()) evaluation.correct = json.at("correct").get<double>();
   if (!json.at("sigma").is_null()) evaluation.sigma = json.at("sigma").get<double>();
   evaluation.epsilon_outsider = NumberOrInfinity(json.at("epsilon_outsider"));
   evaluation.epsilon_insider = NumberOrInfinity(json.at("epsilon_insider"));
-  evaluation.rounds = json.at("rounds").get<std::uint64_t>();
-  evaluation.bytes_sent = json.at("bytes_sent").get<std::uint64_t>();
+  evaluation.rounds = CountIn(json, "rounds");
+  evaluation.bytes_sent = CountIn(json, "bytes_sent");
   return evaluation;
 }
 
@@ -143,7 +152,7 @@ Summary ReadSummary(const fs::path& file) {
     summary.job = json.at("job").get<std::string>();
     // A task's summary names its type; it has no steps, and other figures of its own.
     const bool task = json.contains("type");
-    if (!task) summary.steps = json.at("steps").get<std::int64_t>();
+    if (!task) summary.steps = static_cast<std::int64_t>(CountIn(json, "steps"));
     summary.epsilon_outsider = NumberOrInfinity(json.at("epsilon_outsider"));
     summary.epsilon_insider = NumberOrInfinity(json.at("epsilon_insider"));
     summary.delta = json.at("delta").get<double>();
@@ -152,13 +161,15 @@ Summary ReadSummary(const fs::path& file) {
     if (!(task ? json.value("accuracy", Json()) : json.at("accuracy")).is_null())
       summary.accuracy = json.at("accuracy").get<double>();
     summary.seconds = json.at("seconds").get<double>();
-    summary.rounds = json.at("rounds").get<std::uint64_t>();
-    summary.bytes_sent = json.at("bytes_sent").get<std::uint64_t>();
-    summary.peak_rss_bytes = json.at("peak_rss_bytes").get<std::uint64_t>();
+    summary.rounds = CountIn(json, "rounds");
+    summary.bytes_sent = CountIn(json, "bytes_sent");
+    summary.peak_rss_bytes = CountIn(json, "peak_rss_bytes");
     if (json.contains("evaluation")) summary.evaluation = EvaluationFrom(json.at("evaluation"));
     if (json.contains("warnings")) summary.warnings = json.at("warnings").get<std::vector<std::string>>();
     return summary;
   } catch (const Json::exception& error) {
+    throw DataError(file.string() + ": not a run's summary: " + error.what());
+  } catch (const DataError& error) {
     throw DataError(file.string() + ": not a run's summary: " + error.what());
   }
 }

@@ -52,7 +52,8 @@ TEST(Summary, ReadsBackAndHasTheKeysInOrder) {
 TEST(Summary, OfAnotherKindIsADataErrorThatNamesTheFile) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "summary.json";
-  for (const char* text : {"", "{", "[]", R"({"job":"x"})", R"({"job":7})"}) {
+  for (const char* text : {"", "{", "[]", R"({"job":"x"})", R"({"job":7})", R"({"job":"x","steps":1e56})",
+                           R"({"job":"x","steps":-1})", R"({"job":"x","steps":2.5})"}) {
     WriteTextFile(file, text);
     try {
       (void)ReadSummary(file);
@@ -63,6 +64,19 @@ TEST(Summary, OfAnotherKindIsADataErrorThatNamesTheFile) {
     }
   }
   EXPECT_THROW((void)ReadSummary(folder.path() / "none.json"), ConfigError);
+}
+
+TEST(Summary, NamesACountThatIsNone) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "summary.json";
+  WriteTextFile(file, R"({"job":"x","steps":1e56})");
+  try {
+    (void)ReadSummary(file);
+    ADD_FAILURE();
+  } catch (const DataError& error) {
+    EXPECT_EQ(error.what(),
+              file.string() + ": not a run's summary: steps: found 1e+56, expected a whole number");
+  }
 }
 
 TEST(Summary, TellsOfAnEvaluation) {
