@@ -183,7 +183,7 @@ void ExamineMachine(Doctor& doctor, const PartyFile& party, const Job& job) {
   const bool checkpoints = job.training.checkpoint_every > 0;
   doctor.Try("memory", [&] {
     const double available = AvailableMemory();
-    const double least = LeastMemory(*plan, party.id);
+    const double least = LeastMemory(job, *plan, party.id);
     RequireRoom(available, least, "more memory, fewer data.rows, or smaller batches");
     return room(available, least);
   });
@@ -243,8 +243,9 @@ std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string
     if (party.data.empty()) {
       throw ConfigError("the party file's [data] names no files: write x and y, or file");
     }
-    const auto own = LoadOwnRecords(*job, party.id, party.data, {.feature_model = party.feature_model});
-    return fmt::format("{} rows as the job declares them", own.x.rows());
+    const auto own = LoadOwnRecords(*job, party.id, party.data,
+                                    {.most_in_memory = kMostInMemory, .feature_model = party.feature_model});
+    return fmt::format("{} rows as the job declares them", own.rows());
   });
   if (HoldsTest(*job, party.id) || HoldsValidation(*job, party.id)) {
     doctor.Try("test and validation data", [&] {

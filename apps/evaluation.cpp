@@ -87,8 +87,35 @@ data::Table LoadRecords(const Job& job, const data::DataFiles& files, const Load
   return table;
 }
 
+namespace {
+
+/// Rows that stay in their file, where the options ask for that and it can be done.
+std::optional<ml::OwnRecords> StoredRecords(const Job& job, const data::DataFiles& files,
+                                            const LoadOptions& options) {
+  if (!options.most_in_memory || !MayStayOnDisk(job)) return std::nullopt;
+  auto table = data::LoadStored(job.data, files, *options.most_in_memory, options.capacity);
+  if (!table) return std::nullopt;
+  ml::StoredFeatures stored{.rows = static_cast<std::int64_t>(table->x.rows()),
+                            .features = static_cast<std::int64_t>(table->x.columns()),
+                            .read = [rows = std::move(table->x), norm = job.features.row_norm](
+                                        std::int64_t row, std::span<float> out) {
+                              rows.Read(static_cast<std::size_t>(row), out);
+                              data::ScaleRowTo(out, norm);
+                            }};
+  return ml::OwnRecords{.x = {}, .y = std::move(table->y), .stored = std::move(stored)};
+}
+
+}  // namespace
+
+bool MayStayOnDisk(const Job& job) {
+  const bool in_rows = job.data.format == data::Format::kIdx || job.data.format == data::Format::kNpy;
+  return in_rows && !job.data.vertical && !job.privacy.groups() &&
+         job.features.extraction.method == data::FeatureMethod::kNone;
+}
+
 ml::OwnRecords LoadOwnRecords(const Job& job, int party, const data::DataFiles& files, LoadOptions options) {
   options.capacity = job.data.rows.at(static_cast<std::size_t>(party));
+  if (auto stored = StoredRecords(job, files, options)) return *std::move(stored);
   if (!job.data.vertical) {
     auto table = LoadRecords(job, files, options);
     ml::OwnRecords own{.x = std::move(table.x), .y = std::move(table.y)};

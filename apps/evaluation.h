@@ -43,10 +43,16 @@ struct Evaluation {
 /// Compares predictions with the labels. `table` has been prepared as for training (LoadRecords).
 [[nodiscard]] Evaluation Evaluate(const ml::LinearModel& model, const data::Table& table, int classes);
 
+/// What a training holds of its features in memory at most; larger ones are read from disk as they are drawn.
+inline constexpr std::uintmax_t kMostInMemory = std::uintmax_t{256} << 20;
+
 /// How LoadRecords does its work.
 struct LoadOptions {
   std::optional<std::int64_t> capacity{};  ///< more rows are an error
-  std::size_t threads = 0;                 ///< for extracting features; 0: all cores
+  /// LoadOwnRecords leaves features in their file where they would take more bytes and can be read row by
+  /// row.
+  std::optional<std::uintmax_t> most_in_memory{};
+  std::size_t threads = 0;  ///< for extracting features; 0: all cores
   data::LabelUse labels = data::LabelUse::kRead;
   std::filesystem::path feature_model{};  ///< the ONNX model's file, where the job's features come from one
 };
@@ -58,10 +64,14 @@ struct LoadOptions {
 [[nodiscard]] data::Table LoadRecords(const Job& job, const data::DataFiles& files,
                                       const LoadOptions& options = {});
 
+/// Whether a training can read its features from disk as it draws them: plain IDX and NPY, used as they are.
+[[nodiscard]] bool MayStayOnDisk(const Job& job);
+
 /// What this party brings to a training: LoadRecords() of its file, with the capacity that the job declares
 /// for it; with groups as the unit of privacy also each row's; with a vertical partition its columns, and
 /// classes if it holds them, in the order of the keys. Throws as LoadRecords(); DataError where a key occurs
-/// twice, or more often than a group may have rows.
+/// twice, or more often than a group may have rows. Features that stay in their file have been read
+/// once, and are scaled as they are read again.
 [[nodiscard]] ml::OwnRecords LoadOwnRecords(const Job& job, int party, const data::DataFiles& files,
                                             LoadOptions options = {});
 

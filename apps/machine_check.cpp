@@ -10,6 +10,7 @@
 #include <string>
 #include <system_error>
 
+#include "apps/evaluation.h"
 #include "base/error.h"
 #include "ml/records.h"
 #include "ml/settings.h"
@@ -51,7 +52,7 @@ double WeightsOf(const ml::StepPlan& plan) { return static_cast<double>(ml::Shap
 
 }  // namespace
 
-double LeastMemory(const ml::StepPlan& plan, int party) {
+double LeastMemory(const Job& job, const ml::StepPlan& plan, int party) {
   const ml::TrainingSettings& s = plan.settings;
   const auto own = static_cast<double>(s.rows.at(s.vertical ? 0 : static_cast<std::size_t>(party)));
   const auto features =
@@ -62,7 +63,10 @@ double LeastMemory(const ml::StepPlan& plan, int party) {
           ? static_cast<double>(std::accumulate(s.rows.begin(), s.rows.end(), std::int64_t{0}))
           : 2 * static_cast<double>(plan.batch_rows);
   const auto columns = static_cast<double>(ml::EncodedColumns(plan));
-  return own * features * sizeof(float) + kComponents * kWord * (rows * columns + 2 * WeightsOf(plan));
+  const double held =
+      MayStayOnDisk(job) ? static_cast<double>(kMostInMemory) : std::numeric_limits<double>::infinity();
+  return std::min(own * features * sizeof(float), held) +
+         kComponents * kWord * (rows * columns + 2 * WeightsOf(plan));
 }
 
 double LeastDisk(const ml::StepPlan& plan, bool checkpoints) {

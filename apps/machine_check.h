@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "apps/job.h"
 #include "ml/step_plan.h"
 
 namespace trefoil::apps {
 
-/// What a training cannot do without at one party, in bytes: its records and the shares that a step works on.
-/// A run takes more. Pre: the plan is of a valid job.
-[[nodiscard]] double LeastMemory(const ml::StepPlan& plan, int party);
+/// What a training cannot do without at one party, in bytes: its records, where they do not stay on disk, and
+/// the shares that a step works on. A run takes more. Pre: the plan is of the job.
+[[nodiscard]] double LeastMemory(const Job& job, const ml::StepPlan& plan, int party);
 
 /// What a run directory comes to, in bytes: progress, model and, with checkpoints, two of them and a draft.
 [[nodiscard]] double LeastDisk(const ml::StepPlan& plan, bool checkpoints);

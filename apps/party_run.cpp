@@ -63,6 +63,7 @@ Records LoadAllRecords(const Run& run, const std::string& party_file, std::size_
   }
   LoadOptions options{.threads = threads, .feature_model = run.session.party().feature_model};
   Records records{.own = {}, .held_out = LoadHeldOut(run.job, run.session.party(), party_file, options)};
+  options.most_in_memory = kMostInMemory;
   records.own = LoadOwnRecords(run.job, run.session.party().id, run.session.party().data, options);
   return records;
 }
@@ -70,7 +71,11 @@ Records LoadAllRecords(const Run& run, const std::string& party_file, std::size_
 /// How many records repeat an earlier one is the owner's affair: in its own log, and nowhere else.
 void LogRepeatedRows(Run& run, const ml::OwnRecords& own) {
   if (run.job.data.vertical) return;
-  const auto repeated = data::CountRepeatedRows(own.x, own.y);
+  const auto read = [&own](std::size_t row, std::span<float> out) {
+    Eigen::Map<Eigen::RowVectorXf>(out.data(), static_cast<Eigen::Index>(out.size())) =
+        own.Row(static_cast<std::int64_t>(row));
+  };
+  const auto repeated = data::CountRepeatedRows(read, static_cast<std::size_t>(own.features()), own.y);
   if (repeated == 0) return;
   run.session.Log(fmt::format("{} of this party's {} records repeat an earlier one; if several are of one "
                               "person, epsilon is for one of them, but for privacy.unit \"group\"",

@@ -78,7 +78,7 @@ std::vector<RunCost> RunCosts(const Job& job, const std::optional<protocols::Lin
 /// At the party that needs most, at least.
 double MemoryOf(const Job& job) {
   const auto plan = ml::MakeStepPlan(SettingsOf(job));
-  return std::max({LeastMemory(plan, 0), LeastMemory(plan, 1), LeastMemory(plan, 2)});
+  return std::max({LeastMemory(job, plan, 0), LeastMemory(job, plan, 1), LeastMemory(job, plan, 2)});
 }
 
 std::vector<StepCost> StepCosts(const Job& job) {

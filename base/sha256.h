@@ -1,8 +1,22 @@
 #pragma once
+#include <sodium.h>
+
 #include <string>
 #include <string_view>
 
 namespace trefoil {
+
+/// SHA-256 of what comes in pieces. Source: FIPS 180-4.
+class Sha256 {
+ public:
+  Sha256();
+  void Update(std::string_view bytes);
+  /// The hash in lower-case hexadecimal; once, after the last piece.
+  [[nodiscard]] std::string Hex();
+
+ private:
+  crypto_hash_sha256_state state_{};
+};
 
 /// SHA-256 of the bytes in lower-case hexadecimal. Source: FIPS 180-4.
 [[nodiscard]] std::string Sha256Hex(std::string_view bytes);

@@ -24,19 +24,28 @@ constexpr int kGzipWindow = 15 + 16;  // zlib: the largest window, gzip framing
 
 Bytef* ZlibBytes(const char* data) { return reinterpret_cast<Bytef*>(const_cast<char*>(data)); }
 
-std::string ReadRaw(const fs::path& path) {
+struct OpenFile {
+  std::ifstream stream;
+  std::uintmax_t size = 0;
+};
+
+OpenFile Open(const fs::path& path) {
   std::error_code error;
   const auto status = fs::status(path, error);
   if (!fs::exists(status)) ThrowDataError(path, "", "no such file", "a readable file");
   if (!fs::is_regular_file(status)) ThrowDataError(path, "", "something else", "a regular file");
-  const auto size = fs::file_size(path, error);
-  std::ifstream in(path, std::ios::binary);
-  if (error || !in) ThrowDataError(path, "", "a file that cannot be opened", "a readable file");
-  std::string content(size, '\0');
-  in.read(content.data(), static_cast<std::streamsize>(size));
-  if (static_cast<std::uintmax_t>(in.gcount()) != size) {
-    ThrowDataError(path, "", std::to_string(in.gcount()) + " bytes", std::to_string(size) + " bytes");
-  }
+  OpenFile file{.stream = std::ifstream(path, std::ios::binary), .size = fs::file_size(path, error)};
+  if (error || !file.stream) ThrowDataError(path, "", "a file that cannot be opened", "a readable file");
+  return file;
+}
+
+std::string ReadRaw(const fs::path& path) {
+  OpenFile file = Open(path);
+  std::string content(file.size, '\0');
+  file.stream.read(content.data(), static_cast<std::streamsize>(content.size()));
+  const auto count = static_cast<std::uintmax_t>(file.stream.gcount());
+  if (count != file.size)
+    ThrowDataError(path, "", std::to_string(count) + " bytes", std::to_string(file.size) + " bytes");
   return content;
 }
 
@@ -116,7 +125,20 @@ std::string ReadFile(const fs::path& path) {
   return content;
 }
 
-std::string FileSha256(const fs::path& path) { return Sha256Hex(ReadRaw(path)); }
+std::string FileSha256(const fs::path& path) {
+  OpenFile file = Open(path);
+  Sha256 hash;
+  std::string chunk(kChunk, '\0');
+  std::uintmax_t count = 0;
+  while (file.stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size())),
+         file.stream.gcount() > 0) {
+    hash.Update(std::string_view(chunk).substr(0, static_cast<std::size_t>(file.stream.gcount())));
+    count += static_cast<std::uintmax_t>(file.stream.gcount());
+  }
+  if (count != file.size)
+    ThrowDataError(path, "", std::to_string(count) + " bytes", std::to_string(file.size) + " bytes");
+  return hash.Hex();
+}
 
 void WriteFile(const fs::path& path, std::string_view content) {
   const std::string packed = path.extension() == ".gz" ? Pack(content) : std::string();

@@ -21,8 +21,8 @@ namespace trefoil::data {
 /// Throws DataError if the file is missing, unreadable, or broken gzip.
 [[nodiscard]] std::string ReadFile(const std::filesystem::path& path);
 
-/// SHA-256 of a file's bytes as they are on disk, in lower-case hexadecimal. Throws DataError if it cannot be
-/// read.
+/// SHA-256 of a file's bytes as they are on disk, in lower-case hexadecimal; a piece at a time. Throws
+/// DataError if it cannot be read.
 [[nodiscard]] std::string FileSha256(const std::filesystem::path& path);
 
 /// Replaces the file's content; packed as gzip if the name ends in ".gz". The same content gives the same

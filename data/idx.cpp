@@ -14,11 +14,9 @@ constexpr std::size_t kMagicBytes = 4;
 constexpr std::size_t kMostDimensions = 3;
 constexpr std::uint8_t kUnsignedByte = 0x08;
 
-std::uint8_t ByteAt(const std::string& content, std::size_t i) {
-  return static_cast<std::uint8_t>(content[i]);
-}
+std::uint8_t ByteAt(std::string_view content, std::size_t i) { return static_cast<std::uint8_t>(content[i]); }
 
-std::size_t BigEndianAt(const std::string& content, std::size_t i) {
+std::size_t BigEndianAt(std::string_view content, std::size_t i) {
   std::size_t value = 0;
   for (std::size_t k = 0; k < 4; ++k) value = value << 8 | ByteAt(content, i + k);
   return value;
@@ -49,8 +47,7 @@ bool HasCount(const std::vector<std::size_t>& shape, std::size_t count) {
 
 std::size_t IdxArray::row_size() const { return Product(shape.begin() + 1, shape.end()); }
 
-IdxArray ReadIdx(const std::filesystem::path& path) {
-  const std::string content = ReadFile(path);
+IdxHeader ParseIdxHeader(std::string_view content, std::size_t size, const std::filesystem::path& path) {
   if (content.size() < kMagicBytes || ByteAt(content, 0) != 0 || ByteAt(content, 1) != 0) {
     ThrowDataError(path, "header", "other bytes", "the magic number of an IDX file");
   }
@@ -61,22 +58,26 @@ IdxArray ReadIdx(const std::filesystem::path& path) {
   if (dimensions < 1 || dimensions > kMostDimensions) {
     ThrowDataError(path, "header", std::to_string(dimensions) + " dimensions", "one to three");
   }
-  const std::size_t header = kMagicBytes + 4 * dimensions;
-  if (content.size() < header)
-    ThrowDataError(path, "header", "a cut file", std::to_string(header) + " bytes");
-
-  IdxArray array;
+  IdxHeader header{.shape = {}, .length = kMagicBytes + 4 * dimensions};
+  if (content.size() < header.length)
+    ThrowDataError(path, "header", "a cut file", std::to_string(header.length) + " bytes");
   std::string shape_text;
   for (std::size_t k = 0; k < dimensions; ++k) {
-    array.shape.push_back(BigEndianAt(content, kMagicBytes + 4 * k));
-    shape_text += (k == 0 ? "" : " x ") + std::to_string(array.shape.back());
+    header.shape.push_back(BigEndianAt(content, kMagicBytes + 4 * k));
+    shape_text += (k == 0 ? "" : " x ") + std::to_string(header.shape.back());
   }
-  if (!HasCount(array.shape, content.size() - header)) {
-    ThrowDataError(path, "values", std::to_string(content.size() - header) + " bytes",
+  if (!HasCount(header.shape, size - header.length)) {
+    ThrowDataError(path, "values", std::to_string(size - header.length) + " bytes",
                    shape_text + " as its header says");
   }
-  array.values.assign(content.begin() + static_cast<std::ptrdiff_t>(header), content.end());
-  return array;
+  return header;
+}
+
+IdxArray ReadIdx(const std::filesystem::path& path) {
+  const std::string content = ReadFile(path);
+  IdxHeader header = ParseIdxHeader(content, content.size(), path);
+  return {std::move(header.shape),
+          {content.begin() + static_cast<std::ptrdiff_t>(header.length), content.end()}};
 }
 
 void WriteIdx(const std::filesystem::path& path, const IdxArray& array) {

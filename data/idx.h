@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 namespace trefoil::data {
@@ -14,6 +15,17 @@ struct IdxArray {
   /// Values in one row: the product of all dimensions but the first.
   [[nodiscard]] std::size_t row_size() const;
 };
+
+/// The head of an IDX file; `length` is where its values begin.
+struct IdxHeader {
+  std::vector<std::size_t> shape;
+  std::size_t length = 0;
+};
+
+/// Reads the head that `content` begins with, of a file (unpacked) of `size` bytes. Throws DataError as
+/// ReadIdx. Pre: `content` is the whole file, or at least its first 16 bytes.
+[[nodiscard]] IdxHeader ParseIdxHeader(std::string_view content, std::size_t size,
+                                       const std::filesystem::path& path);
 
 /// Reads an IDX file, plain or packed with gzip (told apart by content).
 /// Throws DataError unless it holds unsigned bytes in one to three dimensions, exactly as many as its header

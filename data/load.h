@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "data/spec.h"
+#include "data/stored_rows.h"
 #include "data/table.h"
 
 namespace trefoil::data {
@@ -29,5 +30,17 @@ struct DataFiles {
 [[nodiscard]] Table Load(const DataSpec& spec, const DataFiles& files,
                          std::optional<std::int64_t> capacity = std::nullopt,
                          LabelUse labels = LabelUse::kRead);
+
+/// A data set whose rows stay in their file.
+struct StoredTable {
+  StoredRows x;
+  std::vector<int> y;
+};
+
+/// As Load(), with its checks, but the rows are read when they are asked for. Nothing where they would take
+/// no more than `most_bytes` in memory, or cannot be read one by one (StoredRows::Open).
+[[nodiscard]] std::optional<StoredTable> LoadStored(const DataSpec& spec, const DataFiles& files,
+                                                    std::uintmax_t most_bytes,
+                                                    std::optional<std::int64_t> capacity = std::nullopt);
 
 }  // namespace trefoil::data

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "data/file.h"
-#include "data/npy_header.h"
 
 namespace trefoil::data {
 namespace {
@@ -53,7 +52,7 @@ std::string FromFortranOrder(const std::vector<std::size_t>& shape, std::size_t 
 }
 
 template <typename T>
-std::vector<double> Convert(const std::string& bytes) {
+std::vector<double> Convert(std::string_view bytes) {
   std::vector<double> values(bytes.size() / sizeof(T));
   for (std::size_t i = 0; i < values.size(); ++i) {
     T value;
@@ -81,22 +80,29 @@ std::size_t NpyArray::size() const {
 
 std::size_t NpyArray::item_size() const { return NpyItemSize(descr).value_or(0); }
 
-NpyArray ParseNpy(std::string_view content, const std::filesystem::path& place) {
+NpyHeader CheckedNpyHeader(std::string_view content, std::size_t size, const std::filesystem::path& place) {
   NpyHeader header = ParseNpyHeader(content, place);
   const auto item = NpyItemSize(header.descr);
   if (!item) {
     ThrowDataError(place, "header", "element type " + Quote(header.descr),
                    "little-endian f4, f8, i1 to i8, u1 to u8, b1, or a byte string");
   }
-  const std::string_view body = content.substr(header.length);
-  const auto count = CountElements(header.shape, *item, body.size());
-  if (!count || *count * *item != body.size()) {
-    ThrowDataError(place, "values", std::to_string(body.size()) + " bytes",
+  const std::size_t body = size - header.length;
+  const auto count = CountElements(header.shape, *item, body);
+  if (!count || *count * *item != body) {
+    ThrowDataError(place, "values", std::to_string(body) + " bytes",
                    "shape " + ShapeText(header.shape) + " of type " + header.descr + " as its header says");
   }
+  return header;
+}
+
+NpyArray ParseNpy(std::string_view content, const std::filesystem::path& place) {
+  NpyHeader header = CheckedNpyHeader(content, content.size(), place);
+  const std::string_view body = content.substr(header.length);
   const bool transpose = header.fortran_order && header.shape.size() > 1;
+  const std::size_t item = *NpyItemSize(header.descr);
   return {std::move(header.descr), header.shape,
-          transpose ? FromFortranOrder(header.shape, *item, body) : std::string(body)};
+          transpose ? FromFortranOrder(header.shape, item, body) : std::string(body)};
 }
 
 NpyArray ReadNpy(const std::filesystem::path& path) { return ParseNpy(ReadFile(path), path); }
@@ -124,19 +130,24 @@ NpyArray NpyFromText(std::string_view utf8) {
 }
 
 std::vector<double> NpyToDoubles(const NpyArray& array, const std::filesystem::path& place) {
-  const std::string_view type = std::string_view(array.descr).substr(1);
-  if (type == "f8") return Convert<double>(array.bytes);
-  if (type == "f4") return Convert<float>(array.bytes);
-  if (type == "i8") return Convert<std::int64_t>(array.bytes);
-  if (type == "i4") return Convert<std::int32_t>(array.bytes);
-  if (type == "i2") return Convert<std::int16_t>(array.bytes);
-  if (type == "i1") return Convert<std::int8_t>(array.bytes);
-  if (type == "u8") return Convert<std::uint64_t>(array.bytes);
-  if (type == "u4") return Convert<std::uint32_t>(array.bytes);
-  if (type == "u2") return Convert<std::uint16_t>(array.bytes);
-  if (type == "u1") return Convert<std::uint8_t>(array.bytes);
-  if (type != "b1") ThrowDataError(place, "", "elements of type " + Quote(array.descr), "numbers");
-  auto values = Convert<std::uint8_t>(array.bytes);
+  return NpyToDoubles(array.descr, array.bytes, place);
+}
+
+std::vector<double> NpyToDoubles(std::string_view descr, std::string_view bytes,
+                                 const std::filesystem::path& place) {
+  const std::string_view type = descr.substr(1);
+  if (type == "f8") return Convert<double>(bytes);
+  if (type == "f4") return Convert<float>(bytes);
+  if (type == "i8") return Convert<std::int64_t>(bytes);
+  if (type == "i4") return Convert<std::int32_t>(bytes);
+  if (type == "i2") return Convert<std::int16_t>(bytes);
+  if (type == "i1") return Convert<std::int8_t>(bytes);
+  if (type == "u8") return Convert<std::uint64_t>(bytes);
+  if (type == "u4") return Convert<std::uint32_t>(bytes);
+  if (type == "u2") return Convert<std::uint16_t>(bytes);
+  if (type == "u1") return Convert<std::uint8_t>(bytes);
+  if (type != "b1") ThrowDataError(place, "", "elements of type " + Quote(descr), "numbers");
+  auto values = Convert<std::uint8_t>(bytes);
   for (auto& value : values) value = value != 0 ? 1 : 0;
   return values;
 }

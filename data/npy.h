@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "data/npy_header.h"
+
 namespace trefoil::data {
 
 /// A NumPy array as stored: element type, shape, and its elements' bytes in row-major (C) order.
@@ -19,6 +21,11 @@ struct NpyArray {
   /// Bytes of one element.
   [[nodiscard]] std::size_t item_size() const;
 };
+
+/// The head of an NPY file of `size` bytes that begins with `content`, of a type that ParseNpy reads and with
+/// as many bytes of elements as it says. Throws DataError as ParseNpy.
+[[nodiscard]] NpyHeader CheckedNpyHeader(std::string_view content, std::size_t size,
+                                         const std::filesystem::path& place);
 
 /// Reads the content of an NPY file of format version 1, 2 or 3: element types f4, f8, i1...i8, u1...u8, b1
 /// (little-endian) and byte strings, C or Fortran order. Nothing is ever unpickled. `place` names the file
@@ -40,6 +47,9 @@ void WriteNpy(const std::filesystem::path& path, const NpyArray& array);
 /// All elements as double, booleans as 0 and 1; integers beyond 2^53 are rounded. Throws DataError (naming
 /// `place`) if the elements are strings.
 [[nodiscard]] std::vector<double> NpyToDoubles(const NpyArray& array, const std::filesystem::path& place);
+/// The same of the elements of type `descr` in `bytes`.
+[[nodiscard]] std::vector<double> NpyToDoubles(std::string_view descr, std::string_view bytes,
+                                               const std::filesystem::path& place);
 /// The text of a scalar byte string. Throws DataError if it is anything else.
 [[nodiscard]] std::string NpyToText(const NpyArray& array, const std::filesystem::path& place);
 

@@ -1,26 +1,56 @@
 #include "data/repeated_rows.h"
 
+#include <algorithm>
+#include <cstring>
 #include <functional>
 #include <string_view>
-#include <unordered_set>
-
-#include "base/error.h"
+#include <utility>
 
 namespace trefoil::data {
+namespace {
 
-std::int64_t CountRepeatedRows(const Matrix& x, const std::vector<int>& y) {
-  Require(y.size() == static_cast<std::size_t>(x.rows()), "CountRepeatedRows: a label a row");
-  const auto bytes_of = [&](Eigen::Index row) {
-    return std::string_view(reinterpret_cast<const char*>(x.data() + row * x.cols()),
-                            static_cast<std::size_t>(x.cols()) * sizeof(float));
-  };
-  const auto hash = [&](Eigen::Index row) { return std::hash<std::string_view>{}(bytes_of(row)); };
-  const auto same = [&](Eigen::Index a, Eigen::Index b) {
-    return y[static_cast<std::size_t>(a)] == y[static_cast<std::size_t>(b)] && bytes_of(a) == bytes_of(b);
-  };
-  std::unordered_set<Eigen::Index, decltype(hash), decltype(same)> seen(y.size(), hash, same);
+using Hashed = std::pair<std::size_t, std::size_t>;  // hash, row
+
+/// How many of some rows of equal hash are the same as another of them that was counted before.
+std::int64_t CountRepeated(const RowReader& read, std::size_t columns, const std::vector<int>& y,
+                           std::span<const Hashed> rows) {
+  std::vector<std::pair<int, std::vector<float>>> distinct;
+  std::pair<int, std::vector<float>> row{0, std::vector<float>(columns)};
   std::int64_t repeated = 0;
-  for (Eigen::Index row = 0; row < x.rows(); ++row) repeated += seen.insert(row).second ? 0 : 1;
+  for (const auto& [hash, number] : rows) {
+    read(number, row.second);
+    row.first = y[number];
+    const auto same = [&](const auto& other) {
+      return other.first == row.first &&
+             std::memcmp(other.second.data(), row.second.data(), columns * sizeof(float)) == 0;
+    };
+    if (std::any_of(distinct.begin(), distinct.end(), same)) {
+      ++repeated;
+    } else {
+      distinct.push_back(row);
+    }
+  }
+  return repeated;
+}
+
+}  // namespace
+
+std::int64_t CountRepeatedRows(const RowReader& read, std::size_t columns, const std::vector<int>& y) {
+  std::vector<Hashed> hashes(y.size());
+  std::vector<float> row(columns);
+  for (std::size_t k = 0; k < hashes.size(); ++k) {
+    read(k, row);
+    const std::string_view bytes(reinterpret_cast<const char*>(row.data()), columns * sizeof(float));
+    hashes[k] = {std::hash<std::string_view>{}(bytes), k};
+  }
+  std::sort(hashes.begin(), hashes.end());
+  std::int64_t repeated = 0;
+  for (auto first = hashes.begin(); first != hashes.end();) {
+    const auto last =
+        std::find_if(first, hashes.end(), [&](const Hashed& other) { return other.first != first->first; });
+    if (last - first > 1) repeated += CountRepeated(read, columns, y, {first, last});
+    first = last;
+  }
   return repeated;
 }
 

@@ -1,13 +1,18 @@
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
-
-#include "data/table.h"
 
 namespace trefoil::data {
 
-/// How many rows are the same as an earlier one, label included. Time and memory: of a hash table of the
-/// rows' numbers. Pre: a label a row.
-[[nodiscard]] std::int64_t CountRepeatedRows(const Matrix& x, const std::vector<int>& y);
+/// Reads row `row` into `out`.
+using RowReader = std::function<void(std::size_t row, std::span<float> out)>;
+
+/// How many of the rows (of `columns` values, as many as labels) are the same as an earlier one, label
+/// included. Time: of reading each once, and of sorting their hashes; rows of equal hash are read again.
+/// Memory: 16 bytes a row.
+[[nodiscard]] std::int64_t CountRepeatedRows(const RowReader& read, std::size_t columns,
+                                             const std::vector<int>& y);
 
 }  // namespace trefoil::data

@@ -20,7 +20,7 @@ using mpc::ArithShare;
 using mpc::RingMatrix;
 
 std::vector<std::int64_t> AllRowsOf(const OwnRecords& own) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(own.x.rows()));
+  std::vector<std::int64_t> all(static_cast<std::size_t>(own.rows()));
   std::iota(all.begin(), all.end(), 0);
   return all;
 }
@@ -57,7 +57,7 @@ class OwnerPoissonSource final : public BatchSource {
   RingMatrix DrawBatch() {
     const double rate = SamplingRate(plan_.settings);
     auto drawn = plan_.settings.groups ? DrawGroups(coins_, own_.groups, rate, most_)
-                                       : DrawRows(coins_, own_.x.rows(), rate, most_);
+                                       : DrawRows(coins_, own_.rows(), rate, most_);
     return EncodeRecords(plan_, own_, PlaceRows(coins_, std::move(drawn), most_), most_);
   }
 

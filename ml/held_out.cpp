@@ -31,8 +31,8 @@ std::vector<std::int64_t> HeldOutBlocks(std::int64_t rows) {
 void CheckRecords(const HeldOut& declared, const OwnRecords& records, int self, const std::string& kind,
                   const std::string& key) {
   const bool holds = self == declared.holder;
-  if (records.x.rows() == (holds ? declared.rows : 0)) return;
-  throw DataError(kind + ": found " + std::to_string(records.x.rows()) + " records, expected " +
+  if (records.rows() == (holds ? declared.rows : 0)) return;
+  throw DataError(kind + ": found " + std::to_string(records.rows()) + " records, expected " +
                   (holds ? "the " + std::to_string(declared.rows) + " of " + key
                          : "none at party " + std::to_string(self) + ", which does not hold them"));
 }

@@ -79,7 +79,7 @@ Batch InputSelectionRows(mpc::Context& party, const StepPlan& plan, const Initia
   const auto shapes = RecordShapes(plan, initialisation);
   const std::int64_t height = shapes[static_cast<std::size_t>(party.self())].rows;
   const auto rows =
-      PlaceRows(coins, DrawRows(coins, own.x.rows(), initialisation.selection_rate, height), height);
+      PlaceRows(coins, DrawRows(coins, own.rows(), initialisation.selection_rate, height), height);
   const auto shares = protocols::InputEach(party, EncodeRecords(plan, own, rows, height), shapes);
   return ToBatch(plan, Stacked(Stacked(shares[0], shares[1]), shares[2]));
 }

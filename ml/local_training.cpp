@@ -198,7 +198,7 @@ Eigen::MatrixXd SumClippedGradients(const LocalPlan& plan, const Eigen::MatrixXd
 
 Eigen::MatrixXd TrainLocally(const LocalPlan& plan, int owner, const OwnRecords& own, ThreadPool& pool,
                              LocalCoins coins) {
-  Require(own.x.rows() <= plan.encoding.settings.rows[static_cast<std::size_t>(owner)],
+  Require(own.rows() <= plan.encoding.settings.rows[static_cast<std::size_t>(owner)],
           "TrainLocally: at most the declared rows");
   std::optional<dp::DiscreteGaussian> sampler;
   if (plan.sigma > 0) sampler.emplace(NoiseVariance(plan.sigma, plan.lattice_sensitivity, 0));
@@ -206,7 +206,7 @@ Eigen::MatrixXd TrainLocally(const LocalPlan& plan, int owner, const OwnRecords&
       std::ldexp(plan.settings.learning_rate / BatchOf(plan, owner), -2 * plan.lattice_bits());
   Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(plan.encoding.settings.features + 1, plan.encoding.columns);
   for (int k = 0; k < plan.settings.steps; ++k) {
-    const auto rows = DrawRows(coins.rows, own.x.rows(), plan.sampling_rate, own.x.rows());
+    const auto rows = DrawRows(coins.rows, own.rows(), plan.sampling_rate, own.rows());
     Eigen::MatrixXd sum = SumClippedGradients(plan, weights, own, rows, pool);
     if (sampler) AddNoise(sum, *sampler, coins.noise);
     weights = KeptOnLattice(plan, weights - step * sum);

@@ -13,10 +13,10 @@ constexpr int kMostIterations = 100'000;
 
 /// The rows in double precision, each times its sign, the constant included.
 Eigen::MatrixXd SignedRows(const OwnRecords& records, bool bias) {
-  Eigen::MatrixXd rows(records.x.rows(), records.x.cols() + (bias ? 1 : 0));
-  rows.leftCols(records.x.cols()) = records.x.cast<double>();
+  Eigen::MatrixXd rows(records.rows(), records.features() + (bias ? 1 : 0));
   if (bias) rows.rightCols(1).setOnes();
   for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+    rows.row(i).head(records.features()) = records.Row(i).cast<double>();
     const int label = records.y[static_cast<std::size_t>(i)];
     Require(label == 0 || label == 1, "FitLogistic: classes 0 and 1");
     if (label == 0) rows.row(i) *= -1;
@@ -46,7 +46,7 @@ double SolverGap(const LogisticSettings& settings, double row_norm, std::int64_t
 }
 
 Eigen::VectorXd FitLogistic(const OwnRecords& records, const LogisticSettings& settings) {
-  Require(records.x.rows() > 0 && records.y.size() == static_cast<std::size_t>(records.x.rows()),
+  Require(records.rows() > 0 && records.y.size() == static_cast<std::size_t>(records.rows()),
           "FitLogistic: at least one row, and a class for each");
   Require(settings.lambda > 0 && settings.tolerance > 0, "FitLogistic: positive settings");
   const Eigen::MatrixXd rows = SignedRows(records, settings.bias);

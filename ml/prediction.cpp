@@ -21,12 +21,12 @@ using mpc::RingMatrix;
 using mpc::Word;
 
 void CheckRows(const StepPlan& plan, const PredictionRequest& request, const OwnRecords& own) {
-  if (own.x.rows() > request.rows) {
-    throw DataError("rows to predict: found " + std::to_string(own.x.rows()) + ", expected at most the " +
+  if (own.rows() > request.rows) {
+    throw DataError("rows to predict: found " + std::to_string(own.rows()) + ", expected at most the " +
                     std::to_string(request.rows) + " of predict.rows");
   }
-  if (own.x.rows() > 0 && own.x.cols() != plan.settings.features) {
-    throw DataError("rows to predict: found " + std::to_string(own.x.cols()) + " features, expected " +
+  if (own.rows() > 0 && own.features() != plan.settings.features) {
+    throw DataError("rows to predict: found " + std::to_string(own.features()) + " features, expected " +
                     std::to_string(plan.settings.features));
   }
 }
@@ -77,10 +77,10 @@ std::optional<Predictions> PredictOnShares(mpc::Context& party, const StepPlan& 
   CheckRows(plan, request, own);
   const bool client = party.self() == request.client;
   Predictions all;
-  if (client && request.scores) all.scores = Eigen::MatrixXd(own.x.rows(), plan.columns);
+  if (client && request.scores) all.scores = Eigen::MatrixXd(own.rows(), plan.columns);
   std::int64_t first = 0;
   for (const std::int64_t rows : HeldOutBlocks(request.rows)) {
-    const std::int64_t filled = std::clamp<std::int64_t>(own.x.rows() - first, 0, rows);
+    const std::int64_t filled = std::clamp<std::int64_t>(own.rows() - first, 0, rows);
     const RingMatrix encoded = client ? EncodeRows(plan, own, first, filled, rows) : RingMatrix();
     const mpc::FixedShare x(
         protocols::Input(party, request.client, encoded, {.rows = rows, .cols = plan.settings.features + 1}),

@@ -23,15 +23,15 @@ constexpr double kInward = 1 - 1e-12;
 std::uint64_t EncodeRow(const StepPlan& plan, const OwnRecords& own, Index row, double largest,
                         RingMatrix& out, Index to) {
   const int f = plan.settings.fraction_bits;
-  const double norm = own.x.row(row).cast<double>().norm();
+  const Eigen::RowVectorXd features = own.Row(row).cast<double>();
+  const double norm = features.norm();
   if (!std::isfinite(norm))
     throw DataError("record " + std::to_string(row + 1) + ": a feature is not a finite number");
   const double bound = largest * kInward;
   const double factor = std::ldexp(norm > bound ? bound / norm : 1.0, f);
   std::uint64_t squared = 0;
-  for (Index col = 0; col < own.x.cols(); ++col) {
-    const auto value =
-        static_cast<std::int64_t>(static_cast<double>(own.x(row, col)) * factor);  // towards zero
+  for (Index col = 0; col < features.size(); ++col) {
+    const auto value = static_cast<std::int64_t>(features(col) * factor);  // towards zero
     out(to, col) = static_cast<Word>(value);
     squared += static_cast<std::uint64_t>(value * value);
   }
@@ -71,6 +71,13 @@ double OnNormLattice(const StepPlan& plan, double bound) {
 }
 
 }  // namespace
+
+Eigen::RowVectorXf OwnRecords::Row(std::int64_t row) const {
+  if (!stored) return x.row(row);
+  Eigen::RowVectorXf out(stored->features);
+  stored->read(row, {out.data(), static_cast<std::size_t>(out.size())});
+  return out;
+}
 
 Index EncodedColumns(const StepPlan& plan) { return plan.settings.features + 1 + plan.columns + 1; }
 

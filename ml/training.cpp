@@ -34,25 +34,25 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 
 void CheckOwnRecords(const TrainingSettings& settings, const OwnRecords& own, int self) {
   const std::int64_t capacity = settings.rows.at(settings.vertical ? 0 : static_cast<std::size_t>(self));
-  if (own.x.rows() > capacity) {
-    throw DataError("data: found " + std::to_string(own.x.rows()) + " rows, the job declares at most " +
+  if (own.rows() > capacity) {
+    throw DataError("data: found " + std::to_string(own.rows()) + " rows, the job declares at most " +
                     std::to_string(capacity) + " for party " + std::to_string(self));
   }
   const std::int64_t features =
       settings.vertical ? settings.vertical->features.at(static_cast<std::size_t>(self)) : settings.features;
-  if (own.x.rows() > 0 && own.x.cols() != features) {
-    throw DataError("data: found " + std::to_string(own.x.cols()) + " features, the job declares " +
+  if (own.rows() > 0 && own.features() != features) {
+    throw DataError("data: found " + std::to_string(own.features()) + " features, the job declares " +
                     std::to_string(features));
   }
   const bool labels = !settings.vertical || settings.vertical->label_party == self;
-  const auto rows = static_cast<std::size_t>(own.x.rows());
+  const auto rows = static_cast<std::size_t>(own.rows());
   Require(own.y.size() == (labels ? rows : 0), "Train: one label a row, where labels are held");
   Require(own.keys.size() == (settings.vertical ? rows : 0),
           "Train: one key a row with a vertical partition");
   Require(own.groups.size() == (settings.groups ? rows : 0), "Train: one group a row where there are groups");
   std::map<std::int64_t, std::int64_t> sizes;
   for (const std::int64_t group : own.groups) {
-    Require(group >= 0 && group < own.x.rows(), "Train: groups numbered from 0");
+    Require(group >= 0 && group < own.rows(), "Train: groups numbered from 0");
     if (++sizes[group] > settings.group_rows) {
       throw DataError("data: found a group of more than " + std::to_string(settings.group_rows) +
                       " rows, expected no more (privacy.max_group_rows)");

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,14 +73,28 @@ struct TrainingResult {
   std::optional<mpc::FixedShare> share{};        ///< this party's of the weights, where release_to is empty
 };
 
+/// Features that are not held in memory.
+struct StoredFeatures {
+  std::int64_t rows = 0;
+  std::int64_t features = 0;
+  /// Reads a row, of as many features; from several threads at once. What it throws ends the training.
+  std::function<void(std::int64_t row, std::span<float> out)> read;
+};
+
 /// This party's records: one row of features each (norm at most settings.row_norm, scaled down where it is
 /// more) and its class. With a vertical partition its columns of all rows (norm at most its block's), in the
 /// order of their keys, and the classes at the party that holds them.
 struct OwnRecords {
-  Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> x;
+  Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> x;  ///< empty where they are stored
   std::vector<int> y;
   std::vector<std::string> keys{};     ///< vertical: what a row is known by at all three, sorted, each once
   std::vector<std::int64_t> groups{};  ///< with settings.groups: of each row, numbered from 0
+  std::optional<StoredFeatures> stored{};
+
+  [[nodiscard]] std::int64_t rows() const { return stored ? stored->rows : x.rows(); }
+  [[nodiscard]] std::int64_t features() const { return stored ? stored->features : x.cols(); }
+  /// The features of one row. Throws what reading it throws.
+  [[nodiscard]] Eigen::RowVectorXf Row(std::int64_t row) const;
 };
 
 /// What a party holds beside the records that are trained on; empty where it holds none.

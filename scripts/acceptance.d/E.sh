@@ -13,6 +13,7 @@ TITLES=(
   [5]="memory of a party with MNIST: below 1.5 GiB in public mode, below 300 MiB in owner-poisson"
   [6]="ring products: at least 70 % of the multiplier's peak, tall and skinny shapes, too"
   [7]="growth with batch, features and classes, plotted: rounds always the same"
+  [8]="a data set of 10 GiB at every party, trained on with 2 GiB of address space each"
 )
 
 scale=${TREFOIL_SCALE:-1}
@@ -159,6 +160,15 @@ print(f"peak {peak / 1e9:.2f} G/s;", "; ".join(f"{name} {rate / 1e9:.2f} ({100 *
 sys.exit(0 if all(rate >= 0.7 * peak for rate in best.values()) else 1)
 PY
 )"
+}
+
+check_8() {
+  has_data mnist || skip "there is no MNIST"
+  build || return
+  rm -rf "$work/large"
+  build/bin/trefoil local --job configs/mnist.toml --out "$work/large" "${TEN_EPOCHS[@]}" --set training.steps=100 \
+    --set data.rows='[13800000, 13800000, 13800000]' --prepare || return
+  measured "$("$helpers/larger_than_memory.py" build/bin/trefoil "$work/large" --gib 10 --limit-gib 2)"
 }
 
 check_7() {

@@ -20,6 +20,16 @@ TEST(ScaleRowsTo, ScalesLongRowsAndKeepsOthers) {
   EXPECT_EQ(x.bottomRows(2), before.bottomRows(2));
 }
 
+TEST(ScaleRowTo, IsWhatItsMatrixGets) {
+  std::mt19937 random(2);
+  Matrix x(50, 7);
+  for (auto& value : x.reshaped()) value = static_cast<float>(random()) / 1e10F;
+  Matrix rows = x;
+  ScaleRowsTo(x, 0.7);
+  for (Eigen::Index i = 0; i < rows.rows(); ++i) ScaleRowTo({&rows(i, 0), 7}, 0.7);
+  EXPECT_EQ(rows, x);
+}
+
 TEST(ScaleRowsTo, NeverExceedsTheBoundAfterRounding) {
   std::mt19937 random(1);
   Matrix x(5000, 7);

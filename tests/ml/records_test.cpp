@@ -64,6 +64,21 @@ TEST(EncodeRecords, RefusesWhatIsNotFiniteAndClassesOutOfRange) {
   EXPECT_THROW((void)EncodeRecords(plan, records, {0, 1, 2}, 3), DataError);
 }
 
+TEST(EncodeRecords, TakesFeaturesThatAreReadAsThoseInMemory) {
+  const StepPlan plan = MakeStepPlan(SmallSettings());
+  const OwnRecords held = MakeRecords(plan.settings, 4, 6);
+  OwnRecords read{.x = {}, .y = held.y};
+  read.stored = StoredFeatures{
+      .rows = held.rows(), .features = held.features(), .read = [&](std::int64_t row, std::span<float> out) {
+        if (row == 5) throw DataError("row 6 cannot be read");
+        std::copy_n(held.x.row(row).begin(), out.size(), out.begin());
+      }};
+  EXPECT_EQ(read.rows(), 6);
+  EXPECT_EQ(read.features(), plan.settings.features);
+  EXPECT_TRUE((EncodeRecords(plan, read, {3, 1, 0}, 4) == EncodeRecords(plan, held, {3, 1, 0}, 4)).all());
+  EXPECT_THROW((void)EncodeRecords(plan, read, {5}, 1), DataError);
+}
+
 // Rows far beyond every bound, so that each block lies at its own: squares, rounded up one by one, must not
 // add up to more than the range analysis counts.
 TEST(EncodeBlock, KeepsTheSumOfSquaresWithinTheBound) {
