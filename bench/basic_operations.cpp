@@ -51,6 +51,12 @@ Prepared PrepareInputAhead(Context&, const Point& point) {
           .declared = protocols::InputAheadCost(shapes)};
 }
 
+Prepared PrepareInputEachBits(Context&, const Point& point) {
+  const std::array<Index, 3> counts{point.count, point.count, point.count};
+  return OnOne(RandomBits(kBits, point.count), protocols::InputEachBitsCost(kBits, counts),
+               [counts](Context& p, const auto& x) { return protocols::InputEachBits(p, x, kBits, counts); });
+}
+
 Prepared PrepareInputBits(Context&, const Point& point) {
   return OnOne(
       RandomBits(kBits, point.count), protocols::InputBitsCost(0, kBits, point.count),
@@ -173,6 +179,7 @@ std::vector<Operation> BasicOperations() {
       {"input_each", "bulk", false, PrepareInputEach},
       {"input_ahead", "bulk", false, PrepareInputAhead},
       {"input_bits", "bulk", false, PrepareInputBits},
+      {"input_each_bits", "bulk", false, PrepareInputEachBits},
       {"reveal", "bulk", false, PrepareReveal},
       {"reveal_to", "bulk", false, PrepareRevealTo},
       {"reveal_bits", "bulk", false, PrepareRevealBits},

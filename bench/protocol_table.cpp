@@ -141,6 +141,8 @@ std::vector<Line> SharingAndProducts() {
        "P_{j-1} gets x − F_{j+1}: uniform; P_{j+1} nothing"},
       {"input of bits by P0 (`InputBits`)", "bit", n, protocols::InputBitsCost(0, 1, n), kExact, kInInput,
        "as input"},
+      {"input of bits by all (`InputEachBits`)", "bit of each", n, protocols::InputEachBitsCost(1, {n, n, n}),
+       kExact, kInInput, "as input"},
       {"reveal to all (`Reveal`)", "element", n, protocols::RevealCost(n), kExact, "Araki 2016, 3",
        "the value, which is the purpose"},
       {"reveal to P0 (`RevealTo`)", "element", n, protocols::RevealToCost(0, n), kExact, "Araki 2016, 3",

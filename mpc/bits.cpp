@@ -137,6 +137,22 @@ BitMatrix Planes(const BitMatrix& bits, Index first, Index planes) {
   return out;
 }
 
+BitMatrix SideBySide(const std::array<BitMatrix, 3>& parts) {
+  Index count = 0;
+  for (const BitMatrix& part : parts) {
+    Require(part.planes() == parts[0].planes() && (count % kWordBits == 0 || part.count() == 0),
+            "SideBySide: parts of the same planes, of whole words but for the last");
+    count += part.count();
+  }
+  BitMatrix out = BitMatrix::ToBeWritten(parts[0].planes(), count);
+  Index first = 0;
+  for (const BitMatrix& part : parts) {
+    out.words().middleCols(first, part.words().cols()) = part.words();
+    first += part.words().cols();
+  }
+  return out;
+}
+
 BitMatrix Stacked(const BitMatrix& top, const BitMatrix& bottom) {
   Require(top.count() == bottom.count(), "Stacked: the same number of bits a plane");
   BitMatrix out = BitMatrix::ToBeWritten(top.planes() + bottom.planes(), top.count());

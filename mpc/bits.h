@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+
 #include "mpc/ring.h"
 #include "net/transport.h"
 
@@ -39,6 +41,10 @@ class BitMatrix {
 [[nodiscard]] BitMatrix Planes(const BitMatrix& bits, Index first, Index planes);
 /// The rows of `top`, then those of `bottom`. Pre: the same count.
 [[nodiscard]] BitMatrix Stacked(const BitMatrix& top, const BitMatrix& bottom);
+
+/// The bits of all parts, plane by plane one part after the other. Pre: the same planes; all counts but that
+/// of the last part with any are multiples of 64.
+[[nodiscard]] BitMatrix SideBySide(const std::array<BitMatrix, 3>& parts);
 
 /// The low `width` bits of every element (row by row) as planes: plane t holds bit t of each.
 [[nodiscard]] BitMatrix ToPlanes(const RingMatrix& x, int width);

@@ -1,5 +1,6 @@
 #include "protocols/adder.h"
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@ using mpc::BitMatrix;
 using mpc::BoolShare;
 using mpc::Index;
 using mpc::RingMatrix;
+using mpc::SideBySide;
 
 /// One level of a prefix tree: run `high[k]` takes in run `low[k]` just below it.
 struct Level {
@@ -148,26 +150,72 @@ StartTerms TermsOf(int width, CarriesOf which) {
   return start;
 }
 
+/// From so many numbers on, all three parties input.
+constexpr Index kLanesToDivide = 1024;
+
+/// How many of `count` numbers A, B and D input: one of them sends as much as the rest of a comparison takes,
+/// so of many each inputs about a third, in whole words of 64. Few stay in one message.
+std::array<Index, 3> LanesByRole(Index count) {
+  if (count < kLanesToDivide) return {count, 0, 0};
+  const Index third = (count + 3 * 64 - 1) / (3 * 64) * 64;
+  return {third, third, count - 2 * third};
+}
+
+/// Two summands of every number, in planes with pair products: what one party knows of its three components,
+/// and the third, which the others hold.
+struct Summands {
+  BoolShare left;
+  BoolShare right;
+};
+
+Summands InputSummands(mpc::Context& party, const mpc::ArithShare& x, int width) {
+  const mpc::Roles roles = party.NextRoles();
+  const std::array<int, 3> owners{roles.a, roles.b, roles.dealer};
+  const std::array<Index, 3> lanes = LanesByRole(x.size());
+  const Index planes = width + (width - 1) / 2;
+  std::array<Index, 3> counts{};  // by party
+  BitMatrix inputs;
+  std::array<BitMatrix, 3> own;
+  std::array<BitMatrix, 3> next;
+  Index first = 0;
+  for (std::size_t k = 0; k < lanes.size(); ++k) {
+    const int owner = owners[k];
+    const auto some = [&](const RingMatrix& words) {
+      return Eigen::Map<const RingMatrix>(words.data() + first, 1, lanes[k]);
+    };
+    const auto planes_of = [width](const RingMatrix& words) {
+      return WithPairProducts(mpc::ToPlanes(words, width));
+    };
+    counts.at(static_cast<std::size_t>(owner)) = lanes[k];
+    own[k] = BitMatrix(planes, lanes[k]);
+    next[k] = BitMatrix(planes, lanes[k]);
+    // The third component is the next party's second and the one's after it first: its bits with two zero
+    // components are a sharing.
+    if (party.self() == owner) {
+      inputs = planes_of(some(x.own()) + some(x.next()));
+    } else if (party.previous() == owner) {
+      next[k] = planes_of(some(x.next()));
+    } else {
+      own[k] = planes_of(some(x.own()));
+    }
+    first += lanes[k];
+  }
+  const auto shares = InputEachBits(party, inputs, planes, counts);
+  const auto of = [&](std::size_t k) -> const BoolShare& {
+    return shares.at(static_cast<std::size_t>(owners[k]));
+  };
+  return {.left = {SideBySide({of(0).own(), of(1).own(), of(2).own()}),
+                   SideBySide({of(0).next(), of(1).next(), of(2).next()})},
+          .right = {SideBySide(own), SideBySide(next)}};
+}
+
 }  // namespace
 
 AdderStart StartAdder(mpc::Context& party, const mpc::ArithShare& x, int width, CarriesOf which) {
   Require(width >= 2 && width <= 64, "StartAdder: a width of 2 to 64 bits");
-  const mpc::Roles roles = party.NextRoles();
-  const auto planes_of = [width](const RingMatrix& words) {
-    return WithPairProducts(mpc::ToPlanes(words, width));
-  };
+  const auto [left, right] = InputSummands(party, x, width);
   const Index positions = width - 1;
   const Index pairs = positions / 2;
-  BitMatrix first;
-  if (party.self() == roles.a) first = planes_of(x.own() + x.next());
-  const BoolShare left = InputBits(party, roles.a, first, width + pairs, x.size());
-  // The third component is B's second and D's first: its bits with two zero components are a sharing.
-  BitMatrix own(width + pairs, x.size());
-  BitMatrix next(width + pairs, x.size());
-  if (party.self() == roles.b) next = planes_of(x.next());
-  if (party.self() == roles.dealer) own = planes_of(x.own());
-  const BoolShare right(std::move(own), std::move(next));
-
   const StartTerms start = TermsOf(width, which);
   const BoolShare products =
       AndSums(party, left, right, static_cast<Index>(start.places.size()), start.terms);
@@ -184,7 +232,7 @@ AdderStart StartAdder(mpc::Context& party, const mpc::ArithShare& x, int width, 
 }
 
 mpc::Cost StartAdderCost(Index count, int width, CarriesOf which) {
-  const mpc::Cost input = InputBitsCost(0, width + (width - 1) / 2, count).WithTurn();
+  const mpc::Cost input = InputEachBitsCost(width + (width - 1) / 2, LanesByRole(count)).WithTurn();
   return Then(input, AndCost(static_cast<Index>(TermsOf(width, which).places.size()), count));
 }
 

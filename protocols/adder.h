@@ -23,10 +23,11 @@ struct AdderStart {
 
 /// Starts a binary adder. Roles rotate (one turn): party A inputs the bits of its components' sum, and for
 /// each run of two positions the product of its two bits; the third component's bits, and their products, are
-/// a sharing already. So what a run of two generates and propagates are sums of ANDs of shared bits, and the
-/// tree begins above it. Generate bits of even positions below the highest are left zero unless kEvery asks
-/// for them; the lowest run's propagate bit is never computed, being needed by nobody. Pre:  2 <= width
-/// <= 64. Cost: 2 rounds; A sends width + (width - 1) / 2 bits an element, then everybody a bit for each
+/// a sharing already. From 1,024 elements on A, B and D input a third each. So what a run of two generates
+/// and propagates are sums of ANDs of shared bits, and the tree begins above it. Generate bits of even
+/// positions below the highest are left zero unless kEvery asks for them; the lowest run's propagate bit is
+/// never computed, being needed by nobody. Pre:  2 <= width
+/// <= 64. Cost: 2 rounds; width + (width - 1) / 2 bits an element are input, then everybody a bit for each
 /// generate or
 ///       propagate bit computed.
 [[nodiscard]] AdderStart StartAdder(mpc::Context& party, const mpc::ArithShare& x, int width,

@@ -33,18 +33,14 @@ Cost AllPlanesCost(Index planes, Index count) {
 
 BoolShare EqualEverywhere(mpc::Context& party, const mpc::BitMatrix& own) {
   Require(own.planes() >= 1, "EqualEverywhere: at least one plane");
-  std::array<BoolShare, 3> held;
-  for (int owner = 0; owner < net::kParties; ++owner)
-    held.at(static_cast<std::size_t>(owner)) = InputBits(party, owner, own, own.planes(), own.count());
+  const Index count = own.count();
+  const auto held = InputEachBits(party, own, own.planes(), {count, count, count});
   const BoolShare differences = Stacked(held[0] ^ held[1], held[0] ^ held[2]);
   return AllPlanes(party, Not(party, differences));
 }
 
 Cost EqualEverywhereCost(Index planes, Index count) {
-  Cost inputs;
-  for (int owner = 0; owner < net::kParties; ++owner)
-    inputs = Then(inputs, InputBitsCost(owner, planes, count));
-  return Then(inputs, AllPlanesCost(2 * planes, count));
+  return Then(InputEachBitsCost(planes, {count, count, count}), AllPlanesCost(2 * planes, count));
 }
 
 }  // namespace trefoil::protocols

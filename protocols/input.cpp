@@ -5,6 +5,7 @@
 namespace trefoil::protocols {
 namespace {
 
+using mpc::Index;
 using mpc::Purpose;
 using mpc::RingMatrix;
 
@@ -79,25 +80,55 @@ mpc::Cost InputSumCost(mpc::Index count) {
   return InputEachCost({shape, shape, shape});
 }
 
-mpc::BoolShare InputBits(mpc::Context& party, int owner, const mpc::BitMatrix& own, mpc::Index planes,
-                         mpc::Index count) {
+std::array<mpc::BoolShare, 3> InputEachBits(mpc::Context& party, const mpc::BitMatrix& own, Index planes,
+                                            const std::array<Index, 3>& counts) {
+  const auto self = static_cast<std::size_t>(party.self());
+  Require(counts[self] == 0 || (own.planes() == planes && own.count() == counts[self]),
+          "InputEachBits: the own bits have another shape than announced");
   const mpc::OperationId operation = party.NextOperation();
-  if (party.self() == owner) {
-    Require(own.planes() == planes && own.count() == count,
-            "InputBits: the own bits have another shape than announced");
-    mpc::BitMatrix mask = party.DrawBits(owner, Purpose::kInput, operation, planes, count);
+  std::array<mpc::BoolShare, 3> shares;
+  shares.fill({mpc::BitMatrix(planes, 0), mpc::BitMatrix(planes, 0)});
+  if (counts[self] > 0) {
+    mpc::BitMatrix mask = party.DrawBits(party.self(), Purpose::kInput, operation, planes, counts[self]);
     mpc::BitMatrix rest = own ^ mask;
     party.SendBits(party.next(), rest);
-    return {std::move(mask), std::move(rest)};
+    shares[self] = {std::move(mask), std::move(rest)};
   }
-  if (party.next() == owner) {
-    return {mpc::BitMatrix(planes, count), party.DrawBits(owner, Purpose::kInput, operation, planes, count)};
+  const auto next = static_cast<std::size_t>(party.next());
+  if (counts[next] > 0) {
+    shares[next] = {mpc::BitMatrix(planes, counts[next]),
+                    party.DrawBits(party.next(), Purpose::kInput, operation, planes, counts[next])};
   }
-  return {party.ReceiveBits(owner, planes, count), mpc::BitMatrix(planes, count)};
+  const auto previous = static_cast<std::size_t>(party.previous());
+  if (counts[previous] > 0) {
+    shares[previous] = {party.ReceiveBits(party.previous(), planes, counts[previous]),
+                        mpc::BitMatrix(planes, counts[previous])};
+  }
+  return shares;
 }
 
-mpc::Cost InputBitsCost(int owner, mpc::Index planes, mpc::Index count) {
-  return mpc::Cost::Round({{owner, (owner + 1) % net::kParties, mpc::PackedBytes(planes, count)}});
+mpc::Cost InputEachBitsCost(Index planes, const std::array<Index, 3>& counts) {
+  mpc::Cost cost;
+  for (int owner = 0; owner < net::kParties; ++owner) {
+    const Index count = counts[static_cast<std::size_t>(owner)];
+    if (count == 0) continue;
+    const mpc::Flow flow{owner, (owner + 1) % net::kParties, mpc::PackedBytes(planes, count)};
+    cost = InOneRound(cost, mpc::Cost::Round({flow}));
+  }
+  return cost;
+}
+
+mpc::BoolShare InputBits(mpc::Context& party, int owner, const mpc::BitMatrix& own, Index planes,
+                         Index count) {
+  std::array<Index, 3> counts{};
+  counts.at(static_cast<std::size_t>(owner)) = count;
+  return InputEachBits(party, own, planes, counts)[static_cast<std::size_t>(owner)];
+}
+
+mpc::Cost InputBitsCost(int owner, Index planes, Index count) {
+  std::array<Index, 3> counts{};
+  counts.at(static_cast<std::size_t>(owner)) = count;
+  return InputEachBitsCost(planes, counts);
 }
 
 }  // namespace trefoil::protocols

@@ -29,8 +29,14 @@ struct Shape {
 [[nodiscard]] mpc::ArithShare InputSum(mpc::Context& party, const mpc::RingMatrix& own);
 [[nodiscard]] mpc::Cost InputSumCost(mpc::Index count);
 
-/// Bits by one owner; the others' `own` is ignored.
-/// Cost: 1 round; the owner sends planes * count bits, rounded up to a byte.
+/// As InputEach, of bits: `planes` rows of counts[j] bits each by owner j, or none.
+/// Cost: 1 round; owner j sends planes * counts[j] bits, rounded up to a byte. Throws: as InputEach.
+[[nodiscard]] std::array<mpc::BoolShare, 3> InputEachBits(mpc::Context& party, const mpc::BitMatrix& own,
+                                                          mpc::Index planes,
+                                                          const std::array<mpc::Index, 3>& counts);
+[[nodiscard]] mpc::Cost InputEachBitsCost(mpc::Index planes, const std::array<mpc::Index, 3>& counts);
+
+/// InputEachBits with one owner; the others' `own` is ignored.
 [[nodiscard]] mpc::BoolShare InputBits(mpc::Context& party, int owner, const mpc::BitMatrix& own,
                                        mpc::Index planes, mpc::Index count);
 [[nodiscard]] mpc::Cost InputBitsCost(int owner, mpc::Index planes, mpc::Index count);

@@ -11,7 +11,7 @@ OPERATIONS = [
     "above_threshold", "and", "arg_max", "average_of_sum", "bit_decompose", "bit_times", "bit_to_arith",
     "classifier_sum", "classifier_sum_published", "clip_factor", "compare", "dpsgd_step", "dpsgd_step_exact",
     "dpsgd_step_hidden", "dpsgd_step_published", "dpsgd_step_softmax", "dpsgd_step_squared", "equal_everywhere",
-    "evaluate", "evaluate_model", "exp", "input", "input_ahead", "input_bits", "input_each", "inverse_sqrt",
+    "evaluate", "evaluate_model", "exp", "input", "input_ahead", "input_bits", "input_each", "input_each_bits", "inverse_sqrt",
     "inverse_sqrt_published", "look_up", "look_up_by_leading_bit", "look_up_by_low_bits", "matmul", "matmul_wide",
     "maximum", "multiply", "multiply_truncate", "multiply_truncate_exact", "noisy_counts", "noisy_winners",
     "predict_classes", "predict_scores", "reciprocal", "relu", "reshare", "reveal", "reveal_bits", "reveal_to",

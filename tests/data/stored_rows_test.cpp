@@ -64,12 +64,14 @@ void ExpectAsLoaded(const DataSpec& spec, const DataFiles& files) {
 TEST_F(StoredNpy, ReadsWhatLoadHolds) { ExpectAsLoaded(SpecOf(Format::kNpy), files_); }
 
 TEST_F(StoredNpy, ReadsEveryTypeOfNumbers) {
-  const std::vector<std::pair<const char*, std::size_t>> types{{"<f4", 4}, {"<i8", 8}, {"<i4", 4}, {"<i2", 2}, {"|i1", 1},
-                                                               {"<u8", 8}, {"<u4", 4}, {"<u2", 2}, {"|u1", 1}, {"|b1", 1}};
+  const std::vector<std::pair<const char*, std::size_t>> types{{"<f4", 4}, {"<i8", 8}, {"<i4", 4}, {"<i2", 2},
+                                                               {"|i1", 1}, {"<u8", 8}, {"<u4", 4}, {"<u2", 2},
+                                                               {"|u1", 1}, {"|b1", 1}};
   for (const auto& [descr, item] : types) {
     NpyArray array{descr, {kRows, 2, kFeatures / 2}, std::string(kRows * kFeatures * item, '\0')};
     // The lowest byte alone: small numbers in every type, tiny ones in f4.
-    for (std::size_t k = 0; k < kRows * kFeatures; ++k) array.bytes[k * item] = static_cast<char>(7 * k % 128);
+    for (std::size_t k = 0; k < kRows * kFeatures; ++k)
+      array.bytes[k * item] = static_cast<char>(7 * k % 128);
     WriteNpy(files_.x, array);
     SCOPED_TRACE(descr);
     ExpectAsLoaded(SpecOf(Format::kNpy), files_);

@@ -136,6 +136,15 @@ TEST(BitMatrix, ClearTailLeavesTheBitsAndZeroesTheRest) {
   }
 }
 
+TEST(SideBySide, PutsTheBitsOfEachPlaneTogether) {
+  const RingMatrix words = RandomWords(4, 200, 1);
+  const auto part = [&](Index first, Index count) { return ToPlanes(words.middleRows(first, count), 9); };
+  EXPECT_TRUE(Same(SideBySide({part(0, 64), part(64, 128), part(192, 8)}), ToPlanes(words, 9)));
+  EXPECT_TRUE(Same(SideBySide({part(0, 70), part(0, 0), part(0, 0)}), part(0, 70)));
+  EXPECT_THROW((void)SideBySide({part(0, 70), part(70, 10), part(0, 0)}), ContractError);
+  EXPECT_THROW((void)SideBySide({part(0, 64), BitMatrix(8, 64), BitMatrix(9, 0)}), ContractError);
+}
+
 TEST(Planes, AndStackedTakeApartAndPutTogether) {
   const BitMatrix bits = ToPlanes(RandomWords(3, 70, 1), 9);
   EXPECT_TRUE(Same(Stacked(Planes(bits, 0, 4), Planes(bits, 4, 5)), bits));

@@ -384,6 +384,12 @@ const std::vector<ProtocolCase>& DesignedSharings() {
          for (int owner = 0; owner < 3; ++owner) output.bits.push_back(InputBits(party, owner, own, 9, n));
          return output;
        }},
+      {"InputEachBits",
+       [](Context& party, Index n, Word x) {
+         const auto shares =
+             InputEachBits(party, mpc::ToPlanes(RingMatrix::Constant(n, 1, x), 9), 9, {n, n, n});
+         return Output{.arith = {}, .bits = {shares.begin(), shares.end()}};
+       }},
       {"EqualEverywhere",
        [](Context& party, Index n, Word x) {
          return Of(EqualEverywhere(party, mpc::ToPlanes(RingMatrix::Constant(n, 1, x), 9)));

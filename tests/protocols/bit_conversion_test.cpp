@@ -88,6 +88,28 @@ TEST(Msb, KeepsTheDesignsBudget) {
   }
 }
 
+// Around the number from which on all three parties input, with each party as A.
+TEST(Msb, OfManyNumbersTakesAThirdOfTheInputFromEachParty) {
+  for (const Index count : {1023, 1024, 1025, 1151, 1152, 1217}) {
+    const RingMatrix x = RandomWords(static_cast<std::uint64_t>(count), count, 1);
+    for (int turns = 0; turns < 3; ++turns) {
+      const BitOutcome outcome =
+          RunBits(Seed{4}, x, [turns](mpc::Context& party, const mpc::ArithShare& share) {
+            for (int k = 0; k < turns; ++k) (void)party.NextRoles();
+            return Msb(party, share);
+          });
+      if (turns == 0) {
+        EXPECT_EQ(outcome.cost, Figures(MsbCost(count)));
+      }
+      for (Index k = 0; k < count; ++k) ASSERT_EQ(outcome.value.bit(0, k), (x.data()[k] >> 63) != 0);
+    }
+  }
+  const mpc::Cost cost = MsbCost(100'000);
+  EXPECT_EQ(cost.rounds(), MsbCost(1).rounds());
+  const auto [least, most] = std::minmax_element(cost.bytes_sent().begin(), cost.bytes_sent().end());
+  EXPECT_LE(*most - *least, 2 * 64 * 95 / 8);  // two words of planes with pair products
+}
+
 TEST(LessThan, ComparesSignedNumbers) {
   const RingMatrix x = RandomSigned(12, 400, 1, 40);
   RingMatrix y = RandomSigned(13, 400, 1, 40);

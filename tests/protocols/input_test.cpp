@@ -78,5 +78,28 @@ TEST(InputBits, SharesTheOwnersBitsAtItsDeclaredCost) {
   }
 }
 
+TEST(InputEachBits, SharesEveryOwnersBitsInOneRound) {
+  using Counts = std::array<mpc::Index, 3>;
+  for (const Counts& counts : {Counts{70, 64, 1}, Counts{0, 130, 3}, Counts{5, 0, 0}, Counts{0, 0, 0}}) {
+    std::array<mpc::BitMatrix, 3> bits;
+    for (std::size_t owner = 0; owner < 3; ++owner)
+      bits.at(owner) = mpc::ToPlanes(RandomWords(owner, counts.at(owner), 1), 9);
+    const auto parts = RunParties(Seed{5}, [&](mpc::Context& party) {
+      std::array<mpc::BoolShare, 3> shares;
+      const auto measured = Measure(party, [&] {
+        shares = InputEachBits(party, bits.at(static_cast<std::size_t>(party.self())), 9, counts);
+      });
+      return std::pair{measured, std::array{RevealBits(party, shares[0]), RevealBits(party, shares[1]),
+                                            RevealBits(party, shares[2])}};
+    });
+    EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}),
+              Figures(InputEachBitsCost(9, counts)));
+    for (const auto& part : parts) {
+      for (std::size_t owner = 0; owner < 3; ++owner)
+        EXPECT_TRUE((part.second.at(owner).words() == bits.at(owner).words()).all());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace trefoil::protocols

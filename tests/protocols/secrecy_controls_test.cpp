@@ -22,7 +22,7 @@ using mpc::Roles;
 using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-constexpr Index kLanes = 1 << 14;
+constexpr Index kLanes = 3 << 13;
 constexpr int kSessions = 1000;
 constexpr Seed kSeed{41};
 constexpr Word kSecret = (Word{1} << 61) - 1;

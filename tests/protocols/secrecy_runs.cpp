@@ -84,8 +84,10 @@ std::vector<Seen> InOrder(Transcript& transcript, const std::vector<StreamDraw>&
   return seen;
 }
 
+/// Columns of all lanes, or of a third of them, where the parties input a third each (protocols/adder.h).
 Sight OfLanes(Seen seen, std::size_t lanes) {
-  const std::size_t samples = seen.bits ? lanes / 64 : lanes;
+  std::size_t samples = seen.bits ? lanes / 64 : lanes;
+  if (seen.bits && seen.words.size() % samples != 0) samples /= 3;
   Require(seen.words.size() % samples == 0, "ViewsOfLanes: whole columns");
   return {.name = std::move(seen.name),
           .received = seen.received,
@@ -169,7 +171,7 @@ class Columns {
 }  // namespace
 
 std::array<View, 3> ViewsOfLanes(const ProtocolCase& protocol, Seed seed, Index lanes, Word secret) {
-  Require(lanes % 64 == 0, "ViewsOfLanes: a multiple of 64 lanes");
+  Require(lanes % (3 * 64) == 0, "ViewsOfLanes: thirds of whole words of lanes");
   std::array<Transcript, 3> transcripts;
   std::array<DrawLog, 3> logs;
   (void)RunPartiesOver(MakeRecordingTransports(transcripts), LoggedPrss(seed, logs),

@@ -9,7 +9,7 @@ namespace trefoil::protocols {
 
 /// What each party saw in one call on `lanes` elements, all of them `secret`. Each message and each draw from
 /// a PRG stream is one sight: a column a place (`lanes` words), or of bits a column a plane. Pre: `lanes` is
-/// a multiple of 64.
+/// a multiple of 192.
 [[nodiscard]] std::array<testing_support::View, 3> ViewsOfLanes(const ProtocolCase& protocol,
                                                                 testing_support::Seed seed, mpc::Index lanes,
                                                                 mpc::Word secret);

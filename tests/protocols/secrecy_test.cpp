@@ -3,7 +3,7 @@
 // protocol's own randomness, and what is known to a party of its shares is a constant, whose sum with
 // anything changes nothing.
 //
-// Over 102,400 lanes of one call, and over 1,000 sessions with fresh keys, for each of both secrets: every
+// Over 103,680 lanes of one call, and over 1,000 sessions with fresh keys, for each of both secrets: every
 // received word is uniform, and so are sums and differences of pairs of received words, and of a received
 // word with the words that its receiver drew from its own PRG streams (tests/support/view.h says which
 // pairs). Uniform twice is the same twice. tests/protocols/secrecy_controls_test.cpp shows what these tests
@@ -38,10 +38,10 @@ using namespace testing_support;  // NOLINT(google-build-using-namespace): test 
 
 // The sanitizers look for something else, and have a tenth of it.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr Index kLanes = 10'240;
+constexpr Index kLanes = 11'520;
 constexpr int kSessions = 100;
 #else
-constexpr Index kLanes = 102'400;
+constexpr Index kLanes = 103'680;
 constexpr int kSessions = 1'000;
 #endif
 constexpr std::uint64_t kMostChecks = 70'000'000;
