@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/files.h"
+#include "apps/json_number.h"
 #include "apps/share_bytes.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
@@ -38,10 +39,10 @@ CheckpointName NameIn(const fs::path& file, const Json& header, const Checkpoint
   CheckpointName name;
   CheckpointOwner found;
   try {
-    found = {.party = header.at("party").get<int>(),
+    found = {.party = NumberOf(header.at("party")),
              .run_id = header.at("run_id").get<std::string>(),
              .job_hash = header.at("job_hash").get<std::string>()};
-    name = {.step = header.at("step").get<int>(), .session = header.at("session").get<std::string>()};
+    name = {.step = NumberOf(header.at("step")), .session = header.at("session").get<std::string>()};
   } catch (const Json::exception&) {
     RefuseSealed(file, "a damaged header", std::string(kCheckpoint.what));
   }

@@ -7,6 +7,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 
+#include "apps/json_number.h"
 #include "base/error.h"
 #include "protocols/agreement.h"
 
@@ -40,9 +41,9 @@ std::string IdIn(const Json& json) {
 }
 
 int StepIn(const Json& json, int least, int most) {
-  const auto step = json.get<std::int64_t>();
+  const int step = NumberOf(json);
   if (step < least || step > most) throw ProtocolError("no step");
-  return static_cast<int>(step);
+  return step;
 }
 
 ml::SessionSteps SessionIn(const Json& json, int steps) {

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "apps/files.h"
+#include "apps/json_number.h"
 #include "base/error.h"
 
 namespace trefoil::apps {
@@ -120,7 +121,7 @@ void RunState::ReadRun() {
   const auto json = Json::parse(ReadTextFile(file, "a run"), nullptr, false);
   try {
     if (json.at("version") != kVersion) RefuseRun(file, "version " + json.at("version").dump(), "version 1");
-    if (const int party = json.at("party").get<int>(); party != owner_.party)
+    if (const int party = NumberOf(json.at("party")); party != owner_.party)
       RefuseRun(file, fmt::format("party {}'s run", party), fmt::format("party {}'s", owner_.party));
     const auto job = ParseJobJson(json.at("job").get<std::string>(), file.string());
     if (JobHash(job) != JobHash(owner_.job)) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/files.h"
+#include "apps/json_number.h"
 #include "apps/share_bytes.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
@@ -29,7 +30,7 @@ std::string HashOf(const ShareFile& share) {
 ShareFile ParseHeader(const fs::path& file, const Json& json) {
   try {
     ShareFile share;
-    share.party = json.at("party").get<int>();
+    share.party = NumberOf(json.at("party"));
     share.job = ParseJobJson(json.at("job").get<std::string>(), file.string());
     if (json.contains("task")) share.task = json.at("task").get<std::string>();
     share.record = dp::FromJson(json.at("record"));

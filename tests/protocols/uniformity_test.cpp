@@ -278,8 +278,15 @@ TEST(InputBits, HidesTheInputFromTheOthers) {
   }
 }
 
-// Bit 0 has no carry, so its sharing is what the adder was given: A's input of the sum of its components, and
-// the third component of x itself. Every other bit is shared afresh.
+/// Words [first, first + words) of a plane, of 64 bits each but the plane's last.
+BitMatrix SomeOf(const BitMatrix& plane, Index first, Index words) {
+  BitMatrix out(1, std::min(64 * words, plane.count() - 64 * first));
+  out.words() = plane.words().middleCols(first, words);
+  return out;
+}
+
+// Bit 0 has no carry, so its sharing is what the adder was given, a third by each party: the owner's input of
+// the sum of its components, and the third component of x itself. Every other bit is shared afresh.
 TEST(BitDecompose, SharesAllBitsAfreshButTheLowest) {
   for (int turn = 0; turn < 3; ++turn) {
     SCOPED_TRACE("A is party " + std::to_string(turn));
@@ -288,13 +295,23 @@ TEST(BitDecompose, SharesAllBitsAfreshButTheLowest) {
     const auto all = Components<BitMatrix>(BitsAt(RunProtocol(Designed("BitDecompose"), turn, kSeeds), 0));
     ExpectUniformComponents({Planes(all[0], 1, 19), Planes(all[1], 1, 19), Planes(all[2], 1, 19)});
 
-    const std::array<BitMatrix, 3> lowest{Planes(all[0], 0, 1), Planes(all[1], 0, 1), Planes(all[2], 0, 1)};
-    ExpectUniform(Pack(lowest[a]), "A's mask of bit 0");
-    ExpectUniform(Pack(lowest[(a + 1) % 3]), "A's message of bit 0");
-    // Component 0 of the trivial sharing is the secret, the others are zero.
-    const BitMatrix third =
-        mpc::ToPlanes(RingMatrix::Constant(lowest[a].count(), 1, turn == 1 ? secret : 0), 1);
-    EXPECT_TRUE((lowest[(a + 2) % 3].words() == third.words()).all());
+    const Index third = (all[0].count() + 3 * 64 - 1) / (3 * 64);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::size_t owner = (a + k) % 3;
+      SCOPED_TRACE("input by party " + std::to_string(owner));
+      const Index first = static_cast<Index>(k) * third;
+      const Index words = std::min(third, all[0].words().cols() - first);
+      const auto lowest = [&](std::size_t component) {
+        return SomeOf(Planes(all.at(component % 3), 0, 1), first, words);
+      };
+      ExpectUniform(Pack(lowest(owner)), "the owner's mask of bit 0");
+      ExpectUniform(Pack(lowest(owner + 1)), "the owner's message of bit 0");
+      // Component 0 of the trivial sharing is the secret, the others are zero.
+      const Word held = (owner + 2) % 3 == 0 ? secret : 0;
+      const BitMatrix other = lowest(owner + 2);
+      EXPECT_TRUE(
+          (other.words() == mpc::ToPlanes(RingMatrix::Constant(other.count(), 1, held), 1).words()).all());
+    }
   }
 }
 
