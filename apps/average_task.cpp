@@ -35,6 +35,7 @@ class AverageTask : public JobTask<AverageJob> {
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return plan_.events; }
   [[nodiscard]] std::vector<std::string> Warnings() const override;
+  [[nodiscard]] std::optional<PrivacyUnit> Unit() const override;
   [[nodiscard]] std::string Uncovered() const override;
   std::string Deal(const TaskDeal& deal) const override {
     return DealToOwners(job().schema, job().owners, deal);
@@ -81,6 +82,12 @@ std::vector<std::string> AverageTask::Warnings() const {
         "privacy.neighbours \"replaced\": epsilon is for one record replaced by another; how many records "
         "the smallest owner has is in no epsilon");
   return warnings;
+}
+
+std::optional<PrivacyUnit> AverageTask::Unit() const {
+  if (job().as_published || job().size_epsilon) return std::nullopt;
+  return PrivacyUnit{.neighbours = "Data sets that differ by one record of one owner, replaced by another.",
+                     .unit = "One record, a row of an owner's file. How many an owner has is not protected."};
 }
 
 std::string AverageTask::Uncovered() const {

@@ -155,7 +155,8 @@ int RunTaskPlan(const PlanOptions& options) {
   const auto statement =
       PrivacyStatement({.record = {.job_hash = TaskHash(*task), .run_id = {}, .events = events},
                         .delta = task->delta(),
-                        .warnings = task->Warnings()});
+                        .warnings = task->Warnings(),
+                        .unit = task->Unit()});
   if (options.json) {
     const auto epsilons = PlannedEpsilons(*task);
     std::cout << Json{{"job", task->name()},

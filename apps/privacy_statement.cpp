@@ -18,8 +18,8 @@ std::string NumberText(double value) {
   return std::isfinite(value) ? fmt::format("{:.6g}", value) : "infinite: no guarantee";
 }
 
-/// What cut batches take of delta: (1 + e^epsilon) times their total variation.
-std::string CostOfCuts(const std::vector<dp::Event>& events, double epsilon) {
+/// What cut batches, and approximations of a law, take of delta: (1 + e^epsilon) times their total variation.
+std::string CostOfApproximations(const std::vector<dp::Event>& events, double epsilon) {
   double distance = 0;
   for (const auto& event : events) {
     if (const auto* cut = std::get_if<dp::TotalVariation>(&event))
@@ -65,10 +65,10 @@ void AddEpsilons(Statement& statement, const StatementSource& source, const dp::
                          "own noise, so that the other two parties' remains: the noise multiplier.",
        .number = epsilons.insider});
   const std::string split = fmt::format(
-      "Of it, batches that are cut at their limit take {} against the outsider and {} against the insider; "
-      "the rest is left to the noise.",
-      CostOfCuts(dp::OutsiderEvents(source.record), epsilons.outsider),
-      CostOfCuts(dp::InsiderEvents(source.record), epsilons.insider));
+      "Of it, {} take {} against the outsider and {} against the insider; the rest is left to the noise.",
+      Trains(source.record) ? "batches that are cut at their limit" : "approximations of the noise's law",
+      CostOfApproximations(dp::OutsiderEvents(source.record), epsilons.outsider),
+      CostOfApproximations(dp::InsiderEvents(source.record), epsilons.insider));
   statement.push_back({.key = "delta", .title = "Delta", .sentence = split, .number = source.delta});
 }
 
@@ -92,19 +92,22 @@ std::string UnitText(std::int64_t group_rows) {
       group_rows);
 }
 
-void AddMeaning(Statement& statement, std::int64_t group_rows) {
+PrivacyUnit RecordsOrGroups(std::int64_t group_rows) {
+  return {.neighbours =
+              "Data sets that differ by one unit added or removed at one owner. Nothing that is "
+              "published is computed from how many there are: rates, batch sizes and capacities are "
+              "constants of the job.",
+          .unit = UnitText(group_rows)};
+}
+
+void AddMeaning(Statement& statement, const PrivacyUnit& unit) {
   statement.push_back(
       {.key = "promise",
        .title = "Promise",
        .sentence = "For any two neighbouring data sets and any set of things that the adversary may see, the "
                    "probability under the one is at most e^epsilon times that under the other, plus delta."});
-  statement.push_back(
-      {.key = "neighbours",
-       .title = "Neighbours",
-       .sentence = "Data sets that differ by one unit added or removed at one owner. Nothing that is "
-                   "published is computed from how many there are: rates, batch sizes and capacities are "
-                   "constants of the job."});
-  statement.push_back({.key = "unit", .title = "Unit of privacy", .sentence = UnitText(group_rows)});
+  statement.push_back({.key = "neighbours", .title = "Neighbours", .sentence = unit.neighbours});
+  statement.push_back({.key = "unit", .title = "Unit of privacy", .sentence = unit.unit});
 }
 
 std::string OwnersCoins(const dp::DpSgdSteps& steps, dp::AccountantKind kind) {
@@ -326,7 +329,7 @@ std::vector<StatementEntry> PrivacyStatement(const StatementSource& source) {
   Statement statement;
   const auto epsilons = dp::Epsilons(source.record, source.delta, source.accountant);
   AddEpsilons(statement, source, epsilons);
-  AddMeaning(statement, GroupRows(source.record));
+  AddMeaning(statement, source.unit ? *source.unit : RecordsOrGroups(GroupRows(source.record)));
   for (const auto& event : source.record.events) std::visit(Describe{statement, source.accountant}, event);
   AddAccountant(statement, source.accountant, epsilons.error);
   AddTestRecords(statement, source);
@@ -339,7 +342,7 @@ std::vector<StatementEntry> PrivacyStatement(const StatementSource& source) {
 std::vector<StatementEntry> ReleasesStatement(double sampling_rate, dp::AccountantKind accountant,
                                               double error) {
   Statement statement;
-  AddMeaning(statement, 1);
+  AddMeaning(statement, RecordsOrGroups(1));
   statement.push_back(
       {.key = "sampling",
        .title = "Sampling rate",

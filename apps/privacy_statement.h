@@ -17,12 +17,19 @@ struct StatementEntry {
   std::optional<double> number{};  ///< an epsilon is infinity where there is no guarantee
 };
 
+/// What is protected, in sentences, where it is neither a record nor a group of them.
+struct PrivacyUnit {
+  std::string neighbours;  ///< what two neighbouring data sets differ by
+  std::string unit;
+};
+
 /// What a statement is about.
 struct StatementSource {
   dp::TrainingRecord record;  ///< as executed, or as planned
   double delta = 0;           ///< of both epsilons
   dp::AccountantKind accountant = dp::AccountantKind::kRdp;
   std::vector<std::string> warnings{};  ///< what no epsilon covers, one line each (PrivacyWarnings of a job)
+  std::optional<PrivacyUnit> unit{};
 };
 
 /// What the record promises and to whom: both epsilons, delta and how it is split, the neighbouring relation,

@@ -81,11 +81,14 @@ RunReport ReadRunReport(const fs::path& folder) {
   const auto accountant = ReadPart(folder, "job.toml", [&](const fs::path& file) {
     return task ? dp::AccountantKind::kRdp : dp::AccountantNamed(ReadJob(file.string()).privacy.accountant);
   });
+  const auto unit = ReadPart(
+      folder, "job.toml", [&](const fs::path& file) { return task ? ReadTask(file)->Unit() : std::nullopt; });
   try {
     report.statement = PrivacyStatement({.record = report.record,
                                          .delta = report.summary.delta,
                                          .accountant = accountant,
-                                         .warnings = report.summary.warnings});
+                                         .warnings = report.summary.warnings,
+                                         .unit = unit});
   } catch (const ConfigError& error) {
     throw DataError(fmt::format("{}: {}", (folder / "summary.json").string(), error.what()));
   }

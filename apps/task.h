@@ -11,6 +11,7 @@
 
 #include "apps/job.h"
 #include "apps/party_file.h"
+#include "apps/privacy_statement.h"
 #include "dp/record.h"
 #include "ml/training.h"
 #include "mpc/context.h"
@@ -82,6 +83,8 @@ class Task {
 
   /// What the epsilons do not cover though a user would think so, one line each.
   [[nodiscard]] virtual std::vector<std::string> Warnings() const { return {}; }
+  /// What the epsilons protect, where it is not one record added or removed.
+  [[nodiscard]] virtual std::optional<PrivacyUnit> Unit() const { return {}; }
   /// As BudgetedJob::uncovered: why no ledger can take the job, or nothing.
   [[nodiscard]] virtual std::string Uncovered() const { return {}; }
 

@@ -41,6 +41,10 @@ class TransferTask : public JobTask<TransferJob> {
   [[nodiscard]] std::string LocalJson() const override { return "{}"; }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
+  [[nodiscard]] std::optional<PrivacyUnit> Unit() const override {
+    return PrivacyUnit{.neighbours = "Data sets of which one owner's records, all of them, are others.",
+                       .unit = "An owner: all its records at once, and so whatever its classifier says."};
+  }
   std::string Deal(const TaskDeal& deal) const override;
   std::string Load(const PartyFile& party, const std::string& party_file) override;
   TaskResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
@@ -95,8 +99,7 @@ std::string TransferTask::Title() const {
   const auto& settings = job().settings;
   return fmt::format(
       "{} labels of {} rows by {} owners' classifiers, lambda {:g}, {} steps, {}, sensitivity {:.4g} of "
-      "which "
-      "the steps' gap is {:.2g}",
+      "which the steps' gap is {:.2g}",
       settings.majority ? "majority" : "vote", settings.rows, settings.owners, settings.lambda,
       settings.steps, NoiseTitle(), plan_.shift_of_owner + 2 * plan_.gap, 2 * plan_.gap);
 }

@@ -78,6 +78,15 @@ TEST(PrivacyStatement, SaysWhereTheUnitIsAGroup) {
   EXPECT_THAT(SentenceOf(statement, "sampling"), HasSubstr("each of its groups, all rows of it or none,"));
 }
 
+TEST(PrivacyStatement, TakesTheUnitThatItIsGiven) {
+  const auto statement =
+      PrivacyStatement({.record = {.job_hash = {}, .run_id = {}, .events = {Steps()}},
+                        .delta = 1e-5,
+                        .unit = PrivacyUnit{.neighbours = "All of one owner.", .unit = "An owner."}});
+  EXPECT_EQ(SentenceOf(statement, "neighbours"), "All of one owner.");
+  EXPECT_EQ(SentenceOf(statement, "unit"), "An owner.");
+}
+
 TEST(PrivacyStatement, SplitsDelta) {
   auto steps = Steps();
   const auto epsilons = dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {steps}}, 1e-5);

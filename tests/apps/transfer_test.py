@@ -79,11 +79,15 @@ class Transfer(KeptModelTest):
         self.succeed("local", "--job", "run/job.toml", "--data", "public", "--out", "again")
 
     def test_a_target_is_met_and_a_model_can_be_applied(self):
-        self.local("--set", "privacy={epsilon = 2.0, delta = 1e-5}")
+        target = ("--set", "privacy={epsilon = 2.0, delta = 1e-5}")
+        self.local(*target)
         summary = self.summary()
         self.assertLessEqual(summary["epsilon_insider"], 2)
         self.assertGreater(summary["epsilon_insider"], 1.99)
         self.assertLess(summary["epsilon_outsider"], summary["epsilon_insider"])
+        self.succeed("report", "run")
+        for text in ((self.folder / "run/report.html").read_text(), self.succeed("plan", "--job", "job.toml", *target)):
+            self.assertIn("An owner: all its records at once", text)
         self.succeed("predict", "--model", "run/model.npz", "--data", "public/queries.npy", "--out", "p.csv")
         self.assertEqual((self.folder / "p.csv").read_text().count("\n"), 61)
 
