@@ -113,7 +113,8 @@ class Check(ProgramTest):
                 ("other features", "features = 784", "features = 783", 4, "data: .*784.*783"),
                 ("batches cut too often", "max_batch_per_owner = 100", "max_batch_per_owner = 29", 2, "job: .*max_batch_per_owner"),
                 ("noise too small for its target", r"sigma = 2.0", "epsilon = 1e-9", 2, "privacy plan: "),
-                ("more rows than memory", r"rows = \[300, 300, 300\]", "rows = [900000000, 300, 300]", 2,
+                ("more rows than memory", r"rows = \[300, 300, 300\]([\s\S]*)\[privacy\]",
+                 'rows = [900000000, 300, 300]\\1[features]\nmethod = "hog"\n[privacy]', 2,
                  "memory: found .* free, expected at least .*: more memory, fewer data.rows, or smaller batches")):
             with self.subTest(name):
                 self.expect(code, line, self.job_with(pattern, replacement))

@@ -6,7 +6,7 @@ import json
 import math
 import unittest
 
-from trefoil_program import ProgramTest
+from trefoil_program import ProgramTest, prepared
 
 VALUES = ["red", "green", "blue"]
 JOB = """
@@ -133,7 +133,7 @@ class Histogram(ProgramTest):
         self.assertFalse((self.folder / "three/histogram.csv").exists())
 
     def test_different_jobs_are_named_and_nothing_is_opened(self):
-        self.local("--prepare")
+        self.local(*prepared())
         for party in range(3):
             path = self.folder / f"run/party-{party}/party.toml"
             path.write_text(path.read_text().replace('start = "120s"', 'start = "10s"'))
@@ -147,7 +147,7 @@ class Histogram(ProgramTest):
             self.assertFalse((self.folder / f"o{i}/histogram.csv").exists())
 
     def test_a_party_that_dies_ends_the_others_with_code_3(self):
-        self.local("--prepare")
+        self.local(*prepared())
         processes = [self.start_program("run", "--config", f"run/party-{i}/party.toml", "--job", "run/job.toml",
                                         "--out", f"o{i}") for i in (0, 1)]
         stranger = self.start_program("run", "--config", "run/party-2/party.toml", "--job", "run/job.toml", "--out",
@@ -188,7 +188,7 @@ class Histogram(ProgramTest):
                        environment={"TREFOIL_DATA": str(self.folder)})
 
     def test_check_examines_its_data(self):
-        self.local("--prepare")
+        self.local(*prepared())
         check = ("check", "--config", "run/party-0/party.toml", "--job", "run/job.toml", "--wait", "200ms")
         self.assertIn("pass  data: 35 records as the job declares them", self.run_program(*check).stdout)
         self.write("run/job.toml", (self.folder / "run/job.toml").read_text().replace("[40,40,40]", "[4,40,40]")

@@ -9,7 +9,7 @@ import signal
 import time
 import unittest
 
-from trefoil_program import ProgramTest, TINY_JOB, free_base_port
+from trefoil_program import TINY_JOB, ProgramTest, prepared
 
 PARTIES = (0, 1, 2)
 
@@ -22,7 +22,7 @@ class Ledger(ProgramTest):
 
     def prepare(self, *caps):
         """Three deployments; party i has a ledger with caps[i], where that is not None."""
-        self.succeed("local", "--job", self.job, "--out", "d", "--prepare", "--base-port", str(free_base_port()))
+        self.succeed("local", "--job", self.job, "--out", "d", *prepared())
         for party, cap in enumerate(caps):
             if cap is not None:
                 self.set_cap(party, cap)

@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from trefoil_program import BINARY, ProgramTest, TINY_JOB, free_base_port
+from trefoil_program import BINARY, TINY_JOB, ProgramTest, prepared
 
 PARTIES = (0, 1, 2)
 
@@ -19,7 +19,7 @@ class LocalErrors(ProgramTest):
     def setUp(self):
         super().setUp()
         self.job = self.write("job.toml", TINY_JOB.replace("steps = 6", "steps = 3000\ncheckpoint_every = 2"))
-        self.succeed("local", "--job", self.job, "--out", "d", "--prepare", "--base-port", str(free_base_port()))
+        self.succeed("local", "--job", self.job, "--out", "d", *prepared())
 
     def start(self, party, out=None, limit=None):
         """`limit`: of address space, in bytes."""

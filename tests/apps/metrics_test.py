@@ -6,7 +6,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from trefoil_program import ProgramTest, TINY_JOB, free_base_port
+from trefoil_program import TINY_JOB, ProgramTest, free_base_port, prepared
 
 PARTIES = (0, 1, 2)
 
@@ -15,7 +15,7 @@ class Metrics(ProgramTest):
     def setUp(self):
         super().setUp()
         self.job = self.write("job.toml", TINY_JOB.replace("steps = 6", "steps = 400"))
-        self.succeed("local", "--job", self.job, "--out", "d", "--prepare", "--base-port", str(free_base_port()))
+        self.succeed("local", "--job", self.job, "--out", "d", *prepared())
         self.port = free_base_port()
         self.listen(f"127.0.0.1:{self.port}")
 

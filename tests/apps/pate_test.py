@@ -6,7 +6,7 @@ import math
 import random
 import unittest
 
-from trefoil_program import ProgramTest
+from trefoil_program import ProgramTest, prepared
 from account_votes_test import npy
 
 JOB = """
@@ -143,14 +143,14 @@ class Pate(ProgramTest):
         return outputs
 
     def test_a_party_with_other_queries_ends_all_three_before_anything_is_shared(self):
-        self.local(*LNMAX, "--prepare")
+        self.local(*LNMAX, *prepared())
         self.write("run/party-2/data/queries.csv", "another\n")
         outputs = self.run_parties((2, 2, 2))
         for _, error in outputs:
             self.assert_one_error_line(error, "pate.queries")
 
     def test_files_that_do_not_fit_are_named(self):
-        self.local(*LNMAX, "--prepare")
+        self.local(*LNMAX, *prepared())
         run = ("run", "--config", "run/party-0/party.toml", "--job", "run/job.toml", "--out", "x")
         party = self.folder / "run/party-0/party.toml"
         text = party.read_text()

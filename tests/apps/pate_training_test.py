@@ -9,7 +9,7 @@ import struct
 import unittest
 
 from plain_models import read_model
-from trefoil_program import ProgramTest
+from trefoil_program import ProgramTest, prepared
 
 JOB = """
 version = 1
@@ -211,7 +211,7 @@ class PateTraining(ProgramTest):
         return outputs
 
     def test_an_owner_without_data_has_no_vote(self):
-        self.local("--prepare")
+        self.local(*prepared())
         party = self.folder / "run/party-0/party.toml"
         rows = [20, 0, 5, 5, 0, 10, 1, 2, 4] + 11 * [0]
         party.write_text(party.read_text() + f"[owners]\nrows = {rows}\n")
@@ -223,7 +223,7 @@ class PateTraining(ProgramTest):
         self.assertEqual(found, winners_of(labels_of(slices, self.queries))[1])
 
     def test_a_party_with_other_queries_ends_all_three_before_anything_is_shared(self):
-        self.local("--prepare")
+        self.local(*prepared())
         path = self.folder / "run/party-2/data/queries.csv"
         lines = path.read_text().splitlines(keepends=True)
         path.write_text("".join([lines[0], "0.125,0.5,p\n", *lines[2:]]))
@@ -233,7 +233,7 @@ class PateTraining(ProgramTest):
             self.assertFalse((self.folder / f"o{party}/answers.csv").exists())
 
     def test_files_that_do_not_fit_are_named(self):
-        self.local("--prepare")
+        self.local(*prepared())
         run = ("run", "--config", "run/party-0/party.toml", "--job", "run/job.toml", "--out", "x")
         party = self.folder / "run/party-0/party.toml"
         text = party.read_text()

@@ -10,7 +10,7 @@ import signal
 import time
 import unittest
 
-from trefoil_program import ProgramTest, TINY_JOB, free_base_port
+from trefoil_program import TINY_JOB, ProgramTest, prepared
 
 PARTIES = (0, 1, 2)
 STEPS = 240
@@ -22,7 +22,7 @@ LEDGER = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000\ndelta = 1e-5\n'
 class Resume(ProgramTest):
     def prepare(self, job=JOB, name="job.toml"):
         self.job = self.write(name, job)
-        self.succeed("local", "--job", self.job, "--out", "d", "--prepare", "--base-port", str(free_base_port()))
+        self.succeed("local", "--job", self.job, "--out", "d", *prepared())
         for party in PARTIES:
             path = self.folder / f"d/party-{party}/party.toml"
             path.write_text(path.read_text().replace('start = "120s"', 'start = "20s"') + LEDGER)

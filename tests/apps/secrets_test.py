@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from trefoil_program import ProgramTest, TINY_JOB, free_base_port
+from trefoil_program import TINY_JOB, ProgramTest, prepared
 
 STORAGE_KEY = b"planted-storage-key-of-more-than-32-bytes: correct horse battery staple"
 
@@ -43,7 +43,7 @@ class Secrets(ProgramTest):
     def setUp(self):
         super().setUp()
         self.job = self.write("job.toml", TINY_JOB.replace("steps = 6", "steps = 3000\ncheckpoint_every = 5"))
-        self.succeed("local", "--job", self.job, "--out", "d", "--prepare", "--base-port", str(free_base_port()))
+        self.succeed("local", "--job", self.job, "--out", "d", *prepared())
         (self.folder / "storage.key").write_bytes(STORAGE_KEY)
         (self.folder / "storage.key").chmod(0o600)
         toml = self.folder / "d/party-1/party.toml"

@@ -12,7 +12,7 @@ import time
 import unittest
 import zipfile
 
-from trefoil_program import ProgramTest, TINY_JOB, free_base_port
+from trefoil_program import TINY_JOB, ProgramTest, prepared
 
 PARTIES = (0, 1, 2)
 SUMMARY_KEYS = ["job", "steps", "epsilon_outsider", "epsilon_insider", "delta", "sigma", "sensitivity", "accuracy",
@@ -60,7 +60,7 @@ class Training(ProgramTest):
         return process
 
     def prepare(self, *arguments):
-        self.succeed("local", "--job", self.job, "--out", "d", "--prepare", "--base-port", str(free_base_port()), *arguments)
+        self.succeed("local", "--job", self.job, "--out", "d", *prepared(), *arguments)
 
     def start_parties(self, job="d/job.toml"):
         return [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job", job, "--out", f"r{i}", "--threads", "1")

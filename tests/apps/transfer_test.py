@@ -8,6 +8,7 @@ import unittest
 from account_votes_test import npy
 from kept_models import KeptModelTest
 from plain_models import minimise, read_model
+from trefoil_program import prepared
 
 JOB = """
 version = 1
@@ -135,7 +136,7 @@ class Transfer(KeptModelTest):
         self.assertEqual([(self.folder / f"run/party-{i}/out/model.npz").exists() for i in range(3)], [False, False, True])
 
     def test_a_party_with_other_queries_ends_all_three_before_anything_is_shared(self):
-        self.local("--prepare")
+        self.local(*prepared())
         self.rows[0] = (0.1, 0.1)
         (self.folder / "run/party-2/data/queries.npy").write_bytes(npy(self.rows, "<f8", "d"))
         processes = [self.start_program("run", "--config", f"run/party-{i}/party.toml", "--job", "run/job.toml", "--out",

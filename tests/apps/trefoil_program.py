@@ -49,6 +49,11 @@ def free_base_port():
                 continue
 
 
+def prepared():
+    """Options of `local` for three parties that a test starts by itself, at ports that are free."""
+    return "--prepare", "--base-port", str(free_base_port())
+
+
 class ProgramTest(unittest.TestCase):
     """A folder for each test, and ways to run the program in it."""
 

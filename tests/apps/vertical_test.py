@@ -4,7 +4,7 @@ import json
 import random
 import unittest
 
-from trefoil_program import ProgramTest
+from trefoil_program import ProgramTest, prepared
 
 JOB = """
 version = 1
@@ -97,7 +97,7 @@ class Vertical(ProgramTest):
         self.fail_with(2, "data.partition: found \"vertical\"", "export", "--model", "out/model.npz", "--format", "onnx")
 
     def test_rows_are_matched_whatever_their_order(self):
-        self.assertEqual(self.local("d", "--prepare").returncode, 0)
+        self.assertEqual(self.local("d", *prepared()).returncode, 0)
         header, *rows = self.party_file(2).read_text().splitlines()
         self.party_file(2).write_text("\n".join([header, *reversed(rows)]) + "\n")
         codes, errors = self.run_parties()
@@ -106,7 +106,7 @@ class Vertical(ProgramTest):
         self.assertGreater(json.loads(evaluated)["accuracy"], 0.85)
 
     def test_other_keys_end_every_party_and_are_not_named(self):
-        self.assertEqual(self.local("d", "--prepare").returncode, 0)
+        self.assertEqual(self.local("d", *prepared()).returncode, 0)
         text = self.party_file(1).read_text()
         self.party_file(1).write_text(text.replace("person-007", "person-xyz"))
         codes, errors = self.run_parties()
