@@ -53,14 +53,14 @@ bench() {
 }
 
 lines=()
-failed=0
+beyond=0
 # judge ...: `within`, its line kept
-judge() { lines+=("$(within "$@")") || failed=1; }
+judge() { lines+=("$(within "$@")") || beyond=1; }
 # told: what was judged, and whether all was within its limits
 told() {
   printf '%s\n' "${lines[@]}"
   measured "$(printf '%s; ' "${lines[@]}")"
-  return "$failed"
+  return "$beyond"
 }
 
 # table PROFILE REPS STEP INVERSE CLIP COMPARE [MULTIPLY]: limits in seconds
@@ -120,7 +120,7 @@ check_4() {
     fi
     seconds=$(value "$work/epochs-$profile/party-0/out/summary.json" seconds)
     line="$profile $(printf '%.1f' "$seconds") s (limit $limit)"
-    holds "$seconds <= $limit * $scale" || { line+=" BEYOND ITS LIMIT" && failed=1; }
+    holds "$seconds <= $limit * $scale" || { line+=" BEYOND ITS LIMIT" && beyond=1; }
     lines+=("$line")
   done
   told
@@ -137,7 +137,7 @@ check_5() {
     if [ "$sampling" = public ]; then limit=$((1536 << 20)); else limit=$((300 << 20)); fi
     bytes=$(value "$work/memory-$sampling/summary.json" peak_rss_bytes)
     line="$sampling $((bytes >> 20)) MiB (limit $((limit >> 20)))"
-    [ "$bytes" -le "$limit" ] || { line+=" BEYOND ITS LIMIT" && failed=1; }
+    [ "$bytes" -le "$limit" ] || { line+=" BEYOND ITS LIMIT" && beyond=1; }
     lines+=("$line")
   done
   told
