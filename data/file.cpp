@@ -39,13 +39,21 @@ OpenFile Open(const fs::path& path) {
   return file;
 }
 
+/// Reads the next bytes into `out`, and returns how many there were.
+std::size_t ReadSome(OpenFile& file, std::string& out) {
+  file.stream.read(out.data(), static_cast<std::streamsize>(out.size()));
+  return static_cast<std::size_t>(file.stream.gcount());
+}
+
+void RequireWhole(const fs::path& path, std::uintmax_t count, std::uintmax_t size) {
+  if (count != size)
+    ThrowDataError(path, "", std::to_string(count) + " bytes", std::to_string(size) + " bytes");
+}
+
 std::string ReadRaw(const fs::path& path) {
   OpenFile file = Open(path);
   std::string content(file.size, '\0');
-  file.stream.read(content.data(), static_cast<std::streamsize>(content.size()));
-  const auto count = static_cast<std::uintmax_t>(file.stream.gcount());
-  if (count != file.size)
-    ThrowDataError(path, "", std::to_string(count) + " bytes", std::to_string(file.size) + " bytes");
+  RequireWhole(path, ReadSome(file, content), file.size);
   return content;
 }
 
@@ -130,13 +138,11 @@ std::string FileSha256(const fs::path& path) {
   Sha256 hash;
   std::string chunk(kChunk, '\0');
   std::uintmax_t count = 0;
-  while (file.stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size())),
-         file.stream.gcount() > 0) {
-    hash.Update(std::string_view(chunk).substr(0, static_cast<std::size_t>(file.stream.gcount())));
-    count += static_cast<std::uintmax_t>(file.stream.gcount());
+  while (const auto some = ReadSome(file, chunk)) {
+    hash.Update(std::string_view(chunk).substr(0, some));
+    count += some;
   }
-  if (count != file.size)
-    ThrowDataError(path, "", std::to_string(count) + " bytes", std::to_string(file.size) + " bytes");
+  RequireWhole(path, count, file.size);
   return hash.Hex();
 }
 
