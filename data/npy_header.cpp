@@ -104,7 +104,7 @@ class DictionaryParser {
 
 }  // namespace
 
-NpyHeader ParseNpyHeader(std::string_view content, const std::filesystem::path& place) {
+std::size_t NpyHeaderLength(std::string_view content, const std::filesystem::path& place) {
   if (!content.starts_with(kMagic))
     ThrowDataError(place, "header", "other bytes", "the magic string of an NPY file");
   content.remove_prefix(kMagic.size());
@@ -119,11 +119,17 @@ NpyHeader ParseNpyHeader(std::string_view content, const std::filesystem::path& 
   for (std::size_t k = 0; k < length_bytes; ++k) {
     length |= std::size_t{static_cast<unsigned char>(content[2 + k])} << (8 * k);
   }
-  if (length > content.size() - prefix) {
-    ThrowDataError(place, "header", "a cut file", std::to_string(length) + " bytes of header");
+  return kMagic.size() + prefix + length;
+}
+
+NpyHeader ParseNpyHeader(std::string_view content, const std::filesystem::path& place) {
+  const std::size_t end = NpyHeaderLength(content, place);
+  const std::size_t prefix = kMagic.size() + (content[kMagic.size()] == 1 ? 4 : 6);
+  if (end > content.size()) {
+    ThrowDataError(place, "header", "a cut file", std::to_string(end - prefix) + " bytes of header");
   }
-  NpyHeader header = DictionaryParser(content.substr(prefix, length), place).Parse();
-  header.length = kMagic.size() + prefix + length;
+  NpyHeader header = DictionaryParser(content.substr(prefix, end - prefix), place).Parse();
+  header.length = end;
   return header;
 }
 

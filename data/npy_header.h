@@ -15,6 +15,10 @@ struct NpyHeader {
   std::size_t length = 0;
 };
 
+/// Where the elements begin, by the magic and the version at the beginning of `content`, which need not hold
+/// the dictionary. Throws DataError as ParseNpyHeader.
+[[nodiscard]] std::size_t NpyHeaderLength(std::string_view content, const std::filesystem::path& place);
+
 /// Reads magic, version and the dictionary with exactly the keys descr, fortran_order and shape. Never reads
 /// beyond `content`. Throws DataError naming `place` for anything else. Source: numpy.lib.format.
 [[nodiscard]] NpyHeader ParseNpyHeader(std::string_view content, const std::filesystem::path& place);

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Enough for the head of any file of numbers; an NPY file can pad its own to more, and is then read whole.
+/// Enough for the head of an IDX file and of most NPY files; one with a longer head is read whole.
 constexpr std::size_t kMostHeadBytes = std::size_t{1} << 16;
 
 }  // namespace
@@ -39,8 +39,6 @@ class StoredRows::File {
       ThrowDataError(path_, "", "a file that cannot be opened", "a readable file");
     }
     size_ = static_cast<std::size_t>(status.st_size);
-    // Rows are drawn at random: what lies behind one is no likelier than any other.
-    (void)posix_fadvise(descriptor_, 0, 0, POSIX_FADV_RANDOM);
   }
   ~File() { Close(); }
   File(const File&) = delete;
@@ -89,6 +87,7 @@ std::optional<StoredRows> StoredRows::Open(const DataSpec& spec, const fs::path&
     rows.start_ = header.length;
     shape = std::move(header.shape);
   } else {
+    if (NpyHeaderLength(head, path) > kMostHeadBytes) return std::nullopt;
     NpyHeader header = CheckedNpyHeader(head, file->size(), path);
     if (header.fortran_order || header.descr.starts_with("|S")) return std::nullopt;
     rows.item_ = *NpyItemSize(header.descr);

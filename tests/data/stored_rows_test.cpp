@@ -101,6 +101,19 @@ TEST_F(StoredNpy, LeavesToLoadWhatFitsOrIsNotInRows) {
   EXPECT_FALSE(LoadStored(spec, {folder_.Put("f.npy", fortran), files_.y, {}}, 0));
 }
 
+// Version 2 with a padded dictionary: Load() reads it.
+TEST_F(StoredNpy, LeavesAnNpyFileWithALongHeadToLoad) {
+  const std::string content = RawBytes(files_.x);
+  const NpyHeader header = ParseNpyHeader(content, files_.x);
+  const std::string dictionary = content.substr(10, header.length - 10) + std::string(1 << 16, ' ');
+  std::string head("\x93NUMPY\x02\x00", 8);
+  for (const int shift : {0, 8, 16, 24}) head += static_cast<char>(dictionary.size() >> shift & 0xFFU);
+  const DataFiles files{
+      folder_.Put("long.npy", head + dictionary + content.substr(header.length)), files_.y, {}};
+  EXPECT_FALSE(LoadStored(SpecOf(Format::kNpy), files, 0));
+  EXPECT_EQ(Load(SpecOf(Format::kNpy), files).x, Load(SpecOf(Format::kNpy), files_).x);
+}
+
 TEST_F(StoredNpy, RefusesWhatLoadRefusesInTheSameWords) {
   const auto same = [&](const DataSpec& spec, std::optional<std::int64_t> capacity, const std::string& text) {
     const auto loaded = ErrorText<DataError>([&] { (void)Load(spec, files_, capacity); });
