@@ -1,12 +1,11 @@
 #include "apps/evaluation.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "data/groups.h"
 #include "data/rows.h"
 #include "data/vertical.h"
+#include "ml/linear_classifier.h"
 
 namespace trefoil::apps {
 
@@ -19,10 +18,7 @@ Eigen::RowVectorXd Logits(const ml::LinearModel& model, const Eigen::RowVectorXd
   return activation * model.weights + model.bias.transpose();
 }
 
-int ClassOf(const Eigen::RowVectorXd& logits) {
-  if (logits.size() == 1) return logits(0) > 0 ? 1 : 0;
-  return static_cast<int>(std::max_element(logits.begin(), logits.end()) - logits.begin());
-}
+int ClassOf(const Eigen::RowVectorXd& logits) { return ml::ChoiceOf(logits).label; }
 
 std::string ClassName(const Job& job, int index) {
   const auto& values = job.data.label.values;
@@ -65,14 +61,17 @@ void ScaleBlocks(const Job& job, data::Matrix& x) {
 
 }  // namespace
 
-data::Table LoadRecords(const Job& job, const data::DataFiles& files, const LoadOptions& options) {
-  const auto& features = job.features;
-  if (features.extraction.method == data::FeatureMethod::kOnnx && options.feature_model.empty()) {
+data::Table ReadRecords(const Job& job, const data::DataFiles& files, const LoadOptions& options) {
+  if (job.features.extraction.method == data::FeatureMethod::kOnnx && options.feature_model.empty()) {
     throw ConfigError(
         "features.method: found \"onnx\" and no model file, expected model in [features] of the party "
         "file, or --feature-model");
   }
-  auto table = data::Load(job.data, files, options.capacity, options.labels);
+  return data::Load(job.data, files, options.capacity, options.labels);
+}
+
+data::Table WithFeatures(const Job& job, data::Table table, const LoadOptions& options) {
+  const auto& features = job.features;
   if (job.data.vertical) {
     ScaleBlocks(job, table.x);
     return table;
@@ -85,6 +84,10 @@ data::Table LoadRecords(const Job& job, const data::DataFiles& files, const Load
   data::Extract(features.extraction, table, pool, options.feature_model);
   data::NormaliseRowsTo(table.x, features.row_norm);
   return table;
+}
+
+data::Table LoadRecords(const Job& job, const data::DataFiles& files, const LoadOptions& options) {
+  return WithFeatures(job, ReadRecords(job, files, options), options);
 }
 
 namespace {

@@ -57,10 +57,17 @@ struct LoadOptions {
   std::filesystem::path feature_model{};  ///< the ONNX model's file, where the job's features come from one
 };
 
-/// Reads a data set as the job declares it and makes its features: with method "none" rows are scaled down to
-/// the job's row_norm where they are longer (with a vertical partition each party's columns to theirs),
-/// extracted ones are scaled to it in any case (but for zeros).
-/// Throws DataError as data::Load and data::Extract; ConfigError if the job wants a model and none is given.
+/// Reads a data set as the job declares it. Throws DataError as data::Load; ConfigError if the job's features
+/// want a model and none is given.
+[[nodiscard]] data::Table ReadRecords(const Job& job, const data::DataFiles& files,
+                                      const LoadOptions& options = {});
+
+/// Makes the features of records as ReadRecords() gives them: with method "none" rows are scaled down to the
+/// job's row_norm where they are longer (with a vertical partition each party's columns to theirs), extracted
+/// ones are scaled to it in any case (but for zeros). Throws DataError as data::Extract.
+[[nodiscard]] data::Table WithFeatures(const Job& job, data::Table table, const LoadOptions& options = {});
+
+/// ReadRecords(), then WithFeatures().
 [[nodiscard]] data::Table LoadRecords(const Job& job, const data::DataFiles& files,
                                       const LoadOptions& options = {});
 

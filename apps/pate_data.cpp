@@ -112,7 +112,7 @@ std::vector<std::size_t> SlicesByHash(const data::Table& table, std::size_t slic
   return chosen;
 }
 
-std::vector<ml::OwnRecords> Sliced(const ml::OwnRecords& records, const std::vector<std::size_t>& slice_of,
+std::vector<ml::OwnRecords> Sliced(const data::Table& records, const std::vector<std::size_t>& slice_of,
                                    std::size_t slices) {
   std::vector<std::vector<Eigen::Index>> rows(slices);
   for (std::size_t i = 0; i < slice_of.size(); ++i) rows[slice_of[i]].push_back(static_cast<Eigen::Index>(i));
@@ -167,15 +167,17 @@ std::vector<ml::OwnRecords> LoadSlices(const PateJob& job, const PartyFile& part
         party, party_file);
   }
   if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
-  const auto records =
-      LoadOwnRecords(*job.schema, party.id, party.data, {.feature_model = party.feature_model});
-  if (static_cast<std::int64_t>(records.y.size()) < teachers) {
+  const LoadOptions options{.capacity = job.schema->data.rows.at(static_cast<std::size_t>(party.id)),
+                            .feature_model = party.feature_model};
+  auto table = ReadRecords(*job.schema, party.data, options);
+  if (static_cast<std::int64_t>(table.y.size()) < teachers) {
     throw DataError(
         fmt::format("{}: found {} records, expected at least one for each of the {} teachers here",
-                    party.data.rows().string(), records.y.size(), teachers));
+                    party.data.rows().string(), table.y.size(), teachers));
   }
   const auto slices = static_cast<std::size_t>(teachers);
-  return Sliced(records, SlicesByHash(data::Load(job.schema->data, party.data), slices), slices);
+  const auto slice_of = SlicesByHash(table, slices);
+  return Sliced(WithFeatures(*job.schema, std::move(table), options), slice_of, slices);
 }
 
 }  // namespace trefoil::apps

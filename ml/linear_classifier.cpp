@@ -85,19 +85,6 @@ MatrixXd FitOneVsRest(const OwnRecords& records, const MatrixXd& signs, const Cl
   return weights;
 }
 
-Choice ChoiceOf(const Eigen::Ref<const Eigen::RowVectorXd>& scores) {
-  if (scores.size() == 1) return {.label = scores(0) > 0 ? 1 : 0, .margin = std::abs(scores(0))};
-  Index best = 0;
-  for (Index k = 1; k < scores.size(); ++k) {
-    if (scores(k) > scores(best)) best = k;
-  }
-  double second = -std::numeric_limits<double>::infinity();
-  for (Index k = 0; k < scores.size(); ++k) {
-    if (k != best) second = std::max(second, scores(k));
-  }
-  return {.label = static_cast<int>(best), .margin = scores(best) - second};
-}
-
 }  // namespace
 
 LinearModel FitClassifier(const OwnRecords& records, int classes, const ClassifierSettings& settings,
@@ -111,6 +98,19 @@ LinearModel FitClassifier(const OwnRecords& records, int classes, const Classifi
                                ? FitSquared(records, signs, settings.lambda, pool)
                                : FitOneVsRest(records, signs, settings);
   return {.weights = weights.topRows(weights.rows() - 1), .bias = weights.bottomRows(1).transpose()};
+}
+
+Choice ChoiceOf(const Eigen::Ref<const Eigen::RowVectorXd>& scores) {
+  if (scores.size() == 1) return {.label = scores(0) > 0 ? 1 : 0, .margin = std::abs(scores(0))};
+  Index best = 0;
+  for (Index k = 1; k < scores.size(); ++k) {
+    if (scores(k) > scores(best)) best = k;
+  }
+  double second = -std::numeric_limits<double>::infinity();
+  for (Index k = 0; k < scores.size(); ++k) {
+    if (k != best) second = std::max(second, scores(k));
+  }
+  return {.label = static_cast<int>(best), .margin = scores(best) - second};
 }
 
 std::vector<Choice> Classify(const LinearModel& model, const Rows& x, ThreadPool& pool) {

@@ -41,6 +41,9 @@ struct Choice {
   double margin = 0;
 };
 
+/// Of one row's scores: a number a class, or one for class 1 of two, which is it above zero.
+[[nodiscard]] Choice ChoiceOf(const Eigen::Ref<const Eigen::RowVectorXd>& scores);
+
 /// Of each row. Pre: a linear model of as many features; not within a loop of `pool`.
 [[nodiscard]] std::vector<Choice> Classify(const LinearModel& model, const Rows& x, ThreadPool& pool);
 
