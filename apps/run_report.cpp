@@ -78,17 +78,18 @@ RunReport ReadRunReport(const fs::path& folder) {
     report.progress = ReadPart(folder, "progress.csv", ReadProgress);
   }
   report.job = ReadPart(folder, "job.toml", [](const fs::path& file) { return ReadTextFile(file, "a job"); });
-  const auto accountant = ReadPart(folder, "job.toml", [&](const fs::path& file) {
-    return task ? dp::AccountantKind::kRdp : dp::AccountantNamed(ReadJob(file.string()).privacy.accountant);
+  const auto source = ReadPart(folder, "job.toml", [&](const fs::path& file) {
+    StatementSource of_job{
+        .record = report.record, .delta = report.summary.delta, .warnings = report.summary.warnings};
+    if (task) {
+      of_job.unit = ReadTask(file)->Unit();
+    } else {
+      of_job.accountant = dp::AccountantNamed(ReadJob(file.string()).privacy.accountant);
+    }
+    return of_job;
   });
-  const auto unit = ReadPart(
-      folder, "job.toml", [&](const fs::path& file) { return task ? ReadTask(file)->Unit() : std::nullopt; });
   try {
-    report.statement = PrivacyStatement({.record = report.record,
-                                         .delta = report.summary.delta,
-                                         .accountant = accountant,
-                                         .warnings = report.summary.warnings,
-                                         .unit = unit});
+    report.statement = PrivacyStatement(source);
   } catch (const ConfigError& error) {
     throw DataError(fmt::format("{}: {}", (folder / "summary.json").string(), error.what()));
   }
