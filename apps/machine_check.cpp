@@ -111,8 +111,7 @@ std::vector<std::string> PlainSwap(const std::filesystem::path& root) {
 std::string SwapWarning(const std::vector<std::string>& areas) {
   return fmt::format(
       "shares and records may be written to {}, which is not known to be encrypted: let this process lock "
-      "its "
-      "memory (ulimit -l unlimited, LimitMEMLOCK=infinity), encrypt that, or turn it off",
+      "its memory (ulimit -l unlimited, LimitMEMLOCK=infinity), encrypt that, or turn it off",
       fmt::join(areas, ", "));
 }
 

@@ -162,6 +162,12 @@ PY
 )"
 }
 
+check_7() {
+  scripts/plot_growth "$work/growth.svg" || return
+  measured "$(tail -n +2 "$work/growth.csv" | tr '\n' ';')"
+  [ "$(tail -n +2 "$work/growth.csv" | cut -d, -f5 | sort -u | wc -l)" = 1 ]
+}
+
 check_8() {
   has_data mnist || skip "there is no MNIST"
   build || return
@@ -169,10 +175,4 @@ check_8() {
   build/bin/trefoil local --job configs/mnist.toml --out "$work/large" "${TEN_EPOCHS[@]}" --set training.steps=100 \
     --set data.rows='[13800000, 13800000, 13800000]' --prepare || return
   measured "$("$helpers/larger_than_memory.py" build/bin/trefoil "$work/large" --gib 10 --limit-gib 2)"
-}
-
-check_7() {
-  scripts/plot_growth "$work/growth.svg" || return
-  measured "$(tail -n +2 "$work/growth.csv" | tr '\n' ';')"
-  [ "$(tail -n +2 "$work/growth.csv" | cut -d, -f5 | sort -u | wc -l)" = 1 ]
 }
