@@ -1,4 +1,4 @@
-"""A task's model that is released to nobody, and predictions by its shares."""
+"""A model that is released to nobody, and predictions by its shares."""
 
 import csv
 import json
@@ -12,9 +12,9 @@ type = "predict"
 name = "rows"
 [predict]
 run = "{run}"
-client = 1
+client = {client}
 rows = {rows}
-scores = true
+scores = {scores}
 """
 
 
@@ -37,7 +37,7 @@ class KeptModelTest(ProgramTest):
     def scores_of(self, out, data, rows):
         """What the kept model says of a file's rows: labels, and the logits of class 1."""
         record = json.loads((self.folder / out / "record.json").read_text())
-        self.write("predict.toml", PREDICT_JOB.format(run=record["run_id"], rows=rows))
+        self.write("predict.toml", PREDICT_JOB.format(run=record["run_id"], client=1, rows=rows, scores="true"))
         self.succeed("local", "--job", "predict.toml", "--model", out, "--data", data, "--out", f"{out}-rows")
         summary = json.loads((self.folder / f"{out}-rows/summary.json").read_text())
         kept = json.loads((self.folder / out / "summary.json").read_text())

@@ -7,18 +7,8 @@ import os
 import stat
 import unittest
 
+from kept_models import PREDICT_JOB
 from training_test import PARTIES, Training
-
-PREDICT_JOB = """
-version = 1
-type = "predict"
-name = "rows"
-[predict]
-run = "{run}"
-client = {client}
-rows = {rows}
-scores = {scores}
-"""
 
 
 class PredictRun(Training):
