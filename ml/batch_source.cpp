@@ -46,6 +46,8 @@ class OwnerPoissonSource final : public BatchSource {
     return ToBatch(plan_, Stacked(Stacked(shares[0], shares[1]), shares[2]));
   }
 
+  [[nodiscard]] std::int64_t HeightOf(int) const override { return plan_.batch_rows; }
+
   [[nodiscard]] std::int64_t MaxParticipation(int) const override { return 0; }
   [[nodiscard]] std::function<std::int64_t(int)> Participation(const std::vector<StepRange>&,
                                                                int) const override {
@@ -111,8 +113,10 @@ class PublicSource final : public BatchSource {
   }
 
   Batch Next(mpc::Context&, int step) override {
-    return ToBatch(plan_, RowsAt(data_, schedule_.RowsOf(step)));
+    return ToBatch(plan_, RowsAt(data_, schedule_.RowsOf(step), HeightOf(step)));
   }
+
+  [[nodiscard]] std::int64_t HeightOf(int step) const override { return schedule_.HeightOf(step); }
 
   [[nodiscard]] std::int64_t MaxParticipation(int steps) const override {
     return schedule_.MaxParticipation(steps);

@@ -1,9 +1,11 @@
 #include "ml/dp_sgd.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
 #include "ml/hidden_layers.h"
+#include "ml/public_sampling.h"
 #include "ml/published_clipping.h"
 #include "protocols/multiply.h"
 #include "protocols/truncate.h"
@@ -99,9 +101,9 @@ double DpSgdStepSeconds(const StepPlan& plan, Index batch_rows) {
 }
 
 Index ExpectedBatchRows(const StepPlan& plan) {
-  if (plan.settings.sampling == Sampling::kPublic)
-    return static_cast<Index>(plan.settings.expected_batch) + 1;
-  return plan.batch_rows;
+  if (plan.settings.sampling != Sampling::kPublic) return plan.batch_rows;
+  const double expected = plan.settings.expected_batch;
+  return std::min(plan.batch_rows, static_cast<Index>(expected) + 1 + (PublicHeightUnit(expected) - 1) / 2);
 }
 
 protocols::Form FasterForm(const TrainingSettings& settings, Index batch_rows, const protocols::Link& link) {

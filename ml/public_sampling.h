@@ -12,6 +12,10 @@ struct StepRange {
   int last = 0;
 };
 
+/// Batches of public sampling are padded with empty rows to a multiple of so many rows, about a thirtieth of
+/// the expected number: few heights, so that what a step of each deals can be dealt ahead.
+[[nodiscard]] std::int64_t PublicHeightUnit(double expected_batch);
+
 /// Which rows of the shared data each step takes, by coins that all parties know.
 class PublicSchedule {
  public:
@@ -21,6 +25,8 @@ class PublicSchedule {
   [[nodiscard]] const std::vector<std::int64_t>& RowsOf(int step) const {
     return steps_[static_cast<std::size_t>(step)];
   }
+  /// Rows of a step's batch with its padding; never more than all rows.
+  [[nodiscard]] std::int64_t HeightOf(int step) const;
   /// In how many of the first `steps` steps any one row is, at most.
   [[nodiscard]] std::int64_t MaxParticipation(int steps) const {
     return most_[static_cast<std::size_t>(steps)];
@@ -33,6 +39,7 @@ class PublicSchedule {
 
  private:
   std::int64_t rows_;
+  std::int64_t unit_;
   std::vector<std::vector<std::int64_t>> steps_;
   std::vector<std::int64_t> most_;
 };

@@ -6,11 +6,16 @@
 
 namespace trefoil::ml {
 
-mpc::ArithShare RowsAt(std::span<const mpc::ArithShare> data, const std::vector<std::int64_t>& rows) {
+mpc::ArithShare RowsAt(std::span<const mpc::ArithShare> data, const std::vector<std::int64_t>& rows,
+                       std::int64_t height) {
   Require(!data.empty(), "RowsAt: a matrix to take rows of");
-  mpc::RingMatrix own(static_cast<mpc::Index>(rows.size()), data.front().cols());
+  const auto taken = static_cast<mpc::Index>(rows.size());
+  Require(taken <= height, "RowsAt: at most as many rows as the height");
+  mpc::RingMatrix own(height, data.front().cols());
   mpc::RingMatrix next(own.rows(), own.cols());
-  for (mpc::Index k = 0; k < own.rows(); ++k) {
+  own.bottomRows(height - taken).setZero();
+  next.bottomRows(height - taken).setZero();
+  for (mpc::Index k = 0; k < taken; ++k) {
     std::int64_t row = rows[static_cast<std::size_t>(k)];
     auto from = data.begin();
     for (; from != data.end() && row >= from->rows(); ++from) row -= from->rows();

@@ -183,10 +183,14 @@ void Keep(const Steps& run, const TrainingState& state) {
 TrainingState RunSteps(const Steps& run, TrainingState state) {
   const int last = run.plan.settings.steps;
   if (state.step == last) return state;
-  const TrainingSettings& settings = run.plan.settings;
-  // With public coins, batches differ in height, so that what is dealt is not known ahead.
-  const std::int64_t ahead = settings.sampling == Sampling::kPublic ? 0 : settings.steps_ahead;
-  mpc::DealingAhead runs(run.party, {.runs = last - state.step, .ahead = ahead, .rotate = true});
+  // What a step deals depends on the height of its batch.
+  const auto height_of = [&run, first = state.step](std::int64_t k) {
+    return run.source.HeightOf(static_cast<int>(first + k));
+  };
+  mpc::DealingAhead runs(run.party, {.runs = last - state.step,
+                                     .ahead = run.plan.settings.steps_ahead,
+                                     .rotate = true,
+                                     .kind_of = height_of});
   for (int step = static_cast<int>(state.step); step < last; ++step) {
     run.announcements.Before(step);
     if (run.hooks.before_step) run.hooks.before_step(step);

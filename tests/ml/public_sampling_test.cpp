@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "tests/support/fixed_key.h"
 
@@ -15,6 +16,32 @@ TEST(PublicSchedule, IsTheSameForTheSameSeed) {
   const PublicSchedule a(FixedKey(1), 100, 0.2, 20);
   const PublicSchedule b(FixedKey(1), 100, 0.2, 20);
   for (int step = 0; step < 20; ++step) EXPECT_EQ(a.RowsOf(step), b.RowsOf(step));
+}
+
+TEST(PublicSchedule, PadsBatchesToAFewHeights) {
+  const PublicSchedule schedule(FixedKey(1), 3000, 0.1, 400);
+  EXPECT_EQ(PublicHeightUnit(300), 9);
+  std::set<std::int64_t> heights;
+  for (int step = 0; step < 400; ++step) {
+    const auto taken = static_cast<std::int64_t>(schedule.RowsOf(step).size());
+    const std::int64_t height = schedule.HeightOf(step);
+    EXPECT_EQ(height % 9, 0);
+    EXPECT_GE(height, taken);
+    EXPECT_LT(height, taken + 9);
+    heights.insert(height);
+  }
+  // Six deviations of 16.4 either way are 22 heights: more have a probability below 10^-6.
+  EXPECT_LE(heights.size(), 23U);
+  EXPECT_GE(heights.size(), 3U);
+}
+
+TEST(PublicSchedule, PadsToNoMoreThanAllRows) {
+  const PublicSchedule schedule(FixedKey(1), 100, 1, 2);
+  EXPECT_EQ(PublicHeightUnit(100), 3);
+  EXPECT_EQ(schedule.HeightOf(1), 100);
+  EXPECT_EQ(PublicHeightUnit(0.01), 1);
+  const PublicSchedule empty(FixedKey(1), 100, 1e-12, 1);
+  EXPECT_EQ(empty.HeightOf(0), 0);
 }
 
 TEST(PublicSchedule, CountsTheLargestParticipation) {

@@ -27,7 +27,7 @@ TEST(RowsAt, CountsThroughSeveralMatricesOfWhichOneMayBeEmpty) {
   const auto opened = RunParties(Seed{5}, [&](mpc::Context& party) {
     const mpc::ArithShare all = InsecureDeal(party, x);
     const std::vector<mpc::ArithShare> parts{Rows(all, 0, 2), Rows(all, 2, 0), Rows(all, 2, 3)};
-    return protocols::Reveal(party, RowsAt(parts, {1, 2, 4}));
+    return protocols::Reveal(party, RowsAt(parts, {1, 2, 4}, 3));
   });
   EXPECT_TRUE((opened[1].row(0) == x.row(1)).all());
   EXPECT_TRUE((opened[1].row(1) == x.row(2)).all());
@@ -39,7 +39,21 @@ TEST(RowsAt, RefusesRowsThatAreInNoMatrix) {
   EXPECT_EQ(RowsAt(x, {}).rows(), 0);
   EXPECT_THROW((void)RowsAt(x, {3}), ContractError);
   EXPECT_THROW((void)RowsAt(x, {-1}), ContractError);
-  EXPECT_THROW((void)RowsAt(std::span<const mpc::ArithShare>(), {}), ContractError);
+  EXPECT_THROW((void)RowsAt(std::span<const mpc::ArithShare>(), {}, 0), ContractError);
+}
+
+TEST(RowsAt, AddsZerosUpToTheHeight) {
+  const RingMatrix x = RandomWords(3, 5, 2);
+  const auto opened = RunParties(Seed{5}, [&](mpc::Context& party) {
+    const std::vector<mpc::ArithShare> parts{InsecureDeal(party, x)};
+    EXPECT_THROW((void)RowsAt(parts, {3, 1}, 1), ContractError);
+    EXPECT_EQ(RowsAt(parts, {}, 0).rows(), 0);
+    return protocols::Reveal(party, RowsAt(parts, {3, 1}, 4));
+  });
+  ASSERT_EQ(opened[2].rows(), 4);
+  EXPECT_TRUE((opened[2].row(0) == x.row(3)).all());
+  EXPECT_TRUE((opened[2].row(1) == x.row(1)).all());
+  EXPECT_TRUE((opened[2].bottomRows(2) == 0).all());
 }
 
 }  // namespace
