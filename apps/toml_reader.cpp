@@ -131,6 +131,30 @@ toml::table ReadValue(const std::string& text, const std::string& place) {
   return table;
 }
 
+/// A number as a file would have it: the shortest digits that are read back as it, and a point.
+std::string TextOf(double number) {
+  auto text = fmt::format("{}", number);
+  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
+
+/// A value on one line. The library's formatter lays arrays out by itself, and converts logarithms below zero
+/// to sizes on the way.
+std::string TextOf(const toml::node& node) {
+  std::vector<std::string> parts;
+  if (const auto* array = node.as_array()) {
+    for (const auto& element : *array) parts.push_back(TextOf(element));
+    return parts.empty() ? "[]" : fmt::format("[ {} ]", fmt::join(parts, ", "));
+  }
+  if (const auto* table = node.as_table()) {
+    for (const auto& [key, value] : *table) parts.push_back(fmt::format("{} = {}", key.str(), TextOf(value)));
+    return parts.empty() ? "{}" : fmt::format("{{ {} }}", fmt::join(parts, ", "));
+  }
+  if (const auto* number = node.as_floating_point()) return TextOf(number->get());
+  std::ostringstream text;
+  node.visit([&](const auto& value) { text << toml::toml_formatter(value, toml::format_flags::none); });
+  return text.str();
+}
+
 }  // namespace
 
 toml::table ReadToml(const std::filesystem::path& file) {
@@ -180,9 +204,7 @@ void CheckKeys(const toml::table& root, const std::string& file, const std::vect
 }
 
 std::string Shown(const toml::node& node) {
-  std::ostringstream text;
-  node.visit([&](const auto& value) { text << toml::toml_formatter(value, toml::format_flags::none); });
-  auto line = OneLine(text.str());
+  const auto line = OneLine(TextOf(node));
   return line.size() <= 60 ? line : line.substr(0, 57) + "...";
 }
 

@@ -332,6 +332,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"release_twice", "release.to=[1,1]", "",
              "--set release.to=[1,1]: release.to: found [ 1, 1 ], expected an array of different party "
              "numbers from 0 to 2"},
+        Case{"small_fractions", "data.rows=[0.05, -2.0, [1, 1e-9]]", "",
+             "--set data.rows=[0.05, -2.0, [1, 1e-9]]: data.rows: found [ 0.05, -2.0, [ 1, 1e-09 ] ],"
+             " expected three whole numbers from 0 to 1000000000"},
         Case{"prediction", "type=predict", "",
              "--set type=predict: type: found a prediction, expected a training, type \"dpsgd\"; run, local "
              "and "
