@@ -33,20 +33,13 @@ struct PlanOptions {
   bool json = false;
 };
 
-/// What a step is declared to cost in one form of comparison.
-struct StepCost {
+/// What a job is declared to cost in one form of comparison.
+struct FormCost {
   std::string form;
-  int rounds = 0;
-  std::uint64_t bytes_sent = 0;     ///< by the party that sends most, online
-  std::uint64_t bytes_offline = 0;  ///< independent of the data, likewise
-};
-
-/// What a whole run is declared to cost in one form, and expected to take on a link.
-struct RunCost {
-  std::string form;
-  int rounds = 0;
-  std::array<std::uint64_t, net::kParties> bytes_sent{};  ///< online and offline
-  std::optional<double> seconds;                          ///< where the link is known
+  mpc::Cost step;
+  ml::RunCost run;
+  bool chosen = true;             ///< whether a run may take this form; on a known link one does
+  std::optional<double> seconds;  ///< of the run, where the link is known
 };
 
 std::optional<protocols::Link> LinkOf(const PlanOptions& options) {
@@ -59,20 +52,27 @@ std::optional<protocols::Link> LinkOf(const PlanOptions& options) {
                          .bytes_per_second = *options.mbit * 1e6 / 8};
 }
 
-/// In each form that the run may take; on a known link in the one that it will.
-std::vector<RunCost> RunCosts(const Job& job, const std::optional<protocols::Link>& link) {
+/// In each form that the job allows.
+std::vector<FormCost> CostsOf(const Job& job, const std::optional<protocols::Link>& link) {
   const auto settings = SettingsOf(job);
-  std::vector<RunCost> costs;
+  std::vector<FormCost> costs;
   for (const auto& [name, form] :
        {std::pair{"latency", protocols::Form::kLatency}, std::pair{"bulk", protocols::Form::kBulk}}) {
     if (settings.comparison && *settings.comparison != form) continue;
-    if (link && ml::PlannedForm(settings, *link) != form) continue;
-    const auto cost = ml::PlannedRunCost(settings, form);
-    RunCost run{.form = name, .rounds = cost.rounds, .bytes_sent = cost.bytes_sent, .seconds = {}};
-    if (link) run.seconds = ml::PlannedRunSeconds(settings, form, *link);
-    costs.push_back(run);
+    FormCost cost{.form = name,
+                  .step = ml::PlannedStepCost(settings, form),
+                  .run = ml::PlannedRunCost(settings, form),
+                  .chosen = !link || ml::PlannedForm(settings, *link) == form,
+                  .seconds = {}};
+    if (link) cost.seconds = ml::PlannedRunSeconds(settings, form, *link);
+    costs.push_back(std::move(cost));
   }
   return costs;
+}
+
+/// By the party that sends most.
+std::uint64_t Most(const std::array<std::uint64_t, net::kParties>& bytes) {
+  return *std::max_element(bytes.begin(), bytes.end());
 }
 
 /// At the party that needs most, at least.
@@ -81,23 +81,8 @@ double MemoryOf(const Job& job) {
   return std::max({LeastMemory(job, plan, 0), LeastMemory(job, plan, 1), LeastMemory(job, plan, 2)});
 }
 
-std::vector<StepCost> StepCosts(const Job& job) {
-  std::vector<StepCost> costs;
-  for (const auto& [name, form] :
-       {std::pair{"latency", protocols::Form::kLatency}, std::pair{"bulk", protocols::Form::kBulk}}) {
-    if (job.training.comparison != "auto" && job.training.comparison != name) continue;
-    const auto cost = ml::PlannedStepCost(SettingsOf(job), form);
-    costs.push_back(
-        {.form = name,
-         .rounds = cost.rounds(),
-         .bytes_sent = *std::max_element(cost.bytes_sent().begin(), cost.bytes_sent().end()),
-         .bytes_offline = *std::max_element(cost.bytes_offline().begin(), cost.bytes_offline().end())});
-  }
-  return costs;
-}
-
-void PrintJson(const Job& job, const ml::PrivacyPlan& plan, const std::vector<StepCost>& costs,
-               const std::vector<RunCost>& runs, const std::vector<StatementEntry>& statement) {
+void PrintJson(const Job& job, const ml::PrivacyPlan& plan, const std::vector<FormCost>& costs,
+               const std::vector<StatementEntry>& statement) {
   Json json{{"job", job.name},
             {"job_hash", JobHash(job)},
             {"steps", job.training.steps},
@@ -113,35 +98,35 @@ void PrintJson(const Job& job, const ml::PrivacyPlan& plan, const std::vector<St
             {"run_costs", Json::array()},
             {"memory_bytes", MemoryOf(job)},
             {"statement", ToJson(statement)}};
-  for (const auto& cost : costs) {
-    json["step_costs"].push_back(Json{{"form", cost.form},
-                                      {"rounds", cost.rounds},
-                                      {"bytes_sent", cost.bytes_sent},
-                                      {"bytes_offline", cost.bytes_offline}});
-  }
-  for (const auto& run : runs) {
-    json["run_costs"].push_back(Json{{"form", run.form},
+  for (const auto& [form, step, run, chosen, seconds] : costs) {
+    json["step_costs"].push_back(Json{{"form", form},
+                                      {"rounds", step.rounds()},
+                                      {"bytes_sent", Most(step.bytes_sent())},
+                                      {"bytes_offline", Most(step.bytes_offline())}});
+    if (!chosen) continue;
+    json["run_costs"].push_back(Json{{"form", form},
                                      {"rounds", run.rounds},
                                      {"bytes_sent", run.bytes_sent},
-                                     {"seconds", run.seconds ? Json(*run.seconds) : Json(nullptr)}});
+                                     {"seconds", seconds ? Json(*seconds) : Json(nullptr)}});
   }
   std::cout << json.dump(2) << '\n';
 }
 
-void PrintText(const Job& job, const std::vector<StepCost>& costs, const std::vector<RunCost>& runs,
+void PrintText(const Job& job, const std::vector<FormCost>& costs,
                const std::vector<StatementEntry>& statement) {
   std::cout << fmt::format("Plan of job {}, {} steps; nothing was run.\n\n", job.name, job.training.steps)
             << ToText(statement) << '\n';
   for (const auto& cost : costs) {
     std::cout << fmt::format("A step, {} form: {} rounds; the busiest party sends {}, and {} ahead of it\n",
-                             cost.form, cost.rounds, BytesText(cost.bytes_sent),
-                             BytesText(cost.bytes_offline));
+                             cost.form, cost.step.rounds(), BytesText(Most(cost.step.bytes_sent())),
+                             BytesText(Most(cost.step.bytes_offline())));
   }
-  for (const auto& run : runs) {
-    std::cout << fmt::format("The run, {} form: {} rounds; the parties send {}, {} and {}", run.form,
-                             run.rounds, BytesText(run.bytes_sent[0]), BytesText(run.bytes_sent[1]),
+  for (const auto& [form, step, run, chosen, seconds] : costs) {
+    if (!chosen) continue;
+    std::cout << fmt::format("The run, {} form: {} rounds; the parties send {}, {} and {}", form, run.rounds,
+                             BytesText(run.bytes_sent[0]), BytesText(run.bytes_sent[1]),
                              BytesText(run.bytes_sent[2]));
-    if (run.seconds) std::cout << "; about " << SecondsText(*run.seconds) << " on this link";
+    if (seconds) std::cout << "; about " << SecondsText(*seconds) << " on this link";
     std::cout << '\n';
   }
   std::cout << fmt::format("A party needs {} of memory at least\n",
@@ -183,12 +168,11 @@ int RunPlan(const PlanOptions& options) {
                         .delta = plan.delta,
                         .accountant = dp::AccountantNamed(job.privacy.accountant),
                         .warnings = PrivacyWarnings(job)});
-  const auto costs = StepCosts(job);
-  const auto runs = RunCosts(job, LinkOf(options));
+  const auto costs = CostsOf(job, LinkOf(options));
   if (options.json) {
-    PrintJson(job, plan, costs, runs, statement);
+    PrintJson(job, plan, costs, statement);
   } else {
-    PrintText(job, costs, runs, statement);
+    PrintText(job, costs, statement);
   }
   return kDone;
 }

@@ -1,10 +1,11 @@
 #include "ml/run_cost.h"
 
-#include <algorithm>
+#include <numeric>
 
 #include "ml/batch_source.h"
 #include "ml/dp_sgd.h"
 #include "ml/initialisation.h"
+#include "ml/records.h"
 #include "ml/step_plan.h"
 #include "ml/training.h"
 #include "protocols/agreement.h"
@@ -13,15 +14,16 @@
 namespace trefoil::ml {
 namespace {
 
-// Of the machine of docs/performance.md, read off steps of several sizes on loopback.
-constexpr double kSecondsPerRound = 0.15e-3;  // hand-overs between the threads of a party
-constexpr double kSecondsPerByte =
-    4e-9;  // sent: made, encrypted, carried and received, by cores that all three share
-constexpr double kSecondsPerMultiplyAdd = 1 / 5e9;  // ring products, two a pair of matrices
-constexpr double kSecondsPerStep = 0.3e-3;          // progress, checks, threads that wake
+// Of the machine of docs/performance.md, fitted to whole runs, where three parties share two cores.
+constexpr double kSecondsPerStep = 1.3e-3;    // progress, noise, threads that wake
+constexpr double kSecondsPerByte = 4.9e-9;    // sent: made, encrypted, carried, received and put together
+constexpr double kSecondsPerElement = 17e-9;  // of a batch: drawn, encoded, masked, put into one matrix
+constexpr double kSecondsPerMultiplyAdd = 0.24e-9;    // of ring products, two a pair of matrices
+constexpr double kSecondsPerByteBeforeSteps = 13e-9;  // rows that are shared once come to lie in new memory
 
-std::uint64_t Most(const std::array<std::uint64_t, net::kParties>& bytes) {
-  return *std::max_element(bytes.begin(), bytes.end());
+/// By one party, as parties take turns at the roles.
+double MeanBytes(const std::array<std::uint64_t, net::kParties>& bytes) {
+  return static_cast<double>(std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0})) / net::kParties;
 }
 
 std::array<std::uint64_t, net::kParties> BytesOf(const mpc::Cost& cost) {
@@ -51,6 +53,10 @@ double MultiplyAdds(const StepPlan& plan) {
          static_cast<double>(ShapeOfWeights(plan).weights());
 }
 
+double BatchElements(const StepPlan& plan) {
+  return static_cast<double>(ExpectedBatchRows(plan)) * static_cast<double>(EncodedColumns(plan));
+}
+
 }  // namespace
 
 RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form) {
@@ -78,12 +84,14 @@ double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
                          const protocols::Link& link) {
   const StepPlan plan = MakeStepPlan(settings, form);
   const mpc::Cost step = PlannedStepCost(settings, form);
-  const double computing =
-      kSecondsPerStep + step.rounds() * kSecondsPerRound +
-      static_cast<double>(Most(step.bytes_sent()) + Most(step.bytes_offline())) * kSecondsPerByte +
-      MultiplyAdds(plan) * kSecondsPerMultiplyAdd + DpSgdStepSeconds(plan, ExpectedBatchRows(plan));
-  const double before = protocols::ExpectedSeconds(SetUpCost(plan), 0, link);
-  return before + static_cast<double>(settings.steps) * protocols::ExpectedSeconds(step, computing, link);
+  const double computing = kSecondsPerStep + MeanBytes(BytesOf(step)) * kSecondsPerByte +
+                           BatchElements(plan) * kSecondsPerElement +
+                           MultiplyAdds(plan) * kSecondsPerMultiplyAdd +
+                           DpSgdStepSeconds(plan, ExpectedBatchRows(plan));
+  const mpc::Cost before = SetUpCost(plan);
+  const double setting_up = MeanBytes(BytesOf(before)) * kSecondsPerByteBeforeSteps;
+  return protocols::ExpectedSeconds(before, setting_up, link) +
+         static_cast<double>(settings.steps) * protocols::ExpectedSeconds(step, computing, link);
 }
 
 }  // namespace trefoil::ml

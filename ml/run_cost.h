@@ -25,8 +25,8 @@ struct RunCost {
 [[nodiscard]] protocols::Form PlannedForm(const TrainingSettings& settings, const protocols::Link& link);
 
 /// Seconds that a run is expected to take on a link, from its connection to its last step, without local
-/// initialisation, of a party whose core does nothing else but this. Constants of computation are those of
-/// the machine of docs/performance.md, where plan and measurement are compared.
+/// initialisation, on hosts that do nothing else. Constants of computation are those of the machine of
+/// docs/performance.md, where plan and measurement are compared.
 [[nodiscard]] double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
                                        const protocols::Link& link);
 

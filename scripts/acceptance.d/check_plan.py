@@ -22,8 +22,8 @@ def main():
         ratios += [summary["rounds"] / run["rounds"], summary["bytes_sent"] / run["bytes_sent"][party]]
     summary = json.loads((folder / "party-0/out/summary.json").read_text())
     time = summary["seconds"] / run["seconds"]
-    print(f"{run['form']} form: planned {run['rounds']} rounds, {run['bytes_sent'][0]} bytes, {run['seconds']:.1f} s; "
-          f"measured {summary['rounds']}, {summary['bytes_sent']}, {summary['seconds']:.1f} s")
+    print(f"{run['form']} form, {summary['steps']} steps: planned {run['rounds']} rounds, {run['bytes_sent'][0] / 1e6:.1f} MB, "
+          f"{run['seconds']:.1f} s, measured {summary['rounds']}, {summary['bytes_sent'] / 1e6:.1f} MB, {summary['seconds']:.1f} s")
     exact = all(1 / LARGEST_SHARE < ratio < LARGEST_SHARE for ratio in ratios)
     return 0 if exact and 1 / LARGEST_TIME < time < LARGEST_TIME else 1
 
