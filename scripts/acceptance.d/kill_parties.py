@@ -69,14 +69,14 @@ def prepare_with_ledgers(trefoil, job, folder, settings, start_timeout):
         file.write_text(text + LEDGER)
 
 
-def start(trefoil, folder, out):
-    """The three processes; each one's stderr goes to a file beside its run directory."""
+def start(trefoil, folder, out, job="job.toml"):
+    """The three processes; each one's stderr goes to a file beside its run directory. The job is a file of the folder."""
     out.mkdir()
     processes = []
     for party in PARTIES:
         with open(out / f"{party}.stdout", "w") as stdout, open(out / f"{party}.stderr", "w") as stderr:
             processes.append(subprocess.Popen(
-                [trefoil, "run", "--config", folder / f"party-{party}/party.toml", "--job", folder / "job.toml",
+                [trefoil, "run", "--config", folder / f"party-{party}/party.toml", "--job", folder / job,
                  "--out", out / f"party-{party}", "--threads", "1"], stdout=stdout, stderr=stderr))
     return processes
 

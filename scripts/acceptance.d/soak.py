@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs trainings of three parties back to back and checks that neither memory nor descriptors grow.
 
-Within a training: resident memory in its last quarter is that of its second quarter, and so are descriptors and threads. From training to
-training: the peaks' trend over all of them is within the same limits. Of the host: open files, pages of shared memory, sockets of TCP.
+Most trainings are of seconds, since what a session leaves behind adds up by sessions; one in twenty-five is ten times as long. Within a
+long one: resident memory in its last quarter is that of its second quarter, and so are descriptors and threads. From training to training,
+of one length: the peaks' trend over all of them is within the same limits. Of the host: open files, pages of shared memory, sockets of TCP.
 
 Usage: soak.py TREFOIL JOB FOLDER [--minutes M]. FOLDER must not exist; JOB's data is generated. Prints a line a training and a summary
 last; exit code 0 if nothing grew, 1 otherwise.
@@ -11,6 +12,7 @@ last; exit code 0 if nothing grew, 1 otherwise.
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import sys
@@ -18,8 +20,9 @@ import time
 
 from kill_parties import PARTIES, prepare_with_ledgers, start
 
-SETTINGS = ["training.steps=600", "training.checkpoint_every=50", "data.rows=[1000, 1000, 1000]", "training.expected_batch=300",
-            "training.max_batch_per_owner=200"]
+LONG_STEPS, SHORT_STEPS, LONG_EVERY = 300, 30, 25
+SETTINGS = [f"training.steps={LONG_STEPS}", "training.checkpoint_every=10", "data.rows=[300, 300, 300]", "training.expected_batch=90",
+            "training.max_batch_per_owner=150"]
 SECONDS_BETWEEN_SAMPLES = 0.1
 # What may be between two quarters of a training, or the first and the last of all: freed memory is kept by the allocator now and then.
 GROWTH, GROWTH_KIB = 0.05, 4096
@@ -65,9 +68,17 @@ def within(samples):
     return wrong
 
 
-def train(trefoil, folder, out):
+def prepare_jobs(trefoil, job, folder):
+    """The parties, their long job and their short one."""
+    prepare_with_ledgers(trefoil, job, folder, SETTINGS, "30s")
+    text, replaced = re.subn(f"(?m)^steps = {LONG_STEPS}$", f"steps = {SHORT_STEPS}", (folder / "job.toml").read_text())
+    assert replaced == 1
+    (folder / "short.toml").write_text(text)
+
+
+def train(trefoil, folder, out, long):
     """Each party's peaks (KiB, descriptors, threads), and what went wrong."""
-    processes = start(trefoil, folder, out)
+    processes = start(trefoil, folder, out, "job.toml" if long else "short.toml")
     samples = [[], [], []]
     try:
         while any(process.poll() is None for process in processes):
@@ -81,7 +92,8 @@ def train(trefoil, folder, out):
             process.kill()
             process.wait()
     wrong = [f"party {party} ended with {processes[party].returncode}" for party in PARTIES if processes[party].returncode != 0]
-    wrong += [f"party {party}: {text}" for party in PARTIES for text in within(samples[party])]
+    if long:
+        wrong += [f"party {party}: {text}" for party in PARTIES for text in within(samples[party])]
     return [[max(entry[place] for entry in samples[party]) for place in range(3)] for party in PARTIES], wrong
 
 
@@ -94,16 +106,16 @@ def trend(values):
 
 
 def across(peaks):
-    """What grew from training to training; the first one is left out, since it also makes the ledger."""
+    """What grew from training to training."""
     wrong = []
     for party in PARTIES:
-        memory = trend([peak[party][0] for peak in peaks[1:]])
+        memory = trend([peak[party][0] for peak in peaks])
         if too_much(*memory):
             wrong.append(f"party {party}: peak memory from {memory[0]:.0f} to {memory[1]:.0f} KiB over {len(peaks)} trainings")
         for place, what in ((1, "descriptors"), (2, "threads")):
-            counts = [peak[party][place] for peak in peaks]
-            if max(counts) > counts[0] + 1:  # a file that is written as the sample is taken
-                wrong.append(f"party {party}: {what} {counts[0]} at first, {max(counts)} later")
+            counts = trend([peak[party][place] for peak in peaks])
+            if counts[1] > counts[0] + 1:
+                wrong.append(f"party {party}: {what} from {counts[0]:.1f} to {counts[1]:.1f} over {len(peaks)} trainings")
     return wrong
 
 
@@ -116,29 +128,33 @@ def main():
     options = parser.parse_args()
 
     options.folder.mkdir(parents=True)
-    prepare_with_ledgers(options.trefoil, options.job, options.folder / "parties", SETTINGS, "30s")
+    prepare_jobs(options.trefoil, options.job, options.folder / "parties")
     end = time.monotonic() + 60 * options.minutes
-    before, peaks, bad = host(), [], 0
-    while time.monotonic() < end or len(peaks) < 3:
+    before, count, bad = host(), 0, 0
+    peaks = {True: [], False: []}  # of the long ones and the short ones
+    while time.monotonic() < end or count < LONG_EVERY:
         out = options.folder / "run"
-        peak, wrong = train(options.trefoil, options.folder / "parties", out)
-        peaks.append(peak)
+        long = count % LONG_EVERY == 0
+        peak, wrong = train(options.trefoil, options.folder / "parties", out, long)
+        peaks[long].append(peak)
+        count += 1
         bad += bool(wrong)
-        print(f"training {len(peaks)}: peaks {peak}", *wrong, sep="; ", flush=True)
+        print(f"training {count}{', a long one' if long else ''}: peaks {peak}", *wrong, sep="; ", flush=True)
         if wrong:
-            out.rename(options.folder / f"wrong-{len(peaks)}")
+            out.rename(options.folder / f"wrong-{count}")
         else:
             shutil.rmtree(out)
     after = host()
-    grown = across(peaks)
+    grown = across(peaks[True]) + across(peaks[False])
     for what, first, last, limit in zip(("files", "KiB of shared memory", "TCP sockets"), before, after,
                                         (HOST_FILES, HOST_SHARED_KIB, HOST_SOCKETS)):
         if last > first + limit:
             grown.append(f"the host's {what} from {first} to {last}")
     print(*grown, sep="\n", end="\n" if grown else "")
-    memory = [max(peak[party][0] for party in PARTIES) / 1024 for peak in peaks]
-    print(f"{len(peaks)} trainings in {options.minutes:g} minutes, {bad} with growth or a failure, {len(grown)} trends; peak memory "
-          f"{min(memory):.1f} to {max(memory):.1f} MiB, descriptors {max(peak[party][1] for peak in peaks for party in PARTIES)}, the host's "
+    everything = peaks[True] + peaks[False]
+    memory = [max(peak[party][0] for party in PARTIES) / 1024 for peak in everything]
+    print(f"{count} trainings in {options.minutes:g} minutes, {len(peaks[True])} of them long, {bad} with growth or a failure, {len(grown)} trends; peak memory "
+          f"{min(memory):.1f} to {max(memory):.1f} MiB, descriptors {max(peak[party][1] for peak in everything for party in PARTIES)}, the host's "
           f"files {before[0]} before and {after[0]} after")
     return 1 if bad or grown else 0
 
