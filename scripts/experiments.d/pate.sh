@@ -2,7 +2,8 @@
 # PATE on MNIST (seed 001): how often noisy answers are right, by gamma, for 10, 100 and 250 teachers (its figure 1, left; LNMax, 1,000
 # queries, one run each: the average is over queries), in pate.csv; and students of 250 teachers by mechanism and number of queries
 # (its tables 1 and 2), in pate-students.csv: medians of RUNS runs (default 3). Three processes of `trefoil local` for each figure;
-# every epsilon is data-independent.
+# every epsilon is data-independent. How far the two largest counts are apart (figure 1, right), in pate-gaps.csv, and epsilons of the
+# votes as they are, in pate-epsilons.txt, no job opens: they come of the same votes in the clear.
 
 NEEDS=mnist
 
@@ -12,12 +13,46 @@ lnmax_job() {
 }
 without_student() { sed '/^\[student\]/,/^$/d'; }
 
+# clear_votes_of TEACHERS: the counts of 1,000 queries, in pate-votes-TEACHERS.csv.
+clear_votes_of() {
+  local folder=$work/pate-prepared-$1
+  if [ -f "$work/pate-votes-$1.csv" ]; then return; fi
+  rm -rf "$folder"
+  build/bin/trefoil local --job "$work/pate-lnmax.toml" --prepare --out "$folder" --set "$(teachers_of "$1")" --set pate.queries=1000 \
+    >>"$work/$name.log" 2>&1 || return
+  build/bin/clear_votes "$folder" >"$work/pate-votes.part" || return
+  mv "$work/pate-votes.part" "$work/pate-votes-$1.csv"
+}
+
+gaps() {
+  local teachers
+  echo "teachers,gap" >"$work/pate-gaps.part"
+  for teachers in 10 25 50 100 250; do
+    clear_votes_of $teachers || return
+    awk -F, -v n=$teachers '
+      { most = second = 0; for (i = 1; i <= NF; ++i) if ($i > most) { second = most; most = $i } else if ($i > second) second = $i
+        sum += most - second }
+      END { printf "%d,%.1f\n", n, 100 * sum / NR / n }' "$work/pate-votes-$teachers.csv" >>"$work/pate-gaps.part"
+  done
+  mv "$work/pate-gaps.part" "$work/pate-gaps.csv"
+}
+
+epsilons() {
+  local queries account=(build/bin/trefoil account --votes "$work/pate-votes-250.csv" --delta 1e-5)
+  for queries in 100 500 1000; do "${account[@]}" --mechanism lnmax --scale 20 --queries "$queries" || return; done
+  for queries in 250 640; do
+    "${account[@]}" --mechanism confident-gnmax --sigma 40 --threshold 200 --threshold-sigma 150 --queries "$queries" || return
+  done
+}
+
 labels() { echo "$(data_folder mnist)"/t10k-labels-idx1-ubyte*; }
 
 # teachers_of COUNT: at each party, and the images that they share.
 teachers_of() {
   case $1 in
     10) echo "pate.teachers=[4,3,3]" ;;
+    25) echo "pate.teachers=[9,8,8]" ;;
+    50) echo "pate.teachers=[17,17,16]" ;;
     100) echo "pate.teachers=[34,33,33]" ;;
     250) echo "pate.teachers=[84,83,83]" ;;
   esac
@@ -68,6 +103,8 @@ students() {
 
 experiment() {
   noisy_answers || return
+  gaps || return
+  epsilons >"$work/pate-epsilons.txt" 2>&1 || return
   students || return
   mv "$work/$name.part" "$work/$name.csv"
   plot "
