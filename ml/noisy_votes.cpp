@@ -20,12 +20,17 @@ ArithShare WithNoise(mpc::Context& party, const ArithShare& x, const RingMatrix&
 
 }  // namespace
 
-std::vector<bool> OpenAboveThreshold(mpc::Context& party, const ArithShare& votes, const RingMatrix& noise,
-                                     std::int64_t threshold, int width) {
-  Require(noise.rows() == votes.rows() && noise.cols() == 1, "OpenAboveThreshold: noise for every query");
+ArithShare NoisyMostBelow(mpc::Context& party, const ArithShare& votes, const RingMatrix& noise,
+                          std::int64_t threshold, int width) {
+  Require(noise.rows() == votes.rows() && noise.cols() == 1, "NoisyMostBelow: noise for every query");
   const ArithShare most = protocols::RowMaximum(party, votes, width);
   const ArithShare noisy = WithNoise(party, most, noise);
-  const ArithShare below = protocols::BelowThresholds(party, noisy, {threshold + 1}, width);
+  return protocols::BelowThresholds(party, noisy, {threshold + 1}, width);
+}
+
+std::vector<bool> OpenAboveThreshold(mpc::Context& party, const ArithShare& votes, const RingMatrix& noise,
+                                     std::int64_t threshold, int width) {
+  const ArithShare below = NoisyMostBelow(party, votes, noise, threshold, width);
   const RingMatrix bits = protocols::Reveal(party, below);
   std::vector<bool> above;
   for (Index query = 0; query < bits.size(); ++query) above.push_back(bits.data()[query] == 0);

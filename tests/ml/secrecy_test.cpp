@@ -116,6 +116,17 @@ TEST(VoteSecrecy, ReceivesNothingButUniformWordsOverSessions) {
   ExpectUniformViews(votes, 49, 16);
 }
 
+/// And before it is opened whether the most votes pass a threshold.
+TEST(ThresholdSecrecy, ReceivesNothingButUniformWordsOverSessions) {
+  protocols::ProtocolCase votes;
+  votes.run = [](mpc::Context& party, Index rows, Word secret) {
+    const mpc::ArithShare counts = protocols::InputSum(party, RingMatrix::Constant(rows, 3, secret));
+    (void)NoisyMostBelow(party, counts, RingMatrix::Zero(rows, 1), 1000, 24);
+    return protocols::Output{};
+  };
+  ExpectUniformViews(votes, 59, 16);
+}
+
 /// The same of counts.
 TEST(CountSecrecy, ReceivesNothingButUniformWordsOverSessions) {
   protocols::ProtocolCase counts;
