@@ -10,8 +10,8 @@
 /// et al., "Scalable private learning with PATE" (2018), section 4.
 namespace trefoil::ml {
 
-/// For each query whether the largest of `votes`, with every party's noise, is at most `threshold`: a share of
-/// 1 or 0. What OpenAboveThreshold opens; for tests of what is seen before. Pre, throws: as there.
+/// For each query whether the largest of `votes`, with every party's noise, is at most `threshold`: a share
+/// of 1 or 0. What OpenAboveThreshold opens; for tests of what is seen before. Pre, throws: as there.
 [[nodiscard]] mpc::ArithShare NoisyMostBelow(mpc::Context& party, const mpc::ArithShare& votes,
                                              const mpc::RingMatrix& noise, std::int64_t threshold, int width);
 
