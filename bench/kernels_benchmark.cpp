@@ -165,12 +165,45 @@ void DcfEvaluateThresholds(benchmark::State& state) {
 }
 BENCHMARK(DcfEvaluateThresholds)->Arg(128);
 
+/// Both transpositions: a word read and a word written for each.
 void ToPlanes(benchmark::State& state) {
   const RingMatrix x = Numbers(state.range(0), 1);
   for (auto _ : state) benchmark::DoNotOptimize(mpc::ToPlanes(x, 64));
   state.SetItemsProcessed(state.iterations() * state.range(0));
+  state.SetBytesProcessed(state.iterations() * state.range(0) * 16);
 }
-BENCHMARK(ToPlanes)->Arg(1024)->Arg(100000);
+BENCHMARK(ToPlanes)->Arg(64)->Arg(1024)->Arg(100000);
+
+void FromPlanes(benchmark::State& state) {
+  const mpc::BitMatrix planes = mpc::ToPlanes(Numbers(state.range(0), 1), 64);
+  for (auto _ : state) benchmark::DoNotOptimize(mpc::FromPlanes(planes, state.range(0), 1));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+  state.SetBytesProcessed(state.iterations() * state.range(0) * 16);
+}
+BENCHMARK(FromPlanes)->Arg(64)->Arg(1024)->Arg(100000);
+
+/// Bits into a message and out of it, where planes do not end at a byte.
+void PackBits(benchmark::State& state) {
+  const mpc::BitMatrix planes = mpc::ToPlanes(Numbers(state.range(0), 1), 64);
+  for (auto _ : state) benchmark::DoNotOptimize(mpc::Pack(planes));
+  state.SetBytesProcessed(state.iterations() * state.range(0) * 16);
+}
+BENCHMARK(PackBits)->Arg(1001)->Arg(100001);
+
+void UnpackBits(benchmark::State& state) {
+  const net::Bytes bytes = mpc::Pack(mpc::ToPlanes(Numbers(state.range(0), 1), 64));
+  for (auto _ : state) benchmark::DoNotOptimize(mpc::Unpack(bytes, 64, state.range(0)));
+  state.SetBytesProcessed(state.iterations() * state.range(0) * 16);
+}
+BENCHMARK(UnpackBits)->Arg(1001)->Arg(100001);
+
+/// A bit read and a word written for each.
+void ToWords(benchmark::State& state) {
+  const mpc::BitMatrix planes = mpc::ToPlanes(Numbers(state.range(0), 1), 64);
+  for (auto _ : state) benchmark::DoNotOptimize(mpc::ToWords(planes));
+  state.SetBytesProcessed(state.iterations() * planes.bits() * 8);
+}
+BENCHMARK(ToWords)->Arg(1024);
 
 void SinCosOfTurn(benchmark::State& state) {
   mpc::Word turn = 1;

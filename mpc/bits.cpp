@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "mpc/bit_kernels.h"
+#include "mpc/transposition_kernels.h"
 
 namespace trefoil::mpc {
 namespace {
@@ -14,19 +16,6 @@ namespace {
 constexpr int kWordBits = 64;
 
 Index WordsFor(Index count) { return (count + kWordBits - 1) / kWordBits; }
-
-/// Transposes 64 x 64 bits in place: bit j of row i becomes bit i of row j. (Hacker's Delight, 7-3, for 64
-/// bits.)
-void Transpose(std::array<Word, 64>& rows) {
-  Word mask = 0x00000000FFFFFFFFULL;
-  for (std::size_t j = 32; j != 0; j >>= 1, mask ^= mask << j) {
-    for (std::size_t k = 0; k < 64; k = ((k | j) + 1) & ~j) {
-      const Word swap = ((rows[k] >> j) ^ rows[k | j]) & mask;
-      rows[k] ^= swap << j;
-      rows[k | j] ^= swap;
-    }
-  }
-}
 
 // Words are copied to and from the wire as they lie in memory.
 static_assert(std::endian::native == std::endian::little);
@@ -47,6 +36,12 @@ class BitWriter {
     at_ += sizeof(Word);
     pending_ = filled_ == 0 ? 0 : bits >> (kWordBits - filled_);
     filled_ += count - kWordBits;
+  }
+
+  /// The same for whole words.
+  void AppendWords(const Word* words, Index count) {
+    pending_ = BitsBehind(pending_, filled_, words, count, out_.data() + at_);
+    at_ += static_cast<std::size_t>(count) * sizeof(Word);
   }
 
   net::Bytes Finish() {
@@ -75,6 +70,11 @@ class BitReader {
     return count == kWordBits ? bits : bits & ((Word{1} << count) - 1);
   }
 
+  void TakeWords(Index count, Word* out) {
+    BitsFrom(bytes_.data() + at_ / 8, static_cast<int>(at_ % 8), count, out);
+    at_ += static_cast<std::size_t>(count) * kWordBits;
+  }
+
  private:
   [[nodiscard]] Word Load(std::size_t word) const {
     const std::size_t first = word * sizeof(Word);
@@ -91,8 +91,8 @@ class BitReader {
   std::size_t at_ = 0;
 };
 
-int BitsOfWord(Index word, Index count) {
-  return static_cast<int>(std::min<Index>(kWordBits, count - word * kWordBits));
+void RequireSameShape(const BitMatrix& a, const BitMatrix& b) {
+  Require(a.planes() == b.planes() && a.count() == b.count(), "BitMatrix: shapes differ");
 }
 
 }  // namespace
@@ -115,18 +115,22 @@ void BitMatrix::ClearTail() {
 }
 
 BitMatrix operator^(const BitMatrix& a, const BitMatrix& b) {
-  Require(a.planes() == b.planes() && a.count() == b.count(), "BitMatrix: shapes differ");
-  BitMatrix out;
-  out.count_ = a.count_;
-  out.words_ = a.words_.binaryExpr(b.words_, [](Word u, Word v) { return u ^ v; });
+  RequireSameShape(a, b);
+  BitMatrix out = BitMatrix::ToBeWritten(a.planes(), a.count());
+  ExclusiveOr(a.words_.data(), b.words_.data(), out.words_.size(), out.words_.data());
   return out;
 }
 
+BitMatrix operator^(BitMatrix&& a, const BitMatrix& b) {
+  RequireSameShape(a, b);
+  ExclusiveOr(a.words_.data(), b.words_.data(), a.words_.size(), a.words_.data());
+  return std::move(a);
+}
+
 BitMatrix operator&(const BitMatrix& a, const BitMatrix& b) {
-  Require(a.planes() == b.planes() && a.count() == b.count(), "BitMatrix: shapes differ");
-  BitMatrix out;
-  out.count_ = a.count_;
-  out.words_ = a.words_.binaryExpr(b.words_, [](Word u, Word v) { return u & v; });
+  RequireSameShape(a, b);
+  BitMatrix out = BitMatrix::ToBeWritten(a.planes(), a.count());
+  BitwiseAnd(a.words_.data(), b.words_.data(), out.words_.size(), out.words_.data());
   return out;
 }
 
@@ -147,8 +151,11 @@ BitMatrix SideBySide(const std::array<BitMatrix, 3>& parts) {
   BitMatrix out = BitMatrix::ToBeWritten(parts[0].planes(), count);
   Index first = 0;
   for (const BitMatrix& part : parts) {
-    out.words().middleCols(first, part.words().cols()) = part.words();
-    first += part.words().cols();
+    const Index words = part.words().cols();
+    for (Index plane = 0; plane < part.planes(); ++plane)
+      std::copy_n(part.words().data() + plane * words, words,
+                  out.words().data() + plane * out.words().cols() + first);
+    first += words;
   }
   return out;
 }
@@ -164,38 +171,35 @@ BitMatrix Stacked(const BitMatrix& top, const BitMatrix& bottom) {
 BitMatrix ToPlanes(const RingMatrix& x, int width) {
   Require(width >= 1 && width <= kWordBits, "ToPlanes: a width of 1 to 64 bits");
   BitMatrix out = BitMatrix::ToBeWritten(width, x.size());
-  std::array<Word, 64> block{};
-  for (Index word = 0; word < out.words().cols(); ++word) {
-    const int used = BitsOfWord(word, x.size());
-    block.fill(0);
-    std::copy_n(x.data() + word * kWordBits, used, block.begin());
-    Transpose(block);
-    for (Index plane = 0; plane < width; ++plane)
-      out.words()(plane, word) = block[static_cast<std::size_t>(plane)];
-  }
+  WordsToPlanes(x.data(), x.size(), width, {.data = out.words().data(), .stride = out.words().cols()});
   return out;
+}
+
+void PutPlanes(std::span<const Word> x, int width, Index first, BitMatrix& to) {
+  const auto count = static_cast<Index>(x.size());
+  Require(width >= 1 && width <= kWordBits && width <= to.planes(),
+          "PutPlanes: a width of 1 to 64 bits, and as many planes");
+  Require(first >= 0 && first % kWordBits == 0 && first + count <= to.count() &&
+              (count % kWordBits == 0 || first + count == to.count()),
+          "PutPlanes: whole words, within the planes");
+  WordsToPlanes(x.data(), count, width,
+                {.data = to.words().data() + first / kWordBits, .stride = to.words().cols()});
 }
 
 RingMatrix FromPlanes(const BitMatrix& bits, Index rows, Index cols) {
   Require(bits.planes() <= kWordBits && rows * cols == bits.count(),
           "FromPlanes: at most 64 planes, and a shape that fits");
   RingMatrix out(rows, cols);
-  std::array<Word, 64> block{};
-  for (Index word = 0; word < bits.words().cols(); ++word) {
-    block.fill(0);
-    for (Index plane = 0; plane < bits.planes(); ++plane)
-      block[static_cast<std::size_t>(plane)] = bits.words()(plane, word);
-    Transpose(block);
-    std::copy_n(block.begin(), BitsOfWord(word, bits.count()), out.data() + word * kWordBits);
-  }
+  PlanesToWords({.data = bits.words().data(), .stride = bits.words().cols()}, bits.planes(), bits.count(),
+                out.data());
   return out;
 }
 
 RingMatrix ToWords(const BitMatrix& bits) {
   RingMatrix out(bits.planes(), bits.count());
-  for (Index plane = 0; plane < bits.planes(); ++plane) {
-    for (Index item = 0; item < bits.count(); ++item) out(plane, item) = bits.bit(plane, item) ? 1 : 0;
-  }
+  for (Index plane = 0; plane < bits.planes(); ++plane)
+    BitsToWords(bits.words().data() + plane * bits.words().cols(), bits.count(),
+                out.data() + plane * bits.count());
   return out;
 }
 
@@ -205,10 +209,12 @@ std::uint64_t PackedBytes(Index planes, Index count) {
 
 net::Bytes Pack(const BitMatrix& bits) {
   BitWriter writer(PackedBytes(bits.planes(), bits.count()));
+  const Index whole = bits.count() / kWordBits;
+  const auto rest = static_cast<int>(bits.count() % kWordBits);
   for (Index plane = 0; plane < bits.planes(); ++plane) {
-    for (Index word = 0; word < bits.words().cols(); ++word) {
-      writer.Append(bits.words()(plane, word), BitsOfWord(word, bits.count()));
-    }
+    const Word* words = bits.words().data() + plane * bits.words().cols();
+    writer.AppendWords(words, whole);
+    if (rest > 0) writer.Append(words[whole], rest);
   }
   return writer.Finish();
 }
@@ -217,10 +223,12 @@ BitMatrix Unpack(const net::Bytes& bytes, Index planes, Index count) {
   Require(bytes.size() == PackedBytes(planes, count), "Unpack: wrong number of bytes");
   BitMatrix out = BitMatrix::ToBeWritten(planes, count);
   BitReader reader(bytes);
+  const Index whole = count / kWordBits;
+  const auto rest = static_cast<int>(count % kWordBits);
   for (Index plane = 0; plane < planes; ++plane) {
-    for (Index word = 0; word < out.words().cols(); ++word) {
-      out.words()(plane, word) = reader.Take(BitsOfWord(word, count));
-    }
+    Word* words = out.words().data() + plane * out.words().cols();
+    reader.TakeWords(whole, words);
+    if (rest > 0) words[whole] = reader.Take(rest);
   }
   return out;
 }

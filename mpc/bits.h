@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <span>
 
 #include "mpc/ring.h"
 #include "net/transport.h"
@@ -30,6 +31,8 @@ class BitMatrix {
   void ClearTail();
 
   friend BitMatrix operator^(const BitMatrix& a, const BitMatrix& b);
+  /// In the memory of `a`.
+  friend BitMatrix operator^(BitMatrix&& a, const BitMatrix& b);
   friend BitMatrix operator&(const BitMatrix& a, const BitMatrix& b);
 
  private:
@@ -48,6 +51,11 @@ class BitMatrix {
 
 /// The low `width` bits of every element (row by row) as planes: plane t holds bit t of each.
 [[nodiscard]] BitMatrix ToPlanes(const RingMatrix& x, int width);
+
+/// Writes the low `width` bits of the words of `x` as bits [first, first + x.size()) of planes 0 to width - 1
+/// of `to`. Pre: width <= to.planes(); `first` is a multiple of 64, and so is x.size(), unless `to` ends
+/// there.
+void PutPlanes(std::span<const Word> x, int width, Index first, BitMatrix& to);
 
 /// The inverse of ToPlanes: elements of planes() bits, in the given shape. Pre: planes() <= 64, rows * cols
 /// == count().

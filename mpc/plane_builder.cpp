@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "mpc/bit_kernels.h"
 
 namespace trefoil::mpc {
 namespace {
@@ -48,9 +49,8 @@ BoolShare WithPlanes(BoolShare x, const std::vector<Index>& planes, const BoolSh
 
 BoolShare WithPlanesAdded(BoolShare x, const std::vector<Index>& planes, const BoolShare& values,
                           Index first) {
-  return Updated(std::move(x), planes, values, first, [](Word* to, const Word* from, Index words) {
-    for (Index k = 0; k < words; ++k) to[k] ^= from[k];
-  });
+  return Updated(std::move(x), planes, values, first,
+                 [](Word* to, const Word* from, Index words) { ExclusiveOr(to, from, words, to); });
 }
 
 }  // namespace trefoil::mpc

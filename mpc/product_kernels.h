@@ -1,17 +1,8 @@
 #pragma once
 #include "mpc/ring.h"
+#include "mpc/rows.h"
 
 namespace trefoil::mpc {
-
-/// What the kernels read and write: rows of words in memory, `stride` words from one to the next.
-struct ConstRows {
-  const Word* data = nullptr;
-  Index stride = 0;
-};
-struct MutableRows {
-  Word* data = nullptr;
-  Index stride = 0;
-};
 
 struct ProductSizes {
   Index rows = 0;   ///< of the result

@@ -1,10 +1,13 @@
 #include "protocols/adder.h"
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "mpc/bit_kernels.h"
 #include "mpc/plane_builder.h"
 #include "protocols/input.h"
 #include "protocols/multiply.h"
@@ -17,6 +20,7 @@ using mpc::BoolShare;
 using mpc::Index;
 using mpc::RingMatrix;
 using mpc::SideBySide;
+using mpc::Word;
 
 /// One level of a prefix tree: run `high[k]` takes in run `low[k]` just below it.
 struct Level {
@@ -29,7 +33,7 @@ struct Level {
 /// round.
 Carries Combine(mpc::Context& party, Carries carries, const Level& level) {
   const auto pairs = static_cast<Index>(level.high.size());
-  const auto propagate = [n = carries.positions](Index position) { return n + position; };
+  const auto propagate = [n = carries.runs](Index run) { return n + run; };
   std::vector<AndTerm> terms;
   for (std::size_t k = 0; k < level.high.size(); ++k)
     terms.push_back({propagate(level.high[k]), level.low[k], static_cast<Index>(k)});
@@ -46,13 +50,11 @@ Carries Combine(mpc::Context& party, Carries carries, const Level& level) {
   return carries;
 }
 
-/// Levels of the tree that leaves the carry of everything in the highest position. Runs are named by their
-/// highest position.
-std::vector<Level> ReductionLevels(Index positions) {
+/// Levels of the tree that leaves the carry of everything in the highest run.
+std::vector<Level> ReductionLevels(Index count) {
   std::vector<Level> levels;
   std::vector<Index> runs;
-  for (Index position = 1; position < positions; position += 2) runs.push_back(position);
-  if (positions % 2 == 1) runs.push_back(positions - 1);
+  for (Index run = 0; run < count; ++run) runs.push_back(run);
   while (runs.size() > 1) {
     Level level;
     std::vector<Index> next;
@@ -102,48 +104,43 @@ Carries RunLevels(mpc::Context& party, Carries carries, const std::vector<Level>
   return carries;
 }
 
-/// Planes of a number's bits, and of the products of the bits of each run of two.
-BitMatrix WithPairProducts(const BitMatrix& bits) {
-  const Index width = bits.planes();
-  const Index pairs = (width - 1) / 2;
-  BitMatrix out = BitMatrix::ToBeWritten(width + pairs, bits.count());
-  out.words().topRows(width) = bits.words();
-  for (Index k = 0; k < pairs; ++k) {
-    out.words().row(width + k) = bits.words().row(2 * k).binaryExpr(
-        bits.words().row(2 * k + 1), [](mpc::Word low, mpc::Word high) { return low & high; });
-  }
-  return out;
-}
-
-/// What AndSums is to compute at the start, and where that belongs.
+/// How the runs that an adder starts with are made from two summands' planes with pair products.
 struct StartTerms {
-  std::vector<AndTerm> terms;
-  std::vector<Index> places;  ///< of each result, among the planes of the carries
+  Index runs = 0;
+  std::vector<AndTerm> terms;  ///< what AndSums is to compute
+  std::vector<Index> places;   ///< of each result, among the planes of the carries
+  std::vector<Index>
+      propagate;  ///< for each run, of which planes the exclusive or is its propagate bit's sum
 };
 
 StartTerms TermsOf(int width, CarriesOf which) {
   const Index positions = width - 1;
-  StartTerms start;
+  const bool every = which == CarriesOf::kEvery;
+  StartTerms start{
+      .runs = every ? positions : (positions + 1) / 2, .terms = {}, .places = {}, .propagate = {}};
+  const auto run_ending_at = [every](Index position) { return every ? position : position / 2; };
   const auto begin_result = [&](Index place) {
     start.places.push_back(place);
     return static_cast<Index>(start.places.size()) - 1;
   };
   for (Index low = 0; low < positions; low += 2) {
     const Index high = low + 1;
-    if (high == positions || which == CarriesOf::kEvery) {
-      const Index result = begin_result(low);
+    if (high == positions || every) {
+      const Index result = begin_result(run_ending_at(low));
       start.terms.push_back({low, low, result});
+      start.propagate.push_back(low);
     }
     if (high == positions) break;
     const Index product = width + low / 2;
     // With p = a ^ b and g = a b: g_high ^ p_high g_low = a_h b_h ^ (a_h a_l) b_l ^ a_l (b_h b_l).
-    const Index generate = begin_result(high);
+    const Index generate = begin_result(run_ending_at(high));
     start.terms.push_back({high, high, generate});
     start.terms.push_back({product, low, generate});
     start.terms.push_back({low, product, generate});
+    start.propagate.push_back(product);
     if (low == 0) continue;
     // p_high p_low = a_h a_l ^ a_h b_l ^ a_l b_h ^ b_h b_l, of which the first and last are shared already.
-    const Index propagate = begin_result(positions + high);
+    const Index propagate = begin_result(start.runs + run_ending_at(high));
     start.terms.push_back({high, low, propagate});
     start.terms.push_back({low, high, propagate});
   }
@@ -168,35 +165,52 @@ struct Summands {
   BoolShare right;
 };
 
+Index PlanesWithPairs(int width) { return width + (width - 1) / 2; }
+
+Word* RowOf(BitMatrix& bits, Index plane) { return bits.words().data() + plane * bits.words().cols(); }
+const Word* RowOf(const BitMatrix& bits, Index plane) {
+  return bits.words().data() + plane * bits.words().cols();
+}
+
+/// The words' bits and the products of each run of two, as bits [first, first + x.size()) of the planes of
+/// `to`.
+void PutWithPairProducts(std::span<const Word> x, int width, Index first, BitMatrix& to) {
+  mpc::PutPlanes(x, width, first, to);
+  const Index at = first / 64;
+  const Index words = (static_cast<Index>(x.size()) + 63) / 64;
+  for (Index low = 0; low + 1 < width - 1; low += 2)
+    mpc::BitwiseAnd(RowOf(to, low) + at, RowOf(to, low + 1) + at, words, RowOf(to, width + low / 2) + at);
+}
+
 Summands InputSummands(mpc::Context& party, const mpc::ArithShare& x, int width) {
   const mpc::Roles roles = party.NextRoles();
   const std::array<int, 3> owners{roles.a, roles.b, roles.dealer};
   const std::array<Index, 3> lanes = LanesByRole(x.size());
-  const Index planes = width + (width - 1) / 2;
+  const Index planes = PlanesWithPairs(width);
   std::array<Index, 3> counts{};  // by party
   BitMatrix inputs;
-  std::array<BitMatrix, 3> own;
-  std::array<BitMatrix, 3> next;
+  BitMatrix own(planes, x.size());
+  BitMatrix next(planes, x.size());
   Index first = 0;
   for (std::size_t k = 0; k < lanes.size(); ++k) {
     const int owner = owners[k];
     const auto some = [&](const RingMatrix& words) {
-      return Eigen::Map<const RingMatrix>(words.data() + first, 1, lanes[k]);
-    };
-    const auto planes_of = [width](const RingMatrix& words) {
-      return WithPairProducts(mpc::ToPlanes(words, width));
+      return std::span(words.data() + first, static_cast<std::size_t>(lanes[k]));
     };
     counts.at(static_cast<std::size_t>(owner)) = lanes[k];
-    own[k] = BitMatrix(planes, lanes[k]);
-    next[k] = BitMatrix(planes, lanes[k]);
     // The third component is the next party's second and the one's after it first: its bits with two zero
     // components are a sharing.
-    if (party.self() == owner) {
-      inputs = planes_of(some(x.own()) + some(x.next()));
+    if (lanes[k] == 0) {
+      continue;
+    } else if (party.self() == owner) {
+      const RingMatrix sum = Eigen::Map<const RingMatrix>(x.own().data() + first, 1, lanes[k]) +
+                             Eigen::Map<const RingMatrix>(x.next().data() + first, 1, lanes[k]);
+      inputs = BitMatrix::ToBeWritten(planes, lanes[k]);
+      PutWithPairProducts({sum.data(), static_cast<std::size_t>(sum.size())}, width, 0, inputs);
     } else if (party.previous() == owner) {
-      next[k] = planes_of(some(x.next()));
+      PutWithPairProducts(some(x.next()), width, first, next);
     } else {
-      own[k] = planes_of(some(x.own()));
+      PutWithPairProducts(some(x.own()), width, first, own);
     }
     first += lanes[k];
   }
@@ -206,7 +220,29 @@ Summands InputSummands(mpc::Context& party, const mpc::ArithShare& x, int width)
   };
   return {.left = {SideBySide({of(0).own(), of(1).own(), of(2).own()}),
                    SideBySide({of(0).next(), of(1).next(), of(2).next()})},
-          .right = {SideBySide(own), SideBySide(next)}};
+          .right = {std::move(own), std::move(next)}};
+}
+
+/// One component of the carries that an adder starts with, from those of the summands and of AndSums'
+/// results.
+BitMatrix StartBits(const StartTerms& start, const BitMatrix& left, const BitMatrix& right,
+                    const BitMatrix& products) {
+  BitMatrix bits = BitMatrix::ToBeWritten(2 * start.runs, left.count());
+  const Index words = bits.words().cols();
+  for (Index run = 0; run < start.runs; ++run) {
+    const Index plane = start.propagate[static_cast<std::size_t>(run)];
+    mpc::ExclusiveOr(RowOf(left, plane), RowOf(right, plane), words, RowOf(bits, start.runs + run));
+  }
+  for (std::size_t k = 0; k < start.places.size(); ++k) {
+    const Word* product = RowOf(products, static_cast<Index>(k));
+    Word* to = RowOf(bits, start.places[k]);
+    if (start.places[k] < start.runs) {
+      std::copy_n(product, words, to);
+    } else {
+      mpc::ExclusiveOr(to, product, words, to);
+    }
+  }
+  return bits;
 }
 
 }  // namespace
@@ -214,40 +250,36 @@ Summands InputSummands(mpc::Context& party, const mpc::ArithShare& x, int width)
 AdderStart StartAdder(mpc::Context& party, const mpc::ArithShare& x, int width, CarriesOf which) {
   Require(width >= 2 && width <= 64, "StartAdder: a width of 2 to 64 bits");
   const auto [left, right] = InputSummands(party, x, width);
-  const Index positions = width - 1;
-  const Index pairs = positions / 2;
   const StartTerms start = TermsOf(width, which);
   const BoolShare products =
       AndSums(party, left, right, static_cast<Index>(start.places.size()), start.terms);
-  const BoolShare sums = left ^ right;
-  const BoolShare sum = Planes(sums, 0, width);
-  // Generate bits begin as zeros; propagate bits as those of single positions, or as what needs no product.
-  const BoolShare zeros{BitMatrix(positions, x.size()), BitMatrix(positions, x.size())};
-  BoolShare bits = Stacked(zeros, Planes(sums, 0, positions));
-  std::vector<Index> of_pairs;
-  for (Index k = 0; k < pairs; ++k) of_pairs.push_back(positions + 2 * k + 1);
-  bits = WithPlanes(std::move(bits), of_pairs, sums, width);
-  bits = WithPlanesAdded(std::move(bits), start.places, products);
-  return {.sum = sum, .carries = {.bits = std::move(bits), .positions = positions}};
+  const Index lowest = which == CarriesOf::kEvery ? 0 : width - 1;
+  const auto highest_bits = [&](const BoolShare& summand) { return Planes(summand, lowest, width - lowest); };
+  return {.sum = highest_bits(left) ^ highest_bits(right),
+          .carries = {.bits = {StartBits(start, left.own(), right.own(), products.own()),
+                               StartBits(start, left.next(), right.next(), products.next())},
+                      .runs = start.runs}};
 }
 
 mpc::Cost StartAdderCost(Index count, int width, CarriesOf which) {
-  const mpc::Cost input = InputEachBitsCost(width + (width - 1) / 2, LanesByRole(count)).WithTurn();
+  const mpc::Cost input = InputEachBitsCost(PlanesWithPairs(width), LanesByRole(count)).WithTurn();
   return Then(input, AndCost(static_cast<Index>(TermsOf(width, which).places.size()), count));
 }
 
 BoolShare CarryOut(mpc::Context& party, Carries carries) {
-  const std::vector<Level> levels = ReductionLevels(carries.positions);
+  const std::vector<Level> levels = ReductionLevels(carries.runs);
   carries = RunLevels(party, std::move(carries), levels);
-  return Planes(carries.bits, carries.positions - 1, 1);
+  return Planes(carries.bits, carries.runs - 1, 1);
 }
 
-mpc::Cost CarryOutCost(Index positions, Index count) { return LevelsCost(ReductionLevels(positions), count); }
+mpc::Cost CarryOutCost(Index positions, Index count) {
+  return LevelsCost(ReductionLevels((positions + 1) / 2), count);
+}
 
 BoolShare AllCarries(mpc::Context& party, Carries carries) {
-  const std::vector<Level> levels = PrefixLevels(carries.positions);
+  const std::vector<Level> levels = PrefixLevels(carries.runs);
   carries = RunLevels(party, std::move(carries), levels);
-  return Planes(carries.bits, 0, carries.positions);
+  return Planes(carries.bits, 0, carries.runs);
 }
 
 mpc::Cost AllCarriesCost(Index positions, Index count) { return LevelsCost(PrefixLevels(positions), count); }

@@ -55,7 +55,7 @@ std::vector<OrLevel> SuffixLevels(Index planes) {
 BoolShare Msb(mpc::Context& party, const ArithShare& x, int width) {
   Require(width >= 2 && width <= kWordBits, "Msb: a width of 2 to 64 bits");
   AdderStart start = StartAdder(party, x, width, CarriesOf::kAll);
-  return Planes(start.sum, width - 1, 1) ^ CarryOut(party, std::move(start.carries));
+  return start.sum ^ CarryOut(party, std::move(start.carries));
 }
 
 mpc::Cost MsbCost(Index count, int width) {

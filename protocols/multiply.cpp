@@ -3,24 +3,15 @@
 #include <utility>
 
 #include "base/error.h"
+#include "mpc/bit_kernels.h"
 #include "mpc/kernels.h"
 
 namespace trefoil::protocols {
 namespace {
 
-/// Adds this party's part of a plane of x times one of y to a plane of `part`, in one pass.
-void AddLocalAnd(const mpc::BoolShare& x, const mpc::BoolShare& y, const AndTerm& term,
-                 mpc::BitMatrix& part) {
-  const auto row = [](const mpc::BitMatrix& bits, mpc::Index plane) {
-    return bits.words().data() + plane * bits.words().cols();
-  };
-  const mpc::Word* x_own = row(x.own(), term.x);
-  const mpc::Word* x_next = row(x.next(), term.x);
-  const mpc::Word* y_own = row(y.own(), term.y);
-  const mpc::Word* y_next = row(y.next(), term.y);
-  mpc::Word* out = part.words().data() + term.result * part.words().cols();
-  for (mpc::Index k = 0; k < part.words().cols(); ++k)
-    out[k] ^= (x_own[k] & (y_own[k] ^ y_next[k])) ^ (x_next[k] & y_own[k]);
+mpc::BitComponents PlaneOf(const mpc::BoolShare& x, mpc::Index plane) {
+  const mpc::Index first = plane * x.own().words().cols();
+  return {.own = x.own().words().data() + first, .next = x.next().words().data() + first};
 }
 
 }  // namespace
@@ -84,7 +75,8 @@ mpc::BoolShare AndSums(mpc::Context& party, const mpc::BoolShare& x, const mpc::
   mpc::BitMatrix own = party.DrawZeroBits(party.NextOperation(), planes, x.count());
   for (const AndTerm& term : terms) {
     Require(term.x < x.planes() && term.y < y.planes() && term.result < planes, "AndSums: no such plane");
-    AddLocalAnd(x, y, term, own);
+    const mpc::Index words = own.words().cols();
+    mpc::AddLocalAnd(PlaneOf(x, term.x), PlaneOf(y, term.y), words, own.words().data() + term.result * words);
   }
   party.SendBits(party.previous(), own);
   mpc::BitMatrix next = party.ReceiveBits(party.next(), planes, x.count());

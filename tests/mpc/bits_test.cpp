@@ -145,6 +145,36 @@ TEST(SideBySide, PutsTheBitsOfEachPlaneTogether) {
   EXPECT_THROW((void)SideBySide({part(0, 64), BitMatrix(8, 64), BitMatrix(9, 0)}), ContractError);
 }
 
+std::span<const Word> Part(const RingMatrix& words, Index first, std::size_t count) {
+  return {words.data() + first, count};
+}
+
+TEST(PutPlanes, WritesAPartOfSomePlanes) {
+  const RingMatrix words = RandomWords(4, 200, 1);
+  BitMatrix to(11, 200);
+  PutPlanes(Part(words, 64, 128), 9, 64, to);
+  PutPlanes(Part(words, 192, 8), 9, 192, to);
+  PutPlanes(Part(words, 0, 64), 9, 0, to);
+  EXPECT_TRUE(Same(to, Stacked(ToPlanes(words, 9), BitMatrix(2, 200))));
+}
+
+TEST(PutPlanes, RefusesWhatIsNotWholeWordsWithinThePlanes) {
+  const RingMatrix words = RandomWords(4, 200, 1);
+  BitMatrix to(11, 200);
+  EXPECT_THROW(PutPlanes(Part(words, 0, 64), 9, 1, to), ContractError);
+  EXPECT_THROW(PutPlanes(Part(words, 0, 63), 9, 0, to), ContractError);
+  EXPECT_THROW(PutPlanes(Part(words, 0, 128), 9, 128, to), ContractError);
+  EXPECT_THROW(PutPlanes(Part(words, 0, 64), 12, 0, to), ContractError);
+  EXPECT_THROW(PutPlanes(Part(words, 0, 64), 0, 0, to), ContractError);
+}
+
+TEST(BitMatrix, XorMayTakeTheMemoryOfItsLeftOperand) {
+  const BitMatrix a = ToPlanes(RandomWords(1, 70, 1), 9);
+  const BitMatrix b = ToPlanes(RandomWords(2, 70, 1), 9);
+  EXPECT_TRUE(Same(BitMatrix(a) ^ b, a ^ b));
+  EXPECT_THROW((void)(BitMatrix(a) ^ BitMatrix(9, 71)), ContractError);
+}
+
 TEST(Planes, AndStackedTakeApartAndPutTogether) {
   const BitMatrix bits = ToPlanes(RandomWords(3, 70, 1), 9);
   EXPECT_TRUE(Same(Stacked(Planes(bits, 0, 4), Planes(bits, 4, 5)), bits));

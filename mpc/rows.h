@@ -1,0 +1,16 @@
+#pragma once
+#include "mpc/ring.h"
+
+namespace trefoil::mpc {
+
+/// What the kernels read and write: rows of words in memory, `stride` words from one to the next.
+struct ConstRows {
+  const Word* data = nullptr;
+  Index stride = 0;
+};
+struct MutableRows {
+  Word* data = nullptr;
+  Index stride = 0;
+};
+
+}  // namespace trefoil::mpc

@@ -1,0 +1,177 @@
+#include "mpc/bit_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/support/instruction_sets.h"
+#include "tests/support/protocol_test.h"
+
+namespace trefoil::mpc {
+namespace {
+
+constexpr Word kUntouched = 0x5AA55AA55AA55AA5ULL;
+
+/// `count` random words that begin one word behind where an allocation does, and end where it ends.
+class Some {
+ public:
+  Some(std::uint64_t seed, Index count) : words_(testing_support::RandomWords(seed, count + 1, 1)) {}
+  [[nodiscard]] const Word* data() const { return words_.data() + 1; }
+  [[nodiscard]] Word operator[](Index k) const { return words_.data()[k + 1]; }
+
+ private:
+  RingMatrix words_;
+};
+
+/// Calls body(count) for counts around whole vectors of every instruction set, with each of them.
+void ForAll(const std::function<void(Index)>& body) {
+  const auto targets = testing_support::InstructionSets();
+  EXPECT_FALSE(targets.empty());
+  for (const auto target : targets) {
+    const testing_support::ScopedTarget scoped(target);
+    for (const Index count : {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 63, 64, 65, 130}) {
+      SCOPED_TRACE(std::string(hwy::TargetName(target)) + " " + std::to_string(count));
+      body(count);
+    }
+  }
+}
+
+/// What `kernel` writes, which must be `count` words and no more.
+template <typename Kernel>
+std::vector<Word> Written(Index count, Kernel kernel) {
+  std::vector<Word> out(static_cast<std::size_t>(count + 1), kUntouched);
+  kernel(out.data());
+  EXPECT_EQ(out.back(), kUntouched);
+  out.pop_back();
+  return out;
+}
+
+/// The words that `value` gives for each number below `count`.
+template <typename Value>
+std::vector<Word> Expected(Index count, Value value) {
+  std::vector<Word> out;
+  for (Index k = 0; k < count; ++k) out.push_back(value(k));
+  return out;
+}
+
+TEST(BitKernels, ExclusiveOrAndBitwiseAndAreWordByWord) {
+  ForAll([](Index count) {
+    const Some a(1, count);
+    const Some b(2, count);
+    EXPECT_EQ(Written(count, [&](Word* out) { ExclusiveOr(a.data(), b.data(), count, out); }),
+              Expected(count, [&](Index k) { return a[k] ^ b[k]; }));
+    EXPECT_EQ(Written(count, [&](Word* out) { BitwiseAnd(a.data(), b.data(), count, out); }),
+              Expected(count, [&](Index k) { return a[k] & b[k]; }));
+  });
+}
+
+TEST(BitKernels, ExclusiveOrMayWriteOverAnOperand) {
+  ForAll([](Index count) {
+    const Some a(1, count);
+    const Some b(2, count);
+    const auto over_a = [&](Word* out) {
+      std::copy_n(a.data(), count, out);
+      ExclusiveOr(out, b.data(), count, out);
+    };
+    EXPECT_EQ(Written(count, over_a), Expected(count, [&](Index k) { return a[k] ^ b[k]; }));
+  });
+}
+
+// The three parties' parts make up the AND: of every combination of the six bits that they hold, in random
+// words.
+TEST(BitKernels, LocalAndsAddUpToTheAnd) {
+  ForAll([](Index count) {
+    const Some x0(1, count);
+    const Some x1(2, count);
+    const Some x2(3, count);
+    const Some y0(4, count);
+    const Some y1(5, count);
+    const Some y2(6, count);
+    const Some before(7, count);
+    const auto parts = [&](Word* sum) {
+      std::copy_n(before.data(), count, sum);
+      AddLocalAnd({x0.data(), x1.data()}, {y0.data(), y1.data()}, count, sum);
+      AddLocalAnd({x1.data(), x2.data()}, {y1.data(), y2.data()}, count, sum);
+      AddLocalAnd({x2.data(), x0.data()}, {y2.data(), y0.data()}, count, sum);
+    };
+    EXPECT_EQ(Written(count, parts), Expected(count, [&](Index k) {
+                return before[k] ^ ((x0[k] ^ x1[k] ^ x2[k]) & (y0[k] ^ y1[k] ^ y2[k]));
+              }));
+  });
+}
+
+TEST(BitKernels, ALocalAndIsOfWhatOnePartyHolds) {
+  ForAll([](Index count) {
+    const Some x_own(1, count);
+    const Some x_next(2, count);
+    const Some y_own(3, count);
+    const Some y_next(4, count);
+    const auto part = [&](Word* sum) {
+      std::fill_n(sum, count, 0);
+      AddLocalAnd({x_own.data(), x_next.data()}, {y_own.data(), y_next.data()}, count, sum);
+    };
+    EXPECT_EQ(Written(count, part), Expected(count, [&](Index k) {
+                return (x_own[k] & y_own[k]) ^ (x_own[k] & y_next[k]) ^ (x_next[k] & y_own[k]);
+              }));
+  });
+}
+
+bool BitOf(const std::vector<std::byte>& bytes, Index bit) {
+  return (std::to_integer<int>(bytes[static_cast<std::size_t>(bit / 8)]) >> (bit % 8) & 1) != 0;
+}
+
+std::vector<std::byte> BytesOf(const Some& words, Index count) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * sizeof(Word));
+  if (count > 0) std::memcpy(bytes.data(), words.data(), bytes.size());
+  return bytes;
+}
+
+// The bytes end where the contract says, so that a sanitizer sees one read too many.
+TEST(BitKernels, BitsFromAnyBitOn) {
+  ForAll([](Index count) {
+    for (int shift = 0; shift < 8; ++shift) {
+      std::vector<std::byte> bytes = BytesOf(Some(1, count + 1), count + 1);
+      bytes.resize(static_cast<std::size_t>(8 * count + (shift > 0 ? 1 : 0)));
+      bytes.shrink_to_fit();
+      const auto found = Written(count, [&](Word* out) { BitsFrom(bytes.data(), shift, count, out); });
+      for (Index bit = 0; bit < 64 * count; ++bit)
+        ASSERT_EQ((found[static_cast<std::size_t>(bit / 64)] >> (bit % 64) & 1) != 0,
+                  BitOf(bytes, shift + bit))
+            << "bit " << bit << " behind " << shift;
+    }
+  });
+}
+
+TEST(BitKernels, BitsBehindOthers) {
+  ForAll([](Index count) {
+    const Some words(1, count);
+    const std::vector<std::byte> bits = BytesOf(words, count);
+    for (const int filled : {0, 1, 7, 8, 31, 32, 63}) {
+      const Word pending = 0xD1B54A32D192ED03ULL & ((Word{1} << filled) - 1);
+      std::vector<std::byte> out(static_cast<std::size_t>(8 * count + 1), std::byte{0x5A});
+      const Word left = BitsBehind(pending, filled, words.data(), count, out.data());
+      EXPECT_EQ(out.back(), std::byte{0x5A});
+      const auto bit_at = [&](Index bit) {
+        return bit < 64 * count ? BitOf(out, bit) : (left >> (bit - 64 * count) & 1) != 0;
+      };
+      for (Index bit = 0; bit < 64 * count + filled; ++bit)
+        ASSERT_EQ(bit_at(bit), bit < filled ? (pending >> bit & 1) != 0 : BitOf(bits, bit - filled))
+            << "bit " << bit << " behind " << filled;
+      EXPECT_EQ(left >> filled, 0U);
+    }
+  });
+}
+
+TEST(BitKernels, BitsToWordsAreZeroOrOne) {
+  ForAll([](Index count) {
+    const Some bits(1, count);  // more than are asked for
+    EXPECT_EQ(Written(count, [&](Word* out) { BitsToWords(bits.data(), count, out); }),
+              Expected(count, [&](Index k) { return bits[k / 64] >> (k % 64) & 1; }));
+  });
+}
+
+}  // namespace
+}  // namespace trefoil::mpc
