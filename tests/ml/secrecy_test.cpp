@@ -120,7 +120,7 @@ TEST(VoteSecrecy, ReceivesNothingButUniformWordsOverSessions) {
 TEST(ThresholdSecrecy, ReceivesNothingButUniformWordsOverSessions) {
   protocols::ProtocolCase votes;
   votes.run = [](mpc::Context& party, Index rows, Word secret) {
-    const mpc::ArithShare counts = protocols::InputSum(party, RingMatrix::Constant(rows, 3, secret));
+    const mpc::ArithShare counts = InOneComponent(party, RingMatrix::Constant(rows, 3, secret));
     (void)NoisyMostBelow(party, counts, RingMatrix::Zero(rows, 1), 1000, 24);
     return protocols::Output{};
   };
