@@ -349,6 +349,7 @@ def kept():
     head = {"party": 0, "job": compact(JOB), "record": record()}
     # Two components of 3 x 1 words; a checkpoint has weights, velocity and two keys.
     write("sealed", "share", compact(head) + "\n" + "w" * 48)
+    write("sealed", "task-share", compact({**head, "task": compact({"privacy": {"delta": 1e-5}})}) + "\n" + "w" * 48)
     write("sealed", "checkpoint", compact({"party": 0, "run_id": "ab", "job_hash": "cd", "step": 2, "session": RUN}) + "\n" + "v" * 160)
     header = compact(head).encode()
     for kind in (b"trefoil model share 1\n", b"trefoil checkpoint 1\n"):
