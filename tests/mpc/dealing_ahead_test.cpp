@@ -67,6 +67,25 @@ std::array<Observed, 3> RunAhead(std::int64_t ahead, const RingMatrix& x) {
   });
 }
 
+/// Shares and counters after each run, bit for bit.
+void ExpectSame(const std::array<Observed, 3>& observed, const std::array<Observed, 3>& in_line,
+                std::int64_t ahead) {
+  for (std::size_t party = 0; party < 3; ++party) {
+    ASSERT_EQ(observed[party].shares.size(), in_line[party].shares.size());
+    for (std::size_t k = 0; k < in_line[party].shares.size(); ++k) {
+      SCOPED_TRACE("party " + std::to_string(party) + ", run " + std::to_string(k) + ", ahead " +
+                   std::to_string(ahead));
+      EXPECT_TRUE((observed[party].shares[k].own() == in_line[party].shares[k].own()).all());
+      EXPECT_TRUE((observed[party].shares[k].next() == in_line[party].shares[k].next()).all());
+      const net::Counters& counters = observed[party].counters[k];
+      EXPECT_EQ(counters.bytes_sent, in_line[party].counters[k].bytes_sent);
+      EXPECT_EQ(counters.bytes_offline, in_line[party].counters[k].bytes_offline);
+      EXPECT_EQ(counters.bytes_sent_to, in_line[party].counters[k].bytes_sent_to);
+      EXPECT_EQ(counters.rounds, in_line[party].counters[k].rounds);
+    }
+  }
+}
+
 TEST(DealingAhead, GivesTheSameSharesAndCountsAsDealingInLine) {
   const RingMatrix x = Word{16} * RandomSigned(1, kCount, 1, 8);
   const auto in_line = RunAhead(0, x);
@@ -80,22 +99,7 @@ TEST(DealingAhead, GivesTheSameSharesAndCountsAsDealingInLine) {
       EXPECT_FALSE((in_line[0].shares[at].own() == in_line[0].shares[at - 1].own()).any());
     }
   }
-  for (const std::int64_t ahead : {1, 2, 100}) {
-    const auto observed = RunAhead(ahead, x);
-    for (std::size_t party = 0; party < 3; ++party) {
-      for (std::size_t k = 0; k < kRuns; ++k) {
-        SCOPED_TRACE("party " + std::to_string(party) + ", run " + std::to_string(k) + ", ahead " +
-                     std::to_string(ahead));
-        EXPECT_TRUE((observed[party].shares[k].own() == in_line[party].shares[k].own()).all());
-        EXPECT_TRUE((observed[party].shares[k].next() == in_line[party].shares[k].next()).all());
-        const net::Counters& counters = observed[party].counters[k];
-        EXPECT_EQ(counters.bytes_sent, in_line[party].counters[k].bytes_sent);
-        EXPECT_EQ(counters.bytes_offline, in_line[party].counters[k].bytes_offline);
-        EXPECT_EQ(counters.bytes_sent_to, in_line[party].counters[k].bytes_sent_to);
-        EXPECT_EQ(counters.rounds, in_line[party].counters[k].rounds);
-      }
-    }
-  }
+  for (const std::int64_t ahead : {1, 2, 100}) ExpectSame(RunAhead(ahead, x), in_line, ahead);
 }
 
 /// Runs on the first 1, 2, ... blocks of ten numbers, as many as each run's kind says.
@@ -128,21 +132,7 @@ TEST(DealingAhead, DealsEachKindOfRunAheadOnceItHasSeenOne) {
        {std::vector<std::int64_t>{1, 2, 1, 2, 2, 3, 1, 3, 2, 7}, std::vector<std::int64_t>{0, 1, 0, 1, 1, 0},
         std::vector<std::int64_t>{4, 4, 5, 5, 4, 4, 5, 5}, std::vector<std::int64_t>{1, 2, 3, 4}}) {
     const auto in_line = RunOfKinds(0, kinds, x);
-    for (const std::int64_t ahead : {1, 2, 100}) {
-      const auto observed = RunOfKinds(ahead, kinds, x);
-      for (std::size_t party = 0; party < 3; ++party) {
-        for (std::size_t k = 0; k < kinds.size(); ++k) {
-          SCOPED_TRACE("party " + std::to_string(party) + ", run " + std::to_string(k) + ", ahead " +
-                       std::to_string(ahead));
-          EXPECT_TRUE((observed[party].shares[k].own() == in_line[party].shares[k].own()).all());
-          EXPECT_TRUE((observed[party].shares[k].next() == in_line[party].shares[k].next()).all());
-          const net::Counters& counters = observed[party].counters[k];
-          EXPECT_EQ(counters.bytes_sent, in_line[party].counters[k].bytes_sent);
-          EXPECT_EQ(counters.bytes_offline, in_line[party].counters[k].bytes_offline);
-          EXPECT_EQ(counters.rounds, in_line[party].counters[k].rounds);
-        }
-      }
-    }
+    for (const std::int64_t ahead : {1, 2, 100}) ExpectSame(RunOfKinds(ahead, kinds, x), in_line, ahead);
   }
 }
 
