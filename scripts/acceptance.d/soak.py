@@ -3,7 +3,8 @@
 
 Most trainings are of seconds, since what a session leaves behind adds up by sessions; one in twenty-five is ten times as long. Within a
 long one: resident memory in its last quarter is that of its second quarter, and so are descriptors and threads. From training to training,
-of one length: the peaks' trend over all of them is within the same limits. Of the host: open files, pages of shared memory, sockets of TCP.
+of one length: the peaks' trend over all of them is within the same limits. Of the host, from the first quarter of all trainings to the
+last: open files, pages of shared memory, sockets of TCP, in the median, since others may use it, too.
 
 Usage: soak.py TREFOIL JOB FOLDER [--minutes M]. FOLDER must not exist; JOB's data is generated. Prints a line a training and a summary
 last; exit code 0 if nothing grew, 1 otherwise.
@@ -26,7 +27,6 @@ SETTINGS = [f"training.steps={LONG_STEPS}", "training.checkpoint_every=10", "dat
 SECONDS_BETWEEN_SAMPLES = 0.1
 # What may be between two quarters of a training, or the first and the last of all: freed memory is kept by the allocator now and then.
 GROWTH, GROWTH_KIB = 0.05, 4096
-# Others use the machine, too.
 HOST_FILES, HOST_SHARED_KIB, HOST_SOCKETS = 300, 65536, 100
 
 
@@ -130,7 +130,7 @@ def main():
     options.folder.mkdir(parents=True)
     prepare_jobs(options.trefoil, options.job, options.folder / "parties")
     end = time.monotonic() + 60 * options.minutes
-    before, count, bad = host(), 0, 0
+    hosts, count, bad = [host()], 0, 0
     peaks = {True: [], False: []}  # of the long ones and the short ones
     while time.monotonic() < end or count < LONG_EVERY:
         out = options.folder / "run"
@@ -138,24 +138,26 @@ def main():
         peak, wrong = train(options.trefoil, options.folder / "parties", out, long)
         peaks[long].append(peak)
         count += 1
+        hosts.append(host())
         bad += bool(wrong)
         print(f"training {count}{', a long one' if long else ''}: peaks {peak}", *wrong, sep="; ", flush=True)
         if wrong:
             out.rename(options.folder / f"wrong-{count}")
         else:
             shutil.rmtree(out)
-    after = host()
+    quarter = len(hosts) // 4
+    before, after = ([statistics.median(values) for values in zip(*part)] for part in (hosts[:quarter], hosts[-quarter:]))
     grown = across(peaks[True]) + across(peaks[False])
     for what, first, last, limit in zip(("files", "KiB of shared memory", "TCP sockets"), before, after,
                                         (HOST_FILES, HOST_SHARED_KIB, HOST_SOCKETS)):
         if last > first + limit:
-            grown.append(f"the host's {what} from {first} to {last}")
+            grown.append(f"the host's {what} from {first:g} to {last:g}")
     print(*grown, sep="\n", end="\n" if grown else "")
     everything = peaks[True] + peaks[False]
     memory = [max(peak[party][0] for party in PARTIES) / 1024 for peak in everything]
     print(f"{count} trainings in {options.minutes:g} minutes, {len(peaks[True])} of them long, {bad} with growth or a failure, {len(grown)} trends; peak memory "
           f"{min(memory):.1f} to {max(memory):.1f} MiB, descriptors {max(peak[party][1] for peak in everything for party in PARTIES)}, the host's "
-          f"files {before[0]} before and {after[0]} after")
+          f"files {before[0]:g} in the first quarter and {after[0]:g} in the last")
     return 1 if bad or grown else 0
 
 
