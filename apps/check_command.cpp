@@ -6,6 +6,7 @@
 
 #include "apps/checkpoint_file.h"
 #include "apps/command.h"
+#include "apps/doctor.h"
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
 #include "apps/files.h"
@@ -17,6 +18,7 @@
 #include "apps/progress.h"
 #include "apps/run_budget.h"
 #include "apps/task.h"
+#include "apps/toml_reader.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
 #include "base/locked_memory.h"
@@ -39,51 +41,22 @@ struct CheckOptions {
   std::string wait = "5s";
 };
 
-/// Prints one line for each thing examined, and remembers the first failure.
-class Doctor {
- public:
-  /// `examine` returns what to say when all is well, and throws when it is not.
-  template <typename Examine>
-  bool Try(const std::string& what, const Examine& examine) {
-    try {
-      const std::string finding = examine();
-      std::cout << fmt::format("pass  {}{}{}\n", what, finding.empty() ? "" : ": ", finding) << std::flush;
-      return true;
-    } catch (const std::exception& error) {
-      Fail(what, error.what(), ExitCodeOf(error));
-      return false;
-    }
-  }
+constexpr const char* kMendOwnCertificate =
+    "make key and certificate anew with init, and exchange it by trust";
+constexpr const char* kMendJob = "correct the job, at all three parties";
+constexpr const char* kMendData =
+    "correct that file, the party file's table that names it, or what the job says of it, at all three "
+    "parties";
 
-  /// What is well today.
-  static void Warn(const std::string& what, const std::string& text) {
-    std::cout << fmt::format("warn  {}: {}\n", what, text) << std::flush;
-  }
-
-  void Fail(const std::string& what, const std::string& cause, ExitCode code) {
-    std::cout << fmt::format("fail  {}: {}\n", what, cause) << std::flush;
-    if (code_ != kDone) return;
-    code_ = code;
-    first_ = fmt::format("{}: {}", what, cause);
-  }
-
-  int Finish() const {
-    if (code_ != kDone) ReportError("check failed: " + first_);
-    return code_;
-  }
-
- private:
-  ExitCode code_ = kDone;
-  std::string first_;
-};
-
-std::string ExamineCertificate(const std::filesystem::path& file, const std::string& what) {
-  const auto pem = ReadTextFile(file, what);
+/// `mend` is of a file that cannot be read as a certificate.
+std::string ExamineCertificate(const std::filesystem::path& file, const std::string& whose,
+                               const std::string& mend) {
+  const auto pem = ReadTextFile(file, whose + ": " + mend);
   const auto info = [&] {
     try {
       return net::Inspect(pem);
     } catch (const ConfigError& error) {
-      throw ConfigError(file.string() + ": " + error.what());
+      throw ConfigError(fmt::format("{}: {}: {}", file.string(), error.what(), mend));
     }
   }();
   const auto now = Clock::now();
@@ -102,23 +75,30 @@ std::string ExamineCertificate(const std::filesystem::path& file, const std::str
   return fmt::format("{}, valid for {} more days, fingerprint {}", file.string(), days, info.fingerprint);
 }
 
-void ExamineFiles(Doctor& doctor, const PartyFile& party) {
-  doctor.Try("certificate",
-             [&] { return ExamineCertificate(party.certificate, "this party's certificate"); });
-  doctor.Try("private key mode", [&] {
+/// Whether this party can show who it is, and knows who its peers are.
+bool ExamineFiles(Doctor& doctor, const PartyFile& party) {
+  bool well = doctor.Try("certificate", [&] {
+    return ExamineCertificate(party.certificate, "this party's certificate", kMendOwnCertificate);
+  });
+  well &= doctor.Try("private key mode", [&] {
+    if (!std::filesystem::is_regular_file(party.private_key)) {
+      throw ConfigError(fmt::format("{}: found no such file, expected this party's private key: {}",
+                                    party.private_key.string(), kMendOwnCertificate));
+    }
     CheckKeyMode(party.private_key);
     return party.private_key.string();
   });
-  doctor.Try("private key belongs to certificate", [&] {
+  well = well && doctor.Try("private key belongs to certificate", [&] {
     (void)ReadIdentity(party);
     return std::string();
   });
   for (const auto& peer : party.peers) {
-    doctor.Try(fmt::format("certificate of party {}", peer.id), [&] {
-      return ExamineCertificate(peer.certificate,
-                                fmt::format("party {}'s certificate: store it with trefoil trust", peer.id));
+    well &= doctor.Try(fmt::format("certificate of party {}", peer.id), [&] {
+      return ExamineCertificate(peer.certificate, fmt::format("party {}'s certificate", peer.id),
+                                "store it with trefoil trust");
     });
   }
+  return well;
 }
 
 /// Whether what this process has in memory stays there.
@@ -134,21 +114,30 @@ void ExamineSwap(Doctor& doctor) {
 /// Checks a prediction, this party's share of its model, and the client's rows; returns as ExamineJob.
 std::string ExaminePrediction(Doctor& doctor, const PartyFile& party, const CheckOptions& options) {
   std::optional<PredictJob> job;
-  doctor.Try("job", [&] {
-    job = ReadPredictJob(options.job);
-    return fmt::format("{}, up to {} rows of party {}", options.job, job->rows, job->client);
-  });
+  doctor.Try(
+      "job",
+      [&] {
+        job = ReadPredictJob(options.job);
+        return fmt::format("{}, up to {} rows of party {}", options.job, job->rows, job->client);
+      },
+      kMendJob);
   if (!job) return "";
   std::optional<ShareFile> model;
-  doctor.Try("share of the model", [&] {
-    model = LoadModelShare(party, *job, options.config);
-    return fmt::format("{}, of run {}", party.predict.share.string(), model->record.run_id);
-  });
+  doctor.Try(
+      "share of the model",
+      [&] {
+        model = LoadModelShare(party, *job, options.config);
+        return fmt::format("{}, of run {}", party.predict.share.string(), model->record.run_id);
+      },
+      "name the model.share of that run in the party file's [predict]");
   if (model && party.id == job->client) {
-    doctor.Try("rows to predict", [&] {
-      const auto rows = LoadRowsToPredict(*job, model->job, party, options.config, 0);
-      return fmt::format("{} rows as the model's job declares them", rows.x.rows());
-    });
+    doctor.Try(
+        "rows to predict",
+        [&] {
+          const auto rows = LoadRowsToPredict(*job, model->job, party, options.config, 0);
+          return fmt::format("{} rows as the model's job declares them", rows.x.rows());
+        },
+        kMendData);
   }
   return PredictJobJson(*job);
 }
@@ -197,62 +186,103 @@ void ExamineMachine(Doctor& doctor, const PartyFile& party, const Job& job) {
   ExamineStorageKey(doctor, party, checkpoints ? kCheckpoint : kModelShare);
 }
 
+/// Whether this party's ledger can be kept, and its cap allows the job.
+void ExamineLedger(Doctor& doctor, const PartyFile& party, const BudgetedJob& job,
+                   const std::vector<dp::RecordedEvent>& plan) {
+  doctor.Try("ledger", [&] {
+    const auto& file = party.ledger->file;
+    const auto folder = std::filesystem::absolute(file).parent_path();
+    if (!std::filesystem::is_directory(folder))
+      throw ConfigError(folder.string() + ": found no such folder, expected one for the ledger: make it");
+    if (std::filesystem::is_directory(file))
+      throw ConfigError(file.string() + ": found a folder, expected a ledger: correct ledger.file");
+    try {
+      return BudgetLine(*party.ledger, AskBudget(party, job, plan));
+    } catch (const BudgetError& error) {
+      throw BudgetError(
+          fmt::format("{}: spend less by the job, or ask whoever sets ledger.epsilon_cap", error.what()));
+    } catch (const DataError& error) {
+      throw DataError(
+          fmt::format("{}: bring back the last good copy; a ledger is never edited", error.what()));
+    }
+  });
+}
+
 /// Checks a task and this party's data; returns as ExamineJob.
 std::string ExamineTask(Doctor& doctor, const PartyFile& party, const CheckOptions& options) {
   std::unique_ptr<Task> task;
-  doctor.Try("job", [&] {
-    task = ReadTask(options.job);
-    return fmt::format("{}, hash {}", options.job, TaskHash(*task));
-  });
+  doctor.Try(
+      "job",
+      [&] {
+        task = ReadTask(options.job);
+        return fmt::format("{}, hash {}", options.job, TaskHash(*task));
+      },
+      kMendJob);
   if (!task) return "";
-  const bool planned = doctor.Try("privacy plan", [&] {
-    const auto epsilons = PlannedEpsilons(*task);
-    return fmt::format("epsilon {:.4g} outsider, {:.4g} insider, delta {:g}", epsilons.outsider,
-                       epsilons.insider, task->delta());
-  });
+  const bool planned = doctor.Try(
+      "privacy plan",
+      [&] {
+        const auto epsilons = PlannedEpsilons(*task);
+        return fmt::format("epsilon {:.4g} outsider, {:.4g} insider, delta {:g}", epsilons.outsider,
+                           epsilons.insider, task->delta());
+      },
+      kMendJob);
   if (planned && party.ledger && !party.data.empty()) {
     const BudgetedJob job{.name = task->name(), .job_hash = TaskHash(*task), .uncovered = task->Uncovered()};
-    doctor.Try("ledger", [&] { return BudgetLine(*party.ledger, AskBudget(party, job, task->Events())); });
+    ExamineLedger(doctor, party, job, task->Events());
   }
   if (task->release_to().empty()) ExamineStorageKey(doctor, party, kModelShare);
-  doctor.Try("data", [&] { return task->Load(party, options.config); });
+  doctor.Try(
+      "data", [&] { return task->Load(party, options.config); }, kMendData);
   return task->Json();
 }
 
 /// Checks the job and the data against it; returns the job's canonical JSON, or nothing if it is not valid.
 std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string& file) {
   std::optional<Job> job;
-  doctor.Try("job", [&] {
-    job = ReadJob(file);
-    return fmt::format("{}, hash {}", file, JobHash(*job));
-  });
+  doctor.Try(
+      "job",
+      [&] {
+        job = ReadJob(file);
+        return fmt::format("{}, hash {}", file, JobHash(*job));
+      },
+      kMendJob);
   if (!job) return "";
   std::optional<ml::PrivacyPlan> plan;
-  doctor.Try("privacy plan", [&] {
-    plan = ml::MakePlan(SettingsOf(*job));
-    return fmt::format("epsilon {:.4g} outsider, {:.4g} insider, delta {:g}, sigma {:.4f}",
-                       plan->epsilon_outsider, plan->epsilon_insider, plan->delta, plan->sigma);
-  });
+  doctor.Try(
+      "privacy plan",
+      [&] {
+        plan = ml::MakePlan(SettingsOf(*job));
+        return fmt::format("epsilon {:.4g} outsider, {:.4g} insider, delta {:g}, sigma {:.4f}",
+                           plan->epsilon_outsider, plan->epsilon_insider, plan->delta, plan->sigma);
+      },
+      kMendJob);
   if (plan && party.ledger && !party.data.empty()) {
-    doctor.Try("ledger", [&] {
-      return BudgetLine(*party.ledger, AskBudget(party, BudgetedJobOf(*job), plan->events));
-    });
+    ExamineLedger(doctor, party, BudgetedJobOf(*job), plan->events);
   }
   ExamineMachine(doctor, party, *job);
-  doctor.Try("data", [&] {
-    if (party.data.empty()) {
-      throw ConfigError("the party file's [data] names no files: write x and y, or file");
-    }
-    const auto own = LoadOwnRecords(*job, party.id, party.data,
-                                    {.most_in_memory = kMostInMemory, .feature_model = party.feature_model});
-    return fmt::format("{} rows as the job declares them", own.rows());
-  });
+  doctor.Try(
+      "data",
+      [&] {
+        if (party.data.empty()) {
+          throw ConfigError("the party file's [data] names no files: write x and y, or file");
+        }
+        const auto own =
+            LoadOwnRecords(*job, party.id, party.data,
+                           {.most_in_memory = kMostInMemory, .feature_model = party.feature_model});
+        return fmt::format("{} rows as the job declares them", own.rows());
+      },
+      kMendData);
   if (HoldsTest(*job, party.id) || HoldsValidation(*job, party.id)) {
-    doctor.Try("test and validation data", [&] {
-      const auto records = LoadHeldOut(*job, party, "the party file", {.feature_model = party.feature_model});
-      return fmt::format("{} and {} rows as the job declares them", records.test.y.size(),
-                         records.validation.y.size());
-    });
+    doctor.Try(
+        "test and validation data",
+        [&] {
+          const auto records =
+              LoadHeldOut(*job, party, "the party file", {.feature_model = party.feature_model});
+          return fmt::format("{} and {} rows as the job declares them", records.test.y.size(),
+                             records.validation.y.size());
+        },
+        kMendData);
   }
   return JobJson(*job);
 }
@@ -287,7 +317,12 @@ void ExaminePeers(Doctor& doctor, const PartyFile& party, const std::string& job
                   std::chrono::milliseconds wait) {
   std::optional<std::array<net::PeerCheck, net::kParties - 1>> peers;
   try {
-    peers = net::CheckPeers(MeshConfigOf(party, job_json), wait);
+    auto config = MeshConfigOf(party, job_json);
+    config.log = [](const std::string& line) {
+      // Connections that were refused are of peers' checks that have ended, too.
+      if (line.starts_with("cannot listen")) Doctor::Warn("links", line);
+    };
+    peers = net::CheckPeers(config, wait);
   } catch (const std::exception& error) {
     doctor.Fail("links", error.what(), ExitCodeOf(error));
     return;
@@ -298,22 +333,39 @@ void ExaminePeers(Doctor& doctor, const PartyFile& party, const std::string& job
   }
 }
 
+/// Of whatever type; returns as ExamineJob.
+std::string ExamineAnyJob(Doctor& doctor, const PartyFile& party, const CheckOptions& options) {
+  if (options.job.empty()) return "";
+  try {
+    (void)ReadToml(options.job);
+  } catch (const ConfigError& error) {
+    doctor.Fail("job", fmt::format("{}: {}", error.what(), kMendJob), kConfiguration);
+    return "";
+  }
+  if (IsPredictJob(options.job)) return ExaminePrediction(doctor, party, options);
+  return IsTask(options.job) ? ExamineTask(doctor, party, options) : ExamineJob(doctor, party, options.job);
+}
+
 int RunCheck(const CheckOptions& options) {
   const auto wait = ParseDuration(options.wait);
   Doctor doctor;
   std::optional<PartyFile> party;
-  doctor.Try("party file", [&] {
-    party = ReadParty(options.config);
-    return fmt::format("{}, party {}", options.config, party->id);
-  });
+  doctor.Try(
+      "party file",
+      [&] {
+        party = ReadParty(options.config);
+        return fmt::format("{}, party {}", options.config, party->id);
+      },
+      "correct it, or make a new one with init");
   if (!party) return doctor.Finish();
-  ExamineFiles(doctor, *party);
+  const bool identified = ExamineFiles(doctor, *party);
   ExamineSwap(doctor);
-  const auto job_json = options.job.empty()         ? std::string()
-                        : IsPredictJob(options.job) ? ExaminePrediction(doctor, *party, options)
-                        : IsTask(options.job)       ? ExamineTask(doctor, *party, options)
-                                                    : ExamineJob(doctor, *party, options.job);
-  ExaminePeers(doctor, *party, job_json, wait);
+  const auto job_json = ExamineAnyJob(doctor, *party, options);
+  if (identified) {
+    ExaminePeers(doctor, *party, job_json, wait);
+  } else {
+    doctor.Fail("links", "not tried: first mend certificates and key, as above", kConfiguration);
+  }
   return doctor.Finish();
 }
 

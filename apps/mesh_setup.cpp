@@ -15,8 +15,8 @@ net::Identity ReadIdentity(const PartyFile& party) {
   try {
     matches = net::KeyMatches(identity.certificate_pem, identity.private_key_pem);
   } catch (const ConfigError& error) {
-    throw ConfigError(
-        fmt::format("{} with {}: {}", party.certificate.string(), party.private_key.string(), error.what()));
+    throw ConfigError(fmt::format("{} with {}: {}: make both anew with init, and exchange the certificate",
+                                  party.certificate.string(), party.private_key.string(), error.what()));
   }
   if (!matches) {
     throw ConfigError(

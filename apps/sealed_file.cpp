@@ -44,11 +44,13 @@ SecretBytes::~SecretBytes() { Wipe(std::span(bytes_)); }
 
 SecretKey StorageKey(const PartyFile& party, const SealedKind& kind) {
   const auto& file = party.storage_key.empty() ? party.private_key : party.storage_key;
-  CheckSecretMode(file, "the key that shares are sealed with");
-  const auto text = ReadSecretFile(file, "the key that shares are sealed with");
+  const std::string what =
+      "the key that shares are sealed with: correct storage.key, or make it, of 32 random bytes";
+  CheckSecretMode(file, what);
+  const auto text = ReadSecretFile(file, what);
   if (text.size() < SecretKey::kBytes) {
-    throw ConfigError(fmt::format("{}: found {} bytes, expected a secret of at least {}", file.string(),
-                                  text.size(), SecretKey::kBytes));
+    throw ConfigError(fmt::format("{}: found {} bytes, expected a secret of at least {}: make it anew",
+                                  file.string(), text.size(), SecretKey::kBytes));
   }
   return DeriveKey(BytesOf(text), kind.purpose);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "data/csv.h"
 #include "data/file.h"
 #include "data/idx.h"
@@ -93,11 +94,21 @@ void CheckCapacity(std::size_t rows, std::optional<std::int64_t> capacity, const
                  "at most the " + std::to_string(*capacity) + " that the job declares");
 }
 
+/// Parties name their files by themselves, and a job its format.
+void RequireNames(const DataSpec& spec, const DataFiles& files) {
+  const bool two = HasLabelFile(spec.format);
+  if (!(two ? files.x : files.file).empty()) return;
+  throw ConfigError(
+      two ? "the party file names data by file, expected x and y, which the job's data.format has"
+          : "the party file names data by x and y, expected file, which the job's data.format has");
+}
+
 }  // namespace
 
 Table Load(const DataSpec& spec, const DataFiles& files, std::optional<std::int64_t> capacity,
            LabelUse labels) {
   ValidateSpec(spec);
+  RequireNames(spec, files);
   Table table =
       spec.format == Format::kCsv ? ReadCsv(files.file, spec, labels) : LoadArrays(spec, files, labels);
   CheckCapacity(static_cast<std::size_t>(table.x.rows()), capacity, files);
@@ -107,6 +118,7 @@ Table Load(const DataSpec& spec, const DataFiles& files, std::optional<std::int6
 std::optional<StoredTable> LoadStored(const DataSpec& spec, const DataFiles& files, std::uintmax_t most_bytes,
                                       std::optional<std::int64_t> capacity) {
   ValidateSpec(spec);
+  RequireNames(spec, files);
   auto rows = StoredRows::Open(spec, files.x);
   if (!rows || rows->rows() * rows->columns() * sizeof(float) <= most_bytes) return std::nullopt;
   CheckCapacity(rows->rows(), capacity, files);

@@ -26,7 +26,7 @@ struct DataFiles {
 /// labels in 0..classes-1, values finite and of magnitude at most kLargestValue, at most `capacity` rows
 /// where one is given. Values of IDX, NPY and NPZ are divided by spec.scale; arrays of more than two
 /// dimensions are flattened row by row. With labels ignored, all that concerns them is left out. Throws
-/// ConfigError as ValidateSpec; DataError naming file, row and column (from 1), what was found and expected.
+/// ConfigError as ValidateSpec or for files of another format; DataError naming file, row, column (from 1).
 [[nodiscard]] Table Load(const DataSpec& spec, const DataFiles& files,
                          std::optional<std::int64_t> capacity = std::nullopt,
                          LabelUse labels = LabelUse::kRead);

@@ -15,16 +15,24 @@ constexpr std::chrono::milliseconds kPauseAfterError{100};
 tcp::acceptor OpenPort(asio::io_context& io, const std::string& host, std::uint16_t port) {
   const std::string place = host + ":" + std::to_string(port);
   ErrorCode error;
+  const auto refuse = [&] {
+    throw ConfigError("cannot listen on " + place + ": " + DescribeError(error) +
+                      ": correct party.listen to an address of this machine");
+  };
   tcp::resolver resolver(io);
   const auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive, error);
-  if (error) throw ConfigError("cannot listen on " + place + ": " + DescribeError(error));
+  if (error) refuse();
   tcp::acceptor acceptor(io);
   const tcp::endpoint endpoint = found.begin()->endpoint();
   acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);
-  if (error) throw ConfigError("cannot listen on " + place + ": " + DescribeError(error));
+  if (error == asio::error::address_in_use) {
+    throw PortTaken("cannot listen on " + place + ": " + DescribeError(error) +
+                    ": end what uses it, or choose another party.listen");
+  }
+  if (error) refuse();
   return acceptor;
 }
 

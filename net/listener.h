@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "base/error.h"
 #include "net/asio.h"
 #include "net/channel.h"
 #include "net/tls_context.h"
@@ -24,6 +25,12 @@ class LogLimiter {
   std::map<std::string, Clock::time_point> last_;
 };
 
+/// Another process listens on the port already.
+class PortTaken : public ConfigError {
+ public:
+  using ConfigError::ConfigError;
+};
+
 /// Accepts connections, does TLS with them, and hands on those that show a pinned certificate. Everything
 /// else is logged and refused. At most kMaxHalfOpen connections are in their handshake: one more drops the
 /// oldest, so that a real peer always gets its turn. All functions but the constructor are called on the I/O
@@ -35,7 +42,7 @@ class Listener {
 
   static constexpr std::size_t kMaxHalfOpen = 64;
 
-  /// Opens the port. Throws ConfigError if that fails.
+  /// Opens the port. Throws PortTaken, or another ConfigError, if that fails.
   Listener(asio::io_context& io, const std::string& host, std::uint16_t port,
            std::shared_ptr<const TlsContext> tls, std::chrono::milliseconds handshake_deadline,
            ChannelHandler on_channel, LogHandler log);

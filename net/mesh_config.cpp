@@ -31,7 +31,8 @@ std::shared_ptr<const TlsContext> MakeTlsContext(const MeshConfig& config) {
   for (const PeerEndpoint& peer : config.peers) {
     Bytes der = ToDer(*ReadCertificate(peer.certificate_pem));
     if (der == own || (!pins.empty() && pins.front().der == der)) {
-      throw ConfigError("certificate of party " + std::to_string(peer.id) + ": the same as another party's");
+      throw ConfigError("certificate of party " + std::to_string(peer.id) +
+                        ": the same as another party's: store each one's own by trust");
     }
     pins.push_back({.party = peer.id, .der = std::move(der)});
   }

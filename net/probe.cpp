@@ -67,8 +67,8 @@ class Prober {
       listener_ = std::make_unique<Listener>(
           io_, config_.listen_host, config_.listen_port, tls, config_.handshake_timeout,
           [this](const auto& channel) { Greet(channel); }, [this](const auto& line) { Log(config_, line); });
-    } catch (const ConfigError& error) {
-      Log(config_, error.what());
+    } catch (const PortTaken& error) {
+      Log(config_, std::string(error.what()) + "; all is well if that is this party's own run");
     }
   }
 

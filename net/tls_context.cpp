@@ -32,14 +32,15 @@ void UseIdentity(SSL_CTX* context, const Identity& identity) {
   }
   const int dates = CheckDates(*certificate);
   if (dates != X509_V_OK) {
-    throw ConfigError(dates == X509_V_ERR_CERT_HAS_EXPIRED
-                          ? "certificate: this party's own has expired"
-                          : "certificate: this party's own is not valid yet");
+    throw ConfigError(
+        dates == X509_V_ERR_CERT_HAS_EXPIRED
+            ? "certificate: this party's own has expired: make a new one with init, and exchange it"
+            : "certificate: this party's own is not valid yet: check this machine's clock");
   }
   if (SSL_CTX_use_certificate(context, certificate.get()) != 1 ||
       SSL_CTX_use_PrivateKey(context, key.get()) != 1) {
     ERR_clear_error();
-    throw ConfigError("certificate: cannot be used for TLS");
+    throw ConfigError("certificate: cannot be used for TLS: make a new one with init, and exchange it");
   }
 }
 

@@ -4,12 +4,17 @@ import gzip
 import os
 import re
 import shutil
+import socket
 import subprocess
 import unittest
 
 from trefoil_program import BINARY, ProgramTest, TINY_JOB, free_base_port
 
 PARTIES = (0, 1, 2)
+
+# What every failed line ends with, somewhere: something to be done.
+MENDS = re.compile(r": (check this|make|run chmod|store it|store each|correct|exchange|start check|install|agree on|set them|more memory|remove|end what|"
+                   r"bring back|spend less|name the)\b|not tried: first mend |write x and y|did you mean|: make it$")
 
 
 class Check(ProgramTest):
@@ -59,6 +64,8 @@ class Check(ProgramTest):
         """This party's check, the others being down: one line says what is wrong, and how to mend it; the code is that of the first."""
         result = self.check(job=job)
         self.assertRegex(result.stdout, "(?m)^fail  " + line)
+        for failed in re.findall("(?m)^fail  .*$", result.stdout):
+            self.assertRegex(failed, MENDS)
         self.assertEqual(result.returncode, code, result.stdout)
         self.assert_one_error_line(result.stderr, "check failed: ")
         return result.stdout
@@ -70,11 +77,16 @@ class Check(ProgramTest):
         def append(name, text):
             self.path(name).write_text(self.path(name).read_text() + text)
 
+        def weak_key():
+            self.path("party.key").write_bytes(subprocess.run(["openssl", "genrsa", "1024"], check=True, capture_output=True).stdout)
+            self.path("party.crt").write_bytes(self.certificate(300))
+
+        ledger = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000\ndelta = 1e-5\n'
         too_small = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 0.1\ndelta = 1e-5\n'
         nowhere = self.job_with(r"\[privacy\]", "[release]\nto = []\n[privacy]").rename(self.folder / "nobody.toml")
         planted = {
             "key that others can read": (lambda: self.path("party.key").chmod(0o644), 2, "private key mode: .*run chmod 600 "),
-            "no key": (lambda: self.path("party.key").unlink(), 2, "private key mode: .*party.key: No such file.*private key"),
+            "no key": (lambda: self.path("party.key").unlink(), 2, "private key mode: .*party.key: found no such file.*make key and certificate anew"),
             "another's key": (other_key, 2, "private key belongs to certificate: .*make both anew with init"),
             "expired certificate": (lambda: self.path("party.crt").write_bytes(self.certificate(-1)), 2,
                                     "certificate: .*has expired: make a new one with init, and exchange it"),
@@ -83,31 +95,58 @@ class Check(ProgramTest):
             "damaged certificate of a peer": (lambda: self.path("peers/party-1.crt").write_text("text"), 2,
                                               "certificate of party 1: .*party-1.crt: "),
             "one certificate for both": (lambda: shutil.copy(self.path("peers/party-1.crt"), self.path("peers/party-2.crt")), 2,
-                                         "links: certificate of party 2: the same as another party's"),
+                                         "links: certificate of party 2: the same as another party's: store each one's own by trust"),
+            "no certificate": (lambda: self.path("party.crt").unlink(), 2, "certificate: .*party.crt: No such file.*make key and certificate anew"),
+            "damaged certificate": (lambda: self.path("party.crt").write_text("text"), 2, "certificate: .*no X.509 certificate.*make key and certificate anew"),
+            "damaged key": (lambda: self.path("party.key").write_text("text"), 2,
+                            "private key belongs to certificate: .*no unencrypted private key.*make both anew with init"),
+            "links after that": (lambda: self.path("party.key").write_text("text"), 2, "links: not tried: first mend certificates and key"),
+            "a key that is too short for TLS": (weak_key, 2, "links: certificate: cannot be used for TLS: make a new one with init"),
+            "an address of another machine": (lambda: self.edit("party.toml", '(?m)^listen = .*', 'listen = "192.0.2.1:7700"'), 2,
+                                              "links: cannot listen on 192.0.2.1:7700: .*: correct party.listen to an address of this machine"),
+            "no party file": (lambda: self.path("party.toml").unlink(), 2, "party file: .*cannot be read.*: correct it, or make a new one with init"),
+            "no section for TLS": (lambda: self.edit("party.toml", r"(?ms)^\[tls\].*?(?=^\[)", ""), 2, "party file: .*missing tls.certificate.*: correct it"),
             "unknown key": (lambda: self.edit("party.toml", "(?m)^start =", "strat ="), 2,
                             "party file: .*unknown key timeouts.strat; did you mean timeouts.start"),
             "no duration": (lambda: self.edit("party.toml", '(?m)^peer = "10s"', 'peer = "10"'), 2,
                             "party file: .*timeouts.peer: .*expected a time such as"),
             "itself as a peer": (lambda: self.edit("party.toml", r"(?m)^id = 2", "id = 0"), 2, "party file: .*id"),
+            "data of another format": (lambda: self.edit("party.toml", r'(?ms)^x = .*?y = "[^"]*"', 'file = "data/train.csv"'), 2,
+                                       "data: the party file names data by file, expected x and y, which the job's data.format has: correct"),
+            "data that is cut": (lambda: self.labels().write_bytes(self.labels().read_bytes()[:-9]), 4, "data: .*damaged or cut gzip file.*: correct that file"),
             "no data file": (lambda: self.labels().unlink(), 4, "data: .*found no such file, expected a readable file"),
             "no [data]": (lambda: self.edit("party.toml", r"(?ms)^\[data\].*?(?=^\[)", ""), 2,
                           "data: the party file's .data. names no files: write x and y"),
-            "a label that is no class": (lambda: self.change_labels(lambda b: b[:-1] + b"\x0b"), 4, "data: .*labels.*11"),
+            "a label that is no class": (lambda: self.change_labels(lambda b: b[:-1] + b"\x0b"), 4, "data: .*labels.*11.*: correct that file"),
             "fewer labels than images": (lambda: self.change_labels(lambda b: b[:4] + (290).to_bytes(4, "big") + b[8:298]), 4, "data: .*290"),
-            "a budget that is spent": (lambda: append("party.toml", too_small), 5, "ledger: .*expected at most the cap 0.1"),
+            "a budget that is spent": (lambda: append("party.toml", too_small), 5, "ledger: .*expected at most the cap 0.1.*: spend less by the job, or ask"),
+            "a ledger that is none": (lambda: (append("party.toml", ledger), self.path("ledger.jsonl").write_text("text\n"),
+                                               self.path("ledger.jsonl").chmod(0o600)), 4, "ledger: .*line 1: .*: bring back the last good copy"),
+            "a folder for a ledger": (lambda: (append("party.toml", ledger), self.path("ledger.jsonl").mkdir()), 2,
+                                      "ledger: .*found a folder, expected a ledger: correct ledger.file"),
+            "a ledger in no folder": (lambda: append("party.toml", ledger.replace("ledger.jsonl", "none/ledger.jsonl")), 2,
+                                      "ledger: .*none: found no such folder, expected one for the ledger: make it"),
             "a ledger that others can read": (lambda: (append("party.toml", too_small), self.path("ledger.jsonl").write_text(""),
                                                        self.path("ledger.jsonl").chmod(0o644)), 2, "ledger: .*chmod 600"),
-            "no storage key": (lambda: append("party.toml", '\n[storage]\nkey = "nowhere.key"\n'), 2, "storage key: .*nowhere.key: No such file"),
+            "no storage key": (lambda: append("party.toml", '\n[storage]\nkey = "nowhere.key"\n'), 2, "storage key: .*nowhere.key: No such file.*: correct storage.key, or make it"),
+            "a short storage key": (lambda: (append("party.toml", '\n[storage]\nkey = "short.key"\n'), self.path("short.key").write_text("short"),
+                                             self.path("short.key").chmod(0o600)), 2, "storage key: .*found 5 bytes.*: make it anew"),
         }
         for name, (plant, code, line) in planted.items():
             with self.subTest(name):
                 self.deploy()
                 plant()
-                self.expect(code, line, nowhere if name == "no storage key" else None)
+                self.expect(code, line, nowhere if "storage key" in name else None)
 
     def test_finds_what_is_wrong_with_the_job_and_names_the_mend(self):
         self.deploy()
+        for text, line in (("version = \n", "job: .*not valid TOML: .*: correct the job"), ("", "job: .*missing type.*: correct the job")):
+            self.expect(2, line, self.write("other.toml", text))
+        self.expect(2, "job: nowhere.toml: cannot be read.*: correct the job", "nowhere.toml")
         for name, pattern, replacement, code, line in (
+                ("another format", 'format = "idx"', 'format = "npz"', 2, "data: the party file names data by x and y, expected file.*: correct"),
+                ("no test records", r"\[privacy\]", "[evaluation]\nholder = 0\nrows = 100\nsigma = 30.0\n[privacy]", 2,
+                 "test and validation data: .*missing .evaluation.*: correct"),
                 ("unknown key", "expected_batch", "expected_bach", 2, "job: .*training.expected_bach; did you mean training.expected_batch"),
                 ("too few rows declared", r"rows = \[300, 300, 300\]", "rows = [299, 300, 300]", 4, "data: .*found 300 rows, expected at most the 299"),
                 ("other features", "features = 784", "features = 783", 4, "data: .*784.*783"),
@@ -125,6 +164,12 @@ class Check(ProgramTest):
         self.assertIn("pass  data: 300 rows", out)
         self.assertRegex(out, "pass  memory: .* free, at least .* needed")
         self.assertRegex(out, "pass  disk of this folder: .* free, at least .* needed")
+        with socket.socket() as other:
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            other.bind(("127.0.0.1", self.port))
+            other.listen()
+            self.assertRegex(self.check().stdout, rf"(?m)^warn  links: cannot listen on 127.0.0.1:{self.port}: .*: end what uses it, or choose "
+                                                  r"another party.listen; all is well if that is this party's own run$")
         self.edit("party.toml", rf'"127.0.0.1:{self.port + 1}"', '"no-such-host.invalid:7700"')
         self.expect(3, "party 1 at no-such-host.invalid:7700: host name: .*: correct its address in ..peer.., or")
         self.deploy()
