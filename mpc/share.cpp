@@ -3,12 +3,26 @@
 #include <utility>
 
 #include "base/error.h"
+#include "mpc/elementwise_kernels.h"
 
 namespace trefoil::mpc {
 namespace {
 
 void RequireSameShape(const RingMatrix& a, const RingMatrix& b) {
   Require(a.rows() == b.rows() && a.cols() == b.cols(), "shares of different shapes");
+}
+
+template <void (*kKernel)(const Word*, const Word*, Index, Word*)>
+RingMatrix Combined(const RingMatrix& a, const RingMatrix& b) {
+  RingMatrix out(a.rows(), a.cols());
+  kKernel(a.data(), b.data(), out.size(), out.data());
+  return out;
+}
+
+RingMatrix Scaled(Word factor, const RingMatrix& a) {
+  RingMatrix out(a.rows(), a.cols());
+  ScaleWords(factor, a.data(), out.size(), out.data());
+  return out;
 }
 
 }  // namespace
@@ -23,17 +37,19 @@ ArithShare ArithShare::Zero(Index rows, Index cols) {
 
 ArithShare operator+(const ArithShare& a, const ArithShare& b) {
   RequireSameShape(a.own_, b.own_);
-  return {a.own_ + b.own_, a.next_ + b.next_};
+  return {Combined<AddWords>(a.own_, b.own_), Combined<AddWords>(a.next_, b.next_)};
 }
 
 ArithShare operator-(const ArithShare& a, const ArithShare& b) {
   RequireSameShape(a.own_, b.own_);
-  return {a.own_ - b.own_, a.next_ - b.next_};
+  return {Combined<SubtractWords>(a.own_, b.own_), Combined<SubtractWords>(a.next_, b.next_)};
 }
 
 ArithShare operator-(const ArithShare& a) { return ~Word{0} * a; }
 
-ArithShare operator*(Word factor, const ArithShare& a) { return {a.own_ * factor, a.next_ * factor}; }
+ArithShare operator*(Word factor, const ArithShare& a) {
+  return {Scaled(factor, a.own_), Scaled(factor, a.next_)};
+}
 
 ArithShare AddPublic(const Context& party, const ArithShare& x, const RingMatrix& c) {
   RequireSameShape(x.own(), c);
@@ -80,10 +96,12 @@ ArithShare RowSums(const ArithShare& x) { return {x.own().rowwise().sum(), x.nex
 
 AdditiveShare operator+(const AdditiveShare& a, const AdditiveShare& b) {
   RequireSameShape(a.part_, b.part_);
-  return AdditiveShare(a.part_ + b.part_);
+  return AdditiveShare(Combined<AddWords>(a.part_, b.part_));
 }
 
-AdditiveShare operator*(Word factor, const AdditiveShare& a) { return AdditiveShare(a.part_ * factor); }
+AdditiveShare operator*(Word factor, const AdditiveShare& a) {
+  return AdditiveShare(Scaled(factor, a.part_));
+}
 
 AdditiveShare ToAdditive(const ArithShare& x) { return AdditiveShare(x.own()); }
 

@@ -210,9 +210,6 @@ constexpr Index kMostLanes = LanesOf<Widest>();
 /// Calls `body` with the narrowest vectors that take the `blocks` that are left.
 template <class Body>
 HWY_INLINE void WithTagFor(Index blocks, Body body) {
-  if constexpr (kMostLanes > 2) {
-    if (blocks <= 2) return body(hn::CappedTag<Word, 2>());
-  }
   if constexpr (kMostLanes > 4) {
     if (blocks <= 4) return body(hn::CappedTag<Word, 4>());
   }

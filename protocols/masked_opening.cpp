@@ -1,9 +1,9 @@
 #include "protocols/masked_opening.h"
 
-#include <cstring>
 #include <utility>
 
 #include "base/error.h"
+#include "mpc/elementwise_kernels.h"
 
 namespace trefoil::protocols {
 
@@ -161,11 +161,7 @@ void MaskedOpening::AddReceivedLow(int peer, int bits, RingMatrix& sum) {
 void MaskedOpening::AddReceived(int peer, RingMatrix& sum) {
   const net::Bytes bytes =
       party_.transport().Receive(peer, static_cast<std::size_t>(sum.size()) * sizeof(mpc::Word));
-  for (Index k = 0; k < sum.size(); ++k) {
-    mpc::Word word = 0;
-    std::memcpy(&word, bytes.data() + static_cast<std::size_t>(k) * sizeof(word), sizeof(word));
-    sum.data()[k] += word;
-  }
+  mpc::AddWordsFrom(bytes.data(), sum.size(), sum.data());
 }
 
 mpc::ArithShare MaskedOpening::Reshare(const RingMatrix& half, Index rows, Index cols) {

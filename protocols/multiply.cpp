@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "mpc/bit_kernels.h"
+#include "mpc/elementwise_kernels.h"
 #include "mpc/kernels.h"
 
 namespace trefoil::protocols {
@@ -21,7 +22,10 @@ using mpc::ArithShare;
 
 AdditiveShare LocalProduct(const ArithShare& x, const ArithShare& y) {
   Require(x.rows() == y.rows() && x.cols() == y.cols(), "LocalProduct: shapes differ");
-  return AdditiveShare(x.own() * (y.own() + y.next()) + x.next() * y.own());
+  mpc::RingMatrix part(x.rows(), x.cols());
+  mpc::LocalProductOfWords({.own = x.own().data(), .next = x.next().data()},
+                           {.own = y.own().data(), .next = y.next().data()}, part.size(), part.data());
+  return AdditiveShare(std::move(part));
 }
 
 AdditiveShare LocalRowInnerProducts(const ArithShare& x, const ArithShare& y) {

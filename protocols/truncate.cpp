@@ -73,7 +73,8 @@ RingMatrix HalfOfQuotient(bool first, const RingMatrix& c, const RingMatrix& dea
   for (Index k = 0; k < c.size(); ++k) {
     const Word word = c.data()[k];
     const Word top = word >> 63;
-    Word value = ((Word{1} - 2 * top) * tops[k] << (63 - bits)) - quotients[k];
+    // Minus tops[k] where top is 1, without a multiplication, which the baseline has none of for vectors.
+    Word value = (((tops[k] ^ (Word{0} - top)) + top) << (63 - bits)) - quotients[k];
     if (first) value += ((word & kLow63) >> bits) + (top << (63 - bits)) - (offset >> bits);
     half.data()[k] = value;
   }
