@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apps/toml_reader.h"
+#include "apps/toml_writer.h"
 #include "base/error.h"
 #include "net/http_endpoint.h"
 
@@ -107,10 +108,14 @@ LogSettings ReadLog(const Section& section, const fs::path& folder) {
           .audit = section.Has("audit") ? ReadPath(section, "audit", folder) : fs::path()};
 }
 
+std::string Quoted(const fs::path& path) { return TomlString(path.generic_string()); }
+
+std::string Quoted(const Address& address) { return TomlString(ToText(address)); }
+
 std::string LogToml(const LogSettings& log) {
   auto text = fmt::format("\n[log]\nlevel = \"{}\"\nstderr = \"{}\"\nformat = \"{}\"\n", NameOf(log.level),
                           NameOf(log.to_stderr), log.json ? "json" : "text");
-  if (!log.audit.empty()) text += fmt::format("audit = \"{}\"\n", log.audit.generic_string());
+  if (!log.audit.empty()) text += fmt::format("audit = {}\n", Quoted(log.audit));
   return text;
 }
 
@@ -147,8 +152,8 @@ std::string DurationText(std::chrono::milliseconds time) {
 }
 
 std::string FilesToml(const data::DataFiles& files) {
-  if (!files.file.empty()) return fmt::format("file = \"{}\"\n", files.file.generic_string());
-  return fmt::format("x = \"{}\"\ny = \"{}\"\n", files.x.generic_string(), files.y.generic_string());
+  if (!files.file.empty()) return fmt::format("file = {}\n", Quoted(files.file));
+  return fmt::format("x = {}\ny = {}\n", Quoted(files.x), Quoted(files.y));
 }
 
 std::string DataToml(const data::DataFiles& data) {
@@ -161,10 +166,10 @@ std::string DataToml(const data::DataFiles& data) {
 }
 
 std::string PredictToml(const PredictFiles& predict) {
-  auto text = fmt::format("\n[predict]\nshare = \"{}\"\n", predict.share.generic_string());
+  auto text = fmt::format("\n[predict]\nshare = {}\n", Quoted(predict.share));
   const auto& [x, y, file] = predict.rows;
-  if (!file.empty()) text += fmt::format("file = \"{}\"\n", file.generic_string());
-  if (!x.empty()) text += fmt::format("x = \"{}\"\n", x.generic_string());
+  if (!file.empty()) text += fmt::format("file = {}\n", Quoted(file));
+  if (!x.empty()) text += fmt::format("x = {}\n", Quoted(x));
   return text;
 }
 
@@ -172,7 +177,7 @@ std::string PateToml(const PateFiles& pate) {
   std::string text = "\n[pate]\n";
   for (const auto& [key, file] :
        {std::pair{"queries", pate.queries}, {"predictions", pate.predictions}, {"student", pate.student}}) {
-    if (!file.empty()) text += fmt::format("{} = \"{}\"\n", key, file.generic_string());
+    if (!file.empty()) text += fmt::format("{} = {}\n", key, Quoted(file));
   }
   return text;
 }
@@ -267,34 +272,32 @@ PartyFile ReadParty(const fs::path& file) {
 std::string PartyToml(const PartyFile& party) {
   std::string text = fmt::format(
       "# Party {0} of three. Paths are relative to this file.\n"
-      "[party]\nid = {0}\nlisten = \"{1}\"\nadvertise = \"{2}\"\n",
-      party.id, ToText(party.listen), ToText(party.advertise));
+      "[party]\nid = {0}\nlisten = {1}\nadvertise = {2}\n",
+      party.id, Quoted(party.listen), Quoted(party.advertise));
   for (const auto& peer : party.peers) {
-    text += fmt::format("\n[[peer]]\nid = {}\naddress = \"{}\"\ncertificate = \"{}\"\n", peer.id,
-                        ToText(peer.address), peer.certificate.generic_string());
+    text += fmt::format("\n[[peer]]\nid = {}\naddress = {}\ncertificate = {}\n", peer.id,
+                        Quoted(peer.address), Quoted(peer.certificate));
   }
-  text += fmt::format(
-      "\n[tls]\ncertificate = \"{}\"\nprivate_key = \"{}\"  # mode 0600, never leaves this machine\n",
-      party.certificate.generic_string(), party.private_key.generic_string());
+  text += fmt::format("\n[tls]\ncertificate = {}\nprivate_key = {}  # mode 0600, never leaves this machine\n",
+                      Quoted(party.certificate), Quoted(party.private_key));
   text += "\n[data]\n" + DataToml(party.data);
   if (!party.evaluation.empty()) text += "\n[evaluation]\n" + FilesToml(party.evaluation);
   if (!party.validation.empty()) text += "\n[validation]\n" + FilesToml(party.validation);
   if (party.ledger) {
     text += fmt::format(
-        "\n[ledger]\nfile = \"{}\"\nepsilon_cap = {}  # insider epsilon, all jobs on this data together\n"
+        "\n[ledger]\nfile = {}\nepsilon_cap = {}  # insider epsilon, all jobs on this data together\n"
         "delta = {}\n",
-        party.ledger->file.generic_string(), party.ledger->epsilon_cap, party.ledger->delta);
+        Quoted(party.ledger->file), party.ledger->epsilon_cap, party.ledger->delta);
   }
   if (party.log != LogSettings()) text += LogToml(party.log);
-  if (party.metrics) text += fmt::format("\n[metrics]\nlisten = \"{}\"\n", ToText(*party.metrics));
+  if (party.metrics) text += fmt::format("\n[metrics]\nlisten = {}\n", Quoted(*party.metrics));
   if (!party.feature_model.empty())
-    text += fmt::format("\n[features]\nmodel = \"{}\"\n", party.feature_model.generic_string());
+    text += fmt::format("\n[features]\nmodel = {}\n", Quoted(party.feature_model));
   if (!party.predict.share.empty()) text += PredictToml(party.predict);
   if (!party.pate.queries.empty()) text += PateToml(party.pate);
   if (!party.owner_rows.empty())
     text += fmt::format("\n[owners]\nrows = [{}]\n", fmt::join(party.owner_rows, ", "));
-  if (!party.storage_key.empty())
-    text += fmt::format("\n[storage]\nkey = \"{}\"\n", party.storage_key.generic_string());
+  if (!party.storage_key.empty()) text += fmt::format("\n[storage]\nkey = {}\n", Quoted(party.storage_key));
   text += fmt::format(
       "\n[timeouts]\n"
       "start = \"{}\"  # how long to wait for the others to come up\n"

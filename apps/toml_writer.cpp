@@ -4,28 +4,35 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
+
 namespace trefoil::apps {
 namespace {
 
 using Json = nlohmann::json;
 
-/// A JSON string is a TOML string but for the delete character, which TOML wants escaped.
-std::string Quoted(const std::string& text) {
-  auto quoted = Json(text).dump();
+std::string Key(const std::string& key) {
+  const auto bare = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; };
+  return !key.empty() && std::all_of(key.begin(), key.end(), bare) ? key : TomlString(key);
+}
+
+}  // namespace
+
+std::string TomlString(const std::string& text) {
+  // A JSON string is a TOML string but for the delete character.
+  std::string quoted;
+  try {
+    quoted = Json(text).dump();
+  } catch (const Json::type_error&) {
+    throw ConfigError("found a name that is not UTF-8, expected one that a TOML file can hold");
+  }
   for (auto at = quoted.find('\x7F'); at != std::string::npos; at = quoted.find('\x7F', at))
     quoted.replace(at, 1, "\\u007F");
   return quoted;
 }
 
-std::string Key(const std::string& key) {
-  const auto bare = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; };
-  return !key.empty() && std::all_of(key.begin(), key.end(), bare) ? key : Quoted(key);
-}
-
-}  // namespace
-
 std::string TomlValue(const Json& value) {
-  if (value.is_string()) return Quoted(value.get<std::string>());
+  if (value.is_string()) return TomlString(value.get<std::string>());
   if (!value.is_structured()) return value.dump();
   std::string text;
   for (const auto& [key, element] : value.items()) {

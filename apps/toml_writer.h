@@ -4,6 +4,10 @@
 
 namespace trefoil::apps {
 
+/// A text in quotation marks, with what TOML wants escaped. Throws ConfigError where it is not UTF-8, which
+/// TOML cannot hold.
+[[nodiscard]] std::string TomlString(const std::string& text);
+
 /// A value as TOML on one line; numbers with the digits that read back the same.
 [[nodiscard]] std::string TomlValue(const nlohmann::json& value);
 

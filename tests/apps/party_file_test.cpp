@@ -98,6 +98,24 @@ TEST(PartyFile, ReadsBackWhatItWrites) {
   EXPECT_TRUE(ReadParty(folder.Write("again.toml", PartyToml(party))).data.x.empty());
 }
 
+TEST(PartyFile, WritesNamesThatWantEscapes) {
+  const TemporaryFolder folder;
+  auto party = ReadParty(folder.Write("party.toml", kParty));
+  const std::string odd = "a\"b\\\\c\x7F\n\u00e4";
+  for (auto* path :
+       {&party.certificate, &party.private_key, &party.data.x, &party.data.y, &party.feature_model,
+        &party.storage_key, &party.predict.share, &party.pate.queries, &party.log.audit})
+    *path = folder.path() / odd;
+  party.peers[0].certificate = folder.path() / odd;
+  party.ledger = LedgerSettings{.file = folder.path() / odd, .epsilon_cap = 1, .delta = 1e-5};
+  const auto again = ReadParty(folder.Write("again.toml", PartyToml(party)));
+  EXPECT_EQ(PartyToml(again), PartyToml(party));
+  EXPECT_EQ(again.private_key, folder.path() / odd);
+  EXPECT_EQ(again.ledger->file, folder.path() / odd);
+  party.storage_key = "\xFF";
+  EXPECT_THROW((void)PartyToml(party), ConfigError);
+}
+
 struct Case {
   std::string name;
   std::string from;
