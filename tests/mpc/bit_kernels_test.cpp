@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <functional>
-#include <string>
 #include <vector>
 
 #include "tests/support/instruction_sets.h"
@@ -13,7 +11,8 @@
 namespace trefoil::mpc {
 namespace {
 
-constexpr Word kUntouched = 0x5AA55AA55AA55AA5ULL;
+using testing_support::ForLengthsOnEverySet;
+using testing_support::kUntouched;
 
 /// `count` random words that begin one word behind where an allocation does, and end where it ends.
 class Some {
@@ -25,19 +24,6 @@ class Some {
  private:
   RingMatrix words_;
 };
-
-/// Calls body(count) for counts around whole vectors of every instruction set, with each of them.
-void ForAll(const std::function<void(Index)>& body) {
-  const auto targets = testing_support::InstructionSets();
-  EXPECT_FALSE(targets.empty());
-  for (const auto target : targets) {
-    const testing_support::ScopedTarget scoped(target);
-    for (const Index count : {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 63, 64, 65, 130}) {
-      SCOPED_TRACE(std::string(hwy::TargetName(target)) + " " + std::to_string(count));
-      body(count);
-    }
-  }
-}
 
 /// What `kernel` writes, which must be `count` words and no more.
 template <typename Kernel>
@@ -58,7 +44,7 @@ std::vector<Word> Expected(Index count, Value value) {
 }
 
 TEST(BitKernels, ExclusiveOrAndBitwiseAndAreWordByWord) {
-  ForAll([](Index count) {
+  ForLengthsOnEverySet([](Index count) {
     const Some a(1, count);
     const Some b(2, count);
     EXPECT_EQ(Written(count, [&](Word* out) { ExclusiveOr(a.data(), b.data(), count, out); }),
@@ -69,7 +55,7 @@ TEST(BitKernels, ExclusiveOrAndBitwiseAndAreWordByWord) {
 }
 
 TEST(BitKernels, ExclusiveOrMayWriteOverAnOperand) {
-  ForAll([](Index count) {
+  ForLengthsOnEverySet([](Index count) {
     const Some a(1, count);
     const Some b(2, count);
     const auto over_a = [&](Word* out) {
@@ -83,7 +69,7 @@ TEST(BitKernels, ExclusiveOrMayWriteOverAnOperand) {
 // The three parties' parts make up the AND: of every combination of the six bits that they hold, in random
 // words.
 TEST(BitKernels, LocalAndsAddUpToTheAnd) {
-  ForAll([](Index count) {
+  ForLengthsOnEverySet([](Index count) {
     const Some x0(1, count);
     const Some x1(2, count);
     const Some x2(3, count);
@@ -104,7 +90,7 @@ TEST(BitKernels, LocalAndsAddUpToTheAnd) {
 }
 
 TEST(BitKernels, ALocalAndIsOfWhatOnePartyHolds) {
-  ForAll([](Index count) {
+  ForLengthsOnEverySet([](Index count) {
     const Some x_own(1, count);
     const Some x_next(2, count);
     const Some y_own(3, count);
@@ -131,7 +117,7 @@ std::vector<std::byte> BytesOf(const Some& words, Index count) {
 
 // The bytes end where the contract says, so that a sanitizer sees one read too many.
 TEST(BitKernels, BitsFromAnyBitOn) {
-  ForAll([](Index count) {
+  ForLengthsOnEverySet([](Index count) {
     for (int shift = 0; shift < 8; ++shift) {
       std::vector<std::byte> bytes = BytesOf(Some(1, count + 1), count + 1);
       bytes.resize(static_cast<std::size_t>(8 * count + (shift > 0 ? 1 : 0)));
@@ -146,7 +132,7 @@ TEST(BitKernels, BitsFromAnyBitOn) {
 }
 
 TEST(BitKernels, BitsBehindOthers) {
-  ForAll([](Index count) {
+  ForLengthsOnEverySet([](Index count) {
     const Some words(1, count);
     const std::vector<std::byte> bits = BytesOf(words, count);
     for (const int filled : {0, 1, 7, 8, 31, 32, 63}) {
@@ -166,7 +152,7 @@ TEST(BitKernels, BitsBehindOthers) {
 }
 
 TEST(BitKernels, BitsToWordsAreZeroOrOne) {
-  ForAll([](Index count) {
+  ForLengthsOnEverySet([](Index count) {
     const Some bits(1, count);  // more than are asked for
     EXPECT_EQ(Written(count, [&](Word* out) { BitsToWords(bits.data(), count, out); }),
               Expected(count, [&](Index k) { return bits[k / 64] >> (k % 64) & 1; }));

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
-#include <string>
 #include <vector>
 
 #include "tests/support/instruction_sets.h"
@@ -14,7 +12,8 @@
 namespace trefoil::mpc {
 namespace {
 
-constexpr Word kUntouched = 0x5AA55AA55AA55AA5ULL;
+using testing_support::ForLengthsOnEverySet;
+using testing_support::kUntouched;
 
 /// Random words with the ring's edges among them, from an address that is no multiple of a vector.
 class Numbers {
@@ -31,19 +30,6 @@ class Numbers {
   RingMatrix words_;
 };
 
-/// Calls body(count) for counts around whole vectors of every instruction set, with each of them.
-void ForAll(const std::function<void(Index)>& body) {
-  const auto targets = testing_support::InstructionSets();
-  EXPECT_FALSE(targets.empty());
-  for (const auto target : targets) {
-    const testing_support::ScopedTarget scoped(target);
-    for (const Index count : {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 63, 64, 65, 130}) {
-      SCOPED_TRACE(std::string(hwy::TargetName(target)) + " " + std::to_string(count));
-      body(count);
-    }
-  }
-}
-
 /// That `kernel`, given words that begin as those of `before`, leaves value(k) in each of them, and none
 /// behind.
 template <typename Kernel, typename Value>
@@ -56,7 +42,7 @@ void ExpectWritten(const Numbers& before, Index count, Kernel kernel, Value valu
 }
 
 TEST(ElementwiseKernels, SumsDifferencesAndMultiplesAreWordByWord) {
-  ForAll([](Index count) {
+  ForLengthsOnEverySet([](Index count) {
     const Numbers a(1, count);
     const Numbers b(2, count);
     const Numbers other(3, count);
@@ -75,7 +61,7 @@ TEST(ElementwiseKernels, SumsDifferencesAndMultiplesAreWordByWord) {
 }
 
 TEST(ElementwiseKernels, AnOperandMayBeWrittenOver) {
-  ForAll([](Index count) {
+  ForLengthsOnEverySet([](Index count) {
     const Numbers a(1, count);
     const Numbers b(2, count);
     ExpectWritten(
@@ -88,7 +74,7 @@ TEST(ElementwiseKernels, AnOperandMayBeWrittenOver) {
 }
 
 TEST(ElementwiseKernels, MessagesAreAddedToWhatIsThere) {
-  ForAll([](Index count) {
+  ForLengthsOnEverySet([](Index count) {
     const Numbers a(1, count);
     const Numbers sum(3, count);
     for (const std::size_t address : {0U, 1U, 7U}) {
@@ -102,7 +88,7 @@ TEST(ElementwiseKernels, MessagesAreAddedToWhatIsThere) {
 }
 
 TEST(ElementwiseKernels, ALocalProductIsOfWhatOnePartyHolds) {
-  ForAll([](Index count) {
+  ForLengthsOnEverySet([](Index count) {
     const Numbers x_own(1, count);
     const Numbers x_next(2, count);
     const Numbers y_own(3, count);

@@ -11,9 +11,9 @@
 namespace trefoil::mpc {
 namespace {
 
+using testing_support::kUntouched;
 using testing_support::RandomWords;
 
-constexpr Word kUntouched = 0x5AA55AA55AA55AA5ULL;
 constexpr Index kBeside = 2;  // words between the rows, and behind what is written
 
 bool Bit(const Word* words, Index bit) { return ((words[bit / 64] >> (bit % 64)) & 1U) != 0; }
