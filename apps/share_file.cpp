@@ -35,6 +35,7 @@ ShareFile ParseHeader(const fs::path& file, const Json& json) {
     if (json.contains("task")) share.task = json.at("task").get<std::string>();
     share.record = dp::FromJson(json.at("record"));
     (void)share.delta();
+    (void)ShapeOf(share.job);  // a job whose settings do not go together is damage, too
     return share;
   } catch (const std::exception&) {
     RefuseSealed(file, "a damaged header", "a model's share");
