@@ -26,9 +26,8 @@ class AnswerCurve {
  public:
   AnswerCurve(const SmoothVoteSettings& settings, std::size_t classes, std::int64_t teachers)
       : sigma_(settings.sigma), classes_(static_cast<double>(classes)) {
-    // A query is below cell teachers / 2 votes, and no window is wider than all teachers.
-    const auto cells = kStride * (2 * teachers + 4);
-    for (std::int64_t cell = 0; cell <= cells; ++cell)
+    reach_ = kCells / 2 * teachers + 1;
+    for (std::int64_t cell = 0; cell <= reach_ + 1; ++cell)
       costs_.push_back(GnMaxRdp(LogQ(cell), sigma_, settings.order));
     for (std::size_t k = 1; k < costs_.size(); ++k) {
       CheckParameter(costs_[k] <= costs_[k - 1] * (1 + kSlack) + kSlack * costs_.front(), "order",
@@ -39,7 +38,7 @@ class AnswerCurve {
   /// The cell that a query is in.
   [[nodiscard]] std::int64_t CellOf(double log_q) const {
     std::int64_t low = 0;
-    std::int64_t high = Last();
+    std::int64_t high = reach_;
     while (low < high) {
       const auto middle = (low + high + 1) / 2;
       if (LogQ(middle) >= log_q) {
@@ -52,14 +51,17 @@ class AnswerCurve {
   }
 
   [[nodiscard]] double At(std::int64_t cell) const {
-    return costs_[static_cast<std::size_t>(std::clamp<std::int64_t>(cell, 0, Last()))];
+    return costs_[static_cast<std::size_t>(std::clamp<std::int64_t>(cell, 0, reach_ + 1))];
   }
 
-  /// By how much one step towards more doubt may raise the cost of a query in this cell.
-  [[nodiscard]] double Step(std::int64_t cell) const { return At(cell - kCells) - At(cell + 1); }
+  /// By how much one step towards more doubt may raise the cost of a query in this cell. Nothing where no
+  /// votes of so many teachers are: a window may end there, and all windows of that many moved votes must be
+  /// one, or the bound would not be smooth.
+  [[nodiscard]] double Step(std::int64_t cell) const {
+    return cell > reach_ ? 0 : At(cell - kCells) - At(cell + 1);
+  }
 
  private:
-  [[nodiscard]] std::int64_t Last() const { return static_cast<std::int64_t>(costs_.size()) - 1; }
   [[nodiscard]] double LogQ(std::int64_t cell) const {
     const double z = static_cast<double>(cell) / (static_cast<double>(kCells) * sigma_);
     return std::min(std::log((classes_ - 1) / 2) + LogErfc(z), std::log1p(-1 / classes_));
@@ -67,6 +69,7 @@ class AnswerCurve {
 
   double sigma_;
   double classes_;
+  std::int64_t reach_ = 0;  ///< no query is above this cell: teachers / 2 votes, and one for rounding
   std::vector<double> costs_{};
 };
 

@@ -130,6 +130,18 @@ TEST(SmoothCostOfVotes, BoundsWhatTryingAllNeighboursFinds) {
   EXPECT_LT(loosest, 6);
 }
 
+// Too few teachers for any clear vote: what answers cost is public, and so must be the size of its noise,
+// though some sixty votes more would make a difference.
+TEST(SmoothCostOfVotes, IsOfVotesThatSoManyTeachersCanCast) {
+  const SmoothVoteSettings settings{.sigma = 40, .order = 20, .beta = 0.01};
+  ASSERT_LT(GnMaxRdp(GnMaxLogQ(Counts{200, 0}, 40), 40, 20), 20 / 1600.0);
+  for (std::int64_t first = 20; first <= 40; ++first) {
+    const auto found = SmoothCostOfVotes(Votes{{first, 40 - first}}, settings);
+    EXPECT_EQ(found.rdp, 20 / 1600.0);
+    EXPECT_EQ(found.sensitivity, 0);
+  }
+}
+
 // One class, all teachers of one mind, none at all.
 TEST(SmoothCostOfVotes, KnowsItsEdges) {
   const SmoothVoteSettings settings{.sigma = 40, .order = 20, .beta = 0.01};
