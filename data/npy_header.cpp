@@ -102,9 +102,13 @@ class DictionaryParser {
   std::size_t position_ = 0;
 };
 
-}  // namespace
+/// Where the parts of a file lie, in bytes from its beginning.
+struct Layout {
+  std::size_t dictionary = 0;
+  std::size_t elements = 0;
+};
 
-std::size_t NpyHeaderLength(std::string_view content, const std::filesystem::path& place) {
+Layout LayoutOf(std::string_view content, const std::filesystem::path& place) {
   if (!content.starts_with(kMagic))
     ThrowDataError(place, "header", "other bytes", "the magic string of an NPY file");
   content.remove_prefix(kMagic.size());
@@ -119,16 +123,22 @@ std::size_t NpyHeaderLength(std::string_view content, const std::filesystem::pat
   for (std::size_t k = 0; k < length_bytes; ++k) {
     length |= std::size_t{static_cast<unsigned char>(content[2 + k])} << (8 * k);
   }
-  return kMagic.size() + prefix + length;
+  const std::size_t dictionary = kMagic.size() + prefix;
+  return {.dictionary = dictionary, .elements = dictionary + length};
+}
+
+}  // namespace
+
+std::size_t NpyHeaderLength(std::string_view content, const std::filesystem::path& place) {
+  return LayoutOf(content, place).elements;
 }
 
 NpyHeader ParseNpyHeader(std::string_view content, const std::filesystem::path& place) {
-  const std::size_t end = NpyHeaderLength(content, place);
-  const std::size_t prefix = kMagic.size() + (content[kMagic.size()] == 1 ? 4 : 6);
+  const auto [begin, end] = LayoutOf(content, place);
   if (end > content.size()) {
-    ThrowDataError(place, "header", "a cut file", std::to_string(end - prefix) + " bytes of header");
+    ThrowDataError(place, "header", "a cut file", std::to_string(end - begin) + " bytes of header");
   }
-  NpyHeader header = DictionaryParser(content.substr(prefix, end - prefix), place).Parse();
+  NpyHeader header = DictionaryParser(content.substr(begin, end - begin), place).Parse();
   header.length = end;
   return header;
 }
