@@ -4,12 +4,11 @@ import os
 import subprocess
 import unittest
 
-from pate_training_test import PateTraining as Taught
-from pate_training_test import labels_of, winners_of
-from trefoil_program import prepared
+from taught_parties import TaughtParties, labels_of, winners_of
+from trefoil_program import ProgramTest, prepared
 
 
-class ClearVotes(Taught):
+class ClearVotes(TaughtParties, ProgramTest):
     def votes(self, folder):
         return subprocess.run([os.environ["CLEAR_VOTES"], str(self.folder / folder)], capture_output=True, text=True)
 
@@ -24,12 +23,6 @@ class ClearVotes(Taught):
         done = self.votes("none")
         self.assertEqual(done.returncode, 2)
         self.assertIn("none/job.toml", done.stderr)
-
-
-def load_tests(loader, _tests, _pattern):
-    """This file's tests only, not those of the class that they build on."""
-    return unittest.TestSuite(ClearVotes(name) for name in ("test_prints_the_counts_of_the_trained_teachers",
-                                                            "test_says_what_is_missing"))
 
 
 if __name__ == "__main__":
