@@ -296,7 +296,7 @@ void AddAccount(CLI::App& program, Action& action) {
            "confident-gnmax: deviation of the threshold's noise");
   auto& sanitise = options->of_votes.sanitise;
   of_votes("--sanitise-order", sanitise.order,
-           "gnmax, confident-gnmax: print an epsilon of these votes at this order that may be published");
+           "Print an epsilon of these votes at this order that may be published");
   of_votes("--sanitise-noise", sanitise.noise, "With it: deviation of its noise, in smooth sensitivities");
   of_votes("--sanitise-beta", sanitise.beta,
            "With it: how smooth the sensitivity is; the default is 0.2 over the order");

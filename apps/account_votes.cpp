@@ -27,7 +27,7 @@ using Votes = std::vector<Counts>;
 
 struct Mechanism {
   std::string name;
-  double noise = 0;            ///< scale of lnmax, sigma of the others
+  dp::AnswerNoise answer{};
   double threshold = 0;        ///< confident-gnmax
   double threshold_sigma = 0;  ///< confident-gnmax
 
@@ -70,10 +70,12 @@ Mechanism MechanismOf(const VoteOptions& options) {
   Mechanism mechanism{.name = options.mechanism};
   if (mechanism.name == "lnmax") {
     RefuseOther(options.sigma, "--sigma", mechanism.name);
-    mechanism.noise = NeededNoise(options.scale, "--scale", mechanism.name);
+    mechanism.answer = {.law = dp::VoteNoise::kLaplace,
+                        .size = NeededNoise(options.scale, "--scale", mechanism.name)};
   } else {
     RefuseOther(options.scale, "--scale", mechanism.name);
-    mechanism.noise = NeededNoise(options.sigma, "--sigma", mechanism.name);
+    mechanism.answer = {.law = dp::VoteNoise::kNormal,
+                        .size = NeededNoise(options.sigma, "--sigma", mechanism.name)};
   }
   if (mechanism.confident()) {
     if (!options.threshold || !std::isfinite(*options.threshold))
@@ -87,19 +89,9 @@ Mechanism MechanismOf(const VoteOptions& options) {
   return mechanism;
 }
 
-double LogQ(const Mechanism& mechanism, const Counts& counts) {
-  return mechanism.name == "lnmax" ? dp::LnMaxLogQ(counts, mechanism.noise)
-                                   : dp::GnMaxLogQ(counts, mechanism.noise);
-}
-
-double AnswerRdp(const Mechanism& mechanism, double log_q, double order) {
-  return mechanism.name == "lnmax" ? dp::LnMaxRdp(log_q, mechanism.noise, order)
-                                   : dp::GnMaxRdp(log_q, mechanism.noise, order);
-}
-
 /// Adds one query to the analysis.
 void AddQuery(Analysis& analysis, const Mechanism& mechanism, const Counts& counts) {
-  const double log_q = LogQ(mechanism, counts);
+  const double log_q = dp::AnswerLogQ(counts, mechanism.answer);
   const auto law = mechanism.confident()
                        ? dp::NoisyThreshold(counts, mechanism.threshold, mechanism.threshold_sigma)
                        : dp::ThresholdLaw{};
@@ -110,8 +102,8 @@ void AddQuery(Analysis& analysis, const Mechanism& mechanism, const Counts& coun
   ++analysis.queries;
   for (std::size_t i = 0; i < analysis.whatever.orders.size(); ++i) {
     const double order = analysis.whatever.orders[i];
-    analysis.whatever.rdp[i] += AnswerRdp(mechanism, 0, order);
-    analysis.of_these.rdp[i] += answered * AnswerRdp(mechanism, log_q, order);
+    analysis.whatever.rdp[i] += dp::AnswerRdp(0, mechanism.answer, order);
+    analysis.of_these.rdp[i] += answered * dp::AnswerRdp(log_q, mechanism.answer, order);
     if (!mechanism.confident()) continue;
     analysis.whatever.rdp[i] += dp::NoisyThresholdRdp(0, mechanism.threshold_sigma, order);
     analysis.of_these.rdp[i] += dp::NoisyThresholdRdp(law.log_q, mechanism.threshold_sigma, order);
@@ -151,7 +143,7 @@ struct Sanitised {
   double sensitivity = 0;  ///< smooth: private, as all that is not noisy
 };
 
-void CheckSanitise(const SanitiseOptions& options, const Mechanism& mechanism) {
+void CheckSanitise(const SanitiseOptions& options) {
   if (!options.order) {
     for (const auto& [value, option] : {std::pair{options.beta, "--sanitise-beta"},
                                         {options.noise, "--sanitise-noise"},
@@ -161,8 +153,6 @@ void CheckSanitise(const SanitiseOptions& options, const Mechanism& mechanism) {
     }
     return;
   }
-  if (mechanism.name == "lnmax")
-    throw ConfigError("--sanitise-order: found it with mechanism lnmax, expected gnmax or confident-gnmax");
   if (!(*options.order > 1 && std::isfinite(*options.order)))
     throw ConfigError(fmt::format("--sanitise-order: found {}, expected a number above 1", *options.order));
   if (!options.noise)
@@ -186,7 +176,7 @@ Sanitised Sanitise(const Votes& votes, const Mechanism& mechanism, const VoteOpt
                    .failure = options.sanitise.failure.value_or(*options.delta)};
   result.release = dp::SmoothNoiseRdp(result.beta, result.noise, result.order);
   const double offset = dp::OffsetOfSmoothBound(result.beta, result.noise, result.failure);
-  dp::SmoothVoteSettings settings{.sigma = mechanism.noise, .order = result.order, .beta = result.beta};
+  dp::SmoothVoteSettings settings{.answer = mechanism.answer, .order = result.order, .beta = result.beta};
   if (mechanism.confident()) {
     settings.threshold = mechanism.threshold;
     settings.threshold_sigma = mechanism.threshold_sigma;
@@ -196,7 +186,7 @@ Sanitised Sanitise(const Votes& votes, const Mechanism& mechanism, const VoteOpt
   const double own = cost.sensitivity * (1 + offset * std::expm1(result.beta));
   result.bound = NoisyBound(cost.rdp + offset * cost.sensitivity, result.noise * own);
   // What holds whatever the votes are is public.
-  double whatever = dp::GnMaxRdp(0, mechanism.noise, result.order);
+  double whatever = dp::AnswerRdp(0, mechanism.answer, result.order);
   if (mechanism.confident()) whatever += dp::NoisyThresholdRdp(0, mechanism.threshold_sigma, result.order);
   const double rdp = std::min(result.bound, static_cast<double>(votes.size()) * whatever) + result.release;
   result.epsilon = dp::RdpToEpsilon({&result.order, 1}, {&rdp, 1}, *options.delta).epsilon;
@@ -220,7 +210,7 @@ Epsilons EpsilonsOf(const Curve& curve, double delta) {
 Epsilons WhateverEpsilons(const Analysis& analysis, const Mechanism& mechanism, double delta) {
   auto epsilons = EpsilonsOf(analysis.whatever, delta);
   if (mechanism.name != "lnmax") return epsilons;
-  const double pure = 2 / mechanism.noise * static_cast<double>(analysis.queries);
+  const double pure = 2 / mechanism.answer.size * static_cast<double>(analysis.queries);
   for (auto* one : {&epsilons.improved, &epsilons.basic}) {
     if (pure < one->epsilon) *one = {.epsilon = pure};
   }
@@ -265,7 +255,7 @@ std::string Text(const Sanitised& sanitised, double delta) {
 int AccountVotes(const VoteOptions& options) {
   const auto mechanism = MechanismOf(options);
   if (!options.delta) throw ConfigError("account: missing --delta");
-  CheckSanitise(options.sanitise, mechanism);
+  CheckSanitise(options.sanitise);
   const auto file = VotesOf(options);
   const auto analysis = Analyse(file, options, mechanism);
   const auto whatever = WhateverEpsilons(analysis, mechanism, *options.delta);

@@ -71,12 +71,22 @@ double LogErfc(double x) {
 
 double LnMaxLogQ(std::span<const std::int64_t> counts, double scale) {
   CheckNoise(scale, "Laplace scale");
-  return LogSumOfOthers(counts, [&](double gap) { return std::log((2 + gap / scale) / 4) - gap / scale; });
+  return AnswerLogQ(counts, {.law = VoteNoise::kLaplace, .size = scale});
 }
 
 double GnMaxLogQ(std::span<const std::int64_t> counts, double sigma) {
   CheckNoise(sigma, "sigma");
-  return LogSumOfOthers(counts, [&](double gap) { return LogErfc(gap / (2 * sigma)) - std::log(2.0); });
+  return AnswerLogQ(counts, {.law = VoteNoise::kNormal, .size = sigma});
+}
+
+double AnswerLogQ(std::span<const std::int64_t> counts, const AnswerNoise& noise) {
+  return LogSumOfOthers(counts, [&](double gap) { return BehindLogQ(gap, noise); });
+}
+
+double BehindLogQ(double gap, const AnswerNoise& noise) {
+  const double scaled = gap / noise.size;
+  return noise.law == VoteNoise::kLaplace ? std::log((2 + scaled) / 4) - scaled
+                                          : LogErfc(scaled / 2) - std::log(2.0);
 }
 
 ThresholdLaw NoisyThreshold(std::span<const std::int64_t> counts, double threshold, double sigma) {
@@ -108,6 +118,11 @@ double GnMaxRdp(double log_q, double sigma, double order) {
   Require(log_q <= 0, "GnMaxRdp: a probability");
   if (log_q == -kInfinity) return 0;
   return std::max(0.0, std::min(order / (sigma * sigma), ConcentratedRdp(log_q, sigma, order)));
+}
+
+double AnswerRdp(double log_q, const AnswerNoise& noise, double order) {
+  return noise.law == VoteNoise::kLaplace ? LnMaxRdp(log_q, noise.size, order)
+                                          : GnMaxRdp(log_q, noise.size, order);
 }
 
 double NoisyThresholdRdp(double log_q, double sigma, double order) {

@@ -12,6 +12,13 @@
 /// and "Scalable private learning with PATE" (2018); theorems as seed 001 numbers them.
 namespace trefoil::dp {
 
+/// The noise on each count of an answer: Laplace (LNMax) or normal (GNMax).
+enum class VoteNoise { kLaplace, kNormal };
+struct AnswerNoise {
+  VoteNoise law = VoteNoise::kNormal;
+  double size = 0;  ///< in votes: the scale 1 / gamma of Laplace noise, the deviation of normal noise
+};
+
 /// log erfc(x), not below it: where erfc nears underflow, by erfc(x) < exp(-x^2) / (x sqrt(pi)).
 [[nodiscard]] double LogErfc(double x);
 
@@ -21,6 +28,11 @@ namespace trefoil::dp {
 
 /// GNMax, with normal noise of deviation sigma. Theorem 6: an upper bound, at most 1 - 1 / classes.
 [[nodiscard]] double GnMaxLogQ(std::span<const std::int64_t> counts, double sigma);
+
+/// LnMaxLogQ() or GnMaxLogQ(), and the logarithm of what a class `gap` votes behind the first one adds to
+/// that q. Pre: gap >= 0.
+[[nodiscard]] double AnswerLogQ(std::span<const std::int64_t> counts, const AnswerNoise& noise);
+[[nodiscard]] double BehindLogQ(double gap, const AnswerNoise& noise);
 
 /// Whether the largest count is above `threshold` after normal noise of deviation sigma: the logarithm of the
 /// probability that it is, and of the less likely answer's.
@@ -38,6 +50,9 @@ struct ThresholdLaw {
 /// RDP of one answer of GNMax: the lesser of theorem 4, order / sigma^2, and theorem 5 where it holds, at the
 /// orders mu_2 = sigma sqrt(-log q) and mu_1 = mu_2 + 1.
 [[nodiscard]] double GnMaxRdp(double log_q, double sigma, double order);
+
+/// LnMaxRdp() or GnMaxRdp().
+[[nodiscard]] double AnswerRdp(double log_q, const AnswerNoise& noise, double order);
 
 /// RDP of one noisy threshold, whose count one teacher moves by 1: as GNMax with sigma sqrt(2).
 [[nodiscard]] double NoisyThresholdRdp(double log_q, double sigma, double order);

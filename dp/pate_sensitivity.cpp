@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "dp/domain.h"
-#include "dp/pate.h"
 
 namespace trefoil::dp {
 namespace {
@@ -21,14 +20,15 @@ constexpr std::int64_t kMostTeachers = 100'000;
 constexpr double kSlack = 1e-9;
 
 /// What an answer costs along the line on which a moved vote moves a query by kCells cells at most: at cell k
-/// q is (m - 1)/2 erfc(k / (kCells sigma)), cut at 1 - 1/m. Towards lower cells there is more doubt.
+/// q is that of m - 1 classes 2 k / kCells votes behind the first, cut at 1 - 1/m. Towards lower cells there
+/// is more doubt.
 class AnswerCurve {
  public:
   AnswerCurve(const SmoothVoteSettings& settings, std::size_t classes, std::int64_t teachers)
-      : sigma_(settings.sigma), classes_(static_cast<double>(classes)) {
+      : noise_(settings.answer), classes_(static_cast<double>(classes)) {
     reach_ = kCells / 2 * teachers + 1;
     for (std::int64_t cell = 0; cell <= reach_ + 1; ++cell)
-      costs_.push_back(GnMaxRdp(LogQ(cell), sigma_, settings.order));
+      costs_.push_back(AnswerRdp(LogQ(cell), noise_, settings.order));
     for (std::size_t k = 1; k < costs_.size(); ++k) {
       CheckParameter(costs_[k] <= costs_[k - 1] * (1 + kSlack) + kSlack * costs_.front(), "order",
                      settings.order, "one at which the cost of an answer does not fall with its doubt");
@@ -63,11 +63,11 @@ class AnswerCurve {
 
  private:
   [[nodiscard]] double LogQ(std::int64_t cell) const {
-    const double z = static_cast<double>(cell) / (static_cast<double>(kCells) * sigma_);
-    return std::min(std::log((classes_ - 1) / 2) + LogErfc(z), std::log1p(-1 / classes_));
+    const double gap = 2 * static_cast<double>(cell) / static_cast<double>(kCells);
+    return std::min(std::log(classes_ - 1) + BehindLogQ(gap, noise_), std::log1p(-1 / classes_));
   }
 
-  double sigma_;
+  AnswerNoise noise_;
   double classes_;
   std::int64_t reach_ = 0;  ///< no query is above this cell: teachers / 2 votes, and one for rounding
   std::vector<double> costs_{};
@@ -169,11 +169,11 @@ SmoothVoteCost SmoothCostOfVotes(std::span<const std::vector<std::int64_t>> vote
   SmoothVoteCost cost;
   std::vector<Query> queries;
   for (const auto& counts : votes) {
-    const double log_q = GnMaxLogQ(counts, settings.sigma);
+    const double log_q = AnswerLogQ(counts, settings.answer);
     auto& query = queries.emplace_back();
     query.cell = curves.answers.CellOf(log_q);
     query.most = *std::max_element(counts.begin(), counts.end());
-    cost.rdp += curves.threshold.Answered(query.most) * GnMaxRdp(log_q, settings.sigma, settings.order) +
+    cost.rdp += curves.threshold.Answered(query.most) * AnswerRdp(log_q, settings.answer, settings.order) +
                 curves.threshold.Cost(query.most);
   }
   for (std::int64_t distance = 0; distance <= teachers; ++distance) {

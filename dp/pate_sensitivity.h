@@ -4,16 +4,18 @@
 #include <span>
 #include <vector>
 
+#include "dp/pate.h"
+
 /// What noisy votes cost depends on the votes, and is private itself. To publish it, noise of a size that the
 /// votes ask for is added: of their smooth sensitivity. Sources: Nissim, Raskhodnikova, Smith, "Smooth
 /// sensitivity and sampling in private data analysis" (2007); Papernot et al., "Scalable private learning
-/// with PATE" (2018), appendix B, which seed 001 points to. Neighbours: votes of which one teacher's moved,
-/// at most one vote of each query.
+/// with PATE" (2018), appendix B, which seed 001 points to, for GNMax; the argument here is another one,
+/// which is for LNMax, too. Neighbours: votes of which one teacher's moved, at most one vote of each query.
 namespace trefoil::dp {
 
-/// GNMax, or with a threshold Confident-GNMax, at one order, and how smooth a bound is wanted.
+/// LNMax, GNMax, or with a threshold Confident-GNMax, at one order, and how smooth a bound is wanted.
 struct SmoothVoteSettings {
-  double sigma = 0;
+  AnswerNoise answer{};
   std::optional<double> threshold{};
   double threshold_sigma = 0;  ///< with a threshold
   double order = 0;
@@ -25,13 +27,13 @@ struct SmoothVoteCost {
   double sensitivity = 0;  ///< beta-smooth upper bound on its local sensitivity. Private, as rdp is
 };
 
-/// Sums GnMaxRdp() and, with a threshold, its probability times that and NoisyThresholdRdp() over the
+/// Sums AnswerRdp() and, with a threshold, its probability times that and NoisyThresholdRdp() over the
 /// queries, and bounds by how much a neighbour's sum may differ: the largest of e^(-beta d) times what a
 /// query's term may move by in one step, d steps away, over all d. Rests on two facts: a moved vote moves the
-/// z with q = (m - 1)/2 erfc(z) by 1/sigma at most (appendix B of the source), and GnMaxRdp() does not fall
-/// with q, which is checked on a grid. Cost: some queries x teachers operations. Pre: queries with equally
-/// many classes and votes, none negative. Throws: ConfigError for a parameter out of its domain, or an order
-/// at which the check fails.
+/// gap g with q = (m - 1) h(g) by 2 at most, h being e^BehindLogQ(), since log |h'| is concave
+/// (docs/privacy.md, "PATE"); and AnswerRdp() does not fall with q, which is checked on a grid. Cost: some
+/// queries x teachers operations. Pre: queries with equally many classes and votes, none negative. Throws:
+/// ConfigError for a parameter out of its domain, or an order at which the check fails.
 [[nodiscard]] SmoothVoteCost SmoothCostOfVotes(std::span<const std::vector<std::int64_t>> votes,
                                                const SmoothVoteSettings& settings);
 
