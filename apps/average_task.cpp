@@ -85,7 +85,7 @@ std::vector<std::string> AverageTask::Warnings() const {
 }
 
 std::optional<PrivacyUnit> AverageTask::Unit() const {
-  if (job().as_published || job().size_epsilon) return std::nullopt;
+  if (job().size_epsilon) return std::nullopt;
   return PrivacyUnit{.neighbours = "Data sets that differ by one record of one owner, replaced by another.",
                      .unit = "One record, a row of an owner's file. How many an owner has is not protected."};
 }

@@ -38,31 +38,40 @@ bool Trains(const dp::TrainingRecord& record) {
   });
 }
 
-bool OnlyPure(const dp::TrainingRecord& record) {
-  return !record.events.empty() &&
-         std::all_of(record.events.begin(), record.events.end(), [](const dp::RecordedEvent& event) {
-           return std::holds_alternative<dp::PureReleases>(event);
-         });
+/// Whose noise protects against whom, by the kind of the record's events.
+struct NoiseSentences {
+  const char* outsider;
+  const char* insider;
+};
+
+NoiseSentences WhoseNoise(const dp::TrainingRecord& record) {
+  bool any_two = !record.events.empty();  // two parties' noise gives all that there is
+  for (const auto& event : record.events) {
+    const auto* approximate = std::get_if<dp::ApproximateReleases>(&event);
+    if (approximate != nullptr && !approximate->insiders)
+      return {.outsider = "The noise is one that a party may know.",
+              .insider = "It may know all of the noise."};
+    any_two = any_two && (approximate != nullptr || std::holds_alternative<dp::PureReleases>(event));
+  }
+  if (any_two) {
+    return {.outsider = "The same as for an insider: what more noise a third party adds does not lower it.",
+            .insider = "It knows its own noise; what others added suffices."};
+  }
+  return {.outsider = "The noise of all three parties protects a record: 1.2247 times the noise multiplier.",
+          .insider = "It knows its own noise, so that the other two parties' remains: the noise multiplier."};
 }
 
 void AddEpsilons(Statement& statement, const StatementSource& source, const dp::EpsilonPair& epsilons) {
+  const auto noise = WhoseNoise(source.record);
   statement.push_back(
       {.key = "epsilon_outsider",
        .title = "Epsilon, outsider",
-       .sentence = OnlyPure(source.record)
-                       ? "For whoever sees what is released and nothing else. The same as for "
-                         "an insider: what more noise a third party adds does not lower it."
-                       : "For whoever sees what is released and nothing else. The noise of all "
-                         "three parties protects a record: 1.2247 times the noise multiplier.",
+       .sentence = std::string("For whoever sees what is released and nothing else. ") + noise.outsider,
        .number = epsilons.outsider});
   statement.push_back(
       {.key = "epsilon_insider",
        .title = "Epsilon, insider",
-       .sentence = OnlyPure(source.record)
-                       ? "For one of the three parties, about a record of another. It knows its "
-                         "own noise; what others added suffices."
-                       : "For one of the three parties, about a record of another. It knows its "
-                         "own noise, so that the other two parties' remains: the noise multiplier.",
+       .sentence = std::string("For one of the three parties, about a record of another. ") + noise.insider,
        .number = epsilons.insider});
   const std::string split = fmt::format(
       "Of it, {} take {} against the outsider and {} against the insider; the rest is left to the noise.",
@@ -197,14 +206,13 @@ struct Describe {
   }
 
   void operator()(const dp::GaussianReleases& releases) const {
-    statement.push_back(
-        {.key = "gaussian_releases",
-         .title = "Gaussian releases",
-         .sentence =
-             fmt::format("Each of {} coordinates, of every record, with noise of {:.6g} times the most that "
-                         "a record changes.",
-                         releases.coordinates, releases.sigma),
-         .number = static_cast<double>(releases.count)});
+    statement.push_back({.key = "gaussian_releases",
+                         .title = "Gaussian releases",
+                         .sentence = fmt::format(
+                             "Each of {} coordinates, with noise of {:.6g} times the most that one unit of "
+                             "privacy changes.",
+                             releases.coordinates, releases.sigma),
+                         .number = static_cast<double>(releases.count)});
   }
 
   void operator()(const dp::ApproximateReleases& releases) const {
@@ -295,9 +303,9 @@ void AddAssumptions(Statement& statement, const StatementSource& source) {
                "Gaussians are charged for what they differ from one; the choice of a first model by noisy "
                "counts and "
                "local training are events of their own."
-             : "What one record changes is counted in whole numbers, without rounding; sums of discrete "
-               "Gaussians are "
-               "charged for what they differ from one.");
+             : "What one unit of privacy changes is a whole number of steps of the noise's lattice, and "
+               "covers every rounding and how far an iteration stops from its minimiser; sums of discrete "
+               "Gaussians are charged for what they differ from one.");
   add("assumes_public_job", "Assumes",
       "The job was fixed without looking at the data. The figures are of this job alone: all jobs on the "
       "same "

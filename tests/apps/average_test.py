@@ -125,6 +125,9 @@ class Average(KeptModelTest):
         # L sqrt(d) / K of the claim, with L = sqrt(2) for the bias.
         self.assertGreater(summary["epsilon_outsider"], 900 * math.sqrt(2) * math.sqrt(3) / 3)
         self.assertEqual(len(summary["warnings"]), 3)
+        plan = " ".join(self.succeed("plan", "--job", "job.toml", "--set", "average.noise=as-published").split())
+        self.assertIn("one record of one owner, replaced by another", plan)
+        self.assertIn("It may know all of the noise.", plan)
 
     def test_the_ledger_takes_added_records_only(self):
         cap = ("--ledger", "ledger", "--epsilon-cap", "50", "--set", "owners.count=[1, 1, 1]", "--set", "privacy.epsilon=40")

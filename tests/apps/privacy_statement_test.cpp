@@ -141,6 +141,16 @@ TEST(PrivacyStatement, SaysOfReleasesWhatIsTrueOfThem) {
   EXPECT_THAT(SentenceOf(gaussian, "epsilon_outsider"), HasSubstr("1.2247 times"));
   EXPECT_THAT(SentenceOf(gaussian, "gaussian_releases"), HasSubstr("Each of 10 coordinates"));
   EXPECT_EQ(Find(gaussian, "assumes_private_coins"), nullptr);
+
+  dp::ApproximateReleases approximate{.count = 1, .epsilon = 0.5, .failure = 1e-7};
+  const auto parts = StatementOf({approximate});
+  EXPECT_EQ(NumberOf(parts, "epsilon_outsider"), NumberOf(parts, "epsilon_insider"));
+  EXPECT_THAT(SentenceOf(parts, "epsilon_outsider"), HasSubstr("The same as for an insider"));
+  approximate.insiders = false;
+  const auto published = StatementOf({approximate});
+  EXPECT_TRUE(std::isinf(NumberOf(published, "epsilon_insider")));
+  EXPECT_THAT(SentenceOf(published, "epsilon_insider"), HasSubstr("It may know all of the noise."));
+  EXPECT_THAT(ToText(published), Not(HasSubstr("1.2247")));
 }
 
 TEST(PrivacyStatement, IsByTheAccountantThatItNames) {
