@@ -29,7 +29,9 @@ constexpr std::uint64_t kOne = std::uint64_t{1} << kGaussianBits;
 
 class HistogramTask : public JobTask<HistogramJob> {
  public:
-  using JobTask::JobTask;
+  explicit HistogramTask(HistogramJob job) : JobTask(std::move(job)) {
+    if (this->job().gaussian) sigma_ = SigmaOf(Target());
+  }
 
   [[nodiscard]] std::string Json() const override { return HistogramJobJson(job()); }
   [[nodiscard]] std::string LocalJson() const override { return LocalSpecJson(job().local); }
@@ -45,7 +47,6 @@ class HistogramTask : public JobTask<HistogramJob> {
     return {*job().randomiser, job().column.values.size(), job().epsilon};
   }
   [[nodiscard]] GaussianTarget Target() const;
-  [[nodiscard]] double Sigma() const { return SigmaOf(Target()); }
   [[nodiscard]] RingMatrix OwnCounts(std::int64_t declared) const;
   [[nodiscard]] ml::StepNoise OwnNoise() const;
   [[nodiscard]] double Reach() const;
@@ -53,12 +54,13 @@ class HistogramTask : public JobTask<HistogramJob> {
   [[nodiscard]] std::string Csv(const RingMatrix& opened) const;
   [[nodiscard]] std::string Summary() const;
 
+  double sigma_ = 0;                                 ///< noise multiplier, with Gaussian noise
   std::vector<std::optional<std::size_t>> records_;  ///< this party's, after Load
 };
 
 std::string HistogramTask::Title() const {
   const auto how = job().randomiser ? fmt::format("each owner's reports by {}", dp::NameOf(*job().randomiser))
-                   : job().gaussian ? fmt::format("counted on shares, Gaussian noise, sigma {:.4f}", Sigma())
+                   : job().gaussian ? fmt::format("counted on shares, Gaussian noise, sigma {:.4f}", sigma_)
                                     : std::string("counted on shares, discrete Laplace noise");
   return fmt::format("{} values of column \"{}\" in up to {} records, {}", job().column.values.size(),
                      job().column.column, job().records(), how);
@@ -74,7 +76,7 @@ GaussianTarget HistogramTask::Target() const {
 }
 
 std::vector<dp::RecordedEvent> HistogramTask::Events() const {
-  if (job().gaussian) return {EventOf(Target(), Sigma())};
+  if (job().gaussian) return {EventOf(Target(), sigma_)};
   if (job().randomiser) return {dp::PureReleases{.count = 1, .epsilon = Randomiser().law().epsilon}};
   const auto rate = dp::EpsilonBelow(*job().epsilon, "privacy.epsilon");
   (void)dp::LaplacePart(rate);
@@ -136,17 +138,17 @@ RingMatrix HistogramTask::OwnCounts(std::int64_t declared) const {
 
 ml::StepNoise HistogramTask::OwnNoise() const {
   if (job().randomiser) return {values(), 1};
-  if (job().gaussian) return ml::CountNoise(RandomStream::FromSystem(), Sigma(), kOne, values());
+  if (job().gaussian) return ml::CountNoise(RandomStream::FromSystem(), sigma_, kOne, values());
   return ml::LaplaceParts(RandomStream::FromSystem(), dp::EpsilonBelow(*job().epsilon), values());
 }
 
 /// How far a central count's interval reaches to either side.
 double HistogramTask::Reach() const {
-  if (job().gaussian) return dp::NormalDeviations(job().confidence) * Sigma() * std::sqrt(1.5);
+  if (job().gaussian) return dp::NormalDeviations(job().confidence) * sigma_ * std::sqrt(1.5);
   return static_cast<double>(dp::LaplacePartsQuantile(dp::EpsilonBelow(*job().epsilon), 3, job().confidence));
 }
 
-/// Of a value's count or reports as opened; `reach` is Reach(), which takes a calibration.
+/// Of a value's count or reports as opened; `reach` is Reach(), which for Laplace noise is not cheap.
 dp::CountEstimate HistogramTask::EstimateOf(mpc::Word opened, double reach) const {
   const auto signed_value = mpc::Signed(opened);
   if (job().randomiser)
@@ -179,7 +181,7 @@ std::string HistogramTask::Summary() const {
     summary["q"] = law.q;
   } else {
     summary["noise"] = job().gaussian ? "gaussian" : "laplace";
-    if (job().gaussian) summary["sigma"] = Sigma();
+    if (job().gaussian) summary["sigma"] = sigma_;
   }
   return summary.dump();
 }

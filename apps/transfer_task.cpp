@@ -33,7 +33,11 @@ class TransferTask : public JobTask<TransferJob> {
  public:
   explicit TransferTask(TransferJob job)
       : JobTask(std::move(job)), plan_(ml::MakeTransferPlan(this->job().settings)) {
-    if (this->job().published) UsePublishedNoise();
+    if (this->job().published) {
+      UsePublishedNoise();
+    } else {
+      sigma_ = SigmaOf(Target());
+    }
     if (release_to().empty()) RequireClassifiable();
   }
 
@@ -54,7 +58,6 @@ class TransferTask : public JobTask<TransferJob> {
   void UsePublishedNoise();
   void RequireClassifiable() const;
   [[nodiscard]] GaussianTarget Target() const;
-  [[nodiscard]] double Sigma() const { return SigmaOf(Target()); }
   [[nodiscard]] std::string NoiseTitle() const;
   [[nodiscard]] ml::StepNoise OwnNoise() const;
   [[nodiscard]] RingMatrix OwnVotes() const;
@@ -63,6 +66,7 @@ class TransferTask : public JobTask<TransferJob> {
 
   ml::TransferPlan plan_;
   std::optional<dp::RadialLaplacePart> radial_{};  ///< with published noise
+  double sigma_ = 0;                               ///< noise multiplier, with Gaussian noise
   std::string query_hash_;                         ///< after Load, as all below
   RingMatrix x_;                                   ///< the public rows
   std::vector<std::vector<int>> labels_;           ///< a row for each of this party's classifiers
@@ -84,13 +88,13 @@ void TransferTask::RequireClassifiable() const {
   const auto sensitivity = static_cast<double>(plan_.sensitivity);
   const auto dimensions = static_cast<double>(plan_.weights() + 3);
   const double noise = radial_ ? radial_->scale() * (4 * dimensions + 5 * kDeviations)
-                               : kDeviations * Sigma() * sensitivity * std::sqrt(1.5 * dimensions);
+                               : kDeviations * sigma_ * sensitivity * std::sqrt(1.5 * dimensions);
   RequireLogitsInRing(std::ldexp(plan_.largest_weight, job().settings.fraction_bits) + noise,
                       job().settings.row_norm, job().settings.fraction_bits);
 }
 
 std::string TransferTask::NoiseTitle() const {
-  if (!radial_) return fmt::format("sigma {:.4f}", Sigma());
+  if (!radial_) return fmt::format("sigma {:.4f}", sigma_);
   return fmt::format("published noise of scale {:.4g}",
                      std::ldexp(radial_->scale(), -job().settings.fraction_bits));
 }
@@ -105,7 +109,7 @@ std::string TransferTask::Title() const {
 }
 
 std::vector<dp::RecordedEvent> TransferTask::Events() const {
-  if (!radial_) return {EventOf(Target(), Sigma())};
+  if (!radial_) return {EventOf(Target(), sigma_)};
   return {dp::ApproximateReleases{.count = 1, .epsilon = radial_->epsilon(), .failure = radial_->failure()}};
 }
 
@@ -177,7 +181,7 @@ std::string TransferTask::Summary() const {
     summary["noise_scale"] = std::ldexp(radial_->scale(), -settings.fraction_bits);
     summary["failure"] = radial_->failure();
   } else {
-    summary["sigma"] = Sigma();
+    summary["sigma"] = sigma_;
   }
   summary["sensitivity"] = plan_.shift_of_owner + 2 * plan_.gap;
   summary["gap"] = plan_.gap;
@@ -186,7 +190,7 @@ std::string TransferTask::Summary() const {
 
 ml::StepNoise TransferTask::OwnNoise() const {
   if (radial_) return ml::RadialLaplaceParts(RandomStream::FromSystem(), *radial_, plan_.weights());
-  return ml::CountNoise(RandomStream::FromSystem(), Sigma(), plan_.sensitivity, plan_.weights());
+  return ml::CountNoise(RandomStream::FromSystem(), sigma_, plan_.sensitivity, plan_.weights());
 }
 
 TaskResult TransferTask::Run(mpc::Context& party, const BeforeRelease& before_release) {
