@@ -72,13 +72,6 @@ double OnNormLattice(const StepPlan& plan, double bound) {
 
 }  // namespace
 
-Eigen::RowVectorXf OwnRecords::Row(std::int64_t row) const {
-  if (!stored) return x.row(row);
-  Eigen::RowVectorXf out(stored->features);
-  stored->read(row, {out.data(), static_cast<std::size_t>(out.size())});
-  return out;
-}
-
 Index EncodedColumns(const StepPlan& plan) { return plan.settings.features + 1 + plan.columns + 1; }
 
 RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own, const std::vector<std::int64_t>& rows,

@@ -237,6 +237,13 @@ std::optional<LinearModel> Release(mpc::Context& party, const StepPlan& plan, co
 
 }  // namespace
 
+Eigen::RowVectorXf OwnRecords::Row(std::int64_t row) const {
+  if (!stored) return x.row(row);
+  Eigen::RowVectorXf out(stored->features);
+  stored->read(row, {out.data(), static_cast<std::size_t>(out.size())});
+  return out;
+}
+
 PrivacyPlan MakePlan(const TrainingSettings& settings) {
   const StepPlan plan = MakeStepPlan(settings);
   (void)MakeStepPlan(settings,
