@@ -2,6 +2,7 @@
 #include <cstddef>
 
 #include "mpc/ring.h"
+#include "mpc/rows.h"
 
 namespace trefoil::mpc {
 
@@ -14,15 +15,9 @@ void ExclusiveOr(const Word* a, const Word* b, Index count, Word* out);
 /// out = a & b
 void BitwiseAnd(const Word* a, const Word* b, Index count, Word* out);
 
-/// One party's words of replicated shared bits: its own component and the next party's.
-struct BitComponents {
-  const Word* own = nullptr;
-  const Word* next = nullptr;
-};
-
 /// sum ^= x_i & (y_i ^ y_{i+1}) ^ x_{i+1} & y_i: adds this party's part of x & y.
 /// Source: Araki et al., CCS 2016, section 2.2.
-void AddLocalAnd(BitComponents x, BitComponents y, Index count, Word* sum);
+void AddLocalAnd(ShareWords x, ShareWords y, Index count, Word* sum);
 
 /// Words of the bits from bit `shift` of `from` on.
 /// Pre: 0 <= shift < 8; 8 * count bytes can be read, and one more if `shift` is not 0.

@@ -2,6 +2,7 @@
 #include <cstddef>
 
 #include "mpc/ring.h"
+#include "mpc/rows.h"
 
 namespace trefoil::mpc {
 
@@ -20,14 +21,8 @@ void ScaleWords(Word factor, const Word* a, Index count, Word* out);
 /// sum += the words that lie at `from` as they do in a message, lowest byte first, at any address.
 void AddWordsFrom(const std::byte* from, Index count, Word* sum);
 
-/// One party's words of replicated shared numbers: its own component and the next party's.
-struct WordComponents {
-  const Word* own = nullptr;
-  const Word* next = nullptr;
-};
-
 /// out = x_i (y_i + y_{i+1}) + x_{i+1} y_i: this party's part of the product.
 /// Source: Araki et al., CCS 2016, section 3.
-void LocalProductOfWords(WordComponents x, WordComponents y, Index count, Word* out);
+void LocalProductOfWords(ShareWords x, ShareWords y, Index count, Word* out);
 
 }  // namespace trefoil::mpc

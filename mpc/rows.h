@@ -13,4 +13,10 @@ struct MutableRows {
   Index stride = 0;
 };
 
+/// What one party holds of shared words: those of its own component and of the next party's.
+struct ShareWords {
+  const Word* own = nullptr;
+  const Word* next = nullptr;
+};
+
 }  // namespace trefoil::mpc

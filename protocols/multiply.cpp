@@ -10,7 +10,7 @@
 namespace trefoil::protocols {
 namespace {
 
-mpc::BitComponents PlaneOf(const mpc::BoolShare& x, mpc::Index plane) {
+mpc::ShareWords PlaneOf(const mpc::BoolShare& x, mpc::Index plane) {
   const mpc::Index first = plane * x.own().words().cols();
   return {.own = x.own().words().data() + first, .next = x.next().words().data() + first};
 }

@@ -5,48 +5,21 @@
 #include <cstring>
 #include <vector>
 
-#include "tests/support/instruction_sets.h"
-#include "tests/support/protocol_test.h"
+#include "tests/support/kernel_test.h"
 
 namespace trefoil::mpc {
 namespace {
 
+using testing_support::Expected;
 using testing_support::ForLengthsOnEverySet;
-using testing_support::kUntouched;
-
-/// `count` random words that begin one word behind where an allocation does, and end where it ends.
-class Some {
- public:
-  Some(std::uint64_t seed, Index count) : words_(testing_support::RandomWords(seed, count + 1, 1)) {}
-  [[nodiscard]] const Word* data() const { return words_.data() + 1; }
-  [[nodiscard]] Word operator[](Index k) const { return words_.data()[k + 1]; }
-
- private:
-  RingMatrix words_;
-};
-
-/// What `kernel` writes, which must be `count` words and no more.
-template <typename Kernel>
-std::vector<Word> Written(Index count, Kernel kernel) {
-  std::vector<Word> out(static_cast<std::size_t>(count + 1), kUntouched);
-  kernel(out.data());
-  EXPECT_EQ(out.back(), kUntouched);
-  out.pop_back();
-  return out;
-}
-
-/// The words that `value` gives for each number below `count`.
-template <typename Value>
-std::vector<Word> Expected(Index count, Value value) {
-  std::vector<Word> out;
-  for (Index k = 0; k < count; ++k) out.push_back(value(k));
-  return out;
-}
+using testing_support::Numbers;
+using testing_support::Written;
+using testing_support::WrittenOver;
 
 TEST(BitKernels, ExclusiveOrAndBitwiseAndAreWordByWord) {
   ForLengthsOnEverySet([](Index count) {
-    const Some a(1, count);
-    const Some b(2, count);
+    const Numbers a(1, count);
+    const Numbers b(2, count);
     EXPECT_EQ(Written(count, [&](Word* out) { ExclusiveOr(a.data(), b.data(), count, out); }),
               Expected(count, [&](Index k) { return a[k] ^ b[k]; }));
     EXPECT_EQ(Written(count, [&](Word* out) { BitwiseAnd(a.data(), b.data(), count, out); }),
@@ -56,13 +29,10 @@ TEST(BitKernels, ExclusiveOrAndBitwiseAndAreWordByWord) {
 
 TEST(BitKernels, ExclusiveOrMayWriteOverAnOperand) {
   ForLengthsOnEverySet([](Index count) {
-    const Some a(1, count);
-    const Some b(2, count);
-    const auto over_a = [&](Word* out) {
-      std::copy_n(a.data(), count, out);
-      ExclusiveOr(out, b.data(), count, out);
-    };
-    EXPECT_EQ(Written(count, over_a), Expected(count, [&](Index k) { return a[k] ^ b[k]; }));
+    const Numbers a(1, count);
+    const Numbers b(2, count);
+    EXPECT_EQ(WrittenOver(a, count, [&](Word* out) { ExclusiveOr(out, b.data(), count, out); }),
+              Expected(count, [&](Index k) { return a[k] ^ b[k]; }));
   });
 }
 
@@ -70,20 +40,19 @@ TEST(BitKernels, ExclusiveOrMayWriteOverAnOperand) {
 // words.
 TEST(BitKernels, LocalAndsAddUpToTheAnd) {
   ForLengthsOnEverySet([](Index count) {
-    const Some x0(1, count);
-    const Some x1(2, count);
-    const Some x2(3, count);
-    const Some y0(4, count);
-    const Some y1(5, count);
-    const Some y2(6, count);
-    const Some before(7, count);
+    const Numbers x0(1, count);
+    const Numbers x1(2, count);
+    const Numbers x2(3, count);
+    const Numbers y0(4, count);
+    const Numbers y1(5, count);
+    const Numbers y2(6, count);
+    const Numbers before(7, count);
     const auto parts = [&](Word* sum) {
-      std::copy_n(before.data(), count, sum);
       AddLocalAnd({x0.data(), x1.data()}, {y0.data(), y1.data()}, count, sum);
       AddLocalAnd({x1.data(), x2.data()}, {y1.data(), y2.data()}, count, sum);
       AddLocalAnd({x2.data(), x0.data()}, {y2.data(), y0.data()}, count, sum);
     };
-    EXPECT_EQ(Written(count, parts), Expected(count, [&](Index k) {
+    EXPECT_EQ(WrittenOver(before, count, parts), Expected(count, [&](Index k) {
                 return before[k] ^ ((x0[k] ^ x1[k] ^ x2[k]) & (y0[k] ^ y1[k] ^ y2[k]));
               }));
   });
@@ -91,10 +60,10 @@ TEST(BitKernels, LocalAndsAddUpToTheAnd) {
 
 TEST(BitKernels, ALocalAndIsOfWhatOnePartyHolds) {
   ForLengthsOnEverySet([](Index count) {
-    const Some x_own(1, count);
-    const Some x_next(2, count);
-    const Some y_own(3, count);
-    const Some y_next(4, count);
+    const Numbers x_own(1, count);
+    const Numbers x_next(2, count);
+    const Numbers y_own(3, count);
+    const Numbers y_next(4, count);
     const auto part = [&](Word* sum) {
       std::fill_n(sum, count, 0);
       AddLocalAnd({x_own.data(), x_next.data()}, {y_own.data(), y_next.data()}, count, sum);
@@ -109,7 +78,7 @@ bool BitOf(const std::vector<std::byte>& bytes, Index bit) {
   return (std::to_integer<int>(bytes[static_cast<std::size_t>(bit / 8)]) >> (bit % 8) & 1) != 0;
 }
 
-std::vector<std::byte> BytesOf(const Some& words, Index count) {
+std::vector<std::byte> BytesOf(const Numbers& words, Index count) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(count) * sizeof(Word));
   if (count > 0) std::memcpy(bytes.data(), words.data(), bytes.size());
   return bytes;
@@ -119,7 +88,7 @@ std::vector<std::byte> BytesOf(const Some& words, Index count) {
 TEST(BitKernels, BitsFromAnyBitOn) {
   ForLengthsOnEverySet([](Index count) {
     for (int shift = 0; shift < 8; ++shift) {
-      std::vector<std::byte> bytes = BytesOf(Some(1, count + 1), count + 1);
+      std::vector<std::byte> bytes = BytesOf(Numbers(1, count + 1), count + 1);
       bytes.resize(static_cast<std::size_t>(8 * count + (shift > 0 ? 1 : 0)));
       bytes.shrink_to_fit();
       const auto found = Written(count, [&](Word* out) { BitsFrom(bytes.data(), shift, count, out); });
@@ -133,7 +102,7 @@ TEST(BitKernels, BitsFromAnyBitOn) {
 
 TEST(BitKernels, BitsBehindOthers) {
   ForLengthsOnEverySet([](Index count) {
-    const Some words(1, count);
+    const Numbers words(1, count);
     const std::vector<std::byte> bits = BytesOf(words, count);
     for (const int filled : {0, 1, 7, 8, 31, 32, 63}) {
       const Word pending = 0xD1B54A32D192ED03ULL & ((Word{1} << filled) - 1);
@@ -153,7 +122,7 @@ TEST(BitKernels, BitsBehindOthers) {
 
 TEST(BitKernels, BitsToWordsAreZeroOrOne) {
   ForLengthsOnEverySet([](Index count) {
-    const Some bits(1, count);  // more than are asked for
+    const Numbers bits(1, count);  // more than are asked for
     EXPECT_EQ(Written(count, [&](Word* out) { BitsToWords(bits.data(), count, out); }),
               Expected(count, [&](Index k) { return bits[k / 64] >> (k % 64) & 1; }));
   });
