@@ -151,11 +151,9 @@ BitMatrix SideBySide(const std::array<BitMatrix, 3>& parts) {
   BitMatrix out = BitMatrix::ToBeWritten(parts[0].planes(), count);
   Index first = 0;
   for (const BitMatrix& part : parts) {
-    const Index words = part.words().cols();
     for (Index plane = 0; plane < part.planes(); ++plane)
-      std::copy_n(part.words().data() + plane * words, words,
-                  out.words().data() + plane * out.words().cols() + first);
-    first += words;
+      std::copy_n(part.plane(plane), part.words_per_plane(), out.plane(plane) + first);
+    first += part.words_per_plane();
   }
   return out;
 }
@@ -171,7 +169,7 @@ BitMatrix Stacked(const BitMatrix& top, const BitMatrix& bottom) {
 BitMatrix ToPlanes(const RingMatrix& x, int width) {
   Require(width >= 1 && width <= kWordBits, "ToPlanes: a width of 1 to 64 bits");
   BitMatrix out = BitMatrix::ToBeWritten(width, x.size());
-  WordsToPlanes(x.data(), x.size(), width, {.data = out.words().data(), .stride = out.words().cols()});
+  WordsToPlanes(x.data(), x.size(), width, {.data = out.words().data(), .stride = out.words_per_plane()});
   return out;
 }
 
@@ -183,14 +181,14 @@ void PutPlanes(std::span<const Word> x, int width, Index first, BitMatrix& to) {
               (count % kWordBits == 0 || first + count == to.count()),
           "PutPlanes: whole words, within the planes");
   WordsToPlanes(x.data(), count, width,
-                {.data = to.words().data() + first / kWordBits, .stride = to.words().cols()});
+                {.data = to.words().data() + first / kWordBits, .stride = to.words_per_plane()});
 }
 
 RingMatrix FromPlanes(const BitMatrix& bits, Index rows, Index cols) {
   Require(bits.planes() <= kWordBits && rows * cols == bits.count(),
           "FromPlanes: at most 64 planes, and a shape that fits");
   RingMatrix out(rows, cols);
-  PlanesToWords({.data = bits.words().data(), .stride = bits.words().cols()}, bits.planes(), bits.count(),
+  PlanesToWords({.data = bits.words().data(), .stride = bits.words_per_plane()}, bits.planes(), bits.count(),
                 out.data());
   return out;
 }
@@ -198,8 +196,7 @@ RingMatrix FromPlanes(const BitMatrix& bits, Index rows, Index cols) {
 RingMatrix ToWords(const BitMatrix& bits) {
   RingMatrix out(bits.planes(), bits.count());
   for (Index plane = 0; plane < bits.planes(); ++plane)
-    BitsToWords(bits.words().data() + plane * bits.words().cols(), bits.count(),
-                out.data() + plane * bits.count());
+    BitsToWords(bits.plane(plane), bits.count(), out.data() + plane * bits.count());
   return out;
 }
 
@@ -212,7 +209,7 @@ net::Bytes Pack(const BitMatrix& bits) {
   const Index whole = bits.count() / kWordBits;
   const auto rest = static_cast<int>(bits.count() % kWordBits);
   for (Index plane = 0; plane < bits.planes(); ++plane) {
-    const Word* words = bits.words().data() + plane * bits.words().cols();
+    const Word* words = bits.plane(plane);
     writer.AppendWords(words, whole);
     if (rest > 0) writer.Append(words[whole], rest);
   }
@@ -226,7 +223,7 @@ BitMatrix Unpack(const net::Bytes& bytes, Index planes, Index count) {
   const Index whole = count / kWordBits;
   const auto rest = static_cast<int>(count % kWordBits);
   for (Index plane = 0; plane < planes; ++plane) {
-    Word* words = out.words().data() + plane * out.words().cols();
+    Word* words = out.plane(plane);
     reader.TakeWords(whole, words);
     if (rest > 0) words[whole] = reader.Take(rest);
   }

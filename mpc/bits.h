@@ -25,6 +25,10 @@ class BitMatrix {
   [[nodiscard]] bool bit(Index plane, Index item) const {
     return ((words_(plane, item / 64) >> (item % 64)) & 1U) != 0;
   }
+  [[nodiscard]] Index words_per_plane() const { return words_.cols(); }
+  /// The words of one plane. Pre: 0 <= k < planes().
+  [[nodiscard]] const Word* plane(Index k) const { return words_.data() + k * words_per_plane(); }
+  [[nodiscard]] Word* plane(Index k) { return words_.data() + k * words_per_plane(); }
   void set(Index plane, Index item) { words_(plane, item / 64) |= Word{1} << (item % 64); }
 
   /// Zeroes the unused bits of each row's last word: to be called after writing whole words.

@@ -24,11 +24,8 @@ BoolShare Updated(BoolShare x, const std::vector<Index>& planes, const BoolShare
               x.count() == values.count(),
           "WithPlanes: shapes differ");
   const auto update = [&](BitMatrix to, const BitMatrix& from) {
-    const Index words = to.words().cols();
-    for (std::size_t k = 0; k < planes.size(); ++k) {
-      put(to.words().data() + planes[k] * words,
-          from.words().data() + (first + static_cast<Index>(k)) * words, words);
-    }
+    for (std::size_t k = 0; k < planes.size(); ++k)
+      put(to.plane(planes[k]), from.plane(first + static_cast<Index>(k)), to.words_per_plane());
     return to;
   };
   BitMatrix own = update(std::move(x).own(), values.own());

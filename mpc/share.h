@@ -4,6 +4,7 @@
 #include "mpc/bits.h"
 #include "mpc/context.h"
 #include "mpc/ring.h"
+#include "mpc/rows.h"
 
 namespace trefoil::mpc {
 
@@ -18,6 +19,7 @@ class ArithShare {
 
   [[nodiscard]] const RingMatrix& own() const { return own_; }
   [[nodiscard]] const RingMatrix& next() const { return next_; }
+  [[nodiscard]] ShareWords words() const { return {.own = own_.data(), .next = next_.data()}; }
   [[nodiscard]] Index rows() const { return own_.rows(); }
   [[nodiscard]] Index cols() const { return own_.cols(); }
   [[nodiscard]] Index size() const { return own_.size(); }
@@ -82,6 +84,7 @@ class BoolShare {
   /// Out of a share that is not used any more.
   [[nodiscard]] BitMatrix&& own() && { return std::move(own_); }
   [[nodiscard]] BitMatrix&& next() && { return std::move(next_); }
+  [[nodiscard]] ShareWords plane(Index k) const { return {.own = own_.plane(k), .next = next_.plane(k)}; }
   [[nodiscard]] Index planes() const { return own_.planes(); }
   [[nodiscard]] Index count() const { return own_.count(); }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "mpc/bit_kernels.h"
+#include "mpc/elementwise_kernels.h"
 #include "mpc/plane_builder.h"
 #include "protocols/input.h"
 #include "protocols/multiply.h"
@@ -167,11 +168,6 @@ struct Summands {
 
 Index PlanesWithPairs(int width) { return width + (width - 1) / 2; }
 
-Word* RowOf(BitMatrix& bits, Index plane) { return bits.words().data() + plane * bits.words().cols(); }
-const Word* RowOf(const BitMatrix& bits, Index plane) {
-  return bits.words().data() + plane * bits.words().cols();
-}
-
 /// The words' bits and the products of each run of two, as bits [first, first + x.size()) of the planes of
 /// `to`.
 void PutWithPairProducts(std::span<const Word> x, int width, Index first, BitMatrix& to) {
@@ -179,7 +175,7 @@ void PutWithPairProducts(std::span<const Word> x, int width, Index first, BitMat
   const Index at = first / 64;
   const Index words = (static_cast<Index>(x.size()) + 63) / 64;
   for (Index low = 0; low + 1 < width - 1; low += 2)
-    mpc::BitwiseAnd(RowOf(to, low) + at, RowOf(to, low + 1) + at, words, RowOf(to, width + low / 2) + at);
+    mpc::BitwiseAnd(to.plane(low) + at, to.plane(low + 1) + at, words, to.plane(width + low / 2) + at);
 }
 
 Summands InputSummands(mpc::Context& party, const mpc::ArithShare& x, int width) {
@@ -193,18 +189,17 @@ Summands InputSummands(mpc::Context& party, const mpc::ArithShare& x, int width)
   BitMatrix next(planes, x.size());
   Index first = 0;
   for (std::size_t k = 0; k < lanes.size(); ++k) {
+    if (lanes[k] == 0) continue;
     const int owner = owners[k];
+    counts.at(static_cast<std::size_t>(owner)) = lanes[k];
     const auto some = [&](const RingMatrix& words) {
       return std::span(words.data() + first, static_cast<std::size_t>(lanes[k]));
     };
-    counts.at(static_cast<std::size_t>(owner)) = lanes[k];
     // The third component is the next party's second and the one's after it first: its bits with two zero
     // components are a sharing.
-    if (lanes[k] == 0) {
-      continue;
-    } else if (party.self() == owner) {
-      const RingMatrix sum = Eigen::Map<const RingMatrix>(x.own().data() + first, 1, lanes[k]) +
-                             Eigen::Map<const RingMatrix>(x.next().data() + first, 1, lanes[k]);
+    if (party.self() == owner) {
+      RingMatrix sum(1, lanes[k]);
+      mpc::AddWords(x.words().own + first, x.words().next + first, lanes[k], sum.data());
       inputs = BitMatrix::ToBeWritten(planes, lanes[k]);
       PutWithPairProducts({sum.data(), static_cast<std::size_t>(sum.size())}, width, 0, inputs);
     } else if (party.previous() == owner) {
@@ -228,14 +223,14 @@ Summands InputSummands(mpc::Context& party, const mpc::ArithShare& x, int width)
 BitMatrix StartBits(const StartTerms& start, const BitMatrix& left, const BitMatrix& right,
                     const BitMatrix& products) {
   BitMatrix bits = BitMatrix::ToBeWritten(2 * start.runs, left.count());
-  const Index words = bits.words().cols();
+  const Index words = bits.words_per_plane();
   for (Index run = 0; run < start.runs; ++run) {
     const Index plane = start.propagate[static_cast<std::size_t>(run)];
-    mpc::ExclusiveOr(RowOf(left, plane), RowOf(right, plane), words, RowOf(bits, start.runs + run));
+    mpc::ExclusiveOr(left.plane(plane), right.plane(plane), words, bits.plane(start.runs + run));
   }
   for (std::size_t k = 0; k < start.places.size(); ++k) {
-    const Word* product = RowOf(products, static_cast<Index>(k));
-    Word* to = RowOf(bits, start.places[k]);
+    const Word* product = products.plane(static_cast<Index>(k));
+    Word* to = bits.plane(start.places[k]);
     if (start.places[k] < start.runs) {
       std::copy_n(product, words, to);
     } else {

@@ -8,14 +8,6 @@
 #include "mpc/kernels.h"
 
 namespace trefoil::protocols {
-namespace {
-
-mpc::ShareWords PlaneOf(const mpc::BoolShare& x, mpc::Index plane) {
-  const mpc::Index first = plane * x.own().words().cols();
-  return {.own = x.own().words().data() + first, .next = x.next().words().data() + first};
-}
-
-}  // namespace
 
 using mpc::AdditiveShare;
 using mpc::ArithShare;
@@ -23,8 +15,7 @@ using mpc::ArithShare;
 AdditiveShare LocalProduct(const ArithShare& x, const ArithShare& y) {
   Require(x.rows() == y.rows() && x.cols() == y.cols(), "LocalProduct: shapes differ");
   mpc::RingMatrix part(x.rows(), x.cols());
-  mpc::LocalProductOfWords({.own = x.own().data(), .next = x.next().data()},
-                           {.own = y.own().data(), .next = y.next().data()}, part.size(), part.data());
+  mpc::LocalProductOfWords(x.words(), y.words(), part.size(), part.data());
   return AdditiveShare(std::move(part));
 }
 
@@ -79,8 +70,7 @@ mpc::BoolShare AndSums(mpc::Context& party, const mpc::BoolShare& x, const mpc::
   mpc::BitMatrix own = party.DrawZeroBits(party.NextOperation(), planes, x.count());
   for (const AndTerm& term : terms) {
     Require(term.x < x.planes() && term.y < y.planes() && term.result < planes, "AndSums: no such plane");
-    const mpc::Index words = own.words().cols();
-    mpc::AddLocalAnd(PlaneOf(x, term.x), PlaneOf(y, term.y), words, own.words().data() + term.result * words);
+    mpc::AddLocalAnd(x.plane(term.x), y.plane(term.y), own.words_per_plane(), own.plane(term.result));
   }
   party.SendBits(party.previous(), own);
   mpc::BitMatrix next = party.ReceiveBits(party.next(), planes, x.count());
