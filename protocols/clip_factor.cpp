@@ -77,24 +77,27 @@ ClipTable LinearTable(double clip, double s_max, int input_bits, int norm_bits) 
   return {.form = Form::kBulk, .pieces = pieces, .shift = input_bits - norm_bits};
 }
 
-/// Constant pieces of exact squared norms: on t <= s < u the factor is that at u, rounded down.
-ClipTable ConstantTable(double clip, double s_max, int input_bits) {
-  const double clip_in_units = std::sqrt(std::ldexp(clip * clip, input_bits));
-  const std::int64_t end = static_cast<std::int64_t>(std::ceil(std::ldexp(s_max, input_bits))) + 1;
+/// Constant pieces: on t <= s' < u the factor is that of the largest s, rounded down. s' is s in units of
+/// 2^-norm_bits, exact or (where bits are dropped) rounded down or one less, so that s is below s' + 2.
+ClipTable ConstantTable(double clip, double s_max, int input_bits, int norm_bits) {
+  const double clip_in_units = std::sqrt(std::ldexp(clip * clip, norm_bits));
+  const std::int64_t end = static_cast<std::int64_t>(std::ceil(std::ldexp(s_max, norm_bits))) + 1;
   PiecewisePolynomial pieces;
+  pieces.dropped = input_bits - norm_bits;
+  const std::int64_t beyond = pieces.dropped > 0 ? 1 : 0;  // s' < u means s < u + beyond
   pieces.thresholds.push_back(
-      static_cast<std::int64_t>(std::floor(clip_in_units * clip_in_units * kDownward)));
+      static_cast<std::int64_t>(std::floor(clip_in_units * clip_in_units * kDownward)) - beyond);
   pieces.coefficients.push_back({std::int64_t{1} << kClipFactorBits});
   while (pieces.thresholds.back() < end) {
     const double next = kPieceRatio * static_cast<double>(pieces.thresholds.back());
     pieces.thresholds.push_back(std::min(end, static_cast<std::int64_t>(next)));
     const double factor =
-        clip_in_units / std::sqrt(static_cast<double>(pieces.thresholds.back())) * kDownward;
+        clip_in_units / std::sqrt(static_cast<double>(pieces.thresholds.back() + beyond)) * kDownward;
     pieces.coefficients.push_back(
         {static_cast<std::int64_t>(std::floor(std::ldexp(factor, kClipFactorBits)))});
   }
   pieces.coefficients.push_back({0});
-  pieces.width = WidthFor(static_cast<double>(end));
+  pieces.width = std::min(64 - pieces.dropped, WidthFor(static_cast<double>(end)));
   return {.form = Form::kLatency, .pieces = pieces, .shift = 0};
 }
 
@@ -106,8 +109,10 @@ ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form, Ro
   // compared.
   clip = std::min(clip, std::sqrt(2 * s_max));
   const int norm_bits = NarrowedBits(clip, s_max, input_bits);  // both forms take the same jobs
+  // Exact rounding has no coin anywhere, so that nothing is dropped there.
+  const int compared_bits = rounding == Rounding::kExact ? input_bits : norm_bits;
   ClipTable table = form == Form::kBulk ? LinearTable(clip, s_max, input_bits, norm_bits)
-                                        : ConstantTable(clip, s_max, input_bits);
+                                        : ConstantTable(clip, s_max, input_bits, compared_bits);
   table.pieces.rounding = rounding;
   return table;
 }

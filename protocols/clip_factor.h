@@ -17,8 +17,9 @@ struct ClipTable {
 
 /// Builds the table for squared norms at scale 2^input_bits.
 /// Bulk: s is narrowed first, and each piece is a tangent to the convex C / sqrt(s), lowered by what rounding
-/// can add (of s, of the coefficients, of the result). Latency: s is compared as it comes, with constant
-/// pieces: the factor at the piece's end. For every s and every coin
+/// can add (of s, of the coefficients, of the result). Latency: constant pieces, the factor at the piece's
+/// end; comparisons drop the bits of s below the resolution that bulk narrows to (with exact rounding: none).
+/// For every s and every coin
 ///   0.95 min(1, C / sqrt(s)) <= factor <= min(1, C / sqrt(s)),
 /// where s is the exact value, at most s_max, before any truncation. The arithmetic is that of IEEE doubles
 /// (+, -, *, /, sqrt), then integers, the same at every party. Throws ConfigError where C^2 is below the

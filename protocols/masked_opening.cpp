@@ -88,15 +88,20 @@ RingMatrix MaskedOpening::DrawRoots(Index count) {
 MaskedOpening::Part MaskedOpening::BeginOpen(const mpc::ArithShare& x, mpc::Word offset,
                                              const RingMatrix& mask, int bits) {
   if (dealer()) return {};
-  // A holds x_a + x_{a+1}, B holds x_{a+2}: a 2-of-2 sharing without talking.
   return SentPart(first() ? RingMatrix(x.own() + x.next() + mask + offset) : RingMatrix(x.next() + mask),
                   bits, false);
 }
 
 MaskedOpening::Part MaskedOpening::BeginOpenPair(const RingMatrix& half, mpc::Word offset,
-                                                 const RingMatrix& mask) {
+                                                 const RingMatrix& mask, int bits) {
   if (dealer()) return {};
-  return SentPart(half + mask + (first() ? offset : 0), 64, false);
+  return SentPart(half + mask + (first() ? offset : 0), bits, false);
+}
+
+RingMatrix MaskedOpening::HalfOf(const mpc::ArithShare& x) const {
+  if (dealer()) return {};
+  // A holds x_a + x_{a+1}, B holds x_{a+2}.
+  return first() ? RingMatrix(x.own() + x.next()) : x.next();
 }
 
 MaskedOpening::Part MaskedOpening::BeginOpen(const mpc::AdditiveShare& x, mpc::Word offset,

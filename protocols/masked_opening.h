@@ -77,8 +77,10 @@ class MaskedOpening {
   [[nodiscard]] Part BeginOpen(const mpc::AdditiveShare& x, mpc::Word offset, const mpc::RingMatrix& mask,
                                int bits = 64);
   /// The same for a value that A and B share 2-of-2; D needs no part in it.
-  [[nodiscard]] Part BeginOpenPair(const mpc::RingMatrix& half, mpc::Word offset,
-                                   const mpc::RingMatrix& mask);
+  [[nodiscard]] Part BeginOpenPair(const mpc::RingMatrix& half, mpc::Word offset, const mpc::RingMatrix& mask,
+                                   int bits = 64);
+  /// A's or B's half of x, which the two share 2-of-2 without talking; empty at D.
+  [[nodiscard]] mpc::RingMatrix HalfOf(const mpc::ArithShare& x) const;
   /// What A and B have opened; of each word only the low `bits` are meaningful. D sends its part here.
   [[nodiscard]] mpc::RingMatrix FinishOpen(Part part);
 

@@ -80,12 +80,13 @@ ArithShare LookUp(mpc::Context& party, const PiecewisePolynomial& f, const Arith
   const Index count = x.rows() * x.cols();
   ArithShare corrections;
   if (form == Form::kBulk) {
+    Require(f.dropped == 0, "LookUp: bits are dropped in latency form only");
     const ArithShare below = BelowByCarryTree(party, f, x);
     corrections = {Corrections(f, below.own()), Corrections(f, below.next())};
   } else {
     // The table is applied to the 2-of-2 bits, so that only the coefficients are re-shared.
     MaskedOpening opening(party);
-    const RingMatrix below = BelowThresholdsPair(party, opening, x, f.thresholds, f.width);
+    const RingMatrix below = BelowThresholdsPair(party, opening, x, f.thresholds, f.width, f.dropped);
     corrections = opening.Reshare(opening.dealer() ? RingMatrix() : Corrections(f, below), terms, count);
   }
   RingMatrix last(terms, count);

@@ -22,6 +22,9 @@ struct PiecewisePolynomial {
   /// One of each piece, or none: a piece's polynomial is one of x - origin, not of x, so that coefficients
   /// and powers stay small far from zero. Where all but a_0 are 0, x may be any distance from the origin.
   std::vector<std::int64_t> origins{};
+  /// Low bits of x that thresholds leave out, in latency form only: they are compared with floor(x /
+  /// 2^dropped) or with one less, whichever it may be (BelowThresholdsPair), and so is `width`.
+  int dropped = 0;
 };
 
 /// The coefficients (not the origin) of the piece that each element lies in: a row for each a_j, a column an

@@ -17,6 +17,13 @@ RingMatrix LowPart(const RingMatrix& x, int bits) {
   return x.unaryExpr([bits](Word word) { return word & ((Word{1} << bits) - 1); });
 }
 
+/// What A or B opens in place of its half of x: their sum is floor(x / 2^dropped) or one less, modulo 2^(64 -
+/// dropped), since it lacks the carry of the bits that are dropped.
+RingMatrix WithoutLowBits(RingMatrix half, int dropped) {
+  if (dropped == 0) return half;
+  return half.unaryExpr([dropped](Word word) { return word >> dropped; });
+}
+
 RingMatrix BitAt(const RingMatrix& x, int bit) {
   return x.unaryExpr([bit](Word word) { return (word >> bit) & 1; });
 }
@@ -24,12 +31,14 @@ RingMatrix BitAt(const RingMatrix& x, int bit) {
 }  // namespace
 
 RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, const mpc::ArithShare& x,
-                               const std::vector<std::int64_t>& thresholds, int width) {
-  Require(width >= 2 && width <= 64, "BelowThresholdsPair: a width of 2 to 64 bits");
+                               const std::vector<std::int64_t>& thresholds, int width, int dropped) {
+  Require(width >= 2 && dropped >= 0 && width + dropped <= 64,
+          "BelowThresholdsPair: a width of 2 to 64 bits, with those that are dropped");
   const Index count = x.rows() * x.cols();
   const int bits = width - 1;
   const RingMatrix mask = opening.DrawMask(x.rows(), x.cols());
-  MaskedOpening::Part part = opening.BeginOpen(x, 0, mask, width);
+  MaskedOpening::Part part =
+      opening.BeginOpenPair(WithoutLowBits(opening.HalfOf(x), dropped), 0, mask, width);
   const DealtDcf keys = DealDcf(
       opening, bits, count, 1, count, [rows = x.rows(), cols = x.cols(), bits](const mpc::Dealer& dealer) {
         const RingMatrix r = mpc::Reshaped(dealer.Mask(rows, cols), 1, rows * cols);

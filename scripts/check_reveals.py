@@ -58,7 +58,7 @@ ALLOWED = [
      "x + r modulo the period to A and B only, r uniform over it and known to the dealer only"),
     (OPEN, "protocols/small_table.cpp", "opening.BeginOpen(x, 0, mask, tables.bits);",
      "x + r modulo the size of a table to A and B only, r uniform over it and known to the dealer only"),
-    (OPEN, "protocols/threshold_comparison.cpp", "opening.BeginOpen(x, 0, mask, width);",
+    (OPEN, "protocols/threshold_comparison.cpp", "opening.BeginOpenPair(WithoutLowBits(opening.HalfOf(x), dropped), 0, mask, width);",
      "x + r modulo 2^width to A and B only, r uniform over it and known to the dealer only"),
 
     (SEND, "mpc/prss.cpp", "transport.Send(next, own_public);", "a public key of this session's key agreement"),

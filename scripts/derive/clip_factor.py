@@ -7,7 +7,8 @@ Lemma (linear pieces). Let h(s) = 2^60 g / sqrt(s + 1), g > 0, T a line, [t, t')
 all of the piece it is at most (T - h)(p) + (T - h)'(p) (s - p): two inequalities at the ends prove T <= h - 2^36 on
 the piece, whatever rounding made of T. And 0.95 h^ - T is convex for h^(s) = 2^60 g / sqrt(s - 1), the true factor of the
 smallest exact s that can be narrowed to s: it is at most 0 on the piece if it is at both ends. A truncation adds less than
-a unit, 2^36, up or down. Constant pieces need one inequality each, of squares.
+a unit, 2^36, up or down. Constant pieces need one inequality each, of squares: where low bits of s are dropped, s' is s
+rounded down or one less, so that a piece [t, t') of s' has the s from t to below t' + 1.
 """
 
 import math
@@ -84,19 +85,19 @@ def judge_linear(clip, s_max, norm_bits):
     return one, above, below
 
 
-def judge_constant(clip, s_max, input_bits):
+def judge_constant(clip, s_max, bits, beyond):
     """(largest of factor^2 s - 2^48 C^2, largest of 0.95^2 2^48 C^2 - factor^2 s), s where each is largest."""
-    clip_in_units = math.sqrt(math.ldexp(clip * clip, input_bits))
-    g_squared = Fraction(clip) ** 2 * 2**input_bits
-    end = math.ceil(math.ldexp(s_max, input_bits)) + 1
-    threshold = math.floor(clip_in_units * clip_in_units * DOWNWARD)
-    one = threshold - g_squared
+    clip_in_units = math.sqrt(math.ldexp(clip * clip, bits))
+    g_squared = Fraction(clip) ** 2 * 2**bits
+    end = math.ceil(math.ldexp(s_max, bits)) + 1
+    threshold = math.floor(clip_in_units * clip_in_units * DOWNWARD) - beyond
+    one = threshold + beyond - g_squared
     above = below = Fraction(-1)
     while threshold < end:
         start = threshold
         threshold = min(end, int(PIECE_RATIO * float(start)))
-        factor = math.floor(math.ldexp(clip_in_units / math.sqrt(float(threshold)) * DOWNWARD, FACTOR_BITS))
-        above = max(above, factor**2 * threshold - 2 ** (2 * FACTOR_BITS) * g_squared)
+        factor = math.floor(math.ldexp(clip_in_units / math.sqrt(float(threshold + beyond)) * DOWNWARD, FACTOR_BITS))
+        above = max(above, factor**2 * (threshold + beyond) - 2 ** (2 * FACTOR_BITS) * g_squared)
         below = max(below, LEAST**2 * 2 ** (2 * FACTOR_BITS) * g_squared - factor**2 * start)
     return one, above, below
 
@@ -108,6 +109,8 @@ def require_same_source(report):
                  "const double value = scale * clip_in_units / std::sqrt(at + 1);",
                  "const double slope = -value / (2 * (at + 1));", "const double constant = value - slope * at;",
                  "- std::ldexp(1.0, kCoefficientBits - kClipFactorBits) - 4096.0;",
+                 "const std::int64_t beyond = pieces.dropped > 0 ? 1 : 0;",
+                 "clip_in_units / std::sqrt(static_cast<double>(pieces.thresholds.back() + beyond)) * kDownward;",
                  "clip = std::min(clip, std::sqrt(2 * s_max));"):
         report.contains(SOURCE, text)
     report.contains("protocols/clip_factor.h", f"kClipFactorBits = {FACTOR_BITS};")
@@ -124,7 +127,10 @@ def derive(report):
         if norm_bits is None or math.ldexp(s_max, bits) >= 2.0**62:
             continue
         judged += 1
-        for form, found in (("bulk", judge_linear(clip, s_max, norm_bits)), ("latency", judge_constant(clip, s_max, bits))):
+        dropped = bits - norm_bits
+        for form, found in (("bulk", judge_linear(clip, s_max, norm_bits)),
+                            ("latency", judge_constant(clip, s_max, norm_bits, 1 if dropped > 0 else 0)),
+                            ("latency, exact", judge_constant(clip, s_max, bits, 0))):
             job = f"clip factor, {form}, C = {clip:.4g}, s <= {s_max}, {bits} bits"
             for what, excess in zip(("one", "never above", "at most 5 % below"), found):
                 report.bound(f"{job}: {what}", excess, 0)

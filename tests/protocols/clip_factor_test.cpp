@@ -27,6 +27,9 @@ void PrintTo(const Case& c, std::ostream* out) {
 
 class ClipFactorTest : public testing::TestWithParam<Case> {};
 
+/// Low bits of s that its comparisons leave out.
+int Narrowing(const ClipTable& table) { return table.shift + table.pieces.dropped; }
+
 /// Squared norms from 0 to s_max: dense geometrically (less so for constant pieces, whose extremes lie at the
 /// thresholds), and both sides of every threshold.
 RingMatrix SquaredNorms(const Case& c, const ClipTable& table) {
@@ -37,9 +40,10 @@ RingMatrix SquaredNorms(const Case& c, const ClipTable& table) {
     values.push_back(static_cast<std::int64_t>(s));
   }
   for (const std::int64_t threshold : table.pieces.thresholds) {
-    for (const std::int64_t beside : {-2, -1, 0, 1}) {
-      const std::int64_t base = (threshold + beside) << table.shift;
-      for (const std::int64_t s : {base, base + 1, base + (std::int64_t{1} << table.shift) - 1}) {
+    for (const std::int64_t beside : {-2, -1, 0, 1, 2}) {
+      const std::int64_t base = (threshold + beside) << Narrowing(table);
+      const std::int64_t unit = std::int64_t{1} << Narrowing(table);
+      for (const std::int64_t s : {base, base + 1, base + unit / 2, base + unit - 1}) {
         if (s >= 0 && s <= static_cast<std::int64_t>(top)) values.push_back(s);
       }
     }
@@ -108,7 +112,7 @@ TEST_P(ClipFactorTest, IsZeroAboveTheRange) {
   const Case c = GetParam();
   const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits, c.form);
   const auto above =
-      static_cast<std::int64_t>(std::ldexp(c.s_max, c.input_bits)) + (std::int64_t{4} << table.shift);
+      static_cast<std::int64_t>(std::ldexp(c.s_max, c.input_bits)) + (std::int64_t{4} << Narrowing(table));
   const Outcome outcome = RunOn(
       Seed{2},
       [&](mpc::Context& party) {

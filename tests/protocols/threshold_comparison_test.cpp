@@ -1,5 +1,7 @@
 #include "protocols/threshold_comparison.h"
 
+#include <cmath>
+
 #include "base/error.h"
 #include "protocols/bit_conversion.h"
 #include "protocols/piecewise_polynomial.h"
@@ -84,6 +86,87 @@ TEST(LookUp, GivesTheSameRowsInBothForms) {
     ASSERT_EQ(bulk(0, j), piece);
     ASSERT_EQ(bulk(1, j), 10 * piece);
   }
+}
+
+/// Pieces 0, 1, ... between the numbers from `first` to `last`: what LookUp gives tells what was compared.
+PiecewisePolynomial Staircase(std::int64_t first, std::int64_t last, int width, int dropped) {
+  PiecewisePolynomial table;
+  for (std::int64_t t = first; t <= last; ++t) {
+    table.thresholds.push_back(t);
+    table.coefficients.push_back({t - first});
+  }
+  table.coefficients.push_back({last - first + 1});
+  table.width = width;
+  table.dropped = dropped;
+  return table;
+}
+
+RingMatrix LookUpInLatencyForm(std::uint8_t seed, const PiecewisePolynomial& table, const RingMatrix& x) {
+  const Outcome outcome = RunOn(
+      Seed{seed}, [&](mpc::Context& party) { return InsecureDeal(party, x); },
+      [&](mpc::Context& party, const mpc::ArithShare& share) {
+        return LookUp(party, table, share, Form::kLatency);
+      });
+  EXPECT_EQ(outcome.cost, Figures(LookUpCost(table, x.size(), Form::kLatency)));
+  return outcome.value;
+}
+
+// Every number of a small ring, 200 times. The coin of x is one less with probability p = 1 - (x mod 8 + 1) /
+// 8; the sum over all of them is within 5 standard deviations but for 6e-7 of the seeds, and where p is 0 no
+// coin falls.
+TEST(LookUp, ComparesTheQuotientOrOneLessWhereBitsAreDropped) {
+  constexpr int kDropped = 3;
+  constexpr Index kTimes = 200;
+  const PiecewisePolynomial table = Staircase(-10, 10, 6, kDropped);
+  std::vector<std::int64_t> values;
+  for (std::int64_t v = -64; v < 64; ++v) values.push_back(v);
+  const RingMatrix x = Column(values).replicate(kTimes, 1);
+  const RingMatrix found = LookUpInLatencyForm(6, table, x);
+  double less = 0;
+  double expected = 0;
+  double variance = 0;
+  for (Index k = 0; k < x.size(); ++k) {
+    const std::int64_t value = mpc::Signed(x(k, 0));
+    const std::int64_t quotient = (value - (value & 7)) / 8;
+    const std::int64_t compared = mpc::Signed(found(0, k)) - 11;
+    const double p = 1 - static_cast<double>((value & 7) + 1) / 8;
+    ASSERT_TRUE(compared == quotient || (compared == quotient - 1 && p > 0)) << value << ": " << compared;
+    less += static_cast<double>(quotient - compared);
+    expected += p;
+    variance += p * (1 - p);
+  }
+  EXPECT_NEAR(less, expected, 5 * std::sqrt(variance));
+}
+
+TEST(LookUp, DropsBitsOfWideNumbersToo) {
+  for (const int dropped : {1, 10, 44, 60}) {
+    const int width = 64 - dropped;
+    // Of a few units around 0 and around the largest number that the width allows.
+    for (const std::int64_t at : {std::int64_t{0}, (std::int64_t{1} << (width - 2)) - 3}) {
+      const PiecewisePolynomial table = Staircase(at - 2, at + 2, width, dropped);
+      RingMatrix x = RandomWords(static_cast<std::uint64_t>(dropped), 300, 1);
+      for (Index k = 0; k < x.size(); ++k) {
+        const mpc::Word low = x(k, 0) >> (64 - dropped);
+        x(k, 0) = (static_cast<mpc::Word>(at + k % 3) << dropped) + low;
+      }
+      const RingMatrix found = LookUpInLatencyForm(7, table, x);
+      for (Index k = 0; k < x.size(); ++k) {
+        const std::int64_t compared = mpc::Signed(found(0, k)) - 3;
+        ASSERT_TRUE(compared == k % 3 || compared == k % 3 - 1) << dropped << " dropped: " << compared;
+      }
+    }
+  }
+}
+
+TEST(LookUp, RefusesToDropBitsThatItCannot) {
+  const auto sent = RunParties(Seed{8}, [](mpc::Context& party) {
+    const auto x = InsecureDeal(party, RingMatrix::Zero(3, 1));
+    EXPECT_THROW((void)LookUp(party, Staircase(0, 1, 60, 5), x, Form::kLatency), ContractError);
+    EXPECT_THROW((void)LookUp(party, Staircase(0, 1, 6, -1), x, Form::kLatency), ContractError);
+    EXPECT_THROW((void)LookUp(party, Staircase(0, 1, 6, 3), x, Form::kBulk), ContractError);
+    return party.transport().counters().messages;
+  });
+  EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));
 }
 
 TEST(BelowThresholds, RefusesAWidthOutOfRangeBeforeSending) {
