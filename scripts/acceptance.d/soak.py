@@ -3,11 +3,11 @@
 
 Most trainings are of seconds, since what a session leaves behind adds up by sessions; one in twenty-five is ten times as long. Within a
 long one: resident memory in its last quarter is that of its second quarter, and so are descriptors and threads. From training to training,
-of one length: the peaks' trend over all of them is within the same limits. Of the host, from the first quarter of all trainings to the
-last: open files, pages of shared memory, sockets of TCP, in the median, since others may use it, too.
+of one length: the peaks' trend over all of them is within the same limits. After each: no process of it is left, and no socket of TCP is
+in use.
 
-Usage: soak.py TREFOIL JOB FOLDER [--minutes M]. FOLDER must not exist; JOB's data is generated. Prints a line a training and a summary
-last; exit code 0 if nothing grew, 1 otherwise.
+Usage: unshare --net soak.py TREFOIL JOB FOLDER [--minutes M]. The network namespace must have no other sockets. FOLDER must not exist;
+JOB's data is generated. Prints a line a training and a summary last; exit code 0 if nothing grew, 1 otherwise.
 """
 
 import argparse
@@ -27,7 +27,6 @@ SETTINGS = [f"training.steps={LONG_STEPS}", "training.checkpoint_every=10", "dat
 SECONDS_BETWEEN_SAMPLES = 0.1
 # What may be between two quarters of a training, or the first and the last of all: freed memory is kept by the allocator now and then.
 GROWTH, GROWTH_KIB = 0.05, 4096
-HOST_FILES, HOST_SHARED_KIB, HOST_SOCKETS = 300, 65536, 100
 
 
 def sample(process):
@@ -40,10 +39,20 @@ def sample(process):
         return None
 
 
-def host():
-    memory = dict(line.split(":", 1) for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
-    sockets = pathlib.Path("/proc/net/sockstat").read_text().split("TCP: inuse ")[1].split()[0]
-    return int(pathlib.Path("/proc/sys/fs/file-nr").read_text().split()[0]), int(memory["Shmem"].split()[0]), int(sockets)
+def left_behind(folder):
+    """What of the trainings in `folder` is still there after their end."""
+    wrong = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_text().split("\0")
+        except OSError:
+            continue  # it has ended
+        if "run" in command and any(argument.startswith(f"{folder}/") for argument in command):
+            wrong.append(f"process {process.name} is left")
+    sockets = int(pathlib.Path("/proc/net/sockstat").read_text().split("TCP: inuse ")[1].split()[0])
+    if sockets > 0:
+        wrong.append(f"{sockets} sockets of TCP in use")
+    return wrong
 
 
 def too_much(before, after):
@@ -130,34 +139,27 @@ def main():
     options.folder.mkdir(parents=True)
     prepare_jobs(options.trefoil, options.job, options.folder / "parties")
     end = time.monotonic() + 60 * options.minutes
-    hosts, count, bad = [host()], 0, 0
+    count, bad = 0, 0
     peaks = {True: [], False: []}  # of the long ones and the short ones
     while time.monotonic() < end or count < LONG_EVERY:
         out = options.folder / "run"
         long = count % LONG_EVERY == 0
         peak, wrong = train(options.trefoil, options.folder / "parties", out, long)
+        wrong += left_behind(options.folder)
         peaks[long].append(peak)
         count += 1
-        hosts.append(host())
         bad += bool(wrong)
         print(f"training {count}{', a long one' if long else ''}: peaks {peak}", *wrong, sep="; ", flush=True)
         if wrong:
             out.rename(options.folder / f"wrong-{count}")
         else:
             shutil.rmtree(out)
-    quarter = len(hosts) // 4
-    before, after = ([statistics.median(values) for values in zip(*part)] for part in (hosts[:quarter], hosts[-quarter:]))
     grown = across(peaks[True]) + across(peaks[False])
-    for what, first, last, limit in zip(("files", "KiB of shared memory", "TCP sockets"), before, after,
-                                        (HOST_FILES, HOST_SHARED_KIB, HOST_SOCKETS)):
-        if last > first + limit:
-            grown.append(f"the host's {what} from {first:g} to {last:g}")
     print(*grown, sep="\n", end="\n" if grown else "")
     everything = peaks[True] + peaks[False]
     memory = [max(peak[party][0] for party in PARTIES) / 1024 for peak in everything]
     print(f"{count} trainings in {options.minutes:g} minutes, {len(peaks[True])} of them long, {bad} with growth or a failure, {len(grown)} trends; peak memory "
-          f"{min(memory):.1f} to {max(memory):.1f} MiB, descriptors {max(peak[party][1] for peak in everything for party in PARTIES)}, the host's "
-          f"files {before[0]:g} in the first quarter and {after[0]:g} in the last")
+          f"{min(memory):.1f} to {max(memory):.1f} MiB, descriptors {max(peak[party][1] for peak in everything for party in PARTIES)}")
     return 1 if bad or grown else 0
 
 
