@@ -10,32 +10,15 @@ import hashlib
 import io
 import json
 import pathlib
+import re
 import struct
 import subprocess
 import zipfile
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
 
-TRAINING = """version = 1
-type = "dpsgd"
-name = "tiny"
-[data]
-name = "tiny"
-format = "idx"
-rows = [10, 10, 10]
-features = 2
-classes = 2
-[training]
-steps = 4
-expected_batch = 3
-max_batch_per_owner = 5
-learning_rate = 1.0
-[privacy]
-sigma = 20.0
-delta = 1e-5
-clip = 1.0
-sampling = "public"
-"""
+# The job whose files sealed_fuzz.cpp opens.
+TRAINING = re.search(r'kJob = R"\((.*?)\)"', (CORPUS.parent / "sealed_fuzz.cpp").read_text(), re.DOTALL)[1]
 WIDE_TRAINING = """version = 1
 type = "dpsgd"
 name = "wide"
