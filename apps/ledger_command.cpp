@@ -93,15 +93,20 @@ void PrintJson(const LedgerView& view, const std::vector<ShownJob>& jobs, const 
   std::cout << json.dump(2) << '\n';
 }
 
+/// Nothing of a job that has no steps, whose release is one event.
+std::string StepsText(const ShownJob& shown) {
+  const auto reserved = StepsOf(shown.job.reserved);
+  return reserved == 0 ? "" : fmt::format("{} of {} steps, ", shown.steps, reserved);
+}
+
 void PrintText(const LedgerView& view, const std::vector<ShownJob>& jobs, const dp::EpsilonPair& all,
                double delta) {
   std::cout << fmt::format("data     SHA-256 {}\nledger   {} lines, the newest with hash {}\n",
                            view.ledger.data(), view.lines, view.head);
   for (const auto& shown : jobs) {
-    std::cout << fmt::format("{}  {:<8} {} of {} steps, epsilon {} outsider {} insider: {}, run {}\n",
-                             shown.job.time, shown.state, shown.steps, StepsOf(shown.job.reserved),
-                             Shown(shown.alone.outsider), Shown(shown.alone.insider), shown.job.name,
-                             shown.job.reserved.run_id);
+    std::cout << fmt::format("{}  {:<8} {}epsilon {} outsider {} insider: {}, run {}\n", shown.job.time,
+                             shown.state, StepsText(shown), Shown(shown.alone.outsider),
+                             Shown(shown.alone.insider), shown.job.name, shown.job.reserved.run_id);
   }
   std::cout << fmt::format(
       "together epsilon {} outsider {} insider, delta {:g}: the records composed, not epsilons added\n",

@@ -127,7 +127,7 @@ class Histogram(ProgramTest):
         cap = ("--ledger", "ledger", "--epsilon-cap", "1.2", "--set", "privacy.epsilon=0.5")
         for out in ("one", "two"):
             self.local(*cap, out=out)
-        self.assertIn("1", self.succeed("ledger", "show", "ledger/party-0.jsonl"))
+        self.assertRegex(self.succeed("ledger", "show", "ledger/party-0.jsonl"), r"Z  done +epsilon 0\.5000 outsider 0\.5000 insider: ")
         # What a ledger said, not what another party heard of it.
         self.fail_with(5, "expected at most the cap 1.2", "local", "--job", "job.toml", "--data", "data", "--out", "three", *cap)
         self.assertFalse((self.folder / "three/histogram.csv").exists())
