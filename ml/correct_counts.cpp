@@ -69,7 +69,7 @@ AdditiveShare CorrectCounts(mpc::Context& party, const Batch& batch, const Addit
   const ArithShare predicted = PredictClasses(party, of_each, logit_width);
   const ArithShare labels = LabelsOfClasses(batch);
   const ArithShare repeated(RowsRepeated(labels.own(), models), RowsRepeated(labels.next(), models));
-  const AdditiveShare correct = protocols::LocalRowInnerProducts(predicted, repeated);
+  const AdditiveShare correct = protocols::LocalRowInnerProducts(party, predicted, repeated);
   const RingMatrix of_models = mpc::Reshaped(correct.part(), rows, models);
   return AdditiveShare(of_models.colwise().sum().transpose());
 }

@@ -21,7 +21,7 @@ using mpc::RingMatrix;
 /// s_j = ||x_j||^2 ||e_j||^2, exact at row_norm_bits + 2f.
 ArithShare SquaredGradientNorms(mpc::Context& party, const Batch& batch, const FixedShare& errors) {
   const ArithShare of_errors =
-      protocols::Reshare(party, protocols::LocalRowInnerProducts(errors.ring(), errors.ring()));
+      protocols::Reshare(party, protocols::LocalRowInnerProducts(party, errors.ring(), errors.ring()));
   return protocols::Multiply(party, batch.squared_norms, of_errors);
 }
 

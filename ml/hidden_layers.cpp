@@ -80,9 +80,9 @@ std::vector<ArithShare> SquaredNorms(mpc::Context& party, const StepPlan& plan, 
                                      const std::vector<ArithShare>& deltas) {
   mpc::AdditiveShare exact;
   for (std::size_t layer = 1; layer < pass.inputs.size(); ++layer)
-    exact = Stacked(exact, protocols::LocalRowInnerProducts(pass.inputs[layer], pass.inputs[layer]));
+    exact = Stacked(exact, protocols::LocalRowInnerProducts(party, pass.inputs[layer], pass.inputs[layer]));
   for (const ArithShare& delta : deltas)
-    exact = Stacked(exact, protocols::LocalRowInnerProducts(delta, delta));
+    exact = Stacked(exact, protocols::LocalRowInnerProducts(party, delta, delta));
   const int shift = 2 * plan.settings.fraction_bits - plan.row_norm_bits;
   // A truncation is above its argument less a unit.
   const ArithShare rounded_up = AddPublic(
@@ -148,9 +148,9 @@ std::vector<ArithShare> ClipPerExample(mpc::Context& party, const StepPlan& plan
                                        const ForwardPass& pass, const std::vector<ArithShare>& deltas) {
   const std::vector<ArithShare> norms = SquaredNorms(party, plan, pass, deltas);
   const std::size_t layers = plan.layers.size();
-  mpc::AdditiveShare sum = protocols::LocalProduct(batch.squared_norms, norms[layers - 1]);
+  mpc::AdditiveShare sum = protocols::LocalProduct(party, batch.squared_norms, norms[layers - 1]);
   for (std::size_t layer = 1; layer < layers; ++layer)
-    sum = sum + protocols::LocalProduct(norms[layer - 1], norms[layers - 1 + layer]);
+    sum = sum + protocols::LocalProduct(party, norms[layer - 1], norms[layers - 1 + layer]);
   const ArithShare factors = protocols::ClipFactor(party, plan.clip, protocols::Reshare(party, sum));
   ArithShare all = deltas.front();
   for (std::size_t layer = 1; layer < layers; ++layer) all = SideBySide(all, deltas[layer]);

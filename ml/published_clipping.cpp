@@ -52,7 +52,7 @@ ArithShare ClipPublishedGradients(mpc::Context& party, const StepPlan& plan, con
   // 5
   const ArithShare gradients = ExampleGradients(party, plan, batch, errors);
   // 8; one unit more keeps the squared norm positive and never below the exact one.
-  const mpc::AdditiveShare product = protocols::LocalRowInnerProducts(gradients, gradients);
+  const mpc::AdditiveShare product = protocols::LocalRowInnerProducts(party, gradients, gradients);
   const ArithShare squared =
       AddPublic(party, protocols::Truncate(party, product, f, Range::kSigned, rounding), Word{1});
   // 9

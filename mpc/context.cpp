@@ -100,14 +100,16 @@ BitMatrix Context::DrawBits(int component, Purpose purpose, OperationId operatio
 }
 
 RingMatrix Context::DrawZero(OperationId operation, Index rows, Index cols) {
-  RingMatrix zero = Draw(self(), Purpose::kZero, operation, rows, cols);
-  zero -= Draw(next(), Purpose::kZero, operation, rows, cols);
+  RingMatrix zero(rows, cols);
+  prss_.FillZero(operation, {zero.data(), static_cast<std::size_t>(zero.size())});
   return zero;
 }
 
 BitMatrix Context::DrawZeroBits(OperationId operation, Index planes, Index count) {
-  return DrawBits(self(), Purpose::kZero, operation, planes, count) ^
-         DrawBits(next(), Purpose::kZero, operation, planes, count);
+  BitMatrix zero = BitMatrix::ToBeWritten(planes, count);
+  prss_.FillZeroBits(operation, {zero.words().data(), static_cast<std::size_t>(zero.words().size())});
+  zero.ClearTail();
+  return zero;
 }
 
 void Context::SendWords(int peer, const RingMatrix& words) { transport_.Send(peer, ToBytes(words)); }

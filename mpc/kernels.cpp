@@ -7,6 +7,7 @@ namespace trefoil::mpc {
 namespace {
 
 constexpr std::size_t kRowsPerTask = 32;
+constexpr Index kWordsPerTask = Index{1} << 15;  // some ten microseconds
 
 ConstRows RowsFrom(const RingMatrix& x, Index row, Index col = 0) {
   return {.data = x.data() + row * x.cols() + col, .stride = x.cols()};
@@ -39,6 +40,15 @@ RingMatrix TransposedProduct(ThreadPool& pool, const RingMatrix& a, const RingMa
                           RowsFrom(a, 0, first), RowsFrom(b, 0), RowsFrom(out, first));
   });
   return out;
+}
+
+void ForParts(ThreadPool& pool, Index words, Index times,
+              const std::function<void(Index first, Index count)>& body) {
+  Require(times >= 1, "ForParts: words that are gone through");
+  const auto grain = static_cast<std::size_t>((kWordsPerTask + times - 1) / times);
+  pool.ParallelFor(static_cast<std::size_t>(words), grain, [&](std::size_t begin, std::size_t end) {
+    body(static_cast<Index>(begin), static_cast<Index>(end - begin));
+  });
 }
 
 }  // namespace trefoil::mpc

@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+
 #include "base/thread_pool.h"
 #include "mpc/ring.h"
 
@@ -11,5 +13,11 @@ namespace trefoil::mpc {
 /// The matrix product aᵀ * b modulo 2^64 without forming aᵀ, columns of a shared out to the pool.
 /// Pre: a.rows() == b.rows(). Throws ContractError otherwise.
 [[nodiscard]] RingMatrix TransposedProduct(ThreadPool& pool, const RingMatrix& a, const RingMatrix& b);
+
+/// Calls body(first, count) for parts that cover [0, words), shared out to the pool where they are so many
+/// that waking a thread is worth it. `times` is how often the body goes through its words. Pre: times >= 1.
+/// Rethrows as ThreadPool::ParallelFor does.
+void ForParts(ThreadPool& pool, Index words, Index times,
+              const std::function<void(Index first, Index count)>& body);
 
 }  // namespace trefoil::mpc

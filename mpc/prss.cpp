@@ -12,6 +12,8 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "mpc/bit_kernels.h"
+#include "mpc/elementwise_kernels.h"
 
 namespace trefoil::mpc {
 namespace {
@@ -20,6 +22,9 @@ constexpr std::size_t kBlockBytes = 16;
 
 /// The plain text, as much of it as stays in the cache: output need not be cleared first, nor read.
 constexpr std::array<unsigned char, std::size_t{1} << 14> kZeros{};
+
+/// So many words of two streams stay in the cache until they are put together.
+constexpr std::size_t kWordsAtOnce = 1024;
 
 void CheckOpenSsl(int result) {
   if (result != 1) throw std::runtime_error("AES-128-CTR failed in OpenSSL");
@@ -34,11 +39,15 @@ class Prss::Cipher {
     CheckOpenSsl(EVP_EncryptInit_ex(context_.get(), EVP_aes_128_ctr(), nullptr, key.bytes().data(), nullptr));
   }
 
-  void Fill(Purpose purpose, OperationId operation, std::span<Word> out) {
+  void Start(Purpose purpose, OperationId operation) {
     std::array<unsigned char, kBlockBytes> block{};
     block[0] = static_cast<unsigned char>(purpose);
     for (std::size_t i = 0; i < 8; ++i) block[1 + i] = static_cast<unsigned char>(operation >> (8 * i));
     CheckOpenSsl(EVP_EncryptInit_ex(context_.get(), nullptr, nullptr, nullptr, block.data()));
+  }
+
+  /// The next words of the stream that was started last.
+  void Continue(std::span<Word> out) {
     auto* bytes = reinterpret_cast<unsigned char*>(out.data());
     for (std::size_t left = out.size_bytes(); left > 0;) {
       const auto chunk = static_cast<int>(std::min(left, kZeros.size()));
@@ -70,7 +79,29 @@ Prss::Prss(Prss&&) noexcept = default;
 void Prss::Fill(int component, Purpose purpose, OperationId operation, std::span<Word> out) {
   const int offset = (component - self_ + net::kParties) % net::kParties;
   Require(offset == 0 || offset == 1, "Prss::Fill: this party does not hold that component");
-  ciphers_[static_cast<std::size_t>(offset)]->Fill(purpose, operation, out);
+  Cipher& cipher = *ciphers_[static_cast<std::size_t>(offset)];
+  cipher.Start(purpose, operation);
+  cipher.Continue(out);
+}
+
+void Prss::FillZero(OperationId operation, std::span<Word> out) {
+  FillFromBoth(operation, out, SubtractWords);
+}
+
+void Prss::FillZeroBits(OperationId operation, std::span<Word> out) {
+  FillFromBoth(operation, out, ExclusiveOr);
+}
+
+void Prss::FillFromBoth(OperationId operation, std::span<Word> out,
+                        void (*combine)(const Word* a, const Word* b, Index count, Word* out)) {
+  std::array<Word, kWordsAtOnce> next;
+  for (const auto& cipher : ciphers_) cipher->Start(Purpose::kZero, operation);
+  for (std::size_t first = 0; first < out.size(); first += kWordsAtOnce) {
+    const std::span<Word> part = out.subspan(first, std::min(kWordsAtOnce, out.size() - first));
+    ciphers_[0]->Continue(part);
+    ciphers_[1]->Continue(std::span(next).first(part.size()));
+    combine(part.data(), next.data(), static_cast<Index>(part.size()), part.data());
+  }
 }
 
 Prss AgreeOnKeys(net::Transport& transport) {

@@ -35,9 +35,18 @@ class Prss {
   /// Pre: component is self or self + 1 (mod 3).
   void Fill(int component, Purpose purpose, OperationId operation, std::span<Word> out);
 
+  /// Fills `out` with this party's part of a fresh sharing of zero, 3-of-3: the difference of the streams of
+  /// its two components for Purpose::kZero, in one pass over memory. The parties' parts add up to 0.
+  void FillZero(OperationId operation, std::span<Word> out);
+  /// The same of bits: the parties' parts are 0 under exclusive or.
+  void FillZeroBits(OperationId operation, std::span<Word> out);
+
  private:
   class Cipher;
   Prss(int self, std::shared_ptr<const SecretKey> own, std::shared_ptr<const SecretKey> next);
+  /// Both streams for Purpose::kZero, put together word by word.
+  void FillFromBoth(OperationId operation, std::span<Word> out,
+                    void (*combine)(const Word* a, const Word* b, Index count, Word* out));
 
   int self_;
   std::array<std::shared_ptr<const SecretKey>, 2> keys_;

@@ -15,6 +15,9 @@ struct MutableRows {
 
 /// What one party holds of shared words: those of its own component and of the next party's.
 struct ShareWords {
+  /// Those from number `first` on.
+  [[nodiscard]] ShareWords From(Index first) const { return {.own = own + first, .next = next + first}; }
+
   const Word* own = nullptr;
   const Word* next = nullptr;
 };

@@ -1,5 +1,7 @@
 #include "protocols/multiply.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -12,15 +14,17 @@ namespace trefoil::protocols {
 using mpc::AdditiveShare;
 using mpc::ArithShare;
 
-AdditiveShare LocalProduct(const ArithShare& x, const ArithShare& y) {
+AdditiveShare LocalProduct(mpc::Context& party, const ArithShare& x, const ArithShare& y) {
   Require(x.rows() == y.rows() && x.cols() == y.cols(), "LocalProduct: shapes differ");
   mpc::RingMatrix part(x.rows(), x.cols());
-  mpc::LocalProductOfWords(x.words(), y.words(), part.size(), part.data());
+  mpc::ForParts(party.pool(), part.size(), 1, [&](mpc::Index first, mpc::Index count) {
+    mpc::LocalProductOfWords(x.words().From(first), y.words().From(first), count, part.data() + first);
+  });
   return AdditiveShare(std::move(part));
 }
 
-AdditiveShare LocalRowInnerProducts(const ArithShare& x, const ArithShare& y) {
-  return AdditiveShare(LocalProduct(x, y).part().rowwise().sum());
+AdditiveShare LocalRowInnerProducts(mpc::Context& party, const ArithShare& x, const ArithShare& y) {
+  return AdditiveShare(LocalProduct(party, x, y).part().rowwise().sum());
 }
 
 AdditiveShare LocalMatrixProduct(mpc::Context& party, const ArithShare& x, const ArithShare& y) {
@@ -35,7 +39,7 @@ AdditiveShare LocalTransposedProduct(mpc::Context& party, const ArithShare& x, c
 
 ArithShare Reshare(mpc::Context& party, const AdditiveShare& z) {
   mpc::RingMatrix own = party.DrawZero(party.NextOperation(), z.rows(), z.cols());
-  own += z.part();
+  mpc::AddWords(own.data(), z.part().data(), own.size(), own.data());
   party.SendWords(party.previous(), own);
   mpc::RingMatrix next = party.ReceiveWords(party.next(), z.rows(), z.cols());
   return {std::move(own), std::move(next)};
@@ -46,7 +50,7 @@ mpc::Cost ReshareCost(mpc::Index count) {
 }
 
 ArithShare Multiply(mpc::Context& party, const ArithShare& x, const ArithShare& y) {
-  return Reshare(party, LocalProduct(x, y));
+  return Reshare(party, LocalProduct(party, x, y));
 }
 
 mpc::Cost MultiplyCost(mpc::Index count) { return ReshareCost(count); }
@@ -68,10 +72,15 @@ mpc::BoolShare AndSums(mpc::Context& party, const mpc::BoolShare& x, const mpc::
                        mpc::Index planes, const std::vector<AndTerm>& terms) {
   Require(x.count() == y.count(), "AndSums: shapes differ");
   mpc::BitMatrix own = party.DrawZeroBits(party.NextOperation(), planes, x.count());
-  for (const AndTerm& term : terms) {
+  for (const AndTerm& term : terms)
     Require(term.x < x.planes() && term.y < y.planes() && term.result < planes, "AndSums: no such plane");
-    mpc::AddLocalAnd(x.plane(term.x), y.plane(term.y), own.words_per_plane(), own.plane(term.result));
-  }
+  mpc::ForParts(party.pool(), own.words_per_plane(), std::max<mpc::Index>(1, std::ssize(terms)),
+                [&](mpc::Index first, mpc::Index count) {
+                  for (const AndTerm& term : terms) {
+                    mpc::AddLocalAnd(x.plane(term.x).From(first), y.plane(term.y).From(first), count,
+                                     own.plane(term.result) + first);
+                  }
+                });
   party.SendBits(party.previous(), own);
   mpc::BitMatrix next = party.ReceiveBits(party.next(), planes, x.count());
   return {std::move(own), std::move(next)};

@@ -8,9 +8,11 @@ namespace trefoil::protocols {
 
 /// The element-wise product as a 3-of-3 sharing: z_i = x_i (y_i + y_{i+1}) + x_{i+1} y_i. Local.
 /// Pre: the same shape. Source: Araki et al., CCS 2016, section 3.
-[[nodiscard]] mpc::AdditiveShare LocalProduct(const mpc::ArithShare& x, const mpc::ArithShare& y);
+[[nodiscard]] mpc::AdditiveShare LocalProduct(mpc::Context& party, const mpc::ArithShare& x,
+                                              const mpc::ArithShare& y);
 /// Row by row inner products (one column), 3-of-3. Local.
-[[nodiscard]] mpc::AdditiveShare LocalRowInnerProducts(const mpc::ArithShare& x, const mpc::ArithShare& y);
+[[nodiscard]] mpc::AdditiveShare LocalRowInnerProducts(mpc::Context& party, const mpc::ArithShare& x,
+                                                       const mpc::ArithShare& y);
 /// The matrix products x y and xᵀ y, 3-of-3. Local.
 [[nodiscard]] mpc::AdditiveShare LocalMatrixProduct(mpc::Context& party, const mpc::ArithShare& x,
                                                     const mpc::ArithShare& y);

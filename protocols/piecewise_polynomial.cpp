@@ -116,8 +116,8 @@ ArithShare Evaluate(mpc::Context& party, const PiecewisePolynomial& f, const Ari
     y = MultiplyTruncate(party, y, distance, f.input_bits, Range::kSigned, f.rounding) + row(term);
   }
   const ArithShare constant = (Word{1} << f.input_bits) * row(0);
-  return Truncate(party, LocalProduct(y, distance) + ToAdditive(constant), f.last_shift, Range::kSigned,
-                  f.rounding);
+  return Truncate(party, LocalProduct(party, y, distance) + ToAdditive(constant), f.last_shift,
+                  Range::kSigned, f.rounding);
 }
 
 mpc::Cost EvaluateCost(const PiecewisePolynomial& f, Index count, Form form) {

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "mpc/kernels.h"
+#include "mpc/truncation_kernels.h"
 #include "protocols/dealt_dcf.h"
 #include "protocols/multiply.h"
 
@@ -12,8 +14,6 @@ namespace {
 using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
-
-constexpr Word kLow63 = ~Word{0} >> 1;
 
 /// What is added before the opening so that the sum lies in [0, 2^63).
 Word OffsetOf(Range range) { return range == Range::kSigned ? Word{1} << 62 : 0; }
@@ -32,15 +32,11 @@ struct Division {
 void RequireBits(int bits) { Require(bits >= 1 && bits <= 62, "Truncate: a shift of 1 to 62 bits"); }
 
 /// Of the mask: r_l >> bits in the first rows, r_m in as many after them.
-RingMatrix QuotientsAndTops(const RingMatrix& r, int bits) {
+RingMatrix SplitMask(ThreadPool& pool, const RingMatrix& r, int bits) {
   RingMatrix out(2 * r.rows(), r.cols());
-  Word* quotients = out.data();
-  Word* tops = out.data() + r.size();
-  for (Index k = 0; k < r.size(); ++k) {
-    const Word word = r.data()[k];
-    quotients[k] = (word & kLow63) >> bits;
-    tops[k] = word >> 63;
-  }
+  mpc::ForParts(pool, r.size(), 1, [&](Index first, Index count) {
+    mpc::QuotientsAndTops(r.data() + first, bits, count, out.data() + first, out.data() + r.size() + first);
+  });
   return out;
 }
 
@@ -52,32 +48,31 @@ DealtDcf DealQuotients(MaskedOpening& opening, const Division& division, Index r
             .corrections = {},
             .roots = {},
             .half = opening.Deal(2 * rows, cols, [rows, cols, bits](const mpc::Dealer& dealer) {
-              return QuotientsAndTops(dealer.Mask(rows, cols), bits);
+              return SplitMask(dealer.pool(), dealer.Mask(rows, cols), bits);
             })};
   }
   return DealDcf(opening, bits, rows * cols, 2 * rows, cols, [rows, cols, bits](const mpc::Dealer& dealer) {
     const RingMatrix r = dealer.Mask(rows, cols);
     return DcfDealing{.points = LowPart(mpc::Reshaped(r, 1, rows * cols), bits),
                       .payloads = RingMatrix::Ones(1, rows * cols),
-                      .shared = QuotientsAndTops(r, bits)};
+                      .shared = SplitMask(dealer.pool(), r, bits)};
   });
 }
 
 /// A's or B's half of (c_l >> bits) - (r_l >> bits) + (c_m ^ r_m) 2^(63 - bits) - (offset >> bits), where c_m
-/// ^ r_m = c_m + (1 - 2 c_m) r_m, of which A adds the public part. In one pass: it takes as long as memory
-/// does.
-RingMatrix HalfOfQuotient(bool first, const RingMatrix& c, const RingMatrix& dealt, int bits, Word offset) {
+/// ^ r_m = c_m + (1 - 2 c_m) r_m, of which A adds the public part.
+RingMatrix HalfOfQuotient(MaskedOpening& opening, const RingMatrix& c, const RingMatrix& dealt, int bits,
+                          Word offset) {
   RingMatrix half(c.rows(), c.cols());
-  const Word* quotients = dealt.data();
-  const Word* tops = dealt.data() + c.size();
-  for (Index k = 0; k < c.size(); ++k) {
-    const Word word = c.data()[k];
-    const Word top = word >> 63;
-    // Minus tops[k] where top is 1, without a multiplication, which the baseline has none of for vectors.
-    Word value = (((tops[k] ^ (Word{0} - top)) + top) << (63 - bits)) - quotients[k];
-    if (first) value += ((word & kLow63) >> bits) + (top << (63 - bits)) - (offset >> bits);
-    half.data()[k] = value;
-  }
+  mpc::ForParts(opening.pool(), c.size(), 1, [&](Index first, Index count) {
+    const mpc::OpenedWords opened{
+        .c = c.data() + first, .quotients = dealt.data() + first, .tops = dealt.data() + c.size() + first};
+    if (opening.first()) {
+      mpc::DealtAndPublicQuotients(opened, bits, Word{0} - (offset >> bits), count, half.data() + first);
+    } else {
+      mpc::DealtQuotients(opened, bits, count, half.data() + first);
+    }
+  });
   return half;
 }
 
@@ -102,7 +97,7 @@ mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, co
   const RingMatrix c = opening.FinishOpen(std::move(part));
   RingMatrix half;
   if (!opening.dealer()) {
-    half = HalfOfQuotient(opening.first(), c, dealt.half, division.bits, offset);
+    half = HalfOfQuotient(opening, c, dealt.half, division.bits, offset);
     if (division.rounding == Rounding::kExact) half -= Carries(opening, division, dealt, c);
   }
   return opening.Reshare(half, rows, cols);
@@ -160,7 +155,7 @@ mpc::Cost TruncateProductCost(Index count) { return TruncateProductCost(count, 1
 
 mpc::ArithShare MultiplyTruncate(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y,
                                  int bits, Range range, Rounding rounding) {
-  return Truncate(party, LocalProduct(x, y), bits, range, rounding);
+  return Truncate(party, LocalProduct(party, x, y), bits, range, rounding);
 }
 
 mpc::ArithShare MatMulTruncate(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y,

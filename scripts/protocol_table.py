@@ -23,6 +23,8 @@ PARTS = {
     "BelowThresholdsPair": "BelowThresholds before it is re-shared",
     "DealDcf": "the dealt part of a comparison by keys",
     "ReciprocalOfNormalised": "a step of Reciprocal and Softmax, made of truncated products",
+    "LocalProduct": "local: sends nothing",
+    "LocalRowInnerProducts": "local: sends nothing",
     "LocalMatrixProduct": "local: sends nothing",
     "LocalTransposedProduct": "local: sends nothing",
     "Measure": "measures what it is given, behind a barrier; no protocol",

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "base/error.h"
 #include "tests/support/instruction_sets.h"
@@ -103,6 +106,25 @@ TEST(MatrixProduct, RefusesInnerSizesThatDiffer) {
   ThreadPool pool(1);
   EXPECT_THROW((void)MatrixProduct(pool, RingMatrix::Zero(2, 3), RingMatrix::Zero(2, 3)), ContractError);
   EXPECT_THROW((void)TransposedProduct(pool, RingMatrix::Zero(2, 3), RingMatrix::Zero(3, 2)), ContractError);
+}
+
+TEST(ForParts, CoverEveryWordOnce) {
+  for (const std::size_t threads : {1U, 3U}) {
+    ThreadPool pool(threads);
+    for (const Index words : {0, 1, 1000, 1 << 15, (1 << 15) + 1, 200001}) {
+      for (const Index times : {1, 7, 1 << 20}) {
+        std::vector<int> seen(static_cast<std::size_t>(words), 0);
+        std::atomic<int> calls = 0;
+        ForParts(pool, words, times, [&](Index first, Index count) {
+          ++calls;
+          for (Index k = first; k < first + count; ++k) ++seen[static_cast<std::size_t>(k)];
+        });
+        EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), words);
+        const bool enough = words * times > 1 << 15;
+        EXPECT_EQ(calls > 1, threads > 1 && words > 1 && enough) << words << " words " << times << " times";
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -64,6 +64,23 @@ TEST(Prss, StartsAStreamAnewWithEachCall) {
   EXPECT_TRUE(Stream(prss, 0, Purpose::kMask, 7, 0).empty());
 }
 
+// Of lengths around what is put together at a time.
+TEST(Prss, GivesTheDifferenceOfBothStreamsAsAPartOfZero) {
+  Prss prss = InsecurePrss(Seed{1}, 2);
+  for (const std::size_t count : {0U, 1U, 7U, 1023U, 1024U, 1025U, 5000U}) {
+    const Words own = Stream(prss, 2, Purpose::kZero, 9, count);
+    const Words next = Stream(prss, 0, Purpose::kZero, 9, count);
+    Words zero(count, 42);
+    Words bits(count, 42);
+    prss.FillZero(9, zero);
+    prss.FillZeroBits(9, bits);
+    for (std::size_t k = 0; k < count; ++k) {
+      ASSERT_EQ(zero[k], own[k] - next[k]) << "word " << k << " of " << count;
+      ASSERT_EQ(bits[k], own[k] ^ next[k]) << "word " << k << " of " << count;
+    }
+  }
+}
+
 TEST(Prss, RefusesTheComponentThatThePartyDoesNotHold) {
   for (int self = 0; self < 3; ++self) {
     Prss prss = InsecurePrss(Seed{1}, self);

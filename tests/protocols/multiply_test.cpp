@@ -78,7 +78,7 @@ TEST(LocalRowInnerProducts, SumsEachRow) {
         return std::pair{InsecureDeal(party, x), InsecureDeal(party, y)};
       },
       [](mpc::Context& party, const auto& in) {
-        return Reshare(party, LocalRowInnerProducts(in.first, in.second));
+        return Reshare(party, LocalRowInnerProducts(party, in.first, in.second));
       });
   EXPECT_TRUE((outcome.value == (x * y).rowwise().sum()).all());
 }
