@@ -50,10 +50,10 @@ std::string Exactly(double epsilon) {
 BudgetAnswer Answer(const dp::Ledger& ledger, const std::function<bool(std::size_t)>& may_be_alive,
                     const BudgetRequest& request, const fs::path& file) {
   if (!ledger.data().empty() && ledger.data() != request.data) {
-    throw DataError(
-        fmt::format("{}: found data of SHA-256 {}, expected {}: a ledger is of one data set; name another "
-                    "file in [ledger], as docs/operations.md says",
-                    file.string(), request.data, ledger.data()));
+    throw DataError(fmt::format(
+        "{}: found data of SHA-256 {}, expected {}: a ledger is of one data set: name its files in "
+        "[data], or another file in [ledger], as docs/operations.md says",
+        file.string(), request.data, ledger.data()));
   }
   const BudgetAnswer answer{.spent = ledger.Spent(request.delta, may_be_alive).insider,
                             .alone = dp::Epsilons(request.record, request.delta).insider,
@@ -67,6 +67,16 @@ BudgetAnswer Answer(const dp::Ledger& ledger, const std::function<bool(std::size
         request.epsilon_cap, request.delta));
   }
   return answer;
+}
+
+/// Refuses a run that goes on from an old copy: what it executed since would not be charged.
+void RequireNewest(const dp::LedgerJob& job, const BudgetRequest& request, const fs::path& file) {
+  const auto counted = dp::StepsIn(request.before);
+  if (counted >= job.certain_steps) return;
+  throw ConfigError(fmt::format(
+      "{}: found run {} resumed after {} steps, expected at least the {} that it executed: all three "
+      "have an old copy of its checkpoint folder; bring back the newest, or begin a new run",
+      file.string(), request.record.run_id, counted, job.certain_steps));
 }
 
 }  // namespace
@@ -124,15 +134,16 @@ BudgetAnswer LedgerFile::Reserve(const BudgetRequest& request) {
   const auto time = TimeNow();
   const ChainFile::Locked locked(chain_);
   Follow();
-  if (const auto known = ledger_.JobOf(request.record.run_id); known && MayBeAlive(*known)) {
+  const auto known = ledger_.JobOf(request.record.run_id);
+  if (known && MayBeAlive(*known)) {
     throw ConfigError(fmt::format("{}: found run {} under way in another process, expected it to have ended",
                                   chain_.file().string(), request.record.run_id));
   }
+  if (known) RequireNewest(ledger_.jobs()[*known], request, chain_.file());
   auto answer = Answer(
       ledger_, [&](std::size_t job) { return MayBeAlive(job); }, request, chain_.file());
   SettleDead(time);
   if (ledger_.data().empty()) Append(dp::Ledger::DataEntry(request.data));
-  const auto known = ledger_.JobOf(request.record.run_id);
   const std::size_t job = known.value_or(ledger_.jobs().size());
   struct flock lock {};
   if (JobLock(chain_.descriptor(), F_OFD_SETLK, F_WRLCK, job, lock) != 0)

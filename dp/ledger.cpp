@@ -104,6 +104,14 @@ bool IsWithin(const TrainingRecord& record, const TrainingRecord& reserved) {
   });
 }
 
+std::int64_t StepsIn(const TrainingRecord& record) {
+  std::int64_t steps = 0;
+  for (const auto& event : record.events) {
+    if (const auto* some = std::get_if<DpSgdSteps>(&event)) steps += some->steps;
+  }
+  return steps;
+}
+
 Json Ledger::DataEntry(const std::string& sha256) {
   return {{"kind", "data"}, {"version", kVersion}, {"sha256", sha256}};
 }
@@ -159,6 +167,8 @@ void Ledger::Apply(const Json& entry) {
     auto record = FromJson(entry.at("record"));
     LedgerJob& job = OpenJob(record);
     if (!IsWithin(job.announced, record)) Refuse("less than was announced before", "as much or more");
+    // More is announced when what was announced before has been executed.
+    job.certain_steps = StepsIn(job.announced);
     job.announced = std::move(record);
   } else if (kind == "settle") {
     RequireKeys(entry, {"kind", "time", "ended", "record", "epsilon_outsider", "epsilon_insider"});
@@ -167,6 +177,7 @@ void Ledger::Apply(const Json& entry) {
     auto record = FromJson(entry.at("record"));
     LedgerJob& job = OpenJob(record);
     if (!IsWithin(job.announced, record)) Refuse("less than was announced", "as much or more");
+    if (ended == JobEnd::kDone) job.certain_steps = StepsIn(record);
     job.executed = std::move(record);
     job.ended = ended;
   } else {
@@ -200,6 +211,10 @@ void Ledger::Resume(const Json& entry) {
   LedgerJob& job = jobs_[*number];
   if (job.reserved.job_hash != record.job_hash) Refuse("another job of this run", "the one that reserved");
   if (!IsWithin(executed, record)) Refuse("more than the run reserved", "no more");
+  const auto steps = StepsIn(executed);
+  if (steps < job.certain_steps)
+    Refuse(std::to_string(steps) + " steps of a run",
+           "at least the " + std::to_string(job.certain_steps) + " that it executed");
   const double delta = NumberOf(entry, "delta");
   if (delta >= 1) Refuse("delta " + entry.at("delta").dump(), "a number below 1");
   job = {.time = TextOf(entry, "time"),
@@ -208,7 +223,8 @@ void Ledger::Resume(const Json& entry) {
          .epsilon_cap = NumberOf(entry, "epsilon_cap"),
          .reserved = std::move(record),
          .announced = std::move(executed),
-         .executed = {}};
+         .executed = {},
+         .certain_steps = steps};
 }
 
 std::optional<std::size_t> Ledger::JobOf(const std::string& run_id) const {

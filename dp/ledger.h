@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,14 +17,16 @@ enum class JobEnd { kDone, kStopped, kDied };
 
 /// A job on the data of a ledger.
 struct LedgerJob {
-  std::string time;               ///< of the reservation, UTC, as 2026-01-31T12:00:00Z
-  std::string name;               ///< the job's
-  double delta = 0;               ///< at which it was compared with the cap
-  double epsilon_cap = 0;         ///< at that time
-  TrainingRecord reserved;        ///< all that it planned
-  TrainingRecord announced;       ///< the most that it has executed, written before it did
-  std::optional<JobEnd> ended{};  ///< empty: under way, or dead
-  TrainingRecord executed;        ///< the most that it executed, where it has ended
+  std::string time;                ///< of the reservation, UTC, as 2026-01-31T12:00:00Z
+  std::string name;                ///< the job's
+  double delta = 0;                ///< at which it was compared with the cap
+  double epsilon_cap = 0;          ///< at that time
+  TrainingRecord reserved;         ///< all that it planned
+  TrainingRecord announced;        ///< the most that it has executed, written before it did
+  std::optional<JobEnd> ended{};   ///< empty: under way, or dead
+  TrainingRecord executed;         ///< the most that it executed, where it has ended
+  std::int64_t certain_steps = 0;  ///< executed for certain, at least: others than those announced last, or
+                                   ///< all of a job that is done
 };
 
 /// What the jobs on one data set have released of it, for the owner of the data. Knows nothing of files:
@@ -34,7 +37,8 @@ struct LedgerJob {
 ///   executed at most: `time`, `ended`, `record`.
 ///   "resume":   a job that has ended, or died, may go on: `time`, `delta`, `epsilon_cap`, `record` (all that
 ///   it has executed and plans), `executed` (what it has executed, counted: less than it had announced, where
-///   it died). Takes the place of its reservation, its announcements and its settlement.
+///   it died, but never fewer steps than it executed for certain: else an old copy of the run went on).
+///   Takes the place of its reservation, its announcements and its settlement.
 /// Reservations, resumptions and settlements also say `epsilon_outsider` and `epsilon_insider` of the record
 /// alone, for the reader: null without a guarantee. A job's entries have one run id.
 class Ledger {
@@ -78,6 +82,9 @@ class Ledger {
 };
 
 [[nodiscard]] const char* ToText(JobEnd ended);
+
+/// The steps in a record, however they were made.
+[[nodiscard]] std::int64_t StepsIn(const TrainingRecord& record);
 
 /// Whether `record` is of the same job and run as `reserved` and has no event oftener than it, of steps fewer
 /// or as many, so that it costs no more. Their order does not count: events compose in any.

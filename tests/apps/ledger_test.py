@@ -153,7 +153,7 @@ class Ledger(ProgramTest):
         labels.write_bytes(gzip.compress(bytes(content)))
         codes, errors = self.run_parties()
         self.assertEqual(codes[0], 4)
-        self.assertIn("a ledger is of one data set; name another file in [ledger]", errors[0])
+        self.assertIn("a ledger is of one data set: name its files in [data], or another file in [ledger]", errors[0])
 
     def test_check_tells_beforehand(self):
         self.prepare(0.5, None, None)

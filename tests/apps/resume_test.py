@@ -218,6 +218,26 @@ class Resume(ProgramTest):
         self.assertIn("nothing to resume: the run begins", outputs[0][0])
         self.check_charges(STEPS)
 
+    def test_an_old_copy_of_a_run_is_refused_by_the_ledgers(self):
+        """Else a second model would be released at the price of one."""
+        self.prepare()
+        self.kill_at(5 * EVERY)
+        for party in PARTIES:
+            shutil.copytree(self.folder / f"r{party}", self.folder / f"copy{party}")
+        self.assertEqual(self.finish(self.start("--resume"))[0], [0, 0, 0])
+        for party in PARTIES:
+            shutil.rmtree(self.folder / f"r{party}")
+            shutil.move(self.folder / f"copy{party}", self.folder / f"r{party}")
+        before = [(self.folder / f"d/party-{party}/ledger.jsonl").read_bytes() for party in PARTIES]
+        codes, outputs = self.finish(self.start("--resume"))
+        self.assertIn(2, codes, outputs)
+        self.assertTrue(set(codes) <= {2, 3}, outputs)
+        refused = codes.index(2)
+        self.assert_one_error_line(outputs[refused][1], "that it executed: all three have an old copy of its checkpoint folder")
+        for party in PARTIES:
+            self.assertFalse((self.folder / f"r{party}/model.npz").exists())
+            self.assertEqual((self.folder / f"d/party-{party}/ledger.jsonl").read_bytes(), before[party])
+
     def test_local_resumes(self):
         job = self.write("job.toml", JOB)
         process = self.start_program("local", "--job", job, "--out", "run")

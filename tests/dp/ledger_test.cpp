@@ -222,6 +222,32 @@ TEST(Ledger, RefusesToResumeWhatWasNotReservedOrSaysTooMuch) {
   EXPECT_THROW((void)After({Resumption(RecordOf("1", 103), RecordOf("1", 33))}), DataError);
 }
 
+TEST(Ledger, RefusesToResumeAnOldCopyOfARun) {
+  const auto announce = [](std::int64_t steps) { return Ledger::AnnounceEntry(RecordOf("1", steps)); };
+  const auto resume = [](std::int64_t steps) { return Resumption(RecordOf("1", 200), RecordOf("1", steps)); };
+  // Announcing 40 says that 20 were executed; of the other 20 that is not known, however the job ended.
+  for (const bool died : {false, true}) {
+    std::vector<Json> entries{Reservation(RecordOf("1", 100)), announce(20), announce(40)};
+    if (died) entries.push_back(Settlement(RecordOf("1", 40), JobEnd::kDied));
+    entries.push_back(resume(19));
+    EXPECT_THAT(ErrorOf(entries),
+                HasSubstr("found 19 steps of a run, expected at least the 20 that it executed"));
+    entries.back() = resume(20);
+    EXPECT_EQ(ErrorOf(entries), "");
+  }
+  const std::vector<Json> done{Reservation(RecordOf("1", 100)), announce(100),
+                               Settlement(RecordOf("1", 100))};
+  auto entries = done;
+  entries.push_back(resume(99));
+  EXPECT_THAT(ErrorOf(entries), HasSubstr("found 99 steps"));
+  // What was counted once is not forgotten either.
+  entries = done;
+  entries.push_back(resume(130));
+  entries.push_back(resume(129));
+  EXPECT_THAT(ErrorOf(entries), HasSubstr("found 129 steps of a run, expected at least the 130"));
+  EXPECT_EQ(After(done).jobs()[0].certain_steps, 100);
+}
+
 TEST(Ledger, AsksForARunThatGoesOnInPlaceOfWhatItHasOfIt) {
   const auto ledger = After({Reservation(RecordOf("1", 100)), Ledger::AnnounceEntry(RecordOf("1", 40)),
                              Reservation(RecordOf("2", 10))});
