@@ -17,6 +17,7 @@
 #include "base/sha256.h"
 #include "data/file.h"
 #include "data/npy.h"
+#include "data/npy_header.h"
 #include "dp/laplace_part.h"
 #include "ml/correct_counts.h"
 #include "ml/noisy_counts.h"
@@ -162,7 +163,8 @@ StudentScores ReadStudentScores(const fs::path& file, const PateJob& job) {
   const auto queries = static_cast<std::size_t>(job.queries);
   const auto classes = static_cast<std::size_t>(job.classes);
   if (array.shape != std::vector<std::size_t>{queries, classes})
-    data::ThrowDataError(file, "", "another shape", fmt::format("{} queries x {} classes", queries, classes));
+    data::ThrowDataError(file, "", "shape " + data::ShapeText(array.shape),
+                         fmt::format("{} queries x {} classes", queries, classes));
   const auto values = data::NpyToDoubles(array, file);
   StudentScores scores(queries);
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -192,7 +194,8 @@ std::string PateTask::Load(const PartyFile& party, const std::string& party_file
     student_ = ReadStudentScores(party.pate.student, job());
     student_hash_ = data::FileSha256(party.pate.student);
   }
-  return fmt::format("{} teachers' labels of {} queries", labels_.size(), job().queries);
+  return fmt::format("{} teachers' labels of {} queries, whose file has SHA-256 {}", labels_.size(),
+                     job().queries, query_hash_);
 }
 
 RingMatrix PateTask::OwnVotes() const {

@@ -15,6 +15,7 @@
 #include "data/file.h"
 #include "data/folders.h"
 #include "data/npy.h"
+#include "data/npy_header.h"
 #include "dp/radial_laplace_part.h"
 #include "ml/correct_counts.h"
 #include "ml/noisy_counts.h"
@@ -136,7 +137,8 @@ Eigen::MatrixXd ReadRows(const fs::path& file, const ml::TransferSettings& setti
   const auto rows = static_cast<std::size_t>(settings.rows);
   const auto features = static_cast<std::size_t>(settings.features);
   if (array.shape != std::vector<std::size_t>{rows, features})
-    data::ThrowDataError(file, "", "another shape", fmt::format("{} queries x {} features", rows, features));
+    data::ThrowDataError(file, "", "shape " + data::ShapeText(array.shape),
+                         fmt::format("{} queries x {} features", rows, features));
   const auto values = data::NpyToDoubles(array, file);
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (!(std::abs(values[k]) <= 1e9))
@@ -151,7 +153,8 @@ std::string TransferTask::Load(const PartyFile& party, const std::string& party_
   labels_ = LoadBallots(ballots(), party, party_file);
   query_hash_ = data::FileSha256(party.pate.queries);
   x_ = ml::EncodeTransferRows(plan_, ReadRows(party.pate.queries, job().settings));
-  return fmt::format("{} classifiers' labels of {} queries", labels_.size(), job().settings.rows);
+  return fmt::format("{} classifiers' labels of {} queries, whose file has SHA-256 {}", labels_.size(),
+                     job().settings.rows, query_hash_);
 }
 
 /// How many of this party's classifiers vote for class 1 of each row.

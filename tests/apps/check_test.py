@@ -2,45 +2,23 @@
 
 import gzip
 import os
-import re
 import shutil
 import socket
 import subprocess
 import unittest
 
+from checked_parties import CheckedParties
 from trefoil_program import BINARY, ProgramTest, TINY_JOB, free_base_port
 
 PARTIES = (0, 1, 2)
 
-# What every failed line ends with, somewhere: something to be done.
-MENDS = re.compile(r": (check this|make|run chmod|store it|store each|correct|exchange|start check|install|agree on|set them|more memory|remove|end what|"
-                   r"bring back|spend less|name the)\b|not tried: first mend |write x and y|did you mean|: make it$")
 
-
-class Check(ProgramTest):
+class Check(CheckedParties, ProgramTest):
     def setUp(self):
         super().setUp()
         self.job = self.write("job.toml", TINY_JOB)
         self.port = free_base_port()
         self.succeed("local", "--job", self.job, "--out", "good", "--prepare", "--base-port", str(self.port))
-
-    def deploy(self):
-        """The three folders as they were made."""
-        shutil.rmtree(self.folder / "d", ignore_errors=True)
-        shutil.copytree(self.folder / "good", self.folder / "d")
-
-    def path(self, name, party=0):
-        return self.folder / f"d/party-{party}" / name
-
-    def edit(self, name, pattern, replacement, party=0):
-        text, count = re.subn(pattern, replacement, self.path(name, party).read_text())
-        self.assertEqual(count, 1, pattern)
-        self.path(name, party).write_text(text)
-
-    def job_with(self, pattern, replacement):
-        text, count = re.subn(pattern, replacement, TINY_JOB)
-        self.assertEqual(count, 1, pattern)
-        return self.write("other.toml", text)
 
     def certificate(self, days):
         """Party 0's certificate, made anew."""
@@ -57,25 +35,9 @@ class Check(ProgramTest):
         path = self.labels()
         path.write_bytes(gzip.compress(bytes(change(bytearray(gzip.decompress(path.read_bytes()))))))
 
-    def check(self, party=0, job=None, wait="300ms"):
-        return self.run_program("check", "--config", f"d/party-{party}/party.toml", "--job", job or self.job, "--wait", wait)
-
-    def expect(self, code, line, job=None):
-        """This party's check, the others being down: one line says what is wrong, and how to mend it; the code is that of the first."""
-        result = self.check(job=job)
-        self.assertRegex(result.stdout, "(?m)^fail  " + line)
-        for failed in re.findall("(?m)^fail  .*$", result.stdout):
-            self.assertRegex(failed, MENDS)
-        self.assertEqual(result.returncode, code, result.stdout)
-        self.assert_one_error_line(result.stderr, "check failed: ")
-        return result.stdout
-
     def test_finds_what_is_wrong_with_the_files_and_names_the_mend(self):
         def other_key():
             shutil.copy(self.path("party.key", 1), self.path("party.key"))
-
-        def append(name, text):
-            self.path(name).write_text(self.path(name).read_text() + text)
 
         def weak_key():
             self.path("party.key").write_bytes(subprocess.run(["openssl", "genrsa", "1024"], check=True, capture_output=True).stdout)
@@ -83,7 +45,7 @@ class Check(ProgramTest):
 
         ledger = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000\ndelta = 1e-5\n'
         too_small = '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 0.1\ndelta = 1e-5\n'
-        nowhere = self.job_with(r"\[privacy\]", "[release]\nto = []\n[privacy]").rename(self.folder / "nobody.toml")
+        nowhere = self.edited_job(r"\[privacy\]", "[release]\nto = []\n[privacy]").rename(self.folder / "nobody.toml")
         planted = {
             "key that others can read": (lambda: self.path("party.key").chmod(0o644), 2, "private key mode: .*run chmod 600 "),
             "no key": (lambda: self.path("party.key").unlink(), 2, "private key mode: .*party.key: found no such file.*make key and certificate anew"),
@@ -119,17 +81,17 @@ class Check(ProgramTest):
                           "data: the party file's .data. names no files: write x and y"),
             "a label that is no class": (lambda: self.change_labels(lambda b: b[:-1] + b"\x0b"), 4, "data: .*labels.*11.*: correct that file"),
             "fewer labels than images": (lambda: self.change_labels(lambda b: b[:4] + (290).to_bytes(4, "big") + b[8:298]), 4, "data: .*290"),
-            "a budget that is spent": (lambda: append("party.toml", too_small), 5, "ledger: .*expected at most the cap 0.1.*: spend less by the job, or ask"),
-            "a ledger that is none": (lambda: (append("party.toml", ledger), self.path("ledger.jsonl").write_text("text\n"),
+            "a budget that is spent": (lambda: self.append("party.toml", too_small), 5, "ledger: .*expected at most the cap 0.1.*: spend less by the job, or ask"),
+            "a ledger that is none": (lambda: (self.append("party.toml", ledger), self.path("ledger.jsonl").write_text("text\n"),
                                                self.path("ledger.jsonl").chmod(0o600)), 4, "ledger: .*line 1: .*: bring back the last good copy"),
-            "a folder for a ledger": (lambda: (append("party.toml", ledger), self.path("ledger.jsonl").mkdir()), 2,
+            "a folder for a ledger": (lambda: (self.append("party.toml", ledger), self.path("ledger.jsonl").mkdir()), 2,
                                       "ledger: .*found a folder, expected a ledger: correct ledger.file"),
-            "a ledger in no folder": (lambda: append("party.toml", ledger.replace("ledger.jsonl", "none/ledger.jsonl")), 2,
+            "a ledger in no folder": (lambda: self.append("party.toml", ledger.replace("ledger.jsonl", "none/ledger.jsonl")), 2,
                                       "ledger: .*none: found no such folder, expected one for the ledger: make it"),
-            "a ledger that others can read": (lambda: (append("party.toml", too_small), self.path("ledger.jsonl").write_text(""),
+            "a ledger that others can read": (lambda: (self.append("party.toml", too_small), self.path("ledger.jsonl").write_text(""),
                                                        self.path("ledger.jsonl").chmod(0o644)), 2, "ledger: .*chmod 600"),
-            "no storage key": (lambda: append("party.toml", '\n[storage]\nkey = "nowhere.key"\n'), 2, "storage key: .*nowhere.key: No such file.*: correct storage.key, or make it"),
-            "a short storage key": (lambda: (append("party.toml", '\n[storage]\nkey = "short.key"\n'), self.path("short.key").write_text("short"),
+            "no storage key": (lambda: self.append("party.toml", '\n[storage]\nkey = "nowhere.key"\n'), 2, "storage key: .*nowhere.key: No such file.*: correct storage.key, or make it"),
+            "a short storage key": (lambda: (self.append("party.toml", '\n[storage]\nkey = "short.key"\n'), self.path("short.key").write_text("short"),
                                              self.path("short.key").chmod(0o600)), 2, "storage key: .*found 5 bytes.*: make it anew"),
         }
         for name, (plant, code, line) in planted.items():
@@ -156,7 +118,7 @@ class Check(ProgramTest):
                  'rows = [900000000, 300, 300]\\1[features]\nmethod = "hog"\n[privacy]', 2,
                  "memory: found .* free, expected at least .*: more memory, fewer data.rows, or smaller batches")):
             with self.subTest(name):
-                self.expect(code, line, self.job_with(pattern, replacement))
+                self.expect(code, line, self.edited_job(pattern, replacement))
 
     def test_finds_what_is_wrong_with_the_links_and_names_the_mend(self):
         self.deploy()
@@ -173,17 +135,18 @@ class Check(ProgramTest):
         self.edit("party.toml", rf'"127.0.0.1:{self.port + 1}"', '"no-such-host.invalid:7700"')
         self.expect(3, "party 1 at no-such-host.invalid:7700: host name: .*: correct its address in ..peer.., or")
         self.deploy()
-        other = self.job_with("sigma = 2.0", "sigma = 2.5")
-        self.together({1: ("", other)}, 0, 2, "party 1 at .*: job: privacy.sigma: 2.0 here, 2.5 at party 1: agree on one job file")
+        other = self.edited_job("sigma = 2.0", "sigma = 2.5")
+        self.together({1: other}, 0, 2, "party 1 at .*: job: privacy.sigma: 2.0 here, 2.5 at party 1: agree on one job file")
         # Party 1 was set up anew, and its new certificate was not exchanged.
         self.succeed("init", "--party", "1", "--hosts", "127.0.0.1,127.0.0.1,127.0.0.1", "--base-port", str(self.port), "--out", "new")
         for name in ("party.key", "party.crt"):
             shutil.copy(self.folder / "new" / name, self.path(name, 1))
-        self.together({1: ("", self.job)}, 0, 3, "party 1 at .*: (TLS|connection): .*: (exchange certificates|start check)")
+        self.together({1: self.job}, 0, 3, "party 1 at .*: (TLS|connection): .*: (exchange certificates|start check)")
 
     def together(self, others, party, code, line):
+        """This party's check, while `others` (job files by party) run theirs."""
         processes = [self.start_program("check", "--config", f"d/party-{other}/party.toml", "--job", job, "--wait", "4s")
-                     for other, (_, job) in others.items()]
+                     for other, job in others.items()]
         result = self.check(party, wait="2s")
         self.assertRegex(result.stdout, "(?m)^fail  " + line)
         self.assertEqual(result.returncode, code, result.stdout)

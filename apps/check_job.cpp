@@ -1,0 +1,232 @@
+#include "apps/check_job.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <memory>
+#include <optional>
+
+#include "apps/checkpoint_file.h"
+#include "apps/evaluation.h"
+#include "apps/held_out_files.h"
+#include "apps/ledger_file.h"
+#include "apps/machine_check.h"
+#include "apps/predict_job.h"
+#include "apps/prediction_inputs.h"
+#include "apps/progress.h"
+#include "apps/run_budget.h"
+#include "apps/task.h"
+#include "apps/toml_reader.h"
+#include "apps/training_settings.h"
+#include "base/error.h"
+
+namespace trefoil::apps {
+namespace {
+
+constexpr const char* kMendJob = "correct the job, at all three parties";
+constexpr const char* kMendData =
+    "correct that file, the party file's table that names it, or what the job says of it, at all three "
+    "parties";
+
+/// Whether this party has its key for what it keeps.
+bool ExamineStorageKey(Doctor& doctor, const PartyFile& party, const SealedKind& kind) {
+  return doctor.Try("storage key", [&] {
+    (void)StorageKey(party, kind);
+    return std::string(party.storage_key.empty() ? "the private key" : party.storage_key.string());
+  });
+}
+
+/// A prediction, this party's share of its model, and the client's rows; returns as ExamineJobOfAnyType, like
+/// the next two.
+std::string ExaminePrediction(Doctor& doctor, const PartyFile& party, const CheckedFiles& files) {
+  std::optional<PredictJob> job;
+  doctor.Try(
+      "job",
+      [&] {
+        job = ReadPredictJob(files.job);
+        return fmt::format("{}, up to {} rows of party {}", files.job, job->rows, job->client);
+      },
+      kMendJob);
+  if (!job) return "";
+  if (!ExamineStorageKey(doctor, party, kModelShare)) return PredictJobJson(*job);
+  std::optional<ShareFile> model;
+  doctor.Try(
+      "share of the model",
+      [&] {
+        model = LoadModelShare(party, *job, files.party_file);
+        return fmt::format("{}, of run {}", party.predict.share.string(), model->record.run_id);
+      },
+      "name this party's model.share of that run in the party file's [predict], and in [storage] the key "
+      "that it was sealed with; or bring back a copy");
+  if (model && party.id == job->client) {
+    doctor.Try(
+        "rows to predict",
+        [&] {
+          const auto rows = LoadRowsToPredict(*job, model->job, party, files.party_file, 0);
+          return fmt::format("{} rows as the model's job declares them", rows.x.rows());
+        },
+        kMendData);
+  }
+  return PredictJobJson(*job);
+}
+
+void RequireRoom(double available, double least, const std::string& mend) {
+  if (available >= least) return;
+  throw ConfigError(fmt::format("found {} free, expected at least {}: {}",
+                                BytesText(static_cast<std::uint64_t>(available)),
+                                BytesText(static_cast<std::uint64_t>(least)), mend));
+}
+
+/// Whether the machine has room for the job, and this party its key for what it keeps.
+void ExamineMachine(Doctor& doctor, const PartyFile& party, const Job& job) {
+  const auto room = [](double available, double least) {
+    return fmt::format("{} free, at least {} needed", BytesText(static_cast<std::uint64_t>(available)),
+                       BytesText(static_cast<std::uint64_t>(least)));
+  };
+  std::optional<ml::StepPlan> plan;
+  try {
+    plan = ml::MakeStepPlan(SettingsOf(job));
+  } catch (const ConfigError&) {
+    return;  // the privacy plan has said so
+  }
+  const bool checkpoints = job.training.checkpoint_every > 0;
+  doctor.Try("memory", [&] {
+    const double available = AvailableMemory();
+    const double least = LeastMemory(job, *plan, party.id);
+    RequireRoom(available, least, "more memory, fewer data.rows, or smaller batches");
+    return room(available, least);
+  });
+  doctor.Try("disk of this folder", [&] {
+    const double available = AvailableDisk(".");
+    const double least = LeastDisk(*plan, checkpoints);
+    RequireRoom(available, least, "remove something, or run in a folder of another disk");
+    return room(available, least);
+  });
+  if (!checkpoints && !job.release.to.empty()) return;
+  ExamineStorageKey(doctor, party, checkpoints ? kCheckpoint : kModelShare);
+}
+
+void RequireWholeLedger(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return;
+  try {
+    (void)ReadLedger(file);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: bring back the last good copy; a ledger is never edited", error.what()));
+  }
+}
+
+/// Whether this party's ledger can be kept, and its cap allows the job.
+void ExamineLedger(Doctor& doctor, const PartyFile& party, const BudgetedJob& job,
+                   const std::vector<dp::RecordedEvent>& plan) {
+  doctor.Try("ledger", [&] {
+    const auto& file = party.ledger->file;
+    const auto folder = std::filesystem::absolute(file).parent_path();
+    if (!std::filesystem::is_directory(folder))
+      throw ConfigError(folder.string() + ": found no such folder, expected one for the ledger: make it");
+    if (std::filesystem::is_directory(file))
+      throw ConfigError(file.string() + ": found a folder, expected a ledger: correct ledger.file");
+    RequireWholeLedger(file);
+    try {
+      return BudgetLine(*party.ledger, AskBudget(party, job, plan));
+    } catch (const BudgetError& error) {
+      throw BudgetError(fmt::format("{}: {}", error.what(),
+                                    job.uncovered.empty()
+                                        ? "spend less by the job, or ask whoever sets ledger.epsilon_cap"
+                                        : kMendJob));
+    }
+  });
+}
+
+/// A task and this party's data.
+std::string ExamineTask(Doctor& doctor, const PartyFile& party, const CheckedFiles& files) {
+  std::unique_ptr<Task> task;
+  doctor.Try(
+      "job",
+      [&] {
+        task = ReadTask(files.job);
+        return fmt::format("{}, hash {}", files.job, TaskHash(*task));
+      },
+      kMendJob);
+  if (!task) return "";
+  const bool planned = doctor.Try(
+      "privacy plan",
+      [&] {
+        const auto epsilons = PlannedEpsilons(*task);
+        return fmt::format("epsilon {:.4g} outsider, {:.4g} insider, delta {:g}", epsilons.outsider,
+                           epsilons.insider, task->delta());
+      },
+      kMendJob);
+  if (planned && party.ledger && !party.data.empty()) {
+    const BudgetedJob job{.name = task->name(), .job_hash = TaskHash(*task), .uncovered = task->Uncovered()};
+    ExamineLedger(doctor, party, job, task->Events());
+  }
+  if (task->release_to().empty()) ExamineStorageKey(doctor, party, kModelShare);
+  doctor.Try(
+      "data", [&] { return task->Load(party, files.party_file); }, kMendData);
+  return task->Json();
+}
+
+/// A training, this party's data, and what it holds for evaluation and selection.
+std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string& file) {
+  std::optional<Job> job;
+  doctor.Try(
+      "job",
+      [&] {
+        job = ReadJob(file);
+        return fmt::format("{}, hash {}", file, JobHash(*job));
+      },
+      kMendJob);
+  if (!job) return "";
+  std::optional<ml::PrivacyPlan> plan;
+  doctor.Try(
+      "privacy plan",
+      [&] {
+        plan = ml::MakePlan(SettingsOf(*job));
+        return fmt::format("epsilon {:.4g} outsider, {:.4g} insider, delta {:g}, sigma {:.4f}",
+                           plan->epsilon_outsider, plan->epsilon_insider, plan->delta, plan->sigma);
+      },
+      kMendJob);
+  if (plan && party.ledger && !party.data.empty()) {
+    ExamineLedger(doctor, party, BudgetedJobOf(*job), plan->events);
+  }
+  ExamineMachine(doctor, party, *job);
+  doctor.Try(
+      "data",
+      [&] {
+        if (party.data.empty()) {
+          throw ConfigError("the party file's [data] names no files: write x and y, or file");
+        }
+        const auto own =
+            LoadOwnRecords(*job, party.id, party.data,
+                           {.most_in_memory = kMostInMemory, .feature_model = party.feature_model});
+        return fmt::format("{} rows as the job declares them", own.rows());
+      },
+      kMendData);
+  if (HoldsTest(*job, party.id) || HoldsValidation(*job, party.id)) {
+    doctor.Try(
+        "test and validation data",
+        [&] {
+          const auto records =
+              LoadHeldOut(*job, party, "the party file", {.feature_model = party.feature_model});
+          return fmt::format("{} and {} rows as the job declares them", records.test.y.size(),
+                             records.validation.y.size());
+        },
+        kMendData);
+  }
+  return JobJson(*job);
+}
+
+}  // namespace
+
+std::string ExamineJobOfAnyType(Doctor& doctor, const PartyFile& party, const CheckedFiles& files) {
+  if (files.job.empty()) return "";
+  try {
+    (void)ReadToml(files.job);
+  } catch (const ConfigError& error) {
+    doctor.Fail("job", fmt::format("{}: {}", error.what(), kMendJob), kConfiguration);
+    return "";
+  }
+  if (IsPredictJob(files.job)) return ExaminePrediction(doctor, party, files);
+  return IsTask(files.job) ? ExamineTask(doctor, party, files) : ExamineJob(doctor, party, files.job);
+}
+
+}  // namespace trefoil::apps
