@@ -1,9 +1,15 @@
 #include "apps/command_line.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <span>
+#include <stdexcept>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "apps/bench_command.h"
 #include "apps/command.h"
@@ -18,22 +24,67 @@ constexpr const char* kVersion = "trefoil 0.1.0";
 /// Commands of the design that come later.
 constexpr std::array<std::string_view, 1> kPlanned = {"schema"};
 
-/// Text for what CLI11 says in several lines, or says less plainly.
-std::string Explain(const CLI::App& program, int argc, const char* const* argv,
+using Names = std::vector<std::string>;
+
+Names CommandsOf(const CLI::App& command) {
+  Names names;
+  for (const auto* one : command.get_subcommands({})) names.push_back(one->get_name());
+  return names;
+}
+
+Names OptionsOf(const CLI::App& command) {
+  Names names;
+  for (const auto* one : command.get_options()) {
+    for (const auto& name : one->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+bool Holds(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Text for what CLI11 says in several lines, or says less plainly. `words`: what follows the command's name.
+std::string ExplainUse(const CLI::App& command, std::span<const char* const> words,
+                       const CLI::ParseError& error) {
+  const auto commands = CommandsOf(command);
+  const auto options = OptionsOf(command);
+  const std::string first = words.empty() ? "" : words.front();
+  if (Holds(commands, first))
+    return first + ": " + ExplainUse(*command.get_subcommand(first), words.subspan(1), error);
+  for (const std::string word : words) {
+    const auto name = word.substr(0, word.find('='));
+    if (name.starts_with("--") && !Holds(options, name))
+      return "unknown option " + name + DidYouMean(name, options);
+  }
+  if (commands.empty()) return error.what();
+  if (first.empty()) return fmt::format("no command given, expected {}", fmt::join(commands, ", "));
+  return fmt::format("unknown command {}{}", first, DidYouMean(first, commands));
+}
+
+std::string Explain(const CLI::App& program, std::span<const char* const> words,
                     const CLI::ParseError& error) {
-  std::vector<std::string> commands;
-  for (const auto* command : program.get_subcommands({})) commands.push_back(command->get_name());
-  const std::string first = argc > 1 ? argv[1] : "";
-  if (first.empty()) return "no command given; `trefoil --help` lists them";
-  if (std::find(kPlanned.begin(), kPlanned.end(), first) != kPlanned.end()) {
+  if (words.empty()) return "no command given; `trefoil --help` lists them";
+  const std::string first = words.front();
+  if (std::find(kPlanned.begin(), kPlanned.end(), first) != kPlanned.end())
     return first + ": not available in this version";
+  return ExplainUse(program, words, error);
+}
+
+/// Does what the command line asks for; of --help and --version that is what CLI11 throws.
+int Execute(CLI::App& program, const Action& action, int argc, const char* const* argv) {
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& request) {
+    return program.exit(request);
   }
-  const bool is_command = std::find(commands.begin(), commands.end(), first) != commands.end();
-  if (!is_command && !first.starts_with("-")) {
-    return "unknown command " + first + DidYouMean(first, commands) +
-           (commands.empty() ? "" : "; `trefoil --help` lists them");
-  }
-  return (is_command ? first + ": " : "") + error.what();
+  return action();
+}
+
+/// What a command prints may be all that it is for: a disk that is full is no success.
+int RequirePrinted(int code) {
+  if (code == kDone && !std::cout.flush()) throw std::runtime_error("standard output: cannot be written");
+  return code;
 }
 
 }  // namespace
@@ -60,11 +111,9 @@ int RunCommandLine(int argc, const char* const* argv) {
   AddLedger(program, action);
   AddBench(program, action);
   try {
-    program.parse(argc, argv);
-    return action();
+    return RequirePrinted(Execute(program, action, argc, argv));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);
-    ReportError(Explain(program, argc, argv, error));
+    ReportError(Explain(program, std::span(argv, static_cast<std::size_t>(argc)).subspan(1), error));
     return kConfiguration;
   } catch (const std::exception& error) {
     ReportError(CauseOf(error));

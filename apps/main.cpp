@@ -1,3 +1,4 @@
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 
@@ -28,5 +29,7 @@ int main(int argc, char** argv) {
   trefoil::DisableCoreDumps();
   std::set_terminate(&EndOnUncaughtError);
   trefoil::KeepFreedMemory();
+  // Whoever reads the output may go away: a party goes on all the same.
+  std::signal(SIGPIPE, SIG_IGN);
   return trefoil::apps::RunCommandLine(argc, argv);
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "apps/command.h"
 #include "apps/error_report.h"
@@ -55,6 +56,8 @@ std::optional<protocols::Link> LinkOf(const PlanOptions& options) {
 /// In each form that the job allows.
 std::vector<FormCost> CostsOf(const Job& job, const std::optional<protocols::Link>& link) {
   const auto settings = SettingsOf(job);
+  const auto chosen = link ? std::vector{ml::PlannedForm(settings, *link)}
+                           : std::vector{protocols::Form::kLatency, protocols::Form::kBulk};
   std::vector<FormCost> costs;
   for (const auto& [name, form] :
        {std::pair{"latency", protocols::Form::kLatency}, std::pair{"bulk", protocols::Form::kBulk}}) {
@@ -62,7 +65,7 @@ std::vector<FormCost> CostsOf(const Job& job, const std::optional<protocols::Lin
     FormCost cost{.form = name,
                   .step = ml::PlannedStepCost(settings, form),
                   .run = ml::PlannedRunCost(settings, form),
-                  .chosen = !link || ml::PlannedForm(settings, *link) == form,
+                  .chosen = std::find(chosen.begin(), chosen.end(), form) != chosen.end(),
                   .seconds = {}};
     if (link) cost.seconds = ml::PlannedRunSeconds(settings, form, *link);
     costs.push_back(std::move(cost));
@@ -135,6 +138,11 @@ void PrintText(const Job& job, const std::vector<FormCost>& costs,
 
 /// What a task promises; its cost is that of a few rounds.
 int RunTaskPlan(const PlanOptions& options) {
+  if (options.rtt_ms || options.mbit) {
+    throw ConfigError(options.job +
+                      ": found another job than a training, expected one with --rtt-ms and --mbit: time is "
+                      "predicted of trainings, the others take a few rounds");
+  }
   const auto task = ReadTask(options.job, options.assignments);
   const auto events = task->Events();
   const auto statement =

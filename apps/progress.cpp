@@ -46,7 +46,7 @@ std::string ProgressLine(const ml::StepReport& report) {
 
 void ProgressDisplay::Say(const std::string& line) {
   Finish();
-  out_ << line << '\n' << std::flush;
+  Put(line + "\n");
 }
 
 void ProgressDisplay::Show(const ml::StepReport& report) {
@@ -57,16 +57,22 @@ void ProgressDisplay::Show(const ml::StepReport& report) {
   shown_ = true;
   last_ = now;
   if (terminal_) {
-    out_ << "\r\033[K" << ProgressLine(report) << std::flush;
+    Put("\r\033[K" + ProgressLine(report));
     line_open_ = true;
   } else {
-    out_ << ProgressLine(report) << '\n' << std::flush;
+    Put(ProgressLine(report) + "\n");
   }
 }
 
 void ProgressDisplay::Finish() {
-  if (line_open_) out_ << '\n' << std::flush;
+  if (line_open_) Put("\n");
   line_open_ = false;
+}
+
+/// A run is not for being watched: it goes on, and succeeds, where nobody is there to read this.
+void ProgressDisplay::Put(const std::string& text) {
+  out_ << text << std::flush;
+  out_.clear();
 }
 
 bool StdoutIsTerminal() { return isatty(STDOUT_FILENO) == 1; }

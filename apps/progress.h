@@ -19,7 +19,7 @@ namespace trefoil::apps {
 [[nodiscard]] std::string EpsilonText(double epsilon);
 
 /// Shows progress: one line that overwrites itself on a terminal; elsewhere a plain line at the first and
-/// last step and about every five seconds between.
+/// last step and about every five seconds between. That it cannot be written is no error.
 class ProgressDisplay {
  public:
   ProgressDisplay(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}
@@ -32,6 +32,8 @@ class ProgressDisplay {
   void Finish();
 
  private:
+  void Put(const std::string& text);
+
   std::ostream& out_;
   bool terminal_;
   bool line_open_ = false;

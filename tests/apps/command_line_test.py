@@ -2,11 +2,13 @@
 
 import csv
 import json
+import os
 import re
 import stat
+import subprocess
 import unittest
 
-from trefoil_program import ProgramTest, TINY_JOB
+from trefoil_program import BINARY, ProgramTest, TINY_JOB
 
 FINGERPRINT = re.compile(r"fingerprint ((?:[0-9A-F]{2}:){31}[0-9A-F]{2})")
 HOSTS = "a.example.org,b.example.org,c.example.org"
@@ -23,6 +25,14 @@ class CommandLine(ProgramTest):
             (("account", "--steps", "many"), "--steps"),
             (("local", "--job", "x.toml", "--nonsense"), "--nonsense"),
             (("local", "--job", "none.toml"), "none.toml: cannot be read"),
+            (("--nonsense",), "unknown option --nonsense"),
+            (("--versoin", "run"), "unknown option --versoin; did you mean --version?"),
+            (("check", "--confg=x"), "check: unknown option --confg; did you mean --config?"),
+            (("check", "--config", "x", "y"), "check: The following argument was not expected: y"),
+            (("ledger",), "ledger: no command given, expected show, verify"),
+            (("ledger", "shwo"), "ledger: unknown command shwo; did you mean show?"),
+            (("ledger", "verify", "--contans", "0"), "ledger: verify: unknown option --contans; did you mean --contains?"),
+            (("check", "--config", "x", "--wait", "5"), '--wait: found "5", expected a time'),
         ]:
             with self.subTest(arguments=arguments):
                 self.fail_with(2, text, *arguments)
@@ -31,6 +41,27 @@ class CommandLine(ProgramTest):
         self.assertIn("init", self.succeed("--help"))
         self.assertIn("--hosts", self.succeed("init", "--help"))
         self.assertRegex(self.succeed("--version"), r"^trefoil \d+\.\d+\.\d+\n$")
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
+    def test_output_that_is_lost_is_no_success(self):
+        job = self.write("x.toml", TINY_JOB)
+        for arguments in (("--help",), ("--version",), ("plan", "--help"), ("plan", "--job", job), ("plan", "--job", job, "--json"),
+                          ("ledger", "--help")):
+            with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
+                process = subprocess.run([BINARY, *map(str, arguments)], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True,
+                                         timeout=60)
+                self.assertEqual(process.returncode, 1)
+                self.assert_one_error_line(process.stderr, "standard output: cannot be written")
+
+    def test_a_run_goes_on_when_its_reader_has_gone(self):
+        job = self.write("x.toml", TINY_JOB)
+        reader, writer = os.pipe()
+        os.close(reader)
+        with open(writer, "w") as gone:
+            process = subprocess.run([BINARY, "local", "--job", job, "--out", "out"], cwd=self.folder, stdout=gone,
+                                     stderr=subprocess.PIPE, text=True, timeout=300)
+        self.assertEqual((process.returncode, process.stderr), (0, ""))
+        self.assertTrue((self.folder / "out/model.npz").exists())
 
     def test_job_is_checked_before_data_is_looked_for(self):
         job = self.write("x.toml", TINY_JOB.replace('"digits"', '"nowhere"'))
