@@ -2,7 +2,6 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <csignal>
 #include <iostream>
 
 #include "apps/error_report.h"
@@ -17,6 +16,7 @@
 #include "apps/run_directory.h"
 #include "apps/run_state.h"
 #include "apps/share_file.h"
+#include "apps/stop_signals.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
@@ -28,16 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-volatile std::sig_atomic_t stop_signal = 0;
-
-/// The first signal ends the training between two steps; a second one ends the process at once.
-void StopBetweenSteps() {
-  struct sigaction action {};
-  action.sa_handler = [](int signal) { stop_signal = signal; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
-}
 
 /// All that one run holds on to.
 struct Run {
@@ -105,8 +95,8 @@ void ReportStep(Run& run, ProgressFile& progress, ml::StepReport report, const n
   run.session.display().Show(report);
   const bool marked = report.step == report.steps || report.step % 50 == 0;
   run.session.Log(ProgressLine(report), marked ? LogLevel::kInfo : LogLevel::kDebug);
-  if (stop_signal != 0)
-    throw StoppedError(fmt::format("stopped by signal {} after step {}", int{stop_signal}, report.step));
+  if (StopSignal() != 0)
+    throw StoppedError(fmt::format("stopped by signal {} after step {}", StopSignal(), report.step));
 }
 
 /// The record as it is kept: with the job and the session that it is of.
@@ -256,7 +246,6 @@ void TrainConnected(Run& run, net::MeshTransport& mesh, const Records& records, 
   ProgressFile progress(run.session.folder() / "progress.csv", first);
   run.kept = progress.kept();
   run.kept.step = first;
-  StopBetweenSteps();
   const auto result = ml::Train(context, run.settings, records.own, HooksOf(run, progress, mesh),
                                 records.held_out, resumption);
   WriteResults(run, result, mesh,

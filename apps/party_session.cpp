@@ -12,6 +12,7 @@
 #include "apps/machine_check.h"
 #include "apps/run_budget.h"
 #include "apps/run_directory.h"
+#include "apps/stop_signals.h"
 #include "base/locked_memory.h"
 
 namespace trefoil::apps {
@@ -97,6 +98,7 @@ net::MeshTransport& PartySession::Connect(net::MeshConfig config) {
   Say(fmt::format("party {}: waiting for parties {} and {}, for at most {}", party_.id, party_.peers[0].id,
                   party_.peers[1].id, SecondsText(static_cast<double>(party_.start_timeout.count()) / 1000)));
   mesh_ = net::ConnectMesh(config);
+  NoteStopSignals();  // until now there was nobody to tell
   metrics_->SetReady(true);
   Say("connected: TLS 1.3 to both, same job");
   const auto id = ToHex(mesh_->session());

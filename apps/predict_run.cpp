@@ -14,6 +14,7 @@
 #include "apps/predictions.h"
 #include "apps/run_directory.h"
 #include "apps/share_file.h"
+#include "apps/stop_signals.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
 #include "base/sha256.h"
@@ -124,7 +125,8 @@ int RunPrediction(const RunOptions& options) {
     return session.FailBeforeStart(error, config);
   }
   try {
-    PredictConnected(session, prediction, session.Connect(std::move(config)), options.threads);
+    auto& mesh = session.Connect(std::move(config));
+    RunUntilStopped(mesh, [&] { PredictConnected(session, prediction, mesh, options.threads); });
     session.Done();
     return kDone;
   } catch (const std::exception& error) {

@@ -13,6 +13,7 @@
 #include "apps/run_budget.h"
 #include "apps/run_directory.h"
 #include "apps/share_file.h"
+#include "apps/stop_signals.h"
 #include "apps/task.h"
 #include "base/thread_pool.h"
 #include "dp/json_number.h"
@@ -132,7 +133,8 @@ int RunTask(const RunOptions& options) {
     return session.FailBeforeStart(error, config);
   }
   try {
-    RunConnected(session, *task, *budget, session.Connect(std::move(config)), options.threads);
+    auto& mesh = session.Connect(std::move(config));
+    RunUntilStopped(mesh, [&] { RunConnected(session, *task, *budget, mesh, options.threads); });
     session.Done();
     return kDone;
   } catch (const std::exception& error) {

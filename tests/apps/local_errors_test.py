@@ -21,12 +21,18 @@ class LocalErrors(ProgramTest):
         self.job = self.write("job.toml", TINY_JOB.replace("steps = 6", "steps = 3000\ncheckpoint_every = 2"))
         self.succeed("local", "--job", self.job, "--out", "d", *prepared())
 
-    def start(self, party, out=None, limit=None):
-        """`limit`: of address space, in bytes."""
+    def start(self, party, out=None, limit=None, ignored=None):
+        """`limit`: of address space, in bytes. `ignored`: a signal."""
+        def prepare():
+            if limit:
+                resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            if ignored:
+                signal.signal(ignored, signal.SIG_IGN)
+
         process = subprocess.Popen(
             [BINARY, "run", "--config", f"d/party-{party}/party.toml", "--job", str(self.job), "--out", str(out or f"r{party}"), "--threads", "1"],
             cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))) if limit else None)
+            preexec_fn=prepare if limit or ignored else None)
         self.addCleanup(self.end, process)
         return process
 
@@ -75,6 +81,14 @@ class LocalErrors(ProgramTest):
         self.wait_for_step(2, 5)
         processes[2].send_signal(signal.SIGTERM)
         self.expect(processes, 2, 1, "stopped by signal 15 after step", "aborted: it was told to stop")
+
+    def test_a_terminal_that_is_gone_is_told_but_under_nohup(self):
+        processes = [self.start(0), self.start(1), self.start(2, ignored=signal.SIGHUP)]
+        self.wait_for_step(2, 5)
+        processes[2].send_signal(signal.SIGHUP)
+        self.wait_for_step(2, 9)
+        processes[1].send_signal(signal.SIGHUP)
+        self.expect(processes, 1, 1, "stopped by signal 1 after step", "aborted: it was told to stop")
 
     def test_an_exceeded_budget_is_told(self):
         toml = self.folder / "d/party-2/party.toml"

@@ -3,6 +3,8 @@
 import json
 import math
 import random
+import signal
+import time
 import unittest
 
 from account_votes_test import npy
@@ -91,6 +93,25 @@ class Transfer(KeptModelTest):
             self.assertIn("An owner: all its records at once", text)
         self.succeed("predict", "--model", "run/model.npz", "--data", "public/queries.npy", "--out", "p.csv")
         self.assertEqual((self.folder / "p.csv").read_text().count("\n"), 61)
+
+    def test_a_signal_is_told(self):
+        self.write("job.toml", JOB.replace("steps = 60", "steps = 10000"))
+        self.succeed("local", "--job", "job.toml", "--data", "public", "--out", "d", *prepared())
+        processes = [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job", "job.toml", "--out", f"r{i}") for i in range(3)]
+        log = self.folder / "r1/party.log"
+        deadline = time.monotonic() + 60
+        while not log.exists() or "connected: " not in log.read_text():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        begin = time.monotonic()
+        processes[1].send_signal(signal.SIGTERM)
+        outputs = [process.communicate(timeout=60) for process in processes]
+        self.assertLess(time.monotonic() - begin, 10)
+        self.assertEqual([process.returncode for process in processes], [3, 1, 3], outputs)
+        self.assert_one_error_line(outputs[1][1], "stopped by signal 15")
+        for i in (0, 2):
+            self.assert_one_error_line(outputs[i][1], "lost party 1 while computing: aborted: it was told to stop")
+        self.assertIn("stopped", (self.folder / "r1/audit.jsonl").read_text())
 
     def test_the_published_noise_is_an_option(self):
         published = ("--set", "ensemble.noise=published", "--set", "privacy={epsilon = 20.0, delta = 1e-3}", "--set",
