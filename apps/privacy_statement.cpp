@@ -120,6 +120,8 @@ void AddMeaning(Statement& statement, const PrivacyUnit& unit) {
 }
 
 std::string OwnersCoins(const dp::DpSgdSteps& steps, dp::AccountantKind kind) {
+  if (steps.sampling_rate == 1)
+    return "Every step takes all rows of every owner, so that nothing is amplified.";
   return fmt::format(
       "Every owner takes each of its {} into a step with probability {:.6g}, by private coins anew in "
       "every step; {}.",
@@ -273,7 +275,8 @@ bool CountsOnPrivateCoins(const dp::TrainingRecord& record, dp::AccountantKind a
   if (accountant == dp::AccountantKind::kPea || !Trains(record)) return false;
   for (const auto& event : record.events) {
     const auto* steps = std::get_if<dp::DpSgdSteps>(&event);
-    if (steps == nullptr || steps->sampling == dp::SamplingMode::kOwnerPoisson) return true;
+    if (steps == nullptr || (steps->sampling == dp::SamplingMode::kOwnerPoisson && steps->sampling_rate < 1))
+      return true;
   }
   return false;
 }

@@ -161,8 +161,8 @@ check_15() {
   local clipping clip rate accuracy
   for clipping in factorised examples; do
     if [ $clipping = factorised ]; then clip=0.5 rate=10.0; else clip=1.5 rate=4.0; fi
-    train "$work/descent-$clipping" configs/adult.toml training.expected_batch=32561.0 training.max_batch_per_owner=10854 \
-      training.steps=20 "training.clipping=$clipping" "privacy.clip=$clip" "training.learning_rate=$rate" privacy.epsilon=1.0 || return
+    train "$work/descent-$clipping" configs/adult-descent.toml training.steps=20 "training.clipping=$clipping" \
+      "privacy.clip=$clip" "training.learning_rate=$rate" privacy.epsilon=1.0 || return
     accuracy=$(value "$work/descent-$clipping/summary.json" accuracy) || return
     measured "$clipping: accuracy $accuracy, epsilon $(value "$work/descent-$clipping/summary.json" epsilon_insider) for an insider"
     holds "$accuracy > 0.77" || return

@@ -13,9 +13,8 @@ experiment() {
       if [ $clipping = factorised ]; then clip=0.5 rate=10.0; else clip=1.5 rate=4.0; fi
       for steps in 5 10 20 50 100; do
         run=descent-$clipping-$epsilon-$steps
-        accuracies=$(train_thrice "$run" configs/adult.toml training.expected_batch=32561.0 training.max_batch_per_owner=10854 \
-          "training.steps=$steps" "training.clipping=$clipping" "privacy.clip=$clip" "training.learning_rate=$rate" \
-          "privacy.epsilon=$epsilon") || return
+        accuracies=$(train_thrice "$run" configs/adult-descent.toml "training.steps=$steps" "training.clipping=$clipping" \
+          "privacy.clip=$clip" "training.learning_rate=$rate" "privacy.epsilon=$epsilon") || return
         insider=$(value "$work/$run-1/summary.json" epsilon_insider) || return
         row "$epsilon,$clipping,$steps,$insider" "$accuracies" || return
       done

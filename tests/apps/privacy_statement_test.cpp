@@ -116,6 +116,15 @@ TEST(PrivacyStatement, ClaimsNoAmplificationForInsidersWherePartiesSeeTheCoins) 
   EXPECT_EQ(Find(statement, "assumes_private_coins"), nullptr);
 }
 
+TEST(PrivacyStatement, CountsOnNoCoinsWhereEveryStepTakesAllRows) {
+  auto steps = Steps();
+  steps.sampling_rate = 1;
+  const auto statement = StatementOf({steps});
+  EXPECT_THAT(SentenceOf(statement, "sampling"), HasSubstr("takes all rows of every owner"));
+  EXPECT_EQ(Find(statement, "assumes_private_coins"), nullptr);
+  EXPECT_NE(Find(StatementOf({Steps()}), "assumes_private_coins"), nullptr);
+}
+
 TEST(PrivacyStatement, SaysPlainlyThatThereIsNoGuarantee) {
   auto steps = Steps();
   steps.sigma = 0;
