@@ -292,10 +292,10 @@ std::vector<Line> InverseRoots() {
        Parts("bit decomposition, suffix or, bit to number, multiply, truncate, truncate a product")},
       {"inverse square root, bulk (`InverseSqrt`)", "element", n,
        protocols::InverseSqrtCost(n, kFractionBits), "the same", kInInverseSqrt,
-       Parts("look-up by the leading bit (bulk), truncate, truncate a product")},
+       Parts("look-up by the leading bit (bulk), truncate a product")},
       {"inverse square root, latency", "element", n,
        protocols::InverseSqrtCost(n, kFractionBits, Form::kLatency), "the same", kInInverseSqrt,
-       Parts("look-up by the leading bit (latency), truncate, truncate a product")},
+       Parts("look-up by the leading bit (latency), truncate a product")},
   };
 }
 

@@ -101,6 +101,22 @@ mpc::Cost PolynomialCost(Index count, int f, Rounding rounding) {
   return Then(TruncateCost(count, f, rounding), TruncateProductCost(count, f, rounding));
 }
 
+/// Whether the polynomial's linear part times x' stays below 2^62 at a scale of 3 f: at most 2.046 x'.
+bool LeavesRoomForThree(int f) { return 3 * f + 2 <= 62; }
+
+/// The same polynomial with the truncation of its linear part left out where there is room.
+ArithShare PolynomialOfTable(mpc::Context& party, const ArithShare& x, int f, Rounding rounding) {
+  if (!LeavesRoomForThree(f)) return Polynomial(party, x, f, rounding);
+  const ArithShare linear = AddPublic(party, FloorOf(0.8277, f) * x, FloorOf(-2.046, 2 * f));
+  const ArithShare product = MultiplyTruncate(party, linear, x, 2 * f, Range::kSigned, rounding);
+  return AddPublic(party, product, FloorOf(2.223 - 0.0048, f));
+}
+
+mpc::Cost PolynomialOfTableCost(Index count, int f, Rounding rounding) {
+  if (!LeavesRoomForThree(f)) return PolynomialCost(count, f, rounding);
+  return TruncateProductCost(count, 2 * f, rounding);
+}
+
 mpc::Cost NormaliseCost(Index count, int f, Rounding rounding) {
   const mpc::Cost bits = Then(BitDecomposeCost(count), SuffixOrCost(kValueBits, count));
   return Then(Then(bits, BitToArithCost(kValueBits, count)),
@@ -218,7 +234,7 @@ FixedShare InverseSqrt(mpc::Context& party, const FixedShare& x, Form form, Roun
   const ArithShare normalised =
       MultiplyTruncate(party, Rows(scales, 0, 1), row, NormalisingShift(f), Range::kNonNegative, rounding);
   const ArithShare power = Rows(scales, 1, 1);
-  const ArithShare polynomial = Polynomial(party, normalised, f, rounding);
+  const ArithShare polynomial = PolynomialOfTable(party, normalised, f, rounding);
   const ArithShare y =
       MultiplyTruncate(party, polynomial, power, f + exponents.offset, Range::kSigned, rounding);
   return {Reshaped(y, x.rows(), x.cols()), f};
@@ -228,7 +244,7 @@ mpc::Cost InverseSqrtCost(Index count, int frac_bits, Form form, Rounding roundi
   const Exponents exponents(frac_bits);
   const mpc::Cost scaled = Then(LookUpByLeadingBitCost(ScalesByLeadingBit(frac_bits, exponents), count, form),
                                 TruncateProductCost(count, NormalisingShift(frac_bits), rounding));
-  return Then(Then(scaled, PolynomialCost(count, frac_bits, rounding)),
+  return Then(Then(scaled, PolynomialOfTableCost(count, frac_bits, rounding)),
               TruncateProductCost(count, frac_bits + exponents.offset, rounding));
 }
 

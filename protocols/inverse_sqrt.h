@@ -22,8 +22,8 @@ namespace trefoil::protocols {
 
 /// The same function, the same polynomial and the same guarantee with the power of two from a public table by
 /// the one-hot leading bit, in place of Mod2, a second bit decomposition and PreMulC. In bulk form the
-/// leading bit comes from the bits (at most 24 rounds), in latency form from comparisons with the powers of
-/// two (10 rounds).
+/// leading bit comes from the bits (21 rounds), in latency form from comparisons with the powers of two (8
+/// rounds); above 20 fraction bits 2 rounds more.
 [[nodiscard]] mpc::FixedShare InverseSqrt(mpc::Context& party, const mpc::FixedShare& x,
                                           Form form = Form::kBulk, Rounding rounding = Rounding::kStochastic);
 [[nodiscard]] mpc::Cost InverseSqrtCost(mpc::Index count, int frac_bits, Form form = Form::kBulk,

@@ -25,6 +25,8 @@ def floor_half(value):
 def derive(report):
     report.contains(SOURCE, "FloorOf(0.8277, f)")
     report.contains(SOURCE, "FloorOf(-2.046, f)")
+    report.contains(SOURCE, "FloorOf(-2.046, 2 * f)")
+    report.contains(SOURCE, "return 3 * f + 2 <= 62;")
     report.contains(SOURCE, "FloorOf(2.223 - 0.0048, f)")
     report.contains(SOURCE, f"constexpr double kLeastDeficit = {float(LEAST_DEFICIT):.0e};".replace("e-05", "e-5"))
     report.contains(SOURCE, f"std::ldexp({float(LARGEST_VALUE)}, -Exponents(frac_bits).offset)")
@@ -53,6 +55,10 @@ def bounds_of_scale(report, f, least, largest):
     report.bound(f"inverse square root, {f} bits: relative deficit", below, BELOW + 8 * u)
     # The last truncation, and that of the power, which counts P / 2^offset units.
     report.bound(f"inverse square root, {f} bits: units of deficit", 1 + LARGEST_VALUE / 2**offset, Fraction(3))
+    # Nor, where it is done in one, does the linear part times x', which is at most a unit above 1: at most 2.046 x' and a unit.
+    if 3 * f + 2 <= 62:
+        linear = (-SLOPE * 2 ** (2 * f) + 1) * (2**f + 1)
+        report.bound(f"inverse square root, {f} bits: linear part times x'", linear, Fraction(2**62))
     # No product reaches 2^62: the largest power times the polynomial, at their scales.
     power = f - floor_half(1 - f) + offset
     report.bound(f"inverse square root, {f} bits: last product", LARGEST_VALUE * 2 ** (power + f), Fraction(2**62))
