@@ -55,10 +55,10 @@ BudgetAnswer Answer(const dp::Ledger& ledger, const std::function<bool(std::size
         "[data], or another file in [ledger], as docs/operations.md says",
         file.string(), request.data, ledger.data()));
   }
-  const BudgetAnswer answer{.spent = ledger.Spent(request.delta, may_be_alive).insider,
-                            .alone = dp::Epsilons(request.record, request.delta).insider,
-                            .after = ledger.Spent(request.delta, may_be_alive, &request.record).insider,
-                            .head = {}};
+  BudgetAnswer answer{.spent = ledger.Spent(request.delta, may_be_alive).insider,
+                      .alone = dp::Epsilons(request.record, request.delta).insider,
+                      .after = ledger.Spent(request.delta, may_be_alive, &request.record).insider,
+                      .head = {}};
   if (!(answer.after <= request.epsilon_cap)) {
     throw BudgetError(fmt::format(
         "{}: epsilon {} is spent, and with this job ({} alone) it would be {}, expected at most the cap {:g} "

@@ -41,8 +41,8 @@ class SecretAllocator {
   using value_type = T;
   SecretAllocator() = default;
   template <typename U>
-  SecretAllocator(const SecretAllocator<U>& /*other*/) {
-  }  // NOLINT(google-explicit-constructor): as allocators do
+  // NOLINTNEXTLINE(google-explicit-constructor): allocators convert into each other
+  SecretAllocator(const SecretAllocator<U>& /*other*/) {}
 
   [[nodiscard]] T* allocate(std::size_t count) { return static_cast<T*>(AllocateSecret(count * sizeof(T))); }
   void deallocate(T* begin, std::size_t /*count*/) noexcept { FreeSecret(begin); }

@@ -21,9 +21,10 @@ struct Ratio {
 [[nodiscard]] Ratio EpsilonBelow(double epsilon, const char* name = "epsilon");
 
 /// The geometric distribution, exactly: P[k] = (1 - r) r^k for k = 0, 1, ..., r = exp(-rate). Integer
-/// arithmetic only between the random words and the sample. Not constant-time. Pre:    both parts of the rate
-/// positive; below 2^127 but for a probability below exp(-2^60). Source: Canonne, Kamath, Steinke (2020),
-/// Algorithm 2, lines 1 to 12.
+/// arithmetic only between the random words and the sample. Not constant-time.
+///
+/// Pre:    both parts of the rate positive; below 2^127 but for a probability below exp(-2^60).
+/// Source: Canonne, Kamath, Steinke (2020), Algorithm 2, lines 1 to 12.
 [[nodiscard]] Uint128 SampleGeometric(RandomStream& stream, const Ratio& rate);
 
 }  // namespace trefoil::dp

@@ -38,7 +38,9 @@ struct OwnAverage {
 /// The sum of all owners' weights and of every party's parts of one noise: of the last whose least size is
 /// not above the smallest of all sizes, with its noise and less the margin; the first if there is none. 1 x
 /// weights. Nothing is opened, and every size costs the same.
-/// Pre:    the shapes above. Cost:   NoisyClassifierSumCost.
+///
+/// Pre:    the shapes above.
+/// Cost:   NoisyClassifierSumCost.
 /// Throws: ContractError on the shapes, before anything is sent; NetworkError, ProtocolError.
 [[nodiscard]] mpc::ArithShare NoisyClassifierSum(mpc::Context& party, const AverageShape& shape,
                                                  const OwnAverage& own);

@@ -21,10 +21,11 @@ namespace trefoil::ml {
                                            mpc::Index coordinates);
 
 /// The sum of all parties' counts and noise, exactly and element by element, opened to the parties of `to`
-/// alone; each of the counts and of the noise is one party's own. Nothing else is opened. Pre:    `own` and
-/// `noise` of one shape, the same at all three. Cost:   OpenNoisyCountsCost. Throws: ContractError on the
-/// shape, before anything is sent; NetworkError,
-///         ProtocolError.
+/// alone; each of the counts and of the noise is one party's own. Nothing else is opened.
+///
+/// Pre:    `own` and `noise` of one shape, the same at all three.
+/// Cost:   OpenNoisyCountsCost.
+/// Throws: ContractError on the shape, before anything is sent; NetworkError, ProtocolError.
 [[nodiscard]] std::optional<mpc::RingMatrix> OpenNoisyCounts(mpc::Context& party, const mpc::RingMatrix& own,
                                                              const mpc::RingMatrix& noise,
                                                              const std::vector<int>& to);

@@ -16,21 +16,25 @@ namespace trefoil::ml {
                                              const mpc::RingMatrix& noise, std::int64_t threshold, int width);
 
 /// For each query whether the largest of `votes`, with every party's noise, is above `threshold`: 1 or 0,
-/// opened to all. Pre:    `noise` has one column; two numbers of a row, and the noisy largest and the
-/// threshold, differ by less than
-///         2^(width - 1); 2 <= width <= 64. Where they do not, a bit is wrong, and nothing more is learned.
-/// Cost:   OpenAboveThresholdCost. Throws: ContractError on the shape, before anything is sent; NetworkError,
-/// ProtocolError.
+/// opened to all.
+///
+/// Pre:    `noise` has one column; two numbers of a row, and the noisy largest and the threshold, differ by
+///         less than 2^(width - 1); 2 <= width <= 64. Where they do not, a bit is wrong, and nothing more is
+///         learned.
+/// Cost:   OpenAboveThresholdCost.
+/// Throws: ContractError on the shape, before anything is sent; NetworkError, ProtocolError.
 [[nodiscard]] std::vector<bool> OpenAboveThreshold(mpc::Context& party, const mpc::ArithShare& votes,
                                                    const mpc::RingMatrix& noise, std::int64_t threshold,
                                                    int width);
 [[nodiscard]] mpc::Cost OpenAboveThresholdCost(mpc::Index queries, mpc::Index classes, int width);
 
 /// For each query the class with the most votes after every party's noise, the first of equal ones, opened to
-/// the parties of `to` alone, or to nobody where there are none. Pre:    `noise` of the votes' shape; two
-/// noisy counts of a row differ by less than 2^(width - 1). Where they do not,
-///         the class is one of them.
-/// Cost:   OpenNoisyWinnersCost. Throws: as above.
+/// the parties of `to` alone, or to nobody where there are none.
+///
+/// Pre:    `noise` of the votes' shape; two noisy counts of a row differ by less than 2^(width - 1). Where
+///         they do not, the class is one of them.
+/// Cost:   OpenNoisyWinnersCost.
+/// Throws: as above.
 [[nodiscard]] std::optional<std::vector<int>> OpenNoisyWinners(mpc::Context& party,
                                                                const mpc::ArithShare& votes,
                                                                const mpc::RingMatrix& noise, int width,

@@ -29,6 +29,7 @@ BoolShare Updated(BoolShare x, const std::vector<Index>& planes, const BoolShare
     return to;
   };
   BitMatrix own = update(std::move(x).own(), values.own());
+  // NOLINTNEXTLINE(bugprone-use-after-move): each takes its own component
   BitMatrix next = update(std::move(x).next(), values.next());
   return {std::move(own), std::move(next)};
 }

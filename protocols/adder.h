@@ -29,10 +29,11 @@ struct AdderStart {
 /// each run of two positions the product of its two bits; the third component's bits, and their products, are
 /// a sharing already. From 1,024 elements on A, B and D input a third each. So what a run of two generates
 /// and propagates are sums of ANDs of shared bits, and the tree begins above it. The lowest run's propagate
-/// bit is never computed, being needed by nobody: its plane holds that of the sharings' sum. Pre:  2 <= width
-/// <= 64. Cost: 2 rounds; width + (width - 1) / 2 bits an element are input, then everybody a bit for each
-/// generate or
-///       propagate bit computed.
+/// bit is never computed, being needed by nobody: its plane holds that of the sharings' sum.
+///
+/// Pre:  2 <= width <= 64.
+/// Cost: 2 rounds; width + (width - 1) / 2 bits an element are input, then everybody a bit for each generate
+///       or propagate bit computed.
 [[nodiscard]] AdderStart StartAdder(mpc::Context& party, const mpc::ArithShare& x, int width,
                                     CarriesOf which);
 [[nodiscard]] mpc::Cost StartAdderCost(mpc::Index count, int width, CarriesOf which);

@@ -18,9 +18,11 @@ void RequireSameEverywhere(mpc::Context& party, const std::string& text, const s
 [[nodiscard]] mpc::Cost RequireSameEverywhereCost();
 
 /// Every party's public text, in their order: what the parties have to tell one another, and nobody need
-/// hide. Pre:    own.size() <= limit, the same at all three; nothing of it is secret. Cost:   1 round; each
-/// party sends its text twice, with 8 bytes more. Throws: ProtocolError for a longer text than `limit`, or of
-/// another length than was said; NetworkError.
+/// hide.
+///
+/// Pre:    own.size() <= limit, the same at all three; nothing of it is secret.
+/// Cost:   1 round; each party sends its text twice, with 8 bytes more.
+/// Throws: ProtocolError for a longer text than `limit`, or of another length than was said; NetworkError.
 [[nodiscard]] std::array<std::string, net::kParties> ExchangeTexts(mpc::Context& party,
                                                                    const std::string& own, std::size_t limit);
 /// Of texts of so many bytes.

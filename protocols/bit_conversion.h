@@ -6,8 +6,12 @@ namespace trefoil::protocols {
 
 /// The most significant of the low `width` bits of each element (row by row): with |x| < 2^(width - 1), the
 /// sign. Two-operand carry tree on packed words: one party holds x_k + x_{k+1}, the other two x_{k+2}, both
-/// as bits. Pre:    2 <= width <= 64. Cost:   1 + ceil(log2(width - 1)) rounds (7 at 64 bits), 2 at a width
-/// of 2; see MsbCost, at most 7.2 words an element. Result: one plane of x.size() bits.
+/// as bits.
+///
+/// Result: one plane of x.size() bits.
+/// Pre:    2 <= width <= 64.
+/// Cost:   1 + ceil(log2(width - 1)) rounds (7 at 64 bits), 2 at a width of 2; see MsbCost, at most 7.2 words
+///         an element.
 [[nodiscard]] mpc::BoolShare Msb(mpc::Context& party, const mpc::ArithShare& x, int width = 64);
 [[nodiscard]] mpc::Cost MsbCost(mpc::Index count, int width = 64);
 

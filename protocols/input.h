@@ -13,9 +13,11 @@ struct Shape {
 
 /// Every party inputs a matrix of its own (or none: a shape without elements); result j is a sharing of party
 /// j's. Owner j's component j comes from the PRG that it shares with P_{j-1}, component j+1 is sent to
-/// P_{j+1}, j+2 is zero. Pre:    `own` has the shape shapes[self]; all parties give the same shapes. Cost: 1
-/// round; owner j sends 8 bytes an element (1 word). Throws: NetworkError, ProtocolError; ContractError if
-/// own does not fit, before anything is sent.
+/// P_{j+1}, j+2 is zero.
+///
+/// Pre:    `own` has the shape shapes[self]; all parties give the same shapes.
+/// Cost:   1 round; owner j sends 8 bytes an element (1 word).
+/// Throws: NetworkError, ProtocolError; ContractError if own does not fit, before anything is sent.
 [[nodiscard]] std::array<mpc::ArithShare, 3> InputEach(mpc::Context& party, const mpc::RingMatrix& own,
                                                        const std::array<Shape, 3>& shapes);
 [[nodiscard]] mpc::Cost InputEachCost(const std::array<Shape, 3>& shapes);

@@ -10,11 +10,11 @@ namespace trefoil::protocols {
 /// step by step.
 ///
 /// Error:  0.009 % to 0.89 % below the true value by the polynomial's own error; roundings come on top. The
-/// result is never
-///         above (1 + relative) * true + units * 2^-frac_bits with InverseSqrtExcess.
+///         result is never above (1 + relative) * true + units * 2^-frac_bits with InverseSqrtExcess.
 /// Pre:    x > 0 as a ring element (1 .. 2^63 - 1); 8 <= frac_bits <= 24. For x <= 0 the result means
-/// nothing. Cost:   see InverseSqrtPublishedCost. Throws: ContractError on the scale; NetworkError,
-/// ProtocolError.
+///         nothing.
+/// Cost:   see InverseSqrtPublishedCost.
+/// Throws: ContractError on the scale; NetworkError, ProtocolError.
 [[nodiscard]] mpc::FixedShare InverseSqrtPublished(mpc::Context& party, const mpc::FixedShare& x,
                                                    Rounding rounding = Rounding::kStochastic);
 [[nodiscard]] mpc::Cost InverseSqrtPublishedCost(mpc::Index count, int frac_bits,
