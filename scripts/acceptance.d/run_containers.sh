@@ -45,6 +45,16 @@ state() { podman inspect --format '{{.State.Status}} {{.State.ExitCode}}' "$(con
 accuracy() { "$trefoil" evaluate --model runs/compose/party-0/out/model.npz --data runs/compose/test | sed -n 1p; }
 trap 'podman-compose -p "$project" down >/dev/null 2>&1 || true' EXIT
 
+# wait_for_lines PARTY N: until its progress.csv has N lines, for as long as `up` may take: a loaded machine takes minutes to make three
+# containers.
+wait_for_lines() {
+  local file=runs/compose/party-$1/out/progress.csv
+  while kill -0 "$up" 2>/dev/null; do
+    if [ -f "$file" ] && [ "$(grep -c . "$file")" -ge "$2" ]; then return; fi
+    sleep 0.1
+  done
+  wrong "party $1 ended before its progress had $2 lines"
+}
 # `up` comes back when all three have ended, and returns 0 whatever they returned.
 expect_ended() {
   local i
@@ -78,10 +88,7 @@ deploy/compose/prepare "$trefoil" configs/demo.toml training.checkpoint_every=10
 start=$SECONDS
 timeout 600 podman-compose -p "$project" up >up.log 2>&1 &
 up=$!
-for _ in $(seq 600); do
-  if [ -f runs/compose/party-0/out/progress.csv ]; then break; fi
-  sleep 0.1
-done
+wait_for_lines 0 1
 expect_confined
 wait "$up"
 seconds=$((SECONDS - start))
@@ -94,10 +101,7 @@ rm -rf runs/compose
 deploy/compose/prepare "$trefoil" configs/demo.toml training.checkpoint_every=10
 timeout 600 podman-compose -p "$project" up >killed.log 2>&1 &
 up=$!
-for _ in $(seq 600); do
-  if [ "$(grep -c . runs/compose/party-1/out/progress.csv 2>/dev/null || true)" -gt 30 ] 2>/dev/null; then break; fi
-  sleep 0.1
-done
+wait_for_lines 1 31
 podman kill --signal KILL "$(container 1)" >/dev/null
 wait "$up"
 killed=$(state 1)

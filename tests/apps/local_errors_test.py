@@ -26,13 +26,14 @@ class LocalErrors(ProgramTest):
         def prepare():
             if limit:
                 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # these tests may run under nohup themselves
             if ignored:
                 signal.signal(ignored, signal.SIG_IGN)
 
         process = subprocess.Popen(
             [BINARY, "run", "--config", f"d/party-{party}/party.toml", "--job", str(self.job), "--out", str(out or f"r{party}"), "--threads", "1"],
             cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            preexec_fn=prepare if limit or ignored else None)
+            preexec_fn=prepare)
         self.addCleanup(self.end, process)
         return process
 

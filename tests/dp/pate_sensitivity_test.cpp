@@ -114,6 +114,12 @@ TEST(SmoothCostOfVotes, BoundsWhatTryingAllNeighboursFinds) {
       {6, 3, true, {.answer = Normal(1), .order = 3, .beta = 0.1}},
       {12, 3, false, {.answer = Normal(1.5), .threshold = 7, .threshold_sigma = 2, .order = 4, .beta = 0.1}},
       {6, 3, true, {.answer = Normal(1), .threshold = 4, .threshold_sigma = 3, .order = 3, .beta = 0.2}},
+      // Next to nothing but the threshold changes.
+      {12, 3, false, {.answer = Normal(60), .threshold = 8, .threshold_sigma = 1, .order = 4, .beta = 0.1}},
+      {12,
+       2,
+       false,
+       {.answer = Normal(60), .threshold = 11, .threshold_sigma = 0.6, .order = 2, .beta = 0.3}},
       {12, 3, false, {.answer = Laplace(1), .order = 4, .beta = 0.1}},
       {12, 3, false, {.answer = Laplace(2), .order = 2, .beta = 0.4}},
       {20, 2, false, {.answer = Laplace(2), .order = 3, .beta = 0.05}},
