@@ -41,10 +41,7 @@ class OwnerPoissonSource final : public BatchSource {
 
   void Share(mpc::Context&) override {}
 
-  Batch Next(mpc::Context& run, int) override {
-    const auto shares = inputs_.Next(run);
-    return ToBatch(plan_, Stacked(Stacked(shares[0], shares[1]), shares[2]));
-  }
+  Batch Next(mpc::Context& run, int) override { return ToBatch(plan_, inputs_.Next(run)); }
 
   [[nodiscard]] std::int64_t HeightOf(int) const override { return plan_.batch_rows; }
 

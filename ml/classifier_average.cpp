@@ -26,8 +26,7 @@ std::array<protocols::Shape, 3> ShapesOf(const AverageShape& shape, Index cols) 
 
 /// What all owners input, a row each, in the order of the parties.
 ArithShare InputRows(mpc::Context& party, const AverageShape& shape, const RingMatrix& own) {
-  const auto rows = protocols::InputEach(party, own, ShapesOf(shape, own.cols()));
-  return Stacked(Stacked(rows[0], rows[1]), rows[2]);
+  return StackedColumns(protocols::InputEach(party, own, ShapesOf(shape, own.cols())), 0, own.cols());
 }
 
 void CheckShapes(const mpc::Context& party, const AverageShape& shape, const OwnAverage& own,

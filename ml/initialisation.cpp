@@ -81,7 +81,7 @@ Batch InputSelectionRows(mpc::Context& party, const StepPlan& plan, const Initia
   const auto rows =
       PlaceRows(coins, DrawRows(coins, own.rows(), initialisation.selection_rate, height), height);
   const auto shares = protocols::InputEach(party, EncodeRecords(plan, own, rows, height), shapes);
-  return ToBatch(plan, Stacked(Stacked(shares[0], shares[1]), shares[2]));
+  return ToBatch(plan, shares);
 }
 
 /// The candidates' counts on the records that the settings name, with noise where they want it.

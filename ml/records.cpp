@@ -144,12 +144,12 @@ RingMatrix EncodeRows(const StepPlan& plan, const OwnRecords& own, std::int64_t 
   return out;
 }
 
-Batch ToBatch(const StepPlan& plan, const mpc::ArithShare& encoded) {
+Batch ToBatch(const StepPlan& plan, std::span<const mpc::ArithShare> encoded) {
   const int f = plan.settings.fraction_bits;
   const Index inputs = plan.settings.features + 1;
-  return {.x = {Columns(encoded, 0, inputs), f},
-          .y = {Columns(encoded, inputs, plan.columns), f},
-          .squared_norms = Columns(encoded, inputs + plan.columns, 1)};
+  return {.x = {StackedColumns(encoded, 0, inputs), f},
+          .y = {StackedColumns(encoded, inputs, plan.columns), f},
+          .squared_norms = StackedColumns(encoded, inputs + plan.columns, 1)};
 }
 
 std::vector<std::int64_t> CutTo(RandomStream& coins, std::vector<std::int64_t> rows, std::int64_t most) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/random.h"
@@ -43,8 +44,11 @@ inline constexpr std::int64_t kPadding = -1;
 /// The parties' shared blocks as records that EncodeRecords() might have made. Local.
 [[nodiscard]] mpc::ArithShare JoinBlocks(const StepPlan& plan, const std::array<mpc::ArithShare, 3>& blocks);
 
-/// Splits shared encoded records into the parts of a batch.
-[[nodiscard]] Batch ToBatch(const StepPlan& plan, const mpc::ArithShare& encoded);
+/// Splits shared encoded records, in matrices that stand one below the other, into the parts of a batch.
+[[nodiscard]] Batch ToBatch(const StepPlan& plan, std::span<const mpc::ArithShare> encoded);
+[[nodiscard]] inline Batch ToBatch(const StepPlan& plan, const mpc::ArithShare& encoded) {
+  return ToBatch(plan, std::span(&encoded, 1));
+}
 
 /// Rows from `rows` dropped at random until there are at most `most`.
 [[nodiscard]] std::vector<std::int64_t> CutTo(RandomStream& coins, std::vector<std::int64_t> rows,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "mpc/elementwise_kernels.h"
 
 namespace trefoil::mpc {
 
@@ -13,7 +14,8 @@ Dealer::Dealer(Prss& prss, OperationId operation, const Roles& roles, ThreadPool
 // has its own.
 RingMatrix Dealer::Mask(Index rows, Index cols) const {
   RingMatrix mask = Draw(roles_.a, Purpose::kMask, rows, cols);
-  mask += Draw(roles_.dealer, Purpose::kMask, rows, cols);
+  const RingMatrix own = Draw(roles_.dealer, Purpose::kMask, rows, cols);
+  AddWords(mask.data(), own.data(), mask.size(), mask.data());
   return mask;
 }
 
@@ -35,7 +37,7 @@ RingMatrix Dealer::Roots(int role, Index count) const {
 
 Dealer::Parts Dealer::Share(RingMatrix values, Purpose purpose) const {
   RingMatrix of_a = Draw(roles_.a, purpose, values.rows(), values.cols());
-  values -= of_a;
+  SubtractWords(values.data(), of_a.data(), values.size(), values.data());
   send_(roles_.b, ToBytes(values));
   return {.of_a = std::move(of_a), .of_b = std::move(values)};
 }

@@ -15,6 +15,9 @@ void AddWords(const Word* a, const Word* b, Index count, Word* out);
 /// out = a - b
 void SubtractWords(const Word* a, const Word* b, Index count, Word* out);
 
+/// out = a + b + c + offset
+void AddThreeWords(const Word* a, const Word* b, const Word* c, Word offset, Index count, Word* out);
+
 /// out = factor * a
 void ScaleWords(Word factor, const Word* a, Index count, Word* out);
 
@@ -24,5 +27,12 @@ void AddWordsFrom(const std::byte* from, Index count, Word* sum);
 /// out = x_i (y_i + y_{i+1}) + x_{i+1} y_i: this party's part of the product.
 /// Source: Araki et al., CCS 2016, section 3.
 void LocalProductOfWords(ShareWords x, ShareWords y, Index count, Word* out);
+
+// The same of whole matrices. Pre: all of one shape. Throws: ContractError on different ones.
+
+/// a + b, a - b, and a + b + c + offset
+[[nodiscard]] RingMatrix SumOf(const RingMatrix& a, const RingMatrix& b);
+[[nodiscard]] RingMatrix DifferenceOf(const RingMatrix& a, const RingMatrix& b);
+[[nodiscard]] RingMatrix SumOf(const RingMatrix& a, const RingMatrix& b, const RingMatrix& c, Word offset);
 
 }  // namespace trefoil::mpc

@@ -1,5 +1,6 @@
 #include "mpc/share.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -8,15 +9,14 @@
 namespace trefoil::mpc {
 namespace {
 
-void RequireSameShape(const RingMatrix& a, const RingMatrix& b) {
-  Require(a.rows() == b.rows() && a.cols() == b.cols(), "shares of different shapes");
+/// Columns [first, first + count) to where `out` begins, row by row.
+void CopyColumns(const RingMatrix& x, Index first, Index count, Word* out) {
+  for (Index row = 0; row < x.rows(); ++row)
+    std::copy_n(x.data() + row * x.cols() + first, count, out + row * count);
 }
 
-template <void (*kKernel)(const Word*, const Word*, Index, Word*)>
-RingMatrix Combined(const RingMatrix& a, const RingMatrix& b) {
-  RingMatrix out(a.rows(), a.cols());
-  kKernel(a.data(), b.data(), out.size(), out.data());
-  return out;
+void RequireSameShape(const RingMatrix& a, const RingMatrix& b) {
+  Require(a.rows() == b.rows() && a.cols() == b.cols(), "shares of different shapes");
 }
 
 RingMatrix Scaled(Word factor, const RingMatrix& a) {
@@ -36,13 +36,11 @@ ArithShare ArithShare::Zero(Index rows, Index cols) {
 }
 
 ArithShare operator+(const ArithShare& a, const ArithShare& b) {
-  RequireSameShape(a.own_, b.own_);
-  return {Combined<AddWords>(a.own_, b.own_), Combined<AddWords>(a.next_, b.next_)};
+  return {SumOf(a.own_, b.own_), SumOf(a.next_, b.next_)};
 }
 
 ArithShare operator-(const ArithShare& a, const ArithShare& b) {
-  RequireSameShape(a.own_, b.own_);
-  return {Combined<SubtractWords>(a.own_, b.own_), Combined<SubtractWords>(a.next_, b.next_)};
+  return {DifferenceOf(a.own_, b.own_), DifferenceOf(a.next_, b.next_)};
 }
 
 ArithShare operator-(const ArithShare& a) { return ~Word{0} * a; }
@@ -77,8 +75,25 @@ ArithShare Stacked(const ArithShare& top, const ArithShare& bottom) {
 }
 
 ArithShare Columns(const ArithShare& x, Index first, Index count) {
-  Require(first >= 0 && count >= 0 && first + count <= x.cols(), "Columns: out of range");
-  return {x.own().middleCols(first, count), x.next().middleCols(first, count)};
+  return StackedColumns(std::span(&x, 1), first, count);
+}
+
+ArithShare StackedColumns(std::span<const ArithShare> parts, Index first, Index count) {
+  Require(!parts.empty(), "StackedColumns: at least one matrix");
+  Index rows = 0;
+  for (const ArithShare& part : parts) {
+    Require(first >= 0 && count >= 0 && first + count <= part.cols(), "StackedColumns: out of range");
+    rows += part.rows();
+  }
+  RingMatrix own(rows, count);
+  RingMatrix next(rows, count);
+  Index row = 0;
+  for (const ArithShare& part : parts) {
+    CopyColumns(part.own(), first, count, own.data() + row * count);
+    CopyColumns(part.next(), first, count, next.data() + row * count);
+    row += part.rows();
+  }
+  return {std::move(own), std::move(next)};
 }
 
 ArithShare SideBySide(const ArithShare& left, const ArithShare& right) {
@@ -95,8 +110,7 @@ ArithShare RepeatedColumn(const ArithShare& column, Index times) {
 ArithShare RowSums(const ArithShare& x) { return {x.own().rowwise().sum(), x.next().rowwise().sum()}; }
 
 AdditiveShare operator+(const AdditiveShare& a, const AdditiveShare& b) {
-  RequireSameShape(a.part_, b.part_);
-  return AdditiveShare(Combined<AddWords>(a.part_, b.part_));
+  return AdditiveShare(SumOf(a.part_, b.part_));
 }
 
 AdditiveShare operator*(Word factor, const AdditiveShare& a) {

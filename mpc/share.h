@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <utility>
 
 #include "mpc/bits.h"
@@ -43,6 +44,9 @@ class ArithShare {
 [[nodiscard]] ArithShare Rows(const ArithShare& x, Index first, Index count);
 [[nodiscard]] ArithShare Stacked(const ArithShare& top, const ArithShare& bottom);
 [[nodiscard]] ArithShare Columns(const ArithShare& x, Index first, Index count);
+/// Those columns of matrices that stand one below the other, in one pass. Pre: at least one matrix, all with
+/// such columns.
+[[nodiscard]] ArithShare StackedColumns(std::span<const ArithShare> parts, Index first, Index count);
 [[nodiscard]] ArithShare SideBySide(const ArithShare& left, const ArithShare& right);
 [[nodiscard]] ArithShare Transposed(const ArithShare& x);
 /// A column beside itself, `times` times. Pre: one column.

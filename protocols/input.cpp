@@ -1,6 +1,7 @@
 #include "protocols/input.h"
 
 #include "base/error.h"
+#include "mpc/elementwise_kernels.h"
 
 namespace trefoil::protocols {
 namespace {
@@ -26,7 +27,7 @@ std::array<mpc::ArithShare, 3> InputEach(mpc::Context& party, const RingMatrix& 
   }
   if (!Empty(shapes[self])) {
     RingMatrix mask = party.Draw(party.self(), Purpose::kInput, operation, own.rows(), own.cols());
-    RingMatrix rest = own - mask;
+    RingMatrix rest = mpc::DifferenceOf(own, mask);
     party.SendWords(party.next(), rest);
     shares[self] = {std::move(mask), std::move(rest)};
   }

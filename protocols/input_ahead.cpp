@@ -70,19 +70,21 @@ std::array<mpc::ArithShare, 3> InputAhead::Next(mpc::Context& run) {
         mpc::DealtBy::kTheSame);
   });
   std::array<mpc::ArithShare, 3> shares;
-  for (std::size_t owner = 0; owner < shares.size(); ++owner)
-    shares[owner] = mpc::ArithShare::Zero(shapes_[owner].rows, shapes_[owner].cols);
+  for (std::size_t owner = 0; owner < shares.size(); ++owner) {
+    const Shape& shape = shapes_[owner];
+    if (BytesOf(shape) == 0) shares[owner] = mpc::ArithShare::Zero(shape.rows, shape.cols);
+  }
   owners([&](int owner, const Shape& shape) {
     mpc::ArithShare& share = shares[static_cast<std::size_t>(owner)];
     const mpc::Roles roles = RolesOf(owner);
-    const RingMatrix zero = RingMatrix::Zero(shape.rows, shape.cols);
+    const auto zero = [&shape]() -> RingMatrix { return RingMatrix::Zero(shape.rows, shape.cols); };
     if (run.self() == owner) {
       mpc::Dealer::Parts parts = made_->Take();
       share = {std::move(parts.of_b), std::move(parts.of_a)};
     } else if (run.self() == roles.a) {
-      share = {run.Draw(roles.a, mpc::Purpose::kInput, operation, shape.rows, shape.cols), zero};
+      share = {run.Draw(roles.a, mpc::Purpose::kInput, operation, shape.rows, shape.cols), zero()};
     } else {
-      share = {zero, run.ReceiveWords(owner, shape.rows, shape.cols, net::Phase::kOffline)};
+      share = {zero(), run.ReceiveWords(owner, shape.rows, shape.cols, net::Phase::kOffline)};
     }
   });
   return shares;

@@ -76,7 +76,7 @@ RingMatrix MaskedOpening::DealOnline(const RingMatrix& values, Index rows, Index
   if (first()) return half;
   Require(values.rows() == rows && values.cols() == cols,
           "MaskedOpening::DealOnline: the dealer's values have another shape");
-  party_.SendWords(roles_.b, values - half);
+  party_.SendWords(roles_.b, mpc::DifferenceOf(values, half));
   return {};
 }
 
@@ -88,31 +88,29 @@ RingMatrix MaskedOpening::DrawRoots(Index count) {
 MaskedOpening::Part MaskedOpening::BeginOpen(const mpc::ArithShare& x, mpc::Word offset,
                                              const RingMatrix& mask, int bits) {
   if (dealer()) return {};
-  return SentPart(first() ? RingMatrix(x.own() + x.next() + mask + offset) : RingMatrix(x.next() + mask),
-                  bits, false);
+  return SentPart(first() ? mpc::SumOf(x.own(), x.next(), mask, offset) : mpc::SumOf(x.next(), mask), bits,
+                  false);
 }
 
 MaskedOpening::Part MaskedOpening::BeginOpenPair(const RingMatrix& half, mpc::Word offset,
                                                  const RingMatrix& mask, int bits) {
   if (dealer()) return {};
-  return SentPart(half + mask + (first() ? offset : 0), bits, false);
+  RingMatrix words = mpc::SumOf(half, mask);
+  if (first() && offset != 0) words += offset;
+  return SentPart(std::move(words), bits, false);
 }
 
 RingMatrix MaskedOpening::HalfOf(const mpc::ArithShare& x) const {
   if (dealer()) return {};
   // A holds x_a + x_{a+1}, B holds x_{a+2}.
-  return first() ? RingMatrix(x.own() + x.next()) : x.next();
+  return first() ? mpc::SumOf(x.own(), x.next()) : x.next();
 }
 
 MaskedOpening::Part MaskedOpening::BeginOpen(const mpc::AdditiveShare& x, mpc::Word offset,
                                              const RingMatrix& mask, int bits) {
-  RingMatrix words = party_.DrawZero(operation_, x.rows(), x.cols());
-  if (dealer()) {
-    words += x.part();
-    return {.words = std::move(words), .bits = bits, .from_dealer = true};
-  }
-  words += x.part() + mask + (first() ? offset : 0);
-  return SentPart(std::move(words), bits, true);
+  const RingMatrix zero = party_.DrawZero(operation_, x.rows(), x.cols());
+  if (dealer()) return {.words = mpc::SumOf(zero, x.part()), .bits = bits, .from_dealer = true};
+  return SentPart(mpc::SumOf(zero, x.part(), mask, first() ? offset : 0), bits, true);
 }
 
 MaskedOpening::Part MaskedOpening::SentPart(RingMatrix words, int bits, bool from_dealer) {

@@ -72,7 +72,7 @@ ALLOWED = [
     (SEND, "protocols/multiply.cpp", "party.SendWords(party.previous(), own);",
      "a summand of the product under a zero-share that the receiver cannot compute"),
     (SEND, "protocols/multiply.cpp", "party.SendBits(party.previous(), own);", "the same for AND"),
-    (SEND, "protocols/masked_opening.cpp", "party_.SendWords(roles_.b, values - half);",
+    (SEND, "protocols/masked_opening.cpp", "party_.SendWords(roles_.b, mpc::DifferenceOf(values, half));",
      "the dealer's values less A's uniform half"),
     (SEND, "mpc/dealer.cpp", "send_(roles_.b, ToBytes(values));", "the same, of what is dealt ahead"),
     (SEND, "mpc/dealer.cpp", "send_(roles_.a, ToBytes(words));",

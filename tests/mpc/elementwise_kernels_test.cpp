@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/error.h"
 #include "tests/support/kernel_test.h"
 
 namespace trefoil::mpc {
@@ -24,11 +25,29 @@ TEST(ElementwiseKernels, SumsDifferencesAndMultiplesAreWordByWord) {
               Expected(count, [&](Index k) { return a[k] + b[k]; }));
     EXPECT_EQ(Written(count, [&](Word* out) { SubtractWords(a.data(), b.data(), count, out); }),
               Expected(count, [&](Index k) { return a[k] - b[k]; }));
+    const Numbers c(3, count);
+    for (const Word offset : {Word{0}, ~Word{0} << 62}) {
+      EXPECT_EQ(
+          Written(count, [&](Word* out) { AddThreeWords(a.data(), b.data(), c.data(), offset, count, out); }),
+          Expected(count, [&](Index k) { return a[k] + b[k] + c[k] + offset; }));
+    }
     for (const Word factor : {Word{0}, Word{1}, ~Word{0}, Word{0x9E3779B97F4A7C15}}) {
       EXPECT_EQ(Written(count, [&](Word* out) { ScaleWords(factor, a.data(), count, out); }),
                 Expected(count, [&](Index k) { return factor * a[k]; }));
     }
   });
+}
+
+TEST(ElementwiseKernels, MatricesAreOfOneShape) {
+  const RingMatrix a = RingMatrix::Constant(2, 3, 7);
+  const RingMatrix b = RingMatrix::Constant(2, 3, 9);
+  EXPECT_TRUE((SumOf(a, b) == RingMatrix::Constant(2, 3, 16)).all());
+  EXPECT_TRUE((DifferenceOf(a, b) == RingMatrix::Constant(2, 3, ~Word{0} - 1)).all());
+  EXPECT_TRUE((SumOf(a, b, a, 100) == RingMatrix::Constant(2, 3, 123)).all());
+  const RingMatrix turned = RingMatrix::Zero(3, 2);
+  EXPECT_THROW((void)SumOf(a, turned), ContractError);
+  EXPECT_THROW((void)DifferenceOf(turned, a), ContractError);
+  EXPECT_THROW((void)SumOf(a, b, turned, 0), ContractError);
 }
 
 TEST(ElementwiseKernels, AnOperandMayBeWrittenOver) {

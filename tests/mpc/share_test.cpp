@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <concepts>
 #include <ostream>
 #include <type_traits>
+#include <utility>
 
 #include "base/error.h"
 #include "mpc/fixed_point.h"
@@ -116,6 +118,24 @@ TEST(ArithShare, AddPublicAddsOnceWhicheverTwoPartiesOpen) {
   for (std::size_t self = 0; self < 3; ++self) {
     EXPECT_TRUE((shares[self].next() == shares[(self + 1) % 3].own()).all());
   }
+}
+
+TEST(ArithShare, StackedColumnsAreThoseOfEachMatrixInOrder) {
+  const std::array<ArithShare, 3> parts{ArithShare(RandomWords(1, 4, 7), RandomWords(2, 4, 7)),
+                                        ArithShare(RandomWords(3, 0, 7), RandomWords(4, 0, 7)),
+                                        ArithShare(RandomWords(5, 2, 7), RandomWords(6, 2, 7))};
+  for (const auto& [first, count] : {std::pair<Index, Index>{0, 7}, {0, 3}, {2, 5}, {6, 1}, {3, 0}}) {
+    const ArithShare some = StackedColumns(parts, first, count);
+    EXPECT_TRUE((some.own().topRows(4) == parts[0].own().middleCols(first, count)).all());
+    EXPECT_TRUE((some.next().topRows(4) == parts[0].next().middleCols(first, count)).all());
+    EXPECT_TRUE((some.own().bottomRows(2) == parts[2].own().middleCols(first, count)).all());
+    EXPECT_TRUE((some.next().bottomRows(2) == parts[2].next().middleCols(first, count)).all());
+    EXPECT_EQ(some.rows(), 6);
+    EXPECT_EQ(some.cols(), count);
+  }
+  EXPECT_THROW((void)StackedColumns(parts, 3, 5), ContractError);
+  EXPECT_THROW((void)StackedColumns(parts, -1, 2), ContractError);
+  EXPECT_THROW((void)StackedColumns({}, 0, 0), ContractError);
 }
 
 TEST(ArithShare, RefusesShapesThatDiffer) {
