@@ -131,7 +131,8 @@ void DcfGenerate(benchmark::State& state) {
   const RingMatrix payloads = RingMatrix::Constant(1, keys, 1);
   const auto first = Roots(keys);
   const auto second = Roots(keys);
-  for (auto _ : state) benchmark::DoNotOptimize(mpc::DcfGenerate(kDcfBits, points, payloads, first, second));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(mpc::DcfGenerate(mpc::DcfShape(kDcfBits), points, payloads, first, second));
   state.SetItemsProcessed(state.iterations() * keys);
 }
 BENCHMARK(DcfGenerate)->Arg(128)->Arg(4096);
@@ -142,8 +143,8 @@ void DcfEvaluate(benchmark::State& state) {
   const Index keys = state.range(0);
   const RingMatrix inputs = DcfInputs(state.range(1), keys);
   const auto roots = Roots(keys);
-  const auto corrections =
-      mpc::DcfGenerate(kDcfBits, DcfInputs(1, keys), RingMatrix::Constant(1, keys, 1), roots, Roots(keys));
+  const auto corrections = mpc::DcfGenerate(mpc::DcfShape(kDcfBits), DcfInputs(1, keys),
+                                            RingMatrix::Constant(1, keys, 1), roots, Roots(keys));
   for (auto _ : state) benchmark::DoNotOptimize(mpc::DcfEvaluate(pool, true, corrections, roots, inputs));
   state.SetItemsProcessed(state.iterations() * inputs.size());
 }
@@ -162,8 +163,8 @@ void DcfEvaluateThresholds(benchmark::State& state) {
         inputs.row(k).unaryExpr([&](mpc::Word c) { return (c - threshold) & (~mpc::Word{0} >> 1); }).eval();
   }
   const auto roots = Roots(keys);
-  const auto corrections =
-      mpc::DcfGenerate(kDcfBits, DcfInputs(1, keys), RingMatrix::Constant(1, keys, 1), roots, Roots(keys));
+  const auto corrections = mpc::DcfGenerate(mpc::DcfShape(kDcfBits), DcfInputs(1, keys),
+                                            RingMatrix::Constant(1, keys, 1), roots, Roots(keys));
   for (auto _ : state) benchmark::DoNotOptimize(mpc::DcfEvaluate(pool, true, corrections, roots, inputs));
   state.SetItemsProcessed(state.iterations() * inputs.size());
 }

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
+#include <functional>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
 #include "mpc/dcf_kernels.h"
+#include "mpc/dcf_paths.h"
 #include "mpc/fixed_key_aes.h"
 
 namespace trefoil::mpc {
@@ -111,143 +113,215 @@ std::array<Word, 3> CorrectLevel(const LevelInputs& in, std::size_t key, Word& s
   return {seed.low | left_control | (right_control << 1), seed.high, value};
 }
 
-/// Evaluates a batch's keys [begin, end). A key's points that begin with the same bits share one path until
-/// they part: points of one key are differences to nearby thresholds.
+/// Evaluates a batch's keys on the paths of a plan.
 class PrefixWalk {
  public:
-  PrefixWalk(const DcfCorrections& corrections, const std::vector<Block>& roots, const RingMatrix& inputs,
-             std::size_t begin, std::size_t end)
-      : corrections_(corrections) {
-    const auto rows = static_cast<std::size_t>(inputs.rows());
-    const auto keys = static_cast<std::size_t>(corrections.keys);
-    points_.reserve(rows * (end - begin));
-    for (std::size_t key = begin; key < end; ++key) {
-      const std::size_t from = points_.size();
-      for (std::size_t at = key; at < rows * keys; at += keys) points_.push_back({inputs.data()[at], at});
-      std::sort(points_.begin() + static_cast<std::ptrdiff_t>(from), points_.end(),
-                [](const Point& a, const Point& b) { return a.value < b.value; });
-      AddPath(static_cast<std::uint32_t>(key), {.begin = from, .end = points_.size()}, Seed(roots[key]));
-    }
+  PrefixWalk(const DcfCorrections& corrections, const DcfPathPlan& plan)
+      : corrections_(corrections), plan_(plan), slots_(plan.points().size()) {
+    ids_.reserve(slots_.size());
+    common_.reserve(slots_.size());
+    keys_.reserve(slots_.size());
+    states_.reserve(slots_.size());
+    sums_.reserve(slots_.size());
   }
 
-  void Evaluate(bool first, RingMatrix& out) {
-    for (Block& state : states_) state.low |= first ? 0 : 1;
-    sums_.resize(states_.size());
-    for (int level = 0; level < corrections_.bits; ++level) {
-      const int shift = corrections_.bits - 1 - level;
-      for (const std::size_t path : parting_[static_cast<std::size_t>(shift)]) Part(path, shift);
+  void Evaluate(bool first, const std::vector<Block>& roots, RingMatrix& out) {
+    for (const std::uint32_t path : plan_.Roots()) {
+      Block state = Seed(roots[plan_.points()[path].key]);
+      state.low |= first ? 0 : 1;
+      AddPath(path, state, {});
+    }
+    const DcfSchedule births = plan_.Births();
+    const DcfSchedule ends = plan_.Ends();
+    const DcfSchedule deaths = plan_.Deaths();
+    const DcfShape& shape = corrections_.shape;
+    std::size_t output = 0;
+    for (int level = 0; level < shape.levels(); ++level) {
+      const int shift = shape.bits() - 1 - level;
+      for (const std::uint32_t path : births.At(shift)) {
+        const std::uint32_t parent = slots_[plan_.parent(path)];
+        AddPath(path, states_[parent], sums_[parent]);
+      }
       DcfDescend(&corrections_.levels(level * corrections_.keys, 0), shift,
                  {.states = states_.data(),
                   .sums = sums_.data(),
                   .points = common_.data(),
                   .keys = keys_.data(),
                   .count = states_.size()});
-    }
-    for (std::size_t k = 0; k < states_.size(); ++k) {
-      const Word last = corrections_.last(keys_[k], 0);
-      const Word total = sums_[k].low + states_[k].high + (Mask(states_[k].low) & last);
-      for (std::size_t at = ranges_[k].begin; at < ranges_[k].end; ++at)
-        out.data()[points_[at].at] = first ? total : Word{0} - total;
+      if (shift != shape.unread()[output]) continue;
+      Write(ends.At(shift), output++, first, out);
+      for (const std::uint32_t path : deaths.At(shift)) RemovePath(path);
     }
   }
 
  private:
-  struct Point {
-    Word value;
-    std::size_t at;  ///< where its result goes
-  };
-  /// The points [begin, end), one key's in increasing order: their bits are the same so far.
-  struct Range {
-    std::size_t begin;
-    std::size_t end;
-  };
-
-  void AddPath(std::uint32_t key, const Range& range, const Block& state) {
-    PartLater(ranges_.size(), range);
-    ranges_.push_back(range);
-    const Word point = points_[range.begin].value;
-    common_.push_back({.low = point, .high = point});
-    keys_.push_back(key);
+  void AddPath(std::uint32_t path, const Block& state, const Block& sum) {
+    const DcfPathPlan::Point& point = plan_.points()[path];
+    slots_[path] = static_cast<std::uint32_t>(ids_.size());
+    ids_.push_back(path);
+    common_.push_back({.low = point.value, .high = point.value});
+    keys_.push_back(point.key);
     states_.push_back(state);
+    sums_.push_back(sum);
   }
 
-  void PartLater(std::size_t path, const Range& range) {
-    const Word differing = points_[range.begin].value ^ points_[range.end - 1].value;
-    if (differing != 0) parting_[static_cast<std::size_t>(std::bit_width(differing) - 1)].push_back(path);
+  /// The last path takes its place.
+  void RemovePath(std::uint32_t path) {
+    const std::uint32_t slot = slots_[path];
+    slots_[ids_.back()] = slot;
+    const auto move_last = [slot](auto& of_paths) {
+      of_paths[slot] = of_paths.back();
+      of_paths.pop_back();
+    };
+    move_last(ids_);
+    move_last(common_);
+    move_last(keys_);
+    move_last(states_);
+    move_last(sums_);
   }
 
-  /// Moves the points that have a one here to a path of their own.
-  void Part(std::size_t path, int shift) {
-    Range& range = ranges_[path];
-    const auto begin = points_.begin();
-    const auto middle = std::partition_point(
-        begin + static_cast<std::ptrdiff_t>(range.begin), begin + static_cast<std::ptrdiff_t>(range.end),
-        [shift](const Point& point) { return ((point.value >> shift) & 1) == 0; });
-    const auto parted = static_cast<std::size_t>(middle - begin);
-    const Range ones{.begin = parted, .end = range.end};
-    range.end = parted;
-    PartLater(path, range);
-    sums_.push_back(sums_[path]);
-    AddPath(keys_[path], ones, states_[path]);
+  /// The results of points that end at a level: output number `output`.
+  void Write(std::span<const std::uint32_t> points, std::size_t output, bool first, RingMatrix& out) {
+    HashOutputs(points, output);
+    for (std::size_t n = 0; n < points.size(); ++n) {
+      const DcfPathPlan::Point& point = plan_.points()[points[n]];
+      const std::uint32_t slot = slots_[plan_.holder(points[n])];
+      const auto row = static_cast<Index>(output) * corrections_.keys + point.key;
+      const Word total =
+          sums_[slot].low + outputs_[n].high + (Mask(states_[slot].low) & corrections_.last(row, 0));
+      out(point.row, point.key) = first ? total : Word{0} - total;
+    }
+  }
+
+  /// The last level's output is its state, which nothing else comes from.
+  void HashOutputs(std::span<const std::uint32_t> points, std::size_t output) {
+    outputs_.resize(points.size());
+    const auto state = [&](std::size_t n) { return states_[slots_[plan_.holder(points[n])]]; };
+    if (output + 1 == corrections_.shape.unread().size()) {
+      for (std::size_t n = 0; n < points.size(); ++n) outputs_[n] = state(n);
+      return;
+    }
+    asked_.resize(points.size());
+    for (std::size_t n = 0; n < points.size(); ++n)
+      asked_[n] = {.low = (state(n).low & ~kControlBits) | kDcfOutput, .high = state(n).high};
+    FixedKeyHash(asked_, outputs_);
   }
 
   const DcfCorrections& corrections_;
-  std::vector<Point> points_;
-  std::array<std::vector<std::size_t>, 64> parting_;  ///< the paths whose points part at each bit
-  // Of each path:
-  std::vector<Range> ranges_;
-  std::vector<Block> common_;  ///< one of its points, twice
+  const DcfPathPlan& plan_;
+  std::vector<std::uint32_t> slots_;  ///< where a path is among the living:
+  std::vector<std::uint32_t> ids_;
+  std::vector<Block> common_;  ///< its first point, twice
   std::vector<std::uint32_t> keys_;
   std::vector<Block> states_;
   std::vector<Block> sums_;
+  std::vector<Block> asked_;
+  std::vector<Block> outputs_;
+};
+
+/// How far the sum of both parties' values on the way to the point is from 0, for each key: their outputs are
+/// corrected by it.
+class OutputCorrections {
+ public:
+  explicit OutputCorrections(std::size_t keys) : asked_(keys), hashed_{std::vector<Block>(keys), {}} {
+    hashed_[1].resize(keys);
+  }
+
+  /// Of a level that is not the last: `column` is what its part of the corrections begins with.
+  void OfHash(const std::array<PathState, 2>& paths, const std::vector<Word>& sums, Word* column) {
+    for (std::size_t party = 0; party < 2; ++party) {
+      for (std::size_t key = 0; key < asked_.size(); ++key) {
+        const Block& seed = paths[party].seeds[key];
+        asked_[key] = {.low = seed.low | kDcfOutput, .high = seed.high};
+      }
+      FixedKeyHash(asked_, hashed_[party]);
+    }
+    Write(hashed_[0], hashed_[1], paths[1].control, sums, column);
+  }
+
+  static void OfState(const std::array<PathState, 2>& paths, const std::vector<Word>& sums, Word* column) {
+    Write(paths[0].seeds, paths[1].seeds, paths[1].control, sums, column);
+  }
+
+ private:
+  static void Write(const std::vector<Block>& first, const std::vector<Block>& second,
+                    const std::vector<Word>& control, const std::vector<Word>& sums, Word* column) {
+    for (std::size_t key = 0; key < sums.size(); ++key)
+      column[key] = SignedBy(control[key], second[key].high - first[key].high - sums[key]);
+  }
+
+  std::vector<Block> asked_;
+  std::array<std::vector<Block>, 2> hashed_;
 };
 
 }  // namespace
 
-Index DcfWords(int bits, Index keys) { return (3 * bits + 1) * keys; }
+DcfShape::DcfShape(int bits, std::vector<int> unread) : bits_(bits), unread_(std::move(unread)) {
+  Require(bits_ >= 1 && bits_ <= 64, "DcfShape: 1 to 64 bits");
+  Require(!unread_.empty() && unread_.front() < bits_ && unread_.back() >= 0 &&
+              std::adjacent_find(unread_.begin(), unread_.end(), std::less_equal()) == unread_.end(),
+          "DcfShape: descending numbers of unread bits, of those that there are");
+}
 
-DcfCorrections DcfGenerate(int bits, const RingMatrix& points, const RingMatrix& payloads,
+Index DcfWords(const DcfShape& shape, Index keys) { return (3 * shape.levels() + shape.outputs()) * keys; }
+
+DcfCorrections DcfGenerate(const DcfShape& shape, const RingMatrix& points, const RingMatrix& payloads,
                            const std::vector<Block>& roots_first, const std::vector<Block>& roots_second) {
-  Require(bits >= 1 && bits <= 64, "DcfGenerate: 1 to 64 bits");
   const auto keys = static_cast<std::size_t>(points.size());
   Require(static_cast<std::size_t>(payloads.size()) == keys && roots_first.size() == keys &&
               roots_second.size() == keys,
           "DcfGenerate: one payload and two roots a point");
-  DcfCorrections out{.bits = bits,
+  DcfCorrections out{.shape = shape,
                      .keys = points.size(),
-                     .levels = RingMatrix(bits * points.size(), 3),
-                     .last = RingMatrix(points.size(), 1)};
+                     .levels = RingMatrix(shape.levels() * points.size(), 3),
+                     .last = RingMatrix(shape.outputs() * points.size(), 1)};
   std::array<PathState, 2> paths{PathState{Seeds(roots_first), std::vector<Word>(keys, 0)},
                                  PathState{Seeds(roots_second), std::vector<Word>(keys, 1)}};
   std::array<Expansion, 2> expansions{Expansion(keys), Expansion(keys)};
   std::vector<Word> sums(keys, 0);
-  for (int level = 0; level < bits; ++level) {
+  OutputCorrections corrections(keys);
+  std::size_t output = 0;
+  for (int level = 0; level < shape.levels(); ++level) {
+    const int shift = shape.bits() - 1 - level;
     for (std::size_t party = 0; party < 2; ++party) expansions[party].Of(paths[party].seeds);
     for (std::size_t key = 0; key < keys; ++key) {
-      const bool right = ((points.data()[key] >> (bits - 1 - level)) & 1) != 0;
+      const bool right = ((points.data()[key] >> shift) & 1) != 0;
       const auto words =
           CorrectLevel(InputsOf(expansions, key, right, payloads.data()[key]), key, sums[key], paths);
       const auto row = static_cast<Index>(static_cast<std::size_t>(level) * keys + key);
       for (Index word = 0; word < 3; ++word) out.levels(row, word) = words[static_cast<std::size_t>(word)];
     }
-  }
-  for (std::size_t key = 0; key < keys; ++key) {
-    const Word difference = paths[1].seeds[key].high - paths[0].seeds[key].high - sums[key];
-    out.last(static_cast<Index>(key), 0) = SignedBy(paths[1].control[key], difference);
+    if (shift != shape.unread()[output]) continue;
+    Word* const column = out.last.data() + output++ * keys;
+    if (output < shape.unread().size()) {
+      corrections.OfHash(paths, sums, column);
+    } else {
+      OutputCorrections::OfState(paths, sums, column);
+    }
   }
   return out;
 }
 
 RingMatrix DcfEvaluate(ThreadPool& pool, bool first, const DcfCorrections& corrections,
-                       const std::vector<Block>& roots, const RingMatrix& inputs) {
+                       const std::vector<Block>& roots, const RingMatrix& inputs,
+                       const std::vector<int>& unread) {
   Require(inputs.cols() == corrections.keys && roots.size() == static_cast<std::size_t>(corrections.keys),
           "DcfEvaluate: one column a key");
+  const std::vector<int>& offered = corrections.shape.unread();
+  const auto rows = static_cast<std::size_t>(inputs.rows());
+  const std::vector<int> of_rows = unread.empty() ? std::vector<int>(rows, offered.back()) : unread;
+  Require(of_rows.size() == rows &&
+              std::all_of(
+                  of_rows.begin(), of_rows.end(),
+                  [&](int bits) { return std::find(offered.begin(), offered.end(), bits) != offered.end(); }),
+          "DcfEvaluate: for each row a number of unread bits that the keys were made for");
   RingMatrix out(inputs.rows(), inputs.cols());
-  const std::size_t rows = std::max<std::size_t>(1, static_cast<std::size_t>(inputs.rows()));
+  if (rows == 0) return out;
   const std::size_t keys_at_once = std::max<std::size_t>(1, kPointsAtOnce / rows);
   pool.ParallelFor(roots.size(), keys_at_once, [&](std::size_t begin, std::size_t end) {
     for (std::size_t at = begin; at < end; at += keys_at_once) {
-      PrefixWalk(corrections, roots, inputs, at, std::min(at + keys_at_once, end)).Evaluate(first, out);
+      const DcfPathPlan plan(inputs, of_rows, offered, at, std::min(at + keys_at_once, end));
+      PrefixWalk(corrections, plan).Evaluate(first, roots, out);
     }
   });
   return out;

@@ -8,6 +8,8 @@ namespace trefoil::mpc {
 
 /// What the two low bits of a seed ask the generator for; the right child is one bit set.
 constexpr Word kDcfValues = 2;
+/// And for the output of a level that is not the last.
+constexpr Word kDcfOutput = 3;
 
 /// Paths on their way through the levels of comparison functions, each array with one element a path.
 struct DcfPaths {

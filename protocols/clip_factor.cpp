@@ -83,8 +83,8 @@ ClipTable ConstantTable(double clip, double s_max, int input_bits, int norm_bits
   const double clip_in_units = std::sqrt(std::ldexp(clip * clip, norm_bits));
   const std::int64_t end = static_cast<std::int64_t>(std::ceil(std::ldexp(s_max, norm_bits))) + 1;
   PiecewisePolynomial pieces;
-  pieces.dropped = input_bits - norm_bits;
-  const std::int64_t beyond = pieces.dropped > 0 ? 1 : 0;  // s' < u means s < u + beyond
+  pieces.blur.dropped = input_bits - norm_bits;
+  const std::int64_t beyond = pieces.blur.dropped > 0 ? 1 : 0;  // s' < u means s < u + beyond
   pieces.thresholds.push_back(
       static_cast<std::int64_t>(std::floor(clip_in_units * clip_in_units * kDownward)) - beyond);
   pieces.coefficients.push_back({std::int64_t{1} << kClipFactorBits});
@@ -97,7 +97,7 @@ ClipTable ConstantTable(double clip, double s_max, int input_bits, int norm_bits
         {static_cast<std::int64_t>(std::floor(std::ldexp(factor, kClipFactorBits)))});
   }
   pieces.coefficients.push_back({0});
-  pieces.width = std::min(64 - pieces.dropped, WidthFor(static_cast<double>(end)));
+  pieces.width = std::min(64 - pieces.blur.dropped, WidthFor(static_cast<double>(end)));
   return {.form = Form::kLatency, .pieces = pieces, .shift = 0};
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "protocols/leading_bit.h"
+
 namespace trefoil::protocols {
 namespace {
 
@@ -16,6 +18,7 @@ constexpr int kTransfers = 3;  // the first also opens the window of congestion 
 constexpr std::size_t kProbeBytes = std::size_t{1} << 20;
 constexpr double kSecondsPerPointBlock = 2e-9;
 constexpr double kSecondsPerKeyBlock = 3e-9;
+constexpr double kSecondsPerPath = 50e-9;  // from its parting from others to its end
 /// Of a point's blocks, where a value has many thresholds: the rest is other points' as well (mpc/dcf.h).
 constexpr double kOwnShare = 0.5;
 constexpr double kSecondsPerTreeComparison = 150e-9;
@@ -96,7 +99,12 @@ double ComparisonSeconds(Form form, std::int64_t count, std::int64_t thresholds,
 }
 
 double LeadingBitSeconds(Form form, std::int64_t count, std::int64_t places, int width) {
-  return ComparisonSeconds(form, count, form == Form::kBulk ? kDecompositionComparisons : places, width);
+  if (form == Form::kBulk) return ComparisonSeconds(form, count, kDecompositionComparisons, width);
+  const double keys = static_cast<double>(count);
+  const double points = keys * static_cast<double>(places);
+  const double read = points * kReadBelowPower + keys * (width - 1);
+  return 2 * read * kSecondsPerPointBlock + points * kSecondsPerPath +
+         6 * keys * kSecondsPerKeyBlock * (width - 1);
 }
 
 }  // namespace trefoil::protocols

@@ -28,8 +28,8 @@ struct Link {
 /// and 6 a bit and key; or the carry tree's words.
 [[nodiscard]] double ComparisonSeconds(Form form, std::int64_t count, std::int64_t thresholds, int width);
 
-/// The same of finding which of `places` powers of two a value's leading bit is: a comparison with each, or
-/// one bit decomposition.
+/// The same of finding which of `places` powers of two a value's leading bit is: a comparison with each, of
+/// which only the bits next to the power are its own, or one bit decomposition.
 [[nodiscard]] double LeadingBitSeconds(Form form, std::int64_t count, std::int64_t places, int width);
 
 }  // namespace trefoil::protocols

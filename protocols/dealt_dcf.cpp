@@ -22,42 +22,43 @@ RingMatrix ToColumn(const mpc::DcfCorrections& corrections) {
   return mpc::Stacked(mpc::Reshaped(corrections.levels, corrections.levels.size(), 1), corrections.last);
 }
 
-mpc::DcfCorrections FromColumn(const RingMatrix& column, int bits, Index keys) {
-  const Index level_words = 3 * bits * keys;
-  return {.bits = bits,
+mpc::DcfCorrections FromColumn(const RingMatrix& column, const mpc::DcfShape& shape, Index keys) {
+  const Index rows = shape.levels() * keys;
+  return {.shape = shape,
           .keys = keys,
-          .levels = mpc::Reshaped(column.topRows(level_words), bits * keys, 3),
-          .last = column.bottomRows(keys)};
+          .levels = mpc::Reshaped(column.topRows(3 * rows), rows, 3),
+          .last = column.bottomRows(column.rows() - 3 * rows)};
 }
 
 }  // namespace
 
-DealtDcf DealDcf(MaskedOpening& opening, int bits, Index count, Index rows, Index cols,
+DealtDcf DealDcf(MaskedOpening& opening, const mpc::DcfShape& shape, Index count, Index rows, Index cols,
                  const std::function<DcfDealing(const mpc::Dealer&)>& functions) {
-  Require(bits >= 1 && bits <= 63, "DealDcf: 1 to 63 bits");
+  Require(shape.bits() >= 1 && shape.bits() <= 63, "DealDcf: 1 to 63 bits");
   MaskedOpening::SharedAndSame dealt = opening.DealBoth(
-      rows, cols, mpc::DcfWords(bits, count), [bits, count, functions](const mpc::Dealer& dealer) {
+      rows, cols, mpc::DcfWords(shape, count), [shape, count, functions](const mpc::Dealer& dealer) {
         DcfDealing of = functions(dealer);
         return MaskedOpening::SharedAndSame{
             .shared = std::move(of.shared),
-            .same = ToColumn(mpc::DcfGenerate(bits, of.points, of.payloads,
+            .same = ToColumn(mpc::DcfGenerate(shape, of.points, of.payloads,
                                               ToBlocks(dealer.Roots(dealer.roles().a, count)),
                                               ToBlocks(dealer.Roots(dealer.roles().b, count))))};
       });
   if (opening.dealer()) return {};
   return {.first = opening.first(),
-          .corrections = FromColumn(dealt.same, bits, count),
+          .corrections = FromColumn(dealt.same, shape, count),
           .roots = ToBlocks(opening.DrawRoots(count)),
           .half = std::move(dealt.shared)};
 }
 
-mpc::Cost DealDcfCost(int bits, Index count, Index shared) {
-  const auto bytes = 8 * static_cast<std::uint64_t>(mpc::DcfWords(bits, count));
+mpc::Cost DealDcfCost(const mpc::DcfShape& shape, Index count, Index shared) {
+  const auto bytes = 8 * static_cast<std::uint64_t>(mpc::DcfWords(shape, count));
   return mpc::Cost::Offline({{2, 0, bytes}, {2, 1, bytes + 8 * static_cast<std::uint64_t>(shared)}});
 }
 
-RingMatrix EvaluateDcf(ThreadPool& pool, const DealtDcf& keys, const RingMatrix& inputs) {
-  return mpc::DcfEvaluate(pool, keys.first, keys.corrections, keys.roots, inputs);
+RingMatrix EvaluateDcf(ThreadPool& pool, const DealtDcf& keys, const RingMatrix& inputs,
+                       const std::vector<int>& unread) {
+  return mpc::DcfEvaluate(pool, keys.first, keys.corrections, keys.roots, inputs, unread);
 }
 
 }  // namespace trefoil::protocols

@@ -230,7 +230,7 @@ FixedShare InverseSqrt(mpc::Context& party, const FixedShare& x, Form form, Roun
   RequireScale(f);
   const Exponents exponents(f);
   const ArithShare row = Reshaped(x.ring(), 1, x.rows() * x.cols());
-  const ArithShare scales = LookUpByLeadingBit(party, ScalesByLeadingBit(f, exponents), row, form);
+  const ArithShare scales = LookUpByLeadingBit(party, ScalesByLeadingBit(f, exponents), row, form, rounding);
   const ArithShare normalised =
       MultiplyTruncate(party, Rows(scales, 0, 1), row, NormalisingShift(f), Range::kNonNegative, rounding);
   const ArithShare power = Rows(scales, 1, 1);
@@ -242,8 +242,9 @@ FixedShare InverseSqrt(mpc::Context& party, const FixedShare& x, Form form, Roun
 
 mpc::Cost InverseSqrtCost(Index count, int frac_bits, Form form, Rounding rounding) {
   const Exponents exponents(frac_bits);
-  const mpc::Cost scaled = Then(LookUpByLeadingBitCost(ScalesByLeadingBit(frac_bits, exponents), count, form),
-                                TruncateProductCost(count, NormalisingShift(frac_bits), rounding));
+  const mpc::Cost scaled =
+      Then(LookUpByLeadingBitCost(ScalesByLeadingBit(frac_bits, exponents), count, form, rounding),
+           TruncateProductCost(count, NormalisingShift(frac_bits), rounding));
   return Then(Then(scaled, PolynomialOfTableCost(count, frac_bits, rounding)),
               TruncateProductCost(count, frac_bits + exponents.offset, rounding));
 }

@@ -39,11 +39,21 @@ RingMatrix StepsUp(const LeadingBitTables& tables, const RingMatrix& c) {
   return rows;
 }
 
+/// Low bits that a comparison with 2^bit leaves unread. Every number of them costs a key a word: hence steps.
+int UnreadBelowPower(int bit) {
+  constexpr int kStep = 4;
+  return std::max(0, bit - kReadBelowPower) / kStep * kStep;
+}
+
 /// The same by comparing with the powers of two.
-PiecewisePolynomial ByPowersOfTwo(const LeadingBitTables& tables) {
+PiecewisePolynomial ByPowersOfTwo(const LeadingBitTables& tables, Rounding rounding) {
   PiecewisePolynomial f;
   for (std::size_t t = 0; t < tables.tables.front().size(); ++t) {
-    if (t > 0) f.thresholds.push_back(std::int64_t{1} << (tables.lowest + static_cast<int>(t)));
+    if (t > 0) {
+      const int bit = tables.lowest + static_cast<int>(t);
+      f.thresholds.push_back(std::int64_t{1} << bit);
+      if (rounding == Rounding::kStochastic) f.blur.unread.push_back(UnreadBelowPower(bit));
+    }
     std::vector<std::int64_t> entries;
     for (const auto& table : tables.tables) entries.push_back(static_cast<std::int64_t>(table[t]));
     f.coefficients.push_back(std::move(entries));
@@ -55,11 +65,11 @@ PiecewisePolynomial ByPowersOfTwo(const LeadingBitTables& tables) {
 }  // namespace
 
 ArithShare LookUpByLeadingBit(mpc::Context& party, const LeadingBitTables& tables, const ArithShare& x,
-                              Form form) {
+                              Form form, Rounding rounding) {
   RequireWellFormed(tables);
   const Index count = x.rows() * x.cols();
   const ArithShare row = Reshaped(x, 1, count);
-  if (form == Form::kLatency) return LookUp(party, ByPowersOfTwo(tables), row, form);
+  if (form == Form::kLatency) return LookUp(party, ByPowersOfTwo(tables, rounding), row, form);
   const int bits = Bits(tables);
   const mpc::BoolShare above =
       Planes(BitDecompose(party, row, bits), tables.lowest + 1, bits - tables.lowest - 1);
@@ -70,8 +80,8 @@ ArithShare LookUpByLeadingBit(mpc::Context& party, const LeadingBitTables& table
   return AddPublic(party, {StepsUp(tables, c.own()), StepsUp(tables, c.next())}, first);
 }
 
-mpc::Cost LookUpByLeadingBitCost(const LeadingBitTables& tables, Index count, Form form) {
-  if (form == Form::kLatency) return LookUpCost(ByPowersOfTwo(tables), count, form);
+mpc::Cost LookUpByLeadingBitCost(const LeadingBitTables& tables, Index count, Form form, Rounding rounding) {
+  if (form == Form::kLatency) return LookUpCost(ByPowersOfTwo(tables, rounding), count, form);
   const int bits = Bits(tables);
   const Index planes = bits - tables.lowest - 1;
   return Then(Then(BitDecomposeCost(count, bits), SuffixOrCost(planes, count)),

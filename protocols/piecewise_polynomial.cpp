@@ -80,13 +80,13 @@ ArithShare LookUp(mpc::Context& party, const PiecewisePolynomial& f, const Arith
   const Index count = x.rows() * x.cols();
   ArithShare corrections;
   if (form == Form::kBulk) {
-    Require(f.dropped == 0, "LookUp: bits are dropped in latency form only");
+    Require(f.blur.dropped == 0 && f.blur.unread.empty(), "LookUp: bits are left out in latency form only");
     const ArithShare below = BelowByCarryTree(party, f, x);
     corrections = {Corrections(f, below.own()), Corrections(f, below.next())};
   } else {
     // The table is applied to the 2-of-2 bits, so that only the coefficients are re-shared.
     MaskedOpening opening(party);
-    const RingMatrix below = BelowThresholdsPair(party, opening, x, f.thresholds, f.width, f.dropped);
+    const RingMatrix below = BelowThresholdsPair(party, opening, x, f.thresholds, f.width, f.blur);
     corrections = opening.Reshare(opening.dealer() ? RingMatrix() : Corrections(f, below), terms, count);
   }
   RingMatrix last(terms, count);
@@ -102,7 +102,8 @@ mpc::Cost LookUpCost(const PiecewisePolynomial& f, Index count, Form form) {
     return Then(MsbCost(compared, f.width), BitToArithCost(1, compared));
   }
   const auto coefficient_words = 8 * static_cast<std::uint64_t>(count) * f.coefficients.front().size();
-  return Then(BelowThresholdsPairCost(count, f.width), PairExchangeCost(coefficient_words)).WithTurn();
+  return Then(BelowThresholdsPairCost(count, f.width, f.blur), PairExchangeCost(coefficient_words))
+      .WithTurn();
 }
 
 ArithShare Evaluate(mpc::Context& party, const PiecewisePolynomial& f, const ArithShare& x, Form form) {

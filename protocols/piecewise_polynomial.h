@@ -6,6 +6,7 @@
 #include "mpc/share.h"
 #include "protocols/form.h"
 #include "protocols/rounding.h"
+#include "protocols/threshold_comparison.h"
 
 namespace trefoil::protocols {
 
@@ -22,9 +23,9 @@ struct PiecewisePolynomial {
   /// One of each piece, or none: a piece's polynomial is one of x - origin, not of x, so that coefficients
   /// and powers stay small far from zero. Where all but a_0 are 0, x may be any distance from the origin.
   std::vector<std::int64_t> origins{};
-  /// Low bits of x that thresholds leave out, in latency form only: they are compared with floor(x /
-  /// 2^dropped) or with one less, whichever it may be (BelowThresholdsPair), and so is `width`.
-  int dropped = 0;
+  /// Low bits that thresholds leave out, in latency form only (`width` is then of what is compared): between
+  /// two pieces it is open which of them an element next to their threshold gets.
+  Blur blur{};
 };
 
 /// The coefficients (not the origin) of the piece that each element lies in: a row for each a_j, a column an

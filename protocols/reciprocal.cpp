@@ -96,9 +96,11 @@ mpc::Cost ReciprocalCost(Index count, int frac_bits, const ReciprocalRange& rang
 
 ReciprocalError ReciprocalErrorBound(int frac_bits, const ReciprocalRange& range) {
   RequireRange(frac_bits, range);
-  // The normalised number is off by less than a unit, of a number of at least 1/2.
+  // The normalised number is off by less than a unit, of a number of at least 1/2 - 2^-11. Beyond a unit's
+  // reciprocal the result is 0, and in latency form a little before it.
   const int bits = Scaling(frac_bits, range).bits;
-  return {.relative = NormalisedReciprocalError(bits) + std::ldexp(2.01, -bits), .units = 1};
+  return {.relative = NormalisedReciprocalError(bits) + std::ldexp(2.01, -bits),
+          .units = 1 + std::ldexp(1.0, 1 - kReadBelowPower)};
 }
 
 }  // namespace trefoil::protocols

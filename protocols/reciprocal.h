@@ -20,8 +20,8 @@ struct ReciprocalError {
 /// 1 / x at the scale of x: x is normalised by its leading bit, inverted by iteration, scaled back.
 /// Pre:    x in `range`; 1 <= frac_bits <= 24; -frac_bits <= lowest_log2 < highest_log2 <= 62 - frac_bits.
 ///         Beyond the range the result means nothing.
-/// Error:  ReciprocalErrorBound: 1 unit, and a relative 1e-8 while frac_bits - lowest_log2 <= 32; a result
-///         that could be larger leaves less room for digits.
+/// Error:  ReciprocalErrorBound: 1.002 units, and a relative 1e-8 while frac_bits - lowest_log2 <= 32;
+///         a result that could be larger leaves less room for digits.
 /// Cost:   at most 27 rounds in bulk, 14 in latency form; see ReciprocalCost.
 /// Throws: ContractError on scale or range, before anything is sent; NetworkError, ProtocolError.
 /// Source: docs/protocols.md, "Reciprocal".

@@ -1,5 +1,7 @@
 #include "protocols/threshold_comparison.h"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/error.h"
@@ -28,19 +30,31 @@ RingMatrix BitAt(const RingMatrix& x, int bit) {
   return x.unaryExpr([bit](Word word) { return (word >> bit) & 1; });
 }
 
+mpc::DcfShape KeyShape(int bits, const Blur& blur) {
+  if (blur.unread.empty()) return mpc::DcfShape(bits);
+  std::vector<int> unread = blur.unread;
+  std::sort(unread.begin(), unread.end(), std::greater());
+  unread.erase(std::unique(unread.begin(), unread.end()), unread.end());
+  return mpc::DcfShape(bits, std::move(unread));
+}
+
 }  // namespace
 
 RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, const mpc::ArithShare& x,
-                               const std::vector<std::int64_t>& thresholds, int width, int dropped) {
+                               const std::vector<std::int64_t>& thresholds, int width, const Blur& blur) {
+  const int dropped = blur.dropped;
   Require(width >= 2 && dropped >= 0 && width + dropped <= 64,
           "BelowThresholdsPair: a width of 2 to 64 bits, with those that are dropped");
+  Require(blur.unread.empty() || blur.unread.size() == thresholds.size(),
+          "BelowThresholdsPair: unread bits of each threshold, or none");
   const Index count = x.rows() * x.cols();
   const int bits = width - 1;
+  const mpc::DcfShape shape = KeyShape(bits, blur);
   const RingMatrix mask = opening.DrawMask(x.rows(), x.cols());
   MaskedOpening::Part part =
       opening.BeginOpenPair(WithoutLowBits(opening.HalfOf(x), dropped), 0, mask, width);
   const DealtDcf keys = DealDcf(
-      opening, bits, count, 1, count, [rows = x.rows(), cols = x.cols(), bits](const mpc::Dealer& dealer) {
+      opening, shape, count, 1, count, [rows = x.rows(), cols = x.cols(), bits](const mpc::Dealer& dealer) {
         const RingMatrix r = mpc::Reshaped(dealer.Mask(rows, cols), 1, rows * cols);
         const RingMatrix top = BitAt(r, bits);
         return DcfDealing{.points = LowPart(r, bits), .payloads = Word{1} - Word{2} * top, .shared = top};
@@ -58,14 +72,15 @@ RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening, cons
   const RingMatrix top = BitAt(shifted, bits);
   // With c - t = c_m 2^(width-1) + c_l: [x < t] = c_m ^ (r_m ^ [c_l < r_l]), and r_m ^ b = r_m + (1 - 2 r_m)
   // b.
-  const RingMatrix inner = EvaluateDcf(party.pool(), keys, low) + keys.half.replicate(rows, 1);
+  const RingMatrix inner = EvaluateDcf(party.pool(), keys, low, blur.unread) + keys.half.replicate(rows, 1);
   RingMatrix half = (Word{1} - Word{2} * top) * inner;
   if (opening.first()) half += top;
   return half;
 }
 
-mpc::Cost BelowThresholdsPairCost(Index count, int width) {
-  return Then(DealDcfCost(width - 1, count, count), PairExchangeCost(mpc::PackedBytes(width, count)));
+mpc::Cost BelowThresholdsPairCost(Index count, int width, const Blur& blur) {
+  return Then(DealDcfCost(KeyShape(width - 1, blur), count, count),
+              PairExchangeCost(mpc::PackedBytes(width, count)));
 }
 
 mpc::ArithShare BelowThresholds(mpc::Context& party, const mpc::ArithShare& x,

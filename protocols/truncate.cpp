@@ -44,19 +44,20 @@ RingMatrix SplitMask(ThreadPool& pool, const RingMatrix& r, int bits) {
 DealtDcf DealQuotients(MaskedOpening& opening, const Division& division, Index rows, Index cols) {
   const int bits = division.bits;
   if (division.rounding == Rounding::kStochastic) {
-    return {.first = opening.first(),
-            .corrections = {},
-            .roots = {},
-            .half = opening.Deal(2 * rows, cols, [rows, cols, bits](const mpc::Dealer& dealer) {
-              return SplitMask(dealer.pool(), dealer.Mask(rows, cols), bits);
-            })};
+    DealtDcf dealt;
+    dealt.first = opening.first();
+    dealt.half = opening.Deal(2 * rows, cols, [rows, cols, bits](const mpc::Dealer& dealer) {
+      return SplitMask(dealer.pool(), dealer.Mask(rows, cols), bits);
+    });
+    return dealt;
   }
-  return DealDcf(opening, bits, rows * cols, 2 * rows, cols, [rows, cols, bits](const mpc::Dealer& dealer) {
-    const RingMatrix r = dealer.Mask(rows, cols);
-    return DcfDealing{.points = LowPart(mpc::Reshaped(r, 1, rows * cols), bits),
-                      .payloads = RingMatrix::Ones(1, rows * cols),
-                      .shared = SplitMask(dealer.pool(), r, bits)};
-  });
+  return DealDcf(opening, mpc::DcfShape(bits), rows * cols, 2 * rows, cols,
+                 [rows, cols, bits](const mpc::Dealer& dealer) {
+                   const RingMatrix r = dealer.Mask(rows, cols);
+                   return DcfDealing{.points = LowPart(mpc::Reshaped(r, 1, rows * cols), bits),
+                                     .payloads = RingMatrix::Ones(1, rows * cols),
+                                     .shared = SplitMask(dealer.pool(), r, bits)};
+                 });
 }
 
 /// A's or B's half of (c_l >> bits) - (r_l >> bits) + (c_m ^ r_m) 2^(63 - bits) - (offset >> bits), where c_m
@@ -104,7 +105,7 @@ mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, co
 }
 
 mpc::Cost DealingCost(Index count, int bits, Rounding rounding) {
-  if (rounding == Rounding::kExact) return DealDcfCost(bits, count, 2 * count);
+  if (rounding == Rounding::kExact) return DealDcfCost(mpc::DcfShape(bits), count, 2 * count);
   return mpc::Cost::Offline({{2, 1, 16 * static_cast<std::uint64_t>(count)}});
 }
 

@@ -109,7 +109,7 @@ def require_same_source(report):
                  "const double value = scale * clip_in_units / std::sqrt(at + 1);",
                  "const double slope = -value / (2 * (at + 1));", "const double constant = value - slope * at;",
                  "- std::ldexp(1.0, kCoefficientBits - kClipFactorBits) - 4096.0;",
-                 "const std::int64_t beyond = pieces.dropped > 0 ? 1 : 0;",
+                 "const std::int64_t beyond = pieces.blur.dropped > 0 ? 1 : 0;",
                  "clip_in_units / std::sqrt(static_cast<double>(pieces.thresholds.back() + beyond)) * kDownward;",
                  "clip = std::min(clip, std::sqrt(2 * s_max));"):
         report.contains(SOURCE, text)

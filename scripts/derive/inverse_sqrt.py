@@ -13,6 +13,10 @@ SOURCE = "protocols/inverse_sqrt.cpp"
 CONSTANT, SLOPE, SQUARE = Fraction(2223 * 10 - 48, 10**4), Fraction(-2046, 1000), Fraction(8277, 10**4)
 LEAST_DEFICIT = Fraction(9, 10**5)
 LARGEST_DEFICIT = Fraction(855, 10**5)
+# In latency form x' can be a little below 1/2 (protocols/leading_bit.h).
+BELOW_HALF = Fraction(1, 2**11)
+LARGEST_DEFICIT_BELOW_HALF = Fraction(862, 10**5)
+LEAST_DEFICIT_BELOW_HALF = Fraction(85, 10**4)
 LARGEST_VALUE = Fraction(142, 100)
 BELOW = Fraction(90, 10**4)  # stated lower bound: relative, with 8 units relative and 3 units absolute
 VALUE_BITS = 63
@@ -35,12 +39,29 @@ def derive(report):
     least, largest = bounds.range_bounds(deficit, low, Fraction(1), cells=4096)
     report.bound("inverse square root: least deficit of the polynomial", -least, -LEAST_DEFICIT)
     report.bound("inverse square root: largest deficit of the polynomial", largest, LARGEST_DEFICIT)
+    report.contains("protocols/leading_bit.h", "constexpr int kReadBelowPower = 10;")
+    lower, upper = bounds.sqrt_bounds(Fraction(1, 2) - BELOW_HALF)[0], bounds.sqrt_bounds(Fraction(1, 2))[1]
+    least_below, largest_below = bounds.range_bounds(deficit, lower, upper, cells=4096)
+    report.bound("inverse square root: largest deficit below 1/2", largest_below, LARGEST_DEFICIT_BELOW_HALF)
+    report.bound("inverse square root: least deficit below 1/2", -least_below, -LEAST_DEFICIT_BELOW_HALF)
     polynomial = [CONSTANT, SLOPE, SQUARE]
-    smallest, greatest = bounds.range_bounds(polynomial, Fraction(1, 2), Fraction(1), cells=1024)
+    smallest, greatest = bounds.range_bounds(polynomial, Fraction(1, 2) - BELOW_HALF, Fraction(1), cells=1024)
     report.bound("inverse square root: largest value of the polynomial", greatest, LARGEST_VALUE - Fraction(1, 100))
     report.bound("inverse square root: least value of the polynomial", -smallest, Fraction(-99, 100))
     for f in range(8, 25):
-        bounds_of_scale(report, f, least, largest)
+        bounds_of_scale(report, f, least, max(largest, largest_below))
+        excess_below_half(report, f, least_below)
+
+
+def excess_below_half(report, f, least):
+    """x' below 1/2, by a unit more perhaps: the deficit there leaves room for every rounding."""
+    u = Fraction(1, 2**f)
+    at = Fraction(1, 2) - BELOW_HALF
+    # 1 / sqrt(x' - u) <= (1 + 1.2 u + 2 u^2) / sqrt(x'), squared.
+    stretch = 1 + Fraction(12, 10) * u + 2 * u * u
+    report.bound(f"inverse square root, {f} bits: x' below 1/2 one unit up", 1, stretch**2 * (1 - u / at))
+    above = (1 - least) * stretch + 2 * u
+    report.bound(f"inverse square root, {f} bits: relative excess below 1/2", above - 1, max(Fraction(0), 4 * u - LEAST_DEFICIT))
 
 
 def bounds_of_scale(report, f, least, largest):

@@ -24,19 +24,21 @@ struct Batch {
   std::vector<Block> second;
 };
 
-Batch MakeBatch(int bits, const RingMatrix& points, const RingMatrix& payloads, std::uint64_t seed) {
+Batch MakeBatch(const DcfShape& shape, const RingMatrix& points, const RingMatrix& payloads,
+                std::uint64_t seed) {
   std::mt19937_64 generator(seed);
   Batch batch;
   batch.first = RandomBlocks(generator, static_cast<std::size_t>(points.size()));
   batch.second = RandomBlocks(generator, static_cast<std::size_t>(points.size()));
-  batch.corrections = DcfGenerate(bits, points, payloads, batch.first, batch.second);
+  batch.corrections = DcfGenerate(shape, points, payloads, batch.first, batch.second);
   return batch;
 }
 
-RingMatrix Sum(const Batch& batch, const RingMatrix& inputs, std::size_t threads = 1) {
+RingMatrix Sum(const Batch& batch, const RingMatrix& inputs, std::size_t threads = 1,
+               const std::vector<int>& unread = {}) {
   ThreadPool pool(threads);
-  return DcfEvaluate(pool, true, batch.corrections, batch.first, inputs) +
-         DcfEvaluate(pool, false, batch.corrections, batch.second, inputs);
+  return DcfEvaluate(pool, true, batch.corrections, batch.first, inputs, unread) +
+         DcfEvaluate(pool, false, batch.corrections, batch.second, inputs, unread);
 }
 
 TEST(Dcf, IsRightForEveryPointAndInputOfEightBits) {
@@ -48,7 +50,7 @@ TEST(Dcf, IsRightForEveryPointAndInputOfEightBits) {
     payloads(0, key) = 0x9E3779B97F4A7C15ULL * static_cast<Word>(key + 1);
     inputs.row(key).setConstant(static_cast<Word>(key));
   }
-  const RingMatrix sums = Sum(MakeBatch(8, points, payloads, 1), inputs, 2);
+  const RingMatrix sums = Sum(MakeBatch(DcfShape(8), points, payloads, 1), inputs, 2);
   for (Index x = 0; x < 256; ++x) {
     for (Index key = 0; key < 256; ++key)
       ASSERT_EQ(sums(x, key), x < key ? payloads(0, key) : 0U) << x << ' ' << key;
@@ -80,7 +82,7 @@ TEST_P(DcfWidthTest, IsRightOnRandomAndEdgeInputs) {
                                      point ^ 1, generator(), generator(), point >> 1};
     for (Index row = 0; row < 9; ++row) inputs(row, key) = beside[static_cast<std::size_t>(row)] & top;
   }
-  const RingMatrix sums = Sum(MakeBatch(bits, points, payloads, 3), inputs);
+  const RingMatrix sums = Sum(MakeBatch(DcfShape(bits), points, payloads, 3), inputs);
   for (Index row = 0; row < 9; ++row) {
     for (Index key = 0; key < kKeys; ++key) {
       ASSERT_EQ(sums(row, key), inputs(row, key) < points(0, key) ? payloads(0, key) : 0U)
@@ -112,7 +114,7 @@ TEST(Dcf, IsTheSameWithEveryInstructionSetWhereverPathsPart) {
       for (Index key = 0; key < keys; ++key) inputs(row, key) = (points(0, key) - threshold) & kTop;
     }
     inputs.row(inputs.rows() - 1) = inputs.row(0);
-    const Batch batch = MakeBatch(kBits, points, payloads, 8);
+    const Batch batch = MakeBatch(DcfShape(kBits), points, payloads, 8);
     for (const auto target : targets) {
       SCOPED_TRACE(hwy::TargetName(target));
       const testing_support::ScopedTarget scoped(target);
@@ -122,6 +124,76 @@ TEST(Dcf, IsTheSameWithEveryInstructionSetWhereverPathsPart) {
           ASSERT_EQ(sums(row, key), inputs(row, key) < points(0, key) ? payloads(0, key) : 0U)
               << row << ' ' << key;
         }
+      }
+    }
+  }
+}
+
+// All inputs and points of six bits, with each number of bits left unread that the keys offer: in the least
+// order for the walk (the rows' numbers go up and down), and with some that are not asked for.
+TEST(Dcf, ComparesWithoutTheBitsThatARowLeavesUnread) {
+  constexpr int kBits = 6;
+  constexpr Index kValues = 1 << kBits;
+  RingMatrix points(1, kValues);
+  RingMatrix payloads(1, kValues);
+  RingMatrix inputs(3 * kValues, kValues);
+  for (const std::vector<int>& offered :
+       std::vector<std::vector<int>>{{0}, {3}, {5, 0}, {4, 3, 1}, {5, 4, 3, 2, 1, 0}}) {
+    std::vector<int> unread;
+    for (Index row = 0; row < inputs.rows(); ++row) {
+      unread.push_back(offered[static_cast<std::size_t>(row * 7 % 5) % offered.size()]);
+      inputs.row(row).setConstant(static_cast<Word>(row * 11 % kValues));
+    }
+    for (Index key = 0; key < kValues; ++key) {
+      points(0, key) = static_cast<Word>(key);
+      payloads(0, key) = 0x9E3779B97F4A7C15ULL * static_cast<Word>(key + 1);
+    }
+    const DcfShape shape(kBits, offered);
+    const Batch batch = MakeBatch(shape, points, payloads, 10);
+    EXPECT_EQ(batch.corrections.levels.size() + batch.corrections.last.size(), DcfWords(shape, kValues));
+    const RingMatrix sums = Sum(batch, inputs, 2, unread);
+    for (Index row = 0; row < inputs.rows(); ++row) {
+      const int left_out = unread[static_cast<std::size_t>(row)];
+      for (Index key = 0; key < kValues; ++key) {
+        const bool below = inputs(row, key) >> left_out < points(0, key) >> left_out;
+        ASSERT_EQ(sums(row, key), below ? payloads(0, key) : 0U)
+            << inputs(row, key) << " < " << key << " without " << left_out << " bits";
+      }
+    }
+  }
+}
+
+// Differences to the powers of two, each as fine as its power: the paths of a key come and go.
+TEST(Dcf, EndsPathsOfWideInputsWhereverTheirLastBitIs) {
+  constexpr int kBits = 63;
+  constexpr Word kTop = ~Word{0} >> (64 - kBits);
+  constexpr Index kKeys = 37;
+  std::mt19937_64 generator(11);
+  std::vector<int> offered;
+  for (int bits = 52; bits >= 0; bits -= 4) offered.push_back(bits);
+  RingMatrix points(1, kKeys);
+  RingMatrix payloads(1, kKeys);
+  RingMatrix inputs(kBits, kKeys);
+  std::vector<int> unread;
+  for (Index key = 0; key < kKeys; ++key) {
+    points(0, key) = (generator() & kTop) >> (key % 30);
+    payloads(0, key) = generator();
+  }
+  for (Index row = 0; row < kBits; ++row) {
+    unread.push_back(std::max(0, static_cast<int>(row) - 10) / 4 * 4);
+    for (Index key = 0; key < kKeys; ++key)
+      inputs(row, key) = (points(0, key) + (generator() >> (generator() % 64)) - (Word{1} << row)) & kTop;
+  }
+  const Batch batch = MakeBatch(DcfShape(kBits, offered), points, payloads, 12);
+  for (const auto target : testing_support::InstructionSets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    const testing_support::ScopedTarget scoped(target);
+    const RingMatrix sums = Sum(batch, inputs, 2, unread);
+    for (Index row = 0; row < kBits; ++row) {
+      const int left_out = unread[static_cast<std::size_t>(row)];
+      for (Index key = 0; key < kKeys; ++key) {
+        const bool below = inputs(row, key) >> left_out < points(0, key) >> left_out;
+        ASSERT_EQ(sums(row, key), below ? payloads(0, key) : 0U) << row << ' ' << key;
       }
     }
   }
@@ -146,23 +218,28 @@ TEST(FixedKeyHash, IsTheLibrarysWithEveryInstructionSet) {
 }
 
 TEST(Dcf, CountsItsWords) {
-  const Batch batch = MakeBatch(63, RingMatrix::Constant(1, 5, 9), RingMatrix::Constant(1, 5, 1), 4);
-  EXPECT_EQ(batch.corrections.levels.size() + batch.corrections.last.size(), DcfWords(63, 5));
+  const Batch batch =
+      MakeBatch(DcfShape(63), RingMatrix::Constant(1, 5, 9), RingMatrix::Constant(1, 5, 1), 4);
+  EXPECT_EQ(batch.corrections.levels.size() + batch.corrections.last.size(), DcfWords(DcfShape(63), 5));
 }
 
 TEST(Dcf, RefusesShapesThatDoNotFit) {
   std::mt19937_64 generator(5);
   const auto roots = RandomBlocks(generator, 3);
-  EXPECT_THROW((void)DcfGenerate(0, RingMatrix::Zero(1, 3), RingMatrix::Zero(1, 3), roots, roots),
+  EXPECT_THROW((void)DcfShape(0), ContractError);
+  EXPECT_THROW((void)DcfShape(65), ContractError);
+  EXPECT_THROW((void)DcfGenerate(DcfShape(8), RingMatrix::Zero(1, 2), RingMatrix::Zero(1, 3), roots, roots),
                ContractError);
-  EXPECT_THROW((void)DcfGenerate(65, RingMatrix::Zero(1, 3), RingMatrix::Zero(1, 3), roots, roots),
-               ContractError);
-  EXPECT_THROW((void)DcfGenerate(8, RingMatrix::Zero(1, 2), RingMatrix::Zero(1, 3), roots, roots),
-               ContractError);
-  const Batch batch = MakeBatch(8, RingMatrix::Zero(1, 3), RingMatrix::Zero(1, 3), 6);
+  const Batch batch = MakeBatch(DcfShape(8), RingMatrix::Zero(1, 3), RingMatrix::Zero(1, 3), 6);
+  for (const std::vector<int>& unread : std::vector<std::vector<int>>{{}, {8}, {-1}, {1, 1}, {1, 2}}) {
+    EXPECT_THROW((void)DcfShape(8, unread), ContractError);
+  }
   ThreadPool pool(1);
   EXPECT_THROW((void)DcfEvaluate(pool, true, batch.corrections, batch.first, RingMatrix::Zero(1, 4)),
                ContractError);
+  const RingMatrix inputs = RingMatrix::Zero(2, 3);
+  EXPECT_THROW((void)DcfEvaluate(pool, true, batch.corrections, batch.first, inputs, {0}), ContractError);
+  EXPECT_THROW((void)DcfEvaluate(pool, true, batch.corrections, batch.first, inputs, {0, 1}), ContractError);
 }
 
 }  // namespace

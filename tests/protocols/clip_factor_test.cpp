@@ -28,7 +28,7 @@ void PrintTo(const Case& c, std::ostream* out) {
 class ClipFactorTest : public testing::TestWithParam<Case> {};
 
 /// Low bits of s that its comparisons leave out.
-int Narrowing(const ClipTable& table) { return table.shift + table.pieces.dropped; }
+int Narrowing(const ClipTable& table) { return table.shift + table.pieces.blur.dropped; }
 
 /// Squared norms from 0 to s_max: dense geometrically (less so for constant pieces, whose extremes lie at the
 /// thresholds), and both sides of every threshold.

@@ -19,9 +19,10 @@ Outcome DealAndEvaluate(int bits, const RingMatrix& points, const RingMatrix& pa
       [&](mpc::Context& party, mpc::Context*) {
         MaskedOpening opening(party);
         const bool dealer = opening.dealer();
-        const DealtDcf keys = DealDcf(opening, bits, inputs.cols(), 0, 0, [&](const mpc::Dealer&) {
-          return DcfDealing{.points = points, .payloads = payloads, .shared = {}};
-        });
+        const DealtDcf keys =
+            DealDcf(opening, mpc::DcfShape(bits), inputs.cols(), 0, 0, [&](const mpc::Dealer&) {
+              return DcfDealing{.points = points, .payloads = payloads, .shared = {}};
+            });
         const RingMatrix half = dealer ? RingMatrix() : EvaluateDcf(party.pool(), keys, inputs);
         return opening.Reshare(half, inputs.rows(), inputs.cols());
       });
@@ -41,7 +42,8 @@ TEST(DealDcf, GivesThePayloadBelowThePointAndZeroElsewhereAtTheDeclaredCost) {
   const Outcome outcome = DealAndEvaluate(kBits, points, payloads, inputs);
 
   const std::uint64_t reshared = 8 * kValues * kValues;
-  EXPECT_EQ(outcome.cost, Figures(Then(DealDcfCost(kBits, kValues), PairExchangeCost(reshared))));
+  EXPECT_EQ(outcome.cost,
+            Figures(Then(DealDcfCost(mpc::DcfShape(kBits), kValues), PairExchangeCost(reshared))));
   EXPECT_EQ(outcome.cost.bytes_offline[2], 2 * 8 * (3 * kBits + 1) * kValues);
   for (Index input = 0; input < kValues; ++input) {
     for (Index key = 0; key < kValues; ++key)
@@ -71,8 +73,8 @@ TEST(DealDcf, RefusesMoreThan63BitsBeforeSending) {
     const auto zeros = [](const mpc::Dealer&) {
       return DcfDealing{.points = RingMatrix::Zero(1, 1), .payloads = RingMatrix::Zero(1, 1), .shared = {}};
     };
-    EXPECT_THROW((void)DealDcf(opening, 64, 1, 0, 0, zeros), ContractError);
-    EXPECT_THROW((void)DealDcf(opening, 0, 1, 0, 0, zeros), ContractError);
+    EXPECT_THROW((void)DealDcf(opening, mpc::DcfShape(64), 1, 0, 0, zeros), ContractError);
+    EXPECT_THROW((void)DealDcf(opening, mpc::DcfShape(0), 1, 0, 0, zeros), ContractError);
     return party.transport().counters().messages;
   });
   EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));

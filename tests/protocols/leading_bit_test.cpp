@@ -17,10 +17,19 @@ struct Case {
   int lowest;
   int entries;
   Form form;
+  Rounding rounding = Rounding::kStochastic;
 };
 
 void PrintTo(const Case& c, std::ostream* out) {
-  *out << c.entries << " from " << c.lowest << (c.form == Form::kBulk ? " bulk" : " latency");
+  *out << c.entries << " from " << c.lowest << (c.form == Form::kBulk ? " bulk" : " latency")
+       << (c.rounding == Rounding::kExact ? ", exact" : "");
+}
+
+/// Whether x may pass for a number with the next leading bit.
+bool NextToAPower(Word x, const Case& c) {
+  if (c.form == Form::kBulk || c.rounding == Rounding::kExact) return false;
+  const auto power = static_cast<int>(std::bit_width(x));
+  return power > kReadBelowPower && (Word{1} << power) - x < Word{1} << (power - kReadBelowPower);
 }
 
 class LeadingBitTest : public testing::TestWithParam<Case> {};
@@ -37,22 +46,27 @@ TEST_P(LeadingBitTest, GivesTheEntriesForTheLeadingBitAtTheDeclaredCost) {
   for (int t = 0; t < c.lowest + c.entries; ++t) {
     const std::int64_t power = std::int64_t{1} << t;
     for (const std::int64_t v : {power, power + power / 3, 2 * (power - 1) + 1}) values.push_back(v);
+    // The last one before the next power's blur.
+    values.push_back(2 * (power - 1) + 2 - std::max<std::int64_t>(1, power >> (kReadBelowPower - 1)));
   }
   const RingMatrix x = Column(values);
 
   const Outcome outcome = RunOn(
       Seed{1}, [&](mpc::Context& party) { return InsecureDeal(party, x); },
       [&](mpc::Context& party, const mpc::ArithShare& share) {
-        return LookUpByLeadingBit(party, tables, share, c.form);
+        return LookUpByLeadingBit(party, tables, share, c.form, c.rounding);
       });
 
-  const mpc::Cost declared = LookUpByLeadingBitCost(tables, x.size(), c.form);
+  const mpc::Cost declared = LookUpByLeadingBitCost(tables, x.size(), c.form, c.rounding);
   EXPECT_EQ(outcome.cost, Figures(declared));
   EXPECT_LE(declared.rounds(), c.form == Form::kBulk ? 16 : 2);
   ASSERT_EQ(outcome.value.rows(), 2);
   for (Index k = 0; k < x.size(); ++k) {
     const int leading = 63 - std::countl_zero(x(k, 0));
-    const Index entry = std::max(0, leading - c.lowest);
+    Index entry = std::max(0, leading - c.lowest);
+    if (NextToAPower(x(k, 0), c) && outcome.value(0, k) != entries(entry, 0))
+      entry = std::max(0, leading + 1 - c.lowest);
+    ASSERT_LT(entry, c.entries);
     ASSERT_EQ(outcome.value(0, k), entries(entry, 0)) << x(k, 0);
     ASSERT_EQ(outcome.value(1, k), entries(entry, 1)) << x(k, 0);
   }
@@ -62,7 +76,8 @@ INSTANTIATE_TEST_SUITE_P(Tables, LeadingBitTest,
                          testing::Values(Case{0, 2, Form::kBulk}, Case{0, 63, Form::kBulk},
                                          Case{16, 5, Form::kBulk}, Case{61, 2, Form::kBulk},
                                          Case{0, 2, Form::kLatency}, Case{0, 63, Form::kLatency},
-                                         Case{16, 5, Form::kLatency}, Case{61, 2, Form::kLatency}));
+                                         Case{16, 5, Form::kLatency}, Case{61, 2, Form::kLatency},
+                                         Case{0, 63, Form::kLatency, Rounding::kExact}));
 
 TEST(LookUpByLeadingBit, RefusesMalformedTablesBeforeSending) {
   const auto sent = RunParties(Seed{2}, [](mpc::Context& party) {

@@ -151,8 +151,8 @@ View ViewOfDcfKeys(bool first, Word point, Word payload, std::uint64_t seed) {
     return out;
   };
   const mpc::DcfCorrections keys =
-      DcfGenerate(kBits, RingMatrix::Constant(1, kLanes, point), RingMatrix::Constant(1, kLanes, payload),
-                  blocks(roots[0]), blocks(roots[1]));
+      DcfGenerate(mpc::DcfShape(kBits, {5, 2, 0}), RingMatrix::Constant(1, kLanes, point),
+                  RingMatrix::Constant(1, kLanes, payload), blocks(roots[0]), blocks(roots[1]));
   View view;
   const auto add = [&view](const std::string& name, bool received, const RingMatrix& column) {
     const std::vector<Word> words(column.data(), column.data() + column.size());
@@ -165,7 +165,8 @@ View ViewOfDcfKeys(bool first, Word point, Word payload, std::uint64_t seed) {
     for (const Index word : {0, 1, 2})
       add("level " + std::to_string(level), true, keys.levels.block(level * kLanes, word, kLanes, 1));
   }
-  add("last word", true, keys.last);
+  for (const Index output : {0, 1, 2})
+    add("output " + std::to_string(output), true, keys.last.middleRows(output * kLanes, kLanes));
   return view;
 }
 

@@ -97,7 +97,7 @@ PiecewisePolynomial Staircase(std::int64_t first, std::int64_t last, int width, 
   }
   table.coefficients.push_back({last - first + 1});
   table.width = width;
-  table.dropped = dropped;
+  table.blur.dropped = dropped;
   return table;
 }
 
@@ -158,12 +158,84 @@ TEST(LookUp, DropsBitsOfWideNumbersToo) {
   }
 }
 
+/// Row k: 1 where a number is not below threshold k, of which `unread[k]` low bits are left out.
+RingMatrix NotBelow(std::uint8_t seed, const RingMatrix& x, const std::vector<std::int64_t>& thresholds,
+                    int width, const std::vector<int>& unread) {
+  PiecewisePolynomial table;
+  table.thresholds = thresholds;
+  table.width = width;
+  table.blur.unread = unread;
+  table.coefficients.emplace_back(thresholds.size(), 0);
+  for (std::size_t k = 0; k < thresholds.size(); ++k) {
+    table.coefficients.push_back(table.coefficients.back());
+    table.coefficients.back()[k] = 1;
+  }
+  return LookUpInLatencyForm(seed, table, x);
+}
+
+// Every distance from the threshold, 400 times: below it by m, a number passes for one that is not with
+// probability 1 - m / 2^u. The sum is within 5 standard deviations but for 6e-7 of the seeds.
+TEST(LookUp, PassesWhatIsNextToAThresholdByACoinAndNothingElse) {
+  constexpr int kUnread = 4;
+  constexpr std::int64_t kThreshold = 100;
+  std::vector<std::int64_t> values;
+  for (std::int64_t v = kThreshold - 40; v <= kThreshold + 40; ++v) values.push_back(v);
+  const RingMatrix x = Column(values).replicate(400, 1);
+  const RingMatrix found = NotBelow(9, x, {kThreshold, 2 * kThreshold}, 10, {kUnread, 0});
+  double passed = 0;
+  double expected = 0;
+  double variance = 0;
+  for (Index k = 0; k < x.size(); ++k) {
+    const std::int64_t below_by = kThreshold - mpc::Signed(x(k, 0));
+    if (below_by <= 0 || below_by >= 1 << kUnread) {
+      ASSERT_EQ(found(0, k), below_by <= 0 ? 1U : 0U) << below_by;
+      continue;
+    }
+    const double p = 1 - std::ldexp(static_cast<double>(below_by), -kUnread);
+    ASSERT_LE(found(0, k), 1U);
+    passed += static_cast<double>(found(0, k));
+    expected += p;
+    variance += p * (1 - p);
+  }
+  EXPECT_NEAR(passed, expected, 5 * std::sqrt(variance));
+}
+
+TEST(LookUp, LeavesOfEachThresholdItsOwnBitsUnread) {
+  constexpr int kWidth = 63;
+  const std::vector<std::int64_t> thresholds{-(std::int64_t{1} << 60), -5, 7, std::int64_t{1} << 30,
+                                             std::int64_t{1} << 60};
+  const std::vector<int> unread{58, 0, 1, 20, 50};
+  std::vector<std::int64_t> values;
+  for (std::size_t k = 0; k < thresholds.size(); ++k) {
+    const std::int64_t blur = std::int64_t{1} << unread[k];
+    for (const std::int64_t away : {-2 * blur, -blur, -blur / 2, std::int64_t{-1}, std::int64_t{0}, blur})
+      values.push_back(thresholds[k] + away);
+  }
+  const RingMatrix x = Column(values).replicate(20, 1);
+  const RingMatrix found = NotBelow(10, x, thresholds, kWidth, unread);
+  for (std::size_t k = 0; k < thresholds.size(); ++k) {
+    for (Index j = 0; j < x.size(); ++j) {
+      const std::int64_t above_by = mpc::Signed(x(j, 0)) - thresholds[k];
+      if (above_by < 0 && above_by > -(std::int64_t{1} << unread[k])) continue;
+      ASSERT_EQ(found(static_cast<Index>(k), j), above_by >= 0 ? 1U : 0U)
+          << mpc::Signed(x(j, 0)) << " at " << thresholds[k];
+    }
+  }
+}
+
 TEST(LookUp, RefusesToDropBitsThatItCannot) {
   const auto sent = RunParties(Seed{8}, [](mpc::Context& party) {
     const auto x = InsecureDeal(party, RingMatrix::Zero(3, 1));
     EXPECT_THROW((void)LookUp(party, Staircase(0, 1, 60, 5), x, Form::kLatency), ContractError);
     EXPECT_THROW((void)LookUp(party, Staircase(0, 1, 6, -1), x, Form::kLatency), ContractError);
     EXPECT_THROW((void)LookUp(party, Staircase(0, 1, 6, 3), x, Form::kBulk), ContractError);
+    PiecewisePolynomial table = Staircase(0, 1, 6, 0);
+    for (const auto& unread : std::vector<std::vector<int>>{{1}, {1, 5}, {-1, 0}}) {
+      table.blur.unread = unread;
+      EXPECT_THROW((void)LookUp(party, table, x, Form::kLatency), ContractError);
+    }
+    table.blur.unread = {1, 1};
+    EXPECT_THROW((void)LookUp(party, table, x, Form::kBulk), ContractError);
     return party.transport().counters().messages;
   });
   EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));
