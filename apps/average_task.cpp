@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -34,6 +35,10 @@ class AverageTask : public JobTask<AverageJob> {
   [[nodiscard]] std::string LocalJson() const override { return OwnersLocalJson(job().owners); }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return plan_.events; }
+  [[nodiscard]] TaskCost Cost() const override;
+  [[nodiscard]] std::optional<Job> SharedSchema() const override {
+    return job().to.empty() ? std::optional(job().schema) : std::nullopt;
+  }
   [[nodiscard]] std::vector<std::string> Warnings() const override;
   [[nodiscard]] std::optional<PrivacyUnit> Unit() const override;
   [[nodiscard]] std::string Uncovered() const override;
@@ -93,6 +98,29 @@ std::optional<PrivacyUnit> AverageTask::Unit() const {
 std::string AverageTask::Uncovered() const {
   if (job().as_published) return "average.noise: found \"as-published\"";
   return job().size_epsilon ? "" : "privacy.neighbours: found \"replaced\"";
+}
+
+TaskCost AverageTask::Cost() const {
+  const auto& shape = plan_.shape;
+  TaskCost cost{.apart = "the owners' training"};
+  cost.session.Add(job().as_published ? ml::PublishedClassifierSumCost(shape)
+                                      : ml::NoisyClassifierSumCost(shape));
+  if (job().to.empty()) {
+    cost.session.Add(ml::AverageOfSumCost(shape));
+  } else {
+    cost.session.AddUnturned(protocols::RevealToEachCost(job().to, shape.weights));
+  }
+  const auto most = *std::max_element(shape.owners.begin(), shape.owners.end());
+  const auto noises = static_cast<double>(job().as_published ? most : static_cast<Index>(plan_.rates.size()));
+  const auto weights = static_cast<double>(shape.weights);
+  cost.work.draws = noises * weights;
+  for (std::size_t party = 0; party < net::kParties; ++party) {
+    const auto rows = static_cast<double>(job().schema.data.rows.at(party));
+    cost.memory.at(party) = rows * static_cast<double>(TrainedFeatures(job().schema)) * sizeof(float) +
+                            kBytesOfShare * (noises + 1) * weights;
+  }
+  cost.results = AtReceivers(weights * sizeof(double));
+  return cost;
 }
 
 std::string AverageTask::Load(const PartyFile& party, const std::string& party_file) {

@@ -14,6 +14,7 @@
 #include "apps/prediction_inputs.h"
 #include "apps/progress.h"
 #include "apps/run_budget.h"
+#include "apps/shared_classifier.h"
 #include "apps/task.h"
 #include "apps/toml_reader.h"
 #include "apps/training_settings.h"
@@ -33,6 +34,39 @@ bool ExamineStorageKey(Doctor& doctor, const PartyFile& party, const SealedKind&
     (void)StorageKey(party, kind);
     return std::string(party.storage_key.empty() ? "the private key" : party.storage_key.string());
   });
+}
+
+void RequireRoom(double available, double least, const std::string& mend) {
+  if (available >= least) return;
+  throw ConfigError(fmt::format("found {} free, expected at least {}: {}",
+                                BytesText(static_cast<std::uint64_t>(available)),
+                                BytesText(static_cast<std::uint64_t>(least)), mend));
+}
+
+std::string RoomText(double available, double least) {
+  return fmt::format("{} free, at least {} needed", BytesText(static_cast<std::uint64_t>(available)),
+                     BytesText(static_cast<std::uint64_t>(least)));
+}
+
+/// Whether the machine has room for so many bytes; `mend` is how a job needs less memory.
+void ExamineRoom(Doctor& doctor, double memory, double disk, const std::string& mend) {
+  doctor.Try("memory", [&] {
+    const double available = AvailableMemory();
+    RequireRoom(available, memory, "more memory, " + mend);
+    return RoomText(available, memory);
+  });
+  doctor.Try("disk of this folder", [&] {
+    const double available = AvailableDisk(".");
+    RequireRoom(available, disk, "remove something, or run in a folder of another disk");
+    return RoomText(available, disk);
+  });
+}
+
+/// The same for this party of a job that is no training.
+void ExamineRoom(Doctor& doctor, const TaskCost& cost, int party) {
+  const auto self = static_cast<std::size_t>(party);
+  ExamineRoom(doctor, cost.memory.at(self), LeastDisk(cost.results.at(self)),
+              "or a smaller job, at all three parties");
 }
 
 /// A prediction, this party's share of its model, and the client's rows; returns as ExamineJobOfAnyType, like
@@ -57,6 +91,7 @@ std::string ExaminePrediction(Doctor& doctor, const PartyFile& party, const Chec
       },
       "name this party's model.share of that run in the party file's [predict], and in [storage] the key "
       "that it was sealed with; or bring back a copy");
+  if (model) ExamineRoom(doctor, ClassifyBySharesCost(*job, model->job, protocols::Form::kBulk), party.id);
   if (model && party.id == job->client) {
     doctor.Try(
         "rows to predict",
@@ -69,19 +104,8 @@ std::string ExaminePrediction(Doctor& doctor, const PartyFile& party, const Chec
   return PredictJobJson(*job);
 }
 
-void RequireRoom(double available, double least, const std::string& mend) {
-  if (available >= least) return;
-  throw ConfigError(fmt::format("found {} free, expected at least {}: {}",
-                                BytesText(static_cast<std::uint64_t>(available)),
-                                BytesText(static_cast<std::uint64_t>(least)), mend));
-}
-
 /// Whether the machine has room for the job, and this party its key for what it keeps.
 void ExamineMachine(Doctor& doctor, const PartyFile& party, const Job& job) {
-  const auto room = [](double available, double least) {
-    return fmt::format("{} free, at least {} needed", BytesText(static_cast<std::uint64_t>(available)),
-                       BytesText(static_cast<std::uint64_t>(least)));
-  };
   std::optional<ml::StepPlan> plan;
   try {
     plan = ml::MakeStepPlan(SettingsOf(job));
@@ -89,18 +113,8 @@ void ExamineMachine(Doctor& doctor, const PartyFile& party, const Job& job) {
     return;  // the privacy plan has said so
   }
   const bool checkpoints = job.training.checkpoint_every > 0;
-  doctor.Try("memory", [&] {
-    const double available = AvailableMemory();
-    const double least = LeastMemory(job, *plan, party.id);
-    RequireRoom(available, least, "more memory, fewer data.rows, or smaller batches");
-    return room(available, least);
-  });
-  doctor.Try("disk of this folder", [&] {
-    const double available = AvailableDisk(".");
-    const double least = LeastDisk(*plan, checkpoints);
-    RequireRoom(available, least, "remove something, or run in a folder of another disk");
-    return room(available, least);
-  });
+  ExamineRoom(doctor, LeastMemory(job, *plan, party.id), LeastDisk(*plan, checkpoints),
+              "fewer data.rows, or smaller batches");
   if (!checkpoints && !job.release.to.empty()) return;
   ExamineStorageKey(doctor, party, checkpoints ? kCheckpoint : kModelShare);
 }
@@ -159,6 +173,7 @@ std::string ExamineTask(Doctor& doctor, const PartyFile& party, const CheckedFil
     const BudgetedJob job{.name = task->name(), .job_hash = TaskHash(*task), .uncovered = task->Uncovered()};
     ExamineLedger(doctor, party, job, task->Events());
   }
+  ExamineRoom(doctor, task->Cost(), party.id);
   if (task->release_to().empty()) ExamineStorageKey(doctor, party, kModelShare);
   doctor.Try(
       "data", [&] { return task->Load(party, files.party_file); }, kMendData);

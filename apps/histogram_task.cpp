@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -25,6 +26,7 @@ using mpc::RingMatrix;
 
 // Gaussian noise is drawn on a lattice of 2^-16, so that it may be small beside one record.
 constexpr int kGaussianBits = 16;
+constexpr double kBytesOfALine = 40;  // of histogram.csv: a value and three numbers
 constexpr std::uint64_t kOne = std::uint64_t{1} << kGaussianBits;
 
 class HistogramTask : public JobTask<HistogramJob> {
@@ -37,6 +39,7 @@ class HistogramTask : public JobTask<HistogramJob> {
   [[nodiscard]] std::string LocalJson() const override { return LocalSpecJson(job().local); }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
+  [[nodiscard]] TaskCost Cost() const override;
   std::string Deal(const TaskDeal& deal) const override;
   std::string Load(const PartyFile& party, const std::string& party_file) override;
   TaskResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
@@ -81,6 +84,23 @@ std::vector<dp::RecordedEvent> HistogramTask::Events() const {
   const auto rate = dp::EpsilonBelow(*job().epsilon, "privacy.epsilon");
   (void)dp::LaplacePart(rate);
   return {dp::PureReleases{.count = 1, .epsilon = rate.value()}};
+}
+
+TaskCost HistogramTask::Cost() const {
+  TaskCost cost;
+  cost.session.Add(ml::OpenNoisyCountsCost(values(), job().to));
+  const auto counts = static_cast<double>(values());
+  const auto most = static_cast<double>(*std::max_element(job().rows.begin(), job().rows.end()));
+  if (!job().randomiser) {
+    cost.work.draws = counts;
+  } else {
+    cost.work.coins = job().randomiser == dp::Randomiser::kKary ? most : most * counts;
+  }
+  for (std::size_t party = 0; party < net::kParties; ++party)
+    cost.memory.at(party) = static_cast<double>(job().rows.at(party)) * sizeof(std::optional<std::size_t>) +
+                            kBytesOfShare * counts;
+  cost.results = AtReceivers(counts * kBytesOfALine);
+  return cost;
 }
 
 std::string HistogramTask::Deal(const TaskDeal& deal) const {

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,13 @@ class JobTask : public Task {
 
  protected:
   [[nodiscard]] const Job& job() const { return job_; }
+  /// So many bytes at each party that gets the results, or its share where nobody does.
+  [[nodiscard]] std::array<double, net::kParties> AtReceivers(double bytes) const {
+    std::array<double, net::kParties> of_each{};
+    if (job_.to.empty()) of_each.fill(bytes);
+    for (const int party : job_.to) of_each.at(static_cast<std::size_t>(party)) = bytes;
+    return of_each;
+  }
 
  private:
   Job job_;

@@ -73,8 +73,10 @@ double LeastDisk(const ml::StepPlan& plan, bool checkpoints) {
   const double weights = WeightsOf(plan) * kWord;
   // Weights and velocity in two components each; the last two checkpoints, and the next one's draft.
   const double kept = checkpoints ? 3 * 2 * kComponents * weights : 0;
-  return kSmallFiles + static_cast<double>(plan.settings.steps) * kBytesOfAProgressLine + 2 * weights + kept;
+  return LeastDisk(static_cast<double>(plan.settings.steps) * kBytesOfAProgressLine + 2 * weights + kept);
 }
+
+double LeastDisk(double results) { return kSmallFiles + results; }
 
 double AvailableMemory() {
   rlimit limit{};

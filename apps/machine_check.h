@@ -16,6 +16,9 @@ namespace trefoil::apps {
 /// What a run directory comes to, in bytes: progress, model and, with checkpoints, two of them and a draft.
 [[nodiscard]] double LeastDisk(const ml::StepPlan& plan, bool checkpoints);
 
+/// The same with `results` bytes of files that grow with a job that is no training.
+[[nodiscard]] double LeastDisk(double results);
+
 /// What this process may still take: of the machine, of its control group, of its own limit (ulimit -v).
 [[nodiscard]] double AvailableMemory();
 

@@ -27,7 +27,9 @@
 #include "ml/student.h"
 #include "ml/teachers.h"
 #include "protocols/agreement.h"
+#include "protocols/cost_model.h"
 #include "protocols/input.h"
+#include "protocols/reveal.h"
 
 namespace trefoil::apps {
 namespace {
@@ -43,6 +45,8 @@ constexpr int kGaussianBits = 8;
 // Noise beyond so many deviations, or scales, has probability below e^-60; then an answer may be wrong, and
 // is as private.
 constexpr double kLargestDeviations = 80;
+
+constexpr double kBytesOfAnAnswer = 16;  // a line of answers.csv
 
 /// What a student says of each query: a row a query, a column a class.
 using StudentScores = std::vector<std::vector<double>>;
@@ -67,6 +71,7 @@ class PateTask : public JobTask<PateJob> {
   }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
+  [[nodiscard]] TaskCost Cost() const override;
   std::string Deal(const TaskDeal& deal) const override;
   std::string Load(const PartyFile& party, const std::string& party_file) override;
   TaskResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
@@ -82,6 +87,7 @@ class PateTask : public JobTask<PateJob> {
   [[nodiscard]] dp::Ratio Rate() const { return dp::EpsilonBelow(1 / job().scale, "1 / pate.scale"); }
   [[nodiscard]] dp::GaussianReleases GaussianEvent(double sigma, double sensitivity, std::int64_t count,
                                                    std::int64_t coordinates) const;
+  void AddRoom(TaskCost& cost) const;
   [[nodiscard]] int Width() const;
   [[nodiscard]] RingMatrix OwnVotes() const;
   [[nodiscard]] RingMatrix StudentVotes() const;
@@ -140,6 +146,52 @@ int PateTask::Width() const {
   const double reach = 2 * static_cast<double>(job().all_teachers()) + std::abs(job().threshold) + 1 +
                        2 * kLargestDeviations * std::max(noise, 1.0);
   return bits() + CeilLog2(reach) + 1;
+}
+
+TaskCost PateTask::Cost() const {
+  const auto queries = static_cast<Index>(job().queries);
+  const auto answered =
+      static_cast<Index>(job().has_threshold() ? std::min(job().answers, job().queries) : job().queries);
+  const Index classes = job().classes;
+  const auto compared = [&](Index rows) {
+    return protocols::ComparisonSeconds(protocols::Form::kBulk, rows, classes - 1, Width());
+  };
+  TaskCost cost;
+  const auto same = protocols::RequireSameEverywhereCost();
+  cost.session.Add(Then(same, same));
+  cost.session.Add(protocols::InputSumCost(queries * classes));
+  const auto voters = *std::max_element(job().teachers.begin(), job().teachers.end());
+  cost.work = {.draws = static_cast<double>(answered * classes),
+               .elements = static_cast<double>(queries * (voters + classes)),
+               .comparison_seconds = compared(answered)};
+  if (job().has_threshold()) {
+    cost.session.Add(ml::OpenAboveThresholdCost(queries, classes, Width()));
+    cost.less = "fewer where fewer queries are answered than the job allows";
+    cost.work.draws += static_cast<double>(queries);
+    cost.work.comparison_seconds +=
+        compared(queries) + protocols::ComparisonSeconds(protocols::Form::kLatency, queries, 1, Width());
+  }
+  // Opened by itself: it is between the parties as numbered, whatever turns the threshold took.
+  cost.session.Add(ml::OpenNoisyWinnersCost(answered, classes, Width(), {}));
+  cost.session.AddUnturned(protocols::RevealToEachCost(job().to, answered));
+  if (job().teacher) cost.apart = "the teachers' training";
+  if (job().student) cost.apart += job().teacher ? " and the student's" : "the student's training";
+  AddRoom(cost);
+  return cost;
+}
+
+/// What a party holds at once, while its teachers are trained or the votes are shared, and releases.
+void PateTask::AddRoom(TaskCost& cost) const {
+  const auto queries = static_cast<double>(job().queries);
+  const double of_record =
+      job().schema ? static_cast<double>(TrainedFeatures(*job().schema)) * sizeof(float) : 0;
+  const double of_public = static_cast<double>(job().public_records()) * of_record;
+  for (std::size_t party = 0; party < net::kParties; ++party) {
+    const double labels = static_cast<double>(job().teachers.at(party)) * queries * sizeof(int);
+    const double own = job().teacher ? static_cast<double>(job().schema->data.rows.at(party)) * of_record : 0;
+    cost.memory.at(party) = of_public + std::max(own, labels + kBytesOfShare * queries * job().classes);
+  }
+  cost.results = AtReceivers(queries * kBytesOfAnAnswer);
 }
 
 std::string PateTask::Deal(const TaskDeal& deal) const {

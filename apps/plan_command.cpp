@@ -6,17 +6,22 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "apps/command.h"
+#include "apps/cost_statement.h"
 #include "apps/error_report.h"
 #include "apps/job.h"
 #include "apps/machine_check.h"
+#include "apps/predict_job.h"
 #include "apps/privacy_statement.h"
 #include "apps/progress.h"
+#include "apps/shared_classifier.h"
 #include "apps/task.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
+#include "base/sha256.h"
 #include "dp/json_number.h"
 #include "ml/run_cost.h"
 #include "ml/training.h"
@@ -28,6 +33,7 @@ using Json = nlohmann::ordered_json;
 
 struct PlanOptions {
   std::string job;
+  std::string model_job;
   std::vector<std::string> assignments;
   std::optional<double> rtt_ms;
   std::optional<double> mbit;
@@ -107,10 +113,7 @@ void PrintJson(const Job& job, const ml::PrivacyPlan& plan, const std::vector<Fo
                                       {"bytes_sent", Most(step.bytes_sent())},
                                       {"bytes_offline", Most(step.bytes_offline())}});
     if (!chosen) continue;
-    json["run_costs"].push_back(Json{{"form", form},
-                                     {"rounds", run.rounds},
-                                     {"bytes_sent", run.bytes_sent},
-                                     {"seconds", seconds ? Json(*seconds) : Json(nullptr)}});
+    json["run_costs"].push_back(ToJson(PlannedRun{.form = form, .cost = run, .seconds = seconds}));
   }
   std::cout << json.dump(2) << '\n';
 }
@@ -126,23 +129,15 @@ void PrintText(const Job& job, const std::vector<FormCost>& costs,
   }
   for (const auto& [form, step, run, chosen, seconds] : costs) {
     if (!chosen) continue;
-    std::cout << fmt::format("The run, {} form: {} rounds; the parties send {}, {} and {}", form, run.rounds,
-                             BytesText(run.bytes_sent[0]), BytesText(run.bytes_sent[1]),
-                             BytesText(run.bytes_sent[2]));
-    if (seconds) std::cout << "; about " << SecondsText(*seconds) << " on this link";
-    std::cout << '\n';
+    std::cout << ToText(PlannedRun{.form = form, .cost = run, .seconds = seconds});
   }
-  std::cout << fmt::format("A party needs {} of memory at least\n",
-                           BytesText(static_cast<std::uint64_t>(MemoryOf(job))));
+  std::cout << MemoryText(MemoryOf(job));
 }
 
-/// What a task promises; its cost is that of a few rounds.
-int RunTaskPlan(const PlanOptions& options) {
-  if (options.rtt_ms || options.mbit) {
-    throw ConfigError(options.job +
-                      ": found another job than a training, expected one with --rtt-ms and --mbit: time is "
-                      "predicted of trainings, the others take a few rounds");
-  }
+double MostMemory(const TaskCost& cost) { return *std::max_element(cost.memory.begin(), cost.memory.end()); }
+
+/// Of a job that is neither a training nor a prediction.
+int RunTaskPlan(const PlanOptions& options, const std::optional<protocols::Link>& link) {
   const auto task = ReadTask(options.job, options.assignments);
   const auto events = task->Events();
   const auto statement =
@@ -150,6 +145,8 @@ int RunTaskPlan(const PlanOptions& options) {
                         .delta = task->delta(),
                         .warnings = task->Warnings(),
                         .unit = task->Unit()});
+  const auto cost = task->Cost();
+  const auto run = PlanRun(cost, "", link);
   if (options.json) {
     const auto epsilons = PlannedEpsilons(*task);
     std::cout << Json{{"job", task->name()},
@@ -157,18 +154,84 @@ int RunTaskPlan(const PlanOptions& options) {
                       {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
                       {"epsilon_insider", dp::NumberOrNull(epsilons.insider)},
                       {"delta", task->delta()},
+                      {"run_costs", Json::array({ToJson(run)})},
+                      {"memory_bytes", MostMemory(cost)},
                       {"statement", ToJson(statement)}}
                      .dump(2)
               << '\n';
   } else {
     std::cout << fmt::format("Plan of job {}: {}; nothing was run.\n\n", task->name(), task->Title())
-              << ToText(statement);
+              << ToText(statement) << '\n'
+              << ToText(run);
+    if (!cost.apart.empty()) std::cout << fmt::format("Not counted in any time: {}\n", cost.apart);
+    std::cout << MemoryText(MostMemory(cost));
   }
   return kDone;
 }
 
+/// The records that a model in shares is for, from the job that makes it.
+Job ModelOf(const std::string& file) {
+  const auto refuse = [&](const std::string& found) {
+    return ConfigError(fmt::format(
+        "{}: {}, expected the job of a training, an average or a transfer whose model stays in shares", file,
+        found));
+  };
+  if (IsPredictJob(file)) throw refuse("type: found \"predict\"");
+  if (IsTask(file)) {
+    auto schema = ReadTask(file)->SharedSchema();
+    if (!schema) throw refuse("found a job that makes no such model");
+    return std::move(*schema);
+  }
+  auto job = ReadJob(file);
+  if (!job.release.to.empty()) throw refuse("release.to: found parties that get the model");
+  return job;
+}
+
+/// In each form that a run may take: one, where nothing depends on it or the link is known.
+std::vector<PlannedRun> RunsOf(const PredictJob& job, const Job& model,
+                               const std::optional<protocols::Link>& link) {
+  using protocols::Form;
+  if (!ml::IsNetwork(ml::MakeStepPlan(ClassifierSettings(model))))
+    return {PlanRun(ClassifyBySharesCost(job, model, Form::kBulk), "", link)};
+  const auto comparison = ClassifierSettings(model).comparison;
+  std::vector<PlannedRun> runs;
+  for (const auto& [name, form] : {std::pair{"latency", Form::kLatency}, std::pair{"bulk", Form::kBulk}}) {
+    if (comparison ? *comparison != form : link && ClassifierForm(job, model, *link) != form) continue;
+    runs.push_back(PlanRun(ClassifyBySharesCost(job, model, form), name, link));
+  }
+  return runs;
+}
+
+int RunPredictionPlan(const PlanOptions& options, const std::optional<protocols::Link>& link) {
+  const auto job = ReadPredictJob(options.job, options.assignments);
+  std::vector<PlannedRun> runs;
+  std::optional<double> memory;
+  if (!options.model_job.empty()) {
+    const auto model = ModelOf(options.model_job);
+    runs = RunsOf(job, model, link);
+    memory = MostMemory(ClassifyBySharesCost(job, model, protocols::Form::kBulk));
+  }
+  if (options.json) {
+    Json json{{"job", job.name}, {"job_hash", Sha256Hex(PredictJobJson(job))}, {"run_costs", Json::array()}};
+    for (const auto& run : runs) json["run_costs"].push_back(ToJson(run));
+    json["memory_bytes"] = memory ? Json(*memory) : Json(nullptr);
+    std::cout << json.dump(2) << '\n';
+    return kDone;
+  }
+  std::cout << fmt::format("Plan of job {}: {}; nothing was run.\n\n", job.name, PredictJobTitle(job))
+            << "Predictions are post-processing of the training, whose epsilon covers them.\n\n";
+  for (const auto& run : runs) std::cout << ToText(run);
+  std::cout << (memory ? MemoryText(*memory)
+                       : "What it costs depends on the model: --model-job names the job that made it\n");
+  return kDone;
+}
+
 int RunPlan(const PlanOptions& options) {
-  if (IsTask(options.job)) return RunTaskPlan(options);
+  const auto link = LinkOf(options);
+  if (IsPredictJob(options.job)) return RunPredictionPlan(options, link);
+  if (!options.model_job.empty())
+    throw ConfigError("--model-job: found with a job that is no prediction, expected a job of type predict");
+  if (IsTask(options.job)) return RunTaskPlan(options, link);
   const auto job = ReadJob(options.job, options.assignments);
   const auto plan = ml::MakePlan(SettingsOf(job));
   const auto statement =
@@ -176,7 +239,7 @@ int RunPlan(const PlanOptions& options) {
                         .delta = plan.delta,
                         .accountant = dp::AccountantNamed(job.privacy.accountant),
                         .warnings = PrivacyWarnings(job)});
-  const auto costs = CostsOf(job, LinkOf(options));
+  const auto costs = CostsOf(job, link);
   if (options.json) {
     PrintJson(job, plan, costs, statement);
   } else {
@@ -196,6 +259,8 @@ void AddPlan(CLI::App& program, Action& action) {
       ->add_option("--set", options->assignments,
                    "Change a key of the job, as --set privacy.epsilon=1.0; may be repeated")
       ->allow_extra_args(false);
+  command->add_option("--model-job", options->model_job,
+                      "Of a prediction: the job that made the model, job.toml of its run");
   command
       ->add_option("--rtt-ms", options->rtt_ms,
                    "Round trip between two parties in milliseconds; with --mbit, says what time to expect")

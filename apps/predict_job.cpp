@@ -25,8 +25,9 @@ bool IsPredictJob(const std::filesystem::path& file) {
   return table["type"].value<std::string>() == "predict";
 }
 
-PredictJob ReadPredictJob(const std::filesystem::path& file) {
-  const auto table = ReadToml(file);
+PredictJob ReadPredictJob(const std::filesystem::path& file, const std::vector<std::string>& assignments) {
+  auto table = ReadToml(file);
+  for (const auto& assignment : assignments) SetValue(table, assignment);
   const auto name = file.string();
   CheckKeys(table, name,
             {"version", "type", "name", "predict.run", "predict.client", "predict.rows", "predict.scores"});
@@ -41,6 +42,11 @@ PredictJob ReadPredictJob(const std::filesystem::path& file) {
   job.rows = predict.Whole("rows", {1, 10'000'000});
   job.scores = predict.Flag("scores", false);
   return job;
+}
+
+std::string PredictJobTitle(const PredictJob& job) {
+  return fmt::format("up to {} rows of party {}, {}, by the model of run {}", job.rows, job.client,
+                     job.scores ? "classes and scores" : "classes", job.run);
 }
 
 std::string PredictJobJson(const PredictJob& job) {

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace trefoil::apps {
 
@@ -17,8 +18,13 @@ struct PredictJob {
 /// Whether a job file has type "predict". Throws ConfigError as ReadToml.
 [[nodiscard]] bool IsPredictJob(const std::filesystem::path& file);
 
-/// Throws ConfigError with one line: place, key, what was found, what was expected.
-[[nodiscard]] PredictJob ReadPredictJob(const std::filesystem::path& file);
+/// With the `--set` assignments applied in order. Throws ConfigError with one line: place, key, what was
+/// found, what was expected.
+[[nodiscard]] PredictJob ReadPredictJob(const std::filesystem::path& file,
+                                        const std::vector<std::string>& assignments = {});
+
+/// What the job does, in a line.
+[[nodiscard]] std::string PredictJobTitle(const PredictJob& job);
 
 /// The job as compact JSON, keys sorted, all defaults filled in: what the parties compare.
 [[nodiscard]] std::string PredictJobJson(const PredictJob& job);

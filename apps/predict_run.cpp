@@ -14,16 +14,13 @@
 #include "apps/predictions.h"
 #include "apps/run_directory.h"
 #include "apps/share_file.h"
+#include "apps/shared_classifier.h"
 #include "apps/stop_signals.h"
-#include "apps/training_settings.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/thread_pool.h"
 #include "dp/json_number.h"
-#include "ml/dp_sgd.h"
-#include "ml/held_out.h"
 #include "ml/prediction.h"
-#include "protocols/agreement.h"
 
 namespace trefoil::apps {
 namespace {
@@ -87,13 +84,7 @@ void PredictConnected(PartySession& session, const Prediction& prediction, net::
   ThreadPool pool(ThreadsFor(threads));
   mpc::Context context(mesh, mpc::AgreeOnKeys(mesh), pool);
   const auto& [job, model, rows] = prediction;
-  // Run and job of the model are the same at all three, or their shares do not belong together.
-  protocols::RequireSameEverywhere(context, model.record.run_id + JobJson(model.job), "shares of a model");
-  const auto plan =
-      ml::FasterPlan(ClassifierSettings(model.job), std::min<std::int64_t>(job.rows, ml::kHeldOutBlock),
-                     protocols::MeasureLink(context));
-  const auto predictions = ml::PredictOnShares(
-      context, plan, model.weights, {.client = job.client, .rows = job.rows, .scores = job.scores}, rows);
+  const auto predictions = ClassifyByShares(context, job, model, rows);
   WriteResults(session, prediction, predictions, mesh.counters(),
                std::chrono::duration<double>(Clock::now() - start).count());
 }
@@ -105,8 +96,7 @@ void Prepare(PartySession& session, Prediction& prediction, const RunOptions& op
   prediction.rows =
       LoadRowsToPredict(job, prediction.model.job, session.party(), options.config, options.threads);
   session.Open({.name = job.name, .hash = Sha256Hex(PredictJobJson(job)), .toml = PredictJobToml(job)});
-  session.Say(fmt::format("job {}: up to {} rows of party {}, {}, by the model of run {}", job.name, job.rows,
-                          job.client, job.scores ? "classes and scores" : "classes", job.run));
+  session.Say(fmt::format("job {}: {}", job.name, PredictJobTitle(job)));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "apps/job.h"
 #include "apps/party_file.h"
 #include "apps/privacy_statement.h"
+#include "apps/task_cost.h"
 #include "dp/record.h"
 #include "ml/training.h"
 #include "mpc/context.h"
@@ -88,13 +89,19 @@ class Task {
   /// As BudgetedJob::uncovered: why no ledger can take the job, or nothing.
   [[nodiscard]] virtual std::string Uncovered() const { return {}; }
 
+  /// What Run() costs, from the job alone.
+  [[nodiscard]] virtual TaskCost Cost() const = 0;
+  /// Of the records that the task's model is for, where it makes one that stays in shares.
+  [[nodiscard]] virtual std::optional<Job> SharedSchema() const { return {}; }
+
   /// Deals the user's data to three party folders. Returns what to say of it. Throws DataError or
   /// ConfigError.
   virtual std::string Deal(const TaskDeal& deal) const = 0;
   /// Reads and checks all that this party brings; `party_file` names its party file in errors. Returns what
   /// to say of it to its owner alone. Throws ConfigError or DataError.
   virtual std::string Load(const PartyFile& party, const std::string& party_file) = 0;
-  /// The secure computation; after Load. Throws NetworkError, ProtocolError, and what before_release throws.
+  /// The secure computation; after Load. Cost: Cost(). Throws NetworkError, ProtocolError, and what
+  /// before_release throws.
   virtual TaskResult Run(mpc::Context& party, const BeforeRelease& before_release) = 0;
 };
 

@@ -46,6 +46,10 @@ class TransferTask : public JobTask<TransferJob> {
   [[nodiscard]] std::string LocalJson() const override { return "{}"; }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
+  [[nodiscard]] TaskCost Cost() const override;
+  [[nodiscard]] std::optional<Job> SharedSchema() const override {
+    return job().to.empty() ? std::optional(TransferSchema(job())) : std::nullopt;
+  }
   [[nodiscard]] std::optional<PrivacyUnit> Unit() const override {
     return PrivacyUnit{.neighbours = "Data sets of which one owner's records, all of them, are others.",
                        .unit = "An owner: all its records at once, and so whatever its classifier says."};
@@ -112,6 +116,25 @@ std::string TransferTask::Title() const {
 std::vector<dp::RecordedEvent> TransferTask::Events() const {
   if (!radial_) return {EventOf(Target(), sigma_)};
   return {dp::ApproximateReleases{.count = 1, .epsilon = radial_->epsilon(), .failure = radial_->failure()}};
+}
+
+TaskCost TransferTask::Cost() const {
+  const auto& settings = job().settings;
+  TaskCost cost;
+  cost.session.Add(Then(protocols::RequireSameEverywhereCost(), ml::TransferLabelsCost(plan_)));
+  cost.session.Add(ml::TransferStepCost(plan_), settings.steps);
+  cost.session.Add(protocols::ReshareCost(plan_.weights()));
+  cost.session.AddUnturned(protocols::RevealToEachCost(job().to, plan_.weights()));
+  const auto rows = static_cast<double>(settings.rows);
+  const auto weights = static_cast<double>(plan_.weights());
+  cost.work = {.draws = weights, .multiply_adds = 2 * settings.steps * rows * weights};
+  for (std::size_t party = 0; party < net::kParties; ++party) {
+    // The rows twice, as the products with them and with their transpose take them.
+    cost.memory.at(party) = static_cast<double>(job().owners.at(party)) * rows * sizeof(int) +
+                            2 * rows * weights * sizeof(mpc::Word) + kBytesOfShare * (rows + weights);
+  }
+  cost.results = AtReceivers(weights * sizeof(double));
+  return cost;
 }
 
 GaussianTarget TransferTask::Target() const {

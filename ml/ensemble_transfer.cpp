@@ -133,13 +133,16 @@ RingMatrix PublicProduct(mpc::Context& party, const RingMatrix& x, const RingMat
   return mpc::MatrixProduct(party.pool(), x, part);
 }
 
+/// Of comparing twice the votes of so many owners with their number.
+int MajorityWidth(std::int64_t owners) { return CeilLog2(static_cast<double>(2 * owners + 2)) + 2; }
+
 /// Votes for class 1, all owners', or `owners` where they are the majority.
 ArithShare Labels(mpc::Context& party, const TransferPlan& plan, const RingMatrix& votes) {
-  const ArithShare sum = protocols::InputSum(party, votes);
+  ArithShare sum = protocols::InputSum(party, votes);
   if (!plan.settings.majority) return sum;
   const auto owners = plan.settings.owners;
-  const int width = CeilLog2(static_cast<double>(2 * owners + 2)) + 2;
-  const ArithShare below = protocols::BelowThresholds(party, Word{2} * sum, {owners + 1}, width);
+  const ArithShare below =
+      protocols::BelowThresholds(party, Word{2} * sum, {owners + 1}, MajorityWidth(owners));
   const ArithShare above = AddPublic(party, -Transposed(below), Word{1});
   return static_cast<Word>(owners) * above;
 }
@@ -202,17 +205,22 @@ mpc::FixedShare MinimiseTransferRisk(mpc::Context& party, const TransferPlan& pl
   return {weights, s.fraction_bits};
 }
 
-mpc::Cost MinimiseTransferRiskCost(const TransferPlan& plan) {
+mpc::Cost TransferLabelsCost(const TransferPlan& plan) {
   const auto& s = plan.settings;
-  mpc::Cost cost = protocols::InputSumCost(s.rows);
-  if (s.majority) {
-    const int width = CeilLog2(static_cast<double>(2 * s.owners + 2)) + 2;
-    cost = Then(cost, protocols::BelowThresholdsCost(s.rows, 1, width));
-  }
-  const mpc::Cost step =
-      Then(protocols::SigmoidOfProductCost(s.rows, 2 * s.fraction_bits, s.fraction_bits, *plan.series),
-           protocols::TruncateProductCost(plan.weights()));
-  for (int k = 0; k < s.steps; ++k) cost = Then(cost, step);
+  const mpc::Cost votes = protocols::InputSumCost(s.rows);
+  if (!s.majority) return votes;
+  return Then(votes, protocols::BelowThresholdsCost(s.rows, 1, MajorityWidth(s.owners)));
+}
+
+mpc::Cost TransferStepCost(const TransferPlan& plan) {
+  const auto& s = plan.settings;
+  return Then(protocols::SigmoidOfProductCost(s.rows, 2 * s.fraction_bits, s.fraction_bits, *plan.series),
+              protocols::TruncateProductCost(plan.weights()));
+}
+
+mpc::Cost MinimiseTransferRiskCost(const TransferPlan& plan) {
+  mpc::Cost cost = TransferLabelsCost(plan);
+  for (int k = 0; k < plan.settings.steps; ++k) cost = Then(cost, TransferStepCost(plan));
   return cost;
 }
 

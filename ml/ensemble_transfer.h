@@ -56,12 +56,17 @@ struct TransferPlan {
 
 /// The weights after all steps from zero, in shares: (p + 1) x 1. `x` is EncodeTransferRows(), public and the
 /// same at all three; `votes` are this party's owners' votes for class 1 of each row, N x 1. Nothing is
-/// opened. Pre:    shapes; at most `owners` votes for a row in all. Cost: MinimiseTransferRiskCost: 1 round,
-/// 3 more for the majority, and 5 a step. Throws: ContractError on the shapes, before anything is sent;
-/// NetworkError, ProtocolError.
+/// opened.
+///
+/// Pre:    shapes; at most `owners` votes for a row in all.
+/// Cost:   MinimiseTransferRiskCost: 1 round, 3 more for the majority, and 5 a step.
+/// Throws: ContractError on the shapes, before anything is sent; NetworkError, ProtocolError.
 [[nodiscard]] mpc::FixedShare MinimiseTransferRisk(mpc::Context& party, const TransferPlan& plan,
                                                    const mpc::RingMatrix& x, const mpc::RingMatrix& votes);
 [[nodiscard]] mpc::Cost MinimiseTransferRiskCost(const TransferPlan& plan);
+/// What comes before its first step, and one step.
+[[nodiscard]] mpc::Cost TransferLabelsCost(const TransferPlan& plan);
+[[nodiscard]] mpc::Cost TransferStepCost(const TransferPlan& plan);
 
 /// The same in the clear and in double precision, without rounding: what the steps converge to, `steps` of
 /// them.

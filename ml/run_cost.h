@@ -30,4 +30,33 @@ struct RunCost {
 [[nodiscard]] double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
                                        const protocols::Link& link);
 
+/// What a session that is no training computes beside its messages.
+struct Work {
+  double draws = 0;               ///< of noise, one number each
+  double coins = 0;               ///< of reports, one each
+  double elements = 0;            ///< of matrices in the clear: encoded, masked
+  double multiply_adds = 0;       ///< of ring products
+  double comparison_seconds = 0;  ///< as of protocols::ComparisonSeconds
+};
+
+/// The declared cost of a session that is no training, part after part; begins with the agreement on keys.
+class SessionCost {
+ public:
+  SessionCost();
+  /// Then this, so many times.
+  void Add(const mpc::Cost& part, int times = 1);
+  /// Then this, whose messages are between the parties as numbered (mpc::ThenUnturned).
+  void AddUnturned(const mpc::Cost& part);
+
+  /// As the session's summary counts it.
+  [[nodiscard]] RunCost total() const;
+  /// Seconds that the session is expected to take on a link, from its connection to its last message; hosts
+  /// and constants as of PlannedRunSeconds. In each part, all wait for the party that sends most.
+  [[nodiscard]] double Seconds(const Work& work, const protocols::Link& link) const;
+
+ private:
+  mpc::Cost messages_;
+  double busiest_bytes_ = 0;  // the sum over parts
+};
+
 }  // namespace trefoil::ml

@@ -29,6 +29,8 @@ PARTS = {
     "LocalTransposedProduct": "local: sends nothing",
     "Measure": "measures what it is given, behind a barrier; no protocol",
     "PairExchange": "a message of a masked opening",
+    "TransferLabels": "the first part of MinimiseTransferRisk",
+    "TransferStep": "a step of MinimiseTransferRisk",
     "Beside": "runs two protocols beside each other; no protocol of its own",
 }
 

@@ -52,8 +52,16 @@ class CheckTask(CheckedParties, ProgramTest):
     def file(self, name, content):
         return lambda: self.path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
 
+    def expect_room(self, *needed, disks=("1.0 MB", "1.0 MB", "1.0 MB")):
+        """Memory that each party needs at least, and disk, which but for long results is that of a run's small files."""
+        for party, (memory, disk) in enumerate(zip(needed, disks)):
+            out = self.check(party).stdout
+            self.assertRegex(out, f"(?m)^pass  memory: .* free, at least {memory} needed$")
+            self.assertRegex(out, f"(?m)^pass  disk of this folder: .* free, at least {disk} needed$")
+
     def test_histogram(self):
         self.prepare(HISTOGRAM_JOB, {"train.csv": ("id,colour\n" + "1,red\n" * 120).encode()})
+        self.expect_room("688 B", "688 B", "688 B")  # 40 records of two words, shares of 3 counts
         self.expect_faults({
             "no [data]": (self.party(r"(?ms)^\[data\].*?(?=^\[|\Z)", ""), 2, "data: .*missing .data. file, expected this party's CSV file" + CORRECT),
             "images": (self.party('(?m)^file = "data.*$', 'x = "data/x"\ny = "data/y"'), 2, "data: .*missing .data. file"),
@@ -81,6 +89,7 @@ class CheckTask(CheckedParties, ProgramTest):
                      {"predictions.npy": npy(labels), "queries.csv": queries})
         # What run compares with the others' can be read out here.
         self.assertIn("4 teachers' labels of 40 queries, whose file has SHA-256 " + hashlib.sha256(queries).hexdigest(), self.check().stdout)
+        self.expect_room("2.6 kB", "1.9 kB", "2.4 kB")  # a party's labels, shares of 120 votes
         own = labels[:4]
         self.expect_faults({
             "no queries named": (self.party("(?m)^queries.*$", ""), 2, "data: .*missing pate.queries, expected the file of public queries.*" + CORRECT),
@@ -106,12 +115,15 @@ class CheckTask(CheckedParties, ProgramTest):
             ("sigma = 40.0", "", 2, "job: .*missing pate.sigma.*" + CORRECT_JOB),
             (r"\[4, 0, 3\]", "[0, 0, 0]", 2, "job: .*pate.teachers: .*" + CORRECT_JOB),
             ("delta = 1e-5", "delta = 1.0", 2, "job: .*privacy.delta: found 1.*" + CORRECT_JOB),
+            (r"teachers = \[4, 0, 3\]\nqueries = 40\nclasses = 3", "teachers = [40000, 0, 3]\nqueries = 1000000\nclasses = 1000", 2,
+             "memory: found .* free, expected at least 176.0 GB: more memory, or a smaller job, at all three parties"),
             (r"\[4, 0, 3\]", "[0, 4, 3]", 2, "data: .*expected none: the job declares no teachers here" + CORRECT),
         ])
 
     def test_averages(self):
         rows = "".join(f"{k % 7 / 10},{k % 5 / 10},{'yes' if k % 3 else 'no'}\n" for k in range(120))
         self.prepare(AVERAGE_JOB + "[local]\nowner_rows = [30, 40, 50]\n[release]\nto = []\n", {"train.csv": ("a,b,c\n" + rows).encode()})
+        self.expect_room("1.5 kB", "1.3 kB", "1.3 kB")  # records, shares of a sum and 16 noises of 3 weights
         own = self.path("data/train.csv").read_text()
         self.expect_faults({
             "no [data]": (self.party(r"(?ms)^\[data\].*?(?=^\[|\Z)", ""), 2, "data: .*missing .data., expected x and y, or file" + CORRECT),
@@ -142,6 +154,7 @@ class CheckTask(CheckedParties, ProgramTest):
         labels = [[int(a > b + owner / 20) for a, b in rows] for owner in range(9)]
         self.prepare(TRANSFER_JOB, {"queries.npy": npy(rows, "<f8", "d"), "predictions.npy": npy(labels)})
         self.assertIn("4 classifiers' labels of 60 queries, whose file has SHA-256 ", self.check().stdout)
+        self.expect_room("4.8 kB", "3.9 kB", "5.1 kB")  # labels, the rows twice, shares of votes and weights
         nan = [(float("nan"), 0.0)] + rows[1:]
         self.expect_faults({
             "fewer queries": (self.file("data/queries.npy", npy(rows[1:], "<f8", "d")), 4,
@@ -190,6 +203,8 @@ class CheckTask(CheckedParties, ProgramTest):
         self.deploy()
         for line in ("storage key: the private key", "share of the model: .*of run " + run, "rows to predict: 300 rows"):
             self.assertRegex(self.check().stdout, "(?m)^pass  " + line)
+        # Shares of the weights and of a block of rows; the client's rows.
+        self.expect_room("19.3 MB", disks=("1.1 MB",))
         share = self.path("out/model.share")
         sealed = share.read_bytes()
         mend = ": name this party's model.share of that run in the party file's .predict., and in .storage. the key that it was sealed with"

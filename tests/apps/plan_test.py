@@ -3,7 +3,6 @@
 import json
 import unittest
 
-from histogram_test import JOB as HISTOGRAM_JOB
 from trefoil_program import ProgramTest, TINY_JOB
 
 PARTIES = (0, 1, 2)
@@ -59,8 +58,6 @@ class Plan(ProgramTest):
                                r"A party needs .* MB of memory at least\n")
         self.fail_with(2, "--mbit: found without --rtt-ms", "plan", "--job", self.job, "--mbit", 100)
         self.fail_with(2, "--rtt-ms", "plan", "--job", self.job, "--mbit", 100, "--rtt-ms", -1)
-        self.fail_with(2, "found another job than a training, expected one with --rtt-ms and --mbit", "plan", "--job",
-                       self.write("histogram.toml", HISTOGRAM_JOB), "--mbit", 100, "--rtt-ms", 1)
 
 
 if __name__ == "__main__":

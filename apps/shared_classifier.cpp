@@ -1,0 +1,56 @@
+#include "apps/shared_classifier.h"
+
+#include <algorithm>
+
+#include "apps/training_settings.h"
+#include "ml/dp_sgd.h"
+#include "ml/held_out.h"
+#include "protocols/agreement.h"
+#include "protocols/cost_model.h"
+
+namespace trefoil::apps {
+namespace {
+
+// Of predictions.csv: a row's number and label, and a logit as shortest text.
+constexpr double kBytesOfALabel = 8;
+constexpr double kBytesOfALogit = 16;
+
+ml::PredictionRequest RequestOf(const PredictJob& job) {
+  return {.client = job.client, .rows = job.rows, .scores = job.scores};
+}
+
+std::int64_t BlockRows(const PredictJob& job) { return std::min<std::int64_t>(job.rows, ml::kHeldOutBlock); }
+
+}  // namespace
+
+std::optional<ml::Predictions> ClassifyByShares(mpc::Context& party, const PredictJob& job,
+                                                const ShareFile& model, const ml::OwnRecords& own) {
+  // Run and job of the model are the same at all three, or their shares do not belong together.
+  protocols::RequireSameEverywhere(party, model.record.run_id + JobJson(model.job), "shares of a model");
+  const auto form = ClassifierForm(job, model.job, protocols::MeasureLink(party));
+  const auto plan = ml::MakeStepPlan(ClassifierSettings(model.job), form);
+  return ml::PredictOnShares(party, plan, model.weights, RequestOf(job), own);
+}
+
+TaskCost ClassifyBySharesCost(const PredictJob& job, const Job& model, protocols::Form form) {
+  const auto plan = ml::MakeStepPlan(ClassifierSettings(model), form);
+  TaskCost cost;
+  cost.session.Add(Then(protocols::RequireSameEverywhereCost(), protocols::MeasureLinkCost()));
+  cost.session.Add(ml::PredictOnSharesCost(plan, RequestOf(job)));
+  const auto rows = static_cast<double>(job.rows);
+  const auto columns = static_cast<double>(plan.settings.features + 1);
+  const auto weights = static_cast<double>(ShapeOfWeights(plan).weights());
+  cost.work = {.elements = rows * columns, .multiply_adds = 2 * rows * weights};
+  cost.memory.fill(kBytesOfShare * (weights + static_cast<double>(BlockRows(job)) * columns));
+  const auto client = static_cast<std::size_t>(job.client);
+  cost.memory.at(client) += rows * static_cast<double>(plan.settings.features) * sizeof(float);
+  const double logits = job.scores ? static_cast<double>(plan.columns) : 0;
+  cost.results.at(client) = rows * (kBytesOfALabel + logits * kBytesOfALogit);
+  return cost;
+}
+
+protocols::Form ClassifierForm(const PredictJob& job, const Job& model, const protocols::Link& link) {
+  return ml::FasterForm(ClassifierSettings(model), BlockRows(job), link);
+}
+
+}  // namespace trefoil::apps
