@@ -109,11 +109,19 @@ class LocalErrors(ProgramTest):
                 filler.write(bytes(4096))
         self.expect(processes, 0, 1, "No space left on device", "aborted: it cannot write its files")
 
+    def settled_size(self, process):
+        """Bytes of address space of one that waits for the others."""
+        sizes = [0, 1]
+        while sizes[-1] != sizes[-2] or sizes[-1] < 2**20:
+            self.assertIsNone(process.poll())
+            time.sleep(1)
+            status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+            sizes.append(int(re.search(r"VmSize:\s+(\d+) kB", status)[1]) * 1024)
+        return sizes[-1]
+
     def test_a_lack_of_memory_is_told(self):
         measured = self.start(1, out="measure")
-        time.sleep(1)
-        status = pathlib.Path(f"/proc/{measured.pid}/status").read_text()
-        size = int(re.search(r"VmSize:\s+(\d+) kB", status)[1]) * 1024
+        size = self.settled_size(measured)
         measured.kill()
         measured.wait()
         # Enough to begin; the batches of the steps are too much. Party 1's links come with what is left.
