@@ -20,6 +20,7 @@ TITLES=(
   [13]="mnist-pate: 250 teachers of MNIST at three parties, a student of at least 97.5 % at a data-independent epsilon"
   [14]="ensemble-transfer's published noise: two parts have the density exp(-|x| / s), norm and direction, and the charge for rounding"
   [15]="noisy gradient descent on Adult, gradients clipped and examples bounded, as three TLS processes: above 77 % at epsilon 1"
+  [16]="adult-average: the published curves at three splits, 200 plain draws a point, and secure runs within their error bars"
 )
 
 check_1() {
@@ -167,4 +168,18 @@ check_15() {
     measured "$clipping: accuracy $accuracy, epsilon $(value "$work/descent-$clipping/summary.json" epsilon_insider) for an insider"
     holds "$accuracy > 0.77" || return
   done
+}
+
+# The settings at which the published curves' shape shows (docs/experiments.md).
+check_16() {
+  has_data adult || skip "no adult in \$TREFOIL_DATA/adult or ../shared/data/adult"
+  build || return
+  local draws=200 line status
+  LAMBDA=0.01 python3 -B "$helpers/average_curves.py" curves "$(data_folder adult)" "$draws" 0.05 0.1 0.4 >"$work/average-curves.csv" || return
+  average_runs as-published "${RUNS:-40}" 0.05 0.1 0.4 >"$work/average-runs.csv" || return
+  python3 -B "$helpers/average_curves.py" means "$work/average-runs.csv" >"$work/average-means.csv" || return
+  line=$(python3 -B "$helpers/average_curves.py" within "$work/average-curves.csv" "$draws" "$work/average-means.csv")
+  status=$?
+  measured "$line"
+  return "$status"
 }

@@ -4,6 +4,9 @@
   average_curves.py features DATA OUT            OUT/train-x.npy ...: the 123 binary features of the published experiment
   average_curves.py curves DATA RUNS EPSILON...  a CSV of test errors, means and standard errors of RUNS draws of the noise
   average_curves.py compare MODEL DATA SIZES...  the largest distance of a released model's weights from the plain average
+  average_curves.py means RUNS                   a CSV of means and standard errors of RUNS (of average_runs in common.sh)
+  average_curves.py within CURVES DRAWN MEANS    compares MEANS, as published, with CURVES of DRAWN draws; exit code 1 where they are
+                                                 further apart than chance has it, or the splits stand in another order than the paper's
 
 DATA has adult-train.csv and adult-test.csv as the UCI repository distributes them. Six numbers are cut into quintiles of the
 training records (capital gain and loss, mostly zero, into two parts), eight categories into their values: as Platt (1999).
@@ -159,6 +162,12 @@ def write_features(data, out):
         write_npy(out / f"{name}-y.npy", "|u1", (len(y),), bytes(y))
 
 
+def mean_and_error(values):
+    mean = sum(values) / len(values)
+    deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / max(1, len(values) - 1))
+    return mean, deviation / math.sqrt(len(values))
+
+
 def print_curves(data, runs, epsilons):
     features, train, train_y, test, test_y = load(data)
     train, train_y = shuffled(train, train_y)
@@ -180,9 +189,8 @@ def print_curves(data, runs, epsilons):
         for way, size, model, noise in ways:
             random.seed(f"{way} {size} {epsilon}")
             errors = [errors_of.of([value + noise() for value in model]) for _ in range(runs)]
-            mean = sum(errors) / runs
-            deviation = math.sqrt(sum((value - mean) ** 2 for value in errors) / max(1, runs - 1))
-            print(f"{way},{size},{epsilon},{mean:.5f},{deviation / math.sqrt(runs):.5f}", flush=True)
+            mean, standard_error = mean_and_error(errors)
+            print(f"{way},{size},{epsilon},{mean:.5f},{standard_error:.5f}", flush=True)
 
 
 def read_weights(model):
@@ -199,10 +207,53 @@ def compare(model, data, sizes):
     print(max(abs(a - b) for a, b in zip(read_weights(model), plain)))
 
 
+def print_means(runs):
+    errors = {}
+    with open(runs) as file:
+        for row in csv.DictReader(file):
+            errors.setdefault((row["smallest"], row["epsilon"]), []).append(float(row["error"]))
+    print("smallest,epsilon,runs,error,standard_error")
+    for (size, epsilon), values in errors.items():
+        mean, standard_error = mean_and_error(values)
+        print(f"{size},{epsilon},{len(values)},{mean:.5f},{standard_error:.5f}")
+
+
+# Of standard errors. Errors of single draws are skewed to the right, their means over 40 runs and more hardly: of 15 points one is
+# beyond by chance with a probability below 0.001.
+WIDEST = 4.5
+
+
+def read_points(path):
+    with open(path) as file:
+        return {(int(row["smallest"]), float(row["epsilon"])): row for row in csv.DictReader(file)
+                if row.get("way", "as published") == "as published"}
+
+
+def within(curves, drawn, means):
+    plain = read_points(curves)
+    right = True
+    for (size, epsilon), secure in sorted(read_points(means).items()):
+        expected, found = float(plain[size, epsilon]["error"]), float(secure["error"])
+        # By the plain draws' spread alone. Errors are multiples of one test record's share, and may be all alike.
+        spread = max(float(plain[size, epsilon]["standard_error"]), 1e-4) * math.sqrt(drawn / int(secure["runs"]) + 1)
+        right = right and abs(found - expected) <= WIDEST * spread
+        print(f"n(1) = {size}, epsilon {epsilon:g}: {secure['runs']} secure runs {100 * found:.1f} %, plain {100 * expected:.1f}, "
+              f"apart {(found - expected) / spread:+.1f} standard errors", end="; ")
+    for epsilon in (0.05, 0.1):  # where noise is what counts
+        by_size = [float(plain[size, epsilon]["error"]) for size in sorted(SPLITS)]
+        right = right and by_size == sorted(by_size, reverse=True)
+    print("as the paper orders the splits" if right else "NOT as it must be")
+    return 0 if right else 1
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "features":
         write_features(sys.argv[2], sys.argv[3])
     elif sys.argv[1] == "curves":
         print_curves(sys.argv[2], int(sys.argv[3]), [float(text) for text in sys.argv[4:]])
+    elif sys.argv[1] == "within":
+        sys.exit(within(sys.argv[2], int(sys.argv[3]), sys.argv[4]))
+    elif sys.argv[1] == "means":
+        print_means(sys.argv[2])
     else:
         compare(sys.argv[2], sys.argv[3], [int(text) for text in sys.argv[4:]])

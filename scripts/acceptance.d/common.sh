@@ -99,3 +99,26 @@ long_protocol_runs() {
   measured "$(echo "$output" | paste -sd ';' | sed 's/;/; /g')"
   return "$status"
 }
+
+# average_runs as-published|sound RUNS EPSILON...: test errors of that many secure averages of five owners' classifiers on Adult for each
+# of three splits and each epsilon, a CSV of smallest, epsilon, error. lambda 0.01, rows scaled to norm 1, 123 features.
+average_runs() {
+  local noise=$1 runs=$2 epsilon size sizes accuracy
+  rm -rf "$work/adult-123"
+  python3 -B "$helpers/average_curves.py" features "$(data_folder adult)" "$work/adult-123" || return
+  echo "smallest,epsilon,error"
+  while read -r size sizes; do
+    for epsilon in "${@:3}"; do
+      for _ in $(seq "$runs"); do
+        rm -rf "$work/average-run"
+        build/bin/trefoil local --job scripts/acceptance.d/average.toml --data "$work/adult-123" --out "$work/average-run" \
+          --set "average.noise=$noise" --set privacy.neighbours=replaced --set average.lambda=0.01 --set fraction_bits=16 \
+          --set "privacy.epsilon=$epsilon" --set "local.owner_rows=[$sizes]" >&2 || return
+        accuracy=$(value "$work/average-run/summary.json" accuracy) || return
+        echo "$size,$epsilon,$(python3 -c "print(f'{1 - $accuracy:.6f}')")"
+      done
+    done
+  done <<<"6512 6512, 6512, 6512, 6512, 6512
+4884 4884, 6512, 6512, 6512, 8141
+3256 3256, 6512, 6512, 6512, 9769"
+}

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Ensemble transfer on Adult, in the clear: test error by number of owners and noise, as `ensemble-transfer` jobs make it.
+"""Ensemble transfer on Adult, in the clear: what noise costs by number of owners, as `ensemble-transfer` jobs add it.
 
-  ensemble_curves.py DATA RUNS EPSILON=SIGMA ...   a CSV of test errors: means and standard errors of RUNS draws of the noise
+  ensemble_curves.py DATA RUNS EPSILON=SIGMA ...   a CSV: means and standard errors of RUNS draws of the noise
+
+Excess is that of the regularised risk on the public rows, which the weights without noise minimise; loss the mean logistic loss of
+the test records, which have labels.
 
 The first 2,561 training records are the public rows, without labels; the other 30,000 are dealt to M owners, each of which fits a
 logistic regression. SIGMA is the noise multiplier of two parties at EPSILON, over L / (M lambda) for fractions of votes and
@@ -45,8 +48,19 @@ def minimise(rows, fractions, width, lam, tolerance):
         w = [value + change for value, change in zip(w, step)]
 
 
-def error(w, x, y):
-    return sum((margin(w, row) > 0) != (label == 1) for row, label in zip(x, y)) / len(x)
+def loss(margins, fractions):
+    """Mean logistic loss where a fraction of what is said of each row is 1."""
+    return sum(math.log1p(math.exp(-abs(m))) + max(m, 0) - fraction * m for m, fraction in zip(margins, fractions)) / len(margins)
+
+
+def regularised_risk(w, rows, fractions):
+    return LAMBDA / 2 * sum(value * value for value in w) + loss([margin(w, row) for row in rows], fractions)
+
+
+def test_figures(w, x, y):
+    """Error and mean loss."""
+    margins = [margin(w, row) for row in x]
+    return sum((m > 0) != (label == 1) for m, label in zip(margins, y)) / len(y), loss(margins, y)
 
 
 def main():
@@ -57,7 +71,7 @@ def main():
     train, train_y = curves.shuffled(with_constant(train, features.count), train_y)
     test = with_constant(test, features.count)
     public, private, private_y = train[:PUBLIC], train[PUBLIC:], train_y[PUBLIC:]
-    print("owners,labels,epsilon,error,standard_error")
+    print("owners,labels,epsilon,error,error_deviation,excess,excess_deviation,loss,loss_deviation")
     for owners in (10, 100, 1000):
         size = len(private) // owners
         counts = [0] * PUBLIC
@@ -69,14 +83,19 @@ def main():
         for labels in ("votes", "majority"):
             fractions = [count / owners if labels == "votes" else float(2 * count > owners) for count in counts]
             exact = minimise(public, fractions, width, LAMBDA, 1e-7)
-            print(f"{owners},{labels},,{error(exact, test, test_y):.5f},0", flush=True)
+            least = regularised_risk(exact, public, fractions)
+            error, test_loss = test_figures(exact, test, test_y)
+            print(f"{owners},{labels},,{error:.5f},0,0,0,{test_loss:.6g},0", flush=True)
             sensitivity = math.sqrt(2) / LAMBDA / (owners if labels == "votes" else 1)
             for epsilon, sigma in sigmas:
                 random.seed(f"{owners} {labels} {epsilon}")
-                errors = [error([value + random.gauss(0, sigma * sensitivity) for value in exact], test, test_y) for _ in range(runs)]
-                mean = sum(errors) / runs
-                deviation = math.sqrt(sum((value - mean) ** 2 for value in errors) / max(1, runs - 1))
-                print(f"{owners},{labels},{epsilon:g},{mean:.5f},{deviation / math.sqrt(runs):.5f}", flush=True)
+                drawn = []
+                for _ in range(runs):
+                    w = [value + random.gauss(0, sigma * sensitivity) for value in exact]
+                    drawn.append((*test_figures(w, test, test_y), regularised_risk(w, public, fractions) - least))
+                errors, losses, excesses = (curves.mean_and_error(values) for values in zip(*drawn))
+                figures = ",".join(f"{value:.6g}" for value in (*errors, *excesses, *losses))
+                print(f"{owners},{labels},{epsilon:g},{figures}", flush=True)
 
 
 if __name__ == "__main__":
