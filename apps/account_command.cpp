@@ -196,7 +196,9 @@ int AccountRecord(const AccountOptions& options) {
   const auto kind = dp::AccountantNamed(options.accountant);
   const auto epsilons = dp::Epsilons(record, delta, kind);
   const auto of_test_set = dp::TestSetEpsilons(record, delta, kind);
-  const auto statement = PrivacyStatement({.record = record, .delta = delta, .accountant = kind});
+  const auto rows = EpsilonsOfRows(record, delta, kind);
+  const auto statement =
+      PrivacyStatement({.record = record, .delta = delta, .accountant = kind, .rows = rows});
   const auto sigma = MultiplierOf(record);
   if (options.json) {
     Json json{{"epsilon", dp::NumberOrNull(std::max(epsilons.outsider, epsilons.insider))},
@@ -205,7 +207,8 @@ int AccountRecord(const AccountOptions& options) {
               {"delta", delta},
               {"noise_multiplier", sigma ? Json(*sigma) : Json(nullptr)},
               {"accountant", options.accountant},
-              {"order", nullptr}};
+              {"order", nullptr},
+              {"rows", ToJson(rows)}};
     if (std::isfinite(of_test_set.insider)) {
       json["test_epsilon_outsider"] = of_test_set.outsider;
       json["test_epsilon_insider"] = of_test_set.insider;

@@ -91,7 +91,7 @@ double MemoryOf(const Job& job) {
 }
 
 void PrintJson(const Job& job, const ml::PrivacyPlan& plan, const std::vector<FormCost>& costs,
-               const std::vector<StatementEntry>& statement) {
+               const std::vector<RowsEpsilon>& rows, const std::vector<StatementEntry>& statement) {
   Json json{{"job", job.name},
             {"job_hash", JobHash(job)},
             {"steps", job.training.steps},
@@ -103,6 +103,7 @@ void PrintJson(const Job& job, const ml::PrivacyPlan& plan, const std::vector<Fo
             {"sigma", plan.sigma},
             {"sensitivity", plan.sensitivity},
             {"sampling_rate", plan.sampling_rate},
+            {"rows", ToJson(rows)},
             {"step_costs", Json::array()},
             {"run_costs", Json::array()},
             {"memory_bytes", MemoryOf(job)},
@@ -140,11 +141,13 @@ double MostMemory(const TaskCost& cost) { return *std::max_element(cost.memory.b
 int RunTaskPlan(const PlanOptions& options, const std::optional<protocols::Link>& link) {
   const auto task = ReadTask(options.job, options.assignments);
   const auto events = task->Events();
-  const auto statement =
-      PrivacyStatement({.record = {.job_hash = TaskHash(*task), .run_id = {}, .events = events},
-                        .delta = task->delta(),
-                        .warnings = task->Warnings(),
-                        .unit = task->Unit()});
+  const dp::TrainingRecord record{.job_hash = TaskHash(*task), .run_id = {}, .events = events};
+  const auto rows = EpsilonsOfRows(record, task->delta());
+  const auto statement = PrivacyStatement({.record = record,
+                                           .delta = task->delta(),
+                                           .warnings = task->Warnings(),
+                                           .unit = task->Unit(),
+                                           .rows = rows});
   const auto cost = task->Cost();
   const auto run = PlanRun(cost, "", link);
   if (options.json) {
@@ -154,6 +157,7 @@ int RunTaskPlan(const PlanOptions& options, const std::optional<protocols::Link>
                       {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
                       {"epsilon_insider", dp::NumberOrNull(epsilons.insider)},
                       {"delta", task->delta()},
+                      {"rows", ToJson(rows)},
                       {"run_costs", Json::array({ToJson(run)})},
                       {"memory_bytes", MostMemory(cost)},
                       {"statement", ToJson(statement)}}
@@ -234,14 +238,17 @@ int RunPlan(const PlanOptions& options) {
   if (IsTask(options.job)) return RunTaskPlan(options, link);
   const auto job = ReadJob(options.job, options.assignments);
   const auto plan = ml::MakePlan(SettingsOf(job));
-  const auto statement =
-      PrivacyStatement({.record = {.job_hash = JobHash(job), .run_id = {}, .events = plan.events},
-                        .delta = plan.delta,
-                        .accountant = dp::AccountantNamed(job.privacy.accountant),
-                        .warnings = PrivacyWarnings(job)});
+  const dp::TrainingRecord record{.job_hash = JobHash(job), .run_id = {}, .events = plan.events};
+  const auto accountant = dp::AccountantNamed(job.privacy.accountant);
+  const auto rows = EpsilonsOfRows(record, plan.delta, accountant);
+  const auto statement = PrivacyStatement({.record = record,
+                                           .delta = plan.delta,
+                                           .accountant = accountant,
+                                           .warnings = PrivacyWarnings(job),
+                                           .rows = rows});
   const auto costs = CostsOf(job, link);
   if (options.json) {
-    PrintJson(job, plan, costs, statement);
+    PrintJson(job, plan, costs, rows, statement);
   } else {
     PrintText(job, costs, statement);
   }

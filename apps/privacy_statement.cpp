@@ -18,15 +18,19 @@ std::string NumberText(double value) {
   return std::isfinite(value) ? fmt::format("{:.6g}", value) : "infinite: no guarantee";
 }
 
-/// What cut batches, and approximations of a law, take of delta: (1 + e^epsilon) times their total variation.
+/// What of delta does not go to the noise: the chance that batches are cut, and (1 + e^epsilon) times the total
+/// variation of approximations of a law.
 std::string CostOfApproximations(const std::vector<dp::Event>& events, double epsilon) {
-  double distance = 0;
+  double cost = 0;
   for (const auto& event : events) {
-    if (const auto* cut = std::get_if<dp::TotalVariation>(&event))
-      distance += cut->distance * static_cast<double>(cut->count);
+    if (const auto* cut = std::get_if<dp::IndependentFailure>(&event))
+      cost += cut->probability * static_cast<double>(cut->count);
+    const auto* near = std::get_if<dp::TotalVariation>(&event);
+    if (near != nullptr && near->distance > 0)
+      cost += (1 + std::exp(epsilon)) * near->distance * static_cast<double>(near->count);
   }
-  if (distance == 0) return "nothing";
-  return std::isfinite(epsilon) ? fmt::format("{:.3g}", (1 + std::exp(epsilon)) * distance) : "too much";
+  if (cost == 0) return "nothing";
+  return std::isfinite(cost) ? fmt::format("{:.3g}", cost) : "too much";
 }
 
 /// Whether something was trained: else the record is of releases alone.
@@ -93,7 +97,7 @@ std::int64_t GroupRows(const dp::TrainingRecord& record) {
 
 std::string UnitText(std::int64_t group_rows) {
   if (group_rows == 1) {
-    return "One record, a row of an owner's file. Somebody with k rows is covered by about k times epsilon.";
+    return "One record, a row of an owner's file.";
   }
   return fmt::format(
       "A group: all rows of one owner with the same key, of which a file has at most {}. Rows with that "
@@ -117,6 +121,22 @@ void AddMeaning(Statement& statement, const PrivacyUnit& unit) {
                    "probability under the one is at most e^epsilon times that under the other, plus delta."});
   statement.push_back({.key = "neighbours", .title = "Neighbours", .sentence = unit.neighbours});
   statement.push_back({.key = "unit", .title = "Unit of privacy", .sentence = unit.unit});
+}
+
+/// What holds for somebody with several units.
+void AddRows(Statement& statement, const StatementSource& source) {
+  if (source.rows.empty()) return;
+  std::string who = "Somebody with k rows";
+  if (GroupRows(source.record) > 1) who = "Somebody with k groups";
+  if (source.unit) who = "Whoever makes up k such units";
+  statement.push_back(
+      {.key = "several_rows",
+       .title = "Several rows",
+       .sentence = fmt::format("{}, at one owner or at several, is covered by these epsilons at delta {:g}, "
+                               "all of them added or all removed: {}. For k above 1 they come from the "
+                               "distributions of privacy losses, whatever the accountant is; they are not k "
+                               "times epsilon.",
+                               who, source.delta, ToText(source.rows))});
 }
 
 std::string OwnersCoins(const dp::DpSgdSteps& steps, dp::AccountantKind kind) {
@@ -341,6 +361,7 @@ std::vector<StatementEntry> PrivacyStatement(const StatementSource& source) {
   const auto epsilons = dp::Epsilons(source.record, source.delta, source.accountant);
   AddEpsilons(statement, source, epsilons);
   AddMeaning(statement, source.unit ? *source.unit : RecordsOrGroups(GroupRows(source.record)));
+  AddRows(statement, source);
   for (const auto& event : source.record.events) std::visit(Describe{statement, source.accountant}, event);
   AddAccountant(statement, source.accountant, epsilons.error);
   AddTestRecords(statement, source);

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "apps/several_rows.h"
 #include "dp/record.h"
 
 namespace trefoil::apps {
@@ -30,6 +31,7 @@ struct StatementSource {
   dp::AccountantKind accountant = dp::AccountantKind::kRdp;
   std::vector<std::string> warnings{};  ///< what no epsilon covers, one line each (PrivacyWarnings of a job)
   std::optional<PrivacyUnit> unit{};
+  std::vector<RowsEpsilon> rows{};  ///< EpsilonsOfRows of the record, at this delta
 };
 
 /// What the record promises and to whom: both epsilons, delta and how it is split, the neighbouring relation,

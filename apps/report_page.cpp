@@ -97,6 +97,16 @@ std::string Table(const std::vector<std::string>& head, const std::string& rows)
          "</tbody>\n</table></div>\n";
 }
 
+std::string RowsSection(const std::vector<RowsEpsilon>& rows) {
+  std::string table;
+  for (const auto& one : rows) {
+    table += Row({fmt::format("{}", one.rows), Epsilon(one.epsilon_outsider), Epsilon(one.epsilon_insider),
+                  HtmlNumber(one.delta, fmt::format("{:g}", one.delta))});
+  }
+  return Heading("Somebody with several rows") +
+         Table({"rows", "epsilon, outsider", "epsilon, insider", "delta"}, table);
+}
+
 /// A value of a record's event.
 std::string Value(const nlohmann::json& value) {
   if (value.is_string()) return EscapeHtml(value.get<std::string>());
@@ -245,7 +255,8 @@ std::string ReportPage(const RunReport& report) {
          "</style>\n</head>\n<body>\n<main>\n";
   out += "<h1>" + std::string(task ? "Report: " : "Training report: ") + name + "</h1>\n";
   out += "<p class=\"soft\">Run " + EscapeHtml(report.record.run_id) + "</p>\n";
-  out += Cards(report.summary, task) + Warnings(report.summary) + StatementSection(report.statement);
+  out += Cards(report.summary, task) + Warnings(report.summary) + StatementSection(report.statement) +
+         RowsSection(report.rows);
   out += AuditSection(report.audit) + (task ? TaskSection(report.task) : ProgressSection(report));
   out += EvaluationSection(report.summary);
   out += CostSection(report) + RecordSection(report.record);

@@ -78,7 +78,7 @@ RunReport ReadRunReport(const fs::path& folder) {
     report.progress = ReadPart(folder, "progress.csv", ReadProgress);
   }
   report.job = ReadPart(folder, "job.toml", [](const fs::path& file) { return ReadTextFile(file, "a job"); });
-  const auto source = ReadPart(folder, "job.toml", [&](const fs::path& file) {
+  auto source = ReadPart(folder, "job.toml", [&](const fs::path& file) {
     StatementSource of_job{
         .record = report.record, .delta = report.summary.delta, .warnings = report.summary.warnings};
     if (task) {
@@ -89,6 +89,8 @@ RunReport ReadRunReport(const fs::path& folder) {
     return of_job;
   });
   try {
+    source.rows = EpsilonsOfRows(source.record, source.delta, source.accountant);
+    report.rows = source.rows;
     report.statement = PrivacyStatement(source);
   } catch (const ConfigError& error) {
     throw DataError(fmt::format("{}: {}", (folder / "summary.json").string(), error.what()));

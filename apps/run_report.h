@@ -24,6 +24,7 @@ struct RunReport {
   nlohmann::ordered_json task;  ///< what a task's summary says; null of a training
   dp::TrainingRecord record;
   std::vector<StatementEntry> statement;  ///< of record and summary
+  std::vector<RowsEpsilon> rows;          ///< what holds for somebody with several rows
   std::vector<ml::StepReport> progress;   ///< of a training
   std::string job;                        ///< job.toml
   std::vector<PartyCost> parties;         ///< of a run of three on one machine; else empty

@@ -46,11 +46,12 @@ void RdpAccountant::Add(const std::vector<Event>& events) {
 void RdpAccountant::AddOne(const SampledGaussian& event) {
   if (event.count == 0) return;
   pure_ = kInfinity;
-  auto& curve = curves_[{event.sampling_rate, event.noise_multiplier}];
+  const bool several = event.units > 1 && event.sampling_rate > 0;
+  const double rate = several ? 1 : event.sampling_rate;
+  const double multiplier = event.noise_multiplier / static_cast<double>(event.units);
+  auto& curve = curves_[{rate, multiplier}];
   if (curve.empty()) {
-    for (const double order : orders_) {
-      curve.push_back(SampledGaussianRdp(event.sampling_rate, event.noise_multiplier, order));
-    }
+    for (const double order : orders_) curve.push_back(SampledGaussianRdp(rate, multiplier, order));
   }
   for (std::size_t i = 0; i < rdp_.size(); ++i) rdp_[i] += static_cast<double>(event.count) * curve[i];
 }
@@ -80,10 +81,14 @@ void RdpAccountant::AddOne(const TotalVariation& event) {
   distance_ += event.distance * static_cast<double>(event.count);
 }
 
+void RdpAccountant::AddOne(const IndependentFailure& event) {
+  failure_ += event.probability * static_cast<double>(event.count);
+}
+
 Guarantee RdpAccountant::Epsilon(double delta, RdpConversion conversion) const {
   CheckDelta(delta);
   Guarantee last;
-  const double epsilon = WithinTotalVariation(delta, distance_, [&](double remaining) {
+  const double epsilon = EpsilonAfterFailures(delta, failure_, distance_, [&](double remaining) {
     last = RdpToEpsilon(orders_, rdp_, remaining, conversion);
     if (pure_ < last.epsilon) last = {.epsilon = pure_};
     return last.epsilon;

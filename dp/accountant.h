@@ -14,7 +14,8 @@ namespace trefoil::dp {
 ///
 /// SampledGaussian: SampledGaussianRdp. Laplace: LaplaceRdp. PureDp: PureDpRdp. MaxDivergence: (2 order - 1)
 /// / (order - 1) * bound, from putting exp(+-bound) under the integral of both densities. TotalVariation:
-/// costs delta (1 + exp(epsilon)) * distance, taken off before the curve is converted. The curve of a (rate,
+/// costs delta (1 + exp(epsilon)) * distance, IndependentFailure its probability, taken off before the curve is
+/// converted. A sampled Gaussian of several units: as without sampling, an upper bound. The curve of a (rate,
 /// multiplier) pair is computed once, so that adding step by step is cheap.
 class RdpAccountant {
  public:
@@ -40,12 +41,14 @@ class RdpAccountant {
   void AddOne(const PureDp& event);
   void AddOne(const MaxDivergence& event);
   void AddOne(const TotalVariation& event);
+  void AddOne(const IndependentFailure& event);
 
   std::vector<double> orders_;
   std::vector<double> rdp_;
   double distance_ = 0;
+  double failure_ = 0;
   double pure_ = 0;  ///< sum of the pure epsilons; infinity once something else was added
-  std::map<std::pair<double, double>, std::vector<double>> curves_;
+  std::map<std::pair<double, double>, std::vector<double>> curves_;  ///< by rate and multiplier
 };
 
 /// The smallest noise multiplier, to 1e-4 relative and never below 0.01, with epsilon(multiplier) <=

@@ -14,6 +14,7 @@ struct Check {
     CheckSamplingRate(event.sampling_rate);
     CheckNoiseMultiplier(event.noise_multiplier);
     CheckCount(event.count);
+    CheckParameter(event.units >= 1, "units of privacy", static_cast<double>(event.units), "a number from 1");
   }
   void operator()(const Laplace& event) const {
     CheckParameter(event.scale >= 0, "Laplace scale", event.scale, "a number not below 0");
@@ -30,6 +31,11 @@ struct Check {
   void operator()(const TotalVariation& event) const {
     CheckParameter(event.distance >= 0 && event.distance <= 1, "total variation", event.distance,
                    "a number from 0 to 1");
+    CheckCount(event.count);
+  }
+  void operator()(const IndependentFailure& event) const {
+    CheckParameter(event.probability >= 0 && event.probability <= 1, "probability of a failure",
+                   event.probability, "a number from 0 to 1");
     CheckCount(event.count);
   }
 };

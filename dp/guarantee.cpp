@@ -5,13 +5,14 @@
 
 namespace trefoil::dp {
 
-double WithinTotalVariation(double delta, double distance, const std::function<double(double)>& at) {
+double EpsilonAfterFailures(double delta, double failure, double distance,
+                            const std::function<double(double)>& at) {
   // The least fixed point, approached from below; each step overshoots a little, so that the last one lands
   // on an epsilon that its own delta supports.
   constexpr int kMaxSteps = 1000;
   double assumed = 0;
   for (int i = 0; i < kMaxSteps; ++i) {
-    const double remaining = delta - (1 + std::exp(assumed)) * distance;
+    const double remaining = delta - failure - (distance > 0 ? (1 + std::exp(assumed)) * distance : 0);
     if (!(remaining > 0)) break;
     const double epsilon = at(remaining);
     if (epsilon <= assumed || distance == 0) return epsilon;

@@ -10,11 +10,11 @@ struct Guarantee {
   double error = 0;    ///< PLD: how far epsilon is above the exact one, at most; else 0, which says nothing
 };
 
-/// The least epsilon with epsilon = at(delta - (1 + e^epsilon) distance), or infinity: what a mechanism has
-/// that is within total variation `distance` of one that is (at(delta'), delta')-differentially private for
-/// every delta'. `at` falls with its argument, and keeps of the last call what the caller wants to know. Pre:
-/// delta in (0, 1), distance not below 0.
-[[nodiscard]] double WithinTotalVariation(double delta, double distance,
+/// The least epsilon with epsilon = at(delta - failure - (1 + e^epsilon) distance), or infinity: what a
+/// mechanism has that is within total variation `distance` of one that is, unless independent coins come out
+/// badly with probability `failure`, (at(delta'), delta')-differentially private for every delta'. `at` falls with its argument, and keeps of the last call what the caller wants to know. Pre:
+/// delta in (0, 1), failure and distance not below 0.
+[[nodiscard]] double EpsilonAfterFailures(double delta, double failure, double distance,
                                           const std::function<double(double)>& at);
 
 }  // namespace trefoil::dp

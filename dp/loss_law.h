@@ -36,6 +36,8 @@ struct LossLaw {
 };
 
 /// The loss of a release whose law has tails of at most `tail` cut off on either side.
+/// Of several units, with p_j = P[Bin(units, rate) = j] and s = 1 / multiplier, it is
+/// log sum_j p_j exp(j s u - j^2 s^2 / 2), which is convex and increases in u.
 /// Pre: a noise multiplier, a rate, a scale above 0; 0 < tail < 1/2.
 [[nodiscard]] LossLaw LossOf(const SampledGaussian& event, Neighbour neighbour, double tail);
 /// Both neighbours alike.

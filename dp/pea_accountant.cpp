@@ -22,7 +22,8 @@ double SqrtOfStepsLogInverse(std::int64_t steps, double delta) {
 struct Rho {
   double operator()(const SampledGaussian& event) const {
     if (event.count == 0 || event.sampling_rate == 0) return 0;
-    return static_cast<double>(event.count) / event.noise_multiplier / event.noise_multiplier / 2;
+    const double multiplier = event.noise_multiplier / static_cast<double>(event.units);
+    return static_cast<double>(event.count) / multiplier / multiplier / 2;
   }
   double operator()(const Laplace& event) const {
     return event.count == 0 ? 0 : static_cast<double>(event.count) / event.scale / event.scale / 2;
@@ -32,6 +33,7 @@ struct Rho {
   }
   double operator()(const MaxDivergence&) const { return 0; }
   double operator()(const TotalVariation&) const { return 0; }
+  double operator()(const IndependentFailure&) const { return 0; }
 };
 
 }  // namespace
@@ -70,12 +72,14 @@ void PeaAccountant::Add(const Event& event) {
   }
   if (const auto* cut = std::get_if<TotalVariation>(&event))
     distance_ += cut->distance * static_cast<double>(cut->count);
+  if (const auto* failure = std::get_if<IndependentFailure>(&event))
+    failure_ += failure->probability * static_cast<double>(failure->count);
 }
 
 Guarantee PeaAccountant::Epsilon(double delta) const {
   CheckDelta(delta);
   if (!std::isfinite(divergence_)) return {.epsilon = kInfinity};
-  return {.epsilon = WithinTotalVariation(delta, distance_, [&](double remaining) {
+  return {.epsilon = EpsilonAfterFailures(delta, failure_, distance_, [&](double remaining) {
             const double inner = remaining * std::exp(-divergence_);
             if (rho_ == 0) return 2 * divergence_;
             if (!(inner > 0)) return kInfinity;

@@ -25,13 +25,14 @@ void PldAccountant::Add(const Event& event) {
 
 void PldAccountant::AddOne(const SampledGaussian& event) {
   if (event.count == 0 || event.sampling_rate == 0) return;
+  const auto units = static_cast<double>(event.units);
   const double variance = event.noise_multiplier * event.noise_multiplier;
   if (!(variance > 0)) {
     bounded_ = false;
   } else if (event.sampling_rate == 1) {
-    plain_ += static_cast<double>(event.count) / variance;
+    plain_ += units * units * static_cast<double>(event.count) / variance;
   } else {
-    sampled_[{event.sampling_rate, event.noise_multiplier}] += event.count;
+    sampled_[{event.sampling_rate, event.noise_multiplier, event.units}] += event.count;
     releases_ += static_cast<double>(event.count);
   }
 }
@@ -64,11 +65,15 @@ void PldAccountant::AddOne(const TotalVariation& event) {
   distance_ += event.distance * static_cast<double>(event.count);
 }
 
+void PldAccountant::AddOne(const IndependentFailure& event) {
+  failure_ += event.probability * static_cast<double>(event.count);
+}
+
 std::vector<LossEvent> PldAccountant::LossEvents() const {
   std::vector<LossEvent> events;
   if (plain_ > 0) events.emplace_back(SampledGaussian{1, 1 / std::sqrt(plain_), 1});
   for (const auto& [key, count] : sampled_)
-    events.emplace_back(SampledGaussian{key.first, key.second, count});
+    events.emplace_back(SampledGaussian{std::get<0>(key), std::get<1>(key), count, std::get<2>(key)});
   for (const auto& [scale, count] : laplace_) events.emplace_back(Laplace{scale, count});
   for (const auto& [epsilon, count] : pure_) events.emplace_back(PureDp{epsilon, count});
   return events;
@@ -85,7 +90,7 @@ Guarantee PldAccountant::Epsilon(double delta) const {
   if (!events.empty() && !only_plain) pld.emplace(events, delta);
 
   double lower = 0;
-  const double epsilon = WithinTotalVariation(delta, distance_, [&](double remaining) {
+  const double epsilon = EpsilonAfterFailures(delta, failure_, distance_, [&](double remaining) {
     const double inner = remaining * std::exp(-divergence_);
     PldBounds bounds;
     if (!(inner > 0)) bounds.epsilon = kInfinity;

@@ -1,6 +1,6 @@
 #pragma once
 #include <map>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "dp/accountant.h"
@@ -15,8 +15,8 @@ namespace trefoil::dp {
 ///
 /// SampledGaussian, Laplace, PureDp: their loss distributions; plain Gaussians (rate 1) are first put
 /// together into one, and where there is nothing else the analytic formula takes the place of the grid.
-/// MaxDivergence of b in all: (epsilon, delta) becomes (epsilon + 2 b, e^b delta). TotalVariation as in
-/// RdpAccountant.
+/// MaxDivergence of b in all: (epsilon, delta) becomes (epsilon + 2 b, e^b delta). TotalVariation and
+/// IndependentFailure as in RdpAccountant.
 class PldAccountant {
  public:
   /// Throws ConfigError as CheckEvent.
@@ -33,16 +33,18 @@ class PldAccountant {
   void AddOne(const PureDp& event);
   void AddOne(const MaxDivergence& event);
   void AddOne(const TotalVariation& event);
+  void AddOne(const IndependentFailure& event);
   [[nodiscard]] std::vector<LossEvent> LossEvents() const;
 
   RdpAccountant rdp_;
-  std::map<std::pair<double, double>, std::int64_t> sampled_;  ///< (rate, multiplier): count
-  std::map<double, std::int64_t> laplace_;                     ///< scale: count
-  std::map<double, std::int64_t> pure_;                        ///< epsilon: count
+  std::map<std::tuple<double, double, std::int64_t>, std::int64_t> sampled_;  ///< (rate, multiplier, units)
+  std::map<double, std::int64_t> laplace_;                                    ///< scale: count
+  std::map<double, std::int64_t> pure_;                                       ///< epsilon: count
   double plain_ = 0;  ///< sum of 1 / multiplier^2 over plain Gaussians
   double releases_ = 0;
   double divergence_ = 0;
   double distance_ = 0;
+  double failure_ = 0;
   bool bounded_ = true;  ///< false where an event gives no guarantee at all
 };
 

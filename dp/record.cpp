@@ -20,38 +20,39 @@ double MultiplierOfSum(double multiplier, int summands, double party_deviation) 
   return ContinuousMultiplier(multiplier, std::sqrt(static_cast<double>(summands)) * party_deviation);
 }
 
-TotalVariation CutBatches(const DpSgdSteps& steps) {
-  return {OverflowProbability(steps.limits, steps.sampling_rate), steps.steps};
+IndependentFailure CutBatches(const DpSgdSteps& steps, std::int64_t units) {
+  return {OverflowProbability(steps.limits, steps.sampling_rate, units), steps.steps};
 }
 
-std::vector<Event> Outsider(const DpSgdSteps& steps) {
+std::vector<Event> Outsider(const DpSgdSteps& steps, std::int64_t units) {
   const double multiplier = MultiplierOfSum(steps.sigma * kOutsiderFactor, kParties, steps.party_deviation);
-  return {SampledGaussian{steps.sampling_rate, multiplier, steps.steps},
+  return {SampledGaussian{steps.sampling_rate, multiplier, steps.steps, units},
           ClosenessCharge(kParties, steps.party_deviation, steps.coordinates, steps.steps),
-          CutBatches(steps)};
+          CutBatches(steps, units)};
 }
 
-std::vector<Event> Insider(const DpSgdSteps& steps) {
+std::vector<Event> Insider(const DpSgdSteps& steps, std::int64_t units) {
   const bool amplified = steps.sampling == SamplingMode::kOwnerPoisson;
   const auto releases = amplified ? steps.steps : steps.max_participation;
   const double multiplier = MultiplierOfSum(steps.sigma, kParties - 1, steps.party_deviation);
-  return {SampledGaussian{amplified ? steps.sampling_rate : 1.0, multiplier, releases},
+  return {SampledGaussian{amplified ? steps.sampling_rate : 1.0, multiplier, releases, units},
           ClosenessCharge(kParties - 1, steps.party_deviation, steps.coordinates, releases),
-          CutBatches(steps)};
+          CutBatches(steps, units)};
 }
 
 /// One discrete Gaussian, nothing summed, nothing cut, and the same for everybody but the owner.
-std::vector<Event> Anyone(const LocalTraining& local) {
-  return {
-      SampledGaussian{local.sampling_rate, ContinuousMultiplier(local.sigma, local.deviation), local.steps}};
+std::vector<Event> Anyone(const LocalTraining& local, std::int64_t units) {
+  return {SampledGaussian{local.sampling_rate, ContinuousMultiplier(local.sigma, local.deviation),
+                          local.steps, units}};
 }
 
 /// A selection on the noise of `summands` parties.
-std::vector<Event> Counted(const NoisySelection& selection, double multiplier, int summands) {
+std::vector<Event> Counted(const NoisySelection& selection, double multiplier, int summands,
+                           std::int64_t units) {
   const double continuous = MultiplierOfSum(multiplier, summands, selection.party_deviation);
-  return {SampledGaussian{selection.sampling_rate, continuous, 1},
+  return {SampledGaussian{selection.sampling_rate, continuous, 1, units},
           ClosenessCharge(summands, selection.party_deviation, selection.candidates, 1),
-          TotalVariation{OverflowProbability(selection.limits, selection.sampling_rate), 1}};
+          IndependentFailure{OverflowProbability(selection.limits, selection.sampling_rate, units), 1}};
 }
 
 /// A plain Gaussian on the noise of `summands` parties: every test record is counted.
@@ -61,51 +62,62 @@ std::vector<Event> Evaluated(const NoisyEvaluation& evaluation, double multiplie
 }
 
 /// The same for everybody.
-std::vector<Event> Released(const PureReleases& releases) {
-  return {PureDp{releases.epsilon, releases.count}};
+std::vector<Event> Released(const PureReleases& releases, std::int64_t units) {
+  return {PureDp{static_cast<double>(units) * releases.epsilon, releases.count}};
 }
 
 /// Plain Gaussians on the noise of `summands` parties.
-std::vector<Event> Released(const GaussianReleases& releases, double multiplier, int summands) {
+std::vector<Event> Released(const GaussianReleases& releases, double multiplier, int summands,
+                            std::int64_t units) {
   const double continuous = MultiplierOfSum(multiplier, summands, releases.party_deviation);
-  return {SampledGaussian{1, continuous, releases.count},
+  return {SampledGaussian{1, continuous, releases.count, units},
           ClosenessCharge(summands, releases.party_deviation, releases.coordinates, releases.count)};
 }
 
-/// The same for whom it holds; `epsilon` infinite: for whom nothing is promised.
-std::vector<Event> Released(const ApproximateReleases& releases, double epsilon) {
-  return {PureDp{epsilon, releases.count}, TotalVariation{releases.failure, releases.count}};
+/// The same for whom it holds; `epsilon` infinite: for whom nothing is promised. Failures of several units are
+/// those of noise that is larger by what all but one of them move it (docs/privacy.md, "Several rows of one
+/// person").
+std::vector<Event> Released(const ApproximateReleases& releases, double epsilon, std::int64_t units) {
+  const auto more = static_cast<double>(units - 1);
+  const double failure = releases.failure * std::exp(more * releases.epsilon);
+  return {PureDp{static_cast<double>(units) * epsilon, releases.count},
+          TotalVariation{std::min(1.0, failure), releases.count}};
 }
 
 struct OutsiderCharge {
-  std::vector<Event> operator()(const DpSgdSteps& steps) const { return Outsider(steps); }
-  std::vector<Event> operator()(const LocalTraining& local) const { return Anyone(local); }
+  std::int64_t units = 1;
+
+  std::vector<Event> operator()(const DpSgdSteps& steps) const { return Outsider(steps, units); }
+  std::vector<Event> operator()(const LocalTraining& local) const { return Anyone(local, units); }
   std::vector<Event> operator()(const NoisySelection& selection) const {
-    return Counted(selection, selection.sigma * kOutsiderFactor, kParties);
+    return Counted(selection, selection.sigma * kOutsiderFactor, kParties, units);
   }
   std::vector<Event> operator()(const NoisyEvaluation&) const { return {}; }
-  std::vector<Event> operator()(const PureReleases& releases) const { return Released(releases); }
+  std::vector<Event> operator()(const PureReleases& releases) const { return Released(releases, units); }
   std::vector<Event> operator()(const GaussianReleases& releases) const {
-    return Released(releases, releases.sigma * kOutsiderFactor, kParties);
+    return Released(releases, releases.sigma * kOutsiderFactor, kParties, units);
   }
   std::vector<Event> operator()(const ApproximateReleases& releases) const {
-    return Released(releases, releases.epsilon);
+    return Released(releases, releases.epsilon, units);
   }
 };
 
 struct InsiderCharge {
-  std::vector<Event> operator()(const DpSgdSteps& steps) const { return Insider(steps); }
-  std::vector<Event> operator()(const LocalTraining& local) const { return Anyone(local); }
+  std::int64_t units = 1;
+
+  std::vector<Event> operator()(const DpSgdSteps& steps) const { return Insider(steps, units); }
+  std::vector<Event> operator()(const LocalTraining& local) const { return Anyone(local, units); }
   std::vector<Event> operator()(const NoisySelection& selection) const {
-    return Counted(selection, selection.sigma, kParties - 1);
+    return Counted(selection, selection.sigma, kParties - 1, units);
   }
   std::vector<Event> operator()(const NoisyEvaluation&) const { return {}; }
-  std::vector<Event> operator()(const PureReleases& releases) const { return Released(releases); }
+  std::vector<Event> operator()(const PureReleases& releases) const { return Released(releases, units); }
   std::vector<Event> operator()(const GaussianReleases& releases) const {
-    return Released(releases, releases.sigma, kParties - 1);
+    return Released(releases, releases.sigma, kParties - 1, units);
   }
   std::vector<Event> operator()(const ApproximateReleases& releases) const {
-    return Released(releases, releases.insiders ? releases.epsilon : std::numeric_limits<double>::infinity());
+    return Released(releases, releases.insiders ? releases.epsilon : std::numeric_limits<double>::infinity(),
+                    units);
   }
 };
 
@@ -126,13 +138,21 @@ std::vector<Event> Collect(const TrainingRecord& record, Charge charge) {
 
 }  // namespace
 
-std::vector<Event> OutsiderEvents(const RecordedEvent& event) { return std::visit(OutsiderCharge{}, event); }
+std::vector<Event> OutsiderEvents(const RecordedEvent& event, std::int64_t units) {
+  return std::visit(OutsiderCharge{units}, event);
+}
 
-std::vector<Event> InsiderEvents(const RecordedEvent& event) { return std::visit(InsiderCharge{}, event); }
+std::vector<Event> InsiderEvents(const RecordedEvent& event, std::int64_t units) {
+  return std::visit(InsiderCharge{units}, event);
+}
 
-std::vector<Event> OutsiderEvents(const TrainingRecord& record) { return Collect(record, OutsiderCharge{}); }
+std::vector<Event> OutsiderEvents(const TrainingRecord& record, std::int64_t units) {
+  return Collect(record, OutsiderCharge{units});
+}
 
-std::vector<Event> InsiderEvents(const TrainingRecord& record) { return Collect(record, InsiderCharge{}); }
+std::vector<Event> InsiderEvents(const TrainingRecord& record, std::int64_t units) {
+  return Collect(record, InsiderCharge{units});
+}
 
 RecordAccountant::RecordAccountant(AccountantKind kind) : outsider_(kind), insider_(kind) {}
 
@@ -147,6 +167,16 @@ EpsilonPair Epsilons(const TrainingRecord& record, double delta, AccountantKind 
   RecordAccountant accountant(kind);
   for (const auto& event : record.events) accountant.Add(event);
   return accountant.Epsilons(delta);
+}
+
+EpsilonPair EpsilonsOfUnits(const TrainingRecord& record, std::int64_t units, double delta,
+                            AccountantKind kind) {
+  if (units == 1) return Epsilons(record, delta, kind);
+  AnyAccountant outsider(AccountantKind::kPld);
+  AnyAccountant insider(AccountantKind::kPld);
+  outsider.Add(OutsiderEvents(record, units));
+  insider.Add(InsiderEvents(record, units));
+  return PairOf(outsider, insider, delta);
 }
 
 EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta, AccountantKind kind) {

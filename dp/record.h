@@ -100,16 +100,16 @@ struct TrainingRecord {
 /// sigma sqrt(3/2), Poisson sampling, the closeness of three parties' summed noise, cut batches. Local
 /// training: as if the local model were seen, multiplier sigma, Poisson sampling. Evaluations: nothing.
 /// Releases: epsilon, or multiplier sigma sqrt(3/2), and the closeness. For records that were trained on or
-/// counted.
-[[nodiscard]] std::vector<Event> OutsiderEvents(const RecordedEvent& event);
-[[nodiscard]] std::vector<Event> OutsiderEvents(const TrainingRecord& record);
+/// counted. `units`, from 1: by how many units of privacy neighbours differ, all added or all removed.
+[[nodiscard]] std::vector<Event> OutsiderEvents(const RecordedEvent& event, std::int64_t units = 1);
+[[nodiscard]] std::vector<Event> OutsiderEvents(const TrainingRecord& record, std::int64_t units = 1);
 
 /// What one party is charged, which knows its own noise: multiplier sigma, the closeness of two parties'
 /// summed noise, cut batches; with owner-poisson sampling amplified as for an outsider, with public sampling
 /// a plain Gaussian as many times as any row was in. Local training as for an outsider: the noise of another
 /// owner is unknown to it, and its own records need no protection from itself.
-[[nodiscard]] std::vector<Event> InsiderEvents(const RecordedEvent& event);
-[[nodiscard]] std::vector<Event> InsiderEvents(const TrainingRecord& record);
+[[nodiscard]] std::vector<Event> InsiderEvents(const RecordedEvent& event, std::int64_t units = 1);
+[[nodiscard]] std::vector<Event> InsiderEvents(const TrainingRecord& record, std::int64_t units = 1);
 
 struct EpsilonPair {
   double outsider = 0;
@@ -135,6 +135,13 @@ class RecordAccountant {
 /// Both epsilons of a record, `delta` including what cut batches cost.
 [[nodiscard]] EpsilonPair Epsilons(const TrainingRecord& record, double delta,
                                    AccountantKind kind = AccountantKind::kRdp);
+
+/// Both epsilons for neighbours that differ by `units` units of privacy, all added or all removed, at one owner
+/// or at several: of one unit Epsilons; of more by loss distributions (PLD), whatever `kind` is, since no other
+/// accountant has the law of several sampled records. Infinity where there is no guarantee at this delta.
+/// Source: docs/privacy.md, "Several rows of one person".
+[[nodiscard]] EpsilonPair EpsilonsOfUnits(const TrainingRecord& record, std::int64_t units, double delta,
+                                          AccountantKind kind = AccountantKind::kRdp);
 
 /// Both epsilons for test records, on whom the counts of evaluations were taken: of all noisy ones; infinity
 /// where there was none, since a count without noise leaves no event.

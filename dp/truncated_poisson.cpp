@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include <boost/math/special_functions/gamma.hpp>
 
@@ -39,14 +41,17 @@ double UpperTail(double n, double q, double first) {
   return std::min(1.0, std::exp(log_first + std::log(sum) + slack));
 }
 
-double CuttingCost(double epsilon, std::int64_t steps, double probability) {
-  return probability == 0 ? 0 : (1 + std::exp(epsilon)) * static_cast<double>(steps) * probability;
-}
-
-void CheckBudget(double epsilon, double delta, std::int64_t steps) {
-  CheckParameter(epsilon >= 0, "target epsilon", epsilon, "a number not below 0");
+void CheckBudget(double delta, std::int64_t steps) {
   CheckDelta(delta);
   CheckParameter(steps >= 0, "number of steps", static_cast<double>(steps), "a number not below 0");
+}
+
+/// That the others of one owner leave no room for `rows` more, at most.
+double NoRoom(std::int64_t capacity, double sampling_rate, std::int64_t max_batch, std::int64_t group_rows,
+              std::int64_t rows) {
+  if (max_batch >= capacity || sampling_rate == 0) return 0;
+  if (rows > max_batch) return 1;
+  return GroupOverflowProbability(capacity - rows, sampling_rate, max_batch - rows, group_rows);
 }
 
 }  // namespace
@@ -79,40 +84,49 @@ double GroupOverflowProbability(std::int64_t capacity, double sampling_rate, std
   return std::min(1.0, std::exp(-groups * (taken + left - slack) * (1 - 1e-14)) * (1 + 1e-12));
 }
 
-double OverflowProbability(const BatchLimits& limits, double sampling_rate) {
-  double largest = 0;
+double OverflowProbability(const BatchLimits& limits, double sampling_rate, std::int64_t units) {
+  CheckParameter(units >= 1, "units of privacy", static_cast<double>(units), "a number from 1");
+  const auto all = static_cast<std::size_t>(units);
+  std::vector<double> worst(all + 1, 0);  // of so many units or fewer at the owners so far
   for (std::size_t owner = 0; owner < limits.capacity.size(); ++owner) {
-    largest = std::max(largest, GroupOverflowProbability(limits.capacity[owner], sampling_rate,
-                                                         limits.max_batch[owner], limits.group_rows));
+    std::vector<double> next = worst;
+    for (std::size_t here = 1; here <= all; ++here) {
+      const double probability =
+          NoRoom(limits.capacity[owner], sampling_rate, limits.max_batch[owner], limits.group_rows,
+                 static_cast<std::int64_t>(here) * limits.group_rows);
+      for (std::size_t before = 0; before + here <= all; ++before)
+        next[before + here] = std::max(next[before + here], worst[before] + probability);
+    }
+    worst = std::move(next);
   }
-  return largest;
+  return std::min(1.0, worst[all]);
 }
 
-double RemainingDelta(double epsilon, double delta, std::int64_t steps, double sampling_rate,
-                      const BatchLimits& limits) {
-  CheckBudget(epsilon, delta, steps);
+double RemainingDelta(double delta, std::int64_t steps, double sampling_rate, const BatchLimits& limits) {
+  CheckBudget(delta, steps);
+  const auto count = static_cast<double>(steps);
   for (std::size_t owner = 0; owner < limits.capacity.size(); ++owner) {
-    const auto probability = GroupOverflowProbability(limits.capacity[owner], sampling_rate,
-                                                      limits.max_batch[owner], limits.group_rows);
-    if (CuttingCost(epsilon, steps, probability) <= kShareForCutting * delta) continue;
+    const double probability = NoRoom(limits.capacity[owner], sampling_rate, limits.max_batch[owner],
+                                      limits.group_rows, limits.group_rows);
+    if (count * probability <= kShareForCutting * delta) continue;
     std::ostringstream text;
     text << "training.max_batch_per_owner: found " << limits.max_batch[owner] << ", expected at least "
-         << SmallestMaxBatch(epsilon, delta, steps, sampling_rate, limits.capacity[owner], limits.group_rows)
+         << SmallestMaxBatch(delta, steps, sampling_rate, limits.capacity[owner], limits.group_rows)
          << " for party " << owner << ", so that cutting larger batches costs at most half of delta";
     throw ConfigError(text.str());
   }
-  return delta - CuttingCost(epsilon, steps, OverflowProbability(limits, sampling_rate));
+  return delta - count * OverflowProbability(limits, sampling_rate);
 }
 
-std::int64_t SmallestMaxBatch(double epsilon, double delta, std::int64_t steps, double sampling_rate,
-                              std::int64_t capacity, std::int64_t group_rows) {
-  CheckBudget(epsilon, delta, steps);
+std::int64_t SmallestMaxBatch(double delta, std::int64_t steps, double sampling_rate, std::int64_t capacity,
+                              std::int64_t group_rows) {
+  CheckBudget(delta, steps);
   std::int64_t low = -1;  // does not suffice
   std::int64_t high = capacity;
   while (high - low > 1) {
     const auto middle = low + (high - low) / 2;
-    const auto cost =
-        CuttingCost(epsilon, steps, GroupOverflowProbability(capacity, sampling_rate, middle, group_rows));
+    const double cost =
+        static_cast<double>(steps) * NoRoom(capacity, sampling_rate, middle, group_rows, group_rows);
     (cost <= kShareForCutting * delta ? high : low) = middle;
   }
   return high;

@@ -28,26 +28,24 @@ struct BatchLimits {
 [[nodiscard]] double GroupOverflowProbability(std::int64_t capacity, double sampling_rate,
                                               std::int64_t max_batch, std::int64_t group_rows);
 
-/// The largest of the owners' overflow probabilities. Only the owner of the record by which two data sets
-/// differ draws differently in the two, so the largest is what one step is charged, not the sum.
-[[nodiscard]] double OverflowProbability(const BatchLimits& limits, double sampling_rate);
+/// The probability that the rows of all others leave no room in an owner's batch for the rows of `units`
+/// records or groups, at most: that more than max_batch - m of at most capacity - m rows are taken, m the rows
+/// of the units. The units are several owners' in the worst way: over these the probabilities add up. Where
+/// there is room nothing is cut, and room depends on others' coins alone, so this is the chance of an
+/// IndependentFailure. 0 where no batch is cut. Pre: units from 1. Source: docs/privacy.md, "Truncated Poisson".
+[[nodiscard]] double OverflowProbability(const BatchLimits& limits, double sampling_rate,
+                                         std::int64_t units = 1);
 
 /// What is left of `delta` for the noise when batches cut at their limits, over `steps` steps, have been paid
-/// for:
-///   delta - (1 + exp(epsilon)) * steps * OverflowProbability.
+/// for: delta - steps * OverflowProbability.
 ///
 /// Throws: ConfigError where cutting would cost more than half of delta; the text names the party and the
-/// smallest
-///         limit that suffices for it.
-/// Source: a mechanism within total variation t of an (epsilon, delta') one is (epsilon, delta' + (1 +
-/// e^epsilon) t).
-[[nodiscard]] double RemainingDelta(double epsilon, double delta, std::int64_t steps, double sampling_rate,
+///         smallest limit that suffices for it.
+[[nodiscard]] double RemainingDelta(double delta, std::int64_t steps, double sampling_rate,
                                     const BatchLimits& limits);
 
-/// The smallest limit with (1 + exp(epsilon)) * steps * GroupOverflowProbability <= delta / 2; at most
-/// `capacity`.
-[[nodiscard]] std::int64_t SmallestMaxBatch(double epsilon, double delta, std::int64_t steps,
-                                            double sampling_rate, std::int64_t capacity,
-                                            std::int64_t group_rows = 1);
+/// The smallest limit with which cutting, over `steps` steps, costs at most half of delta; at most `capacity`.
+[[nodiscard]] std::int64_t SmallestMaxBatch(double delta, std::int64_t steps, double sampling_rate,
+                                            std::int64_t capacity, std::int64_t group_rows = 1);
 
 }  // namespace trefoil::dp

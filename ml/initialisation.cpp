@@ -30,8 +30,8 @@ using mpc::Word;
 
 constexpr int kThirdBits = 24;
 constexpr Word kThird = ((Word{1} << kThirdBits) + 1) / 3;  // 2^24 / 3, rounded to the nearest
-// What cutting selection rows may cost of delta before the factor 1 + exp(epsilon): it does not show below
-// epsilon 20.
+// What cutting selection rows may cost of delta: so little that it does not show for several rows of one person
+// either.
 constexpr double kOverflowOfDelta = 1e-12;
 
 /// A model that follows from the local ones, in the largest logit, and what rounding to 2^-f adds.
@@ -139,8 +139,8 @@ InitialisationPlan MakeInitialisationPlan(const TrainingSettings& settings) {
       static_cast<double>(std::accumulate(settings.rows.begin(), settings.rows.end(), std::int64_t{0}));
   plan.selection_rate = std::min(1.0, 3 * plan.settings.selection_rows / total);
   for (std::size_t owner = 0; owner < plan.capacity.size(); ++owner) {
-    plan.selection_rows[owner] = dp::SmallestMaxBatch(0, kOverflowOfDelta * settings.delta, 1,
-                                                      plan.selection_rate, plan.capacity[owner]);
+    plan.selection_rows[owner] =
+        dp::SmallestMaxBatch(kOverflowOfDelta * settings.delta, 1, plan.selection_rate, plan.capacity[owner]);
   }
   plan.count_sensitivity = static_cast<std::uint64_t>(
       std::ceil(std::ldexp(std::sqrt(double{kCandidates}), settings.fraction_bits)));

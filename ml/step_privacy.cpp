@@ -29,7 +29,7 @@ double SmallestSigma(const StepPlan& plan, std::int64_t max_participation,
   const dp::DpSgdSteps one = EventOf(plan, 1.0, s.steps, max_participation);
   if (s.accountant == dp::AccountantKind::kPea) dp::CheckPeaRange(s.target_epsilon, s.delta);
   // Says which limit is too small where cut batches alone would eat the target's delta.
-  (void)dp::RemainingDelta(s.target_epsilon, s.delta, s.steps, one.sampling_rate, one.limits);
+  (void)dp::RemainingDelta(s.delta, s.steps, one.sampling_rate, one.limits);
   const dp::AnyAccountant start = AccountantAfter(before, s);
   const double spent = start.Epsilon(s.delta).epsilon;
   if (spent >= s.target_epsilon) {
@@ -94,23 +94,6 @@ double ChooseSigma(const StepPlan& plan, std::int64_t max_participation,
   if (sigma > 0)
     (void)dp::DiscreteGaussian(NoiseVariance(plan, sigma));  // refuses noise too narrow for the lattice
   return sigma;
-}
-
-void RequireDeltaForBoth(const StepPlan& plan, double sigma, std::int64_t max_participation,
-                         const std::vector<dp::RecordedEvent>& before) {
-  const TrainingSettings& s = plan.settings;
-  if (s.sigma) return;  // no target: what there is is reported, be it no guarantee
-  const dp::DpSgdSteps event = EventOf(plan, sigma, s.steps, max_participation);
-  dp::DpSgdSteps uncut = event;
-  uncut.limits.max_batch = uncut.limits.capacity;
-  dp::RecordAccountant accountant(s.accountant);
-  for (const auto& earlier : before) accountant.Add(earlier);
-  accountant.Add(uncut);
-  const dp::EpsilonPair epsilons = accountant.Epsilons(s.delta);
-  for (const double epsilon : {epsilons.outsider, epsilons.insider}) {
-    if (std::isfinite(epsilon))
-      (void)dp::RemainingDelta(epsilon, s.delta, s.steps, event.sampling_rate, event.limits);
-  }
 }
 
 }  // namespace trefoil::ml

@@ -27,10 +27,4 @@ namespace trefoil::ml {
 [[nodiscard]] double ChooseSigma(const StepPlan& plan, std::int64_t max_participation,
                                  const std::vector<dp::RecordedEvent>& before = {});
 
-/// Where the noise is calibrated to a target: refuses noise whose epsilon against the adversary that the
-/// target is not about would be infinite, only because cut batches eat the delta. Throws ConfigError naming
-/// the limit that suffices.
-void RequireDeltaForBoth(const StepPlan& plan, double sigma, std::int64_t max_participation,
-                         const std::vector<dp::RecordedEvent>& before = {});
-
 }  // namespace trefoil::ml

@@ -253,7 +253,6 @@ PrivacyPlan MakePlan(const TrainingSettings& settings) {
   const std::int64_t participation = settings.sampling == Sampling::kPublic ? settings.steps : 0;
   const auto before = EventsOf(InitialisationOf(settings));
   const double sigma = ChooseSigma(plan, participation, before);
-  RequireDeltaForBoth(plan, sigma, participation, before);
   const auto each_step = [&](int steps) -> std::int64_t {
     return settings.sampling == Sampling::kPublic ? steps : 0;
   };

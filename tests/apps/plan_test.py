@@ -2,6 +2,7 @@
 
 import json
 import unittest
+from pathlib import Path
 
 from trefoil_program import ProgramTest, TINY_JOB
 
@@ -41,6 +42,22 @@ class Plan(ProgramTest):
         self.expect_as_planned("network", bulk, "model.hidden=[8]")
         self.expect_as_planned("public", bulk, "privacy.sampling=public")
         self.expect_as_planned("inline", bulk, "training.steps_ahead=0")
+
+    def test_what_holds_for_somebody_with_several_rows(self):
+        job = Path(__file__).resolve().parents[2] / "configs/mnist.toml"
+        plan = json.loads(self.succeed("plan", "--job", job, "--json"))
+        rows = {row["k"]: row for row in plan["rows"]}
+        self.assertEqual(sorted(rows), [1, 2, 5, 10])
+        self.assertEqual({row["delta"] for row in plan["rows"]}, {1e-5})
+        self.assertEqual(rows[1]["epsilon_outsider"], plan["epsilon_outsider"])
+        self.assertEqual(rows[1]["epsilon_insider"], plan["epsilon_insider"])
+        # An independent computation's (the audit's): far above 5 and 10 times 3.
+        for k, outsider, insider in ((5, 18.65, 27.2), (10, 47.6, 70.9)):
+            self.assertAlmostEqual(rows[k]["epsilon_outsider"], outsider, delta=0.1)
+            self.assertAlmostEqual(rows[k]["epsilon_insider"], insider, delta=0.1)
+        text = self.succeed("plan", "--job", job)
+        self.assertIn("Somebody with k rows", text)
+        self.assertNotIn("about k times", text)
 
     def test_time_depends_on_the_link(self):
         self.assertEqual({run["seconds"] for run in self.planned()["run_costs"]}, {None})

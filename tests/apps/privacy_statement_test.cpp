@@ -87,20 +87,49 @@ TEST(PrivacyStatement, TakesTheUnitThatItIsGiven) {
   EXPECT_EQ(SentenceOf(statement, "unit"), "An owner.");
 }
 
+TEST(PrivacyStatement, SaysWhatHoldsForSeveralRowsAndNeverKTimesEpsilon) {
+  const dp::TrainingRecord record{.job_hash = {}, .run_id = {}, .events = {Steps()}};
+  const auto rows = EpsilonsOfRows(record, 1e-5);
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0].epsilon_insider, dp::Epsilons(record, 1e-5).insider);
+  EXPECT_EQ(rows[2].rows, 5);
+  EXPECT_EQ(rows[2].epsilon_outsider, dp::EpsilonsOfUnits(record, 5, 1e-5).outsider);
+  EXPECT_EQ(rows[3].delta, 1e-5);
+  StatementSource source{.record = record, .delta = 1e-5, .rows = rows};
+  const auto statement = PrivacyStatement(source);
+  EXPECT_THAT(SentenceOf(statement, "several_rows"), HasSubstr("Somebody with k rows, at one owner"));
+  EXPECT_THAT(SentenceOf(statement, "several_rows"), HasSubstr("at delta 1e-05"));
+  EXPECT_THAT(SentenceOf(statement, "several_rows"), HasSubstr(ToText(rows)));
+  EXPECT_THAT(ToText(statement), Not(HasSubstr("about k times")));
+  source.unit = PrivacyUnit{.neighbours = "All of one owner.", .unit = "An owner."};
+  EXPECT_THAT(SentenceOf(PrivacyStatement(source), "several_rows"), HasSubstr("makes up k such units"));
+  const auto json = ToJson(rows);
+  EXPECT_EQ(json.at(3).at("k"), 10);
+  EXPECT_EQ(json.at(3).at("epsilon_insider"), rows[3].epsilon_insider);
+}
+
+TEST(SeveralRows, AreRoundedUp) {
+  const std::vector<RowsEpsilon> rows{
+      {1, 2.71801, 0, 1e-5}, {2, 47.6401, 70.8901, 1e-5}, {5, 1.23401e-3, INFINITY, 1e-5}};
+  EXPECT_EQ(
+      ToText(rows),
+      "k = 1: 2.719 outsider, 0 insider; k = 2: 47.65 outsider, 70.9 insider; k = 5: 0.001235 outsider, "
+      "infinite insider");
+}
+
 TEST(PrivacyStatement, SplitsDelta) {
   auto steps = Steps();
-  const auto epsilons = dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {steps}}, 1e-5);
-  const double outsider =
-      (1 + std::exp(epsilons.outsider)) * 439 * dp::OverflowProbability(steps.limits, 0.034);
-  ASSERT_GT(outsider, 0);
+  const double cut_batches = 439 * dp::OverflowProbability(steps.limits, 0.034);
+  ASSERT_GT(cut_batches, 0);
   const auto cut = SentenceOf(StatementOf({steps}), "delta");
-  char expected[32];
-  (void)std::snprintf(expected, sizeof(expected), "%.3g against the outsider", outsider);
+  char expected[80];
+  (void)std::snprintf(expected, sizeof(expected), "%.3g against the outsider and %.3g against the insider",
+                      cut_batches, cut_batches);
   EXPECT_THAT(cut, HasSubstr(expected));
-  const double insider =
-      (1 + std::exp(epsilons.insider)) * 439 * dp::OverflowProbability(steps.limits, 0.034);
-  (void)std::snprintf(expected, sizeof(expected), "%.3g against the insider", insider);
-  EXPECT_THAT(cut, HasSubstr(expected));
+  // What is within a total variation costs (1 + e^epsilon) times as much.
+  const dp::ApproximateReleases releases{.count = 1, .epsilon = 0.5, .failure = 1e-7};
+  (void)std::snprintf(expected, sizeof(expected), "%.3g against the outsider", (1 + std::exp(0.5)) * 1e-7);
+  EXPECT_THAT(SentenceOf(StatementOf({releases}), "delta"), HasSubstr(expected));
   EXPECT_THAT(SentenceOf(StatementOf({steps}), "dpsgd_steps"), HasSubstr("draws above 80, 80 and 80"));
   steps.limits.max_batch = steps.limits.capacity;
   EXPECT_THAT(SentenceOf(StatementOf({steps}), "delta"), HasSubstr("nothing against the outsider"));
@@ -130,7 +159,6 @@ TEST(PrivacyStatement, SaysPlainlyThatThereIsNoGuarantee) {
   steps.sigma = 0;
   const auto statement = StatementOf({steps});
   EXPECT_THAT(ToText(statement), HasSubstr("Epsilon, insider        infinite: no guarantee\n"));
-  EXPECT_THAT(SentenceOf(statement, "delta"), HasSubstr("too much against the outsider"));
   EXPECT_TRUE(ToJson(statement)[0].at("number").is_null());
   EXPECT_THAT(ToText(StatementOf({Steps()})), Not(HasSubstr("infinite")));
 }

@@ -52,8 +52,8 @@ const SampledGaussian& Noise(const std::vector<Event>& events) {
 const MaxDivergence& Closeness(const std::vector<Event>& events) {
   return std::get<MaxDivergence>(events.at(1));
 }
-const TotalVariation& Cutting(const std::vector<Event>& events) {
-  return std::get<TotalVariation>(events.at(2));
+const IndependentFailure& Cutting(const std::vector<Event>& events) {
+  return std::get<IndependentFailure>(events.at(2));
 }
 
 TEST(Events, ChargeTheOutsiderForThreePartiesNoise) {
@@ -64,7 +64,7 @@ TEST(Events, ChargeTheOutsiderForThreePartiesNoise) {
   EXPECT_EQ(Noise(events).count, 439);
   EXPECT_EQ(Closeness(events).bound, ClosenessCharge(3, 1e9, 7850, 439).bound);
   EXPECT_EQ(Closeness(events).count, 439);
-  EXPECT_EQ(Cutting(events).distance, PoissonOverflowProbability(20000, 2048.0 / 60000, 850));
+  EXPECT_EQ(Cutting(events).probability, PoissonOverflowProbability(19999, 2048.0 / 60000, 849));
   EXPECT_EQ(Cutting(events).count, 439);
 }
 
@@ -114,7 +114,7 @@ TEST(Events, ChargeASelectionForTwoOrThreePartiesNoise) {
   EXPECT_EQ(Noise(insider).count, 1);
   EXPECT_EQ(Closeness(outsider).bound, ClosenessCharge(3, 1.5, 4, 1).bound);
   EXPECT_EQ(Closeness(insider).bound, ClosenessCharge(2, 1.5, 4, 1).bound);
-  EXPECT_EQ(Cutting(insider).distance, PoissonOverflowProbability(20000, 0.1, 2200));
+  EXPECT_EQ(Cutting(insider).probability, PoissonOverflowProbability(19999, 0.1, 2199));
   EXPECT_EQ(Cutting(insider).count, 1);
 }
 
@@ -149,15 +149,14 @@ TEST(Epsilons, AreTheAccountantsWithWhatCuttingCosts) {
 
   RdpAccountant outsider;
   outsider.Add(SampledGaussian{2048.0 / 60000, 1.1 * std::sqrt(1.5), 439});
-  const double reserve =
-      (1 + std::exp(pair.outsider)) * 439 * PoissonOverflowProbability(20000, 2048.0 / 60000, 850);
+  const double reserve = 439 * PoissonOverflowProbability(19999, 2048.0 / 60000, 849);
   EXPECT_NEAR(pair.outsider, outsider.Epsilon(1e-5 - reserve).epsilon, 1e-8);
   EXPECT_GT(pair.outsider, outsider.Epsilon(1e-5).epsilon);
 }
 
 TEST(Epsilons, MeetTheTargetOfACalibrationByRemainingDelta) {
   auto steps = MnistSteps();
-  const double remaining = RemainingDelta(3, 1e-5, steps.steps, steps.sampling_rate, steps.limits);
+  const double remaining = RemainingDelta(1e-5, steps.steps, steps.sampling_rate, steps.limits);
   const double sigma = CalibrateNoiseMultiplier(3, remaining, steps.sampling_rate, steps.steps);
 
   steps.sigma = sigma / std::sqrt(1.5);
@@ -197,8 +196,7 @@ TEST(RecordJson, WritesGroupsOnlyWhereTheyAreTheUnit) {
   auto back = FromJson(json);
   EXPECT_EQ(StepsOf(back.events[0]).limits.group_rows, 4);
   // Whole groups fill a batch more easily than records.
-  EXPECT_GT(std::get<TotalVariation>(OutsiderEvents(back).at(2)).distance,
-            std::get<TotalVariation>(OutsiderEvents(MnistRecord()).at(2)).distance);
+  EXPECT_GT(Cutting(OutsiderEvents(back)).probability, Cutting(OutsiderEvents(MnistRecord())).probability);
   json["events"][0]["max_group_rows"] = 1;
   EXPECT_THROW((void)FromJson(json), DataError);
   json["events"][0]["max_group_rows"] = 4;

@@ -122,36 +122,66 @@ TEST(GroupOverflow, IsChernoffsBoundOfWholeGroups) {
 
 TEST(GroupOverflow, IsWhatGroupsAreChargedAndWhatLimitsAreMadeFor) {
   const BatchLimits limits{{12000, 9000, 0}, {900, 900, 0}, 4};
-  EXPECT_EQ(OverflowProbability(limits, 0.05), GroupOverflowProbability(12000, 0.05, 900, 4));
-  const auto smallest = SmallestMaxBatch(3, 1e-5, 100, 0.05, 12000, 4);
+  EXPECT_EQ(OverflowProbability(limits, 0.05), GroupOverflowProbability(11996, 0.05, 896, 4));
+  const auto smallest = SmallestMaxBatch(1e-5, 100, 0.05, 12000, 4);
   const auto cost = [&](std::int64_t limit) {
-    return (1 + std::exp(3)) * 100 * GroupOverflowProbability(12000, 0.05, limit, 4);
+    return 100 * GroupOverflowProbability(11996, 0.05, limit - 4, 4);
   };
   EXPECT_LE(cost(smallest), 0.5e-5);
   EXPECT_GT(cost(smallest - 1), 0.5e-5);
-  EXPECT_GT(smallest, SmallestMaxBatch(3, 1e-5, 100, 0.05, 12000));
-  EXPECT_THROW((void)RemainingDelta(3, 1e-5, 100, 0.05, {{12000, 0, 0}, {smallest - 1, 0, 0}, 4}),
-               ConfigError);
+  EXPECT_GT(smallest, SmallestMaxBatch(1e-5, 100, 0.05, 12000));
+  EXPECT_THROW((void)RemainingDelta(1e-5, 100, 0.05, {{12000, 0, 0}, {smallest - 1, 0, 0}, 4}), ConfigError);
 }
 
 TEST(Overflow, OfAllOwnersIsTheLargest) {
   const BatchLimits limits{{100, 200, 0}, {20, 30, 0}};
-  EXPECT_EQ(OverflowProbability(limits, 0.1), PoissonOverflowProbability(200, 0.1, 30));
+  EXPECT_EQ(OverflowProbability(limits, 0.1), PoissonOverflowProbability(199, 0.1, 29));
+}
+
+/// P[the batch of an owner with `others` rows has no room for `rows` more], by its definition.
+double NoRoomExactly(int others, int rows, double rate, int limit) {
+  return TailOf(std::vector<int>(static_cast<std::size_t>(others), 1), rate, limit - rows);
+}
+
+TEST(Overflow, OfSeveralRowsIsThatTheOthersLeaveNoRoomForThem) {
+  const BatchLimits one{{30, 0, 0}, {12, 0, 0}};
+  for (const int rows : {1, 2, 5, 10}) {
+    const double exact = NoRoomExactly(30 - rows, rows, 0.05, 12);
+    EXPECT_GE(OverflowProbability(one, 0.05, rows), exact) << rows;
+    EXPECT_LE(OverflowProbability(one, 0.05, rows), exact * (1 + 1e-5)) << rows;
+  }
+  EXPECT_EQ(OverflowProbability(one, 0.05, 13), 1);  // there is never room for 13
+  EXPECT_EQ(OverflowProbability({{30, 0, 0}, {30, 0, 0}}, 0.05, 13), 0);
+}
+
+TEST(Overflow, OfRowsAtSeveralOwnersAddsUpInTheWorstWay) {
+  const BatchLimits limits{{30, 40, 50}, {9, 11, 12}};
+  double worst = 0;
+  for (int a = 0; a <= 4; ++a) {
+    for (int b = 0; a + b <= 4; ++b) {
+      const int c = 4 - a - b;
+      worst = std::max(worst, (a > 0 ? NoRoomExactly(30 - a, a, 0.1, 9) : 0) +
+                                  (b > 0 ? NoRoomExactly(40 - b, b, 0.1, 11) : 0) +
+                                  (c > 0 ? NoRoomExactly(50 - c, c, 0.1, 12) : 0));
+    }
+  }
+  EXPECT_GE(OverflowProbability(limits, 0.1, 4), worst);
+  EXPECT_LE(OverflowProbability(limits, 0.1, 4), worst * (1 + 1e-5));
 }
 
 TEST(RemainingDelta, TakesOffTheReserve) {
   const BatchLimits limits{{20000, 20000, 20000}, {850, 850, 850}};
   const double q = 2048.0 / 60000;
-  const double reserve = (1 + std::exp(3.0)) * 439 * PoissonOverflowProbability(20000, q, 850);
-  ASSERT_GT(reserve, 1e-8);
-  EXPECT_DOUBLE_EQ(RemainingDelta(3, 1e-5, 439, q, limits), 1e-5 - reserve);
+  const double reserve = 439 * PoissonOverflowProbability(19999, q, 849);
+  ASSERT_GT(reserve, 1e-9);
+  EXPECT_DOUBLE_EQ(RemainingDelta(1e-5, 439, q, limits), 1e-5 - reserve);
 }
 
 TEST(RemainingDelta, NamesTheSmallestLimitThatSuffices) {
   const double q = 2048.0 / 60000;
-  const auto enough = SmallestMaxBatch(3, 1e-5, 439, q, 20000);
+  const auto enough = SmallestMaxBatch(1e-5, 439, q, 20000);
   const auto with = [&](std::int64_t limit) {
-    return RemainingDelta(3, 1e-5, 439, q, BatchLimits{{20000, 20000, 20000}, {900, limit, 900}});
+    return RemainingDelta(1e-5, 439, q, BatchLimits{{20000, 20000, 20000}, {900, limit, 900}});
   };
 
   EXPECT_GE(with(enough), 0.5e-5);
@@ -165,16 +195,16 @@ TEST(RemainingDelta, NamesTheSmallestLimitThatSuffices) {
 }
 
 TEST(RemainingDelta, CutsNothingAtFullCapacity) {
-  EXPECT_EQ(RemainingDelta(3, 1e-5, 439, 1, BatchLimits{{10, 20, 30}, {10, 20, 30}}), 1e-5);
-  EXPECT_EQ(SmallestMaxBatch(3, 1e-5, 439, 1, 30), 30);
-  EXPECT_EQ(SmallestMaxBatch(3, 1e-5, 439, 0, 30), 0);
+  EXPECT_EQ(RemainingDelta(1e-5, 439, 1, BatchLimits{{10, 20, 30}, {10, 20, 30}}), 1e-5);
+  EXPECT_EQ(SmallestMaxBatch(1e-5, 439, 1, 30), 30);
+  EXPECT_EQ(SmallestMaxBatch(1e-5, 439, 0, 30), 0);
 }
 
 TEST(RemainingDelta, RefusesWhatIsOutsideItsDomain) {
   const BatchLimits limits{{10, 10, 10}, {10, 10, 10}};
-  EXPECT_THROW((void)RemainingDelta(std::nan(""), 1e-5, 1, 0.1, limits), ConfigError);
-  EXPECT_THROW((void)RemainingDelta(1, 0, 1, 0.1, limits), ConfigError);
-  EXPECT_THROW((void)RemainingDelta(1, 1e-5, -1, 0.1, limits), ConfigError);
+  EXPECT_THROW((void)RemainingDelta(0, 1, 0.1, limits), ConfigError);
+  EXPECT_THROW((void)RemainingDelta(1e-5, -1, 0.1, limits), ConfigError);
+  EXPECT_THROW((void)OverflowProbability(limits, 0.1, 0), ConfigError);
 }
 
 }  // namespace

@@ -1,0 +1,55 @@
+#include "apps/several_rows.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+
+#include "dp/json_number.h"
+
+namespace trefoil::apps {
+namespace {
+
+/// Rounded up to four digits.
+std::string UpText(double epsilon) {
+  if (!std::isfinite(epsilon)) return "infinite";
+  if (epsilon == 0) return "0";
+  const double unit = std::pow(10, std::floor(std::log10(epsilon)) - 3);
+  return fmt::format("{:.4g}", std::ceil(epsilon / unit) * unit);
+}
+
+}  // namespace
+
+std::vector<RowsEpsilon> EpsilonsOfRows(const dp::TrainingRecord& record, double delta,
+                                        dp::AccountantKind kind) {
+  std::vector<RowsEpsilon> rows;
+  for (const std::int64_t k : {1, 2, 5, 10}) {
+    const auto epsilons = dp::EpsilonsOfUnits(record, k, delta, kind);
+    rows.push_back({.rows = k,
+                    .epsilon_outsider = epsilons.outsider,
+                    .epsilon_insider = epsilons.insider,
+                    .delta = delta});
+  }
+  return rows;
+}
+
+std::string ToText(const std::vector<RowsEpsilon>& rows) {
+  std::string text;
+  for (const auto& one : rows) {
+    text += fmt::format("{}k = {}: {} outsider, {} insider", text.empty() ? "" : "; ", one.rows,
+                        UpText(one.epsilon_outsider), UpText(one.epsilon_insider));
+  }
+  return text;
+}
+
+nlohmann::ordered_json ToJson(const std::vector<RowsEpsilon>& rows) {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto& one : rows) {
+    json.push_back({{"k", one.rows},
+                    {"epsilon_outsider", dp::NumberOrNull(one.epsilon_outsider)},
+                    {"epsilon_insider", dp::NumberOrNull(one.epsilon_insider)},
+                    {"delta", one.delta}});
+  }
+  return json;
+}
+
+}  // namespace trefoil::apps
