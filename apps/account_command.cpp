@@ -200,6 +200,7 @@ int AccountRecord(const AccountOptions& options) {
   const auto statement =
       PrivacyStatement({.record = record, .delta = delta, .accountant = kind, .rows = rows});
   const auto sigma = MultiplierOf(record);
+  const auto presence = dp::PresenceEpsilon(record, delta, kind);
   if (options.json) {
     Json json{{"epsilon", dp::NumberOrNull(std::max(epsilons.outsider, epsilons.insider))},
               {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
@@ -209,6 +210,7 @@ int AccountRecord(const AccountOptions& options) {
               {"accountant", options.accountant},
               {"order", nullptr},
               {"rows", ToJson(rows)}};
+    if (presence) json["epsilon_insider_presence"] = dp::NumberOrNull(*presence);
     if (std::isfinite(of_test_set.insider)) {
       json["test_epsilon_outsider"] = of_test_set.outsider;
       json["test_epsilon_insider"] = of_test_set.insider;
@@ -218,9 +220,11 @@ int AccountRecord(const AccountOptions& options) {
     std::cout << json.dump(2) << '\n';
     return kDone;
   }
-  std::cout << fmt::format(
-      "job               {}\nepsilon outsider  {}\nepsilon insider   {}\ndelta             {:g}\n",
-      record.job_hash, EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider), delta);
+  const auto outsider = fmt::format("epsilon outsider  {}\n", EpsilonText(epsilons.outsider));
+  const auto insider = fmt::format("epsilon insider   {}\n", EpsilonText(epsilons.insider));
+  // Of a vertical partition what holds for values comes first.
+  std::cout << fmt::format("job               {}\n{}{}delta             {:g}\n", record.job_hash,
+                           presence ? insider : outsider, presence ? outsider : insider, delta);
   if (sigma) std::cout << fmt::format("noise multiplier  {:.6g}\n", *sigma);
   if (std::isfinite(of_test_set.insider)) {
     std::cout << fmt::format(

@@ -208,9 +208,11 @@ std::vector<std::string> PrivacyWarnings(const Job& job) {
   std::vector<std::string> warnings;
   if (job.data.vertical) {
     warnings.emplace_back(
-        "data.partition \"vertical\": every party knows which records there are; epsilon is for a record "
-        "against none, and for one party's values in a known record against others it is that of half of "
-        "sigma");
+        "data.partition \"vertical\": every party knows which records there are; the insider's epsilon is "
+        "for "
+        "one party's values in a known record against others, that of half of sigma, and the outsider's for "
+        "a "
+        "record against none");
   }
   if (job.privacy.groups()) {
     warnings.emplace_back(

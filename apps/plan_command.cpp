@@ -108,6 +108,10 @@ void PrintJson(const Job& job, const ml::PrivacyPlan& plan, const std::vector<Fo
             {"run_costs", Json::array()},
             {"memory_bytes", MemoryOf(job)},
             {"statement", ToJson(statement)}};
+  const dp::TrainingRecord record{.job_hash = {}, .run_id = {}, .events = plan.events};
+  const auto accountant = dp::AccountantNamed(job.privacy.accountant);
+  if (const auto presence = dp::PresenceEpsilon(record, plan.delta, accountant))
+    json["epsilon_insider_presence"] = dp::NumberOrNull(*presence);
   for (const auto& [form, step, run, chosen, seconds] : costs) {
     json["step_costs"].push_back(Json{{"form", form},
                                       {"rounds", step.rounds()},

@@ -65,8 +65,45 @@ NoiseSentences WhoseNoise(const dp::TrainingRecord& record) {
           .insider = "It knows its own noise, so that the other two parties' remains: the noise multiplier."};
 }
 
+void AddDelta(Statement& statement, const StatementSource& source, const dp::EpsilonPair& epsilons) {
+  const std::string split = fmt::format(
+      "Of it, {} take {} against the outsider and {} against the insider; the rest is left to the noise.",
+      Trains(source.record) ? "batches that are cut at their limit" : "approximations of the noise's law",
+      CostOfApproximations(dp::OutsiderEvents(source.record), epsilons.outsider),
+      CostOfApproximations(dp::InsiderEvents(source.record), epsilons.insider));
+  statement.push_back({.key = "delta", .title = "Delta", .sentence = split, .number = source.delta});
+}
+
+/// With a vertical partition: what an insider may learn of a record that it knows to be there comes first, and
+/// last the fact that it knows.
+void AddVerticalEpsilons(Statement& statement, const dp::EpsilonPair& epsilons, double presence) {
+  statement.push_back(
+      {.key = "epsilon_insider",
+       .title = "Epsilon, insider",
+       .sentence = "For one of the three parties, about other values of another party in a record that it "
+                   "knows to be there: half of the noise multiplier, as often as any row is taken.",
+       .number = epsilons.insider});
+  statement.push_back({.key = "epsilon_outsider",
+                       .title = "Epsilon, outsider",
+                       .sentence = "For whoever sees what is released and nothing else, about whether a "
+                                   "record takes part. The noise of all three parties protects it: 1.2247 "
+                                   "times the noise multiplier.",
+                       .number = epsilons.outsider});
+  statement.push_back({.key = "epsilon_insider_presence",
+                       .title = "Epsilon, taking part",
+                       .sentence =
+                           "For one of the three parties, about whether a record takes part, if its "
+                           "keys did not tell it: the noise multiplier, as often as any row is taken.",
+                       .number = presence});
+}
+
 void AddEpsilons(Statement& statement, const StatementSource& source, const dp::EpsilonPair& epsilons) {
   const auto noise = WhoseNoise(source.record);
+  if (const auto presence = dp::PresenceEpsilon(source.record, source.delta, source.accountant)) {
+    AddVerticalEpsilons(statement, epsilons, *presence);
+    AddDelta(statement, source, epsilons);
+    return;
+  }
   statement.push_back(
       {.key = "epsilon_outsider",
        .title = "Epsilon, outsider",
@@ -77,14 +114,8 @@ void AddEpsilons(Statement& statement, const StatementSource& source, const dp::
        .title = "Epsilon, insider",
        .sentence = std::string("For one of the three parties, about a record of another. ") + noise.insider,
        .number = epsilons.insider});
-  const std::string split = fmt::format(
-      "Of it, {} take {} against the outsider and {} against the insider; the rest is left to the noise.",
-      Trains(source.record) ? "batches that are cut at their limit" : "approximations of the noise's law",
-      CostOfApproximations(dp::OutsiderEvents(source.record), epsilons.outsider),
-      CostOfApproximations(dp::InsiderEvents(source.record), epsilons.insider));
-  statement.push_back({.key = "delta", .title = "Delta", .sentence = split, .number = source.delta});
+  AddDelta(statement, source, epsilons);
 }
-
 /// The rows of a group where that is the unit, else 1.
 std::int64_t GroupRows(const dp::TrainingRecord& record) {
   std::int64_t most = 1;

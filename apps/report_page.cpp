@@ -60,10 +60,23 @@ std::string Card(const char* title, const std::string& number) {
 
 std::string Epsilon(double epsilon) { return HtmlNumber(epsilon, EpsilonText(epsilon)); }
 
-std::string Cards(const Summary& summary, bool task) {
+/// The summary's epsilons in the statement's order, and what else it has of them.
+std::string EpsilonCards(const RunReport& report) {
+  std::string out;
+  for (const auto& entry : report.statement) {
+    if (entry.key == "epsilon_outsider")
+      out += Card("epsilon, outsider", Epsilon(report.summary.epsilon_outsider));
+    if (entry.key == "epsilon_insider")
+      out += Card("epsilon, insider", Epsilon(report.summary.epsilon_insider));
+    if (entry.key == "epsilon_insider_presence") out += Card("epsilon, taking part", Epsilon(*entry.number));
+  }
+  return out;
+}
+
+std::string Cards(const RunReport& report, bool task) {
+  const Summary& summary = report.summary;
   std::string out = "<ul class=\"cards\">\n";
-  out += Card("epsilon, outsider", Epsilon(summary.epsilon_outsider));
-  out += Card("epsilon, insider", Epsilon(summary.epsilon_insider));
+  out += EpsilonCards(report);
   out += Card("delta", HtmlNumber(summary.delta, fmt::format("{:g}", summary.delta)));
   if (task && !summary.accuracy) return out + "</ul>\n";
   out += Card("accuracy", summary.accuracy
@@ -255,7 +268,7 @@ std::string ReportPage(const RunReport& report) {
          "</style>\n</head>\n<body>\n<main>\n";
   out += "<h1>" + std::string(task ? "Report: " : "Training report: ") + name + "</h1>\n";
   out += "<p class=\"soft\">Run " + EscapeHtml(report.record.run_id) + "</p>\n";
-  out += Cards(report.summary, task) + Warnings(report.summary) + StatementSection(report.statement) +
+  out += Cards(report, task) + Warnings(report.summary) + StatementSection(report.statement) +
          RowsSection(report.rows);
   out += AuditSection(report.audit) + (task ? TaskSection(report.task) : ProgressSection(report));
   out += EvaluationSection(report.summary);

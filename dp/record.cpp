@@ -34,7 +34,8 @@ std::vector<Event> Outsider(const DpSgdSteps& steps, std::int64_t units) {
 std::vector<Event> Insider(const DpSgdSteps& steps, std::int64_t units) {
   const bool amplified = steps.sampling == SamplingMode::kOwnerPoisson;
   const auto releases = amplified ? steps.steps : steps.max_participation;
-  const double multiplier = MultiplierOfSum(steps.sigma, kParties - 1, steps.party_deviation);
+  const double moved = steps.vertical ? 2 : 1;  // sensitivities
+  const double multiplier = MultiplierOfSum(steps.sigma, kParties - 1, steps.party_deviation) / moved;
   return {SampledGaussian{amplified ? steps.sampling_rate : 1.0, multiplier, releases, units},
           ClosenessCharge(kParties - 1, steps.party_deviation, steps.coordinates, releases),
           CutBatches(steps, units)};
@@ -167,6 +168,19 @@ EpsilonPair Epsilons(const TrainingRecord& record, double delta, AccountantKind 
   RecordAccountant accountant(kind);
   for (const auto& event : record.events) accountant.Add(event);
   return accountant.Epsilons(delta);
+}
+
+std::optional<double> PresenceEpsilon(const TrainingRecord& record, double delta, AccountantKind kind) {
+  TrainingRecord present = record;
+  bool vertical = false;
+  for (auto& event : present.events) {
+    auto* steps = std::get_if<DpSgdSteps>(&event);
+    if (steps == nullptr || !steps->vertical) continue;
+    vertical = true;
+    steps->vertical = false;
+  }
+  if (!vertical) return {};
+  return Epsilons(present, delta, kind).insider;
 }
 
 EpsilonPair EpsilonsOfUnits(const TrainingRecord& record, std::int64_t units, double delta,

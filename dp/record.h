@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -27,6 +28,8 @@ struct DpSgdSteps {
   std::int64_t max_participation = 0;  ///< public sampling: steps that any one row was in, at most; else 0
   double party_deviation = 0;          ///< deviation of each party's noise in lattice units, rounded down
   std::int64_t coordinates = 0;        ///< that the noise was added to, in each step
+  bool vertical = false;  ///< public sampling: every party has other columns of the same records, knows which
+                          ///< there are, and is charged for other values in one of them
 };
 
 /// DP-SGD of each owner alone, on its own rows, with noise of its own only: the local models that Protocol 4
@@ -106,7 +109,8 @@ struct TrainingRecord {
 
 /// What one party is charged, which knows its own noise: multiplier sigma, the closeness of two parties'
 /// summed noise, cut batches; with owner-poisson sampling amplified as for an outsider, with public sampling
-/// a plain Gaussian as many times as any row was in. Local training as for an outsider: the noise of another
+/// a plain Gaussian as many times as any row was in, and where that is vertical at half of sigma, since
+/// other values of a record move a sum by up to 2 Delta. Local training as for an outsider: the noise of another
 /// owner is unknown to it, and its own records need no protection from itself.
 [[nodiscard]] std::vector<Event> InsiderEvents(const RecordedEvent& event, std::int64_t units = 1);
 [[nodiscard]] std::vector<Event> InsiderEvents(const TrainingRecord& record, std::int64_t units = 1);
@@ -135,6 +139,11 @@ class RecordAccountant {
 /// Both epsilons of a record, `delta` including what cut batches cost.
 [[nodiscard]] EpsilonPair Epsilons(const TrainingRecord& record, double delta,
                                    AccountantKind kind = AccountantKind::kRdp);
+
+/// What an insider's epsilon is with a vertical partition for that a record takes part at all, which its keys tell
+/// it: as Epsilons, but at sigma. Nothing where the record has no vertical steps.
+[[nodiscard]] std::optional<double> PresenceEpsilon(const TrainingRecord& record, double delta,
+                                                    AccountantKind kind = AccountantKind::kRdp);
 
 /// Both epsilons for neighbours that differ by `units` units of privacy, all added or all removed, at one owner
 /// or at several: of one unit Epsilons; of more by loss distributions (PLD), whatever `kind` is, since no other

@@ -104,6 +104,8 @@ constexpr const char* kApproximateReleases = "approximate_releases";
 constexpr const char* kOwnerPoisson = "owner-poisson";
 constexpr const char* kPublic = "public";
 constexpr const char* kMaxGroupRows = "max_group_rows";
+constexpr const char* kPartition = "partition";
+constexpr const char* kVertical = "vertical";
 
 SamplingMode ParseSampling(const StrictObject& object) {
   const auto text = object.Text("sampling");
@@ -115,10 +117,11 @@ SamplingMode ParseSampling(const StrictObject& object) {
 DpSgdSteps ParseSteps(const Json& json, const std::string& place) {
   // Where the unit of privacy is a record, no rows of a group are written.
   const bool groups = json.contains(kMaxGroupRows);
-  const StrictObject object(
-      json, place,
-      {"kind", "steps", "sampling", "sampling_rate", "sigma", "sensitivity", "clip", "capacity", "max_batch",
-       "max_participation", "party_deviation", "coordinates", groups ? kMaxGroupRows : "kind"});
+  const bool vertical = json.contains(kPartition);  // nor a partition where it is horizontal
+  const StrictObject object(json, place,
+                            {"kind", "steps", "sampling", "sampling_rate", "sigma", "sensitivity", "clip",
+                             "capacity", "max_batch", "max_participation", "party_deviation", "coordinates",
+                             groups ? kMaxGroupRows : "kind", vertical ? kPartition : "kind"});
   DpSgdSteps steps;
   steps.steps = object.Count("steps");
   steps.sampling = ParseSampling(object);
@@ -137,6 +140,9 @@ DpSgdSteps ParseSteps(const Json& json, const std::string& place) {
     Refuse(object.Path(kMaxGroupRows), std::to_string(steps.limits.group_rows), "at least 2, or no such key");
   if (groups && steps.sampling == SamplingMode::kPublic)
     Refuse(object.Path(kMaxGroupRows), "this key", "none with public sampling");
+  if (vertical && (object.Text(kPartition) != kVertical || steps.sampling != SamplingMode::kPublic))
+    Refuse(object.Path(kPartition), "another text or sampling", "\"vertical\" with public sampling");
+  steps.vertical = vertical;
   steps.party_deviation = object.Number("party_deviation");
   steps.coordinates = object.Count("coordinates");
   return steps;
@@ -232,6 +238,7 @@ Json EventToJson(const DpSgdSteps& steps) {
             {"party_deviation", steps.party_deviation},
             {"coordinates", steps.coordinates}};
   if (steps.limits.group_rows > 1) json[kMaxGroupRows] = steps.limits.group_rows;
+  if (steps.vertical) json[kPartition] = kVertical;
   return json;
 }
 

@@ -79,6 +79,7 @@ dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,
   event.limits.capacity = s.rows;
   event.limits.max_batch = BatchLimits(s);
   event.limits.group_rows = s.group_rows;
+  event.vertical = s.vertical.has_value();
   event.max_participation = s.sampling == Sampling::kPublic ? max_participation : 0;
   event.party_deviation =
       std::floor(std::sqrt(NoiseVariance(plan, sigma).convert_to<double>()) * (1 - 1e-12));

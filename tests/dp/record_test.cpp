@@ -90,6 +90,28 @@ TEST(Events, DoNotAmplifyForAnInsiderWhoSeesTheCoins) {
   EXPECT_EQ(Noise(OutsiderEvents(steps)).count, 439);
 }
 
+TEST(Events, ChargeAnInsiderOfAVerticalPartitionForOtherValuesOfAKnownRecord) {
+  auto steps = MnistSteps();
+  steps.sampling = SamplingMode::kPublic;
+  steps.max_participation = 31;
+  steps.vertical = true;
+  EXPECT_DOUBLE_EQ(Noise(InsiderEvents(steps)).noise_multiplier, 0.55);
+  EXPECT_EQ(Noise(InsiderEvents(steps)).count, 31);
+  EXPECT_DOUBLE_EQ(Noise(OutsiderEvents(steps)).noise_multiplier, 1.1 * std::sqrt(1.5));
+  const TrainingRecord record{"a", "b", {steps}};
+  auto whole_rows = steps;
+  whole_rows.vertical = false;
+  EXPECT_EQ(*PresenceEpsilon(record, 1e-5), Epsilons({"a", "b", {whole_rows}}, 1e-5).insider);
+  EXPECT_LT(*PresenceEpsilon(record, 1e-5), Epsilons(record, 1e-5).insider);
+  EXPECT_FALSE(PresenceEpsilon(MnistRecord(), 1e-5));
+  EXPECT_EQ(ToJson(record).at("events").at(0).at("partition"), "vertical");
+  EXPECT_TRUE(std::get<DpSgdSteps>(FromJson(ToJson(record)).events.at(0)).vertical);
+  EXPECT_FALSE(ToJson(MnistRecord()).at("events").at(0).contains("partition"));
+  auto json = ToJson(record);
+  json["events"][0]["sampling"] = "owner-poisson";
+  EXPECT_THROW((void)FromJson(json), DataError);
+}
+
 TEST(Events, ChargeLocalTrainingToEverybodyAlike) {
   for (const auto& events : {OutsiderEvents(MnistLocalTraining()), InsiderEvents(MnistLocalTraining())}) {
     ASSERT_EQ(events.size(), 1U);
