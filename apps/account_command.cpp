@@ -9,7 +9,9 @@
 
 #include "apps/account_votes.h"
 #include "apps/command.h"
+#include "apps/curve_file.h"
 #include "apps/error_report.h"
+#include "apps/files.h"
 #include "apps/order_list.h"
 #include "apps/privacy_statement.h"
 #include "apps/run_directory.h"
@@ -33,6 +35,7 @@ struct AccountOptions {
   std::string rdp_orders;
   std::string rdp_conversion = "improved";
   std::string record;
+  std::string curve;
   bool json = false;
   VoteOptions of_votes;
 
@@ -183,6 +186,10 @@ std::optional<double> MultiplierOf(const dp::TrainingRecord& record) {
   return sigma;
 }
 
+void WriteCurves(const AccountOptions& options, const PrivacyCurves& curves) {
+  WriteTextFile(options.curve, ToJson(curves).dump(1) + '\n');
+}
+
 int AccountRecord(const AccountOptions& options) {
   if (options.sampling_rate || options.noise_multiplier || options.target_epsilon || options.steps) {
     throw ConfigError(
@@ -194,6 +201,7 @@ int AccountRecord(const AccountOptions& options) {
   const double delta = Needed(options.delta, "--delta");
   const auto record = ReadRecord(options.record);
   const auto kind = dp::AccountantNamed(options.accountant);
+  if (!options.curve.empty()) WriteCurves(options, CurvesOf(record));
   const auto epsilons = dp::Epsilons(record, delta, kind);
   const auto of_test_set = dp::TestSetEpsilons(record, delta, kind);
   const auto rows = EpsilonsOfRows(record, delta, kind);
@@ -237,7 +245,7 @@ int AccountRecord(const AccountOptions& options) {
 
 int AccountOfVotes(const AccountOptions& options) {
   if (options.sampling_rate || options.noise_multiplier || options.target_epsilon || options.steps ||
-      !options.record.empty() || options.accountant != "rdp") {
+      !options.record.empty() || !options.curve.empty() || options.accountant != "rdp") {
     throw ConfigError(
         "account: found --votes with options of a training or a record, expected --mechanism and its noise "
         "only");
@@ -257,7 +265,12 @@ int RunAccount(const AccountOptions& options) {
         fmt::format("account: found {} of --noise-multiplier and --target-epsilon, expected one of them",
                     options.noise_multiplier ? "both" : "neither"));
   }
-  Print(AccountBy(options), options);
+  const auto account = AccountBy(options);
+  if (!options.curve.empty()) {
+    const double rate = Needed(options.sampling_rate, "--sampling-rate");
+    WriteCurves(options, CurvesOf(dp::SampledGaussian{rate, account.noise_multiplier, *options.steps}));
+  }
+  Print(account, options);
   return kDone;
 }
 
@@ -288,6 +301,11 @@ void AddAccount(CLI::App& program, Action& action) {
       ->check(CLI::IsMember({"improved", "basic"}))
       ->capture_default_str();
   command->add_option("--record", options->record, "A training's record.json, in place of the numbers");
+  command->add_option(
+      "--curve", options->curve,
+      "Write the whole promise to this file, as JSON: delta at every epsilon, mu where there is "
+      "one, and the trade-off curve, for both adversaries (of numbers, the multiplier is the "
+      "insider's)");
   auto* votes = command->add_option(
       "--votes", options->of_votes.votes,
       "Votes of teachers in the clear (PATE): NPY or CSV, a row a query, a column a class");

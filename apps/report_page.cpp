@@ -120,6 +120,11 @@ std::string RowsSection(const std::vector<RowsEpsilon>& rows) {
          Table({"rows", "epsilon, outsider", "epsilon, insider", "delta"}, table);
 }
 
+std::string CurveSection(const PrivacyCurves& curves) {
+  if (curves.outsider.points.empty() && curves.insider.points.empty()) return "";
+  return Heading("The whole promise") + "<div class=\"plots\">\n" + ToSvg(curves) + "</div>\n";
+}
+
 /// A value of a record's event.
 std::string Value(const nlohmann::json& value) {
   if (value.is_string()) return EscapeHtml(value.get<std::string>());
@@ -269,7 +274,7 @@ std::string ReportPage(const RunReport& report) {
   out += "<h1>" + std::string(task ? "Report: " : "Training report: ") + name + "</h1>\n";
   out += "<p class=\"soft\">Run " + EscapeHtml(report.record.run_id) + "</p>\n";
   out += Cards(report, task) + Warnings(report.summary) + StatementSection(report.statement) +
-         RowsSection(report.rows);
+         RowsSection(report.rows) + CurveSection(report.curves);
   out += AuditSection(report.audit) + (task ? TaskSection(report.task) : ProgressSection(report));
   out += EvaluationSection(report.summary);
   out += CostSection(report) + RecordSection(report.record);

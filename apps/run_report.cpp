@@ -91,6 +91,7 @@ RunReport ReadRunReport(const fs::path& folder) {
   try {
     source.rows = EpsilonsOfRows(source.record, source.delta, source.accountant);
     report.rows = source.rows;
+    report.curves = CurvesOf(source.record);
     report.statement = PrivacyStatement(source);
   } catch (const ConfigError& error) {
     throw DataError(fmt::format("{}: {}", (folder / "summary.json").string(), error.what()));

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/curve_file.h"
 #include "apps/privacy_statement.h"
 #include "apps/run_directory.h"
 #include "dp/record.h"
@@ -24,6 +25,7 @@ struct RunReport {
   nlohmann::ordered_json task;  ///< what a task's summary says; null of a training
   dp::TrainingRecord record;
   std::vector<StatementEntry> statement;  ///< of record and summary
+  PrivacyCurves curves;                   ///< of the record
   std::vector<RowsEpsilon> rows;          ///< what holds for somebody with several rows
   std::vector<ml::StepReport> progress;   ///< of a training
   std::string job;                        ///< job.toml

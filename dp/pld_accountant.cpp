@@ -79,15 +79,28 @@ std::vector<LossEvent> PldAccountant::LossEvents() const {
   return events;
 }
 
-Guarantee PldAccountant::Epsilon(double delta) const {
-  const Guarantee rdp = rdp_.Epsilon(delta);
+std::optional<double> PldAccountant::Mu() const {
+  const bool only_plain = plain_ > 0 && sampled_.empty() && laplace_.empty() && pure_.empty();
+  if (!only_plain || !bounded_ || divergence_ > 0 || distance_ > 0 || failure_ > 0) return {};
+  return std::sqrt(plain_) * (1 + 1e-12);
+}
+
+std::optional<Pld> PldAccountant::Distributions(double delta) const {
   const auto events = LossEvents();
   const bool only_plain = plain_ > 0 && events.size() == 1;
-  std::optional<Pld> pld;
+  const bool beyond = !bounded_ || releases_ > kMostReleases || !std::isfinite(divergence_);
+  if (beyond || events.empty() || only_plain) return {};
+  return Pld(events, delta);
+}
+
+Guarantee PldAccountant::Epsilon(double delta) const { return Epsilon(delta, Distributions(delta)); }
+
+Guarantee PldAccountant::Epsilon(double delta, const std::optional<Pld>& pld) const {
+  const Guarantee rdp = rdp_.Epsilon(delta);
+  const bool only_plain = plain_ > 0 && LossEvents().size() == 1;
   if (!bounded_ || releases_ > kMostReleases || !std::isfinite(divergence_))
     return {
         .epsilon = rdp.epsilon, .order = rdp.order, .error = std::isfinite(rdp.epsilon) ? rdp.epsilon : 0};
-  if (!events.empty() && !only_plain) pld.emplace(events, delta);
 
   double lower = 0;
   const double epsilon = EpsilonAfterFailures(delta, failure_, distance_, [&](double remaining) {

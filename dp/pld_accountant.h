@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -26,6 +27,15 @@ class PldAccountant {
   /// above the exact one for what TotalVariation leaves of delta, at most. Cost: as Pld; adding costs
   /// nothing.
   [[nodiscard]] Guarantee Epsilon(double delta) const;
+
+  /// The distributions for deltas about this one, to be used for several; nothing where none is needed.
+  [[nodiscard]] std::optional<Pld> Distributions(double delta) const;
+  /// As Epsilon(delta), with Distributions of a delta near it.
+  [[nodiscard]] Guarantee Epsilon(double delta, const std::optional<Pld>& distributions) const;
+
+  /// The mu of Gaussian differential privacy where all is plain Gaussians (rate 1): then the trade-off curve is
+  /// exactly that of N(0, 1) against N(mu, 1). Rounded up by 1e-12 relatively.
+  [[nodiscard]] std::optional<double> Mu() const;
 
  private:
   void AddOne(const SampledGaussian& event);
