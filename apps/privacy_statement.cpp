@@ -7,6 +7,7 @@
 #include <sstream>
 #include <variant>
 
+#include "apps/vertical_statement.h"
 #include "dp/json_number.h"
 
 namespace trefoil::apps {
@@ -65,45 +66,8 @@ NoiseSentences WhoseNoise(const dp::TrainingRecord& record) {
           .insider = "It knows its own noise, so that the other two parties' remains: the noise multiplier."};
 }
 
-void AddDelta(Statement& statement, const StatementSource& source, const dp::EpsilonPair& epsilons) {
-  const std::string split = fmt::format(
-      "Of it, {} take {} against the outsider and {} against the insider; the rest is left to the noise.",
-      Trains(source.record) ? "batches that are cut at their limit" : "approximations of the noise's law",
-      CostOfApproximations(dp::OutsiderEvents(source.record), epsilons.outsider),
-      CostOfApproximations(dp::InsiderEvents(source.record), epsilons.insider));
-  statement.push_back({.key = "delta", .title = "Delta", .sentence = split, .number = source.delta});
-}
-
-/// With a vertical partition: what an insider may learn of a record that it knows to be there comes first, and
-/// last the fact that it knows.
-void AddVerticalEpsilons(Statement& statement, const dp::EpsilonPair& epsilons, double presence) {
-  statement.push_back(
-      {.key = "epsilon_insider",
-       .title = "Epsilon, insider",
-       .sentence = "For one of the three parties, about other values of another party in a record that it "
-                   "knows to be there: half of the noise multiplier, as often as any row is taken.",
-       .number = epsilons.insider});
-  statement.push_back({.key = "epsilon_outsider",
-                       .title = "Epsilon, outsider",
-                       .sentence = "For whoever sees what is released and nothing else, about whether a "
-                                   "record takes part. The noise of all three parties protects it: 1.2247 "
-                                   "times the noise multiplier.",
-                       .number = epsilons.outsider});
-  statement.push_back({.key = "epsilon_insider_presence",
-                       .title = "Epsilon, taking part",
-                       .sentence =
-                           "For one of the three parties, about whether a record takes part, if its "
-                           "keys did not tell it: the noise multiplier, as often as any row is taken.",
-                       .number = presence});
-}
-
 void AddEpsilons(Statement& statement, const StatementSource& source, const dp::EpsilonPair& epsilons) {
   const auto noise = WhoseNoise(source.record);
-  if (const auto presence = dp::PresenceEpsilon(source.record, source.delta, source.accountant)) {
-    AddVerticalEpsilons(statement, epsilons, *presence);
-    AddDelta(statement, source, epsilons);
-    return;
-  }
   statement.push_back(
       {.key = "epsilon_outsider",
        .title = "Epsilon, outsider",
@@ -114,8 +78,14 @@ void AddEpsilons(Statement& statement, const StatementSource& source, const dp::
        .title = "Epsilon, insider",
        .sentence = std::string("For one of the three parties, about a record of another. ") + noise.insider,
        .number = epsilons.insider});
-  AddDelta(statement, source, epsilons);
+  const std::string split = fmt::format(
+      "Of it, {} take {} against the outsider and {} against the insider; the rest is left to the noise.",
+      Trains(source.record) ? "batches that are cut at their limit" : "approximations of the noise's law",
+      CostOfApproximations(dp::OutsiderEvents(source.record), epsilons.outsider),
+      CostOfApproximations(dp::InsiderEvents(source.record), epsilons.insider));
+  statement.push_back({.key = "delta", .title = "Delta", .sentence = split, .number = source.delta});
 }
+
 /// The rows of a group where that is the unit, else 1.
 std::int64_t GroupRows(const dp::TrainingRecord& record) {
   std::int64_t most = 1;
@@ -154,20 +124,13 @@ void AddMeaning(Statement& statement, const PrivacyUnit& unit) {
   statement.push_back({.key = "unit", .title = "Unit of privacy", .sentence = unit.unit});
 }
 
-/// What holds for somebody with several units.
 void AddRows(Statement& statement, const StatementSource& source) {
   if (source.rows.empty()) return;
-  std::string who = "Somebody with k rows";
-  if (GroupRows(source.record) > 1) who = "Somebody with k groups";
-  if (source.unit) who = "Whoever makes up k such units";
+  const char* who = GroupRows(source.record) > 1 ? "Somebody with k groups" : "Somebody with k rows";
   statement.push_back(
       {.key = "several_rows",
        .title = "Several rows",
-       .sentence = fmt::format("{}, at one owner or at several, is covered by these epsilons at delta {:g}, "
-                               "all of them added or all removed: {}. For k above 1 they come from the "
-                               "distributions of privacy losses, whatever the accountant is; they are not k "
-                               "times epsilon.",
-                               who, source.delta, ToText(source.rows))});
+       .sentence = RowsSentence(source.unit ? "Whoever makes up k such units" : who, source.rows)});
 }
 
 std::string OwnersCoins(const dp::DpSgdSteps& steps, dp::AccountantKind kind) {
@@ -391,6 +354,7 @@ std::vector<StatementEntry> PrivacyStatement(const StatementSource& source) {
   Statement statement;
   const auto epsilons = dp::Epsilons(source.record, source.delta, source.accountant);
   AddEpsilons(statement, source, epsilons);
+  PutValuesFirst(statement, source);
   AddMeaning(statement, source.unit ? *source.unit : RecordsOrGroups(GroupRows(source.record)));
   AddRows(statement, source);
   for (const auto& event : source.record.events) std::visit(Describe{statement, source.accountant}, event);

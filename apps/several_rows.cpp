@@ -41,6 +41,15 @@ std::string ToText(const std::vector<RowsEpsilon>& rows) {
   return text;
 }
 
+std::string RowsSentence(const std::string& who, const std::vector<RowsEpsilon>& rows) {
+  return fmt::format(
+      "{}, at one owner or at several, is covered by these epsilons at delta {:g}, all of them added or all "
+      "removed: {}. For k above 1 they come from the distributions of privacy losses, whatever the "
+      "accountant "
+      "is; they are not k times epsilon.",
+      who, rows.at(0).delta, ToText(rows));
+}
+
 nlohmann::ordered_json ToJson(const std::vector<RowsEpsilon>& rows) {
   auto json = nlohmann::ordered_json::array();
   for (const auto& one : rows) {

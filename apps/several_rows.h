@@ -22,6 +22,9 @@ struct RowsEpsilon {
 [[nodiscard]] std::vector<RowsEpsilon> EpsilonsOfRows(const dp::TrainingRecord& record, double delta,
                                                       dp::AccountantKind kind = dp::AccountantKind::kRdp);
 
+/// What a statement says of them; `who` is who has k rows.
+[[nodiscard]] std::string RowsSentence(const std::string& who, const std::vector<RowsEpsilon>& rows);
+
 /// "k = 1: 2.72 outsider, 3.85 insider; k = 2: ...", rounded up to four digits.
 [[nodiscard]] std::string ToText(const std::vector<RowsEpsilon>& rows);
 
