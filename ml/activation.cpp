@@ -1,6 +1,7 @@
 #include "ml/activation.h"
 
 #include <cmath>
+#include <sstream>
 #include <string>
 
 #include "base/error.h"
@@ -56,6 +57,30 @@ protocols::SoftmaxTable SoftmaxFor(const ActivationOptions& options) {
   return protocols::MakeSoftmaxTable(softmax);
 }
 
+template <typename Numbers>
+void PutAll(std::ostream& text, const Numbers& numbers) {
+  text << " [";
+  for (const auto number : numbers) text << ' ' << number;
+  text << ']';
+}
+
+void Put(std::ostream& text, const protocols::PiecewisePolynomial& pieces) {
+  text << " pieces " << pieces.input_bits << ' ' << pieces.last_shift << ' ' << pieces.width << ' '
+       << static_cast<int>(pieces.rounding) << ' ' << pieces.blur.dropped;
+  PutAll(text, pieces.thresholds);
+  for (const auto& piece : pieces.coefficients) PutAll(text, piece);
+  PutAll(text, pieces.origins);
+}
+
+void Put(std::ostream& text, const protocols::SoftmaxTable& table) {
+  text << " softmax " << table.options.classes << ' ' << table.options.frac_bits << ' '
+       << table.options.logit_bound.value_or(0) << ' ' << table.options.width << ' '
+       << static_cast<int>(table.options.form) << ' ' << table.exponential.output_bits << ' '
+       << table.normalising.lowest << ' ' << table.normalising_shift;
+  Put(text, table.exponential.pieces);
+  for (const auto& entries : table.normalising.tables) PutAll(text, entries);
+}
+
 }  // namespace
 
 Activation MakeActivation(const ActivationOptions& options) {
@@ -77,6 +102,22 @@ Activation MakeActivation(const ActivationOptions& options) {
     activation.error_norm = SigmoidErrorNorm(*activation.series, options);
   }
   return activation;
+}
+
+std::string Fingerprint(const Activation& activation) {
+  const ActivationOptions& options = activation.options;
+  std::ostringstream text;
+  text << std::hexfloat;
+  text << static_cast<int>(options.loss) << ' ' << options.columns << ' ' << options.logit_bound << ' '
+       << options.frac_bits << ' ' << static_cast<int>(options.rounding) << ' '
+       << static_cast<int>(options.form) << ' ' << activation.error_norm;
+  if (activation.series != nullptr) {
+    text << " series " << activation.series->log2_period;
+    PutAll(text, activation.series->coefficients);
+  }
+  Put(text, activation.clamp);
+  if (activation.softmax) Put(text, *activation.softmax);
+  return text.str();
 }
 
 mpc::FixedShare Predict(mpc::Context& party, const Activation& activation, const mpc::AdditiveShare& logits) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <string>
 
 #include "ml/settings.h"
 #include "mpc/cost.h"
@@ -35,6 +36,9 @@ struct Activation {
 /// Throws ConfigError where the logit bound is beyond every sigmoid series, or too small for softmax, and for
 /// softmax with exact truncation, which it does not have.
 [[nodiscard]] Activation MakeActivation(const ActivationOptions& options);
+
+/// All constants as text, for the parties to compare.
+[[nodiscard]] std::string Fingerprint(const Activation& activation);
 
 /// Predictions from the logits' local product at scale 2 * frac_bits; the result has frac_bits.
 /// Pre:  for squared loss and softmax |logits| < 2^62, else predictions mean nothing; the bound on errors

@@ -138,7 +138,7 @@ std::string Fingerprint(const StepPlan& plan, double sigma) {
        << plan.lattice_sensitivity << ' ' << plan.step_size.mantissa << ' ' << plan.step_size.exponent << ' '
        << plan.momentum_factor << ' ' << ScheduleDigest(plan) << ' ' << plan.batch_rows << ' '
        << plan.clip.shift << ' ' << plan.clip.pieces.width << ' ' << plan.clip.pieces.blur.dropped << ' '
-       << sigma;
+       << sigma << ' ' << Fingerprint(plan.activation) << ' ' << static_cast<int>(plan.clip.form);
   for (const LayerShape& layer : plan.layers) text << ' ' << layer.inputs << 'x' << layer.outputs;
   if (IsNetwork(plan)) text << ' ' << plan.settings.activation_bound << ' ' << plan.settings.delta_bound;
   if (const auto& vertical = plan.settings.vertical) {

@@ -85,6 +85,44 @@ TEST(Fingerprint, DiffersWhereOneStepsRateDoes) {
   EXPECT_NE(Fingerprint(last, 1), Fingerprint(never, 1));
 }
 
+/// The plan with one number of the activation's tables changed.
+StepPlan WithOtherTable(StepPlan plan, protocols::SigmoidSeries& series) {
+  switch (plan.activation.options.loss) {
+    case Loss::kOneVsRest:
+      series = *plan.activation.series;
+      ++series.coefficients.back();
+      plan.activation.series = &series;
+      return plan;
+    case Loss::kSquared:
+      ++plan.activation.clamp.coefficients[1][1];
+      return plan;
+    case Loss::kSoftmax:
+      ++plan.activation.softmax->normalising.tables.back().back();
+      return plan;
+  }
+  return plan;
+}
+
+// Two builds that differ in a table would go on with what is no sharing of anything.
+TEST(Fingerprint, DiffersWhereTheFormOrOneNumberOfATableDoes) {
+  for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared, Loss::kSoftmax}) {
+    TrainingSettings settings = SmallSettings();
+    settings.loss = loss;
+    settings.logit_bound = 4;
+    settings.clipping = Clipping::kExamples;  // no other table
+    const StepPlan plan = MakeStepPlan(settings);
+    const std::string text = Fingerprint(plan, 1);
+    EXPECT_EQ(Fingerprint(MakeStepPlan(settings), 1), text);
+    EXPECT_NE(Fingerprint(MakeStepPlan(settings, protocols::Form::kLatency), 1), text);
+    protocols::SigmoidSeries series;
+    EXPECT_NE(Fingerprint(WithOtherTable(plan, series), 1), text) << static_cast<int>(loss);
+    if (loss != Loss::kSoftmax) continue;
+    StepPlan other = plan;
+    --other.activation.softmax->exponential.pieces.thresholds.front();
+    EXPECT_NE(Fingerprint(other, 1), text);
+  }
+}
+
 TEST(MakeStepPlan, RefusesPublishedClippingWhoseFactorCanLeaveTheRing) {
   TrainingSettings settings = SmallSettings();
   settings.clipping = Clipping::kPublished;
