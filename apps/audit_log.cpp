@@ -19,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
+constexpr int kUnsaltedVersion = 1;                           // whose hashes of data have no salt
 constexpr std::string_view kFirstKey = "{\"certificates\":";  // of a session's entry, keys in order
 
 [[noreturn]] void Refuse(const std::string& found, const std::string& expected) {
@@ -82,7 +83,8 @@ class Reader {
 
  private:
   void Begin(const Json& entry, const std::string& session) {
-    if (entry.value("version", 0) != kVersion) Refuse("another version", "version 1");
+    const int version = entry.value("version", 0);
+    if (version != kVersion && version != kUnsaltedVersion) Refuse("another version", "version 1 or 2");
     if (!seen_.insert(session).second) Refuse("a session twice", "one that is new");
     open_.insert(session);
     ++view.sessions;

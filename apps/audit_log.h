@@ -11,12 +11,12 @@
 
 namespace trefoil::apps {
 
-/// What begins at a party: public among the three, and of its data a hash.
+/// What begins at a party: public among the three, and of its data a salted hash.
 struct AuditedSession {
   int party = 0;
   std::string job;       ///< its name
   std::string job_hash;  ///< SHA-256, in hexadecimal
-  std::string data;      ///< SHA-256 of the files of [data] (apps/run_budget.h); empty: there are none
+  std::string data;      ///< salted SHA-256 of the files of [data] (docs/formats.md); empty: there are none
   std::array<std::string, net::kParties> fingerprints;  ///< of each party's certificate
 };
 

@@ -64,7 +64,7 @@ class Histogram(ProgramTest):
         for party in range(3):
             out = self.folder / f"run/party-{party}/out"
             self.assertEqual(sorted(path.name for path in out.iterdir()),
-                             ["audit.jsonl", "histogram.csv", "job.toml", "party.log", "record.json", "summary.json"])
+                             ["audit.jsonl", "data.salt", "histogram.csv", "job.toml", "party.log", "record.json", "summary.json"])
             self.assertEqual((out / "histogram.csv").read_text(), (self.folder / "run/histogram.csv").read_text())
             self.assertEqual(json.loads((out / "record.json").read_text()), record)
         # The saved job is the job.

@@ -5,6 +5,7 @@ import hashlib
 import json
 import random
 import re
+import stat
 import unittest
 
 from trefoil_program import ProgramTest, free_base_port
@@ -217,7 +218,16 @@ class Logs(ProgramTest):
         self.assertEqual((session["party"], session["job"]), (1, "logged"))
         self.assertEqual(session["job_hash"], json.loads((self.folder / "r-1/record.json").read_text())["job_hash"])
         lines = hashlib.sha256((self.folder / "train-1.csv").read_bytes()).hexdigest()
-        self.assertEqual(session["data"], hashlib.sha256(f"file {lines}\n".encode()).hexdigest())
+        data = hashlib.sha256(f"file {lines}\n".encode()).hexdigest()
+        # Whoever reads the log and guesses the data must not see that the guess is right.
+        salt = self.folder / "r-1/data.salt"
+        self.assertEqual(stat.S_IMODE(salt.stat().st_mode), 0o600)
+        self.assertRegex(salt.read_text(), r"\A[0-9a-f]{64}\Z")
+        self.assertEqual(session["data"], hashlib.sha256((salt.read_text() + data).encode()).hexdigest())
+        self.assertNotEqual(entries[5]["data"], session["data"])  # of the same data, in another run directory
+        for log in (audit, self.folder / "r-1/party.log"):
+            self.assertNotIn(data, log.read_text())
+            self.assertNotIn(lines, log.read_text())
         self.assertEqual(entries[1]["id"], json.loads((self.folder / "r-1/record.json").read_text())["run_id"])
         released = {entry["what"]: entry for entry in entries if entry["kind"] == "release"}
         self.assertEqual(released["model.npz"]["sha256"], hashlib.sha256((self.folder / "r-1/model.npz").read_bytes()).hexdigest())

@@ -67,7 +67,7 @@ class PredictRun(Training):
             self.assertEqual((self.folder / f"p{i}/record.json").read_text(),
                              (self.folder / f"r{i}/record.json").read_text())
             self.assertEqual(sorted(path.name for path in (self.folder / f"p{i}").iterdir()),
-                             ["audit.jsonl", "job.toml", "party.log"] + ["predictions.csv"] * (i == 0) + ["record.json", "summary.json"])
+                             ["audit.jsonl", "data.salt", "job.toml", "party.log"] + ["predictions.csv"] * (i == 0) + ["record.json", "summary.json"])
         self.assertIn("predictions are post-processing", outputs[1][0])
 
         # With scores, of fewer rows than declared: the same classes, and their logits are the largest.

@@ -202,8 +202,8 @@ TEST_F(RunStateTest, RefusesAnothersRunJobDataAndKey) {
   EXPECT_THAT(ErrorOf(other), HasSubstr("configuration: privacy.sigma: found 2.0, expected 1.5, as in "));
   other = Owner();
   other.data_hash = "ee";
-  EXPECT_THAT(ErrorOf(other),
-              HasSubstr("data: " + (run_ / "checkpoint/run.json").string() + ": found data of SHA-256 ee"));
+  EXPECT_THAT(ErrorOf(other), HasSubstr("data: " + (run_ / "checkpoint/run.json").string() +
+                                        ": found other data: a run goes on"));
   EXPECT_THAT(ErrorOf(Owner(), 2),
               HasSubstr(Sealed().at(0).string() + ": cannot be opened: it was changed, or "));
   fs::permissions(Sealed().at(0), fs::perms::group_read, fs::perm_options::add);

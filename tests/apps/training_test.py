@@ -282,7 +282,7 @@ class Run(Training):
         self.assertEqual(len({(self.folder / f"r{i}/model.npz").read_bytes() for i in PARTIES}), 1)
         for i in PARTIES:
             self.assertEqual(sorted(path.name for path in (self.folder / f"r{i}").iterdir()),
-                             ["audit.jsonl", "job.toml", "model.npz", "party.log", "progress.csv", "record.json", "summary.json"])
+                             ["audit.jsonl", "data.salt", "job.toml", "model.npz", "party.log", "progress.csv", "record.json", "summary.json"])
             summary = json.loads((self.folder / f"r{i}/summary.json").read_text())
             self.assertEqual(list(summary), SUMMARY_KEYS)
             self.assertIsNone(summary["accuracy"])
