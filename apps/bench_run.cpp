@@ -91,7 +91,7 @@ int RunParty(const BenchOptions& options, const bench::Request& request) {
   net::MeshConfig config = MeshConfigOf(ReadParty(options.config), bench::ToJson(request));
   const auto mesh = net::ConnectMesh(config);
   ThreadPool pool(ThreadsFor(options.threads));
-  mpc::Context context(*mesh, mpc::AgreeOnKeys(*mesh), pool);
+  mpc::Context context(*mesh, AgreeOnSessionKeys(*mesh), pool);
   PrintHeader();
   const auto results = bench::Run(context, request, PrintResult);
   if (!options.json.empty()) WriteTextFile(options.json, bench::ToJson(results).dump(1) + "\n");

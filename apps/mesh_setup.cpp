@@ -47,4 +47,10 @@ net::MeshConfig MeshConfigOf(const PartyFile& party, const std::string& job_json
   return config;
 }
 
+mpc::Prss AgreeOnSessionKeys(net::MeshTransport& mesh) {
+  std::string label(mesh.session().begin(), mesh.session().end());
+  label.append(mesh.job().begin(), mesh.job().end());
+  return mpc::AgreeOnKeys(mesh, label);
+}
+
 }  // namespace trefoil::apps

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "apps/party_file.h"
+#include "mpc/prss.h"
 #include "net/mesh.h"
 
 namespace trefoil::apps {
@@ -13,5 +14,9 @@ namespace trefoil::apps {
 /// What net needs to meet the peers, certificates read. `job_json` may be empty for a check without a job.
 /// Throws ConfigError naming a file that is missing.
 [[nodiscard]] net::MeshConfig MeshConfigOf(const PartyFile& party, const std::string& job_json);
+
+/// Keys of this session alone: bound to its id and to the hash of the job (mpc::AgreeOnKeys, whose cost and
+/// errors it has).
+[[nodiscard]] mpc::Prss AgreeOnSessionKeys(net::MeshTransport& mesh);
 
 }  // namespace trefoil::apps

@@ -240,7 +240,7 @@ void EndTogether(Run& run, mpc::Context& context) {
 void TrainConnected(Run& run, net::MeshTransport& mesh, const Records& records, const RunOptions& options) {
   const auto start = Clock::now();
   ThreadPool pool(ThreadsFor(options.threads));
-  mpc::Context context(mesh, mpc::AgreeOnKeys(mesh), pool);
+  mpc::Context context(mesh, AgreeOnSessionKeys(mesh), pool);
   const auto resumption = BeginSession(run, context, mesh, options.resume);
   const int first = resumption.from ? static_cast<int>(resumption.from->state.step) : 0;
   ProgressFile progress(run.session.folder() / "progress.csv", first);

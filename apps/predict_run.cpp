@@ -82,7 +82,7 @@ void PredictConnected(PartySession& session, const Prediction& prediction, net::
                       std::size_t threads) {
   const auto start = Clock::now();
   ThreadPool pool(ThreadsFor(threads));
-  mpc::Context context(mesh, mpc::AgreeOnKeys(mesh), pool);
+  mpc::Context context(mesh, AgreeOnSessionKeys(mesh), pool);
   const auto& [job, model, rows] = prediction;
   const auto predictions = ClassifyByShares(context, job, model, rows);
   WriteResults(session, prediction, predictions, mesh.counters(),

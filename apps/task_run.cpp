@@ -17,7 +17,6 @@
 #include "apps/task.h"
 #include "base/thread_pool.h"
 #include "dp/json_number.h"
-#include "mpc/prss.h"
 
 namespace trefoil::apps {
 namespace {
@@ -86,7 +85,7 @@ void RunConnected(PartySession& session, Task& task, RunBudget& budget, net::Mes
                   std::size_t threads) {
   const auto start = Clock::now();
   ThreadPool pool(ThreadsFor(threads));
-  mpc::Context context(mesh, mpc::AgreeOnKeys(mesh), pool);
+  mpc::Context context(mesh, AgreeOnSessionKeys(mesh), pool);
   dp::TrainingRecord record{
       .job_hash = TaskHash(task), .run_id = ToHex(mesh.session()), .events = task.Events()};
   const dp::TrainingRecord nothing{.job_hash = record.job_hash, .run_id = record.run_id, .events = {}};

@@ -104,7 +104,7 @@ void Prss::FillFromBoth(OperationId operation, std::span<Word> out,
   }
 }
 
-Prss AgreeOnKeys(net::Transport& transport) {
+Prss AgreeOnKeys(net::Transport& transport, std::string_view session) {
   static_assert(crypto_scalarmult_SCALARBYTES == SecretKey::kBytes &&
                 crypto_scalarmult_BYTES == SecretKey::kBytes);
   const int self = transport.self();
@@ -116,7 +116,8 @@ Prss AgreeOnKeys(net::Transport& transport) {
   transport.Send(next, own_public);
   transport.Send(previous, own_public);
 
-  // Key j belongs to P_j and P_{j-1}; it is bound to j and to both public keys, P_{j-1}'s first.
+  // Key j belongs to P_j and P_{j-1}; it is bound to j, to both public keys, P_{j-1}'s first, and to the
+  // session.
   const auto derive = [&](int peer, int component) {
     const net::Bytes theirs = transport.Receive(peer, crypto_scalarmult_BYTES);
     SecretKey shared;
@@ -129,6 +130,8 @@ Prss AgreeOnKeys(net::Transport& transport) {
     net::Bytes label(first);
     label.insert(label.end(), second.begin(), second.end());
     label.push_back(static_cast<std::byte>(component));
+    const auto bound = std::as_bytes(std::span(session));
+    label.insert(label.end(), bound.begin(), bound.end());
     SecretKey key;
     crypto_generichash(key.bytes().data(), key.bytes().size(),
                        reinterpret_cast<const unsigned char*>(label.data()), label.size(),

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "base/secure_memory.h"
 #include "mpc/ring.h"
@@ -56,6 +57,8 @@ class Prss {
 /// Agrees on fresh pairwise keys with both peers (X25519 and BLAKE2b, libsodium) over authenticated links.
 /// Cost: 1 round, 64 bytes sent by each party.
 /// Throws NetworkError if a peer fails, ProtocolError on an unacceptable public key.
-[[nodiscard]] Prss AgreeOnKeys(net::Transport& transport);
+[[nodiscard]] Prss AgreeOnKeys(net::Transport& transport, std::string_view session);
 
 }  // namespace trefoil::mpc
+/// `session` says what the keys are for, the same at all three: parties that differ in it get keys that have
+/// nothing to do with each other.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <span>
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -68,18 +67,12 @@ system_clock::time_point ToTime(const ASN1_TIME* time) {
   return system_clock::from_time_t(timegm(&calendar));
 }
 
-std::string FingerprintOf(const X509& certificate) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+CertificateHash HashOf(const X509& certificate) {
+  CertificateHash hash{};
   unsigned int size = 0;
-  Check(X509_digest(&certificate, EVP_sha256(), digest.data(), &size) == 1, "fingerprint");
-  constexpr const char* kDigits = "0123456789ABCDEF";
-  std::string text;
-  for (const unsigned char byte : std::span(digest).first(size)) {
-    if (!text.empty()) text += ':';
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
+  Check(X509_digest(&certificate, EVP_sha256(), hash.data(), &size) == 1 && size == hash.size(),
+        "fingerprint");
+  return hash;
 }
 
 // The name comes from a partner's file and goes to a terminal.
@@ -129,8 +122,23 @@ Identity MakeIdentity(const std::string& common_name, system_clock::time_point n
   return {TakeText<std::string>(certificate_text.get()), TakeText<SecretText>(key_text.get())};
 }
 
+CertificateHash HashCertificate(const std::string& certificate_pem) {
+  return HashOf(*ReadCertificate(certificate_pem));
+}
+
+std::string ShowFingerprint(const CertificateHash& hash) {
+  constexpr const char* kDigits = "0123456789ABCDEF";
+  std::string text;
+  for (const auto byte : hash) {
+    if (!text.empty()) text += ':';
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
 std::string Fingerprint(const std::string& certificate_pem) {
-  return FingerprintOf(*ReadCertificate(certificate_pem));
+  return ShowFingerprint(HashCertificate(certificate_pem));
 }
 
 CertificateInfo Inspect(const std::string& certificate_pem) {
@@ -138,7 +146,7 @@ CertificateInfo Inspect(const std::string& certificate_pem) {
   return {.common_name = CommonName(*certificate),
           .not_before = ToTime(X509_get0_notBefore(certificate.get())),
           .not_after = ToTime(X509_get0_notAfter(certificate.get())),
-          .fingerprint = FingerprintOf(*certificate)};
+          .fingerprint = ShowFingerprint(HashOf(*certificate))};
 }
 
 bool KeyMatches(const std::string& certificate_pem, std::string_view private_key_pem) {

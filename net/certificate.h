@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,6 +14,15 @@ struct Identity {
   std::string certificate_pem;
   SecretText private_key_pem;
 };
+
+/// SHA-256 of a certificate's DER form.
+using CertificateHash = std::array<std::uint8_t, 32>;
+
+/// Throws ConfigError if the text holds no certificate.
+[[nodiscard]] CertificateHash HashCertificate(const std::string& certificate_pem);
+
+/// As Fingerprint() shows it.
+[[nodiscard]] std::string ShowFingerprint(const CertificateHash& hash);
 
 /// What a person needs to see of a certificate.
 struct CertificateInfo {

@@ -16,7 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kHelloBytes = 4 + 1 + 1 + 1 + kNonceBytes + kHashBytes + 8;
+constexpr std::size_t kHelloBytes =
+    4 + 1 + 1 + 1 + kNonceBytes + kHashBytes + 8 + kParties * sizeof(CertificateHash);
 constexpr std::size_t kVersionBytes = 4;
 constexpr int kMaxJobDepth = 32;
 constexpr std::size_t kMaxShownValue = 80;
@@ -125,6 +126,19 @@ Json ParseJob(const std::string& text) {
       text, [](int depth, Json::parse_event_t, Json&) { return depth <= kMaxJobDepth; }, false);
 }
 
+void CheckPins(const Hello& mine, const Hello& theirs, int peer) {
+  for (std::size_t party = 0; party < mine.pins.size(); ++party) {
+    if (mine.pins[party] == theirs.pins[party]) continue;
+    const auto id = static_cast<int>(party);
+    const std::string whose = "party " + std::to_string(id);
+    throw ConfigError(
+        "party " + std::to_string(peer) + ": knows " + (id == mine.sender ? "this party" : whose) +
+        " by the certificate " + ShowFingerprint(theirs.pins[party]) + ", here it is " +
+        ShowFingerprint(mine.pins[party]) + "; somebody may listen in between: compare both with " + whose +
+        " itself by telephone, and store the right one with trefoil trust");
+  }
+}
+
 }  // namespace
 
 Bytes EncodeHello(const Hello& hello) {
@@ -136,6 +150,7 @@ Bytes EncodeHello(const Hello& hello) {
   out.Block(hello.nonce);
   out.Block(hello.job);
   out.Number(static_cast<std::uint64_t>(hello.clock_milliseconds), 8);
+  for (const auto& pin : hello.pins) out.Block(pin);
   return out.Take();
 }
 
@@ -161,6 +176,7 @@ Hello DecodeHello(std::span<const std::byte> bytes) {
   in.Block(hello.nonce);
   in.Block(hello.job);
   hello.clock_milliseconds = static_cast<std::int64_t>(in.Number(8));
+  for (auto& pin : hello.pins) in.Block(pin);
   return hello;
 }
 
@@ -193,6 +209,7 @@ void CheckGreeting(const Hello& mine, const Hello& theirs, int peer) {
     throw ConfigError(name + ": takes this party for party " + std::to_string(theirs.receiver) +
                       ", but it is party " + std::to_string(mine.sender) + "; compare id in the party files");
   }
+  CheckPins(mine, theirs, peer);
 }
 
 bool JobsDiffer(const Hello& mine, const Hello& theirs) {

@@ -4,13 +4,14 @@
 #include <span>
 #include <string>
 
+#include "net/certificate.h"
 #include "net/frame.h"
 #include "net/transport.h"
 
 namespace trefoil::net {
 
 /// Two programs of different protocol versions do not work together.
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 
 inline constexpr std::size_t kNonceBytes = 32;
 inline constexpr std::size_t kHashBytes = 32;
@@ -26,8 +27,9 @@ struct Hello {
   int receiver = 0;
   Purpose purpose = Purpose::kRun;
   Nonce nonce{};
-  JobHash job{};                        ///< all zeros: no job
-  std::int64_t clock_milliseconds = 0;  ///< the sender's wall clock, since 1970
+  JobHash job{};                                 ///< all zeros: no job
+  std::int64_t clock_milliseconds = 0;           ///< the sender's wall clock, since 1970
+  std::array<CertificateHash, kParties> pins{};  ///< by which the sender knows each party, its own included
 };
 
 [[nodiscard]] Bytes EncodeHello(const Hello& hello);
@@ -42,8 +44,9 @@ struct Hello {
 /// parties.
 [[nodiscard]] SessionId MakeSession(const std::array<Nonce, kParties>& nonces);
 
-/// Throws ConfigError unless `theirs`, the answer of `peer`, is of the same version and from that party to
-/// this one.
+/// Throws ConfigError unless `theirs`, the answer of `peer`, is of the same version, from that party to this
+/// one, and from one that knows all three parties by the same certificates: who has put a certificate of
+/// their own between two parties, each of which then holds it for the other's, has not deceived the third.
 void CheckGreeting(const Hello& mine, const Hello& theirs, int peer);
 
 /// Whether the jobs are to be compared (a check without a job is not) and differ.

@@ -24,6 +24,7 @@ class TlsMeshTransport final : public MeshTransport {
   explicit TlsMeshTransport(const MeshConfig& config)
       : MeshTransport(config.self),
         peer_timeout_(config.peer_timeout),
+        job_(HashJob(config.job_json)),
         io_([this] { mailbox_.Fail({.kind = Failure::Kind::kMemory, .cause = {}}); }),
         links_(io_.context(), config.self, mailbox_),
         starter_(
@@ -41,6 +42,7 @@ class TlsMeshTransport final : public MeshTransport {
   }
 
   [[nodiscard]] const SessionId& session() const override { return session_; }
+  [[nodiscard]] const JobHash& job() const override { return job_; }
 
   void Abort(AbortReason reason) noexcept override {
     mailbox_.Fail({.peer = -1, .cause = "the link was closed by this party"});
@@ -86,6 +88,7 @@ class TlsMeshTransport final : public MeshTransport {
 
   int exceptions_at_start_ = std::uncaught_exceptions();
   std::chrono::milliseconds peer_timeout_;
+  JobHash job_;
   std::promise<void> started_;
   SessionId session_{};
   Mailbox mailbox_;

@@ -8,6 +8,7 @@
 
 #include "net/certificate.h"
 #include "net/frame.h"
+#include "net/handshake.h"
 #include "net/transport.h"
 
 namespace trefoil::net {
@@ -56,6 +57,8 @@ class MeshTransport : public Transport {
   using Transport::Transport;
   /// The hash of three fresh nonces, the same at all three parties.
   [[nodiscard]] virtual const SessionId& session() const = 0;
+  /// Of the job that all three agreed on.
+  [[nodiscard]] virtual const JobHash& job() const = 0;
 };
 
 /// Connects to both peers: party i dials every j < i and is dialled by every j > i (so party 2 needs no open

@@ -226,8 +226,8 @@ def frame(kind, sequence, payload, session=bytes(16), lane=0, depth=0, length=No
     return struct.pack("<BHIQQ", kind, lane, depth, sequence, len(payload) if length is None else length) + session + payload
 
 
-def hello(sender, receiver, purpose=1, version=1, job=bytes(32)):
-    return struct.pack("<IBBB", version, sender, receiver, purpose) + bytes(range(32)) + job + struct.pack("<q", 1_700_000_000_000)
+def hello(sender, receiver, purpose=1, version=2, job=bytes(32), pins=bytes(96)):
+    return struct.pack("<IBBB", version, sender, receiver, purpose) + bytes(range(32)) + job + struct.pack("<q", 1_700_000_000_000) + pins
 
 
 def npy(descr, shape, content, fortran=False, version=1):
@@ -270,6 +270,7 @@ def network():
     write("greeting", "hello", hello(1, 0))
     write("greeting", "check", hello(1, 0, purpose=2, job=b"\x07" * 32))
     write("greeting", "version", hello(1, 0, version=8))
+    write("greeting", "pins", hello(1, 0, pins=bytes(95) + b"\x01"))
     write("greeting", "job", '{"name":"test","data":{"rows":[1,2,4]},"privacy":{"delta":1e-05},"y":null}')
     write("greeting", "other-types", '{"name":{"a":[1]},"data":7,"privacy":[],"x":[[[]]]}')
     claim = {"run_id": RUN, "held": [{"step": 4, "session": RUN}, {"step": 8, "session": "0" * 32}],

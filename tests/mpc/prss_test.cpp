@@ -6,6 +6,7 @@
 #include <cstring>
 #include <future>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -121,12 +122,13 @@ TEST(Prss, IsAesOfPurposeOperationAndCounter) {
 /// The streams that each party gets for its two components, after an agreement over local links.
 using Agreed = std::array<std::array<Words, 2>, 3>;
 
-Agreed RunAgreement() {
+Agreed RunAgreement(const std::array<std::string, 3>& sessions = {"ab", "ab", "ab"}) {
   auto transports = net::MakeLocalTransports(std::chrono::seconds(30));
   std::array<std::future<std::array<Words, 2>>, 3> parties;
   for (std::size_t self = 0; self < 3; ++self) {
-    parties[self] = std::async(std::launch::async, [&transport = *transports[self]] {
-      Prss prss = AgreeOnKeys(transport);
+    parties[self] = std::async(std::launch::async, [&transport = *transports[self],
+                                                    &session = sessions[self]] {
+      Prss prss = AgreeOnKeys(transport, session);
       EXPECT_EQ(transport.counters().bytes_sent, 64U);
       EXPECT_EQ(transport.counters().rounds, 1U);
       return std::array<Words, 2>{Stream(prss, transport.self()), Stream(prss, (transport.self() + 1) % 3)};
@@ -145,18 +147,25 @@ TEST(AgreeOnKeys, GivesMatchingKeysToTheHoldersAndOtherKeysEachTime) {
   }
 }
 
+TEST(AgreeOnKeys, BindsKeysToTheSession) {
+  const Agreed agreed = RunAgreement({"ab", "ac", "ac"});
+  EXPECT_NE(agreed[0][0], agreed[2][1]);  // component 0
+  EXPECT_NE(agreed[1][0], agreed[0][1]);
+  EXPECT_EQ(agreed[2][0], agreed[1][1]);
+}
+
 TEST(AgreeOnKeys, RefusesAPublicKeyOfZeros) {
   auto transports = net::MakeLocalTransports(std::chrono::seconds(30));
   transports[1]->Send(0, net::Bytes(32));
   transports[2]->Send(0, net::Bytes(32));
-  EXPECT_THROW((void)AgreeOnKeys(*transports[0]), ProtocolError);
+  EXPECT_THROW((void)AgreeOnKeys(*transports[0], "ab"), ProtocolError);
 }
 
 TEST(AgreeOnKeys, RefusesAPublicKeyOfAnotherLength) {
   auto transports = net::MakeLocalTransports(std::chrono::seconds(30));
   transports[1]->Send(0, net::Bytes(31));
   transports[2]->Send(0, net::Bytes(33));
-  EXPECT_THROW((void)AgreeOnKeys(*transports[0]), ProtocolError);
+  EXPECT_THROW((void)AgreeOnKeys(*transports[0], "ab"), ProtocolError);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ Hello Example() {
       .sender = 2, .receiver = 1, .purpose = Purpose::kCheck, .clock_milliseconds = 1'700'000'000'123};
   hello.nonce[5] = 55;
   hello.job = HashJob("{}");
+  hello.pins[1][31] = 0xAB;
   return hello;
 }
 
@@ -27,6 +28,7 @@ TEST(Hello, DecodesWhatItEncoded) {
   EXPECT_EQ(decoded.nonce, Example().nonce);
   EXPECT_EQ(decoded.job, Example().job);
   EXPECT_EQ(decoded.clock_milliseconds, Example().clock_milliseconds);
+  EXPECT_EQ(decoded.pins, Example().pins);
 }
 
 TEST(Hello, RefusesEveryOtherLength) {
@@ -73,10 +75,33 @@ INSTANTIATE_TEST_SUITE_P(
     Kinds, GreetingMismatch,
     testing::Values(Mismatch{"Version",
                              {.version = 9, .sender = 1, .receiver = 0},
-                             "speaks protocol version 9, this party version 1"},
+                             "speaks protocol version 9, this party version 2"},
                     Mismatch{"Sender", {.sender = 2, .receiver = 0}, "says that it is party 2"},
                     Mismatch{"Receiver", {.sender = 1, .receiver = 2}, "takes this party for party 2"}),
     [](const auto& test) { return test.param.name; });
+
+TEST(Greeting, NamesThePartyThatTheOtherKnowsByAnotherCertificate) {
+  for (std::size_t party = 0; party < kParties; ++party) {
+    for (const std::size_t byte : {std::size_t{0}, std::size_t{31}}) {
+      const Hello mine{.sender = 0, .receiver = 1};
+      Hello theirs{.sender = 1, .receiver = 0};
+      CheckGreeting(mine, theirs, 1);
+      theirs.pins[party][byte] = 0xAB;
+      try {
+        CheckGreeting(mine, theirs, 1);
+        FAIL() << "not noticed";
+      } catch (const ConfigError& error) {
+        const std::string text = error.what();
+        const std::string whose = "party " + std::to_string(party);
+        EXPECT_EQ(text.find("party 1: knows " + (party == 0 ? "this party" : whose) + " by the certificate "),
+                  0U)
+            << text;
+        EXPECT_NE(text.find(byte == 0 ? " AB:00:" : ":00:AB, here it is 00:00:"), std::string::npos) << text;
+        EXPECT_NE(text.find("compare both with " + whose + " itself"), std::string::npos) << text;
+      }
+    }
+  }
+}
 
 TEST(Jobs, DifferByHashUnlessACheckHasNone) {
   const Hello with{.job = HashJob("{\"a\":1}")};

@@ -45,7 +45,9 @@ class MeshHostile : public testing::Test {
     }));
   }
 
-  Hello HelloOf2() { return {.sender = 2, .receiver = 0, .job = HashJob(mesh_.config(0).job_json)}; }
+  Hello HelloOf2() {
+    return {.sender = 2, .receiver = 0, .job = HashJob(mesh_.config(0).job_json), .pins = TestMesh::Pins()};
+  }
 
   TestMesh mesh_;
 

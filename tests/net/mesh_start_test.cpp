@@ -121,6 +121,37 @@ TEST(MeshStart, AJobMismatchEndsTheThirdPartyToo) {
   EXPECT_EQ(outcomes[2].kind, Outcome::Kind::kConfig) << outcomes[2].text;
 }
 
+// Whoever sits between parties 0 and 1 has given its own certificate to each as the other's, and says to each
+// what it takes to be right. Party 2 has the true ones.
+TEST(MeshStart, FindsACertificateThatWasPutBetweenTwoParties) {
+  TestMesh mesh;
+  mesh.config(0).peers[0].certificate_pem = TestMesh::Stranger().certificate_pem;
+  std::array<Outcome, kParties> outcomes;
+  std::vector<std::thread> threads;
+  for (const std::size_t party : {0U, 2U}) {
+    threads.emplace_back([&, party] {
+      outcomes[party] = RunParty(mesh.config(static_cast<int>(party)), [](MeshTransport&) {});
+    });
+  }
+  RawLink between(mesh.config(0).listen_port, TestMesh::Stranger());
+  Hello hello{.sender = 1, .receiver = 0, .job = HashJob(mesh.config(0).job_json), .pins = TestMesh::Pins()};
+  hello.pins[1] = HashCertificate(TestMesh::Stranger().certificate_pem);
+  between.SendNext(FrameType::kHello, EncodeHello(hello));
+  for (auto& thread : threads) thread.join();
+
+  const std::string truth = Fingerprint(TestMesh::IdentityOf(1).certificate_pem);
+  const std::string false_one = Fingerprint(TestMesh::Stranger().certificate_pem);
+  for (const std::size_t party : {0U, 2U}) EXPECT_EQ(outcomes[party].kind, Outcome::Kind::kConfig);
+  EXPECT_EQ(outcomes[0].text.find("party 2: knows party 1 by the certificate " + truth + ", here it is " +
+                                  false_one),
+            0U)
+      << outcomes[0].text;
+  EXPECT_EQ(outcomes[2].text.find("party 0: knows party 1 by the certificate " + false_one + ", here it is " +
+                                  truth),
+            0U)
+      << outcomes[2].text;
+}
+
 struct WrongHello {
   std::string name;
   Hello hello;
@@ -164,7 +195,8 @@ TEST(MeshStart, WaitsAgainForAPeerThatIsRestarted) {
   std::thread one(run, 1);
   {
     RawLink link(mesh.config(0).listen_port, TestMesh::IdentityOf(2));
-    const Hello hello{.sender = 2, .receiver = 0, .job = HashJob(mesh.config(0).job_json)};
+    const Hello hello{
+        .sender = 2, .receiver = 0, .job = HashJob(mesh.config(0).job_json), .pins = TestMesh::Pins()};
     link.SendNext(FrameType::kHello, EncodeHello(hello));
     EXPECT_EQ(link.ReceiveFrame().header.type, FrameType::kHello);
     EXPECT_EQ(link.ReceiveFrame().header.type, FrameType::kReady);

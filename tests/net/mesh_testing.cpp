@@ -56,6 +56,13 @@ TestMesh::TestMesh() {
   }
 }
 
+std::array<CertificateHash, kParties> TestMesh::Pins() {
+  std::array<CertificateHash, kParties> pins{};
+  for (int party = 0; party < kParties; ++party)
+    pins.at(static_cast<std::size_t>(party)) = HashCertificate(IdentityOf(party).certificate_pem);
+  return pins;
+}
+
 const Identity& TestMesh::IdentityOf(int party) {
   static const std::array<Identity, kParties> identities{MakeIdentity("party-0"), MakeIdentity("party-1"),
                                                          MakeIdentity("party-2")};

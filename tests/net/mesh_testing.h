@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "net/handshake.h"
 #include "net/mesh.h"
 
 namespace trefoil::net::testing_support {
@@ -22,6 +23,8 @@ class TestMesh {
   [[nodiscard]] MeshConfig& config(int party) { return configs_[static_cast<std::size_t>(party)]; }
   [[nodiscard]] static const Identity& IdentityOf(int party);
   [[nodiscard]] static const Identity& Stranger();
+  /// By which the parties know each other.
+  [[nodiscard]] static std::array<CertificateHash, kParties> Pins();
 
   /// The lines that the parties have logged so far, each beginning with "N: ".
   [[nodiscard]] std::vector<std::string> Lines();

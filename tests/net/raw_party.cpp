@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "mesh_testing.h"
 #include "net/pem.h"
 
 namespace trefoil::net::testing_support {
@@ -95,7 +96,7 @@ void RawLink::CloseNotify() { SSL_shutdown(ssl_.get()); }
 RawParty2::RawParty2(std::uint16_t port0, std::uint16_t port1, const Identity& identity,
                      const std::string& job_json)
     : to0(port0, identity), to1(port1, identity) {
-  Hello hello{.sender = 2, .job = HashJob(job_json)};
+  Hello hello{.sender = 2, .job = HashJob(job_json), .pins = TestMesh::Pins()};
   hello.nonce[0] = 22;
   std::array<Nonce, kParties> nonces{};
   nonces[2] = hello.nonce;

@@ -130,7 +130,7 @@ TEST(JointSeed, CostsOneRoundOf64BytesAParty) {
 
 TEST(AgreeOnKeys, HasItsDeclaredCost) {
   const auto measured = RunParties(Seed{1}, [](mpc::Context& party) {
-    return Measure(party, [&] { (void)mpc::AgreeOnKeys(party.transport()); });
+    return Measure(party, [&] { (void)mpc::AgreeOnKeys(party.transport(), "ab"); });
   });
   EXPECT_EQ(Figures(measured), Figures(AgreeOnKeysCost()));
 }

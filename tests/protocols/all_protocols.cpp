@@ -438,7 +438,7 @@ const std::vector<ProtocolCase>& OtherProtocols() {
        }},
       {"AgreeOnKeys",
        [](Context& party, Index, Word) {
-         (void)mpc::AgreeOnKeys(party.transport());
+         (void)mpc::AgreeOnKeys(party.transport(), "ab");
          return Output{};
        }},
   };
