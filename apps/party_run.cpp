@@ -143,7 +143,11 @@ std::string KeepModel(Run& run, const ml::TrainingResult& result, const net::Mes
   const auto record = Named(run, result.record, mesh);
   fs::remove(run.session.folder() / "model.share");  // of an earlier session, whose peers did not get theirs
   SaveShare(run.session.folder() / "model.share",
-            {.party = run.session.party().id, .job = run.job, .record = record, .weights = *result.share},
+            {.party = run.session.party().id,
+             .job = run.job,
+             .record = record,
+             .session = run.state ? run.state->releasing_session() : record.run_id,
+             .weights = *result.share},
             *run.storage_key);
   return "model.share of run " + record.run_id;
 }
@@ -197,7 +201,9 @@ ml::Resumption BeginSession(Run& run, mpc::Context& context, const net::MeshTran
   } else if (resume) {
     run.session.Say("nothing to resume: the run begins");
   }
-  return run.state->Begin(agreed, ToHex(mesh.session()));
+  return run.state->Begin(agreed, ToHex(mesh.session()), [&](const ml::Checkpoint& checkpoint) {
+    RequireOneCheckpoint(context, checkpoint, run.job, run.session.folder());
+  });
 }
 
 ml::TrainingHooks HooksOf(Run& run, ProgressFile& progress, const net::MeshTransport& mesh) {
@@ -214,6 +220,7 @@ ml::TrainingHooks HooksOf(Run& run, ProgressFile& progress, const net::MeshTrans
           }};
   if (!run.state) return hooks;
   hooks.before_step = [&](int step) { run.state->BeginStep(step); };
+  hooks.before_release = [&] { run.state->BeginRelease(); };
   hooks.before_evaluation = [&] { run.state->BeginEvaluation(); };
   hooks.on_checkpoint = [&](const ml::Checkpoint& checkpoint) {
     run.state->Keep(checkpoint);

@@ -9,7 +9,9 @@
 
 #include "apps/json_number.h"
 #include "base/error.h"
+#include "base/sha256.h"
 #include "protocols/agreement.h"
+#include "protocols/component_check.h"
 
 namespace trefoil::apps {
 namespace {
@@ -104,6 +106,22 @@ void RequireNothingLost(const std::array<RunClaim, 3>& claims, int self) {
                   fmt::join(found, ", ")));
 }
 
+/// Whoever has begun to release a model knows that all three held its checkpoint. From an older one the run
+/// would release a second.
+void RequireTheReleased(const std::array<RunClaim, 3>& claims, const std::optional<CheckpointName>& from,
+                        int self) {
+  for (int party = 0; party < 3; ++party) {
+    const auto& claim = claims.at(static_cast<std::size_t>(party));
+    if (!claim.released) continue;
+    const auto last = std::max_element(claim.held.begin(), claim.held.end());
+    if (last != claim.held.end() && from == *last) continue;
+    throw ConfigError(fmt::format(
+        "--resume: found a run whose model may have been released {}, and no checkpoint behind its last step "
+        "that all three hold, expected one: name the newest run directory of this run at all three",
+        Place(party, self)));
+  }
+}
+
 void Merge(ml::Lineage& all, const ml::Lineage& more) {
   for (const auto& session : more) {
     const auto known =
@@ -130,13 +148,15 @@ std::string ToText(const RunClaim& claim) {
                         {"begun", one.begun},
                         {"evaluated", one.evaluated}});
   }
-  return Json{{"run_id", claim.run_id}, {"held", held}, {"sessions", sessions}}.dump();
+  return Json{{"run_id", claim.run_id}, {"held", held}, {"sessions", sessions}, {"released", claim.released}}
+      .dump();
 }
 
 RunClaim ReadClaim(const std::string& text, int peer, int steps) {
   try {
     const auto json = Json::parse(text);
     RunClaim claim{.run_id = IdIn(json.at("run_id")), .held = {}, .sessions = {}};
+    claim.released = json.value("released", false);  // absent in a run.json that is older than the note
     for (const auto& one : json.at("held"))
       claim.held.push_back({.step = StepIn(one.at("step"), 0, steps), .session = IdIn(one.at("session"))});
     for (const auto& one : json.at("sessions")) claim.sessions.push_back(SessionIn(one, steps));
@@ -148,6 +168,7 @@ RunClaim ReadClaim(const std::string& text, int peer, int steps) {
 
 AgreedRun Agree(const std::array<RunClaim, 3>& claims, int self) {
   AgreedRun agreed{.run_id = CommonRun(claims, self), .from = LastHeldByAll(claims), .earlier = {}};
+  RequireTheReleased(claims, agreed.from, self);
   if (!agreed.from) RequireNothingLost(claims, self);
   for (const auto& claim : claims) Merge(agreed.earlier, claim.sessions);
   return agreed;
@@ -168,6 +189,27 @@ AgreedRun AgreeOnRun(mpc::Context& party, const RunClaim& own, int steps) {
   }
   protocols::Barrier(party);
   return agreed;
+}
+
+void RequireOneCheckpoint(mpc::Context& party, const ml::Checkpoint& checkpoint, const Job& job,
+                          const std::filesystem::path& run_folder) {
+  const auto hash_of = [](const SecretKey& key) {
+    return Sha256Hex({reinterpret_cast<const char*>(key.bytes().data()), key.bytes().size()});
+  };
+  const auto& [weights, velocity, step] = checkpoint.state;
+  auto common = fmt::format("{} {}", JobHash(job), step);
+  if (checkpoint.coins) {
+    common += " " + hash_of(checkpoint.coins->schedule);
+    if (job.data.vertical) common += " " + hash_of(checkpoint.coins->slots);  // else its owner's alone
+  }
+  protocols::RequireSharesOfOne(
+      party, {&weights.ring(), &velocity.ring()},
+      {.common = std::move(common),
+       .what = fmt::format("checkpoint of step {}", step),
+       .remedy =
+           fmt::format("--resume: expected the run directory of one run at all three, with its checkpoint "
+                       "folder as it was left; found {} here",
+                       run_folder.string())});
 }
 
 }  // namespace trefoil::apps

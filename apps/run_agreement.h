@@ -1,10 +1,13 @@
 #pragma once
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/checkpoint_file.h"
+#include "apps/job.h"
+#include "ml/checkpoint.h"
 #include "ml/executed.h"
 #include "mpc/context.h"
 
@@ -15,6 +18,7 @@ struct RunClaim {
   std::string run_id;                ///< empty: it knows of none
   std::vector<CheckpointName> held;  ///< checkpoints that it could go on from
   ml::Lineage sessions;              ///< that it took part in, or heard of
+  bool released = false;             ///< it may have released what its last checkpoint holds
 };
 
 /// How all three go on.
@@ -31,12 +35,20 @@ struct AgreedRun {
 
 /// What follows from three claims, the same whoever computes it: the run goes on from the last checkpoint
 /// that all three hold, after all sessions that anyone knows of, each with as many steps as anyone says that
-/// it began. Throws ConfigError saying what `self` or a peer lacks where they are not of one run, or hold no
-/// checkpoint in common although there should be one.
+/// it began. Throws ConfigError saying what `self` or a peer lacks where they are not of one run, hold no
+/// checkpoint in common although there should be one, or would go on from another checkpoint than the one
+/// whose model a party may have released.
 [[nodiscard]] AgreedRun Agree(const std::array<RunClaim, 3>& claims, int self);
 
 /// Exchanges claims and agrees. `steps`: of the job. Cost: 2 rounds. Throws: as Agree and ReadClaim;
 /// NetworkError.
 [[nodiscard]] AgreedRun AgreeOnRun(mpc::Context& party, const RunClaim& own, int steps);
+
+/// Makes sure, before a checkpoint is gone on from, that the three parties' shares are of one state of the
+/// training and under the same coins: a keyed hash of each component (protocols/component_check.h).
+/// `run_folder`: this party's, for the error. Cost: that of protocols::RequireSharesOfOne. Throws ConfigError
+/// at all three naming who holds another; NetworkError, ProtocolError.
+void RequireOneCheckpoint(mpc::Context& party, const ml::Checkpoint& checkpoint, const Job& job,
+                          const std::filesystem::path& run_folder);
 
 }  // namespace trefoil::apps

@@ -172,7 +172,13 @@ void RunState::DropAfter(const std::optional<CheckpointName>& last) {
   }
 }
 
-ml::Resumption RunState::Begin(const AgreedRun& agreed, const std::string& session) {
+ml::Resumption RunState::Begin(const AgreedRun& agreed, const std::string& session,
+                               const CheckpointCheck& check) {
+  ml::Resumption resumption{.from = {}, .earlier = agreed.earlier};
+  if (agreed.from) {
+    resumption.from = LoadCheckpoint(FileOf(*agreed.from), Owner(), owner_.job, key_).checkpoint;
+    if (check) check(*resumption.from);
+  }
   if (steps_file_ < 0) {
     fs::create_directories(folder_);
     fs::permissions(folder_, fs::perms::owner_all);
@@ -180,23 +186,23 @@ ml::Resumption RunState::Begin(const AgreedRun& agreed, const std::string& sessi
   }
   claim_.run_id = agreed.run_id.empty() ? session : agreed.run_id;
   claim_.sessions = agreed.earlier;
-  ml::Resumption resumption{.from = {}, .earlier = agreed.earlier};
-  if (agreed.from)
-    resumption.from = LoadCheckpoint(FileOf(*agreed.from), Owner(), owner_.job, key_).checkpoint;
   DropAfter(agreed.from);
   const int first = agreed.from ? agreed.from->step : 0;
+  releasing_ = agreed.from && first == owner_.job.training.steps ? agreed.from->session : session;
   session_ = {.id = session, .from_start = !agreed.from, .first = first, .begun = first};
   WriteRun();
   return resumption;
 }
 
 void RunState::WriteRun() const {
-  const Json json{
-      {"version", kVersion},
-      {"party", owner_.party},
-      {"job", JobJson(owner_.job)},
-      {"data", owner_.data_hash},
-      {"run", Json::parse(ToText({.run_id = claim_.run_id, .held = {}, .sessions = claim_.sessions}))}};
+  const Json json{{"version", kVersion},
+                  {"party", owner_.party},
+                  {"job", JobJson(owner_.job)},
+                  {"data", owner_.data_hash},
+                  {"run", Json::parse(ToText({.run_id = claim_.run_id,
+                                              .held = {},
+                                              .sessions = claim_.sessions,
+                                              .released = claim_.released}))}};
   ReplaceSecretFile(folder_ / kRunFile, json.dump(2) + "\n");
 }
 
@@ -222,6 +228,11 @@ void RunState::Announce(int steps) {
 }
 
 void RunState::BeginStep(int step) { WriteStep(step + 1); }
+
+void RunState::BeginRelease() {
+  claim_.released = true;
+  WriteRun();
+}
 
 void RunState::BeginEvaluation() {
   List();

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -39,18 +40,28 @@ class RunState {
   /// What to tell the peers.
   [[nodiscard]] const RunClaim& claim() const { return claim_; }
 
-  /// Takes what was agreed on for the session that begins, and gives what it goes on from. Throws as the
-  /// constructor; std::runtime_error where it cannot be written.
-  [[nodiscard]] ml::Resumption Begin(const AgreedRun& agreed, const std::string& session);
+  /// Whether a checkpoint may be gone on from; throws if not.
+  using CheckpointCheck = std::function<void(const ml::Checkpoint&)>;
+
+  /// Takes what was agreed on for the session that begins, and gives what it goes on from. `check` sees the
+  /// checkpoint before anything on disk is changed. Throws as the constructor and as `check`;
+  /// std::runtime_error where it cannot be written.
+  [[nodiscard]] ml::Resumption Begin(const AgreedRun& agreed, const std::string& session,
+                                     const CheckpointCheck& check = {});
 
   /// After Begin. The id of the run: that of its first session.
   [[nodiscard]] const std::string& run_id() const { return claim_.run_id; }
+  /// After Begin. The session whose steps made the weights that a session from there on releases: of one that
+  /// goes on behind the last step, that which wrote the checkpoint.
+  [[nodiscard]] const std::string& releasing_session() const { return releasing_; }
 
   // All throw std::runtime_error where they cannot write.
   /// Before steps up to `steps`, that is the first so many of the run, are begun. On disk when it returns.
   void Announce(int steps);
   /// Step `step`, counted from 0, is about to begin.
   void BeginStep(int step);
+  /// All three hold the last checkpoint, and its model is about to be released. On disk when it returns.
+  void BeginRelease();
   /// The evaluation is about to begin. On disk when it returns.
   void BeginEvaluation();
   /// Keeps a checkpoint and the one before it. On disk when it returns.
@@ -76,6 +87,7 @@ class RunState {
   std::string boot_;
   RunClaim claim_;
   ml::SessionSteps session_;  ///< under way; listed in the claim once it may execute anything
+  std::string releasing_;
   bool listed_ = false;
   int steps_file_ = -1;  ///< locked while this lives
 };

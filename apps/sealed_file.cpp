@@ -24,7 +24,8 @@ std::span<const std::uint8_t> BytesOf(std::string_view text) {
 /// The length of all that stands before the sealed part.
 std::size_t PrefixLength(const fs::path& file, const SealedKind& kind, std::string_view text) {
   const std::size_t begin = kind.magic.size() + kLengthBytes;
-  if (text.size() < begin || !text.starts_with(kind.magic))
+  const bool known = text.starts_with(kind.magic) || (!kind.older.empty() && text.starts_with(kind.older));
+  if (text.size() < begin || !known)
     RefuseSealed(file, "another file", fmt::format("{} of this version", kind.what));
   const auto length = LengthIn(text.substr(kind.magic.size()));
   if (length > kLargestHeader || length > text.size() - begin)

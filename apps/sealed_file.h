@@ -34,6 +34,7 @@ struct SealedKind {
   std::string_view magic;    ///< its first line
   std::string_view purpose;  ///< what its key is derived for
   std::string_view what;     ///< as in "expected a model's share"
+  std::string_view older{};  ///< the first line of an earlier version that is read, too, of the same length
 };
 
 /// The key that this party's files of a kind are sealed with: derived from the file of its party file's

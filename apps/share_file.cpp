@@ -34,6 +34,7 @@ ShareFile ParseHeader(const fs::path& file, const Json& json) {
     share.job = ParseJobJson(json.at("job").get<std::string>(), file.string());
     if (json.contains("task")) share.task = json.at("task").get<std::string>();
     share.record = dp::FromJson(json.at("record"));
+    if (json.contains("session")) share.session = json.at("session").get<std::string>();
     (void)share.delta();
     (void)ShapeOf(share.job);  // a job whose settings do not go together is damage, too
     return share;
@@ -49,7 +50,11 @@ double ShareFile::delta() const {
 }
 
 void SaveShare(const fs::path& file, const ShareFile& share, const SecretKey& key) {
-  Json header{{"party", share.party}, {"job", JobJson(share.job)}, {"record", dp::ToJson(share.record)}};
+  Require(!share.session.empty(), "SaveShare: the session that made the shares");
+  Json header{{"party", share.party},
+              {"job", JobJson(share.job)},
+              {"record", dp::ToJson(share.record)},
+              {"session", share.session}};
   if (!share.task.empty()) header["task"] = share.task;
   std::vector<std::uint8_t> words(
       ShareBytes({.inputs = share.weights.rows(), .outputs = share.weights.cols()}));

@@ -16,18 +16,20 @@ struct ShareFile {
   Job job;                    ///< of the training, or the schema of the records that a task's model is for
   std::string task{};         ///< of a task's model: the task's job as JSON; else empty
   dp::TrainingRecord record;  ///< of the training or task; its run_id names the model
+  std::string session{};      ///< whose last step, or task, made the shares; empty: not stated (version 1)
   mpc::FixedShare weights;    ///< of ml::ShapeOfWeights(ClassifierPlan(job))
 
   /// At which the epsilons of what made the model are said.
   [[nodiscard]] double delta() const;
 };
 
-inline constexpr SealedKind kModelShare{.magic = "trefoil model share 1\n",
+inline constexpr SealedKind kModelShare{.magic = "trefoil model share 2\n",
                                         .purpose = "trefoil model share",
-                                        .what = "a model's share, model.share of a run"};
+                                        .what = "a model's share, model.share of a run",
+                                        .older = "trefoil model share 1\n"};
 
 /// Writes a share, sealed (base/sealed_box.h); mode 0600. The header, in the clear but part of the seal, has
-/// the party, the job, of a task's model the task, and the record. Throws ConfigError if the file is there;
+/// the party, the job, of a task's model the task, the record and the session. Pre: there is a session. Throws ConfigError if the file is there;
 /// std::runtime_error.
 void SaveShare(const std::filesystem::path& file, const ShareFile& share, const SecretKey& key);
 

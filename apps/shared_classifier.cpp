@@ -1,11 +1,13 @@
 #include "apps/shared_classifier.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 
 #include "apps/training_settings.h"
 #include "ml/dp_sgd.h"
 #include "ml/held_out.h"
-#include "protocols/agreement.h"
+#include "protocols/component_check.h"
 #include "protocols/cost_model.h"
 
 namespace trefoil::apps {
@@ -19,14 +21,25 @@ ml::PredictionRequest RequestOf(const PredictJob& job) {
   return {.client = job.client, .rows = job.rows, .scores = job.scores};
 }
 
+/// Shares of two sessions of one run have the run, the job and the shape in common, but are no model.
+protocols::ComparedShares ComparedModel(const ShareFile& model) {
+  const auto session = model.session.empty() ? std::string("not stated") : model.session;
+  return {
+      .common = fmt::format("run {}\nsession {}\n{}\n{}", model.record.run_id, session, JobJson(model.job),
+                            model.task),
+      .what = "share of the model",
+      .remedy = fmt::format("predict.share: found one of run {}, session {} here, expected one of the same "
+                            "run and session at all three",
+                            model.record.run_id, session)};
+}
+
 std::int64_t BlockRows(const PredictJob& job) { return std::min<std::int64_t>(job.rows, ml::kHeldOutBlock); }
 
 }  // namespace
 
 std::optional<ml::Predictions> ClassifyByShares(mpc::Context& party, const PredictJob& job,
                                                 const ShareFile& model, const ml::OwnRecords& own) {
-  // Run and job of the model are the same at all three, or their shares do not belong together.
-  protocols::RequireSameEverywhere(party, model.record.run_id + JobJson(model.job), "shares of a model");
+  protocols::RequireSharesOfOne(party, {&model.weights.ring()}, ComparedModel(model));
   const auto form = ClassifierForm(job, model.job, protocols::MeasureLink(party));
   const auto plan = ml::MakeStepPlan(ClassifierSettings(model.job), form);
   return ml::PredictOnShares(party, plan, model.weights, RequestOf(job), own);
@@ -35,7 +48,7 @@ std::optional<ml::Predictions> ClassifyByShares(mpc::Context& party, const Predi
 TaskCost ClassifyBySharesCost(const PredictJob& job, const Job& model, protocols::Form form) {
   const auto plan = ml::MakeStepPlan(ClassifierSettings(model), form);
   TaskCost cost;
-  cost.session.Add(Then(protocols::RequireSameEverywhereCost(), protocols::MeasureLinkCost()));
+  cost.session.Add(Then(protocols::RequireSharesOfOneCost(), protocols::MeasureLinkCost()));
   cost.session.Add(ml::PredictOnSharesCost(plan, RequestOf(job)));
   const auto rows = static_cast<double>(job.rows);
   const auto columns = static_cast<double>(plan.settings.features + 1);

@@ -35,6 +35,7 @@ void KeepShare(const PartySession& session, const Task& task, const TaskShare& s
              .job = share.schema,
              .task = task.Json(),
              .record = record,
+             .session = record.run_id,
              .weights = share.weights},
             StorageKey(session.party(), kModelShare));
 }

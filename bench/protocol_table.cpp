@@ -19,6 +19,7 @@
 #include "protocols/agreement.h"
 #include "protocols/bit_conversion.h"
 #include "protocols/clip_factor.h"
+#include "protocols/component_check.h"
 #include "protocols/cost_model.h"
 #include "protocols/equality.h"
 #include "protocols/exponential.h"
@@ -121,6 +122,9 @@ std::vector<Line> SetUp() {
       {"exchange of public texts, 100 bytes each (`ExchangeTexts`)", "use", 1,
        protocols::ExchangeTextsCost({100, 100, 100}), kExact, kInSetUp, sees},
       {"barrier (`Barrier`)", "use", 1, protocols::BarrierCost(), kExact, kInSetUp, "nothing"},
+      {"whether shares belong together (`RequireSharesOfOne`)", "use", 1, protocols::RequireSharesOfOneCost(),
+       kExact, kInSetUp,
+       "hashes of components, keyed with their streams: of the one that it lacks whether two are equal"},
       {"common coins (`JointSeed`)", "use", 1, protocols::JointSeedCost(), kExact, kInSetUp, sees},
       {"measuring the links (`MeasureLink`)", "session", 1, protocols::MeasureLinkCost(), "a measurement",
        kInSetUp, sees},

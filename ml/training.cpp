@@ -309,6 +309,10 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   const Steps steps{party, plan, *source, noise, announcements, progress, hooks};
   if (from_start) Keep(steps, state);
   state = RunSteps(steps, std::move(state));
+  // Nothing is released before all three have kept the last checkpoint: whoever dies from here on, the run
+  // goes on from that one, and releases the same model again.
+  if (hooks.on_checkpoint) protocols::Barrier(party);
+  if (hooks.before_release) hooks.before_release();
   // The record is kept before anything is released: who dies in between has released nothing unrecorded.
   hooks.on_record(result.record);
   if (settings.evaluation) {

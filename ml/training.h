@@ -126,10 +126,13 @@ struct TrainingHooks {
   std::function<void(const dp::TrainingRecord&, int steps)> before_steps{};
   /// Step `step`, counted from 0, is about to begin.
   std::function<void(int step)> before_step{};
+  /// All three have kept the last checkpoint, and the evaluation and the release are about to begin.
+  std::function<void()> before_release{};
   /// The evaluation is about to begin.
   std::function<void()> before_evaluation{};
   /// What to go on from, of a run that may be resumed: before the first step, after every so many, and after
-  /// the last. No step is begun before it returns.
+  /// the last. No step is begun before it returns, and nothing is opened or given out before all three have
+  /// returned from the last. Where one party has this, all three have.
   std::function<void(const Checkpoint&)> on_checkpoint{};
   std::int64_t checkpoint_every = 0;  ///< steps; 0: no checkpoints
 };

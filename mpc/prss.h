@@ -15,7 +15,15 @@ namespace trefoil::mpc {
 using OperationId = std::uint64_t;
 
 /// What a stream of pseudo-random words is used for. An operation uses each purpose at most once a component.
-enum class Purpose : std::uint8_t { kInput = 1, kZero = 2, kMask = 3, kDeal = 4, kReshare = 5, kRoots = 6 };
+enum class Purpose : std::uint8_t {
+  kInput = 1,
+  kZero = 2,
+  kMask = 3,
+  kDeal = 4,
+  kReshare = 5,
+  kRoots = 6,
+  kCheck = 7,
+};
 
 /// Pseudo-random secret sharing: component j of a sharing is held by P_j and P_{j-1}, who share the key k_j;
 /// so party i holds k_i and k_{i+1}. The stream of (key, purpose, operation) is AES-128 in counter mode with
@@ -55,10 +63,10 @@ class Prss {
 };
 
 /// Agrees on fresh pairwise keys with both peers (X25519 and BLAKE2b, libsodium) over authenticated links.
+/// `session` says what the keys are for, the same at all three: parties that differ in it get keys that have
+/// nothing to do with each other.
 /// Cost: 1 round, 64 bytes sent by each party.
 /// Throws NetworkError if a peer fails, ProtocolError on an unacceptable public key.
 [[nodiscard]] Prss AgreeOnKeys(net::Transport& transport, std::string_view session);
 
 }  // namespace trefoil::mpc
-/// `session` says what the keys are for, the same at all three: parties that differ in it get keys that have
-/// nothing to do with each other.

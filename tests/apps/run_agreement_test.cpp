@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "tests/support/fixed_key.h"
 #include "tests/support/run_parties.h"
 
 namespace trefoil::apps {
 namespace {
 
+using testing::Each;
 using testing::HasSubstr;
+using testing_support::FixedKey;
 using testing_support::RunParties;
 using testing_support::Seed;
 
@@ -46,6 +49,25 @@ TEST(Agree, GoesOnFromTheLastCheckpointThatAllThreeHold) {
     EXPECT_EQ(agreed.from, (CheckpointName{10, "aa"}));
   }
   EXPECT_EQ(Agree({ahead, ahead, ahead}, 0).from, (CheckpointName{15, "aa"}));
+}
+
+// Party 1 went back to a copy from before the last step, or lost its last checkpoint: a second model would come
+// of the run.
+TEST(Agree, GoesOnFromWhatWasReleasedOrNotAtAll) {
+  const ml::Lineage sessions{Session("aa", 0, 17, true)};
+  auto released = Claim({{15, "aa"}, {17, "aa"}}, sessions);
+  released.released = true;
+  auto behind = Claim({{10, "aa"}, {15, "aa"}}, sessions);
+  EXPECT_EQ(Agree({released, released, released}, 0).from, (CheckpointName{17, "aa"}));
+  EXPECT_THAT(ErrorOf({released, behind, released}),
+              HasSubstr("a run whose model may have been released here"));
+  EXPECT_THAT(ErrorOf({behind, behind, released}, 1), HasSubstr("may have been released at party 2"));
+  behind.held.clear();
+  EXPECT_THAT(ErrorOf({released, behind, released}), HasSubstr("may have been released here"));
+  released.released = false;  // who was killed before all three had the last checkpoint: nothing was released
+  EXPECT_EQ(Agree({released, Claim({{15, "aa"}}, sessions), released}, 0).from, (CheckpointName{15, "aa"}));
+  released.released = true;
+  EXPECT_TRUE(ReadClaim(ToText(released), 1, 17).released);
 }
 
 // Step 15 was reached twice: in session aa, of which one party kept its share, and in bb, of which two did.
@@ -145,6 +167,55 @@ TEST(AgreeOnRun, TellsAllThreeWhyItIsRefused) {
     });
     for (const auto& text : texts) EXPECT_THAT(text, HasSubstr("found checkpoints of steps"));
   }
+}
+
+enum class Mixed { kNothing, kWeights, kVelocity, kSchedule, kSlots };
+
+/// What each party says of checkpoints of which party 2's is, in one part, of another state.
+std::array<std::string, 3> SaidOf(Mixed mixed, bool vertical) {
+  return RunParties(Seed{1}, [&](mpc::Context& party) {
+    const auto differs = [&](Mixed part) { return party.self() == 2 && mixed == part; };
+    const auto share = [&](mpc::Word state) {
+      const auto component = [&](int j) {
+        return mpc::RingMatrix::Constant(3, 2, 10 * state + static_cast<mpc::Word>(j));
+      };
+      return mpc::FixedShare(mpc::ArithShare(component(party.self()), component(party.next())), 16);
+    };
+    ml::Checkpoint checkpoint{.state = {.weights = share(differs(Mixed::kWeights) ? 5 : 1),
+                                        .velocity = share(differs(Mixed::kVelocity) ? 6 : 2),
+                                        .step = 15}};
+    checkpoint.coins.emplace(ml::PublicCoins{.schedule = FixedKey(differs(Mixed::kSchedule) ? 7 : 3),
+                                             .slots = FixedKey(differs(Mixed::kSlots) ? 8 : 4)});
+    Job job;
+    job.data.vertical = vertical;
+    try {
+      RequireOneCheckpoint(party, checkpoint, job, "runs/here");
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  });
+}
+
+TEST(RequireOneCheckpoint, RefusesAtAllThreeWhatIsOfAnotherState) {
+  EXPECT_THAT(SaidOf(Mixed::kNothing, false), Each("none"));
+  for (const auto part : {Mixed::kWeights, Mixed::kVelocity, Mixed::kSchedule}) {
+    const auto said = SaidOf(part, false);
+    for (std::size_t party = 0; party < 3; ++party) {
+      const std::string name = party == 2 ? "this party" : "party 2";
+      EXPECT_EQ(said.at(party),
+                name +
+                    " holds a checkpoint of step 15 that does not belong with the other two's: "
+                    "--resume: expected the run directory of one run at all three, with its "
+                    "checkpoint folder as it was left; found runs/here here");
+    }
+  }
+}
+
+// The places of rows are their owner's alone, but with a vertical partition.
+TEST(RequireOneCheckpoint, ComparesThePlacesOfRowsWhereAllKnowThem) {
+  EXPECT_THAT(SaidOf(Mixed::kSlots, false), Each("none"));
+  EXPECT_THAT(SaidOf(Mixed::kSlots, true), Each(HasSubstr("checkpoint of step 15 that does not belong")));
 }
 
 }  // namespace

@@ -124,6 +124,47 @@ TEST_F(RunStateTest, KeepsTheLastTwoCheckpointsSealedToTheirOwner) {
   EXPECT_EQ(state->run_id(), kFirst);
 }
 
+TEST_F(RunStateTest, ChangesNothingWhereItsCheckpointIsRefused) {
+  {
+    const auto state = Begin(kFirst);
+    for (const int step : {5, 10}) state->Keep(At(step));
+  }
+  const AgreedRun agreed{.run_id = kFirst, .from = CheckpointName{5, kFirst}, .earlier = {}};
+  const auto run = ReadTextFile(run_ / "checkpoint/run.json", "");
+  int seen = 0;
+  const auto refuse = [&](const ml::Checkpoint& checkpoint) {
+    seen = static_cast<int>(checkpoint.state.step);
+    throw ConfigError("of another model");
+  };
+  EXPECT_THROW((void)Open()->Begin(agreed, kSecond, refuse), ConfigError);
+  EXPECT_EQ(seen, 5);
+  EXPECT_EQ(Sealed().size(), 2U);  // 10 would be done again, and so be dropped
+  EXPECT_EQ(ReadTextFile(run_ / "checkpoint/run.json", ""), run);
+}
+
+TEST_F(RunStateTest, NotesThatTheReleaseBegins) {
+  {
+    const auto state = Begin(kFirst);
+    state->Keep(At(30));
+    EXPECT_FALSE(state->claim().released);
+    state->BeginRelease();
+  }
+  EXPECT_TRUE(Open()->claim().released);
+}
+
+TEST_F(RunStateTest, KnowsWhichSessionMadeWhatIsReleased) {
+  {
+    const auto state = Begin(kFirst);
+    EXPECT_EQ(state->releasing_session(), kFirst);
+    for (const int step : {25, 30}) state->Keep(At(step));
+  }
+  const AgreedRun from_before{.run_id = kFirst, .from = CheckpointName{25, kFirst}, .earlier = {}};
+  const AgreedRun from_last{.run_id = kFirst, .from = CheckpointName{30, kFirst}, .earlier = {}};
+  EXPECT_EQ(Begin(kSecond, from_last)->releasing_session(),
+            kFirst);  // what the first session may have given out
+  EXPECT_EQ(Begin(kSecond, from_before)->releasing_session(), kSecond);
+}
+
 TEST_F(RunStateTest, KeepsTheCoinsOfPublicSampling) {
   job_ = ReadJob(folder_.path() / "job.toml", {"privacy.sampling=public"});
   {

@@ -5,8 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "apps/files.h"
+#include "apps/share_bytes.h"
 #include "base/error.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/support/fixed_key.h"
@@ -44,6 +46,7 @@ constexpr mpc::Word kMarker = 0x0123456789ABCDEF;
 ShareFile SomeShare(const TemporaryFolder& folder) {
   ShareFile share{.party = 1, .job = ReadJob(folder.Write("job.toml", kJob)), .record = {}, .weights = {}};
   share.record = {.job_hash = JobHash(share.job), .run_id = "ab12", .events = {dp::NoisyEvaluation{2, 3}}};
+  share.session = "cd34";
   mpc::RingMatrix own = mpc::RingMatrix::Constant(5, 3, kMarker);
   mpc::RingMatrix next = mpc::RingMatrix::Constant(5, 3, 7);
   next(4, 2) = ~mpc::Word{0};
@@ -76,10 +79,38 @@ TEST(ShareFile, ReadsBackWhatItWroteAndIsSealedToItsOwner) {
   EXPECT_EQ(JobHash(again.job), JobHash(share.job));
   EXPECT_EQ(again.record.run_id, "ab12");
   EXPECT_EQ(again.record.events.size(), 1U);
+  EXPECT_EQ(again.session, "cd34");
   EXPECT_EQ(again.weights.frac_bits(), 16);
   EXPECT_TRUE((again.weights.ring().own() == share.weights.ring().own()).all());
   EXPECT_TRUE((again.weights.ring().next() == share.weights.ring().next()).all());
   EXPECT_THROW(SaveShare(file, share, FixedKey(1)), ConfigError);  // nothing is overwritten
+}
+
+// A file of version 1 as it was written: without a session, under its own first line.
+TEST(ShareFile, ReadsOlderOnesWithoutASession) {
+  const TemporaryFolder folder;
+  const auto share = SomeShare(folder);
+  const nlohmann::json header{
+      {"party", share.party}, {"job", JobJson(share.job)}, {"record", dp::ToJson(share.record)}};
+  auto older = kModelShare;
+  older.magic = "trefoil model share 1\n";
+  std::vector<std::uint8_t> words(ShareBytes({.inputs = 5, .outputs = 3}));
+  (void)PutShare(words, share.weights.ring());
+  const auto file = folder.path() / "model.share";
+  WriteSecretFile(file, SealFile(older, header, words, FixedKey(1)));
+  const auto again = LoadShare(file, 1, FixedKey(1));
+  EXPECT_EQ(again.session, "");
+  EXPECT_EQ(again.record.run_id, "ab12");
+  EXPECT_TRUE((again.weights.ring().own() == share.weights.ring().own()).all());
+
+  auto newer = kModelShare;
+  newer.magic = "trefoil model share 3\n";
+  const auto unknown = folder.path() / "newer.share";
+  WriteSecretFile(unknown, SealFile(newer, header, words, FixedKey(1)));
+  EXPECT_NE(ErrorOf(unknown, 1, FixedKey(1)).find("found another file"), std::string::npos);
+  auto nameless = share;
+  nameless.session.clear();
+  EXPECT_THROW(SaveShare(folder.path() / "none.share", nameless, FixedKey(1)), ContractError);
 }
 
 TEST(ShareFile, RefusesForeignOnes) {

@@ -72,13 +72,14 @@ class ProgramTest(unittest.TestCase):
             env={**os.environ, **(environment or {})},
         )
 
-    def start_program(self, *arguments):
+    def start_program(self, *arguments, environment=None):
         process = subprocess.Popen(
             [BINARY, *map(str, arguments)],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            env={**os.environ, **(environment or {})},
         )
         self.addCleanup(self.end, process)
         return process

@@ -333,11 +333,12 @@ def kept():
     head = {"party": 0, "job": compact(JOB), "record": record()}
     # Two components of 3 x 1 words; a checkpoint has weights, velocity and two keys.
     write("sealed", "share", compact(head) + "\n" + "w" * 48)
+    write("sealed", "share-of-a-session", compact({**head, "session": RUN}) + "\n" + "w" * 48)
     write("sealed", "task-share", compact({**head, "task": compact({"privacy": {"delta": 1e-5}})}) + "\n" + "w" * 48)
     write("sealed", "checkpoint", compact({"party": 0, "run_id": "ab", "job_hash": "cd", "step": 2, "session": RUN}) + "\n" + "v" * 160)
     header = compact(head).encode()
-    for kind in (b"trefoil model share 1\n", b"trefoil checkpoint 1\n"):
-        write("sealed", kind.split()[1].decode() + "-unsealed", kind + struct.pack("<Q", len(header)) + header + bytes(88))
+    for kind, name in ((b"trefoil model share 1\n", "model"), (b"trefoil model share 2\n", "model-2"), (b"trefoil checkpoint 1\n", "checkpoint")):
+        write("sealed", name + "-unsealed", kind + struct.pack("<Q", len(header)) + header + bytes(88))
     write("sealed", "long-header", b"trefoil checkpoint 1\n" + struct.pack("<Q", 1 << 63) + b"{}")
     write("results", "record.json", json.dumps(record(), indent=2))
     events = [{"kind": "local_training", "steps": 5, "sampling_rate": 0.1, "sigma": 4.0, "sensitivity": 1.0, "clip": 1.0, "deviation": 1e6},

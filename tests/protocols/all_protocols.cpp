@@ -8,6 +8,7 @@
 #include "protocols/agreement.h"
 #include "protocols/bit_conversion.h"
 #include "protocols/clip_factor.h"
+#include "protocols/component_check.h"
 #include "protocols/equality.h"
 #include "protocols/exponential.h"
 #include "protocols/input.h"
@@ -434,6 +435,12 @@ const std::vector<ProtocolCase>& OtherProtocols() {
       {"JointSeed",
        [](Context& party, Index, Word) {
          (void)JointSeed(party);
+         return Output{};
+       }},
+      {"RequireSharesOfOne",
+       [](Context& party, Index n, Word x) {
+         const ArithShare share = Trivial(party, x, n);
+         RequireSharesOfOne(party, {&share}, {.common = "run", .what = "share", .remedy = "expected one"});
          return Output{};
        }},
       {"AgreeOnKeys",

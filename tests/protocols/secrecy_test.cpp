@@ -180,11 +180,12 @@ TEST(SecrecyOfDcfKeys, OverManyKeysForOnePoint) {
 }
 
 /// Protocols whose messages are what they are by design, and have nothing to do with the secret: an agreement
-/// sends one hash to all, a public key is a point of a curve. The right statement is that both secrets give
+/// sends one hash to all, holders of a component both send the same hash of it, under a key that is drawn for
+/// it, and a public key is a point of a curve. The right statement is that both secrets give
 /// the same law. (Their randomness comes from the operating system, so the runs differ; the false-alarm bound
 /// is the same.)
-const std::set<std::string> kIndependent{"RequireSameEverywhere", "JointSeed", "ExchangeTexts",
-                                         "AgreeOnKeys"};
+const std::set<std::string> kIndependent{"RequireSameEverywhere", "JointSeed", "ExchangeTexts", "AgreeOnKeys",
+                                         "RequireSharesOfOne"};
 /// Protocols that show a value: tested below.
 const std::set<std::string> kRevealing{"Reveal", "RevealTo", "RevealBits"};
 

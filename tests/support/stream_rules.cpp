@@ -35,7 +35,7 @@ class Rules {
     const auto key = std::find(keys_.begin(), keys_.end(), draw.key);
     if (key == keys_.end())
       return Violation("party ", party, " drew from a key that is none of the session's");
-    if (draw.purpose() < Purpose::kInput || draw.purpose() > Purpose::kRoots)
+    if (draw.purpose() < Purpose::kInput || draw.purpose() > Purpose::kCheck)
       Violation("unknown purpose ", draw.start[0]);
     if (std::any_of(draw.start.begin() + 9, draw.start.end(), [](unsigned char byte) { return byte != 0; }))
       Violation("operation ", draw.operation(), " begins a stream in its middle");
