@@ -14,7 +14,7 @@ namespace {
 
 // The oracles here integrate densities on a grid and share nothing with dp/.
 
-constexpr double kStep = 0.02;
+constexpr double kStep = 0.01;
 
 double Normal(double x, double mean, double sigma) {
   const double z = (x - mean) / sigma;
@@ -85,7 +85,7 @@ double ExactDeltaOfTwo(int units, double q, double sigma, double epsilon) {
 }
 
 TEST(SeveralUnits, OfOneReleaseLieAtTheHockeyStickDivergence) {
-  for (const int units : {2, 5, 10}) {
+  for (const int units : {2, 10}) {
     for (const double q : {0.02, 0.3, 0.9}) {
       for (const double sigma : {0.7, 2.0}) {
         const auto bounds = Pld({SampledGaussian{q, sigma, 1, units}}, 1e-4).Epsilon(1e-4);
