@@ -7,6 +7,7 @@ import csv
 import gzip
 import json
 import os
+import pathlib
 import re
 import shutil
 import time
@@ -63,8 +64,7 @@ class RunsThatAreKilled(ProgramTest):
         while state != "T":
             self.assertLess(time.monotonic(), deadline)
             self.assertIsNone(processes[victim].poll(), f"party {victim} ended before {call}")
-            stat = open(f"/proc/{processes[victim].pid}/stat").read()
-            state = stat.rpartition(")")[2].split()[0]
+            state = pathlib.Path(f"/proc/{processes[victim].pid}/stat").read_text().rpartition(")")[2].split()[0]
             time.sleep(0.005)
         processes[victim].kill()
         return self.finish(processes)
@@ -78,7 +78,7 @@ class RunsThatAreKilled(ProgramTest):
     def correct(self, out):
         """Predicts by the shares that the party files name; how many labels are right."""
         run = self.record()["run_id"]
-        self.write("predict.toml", PREDICT_JOB.format(run=run, client=0, rows=1000, scores="false"))
+        self.write("predict.toml", PREDICT_JOB.format(run=run, client=0, rows=2000, scores="false"))
         self.finish_well(self.start(out, "predict.toml", more=()))
         data = gzip.decompress((self.folder / "d/test/t10k-labels-idx1-ubyte.gz").read_bytes())
         with open(self.folder / f"{out}0/predictions.csv") as file:
@@ -87,8 +87,8 @@ class RunsThatAreKilled(ProgramTest):
 
 
 class OneModel(RunsThatAreKilled):
-    def check_instant(self, victim, call, released):
-        """`released`: which parties have a model when the victim is dead."""
+    def check_instant(self, victim, call, released, holders=3):
+        """`released`: how many parties may have a model when the victim is dead. `holders`: how many get one in the end."""
         codes, outputs = self.kill_before(victim, call)
         self.assertEqual(codes[victim], -9)
         models = self.files("model.npz")
@@ -98,12 +98,12 @@ class OneModel(RunsThatAreKilled):
         self.assertIsNotNone(lost, outputs[0][0])
         self.assertEqual({event["steps"] for event in self.record()["events"]}, {STEPS + int(lost.group(1))})
         self.assertEqual(len(set(models + self.files("model.npz"))), 1, "two models of one run")
-        self.assertEqual(len(self.files("model.npz")), 3)
+        self.assertEqual(len(self.files("model.npz")), holders)
         return int(lost.group(1))
 
     def test_nothing_is_released_before_all_three_hold_the_last_checkpoint(self):
-        self.prepare()
-        lost = self.check_instant(2, f"rename:checkpoint/0000{STEPS}", released={0})
+        self.prepare(JOB + NOBODY.replace("[]", "[1]"))  # who needs one message of party 0, and none of party 2
+        lost = self.check_instant(2, f"rename:checkpoint/0000{STEPS}", released={0}, holders=1)
         self.assertEqual(lost, STEPS % EVERY)
 
     def test_a_crash_between_the_last_checkpoint_and_the_release_releases_the_same(self):
@@ -148,7 +148,7 @@ class OneModel(RunsThatAreKilled):
         self.assertEqual(codes, [3, 3, -9], outputs)
         self.assertEqual(self.files("model.share"), [])
         self.finish_well(self.start())
-        self.assertGreater(self.correct("p"), 400)
+        self.assertGreater(self.correct("p"), 800)
 
     def test_shares_that_are_given_out_again_go_with_the_first_ones(self):
         self.prepare(JOB + NOBODY)
@@ -156,7 +156,7 @@ class OneModel(RunsThatAreKilled):
         shutil.copy(self.folder / "r0/model.share", self.folder / "first.share")
         self.finish_well(self.start())
         right = self.correct("p")
-        self.assertGreater(right, 400)
+        self.assertGreater(right, 800)
         shutil.copy(self.folder / "first.share", self.folder / "r0/model.share")
         self.assertEqual(self.correct("q"), right)
 
@@ -176,7 +176,7 @@ class SharesOfTwoModels(RunsThatAreKilled):
             shutil.move(self.folder / f"copy{party}", self.folder / f"r{party}")
         self.finish_well(self.start())
         self.assertEqual(self.record()["run_id"], first["run_id"])
-        self.assertGreater(self.correct("p"), 400)
+        self.assertGreater(self.correct("p"), 800)
 
         shutil.copy(self.folder / "first.share", self.folder / "r1/model.share")
         codes, outputs = self.finish(self.start("q", "predict.toml", more=()))
