@@ -148,7 +148,7 @@ std::string CommonCoins(const dp::DpSgdSteps& steps) {
   return fmt::format(
       "Common coins take each row into a step with probability {:.6g}. The parties see them: "
       "the insider's epsilon has no amplification and counts {} releases, as often as any row "
-      "is taken; the outsider's counts on the coins staying among the parties.",
+      "can be taken; the outsider's counts on the coins staying among the parties.",
       steps.sampling_rate, steps.max_participation);
 }
 

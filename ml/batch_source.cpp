@@ -43,13 +43,6 @@ class OwnerPoissonSource final : public BatchSource {
 
   Batch Next(mpc::Context& run, int) override { return ToBatch(plan_, inputs_.Next(run)); }
 
-  [[nodiscard]] std::int64_t HeightOf(int) const override { return plan_.batch_rows; }
-
-  [[nodiscard]] std::int64_t MaxParticipation(int) const override { return 0; }
-  [[nodiscard]] std::function<std::int64_t(int)> Participation(const std::vector<StepRange>&,
-                                                               int) const override {
-    return [](int) -> std::int64_t { return 0; };
-  }
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
 
  private:
@@ -110,20 +103,9 @@ class PublicSource final : public BatchSource {
   }
 
   Batch Next(mpc::Context&, int step) override {
-    return ToBatch(plan_, RowsAt(data_, schedule_.RowsOf(step), HeightOf(step)));
+    return ToBatch(plan_, RowsAt(data_, schedule_.RowsOf(step), plan_.batch_rows));
   }
 
-  [[nodiscard]] std::int64_t HeightOf(int step) const override { return schedule_.HeightOf(step); }
-
-  [[nodiscard]] std::int64_t MaxParticipation(int steps) const override {
-    return schedule_.MaxParticipation(steps);
-  }
-  [[nodiscard]] std::function<std::int64_t(int)> Participation(const std::vector<StepRange>& earlier,
-                                                               int first) const override {
-    return [most = schedule_.MaxParticipationAfter(earlier, first), first](int step) {
-      return most.at(static_cast<std::size_t>(step - first));
-    };
-  }
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return CopyOf(coins_); }
 
  private:

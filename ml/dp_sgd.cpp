@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "ml/hidden_layers.h"
-#include "ml/public_sampling.h"
 #include "ml/published_clipping.h"
 #include "protocols/multiply.h"
 #include "protocols/truncate.h"
@@ -98,12 +97,6 @@ double DpSgdStepSeconds(const StepPlan& plan, Index batch_rows) {
   const double of_factors = protocols::ComparisonSeconds(
       plan.clip.form, batch_rows, static_cast<std::int64_t>(pieces.thresholds.size()), pieces.width);
   return of_factors + PredictSeconds(plan.activation, batch_rows) + HiddenLayersSeconds(plan, batch_rows);
-}
-
-Index ExpectedBatchRows(const StepPlan& plan) {
-  if (plan.settings.sampling != Sampling::kPublic) return plan.batch_rows;
-  const double expected = plan.settings.expected_batch;
-  return std::min(plan.batch_rows, static_cast<Index>(expected) + 1 + (PublicHeightUnit(expected) - 1) / 2);
 }
 
 protocols::Form FasterForm(const TrainingSettings& settings, Index batch_rows, const protocols::Link& link) {

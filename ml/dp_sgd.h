@@ -55,9 +55,6 @@ struct TrainingState {
 /// published clipping, which have one form.
 [[nodiscard]] double DpSgdStepSeconds(const StepPlan& plan, mpc::Index batch_rows);
 
-/// Rows of a batch matrix: padded ones, or, with public sampling, as many as on average.
-[[nodiscard]] mpc::Index ExpectedBatchRows(const StepPlan& plan);
-
 /// The form of comparison that the settings ask for, or else the one that is expected to be faster on the
 /// link (docs/performance.md has the model).
 [[nodiscard]] protocols::Form FasterForm(const TrainingSettings& settings, mpc::Index batch_rows,

@@ -1,46 +1,87 @@
 #include "ml/public_sampling.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "dp/truncated_poisson.h"
 #include "ml/records.h"
 
 namespace trefoil::ml {
+namespace {
 
-std::int64_t PublicHeightUnit(double expected_batch) {
-  constexpr std::int64_t kHeightsOfABatch = 32;
-  return std::max<std::int64_t>(1, std::llround(expected_batch) / kHeightsOfABatch);
-}
+// Of each of the three bounds: at least every second draw keeps them all.
+constexpr double kExceeded = 1.0 / 6;
 
-PublicSchedule::PublicSchedule(SecretKey joint_seed, std::int64_t rows, double rate, int steps)
-    : rows_(rows), unit_(PublicHeightUnit(rate * static_cast<double>(rows))) {
-  RandomStream coins(std::move(joint_seed));
-  for (int step = 0; step < steps; ++step) steps_.push_back(DrawRows(coins, rows, rate, rows));
-  most_ = MaxParticipationAfter({}, 0);
-}
-
-std::int64_t PublicSchedule::HeightOf(int step) const {
-  const auto taken = static_cast<std::int64_t>(RowsOf(step).size());
-  return std::min(rows_, (taken + unit_ - 1) / unit_ * unit_);
-}
-
-std::vector<std::int64_t> PublicSchedule::MaxParticipationAfter(const std::vector<StepRange>& done,
-                                                                int first) const {
-  std::vector<std::int64_t> taken(static_cast<std::size_t>(rows_), 0);
-  std::int64_t most = 0;
-  const auto execute = [&](std::size_t step) {
-    for (const std::int64_t row : steps_[step]) most = std::max(most, ++taken[static_cast<std::size_t>(row)]);
-  };
-  for (const StepRange& range : done) {
-    for (int step = range.first; step < range.last; ++step) execute(static_cast<std::size_t>(step));
+/// The smallest m with count * P[Bin(trials, rate) > m] <= kExceeded, by the union bound over `count` of them.
+std::int64_t BoundOfAll(double count, std::int64_t trials, double rate) {
+  std::int64_t low = -1;  // does not suffice
+  std::int64_t high = trials;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (count * dp::PoissonOverflowProbability(trials, rate, middle) <= kExceeded ? high : low) = middle;
   }
-  std::vector<std::int64_t> after{most};
-  for (auto step = static_cast<std::size_t>(first); step < steps_.size(); ++step) {
-    execute(step);
-    after.push_back(most);
+  return high;
+}
+
+bool IsWithin(const std::vector<std::vector<std::int64_t>>& steps, std::int64_t rows, std::int64_t height,
+              const std::vector<std::int64_t>& bounds) {
+  std::vector<std::int64_t> taken(static_cast<std::size_t>(rows), 0);
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    if (static_cast<std::int64_t>(steps[step].size()) > height) return false;
+    for (const std::int64_t row : steps[step]) {
+      if (++taken[static_cast<std::size_t>(row)] > bounds[step + 1]) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::int64_t PublicHeight(std::int64_t rows, double rate, int steps) { return BoundOfAll(steps, rows, rate); }
+
+std::int64_t MaxParticipation(std::int64_t rows, double rate, int steps) {
+  return BoundOfAll(static_cast<double>(rows), steps, rate);
+}
+
+std::vector<std::int64_t> ParticipationBounds(std::int64_t rows, double rate, int steps) {
+  const std::int64_t all = MaxParticipation(rows, rate, steps);
+  const double count = static_cast<double>(rows) * steps;
+  std::vector<std::int64_t> bounds;
+  std::int64_t most = 0;
+  for (int step = 0; step < steps; ++step) {
+    // A bound of more steps is no smaller.
+    while (most < all && count * dp::PoissonOverflowProbability(step, rate, most) > kExceeded) ++most;
+    bounds.push_back(most);
+  }
+  bounds.push_back(all);
+  return bounds;
+}
+
+std::vector<std::int64_t> ParticipationAfter(const std::vector<std::int64_t>& bounds,
+                                             const std::vector<StepRange>& done, int first) {
+  int reached = first;
+  std::int64_t executed = 0;
+  for (const StepRange& range : done) {
+    reached = std::max(reached, range.last);
+    executed += range.last - range.first;
+  }
+  std::vector<std::int64_t> after;
+  for (int step = first; step < static_cast<int>(bounds.size()); ++step) {
+    const int distinct = std::max(reached, step);
+    const std::int64_t again = executed + (step - first) - distinct;
+    after.push_back(bounds[static_cast<std::size_t>(distinct)] + again);
   }
   return after;
+}
+
+PublicSchedule::PublicSchedule(SecretKey joint_seed, std::int64_t rows, double rate, int steps) {
+  const auto bounds = ParticipationBounds(rows, rate, steps);
+  const std::int64_t height = PublicHeight(rows, rate, steps);
+  RandomStream coins(std::move(joint_seed));
+  do {
+    steps_.clear();
+    for (int step = 0; step < steps; ++step) steps_.push_back(DrawRows(coins, rows, rate, rows));
+  } while (!IsWithin(steps_, rows, height, bounds));
 }
 
 }  // namespace trefoil::ml

@@ -63,8 +63,7 @@ mpc::Cost SetUpCost(const StepPlan& plan) {
 /// Multiplications and additions of a step's ring products: forward and for the gradient, three shares of
 /// products each.
 double MultiplyAdds(const StepPlan& plan) {
-  return 2 * 3 * static_cast<double>(ExpectedBatchRows(plan)) *
-         static_cast<double>(ShapeOfWeights(plan).weights());
+  return 2 * 3 * static_cast<double>(plan.batch_rows) * static_cast<double>(ShapeOfWeights(plan).weights());
 }
 
 double SecondsPerElement(Sampling sampling) {
@@ -72,7 +71,7 @@ double SecondsPerElement(Sampling sampling) {
 }
 
 double BatchElements(const StepPlan& plan) {
-  return static_cast<double>(ExpectedBatchRows(plan)) * static_cast<double>(EncodedColumns(plan));
+  return static_cast<double>(plan.batch_rows) * static_cast<double>(EncodedColumns(plan));
 }
 
 }  // namespace
@@ -95,7 +94,7 @@ RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form) {
 }
 
 protocols::Form PlannedForm(const TrainingSettings& settings, const protocols::Link& link) {
-  return FasterForm(settings, ExpectedBatchRows(MakeStepPlan(settings)), link);
+  return FasterForm(settings, MakeStepPlan(settings).batch_rows, link);
 }
 
 double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
@@ -105,7 +104,7 @@ double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
   const double computing = kSecondsPerStep + MeanBytes(BytesOf(step)) * kSecondsPerByte +
                            BatchElements(plan) * SecondsPerElement(settings.sampling) +
                            MultiplyAdds(plan) * kSecondsPerMultiplyAdd +
-                           DpSgdStepSeconds(plan, ExpectedBatchRows(plan));
+                           DpSgdStepSeconds(plan, plan.batch_rows);
   const mpc::Cost before = SetUpCost(plan);
   const double setting_up = MeanBytes(BytesOf(before)) * kSecondsPerByteBeforeSteps;
   return protocols::ExpectedSeconds(before, setting_up, link) +

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "ml/public_sampling.h"
 #include "ml/step_ranges.h"
 #include "protocols/inverse_sqrt.h"
 
@@ -115,6 +116,8 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   plan.momentum_factor =
       static_cast<std::uint64_t>(std::floor(std::ldexp(settings.momentum, plan.update_shift)));
   plan.batch_rows = LargestBatch(settings);
+  if (settings.sampling == Sampling::kPublic)
+    plan.batch_rows = PublicHeight(plan.batch_rows, SamplingRate(settings), settings.steps);
   return plan;
 }
 

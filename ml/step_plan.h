@@ -42,7 +42,7 @@ struct StepPlan {
   StepSize step_size;                     ///< of the first step
   int update_shift = 0;                   ///< from the gradient's lattice times the mantissa to the weights'
   std::uint64_t momentum_factor = 0;      ///< the momentum times 2^update_shift, rounded down
-  std::int64_t batch_rows = 0;            ///< rows of the batch matrix, padding included (owner-poisson)
+  std::int64_t batch_rows = 0;            ///< rows of the batch matrix, padding included
 };
 
 /// Whether there are hidden layers.

@@ -151,6 +151,23 @@ std::optional<InitialisationPlan> InitialisationOf(const TrainingSettings& setti
   return MakeInitialisationPlan(settings);
 }
 
+/// In how many steps any one row is with public sampling, at most; else 0.
+std::int64_t ParticipationOf(const TrainingSettings& settings) {
+  if (settings.sampling != Sampling::kPublic) return 0;
+  return MaxParticipation(LargestBatch(settings), SamplingRate(settings), settings.steps);
+}
+
+/// In how many steps any one row is, at most, once a session that begins at step `first`, or `from_start`, has
+/// come to a step, of all that drew by its coins.
+std::function<std::int64_t(int)> ParticipationAt(const TrainingSettings& settings, const Lineage& earlier,
+                                                 bool from_start, int first) {
+  if (settings.sampling != Sampling::kPublic) return [](int) -> std::int64_t { return 0; };
+  const auto bounds = ParticipationBounds(LargestBatch(settings), SamplingRate(settings), settings.steps);
+  return [most = ParticipationAfter(bounds, StepsByTheseCoins(earlier, from_start), first), first](int step) {
+    return most.at(static_cast<std::size_t>(step - first));
+  };
+}
+
 /// What the owners' local models make of them; else zeros, or a network's public random weights.
 FixedShare FirstWeights(mpc::Context& party, const StepPlan& plan,
                         const std::optional<InitialisationPlan>& initialisation, const OwnRecords& own,
@@ -183,14 +200,8 @@ void Keep(const Steps& run, const TrainingState& state) {
 TrainingState RunSteps(const Steps& run, TrainingState state) {
   const int last = run.plan.settings.steps;
   if (state.step == last) return state;
-  // What a step deals depends on the height of its batch.
-  const auto height_of = [&run, first = state.step](std::int64_t k) {
-    return run.source.HeightOf(static_cast<int>(first + k));
-  };
-  mpc::DealingAhead runs(run.party, {.runs = last - state.step,
-                                     .ahead = run.plan.settings.steps_ahead,
-                                     .rotate = true,
-                                     .kind_of = height_of});
+  mpc::DealingAhead runs(run.party,
+                         {.runs = last - state.step, .ahead = run.plan.settings.steps_ahead, .rotate = true});
   for (int step = static_cast<int>(state.step); step < last; ++step) {
     run.announcements.Before(step);
     if (run.hooks.before_step) run.hooks.before_step(step);
@@ -244,19 +255,18 @@ Eigen::RowVectorXf OwnRecords::Row(std::int64_t row) const {
   return out;
 }
 
-PrivacyPlan MakePlan(const TrainingSettings& settings) {
+PrivacyPlan MakePlan(const TrainingSettings& settings) { return MakePlan(settings, {}, true, 0); }
+
+PrivacyPlan MakePlan(const TrainingSettings& settings, const Lineage& earlier, bool from_start, int first) {
   const StepPlan plan = MakeStepPlan(settings);
   (void)MakeStepPlan(settings,
                      protocols::Form::kLatency);  // which form is run is known once links are measured
-  // With public coins the largest participation is known once they are drawn; before, every step may take a
-  // row.
-  const std::int64_t participation = settings.sampling == Sampling::kPublic ? settings.steps : 0;
+  const std::int64_t participation = ParticipationOf(settings);
   const auto before = EventsOf(InitialisationOf(settings));
   const double sigma = ChooseSigma(plan, participation, before);
-  const auto each_step = [&](int steps) -> std::int64_t {
-    return settings.sampling == Sampling::kPublic ? steps : 0;
-  };
-  PrivacyPlan privacy = PlanOf(plan, sigma, Executed(plan, sigma, before, {}, true, 0, each_step));
+  const Executed executed(plan, sigma, before, earlier, from_start, first,
+                          ParticipationAt(settings, earlier, from_start, first));
+  PrivacyPlan privacy = PlanOf(plan, sigma, executed);
   if (settings.accountant == dp::AccountantKind::kPea && sigma > 0 &&
       !std::isfinite(privacy.epsilon_insider)) {
     throw ConfigError(
@@ -268,7 +278,7 @@ PrivacyPlan MakePlan(const TrainingSettings& settings) {
 
 mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form) {
   const StepPlan plan = MakeStepPlan(settings, form);
-  const mpc::Cost step = DpSgdStepCost(plan, ExpectedBatchRows(plan));
+  const mpc::Cost step = DpSgdStepCost(plan, plan.batch_rows);
   if (settings.sampling == Sampling::kPublic) return step;
   return Then(protocols::InputAheadCost(RecordShapes(plan, BatchLimits(settings))), step);
 }
@@ -276,7 +286,7 @@ mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
                      const TrainingHooks& hooks, const HeldOutRecords& held_out,
                      const Resumption& resumption) {
-  const Index batch_rows = ExpectedBatchRows(MakeStepPlan(settings));  // refuses bad settings before sending
+  const Index batch_rows = MakeStepPlan(settings).batch_rows;  // refuses bad settings before sending
   CheckOwnRecords(settings, own, party.self());
   CheckHeldOut(settings, held_out, party.self());
   const auto initialisation = InitialisationOf(settings);
@@ -284,10 +294,11 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   const bool from_start = !resumption.from;
   const int first = from_start ? 0 : static_cast<int>(resumption.from->state.step);
   const std::optional<PublicCoins> new_coins;
+  // The noise is fixed before the coins: it is published, and they are not.
+  const double sigma = ChooseSigma(plan, ParticipationOf(settings), EventsOf(initialisation));
   const auto source = MakeBatchSource(party, plan, own, from_start ? new_coins : resumption.from->coins);
-  const double sigma = ChooseSigma(plan, source->MaxParticipation(settings.steps), EventsOf(initialisation));
   const Executed executed(plan, sigma, EventsOf(initialisation), resumption.earlier, from_start, first,
-                          source->Participation(StepsByTheseCoins(resumption.earlier, from_start), first));
+                          ParticipationAt(settings, resumption.earlier, from_start, first));
   const std::string constants =
       Fingerprint(plan, sigma) + (initialisation ? Fingerprint(*initialisation) : std::string());
   TrainingResult result{.plan = PlanOf(plan, sigma, executed), .record = {}, .model = {}};

@@ -18,8 +18,7 @@
 
 namespace trefoil::ml {
 
-/// What is fixed before the first step: derived from the settings alone (and, with public sampling, from the
-/// joint coins).
+/// What is fixed before the first step: derived from the settings alone.
 struct PrivacyPlan {
   double sampling_rate = 0;
   double sigma = 0;  ///< noise multiplier of section 2 of the design: each party adds sigma^2 Delta^2 / 2
@@ -103,14 +102,17 @@ struct HeldOutRecords {
   OwnRecords validation;  ///< of settings.initialisation, where it selects on them
 };
 
-/// The plan of a job with owner-poisson sampling, or of one with public sampling as expected; nothing is run.
-/// Throws ConfigError where the settings cannot be met: a range reaches 2^62, noise below 8 lattice units,
+/// The plan of a job; nothing is run. Throws ConfigError where the settings cannot be met: a range reaches 2^62, noise below 8 lattice units,
 /// epsilon out of reach, a value out of its domain.
 [[nodiscard]] PrivacyPlan MakePlan(const TrainingSettings& settings);
 
-/// What one step is declared to cost where comparisons have this form: the step on a batch (with public
-/// sampling of the expected number of rows) and, with owner-poisson sampling, its input, which is sent ahead
-/// (offline). Throws as MakeStepPlan.
+/// The same of a run's next session, which begins at step `first`, or, `from_start`, before the first step:
+/// all that the run will have executed, its `earlier` sessions included.
+[[nodiscard]] PrivacyPlan MakePlan(const TrainingSettings& settings, const Lineage& earlier, bool from_start,
+                                   int first);
+
+/// What one step is declared to cost where comparisons have this form: the step on a batch and, with
+/// owner-poisson sampling, its input, which is sent ahead (offline). Throws as MakeStepPlan.
 [[nodiscard]] mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form);
 
 /// What the caller is told of while a training runs. What a hook throws ends the training.

@@ -1,6 +1,7 @@
 #include "ml/settings.h"
 
 #include "base/error.h"
+#include "ml/public_sampling.h"
 #include "ml/step_privacy.h"
 #include "tests/support/ml_test.h"
 
@@ -42,7 +43,8 @@ TEST(BatchLimits, AreCutForOwnerPoissonAndTheCapacitiesForPublicSampling) {
   EXPECT_EQ(EventOf(MakeStepPlan(settings), 1, 1, 0).limits.max_batch, BatchLimits(settings));
   settings.sampling = Sampling::kPublic;
   EXPECT_EQ(BatchLimits(settings), settings.rows);
-  EXPECT_EQ(MakeStepPlan(settings).batch_rows, 500 + 20000 + 900);
+  EXPECT_EQ(MakeStepPlan(settings).batch_rows,
+            PublicHeight(500 + 20000 + 900, SamplingRate(settings), settings.steps));
 }
 
 }  // namespace

@@ -183,7 +183,6 @@ TEST(PlannedStepCost, IsWhatAStepSends) {
     for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
       TrainingSettings settings = SmallSettings();
       settings.sampling = sampling;
-      if (sampling == Sampling::kPublic) settings.expected_batch = 120;  // every row, in every step
       settings.comparison = form;
       settings.steps = 3;
       const auto sent = RunParties(Seed{3}, [&](mpc::Context& party) {
@@ -280,6 +279,32 @@ TEST(Train, ChargesAnInsiderThePublicParticipationWithoutAmplification) {
   EXPECT_LE(event.max_participation, 30);
   EXPECT_LE(results[0].plan.epsilon_insider, 5);
   EXPECT_GT(results[0].plan.epsilon_insider, 4.9);
+}
+
+// An outsider that reads the noise multiplier, or counts bytes, learns nothing of the common coins.
+TEST(Train, ShowsNothingOfCommonCoins) {
+  TrainingSettings settings = SmallSettings();
+  settings.sampling = Sampling::kPublic;
+  settings.steps = 12;
+  settings.sigma.reset();
+  settings.target_epsilon = 5;
+  settings.against = Adversary::kInsider;
+  const auto shown = [&](Seed seed) {
+    return RunParties(seed, [&](mpc::Context& party) {
+      std::string text;
+      const auto on_step = [&](const StepReport& report) {
+        text += std::to_string(report.bytes_sent) + ' ' + std::to_string(report.rounds) + ' ' +
+                std::to_string(report.epsilon_insider) + ' ' + std::to_string(report.epsilon_outsider) + '\n';
+      };
+      const auto result = Train(party, settings, MakeRecords(settings, 3, 20),
+                                {.on_step = on_step, .on_record = [](const dp::TrainingRecord&) {}});
+      return text + dp::ToJson(result.record).dump();
+    });
+  };
+  const auto one = shown(Seed{1});
+  for (const Seed seed : {Seed{2}, Seed{3}, Seed{4}}) EXPECT_EQ(shown(seed), one);
+  const auto planned = dp::ToJson({.job_hash = "", .run_id = "", .events = MakePlan(settings).events}).dump();
+  EXPECT_TRUE(one[0].ends_with(planned));
 }
 
 TEST(Train, ReportsEveryStepWithTheEpsilonSoFar) {
