@@ -16,6 +16,7 @@
 #include "dp/discrete_gaussian.h"
 #include "dp/pate.h"
 #include "dp/pate_sensitivity.h"
+#include "dp/pld_accountant.h"
 #include "dp/rdp.h"
 
 namespace trefoil::apps {
@@ -45,7 +46,7 @@ struct Analysis {
   std::int64_t teachers = 0;
   double answers = 0;      ///< expected, over the noise of the threshold
   Curve whatever;          ///< whatever the votes are, all answered
-  Curve of_these;          ///< for these votes; confident-gnmax: an answer counts with its probability
+  Curve of_these;          ///< for these votes; confident-gnmax: threshold and answer together
   double least_log_q = 0;  ///< of the answers
   double most_log_q = 0;
 };
@@ -95,18 +96,22 @@ void AddQuery(Analysis& analysis, const Mechanism& mechanism, const Counts& coun
   const auto law = mechanism.confident()
                        ? dp::NoisyThreshold(counts, mechanism.threshold, mechanism.threshold_sigma)
                        : dp::ThresholdLaw{};
-  const double answered = std::exp(law.log_answered);
-  analysis.answers += answered;
+  analysis.answers += std::exp(law.log_answered);
   analysis.least_log_q = analysis.queries == 0 ? log_q : std::min(analysis.least_log_q, log_q);
   analysis.most_log_q = analysis.queries == 0 ? log_q : std::max(analysis.most_log_q, log_q);
   ++analysis.queries;
   for (std::size_t i = 0; i < analysis.whatever.orders.size(); ++i) {
     const double order = analysis.whatever.orders[i];
     analysis.whatever.rdp[i] += dp::AnswerRdp(0, mechanism.answer, order);
-    analysis.of_these.rdp[i] += answered * dp::AnswerRdp(log_q, mechanism.answer, order);
-    if (!mechanism.confident()) continue;
+    const double answer = dp::AnswerRdp(log_q, mechanism.answer, order);
+    if (!mechanism.confident()) {
+      analysis.of_these.rdp[i] += answer;
+      continue;
+    }
+    const double log_odds = dp::TiltedLogOdds(counts, mechanism.threshold, mechanism.threshold_sigma, order);
     analysis.whatever.rdp[i] += dp::NoisyThresholdRdp(0, mechanism.threshold_sigma, order);
-    analysis.of_these.rdp[i] += dp::NoisyThresholdRdp(law.log_q, mechanism.threshold_sigma, order);
+    analysis.of_these.rdp[i] += dp::NoisyThresholdRdp(law.log_q, mechanism.threshold_sigma, order) +
+                                dp::AnsweredRdp(log_odds, answer, order);
   }
 }
 
@@ -206,9 +211,28 @@ Epsilons EpsilonsOf(const Curve& curve, double delta) {
                                     dp::RdpConversion::kBasic)};
 }
 
+/// A vote that moves changes two counts by 1, each with noise of its own, and the largest count by 1.
+dp::Guarantee ExactWhateverTheVotes(const Analysis& analysis, const Mechanism& mechanism, double delta) {
+  dp::PldAccountant accountant;
+  if (mechanism.answer.law == dp::VoteNoise::kLaplace) {
+    accountant.Add(dp::Laplace{.scale = mechanism.answer.size, .count = 2 * analysis.queries});
+  } else {
+    accountant.Add(dp::SampledGaussian{.sampling_rate = 1,
+                                       .noise_multiplier = mechanism.answer.size / std::sqrt(2.0),
+                                       .count = analysis.queries});
+  }
+  if (mechanism.confident()) {
+    accountant.Add(dp::SampledGaussian{
+        .sampling_rate = 1, .noise_multiplier = mechanism.threshold_sigma, .count = analysis.queries});
+  }
+  return accountant.Epsilon(delta);
+}
+
 /// Whatever the votes are: LNMax is pure, too.
 Epsilons WhateverEpsilons(const Analysis& analysis, const Mechanism& mechanism, double delta) {
   auto epsilons = EpsilonsOf(analysis.whatever, delta);
+  const auto exact = ExactWhateverTheVotes(analysis, mechanism, delta);
+  if (exact.epsilon < epsilons.improved.epsilon) epsilons.improved = exact;
   if (mechanism.name != "lnmax") return epsilons;
   const double pure = 2 / mechanism.answer.size * static_cast<double>(analysis.queries);
   for (auto* one : {&epsilons.improved, &epsilons.basic}) {
@@ -228,9 +252,12 @@ constexpr const char* kWarning =
     "the epsilon of these votes depends on them and is private itself: do not publish it";
 
 std::string Text(const Epsilons& epsilons) {
-  return fmt::format("{:.6g} (order {:g}); by the basic conversion {:.9g} (order {:g})",
-                     epsilons.improved.epsilon, epsilons.improved.order, epsilons.basic.epsilon,
-                     epsilons.basic.order);
+  const auto how = [](const dp::Guarantee& guarantee) {
+    return guarantee.order > 0 ? fmt::format("order {:g}", guarantee.order)
+                               : std::string("by the law of the noise");
+  };
+  return fmt::format("{:.6g} ({}); by the basic conversion {:.9g} ({})", epsilons.improved.epsilon,
+                     how(epsilons.improved), epsilons.basic.epsilon, how(epsilons.basic));
 }
 
 /// Without what is private.

@@ -23,6 +23,18 @@ double LogAdd(double a, double b) {
 /// log(1 - e^x) for x < 0.
 double LogOneMinusExp(double x) { return x > -0.7 ? std::log(-std::expm1(x)) : std::log1p(-std::exp(x)); }
 
+/// log(1 + e^x).
+double LogOnePlusExp(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+
+/// log erfc(x), not above it.
+double LogErfcBelow(double x) {
+  return LogErfc(x) + (x < kErfcUnderflows ? 0.0 : std::log1p(-1 / (2 * x * x)));
+}
+
+/// The log-odds of a normal number being below x, not below them and not above.
+double LogOddsAbove(double x) { return LogErfc(-x / std::sqrt(2.0)) - LogErfcBelow(x / std::sqrt(2.0)); }
+double LogOddsBelow(double x) { return LogErfcBelow(-x / std::sqrt(2.0)) - LogErfc(x / std::sqrt(2.0)); }
+
 void CheckNoise(double noise, const char* name) {
   CheckParameter(noise > 0 && std::isfinite(noise), name, noise, "a number above 0");
 }
@@ -96,6 +108,29 @@ ThresholdLaw NoisyThreshold(std::span<const std::int64_t> counts, double thresho
   const double away = (threshold - most) / (sigma * std::sqrt(2.0));
   const double log_answered = LogErfc(away) - std::log(2.0);
   return {.log_answered = log_answered, .log_q = LogErfc(std::abs(away)) - std::log(2.0)};
+}
+
+double TiltedLogOdds(std::span<const std::int64_t> counts, double threshold, double sigma, double order) {
+  CheckNoise(sigma, "sigma of the threshold");
+  CheckOrder(order);
+  Require(!counts.empty(), "votes: at least one class");
+  const double most = static_cast<double>(*std::max_element(counts.begin(), counts.end()));
+  // The odds of the tilted law grow with the first count and fall with the second: the farthest neighbours
+  // are one vote away, fewer behind these votes and more before them.
+  const auto tilted = [&](double first, double second) {
+    return order * LogOddsAbove((first - threshold) / sigma) -
+           (order - 1) * LogOddsBelow((second - threshold) / sigma);
+  };
+  return std::max(tilted(most, most - 1), tilted(most + 1, most));
+}
+
+double AnsweredRdp(double log_odds, double answer, double order) {
+  CheckOrder(order);
+  if (log_odds == kInfinity) return answer;
+  const double log_p = -LogOnePlusExp(-log_odds);
+  const double grown = (order - 1) * answer;
+  if (grown < 1) return std::log1p(std::exp(log_p) * std::expm1(grown)) / (order - 1);
+  return std::min(answer, LogAdd(-LogOnePlusExp(log_odds), log_p + grown) / (order - 1));
 }
 
 double LnMaxRdp(double log_q, double scale, double order) {

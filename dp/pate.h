@@ -43,6 +43,19 @@ struct ThresholdLaw {
 [[nodiscard]] ThresholdLaw NoisyThreshold(std::span<const std::int64_t> counts, double threshold,
                                           double sigma);
 
+/// How much of a tilted law answers a query, as log(P / (1 - P)): P is the most that p^order p'^(1 - order) is
+/// of the sum of it and (1 - p)^order (1 - p')^(1 - order), p being the probability that these votes, p' that
+/// any neighbour's, are above the threshold, or the other way round. Never below it. Infinity where all are
+/// answered.
+[[nodiscard]] double TiltedLogOdds(std::span<const std::int64_t> counts, double threshold, double sigma,
+                                   double order);
+
+/// RDP that an answer of RDP `answer` adds to that of a threshold which it is behind:
+///   log(1 + P (exp((order - 1) answer) - 1)) / (order - 1), with TiltedLogOdds() for P,
+/// at most `answer` itself, and more than its expectation: RDP is not linear in probabilities. Grows with
+/// either argument (docs/privacy.md, "PATE").
+[[nodiscard]] double AnsweredRdp(double log_odds, double answer, double order);
+
 /// RDP of one answer of LNMax: the least of theorem 1 (moments up to order - 1), theorem 2 where it holds,
 /// and its pure epsilon 2 / scale.
 [[nodiscard]] double LnMaxRdp(double log_q, double scale, double order);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "dp/domain.h"
@@ -73,38 +75,51 @@ class AnswerCurve {
   std::vector<double> costs_{};
 };
 
+/// e^x - 1 over `order` - 1, the most by which a small probability's cost grows with it: infinity where that
+/// overflows.
+double GrowthOf(double answer, double order) { return std::expm1((order - 1) * answer) / (order - 1); }
+
 /// What the threshold does, by the largest count.
 class ThresholdCurve {
  public:
-  ThresholdCurve(const SmoothVoteSettings& settings, std::int64_t teachers) {
+  /// `dearest` is the most that an answer costs.
+  ThresholdCurve(const SmoothVoteSettings& settings, std::int64_t teachers, double dearest) {
     for (std::int64_t most = 0; most <= teachers; ++most) {
       if (!settings.threshold) {
-        answered_.push_back(1);
+        log_odds_.push_back(std::numeric_limits<double>::infinity());
         costs_.push_back(0);
-        continue;
+      } else {
+        const std::int64_t counts[] = {most};
+        const auto law = NoisyThreshold(counts, *settings.threshold, settings.threshold_sigma);
+        log_odds_.push_back(
+            TiltedLogOdds(counts, *settings.threshold, settings.threshold_sigma, settings.order));
+        costs_.push_back(NoisyThresholdRdp(law.log_q, settings.threshold_sigma, settings.order));
       }
-      const std::int64_t counts[] = {most};
-      const auto law = NoisyThreshold(counts, *settings.threshold, settings.threshold_sigma);
-      answered_.push_back(std::exp(law.log_answered));
-      costs_.push_back(NoisyThresholdRdp(law.log_q, settings.threshold_sigma, settings.order));
+      weights_.push_back(1 / (1 + std::exp(-log_odds_.back())));
+      dearest_.push_back(AnsweredRdp(log_odds_.back(), dearest, settings.order));
     }
   }
 
-  [[nodiscard]] double Answered(std::int64_t most) const { return At(answered_, most); }
+  [[nodiscard]] double LogOdds(std::int64_t most) const { return At(log_odds_, most); }
   [[nodiscard]] double Cost(std::int64_t most) const { return At(costs_, most); }
-  /// What changes from this largest count to the next.
-  [[nodiscard]] double AnsweredStep(std::int64_t most) const {
-    return std::abs(Answered(most + 1) - Answered(most));
-  }
-  [[nodiscard]] double CostStep(std::int64_t most) const { return std::abs(Cost(most + 1) - Cost(most)); }
+  /// What changes from this largest count to the next: the tilted probability of an answer, what the dearest
+  /// answer adds, and what the threshold itself costs.
+  [[nodiscard]] double WeightStep(std::int64_t most) const { return Step(weights_, most); }
+  [[nodiscard]] double DearestStep(std::int64_t most) const { return Step(dearest_, most); }
+  [[nodiscard]] double CostStep(std::int64_t most) const { return Step(costs_, most); }
 
  private:
   static double At(const std::vector<double>& values, std::int64_t most) {
     return values[static_cast<std::size_t>(
         std::clamp<std::int64_t>(most, 0, static_cast<std::int64_t>(values.size()) - 1))];
   }
+  static double Step(const std::vector<double>& values, std::int64_t most) {
+    return std::abs(At(values, most + 1) - At(values, most));
+  }
 
-  std::vector<double> answered_{};
+  std::vector<double> log_odds_{};
+  std::vector<double> weights_{};
+  std::vector<double> dearest_{};
   std::vector<double> costs_{};
 };
 
@@ -113,20 +128,25 @@ struct Query {
   std::int64_t cell = 0;
   std::int64_t most = 0;  ///< the largest count
   double answer_step = 0;
-  double answered_step = 0;
+  double log_odds = -std::numeric_limits<double>::infinity();  ///< the largest
+  double weight_step = 0;
+  double dearest_step = 0;
   double threshold_step = 0;
 };
 
 struct Curves {
+  double order;
   AnswerCurve answers;
   ThresholdCurve threshold;
 };
 
 /// Widens the windows to all votes that are `distance` moved ones away, and returns by how much one more may
-/// change the query's cost there: with p the probability of an answer and g what it costs, p g moves by
-/// p' |g' - g| + g |p' - p| at most.
+/// change the query's cost there. With P the tilted probability of an answer and g what it costs, AnsweredRdp
+/// moves by |g' - g| times its slope in g, which is largest for the largest P and g; and by what P' for P
+/// changes at g, which grows with g: so it is at most that at the dearest g of all, and, as it is concave in
+/// e^((order - 1) g), at most its first slope there times |P' - P|.
 double WorstStep(const Curves& curves, Query& query, std::int64_t distance) {
-  const auto& [answers, threshold] = curves;
+  const auto& [order, answers, threshold] = curves;
   const auto lowest = query.cell - 1 - kStride * distance;
   const auto highest = query.cell + 1 + kStride * (distance + 1);
   // All of the first window, then what each distance adds at its ends.
@@ -136,11 +156,17 @@ double WorstStep(const Curves& curves, Query& query, std::int64_t distance) {
   for (auto cell = std::max(lows, highest - kStride) + 1; cell <= highest; ++cell)
     query.answer_step = std::max(query.answer_step, answers.Step(cell));
   for (const auto most : {query.most - distance - 1, query.most + distance}) {
-    query.answered_step = std::max(query.answered_step, threshold.AnsweredStep(most));
+    query.weight_step = std::max(query.weight_step, threshold.WeightStep(most));
+    query.dearest_step = std::max(query.dearest_step, threshold.DearestStep(most));
     query.threshold_step = std::max(query.threshold_step, threshold.CostStep(most));
+    for (const auto end : {most, most + 1}) query.log_odds = std::max(query.log_odds, threshold.LogOdds(end));
   }
-  return threshold.Answered(query.most + distance + 1) * query.answer_step +
-         answers.At(lowest) * query.answered_step + query.threshold_step;
+  const double slope = 1 / (1 + std::exp(-query.log_odds - (order - 1) * answers.At(lowest - kStride)));
+  const double answered =
+      query.weight_step == 0
+          ? 0
+          : std::min(query.dearest_step, query.weight_step * GrowthOf(answers.At(lowest), order));
+  return slope * query.answer_step + answered + query.threshold_step;
 }
 
 std::int64_t TeachersOf(std::span<const std::vector<std::int64_t>> votes) {
@@ -164,8 +190,10 @@ SmoothVoteCost SmoothCostOfVotes(std::span<const std::vector<std::int64_t>> vote
   CheckParameter(settings.beta > 0 && std::isfinite(settings.beta), "beta", settings.beta,
                  "a number above 0");
   const auto classes = votes.front().size();
-  const Curves curves{.answers = AnswerCurve(settings, std::max<std::size_t>(classes, 2), teachers),
-                      .threshold = ThresholdCurve(settings, teachers)};
+  AnswerCurve answers(settings, std::max<std::size_t>(classes, 2), teachers);
+  ThresholdCurve threshold(settings, teachers, answers.At(0));
+  const Curves curves{
+      .order = settings.order, .answers = std::move(answers), .threshold = std::move(threshold)};
   SmoothVoteCost cost;
   std::vector<Query> queries;
   for (const auto& counts : votes) {
@@ -173,8 +201,9 @@ SmoothVoteCost SmoothCostOfVotes(std::span<const std::vector<std::int64_t>> vote
     auto& query = queries.emplace_back();
     query.cell = curves.answers.CellOf(log_q);
     query.most = *std::max_element(counts.begin(), counts.end());
-    cost.rdp += curves.threshold.Answered(query.most) * AnswerRdp(log_q, settings.answer, settings.order) +
-                curves.threshold.Cost(query.most);
+    cost.rdp += curves.threshold.Cost(query.most) +
+                AnsweredRdp(curves.threshold.LogOdds(query.most),
+                            AnswerRdp(log_q, settings.answer, settings.order), settings.order);
   }
   for (std::int64_t distance = 0; distance <= teachers; ++distance) {
     double step = 0;

@@ -23,12 +23,11 @@ struct SmoothVoteSettings {
 };
 
 struct SmoothVoteCost {
-  double rdp = 0;          ///< of these votes at the order; an answer counts with its probability
+  double rdp = 0;          ///< of these votes at the order
   double sensitivity = 0;  ///< beta-smooth upper bound on its local sensitivity. Private, as rdp is
 };
 
-/// Sums AnswerRdp() and, with a threshold, its probability times that and NoisyThresholdRdp() over the
-/// queries, and bounds by how much a neighbour's sum may differ: the largest of e^(-beta d) times what a
+/// Sums AnswerRdp() or, with a threshold, NoisyThresholdRdp() and AnsweredRdp() over the queries, and bounds by how much a neighbour's sum may differ: the largest of e^(-beta d) times what a
 /// query's term may move by in one step, d steps away, over all d. Rests on two facts: a moved vote moves the
 /// gap g with q = (m - 1) h(g) by 2 at most, h being e^BehindLogQ(), since log |h'| is concave
 /// (docs/privacy.md, "PATE"); and AnswerRdp() does not fall with q, which is checked on a grid. Cost: some

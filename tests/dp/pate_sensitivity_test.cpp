@@ -43,6 +43,23 @@ std::int64_t Distance(const Votes& a, const Votes& b) {
   return most;
 }
 
+/// The part of the tilted law that answers, of all neighbours the largest.
+double Tilted(const Counts& counts, const SmoothVoteSettings& settings) {
+  const double most = static_cast<double>(*std::max_element(counts.begin(), counts.end()));
+  const auto above = [&](double count, double sign) {
+    return std::erfc(sign * (*settings.threshold - count) / (settings.threshold_sigma * std::sqrt(2.0))) / 2;
+  };
+  double largest = 0;
+  for (const double other : {most - 1, most, most + 1}) {
+    for (const auto& [p, q] : {std::pair{most, other}, {other, most}}) {
+      const double yes = std::pow(above(p, 1), settings.order) * std::pow(above(q, 1), 1 - settings.order);
+      const double no = std::pow(above(p, -1), settings.order) * std::pow(above(q, -1), 1 - settings.order);
+      largest = std::max(largest, yes / (yes + no));
+    }
+  }
+  return largest;
+}
+
 /// The definition, query by query.
 double PlainCost(const Votes& votes, const SmoothVoteSettings& settings) {
   double sum = 0;
@@ -53,7 +70,8 @@ double PlainCost(const Votes& votes, const SmoothVoteSettings& settings) {
       continue;
     }
     const auto law = NoisyThreshold(counts, *settings.threshold, settings.threshold_sigma);
-    sum += std::exp(law.log_answered) * answer +
+    const double weight = Tilted(counts, settings);
+    sum += std::log1p(weight * std::expm1((settings.order - 1) * answer)) / (settings.order - 1) +
            NoisyThresholdRdp(law.log_q, settings.threshold_sigma, settings.order);
   }
   return sum;
