@@ -70,6 +70,13 @@ void RdpAccountant::AddOne(const PureDp& event) {
     rdp_[i] += static_cast<double>(event.count) * PureDpRdp(event.epsilon, orders_[i]);
 }
 
+void RdpAccountant::AddOne(const ThreeLaplaceParts& event) {
+  if (event.count == 0) return;
+  pure_ += static_cast<double>(event.count) * event.rate;
+  const auto curve = ThreeLaplacePartsRdp(event.rate, orders_);
+  for (std::size_t i = 0; i < rdp_.size(); ++i) rdp_[i] += static_cast<double>(event.count) * curve[i];
+}
+
 void RdpAccountant::AddOne(const MaxDivergence& event) {
   if (event.count == 0) return;
   pure_ = kInfinity;

@@ -12,7 +12,7 @@ namespace trefoil::dp {
 
 /// Composes unlike events by adding their RDP curves.
 ///
-/// SampledGaussian: SampledGaussianRdp. Laplace: LaplaceRdp. PureDp: PureDpRdp. MaxDivergence: (2 order - 1)
+/// SampledGaussian: SampledGaussianRdp. Laplace: LaplaceRdp. PureDp: PureDpRdp. ThreeLaplaceParts: ThreeLaplacePartsRdp. MaxDivergence: (2 order - 1)
 /// / (order - 1) * bound, from putting exp(+-bound) under the integral of both densities. TotalVariation:
 /// costs delta (1 + exp(epsilon)) * distance, IndependentFailure its probability, taken off before the curve is
 /// converted. A sampled Gaussian of several units: as without sampling, an upper bound. The curve of a (rate,
@@ -27,7 +27,7 @@ class RdpAccountant {
   void Add(const std::vector<Event>& events);
 
   /// The smallest epsilon at `delta` in (0, 1), and its order; zero if nothing was added; infinity where
-  /// there is no guarantee. Where all that was added is pure (PureDp, Laplace), at most the sum of the
+  /// there is no guarantee. Where all that was added is pure (PureDp, Laplace, ThreeLaplaceParts), at most the sum of the
   /// epsilons.
   [[nodiscard]] Guarantee Epsilon(double delta, RdpConversion conversion = RdpConversion::kImproved) const;
 
@@ -39,6 +39,7 @@ class RdpAccountant {
   void AddOne(const SampledGaussian& event);
   void AddOne(const Laplace& event);
   void AddOne(const PureDp& event);
+  void AddOne(const ThreeLaplaceParts& event);
   void AddOne(const MaxDivergence& event);
   void AddOne(const TotalVariation& event);
   void AddOne(const IndependentFailure& event);

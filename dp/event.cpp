@@ -24,6 +24,10 @@ struct Check {
     CheckParameter(event.epsilon >= 0, "epsilon of an event", event.epsilon, "a number not below 0");
     CheckCount(event.count);
   }
+  void operator()(const ThreeLaplaceParts& event) const {
+    CheckParameter(event.rate > 0, "rate of Laplace noise in parts", event.rate, "a number above 0");
+    CheckCount(event.count);
+  }
   void operator()(const MaxDivergence& event) const {
     CheckParameter(event.bound >= 0, "maximum divergence", event.bound, "a number not below 0");
     CheckCount(event.count);

@@ -29,6 +29,13 @@ struct PureDp {
   std::int64_t count = 0;
 };
 
+/// `count` releases of an integer that moves by 1 at most, under noise of three parts of discrete Laplace
+/// noise of this rate (dp/laplace_part.h): no more than that many of PureDp with epsilon `rate`.
+struct ThreeLaplaceParts {
+  double rate = 0;
+  std::int64_t count = 0;
+};
+
 /// `count` releases whose noise has a density within a factor exp(+-bound) of the one that the other events
 /// describe.
 struct MaxDivergence {
@@ -50,8 +57,8 @@ struct IndependentFailure {
   std::int64_t count = 0;
 };
 
-using Event =
-    std::variant<SampledGaussian, Laplace, PureDp, MaxDivergence, TotalVariation, IndependentFailure>;
+using Event = std::variant<SampledGaussian, Laplace, PureDp, ThreeLaplaceParts, MaxDivergence, TotalVariation,
+                           IndependentFailure>;
 
 /// Throws ConfigError for a parameter outside its domain: NaN, a negative number, a rate, a distance or a
 /// probability above 1, fewer units than 1. Zero noise, an infinite epsilon and an infinite bound are allowed: they give no guarantee.

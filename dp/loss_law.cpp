@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "dp/laplace_parts_law.h"
+
 namespace trefoil::dp {
 namespace {
 
@@ -169,6 +171,17 @@ LossLaw LossOf(const PureDp& event) {
   law.atoms = {{.loss = -event.epsilon, .mass = truth * std::exp(-event.epsilon)},
                {.loss = event.epsilon, .mass = truth}};
   law.spread = event.epsilon;
+  return law;
+}
+
+LossLaw LossOf(const ThreeLaplaceParts& event) {
+  const auto responses = ThreePartsResponses(event.rate);
+  LossLaw law;
+  for (auto one = responses.rbegin(); one != responses.rend(); ++one)
+    law.atoms.push_back({.loss = -one->epsilon, .mass = one->weight / (1 + std::exp(one->epsilon))});
+  for (const auto& one : responses)
+    law.atoms.push_back({.loss = one.epsilon, .mass = one.weight / (1 + std::exp(-one.epsilon))});
+  law.spread = event.rate;
   return law;
 }
 

@@ -45,5 +45,7 @@ struct LossLaw {
 /// Of randomised response, which dominates every (epsilon, 0)-differentially private mechanism (Kairouz, Oh,
 /// Viswanath 2015). Pre: a finite epsilon.
 [[nodiscard]] LossLaw LossOf(const PureDp& event);
+/// Both neighbours alike. Pre: a rate above 0.
+[[nodiscard]] LossLaw LossOf(const ThreeLaplaceParts& event);
 
 }  // namespace trefoil::dp

@@ -31,6 +31,9 @@ struct Rho {
   double operator()(const PureDp& event) const {
     return event.count == 0 ? 0 : static_cast<double>(event.count) * event.epsilon * event.epsilon / 2;
   }
+  double operator()(const ThreeLaplaceParts& event) const {
+    return (*this)(PureDp{.epsilon = event.rate, .count = event.count});
+  }
   double operator()(const MaxDivergence&) const { return 0; }
   double operator()(const TotalVariation&) const { return 0; }
   double operator()(const IndependentFailure&) const { return 0; }

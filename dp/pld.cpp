@@ -49,6 +49,8 @@ std::vector<Kind> KindsOf(const std::vector<LossEvent>& events, Neighbour neighb
     if (const auto* laplace = std::get_if<Laplace>(&event))
       kinds.push_back({LossOf(*laplace), CountOf(event)});
     if (const auto* pure = std::get_if<PureDp>(&event)) kinds.push_back({LossOf(*pure), CountOf(event)});
+    if (const auto* parts = std::get_if<ThreeLaplaceParts>(&event))
+      kinds.push_back({LossOf(*parts), CountOf(event)});
   }
   return kinds;
 }

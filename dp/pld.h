@@ -8,7 +8,7 @@
 namespace trefoil::dp {
 
 /// Releases whose privacy loss distribution is known.
-using LossEvent = std::variant<SampledGaussian, Laplace, PureDp>;
+using LossEvent = std::variant<SampledGaussian, Laplace, PureDp, ThreeLaplaceParts>;
 
 struct PldBounds {
   double epsilon = 0;  ///< never below the exact value; infinity where there is no guarantee
@@ -29,7 +29,7 @@ struct PldBounds {
 ///         Doroshenko et al. (2022) for the grid.
 class Pld {
  public:
-  /// Pre: CheckEvent of each; noise, scale and epsilon above 0 and finite, a rate above 0, a count above 0
+  /// Pre: CheckEvent of each; noise, scale, rate and epsilon above 0 and finite, a rate above 0, a count above 0
   /// (ContractError). `delta` in (0, 1) is what the grid is made for.
   Pld(const std::vector<LossEvent>& events, double delta);
   ~Pld();

@@ -57,6 +57,16 @@ void PldAccountant::AddOne(const PureDp& event) {
   releases_ += static_cast<double>(event.count);
 }
 
+void PldAccountant::AddOne(const ThreeLaplaceParts& event) {
+  if (event.count == 0) return;
+  if (event.rate < 1 / kExtreme || event.rate > kExtreme) {
+    bounded_ = false;
+    return;
+  }
+  parts_[event.rate] += event.count;
+  releases_ += static_cast<double>(event.count);
+}
+
 void PldAccountant::AddOne(const MaxDivergence& event) {
   if (event.count > 0) divergence_ += event.bound * static_cast<double>(event.count);
 }
@@ -76,6 +86,7 @@ std::vector<LossEvent> PldAccountant::LossEvents() const {
     events.emplace_back(SampledGaussian{std::get<0>(key), std::get<1>(key), count, std::get<2>(key)});
   for (const auto& [scale, count] : laplace_) events.emplace_back(Laplace{scale, count});
   for (const auto& [epsilon, count] : pure_) events.emplace_back(PureDp{epsilon, count});
+  for (const auto& [rate, count] : parts_) events.emplace_back(ThreeLaplaceParts{rate, count});
   return events;
 }
 

@@ -14,7 +14,7 @@ namespace trefoil::dp {
 /// Composes unlike events by the distributions of their privacy losses (dp/pld.h), never above what
 /// RdpAccountant says, which is an upper bound, too, and is taken alone beyond 10^9 releases.
 ///
-/// SampledGaussian, Laplace, PureDp: their loss distributions; plain Gaussians (rate 1) are first put
+/// SampledGaussian, Laplace, PureDp, ThreeLaplaceParts: their loss distributions; plain Gaussians (rate 1) are first put
 /// together into one, and where there is nothing else the analytic formula takes the place of the grid.
 /// MaxDivergence of b in all: (epsilon, delta) becomes (epsilon + 2 b, e^b delta). TotalVariation and
 /// IndependentFailure as in RdpAccountant.
@@ -41,6 +41,7 @@ class PldAccountant {
   void AddOne(const SampledGaussian& event);
   void AddOne(const Laplace& event);
   void AddOne(const PureDp& event);
+  void AddOne(const ThreeLaplaceParts& event);
   void AddOne(const MaxDivergence& event);
   void AddOne(const TotalVariation& event);
   void AddOne(const IndependentFailure& event);
@@ -50,6 +51,7 @@ class PldAccountant {
   std::map<std::tuple<double, double, std::int64_t>, std::int64_t> sampled_;  ///< (rate, multiplier, units)
   std::map<double, std::int64_t> laplace_;                                    ///< scale: count
   std::map<double, std::int64_t> pure_;                                       ///< epsilon: count
+  std::map<double, std::int64_t> parts_;                                      ///< rate: count
   double plain_ = 0;  ///< sum of 1 / multiplier^2 over plain Gaussians
   double releases_ = 0;
   double divergence_ = 0;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "dp/domain.h"
+#include "dp/laplace_parts_law.h"
 
 namespace trefoil::dp {
 namespace {
@@ -36,6 +37,18 @@ double LogExpMinusOne(double x) { return x > 1 ? x + std::log1p(-std::exp(-x)) :
 
 /// log(1 + exp(x)).
 double LogOnePlusExp(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+
+/// log sinh(x) for x > 0.
+double LogSinh(double x) {
+  return x > 1 ? x - std::log(2.0) + std::log1p(-std::exp(-2 * x)) : std::log(std::sinh(x));
+}
+
+/// log(exp((order - 1) RDP) - 1) of randomised response: cosh(a) - cosh(b) = 2 sinh((a + b) / 2) sinh((a - b)
+/// / 2), so that nothing cancels.
+double LogExcessOfResponse(double epsilon, double order) {
+  const double log_cosh = epsilon / 2 + std::log1p(std::exp(-epsilon)) - std::log(2.0);
+  return std::log(2.0) + LogSinh(order * epsilon / 2) + LogSinh((order - 1) * epsilon / 2) - log_cosh;
+}
 
 /// log S at an integer order: the terms k = 0 and 1 of the binomial sum cancel against 1 + order E[u].
 double LogExcessInteger(double q, double sigma, int order) {
@@ -124,7 +137,24 @@ double SampledGaussianRdp(double sampling_rate, double noise_multiplier, double 
   return LogOnePlusExp(log_excess) / (order - 1);
 }
 
-double PureDpRdp(double epsilon, double order) { return std::min(order * epsilon / 2, 1.0) * epsilon; }
+double PureDpRdp(double epsilon, double order) {
+  if (!std::isfinite(epsilon)) return kInfinity;
+  if (epsilon == 0) return 0;
+  return std::min({epsilon, order * epsilon * epsilon / 2,
+                   LogOnePlusExp(LogExcessOfResponse(epsilon, order)) / (order - 1)});
+}
+
+std::vector<double> ThreeLaplacePartsRdp(double rate, std::span<const double> orders) {
+  const auto responses = ThreePartsResponses(rate);
+  std::vector<double> rdp;
+  for (const double order : orders) {
+    LogSum excess;
+    for (const auto& [epsilon, weight] : responses)
+      excess.Add(std::log(weight) + LogExcessOfResponse(epsilon, order));
+    rdp.push_back(std::min(LogOnePlusExp(excess.Log()) / (order - 1), PureDpRdp(rate, order)));
+  }
+  return rdp;
+}
 
 double LaplaceRdp(double scale, double order) {
   constexpr double kLargestScale = 1e4;  // beyond it the terms cancel to too few digits

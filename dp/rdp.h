@@ -33,9 +33,16 @@ inline constexpr double kExactFrom = 0.03;
 /// table II.
 [[nodiscard]] double LaplaceRdp(double scale, double order);
 
-/// RDP of an (epsilon, 0)-differentially private release, at most: min(order epsilon^2 / 2, epsilon).
-/// Pre: order above 1, epsilon not below 0. Source: Bun and Steinke (2016), Proposition 3.3.
+/// RDP of an (epsilon, 0)-differentially private release, at most: that of randomised response,
+///   log(cosh((order - 1/2) epsilon) / cosh(epsilon / 2)) / (order - 1),
+/// which every such release is a post-processing of (Kairouz, Oh, Viswanath 2015), and so never above
+/// min(order epsilon^2 / 2, epsilon). Pre: order above 1, epsilon not below 0.
 [[nodiscard]] double PureDpRdp(double epsilon, double order);
+
+/// RDP of an integer that moves by 1 under noise of three parts of discrete Laplace noise: that of the choice
+/// between randomised responses of ThreePartsResponses(). Never above PureDpRdp(rate). One value an order,
+/// which are above 1. Cost: some 50 / rate steps an order.
+[[nodiscard]] std::vector<double> ThreeLaplacePartsRdp(double rate, std::span<const double> orders);
 
 /// 1.1 to 10.9 in steps of 0.1, 12 to 63, and some larger ones, which small epsilons need.
 [[nodiscard]] const std::vector<double>& DefaultRdpOrders();

@@ -219,16 +219,22 @@ TEST(LaplaceRdp, IsBelowPureDifferentialPrivacyAndFinite) {
   EXPECT_LT(LaplaceRdp(1, 2), 0.9 * PureDpRdp(1, 2));
 }
 
-TEST(PureDpRdp, IsTheSmallerOfItsTwoBounds) {
-  EXPECT_EQ(PureDpRdp(0.5, 2), 0.25);
-  EXPECT_EQ(PureDpRdp(0.5, 100), 0.5);
-  EXPECT_EQ(PureDpRdp(0, 100), 0);
-  // Randomised response: log((e^{order e} + e^{(1 - order) e}) / (1 + e^e)) / (order - 1).
+TEST(PureDpRdp, IsThatOfRandomisedResponse) {
+  // log((e^{order e} + e^{(1 - order) e}) / (1 + e^e)) / (order - 1).
   for (const double order : {1.5, 3.0, 20.0}) {
-    const double response =
-        std::log((std::exp(order) + std::exp(1 - order)) / (1 + std::exp(1.0))) / (order - 1);
-    EXPECT_GE(PureDpRdp(1, order), response);
+    for (const double e : {0.05, 0.5, 1.0, 7.0}) {
+      const double response =
+          std::log((std::exp(order * e) + std::exp((1 - order) * e)) / (1 + std::exp(e))) / (order - 1);
+      EXPECT_NEAR(PureDpRdp(e, order), response, 1e-12);
+      EXPECT_LE(PureDpRdp(e, order), std::min(order * e * e / 2, e));
+    }
   }
+  EXPECT_EQ(PureDpRdp(0, 100), 0);
+  EXPECT_EQ(PureDpRdp(kInfinity, 2), kInfinity);
+  // Nothing cancels and nothing overflows.
+  EXPECT_NEAR(PureDpRdp(1e-9, 3), 1.5e-18, 1e-27);
+  EXPECT_NEAR(PureDpRdp(1000, 1024), 1000, 1e-9);
+  EXPECT_NEAR(PureDpRdp(100, 1.01), 100, 1e-9);
 }
 
 }  // namespace
