@@ -203,7 +203,7 @@ int AccountRecord(const AccountOptions& options) {
   const auto kind = dp::AccountantNamed(options.accountant);
   if (!options.curve.empty()) WriteCurves(options, CurvesOf(record));
   const auto epsilons = dp::Epsilons(record, delta, kind);
-  const auto of_test_set = dp::TestSetEpsilons(record, delta, kind);
+  const auto of_test_set = dp::TestSetEpsilons(record, delta);
   const auto rows = EpsilonsOfRows(record, delta, kind);
   const auto statement =
       PrivacyStatement({.record = record, .delta = delta, .accountant = kind, .rows = rows});

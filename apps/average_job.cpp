@@ -25,9 +25,9 @@ constexpr const char* kAsPublished = "as-published";
 std::vector<std::string> KnownKeys() {
   auto keys = SchemaKeys();
   keys.insert(keys.end(), OwnerKeys().begin(), OwnerKeys().end());
-  for (const auto* key :
-       {"average.lambda", "average.tolerance", "average.bias", "average.noise", "average.scales",
-        "privacy.epsilon", "privacy.delta", "privacy.neighbours", "privacy.size_epsilon", "release.to"})
+  for (const auto* key : {"average.lambda", "average.tolerance", "average.bias", "average.noise",
+                          "average.scales", "privacy.epsilon", "privacy.delta", "privacy.neighbours",
+                          "privacy.size_epsilon", "privacy.accountant", "release.to"})
     keys.emplace_back(key);
   return keys;
 }
@@ -45,6 +45,7 @@ void ReadAverage(const Section& section, AverageJob& job) {
 void ReadPrivacy(const Section& section, AverageJob& job) {
   job.epsilon = section.Number("epsilon", {.above = 1e-4, .below = 1024.0});
   job.delta = section.Number("delta", {.above = 0.0, .below = 1.0});
+  job.accountant = ReadTaskAccountant(section);
   const auto neighbours =
       section.Choice("neighbours", {"added", "replaced"}, job.as_published ? "replaced" : "added");
   if (neighbours == "replaced") {
@@ -86,6 +87,7 @@ std::string AverageJobJson(const AverageJob& job) {
                      {"noise", job.as_published ? kAsPublished : "sound"}};
   if (!job.as_published) json["average"]["scales"] = job.scales;
   json["privacy"] = {{"epsilon", job.epsilon}, {"delta", job.delta}};
+  json["privacy"]["accountant"] = dp::NameOf(job.accountant);
   json["privacy"]["neighbours"] = job.size_epsilon ? "added" : "replaced";
   if (job.size_epsilon) json["privacy"]["size_epsilon"] = *job.size_epsilon;
   json["release"] = {{"to", job.to}};

@@ -6,6 +6,7 @@
 #include "apps/job.h"
 #include "apps/owners.h"
 #include "apps/toml_reader.h"
+#include "dp/any_accountant.h"
 #include "ml/average_plan.h"
 
 namespace trefoil::apps {
@@ -20,6 +21,7 @@ struct AverageJob {
   int scales = 0;
   double epsilon = 0;
   double delta = 0;
+  dp::AccountantKind accountant = dp::AccountantKind::kPld;
   std::optional<double> size_epsilon{};  ///< none: epsilon is for one record replaced
   std::vector<int> to{0, 1, 2};          ///< none: the average stays in shares
 };

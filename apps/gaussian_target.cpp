@@ -9,8 +9,8 @@ namespace trefoil::apps {
 double SigmaOf(const GaussianTarget& target) {
   if (target.sigma) return ml::OnSigmaLattice(*target.sigma);
   return ml::OnSigmaLattice(dp::SmallestNoiseMultiplier(*target.epsilon, [&](double sigma) {
-    const auto epsilons =
-        dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {EventOf(target, sigma)}}, target.delta);
+    const auto epsilons = dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {EventOf(target, sigma)}},
+                                       target.delta, target.accountant);
     return target.insiders ? epsilons.insider : epsilons.outsider;
   }));
 }

@@ -14,10 +14,11 @@ struct GaussianTarget {
   std::optional<double> epsilon{};  ///< exactly one of epsilon and sigma
   std::optional<double> sigma{};    ///< noise multiplier
   double delta = 0;
+  dp::AccountantKind accountant = dp::AccountantKind::kPld;
   bool insiders = true;  ///< whose epsilon the target is
 };
 
-/// The noise multiplier: as given, or the smallest whose epsilon is within the target, on a lattice of 2^-20
+/// The noise multiplier: as given, or the smallest whose epsilon, by the accountant, is within the target, on a lattice of 2^-20
 /// upwards. Throws ConfigError where none meets the target. Cost: with a target some dozens of accountings.
 [[nodiscard]] double SigmaOf(const GaussianTarget& target);
 

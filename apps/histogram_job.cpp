@@ -63,6 +63,7 @@ void ReadMode(const Section& section, HistogramJob& job) {
 
 void ReadPrivacy(const Section& section, HistogramJob& job) {
   const Interval epsilons{.above = 1e-6, .below = 1024.0};
+  job.accountant = ReadTaskAccountant(section);
   if (job.gaussian) {
     if (section.Has("epsilon") == section.Has("sigma"))
       section.Refuse("epsilon", "one of privacy.epsilon and privacy.sigma (the noise multiplier)");
@@ -107,6 +108,7 @@ HistogramJob ReadHistogramJob(const toml::table& root, const std::string& file) 
              "privacy.epsilon",
              "privacy.sigma",
              "privacy.delta",
+             "privacy.accountant",
              "privacy.against",
              "release.to",
              "local.split"});
@@ -138,7 +140,7 @@ std::string HistogramJobJson(const HistogramJob& job) {
   } else {
     histogram["noise"] = job.gaussian ? "gaussian" : "laplace";
   }
-  Json privacy{{"delta", job.delta}};
+  Json privacy{{"delta", job.delta}, {"accountant", dp::NameOf(job.accountant)}};
   if (job.epsilon) privacy["epsilon"] = *job.epsilon;
   if (job.sigma) privacy["sigma"] = *job.sigma;
   if (job.gaussian) privacy["against"] = job.against;

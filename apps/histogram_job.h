@@ -8,6 +8,7 @@
 #include "apps/job.h"
 #include "apps/toml_reader.h"
 #include "data/category_column.h"
+#include "dp/any_accountant.h"
 #include "dp/local_randomiser.h"
 
 namespace trefoil::apps {
@@ -26,6 +27,7 @@ struct HistogramJob {
       epsilon{};  ///< all but two coins; exactly one of epsilon and sigma with Gaussian noise
   std::optional<double> sigma{};
   double delta = 0;
+  dp::AccountantKind accountant = dp::AccountantKind::kPld;
   std::string against = "insider";  ///< Gaussian: whose epsilon the target is
   std::vector<int> to{0, 1, 2};
   LocalSpec local;

@@ -75,15 +75,19 @@ GaussianTarget HistogramTask::Target() const {
           .epsilon = job().epsilon,
           .sigma = job().sigma,
           .delta = job().delta,
+          .accountant = job().accountant,
           .insiders = job().against == "insider"};
 }
 
 std::vector<dp::RecordedEvent> HistogramTask::Events() const {
   if (job().gaussian) return {EventOf(Target(), sigma_)};
-  if (job().randomiser) return {dp::PureReleases{.count = 1, .epsilon = Randomiser().law().epsilon}};
+  if (job().randomiser) {
+    const auto law = Randomiser().law();
+    return {dp::PureReleases{.count = 1, .epsilon = law.added, .replaced = law.epsilon}};
+  }
   const auto rate = dp::EpsilonBelow(*job().epsilon, "privacy.epsilon");
   (void)dp::LaplacePart(rate);
-  return {dp::PureReleases{.count = 1, .epsilon = rate.value()}};
+  return {dp::LaplaceCounts{.count = 1, .rate = rate.value()}};
 }
 
 TaskCost HistogramTask::Cost() const {
@@ -199,6 +203,7 @@ std::string HistogramTask::Summary() const {
     summary["randomiser"] = dp::NameOf(*job().randomiser);
     summary["p"] = law.p;
     summary["q"] = law.q;
+    summary["epsilon_replaced"] = law.epsilon;
   } else {
     summary["noise"] = job().gaussian ? "gaussian" : "laplace";
     if (job().gaussian) summary["sigma"] = sigma_;

@@ -313,6 +313,10 @@ std::array<std::int64_t, 3> ReadRows(const Section& section) {
   return capacities;
 }
 
+dp::AccountantKind ReadTaskAccountant(const Section& privacy) {
+  return dp::AccountantNamed(privacy.Choice("accountant", {"pld", "rdp"}, "pld"));
+}
+
 LocalSpec ReadLocal(const Section& section, const toml::table& root) {
   const auto split = root.at_path("local.split");
   if (!split.is_array()) return {.split = section.Choice("split", {"even", "sorted"}, "even")};

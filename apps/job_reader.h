@@ -6,6 +6,7 @@
 
 #include "apps/job.h"
 #include "apps/toml_reader.h"
+#include "dp/any_accountant.h"
 
 namespace trefoil::apps {
 
@@ -29,6 +30,10 @@ void CheckJobRules(const Job& job, const toml::table& root, const std::string& f
 
 /// data.rows: the declared capacity of each party. Throws ConfigError as Section.
 [[nodiscard]] std::array<std::int64_t, 3> ReadRows(const Section& section);
+
+/// privacy.accountant of a job of another type than a training: "pld", which is exact for plain Gaussians and
+/// next to it for the rest, or "rdp". Throws ConfigError as Section.
+[[nodiscard]] dp::AccountantKind ReadTaskAccountant(const Section& privacy);
 
 /// [local], of the document `root`. Throws ConfigError as Section.
 [[nodiscard]] LocalSpec ReadLocal(const Section& section, const toml::table& root);

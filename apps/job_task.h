@@ -8,7 +8,7 @@
 
 namespace trefoil::apps {
 
-/// A task of one job, which has the members `name`, `delta` and `to`: what all task types answer alike.
+/// A task of one job, which has the members `name`, `delta`, `accountant` and `to`: what all task types answer alike.
 template <typename Job>
 class JobTask : public Task {
  public:
@@ -16,6 +16,7 @@ class JobTask : public Task {
 
   [[nodiscard]] const std::string& name() const final { return job_.name; }
   [[nodiscard]] double delta() const final { return job_.delta; }
+  [[nodiscard]] dp::AccountantKind accountant() const final { return job_.accountant; }
   [[nodiscard]] const std::vector<int>& release_to() const final { return job_.to; }
 
  protected:

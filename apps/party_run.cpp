@@ -121,8 +121,7 @@ void KeepRecord(Run& run, const dp::TrainingRecord& record, const net::MeshTrans
 /// What the summary says of the evaluation, if there was one.
 std::optional<EvaluationSummary> SummaryOf(const ml::TrainingResult& result, const Job& job) {
   if (!result.evaluation) return {};
-  const auto epsilons =
-      dp::TestSetEpsilons(result.record, job.privacy.delta, dp::AccountantNamed(job.privacy.accountant));
+  const auto epsilons = dp::TestSetEpsilons(result.record, job.privacy.delta);
   return EvaluationSummary{.records = result.evaluation->records,
                            .correct = result.evaluation->correct,
                            .sigma = job.evaluation->sigma,

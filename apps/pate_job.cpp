@@ -136,7 +136,7 @@ std::vector<std::string> KeysOf(bool has_schema) {
   }
   for (const auto* key : {"pate.teachers", "pate.queries", "pate.classes", "pate.mechanism", "pate.scale",
                           "pate.sigma", "pate.threshold", "pate.threshold_sigma", "pate.answers",
-                          "pate.reinforce", "privacy.delta", "release.to"})
+                          "pate.reinforce", "privacy.delta", "privacy.accountant", "release.to"})
     keys.emplace_back(key);
   return keys;
 }
@@ -165,7 +165,9 @@ PateJob ReadPateJob(const toml::table& root, const std::string& file) {
     job.classes = static_cast<int>(pate.Whole("classes", {2, 1000}));
   }
   ReadMechanism(pate, job);
-  job.delta = document.Table("privacy").Number("delta", {.above = 0.0, .below = 1.0});
+  const auto privacy = document.Table("privacy");
+  job.delta = privacy.Number("delta", {.above = 0.0, .below = 1.0});
+  job.accountant = ReadTaskAccountant(privacy);
   job.to = ReadParties(document.Table("release"), "to", false);
   return job;
 }
@@ -194,7 +196,7 @@ std::string PateJobJson(const PateJob& job) {
   if (job.teacher) json["teacher"] = TeacherJson(*job.teacher);
   if (job.student) json["student"] = StudentJson(*job.student);
   json["pate"] = pate;
-  json["privacy"] = {{"delta", job.delta}};
+  json["privacy"] = {{"delta", job.delta}, {"accountant", dp::NameOf(job.accountant)}};
   json["release"] = {{"to", job.to}};
   return json.dump();
 }

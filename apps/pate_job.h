@@ -7,6 +7,7 @@
 
 #include "apps/job.h"
 #include "apps/toml_reader.h"
+#include "dp/any_accountant.h"
 #include "ml/linear_classifier.h"
 #include "ml/student.h"
 
@@ -41,6 +42,7 @@ struct PateJob {
   double reinforce =
       0;  ///< Interactive: a student's prediction above it is taken for a query without an answer
   double delta = 0;
+  dp::AccountantKind accountant = dp::AccountantKind::kPld;
   std::vector<int> to{0, 1, 2};
 
   [[nodiscard]] bool has_threshold() const {

@@ -131,7 +131,8 @@ dp::GaussianReleases PateTask::GaussianEvent(double sigma, double sensitivity, s
 std::vector<dp::RecordedEvent> PateTask::Events() const {
   if (laplace()) {
     (void)dp::LaplacePart(Rate());
-    return {dp::PureReleases{.count = job().queries, .epsilon = 2 * Rate().value()}};
+    // A vote that moves changes two counts by 1, each with noise of its own.
+    return {dp::LaplaceCounts{.count = 2 * job().queries, .rate = Rate().value()}};
   }
   std::vector<dp::RecordedEvent> events;
   if (job().has_threshold()) events.emplace_back(GaussianEvent(job().threshold_sigma, 1, job().queries, 1));

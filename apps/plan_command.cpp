@@ -146,9 +146,10 @@ int RunTaskPlan(const PlanOptions& options, const std::optional<protocols::Link>
   const auto task = ReadTask(options.job, options.assignments);
   const auto events = task->Events();
   const dp::TrainingRecord record{.job_hash = TaskHash(*task), .run_id = {}, .events = events};
-  const auto rows = EpsilonsOfRows(record, task->delta());
+  const auto rows = EpsilonsOfRows(record, task->delta(), task->accountant());
   const auto statement = PrivacyStatement({.record = record,
                                            .delta = task->delta(),
+                                           .accountant = task->accountant(),
                                            .warnings = task->Warnings(),
                                            .unit = task->Unit(),
                                            .rows = rows});
@@ -160,7 +161,9 @@ int RunTaskPlan(const PlanOptions& options, const std::optional<protocols::Link>
                       {"job_hash", TaskHash(*task)},
                       {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
                       {"epsilon_insider", dp::NumberOrNull(epsilons.insider)},
+                      {"epsilon_error", epsilons.error},
                       {"delta", task->delta()},
+                      {"accountant", dp::NameOf(task->accountant())},
                       {"rows", ToJson(rows)},
                       {"run_costs", Json::array({ToJson(run)})},
                       {"memory_bytes", MostMemory(cost)},

@@ -47,7 +47,7 @@ void WriteResults(PartySession& session, const Prediction& prediction,
                   double seconds) {
   const auto& [job, model, rows] = prediction;
   const double delta = model.delta();
-  const auto epsilons = dp::Epsilons(model.record, delta, dp::AccountantNamed(model.job.privacy.accountant));
+  const auto epsilons = dp::Epsilons(model.record, delta, model.accountant());
   const auto covered_by = CoveredBy(epsilons, delta);
   const auto bytes_sent = counters.bytes_sent + counters.bytes_offline;
   if (predictions) {

@@ -38,6 +38,7 @@ std::string CostOfApproximations(const std::vector<dp::Event>& events, double ep
 bool Trains(const dp::TrainingRecord& record) {
   return std::any_of(record.events.begin(), record.events.end(), [](const dp::RecordedEvent& event) {
     return !std::holds_alternative<dp::PureReleases>(event) &&
+           !std::holds_alternative<dp::LaplaceCounts>(event) &&
            !std::holds_alternative<dp::GaussianReleases>(event) &&
            !std::holds_alternative<dp::ApproximateReleases>(event);
   });
@@ -50,16 +51,23 @@ struct NoiseSentences {
 };
 
 NoiseSentences WhoseNoise(const dp::TrainingRecord& record) {
-  bool any_two = !record.events.empty();  // two parties' noise gives all that there is
+  bool any_two = !record.events.empty();  // two parties' noise gives all that is counted
+  bool parts = any_two;
   for (const auto& event : record.events) {
     const auto* approximate = std::get_if<dp::ApproximateReleases>(&event);
     if (approximate != nullptr && !approximate->insiders)
       return {.outsider = "The noise is one that a party may know.",
               .insider = "It may know all of the noise."};
     any_two = any_two && (approximate != nullptr || std::holds_alternative<dp::PureReleases>(event));
+    parts = parts && std::holds_alternative<dp::LaplaceCounts>(event);
+  }
+  if (parts) {
+    return {
+        .outsider = "The parts of all three parties make up its noise, which tells less than two of them.",
+        .insider = "It knows its own part of the noise; the other two make up discrete Laplace noise."};
   }
   if (any_two) {
-    return {.outsider = "The same as for an insider: what more noise a third party adds does not lower it.",
+    return {.outsider = "The same as for an insider: what noise a third party adds is not counted.",
             .insider = "It knows its own noise; what others added suffices."};
   }
   return {.outsider = "The noise of all three parties protects a record: 1.2247 times the noise multiplier.",
@@ -216,9 +224,29 @@ struct Describe {
                          .sentence = fmt::format(
                              "Each has epsilon {:.6g} with delta 0, against everybody alike: reports that "
                              "their owners perturb, or numbers with Laplace noise of which any two parties' "
-                             "parts suffice. The noise of a third adds nothing to the promise.",
+                             "parts suffice; that of a third is not counted.",
                              releases.epsilon),
                          .number = static_cast<double>(releases.count)});
+    if (!releases.replaced) return;
+    statement.push_back(
+        {.key = "epsilon_replaced",
+         .title = "Epsilon, replaced",
+         .sentence = "For one record replaced by another at the same owner, with delta 0, against everybody "
+                     "alike. The epsilons above are for one added or removed.",
+         .number = *releases.replaced * static_cast<double>(releases.count)});
+  }
+
+  void operator()(const dp::LaplaceCounts& counts) const {
+    statement.push_back(
+        {.key = "laplace_counts",
+         .title = "Noisy counts",
+         .sentence = fmt::format(
+             "That one unit of privacy moves by 1 at most, each with discrete Laplace noise of rate {:.6g} "
+             "in "
+             "parts. One has epsilon {:.6g} with delta 0, for an insider exactly; for an outsider, who faces "
+             "three parts, less at every delta above 0.",
+             counts.rate, counts.rate),
+         .number = static_cast<double>(counts.count)});
   }
 
   void operator()(const dp::GaussianReleases& releases) const {
@@ -261,7 +289,8 @@ void AddAccountant(Statement& statement, dp::AccountantKind kind, double error) 
     sentence = fmt::format(
         "pld: the distributions of all events' privacy losses are composed by Fourier transforms, for "
         "adding and for removing a record; the worse counts. An upper bound, at most {:.2g} above the "
-        "exact epsilon for what is left of delta.",
+        "exact epsilon for what is left of delta. Gaussians that nothing samples are one, accounted for by "
+        "their exact formula.",
         error);
   }
   statement.push_back({.key = "accountant", .title = "Accountant", .sentence = std::move(sentence)});
@@ -274,14 +303,16 @@ void AddAccountant(Statement& statement, dp::AccountantKind kind, double error) 
 }
 
 void AddTestRecords(Statement& statement, const StatementSource& source) {
-  const auto epsilons = dp::TestSetEpsilons(source.record, source.delta, source.accountant);
+  const auto epsilons = dp::TestSetEpsilons(source.record, source.delta);
   if (!std::isfinite(epsilons.insider)) return;
   statement.push_back(
       {.key = "test_records",
        .title = "Epsilon, test records",
-       .sentence = fmt::format("Of the evaluation's noisy count, for an insider about a test record that is "
-                               "replaced by another; {} for an outsider. Others are not charged for it.",
-                               NumberText(epsilons.outsider)),
+       .sentence =
+           fmt::format("Of the evaluation's noisy count, for an insider about a test record that is "
+                       "replaced by another, by the Gaussian's exact formula; {} for an outsider. Others are "
+                       "not charged for it.",
+                       NumberText(epsilons.outsider)),
        .number = epsilons.insider});
 }
 

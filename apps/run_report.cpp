@@ -82,7 +82,9 @@ RunReport ReadRunReport(const fs::path& folder) {
     StatementSource of_job{
         .record = report.record, .delta = report.summary.delta, .warnings = report.summary.warnings};
     if (task) {
-      of_job.unit = ReadTask(file)->Unit();
+      const auto read = ReadTask(file);
+      of_job.unit = read->Unit();
+      of_job.accountant = read->accountant();
     } else {
       of_job.accountant = dp::AccountantNamed(ReadJob(file.string()).privacy.accountant);
     }

@@ -36,6 +36,7 @@ ShareFile ParseHeader(const fs::path& file, const Json& json) {
     share.record = dp::FromJson(json.at("record"));
     if (json.contains("session")) share.session = json.at("session").get<std::string>();
     (void)share.delta();
+    (void)share.accountant();
     (void)ShapeOf(share.job);  // a job whose settings do not go together is damage, too
     return share;
   } catch (const std::exception&) {
@@ -47,6 +48,12 @@ ShareFile ParseHeader(const fs::path& file, const Json& json) {
 
 double ShareFile::delta() const {
   return task.empty() ? job.privacy.delta : Json::parse(task).at("privacy").at("delta").get<double>();
+}
+
+dp::AccountantKind ShareFile::accountant() const {
+  if (task.empty()) return dp::AccountantNamed(job.privacy.accountant);
+  // A task's job of before there was such a key is accounted for by the key's default.
+  return dp::AccountantNamed(Json::parse(task).at("privacy").value("accountant", "pld"));
 }
 
 void SaveShare(const fs::path& file, const ShareFile& share, const SecretKey& key) {

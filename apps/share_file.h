@@ -21,6 +21,8 @@ struct ShareFile {
 
   /// At which the epsilons of what made the model are said.
   [[nodiscard]] double delta() const;
+  /// By which they are computed.
+  [[nodiscard]] dp::AccountantKind accountant() const;
 };
 
 inline constexpr SealedKind kModelShare{.magic = "trefoil model share 2\n",

@@ -81,7 +81,8 @@ std::string TaskToml(const Task& task) {
 }
 
 dp::EpsilonPair PlannedEpsilons(const Task& task) {
-  return dp::Epsilons({.job_hash = {}, .run_id = {}, .events = task.Events()}, task.delta());
+  return dp::Epsilons({.job_hash = {}, .run_id = {}, .events = task.Events()}, task.delta(),
+                      task.accountant());
 }
 
 }  // namespace trefoil::apps

@@ -70,6 +70,8 @@ class Task {
   [[nodiscard]] virtual const std::string& name() const = 0;
   /// At which both epsilons are said, in (0, 1).
   [[nodiscard]] virtual double delta() const = 0;
+  /// By which both epsilons are computed.
+  [[nodiscard]] virtual dp::AccountantKind accountant() const = 0;
   /// The parties that get the results, ascending; none where a model stays in shares.
   [[nodiscard]] virtual const std::vector<int>& release_to() const = 0;
   /// The job as compact JSON, keys sorted, all defaults filled in, without [local]: what the parties compare
@@ -122,7 +124,7 @@ class Task {
 /// The job as a TOML file with all defaults filled in, [local] included; ReadTask reads the same job back.
 [[nodiscard]] std::string TaskToml(const Task& task);
 
-/// Both epsilons of what the job releases at most.
+/// Both epsilons of what the job releases at most, by its accountant.
 [[nodiscard]] dp::EpsilonPair PlannedEpsilons(const Task& task);
 
 }  // namespace trefoil::apps

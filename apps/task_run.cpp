@@ -51,7 +51,7 @@ std::string FilesText(const TaskResult& result, const dp::TrainingRecord& record
 
 void WriteResults(PartySession& session, const Task& task, const TaskResult& result,
                   const dp::TrainingRecord& record, const net::Counters& counters, double seconds) {
-  const auto epsilons = dp::Epsilons(record, task.delta());
+  const auto epsilons = dp::Epsilons(record, task.delta(), task.accountant());
   const auto bytes_sent = counters.bytes_sent + counters.bytes_offline;
   for (const auto& file : result.files) {
     WriteTextFile(session.folder() / file.name, file.text);
@@ -67,6 +67,7 @@ void WriteResults(PartySession& session, const Task& task, const TaskResult& res
                {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
                {"epsilon_insider", dp::NumberOrNull(epsilons.insider)},
                {"delta", task.delta()},
+               {"accountant", dp::NameOf(task.accountant())},
                {"released_to", task.release_to()},
                {"seconds", seconds},
                {"rounds", counters.rounds},

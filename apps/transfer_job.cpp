@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "apps/job_reader.h"
 #include "apps/party_list.h"
 
 namespace trefoil::apps {
@@ -29,6 +30,7 @@ void ReadEnsemble(const Section& section, TransferJob& job) {
 
 void ReadPrivacy(const Section& section, TransferJob& job) {
   job.delta = section.Number("delta", {.above = 0.0, .below = 1.0});
+  job.accountant = ReadTaskAccountant(section);
   if (job.published) {
     for (const auto* key : {"sigma", "against"}) {
       if (section.Has(key)) section.Fail(key, "only ensemble.noise \"gaussian\" has it");
@@ -53,7 +55,7 @@ TransferJob ReadTransferJob(const toml::table& root, const std::string& file) {
             {"version", "type", "name", "fraction_bits", "data.name", "ensemble.owners", "ensemble.queries",
              "ensemble.features", "ensemble.row_norm", "ensemble.labels", "ensemble.lambda", "ensemble.steps",
              "ensemble.noise", "privacy.epsilon", "privacy.sigma", "privacy.delta", "privacy.against",
-             "release.to"});
+             "privacy.accountant", "release.to"});
   const Section document(root, file);
   if (document.Whole("version", {0, INT32_MAX}) != 1) document.Refuse("version", "1");
   TransferJob job;
@@ -68,7 +70,7 @@ TransferJob ReadTransferJob(const toml::table& root, const std::string& file) {
 
 std::string TransferJobJson(const TransferJob& job) {
   const auto& settings = job.settings;
-  Json privacy{{"delta", job.delta}};
+  Json privacy{{"delta", job.delta}, {"accountant", dp::NameOf(job.accountant)}};
   if (!job.published) privacy["against"] = job.against;
   if (job.epsilon) privacy["epsilon"] = *job.epsilon;
   if (job.sigma) privacy["sigma"] = *job.sigma;

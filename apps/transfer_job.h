@@ -6,6 +6,7 @@
 
 #include "apps/job.h"
 #include "apps/toml_reader.h"
+#include "dp/any_accountant.h"
 #include "ml/ensemble_transfer.h"
 
 namespace trefoil::apps {
@@ -20,6 +21,7 @@ struct TransferJob {
   std::optional<double> epsilon{};  ///< Gaussian: exactly one of epsilon and sigma
   std::optional<double> sigma{};    ///< noise multiplier
   double delta = 0;
+  dp::AccountantKind accountant = dp::AccountantKind::kPld;
   std::string against = "insider";  ///< Gaussian: whose epsilon the target is
   std::vector<int> to{0, 1, 2};     ///< none: the model stays in shares
 

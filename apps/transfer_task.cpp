@@ -143,6 +143,7 @@ GaussianTarget TransferTask::Target() const {
           .epsilon = job().epsilon,
           .sigma = job().sigma,
           .delta = job().delta,
+          .accountant = job().accountant,
           .insiders = job().insiders()};
 }
 

@@ -20,23 +20,40 @@ std::uint64_t PerturbedAmong(RandomStream& stream, std::uint64_t count, std::uin
   }
 }
 
+/// ln((e^epsilon + 1) / 2), rounded up: of a bit that is 1 by a fair coin, or with probability 1 / (e^epsilon
+/// + 1). The other bit's ratio, 2 e^epsilon / (e^epsilon + 1), is not above it.
+double EpsilonOfOneBit(double epsilon) {
+  const double exact = epsilon < 1 ? std::log1p(std::expm1(epsilon) / 2)
+                                   : epsilon + std::log1p(std::exp(-epsilon)) - std::log(2.0);
+  return std::min(epsilon, exact * (1 + 1e-15));
+}
+
 ReportLaw LawOf(Randomiser randomiser, std::size_t values, double epsilon) {
-  const double odds = std::exp(epsilon);
+  const double against = std::exp(-epsilon);
   switch (randomiser) {
-    case Randomiser::kTwoCoins:
-      return {.p = 0.75,
-              .q = 0.25,
-              .epsilon = std::nextafter(std::log(3.0), std::numeric_limits<double>::infinity())};
+    case Randomiser::kTwoCoins: {
+      const double three = std::nextafter(std::log(3.0), std::numeric_limits<double>::infinity());
+      return {.p = 0.75, .q = 0.25, .epsilon = three, .added = three};
+    }
     case Randomiser::kKary: {
-      const double all = odds + static_cast<double>(values);
-      return {.p = odds / all, .q = 1 / all, .epsilon = epsilon};
+      const double all = 1 + static_cast<double>(values) * against;
+      return {.p = 1 / all, .q = against / all, .epsilon = epsilon, .added = epsilon};
     }
     case Randomiser::kSymmetricUnary: {
-      const double root = std::exp(epsilon / 2);
-      return {.p = root / (root + 1), .q = 1 / (root + 1), .epsilon = epsilon};
+      const double root = std::exp(-epsilon / 2);
+      // Of a single value all records but those with it are alike: only one bit is ever another.
+      return {.p = 1 / (1 + root),
+              .q = root / (1 + root),
+              .epsilon = values == 1 ? epsilon / 2 : epsilon,
+              .added = epsilon / 2};
     }
-    case Randomiser::kOptimisedUnary:
-      return {.p = 0.5, .q = 1 / (odds + 1), .epsilon = epsilon};
+    case Randomiser::kOptimisedUnary: {
+      const double one_bit = EpsilonOfOneBit(epsilon);
+      return {.p = 0.5,
+              .q = against / (1 + against),
+              .epsilon = values == 1 ? one_bit : epsilon,
+              .added = one_bit};
+    }
   }
   throw ContractError("LawOf: unknown randomiser");
 }

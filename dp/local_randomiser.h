@@ -15,6 +15,7 @@ namespace trefoil::dp {
 enum class Randomiser {
   kTwoCoins,  ///< one value, yes or no: the truth on heads, else a second coin. Epsilon ln 3 (Warner 1965)
   kKary,      ///< one of the values or none of them, k = values + 1: the truth, or any other alike
+  // Of the unary ones a record with another value differs in two bits, one without any in one.
   kSymmetricUnary,  ///< each value's bit by itself, a one and a zero alike with epsilon / 2 (RAPPOR)
   kOptimisedUnary,  ///< each value's bit by itself, a one by a fair coin, a zero with all of epsilon
 };
@@ -27,7 +28,8 @@ enum class Randomiser {
 struct ReportLaw {
   double p = 0;
   double q = 0;
-  double epsilon = 0;  ///< of one report against everybody: one record replaced, added or removed
+  double epsilon = 0;  ///< of one report against everybody: one record replaced by another
+  double added = 0;    ///< one record added or removed: its report for that of one without a value
 };
 
 /// A randomiser of reports over `values` values.

@@ -91,7 +91,8 @@ std::vector<LossEvent> PldAccountant::LossEvents() const {
 }
 
 std::optional<double> PldAccountant::Mu() const {
-  const bool only_plain = plain_ > 0 && sampled_.empty() && laplace_.empty() && pure_.empty();
+  const bool only_plain =
+      plain_ > 0 && sampled_.empty() && laplace_.empty() && pure_.empty() && parts_.empty();
   if (!only_plain || !bounded_ || divergence_ > 0 || distance_ > 0 || failure_ > 0) return {};
   return std::sqrt(plain_) * (1 + 1e-12);
 }

@@ -67,6 +67,17 @@ std::vector<Event> Released(const PureReleases& releases, std::int64_t units) {
   return {PureDp{static_cast<double>(units) * releases.epsilon, releases.count}};
 }
 
+/// Two parts: discrete Laplace noise, whose density ratio for a number that moves by 1 has two values alone.
+/// Several units may move a number by as much, or as many numbers by 1: pure epsilons add up in either case.
+std::vector<Event> OfTwoParts(const LaplaceCounts& counts, std::int64_t units) {
+  return {PureDp{static_cast<double>(units) * counts.rate, counts.count}};
+}
+
+std::vector<Event> OfThreeParts(const LaplaceCounts& counts, std::int64_t units) {
+  if (units > 1) return OfTwoParts(counts, units);
+  return {ThreeLaplaceParts{counts.rate, counts.count}};
+}
+
 /// Plain Gaussians on the noise of `summands` parties.
 std::vector<Event> Released(const GaussianReleases& releases, double multiplier, int summands,
                             std::int64_t units) {
@@ -95,6 +106,7 @@ struct OutsiderCharge {
   }
   std::vector<Event> operator()(const NoisyEvaluation&) const { return {}; }
   std::vector<Event> operator()(const PureReleases& releases) const { return Released(releases, units); }
+  std::vector<Event> operator()(const LaplaceCounts& counts) const { return OfThreeParts(counts, units); }
   std::vector<Event> operator()(const GaussianReleases& releases) const {
     return Released(releases, releases.sigma * kOutsiderFactor, kParties, units);
   }
@@ -113,6 +125,7 @@ struct InsiderCharge {
   }
   std::vector<Event> operator()(const NoisyEvaluation&) const { return {}; }
   std::vector<Event> operator()(const PureReleases& releases) const { return Released(releases, units); }
+  std::vector<Event> operator()(const LaplaceCounts& counts) const { return OfTwoParts(counts, units); }
   std::vector<Event> operator()(const GaussianReleases& releases) const {
     return Released(releases, releases.sigma, kParties - 1, units);
   }
@@ -193,10 +206,10 @@ EpsilonPair EpsilonsOfUnits(const TrainingRecord& record, std::int64_t units, do
   return PairOf(outsider, insider, delta);
 }
 
-EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta, AccountantKind kind) {
+EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  AnyAccountant outsider(kind);
-  AnyAccountant insider(kind);
+  AnyAccountant outsider(AccountantKind::kPld);
+  AnyAccountant insider(AccountantKind::kPld);
   bool noisy = false;
   for (const auto& event : record.events) {
     const auto* evaluation = std::get_if<NoisyEvaluation>(&event);

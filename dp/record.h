@@ -64,10 +64,18 @@ struct NoisyEvaluation {
 
 /// Releases that are each (epsilon, 0)-differentially private against everybody, insiders included: reports
 /// that owners perturbed by themselves, or numbers with Laplace noise of which the parts of any two parties
-/// suffice.
+/// suffice and a third's is not counted.
 struct PureReleases {
   std::int64_t count = 0;
-  double epsilon = 0;  ///< of each
+  double epsilon = 0;                ///< of each
+  std::optional<double> replaced{};  ///< epsilon for one record replaced by another, where that is known
+};
+
+/// Counts that one unit of privacy moves by 1 at most, each with discrete Laplace noise of which every party
+/// adds a part (dp/laplace_part.h).
+struct LaplaceCounts {
+  std::int64_t count = 0;  ///< of numbers that one unit moves
+  double rate = 0;         ///< of the noise of any two parties: its scale is 1 / rate
 };
 
 /// Releases of a vector with discrete Gaussian noise on every coordinate, without sampling.
@@ -87,7 +95,7 @@ struct ApproximateReleases {
 };
 
 using RecordedEvent = std::variant<DpSgdSteps, LocalTraining, NoisySelection, NoisyEvaluation, PureReleases,
-                                   GaussianReleases, ApproximateReleases>;
+                                   LaplaceCounts, GaussianReleases, ApproximateReleases>;
 
 /// What a training did, written when it ends (or stops) and not changed after; accountants read it, never the
 /// job.
@@ -102,8 +110,8 @@ struct TrainingRecord {
 /// What an outsider, who sees the released model only, is charged. Steps and selections: multiplier
 /// sigma sqrt(3/2), Poisson sampling, the closeness of three parties' summed noise, cut batches. Local
 /// training: as if the local model were seen, multiplier sigma, Poisson sampling. Evaluations: nothing.
-/// Releases: epsilon, or multiplier sigma sqrt(3/2), and the closeness. For records that were trained on or
-/// counted. `units`, from 1: by how many units of privacy neighbours differ, all added or all removed.
+/// Releases: epsilon, or the law of three parts of Laplace noise, or multiplier sigma sqrt(3/2), and the
+/// closeness. For records that were trained on or counted. `units`, from 1: by how many units of privacy neighbours differ, all added or all removed.
 [[nodiscard]] std::vector<Event> OutsiderEvents(const RecordedEvent& event, std::int64_t units = 1);
 [[nodiscard]] std::vector<Event> OutsiderEvents(const TrainingRecord& record, std::int64_t units = 1);
 
@@ -111,7 +119,8 @@ struct TrainingRecord {
 /// summed noise, cut batches; with owner-poisson sampling amplified as for an outsider, with public sampling
 /// a plain Gaussian as many times as any row was in, and where that is vertical at half of sigma, since
 /// other values of a record move a sum by up to 2 Delta. Local training as for an outsider: the noise of another
-/// owner is unknown to it, and its own records need no protection from itself.
+/// owner is unknown to it, and its own records need no protection from itself. Two parts of Laplace noise are a
+/// randomised response for a number that moves by 1, and charged as that.
 [[nodiscard]] std::vector<Event> InsiderEvents(const RecordedEvent& event, std::int64_t units = 1);
 [[nodiscard]] std::vector<Event> InsiderEvents(const TrainingRecord& record, std::int64_t units = 1);
 
@@ -152,15 +161,15 @@ class RecordAccountant {
 [[nodiscard]] EpsilonPair EpsilonsOfUnits(const TrainingRecord& record, std::int64_t units, double delta,
                                           AccountantKind kind = AccountantKind::kRdp);
 
-/// Both epsilons for test records, on whom the counts of evaluations were taken: of all noisy ones; infinity
-/// where there was none, since a count without noise leaves no event.
-[[nodiscard]] EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta,
-                                          AccountantKind kind = AccountantKind::kRdp);
+/// Both epsilons for test records, on whom the counts of evaluations were taken: of all noisy ones, which are
+/// plain Gaussians, by their exact formula; infinity where there was none, since a count without noise leaves
+/// no event.
+[[nodiscard]] EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta);
 
 /// The record as JSON: version, job_hash, run_id, events; an event of kind "dpsgd_steps",
-/// "local_training", "noisy_selection", "noisy_evaluation", "pure_releases", "gaussian_releases" or
+/// "local_training", "noisy_selection", "noisy_evaluation", "pure_releases", "laplace_counts", "gaussian_releases" or
 /// "approximate_releases" has the members of its struct under their own names, capacity and max_batch among
-/// them. Throws ContractError for a number that is infinite or not a number.
+/// them; `replaced` is epsilon_replaced, where it is known. Throws ContractError for a number that is infinite or not a number.
 [[nodiscard]] nlohmann::json ToJson(const TrainingRecord& record);
 
 /// The inverse. Throws DataError naming the key that is missing, unknown, of the wrong type or outside its

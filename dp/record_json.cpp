@@ -99,10 +99,12 @@ constexpr const char* kLocalTraining = "local_training";
 constexpr const char* kNoisySelection = "noisy_selection";
 constexpr const char* kNoisyEvaluation = "noisy_evaluation";
 constexpr const char* kPureReleases = "pure_releases";
+constexpr const char* kLaplaceCounts = "laplace_counts";
 constexpr const char* kGaussianReleases = "gaussian_releases";
 constexpr const char* kApproximateReleases = "approximate_releases";
 constexpr const char* kOwnerPoisson = "owner-poisson";
 constexpr const char* kPublic = "public";
+constexpr const char* kEpsilonReplaced = "epsilon_replaced";
 constexpr const char* kMaxGroupRows = "max_group_rows";
 constexpr const char* kPartition = "partition";
 constexpr const char* kVertical = "vertical";
@@ -180,8 +182,18 @@ NoisyEvaluation ParseEvaluation(const Json& json, const std::string& place) {
 }
 
 PureReleases ParsePure(const Json& json, const std::string& place) {
-  const StrictObject object(json, place, {"kind", "count", "epsilon"});
-  return {.count = object.Count("count"), .epsilon = object.Number("epsilon")};
+  const bool replaced = json.contains(kEpsilonReplaced);
+  const StrictObject object(json, place, {"kind", "count", "epsilon", replaced ? kEpsilonReplaced : "kind"});
+  PureReleases releases{.count = object.Count("count"), .epsilon = object.Number("epsilon")};
+  if (replaced) releases.replaced = object.Number(kEpsilonReplaced);
+  return releases;
+}
+
+LaplaceCounts ParseLaplace(const Json& json, const std::string& place) {
+  const StrictObject object(json, place, {"kind", "count", "rate"});
+  LaplaceCounts counts{.count = object.Count("count"), .rate = object.Number("rate")};
+  if (!(counts.rate > 0)) Refuse(object.Path("rate"), object.At("rate").dump(), "a number above 0");
+  return counts;
 }
 
 GaussianReleases ParseGaussian(const Json& json, const std::string& place) {
@@ -210,11 +222,12 @@ RecordedEvent ParseEvent(const Json& json, const std::string& place) {
   if (kind == kNoisySelection) return ParseSelection(json, place);
   if (kind == kNoisyEvaluation) return ParseEvaluation(json, place);
   if (kind == kPureReleases) return ParsePure(json, place);
+  if (kind == kLaplaceCounts) return ParseLaplace(json, place);
   if (kind == kGaussianReleases) return ParseGaussian(json, place);
   if (kind == kApproximateReleases) return ParseApproximate(json, place);
   Refuse(path, "another value",
          "\"dpsgd_steps\", \"local_training\", \"noisy_selection\", \"noisy_evaluation\", "
-         "\"pure_releases\", \"gaussian_releases\" or \"approximate_releases\"");
+         "\"pure_releases\", \"laplace_counts\", \"gaussian_releases\" or \"approximate_releases\"");
 }
 
 void RequireFinite(std::initializer_list<double> numbers) {
@@ -272,8 +285,15 @@ Json EventToJson(const NoisyEvaluation& evaluation) {
 }
 
 Json EventToJson(const PureReleases& releases) {
-  RequireFinite({releases.epsilon});
-  return {{"kind", kPureReleases}, {"count", releases.count}, {"epsilon", releases.epsilon}};
+  RequireFinite({releases.epsilon, releases.replaced.value_or(0)});
+  Json json{{"kind", kPureReleases}, {"count", releases.count}, {"epsilon", releases.epsilon}};
+  if (releases.replaced) json[kEpsilonReplaced] = *releases.replaced;
+  return json;
+}
+
+Json EventToJson(const LaplaceCounts& counts) {
+  RequireFinite({counts.rate});
+  return {{"kind", kLaplaceCounts}, {"count", counts.count}, {"rate", counts.rate}};
 }
 
 Json EventToJson(const GaussianReleases& releases) {

@@ -60,6 +60,16 @@ TEST(Configs, TasksCanBeRunAndReadBackAsTheyAreSaved) {
   EXPECT_GE(tasks, 2);
 }
 
+// The figures that their comments and docs/experiments.md say.
+TEST(Configs, PateByConfidentGnMaxHasTheEpsilonsOfOneGaussian) {
+  for (const char* name : {"mnist-pate.toml", "pate.toml"}) {
+    const auto epsilons = PlannedEpsilons(*ReadTask(fs::path(TREFOIL_SOURCE_DIR "/configs") / name));
+    EXPECT_NEAR(epsilons.insider, 2.543, 0.0006);
+    EXPECT_NEAR(epsilons.outsider, 2.0255, 0.0006);
+    EXPECT_LT(epsilons.error, 1e-9);
+  }
+}
+
 TEST(Configs, MnistPeaPaysForLocalTrainingAndHalvesTheSteps) {
   const auto settings = [](const char* name) {
     return SettingsOf(ReadJob(fs::path(TREFOIL_SOURCE_DIR "/configs") / name));

@@ -4,6 +4,7 @@ import collections
 import csv
 import json
 import math
+import re
 import unittest
 
 from trefoil_program import ProgramTest, prepared
@@ -60,7 +61,7 @@ class Histogram(ProgramTest):
         self.assertEqual((summary["type"], summary["mode"], summary["noise"]), ("histogram", "central", "laplace"))
         self.assertEqual((summary["epsilon_outsider"], summary["epsilon_insider"]), (200, 200))
         record = json.loads((self.folder / "run/record.json").read_text())
-        self.assertEqual(record["events"], [{"kind": "pure_releases", "count": 1, "epsilon": 200.0}])
+        self.assertEqual(record["events"], [{"kind": "laplace_counts", "count": 1, "rate": 200.0}])
         for party in range(3):
             out = self.folder / f"run/party-{party}/out"
             self.assertEqual(sorted(path.name for path in out.iterdir()),
@@ -121,8 +122,9 @@ class Histogram(ProgramTest):
 
     def test_plan_and_ledger_know_it(self):
         plan = json.loads(self.succeed("plan", "--job", "job.toml", "--set", "privacy.epsilon=0.5", "--json"))
-        self.assertEqual((plan["epsilon_outsider"], plan["epsilon_insider"]), (0.5, 0.5))
-        self.assertIn("pure_releases", [entry["key"] for entry in plan["statement"]])
+        self.assertAlmostEqual(plan["epsilon_insider"], 0.5, delta=1e-8)
+        self.assertLess(plan["epsilon_outsider"], plan["epsilon_insider"] - 0.01)  # three parts of noise
+        self.assertIn("laplace_counts", [entry["key"] for entry in plan["statement"]])
         self.assertIn("nothing was run", self.succeed("plan", "--job", "job.toml"))
         cap = ("--ledger", "ledger", "--epsilon-cap", "1.2", "--set", "privacy.epsilon=0.5")
         for out in ("one", "two"):
@@ -131,6 +133,38 @@ class Histogram(ProgramTest):
         # What a ledger said, not what another party heard of it.
         self.fail_with(5, "expected at most the cap 1.2", "local", "--job", "job.toml", "--data", "data", "--out", "three", *cap)
         self.assertFalse((self.folder / "three/histogram.csv").exists())
+
+    def test_reports_say_what_a_record_costs_that_is_added_and_one_that_is_replaced(self):
+        for randomiser, epsilon, added in (("k-ary", 1.0, 1.0), ("symmetric-unary", 1.0, 0.5),
+                                           ("optimised-unary", 1.0, math.log((math.e + 1) / 2)),
+                                           ("optimised-unary", 4.0, math.log((math.exp(4) + 1) / 2))):
+            local = ("--set", "histogram.mode=local", "--set", f"histogram.randomiser={randomiser}", "--set", f"privacy.epsilon={epsilon}")
+            plan = json.loads(self.succeed("plan", "--job", "job.toml", "--json", *local))
+            for who in ("epsilon_outsider", "epsilon_insider"):
+                self.assertAlmostEqual(plan[who], added, delta=1e-8)
+            replaced = {entry["key"]: entry.get("number") for entry in plan["statement"]}["epsilon_replaced"]
+            self.assertAlmostEqual(replaced, epsilon, delta=1e-9)
+        self.local(*local)
+        self.assertAlmostEqual(self.summary()["epsilon_replaced"], 4, delta=1e-9)
+        self.assertAlmostEqual(self.summary()["epsilon_insider"], added, delta=1e-8)
+        event = json.loads((self.folder / "run/record.json").read_text())["events"][0]
+        self.assertAlmostEqual(event["epsilon"], added, delta=1e-8)
+        self.assertAlmostEqual(event["epsilon_replaced"], 4, delta=1e-8)
+        self.assertIn("Epsilon, replaced", self.succeed("account", "--record", "run/record.json", "--delta", "1e-9"))
+
+    def test_gaussian_noise_is_what_the_exact_formula_asks_for(self):
+        common = ("plan", "--job", "job.toml", "--json", "--set", "histogram.noise=gaussian", "--set", "privacy.delta=1e-5", "--set",
+                  "privacy.epsilon=1.0")
+        sigma = {}
+        for accountant in ("pld", "rdp"):
+            plan = json.loads(self.succeed(*common, "--set", f"privacy.accountant={accountant}"))
+            self.assertLessEqual(plan["epsilon_insider"], 1)
+            self.assertGreater(plan["epsilon_insider"], 0.999)
+            sigma[accountant] = float(re.search(r"noise of ([0-9.]+) times", json.dumps(plan)).group(1))
+        self.assertAlmostEqual(sigma["pld"], 3.7307, delta=0.001)
+        self.assertAlmostEqual(sigma["rdp"], 4.0455, delta=0.002)
+        default = json.loads(self.succeed(*common))
+        self.assertEqual(default["accountant"], "pld")
 
     def test_different_jobs_are_named_and_nothing_is_opened(self):
         self.local(*prepared())

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import random
+import statistics
 import unittest
 
 from trefoil_program import ProgramTest, prepared
@@ -65,7 +66,7 @@ class Pate(ProgramTest):
         summary = json.loads((self.folder / "run/summary.json").read_text())
         self.assertEqual((summary["type"], summary["teachers"], summary["answered"]), ("pate", 7, 40))
         record = json.loads((self.folder / "run/record.json").read_text())
-        self.assertEqual(record["events"], [{"kind": "pure_releases", "count": 40, "epsilon": 200.0}])
+        self.assertEqual(record["events"], [{"kind": "laplace_counts", "count": 80, "rate": 100.0}])
         for party in range(3):
             out = self.folder / f"run/party-{party}/out"
             self.assertEqual((out / "answers.csv").read_text(), (self.folder / "run/answers.csv").read_text())
@@ -73,6 +74,36 @@ class Pate(ProgramTest):
         self.succeed("report", "run/party-2/out")
         self.assertIn("<td>lnmax</td>", (self.folder / "run/party-2/out/report.html").read_text())
         self.succeed("local", "--job", "run/job.toml", "--data", "votes", "--out", "again")
+
+    def plan(self, *settings):
+        return json.loads(self.succeed("plan", "--job", "job.toml", "--json", *settings))
+
+    def test_lnmax_costs_what_two_counts_of_independent_noise_do(self):
+        # One release of pure 2 gamma a query gives 19.05 to all for the first.
+        for queries, scale, outsider, insider in ((1000, 20, 7.03, 11.47), (200, 10, 6.14, 9.94), (40, 2, 16.61, 26.67)):
+            plan = self.plan("--set", "pate.mechanism=lnmax", "--set", f"pate.scale={scale}.0", "--set", f"pate.queries={queries}")
+            self.assertAlmostEqual(plan["epsilon_outsider"], outsider, delta=0.006)
+            self.assertAlmostEqual(plan["epsilon_insider"], insider, delta=0.006)
+            self.assertEqual([entry["number"] for entry in plan["statement"] if entry["key"] == "laplace_counts"], [2 * queries])
+            self.assertNotIn("adds nothing", json.dumps(plan))
+
+    def test_confident_gnmax_is_accounted_for_as_the_gaussian_that_it_is(self):
+        settings = ("--set", "pate.mechanism=confident-gnmax", "--set", "pate.sigma=40", "--set", "pate.threshold=200", "--set",
+                    "pate.threshold_sigma=150", "--set", "pate.queries=640", "--set", "pate.answers=286")
+        plan = self.plan(*settings)
+        self.assertEqual(plan["accountant"], "pld")
+        normal = statistics.NormalDist().cdf
+        for who, share in (("epsilon_insider", 1), ("epsilon_outsider", 1.5)):
+            mu = math.sqrt((640 / 150**2 + 286 * 2 / 40**2) / share)
+            delta = [normal(mu / 2 - e / mu) - math.exp(e) * normal(-mu / 2 - e / mu) for e in (plan[who], plan[who] - 1e-4)]
+            self.assertLessEqual(delta[0], 1e-5)
+            self.assertGreater(delta[1], 1e-5)
+        rdp = self.plan(*settings, "--set", "privacy.accountant=rdp")
+        self.assertGreater(rdp["epsilon_insider"], 1.08 * plan["epsilon_insider"])
+        self.assertEqual(rdp["accountant"], "rdp")
+        self.assertNotEqual(rdp["job_hash"], plan["job_hash"])
+        self.fail_with(2, "privacy.accountant: found \"pea\"", "plan", "--job", "job.toml", *settings, "--set",
+                       "privacy.accountant=pea")
 
     def test_gnmax_and_its_epsilon(self):
         self.local(*GNMAX)

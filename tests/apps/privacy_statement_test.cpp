@@ -172,6 +172,20 @@ TEST(PrivacyStatement, SaysOfReleasesWhatIsTrueOfThem) {
   EXPECT_EQ(Find(pure, "assumes_private_coins"), nullptr);
   EXPECT_THAT(ToText(pure), Not(HasSubstr("clip")));
 
+  EXPECT_EQ(Find(pure, "epsilon_replaced"), nullptr);
+  const auto reports = StatementOf({dp::PureReleases{.count = 1, .epsilon = 0.5, .replaced = 1}});
+  EXPECT_DOUBLE_EQ(NumberOf(reports, "epsilon_insider"), 0.5);
+  EXPECT_EQ(NumberOf(reports, "epsilon_replaced"), 1);
+
+  const auto counts = StatementOf({dp::LaplaceCounts{.count = 400, .rate = 0.1}});
+  EXPECT_LT(NumberOf(counts, "epsilon_outsider"), 0.7 * NumberOf(counts, "epsilon_insider"));
+  EXPECT_THAT(SentenceOf(counts, "epsilon_outsider"), HasSubstr("three parties make up its noise"));
+  EXPECT_THAT(SentenceOf(counts, "laplace_counts"), HasSubstr("less at every delta above 0"));
+  for (const auto& statement : {pure, reports, counts}) {
+    EXPECT_THAT(ToText(statement), Not(HasSubstr("adds nothing")));
+    EXPECT_THAT(ToText(statement), Not(HasSubstr("does not lower")));
+  }
+
   const auto gaussian =
       StatementOf({dp::GaussianReleases{.count = 1, .coordinates = 10, .sigma = 4, .party_deviation = 1000}});
   EXPECT_LT(NumberOf(gaussian, "epsilon_outsider"), NumberOf(gaussian, "epsilon_insider"));

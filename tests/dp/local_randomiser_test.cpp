@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -47,7 +49,8 @@ class LocalRandomiserTest : public testing::TestWithParam<Case> {
 
   /// The probability of every report, a set of values as bits, from the randomiser's definition.
   [[nodiscard]] std::vector<double> Probabilities(Value value) const {
-    const auto& [p, q, epsilon] = randomiser_.law();
+    const double p = randomiser_.law().p;
+    const double q = randomiser_.law().q;
     const auto values = GetParam().values;
     std::vector<double> all(std::size_t{1} << values);
     for (std::size_t report = 0; report < all.size(); ++report) {
@@ -99,24 +102,106 @@ TEST_P(LocalRandomiserTest, DrawsReportsOfItsLaw) {
   }
 }
 
-// Replaced, added or removed: no report is more than exp(epsilon) times as likely, and some pair comes up to
-// it.
+// Replaced: no report is more than exp(epsilon) times as likely, and some pair comes up to it. Added or
+// removed, a record stands against one without a value: the same of `added`.
 TEST_P(LocalRandomiserTest, KeepsItsEpsilonBetweenAnyTwoRecords) {
   double largest = 0;
+  double added = 0;
   for (const auto& one : AllValues()) {
     for (const auto& other : AllValues()) {
       const auto p = Probabilities(one);
       const auto q = Probabilities(other);
       for (std::size_t report = 0; report < p.size(); ++report) {
-        if (p[report] > 0) largest = std::max(largest, std::log(p[report] / q[report]));
+        if (!(p[report] > 0)) continue;
+        const double loss = std::log(p[report] / q[report]);
+        largest = std::max(largest, loss);
+        if (!one || !other) added = std::max(added, loss);
       }
     }
   }
-  const double epsilon = randomiser_.law().epsilon;
-  EXPECT_LE(largest, epsilon + 1e-12);
-  // A single bit does not need all of a unary encoding's epsilon.
-  const bool all = GetParam().values > 1 || GetParam().randomiser == Randomiser::kTwoCoins;
-  EXPECT_GE(largest, all ? epsilon - 1e-9 : 0);
+  const auto& law = randomiser_.law();
+  EXPECT_LE(largest, law.epsilon + 1e-12);
+  EXPECT_GE(largest, law.epsilon - 1e-9);
+  EXPECT_LE(added, law.added + 1e-12);
+  EXPECT_GE(added, law.added - 1e-9);
+  const double epsilon = GetParam().epsilon.value_or(std::log(3.0));
+  double expected = epsilon;
+  if (GetParam().randomiser == Randomiser::kSymmetricUnary) expected = epsilon / 2;
+  if (GetParam().randomiser == Randomiser::kOptimisedUnary) expected = std::log((std::exp(epsilon) + 1) / 2);
+  EXPECT_NEAR(law.added, expected, 1e-9);
+  EXPECT_NEAR(law.epsilon, GetParam().values > 1 ? epsilon : expected, 1e-9);
+}
+
+/// The law of what opens, a count a value, of records whose reports are summed.
+std::map<std::vector<std::size_t>, double> SumLaw(const std::vector<std::vector<double>>& reports,
+                                                  std::size_t values) {
+  std::map<std::vector<std::size_t>, double> law{{std::vector<std::size_t>(values), 1.0}};
+  for (const auto& report : reports) {
+    std::map<std::vector<std::size_t>, double> next;
+    for (const auto& [counts, mass] : law) {
+      for (std::size_t bits = 0; bits < report.size(); ++bits) {
+        auto more = counts;
+        for (std::size_t v = 0; v < values; ++v) more[v] += bits >> v & 1;
+        next[more] += mass * report[bits];
+      }
+    }
+    law = std::move(next);
+  }
+  return law;
+}
+
+// Three declared records, of which none to all three are there, in any order: each data set against every one
+// with a record more, put anywhere. What opens has a ratio of e^added at most, both ways.
+TEST_P(LocalRandomiserTest, KeepsItsEpsilonForWhatOpensOfARecordAddedAnywhere) {
+  constexpr std::size_t kDeclared = 3;
+  if (GetParam().values > 3) GTEST_SKIP() << "too many reports to try all";
+  std::vector<std::vector<Value>> sets{{}};
+  for (std::size_t begin = 0, size = 0; size + 1 < kDeclared; ++size) {
+    const std::size_t end = sets.size();
+    for (; begin < end; ++begin) {
+      for (const auto& value : AllValues()) {
+        auto longer = sets[begin];
+        longer.push_back(value);
+        sets.push_back(longer);
+      }
+    }
+  }
+  const auto law_of = [&](std::vector<Value> records) {
+    records.resize(kDeclared);  // the missing ones have no value
+    std::vector<std::vector<double>> reports;
+    for (const auto& record : records) reports.push_back(Probabilities(record));
+    return SumLaw(reports, GetParam().values);
+  };
+  double largest = 0;
+  for (const auto& records : sets) {
+    const auto without = law_of(records);
+    for (std::size_t place = 0; place <= records.size(); ++place) {
+      for (const auto& value : AllValues()) {
+        auto longer = records;
+        longer.insert(longer.begin() + static_cast<std::ptrdiff_t>(place), value);
+        const auto with = law_of(longer);
+        for (const auto& [counts, mass] : with) {
+          if (mass > 0) largest = std::max(largest, std::abs(std::log(mass / without.at(counts))));
+        }
+      }
+    }
+  }
+  EXPECT_LE(largest, randomiser_.law().added + 1e-12);
+  EXPECT_GT(largest, 0.3 * randomiser_.law().added);
+}
+
+// The largest epsilons that a job may have.
+TEST(LocalRandomiser, HasALawForEveryEpsilon) {
+  for (const auto randomiser :
+       {Randomiser::kKary, Randomiser::kSymmetricUnary, Randomiser::kOptimisedUnary}) {
+    const auto law = LocalRandomiser(randomiser, 4, 1024).law();
+    EXPECT_GT(law.p, 0.4);
+    EXPECT_GE(law.q, 0);
+    EXPECT_LT(law.q, 1e-200);
+    EXPECT_EQ(law.epsilon, 1024);
+    EXPECT_LE(law.added, 1024);
+    EXPECT_GT(law.added, 500);
+  }
 }
 
 TEST_P(LocalRandomiserTest, IsDebiasedWithIntervalsThatHold) {

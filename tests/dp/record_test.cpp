@@ -259,10 +259,13 @@ TEST(TestSetEpsilons, AreOfThePlainGaussianForTheTestRecordsAlone) {
   record.events.emplace_back(NoisyEvaluation{.sigma = 4, .party_deviation = 185363});
   EXPECT_EQ(Epsilons(record, 1e-5).insider, before.insider);
   EXPECT_EQ(Epsilons(record, 1e-5).outsider, before.outsider);
-  RdpAccountant plain;
+  PldAccountant plain;  // the Gaussian's exact formula
   plain.Add(SampledGaussian{1, ContinuousMultiplier(4, std::sqrt(2.0) * 185363), 1});
   const auto epsilons = TestSetEpsilons(record, 1e-5);
   EXPECT_DOUBLE_EQ(epsilons.insider, plain.Epsilon(1e-5).epsilon);
+  RdpAccountant wider;
+  wider.Add(SampledGaussian{1, ContinuousMultiplier(4, std::sqrt(2.0) * 185363), 1});
+  EXPECT_LT(epsilons.insider, 0.95 * wider.Epsilon(1e-5).epsilon);
   EXPECT_LT(epsilons.outsider, epsilons.insider);
   const auto back = FromJson(ToJson(record));
   EXPECT_EQ(std::get<NoisyEvaluation>(back.events.at(1)).sigma, 4);
@@ -278,6 +281,11 @@ TEST(Events, ChargePureReleasesToEverybodyAlikeAndGaussianOnesToTwoOrThreePartie
     EXPECT_EQ(std::get<PureDp>(events[0]).epsilon, 0.5);
     EXPECT_EQ(std::get<PureDp>(events[0]).count, 3);
   }
+  const RecordedEvent counts = LaplaceCounts{.count = 6, .rate = 0.0625};
+  EXPECT_EQ(std::get<PureDp>(InsiderEvents(counts).at(0)).epsilon, 0.0625);
+  EXPECT_EQ(std::get<PureDp>(InsiderEvents(counts).at(0)).count, 6);
+  EXPECT_EQ(std::get<ThreeLaplaceParts>(OutsiderEvents(counts).at(0)).rate, 0.0625);
+  EXPECT_EQ(std::get<ThreeLaplaceParts>(OutsiderEvents(counts).at(0)).count, 6);
   const RecordedEvent gaussian =
       GaussianReleases{.count = 7, .coordinates = 10, .sigma = 4, .party_deviation = 20};
   for (const auto& [events, factor, parties] :
@@ -312,7 +320,8 @@ TEST(RecordJson, RoundTripsUnlikeEvents) {
   record.events = {MnistLocalTraining(),
                    MnistSelection(),
                    MnistSteps(),
-                   PureReleases{.count = 3, .epsilon = 0.5},
+                   PureReleases{.count = 3, .epsilon = 0.5, .replaced = 0.75},
+                   LaplaceCounts{.count = 6, .rate = 0.0625},
                    GaussianReleases{.count = 7, .coordinates = 10, .sigma = 4, .party_deviation = 20},
                    ApproximateReleases{.count = 2, .epsilon = 0.25, .failure = 1e-7, .insiders = false}};
   const auto text = ToJson(record).dump();
@@ -331,12 +340,16 @@ TEST(RecordJson, RoundTripsUnlikeEvents) {
   const auto& pure = std::get<PureReleases>(back.events.at(3));
   EXPECT_EQ(pure.count, 3);
   EXPECT_EQ(pure.epsilon, 0.5);
-  const auto& gaussian = std::get<GaussianReleases>(back.events.at(4));
+  EXPECT_EQ(pure.replaced, 0.75);
+  const auto& counts = std::get<LaplaceCounts>(back.events.at(4));
+  EXPECT_EQ(counts.count, 6);
+  EXPECT_EQ(counts.rate, 0.0625);
+  const auto& gaussian = std::get<GaussianReleases>(back.events.at(5));
   EXPECT_EQ(gaussian.count, 7);
   EXPECT_EQ(gaussian.coordinates, 10);
   EXPECT_EQ(gaussian.sigma, 4);
   EXPECT_EQ(gaussian.party_deviation, 20);
-  const auto& approximate = std::get<ApproximateReleases>(back.events.at(5));
+  const auto& approximate = std::get<ApproximateReleases>(back.events.at(6));
   EXPECT_EQ(approximate.count, 2);
   EXPECT_EQ(approximate.epsilon, 0.25);
   EXPECT_EQ(approximate.failure, 1e-7);
@@ -349,6 +362,9 @@ TEST(RecordJson, RefusesAnEventWithTheKeysOfAnother) {
   EXPECT_THROW((void)FromJson(json), DataError);
   json = ToJson({"a", "b", {MnistSelection()}});
   json["events"][0]["sigma"] = -1;
+  EXPECT_THROW((void)FromJson(json), DataError);
+  json = ToJson({"a", "b", {LaplaceCounts{.count = 3, .rate = 0.5}}});
+  json["events"][0]["rate"] = 0;
   EXPECT_THROW((void)FromJson(json), DataError);
   json = ToJson({"a", "b", {PureReleases{.count = 3, .epsilon = 0.5}}});
   json["events"][0]["kind"] = "gaussian_releases";
