@@ -31,6 +31,8 @@ DealingAhead::~DealingAhead() {
 
 void DealingAhead::Run(const std::function<void(Context&)>& program) {
   Require(run_ < settings_.runs, "DealingAhead: more runs than announced");
+  Require(!under_way_, "DealingAhead: another run after one that failed, whose streams it would draw again");
+  under_way_ = true;
   {
     Context run = party_.ForRun(*this, FirstOperation(run_), TurnOf(run_));
     try {
@@ -56,6 +58,7 @@ void DealingAhead::Run(const std::function<void(Context&)>& program) {
     party_.AddOfflineSeconds(seconds_);
     seconds_ = 0;
   }
+  under_way_ = false;
   changed_.notify_all();
   if (run_ == 1) StartProducer();
 }

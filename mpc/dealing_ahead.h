@@ -42,7 +42,8 @@ class DealingAhead {
   DealingAhead& operator=(const DealingAhead&) = delete;
 
   /// The next run. `party` itself is not used meanwhile. Throws what the program throws, or what kept the
-  /// thread from dealing; ContractError after `runs` runs.
+  /// thread from dealing; ContractError after `runs` runs, within a run, and for good after a run that threw:
+  /// its operation numbers have been drawn.
   void Run(const std::function<void(Context&)>& program);
 
   /// Waits until everything that this party deals for the next run has been sent. For measurements.
@@ -90,6 +91,7 @@ class DealingAhead {
   Context& party_;
   const Settings settings_;
   OperationId base_;
+  bool under_way_ = false;  ///< a run has begun and not ended well; of the program's thread alone
 
   std::mutex mutex_;  // guards what follows while the thread runs or branches pass deals
   std::condition_variable changed_;

@@ -20,20 +20,37 @@ MaskedOpening::MaskedOpening(mpc::Context& party) : MaskedOpening(party, party.N
 MaskedOpening::MaskedOpening(mpc::Context& party, mpc::Roles roles)
     : party_(party), roles_(roles), operation_(party.NextOperation()) {}
 
-MaskedOpening MaskedOpening::WithRolesOf(const MaskedOpening& other) { return {other.party_, other.roles_}; }
+MaskedOpening::MaskedOpening(MaskedOpening&& other) noexcept
+    : party_(other.party_),
+      roles_(other.roles_),
+      operation_(other.operation_),
+      taken_(std::exchange(other.taken_, ~0U)) {}
+
+MaskedOpening MaskedOpening::WithRolesOf(const MaskedOpening& other) {
+  return MaskedOpening(other.party_, other.roles_);
+}
+
+void MaskedOpening::Take(Step step) {
+  const auto bit = static_cast<unsigned>(step);
+  Require((taken_ & bit) == 0, "MaskedOpening: a step of an opening that was taken before");
+  taken_ |= bit;
+}
 
 RingMatrix MaskedOpening::DrawMask(Index rows, Index cols) {
+  Take(Step::kMask);
   if (dealer()) return {};
   return party_.Draw(ComponentWithDealer(party_.self()), Purpose::kMask, operation_, rows, cols);
 }
 
 BitMatrix MaskedOpening::DrawBitMask(Index planes, Index count) {
+  Take(Step::kMask);
   if (dealer()) return {};
   return party_.DrawBits(ComponentWithDealer(party_.self()), Purpose::kMask, operation_, planes, count);
 }
 
 BitMatrix MaskedOpening::DrawDealersBitMask(Index planes, Index count) {
   Require(dealer(), "MaskedOpening::DrawDealersBitMask: of the dealer");
+  Take(Step::kDealersMask);
   return party_.DrawBits(roles_.a, Purpose::kMask, operation_, planes, count) ^
          party_.DrawBits(roles_.dealer, Purpose::kMask, operation_, planes, count);
 }
@@ -48,6 +65,7 @@ RingMatrix MaskedOpening::Deal(Index rows, Index cols, const Dealing& values) {
 
 MaskedOpening::SharedAndSame MaskedOpening::DealBoth(Index rows, Index cols, Index words,
                                                      const DealingBoth& values) {
+  Take(Step::kDeal);
   const auto shared_bytes = 8 * static_cast<std::uint64_t>(rows * cols);
   const auto same_bytes = 8 * static_cast<std::uint64_t>(words);
   party_.Deal(operation_, roles_, {.to_a = same_bytes, .to_b = shared_bytes + same_bytes},
@@ -71,6 +89,7 @@ MaskedOpening::SharedAndSame MaskedOpening::DealBoth(Index rows, Index cols, Ind
 }
 
 RingMatrix MaskedOpening::DealOnline(const RingMatrix& values, Index rows, Index cols) {
+  Take(Step::kDealOnline);
   if (party_.self() == roles_.b) return party_.ReceiveWords(roles_.dealer, rows, cols);
   RingMatrix half = party_.Draw(roles_.a, Purpose::kInput, operation_, rows, cols);
   if (first()) return half;
@@ -82,11 +101,13 @@ RingMatrix MaskedOpening::DealOnline(const RingMatrix& values, Index rows, Index
 
 RingMatrix MaskedOpening::DrawRoots(Index count) {
   Require(!dealer(), "MaskedOpening::DrawRoots: of A or B");
+  Take(Step::kRoots);
   return party_.Draw(ComponentWithDealer(party_.self()), Purpose::kRoots, operation_, count, 2);
 }
 
 MaskedOpening::Part MaskedOpening::BeginOpen(const mpc::ArithShare& x, mpc::Word offset,
                                              const RingMatrix& mask, int bits) {
+  Take(Step::kOpen);
   if (dealer()) return {};
   return SentPart(first() ? mpc::SumOf(x.own(), x.next(), mask, offset) : mpc::SumOf(x.next(), mask), bits,
                   false);
@@ -94,6 +115,7 @@ MaskedOpening::Part MaskedOpening::BeginOpen(const mpc::ArithShare& x, mpc::Word
 
 MaskedOpening::Part MaskedOpening::BeginOpenPair(const RingMatrix& half, mpc::Word offset,
                                                  const RingMatrix& mask, int bits) {
+  Take(Step::kOpen);
   if (dealer()) return {};
   RingMatrix words = mpc::SumOf(half, mask);
   if (first() && offset != 0) words += offset;
@@ -108,6 +130,7 @@ RingMatrix MaskedOpening::HalfOf(const mpc::ArithShare& x) const {
 
 MaskedOpening::Part MaskedOpening::BeginOpen(const mpc::AdditiveShare& x, mpc::Word offset,
                                              const RingMatrix& mask, int bits) {
+  Take(Step::kOpen);
   const RingMatrix zero = party_.DrawZero(operation_, x.rows(), x.cols());
   if (dealer()) return {.words = mpc::SumOf(zero, x.part()), .bits = bits, .from_dealer = true};
   return SentPart(mpc::SumOf(zero, x.part(), mask, first() ? offset : 0), bits, true);
@@ -120,6 +143,7 @@ MaskedOpening::Part MaskedOpening::SentPart(RingMatrix words, int bits, bool fro
 }
 
 RingMatrix MaskedOpening::FinishOpen(Part part) {
+  Take(Step::kFinish);
   if (dealer()) {
     if (part.from_dealer) {
       SendLow(roles_.a, part.words, part.bits);
@@ -133,6 +157,7 @@ RingMatrix MaskedOpening::FinishOpen(Part part) {
 }
 
 BitMatrix MaskedOpening::BeginOpen(const mpc::BoolShare& b, const BitMatrix& mask) {
+  Take(Step::kOpen);
   if (dealer()) return {};
   BitMatrix half = first() ? b.own() ^ b.next() ^ mask : b.next() ^ mask;
   party_.SendBits(other(), half);
@@ -140,6 +165,7 @@ BitMatrix MaskedOpening::BeginOpen(const mpc::BoolShare& b, const BitMatrix& mas
 }
 
 BitMatrix MaskedOpening::FinishOpen(const BitMatrix& half) {
+  Take(Step::kFinish);
   if (dealer()) return {};
   return half ^ party_.ReceiveBits(other(), half.planes(), half.count());
 }
@@ -168,11 +194,13 @@ void MaskedOpening::AddReceived(int peer, RingMatrix& sum) {
 }
 
 mpc::ArithShare MaskedOpening::Reshare(const RingMatrix& half, Index rows, Index cols) {
+  Require(dealer() || (half.rows() == rows && half.cols() == cols),
+          "MaskedOpening::Reshare: another shape than announced");
+  Take(Step::kReshare);
   if (dealer()) {
     return {party_.Draw(roles_.dealer, Purpose::kReshare, operation_, rows, cols),
             party_.Draw(roles_.a, Purpose::kReshare, operation_, rows, cols)};
   }
-  Require(half.rows() == rows && half.cols() == cols, "MaskedOpening::Reshare: another shape than announced");
   RingMatrix with_dealer =
       party_.Draw(ComponentWithDealer(party_.self()), Purpose::kReshare, operation_, rows, cols);
   RingMatrix rest = half - with_dealer;

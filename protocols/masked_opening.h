@@ -13,12 +13,20 @@ namespace trefoil::protocols {
 /// sharing between A and B, linear in what was dealt with coefficients that both know, and is re-shared to
 /// all three. D never sees c, A and B never see r.
 ///
-/// An object is one operation: its mask is drawn once. Every party makes the same calls; where a role has no
-/// part in a step, it returns an empty matrix and sends nothing.
+/// An object is one operation: it draws each of its streams once, and opens one value. Every step that draws,
+/// sends or receives is taken at most once, in one of its forms; a second time it throws ContractError at all
+/// three parties, before it does anything. Every party makes the same calls; where a role has no part in a step, it returns
+/// an empty matrix and sends nothing.
 class MaskedOpening {
  public:
   /// Takes the next roles and operation numbers.
   explicit MaskedOpening(mpc::Context& party);
+  /// What was moved from takes no step any more.
+  MaskedOpening(MaskedOpening&& other) noexcept;
+  MaskedOpening(const MaskedOpening&) = delete;
+  MaskedOpening& operator=(const MaskedOpening&) = delete;
+  MaskedOpening& operator=(MaskedOpening&&) = delete;
+  ~MaskedOpening() = default;
   /// A follow-up with the same roles (no turn taken) and fresh randomness.
   [[nodiscard]] static MaskedOpening WithRolesOf(const MaskedOpening& other);
 
@@ -39,7 +47,7 @@ class MaskedOpening {
   using Dealing = std::function<mpc::RingMatrix(const mpc::Dealer&)>;
 
   /// D's `values` become a 2-of-2 sharing: A's part from the PRG it shares with D, B's part sent by D.
-  /// Offline: 8 bytes an element from D. Once an object.
+  /// Offline: 8 bytes an element from D.
   [[nodiscard]] mpc::RingMatrix Deal(mpc::Index rows, mpc::Index cols, const Dealing& values);
   /// The same for a quantity that depends on D's shares of x, so that it counts as online; of A's and B's
   /// values only the shape is used.
@@ -53,7 +61,7 @@ class MaskedOpening {
   using DealingBoth = std::function<SharedAndSame(const mpc::Dealer&)>;
 
   /// Both at once: what D shares, `rows` x `cols`, and `words` words. Offline: 8 bytes an element and 16 a
-  /// word from D. Once an object, and then not Deal.
+  /// word from D. The same step as Deal.
   [[nodiscard]] SharedAndSame DealBoth(mpc::Index rows, mpc::Index cols, mpc::Index words,
                                        const DealingBoth& values);
   /// A's or B's own private root seeds, known to it and D: count rows of two words, from the PRG.
@@ -94,7 +102,22 @@ class MaskedOpening {
   [[nodiscard]] mpc::ArithShare Reshare(const mpc::RingMatrix& half, mpc::Index rows, mpc::Index cols);
 
  private:
+  /// What is done once: another time would draw a stream again, or open a second value under the same mask.
+  enum class Step : unsigned {
+    kMask = 1,
+    kDealersMask = 2,
+    kDeal = 4,
+    kDealOnline = 8,
+    kRoots = 16,
+    kOpen = 32,
+    kFinish = 64,
+    kReshare = 128
+  };
+
   MaskedOpening(mpc::Context& party, mpc::Roles roles);
+
+  /// Throws: ContractError if the step has been taken.
+  void Take(Step step);
 
   /// A's or B's part, sent to the other.
   Part SentPart(mpc::RingMatrix words, int bits, bool from_dealer);
@@ -110,6 +133,7 @@ class MaskedOpening {
   mpc::Context& party_;
   mpc::Roles roles_;
   mpc::OperationId operation_;
+  unsigned taken_ = 0;  ///< steps
 };
 
 /// A and B (P0 and P1 before any turn) send each other `bytes`.

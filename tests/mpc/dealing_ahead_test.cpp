@@ -229,6 +229,7 @@ TEST(DealingAhead, RefusesARunThatDealsOtherwiseThanTheFirst) {
       DealingAhead runs(party, {.runs = 3, .ahead = 1, .rotate = true});
       runs.Run([&](Context& run) { (void)protocols::Truncate(run, shared, 4); });
       EXPECT_THROW(runs.Run([&](Context& run) { other(run, shared); }), ContractError);
+      EXPECT_THROW(runs.Run([&](Context& run) { (void)protocols::Truncate(run, shared, 4); }), ContractError);
       return 0;
     });
   }
@@ -239,6 +240,39 @@ TEST(DealingAhead, RefusesMoreRunsThanAnnounced) {
     DealingAhead runs(party, {.runs = 1, .ahead = 1, .rotate = true});
     runs.Run([](Context&) {});
     EXPECT_THROW(runs.Run([](Context&) {}), ContractError);
+    return 0;
+  });
+}
+
+// Its numbers have been drawn: a caller that goes on would get the same masks again, for other values. What comes
+// after all the runs has numbers of its own.
+TEST(DealingAhead, RefusesAnotherRunAfterOneThatFailed) {
+  const RingMatrix x = RandomSigned(1, kCount, 1, 8);
+  for (const std::int64_t ahead : {0, 1}) {
+    (void)RunParties(Seed{1}, [&](Context& party) {
+      const ArithShare shared = InsecureDeal(party, x);
+      const auto program = [&](Context& run) { (void)protocols::Truncate(run, shared, 4); };
+      {
+        DealingAhead runs(party, {.runs = 4, .ahead = ahead, .rotate = true});
+        runs.Run(program);
+        EXPECT_THROW(runs.Run([&](Context& run) {
+          program(run);
+          throw DataError("row 7: found NaN, expected a number");
+        }),
+                     DataError);
+        for (int again = 0; again < 2; ++again) EXPECT_THROW(runs.Run(program), ContractError);
+      }
+      DealingAhead others(party, {.runs = 1, .ahead = ahead, .rotate = true});
+      others.Run(program);
+      return 0;
+    });
+  }
+}
+
+TEST(DealingAhead, RefusesARunWithinARun) {
+  (void)RunParties(Seed{1}, [](Context& party) {
+    DealingAhead runs(party, {.runs = 2, .ahead = 0, .rotate = true});
+    runs.Run([&](Context&) { EXPECT_THROW(runs.Run([](Context&) {}), ContractError); });
     return 0;
   });
 }

@@ -155,7 +155,8 @@ TEST_P(MaskedOpeningTest, RefusesDealtValuesOfAnotherShape) {
         return MaskedOpening::SharedAndSame{.shared = RingMatrix::Zero(kRows, kCols),
                                             .same = RingMatrix::Zero(2, 1)};
       };
-      EXPECT_THROW((void)opening.DealBoth(kRows, kCols, 3, few), ContractError);
+      MaskedOpening follow_up = MaskedOpening::WithRolesOf(opening);
+      EXPECT_THROW((void)follow_up.DealBoth(kRows, kCols, 3, few), ContractError);
     }
     return 0;
   });
@@ -247,6 +248,89 @@ TEST_P(MaskedOpeningTest, FollowsUpWithTheSameRolesFreshMasksAndNoTurn) {
     return std::pair{opening.DrawMask(kRows, kCols), follow_up.DrawMask(kRows, kCols)};
   });
   for (const auto& [first, second] : {masks.a, masks.b}) EXPECT_FALSE((first == second).any());
+}
+
+/// A step of an opening, and another form of it that draws the same stream or uses the same mask.
+struct Twice {
+  std::string name;
+  std::function<void(mpc::Context& party, MaskedOpening& opening)> first;
+  std::function<void(mpc::Context& party, MaskedOpening& opening)> again;
+};
+
+std::vector<Twice> StepsTwice() {
+  const auto draw = [](mpc::Context&, MaskedOpening& opening) { (void)opening.DrawMask(kRows, kCols); };
+  const auto draw_bits = [](mpc::Context&, MaskedOpening& opening) { (void)opening.DrawBitMask(5, 70); };
+  const auto roots = [](mpc::Context&, MaskedOpening& opening) {
+    if (!opening.dealer()) (void)opening.DrawRoots(9);
+  };
+  const auto deal = [](mpc::Context&, MaskedOpening& opening) {
+    (void)opening.Deal(kRows, kCols, [](const mpc::Dealer&) { return RingMatrix::Zero(kRows, kCols); });
+  };
+  const auto deal_online = [](mpc::Context&, MaskedOpening& opening) {
+    (void)opening.DealOnline(RingMatrix::Zero(kRows, kCols), kRows, kCols);
+  };
+  const auto open = [](mpc::Context& party, MaskedOpening& opening) {
+    const mpc::ArithShare x = InsecureDeal(party, RandomWords(2, kRows, kCols));
+    (void)opening.FinishOpen(opening.BeginOpen(x, 0, RingMatrix::Zero(kRows, kCols)));
+  };
+  const auto open_additive = [](mpc::Context& party, MaskedOpening& opening) {
+    const mpc::AdditiveShare x = ToAdditive(InsecureDeal(party, RandomWords(2, kRows, kCols)));
+    (void)opening.FinishOpen(opening.BeginOpen(x, 0, RingMatrix::Zero(kRows, kCols)));
+  };
+  const auto open_pair = [](mpc::Context&, MaskedOpening& opening) {
+    const RingMatrix zero = RingMatrix::Zero(kRows, kCols);
+    (void)opening.FinishOpen(opening.BeginOpenPair(zero, 0, zero));
+  };
+  const auto reshare = [](mpc::Context&, MaskedOpening& opening) {
+    (void)opening.Reshare(opening.dealer() ? RingMatrix() : RandomWords(7, kRows, kCols), kRows, kCols);
+  };
+  return {{"DrawMask", draw, draw},
+          {"DrawBitMask", draw, draw_bits},
+          {"Deal", deal, deal},
+          {"DealOnline", deal_online, deal_online},
+          {"OpenAgain", open, open},
+          {"OpenAdditiveAgain", open_additive, open_additive},
+          {"OpenPairAfterOpening", open, open_pair},
+          {"DrawRoots", roots, roots},
+          {"Reshare", reshare, reshare}};
+}
+
+// Another time would use a stream again (the test program sees that too), or one mask for two values, of which
+// A and B would learn the difference.
+TEST_P(MaskedOpeningTest, TakesNoStepTwice) {
+  for (const Twice& step : StepsTwice()) {
+    SCOPED_TRACE(step.name);
+    (void)RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
+      step.first(party, opening);
+      const std::uint64_t sent = party.transport().counters().messages;
+      if (step.name != "DrawRoots" || !opening.dealer()) {
+        EXPECT_THROW(step.again(party, opening), ContractError);
+      }
+      EXPECT_EQ(party.transport().counters().messages, sent);
+      return 0;
+    });
+  }
+}
+
+TEST_P(MaskedOpeningTest, DrawsTheDealersMaskForOnlineDealingOnce) {
+  (void)RunWithTurn(GetParam(), [](mpc::Context&, MaskedOpening& opening) {
+    if (opening.dealer()) {
+      (void)opening.DrawDealersBitMask(5, 70);
+      EXPECT_THROW((void)opening.DrawDealersBitMask(5, 70), ContractError);
+    }
+    return 0;
+  });
+}
+
+TEST_P(MaskedOpeningTest, LeavesNoStepToWhatItWasMovedFrom) {
+  static_assert(!std::is_copy_constructible_v<MaskedOpening>);
+  (void)RunWithTurn(GetParam(), [](mpc::Context&, MaskedOpening& opening) {
+    MaskedOpening taken = std::move(opening);
+    EXPECT_THROW((void)opening.DrawMask(kRows, kCols), ContractError);  // NOLINT(bugprone-use-after-move)
+    (void)taken.DrawMask(kRows, kCols);
+    EXPECT_THROW((void)taken.DrawMask(kRows, kCols), ContractError);
+    return 0;
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Rotations, MaskedOpeningTest, testing::Values(0, 1, 2),
