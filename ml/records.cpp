@@ -1,6 +1,8 @@
 #include "ml/records.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -70,6 +72,42 @@ double OnNormLattice(const StepPlan& plan, double bound) {
       std::ldexp(std::floor(std::ldexp(bound * bound, plan.row_norm_bits)), -plan.row_norm_bits));
 }
 
+/// Encodes `height` slots: slot k as record rows[k], or, where that is kPadding or there is none, some other
+/// record of the owner's into memory that nobody reads, its own row staying zero. So as many records are read
+/// and encoded however many were drawn, and they lie as far apart in memory or in a file as those.
+/// encode(row, out, to) writes a record to row `to` of `out`.
+template <typename Encode>
+RingMatrix EncodeSlots(const std::vector<std::int64_t>& rows, std::int64_t held, Index height, Index columns,
+                       Encode encode) {
+  RingMatrix out = RingMatrix::Zero(height, columns);
+  RingMatrix unread(1, columns);
+  std::uint64_t state = std::accumulate(rows.begin(), rows.end(), std::uint64_t{0});  // others in each batch
+  for (Index k = 0; k < height; ++k) {
+    state = (state + static_cast<std::uint64_t>(k)) * 0x9E3779B97F4A7C15ULL;
+    const bool listed = k < static_cast<Index>(rows.size());
+    const std::int64_t row = listed ? rows[static_cast<std::size_t>(k)] : kPadding;
+    const bool padding = row == kPadding;
+    if (padding && held == 0) continue;  // nothing can be drawn, so that there is nothing to hide
+    const auto other = static_cast<std::int64_t>((state >> 32) %
+                                                 static_cast<std::uint64_t>(std::max<std::int64_t>(held, 1)));
+    encode(padding ? other : row, padding ? unread : out, padding ? 0 : k);
+  }
+  return out;
+}
+
+/// Rows from 0 to before `count` for which taken(row) is 1 and not 0; without a branch on which those are.
+template <typename Taken>
+std::vector<std::int64_t> RowsWhere(std::int64_t count, Taken taken) {
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
+  std::size_t found = 0;
+  for (std::int64_t row = 0; row < count; ++row) {
+    rows[found] = row;
+    found += taken(row);
+  }
+  rows.resize(found);
+  return rows;
+}
+
 }  // namespace
 
 Index EncodedColumns(const StepPlan& plan) { return plan.settings.features + 1 + plan.columns + 1; }
@@ -78,15 +116,12 @@ RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own, const std:
                          std::int64_t height) {
   const Index features = plan.settings.features;
   const Word one = Word{1} << plan.settings.fraction_bits;
-  RingMatrix out = RingMatrix::Zero(height, EncodedColumns(plan));
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    if (rows[k] == kPadding) continue;
-    const auto to = static_cast<Index>(k);
-    const std::uint64_t squared = EncodeRow(plan, own, rows[k], plan.settings.row_norm, out, to);
-    EncodeLabel(plan, own, rows[k], out, to, features);
-    out(to, features + 1 + plan.columns) = RoundedUp(plan, squared + one * one);
-  }
-  return out;
+  return EncodeSlots(
+      rows, own.rows(), height, EncodedColumns(plan), [&](std::int64_t row, RingMatrix& out, Index to) {
+        const std::uint64_t squared = EncodeRow(plan, own, row, plan.settings.row_norm, out, to);
+        EncodeLabel(plan, own, row, out, to, features);
+        out(to, features + 1 + plan.columns) = RoundedUp(plan, squared + one * one);
+      });
 }
 
 Index BlockColumns(const StepPlan& plan, int owner) {
@@ -103,15 +138,12 @@ RingMatrix EncodeBlock(const StepPlan& plan, int owner, const OwnRecords& own,
   const Index features = vertical.features.at(self);
   const Word one = Word{1} << plan.settings.fraction_bits;
   const bool labels = owner == vertical.label_party;
-  RingMatrix out = RingMatrix::Zero(height, BlockColumns(plan, owner));
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    if (rows[k] == kPadding) continue;
-    const auto to = static_cast<Index>(k);
-    const std::uint64_t squared = EncodeRow(plan, own, rows[k], bound, out, to);
-    out(to, features) = RoundedUp(plan, squared + (labels ? one * one : 0));
-    if (labels) EncodeLabel(plan, own, rows[k], out, to, features + 1);
-  }
-  return out;
+  return EncodeSlots(rows, own.rows(), height, BlockColumns(plan, owner),
+                     [&](std::int64_t row, RingMatrix& out, Index to) {
+                       const std::uint64_t squared = EncodeRow(plan, own, row, bound, out, to);
+                       out(to, features) = RoundedUp(plan, squared + (labels ? one * one : 0));
+                       if (labels) EncodeLabel(plan, own, row, out, to, features + 1);
+                     });
 }
 
 mpc::ArithShare JoinBlocks(const StepPlan& plan, const std::array<mpc::ArithShare, 3>& blocks) {
@@ -136,12 +168,13 @@ mpc::ArithShare JoinBlocks(const StepPlan& plan, const std::array<mpc::ArithShar
 
 RingMatrix EncodeRows(const StepPlan& plan, const OwnRecords& own, std::int64_t first, std::int64_t count,
                       std::int64_t height) {
-  RingMatrix out = RingMatrix::Zero(height, plan.settings.features + 1);
-  for (Index k = 0; k < count; ++k) {
-    (void)EncodeRow(plan, own, first + k, plan.settings.row_norm, out, k);
-    out(k, plan.settings.features) = Word{1} << plan.settings.fraction_bits;
-  }
-  return out;
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
+  std::iota(rows.begin(), rows.end(), first);
+  return EncodeSlots(rows, own.rows(), height, plan.settings.features + 1,
+                     [&](std::int64_t row, RingMatrix& out, Index to) {
+                       (void)EncodeRow(plan, own, row, plan.settings.row_norm, out, to);
+                       out(to, plan.settings.features) = Word{1} << plan.settings.fraction_bits;
+                     });
 }
 
 Batch ToBatch(const StepPlan& plan, std::span<const mpc::ArithShare> encoded) {
@@ -161,27 +194,25 @@ std::vector<std::int64_t> CutTo(RandomStream& coins, std::vector<std::int64_t> r
 }
 
 std::vector<std::int64_t> DrawRows(RandomStream& coins, std::int64_t count, double rate, std::int64_t most) {
-  std::vector<std::int64_t> rows;
   const bool all = rate >= 1;
   const auto threshold = all ? 0 : static_cast<std::uint64_t>(std::ldexp(rate, 64));
-  for (std::int64_t row = 0; row < count; ++row) {
-    if (coins.NextWord() < threshold || all) rows.push_back(row);
-  }
+  auto rows = RowsWhere(count, [&](std::int64_t) {
+    return static_cast<std::size_t>(coins.NextWord() < threshold) | static_cast<std::size_t>(all);
+  });
   return CutTo(coins, std::move(rows), most);
 }
 
 std::vector<std::int64_t> DrawGroups(RandomStream& coins, const std::vector<std::int64_t>& groups,
                                      double rate, std::int64_t most) {
   const auto count = static_cast<std::int64_t>(groups.size());
-  std::vector<bool> taken(groups.size(), false);
+  std::vector<unsigned char> taken(groups.size(), 0);
   for (const std::int64_t group : DrawRows(coins, count, rate, count))
-    taken[static_cast<std::size_t>(group)] = true;
-  std::vector<std::int64_t> rows;
-  for (std::int64_t row = 0; row < count; ++row) {
+    taken[static_cast<std::size_t>(group)] = 1;
+  auto rows = RowsWhere(count, [&](std::int64_t row) -> std::size_t {
     const std::int64_t group = groups[static_cast<std::size_t>(row)];
     Require(group >= 0 && group < count, "DrawGroups: groups numbered from 0, no more than rows");
-    if (taken[static_cast<std::size_t>(group)]) rows.push_back(row);
-  }
+    return taken[static_cast<std::size_t>(group)];
+  });
   return CutTo(coins, std::move(rows), most);
 }
 

@@ -16,14 +16,15 @@ namespace trefoil::ml {
 inline constexpr std::int64_t kPadding = -1;
 
 /// A party's own records as it inputs them: slot k holds record rows[k], or zeros where that is kPadding or
-/// there is none up to `height`. Columns: x (p), the mask bit, y (c), the squared row norm. A row's lattice
+/// there is none up to `height`; in place of those it encodes others of its records and throws them away, so
+/// that the time does not depend on how many slots have one. Columns: x (p), the mask bit, y (c), the squared row norm. A row's lattice
 /// norm never exceeds R: it is scaled down to it where needed, and rounded towards zero. Throws: DataError on
-/// a value that is not finite or a class out of range.
+/// a value that is not finite or a class out of range, of the records listed or of another.
 [[nodiscard]] mpc::RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own,
                                             const std::vector<std::int64_t>& rows, std::int64_t height);
 
 /// Rows `first` to `first` + count - 1 of `own` and their mask bits alone, (p + 1) columns, then zeros up to
-/// `height`. Labels are not used. Throws: DataError as EncodeRecords.
+/// `height`, in a time as EncodeRecords. Labels are not used. Throws: DataError as EncodeRecords.
 [[nodiscard]] mpc::RingMatrix EncodeRows(const StepPlan& plan, const OwnRecords& own, std::int64_t first,
                                          std::int64_t count, std::int64_t height);
 

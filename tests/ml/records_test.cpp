@@ -52,6 +52,65 @@ TEST(EncodeRecords, PadsWithZeroRowsAndMarksTheClass) {
   }
 }
 
+/// Records that count how often one of them is read.
+OwnRecords Counted(const OwnRecords& held, std::int64_t& reads) {
+  OwnRecords read{.x = {}, .y = held.y};
+  read.stored = StoredFeatures{.rows = held.rows(),
+                               .features = held.features(),
+                               .read = [&held, &reads](std::int64_t row, std::span<float> out) {
+                                 ++reads;
+                                 std::copy_n(held.x.row(row).begin(), out.size(), out.begin());
+                               }};
+  return read;
+}
+
+// From none drawn to all: each slot reads and encodes one record, and the shared row of padding stays zero.
+TEST(EncodeRecords, EncodesAsManyRecordsHoweverManyAreDrawn) {
+  constexpr std::int64_t kHeight = 30;
+  const StepPlan plan = MakeStepPlan(SmallSettings());
+  const OwnRecords held = MakeRecords(plan.settings, 6, 25);
+  std::int64_t reads = 0;
+  const OwnRecords own = Counted(held, reads);
+  auto coins = RandomStream(FixedKey(8));
+  for (const std::int64_t drawn : {0, 1, 12, 25}) {
+    std::vector<std::int64_t> rows = AllRows(held);
+    rows.resize(static_cast<std::size_t>(drawn));
+    const auto placed = PlaceRows(coins, rows, kHeight);
+    for (const auto& slots : {placed, rows}) {
+      reads = 0;
+      const RingMatrix encoded = EncodeRecords(plan, own, slots, kHeight);
+      EXPECT_EQ(reads, kHeight) << drawn;
+      for (Index k = 0; k < kHeight; ++k) {
+        const bool padding =
+            k >= static_cast<Index>(slots.size()) || slots[static_cast<std::size_t>(k)] == kPadding;
+        EXPECT_EQ((encoded.row(k) == 0).all(), padding) << "slot " << k << " with " << drawn << " drawn";
+      }
+    }
+    reads = 0;
+    const RingMatrix features = EncodeRows(plan, own, 0, drawn, kHeight);
+    EXPECT_EQ(reads, kHeight) << drawn;
+    EXPECT_TRUE((features.bottomRows(kHeight - drawn) == 0).all());
+    EXPECT_FALSE((features.topRows(drawn).col(plan.settings.features) == 0).any());
+  }
+  reads = 0;
+  EXPECT_TRUE((EncodeRecords(plan, OwnRecords(), {}, 4) == 0).all());  // of an owner without records
+}
+
+TEST(EncodeRecords, ReadsOtherRecordsForPaddingInEachBatch) {
+  constexpr std::int64_t kHeight = 40;
+  const StepPlan plan = MakeStepPlan(SmallSettings());
+  const OwnRecords held = MakeRecords(plan.settings, 6, 1000);
+  std::set<std::int64_t> seen;
+  OwnRecords own{.x = {}, .y = held.y};
+  own.stored = StoredFeatures{
+      .rows = held.rows(), .features = held.features(), .read = [&](std::int64_t row, std::span<float> out) {
+        seen.insert(row);
+        std::copy_n(held.x.row(row).begin(), out.size(), out.begin());
+      }};
+  for (std::int64_t first = 0; first < 10; ++first) (void)EncodeRecords(plan, own, {first}, kHeight);
+  EXPECT_GT(seen.size(), 250U);  // of 1,000, in 390 reads for padding that fall anywhere: 323 on average
+}
+
 TEST(EncodeRecords, RefusesWhatIsNotFiniteAndClassesOutOfRange) {
   const StepPlan plan = MakeStepPlan(SmallSettings());
   OwnRecords records = MakeRecords(plan.settings, 3, 3);
@@ -77,6 +136,25 @@ TEST(EncodeRecords, TakesFeaturesThatAreReadAsThoseInMemory) {
   EXPECT_EQ(read.features(), plan.settings.features);
   EXPECT_TRUE((EncodeRecords(plan, read, {3, 1, 0}, 4) == EncodeRecords(plan, held, {3, 1, 0}, 4)).all());
   EXPECT_THROW((void)EncodeRecords(plan, read, {5}, 1), DataError);
+}
+
+TEST(EncodeBlock, EncodesAsManyRowsAsThereAreSlots) {
+  TrainingSettings settings = SmallSettings();
+  settings.sampling = Sampling::kPublic;
+  settings.rows = {40, 0, 0};
+  settings.vertical = VerticalSettings{.features = {1, 2, 3}, .label_party = 1};
+  const StepPlan plan = MakeStepPlan(settings);
+  const OwnRecords all = MakeRecords(settings, 4, 40);
+  for (int owner = 0; owner < 3; ++owner) {
+    const OwnRecords held{.x = all.x.leftCols(owner + 1), .y = all.y};
+    std::int64_t reads = 0;
+    const OwnRecords own = Counted(held, reads);
+    const RingMatrix encoded = EncodeBlock(plan, owner, own, {3, kPadding, 1}, 9);
+    EXPECT_EQ(reads, 9);
+    EXPECT_TRUE((encoded.row(1) == 0).all());
+    EXPECT_TRUE((encoded.bottomRows(6) == 0).all());
+    EXPECT_FALSE((encoded.row(2) == 0).all());
+  }
 }
 
 // Rows far beyond every bound, so that each block lies at its own: squares, rounded up one by one, must not
