@@ -88,19 +88,20 @@ void LocalProduct(benchmark::State& state) {
 BENCHMARK(LocalProduct)->Arg(1000)->Arg(1000000);
 
 /// The processor's limit for comparison functions: blocks a second of their cipher, from the cache.
-void FixedKeyCipher(benchmark::State& state) {
+void SeedHashing(benchmark::State& state) {
+  const mpc::SeedHash hash(mpc::HashKey{1, 2, 3});
   const std::vector<mpc::Block> in(1024);
   std::vector<mpc::Block> out(in.size());
   for (auto _ : state) {
-    mpc::FixedKeyHash(in, out);
+    hash.Hash(in, out);
     benchmark::DoNotOptimize(out.data());
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(in.size()));
 }
-BENCHMARK(FixedKeyCipher);
+BENCHMARK(SeedHashing);
 
 void PairwisePrg(benchmark::State& state) {
-  mpc::Prss prss(0, RandomKey(), RandomKey());
+  mpc::Prss prss(0, RandomKey(), RandomKey(), {});
   std::vector<mpc::Word> out(static_cast<std::size_t>(state.range(0)));
   mpc::OperationId operation = 0;
   for (auto _ : state) {

@@ -92,8 +92,8 @@ constexpr const char* kSeesOpening =
 constexpr const char* kSeesOpeningOfProduct =
     "as truncate, and D's part under a part of zero and r: uniform beside the other";
 constexpr const char* kSeesKey =
-    "A, B: c = x + r; one key of a comparison function whose point r the other key hides (fixed-key AES as "
-    "a random function): corrections look uniform; D nothing";
+    "A, B: c = x + r; one key of a comparison function whose point r the other key hides (AES under "
+    "the operation's public key as a random function): corrections look uniform; D nothing";
 constexpr const char* kSeesTree = "as input for A's addend, as and in each level; no bit opens";
 constexpr const char* kSeesBits = "A, B: b ⊕ r; then as truncate";
 

@@ -66,6 +66,9 @@ class Context {
   [[nodiscard]] BitMatrix DrawBits(int component, Purpose purpose, OperationId operation, Index planes,
                                    Index count);
 
+  /// The public key of an operation's hash (mpc/prss.h).
+  [[nodiscard]] HashKey HashKeyOf(OperationId operation) const { return prss_.HashKeyOf(operation); }
+
   /// This party's part of a fresh sharing of zero, 3-of-3: F(k_i) - F(k_{i+1}), and with XOR for bits.
   [[nodiscard]] RingMatrix DrawZero(OperationId operation, Index rows, Index cols);
   [[nodiscard]] BitMatrix DrawZeroBits(OperationId operation, Index planes, Index count);

@@ -7,10 +7,11 @@
 #include <span>
 #include <utility>
 
+#include "base/constant_time.h"
 #include "base/error.h"
 #include "mpc/dcf_kernels.h"
 #include "mpc/dcf_paths.h"
-#include "mpc/fixed_key_aes.h"
+#include "mpc/seed_hash.h"
 
 namespace trefoil::mpc {
 namespace {
@@ -24,10 +25,15 @@ Block operator^(const Block& a, const Block& b) { return {.low = a.low ^ b.low, 
 
 Block Seed(const Block& block) { return {.low = block.low & ~kControlBits, .high = block.high}; }
 
-/// All ones if the bit is set.
-Word Mask(Word bit) { return Word{0} - (bit & 1); }
+Block Select(Word mask, const Block& yes, const Block& no) {
+  return {.low = trefoil::Select(mask, yes.low, no.low), .high = trefoil::Select(mask, yes.high, no.high)};
+}
 
-Word SignedBy(Word bit, Word value) { return (bit & 1) != 0 ? Word{0} - value : value; }
+/// Minus the value if the bit is set.
+Word SignedBy(Word bit, Word value) {
+  const Word mask = MaskOf(bit);
+  return (value ^ mask) - mask;
+}
 
 /// One party's state while keys are made: the seeds on the paths to the points, and their control bits.
 struct PathState {
@@ -37,7 +43,8 @@ struct PathState {
 
 /// Both children of a batch of seeds, and the values that go with them (low word: left, high word: right).
 struct Expansion {
-  explicit Expansion(std::size_t count) : left(count), right(count), values(count), asked_(count) {}
+  Expansion(const SeedHash& hash, std::size_t count)
+      : left(count), right(count), values(count), hash_(hash), asked_(count) {}
 
   void Of(const std::vector<Block>& seeds) {
     Ask(seeds, 0, left);
@@ -53,9 +60,10 @@ struct Expansion {
   void Ask(const std::vector<Block>& seeds, Word what, std::vector<Block>& out) {
     for (std::size_t k = 0; k < seeds.size(); ++k)
       asked_[k] = {.low = seeds[k].low | what, .high = seeds[k].high};
-    FixedKeyHash(asked_, out);
+    hash_.Hash(asked_, out);
   }
 
+  const SeedHash& hash_;
   std::vector<Block> asked_;
 };
 
@@ -67,7 +75,7 @@ std::vector<Block> Seeds(const std::vector<Block>& roots) {
 
 /// What the generation of one level needs of key j, both parties' expansions at hand.
 struct LevelInputs {
-  bool right;  ///< the point's bit at this level: which child is kept
+  Word right;  ///< all ones if the point's bit at this level is set: the right child is kept
   Word payload;
   std::array<Block, 2> keep;  ///< of each party, control bit included
   std::array<Block, 2> lose;
@@ -75,15 +83,15 @@ struct LevelInputs {
   std::array<Word, 2> lose_value;
 };
 
-LevelInputs InputsOf(const std::array<Expansion, 2>& expansions, std::size_t key, bool right, Word payload) {
+LevelInputs InputsOf(const std::array<Expansion, 2>& expansions, std::size_t key, Word right, Word payload) {
   LevelInputs in{
       .right = right, .payload = payload, .keep = {}, .lose = {}, .keep_value = {}, .lose_value = {}};
   for (std::size_t party = 0; party < 2; ++party) {
     const Expansion& e = expansions[party];
-    in.keep[party] = right ? e.right[key] : e.left[key];
-    in.lose[party] = right ? e.left[key] : e.right[key];
-    in.keep_value[party] = right ? e.values[key].high : e.values[key].low;
-    in.lose_value[party] = right ? e.values[key].low : e.values[key].high;
+    in.keep[party] = Select(right, e.right[key], e.left[key]);
+    in.lose[party] = Select(right, e.left[key], e.right[key]);
+    in.keep_value[party] = trefoil::Select(right, e.values[key].high, e.values[key].low);
+    in.lose_value[party] = trefoil::Select(right, e.values[key].low, e.values[key].high);
   }
   return in;
 }
@@ -96,7 +104,7 @@ std::array<Word, 3> CorrectLevel(const LevelInputs& in, std::size_t key, Word& s
   const Word sign = paths[1].control[key];
   // The value corrects the subtree that is left: beta if it lies below the point, that is, left of the kept
   // one.
-  const Word wanted = in.right ? in.payload : 0;
+  const Word wanted = in.right & in.payload;
   const Word value = SignedBy(sign, in.lose_value[1] - in.lose_value[0] - sum + wanted);
   sum += in.keep_value[0] - in.keep_value[1] + SignedBy(sign, value);
   const Word control_keep = (in.keep[0].low ^ in.keep[1].low ^ 1) & 1;
@@ -104,20 +112,20 @@ std::array<Word, 3> CorrectLevel(const LevelInputs& in, std::size_t key, Word& s
   for (std::size_t party = 0; party < 2; ++party) {
     const Word control = paths[party].control[key];
     const Block kept = Seed(in.keep[party]);
-    paths[party].seeds[key] = {.low = kept.low ^ (Mask(control) & seed.low),
-                               .high = kept.high ^ (Mask(control) & seed.high)};
+    paths[party].seeds[key] = {.low = kept.low ^ (MaskOf(control) & seed.low),
+                               .high = kept.high ^ (MaskOf(control) & seed.high)};
     paths[party].control[key] = (in.keep[party].low ^ (control & control_keep)) & 1;
   }
-  const Word left_control = in.right ? control_lose : control_keep;
-  const Word right_control = in.right ? control_keep : control_lose;
+  const Word left_control = trefoil::Select(in.right, control_lose, control_keep);
+  const Word right_control = trefoil::Select(in.right, control_keep, control_lose);
   return {seed.low | left_control | (right_control << 1), seed.high, value};
 }
 
 /// Evaluates a batch's keys on the paths of a plan.
 class PrefixWalk {
  public:
-  PrefixWalk(const DcfCorrections& corrections, const DcfPathPlan& plan)
-      : corrections_(corrections), plan_(plan), slots_(plan.points().size()) {
+  PrefixWalk(const DcfCorrections& corrections, const DcfPathPlan& plan, const SeedHash& hash)
+      : corrections_(corrections), plan_(plan), hash_(hash), slots_(plan.points().size()) {
     ids_.reserve(slots_.size());
     common_.reserve(slots_.size());
     keys_.reserve(slots_.size());
@@ -142,7 +150,7 @@ class PrefixWalk {
         const std::uint32_t parent = slots_[plan_.parent(path)];
         AddPath(path, states_[parent], sums_[parent]);
       }
-      DcfDescend(&corrections_.levels(level * corrections_.keys, 0), shift,
+      DcfDescend(hash_, &corrections_.levels(level * corrections_.keys, 0), shift,
                  {.states = states_.data(),
                   .sums = sums_.data(),
                   .points = common_.data(),
@@ -188,7 +196,7 @@ class PrefixWalk {
       const std::uint32_t slot = slots_[plan_.holder(points[n])];
       const auto row = static_cast<Index>(output) * corrections_.keys + point.key;
       const Word total =
-          sums_[slot].low + outputs_[n].high + (Mask(states_[slot].low) & corrections_.last(row, 0));
+          sums_[slot].low + outputs_[n].high + (MaskOf(states_[slot].low) & corrections_.last(row, 0));
       out(point.row, point.key) = first ? total : Word{0} - total;
     }
   }
@@ -204,11 +212,12 @@ class PrefixWalk {
     asked_.resize(points.size());
     for (std::size_t n = 0; n < points.size(); ++n)
       asked_[n] = {.low = (state(n).low & ~kControlBits) | kDcfOutput, .high = state(n).high};
-    FixedKeyHash(asked_, outputs_);
+    hash_.Hash(asked_, outputs_);
   }
 
   const DcfCorrections& corrections_;
   const DcfPathPlan& plan_;
+  const SeedHash& hash_;
   std::vector<std::uint32_t> slots_;  ///< where a path is among the living:
   std::vector<std::uint32_t> ids_;
   std::vector<Block> common_;  ///< its first point, twice
@@ -223,7 +232,8 @@ class PrefixWalk {
 /// corrected by it.
 class OutputCorrections {
  public:
-  explicit OutputCorrections(std::size_t keys) : asked_(keys), hashed_{std::vector<Block>(keys), {}} {
+  OutputCorrections(const SeedHash& hash, std::size_t keys)
+      : hash_(hash), asked_(keys), hashed_{std::vector<Block>(keys), {}} {
     hashed_[1].resize(keys);
   }
 
@@ -234,7 +244,7 @@ class OutputCorrections {
         const Block& seed = paths[party].seeds[key];
         asked_[key] = {.low = seed.low | kDcfOutput, .high = seed.high};
       }
-      FixedKeyHash(asked_, hashed_[party]);
+      hash_.Hash(asked_, hashed_[party]);
     }
     Write(hashed_[0], hashed_[1], paths[1].control, sums, column);
   }
@@ -250,6 +260,7 @@ class OutputCorrections {
       column[key] = SignedBy(control[key], second[key].high - first[key].high - sums[key]);
   }
 
+  const SeedHash& hash_;
   std::vector<Block> asked_;
   std::array<std::vector<Block>, 2> hashed_;
 };
@@ -265,27 +276,30 @@ DcfShape::DcfShape(int bits, std::vector<int> unread) : bits_(bits), unread_(std
 
 Index DcfWords(const DcfShape& shape, Index keys) { return (3 * shape.levels() + shape.outputs()) * keys; }
 
-DcfCorrections DcfGenerate(const DcfShape& shape, const RingMatrix& points, const RingMatrix& payloads,
-                           const std::vector<Block>& roots_first, const std::vector<Block>& roots_second) {
+DcfCorrections DcfGenerate(const DcfShape& shape, const HashKey& hash_key, const RingMatrix& points,
+                           const RingMatrix& payloads, const std::vector<Block>& roots_first,
+                           const std::vector<Block>& roots_second) {
   const auto keys = static_cast<std::size_t>(points.size());
   Require(static_cast<std::size_t>(payloads.size()) == keys && roots_first.size() == keys &&
               roots_second.size() == keys,
           "DcfGenerate: one payload and two roots a point");
   DcfCorrections out{.shape = shape,
+                     .hash_key = hash_key,
                      .keys = points.size(),
                      .levels = RingMatrix(shape.levels() * points.size(), 3),
                      .last = RingMatrix(shape.outputs() * points.size(), 1)};
   std::array<PathState, 2> paths{PathState{Seeds(roots_first), std::vector<Word>(keys, 0)},
                                  PathState{Seeds(roots_second), std::vector<Word>(keys, 1)}};
-  std::array<Expansion, 2> expansions{Expansion(keys), Expansion(keys)};
+  const SeedHash hash(hash_key);
+  std::array<Expansion, 2> expansions{Expansion(hash, keys), Expansion(hash, keys)};
   std::vector<Word> sums(keys, 0);
-  OutputCorrections corrections(keys);
+  OutputCorrections corrections(hash, keys);
   std::size_t output = 0;
   for (int level = 0; level < shape.levels(); ++level) {
     const int shift = shape.bits() - 1 - level;
     for (std::size_t party = 0; party < 2; ++party) expansions[party].Of(paths[party].seeds);
     for (std::size_t key = 0; key < keys; ++key) {
-      const bool right = ((points.data()[key] >> shift) & 1) != 0;
+      const Word right = MaskOf(points.data()[key] >> shift);
       const auto words =
           CorrectLevel(InputsOf(expansions, key, right, payloads.data()[key]), key, sums[key], paths);
       const auto row = static_cast<Index>(static_cast<std::size_t>(level) * keys + key);
@@ -317,11 +331,12 @@ RingMatrix DcfEvaluate(ThreadPool& pool, bool first, const DcfCorrections& corre
           "DcfEvaluate: for each row a number of unread bits that the keys were made for");
   RingMatrix out(inputs.rows(), inputs.cols());
   if (rows == 0) return out;
+  const SeedHash hash(corrections.hash_key);
   const std::size_t keys_at_once = std::max<std::size_t>(1, kPointsAtOnce / rows);
   pool.ParallelFor(roots.size(), keys_at_once, [&](std::size_t begin, std::size_t end) {
     for (std::size_t at = begin; at < end; at += keys_at_once) {
       const DcfPathPlan plan(inputs, of_rows, offered, at, std::min(at + keys_at_once, end));
-      PrefixWalk(corrections, plan).Evaluate(first, roots, out);
+      PrefixWalk(corrections, plan, hash).Evaluate(first, roots, out);
     }
   });
   return out;

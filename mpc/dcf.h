@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/thread_pool.h"
-#include "mpc/fixed_key_aes.h"
 #include "mpc/ring.h"
+#include "mpc/seed_hash.h"
 
 namespace trefoil::mpc {
 
@@ -33,6 +33,7 @@ class DcfShape {
 /// outputs in Z_2^64 shared between two parties. What is public to both of them:
 struct DcfCorrections {
   DcfShape shape;
+  HashKey hash_key{};  ///< under which both expand seeds; both know it before, so that it is not sent
   Index keys = 0;
   RingMatrix levels;  ///< levels * keys rows of 3 words: seed correction (low word's bits 0, 1: control
                       ///< bits), high word, value
@@ -42,15 +43,18 @@ struct DcfCorrections {
 /// Words of all corrections of a batch: 3 a level and 1 for each number of bits left unread, a key.
 [[nodiscard]] Index DcfWords(const DcfShape& shape, Index keys);
 
-/// Makes the keys of a batch from both parties' root seeds (uniform; their two lowest bits are ignored).
-/// Pre:    points below 2^bits; all lists of one length.
+/// Makes the keys of a batch from both parties' root seeds (uniform; their two lowest bits are ignored), in a
+/// time, and with accesses to memory, that do not depend on points, payloads or roots.
+/// Pre:    points below 2^bits; all lists of one length; `hash_key` is of no other batch (mpc/prss.h).
 /// Source: Boyle et al., EUROCRYPT 2021 (eprint 2020/1392), figure 1; a result above the last level as in the
 ///         incremental functions of Boneh et al., IEEE S&P 2021 (eprint 2021/017), section 4: the level's own
 ///         output, of a hash that no child and no value comes from, and a correction of it. The generator is
-///         AES-128 under a fixed key in the Matyas-Meyer-Oseas mode (mpc/fixed_key_aes.h) on 126-bit seeds:
-///         the two low bits tell left child, right child, values and output apart.
-[[nodiscard]] DcfCorrections DcfGenerate(const DcfShape& shape, const RingMatrix& points,
-                                         const RingMatrix& payloads, const std::vector<Block>& roots_first,
+///         AES-128 under the batch's public key in the Matyas-Meyer-Oseas mode (mpc/seed_hash.h) on 126-bit
+///         seeds: the two low bits tell left child, right child, values and output apart. What is lost with the
+///         number of keys: docs/protocols.md, "Many thresholds from one key".
+[[nodiscard]] DcfCorrections DcfGenerate(const DcfShape& shape, const HashKey& hash_key,
+                                         const RingMatrix& points, const RingMatrix& payloads,
+                                         const std::vector<Block>& roots_first,
                                          const std::vector<Block>& roots_second);
 
 /// Party `first` or second's share of f_j(x) for every row of `inputs` (row k: a point for each key, column

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
+
+#include "base/constant_time.h"
 
 // This file is compiled once for each instruction set, also for the one with four AES blocks an instruction.
 #define HWY_WANT_AVX3_DL
@@ -10,7 +13,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "mpc/fixed_key_aes-inl.h"
+#include "mpc/seed_hash-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace trefoil::mpc {
@@ -18,20 +21,25 @@ namespace HWY_NAMESPACE {  // NOLINT(google-build-namespaces): Highway's
 
 #if HWY_TARGET == HWY_SCALAR
 
-void Descend(const Word* corrections, int shift, const DcfPaths& paths) {
+void Descend(const SeedHash& hash, const Word* corrections, int shift, const DcfPaths& paths) {
+  std::vector<Block> asked(2 * paths.count);  // of each path its child, then its values
+  std::vector<Block> answered(asked.size());
   for (std::size_t k = 0; k < paths.count; ++k) {
     const Block state = paths.states[k];
-    const Block seed{.low = state.low & ~Word{1}, .high = state.high};
+    const Word low = state.low & ~Word{1};
+    asked[2 * k] = {.low = low | ((paths.points[k].low >> shift) & 1), .high = state.high};
+    asked[2 * k + 1] = {.low = low | kDcfValues, .high = state.high};
+  }
+  hash.HashByLibrary(asked, answered);
+  for (std::size_t k = 0; k < paths.count; ++k) {
+    const Block state = paths.states[k];
     const Word right = (paths.points[k].low >> shift) & 1;
-    const std::array<Block, 2> asked{Block{.low = seed.low | right, .high = seed.high},
-                                     Block{.low = seed.low | kDcfValues, .high = seed.high}};
-    std::array<Block, 2> answered;
-    FixedKeyHashByLibrary(asked, answered);
-    const auto& [child, values] = answered;
+    const Block& child = answered[2 * k];
+    const Block& values = answered[2 * k + 1];
     const Word* correction = corrections + std::size_t{3} * paths.keys[k];
     const Word active = Word{0} - (state.low & 1);
     const Word corrected = (correction[0] & ~Word{3}) | ((correction[0] >> right) & 1);
-    paths.sums[k].low += (right != 0 ? values.high : values.low) + (active & correction[2]);
+    paths.sums[k].low += trefoil::Select(MaskOf(right), values.high, values.low) + (active & correction[2]);
     paths.states[k] = {.low = (child.low & ~kDcfValues) ^ (active & corrected),
                        .high = child.high ^ (active & correction[1])};
   }
@@ -105,14 +113,14 @@ HWY_INLINE void DescendVectors(const RoundKeys& keys, const Word* corrections, i
   }
 }
 
-void Descend(const Word* corrections, int shift, const DcfPaths& paths) {
-  static const RoundKeys kKeys = ExpandFixedKey();
+void Descend(const SeedHash& hash, const Word* corrections, int shift, const DcfPaths& paths) {
+  const RoundKeys& round_keys = hash.round_keys();
   constexpr std::size_t kVectorsAtOnce = 4;
   const std::size_t lanes = BlocksAtOnce();
   std::size_t at = 0;
   for (; at + kVectorsAtOnce * lanes <= paths.count; at += kVectorsAtOnce * lanes)
-    DescendVectors<kVectorsAtOnce>(kKeys, corrections, shift, paths, at);
-  for (; at + lanes <= paths.count; at += lanes) DescendVectors<1>(kKeys, corrections, shift, paths, at);
+    DescendVectors<kVectorsAtOnce>(round_keys, corrections, shift, paths, at);
+  for (; at + lanes <= paths.count; at += lanes) DescendVectors<1>(round_keys, corrections, shift, paths, at);
   const std::size_t rest = paths.count - at;
   if (rest == 0) return;
   constexpr std::size_t kMost = hn::MaxLanes(WordsTag()) / 2;
@@ -125,7 +133,7 @@ void Descend(const Word* corrections, int shift, const DcfPaths& paths) {
   std::copy_n(paths.points + at, rest, points.data());
   std::copy_n(paths.keys + at, rest, whose.data());
   const DcfPaths padded{states.data(), sums.data(), points.data(), whose.data(), kMost};
-  DescendVectors<1>(kKeys, corrections, shift, padded, 0);
+  DescendVectors<1>(round_keys, corrections, shift, padded, 0);
   std::copy_n(states.data(), rest, paths.states + at);
   std::copy_n(sums.data(), rest, paths.sums + at);
 }
@@ -141,8 +149,8 @@ namespace trefoil::mpc {
 
 HWY_EXPORT(Descend);
 
-void DcfDescend(const Word* corrections, int shift, const DcfPaths& paths) {
-  HWY_DYNAMIC_DISPATCH(Descend)(corrections, shift, paths);
+void DcfDescend(const SeedHash& hash, const Word* corrections, int shift, const DcfPaths& paths) {
+  HWY_DYNAMIC_DISPATCH(Descend)(hash, corrections, shift, paths);
 }
 
 }  // namespace trefoil::mpc

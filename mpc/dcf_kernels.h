@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mpc/fixed_key_aes.h"
+#include "mpc/seed_hash.h"
 
 namespace trefoil::mpc {
 
@@ -24,6 +24,6 @@ struct DcfPaths {
 /// three words a key, of this level (mpc/dcf.h). All instruction sets give the same result; the best one that
 /// the processor has is taken.
 /// Source: Boyle et al., EUROCRYPT 2021 (eprint 2020/1392), figure 1, Eval.
-void DcfDescend(const Word* corrections, int shift, const DcfPaths& paths);
+void DcfDescend(const SeedHash& hash, const Word* corrections, int shift, const DcfPaths& paths);
 
 }  // namespace trefoil::mpc

@@ -38,6 +38,9 @@ class Dealer {
   /// Private root seeds of A or B (role: its party number): rows of two words.
   [[nodiscard]] RingMatrix Roots(int role, Index count) const;
 
+  /// The public key of the operation's hash, which A and B have, too.
+  [[nodiscard]] HashKey OperationsHashKey() const { return prss_.HashKeyOf(operation_); }
+
   /// The parts of a 2-of-2 sharing.
   struct Parts {
     RingMatrix of_a;

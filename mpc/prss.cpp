@@ -8,6 +8,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -25,6 +26,19 @@ constexpr std::array<unsigned char, std::size_t{1} << 14> kZeros{};
 
 /// So many words of two streams stay in the cache until they are put together.
 constexpr std::size_t kWordsAtOnce = 1024;
+
+/// Of the parties' public keys, in their order.
+SessionTag TagOf(const std::array<net::Bytes, net::kParties>& publics) {
+  static constexpr std::string_view kUse = "trefoil session tag";
+  crypto_generichash_state state;
+  SessionTag tag{};
+  crypto_generichash_init(&state, reinterpret_cast<const unsigned char*>(kUse.data()), kUse.size(),
+                          tag.size());
+  for (const net::Bytes& key : publics)
+    crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(key.data()), key.size());
+  crypto_generichash_final(&state, tag.data(), tag.size());
+  return tag;
+}
 
 void CheckOpenSsl(int result) {
   if (result != 1) throw std::runtime_error("AES-128-CTR failed in OpenSSL");
@@ -62,16 +76,18 @@ class Prss::Cipher {
   std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)> context_;
 };
 
-Prss::Prss(int self, SecretKey own, SecretKey next)
+Prss::Prss(int self, SecretKey own, SecretKey next, const SessionTag& tag)
     : Prss(self, std::make_shared<const SecretKey>(std::move(own)),
-           std::make_shared<const SecretKey>(std::move(next))) {}
+           std::make_shared<const SecretKey>(std::move(next)), tag) {}
 
-Prss::Prss(int self, std::shared_ptr<const SecretKey> own, std::shared_ptr<const SecretKey> next)
+Prss::Prss(int self, std::shared_ptr<const SecretKey> own, std::shared_ptr<const SecretKey> next,
+           const SessionTag& tag)
     : self_(self),
+      tag_(tag),
       keys_{std::move(own), std::move(next)},
       ciphers_{std::make_unique<Cipher>(*keys_[0]), std::make_unique<Cipher>(*keys_[1])} {}
 
-Prss Prss::Twin() const { return {self_, keys_[0], keys_[1]}; }
+Prss Prss::Twin() const { return {self_, keys_[0], keys_[1], tag_}; }
 
 Prss::~Prss() = default;
 Prss::Prss(Prss&&) noexcept = default;
@@ -104,6 +120,15 @@ void Prss::FillFromBoth(OperationId operation, std::span<Word> out,
   }
 }
 
+HashKey Prss::HashKeyOf(OperationId operation) const {
+  static_assert(sizeof(HashKey) >= crypto_generichash_BYTES_MIN);
+  std::array<unsigned char, sizeof operation> text{};
+  for (std::size_t i = 0; i < text.size(); ++i) text.at(i) = static_cast<unsigned char>(operation >> (8 * i));
+  HashKey key{};
+  crypto_generichash(key.data(), key.size(), text.data(), text.size(), tag_.data(), tag_.size());
+  return key;
+}
+
 Prss AgreeOnKeys(net::Transport& transport, std::string_view session) {
   static_assert(crypto_scalarmult_SCALARBYTES == SecretKey::kBytes &&
                 crypto_scalarmult_BYTES == SecretKey::kBytes);
@@ -116,10 +141,14 @@ Prss AgreeOnKeys(net::Transport& transport, std::string_view session) {
   transport.Send(next, own_public);
   transport.Send(previous, own_public);
 
+  std::array<net::Bytes, net::kParties> publics;
+  publics.at(static_cast<std::size_t>(self)) = own_public;
+
   // Key j belongs to P_j and P_{j-1}; it is bound to j, to both public keys, P_{j-1}'s first, and to the
   // session.
   const auto derive = [&](int peer, int component) {
-    const net::Bytes theirs = transport.Receive(peer, crypto_scalarmult_BYTES);
+    net::Bytes& theirs = publics.at(static_cast<std::size_t>(peer));
+    theirs = transport.Receive(peer, crypto_scalarmult_BYTES);
     SecretKey shared;
     if (crypto_scalarmult(shared.bytes().data(), secret.bytes().data(),
                           reinterpret_cast<const unsigned char*>(theirs.data())) != 0) {
@@ -140,7 +169,7 @@ Prss AgreeOnKeys(net::Transport& transport, std::string_view session) {
   };
   SecretKey own_key = derive(previous, self);
   SecretKey next_key = derive(next, next);
-  return Prss(self, std::move(own_key), std::move(next_key));
+  return Prss(self, std::move(own_key), std::move(next_key), TagOf(publics));
 }
 
 }  // namespace trefoil::mpc

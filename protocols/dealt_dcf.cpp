@@ -22,9 +22,11 @@ RingMatrix ToColumn(const mpc::DcfCorrections& corrections) {
   return mpc::Stacked(mpc::Reshaped(corrections.levels, corrections.levels.size(), 1), corrections.last);
 }
 
-mpc::DcfCorrections FromColumn(const RingMatrix& column, const mpc::DcfShape& shape, Index keys) {
+mpc::DcfCorrections FromColumn(const RingMatrix& column, const mpc::DcfShape& shape,
+                               const mpc::HashKey& hash_key, Index keys) {
   const Index rows = shape.levels() * keys;
   return {.shape = shape,
+          .hash_key = hash_key,
           .keys = keys,
           .levels = mpc::Reshaped(column.topRows(3 * rows), rows, 3),
           .last = column.bottomRows(column.rows() - 3 * rows)};
@@ -40,13 +42,13 @@ DealtDcf DealDcf(MaskedOpening& opening, const mpc::DcfShape& shape, Index count
         DcfDealing of = functions(dealer);
         return MaskedOpening::SharedAndSame{
             .shared = std::move(of.shared),
-            .same = ToColumn(mpc::DcfGenerate(shape, of.points, of.payloads,
+            .same = ToColumn(mpc::DcfGenerate(shape, dealer.OperationsHashKey(), of.points, of.payloads,
                                               ToBlocks(dealer.Roots(dealer.roles().a, count)),
                                               ToBlocks(dealer.Roots(dealer.roles().b, count))))};
       });
   if (opening.dealer()) return {};
   return {.first = opening.first(),
-          .corrections = FromColumn(dealt.same, shape, count),
+          .corrections = FromColumn(dealt.same, shape, opening.HashKey(), count),
           .roots = ToBlocks(opening.DrawRoots(count)),
           .half = std::move(dealt.shared)};
 }

@@ -67,6 +67,9 @@ class MaskedOpening {
   /// A's or B's own private root seeds, known to it and D: count rows of two words, from the PRG.
   [[nodiscard]] mpc::RingMatrix DrawRoots(mpc::Index count);
 
+  /// The public key of this operation's hash, the same at A, B and D.
+  [[nodiscard]] mpc::HashKey HashKey() const { return party_.HashKeyOf(operation_); }
+
   /// A party's part of a masked value between BeginOpen and FinishOpen.
   struct Part {
     mpc::RingMatrix words;

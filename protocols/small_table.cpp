@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/constant_time.h"
 #include "base/error.h"
 #include "protocols/masked_opening.h"
 
@@ -24,10 +25,13 @@ void RequireWellFormed(const SmallTables& tables) {
     Require(static_cast<Index>(table.size()) == SizeOf(tables), "LookUpByLowBits: tables of 2^bits words");
 }
 
-/// A row an element, with a 1 where its mask is.
+/// A row an element, with a 1 where its mask is. Every place is written alike: which one has the 1 is secret.
 RingMatrix OneHot(const RingMatrix& mask, Index size) {
-  RingMatrix rows = RingMatrix::Zero(mask.size(), size);
-  for (Index k = 0; k < mask.size(); ++k) rows(k, static_cast<Index>(mask.data()[k]) & (size - 1)) = 1;
+  RingMatrix rows(mask.size(), size);
+  for (Index k = 0; k < mask.size(); ++k) {
+    const Word place = mask.data()[k] & static_cast<Word>(size - 1);
+    for (Index r = 0; r < size; ++r) rows(k, r) = IsEqual(place, static_cast<Word>(r));
+  }
   return rows;
 }
 

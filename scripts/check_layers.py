@@ -27,7 +27,7 @@ CONFINED = [
     (r"boost/beast.*", r"net/http_endpoint\.cpp", "HTTP is spoken in net/http_endpoint.cpp"),
     (r"sys/socket\.h|netinet/.*|arpa/inet\.h|netdb\.h", r"net/.*|apps/free_ports\.cpp",
      "sockets belong in net/ (and apps/free_ports.cpp, which looks for free ports)"),
-    (r"openssl/.*", r"net/.*|mpc/(prss|fixed_key_aes)\.cpp|apps/job_json\.cpp",
+    (r"openssl/.*", r"net/.*|mpc/(prss|seed_hash)\.cpp|apps/job_json\.cpp",
      "OpenSSL belongs in net/ (TLS), mpc/ (AES) and the job's hash"),
     (r"CLI/.*", r"apps/.*", "the command line belongs in apps/"),
     (r"toml\+\+/.*", r"apps/tomlplusplus\.h", "apps/tomlplusplus.h is the one way to toml++"),

@@ -12,6 +12,8 @@
 namespace trefoil::mpc {
 namespace {
 
+constexpr HashKey kHashKey{0x24, 0x3F, 0x6A, 0x88};
+
 std::vector<Block> RandomBlocks(std::mt19937_64& generator, std::size_t count) {
   std::vector<Block> blocks(count);
   for (auto& block : blocks) block = {.low = generator(), .high = generator()};
@@ -30,7 +32,7 @@ Batch MakeBatch(const DcfShape& shape, const RingMatrix& points, const RingMatri
   Batch batch;
   batch.first = RandomBlocks(generator, static_cast<std::size_t>(points.size()));
   batch.second = RandomBlocks(generator, static_cast<std::size_t>(points.size()));
-  batch.corrections = DcfGenerate(shape, points, payloads, batch.first, batch.second);
+  batch.corrections = DcfGenerate(shape, kHashKey, points, payloads, batch.first, batch.second);
   return batch;
 }
 
@@ -199,18 +201,43 @@ TEST(Dcf, EndsPathsOfWideInputsWhereverTheirLastBitIs) {
   }
 }
 
+// Two batches whose hashes have different keys: nothing of the one helps with the other, so all corrections
+// differ; and an evaluation under another key gives neither the payload nor zero.
+TEST(Dcf, ExpandsSeedsUnderItsOwnKey) {
+  constexpr Index kKeys = 50;
+  std::mt19937_64 generator(13);
+  const auto first = RandomBlocks(generator, kKeys);
+  const auto second = RandomBlocks(generator, kKeys);
+  const RingMatrix points = RingMatrix::Constant(1, kKeys, 200);
+  const RingMatrix payloads = RingMatrix::Constant(1, kKeys, 7);
+  const HashKey other{0x24, 0x3F, 0x6A, 0x89};
+  const DcfCorrections a = DcfGenerate(DcfShape(8, {3, 0}), kHashKey, points, payloads, first, second);
+  const DcfCorrections b = DcfGenerate(DcfShape(8, {3, 0}), other, points, payloads, first, second);
+  EXPECT_FALSE((a.levels.col(1) == b.levels.col(1)).any());
+  EXPECT_FALSE((a.levels.col(2) == b.levels.col(2)).any());
+  EXPECT_FALSE((a.last == b.last).any());
+  Batch mixed{.corrections = a, .first = first, .second = second};
+  const RingMatrix inputs = RingMatrix::Constant(1, kKeys, 100);
+  EXPECT_TRUE((Sum(mixed, inputs) == 7U).all());
+  mixed.corrections.hash_key = other;
+  EXPECT_FALSE((Sum(mixed, inputs) == 7U).any());
+}
+
 // The library is the oracle: it has its own key schedule and rounds.
-TEST(FixedKeyHash, IsTheLibrarysWithEveryInstructionSet) {
+TEST(SeedHash, IsTheLibrarysWithEveryInstructionSetAndKey) {
   std::mt19937_64 generator(9);
   for (const auto target : testing_support::InstructionSets()) {
     SCOPED_TRACE(hwy::TargetName(target));
     const testing_support::ScopedTarget scoped(target);
     for (const std::size_t count : {0, 1, 2, 3, 4, 7, 8, 31, 32, 33, 69}) {
+      HashKey key{};
+      for (unsigned char& byte : key) byte = static_cast<unsigned char>(generator());
+      const SeedHash hash(key);
       const auto in = RandomBlocks(generator, count);
       std::vector<Block> expected(count);
-      FixedKeyHashByLibrary(in, expected);
+      hash.HashByLibrary(in, expected);
       std::vector<Block> out(count);
-      FixedKeyHash(in, out);
+      hash.Hash(in, out);
       const auto same = [](const Block& a, const Block& b) { return a.low == b.low && a.high == b.high; };
       EXPECT_TRUE(std::equal(out.begin(), out.end(), expected.begin(), same)) << count;
     }
@@ -228,8 +255,9 @@ TEST(Dcf, RefusesShapesThatDoNotFit) {
   const auto roots = RandomBlocks(generator, 3);
   EXPECT_THROW((void)DcfShape(0), ContractError);
   EXPECT_THROW((void)DcfShape(65), ContractError);
-  EXPECT_THROW((void)DcfGenerate(DcfShape(8), RingMatrix::Zero(1, 2), RingMatrix::Zero(1, 3), roots, roots),
-               ContractError);
+  EXPECT_THROW(
+      (void)DcfGenerate(DcfShape(8), kHashKey, RingMatrix::Zero(1, 2), RingMatrix::Zero(1, 3), roots, roots),
+      ContractError);
   const Batch batch = MakeBatch(DcfShape(8), RingMatrix::Zero(1, 3), RingMatrix::Zero(1, 3), 6);
   for (const std::vector<int>& unread : std::vector<std::vector<int>>{{}, {8}, {-1}, {1, 1}, {1, 2}}) {
     EXPECT_THROW((void)DcfShape(8, unread), ContractError);

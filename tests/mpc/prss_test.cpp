@@ -6,6 +6,7 @@
 #include <cstring>
 #include <future>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -122,15 +123,27 @@ TEST(Prss, IsAesOfPurposeOperationAndCounter) {
 /// The streams that each party gets for its two components, after an agreement over local links.
 using Agreed = std::array<std::array<Words, 2>, 3>;
 
-Agreed RunAgreement(const std::array<std::string, 3>& sessions = {"ab", "ab", "ab"}) {
+TEST(Prss, GivesAllPartiesTheSameHashKeyAndOthersToOtherOperationsAndSessions) {
+  const HashKey key = InsecurePrss(Seed{1}, 0).HashKeyOf(7);
+  Prss third = InsecurePrss(Seed{1}, 2);
+  EXPECT_EQ(InsecurePrss(Seed{1}, 1).HashKeyOf(7), key);
+  EXPECT_EQ(third.Twin().HashKeyOf(7), key);
+  std::set<HashKey> keys{key, InsecurePrss(Seed{2}, 0).HashKeyOf(7)};
+  for (int byte = 0; byte < 8; ++byte) keys.insert(third.HashKeyOf(OperationId{9} << (8 * byte)));
+  EXPECT_EQ(keys.size(), 10U);
+}
+
+Agreed RunAgreement(std::array<HashKey, 3>& hash_keys,
+                    const std::array<std::string, 3>& sessions = {"ab", "ab", "ab"}) {
   auto transports = net::MakeLocalTransports(std::chrono::seconds(30));
   std::array<std::future<std::array<Words, 2>>, 3> parties;
   for (std::size_t self = 0; self < 3; ++self) {
     parties[self] = std::async(std::launch::async, [&transport = *transports[self],
-                                                    &session = sessions[self]] {
+                                                    &hash_key = hash_keys[self], &session = sessions[self]] {
       Prss prss = AgreeOnKeys(transport, session);
       EXPECT_EQ(transport.counters().bytes_sent, 64U);
       EXPECT_EQ(transport.counters().rounds, 1U);
+      hash_key = prss.HashKeyOf(3);
       return std::array<Words, 2>{Stream(prss, transport.self()), Stream(prss, (transport.self() + 1) % 3)};
     });
   }
@@ -138,8 +151,13 @@ Agreed RunAgreement(const std::array<std::string, 3>& sessions = {"ab", "ab", "a
 }
 
 TEST(AgreeOnKeys, GivesMatchingKeysToTheHoldersAndOtherKeysEachTime) {
-  const Agreed first = RunAgreement();
-  const Agreed second = RunAgreement();
+  std::array<std::array<HashKey, 3>, 2> hash_keys{};
+  const Agreed first = RunAgreement(hash_keys[0]);
+  const Agreed second = RunAgreement(hash_keys[1]);
+  for (const auto& of_session : hash_keys) {
+    for (const HashKey& key : of_session) EXPECT_EQ(key, of_session[0]);
+  }
+  EXPECT_NE(hash_keys[0][0], hash_keys[1][0]);
   for (std::size_t component = 0; component < 3; ++component) {
     EXPECT_EQ(first[component][0], first[(component + 2) % 3][1]);
     EXPECT_NE(first[component][0], first[component][1]);
@@ -148,7 +166,8 @@ TEST(AgreeOnKeys, GivesMatchingKeysToTheHoldersAndOtherKeysEachTime) {
 }
 
 TEST(AgreeOnKeys, BindsKeysToTheSession) {
-  const Agreed agreed = RunAgreement({"ab", "ac", "ac"});
+  std::array<HashKey, 3> hash_keys{};
+  const Agreed agreed = RunAgreement(hash_keys, {"ab", "ac", "ac"});
   EXPECT_NE(agreed[0][0], agreed[2][1]);  // component 0
   EXPECT_NE(agreed[1][0], agreed[0][1]);
   EXPECT_EQ(agreed[2][0], agreed[1][1]);

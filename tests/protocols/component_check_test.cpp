@@ -141,7 +141,7 @@ std::set<net::Bytes> HashesTo(std::size_t receiver, const std::array<Seed, 3>& s
     const auto key = [&](int component) {
       return InsecureKey(seeds.at(static_cast<std::size_t>(component)), component);
     };
-    return mpc::Prss(self, key(self), key((self + 1) % 3));
+    return mpc::Prss(self, key(self), key((self + 1) % 3), TestTag(Seed{1}));
   };
   (void)RunPartiesOver(MakeRecordingTransports(transcripts), prss, [&](mpc::Context& party) {
     const ArithShare share = ShareOf(1, party.self());

@@ -1,5 +1,7 @@
 #include "protocols/dealt_dcf.h"
 
+#include <set>
+
 #include "base/error.h"
 #include "tests/support/protocol_test.h"
 
@@ -49,6 +51,29 @@ TEST(DealDcf, GivesThePayloadBelowThePointAndZeroElsewhereAtTheDeclaredCost) {
     for (Index key = 0; key < kValues; ++key)
       ASSERT_EQ(outcome.value(input, key), input < key ? payloads(0, key) : 0) << input << " < " << key;
   }
+}
+
+// Within a session, and for the same operation of two.
+TEST(DealDcf, ExpandsEachOperationsKeysUnderAHashKeyOfItsOwn) {
+  std::set<mpc::HashKey> seen;
+  for (const std::uint8_t seed : {std::uint8_t{4}, std::uint8_t{5}}) {
+    const auto keys = RunParties(Seed{seed}, [](mpc::Context& party) {
+      std::vector<mpc::HashKey> of_party;
+      for (int operation = 0; operation < 3; ++operation) {
+        party.RestartRoles();
+        MaskedOpening opening(party);
+        const DealtDcf dealt = DealDcf(opening, mpc::DcfShape(5), 2, 0, 0, [](const mpc::Dealer&) {
+          return DcfDealing{
+              .points = RingMatrix::Zero(1, 2), .payloads = RingMatrix::Ones(1, 2), .shared = {}};
+        });
+        of_party.push_back(dealt.corrections.hash_key);
+      }
+      return of_party;
+    });
+    EXPECT_EQ(keys[0], keys[1]);
+    seen.insert(keys[0].begin(), keys[0].end());
+  }
+  EXPECT_EQ(seen.size(), 6U);
 }
 
 TEST(DealDcf, TakesInputsOf63Bits) {

@@ -121,7 +121,7 @@ mpc::Prss SessionPrss(Seed seed, int session, int self) {
     for (std::size_t i = 0; i < 4; ++i) out.bytes()[i] = static_cast<std::uint8_t>(session >> (8 * i));
     return out;
   };
-  return {self, key(self), key(self + 1)};
+  return {self, key(self), key(self + 1), TestTag(seed)};
 }
 
 /// Adds a session's words to the columns of the sights, which are made in the first session.

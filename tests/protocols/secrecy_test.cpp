@@ -151,7 +151,7 @@ View ViewOfDcfKeys(bool first, Word point, Word payload, std::uint64_t seed) {
     return out;
   };
   const mpc::DcfCorrections keys =
-      DcfGenerate(mpc::DcfShape(kBits, {5, 2, 0}), RingMatrix::Constant(1, kLanes, point),
+      DcfGenerate(mpc::DcfShape(kBits, {5, 2, 0}), mpc::HashKey{1}, RingMatrix::Constant(1, kLanes, point),
                   RingMatrix::Constant(1, kLanes, payload), blocks(roots[0]), blocks(roots[1]));
   View view;
   const auto add = [&view](const std::string& name, bool received, const RingMatrix& column) {

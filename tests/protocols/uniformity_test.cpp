@@ -120,7 +120,7 @@ Observed RunProtocol(const ProtocolCase& protocol, int turn, const std::array<st
     const auto key = [&seeds](int component) {
       return InsecureKey(Seed{seeds[static_cast<std::size_t>(component)]}, component);
     };
-    return mpc::Prss(self, key(self), key((self + 1) % 3));
+    return mpc::Prss(self, key(self), key((self + 1) % 3), TestTag(Seed{1}));
   };
   Observed run;
   run.outputs = RunPartiesOver(MakeRecordingTransports(run.transcripts), make_prss, [&](mpc::Context& party) {

@@ -33,8 +33,11 @@ inline SecretKey InsecureKey(Seed seed, int component) {
   return FixedKey(static_cast<std::uint8_t>(seed.value * 7 + component % 3 + 1));
 }
 
+/// The same at all parties.
+inline mpc::SessionTag TestTag(Seed seed) { return {seed.value}; }
+
 inline mpc::Prss InsecurePrss(Seed seed, int self) {
-  return mpc::Prss(self, InsecureKey(seed, self), InsecureKey(seed, self + 1));
+  return mpc::Prss(self, InsecureKey(seed, self), InsecureKey(seed, self + 1), TestTag(seed));
 }
 
 using Transports = std::array<std::unique_ptr<net::Transport>, net::kParties>;

@@ -1,4 +1,4 @@
-#include "mpc/fixed_key_aes.h"
+#include "mpc/seed_hash.h"
 
 #include <openssl/evp.h>
 
@@ -11,11 +11,11 @@
 // This file is compiled once for each instruction set, also for the one with four AES blocks an instruction.
 #define HWY_WANT_AVX3_DL
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "mpc/fixed_key_aes.cpp"
+#define HWY_TARGET_INCLUDE "mpc/seed_hash.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "mpc/fixed_key_aes-inl.h"
+#include "mpc/seed_hash-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace trefoil::mpc {
@@ -23,7 +23,11 @@ namespace HWY_NAMESPACE {  // NOLINT(google-build-namespaces): Highway's
 
 #if HWY_TARGET == HWY_SCALAR
 
-void Hash(std::span<const Block> in, std::span<Block> out) { FixedKeyHashByLibrary(in, out); }
+void Expand(const HashKey&, SeedHash::RoundKeys&) {}
+
+void Hash(const SeedHash& hash, std::span<const Block> in, std::span<Block> out) {
+  hash.HashByLibrary(in, out);
+}
 
 #else
 
@@ -37,8 +41,10 @@ HWY_INLINE void HashBytes(const RoundKeys& keys, const std::uint8_t* in, std::ui
   for (std::size_t v = 0; v < N; ++v) hn::StoreU(blocks[v], tag, out + v * lanes);
 }
 
-void Hash(std::span<const Block> in, std::span<Block> out) {
-  static const RoundKeys kKeys = ExpandFixedKey();
+void Expand(const HashKey& key, RoundKeys& round_keys) { round_keys = ExpandKey(key); }
+
+void Hash(const SeedHash& hash, std::span<const Block> in, std::span<Block> out) {
+  const RoundKeys& round_keys = hash.round_keys();
   constexpr std::size_t kVectorsAtOnce = 8;
   const auto* from = reinterpret_cast<const std::uint8_t*>(in.data());
   auto* to = reinterpret_cast<std::uint8_t*>(out.data());
@@ -46,12 +52,12 @@ void Hash(std::span<const Block> in, std::span<Block> out) {
   const std::size_t lanes = hn::Lanes(BlocksTag());
   std::size_t at = 0;
   for (; at + kVectorsAtOnce * lanes <= bytes; at += kVectorsAtOnce * lanes)
-    HashBytes<kVectorsAtOnce>(kKeys, from + at, to + at);
-  for (; at + lanes <= bytes; at += lanes) HashBytes<1>(kKeys, from + at, to + at);
+    HashBytes<kVectorsAtOnce>(round_keys, from + at, to + at);
+  for (; at + lanes <= bytes; at += lanes) HashBytes<1>(round_keys, from + at, to + at);
   if (at == bytes) return;
   std::array<std::uint8_t, hn::MaxLanes(BlocksTag())> rest{};
   std::memcpy(rest.data(), from + at, bytes - at);
-  HashBytes<1>(kKeys, rest.data(), rest.data());
+  HashBytes<1>(round_keys, rest.data(), rest.data());
   std::memcpy(to + at, rest.data(), bytes - at);
 }
 
@@ -67,31 +73,33 @@ namespace {
 
 using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)>;
 
-CipherContext MakeContext() {
+CipherContext MakeContext(const HashKey& key) {
   CipherContext context(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free);
-  if (!context ||
-      EVP_EncryptInit_ex(context.get(), EVP_aes_128_ecb(), nullptr, kFixedKey.data(), nullptr) != 1 ||
+  if (!context || EVP_EncryptInit_ex(context.get(), EVP_aes_128_ecb(), nullptr, key.data(), nullptr) != 1 ||
       EVP_CIPHER_CTX_set_padding(context.get(), 0) != 1) {
     throw std::runtime_error("AES-128 cannot be set up in OpenSSL");
   }
   return context;
 }
 
+HWY_EXPORT(Expand);
 HWY_EXPORT(Hash);
 
 }  // namespace
 
-void FixedKeyHash(std::span<const Block> in, std::span<Block> out) {
+SeedHash::SeedHash(const HashKey& key) : key_(key) { HWY_DYNAMIC_DISPATCH(Expand)(key, round_keys_); }
+
+void SeedHash::Hash(std::span<const Block> in, std::span<Block> out) const {
   static_assert(sizeof(Block) == 16);
-  Require(out.size() >= in.size(), "FixedKeyHash: room for every block");
-  HWY_DYNAMIC_DISPATCH(Hash)(in, out);
+  Require(out.size() >= in.size(), "SeedHash: room for every block");
+  HWY_DYNAMIC_DISPATCH(Hash)(*this, in, out);
 }
 
-void FixedKeyHashByLibrary(std::span<const Block> in, std::span<Block> out) {
-  Require(out.size() >= in.size(), "FixedKeyHashByLibrary: room for every block");
-  thread_local const CipherContext kContext = MakeContext();
+void SeedHash::HashByLibrary(std::span<const Block> in, std::span<Block> out) const {
+  Require(out.size() >= in.size(), "SeedHash: room for every block");
+  const CipherContext context = MakeContext(key_);
   int written = 0;
-  if (EVP_EncryptUpdate(kContext.get(), reinterpret_cast<unsigned char*>(out.data()), &written,
+  if (EVP_EncryptUpdate(context.get(), reinterpret_cast<unsigned char*>(out.data()), &written,
                         reinterpret_cast<const unsigned char*>(in.data()),
                         static_cast<int>(in.size_bytes())) != 1) {
     throw std::runtime_error("AES-128 failed in OpenSSL");

@@ -1,9 +1,9 @@
 // Compiled once for each instruction set, within files that are.
-#if defined(TREFOIL_MPC_FIXED_KEY_AES_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef TREFOIL_MPC_FIXED_KEY_AES_INL
-#undef TREFOIL_MPC_FIXED_KEY_AES_INL
+#if defined(TREFOIL_MPC_SEED_HASH_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef TREFOIL_MPC_SEED_HASH_INL
+#undef TREFOIL_MPC_SEED_HASH_INL
 #else
-#define TREFOIL_MPC_FIXED_KEY_AES_INL
+#define TREFOIL_MPC_SEED_HASH_INL
 #endif
 
 #include <hwy/highway.h>
@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "mpc/fixed_key_aes.h"
+#include "mpc/seed_hash.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace trefoil::mpc {
@@ -31,8 +31,8 @@ using BlocksTag = hn::Full128<std::uint8_t>;
 using BlocksVector = hn::Vec<BlocksTag>;
 
 constexpr std::size_t kBlockBytes = 16;
-constexpr std::size_t kRounds = 10;
-using RoundKeys = std::array<std::uint8_t, (kRounds + 1) * kBlockBytes>;
+constexpr std::size_t kRounds = SeedHash::kRounds;
+using RoundKeys = SeedHash::RoundKeys;
 
 /// The S-box on each byte of a word, by the last round: where all four columns are the same, its shift of
 /// rows changes nothing.
@@ -46,10 +46,10 @@ inline std::uint32_t SubWord(std::uint32_t word) {
   return columns[0];
 }
 
-/// The round keys of kFixedKey: FIPS 197, section 5.2, on little-endian words.
-inline RoundKeys ExpandFixedKey() {
+/// The round keys: FIPS 197, section 5.2, on little-endian words.
+inline RoundKeys ExpandKey(const HashKey& key) {
   std::array<std::uint32_t, 4 * (kRounds + 1)> words{};
-  std::memcpy(words.data(), kFixedKey.data(), kFixedKey.size());
+  std::memcpy(words.data(), key.data(), key.size());
   std::uint32_t constant = 1;
   for (std::size_t k = 4; k < words.size(); ++k) {
     std::uint32_t word = words[k - 1];
@@ -64,7 +64,7 @@ inline RoundKeys ExpandFixedKey() {
   return keys;
 }
 
-/// FixedKeyHash of N vectors in place; with eight or so, none waits for another's round.
+/// SeedHash of N vectors in place; with eight or so, none waits for another's round.
 template <std::size_t N>
 HWY_INLINE void HashVectors(const RoundKeys& keys, BlocksVector (&blocks)[N]) {
   const BlocksTag tag;
