@@ -111,6 +111,7 @@ net::MeshTransport& PartySession::Connect(net::MeshConfig config) {
   config.on_peer = [metrics = metrics_.get()](int peer, bool connected) {
     metrics->SetPeer(peer, connected ? PeerState::kConnected : PeerState::kWaiting);
   };
+  config.on_dropped = [metrics = metrics_.get()](std::uint64_t total) { metrics->SetDropped(total); };
   Say(fmt::format("party {}: waiting for parties {} and {}, for at most {}", party_.id, party_.peers[0].id,
                   party_.peers[1].id, SecondsText(static_cast<double>(party_.start_timeout.count()) / 1000)));
   mesh_ = net::ConnectMesh(config);

@@ -86,6 +86,11 @@ void RunMetrics::SetReady(bool ready) {
   ready_ = ready;
 }
 
+void RunMetrics::SetDropped(std::uint64_t total) {
+  const std::lock_guard lock(mutex_);
+  dropped_ = total;
+}
+
 void RunMetrics::SetStep(const ml::StepReport& report, const std::array<std::uint64_t, net::kParties>& sent) {
   const std::lock_guard lock(mutex_);
   report_ = report;
@@ -126,6 +131,9 @@ std::string RunMetrics::Text() const {
                peers_.at(static_cast<std::size_t>(peer)) == state ? 1 : 0);
     }
   }
+  page.Single("trefoil_connections_dropped_total", "counter",
+              "Connections dropped before their handshake was over, to make room for others.",
+              static_cast<double>(dropped_));
   page.Single("trefoil_resident_memory_bytes", "gauge", "Memory of this process.", ResidentBytes());
   page.Describe("trefoil_certificate_expiry_timestamp_seconds", "gauge",
                 "When a party's certificate expires, in seconds since 1970.");

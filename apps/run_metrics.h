@@ -35,6 +35,8 @@ class RunMetrics {
   void SetPeer(int peer, PeerState state);
   /// Whether the three have agreed on the job, and none has failed.
   void SetReady(bool ready);
+  /// Connections that were dropped before their handshake was over (net::MeshConfig::on_dropped).
+  void SetDropped(std::uint64_t total);
   /// `sent`: payload bytes to each party so far.
   void SetStep(const ml::StepReport& report, const std::array<std::uint64_t, net::kParties>& sent);
 
@@ -49,6 +51,7 @@ class RunMetrics {
   mutable std::mutex mutex_;
   bool ready_ = false;
   std::array<PeerState, net::kParties> peers_{};
+  std::uint64_t dropped_ = 0;
   ml::StepReport report_{};
   std::array<std::uint64_t, net::kParties> sent_{};
   std::unique_ptr<net::HttpEndpoint> endpoint_;  // last: its thread uses the others

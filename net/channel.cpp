@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "net/io_lock.h"
+#include "net/peer_addresses.h"
 
 namespace trefoil::net {
 namespace {
@@ -20,7 +21,7 @@ constexpr std::chrono::milliseconds kWriteErrorGrace{1000};
 std::string AddressOf(const tcp::socket& socket) {
   ErrorCode error;
   const auto endpoint = socket.remote_endpoint(error);
-  return error ? std::string("unknown address") : endpoint.address().to_string();
+  return error ? std::string("unknown address") : AddressText(endpoint.address());
 }
 
 }  // namespace

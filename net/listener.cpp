@@ -1,9 +1,13 @@
 #include "net/listener.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <utility>
 
 #include "base/error.h"
+#include "base/random.h"
+#include "net/mesh_config.h"
 
 namespace trefoil::net {
 namespace {
@@ -36,6 +40,10 @@ tcp::acceptor OpenPort(asio::io_context& io, const std::string& host, std::uint1
   return acceptor;
 }
 
+void Drop(const HalfOpenConnections::Connection& connection) {
+  if (const auto channel = std::static_pointer_cast<Channel>(connection.lock())) channel->Drop();
+}
+
 }  // namespace
 
 bool LogLimiter::Allow(const std::string& address, Clock::time_point now) {
@@ -48,27 +56,50 @@ bool LogLimiter::Allow(const std::string& address, Clock::time_point now) {
   return true;
 }
 
-Listener::Listener(asio::io_context& io, const std::string& host, std::uint16_t port,
-                   std::shared_ptr<const TlsContext> tls, std::chrono::milliseconds handshake_deadline,
-                   ChannelHandler on_channel, LogHandler log)
-    : acceptor_(OpenPort(io, host, port)),
+std::string DropReport::Count(const std::string& address, Clock::time_point now) {
+  ++total_;
+  ++unsaid_;
+  if (unsaid_of_.size() < kMaxAddresses || unsaid_of_.contains(address)) ++unsaid_of_[address];
+  if (now < next_line_) return {};
+  next_line_ = now + kQuietPerAddress;
+  return Rest();
+}
+
+std::string DropReport::Rest() {
+  if (unsaid_ == 0) return {};
+  const auto most = std::max_element(unsaid_of_.begin(), unsaid_of_.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::string line =
+      "dropped connections that were not through with their handshake: " + std::to_string(unsaid_) +
+      ", of which " + std::to_string(most->second) + " from " + most->first +
+      ": more came at once than this party keeps";
+  unsaid_ = 0;
+  unsaid_of_.clear();
+  return line;
+}
+
+Listener::Listener(asio::io_context& io, const MeshConfig& config, const std::vector<std::string>& peer_hosts,
+                   std::shared_ptr<const TlsContext> tls, ChannelHandler on_channel)
+    : config_(config),
+      acceptor_(OpenPort(io, config.listen_host, config.listen_port)),
       pause_(io),
       tls_(std::move(tls)),
-      handshake_deadline_(handshake_deadline),
       on_channel_(std::move(on_channel)),
-      log_(std::move(log)) {}
+      peers_(io, peer_hosts) {}
 
-void Listener::Start() { Accept(); }
+void Listener::Start() {
+  peers_.Start();
+  Accept();
+}
 
 void Listener::Stop() {
   stopped_ = true;
   ErrorCode ignored;
   acceptor_.close(ignored);
   pause_.cancel();
-  for (const auto& half_open : half_open_) {
-    if (const auto channel = half_open.lock()) channel->Drop();
-  }
-  half_open_.clear();
+  peers_.Stop();
+  for (const auto& half_open : half_open_.TakeAll()) Drop(half_open);
+  if (const auto line = dropped_.Rest(); !line.empty()) Log(config_, line);
 }
 
 void Listener::Accept() {
@@ -87,36 +118,48 @@ void Listener::Accept() {
 }
 
 void Listener::OnAccept(tcp::socket socket) {
+  ErrorCode error;
+  const auto endpoint = socket.remote_endpoint(error);
+  if (error) return;  // it has gone already
+  HalfOpenConnections::Source source{.address = AddressText(endpoint.address())};
+  source.of_peer = peers_.Contain(source.address);
+  if (!MakeRoom(source)) return;
   std::shared_ptr<Channel> channel;
   try {
     channel = std::make_shared<Channel>(std::move(socket), tls_, TlsRole::kServer);
   } catch (const TlsError&) {
     return;  // out of memory: the connection is dropped
   }
-  std::erase_if(half_open_, [](const auto& entry) { return entry.expired(); });
-  if (half_open_.size() >= kMaxHalfOpen) {
-    if (const auto oldest = half_open_.front().lock()) oldest->Drop();
-    half_open_.pop_front();
-  }
-  half_open_.push_back(channel);
-  channel->Secure(handshake_deadline_, [this, weak = std::weak_ptr(channel)](const std::string& failure) {
-    if (const auto secured = weak.lock()) OnSecured(secured, failure);
-  });
+  half_open_.Add(source, channel);
+  channel->Secure(config_.handshake_timeout,
+                  [this, weak = std::weak_ptr(channel)](const std::string& failure) {
+                    if (const auto secured = weak.lock()) OnSecured(secured, failure);
+                  });
+}
+
+// False if it is the new connection that has to go.
+bool Listener::MakeRoom(const HalfOpenConnections::Source& source) {
+  std::array<std::uint8_t, sizeof(std::uint64_t)> draw{};
+  FillRandom(draw);
+  const auto gone = half_open_.MakeRoom(source, std::bit_cast<std::uint64_t>(draw));
+  if (!gone) return true;
+  const auto channel = std::static_pointer_cast<Channel>(gone->lock());
+  const auto line = dropped_.Count(channel ? channel->address() : source.address, DropReport::Clock::now());
+  if (!line.empty()) Log(config_, line);
+  if (config_.on_dropped) config_.on_dropped(dropped_.total());
+  if (channel) channel->Drop();
+  return channel != nullptr;
 }
 
 void Listener::OnSecured(const std::shared_ptr<Channel>& channel, const std::string& failure) {
   if (stopped_) return channel->Drop();
   if (failure.empty()) {
-    ForgetHalfOpen(channel.get());
+    half_open_.Remove(channel.get());
     return on_channel_(channel);
   }
   if (limiter_.Allow(channel->address(), LogLimiter::Clock::now())) {
-    log_("refused a connection from " + channel->address() + ": " + failure);
+    Log(config_, "refused a connection from " + channel->address() + ": " + failure);
   }
-}
-
-void Listener::ForgetHalfOpen(const Channel* channel) {
-  std::erase_if(half_open_, [channel](const auto& entry) { return entry.lock().get() == channel; });
 }
 
 }  // namespace trefoil::net

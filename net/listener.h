@@ -1,15 +1,18 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "net/asio.h"
 #include "net/channel.h"
+#include "net/half_open.h"
+#include "net/mesh.h"
+#include "net/peer_addresses.h"
 #include "net/tls_context.h"
 
 namespace trefoil::net {
@@ -25,6 +28,24 @@ class LogLimiter {
   std::map<std::string, Clock::time_point> last_;
 };
 
+/// Says how many connections were dropped to make room, in at most a line a minute and a last one.
+class DropReport {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// Counts one from `address`; the line that is due now, or an empty one.
+  [[nodiscard]] std::string Count(const std::string& address, Clock::time_point now);
+  /// The line for what no line has said yet, or an empty one.
+  [[nodiscard]] std::string Rest();
+  /// Dropped so far.
+  [[nodiscard]] std::uint64_t total() const { return total_; }
+
+ private:
+  Clock::time_point next_line_ = Clock::time_point::min();
+  std::uint64_t total_ = 0;
+  std::uint64_t unsaid_ = 0;
+  std::map<std::string, std::uint64_t> unsaid_of_;
+};
+
 /// Another process listens on the port already.
 class PortTaken : public ConfigError {
  public:
@@ -32,20 +53,17 @@ class PortTaken : public ConfigError {
 };
 
 /// Accepts connections, does TLS with them, and hands on those that show a pinned certificate. Everything
-/// else is logged and refused. At most kMaxHalfOpen connections are in their handshake: one more drops the
-/// oldest, so that a real peer always gets its turn. All functions but the constructor are called on the I/O
-/// thread.
+/// else is logged and refused. How many connections may be in their handshake, and which one goes where there
+/// are too many, is HalfOpenConnections' to say; what goes is counted (config.on_dropped) and logged. All
+/// functions but the constructor are called on the I/O thread.
 class Listener {
  public:
   using ChannelHandler = std::function<void(const std::shared_ptr<Channel>& channel)>;
-  using LogHandler = std::function<void(const std::string& line)>;
 
-  static constexpr std::size_t kMaxHalfOpen = 64;
-
-  /// Opens the port. Throws PortTaken, or another ConfigError, if that fails.
-  Listener(asio::io_context& io, const std::string& host, std::uint16_t port,
-           std::shared_ptr<const TlsContext> tls, std::chrono::milliseconds handshake_deadline,
-           ChannelHandler on_channel, LogHandler log);
+  /// Opens config.listen_port. `peer_hosts`: who is expected to connect. The configuration must outlive the
+  /// listener. Throws PortTaken, or another ConfigError, if that fails.
+  Listener(asio::io_context& io, const MeshConfig& config, const std::vector<std::string>& peer_hosts,
+           std::shared_ptr<const TlsContext> tls, ChannelHandler on_channel);
 
   void Start();
   void Stop();
@@ -53,17 +71,18 @@ class Listener {
  private:
   void Accept();
   void OnAccept(tcp::socket socket);
+  [[nodiscard]] bool MakeRoom(const HalfOpenConnections::Source& source);
   void OnSecured(const std::shared_ptr<Channel>& channel, const std::string& failure);
-  void ForgetHalfOpen(const Channel* channel);
 
+  const MeshConfig& config_;
   tcp::acceptor acceptor_;
   asio::steady_timer pause_;
   std::shared_ptr<const TlsContext> tls_;
-  std::chrono::milliseconds handshake_deadline_;
   ChannelHandler on_channel_;
-  LogHandler log_;
   LogLimiter limiter_;
-  std::deque<std::weak_ptr<Channel>> half_open_;
+  PeerAddresses peers_;
+  HalfOpenConnections half_open_;
+  DropReport dropped_;
   bool stopped_ = false;
 };
 

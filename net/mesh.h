@@ -38,6 +38,9 @@ struct MeshConfig {
       log;  ///< one line without its end; called on the I/O thread; may be empty
   /// A peer has connected, or has gone again before all three were; called on the I/O thread; may be empty.
   std::function<void(int peer, bool connected)> on_peer;
+  /// Connections that were dropped before their handshake was over, to make room for others, are now so many
+  /// (HalfOpenConnections); called on the I/O thread; may be empty.
+  std::function<void(std::uint64_t total)> on_dropped;
 };
 
 /// A transport over TLS 1.3 to two peers whose certificates are pinned (DESIGN, section 9).

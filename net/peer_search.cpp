@@ -8,10 +8,12 @@ PeerSearch::PeerSearch(asio::io_context& io, const MeshConfig& config, const Fou
                        const MissedHandler& on_missed) {
   const auto tls = MakeTlsContext(config);
   if (config.self < kParties - 1) {
-    listener_ = std::make_unique<Listener>(
-        io, config.listen_host, config.listen_port, tls, config.handshake_timeout,
-        [on_found](const auto& channel) { on_found(channel, false); },
-        [&config](const auto& line) { Log(config, line); });
+    std::vector<std::string> expected;
+    for (const PeerEndpoint& peer : config.peers) {
+      if (peer.id > config.self) expected.push_back(peer.host);
+    }
+    listener_ = std::make_unique<Listener>(io, config, expected, tls,
+                                           [on_found](const auto& channel) { on_found(channel, false); });
   }
   for (const PeerEndpoint& peer : config.peers) {
     if (peer.id > config.self) continue;

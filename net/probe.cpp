@@ -64,9 +64,9 @@ class Prober {
   void OpenListener() {
     const auto tls = MakeTlsContext(config_);
     try {
-      listener_ = std::make_unique<Listener>(
-          io_, config_.listen_host, config_.listen_port, tls, config_.handshake_timeout,
-          [this](const auto& channel) { Greet(channel); }, [this](const auto& line) { Log(config_, line); });
+      listener_ =
+          std::make_unique<Listener>(io_, config_, std::vector{config_.peers[0].host, config_.peers[1].host},
+                                     tls, [this](const auto& channel) { Greet(channel); });
     } catch (const PortTaken& error) {
       Log(config_, std::string(error.what()) + "; all is well if that is this party's own run");
     }
