@@ -11,6 +11,7 @@
 #include "apps/hex.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "base/regular_file.h"
 #include "data/file.h"
 
 namespace trefoil::apps {
@@ -51,6 +52,8 @@ const char* NameOf(net::AbortCode code) {
       return "storage";
     case net::AbortCode::kMemory:
       return "memory";
+    case net::AbortCode::kProtocol:
+      return "protocol";
   }
   return "internal";
 }
@@ -135,7 +138,8 @@ std::string AuditLog::Done() {
 std::string AuditLog::Failed(int exit_code, const net::AbortReason& reason) {
   Json entry{
       {"kind", "end"}, {"outcome", "failed"}, {"exit_code", exit_code}, {"reason", NameOf(reason.code)}};
-  if (reason.code == net::AbortCode::kPeerLost) entry["party"] = reason.about;
+  const bool names = reason.code == net::AbortCode::kPeerLost || reason.code == net::AbortCode::kProtocol;
+  if (names && reason.about >= 0) entry["party"] = reason.about;
   Write(std::move(entry));
   return chain_.head();
 }
@@ -153,6 +157,7 @@ AuditView ReadAuditLog(const fs::path& file) {
 }
 
 bool IsAuditLog(const fs::path& file) {
+  if (!RegularFile(file)) return false;
   std::ifstream stream(file, std::ios::binary);
   std::string begin(kFirstKey.size(), '\0');
   stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));

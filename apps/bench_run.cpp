@@ -149,7 +149,8 @@ int RunLocally(const BenchOptions& options, const bench::Request& request) {
     auto& child = children[static_cast<std::size_t>(id)];
     while (!child.Poll()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     const ProcessEnd end = *child.Poll();
-    const auto console = ReadTextFile(PartyFolder(folder.path(), id) / "console.log", "a party's output");
+    const auto console =
+        ReadTextFile(PartyFolder(folder.path(), id) / "console.log", "a party's output", kLargestOwnFile);
     if (end.signal != 0 || end.code != 0) {
       std::cerr << console;
       return end.signal != 0 ? kNetwork : end.code;
@@ -157,7 +158,8 @@ int RunLocally(const BenchOptions& options, const bench::Request& request) {
     if (id == 0) std::cout << console;
   }
   if (!options.json.empty()) {
-    WriteTextFile(options.json, ReadTextFile(PartyFolder(folder.path(), 0) / "results.json", "the results"));
+    WriteTextFile(options.json, ReadTextFile(PartyFolder(folder.path(), 0) / "results.json", "the results",
+                                             kLargestOwnFile));
   }
   return 0;
 }

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -16,7 +15,9 @@
 
 #include "apps/files.h"
 #include "apps/party_file.h"
+#include "base/blocking_call.h"
 #include "base/error.h"
+#include "base/regular_file.h"
 
 namespace trefoil::apps {
 namespace {
@@ -31,6 +32,9 @@ std::string ReadFrom(int descriptor, std::size_t first, const fs::path& file) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) throw Failed(file, "cannot be read");
   const auto size = static_cast<std::size_t>(status.st_size);
+  if (size > kLargestOwnFile)
+    throw DataError(
+        fmt::format("{}: found {} bytes, expected at most {}", file.string(), size, kLargestOwnFile));
   if (size < first) throw DataError(file.string() + ": became shorter while it was in use");
   std::string text(size - first, '\0');
   for (std::size_t done = 0; done < text.size();) {
@@ -57,6 +61,7 @@ void WriteAt(int descriptor, std::size_t offset, const std::string& text, const 
 }  // namespace
 
 ChainFile::Locked::Locked(const ChainFile& chain) : descriptor_(chain.descriptor_) {
+  const BlockingCall call("locking", chain.file_);
   while (flock(descriptor_, chain.access_ == Access::kAppend ? LOCK_EX : LOCK_SH) != 0) {
     if (errno != EINTR) throw Failed(chain.file_, "cannot be locked");
   }
@@ -67,13 +72,10 @@ ChainFile::Locked::~Locked() { flock(descriptor_, LOCK_UN); }
 ChainFile::ChainFile(fs::path file, Access access, std::string what)
     : file_(std::move(file)), access_(access) {
   const bool append = access == Access::kAppend;
-  if (!append && fs::is_directory(file_))
-    throw ConfigError(file_.string() + ": is a folder, expected " + what);
   const bool fresh = append && !fs::exists(file_);
-  descriptor_ = append ? open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)
-                       : open(file_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) {
-    throw ConfigError(fmt::format("{}: {}, expected {}{}", file_.string(), std::strerror(errno), what,
+  const auto cause = append ? OpenToAppend() : OpenToRead();
+  if (!cause.empty()) {
+    throw ConfigError(fmt::format("{}: {}, expected {}{}", file_.string(), cause, what,
                                   append ? ", or a place to make one" : ""));
   }
   try {
@@ -83,6 +85,21 @@ ChainFile::ChainFile(fs::path file, Access access, std::string what)
     close(descriptor_);
     throw;
   }
+}
+
+std::string ChainFile::OpenToRead() {
+  RegularFile source(file_);
+  descriptor_ = source.Release();
+  return source.cause();
+}
+
+std::string ChainFile::OpenToAppend() {
+  struct stat status {};
+  descriptor_ = open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) return DescribeErrno(errno);
+  const auto other = WhatElse(status.st_mode);
+  if (!other.empty()) close(descriptor_);
+  return other;
 }
 
 ChainFile::~ChainFile() { close(descriptor_); }
@@ -97,6 +114,7 @@ void ChainFile::RequireNotReplaced() const {
 }
 
 void ChainFile::Follow(const Apply& apply) {
+  const BlockingCall call("reading", file_);
   if (access_ == Access::kAppend) RequireNotReplaced();
   const auto text = ReadFrom(descriptor_, bytes_, file_);
   try {
@@ -129,6 +147,7 @@ void ChainFile::RepairEnd(dp::Tail tail) {
 }
 
 void ChainFile::Append(const nlohmann::json& content) {
+  const BlockingCall call("writing", file_);
   const auto line = dp::SealLine(content, head_) + "\n";
   try {
     WriteAt(descriptor_, bytes_, line, file_);

@@ -55,6 +55,9 @@ class ChainFile {
   [[nodiscard]] std::size_t torn() const { return torn_; }
 
  private:
+  /// Open the file; each returns why not, or an empty text.
+  [[nodiscard]] std::string OpenToRead();
+  [[nodiscard]] std::string OpenToAppend();
   void RequireNotReplaced() const;
   void RepairEnd(dp::Tail tail);
 

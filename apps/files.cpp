@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
+#include <span>
 #include <system_error>
 
+#include "base/blocking_call.h"
 #include "base/error.h"
+#include "base/regular_file.h"
 
 namespace trefoil::apps {
 namespace {
@@ -37,6 +37,7 @@ void WriteAll(int descriptor, std::string_view text, const std::filesystem::path
 }
 
 void Replace(const std::filesystem::path& file, const std::string& text, mode_t mode) {
+  const BlockingCall call("writing", file);
   auto draft = file;
   draft += ".part";
   // What is left of an interrupted draft may have another mode.
@@ -53,40 +54,48 @@ void Replace(const std::filesystem::path& file, const std::string& text, mode_t 
   SyncFolderOf(file);
 }
 
+/// Fills `out` as far as the file goes: how many bytes, or -1 with errno.
+std::ptrdiff_t ReadInto(const RegularFile& file, std::span<char> out) {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const auto count = read(file.descriptor(), out.data() + done, out.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return -1;
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return static_cast<std::ptrdiff_t>(done);
+}
+
 }  // namespace
 
-std::string ReadTextFile(const std::filesystem::path& file, const std::string& what) {
-  errno = 0;
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file)) {
-    const auto* cause = errno == 0 ? "is no file" : std::strerror(errno);
+std::string ReadTextFile(const std::filesystem::path& file, const std::string& what, std::uint64_t most) {
+  const auto refuse = [&](const std::string& cause) {
     throw ConfigError(file.string() + ": " + cause + ", expected " + what);
-  }
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
+  };
+  const BlockingCall call("reading", file);
+  const RegularFile source(file);
+  if (!source) refuse(source.cause());
+  if (source.size() > most)
+    refuse("found " + std::to_string(source.size()) + " bytes, which are more than " + std::to_string(most));
+  std::string text(static_cast<std::size_t>(source.size()), '\0');
+  const auto count = ReadInto(source, std::span(text));
+  if (count < 0) refuse(DescribeErrno(errno));
+  text.resize(static_cast<std::size_t>(count));
+  return text;
 }
 
 SecretText ReadSecretFile(const std::filesystem::path& file, const std::string& what) {
-  const auto refuse = [&](const char* cause) {
+  const auto refuse = [&](const std::string& cause) {
     throw ConfigError(file.string() + ": " + cause + ", expected " + what);
   };
-  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) refuse(std::strerror(errno));
+  const RegularFile source(file);
+  if (!source) refuse(source.cause());
   SecretText text(kLargestSecret + 1, '\0');
-  std::size_t size = 0;
-  ssize_t count = 1;
-  while (count != 0 && size < text.size()) {
-    count = read(descriptor, text.data() + size, text.size() - size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) break;
-    size += static_cast<std::size_t>(count);
-  }
-  const int error = errno;
-  close(descriptor);
-  if (count < 0) refuse(std::strerror(error));
-  if (size > kLargestSecret) refuse("more than 64 KiB");
-  return text.substr(0, size);
+  const auto count = ReadInto(source, std::span(text));
+  if (count < 0) refuse(DescribeErrno(errno));
+  if (static_cast<std::size_t>(count) > kLargestSecret) refuse("more than 64 KiB");
+  return text.substr(0, static_cast<std::size_t>(count));
 }
 
 void WriteTextFile(const std::filesystem::path& file, const std::string& text) { Replace(file, text, 0644); }
@@ -105,6 +114,7 @@ void SyncFolderOf(const std::filesystem::path& file) {
 }
 
 void WriteSecretFile(const std::filesystem::path& file, std::string_view text) {
+  const BlockingCall call("writing", file);
   const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor < 0 && errno == EEXIST)
     throw ConfigError(file.string() + ": exists already, and is not overwritten");

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -7,8 +8,14 @@
 
 namespace trefoil::apps {
 
-/// The whole file. Throws ConfigError "FILE: CAUSE, expected WHAT".
-[[nodiscard]] std::string ReadTextFile(const std::filesystem::path& file, const std::string& what);
+/// The largest file that people write or send: a job, a party file, a certificate. A larger one is none.
+inline constexpr std::uint64_t kLargestText = std::uint64_t{1} << 24;
+/// The largest file that this program has written: a ledger, a record, a share.
+inline constexpr std::uint64_t kLargestOwnFile = std::uint64_t{1} << 33;
+
+/// The whole of a regular file of at most `most` bytes. Throws ConfigError "FILE: CAUSE, expected WHAT".
+[[nodiscard]] std::string ReadTextFile(const std::filesystem::path& file, const std::string& what,
+                                       std::uint64_t most = kLargestText);
 
 /// The same of a secret, which is nowhere else in memory. Of at most 64 KiB.
 [[nodiscard]] SecretText ReadSecretFile(const std::filesystem::path& file, const std::string& what);

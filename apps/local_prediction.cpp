@@ -56,8 +56,10 @@ PartyFile PartyOf(const LocalOptions& options, const PredictJob& job, int id,
 void CollectPredictions(const fs::path& folder, int client, ProgressDisplay& display) {
   const auto out = PartyFolder(folder, client) / "out";
   const auto predictions = folder / "predictions.csv";
-  WriteSecretFile(predictions, ReadTextFile(out / "predictions.csv", "the client's predictions"));
-  WriteTextFile(folder / "summary.json", ReadTextFile(out / "summary.json", "the client's summary"));
+  WriteSecretFile(predictions,
+                  ReadTextFile(out / "predictions.csv", "the client's predictions", kLargestOwnFile));
+  WriteTextFile(folder / "summary.json",
+                ReadTextFile(out / "summary.json", "the client's summary", kLargestOwnFile));
   display.Say("predictions " + predictions.string());
 }
 

@@ -26,7 +26,7 @@ std::optional<fs::path> CollectModel(const Job& job, const fs::path& folder) {
   std::string model;
   for (const int party : job.release.to) {
     const auto released =
-        ReadTextFile(PartyFolder(folder, party) / "out" / "model.npz", "the released model");
+        ReadTextFile(PartyFolder(folder, party) / "out" / "model.npz", "the released model", kLargestOwnFile);
     if (!model.empty() && released != model) {
       throw std::runtime_error(
           fmt::format("party {}'s model differs from party {}'s", party, job.release.to[0]));
@@ -61,7 +61,7 @@ Summary CollectResults(const Job& job, const fs::path& folder, const fs::path& f
                        ProgressDisplay& display) {
   const auto first = PartyFolder(folder, 0) / "out";
   for (const auto* name : {"progress.csv", "record.json"}) {
-    WriteTextFile(folder / name, ReadTextFile(first / name, "a party's result"));
+    WriteTextFile(folder / name, ReadTextFile(first / name, "a party's result", kLargestOwnFile));
   }
   auto summary = ReadSummary(first / "summary.json");
   for (const int id : {1, 2}) {

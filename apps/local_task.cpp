@@ -63,7 +63,7 @@ void AddAccuracy(LocalTask& local) {
   if (!files) return;
   const auto evaluation = Evaluate(loaded.model, LoadRecords(loaded.job, *files), loaded.job.data.classes);
   const auto file = local.folder / "summary.json";
-  auto summary = nlohmann::ordered_json::parse(ReadTextFile(file, "the summary"));
+  auto summary = nlohmann::ordered_json::parse(ReadTextFile(file, "the summary", kLargestOwnFile));
   summary["accuracy"] = evaluation.accuracy();
   WriteTextFile(file, summary.dump(2) + "\n");
   const auto epsilon = [&](const char* who) {
@@ -84,7 +84,7 @@ void Collect(LocalTask& local) {
     const auto name = entry.path().filename();
     if (name == "job.toml" || name == "party.log" || name == "model.share" || !entry.is_regular_file())
       continue;
-    WriteTextFile(local.folder / name, ReadTextFile(entry.path(), "a party's result"));
+    WriteTextFile(local.folder / name, ReadTextFile(entry.path(), "a party's result", kLargestOwnFile));
     local.display.Say("result " + (local.folder / name).string());
   }
   if (to.empty()) local.display.Say("model released to nobody: each party's share is its out/model.share");

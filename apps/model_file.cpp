@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/files.h"
 #include "base/error.h"
 #include "data/npy.h"
 #include "data/npz.h"
@@ -20,11 +21,11 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 /// An array of float64 of this shape, all finite.
 std::vector<double> ReadArray(const std::filesystem::path& file, const std::string& name,
                               const std::vector<std::size_t>& shape) {
-  const auto array = data::ReadNpz(file, name);
-  if (array.shape != shape) {
+  const auto array = data::ReadNpz(file, name, [&](const std::vector<std::size_t>& found, std::size_t) {
+    if (found == shape) return;
     throw DataError(fmt::format("{}: {}: found shape ({}), expected ({}) for its job", file.string(), name,
-                                fmt::join(array.shape, ", "), fmt::join(shape, ", ")));
-  }
+                                fmt::join(found, ", "), fmt::join(shape, ", ")));
+  });
   auto values = data::NpyToDoubles(array, file);
   if (!std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); })) {
     throw DataError(fmt::format("{}: {}: found a value that is not finite", file.string(), name));
@@ -90,7 +91,12 @@ void SaveModel(const std::filesystem::path& file, const ml::LinearModel& model, 
 }
 
 ModelFile LoadModel(const std::filesystem::path& file) {
-  const auto text = data::NpyToText(data::ReadNpz(file, "job"), file);
+  const auto job = data::ReadNpz(file, "job", [&](const std::vector<std::size_t>& shape, std::size_t item) {
+    if (!data::CountElements(shape, item, kLargestText))
+      throw DataError(
+          fmt::format("{}: job: found more than {} bytes, expected a job", file.string(), kLargestText));
+  });
+  const auto text = data::NpyToText(job, file);
   ModelFile loaded{.model = {}, .job = ParseJobJson(text, file.string())};
   auto inputs = static_cast<std::size_t>(TrainedFeatures(loaded.job));
   const auto& sizes = loaded.job.model.hidden;

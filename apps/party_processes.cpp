@@ -100,7 +100,7 @@ int WaitForParties(const PartyProcesses& parties, std::vector<ChildProcess>& chi
 
 /// The last error that a party printed, or nothing.
 std::string ErrorIn(const fs::path& log) {
-  std::istringstream lines(ReadTextFile(log, "a party's output"));
+  std::istringstream lines(ReadTextFile(log, "a party's output", kLargestOwnFile));
   const std::string prefix = "trefoil: ";
   std::string found;
   for (std::string line; std::getline(lines, line);) {

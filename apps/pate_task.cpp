@@ -212,12 +212,13 @@ std::string PateTask::Deal(const TaskDeal& deal) const {
 }
 
 StudentScores ReadStudentScores(const fs::path& file, const PateJob& job) {
-  const auto array = data::ReadNpy(file);
   const auto queries = static_cast<std::size_t>(job.queries);
   const auto classes = static_cast<std::size_t>(job.classes);
-  if (array.shape != std::vector<std::size_t>{queries, classes})
-    data::ThrowDataError(file, "", "shape " + data::ShapeText(array.shape),
-                         fmt::format("{} queries x {} classes", queries, classes));
+  const auto array = data::ReadNpy(file, [&](const std::vector<std::size_t>& shape, std::size_t) {
+    if (shape != std::vector<std::size_t>{queries, classes})
+      data::ThrowDataError(file, "", "shape " + data::ShapeText(shape),
+                           fmt::format("{} queries x {} classes", queries, classes));
+  });
   const auto values = data::NpyToDoubles(array, file);
   StudentScores scores(queries);
   for (std::size_t k = 0; k < values.size(); ++k) {

@@ -36,7 +36,8 @@ auto ReadPart(const fs::path& folder, const char* name, const Read& read) {
 
 /// What the page shows of an audit, checked to be there.
 nlohmann::ordered_json ReadAudit(const fs::path& file) {
-  const auto audit = nlohmann::ordered_json::parse(ReadTextFile(file, "an audit's result"), nullptr, false);
+  const auto audit =
+      nlohmann::ordered_json::parse(ReadTextFile(file, "an audit's result", kLargestOwnFile), nullptr, false);
   const auto has_numbers = [](const nlohmann::ordered_json& json, std::initializer_list<const char*> names) {
     return json.is_object() && std::all_of(names.begin(), names.end(), [&](const char* name) {
              return json.contains(name) && json[name].is_number();
@@ -72,7 +73,7 @@ RunReport ReadRunReport(const fs::path& folder) {
   const bool task = ReadPart(folder, "job.toml", IsTask);
   if (task) {
     report.task = ReadPart(folder, "summary.json", [](const fs::path& file) {
-      return nlohmann::ordered_json::parse(ReadTextFile(file, "a run's summary"));
+      return nlohmann::ordered_json::parse(ReadTextFile(file, "a run's summary", kLargestOwnFile));
     });
   } else {
     report.progress = ReadPart(folder, "progress.csv", ReadProgress);

@@ -66,7 +66,7 @@ std::string SealFile(const SealedKind& kind, const Json& header, std::span<const
 SecretBytes OpenSealed(const fs::path& file, const SealedKind& kind, const SecretKey& key,
                        const std::function<void(const Json& header)>& check) {
   CheckSecretMode(file, std::string(kind.what));
-  const auto text = ReadTextFile(file, std::string(kind.what));
+  const auto text = ReadTextFile(file, std::string(kind.what), kLargestOwnFile);
   const auto prefix = std::string_view(text).substr(0, PrefixLength(file, kind, text));
   check(HeaderIn(file, kind, prefix));
   auto secret = Unseal(key, prefix, BytesOf(std::string_view(text).substr(prefix.size())));

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 
+#include "apps/error_report.h"
+#include "apps/files.h"
 #include "apps/suggestion.h"
 #include "base/error.h"
 
@@ -14,12 +15,6 @@ namespace trefoil::apps {
 namespace {
 
 constexpr std::string_view kOptionPlace = "--set ";
-
-std::string OneLine(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
-  return text;
-}
 
 /// Where a value stands: "FILE:LINE", or the --set option that gave it.
 std::string Place(const toml::node& node, const std::string& file) {
@@ -158,14 +153,9 @@ std::string TextOf(const toml::node& node) {
 }  // namespace
 
 toml::table ReadToml(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file)) {
-    throw ConfigError(file.string() + ": cannot be read, expected a TOML file");
-  }
-  std::ostringstream text;
-  text << stream.rdbuf();
+  const auto text = ReadTextFile(file, "a TOML file");
   try {
-    return toml::parse(text.str(), file.string());
+    return toml::parse(text, file.string());
   } catch (const toml::parse_error& error) {
     throw ConfigError(fmt::format("{}:{}: not valid TOML: {}", file.string(), error.source().begin.line,
                                   OneLine(std::string(error.description()))));

@@ -157,12 +157,13 @@ std::string TransferTask::Deal(const TaskDeal& deal) const {
 
 /// The public rows: NPY, rows x features.
 Eigen::MatrixXd ReadRows(const fs::path& file, const ml::TransferSettings& settings) {
-  const auto array = data::ReadNpy(file);
   const auto rows = static_cast<std::size_t>(settings.rows);
   const auto features = static_cast<std::size_t>(settings.features);
-  if (array.shape != std::vector<std::size_t>{rows, features})
-    data::ThrowDataError(file, "", "shape " + data::ShapeText(array.shape),
-                         fmt::format("{} queries x {} features", rows, features));
+  const auto array = data::ReadNpy(file, [&](const std::vector<std::size_t>& shape, std::size_t) {
+    if (shape != std::vector<std::size_t>{rows, features})
+      data::ThrowDataError(file, "", "shape " + data::ShapeText(shape),
+                           fmt::format("{} queries x {} features", rows, features));
+  });
   const auto values = data::NpyToDoubles(array, file);
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (!(std::abs(values[k]) <= 1e9))

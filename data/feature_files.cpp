@@ -32,21 +32,12 @@ Array FromIdx(const fs::path& file) {
 
 /// An IDX or NPY file.
 Array ReadArray(const fs::path& file) {
-  const std::string content = ReadFile(file);
-  if (content.starts_with("\x93NUMPY")) return FromNpy(ParseNpy(content, file), file);
+  constexpr std::string_view kNpyMagic = "\x93NUMPY";
+  if (ReadHead(file, kNpyMagic.size()) == kNpyMagic) return FromNpy(ReadNpy(file), file);
   return FromIdx(file);
 }
 
-bool IsZip(const fs::path& file) { return ReadFile(file).starts_with("PK"); }
-
-bool HasArray(const fs::path& file, const std::string& name) {
-  try {
-    (void)ReadNpz(file, name);
-    return true;
-  } catch (const DataError&) {
-    return false;
-  }
-}
+bool IsZip(const fs::path& file) { return ReadHead(file, 2) == "PK"; }
 
 void FillRecords(const Array& array, const fs::path& file, double scale, FeatureInput& input) {
   const auto& shape = array.shape;
@@ -109,7 +100,7 @@ FeatureInput ReadFeatureInput(const fs::path& file, bool as_text, const fs::path
     FillTexts(file, input);
   } else if (IsZip(file)) {
     FillRecords(FromNpy(ReadNpz(file, "x"), file), file, scale, input);
-    if (labels.empty() && HasArray(file, "y")) FillLabels(FromNpy(ReadNpz(file, "y"), file), file, input);
+    if (labels.empty() && HasNpzArray(file, "y")) FillLabels(FromNpy(ReadNpz(file, "y"), file), file, input);
   } else {
     FillRecords(ReadArray(file), file, scale, input);
   }

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <locale>
+#include <memory>
 #include <new>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
 
+#include "base/blocking_call.h"
 #include "base/error.h"
 #include "base/sha256.h"
 
@@ -20,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kChunk = std::size_t{1} << 20;
+constexpr std::string_view kGzipMagic = "\x1f\x8b";
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();  // what is on disk already
 constexpr int kGzipWindow = 15 + 16;  // zlib: the largest window, gzip framing
 
 Bytef* ZlibBytes(const char* data) { return reinterpret_cast<Bytef*>(const_cast<char*>(data)); }
@@ -50,34 +55,61 @@ void RequireWhole(const fs::path& path, std::uintmax_t count, std::uintmax_t siz
     ThrowDataError(path, "", std::to_string(count) + " bytes", std::to_string(size) + " bytes");
 }
 
-std::string ReadRaw(const fs::path& path) {
+bool IsPacked(const fs::path& path) {
   OpenFile file = Open(path);
-  std::string content(file.size, '\0');
-  RequireWhole(path, ReadSome(file, content), file.size);
-  return content;
+  std::string magic(2, '\0');
+  return ReadSome(file, magic) == magic.size() && magic == kGzipMagic;
 }
 
-/// Inflates every gzip member of `packed`; false if it is cut short or broken.
-bool Unpack(std::string_view packed, std::string& content) {
+/// Where unpacked bytes go; false: no more are wanted.
+using Sink = std::function<bool(std::string_view bytes)>;
+
+struct EndInflate {
+  void operator()(z_stream* stream) const { inflateEnd(stream); }
+};
+
+/// Inflates every gzip member of `file`, whose first bytes are in `chunk`; false if it is cut short or broken.
+bool Unpack(OpenFile& file, std::string& chunk, std::size_t count, const Sink& sink) {
   z_stream stream{};
   if (inflateInit2(&stream, kGzipWindow) != Z_OK) throw std::bad_alloc();
-  stream.next_in = ZlibBytes(packed.data());
-  std::size_t left = packed.size();
-  std::string chunk(kChunk, '\0');
+  const std::unique_ptr<z_stream, EndInflate> end(&stream);
+  stream.next_in = ZlibBytes(chunk.data());
+  stream.avail_in = static_cast<uInt>(count);
+  std::string unpacked(kChunk, '\0');
   int result = Z_OK;
-  while (result == Z_OK || (result == Z_STREAM_END && left + stream.avail_in > 0)) {
-    if (result == Z_STREAM_END) inflateReset(&stream);  // the next member
+  for (;;) {
     if (stream.avail_in == 0) {
-      stream.avail_in = static_cast<uInt>(std::min<std::size_t>(left, kChunk));
-      left -= stream.avail_in;
+      stream.next_in = ZlibBytes(chunk.data());
+      stream.avail_in = static_cast<uInt>(ReadSome(file, chunk));
     }
-    stream.next_out = ZlibBytes(chunk.data());
-    stream.avail_out = static_cast<uInt>(chunk.size());
+    if (result == Z_STREAM_END) {
+      if (stream.avail_in == 0) return true;
+      inflateReset(&stream);  // the next member
+    }
+    stream.next_out = ZlibBytes(unpacked.data());
+    stream.avail_out = static_cast<uInt>(unpacked.size());
     result = inflate(&stream, Z_NO_FLUSH);
-    content.append(chunk, 0, chunk.size() - stream.avail_out);
+    if (!sink(std::string_view(unpacked).substr(0, unpacked.size() - stream.avail_out))) return true;
+    if (result != Z_OK && result != Z_STREAM_END) return false;
   }
-  inflateEnd(&stream);
-  return result == Z_STREAM_END;
+}
+
+/// Gives the content of a file, unpacked, to `sink`, piece by piece.
+void ReadUnpacked(const fs::path& path, const Sink& sink) {
+  OpenFile file = Open(path);
+  std::string chunk(kChunk, '\0');
+  std::uintmax_t total = 0;
+  bool more = true;
+  while (const auto count = more ? ReadSome(file, chunk) : 0) {
+    if (total == 0 && std::string_view(chunk).substr(0, count).starts_with(kGzipMagic)) {
+      if (!Unpack(file, chunk, count, sink))
+        ThrowDataError(path, "", "a damaged or cut gzip file", "a whole one");
+      return;
+    }
+    total += count;
+    more = sink(std::string_view(chunk).substr(0, count));
+  }
+  if (more) RequireWhole(path, total, file.size);
 }
 
 std::string Pack(std::string_view content) {
@@ -125,15 +157,26 @@ std::string NumberText(double value) {
   return text.str();
 }
 
-std::string ReadFile(const fs::path& path) {
-  std::string raw = ReadRaw(path);
-  if (!raw.starts_with("\x1f\x8b")) return raw;
-  std::string content;
-  if (!Unpack(raw, content)) ThrowDataError(path, "", "a damaged or cut gzip file", "a whole one");
-  return content;
+std::string ReadFile(const fs::path& path, const AnnouncedSize& announced) {
+  BoundedContent content(path, announced, IsPacked(path) ? BoundedContent::kMostUnannounced : kNoLimit);
+  ReadUnpacked(path, [&](std::string_view bytes) {
+    content.Append(bytes);
+    return true;
+  });
+  return content.Take();
+}
+
+std::string ReadHead(const fs::path& path, std::size_t count) {
+  std::string head;
+  ReadUnpacked(path, [&](std::string_view bytes) {
+    head.append(bytes.substr(0, count - head.size()));
+    return head.size() < count;
+  });
+  return head;
 }
 
 std::string FileSha256(const fs::path& path) {
+  const BlockingCall call("reading", path);
   OpenFile file = Open(path);
   Sha256 hash;
   std::string chunk(kChunk, '\0');
@@ -147,6 +190,7 @@ std::string FileSha256(const fs::path& path) {
 }
 
 void WriteFile(const fs::path& path, std::string_view content) {
+  const BlockingCall call("writing", path);
   const std::string packed = path.extension() == ".gz" ? Pack(content) : std::string();
   const std::string_view bytes = path.extension() == ".gz" ? std::string_view(packed) : content;
   std::ofstream out(path, std::ios::binary | std::ios::trunc);

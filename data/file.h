@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "data/bounded_content.h"
+
 namespace trefoil::data {
 
 /// Throws DataError "FILE: WHERE: found FOUND, expected EXPECTED" (without "WHERE: " where that is empty), on
@@ -17,9 +19,13 @@ namespace trefoil::data {
 [[nodiscard]] std::string NumberText(double value);
 
 /// The whole content of a regular file, unpacked if it begins with gzip's magic bytes, whatever its name.
-/// Memory: the content once; a packed file can unpack to at most 1,032 times its size (deflate's limit).
-/// Throws DataError if the file is missing, unreadable, or broken gzip.
-[[nodiscard]] std::string ReadFile(const std::filesystem::path& path);
+/// Memory: the content once, and no more than `announced` says; without it a packed file may unpack to
+/// BoundedContent::kMostUnannounced bytes. Throws DataError if the file is missing, unreadable, no regular
+/// file, broken gzip or longer, and as `announced`.
+[[nodiscard]] std::string ReadFile(const std::filesystem::path& path, const AnnouncedSize& announced = {});
+
+/// The first `count` bytes of the same content, or as many as there are. Throws DataError as ReadFile.
+[[nodiscard]] std::string ReadHead(const std::filesystem::path& path, std::size_t count);
 
 /// SHA-256 of a file's bytes as they are on disk, in lower-case hexadecimal; a piece at a time. Throws
 /// DataError if it cannot be read.

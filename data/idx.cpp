@@ -6,12 +6,14 @@
 
 #include "base/error.h"
 #include "data/file.h"
+#include "data/npy_header.h"
 
 namespace trefoil::data {
 namespace {
 
 constexpr std::size_t kMagicBytes = 4;
 constexpr std::size_t kMostDimensions = 3;
+constexpr std::size_t kLongestHead = kMagicBytes + 4 * kMostDimensions;
 constexpr std::uint8_t kUnsignedByte = 0x08;
 
 std::uint8_t ByteAt(std::string_view content, std::size_t i) { return static_cast<std::uint8_t>(content[i]); }
@@ -29,25 +31,11 @@ std::size_t Product(std::vector<std::size_t>::const_iterator begin,
 
 /// True if the product of `shape` is `count`, without overflow on the way.
 bool HasCount(const std::vector<std::size_t>& shape, std::size_t count) {
-  std::size_t product = 1;
-  bool zero = false;
-  for (const auto size : shape) {
-    if (size == 0) {
-      zero = true;
-    } else if (product > std::numeric_limits<std::size_t>::max() / size) {
-      return false;
-    } else {
-      product *= size;
-    }
-  }
-  return (zero ? 0 : product) == count;
+  return CountElements(shape, 1, std::numeric_limits<std::size_t>::max()) == count;
 }
 
-}  // namespace
-
-std::size_t IdxArray::row_size() const { return Product(shape.begin() + 1, shape.end()); }
-
-IdxHeader ParseIdxHeader(std::string_view content, std::size_t size, const std::filesystem::path& path) {
+/// The head that `content` begins with, whatever follows.
+IdxHeader ParseHead(std::string_view content, const std::filesystem::path& path) {
   if (content.size() < kMagicBytes || ByteAt(content, 0) != 0 || ByteAt(content, 1) != 0) {
     ThrowDataError(path, "header", "other bytes", "the magic number of an IDX file");
   }
@@ -61,21 +49,38 @@ IdxHeader ParseIdxHeader(std::string_view content, std::size_t size, const std::
   IdxHeader header{.shape = {}, .length = kMagicBytes + 4 * dimensions};
   if (content.size() < header.length)
     ThrowDataError(path, "header", "a cut file", std::to_string(header.length) + " bytes");
-  std::string shape_text;
-  for (std::size_t k = 0; k < dimensions; ++k) {
+  for (std::size_t k = 0; k < dimensions; ++k)
     header.shape.push_back(BigEndianAt(content, kMagicBytes + 4 * k));
-    shape_text += (k == 0 ? "" : " x ") + std::to_string(header.shape.back());
-  }
+  return header;
+}
+
+}  // namespace
+
+std::size_t IdxArray::row_size() const { return Product(shape.begin() + 1, shape.end()); }
+
+IdxHeader ParseIdxHeader(std::string_view content, std::size_t size, const std::filesystem::path& path) {
+  IdxHeader header = ParseHead(content, path);
   if (!HasCount(header.shape, size - header.length)) {
+    std::string shape_text;
+    for (const auto dimension : header.shape)
+      shape_text += (shape_text.empty() ? "" : " x ") + std::to_string(dimension);
     ThrowDataError(path, "values", std::to_string(size - header.length) + " bytes",
                    shape_text + " as its header says");
   }
   return header;
 }
 
-IdxArray ReadIdx(const std::filesystem::path& path) {
-  const std::string content = ReadFile(path);
+IdxArray ReadIdx(const std::filesystem::path& path, const ShapeCheck& check) {
+  const std::string content = ReadFile(path, [&](std::string_view head) -> std::optional<std::uint64_t> {
+    if (head.size() < kLongestHead) return std::nullopt;  // a shorter file is its parser's to judge
+    const IdxHeader header = ParseHead(head, path);
+    if (check) check(header.shape, 1);
+    const auto values = CountElements(header.shape, 1, kMostArrayBytes);
+    if (!values) ThrowDataError(path, "header", "a shape of more than 2^48 values", "fewer");
+    return header.length + *values;
+  });
   IdxHeader header = ParseIdxHeader(content, content.size(), path);
+  if (check) check(header.shape, 1);
   return {std::move(header.shape),
           {content.begin() + static_cast<std::ptrdiff_t>(header.length), content.end()}};
 }

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "data/bounded_content.h"
+
 namespace trefoil::data {
 
 /// An IDX array of unsigned bytes, row-major: images as n x p or n x height x width, labels as n.
@@ -30,7 +32,8 @@ struct IdxHeader {
 /// Reads an IDX file, plain or packed with gzip (told apart by content).
 /// Throws DataError unless it holds unsigned bytes in one to three dimensions, exactly as many as its header
 /// says. Source: the file format of the MNIST database (Y. LeCun, C. Cortes, C. Burges).
-[[nodiscard]] IdxArray ReadIdx(const std::filesystem::path& path);
+/// `check`, if there is one, sees the shape before the values are read.
+[[nodiscard]] IdxArray ReadIdx(const std::filesystem::path& path, const ShapeCheck& check = {});
 
 /// Writes an IDX file, packed with gzip if the name ends in ".gz"; equal arrays give equal bytes.
 /// Pre: one to three dimensions below 2^32, whose product is the number of values.

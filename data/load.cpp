@@ -9,6 +9,7 @@
 #include "data/csv.h"
 #include "data/file.h"
 #include "data/idx.h"
+#include "data/npy_header.h"
 #include "data/npz.h"
 #include "data/row_values.h"
 
@@ -50,48 +51,67 @@ std::vector<int> ToLabels(const DataSpec& spec, const Values<T>& y) {
   return labels;
 }
 
-/// The labels of IDX, NPY and NPZ for `rows` rows of `x_place`.
-std::vector<int> ReadLabels(const DataSpec& spec, const DataFiles& files, std::size_t rows,
-                            const std::filesystem::path& x_place) {
-  std::filesystem::path place = files.y;
-  std::vector<int> labels;
-  if (spec.format == Format::kIdx) {
-    const IdxArray y = ReadIdx(files.y);
-    labels = ToLabels<std::uint8_t>(spec, {place, y.shape, y.values});
-  } else {
-    const bool packed = spec.format == Format::kNpz;
-    if (packed) place = files.file / "y.npy";
-    const auto y = packed ? ReadNpz(files.file, "y") : ReadNpy(files.y);
-    labels = ToLabels<double>(spec, {place, y.shape, NpyToDoubles(y, place)});
-  }
-  if (labels.size() != rows) {
-    ThrowDataError(place, "", std::to_string(labels.size()) + " labels",
-                   std::to_string(rows) + ", the rows of " + x_place.string());
-  }
-  return labels;
+[[noreturn]] void RefuseLabels(const std::filesystem::path& place, std::size_t labels, std::size_t rows,
+                               const std::filesystem::path& x_place) {
+  ThrowDataError(place, "", std::to_string(labels) + " labels",
+                 std::to_string(rows) + ", the rows of " + x_place.string());
 }
 
-Table LoadArrays(const DataSpec& spec, const DataFiles& files, LabelUse labels) {
-  std::filesystem::path place = files.x;
-  Table table;
-  if (spec.format == Format::kIdx) {
-    const IdxArray x = ReadIdx(files.x);
-    table.x = ToMatrix<std::uint8_t>(spec, place, x.shape, x.values);
-  } else {
-    const bool packed = spec.format == Format::kNpz;
-    if (packed) place = files.file / "x.npy";
-    const auto x = packed ? ReadNpz(files.file, "x") : ReadNpy(files.x);
-    table.x = ToMatrix<double>(spec, place, x.shape, NpyToDoubles(x, place));
-  }
-  if (labels == LabelUse::kRead)
-    table.y = ReadLabels(spec, files, static_cast<std::size_t>(table.x.rows()), place);
-  return table;
+/// A byte string may be as long as it likes; a number is of eight bytes at most.
+void RequireNumbers(const std::filesystem::path& place, std::size_t item) {
+  if (item > sizeof(double))
+    ThrowDataError(place, "header", "elements of " + std::to_string(item) + " bytes", "numbers");
 }
 
 void CheckCapacity(std::size_t rows, std::optional<std::int64_t> capacity, const DataFiles& files) {
   if (!capacity || static_cast<std::int64_t>(rows) <= *capacity) return;
   ThrowDataError(files.rows(), "", std::to_string(rows) + " rows",
                  "at most the " + std::to_string(*capacity) + " that the job declares");
+}
+
+/// The labels of IDX, NPY and NPZ for `rows` rows of `x_place`.
+std::vector<int> ReadLabels(const DataSpec& spec, const DataFiles& files, std::size_t rows,
+                            const std::filesystem::path& x_place) {
+  std::filesystem::path place = files.y;
+  std::vector<int> labels;
+  const ShapeCheck check = [&](const std::vector<std::size_t>& shape, std::size_t item) {
+    RequireNumbers(place, item);
+    if (!shape.empty() && shape.front() > rows) RefuseLabels(place, shape.front(), rows, x_place);
+  };
+  if (spec.format == Format::kIdx) {
+    const IdxArray y = ReadIdx(files.y, check);
+    labels = ToLabels<std::uint8_t>(spec, {place, y.shape, y.values});
+  } else {
+    const bool packed = spec.format == Format::kNpz;
+    if (packed) place = files.file / "y.npy";
+    const auto y = packed ? ReadNpz(files.file, "y", check) : ReadNpy(files.y, check);
+    labels = ToLabels<double>(spec, {place, y.shape, NpyToDoubles(y, place)});
+  }
+  if (labels.size() != rows) RefuseLabels(place, labels.size(), rows, x_place);
+  return labels;
+}
+
+Table LoadArrays(const DataSpec& spec, const DataFiles& files, std::optional<std::int64_t> capacity,
+                 LabelUse labels) {
+  std::filesystem::path place = files.x;
+  Table table;
+  const ShapeCheck check = [&](const std::vector<std::size_t>& shape, std::size_t item) {
+    RequireNumbers(place, item);
+    if (!shape.empty()) CheckCapacity(shape.front(), capacity, files);
+    CheckRowShape(spec, place, shape, CountElements(shape, 1, kMostArrayBytes).value_or(kMostArrayBytes));
+  };
+  if (spec.format == Format::kIdx) {
+    const IdxArray x = ReadIdx(files.x, check);
+    table.x = ToMatrix<std::uint8_t>(spec, place, x.shape, x.values);
+  } else {
+    const bool packed = spec.format == Format::kNpz;
+    if (packed) place = files.file / "x.npy";
+    const auto x = packed ? ReadNpz(files.file, "x", check) : ReadNpy(files.x, check);
+    table.x = ToMatrix<double>(spec, place, x.shape, NpyToDoubles(x, place));
+  }
+  if (labels == LabelUse::kRead)
+    table.y = ReadLabels(spec, files, static_cast<std::size_t>(table.x.rows()), place);
+  return table;
 }
 
 /// Parties name their files by themselves, and a job its format.
@@ -109,8 +129,8 @@ Table Load(const DataSpec& spec, const DataFiles& files, std::optional<std::int6
            LabelUse labels) {
   ValidateSpec(spec);
   RequireNames(spec, files);
-  Table table =
-      spec.format == Format::kCsv ? ReadCsv(files.file, spec, labels) : LoadArrays(spec, files, labels);
+  Table table = spec.format == Format::kCsv ? ReadCsv(files.file, spec, labels)
+                                            : LoadArrays(spec, files, capacity, labels);
   CheckCapacity(static_cast<std::size_t>(table.x.rows()), capacity, files);
   return table;
 }

@@ -13,20 +13,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "NPY elements are copied as they are");
 
-/// Elements in `shape`, or nothing if they need more than `most` bytes. A zero anywhere makes it zero.
-std::optional<std::size_t> CountElements(const std::vector<std::size_t>& shape, std::size_t item,
-                                         std::size_t most) {
-  std::size_t count = 1;
-  for (const auto size : shape) {
-    if (size == 0) return 0;
-  }
-  for (const auto size : shape) {
-    if (count * item > most / size) return std::nullopt;
-    count *= size;
-  }
-  return count;
-}
-
 /// Copies elements from column-major to row-major order: odometer over the output's index.
 std::string FromFortranOrder(const std::vector<std::size_t>& shape, std::size_t item,
                              std::string_view bytes) {
@@ -70,6 +56,15 @@ NpyArray FromValues(const char* descr, std::vector<std::size_t> shape, std::span
   return array;
 }
 
+std::size_t ItemSizeOf(const NpyHeader& header, const std::filesystem::path& place) {
+  const auto item = NpyItemSize(header.descr);
+  if (!item) {
+    ThrowDataError(place, "header", "element type " + Quote(header.descr),
+                   "little-endian f4, f8, i1 to i8, u1 to u8, b1, or a byte string");
+  }
+  return *item;
+}
+
 }  // namespace
 
 std::size_t NpyArray::size() const {
@@ -82,14 +77,10 @@ std::size_t NpyArray::item_size() const { return NpyItemSize(descr).value_or(0);
 
 NpyHeader CheckedNpyHeader(std::string_view content, std::size_t size, const std::filesystem::path& place) {
   NpyHeader header = ParseNpyHeader(content, place);
-  const auto item = NpyItemSize(header.descr);
-  if (!item) {
-    ThrowDataError(place, "header", "element type " + Quote(header.descr),
-                   "little-endian f4, f8, i1 to i8, u1 to u8, b1, or a byte string");
-  }
+  const auto item = ItemSizeOf(header, place);
   const std::size_t body = size - header.length;
-  const auto count = CountElements(header.shape, *item, body);
-  if (!count || *count * *item != body) {
+  const auto count = CountElements(header.shape, item, body);
+  if (!count || *count * item != body) {
     ThrowDataError(place, "values", std::to_string(body) + " bytes",
                    "shape " + ShapeText(header.shape) + " of type " + header.descr + " as its header says");
   }
@@ -105,7 +96,28 @@ NpyArray ParseNpy(std::string_view content, const std::filesystem::path& place) 
           transpose ? FromFortranOrder(header.shape, item, body) : std::string(body)};
 }
 
-NpyArray ReadNpy(const std::filesystem::path& path) { return ParseNpy(ReadFile(path), path); }
+AnnouncedSize NpySize(std::filesystem::path place, ShapeCheck check) {
+  return [place = std::move(place),
+          check = std::move(check)](std::string_view head) -> std::optional<std::uint64_t> {
+    constexpr std::size_t kLongestPrefix = 12;  // magic, version and the header's length
+    if (head.size() < kLongestPrefix) return std::nullopt;
+    const auto length = NpyHeaderLength(head, place);
+    if (length > BoundedContent::kMostHead)
+      ThrowDataError(place, "header", std::to_string(length) + " bytes", "at most a mebibyte");
+    if (head.size() < length) return std::nullopt;
+    const NpyHeader header = ParseNpyHeader(head, place);
+    const auto item = ItemSizeOf(header, place);
+    if (check) check(header.shape, item);
+    const auto count = CountElements(header.shape, item, kMostArrayBytes);
+    if (!count)
+      ThrowDataError(place, "header", "shape " + ShapeText(header.shape), "an array of at most 2^48 bytes");
+    return header.length + *count * item;
+  };
+}
+
+NpyArray ReadNpy(const std::filesystem::path& path, const ShapeCheck& check) {
+  return ParseNpy(ReadFile(path, NpySize(path, check)), path);
+}
 
 std::string FormatNpy(const NpyArray& array) {
   Require(array.item_size() > 0, "FormatNpy: a known element type");

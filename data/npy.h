@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/bounded_content.h"
 #include "data/npy_header.h"
 
 namespace trefoil::data {
@@ -32,7 +33,11 @@ struct NpyArray {
 /// (and array) in errors. Throws DataError for any other type, a malformed header, or more or fewer bytes
 /// than the header says. Source: NumPy Enhancement Proposal 1 and numpy.lib.format.
 [[nodiscard]] NpyArray ParseNpy(std::string_view content, const std::filesystem::path& place);
-[[nodiscard]] NpyArray ReadNpy(const std::filesystem::path& path);
+/// `check`, if there is one, sees the shape before the elements are read.
+[[nodiscard]] NpyArray ReadNpy(const std::filesystem::path& path, const ShapeCheck& check = {});
+
+/// What the head of an NPY file announces of the whole, `place`, once `check` has seen its shape.
+[[nodiscard]] AnnouncedSize NpySize(std::filesystem::path place, ShapeCheck check);
 
 /// An NPY file of format version 1; equal arrays give equal bytes.
 [[nodiscard]] std::string FormatNpy(const NpyArray& array);

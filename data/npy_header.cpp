@@ -129,6 +129,19 @@ Layout LayoutOf(std::string_view content, const std::filesystem::path& place) {
 
 }  // namespace
 
+std::optional<std::size_t> CountElements(const std::vector<std::size_t>& shape, std::size_t item,
+                                         std::size_t most) {
+  std::size_t count = 1;
+  for (const auto size : shape) {
+    if (size == 0) return 0;
+  }
+  for (const auto size : shape) {
+    if (count * item > most / size) return std::nullopt;
+    count *= size;
+  }
+  return count;
+}
+
 std::size_t NpyHeaderLength(std::string_view content, const std::filesystem::path& place) {
   return LayoutOf(content, place).elements;
 }

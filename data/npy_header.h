@@ -29,6 +29,13 @@ struct NpyHeader {
 /// Bytes of one element of a type that we read, else nothing.
 [[nodiscard]] std::optional<std::size_t> NpyItemSize(std::string_view descr);
 
+/// No array that a header announces is larger.
+inline constexpr std::size_t kMostArrayBytes = std::size_t{1} << 48;
+
+/// Elements in `shape`, or nothing if they need more than `most` bytes. A zero anywhere makes it zero.
+[[nodiscard]] std::optional<std::size_t> CountElements(const std::vector<std::size_t>& shape,
+                                                       std::size_t item, std::size_t most);
+
 /// "(3, 4)", "(3,)" or "()".
 [[nodiscard]] std::string ShapeText(const std::vector<std::size_t>& shape);
 

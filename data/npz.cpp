@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <set>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
+#include "base/blocking_call.h"
 #include "data/file.h"
 
 namespace trefoil::data {
@@ -24,38 +27,73 @@ struct CloseEntry {
 using Entry = std::unique_ptr<zip_file_t, CloseEntry>;
 
 /// Reads to the end of the entry, where libzip checks its CRC; false if it is damaged.
-/// Grows with what arrives, not with the size that the archive claims.
-bool ReadEntry(zip_file_t* entry, std::string& content) {
+bool ReadEntry(zip_file_t* entry, BoundedContent& content) {
   std::string chunk(std::size_t{1} << 20, '\0');
   for (;;) {
     const auto count = zip_fread(entry, chunk.data(), chunk.size());
     if (count < 0) return false;
     if (count == 0) return true;
-    content.append(chunk, 0, static_cast<std::size_t>(count));
+    content.Append(std::string_view(chunk).substr(0, static_cast<std::size_t>(count)));
   }
+}
+
+constexpr std::string_view kEnding = ".npy";
+
+/// What NumPy calls a member: "x.npy" and "x" are one array to it.
+std::string ArrayName(std::string_view member) {
+  if (member.ends_with(kEnding)) member.remove_suffix(kEnding.size());
+  return std::string(member);
+}
+
+void RequireDistinctNames(zip_t* archive, const std::filesystem::path& path) {
+  std::set<std::string> names;
+  const auto count = static_cast<zip_uint64_t>(std::max<zip_int64_t>(0, zip_get_num_entries(archive, 0)));
+  for (zip_uint64_t i = 0; i < count; ++i) {
+    const char* member = zip_get_name(archive, i, ZIP_FL_ENC_RAW);
+    if (member != nullptr && !names.insert(ArrayName(member)).second)
+      ThrowDataError(path, "", "two members of the name " + Quote(ArrayName(member)), "one array of a name");
+  }
+}
+
+Archive OpenArchive(const std::filesystem::path& path) {
+  const auto status = std::filesystem::status(path);
+  if (!std::filesystem::exists(status)) ThrowDataError(path, "", "no such file", "an NPZ file");
+  if (!std::filesystem::is_regular_file(status)) ThrowDataError(path, "", "something else", "an NPZ file");
+  int code = 0;
+  Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  if (!archive) ThrowDataError(path, "", "something else", "an NPZ file (a zip archive)");
+  RequireDistinctNames(archive.get(), path);
+  return archive;
+}
+
+zip_int64_t Locate(zip_t* archive, const std::string& name) {
+  return zip_name_locate(archive, (name + std::string(kEnding)).c_str(), 0);
 }
 
 }  // namespace
 
-NpyArray ReadNpz(const std::filesystem::path& path, const std::string& name) {
-  if (!std::filesystem::is_regular_file(path)) ThrowDataError(path, "", "no such file", "an NPZ file");
-  int code = 0;
-  const Archive archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
-  if (!archive) ThrowDataError(path, "", "something else", "an NPZ file (a zip archive)");
-  const auto index = zip_name_locate(archive.get(), (name + ".npy").c_str(), 0);
+NpyArray ReadNpz(const std::filesystem::path& path, const std::string& name, const ShapeCheck& check) {
+  const Archive archive = OpenArchive(path);
+  const auto index = Locate(archive.get(), name);
   if (index < 0)
     ThrowDataError(path, "", "no array " + Quote(name),
                    "arrays x and y in data, weights and bias in a model");
   const Entry entry(zip_fopen_index(archive.get(), static_cast<zip_uint64_t>(index), 0));
-  std::string content;
+  const auto place = path / (name + ".npy");
+  BoundedContent content(place, NpySize(place, check), BoundedContent::kMostUnannounced);
   if (!entry || !ReadEntry(entry.get(), content)) {
     ThrowDataError(path, "array " + Quote(name), "a damaged or encrypted entry", "a stored or deflated one");
   }
-  return ParseNpy(content, path / (name + ".npy"));
+  return ParseNpy(content.Take(), place);
+}
+
+bool HasNpzArray(const std::filesystem::path& path, const std::string& name) {
+  return Locate(OpenArchive(path).get(), name) >= 0;
 }
 
 void WriteNpz(const std::filesystem::path& path,
               const std::vector<std::pair<std::string, NpyArray>>& arrays) {
+  const BlockingCall call("writing", path);
   std::vector<std::string> contents;  // libzip reads them at zip_close
   contents.reserve(arrays.size());
   for (const auto& [name, array] : arrays) contents.push_back(FormatNpy(array));

@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/blocking_call.h"
 #include "base/error.h"
 #include "data/file.h"
 #include "data/idx.h"
@@ -49,6 +50,7 @@ class StoredRows::File {
 
   /// Throws DataError unless there are as many bytes at `offset`.
   void Read(std::size_t offset, std::span<char> out) const {
+    const BlockingCall call("reading", path_);
     std::size_t done = 0;
     while (done < out.size()) {
       const auto count =

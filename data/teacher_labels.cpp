@@ -32,10 +32,11 @@ void RequireShape(const std::filesystem::path& path, std::size_t teachers, std::
 }
 
 std::vector<std::vector<int>> ReadFromNpy(const std::filesystem::path& path, const TeacherShape& shape) {
-  const auto array = ReadNpy(path);
-  if (array.shape.size() != 2)
-    ThrowDataError(path, "", std::to_string(array.shape.size()) + " dimensions", "2: teachers and queries");
-  RequireShape(path, array.shape[0], array.shape[1], shape);
+  const auto array = ReadNpy(path, [&](const std::vector<std::size_t>& found, std::size_t) {
+    if (found.size() != 2)
+      ThrowDataError(path, "", std::to_string(found.size()) + " dimensions", "2: teachers and queries");
+    RequireShape(path, found[0], found[1], shape);
+  });
   const auto values = NpyToDoubles(array, path);
   std::vector<std::vector<int>> labels(array.shape[0]);
   for (std::size_t teacher = 0; teacher < labels.size(); ++teacher) {

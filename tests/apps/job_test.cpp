@@ -568,7 +568,7 @@ TEST(Job, NamesAFileThatIsNotThere) {
     (void)ReadJob("/nowhere/x.toml");
     FAIL();
   } catch (const ConfigError& error) {
-    EXPECT_STREQ(error.what(), "/nowhere/x.toml: cannot be read, expected a TOML file");
+    EXPECT_STREQ(error.what(), "/nowhere/x.toml: No such file or directory, expected a TOML file");
   }
 }
 

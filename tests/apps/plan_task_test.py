@@ -177,7 +177,7 @@ class PlanTask(Planned):
         refused("found a job that makes no such model, expected", "predict.toml", self.write("histogram.toml", HISTOGRAM_JOB))
         refused("found a job that makes no such model, expected", "predict.toml", self.write("average.toml", AVERAGE_JOB))
         refused("--model-job: found with a job that is no prediction", training, training)
-        refused("none.toml: cannot be read, expected a TOML file", "predict.toml", "none.toml")
+        refused("none.toml: No such file or directory, expected a TOML file", "predict.toml", "none.toml")
 
 
 class PlanTaughtVotes(TaughtParties, Planned):

@@ -91,5 +91,44 @@ TEST(NumberText, IsShort) {
   EXPECT_EQ(NumberText(1e300 * 1e10), "inf");
 }
 
+// 64 MiB of zeros take 64 KiB when they are packed; no more of them than the head announces are unpacked.
+TEST(ReadFile, UnpacksNoMoreThanTheHeadAnnounces) {
+  const TemporaryFolder folder;
+  const auto path = folder / "zeros.gz";
+  WriteFile(path, std::string("9") + std::string(std::size_t{1} << 26, '\0'));
+  const AnnouncedSize nine = [](std::string_view head) -> std::optional<std::uint64_t> {
+    EXPECT_LE(head.size(), BoundedContent::kMostHead);
+    return head[0] - '0';
+  };
+  EXPECT_EQ(ErrorText<DataError>([&] { (void)ReadFile(path, nine); }),
+            path.string() + ": values: found more than 9 bytes, expected as many as its header says");
+  WriteFile(path, "912345678");
+  EXPECT_EQ(ReadFile(path, nine), "912345678");
+}
+
+TEST(ReadFile, RefusesAHeadWithoutAnEnd) {
+  const TemporaryFolder folder;
+  const auto path = folder / "zeros.gz";
+  WriteFile(path, std::string(BoundedContent::kMostHead + 5, '\0'));
+  const AnnouncedSize never = [](std::string_view) { return std::optional<std::uint64_t>(); };
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)ReadFile(path, never); }), HasSubstr("no end in a mebibyte"));
+}
+
+TEST(BoundedContent, EndsWhereTextIsPackedWithoutAnAnnouncement) {
+  BoundedContent content("a.csv.gz", {}, 10);
+  content.Append("12345");
+  EXPECT_THROW(content.Append("678901"), DataError);
+  content.Append("67890");
+  EXPECT_EQ(content.Take(), "1234567890");
+}
+
+TEST(ReadHead, ReadsTheFirstBytesPackedOrNot) {
+  const TemporaryFolder folder;
+  WriteFile(folder / "a.gz", "content");
+  EXPECT_EQ(ReadHead(folder / "a.gz", 3), "con");
+  EXPECT_EQ(ReadHead(folder.Put("plain", "content"), 30), "content");
+  EXPECT_EQ(ReadHead(folder.Put("empty", ""), 3), "");
+}
+
 }  // namespace
 }  // namespace trefoil::data

@@ -2,10 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <cstdlib>
 #include <ctime>
 
+#include "data/file.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {
@@ -90,6 +92,68 @@ TEST(ReadNpz, NamesFileAndArray) {
 TEST(WriteNpz, ReportsAFolderThatIsNotThere) {
   const TemporaryFolder folder;
   EXPECT_THROW(WriteNpz(folder / "none/a.npz", {{"job", NpyFromText("{}")}}), std::runtime_error);
+}
+
+/// An archive of members that are stored as they are, in this order; their CRCs are right.
+std::string StoredZip(const std::vector<std::pair<std::string, std::string>>& members) {
+  const auto number = [](std::uint64_t value, int bytes) {
+    std::string text;
+    for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
+    return text;
+  };
+  std::string zip;
+  std::string directory;
+  for (const auto& [name, content] : members) {
+    const auto crc =
+        crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
+    const auto common = number(20, 2) + number(0, 8) + number(crc, 4) + number(content.size(), 4) +
+                        number(content.size(), 4) + number(name.size(), 2) + number(0, 2);
+    directory +=
+        number(0x02014b50, 4) + number(20, 2) + common + number(0, 10) + number(zip.size(), 4) + name;
+    zip += number(0x04034b50, 4) + common + name + content;
+  }
+  const auto end = number(0x06054b50, 4) + number(0, 4) + number(members.size(), 2) +
+                   number(members.size(), 2) + number(directory.size(), 4) + number(zip.size(), 4) +
+                   number(0, 2);
+  return zip + directory + end;
+}
+
+// One program reads the first of them, another the last: NumPy's are the second's 2s.
+TEST(ReadNpz, RefusesTwoMembersOfOneName) {
+  const TemporaryFolder folder;
+  const auto ones = FormatNpy(NpyFromDoubles({1}, std::vector<double>{1}));
+  const auto twos = FormatNpy(NpyFromDoubles({1}, std::vector<double>{2}));
+  const auto one = folder.Put("one.npz", StoredZip({{"x.npy", ones}, {"y.npy", twos}}));
+  EXPECT_EQ(NpyToDoubles(ReadNpz(one, "x"), one), std::vector<double>{1});
+  for (const char* second : {"x.npy", "x"}) {
+    const auto path = folder.Put("two.npz", StoredZip({{"x.npy", ones}, {"y.npy", ones}, {second, twos}}));
+    for (const char* array : {"x", "y"}) {
+      EXPECT_THAT(ErrorText<DataError>([&] { (void)ReadNpz(path, array); }),
+                  HasSubstr("two.npz: found two members of the name \"x\", expected one array of a name"));
+    }
+  }
+}
+
+TEST(ReadNpz, ReadsNoMoreThanTheMembersHeaderSays) {
+  const TemporaryFolder folder;
+  const auto array = FormatNpy(NpyFromDoubles({1}, std::vector<double>{1}));
+  const auto path =
+      folder.Put("a.npz", StoredZip({{"x.npy", array + std::string(std::size_t{1} << 23, '\0')}}));
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)ReadNpz(path, "x"); }),
+              HasSubstr("found more than " + std::to_string(array.size()) +
+                        " bytes, expected as many as its header says"));
+}
+
+TEST(ReadNpz, LetsTheShapeBeCheckedBeforeTheValuesAreRead) {
+  const TemporaryFolder folder;
+  const auto head = FormatNpyHeader("<f8", {1000000, 1000});  // and nothing of its values
+  const auto path = folder.Put("a.npz", StoredZip({{"x.npy", head}}));
+  const ShapeCheck check = [&](const std::vector<std::size_t>& shape, std::size_t item) {
+    EXPECT_EQ(item, 8U);
+    if (shape != std::vector<std::size_t>{1, 1}) ThrowDataError(path, "", ShapeText(shape), "another");
+  };
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)ReadNpz(path, "x", check); }),
+              HasSubstr("found (1000000, 1000)"));
 }
 
 }  // namespace

@@ -1,0 +1,48 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace trefoil::data {
+
+/// What the first bytes of a file, unpacked, say of the whole: its size in bytes; nothing while more of them are
+/// needed, of which at most kMostHead are given. Throws DataError where they are no such head, or announce more
+/// than there may be.
+using AnnouncedSize = std::function<std::optional<std::uint64_t>(std::string_view head)>;
+
+/// Refuses, by a DataError, an array whose head says something else than what is expected. `item`: bytes of an
+/// element.
+using ShapeCheck = std::function<void(const std::vector<std::size_t>& shape, std::size_t item)>;
+
+/// The content of a file as it is unpacked: no more than its head announces, so that a small packed file cannot
+/// fill the memory.
+class BoundedContent {
+ public:
+  static constexpr std::size_t kMostHead = std::size_t{1} << 20;
+  /// Of packed content whose format announces no size (text).
+  static constexpr std::uint64_t kMostUnannounced = std::uint64_t{1} << 30;
+
+  /// `announced` may be empty: then `most` bytes are the limit. `place` names the file in errors.
+  BoundedContent(std::filesystem::path place, AnnouncedSize announced, std::uint64_t most);
+
+  /// The next bytes. Throws DataError where there are more than there may be, and as `announced`.
+  void Append(std::string_view bytes);
+
+  /// All of it. A content that ended early is its parser's to find.
+  [[nodiscard]] std::string Take() { return std::move(content_); }
+
+ private:
+  void AskHead();
+
+  std::filesystem::path place_;
+  AnnouncedSize announced_;
+  std::uint64_t most_;
+  std::string content_;
+};
+
+}  // namespace trefoil::data
