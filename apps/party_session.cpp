@@ -22,20 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-net::AbortReason ReasonFor(const std::exception& error) {
-  using net::AbortCode;
-  if (const auto* lost = dynamic_cast<const NetworkError*>(&error)) {
-    return {.code = AbortCode::kPeerLost, .about = lost->peer()};
-  }
-  if (dynamic_cast<const ConfigError*>(&error) != nullptr) return {.code = AbortCode::kConfiguration};
-  if (dynamic_cast<const DataError*>(&error) != nullptr) return {.code = AbortCode::kData};
-  if (dynamic_cast<const BudgetError*>(&error) != nullptr) return {.code = AbortCode::kBudget};
-  if (dynamic_cast<const StoppedError*>(&error) != nullptr) return {.code = AbortCode::kStopped};
-  if (IsLackOfMemory(error)) return {.code = AbortCode::kMemory};
-  if (IsLackOfStorage(error)) return {.code = AbortCode::kStorage};
-  return {};
-}
-
 /// For peers that wait already: the pause before they dial again is at most a second.
 constexpr std::chrono::seconds kTelling{3};
 
@@ -69,6 +55,23 @@ std::string SaltedDataHash(const fs::path& folder, const data::DataFiles& files)
 }
 
 }  // namespace
+
+net::AbortReason ReasonFor(const std::exception& error) {
+  using net::AbortCode;
+  if (const auto* lost = dynamic_cast<const NetworkError*>(&error)) {
+    return {.code = AbortCode::kPeerLost, .about = lost->peer()};
+  }
+  if (const auto* broken = dynamic_cast<const ProtocolError*>(&error)) {
+    return {.code = AbortCode::kProtocol, .about = broken->peer()};
+  }
+  if (dynamic_cast<const ConfigError*>(&error) != nullptr) return {.code = AbortCode::kConfiguration};
+  if (dynamic_cast<const DataError*>(&error) != nullptr) return {.code = AbortCode::kData};
+  if (dynamic_cast<const BudgetError*>(&error) != nullptr) return {.code = AbortCode::kBudget};
+  if (dynamic_cast<const StoppedError*>(&error) != nullptr) return {.code = AbortCode::kStopped};
+  if (IsLackOfMemory(error)) return {.code = AbortCode::kMemory};
+  if (IsLackOfStorage(error)) return {.code = AbortCode::kStorage};
+  return {};
+}
 
 PartySession::PartySession(PartyFile party, fs::path folder, const std::string& party_file)
     : memory_locked_(LockAllMemory()),
@@ -116,6 +119,12 @@ net::MeshTransport& PartySession::Connect(net::MeshConfig config) {
                   party_.peers[1].id, SecondsText(static_cast<double>(party_.start_timeout.count()) / 1000)));
   mesh_ = net::ConnectMesh(config);
   NoteStopSignals();  // until now there was nobody to tell
+  watch_ = std::make_unique<RunWatch>(
+      *mesh_, *metrics_, party_.peer_timeout,
+      [log = log_](const std::string& line) {  // stdout first: the log may lie on the storage that hangs
+        std::cout << "warning: " + OneLine(line) + "\n" << std::flush;
+        log->Write(LogLevel::kWarning, line);
+      });
   metrics_->SetReady(true);
   Say("connected: TLS 1.3 to both, same job");
   const auto id = ToHex(mesh_->session());

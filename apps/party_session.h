@@ -9,6 +9,7 @@
 #include "apps/progress.h"
 #include "apps/run_log.h"
 #include "apps/run_metrics.h"
+#include "apps/run_watch.h"
 #include "base/error.h"
 #include "net/mesh.h"
 
@@ -55,6 +56,8 @@ class PartySession {
   /// Meets the peers. Throws as net::ConnectMesh and AuditLog::Connected.
   net::MeshTransport& Connect(net::MeshConfig config);
   [[nodiscard]] bool connected() const { return mesh_ != nullptr; }
+  /// After Connect: what looks after the run.
+  [[nodiscard]] RunWatch& watch() { return *watch_; }
 
   /// After Open: what opens to this party, for auditors, and that all has ended well.
   [[nodiscard]] AuditLog& audit() { return *audit_; }
@@ -75,8 +78,12 @@ class PartySession {
   ProgressDisplay display_;
   std::unique_ptr<RunMetrics> metrics_;
   std::unique_ptr<AuditLog> audit_;
-  std::unique_ptr<net::MeshTransport> mesh_;  // last: its thread uses log and metrics
+  std::unique_ptr<net::MeshTransport> mesh_;  // after log and metrics, which its thread uses
+  std::unique_ptr<RunWatch> watch_;           // last: its threads use the others
 };
+
+/// What peers and auditors are told of an error: a code, and with it the party that it is about; never a text.
+[[nodiscard]] net::AbortReason ReasonFor(const std::exception& error);
 
 /// A failed link as the operator reads it: "lost party 1 WHEN: closed the connection", or
 /// "before the start: ..." where there were no links yet.

@@ -15,7 +15,6 @@
 #include "apps/run_directory.h"
 #include "apps/share_file.h"
 #include "apps/shared_classifier.h"
-#include "apps/stop_signals.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/thread_pool.h"
@@ -116,7 +115,8 @@ int RunPrediction(const RunOptions& options) {
   }
   try {
     auto& mesh = session.Connect(std::move(config));
-    RunUntilStopped(mesh, [&] { PredictConnected(session, prediction, mesh, options.threads); });
+    session.watch().Run(StopWhen::kAtOnce,
+                        [&] { PredictConnected(session, prediction, mesh, options.threads); });
     session.Done();
     return kDone;
   } catch (const std::exception& error) {

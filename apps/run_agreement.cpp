@@ -162,7 +162,7 @@ RunClaim ReadClaim(const std::string& text, int peer, int steps) {
     for (const auto& one : json.at("sessions")) claim.sessions.push_back(SessionIn(one, steps));
     return claim;
   } catch (const std::exception&) {
-    throw ProtocolError(fmt::format("party {}: found no account of a run, expected one", peer));
+    throw ProtocolError(fmt::format("party {}: found no account of a run, expected one", peer), peer);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -86,6 +87,17 @@ void RunMetrics::SetReady(bool ready) {
   ready_ = ready;
 }
 
+void RunMetrics::SetWaiting(int peer, std::chrono::milliseconds age) {
+  const std::lock_guard lock(mutex_);
+  waiting_.at(static_cast<std::size_t>(peer)) = age;
+}
+
+void RunMetrics::SetStorage(std::chrono::milliseconds age, const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  storage_ = age;
+  storage_call_ = what;
+}
+
 void RunMetrics::SetDropped(std::uint64_t total) {
   const std::lock_guard lock(mutex_);
   dropped_ = total;
@@ -102,8 +114,17 @@ net::HttpAnswer RunMetrics::Answer(const std::string& path) const {
   if (path == "/healthz") return {.status = 200, .body = "ok\n"};
   if (path != "/readyz") return {.status = 404, .body = "no such page: /metrics, /healthz or /readyz\n"};
   const std::lock_guard lock(mutex_);
-  if (ready_) return {.status = 200, .body = "ok\n"};
-  return {.status = 503, .body = "not connected to both peers\n"};
+  const auto obstacle = Obstacle();
+  if (obstacle.empty()) return {.status = 200, .body = "ok\n"};
+  return {.status = 503, .body = obstacle + "\n"};
+}
+
+std::string RunMetrics::Obstacle() const {
+  if (!ready_) return "not connected to both peers";
+  if (storage_.count() > 0) return fmt::format("{} has taken {} s", storage_call_, storage_.count() / 1000);
+  const auto longest = std::max_element(waiting_.begin(), waiting_.end());
+  if (longest->count() == 0) return {};
+  return fmt::format("waiting {} s for party {}", longest->count() / 1000, longest - waiting_.begin());
 }
 
 std::string RunMetrics::Text() const {
@@ -122,7 +143,18 @@ std::string RunMetrics::Text() const {
   page.Describe("trefoil_epsilon", "gauge", "Epsilon of what has been executed, at the job's delta.");
   page.Add("trefoil_epsilon", "adversary=\"outsider\"", report_.epsilon_outsider);
   page.Add("trefoil_epsilon", "adversary=\"insider\"", report_.epsilon_insider);
-  page.Single("trefoil_ready", "gauge", "1 while both peers take part in the job, else 0.", ready_ ? 1 : 0);
+  page.Single("trefoil_ready", "gauge", "1 while both peers take part in the job and it gets on, else 0.",
+              Obstacle().empty() ? 1 : 0);
+  page.Describe("trefoil_waiting_seconds", "gauge",
+                "How long the run has waited for a peer, where that is longer than timeouts.peer; else 0.");
+  for (int peer = 0; peer < net::kParties; ++peer) {
+    if (peer != self_)
+      page.Add("trefoil_waiting_seconds", fmt::format("peer=\"{}\"", peer),
+               std::chrono::duration<double>(waiting_.at(static_cast<std::size_t>(peer))).count());
+  }
+  page.Single("trefoil_storage_seconds", "gauge",
+              "How long a call to storage has taken, where that is longer than timeouts.peer; else 0.",
+              std::chrono::duration<double>(storage_).count());
   page.Describe("trefoil_peer_state", "gauge", "1 for the state that a peer is in, 0 for the others.");
   for (int peer = 0; peer < net::kParties; ++peer) {
     if (peer == self_) continue;

@@ -1,7 +1,4 @@
 #pragma once
-#include <functional>
-
-#include "net/mesh.h"
 
 namespace trefoil::apps {
 
@@ -11,9 +8,5 @@ void NoteStopSignals();
 
 /// The signal that was noted, or 0.
 [[nodiscard]] int StopSignal();
-
-/// Runs `body`, which computes over `mesh` in no steps of its own: a signal that is noted tells both peers at
-/// once, which ends it. Throws StoppedError then, else what `body` throws. Pre: NoteStopSignals.
-void RunUntilStopped(net::MeshTransport& mesh, const std::function<void()>& body);
 
 }  // namespace trefoil::apps

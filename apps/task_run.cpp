@@ -13,7 +13,6 @@
 #include "apps/run_budget.h"
 #include "apps/run_directory.h"
 #include "apps/share_file.h"
-#include "apps/stop_signals.h"
 #include "apps/task.h"
 #include "base/thread_pool.h"
 #include "dp/json_number.h"
@@ -135,7 +134,8 @@ int RunTask(const RunOptions& options) {
   }
   try {
     auto& mesh = session.Connect(std::move(config));
-    RunUntilStopped(mesh, [&] { RunConnected(session, *task, *budget, mesh, options.threads); });
+    session.watch().Run(StopWhen::kAtOnce,
+                        [&] { RunConnected(session, *task, *budget, mesh, options.threads); });
     session.Done();
     return kDone;
   } catch (const std::exception& error) {

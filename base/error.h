@@ -13,7 +13,12 @@ class ContractError : public std::logic_error {
 /// A peer sent something that the protocol does not allow (wrong length, wrong sequence number, ...).
 class ProtocolError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  /// `peer`: who sent it, where that is known.
+  explicit ProtocolError(const std::string& text, int peer = -1) : std::runtime_error(text), peer_(peer) {}
+  [[nodiscard]] int peer() const { return peer_; }
+
+ private:
+  int peer_;
 };
 
 /// A link failed: a peer was lost, stayed silent, or aborted. Names the party that the failure is about.

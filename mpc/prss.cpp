@@ -152,7 +152,7 @@ Prss AgreeOnKeys(net::Transport& transport, std::string_view session) {
     SecretKey shared;
     if (crypto_scalarmult(shared.bytes().data(), secret.bytes().data(),
                           reinterpret_cast<const unsigned char*>(theirs.data())) != 0) {
-      throw ProtocolError("party " + std::to_string(peer) + " sent an unacceptable public key");
+      throw ProtocolError("party " + std::to_string(peer) + " sent an unacceptable public key", peer);
     }
     const net::Bytes& first = component == self ? theirs : own_public;
     const net::Bytes& second = component == self ? own_public : theirs;

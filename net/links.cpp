@@ -35,7 +35,9 @@ void Links::Post(int peer, Message message) {
 void Links::Lose(const Failure& failure) {
   if (ended_) return;
   mailbox_.Fail(failure);
-  TellAndClose({.code = AbortCode::kPeerLost, .about = failure.peer}, kLinger);
+  const bool protocol = failure.kind == Failure::Kind::kProtocol;
+  TellAndClose({.code = protocol ? AbortCode::kProtocol : AbortCode::kPeerLost, .about = failure.peer},
+               kLinger);
 }
 
 void Links::Abort(const AbortReason& reason) {
@@ -75,6 +77,7 @@ void Links::OnFrame(int peer, Frame frame) {
 void Links::OnAbort(int peer, const Frame& frame) {
   const AbortReason reason = DecodeAbort(frame);
   const int third = kParties - self_ - peer;
+  if (reason.code == AbortCode::kProtocol) return OnProtocolReport(peer, reason.about);
   if (reason.code != AbortCode::kPeerLost) return Lose(FailureOf(peer, reason.code));
   if (reason.about == self_) return Lose({.peer = peer, .cause = "gave up the link to this party"});
   if (reason.about != third) return Lose(FailureOf(peer, reason.code));
@@ -83,6 +86,19 @@ void Links::OnAbort(int peer, const Frame& frame) {
   grace_.async_wait([this, peer, third](const ErrorCode& cancelled) {
     if (!cancelled) Lose({.peer = third, .cause = "lost (reported by party " + std::to_string(peer) + ")"});
   });
+}
+
+// All three name the same party, and at once: who is accused may accuse the one that found it.
+void Links::OnProtocolReport(int reporter, int accused) {
+  const std::string by = "party " + std::to_string(reporter);
+  if (accused == self_) {
+    return Lose({.kind = Failure::Kind::kProtocol,
+                 .peer = self_,
+                 .cause = "broke the protocol, as " + by + " found: compare versions and settings of both"});
+  }
+  if (accused == reporter) return Lose({.peer = reporter, .cause = "broke the protocol, and was told so"});
+  if (accused != kParties - self_ - reporter) return Lose(FailureOf(reporter, AbortCode::kProtocol));
+  Lose({.peer = accused, .cause = "broke the protocol (reported by " + by + ")"});
 }
 
 void Links::OnEnd(int peer, const Ending& ending) {

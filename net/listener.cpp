@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/regular_file.h"
 #include "net/mesh_config.h"
 
 namespace trefoil::net {
@@ -110,6 +111,8 @@ void Listener::Accept() {
       return Accept();
     }
     // Out of file descriptors, most likely: not a reason to give up, but to wait a little.
+    if (limiter_.Allow("", LogLimiter::Clock::now()))
+      Log(config_, "cannot accept a connection: " + DescribeErrno(error.value()));
     pause_.expires_after(kPauseAfterError);
     pause_.async_wait([this](const ErrorCode& cancelled) {
       if (!cancelled && !stopped_) Accept();

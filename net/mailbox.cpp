@@ -15,7 +15,7 @@ Failure FailureOf(int peer, AbortCode code) {
 
 void Throw(const Failure& failure) {
   if (failure.kind == Failure::Kind::kProtocol) {
-    throw ProtocolError("party " + std::to_string(failure.peer) + ": " + failure.cause);
+    throw ProtocolError("party " + std::to_string(failure.peer) + ": " + failure.cause, failure.peer);
   }
   if (failure.kind == Failure::Kind::kBudget) {
     throw BudgetError("party " + std::to_string(failure.peer) + ": " + failure.cause);
@@ -27,7 +27,9 @@ void Throw(const Failure& failure) {
 void Mailbox::Put(int peer, Message message) {
   {
     const std::lock_guard lock(mutex_);
-    InboxOf(peer).messages[message.lane].push_back(std::move(message));
+    Inbox& inbox = InboxOf(peer);
+    inbox.waiting_since = Clock::now();
+    inbox.messages[message.lane].push_back(std::move(message));
   }
   changed_.notify_all();
 }
@@ -53,7 +55,12 @@ std::optional<Message> Mailbox::Take(int peer, Lane lane, Failure& failure) {
   std::unique_lock lock(mutex_);
   Inbox& inbox = InboxOf(peer);
   std::deque<Message>& messages = inbox.messages[lane];
-  changed_.wait(lock, [&] { return failure_ || inbox.finished || !messages.empty(); });
+  const auto ready = [&] { return failure_ || inbox.finished || !messages.empty(); };
+  if (!ready()) {
+    if (inbox.waiting++ == 0) inbox.waiting_since = Clock::now();
+    changed_.wait(lock, ready);
+    --inbox.waiting;
+  }
   if (!failure_ && messages.empty()) FailAsFinished(peer);
   if (failure_) {
     failure = *failure_;
@@ -62,6 +69,13 @@ std::optional<Message> Mailbox::Take(int peer, Lane lane, Failure& failure) {
   Message message = std::move(messages.front());
   messages.pop_front();
   return message;
+}
+
+std::chrono::milliseconds Mailbox::WaitingFor(int peer) const {
+  const std::lock_guard lock(mutex_);
+  const Inbox& inbox = inboxes_[static_cast<std::size_t>(peer)];
+  if (inbox.waiting == 0) return std::chrono::milliseconds(0);
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - inbox.waiting_since);
 }
 
 std::optional<Failure> Mailbox::WhyNotSend(int peer) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -41,18 +42,25 @@ class Mailbox {
   /// (which becomes the failure), puts it into `failure` and returns nothing.
   [[nodiscard]] std::optional<Message> Take(int peer, Lane lane, Failure& failure);
 
+  /// How long a thread has waited for the peer's next message while nothing has come from it; zero where none
+  /// waits.
+  [[nodiscard]] std::chrono::milliseconds WaitingFor(int peer) const;
+
   /// The failure that forbids sending to a peer, if there is one (to have finished becomes one).
   [[nodiscard]] std::optional<Failure> WhyNotSend(int peer);
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Inbox {
     std::map<Lane, std::deque<Message>> messages;
     bool finished = false;
+    int waiting = 0;  // threads
+    Clock::time_point waiting_since;
   };
   Inbox& InboxOf(int peer) { return inboxes_[static_cast<std::size_t>(peer)]; }
   void FailAsFinished(int peer);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::array<Inbox, kParties> inboxes_;
   std::optional<Failure> failure_;

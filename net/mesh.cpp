@@ -44,6 +44,10 @@ class TlsMeshTransport final : public MeshTransport {
   [[nodiscard]] const SessionId& session() const override { return session_; }
   [[nodiscard]] const JobHash& job() const override { return job_; }
 
+  [[nodiscard]] std::chrono::milliseconds WaitingFor(int peer) const override {
+    return mailbox_.WaitingFor(peer);
+  }
+
   void Abort(AbortReason reason) noexcept override {
     mailbox_.Fail({.peer = -1, .cause = "the link was closed by this party"});
     Shut(Links::kLinger, [this, reason] { links_.Abort(reason); });

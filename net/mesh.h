@@ -62,6 +62,9 @@ class MeshTransport : public Transport {
   [[nodiscard]] virtual const SessionId& session() const = 0;
   /// Of the job that all three agreed on.
   [[nodiscard]] virtual const JobHash& job() const = 0;
+  /// How long this party has waited for the peer's next message while nothing but heartbeats has come from
+  /// it; zero where it does not wait. From any thread.
+  [[nodiscard]] virtual std::chrono::milliseconds WaitingFor(int peer) const = 0;
 };
 
 /// Connects to both peers: party i dials every j < i and is dialled by every j > i (so party 2 needs no open

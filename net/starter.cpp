@@ -120,10 +120,12 @@ void Starter::OnReady(int peer, const SessionId& session) {
 
 void Starter::OnAbort(int peer, const Frame& frame) {
   const AbortReason reason = DecodeAbort(frame);
-  const bool about_third = reason.code == AbortCode::kPeerLost && reason.about >= 0 &&
+  const bool protocol = reason.code == AbortCode::kProtocol;
+  const bool about_third = (reason.code == AbortCode::kPeerLost || protocol) && reason.about >= 0 &&
                            reason.about < kParties && reason.about != peer && reason.about != config_.self;
+  const std::string what = protocol ? "broke the protocol" : "lost";
   const NetworkError failure =
-      about_third ? NetworkError(reason.about, "lost (reported by party " + std::to_string(peer) + ")")
+      about_third ? NetworkError(reason.about, what + " (reported by party " + std::to_string(peer) + ")")
                   : NetworkError(peer, Describe(reason.code));
   Fail(std::make_exception_ptr(failure), false);
 }

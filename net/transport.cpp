@@ -69,7 +69,9 @@ Bytes Transport::Take(int peer, std::size_t least, std::size_t most, Phase phase
   Message message = Read(peer, phase == Phase::kOffline ? OfflineLane(lane_) : lane_);
   if (message.payload.size() < least || message.payload.size() > most) {
     throw ProtocolError("party " + std::to_string(peer) + " sent a message of " +
-                        std::to_string(message.payload.size()) + " bytes, expected " + std::to_string(most));
+                            std::to_string(message.payload.size()) + " bytes, expected " +
+                            std::to_string(most),
+                        peer);
   }
   counters_.rounds = std::max(counters_.rounds, message.depth);
   return std::move(message.payload);
@@ -93,6 +95,8 @@ const char* Describe(AbortCode code) {
       return "aborted: it cannot write its files";
     case AbortCode::kMemory:
       return "aborted: it is out of memory";
+    case AbortCode::kProtocol:
+      return "aborted: it received what the protocol does not allow";
   }
   return "aborted: unknown reason";
 }

@@ -26,11 +26,12 @@ enum class AbortCode : std::uint8_t {
   kStopped = 6,        ///< told to stop (signal)
   kStorage = 7,        ///< cannot write its files: a full disk
   kMemory = 8,         ///< out of memory
+  kProtocol = 9,       ///< received what the protocol does not allow; `about` says from whom
 };
 
 struct AbortReason {
   AbortCode code = AbortCode::kInternal;
-  int about = -1;  ///< with kPeerLost: the party that was lost
+  int about = -1;  ///< with kPeerLost: the party that was lost; with kProtocol: that broke the protocol
 };
 
 /// Numbers one of several independent streams of messages on a link: branches of a program that run beside

@@ -55,7 +55,8 @@ std::array<std::string, net::kParties> ExchangeTexts(mpc::Context& party, const 
     const net::Bytes theirs = party.transport().ReceiveUpTo(peer, kLengthBytes + limit);
     const std::string_view bytes(reinterpret_cast<const char*>(theirs.data()), theirs.size());
     if (bytes.size() < kLengthBytes || LengthIn(bytes) != bytes.size() - kLengthBytes)
-      throw ProtocolError("party " + std::to_string(peer) + ": sent a text of another length than it said");
+      throw ProtocolError("party " + std::to_string(peer) + ": sent a text of another length than it said",
+                          peer);
     texts[static_cast<std::size_t>(peer)] = bytes.substr(kLengthBytes);
   }
   return texts;

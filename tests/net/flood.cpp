@@ -96,7 +96,8 @@ struct Pair {
     if (far < 0) {
       if (Clock::now() < opens) return;
       far = Begin(source, target);
-      pipes = {Pipe{.from = near, .to = far}, Pipe{.from = far, .to = near}};
+      pipes[0].from = pipes[1].to = near;
+      pipes[0].to = pipes[1].from = far;
       return;  // the connection may not stand yet
     }
     for (auto& pipe : pipes) {

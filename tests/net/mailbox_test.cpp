@@ -66,5 +66,21 @@ TEST(Mailbox, FailuresAreThrownAsTheirType) {
   EXPECT_THROW(Throw({.kind = Failure::Kind::kMemory, .cause = {}}), std::bad_alloc);
 }
 
+TEST(Mailbox, SaysHowLongAReaderHasWaitedForAPeerThatSendsNothing) {
+  Mailbox mailbox;
+  EXPECT_EQ(mailbox.WaitingFor(1).count(), 0);
+  std::thread reader([&] {
+    Failure failure;
+    EXPECT_TRUE(mailbox.Take(1, 0, failure));
+  });
+  while (mailbox.WaitingFor(1) < std::chrono::milliseconds(60)) std::this_thread::yield();
+  EXPECT_EQ(mailbox.WaitingFor(2).count(), 0);
+  mailbox.Put(1, {.lane = 3, .depth = 1, .payload = {}});  // not what it waits for, but a sign of life
+  EXPECT_LT(mailbox.WaitingFor(1), std::chrono::milliseconds(60));
+  mailbox.Put(1, {.lane = 0, .depth = 1, .payload = {}});
+  reader.join();
+  EXPECT_EQ(mailbox.WaitingFor(1).count(), 0);
+}
+
 }  // namespace
 }  // namespace trefoil::net

@@ -120,7 +120,7 @@ TEST_P(MeshAbort, TellsBothOthersWhy) {
 INSTANTIATE_TEST_SUITE_P(Codes, MeshAbort,
                          testing::Values(AbortCode::kInternal, AbortCode::kConfiguration, AbortCode::kData,
                                          AbortCode::kBudget, AbortCode::kStopped, AbortCode::kStorage,
-                                         AbortCode::kMemory),
+                                         AbortCode::kMemory, AbortCode::kProtocol),
                          [](const auto& test) {
                            return "Code" + std::to_string(static_cast<int>(test.param));
                          });
@@ -197,6 +197,7 @@ TEST_P(MeshMisdeed, IsAProtocolErrorAndTheOtherPartyLearnsWhoseItWas) {
   EXPECT_EQ(outcomes[0].kind, Outcome::Kind::kProtocol);
   EXPECT_EQ(outcomes[0].text.find("party 2: "), 0U) << outcomes[0].text;
   EXPECT_EQ(outcomes[1].peer, 2) << outcomes[1].text;
+  EXPECT_EQ(outcomes[1].text, "party 2: broke the protocol (reported by party 0)");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -247,6 +248,31 @@ TEST(MeshFailure, AMessageCutShortByAKillIsNotDelivered) {
         if (self == 0) (void)transport.Receive(2, 100);
       });
   EXPECT_EQ(outcomes[0].peer, 2);
+}
+
+// A message of the wrong length, which only its receiver can find: it, and not who found it, is blamed by all
+// three, in whatever order the reports arrive.
+TEST(MeshFailure, WhoBreaksTheProtocolIsNamedByAllThree) {
+  for (int trial = 0; trial < 10; ++trial) {
+    TestMesh mesh;
+    const auto outcomes = RunParties(mesh, {0, 1, 2}, [](int self, MeshTransport& transport) {
+      if (self == 0) transport.Send(1, Bytes(4));
+      try {
+        (void)transport.Receive(self == 1 ? 0 : 1, 3);
+      } catch (const ProtocolError& error) {
+        if (self == 1) {
+          EXPECT_EQ(error.peer(), 0);
+          transport.Abort({.code = AbortCode::kProtocol, .about = error.peer()});
+        }
+        throw;
+      }
+    });
+    EXPECT_EQ(outcomes[1].text, "party 0 sent a message of 4 bytes, expected 3");
+    EXPECT_EQ(outcomes[0].kind, Outcome::Kind::kProtocol);
+    EXPECT_EQ(outcomes[0].text.find("party 0: broke the protocol, as party 1 found"), 0U) << outcomes[0].text;
+    EXPECT_EQ(outcomes[2].peer, 0) << outcomes[2].text;
+    EXPECT_EQ(outcomes[2].text.find("party 0: broke the protocol"), 0U) << outcomes[2].text;
+  }
 }
 
 }  // namespace
