@@ -13,6 +13,7 @@
 #include "apps/mesh_setup.h"
 #include "base/error.h"
 #include "base/locked_memory.h"
+#include "base/open_files.h"
 
 namespace trefoil::apps {
 namespace {
@@ -153,6 +154,7 @@ std::chrono::milliseconds WaitOf(const CheckOptions& options) {
 }
 
 int RunCheck(const CheckOptions& options) {
+  RequireOpenFiles(kOpenFilesOfParty);
   const auto wait = WaitOf(options);
   Doctor doctor;
   std::optional<PartyFile> party;

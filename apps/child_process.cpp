@@ -38,7 +38,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std:
   pointers.reserve(words.size() + 1);
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  const int descriptor = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int descriptor = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (descriptor < 0) throw std::runtime_error(log.string() + ": cannot be written: " + std::strerror(errno));
   const auto parent = getpid();
   id_ = fork();

@@ -18,7 +18,8 @@ class Doctor {
   bool Try(const std::string& what, const Examine& examine, const std::string& mend = {}) {
     try {
       const std::string finding = examine();
-      std::cout << fmt::format("pass  {}{}{}\n", what, finding.empty() ? "" : ": ", finding) << std::flush;
+      std::cout << fmt::format("pass  {}\n", OneLine(what + (finding.empty() ? "" : ": ") + finding))
+                << std::flush;
       return true;
     } catch (const std::exception& error) {
       Fail(what, mend.empty() ? error.what() : fmt::format("{}: {}", error.what(), mend), ExitCodeOf(error));

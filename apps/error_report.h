@@ -18,7 +18,8 @@ enum ExitCode : int { kDone = 0, kOther = 1, kConfiguration = 2, kNetwork = 3, k
 /// The error as the operator reads it: its own text, but for what the library throws without one.
 [[nodiscard]] std::string CauseOf(const std::exception& error);
 
-/// The text with spaces in place of control characters.
+/// The text as a terminal may show it in one line: spaces in place of ASCII's control characters, and \u{9b}
+/// or \x9b in place of those of C1, of what turns the direction of writing, and of bytes that are not UTF-8.
 [[nodiscard]] std::string OneLine(std::string text);
 
 /// Prints "trefoil: CAUSE" as exactly one line on stderr.

@@ -45,7 +45,7 @@ void PrintTable(const Evaluation& evaluation, const Job& job) {
   };
   for (std::size_t i = 0; i < evaluation.classes.size(); ++i) {
     const auto& counts = evaluation.classes[i];
-    std::cout << fmt::format("{:<16}{:>10}{:>10}{:>10}{:>10}\n", ClassName(job, static_cast<int>(i)),
+    std::cout << fmt::format("{:<16}{:>10}{:>10}{:>10}{:>10}\n", OneLine(ClassName(job, static_cast<int>(i))),
                              counts.records, counts.correct, share(counts.correct, counts.records),
                              share(counts.correct, counts.predicted));
   }

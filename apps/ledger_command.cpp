@@ -104,9 +104,10 @@ void PrintText(const LedgerView& view, const std::vector<ShownJob>& jobs, const 
   std::cout << fmt::format("data     SHA-256 {}\nledger   {} lines, the newest with hash {}\n",
                            view.ledger.data(), view.lines, view.head);
   for (const auto& shown : jobs) {
-    std::cout << fmt::format("{}  {:<8} {}epsilon {} outsider {} insider: {}, run {}\n", shown.job.time,
-                             shown.state, StepsText(shown), Shown(shown.alone.outsider),
-                             Shown(shown.alone.insider), shown.job.name, shown.job.reserved.run_id);
+    std::cout << OneLine(fmt::format("{}  {:<8} {}epsilon {} outsider {} insider: {}, run {}", shown.job.time,
+                                     shown.state, StepsText(shown), Shown(shown.alone.outsider),
+                                     Shown(shown.alone.insider), shown.job.name, shown.job.reserved.run_id))
+              << '\n';
   }
   std::cout << fmt::format(
       "together epsilon {} outsider {} insider, delta {:g}: the records composed, not epsilons added\n",
@@ -129,7 +130,7 @@ int Show(const LedgerOptions& options) {
 /// Throws DataError unless the file, which was read and found whole, has the line that was noted before.
 void RequireLine(const LedgerOptions& options) {
   if (options.contains.empty()) return;
-  const auto text = ReadTextFile(options.file, "a ledger or an audit log");
+  const auto text = ReadTextFile(options.file, "a ledger or an audit log", kLargestOwnFile);
   if (text.find(fmt::format("\"hash\":\"{}\"}}\n", options.contains)) != std::string::npos) return;
   throw DataError(fmt::format("{}: found no line with hash {}, expected one: lines were cut off its end",
                               options.file, options.contains));

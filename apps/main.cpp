@@ -31,5 +31,7 @@ int main(int argc, char** argv) {
   trefoil::KeepFreedMemory();
   // Whoever reads the output may go away: a party goes on all the same.
   std::signal(SIGPIPE, SIG_IGN);
+  // A write beyond the limit on files' sizes is an error like that of a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   return trefoil::apps::RunCommandLine(argc, argv);
 }

@@ -298,6 +298,8 @@ Records Prepare(Run& run, const ml::PrivacyPlan& plan, const RunOptions& options
   run.budget.emplace(run.session.party(), BudgetedJobOf(run.job));
   OpenState(run);
   Announce(run, plan, options.resume);
+  for (const auto& damaged : run.state ? run.state->damaged() : std::vector<std::string>())
+    run.session.Warn(damaged + "; it is left aside, since a newer checkpoint is whole");
   LogRepeatedRows(run, records.own);
   return records;
 }
@@ -333,7 +335,8 @@ int RunParty(const RunOptions& options) {
     return run.session.FailBeforeStart(error, config);
   }
   try {
-    TrainConnected(run, run.session.Connect(std::move(config)), records, options);
+    auto& mesh = run.session.Connect(std::move(config));
+    run.session.watch().Run(StopWhen::kBetweenSteps, [&] { TrainConnected(run, mesh, records, options); });
     run.session.Done();
     return kDone;
   } catch (const std::exception& error) {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <ostream>
 
+#include "apps/error_report.h"
+
 namespace trefoil::apps {
 
 std::string BytesText(std::uint64_t bytes) {
@@ -46,7 +48,7 @@ std::string ProgressLine(const ml::StepReport& report) {
 
 void ProgressDisplay::Say(const std::string& line) {
   Finish();
-  Put(line + "\n");
+  Put(OneLine(line) + "\n");
 }
 
 void ProgressDisplay::Show(const ml::StepReport& report) {

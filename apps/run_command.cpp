@@ -7,6 +7,7 @@
 #include "apps/task.h"
 #include "apps/task_run.h"
 #include "base/error.h"
+#include "base/open_files.h"
 
 namespace trefoil::apps {
 
@@ -24,6 +25,7 @@ void AddRun(CLI::App& program, Action& action) {
                     "started so. Without a run there, one begins");
   command->callback([options, &action] {
     action = [options] {
+      RequireOpenFiles(kOpenFilesOfParty);
       if (IsTask(options->job)) {
         if (options->resume) throw ConfigError("--resume: found another job than a training: start it anew");
         return RunTask(*options);

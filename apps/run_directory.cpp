@@ -14,6 +14,7 @@
 
 #include "apps/files.h"
 #include "apps/progress.h"
+#include "base/blocking_call.h"
 #include "base/error.h"
 #include "dp/json_number.h"
 
@@ -147,7 +148,7 @@ void WriteSummary(const fs::path& file, const Summary& summary) {
 
 Summary ReadSummary(const fs::path& file) {
   try {
-    const auto json = Json::parse(ReadTextFile(file, "a run's summary"));
+    const auto json = Json::parse(ReadTextFile(file, "a run's summary", kLargestOwnFile));
     Summary summary;
     summary.job = json.at("job").get<std::string>();
     // A task's summary names its type; it has no steps, and other figures of its own.
@@ -179,7 +180,7 @@ void WriteRecord(const fs::path& file, const dp::TrainingRecord& record) {
 }
 
 dp::TrainingRecord ReadRecord(const fs::path& file) {
-  const auto parsed = Json::parse(ReadTextFile(file, "a training record"), nullptr, false);
+  const auto parsed = Json::parse(ReadTextFile(file, "a training record", kLargestOwnFile), nullptr, false);
   if (parsed.is_discarded()) throw DataError(file.string() + ": not valid JSON, expected a training record");
   try {
     return dp::FromJson(parsed);
@@ -190,6 +191,7 @@ dp::TrainingRecord ReadRecord(const fs::path& file) {
 
 ProgressFile::ProgressFile(const fs::path& file, int done) : file_(file) {
   const auto draft = fs::path(file) += ".part";
+  fs::remove(draft);  // of an interrupted session, or a link that leads elsewhere
   std::ifstream before(done > 0 ? file : fs::path());
   stream_.open(draft);
   stream_ << kHeader;
@@ -208,6 +210,7 @@ ProgressFile::ProgressFile(const fs::path& file, int done) : file_(file) {
 }
 
 void ProgressFile::Append(const ml::StepReport& report) {
+  const BlockingCall call("writing", file_);
   stream_ << fmt::format("{},{:.3f},{},{},{},{}\n", report.step, report.seconds, report.rounds,
                          report.bytes_sent, report.epsilon_outsider, report.epsilon_insider)
           << std::flush;
@@ -229,7 +232,7 @@ std::optional<ml::StepReport> LastProgress(const fs::path& file, int steps) {
 }
 
 std::vector<ml::StepReport> ReadProgress(const fs::path& file) {
-  std::istringstream lines(ReadTextFile(file, "a run's progress"));
+  std::istringstream lines(ReadTextFile(file, "a run's progress", kLargestOwnFile));
   std::string line;
   if (!std::getline(lines, line) || line + "\n" != kHeader)
     throw DataError(file.string() + ", line 1: found another header than a progress.csv has");

@@ -1,15 +1,24 @@
 #include "apps/run_log.h"
 
+#include <fcntl.h>
 #include <spdlog/fmt/chrono.h>
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
 
 #include "apps/error_report.h"
+#include "base/blocking_call.h"
+#include "base/regular_file.h"
 
 namespace trefoil::apps {
 namespace {
@@ -59,18 +68,60 @@ class LineFormatter : public spdlog::formatter {
   [[nodiscard]] std::string Json(const std::string& time, const std::string& level,
                                  const std::string& text) const {
     const nlohmann::ordered_json line{{"time", time}, {"level", level}, {"party", party_}, {"text", text}};
-    // A file's name need not be UTF-8.
-    return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    // A file's name need not be UTF-8; whoever shows the line at a terminal need not know about its controls.
+    return line.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
   }
 
   bool json_;
   int party_;
 };
 
+/// Appends to a regular file, and to nothing that a link of that name leads to.
+class FileSink : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit FileSink(const std::filesystem::path& file)
+      : file_(file),
+        descriptor_(
+            open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644)) {
+    struct stat status {};
+    std::string cause;
+    if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
+      cause = errno == ELOOP ? "is a symbolic link" : DescribeErrno(errno);
+    } else {
+      cause = WhatElse(status.st_mode);
+    }
+    if (cause.empty()) return;
+    if (descriptor_ >= 0) close(descriptor_);
+    throw std::runtime_error(
+        fmt::format("{}: cannot be written: {}, expected a regular file or none", file.string(), cause));
+  }
+  ~FileSink() override { close(descriptor_); }
+  FileSink(const FileSink&) = delete;
+  FileSink& operator=(const FileSink&) = delete;
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& event) override {
+    const BlockingCall call("writing", file_);
+    spdlog::memory_buf_t line;
+    formatter_->format(event, line);
+    for (std::string_view rest(line.data(), line.size()); !rest.empty();) {
+      const auto count = write(descriptor_, rest.data(), rest.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return;
+      rest.remove_prefix(static_cast<std::size_t>(count));
+    }
+  }
+  void flush_() override {}
+
+ private:
+  std::filesystem::path file_;
+  int descriptor_;
+};
+
 }  // namespace
 
 RunLog::RunLog(const std::filesystem::path& file, const LogSettings& settings, int party) {
-  auto to_file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file.string());
+  auto to_file = std::make_shared<FileSink>(file);
   to_file->set_level(LevelOf(settings.level));
   auto to_stderr = std::make_shared<spdlog::sinks::stderr_sink_mt>();
   to_stderr->set_level(LevelOf(settings.to_stderr));

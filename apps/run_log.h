@@ -16,7 +16,8 @@ namespace trefoil::apps {
 /// record's value, a share, a seed or a key, at any level: tests/apps/log_test.py looks for planted ones.
 class RunLog {
  public:
-  /// Goes on with a file that is there. Throws std::runtime_error where it cannot be opened.
+  /// Goes on with a file that is there. Throws std::runtime_error where it cannot be opened, or is a link or
+  /// anything else but a regular file.
   RunLog(const std::filesystem::path& file, const LogSettings& settings, int party);
 
   /// A line that cannot be written is lost: a full disk ends the run elsewhere, with one error.

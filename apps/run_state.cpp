@@ -7,13 +7,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "apps/files.h"
 #include "apps/json_number.h"
+#include "base/blocking_call.h"
 #include "base/error.h"
+#include "base/regular_file.h"
 
 namespace trefoil::apps {
 namespace {
@@ -45,11 +48,15 @@ struct LastStep {
 };
 
 std::optional<LastStep> ReadLastStep(const fs::path& file) {
+  if (!RegularFile(file)) return {};
   std::ifstream stream(file);
   LastStep last;
   if (!(stream >> last.boot >> last.session >> last.begun)) return {};
   return last;
 }
+
+/// The step in a checkpoint's name.
+int StepIn(const fs::path& checkpoint) { return std::atoi(checkpoint.filename().c_str()); }
 
 [[noreturn]] void RefuseRun(const fs::path& file, const std::string& found, const std::string& expected) {
   throw DataError(fmt::format("{}: found {}, expected {}", file.string(), found, expected));
@@ -118,7 +125,7 @@ void RunState::Lock() {
 
 void RunState::ReadRun() {
   const auto file = folder_ / kRunFile;
-  const auto json = Json::parse(ReadTextFile(file, "a run"), nullptr, false);
+  const auto json = Json::parse(ReadTextFile(file, "a run", kLargestOwnFile), nullptr, false);
   try {
     if (json.at("version") != kVersion) RefuseRun(file, "version " + json.at("version").dump(), "version 1");
     if (const int party = NumberOf(json.at("party")); party != owner_.party)
@@ -150,12 +157,27 @@ void RunState::CountLastSession() {
 }
 
 void RunState::FindCheckpoints() {
+  std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder_)) {
     if (entry.path().extension() != kSealed) continue;
-    // All of it: that it was damaged is better found out now than with the peers.
-    claim_.held.push_back(LoadCheckpoint(entry.path(), Owner(), owner_.job, key_).name);
+    files.push_back(entry.path());
   }
+  std::sort(files.begin(), files.end(),
+            [](const fs::path& a, const fs::path& b) { return StepIn(a) > StepIn(b); });
+  for (const auto& file : files) FindCheckpoint(file);
   std::sort(claim_.held.begin(), claim_.held.end());
+}
+
+/// Reads all of it: that it was damaged is better found out now than with the peers. The newest must be whole; an
+/// older one is not needed where a newer one is.
+void RunState::FindCheckpoint(const fs::path& file) {
+  try {
+    claim_.held.push_back(LoadCheckpoint(file, Owner(), owner_.job, key_).name);
+  } catch (const DataError& error) {
+    const auto newer = [&](const CheckpointName& name) { return name.step > StepIn(file); };
+    if (std::none_of(claim_.held.begin(), claim_.held.end(), newer)) throw;
+    damaged_.emplace_back(error.what());
+  }
 }
 
 /// What was not held by all belongs to steps that are done again.
@@ -208,6 +230,8 @@ void RunState::WriteRun() const {
 
 /// One write of a few bytes to the same place: a process that is killed has written all of them or none.
 void RunState::WriteStep(int begun) const {
+  const auto file = folder_ / kStepFile;
+  const BlockingCall call("writing", file);
   const auto line = fmt::format("{} {} {:>10}\n", boot_.empty() ? "unknown" : boot_, session_.id, begun);
   if (pwrite(steps_file_, line.data(), line.size(), 0) != static_cast<ssize_t>(line.size()))
     throw std::system_error(errno, std::generic_category(),

@@ -31,7 +31,8 @@ class RunState {
  public:
   /// Reads what is there, if anything, and changes nothing. Throws ConfigError for another job than the run's
   /// (naming the first key that differs), or a run that another process executes; DataError for another
-  /// party's run, other data than its own, or a file that was changed or damaged.
+  /// party's run, other data than its own, or a file that was changed or damaged; but a checkpoint that is older
+  /// than a whole one is then left aside.
   RunState(const std::filesystem::path& run_folder, RunOwner owner, SecretKey key);
   ~RunState();
   RunState(const RunState&) = delete;
@@ -39,6 +40,9 @@ class RunState {
 
   /// What to tell the peers.
   [[nodiscard]] const RunClaim& claim() const { return claim_; }
+
+  /// What is wrong with the checkpoints that were left aside, a text each.
+  [[nodiscard]] const std::vector<std::string>& damaged() const { return damaged_; }
 
   /// Whether a checkpoint may be gone on from; throws if not.
   using CheckpointCheck = std::function<void(const ml::Checkpoint&)>;
@@ -75,6 +79,7 @@ class RunState {
   void ReadRun();
   void CountLastSession();
   void FindCheckpoints();
+  void FindCheckpoint(const std::filesystem::path& file);
   void Lock();
   void DropAfter(const std::optional<CheckpointName>& last);
   void WriteRun() const;
@@ -86,6 +91,7 @@ class RunState {
   SecretKey key_;
   std::string boot_;
   RunClaim claim_;
+  std::vector<std::string> damaged_;
   ml::SessionSteps session_;  ///< under way; listed in the claim once it may execute anything
   std::string releasing_;
   bool listed_ = false;

@@ -49,6 +49,15 @@ net::CertificateInfo InspectFile(const std::string& pem, const std::string& file
   }
 }
 
+/// What to say where the certificate, whose name `init` chose, names another party. The name proves nothing:
+/// who made the certificate chose it.
+std::string NameDoubt(const std::string& name, int peer) {
+  if (!name.starts_with("party-") || name == fmt::format("party-{}", peer)) return {};
+  return fmt::format(
+      "warning: its name is {}, expected party-{} (--peer {}): is it the right file, and the right party?\n",
+      name, peer, peer);
+}
+
 int Trust(const TrustOptions& options) {
   const auto party = ReadParty(options.config);
   if (options.peer == party.id) {
@@ -68,11 +77,13 @@ int Trust(const TrustOptions& options) {
                                   options.certificate, other.id, peer.id));
   }
   const auto before = FingerprintOf(peer.certificate);
+  const auto doubt = NameDoubt(info.common_name, peer.id);
   fs::create_directories(peer.certificate.parent_path());
   WriteTextFile(peer.certificate, pem);
   std::cout << fmt::format("party {}: stored as {}\nname        {}\nvalid until {}\nfingerprint {}\n",
                            peer.id, peer.certificate.string(), info.common_name, Date(info.not_after),
                            info.fingerprint);
+  std::cout << doubt;
   if (before && before != info.fingerprint) std::cout << fmt::format("in place of {}\n", *before);
   std::cout << fmt::format("Compare the fingerprint with party {} by telephone before the first run.\n",
                            peer.id);

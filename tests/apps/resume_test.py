@@ -186,7 +186,7 @@ class Resume(ProgramTest):
         self.job = job
         error(1, 4, "r0/checkpoint/run.json: found party 0's run, expected party 1's", "--resume", out="r0")
         key = self.folder / "d/party-0/party.key"
-        sealed = next((self.folder / "r0/checkpoint").glob("*.sealed"))
+        sealed = max((self.folder / "r0/checkpoint").glob("*.sealed"))  # the newest: an older one would be left aside
         content = sealed.read_bytes()
         sealed.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
         error(0, 4, f"r0/checkpoint/{sealed.name}: cannot be opened: it was changed, or", "--resume")

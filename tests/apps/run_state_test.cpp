@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "apps/files.h"
@@ -314,6 +315,33 @@ TEST_F(RunStateTest, RemovesDraftsThatWereInterrupted) {
   std::ofstream(draft) << "half";
   (void)Begin(kSecond);
   EXPECT_FALSE(fs::exists(draft));
+}
+
+TEST_F(RunStateTest, LeavesADamagedCheckpointAsideWhereANewerOneIsWhole) {
+  {
+    const auto state = Begin(kFirst);
+    state->Announce(11);
+    for (const int step : {5, 10}) state->Keep(At(step));
+  }
+  auto files = Sealed();
+  std::sort(files.begin(), files.end());
+  const auto damage = [](const fs::path& file) {
+    auto text = ReadTextFile(file, "");
+    text.back() = static_cast<char>(text.back() ^ 1);
+    ReplaceSecretFile(file, text);
+  };
+  damage(files.at(0));
+  {
+    auto state = Open();
+    EXPECT_EQ(state->claim().held, (std::vector<CheckpointName>{{10, kFirst}}));
+    ASSERT_EQ(state->damaged().size(), 1U);
+    EXPECT_THAT(state->damaged()[0], HasSubstr(files.at(0).string() + ": cannot be opened"));
+    const auto resumption =
+        state->Begin({.run_id = kFirst, .from = CheckpointName{10, kFirst}, .earlier = {}}, kSecond);
+    EXPECT_EQ(resumption.from->state.step, 10);
+  }
+  damage(files.at(1));
+  EXPECT_THAT(ErrorOf(Owner()), HasSubstr("data: " + files.at(1).string()));
 }
 
 }  // namespace

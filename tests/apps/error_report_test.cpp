@@ -1,0 +1,34 @@
+#include "apps/error_report.h"
+
+#include <gtest/gtest.h>
+
+#include "apps/party_session.h"
+#include "base/error.h"
+
+namespace trefoil::apps {
+namespace {
+
+TEST(OneLine, LeavesWhatIsShown) {
+  EXPECT_EQ(OneLine("plain, Zoë, 東京, 🙂, \u00a0"), "plain, Zoë, 東京, 🙂, \u00a0");
+  EXPECT_EQ(OneLine("two\nlines\tand\x1b[31m\x7f\n\n"), "two lines and [31m ");
+}
+
+TEST(OneLine, EscapesWhatATerminalWouldObey) {
+  EXPECT_EQ(OneLine("a\u009b31mb\u0080\u009fc"), "a\\u{9b}31mb\\u{80}\\u{9f}c");  // C1: CSI in one character
+  EXPECT_EQ(OneLine("a\x9b"
+                    "31m"),
+            "a\\x9b31m");  // the same in eight bits
+  EXPECT_EQ(OneLine("cut \xe6\x9d"), "cut \\xe6\\x9d");
+  EXPECT_EQ(OneLine("\xc0\x9b \xff"), "\\xc0\\x9b \\xff");
+  EXPECT_EQ(OneLine("\u202etxt.exe\u2028\u2066"), "\\u{202e}txt.exe\\u{2028}\\u{2066}");
+}
+
+TEST(ReasonFor, SaysWhoBrokeTheProtocol) {
+  const auto reason = ReasonFor(ProtocolError("party 2 sent a message of 4 bytes, expected 3", 2));
+  EXPECT_EQ(reason.code, net::AbortCode::kProtocol);
+  EXPECT_EQ(reason.about, 2);
+  EXPECT_EQ(ReasonFor(NetworkError(1, "gone")).code, net::AbortCode::kPeerLost);
+}
+
+}  // namespace
+}  // namespace trefoil::apps
