@@ -39,6 +39,7 @@ class SilentMesh : public net::MeshTransport {
  public:
   SilentMesh() : MeshTransport(0) {}
   [[nodiscard]] const net::SessionId& session() const override { return session_; }
+  [[nodiscard]] const net::JobHash& job() const override { return job_; }
   [[nodiscard]] milliseconds WaitingFor(int peer) const override {
     return peer == 2 ? waited.load() : milliseconds(0);
   }
@@ -63,6 +64,7 @@ class SilentMesh : public net::MeshTransport {
 
  private:
   net::SessionId session_{};
+  net::JobHash job_{};
   std::mutex mutex_;
   std::condition_variable changed_;
   bool aborted_ = false;
