@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <map>
+#include <thread>
+#include <utility>
 
 #include "ml/public_sampling.h"
 #include "ml/training.h"
@@ -91,6 +95,35 @@ TEST(Resumption, GivesTheModelOfARunThatWasNeverInterrupted) {
       EXPECT_EQ(party.begun.size(), static_cast<std::size_t>(11 - step));
       EXPECT_FALSE(party.checkpoints.contains(step));
     }
+  }
+}
+
+// Else a party that dies while it writes its last checkpoint takes the run back to an earlier one, and what it
+// then releases is a second model.
+TEST(Resumption, GivesOutNothingBeforeAllThreeHaveKeptTheLastCheckpoint) {
+  for (const std::vector<int>& to : {std::vector<int>{}, {0, 1, 2}}) {
+    TrainingSettings settings = DeterministicSettings();
+    settings.release_to = to;
+    std::atomic<int> kept = 0;
+    const auto seen = RunParties(Seed{1}, [&](mpc::Context& party) {
+      int at_release = 0;
+      const TrainingHooks hooks{.on_step = [](const StepReport&) {},
+                                .on_record = [](const dp::TrainingRecord&) {},
+                                .before_release = [&] { at_release = kept.load(); },
+                                .on_checkpoint =
+                                    [&](const Checkpoint& one) {
+                                      if (one.state.step < settings.steps) return;
+                                      // As long as the others would take to go on.
+                                      if (party.self() == 2)
+                                        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                                      ++kept;
+                                    },
+                                .checkpoint_every = 4};
+      const auto records = MakeRecords(settings, 10 + static_cast<std::size_t>(party.self()), 40);
+      (void)Train(party, settings, records, hooks);
+      return std::pair{at_release, kept.load()};
+    });
+    EXPECT_THAT(seen, testing::Each(testing::Pair(3, 3)));
   }
 }
 
