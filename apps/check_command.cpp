@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/locked_memory.h"
 #include "base/open_files.h"
+#include "base/passing_error.h"
 
 namespace trefoil::apps {
 namespace {
@@ -51,7 +52,7 @@ std::string ExamineCertificate(const std::filesystem::path& file, const std::str
   if (now >= info.not_after)
     throw ConfigError(file.string() + ": has expired: make a new one with init, and exchange it");
   if (now < info.not_before)
-    throw ConfigError(file.string() + ": is not valid yet: check this machine's clock");
+    throw PassingError(file.string() + ": is not valid yet: check this machine's clock");
   const auto days = std::chrono::duration_cast<std::chrono::hours>(info.not_after - now).count() / 24;
   if (days < kDaysToExchangeCertificates) {
     Doctor::Warn(

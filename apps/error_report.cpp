@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/passing_error.h"
 
 namespace trefoil::apps {
 namespace {
@@ -44,6 +45,7 @@ bool Commands(char32_t code) {
 }  // namespace
 
 ExitCode ExitCodeOf(const std::exception& error) {
+  if (dynamic_cast<const PassingError*>(&error) != nullptr) return kPassing;
   if (dynamic_cast<const ConfigError*>(&error) != nullptr) return kConfiguration;
   if (dynamic_cast<const NetworkError*>(&error) != nullptr) return kNetwork;
   if (dynamic_cast<const ProtocolError*>(&error) != nullptr) return kNetwork;

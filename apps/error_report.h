@@ -4,7 +4,15 @@
 
 namespace trefoil::apps {
 
-enum ExitCode : int { kDone = 0, kOther = 1, kConfiguration = 2, kNetwork = 3, kData = 4, kBudget = 5 };
+enum ExitCode : int {
+  kDone = 0,
+  kOther = 1,
+  kConfiguration = 2,
+  kNetwork = 3,
+  kData = 4,
+  kBudget = 5,
+  kPassing = 6
+};
 
 /// The exit code for an error.
 [[nodiscard]] ExitCode ExitCodeOf(const std::exception& error);

@@ -40,6 +40,7 @@ struct TrainingSpec {
   std::string truncation = "stochastic";  ///< or "exact"
   std::string comparison = "auto";        ///< or the form: "bulk", "latency"
   std::int64_t checkpoint_every = 0;      ///< 0: no checkpoints
+  std::int64_t lost_steps_max = 0;        ///< beyond it no second session from one checkpoint
   std::int64_t steps_ahead = 2;           ///< 0: batches and dealt material are sent in line
 };
 

@@ -88,6 +88,9 @@ Json ToJson(const TrainingSpec& training) {
             {"comparison", training.comparison},
             {"checkpoint_every", training.checkpoint_every},
             {"steps_ahead", training.steps_ahead}};
+  // Left out where it is what a job without it has, so that such jobs keep the hashes that they had before.
+  if (training.lost_steps_max != DefaultLostSteps(training.steps))
+    json["lost_steps_max"] = training.lost_steps_max;
   if (training.schedule == "step") {
     json["decay_every"] = training.decay_every;
     json["decay_factor"] = training.decay_factor;

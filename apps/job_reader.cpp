@@ -65,6 +65,7 @@ const Names& TrainingKeys() {
                           "training.truncation",
                           "training.comparison",
                           "training.checkpoint_every",
+                          "training.lost_steps_max",
                           "training.steps_ahead",
                           "privacy.epsilon",
                           "privacy.sigma",
@@ -240,6 +241,8 @@ TrainingSpec ReadTraining(const Section& section) {
   training.truncation = section.Choice("truncation", {"stochastic", "exact"}, "stochastic");
   training.comparison = section.Choice("comparison", {"auto", "bulk", "latency"}, "auto");
   training.checkpoint_every = section.Whole("checkpoint_every", {0, 10'000'000}, 0);
+  training.lost_steps_max =
+      section.Whole("lost_steps_max", {0, 1'000'000'000}, DefaultLostSteps(training.steps));
   training.steps_ahead = section.Whole("steps_ahead", {0, 1'000}, 2);
   return training;
 }

@@ -38,4 +38,7 @@ void CheckJobRules(const Job& job, const toml::table& root, const std::string& f
 /// [local], of the document `root`. Throws ConfigError as Section.
 [[nodiscard]] LocalSpec ReadLocal(const Section& section, const toml::table& root);
 
+/// training.lost_steps_max where the job does not say: a tenth of the steps.
+[[nodiscard]] constexpr std::int64_t DefaultLostSteps(std::int64_t steps) { return steps / 10; }
+
 }  // namespace trefoil::apps

@@ -10,6 +10,7 @@
 
 #include "apps/party_file.h"
 #include "base/error.h"
+#include "base/passing_error.h"
 
 namespace trefoil::apps {
 namespace {
@@ -136,8 +137,8 @@ BudgetAnswer LedgerFile::Reserve(const BudgetRequest& request) {
   Follow();
   const auto known = ledger_.JobOf(request.record.run_id);
   if (known && MayBeAlive(*known)) {
-    throw ConfigError(fmt::format("{}: found run {} under way in another process, expected it to have ended",
-                                  chain_.file().string(), request.record.run_id));
+    throw PassingError(fmt::format("{}: found run {} under way in another process, expected it to have ended",
+                                   chain_.file().string(), request.record.run_id));
   }
   if (known) RequireNewest(ledger_.jobs()[*known], request, chain_.file());
   auto answer = Answer(

@@ -30,6 +30,8 @@ void AddLocal(CLI::App& program, Action& action) {
       ->allow_extra_args(false);
   command->add_flag("--resume", options->resume,
                     "Go on with the training in --out from the last checkpoint of its parties");
+  command->add_flag("--again", options->again,
+                    "With --resume: although many steps have been lost, as of `run`");
   command->add_flag("--prepare", options->prepare, "Write the three party folders only");
   auto* hosts =
       command->add_option("--hosts", options->hosts, "With --prepare: the parties' hosts, as a,b,c");
@@ -53,6 +55,8 @@ void AddLocal(CLI::App& program, Action& action) {
     action = [options, given = hosts->count() > 0] {
       if (given && !options->prepare)
         throw ConfigError("--hosts: found without --prepare, which it belongs to");
+      if (options->again && !options->resume)
+        throw ConfigError("--again: found without --resume, which it belongs to");
       if (options->job.empty() && !options->resume) throw ConfigError("--job is required");
       if (!options->job.empty() && IsTask(options->job)) {
         if (options->resume) throw ConfigError("--resume: found another job than a training: start it anew");

@@ -93,7 +93,8 @@ int RunPrepared(Local& local, const LocalOptions& options) {
                                          .steps = static_cast<int>(local.job.training.steps),
                                          .peer = local.parties[0].peer_timeout,
                                          .threads = options.threads,
-                                         .resume = options.resume},
+                                         .resume = options.resume,
+                                         .again = options.again},
                                         local.display);
   if (failure != kDone) return failure;
   (void)CollectResults(local.job, local.folder, local.feature_model, local.display);

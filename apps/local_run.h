@@ -19,6 +19,7 @@ struct LocalOptions {
   std::vector<std::string> assignments;
   bool prepare = false;
   bool resume = false;  ///< goes on with the training in `out`; `job` may be empty then
+  bool again = false;   ///< with resume: although it has lost many steps (apps/lost_steps.h)
   std::string hosts = "127.0.0.1,127.0.0.1,127.0.0.1";  ///< with prepare only
   unsigned base_port = 0;                               ///< 0: free ports; with prepare 7700
   std::size_t threads = 0;                              ///< of each party; 0: a third of the cores

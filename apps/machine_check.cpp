@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <limits>
 #include <numeric>
@@ -11,6 +12,7 @@
 #include <system_error>
 
 #include "apps/evaluation.h"
+#include "apps/progress.h"
 #include "base/error.h"
 #include "ml/records.h"
 #include "ml/settings.h"
@@ -93,6 +95,21 @@ double AvailableDisk(const std::filesystem::path& folder) {
   const auto space = std::filesystem::space(folder.empty() ? "." : folder, error);
   if (error) throw ConfigError(folder.string() + ": " + error.message() + ", expected a folder");
   return static_cast<double>(space.available);
+}
+
+void RequireDisk(const std::filesystem::path& run_folder, const ml::StepPlan& plan, bool checkpoints) {
+  double held = 0;
+  std::error_code error;
+  for (const auto& file : std::filesystem::directory_iterator(run_folder / "checkpoint", error))
+    held += file.is_regular_file(error) ? static_cast<double>(file.file_size(error)) : 0;
+  const double least = std::max(0.0, LeastDisk(plan, checkpoints) - held);
+  const double available = AvailableDisk(run_folder);
+  if (available >= least) return;
+  throw std::system_error(
+      ENOSPC, std::generic_category(),
+      fmt::format("{}: found {} free, expected at least {} before the first step, which is charged",
+                  run_folder.string(), BytesText(static_cast<std::uint64_t>(available)),
+                  BytesText(static_cast<std::uint64_t>(least))));
 }
 
 std::vector<std::string> PlainSwap(const std::filesystem::path& root) {

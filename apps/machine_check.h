@@ -25,6 +25,11 @@ namespace trefoil::apps {
 /// Free on the file system of a folder. Throws ConfigError if it is not there.
 [[nodiscard]] double AvailableDisk(const std::filesystem::path& folder);
 
+/// Throws std::system_error (no space left) unless the file system of a run directory has room for what a
+/// training's run comes to, less what earlier sessions' checkpoints take there already. Throws ConfigError as
+/// AvailableDisk.
+void RequireDisk(const std::filesystem::path& run_folder, const ml::StepPlan& plan, bool checkpoints);
+
 /// Swap space that is on and may keep what is written to it in the clear: neither a dm-crypt device nor a
 /// compressed one in memory. A file counts, also one on an encrypted file system. `root`: where proc/swaps
 /// and sys/block are.

@@ -41,6 +41,7 @@ std::vector<ChildProcess> StartParties(const PartyProcesses& parties) {
                                        "--threads",
                                        each};
     if (parties.resume) arguments.emplace_back("--resume");
+    if (parties.again) arguments.emplace_back("--again");
     children.emplace_back(arguments, folder / "console.log");
   }
   return children;

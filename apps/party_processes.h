@@ -15,6 +15,7 @@ struct PartyProcesses {
   std::chrono::milliseconds peer;  ///< after which a party notices that another one is gone
   std::size_t threads = 0;         ///< of each party; 0: a third of the cores
   bool resume = false;             ///< each goes on with the run in its out/
+  bool again = false;              ///< although it has lost many steps
 };
 
 /// DIR/party-0 to DIR/party-2.

@@ -8,6 +8,8 @@
 #include "apps/evaluation.h"
 #include "apps/held_out_files.h"
 #include "apps/hex.h"
+#include "apps/lost_steps.h"
+#include "apps/machine_check.h"
 #include "apps/mesh_setup.h"
 #include "apps/model_file.h"
 #include "apps/party_session.h"
@@ -182,22 +184,25 @@ void WriteResults(Run& run, const ml::TrainingResult& result, const net::MeshTra
 
 /// What a resumed run says of its past.
 std::string PastOf(const AgreedRun& agreed, int steps) {
-  std::int64_t executed = 0;
-  for (const auto& session : agreed.earlier) executed += session.begun - session.first;
+  const std::int64_t lost = LostSteps(agreed);
   const int first = agreed.from ? agreed.from->step : 0;
   return fmt::format(
       "resuming run {} at step {} of {}, in session {}: {} steps were begun before, {} of them lost and "
       "charged",
-      agreed.run_id, first, steps, agreed.earlier.size() + 1, executed, executed - first);
+      agreed.run_id, first, steps, agreed.earlier.size() + 1, first + lost, lost);
 }
 
 /// Agrees with the peers on what the session begins with.
-ml::Resumption BeginSession(Run& run, mpc::Context& context, const net::MeshTransport& mesh, bool resume) {
+ml::Resumption BeginSession(Run& run, mpc::Context& context, const net::MeshTransport& mesh,
+                            const RunOptions& options) {
   if (!run.state) return {};
-  const auto agreed = AgreeOnRun(context, run.state->claim(), run.settings.steps);
+  auto claim = run.state->claim();
+  claim.again = options.again;
+  const auto agreed = AgreeOnRun(context, claim, run.settings.steps);
+  RequireFewLosses(context, run.job, agreed);
   if (!agreed.earlier.empty()) {
     run.session.Say(PastOf(agreed, run.settings.steps));
-  } else if (resume) {
+  } else if (options.resume) {
     run.session.Say("nothing to resume: the run begins");
   }
   return run.state->Begin(agreed, ToHex(mesh.session()), [&](const ml::Checkpoint& checkpoint) {
@@ -247,7 +252,7 @@ void TrainConnected(Run& run, net::MeshTransport& mesh, const Records& records, 
   const auto start = Clock::now();
   ThreadPool pool(ThreadsFor(options.threads));
   mpc::Context context(mesh, AgreeOnSessionKeys(mesh), pool);
-  const auto resumption = BeginSession(run, context, mesh, options.resume);
+  const auto resumption = BeginSession(run, context, mesh, options);
   const int first = resumption.from ? static_cast<int>(resumption.from->state.step) : 0;
   ProgressFile progress(run.session.folder() / "progress.csv", first);
   run.kept = progress.kept();
@@ -300,6 +305,7 @@ Records Prepare(Run& run, const ml::PrivacyPlan& plan, const RunOptions& options
   Announce(run, plan, options.resume);
   for (const auto& damaged : run.state ? run.state->damaged() : std::vector<std::string>())
     run.session.Warn(damaged + "; it is left aside, since a newer checkpoint is whole");
+  RequireDisk(run.session.folder(), ml::MakeStepPlan(run.settings), run.job.training.checkpoint_every > 0);
   LogRepeatedRows(run, records.own);
   return records;
 }

@@ -10,6 +10,7 @@ struct RunOptions {
   std::string out;          ///< empty: runs/NAME-UTC
   std::size_t threads = 0;  ///< 0: as many as the machine has
   bool resume = false;      ///< goes on with the run that `out` holds, if it holds one
+  bool again = false;       ///< with resume: although it has lost many steps (apps/lost_steps.h)
 };
 
 /// One party's side of a job, from its files to its run directory. Returns the exit code; what fails once

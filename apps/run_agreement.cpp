@@ -148,8 +148,9 @@ std::string ToText(const RunClaim& claim) {
                         {"begun", one.begun},
                         {"evaluated", one.evaluated}});
   }
-  return Json{{"run_id", claim.run_id}, {"held", held}, {"sessions", sessions}, {"released", claim.released}}
-      .dump();
+  Json json{{"run_id", claim.run_id}, {"held", held}, {"sessions", sessions}, {"released", claim.released}};
+  if (claim.again) json["again"] = true;
+  return json.dump();
 }
 
 RunClaim ReadClaim(const std::string& text, int peer, int steps) {
@@ -160,10 +161,17 @@ RunClaim ReadClaim(const std::string& text, int peer, int steps) {
     for (const auto& one : json.at("held"))
       claim.held.push_back({.step = StepIn(one.at("step"), 0, steps), .session = IdIn(one.at("session"))});
     for (const auto& one : json.at("sessions")) claim.sessions.push_back(SessionIn(one, steps));
+    claim.again = json.value("again", false);
     return claim;
   } catch (const std::exception&) {
     throw ProtocolError(fmt::format("party {}: found no account of a run, expected one", peer), peer);
   }
+}
+
+std::int64_t LostSteps(const AgreedRun& agreed) {
+  std::int64_t executed = 0;
+  for (const auto& session : agreed.earlier) executed += session.begun - session.first;
+  return executed - (agreed.from ? agreed.from->step : 0);
 }
 
 AgreedRun Agree(const std::array<RunClaim, 3>& claims, int self) {
@@ -171,6 +179,7 @@ AgreedRun Agree(const std::array<RunClaim, 3>& claims, int self) {
   RequireTheReleased(claims, agreed.from, self);
   if (!agreed.from) RequireNothingLost(claims, self);
   for (const auto& claim : claims) Merge(agreed.earlier, claim.sessions);
+  agreed.again = std::all_of(claims.begin(), claims.end(), [](const RunClaim& claim) { return claim.again; });
   return agreed;
 }
 

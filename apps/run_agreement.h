@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@ struct RunClaim {
   std::vector<CheckpointName> held;  ///< checkpoints that it could go on from
   ml::Lineage sessions;              ///< that it took part in, or heard of
   bool released = false;             ///< it may have released what its last checkpoint holds
+  bool again = false;                ///< it was told to go on although the run has lost much (--again)
 };
 
 /// How all three go on.
@@ -26,7 +28,12 @@ struct AgreedRun {
   std::string run_id;  ///< empty: a new run begins, and takes its session's id
   std::optional<CheckpointName> from;
   ml::Lineage earlier;
+  bool again = false;  ///< all three were told to
 };
+
+/// Steps that the earlier sessions executed and that are not in what the run goes on from: they are charged
+/// all the same.
+[[nodiscard]] std::int64_t LostSteps(const AgreedRun& agreed);
 
 /// The claim as a text for the peers, and back. Reading throws ProtocolError naming party `peer` for a text
 /// that is none.

@@ -23,8 +23,14 @@ void AddRun(CLI::App& program, Action& action) {
   command->add_flag("--resume", options->resume,
                     "Go on with the run in --out from the last checkpoint that all three hold; all three are "
                     "started so. Without a run there, one begins");
+  command->add_flag(
+      "--again", options->again,
+      "With --resume, at all three parties: once more from a checkpoint that was resumed from before, "
+      "although more than training.lost_steps_max steps have been lost; they are charged");
   command->callback([options, &action] {
     action = [options] {
+      if (options->again && !options->resume)
+        throw ConfigError("--again: found without --resume, which it belongs to");
       RequireOpenFiles(kOpenFilesOfParty);
       if (IsTask(options->job)) {
         if (options->resume) throw ConfigError("--resume: found another job than a training: start it anew");

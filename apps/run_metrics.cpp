@@ -11,6 +11,7 @@
 
 #include "apps/files.h"
 #include "base/error.h"
+#include "base/passing_error.h"
 #include "net/certificate.h"
 
 namespace trefoil::apps {
@@ -72,6 +73,8 @@ RunMetrics::RunMetrics(const PartyFile& party, const std::string& party_file) : 
   try {
     endpoint_ = std::make_unique<net::HttpEndpoint>(party.metrics->host, party.metrics->port,
                                                     [this](const std::string& path) { return Answer(path); });
+  } catch (const PassingError& error) {
+    throw PassingError(fmt::format("{}: metrics.listen: {}", party_file, error.what()));
   } catch (const ConfigError& error) {
     throw ConfigError(fmt::format("{}: metrics.listen: {}", party_file, error.what()));
   }

@@ -16,6 +16,7 @@
 #include "apps/json_number.h"
 #include "base/blocking_call.h"
 #include "base/error.h"
+#include "base/passing_error.h"
 #include "base/regular_file.h"
 
 namespace trefoil::apps {
@@ -25,12 +26,16 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
+// Since bounds that are fixed before the coins decide which of them are kept; the noise was another one, too.
+constexpr int kVersionWithCoins = 2;
 constexpr std::size_t kKept = 2;
 constexpr std::size_t kDigitsInName = 16;
 constexpr const char* kRunFile = "run.json";
 constexpr const char* kStepFile = "step";
 constexpr const char* kSealed = ".sealed";
 constexpr const char* kDraft = ".part";  // of apps/files.h, where a write was interrupted
+
+int VersionOf(const Job& job) { return job.privacy.sampling == "public" ? kVersionWithCoins : kVersion; }
 
 /// What changes when the machine starts anew, and takes along what was written but not synchronised.
 std::string BootId() {
@@ -118,8 +123,8 @@ void RunState::Lock() {
   if (steps_file_ < 0)
     throw std::system_error(errno, std::generic_category(), file.string() + ": cannot be written");
   if (flock(steps_file_, LOCK_EX | LOCK_NB) != 0) {
-    throw ConfigError(fmt::format("{}: found a run that another process executes, expected it to have ended",
-                                  folder_.string()));
+    throw PassingError(fmt::format("{}: found a run that another process executes, expected it to have ended",
+                                   folder_.string()));
   }
 }
 
@@ -127,7 +132,6 @@ void RunState::ReadRun() {
   const auto file = folder_ / kRunFile;
   const auto json = Json::parse(ReadTextFile(file, "a run", kLargestOwnFile), nullptr, false);
   try {
-    if (json.at("version") != kVersion) RefuseRun(file, "version " + json.at("version").dump(), "version 1");
     if (const int party = NumberOf(json.at("party")); party != owner_.party)
       RefuseRun(file, fmt::format("party {}'s run", party), fmt::format("party {}'s", owner_.party));
     const auto job = ParseJobJson(json.at("job").get<std::string>(), file.string());
@@ -135,6 +139,8 @@ void RunState::ReadRun() {
       throw ConfigError(fmt::format("{}, as in {}: a run goes on with the job that it began with",
                                     DescribeDifference(owner_.job, job), file.string()));
     }
+    if (const int version = VersionOf(owner_.job); json.at("version") != version)
+      RefuseRun(file, "version " + json.at("version").dump(), fmt::format("version {}", version));
     if (json.at("data").get<std::string>() != owner_.data_hash) {  // no hash of data in a session's log
       throw DataError(file.string() +
                       ": found other data: a run goes on with the files of [data] that it began with");
@@ -217,7 +223,7 @@ ml::Resumption RunState::Begin(const AgreedRun& agreed, const std::string& sessi
 }
 
 void RunState::WriteRun() const {
-  const Json json{{"version", kVersion},
+  const Json json{{"version", VersionOf(owner_.job)},
                   {"party", owner_.party},
                   {"job", JobJson(owner_.job)},
                   {"data", owner_.data_hash},

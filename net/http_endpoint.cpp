@@ -9,6 +9,7 @@
 #include "net/asio.h"
 #include "net/channel.h"
 #include "net/io_thread.h"
+#include "net/listener.h"
 
 // Behind net/asio.h, which makes Asio fit to be included.
 #include <boost/beast/core.hpp>
@@ -94,10 +95,10 @@ class HttpEndpoint::Server {
     if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
     if (!error) acceptor_.bind(endpoint, error);
     if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
-    if (error) {
-      throw ConfigError("cannot listen on " + endpoint.address().to_string() + ":" +
-                        std::to_string(endpoint.port()) + ": " + DescribeError(error));
-    }
+    const auto cause = "cannot listen on " + endpoint.address().to_string() + ":" +
+                       std::to_string(endpoint.port()) + ": " + DescribeError(error);
+    if (error == asio::error::address_in_use) throw PortTaken(cause);
+    if (error) throw ConfigError(cause);
     port_ = acceptor_.local_endpoint().port();
     asio::post(io_.context(), [this] { Accept(); });
   }

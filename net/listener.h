@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "base/passing_error.h"
 #include "net/asio.h"
 #include "net/channel.h"
 #include "net/half_open.h"
@@ -47,9 +47,9 @@ class DropReport {
 };
 
 /// Another process listens on the port already.
-class PortTaken : public ConfigError {
+class PortTaken : public PassingError {
  public:
-  using ConfigError::ConfigError;
+  using PassingError::PassingError;
 };
 
 /// Accepts connections, does TLS with them, and hands on those that show a pinned certificate. Everything

@@ -7,6 +7,7 @@
 #include <openssl/ssl.h>
 
 #include "base/error.h"
+#include "base/passing_error.h"
 #include "net/pem.h"
 
 namespace trefoil::net {
@@ -31,12 +32,10 @@ void UseIdentity(SSL_CTX* context, const Identity& identity) {
     throw ConfigError("private key: does not belong to this party's certificate");
   }
   const int dates = CheckDates(*certificate);
-  if (dates != X509_V_OK) {
-    throw ConfigError(
-        dates == X509_V_ERR_CERT_HAS_EXPIRED
-            ? "certificate: this party's own has expired: make a new one with init, and exchange it"
-            : "certificate: this party's own is not valid yet: check this machine's clock");
-  }
+  if (dates == X509_V_ERR_CERT_HAS_EXPIRED)
+    throw ConfigError("certificate: this party's own has expired: make a new one with init, and exchange it");
+  if (dates != X509_V_OK)
+    throw PassingError("certificate: this party's own is not valid yet: check this machine's clock");
   if (SSL_CTX_use_certificate(context, certificate.get()) != 1 ||
       SSL_CTX_use_PrivateKey(context, key.get()) != 1) {
     ERR_clear_error();

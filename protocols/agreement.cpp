@@ -27,6 +27,15 @@ net::Bytes BytesOf(const std::string& text) {
   return {begin, begin + text.size()};
 }
 
+/// Whoever ends at once may keep the others from hearing what they need to say the same.
+void AwaitRefusals(mpc::Context& party) {
+  try {
+    Barrier(party);
+  } catch (const NetworkError&) {  // whom the barrier waited for has gone: the cause is still this party's
+  } catch (const ProtocolError&) {
+  }
+}
+
 }  // namespace
 
 void RequireSameEverywhere(mpc::Context& party, const std::string& text, const std::string& what) {
@@ -74,13 +83,13 @@ void Barrier(mpc::Context& party) {
 }
 
 void RefuseTogether(mpc::Context& party, const ConfigError& cause) {
-  // Whoever ends at once may keep the others from hearing what they need to say the same.
-  try {
-    Barrier(party);
-  } catch (const NetworkError&) {  // whom the barrier waited for has gone: the cause is still this party's
-  } catch (const ProtocolError&) {
-  }
+  AwaitRefusals(party);
   throw ConfigError(cause);
+}
+
+void RefuseTogether(mpc::Context& party, const BudgetError& cause) {
+  AwaitRefusals(party);
+  throw BudgetError(cause);
 }
 
 mpc::Cost BarrierCost() { return ToBothCost(0); }

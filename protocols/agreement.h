@@ -38,6 +38,7 @@ void Barrier(mpc::Context& party);
 /// not that another one aborted. Pre: all three find the cause in what they have exchanged, and call this.
 /// Cost:   that of a Barrier.
 [[noreturn]] void RefuseTogether(mpc::Context& party, const ConfigError& cause);
+[[noreturn]] void RefuseTogether(mpc::Context& party, const BudgetError& cause);
 
 /// A seed that no party chose alone, known to all: the exclusive or of one random seed from each.
 /// Semi-honest: a party that waits for the others' seeds could choose the result.

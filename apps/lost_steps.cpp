@@ -1,0 +1,43 @@
+#include "apps/lost_steps.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+
+#include "apps/progress.h"
+#include "apps/training_settings.h"
+#include "base/error.h"
+#include "ml/training.h"
+#include "protocols/agreement.h"
+
+namespace trefoil::apps {
+
+std::optional<std::string> RefusalOfLosses(const Job& job, const AgreedRun& agreed) {
+  const bool from_start = !agreed.from;
+  const int first = agreed.from ? agreed.from->step : 0;
+  const std::int64_t lost = LostSteps(agreed);
+  const std::int64_t most = job.training.lost_steps_max;
+  // The session that began the run has its name.
+  const bool again = std::any_of(agreed.earlier.begin(), agreed.earlier.end(), [&](const auto& session) {
+    return session.id != agreed.run_id && session.from_start == from_start && session.first == first;
+  });
+  if (agreed.again || !again || lost <= most) return {};
+  const auto settings = SettingsOf(job);
+  const auto meant = ml::MakePlan(settings);
+  const auto plan = ml::MakePlan(settings, agreed.earlier, from_start, first);
+  return fmt::format(
+      "training.lost_steps_max: found {} lost steps, which take epsilon from {} outsider {} insider to {} "
+      "and {}, "
+      "and a session before this one that was resumed from step {}, too; expected at most {} lost steps, or "
+      "run "
+      "--resume --again at all three: first see why it fails",
+      lost, EpsilonText(meant.epsilon_outsider), EpsilonText(meant.epsilon_insider),
+      EpsilonText(plan.epsilon_outsider), EpsilonText(plan.epsilon_insider), first, most);
+}
+
+void RequireFewLosses(mpc::Context& party, const Job& job, const AgreedRun& agreed) {
+  if (const auto refusal = RefusalOfLosses(job, agreed))
+    protocols::RefuseTogether(party, BudgetError(*refusal));
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,20 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "apps/job.h"
+#include "apps/run_agreement.h"
+#include "mpc/context.h"
+
+namespace trefoil::apps {
+
+/// Why a run may not go on as agreed: an earlier session was resumed from the same checkpoint and lost what it
+/// did, and more than `training.lost_steps_max` steps have been lost by now, which are charged. A party that
+/// is started again and again where something does not pass by itself would spend budget so. Nothing where it
+/// may, or all three were told to (`AgreedRun::again`). The same at all three parties.
+[[nodiscard]] std::optional<std::string> RefusalOfLosses(const Job& job, const AgreedRun& agreed);
+
+/// Throws BudgetError saying that, at all three parties. Cost where it does: that of a Barrier.
+void RequireFewLosses(mpc::Context& party, const Job& job, const AgreedRun& agreed);
+
+}  // namespace trefoil::apps
