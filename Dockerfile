@@ -10,6 +10,8 @@ RUN cmake --preset release -DTREFOIL_TESTS=OFF && cmake --build --preset release
 FROM debian:bookworm
 COPY --from=build /src/build/bin/trefoil /usr/local/bin/trefoil
 COPY deploy/compose/health /usr/local/bin/trefoil-health
+COPY deploy/compose/prepare /usr/local/bin/trefoil-prepare
+COPY deploy/compose/when-ready /usr/local/bin/trefoil-when-ready
 # Run-time libraries only; that they are all here is seen by starting the program once.
 RUN apt-get update -q && \
     apt-get install -y -q --no-install-recommends \

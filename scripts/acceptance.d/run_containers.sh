@@ -1,12 +1,13 @@
 #!/bin/bash
-# Builds the image from a fresh clone, prepares three party folders, trains in three containers by podman-compose; in a second run, one
-# container is killed in the middle and all three are started again.
+# Builds the image from a fresh clone and trains in three containers by podman-compose, with nothing built or prepared on the host; in a
+# second run, one container is killed in the middle and all three are started again.
 # Usage: run_containers.sh TREFOIL CLONE [built]
 #   CLONE   a folder that is made: the project and the runs in it
 #   built   takes the image `trefoil` that is there instead of building it
-# Checks that each container ends with 0, is healthy while it runs, is not root, cannot write but to its out folder, sees nothing of the
-# project but its own folder, key and the job, and no network that is not its own; that all three got one model; that killing one ends
-# the others with 3, and that the run goes on from a checkpoint. The last line is a summary. Exit code: 0 all is well; 1 otherwise.
+# Checks that each container ends with 0, is healthy while it runs, is not root, cannot write but to its results, sees nothing of the
+# project but its own volumes, and no network that is not its own; that its key has mode 0400 and memory may be locked without a limit
+# where the machine grants that; that all three got one model; that killing one ends the others with 3, and that the run goes on from a
+# checkpoint. The last line is a summary. Exit code: 0 all is well; 1 otherwise.
 set -euo pipefail
 trefoil=$(realpath "$1")
 clone=$2
@@ -42,14 +43,25 @@ fi
 
 container() { echo "${project}_party-${1}_1"; }
 state() { podman inspect --format '{{.State.Status}} {{.State.ExitCode}}' "$(container "$1")"; }
-accuracy() { "$trefoil" evaluate --model runs/compose/party-0/out/model.npz --data runs/compose/test | sed -n 1p; }
-trap 'podman-compose -p "$project" down >/dev/null 2>&1 || true' EXIT
+volume() { podman volume inspect --format '{{.Mountpoint}}' "${project}_$1"; }
+accuracy() { "$trefoil" evaluate --model "$(volume out-0)/model.npz" --data "$(volume party-0)/test" | sed -n 1p; }
+down() { podman-compose -p "$project" down --volumes >/dev/null 2>&1; }
+trap 'down || true' EXIT
+down || true  # volumes of a run that was broken off
+
+# What locked memory the machine grants to a container.
+memlock=unlimited
+if ! podman run --rm --ulimit memlock=-1:-1 --ulimit nofile=1024 --ulimit nproc=4096 debian:bookworm true 2>/dev/null; then
+  memlock=$(ulimit -Hl)
+  export TREFOIL_MEMLOCK=$((memlock * 1024))
+fi
 
 # wait_for_lines PARTY N: until its progress.csv has N lines, for as long as `up` may take: a loaded machine takes minutes to make three
 # containers.
 wait_for_lines() {
-  local file=runs/compose/party-$1/out/progress.csv
+  local file
   while kill -0 "$up" 2>/dev/null; do
+    file=$(volume "out-$1" 2>/dev/null)/progress.csv
     if [ -f "$file" ] && [ "$(grep -c . "$file")" -ge "$2" ]; then return; fi
     sleep 0.1
   done
@@ -65,26 +77,30 @@ expect_ended() {
 expect_one_model() {
   local i
   for i in 1 2; do
-    cmp "runs/compose/party-$i/out/model.npz" runs/compose/party-0/out/model.npz || wrong "party $i has another model"
+    cmp "$(volume out-$i)/model.npz" "$(volume out-0)/model.npz" || wrong "party $i has another model"
   done
 }
 # In a container that runs: health, user, what it may write, and whom it sees.
 expect_confined() {
-  local i mounts expected user
+  local i mounts expected user place mode limit
   for i in 0 1 2; do
     podman exec "$(container $i)" trefoil-health || wrong "party $i is not healthy"
     user=$(podman exec "$(container $i)" id -u)
     [ "$user" = 10001 ] || wrong "party $i runs as user $user"
-    if podman exec "$(container $i)" touch /tmp/x /party/x 2>/dev/null; then wrong "party $i can write"; fi
-    mounts=$(podman inspect --format '{{range .Mounts}}{{println .Source}}{{end}}' "$(container $i)" | sed '/^$/d' | sort)
-    expected=$(printf '%s\n' "$PWD/runs/compose/job.toml" "$PWD/runs/compose/party-$i" "$PWD/runs/compose/party-$i/out" \
-      "$PWD/runs/compose/party-$i/party.key" | sort)
+    for place in /tmp/x /party/x /secret/x; do
+      if podman exec "$(container $i)" touch "$place" 2>/dev/null; then wrong "party $i can write $place"; fi
+    done
+    mode=$(podman exec "$(container $i)" stat -c '%a %u' /secret/party.key)
+    [ "$mode" = "400 10001" ] || wrong "party $i: key of mode and owner $mode"
+    limit=$(podman exec "$(container $i)" bash -c 'ulimit -l')
+    [ "$limit" = "$memlock" ] || wrong "party $i may lock $limit of memory, expected $memlock"
+    mounts=$(podman inspect --format '{{range .Mounts}}{{println .Name}}{{end}}' "$(container $i)" | sed '/^$/d' | sort)
+    expected=$(printf '%s\n' "${project}_party-$i" "${project}_key-$i" "${project}_out-$i" | sort)
     [ "$mounts" = "$expected" ] || wrong "party $i mounts: $mounts"
     [ "$(podman inspect --format '{{len .NetworkSettings.Networks}}' "$(container $i)")" = 2 ] || wrong "party $i is on other networks"
   done
 }
 
-deploy/compose/prepare "$trefoil" configs/demo.toml training.checkpoint_every=10
 start=$SECONDS
 timeout 600 podman-compose -p "$project" up >up.log 2>&1 &
 up=$!
@@ -95,10 +111,8 @@ seconds=$((SECONDS - start))
 expect_ended 0
 expect_one_model
 whole=$(accuracy) || wrong "no model"
-podman-compose -p "$project" down >/dev/null 2>&1
-rm -rf runs/compose
+down
 
-deploy/compose/prepare "$trefoil" configs/demo.toml training.checkpoint_every=10
 timeout 600 podman-compose -p "$project" up >killed.log 2>&1 &
 up=$!
 wait_for_lines 1 31
@@ -109,8 +123,8 @@ for i in 0 2; do [ "$(state $i)" = "exited 3" ] || wrong "party $i: found $(stat
 timeout 600 podman-compose -p "$project" up >resumed.log 2>&1
 expect_ended 0
 expect_one_model
-resumed=$(grep -o 'resuming run .* in session 2' runs/compose/party-0/out/party.log) || wrong "the run did not go on"
+resumed=$(grep -o 'resuming run .* in session 2' "$(volume out-0)/party.log") || wrong "the run did not go on"
 disturbed=$(accuracy) || wrong "no model"
 
-echo "$image; three containers done after $seconds s, $whole; party 1 killed ($killed), then ${resumed#resuming run }, $disturbed"
+echo "$image; three containers done after $seconds s, $whole; party 1 killed ($killed), then ${resumed#resuming run }, $disturbed; memory that may be locked: $memlock"
 exit "$failed"
