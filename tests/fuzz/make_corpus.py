@@ -345,6 +345,7 @@ def kept():
               {"kind": "noisy_selection", "candidates": 3, "sampling_rate": 0.1, "sigma": 4.0, "capacity": [9, 9, 9], "max_batch": [5, 5, 5],
                "party_deviation": 1e6},
               {"kind": "noisy_evaluation", "sigma": 4.0, "party_deviation": 1e6}, {"kind": "pure_releases", "count": 3, "epsilon": 0.5},
+              {"kind": "pure_releases", "count": 1, "epsilon": 0.5, "epsilon_replaced": 1.0}, {"kind": "laplace_counts", "count": 6, "rate": 0.05},
               {"kind": "gaussian_releases", "count": 3, "coordinates": 10, "sigma": 4.0, "party_deviation": 1e6}]
     write("results", "events.json", compact(record(events=events)))
     summary = {"job": "tiny", "steps": 4, "epsilon_outsider": 0.5, "epsilon_insider": None, "delta": 1e-05, "sigma": 20.0, "sensitivity": 1.0,
