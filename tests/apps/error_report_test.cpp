@@ -4,6 +4,7 @@
 
 #include "apps/party_session.h"
 #include "base/error.h"
+#include "base/passing_error.h"
 
 namespace trefoil::apps {
 namespace {
@@ -28,6 +29,11 @@ TEST(ReasonFor, SaysWhoBrokeTheProtocol) {
   EXPECT_EQ(reason.code, net::AbortCode::kProtocol);
   EXPECT_EQ(reason.about, 2);
   EXPECT_EQ(ReasonFor(NetworkError(1, "gone")).code, net::AbortCode::kPeerLost);
+}
+
+TEST(ExitCodeOf, TellsWhatMayPassFromWhatNeedsAPerson) {
+  EXPECT_EQ(ExitCodeOf(PassingError("a port is taken")), 6);
+  EXPECT_EQ(ExitCodeOf(ConfigError("a key is wrong")), 2);
 }
 
 }  // namespace

@@ -610,6 +610,17 @@ TEST(JobHash, IsShaOfCompactJsonWithSortedKeys) {
   EXPECT_EQ(JobHash(job), "14b7f1100a2c5d5df6ce243405cab7934ba3633f53b8533924f916d4cd9a2f5d");
 }
 
+// A key that version 0.1 did not have is in the hash only where it is not by default.
+TEST(JobHash, KnowsLostStepsWhereTheyAreNotByDefault) {
+  const auto job = Read(kMinimal);
+  EXPECT_EQ(job.training.lost_steps_max, 43);  // of 439
+  EXPECT_EQ(JobHash(Read(kMinimal, {"training.lost_steps_max=43"})), JobHash(job));
+  const auto other = Read(kMinimal, {"training.lost_steps_max=44"});
+  EXPECT_NE(JobHash(other), JobHash(job));
+  EXPECT_EQ(ParseJobJson(JobJson(other), "model.npz").training.lost_steps_max, 44);
+  EXPECT_THROW((void)Read(kMinimal, {"training.lost_steps_max=-1"}), ConfigError);
+}
+
 class RoundTripTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(RoundTripTest, SavedJobReadsBackTheSame) {

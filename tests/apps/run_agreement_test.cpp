@@ -51,6 +51,16 @@ TEST(Agree, GoesOnFromTheLastCheckpointThatAllThreeHold) {
   EXPECT_EQ(Agree({ahead, ahead, ahead}, 0).from, (CheckpointName{15, "aa"}));
 }
 
+TEST(Agree, GoesOnAgainWhereAllThreeWereToldTo) {
+  auto told = Claim({{10, "aa"}}, {Session("aa", 0, 17, true)});
+  const auto untold = told;
+  told.again = true;
+  EXPECT_TRUE(Agree({told, told, told}, 0).again);
+  EXPECT_FALSE(Agree({told, untold, told}, 0).again);
+  EXPECT_TRUE(ReadClaim(ToText(told), 1, 20).again);
+  EXPECT_FALSE(ReadClaim(ToText(untold), 1, 20).again);
+}
+
 // Party 1 went back to a copy from before the last step, or lost its last checkpoint: a second model would come
 // of the run.
 TEST(Agree, GoesOnFromWhatWasReleasedOrNotAtAll) {
