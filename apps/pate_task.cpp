@@ -71,6 +71,7 @@ class PateTask : public JobTask<PateJob> {
   }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
+  [[nodiscard]] std::optional<std::int64_t> MostUnits() const override { return job().all_teachers(); }
   [[nodiscard]] TaskCost Cost() const override;
   std::string Deal(const TaskDeal& deal) const override;
   std::string Load(const PartyFile& party, const std::string& party_file) override;

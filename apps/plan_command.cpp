@@ -146,7 +146,7 @@ int RunTaskPlan(const PlanOptions& options, const std::optional<protocols::Link>
   const auto task = ReadTask(options.job, options.assignments);
   const auto events = task->Events();
   const dp::TrainingRecord record{.job_hash = TaskHash(*task), .run_id = {}, .events = events};
-  const auto rows = EpsilonsOfRows(record, task->delta(), task->accountant());
+  const auto rows = EpsilonsOfRows(record, task->delta(), task->accountant(), task->MostUnits());
   const auto statement = PrivacyStatement({.record = record,
                                            .delta = task->delta(),
                                            .accountant = task->accountant(),

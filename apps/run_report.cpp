@@ -91,8 +91,11 @@ RunReport ReadRunReport(const fs::path& folder) {
     }
     return of_job;
   });
+  const auto most =
+      task ? ReadPart(folder, "job.toml", [](const fs::path& file) { return ReadTask(file)->MostUnits(); })
+           : std::optional<std::int64_t>();
   try {
-    source.rows = EpsilonsOfRows(source.record, source.delta, source.accountant);
+    source.rows = EpsilonsOfRows(source.record, source.delta, source.accountant, most);
     report.rows = source.rows;
     report.curves = CurvesOf(source.record);
     report.statement = PrivacyStatement(source);

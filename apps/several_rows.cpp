@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "dp/json_number.h"
@@ -20,10 +21,10 @@ std::string UpText(double epsilon) {
 }  // namespace
 
 std::vector<RowsEpsilon> EpsilonsOfRows(const dp::TrainingRecord& record, double delta,
-                                        dp::AccountantKind kind) {
+                                        dp::AccountantKind kind, std::optional<std::int64_t> most) {
   std::vector<RowsEpsilon> rows;
   for (const std::int64_t k : {1, 2, 5, 10}) {
-    const auto epsilons = dp::EpsilonsOfUnits(record, k, delta, kind);
+    const auto epsilons = dp::EpsilonsOfUnits(record, std::min(k, most.value_or(k)), delta, kind);
     rows.push_back({.rows = k,
                     .epsilon_outsider = epsilons.outsider,
                     .epsilon_insider = epsilons.insider,

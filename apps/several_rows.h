@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,11 @@ struct RowsEpsilon {
   double delta = 0;
 };
 
-/// For 1, 2, 5 and 10 rows (dp::EpsilonsOfUnits). Cost: about a second for a sampled training.
+/// For 1, 2, 5 and 10 rows (dp::EpsilonsOfUnits), or for `most` units where more rows change no more. Cost: about a second for a sampled training.
 /// Throws: ConfigError unless delta is in (0, 1).
 [[nodiscard]] std::vector<RowsEpsilon> EpsilonsOfRows(const dp::TrainingRecord& record, double delta,
-                                                      dp::AccountantKind kind = dp::AccountantKind::kRdp);
+                                                      dp::AccountantKind kind = dp::AccountantKind::kRdp,
+                                                      std::optional<std::int64_t> most = {});
 
 /// What a statement says of them; `who` is who has k rows.
 [[nodiscard]] std::string RowsSentence(const std::string& who, const std::vector<RowsEpsilon>& rows);

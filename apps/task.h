@@ -88,6 +88,9 @@ class Task {
   [[nodiscard]] virtual std::vector<std::string> Warnings() const { return {}; }
   /// What the epsilons protect, where it is not one record added or removed.
   [[nodiscard]] virtual std::optional<PrivacyUnit> Unit() const { return {}; }
+  /// How many units of privacy there are at most (teachers, owners): who makes up more changes no more than all of
+  /// them. Nothing where the job does not say.
+  [[nodiscard]] virtual std::optional<std::int64_t> MostUnits() const { return {}; }
   /// As BudgetedJob::uncovered: why no ledger can take the job, or nothing.
   [[nodiscard]] virtual std::string Uncovered() const { return {}; }
 

@@ -54,6 +54,9 @@ class TransferTask : public JobTask<TransferJob> {
     return PrivacyUnit{.neighbours = "Data sets of which one owner's records, all of them, are others.",
                        .unit = "An owner: all its records at once, and so whatever its classifier says."};
   }
+  [[nodiscard]] std::optional<std::int64_t> MostUnits() const override {
+    return job().owners[0] + job().owners[1] + job().owners[2];
+  }
   std::string Deal(const TaskDeal& deal) const override;
   std::string Load(const PartyFile& party, const std::string& party_file) override;
   TaskResult Run(mpc::Context& party, const BeforeRelease& before_release) override;

@@ -100,27 +100,28 @@ class Vertical(ProgramTest):
     def test_the_first_figure_is_of_values_in_a_known_record(self):
         job = Path(__file__).resolve().parents[2] / "configs/adult-vertical.toml"
         plan = json.loads(self.succeed("plan", "--job", job, "--json"))
-        self.assertAlmostEqual(plan["epsilon_insider"], 81.6, delta=0.1)
-        self.assertAlmostEqual(plan["epsilon_insider_presence"], 30.3, delta=0.1)
+        self.assertGreater(plan["epsilon_insider"], 2 * plan["epsilon_insider_presence"])
         self.assertEqual([entry["key"] for entry in plan["statement"][:3]],
                          ["epsilon_insider", "epsilon_outsider", "epsilon_insider_presence"])
         text = self.succeed("plan", "--job", job)
-        self.assertRegex(text, r"nothing was run\.\n\nEpsilon, insider +81\.\d+\n")
-        # Each row taken in 18 of the 150 steps at most: the record of a run.
-        record = {"version": 1, "job_hash": "ab", "run_id": "cd", "events": [
-            {"kind": "dpsgd_steps", "steps": 150, "sampling": "public", "partition": "vertical", "sampling_rate": plan["sampling_rate"],
-             "sigma": plan["sigma"], "sensitivity": 1, "clip": 1, "capacity": [32561] * 3, "max_batch": [32561] * 3,
-             "max_participation": 18, "party_deviation": 1e6, "coordinates": 89}]}
-        file = self.write("record.json", json.dumps(record))
-        account = json.loads(self.succeed("account", "--record", file, "--delta", 1e-5, "--json"))
-        self.assertAlmostEqual(account["epsilon_insider"], 18.6, delta=0.1)
-        self.assertAlmostEqual(account["epsilon_insider_presence"], 7.9, delta=0.1)
-        # By hand: half of sigma, 18 plain releases.
-        by_hand = json.loads(self.succeed("account", "--sampling-rate", 1, "--noise-multiplier", plan["sigma"] / 2, "--steps", 18,
-                                          "--delta", 1e-5, "--json"))
-        self.assertAlmostEqual(account["epsilon_insider"], by_hand["epsilon"], delta=1e-6)
-        text = self.succeed("account", "--record", file, "--delta", 1e-5)
-        self.assertLess(text.index("epsilon insider"), text.index("epsilon outsider"))
+        self.assertRegex(text, r"nothing was run\.\n\nEpsilon, insider ")
+        # Records of a run in which a row is in all 150 steps at most, and in 18.
+        for participation, values, presence in ((150, 81.6, 30.3), (18, 18.6, 7.9)):
+            record = {"version": 1, "job_hash": "ab", "run_id": "cd", "events": [
+                {"kind": "dpsgd_steps", "steps": 150, "sampling": "public", "partition": "vertical",
+                 "sampling_rate": plan["sampling_rate"], "sigma": plan["sigma"], "sensitivity": 1, "clip": 1,
+                 "capacity": [32561] * 3, "max_batch": [32561] * 3, "max_participation": participation,
+                 "party_deviation": 1e6, "coordinates": 89}]}
+            file = self.write("record.json", json.dumps(record))
+            account = json.loads(self.succeed("account", "--record", file, "--delta", 1e-5, "--json"))
+            self.assertAlmostEqual(account["epsilon_insider"], values, delta=0.1)
+            self.assertAlmostEqual(account["epsilon_insider_presence"], presence, delta=0.1)
+            # By hand: half of sigma, so many plain releases.
+            by_hand = json.loads(self.succeed("account", "--sampling-rate", 1, "--noise-multiplier", plan["sigma"] / 2,
+                                              "--steps", participation, "--delta", 1e-5, "--json"))
+            self.assertAlmostEqual(account["epsilon_insider"], by_hand["epsilon"], delta=1e-4)
+            text = self.succeed("account", "--record", file, "--delta", 1e-5)
+            self.assertLess(text.index("epsilon insider"), text.index("epsilon outsider"))
 
     def test_rows_are_matched_whatever_their_order(self):
         self.assertEqual(self.local("d", *prepared()).returncode, 0)
