@@ -1,0 +1,37 @@
+"""The units in deploy/: what they try again is what may pass by itself, and each try may cost budget."""
+
+import re
+import unittest
+
+from trefoil_program import PROJECT
+
+NEEDS_A_PERSON = {1, 2, 4, 5}
+
+
+class Deploy(unittest.TestCase):
+    def read(self, name):
+        return (PROJECT / name).read_text()
+
+    def codes(self, pattern, name):
+        return set(map(int, re.findall(r"\d+", re.search(pattern, self.read(name)).group(1))))
+
+    def test_units_retry_what_may_pass_only(self):
+        self.assertEqual(self.codes(r"(?m)^RestartPreventExitStatus=(.*)$", "deploy/systemd/trefoil@.service"), NEEDS_A_PERSON)
+        manifest = "deploy/kubernetes/party.yaml"
+        self.assertEqual(self.codes(r"action: FailJob\n\s+onExitCodes:\n.*\n.*\n\s+values: \[(.*)\]", manifest), NEEDS_A_PERSON)
+        self.assertIn("type: DisruptionTarget", self.read(manifest))  # told to stop by the cluster, code 1
+        self.assertNotIn("--again", self.read(manifest) + self.read("deploy/systemd/trefoil@.service") + self.read("docker-compose.yml"))
+
+    def test_kubernetes_leaves_modes_alone(self):
+        self.assertRegex(self.read("deploy/kubernetes/party.yaml"), r"fsGroup: 10001\n(\s+#.*\n)*\s+fsGroupChangePolicy: OnRootMismatch")
+
+    def test_compose_mounts_nothing_that_is_made_on_the_host(self):
+        text = self.read("docker-compose.yml")
+        self.assertEqual(set(re.findall(r"- (\./[^:]*):", text)), {"./configs"})
+        self.assertRegex(text, r"memlock:\n\s+soft: \$\{TREFOIL_MEMLOCK:--1\}\n\s+hard: \$\{TREFOIL_MEMLOCK:--1\}")
+        for place in re.findall(r"COPY (deploy/\S+)", self.read("Dockerfile")):
+            self.assertTrue((PROJECT / place).stat().st_mode & 0o100, place)
+
+
+if __name__ == "__main__":
+    unittest.main()
