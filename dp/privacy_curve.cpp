@@ -72,6 +72,8 @@ std::optional<double> PureEpsilon(const std::vector<Event>& events) {
     } else if (const auto* laplace = std::get_if<Laplace>(&event)) {
       sum += laplace->count == 0 ? 0 : static_cast<double>(laplace->count) / laplace->scale;
     } else if (const auto* parts = std::get_if<ThreeLaplaceParts>(&event)) {
+      sum += parts->count == 0 ? 0 : static_cast<double>(parts->count) * parts->rate;
+    } else if (const auto* parts = std::get_if<ThreeLaplaceParts>(&event)) {
       sum += static_cast<double>(parts->count) * parts->rate;
     } else {
       return {};

@@ -105,6 +105,10 @@ TEST(PrivacyCurve, OfPureReleasesReachesDeltaZero) {
   EXPECT_NEAR(curve.points.back().epsilon, 1, 1e-9);
   EXPECT_GE(curve.points.back().epsilon, 1);
   EXPECT_EQ(curve.points.back().delta, 0);
+  const auto parts = CurveOf({ThreeLaplaceParts{0.5, 2}});
+  ExpectShape(parts);
+  EXPECT_EQ(parts.points.back().delta, 0);
+  EXPECT_NEAR(parts.points.back().epsilon, 1, 1e-9);
   // Two randomised responses of ln(odds) 0.5 each: their exact curve is above that of one of 1.
   for (const auto& [alpha, beta] : curve.tradeoff)
     EXPECT_GE(beta, std::max(1 - std::exp(1) * alpha, std::exp(-1) * (1 - alpha)) - 1e-9);
