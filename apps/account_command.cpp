@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/account_votes.h"
+#include "apps/bound_text.h"
 #include "apps/command.h"
 #include "apps/curve_file.h"
 #include "apps/error_report.h"
@@ -16,6 +17,7 @@
 #include "apps/privacy_statement.h"
 #include "apps/run_directory.h"
 #include "base/error.h"
+#include "base/outward_text.h"
 #include "dp/any_accountant.h"
 #include "dp/json_number.h"
 #include "dp/record.h"
@@ -137,10 +139,6 @@ Account AccountBy(const AccountOptions& options) {
   throw ContractError("AccountBy: unknown accountant");
 }
 
-std::string EpsilonText(double epsilon) {
-  return std::isfinite(epsilon) ? fmt::format("{:.6g}", epsilon) : "infinite: no guarantee";
-}
-
 /// What the numbers of a planned training rest on.
 std::vector<StatementEntry> StatementOf(const Account& account, const AccountOptions& options) {
   return ReleasesStatement(options.accountant == "pea" ? 1 : *options.sampling_rate,
@@ -162,14 +160,15 @@ void Print(const Account& account, const AccountOptions& options) {
     return;
   }
   std::cout << fmt::format(
-      "epsilon           {}\ndelta             {:g}\nnoise multiplier  {:.6g}\naccountant        {}{}\n",
-      EpsilonText(account.epsilon), *options.delta, account.noise_multiplier, options.accountant,
+      "epsilon           {}\ndelta             {}\nnoise multiplier  {}\naccountant        {}{}\n",
+      BoundText(account.epsilon), DeltaText(*options.delta), MultiplierText(account.noise_multiplier),
+      options.accountant,
       account.order
           ? fmt::format(", order {:g}{}", *account.order, options.basic() ? ", basic conversion" : "")
-      : account.error ? fmt::format(", at most {:.2g} above the exact epsilon", *account.error)
+      : account.error ? fmt::format(", at most {} above the exact epsilon", DigitsAbove(*account.error, 2))
                       : "");
   for (const auto& [order, value] : account.rdp_per_step) {
-    std::cout << fmt::format("RDP per step at order {}: {:.12g}\n", order, value);
+    std::cout << fmt::format("RDP per step at order {}: {}\n", order, DigitsAbove(value, 12));
   }
   std::cout << '\n' << ToText(StatementOf(account, options));
 }
@@ -228,16 +227,16 @@ int AccountRecord(const AccountOptions& options) {
     std::cout << json.dump(2) << '\n';
     return kDone;
   }
-  const auto outsider = fmt::format("epsilon outsider  {}\n", EpsilonText(epsilons.outsider));
-  const auto insider = fmt::format("epsilon insider   {}\n", EpsilonText(epsilons.insider));
+  const auto outsider = fmt::format("epsilon outsider  {}\n", BoundText(epsilons.outsider));
+  const auto insider = fmt::format("epsilon insider   {}\n", BoundText(epsilons.insider));
   // Of a vertical partition what holds for values comes first.
-  std::cout << fmt::format("job               {}\n{}{}delta             {:g}\n", record.job_hash,
-                           presence ? insider : outsider, presence ? outsider : insider, delta);
-  if (sigma) std::cout << fmt::format("noise multiplier  {:.6g}\n", *sigma);
+  std::cout << fmt::format("job               {}\n{}{}delta             {}\n", record.job_hash,
+                           presence ? insider : outsider, presence ? outsider : insider, DeltaText(delta));
+  if (sigma) std::cout << fmt::format("noise multiplier  {}\n", MultiplierText(*sigma));
   if (std::isfinite(of_test_set.insider)) {
     std::cout << fmt::format(
         "test records      epsilon {} outsider, {} insider, for those of the evaluation\n",
-        EpsilonText(of_test_set.outsider), EpsilonText(of_test_set.insider));
+        BoundText(of_test_set.outsider), BoundText(of_test_set.insider));
   }
   std::cout << '\n' << ToText(statement);
   return kDone;

@@ -8,10 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "apps/bound_text.h"
 #include "apps/error_report.h"
 #include "apps/order_list.h"
 #include "apps/vote_file.h"
 #include "base/error.h"
+#include "base/outward_text.h"
 #include "base/random.h"
 #include "dp/discrete_gaussian.h"
 #include "dp/pate.h"
@@ -256,8 +258,8 @@ std::string Text(const Epsilons& epsilons) {
     return guarantee.order > 0 ? fmt::format("order {:g}", guarantee.order)
                                : std::string("by the law of the noise");
   };
-  return fmt::format("{:.6g} ({}); by the basic conversion {:.9g} ({})", epsilons.improved.epsilon,
-                     how(epsilons.improved), epsilons.basic.epsilon, how(epsilons.basic));
+  return fmt::format("{} ({}); by the basic conversion {} ({})", BoundText(epsilons.improved.epsilon),
+                     how(epsilons.improved), DigitsAbove(epsilons.basic.epsilon, 9), how(epsilons.basic));
 }
 
 /// Without what is private.
@@ -270,11 +272,11 @@ Json ToJson(const Sanitised& sanitised, double delta) {
 
 std::string Text(const Sanitised& sanitised, double delta) {
   return fmt::format(
-      "epsilon, of these votes, sanitised   {:.6g} at delta {:g}: may be published, once\n"
-      "  RDP at order {:g}: {:.6g} of the answers, noise included, and {:.6g} of releasing that (beta {:g}, "
+      "epsilon, of these votes, sanitised   {} at delta {}: may be published, once\n"
+      "  RDP at order {:g}: {} of the answers, noise included, and {} of releasing that (beta {:g}, "
       "noise {:g})\n",
-      sanitised.epsilon, delta + sanitised.failure, sanitised.order, sanitised.bound, sanitised.release,
-      sanitised.beta, sanitised.noise);
+      BoundText(sanitised.epsilon), DeltaText(delta + sanitised.failure), sanitised.order,
+      BoundText(sanitised.bound), BoundText(sanitised.release), sanitised.beta, sanitised.noise);
 }
 
 }  // namespace
@@ -317,14 +319,15 @@ int AccountVotes(const VoteOptions& options) {
     return kDone;
   }
   std::cout << fmt::format(
-      "mechanism         {}, {} queries to {} teachers{}\ndelta             {:g}\n"
+      "mechanism         {}, {} queries to {} teachers{}\ndelta             {}\n"
       "epsilon, whatever the votes are   {}\nepsilon, of these votes           {}\nwarning: {}\n",
       mechanism.name, analysis.queries, analysis.teachers,
-      mechanism.confident() ? fmt::format(", {:.1f} answers expected", analysis.answers) : "", *options.delta,
-      Text(whatever), Text(of_these), kWarning);
+      mechanism.confident() ? fmt::format(", {:.1f} answers expected", analysis.answers) : "",
+      DeltaText(*options.delta), Text(whatever), Text(of_these), kWarning);
   if (sanitised) std::cout << Text(*sanitised, *options.delta);
   for (const auto& [order, value] : asked.items())
-    std::cout << fmt::format("RDP of these votes at order {}: {:.12g}\n", order, value.get<double>());
+    std::cout << fmt::format("RDP of these votes at order {}: {}\n", order,
+                             DigitsAbove(value.get<double>(), 12));
   return kDone;
 }
 

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "apps/bound_text.h"
 #include "apps/files.h"
 #include "apps/progress.h"
+#include "base/outward_text.h"
 #include "dp/json_number.h"
 
 namespace trefoil::apps {
@@ -71,12 +73,12 @@ std::string AuditText(const AuditResult& result) {
   const auto& guesses = result.bound.guesses;
   std::string text = fmt::format(
       "\n"
-      "epsilon at least  {:.3f}  with confidence {}: {} of {} guesses right, about {} canaries, {} of them "
+      "epsilon at least  {}  with confidence {}: {} of {} guesses right, about {} canaries, {} of them "
       "in the training\n",
-      result.bound.epsilon, Percent(result.confidence), guesses.right, guesses.guesses, guesses.canaries,
-      result.included);
-  text += fmt::format("epsilon claimed   {}  {}, at delta {:g}\n{}\n", EpsilonText(result.claim),
-                      ClaimSource(result), result.delta, Verdict(result));
+      FixedBelow(result.bound.epsilon, 3), Percent(result.confidence), guesses.right, guesses.guesses,
+      guesses.canaries, result.included);
+  text += fmt::format("epsilon claimed   {}  {}, at delta {}\n{}\n", EpsilonText(result.claim),
+                      ClaimSource(result), DeltaText(result.delta), Verdict(result));
   text += fmt::format("\n{:<28}{:<22}{:>12}{:>12}\n", "membership by loss",
                       fmt::format("AUC ({})", Percent(result.confidence)), "TPR at 1 %", "accuracy");
   text += Row("canaries", result.on_canaries);

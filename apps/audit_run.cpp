@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "apps/audit_result.h"
+#include "apps/bound_text.h"
 #include "apps/canary_data.h"
 #include "apps/deployment.h"
 #include "apps/error_report.h"
@@ -20,6 +21,7 @@
 #include "apps/run_directory.h"
 #include "apps/training_settings.h"
 #include "base/error.h"
+#include "base/outward_text.h"
 #include "data/folders.h"
 
 namespace trefoil::apps {
@@ -104,9 +106,9 @@ void Show(const AuditResult& result, bool json) {
   }
   std::cout << std::flush;
   if (!result.refuted()) return;
-  throw BudgetError(fmt::format(
-      "the claim is refuted: epsilon is at least {:.3f} with confidence {:g} %, claimed was {:.3f}",
-      result.bound.epsilon, 100 * result.confidence, result.claim));
+  throw BudgetError(
+      fmt::format("the claim is refuted: epsilon is at least {} with confidence {:g} %, claimed was {}",
+                  FixedBelow(result.bound.epsilon, 3), 100 * result.confidence, EpsilonText(result.claim)));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "apps/training_settings.h"
 #include "base/ceil_log2.h"
 #include "base/error.h"
+#include "base/outward_text.h"
 #include "dp/discrete_laplace.h"
 #include "ml/average_plan.h"
 #include "ml/noisy_counts.h"
@@ -79,8 +80,9 @@ std::vector<std::string> AverageTask::Warnings() const {
     warnings.push_back(fmt::format(
         "average.noise \"as-published\": 2/(n lambda) bounds the L2 change of a classifier, not the L1 "
         "change that noise on each weight needs, 2 sqrt(d)/(K n lambda) of the average: an outsider's "
-        "epsilon is {:.4g}, not the job's {:.4g}",
-        std::get<dp::ApproximateReleases>(plan_.events.front()).epsilon, job().epsilon));
+        "epsilon is {}, not the job's {}",
+        DigitsAbove(std::get<dp::ApproximateReleases>(plan_.events.front()).epsilon, 4),
+        DigitsAbove(job().epsilon, 4)));
   }
   if (!job().size_epsilon)
     warnings.emplace_back(

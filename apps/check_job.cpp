@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "apps/bound_text.h"
 #include "apps/checkpoint_file.h"
 #include "apps/evaluation.h"
 #include "apps/held_out_files.h"
@@ -165,8 +166,8 @@ std::string ExamineTask(Doctor& doctor, const PartyFile& party, const CheckedFil
       "privacy plan",
       [&] {
         const auto epsilons = PlannedEpsilons(*task);
-        return fmt::format("epsilon {:.4g} outsider, {:.4g} insider, delta {:g}", epsilons.outsider,
-                           epsilons.insider, task->delta());
+        return fmt::format("epsilon {} outsider, {} insider, delta {}", EpsilonText(epsilons.outsider),
+                           EpsilonText(epsilons.insider), DeltaText(task->delta()));
       },
       kMendJob);
   if (planned && party.ledger && !party.data.empty()) {
@@ -196,8 +197,9 @@ std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string
       "privacy plan",
       [&] {
         plan = ml::MakePlan(SettingsOf(*job));
-        return fmt::format("epsilon {:.4g} outsider, {:.4g} insider, delta {:g}, sigma {:.4f}",
-                           plan->epsilon_outsider, plan->epsilon_insider, plan->delta, plan->sigma);
+        return fmt::format("epsilon {} outsider, {} insider, delta {}, sigma {}",
+                           EpsilonText(plan->epsilon_outsider), EpsilonText(plan->epsilon_insider),
+                           DeltaText(plan->delta), MultiplierText(plan->sigma));
       },
       kMendJob);
   if (plan && party.ledger && !party.data.empty()) {

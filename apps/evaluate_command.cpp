@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/bound_text.h"
 #include "apps/command.h"
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
@@ -36,12 +37,12 @@ void PrintJson(const Evaluation& evaluation, const Job& job) {
 }
 
 void PrintTable(const Evaluation& evaluation, const Job& job) {
-  std::cout << fmt::format("accuracy {:.4f} ({} of {} records)\n\n{:<16}{:>10}{:>10}{:>10}{:>10}\n",
-                           evaluation.accuracy(), evaluation.correct, evaluation.records, "class", "records",
-                           "correct", "recall", "precision");
+  std::cout << fmt::format("accuracy {} ({} of {} records)\n\n{:<16}{:>10}{:>10}{:>10}{:>10}\n",
+                           AccuracyText(evaluation.accuracy()), evaluation.correct, evaluation.records,
+                           "class", "records", "correct", "recall", "precision");
   const auto share = [](std::int64_t part, std::int64_t whole) {
     return whole == 0 ? std::string("-")
-                      : fmt::format("{:.4f}", static_cast<double>(part) / static_cast<double>(whole));
+                      : AccuracyText(static_cast<double>(part) / static_cast<double>(whole));
   };
   for (std::size_t i = 0; i < evaluation.classes.size(); ++i) {
     const auto& counts = evaluation.classes[i];

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "apps/bound_text.h"
 #include "apps/gaussian_target.h"
 #include "apps/histogram_job.h"
 #include "apps/job_task.h"
@@ -63,8 +64,9 @@ class HistogramTask : public JobTask<HistogramJob> {
 
 std::string HistogramTask::Title() const {
   const auto how = job().randomiser ? fmt::format("each owner's reports by {}", dp::NameOf(*job().randomiser))
-                   : job().gaussian ? fmt::format("counted on shares, Gaussian noise, sigma {:.4f}", sigma_)
-                                    : std::string("counted on shares, discrete Laplace noise");
+                   : job().gaussian
+                       ? fmt::format("counted on shares, Gaussian noise, sigma {}", MultiplierText(sigma_))
+                       : std::string("counted on shares, discrete Laplace noise");
   return fmt::format("{} values of column \"{}\" in up to {} records, {}", job().column.values.size(),
                      job().column.column, job().records(), how);
 }

@@ -7,11 +7,13 @@
 #include <optional>
 
 #include "apps/audit_log.h"
+#include "apps/bound_text.h"
 #include "apps/command.h"
 #include "apps/error_report.h"
 #include "apps/files.h"
 #include "apps/ledger_file.h"
 #include "base/error.h"
+#include "base/outward_text.h"
 #include "dp/json_number.h"
 
 namespace trefoil::apps {
@@ -60,9 +62,7 @@ std::vector<ShownJob> JobsOf(const LedgerView& view, double delta) {
   return shown;
 }
 
-std::string Shown(double epsilon) {
-  return std::isfinite(epsilon) ? fmt::format("{:.4f}", epsilon) : "no guarantee";
-}
+std::string Shown(double epsilon) { return std::isfinite(epsilon) ? FixedAbove(epsilon, 4) : "no guarantee"; }
 
 /// That of the newest reservation, unless another one is asked for.
 double DeltaOf(const LedgerOptions& options, const LedgerView& view) {
@@ -110,8 +110,8 @@ void PrintText(const LedgerView& view, const std::vector<ShownJob>& jobs, const 
               << '\n';
   }
   std::cout << fmt::format(
-      "together epsilon {} outsider {} insider, delta {:g}: the records composed, not epsilons added\n",
-      Shown(all.outsider), Shown(all.insider), delta);
+      "together epsilon {} outsider {} insider, delta {}: the records composed, not epsilons added\n",
+      Shown(all.outsider), Shown(all.insider), DeltaText(delta));
 }
 
 int Show(const LedgerOptions& options) {

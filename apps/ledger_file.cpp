@@ -10,6 +10,7 @@
 
 #include "apps/party_file.h"
 #include "base/error.h"
+#include "base/outward_text.h"
 #include "base/passing_error.h"
 
 namespace trefoil::apps {
@@ -43,9 +44,7 @@ bool HeldByAnother(int descriptor, std::size_t job, const fs::path& file) {
 }
 
 /// More digits than progress has: what is refused may be beyond the cap by little.
-std::string Exactly(double epsilon) {
-  return std::isfinite(epsilon) ? fmt::format("{:.6g}", epsilon) : "infinite";
-}
+std::string Exactly(double epsilon) { return std::isfinite(epsilon) ? DigitsAbove(epsilon, 6) : "infinite"; }
 
 /// Throws BudgetError or DataError where the request cannot be granted.
 BudgetAnswer Answer(const dp::Ledger& ledger, const std::function<bool(std::size_t)>& may_be_alive,
@@ -63,9 +62,9 @@ BudgetAnswer Answer(const dp::Ledger& ledger, const std::function<bool(std::size
   if (!(answer.after <= request.epsilon_cap)) {
     throw BudgetError(fmt::format(
         "{}: epsilon {} is spent, and with this job ({} alone) it would be {}, expected at most the cap {:g} "
-        "(insider, delta {:g})",
+        "(insider, delta {})",
         file.string(), Exactly(answer.spent), Exactly(answer.alone), Exactly(answer.after),
-        request.epsilon_cap, request.delta));
+        request.epsilon_cap, DigitsAbove(request.delta, 6)));
   }
   return answer;
 }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "apps/bound_text.h"
 #include "apps/deployment.h"
 #include "apps/evaluation.h"
 #include "apps/files.h"
@@ -76,15 +77,14 @@ Summary CollectResults(const Job& job, const fs::path& folder, const fs::path& f
   WriteSummary(folder / "summary.json", summary);
   if (summary.evaluation) display.Say(EvaluationLine(*summary.evaluation));
   if (evaluation) {
-    display.Say(
-        fmt::format("accuracy {:.4f} on {} test records", evaluation->accuracy(), evaluation->records));
+    display.Say(fmt::format("accuracy {} on {} test records", AccuracyText(evaluation->accuracy()),
+                            evaluation->records));
   } else if (!summary.evaluation) {
     display.Say(model ? "accuracy unknown: there is no test data"
                       : "accuracy unknown: nobody has the model, and the job has no [evaluation]");
   }
-  display.Say(fmt::format("epsilon {} outsider, {} insider, delta {:g}",
-                          EpsilonText(summary.epsilon_outsider), EpsilonText(summary.epsilon_insider),
-                          summary.delta));
+  display.Say(fmt::format("epsilon {} outsider, {} insider, delta {}", EpsilonText(summary.epsilon_outsider),
+                          EpsilonText(summary.epsilon_insider), DeltaText(summary.delta)));
   display.Say(fmt::format("time {}, {} rounds, {} sent by party 0", SecondsText(summary.seconds),
                           summary.rounds, BytesText(summary.bytes_sent)));
   display.Say(model ? fmt::format("model {}", model->string())

@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "apps/bound_text.h"
 #include "apps/deployment.h"
 #include "apps/error_report.h"
 #include "apps/files.h"
@@ -158,9 +159,9 @@ int RunLocal(const LocalOptions& options) {
     return kDone;
   }
   local.display.Say(
-      fmt::format("training {} steps, sigma {:.4f}, target epsilon {} outsider {} insider, delta {:g}",
-                  local.job.training.steps, plan.sigma, EpsilonText(plan.epsilon_outsider),
-                  EpsilonText(plan.epsilon_insider), plan.delta));
+      fmt::format("training {} steps, sigma {}, target epsilon {} outsider {} insider, delta {}",
+                  local.job.training.steps, MultiplierText(plan.sigma), EpsilonText(plan.epsilon_outsider),
+                  EpsilonText(plan.epsilon_insider), DeltaText(plan.delta)));
   return RunPrepared(local, options);
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "apps/bound_text.h"
 #include "apps/deployment.h"
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
@@ -15,6 +16,7 @@
 #include "apps/task.h"
 #include "apps/task_run.h"
 #include "base/error.h"
+#include "base/outward_text.h"
 #include "data/folders.h"
 
 namespace trefoil::apps {
@@ -70,9 +72,9 @@ void AddAccuracy(LocalTask& local) {
     return EpsilonText(summary.at(who).is_null() ? std::numeric_limits<double>::infinity()
                                                  : summary.at(who).get<double>());
   };
-  local.display.Say(fmt::format("accuracy {:.2f} % on {} test records, epsilon {} outsider {} insider",
-                                100 * evaluation.accuracy(), evaluation.records, epsilon("epsilon_outsider"),
-                                epsilon("epsilon_insider")));
+  local.display.Say(fmt::format("accuracy {} % on {} test records, epsilon {} outsider {} insider",
+                                FixedBelow(100 * evaluation.accuracy(), 2), evaluation.records,
+                                epsilon("epsilon_outsider"), epsilon("epsilon_insider")));
 }
 
 /// What the first of those who get the results got, copied to the top; where nobody does, what party 0 says
@@ -115,9 +117,9 @@ int RunLocalTask(const LocalOptions& options) {
     return kDone;
   }
   for (const auto& warning : local.task->Warnings()) local.display.Say("warning: " + warning);
-  local.display.Say(fmt::format("epsilon {} outsider {} insider, delta {:g}, at most",
+  local.display.Say(fmt::format("epsilon {} outsider {} insider, delta {}, at most",
                                 EpsilonText(planned.outsider), EpsilonText(planned.insider),
-                                local.task->delta()));
+                                DeltaText(local.task->delta())));
   const int failure = RunPartyProcesses(
       {.folder = local.folder, .steps = 0, .peer = local.parties[0].peer_timeout, .threads = options.threads},
       local.display);

@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "apps/bound_text.h"
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
 #include "apps/held_out_files.h"
@@ -78,10 +79,10 @@ void LogRepeatedRows(Run& run, const ml::OwnRecords& own) {
 /// Makes the run directory, and says there and on stdout what will be done.
 void Announce(Run& run, const ml::PrivacyPlan& plan, bool resumed) {
   run.session.Open({.name = run.job.name, .hash = JobHash(run.job), .toml = JobToml(run.job)}, resumed);
-  run.session.Say(fmt::format("job {}: {} steps, sigma {:.4f}, epsilon {} outsider {} insider, delta {:g}",
-                              run.job.name, run.settings.steps, plan.sigma,
+  run.session.Say(fmt::format("job {}: {} steps, sigma {}, epsilon {} outsider {} insider, delta {}",
+                              run.job.name, run.settings.steps, MultiplierText(plan.sigma),
                               EpsilonText(plan.epsilon_outsider), EpsilonText(plan.epsilon_insider),
-                              plan.delta));
+                              DeltaText(plan.delta)));
   for (const auto& warning : PrivacyWarnings(run.job)) run.session.Warn(warning);
 }
 
@@ -177,9 +178,9 @@ void WriteResults(Run& run, const ml::TrainingResult& result, const net::MeshTra
                 .warnings = PrivacyWarnings(run.job)});
   run.session.display().Finish();
   if (evaluation) run.session.Say(EvaluationLine(*evaluation));
-  run.session.Say(fmt::format("done: epsilon {} outsider {} insider, delta {:g}, {} in {}",
+  run.session.Say(fmt::format("done: epsilon {} outsider {} insider, delta {}, {} in {}",
                               EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider),
-                              run.job.privacy.delta, model, run.session.folder().string()));
+                              DeltaText(run.job.privacy.delta), model, run.session.folder().string()));
 }
 
 /// What a resumed run says of its past.

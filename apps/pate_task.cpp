@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/ballots.h"
+#include "apps/bound_text.h"
 #include "apps/job_task.h"
 #include "apps/local_data.h"
 #include "apps/pate_data.h"
@@ -108,8 +109,8 @@ class PateTask : public JobTask<PateJob> {
 };
 
 std::string PateTask::Title() const {
-  const auto noise =
-      laplace() ? fmt::format("scale {:g}", job().scale) : fmt::format("sigma {:g}", job().sigma);
+  const auto noise = laplace() ? fmt::format("scale {:g}", job().scale)
+                               : fmt::format("sigma {}", MultiplierText(job().sigma));
   const auto threshold = job().has_threshold()
                              ? fmt::format(", above {:g} votes with sigma {:g}, at most {} answers",
                                            job().threshold, job().threshold_sigma, job().answers)

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/bound_text.h"
 #include "apps/error_report.h"
 #include "apps/evaluation.h"
 #include "apps/files.h"
@@ -36,9 +37,9 @@ struct Prediction {
 /// What the predictions cost the records that the model was trained on: nothing beyond the training.
 std::string CoveredBy(const dp::EpsilonPair& epsilons, double delta) {
   return fmt::format(
-      "predictions are post-processing of the training: its epsilon, {} outsider {} insider at delta {:g}, "
+      "predictions are post-processing of the training: its epsilon, {} outsider {} insider at delta {}, "
       "covers them; nothing else is opened",
-      EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider), delta);
+      EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider), DeltaText(delta));
 }
 
 void WriteResults(PartySession& session, const Prediction& prediction,

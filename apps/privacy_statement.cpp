@@ -7,17 +7,15 @@
 #include <sstream>
 #include <variant>
 
+#include "apps/bound_text.h"
 #include "apps/vertical_statement.h"
+#include "base/outward_text.h"
 #include "dp/json_number.h"
 
 namespace trefoil::apps {
 namespace {
 
 using Statement = std::vector<StatementEntry>;
-
-std::string NumberText(double value) {
-  return std::isfinite(value) ? fmt::format("{:.6g}", value) : "infinite: no guarantee";
-}
 
 /// What of delta does not go to the noise: the chance that batches are cut, and (1 + e^epsilon) times the total
 /// variation of approximations of a law.
@@ -31,7 +29,7 @@ std::string CostOfApproximations(const std::vector<dp::Event>& events, double ep
       cost += (1 + std::exp(epsilon)) * near->distance * static_cast<double>(near->count);
   }
   if (cost == 0) return "nothing";
-  return std::isfinite(cost) ? fmt::format("{:.3g}", cost) : "too much";
+  return std::isfinite(cost) ? DigitsAbove(cost, 3) : "too much";
 }
 
 /// Whether something was trained: else the record is of releases alone.
@@ -145,19 +143,20 @@ std::string OwnersCoins(const dp::DpSgdSteps& steps, dp::AccountantKind kind) {
   if (steps.sampling_rate == 1)
     return "Every step takes all rows of every owner, so that nothing is amplified.";
   return fmt::format(
-      "Every owner takes each of its {} into a step with probability {:.6g}, by private coins anew in "
+      "Every owner takes each of its {} into a step with probability {}, by private coins anew in "
       "every step; {}.",
-      steps.limits.group_rows > 1 ? "groups, all rows of it or none," : "rows", steps.sampling_rate,
+      steps.limits.group_rows > 1 ? "groups, all rows of it or none," : "rows",
+      BoundText(steps.sampling_rate),
       kind == dp::AccountantKind::kPea ? "the accountant counts on nothing of it"
                                        : "both epsilons count on nobody else learning which");
 }
 
 std::string CommonCoins(const dp::DpSgdSteps& steps) {
   return fmt::format(
-      "Common coins take each row into a step with probability {:.6g}. The parties see them: "
+      "Common coins take each row into a step with probability {}. The parties see them: "
       "the insider's epsilon has no amplification and counts {} releases, as often as any row "
       "can be taken; the outsider's counts on the coins staying among the parties.",
-      steps.sampling_rate, steps.max_participation);
+      BoundText(steps.sampling_rate), steps.max_participation);
 }
 
 std::string CutText(const dp::BatchLimits& limits) {
@@ -176,20 +175,20 @@ struct Describe {
         {.key = "dpsgd_steps",
          .title = "Steps of DP-SGD",
          .sentence = fmt::format("Each opens a sum of clipped gradients to its adversary, with noise of "
-                                 "{:.6g} times the sensitivity on {} coordinates; {}.",
-                                 steps.sigma, steps.coordinates, CutText(steps.limits)),
+                                 "{} times the sensitivity on {} coordinates; {}.",
+                                 MultiplierText(steps.sigma), steps.coordinates, CutText(steps.limits)),
          .number = static_cast<double>(steps.steps)});
     statement.push_back({.key = "noise_multiplier",
                          .title = "Noise multiplier",
                          .sentence = "Deviation of any two parties' noise over the sensitivity.",
                          .number = steps.sigma});
-    statement.push_back(
-        {.key = "sensitivity",
-         .title = "Sensitivity",
-         .sentence = fmt::format("The most that {} adds to a sum, with every error of clipping, "
-                                 "approximation and rounding; the clip itself, of a row, is {:.6g}.",
-                                 steps.limits.group_rows > 1 ? "a group" : "one record", steps.clip),
-         .number = steps.sensitivity});
+    statement.push_back({.key = "sensitivity",
+                         .title = "Sensitivity",
+                         .sentence = fmt::format(
+                             "The most that {} adds to a sum, with every error of clipping, "
+                             "approximation and rounding; the clip itself, of a row, is {}.",
+                             steps.limits.group_rows > 1 ? "a group" : "one record", BoundText(steps.clip)),
+                         .number = steps.sensitivity});
     const bool amplified = steps.sampling == dp::SamplingMode::kOwnerPoisson;
     statement.push_back({.key = "sampling",
                          .title = "Sampling rate",
@@ -202,30 +201,31 @@ struct Describe {
         {.key = "local_training",
          .title = "Steps of local training",
          .sentence = fmt::format("Each owner's alone, charged as if its model were seen: noise multiplier "
-                                 "{:.6g}, its rows taken with probability {:.6g} by private coins. One "
+                                 "{}, its rows taken with probability {} by private coins. One "
                                  "owner is charged, as a record has one owner.",
-                                 local.sigma, local.sampling_rate),
+                                 MultiplierText(local.sigma), BoundText(local.sampling_rate)),
          .number = static_cast<double>(local.steps)});
   }
 
   void operator()(const dp::NoisySelection& selection) const {
-    statement.push_back({.key = "noisy_selection",
-                         .title = "Candidates of a selection",
-                         .sentence = fmt::format(
-                             "One is chosen by noisy counts of correctly classified rows, each row taken "
-                             "with probability {:.6g}: noise multiplier {:.6g} over their sensitivity; {}.",
-                             selection.sampling_rate, selection.sigma, CutText(selection.limits)),
-                         .number = static_cast<double>(selection.candidates)});
+    statement.push_back(
+        {.key = "noisy_selection",
+         .title = "Candidates of a selection",
+         .sentence = fmt::format("One is chosen by noisy counts of correctly classified rows, each row taken "
+                                 "with probability {}: noise multiplier {} over their sensitivity; {}.",
+                                 BoundText(selection.sampling_rate), MultiplierText(selection.sigma),
+                                 CutText(selection.limits)),
+         .number = static_cast<double>(selection.candidates)});
   }
 
   void operator()(const dp::PureReleases& releases) const {
     statement.push_back({.key = "pure_releases",
                          .title = "Pure releases",
                          .sentence = fmt::format(
-                             "Each has epsilon {:.6g} with delta 0, against everybody alike: reports that "
+                             "Each has epsilon {} with delta 0, against everybody alike: reports that "
                              "their owners perturb, or numbers with Laplace noise of which any two parties' "
                              "parts suffice; that of a third is not counted.",
-                             releases.epsilon),
+                             BoundText(releases.epsilon)),
                          .number = static_cast<double>(releases.count)});
     if (!releases.replaced) return;
     statement.push_back(
@@ -241,22 +241,21 @@ struct Describe {
         {.key = "laplace_counts",
          .title = "Noisy counts",
          .sentence = fmt::format(
-             "That one unit of privacy moves by 1 at most, each with discrete Laplace noise of rate {:.6g} "
-             "in "
-             "parts. One has epsilon {:.6g} with delta 0, for an insider exactly; for an outsider, who faces "
+             "That one unit of privacy moves by 1 at most, each with discrete Laplace noise of rate {} in "
+             "parts. One has epsilon {} with delta 0, for an insider exactly; for an outsider, who faces "
              "three parts, less at every delta above 0.",
-             counts.rate, counts.rate),
+             BoundText(counts.rate), BoundText(counts.rate)),
          .number = static_cast<double>(counts.count)});
   }
 
   void operator()(const dp::GaussianReleases& releases) const {
-    statement.push_back({.key = "gaussian_releases",
-                         .title = "Gaussian releases",
-                         .sentence = fmt::format(
-                             "Each of {} coordinates, with noise of {:.6g} times the most that one unit of "
-                             "privacy changes.",
-                             releases.coordinates, releases.sigma),
-                         .number = static_cast<double>(releases.count)});
+    statement.push_back(
+        {.key = "gaussian_releases",
+         .title = "Gaussian releases",
+         .sentence = fmt::format("Each of {} coordinates, with noise of {} times the most that one unit of "
+                                 "privacy changes.",
+                                 releases.coordinates, MultiplierText(releases.sigma)),
+         .number = static_cast<double>(releases.count)});
   }
 
   void operator()(const dp::ApproximateReleases& releases) const {
@@ -264,8 +263,8 @@ struct Describe {
         {.key = "approximate_releases",
          .title = "Approximate releases",
          .sentence = fmt::format(
-             "Each is within total variation {:.3g} of one that has epsilon {:.6g} with delta 0, {}",
-             releases.failure, releases.epsilon,
+             "Each is within total variation {} of one that has epsilon {} with delta 0, {}",
+             DigitsAbove(releases.failure, 3), BoundText(releases.epsilon),
              releases.insiders ? "against everybody alike."
                                : "against outsiders; an insider may know all of the noise, and is promised "
                                  "nothing."),
@@ -288,10 +287,10 @@ void AddAccountant(Statement& statement, dp::AccountantKind kind, double error) 
   if (kind == dp::AccountantKind::kPld) {
     sentence = fmt::format(
         "pld: the distributions of all events' privacy losses are composed by Fourier transforms, for "
-        "adding and for removing a record; the worse counts. An upper bound, at most {:.2g} above the "
+        "adding and for removing a record; the worse counts. An upper bound, at most {} above the "
         "exact epsilon for what is left of delta. Gaussians that nothing samples are one, accounted for by "
         "their exact formula.",
-        error);
+        DigitsAbove(error, 2));
   }
   statement.push_back({.key = "accountant", .title = "Accountant", .sentence = std::move(sentence)});
   if (kind == dp::AccountantKind::kPld) {
@@ -312,7 +311,7 @@ void AddTestRecords(Statement& statement, const StatementSource& source) {
            fmt::format("Of the evaluation's noisy count, for an insider about a test record that is "
                        "replaced by another, by the Gaussian's exact formula; {} for an outsider. Others are "
                        "not charged for it.",
-                       NumberText(epsilons.outsider)),
+                       BoundText(epsilons.outsider)),
        .number = epsilons.insider});
 }
 
@@ -426,11 +425,14 @@ std::vector<StatementEntry> ReleasesStatement(double sampling_rate, dp::Accounta
 std::string ToText(const std::vector<StatementEntry>& statement) {
   std::string text;
   for (const auto& entry : statement) {
-    text += entry.number ? fmt::format("{:<22}  {}\n", entry.title, NumberText(*entry.number))
-                         : entry.title + '\n';
+    text += entry.number ? fmt::format("{:<22}  {}\n", entry.title, NumberText(entry)) : entry.title + '\n';
     text += Wrapped(entry.sentence, "    ");
   }
   return text;
+}
+
+std::string NumberText(const StatementEntry& entry) {
+  return entry.key == "noise_multiplier" ? MultiplierText(*entry.number) : BoundText(*entry.number);
 }
 
 nlohmann::ordered_json ToJson(const std::vector<StatementEntry>& statement) {

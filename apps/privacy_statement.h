@@ -46,6 +46,9 @@ struct StatementSource {
 [[nodiscard]] std::vector<StatementEntry> ReleasesStatement(double sampling_rate,
                                                             dp::AccountantKind accountant, double error);
 
+/// The number of an entry that has one, rounded outwards: a noise multiplier down, all others up.
+[[nodiscard]] std::string NumberText(const StatementEntry& entry);
+
 /// The entries as text: a line "TITLE  NUMBER" where there is a number, and the sentence below it, wrapped.
 [[nodiscard]] std::string ToText(const std::vector<StatementEntry>& statement);
 

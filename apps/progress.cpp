@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ostream>
 
+#include "apps/bound_text.h"
 #include "apps/error_report.h"
 
 namespace trefoil::apps {
@@ -28,10 +29,6 @@ std::string SecondsText(double seconds) {
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
-}
-
-std::string EpsilonText(double epsilon) {
-  return std::isfinite(epsilon) ? fmt::format("{:.3f}", epsilon) : "infinite";
 }
 
 std::string ProgressLine(const ml::StepReport& report) {

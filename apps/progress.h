@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <string>
 
+#include "apps/bound_text.h"
 #include "ml/training.h"
 
 namespace trefoil::apps {
@@ -15,8 +16,6 @@ namespace trefoil::apps {
 [[nodiscard]] std::string BytesText(std::uint64_t bytes);
 /// "0.4 s", "47 s", "3 min 20 s".
 [[nodiscard]] std::string SecondsText(double seconds);
-/// "3.000", or "infinite" where there is no guarantee.
-[[nodiscard]] std::string EpsilonText(double epsilon);
 
 /// Shows progress: one line that overwrites itself on a terminal; elsewhere a plain line at the first and
 /// last step and about every five seconds between. That it cannot be written is no error.

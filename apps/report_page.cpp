@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "apps/bound_text.h"
 #include "apps/html.h"
 #include "apps/progress.h"
 #include "apps/run_report.h"
@@ -48,9 +49,7 @@ svg .line-1 { stroke: var(--two); stroke-dasharray: 6 3; }
 pre { background: var(--box); border-radius: .4rem; padding: .8rem; overflow-x: auto; font-size: .85rem; }
 )";
 
-std::string Number(double value) {
-  return HtmlNumber(value, std::isfinite(value) ? fmt::format("{:.6g}", value) : "infinite: no guarantee");
-}
+std::string Number(double value) { return HtmlNumber(value, BoundText(value)); }
 
 std::string Heading(const char* text) { return HtmlElement("h2", text) + "\n"; }
 
@@ -77,22 +76,23 @@ std::string Cards(const RunReport& report, bool task) {
   const Summary& summary = report.summary;
   std::string out = "<ul class=\"cards\">\n";
   out += EpsilonCards(report);
-  out += Card("delta", HtmlNumber(summary.delta, fmt::format("{:g}", summary.delta)));
+  out += Card("delta", HtmlNumber(summary.delta, DeltaText(summary.delta)));
   if (task && !summary.accuracy) return out + "</ul>\n";
-  out += Card("accuracy", summary.accuracy
-                              ? HtmlNumber(*summary.accuracy, fmt::format("{:.4f}", *summary.accuracy))
-                              : "unknown");
+  out += Card("accuracy",
+              summary.accuracy ? HtmlNumber(*summary.accuracy, AccuracyText(*summary.accuracy)) : "unknown");
   if (task) return out + "</ul>\n";
   out += Card("steps", HtmlNumber(static_cast<double>(summary.steps), fmt::format("{}", summary.steps)));
-  out += Card("noise multiplier", Number(summary.sigma));
+  out += Card("noise multiplier", HtmlNumber(summary.sigma, MultiplierText(summary.sigma)));
   out += Card("sensitivity", Number(summary.sensitivity));
   return out + "</ul>\n";
 }
 
+std::string NumberOf(const StatementEntry& entry) { return HtmlNumber(*entry.number, NumberText(entry)); }
+
 std::string StatementSection(const std::vector<StatementEntry>& statement) {
   std::string out = Heading("What is promised, and what it rests on") + "<dl>\n";
   for (const auto& entry : statement) {
-    const auto number = entry.number ? ": " + Number(*entry.number) : std::string();
+    const auto number = entry.number ? ": " + NumberOf(entry) : std::string();
     out += fmt::format("<dt>{}{}</dt>\n<dd>{}</dd>\n", EscapeHtml(entry.title), number,
                        EscapeHtml(entry.sentence));
   }
@@ -114,7 +114,7 @@ std::string RowsSection(const std::vector<RowsEpsilon>& rows) {
   std::string table;
   for (const auto& one : rows) {
     table += Row({fmt::format("{}", one.rows), Epsilon(one.epsilon_outsider), Epsilon(one.epsilon_insider),
-                  HtmlNumber(one.delta, fmt::format("{:g}", one.delta))});
+                  HtmlNumber(one.delta, DeltaText(one.delta))});
   }
   return Heading("Somebody with several rows") +
          Table({"rows", "epsilon, outsider", "epsilon, insider", "delta"}, table);
@@ -125,14 +125,16 @@ std::string CurveSection(const PrivacyCurves& curves) {
   return Heading("The whole promise") + "<div class=\"plots\">\n" + ToSvg(curves) + "</div>\n";
 }
 
-/// A value of a record's event.
-std::string Value(const nlohmann::json& value) {
+/// A value of a record's event. What is worse the smaller it is bounds from below.
+std::string Value(const nlohmann::json& value, const std::string& key) {
   if (value.is_string()) return EscapeHtml(value.get<std::string>());
   if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
   if (value.is_number_integer()) return EscapeHtml(value.dump());
+  const bool noise = key == "sigma" || key.ends_with("deviation");
+  if (value.is_number() && noise) return HtmlNumber(value.get<double>(), MultiplierText(value.get<double>()));
   if (value.is_number()) return Number(value.get<double>());
   std::string out;
-  for (const auto& element : value) out += (out.empty() ? "" : ", ") + Value(element);
+  for (const auto& element : value) out += (out.empty() ? "" : ", ") + Value(element, key);
   return out;
 }
 
@@ -146,7 +148,7 @@ std::string RecordSection(const dp::TrainingRecord& record) {
   for (const auto& event : json.at("events")) {
     rows = "";
     for (const auto& [key, value] : event.items()) {
-      if (key != "kind") rows += Row({EscapeHtml(key), Value(value)});
+      if (key != "kind") rows += Row({EscapeHtml(key), Value(value, key)});
     }
     out += fmt::format("<h3>Event {}: {}</h3>\n", ++number, EscapeHtml(event.at("kind").get<std::string>()));
     out += Table({"key", "value"}, rows);
@@ -161,7 +163,7 @@ std::string TaskSection(const nlohmann::ordered_json& task) {
       "rounds", "bytes_sent",       "peak_rss_bytes",  "accuracy", "warnings"};
   std::string rows;
   for (const auto& [key, value] : task.items()) {
-    if (elsewhere.count(key) == 0) rows += Row({EscapeHtml(key), Value(value)});
+    if (elsewhere.count(key) == 0) rows += Row({EscapeHtml(key), Value(value, key)});
   }
   return Heading("What was computed") + Table({"", ""}, rows);
 }

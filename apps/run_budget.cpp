@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "apps/bound_text.h"
 #include "apps/progress.h"
 #include "base/error.h"
 #include "base/sha256.h"
@@ -56,9 +57,9 @@ BudgetAnswer AskBudget(const PartyFile& party, const BudgetedJob& job,
 }
 
 std::string BudgetLine(const LedgerSettings& ledger, const BudgetAnswer& answer) {
-  return fmt::format("{}: epsilon {} spent before, {} with this job, cap {:g} (insider, delta {:g})",
+  return fmt::format("{}: epsilon {} spent before, {} with this job, cap {:g} (insider, delta {})",
                      ledger.file.string(), EpsilonText(answer.spent), EpsilonText(answer.after),
-                     ledger.epsilon_cap, ledger.delta);
+                     ledger.epsilon_cap, DeltaText(ledger.delta));
 }
 
 RunBudget::RunBudget(const PartyFile& party, BudgetedJob job)

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "apps/bound_text.h"
 #include "apps/files.h"
 #include "apps/progress.h"
 #include "base/blocking_call.h"
@@ -101,8 +102,8 @@ std::string EvaluationLine(const EvaluationSummary& evaluation) {
                                                     EpsilonText(evaluation.epsilon_outsider),
                                                     EpsilonText(evaluation.epsilon_insider))
                                       : std::string("no epsilon covers them");
-  return fmt::format("accuracy {:.4f} on {} test records, on shares: {}", *accuracy, evaluation.records,
-                     noise);
+  return fmt::format("accuracy {} on {} test records, on shares: {}", AccuracyText(*accuracy),
+                     evaluation.records, noise);
 }
 
 void CheckRunDirectory(const fs::path& folder) {

@@ -5,18 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/bound_text.h"
+#include "base/outward_text.h"
 #include "dp/json_number.h"
 
 namespace trefoil::apps {
 namespace {
 
-/// Rounded up to four digits.
-std::string UpText(double epsilon) {
-  if (!std::isfinite(epsilon)) return "infinite";
-  if (epsilon == 0) return "0";
-  const double unit = std::pow(10, std::floor(std::log10(epsilon)) - 3);
-  return fmt::format("{:.4g}", std::ceil(epsilon / unit) * unit);
-}
+std::string UpText(double epsilon) { return std::isfinite(epsilon) ? DigitsAbove(epsilon, 4) : "infinite"; }
 
 }  // namespace
 
@@ -44,11 +40,11 @@ std::string ToText(const std::vector<RowsEpsilon>& rows) {
 
 std::string RowsSentence(const std::string& who, const std::vector<RowsEpsilon>& rows) {
   return fmt::format(
-      "{}, at one owner or at several, is covered by these epsilons at delta {:g}, all of them added or all "
+      "{}, at one owner or at several, is covered by these epsilons at delta {}, all of them added or all "
       "removed: {}. For k above 1 they come from the distributions of privacy losses, whatever the "
       "accountant "
       "is; they are not k times epsilon.",
-      who, rows.at(0).delta, ToText(rows));
+      who, DeltaText(rows.at(0).delta), ToText(rows));
 }
 
 nlohmann::ordered_json ToJson(const std::vector<RowsEpsilon>& rows) {

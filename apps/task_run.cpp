@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/bound_text.h"
 #include "apps/error_report.h"
 #include "apps/files.h"
 #include "apps/hex.h"
@@ -76,10 +77,10 @@ void WriteResults(PartySession& session, const Task& task, const TaskResult& res
   if (!task.Warnings().empty()) summary["warnings"] = task.Warnings();
   WriteTextFile(session.folder() / "summary.json", summary.dump(2) + "\n");
   for (const auto& line : result.lines) session.Say(line);
-  session.Say(fmt::format("done: epsilon {} outsider {} insider, delta {:g}, {} rounds, {} sent, {}in {}",
-                          EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider), task.delta(),
-                          counters.rounds, BytesText(bytes_sent), FilesText(result, record),
-                          session.folder().string()));
+  session.Say(fmt::format("done: epsilon {} outsider {} insider, delta {}, {} rounds, {} sent, {}in {}",
+                          EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider),
+                          DeltaText(task.delta()), counters.rounds, BytesText(bytes_sent),
+                          FilesText(result, record), session.folder().string()));
 }
 
 void RunConnected(PartySession& session, Task& task, RunBudget& budget, net::MeshTransport& mesh,
@@ -110,8 +111,8 @@ void Prepare(PartySession& session, Task& task, std::optional<RunBudget>& budget
                  BudgetedJob{.name = task.name(), .job_hash = TaskHash(task), .uncovered = task.Uncovered()});
   session.Open({.name = task.name(), .hash = TaskHash(task), .toml = TaskToml(task)});
   session.Say(fmt::format("job {}: {}", task.name(), task.Title()));
-  session.Say(fmt::format("epsilon {} outsider {} insider, delta {:g}, at most",
-                          EpsilonText(planned.outsider), EpsilonText(planned.insider), task.delta()));
+  session.Say(fmt::format("epsilon {} outsider {} insider, delta {}, at most", EpsilonText(planned.outsider),
+                          EpsilonText(planned.insider), DeltaText(task.delta())));
   for (const auto& warning : task.Warnings()) session.Warn(warning);
   session.Log("data: " + loaded);
 }

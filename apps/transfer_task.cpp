@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/ballots.h"
+#include "apps/bound_text.h"
 #include "apps/gaussian_target.h"
 #include "apps/job_task.h"
 #include "apps/local_data.h"
 #include "apps/training_settings.h"
 #include "apps/transfer_job.h"
 #include "base/error.h"
+#include "base/outward_text.h"
 #include "data/file.h"
 #include "data/folders.h"
 #include "data/npy.h"
@@ -85,9 +87,9 @@ void TransferTask::UsePublishedNoise() {
   const double least = (1 + std::exp(radial_->epsilon())) * radial_->failure();
   if (least > delta())
     throw ConfigError(fmt::format(
-        "privacy.delta: found {:g}, expected at least {:.3g}, or more fraction_bits: the published noise's "
+        "privacy.delta: found {:g}, expected at least {}, or more fraction_bits: the published noise's "
         "rounding takes so much of it",
-        delta(), least));
+        delta(), DigitsAbove(least, 3)));
 }
 
 /// Shares of a model that nobody gets are for predictions, whose logits the ring must hold.
@@ -102,18 +104,19 @@ void TransferTask::RequireClassifiable() const {
 }
 
 std::string TransferTask::NoiseTitle() const {
-  if (!radial_) return fmt::format("sigma {:.4f}", sigma_);
-  return fmt::format("published noise of scale {:.4g}",
-                     std::ldexp(radial_->scale(), -job().settings.fraction_bits));
+  if (!radial_) return fmt::format("sigma {}", MultiplierText(sigma_));
+  return fmt::format("published noise of scale {}",
+                     DigitsBelow(std::ldexp(radial_->scale(), -job().settings.fraction_bits), 4));
 }
 
 std::string TransferTask::Title() const {
   const auto& settings = job().settings;
   return fmt::format(
-      "{} labels of {} rows by {} owners' classifiers, lambda {:g}, {} steps, {}, sensitivity {:.4g} of "
-      "which the steps' gap is {:.2g}",
+      "{} labels of {} rows by {} owners' classifiers, lambda {:g}, {} steps, {}, sensitivity {} of "
+      "which the steps' gap is {}",
       settings.majority ? "majority" : "vote", settings.rows, settings.owners, settings.lambda,
-      settings.steps, NoiseTitle(), plan_.shift_of_owner + 2 * plan_.gap, 2 * plan_.gap);
+      settings.steps, NoiseTitle(), DigitsAbove(plan_.shift_of_owner + 2 * plan_.gap, 4),
+      DigitsAbove(2 * plan_.gap, 2));
 }
 
 std::vector<dp::RecordedEvent> TransferTask::Events() const {

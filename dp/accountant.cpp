@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/outward_text.h"
 #include "dp/domain.h"
 
 namespace trefoil::dp {
@@ -16,13 +17,23 @@ constexpr double kSmallestMultiplier = 0.01;
 constexpr double kLargestMultiplier = 1e7;
 constexpr double kCalibrationAccuracy = 1e-4;
 
+/// What bounds the relative error of a product or a quotient of a few doubles, and of LaplaceRdp.
+constexpr double kClosedFormError = 0x1p-50;
+constexpr double kLaplaceRdpError = 1e-8;
+
+/// sum + count * each, not below the exact one; exactly `sum` where nothing is added.
+double SumAbove(double sum, double count, double each) {
+  if (count == 0 || each == 0) return sum;
+  return std::nextafter(std::fma(count, each, sum), kInfinity);
+}
+
 void CheckTarget(double target_epsilon) {
   CheckParameter(target_epsilon > 0, "target epsilon", target_epsilon, "a number above 0");
 }
 
 [[noreturn]] void ThrowOutOfReach(double target_epsilon, double best) {
   std::ostringstream text;
-  text << "target epsilon: found " << target_epsilon << ", expected at least " << best
+  text << "target epsilon: found " << target_epsilon << ", expected at least " << DigitsAbove(best, 6)
        << ", which is what a noise multiplier of " << kLargestMultiplier << " gives";
   throw ConfigError(text.str());
 }
@@ -51,45 +62,53 @@ void RdpAccountant::AddOne(const SampledGaussian& event) {
   const double multiplier = event.noise_multiplier / static_cast<double>(event.units);
   auto& curve = curves_[{rate, multiplier}];
   if (curve.empty()) {
-    for (const double order : orders_) curve.push_back(SampledGaussianRdp(rate, multiplier, order));
+    const double error = rate < 1 ? kSampledGaussianRdpError : kClosedFormError;
+    for (const double order : orders_)
+      curve.push_back((1 + error) * SampledGaussianRdp(rate, multiplier, order));
   }
-  for (std::size_t i = 0; i < rdp_.size(); ++i) rdp_[i] += static_cast<double>(event.count) * curve[i];
+  for (std::size_t i = 0; i < rdp_.size(); ++i)
+    rdp_[i] = SumAbove(rdp_[i], static_cast<double>(event.count), curve[i]);
 }
 
 void RdpAccountant::AddOne(const Laplace& event) {
   if (event.count == 0) return;
-  pure_ += static_cast<double>(event.count) / event.scale;
+  const auto count = static_cast<double>(event.count);
+  pure_ = SumAbove(pure_, count, (1 + kClosedFormError) / event.scale);
   for (std::size_t i = 0; i < rdp_.size(); ++i)
-    rdp_[i] += static_cast<double>(event.count) * LaplaceRdp(event.scale, orders_[i]);
+    rdp_[i] = SumAbove(rdp_[i], count, (1 + kLaplaceRdpError) * LaplaceRdp(event.scale, orders_[i]));
 }
 
 void RdpAccountant::AddOne(const PureDp& event) {
   if (event.count == 0) return;
-  pure_ += static_cast<double>(event.count) * event.epsilon;
+  const auto count = static_cast<double>(event.count);
+  pure_ = SumAbove(pure_, count, event.epsilon);
   for (std::size_t i = 0; i < rdp_.size(); ++i)
-    rdp_[i] += static_cast<double>(event.count) * PureDpRdp(event.epsilon, orders_[i]);
+    rdp_[i] = SumAbove(rdp_[i], count, (1 + kLaplaceRdpError) * PureDpRdp(event.epsilon, orders_[i]));
 }
 
 void RdpAccountant::AddOne(const ThreeLaplaceParts& event) {
   if (event.count == 0) return;
-  pure_ += static_cast<double>(event.count) * event.rate;
+  const auto count = static_cast<double>(event.count);
+  pure_ = SumAbove(pure_, count, event.rate);
   const auto curve = ThreeLaplacePartsRdp(event.rate, orders_);
-  for (std::size_t i = 0; i < rdp_.size(); ++i) rdp_[i] += static_cast<double>(event.count) * curve[i];
+  for (std::size_t i = 0; i < rdp_.size(); ++i)
+    rdp_[i] = SumAbove(rdp_[i], count, (1 + kLaplaceRdpError) * curve[i]);
 }
 
 void RdpAccountant::AddOne(const MaxDivergence& event) {
   if (event.count == 0) return;
   pure_ = kInfinity;
   const double bound = event.bound * static_cast<double>(event.count);
-  for (std::size_t i = 0; i < rdp_.size(); ++i) rdp_[i] += bound * (2 * orders_[i] - 1) / (orders_[i] - 1);
+  for (std::size_t i = 0; i < rdp_.size(); ++i)
+    rdp_[i] = SumAbove(rdp_[i], bound, (1 + kClosedFormError) * (2 * orders_[i] - 1) / (orders_[i] - 1));
 }
 
 void RdpAccountant::AddOne(const TotalVariation& event) {
-  distance_ += event.distance * static_cast<double>(event.count);
+  distance_ = SumAbove(distance_, static_cast<double>(event.count), event.distance);
 }
 
 void RdpAccountant::AddOne(const IndependentFailure& event) {
-  failure_ += event.probability * static_cast<double>(event.count);
+  failure_ = SumAbove(failure_, static_cast<double>(event.count), event.probability);
 }
 
 Guarantee RdpAccountant::Epsilon(double delta, RdpConversion conversion) const {

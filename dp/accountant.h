@@ -16,7 +16,8 @@ namespace trefoil::dp {
 /// / (order - 1) * bound, from putting exp(+-bound) under the integral of both densities. TotalVariation:
 /// costs delta (1 + exp(epsilon)) * distance, IndependentFailure its probability, taken off before the curve is
 /// converted. A sampled Gaussian of several units: as without sampling, an upper bound. The curve of a (rate,
-/// multiplier) pair is computed once, so that adding step by step is cheap.
+/// multiplier) pair is computed once, so that adding step by step is cheap. Sums are rounded up, and so are
+/// the curves by the error that SampledGaussianRdp states, so that no epsilon is below the exact one.
 class RdpAccountant {
  public:
   /// Pre: every order above 1 (else ConfigError when an event is added).

@@ -115,9 +115,12 @@ std::vector<double> MakeDefaultOrders() {
 /// 0 where the total variation is already below delta.
 double EpsilonAtOrder(double order, double rdp, double delta, RdpConversion conversion) {
   if (rdp <= -std::log1p(-delta * delta)) return 0;
-  if (conversion == RdpConversion::kBasic) return rdp - std::log(delta) / (order - 1);
+  // Rounded up: by more than what a few operations on terms of this size lose.
+  const double size = rdp + 2 - (std::log(delta) - std::log(order)) / (order - 1);
+  const double lost = 0x1p-50 * size;
+  if (conversion == RdpConversion::kBasic) return rdp - std::log(delta) / (order - 1) + lost;
   const double epsilon = rdp + std::log1p(-1 / order) - (std::log(delta) + std::log(order)) / (order - 1);
-  return std::max(epsilon, 0.0);
+  return std::max(epsilon + lost, 0.0);
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ namespace trefoil::dp {
 [[nodiscard]] double SampledGaussianRdp(double sampling_rate, double noise_multiplier, double order);
 
 inline constexpr double kExactFrom = 0.03;
+/// The relative error of SampledGaussianRdp below rate 1, at most.
+inline constexpr double kSampledGaussianRdpError = 1e-8;
 
 /// RDP of one release of a number of sensitivity 1 with Laplace noise of this scale: with e = 1 / scale,
 ///   log(order / (2 order - 1) exp((order - 1) e) + (order - 1) / (2 order - 1) exp(-order e)) / (order - 1),

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/outward_text.h"
 #include "dp/truncated_poisson.h"
 #include "ml/step_ranges.h"
 
@@ -34,7 +35,7 @@ double SmallestSigma(const StepPlan& plan, std::int64_t max_participation,
   const double spent = start.Epsilon(s.delta).epsilon;
   if (spent >= s.target_epsilon) {
     std::ostringstream text;
-    text << "privacy.epsilon: found " << s.target_epsilon << ", expected above " << spent
+    text << "privacy.epsilon: found " << s.target_epsilon << ", expected above " << DigitsAbove(spent, 6)
          << ", which [initialisation] alone takes";
     throw ConfigError(text.str());
   }

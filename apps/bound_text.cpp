@@ -1,0 +1,23 @@
+#include "apps/bound_text.h"
+
+#include <cmath>
+
+#include "base/outward_text.h"
+
+namespace trefoil::apps {
+
+std::string EpsilonText(double epsilon) {
+  return std::isfinite(epsilon) ? FixedAbove(epsilon, 3) : "infinite";
+}
+
+std::string BoundText(double bound) {
+  return std::isfinite(bound) ? DigitsAbove(bound, 6) : "infinite: no guarantee";
+}
+
+std::string DeltaText(double delta) { return DigitsAbove(delta, 6); }
+
+std::string MultiplierText(double sigma) { return DigitsBelow(sigma, 6); }
+
+std::string AccuracyText(double accuracy) { return FixedBelow(accuracy, 4); }
+
+}  // namespace trefoil::apps

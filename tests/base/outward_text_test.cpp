@@ -1,0 +1,78 @@
+#include "base/outward_text.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <random>
+
+#include "base/error.h"
+
+namespace trefoil {
+namespace {
+
+TEST(OutwardText, RoundsABoundAwayFromWhatItBounds) {
+  EXPECT_EQ(FixedAbove(2.9994001, 3), "3.000");
+  EXPECT_EQ(FixedAbove(0.7880001, 3), "0.789");  // "{:.3f}" says 0.788
+  EXPECT_EQ(FixedBelow(0.8879999, 3), "0.887");  // and here 0.888
+  EXPECT_EQ(FixedAbove(9.9991, 3), "10.000");
+  EXPECT_EQ(FixedBelow(10.0, 3), "10.000");
+  EXPECT_EQ(FixedBelow(0.0004, 3), "0.000");
+  EXPECT_EQ(FixedAbove(1e-300, 3), "0.001");
+  EXPECT_EQ(FixedAbove(0.4, 0), "1");
+  EXPECT_EQ(DigitsAbove(2.33284400001, 6), "2.33285");
+  EXPECT_EQ(DigitsAbove(0.99999901, 6), "1");
+  EXPECT_EQ(DigitsAbove(123456.7, 6), "123457");
+  EXPECT_EQ(DigitsAbove(999999.5, 6), "1e+06");
+  EXPECT_EQ(DigitsBelow(0.8448917, 6), "0.844891");
+  EXPECT_EQ(DigitsBelow(1e300, 6), "1e+300");
+  EXPECT_EQ(DigitsAbove(1.2345678e-5, 3), "1.24e-05");
+}
+
+TEST(OutwardText, LeavesWhatTheDigitsShowExactly) {
+  for (const double value : {0.0, 1.0, 0.1, 0.3, 2.5, 1e-5, 1e-6, 3e-7, 0.788, 12345.6}) {
+    EXPECT_EQ(std::strtod(DigitsAbove(value, 6).c_str(), nullptr), value);
+    EXPECT_EQ(DigitsAbove(value, 6), DigitsBelow(value, 6));
+  }
+  EXPECT_EQ(DigitsAbove(1e-5, 6), "1e-05");
+  EXPECT_EQ(FixedAbove(0.788, 3), "0.788");
+  EXPECT_EQ(FixedAbove(0, 3), "0.000");
+  EXPECT_EQ(DigitsAbove(std::numeric_limits<double>::infinity(), 6), "inf");
+}
+
+TEST(OutwardText, NeverCrossesAndStaysWithinOneDigit) {
+  std::mt19937_64 coins(7);
+  std::uniform_real_distribution<double> logarithm(-30, 30);
+  for (int k = 0; k < 20'000; ++k) {
+    const double value = std::exp(logarithm(coins));
+    const int digits = 1 + static_cast<int>(coins() % 15);
+    const double above = std::strtod(DigitsAbove(value, digits).c_str(), nullptr);
+    const double below = std::strtod(DigitsBelow(value, digits).c_str(), nullptr);
+    const double unit = std::pow(10.0, std::floor(std::log10(value)) - digits + 1) * (1 + 1e-9);
+    ASSERT_GE(above, value);
+    ASSERT_LE(below, value);
+    ASSERT_LE(above - below, unit + 4e-16 * value) << value << " at " << digits;
+    const double fixed_above = std::strtod(FixedAbove(value, 3).c_str(), nullptr);
+    const double fixed_below = std::strtod(FixedBelow(value, 3).c_str(), nullptr);
+    ASSERT_GE(fixed_above, value);
+    ASSERT_LE(fixed_below, value);
+    ASSERT_LE(fixed_above - fixed_below, 0.001 + 4e-16 * value + 1e-12);
+  }
+}
+
+TEST(OutwardText, RoundsNegativeNumbersTheSameWay) {
+  EXPECT_EQ(FixedAbove(-0.12345, 3), "-0.123");
+  EXPECT_EQ(FixedBelow(-0.12345, 3), "-0.124");
+  EXPECT_EQ(DigitsBelow(-1234.5, 2), "-1.3e+03");
+}
+
+TEST(OutwardText, RefusesMoreDigitsThanADoubleHas) {
+  EXPECT_THROW((void)FixedAbove(1, 16), ContractError);
+  EXPECT_THROW((void)DigitsAbove(1, 16), ContractError);
+}
+
+}  // namespace
+}  // namespace trefoil
