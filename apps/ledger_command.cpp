@@ -41,14 +41,6 @@ std::string StateOf(const dp::LedgerJob& job, bool may_be_alive) {
   return may_be_alive ? "running" : "died";
 }
 
-std::int64_t StepsOf(const dp::TrainingRecord& record) {
-  std::int64_t steps = 0;
-  for (const auto& event : record.events) {
-    if (const auto* some = std::get_if<dp::DpSgdSteps>(&event)) steps += some->steps;
-  }
-  return steps;
-}
-
 std::vector<ShownJob> JobsOf(const LedgerView& view, double delta) {
   std::vector<ShownJob> shown;
   for (std::size_t k = 0; k < view.ledger.jobs().size(); ++k) {
@@ -57,7 +49,7 @@ std::vector<ShownJob> JobsOf(const LedgerView& view, double delta) {
     shown.push_back({.job = job,
                      .state = StateOf(job, view.may_be_alive[k]),
                      .alone = dp::Epsilons(charged, delta),
-                     .steps = StepsOf(charged)});
+                     .steps = dp::StepsIn(charged)});
   }
   return shown;
 }
@@ -85,7 +77,7 @@ void PrintJson(const LedgerView& view, const std::vector<ShownJob>& jobs, const 
              {"job_hash", shown.job.reserved.job_hash},
              {"state", shown.state},
              {"steps", shown.steps},
-             {"steps_reserved", StepsOf(shown.job.reserved)}};
+             {"steps_reserved", dp::StepsIn(shown.job.reserved)}};
     job["epsilon_outsider"] = dp::NumberOrNull(shown.alone.outsider);
     job["epsilon_insider"] = dp::NumberOrNull(shown.alone.insider);
     json["jobs"].push_back(job);
@@ -95,7 +87,7 @@ void PrintJson(const LedgerView& view, const std::vector<ShownJob>& jobs, const 
 
 /// Nothing of a job that has no steps, whose release is one event.
 std::string StepsText(const ShownJob& shown) {
-  const auto reserved = StepsOf(shown.job.reserved);
+  const auto reserved = dp::StepsIn(shown.job.reserved);
   return reserved == 0 ? "" : fmt::format("{} of {} steps, ", shown.steps, reserved);
 }
 

@@ -165,6 +165,16 @@ std::string CutText(const dp::BatchLimits& limits) {
                      limits.max_batch[1], limits.max_batch[2]);
 }
 
+/// Batches that a resumed run did again from the same coins.
+void AddExecutions(Statement& statement, std::int64_t executions) {
+  statement.push_back(
+      {.key = "executions",
+       .title = "Executions of each of them",
+       .sentence = "Of the same rows each time, by the same coins, since the run was resumed: for the "
+                   "outsider one release with so much less noise, not so many with all of it.",
+       .number = static_cast<double>(executions)});
+}
+
 /// How each kind of event was protected.
 struct Describe {
   Statement& statement;
@@ -178,6 +188,7 @@ struct Describe {
                                  "{} times the sensitivity on {} coordinates; {}.",
                                  MultiplierText(steps.sigma), steps.coordinates, CutText(steps.limits)),
          .number = static_cast<double>(steps.steps)});
+    if (steps.executions > 1) AddExecutions(statement, steps.executions);
     statement.push_back({.key = "noise_multiplier",
                          .title = "Noise multiplier",
                          .sentence = "Deviation of any two parties' noise over the sensitivity.",

@@ -83,11 +83,12 @@ class Ledger {
 
 [[nodiscard]] const char* ToText(JobEnd ended);
 
-/// The steps in a record, however they were made.
+/// The steps in a record, as often as they were executed.
 [[nodiscard]] std::int64_t StepsIn(const TrainingRecord& record);
 
 /// Whether `record` is of the same job and run as `reserved` and has no event oftener than it, of steps fewer
-/// or as many, so that it costs no more. Their order does not count: events compose in any.
+/// or as many, and no more of them executed so often or oftener for any number, so that it costs no more.
+/// Their order does not count: events compose in any.
 [[nodiscard]] bool IsWithin(const TrainingRecord& record, const TrainingRecord& reserved);
 
 }  // namespace trefoil::dp

@@ -25,9 +25,11 @@ IndependentFailure CutBatches(const DpSgdSteps& steps, std::int64_t units) {
 }
 
 std::vector<Event> Outsider(const DpSgdSteps& steps, std::int64_t units) {
-  const double multiplier = MultiplierOfSum(steps.sigma * kOutsiderFactor, kParties, steps.party_deviation);
+  const double once = MultiplierOfSum(steps.sigma * kOutsiderFactor, kParties, steps.party_deviation);
+  // A record is in all executions of a batch or in none of them (docs/privacy.md, "Public sampling").
+  const double multiplier = once / std::sqrt(static_cast<double>(steps.executions));
   return {SampledGaussian{steps.sampling_rate, multiplier, steps.steps, units},
-          ClosenessCharge(kParties, steps.party_deviation, steps.coordinates, steps.steps),
+          ClosenessCharge(kParties, steps.party_deviation, steps.coordinates, steps.steps * steps.executions),
           CutBatches(steps, units)};
 }
 
@@ -35,7 +37,8 @@ std::vector<Event> Insider(const DpSgdSteps& steps, std::int64_t units) {
   const bool amplified = steps.sampling == SamplingMode::kOwnerPoisson;
   const auto releases = amplified ? steps.steps : steps.max_participation;
   const double moved = steps.vertical ? 2 : 1;  // sensitivities
-  const double multiplier = MultiplierOfSum(steps.sigma, kParties - 1, steps.party_deviation) / moved;
+  double multiplier = MultiplierOfSum(steps.sigma, kParties - 1, steps.party_deviation) / moved;
+  if (amplified) multiplier /= std::sqrt(static_cast<double>(steps.executions));
   return {SampledGaussian{amplified ? steps.sampling_rate : 1.0, multiplier, releases, units},
           ClosenessCharge(kParties - 1, steps.party_deviation, steps.coordinates, releases),
           CutBatches(steps, units)};

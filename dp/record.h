@@ -18,18 +18,22 @@ enum class SamplingMode { kOwnerPoisson, kPublic };
 
 /// A run of DP-SGD steps as it was executed: all public, the same at all three parties.
 struct DpSgdSteps {
-  std::int64_t steps = 0;
+  std::int64_t steps = 0;  ///< batches
   SamplingMode sampling = SamplingMode::kOwnerPoisson;
   double sampling_rate = 0;  ///< q
   double sigma = 0;          ///< noise multiplier without one party's noise; 0 is no noise
   double sensitivity = 0;    ///< Delta: the norm of what the unit adds to the sum, in the units of clip
   double clip = 0;           ///< C
   BatchLimits limits;        ///< draws above max_batch are cut; max_batch = capacity where nothing is cut
-  std::int64_t max_participation = 0;  ///< public sampling: steps that any one row was in, at most; else 0
-  double party_deviation = 0;          ///< deviation of each party's noise in lattice units, rounded down
-  std::int64_t coordinates = 0;        ///< that the noise was added to, in each step
+  std::int64_t max_participation =
+      0;                         ///< public sampling: executions that any one row was in, at most; else 0
+  double party_deviation = 0;    ///< deviation of each party's noise in lattice units, rounded down
+  std::int64_t coordinates = 0;  ///< that the noise was added to, in each step
   bool vertical = false;  ///< public sampling: every party has other columns of the same records, knows which
                           ///< there are, and is charged for other values in one of them
+  /// How often each of these batches was executed: 1, but for public sampling with coins that a resumed run
+  /// goes on with, so that steps it lost are done again on the same rows.
+  std::int64_t executions = 1;
 };
 
 /// DP-SGD of each owner alone, on its own rows, with noise of its own only: the local models that Protocol 4
@@ -108,7 +112,8 @@ struct TrainingRecord {
 };
 
 /// What an outsider, who sees the released model only, is charged. Steps and selections: multiplier
-/// sigma sqrt(3/2), Poisson sampling, the closeness of three parties' summed noise, cut batches. Local
+/// sigma sqrt(3/2), Poisson sampling, the closeness of three parties' summed noise, cut batches; a batch that
+/// was executed m times is one such release with the multiplier over sqrt(m), not m of them. Local
 /// training: as if the local model were seen, multiplier sigma, Poisson sampling. Evaluations: nothing.
 /// Releases: epsilon, or the law of three parts of Laplace noise, or multiplier sigma sqrt(3/2), and the
 /// closeness. For records that were trained on or counted. `units`, from 1: by how many units of privacy neighbours differ, all added or all removed.

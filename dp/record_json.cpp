@@ -108,6 +108,9 @@ constexpr const char* kEpsilonReplaced = "epsilon_replaced";
 constexpr const char* kMaxGroupRows = "max_group_rows";
 constexpr const char* kPartition = "partition";
 constexpr const char* kVertical = "vertical";
+constexpr const char* kExecutions = "executions";
+/// So that steps times executions fit.
+constexpr std::int64_t kMostExecutions = 1'000;
 
 SamplingMode ParseSampling(const StrictObject& object) {
   const auto text = object.Text("sampling");
@@ -120,10 +123,12 @@ DpSgdSteps ParseSteps(const Json& json, const std::string& place) {
   // Where the unit of privacy is a record, no rows of a group are written.
   const bool groups = json.contains(kMaxGroupRows);
   const bool vertical = json.contains(kPartition);  // nor a partition where it is horizontal
+  const bool again = json.contains(kExecutions);    // nor how often where each was executed once
   const StrictObject object(json, place,
                             {"kind", "steps", "sampling", "sampling_rate", "sigma", "sensitivity", "clip",
                              "capacity", "max_batch", "max_participation", "party_deviation", "coordinates",
-                             groups ? kMaxGroupRows : "kind", vertical ? kPartition : "kind"});
+                             groups ? kMaxGroupRows : "kind", vertical ? kPartition : "kind",
+                             again ? kExecutions : "kind"});
   DpSgdSteps steps;
   steps.steps = object.Count("steps");
   steps.sampling = ParseSampling(object);
@@ -133,9 +138,14 @@ DpSgdSteps ParseSteps(const Json& json, const std::string& place) {
   steps.clip = object.Number("clip");
   steps.limits = {object.Counts("capacity"), object.Counts("max_batch")};
   steps.max_participation = object.Count("max_participation");
-  if (steps.max_participation > steps.steps) {
+  if (again) steps.executions = object.Count(kExecutions);
+  if (again && (steps.executions < 2 || steps.executions > kMostExecutions))
+    Refuse(object.Path(kExecutions), std::to_string(steps.executions), "from 2 to 1000, or no such key");
+  if (again && steps.sampling != SamplingMode::kPublic)
+    Refuse(object.Path(kExecutions), "this key", "none but with public sampling");
+  if (steps.max_participation > steps.steps * steps.executions) {
     Refuse(object.Path("max_participation"), std::to_string(steps.max_participation),
-           "at most the number of steps");
+           "at most the number of steps, as often as they were executed");
   }
   if (groups) steps.limits.group_rows = object.Count(kMaxGroupRows);
   if (groups && steps.limits.group_rows < 2)
@@ -252,6 +262,7 @@ Json EventToJson(const DpSgdSteps& steps) {
             {"coordinates", steps.coordinates}};
   if (steps.limits.group_rows > 1) json[kMaxGroupRows] = steps.limits.group_rows;
   if (steps.vertical) json[kPartition] = kVertical;
+  if (steps.executions > 1) json[kExecutions] = steps.executions;
   return json;
 }
 

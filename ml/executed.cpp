@@ -8,6 +8,29 @@
 #include "ml/step_privacy.h"
 
 namespace trefoil::ml {
+namespace {
+
+/// How many steps are in one of the ranges, in two, ...; each of the lists has steps of its own.
+std::map<std::int64_t, std::int64_t> CountSteps(const std::vector<std::vector<StepRange>>& lists) {
+  std::map<std::int64_t, std::int64_t> counts;
+  for (const auto& ranges : lists) {
+    std::map<int, std::int64_t> turns;  // at which so many more ranges begin than end
+    for (const StepRange& range : ranges) {
+      ++turns[range.first];
+      --turns[range.last];
+    }
+    std::int64_t open = 0;
+    int from = 0;
+    for (const auto& [step, turn] : turns) {
+      if (open > 0 && step > from) counts[open] += step - from;
+      open += turn;
+      from = step;
+    }
+  }
+  return counts;
+}
+
+}  // namespace
 
 Executed::Executed(const StepPlan& plan, double sigma, std::vector<dp::RecordedEvent> initialisation,
                    const Lineage& earlier, bool from_start, int first,
@@ -25,6 +48,10 @@ Executed::Executed(const StepPlan& plan, double sigma, std::vector<dp::RecordedE
     before_ += session.begun - session.first;
     evaluations_ += session.evaluated ? 1 : 0;
   }
+  for (const SessionSteps& session : earlier) {
+    if (session.from_start || by_coins_.empty()) by_coins_.emplace_back();
+    by_coins_.back().push_back({.first = session.first, .last = session.begun});
+  }
   other_coins_ = before_;
   for (const StepRange& range : StepsByTheseCoins(earlier, from_start))
     other_coins_ -= range.last - range.first;
@@ -35,7 +62,15 @@ std::vector<dp::RecordedEvent> Executed::EventsOf(std::int64_t initialisations, 
   std::vector<dp::RecordedEvent> events;
   for (std::int64_t k = 0; k < initialisations; ++k)
     events.insert(events.end(), initialisation_.begin(), initialisation_.end());
-  if (Steps(step) > 0) events.emplace_back(EventOf(plan_, sigma_, Steps(step), Participation(step)));
+  std::int64_t participation = Participation(step);
+  for (const auto& [executions, batches] : BatchesByExecutions(step)) {
+    // Only the sum counts: an insider is charged for so many releases, whichever they are.
+    const std::int64_t part = std::min(participation, executions * batches);
+    dp::DpSgdSteps steps = EventOf(plan_, sigma_, batches, part);
+    steps.executions = executions;
+    participation -= part;
+    events.emplace_back(steps);
+  }
   const auto evaluation = EvaluationEvents(plan_);
   for (std::int64_t k = 0; k < evaluations; ++k)
     events.insert(events.end(), evaluation.begin(), evaluation.end());
@@ -50,10 +85,22 @@ std::vector<dp::RecordedEvent> Executed::EventsBefore() const {
   return EventsOf(initialisations_, first_, evaluations_);
 }
 
-std::vector<dp::RecordedEvent> Executed::Initialisations() const {
-  auto events = EventsOf(initialisations_ + (from_start_ ? 1 : 0), first_, 0);
-  if (Steps(first_) > 0) events.pop_back();
-  return events;
+int Executed::FirstFresh() const {
+  int fresh = 0;
+  if (from_start_ || by_coins_.empty() || plan_.settings.sampling != Sampling::kPublic) return fresh;
+  for (const StepRange& range : by_coins_.back()) fresh = std::max(fresh, range.last);
+  return fresh;
+}
+
+std::map<std::int64_t, std::int64_t> Executed::BatchesByExecutions(int step) const {
+  // Every owner draws anew, whatever is done again.
+  if (plan_.settings.sampling != Sampling::kPublic)
+    return Steps(step) > 0 ? std::map<std::int64_t, std::int64_t>{{1, Steps(step)}}
+                           : std::map<std::int64_t, std::int64_t>{};
+  auto all = by_coins_;
+  if (from_start_ || all.empty()) all.emplace_back();
+  all.back().push_back({.first = first_, .last = step});
+  return CountSteps(all);
 }
 
 std::vector<StepRange> StepsByTheseCoins(const Lineage& earlier, bool from_start) {

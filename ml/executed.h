@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct SessionSteps {
 using Lineage = std::vector<SessionSteps>;
 
 /// What a run has executed in all its sessions, in the words of its record: steps that were lost and done
-/// again count as often as they were begun, and so do initialisations and evaluations.
+/// again count as often as they were begun, and so do initialisations and evaluations. With public sampling
+/// steps that were done again by the same coins are events of their own: executed so often on one batch.
 class Executed {
  public:
   /// `initialisation`: what is executed before the first step, once. `earlier`: the sessions before this one,
@@ -37,8 +39,8 @@ class Executed {
   [[nodiscard]] std::vector<dp::RecordedEvent> Events(int step, bool evaluation) const;
   /// What the earlier sessions executed.
   [[nodiscard]] std::vector<dp::RecordedEvent> EventsBefore() const;
-  /// The initialisations alone.
-  [[nodiscard]] std::vector<dp::RecordedEvent> Initialisations() const;
+  /// The first step that no earlier session did by the coins of this one: 0 where each session has its own.
+  [[nodiscard]] int FirstFresh() const;
 
   /// Steps alone, and in how many of them any one row is, at most.
   [[nodiscard]] std::int64_t Steps(int step) const { return before_ + step - first_; }
@@ -47,10 +49,13 @@ class Executed {
  private:
   [[nodiscard]] std::vector<dp::RecordedEvent> EventsOf(std::int64_t initialisations, int step,
                                                         std::int64_t evaluations) const;
+  /// How many batches were executed once, twice, ... when this session has come to `step`.
+  [[nodiscard]] std::map<std::int64_t, std::int64_t> BatchesByExecutions(int step) const;
 
   const StepPlan& plan_;
   double sigma_;
   std::vector<dp::RecordedEvent> initialisation_;
+  std::vector<std::vector<StepRange>> by_coins_;  // of the earlier sessions, those of the same coins together
   bool from_start_;
   int first_;
   std::function<std::int64_t(int)> participation_;

@@ -95,8 +95,7 @@ class Progress {
         executed_(executed),
         on_step_(on_step),
         accountant_(plan.settings.accountant) {
-    for (const auto& earlier : executed.Initialisations()) accountant_.Add(earlier);
-    CountTo(first);
+    CountAll(first);
   }
 
   void Report(int step) {
@@ -123,13 +122,21 @@ class Progress {
   }
 
   void CountTo(int step) {
-    const std::int64_t steps = executed_.Steps(step);
-    const std::int64_t participation = executed_.Participation(step);
-    if (steps > counted_)
-      accountant_.Add(EventOf(plan_, sigma_, steps - counted_, participation - participation_));
+    // What is done again changes what was counted before; what is new adds to it.
+    if (counted_to_ < executed_.FirstFresh()) return CountAll(step);
+    accountant_.Add(EventOf(plan_, sigma_, executed_.Steps(step) - executed_.Steps(counted_to_),
+                            executed_.Participation(step) - executed_.Participation(counted_to_)));
+    Counted(step);
+  }
+
+  void CountAll(int step) {
+    accountant_ = dp::RecordAccountant(plan_.settings.accountant);
+    for (const auto& event : executed_.Events(step, false)) accountant_.Add(event);
+    Counted(step);
+  }
+
+  void Counted(int step) {
     counted_to_ = step;
-    counted_ = steps;
-    participation_ = participation;
     epsilons_ = accountant_.Epsilons(plan_.settings.delta);
   }
 
@@ -140,9 +147,7 @@ class Progress {
   const std::function<void(const StepReport&)>& on_step_;
   dp::RecordAccountant accountant_;
   dp::EpsilonPair epsilons_;
-  int counted_to_ = 0;  ///< of the run's steps; as often as they were executed:
-  std::int64_t counted_ = 0;
-  std::int64_t participation_ = 0;
+  int counted_to_ = 0;  ///< of the run's steps
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
