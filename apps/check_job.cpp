@@ -129,11 +129,12 @@ void RequireWholeLedger(const std::filesystem::path& file) {
   }
 }
 
-/// Whether this party's ledger can be kept, and its cap allows the job.
-void ExamineLedger(Doctor& doctor, const PartyFile& party, const BudgetedJob& job,
+/// Whether a ledger of this party can be kept, and its cap allows the job on these files.
+void ExamineLedger(Doctor& doctor, const char* name, const LedgerSettings& ledger,
+                   const data::DataFiles& files, const BudgetedJob& job,
                    const std::vector<dp::RecordedEvent>& plan) {
-  doctor.Try("ledger", [&] {
-    const auto& file = party.ledger->file;
+  doctor.Try(name, [&] {
+    const auto& file = ledger.file;
     const auto folder = std::filesystem::absolute(file).parent_path();
     if (!std::filesystem::is_directory(folder))
       throw ConfigError(folder.string() + ": found no such folder, expected one for the ledger: make it");
@@ -141,7 +142,7 @@ void ExamineLedger(Doctor& doctor, const PartyFile& party, const BudgetedJob& jo
       throw ConfigError(file.string() + ": found a folder, expected a ledger: correct ledger.file");
     RequireWholeLedger(file);
     try {
-      return BudgetLine(*party.ledger, AskBudget(party, job, plan));
+      return BudgetLine(ledger, AskBudget(ledger, files, job, plan));
     } catch (const BudgetError& error) {
       throw BudgetError(fmt::format("{}: {}", error.what(),
                                     job.uncovered.empty()
@@ -172,7 +173,7 @@ std::string ExamineTask(Doctor& doctor, const PartyFile& party, const CheckedFil
       kMendJob);
   if (planned && party.ledger && !party.data.empty()) {
     const BudgetedJob job{.name = task->name(), .job_hash = TaskHash(*task), .uncovered = task->Uncovered()};
-    ExamineLedger(doctor, party, job, task->Events());
+    ExamineLedger(doctor, "ledger", *party.ledger, party.data, job, task->Events());
   }
   ExamineRoom(doctor, task->Cost(), party.id);
   if (task->release_to().empty()) ExamineStorageKey(doctor, party, kModelShare);
@@ -203,7 +204,13 @@ std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string
       },
       kMendJob);
   if (plan && party.ledger && !party.data.empty()) {
-    ExamineLedger(doctor, party, BudgetedJobOf(*job), plan->events);
+    ExamineLedger(doctor, "ledger", *party.ledger, party.data, BudgetedJobOf(*job), plan->events);
+  }
+  const auto evaluation = BudgetedEvaluationOf(*job, party.id);
+  if (plan && party.evaluation_ledger && evaluation && !party.evaluation.empty()) {
+    ExamineLedger(doctor, "ledger of the test records", *party.evaluation_ledger, party.evaluation,
+                  *evaluation,
+                  dp::TestSetRecord({.job_hash = {}, .run_id = {}, .events = plan->events}).events);
   }
   ExamineMachine(doctor, party, *job);
   doctor.Try(

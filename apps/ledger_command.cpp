@@ -1,7 +1,9 @@
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +14,7 @@
 #include "apps/error_report.h"
 #include "apps/files.h"
 #include "apps/ledger_file.h"
+#include "apps/ledger_open.h"
 #include "base/error.h"
 #include "base/outward_text.h"
 #include "dp/json_number.h"
@@ -41,6 +44,15 @@ std::string StateOf(const dp::LedgerJob& job, bool may_be_alive) {
   return may_be_alive ? "running" : "died";
 }
 
+/// By the ledger's filter, as if there were nothing else.
+dp::EpsilonPair Alone(const dp::FilterTerms& terms, const dp::TrainingRecord& record) {
+  dp::PrivacyFilter outsider(terms);
+  dp::PrivacyFilter insider(terms);
+  outsider.Add(dp::OutsiderEvents(record));
+  insider.Add(dp::InsiderEvents(record));
+  return {std::min(outsider.Epsilon(), insider.Epsilon()), insider.Epsilon()};
+}
+
 std::vector<ShownJob> JobsOf(const LedgerView& view, double delta) {
   std::vector<ShownJob> shown;
   for (std::size_t k = 0; k < view.ledger.jobs().size(); ++k) {
@@ -48,7 +60,7 @@ std::vector<ShownJob> JobsOf(const LedgerView& view, double delta) {
     const auto& charged = dp::Ledger::Charged(job, view.may_be_alive[k]);
     shown.push_back({.job = job,
                      .state = StateOf(job, view.may_be_alive[k]),
-                     .alone = dp::Epsilons(charged, delta),
+                     .alone = Alone(view.ledger.TermsAt(delta), charged),
                      .steps = dp::StepsIn(charged)});
   }
   return shown;
@@ -56,17 +68,58 @@ std::vector<ShownJob> JobsOf(const LedgerView& view, double delta) {
 
 std::string Shown(double epsilon) { return std::isfinite(epsilon) ? FixedAbove(epsilon, 4) : "no guarantee"; }
 
-/// That of the newest reservation, unless another one is asked for.
+/// The ledger's own; without one that of the newest reservation; unless another one is asked for.
 double DeltaOf(const LedgerOptions& options, const LedgerView& view) {
   if (options.delta) return *options.delta;
+  if (view.ledger.terms()) return view.ledger.terms()->delta;
   if (view.ledger.jobs().empty())
     throw ConfigError(options.file + ": has no jobs yet, whose delta could be taken, expected --delta");
   return view.ledger.jobs().back().delta;
 }
 
+/// The jobs of a closed ledger, run or not.
+Json EnteredJson(const dp::Ledger& ledger) {
+  auto entered = Json::array();
+  for (const auto& job : ledger.entered()) {
+    entered.push_back({{"time", job.time}, {"name", job.name}, {"job_hash", job.record.job_hash}});
+    entered.back()["run_id"] = job.run_id.empty() ? Json(nullptr) : Json(job.run_id);
+  }
+  return entered;
+}
+
+/// What the ledger's figures rest on.
+std::string FilterText(const dp::FilterTerms& terms) {
+  if (terms.mode == dp::FilterMode::kClosed)
+    return "closed: all jobs were entered before the first result, and are composed by their loss "
+           "distributions";
+  if (terms.mode == dp::FilterMode::kGdp)
+    return "gdp: a filter for plain Gaussians, whose jobs may depend on the results of those before";
+  return fmt::format(
+      "rdp: a filter by RDP at orders {}, whose jobs may depend on the results of those before",
+      fmt::join(terms.orders, ", "));
+}
+
+/// Where the cap of a later job was above that of one before, the promise is for less than it seems.
+std::string CapText(const dp::Ledger& ledger) {
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  bool raised = false;
+  for (const auto& job : ledger.jobs()) {
+    raised = raised || job.epsilon_cap > least;
+    least = std::min(least, job.epsilon_cap);
+    most = std::max(most, job.epsilon_cap);
+  }
+  if (!raised) return "";
+  return fmt::format(
+      "note     the cap was raised after jobs had run, to {:g} at most: a filter's promise is for a "
+      "cap that was fixed without looking at results\n",
+      most);
+}
+
 void PrintJson(const LedgerView& view, const std::vector<ShownJob>& jobs, const dp::EpsilonPair& all,
                double delta) {
   Json json{{"data", view.ledger.data()}, {"lines", view.lines}, {"hash", view.head}, {"delta", delta}};
+  json["filter"] = Json::parse(dp::ToJson(view.ledger.TermsAt(delta)).dump());
   json["epsilon_outsider"] = dp::NumberOrNull(all.outsider);
   json["epsilon_insider"] = dp::NumberOrNull(all.insider);
   json["jobs"] = Json::array();
@@ -82,6 +135,7 @@ void PrintJson(const LedgerView& view, const std::vector<ShownJob>& jobs, const 
     job["epsilon_insider"] = dp::NumberOrNull(shown.alone.insider);
     json["jobs"].push_back(job);
   }
+  if (!view.ledger.entered().empty()) json["entered"] = EnteredJson(view.ledger);
   std::cout << json.dump(2) << '\n';
 }
 
@@ -93,8 +147,13 @@ std::string StepsText(const ShownJob& shown) {
 
 void PrintText(const LedgerView& view, const std::vector<ShownJob>& jobs, const dp::EpsilonPair& all,
                double delta) {
-  std::cout << fmt::format("data     SHA-256 {}\nledger   {} lines, the newest with hash {}\n",
-                           view.ledger.data(), view.lines, view.head);
+  std::cout << fmt::format("data     SHA-256 {}\nledger   {} lines, the newest with hash {}\nfilter   {}\n{}",
+                           view.ledger.data(), view.lines, view.head, FilterText(view.ledger.TermsAt(delta)),
+                           CapText(view.ledger));
+  for (const auto& job : view.ledger.entered()) {
+    if (job.run_id.empty())
+      std::cout << fmt::format("{}  {:<8} charged, not run: {}\n", job.time, "entered", job.name);
+  }
   for (const auto& shown : jobs) {
     std::cout << OneLine(fmt::format("{}  {:<8} {}epsilon {} outsider {} insider: {}, run {}", shown.job.time,
                                      shown.state, StepsText(shown), Shown(shown.alone.outsider),
@@ -110,7 +169,8 @@ int Show(const LedgerOptions& options) {
   const auto view = ReadLedger(options.file);
   const double delta = DeltaOf(options, view);
   const auto jobs = JobsOf(view, delta);
-  const auto all = view.ledger.Spent(delta, [&](std::size_t job) { return view.may_be_alive[job]; });
+  const auto all =
+      view.ledger.Spent(view.ledger.TermsAt(delta), [&](std::size_t job) { return view.may_be_alive[job]; });
   if (options.json) {
     PrintJson(view, jobs, all, delta);
   } else {
@@ -157,12 +217,39 @@ int Verify(const LedgerOptions& options) {
   return kDone;
 }
 
+void AddLedgerOpen(CLI::App& command, Action& action) {
+  auto options = std::make_shared<LedgerOpenOptions>();
+  const auto of_party = [&](CLI::App& one) {
+    one.add_option("--config", options->config, "The party file, whose [ledger] and [data] are meant")
+        ->required();
+    one.add_flag("--evaluation", options->evaluation, "Its [evaluation_ledger] and [evaluation] instead");
+  };
+  auto* init = command.add_subcommand("init", "Open a ledger: fix how its jobs are composed");
+  of_party(*init);
+  init->add_option("--mode", options->mode,
+                   "rdp, for any jobs; gdp, for plain Gaussians; closed, for jobs that are all entered first")
+      ->check(CLI::IsMember({"rdp", "gdp", "closed"}));
+  init->add_option("--orders", options->orders,
+                   "RDP orders of mode rdp, as 4,8: fewer cost less, where they suit the cap");
+  init->callback([options, &action] { action = [options] { return InitLedger(*options); }; });
+  auto* enter =
+      command.add_subcommand("enter", "Enter the jobs of a closed ledger, before the first of them runs");
+  of_party(*enter);
+  enter->add_option("--job", options->jobs, "A job file; give --job once for each")->required();
+  enter
+      ->add_option("--lost-steps", options->lost_steps,
+                   "Steps that a resumed run of each may lose and do again; the default is 0")
+      ->check(CLI::Range(INT64_C(0), INT64_C(1) << 40));
+  enter->callback([options, &action] { action = [options] { return EnterJobs(*options); }; });
+}
+
 }  // namespace
 
 void AddLedger(CLI::App& program, Action& action) {
   auto options = std::make_shared<LedgerOptions>();
   auto* command = program.add_subcommand("ledger", "What the jobs on a data set have cost it");
   command->require_subcommand(1);
+  AddLedgerOpen(*command, action);
   auto* show = command->add_subcommand("show", "Its jobs, and epsilon of all together");
   show->add_option("FILE", options->file, "The ledger, as [ledger] of the party file names it")->required();
   show->add_option("--delta", options->delta, "Delta; the default is that of the newest job");

@@ -46,27 +46,88 @@ bool HeldByAnother(int descriptor, std::size_t job, const fs::path& file) {
 /// More digits than progress has: what is refused may be beyond the cap by little.
 std::string Exactly(double epsilon) { return std::isfinite(epsilon) ? DigitsAbove(epsilon, 6) : "infinite"; }
 
-/// Throws BudgetError or DataError where the request cannot be granted.
-BudgetAnswer Answer(const dp::Ledger& ledger, const std::function<bool(std::size_t)>& may_be_alive,
-                    const BudgetRequest& request, const fs::path& file) {
-  if (!ledger.data().empty() && ledger.data() != request.data) {
-    throw DataError(fmt::format(
-        "{}: found data of SHA-256 {}, expected {}: a ledger is of one data set: name its files in "
-        "[data], or another file in [ledger], as docs/operations.md says",
-        file.string(), request.data, ledger.data()));
+void RequireSameData(const dp::Ledger& ledger, const std::string& data, const fs::path& file) {
+  if (ledger.data().empty() || ledger.data() == data) return;
+  throw DataError(
+      fmt::format("{}: found data of SHA-256 {}, expected {}: a ledger is of one data set: name its files in "
+                  "[data], or another file in [ledger], as docs/operations.md says",
+                  file.string(), data, ledger.data()));
+}
+
+/// The filter of the ledger, or that which a new one gets. Throws ConfigError where it is not the one asked for.
+dp::FilterTerms TermsFor(const dp::Ledger& ledger, const BudgetRequest& request, const fs::path& file) {
+  if (!ledger.terms()) {
+    const auto mode = request.mode.value_or(dp::FilterMode::kRdp);
+    if (!ledger.data().empty() && mode != dp::FilterMode::kRdp)
+      throw ConfigError(
+          fmt::format("{}: is of version 1, whose jobs go on by mode \"rdp\" only, found \"{}\"",
+                      file.string(), dp::NameOf(mode)));
+    return dp::MakeFilterTerms(mode, request.delta);
   }
-  BudgetAnswer answer{.spent = ledger.Spent(request.delta, may_be_alive).insider,
-                      .alone = dp::Epsilons(request.record, request.delta).insider,
-                      .after = ledger.Spent(request.delta, may_be_alive, &request.record).insider,
-                      .head = {}};
-  if (!(answer.after <= request.epsilon_cap)) {
-    throw BudgetError(fmt::format(
+  const auto& terms = *ledger.terms();
+  if (request.mode && *request.mode != terms.mode) {
+    throw ConfigError(
+        fmt::format("{}: found mode \"{}\" asked for, expected \"{}\", which was fixed when it was opened",
+                    file.string(), dp::NameOf(*request.mode), dp::NameOf(terms.mode)));
+  }
+  if (request.delta != terms.delta) {
+    throw ConfigError(
+        fmt::format("{}: found delta {:g} asked for, expected {:g}, which was fixed when it was opened",
+                    file.string(), request.delta, terms.delta));
+  }
+  return terms;
+}
+
+/// Throws BudgetError where a closed ledger has no such job, or no more of it, to execute.
+void RequireEntered(const dp::Ledger& ledger, const BudgetRequest& request, const fs::path& file) {
+  auto record = request.record;
+  if (record.run_id.empty()) record.run_id = "0";
+  if (ledger.EntryFor(record)) return;
+  throw BudgetError(fmt::format(
+      "{}: is closed, and found no entry for all of job {}, expected one that no run has executed: a closed "
+      "ledger's jobs are entered before the first result (trefoil ledger enter), steps that may be lost "
+      "included",
+      file.string(), request.name));
+}
+
+std::string RefusalText(const BudgetAnswer& answer, const BudgetRequest& request,
+                        const dp::FilterTerms& terms, double failures, const fs::path& file) {
+  if (answer.after <= request.epsilon_cap || !std::isfinite(failures) || failures <= terms.delta_cut)
+    return fmt::format(
         "{}: epsilon {} is spent, and with this job ({} alone) it would be {}, expected at most the cap {:g} "
         "(insider, delta {})",
         file.string(), Exactly(answer.spent), Exactly(answer.alone), Exactly(answer.after),
-        request.epsilon_cap, DigitsAbove(request.delta, 6)));
-  }
+        request.epsilon_cap, DigitsAbove(request.delta, 6));
+  return fmt::format(
+      "{}: batches cut at their limits would take {} of delta at the cap {:g}, expected at most "
+      "the {} that the ledger has for them",
+      file.string(), DigitsAbove(failures, 3), request.epsilon_cap, DigitsAbove(terms.delta_cut, 3));
+}
+
+/// What all that is charged and `more` come to. Throws BudgetError beyond the cap.
+BudgetAnswer WithinCap(const dp::Ledger& ledger, const std::function<bool(std::size_t)>& may_be_alive,
+                       const BudgetRequest& request, const dp::TrainingRecord* more, const fs::path& file) {
+  const auto terms = TermsFor(ledger, request, file);
+  const auto after = ledger.InsiderFilter(terms, may_be_alive, more);
+  dp::PrivacyFilter alone(terms);
+  alone.Add(dp::InsiderEvents(request.record));
+  const BudgetAnswer answer{.spent = ledger.InsiderFilter(terms, may_be_alive).Epsilon(),
+                            .alone = alone.Epsilon(),
+                            .after = after.Epsilon(),
+                            .head = {}};
+  if (!after.Allows(request.epsilon_cap))
+    throw BudgetError(RefusalText(answer, request, terms, after.FailuresAt(request.epsilon_cap), file));
   return answer;
+}
+
+/// Throws BudgetError, ConfigError or DataError where the request cannot be granted.
+BudgetAnswer Answer(const dp::Ledger& ledger, const std::function<bool(std::size_t)>& may_be_alive,
+                    const BudgetRequest& request, const fs::path& file) {
+  RequireSameData(ledger, request.data, file);
+  const bool closed = TermsFor(ledger, request, file).mode == dp::FilterMode::kClosed;
+  if (closed) RequireEntered(ledger, request, file);
+  // What was entered in a closed ledger is charged already.
+  return WithinCap(ledger, may_be_alive, request, closed ? nullptr : &request.record, file);
 }
 
 /// Refuses a run that goes on from an old copy: what it executed since would not be charged.
@@ -129,6 +190,51 @@ void LedgerFile::SettleDead(const std::string& time) {
   }
 }
 
+void LedgerFile::Begin(const std::string& data, const dp::FilterTerms& terms) {
+  if (ledger_.data().empty()) {
+    Append(dp::Ledger::DataEntry(data, terms));
+  } else if (!ledger_.terms()) {
+    Append(dp::Ledger::FilterEntry(terms));
+  }
+}
+
+void LedgerFile::Open(const std::string& data, const dp::FilterTerms& terms) {
+  const ChainFile::Locked locked(chain_);
+  Follow();
+  RequireSameData(ledger_, data, chain_.file());
+  if (!ledger_.data().empty())
+    throw ConfigError(chain_.file().string() +
+                      ": found a ledger, expected none: its filter is fixed for good");
+  Begin(data, terms);
+}
+
+BudgetAnswer LedgerFile::Enter(const std::vector<BudgetRequest>& jobs) {
+  const ChainFile::Locked locked(chain_);
+  Follow();
+  if (!ledger_.jobs().empty())
+    throw ConfigError(chain_.file().string() +
+                      ": found jobs that have begun, expected all entered before the first result");
+  dp::Ledger next = ledger_;
+  std::vector<Json> entries;
+  BudgetAnswer answer;
+  for (auto request : jobs) {
+    request.mode = dp::FilterMode::kClosed;
+    RequireSameData(next, request.data, chain_.file());
+    const auto terms = TermsFor(next, request, chain_.file());
+    if (next.data().empty()) next.Apply(dp::Ledger::DataEntry(request.data, terms));
+    const auto before = answer.spent;
+    answer = WithinCap(next, {}, request, &request.record, chain_.file());
+    if (!entries.empty()) answer.spent = before;
+    entries.push_back(dp::Ledger::EnterEntry(
+        {.time = TimeNow(), .name = request.name, .record = request.record}, request.delta));
+    next.Apply(entries.back());
+  }
+  Begin(jobs.front().data, *next.terms());
+  for (const auto& entry : entries) Append(entry);
+  answer.head = chain_.head();
+  return answer;
+}
+
 BudgetAnswer LedgerFile::Reserve(const BudgetRequest& request) {
   Require(!own_, "LedgerFile::Reserve: one job at a time");
   const auto time = TimeNow();
@@ -142,8 +248,8 @@ BudgetAnswer LedgerFile::Reserve(const BudgetRequest& request) {
   if (known) RequireNewest(ledger_.jobs()[*known], request, chain_.file());
   auto answer = Answer(
       ledger_, [&](std::size_t job) { return MayBeAlive(job); }, request, chain_.file());
+  Begin(request.data, TermsFor(ledger_, request, chain_.file()));
   SettleDead(time);
-  if (ledger_.data().empty()) Append(dp::Ledger::DataEntry(request.data));
   const std::size_t job = known.value_or(ledger_.jobs().size());
   struct flock lock {};
   if (JobLock(chain_.descriptor(), F_OFD_SETLK, F_WRLCK, job, lock) != 0)

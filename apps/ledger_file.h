@@ -19,10 +19,11 @@ struct BudgetRequest {
   dp::TrainingRecord record;  ///< all that it plans, and all that earlier sessions of its run executed
   double epsilon_cap = 0;     ///< of an insider, all jobs together
   double delta = 0;
-  dp::TrainingRecord before{};  ///< of a resumed run: what those sessions executed
+  dp::TrainingRecord before{};           ///< of a resumed run: what those sessions executed
+  std::optional<dp::FilterMode> mode{};  ///< that the ledger has to have; a new one without has kRdp
 };
 
-/// What a request comes to: epsilons of an insider, by composed records.
+/// What a request comes to: epsilons of an insider, by the ledger's filter.
 struct BudgetAnswer {
   double spent = 0;  ///< before
   double alone = 0;  ///< the job's own
@@ -60,10 +61,19 @@ class LedgerFile {
   LedgerFile(const LedgerFile&) = delete;
   LedgerFile& operator=(const LedgerFile&) = delete;
 
+  /// Fixes the filter of a new ledger, before its first job: `data` as BudgetRequest's. Throws ConfigError
+  /// where the ledger has one, or is of version 1; else as Reserve.
+  void Open(const std::string& data, const dp::FilterTerms& terms);
+
+  /// Enters jobs in a closed ledger, all or none; a new one becomes closed. Throws as Reserve, and ConfigError
+  /// for a ledger that is not closed, or where a job has begun.
+  BudgetAnswer Enter(const std::vector<BudgetRequest>& jobs);
+
   /// Settles jobs that died, cuts off a line that was not written to its end, and reserves; a run that the
-  /// ledger has already goes on in its place. Throws ConfigError where another process executes that run;
-  /// BudgetError, with nothing reserved, where all jobs together would be beyond the cap or have no
-  /// guarantee; DataError where the ledger is of other data, or as ReadLedger; std::runtime_error where it
+  /// ledger has already goes on in its place. A new ledger gets its filter, and one of version 1 the filter by
+  /// RDP, in a line behind its own. Throws ConfigError where another process executes that run, or the ledger
+  /// has another mode or delta than requested; BudgetError, with nothing reserved, where all jobs together
+  /// would be beyond the cap or have no guarantee, or a closed ledger has no such job; DataError where the ledger is of other data, or as ReadLedger; std::runtime_error where it
   /// cannot be written.
   BudgetAnswer Reserve(const BudgetRequest& request);
 
@@ -84,6 +94,8 @@ class LedgerFile {
   /// Under the lock, after Follow.
   void Append(const nlohmann::json& entry);
   void SettleDead(const std::string& time);
+  /// Appends what a ledger needs before anything else.
+  void Begin(const std::string& data, const dp::FilterTerms& terms);
   [[nodiscard]] bool MayBeAlive(std::size_t job) const;
 
   ChainFile chain_;

@@ -19,15 +19,48 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string>& KnownKeys() {
-  static const std::vector<std::string> keys{
-      "party.id",         "party.listen",       "party.advertise", "peer.id",          "peer.address",
-      "peer.certificate", "tls.certificate",    "tls.private_key", "data.x",           "data.y",
-      "data.file",        "features.model",     "timeouts.start",  "timeouts.peer",    "timeouts.handshake",
-      "ledger.file",      "ledger.epsilon_cap", "ledger.delta",    "log.level",        "log.stderr",
-      "log.format",       "log.audit",          "metrics.listen",  "evaluation.x",     "evaluation.y",
-      "evaluation.file",  "validation.x",       "pate.queries",    "pate.predictions", "pate.student",
-      "predict.share",    "predict.x",          "predict.file",    "storage.key",      "validation.y",
-      "validation.file",  "owners.rows"};
+  static const std::vector<std::string> keys{"party.id",
+                                             "party.listen",
+                                             "party.advertise",
+                                             "peer.id",
+                                             "peer.address",
+                                             "peer.certificate",
+                                             "tls.certificate",
+                                             "tls.private_key",
+                                             "data.x",
+                                             "data.y",
+                                             "data.file",
+                                             "features.model",
+                                             "timeouts.start",
+                                             "timeouts.peer",
+                                             "timeouts.handshake",
+                                             "ledger.file",
+                                             "ledger.epsilon_cap",
+                                             "ledger.delta",
+                                             "ledger.mode",
+                                             "evaluation_ledger.file",
+                                             "evaluation_ledger.epsilon_cap",
+                                             "evaluation_ledger.delta",
+                                             "evaluation_ledger.mode",
+                                             "log.level",
+                                             "log.stderr",
+                                             "log.format",
+                                             "log.audit",
+                                             "metrics.listen",
+                                             "evaluation.x",
+                                             "evaluation.y",
+                                             "evaluation.file",
+                                             "validation.x",
+                                             "pate.queries",
+                                             "pate.predictions",
+                                             "pate.student",
+                                             "predict.share",
+                                             "predict.x",
+                                             "predict.file",
+                                             "storage.key",
+                                             "validation.y",
+                                             "validation.file",
+                                             "owners.rows"};
   return keys;
 }
 
@@ -116,6 +149,23 @@ std::string LogToml(const LogSettings& log) {
   auto text = fmt::format("\n[log]\nlevel = \"{}\"\nstderr = \"{}\"\nformat = \"{}\"\n", NameOf(log.level),
                           NameOf(log.to_stderr), log.json ? "json" : "text");
   if (!log.audit.empty()) text += fmt::format("audit = {}\n", Quoted(log.audit));
+  return text;
+}
+
+LedgerSettings ReadLedgerSettings(const Section& section, const fs::path& folder) {
+  LedgerSettings ledger{.file = ReadPath(section, "file", folder),
+                        .epsilon_cap = section.Number("epsilon_cap", {.above = 0, .below = {}}),
+                        .delta = section.Number("delta", {.above = 0, .below = 1})};
+  if (section.Has("mode"))
+    ledger.mode = dp::FilterModeNamed(section.Choice("mode", {"rdp", "gdp", "closed"}, "rdp"));
+  return ledger;
+}
+
+std::string LedgerToml(const char* table, const LedgerSettings& ledger) {
+  auto text = fmt::format(
+      "\n[{}]\nfile = {}\nepsilon_cap = {}  # insider epsilon, all jobs on this data together\ndelta = {}\n",
+      table, Quoted(ledger.file), ledger.epsilon_cap, ledger.delta);
+  if (ledger.mode) text += fmt::format("mode = \"{}\"\n", dp::NameOf(*ledger.mode));
   return text;
 }
 
@@ -253,12 +303,9 @@ PartyFile ReadParty(const fs::path& file) {
   party.start_timeout = ReadDuration(timeouts, "start", "120s");
   party.peer_timeout = ReadDuration(timeouts, "peer", "10s");
   party.handshake_timeout = ReadDuration(timeouts, "handshake", "10s");
-  if (document.Has("ledger")) {
-    const auto ledger = document.Table("ledger");
-    party.ledger = {.file = ReadPath(ledger, "file", folder),
-                    .epsilon_cap = ledger.Number("epsilon_cap", {.above = 0, .below = {}}),
-                    .delta = ledger.Number("delta", {.above = 0, .below = 1})};
-  }
+  if (document.Has("ledger")) party.ledger = ReadLedgerSettings(document.Table("ledger"), folder);
+  if (document.Has("evaluation_ledger"))
+    party.evaluation_ledger = ReadLedgerSettings(document.Table("evaluation_ledger"), folder);
   party.log = ReadLog(document.Table("log"), folder);
   if (document.Has("metrics")) {
     const auto metrics = document.Table("metrics");
@@ -283,12 +330,8 @@ std::string PartyToml(const PartyFile& party) {
   text += "\n[data]\n" + DataToml(party.data);
   if (!party.evaluation.empty()) text += "\n[evaluation]\n" + FilesToml(party.evaluation);
   if (!party.validation.empty()) text += "\n[validation]\n" + FilesToml(party.validation);
-  if (party.ledger) {
-    text += fmt::format(
-        "\n[ledger]\nfile = {}\nepsilon_cap = {}  # insider epsilon, all jobs on this data together\n"
-        "delta = {}\n",
-        Quoted(party.ledger->file), party.ledger->epsilon_cap, party.ledger->delta);
-  }
+  if (party.ledger) text += LedgerToml("ledger", *party.ledger);
+  if (party.evaluation_ledger) text += LedgerToml("evaluation_ledger", *party.evaluation_ledger);
   if (party.log != LogSettings()) text += LogToml(party.log);
   if (party.metrics) text += fmt::format("\n[metrics]\nlisten = {}\n", Quoted(*party.metrics));
   if (!party.feature_model.empty())

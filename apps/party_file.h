@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/load.h"
+#include "dp/privacy_filter.h"
 
 namespace trefoil::apps {
 
@@ -45,11 +46,13 @@ struct PateFiles {
   std::filesystem::path student;      ///< Interactive-GNMax: the student's public predictions
 };
 
-/// [ledger]: what the jobs on this party's data may cost them, all together.
+/// [ledger] or [evaluation_ledger]: what the jobs on this party's data, or on the test records that it holds,
+/// may cost them, all together.
 struct LedgerSettings {
   std::filesystem::path file;
   double epsilon_cap = 0;  ///< of an insider
   double delta = 0;
+  std::optional<dp::FilterMode> mode{};  ///< empty: the ledger's own; a new one's is kRdp
 };
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
@@ -82,7 +85,8 @@ struct PartyFile {
   std::vector<std::int64_t> owner_rows;  ///< of [owners]: how many records each owner has, in the order of
                                          ///< [data]'s file; empty: the file names none
   std::filesystem::path storage_key;     ///< what shares are sealed with; empty: private_key
-  std::optional<LedgerSettings> ledger{};  ///< empty: no cap, and nothing is kept
+  std::optional<LedgerSettings> ledger{};             ///< empty: no cap, and nothing is kept
+  std::optional<LedgerSettings> evaluation_ledger{};  ///< of [evaluation]'s records, likewise
   LogSettings log{};
   std::optional<Address> metrics{};  ///< where /metrics is served; empty: nowhere
   std::chrono::milliseconds start_timeout = std::chrono::seconds(120);

@@ -111,8 +111,8 @@ dp::TrainingRecord Named(const Run& run, dp::TrainingRecord record, const net::M
 
 void ReserveBudget(Run& run, const dp::TrainingRecord& plan, const dp::TrainingRecord& before,
                    const net::MeshTransport& mesh) {
-  if (const auto line = run.budget->Reserve(Named(run, plan, mesh), Named(run, before, mesh)))
-    run.session.Say(*line);
+  for (const auto& line : run.budget->Reserve(Named(run, plan, mesh), Named(run, before, mesh)))
+    run.session.Say(line);
 }
 
 void KeepRecord(Run& run, const dp::TrainingRecord& record, const net::MeshTransport& mesh) {
@@ -301,7 +301,8 @@ void OpenState(Run& run) {
 Records Prepare(Run& run, const ml::PrivacyPlan& plan, const RunOptions& options) {
   if (run.settings.release_to.empty()) run.storage_key = StorageKey(run.session.party(), kModelShare);
   auto records = LoadAllRecords(run, options.config, options.threads);
-  run.budget.emplace(run.session.party(), BudgetedJobOf(run.job));
+  run.budget.emplace(run.session.party(), BudgetedJobOf(run.job),
+                     BudgetedEvaluationOf(run.job, run.session.party().id));
   OpenState(run);
   Announce(run, plan, options.resume);
   for (const auto& damaged : run.state ? run.state->damaged() : std::vector<std::string>())

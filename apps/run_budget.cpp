@@ -5,21 +5,13 @@
 #include <utility>
 
 #include "apps/bound_text.h"
-#include "apps/progress.h"
+#include "apps/held_out_files.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "data/file.h"
 
 namespace trefoil::apps {
 namespace {
-
-/// Throws BudgetError for what is opened under no epsilon.
-void RequireCovered(const BudgetedJob& job, const LedgerSettings& ledger) {
-  if (job.uncovered.empty()) return;
-  throw BudgetError(
-      fmt::format("{}: {}, which no epsilon covers, expected another one where there is a ledger",
-                  ledger.file.string(), job.uncovered));
-}
 
 BudgetRequest RequestOf(const LedgerSettings& ledger, const BudgetedJob& job, const std::string& data,
                         const dp::TrainingRecord& plan) {
@@ -28,10 +20,18 @@ BudgetRequest RequestOf(const LedgerSettings& ledger, const BudgetedJob& job, co
           .record = plan,
           .epsilon_cap = ledger.epsilon_cap,
           .delta = ledger.delta,
-          .before = {}};
+          .before = {},
+          .mode = ledger.mode};
 }
 
 }  // namespace
+
+void RequireCovered(const BudgetedJob& job, const LedgerSettings& ledger) {
+  if (job.uncovered.empty()) return;
+  throw BudgetError(
+      fmt::format("{}: {}, which no epsilon covers, expected another one where there is a ledger",
+                  ledger.file.string(), job.uncovered));
+}
 
 BudgetedJob BudgetedJobOf(const Job& job) {
   const bool uncovered =
@@ -39,6 +39,13 @@ BudgetedJob BudgetedJobOf(const Job& job) {
   return {.name = job.name,
           .job_hash = JobHash(job),
           .uncovered = uncovered ? "initialisation.selection: found \"as-published\"" : ""};
+}
+
+std::optional<BudgetedJob> BudgetedEvaluationOf(const Job& job, int party) {
+  if (!HoldsTest(job, party)) return {};
+  return BudgetedJob{.name = job.name,
+                     .job_hash = JobHash(job),
+                     .uncovered = job.evaluation->sigma ? "" : "evaluation.sigma: found none"};
 }
 
 std::string DataHash(const data::DataFiles& files) {
@@ -49,11 +56,11 @@ std::string DataHash(const data::DataFiles& files) {
   return Sha256Hex(lines);
 }
 
-BudgetAnswer AskBudget(const PartyFile& party, const BudgetedJob& job,
+BudgetAnswer AskBudget(const LedgerSettings& ledger, const data::DataFiles& files, const BudgetedJob& job,
                        const std::vector<dp::RecordedEvent>& plan) {
-  RequireCovered(job, *party.ledger);
+  RequireCovered(job, ledger);
   const dp::TrainingRecord record{.job_hash = job.job_hash, .run_id = {}, .events = plan};
-  return AskLedger(party.ledger->file, RequestOf(*party.ledger, job, DataHash(party.data), record));
+  return AskLedger(ledger.file, RequestOf(ledger, job, DataHash(files), record));
 }
 
 std::string BudgetLine(const LedgerSettings& ledger, const BudgetAnswer& answer) {
@@ -62,36 +69,49 @@ std::string BudgetLine(const LedgerSettings& ledger, const BudgetAnswer& answer)
                      ledger.epsilon_cap, DeltaText(ledger.delta));
 }
 
-RunBudget::RunBudget(const PartyFile& party, BudgetedJob job)
-    : settings_(party.ledger), job_(std::move(job)) {
-  if (!settings_) return;
-  file_.emplace(settings_->file);
-  data_ = DataHash(party.data);
+RunBudget::Side::Side(const LedgerSettings& ledger, BudgetedJob budgeted, const data::DataFiles& files)
+    : settings(ledger), job(std::move(budgeted)), file(ledger.file), data(DataHash(files)) {}
+
+RunBudget::RunBudget(const PartyFile& party, BudgetedJob job, std::optional<BudgetedJob> evaluation) {
+  if (party.ledger) records_.emplace(*party.ledger, std::move(job), party.data);
+  if (party.evaluation_ledger && evaluation)
+    tests_.emplace(*party.evaluation_ledger, std::move(*evaluation), party.evaluation);
 }
 
-std::optional<std::string> RunBudget::Reserve(const dp::TrainingRecord& plan,
-                                              const dp::TrainingRecord& before) {
-  if (!file_) return {};
-  RequireCovered(job_, *settings_);
-  auto request = RequestOf(*settings_, job_, data_, plan);
-  request.before = before;
-  const auto answer = file_->Reserve(request);
-  return fmt::format("ledger {}, line hash {}", BudgetLine(*settings_, answer), answer.head);
+std::vector<std::string> RunBudget::Reserve(const dp::TrainingRecord& plan,
+                                            const dp::TrainingRecord& before) {
+  std::vector<std::string> lines;
+  const auto reserve = [&](std::optional<Side>& side, const char* what, const dp::TrainingRecord& all,
+                           const dp::TrainingRecord& earlier) {
+    if (!side) return;
+    RequireCovered(side->job, side->settings);
+    auto request = RequestOf(side->settings, side->job, side->data, all);
+    request.before = earlier;
+    const auto answer = side->file.Reserve(request);
+    lines.push_back(
+        fmt::format("{} {}, line hash {}", what, BudgetLine(side->settings, answer), answer.head));
+  };
+  reserve(records_, "ledger", plan, before);
+  reserve(tests_, "ledger of the test records", dp::TestSetRecord(plan), dp::TestSetRecord(before));
+  return lines;
 }
 
 void RunBudget::Announce(const dp::TrainingRecord& record) {
-  if (file_) file_->Announce(record);
+  if (records_) records_->file.Announce(record);
 }
 
 void RunBudget::Settle(const dp::TrainingRecord& record) {
-  if (file_) (void)file_->Settle(record, dp::JobEnd::kDone);
+  if (records_) (void)records_->file.Settle(record, dp::JobEnd::kDone);
+  if (tests_) (void)tests_->file.Settle(dp::TestSetRecord(record), dp::JobEnd::kDone);
 }
 
 void RunBudget::StopOrLog(const std::function<void(const std::string& line)>& log) {
-  try {
-    if (file_) file_->Stop();
-  } catch (const std::exception& error) {
-    log(std::string("ledger: ") + error.what());
+  for (auto* side : {&records_, &tests_}) {
+    try {
+      if (*side) (*side)->file.Stop();
+    } catch (const std::exception& error) {
+      log(std::string("ledger: ") + error.what());
+    }
   }
 }
 

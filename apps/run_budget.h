@@ -2,6 +2,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/job.h"
 #include "apps/ledger_file.h"
@@ -19,28 +20,37 @@ struct BudgetedJob {
 
 [[nodiscard]] BudgetedJob BudgetedJobOf(const Job& job);
 
+/// The same as the ledger of the test records sees it, at the party that holds them: an exact count is not
+/// covered. Nothing where the party holds none of the job's, or the job has no [evaluation].
+[[nodiscard]] std::optional<BudgetedJob> BudgetedEvaluationOf(const Job& job, int party);
+
 /// SHA-256, in hexadecimal, by which a ledger knows a data set: of the lines "KEY SHA-256-OF-THE-FILE", KEY
 /// being x and y, or file, of [data]. Of the bytes as they are on disk. Throws DataError for a file that
 /// cannot be read.
 [[nodiscard]] std::string DataHash(const data::DataFiles& files);
 
-/// What the party's ledger would say to the job's plan. Pre: party.ledger. Throws as RunBudget::Reserve.
-[[nodiscard]] BudgetAnswer AskBudget(const PartyFile& party, const BudgetedJob& job,
-                                     const std::vector<dp::RecordedEvent>& plan);
+/// Throws BudgetError for a job that releases what no epsilon covers.
+void RequireCovered(const BudgetedJob& job, const LedgerSettings& ledger);
+
+/// What a ledger would say to the job's plan, on these files. Throws as RunBudget::Reserve.
+[[nodiscard]] BudgetAnswer AskBudget(const LedgerSettings& ledger, const data::DataFiles& files,
+                                     const BudgetedJob& job, const std::vector<dp::RecordedEvent>& plan);
 
 /// The budget as an operator reads it: what is spent and would be.
 [[nodiscard]] std::string BudgetLine(const LedgerSettings& ledger, const BudgetAnswer& answer);
 
-/// A run's side of its party's ledger; does nothing where the party file has none.
+/// A run's side of its party's ledgers, of [data] and of [evaluation]; does nothing where the party file has
+/// none.
 class RunBudget {
  public:
-  /// Opens the ledger and hashes the data. Throws as LedgerFile and DataHash.
-  RunBudget(const PartyFile& party, BudgetedJob job);
+  /// Opens the ledgers and hashes the data. `evaluation`: where the party holds the test records. Throws as
+  /// LedgerFile and DataHash.
+  RunBudget(const PartyFile& party, BudgetedJob job, std::optional<BudgetedJob> evaluation = {});
 
   /// Before anything of the data is shared: all that the run is to execute, what its earlier sessions
-  /// executed included. What there is to say, if anything. Throws as LedgerFile::Reserve, and BudgetError for
-  /// a job that releases what no epsilon covers.
-  std::optional<std::string> Reserve(const dp::TrainingRecord& plan, const dp::TrainingRecord& before);
+  /// executed included. What there is to say. Throws as LedgerFile::Reserve, and BudgetError for a job that
+  /// releases what no epsilon covers.
+  std::vector<std::string> Reserve(const dp::TrainingRecord& plan, const dp::TrainingRecord& before);
   /// Before steps. Throws as LedgerFile::Announce.
   void Announce(const dp::TrainingRecord& record);
   /// After the last step, before anything is opened. Throws as LedgerFile::Settle.
@@ -50,10 +60,17 @@ class RunBudget {
   void StopOrLog(const std::function<void(const std::string& line)>& log);
 
  private:
-  std::optional<LedgerSettings> settings_;
-  BudgetedJob job_;
-  std::optional<LedgerFile> file_;
-  std::string data_;
+  struct Side {
+    Side(const LedgerSettings& ledger, BudgetedJob budgeted, const data::DataFiles& files);
+
+    LedgerSettings settings;
+    BudgetedJob job;
+    LedgerFile file;
+    std::string data;
+  };
+
+  std::optional<Side> records_;  ///< that are trained on or counted
+  std::optional<Side> tests_;
 };
 
 }  // namespace trefoil::apps

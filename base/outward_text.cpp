@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "base/error.h"
 
@@ -42,23 +43,34 @@ std::string Next(std::string text, Direction direction) {
     }
     text[at] = to;
   }
-  return "1" + text;
+  text.insert(text.begin(), '1');
+  return text;
+}
+
+std::string Negative(std::string text) {
+  text.insert(text.begin(), '-');
+  return text;
 }
 
 std::string Fixed(double value, int decimals, Direction direction) {
   Require(decimals >= 0 && decimals <= 15, "a bound as text: 0 to 15 decimals");
-  if (value < 0) return "-" + Fixed(-value, decimals, Opposite(direction));
+  if (value < 0) return Negative(Fixed(-value, decimals, Opposite(direction)));
   auto text = Printed("%.*f", decimals, value);
   return std::isfinite(value) && Beyond(text, value, direction) ? Next(std::move(text), direction) : text;
 }
 
 std::string Digits(double value, int digits, Direction direction) {
   Require(digits >= 1 && digits <= 15, "a bound as text: 1 to 15 digits");
-  if (value < 0) return "-" + Digits(-value, digits, Opposite(direction));
+  if (value < 0) return Negative(Digits(-value, digits, Opposite(direction)));
   const auto exact = Printed("%.*e", digits - 1, value);
   if (!std::isfinite(value) || !Beyond(exact, value, direction)) return Printed("%.*g", digits, value);
+  auto next = Next(exact, direction);
+  // Below a power of ten are nines of the next lower exponent.
+  if (next.front() == '0')
+    next = std::string(static_cast<std::size_t>(digits), '9') + "e" +
+           std::to_string(std::stoi(exact.substr(exact.find('e') + 1)) - digits);
   // Up to 15 digits go through a double and come back the same.
-  return Printed("%.*g", digits, std::strtod(Next(exact, direction).c_str(), nullptr));
+  return Printed("%.*g", digits, std::strtod(next.c_str(), nullptr));
 }
 
 }  // namespace

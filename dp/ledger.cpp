@@ -18,7 +18,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
+constexpr const char* kNoRun = "0";
 constexpr std::size_t kHashDigits = 64;
 constexpr std::array<std::pair<JobEnd, const char*>, 3> kEnds{
     {{JobEnd::kDone, "done"}, {JobEnd::kStopped, "stopped"}, {JobEnd::kDied, "died"}}};
@@ -128,8 +129,20 @@ std::int64_t StepsIn(const TrainingRecord& record) {
   return steps;
 }
 
-Json Ledger::DataEntry(const std::string& sha256) {
-  return {{"kind", "data"}, {"version", kVersion}, {"sha256", sha256}};
+Json Ledger::DataEntry(const std::string& sha256, const FilterTerms& terms) {
+  return {{"kind", "data"}, {"version", kVersion}, {"sha256", sha256}, {"filter", ToJson(terms)}};
+}
+
+Json Ledger::FilterEntry(const FilterTerms& terms) {
+  return {{"kind", "filter"}, {"version", kVersion}, {"filter", ToJson(terms)}};
+}
+
+Json Ledger::EnterEntry(const EnteredJob& job, double delta) {
+  auto record = job.record;
+  record.run_id = kNoRun;
+  Json entry{{"kind", "enter"}, {"time", job.time}, {"name", job.name}, {"record", ToJson(record)}};
+  AddEpsilons(entry, record, delta);
+  return entry;
 }
 
 Json Ledger::ReserveEntry(const LedgerJob& job) {
@@ -168,12 +181,10 @@ void Ledger::Apply(const Json& entry) {
   if (!entry.is_object() || !entry.contains("kind")) Refuse("no kind", "an entry of a ledger");
   const auto kind = TextOf(entry, "kind");
   if ((kind == "data") != data_.empty()) Refuse("\"" + kind + "\"", "\"data\" first, and once");
-  if (kind == "data") {
-    RequireKeys(entry, {"kind", "version", "sha256"});
-    if (entry.at("version") != kVersion) Refuse("version " + entry.at("version").dump(), "1");
-    const auto hash = TextOf(entry, "sha256");
-    if (hash.size() != kHashDigits) Refuse("sha256 of another length", "64 digits");
-    data_ = hash;
+  if (kind == "data" || kind == "filter") {
+    Open(entry);
+  } else if (kind == "enter") {
+    Enter(entry);
   } else if (kind == "reserve") {
     Reserve(entry);
   } else if (kind == "resume") {
@@ -197,8 +208,59 @@ void Ledger::Apply(const Json& entry) {
     job.executed = std::move(record);
     job.ended = ended;
   } else {
-    Refuse("kind \"" + kind + "\"", "\"reserve\", \"resume\", \"announce\" or \"settle\"");
+    Refuse("kind \"" + kind + "\"",
+           "\"filter\", \"enter\", \"reserve\", \"resume\", \"announce\" or \"settle\"");
   }
+}
+
+void Ledger::Open(const Json& entry) {
+  const bool data = TextOf(entry, "kind") == "data";
+  if (data && entry.value("version", Json()) == 1) {
+    RequireKeys(entry, {"kind", "version", "sha256"});
+  } else {
+    if (!data) RequireKeys(entry, {"kind", "version", "filter"});
+    if (data) RequireKeys(entry, {"kind", "version", "sha256", "filter"});
+    if (entry.at("version") != kVersion) Refuse("version " + entry.at("version").dump(), "1 or 2");
+    if (terms_) Refuse("a second filter", "one that is fixed when the ledger is opened");
+    auto terms = FilterTermsFromJson(entry.at("filter"));
+    if (!data && terms.mode != FilterMode::kRdp)
+      Refuse("another filter behind entries of version 1", "one by RDP");
+    terms_ = std::move(terms);
+  }
+  if (!data) return;
+  const auto hash = TextOf(entry, "sha256");
+  if (hash.size() != kHashDigits) Refuse("sha256 of another length", "64 digits");
+  data_ = hash;
+}
+
+void Ledger::Enter(const Json& entry) {
+  RequireKeys(entry, {"kind", "time", "name", "record", "epsilon_outsider", "epsilon_insider"});
+  if (!terms_ || terms_->mode != FilterMode::kClosed)
+    Refuse("a job entered in a ledger that is not closed", "a reservation");
+  if (!jobs_.empty()) Refuse("a job entered behind the first reservation", "all jobs before it");
+  EnteredJob job{
+      .time = TextOf(entry, "time"), .name = TextOf(entry, "name"), .record = FromJson(entry.at("record"))};
+  if (job.record.run_id != kNoRun) Refuse("a job entered with a run", "run id \"0\"");
+  entered_.push_back(std::move(job));
+}
+
+std::optional<std::size_t> Ledger::EntryFor(const TrainingRecord& record) const {
+  const bool known = JobOf(record.run_id).has_value();
+  for (std::size_t k = 0; k < entered_.size(); ++k) {
+    if (entered_[k].run_id != (known ? record.run_id : "")) continue;
+    TrainingRecord limit = entered_[k].record;
+    limit.run_id = record.run_id;
+    if (IsWithin(record, limit)) return k;
+  }
+  return {};
+}
+
+FilterTerms Ledger::TermsAt(double delta) const {
+  if (!terms_) return MakeFilterTerms(FilterMode::kRdp, delta);
+  auto terms = *terms_;
+  terms.delta_cut *= delta / terms.delta;
+  terms.delta = delta;
+  return terms;
 }
 
 void Ledger::Reserve(const Json& entry) {
@@ -214,6 +276,11 @@ void Ledger::Reserve(const Json& entry) {
   if (job.delta >= 1) Refuse("delta " + entry.at("delta").dump(), "a number below 1");
   if (JobOf(job.reserved.run_id)) Refuse("a run that reserved before", "each run once");
   job.announced = {.job_hash = job.reserved.job_hash, .run_id = job.reserved.run_id, .events = {}};
+  if (terms_ && terms_->mode == FilterMode::kClosed) {
+    const auto entered = EntryFor(job.reserved);
+    if (!entered) Refuse("a job that was not entered", "one that was, and that no run has executed");
+    entered_[*entered].run_id = job.reserved.run_id;
+  }
   jobs_.push_back(std::move(job));
 }
 
@@ -227,6 +294,8 @@ void Ledger::Resume(const Json& entry) {
   LedgerJob& job = jobs_[*number];
   if (job.reserved.job_hash != record.job_hash) Refuse("another job of this run", "the one that reserved");
   if (!IsWithin(executed, record)) Refuse("more than the run reserved", "no more");
+  if (terms_ && terms_->mode == FilterMode::kClosed && !EntryFor(record))
+    Refuse("more of a job than was entered", "no more");
   const auto steps = StepsIn(executed);
   if (steps < job.certain_steps)
     Refuse(std::to_string(steps) + " steps of a run",
@@ -263,18 +332,37 @@ const TrainingRecord& Ledger::Charged(const LedgerJob& job, bool may_be_alive) {
   return may_be_alive ? job.reserved : job.announced;
 }
 
-EpsilonPair Ledger::Spent(double delta, const std::function<bool(std::size_t)>& may_be_alive,
-                          const TrainingRecord* more) const {
-  RecordAccountant accountant;
-  const auto add = [&](const TrainingRecord& record) {
-    for (const auto& event : record.events) accountant.Add(event);
-  };
-  const auto replaced = more != nullptr ? JobOf(more->run_id) : std::nullopt;
-  for (std::size_t job = 0; job < jobs_.size(); ++job) {
-    if (job != replaced) add(Charged(jobs_[job], !jobs_[job].ended && may_be_alive(job)));
+std::vector<const TrainingRecord*> Ledger::Charges(FilterMode mode,
+                                                   const std::function<bool(std::size_t)>& may_be_alive,
+                                                   const TrainingRecord* more) const {
+  std::vector<const TrainingRecord*> charges;
+  if (mode == FilterMode::kClosed) {
+    for (const auto& job : entered_) charges.push_back(&job.record);
+  } else {
+    const auto replaced = more != nullptr ? JobOf(more->run_id) : std::nullopt;
+    for (std::size_t job = 0; job < jobs_.size(); ++job) {
+      if (job != replaced) charges.push_back(&Charged(jobs_[job], !jobs_[job].ended && may_be_alive(job)));
+    }
   }
-  if (more != nullptr) add(*more);
-  return accountant.Epsilons(delta);
+  if (more != nullptr) charges.push_back(more);
+  return charges;
+}
+
+PrivacyFilter Ledger::InsiderFilter(const FilterTerms& terms,
+                                    const std::function<bool(std::size_t)>& may_be_alive,
+                                    const TrainingRecord* more) const {
+  PrivacyFilter filter(terms);
+  for (const auto* record : Charges(terms.mode, may_be_alive, more)) filter.Add(InsiderEvents(*record));
+  return filter;
+}
+
+EpsilonPair Ledger::Spent(const FilterTerms& terms, const std::function<bool(std::size_t)>& may_be_alive,
+                          const TrainingRecord* more) const {
+  PrivacyFilter outsider(terms);
+  for (const auto* record : Charges(terms.mode, may_be_alive, more)) outsider.Add(OutsiderEvents(*record));
+  const double insider = InsiderFilter(terms, may_be_alive, more).Epsilon();
+  // An outsider sees a part of what an insider sees, so what holds against the one holds against the other.
+  return {std::min(outsider.Epsilon(), insider), insider};
 }
 
 }  // namespace trefoil::dp

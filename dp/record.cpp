@@ -59,12 +59,6 @@ std::vector<Event> Counted(const NoisySelection& selection, double multiplier, i
           IndependentFailure{OverflowProbability(selection.limits, selection.sampling_rate, units), 1}};
 }
 
-/// A plain Gaussian on the noise of `summands` parties: every test record is counted.
-std::vector<Event> Evaluated(const NoisyEvaluation& evaluation, double multiplier, int summands) {
-  const double continuous = MultiplierOfSum(multiplier, summands, evaluation.party_deviation);
-  return {SampledGaussian{1, continuous, 1}, ClosenessCharge(summands, evaluation.party_deviation, 1, 1)};
-}
-
 /// The same for everybody.
 std::vector<Event> Released(const PureReleases& releases, std::int64_t units) {
   return {PureDp{static_cast<double>(units) * releases.epsilon, releases.count}};
@@ -209,20 +203,23 @@ EpsilonPair EpsilonsOfUnits(const TrainingRecord& record, std::int64_t units, do
   return PairOf(outsider, insider, delta);
 }
 
-EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta) {
-  constexpr double kNone = std::numeric_limits<double>::infinity();
-  AnyAccountant outsider(AccountantKind::kPld);
-  AnyAccountant insider(AccountantKind::kPld);
-  bool noisy = false;
+TrainingRecord TestSetRecord(const TrainingRecord& record) {
+  TrainingRecord counts{.job_hash = record.job_hash, .run_id = record.run_id, .events = {}};
   for (const auto& event : record.events) {
     const auto* evaluation = std::get_if<NoisyEvaluation>(&event);
     if (evaluation == nullptr) continue;
-    noisy = true;
-    outsider.Add(Evaluated(*evaluation, evaluation->sigma * kOutsiderFactor, kParties));
-    insider.Add(Evaluated(*evaluation, evaluation->sigma, kParties - 1));
+    counts.events.emplace_back(GaussianReleases{.count = 1,
+                                                .coordinates = 1,
+                                                .sigma = evaluation->sigma,
+                                                .party_deviation = evaluation->party_deviation});
   }
-  if (!noisy) return {kNone, kNone};
-  return PairOf(outsider, insider, delta);
+  return counts;
+}
+
+EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const auto counts = TestSetRecord(record);
+  return counts.events.empty() ? EpsilonPair{kNone, kNone} : Epsilons(counts, delta, AccountantKind::kPld);
 }
 
 }  // namespace trefoil::dp

@@ -166,9 +166,12 @@ class RecordAccountant {
 [[nodiscard]] EpsilonPair EpsilonsOfUnits(const TrainingRecord& record, std::int64_t units, double delta,
                                           AccountantKind kind = AccountantKind::kRdp);
 
-/// Both epsilons for test records, on whom the counts of evaluations were taken: of all noisy ones, which are
-/// plain Gaussians, by their exact formula; infinity where there was none, since a count without noise leaves
-/// no event.
+/// What was released of test records, as a record of their own: the noisy counts of evaluations, each a
+/// GaussianReleases of one number. A count without noise leaves no event.
+[[nodiscard]] TrainingRecord TestSetRecord(const TrainingRecord& record);
+
+/// Both epsilons for test records: of TestSetRecord, which is of plain Gaussians, by their exact formula; infinity
+/// where it has no event.
 [[nodiscard]] EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta);
 
 /// The record as JSON: version, job_hash, run_id, events; an event of kind "dpsgd_steps",

@@ -46,11 +46,17 @@ BudgetRequest RequestOf(const std::string& run, std::int64_t steps, double cap =
   return {.data = kData, .name = "job", .record = RecordOf(run, steps), .epsilon_cap = cap, .delta = kDelta};
 }
 
-double Insider(std::int64_t steps) { return dp::Epsilons(RecordOf("1", steps), kDelta).insider; }
+double Insider(std::int64_t steps) {
+  dp::PrivacyFilter filter(dp::MakeFilterTerms(dp::FilterMode::kRdp, kDelta));
+  filter.Add(dp::InsiderEvents(RecordOf("1", steps)));
+  return filter.Epsilon();
+}
 
 double SpentIn(const fs::path& file) {
   const auto view = ReadLedger(file);
-  return view.ledger.Spent(kDelta, [&](std::size_t job) { return view.may_be_alive[job]; }).insider;
+  return view.ledger
+      .Spent(view.ledger.TermsAt(kDelta), [&](std::size_t job) { return view.may_be_alive[job]; })
+      .insider;
 }
 
 /// Steps that a job of the ledger is charged.

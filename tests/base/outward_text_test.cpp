@@ -29,6 +29,8 @@ TEST(OutwardText, RoundsABoundAwayFromWhatItBounds) {
   EXPECT_EQ(DigitsAbove(999999.5, 6), "1e+06");
   EXPECT_EQ(DigitsBelow(0.8448917, 6), "0.844891");
   EXPECT_EQ(DigitsBelow(1e300, 6), "1e+300");
+  EXPECT_EQ(DigitsBelow(9.87e-14, 1), "9e-14");
+  EXPECT_EQ(DigitsBelow(0.9999999, 3), "0.999");
   EXPECT_EQ(DigitsAbove(1.2345678e-5, 3), "1.24e-05");
 }
 

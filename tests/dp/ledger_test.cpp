@@ -16,6 +16,7 @@ using Json = nlohmann::json;
 using testing::HasSubstr;
 
 constexpr double kDelta = 1e-5;
+const FilterTerms kTerms = MakeFilterTerms(FilterMode::kRdp, kDelta);
 const auto kNone = [](std::size_t) { return false; };
 const auto kAll = [](std::size_t) { return true; };
 
@@ -50,10 +51,19 @@ Json Settlement(const TrainingRecord& record, JobEnd ended = JobEnd::kDone) {
   return Ledger::SettleEntry(record, ended, kDelta, "2026-01-31T12:01:00Z");
 }
 
+/// What the filter of a ledger says of a record alone.
+EpsilonPair Filtered(const TrainingRecord& record) {
+  PrivacyFilter outsider(kTerms);
+  PrivacyFilter insider(kTerms);
+  outsider.Add(OutsiderEvents(record));
+  insider.Add(InsiderEvents(record));
+  return {outsider.Epsilon(), insider.Epsilon()};
+}
+
 /// A ledger after these entries.
 Ledger After(const std::vector<Json>& entries) {
   Ledger ledger;
-  ledger.Apply(Ledger::DataEntry(std::string(64, 'a')));
+  ledger.Apply(Ledger::DataEntry(std::string(64, 'a'), kTerms));
   for (const auto& entry : entries) ledger.Apply(entry);
   return ledger;
 }
@@ -74,29 +84,29 @@ TEST(Ledger, ComposesRecordsAndNotEpsilons) {
     entries.push_back(Settlement(RecordOf(run, 500)));
   }
   const auto ledger = After(entries);
-  const auto spent = ledger.Spent(kDelta, kAll);
-  const auto one = Epsilons(RecordOf("1", 500), kDelta);
-  const auto all = Epsilons(RecordOf("1", 2000), kDelta);
+  const auto spent = ledger.Spent(kTerms, kAll);
+  const auto one = Filtered(RecordOf("1", 500));
+  const auto all = Filtered(RecordOf("1", 2000));
   EXPECT_NEAR(spent.insider, all.insider, 1e-12 * all.insider);
   EXPECT_NEAR(spent.outsider, all.outsider, 1e-12 * all.outsider);
   EXPECT_LT(spent.insider, 3 * one.insider);
   EXPECT_GT(spent.insider, one.insider);
   const auto more = RecordOf("5", 500);
-  EXPECT_NEAR(ledger.Spent(kDelta, kAll, &more).insider, Epsilons(RecordOf("1", 2500), kDelta).insider, 1e-9);
+  EXPECT_NEAR(ledger.Spent(kTerms, kAll, &more).insider, Filtered(RecordOf("1", 2500)).insider, 1e-9);
 }
 
 TEST(Ledger, ChargesAJobByWhatIsKnownOfIt) {
-  const auto insider = [](const TrainingRecord& record) { return Epsilons(record, kDelta).insider; };
+  const auto insider = [](const TrainingRecord& record) { return Filtered(record).insider; };
   std::vector<Json> entries{Reservation(RecordOf("1", 100))};
-  EXPECT_EQ(After(entries).Spent(kDelta, kAll).insider, insider(RecordOf("1", 100)));  // in full
-  EXPECT_EQ(After(entries).Spent(kDelta, kNone).insider, 0);  // dead, before it said that it would begin
+  EXPECT_EQ(After(entries).Spent(kTerms, kAll).insider, insider(RecordOf("1", 100)));  // in full
+  EXPECT_EQ(After(entries).Spent(kTerms, kNone).insider, 0);  // dead, before it said that it would begin
   entries.push_back(Ledger::AnnounceEntry(RecordOf("1", 20)));
   entries.push_back(Ledger::AnnounceEntry(RecordOf("1", 40)));
-  EXPECT_EQ(After(entries).Spent(kDelta, kAll).insider, insider(RecordOf("1", 100)));
-  EXPECT_EQ(After(entries).Spent(kDelta, kNone).insider, insider(RecordOf("1", 40)));
+  EXPECT_EQ(After(entries).Spent(kTerms, kAll).insider, insider(RecordOf("1", 100)));
+  EXPECT_EQ(After(entries).Spent(kTerms, kNone).insider, insider(RecordOf("1", 40)));
   entries.push_back(Settlement(RecordOf("1", 40), JobEnd::kStopped));
   const auto ledger = After(entries);
-  EXPECT_EQ(ledger.Spent(kDelta, kAll).insider, insider(RecordOf("1", 40)));
+  EXPECT_EQ(ledger.Spent(kTerms, kAll).insider, insider(RecordOf("1", 40)));
   ASSERT_EQ(ledger.jobs().size(), 1U);
   EXPECT_EQ(ledger.jobs()[0].ended, JobEnd::kStopped);
   EXPECT_EQ(ledger.jobs()[0].name, "job");
@@ -109,7 +119,7 @@ TEST(Ledger, HasNoGuaranteeWhereAJobHasNone) {
   const auto record = RecordOf("1", {steps});
   const auto entry = Reservation(record);
   EXPECT_TRUE(entry.at("epsilon_insider").is_null());
-  EXPECT_EQ(After({entry}).Spent(kDelta, kAll).insider, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(After({entry}).Spent(kTerms, kAll).insider, std::numeric_limits<double>::infinity());
 }
 
 TEST(Ledger, RefusesEntriesOutOfOrder) {
@@ -121,7 +131,8 @@ TEST(Ledger, RefusesEntriesOutOfOrder) {
   EXPECT_THAT(ErrorOf({reserve, settle, reserve}), HasSubstr("a run that reserved before"));
   EXPECT_THAT(ErrorOf({reserve, settle, Ledger::AnnounceEntry(RecordOf("1", 100))}),
               HasSubstr("not under way"));
-  EXPECT_THAT(ErrorOf({Ledger::DataEntry(std::string(64, 'b'))}), HasSubstr("\"data\" first, and once"));
+  EXPECT_THAT(ErrorOf({Ledger::DataEntry(std::string(64, 'b'), kTerms)}),
+              HasSubstr("\"data\" first, and once"));
   Ledger empty;
   EXPECT_THROW(empty.Apply(reserve), DataError);
 }
@@ -173,10 +184,10 @@ TEST(Ledger, RefusesWhatIsNotWellFormed) {
   settle["ended"] = "well";
   EXPECT_THAT(ErrorOf({good, settle}), HasSubstr("\"done\", \"stopped\" or \"died\""));
   Ledger empty;
-  auto data = Ledger::DataEntry("abc");
+  auto data = Ledger::DataEntry("abc", kTerms);
   EXPECT_THROW(empty.Apply(data), DataError);
-  data = Ledger::DataEntry(std::string(64, 'a'));
-  data["version"] = 2;
+  data = Ledger::DataEntry(std::string(64, 'a'), kTerms);
+  data["version"] = 3;
   EXPECT_THROW(empty.Apply(data), DataError);
 }
 
@@ -208,7 +219,7 @@ TEST(Ledger, LetsARunGoOnAfterItEndedAndChargesAllThatItExecuted) {
     ledger.Apply(announce(35));
     ledger.Apply(announce(103));
     ledger.Apply(Settlement(RecordOf("1", 103)));
-    EXPECT_EQ(ledger.Spent(kDelta, kNone).insider, Epsilons(RecordOf("1", 103), kDelta).insider);
+    EXPECT_EQ(ledger.Spent(kTerms, kNone).insider, Filtered(RecordOf("1", 103)).insider);
   }
 }
 
@@ -252,10 +263,82 @@ TEST(Ledger, AsksForARunThatGoesOnInPlaceOfWhatItHasOfIt) {
   const auto ledger = After({Reservation(RecordOf("1", 100)), Ledger::AnnounceEntry(RecordOf("1", 40)),
                              Reservation(RecordOf("2", 10))});
   const auto planned = RecordOf("1", 103);
-  EXPECT_EQ(ledger.Spent(kDelta, kAll, &planned).insider,
-            Epsilons(RecordOf("3", {Steps(103), Steps(10)}), kDelta).insider);
+  EXPECT_EQ(ledger.Spent(kTerms, kAll, &planned).insider,
+            Filtered(RecordOf("3", {Steps(103), Steps(10)})).insider);
   EXPECT_EQ(ledger.JobOf("2"), 1U);
   EXPECT_EQ(ledger.JobOf("3"), std::nullopt);
+}
+
+/// As today's program's predecessor wrote it.
+Json DataOfVersion1() { return {{"kind", "data"}, {"version", 1}, {"sha256", std::string(64, 'a')}}; }
+
+TEST(Ledger, ComposesWhatVersion1EnteredByTheFilterToo) {
+  Ledger ledger;
+  ledger.Apply(DataOfVersion1());
+  ledger.Apply(Reservation(RecordOf("1", 500)));
+  ledger.Apply(Settlement(RecordOf("1", 500)));
+  EXPECT_FALSE(ledger.terms());
+  EXPECT_EQ(ledger.TermsAt(kDelta), kTerms);
+  EXPECT_EQ(ledger.Spent(kTerms, kAll).insider, Filtered(RecordOf("1", 500)).insider);
+  EXPECT_GT(ledger.Spent(kTerms, kAll).insider, Epsilons(RecordOf("1", 500), kDelta).insider);
+  EXPECT_THROW(ledger.Apply(Ledger::FilterEntry(MakeFilterTerms(FilterMode::kClosed, kDelta))), DataError);
+  ledger.Apply(Ledger::FilterEntry(kTerms));
+  EXPECT_EQ(ledger.terms(), kTerms);
+  EXPECT_THROW(ledger.Apply(Ledger::FilterEntry(kTerms)), DataError);
+  ledger.Apply(Reservation(RecordOf("2", 100)));
+  EXPECT_EQ(ledger.jobs().size(), 2U);
+}
+
+TEST(Ledger, KeepsTheFilterThatItWasOpenedWith) {
+  auto ledger = After({});
+  EXPECT_EQ(ledger.terms(), kTerms);
+  EXPECT_THROW(ledger.Apply(Ledger::FilterEntry(kTerms)), DataError);
+  const auto other = ledger.TermsAt(1e-6);
+  EXPECT_EQ(other.delta, 1e-6);
+  EXPECT_NEAR(other.delta_cut, 1e-7, 1e-20);
+  EXPECT_EQ(other.orders, kTerms.orders);
+}
+
+EnteredJob Entered(std::int64_t steps) {
+  return {.time = "2026-01-31T12:00:00Z", .name = "job", .record = RecordOf("0", steps)};
+}
+
+TEST(Ledger, ClosedTakesEnteredJobsOnceAndChargesThemWhole) {
+  const auto terms = MakeFilterTerms(FilterMode::kClosed, kDelta);
+  Ledger ledger;
+  ledger.Apply(Ledger::DataEntry(std::string(64, 'a'), terms));
+  EXPECT_THROW(ledger.Apply(Reservation(RecordOf("1", 100))), DataError);
+  for (int k = 0; k < 2; ++k) ledger.Apply(Ledger::EnterEntry(Entered(100), kDelta));
+  const double both = Epsilons(RecordOf("1", 200), kDelta, AccountantKind::kPld).insider;
+  EXPECT_NEAR(ledger.Spent(terms, kAll).insider, both, 1e-9);
+  EXPECT_THROW(ledger.Apply(Reservation(RecordOf("1", 101))), DataError);
+  ledger.Apply(Reservation(RecordOf("1", 100)));
+  EXPECT_EQ(ledger.entered()[0].run_id, "1");
+  EXPECT_THROW(ledger.Apply(Ledger::EnterEntry(Entered(1), kDelta)), DataError);
+  ledger.Apply(Settlement(RecordOf("1", 30), JobEnd::kStopped));
+  EXPECT_NEAR(ledger.Spent(terms, kNone).insider, both, 1e-9);  // what was not executed is charged, too
+  ledger.Apply(Resumption(RecordOf("1", 100), RecordOf("1", 30)));
+  EXPECT_THROW(ledger.Apply(Resumption(RecordOf("1", 110), RecordOf("1", 30))), DataError);
+  ledger.Apply(Reservation(RecordOf("2", 100)));
+  EXPECT_THROW(ledger.Apply(Reservation(RecordOf("3", 1))), DataError);
+  EXPECT_THAT(ErrorOf({Ledger::EnterEntry(Entered(1), kDelta)}), HasSubstr("that is not closed"));
+}
+
+TEST(IsWithin, CountsBatchesByHowOftenTheyWereExecuted) {
+  const auto batches = [](std::int64_t steps, std::int64_t executions) {
+    auto taken = Steps(steps);
+    taken.sampling = SamplingMode::kPublic;
+    taken.executions = executions;
+    return taken;
+  };
+  const auto most = RecordOf("1", {batches(20, 1), batches(10, 3)});
+  EXPECT_TRUE(IsWithin(RecordOf("1", {batches(30, 1)}), most));
+  EXPECT_TRUE(IsWithin(RecordOf("1", {batches(20, 1), batches(10, 2)}), most));
+  EXPECT_TRUE(IsWithin(RecordOf("1", {batches(25, 1), batches(5, 3)}), most));
+  EXPECT_FALSE(IsWithin(RecordOf("1", {batches(31, 1)}), most));
+  EXPECT_FALSE(IsWithin(RecordOf("1", {batches(11, 2)}), most));
+  EXPECT_FALSE(IsWithin(RecordOf("1", {batches(1, 4)}), most));
+  EXPECT_EQ(StepsIn(most), 50);
 }
 
 TEST(IsWithin, CountsEventsInAnyOrder) {

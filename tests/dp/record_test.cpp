@@ -156,8 +156,11 @@ TEST(Epsilons, AddTheCurvesOfUnlikeEventsOrderByOrder) {
     }
     return RdpToEpsilon(DefaultRdpOrders(), curve, 1e-5).epsilon;
   };
-  EXPECT_NEAR(pair.insider, by_hand(1), 1e-9);
-  EXPECT_NEAR(pair.outsider, by_hand(std::sqrt(1.5)), 1e-9);
+  // Never below, and above by no more than the curves are rounded up.
+  EXPECT_GE(pair.insider, by_hand(1));
+  EXPECT_NEAR(pair.insider, by_hand(1), 1e-7);
+  EXPECT_GE(pair.outsider, by_hand(std::sqrt(1.5)));
+  EXPECT_NEAR(pair.outsider, by_hand(std::sqrt(1.5)), 1e-7);
   // Less than the sum of what each costs alone, more than the steps.
   const auto alone = Epsilons({"a", "b", {steps}}, 1e-5);
   EXPECT_GT(pair.insider, alone.insider + 0.01);
