@@ -1,5 +1,7 @@
 #include "ml/executed.h"
 
+#include <map>
+
 #include "base/error.h"
 #include "tests/support/ml_test.h"
 
@@ -44,7 +46,7 @@ TEST(Executed, IsTheStepsAloneOfARunThatWasNeverInterrupted) {
   EXPECT_EQ(counts.evaluations, 1);
   EXPECT_EQ(CountsOf(executed.Events(13, false)).steps, 13);
   EXPECT_EQ(CountsOf(executed.Events(13, false)).evaluations, 0);
-  EXPECT_EQ(executed.Initialisations().size(), 1U);
+  EXPECT_EQ(executed.FirstFresh(), 0);
   EXPECT_TRUE(executed.EventsBefore().empty());
 }
 
@@ -84,6 +86,38 @@ TEST(Executed, TakesAnyRowToBeInEveryStepOfOtherCoins) {
   EXPECT_EQ(ranges[1].first, 20);
   EXPECT_EQ(Executed(plan, 1, {}, earlier, true, 0, half).Participation(0), 3 + 25 + 11);
   EXPECT_TRUE(StepsByTheseCoins(earlier, true).empty());
+}
+
+// Steps that are done again by the same coins take the same rows.
+TEST(Executed, CountsHowOftenABatchWasExecuted) {
+  const StepPlan plan = PlanOfSteps(40, Sampling::kPublic);
+  // Other coins: 3 batches. These coins: 0 ... 25, 20 ... 31 and, in this session, 20 ... 40.
+  const Lineage earlier{{.id = "a", .from_start = true, .first = 0, .begun = 3},
+                        {.id = "b", .from_start = true, .first = 0, .begun = 25},
+                        {.id = "c", .first = 20, .begun = 31}};
+  const auto batches = [&](const Executed& executed, int step) {
+    std::map<std::int64_t, std::int64_t> counts;
+    std::int64_t participation = 0;
+    for (const auto& event : executed.Events(step, false)) {
+      const auto& steps = std::get<dp::DpSgdSteps>(event);
+      counts[steps.executions] += steps.steps;
+      participation += steps.max_participation;
+    }
+    EXPECT_EQ(participation, executed.Participation(step));
+    return counts;
+  };
+  const auto half = [](int step) -> std::int64_t { return step / 2; };
+  const Executed executed(plan, 1, {}, earlier, false, 20, half);
+  using Counts = std::map<std::int64_t, std::int64_t>;
+  EXPECT_EQ(batches(executed, 20), (Counts{{1, 3 + 20 + 6}, {2, 5}}));
+  EXPECT_EQ(batches(executed, 23), (Counts{{1, 3 + 20 + 6}, {2, 2}, {3, 3}}));
+  EXPECT_EQ(batches(executed, 40), (Counts{{1, 3 + 20 + 9}, {2, 6}, {3, 5}}));
+  EXPECT_EQ(executed.FirstFresh(), 31);
+  EXPECT_EQ(batches(Executed(plan, 1, {}, earlier, true, 0, half), 4), (Counts{{1, 3 + 20 + 6 + 4}, {2, 5}}));
+  // Every owner draws anew otherwise.
+  const StepPlan private_coins = PlanOfSteps(40, Sampling::kOwnerPoisson);
+  EXPECT_EQ(batches(Executed(private_coins, 1, {}, earlier, false, 20, None), 40),
+            (Counts{{1, 3 + 25 + 11 + 20}}));
 }
 
 TEST(Executed, RefusesSessionsThatBeginNoStepsOfTheRun) {
