@@ -16,6 +16,7 @@
 #include "apps/order_list.h"
 #include "apps/privacy_statement.h"
 #include "apps/run_directory.h"
+#include "apps/unit_text.h"
 #include "base/error.h"
 #include "base/outward_text.h"
 #include "dp/any_accountant.h"
@@ -213,6 +214,9 @@ int AccountRecord(const AccountOptions& options) {
               {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
               {"epsilon_insider", dp::NumberOrNull(epsilons.insider)},
               {"delta", delta},
+              {"unit", record.promise ? Json(UnitName(record)) : Json(nullptr)},
+              {"neighbours", record.promise ? Json(NeighboursName(record)) : Json(nullptr)},
+              {"warnings", record.promise ? Json(record.promise->warnings) : Json(nullptr)},
               {"noise_multiplier", sigma ? Json(*sigma) : Json(nullptr)},
               {"accountant", options.accountant},
               {"order", nullptr},
@@ -230,8 +234,10 @@ int AccountRecord(const AccountOptions& options) {
   const auto outsider = fmt::format("epsilon outsider  {}\n", BoundText(epsilons.outsider));
   const auto insider = fmt::format("epsilon insider   {}\n", BoundText(epsilons.insider));
   // Of a vertical partition what holds for values comes first.
-  std::cout << fmt::format("job               {}\n{}{}delta             {}\n", record.job_hash,
-                           presence ? insider : outsider, presence ? outsider : insider, DeltaText(delta));
+  std::cout << fmt::format(
+      "job               {}\n{}{}delta             {}\nunit              {}\nneighbours        {}\n",
+      record.job_hash, presence ? insider : outsider, presence ? outsider : insider, DeltaText(delta),
+      UnitName(record), NeighboursName(record));
   if (sigma) std::cout << fmt::format("noise multiplier  {}\n", MultiplierText(*sigma));
   if (std::isfinite(of_test_set.insider)) {
     std::cout << fmt::format(

@@ -41,7 +41,9 @@ class AverageTask : public JobTask<AverageJob> {
     return job().to.empty() ? std::optional(job().schema) : std::nullopt;
   }
   [[nodiscard]] std::vector<std::string> Warnings() const override;
-  [[nodiscard]] std::optional<PrivacyUnit> Unit() const override;
+  [[nodiscard]] dp::Neighbours Neighbours() const override {
+    return job().size_epsilon ? dp::Neighbours::kAdded : dp::Neighbours::kReplaced;
+  }
   [[nodiscard]] std::string Uncovered() const override;
   std::string Deal(const TaskDeal& deal) const override {
     return DealToOwners(job().schema, job().owners, deal);
@@ -89,12 +91,6 @@ std::vector<std::string> AverageTask::Warnings() const {
         "privacy.neighbours \"replaced\": epsilon is for one record replaced by another; how many records "
         "the smallest owner has is in no epsilon");
   return warnings;
-}
-
-std::optional<PrivacyUnit> AverageTask::Unit() const {
-  if (job().size_epsilon) return std::nullopt;
-  return PrivacyUnit{.neighbours = "Data sets that differ by one record of one owner, replaced by another.",
-                     .unit = "One record, a row of an owner's file. How many an owner has is not protected."};
 }
 
 std::string AverageTask::Uncovered() const {

@@ -10,6 +10,7 @@
 
 #include "data/features.h"
 #include "data/spec.h"
+#include "dp/promise.h"
 
 namespace trefoil::apps {
 
@@ -139,6 +140,9 @@ struct Job {
 
 /// [local] as compact JSON.
 [[nodiscard]] std::string LocalSpecJson(const LocalSpec& local);
+
+/// Whom the job's epsilons are for, as its record says.
+[[nodiscard]] dp::Promise PromiseOf(const Job& job);
 
 /// What the job's epsilon does not cover though a user would think so, one line each, for the user and the
 /// summary.

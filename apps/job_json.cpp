@@ -207,6 +207,13 @@ Job ReadJob(const std::filesystem::path& file, const std::vector<std::string>& a
   return job;
 }
 
+dp::Promise PromiseOf(const Job& job) {
+  const auto unit = job.data.vertical      ? dp::PrivacyUnit::kJointRecord
+                    : job.privacy.groups() ? dp::PrivacyUnit::kGroup
+                                           : dp::PrivacyUnit::kRecord;
+  return {.unit = unit, .neighbours = dp::Neighbours::kAdded, .warnings = PrivacyWarnings(job)};
+}
+
 std::vector<std::string> PrivacyWarnings(const Job& job) {
   std::vector<std::string> warnings;
   if (job.data.vertical) {

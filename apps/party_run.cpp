@@ -102,10 +102,11 @@ void ReportStep(Run& run, ProgressFile& progress, ml::StepReport report, const n
     throw StoppedError(fmt::format("stopped by signal {} after step {}", StopSignal(), report.step));
 }
 
-/// The record as it is kept: with the job and the session that it is of.
+/// The record as it is kept: with the job and the session that it is of, and what that promises.
 dp::TrainingRecord Named(const Run& run, dp::TrainingRecord record, const net::MeshTransport& mesh) {
   record.job_hash = JobHash(run.job);
   record.run_id = run.state ? run.state->run_id() : ToHex(mesh.session());
+  record.promise = PromiseOf(run.job);
   return record;
 }
 

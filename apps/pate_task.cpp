@@ -73,6 +73,13 @@ class PateTask : public JobTask<PateJob> {
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
   [[nodiscard]] std::optional<std::int64_t> MostUnits() const override { return job().all_teachers(); }
+  // Of teachers that others trained nothing is known but that their data are disjoint.
+  [[nodiscard]] dp::PrivacyUnit Unit() const override {
+    return job().teacher ? dp::PrivacyUnit::kRecord : dp::PrivacyUnit::kTeacher;
+  }
+  [[nodiscard]] dp::Neighbours Neighbours() const override {
+    return job().teacher ? dp::Neighbours::kAdded : dp::Neighbours::kReplaced;
+  }
   [[nodiscard]] TaskCost Cost() const override;
   std::string Deal(const TaskDeal& deal) const override;
   std::string Load(const PartyFile& party, const std::string& party_file) override;

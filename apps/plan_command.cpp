@@ -145,14 +145,11 @@ double MostMemory(const TaskCost& cost) { return *std::max_element(cost.memory.b
 int RunTaskPlan(const PlanOptions& options, const std::optional<protocols::Link>& link) {
   const auto task = ReadTask(options.job, options.assignments);
   const auto events = task->Events();
-  const dp::TrainingRecord record{.job_hash = TaskHash(*task), .run_id = {}, .events = events};
+  const dp::TrainingRecord record{
+      .job_hash = TaskHash(*task), .run_id = {}, .events = events, .promise = PromiseOf(*task)};
   const auto rows = EpsilonsOfRows(record, task->delta(), task->accountant(), task->MostUnits());
-  const auto statement = PrivacyStatement({.record = record,
-                                           .delta = task->delta(),
-                                           .accountant = task->accountant(),
-                                           .warnings = task->Warnings(),
-                                           .unit = task->Unit(),
-                                           .rows = rows});
+  const auto statement = PrivacyStatement(
+      {.record = record, .delta = task->delta(), .accountant = task->accountant(), .rows = rows});
   const auto cost = task->Cost();
   const auto run = PlanRun(cost, "", link);
   if (options.json) {
@@ -245,14 +242,12 @@ int RunPlan(const PlanOptions& options) {
   if (IsTask(options.job)) return RunTaskPlan(options, link);
   const auto job = ReadJob(options.job, options.assignments);
   const auto plan = ml::MakePlan(SettingsOf(job));
-  const dp::TrainingRecord record{.job_hash = JobHash(job), .run_id = {}, .events = plan.events};
+  const dp::TrainingRecord record{
+      .job_hash = JobHash(job), .run_id = {}, .events = plan.events, .promise = PromiseOf(job)};
   const auto accountant = dp::AccountantNamed(job.privacy.accountant);
   const auto rows = EpsilonsOfRows(record, plan.delta, accountant);
-  const auto statement = PrivacyStatement({.record = record,
-                                           .delta = plan.delta,
-                                           .accountant = accountant,
-                                           .warnings = PrivacyWarnings(job),
-                                           .rows = rows});
+  const auto statement =
+      PrivacyStatement({.record = record, .delta = plan.delta, .accountant = accountant, .rows = rows});
   const auto costs = CostsOf(job, link);
   if (options.json) {
     PrintJson(job, plan, costs, rows, statement);

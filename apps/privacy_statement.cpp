@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "apps/bound_text.h"
+#include "apps/unit_text.h"
 #include "apps/vertical_statement.h"
 #include "base/outward_text.h"
 #include "dp/json_number.h"
@@ -92,51 +93,21 @@ void AddEpsilons(Statement& statement, const StatementSource& source, const dp::
   statement.push_back({.key = "delta", .title = "Delta", .sentence = split, .number = source.delta});
 }
 
-/// The rows of a group where that is the unit, else 1.
-std::int64_t GroupRows(const dp::TrainingRecord& record) {
-  std::int64_t most = 1;
-  for (const auto& event : record.events) {
-    if (const auto* steps = std::get_if<dp::DpSgdSteps>(&event))
-      most = std::max(most, steps->limits.group_rows);
-  }
-  return most;
-}
-
-std::string UnitText(std::int64_t group_rows) {
-  if (group_rows == 1) {
-    return "One record, a row of an owner's file.";
-  }
-  return fmt::format(
-      "A group: all rows of one owner with the same key, of which a file has at most {}. Rows with that "
-      "key at another owner are another group.",
-      group_rows);
-}
-
-PrivacyUnit RecordsOrGroups(std::int64_t group_rows) {
-  return {.neighbours =
-              "Data sets that differ by one unit added or removed at one owner. Nothing that is "
-              "published is computed from how many there are: rates, batch sizes and capacities are "
-              "constants of the job.",
-          .unit = UnitText(group_rows)};
-}
-
-void AddMeaning(Statement& statement, const PrivacyUnit& unit) {
+void AddMeaning(Statement& statement, const dp::TrainingRecord& record) {
   statement.push_back(
       {.key = "promise",
        .title = "Promise",
        .sentence = "For any two neighbouring data sets and any set of things that the adversary may see, the "
                    "probability under the one is at most e^epsilon times that under the other, plus delta."});
-  statement.push_back({.key = "neighbours", .title = "Neighbours", .sentence = unit.neighbours});
-  statement.push_back({.key = "unit", .title = "Unit of privacy", .sentence = unit.unit});
+  statement.push_back({.key = "neighbours", .title = "Neighbours", .sentence = NeighboursText(record)});
+  statement.push_back({.key = "unit", .title = "Unit of privacy", .sentence = UnitText(record)});
 }
 
 void AddRows(Statement& statement, const StatementSource& source) {
   if (source.rows.empty()) return;
-  const char* who = GroupRows(source.record) > 1 ? "Somebody with k groups" : "Somebody with k rows";
-  statement.push_back(
-      {.key = "several_rows",
-       .title = "Several rows",
-       .sentence = RowsSentence(source.unit ? "Whoever makes up k such units" : who, source.rows)});
+  statement.push_back({.key = "several_rows",
+                       .title = "Several rows",
+                       .sentence = RowsSentence(SeveralUnits(source.record), source.rows)});
 }
 
 std::string OwnersCoins(const dp::DpSgdSteps& steps, dp::AccountantKind kind) {
@@ -373,6 +344,15 @@ void AddAssumptions(Statement& statement, const StatementSource& source) {
       "figures on private data that are told to others.");
 }
 
+void AddWarnings(Statement& statement, const dp::TrainingRecord& record) {
+  const auto add = [&](const std::string& sentence) {
+    statement.push_back({.key = "warning", .title = "Warning", .sentence = sentence});
+  };
+  if (!record.promise)
+    return add("Not stated by the record: whether its job released what no epsilon covers.");
+  for (const auto& warning : record.promise->warnings) add(warning);
+}
+
 /// The text in lines of at most 96 characters, each after `indent`.
 std::string Wrapped(const std::string& text, const std::string& indent) {
   constexpr std::size_t kWidth = 96;
@@ -396,21 +376,20 @@ std::vector<StatementEntry> PrivacyStatement(const StatementSource& source) {
   const auto epsilons = dp::Epsilons(source.record, source.delta, source.accountant);
   AddEpsilons(statement, source, epsilons);
   PutValuesFirst(statement, source);
-  AddMeaning(statement, source.unit ? *source.unit : RecordsOrGroups(GroupRows(source.record)));
+  AddMeaning(statement, source.record);
   AddRows(statement, source);
   for (const auto& event : source.record.events) std::visit(Describe{statement, source.accountant}, event);
   AddAccountant(statement, source.accountant, epsilons.error);
   AddTestRecords(statement, source);
   AddAssumptions(statement, source);
-  for (const auto& warning : source.warnings)
-    statement.push_back({.key = "warning", .title = "Warning", .sentence = warning});
+  AddWarnings(statement, source.record);
   return statement;
 }
 
 std::vector<StatementEntry> ReleasesStatement(double sampling_rate, dp::AccountantKind accountant,
                                               double error) {
   Statement statement;
-  AddMeaning(statement, RecordsOrGroups(1));
+  AddMeaning(statement, {.job_hash = {}, .run_id = {}, .events = {}, .promise = dp::Promise{}});
   statement.push_back(
       {.key = "sampling",
        .title = "Sampling rate",

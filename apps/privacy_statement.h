@@ -18,24 +18,16 @@ struct StatementEntry {
   std::optional<double> number{};  ///< an epsilon is infinity where there is no guarantee
 };
 
-/// What is protected, in sentences, where it is neither a record nor a group of them.
-struct PrivacyUnit {
-  std::string neighbours;  ///< what two neighbouring data sets differ by
-  std::string unit;
-};
-
 /// What a statement is about.
 struct StatementSource {
   dp::TrainingRecord record;  ///< as executed, or as planned
   double delta = 0;           ///< of both epsilons
   dp::AccountantKind accountant = dp::AccountantKind::kRdp;
-  std::vector<std::string> warnings{};  ///< what no epsilon covers, one line each (PrivacyWarnings of a job)
-  std::optional<PrivacyUnit> unit{};
   std::vector<RowsEpsilon> rows{};  ///< EpsilonsOfRows of the record, at this delta
 };
 
-/// What the record promises and to whom: both epsilons, delta and how it is split, the neighbouring relation,
-/// the unit of privacy, each event with its sampling and noise, the accountant, every assumption that the
+/// What the record promises and to whom: both epsilons, delta and how it is split, the neighbouring relation
+/// and the unit of privacy, as far as the record says them, each event with its sampling and noise, the accountant, every assumption that the
 /// numbers rest on, and what they do not cover. The one source of these sentences, for every command.
 /// Throws: ConfigError unless delta is in (0, 1).
 [[nodiscard]] std::vector<StatementEntry> PrivacyStatement(const StatementSource& source);

@@ -9,6 +9,7 @@
 #include "apps/progress.h"
 #include "apps/run_report.h"
 #include "apps/svg_plot.h"
+#include "apps/unit_text.h"
 
 namespace trefoil::apps {
 namespace {
@@ -142,7 +143,8 @@ std::string RecordSection(const dp::TrainingRecord& record) {
   std::string out = Heading("Record of what was executed");
   const auto json = dp::ToJson(record);
   std::string rows =
-      Row({"run", EscapeHtml(record.run_id)}) + Row({"job, SHA-256", EscapeHtml(record.job_hash)});
+      Row({"run", EscapeHtml(record.run_id)}) + Row({"job, SHA-256", EscapeHtml(record.job_hash)}) +
+      Row({"unit", EscapeHtml(UnitName(record))}) + Row({"neighbours", EscapeHtml(NeighboursName(record))});
   out += Table({"", ""}, rows);
   int number = 0;
   for (const auto& event : json.at("events")) {

@@ -80,14 +80,17 @@ RunReport ReadRunReport(const fs::path& folder) {
   }
   report.job = ReadPart(folder, "job.toml", [](const fs::path& file) { return ReadTextFile(file, "a job"); });
   auto source = ReadPart(folder, "job.toml", [&](const fs::path& file) {
-    StatementSource of_job{
-        .record = report.record, .delta = report.summary.delta, .warnings = report.summary.warnings};
+    StatementSource of_job{.record = report.record, .delta = report.summary.delta};
+    // A record of version 0.1 does not say what its job does.
+    auto& promise = of_job.record.promise;
     if (task) {
       const auto read = ReadTask(file);
-      of_job.unit = read->Unit();
       of_job.accountant = read->accountant();
+      if (!promise) promise = PromiseOf(*read);
     } else {
-      of_job.accountant = dp::AccountantNamed(ReadJob(file.string()).privacy.accountant);
+      const auto job = ReadJob(file.string());
+      of_job.accountant = dp::AccountantNamed(job.privacy.accountant);
+      if (!promise) promise = PromiseOf(job);
     }
     return of_job;
   });

@@ -80,6 +80,10 @@ std::string TaskToml(const Task& task) {
   return "# The job as it was run, with every default filled in.\n" + TomlLines(keys) + tables;
 }
 
+dp::Promise PromiseOf(const Task& task) {
+  return {.unit = task.Unit(), .neighbours = task.Neighbours(), .warnings = task.Warnings()};
+}
+
 dp::EpsilonPair PlannedEpsilons(const Task& task) {
   return dp::Epsilons({.job_hash = {}, .run_id = {}, .events = task.Events()}, task.delta(),
                       task.accountant());

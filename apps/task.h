@@ -11,7 +11,6 @@
 
 #include "apps/job.h"
 #include "apps/party_file.h"
-#include "apps/privacy_statement.h"
 #include "apps/task_cost.h"
 #include "dp/record.h"
 #include "ml/training.h"
@@ -86,8 +85,10 @@ class Task {
 
   /// What the epsilons do not cover though a user would think so, one line each.
   [[nodiscard]] virtual std::vector<std::string> Warnings() const { return {}; }
-  /// What the epsilons protect, where it is not one record added or removed.
-  [[nodiscard]] virtual std::optional<PrivacyUnit> Unit() const { return {}; }
+  /// What the epsilons protect.
+  [[nodiscard]] virtual dp::PrivacyUnit Unit() const { return dp::PrivacyUnit::kRecord; }
+  /// By what neighbouring data sets differ.
+  [[nodiscard]] virtual dp::Neighbours Neighbours() const { return dp::Neighbours::kAdded; }
   /// How many units of privacy there are at most (teachers, owners): who makes up more changes no more than all of
   /// them. Nothing where the job does not say.
   [[nodiscard]] virtual std::optional<std::int64_t> MostUnits() const { return {}; }
@@ -126,6 +127,9 @@ class Task {
 
 /// The job as a TOML file with all defaults filled in, [local] included; ReadTask reads the same job back.
 [[nodiscard]] std::string TaskToml(const Task& task);
+
+/// Whom the job's epsilons are for, as its record says.
+[[nodiscard]] dp::Promise PromiseOf(const Task& task);
 
 /// Both epsilons of what the job releases at most, by its accountant.
 [[nodiscard]] dp::EpsilonPair PlannedEpsilons(const Task& task);

@@ -88,9 +88,12 @@ void RunConnected(PartySession& session, Task& task, RunBudget& budget, net::Mes
   const auto start = Clock::now();
   ThreadPool pool(ThreadsFor(threads));
   mpc::Context context(mesh, AgreeOnSessionKeys(mesh), pool);
-  dp::TrainingRecord record{
-      .job_hash = TaskHash(task), .run_id = ToHex(mesh.session()), .events = task.Events()};
-  const dp::TrainingRecord nothing{.job_hash = record.job_hash, .run_id = record.run_id, .events = {}};
+  dp::TrainingRecord record{.job_hash = TaskHash(task),
+                            .run_id = ToHex(mesh.session()),
+                            .events = task.Events(),
+                            .promise = PromiseOf(task)};
+  auto nothing = record;
+  nothing.events.clear();
   for (const auto& line : budget.Reserve(record, nothing)) session.Say(line);
   // Settled with what is about to be opened: whatever happens then, it counts as opened.
   const auto result = task.Run(context, [&](const std::vector<dp::RecordedEvent>& events) {

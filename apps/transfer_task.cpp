@@ -52,10 +52,8 @@ class TransferTask : public JobTask<TransferJob> {
   [[nodiscard]] std::optional<Job> SharedSchema() const override {
     return job().to.empty() ? std::optional(TransferSchema(job())) : std::nullopt;
   }
-  [[nodiscard]] std::optional<PrivacyUnit> Unit() const override {
-    return PrivacyUnit{.neighbours = "Data sets of which one owner's records, all of them, are others.",
-                       .unit = "An owner: all its records at once, and so whatever its classifier says."};
-  }
+  [[nodiscard]] dp::PrivacyUnit Unit() const override { return dp::PrivacyUnit::kOwner; }
+  [[nodiscard]] dp::Neighbours Neighbours() const override { return dp::Neighbours::kReplaced; }
   [[nodiscard]] std::optional<std::int64_t> MostUnits() const override {
     return job().owners[0] + job().owners[1] + job().owners[2];
   }

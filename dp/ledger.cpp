@@ -275,7 +275,10 @@ void Ledger::Reserve(const Json& entry) {
                 .executed = {}};
   if (job.delta >= 1) Refuse("delta " + entry.at("delta").dump(), "a number below 1");
   if (JobOf(job.reserved.run_id)) Refuse("a run that reserved before", "each run once");
-  job.announced = {.job_hash = job.reserved.job_hash, .run_id = job.reserved.run_id, .events = {}};
+  job.announced = {.job_hash = job.reserved.job_hash,
+                   .run_id = job.reserved.run_id,
+                   .events = {},
+                   .promise = job.reserved.promise};
   if (terms_ && terms_->mode == FilterMode::kClosed) {
     const auto entered = EntryFor(job.reserved);
     if (!entered) Refuse("a job that was not entered", "one that was, and that no run has executed");

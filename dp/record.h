@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "dp/any_accountant.h"
+#include "dp/promise.h"
 #include "dp/truncated_poisson.h"
 
 namespace trefoil::dp {
@@ -109,6 +110,7 @@ struct TrainingRecord {
   std::string job_hash;               ///< lower-case hexadecimal
   std::string run_id;                 ///< lower-case hexadecimal
   std::vector<RecordedEvent> events;  ///< in the order of execution; unlike ones compose
+  std::optional<Promise> promise{};   ///< nothing: the record does not say
 };
 
 /// What an outsider, who sees the released model only, is charged. Steps and selections: multiplier
@@ -174,13 +176,14 @@ class RecordAccountant {
 /// where it has no event.
 [[nodiscard]] EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta);
 
-/// The record as JSON: version, job_hash, run_id, events; an event of kind "dpsgd_steps",
-/// "local_training", "noisy_selection", "noisy_evaluation", "pure_releases", "laplace_counts", "gaussian_releases" or
+/// The record as JSON: version, job_hash, run_id, events, and, where it has a promise, unit, neighbours and
+/// warnings; an event of kind "dpsgd_steps", "local_training", "noisy_selection", "noisy_evaluation",
+/// "pure_releases", "laplace_counts", "gaussian_releases" or
 /// "approximate_releases" has the members of its struct under their own names, capacity and max_batch among
 /// them; `replaced` is epsilon_replaced, where it is known. Throws ContractError for a number that is infinite or not a number.
 [[nodiscard]] nlohmann::json ToJson(const TrainingRecord& record);
 
-/// The inverse. Throws DataError naming the key that is missing, unknown, of the wrong type or outside its
+/// The inverse; records of version 0.1, which have no promise, are read. Throws DataError naming the key that is missing, unknown, of the wrong type or outside its
 /// domain.
 [[nodiscard]] TrainingRecord FromJson(const nlohmann::json& json);
 

@@ -240,6 +240,28 @@ RecordedEvent ParseEvent(const Json& json, const std::string& place) {
          "\"pure_releases\", \"laplace_counts\", \"gaussian_releases\" or \"approximate_releases\"");
 }
 
+constexpr const char* kUnit = "unit";
+constexpr const char* kNeighbours = "neighbours";
+constexpr const char* kWarnings = "warnings";
+
+/// What the record's epsilons are for. Pre: its three keys are there.
+Promise ParsePromise(const StrictObject& object) {
+  const auto unit = UnitNamed(object.Text(kUnit));
+  if (!unit)
+    Refuse(kUnit, "another text", "\"record\", \"joint-record\", \"group\", \"teacher\" or \"owner\"");
+  const auto neighbours = NeighboursNamed(object.Text(kNeighbours));
+  if (!neighbours) Refuse(kNeighbours, "another text", "\"added\" or \"replaced\"");
+  const auto& texts = object.At(kWarnings);
+  if (!texts.is_array()) Refuse(kWarnings, texts.type_name(), "an array");
+  Promise promise{.unit = *unit, .neighbours = *neighbours};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (!texts[i].is_string())
+      Refuse(std::string(kWarnings) + "[" + std::to_string(i) + "]", texts[i].type_name(), "a string");
+    promise.warnings.push_back(texts[i].get<std::string>());
+  }
+  return promise;
+}
+
 void RequireFinite(std::initializer_list<double> numbers) {
   for (const double number : numbers) {
     Require(std::isfinite(number), "ToJson: every number of a training record is finite");
@@ -332,18 +354,30 @@ Json ToJson(const TrainingRecord& record) {
   for (const auto& event : record.events) {
     events.push_back(std::visit([](const auto& one) { return EventToJson(one); }, event));
   }
-  return {{"version", TrainingRecord::kVersion},
-          {"job_hash", record.job_hash},
-          {"run_id", record.run_id},
-          {"events", events}};
+  Json json{{"version", TrainingRecord::kVersion},
+            {"job_hash", record.job_hash},
+            {"run_id", record.run_id},
+            {"events", events}};
+  if (record.promise) {
+    json[kUnit] = NameOf(record.promise->unit);
+    json[kNeighbours] = NameOf(record.promise->neighbours);
+    json[kWarnings] = record.promise->warnings;
+  }
+  return json;
 }
 
 TrainingRecord FromJson(const Json& json) {
-  const StrictObject object(json, "", {"version", "job_hash", "run_id", "events"});
+  // All three or none: a record that leaves one of them out was changed.
+  const bool promises =
+      json.is_object() && (json.contains(kUnit) || json.contains(kNeighbours) || json.contains(kWarnings));
+  const StrictObject object(json, "",
+                            {"version", "job_hash", "run_id", "events", promises ? kUnit : "events",
+                             promises ? kNeighbours : "events", promises ? kWarnings : "events"});
   if (object.Count("version") != TrainingRecord::kVersion) {
     Refuse("version", object.At("version").dump(), std::to_string(TrainingRecord::kVersion));
   }
   TrainingRecord record{object.Hex("job_hash"), object.Hex("run_id"), {}};
+  if (promises) record.promise = ParsePromise(object);
   const auto& events = object.At("events");
   if (!events.is_array()) Refuse("events", events.type_name(), "an array");
   for (std::size_t i = 0; i < events.size(); ++i) {

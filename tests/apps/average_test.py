@@ -90,6 +90,7 @@ class Average(KeptModelTest):
         self.assertEqual([event["kind"] for event in record["events"]], ["pure_releases"])
         self.assertIn('warning: privacy.neighbours "replaced"', output)
         self.assertEqual(len(summary["warnings"]), 1)
+        self.assert_promises("run", "record", "replaced", "by one record of one owner, replaced by another.", warnings=1)
         self.succeed("report", "run")
         page = (self.folder / "run/report.html").read_text()
         for text in ("What was computed", "<td>owners</td>", "pure_releases", "Warning: privacy.neighbours"):
@@ -104,6 +105,23 @@ class Average(KeptModelTest):
         for name in ("summary.json", "record.json", "job.toml"):
             self.assertNotIn("[30, 40]", (self.folder / f"run/party-1/out/{name}").read_text())
 
+    def test_a_record_that_does_not_say_whom_it_is_for_is_read(self):
+        self.local()
+        path = self.folder / "run/record.json"
+        record = json.loads(path.read_text())
+        for key in ("unit", "neighbours", "warnings"):
+            del record[key]
+        path.write_text(json.dumps(record))
+        account = ("account", "--record", path, "--delta", "1e-5")
+        text = self.succeed(*account)
+        self.assertIn("unit              not stated\nneighbours        not stated\n", text)
+        self.assertNotIn("added or removed", text)
+        told = json.loads(self.succeed(*account, "--json"))
+        self.assertEqual((told["unit"], told["neighbours"], told["warnings"]), (None, None, None))
+        # The job beside it says.
+        self.succeed("report", "run")
+        self.assertIn("replaced by another", (self.folder / "run/report.html").read_text())
+
     def test_added_records_cost_noise_on_the_smallest_size(self):
         self.local("--set", "privacy.neighbours=added", "--set", "privacy.epsilon=40")
         self.assert_near_plain(self.model(), math.sqrt(3) * 2 * math.sqrt(2) / 2 / 36)
@@ -114,6 +132,7 @@ class Average(KeptModelTest):
         self.assertGreater(summary["epsilon_insider"], 39.9)
         events = json.loads((self.folder / "run/record.json").read_text())["events"]
         self.assertEqual([event["kind"] for event in events], ["approximate_releases"])
+        self.assert_promises("run", "record", "added", "by one unit added or removed at one owner.")
 
     def test_as_published_prints_both_warnings(self):
         output = self.local("--set", "average.noise=as-published")

@@ -65,6 +65,7 @@ class Groups(ProgramTest):
         summary = json.loads((self.folder / "out/summary.json").read_text())
         event = json.loads((self.folder / "out/record.json").read_text())["events"][0]
         self.assertEqual(event["max_group_rows"], 3)
+        self.assert_promises("out", "group", "added", "with the same key, of which a file has at most 3.", warnings=1)
         self.assertEqual(event["sensitivity"], summary["sensitivity"])
         self.assertIn("all rows of one owner with the same key", summary["warnings"][0])
         self.assertGreater(summary["accuracy"], 0.6)

@@ -62,6 +62,7 @@ class Histogram(ProgramTest):
         self.assertEqual((summary["epsilon_outsider"], summary["epsilon_insider"]), (200, 200))
         record = json.loads((self.folder / "run/record.json").read_text())
         self.assertEqual(record["events"], [{"kind": "laplace_counts", "count": 1, "rate": 200.0}])
+        self.assert_promises("run", "record", "added", "by one unit added or removed at one owner.")
         for party in range(3):
             out = self.folder / f"run/party-{party}/out"
             self.assertEqual(sorted(path.name for path in out.iterdir()),

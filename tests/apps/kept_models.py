@@ -43,6 +43,11 @@ class KeptModelTest(ProgramTest):
         kept = json.loads((self.folder / out / "summary.json").read_text())
         for key in ("epsilon_insider", "epsilon_outsider", "delta"):
             self.assertEqual(summary[key], kept[key])
+        # A prediction's record is that of what made the model, and promises what that does.
+        for party in range(3):
+            told = json.loads((self.folder / f"{out}-rows/party-{party}/out/record.json").read_text())
+            self.assertEqual(told, record)
+            self.assertIn("neighbours", told)
         with open(self.folder / f"{out}-rows/predictions.csv") as file:
             lines = list(csv.reader(file))[1:]
         return [line[1] for line in lines], [float(line[2]) for line in lines]

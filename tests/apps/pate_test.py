@@ -67,6 +67,7 @@ class Pate(ProgramTest):
         self.assertEqual((summary["type"], summary["teachers"], summary["answered"]), ("pate", 7, 40))
         record = json.loads((self.folder / "run/record.json").read_text())
         self.assertEqual(record["events"], [{"kind": "laplace_counts", "count": 80, "rate": 100.0}])
+        self.assert_promises("run", "teacher", "replaced", "of which one teacher's data, all of them, are others.")
         for party in range(3):
             out = self.folder / f"run/party-{party}/out"
             self.assertEqual((out / "answers.csv").read_text(), (self.folder / "run/answers.csv").read_text())

@@ -90,6 +90,7 @@ class PateTraining(TaughtParties, ProgramTest):
                    "pate.threshold_sigma=1", "--set", "pate.sigma=1")
         self.assertEqual(self.answers(), [None] * 30)
         self.assertFalse((self.folder / "run/model.npz").exists())
+        self.assert_promises("run", "record", "added", "by one unit added or removed at one owner.")
         self.assertIn("no answers, so no student", (self.folder / "run/party-0/out/party.log").read_text())
 
     def run_parties(self, codes):

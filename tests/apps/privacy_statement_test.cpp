@@ -27,11 +27,12 @@ dp::DpSgdSteps Steps() {
           .coordinates = 7850};
 }
 
-std::vector<StatementEntry> StatementOf(std::vector<dp::RecordedEvent> events,
-                                        std::vector<std::string> warnings = {}) {
-  return PrivacyStatement({.record = {.job_hash = "00", .run_id = "00", .events = std::move(events)},
-                           .delta = 1e-5,
-                           .warnings = std::move(warnings)});
+std::vector<StatementEntry> StatementOf(std::vector<dp::RecordedEvent> events, dp::Promise promise = {}) {
+  return PrivacyStatement({.record = {.job_hash = "00",
+                                      .run_id = "00",
+                                      .events = std::move(events),
+                                      .promise = std::move(promise)},
+                           .delta = 1e-5});
 }
 
 const StatementEntry* Find(const std::vector<StatementEntry>& statement, const std::string& key) {
@@ -72,23 +73,46 @@ TEST(PrivacyStatement, SaysWhereTheUnitIsAGroup) {
   auto steps = Steps();
   EXPECT_THAT(SentenceOf(StatementOf({steps}), "unit"), HasSubstr("One record"));
   steps.limits.group_rows = 4;
-  const auto statement = StatementOf({steps});
+  const auto statement = StatementOf({steps}, {.unit = dp::PrivacyUnit::kGroup});
   EXPECT_THAT(SentenceOf(statement, "unit"), HasSubstr("same key, of which a file has at most 4."));
   EXPECT_THAT(SentenceOf(statement, "sensitivity"), HasSubstr("that a group adds"));
   EXPECT_THAT(SentenceOf(statement, "sampling"), HasSubstr("each of its groups, all rows of it or none,"));
 }
 
-TEST(PrivacyStatement, TakesTheUnitThatItIsGiven) {
+TEST(PrivacyStatement, SaysWhatTheRecordPromises) {
+  using dp::Neighbours;
+  using dp::PrivacyUnit;
+  const auto of = [](PrivacyUnit unit, Neighbours neighbours) {
+    return StatementOf({Steps()}, {.unit = unit, .neighbours = neighbours});
+  };
+  for (const auto unit : {PrivacyUnit::kRecord, PrivacyUnit::kJointRecord, PrivacyUnit::kGroup,
+                          PrivacyUnit::kTeacher, PrivacyUnit::kOwner}) {
+    const auto added = SentenceOf(of(unit, Neighbours::kAdded), "neighbours");
+    const auto replaced = SentenceOf(of(unit, Neighbours::kReplaced), "neighbours");
+    EXPECT_THAT(added, Not(HasSubstr("replaced")));
+    EXPECT_THAT(added, HasSubstr("capacities are constants of the job"));
+    EXPECT_THAT(replaced, Not(HasSubstr("added")));
+    EXPECT_THAT(replaced, testing::AnyOf(HasSubstr("replaced by another"), HasSubstr("are others")));
+  }
+  EXPECT_THAT(SentenceOf(of(PrivacyUnit::kJointRecord, Neighbours::kAdded), "neighbours"),
+              HasSubstr("at all three parties"));
+  EXPECT_THAT(SentenceOf(of(PrivacyUnit::kTeacher, Neighbours::kReplaced), "unit"), HasSubstr("A teacher"));
+  const auto owner = of(PrivacyUnit::kOwner, Neighbours::kReplaced);
+  EXPECT_THAT(SentenceOf(owner, "neighbours"), HasSubstr("one owner's records, all of them"));
+  EXPECT_THAT(SentenceOf(owner, "unit"), HasSubstr("An owner: all its records"));
+}
+
+TEST(PrivacyStatement, SaysThatARecordDoesNotSay) {
   const auto statement =
-      PrivacyStatement({.record = {.job_hash = {}, .run_id = {}, .events = {Steps()}},
-                        .delta = 1e-5,
-                        .unit = PrivacyUnit{.neighbours = "All of one owner.", .unit = "An owner."}});
-  EXPECT_EQ(SentenceOf(statement, "neighbours"), "All of one owner.");
-  EXPECT_EQ(SentenceOf(statement, "unit"), "An owner.");
+      PrivacyStatement({.record = {.job_hash = "00", .run_id = "00", .events = {Steps()}}, .delta = 1e-5});
+  for (const auto* key : {"neighbours", "unit", "warning"})
+    EXPECT_THAT(SentenceOf(statement, key), HasSubstr("Not stated by the record")) << key;
+  EXPECT_THAT(ToText(statement), Not(HasSubstr("added or removed")));
 }
 
 TEST(PrivacyStatement, SaysWhatHoldsForSeveralRowsAndNeverKTimesEpsilon) {
-  const dp::TrainingRecord record{.job_hash = {}, .run_id = {}, .events = {Steps()}};
+  const dp::TrainingRecord record{
+      .job_hash = {}, .run_id = {}, .events = {Steps()}, .promise = dp::Promise{}};
   const auto rows = EpsilonsOfRows(record, 1e-5);
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0].epsilon_insider, dp::Epsilons(record, 1e-5).insider);
@@ -101,7 +125,7 @@ TEST(PrivacyStatement, SaysWhatHoldsForSeveralRowsAndNeverKTimesEpsilon) {
   EXPECT_THAT(SentenceOf(statement, "several_rows"), HasSubstr("at delta 1e-05"));
   EXPECT_THAT(SentenceOf(statement, "several_rows"), HasSubstr(ToText(rows)));
   EXPECT_THAT(ToText(statement), Not(HasSubstr("about k times")));
-  source.unit = PrivacyUnit{.neighbours = "All of one owner.", .unit = "An owner."};
+  source.record.promise->unit = dp::PrivacyUnit::kOwner;
   EXPECT_THAT(SentenceOf(PrivacyStatement(source), "several_rows"), HasSubstr("makes up k such units"));
   const auto json = ToJson(rows);
   EXPECT_EQ(json.at(3).at("k"), 10);
@@ -234,7 +258,8 @@ TEST(PrivacyStatement, NamesEveryEventAndWarning) {
   const dp::NoisySelection selection{
       .candidates = 4, .sampling_rate = 0.1, .sigma = 5, .limits = Steps().limits, .party_deviation = 100};
   const dp::NoisyEvaluation evaluation{.sigma = 8, .party_deviation = 100};
-  const auto statement = StatementOf({local, selection, Steps(), evaluation}, {"first", "second"});
+  const auto statement =
+      StatementOf({local, selection, Steps(), evaluation}, {.warnings = {"first", "second"}});
   EXPECT_EQ(NumberOf(statement, "local_training"), 200);
   EXPECT_EQ(NumberOf(statement, "noisy_selection"), 4);
   EXPECT_EQ(NumberOf(statement, "test_records"),

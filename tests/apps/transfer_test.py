@@ -88,6 +88,7 @@ class Transfer(KeptModelTest):
         self.assertLessEqual(summary["epsilon_insider"], 2)
         self.assertGreater(summary["epsilon_insider"], 1.99)
         self.assertLess(summary["epsilon_outsider"], summary["epsilon_insider"])
+        self.assert_promises("run", "owner", "replaced", "of which one owner's records, all of them, are others.")
         self.succeed("report", "run")
         for text in ((self.folder / "run/report.html").read_text(), self.succeed("plan", "--job", "job.toml", *target)):
             self.assertIn("An owner: all its records at once", text)

@@ -1,5 +1,6 @@
 """Runs the program `trefoil` for the end-to-end tests. Its path is in the environment variable TREFOIL_BINARY."""
 
+import json
 import os
 import pathlib
 import socket
@@ -100,6 +101,20 @@ class ProgramTest(unittest.TestCase):
         result = self.run_program(*arguments, **keywords)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         self.assert_one_error_line(result.stderr, text)
+
+    def assert_promises(self, folder, unit, neighbours, sentence, warnings=0):
+        """The record there says whom its epsilons are for, and `account` what the record says."""
+        path = self.folder / folder / "record.json"
+        record = json.loads(path.read_text())
+        self.assertEqual((record["unit"], record["neighbours"], len(record["warnings"])), (unit, neighbours, warnings))
+        account = ("account", "--record", path, "--delta", "1e-5")
+        told = json.loads(self.succeed(*account, "--json"))
+        self.assertEqual((told["unit"], told["neighbours"], told["warnings"]), (unit, neighbours, record["warnings"]))
+        text = self.succeed(*account)
+        self.assertIn(f"unit              {unit}\nneighbours        {neighbours}\n", text)
+        self.assertIn(sentence, " ".join(text.split()))
+        for warning in record["warnings"]:
+            self.assertIn(warning, " ".join(text.split()))
 
     def assert_one_error_line(self, stderr, text):
         self.assertEqual(stderr.count("\n"), 1, stderr)

@@ -94,6 +94,7 @@ class Vertical(ProgramTest):
         self.assertAlmostEqual(correct / 200, summary["accuracy"], places=12)
         record = json.loads((self.folder / "out/record.json").read_text())
         self.assertEqual(record["events"][0]["sampling"], "public")
+        self.assert_promises("out", "joint-record", "added", "that only one of them has, at all three parties.", warnings=1)
         self.assertAlmostEqual(record["events"][0]["sampling_rate"], 150 / 350)
         self.fail_with(2, "data.partition: found \"vertical\"", "export", "--model", "out/model.npz", "--format", "onnx")
 

@@ -359,6 +359,43 @@ TEST(RecordJson, RoundTripsUnlikeEvents) {
   EXPECT_FALSE(approximate.insiders);
 }
 
+TEST(RecordJson, RoundTripsAPromiseAndReadsARecordWithoutOne) {
+  auto record = MnistRecord();
+  EXPECT_EQ(ToJson(record).size(), 4U);
+  EXPECT_FALSE(FromJson(ToJson(record)).promise);
+  for (const auto unit : {PrivacyUnit::kRecord, PrivacyUnit::kJointRecord, PrivacyUnit::kGroup,
+                          PrivacyUnit::kTeacher, PrivacyUnit::kOwner}) {
+    for (const auto neighbours : {Neighbours::kAdded, Neighbours::kReplaced}) {
+      record.promise = Promise{.unit = unit, .neighbours = neighbours, .warnings = {"one", "two"}};
+      const auto json = ToJson(record);
+      EXPECT_EQ(json.at("unit"), NameOf(unit));
+      EXPECT_EQ(json.at("neighbours"), NameOf(neighbours));
+      const auto back = FromJson(nlohmann::json::parse(json.dump()));
+      ASSERT_TRUE(back.promise);
+      EXPECT_EQ(back.promise->unit, unit);
+      EXPECT_EQ(back.promise->neighbours, neighbours);
+      EXPECT_EQ(back.promise->warnings, record.promise->warnings);
+    }
+  }
+  EXPECT_EQ(Epsilons(record, 1e-5).insider, Epsilons(MnistRecord(), 1e-5).insider);
+}
+
+TEST(RecordJson, RefusesHalfAPromiseAndOneThatItDoesNotKnow) {
+  auto record = MnistRecord();
+  record.promise = Promise{.warnings = {"one"}};
+  const auto whole = ToJson(record);
+  for (const auto* key : {"unit", "neighbours", "warnings"}) {
+    auto json = whole;
+    json.erase(key);
+    EXPECT_THROW((void)FromJson(json), DataError) << key;
+    json = whole;
+    json[key] = "person";
+    EXPECT_THROW((void)FromJson(json), DataError) << key;
+    json[key] = nlohmann::json::array({3});
+    EXPECT_THROW((void)FromJson(json), DataError) << key;
+  }
+}
+
 TEST(RecordJson, RefusesAnEventWithTheKeysOfAnother) {
   auto json = ToJson({"a", "b", {MnistLocalTraining()}});
   json["events"][0]["kind"] = "noisy_selection";

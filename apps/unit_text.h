@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+
+#include "dp/record.h"
+
+namespace trefoil::apps {
+
+/// What two neighbouring data sets of the record differ by, in sentences; that it is not stated, where the
+/// record does not say.
+[[nodiscard]] std::string NeighboursText(const dp::TrainingRecord& record);
+
+/// What the record's epsilons protect, likewise.
+[[nodiscard]] std::string UnitText(const dp::TrainingRecord& record);
+
+/// Who makes up k units, as a sentence begins.
+[[nodiscard]] std::string SeveralUnits(const dp::TrainingRecord& record);
+
+/// The names that record.json has for both, or that they are not stated.
+[[nodiscard]] std::string UnitName(const dp::TrainingRecord& record);
+[[nodiscard]] std::string NeighboursName(const dp::TrainingRecord& record);
+
+}  // namespace trefoil::apps
