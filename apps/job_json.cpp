@@ -231,8 +231,8 @@ std::vector<std::string> PrivacyWarnings(const Job& job) {
   }
   if (job.initialisation.selection == "as-published") {
     warnings.emplace_back(
-        "initialisation.selection \"as-published\": the model is chosen by accuracy on private records "
-        "without noise, which no epsilon of this run covers");
+        "initialisation.selection \"as-published\": the first model is chosen by accuracy on private records "
+        "without noise, so that both epsilons are infinite; privacy.epsilon is that of all else");
   }
   if (job.initialisation.validates()) {
     warnings.push_back(

@@ -39,7 +39,8 @@ bool Trains(const dp::TrainingRecord& record) {
     return !std::holds_alternative<dp::PureReleases>(event) &&
            !std::holds_alternative<dp::LaplaceCounts>(event) &&
            !std::holds_alternative<dp::GaussianReleases>(event) &&
-           !std::holds_alternative<dp::ApproximateReleases>(event);
+           !std::holds_alternative<dp::ApproximateReleases>(event) &&
+           !std::holds_alternative<dp::UnboundedReleases>(event);
   });
 }
 
@@ -50,6 +51,8 @@ struct NoiseSentences {
 };
 
 NoiseSentences WhoseNoise(const dp::TrainingRecord& record) {
+  if (dp::HasUnbounded(record.events))
+    return {.outsider = "No noise covers what has no bound, below.", .insider = "Likewise."};
   bool any_two = !record.events.empty();  // two parties' noise gives all that is counted
   bool parts = any_two;
   for (const auto& event : record.events) {
@@ -85,11 +88,15 @@ void AddEpsilons(Statement& statement, const StatementSource& source, const dp::
        .title = "Epsilon, insider",
        .sentence = std::string("For one of the three parties, about a record of another. ") + noise.insider,
        .number = epsilons.insider});
-  const std::string split = fmt::format(
-      "Of it, {} take {} against the outsider and {} against the insider; the rest is left to the noise.",
-      Trains(source.record) ? "batches that are cut at their limit" : "approximations of the noise's law",
-      CostOfApproximations(dp::OutsiderEvents(source.record), epsilons.outsider),
-      CostOfApproximations(dp::InsiderEvents(source.record), epsilons.insider));
+  const auto split = dp::HasUnbounded(source.record.events)
+                         ? std::string("It goes with no epsilon.")
+                         : fmt::format(
+                               "Of it, {} take {} against the outsider and {} against the insider; the rest "
+                               "is left to the noise.",
+                               Trains(source.record) ? "batches that are cut at their limit"
+                                                     : "approximations of the noise's law",
+                               CostOfApproximations(dp::OutsiderEvents(source.record), epsilons.outsider),
+                               CostOfApproximations(dp::InsiderEvents(source.record), epsilons.insider));
   statement.push_back({.key = "delta", .title = "Delta", .sentence = split, .number = source.delta});
 }
 
@@ -251,6 +258,16 @@ struct Describe {
                                : "against outsiders; an insider may know all of the noise, and is promised "
                                  "nothing."),
          .number = static_cast<double>(releases.count)});
+  }
+
+  void operator()(const dp::UnboundedReleases& releases) const {
+    statement.push_back({.key = "unbounded_releases",
+                         .title = "Without bound",
+                         .sentence =
+                             "Choices by exact counts of private records: there is a record that decides "
+                             "one alone, so that no epsilon holds, for anybody. The noise is as if the "
+                             "choice had cost nothing.",
+                         .number = static_cast<double>(releases.count)});
   }
 
   void operator()(const dp::NoisyEvaluation&) const {}  // test records have an entry of their own

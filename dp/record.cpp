@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <variant>
 
@@ -93,6 +94,11 @@ std::vector<Event> Released(const ApproximateReleases& releases, double epsilon,
           TotalVariation{std::min(1.0, failure), releases.count}};
 }
 
+/// The same for everybody: nothing is promised.
+std::vector<Event> Released(const UnboundedReleases& releases) {
+  return {PureDp{std::numeric_limits<double>::infinity(), releases.count}};
+}
+
 struct OutsiderCharge {
   std::int64_t units = 1;
 
@@ -110,6 +116,7 @@ struct OutsiderCharge {
   std::vector<Event> operator()(const ApproximateReleases& releases) const {
     return Released(releases, releases.epsilon, units);
   }
+  std::vector<Event> operator()(const UnboundedReleases& releases) const { return Released(releases); }
 };
 
 struct InsiderCharge {
@@ -130,6 +137,7 @@ struct InsiderCharge {
     return Released(releases, releases.insiders ? releases.epsilon : std::numeric_limits<double>::infinity(),
                     units);
   }
+  std::vector<Event> operator()(const UnboundedReleases& releases) const { return Released(releases); }
 };
 
 EpsilonPair PairOf(const AnyAccountant& outsider, const AnyAccountant& insider, double delta) {
@@ -148,6 +156,19 @@ std::vector<Event> Collect(const TrainingRecord& record, Charge charge) {
 }
 
 }  // namespace
+
+std::vector<RecordedEvent> Bounded(const std::vector<RecordedEvent>& events) {
+  std::vector<RecordedEvent> bounded;
+  std::copy_if(events.begin(), events.end(), std::back_inserter(bounded),
+               [](const RecordedEvent& event) { return !std::holds_alternative<UnboundedReleases>(event); });
+  return bounded;
+}
+
+bool HasUnbounded(const std::vector<RecordedEvent>& events) {
+  return std::any_of(events.begin(), events.end(), [](const RecordedEvent& event) {
+    return std::holds_alternative<UnboundedReleases>(event);
+  });
+}
 
 std::vector<Event> OutsiderEvents(const RecordedEvent& event, std::int64_t units) {
   return std::visit(OutsiderCharge{units}, event);

@@ -99,8 +99,19 @@ struct ApproximateReleases {
   bool insiders = true;  ///< whether that holds against insiders, too; else they are promised nothing
 };
 
+/// What depends on records and no epsilon bounds, for anybody: choices between models by exact counts of
+/// private records, say.
+struct UnboundedReleases {
+  std::int64_t count = 0;
+};
+
 using RecordedEvent = std::variant<DpSgdSteps, LocalTraining, NoisySelection, NoisyEvaluation, PureReleases,
-                                   LaplaceCounts, GaussianReleases, ApproximateReleases>;
+                                   LaplaceCounts, GaussianReleases, ApproximateReleases, UnboundedReleases>;
+
+/// The events but for those without bound: what noise can be calibrated for.
+[[nodiscard]] std::vector<RecordedEvent> Bounded(const std::vector<RecordedEvent>& events);
+/// Whether an event has no bound, so that both epsilons are infinite.
+[[nodiscard]] bool HasUnbounded(const std::vector<RecordedEvent>& events);
 
 /// What a training did, written when it ends (or stops) and not changed after; accountants read it, never the
 /// job.
@@ -118,7 +129,8 @@ struct TrainingRecord {
 /// was executed m times is one such release with the multiplier over sqrt(m), not m of them. Local
 /// training: as if the local model were seen, multiplier sigma, Poisson sampling. Evaluations: nothing.
 /// Releases: epsilon, or the law of three parts of Laplace noise, or multiplier sigma sqrt(3/2), and the
-/// closeness. For records that were trained on or counted. `units`, from 1: by how many units of privacy neighbours differ, all added or all removed.
+/// closeness; without bound: infinity. For records that were trained on or counted. `units`, from 1: by how
+/// many units of privacy neighbours differ, all added or all removed.
 [[nodiscard]] std::vector<Event> OutsiderEvents(const RecordedEvent& event, std::int64_t units = 1);
 [[nodiscard]] std::vector<Event> OutsiderEvents(const TrainingRecord& record, std::int64_t units = 1);
 
@@ -178,13 +190,13 @@ class RecordAccountant {
 
 /// The record as JSON: version, job_hash, run_id, events, and, where it has a promise, unit, neighbours and
 /// warnings; an event of kind "dpsgd_steps", "local_training", "noisy_selection", "noisy_evaluation",
-/// "pure_releases", "laplace_counts", "gaussian_releases" or
-/// "approximate_releases" has the members of its struct under their own names, capacity and max_batch among
-/// them; `replaced` is epsilon_replaced, where it is known. Throws ContractError for a number that is infinite or not a number.
+/// "pure_releases", "laplace_counts", "gaussian_releases", "approximate_releases" or "unbounded_releases" has
+/// the members of its struct under their own names, capacity and max_batch among them; `replaced` is
+/// epsilon_replaced, where it is known. Throws ContractError for a number that is infinite or not a number.
 [[nodiscard]] nlohmann::json ToJson(const TrainingRecord& record);
 
-/// The inverse; records of version 0.1, which have no promise, are read. Throws DataError naming the key that is missing, unknown, of the wrong type or outside its
-/// domain.
+/// The inverse; records of version 0.1, which have no promise, are read. Throws DataError naming the key that
+/// is missing, unknown, of the wrong type or outside its domain.
 [[nodiscard]] TrainingRecord FromJson(const nlohmann::json& json);
 
 }  // namespace trefoil::dp

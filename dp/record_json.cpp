@@ -102,6 +102,7 @@ constexpr const char* kPureReleases = "pure_releases";
 constexpr const char* kLaplaceCounts = "laplace_counts";
 constexpr const char* kGaussianReleases = "gaussian_releases";
 constexpr const char* kApproximateReleases = "approximate_releases";
+constexpr const char* kUnboundedReleases = "unbounded_releases";
 constexpr const char* kOwnerPoisson = "owner-poisson";
 constexpr const char* kPublic = "public";
 constexpr const char* kEpsilonReplaced = "epsilon_replaced";
@@ -222,6 +223,10 @@ ApproximateReleases ParseApproximate(const Json& json, const std::string& place)
           .insiders = object.Flag("insiders")};
 }
 
+UnboundedReleases ParseUnbounded(const Json& json, const std::string& place) {
+  return {.count = StrictObject(json, place, {"kind", "count"}).Count("count")};
+}
+
 RecordedEvent ParseEvent(const Json& json, const std::string& place) {
   if (!json.is_object()) Refuse(place, json.type_name(), "an object");
   const auto path = place + ".kind";
@@ -235,9 +240,11 @@ RecordedEvent ParseEvent(const Json& json, const std::string& place) {
   if (kind == kLaplaceCounts) return ParseLaplace(json, place);
   if (kind == kGaussianReleases) return ParseGaussian(json, place);
   if (kind == kApproximateReleases) return ParseApproximate(json, place);
+  if (kind == kUnboundedReleases) return ParseUnbounded(json, place);
   Refuse(path, "another value",
          "\"dpsgd_steps\", \"local_training\", \"noisy_selection\", \"noisy_evaluation\", "
-         "\"pure_releases\", \"laplace_counts\", \"gaussian_releases\" or \"approximate_releases\"");
+         "\"pure_releases\", \"laplace_counts\", \"gaussian_releases\", \"approximate_releases\" or "
+         "\"unbounded_releases\"");
 }
 
 constexpr const char* kUnit = "unit";
@@ -345,6 +352,10 @@ Json EventToJson(const ApproximateReleases& releases) {
           {"epsilon", releases.epsilon},
           {"failure", releases.failure},
           {"insiders", releases.insiders}};
+}
+
+Json EventToJson(const UnboundedReleases& releases) {
+  return {{"kind", kUnboundedReleases}, {"count", releases.count}};
 }
 
 }  // namespace

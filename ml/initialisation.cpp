@@ -160,6 +160,8 @@ std::vector<dp::RecordedEvent> EventsOf(const std::optional<InitialisationPlan>&
                            .sigma = OnSigmaLattice(sigma),
                            .limits = {plan->capacity, plan->selection_rows},
                            .party_deviation = CountDeviation(sigma, plan->count_sensitivity)});
+  } else if (plan->selects() && plan->settings.selection == Selection::kAsPublished) {
+    events.emplace_back(dp::UnboundedReleases{.count = 1});
   }
   return events;
 }

@@ -36,9 +36,8 @@ inline constexpr int kCandidates = 4;
 /// Pre: settings.initialisation. Throws ConfigError naming the key of [initialisation] that cannot be met.
 [[nodiscard]] InitialisationPlan MakeInitialisationPlan(const TrainingSettings& settings);
 
-/// What an initialisation is charged: the local training, and a selection where it is noisy. (A selection as
-/// published is not covered by any event; one on validation records costs the others nothing.) Empty without
-/// a plan.
+/// What an initialisation is charged: the local training, and a selection: a noisy one by its noise, one as
+/// published without bound. (One on validation records costs the others nothing.) Empty without a plan.
 [[nodiscard]] std::vector<dp::RecordedEvent> EventsOf(const std::optional<InitialisationPlan>& plan);
 
 /// The constants as text, for the parties to compare.

@@ -84,6 +84,12 @@ PrivacyPlan PlanOf(const StepPlan& plan, double sigma, const Executed& executed)
           .events = std::move(events)};
 }
 
+/// The insider's epsilon of all that has a bound.
+double BoundedInsider(const PrivacyPlan& plan, const TrainingSettings& settings) {
+  const dp::TrainingRecord record{.job_hash = {}, .run_id = {}, .events = dp::Bounded(plan.events)};
+  return dp::Epsilons(record, plan.delta, settings.accountant).insider;
+}
+
 /// Counts what was executed and reports it.
 class Progress {
  public:
@@ -268,12 +274,13 @@ PrivacyPlan MakePlan(const TrainingSettings& settings, const Lineage& earlier, b
                      protocols::Form::kLatency);  // which form is run is known once links are measured
   const std::int64_t participation = ParticipationOf(settings);
   const auto before = EventsOf(InitialisationOf(settings));
-  const double sigma = ChooseSigma(plan, participation, before);
+  // No noise makes up for what has no bound: it is chosen for the rest.
+  const double sigma = ChooseSigma(plan, participation, dp::Bounded(before));
   const Executed executed(plan, sigma, before, earlier, from_start, first,
                           ParticipationAt(settings, earlier, from_start, first));
   PrivacyPlan privacy = PlanOf(plan, sigma, executed);
   if (settings.accountant == dp::AccountantKind::kPea && sigma > 0 &&
-      !std::isfinite(privacy.epsilon_insider)) {
+      !std::isfinite(BoundedInsider(privacy, settings))) {
     throw ConfigError(
         "privacy.accountant: found \"pea\", which proves nothing for an epsilon beyond 2.3 ln(1/delta), as "
         "the insider's would be; expected \"rdp\" or \"pld\", or more noise");
@@ -300,7 +307,7 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   const int first = from_start ? 0 : static_cast<int>(resumption.from->state.step);
   const std::optional<PublicCoins> new_coins;
   // The noise is fixed before the coins: it is published, and they are not.
-  const double sigma = ChooseSigma(plan, ParticipationOf(settings), EventsOf(initialisation));
+  const double sigma = ChooseSigma(plan, ParticipationOf(settings), dp::Bounded(EventsOf(initialisation)));
   const auto source = MakeBatchSource(party, plan, own, from_start ? new_coins : resumption.from->coins);
   const Executed executed(plan, sigma, EventsOf(initialisation), resumption.earlier, from_start, first,
                           ParticipationAt(settings, resumption.earlier, from_start, first));

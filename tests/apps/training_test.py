@@ -123,7 +123,24 @@ class Local(Training):
         self.succeed("local", "--job", self.job, "--out", "published", *initialised,
                      "--set", "initialisation.selection=as-published")
         summary = json.loads((self.folder / "published/summary.json").read_text())
-        self.assertIn("no epsilon", summary["warnings"][0])
+        self.assertIn("both epsilons are infinite", summary["warnings"][0])
+        self.assertEqual((summary["epsilon_outsider"], summary["epsilon_insider"]), (None, None))
+        published = json.loads((self.folder / "published/record.json").read_text())
+        self.assertEqual([event["kind"] for event in published["events"]],
+                         ["local_training", "unbounded_releases", "dpsgd_steps"])
+        self.assert_promises("published", "record", "added", "infinite: no guarantee", warnings=1)
+        told = json.loads(self.succeed("account", "--record", "published/record.json", "--delta", "1e-5", "--json"))
+        self.assertEqual((told["epsilon"], told["epsilon_outsider"], told["epsilon_insider"]), (None, None, None))
+        # A target does not make it finite: noise is as if the choice were free.
+        target = ("plan", "--job", "published/job.toml", "--set", "privacy={epsilon = 50.0, delta = 1e-5, clip = 0.5}", "--json")
+        planned = json.loads(self.succeed(*target))
+        self.assertEqual((planned["epsilon_outsider"], planned["epsilon_insider"]), (None, None))
+        averaged = json.loads(self.succeed(*target, "--set", "initialisation={method = 'averaging', steps = 60, expected_batch = "
+                                           "100.0, learning_rate = 4.0, sigma = 1.0}"))
+        self.assertEqual(planned["sigma"], averaged["sigma"])
+        self.assertLessEqual(averaged["epsilon_insider"], 50)
+        self.succeed("report", "published")
+        self.assertIn("infinite: no guarantee", (self.folder / "published/report.html").read_text())
         self.assertIn("warning initialisation.selection", (self.folder / "published/party-0/out/party.log").read_text())
 
     def test_selects_on_validation_records(self):

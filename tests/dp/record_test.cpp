@@ -318,6 +318,23 @@ TEST(Events, ChargeApproximateReleasesWithTheirFailureAndInsidersWhereTheyArePro
   EXPECT_TRUE(std::isinf(Epsilons({"a", "b", {releases}}, 7e-7).insider));
 }
 
+TEST(Events, ChargeWhatHasNoBoundWithoutBound) {
+  TrainingRecord record{"a", "b", {MnistSteps()}};
+  EXPECT_FALSE(HasUnbounded(record.events));
+  record.events.emplace_back(UnboundedReleases{.count = 1});
+  EXPECT_TRUE(HasUnbounded(record.events));
+  for (const auto kind : {AccountantKind::kRdp, AccountantKind::kPld, AccountantKind::kPea}) {
+    EXPECT_TRUE(std::isinf(Epsilons(record, 1e-5, kind).outsider));
+    EXPECT_TRUE(std::isinf(Epsilons(record, 1e-5, kind).insider));
+  }
+  const auto json = ToJson(record);
+  EXPECT_EQ(json.at("events")[1], nlohmann::json({{"kind", "unbounded_releases"}, {"count", 1}}));
+  EXPECT_TRUE(std::isinf(Epsilons(FromJson(json), 1e-5).outsider));
+  // Noise is calibrated for the rest.
+  record.events = Bounded(record.events);
+  EXPECT_EQ(Epsilons(record, 1e-5).insider, Epsilons(MnistRecord(), 1e-5).insider);
+}
+
 TEST(RecordJson, RoundTripsUnlikeEvents) {
   auto record = MnistRecord();
   record.events = {MnistLocalTraining(),

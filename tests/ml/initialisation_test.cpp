@@ -161,11 +161,21 @@ TEST(EventsOf, ChargeTheLocalTrainingAndTheNoisySelection) {
   EXPECT_NEAR(selection.party_deviation, std::ldexp(2 / std::sqrt(2.0), 16), 2);
   EXPECT_LT(dp::OverflowProbability(selection.limits, 0.5), 1e-11);
 
-  for (const auto selection : {Selection::kAsPublished, Selection::kPublicValidation}) {
-    settings.initialisation->selection = selection;
-    settings.initialisation->validation.rows = 10;
-    EXPECT_EQ(EventsOf(MakeInitialisationPlan(settings)).size(), 1U);
-  }
+  settings.initialisation->selection = Selection::kPublicValidation;
+  settings.initialisation->validation.rows = 10;
+  EXPECT_EQ(EventsOf(MakeInitialisationPlan(settings)).size(), 1U);
+}
+
+TEST(EventsOf, HaveNoBoundWhereTheSelectionIsAsPublished) {
+  TrainingSettings settings = WithInitialisation(InitialisationMethod::kAccuracy);
+  settings.initialisation->selection = Selection::kAsPublished;
+  const auto events = EventsOf(MakeInitialisationPlan(settings));
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(std::get<dp::LocalTraining>(events[0]).steps, 30);
+  EXPECT_EQ(std::get<dp::UnboundedReleases>(events[1]).count, 1);
+  // Only a selection is published without noise: an average chooses nothing.
+  settings.initialisation->method = InitialisationMethod::kAveraging;
+  EXPECT_EQ(EventsOf(MakeInitialisationPlan(settings)).size(), 1U);
 }
 
 TEST(MakeInitialisationPlan, RefusesWhatIsOutsideItsDomain) {

@@ -172,6 +172,33 @@ TEST(MakePlan, RefusesTheClosedFormBeyondItsRange) {
   EXPECT_LE(MakePlan(settings).epsilon_insider, 3);
 }
 
+TEST(MakePlan, HasNoEpsilonWhereASelectionIsAsPublishedAndNoiseAsIfItWereFree) {
+  for (const auto kind : {dp::AccountantKind::kRdp, dp::AccountantKind::kPld, dp::AccountantKind::kPea}) {
+    TrainingSettings settings = WithInitialisation(InitialisationMethod::kAccuracy);
+    settings.accountant = kind;
+    settings.initialisation->selection = Selection::kAsPublished;
+    settings.sigma.reset();
+    settings.target_epsilon = 20;
+    const PrivacyPlan published = MakePlan(settings);
+    EXPECT_TRUE(std::isinf(published.epsilon_outsider));
+    EXPECT_TRUE(std::isinf(published.epsilon_insider));
+    TrainingSettings averaged = settings;
+    averaged.initialisation->method = InitialisationMethod::kAveraging;
+    EXPECT_EQ(published.sigma, MakePlan(averaged).sigma);
+    EXPECT_LE(MakePlan(averaged).epsilon_insider, 20);
+  }
+}
+
+TEST(Train, RecordsASelectionAsPublishedWithoutBound) {
+  TrainingSettings settings = WithInitialisation(InitialisationMethod::kAccuracy);
+  settings.initialisation->selection = Selection::kAsPublished;
+  const auto result = TrainSmall(settings)[0];
+  EXPECT_TRUE(std::isinf(dp::Epsilons(result.record, settings.delta).outsider));
+  EXPECT_TRUE(std::isinf(result.plan.epsilon_insider));
+  EXPECT_EQ(dp::ToJson({.job_hash = "", .run_id = "", .events = MakePlan(settings).events}),
+            dp::ToJson(result.record));
+}
+
 TEST(MakePlan, ListsTheEventsThatTheRecordWillList) {
   const TrainingSettings settings = WithInitialisation(InitialisationMethod::kAccuracy);
   const dp::TrainingRecord planned{.job_hash = "", .run_id = "", .events = MakePlan(settings).events};
