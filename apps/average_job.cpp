@@ -74,6 +74,7 @@ AverageJob ReadAverageJob(const toml::table& root, const std::string& file) {
   job.owners = ReadOwners(root, file, job.schema.data);
   ReadAverage(document.Table("average"), job);
   ReadPrivacy(document.Table("privacy"), job);
+  job.owners.by_hash = job.size_epsilon.has_value();
   job.to = ReadParties(document.Table("release"), "to", true);
   return job;
 }

@@ -8,6 +8,7 @@
 
 #include "apps/evaluation.h"
 #include "apps/local_data.h"
+#include "apps/slices.h"
 #include "base/error.h"
 #include "data/folders.h"
 #include "data/split.h"
@@ -60,6 +61,90 @@ ml::OwnRecords Part(const ml::OwnRecords& records, std::int64_t first, std::int6
           .y = {records.y.begin() + first, records.y.begin() + first + count}};
 }
 
+/// What there is to deal.
+struct Source {
+  const data::DataFiles& files;
+  const data::Table& table;  ///< their records
+};
+
+void RequireRoom(const Job& schema, std::size_t party, std::int64_t rows) {
+  if (rows <= schema.data.rows.at(party)) return;
+  throw ConfigError(fmt::format("data.rows: found {} for party {}, expected at least the {} of its owners",
+                                schema.data.rows.at(party), party, rows));
+}
+
+/// To each owner as many as local.owner_rows says, or all alike. Returns how many each party got.
+std::array<std::int64_t, 3> DealInOrder(const Job& schema, const Owners& owners, const Source& source,
+                                        const TaskDeal& deal) {
+  const auto total = static_cast<std::int64_t>(source.table.y.size());
+  const auto parties = RowsOfParties(owners, LocalRows(owners, total));
+  data::Split split{.kind = data::SplitKind::kFractions};
+  std::array<std::int64_t, 3> rows{};
+  for (std::size_t j = 0; j < parties.size(); ++j) {
+    rows.at(j) = Sum(parties.at(j));
+    RequireRoom(schema, j, rows.at(j));
+    split.fractions.at(j) = static_cast<double>(rows.at(j)) / static_cast<double>(total);
+    deal.parties.at(j).data = data::PartyFiles(schema.data.format, "");
+    deal.parties.at(j).owner_rows = parties.at(j);
+  }
+  (void)data::SplitSource(schema.data, source.files, split, deal.party_folders);
+  return rows;
+}
+
+/// To the party of the owner that a record's hash names among all; at the party it names one of its owners. (A
+/// party's owners have consecutive numbers, so that each is as likely as the others.)
+std::array<std::int64_t, 3> DealByHash(const Job& schema, const Owners& owners, const Source& source,
+                                       const TaskDeal& deal) {
+  std::vector<int> party_of_row;
+  std::array<std::int64_t, 3> rows{};
+  for (const auto owner : SlicesByHash(source.table, static_cast<std::size_t>(owners.all()))) {
+    const auto number = static_cast<std::int64_t>(owner);
+    const int party = number < owners.count[0] ? 0 : number < owners.count[0] + owners.count[1] ? 1 : 2;
+    party_of_row.push_back(party);
+    ++rows.at(static_cast<std::size_t>(party));
+  }
+  for (std::size_t j = 0; j < rows.size(); ++j) {
+    RequireRoom(schema, j, rows.at(j));
+    deal.parties.at(j).data = data::PartyFiles(schema.data.format, "");
+  }
+  (void)data::SplitRows(schema.data, source.files, party_of_row, deal.party_folders);
+  return rows;
+}
+
+/// The owners' records one after the other in the file, as many as [owners] rows say; all are an only owner's.
+std::vector<ml::OwnRecords> LoadInOrder(const Job& schema, std::int64_t count, const PartyFile& party,
+                                        const std::string& party_file) {
+  const auto records = LoadOwnRecords(schema, party.id, party.data, {.feature_model = party.feature_model});
+  const auto total = static_cast<std::int64_t>(records.y.size());
+  const auto rows = party.owner_rows.empty() ? Numbers{total} : party.owner_rows;
+  if (static_cast<std::int64_t>(rows.size()) != count || Sum(rows) != total) {
+    throw ConfigError(
+        fmt::format("{}: owners.rows: found {} numbers of sum {}, expected {} of sum {}, as many as "
+                    "the job's owners here and the file's records",
+                    party_file, rows.size(), Sum(rows), count, total));
+  }
+  std::vector<ml::OwnRecords> parts;
+  std::int64_t first = 0;
+  for (const auto number : rows) {
+    parts.push_back(Part(records, first, number));
+    first += number;
+  }
+  return parts;
+}
+
+void CheckSizes(const Owners& owners, const std::vector<ml::OwnRecords>& parts, const PartyFile& party,
+                bool said) {
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto number = static_cast<std::int64_t>(parts[k].y.size());
+    if (number >= owners.least_rows && number <= owners.most_rows) continue;
+    throw DataError(fmt::format(
+        "{}: owner {} of {} here: found {} records, expected {} to {} (owners.least_rows, "
+        "owners.most_rows){}",
+        party.data.rows().string(), k + 1, parts.size(), number, owners.least_rows, owners.most_rows,
+        said ? "" : "; without [owners] rows in the party file records go to owners by their hash"));
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string>& OwnerKeys() {
@@ -99,25 +184,14 @@ std::string OwnersLocalJson(const Owners& owners) {
 std::string DealToOwners(const Job& schema, const Owners& owners, const TaskDeal& deal) {
   const auto folder = FindDataFolder(schema.data.name, deal.job_file, deal.data);
   const auto files = data::FindTrainingFiles(schema.data, folder);
-  const auto total = static_cast<std::int64_t>(data::Load(schema.data, files).y.size());
-  const auto parties = RowsOfParties(owners, LocalRows(owners, total));
-  data::Split split{.kind = data::SplitKind::kFractions};
-  for (std::size_t j = 0; j < parties.size(); ++j) {
-    const auto rows = Sum(parties.at(j));
-    if (rows > schema.data.rows.at(j)) {
-      throw ConfigError(
-          fmt::format("data.rows: found {} for party {}, expected at least the {} of its owners",
-                      schema.data.rows.at(j), j, rows));
-    }
-    split.fractions.at(j) = static_cast<double>(rows) / static_cast<double>(total);
-    deal.parties.at(j).data = data::PartyFiles(schema.data.format, "");
-    deal.parties.at(j).owner_rows = parties.at(j);
-  }
-  (void)data::SplitSource(schema.data, files, split, deal.party_folders);
+  const auto table = data::Load(schema.data, files);
+  const bool by_hash = owners.by_hash && owners.local_rows.empty();
+  const auto rows = by_hash ? DealByHash(schema, owners, {files, table}, deal)
+                            : DealInOrder(schema, owners, {files, table}, deal);
   if (const auto test = data::FindTestFiles(schema.data, folder)) data::CopyTestFiles(*test, deal.test);
-  return fmt::format("dealing {} to {}, {} and {} owners at three parties: rows {}, {}, {}",
+  return fmt::format("dealing {} to {}, {} and {} owners at three parties{}: rows {}, {}, {}",
                      folder.lexically_normal().string(), owners.count[0], owners.count[1], owners.count[2],
-                     Sum(parties[0]), Sum(parties[1]), Sum(parties[2]));
+                     by_hash ? ", by hash" : "", rows[0], rows[1], rows[2]);
 }
 
 std::vector<ml::OwnRecords> LoadOwners(const Job& schema, const Owners& owners, const PartyFile& party,
@@ -129,27 +203,17 @@ std::vector<ml::OwnRecords> LoadOwners(const Job& schema, const Owners& owners, 
                       ": owners.rows: found numbers, expected none: the job declares no owners here");
   }
   if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
-  const auto records = LoadOwnRecords(schema, party.id, party.data, {.feature_model = party.feature_model});
-  const auto total = static_cast<std::int64_t>(records.y.size());
-  const auto rows = party.owner_rows.empty() ? AlikeParts(total, count) : party.owner_rows;
-  if (static_cast<std::int64_t>(rows.size()) != count || Sum(rows) != total) {
+  const bool said = !party.owner_rows.empty() || count == 1;
+  if (!said && !owners.by_hash) {
     throw ConfigError(
-        fmt::format("{}: owners.rows: found {} numbers of sum {}, expected {} of sum {}, as many as "
-                    "the job's owners here and the file's records",
-                    party_file, rows.size(), Sum(rows), count, total));
+        fmt::format("{}: missing owners.rows, expected {} numbers, of each owner's records: where a record "
+                    "is replaced by "
+                    "another, owners by the records' hash would not do, as two of them would change",
+                    party_file, count));
   }
-  std::vector<ml::OwnRecords> parts;
-  std::int64_t first = 0;
-  for (const auto number : rows) {
-    if (number < owners.least_rows || number > owners.most_rows) {
-      throw DataError(fmt::format(
-          "{}: owner {} of {} here: found {} records, expected {} to {} (owners.least_rows, "
-          "owners.most_rows)",
-          party.data.rows().string(), parts.size() + 1, count, number, owners.least_rows, owners.most_rows));
-    }
-    parts.push_back(Part(records, first, number));
-    first += number;
-  }
+  auto parts = said ? LoadInOrder(schema, count, party, party_file)
+                    : LoadSlicesByHash(schema, party, static_cast<std::size_t>(count));
+  CheckSizes(owners, parts, party, said);
   return parts;
 }
 

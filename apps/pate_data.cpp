@@ -3,14 +3,15 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "apps/ballots.h"
 #include "apps/evaluation.h"
 #include "apps/local_data.h"
 #include "apps/owners.h"
+#include "apps/slices.h"
 #include "base/error.h"
-#include "base/sha256.h"
 #include "data/folders.h"
 #include "data/split.h"
 
@@ -95,38 +96,6 @@ std::string DealToTeachers(const PateJob& job, const fs::path& source, const Tas
                      report.rows[0], report.rows[1], report.rows[2]);
 }
 
-/// The slice of each record.
-std::vector<std::size_t> SlicesByHash(const data::Table& table, std::size_t slices) {
-  constexpr std::size_t kHexDigits = 15;  // of 60 bits: a remainder's law is within 2^-40 of uniform
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < table.y.size(); ++i) {
-    const auto row = table.x.row(static_cast<Eigen::Index>(i));
-    std::string bytes = fmt::format("{},", table.y[i]);
-    bytes.append(reinterpret_cast<const char*>(row.data()),
-                 sizeof(float) * static_cast<std::size_t>(row.size()));
-    if (!table.texts.empty()) {
-      for (const auto& text : table.texts[i]) bytes += fmt::format("{},{}", text.size(), text);
-    }
-    chosen.push_back(std::stoull(Sha256Hex(bytes).substr(0, kHexDigits), nullptr, 16) % slices);
-  }
-  return chosen;
-}
-
-std::vector<ml::OwnRecords> Sliced(const data::Table& records, const std::vector<std::size_t>& slice_of,
-                                   std::size_t slices) {
-  std::vector<std::vector<Eigen::Index>> rows(slices);
-  for (std::size_t i = 0; i < slice_of.size(); ++i) rows[slice_of[i]].push_back(static_cast<Eigen::Index>(i));
-  std::vector<ml::OwnRecords> parts(slices);
-  for (std::size_t k = 0; k < slices; ++k) {
-    parts[k].x.resize(static_cast<Eigen::Index>(rows[k].size()), records.x.cols());
-    for (std::size_t i = 0; i < rows[k].size(); ++i) {
-      parts[k].x.row(static_cast<Eigen::Index>(i)) = records.x.row(rows[k][i]);
-      parts[k].y.push_back(records.y[static_cast<std::size_t>(rows[k][i])]);
-    }
-  }
-  return parts;
-}
-
 }  // namespace
 
 std::string DealPateRecords(const PateJob& job, const fs::path& source, const TaskDeal& deal) {
@@ -167,17 +136,16 @@ std::vector<ml::OwnRecords> LoadSlices(const PateJob& job, const PartyFile& part
         party, party_file);
   }
   if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
-  const LoadOptions options{.capacity = job.schema->data.rows.at(static_cast<std::size_t>(party.id)),
-                            .feature_model = party.feature_model};
-  auto table = ReadRecords(*job.schema, party.data, options);
-  if (static_cast<std::int64_t>(table.y.size()) < teachers) {
+  auto slices = LoadSlicesByHash(*job.schema, party, static_cast<std::size_t>(teachers));
+  const auto records =
+      std::accumulate(slices.begin(), slices.end(), std::size_t{0},
+                      [](std::size_t sum, const ml::OwnRecords& slice) { return sum + slice.y.size(); });
+  if (static_cast<std::int64_t>(records) < teachers) {
     throw DataError(
         fmt::format("{}: found {} records, expected at least one for each of the {} teachers here",
-                    party.data.rows().string(), table.y.size(), teachers));
+                    party.data.rows().string(), records, teachers));
   }
-  const auto slices = static_cast<std::size_t>(teachers);
-  const auto slice_of = SlicesByHash(table, slices);
-  return Sliced(WithFeatures(*job.schema, std::move(table), options), slice_of, slices);
+  return slices;
 }
 
 }  // namespace trefoil::apps

@@ -96,6 +96,17 @@ void WriteParts(const DataSpec& spec, const DataFiles& source, const std::vector
   }
 }
 
+/// Each party's files, in folders that are made.
+std::array<DataFiles, kParties> MakeTargets(const DataSpec& spec,
+                                            const std::array<fs::path, 3>& party_folders) {
+  std::array<DataFiles, kParties> targets;
+  for (std::size_t j = 0; j < kParties; ++j) {
+    fs::create_directories(party_folders[j] / "data");
+    targets[j] = PartyFiles(spec.format, party_folders[j]);
+  }
+  return targets;
+}
+
 }  // namespace
 
 std::vector<int> AssignRows(const Split& split, const std::vector<int>& labels,
@@ -128,26 +139,27 @@ std::vector<int> AssignRows(const Split& split, const std::vector<int>& labels,
   return party_of_row;
 }
 
+SplitReport SplitRows(const DataSpec& spec, const DataFiles& source, const std::vector<int>& party_of_row,
+                      const std::array<fs::path, 3>& party_folders) {
+  Require(!spec.vertical, "SplitRows: a horizontal partition");
+  WriteParts(spec, source, party_of_row, MakeTargets(spec, party_folders));
+  SplitReport report;
+  for (const int party : party_of_row)
+    ++(party < 0 ? report.left_out : report.rows.at(static_cast<std::size_t>(party)));
+  return report;
+}
+
 SplitReport SplitSource(const DataSpec& spec, const DataFiles& source, const Split& split,
                         const std::array<fs::path, 3>& party_folders) {
   const std::vector<int> labels = Load(spec, source).y;
   const std::vector<int> party_of_row = AssignRows(split, labels, spec.rows);
-  std::array<DataFiles, kParties> targets;
-  for (std::size_t j = 0; j < kParties; ++j) {
-    fs::create_directories(party_folders[j] / "data");
-    targets[j] = PartyFiles(spec.format, party_folders[j]);
-  }
+  if (!spec.vertical) return SplitRows(spec, source, party_of_row, party_folders);
+  const auto targets = MakeTargets(spec, party_folders);
+  const auto files = std::array{targets[0].file, targets[1].file, targets[2].file};
+  const std::int64_t records = SplitCsvColumns(source.file, spec, files);
   SplitReport report;
-  if (spec.vertical) {
-    const auto files = std::array{targets[0].file, targets[1].file, targets[2].file};
-    const std::int64_t records = SplitCsvColumns(source.file, spec, files);
-    report.rows.fill(std::min(records, spec.rows[0]));
-    report.left_out = records - report.rows[0];
-    return report;
-  }
-  WriteParts(spec, source, party_of_row, targets);
-  for (const int party : party_of_row)
-    ++(party < 0 ? report.left_out : report.rows.at(static_cast<std::size_t>(party)));
+  report.rows.fill(std::min(records, spec.rows[0]));
+  report.left_out = records - report.rows[0];
   return report;
 }
 

@@ -40,4 +40,9 @@ struct SplitReport {
 SplitReport SplitSource(const DataSpec& spec, const DataFiles& source, const Split& split,
                         const std::array<std::filesystem::path, 3>& party_folders);
 
+/// As SplitSource(), each row to the party that `party_of_row` names, -1 for none. Pre: one for each row of
+/// the source; the spec is not vertical. Throws as Load().
+SplitReport SplitRows(const DataSpec& spec, const DataFiles& source, const std::vector<int>& party_of_row,
+                      const std::array<std::filesystem::path, 3>& party_folders);
+
 }  // namespace trefoil::data
