@@ -2,7 +2,11 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "apps/job_reader.h"
 #include "apps/party_list.h"
@@ -20,7 +24,10 @@ constexpr double kSizeShare = 0.1;
 
 constexpr double kLargestAddedEpsilon = 64;
 
-constexpr const char* kAsPublished = "as-published";
+constexpr std::pair<ml::AverageNoise, const char*> kNoises[] = {
+    {ml::AverageNoise::kLaplace, "sound"},
+    {ml::AverageNoise::kGaussian, "gaussian"},
+    {ml::AverageNoise::kAsPublished, "as-published"}};
 
 std::vector<std::string> KnownKeys() {
   auto keys = SchemaKeys();
@@ -36,9 +43,12 @@ void ReadAverage(const Section& section, AverageJob& job) {
   job.solver.lambda = section.Number("lambda", {.above = 0.0, .below = 1e6});
   job.solver.tolerance = section.Number("tolerance", {.above = 0.0, .below = 1.0}, 1e-6);
   job.solver.bias = section.Flag("bias", true);
-  job.as_published = section.Choice("noise", {"sound", kAsPublished}, "sound") == kAsPublished;
-  if (job.as_published && section.Has("scales"))
-    section.Fail("scales", "only average.noise \"sound\" has it");
+  const auto noise = section.Choice("noise", {"sound", "gaussian", "as-published"}, "sound");
+  for (const auto& [kind, name] : kNoises) {
+    if (noise == name) job.noise = kind;
+  }
+  if (job.as_published() && section.Has("scales"))
+    section.Fail("scales", "only average.noise \"sound\" and \"gaussian\" have it");
   job.scales = static_cast<int>(section.Whole("scales", {1, 1000}, kScales));
 }
 
@@ -47,12 +57,12 @@ void ReadPrivacy(const Section& section, AverageJob& job) {
   job.delta = section.Number("delta", {.above = 0.0, .below = 1.0});
   job.accountant = ReadTaskAccountant(section);
   const auto neighbours =
-      section.Choice("neighbours", {"added", "replaced"}, job.as_published ? "replaced" : "added");
+      section.Choice("neighbours", {"added", "replaced"}, job.as_published() ? "replaced" : "added");
   if (neighbours == "replaced") {
     if (section.Has("size_epsilon")) section.Fail("size_epsilon", "only privacy.neighbours \"added\" has it");
     return;
   }
-  if (job.as_published)
+  if (job.as_published())
     section.Refuse("neighbours", "\"replaced\" with average.noise \"as-published\", whose scale tells sizes");
   // What the size's noise may fail by costs (1 + e^epsilon) times as much.
   if (job.epsilon > kLargestAddedEpsilon)
@@ -79,14 +89,20 @@ AverageJob ReadAverageJob(const toml::table& root, const std::string& file) {
   return job;
 }
 
+const char* NameOf(ml::AverageNoise noise) {
+  return std::find_if(std::begin(kNoises), std::end(kNoises),
+                      [&](const auto& one) { return one.first == noise; })
+      ->second;
+}
+
 std::string AverageJobJson(const AverageJob& job) {
   auto json = Json::parse(JobJson(job.schema));
   json["owners"] = OwnersJson(job.owners);
   json["average"] = {{"lambda", job.solver.lambda},
                      {"tolerance", job.solver.tolerance},
                      {"bias", job.solver.bias},
-                     {"noise", job.as_published ? kAsPublished : "sound"}};
-  if (!job.as_published) json["average"]["scales"] = job.scales;
+                     {"noise", NameOf(job.noise)}};
+  if (!job.as_published()) json["average"]["scales"] = job.scales;
   json["privacy"] = {{"epsilon", job.epsilon}, {"delta", job.delta}};
   json["privacy"]["accountant"] = dp::NameOf(job.accountant);
   json["privacy"]["neighbours"] = job.size_epsilon ? "added" : "replaced";
@@ -107,7 +123,7 @@ ml::AverageSettings AverageSettingsOf(const AverageJob& job) {
           .epsilon = job.epsilon,
           .delta = job.delta,
           .size_epsilon = job.size_epsilon,
-          .as_published = job.as_published};
+          .noise = job.noise};
 }
 
 }  // namespace trefoil::apps

@@ -17,13 +17,16 @@ struct AverageJob {
   Job schema;
   Owners owners;
   ml::LogisticSettings solver;
-  bool as_published = false;
+  ml::AverageNoise noise = ml::AverageNoise::kLaplace;
   int scales = 0;
   double epsilon = 0;
   double delta = 0;
   dp::AccountantKind accountant = dp::AccountantKind::kPld;
   std::optional<double> size_epsilon{};  ///< none: epsilon is for one record replaced
   std::vector<int> to{0, 1, 2};          ///< none: the average stays in shares
+
+  [[nodiscard]] bool as_published() const { return noise == ml::AverageNoise::kAsPublished; }
+  [[nodiscard]] bool gaussian() const { return noise == ml::AverageNoise::kGaussian; }
 };
 
 /// Throws ConfigError with one line: place, key, what was found, what was expected.
@@ -31,6 +34,9 @@ struct AverageJob {
 
 /// The job as compact JSON, keys sorted, all defaults filled in, without [local].
 [[nodiscard]] std::string AverageJobJson(const AverageJob& job);
+
+/// As average.noise names it: "sound" (Laplace), "gaussian", "as-published".
+[[nodiscard]] const char* NameOf(ml::AverageNoise noise);
 
 /// The part of a job that the computation needs.
 [[nodiscard]] ml::AverageSettings AverageSettingsOf(const AverageJob& job);

@@ -14,8 +14,8 @@
 #include "base/error.h"
 #include "base/outward_text.h"
 #include "dp/discrete_laplace.h"
+#include "ml/average_noise.h"
 #include "ml/average_plan.h"
-#include "ml/noisy_counts.h"
 #include "mpc/fixed_point.h"
 #include "protocols/reveal.h"
 
@@ -53,7 +53,6 @@ class AverageTask : public JobTask<AverageJob> {
 
  private:
   [[nodiscard]] ml::OwnAverage OwnPart() const;
-  void AddNoise(ml::OwnAverage& own) const;
   void AddPublishedNoise(ml::OwnAverage& own) const;
   void RequireClassifiable() const;
   [[nodiscard]] int SumBits() const { return CeilLog2(plan_.largest_sum); }
@@ -66,16 +65,19 @@ class AverageTask : public JobTask<AverageJob> {
 };
 
 std::string AverageTask::Title() const {
-  const auto noise = job().as_published
-                         ? std::string("noise as published")
-                         : fmt::format("noise of {} scales to choose from", plan_.shape.least_sizes.size());
+  const auto noise =
+      job().as_published()
+          ? std::string("noise as published")
+          : fmt::format("{} noise of {} scales to choose from{}", job().gaussian() ? "Gaussian" : "Laplace",
+                        plan_.shape.least_sizes.size(),
+                        job().gaussian() ? fmt::format(", sigma {:.4f}", plan_.sigma) : "");
   return fmt::format("average of {} owners' logistic regressions of {} weights, lambda {:g}, {}",
                      job().owners.all(), plan_.shape.weights, job().solver.lambda, noise);
 }
 
 std::vector<std::string> AverageTask::Warnings() const {
   std::vector<std::string> warnings;
-  if (job().as_published) {
+  if (job().as_published()) {
     warnings.emplace_back(
         "average.noise \"as-published\": insider epsilon none: who acts for the owner of the smallest data "
         "set drew the noise, and can subtract it");
@@ -94,22 +96,23 @@ std::vector<std::string> AverageTask::Warnings() const {
 }
 
 std::string AverageTask::Uncovered() const {
-  if (job().as_published) return "average.noise: found \"as-published\"";
+  if (job().as_published()) return "average.noise: found \"as-published\"";
   return job().size_epsilon ? "" : "privacy.neighbours: found \"replaced\"";
 }
 
 TaskCost AverageTask::Cost() const {
   const auto& shape = plan_.shape;
   TaskCost cost{.apart = "the owners' training"};
-  cost.session.Add(job().as_published ? ml::PublishedClassifierSumCost(shape)
-                                      : ml::NoisyClassifierSumCost(shape));
+  cost.session.Add(job().as_published() ? ml::PublishedClassifierSumCost(shape)
+                                        : ml::NoisyClassifierSumCost(shape));
   if (job().to.empty()) {
     cost.session.Add(ml::AverageOfSumCost(shape));
   } else {
     cost.session.AddUnturned(protocols::RevealToEachCost(job().to, shape.weights));
   }
   const auto most = *std::max_element(shape.owners.begin(), shape.owners.end());
-  const auto noises = static_cast<double>(job().as_published ? most : static_cast<Index>(plan_.rates.size()));
+  const auto noises =
+      static_cast<double>(job().as_published() ? most : static_cast<Index>(shape.least_sizes.size()));
   const auto weights = static_cast<double>(shape.weights);
   cost.work.draws = noises * weights;
   for (std::size_t party = 0; party < net::kParties; ++party) {
@@ -126,18 +129,6 @@ std::string AverageTask::Load(const PartyFile& party, const std::string& party_f
   std::string rows;
   for (const auto& owner : owners_) rows += fmt::format(" {}", owner.y.size());
   return fmt::format("{} owners here, records:{}", owners_.size(), rows.empty() ? " none" : rows);
-}
-
-void AverageTask::AddNoise(ml::OwnAverage& own) const {
-  auto& noise = own.noise.values();
-  noise.resize(static_cast<Index>(plan_.rates.size()), plan_.shape.weights);
-  for (Index g = 0; g < noise.rows(); ++g)
-    noise.row(g) = ml::LaplaceParts(RandomStream::FromSystem(), plan_.rates[static_cast<std::size_t>(g)],
-                                    plan_.shape.weights)
-                       .values()
-                       .transpose();
-  if (plan_.shape.noisy_size)
-    own.size_noise.values() = ml::LaplaceParts(RandomStream::FromSystem(), plan_.size_rate, 1).values();
 }
 
 void AverageTask::AddPublishedNoise(ml::OwnAverage& own) const {
@@ -161,10 +152,10 @@ ml::OwnAverage AverageTask::OwnPart() const {
     const Eigen::VectorXd weights = ml::FitLogistic(owners_[k], job().solver);
     own.weights += mpc::Encode(weights.transpose(), job().schema.fraction_bits, plan_.largest_weight);
   }
-  if (job().as_published) {
+  if (job().as_published()) {
     AddPublishedNoise(own);
   } else {
-    AddNoise(own);
+    ml::DrawNoise(plan_, RandomStream::FromSystem, own);
   }
   return own;
 }
@@ -201,17 +192,18 @@ std::string AverageTask::Summary() const {
   nlohmann::ordered_json summary{{"owners", job().owners.all()},
                                  {"weights", plan_.shape.weights},
                                  {"lambda", job().solver.lambda},
-                                 {"noise", job().as_published ? "as-published" : "sound"},
+                                 {"noise", NameOf(job().noise)},
                                  {"neighbours", job().size_epsilon ? "added" : "replaced"}};
-  if (!job().as_published) summary["scales"] = plan_.shape.least_sizes.size();
+  if (!job().as_published()) summary["scales"] = plan_.shape.least_sizes.size();
   if (job().size_epsilon) summary["size_margin"] = plan_.shape.margin;
+  if (job().gaussian()) summary["sigma"] = plan_.sigma;
   return summary.dump();
 }
 
 TaskResult AverageTask::Run(mpc::Context& party, const BeforeRelease& before_release) {
   const auto own = OwnPart();
-  const mpc::ArithShare sum = job().as_published ? ml::PublishedClassifierSum(party, plan_.shape, own)
-                                                 : ml::NoisyClassifierSum(party, plan_.shape, own);
+  const mpc::ArithShare sum = job().as_published() ? ml::PublishedClassifierSum(party, plan_.shape, own)
+                                                   : ml::NoisyClassifierSum(party, plan_.shape, own);
   before_release(Events());
   TaskResult result;
   result.summary = Summary();

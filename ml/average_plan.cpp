@@ -6,7 +6,11 @@
 
 #include "base/ceil_log2.h"
 #include "base/error.h"
+#include "dp/accountant.h"
+#include "dp/discrete_gaussian.h"
 #include "dp/laplace_part.h"
+#include "ml/correct_counts.h"
+#include "ml/step_privacy.h"
 
 namespace trefoil::ml {
 namespace {
@@ -89,9 +93,12 @@ void PlanSizes(const AverageSettings& settings, AveragePlan& plan) {
   plan.shape.margin = dp::LaplacePartsMargin(plan.size_rate, SizeFailure(settings));
 }
 
-void PlanScales(const AverageSettings& settings, AveragePlan& plan) {
-  if (settings.size_epsilon) PlanSizes(settings, plan);
-  plan.shape.least_sizes = LeastSizes(settings);
+/// What the noisy smallest size is charged: epsilon, but where its noise is beyond the margin.
+dp::ApproximateReleases SizeEvent(const AverageSettings& settings, const AveragePlan& plan) {
+  return {.count = 1, .epsilon = plan.size_rate.value(), .failure = SizeFailure(settings)};
+}
+
+void PlanLaplace(const AverageSettings& settings, AveragePlan& plan) {
   const double left = settings.epsilon - (settings.size_epsilon ? plan.size_rate.value() : 0);
   double epsilon = 0;
   for (const auto size : plan.shape.least_sizes) {
@@ -104,19 +111,68 @@ void PlanScales(const AverageSettings& settings, AveragePlan& plan) {
     plan.events = {dp::PureReleases{.count = 1, .epsilon = epsilon}};
     return;
   }
-  plan.events = {dp::ApproximateReleases{
-      .count = 1, .epsilon = epsilon + plan.size_rate.value(), .failure = SizeFailure(settings)}};
+  auto event = SizeEvent(settings, plan);
+  event.epsilon += epsilon;
+  plan.events = {event};
+}
+
+/// What is charged at a multiplier: the sum, whichever scale its noise has (the narrowest is the farthest from
+/// continuous), and the choice of that.
+std::vector<dp::RecordedEvent> GaussianEvents(const AverageSettings& settings, const AveragePlan& plan,
+                                              double sigma) {
+  std::vector<dp::RecordedEvent> events;
+  if (settings.size_epsilon) events.emplace_back(SizeEvent(settings, plan));
+  events.emplace_back(
+      dp::GaussianReleases{.count = 1,
+                           .coordinates = plan.shape.weights,
+                           .sigma = OnSigmaLattice(sigma),
+                           .party_deviation = CountDeviation(sigma, plan.sensitivities.back())});
+  return events;
+}
+
+void PlanGaussian(const AverageSettings& settings, AveragePlan& plan) {
+  for (const auto size : plan.shape.least_sizes)
+    plan.sensitivities.push_back(SumSensitivityL2(settings, size));
+  plan.sigma = OnSigmaLattice(dp::SmallestNoiseMultiplier(settings.epsilon, [&](double sigma) {
+    const dp::TrainingRecord record{
+        .job_hash = {}, .run_id = {}, .events = GaussianEvents(settings, plan, sigma)};
+    return dp::Epsilons(record, settings.delta, settings.accountant).insider;
+  }));
+  // Refuses noise too narrow for the lattice.
+  (void)dp::DiscreteGaussian(CountVariance(plan.sigma, plan.sensitivities.back()));
+  BoundSum(settings, plan, plan.sigma * static_cast<double>(plan.sensitivities.front()));
+  plan.events = GaussianEvents(settings, plan, plan.sigma);
+}
+
+void PlanScales(const AverageSettings& settings, AveragePlan& plan) {
+  if (settings.size_epsilon) PlanSizes(settings, plan);
+  plan.shape.least_sizes = LeastSizes(settings);
+  if (settings.noise == AverageNoise::kGaussian) {
+    PlanGaussian(settings, plan);
+  } else {
+    PlanLaplace(settings, plan);
+  }
+}
+
+/// How far one owner's exact classifier moves, and with it what its solver stops short of, both times: L2.
+double LargestMove(const AverageSettings& settings, std::int64_t rows) {
+  const double bound = LipschitzBound(settings.row_norm, settings.solver.bias);
+  return 2 * bound / (static_cast<double>(rows) * settings.solver.lambda) +
+         2 * SolverGap(settings.solver, settings.row_norm, settings.most_rows, settings.features);
 }
 
 }  // namespace
 
 double SumSensitivity(const AverageSettings& settings, std::int64_t rows) {
   const double weights = static_cast<double>(settings.weights());
-  const double bound = LipschitzBound(settings.row_norm, settings.solver.bias);
-  const double exact = 2 * bound / (static_cast<double>(rows) * settings.solver.lambda);
-  const double gap = SolverGap(settings.solver, settings.row_norm, settings.most_rows, settings.features);
   // Upwards, by more than double precision rounds.
-  return (std::sqrt(weights) * (exact + 2 * gap) * OneUnit(settings) + weights) * (1 + 1e-12);
+  return (std::sqrt(weights) * LargestMove(settings, rows) * OneUnit(settings) + weights) * (1 + 1e-12);
+}
+
+std::uint64_t SumSensitivityL2(const AverageSettings& settings, std::int64_t rows) {
+  const double rounding = std::sqrt(static_cast<double>(settings.weights()));
+  return static_cast<std::uint64_t>(
+      std::ceil((LargestMove(settings, rows) * OneUnit(settings) + rounding) * (1 + 1e-12)));
 }
 
 dp::Ratio PublishedRate(const AverageSettings& settings, std::int64_t rows) {
@@ -133,7 +189,7 @@ AveragePlan MakeAveragePlan(const AverageSettings& settings) {
   for (std::size_t j = 0; j < 3; ++j) plan.shape.owners.at(j) = settings.owners.at(j);
   plan.shape.weights = settings.weights();
   plan.largest_weight = LargestWeight(settings);
-  if (settings.as_published) {
+  if (settings.noise == AverageNoise::kAsPublished) {
     PlanPublished(settings, plan);
   } else {
     PlanScales(settings, plan);

@@ -134,6 +134,31 @@ class Average(KeptModelTest):
         self.assertEqual([event["kind"] for event in events], ["approximate_releases"])
         self.assert_promises("run", "record", "added", "by one unit added or removed at one owner.")
 
+    def test_gaussian_noise_of_every_party(self):
+        for neighbours, kinds in (("replaced", ["gaussian_releases"]), ("added", ["approximate_releases", "gaussian_releases"])):
+            settings = ("--set", "average.noise=gaussian", "--set", "privacy.epsilon=40", "--set", f"privacy.neighbours={neighbours}")
+            self.local(*settings, out=neighbours)
+            summary = self.summary(neighbours)
+            # L2 change 2 sqrt(2) / (20 lambda) at the least size; three parties' noise; ten deviations are exceeded with
+            # probability below 1e-22. Owners' average is a third of the sum.
+            deviation = summary["sigma"] * math.sqrt(1.5) * 2 * math.sqrt(2) / (20 * 0.1) / 3
+            for found, expected in zip(self.model(f"{neighbours}/model.npz"), self.plain()):
+                self.assertAlmostEqual(found, expected, delta=10 * deviation + 1e-4)
+            self.assertEqual((summary["noise"], summary["neighbours"]), ("gaussian", neighbours))
+            self.assertLessEqual(summary["epsilon_insider"], 40)
+            self.assertGreater(summary["epsilon_insider"], 39)
+            self.assertLess(summary["epsilon_outsider"], summary["epsilon_insider"])  # the third party's noise counts
+            record = json.loads((self.folder / neighbours / "record.json").read_text())
+            self.assertEqual([event["kind"] for event in record["events"]], kinds)
+            self.assertEqual((record["events"][-1]["sigma"], record["events"][-1]["coordinates"]), (summary["sigma"], 3))
+            self.assert_promises(neighbours, "record", neighbours, "Each of 3 coordinates, with noise of",
+                                 warnings=int(neighbours == "replaced"))
+            planned = json.loads(self.succeed("plan", "--job", "job.toml", *settings, "--json"))
+            self.assertEqual((planned["epsilon_outsider"], planned["epsilon_insider"]),
+                             (summary["epsilon_outsider"], summary["epsilon_insider"]))
+            self.succeed("report", neighbours)
+        self.assertIn("Gaussian noise of", self.succeed("plan", "--job", "added/job.toml"))
+
     def test_as_published_prints_both_warnings(self):
         output = self.local("--set", "average.noise=as-published")
         self.assertIn("insider epsilon none", output)
@@ -147,6 +172,13 @@ class Average(KeptModelTest):
         plan = " ".join(self.succeed("plan", "--job", "job.toml", "--set", "average.noise=as-published").split())
         self.assertIn("one record of one owner, replaced by another", plan)
         self.assertIn("It may know all of the noise.", plan)
+
+    def test_the_ledger_takes_gaussian_noise_as_it_is_recorded(self):
+        self.local("--ledger", "ledger", "--epsilon-cap", "45", "--set", "owners.count=[1, 1, 1]", "--set", "privacy.epsilon=40",
+                   "--set", "privacy.neighbours=added", "--set", "average.noise=gaussian")
+        shown = json.loads(self.succeed("ledger", "show", "ledger/party-1.jsonl", "--json"))
+        self.assertEqual(shown["jobs"][0]["state"], "done")
+        self.assertGreater(shown["epsilon_insider"], 39)
 
     def test_the_ledger_takes_added_records_only(self):
         cap = ("--ledger", "ledger", "--epsilon-cap", "50", "--set", "owners.count=[1, 1, 1]", "--set", "privacy.epsilon=40")
@@ -205,7 +237,7 @@ class Average(KeptModelTest):
             ("expected at most the 120 of the data", "--set", "local.owner_rows=[30, 40, 60]"),
             ("expected at least the 70 of its owners", "--set", "data.rows=[69, 60, 60]", "--set",
              f"local.owner_rows={SIZES}"),
-            ("only average.noise \"sound\" has it", "--set", "average.noise=as-published", "--set", "average.scales=3"),
+            ("only average.noise \"sound\" and \"gaussian\" have it", "--set", "average.noise=as-published", "--set", "average.scales=3"),
             ("\"replaced\" with average.noise", "--set", "average.noise=as-published", "--set", "privacy.neighbours=added"),
             ("at most 64 with privacy.neighbours", "--set", "privacy.neighbours=added"),
             ("only privacy.neighbours \"added\" has it", "--set", "privacy.size_epsilon=1.0"),

@@ -111,6 +111,7 @@ class PlanTask(Planned):
         self.expect_as_planned("added", *added, "--set", "privacy.epsilon=40", *ONE)
         self.expect_as_planned("one-scale", "--set", "average.scales=1", *TWO)
         self.expect_as_planned("published", "--set", "average.noise=as-published", *ONE)
+        self.expect_as_planned("gaussian", "--set", "average.noise=gaussian", *added, "--set", "privacy.epsilon=40")
         self.expect_as_planned("kept", *NOBODY)
         self.assertIn("Not counted in any time: the owners' training\n", self.succeed("plan", "--job", "job.toml"))
         self.predict_by("kept", "data/train.csv")
