@@ -123,7 +123,8 @@ ml::AverageSettings AverageSettingsOf(const AverageJob& job) {
           .epsilon = job.epsilon,
           .delta = job.delta,
           .size_epsilon = job.size_epsilon,
-          .noise = job.noise};
+          .noise = job.noise,
+          .accountant = job.accountant};
 }
 
 }  // namespace trefoil::apps

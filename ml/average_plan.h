@@ -30,7 +30,7 @@ struct AverageSettings {
   std::optional<double>
       size_epsilon{};  ///< part of epsilon: for one record added or removed. None: for one replaced
   AverageNoise noise = AverageNoise::kLaplace;
-  dp::AccountantKind accountant = dp::AccountantKind::kRdp;  ///< by which Gaussian noise is calibrated
+  dp::AccountantKind accountant = dp::AccountantKind::kPld;  ///< by which Gaussian noise is calibrated
 
   [[nodiscard]] std::int64_t all_owners() const { return owners[0] + owners[1] + owners[2]; }
   [[nodiscard]] std::int64_t weights() const { return features + (solver.bias ? 1 : 0); }
