@@ -136,7 +136,7 @@ class OneModel(RunsThatAreKilled):
         self.assertEqual(len(set(models + self.files("model.npz"))), 1)
 
     def test_a_second_crash_in_the_release_releases_the_same(self):
-        self.prepare()
+        self.prepare(JOB.replace("[privacy]", f"lost_steps_max = {STEPS}\n[privacy]"))
         self.kill_before(2, f"rename:checkpoint/0000{STEPS}")
         self.assertEqual(self.files("model.npz"), [])
         self.kill_before(0, "rename:summary.json")
