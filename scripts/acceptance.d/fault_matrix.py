@@ -59,6 +59,7 @@ expected_batch = 300
 max_batch_per_owner = 300
 learning_rate = 8.0
 checkpoint_every = 6
+lost_steps_max = 1000
 [privacy]
 sigma = 20.0
 delta = 1e-5

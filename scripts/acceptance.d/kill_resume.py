@@ -39,7 +39,8 @@ EVERY = 5
 LEARNING_RATE, EXPECTED_BATCH = 0.05, 90
 # Small steps and many of them, with so little noise that runs end alike.
 SETTINGS = [f"training.checkpoint_every={EVERY}", "data.rows=[300, 300, 300]", f"training.expected_batch={EXPECTED_BATCH}",
-            "training.max_batch_per_owner=150", f"training.learning_rate={LEARNING_RATE}", "privacy.epsilon=50"]
+            "training.max_batch_per_owner=150", f"training.learning_rate={LEARNING_RATE}", "privacy.epsilon=50",
+            "training.lost_steps_max=1000000"]  # it is killed on purpose, again and again
 STEPS_A_KILL = 45
 UNDISTURBED = 5
 STUDENT_T = 8.610  # two-sided 0.999, four degrees of freedom
