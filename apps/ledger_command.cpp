@@ -48,8 +48,8 @@ std::string StateOf(const dp::LedgerJob& job, bool may_be_alive) {
 dp::EpsilonPair Alone(const dp::FilterTerms& terms, const dp::TrainingRecord& record) {
   dp::PrivacyFilter outsider(terms);
   dp::PrivacyFilter insider(terms);
-  outsider.Add(dp::OutsiderEvents(record));
-  insider.Add(dp::InsiderEvents(record));
+  outsider.Add(dp::FilterCharges(record, false));
+  insider.Add(dp::FilterCharges(record, true));
   return {std::min(outsider.Epsilon(), insider.Epsilon()), insider.Epsilon()};
 }
 

@@ -110,7 +110,7 @@ BudgetAnswer WithinCap(const dp::Ledger& ledger, const std::function<bool(std::s
   const auto terms = TermsFor(ledger, request, file);
   const auto after = ledger.InsiderFilter(terms, may_be_alive, more);
   dp::PrivacyFilter alone(terms);
-  alone.Add(dp::InsiderEvents(request.record));
+  alone.Add(dp::FilterCharges(request.record, true));
   const BudgetAnswer answer{.spent = ledger.InsiderFilter(terms, may_be_alive).Epsilon(),
                             .alone = alone.Epsilon(),
                             .after = after.Epsilon(),

@@ -110,6 +110,23 @@ const char* ToText(JobEnd ended) {
   return found->second;
 }
 
+std::vector<Event> FilterCharges(const TrainingRecord& record, bool insider) {
+  std::vector<Event> charges;
+  for (const auto& recorded : record.events) {
+    for (const auto& event : insider ? InsiderEvents(recorded) : OutsiderEvents(recorded)) {
+      const auto* near = std::get_if<TotalVariation>(&event);
+      const auto* pure = charges.empty() ? nullptr : std::get_if<PureDp>(&charges.back());
+      if (near == nullptr || pure == nullptr) {
+        charges.push_back(event);
+      } else {
+        const double probability = near->distance == 0 ? 0 : (1 + std::exp(pure->epsilon)) * near->distance;
+        charges.emplace_back(IndependentFailure{std::min(probability * (1 + 0x1p-50), 1.0), near->count});
+      }
+    }
+  }
+  return charges;
+}
+
 bool IsWithin(const TrainingRecord& record, const TrainingRecord& reserved) {
   if (record.job_hash != reserved.job_hash || record.run_id != reserved.run_id) return false;
   const auto most = CountEvents(reserved);
@@ -355,14 +372,15 @@ PrivacyFilter Ledger::InsiderFilter(const FilterTerms& terms,
                                     const std::function<bool(std::size_t)>& may_be_alive,
                                     const TrainingRecord* more) const {
   PrivacyFilter filter(terms);
-  for (const auto* record : Charges(terms.mode, may_be_alive, more)) filter.Add(InsiderEvents(*record));
+  for (const auto* record : Charges(terms.mode, may_be_alive, more)) filter.Add(FilterCharges(*record, true));
   return filter;
 }
 
 EpsilonPair Ledger::Spent(const FilterTerms& terms, const std::function<bool(std::size_t)>& may_be_alive,
                           const TrainingRecord* more) const {
   PrivacyFilter outsider(terms);
-  for (const auto* record : Charges(terms.mode, may_be_alive, more)) outsider.Add(OutsiderEvents(*record));
+  for (const auto* record : Charges(terms.mode, may_be_alive, more))
+    outsider.Add(FilterCharges(*record, false));
   const double insider = InsiderFilter(terms, may_be_alive, more).Epsilon();
   // An outsider sees a part of what an insider sees, so what holds against the one holds against the other.
   return {std::min(outsider.Epsilon(), insider), insider};

@@ -120,6 +120,11 @@ class Ledger {
 
 [[nodiscard]] const char* ToText(JobEnd ended);
 
+/// What a filter takes of a record for an insider, or an outsider: InsiderEvents or OutsiderEvents, but where a
+/// release is within total variation t of a pure one of epsilon e: as it is (e, (1 + exp(e)) t)-private, it is a
+/// pure one but with that probability (Kairouz, Oh, Viswanath 2015), an IndependentFailure.
+[[nodiscard]] std::vector<Event> FilterCharges(const TrainingRecord& record, bool insider);
+
 /// The steps in a record, as often as they were executed.
 [[nodiscard]] std::int64_t StepsIn(const TrainingRecord& record);
 

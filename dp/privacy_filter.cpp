@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kShareOfFailures = 0.1;
+constexpr double kShareOfFailures = 0.5;
 /// What densities of sums of discrete Gaussians may differ by, in all, in a ledger of Gaussians: in fact it is
 /// below 10^-200.
 constexpr double kMostDivergence = 1e-9;

@@ -33,11 +33,11 @@ struct FilterTerms {
   friend bool operator==(const FilterTerms&, const FilterTerms&) = default;
 };
 
-/// A tenth of delta for failures; `orders` for kRdp: those given, or DefaultFilterOrders where there are none.
+/// Half of delta for failures, as the most that one job of the same delta takes; `orders` for kRdp: those given, or DefaultFilterOrders where there are none.
 /// Throws ConfigError unless delta is in (0, 1), or for orders that are not above 1, repeated or not kRdp's.
 [[nodiscard]] FilterTerms MakeFilterTerms(FilterMode mode, double delta, std::vector<double> orders = {});
 
-/// Eight orders from 1.75 to 64. With them a sum of Gaussians is granted an epsilon at most a fifth above the
+/// Eight orders from 1.75 to 64. With them a sum of Gaussians is granted an epsilon at most a quarter above the
 /// one of fixed parameters by DefaultRdpOrders, for caps from 0.25 to 15 and delta from 10^-6 to 10^-5.
 [[nodiscard]] const std::vector<double>& DefaultFilterOrders();
 

@@ -16,6 +16,9 @@
 
 #include "apps/files.h"
 #include "base/error.h"
+#include "base/outward_text.h"
+#include "dp/analytic_gaussian.h"
+#include "dp/any_accountant.h"
 #include "tests/apps/temporary_folder.h"
 
 namespace trefoil::apps {
@@ -48,7 +51,7 @@ BudgetRequest RequestOf(const std::string& run, std::int64_t steps, double cap =
 
 double Insider(std::int64_t steps) {
   dp::PrivacyFilter filter(dp::MakeFilterTerms(dp::FilterMode::kRdp, kDelta));
-  filter.Add(dp::InsiderEvents(RecordOf("1", steps)));
+  filter.Add(dp::FilterCharges(RecordOf("1", steps), true));
   return filter.Epsilon();
 }
 
@@ -129,18 +132,99 @@ TEST(LedgerFile, KeepsTheCapOverJobsByComposingRecords) {
   }
   const auto before = ReadTextFile(file, "a ledger");
   const auto error = ErrorOf([&] { (void)ledger.Reserve(RequestOf("3", 51, cap)); });
-  EXPECT_EQ(error,
-            fmt::format("{}: epsilon {:.6g} is spent, and with this job ({:.6g} alone) it would be {:.6g}, "
-                        "expected at most the cap {:g} (insider, delta 1e-05)",
-                        file.string(), Insider(200), Insider(51), Insider(251), cap));
+  EXPECT_EQ(error, fmt::format("{}: epsilon {} is spent, and with this job ({} alone) it would be {}, "
+                               "expected at most the cap {:g} (insider, delta 1e-05)",
+                               file.string(), DigitsAbove(Insider(200), 6), DigitsAbove(Insider(51), 6),
+                               DigitsAbove(Insider(251), 6), cap));
   EXPECT_THROW((void)ledger.Reserve(RequestOf("3", 51, cap)), BudgetError);
   EXPECT_THROW((void)AskLedger(file, RequestOf("3", 51, cap)), BudgetError);
   EXPECT_EQ(ReadTextFile(file, "a ledger"), before);  // nothing is reserved
-  EXPECT_EQ(AskLedger(file, RequestOf("3", 50, cap * (1 + 1e-12))).spent, Insider(200));
+  EXPECT_NEAR(AskLedger(file, RequestOf("3", 50, cap * (1 + 1e-12))).spent, Insider(200), 1e-12);
   (void)ledger.Reserve(RequestOf("3", 50, cap * (1 + 1e-12)));
   auto without_noise = RequestOf("4", 1);
   std::get<dp::DpSgdSteps>(without_noise.record.events[0]).sigma = 0;
   EXPECT_THROW((void)LedgerFile(file).Reserve(without_noise), BudgetError);
+}
+
+/// What version 0.1 wrote: a job that is done, and one that died after it had announced 40 of 100 steps.
+fs::path Version1Ledger(const TemporaryFolder& folder) {
+  const auto file = folder.path() / "old";
+  fs::copy_file(fs::path(TREFOIL_SOURCE_DIR) / "tests/apps/ledger-version-1.jsonl", file);
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  return file;
+}
+
+TEST(LedgerFile, GoesOnBehindTheLinesOfVersion1AndChangesNoneOfThem) {
+  const TemporaryFolder folder;
+  const auto file = Version1Ledger(folder);
+  const auto before = ReadTextFile(file, "a ledger");
+  EXPECT_FALSE(ReadLedger(file).ledger.terms());
+  EXPECT_EQ(ReadLedger(file).ledger.jobs().size(), 2U);
+  EXPECT_NEAR(SpentIn(file), Insider(140), 1e-9);
+  auto closed = RequestOf("3", 10);
+  closed.mode = dp::FilterMode::kClosed;
+  EXPECT_THROW((void)LedgerFile(file).Reserve(closed), ConfigError);
+  EXPECT_EQ(ReadTextFile(file, "a ledger"), before);
+  LedgerFile ledger(file);
+  EXPECT_NEAR(ledger.Reserve(RequestOf("3", 10)).after, Insider(150), 1e-9);
+  (void)ledger.Settle(RecordOf("3", 10), dp::JobEnd::kDone);
+  const auto after = ReadTextFile(file, "a ledger");
+  EXPECT_EQ(after.substr(0, before.size()), before);
+  EXPECT_NE(after.find("\"kind\":\"filter\"", before.size()), std::string::npos);
+  EXPECT_EQ(ReadLedger(file).ledger.terms(), dp::MakeFilterTerms(dp::FilterMode::kRdp, kDelta));
+  EXPECT_NEAR(SpentIn(file), Insider(150), 1e-9);
+}
+
+TEST(LedgerFile, KeepsModeAndDeltaThatItWasOpenedWith) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "l";
+  LedgerFile ledger(file);
+  ledger.Open(kData, dp::MakeFilterTerms(dp::FilterMode::kGdp, kDelta));
+  EXPECT_THROW(ledger.Open(kData, dp::MakeFilterTerms(dp::FilterMode::kRdp, kDelta)), ConfigError);
+  auto other = RequestOf("1", 10);
+  other.mode = dp::FilterMode::kRdp;
+  EXPECT_THROW((void)ledger.Reserve(other), ConfigError);
+  other = RequestOf("1", 10);
+  other.delta = 1e-6;
+  EXPECT_THROW((void)ledger.Reserve(other), ConfigError);
+  // 2,500 Gaussians of multiplier 50 are one of multiplier 1.
+  EXPECT_NEAR(ledger.Reserve(RequestOf("1", 2500)).after, dp::AnalyticGaussianEpsilon(1, 0.5 * kDelta), 1e-5);
+  (void)ledger.Settle(RecordOf("1", 2500), dp::JobEnd::kDone);
+  auto sampled = RequestOf("2", 1);
+  std::get<dp::DpSgdSteps>(sampled.record.events[0]).sampling_rate = 0.5;
+  EXPECT_THROW((void)ledger.Reserve(sampled), BudgetError);
+}
+
+/// A job that is calibrated to epsilon 3 by loss distributions.
+dp::TrainingRecord CalibratedTo3(const std::string& run) {
+  auto record = RecordOf(run, 500);
+  auto& steps = std::get<dp::DpSgdSteps>(record.events[0]);
+  steps.sampling_rate = 0.02;
+  steps.sigma = dp::CalibrateNoiseMultiplier(3, kDelta, 0.02, 500, dp::AccountantKind::kPld) * (1 + 1e-9);
+  return record;
+}
+
+TEST(LedgerFile, ClosedTakesAJobThatFillsTheCapByLossDistributions) {
+  const TemporaryFolder folder;
+  auto request = RequestOf("1", 1, 3);
+  request.record = CalibratedTo3("1");
+  EXPECT_THROW((void)LedgerFile(folder.path() / "rdp").Reserve(request), BudgetError);
+  const auto file = folder.path() / "l";
+  LedgerFile ledger(file);
+  EXPECT_LE(ledger.Enter({request}).after, 3);
+  EXPECT_THROW((void)ledger.Enter({request}),
+               BudgetError);  // twice is beyond the cap, and nothing is entered
+  EXPECT_EQ(ReadLedger(file).ledger.entered().size(), 1U);
+  auto more = request;
+  std::get<dp::DpSgdSteps>(more.record.events[0]).steps = 501;
+  EXPECT_THROW((void)ledger.Reserve(more), BudgetError);
+  EXPECT_THROW((void)ledger.Reserve(RequestOf("2", 1, 3)), BudgetError);
+  (void)ledger.Reserve(request);
+  (void)ledger.Settle(request.record, dp::JobEnd::kDone);
+  auto again = request;
+  again.record.run_id = "2";
+  EXPECT_THROW((void)ledger.Reserve(again), BudgetError);
+  EXPECT_THROW((void)ledger.Enter({again}), ConfigError);  // nothing after the first result
 }
 
 TEST(LedgerFile, CountsAJobUnderWayInFullForAnother) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include <nlohmann/json.hpp>
@@ -55,8 +56,8 @@ Json Settlement(const TrainingRecord& record, JobEnd ended = JobEnd::kDone) {
 EpsilonPair Filtered(const TrainingRecord& record) {
   PrivacyFilter outsider(kTerms);
   PrivacyFilter insider(kTerms);
-  outsider.Add(OutsiderEvents(record));
-  insider.Add(InsiderEvents(record));
+  outsider.Add(FilterCharges(record, false));
+  insider.Add(FilterCharges(record, true));
   return {outsider.Epsilon(), insider.Epsilon()};
 }
 
@@ -289,13 +290,26 @@ TEST(Ledger, ComposesWhatVersion1EnteredByTheFilterToo) {
   EXPECT_EQ(ledger.jobs().size(), 2U);
 }
 
+TEST(FilterCharges, TakeAnApproximatePureReleaseAsAPureOneThatMayFail) {
+  const auto record =
+      RecordOf("1", {ApproximateReleases{.count = 2, .epsilon = 3, .failure = 1e-8}, Steps(1)});
+  const auto events = FilterCharges(record, true);
+  ASSERT_EQ(events.size(), 2 + InsiderEvents(Steps(1)).size());
+  EXPECT_EQ(std::get<PureDp>(events[0]).count, 2);
+  EXPECT_NEAR(std::get<IndependentFailure>(events[1]).probability, (1 + std::exp(3.0)) * 1e-8, 1e-20);
+  EXPECT_EQ(std::get<IndependentFailure>(events[1]).count, 2);
+  const auto known =
+      RecordOf("1", {ApproximateReleases{.count = 1, .epsilon = 3, .failure = 1e-8, .insiders = false}});
+  EXPECT_EQ(std::get<IndependentFailure>(FilterCharges(known, true)[1]).probability, 1);
+}
+
 TEST(Ledger, KeepsTheFilterThatItWasOpenedWith) {
   auto ledger = After({});
   EXPECT_EQ(ledger.terms(), kTerms);
   EXPECT_THROW(ledger.Apply(Ledger::FilterEntry(kTerms)), DataError);
   const auto other = ledger.TermsAt(1e-6);
   EXPECT_EQ(other.delta, 1e-6);
-  EXPECT_NEAR(other.delta_cut, 1e-7, 1e-20);
+  EXPECT_NEAR(other.delta_cut, 5e-7, 1e-20);
   EXPECT_EQ(other.orders, kTerms.orders);
 }
 

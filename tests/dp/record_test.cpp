@@ -5,10 +5,12 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "dp/analytic_gaussian.h"
 #include "dp/closeness.h"
 
 namespace trefoil::dp {
@@ -110,6 +112,83 @@ TEST(Events, ChargeAnInsiderOfAVerticalPartitionForOtherValuesOfAKnownRecord) {
   auto json = ToJson(record);
   json["events"][0]["sampling"] = "owner-poisson";
   EXPECT_THROW((void)FromJson(json), DataError);
+}
+
+/// epsilon at delta of one sampled Gaussian, rate q and multiplier s, in closed form: where the density of the
+/// mixture is above e^epsilon times that of the noise alone.
+double ExactOfOneBatch(double q, double s, double delta) {
+  const auto tail = [](double x) { return std::erfc(x / std::sqrt(2.0)) / 2; };
+  const auto delta_at = [&](double epsilon) {
+    const double x = s * s * std::log((std::exp(epsilon) - 1 + q) / q) + 0.5;
+    return (1 - q) * tail(x / s) + q * tail((x - 1) / s) - std::exp(epsilon) * tail(x / s);
+  };
+  double low = 1e-6;
+  double high = 40;
+  for (int k = 0; k < 100; ++k) {
+    const double middle = (low + high) / 2;
+    (delta_at(middle) > delta ? low : high) = middle;
+  }
+  return high;
+}
+
+// A resumed run does steps again on the same rows: a record is in all of their executions or in none.
+TEST(Epsilons, ChargeABatchExecutedTwiceAsOneReleaseWithLessNoise) {
+  for (const auto& [rate, multiplier, executions, delta, exact] :
+       {std::tuple{0.034, 0.85, 2, 1e-5, 3.2224}, std::tuple{0.1, 1.2, 3, 1e-6, 4.4428}}) {
+    DpSgdSteps steps{.steps = 1,
+                     .sampling = SamplingMode::kPublic,
+                     .sampling_rate = rate,
+                     .sigma = multiplier / std::sqrt(1.5),
+                     .sensitivity = 1,
+                     .clip = 1,
+                     .limits = {{1000, 1000, 1000}, {1000, 1000, 1000}},
+                     .max_participation = executions,
+                     .party_deviation = 1e9,
+                     .coordinates = 10};
+    steps.executions = executions;
+    const auto epsilons = Epsilons({"ab", "cd", {steps}}, delta, AccountantKind::kPld);
+    EXPECT_NEAR(ExactOfOneBatch(rate, multiplier / std::sqrt(executions), delta), exact, 1e-4);
+    EXPECT_GE(epsilons.outsider, exact - 1e-4);
+    EXPECT_NEAR(epsilons.outsider, exact, 1e-3);
+    EXPECT_GE(Epsilons({"ab", "cd", {steps}}, delta).outsider, epsilons.outsider);
+    // As independent releases they would seem to cost less than half of it.
+    steps.executions = 1;
+    steps.steps = executions;
+    EXPECT_LT(Epsilons({"ab", "cd", {steps}}, delta, AccountantKind::kPld).outsider, exact / 2);
+    // Who sees the coins counts releases, however they are spread.
+    EXPECT_NEAR(Epsilons({"ab", "cd", {steps}}, delta, AccountantKind::kPld).insider, epsilons.insider, 1e-9);
+  }
+}
+
+TEST(Record, WritesExecutionsWhereABatchHadSeveral) {
+  auto steps = MnistSteps();
+  steps.sampling = SamplingMode::kPublic;
+  steps.executions = 3;
+  steps.max_participation = 600;
+  const TrainingRecord record{"ab", "cd", {steps}};
+  EXPECT_EQ(std::get<DpSgdSteps>(FromJson(ToJson(record)).events[0]).executions, 3);
+  auto json = ToJson(record);
+  json["events"][0]["executions"] = 1;
+  EXPECT_THROW((void)FromJson(json), DataError);
+  json["events"][0]["executions"] = 3;
+  json["events"][0]["sampling"] = "owner-poisson";
+  EXPECT_THROW((void)FromJson(json), DataError);
+  steps.executions = 1;
+  steps.max_participation = 31;
+  EXPECT_FALSE(ToJson(TrainingRecord{"ab", "cd", {steps}})["events"][0].contains("executions"));
+}
+
+TEST(Record, TakesTestRecordsOutAsPlainGaussians) {
+  const TrainingRecord record{"ab",
+                              "cd",
+                              {MnistSteps(), NoisyEvaluation{.sigma = 20, .party_deviation = 1e6},
+                               NoisyEvaluation{.sigma = 30, .party_deviation = 1e6}}};
+  const auto counts = TestSetRecord(record);
+  ASSERT_EQ(counts.events.size(), 2U);
+  EXPECT_EQ(std::get<GaussianReleases>(counts.events[1]).sigma, 30);
+  EXPECT_EQ(counts.run_id, "cd");
+  EXPECT_NEAR(TestSetEpsilons(record, 1e-5).insider,
+              AnalyticGaussianEpsilon(1 / std::sqrt(1.0 / 400 + 1.0 / 900), 1e-5), 1e-6);
 }
 
 TEST(Events, ChargeLocalTrainingToEverybodyAlike) {
