@@ -364,6 +364,13 @@ def kept():
                {"kind": "settle", "time": time, "ended": "done", "epsilon_insider": 0.5, "epsilon_outsider": 0.4, "record": record()}]
     write("ledger", "chain.jsonl", chained(entries))
     write("ledger", "torn.jsonl", chained(entries)[:-40])
+    rdp = {"mode": "rdp", "delta": 1e-05, "delta_cut": 5e-06, "orders": [4.0, 16.0]}
+    carried = [*entries, {"kind": "filter", "version": 2, "filter": rdp}]
+    write("ledger", "carried.jsonl", chained(carried))
+    entered = {"kind": "enter", "time": time, "name": "tiny", "epsilon_insider": 0.5, "epsilon_outsider": 0.4, "record": {**record(), "run_id": "0"}}
+    closed = [{**entries[0], "version": 2, "filter": {"mode": "closed", "delta": 1e-05}}, entered, *entries[1:]]
+    write("ledger", "closed.jsonl", chained(closed))
+    write("ledger", "closed-entries.jsonl", "".join(compact(entry) + "\n" for entry in closed))
     write("ledger", "entries.jsonl", "".join(compact(entry) + "\n" for entry in entries))
 
 
