@@ -7,7 +7,7 @@ import random
 import re
 import unittest
 
-from trefoil_program import TINY_JOB, ProgramTest, prepared
+from trefoil_program import TINY_JOB, ProgramTest
 
 decimal.getcontext().prec = 60
 D = decimal.Decimal
@@ -40,7 +40,7 @@ class Outward(ProgramTest):
 
     def test_a_run_and_its_report_say_no_less_than_the_summary(self):
         job = self.write("job.toml", TINY_JOB)
-        out = self.succeed("local", "--job", job, "--out", "d", *prepared())
+        out = self.succeed("local", "--job", job, "--out", "d")
         summary = json.loads((self.folder / "d/summary.json").read_text())
         bounds = {who: summary[f"epsilon_{who}"] for who in ("outsider", "insider")}
         logs = out + (self.folder / "d/party-0/out/party.log").read_text()
