@@ -21,10 +21,15 @@ constexpr double kCalibrationAccuracy = 1e-4;
 constexpr double kClosedFormError = 0x1p-50;
 constexpr double kLaplaceRdpError = 1e-8;
 
-/// sum + count * each, not below the exact one; exactly `sum` where nothing is added.
+/// sum + count * each, not below the exact one, and the exact one where a double is it.
 double SumAbove(double sum, double count, double each) {
-  if (count == 0 || each == 0) return sum;
-  return std::nextafter(std::fma(count, each, sum), kInfinity);
+  const double product = count * each;
+  const double rounded = sum + product;
+  if (!std::isfinite(rounded)) return rounded;
+  // What the two roundings lost, exactly: Knuth's sum of two, and Dekker's product by fused multiply-add.
+  const double part = rounded - sum;
+  const double lost = (sum - (rounded - part)) + (product - part) + std::fma(count, each, -product);
+  return lost > 0 ? std::nextafter(rounded, kInfinity) : rounded;
 }
 
 void CheckTarget(double target_epsilon) {
