@@ -34,7 +34,7 @@ TEST(SecondsText, ChoosesUnits) {
 
 TEST(ProgressLine, HasAllThatIsKnown) {
   EXPECT_EQ(ProgressLine(kReport),
-            "step 17/439, epsilon 0.512 outsider infinite insider, 12.3 MB sent, 204 rounds, 34 s, 14 min 4 "
+            "step 17/439, epsilon 0.513 outsider infinite insider, 12.3 MB sent, 204 rounds, 34 s, 14 min 4 "
             "s left");
 }
 
