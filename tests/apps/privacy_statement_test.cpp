@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/outward_text.h"
 
 namespace trefoil::apps {
 namespace {
@@ -264,11 +265,10 @@ TEST(PrivacyStatement, NamesEveryEventAndWarning) {
   EXPECT_EQ(NumberOf(statement, "noisy_selection"), 4);
   EXPECT_EQ(NumberOf(statement, "test_records"),
             dp::TestSetEpsilons({.job_hash = {}, .run_id = {}, .events = {evaluation}}, 1e-5).insider);
-  char of_outsider[32];
-  (void)std::snprintf(
-      of_outsider, sizeof(of_outsider), "%.6g for an outsider",
-      dp::TestSetEpsilons({.job_hash = {}, .run_id = {}, .events = {evaluation}}, 1e-5).outsider);
-  EXPECT_THAT(SentenceOf(statement, "test_records"), HasSubstr(of_outsider));
+  const double of_outsider =
+      dp::TestSetEpsilons({.job_hash = {}, .run_id = {}, .events = {evaluation}}, 1e-5).outsider;
+  EXPECT_THAT(SentenceOf(statement, "test_records"),
+              HasSubstr(DigitsAbove(of_outsider, 6) + " for an outsider"));
   EXPECT_EQ(Find(StatementOf({Steps()}), "test_records"), nullptr);
   EXPECT_EQ(statement.back().sentence, "second");
 }
