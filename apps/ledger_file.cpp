@@ -81,7 +81,7 @@ dp::FilterTerms TermsFor(const dp::Ledger& ledger, const BudgetRequest& request,
 /// Throws BudgetError where a closed ledger has no such job, or no more of it, to execute.
 void RequireEntered(const dp::Ledger& ledger, const BudgetRequest& request, const fs::path& file) {
   auto record = request.record;
-  if (record.run_id.empty()) record.run_id = "0";
+  if (record.run_id.empty()) record.run_id.push_back('0');
   if (ledger.EntryFor(record)) return;
   throw BudgetError(fmt::format(
       "{}: is closed, and found no entry for all of job {}, expected one that no run has executed: a closed "
