@@ -131,7 +131,9 @@ class Resume(ProgramTest):
             self.assertEqual([(job["state"], job["steps"], job["run_id"]) for job in shown["jobs"]],
                              [("done", executed, records[0]["run_id"])])
             summary = json.loads((self.folder / f"r{party}/summary.json").read_text())
-            self.assertAlmostEqual(summary["epsilon_insider"], shown["epsilon_insider"], places=9)
+            # A filter charges more than the run's own epsilon.
+            self.assertGreater(shown["epsilon_insider"], summary["epsilon_insider"])
+            self.assertLess(shown["epsilon_insider"], 1.4 * summary["epsilon_insider"])
             self.assertEqual(summary["steps"], STEPS)
             steps = [int(line.split(",")[0]) for line in (self.folder / f"r{party}/progress.csv").read_text().splitlines()[1:]]
             self.assertEqual(steps, list(range(1, STEPS + 1)))
