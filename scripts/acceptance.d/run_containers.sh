@@ -61,7 +61,7 @@ fi
 wait_for_lines() {
   local file
   while kill -0 "$up" 2>/dev/null; do
-    file=$(volume "out-$1" 2>/dev/null)/progress.csv
+    file=$(volume "out-$1" 2>/dev/null || true)/progress.csv  # podman-compose makes volumes one by one
     if [ -f "$file" ] && [ "$(grep -c . "$file")" -ge "$2" ]; then return; fi
     sleep 0.1
   done
