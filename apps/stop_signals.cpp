@@ -1,6 +1,7 @@
 #include "apps/stop_signals.h"
 
 #include <csignal>
+#include <initializer_list>
 
 namespace trefoil::apps {
 namespace {
