@@ -125,11 +125,11 @@ DpSgdSteps ParseSteps(const Json& json, const std::string& place) {
   const bool groups = json.contains(kMaxGroupRows);
   const bool vertical = json.contains(kPartition);  // nor a partition where it is horizontal
   const bool again = json.contains(kExecutions);    // nor how often where each was executed once
-  const StrictObject object(json, place,
-                            {"kind", "steps", "sampling", "sampling_rate", "sigma", "sensitivity", "clip",
-                             "capacity", "max_batch", "max_participation", "party_deviation", "coordinates",
-                             groups ? kMaxGroupRows : "kind", vertical ? kPartition : "kind",
-                             again ? kExecutions : "kind"});
+  const StrictObject object(
+      json, place,
+      {"kind", "steps", "sampling", "sampling_rate", "sigma", "sensitivity", "clip", "capacity", "max_batch",
+       "max_participation", "party_deviation", "coordinates", groups ? kMaxGroupRows : "kind",
+       vertical ? kPartition : "kind", again ? kExecutions : "kind"});
   DpSgdSteps steps;
   steps.steps = object.Count("steps");
   steps.sampling = ParseSampling(object);
