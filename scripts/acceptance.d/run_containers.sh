@@ -45,7 +45,11 @@ container() { echo "${project}_party-${1}_1"; }
 state() { podman inspect --format '{{.State.Status}} {{.State.ExitCode}}' "$(container "$1")"; }
 volume() { podman volume inspect --format '{{.Mountpoint}}' "${project}_$1"; }
 accuracy() { "$trefoil" evaluate --model "$(volume out-0)/model.npz" --data "$(volume party-0)/test" | sed -n 1p; }
-down() { podman-compose -p "$project" down --volumes >/dev/null 2>&1; }
+# With its volumes, of which podman-compose forgets some.
+down() {
+  podman-compose -p "$project" down >/dev/null 2>&1
+  podman volume ls --quiet --filter "name=^${project}_" | xargs -r podman volume rm --force >/dev/null
+}
 trap 'down || true' EXIT
 down || true  # volumes of a run that was broken off
 
