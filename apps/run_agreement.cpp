@@ -208,8 +208,9 @@ void RequireOneCheckpoint(mpc::Context& party, const ml::Checkpoint& checkpoint,
   const auto& [weights, velocity, step] = checkpoint.state;
   auto common = fmt::format("{} {}", JobHash(job), step);
   if (checkpoint.coins) {
-    common += " " + hash_of(checkpoint.coins->schedule);
-    if (job.data.vertical) common += " " + hash_of(checkpoint.coins->slots);  // else its owner's alone
+    common += fmt::format(" {}", hash_of(checkpoint.coins->schedule));
+    if (job.data.vertical)
+      common += fmt::format(" {}", hash_of(checkpoint.coins->slots));  // else its owner's alone
   }
   protocols::RequireSharesOfOne(
       party, {&weights.ring(), &velocity.ring()},
