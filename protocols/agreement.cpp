@@ -32,6 +32,7 @@ void AwaitRefusals(mpc::Context& party) {
   try {
     Barrier(party);
   } catch (const NetworkError&) {  // whom the barrier waited for has gone: the cause is still this party's
+  } catch (const BudgetError&) {  // what a peer says that has refused on its budget's account already
   } catch (const ProtocolError&) {
   }
 }
