@@ -76,6 +76,15 @@ class LineFormatter : public spdlog::formatter {
   int party_;
 };
 
+/// What the file is, where that is why it was not opened, else the error.
+std::string WhyNotOpened(const std::filesystem::path& file, int error) {
+  struct stat status {};
+  if (lstat(file.c_str(), &status) != 0) return DescribeErrno(error);
+  if (S_ISLNK(status.st_mode)) return "is a symbolic link";
+  const auto other = WhatElse(status.st_mode);
+  return other.empty() ? DescribeErrno(error) : other;
+}
+
 /// Appends to a regular file, and to nothing that a link of that name leads to.
 class FileSink : public spdlog::sinks::base_sink<std::mutex> {
  public:
@@ -86,7 +95,7 @@ class FileSink : public spdlog::sinks::base_sink<std::mutex> {
     struct stat status {};
     std::string cause;
     if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
-      cause = errno == ELOOP ? "is a symbolic link" : DescribeErrno(errno);
+      cause = WhyNotOpened(file, errno);
     } else {
       cause = WhatElse(status.st_mode);
     }
