@@ -78,6 +78,21 @@ TEST(RefuseTogether, SaysItsCauseAlsoWhereAPeerIsLost) {
   EXPECT_EQ(texts, (std::array<std::string, 3>{"the cause", "the cause", "gone"}));
 }
 
+TEST(RefuseTogether, SaysItsCauseAlsoWhereAPeerHasRefusedAlready) {
+  const auto texts = RunParties(Seed{1}, [](mpc::Context& party) {
+    if (party.self() == 2) {
+      party.transport().Abort({.code = net::AbortCode::kBudget});
+      return std::string("refused");
+    }
+    try {
+      RefuseTogether(party, BudgetError("the cause"));
+    } catch (const BudgetError& error) {
+      return std::string(error.what());
+    }
+  });
+  EXPECT_EQ(texts, (std::array<std::string, 3>{"the cause", "the cause", "refused"}));
+}
+
 TEST(ExchangeTexts, GivesEverybodyAllTextsAtItsDeclaredCost) {
   const std::array<std::string, 3> texts{"first", "", "of the third party"};
   const auto results = RunParties(Seed{1}, [&](mpc::Context& party) {
