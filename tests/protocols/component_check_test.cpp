@@ -135,7 +135,7 @@ TEST(RequireSharesOfOne, LooksAtEveryShare) {
 }
 
 /// The hashes that a party is sent, in a session whose keys come from these seeds, one a component.
-std::set<net::Bytes> HashesTo(std::size_t receiver, const std::array<Seed, 3>& seeds) {
+std::set<std::string> HashesTo(std::size_t receiver, const std::array<Seed, 3>& seeds) {
   std::array<Transcript, 3> transcripts;
   const auto prss = [&](int self) {
     const auto key = [&](int component) {
@@ -148,10 +148,10 @@ std::set<net::Bytes> HashesTo(std::size_t receiver, const std::array<Seed, 3>& s
     RequireSharesOfOne(party, {&share}, kCompared);
     return true;
   });
-  std::set<net::Bytes> hashes;
+  std::set<std::string> hashes;
   for (const Event& event : transcripts.at(receiver)) {
     for (std::ptrdiff_t first = 0; event.received && first < std::ssize(event.payload); first += 32)
-      hashes.emplace(event.payload.begin() + first, event.payload.begin() + first + 32);
+      hashes.emplace(reinterpret_cast<const char*>(event.payload.data()) + first, 32);
   }
   return hashes;
 }
@@ -163,7 +163,7 @@ TEST(RequireSharesOfOne, HashesEachComponentUnderTheKeyThatTheThirdPartyLacks) {
     const auto before = HashesTo(receiver, seeds);
     seeds.at((receiver + 2) % 3) = Seed{2};
     const auto after = HashesTo(receiver, seeds);
-    std::set<net::Bytes> both;
+    std::set<std::string> both;
     std::set_intersection(before.begin(), before.end(), after.begin(), after.end(),
                           std::inserter(both, both.begin()));
     EXPECT_EQ(before.size(), 3U);  // both holders send the same
