@@ -82,9 +82,15 @@ TEST(Pate, IsBelowTheClosedFormOfLnMaxByItsBestMoment) {
 
 /// The exact Renyi divergence of two laws on finitely many outcomes.
 double Renyi(const std::vector<double>& p, const std::vector<double>& q, double order) {
+  // In logarithms: terms may be beyond what a double holds.
+  std::vector<double> terms;
+  for (std::size_t k = 0; k < p.size(); ++k) {
+    if (p[k] > 0) terms.push_back(order * std::log(p[k]) + (1 - order) * std::log(q[k]));
+  }
+  const double largest = *std::max_element(terms.begin(), terms.end());
   double sum = 0;
-  for (std::size_t k = 0; k < p.size(); ++k) sum += std::pow(p[k], order) * std::pow(q[k], 1 - order);
-  return std::log(sum) / (order - 1);
+  for (const double term : terms) sum += std::exp(term - largest);
+  return (largest + std::log(sum)) / (order - 1);
 }
 
 /// The law of the winner, by numerical integration over its noise.
