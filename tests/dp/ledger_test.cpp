@@ -264,8 +264,8 @@ TEST(Ledger, AsksForARunThatGoesOnInPlaceOfWhatItHasOfIt) {
   const auto ledger = After({Reservation(RecordOf("1", 100)), Ledger::AnnounceEntry(RecordOf("1", 40)),
                              Reservation(RecordOf("2", 10))});
   const auto planned = RecordOf("1", 103);
-  EXPECT_EQ(ledger.Spent(kTerms, kAll, &planned).insider,
-            Filtered(RecordOf("3", {Steps(103), Steps(10)})).insider);
+  EXPECT_NEAR(ledger.Spent(kTerms, kAll, &planned).insider,
+              Filtered(RecordOf("3", {Steps(103), Steps(10)})).insider, 1e-12);
   EXPECT_EQ(ledger.JobOf("2"), 1U);
   EXPECT_EQ(ledger.JobOf("3"), std::nullopt);
 }
