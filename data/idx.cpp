@@ -34,6 +34,13 @@ bool HasCount(const std::vector<std::size_t>& shape, std::size_t count) {
   return CountElements(shape, 1, std::numeric_limits<std::size_t>::max()) == count;
 }
 
+/// "10 x 28 x 28".
+std::string Times(const std::vector<std::size_t>& shape) {
+  std::string text;
+  for (const auto dimension : shape) text += (text.empty() ? "" : " x ") + std::to_string(dimension);
+  return text;
+}
+
 /// The head that `content` begins with, whatever follows.
 IdxHeader ParseHead(std::string_view content, const std::filesystem::path& path) {
   if (content.size() < kMagicBytes || ByteAt(content, 0) != 0 || ByteAt(content, 1) != 0) {
@@ -61,11 +68,8 @@ std::size_t IdxArray::row_size() const { return Product(shape.begin() + 1, shape
 IdxHeader ParseIdxHeader(std::string_view content, std::size_t size, const std::filesystem::path& path) {
   IdxHeader header = ParseHead(content, path);
   if (!HasCount(header.shape, size - header.length)) {
-    std::string shape_text;
-    for (const auto dimension : header.shape)
-      shape_text += (shape_text.empty() ? "" : " x ") + std::to_string(dimension);
     ThrowDataError(path, "values", std::to_string(size - header.length) + " bytes",
-                   shape_text + " as its header says");
+                   Times(header.shape) + " as its header says");
   }
   return header;
 }
@@ -76,7 +80,7 @@ IdxArray ReadIdx(const std::filesystem::path& path, const ShapeCheck& check) {
     const IdxHeader header = ParseHead(head, path);
     if (check) check(header.shape, 1);
     const auto values = CountElements(header.shape, 1, kMostArrayBytes);
-    if (!values) ThrowDataError(path, "header", "a shape of more than 2^48 values", "fewer");
+    if (!values) ThrowDataError(path, "header", Times(header.shape) + " values", "at most 2^48");
     return header.length + *values;
   });
   IdxHeader header = ParseIdxHeader(content, content.size(), path);
