@@ -255,6 +255,7 @@ TEST(DealingAhead, RefusesAnotherRunAfterOneThatFailed) {
       {
         DealingAhead runs(party, {.runs = 4, .ahead = ahead, .rotate = true});
         runs.Run(program);
+        runs.WaitForNextRun();  // the others get what this party deals, also if it is through before them
         EXPECT_THROW(runs.Run([&](Context& run) {
           program(run);
           throw DataError("row 7: found NaN, expected a number");
