@@ -59,17 +59,21 @@ std::vector<std::int64_t> ParticipationBounds(std::int64_t rows, double rate, in
 
 std::vector<std::int64_t> ParticipationAfter(const std::vector<std::int64_t>& bounds,
                                              const std::vector<StepRange>& done, int first) {
+  std::vector<bool> executed(bounds.size(), false);
+  std::int64_t again = 0;
   int reached = first;
-  std::int64_t executed = 0;
+  const auto execute = [&](int step) {
+    again += executed[static_cast<std::size_t>(step)] ? 1 : 0;
+    executed[static_cast<std::size_t>(step)] = true;
+    reached = std::max(reached, step + 1);
+  };
   for (const StepRange& range : done) {
-    reached = std::max(reached, range.last);
-    executed += range.last - range.first;
+    for (int step = range.first; step < range.last; ++step) execute(step);
   }
-  std::vector<std::int64_t> after;
-  for (int step = first; step < static_cast<int>(bounds.size()); ++step) {
-    const int distinct = std::max(reached, step);
-    const std::int64_t again = executed + (step - first) - distinct;
-    after.push_back(bounds[static_cast<std::size_t>(distinct)] + again);
+  std::vector<std::int64_t> after{bounds[static_cast<std::size_t>(reached)] + again};
+  for (int step = first; step + 1 < static_cast<int>(bounds.size()); ++step) {
+    execute(step);
+    after.push_back(bounds[static_cast<std::size_t>(reached)] + again);
   }
   return after;
 }

@@ -95,14 +95,19 @@ TEST(Executed, CountsHowOftenABatchWasExecuted) {
   const Lineage earlier{{.id = "a", .from_start = true, .first = 0, .begun = 3},
                         {.id = "b", .from_start = true, .first = 0, .begun = 25},
                         {.id = "c", .first = 20, .begun = 31}};
-  const auto batches = [&](const Executed& executed, int step) {
+  std::int64_t participation = 0;
+  const auto count = [&](const Executed& executed, int step) {
     std::map<std::int64_t, std::int64_t> counts;
-    std::int64_t participation = 0;
+    participation = 0;
     for (const auto& event : executed.Events(step, false)) {
       const auto& steps = std::get<dp::DpSgdSteps>(event);
       counts[steps.executions] += steps.steps;
       participation += steps.max_participation;
     }
+    return counts;
+  };
+  const auto batches = [&](const Executed& executed, int step) {
+    auto counts = count(executed, step);
     EXPECT_EQ(participation, executed.Participation(step));
     return counts;
   };
@@ -116,8 +121,9 @@ TEST(Executed, CountsHowOftenABatchWasExecuted) {
   EXPECT_EQ(batches(Executed(plan, 1, {}, earlier, true, 0, half), 4), (Counts{{1, 3 + 20 + 6 + 4}, {2, 5}}));
   // Every owner draws anew otherwise.
   const StepPlan private_coins = PlanOfSteps(40, Sampling::kOwnerPoisson);
-  EXPECT_EQ(batches(Executed(private_coins, 1, {}, earlier, false, 20, None), 40),
+  EXPECT_EQ(count(Executed(private_coins, 1, {}, earlier, false, 20, None), 40),
             (Counts{{1, 3 + 25 + 11 + 20}}));
+  EXPECT_EQ(participation, 0);
 }
 
 TEST(Executed, RefusesSessionsThatBeginNoStepsOfTheRun) {

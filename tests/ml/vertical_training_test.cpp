@@ -202,7 +202,7 @@ TEST(VerticalTrain, AccountsForEveryStepAgainstTheInsider) {
   EXPECT_GT(plan.epsilon_insider, 1.3 * plan.epsilon_outsider);  // no amplification, and less noise
   TrainingSettings horizontal = settings;
   horizontal.vertical.reset();
-  EXPECT_EQ(MakePlan(horizontal).epsilon_insider, plan.epsilon_insider);
+  EXPECT_LT(MakePlan(horizontal).epsilon_insider, plan.epsilon_insider);  // for taking part, not for values
   EXPECT_EQ(MakePlan(horizontal).sensitivity, plan.sensitivity);
 }
 
