@@ -1,6 +1,7 @@
 #include "apps/lost_steps.h"
 
 #include <gmock/gmock.h>
+#include <spdlog/fmt/fmt.h>
 
 #include "apps/job_reader.h"
 #include "apps/toml_reader.h"
@@ -42,7 +43,7 @@ Job Read(const std::string& more = "") {
 AgreedRun FromTheStart(int sessions) {
   AgreedRun agreed{.run_id = "a0", .from = {}, .earlier = {}};
   for (int k = 0; k < sessions; ++k)
-    agreed.earlier.push_back({.id = "a" + std::to_string(k), .from_start = true, .first = 0, .begun = 10});
+    agreed.earlier.push_back({.id = fmt::format("a{}", k), .from_start = true, .first = 0, .begun = 10});
   return agreed;
 }
 
