@@ -174,7 +174,7 @@ TEST(MakePlan, RefusesTheClosedFormBeyondItsRange) {
 }
 
 TEST(MakePlan, HasNoEpsilonWhereASelectionIsAsPublishedAndNoiseAsIfItWereFree) {
-  for (const auto kind : {dp::AccountantKind::kRdp, dp::AccountantKind::kPld, dp::AccountantKind::kPea}) {
+  for (const auto kind : {dp::AccountantKind::kRdp, dp::AccountantKind::kPea}) {
     TrainingSettings settings = WithInitialisation(InitialisationMethod::kAccuracy);
     settings.accountant = kind;
     settings.initialisation->selection = Selection::kAsPublished;
