@@ -103,7 +103,7 @@ class Audit(ProgramTest):
         self.fail_with(2, "--canaries", *audit, "--canaries", "3")
         self.fail_with(2, "--confidence", *audit, "--confidence", "1")
         self.fail_with(2, "--claim", *audit, "--claim", "-1")
-        self.fail_with(2, "none.toml: cannot be read", "audit", "--job", "none.toml")
+        self.fail_with(2, "none.toml: No such file or directory", "audit", "--job", "none.toml")
         self.fail_with(4, "not a folder", *audit, "--data", "nowhere")
         (self.folder / "full").mkdir()
         self.write("full/file", "")

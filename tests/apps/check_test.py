@@ -66,7 +66,7 @@ class Check(CheckedParties, ProgramTest):
             "a key that is too short for TLS": (weak_key, 2, "links: certificate: cannot be used for TLS: make a new one with init"),
             "an address of another machine": (lambda: self.edit("party.toml", '(?m)^listen = .*', 'listen = "192.0.2.1:7700"'), 2,
                                               "links: cannot listen on 192.0.2.1:7700: .*: correct party.listen to an address of this machine"),
-            "no party file": (lambda: self.path("party.toml").unlink(), 2, "party file: .*cannot be read.*: correct it, or make a new one with init"),
+            "no party file": (lambda: self.path("party.toml").unlink(), 2, "party file: .*No such file or directory.*: correct it, or make a new one with init"),
             "no section for TLS": (lambda: self.edit("party.toml", r"(?ms)^\[tls\].*?(?=^\[)", ""), 2, "party file: .*missing tls.certificate.*: correct it"),
             "unknown key": (lambda: self.edit("party.toml", "(?m)^start =", "strat ="), 2,
                             "party file: .*unknown key timeouts.strat; did you mean timeouts.start"),
@@ -104,7 +104,7 @@ class Check(CheckedParties, ProgramTest):
         self.deploy()
         for text, line in (("version = \n", "job: .*not valid TOML: .*: correct the job"), ("", "job: .*missing type.*: correct the job")):
             self.expect(2, line, self.write("other.toml", text))
-        self.expect(2, "job: nowhere.toml: cannot be read.*: correct the job", "nowhere.toml")
+        self.expect(2, "job: nowhere.toml: No such file or directory.*: correct the job", "nowhere.toml")
         for name, pattern, replacement, code, line in (
                 ("another format", 'format = "idx"', 'format = "npz"', 2, "data: the party file names data by x and y, expected file.*: correct"),
                 ("no test records", r"\[privacy\]", "[evaluation]\nholder = 0\nrows = 100\nsigma = 30.0\n[privacy]", 2,

@@ -24,7 +24,7 @@ class CommandLine(ProgramTest):
             (("run", "--config"), "run: "),
             (("account", "--steps", "many"), "--steps"),
             (("local", "--job", "x.toml", "--nonsense"), "--nonsense"),
-            (("local", "--job", "none.toml"), "none.toml: cannot be read"),
+            (("local", "--job", "none.toml"), "none.toml: No such file or directory"),
             (("--nonsense",), "unknown option --nonsense"),
             (("--versoin", "run"), "unknown option --versoin; did you mean --version?"),
             (("check", "--confg=x"), "check: unknown option --confg; did you mean --config?"),
@@ -207,7 +207,7 @@ class Plan(ProgramTest):
         self.assertEqual(plan["sigma"], 3.0)
         self.assertEqual([cost["form"] for cost in plan["step_costs"]], ["bulk"])
         self.fail_with(2, "privacy.sigma: found -1", "plan", "--job", self.job, "--set", "privacy.sigma=-1")
-        self.fail_with(2, "none.toml: cannot be read", "plan", "--job", "none.toml")
+        self.fail_with(2, "none.toml: No such file or directory", "plan", "--job", "none.toml")
 
 
 class Account(ProgramTest):
