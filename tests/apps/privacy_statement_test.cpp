@@ -151,8 +151,8 @@ TEST(PrivacyStatement, SplitsDelta) {
   EXPECT_THAT(cut, HasSubstr(taken + " against the outsider and " + taken + " against the insider"));
   // What is within a total variation costs (1 + e^epsilon) times as much.
   const dp::ApproximateReleases releases{.count = 1, .epsilon = 0.5, .failure = 1e-7};
-  (void)std::snprintf(expected, sizeof(expected), "%.3g against the outsider", (1 + std::exp(0.5)) * 1e-7);
-  EXPECT_THAT(SentenceOf(StatementOf({releases}), "delta"), HasSubstr(expected));
+  const auto approximate = DigitsAbove((1 + std::exp(0.5)) * 1e-7, 3) + " against the outsider";
+  EXPECT_THAT(SentenceOf(StatementOf({releases}), "delta"), HasSubstr(approximate));
   EXPECT_THAT(SentenceOf(StatementOf({steps}), "dpsgd_steps"), HasSubstr("draws above 80, 80 and 80"));
   steps.limits.max_batch = steps.limits.capacity;
   EXPECT_THAT(SentenceOf(StatementOf({steps}), "delta"), HasSubstr("nothing against the outsider"));
