@@ -115,7 +115,8 @@ void ReportPeer(Doctor& doctor, const net::PeerCheck& peer, const Address& addre
     return fail("TLS", kNetwork,
                 "exchange certificates by trust again, at both, and compare fingerprints by telephone");
   }
-  if (!peer.same_version) return fail("version", kConfiguration, "install the same release at all three");
+  // The cause names its mend: another release, wrong ids, a certificate that another party knows otherwise.
+  if (!peer.same_version) return doctor.Fail(name, "greeting: " + peer.cause, kConfiguration);
   if (!peer.same_job) return fail("job", kConfiguration, "agree on one job file");
   doctor.Try(name, [&]() -> std::string {
     const auto apart = std::chrono::abs(peer.clock_difference);

@@ -383,8 +383,10 @@ class Check(Training):
         peer.write_text((self.folder / "other/party.crt").read_text())
         processes = [self.check(i, "--wait", "3s") for i in PARTIES]
         outputs = [process.communicate(timeout=60) for process in processes]
-        self.assertEqual([process.returncode for process in processes], [3, 3, 0], outputs)
+        # Party 2 hears from party 0 that it knows party 1 by another certificate.
+        self.assertEqual([process.returncode for process in processes], [3, 3, 2], outputs)
         self.assertRegex(outputs[0][0], r"fail  party 1 at 127\.0\.0\.1:\d+: TLS: ")
+        self.assertRegex(outputs[2][0], r"fail  party 0 at \S+: greeting: party 0: knows party 1 by the certificate .*trefoil trust\n")
 
 
 if __name__ == "__main__":
