@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/average_job.h"
+#include "apps/bound_text.h"
 #include "apps/job_task.h"
 #include "apps/owners.h"
 #include "apps/training_settings.h"
@@ -70,7 +71,7 @@ std::string AverageTask::Title() const {
           ? std::string("noise as published")
           : fmt::format("{} noise of {} scales to choose from{}", job().gaussian() ? "Gaussian" : "Laplace",
                         plan_.shape.least_sizes.size(),
-                        job().gaussian() ? fmt::format(", sigma {:.4f}", plan_.sigma) : "");
+                        job().gaussian() ? ", sigma " + MultiplierText(plan_.sigma) : "");
   return fmt::format("average of {} owners' logistic regressions of {} weights, lambda {:g}, {}",
                      job().owners.all(), plan_.shape.weights, job().solver.lambda, noise);
 }

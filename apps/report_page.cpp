@@ -10,6 +10,7 @@
 #include "apps/run_report.h"
 #include "apps/svg_plot.h"
 #include "apps/unit_text.h"
+#include "base/outward_text.h"
 
 namespace trefoil::apps {
 namespace {
@@ -51,6 +52,9 @@ pre { background: var(--box); border-radius: .4rem; padding: .8rem; overflow-x: 
 )";
 
 std::string Number(double value) { return HtmlNumber(value, BoundText(value)); }
+
+/// Of what is at least so much.
+std::string Below(double value) { return HtmlNumber(value, DigitsBelow(value, 6)); }
 
 std::string Heading(const char* text) { return HtmlElement("h2", text) + "\n"; }
 
@@ -220,9 +224,11 @@ std::string EvaluationSection(const Summary& summary) {
   const auto& evaluation = *summary.evaluation;
   std::string rows = Row({"test records", HtmlNumber(static_cast<double>(evaluation.records),
                                                      fmt::format("{}", evaluation.records))});
-  rows += Row({"classified correctly",
-               evaluation.correct ? Number(*evaluation.correct) : "not opened to this party"});
-  rows += Row({"noise multiplier of that count", evaluation.sigma ? Number(*evaluation.sigma) : "no noise"});
+  rows += Row(
+      {"classified correctly", evaluation.correct ? Below(*evaluation.correct) : "not opened to this party"});
+  rows +=
+      Row({"noise multiplier of that count",
+           evaluation.sigma ? HtmlNumber(*evaluation.sigma, MultiplierText(*evaluation.sigma)) : "no noise"});
   rows += Row({"epsilon for the test records, outsider", Epsilon(evaluation.epsilon_outsider)});
   rows += Row({"epsilon for the test records, insider", Epsilon(evaluation.epsilon_insider)});
   return Heading("Evaluation on shares") + Table({"", ""}, rows);
@@ -241,7 +247,7 @@ std::string AuditSection(const nlohmann::ordered_json& audit) {
   std::string out = Heading("Empirical audit");
   out += fmt::format(
       "<p class=\"{}\">Epsilon is at least {} with confidence {} %, {}: {}.</p>\n", refuted ? "bad" : "good",
-      Number(number("epsilon_lower")), Number(100 * number("confidence")),
+      Below(number("epsilon_lower")), Below(100 * number("confidence")),
       audit.at("claim").is_null() ? "no epsilon is claimed" : "claimed is " + Number(number("claim")),
       refuted ? "the claim is refuted" : "the claim is not refuted (nor is it proved)");
   out += fmt::format("<p>{} of {} guesses right, about {} canaries, {} of them in the training.</p>\n",

@@ -73,8 +73,6 @@ std::optional<double> PureEpsilon(const std::vector<Event>& events) {
       sum += laplace->count == 0 ? 0 : static_cast<double>(laplace->count) / laplace->scale;
     } else if (const auto* parts = std::get_if<ThreeLaplaceParts>(&event)) {
       sum += parts->count == 0 ? 0 : static_cast<double>(parts->count) * parts->rate;
-    } else if (const auto* parts = std::get_if<ThreeLaplaceParts>(&event)) {
-      sum += static_cast<double>(parts->count) * parts->rate;
     } else {
       return {};
     }
