@@ -8,28 +8,17 @@
 
 #include "base/error.h"
 #include "dp/pate.h"
+#include "tests/support/vote_counts.h"
 
 namespace trefoil::dp {
 namespace {
 
+using testing_support::AllCounts;
 using Counts = std::vector<std::int64_t>;
 using Votes = std::vector<Counts>;
 
 AnswerNoise Normal(double sigma) { return {.law = VoteNoise::kNormal, .size = sigma}; }
 AnswerNoise Laplace(double scale) { return {.law = VoteNoise::kLaplace, .size = scale}; }
-
-/// All ways in which `teachers` vote for one of `classes`.
-std::vector<Counts> AllCounts(std::int64_t teachers, std::size_t classes) {
-  if (classes == 1) return {{teachers}};
-  std::vector<Counts> all;
-  for (std::int64_t first = 0; first <= teachers; ++first) {
-    for (auto rest : AllCounts(teachers - first, classes - 1)) {
-      rest.insert(rest.begin(), first);
-      all.push_back(rest);
-    }
-  }
-  return all;
-}
 
 /// Votes to be moved, at least: no teacher moves more than one of a query.
 std::int64_t Distance(const Votes& a, const Votes& b) {

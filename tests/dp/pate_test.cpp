@@ -11,10 +11,12 @@
 #include "base/error.h"
 #include "dp/rdp.h"
 #include "tests/dp/shared_vectors.h"
+#include "tests/support/vote_counts.h"
 
 namespace trefoil::dp {
 namespace {
 
+using testing_support::AllCounts;
 using Counts = std::vector<std::int64_t>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -151,19 +153,6 @@ TEST(Pate, BoundsTheExactDivergenceOfBothMechanisms) {
       }
     }
   }
-}
-
-/// All ways in which `teachers` vote for one of `classes`.
-std::vector<Counts> AllCounts(std::int64_t teachers, std::size_t classes) {
-  if (classes == 1) return {{teachers}};
-  std::vector<Counts> all;
-  for (std::int64_t first = 0; first <= teachers; ++first) {
-    for (auto rest : AllCounts(teachers - first, classes - 1)) {
-      rest.insert(rest.begin(), first);
-      all.push_back(rest);
-    }
-  }
-  return all;
 }
 
 bool IsNeighbour(const Counts& a, const Counts& b) {
