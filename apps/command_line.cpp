@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kVersion = "trefoil 0.1.0";
 
-/// Commands of the design that come later.
+/// Commands that a later version will have: they are not taken for a misspelling.
 constexpr std::array<std::string_view, 1> kPlanned = {"schema"};
 
 using Names = std::vector<std::string>;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the layers of the design: what a folder includes, what its library links, and where sockets and threads are.
+"""Checks the layers (docs/adr/0001-layers-and-one-ring.md): what a folder includes, what its library links, and where sockets and threads are.
 
 Usage: scripts/check_layers.py [PROJECT]. Prints one line per violation; exit code 0 if there is none, 1 otherwise.
 """
