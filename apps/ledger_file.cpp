@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <variant>
 
 #include "apps/party_file.h"
 #include "base/error.h"
@@ -130,14 +132,21 @@ BudgetAnswer Answer(const dp::Ledger& ledger, const std::function<bool(std::size
   return WithinCap(ledger, may_be_alive, request, closed ? nullptr : &request.record, file);
 }
 
+/// How much was executed, for an error.
+std::string AmountText(const dp::TrainingRecord& record) {
+  const auto others = std::count_if(record.events.begin(), record.events.end(), [](const auto& event) {
+    return !std::holds_alternative<dp::DpSgdSteps>(event);
+  });
+  return fmt::format("{} steps and {} other releases", dp::StepsIn(record), others);
+}
+
 /// Refuses a run that goes on from an old copy: what it executed since would not be charged.
 void RequireNewest(const dp::LedgerJob& job, const BudgetRequest& request, const fs::path& file) {
-  const auto counted = dp::StepsIn(request.before);
-  if (counted >= job.certain_steps) return;
+  if (dp::IsWithin(job.certain, request.before)) return;
   throw ConfigError(fmt::format(
-      "{}: found run {} resumed after {} steps, expected at least the {} that it executed: all three "
-      "have an old copy of its checkpoint folder; bring back the newest, or begin a new run",
-      file.string(), request.record.run_id, counted, job.certain_steps));
+      "{}: found run {} resumed after {}, expected at least the {} that it executed: all three have an old "
+      "copy of its checkpoint folder; bring back the newest, or begin a new run",
+      file.string(), request.record.run_id, AmountText(request.before), AmountText(job.certain)));
 }
 
 }  // namespace

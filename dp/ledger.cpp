@@ -212,7 +212,7 @@ void Ledger::Apply(const Json& entry) {
     LedgerJob& job = OpenJob(record);
     if (!IsWithin(job.announced, record)) Refuse("less than was announced before", "as much or more");
     // More is announced when what was announced before has been executed.
-    job.certain_steps = StepsIn(job.announced);
+    job.certain = std::move(job.announced);
     job.announced = std::move(record);
   } else if (kind == "settle") {
     RequireKeys(entry, {"kind", "time", "ended", "record", "epsilon_outsider", "epsilon_insider"});
@@ -221,7 +221,7 @@ void Ledger::Apply(const Json& entry) {
     auto record = FromJson(entry.at("record"));
     LedgerJob& job = OpenJob(record);
     if (!IsWithin(job.announced, record)) Refuse("less than was announced", "as much or more");
-    if (ended == JobEnd::kDone) job.certain_steps = StepsIn(record);
+    if (ended == JobEnd::kDone) job.certain = record;
     job.executed = std::move(record);
     job.ended = ended;
   } else {
@@ -296,6 +296,7 @@ void Ledger::Reserve(const Json& entry) {
                    .run_id = job.reserved.run_id,
                    .events = {},
                    .promise = job.reserved.promise};
+  job.certain = job.announced;
   if (terms_ && terms_->mode == FilterMode::kClosed) {
     const auto entered = EntryFor(job.reserved);
     if (!entered) Refuse("a job that was not entered", "one that was, and that no run has executed");
@@ -316,10 +317,7 @@ void Ledger::Resume(const Json& entry) {
   if (!IsWithin(executed, record)) Refuse("more than the run reserved", "no more");
   if (terms_ && terms_->mode == FilterMode::kClosed && !EntryFor(record))
     Refuse("more of a job than was entered", "no more");
-  const auto steps = StepsIn(executed);
-  if (steps < job.certain_steps)
-    Refuse(std::to_string(steps) + " steps of a run",
-           "at least the " + std::to_string(job.certain_steps) + " that it executed");
+  if (!IsWithin(job.certain, executed)) Refuse("less of a run than it executed", "as much or more");
   const double delta = NumberOf(entry, "delta");
   if (delta >= 1) Refuse("delta " + entry.at("delta").dump(), "a number below 1");
   job = {.time = TextOf(entry, "time"),
@@ -327,9 +325,9 @@ void Ledger::Resume(const Json& entry) {
          .delta = delta,
          .epsilon_cap = NumberOf(entry, "epsilon_cap"),
          .reserved = std::move(record),
-         .announced = std::move(executed),
+         .announced = executed,
          .executed = {},
-         .certain_steps = steps};
+         .certain = std::move(executed)};
 }
 
 std::optional<std::size_t> Ledger::JobOf(const std::string& run_id) const {

@@ -18,16 +18,16 @@ enum class JobEnd { kDone, kStopped, kDied };
 
 /// A job on the data of a ledger.
 struct LedgerJob {
-  std::string time;                ///< of the reservation, UTC, as 2026-01-31T12:00:00Z
-  std::string name;                ///< the job's
-  double delta = 0;                ///< at which it was compared with the cap
-  double epsilon_cap = 0;          ///< at that time
-  TrainingRecord reserved;         ///< all that it planned
-  TrainingRecord announced;        ///< the most that it has executed, written before it did
-  std::optional<JobEnd> ended{};   ///< empty: under way, or dead
-  TrainingRecord executed;         ///< the most that it executed, where it has ended
-  std::int64_t certain_steps = 0;  ///< executed for certain, at least: others than those announced last, or
-                                   ///< all of a job that is done
+  std::string time;               ///< of the reservation, UTC, as 2026-01-31T12:00:00Z
+  std::string name;               ///< the job's
+  double delta = 0;               ///< at which it was compared with the cap
+  double epsilon_cap = 0;         ///< at that time
+  TrainingRecord reserved;        ///< all that it planned
+  TrainingRecord announced;       ///< the most that it has executed, written before it did
+  std::optional<JobEnd> ended{};  ///< empty: under way, or dead
+  TrainingRecord executed;        ///< the most that it executed, where it has ended
+  TrainingRecord certain{};       ///< executed for certain, at least: what was announced before the last
+                                  ///< announcement, or all of a job that is done
 };
 
 /// A job of a closed ledger, entered before the first one released anything.
@@ -51,10 +51,10 @@ struct EnteredJob {
 ///   executed at most: `time`, `ended`, `record`.
 ///   "resume":   a job that has ended, or died, may go on: `time`, `delta`, `epsilon_cap`, `record` (all that
 ///   it has executed and plans), `executed` (what it has executed, counted: less than it had announced, where
-///   it died, but never fewer steps than it executed for certain: else an old copy of the run went on).
+///   it died, but never less than it executed for certain: else an old copy of the run went on).
 ///   Takes the place of its reservation, its announcements and its settlement.
-/// Entered jobs, reservations, resumptions and settlements also say `epsilon_outsider` and `epsilon_insider` of the record
-/// alone, for the reader: null without a guarantee. A job's entries have one run id.
+/// Entered jobs, reservations, resumptions and settlements also say `epsilon_outsider` and `epsilon_insider`
+/// of the record alone, for the reader: null without a guarantee. A job's entries have one run id.
 class Ledger {
  public:
   /// What an entry adds. Throws DataError "found X, expected Y" for one that is not well formed, out of order

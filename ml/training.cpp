@@ -336,12 +336,12 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   // goes on from that one, and releases the same model again.
   if (hooks.on_checkpoint) protocols::Barrier(party);
   if (hooks.before_release) hooks.before_release();
+  // Noted before the record is kept, which says that it was executed: else a run that dies in between would
+  // seem to be older than its record.
+  if (settings.evaluation && hooks.before_evaluation) hooks.before_evaluation();
   // The record is kept before anything is released: who dies in between has released nothing unrecorded.
   hooks.on_record(result.record);
-  if (settings.evaluation) {
-    if (hooks.before_evaluation) hooks.before_evaluation();
-    result.evaluation = EvaluateOnShares(party, plan, state.weights, held_out.test);
-  }
+  if (settings.evaluation) result.evaluation = EvaluateOnShares(party, plan, state.weights, held_out.test);
   result.model = Release(party, plan, state.weights);
   if (settings.release_to.empty()) result.share = state.weights;
   return result;

@@ -120,6 +120,37 @@ TEST(LedgerFile, ChargesWhatWasAnnouncedToAJobThatStops) {
   EXPECT_EQ(Charged(view, 1), 20);
 }
 
+/// Of the ledger of test records: so many noisy counts.
+BudgetRequest EvaluationOf(const std::string& run, std::size_t planned, std::size_t before) {
+  const dp::GaussianReleases count{.count = 1, .coordinates = 1, .sigma = 25, .party_deviation = 1e6};
+  auto request = RequestOf(run, 1);
+  request.record.events.assign(planned, count);
+  request.before = request.record;
+  request.before.events.assign(before, count);
+  return request;
+}
+
+// All three have gone back to a copy from before the evaluation, of which none of them knows any more.
+TEST(LedgerFile, RefusesAnOldCopyOfARunThatWasEvaluatedSince) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "l";
+  {
+    LedgerFile ledger(file);
+    const auto request = EvaluationOf("1", 1, 0);
+    (void)ledger.Reserve(request);
+    (void)ledger.Settle(request.record, dp::JobEnd::kDone);
+  }
+  const auto before = ReadTextFile(file, "a ledger");
+  EXPECT_THAT(
+      ErrorOf([&] { (void)LedgerFile(file).Reserve(EvaluationOf("1", 1, 0)); }),
+      HasSubstr("found run 1 resumed after 0 steps and 0 other releases, expected at least the 0 steps "
+                "and 1 other releases that it executed: all three have an old copy"));
+  EXPECT_EQ(ReadTextFile(file, "a ledger"), before);
+  const double once = SpentIn(file);
+  (void)LedgerFile(file).Reserve(EvaluationOf("1", 2, 1));  // a run that goes on is charged both
+  EXPECT_EQ(SpentIn(file), once);                           // of which the second has not begun
+}
+
 TEST(LedgerFile, KeepsTheCapOverJobsByComposingRecords) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "l";

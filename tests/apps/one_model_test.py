@@ -114,6 +114,28 @@ class OneModel(RunsThatAreKilled):
         self.prepare()
         self.assertEqual(self.check_instant(1, "rename:model.npz", released={0, 1, 2}), 0)
 
+    def test_an_old_copy_does_not_repeat_a_noisy_evaluation_for_nothing(self):
+        self.prepare(JOB.replace("[privacy]", "[evaluation]\nholder = 0\nrows = 2000\nto = [0]\nsigma = 25.0\n[privacy]"))
+        path = self.folder / "d/party-0/party.toml"
+        path.write_text(path.read_text() + '\n[evaluation_ledger]\nfile = "tests.jsonl"\nepsilon_cap = 10\ndelta = 1e-5\nmode = "gdp"\n')
+        self.kill_before(0, f"rename:checkpoint/0000{STEPS}")
+        for party in PARTIES:
+            shutil.copytree(self.folder / f"r{party}", self.folder / f"copy{party}")
+        # Settled, and not evaluated yet: the newest copy goes on, and is charged both.
+        self.kill_before(0, "rename:record.json")
+        self.finish_well(self.start())
+        ledger = self.folder / "d/party-0/tests.jsonl"
+        before = ledger.read_bytes()
+        self.assertEqual(len(json.loads(before.splitlines()[-1])["record"]["events"]), 2)
+        for party in PARTIES:
+            shutil.rmtree(self.folder / f"r{party}")
+            shutil.move(self.folder / f"copy{party}", self.folder / f"r{party}")
+        codes, outputs = self.finish(self.start())
+        self.assertEqual(codes, [2, 3, 3], outputs)
+        self.assert_one_error_line(outputs[0][1], "resumed after 0 steps and 0 other releases, expected at least the 0 steps and 2 other "
+                                   "releases that it executed")
+        self.assertEqual(ledger.read_bytes(), before)
+
     def test_a_crash_behind_the_release_releases_the_same(self):
         self.prepare()
         self.assertEqual(self.check_instant(0, "rename:summary.json", released={1, 2, 3}), 0)

@@ -242,8 +242,7 @@ TEST(Ledger, RefusesToResumeAnOldCopyOfARun) {
     std::vector<Json> entries{Reservation(RecordOf("1", 100)), announce(20), announce(40)};
     if (died) entries.push_back(Settlement(RecordOf("1", 40), JobEnd::kDied));
     entries.push_back(resume(19));
-    EXPECT_THAT(ErrorOf(entries),
-                HasSubstr("found 19 steps of a run, expected at least the 20 that it executed"));
+    EXPECT_THAT(ErrorOf(entries), HasSubstr("found less of a run than it executed"));
     entries.back() = resume(20);
     EXPECT_EQ(ErrorOf(entries), "");
   }
@@ -251,13 +250,30 @@ TEST(Ledger, RefusesToResumeAnOldCopyOfARun) {
                                Settlement(RecordOf("1", 100))};
   auto entries = done;
   entries.push_back(resume(99));
-  EXPECT_THAT(ErrorOf(entries), HasSubstr("found 99 steps"));
+  EXPECT_THAT(ErrorOf(entries), HasSubstr("found less of a run than it executed"));
   // What was counted once is not forgotten either.
   entries = done;
   entries.push_back(resume(130));
   entries.push_back(resume(129));
-  EXPECT_THAT(ErrorOf(entries), HasSubstr("found 129 steps of a run, expected at least the 130"));
-  EXPECT_EQ(After(done).jobs()[0].certain_steps, 100);
+  EXPECT_THAT(ErrorOf(entries), HasSubstr("found less of a run than it executed"));
+  EXPECT_EQ(ToJson(After(done).jobs()[0].certain), ToJson(RecordOf("1", 100)));
+}
+
+// A noisy evaluation is no step: it would be done again, and charged once.
+TEST(Ledger, RefusesToResumeAnOldCopyOfARunThatWasEvaluatedSince) {
+  const GaussianReleases count{.count = 1, .coordinates = 1, .sigma = 25, .party_deviation = 1e6};
+  const auto counts = [&](std::size_t times) {
+    return RecordOf("1", std::vector<RecordedEvent>(times, count));
+  };
+  std::vector<Json> entries{Reservation(counts(1)), Settlement(counts(1))};
+  entries.push_back(Resumption(counts(1), counts(0)));
+  EXPECT_THAT(ErrorOf(entries), HasSubstr("found less of a run than it executed"));
+  entries.back() = Resumption(counts(2), counts(1));
+  EXPECT_EQ(ErrorOf(entries), "");
+  entries.push_back(Resumption(counts(1), counts(0)));
+  EXPECT_THAT(ErrorOf(entries), HasSubstr("found less of a run than it executed"));
+  // Of what was reserved alone nothing is known to have been executed.
+  EXPECT_EQ(ErrorOf({Reservation(counts(1)), Resumption(counts(1), counts(0))}), "");
 }
 
 TEST(Ledger, AsksForARunThatGoesOnInPlaceOfWhatItHasOfIt) {

@@ -127,6 +127,27 @@ TEST(Resumption, GivesOutNothingBeforeAllThreeHaveKeptTheLastCheckpoint) {
   }
 }
 
+// The record says that the evaluation was executed. Who dies between the two has to know of it, or its run
+// would seem to be an older copy.
+TEST(Resumption, NotesTheEvaluationBeforeTheRecordOfIt) {
+  TrainingSettings settings = SmallSettings();
+  settings.steps = 2;
+  settings.sigma = 1;
+  settings.evaluation = EvaluationSettings{.test = {.holder = 1, .rows = 5}, .to = {0, 2}, .sigma = 1};
+  const auto order = RunParties(Seed{1}, [&](mpc::Context& party) {
+    std::vector<std::string> calls;
+    const TrainingHooks hooks{.on_step = [](const StepReport&) {},
+                              .on_record = [&](const dp::TrainingRecord&) { calls.push_back("record"); },
+                              .before_release = [&] { calls.push_back("release"); },
+                              .before_evaluation = [&] { calls.push_back("evaluation"); }};
+    const auto self = static_cast<std::size_t>(party.self());
+    (void)Train(party, settings, MakeRecords(settings, 10 + self, 40), hooks,
+                {.test = self == 1 ? MakeRecords(settings, 9, 5) : OwnRecords{}, .validation = {}});
+    return calls;
+  });
+  EXPECT_THAT(order, testing::Each(testing::ElementsAre("release", "evaluation", "record")));
+}
+
 TEST(Resumption, RecordsWhatWasLost) {
   TrainingSettings settings = SmallSettings();
   settings.steps = 11;
