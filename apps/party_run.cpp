@@ -91,10 +91,11 @@ void ReportStep(Run& run, ProgressFile& progress, ml::StepReport report, const n
   report.seconds += run.kept.seconds;
   report.rounds += run.kept.rounds;
   report.bytes_sent += run.kept.bytes_sent;
-  const bool first = report.step == run.kept.step;
+  // The step that a session goes on from has its line, unless a kill came between checkpoint and line.
+  const bool known = report.step == run.kept.step;
   run.last = report;
   run.session.metrics().SetStep(report, mesh.counters().bytes_sent_to);
-  if (!first) progress.Append(report);
+  if (!known) progress.Append(report);
   run.session.display().Show(report);
   const bool marked = report.step == report.steps || report.step % 50 == 0;
   run.session.Log(ProgressLine(report), marked ? LogLevel::kInfo : LogLevel::kDebug);
@@ -258,7 +259,6 @@ void TrainConnected(Run& run, net::MeshTransport& mesh, const Records& records, 
   const int first = resumption.from ? static_cast<int>(resumption.from->state.step) : 0;
   ProgressFile progress(run.session.folder() / "progress.csv", first);
   run.kept = progress.kept();
-  run.kept.step = first;
   const auto result = ml::Train(context, run.settings, records.own, HooksOf(run, progress, mesh),
                                 records.held_out, resumption);
   WriteResults(run, result, mesh,

@@ -200,7 +200,8 @@ ProgressFile::ProgressFile(const fs::path& file, int done) : file_(file) {
   std::getline(before, line);
   while (kept_.step < done && std::getline(before, line)) {
     const auto report = ParseProgressLine(line);
-    if (!report || report->step != kept_.step + 1) break;
+    // A line may be lacking, since a checkpoint is on disk before the line of its step.
+    if (!report || report->step <= kept_.step || report->step > done) break;
     stream_ << line << '\n';
     kept_ = *report;
   }
@@ -246,7 +247,7 @@ std::vector<ml::StepReport> ReadProgress(const fs::path& file) {
     }
     reports.push_back(*report);
   }
-  for (auto& report : reports) report.steps = static_cast<int>(reports.size());
+  for (auto& report : reports) report.steps = reports.back().step;
   return reports;
 }
 

@@ -220,9 +220,10 @@ TrainingState RunSteps(const Steps& run, TrainingState state) {
       const Batch batch = run.source.Next(party, step);
       state = DpSgdStep(party, run.plan, batch, state, run.noise.Next().values());
     });
-    run.progress.Report(step + 1);
+    // Before the report, which ends the session where it was told to stop: or its last steps would be lost.
     if (step + 1 == last || (step + 1) % std::max<std::int64_t>(run.hooks.checkpoint_every, 1) == 0)
       Keep(run, state);
+    run.progress.Report(step + 1);
   }
   return state;
 }
@@ -328,9 +329,9 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   TrainingState state = from_start
                             ? StartFrom(FirstWeights(party, plan, initialisation, own, held_out.validation))
                             : resumption.from->state;
-  progress.Report(first);
   const Steps steps{party, plan, *source, noise, announcements, progress, hooks};
   if (from_start) Keep(steps, state);
+  progress.Report(first);
   state = RunSteps(steps, std::move(state));
   // Nothing is released before all three have kept the last checkpoint: whoever dies from here on, the run
   // goes on from that one, and releases the same model again.

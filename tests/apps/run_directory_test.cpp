@@ -126,5 +126,36 @@ TEST(ProgressFile, LastLineIsFoundWhileItGrows) {
   EXPECT_EQ(LastProgress(file, 20)->step, 20);
 }
 
+// A session that was killed behind its checkpoint of step 4, before that step's line.
+TEST(ProgressFile, GoesOnWhereALineIsLacking) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "progress.csv";
+  const auto append = [](ProgressFile& progress, int step) {
+    progress.Append({.step = step, .steps = 8, .seconds = step * 0.5, .rounds = 10});
+  };
+  {
+    ProgressFile progress(file);
+    for (const int step : {1, 2, 3}) append(progress, step);
+  }
+  {
+    ProgressFile progress(file, 4);
+    EXPECT_EQ(progress.kept().step, 3);
+    for (const int step : {5, 6, 7}) append(progress, step);
+  }
+  {
+    ProgressFile progress(file, 6);
+    EXPECT_EQ(progress.kept().step, 6);
+    EXPECT_EQ(progress.kept().seconds, 3);
+    for (const int step : {7, 8}) append(progress, step);
+  }
+  std::vector<int> steps;
+  for (const auto& report : ReadProgress(file)) {
+    steps.push_back(report.step);
+    EXPECT_EQ(report.steps, 8);
+  }
+  EXPECT_EQ(steps, (std::vector<int>{1, 2, 3, 5, 6, 7, 8}));
+  EXPECT_EQ(ProgressFile(file, 4).kept().step, 3);
+}
+
 }  // namespace
 }  // namespace trefoil::apps

@@ -40,6 +40,9 @@ Checkpoint CopyOf(const Checkpoint& one) {
   return copy;
 }
 
+/// As an operator's signal is heeded, in the report of a step.
+struct Stopped : std::exception {};
+
 /// One party's side of a session.
 struct Session {
   TrainingResult result;
@@ -95,6 +98,26 @@ TEST(Resumption, GivesTheModelOfARunThatWasNeverInterrupted) {
       EXPECT_EQ(party.begun.size(), static_cast<std::size_t>(11 - step));
       EXPECT_FALSE(party.checkpoints.contains(step));
     }
+  }
+}
+
+TEST(Resumption, KeepsACheckpointBeforeTheReportThatEndsTheSession) {
+  const TrainingSettings settings = DeterministicSettings();
+  for (const int last : {0, 4, 11}) {
+    const auto newest = RunParties(Seed{1}, [&](mpc::Context& party) {
+      std::int64_t kept = -1;
+      const TrainingHooks hooks{.on_step =
+                                    [&](const StepReport& report) {
+                                      if (report.step == last) throw Stopped();
+                                    },
+                                .on_record = [](const dp::TrainingRecord&) {},
+                                .on_checkpoint = [&](const Checkpoint& one) { kept = one.state.step; },
+                                .checkpoint_every = 4};
+      const auto records = MakeRecords(settings, 10 + static_cast<std::size_t>(party.self()), 40);
+      EXPECT_THROW((void)Train(party, settings, records, hooks), Stopped);
+      return kept;
+    });
+    EXPECT_THAT(newest, testing::Each(last));
   }
 }
 
