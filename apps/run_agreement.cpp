@@ -106,15 +106,15 @@ void RequireNothingLost(const std::array<RunClaim, 3>& claims, int self) {
                   fmt::join(found, ", ")));
 }
 
-/// Whoever has begun to release a model knows that all three held its checkpoint. From an older one the run
-/// would release a second.
+/// Whoever has begun to release a model knows that all three held its checkpoint, the one behind the last
+/// step. From an older one the run would release a second.
 void RequireTheReleased(const std::array<RunClaim, 3>& claims, const std::optional<CheckpointName>& from,
-                        int self) {
+                        int self, int steps) {
   for (int party = 0; party < 3; ++party) {
     const auto& claim = claims.at(static_cast<std::size_t>(party));
     if (!claim.released) continue;
     const auto last = std::max_element(claim.held.begin(), claim.held.end());
-    if (last != claim.held.end() && from == *last) continue;
+    if (from && from->step == steps && last != claim.held.end() && *from == *last) continue;
     throw ConfigError(fmt::format(
         "--resume: found a run whose model may have been released {}, and no checkpoint behind its last step "
         "that all three hold, expected one: name the newest run directory of this run at all three",
@@ -174,9 +174,9 @@ std::int64_t LostSteps(const AgreedRun& agreed) {
   return executed - (agreed.from ? agreed.from->step : 0);
 }
 
-AgreedRun Agree(const std::array<RunClaim, 3>& claims, int self) {
+AgreedRun Agree(const std::array<RunClaim, 3>& claims, int self, int steps) {
   AgreedRun agreed{.run_id = CommonRun(claims, self), .from = LastHeldByAll(claims), .earlier = {}};
-  RequireTheReleased(claims, agreed.from, self);
+  RequireTheReleased(claims, agreed.from, self, steps);
   if (!agreed.from) RequireNothingLost(claims, self);
   for (const auto& claim : claims) Merge(agreed.earlier, claim.sessions);
   agreed.again = std::all_of(claims.begin(), claims.end(), [](const RunClaim& claim) { return claim.again; });
@@ -192,7 +192,7 @@ AgreedRun AgreeOnRun(mpc::Context& party, const RunClaim& own, int steps) {
   }
   AgreedRun agreed;
   try {
-    agreed = Agree(claims, party.self());
+    agreed = Agree(claims, party.self(), steps);
   } catch (const ConfigError& error) {
     protocols::RefuseTogether(party, error);
   }

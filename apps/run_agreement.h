@@ -42,10 +42,10 @@ struct AgreedRun {
 
 /// What follows from three claims, the same whoever computes it: the run goes on from the last checkpoint
 /// that all three hold, after all sessions that anyone knows of, each with as many steps as anyone says that
-/// it began. Throws ConfigError saying what `self` or a peer lacks where they are not of one run, hold no
-/// checkpoint in common although there should be one, or would go on from another checkpoint than the one
-/// whose model a party may have released.
-[[nodiscard]] AgreedRun Agree(const std::array<RunClaim, 3>& claims, int self);
+/// it began. `steps`: of the job. Throws ConfigError saying what `self` or a peer lacks where they are not of
+/// one run, hold no checkpoint in common although there should be one, or would go on from another checkpoint
+/// than the one behind the last step, whose model a party may have released.
+[[nodiscard]] AgreedRun Agree(const std::array<RunClaim, 3>& claims, int self, int steps);
 
 /// Exchanges claims and agrees. `steps`: of the job. Cost: 2 rounds. Throws: as Agree and ReadClaim;
 /// NetworkError.

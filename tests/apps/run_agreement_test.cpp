@@ -23,9 +23,11 @@ RunClaim Claim(std::vector<CheckpointName> held, ml::Lineage sessions) {
   return {.run_id = "aa", .held = std::move(held), .sessions = std::move(sessions)};
 }
 
+constexpr int kSteps = 17;
+
 std::string ErrorOf(const std::array<RunClaim, 3>& claims, int self = 0) {
   try {
-    (void)Agree(claims, self);
+    (void)Agree(claims, self, kSteps);
   } catch (const ConfigError& error) {
     return error.what();
   }
@@ -33,7 +35,7 @@ std::string ErrorOf(const std::array<RunClaim, 3>& claims, int self = 0) {
 }
 
 TEST(Agree, BeginsARunThatNobodyKnows) {
-  const auto agreed = Agree({}, 1);
+  const auto agreed = Agree({}, 1, kSteps);
   EXPECT_EQ(agreed.run_id, "");
   EXPECT_FALSE(agreed.from);
   EXPECT_TRUE(agreed.earlier.empty());
@@ -44,19 +46,19 @@ TEST(Agree, GoesOnFromTheLastCheckpointThatAllThreeHold) {
   const auto ahead = Claim({{10, "aa"}, {15, "aa"}}, sessions);
   const auto behind = Claim({{5, "aa"}, {10, "aa"}}, sessions);
   for (const auto& claims : {std::array{ahead, behind, ahead}, std::array{behind, ahead, behind}}) {
-    const auto agreed = Agree(claims, 2);
+    const auto agreed = Agree(claims, 2, kSteps);
     EXPECT_EQ(agreed.run_id, "aa");
     EXPECT_EQ(agreed.from, (CheckpointName{10, "aa"}));
   }
-  EXPECT_EQ(Agree({ahead, ahead, ahead}, 0).from, (CheckpointName{15, "aa"}));
+  EXPECT_EQ(Agree({ahead, ahead, ahead}, 0, kSteps).from, (CheckpointName{15, "aa"}));
 }
 
 TEST(Agree, GoesOnAgainWhereAllThreeWereToldTo) {
   auto told = Claim({{10, "aa"}}, {Session("aa", 0, 17, true)});
   const auto untold = told;
   told.again = true;
-  EXPECT_TRUE(Agree({told, told, told}, 0).again);
-  EXPECT_FALSE(Agree({told, untold, told}, 0).again);
+  EXPECT_TRUE(Agree({told, told, told}, 0, kSteps).again);
+  EXPECT_FALSE(Agree({told, untold, told}, 0, kSteps).again);
   EXPECT_TRUE(ReadClaim(ToText(told), 1, 20).again);
   EXPECT_FALSE(ReadClaim(ToText(untold), 1, 20).again);
 }
@@ -68,14 +70,21 @@ TEST(Agree, GoesOnFromWhatWasReleasedOrNotAtAll) {
   auto released = Claim({{15, "aa"}, {17, "aa"}}, sessions);
   released.released = true;
   auto behind = Claim({{10, "aa"}, {15, "aa"}}, sessions);
-  EXPECT_EQ(Agree({released, released, released}, 0).from, (CheckpointName{17, "aa"}));
+  EXPECT_EQ(Agree({released, released, released}, 0, kSteps).from, (CheckpointName{17, "aa"}));
   EXPECT_THAT(ErrorOf({released, behind, released}),
               HasSubstr("a run whose model may have been released here"));
   EXPECT_THAT(ErrorOf({behind, behind, released}, 1), HasSubstr("may have been released at party 2"));
   behind.held.clear();
   EXPECT_THAT(ErrorOf({released, behind, released}), HasSubstr("may have been released here"));
+  auto lost = released;  // the file of its last checkpoint is gone
+  lost.held.pop_back();
+  auto waiting = released;
+  waiting.released = false;
+  for (const auto& claims : {std::array{lost, waiting, waiting}, std::array{lost, lost, lost}})
+    EXPECT_THAT(ErrorOf(claims), HasSubstr("no checkpoint behind its last step that all three hold"));
   released.released = false;  // who was killed before all three had the last checkpoint: nothing was released
-  EXPECT_EQ(Agree({released, Claim({{15, "aa"}}, sessions), released}, 0).from, (CheckpointName{15, "aa"}));
+  EXPECT_EQ(Agree({released, Claim({{15, "aa"}}, sessions), released}, 0, kSteps).from,
+            (CheckpointName{15, "aa"}));
   released.released = true;
   EXPECT_TRUE(ReadClaim(ToText(released), 1, 17).released);
 }
@@ -86,7 +95,7 @@ TEST(Agree, NeverMixesSharesOfDifferentSessions) {
   const auto agreed =
       Agree({Claim({{10, "aa"}, {15, "aa"}}, sessions), Claim({{10, "aa"}, {15, "bb"}}, sessions),
              Claim({{10, "aa"}, {15, "bb"}}, sessions)},
-            0);
+            0, kSteps);
   EXPECT_EQ(agreed.from, (CheckpointName{10, "aa"}));
 }
 
@@ -97,7 +106,7 @@ TEST(Agree, CountsEverySessionThatAnyoneKnowsWithTheMostStepsThatAnyoneBegan) {
       Agree({Claim({{10, "aa"}}, {Session("aa", 0, 12, true), Session("bb", 10, 14)}),
              Claim({{10, "aa"}}, {Session("aa", 0, 13, true), Session("bb", 10, 11), Session("cc", 10, 11)}),
              Claim({{10, "aa"}}, {Session("aa", 0, 12, true), evaluated})},
-            0);
+            0, kSteps);
   ASSERT_EQ(agreed.earlier.size(), 3U);
   EXPECT_EQ(agreed.earlier[0].begun, 13);
   EXPECT_TRUE(agreed.earlier[0].from_start);
@@ -108,7 +117,7 @@ TEST(Agree, CountsEverySessionThatAnyoneKnowsWithTheMostStepsThatAnyoneBegan) {
 
 TEST(Agree, BeginsAnewWhereTheFirstCheckpointWasNotWrittenByAll) {
   const ml::Lineage sessions{Session("aa", 0, 1, true)};
-  const auto agreed = Agree({Claim({{0, "aa"}}, sessions), Claim({}, sessions), RunClaim{}}, 0);
+  const auto agreed = Agree({Claim({{0, "aa"}}, sessions), Claim({}, sessions), RunClaim{}}, 0, kSteps);
   EXPECT_EQ(agreed.run_id, "aa");
   EXPECT_FALSE(agreed.from);
   EXPECT_EQ(agreed.earlier.size(), 1U);

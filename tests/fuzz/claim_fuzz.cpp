@@ -13,7 +13,7 @@ void Read(std::span<const std::uint8_t> input) {
     Check(apps::ToText(again) == apps::ToText(claim), "a claim that is not what it was");
     apps::RunClaim own = claim;
     if (!own.held.empty()) own.held.pop_back();
-    const auto agreed = apps::Agree({own, claim, own}, 0);
+    const auto agreed = apps::Agree({own, claim, own}, 0, kSteps);
     Check(!agreed.from || (agreed.from->step >= 0 && agreed.from->step <= kSteps),
           "a checkpoint of a step that is not the job's");
   } catch (const ProtocolError&) {
