@@ -11,6 +11,7 @@
 #include "base/blocking_call.h"
 #include "base/error.h"
 #include "base/regular_file.h"
+#include "base/sync_to_disk.h"
 
 namespace trefoil::apps {
 namespace {
@@ -105,12 +106,7 @@ void ReplaceSecretFile(const std::filesystem::path& file, const std::string& tex
 }
 
 void SyncFolderOf(const std::filesystem::path& file) {
-  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) throw CannotWrite(folder);
-  const int status = fsync(descriptor);
-  close(descriptor);
-  if (status != 0) throw CannotWrite(folder);
+  SyncToDisk(file.has_parent_path() ? file.parent_path() : std::filesystem::path("."));
 }
 
 void WriteSecretFile(const std::filesystem::path& file, std::string_view text) {
@@ -120,6 +116,7 @@ void WriteSecretFile(const std::filesystem::path& file, std::string_view text) {
     throw ConfigError(file.string() + ": exists already, and is not overwritten");
   if (descriptor < 0) throw CannotWrite(file);
   WriteAll(descriptor, text, file);
+  SyncFolderOf(file);
 }
 
 }  // namespace trefoil::apps

@@ -21,7 +21,9 @@
 #include "apps/share_file.h"
 #include "apps/stop_signals.h"
 #include "apps/training_settings.h"
+#include "base/blocking_call.h"
 #include "base/error.h"
+#include "base/sync_to_disk.h"
 #include "base/thread_pool.h"
 #include "data/repeated_rows.h"
 #include "protocols/agreement.h"
@@ -156,6 +158,13 @@ std::string KeepModel(Run& run, const ml::TrainingResult& result, const net::Mes
   return "model.share of run " + record.run_id;
 }
 
+/// Its lines were not made to last, one by one.
+void KeepProgress(const fs::path& file) {
+  const BlockingCall call("writing", file);
+  SyncToDisk(file);
+}
+
+/// All is on disk when it returns, so that checkpoints may go.
 void WriteResults(Run& run, const ml::TrainingResult& result, const net::MeshTransport& mesh,
                   double seconds) {
   const auto epsilons = dp::Epsilons(result.record, run.job.privacy.delta, run.settings.accountant);
@@ -163,6 +172,7 @@ void WriteResults(Run& run, const ml::TrainingResult& result, const net::MeshTra
   if (evaluation && evaluation->correct)
     run.session.audit().ReleasedValue("evaluation.correct", *evaluation->correct);
   const auto model = KeepModel(run, result, mesh);
+  KeepProgress(run.session.folder() / "progress.csv");
   WriteSummary(run.session.folder() / "summary.json",
                {.job = run.job.name,
                 .steps = run.settings.steps,

@@ -31,8 +31,8 @@ inline constexpr SealedKind kModelShare{.magic = "trefoil model share 2\n",
                                         .older = "trefoil model share 1\n"};
 
 /// Writes a share, sealed (base/sealed_box.h); mode 0600. The header, in the clear but part of the seal, has
-/// the party, the job, of a task's model the task, the record and the session. Pre: there is a session. Throws ConfigError if the file is there;
-/// std::runtime_error.
+/// the party, the job, of a task's model the task, the record and the session. On disk when it returns. Pre:
+/// there is a session. Throws ConfigError if the file is there; std::runtime_error.
 void SaveShare(const std::filesystem::path& file, const ShareFile& share, const SecretKey& key);
 
 /// Reads party `party`'s share. Throws ConfigError if it is not there or others can read it; DataError naming

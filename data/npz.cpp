@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/blocking_call.h"
+#include "base/sync_to_disk.h"
 #include "data/file.h"
 
 namespace trefoil::data {
@@ -66,6 +67,39 @@ Archive OpenArchive(const std::filesystem::path& path) {
   return archive;
 }
 
+/// Writes an archive; `file`: what it is the draft of, for errors.
+void WriteArchive(const std::filesystem::path& draft, const std::filesystem::path& file,
+                  const std::vector<std::pair<std::string, NpyArray>>& arrays) {
+  std::vector<std::string> contents;  // libzip reads them at zip_close
+  contents.reserve(arrays.size());
+  for (const auto& [name, array] : arrays) contents.push_back(FormatNpy(array));
+  int code = 0;
+  Archive archive(zip_open(draft.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
+  // The cause, such as a full disk, is the operating system's.
+  const auto fail = [&] {
+    zip_error_t* error = archive ? zip_get_error(archive.get()) : nullptr;
+    const bool known = error != nullptr && zip_error_system_type(error) == ZIP_ET_SYS;
+    throw std::system_error(known ? zip_error_code_system(error) : errno, std::generic_category(),
+                            file.string() + ": cannot be written");
+  };
+  if (!archive) fail();
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    zip_source_t* source = zip_source_buffer(archive.get(), contents[i].data(), contents[i].size(), 0);
+    const std::string name = arrays[i].first + ".npy";
+    const auto index = zip_file_add(archive.get(), name.c_str(), source, ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+      zip_source_free(source);
+      fail();
+    }
+    constexpr zip_uint16_t kNewYear1980 = (1U << 5) | 1U;  // zip's packed date of its first day
+    const auto entry = static_cast<zip_uint64_t>(index);
+    if (zip_set_file_compression(archive.get(), entry, ZIP_CM_STORE, 0) < 0) fail();
+    if (zip_file_set_dostime(archive.get(), entry, 0, kNewYear1980, 0) < 0) fail();
+  }
+  if (zip_close(archive.get()) < 0) fail();
+  static_cast<void>(archive.release());  // zip_close has freed it
+}
+
 zip_int64_t Locate(zip_t* archive, const std::string& name) {
   return zip_name_locate(archive, (name + std::string(kEnding)).c_str(), 0);
 }
@@ -94,34 +128,17 @@ bool HasNpzArray(const std::filesystem::path& path, const std::string& name) {
 void WriteNpz(const std::filesystem::path& path,
               const std::vector<std::pair<std::string, NpyArray>>& arrays) {
   const BlockingCall call("writing", path);
-  std::vector<std::string> contents;  // libzip reads them at zip_close
-  contents.reserve(arrays.size());
-  for (const auto& [name, array] : arrays) contents.push_back(FormatNpy(array));
-  int code = 0;
-  Archive archive(zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
-  // The cause, such as a full disk, is the operating system's.
-  const auto fail = [&] {
-    zip_error_t* error = archive ? zip_get_error(archive.get()) : nullptr;
-    const bool known = error != nullptr && zip_error_system_type(error) == ZIP_ET_SYS;
-    throw std::system_error(known ? zip_error_code_system(error) : errno, std::generic_category(),
-                            path.string() + ": cannot be written");
-  };
-  if (!archive) fail();
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    zip_source_t* source = zip_source_buffer(archive.get(), contents[i].data(), contents[i].size(), 0);
-    const std::string name = arrays[i].first + ".npy";
-    const auto index = zip_file_add(archive.get(), name.c_str(), source, ZIP_FL_ENC_UTF_8);
-    if (index < 0) {
-      zip_source_free(source);
-      fail();
-    }
-    constexpr zip_uint16_t kNewYear1980 = (1U << 5) | 1U;  // zip's packed date of its first day
-    const auto entry = static_cast<zip_uint64_t>(index);
-    if (zip_set_file_compression(archive.get(), entry, ZIP_CM_STORE, 0) < 0) fail();
-    if (zip_file_set_dostime(archive.get(), entry, 0, kNewYear1980, 0) < 0) fail();
+  auto draft = path;
+  draft += ".part";
+  std::error_code error;
+  std::filesystem::remove(draft, error);  // of an interrupted process, or a link that leads elsewhere
+  try {
+    WriteArchive(draft, path, arrays);  // libzip closes the file without having it on disk
+    PutInPlace(draft, path);
+  } catch (...) {
+    std::filesystem::remove(draft, error);  // gives a full disk its room back
+    throw;
   }
-  if (zip_close(archive.get()) < 0) fail();
-  static_cast<void>(archive.release());  // zip_close has freed it
 }
 
 }  // namespace trefoil::data

@@ -19,8 +19,9 @@ namespace trefoil::data {
 /// Whether an NPZ file has an array `name`. Throws DataError as ReadNpz unless it is an NPZ file.
 [[nodiscard]] bool HasNpzArray(const std::filesystem::path& path, const std::string& name);
 
-/// Replaces `path` by an NPZ file of these arrays, in this order, not compressed. Equal arrays give equal
-/// bytes: every entry is dated 1 January 1980. Throws std::runtime_error if it cannot be written.
+/// Replaces `path` in one step by an NPZ file of these arrays, in this order, not compressed; on disk when
+/// this returns. Equal arrays give equal bytes: every entry is dated 1 January 1980. Throws
+/// std::runtime_error if it cannot be written.
 void WriteNpz(const std::filesystem::path& path, const std::vector<std::pair<std::string, NpyArray>>& arrays);
 
 }  // namespace trefoil::data

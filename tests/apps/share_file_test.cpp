@@ -1,5 +1,6 @@
 #include "apps/share_file.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -11,6 +12,7 @@
 #include "apps/share_bytes.h"
 #include "base/error.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/support/file_calls.h"
 #include "tests/support/fixed_key.h"
 
 namespace trefoil::apps {
@@ -18,6 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing_support::FixedKey;
+using testing_support::TakeFileCalls;
 
 constexpr const char* kJob = R"(version = 1
 type = "dpsgd"
@@ -67,7 +70,10 @@ TEST(ShareFile, ReadsBackWhatItWroteAndIsSealedToItsOwner) {
   const TemporaryFolder folder;
   const auto share = SomeShare(folder);
   const auto file = folder.path() / "model.share";
+  (void)TakeFileCalls();
   SaveShare(file, share, FixedKey(1));
+  EXPECT_THAT(TakeFileCalls(),
+              testing::ElementsAre("fsync model.share", "fsync " + folder.path().filename().string()));
   struct stat status {};
   ASSERT_EQ(stat(file.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777U, 0600U);

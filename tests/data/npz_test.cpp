@@ -9,11 +9,13 @@
 
 #include "data/file.h"
 #include "tests/data/temporary_folder.h"
+#include "tests/support/file_calls.h"
 
 namespace trefoil::data {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::TakeFileCalls;
 
 /// An archive as NumPy's savez_compressed writes it (deflated, ZIP64 fields in the local headers), made with
 /// Python's zipfile: x = float32 [[1, 2, 3], [4, 5, 6]], y = int64 [0, 1].
@@ -87,6 +89,29 @@ TEST(ReadNpz, NamesFileAndArray) {
   damaged[60] = static_cast<char>(damaged[60] ^ 0x10);
   EXPECT_THAT(error(folder.Put("damaged.npz", damaged), "x"),
               HasSubstr("damaged.npz: array \"x\": found a damaged"));
+}
+
+// A run gives up its checkpoints once its model is written.
+TEST(WriteNpz, IsOnDiskWhenItReturns) {
+  const TemporaryFolder folder;
+  const auto path = folder / "a.npz";
+  (void)TakeFileCalls();
+  WriteNpz(path, {{"x", NpyFromIntegers({}, std::vector<std::int64_t>{1})}});
+  const auto name = path.parent_path().filename().string();
+  EXPECT_THAT(TakeFileCalls(), testing::ElementsAre("fsync a.npz.part", "rename a.npz", "fsync " + name));
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path.parent_path()))
+    files.push_back(entry.path().filename().string());
+  EXPECT_THAT(files, testing::ElementsAre("a.npz"));
+}
+
+TEST(WriteNpz, LeavesWhatWasThereWhereItFails) {
+  const TemporaryFolder folder;
+  const auto path = folder.Put("a.npz", FromHex(kFromPython));
+  std::filesystem::create_directories(folder / "a.npz.part/in the way");
+  EXPECT_THROW(WriteNpz(path, {{"x", NpyFromIntegers({}, std::vector<std::int64_t>{1})}}),
+               std::runtime_error);
+  EXPECT_EQ(ReadNpz(path, "x").shape, (std::vector<std::size_t>{2, 3}));
 }
 
 TEST(WriteNpz, ReportsAFolderThatIsNotThere) {

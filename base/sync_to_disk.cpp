@@ -1,0 +1,34 @@
+#include "base/sync_to_disk.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+namespace trefoil {
+namespace {
+
+std::system_error CannotWrite(const std::filesystem::path& file) {
+  return {errno, std::generic_category(), file.string() + ": cannot be written"};
+}
+
+}  // namespace
+
+void SyncToDisk(const std::filesystem::path& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw CannotWrite(path);
+  const int status = fsync(descriptor);
+  const auto error = CannotWrite(path);  // before another call changes errno
+  close(descriptor);
+  if (status != 0) throw error;
+}
+
+void PutInPlace(const std::filesystem::path& draft, const std::filesystem::path& file) {
+  SyncToDisk(draft);
+  if (std::rename(draft.c_str(), file.c_str()) != 0) throw CannotWrite(file);
+  SyncToDisk(file.has_parent_path() ? file.parent_path() : std::filesystem::path("."));
+}
+
+}  // namespace trefoil

@@ -1,0 +1,15 @@
+#pragma once
+#include <filesystem>
+
+namespace trefoil {
+
+/// So that a crash of the machine takes nothing from a file that was written to before, or, of a folder, no
+/// name that was put into it or taken out. Throws std::system_error.
+void SyncToDisk(const std::filesystem::path& path);
+
+/// Puts a finished draft of the same folder in the place of `file`, in one step: after a crash of the machine
+/// there is the old file or the whole new one, and once this has returned the new one. Throws
+/// std::system_error.
+void PutInPlace(const std::filesystem::path& draft, const std::filesystem::path& file);
+
+}  // namespace trefoil
