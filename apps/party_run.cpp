@@ -323,6 +323,22 @@ Records Prepare(Run& run, const ml::PrivacyPlan& plan, const RunOptions& options
   return records;
 }
 
+/// Whether the others have finished, as far as can be told: this party has its results, and nobody comes. It
+/// died with them, before it had removed its checkpoints.
+bool WaitsInVain(const Run& run, const std::exception& error) {
+  const bool nobody = dynamic_cast<const NetworkError*>(&error) != nullptr && !run.session.met_a_peer();
+  return nobody && HoldsResults(run.session.folder());
+}
+
+int EndWithOwnResults(Run& run, const std::exception& error) {
+  run.session.Say(
+      fmt::format("note: no peer came ({}); this party has its results, and keeps its last "
+                  "checkpoint: run --resume at all three if another one lacks its own",
+                  error.what()));
+  run.session.Done();
+  return kDone;
+}
+
 /// How an operator may go on after a failure.
 void SayHowToGoOn(Run& run) {
   if (!run.state || run.state->claim().run_id.empty()) return;
@@ -343,6 +359,7 @@ int RunParty(const RunOptions& options) {
   const auto plan = ml::MakePlan(run.settings);
   CheckFolder(options, job, run.session.folder());
   if (options.resume && HoldsFinishedRun(run.session.folder())) {
+    RemoveCheckpoints(run.session.folder());  // which another start may have begun to do
     std::cout << run.session.folder().string() << ": the run has finished, nothing to resume\n";
     return kDone;
   }
@@ -359,6 +376,7 @@ int RunParty(const RunOptions& options) {
     run.session.Done();
     return kDone;
   } catch (const std::exception& error) {
+    if (WaitsInVain(run, error)) return EndWithOwnResults(run, error);
     const int code = run.session.Fail(error, Explain(error, run, run.session.connected()));
     run.budget->StopOrLog([&](const std::string& line) { run.session.Log(line); });
     if (run.session.connected()) SayHowToGoOn(run);

@@ -111,7 +111,8 @@ void PartySession::Log(const std::string& line, LogLevel level) { log_->Write(le
 
 net::MeshTransport& PartySession::Connect(net::MeshConfig config) {
   config.log = [log = log_](const std::string& line) { log->Write(LogLevel::kInfo, line); };
-  config.on_peer = [metrics = metrics_.get()](int peer, bool connected) {
+  config.on_peer = [metrics = metrics_.get(), met = met_a_peer_](int peer, bool connected) {
+    if (connected) *met = true;
     metrics->SetPeer(peer, connected ? PeerState::kConnected : PeerState::kWaiting);
   };
   config.on_dropped = [metrics = metrics_.get()](std::uint64_t total) { metrics->SetDropped(total); };

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -56,6 +57,8 @@ class PartySession {
   /// Meets the peers. Throws as net::ConnectMesh and AuditLog::Connected.
   net::MeshTransport& Connect(net::MeshConfig config);
   [[nodiscard]] bool connected() const { return mesh_ != nullptr; }
+  /// Whether any peer came to meet this party, though it may have gone again.
+  [[nodiscard]] bool met_a_peer() const { return *met_a_peer_; }
   /// After Connect: what looks after the run.
   [[nodiscard]] RunWatch& watch() { return *watch_; }
 
@@ -78,6 +81,7 @@ class PartySession {
   ProgressDisplay display_;
   std::unique_ptr<RunMetrics> metrics_;
   std::unique_ptr<AuditLog> audit_;
+  std::shared_ptr<std::atomic<bool>> met_a_peer_ = std::make_shared<std::atomic<bool>>(false);
   std::unique_ptr<net::MeshTransport> mesh_;  // after log and metrics, which its thread uses
   std::unique_ptr<RunWatch> watch_;           // last: its threads use the others
 };

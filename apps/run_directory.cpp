@@ -116,8 +116,10 @@ void CheckRunDirectory(const fs::path& folder) {
   }
 }
 
+bool HoldsResults(const fs::path& folder) { return fs::exists(folder / "summary.json"); }
+
 bool HoldsFinishedRun(const fs::path& folder) {
-  return fs::exists(folder / "summary.json") && !fs::exists(folder / "checkpoint" / "run.json");
+  return HoldsResults(folder) && !fs::exists(folder / "checkpoint" / "run.json");
 }
 
 void MakeRunDirectory(const fs::path& folder) {

@@ -53,6 +53,9 @@ void CheckRunDirectory(const std::filesystem::path& folder);
 /// Makes a folder for a run's files. Throws as CheckRunDirectory.
 void MakeRunDirectory(const std::filesystem::path& folder);
 
+/// Whether a run has its results there. Its checkpoints may be there still, for peers that lack theirs.
+[[nodiscard]] bool HoldsResults(const std::filesystem::path& folder);
+
 /// Whether a run has ended there, with its results, and no peer needs its checkpoints any more.
 [[nodiscard]] bool HoldsFinishedRun(const std::filesystem::path& folder);
 

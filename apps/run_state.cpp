@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/passing_error.h"
 #include "base/regular_file.h"
+#include "base/sync_to_disk.h"
 
 namespace trefoil::apps {
 namespace {
@@ -30,6 +31,7 @@ constexpr int kVersion = 1;
 constexpr int kVersionWithCoins = 2;
 constexpr std::size_t kKept = 2;
 constexpr std::size_t kDigitsInName = 16;
+constexpr const char* kFolder = "checkpoint";
 constexpr const char* kRunFile = "run.json";
 constexpr const char* kStepFile = "step";
 constexpr const char* kSealed = ".sealed";
@@ -92,7 +94,7 @@ std::string DescribeDifference(const Job& found, const Job& expected) {
 }
 
 RunState::RunState(const fs::path& run_folder, RunOwner owner, SecretKey key)
-    : folder_(run_folder / "checkpoint"), owner_(std::move(owner)), key_(std::move(key)), boot_(BootId()) {
+    : folder_(run_folder / kFolder), owner_(std::move(owner)), key_(std::move(key)), boot_(BootId()) {
   if (!fs::exists(folder_ / kRunFile)) return;
   try {
     Lock();
@@ -280,9 +282,15 @@ void RunState::Keep(const ml::Checkpoint& checkpoint) {
   }
 }
 
-void RunState::Discard() {
-  fs::remove(folder_ / kRunFile);
-  fs::remove_all(folder_);
+void RunState::Discard() { RemoveCheckpoints(folder_.parent_path()); }
+
+void RemoveCheckpoints(const fs::path& run_folder) {
+  const auto folder = run_folder / kFolder;
+  if (!fs::exists(folder)) return;
+  fs::remove(folder / kRunFile);
+  SyncToDisk(folder);  // else a crash could leave a run of which there are no checkpoints any more
+  fs::remove_all(folder);
+  SyncToDisk(run_folder);
 }
 
 }  // namespace trefoil::apps

@@ -23,8 +23,7 @@ struct RunOwner {
 ///   run.json       the run, its sessions, and how far each may have come: replaced before what it says is
 ///                  executed
 ///   step           how far this session has come, written at each step's beginning; outlives the process,
-///   not
-///                  the machine, after whose crash run.json counts
+///                  not the machine, after whose crash run.json counts
 ///   STEP-ID.sealed the last two checkpoints
 /// Not copyable or movable.
 class RunState {
@@ -70,7 +69,7 @@ class RunState {
   void BeginEvaluation();
   /// Keeps a checkpoint and the one before it. On disk when it returns.
   void Keep(const ml::Checkpoint& checkpoint);
-  /// When no party needs the run any more.
+  /// When no party needs the run any more. On disk when it returns.
   void Discard();
 
  private:
@@ -97,6 +96,11 @@ class RunState {
   bool listed_ = false;
   int steps_file_ = -1;  ///< locked while this lives
 };
+
+/// Removes checkpoint/ of a run directory, of a run that nobody goes on with: first run.json, without which
+/// the rest is of none. Does nothing where there is no such folder. On disk when it returns. Throws
+/// std::runtime_error.
+void RemoveCheckpoints(const std::filesystem::path& run_folder);
 
 /// The first key in which two jobs differ: "privacy.epsilon: found 2.0, expected 3.0". Pre: they differ.
 [[nodiscard]] std::string DescribeDifference(const Job& found, const Job& expected);

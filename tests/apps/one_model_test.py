@@ -140,6 +140,24 @@ class OneModel(RunsThatAreKilled):
         self.prepare()
         self.assertEqual(self.check_instant(0, "rename:summary.json", released={1, 2, 3}), 0)
 
+    def test_a_party_that_dies_as_it_removes_its_checkpoints_ends_by_itself(self):
+        self.prepare()
+        self.kill_before(1, "rename:record.json")
+        checkpoints = self.folder / "r1/checkpoint"
+        shutil.copytree(checkpoints, self.folder / "copy")
+        self.finish_well(self.start())
+        path = self.folder / "d/party-1/party.toml"
+        path.write_text(path.read_text().replace('start = "20s"', 'start = "1s"'))
+        resume = ("run", "--config", path, "--job", "job.toml", "--out", "r1", "--resume")
+        shutil.copytree(self.folder / "copy", checkpoints)  # as if it had been killed before it removed anything
+        model = self.files("model.npz")
+        self.assertRegex(self.succeed(*resume), r"note: no peer came \(party \d: .*\); this party has its results, and keeps its last checkpoint")
+        self.assertTrue((checkpoints / "run.json").exists())
+        (checkpoints / "run.json").unlink()  # in the midst of it
+        self.assertIn("the run has finished, nothing to resume", self.succeed(*resume))
+        self.assertFalse(checkpoints.exists())
+        self.assertEqual(self.files("model.npz"), model)
+
     def test_a_party_that_went_back_to_an_older_copy_gets_no_second_model(self):
         self.prepare()
         self.kill_before(1, f"rename:checkpoint/0000{STEPS}")

@@ -8,6 +8,7 @@
 #include "apps/files.h"
 #include "base/error.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/support/file_calls.h"
 #include "tests/support/fixed_key.h"
 
 namespace trefoil::apps {
@@ -16,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing_support::FixedKey;
+using testing_support::TakeFileCalls;
 
 constexpr const char* kJob = R"(version = 1
 type = "dpsgd"
@@ -304,9 +306,23 @@ TEST_F(RunStateTest, IsOneProcesss) {
 TEST_F(RunStateTest, LeavesNothingBehindWhenItIsDiscarded) {
   const auto state = Begin(kFirst);
   state->Keep(At(5));
+  (void)TakeFileCalls();
   state->Discard();
+  EXPECT_THAT(TakeFileCalls(), testing::ElementsAre("fsync checkpoint", "fsync out"));
   EXPECT_FALSE(fs::exists(run_ / "checkpoint"));
   EXPECT_TRUE(Open()->claim().run_id.empty());
+}
+
+TEST_F(RunStateTest, RemovesWhatAnInterruptedRemovalLeft) {
+  {
+    const auto state = Begin(kFirst);
+    state->Keep(At(5));
+  }
+  fs::remove(run_ / "checkpoint/run.json");
+  RemoveCheckpoints(run_);
+  EXPECT_FALSE(fs::exists(run_ / "checkpoint"));
+  RemoveCheckpoints(run_);
+  EXPECT_TRUE(fs::exists(run_));
 }
 
 TEST_F(RunStateTest, RemovesDraftsThatWereInterrupted) {
