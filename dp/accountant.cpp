@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/outward_text.h"
 #include "dp/domain.h"
+#include "dp/rounding.h"
 
 namespace trefoil::dp {
 namespace {
@@ -17,20 +18,8 @@ constexpr double kSmallestMultiplier = 0.01;
 constexpr double kLargestMultiplier = 1e7;
 constexpr double kCalibrationAccuracy = 1e-4;
 
-/// What bounds the relative error of a product or a quotient of a few doubles, and of LaplaceRdp.
-constexpr double kClosedFormError = 0x1p-50;
+/// What bounds the relative error of LaplaceRdp.
 constexpr double kLaplaceRdpError = 1e-8;
-
-/// sum + count * each, not below the exact one, and the exact one where a double is it.
-double SumAbove(double sum, double count, double each) {
-  const double product = count * each;
-  const double rounded = sum + product;
-  if (!std::isfinite(rounded)) return rounded;
-  // What the two roundings lost, exactly: Knuth's sum of two, and Dekker's product by fused multiply-add.
-  const double part = rounded - sum;
-  const double lost = (sum - (rounded - part)) + (product - part) + std::fma(count, each, -product);
-  return lost > 0 ? std::nextafter(rounded, kInfinity) : rounded;
-}
 
 void CheckTarget(double target_epsilon) {
   CheckParameter(target_epsilon > 0, "target epsilon", target_epsilon, "a number above 0");

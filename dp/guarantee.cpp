@@ -3,7 +3,14 @@
 #include <cmath>
 #include <limits>
 
+#include "dp/rounding.h"
+
 namespace trefoil::dp {
+
+double FailuresAt(double epsilon, double failure, double distance) {
+  const double near = distance > 0 ? Above((1 + std::exp(epsilon)) * distance * (1 + kClosedFormError)) : 0;
+  return near > 0 ? Above(failure + near) : failure;
+}
 
 double EpsilonAfterFailures(double delta, double failure, double distance,
                             const std::function<double(double)>& at) {
@@ -12,7 +19,8 @@ double EpsilonAfterFailures(double delta, double failure, double distance,
   constexpr int kMaxSteps = 1000;
   double assumed = 0;
   for (int i = 0; i < kMaxSteps; ++i) {
-    const double remaining = delta - failure - (distance > 0 ? (1 + std::exp(assumed)) * distance : 0);
+    const double charge = FailuresAt(assumed, failure, distance);
+    const double remaining = charge > 0 ? std::nextafter(delta - charge, -1.0) : delta;
     if (!(remaining > 0)) break;
     const double epsilon = at(remaining);
     if (epsilon <= assumed || distance == 0) return epsilon;

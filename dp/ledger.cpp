@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "dp/guarantee.h"
 #include "dp/json_number.h"
 
 namespace trefoil::dp {
@@ -119,8 +120,8 @@ std::vector<Event> FilterCharges(const TrainingRecord& record, bool insider) {
       if (near == nullptr || pure == nullptr) {
         charges.push_back(event);
       } else {
-        const double probability = near->distance == 0 ? 0 : (1 + std::exp(pure->epsilon)) * near->distance;
-        charges.emplace_back(IndependentFailure{std::min(probability * (1 + 0x1p-50), 1.0), near->count});
+        const double probability = FailuresAt(pure->epsilon, 0, near->distance);
+        charges.emplace_back(IndependentFailure{std::min(probability, 1.0), near->count});
       }
     }
   }

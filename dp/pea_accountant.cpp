@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "dp/domain.h"
+#include "dp/rounding.h"
 
 namespace trefoil::dp {
 namespace {
@@ -69,25 +70,29 @@ double PeaNoiseMultiplier(double target_epsilon, std::int64_t steps, double delt
 
 void PeaAccountant::Add(const Event& event) {
   CheckEvent(event);
-  rho_ += std::visit(Rho{}, event);
+  rho_ = SumAbove(rho_, 1 + kClosedFormError, std::visit(Rho{}, event));
   if (const auto* factor = std::get_if<MaxDivergence>(&event)) {
-    if (factor->count > 0) divergence_ += factor->bound * static_cast<double>(factor->count);
+    if (factor->count > 0)
+      divergence_ = SumAbove(divergence_, static_cast<double>(factor->count), factor->bound);
   }
-  if (const auto* cut = std::get_if<TotalVariation>(&event))
-    distance_ += cut->distance * static_cast<double>(cut->count);
+  if (const auto* near = std::get_if<TotalVariation>(&event))
+    distance_ = SumAbove(distance_, static_cast<double>(near->count), near->distance);
   if (const auto* failure = std::get_if<IndependentFailure>(&event))
-    failure_ += failure->probability * static_cast<double>(failure->count);
+    failure_ = SumAbove(failure_, static_cast<double>(failure->count), failure->probability);
 }
 
 Guarantee PeaAccountant::Epsilon(double delta) const {
   CheckDelta(delta);
   if (!std::isfinite(divergence_)) return {.epsilon = kInfinity};
   return {.epsilon = EpsilonAfterFailures(delta, failure_, distance_, [&](double remaining) {
-            const double inner = remaining * std::exp(-divergence_);
+            const double inner =
+                divergence_ > 0 ? remaining * std::exp(-divergence_) * (1 - kClosedFormError) : remaining;
             if (rho_ == 0) return 2 * divergence_;
             if (!(inner > 0)) return kInfinity;
-            const double epsilon = 2 * std::sqrt(2 * rho_ * std::log(1 / inner));
-            return epsilon <= kRange * std::log(1 / inner) ? epsilon + 2 * divergence_ : kInfinity;
+            // The logarithm of a number that was rounded is off by the rounding, absolutely.
+            const double log = -std::log(inner) + kClosedFormError;
+            const double epsilon = 2 * std::sqrt(2 * rho_ * log) * (1 + kClosedFormError);
+            return epsilon <= kRange * log ? SumAbove(epsilon, 2, divergence_) : kInfinity;
           })};
 }
 

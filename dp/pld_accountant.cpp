@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "dp/analytic_gaussian.h"
-#include "dp/domain.h"
+#include "dp/rounding.h"
 
 namespace trefoil::dp {
 namespace {
@@ -30,7 +30,10 @@ void PldAccountant::AddOne(const SampledGaussian& event) {
   if (!(variance > 0)) {
     bounded_ = false;
   } else if (event.sampling_rate == 1) {
-    plain_ += units * units * static_cast<double>(event.count) / variance;
+    plain_ =
+        SumAbove(plain_, static_cast<double>(event.count), units * units / variance * (1 + kClosedFormError));
+    ++plain_events_;
+    bounded_ = bounded_ && std::isfinite(plain_);
   } else {
     sampled_[{event.sampling_rate, event.noise_multiplier, event.units}] += event.count;
     releases_ += static_cast<double>(event.count);
@@ -68,26 +71,35 @@ void PldAccountant::AddOne(const ThreeLaplaceParts& event) {
 }
 
 void PldAccountant::AddOne(const MaxDivergence& event) {
-  if (event.count > 0) divergence_ += event.bound * static_cast<double>(event.count);
+  if (event.count > 0) divergence_ = SumAbove(divergence_, static_cast<double>(event.count), event.bound);
 }
 
 void PldAccountant::AddOne(const TotalVariation& event) {
-  distance_ += event.distance * static_cast<double>(event.count);
+  distance_ = SumAbove(distance_, static_cast<double>(event.count), event.distance);
 }
 
 void PldAccountant::AddOne(const IndependentFailure& event) {
-  failure_ += event.probability * static_cast<double>(event.count);
+  failure_ = SumAbove(failure_, static_cast<double>(event.count), event.probability);
 }
 
 std::vector<LossEvent> PldAccountant::LossEvents() const {
   std::vector<LossEvent> events;
-  if (plain_ > 0) events.emplace_back(SampledGaussian{1, 1 / std::sqrt(plain_), 1});
+  if (plain_ > 0) events.emplace_back(SampledGaussian{1, PlainMultiplier(), 1});
   for (const auto& [key, count] : sampled_)
     events.emplace_back(SampledGaussian{std::get<0>(key), std::get<1>(key), count, std::get<2>(key)});
   for (const auto& [scale, count] : laplace_) events.emplace_back(Laplace{scale, count});
   for (const auto& [epsilon, count] : pure_) events.emplace_back(PureDp{epsilon, count});
   for (const auto& [rate, count] : parts_) events.emplace_back(ThreeLaplaceParts{rate, count});
   return events;
+}
+
+double PldAccountant::PlainMultiplier() const { return (1 - kClosedFormError) / std::sqrt(plain_); }
+
+PldBounds PldAccountant::PlainBounds(double delta) const {
+  // Every addition rounded plain_ up by less than 2^-51 of it, and its root and quotient lose less than 2^-48.
+  const double above = PlainMultiplier() * (1 + 0x1p-48 + plain_events_ * 0x1p-51);
+  return {.epsilon = AnalyticGaussianEpsilon(PlainMultiplier(), delta),
+          .lower = AnalyticGaussianEpsilonBelow(above, delta * (1 + 0x1p-48))};
 }
 
 std::optional<double> PldAccountant::Mu() const {
@@ -116,17 +128,18 @@ Guarantee PldAccountant::Epsilon(double delta, const std::optional<Pld>& pld) co
 
   double lower = 0;
   const double epsilon = EpsilonAfterFailures(delta, failure_, distance_, [&](double remaining) {
-    const double inner = remaining * std::exp(-divergence_);
+    const double inner =
+        divergence_ > 0 ? remaining * std::exp(-divergence_) * (1 - kClosedFormError) : remaining;
     PldBounds bounds;
-    if (!(inner > 0)) bounds.epsilon = kInfinity;
-    if (only_plain && inner > 0) {
-      bounds.epsilon = AnalyticGaussianEpsilon(1 / std::sqrt(plain_), inner);
-      bounds.lower = bounds.epsilon * (1 - 1e-12);
-    } else if (pld && inner > 0) {
+    if (!(inner > 0)) {
+      bounds.epsilon = kInfinity;
+    } else if (only_plain) {
+      bounds = PlainBounds(inner);
+    } else if (pld) {
       bounds = pld->Epsilon(inner);
     }
     lower = bounds.lower + 2 * divergence_;
-    return bounds.epsilon + 2 * divergence_;
+    return SumAbove(bounds.epsilon, 2, divergence_);
   });
   if (rdp.epsilon <= epsilon)
     return {.epsilon = rdp.epsilon, .order = rdp.order, .error = std::max(rdp.epsilon - lower, 0.0)};

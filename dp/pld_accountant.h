@@ -46,13 +46,18 @@ class PldAccountant {
   void AddOne(const TotalVariation& event);
   void AddOne(const IndependentFailure& event);
   [[nodiscard]] std::vector<LossEvent> LossEvents() const;
+  /// Of the one Gaussian that plain ones are together, rounded down.
+  [[nodiscard]] double PlainMultiplier() const;
+  /// Where there is nothing but plain Gaussians.
+  [[nodiscard]] PldBounds PlainBounds(double delta) const;
 
   RdpAccountant rdp_;
   std::map<std::tuple<double, double, std::int64_t>, std::int64_t> sampled_;  ///< (rate, multiplier, units)
   std::map<double, std::int64_t> laplace_;                                    ///< scale: count
   std::map<double, std::int64_t> pure_;                                       ///< epsilon: count
   std::map<double, std::int64_t> parts_;                                      ///< rate: count
-  double plain_ = 0;  ///< sum of 1 / multiplier^2 over plain Gaussians
+  double plain_ = 0;         ///< sum of 1 / multiplier^2 over plain Gaussians, rounded up
+  double plain_events_ = 0;  ///< how many were added
   double releases_ = 0;
   double divergence_ = 0;
   double distance_ = 0;

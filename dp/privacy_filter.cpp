@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "dp/analytic_gaussian.h"
 #include "dp/domain.h"
+#include "dp/guarantee.h"
+#include "dp/rounding.h"
 
 namespace trefoil::dp {
 namespace {
@@ -27,13 +29,6 @@ constexpr std::size_t kMostOrders = 64;
 constexpr double kLargestOrder = 100'000;
 constexpr std::array<std::pair<FilterMode, const char*>, 3> kModes{
     {{FilterMode::kRdp, "rdp"}, {FilterMode::kGdp, "gdp"}, {FilterMode::kClosed, "closed"}}};
-
-double Above(double value) { return value > 0 ? std::nextafter(value, kInfinity) : value; }
-
-/// Adds count * each, rounded up; nothing where that is 0.
-void AddProduct(double& sum, double each, std::int64_t count) {
-  if (count > 0 && each > 0) sum = Above(sum + Above(each * static_cast<double>(count)));
-}
 
 std::string WrongOrders(FilterMode mode, const std::vector<double>& orders) {
   if (mode != FilterMode::kRdp) return orders.empty() ? "" : "orders of a filter that has none";
@@ -125,10 +120,11 @@ void PrivacyFilter::GaussianSum::Add(const Event& event) {
     if (gaussian->count == 0 || gaussian->sampling_rate == 0) return;
     if (gaussian->sampling_rate < 1 || gaussian->noise_multiplier == 0) only_gaussians_ = false;
     const double multiplier = gaussian->noise_multiplier;
-    squares_ = Above(squares_ +
-                     Above(static_cast<double>(gaussian->count) * (1 + 0x1p-50) / (multiplier * multiplier)));
+    squares_ = SumAbove(squares_, static_cast<double>(gaussian->count),
+                        (1 + kClosedFormError) / (multiplier * multiplier));
   } else if (const auto* factor = std::get_if<MaxDivergence>(&event)) {
-    AddProduct(divergence_, factor->bound, factor->count);
+    if (factor->count > 0)
+      divergence_ = SumAbove(divergence_, static_cast<double>(factor->count), factor->bound);
   } else if (const auto* pure = std::get_if<PureDp>(&event)) {
     if (pure->count > 0 && pure->epsilon > 0) only_gaussians_ = false;
   } else if (const auto* laplace = std::get_if<Laplace>(&event)) {
@@ -141,8 +137,8 @@ void PrivacyFilter::GaussianSum::Add(const Event& event) {
 double PrivacyFilter::GaussianSum::Epsilon(double delta) const {
   if (!only_gaussians_ || !std::isfinite(squares_) || divergence_ > kMostDivergence) return kInfinity;
   if (squares_ == 0) return 2 * divergence_;
-  const double multiplier = std::nextafter(1 / std::sqrt(Above(squares_)), 0);
-  return AnalyticGaussianEpsilon(multiplier, delta * std::exp(-kMostDivergence)) + 2 * divergence_;
+  const double multiplier = (1 - kClosedFormError) / std::sqrt(squares_);
+  return SumAbove(AnalyticGaussianEpsilon(multiplier, delta * std::exp(-kMostDivergence)), 2, divergence_);
 }
 
 PrivacyFilter::PrivacyFilter(FilterTerms terms) : terms_(std::move(terms)) {
@@ -154,10 +150,14 @@ PrivacyFilter::PrivacyFilter(FilterTerms terms) : terms_(std::move(terms)) {
 void PrivacyFilter::Add(const Event& event) {
   CheckEvent(event);
   if (terms_.mode != FilterMode::kClosed) {
-    if (const auto* near = std::get_if<TotalVariation>(&event))
-      return AddProduct(distance_, near->distance, near->count);
-    if (const auto* failure = std::get_if<IndependentFailure>(&event))
-      return AddProduct(failure_, failure->probability, failure->count);
+    if (const auto* near = std::get_if<TotalVariation>(&event)) {
+      distance_ = SumAbove(distance_, static_cast<double>(near->count), near->distance);
+      return;
+    }
+    if (const auto* failure = std::get_if<IndependentFailure>(&event)) {
+      failure_ = SumAbove(failure_, static_cast<double>(failure->count), failure->probability);
+      return;
+    }
   }
   std::visit([&](auto& sums) { sums.Add(event); }, sums_);
 }
@@ -173,10 +173,7 @@ double PrivacyFilter::EpsilonBeforeFailures() const {
   return std::get<RdpAccountant>(sums_).Epsilon(delta / static_cast<double>(terms_.orders.size())).epsilon;
 }
 
-double PrivacyFilter::FailuresAt(double cap) const {
-  const double near = distance_ == 0 ? 0 : Above((1 + std::exp(cap)) * distance_ * (1 + 0x1p-50));
-  return Above(failure_ + near);
-}
+double PrivacyFilter::FailuresAt(double cap) const { return dp::FailuresAt(cap, failure_, distance_); }
 
 double PrivacyFilter::Epsilon() const {
   const double epsilon = EpsilonBeforeFailures();

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "dp/domain.h"
 #include "dp/laplace_parts_law.h"
+#include "dp/rounding.h"
 
 namespace trefoil::dp {
 namespace {
@@ -117,7 +118,7 @@ double EpsilonAtOrder(double order, double rdp, double delta, RdpConversion conv
   if (rdp <= -std::log1p(-delta * delta)) return 0;
   // Rounded up: by more than what a few operations on terms of this size lose.
   const double size = rdp + 2 - (std::log(delta) - std::log(order)) / (order - 1);
-  const double lost = 0x1p-50 * size;
+  const double lost = kClosedFormError * size;
   if (conversion == RdpConversion::kBasic) return rdp - std::log(delta) / (order - 1) + lost;
   const double epsilon = rdp + std::log1p(-1 / order) - (std::log(delta) + std::log(order)) / (order - 1);
   return std::max(epsilon + lost, 0.0);

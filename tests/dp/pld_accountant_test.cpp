@@ -26,6 +26,19 @@ TEST(PldAccountant, IsTheAnalyticGaussianWherePlainNoiseIsAll) {
   EXPECT_LT(guarantee.error, 1e-9);
 }
 
+// Sums of 100,000 terms 1 / 81^2 that are rounded to nearest are below by 2.5e-12 of it.
+TEST(PldAccountant, IsNeverBelowTheExactValueOfManyAdditions) {
+  // With mpmath, 60 digits, as in analytic_gaussian_test.cpp: sigma = 81 / sqrt(100000), delta the double 1e-5.
+  constexpr long double kExact = 23.59798896242088133264411L;
+  PldAccountant stepwise;
+  for (int step = 0; step < 100'000; ++step) stepwise.Add(SampledGaussian{1, 81, 1});
+  const auto guarantee = stepwise.Epsilon(1e-5);
+  EXPECT_GE(static_cast<long double>(guarantee.epsilon), kExact);
+  EXPECT_LE(static_cast<long double>(guarantee.epsilon), kExact * (1 + 1e-9L));
+  EXPECT_LE(static_cast<long double>(guarantee.epsilon) - static_cast<long double>(guarantee.error), kExact);
+  EXPECT_LT(guarantee.error, 1e-8);
+}
+
 TEST(PldAccountant, SaysHowFarAboveTheExactValueItIs) {
   const auto guarantee = GuaranteeOf({SampledGaussian{0.04, 1.5, 2250}}, 1e-5);
   EXPECT_GT(guarantee.error, 0);
