@@ -282,7 +282,8 @@ std::string Explain(const std::exception& error, const Run& run, bool connected)
       fmt::format("at step {} of {}", std::min(run.last.step + 1, run.settings.steps), run.settings.steps);
   if (const auto* lost = dynamic_cast<const NetworkError*>(&error))
     return ExplainLoss(*lost, when, connected);
-  if (dynamic_cast<const ProtocolError*>(&error) != nullptr) return fmt::format("{}: {}", when, error.what());
+  if (dynamic_cast<const ProtocolError*>(&error) != nullptr)
+    return fmt::format("{}: {}", connected ? when : "before the start", error.what());
   return CauseOf(error);
 }
 

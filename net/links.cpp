@@ -76,29 +76,14 @@ void Links::OnFrame(int peer, Frame frame) {
 
 void Links::OnAbort(int peer, const Frame& frame) {
   const AbortReason reason = DecodeAbort(frame);
-  const int third = kParties - self_ - peer;
-  if (reason.code == AbortCode::kProtocol) return OnProtocolReport(peer, reason.about);
-  if (reason.code != AbortCode::kPeerLost) return Lose(FailureOf(peer, reason.code));
-  if (reason.about == self_) return Lose({.peer = peer, .cause = "gave up the link to this party"});
-  if (reason.about != third) return Lose(FailureOf(peer, reason.code));
+  const Failure failure = FailureOf(self_, peer, reason);
+  // A breach is named at once, by all three: who is accused may accuse the one that found it.
+  if (reason.code != AbortCode::kPeerLost || failure.peer == peer) return Lose(failure);
   reporter_ = peer;
   grace_.expires_after(kReportGrace);
-  grace_.async_wait([this, peer, third](const ErrorCode& cancelled) {
-    if (!cancelled) Lose({.peer = third, .cause = "lost (reported by party " + std::to_string(peer) + ")"});
+  grace_.async_wait([this, failure](const ErrorCode& cancelled) {
+    if (!cancelled) Lose(failure);
   });
-}
-
-// All three name the same party, and at once: who is accused may accuse the one that found it.
-void Links::OnProtocolReport(int reporter, int accused) {
-  const std::string by = "party " + std::to_string(reporter);
-  if (accused == self_) {
-    return Lose({.kind = Failure::Kind::kProtocol,
-                 .peer = self_,
-                 .cause = "broke the protocol, as " + by + " found: compare versions and settings of both"});
-  }
-  if (accused == reporter) return Lose({.peer = reporter, .cause = "broke the protocol, and was told so"});
-  if (accused != kParties - self_ - reporter) return Lose(FailureOf(reporter, AbortCode::kProtocol));
-  Lose({.peer = accused, .cause = "broke the protocol (reported by " + by + ")"});
 }
 
 void Links::OnEnd(int peer, const Ending& ending) {

@@ -38,7 +38,6 @@ class Links {
  private:
   void OnFrame(int peer, Frame frame);
   void OnAbort(int peer, const Frame& frame);
-  void OnProtocolReport(int reporter, int accused);
   void OnEnd(int peer, const Ending& ending);
   void TellAndClose(const AbortReason& reason, std::chrono::milliseconds linger);
 

@@ -13,6 +13,27 @@ Failure FailureOf(int peer, AbortCode code) {
           .cause = Describe(code)};
 }
 
+Failure FailureOf(int self, int sender, const AbortReason& reason) {
+  const int about = reason.about;
+  const bool about_third = about == kParties - self - sender;
+  const std::string by = "party " + std::to_string(sender);
+  if (reason.code == AbortCode::kProtocol) {
+    Failure failure{.kind = Failure::Kind::kProtocol, .peer = about, .cause = "broke the protocol"};
+    if (about == self)
+      failure.cause += ", as " + by + " found: compare versions and settings of both";
+    else if (about == sender)
+      failure.cause += ", and was told so";
+    else
+      failure.cause += " (reported by " + by + ")";
+    if (about == self || about == sender || about_third) return failure;
+  }
+  if (reason.code == AbortCode::kPeerLost) {
+    if (about == self) return {.peer = sender, .cause = "gave up the link to this party"};
+    if (about_third) return {.peer = about, .cause = "lost (reported by " + by + ")"};
+  }
+  return FailureOf(sender, reason.code);
+}
+
 void Throw(const Failure& failure) {
   if (failure.kind == Failure::Kind::kProtocol) {
     throw ProtocolError("party " + std::to_string(failure.peer) + ": " + failure.cause, failure.peer);

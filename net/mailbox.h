@@ -20,9 +20,13 @@ struct Failure {
   std::string cause;
 };
 
-/// What a peer's ABORT is for the party that it reaches: a budget that does not allow the job is one to all
-/// three.
+/// What the ABORT of a peer is for the party that it reaches, where it is about that peer itself: a budget that
+/// does not allow the job is one to all three.
 [[nodiscard]] Failure FailureOf(int peer, AbortCode code);
+
+/// What the ABORT of peer `sender` is for party `self`, which it reaches. A party that was lost is named in
+/// place of the one that reports it, and so is one that broke the protocol, which may be `self`.
+[[nodiscard]] Failure FailureOf(int self, int sender, const AbortReason& reason);
 
 /// Throws the failure as NetworkError, ProtocolError, BudgetError or, where this party lacks memory,
 /// std::bad_alloc.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "net/mailbox.h"
 #include "net/mesh_config.h"
 
 namespace trefoil::net {
@@ -73,7 +74,7 @@ void Starter::OnGreeted(const std::shared_ptr<Channel>& channel, bool dialled, c
       throw ConfigError(DescribeJobDifference(config_.job_json, result.job, peer));
     }
   } catch (const ConfigError&) {
-    return Fail(std::current_exception(), true);
+    return Fail(std::current_exception(), AbortReason{.code = AbortCode::kConfiguration});
   }
   if (!dialled && peer < config_.self) return refuse("it dialled this party instead of waiting for it");
   Fill(channel, *result.hello);
@@ -119,15 +120,15 @@ void Starter::OnReady(int peer, const SessionId& session) {
 }
 
 void Starter::OnAbort(int peer, const Frame& frame) {
-  const AbortReason reason = DecodeAbort(frame);
-  const bool protocol = reason.code == AbortCode::kProtocol;
-  const bool about_third = (reason.code == AbortCode::kPeerLost || protocol) && reason.about >= 0 &&
-                           reason.about < kParties && reason.about != peer && reason.about != config_.self;
-  const std::string what = protocol ? "broke the protocol" : "lost";
-  const NetworkError failure =
-      about_third ? NetworkError(reason.about, what + " (reported by party " + std::to_string(peer) + ")")
-                  : NetworkError(peer, Describe(reason.code));
-  Fail(std::make_exception_ptr(failure), false);
+  const Failure failure = FailureOf(config_.self, peer, DecodeAbort(frame));
+  // The third one may compute already, and would take this party's end for a lost link.
+  std::optional<AbortReason> told;
+  if (failure.kind == Failure::Kind::kProtocol) told = {.code = AbortCode::kProtocol, .about = failure.peer};
+  try {
+    Throw(failure);
+  } catch (...) {
+    Fail(std::current_exception(), told);
+  }
 }
 
 void Starter::Empty(int peer, const std::string& cause) {
@@ -201,20 +202,18 @@ void Starter::OnTimeout() {
     const std::string place = peer->id < config_.self
                                   ? "not reached at " + peer->host + ":" + std::to_string(peer->port)
                                   : std::string("not connected to this party");
-    return Fail(std::make_exception_ptr(NetworkError(peer->id, place + within + ": " + CauseOf(peer->id))),
-                false);
+    return Fail(std::make_exception_ptr(NetworkError(peer->id, place + within + ": " + CauseOf(peer->id))));
   }
   const bool first_ready = session_ && SlotOf(config_.peers[0].id).ready == session_;
   const int missing = config_.peers[first_ready ? 1 : 0].id;
-  Fail(std::make_exception_ptr(NetworkError(missing, "connected, but not ready" + within)), false);
+  Fail(std::make_exception_ptr(NetworkError(missing, "connected, but not ready" + within)));
 }
 
-void Starter::Fail(std::exception_ptr failure, bool tell_peers) {
+void Starter::Fail(std::exception_ptr failure, const std::optional<AbortReason>& told) {
   if (std::exchange(finished_, true)) return;
   StopSearching();
   for (const Slot& slot : slots_) {
-    if (!slot.channel || !tell_peers) continue;
-    slot.channel->Post(FrameType::kAbort, EncodeAbort({.code = AbortCode::kConfiguration}));
+    if (slot.channel && told) slot.channel->Post(FrameType::kAbort, EncodeAbort(*told));
   }
   slots_ = {};
   for (const auto& entry : channels_) {

@@ -52,7 +52,7 @@ class Starter {
   void Update();
   void OnTimeout();
   [[nodiscard]] const PeerEndpoint* MissingPeer() const;
-  void Fail(std::exception_ptr failure, bool tell_peers);
+  void Fail(std::exception_ptr failure, const std::optional<AbortReason>& told = {});  // told: to the peers
   void StopSearching();
   [[nodiscard]] const PeerEndpoint& Endpoint(int peer) const;
   Slot& SlotOf(int peer) { return slots_[static_cast<std::size_t>(peer)]; }

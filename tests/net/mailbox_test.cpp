@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <string>
 #include <thread>
 
 #include "base/error.h"
@@ -64,6 +65,26 @@ TEST(Mailbox, FailuresAreThrownAsTheirType) {
   EXPECT_THROW(Throw({.kind = Failure::Kind::kProtocol, .peer = 1, .cause = "x"}), ProtocolError);
   EXPECT_THROW(Throw({.kind = Failure::Kind::kBudget, .peer = 1, .cause = "x"}), BudgetError);
   EXPECT_THROW(Throw({.kind = Failure::Kind::kMemory, .cause = {}}), std::bad_alloc);
+}
+
+TEST(Mailbox, AnAbortNamesWhomItIsAbout) {
+  const auto of_1 = [](AbortCode code, int about) {
+    const auto failure = FailureOf(0, 1, {.code = code, .about = about});
+    const std::string kind = failure.kind == Failure::Kind::kProtocol ? "breach, " : "";
+    return kind + std::to_string(failure.peer) + ": " + failure.cause;
+  };
+  EXPECT_EQ(of_1(AbortCode::kProtocol, 0),
+            "breach, 0: broke the protocol, as party 1 found: compare versions and settings of both");
+  EXPECT_EQ(of_1(AbortCode::kProtocol, 1), "breach, 1: broke the protocol, and was told so");
+  EXPECT_EQ(of_1(AbortCode::kProtocol, 2), "breach, 2: broke the protocol (reported by party 1)");
+  EXPECT_EQ(of_1(AbortCode::kPeerLost, 0), "1: gave up the link to this party");
+  EXPECT_EQ(of_1(AbortCode::kPeerLost, 1), "1: aborted: it lost a peer");
+  EXPECT_EQ(of_1(AbortCode::kPeerLost, 2), "2: lost (reported by party 1)");
+  for (const int nobody : {-128, -1, 3, 127}) {
+    EXPECT_EQ(of_1(AbortCode::kProtocol, nobody), "1: aborted: it received what the protocol does not allow");
+    EXPECT_EQ(of_1(AbortCode::kPeerLost, nobody), "1: aborted: it lost a peer");
+  }
+  EXPECT_EQ(FailureOf(0, 1, {.code = AbortCode::kBudget}).kind, Failure::Kind::kBudget);
 }
 
 TEST(Mailbox, SaysHowLongAReaderHasWaitedForAPeerThatSendsNothing) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "mesh_testing.h"
 #include "net/mesh.h"
+#include "net/starter.h"
 #include "raw_party.h"
 
 namespace trefoil::net {
@@ -16,11 +17,12 @@ namespace {
 using std::chrono::milliseconds;
 using namespace testing_support;  // NOLINT: the vocabulary of these tests
 
-// Runs parties 0 and 1 against a party 2 in the test's hands, after its handshake. Both wait for each other,
-// not for it.
+// Runs parties 0 and 1 against a party 2 in the test's hands, after its handshake; those to which it does not
+// say that it is ready wait for its word. Both wait for each other, not for it.
 std::array<Outcome, kParties> AgainstRawParty2(TestMesh& mesh,
                                                const std::function<void(RawParty2&)>& misbehave,
-                                               const std::function<void(int, MeshTransport&)>& body) {
+                                               const std::function<void(int, MeshTransport&)>& body,
+                                               std::array<bool, 2> ready = {true, true}) {
   std::array<Outcome, kParties> outcomes;
   const auto run = [&](int party) {
     outcomes[static_cast<std::size_t>(party)] =
@@ -30,7 +32,7 @@ std::array<Outcome, kParties> AgainstRawParty2(TestMesh& mesh,
   std::thread one(run, 1);
   {
     RawParty2 raw(mesh.config(0).listen_port, mesh.config(1).listen_port, TestMesh::IdentityOf(2),
-                  mesh.config(0).job_json);
+                  mesh.config(0).job_json, ready);
     misbehave(raw);
   }
   zero.join();
@@ -273,6 +275,56 @@ TEST(MeshFailure, WhoBreaksTheProtocolIsNamedByAllThree) {
     EXPECT_EQ(outcomes[2].peer, 0) << outcomes[2].text;
     EXPECT_EQ(outcomes[2].text.find("party 0: broke the protocol"), 0U) << outcomes[2].text;
   }
+}
+
+// Party 2 finds, while party 0 still waits for its word that it is ready, that party 0 breaks the protocol. Party
+// 1 computes already, or waits as well; it hears of it from party 0, or from both.
+class MeshBreachAtStart : public testing::TestWithParam<bool> {};
+
+TEST_P(MeshBreachAtStart, NamesWhoIsAccusedAtAllThree) {
+  const bool third_computes = GetParam();
+  const AbortReason reason{.code = AbortCode::kProtocol, .about = 0};
+  TestMesh mesh;
+  Frame told;
+  const auto outcomes = AgainstRawParty2(
+      mesh,
+      [&](RawParty2& raw) {
+        EXPECT_TRUE(!third_computes || mesh.WaitForLog("1: computes"));
+        raw.to0.SendNext(FrameType::kAbort, EncodeAbort(reason));
+        if (!third_computes) raw.to1.SendNext(FrameType::kAbort, EncodeAbort(reason));
+        told = raw.to0.ReceiveFrame();
+        std::this_thread::sleep_for(milliseconds(300));
+      },
+      [&](int self, MeshTransport& transport) {
+        mesh.config(self).log("computes");
+        WaitForTheOther(self, transport);
+      },
+      {false, third_computes});
+
+  EXPECT_EQ(outcomes[0].kind, Outcome::Kind::kProtocol);
+  EXPECT_EQ(outcomes[0].text.find("party 0: broke the protocol, as party 2 found"), 0U) << outcomes[0].text;
+  EXPECT_EQ(outcomes[1].kind, Outcome::Kind::kProtocol);
+  EXPECT_EQ(outcomes[1].text.find("party 0: broke the protocol"), 0U) << outcomes[1].text;
+  EXPECT_EQ(told.header.type, FrameType::kAbort);
+  EXPECT_EQ(told.payload, EncodeAbort(reason));
+}
+
+INSTANTIATE_TEST_SUITE_P(Third, MeshBreachAtStart, testing::Bool(),
+                         [](const auto& test) { return std::string(test.param ? "Computes" : "Waits"); });
+
+// Party 0 computes already and finds it; party 1 still waits for party 2's word.
+TEST(MeshFailure, WhoWaitsStillLearnsWhoBrokeTheProtocol) {
+  TestMesh mesh;
+  const auto outcomes = AgainstRawParty2(mesh,
+                                         [](RawParty2& raw) {
+                                           raw.to0.SendNext(FrameType::kHello, Bytes(79));
+                                           std::this_thread::sleep_for(milliseconds(300));
+                                         },
+                                         &WaitForTheOther, {true, false});
+
+  EXPECT_EQ(outcomes[0].kind, Outcome::Kind::kProtocol);
+  EXPECT_EQ(outcomes[1].kind, Outcome::Kind::kProtocol);
+  EXPECT_EQ(outcomes[1].text, "party 2: broke the protocol (reported by party 0)");
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ Frame RawLink::ReceiveFrame() {
 void RawLink::CloseNotify() { SSL_shutdown(ssl_.get()); }
 
 RawParty2::RawParty2(std::uint16_t port0, std::uint16_t port1, const Identity& identity,
-                     const std::string& job_json)
+                     const std::string& job_json, std::array<bool, 2> ready)
     : to0(port0, identity), to1(port1, identity) {
   Hello hello{.sender = 2, .job = HashJob(job_json), .pins = TestMesh::Pins()};
   hello.nonce[0] = 22;
@@ -106,11 +106,13 @@ RawParty2::RawParty2(std::uint16_t port0, std::uint16_t port1, const Identity& i
     links[peer]->SendNext(FrameType::kHello, EncodeHello(hello));
     nonces[static_cast<std::size_t>(peer)] = DecodeHello(links[peer]->ReceiveFrame().payload).nonce;
   }
-  for (RawLink* link : links) {
-    link->session = MakeSession(nonces);
-    link->SendNext(FrameType::kReady, {});
+  const SessionId agreed = MakeSession(nonces);
+  for (std::size_t peer = 0; peer < 2; ++peer) {
+    if (!ready[peer]) continue;
+    links[peer]->session = agreed;
+    links[peer]->SendNext(FrameType::kReady, {});
   }
-  for (RawLink* link : links) Check(link->ReceiveFrame().header.session == link->session, "another session");
+  for (RawLink* link : links) Check(link->ReceiveFrame().header.session == agreed, "another session");
 }
 
 }  // namespace trefoil::net::testing_support

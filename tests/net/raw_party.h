@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <string>
 
 #include "net/certificate.h"
@@ -52,9 +53,11 @@ class RawLink {
   FrameReader reader_;
 };
 
-/// A whole party 2 in the hands of a test: linked to parties 0 and 1 and through the handshake.
+/// A whole party 2 in the hands of a test: linked to parties 0 and 1 and through the handshake, but that it says
+/// that it is ready only to those of the two that `ready` has: the other one goes on waiting for it.
 struct RawParty2 {
-  RawParty2(std::uint16_t port0, std::uint16_t port1, const Identity& identity, const std::string& job_json);
+  RawParty2(std::uint16_t port0, std::uint16_t port1, const Identity& identity, const std::string& job_json,
+            std::array<bool, 2> ready = {true, true});
 
   RawLink to0;
   RawLink to1;
