@@ -11,7 +11,8 @@ enum ExitCode : int {
   kNetwork = 3,
   kData = 4,
   kBudget = 5,
-  kPassing = 6
+  kPassing = 6,
+  kStopped = 128,  ///< plus the number of the signal that told the process to stop
 };
 
 /// The exit code for an error.

@@ -4,6 +4,7 @@
 
 #include "apps/command_line.h"
 #include "apps/error_report.h"
+#include "apps/stop_signals.h"
 #include "base/allocator.h"
 #include "base/secure_memory.h"
 
@@ -33,5 +34,6 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   // A write beyond the limit on files' sizes is an error like that of a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
+  trefoil::apps::EndOnStopSignals();
   return trefoil::apps::RunCommandLine(argc, argv);
 }

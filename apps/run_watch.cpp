@@ -3,7 +3,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <csignal>
 #include <utility>
 
 #include "apps/error_report.h"
@@ -125,8 +124,7 @@ void RunWatch::GiveUp(const std::string& why) {
 /// As the second signal would: no thread could be waited for.
 void RunWatch::EndProcess(const std::string& what) const {
   ReportError(what);
-  std::signal(StopSignal(), SIG_DFL);
-  for (;;) (void)std::raise(StopSignal());
+  EndBySignal(StopSignal());
 }
 
 void RunWatch::Queue(std::string line) {

@@ -42,8 +42,8 @@ CONFINED_USES = [
      r"net/.*|base/((run_both|thread_pool)\.(cpp|h)|(prefetcher|background_thread)\.h)", "threads belong in net/ and in base/"),
     (r"\b(fork|vfork|execv\w*|posix_spawn\w*|waitpid)\s*\(", r"apps/child_process\.(cpp|h)",
      "processes are started in apps/child_process"),
-    (r"(?<![.>\w])(exit|_exit|_Exit|quick_exit|abort)\s*\(", r"apps/(main|child_process)\.cpp",
-     "only main() ends the program"),
+    (r"(?<![.>\w])(exit|_exit|_Exit|quick_exit|abort)\s*\(", r"apps/(main|child_process|stop_signals)\.cpp",
+     "only main() and signals end the program"),
     (r"\bassert\s*\(", r"(?!)", "Require() checks, in every build"),
     (r"\b(std::random_device|std::mt19937\w*|s?rand)\b\s*[({]", r"(?!)", "randomness comes from base/random.h"),
 ]

@@ -1,6 +1,8 @@
-"""A party whose storage hangs in the midst of a run, while its links stand: all three say what they wait for, and a signal ends them."""
+"""A party whose storage hangs in the midst of a run, while its links stand: all three say what they wait for, and a signal ends them, also
+where the party is the first process of a container."""
 
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -14,33 +16,36 @@ from trefoil_program import BINARY, TINY_JOB, ProgramTest, free_base_port, prepa
 PARTIES = (0, 1, 2)
 HANG_AT = os.environ["TREFOIL_HANG_AT_LIBRARY"]
 LINE = re.compile(r"waiting \d+ s for party (\d): its link stands")
+AS_FIRST_PROCESS = ("unshare", "--pid", "--fork", "--kill-child")
 
 
-class Stuck(ProgramTest):
-    def setUp(self):
-        super().setUp()
+def may_unshare():
+    try:
+        return subprocess.run([*AS_FIRST_PROCESS, "true"], capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+class Hanging(ProgramTest):
+    """Three parties, of which party 1 hangs at its first checkpoint, as long as the file `gate` is there."""
+
+    def prepare(self, peer_timeout):
         self.job = self.write("job.toml", TINY_JOB.replace("steps = 6", "steps = 40\ncheckpoint_every = 5"))
         self.succeed("local", "--job", self.job, "--out", "d", *prepared())
         self.port = free_base_port()
         for party in PARTIES:
             path = self.folder / f"d/party-{party}/party.toml"
-            text, count = re.subn(r'peer = "[^"]*"', 'peer = "2s"', path.read_text())
+            text, count = re.subn(r'peer = "[^"]*"', f'peer = "{peer_timeout}"', path.read_text())
             self.assertEqual(count, 1)
             path.write_text(f'{text}\n[metrics]\nlisten = "127.0.0.1:{self.port + party}"\n')
         self.gate = self.write("gate", "")
-        self.processes = [self.start(party) for party in PARTIES]
-        self.wait_for(lambda: all(self.waits_for(party) for party in (0, 2)), "the others to say that they wait")
-        # One of them may wait for the other, which waits for party 1.
-        self.wait_for(lambda: any("1" in self.waits_for(party) for party in (0, 2)), "party 1 to be named")
-        self.first = 0 if "1" in self.waits_for(0) else 2
-        self.second = 2 - self.first
 
-    def start(self, party):
+    def start(self, party, through=()):
         environment = dict(os.environ)
         if party == 1:
             environment.update(LD_PRELOAD=HANG_AT, TREFOIL_HANG_AT=f".sealed:{self.gate}")
         process = subprocess.Popen(
-            [BINARY, "run", "--config", f"d/party-{party}/party.toml", "--job", str(self.job), "--out", f"r{party}", "--threads", "1"],
+            [*through, BINARY, "run", "--config", f"d/party-{party}/party.toml", "--job", str(self.job), "--out", f"r{party}", "--threads", "1"],
             cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         self.addCleanup(self.end, process)
         return process
@@ -58,6 +63,18 @@ class Stuck(ProgramTest):
     def waits_for(self, party):
         """The peers that its log says it waits for."""
         return set(LINE.findall(self.log(party)))
+
+
+class Stuck(Hanging):
+    def setUp(self):
+        super().setUp()
+        self.prepare("2s")
+        self.processes = [self.start(party) for party in PARTIES]
+        self.wait_for(lambda: all(self.waits_for(party) for party in (0, 2)), "the others to say that they wait")
+        # One of them may wait for the other, which waits for party 1.
+        self.wait_for(lambda: any("1" in self.waits_for(party) for party in (0, 2)), "party 1 to be named")
+        self.first = 0 if "1" in self.waits_for(0) else 2
+        self.second = 2 - self.first
 
     def get(self, party, page):
         try:
@@ -110,6 +127,64 @@ class Stuck(ProgramTest):
             _, error = self.processes[party].communicate(timeout=30)
             self.assertEqual(self.processes[party].returncode, 3, error)
             self.assert_one_error_line(error, "aborted: it was told to stop")
+
+
+class SecondSignal(Hanging):
+    through = ()
+    ended_by_signal = -signal.SIGTERM
+
+    def begin(self, party):
+        """Starts a party, whose process is `self.party` then; what is returned ends with its code."""
+        process = self.start(party, self.through)
+        self.party = process.pid
+        if self.through:
+            children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            self.wait_for(children.read_text, "unshare to start the party")
+            self.party = int(children.read_text())
+        return process
+
+    def hang(self, peer_timeout):
+        self.prepare(peer_timeout)
+        others = [self.start(0), self.start(2)]
+        process = self.begin(1)
+        self.wait_for(lambda: list((self.folder / "r1").glob("checkpoint/*.sealed*")), "the first checkpoint")
+        time.sleep(0.5)
+        return process, others
+
+    def assert_ended(self, process, error):
+        _, found = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, self.ended_by_signal, found)
+        self.assertRegex(found, error)
+
+    def test_it_ends_a_party_at_once(self):
+        process, others = self.hang("60s")
+        os.kill(self.party, signal.SIGTERM)
+        time.sleep(0.5)
+        self.assertIsNone(process.poll())
+        os.kill(self.party, signal.SIGTERM)
+        self.assert_ended(process, r"\A\Z")
+        for other in others:
+            _, error = other.communicate(timeout=30)
+            self.assertEqual(other.returncode, 3, error)
+
+    def test_a_call_that_does_not_come_back_is_ended_as_by_the_second(self):
+        process, _ = self.hang("2s")
+        self.wait_for(lambda: "the storage does not answer" in self.log(1), "the storage to be named")
+        os.kill(self.party, signal.SIGTERM)
+        self.assert_ended(process, r"\Atrefoil: stopped by signal 15 while writing \S+ had taken \d+ s\n\Z")
+
+    def test_while_it_waits_for_the_others_the_first_suffices(self):
+        self.prepare("2s")
+        process = self.begin(1)
+        self.wait_for(lambda: "waiting for parties" in self.log(1), "party 1 to wait")
+        os.kill(self.party, signal.SIGTERM)
+        self.assert_ended(process, r"\A\Z")
+
+
+@unittest.skipUnless(may_unshare(), "a namespace of processes needs root")
+class SecondSignalInAContainer(SecondSignal):
+    through = AS_FIRST_PROCESS
+    ended_by_signal = 128 + signal.SIGTERM
 
 
 if __name__ == "__main__":
