@@ -96,8 +96,8 @@ int RunCommandLine(int argc, const char* const* argv) {
   program.require_subcommand(1);
   program.footer(
       "Exit codes: 0 done, 2 usage or configuration, 3 peer or network, 4 data, 5 privacy budget, 6 a "
-      "condition of "
-      "this machine that may pass (port taken, clock behind), 1 anything else.");
+      "condition of this machine that may pass (port taken, clock behind), 143 stopped by SIGTERM (128 + the "
+      "signal's number), 1 anything else.");
   Action action;
   AddInit(program, action);
   AddTrust(program, action);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "apps/stop_signals.h"
 #include "base/error.h"
 #include "base/passing_error.h"
 
@@ -35,16 +36,19 @@ char32_t CodePoint(std::string_view character) {
   return code;
 }
 
-/// Whether a character beyond ASCII tells a terminal to do something, rather than being shown: C1, ends of
-/// lines, marks and overrides of the direction.
+/// Whether a character tells a terminal to do something, rather than being shown: control characters of C1, ends
+/// of lines and paragraphs (Unicode's categories Cc, Zl, Zp), and marks, embeddings, overrides and isolates of
+/// the direction of writing (Unicode Standard Annex 9, section 2). Pre: beyond ASCII.
 bool Commands(char32_t code) {
-  return code < 0xA0 || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
-         (code >= 0x2066 && code <= 0x2069);
+  return code < 0xA0 || code == 0x061C || code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
 }
 
 }  // namespace
 
 ExitCode ExitCodeOf(const std::exception& error) {
+  if (const auto* stopped = dynamic_cast<const StoppedError*>(&error))
+    return static_cast<ExitCode>(kStopped + stopped->signal());
   if (dynamic_cast<const PassingError*>(&error) != nullptr) return kPassing;
   if (dynamic_cast<const ConfigError*>(&error) != nullptr) return kConfiguration;
   if (dynamic_cast<const NetworkError*>(&error) != nullptr) return kNetwork;

@@ -15,7 +15,7 @@ enum ExitCode : int {
   kStopped = 128,  ///< plus the number of the signal that told the process to stop
 };
 
-/// The exit code for an error.
+/// The exit code for an error: kStopped + the signal for StoppedError, kOther for what has none of its own.
 [[nodiscard]] ExitCode ExitCodeOf(const std::exception& error);
 
 /// Whether the machine had no memory left for something: also for another thread.

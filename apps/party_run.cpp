@@ -102,7 +102,8 @@ void ReportStep(Run& run, ProgressFile& progress, ml::StepReport report, const n
   const bool marked = report.step == report.steps || report.step % 50 == 0;
   run.session.Log(ProgressLine(report), marked ? LogLevel::kInfo : LogLevel::kDebug);
   if (StopSignal() != 0)
-    throw StoppedError(fmt::format("stopped by signal {} after step {}", StopSignal(), report.step));
+    throw StoppedError(StopSignal(),
+                       fmt::format("stopped by signal {} after step {}", StopSignal(), report.step));
 }
 
 /// The record as it is kept: with the job and the session that it is of, and what that promises.

@@ -16,12 +16,6 @@
 
 namespace trefoil::apps {
 
-/// The operator told this process to stop.
-class StoppedError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 /// What a session at a party is of.
 struct SessionJob {
   std::string name;

@@ -52,7 +52,8 @@ void RunWatch::Run(StopWhen when, const std::function<void()>& body) {
     const std::lock_guard lock(mutex_);
     const bool stopped = at_once_ && StopSignal() != 0;
     if (given_up_.empty() && !stopped) throw;
-    throw StoppedError(given_up_.empty() ? fmt::format("stopped by signal {}", StopSignal()) : given_up_);
+    const int signal = StopSignal();
+    throw StoppedError(signal, given_up_.empty() ? fmt::format("stopped by signal {}", signal) : given_up_);
   }
 }
 

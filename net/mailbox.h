@@ -20,8 +20,8 @@ struct Failure {
   std::string cause;
 };
 
-/// What the ABORT of a peer is for the party that it reaches, where it is about that peer itself: a budget that
-/// does not allow the job is one to all three.
+/// What the ABORT of a peer is for the party that it reaches, where it is about that peer itself: a budget
+/// that does not allow the job is one to all three.
 [[nodiscard]] Failure FailureOf(int peer, AbortCode code);
 
 /// What the ABORT of peer `sender` is for party `self`, which it reaches. A party that was lost is named in

@@ -6,6 +6,7 @@ import unittest
 from trefoil_program import PROJECT
 
 NEEDS_A_PERSON = {1, 2, 4, 5}
+TOLD_TO_STOP = {129, 130, 143}
 
 
 class Deploy(unittest.TestCase):
@@ -19,8 +20,14 @@ class Deploy(unittest.TestCase):
         self.assertEqual(self.codes(r"(?m)^RestartPreventExitStatus=(.*)$", "deploy/systemd/trefoil@.service"), NEEDS_A_PERSON)
         manifest = "deploy/kubernetes/party.yaml"
         self.assertEqual(self.codes(r"action: FailJob\n\s+onExitCodes:\n.*\n.*\n\s+values: \[(.*)\]", manifest), NEEDS_A_PERSON)
-        self.assertIn("type: DisruptionTarget", self.read(manifest))  # told to stop by the cluster, code 1
+        self.assertIn("type: DisruptionTarget", self.read(manifest))  # told to stop by the cluster
         self.assertNotIn("--again", self.read(manifest) + self.read("deploy/systemd/trefoil@.service") + self.read("docker-compose.yml"))
+
+    def test_who_is_told_to_stop_needs_no_person(self):
+        """As by a probe's kill; a service that is stopped by hand stays so. The codes are 128 + SIGHUP, SIGINT and SIGTERM."""
+        self.assertEqual(self.codes(r"(?m)^SuccessExitStatus=(.*)$", "deploy/systemd/trefoil@.service"), TOLD_TO_STOP)
+        self.assertTrue(TOLD_TO_STOP.isdisjoint(NEEDS_A_PERSON))
+        self.assertIn("\n      terminationGracePeriodSeconds: 90\n", self.read("deploy/kubernetes/party.yaml"))
 
     def test_kubernetes_leaves_modes_alone(self):
         self.assertRegex(self.read("deploy/kubernetes/party.yaml"), r"fsGroup: 10001\n(\s+#.*\n)*\s+fsGroupChangePolicy: OnRootMismatch")

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "apps/party_session.h"
+#include "apps/stop_signals.h"
 #include "base/error.h"
 #include "base/passing_error.h"
 
@@ -22,6 +25,7 @@ TEST(OneLine, EscapesWhatATerminalWouldObey) {
   EXPECT_EQ(OneLine("cut \xe6\x9d"), "cut \\xe6\\x9d");
   EXPECT_EQ(OneLine("\xc0\x9b \xff"), "\\xc0\\x9b \\xff");
   EXPECT_EQ(OneLine("\u202etxt.exe\u2028\u2066"), "\\u{202e}txt.exe\\u{2028}\\u{2066}");
+  EXPECT_EQ(OneLine("\u061c\u200f"), "\\u{61c}\\u{200f}");
 }
 
 TEST(ReasonFor, SaysWhoBrokeTheProtocol) {
@@ -34,6 +38,8 @@ TEST(ReasonFor, SaysWhoBrokeTheProtocol) {
 TEST(ExitCodeOf, TellsWhatMayPassFromWhatNeedsAPerson) {
   EXPECT_EQ(ExitCodeOf(PassingError("a port is taken")), 6);
   EXPECT_EQ(ExitCodeOf(ConfigError("a key is wrong")), 2);
+  EXPECT_EQ(ExitCodeOf(StoppedError(SIGTERM, "stopped by signal 15 after step 7")), 143);
+  EXPECT_EQ(ExitCodeOf(StoppedError(SIGINT, "stopped by signal 2")), 130);
 }
 
 }  // namespace

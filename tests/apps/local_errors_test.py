@@ -75,13 +75,13 @@ class LocalErrors(ProgramTest):
         others = [self.start(1), self.start(2)]
         self.wait_for_step(0, 3)
         others[0].send_signal(signal.SIGTERM)
-        self.expect([waiting, *others], 1, 1, "stopped by signal 15 after step", "aborted: it was told to stop")
+        self.expect([waiting, *others], 1, 143, "stopped by signal 15 after step", "aborted: it was told to stop")
 
     def test_a_signal_is_told(self):
         processes = [self.start(party) for party in PARTIES]
         self.wait_for_step(2, 5)
         processes[2].send_signal(signal.SIGTERM)
-        self.expect(processes, 2, 1, "stopped by signal 15 after step", "aborted: it was told to stop")
+        self.expect(processes, 2, 143, "stopped by signal 15 after step", "aborted: it was told to stop")
 
     def test_a_terminal_that_is_gone_is_told_but_under_nohup(self):
         processes = [self.start(0), self.start(1), self.start(2, ignored=signal.SIGHUP)]
@@ -89,7 +89,7 @@ class LocalErrors(ProgramTest):
         processes[2].send_signal(signal.SIGHUP)
         self.wait_for_step(2, 9)
         processes[1].send_signal(signal.SIGHUP)
-        self.expect(processes, 1, 1, "stopped by signal 1 after step", "aborted: it was told to stop")
+        self.expect(processes, 1, 129, "stopped by signal 1 after step", "aborted: it was told to stop")
 
     def test_an_exceeded_budget_is_told(self):
         toml = self.folder / "d/party-2/party.toml"

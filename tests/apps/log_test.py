@@ -180,7 +180,7 @@ class Logs(ProgramTest):
                 self.assertIsNone(processes[1].poll())
             processes[1].send_signal(15 if k < 2 else 9)
             outputs = [process.communicate(timeout=60) for process in processes]
-            self.assertEqual([process.returncode for process in processes], [3, 1 if k < 2 else -9, 3], outputs)
+            self.assertEqual([process.returncode for process in processes], [3, 143 if k < 2 else -9, 3], outputs)
             for name, text in self.texts(level, outputs).items():
                 self.assertEqual(self.secrets_in(text), [], name)
 

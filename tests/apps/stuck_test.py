@@ -108,7 +108,7 @@ class Stuck(Hanging):
         first, second = self.processes[self.first], self.processes[self.second]
         first.send_signal(signal.SIGTERM)
         _, error = first.communicate(timeout=30)
-        self.assertEqual(first.returncode, 1, error)
+        self.assertEqual(first.returncode, 143, error)
         self.assertRegex(error, r"\Atrefoil: stopped by signal 15 after waiting \d+ s for party [012]\n\Z")
         _, error = second.communicate(timeout=30)
         self.assertEqual(second.returncode, 3, error)

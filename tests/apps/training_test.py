@@ -312,7 +312,7 @@ class Run(Training):
         self.wait_for_step("r1/progress.csv", 2)
         processes[1].terminate()
         outputs = [process.communicate(timeout=30) for process in processes]
-        self.assertEqual([process.returncode for process in processes], [3, 1, 3])
+        self.assertEqual([process.returncode for process in processes], [3, 143, 3])
         self.assert_one_error_line(outputs[1][1], "stopped by signal 15")
         for survivor in (0, 2):
             self.assert_one_error_line(outputs[survivor][1], "lost party 1 at step")

@@ -108,7 +108,7 @@ class Transfer(KeptModelTest):
         processes[1].send_signal(signal.SIGTERM)
         outputs = [process.communicate(timeout=60) for process in processes]
         self.assertLess(time.monotonic() - begin, 10)
-        self.assertEqual([process.returncode for process in processes], [3, 1, 3], outputs)
+        self.assertEqual([process.returncode for process in processes], [3, 143, 3], outputs)
         self.assert_one_error_line(outputs[1][1], "stopped by signal 15")
         for i in (0, 2):
             self.assert_one_error_line(outputs[i][1], "lost party 1 while computing: aborted: it was told to stop")

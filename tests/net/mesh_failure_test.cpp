@@ -277,8 +277,8 @@ TEST(MeshFailure, WhoBreaksTheProtocolIsNamedByAllThree) {
   }
 }
 
-// Party 2 finds, while party 0 still waits for its word that it is ready, that party 0 breaks the protocol. Party
-// 1 computes already, or waits as well; it hears of it from party 0, or from both.
+// Party 2 finds, while party 0 still waits for its word that it is ready, that party 0 breaks the protocol.
+// Party 1 computes already, or waits as well; it hears of it from party 0, or from both.
 class MeshBreachAtStart : public testing::TestWithParam<bool> {};
 
 TEST_P(MeshBreachAtStart, NamesWhoIsAccusedAtAllThree) {
