@@ -82,5 +82,18 @@ TEST_F(DcfConstantTimeTest, MakesAndEvaluatesKeysWithEveryInstructionSet) {
   }
 }
 
+// Where a key has several thresholds, paths are planned by the opened values, which docs/threat_model.md says.
+TEST_F(DcfConstantTimeTest, WalksKeysOfSeveralThresholdsByTheOpenedValues) {
+  const DcfShape shape(20);
+  const std::array<std::vector<Block>, 2> roots{{{{.low = 1, .high = 2}}, {{.low = 3, .high = 4}}}};
+  const RingMatrix point = RingMatrix::Constant(1, 1, 77);
+  const auto corrections = DcfGenerate(shape, HashKey{1}, point, point, roots[0], roots[1]);
+  RingMatrix opened(3, 1);
+  opened << 500, 400, 300;
+  MarkSecret(opened);
+  ThreadPool pool(1);
+  EXPECT_GT(DependenciesIn([&] { (void)DcfEvaluate(pool, true, corrections, roots[0], opened); }), 0U);
+}
+
 }  // namespace
 }  // namespace trefoil::mpc
