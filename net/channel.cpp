@@ -1,12 +1,11 @@
 #include "net/channel.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "base/error.h"
 #include "net/io_lock.h"
-#include "net/peer_addresses.h"
+#include "net/wording.h"
 
 namespace trefoil::net {
 namespace {
@@ -18,25 +17,7 @@ constexpr std::chrono::milliseconds kEndLinger{1000};
 // After a failed write the reason may still be on its way in: an ABORT that the peer sent before it closed.
 constexpr std::chrono::milliseconds kWriteErrorGrace{1000};
 
-std::string AddressOf(const tcp::socket& socket) {
-  ErrorCode error;
-  const auto endpoint = socket.remote_endpoint(error);
-  return error ? std::string("unknown address") : AddressText(endpoint.address());
-}
-
 }  // namespace
-
-std::string DescribeDuration(std::chrono::milliseconds duration) {
-  if (duration.count() % 1000 == 0) return std::to_string(duration.count() / 1000) + " s";
-  return std::to_string(duration.count()) + " ms";
-}
-
-std::string DescribeError(const ErrorCode& error) {
-  if (error == asio::error::eof) return "closed the connection";
-  std::string text = error.message();
-  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  return text;
-}
 
 Channel::Channel(tcp::socket socket, std::shared_ptr<const TlsContext> tls, TlsRole role)
     : socket_(std::move(socket)),
@@ -44,7 +25,7 @@ Channel::Channel(tcp::socket socket, std::shared_ptr<const TlsContext> tls, TlsR
       tls_(std::move(tls), role),
       timer_(socket_.get_executor()),
       ticker_(socket_.get_executor()),
-      address_(AddressOf(socket_)) {
+      address_(DescribeOtherEnd(socket_)) {
   ErrorCode ignored;
   socket_.set_option(tcp::no_delay(true), ignored);
   socket_.non_blocking(true, ignored);

@@ -26,12 +26,6 @@ struct Ending {
   std::string cause;
 };
 
-/// "10 s", or "250 ms" where it is not whole seconds.
-[[nodiscard]] std::string DescribeDuration(std::chrono::milliseconds duration);
-
-/// An error of the operating system in words, beginning in lower case: "connection refused".
-[[nodiscard]] std::string DescribeError(const ErrorCode& error);
-
 /// One TCP connection with TLS on it, carrying frames both ways, with heartbeats. All functions but Post are
 /// called on the I/O thread, and so are the handlers. Post sends at once where nothing is in the way: to wake
 /// the I/O thread for each message would take longer. Order of calls: Secure, then Open, any number of

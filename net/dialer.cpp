@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "net/wording.h"
+
 namespace trefoil::net {
 namespace {
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "net/wording.h"
 
 namespace trefoil::net {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "net/asio.h"
-#include "net/channel.h"
 #include "net/io_thread.h"
 #include "net/listener.h"
+#include "net/wording.h"
 
 // Behind net/asio.h, which makes Asio fit to be included.
 #include <boost/beast/core.hpp>

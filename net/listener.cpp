@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "base/regular_file.h"
 #include "net/mesh_config.h"
+#include "net/wording.h"
 
 namespace trefoil::net {
 namespace {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "net/mailbox.h"
 #include "net/mesh_config.h"
+#include "net/wording.h"
 
 namespace trefoil::net {
 namespace {
