@@ -58,9 +58,9 @@ TESTS=(
   [20]='net\.(MeshFlood|HalfOpen|PeerAddresses|AddressText|DropReport|MeshStrangers|MeshHostile)'
   [21]='apps\.(resume|deploy)$'
   [22]='apps\.(resume|deploy)$|apps\.(LostSteps|RefusalOfLosses|JobHash|Agree|ExitCodeOf)|net\.(TlsContext|HttpEndpoint)'
-  [23]='apps\.stuck$|apps\.(SlowLines|RunWatchTest)|net\.Mailbox\.SaysHowLong|base\.BlockingCall'
+  [23]='apps\.stuck$|apps\.(SlowLines|RunWatchTest|NoteStopSignals)|net\.Mailbox\.SaysHowLong|base\.BlockingCall'
   [25]='data\.(ReadFile|ReadHead|BoundedContent|ReadNpz)|base\.(RegularFile|OpenFiles|DescribeErrno)|apps\.hostile_files$'
-  [26]='apps\.hostile_files$|apps\.(OneLine|ReasonFor)|RunStateTest\.LeavesADamaged|MeshMisdeed|WhoBreaksTheProtocol|ReadNpz\.RefusesTwo|base\.OpenFiles'
+  [26]='apps\.hostile_files$|apps\.(OneLine|ReasonFor)|RunStateTest\.LeavesADamaged|MeshMisdeed|MeshBreachAtStart|WhoBreaksTheProtocol|ReadNpz\.RefusesTwo|base\.OpenFiles'
   [27]='scripts\.epsilon_tables'
 )
 
