@@ -15,6 +15,8 @@ namespace trefoil::apps {
 std::optional<std::string> RefusalOfLosses(const Job& job, const AgreedRun& agreed) {
   const bool from_start = !agreed.from;
   const int first = agreed.from ? agreed.from->step : 0;
+  const bool evaluates = job.evaluation && job.evaluation->sigma;
+  if (first == job.training.steps && !evaluates) return {};  // it does nothing more that is charged
   const std::int64_t lost = LostSteps(agreed);
   const std::int64_t most = job.training.lost_steps_max;
   // The session that began the run has its name.
@@ -27,10 +29,8 @@ std::optional<std::string> RefusalOfLosses(const Job& job, const AgreedRun& agre
   const auto plan = ml::MakePlan(settings, agreed.earlier, from_start, first);
   return fmt::format(
       "training.lost_steps_max: found {} lost steps, which take epsilon from {} outsider {} insider to {} "
-      "and {}, "
-      "and a session before this one that was resumed from step {}, too; expected at most {} lost steps, or "
-      "run "
-      "--resume --again at all three: first see why it fails",
+      "and {}, and a session before this one that was resumed from step {}, too; expected at most {} lost "
+      "steps, or run --resume --again at all three: first see why it fails",
       lost, EpsilonText(meant.epsilon_outsider), EpsilonText(meant.epsilon_insider),
       EpsilonText(plan.epsilon_outsider), EpsilonText(plan.epsilon_insider), first, most);
 }

@@ -11,7 +11,8 @@ namespace trefoil::apps {
 /// Why a run may not go on as agreed: an earlier session was resumed from the same checkpoint and lost what it
 /// did, and more than `training.lost_steps_max` steps have been lost by now, which are charged. A party that
 /// is started again and again where something does not pass by itself would spend budget so. Nothing where it
-/// may, or all three were told to (`AgreedRun::again`). The same at all three parties.
+/// may, as where only the release is left, without a noisy evaluation, or all three were told to
+/// (`AgreedRun::again`). The same at all three parties.
 [[nodiscard]] std::optional<std::string> RefusalOfLosses(const Job& job, const AgreedRun& agreed);
 
 /// Throws BudgetError saying that, at all three parties. Cost where it does: that of a Barrier.

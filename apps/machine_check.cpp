@@ -102,14 +102,16 @@ void RequireDisk(const std::filesystem::path& run_folder, const ml::StepPlan& pl
   std::error_code error;
   for (const auto& file : std::filesystem::directory_iterator(run_folder / "checkpoint", error))
     held += file.is_regular_file(error) ? static_cast<double>(file.file_size(error)) : 0;
-  const double least = std::max(0.0, LeastDisk(plan, checkpoints) - held);
+  RequireDisk(run_folder, std::max(0.0, LeastDisk(plan, checkpoints) - held), "the first step");
+}
+
+void RequireDisk(const std::filesystem::path& run_folder, double least, const std::string& before) {
   const double available = AvailableDisk(run_folder);
   if (available >= least) return;
-  throw std::system_error(
-      ENOSPC, std::generic_category(),
-      fmt::format("{}: found {} free, expected at least {} before the first step, which is charged",
-                  run_folder.string(), BytesText(static_cast<std::uint64_t>(available)),
-                  BytesText(static_cast<std::uint64_t>(least))));
+  throw std::system_error(ENOSPC, std::generic_category(),
+                          fmt::format("{}: found {} free, expected at least {} before {}, which is charged",
+                                      run_folder.string(), BytesText(static_cast<std::uint64_t>(available)),
+                                      BytesText(static_cast<std::uint64_t>(least)), before));
 }
 
 std::vector<std::string> PlainSwap(const std::filesystem::path& root) {

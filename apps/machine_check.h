@@ -30,6 +30,9 @@ namespace trefoil::apps {
 /// AvailableDisk.
 void RequireDisk(const std::filesystem::path& run_folder, const ml::StepPlan& plan, bool checkpoints);
 
+/// The same for any `least` bytes. `before`: what is charged, and would be for nothing.
+void RequireDisk(const std::filesystem::path& run_folder, double least, const std::string& before);
+
 /// Swap space that is on and may keep what is written to it in the clear: neither a dm-crypt device nor a
 /// compressed one in memory. A file counts, also one on an encrypted file system. `root`: where proc/swaps
 /// and sys/block are.

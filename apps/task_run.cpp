@@ -8,6 +8,7 @@
 #include "apps/error_report.h"
 #include "apps/files.h"
 #include "apps/hex.h"
+#include "apps/machine_check.h"
 #include "apps/mesh_setup.h"
 #include "apps/model_file.h"
 #include "apps/party_session.h"
@@ -117,6 +118,8 @@ void Prepare(PartySession& session, Task& task, std::optional<RunBudget>& budget
   session.Say(fmt::format("epsilon {} outsider {} insider, delta {}, at most", EpsilonText(planned.outsider),
                           EpsilonText(planned.insider), DeltaText(task.delta())));
   for (const auto& warning : task.Warnings()) session.Warn(warning);
+  const auto self = static_cast<std::size_t>(session.party().id);
+  RequireDisk(session.folder(), LeastDisk(task.Cost().results.at(self)), "the release");
   session.Log("data: " + loaded);
 }
 

@@ -4,7 +4,9 @@ import collections
 import csv
 import json
 import math
+import os
 import re
+import subprocess
 import unittest
 
 from trefoil_program import ProgramTest, prepared
@@ -194,6 +196,19 @@ class Histogram(ProgramTest):
         for process in processes:
             output = process.communicate(timeout=60)
             self.assertIn(process.returncode, (0, 3), output)
+
+    @unittest.skipUnless(os.geteuid() == 0, "mounting a small disk needs root")
+    def test_a_disk_without_room_is_found_before_anything_is_charged(self):
+        self.local(*prepared())
+        path = self.folder / "run/party-0/party.toml"
+        path.write_text(path.read_text().replace('start = "120s"', 'start = "2s"') +
+                        '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 1000\ndelta = 1e-5\n')
+        disk = self.folder / "disk"
+        disk.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
+        self.fail_with(1, "free, expected at least 1.0 MB before the release, which is charged: No space left on device", "run", "--config",
+                       path, "--job", "run/job.toml", "--out", "disk/run")
 
     def test_refuses_what_is_wrong_in_one_line(self):
         for code, text, *settings in (

@@ -80,6 +80,19 @@ TEST(RefusalOfLosses, LetsAFirstSessionFromACheckpointBe) {
   EXPECT_TRUE(RefusalOfLosses(Read(), agreed));
 }
 
+TEST(RefusalOfLosses, LetsARunBeOfWhichOnlyTheReleaseIsLeft) {
+  auto agreed = FromTheStart(2);
+  agreed.earlier.push_back({.id = "a2", .from_start = false, .first = 140, .begun = 150});
+  agreed.earlier.push_back({.id = "a3", .from_start = false, .first = 150, .begun = 150});
+  agreed.from = CheckpointName{.step = 150, .session = "a2"};
+  auto job = Read("training.lost_steps_max=0");
+  EXPECT_FALSE(RefusalOfLosses(job, agreed));
+  job.evaluation.emplace().sigma = 25;  // is charged each time
+  EXPECT_TRUE(RefusalOfLosses(job, agreed));
+  agreed.from = CheckpointName{.step = 140, .session = "a1"};
+  EXPECT_TRUE(RefusalOfLosses(Read("training.lost_steps_max=0"), agreed));
+}
+
 TEST(RefusalOfLosses, GoesByTheJobsLimitAndByWhatAllThreeWereTold) {
   EXPECT_FALSE(RefusalOfLosses(Read("training.lost_steps_max=20"), FromTheStart(2)));
   EXPECT_TRUE(RefusalOfLosses(Read("training.lost_steps_max=19"), FromTheStart(2)));
