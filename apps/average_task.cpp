@@ -128,8 +128,15 @@ TaskCost AverageTask::Cost() const {
 std::string AverageTask::Load(const PartyFile& party, const std::string& party_file) {
   owners_ = LoadOwners(job().schema, job().owners, party, party_file);
   std::string rows;
-  for (const auto& owner : owners_) rows += fmt::format(" {}", owner.y.size());
-  return fmt::format("{} owners here, records:{}", owners_.size(), rows.empty() ? " none" : rows);
+  bool few = false;
+  for (const auto& owner : owners_) {
+    rows += fmt::format(" {}", owner.y.size());
+    few = few || static_cast<std::int64_t>(owner.y.size()) < job().owners.least_rows;
+  }
+  return fmt::format("{} owners here, records:{}{}", owners_.size(), rows.empty() ? " none" : rows,
+                     few ? fmt::format("; fewer than {} count as that many, the missing ones as zeros",
+                                       job().owners.least_rows)
+                         : "");
 }
 
 void AverageTask::AddPublishedNoise(ml::OwnAverage& own) const {
@@ -149,8 +156,10 @@ ml::OwnAverage AverageTask::OwnPart() const {
   ml::OwnAverage own{.sizes = RingMatrix(static_cast<Index>(owners_.size()), 1),
                      .weights = RingMatrix::Zero(1, plan_.shape.weights)};
   for (std::size_t k = 0; k < owners_.size(); ++k) {
-    own.sizes(static_cast<Index>(k), 0) = owners_[k].y.size();
-    const Eigen::VectorXd weights = ml::FitLogistic(owners_[k], job().solver);
+    const auto least = job().owners.least_rows;
+    own.sizes(static_cast<Index>(k), 0) =
+        std::max<mpc::Word>(owners_[k].y.size(), static_cast<mpc::Word>(least));
+    const Eigen::VectorXd weights = ml::FitLogistic(owners_[k], job().solver, least);
     own.weights += mpc::Encode(weights.transpose(), job().schema.fraction_bits, plan_.largest_weight);
   }
   if (job().as_published()) {

@@ -136,11 +136,10 @@ void CheckSizes(const Owners& owners, const std::vector<ml::OwnRecords>& parts, 
                 bool said) {
   for (std::size_t k = 0; k < parts.size(); ++k) {
     const auto number = static_cast<std::int64_t>(parts[k].y.size());
-    if (number >= owners.least_rows && number <= owners.most_rows) continue;
+    if (number <= owners.most_rows) continue;
     throw DataError(fmt::format(
-        "{}: owner {} of {} here: found {} records, expected {} to {} (owners.least_rows, "
-        "owners.most_rows){}",
-        party.data.rows().string(), k + 1, parts.size(), number, owners.least_rows, owners.most_rows,
+        "{}: owner {} of {} here: found {} records, expected at most {} (owners.most_rows){}",
+        party.data.rows().string(), k + 1, parts.size(), number, owners.most_rows,
         said ? "" : "; without [owners] rows in the party file records go to owners by their hash"));
   }
 }

@@ -24,9 +24,10 @@ std::string DealPateRecords(const PateJob& job, const std::filesystem::path& sou
 
 /// This party's records in one slice for each of its teachers: as its [owners] rows say, in the file's order,
 /// or else by a hash of the record as it is read, label included, so that a record that is added or removed
-/// moves no other one, wherever in the file it stands. A slice may be empty. Pre: job.teacher.
+/// moves no other one, wherever in the file it stands. A slice may be empty, whatever their number: a refusal
+/// of few records would be seen by the others. Pre: job.teacher.
 /// Throws: ConfigError where the party file names no [data], or files that a job with trained teachers does
-/// not have; DataError where there are fewer records than teachers, and as LoadOwnRecords().
+/// not have; as LoadOwnRecords().
 [[nodiscard]] std::vector<ml::OwnRecords> LoadSlices(const PateJob& job, const PartyFile& party,
                                                      const std::string& party_file);
 

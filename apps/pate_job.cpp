@@ -7,6 +7,7 @@
 
 #include "apps/job_reader.h"
 #include "apps/party_list.h"
+#include "ml/logistic_regression.h"
 
 namespace trefoil::apps {
 namespace {
@@ -77,6 +78,14 @@ ml::ClassifierSettings ReadTeacher(const Section& section) {
   return teacher;
 }
 
+/// What a solver takes at most is known from the job: no records may end a run.
+void CheckSolver(const ml::ClassifierSettings& teacher, double row_norm, const Section& section) {
+  const ml::LogisticSettings solver{.lambda = teacher.lambda, .bias = true, .tolerance = teacher.tolerance};
+  if (teacher.loss == ml::ClassifierLoss::kOneVsRest &&
+      ml::SolverIterations(solver, row_norm) > ml::kMostIterations)
+    section.Refuse("lambda", "a larger one, or a larger teacher.tolerance: the solver could take too long");
+}
+
 StudentSpec ReadStudent(const Section& section, std::int64_t queries) {
   StudentSpec student;
   student.records = section.Whole("records", {queries, 100'000'000}, queries);
@@ -107,6 +116,7 @@ void ReadTraining(const toml::table& root, const std::string& file, PateJob& job
   job.classes = job.schema->data.classes;
   if (document.Has("teacher")) {
     job.teacher = ReadTeacher(document.Table("teacher"));
+    CheckSolver(*job.teacher, job.schema->features.row_norm, document.Table("teacher"));
     CheckTeachers(job, document.Table("data"), document.Table("pate"));
     job.schema->local = ReadLocal(document.Table("local"), root);
   }

@@ -185,6 +185,10 @@ AveragePlan MakeAveragePlan(const AverageSettings& settings) {
           "MakeAveragePlan: sizes and scales");
   if (settings.size_epsilon && !(*settings.size_epsilon < settings.epsilon))
     Refuse("privacy.size_epsilon", *settings.size_epsilon, "less than privacy.epsilon, which it is part of");
+  if (SolverIterations(settings.solver, settings.row_norm) > kMostIterations)
+    Refuse("average.lambda", settings.solver.lambda,
+           "a larger one, or a larger average.tolerance: the owners' solver could take more than 100000 "
+           "iterations");
   AveragePlan plan;
   for (std::size_t j = 0; j < 3; ++j) plan.shape.owners.at(j) = settings.owners.at(j);
   plan.shape.weights = settings.weights();

@@ -11,8 +11,8 @@
 
 namespace trefoil::ml {
 
-/// Of an average: discrete Laplace or Gaussian parts of every party, or the smallest owner's Laplace noise alone,
-/// of the published scale.
+/// Of an average: discrete Laplace or Gaussian parts of every party, or the smallest owner's Laplace noise
+/// alone, of the published scale.
 enum class AverageNoise { kLaplace, kGaussian, kAsPublished };
 
 /// An average of locally trained classifiers, as a job declares it: public, the same at all three.
@@ -21,11 +21,11 @@ struct AverageSettings {
   std::int64_t features = 0;             ///< columns of a row, bias excluded
   double row_norm = 1;
   LogisticSettings solver;
-  std::int64_t least_rows = 0;  ///< that an owner may have
-  std::int64_t most_rows = 0;
-  int scales = 1;         ///< of the noise to choose from, at most
-  int fraction_bits = 0;  ///< of weights
-  double epsilon = 0;     ///< of all that is released
+  std::int64_t least_rows = 0;  ///< that an owner with fewer counts as, the missing ones zero (FitLogistic)
+  std::int64_t most_rows = 0;   ///< that an owner may have
+  int scales = 1;               ///< of the noise to choose from, at most
+  int fraction_bits = 0;        ///< of weights
+  double epsilon = 0;           ///< of all that is released
   double delta = 0;
   std::optional<double>
       size_epsilon{};  ///< part of epsilon: for one record added or removed. None: for one replaced
@@ -48,8 +48,8 @@ struct AveragePlan {
 };
 
 /// By how much one record changes the sum of all owners' weights in the L1 norm, in units of
-/// 2^-fraction_bits, at most, where its owner has `rows` records or more (before it was added or after it was
-/// removed):
+/// 2^-fraction_bits, at most, where its owner has `rows` records or more (the larger number of the two data
+/// sets), or fewer, and `rows` is least_rows:
 ///   sqrt(d) (2 L / (rows lambda) + 2 gap) 2^fraction_bits + d,
 /// d weights, L the loss's Lipschitz bound, gap the solver's (SolverGap), and a unit for each weight's
 /// rounding. Source: Chaudhuri, Monteleoni, "Privacy-preserving logistic regression" (2008), Corollary 2, for
@@ -64,8 +64,8 @@ struct AveragePlan {
 /// in the sum's units, per lattice unit. Throws ConfigError where the sampler has no such rate.
 [[nodiscard]] dp::Ratio PublishedRate(const AverageSettings& settings, std::int64_t rows);
 
-/// Throws ConfigError naming the key that is out of its domain, or whose noise or sum the lattice cannot
-/// hold.
+/// Throws ConfigError naming the key that is out of its domain, whose noise or sum the lattice cannot hold,
+/// or with which a solver could take more than kMostIterations.
 [[nodiscard]] AveragePlan MakeAveragePlan(const AverageSettings& settings);
 
 }  // namespace trefoil::ml

@@ -3,7 +3,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <sstream>
+#include <limits>
 
 #include "base/error.h"
 #include "ml/logistic_regression.h"
@@ -60,17 +60,17 @@ MatrixXd FitSquared(const OwnRecords& records, const MatrixXd& signs, double lam
     basis.leftCols(weights - 1) = records.x.cast<double>();
     basis.rightCols(1).setOnes();
   }
-  MatrixXd gram = GramOf(basis, pool);
-  gram.diagonal().array() += lambda * static_cast<double>(count);
-  const Eigen::LLT<Eigen::Ref<MatrixXd>> cholesky(gram);
-  if (cholesky.info() != Eigen::Success) {
-    std::ostringstream text;
-    text << "lambda: found " << lambda << ", expected a larger one, with which the equations of " << count
-         << " records can be solved";
-    throw ConfigError(text.str());
+  // To refuse a penalty that is lost in double precision would be a function of the records, seen by others.
+  double penalty = lambda * static_cast<double>(count);
+  for (;;) {
+    MatrixXd gram = GramOf(basis, pool);
+    const double next = std::max(2 * penalty, 0x1p-40 * gram.trace());
+    gram.diagonal().array() += penalty;
+    const Eigen::LLT<Eigen::Ref<MatrixXd>> cholesky(gram);
+    if (cholesky.info() == Eigen::Success && by_records) return basis * cholesky.solve(signs);
+    if (cholesky.info() == Eigen::Success) return cholesky.solve(basis.transpose() * signs);
+    penalty = next;
   }
-  if (by_records) return basis * cholesky.solve(signs);
-  return cholesky.solve(basis.transpose() * signs);
 }
 
 MatrixXd FitOneVsRest(const OwnRecords& records, const MatrixXd& signs, const ClassifierSettings& settings) {

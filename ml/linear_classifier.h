@@ -30,7 +30,8 @@ struct ClassifierSettings {
 /// Cost:   squared: n p min(n, p) + min(n, p)^3 / 3 multiplications.
 /// Pre:    at least one record, a class below `classes` for each, classes >= 2, positive settings; not within
 ///         a loop of `pool`.
-/// Throws: ConfigError naming lambda where double precision cannot solve it, and as FitLogistic.
+/// Where double precision cannot solve the equations with this lambda, it is doubled until it can (at once to
+/// the first size that counts): whatever the records are there is a classifier.
 [[nodiscard]] LinearModel FitClassifier(const OwnRecords& records, int classes,
                                         const ClassifierSettings& settings, ThreadPool& pool);
 

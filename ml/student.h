@@ -19,7 +19,6 @@ inline constexpr int kUnlabelled = -1;
 /// floor(keep r / R n) of the n unlabelled rows whose margin is largest (the first of equal ones). All of it
 /// is post-processing of the answers. The same for any number of threads, to the bit.
 /// Cost:   rounds + 1 times FitClassifier. Pre: a label a row, kUnlabelled or a class; at least one class.
-/// Throws: as FitClassifier.
 /// Source: Papernot et al. (2017), section 2.3, with Scudder, "Probability of error of some adaptive
 ///         pattern-recognition machines" (1965), in place of its adversarial networks.
 [[nodiscard]] LinearModel TrainStudent(const Rows& x, const std::vector<int>& labels, int classes,

@@ -218,13 +218,23 @@ class Average(KeptModelTest):
         self.fail_with(2, "found the model of run", "local", "--job", "predict.toml", "--model", "kept-true", "--data",
                        "points/test.csv", "--out", "other")
 
-    def test_an_owner_without_enough_data_takes_no_part(self):
+    def test_an_owner_without_enough_data_is_not_told_from_others(self):
+        # owners.least_rows is 20: a refusal would be seen by the others, who see the same of all of these.
+        self.local()
         for sizes in ("[30, 0, 50]", "[30, 19, 50]"):
-            result = self.run_program("local", "--job", "job.toml", "--data", "points", "--out", "few" + sizes[5], "--set",
-                                      f"local.owner_rows={sizes}")
-            self.assertEqual(result.returncode, 4, result.stderr)
-            self.assertIn("owner 2 of 2 here", (self.folder / f"few{sizes[5]}/party-0/console.log").read_text())
-            self.assertFalse((self.folder / f"few{sizes[5]}/party-1/out/record.json").exists())
+            out = "few" + sizes[5]
+            self.succeed("local", "--job", "job.toml", "--data", "points", "--out", out, "--set", f"local.owner_rows={sizes}")
+            self.assertIn("fewer than 20 count as that many", (self.folder / f"{out}/party-0/console.log").read_text())
+            self.assertNotIn("fewer than 20", (self.folder / f"{out}/party-1/console.log").read_text())
+            events = [json.loads((self.folder / f"{run}/party-1/out/record.json").read_text())["events"] for run in ("run", out)]
+            self.assertEqual(*events)
+
+    def test_an_owner_with_too_much_data_takes_no_part(self):
+        result = self.run_program("local", "--job", "job.toml", "--data", "points", "--out", "much", "--set",
+                                  f"local.owner_rows={SIZES}", "--set", "owners.most_rows=39")
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertIn("owner 2 of 2 here: found 40 records, expected at most 39",
+                      (self.folder / "much/party-0/console.log").read_text())
 
     def test_refuses_what_is_wrong_in_one_line(self):
         for text, *settings in (
@@ -247,7 +257,7 @@ class Average(KeptModelTest):
             ("release.to: found [], expected a party, or fraction_bits below 24", "--set", "fraction_bits=24", "--set",
              "release.to=[]", "--set", "average.lambda=1e-4", "--set", "data.rows=[200000, 100000, 0]", "--set",
              "owners.least_rows=100000"),
-            ("average.tolerance: found 1e-30", "--set", "average.tolerance=1e-30"),
+            ("average.lambda: found 1e-12, expected a larger one", "--set", "average.lambda=1e-12"),
             ("did you mean average.lambda", "--set", "average.lamda=1"),
         ):
             with self.subTest(text):

@@ -154,6 +154,38 @@ TEST(LoadOwners, DealsEqualRecordsToOneOwner) {
   EXPECT_EQ(owners_with_some, 1U);
 }
 
+// A refusal would be seen by the others: at the edge one record would have no epsilon.
+TEST(LoadOwners, TakesOwnersWithFewerRecordsThanTheLeast) {
+  auto job = JobWith("[3, 0, 0]");
+  job.owners.least_rows = 25;
+  const auto owners = RowsOf(Load(job, Lines(30), {0, 24, 6}));
+  EXPECT_TRUE(owners.at(0).empty());
+  EXPECT_EQ(owners.at(1).size(), 24U);
+  EXPECT_EQ(Load(job, {}).size(), 3U);
+}
+
+// Where the smallest owner has the least number of records and fewer, down to none.
+TEST(LoadOwners, KeepsTheSumWithinItsSensitivityBelowTheLeastNumber) {
+  auto job = JobWith("[2, 0, 0]");
+  job.owners.least_rows = 8;
+  const auto settings = AverageSettingsOf(job);
+  const double bound = ml::SumSensitivity(settings, 8) / std::ldexp(1.0, settings.fraction_bits);
+  const auto sum_of = [&](const std::vector<ml::OwnRecords>& owners) {
+    Eigen::VectorXd sum = Eigen::VectorXd::Zero(settings.weights());
+    for (const auto& owner : owners) sum += ml::FitLogistic(owner, job.solver, job.owners.least_rows);
+    return sum;
+  };
+  auto lines = Lines(20);
+  double largest = 0;
+  while (!lines.empty()) {
+    const auto fewer = Without(lines, 0);
+    largest = std::max(largest, (sum_of(Load(job, lines)) - sum_of(Load(job, fewer))).lpNorm<1>());
+    lines = fewer;
+  }
+  EXPECT_LE(largest, bound);
+  EXPECT_GT(largest, 0.05 * bound);
+}
+
 TEST(LoadOwners, TakesTheNumbersThatTheOwnersSay) {
   const auto lines = Lines(30);
   const auto owners = RowsOf(Load(JobWith("[3, 0, 0]"), lines, {5, 15, 10}));
@@ -176,7 +208,7 @@ TEST(LoadOwners, WantsNumbersWhereARecordIsReplacedByAnother) {
 
 TEST(LoadOwners, SaysWhereTheSizesComeFromThatItRefuses) {
   auto job = JobWith("[3, 0, 0]");
-  job.owners.least_rows = 25;
+  job.owners.most_rows = 5;
   try {
     (void)Load(job, Lines(30));
     FAIL() << "accepted";
