@@ -15,6 +15,12 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMostReleases = 1e9;
 /// Laplace scales and epsilons of events that are as good as none, or as no noise: left to RDP.
 constexpr double kExtreme = 1e6;
+constexpr double kMuRounding = 1e-12;
+/// Densities within a factor exp(+-1e-100) of those of mu from 1e-6 to 20 have mu (1 + 1e-12): docs/privacy.md, "The
+/// whole promise".
+constexpr double kMostDivergenceOfMu = 1e-100;
+constexpr double kLeastMuWithDivergence = 1e-6;
+constexpr double kMostMuWithDivergence = 20;
 
 }  // namespace
 
@@ -105,8 +111,11 @@ PldBounds PldAccountant::PlainBounds(double delta) const {
 std::optional<double> PldAccountant::Mu() const {
   const bool only_plain =
       plain_ > 0 && sampled_.empty() && laplace_.empty() && pure_.empty() && parts_.empty();
-  if (!only_plain || !bounded_ || divergence_ > 0 || distance_ > 0 || failure_ > 0) return {};
-  return std::sqrt(plain_) * (1 + 1e-12);
+  if (!only_plain || !bounded_ || distance_ > 0 || failure_ > 0) return {};
+  const double mu = std::sqrt(plain_) * (1 + kMuRounding);
+  if (divergence_ == 0) return mu;
+  if (divergence_ > kMostDivergenceOfMu || mu > kMostMuWithDivergence) return {};
+  return std::max(mu, kLeastMuWithDivergence) * (1 + kMuRounding);
 }
 
 std::optional<Pld> PldAccountant::Distributions(double delta) const {

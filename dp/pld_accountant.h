@@ -14,10 +14,10 @@ namespace trefoil::dp {
 /// Composes unlike events by the distributions of their privacy losses (dp/pld.h), never above what
 /// RdpAccountant says, which is an upper bound, too, and is taken alone beyond 10^9 releases.
 ///
-/// SampledGaussian, Laplace, PureDp, ThreeLaplaceParts: their loss distributions; plain Gaussians (rate 1) are first put
-/// together into one, and where there is nothing else the analytic formula takes the place of the grid.
-/// MaxDivergence of b in all: (epsilon, delta) becomes (epsilon + 2 b, e^b delta). TotalVariation and
-/// IndependentFailure as in RdpAccountant.
+/// SampledGaussian, Laplace, PureDp, ThreeLaplaceParts: their loss distributions; plain Gaussians (rate 1)
+/// are first put together into one, and where there is nothing else the analytic formula takes the place of
+/// the grid. MaxDivergence of b in all: (epsilon, delta) becomes (epsilon + 2 b, e^b delta). TotalVariation
+/// and IndependentFailure as in RdpAccountant.
 class PldAccountant {
  public:
   /// Throws ConfigError as CheckEvent.
@@ -33,8 +33,9 @@ class PldAccountant {
   /// As Epsilon(delta), with Distributions of a delta near it.
   [[nodiscard]] Guarantee Epsilon(double delta, const std::optional<Pld>& distributions) const;
 
-  /// The mu of Gaussian differential privacy where all is plain Gaussians (rate 1): then the trade-off curve is
-  /// exactly that of N(0, 1) against N(mu, 1). Rounded up by 1e-12 relatively.
+  /// The mu of Gaussian differential privacy where all is plain Gaussians (rate 1), with a MaxDivergence of
+  /// 1e-100 at most (and then a mu of 20 at most): no test does better than one of N(0, 1) against N(mu, 1).
+  /// Rounded up, by 1e-11 relatively, but to 1e-6 at least where there is a divergence. Nothing else has one.
   [[nodiscard]] std::optional<double> Mu() const;
 
  private:

@@ -11,8 +11,8 @@ inline constexpr double kClosedFormError = 0x1p-50;
 /// The next double above; 0 stays 0, being exact. Pre: not below 0.
 [[nodiscard]] double Above(double value);
 
-/// sum + count * each, not below the exact one, above it by a unit in the last place at most, and the exact one
-/// where a double is it. Pre: none of them below 0.
+/// sum + count * each, not below the exact one, above it by a unit in the last place at most, and the exact
+/// one where a double is it. Pre: none of them below 0.
 [[nodiscard]] double SumAbove(double sum, double count, double each);
 
 }  // namespace trefoil::dp

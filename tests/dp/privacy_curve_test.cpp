@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <boost/math/special_functions/erf.hpp>
+
+#include "dp/record.h"
 
 namespace trefoil::dp {
 namespace {
@@ -64,6 +67,51 @@ TEST(PrivacyCurve, OfPlainGaussiansIsBelowTheExactOneAndNearIt) {
           NormalBelow(-epsilon / mu + mu / 2) - std::exp(epsilon) * NormalBelow(-epsilon / mu - mu / 2);
       EXPECT_GE(delta, exact * (1 - 1e-9)) << mu << ' ' << epsilon;
       EXPECT_LE(delta, exact * (1 + 1e-6) + 1e-12) << mu << ' ' << epsilon;
+    }
+  }
+}
+
+// Every record of parts of discrete noise has a divergence, of 10^-270 or so: it has a mu all the same.
+TEST(PrivacyCurve, OfARecordOfPlainGaussiansHasAMu) {
+  const TrainingRecord record{
+      .job_hash = "a",
+      .run_id = "b",
+      .events = {GaussianReleases{.count = 4, .coordinates = 16, .sigma = 2, .party_deviation = 1e5}}};
+  for (const bool insider : {false, true}) {
+    const auto events = insider ? InsiderEvents(record) : OutsiderEvents(record);
+    const double mu = insider ? 1 : 1 / std::sqrt(1.5);
+    const auto curve = CurveOf(events);
+    ASSERT_TRUE(curve.mu);
+    EXPECT_GE(*curve.mu, mu);
+    EXPECT_NEAR(*curve.mu, mu, 1e-9);
+  }
+  const SampledGaussian noise{1, 2, 4};
+  EXPECT_TRUE(CurveOf({noise, MaxDivergence{1e-250, 1000}}).mu);
+  EXPECT_FALSE(CurveOf({noise, MaxDivergence{1e-99, 1}}).mu);
+  EXPECT_FALSE(CurveOf({SampledGaussian{1, 0.04, 1}, MaxDivergence{1e-250, 1}}).mu);
+  EXPECT_FALSE(CurveOf({noise, TotalVariation{1e-12, 1}}).mu);
+  EXPECT_GE(*CurveOf({SampledGaussian{1, 1e7, 1}, MaxDivergence{1e-250, 1}}).mu, 1e-6);
+}
+
+long double ExactDelta(long double mu, long double epsilon) {
+  const auto above = [](long double x) { return std::erfc(x / std::sqrt(2.0L)) / 2; };
+  return above(epsilon / mu - mu / 2) - std::exp(epsilon) * above(epsilon / mu + mu / 2);
+}
+
+// The lemma behind it, at sizes that a long double tells from nothing: a density within e^(+-b) of one of mu has
+// mu (1 + k) where b + 2 b (max(a, 0) + sqrt(2)) / mu <= k mu h(a'), h the normal density over its tail.
+TEST(PrivacyCurve, OfADensityNearAGaussianIsThatOfALittleMoreMu) {
+  constexpr long double kMore = 1e-3L;
+  for (const long double mu : {0.05L, 0.5L, 1.0L, 3.0L, 6.0L}) {
+    const long double larger = mu * (1 + kMore);
+    for (long double epsilon = 0; epsilon < 6 * mu + mu * mu; epsilon += mu / 8) {
+      const long double a = epsilon / mu - mu / 2;
+      const long double nearer = epsilon / larger - larger / 2;
+      const long double hazard = std::exp(-nearer * nearer / 2) / std::sqrt(2 * std::acos(-1.0L)) /
+                                 (std::erfc(nearer / std::sqrt(2.0L)) / 2);
+      const long double b = kMore * mu * hazard / (1 + 2 * (std::max(a, 0.0L) + std::sqrt(2.0L)) / mu);
+      EXPECT_LE(std::exp(b) * ExactDelta(mu, epsilon - 2 * b), ExactDelta(larger, epsilon) * (1 + 1e-12L))
+          << static_cast<double>(mu) << ' ' << static_cast<double>(epsilon);
     }
   }
 }
