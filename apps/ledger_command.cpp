@@ -15,6 +15,7 @@
 #include "apps/files.h"
 #include "apps/ledger_file.h"
 #include "apps/ledger_open.h"
+#include "apps/unit_text.h"
 #include "base/error.h"
 #include "base/outward_text.h"
 #include "dp/json_number.h"
@@ -77,6 +78,23 @@ double DeltaOf(const LedgerOptions& options, const LedgerView& view) {
   return view.ledger.jobs().back().delta;
 }
 
+/// Whom a job's epsilons are for.
+std::string PromiseText(const dp::TrainingRecord& record) {
+  if (!record.promise) return "unit not stated";
+  return fmt::format("unit {}, neighbours {}", UnitName(record), NeighboursName(record));
+}
+
+/// Where jobs promise different things, what holds of all of them is less than it seems.
+std::string UnitsText(const dp::Ledger& ledger) {
+  const auto& jobs = ledger.jobs();
+  const bool same = std::all_of(jobs.begin(), jobs.end(), [&](const dp::LedgerJob& job) {
+    return PromiseText(job.reserved) == PromiseText(jobs.front().reserved);
+  });
+  if (same) return "";
+  return "note     units or neighbours of the jobs differ: the epsilon together is for data sets that are "
+         "neighbours in all of them\n";
+}
+
 /// The jobs of a closed ledger, run or not.
 Json EnteredJson(const dp::Ledger& ledger) {
   auto entered = Json::array();
@@ -133,6 +151,9 @@ void PrintJson(const LedgerView& view, const std::vector<ShownJob>& jobs, const 
              {"steps_reserved", dp::StepsIn(shown.job.reserved)}};
     job["epsilon_outsider"] = dp::NumberOrNull(shown.alone.outsider);
     job["epsilon_insider"] = dp::NumberOrNull(shown.alone.insider);
+    const auto& record = shown.job.reserved;
+    job["unit"] = record.promise ? Json(UnitName(record)) : Json(nullptr);
+    job["neighbours"] = record.promise ? Json(NeighboursName(record)) : Json(nullptr);
     json["jobs"].push_back(job);
   }
   if (!view.ledger.entered().empty()) json["entered"] = EnteredJson(view.ledger);
@@ -147,17 +168,19 @@ std::string StepsText(const ShownJob& shown) {
 
 void PrintText(const LedgerView& view, const std::vector<ShownJob>& jobs, const dp::EpsilonPair& all,
                double delta) {
-  std::cout << fmt::format("data     SHA-256 {}\nledger   {} lines, the newest with hash {}\nfilter   {}\n{}",
-                           view.ledger.data(), view.lines, view.head, FilterText(view.ledger.TermsAt(delta)),
-                           CapText(view.ledger));
+  std::cout << fmt::format(
+      "data     SHA-256 {}\nledger   {} lines, the newest with hash {}\nfilter   {}\n{}{}",
+      view.ledger.data(), view.lines, view.head, FilterText(view.ledger.TermsAt(delta)), CapText(view.ledger),
+      UnitsText(view.ledger));
   for (const auto& job : view.ledger.entered()) {
     if (job.run_id.empty())
       std::cout << fmt::format("{}  {:<8} charged, not run: {}\n", job.time, "entered", job.name);
   }
   for (const auto& shown : jobs) {
-    std::cout << OneLine(fmt::format("{}  {:<8} {}epsilon {} outsider {} insider: {}, run {}", shown.job.time,
-                                     shown.state, StepsText(shown), Shown(shown.alone.outsider),
-                                     Shown(shown.alone.insider), shown.job.name, shown.job.reserved.run_id))
+    std::cout << OneLine(fmt::format("{}  {:<8} {}epsilon {} outsider {} insider: {}, {}, run {}",
+                                     shown.job.time, shown.state, StepsText(shown),
+                                     Shown(shown.alone.outsider), Shown(shown.alone.insider), shown.job.name,
+                                     PromiseText(shown.job.reserved), shown.job.reserved.run_id))
               << '\n';
   }
   std::cout << fmt::format(

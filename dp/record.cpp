@@ -225,7 +225,11 @@ EpsilonPair EpsilonsOfUnits(const TrainingRecord& record, std::int64_t units, do
 }
 
 TrainingRecord TestSetRecord(const TrainingRecord& record) {
-  TrainingRecord counts{.job_hash = record.job_hash, .run_id = record.run_id, .events = {}};
+  // Their number is public, so that a record can only be another one.
+  TrainingRecord counts{.job_hash = record.job_hash,
+                        .run_id = record.run_id,
+                        .events = {},
+                        .promise = Promise{.neighbours = Neighbours::kReplaced}};
   for (const auto& event : record.events) {
     const auto* evaluation = std::get_if<NoisyEvaluation>(&event);
     if (evaluation == nullptr) continue;

@@ -2,6 +2,7 @@
 
 import decimal
 import gzip
+import hashlib
 import json
 import os
 import pathlib
@@ -77,11 +78,14 @@ class Ledger(ProgramTest):
         self.assertLess(epsilons[1], 1.5 * epsilons[0])  # records composed
         self.assertEqual([job["state"] for job in shown["jobs"]], ["done", "done"])
         self.assertEqual([job["steps"] for job in shown["jobs"]], [6, 6])
+        self.assertEqual([(job["unit"], job["neighbours"]) for job in shown["jobs"]], [("record", "added")] * 2)
         record = json.loads((self.folder / "r2-0/record.json").read_text())
         self.assertEqual((shown["jobs"][1]["run_id"], shown["jobs"][1]["job_hash"]), (record["run_id"], record["job_hash"]))
         text = self.succeed("ledger", "show", self.ledger(0))
         self.assertIn(f"together epsilon {upwards(shown['epsilon_outsider'], '0.0001')} outsider {upwards(epsilons[1], '0.0001')} insider, delta 1e-05", text)
         self.assertIn("filter   rdp: ", text)
+        self.assertEqual(text.count(" insider: tiny, unit record, neighbours added, run "), 2)
+        self.assertNotIn("units or neighbours of the jobs differ", text)
         self.assertIn("unbroken", self.succeed("ledger", "verify", self.ledger(0)))
         self.assertEqual(self.ledger(0).stat().st_mode & 0o777, 0o600)
 
@@ -190,6 +194,7 @@ class Ledger(ProgramTest):
         codes, errors = self.run_parties(noisy)
         self.assertEqual(codes, [0, 0, 0], errors)
         twice = show()["epsilon_insider"]
+        self.assertEqual([(job["unit"], job["neighbours"]) for job in show()["jobs"]], [("record", "replaced")] * 2)
         self.assertGreater(twice, 1.3 * once)
         self.assertLess(twice, 2 * once)
         for _ in range(5):
@@ -226,6 +231,23 @@ class Ledger(ProgramTest):
         codes, errors = self.run_parties()
         self.assertEqual(codes[0], 4)
         self.assertIn("a ledger is of one data set: name its files in [data], or another file in [ledger]", errors[0])
+
+    def test_says_where_jobs_promise_different_things(self):
+        self.prepare(50, None, None)
+        for _ in range(2):
+            self.assertEqual(self.run_parties()[0], [0, 0, 0])
+        run = self.show(0)["jobs"][1]["run_id"]
+        previous, lines = "0" * 64, []
+        for line in self.ledger(0).read_text().splitlines():
+            content = re.sub(r'"previous":"[0-9a-f]{64}"', f'"previous":"{previous}"', line.rpartition(',"hash":')[0])
+            if run in line:
+                content = content.replace('"neighbours":"added"', '"neighbours":"replaced"')
+            previous = hashlib.sha256(content.encode()).hexdigest()
+            lines.append(f'{content},"hash":"{previous}"}}\n')
+        self.ledger(0).write_text("".join(lines))
+        text = self.succeed("ledger", "show", self.ledger(0))
+        self.assertIn(f"tiny, unit record, neighbours replaced, run {run}", text)
+        self.assertIn("note     units or neighbours of the jobs differ: the epsilon together is for data sets that are neighbours in all", text)
 
     def test_check_tells_beforehand(self):
         self.prepare(0.5, None, None)

@@ -187,6 +187,8 @@ TEST(Record, TakesTestRecordsOutAsPlainGaussians) {
   ASSERT_EQ(counts.events.size(), 2U);
   EXPECT_EQ(std::get<GaussianReleases>(counts.events[1]).sigma, 30);
   EXPECT_EQ(counts.run_id, "cd");
+  EXPECT_EQ(counts.promise.value().unit, PrivacyUnit::kRecord);
+  EXPECT_EQ(counts.promise.value().neighbours, Neighbours::kReplaced);
   EXPECT_NEAR(TestSetEpsilons(record, 1e-5).insider,
               AnalyticGaussianEpsilon(1 / std::sqrt(1.0 / 400 + 1.0 / 900), 1e-5), 1e-6);
 }
