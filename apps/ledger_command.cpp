@@ -260,8 +260,10 @@ void AddLedgerOpen(CLI::App& command, Action& action) {
   of_party(*enter);
   enter->add_option("--job", options->jobs, "A job file; give --job once for each")->required();
   enter
-      ->add_option("--lost-steps", options->lost_steps,
-                   "Steps that a resumed run of each may lose and do again; the default is 0")
+      ->add_option(
+          "--lost-steps", options->lost_steps,
+          "Steps that a resumed run of each may lose and do again; the default is 0, and with public "
+          "sampling there are no others")
       ->check(CLI::Range(INT64_C(0), INT64_C(1) << 40));
   enter->callback([options, &action] { action = [options] { return EnterJobs(*options); }; });
 }

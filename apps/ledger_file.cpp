@@ -74,8 +74,8 @@ dp::FilterTerms TermsFor(const dp::Ledger& ledger, const BudgetRequest& request,
   }
   if (request.delta != terms.delta) {
     throw ConfigError(
-        fmt::format("{}: found delta {:g} asked for, expected {:g}, which was fixed when it was opened",
-                    file.string(), request.delta, terms.delta));
+        fmt::format("{}: found delta {} asked for, expected {}, which was fixed when it was opened",
+                    file.string(), request.delta, terms.delta));  // in all digits: they may differ by little
   }
   return terms;
 }
@@ -96,12 +96,12 @@ std::string RefusalText(const BudgetAnswer& answer, const BudgetRequest& request
                         const dp::FilterTerms& terms, double failures, const fs::path& file) {
   if (answer.after <= request.epsilon_cap || !std::isfinite(failures) || failures <= terms.delta_cut)
     return fmt::format(
-        "{}: epsilon {} is spent, and with this job ({} alone) it would be {}, expected at most the cap {:g} "
+        "{}: epsilon {} is spent, and with this job ({} alone) it would be {}, expected at most the cap {} "
         "(insider, delta {})",
         file.string(), Exactly(answer.spent), Exactly(answer.alone), Exactly(answer.after),
         request.epsilon_cap, DigitsAbove(request.delta, 6));
   return fmt::format(
-      "{}: batches cut at their limits would take {} of delta at the cap {:g}, expected at most "
+      "{}: batches cut at their limits would take {} of delta at the cap {}, expected at most "
       "the {} that the ledger has for them",
       file.string(), DigitsAbove(failures, 3), request.epsilon_cap, DigitsAbove(terms.delta_cut, 3));
 }

@@ -164,7 +164,7 @@ TEST(LedgerFile, KeepsTheCapOverJobsByComposingRecords) {
   const auto before = ReadTextFile(file, "a ledger");
   const auto error = ErrorOf([&] { (void)ledger.Reserve(RequestOf("3", 51, cap)); });
   EXPECT_EQ(error, fmt::format("{}: epsilon {} is spent, and with this job ({} alone) it would be {}, "
-                               "expected at most the cap {:g} (insider, delta 1e-05)",
+                               "expected at most the cap {} (insider, delta 1e-05)",
                                file.string(), DigitsAbove(Insider(200), 6), DigitsAbove(Insider(51), 6),
                                DigitsAbove(Insider(251), 6), cap));
   EXPECT_THROW((void)ledger.Reserve(RequestOf("3", 51, cap)), BudgetError);
@@ -218,6 +218,9 @@ TEST(LedgerFile, KeepsModeAndDeltaThatItWasOpenedWith) {
   other = RequestOf("1", 10);
   other.delta = 1e-6;
   EXPECT_THROW((void)ledger.Reserve(other), ConfigError);
+  other.delta = kDelta * (1 + 0x1p-40);
+  EXPECT_THAT(ErrorOf([&] { (void)ledger.Reserve(other); }),
+              HasSubstr("found delta 1.0000000000009096e-05 asked for, expected 1e-05, which was fixed"));
   // 2,500 Gaussians of multiplier 50 are one of multiplier 1.
   EXPECT_NEAR(ledger.Reserve(RequestOf("1", 2500)).after, dp::AnalyticGaussianEpsilon(1, 0.5 * kDelta), 1e-5);
   (void)ledger.Settle(RecordOf("1", 2500), dp::JobEnd::kDone);
