@@ -1,5 +1,7 @@
 #include "apps/bound_text.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <cmath>
 
 #include "base/outward_text.h"
@@ -8,6 +10,15 @@ namespace trefoil::apps {
 
 std::string EpsilonText(double epsilon) {
   return std::isfinite(epsilon) ? FixedAbove(epsilon, 3) : "infinite";
+}
+
+std::string EpsilonsText(double outsider, double insider, FirstEpsilon first) {
+  return InOrder(EpsilonText(outsider), EpsilonText(insider), first);
+}
+
+std::string InOrder(const std::string& outsider, const std::string& insider, FirstEpsilon first) {
+  return first == FirstEpsilon::kInsider ? fmt::format("{} insider {} outsider", insider, outsider)
+                                         : fmt::format("{} outsider {} insider", outsider, insider);
 }
 
 std::string BoundText(double bound) {

@@ -19,6 +19,7 @@
 #include "apps/task.h"
 #include "apps/toml_reader.h"
 #include "apps/training_settings.h"
+#include "apps/vertical_statement.h"
 #include "base/error.h"
 
 namespace trefoil::apps {
@@ -167,8 +168,9 @@ std::string ExamineTask(Doctor& doctor, const PartyFile& party, const CheckedFil
       "privacy plan",
       [&] {
         const auto epsilons = PlannedEpsilons(*task);
-        return fmt::format("epsilon {} outsider, {} insider, delta {}", EpsilonText(epsilons.outsider),
-                           EpsilonText(epsilons.insider), DeltaText(task->delta()));
+        return fmt::format("epsilon {}, delta {}",
+                           EpsilonsText(epsilons.outsider, epsilons.insider, FirstEpsilon::kOutsider),
+                           DeltaText(task->delta()));
       },
       kMendJob);
   if (planned && party.ledger && !party.data.empty()) {
@@ -198,8 +200,8 @@ std::string ExamineJob(Doctor& doctor, const PartyFile& party, const std::string
       "privacy plan",
       [&] {
         plan = ml::MakePlan(SettingsOf(*job));
-        return fmt::format("epsilon {} outsider, {} insider, delta {}, sigma {}",
-                           EpsilonText(plan->epsilon_outsider), EpsilonText(plan->epsilon_insider),
+        return fmt::format("epsilon {}, delta {}, sigma {}",
+                           EpsilonsText(plan->epsilon_outsider, plan->epsilon_insider, FirstOf(*job)),
                            DeltaText(plan->delta), MultiplierText(plan->sigma));
       },
       kMendJob);

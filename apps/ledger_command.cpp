@@ -16,6 +16,7 @@
 #include "apps/ledger_file.h"
 #include "apps/ledger_open.h"
 #include "apps/unit_text.h"
+#include "apps/vertical_statement.h"
 #include "base/error.h"
 #include "base/outward_text.h"
 #include "dp/json_number.h"
@@ -38,6 +39,7 @@ struct ShownJob {
   std::string state;
   dp::EpsilonPair alone;
   std::int64_t steps = 0;  ///< charged
+  FirstEpsilon first = FirstEpsilon::kOutsider;
 };
 
 std::string StateOf(const dp::LedgerJob& job, bool may_be_alive) {
@@ -62,12 +64,24 @@ std::vector<ShownJob> JobsOf(const LedgerView& view, double delta) {
     shown.push_back({.job = job,
                      .state = StateOf(job, view.may_be_alive[k]),
                      .alone = Alone(view.ledger.TermsAt(delta), charged),
-                     .steps = dp::StepsIn(charged)});
+                     .steps = dp::StepsIn(charged),
+                     .first = FirstOf(charged)});
   }
   return shown;
 }
 
 std::string Shown(double epsilon) { return std::isfinite(epsilon) ? FixedAbove(epsilon, 4) : "no guarantee"; }
+
+std::string Shown(const dp::EpsilonPair& epsilons, FirstEpsilon first) {
+  return InOrder(Shown(epsilons.outsider), Shown(epsilons.insider), first);
+}
+
+/// Of all jobs together: as one of them has it.
+FirstEpsilon FirstOfAll(const std::vector<ShownJob>& jobs) {
+  const bool any = std::any_of(jobs.begin(), jobs.end(),
+                               [](const ShownJob& job) { return job.first == FirstEpsilon::kInsider; });
+  return any ? FirstEpsilon::kInsider : FirstEpsilon::kOutsider;
+}
 
 /// The ledger's own; without one that of the newest reservation; unless another one is asked for.
 double DeltaOf(const LedgerOptions& options, const LedgerView& view) {
@@ -177,15 +191,13 @@ void PrintText(const LedgerView& view, const std::vector<ShownJob>& jobs, const 
       std::cout << fmt::format("{}  {:<8} charged, not run: {}\n", job.time, "entered", job.name);
   }
   for (const auto& shown : jobs) {
-    std::cout << OneLine(fmt::format("{}  {:<8} {}epsilon {} outsider {} insider: {}, {}, run {}",
-                                     shown.job.time, shown.state, StepsText(shown),
-                                     Shown(shown.alone.outsider), Shown(shown.alone.insider), shown.job.name,
+    std::cout << OneLine(fmt::format("{}  {:<8} {}epsilon {}: {}, {}, run {}", shown.job.time, shown.state,
+                                     StepsText(shown), Shown(shown.alone, shown.first), shown.job.name,
                                      PromiseText(shown.job.reserved), shown.job.reserved.run_id))
               << '\n';
   }
-  std::cout << fmt::format(
-      "together epsilon {} outsider {} insider, delta {}: the records composed, not epsilons added\n",
-      Shown(all.outsider), Shown(all.insider), DeltaText(delta));
+  std::cout << fmt::format("together epsilon {}, delta {}: the records composed, not epsilons added\n",
+                           Shown(all, FirstOfAll(jobs)), DeltaText(delta));
 }
 
 int Show(const LedgerOptions& options) {

@@ -12,6 +12,7 @@
 #include "apps/evaluation.h"
 #include "apps/files.h"
 #include "apps/model_file.h"
+#include "apps/vertical_statement.h"
 #include "data/folders.h"
 
 namespace trefoil::apps {
@@ -83,8 +84,9 @@ Summary CollectResults(const Job& job, const fs::path& folder, const fs::path& f
     display.Say(model ? "accuracy unknown: there is no test data"
                       : "accuracy unknown: nobody has the model, and the job has no [evaluation]");
   }
-  display.Say(fmt::format("epsilon {} outsider, {} insider, delta {}", EpsilonText(summary.epsilon_outsider),
-                          EpsilonText(summary.epsilon_insider), DeltaText(summary.delta)));
+  display.Say(fmt::format("epsilon {}, delta {}",
+                          EpsilonsText(summary.epsilon_outsider, summary.epsilon_insider, FirstOf(job)),
+                          DeltaText(summary.delta)));
   display.Say(fmt::format("time {}, {} rounds, {} sent by party 0", SecondsText(summary.seconds),
                           summary.rounds, BytesText(summary.bytes_sent)));
   display.Say(model ? fmt::format("model {}", model->string())

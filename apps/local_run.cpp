@@ -18,6 +18,7 @@
 #include "apps/run_directory.h"
 #include "apps/run_state.h"
 #include "apps/training_settings.h"
+#include "apps/vertical_statement.h"
 #include "base/error.h"
 #include "data/file.h"
 #include "data/folders.h"
@@ -90,6 +91,7 @@ void PrepareFolders(Local& local, const LocalOptions& options) {
 
 /// Runs the parties in their folders and collects what they wrote.
 int RunPrepared(Local& local, const LocalOptions& options) {
+  local.display.SayFirst(FirstOf(local.job));
   const int failure = RunPartyProcesses({.folder = local.folder,
                                          .steps = static_cast<int>(local.job.training.steps),
                                          .peer = local.parties[0].peer_timeout,
@@ -158,10 +160,10 @@ int RunLocal(const LocalOptions& options) {
         local.folder.string()));
     return kDone;
   }
-  local.display.Say(
-      fmt::format("training {} steps, sigma {}, target epsilon {} outsider {} insider, delta {}",
-                  local.job.training.steps, MultiplierText(plan.sigma), EpsilonText(plan.epsilon_outsider),
-                  EpsilonText(plan.epsilon_insider), DeltaText(plan.delta)));
+  local.display.Say(fmt::format("training {} steps, sigma {}, target epsilon {}, delta {}",
+                                local.job.training.steps, MultiplierText(plan.sigma),
+                                EpsilonsText(plan.epsilon_outsider, plan.epsilon_insider, FirstOf(local.job)),
+                                DeltaText(plan.delta)));
   return RunPrepared(local, options);
 }
 

@@ -117,8 +117,8 @@ int RunLocalTask(const LocalOptions& options) {
     return kDone;
   }
   for (const auto& warning : local.task->Warnings()) local.display.Say("warning: " + warning);
-  local.display.Say(fmt::format("epsilon {} outsider {} insider, delta {}, at most",
-                                EpsilonText(planned.outsider), EpsilonText(planned.insider),
+  local.display.Say(fmt::format("epsilon {}, delta {}, at most",
+                                EpsilonsText(planned.outsider, planned.insider, FirstEpsilon::kOutsider),
                                 DeltaText(local.task->delta())));
   const int failure = RunPartyProcesses(
       {.folder = local.folder, .steps = 0, .peer = local.parties[0].peer_timeout, .threads = options.threads},

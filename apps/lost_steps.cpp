@@ -6,6 +6,7 @@
 
 #include "apps/progress.h"
 #include "apps/training_settings.h"
+#include "apps/vertical_statement.h"
 #include "base/error.h"
 #include "ml/training.h"
 #include "protocols/agreement.h"
@@ -27,12 +28,14 @@ std::optional<std::string> RefusalOfLosses(const Job& job, const AgreedRun& agre
   const auto settings = SettingsOf(job);
   const auto meant = ml::MakePlan(settings);
   const auto plan = ml::MakePlan(settings, agreed.earlier, from_start, first);
+  const auto text = [&](const ml::PrivacyPlan& of) {
+    return EpsilonsText(of.epsilon_outsider, of.epsilon_insider, FirstOf(job));
+  };
   return fmt::format(
-      "training.lost_steps_max: found {} lost steps, which take epsilon from {} outsider {} insider to {} "
-      "and {}, and a session before this one that was resumed from step {}, too; expected at most {} lost "
-      "steps, or run --resume --again at all three: first see why it fails",
-      lost, EpsilonText(meant.epsilon_outsider), EpsilonText(meant.epsilon_insider),
-      EpsilonText(plan.epsilon_outsider), EpsilonText(plan.epsilon_insider), first, most);
+      "training.lost_steps_max: found {} lost steps, which take epsilon from {} to {}, and a session before "
+      "this one that was resumed from step {}, too; expected at most {} lost steps, or run --resume --again "
+      "at all three: first see why it fails",
+      lost, text(meant), text(plan), first, most);
 }
 
 void RequireFewLosses(mpc::Context& party, const Job& job, const AgreedRun& agreed) {

@@ -21,6 +21,7 @@
 #include "apps/share_file.h"
 #include "apps/stop_signals.h"
 #include "apps/training_settings.h"
+#include "apps/vertical_statement.h"
 #include "base/blocking_call.h"
 #include "base/error.h"
 #include "base/sync_to_disk.h"
@@ -81,9 +82,11 @@ void LogRepeatedRows(Run& run, const ml::OwnRecords& own) {
 /// Makes the run directory, and says there and on stdout what will be done.
 void Announce(Run& run, const ml::PrivacyPlan& plan, bool resumed) {
   run.session.Open({.name = run.job.name, .hash = JobHash(run.job), .toml = JobToml(run.job)}, resumed);
-  run.session.Say(fmt::format("job {}: {} steps, sigma {}, epsilon {} outsider {} insider, delta {}",
-                              run.job.name, run.settings.steps, MultiplierText(plan.sigma),
-                              EpsilonText(plan.epsilon_outsider), EpsilonText(plan.epsilon_insider),
+  const auto first = FirstOf(run.job);
+  run.session.display().SayFirst(first);
+  run.session.Say(fmt::format("job {}: {} steps, sigma {}, epsilon {}, delta {}", run.job.name,
+                              run.settings.steps, MultiplierText(plan.sigma),
+                              EpsilonsText(plan.epsilon_outsider, plan.epsilon_insider, first),
                               DeltaText(plan.delta)));
   for (const auto& warning : PrivacyWarnings(run.job)) run.session.Warn(warning);
 }
@@ -100,7 +103,7 @@ void ReportStep(Run& run, ProgressFile& progress, ml::StepReport report, const n
   if (!known) progress.Append(report);
   run.session.display().Show(report);
   const bool marked = report.step == report.steps || report.step % 50 == 0;
-  run.session.Log(ProgressLine(report), marked ? LogLevel::kInfo : LogLevel::kDebug);
+  run.session.Log(ProgressLine(report, FirstOf(run.job)), marked ? LogLevel::kInfo : LogLevel::kDebug);
   if (StopSignal() != 0)
     throw StoppedError(StopSignal(),
                        fmt::format("stopped by signal {} after step {}", StopSignal(), report.step));
@@ -191,8 +194,8 @@ void WriteResults(Run& run, const ml::TrainingResult& result, const net::MeshTra
                 .warnings = PrivacyWarnings(run.job)});
   run.session.display().Finish();
   if (evaluation) run.session.Say(EvaluationLine(*evaluation));
-  run.session.Say(fmt::format("done: epsilon {} outsider {} insider, delta {}, {} in {}",
-                              EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider),
+  run.session.Say(fmt::format("done: epsilon {}, delta {}, {} in {}",
+                              EpsilonsText(epsilons.outsider, epsilons.insider, FirstOf(run.job)),
                               DeltaText(run.job.privacy.delta), model, run.session.folder().string()));
 }
 

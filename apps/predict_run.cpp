@@ -16,6 +16,7 @@
 #include "apps/run_directory.h"
 #include "apps/share_file.h"
 #include "apps/shared_classifier.h"
+#include "apps/vertical_statement.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/thread_pool.h"
@@ -35,11 +36,11 @@ struct Prediction {
 };
 
 /// What the predictions cost the records that the model was trained on: nothing beyond the training.
-std::string CoveredBy(const dp::EpsilonPair& epsilons, double delta) {
+std::string CoveredBy(const dp::EpsilonPair& epsilons, FirstEpsilon first, double delta) {
   return fmt::format(
-      "predictions are post-processing of the training: its epsilon, {} outsider {} insider at delta {}, "
+      "predictions are post-processing of the training: its epsilon, {} at delta {}, "
       "covers them; nothing else is opened",
-      EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider), DeltaText(delta));
+      EpsilonsText(epsilons.outsider, epsilons.insider, first), DeltaText(delta));
 }
 
 void WriteResults(PartySession& session, const Prediction& prediction,
@@ -48,7 +49,7 @@ void WriteResults(PartySession& session, const Prediction& prediction,
   const auto& [job, model, rows] = prediction;
   const double delta = model.delta();
   const auto epsilons = dp::Epsilons(model.record, delta, model.accountant());
-  const auto covered_by = CoveredBy(epsilons, delta);
+  const auto covered_by = CoveredBy(epsilons, FirstOf(model.record), delta);
   const auto bytes_sent = counters.bytes_sent + counters.bytes_offline;
   if (predictions) {
     WriteSecretFile(session.folder() / "predictions.csv",

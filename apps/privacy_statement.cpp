@@ -114,8 +114,8 @@ void AddMeaning(Statement& statement, const dp::TrainingRecord& record) {
 void AddRows(Statement& statement, const StatementSource& source) {
   if (source.rows.empty()) return;
   statement.push_back({.key = "several_rows",
-                       .title = "Several rows",
-                       .sentence = RowsSentence(SeveralUnits(source.record), source.rows)});
+                       .title = fmt::format("Several {}", UnitsName(source.record)),
+                       .sentence = RowsSentence(source.record, source.rows)});
 }
 
 void AddAccountant(Statement& statement, dp::AccountantKind kind, double error) {

@@ -31,11 +31,10 @@ std::string SecondsText(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-std::string ProgressLine(const ml::StepReport& report) {
-  auto line =
-      fmt::format("step {}/{}, epsilon {} outsider {} insider, {} sent, {} rounds, {}", report.step,
-                  report.steps, EpsilonText(report.epsilon_outsider), EpsilonText(report.epsilon_insider),
-                  BytesText(report.bytes_sent), report.rounds, SecondsText(report.seconds));
+std::string ProgressLine(const ml::StepReport& report, FirstEpsilon first) {
+  auto line = fmt::format("step {}/{}, epsilon {}, {} sent, {} rounds, {}", report.step, report.steps,
+                          EpsilonsText(report.epsilon_outsider, report.epsilon_insider, first),
+                          BytesText(report.bytes_sent), report.rounds, SecondsText(report.seconds));
   if (report.step > 0) {
     const double left = report.seconds / report.step * (report.steps - report.step);
     line += fmt::format(", {} left", SecondsText(left));
@@ -56,10 +55,10 @@ void ProgressDisplay::Show(const ml::StepReport& report) {
   shown_ = true;
   last_ = now;
   if (terminal_) {
-    Put("\r\033[K" + ProgressLine(report));
+    Put("\r\033[K" + ProgressLine(report, first_));
     line_open_ = true;
   } else {
-    Put(ProgressLine(report) + "\n");
+    Put(ProgressLine(report, first_) + "\n");
   }
 }
 

@@ -10,7 +10,8 @@
 namespace trefoil::apps {
 
 /// "step 17/439, epsilon 0.51 outsider 0.63 insider, 12.3 MB sent, 204 rounds, 1.9 s, 47 s left".
-[[nodiscard]] std::string ProgressLine(const ml::StepReport& report);
+[[nodiscard]] std::string ProgressLine(const ml::StepReport& report,
+                                       FirstEpsilon first = FirstEpsilon::kOutsider);
 
 /// "12.3 MB", "950 B".
 [[nodiscard]] std::string BytesText(std::uint64_t bytes);
@@ -23,6 +24,8 @@ class ProgressDisplay {
  public:
   ProgressDisplay(std::ostream& out, bool terminal) : out_(out), terminal_(terminal) {}
 
+  /// Which epsilon the lines of steps have first; the outsider's unless this says otherwise.
+  void SayFirst(FirstEpsilon first) { first_ = first; }
   /// A line about something else than a step.
   void Say(const std::string& line);
   void Show(const ml::StepReport& report);
@@ -37,6 +40,7 @@ class ProgressDisplay {
   bool terminal_;
   bool line_open_ = false;
   bool shown_ = false;
+  FirstEpsilon first_ = FirstEpsilon::kOutsider;
   std::chrono::steady_clock::time_point last_{};
 };
 

@@ -1,6 +1,7 @@
 // The page that ReportPage() makes (apps/run_report.h).
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -10,6 +11,7 @@
 #include "apps/run_report.h"
 #include "apps/svg_plot.h"
 #include "apps/unit_text.h"
+#include "apps/vertical_statement.h"
 #include "base/outward_text.h"
 
 namespace trefoil::apps {
@@ -115,14 +117,20 @@ std::string Table(const std::vector<std::string>& head, const std::string& rows)
          "</tbody>\n</table></div>\n";
 }
 
-std::string RowsSection(const std::vector<RowsEpsilon>& rows) {
+std::string RowsSection(const RunReport& report) {
+  std::vector<std::string> head{"k", "epsilon, outsider", "epsilon, insider", "delta"};
+  const bool insider_first = FirstOf(report.record) == FirstEpsilon::kInsider;
+  if (insider_first) std::swap(head[1], head[2]);
   std::string table;
-  for (const auto& one : rows) {
-    table += Row({fmt::format("{}", one.rows), Epsilon(one.epsilon_outsider), Epsilon(one.epsilon_insider),
-                  HtmlNumber(one.delta, DeltaText(one.delta))});
+  for (const auto& one : report.rows) {
+    std::vector<std::string> cells{fmt::format("{}", one.rows), Epsilon(one.epsilon_outsider),
+                                   Epsilon(one.epsilon_insider), HtmlNumber(one.delta, DeltaText(one.delta))};
+    if (insider_first) std::swap(cells[1], cells[2]);
+    table += Row(cells);
   }
-  return Heading("Somebody with several rows") +
-         Table({"rows", "epsilon, outsider", "epsilon, insider", "delta"}, table);
+  const auto said = std::find_if(report.statement.begin(), report.statement.end(),
+                                 [](const StatementEntry& entry) { return entry.key == "several_rows"; });
+  return said == report.statement.end() ? "" : Heading(said->title.c_str()) + Table(head, table);
 }
 
 std::string CurveSection(const PrivacyCurves& curves) {
@@ -284,7 +292,7 @@ std::string ReportPage(const RunReport& report) {
   out += "<h1>" + std::string(task ? "Report: " : "Training report: ") + name + "</h1>\n";
   out += "<p class=\"soft\">Run " + EscapeHtml(report.record.run_id) + "</p>\n";
   out += Cards(report, task) + Warnings(report.summary) + StatementSection(report.statement) +
-         RowsSection(report.rows) + CurveSection(report.curves);
+         RowsSection(report) + CurveSection(report.curves);
   out += AuditSection(report.audit) + (task ? TaskSection(report.task) : ProgressSection(report));
   out += EvaluationSection(report.summary);
   out += CostSection(report) + RecordSection(report.record);

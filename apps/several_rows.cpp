@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/bound_text.h"
+#include "apps/unit_text.h"
+#include "apps/vertical_statement.h"
 #include "base/outward_text.h"
 #include "dp/json_number.h"
 
@@ -29,22 +30,30 @@ std::vector<RowsEpsilon> EpsilonsOfRows(const dp::TrainingRecord& record, double
   return rows;
 }
 
-std::string ToText(const std::vector<RowsEpsilon>& rows) {
+std::string ToText(const std::vector<RowsEpsilon>& rows, FirstEpsilon first) {
   std::string text;
   for (const auto& one : rows) {
-    text += fmt::format("{}k = {}: {} outsider, {} insider", text.empty() ? "" : "; ", one.rows,
-                        UpText(one.epsilon_outsider), UpText(one.epsilon_insider));
+    const auto outsider = UpText(one.epsilon_outsider) + " outsider";
+    const auto insider = UpText(one.epsilon_insider) + " insider";
+    const bool insider_first = first == FirstEpsilon::kInsider;
+    text += fmt::format("{}k = {}: {}, {}", text.empty() ? "" : "; ", one.rows,
+                        insider_first ? insider : outsider, insider_first ? outsider : insider);
   }
   return text;
 }
 
-std::string RowsSentence(const std::string& who, const std::vector<RowsEpsilon>& rows) {
+std::string RowsSentence(const dp::TrainingRecord& record, const std::vector<RowsEpsilon>& rows) {
+  const auto first = FirstOf(record);
+  // Who knows which records there are is promised something about their values.
+  const auto differ = first == FirstEpsilon::kInsider
+                          ? "for an insider other values of another party in all k rows, which it knows to "
+                            "be there, for an outsider " +
+                                SeveralNeighbours(record)
+                          : SeveralNeighbours(record);
   return fmt::format(
-      "{}, at one owner or at several, is covered by these epsilons at delta {}, all of them added or all "
-      "removed: {}. For k above 1 they come from the distributions of privacy losses, whatever the "
-      "accountant "
-      "is; they are not k times epsilon.",
-      who, DeltaText(rows.at(0).delta), ToText(rows));
+      "{} is covered by these epsilons at delta {}, {}: {}. For k above 1 they come from the distributions "
+      "of privacy losses, whatever the accountant is; in general they are not k times epsilon.",
+      SeveralUnits(record), DeltaText(rows.at(0).delta), differ, ToText(rows, first));
 }
 
 nlohmann::ordered_json ToJson(const std::vector<RowsEpsilon>& rows) {

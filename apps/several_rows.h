@@ -6,6 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "apps/bound_text.h"
 #include "dp/record.h"
 
 namespace trefoil::apps {
@@ -18,17 +19,19 @@ struct RowsEpsilon {
   double delta = 0;
 };
 
-/// For 1, 2, 5 and 10 rows (dp::EpsilonsOfUnits), or for `most` units where more rows change no more. Cost: about a second for a sampled training.
-/// Throws: ConfigError unless delta is in (0, 1).
+/// For 1, 2, 5 and 10 rows (dp::EpsilonsOfUnits), or for `most` units where more rows change no more. Cost: about
+/// a second for a sampled training. Throws: ConfigError unless delta is in (0, 1).
 [[nodiscard]] std::vector<RowsEpsilon> EpsilonsOfRows(const dp::TrainingRecord& record, double delta,
                                                       dp::AccountantKind kind = dp::AccountantKind::kRdp,
                                                       std::optional<std::int64_t> most = {});
 
-/// What a statement says of them; `who` is who has k rows.
-[[nodiscard]] std::string RowsSentence(const std::string& who, const std::vector<RowsEpsilon>& rows);
+/// What a statement of this record says of them: for whom they are, and in what the data sets differ that they
+/// compare. Pre: `rows` is not empty.
+[[nodiscard]] std::string RowsSentence(const dp::TrainingRecord& record,
+                                       const std::vector<RowsEpsilon>& rows);
 
 /// "k = 1: 2.72 outsider, 3.85 insider; k = 2: ...", rounded up to four digits.
-[[nodiscard]] std::string ToText(const std::vector<RowsEpsilon>& rows);
+[[nodiscard]] std::string ToText(const std::vector<RowsEpsilon>& rows, FirstEpsilon first);
 
 /// A list of objects with k, epsilon_outsider, epsilon_insider (null for infinity) and delta.
 [[nodiscard]] nlohmann::ordered_json ToJson(const std::vector<RowsEpsilon>& rows);

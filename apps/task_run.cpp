@@ -78,8 +78,8 @@ void WriteResults(PartySession& session, const Task& task, const TaskResult& res
   if (!task.Warnings().empty()) summary["warnings"] = task.Warnings();
   WriteTextFile(session.folder() / "summary.json", summary.dump(2) + "\n");
   for (const auto& line : result.lines) session.Say(line);
-  session.Say(fmt::format("done: epsilon {} outsider {} insider, delta {}, {} rounds, {} sent, {}in {}",
-                          EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider),
+  session.Say(fmt::format("done: epsilon {}, delta {}, {} rounds, {} sent, {}in {}",
+                          EpsilonsText(epsilons.outsider, epsilons.insider, FirstEpsilon::kOutsider),
                           DeltaText(task.delta()), counters.rounds, BytesText(bytes_sent),
                           FilesText(result, record), session.folder().string()));
 }
@@ -115,8 +115,9 @@ void Prepare(PartySession& session, Task& task, std::optional<RunBudget>& budget
                  BudgetedJob{.name = task.name(), .job_hash = TaskHash(task), .uncovered = task.Uncovered()});
   session.Open({.name = task.name(), .hash = TaskHash(task), .toml = TaskToml(task)});
   session.Say(fmt::format("job {}: {}", task.name(), task.Title()));
-  session.Say(fmt::format("epsilon {} outsider {} insider, delta {}, at most", EpsilonText(planned.outsider),
-                          EpsilonText(planned.insider), DeltaText(task.delta())));
+  session.Say(fmt::format("epsilon {}, delta {}, at most",
+                          EpsilonsText(planned.outsider, planned.insider, FirstEpsilon::kOutsider),
+                          DeltaText(task.delta())));
   for (const auto& warning : task.Warnings()) session.Warn(warning);
   const auto self = static_cast<std::size_t>(session.party().id);
   RequireDisk(session.folder(), LeastDisk(task.Cost().results.at(self)), "the release");

@@ -90,11 +90,46 @@ std::string UnitText(const dp::TrainingRecord& record) {
 }
 
 std::string SeveralUnits(const dp::TrainingRecord& record) {
-  if (!record.promise) return "Whoever makes up k such units";
+  if (!record.promise) return "Whoever makes up k units of privacy";
+  switch (record.promise->unit) {
+    case PrivacyUnit::kRecord:
+      return "Somebody with k rows, at one owner or at several,";
+    case PrivacyUnit::kJointRecord:
+      return "Somebody with k rows of the joint table";
+    case PrivacyUnit::kGroup:
+      return "Somebody with k groups, at one owner or at several,";
+    case PrivacyUnit::kTeacher:
+      return "Somebody in the data of k teachers";
+    case PrivacyUnit::kOwner:
+      return "Somebody in the records of k owners";
+  }
+  throw ContractError("SeveralUnits: unknown unit");
+}
+
+std::string SeveralNeighbours(const dp::TrainingRecord& record) {
+  if (!record.promise) return "data sets that differ by k units; the record does not state in what way";
+  const auto units = UnitsName(record);
+  if (record.promise->neighbours == Neighbours::kAdded)
+    return fmt::format("all k {} added or all k removed", units);
   const auto unit = record.promise->unit;
-  if (unit == PrivacyUnit::kGroup) return "Somebody with k groups";
-  return unit == PrivacyUnit::kRecord || unit == PrivacyUnit::kJointRecord ? "Somebody with k rows"
-                                                                           : "Whoever makes up k such units";
+  const bool whole = unit == PrivacyUnit::kTeacher || unit == PrivacyUnit::kOwner;
+  return fmt::format("{}all k {} replaced by others", whole ? "the data of " : "", units);
+}
+
+std::string UnitsName(const dp::TrainingRecord& record) {
+  if (!record.promise) return "units";
+  switch (record.promise->unit) {
+    case PrivacyUnit::kRecord:
+    case PrivacyUnit::kJointRecord:
+      return "rows";
+    case PrivacyUnit::kGroup:
+      return "groups";
+    case PrivacyUnit::kTeacher:
+      return "teachers";
+    case PrivacyUnit::kOwner:
+      return "owners";
+  }
+  throw ContractError("UnitsName: unknown unit");
 }
 
 std::string UnitName(const dp::TrainingRecord& record) {

@@ -1,10 +1,25 @@
 #include "apps/vertical_statement.h"
 
+#include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "base/error.h"
 
 namespace trefoil::apps {
+
+FirstEpsilon FirstOf(const Job& job) {
+  return job.data.vertical ? FirstEpsilon::kInsider : FirstEpsilon::kOutsider;
+}
+
+FirstEpsilon FirstOf(const dp::TrainingRecord& record) {
+  const auto is_vertical = [](const dp::RecordedEvent& event) {
+    const auto* steps = std::get_if<dp::DpSgdSteps>(&event);
+    return steps != nullptr && steps->vertical;
+  };
+  return std::any_of(record.events.begin(), record.events.end(), is_vertical) ? FirstEpsilon::kInsider
+                                                                              : FirstEpsilon::kOutsider;
+}
 
 void PutValuesFirst(std::vector<StatementEntry>& statement, const StatementSource& source) {
   const auto presence = dp::PresenceEpsilon(source.record, source.delta, source.accountant);
@@ -18,8 +33,7 @@ void PutValuesFirst(std::vector<StatementEntry>& statement, const StatementSourc
       "there: half of the noise multiplier, as often as any row is taken.";
   statement[1].sentence =
       "For whoever sees what is released and nothing else, about whether a record takes part. The noise of "
-      "all "
-      "three parties protects it: 1.2247 times the noise multiplier.";
+      "all three parties protects it: 1.2247 times the noise multiplier.";
   statement.insert(
       statement.begin() + 2,
       {.key = "epsilon_insider_presence",

@@ -1,13 +1,19 @@
 #pragma once
 #include <vector>
 
+#include "apps/bound_text.h"
+#include "apps/job.h"
 #include "apps/privacy_statement.h"
 
 namespace trefoil::apps {
 
-/// Of a vertical partition, whose parties know which records there are: puts the insider's epsilon, for values in
-/// a known record, before the outsider's, and after it the one for whether a record takes part. Leaves other
-/// statements as they are. Pre: the first entries are epsilon_outsider and epsilon_insider.
+/// The insider's with a vertical partition, whose parties know which records there are: it is for values in a known
+/// record, and the outsider's for whether a record takes part. Else the outsider's.
+[[nodiscard]] FirstEpsilon FirstOf(const Job& job);
+[[nodiscard]] FirstEpsilon FirstOf(const dp::TrainingRecord& record);
+
+/// With a vertical partition: puts the insider's epsilon, for values in a known record, before the outsider's, and
+/// after both the insider's for whether a record takes part. Leaves other statements as they are. Pre: the first entries are epsilon_outsider and epsilon_insider.
 void PutValuesFirst(std::vector<StatementEntry>& statement, const StatementSource& source);
 
 }  // namespace trefoil::apps

@@ -1,6 +1,7 @@
 #include "apps/privacy_statement.h"
 
 #include <gmock/gmock.h>
+#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 dp::DpSgdSteps Steps() {
   return {.steps = 439,
@@ -122,22 +124,71 @@ TEST(PrivacyStatement, SaysWhatHoldsForSeveralRowsAndNeverKTimesEpsilon) {
   EXPECT_EQ(rows[3].delta, 1e-5);
   StatementSource source{.record = record, .delta = 1e-5, .rows = rows};
   const auto statement = PrivacyStatement(source);
-  EXPECT_THAT(SentenceOf(statement, "several_rows"), HasSubstr("Somebody with k rows, at one owner"));
+  EXPECT_THAT(SentenceOf(statement, "several_rows"), StartsWith("Somebody with k rows, at one owner"));
   EXPECT_THAT(SentenceOf(statement, "several_rows"), HasSubstr("at delta 1e-05"));
-  EXPECT_THAT(SentenceOf(statement, "several_rows"), HasSubstr(ToText(rows)));
+  EXPECT_THAT(SentenceOf(statement, "several_rows"), HasSubstr(ToText(rows, FirstEpsilon::kOutsider)));
   EXPECT_THAT(ToText(statement), Not(HasSubstr("about k times")));
-  source.record.promise->unit = dp::PrivacyUnit::kOwner;
-  EXPECT_THAT(SentenceOf(PrivacyStatement(source), "several_rows"), HasSubstr("makes up k such units"));
   const auto json = ToJson(rows);
   EXPECT_EQ(json.at(3).at("k"), 10);
   EXPECT_EQ(json.at(3).at("epsilon_insider"), rows[3].epsilon_insider);
+}
+
+TEST(SeveralRows, AreOfTheUnitAndTheNeighboursThatTheRecordPromises) {
+  using dp::Neighbours;
+  using dp::PrivacyUnit;
+  const std::vector<RowsEpsilon> rows{{1, 1, 1, 1e-5}};
+  struct Case {
+    PrivacyUnit unit;
+    const char* who;
+    const char* units;
+    bool whole;  // all data of somebody who is no row
+  };
+  for (const auto& [unit, who, units, whole] :
+       {Case{PrivacyUnit::kRecord, "Somebody with k rows, at one owner or at several, is", "rows", false},
+        Case{PrivacyUnit::kGroup, "Somebody with k groups, at one owner or at several, is", "groups", false},
+        Case{PrivacyUnit::kJointRecord, "Somebody with k rows of the joint table is", "rows", false},
+        Case{PrivacyUnit::kTeacher, "Somebody in the data of k teachers is", "teachers", true},
+        Case{PrivacyUnit::kOwner, "Somebody in the records of k owners is", "owners", true}}) {
+    dp::TrainingRecord record{
+        .job_hash = {}, .run_id = {}, .events = {}, .promise = dp::Promise{.unit = unit}};
+    const auto added = RowsSentence(record, rows);
+    EXPECT_THAT(added, StartsWith(who));
+    EXPECT_THAT(added, HasSubstr(fmt::format("all k {0} added or all k removed: k = 1", units)));
+    EXPECT_THAT(added, Not(HasSubstr("replaced")));
+    record.promise->neighbours = Neighbours::kReplaced;
+    const auto replaced = RowsSentence(record, rows);
+    EXPECT_THAT(replaced, StartsWith(who));
+    EXPECT_THAT(replaced, HasSubstr(fmt::format("{}all k {} replaced by others: k = 1",
+                                                whole ? "1e-05, the data of " : "1e-05, ", units)));
+    EXPECT_THAT(replaced, Not(HasSubstr("added")));
+    EXPECT_EQ(PrivacyStatement({.record = record, .delta = 1e-5, .rows = rows})[6].title,
+              fmt::format("Several {}", units));
+  }
+  const dp::TrainingRecord silent{.job_hash = {}, .run_id = {}, .events = {}};
+  EXPECT_THAT(RowsSentence(silent, rows), HasSubstr("the record does not state in what way"));
+  EXPECT_THAT(RowsSentence(silent, rows), Not(HasSubstr("added")));
+}
+
+TEST(SeveralRows, OfAVerticalPartitionAreFirstOfValuesInKnownRecords) {
+  auto steps = Steps();
+  steps.sampling = dp::SamplingMode::kPublic;
+  steps.max_participation = 18;
+  steps.vertical = true;
+  const dp::TrainingRecord record{.job_hash = {},
+                                  .run_id = {},
+                                  .events = {steps},
+                                  .promise = dp::Promise{.unit = dp::PrivacyUnit::kJointRecord}};
+  const auto sentence = RowsSentence(record, {{1, 2, 30, 1e-5}});
+  EXPECT_THAT(sentence, HasSubstr("for an insider other values of another party in all k rows"));
+  EXPECT_THAT(sentence,
+              HasSubstr("for an outsider all k rows added or all k removed: k = 1: 30 insider, 2 out"));
 }
 
 TEST(SeveralRows, AreRoundedUp) {
   const std::vector<RowsEpsilon> rows{
       {1, 2.71801, 0, 1e-5}, {2, 47.6401, 70.8901, 1e-5}, {5, 1.23401e-3, INFINITY, 1e-5}};
   EXPECT_EQ(
-      ToText(rows),
+      ToText(rows, FirstEpsilon::kOutsider),
       "k = 1: 2.719 outsider, 0 insider; k = 2: 47.65 outsider, 70.9 insider; k = 5: 0.001235 outsider, "
       "infinite insider");
 }

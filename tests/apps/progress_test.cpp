@@ -1,6 +1,6 @@
 #include "apps/progress.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <limits>
 #include <sstream>
@@ -36,6 +36,16 @@ TEST(ProgressLine, HasAllThatIsKnown) {
   EXPECT_EQ(ProgressLine(kReport),
             "step 17/439, epsilon 0.513 outsider infinite insider, 12.3 MB sent, 204 rounds, 34 s, 14 min 4 "
             "s left");
+}
+
+TEST(ProgressLine, HasTheInsidersEpsilonFirstWhereItIsForValues) {
+  EXPECT_THAT(ProgressLine(kReport, FirstEpsilon::kInsider),
+              testing::StartsWith("step 17/439, epsilon infinite insider 0.513 outsider, 12.3 MB sent"));
+  std::ostringstream out;
+  ProgressDisplay display(out, false);
+  display.SayFirst(FirstEpsilon::kInsider);
+  display.Show(kReport);
+  EXPECT_THAT(out.str(), testing::HasSubstr("epsilon infinite insider 0.513 outsider"));
 }
 
 TEST(ProgressDisplay, PrintsPlainLinesSparingly) {

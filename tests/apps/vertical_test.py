@@ -79,10 +79,23 @@ class Vertical(ProgramTest):
         return self.folder / f"d/party-{party}/data/train.csv"
 
     def test_learns_what_no_party_knows_alone(self):
-        result = self.local("out")
+        result = self.local("out", "--ledger", "ledger", "--epsilon-cap", "1e9")
         self.assertEqual(result.returncode, 0, result.stderr)
         summary = json.loads((self.folder / "out/summary.json").read_text())
         self.assertGreater(summary["accuracy"], 0.85)  # of one party's columns: about 0.7
+        # What every line says first is for values in a known record.
+        pair = r"epsilon [0-9.]+ insider [0-9.]+ outsider, "
+        for line in ("training 30 steps, sigma .*, target " + pair, "step 30/30, " + pair, pair + "delta 1e-05"):
+            self.assertRegex(result.stdout, rf"(?m)^{line}")
+        console = (self.folder / "out/party-1/console.log").read_text()
+        for line in ("job joined: 30 steps, sigma .*, " + pair, "step 30/30, " + pair, "done: " + pair):
+            self.assertRegex(console, rf"(?m)^.*{line}")
+        ledger = self.succeed("ledger", "show", "ledger/party-2.jsonl")
+        self.assertRegex(ledger, r"epsilon [0-9.]+ insider [0-9.]+ outsider: joined, run (?s:.*)\ntogether epsilon [0-9.]+ insider ")
+        self.assertNotRegex(result.stdout + console + ledger, r"epsilon \S+ outsider")
+        self.succeed("report", "out")
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn("<th>k</th><th>epsilon, insider</th><th>epsilon, outsider</th><th>delta</th>", page)
         self.assertIn("half of sigma", summary["warnings"][0])
         self.assertEqual((self.folder / "out/party-0/data/train.csv").read_text().splitlines()[0], "a,id")
         self.assertEqual((self.folder / "out/party-1/data/train.csv").read_text().splitlines()[0], "b,good,id")
@@ -106,6 +119,8 @@ class Vertical(ProgramTest):
                          ["epsilon_insider", "epsilon_outsider", "epsilon_insider_presence"])
         text = self.succeed("plan", "--job", job)
         self.assertRegex(text, r"nothing was run\.\n\nEpsilon, insider ")
+        rows = next(entry["sentence"] for entry in plan["statement"] if entry["key"] == "several_rows")
+        self.assertRegex(rows, r"^Somebody with k rows of the joint table .* k = 1: [0-9.]+ insider, [0-9.]+ outsider; k = 2: ")
         # Records of a run in which a row is in all 150 steps at most, and in 18.
         for participation, values, presence in ((150, 81.6, 30.3), (18, 18.6, 7.9)):
             record = {"version": 1, "job_hash": "ab", "run_id": "cd", "events": [
