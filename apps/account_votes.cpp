@@ -273,10 +273,11 @@ Json ToJson(const Sanitised& sanitised, double delta) {
 std::string Text(const Sanitised& sanitised, double delta) {
   return fmt::format(
       "epsilon, of these votes, sanitised   {} at delta {}: may be published, once\n"
-      "  RDP at order {:g}: {} of the answers, noise included, and {} of releasing that (beta {:g}, "
-      "noise {:g})\n",
+      "  RDP at order {:g}: {} of the answers, noise included, and {} of releasing that (beta {}, "
+      "noise {})\n",
       BoundText(sanitised.epsilon), DeltaText(delta + sanitised.failure), sanitised.order,
-      BoundText(sanitised.bound), BoundText(sanitised.release), sanitised.beta, sanitised.noise);
+      BoundText(sanitised.bound), BoundText(sanitised.release), sanitised.beta,
+      MultiplierText(sanitised.noise));
 }
 
 }  // namespace

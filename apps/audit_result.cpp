@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string Percent(double part) { return fmt::format("{:g} %", 100 * part); }
+std::string Percent(double part) { return DigitsBelow(100 * part, 6) + " %"; }
 
 Json ToJson(const LossAttack& attack) {
   return {{"members", attack.members},
@@ -29,9 +29,9 @@ Json ToJson(const LossAttack& attack) {
 
 std::string Row(const std::string& name, const LossAttack& attack) {
   const auto& r = attack.result;
-  return fmt::format("{:<28}{:.3f} [{:.3f}, {:.3f}]{:>12.3f}{:>12.3f}\n",
-                     fmt::format("{}, {} in, {} out", name, attack.members, attack.others), r.auc, r.auc_low,
-                     r.auc_high, r.true_positive_rate, r.accuracy);
+  return fmt::format("{:<28}{:.3f} [{}, {}]{:>12.3f}{:>12.3f}\n",
+                     fmt::format("{}, {} in, {} out", name, attack.members, attack.others), r.auc,
+                     FixedBelow(r.auc_low, 3), FixedAbove(r.auc_high, 3), r.true_positive_rate, r.accuracy);
 }
 
 std::string Verdict(const AuditResult& result) {
@@ -83,8 +83,8 @@ std::string AuditText(const AuditResult& result) {
                       fmt::format("AUC ({})", Percent(result.confidence)), "TPR at 1 %", "accuracy");
   text += Row("canaries", result.on_canaries);
   if (result.on_records) text += Row("records", *result.on_records);
-  text += fmt::format("{:<28}{:<22.3f}{:>12.3f}{:>12.3f}\n\n", "the claim allows", result.limits.auc,
-                      result.limits.true_positive_rate, result.limits.accuracy);
+  text += fmt::format("{:<28}{:<22}{:>12}{:>12}\n\n", "the claim allows", FixedAbove(result.limits.auc, 3),
+                      FixedAbove(result.limits.true_positive_rate, 3), FixedAbove(result.limits.accuracy, 3));
   for (const auto& sentence : AuditStatement(result)) text += "- " + sentence + "\n";
   return text;
 }
@@ -94,21 +94,20 @@ std::vector<std::string> AuditStatement(const AuditResult& result) {
   const auto tries = dp::GuessGrid(guesses.canaries).size();
   std::vector<std::string> sentences{
       fmt::format(
-          "If the training is (E, {:g})-differentially private for whoever sees the model, an audit "
-          "finds a bound above E with probability at most {:.3g}, over the coins of the canaries and all "
+          "If the training is (E, {})-differentially private for whoever sees the model, an audit "
+          "finds a bound above E with probability at most 1 - {}, over the coins of the canaries and all "
           "coins of the training.",
-          result.delta, 1 - result.confidence),
+          result.delta, result.confidence),
       fmt::format(
           "Each of {} canaries is one record of one party and was included by a fair coin of its own; "
           "neighbours are data sets that differ by one record.",
           guesses.canaries),
       fmt::format(
           "Guesses are functions of the released model alone. Their number was fixed before the run: the "
-          "best of {} numbers is taken, each tested at {:.3g}.",
-          tries, (1 - result.confidence) / static_cast<double>(tries)),
+          "best of {0} numbers is taken, each tested at that probability over {0}.",
+          tries),
       "The three parties were processes of this program over TLS; what they trained is the job with a "
-      "feature for "
-      "each canary, at the same sampling rate, steps and clip, with noise for the same target.",
+      "feature for each canary, at the same sampling rate, steps and clip, with noise for the same target.",
       "A bound below the claim is no proof of it: the true epsilon lies between the two, if the claim is "
       "right. An insider's epsilon, errors of the noise's variance too small for so many guesses, and "
       "other jobs are not looked at.",

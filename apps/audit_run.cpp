@@ -107,8 +107,9 @@ void Show(const AuditResult& result, bool json) {
   std::cout << std::flush;
   if (!result.refuted()) return;
   throw BudgetError(
-      fmt::format("the claim is refuted: epsilon is at least {} with confidence {:g} %, claimed was {}",
-                  FixedBelow(result.bound.epsilon, 3), 100 * result.confidence, EpsilonText(result.claim)));
+      fmt::format("the claim is refuted: epsilon is at least {} with confidence {} %, claimed was {}",
+                  FixedBelow(result.bound.epsilon, 3), DigitsBelow(100 * result.confidence, 6),
+                  EpsilonText(result.claim)));
 }
 
 }  // namespace

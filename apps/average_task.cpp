@@ -72,7 +72,7 @@ std::string AverageTask::Title() const {
           : fmt::format("{} noise of {} scales to choose from{}", job().gaussian() ? "Gaussian" : "Laplace",
                         plan_.shape.least_sizes.size(),
                         job().gaussian() ? ", sigma " + MultiplierText(plan_.sigma) : "");
-  return fmt::format("average of {} owners' logistic regressions of {} weights, lambda {:g}, {}",
+  return fmt::format("average of {} owners' logistic regressions of {} weights, lambda {}, {}",
                      job().owners.all(), plan_.shape.weights, job().solver.lambda, noise);
 }
 

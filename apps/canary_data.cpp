@@ -10,6 +10,7 @@
 #include "apps/evaluation.h"
 #include "apps/local_data.h"
 #include "base/error.h"
+#include "base/outward_text.h"
 #include "data/feature_files.h"
 #include "data/folders.h"
 #include "data/split.h"
@@ -104,8 +105,8 @@ void CheckAuditable(const Job& job, std::int64_t count) {
   }
   if (2 * static_cast<double>(count) * job.privacy.delta >= 1) {
     throw ConfigError(
-        fmt::format("privacy.delta: found {:g}, expected below {:g}, half of one over --canaries {}",
-                    job.privacy.delta, 0.5 / static_cast<double>(count), count));
+        fmt::format("privacy.delta: found {}, expected below {}, half of one over --canaries {}",
+                    job.privacy.delta, DigitsBelow(0.5 / static_cast<double>(count), 6), count));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "apps/job_task.h"
 #include "apps/local_data.h"
 #include "base/error.h"
+#include "base/outward_text.h"
 #include "data/csv.h"
 #include "dp/laplace_part.h"
 #include "ml/correct_counts.h"
@@ -188,9 +189,9 @@ std::string HistogramTask::Csv(const RingMatrix& opened) const {
   const double reach = job().randomiser ? 0 : Reach();
   for (Index v = 0; v < values(); ++v) {
     const auto estimate = EstimateOf(opened(v, 0), reach);
-    text += fmt::format("{},{:.10g},{:.10g},{:.10g}\n",
-                        data::CsvField(job().column.values[static_cast<std::size_t>(v)]), estimate.count,
-                        estimate.low, estimate.high);
+    text +=
+        fmt::format("{},{:.10g},{},{}\n", data::CsvField(job().column.values[static_cast<std::size_t>(v)]),
+                    estimate.count, DigitsBelow(estimate.low, 10), DigitsAbove(estimate.high, 10));
   }
   return text;
 }

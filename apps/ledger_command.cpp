@@ -143,7 +143,7 @@ std::string CapText(const dp::Ledger& ledger) {
   }
   if (!raised) return "";
   return fmt::format(
-      "note     the cap was raised after jobs had run, to {:g} at most: a filter's promise is for a "
+      "note     the cap was raised after jobs had run, to {} at most: a filter's promise is for a "
       "cap that was fixed without looking at results\n",
       most);
 }

@@ -116,12 +116,13 @@ class PateTask : public JobTask<PateJob> {
 };
 
 std::string PateTask::Title() const {
-  const auto noise = laplace() ? fmt::format("scale {:g}", job().scale)
+  const auto noise = laplace() ? fmt::format("scale {}", MultiplierText(job().scale))
                                : fmt::format("sigma {}", MultiplierText(job().sigma));
-  const auto threshold = job().has_threshold()
-                             ? fmt::format(", above {:g} votes with sigma {:g}, at most {} answers",
-                                           job().threshold, job().threshold_sigma, job().answers)
-                             : "";
+  const auto threshold =
+      job().has_threshold()
+          ? fmt::format(", above {} votes with sigma {}, at most {} answers", job().threshold,
+                        MultiplierText(job().threshold_sigma), job().answers)
+          : "";
   const auto student =
       job().student ? fmt::format("; a student of {} public records", job().student->records) : "";
   return fmt::format("{} queries of {} classes to {} {}teachers by {}, {}{}{}", job().queries, job().classes,

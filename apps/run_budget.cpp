@@ -64,7 +64,7 @@ BudgetAnswer AskBudget(const LedgerSettings& ledger, const data::DataFiles& file
 }
 
 std::string BudgetLine(const LedgerSettings& ledger, const BudgetAnswer& answer) {
-  return fmt::format("{}: epsilon {} spent before, {} with this job, cap {:g} (insider, delta {})",
+  return fmt::format("{}: epsilon {} spent before, {} with this job, cap {} (insider, delta {})",
                      ledger.file.string(), EpsilonText(answer.spent), EpsilonText(answer.after),
                      ledger.epsilon_cap, DeltaText(ledger.delta));
 }

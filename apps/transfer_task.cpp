@@ -85,7 +85,7 @@ void TransferTask::UsePublishedNoise() {
   const double least = (1 + std::exp(radial_->epsilon())) * radial_->failure();
   if (least > delta())
     throw ConfigError(fmt::format(
-        "privacy.delta: found {:g}, expected at least {}, or more fraction_bits: the published noise's "
+        "privacy.delta: found {}, expected at least {}, or more fraction_bits: the published noise's "
         "rounding takes so much of it",
         delta(), DigitsAbove(least, 3)));
 }
@@ -110,7 +110,7 @@ std::string TransferTask::NoiseTitle() const {
 std::string TransferTask::Title() const {
   const auto& settings = job().settings;
   return fmt::format(
-      "{} labels of {} rows by {} owners' classifiers, lambda {:g}, {} steps, {}, sensitivity {} of "
+      "{} labels of {} rows by {} owners' classifiers, lambda {}, {} steps, {}, sensitivity {} of "
       "which the steps' gap is {}",
       settings.majority ? "majority" : "vote", settings.rows, settings.owners, settings.lambda,
       settings.steps, NoiseTitle(), DigitsAbove(plan_.shift_of_owner + 2 * plan_.gap, 4),

@@ -4,6 +4,7 @@ import csv
 import decimal
 import json
 import math
+import re
 import unittest
 
 from trefoil_program import ProgramTest, TINY_JOB
@@ -69,6 +70,15 @@ class Audit(ProgramTest):
         self.assertIn("the claim is not refuted (nor is it proved)", output)
         for sentence in result["statement"]:
             self.assertIn(sentence, output)
+        # Intervals and limits are rounded outwards, and what the theorem supposes is not rounded at all.
+        low, high = map(float, re.search(r"(?m)^canaries, .* \[([0-9.]+), ([0-9.]+)\]", output).groups())
+        self.assertLessEqual(low, membership["canaries"]["auc_interval"][0])
+        self.assertGreaterEqual(high, membership["canaries"]["auc_interval"][1])
+        limits = map(float, re.search(r"(?m)^the claim allows +(\S+) +(\S+) +(\S+)$", output).groups())
+        for said, key in zip(limits, ("auc", "true_positive_rate", "accuracy")):
+            self.assertGreaterEqual(said, membership["claim_allows"][key])
+        self.assertIn("(E, 1e-05)-differentially private", result["statement"][0])
+        self.assertIn("with probability at most 1 - 0.997,", result["statement"][0])
         # The same sampling rate and the same noise as the job's own, and a released model of every party.
         record = json.loads((self.folder / "out/record.json").read_text())
         self.assertAlmostEqual(record["events"][0]["sampling_rate"], 0.5, places=12)

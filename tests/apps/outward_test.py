@@ -66,6 +66,38 @@ class Outward(ProgramTest):
             else:
                 self.assertGreaterEqual(float(text), float(value), name)
 
+    def test_every_number_of_a_report_is_on_the_safe_side(self):
+        """Tables of records, rows, an evaluation and an audit too: no number of theirs is better than what was computed."""
+        evaluation = "[evaluation]\nholder = 1\nrows = 100\nto = [1]\nsigma = 25.1234567\n"
+        job = self.write("job.toml", TINY_JOB.replace("sigma = 2.0", "sigma = 2.3456789") + evaluation)
+        self.succeed("local", "--job", job, "--out", "d")
+        attack = {"auc": 0.5123456789, "true_positive_rate": 0.0123456789, "accuracy": 0.6123456789}
+        membership = {"canaries": attack, "records": attack, "claim_allows": attack}
+        audit = {"epsilon_lower": 1.23456789, "claim": 3.45678912, "refuted": False, "delta": 1e-5, "confidence": 0.98765432199,
+                 "canaries": 120, "included": 61, "guesses": 30, "right": 20, "membership": membership, "statement": ["one"]}
+        self.write("d/audit.json", json.dumps(audit))
+        self.succeed("report", "d")
+        page = (self.folder / "d/report.html").read_text()
+        data = r"<data value=\"([^\"]+)\">([^<]+)</data>"
+        sections = {name: text for name, text in re.findall(r"<h2>([^<]+)</h2>(.*?)(?=<h2>|</main>)", page, re.DOTALL)}
+        for name, least in (("Several rows", 12), ("Evaluation on shares", 5), ("Empirical audit", 16), ("Record of what was executed", 10)):
+            self.assertGreaterEqual(len(re.findall(data, sections[name])), least, name)
+        worse_if_smaller = re.compile("sigma|.*deviation|noise multiplier of that count|classified correctly")
+        rounded = 0
+        for section, text in sections.items():
+            for label, row in re.findall(r"<tr><td>([^<]+)</td>(.*?)</tr>", text) if section != "Cost" else []:
+                for value, shown in ((float(value), float(shown)) for value, shown in re.findall(data, row) if "infinite" not in shown):
+                    rounded += shown != value
+                    compare = self.assertLessEqual if worse_if_smaller.fullmatch(label) else self.assertGreaterEqual
+                    compare(shown, value, f"{section}: {label}")
+        self.assertGreater(rounded, 15)
+        value, shown, confidence, of_confidence, claim, of_claim = map(float, re.search(
+            rf"Epsilon is at least {data} with confidence {data} %, claimed is {data}", sections["Empirical audit"]).groups())
+        self.assertEqual((value, confidence, claim), (audit["epsilon_lower"], 100 * audit["confidence"], audit["claim"]))
+        self.assertLess(shown, value)
+        self.assertLess(of_confidence, confidence)
+        self.assertGreater(of_claim, claim)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -76,6 +76,13 @@ class Pate(ProgramTest):
         self.assertIn("<td>lnmax</td>", (self.folder / "run/party-2/out/report.html").read_text())
         self.succeed("local", "--job", "run/job.toml", "--data", "votes", "--out", "again")
 
+    def test_its_title_says_no_more_noise_than_there_is(self):
+        text = self.succeed("plan", "--job", "job.toml", "--set", "pate.mechanism=lnmax", "--set", "pate.scale=1.23456789")
+        self.assertRegex(text, r"^Plan of job votes: 40 queries .* by lnmax, scale 1\.23456;")
+        confident = ("mechanism=confident-gnmax", "sigma=2.0", "threshold=4.1234567", "threshold_sigma=1.99999999", "answers=5")
+        text = self.succeed("plan", "--job", "job.toml", *(part for one in confident for part in ("--set", f"pate.{one}")))
+        self.assertRegex(text, r"^Plan of job votes: .* above 4\.1234567 votes with sigma 1\.99999, at most 5 answers;")
+
     def plan(self, *settings):
         return json.loads(self.succeed("plan", "--job", "job.toml", "--json", *settings))
 
