@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
 #include "data/file.h"
 
 namespace trefoil::data {
 
-BoundedContent::BoundedContent(std::filesystem::path place, AnnouncedSize announced, std::uint64_t most)
-    : place_(std::move(place)), announced_(std::move(announced)), most_(most) {}
+BoundedContent::BoundedContent(std::filesystem::path place, AnnouncedSize announced)
+    : place_(std::move(place)), announced_(std::move(announced)), most_(kMostHead) {
+  Require(static_cast<bool>(announced_), "BoundedContent: a way to read the size from the head");
+}
+
+BoundedContent::BoundedContent(std::filesystem::path place, MostBytes most)
+    : place_(std::move(place)), without_head_(most), most_(most.count) {}
 
 void BoundedContent::Append(std::string_view bytes) {
   if (announced_) {  // the head alone, then what it allows
@@ -19,8 +25,8 @@ void BoundedContent::Append(std::string_view bytes) {
   }
   if (content_.size() + bytes.size() > most_) {
     ThrowDataError(place_, "values", "more than " + std::to_string(most_) + " bytes",
-                   most_ == kMostUnannounced ? "at most as many where text is packed: unpack the file"
-                                             : "as many as its header says");
+                   without_head_ ? "at most as many where text is packed: unpack the file"
+                                 : "as many as its header says");
   }
   content_.append(bytes);
 }

@@ -19,6 +19,11 @@ using AnnouncedSize = std::function<std::optional<std::uint64_t>(std::string_vie
 /// element.
 using ShapeCheck = std::function<void(const std::vector<std::size_t>& shape, std::size_t item)>;
 
+/// The limit of content whose format announces no size.
+struct MostBytes {
+  std::uint64_t count = 0;
+};
+
 /// The content of a file as it is unpacked: no more than its head announces, so that a small packed file cannot
 /// fill the memory.
 class BoundedContent {
@@ -27,8 +32,10 @@ class BoundedContent {
   /// Of packed content whose format announces no size (text).
   static constexpr std::uint64_t kMostUnannounced = std::uint64_t{1} << 30;
 
-  /// `announced` may be empty: then `most` bytes are the limit. `place` names the file in errors.
-  BoundedContent(std::filesystem::path place, AnnouncedSize announced, std::uint64_t most);
+  /// Of content whose head announces its size. `place` names the file in errors. Pre: `announced` is not empty.
+  BoundedContent(std::filesystem::path place, AnnouncedSize announced);
+  /// Of content without such a head.
+  BoundedContent(std::filesystem::path place, MostBytes most);
 
   /// The next bytes. Throws DataError where there are more than there may be, and as `announced`.
   void Append(std::string_view bytes);
@@ -40,7 +47,8 @@ class BoundedContent {
   void AskHead();
 
   std::filesystem::path place_;
-  AnnouncedSize announced_;
+  AnnouncedSize announced_;  // until it has said a size; never, of content without a head
+  std::optional<MostBytes> without_head_;
   std::uint64_t most_;
   std::string content_;
 };

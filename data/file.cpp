@@ -158,7 +158,8 @@ std::string NumberText(double value) {
 }
 
 std::string ReadFile(const fs::path& path, const AnnouncedSize& announced) {
-  BoundedContent content(path, announced, IsPacked(path) ? BoundedContent::kMostUnannounced : kNoLimit);
+  const MostBytes most{IsPacked(path) ? BoundedContent::kMostUnannounced : kNoLimit};
+  auto content = announced ? BoundedContent(path, announced) : BoundedContent(path, most);
   ReadUnpacked(path, [&](std::string_view bytes) {
     content.Append(bytes);
     return true;

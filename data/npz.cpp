@@ -114,7 +114,7 @@ NpyArray ReadNpz(const std::filesystem::path& path, const std::string& name, con
                    "arrays x and y in data, weights and bias in a model");
   const Entry entry(zip_fopen_index(archive.get(), static_cast<zip_uint64_t>(index), 0));
   const auto place = path / (name + ".npy");
-  BoundedContent content(place, NpySize(place, check), BoundedContent::kMostUnannounced);
+  BoundedContent content(place, NpySize(place, check));
   if (!entry || !ReadEntry(entry.get(), content)) {
     ThrowDataError(path, "array " + Quote(name), "a damaged or encrypted entry", "a stored or deflated one");
   }

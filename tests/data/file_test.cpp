@@ -115,9 +115,12 @@ TEST(ReadFile, RefusesAHeadWithoutAnEnd) {
 }
 
 TEST(BoundedContent, EndsWhereTextIsPackedWithoutAnAnnouncement) {
-  BoundedContent content("a.csv.gz", {}, 10);
+  BoundedContent content("a.csv.gz", MostBytes{10});
   content.Append("12345");
-  EXPECT_THROW(content.Append("678901"), DataError);
+  EXPECT_EQ(
+      ErrorText<DataError>([&] { content.Append("678901"); }),
+      "a.csv.gz: values: found more than 10 bytes, expected at most as many where text is packed: unpack "
+      "the file");
   content.Append("67890");
   EXPECT_EQ(content.Take(), "1234567890");
 }
