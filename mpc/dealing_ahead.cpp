@@ -45,10 +45,8 @@ void DealingAhead::Run(const std::function<void(Context&)>& program) {
   }
   {
     std::unique_lock lock(mutex_);
-    Kind& kind = KindOf(run_);
-    if (!kind.complete) {
-      kind.complete = true;
-      produced_ = run_ + 1;
+    if (run_ == 0) {
+      produced_ = 1;
     } else if (producer_) {
       // A dealer's own program needs nothing of what it deals, and may come to its end long before.
       changed_.wait(lock, [this] { return produced_ > run_ || failure_; });
@@ -66,9 +64,7 @@ void DealingAhead::Run(const std::function<void(Context&)>& program) {
 void DealingAhead::WaitForNextRun() {
   if (!producer_) return;
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] {
-    return produced_ > run_ || run_ == settings_.runs || !KindOf(run_).complete || failure_;
-  });
+  changed_.wait(lock, [this] { return produced_ > run_ || run_ == settings_.runs || failure_; });
 }
 
 bool DealingAhead::Pass(net::Lane lane, OperationId operation, const Roles& roles, const DealtBytes& bytes,
@@ -80,10 +76,9 @@ bool DealingAhead::Pass(net::Lane lane, OperationId operation, const Roles& role
   const auto turned_back = [turn](int role) { return (role + net::kParties - turn) % net::kParties; };
   const Place place{lane, operation_of_run, turned_back(roles.dealer), bytes.to_a, bytes.to_b};
   std::unique_lock lock(mutex_);
-  Kind& kind = KindOf(run_);
-  if (kind.complete) {
-    const auto noted = kind.noted.find(place);
-    Require(noted != kind.noted.end(), "DealingAhead: a run that deals otherwise than the first of its kind");
+  if (run_ > 0) {
+    const auto noted = noted_.find(place);
+    Require(noted != noted_.end(), "DealingAhead: a run that deals otherwise than the first");
     if (dealer && by == DealtBy::kTheSame) {
       changed_.wait(lock, [&] {
         return failure_ || produced_ > run_ || (produced_ == run_ && produced_deals_ > noted->second);
@@ -92,15 +87,11 @@ bool DealingAhead::Pass(net::Lane lane, OperationId operation, const Roles& role
     }
     return false;
   }
-  kind.noted.emplace(place, kind.deals.size());
+  noted_.emplace(place, deals_.size());
   const Roles first{
       .a = turned_back(roles.a), .b = turned_back(roles.b), .dealer = turned_back(roles.dealer)};
-  kind.deals.push_back({.lane = lane, .operation = operation_of_run, .roles = first, .by = by, .make = make});
+  deals_.push_back({.lane = lane, .operation = operation_of_run, .roles = first, .by = by, .make = make});
   return dealer;
-}
-
-DealingAhead::Kind& DealingAhead::KindOf(std::int64_t run) {
-  return kinds_[settings_.kind_of ? settings_.kind_of(run) : 0];
 }
 
 OperationId DealingAhead::FirstOperation(std::int64_t run) const {
@@ -118,8 +109,7 @@ Roles DealingAhead::RolesOf(const Deal& deal, std::int64_t run) const {
 }
 
 void DealingAhead::StartProducer() {
-  if (settings_.ahead == 0 || settings_.runs == 1) return;
-  if (!settings_.kind_of && kinds_.at(0).deals.empty()) return;
+  if (settings_.ahead == 0 || settings_.runs == 1 || deals_.empty()) return;
   producer_.emplace([this, prss = std::make_shared<Prss>(party_.TwinPrss())] { Produce(*prss); });
 }
 
@@ -127,12 +117,11 @@ void DealingAhead::Produce(Prss& prss) {
   ThreadPool alone(1);  // the program's threads are the program's
   try {
     for (std::int64_t run = 1; run < settings_.runs; ++run) {
-      const Kind* kind = WaitForTurnOf(run);
-      if (kind != nullptr) ProduceRun(run, kind->deals, prss, alone);
+      if (!WaitForTurnOf(run)) return;
+      ProduceRun(run, prss, alone);
       {
         const std::lock_guard lock(mutex_);
         if (stopping_) return;
-        if (kind == nullptr) continue;
         produced_ = run + 1;
         produced_deals_ = 0;
       }
@@ -148,20 +137,15 @@ void DealingAhead::Produce(Prss& prss) {
   }
 }
 
-// The first run of a kind is dealt in line, and what comes after it in its lanes waits for that: so which
-// runs are is the same at all parties, however fast their threads are.
-const DealingAhead::Kind* DealingAhead::WaitForTurnOf(std::int64_t run) {
+bool DealingAhead::WaitForTurnOf(std::int64_t run) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return stopping_ || run <= run_ + settings_.ahead - 1; });
-  const Kind& kind = KindOf(run);
-  if (!kind.complete) changed_.wait(lock, [&] { return stopping_ || produced_ > run; });
-  return stopping_ || produced_ > run ? nullptr : &kind;
+  return !stopping_;
 }
 
-void DealingAhead::ProduceRun(std::int64_t run, const std::vector<Deal>& deals, Prss& prss,
-                              ThreadPool& pool) {
-  for (std::size_t k = 0; k < deals.size(); ++k) {
-    const Deal& deal = deals[k];
+void DealingAhead::ProduceRun(std::int64_t run, Prss& prss, ThreadPool& pool) {
+  for (std::size_t k = 0; k < deals_.size(); ++k) {
+    const Deal& deal = deals_[k];
     const Roles roles = RolesOf(deal, run);
     if (roles.dealer != party_.self()) continue;
     const auto start = std::chrono::steady_clock::now();

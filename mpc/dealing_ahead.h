@@ -16,12 +16,12 @@
 namespace trefoil::mpc {
 
 /// Runs one program many times, as the steps of a training, and deals ahead: what the operations of the first
-/// run of a kind deal is noted, and for later runs of that kind a thread of its own makes and sends it, at
-/// most some runs before the program comes there. Results, randomness and declared costs are those of dealing
-/// in line; a message dealt is counted where the program passes it.
+/// run deal is noted, and for later runs a thread of its own makes and sends it, at most some runs before the
+/// program comes there. Results, randomness and declared costs are those of dealing in line; a message dealt is
+/// counted where the program passes it.
 ///
-/// Pre: all runs of a kind take the same operations on the same shapes; a run that deals anything else than
-/// the first of its kind ends in a ContractError. Every party makes the same calls.
+/// Pre: all runs take the same operations on the same shapes; a run that deals anything else than the first
+/// ends in a ContractError. Every party makes the same calls.
 class DealingAhead {
  public:
   struct Settings {
@@ -29,9 +29,6 @@ class DealingAhead {
     std::int64_t ahead = 0;  ///< runs whose material may wait at the receivers; 0: everything in line
     bool rotate = true;      ///< each run's roles begin one turn later than the one's before, so that load
                              ///< balances
-    /// Of each run, counted from 0: its kind, the same at all three parties; may be called in another thread.
-    /// Without it all are of one.
-    std::function<std::int64_t(std::int64_t run)> kind_of{};
   };
 
   /// Takes operation numbers of `party`, which outlives this.
@@ -63,29 +60,20 @@ class DealingAhead {
   /// Lane, operation of the run, who deals in the first run, bytes to A and to B.
   using Place = std::tuple<net::Lane, OperationId, int, std::uint64_t, std::uint64_t>;
 
-  /// What the runs of a kind deal.
-  struct Kind {
-    std::vector<Deal> deals;
-    std::map<Place, std::size_t> noted;  ///< numbers of deals
-    bool complete = false;               ///< a run of it is over: nothing is added any more
-  };
-
-  /// From the program: what the operation of a run deals. In the first run of a kind it is noted; later it
+  /// From the program: what the operation of a run deals. In the first run it is noted; later it
   /// must be what was noted there, and what the same party deals in every run is waited for at that party,
   /// whose program goes on with it. True if this party is to deal it in line.
   bool Pass(net::Lane lane, OperationId operation, const Roles& roles, const DealtBytes& bytes,
             const std::function<void(const Dealer&)>& make, DealtBy by);
 
-  /// Pre: mutex_ is held.
-  [[nodiscard]] Kind& KindOf(std::int64_t run);
   [[nodiscard]] OperationId FirstOperation(std::int64_t run) const;
   [[nodiscard]] int TurnOf(std::int64_t run) const;
   [[nodiscard]] Roles RolesOf(const Deal& deal, std::int64_t run) const;
   void StartProducer();
   void Produce(Prss& prss);
-  /// What a run deals once it may be dealt ahead; nothing if it is dealt in line, or no more is needed.
-  [[nodiscard]] const Kind* WaitForTurnOf(std::int64_t run);
-  void ProduceRun(std::int64_t run, const std::vector<Deal>& deals, Prss& prss, ThreadPool& pool);
+  /// Whether the run is to be dealt, once it may be dealt ahead; not if no more is needed.
+  [[nodiscard]] bool WaitForTurnOf(std::int64_t run);
+  void ProduceRun(std::int64_t run, Prss& prss, ThreadPool& pool);
   void ThrowFailure();
 
   Context& party_;
@@ -95,11 +83,12 @@ class DealingAhead {
 
   std::mutex mutex_;  // guards what follows while the thread runs or branches pass deals
   std::condition_variable changed_;
-  std::map<std::int64_t, Kind> kinds_;
-  std::int64_t run_ = 0;            // under way, or next; written by the program alone
-  std::int64_t produced_ = 0;       // runs whose material has been sent, or that dealt in line
-  std::size_t produced_deals_ = 0;  // of the next run
-  double seconds_ = 0;              // spent and not yet booked
+  std::vector<Deal> deals_;             // of the first run, as all later ones; nothing is added after it
+  std::map<Place, std::size_t> noted_;  // numbers of deals_
+  std::int64_t run_ = 0;                // under way, or next; written by the program alone
+  std::int64_t produced_ = 0;           // runs whose material has been sent, or that dealt in line
+  std::size_t produced_deals_ = 0;      // of the next run
+  double seconds_ = 0;                  // spent and not yet booked
   bool stopping_ = false;
   std::exception_ptr failure_{};
   std::optional<BackgroundThread> producer_;

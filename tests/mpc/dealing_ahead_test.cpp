@@ -4,7 +4,6 @@
 
 #include <array>
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -102,66 +101,39 @@ TEST(DealingAhead, GivesTheSameSharesAndCountsAsDealingInLine) {
   for (const std::int64_t ahead : {1, 2, 100}) ExpectSame(RunAhead(ahead, x), in_line, ahead);
 }
 
-/// Runs on the first 1, 2, ... blocks of ten numbers, as many as each run's kind says.
-std::array<Observed, 3> RunOfKinds(std::int64_t ahead, const std::vector<std::int64_t>& kinds,
-                                   const RingMatrix& x) {
-  return RunParties(Seed{1}, [&](Context& party) {
-    const ArithShare shared = InsecureDeal(party, x);
-    const auto kind_of = [&](std::int64_t run) { return kinds.at(static_cast<std::size_t>(run)); };
-    DealingAhead runs(party, {.runs = static_cast<std::int64_t>(kinds.size()),
-                              .ahead = ahead,
-                              .rotate = true,
-                              .kind_of = kind_of});
-    Observed observed;
-    for (const std::int64_t kind : kinds) {
-      runs.WaitForNextRun();
-      runs.Run([&](Context& run) {
-        observed.shares.push_back(protocols::Truncate(run, Rows(shared, 0, 10 * kind), 4));
-        (void)protocols::BelowThresholds(run, Rows(shared, 0, 10 * kind), {3});
-      });
-      observed.counters.push_back(party.transport().counters());
-    }
-    return observed;
-  });
-}
-
-// A kind comes for the first time early, late, as the last run, twice in turn; one deals nothing.
-TEST(DealingAhead, DealsEachKindOfRunAheadOnceItHasSeenOne) {
-  const RingMatrix x = RandomSigned(1, kCount, 1, 8);
-  for (const std::vector<std::int64_t>& kinds :
-       {std::vector<std::int64_t>{1, 2, 1, 2, 2, 3, 1, 3, 2, 7}, std::vector<std::int64_t>{0, 1, 0, 1, 1, 0},
-        std::vector<std::int64_t>{4, 4, 5, 5, 4, 4, 5, 5}, std::vector<std::int64_t>{1, 2, 3, 4}}) {
-    const auto in_line = RunOfKinds(0, kinds, x);
-    for (const std::int64_t ahead : {1, 2, 100}) ExpectSame(RunOfKinds(ahead, kinds, x), in_line, ahead);
-  }
-}
-
 // What is dealt in line is made in the thread of the program.
-TEST(DealingAhead, DealsInLineWhatComesFirstOfItsKindOnly) {
-  const std::vector<std::int64_t> kinds{1, 1, 2, 1, 2, 3};
+TEST(DealingAhead, DealsTheFirstRunInLineAndNoOther) {
+  const protocols::Shape shape{2, 1};
   const auto in_line = RunParties(Seed{1}, [&](Context& party) {
-    std::array<int, 3> made_here{};
-    const auto program = std::this_thread::get_id();
-    const protocols::Shape shape{2, 1};
-    std::vector<std::unique_ptr<protocols::InputAhead>> inputs;
-    for (int kind = 0; kind < 3; ++kind) {
-      inputs.push_back(std::make_unique<protocols::InputAhead>(
-          [&made_here, kind, program] {
-            if (std::this_thread::get_id() == program) ++made_here.at(static_cast<std::size_t>(kind));
-            return RingMatrix::Zero(2, 1);
-          },
-          std::array{shape, shape, shape}));
+    std::atomic<int> made_here = 0;
+    std::atomic<int> made = 0;
+    protocols::InputAhead inputs(
+        [&, program = std::this_thread::get_id()] {
+          ++made;
+          if (std::this_thread::get_id() == program) ++made_here;
+          return RingMatrix::Zero(2, 1);
+        },
+        {shape, shape, shape});
+    {
+      DealingAhead runs(party, {.runs = 6, .ahead = 2, .rotate = true});
+      for (int k = 0; k < 6; ++k) runs.Run([&](Context& run) { (void)inputs.Next(run); });
     }
-    DealingAhead runs(party,
-                      {.runs = static_cast<std::int64_t>(kinds.size()),
-                       .ahead = 2,
-                       .rotate = true,
-                       .kind_of = [&](std::int64_t run) { return kinds.at(static_cast<std::size_t>(run)); }});
-    for (const std::int64_t kind : kinds)
-      runs.Run([&](Context& run) { (void)inputs[static_cast<std::size_t>(kind - 1)]->Next(run); });
-    return made_here;
+    return std::array<int, 2>{made_here, made};
   });
-  for (const auto& made_here : in_line) EXPECT_EQ(made_here, (std::array<int, 3>{1, 1, 1}));
+  for (const auto& made : in_line) EXPECT_EQ(made, (std::array<int, 2>{1, 6}));
+}
+
+TEST(DealingAhead, RunsAProgramThatDealsNothing) {
+  (void)RunParties(Seed{1}, [](Context& party) {
+    int runs_done = 0;
+    DealingAhead runs(party, {.runs = 3, .ahead = 2, .rotate = true});
+    for (int k = 0; k < 3; ++k) {
+      runs.WaitForNextRun();
+      runs.Run([&](Context&) { ++runs_done; });
+    }
+    EXPECT_EQ(runs_done, 3);
+    return 0;
+  });
 }
 
 TEST(DealingAhead, RotatesTheRolesOrKeepsThem) {
