@@ -8,8 +8,8 @@ namespace trefoil::apps {
 
 /// "3.000", or "infinite" where there is no guarantee: an epsilon in a line of progress.
 [[nodiscard]] std::string EpsilonText(double epsilon);
-/// Which epsilon is said first: the insider's where it knows which records there are, since it then is for other
-/// values of a record, and the outsider's for less.
+/// Which epsilon is said first: the insider's where it knows which records there are, since it then is for
+/// other values of a record, and the outsider's for less.
 enum class FirstEpsilon { kOutsider, kInsider };
 /// "3.000 outsider 4.039 insider", or the other way round: both epsilons in a line, as EpsilonText.
 [[nodiscard]] std::string EpsilonsText(double outsider, double insider, FirstEpsilon first);

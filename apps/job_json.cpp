@@ -219,10 +219,8 @@ std::vector<std::string> PrivacyWarnings(const Job& job) {
   if (job.data.vertical) {
     warnings.emplace_back(
         "data.partition \"vertical\": every party knows which records there are; the insider's epsilon is "
-        "for "
-        "one party's values in a known record against others, that of half of sigma, and the outsider's for "
-        "a "
-        "record against none");
+        "for one party's values in a known record against others, that of half of sigma, and the outsider's "
+        "for a record against none");
   }
   if (job.privacy.groups()) {
     warnings.emplace_back(

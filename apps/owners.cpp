@@ -206,8 +206,8 @@ std::vector<ml::OwnRecords> LoadOwners(const Job& schema, const Owners& owners, 
   if (!said && !owners.by_hash) {
     throw ConfigError(
         fmt::format("{}: missing owners.rows, expected {} numbers, of each owner's records: where a record "
-                    "is replaced by "
-                    "another, owners by the records' hash would not do, as two of them would change",
+                    "is replaced by another, owners by the records' hash would not do, as two of them would "
+                    "change",
                     party_file, count));
   }
   auto parts = said ? LoadInOrder(schema, count, party, party_file)

@@ -121,8 +121,7 @@ void AddRows(Statement& statement, const StatementSource& source) {
 void AddAccountant(Statement& statement, dp::AccountantKind kind, double error) {
   std::string sentence =
       "rdp: Renyi curves of all events are added order by order, and the sum is converted to epsilon at "
-      "delta at "
-      "the best order. An upper bound.";
+      "delta at the best order. An upper bound.";
   if (kind == dp::AccountantKind::kPea) {
     sentence =
         "pea: the closed form 2 sqrt(T ln(1/delta)) / sigma, for every adversary without amplification by "
@@ -183,24 +182,19 @@ void AddAssumptions(Statement& statement, const StatementSource& source) {
   const bool trains = Trains(source.record);
   add("assumes_sums_seen", "Assumes no less than",
       trains ? "An adversary sees the noisy sum of every step, and knows every other record. What it sees in "
-               "fact, "
-               "the last weights, is a function of those sums."
+               "fact, the last weights, is a function of those sums."
              : "An adversary sees all noisy numbers, and knows every other record. What is opened is a "
-               "function of "
-               "those numbers.");
+               "function of those numbers.");
   add("assumes_sensitivity", "Charged",
       trains ? "Errors of clipping, of approximation and of every rounding are in the sensitivity; sums of "
-               "discrete "
-               "Gaussians are charged for what they differ from one; the choice of a first model by noisy "
-               "counts and "
-               "local training are events of their own."
+               "discrete Gaussians are charged for what they differ from one; the choice of a first model by "
+               "noisy counts and local training are events of their own."
              : "What one unit of privacy changes is a whole number of steps of the noise's lattice, and "
                "covers every rounding and how far an iteration stops from its minimiser; sums of discrete "
                "Gaussians are charged for what they differ from one.");
   add("assumes_public_job", "Assumes",
       "The job was fixed without looking at the data. The figures are of this job alone: all jobs on the "
-      "same "
-      "data add up, in a ledger where its owner keeps one.");
+      "same data add up, in a ledger where its owner keeps one.");
   add("not_covered", "Does not cover",
       "That an organisation takes part, its declared capacity, what the job says, timing, and accuracy "
       "figures on private data that are told to others.");

@@ -19,14 +19,14 @@ struct RowsEpsilon {
   double delta = 0;
 };
 
-/// For 1, 2, 5 and 10 rows (dp::EpsilonsOfUnits), or for `most` units where more rows change no more. Cost: about
-/// a second for a sampled training. Throws: ConfigError unless delta is in (0, 1).
+/// For 1, 2, 5 and 10 rows (dp::EpsilonsOfUnits), or for `most` units where more rows change no more. Cost:
+/// about a second for a sampled training. Throws: ConfigError unless delta is in (0, 1).
 [[nodiscard]] std::vector<RowsEpsilon> EpsilonsOfRows(const dp::TrainingRecord& record, double delta,
                                                       dp::AccountantKind kind = dp::AccountantKind::kRdp,
                                                       std::optional<std::int64_t> most = {});
 
-/// What a statement of this record says of them: for whom they are, and in what the data sets differ that they
-/// compare. Pre: `rows` is not empty.
+/// What a statement of this record says of them: for whom they are, and in what the data sets differ that
+/// they compare. Pre: `rows` is not empty.
 [[nodiscard]] std::string RowsSentence(const dp::TrainingRecord& record,
                                        const std::vector<RowsEpsilon>& rows);
 

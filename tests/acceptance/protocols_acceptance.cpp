@@ -99,8 +99,7 @@ bool CheckInverseSqrt(const char* name, mpc::FixedShare (*function)(mpc::Context
   }
   std::printf(
       "%s %s, f = %d: %lld inputs, at most %.4f %% below and %.5f %% above the true value (where that has "
-      "1,024 units), at "
-      "most %.3f units above; %lld beyond the charged %.5f %% + %.2f units\n",
+      "1,024 units), at most %.3f units above; %lld beyond the charged %.5f %% + %.2f units\n",
       beyond == 0 ? "PASS" : "FAIL", name, f, static_cast<long long>(kCount), 100 * below_relative,
       100 * above_relative, above_units, static_cast<long long>(beyond), 100 * excess.relative, excess.units);
   return beyond == 0;

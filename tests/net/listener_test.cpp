@@ -37,8 +37,7 @@ TEST(DropReport, SaysTheFirstAtOnceAndTheOthersOnceAMinute) {
 
   EXPECT_EQ(report.Count("10.0.0.1", start),
             "dropped connections that were not through with their handshake: 1, of which 1 from 10.0.0.1: "
-            "more came at "
-            "once than this party keeps");
+            "more came at once than this party keeps");
   for (int i = 0; i < 500; ++i) EXPECT_EQ(report.Count("10.0.0.1", start + seconds(59)), "");
   EXPECT_EQ(report.Count("10.0.0.2", start + seconds(59)), "");
   EXPECT_NE(report.Count("10.0.0.2", start + seconds(60)).find(": 502, of which 500 from 10.0.0.1"),
