@@ -91,7 +91,7 @@ class Vertical(ProgramTest):
         for line in ("job joined: 30 steps, sigma .*, " + pair, "step 30/30, " + pair, "done: " + pair):
             self.assertRegex(console, rf"(?m)^.*{line}")
         ledger = self.succeed("ledger", "show", "ledger/party-2.jsonl")
-        self.assertRegex(ledger, r"epsilon [0-9.]+ insider [0-9.]+ outsider: joined, run (?s:.*)\ntogether epsilon [0-9.]+ insider ")
+        self.assertRegex(ledger, r"epsilon [0-9.]+ insider [0-9.]+ outsider: joined, unit joint-record, neighbours added, run (?s:.*)\ntogether epsilon [0-9.]+ insider ")
         self.assertNotRegex(result.stdout + console + ledger, r"epsilon \S+ outsider")
         self.succeed("report", "out")
         page = (self.folder / "out/report.html").read_text()
