@@ -82,6 +82,17 @@ class Groups(ProgramTest):
         self.assertLess(summary["epsilon_insider"], 1.1 * of_record["epsilon_insider"])
         self.assertIn("accuracy", self.succeed("evaluate", "--model", "out/model.npz", "--data", "data"))
 
+    def test_a_ledger_says_where_jobs_are_for_different_units(self):
+        self.write_data([self.row(f"p{k // 3}") for k in range(1200)])
+        ledger = ("--ledger", "ledgers", "--epsilon-cap", "90")
+        self.succeed(*self.local(*ledger))
+        show = ("ledger", "show", "ledgers/party-0.jsonl")
+        self.assertNotIn("units or neighbours of the jobs differ", self.succeed(*show))
+        alone = re.sub(r'unit = "group".*?max_group_rows = 3\n', "", JOB, flags=re.S).replace('kind = "key"', 'kind = "ignore"')
+        self.succeed("local", "--job", self.write("alone.toml", alone), "--data", "data", "--out", "alone", *ledger)
+        self.assertIn("units or neighbours of the jobs differ", self.succeed(*show))
+        self.assertEqual([job["unit"] for job in json.loads(self.succeed(*show, "--json"))["jobs"]], ["group", "record"])
+
     def test_refuses_a_group_that_is_too_large(self):
         rows = [self.row(f"p{k // 3}") for k in range(1200)]
         rows[5] = self.row("p0")  # its fourth row
