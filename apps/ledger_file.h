@@ -74,8 +74,8 @@ class LedgerFile {
   /// RDP, in a line behind its own. Throws ConfigError where another process executes that run, or the ledger
   /// has another mode or delta than requested, or knows of more that the run executed than `before` says;
   /// BudgetError, with nothing reserved, where all jobs together would be beyond the cap or have no
-  /// guarantee, or a closed ledger has no such job; DataError where the ledger is of other data, or as ReadLedger;
-  /// std::runtime_error where it cannot be written.
+  /// guarantee, or a closed ledger has no such job; DataError where the ledger is of other data, or as
+  /// ReadLedger; std::runtime_error where it cannot be written.
   BudgetAnswer Reserve(const BudgetRequest& request);
 
   /// Before the job executes what `record` says, all of it up to there. Throws as Reserve but for
