@@ -171,7 +171,7 @@ TEST(RecordJson, WritesNoNan) {
   auto record = MnistRecord();
   StepsOf(record.events[0]).sigma = std::nan("");
   EXPECT_THROW((void)ToJson(record), ContractError);
-  StepsOf(record.events[0]).sigma = kInfinity;
+  StepsOf(record.events[0]).sigma = std::numeric_limits<double>::infinity();
   EXPECT_THROW((void)ToJson(record), ContractError);
 }
 
