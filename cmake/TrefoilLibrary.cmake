@@ -4,13 +4,13 @@ add_library(trefoil_options INTERFACE)
 target_compile_options(trefoil_options INTERFACE -Wall -Wextra -Wconversion $<$<CXX_COMPILER_ID:GNU>:-Werror>)
 target_include_directories(trefoil_options INTERFACE ${PROJECT_SOURCE_DIR})
 
-set(TREFOIL_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread; with clang also fuzzer-no-link")
+set(TREFOIL_SANITIZE "" CACHE STRING "Sanitizers: those of the compiler, as address,bounds or thread; with clang also fuzzer-no-link")
 if(TREFOIL_SANITIZE)
   # Everything, the test framework's headers included, is compiled with the sanitizer.
   add_compile_options(-fsanitize=${TREFOIL_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${TREFOIL_SANITIZE})
-  if(TREFOIL_SANITIZE MATCHES undefined)
-    add_compile_options(-fno-sanitize-recover=undefined)
+  if(NOT TREFOIL_SANITIZE STREQUAL thread)
+    add_compile_options(-fno-sanitize-recover=all)
   endif()
 endif()
 
