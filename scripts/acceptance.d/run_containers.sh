@@ -1,13 +1,13 @@
 #!/bin/bash
 # Builds the image from a fresh clone and trains in three containers by podman-compose, with nothing built or prepared on the host; in a
-# second run, one container is killed in the middle and all three are started again.
+# second run, one container is killed in the middle and all three are started again, then one is told to stop, and again.
 # Usage: run_containers.sh TREFOIL CLONE [built]
 #   CLONE   a folder that is made: the project and the runs in it
 #   built   takes the image `trefoil` that is there instead of building it
 # Checks that each container ends with 0, is healthy while it runs, is not root, cannot write but to its results, sees nothing of the
 # project but its own volumes, and no network that is not its own; that its key has mode 0400 and memory may be locked without a limit
-# where the machine grants that; that all three got one model; that killing one ends the others with 3, and that the run goes on from a
-# checkpoint. The last line is a summary. Exit code: 0 all is well; 1 otherwise.
+# where the machine grants that; that all three got one model; that killing one ends the others with 3, that one that is told to stop ends
+# with 143 as the first process of its container, and that the run goes on from a checkpoint each time. The last line is a summary. Exit code: 0 all is well; 1 otherwise.
 set -euo pipefail
 trefoil=$(realpath "$1")
 clone=$2
@@ -117,18 +117,28 @@ expect_one_model
 whole=$(accuracy) || wrong "no model"
 down
 
-timeout 600 podman-compose -p "$project" up >killed.log 2>&1 &
-up=$!
-wait_for_lines 1 31
-podman kill --signal KILL "$(container 1)" >/dev/null
-wait "$up"
-killed=$(state 1)
-for i in 0 2; do [ "$(state $i)" = "exited 3" ] || wrong "party $i: found $(state $i) after party 1 was killed, expected exited 3"; done
+# interrupt PARTY LINES CODE COMMAND ...: COMMAND on the container of a party whose progress has LINES ends it with CODE, the others with 3.
+interrupt() {
+  local party=$1 lines=$2 code=$3 i expected
+  shift 3
+  timeout 600 podman-compose -p "$project" up >"$1.log" 2>&1 &
+  up=$!
+  wait_for_lines "$party" "$lines"
+  podman "$@" "$(container "$party")" >/dev/null
+  wait "$up"
+  for i in 0 1 2; do
+    expected=3
+    if [ "$i" = "$party" ]; then expected=$code; fi
+    [ "$(state "$i")" = "exited $expected" ] || wrong "$*: party $i: found $(state "$i"), expected exited $expected"
+  done
+}
+interrupt 1 31 137 kill --signal KILL
+interrupt 2 71 143 stop --time 90
 timeout 600 podman-compose -p "$project" up >resumed.log 2>&1
 expect_ended 0
 expect_one_model
-resumed=$(grep -o 'resuming run .* in session 2' "$(volume out-0)/party.log") || wrong "the run did not go on"
+resumed=$(grep -o 'resuming run .* in session 3' "$(volume out-0)/party.log") || wrong "the run did not go on"
 disturbed=$(accuracy) || wrong "no model"
 
-echo "$image; three containers done after $seconds s, $whole; party 1 killed ($killed), then ${resumed#resuming run }, $disturbed; memory that may be locked: $memlock"
+echo "$image; three containers done after $seconds s, $whole; party 1 killed and party 2 stopped, then ${resumed#resuming run }, $disturbed; memory that may be locked: $memlock"
 exit "$failed"

@@ -27,7 +27,8 @@ class Deploy(unittest.TestCase):
         """As by a probe's kill; a service that is stopped by hand stays so. The codes are 128 + SIGHUP, SIGINT and SIGTERM."""
         self.assertEqual(self.codes(r"(?m)^SuccessExitStatus=(.*)$", "deploy/systemd/trefoil@.service"), TOLD_TO_STOP)
         self.assertTrue(TOLD_TO_STOP.isdisjoint(NEEDS_A_PERSON))
-        self.assertIn("\n      terminationGracePeriodSeconds: 90\n", self.read("deploy/kubernetes/party.yaml"))
+        for name, key in (("deploy/kubernetes/party.yaml", "terminationGracePeriodSeconds: 90"), ("docker-compose.yml", "stop_grace_period: 90s")):
+            self.assertRegex(self.read(name), rf"\n +{key}\n")
 
     def test_kubernetes_leaves_modes_alone(self):
         self.assertRegex(self.read("deploy/kubernetes/party.yaml"), r"fsGroup: 10001\n(\s+#.*\n)*\s+fsGroupChangePolicy: OnRootMismatch")
