@@ -24,7 +24,7 @@ inline constexpr std::uint64_t kLargestOwnFile = std::uint64_t{1} << 33;
 /// or the new one after a crash of the machine. Throws std::runtime_error.
 void WriteTextFile(const std::filesystem::path& file, const std::string& text);
 
-/// Makes a file that must not be there yet, readable by its owner only (mode 0600).
+/// Makes a file that must not be there yet, readable by its owner only (mode 0600). On disk when it returns.
 /// Throws ConfigError if it is there, std::runtime_error if it cannot be written.
 void WriteSecretFile(const std::filesystem::path& file, std::string_view text);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <variant>
@@ -132,21 +133,30 @@ BudgetAnswer Answer(const dp::Ledger& ledger, const std::function<bool(std::size
   return WithinCap(ledger, may_be_alive, request, closed ? nullptr : &request.record, file);
 }
 
-/// How much was executed, for an error.
-std::string AmountText(const dp::TrainingRecord& record) {
-  const auto others = std::count_if(record.events.begin(), record.events.end(), [](const auto& event) {
-    return !std::holds_alternative<dp::DpSgdSteps>(event);
-  });
-  return fmt::format("{} steps and {} other releases", dp::StepsIn(record), others);
+/// Releases of a record that are no steps.
+std::int64_t OtherReleases(const dp::TrainingRecord& record) {
+  return std::count_if(record.events.begin(), record.events.end(),
+                       [](const auto& event) { return !std::holds_alternative<dp::DpSgdSteps>(event); });
 }
 
 /// Refuses a run that goes on from an old copy: what it executed since would not be charged.
 void RequireNewest(const dp::LedgerJob& job, const BudgetRequest& request, const fs::path& file) {
   if (dp::IsWithin(job.certain, request.before)) return;
+  const auto steps = dp::StepsIn(request.before);
+  const auto least_steps = dp::StepsIn(job.certain);
+  const auto releases = OtherReleases(request.before);
+  const auto least_releases = OtherReleases(job.certain);
+  if (steps >= least_steps && releases >= least_releases) {
+    throw ConfigError(fmt::format(
+        "{}: found run {} resumed with other noise or batches than it was executed with: go on with the "
+        "version of the program that it began with, or begin a new run",
+        file.string(), request.record.run_id));
+  }
   throw ConfigError(fmt::format(
-      "{}: found run {} resumed after {}, expected at least the {} that it executed: all three have an old "
-      "copy of its checkpoint folder; bring back the newest, or begin a new run",
-      file.string(), request.record.run_id, AmountText(request.before), AmountText(job.certain)));
+      "{}: found run {} resumed after {} steps and {} other releases, expected at least the {} steps and {} "
+      "other releases that it executed: all three have an old copy of its checkpoint folder; bring back the "
+      "newest, or begin a new run",
+      file.string(), request.record.run_id, steps, releases, least_steps, least_releases));
 }
 
 }  // namespace

@@ -180,8 +180,8 @@ class RecordAccountant {
 [[nodiscard]] EpsilonPair EpsilonsOfUnits(const TrainingRecord& record, std::int64_t units, double delta,
                                           AccountantKind kind = AccountantKind::kRdp);
 
-/// What was released of test records, as a record of their own: the noisy counts of evaluations, each a
-/// GaussianReleases of one number. A count without noise leaves no event.
+/// What was released of test records, as a record of their own, for one of them replaced by another: the
+/// noisy counts of evaluations, each a GaussianReleases of one number. A count without noise leaves no event.
 [[nodiscard]] TrainingRecord TestSetRecord(const TrainingRecord& record);
 
 /// Both epsilons for test records: of TestSetRecord, which is of plain Gaussians, by their exact formula; infinity

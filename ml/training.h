@@ -21,7 +21,7 @@ namespace trefoil::ml {
 /// What is fixed before the first step: derived from the settings alone.
 struct PrivacyPlan {
   double sampling_rate = 0;
-  double sigma = 0;  ///< noise multiplier: each party adds sigma^2 Delta^2 / 2 (docs/privacy.md)
+  double sigma = 0;             ///< noise multiplier: each party adds sigma^2 Delta^2 / 2 (docs/privacy.md)
   double sensitivity = 0;       ///< Delta in the units of the clip bound, all rounding included
   double epsilon_outsider = 0;  ///< after all steps; infinity where there is no guarantee
   double epsilon_insider = 0;
@@ -117,7 +117,8 @@ struct HeldOutRecords {
 
 /// What the caller is told of while a training runs. What a hook throws ends the training.
 struct TrainingHooks {
-  std::function<void(const StepReport&)> on_step;  ///< after each step, and once before the first
+  /// After each step, and once before the first: behind on_checkpoint, where there is one.
+  std::function<void(const StepReport&)> on_step;
   std::function<void(const dp::TrainingRecord&)>
       on_record;  ///< when all steps are done, before the weights are opened
   /// What the run will have executed in the end, once that is fixed, and what its earlier sessions executed:
@@ -130,7 +131,7 @@ struct TrainingHooks {
   std::function<void(int step)> before_step{};
   /// All three have kept the last checkpoint, and the evaluation and the release are about to begin.
   std::function<void()> before_release{};
-  /// The evaluation is about to begin.
+  /// The evaluation is about to begin: before on_record, whose record has it.
   std::function<void()> before_evaluation{};
   /// What to go on from, of a run that may be resumed: before the first step, after every so many, and after
   /// the last. No step is begun before it returns, and nothing is opened or given out before all three have

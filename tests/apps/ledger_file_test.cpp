@@ -92,6 +92,24 @@ TEST(LedgerFile, RefusesAnOldCopyOfARunThatWasEvaluatedSince) {
   EXPECT_EQ(SpentIn(file), once);                           // of which the second has not begun
 }
 
+// Another version of the program may choose other noise for the same job.
+TEST(LedgerFile, RefusesARunThatGoesOnWithOtherNoise) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "l";
+  {
+    LedgerFile ledger(file);
+    (void)ledger.Reserve(RequestOf("1", 100));
+    ledger.Announce(RecordOf("1", 20));
+    ledger.Announce(RecordOf("1", 40));
+  }
+  auto request = RequestOf("1", 100);
+  request.before = RecordOf("1", 40);
+  for (auto* record : {&request.record, &request.before})
+    std::get<dp::DpSgdSteps>(record->events[0]).sigma = 51;
+  EXPECT_THAT(ErrorOf([&] { (void)LedgerFile(file).Reserve(request); }),
+              HasSubstr("found run 1 resumed with other noise or batches than it was executed with"));
+}
+
 TEST(LedgerFile, KeepsTheCapOverJobsByComposingRecords) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "l";
