@@ -21,6 +21,18 @@ std::string InOrder(const std::string& outsider, const std::string& insider, Fir
                                          : fmt::format("{} outsider {} insider", outsider, insider);
 }
 
+std::string ShortEpsilonText(double epsilon) {
+  return std::isfinite(epsilon) ? DigitsAbove(epsilon, 4) : "infinite";
+}
+
+std::string CloseEpsilonText(double epsilon) {
+  return std::isfinite(epsilon) ? DigitsAbove(epsilon, 6) : "infinite";
+}
+
+std::string ListedEpsilonText(double epsilon) {
+  return std::isfinite(epsilon) ? FixedAbove(epsilon, 4) : "no guarantee";
+}
+
 std::string BoundText(double bound) {
   return std::isfinite(bound) ? DigitsAbove(bound, 6) : "infinite: no guarantee";
 }

@@ -8,6 +8,12 @@ namespace trefoil::apps {
 
 /// "3.000", or "infinite" where there is no guarantee: an epsilon in a line of progress.
 [[nodiscard]] std::string EpsilonText(double epsilon);
+/// "47.71", four digits, or "infinite": an epsilon among several in a sentence.
+[[nodiscard]] std::string ShortEpsilonText(double epsilon);
+/// Six digits, or "infinite": an epsilon beside a cap, which it may exceed by little.
+[[nodiscard]] std::string CloseEpsilonText(double epsilon);
+/// "0.7885", or "no guarantee": an epsilon in a list of jobs.
+[[nodiscard]] std::string ListedEpsilonText(double epsilon);
 /// Which epsilon is said first: the insider's where it knows which records there are, since it then is for
 /// other values of a record, and the outsider's for less.
 enum class FirstEpsilon { kOutsider, kInsider };

@@ -1,7 +1,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -18,7 +17,6 @@
 #include "apps/unit_text.h"
 #include "apps/vertical_statement.h"
 #include "base/error.h"
-#include "base/outward_text.h"
 #include "dp/json_number.h"
 
 namespace trefoil::apps {
@@ -70,10 +68,8 @@ std::vector<ShownJob> JobsOf(const LedgerView& view, double delta) {
   return shown;
 }
 
-std::string Shown(double epsilon) { return std::isfinite(epsilon) ? FixedAbove(epsilon, 4) : "no guarantee"; }
-
 std::string Shown(const dp::EpsilonPair& epsilons, FirstEpsilon first) {
-  return InOrder(Shown(epsilons.outsider), Shown(epsilons.insider), first);
+  return InOrder(ListedEpsilonText(epsilons.outsider), ListedEpsilonText(epsilons.insider), first);
 }
 
 /// Of all jobs together: as one of them has it.

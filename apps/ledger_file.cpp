@@ -11,6 +11,7 @@
 #include <system_error>
 #include <variant>
 
+#include "apps/bound_text.h"
 #include "apps/party_file.h"
 #include "base/error.h"
 #include "base/outward_text.h"
@@ -45,9 +46,6 @@ bool HeldByAnother(int descriptor, std::size_t job, const fs::path& file) {
     throw Failed(file, "cannot be asked for locks");
   return lock.l_type != F_UNLCK;
 }
-
-/// More digits than progress has: what is refused may be beyond the cap by little.
-std::string Exactly(double epsilon) { return std::isfinite(epsilon) ? DigitsAbove(epsilon, 6) : "infinite"; }
 
 void RequireSameData(const dp::Ledger& ledger, const std::string& data, const fs::path& file) {
   if (ledger.data().empty() || ledger.data() == data) return;
@@ -99,8 +97,8 @@ std::string RefusalText(const BudgetAnswer& answer, const BudgetRequest& request
     return fmt::format(
         "{}: epsilon {} is spent, and with this job ({} alone) it would be {}, expected at most the cap {} "
         "(insider, delta {})",
-        file.string(), Exactly(answer.spent), Exactly(answer.alone), Exactly(answer.after),
-        request.epsilon_cap, DigitsAbove(request.delta, 6));
+        file.string(), CloseEpsilonText(answer.spent), CloseEpsilonText(answer.alone),
+        CloseEpsilonText(answer.after), request.epsilon_cap, DigitsAbove(request.delta, 6));
   return fmt::format(
       "{}: batches cut at their limits would take {} of delta at the cap {}, expected at most "
       "the {} that the ledger has for them",

@@ -3,19 +3,13 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "apps/bound_text.h"
 #include "apps/unit_text.h"
 #include "apps/vertical_statement.h"
-#include "base/outward_text.h"
 #include "dp/json_number.h"
 
 namespace trefoil::apps {
-namespace {
-
-std::string UpText(double epsilon) { return std::isfinite(epsilon) ? DigitsAbove(epsilon, 4) : "infinite"; }
-
-}  // namespace
 
 std::vector<RowsEpsilon> EpsilonsOfRows(const dp::TrainingRecord& record, double delta,
                                         dp::AccountantKind kind, std::optional<std::int64_t> most) {
@@ -33,8 +27,8 @@ std::vector<RowsEpsilon> EpsilonsOfRows(const dp::TrainingRecord& record, double
 std::string ToText(const std::vector<RowsEpsilon>& rows, FirstEpsilon first) {
   std::string text;
   for (const auto& one : rows) {
-    const auto outsider = UpText(one.epsilon_outsider) + " outsider";
-    const auto insider = UpText(one.epsilon_insider) + " insider";
+    const auto outsider = ShortEpsilonText(one.epsilon_outsider) + " outsider";
+    const auto insider = ShortEpsilonText(one.epsilon_insider) + " insider";
     const bool insider_first = first == FirstEpsilon::kInsider;
     text += fmt::format("{}k = {}: {}, {}", text.empty() ? "" : "; ", one.rows,
                         insider_first ? insider : outsider, insider_first ? outsider : insider);

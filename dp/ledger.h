@@ -42,8 +42,8 @@ struct EnteredJob {
 /// entries are JSON objects, which dp/ledger_chain.h makes into lines. An entry has `kind`:
 ///   "data":     the first one. The data set: `sha256`; since version 2 `filter`, the terms by which jobs
 ///   are composed (dp/privacy_filter.h). A ledger of version 1 has none.
-///   "filter":   in a ledger of version 1, before anything that a later program writes: `version` 2, `filter`,
-///   by RDP. All jobs are composed by it, those of version 1 among them.
+///   "filter":   in a ledger of version 1, before anything that a later program writes: `version` 2,
+///   `filter`, by RDP. All jobs are composed by it, those of version 1 among them.
 ///   "enter":    in a closed ledger, before its first reservation: a job that may be executed once: `time`,
 ///   `name`, `record`.
 ///   "reserve":  a job that may begin: `time`, `name`, `delta`, `epsilon_cap`, `record` (all that is
@@ -120,9 +120,9 @@ class Ledger {
 
 [[nodiscard]] const char* ToText(JobEnd ended);
 
-/// What a filter takes of a record for an insider, or an outsider: InsiderEvents or OutsiderEvents, but where a
-/// release is within total variation t of a pure one of epsilon e: as it is (e, (1 + exp(e)) t)-private, it is a
-/// pure one but with that probability (Kairouz, Oh, Viswanath 2015), an IndependentFailure.
+/// What a filter takes of a record for an insider, or an outsider: InsiderEvents or OutsiderEvents, but where
+/// a release is within total variation t of a pure one of epsilon e: as it is (e, (1 + exp(e)) t)-private, it
+/// is a pure one but with that probability (Kairouz, Oh, Viswanath 2015), an IndependentFailure.
 [[nodiscard]] std::vector<Event> FilterCharges(const TrainingRecord& record, bool insider);
 
 /// The steps in a record, as often as they were executed.

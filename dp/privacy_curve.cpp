@@ -81,7 +81,7 @@ std::optional<double> PureEpsilon(const std::vector<Event>& events) {
 }
 
 /// Whether b lies on or above the chord from a to c, of delta over e^epsilon.
-bool Above(const CurvePoint& a, const CurvePoint& b, const CurvePoint& c) {
+bool IsOnOrAboveChord(const CurvePoint& a, const CurvePoint& b, const CurvePoint& c) {
   const double low = std::exp(a.epsilon - c.epsilon);
   const double middle = std::exp(b.epsilon - c.epsilon);
   return (a.delta - b.delta) * (1 - middle) <= (b.delta - c.delta) * (middle - low);
@@ -95,7 +95,7 @@ std::vector<CurvePoint> LowerHull(const std::vector<CurvePoint>& points) {
       if (!(point.delta < hull.back().delta)) continue;
       hull.pop_back();
     }
-    while (hull.size() >= 2 && Above(hull[hull.size() - 2], hull.back(), point)) hull.pop_back();
+    while (hull.size() >= 2 && IsOnOrAboveChord(hull[hull.size() - 2], hull.back(), point)) hull.pop_back();
     hull.push_back(point);
   }
   return hull;

@@ -27,18 +27,18 @@ struct FilterTerms {
   FilterMode mode = FilterMode::kRdp;
   std::vector<double> orders;  ///< kRdp: above 1, each once; else empty
   double delta = 0;            ///< of the whole promise
-  double delta_cut =
-      0;  ///< part of delta that cut batches and other failures may take together; 0 if kClosed
+  double delta_cut = 0;        ///< part of delta that failures may take together; 0 if kClosed
 
   friend bool operator==(const FilterTerms&, const FilterTerms&) = default;
 };
 
-/// Half of delta for failures, as the most that one job of the same delta takes; `orders` for kRdp: those given, or DefaultFilterOrders where there are none.
-/// Throws ConfigError unless delta is in (0, 1), or for orders that are not above 1, repeated or not kRdp's.
+/// Half of delta for failures, as the most that one job of the same delta takes; `orders` for kRdp: those
+/// given, or DefaultFilterOrders where there are none. Throws ConfigError unless delta is in (0, 1), or for
+/// orders that are not above 1, repeated or not kRdp's.
 [[nodiscard]] FilterTerms MakeFilterTerms(FilterMode mode, double delta, std::vector<double> orders = {});
 
-/// Eight orders from 1.75 to 64. With them a sum of Gaussians is granted an epsilon at most a quarter above the
-/// one of fixed parameters by DefaultRdpOrders, for caps from 0.25 to 15 and delta from 10^-6 to 10^-5.
+/// Eight orders from 1.75 to 64. With them a sum of Gaussians is granted an epsilon at most a quarter above
+/// the one of fixed parameters by DefaultRdpOrders, for caps from 0.25 to 15 and delta from 10^-6 to 10^-5.
 [[nodiscard]] const std::vector<double>& DefaultFilterOrders();
 
 /// The terms as a JSON object: mode, delta, and, but for "closed", delta_cut, and orders for "rdp".
@@ -54,7 +54,8 @@ struct FilterTerms {
 /// kGdp: unsampled Gaussians only; sum mu^2 = sum 1 / multiplier^2 as one Gaussian at delta - delta_cut. Any
 ///       other release gives no guarantee.
 /// kClosed: no filter: PldAccountant at delta, for parameters that were all fixed before the first result.
-/// Failures: IndependentFailure p costs delta p, TotalVariation t (1 + e^cap) t; the sum is at most delta_cut.
+/// Failures: IndependentFailure p costs delta p, TotalVariation t (1 + e^cap) t; the sum is at most
+/// delta_cut.
 /// Source: Feldman, Zrnic (2021) and Lecuyer (2021) for one order; Smith, Thakurta (2022) for Gaussians; the
 ///         list of orders: docs/privacy.md, "Filters".
 class PrivacyFilter {
@@ -68,6 +69,8 @@ class PrivacyFilter {
   /// The smallest cap, to the left of failures, under which all this could have been released; infinity where
   /// failures take more than delta_cut at it, or there is no guarantee.
   [[nodiscard]] double Epsilon() const;
+  /// Whether all that was added may be released under this cap, above 0: with delta_cut taken off delta they
+  /// are within it, and failures take no more than delta_cut at it.
   [[nodiscard]] bool Allows(double cap) const;
   /// What failures take of delta at this cap.
   [[nodiscard]] double FailuresAt(double cap) const;
