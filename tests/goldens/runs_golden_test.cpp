@@ -1,0 +1,211 @@
+// What small jobs of every type send and give where keys, coins, noise, data and forms are fixed: runs/NAME.json has
+// results, wire.json what goes over the links. A change of either is a change of the protocol, of the schedule of
+// messages, of what randomness is drawn for, or of arithmetic.
+#include <gtest/gtest.h>
+
+#include <spdlog/fmt/fmt.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "apps/evaluation.h"
+#include "apps/files.h"
+#include "apps/held_out_files.h"
+#include "apps/model_file.h"
+#include "apps/predict_job.h"
+#include "apps/run_directory.h"
+#include "apps/share_file.h"
+#include "apps/shared_classifier.h"
+#include "apps/task.h"
+#include "apps/training_settings.h"
+#include "base/sha256.h"
+#include "tests/apps/temporary_folder.h"
+#include "tests/goldens/compare.h"
+#include "tests/goldens/fixed_coins.h"
+#include "tests/goldens/golden_jobs.h"
+#include "tests/goldens/wire_trace.h"
+#include "tests/support/run_parties.h"
+
+namespace trefoil::goldens {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using Traces = std::array<std::array<LinkTrace, net::kParties>, net::kParties>;
+
+constexpr const char* kRun = "0123456789abcdef0123456789abcdef";
+
+/// Runs body(context) at three parties whose keys and coins are fixed; what they gave, and under "wire" what they sent.
+Json RunFixed(const std::string& name, const std::function<Json(mpc::Context&)>& body) {
+  Traces traces;
+  auto inner = net::MakeLocalTransports(std::chrono::seconds(60));
+  testing_support::Transports transports;
+  for (std::size_t self = 0; self < transports.size(); ++self)
+    transports.at(self) = std::make_unique<TracedTransport>(std::move(inner.at(self)), traces.at(self));
+  (void)TakeDrawsOfOthers();
+  auto of_parties = testing_support::RunPartiesOver(std::move(transports), testing_support::Seed{1},
+                                                    [&](mpc::Context& party) {
+                                                      const FixedCoins coins(name, party.self());
+                                                      return body(party);
+                                                    });
+  EXPECT_EQ(TakeDrawsOfOthers(), 0U) << name << ": a thread drew randomness that does not repeat";
+  Json wire;
+  for (std::size_t self = 0; self < net::kParties; ++self) {
+    for (std::size_t peer = 0; peer < net::kParties; ++peer) {
+      if (peer != self) wire[fmt::format("{} to {}", self, peer)] = traces.at(self).at(peer).Take();
+    }
+  }
+  return {{"parties", {of_parties[0], of_parties[1], of_parties[2]}}, {"wire", wire}};
+}
+
+Json ModelJson(const ml::LinearModel& model) {
+  Json json;
+  for (const auto& [name, array] : apps::ModelArrays(model))
+    json[name] = {{"shape", array.shape}, {"values", data::NpyToDoubles(array, name)}};
+  return json;
+}
+
+/// What record.json holds, and the hash of its bytes.
+Json RecordJson(const fs::path& folder, const dp::TrainingRecord& record) {
+  apps::WriteRecord(folder / "record.json", record);
+  const auto text = apps::ReadTextFile(folder / "record.json", "a record");
+  return {{"sha256", Sha256Hex(text)}, {"json", Json::parse(text)}};
+}
+
+/// The hash of model.share, which also goes to `kept`.
+std::string ShareHash(const fs::path& folder, const apps::ShareFile& share) {
+  const auto file = folder / "model.share";
+  apps::SaveShare(file, share, testing_support::FixedKey(static_cast<std::uint8_t>(share.party + 1)));
+  return Sha256Hex(apps::ReadTextFile(file, "a share", apps::kLargestOwnFile));
+}
+
+fs::path FolderOf(const fs::path& folder, int party) { return folder / fmt::format("party-{}", party); }
+
+/// All runs' goldens.
+class RunGoldens {
+ public:
+  void Add(const std::string& name, const Json& result) {
+    wire_[name] = result.at("wire");
+    names_.insert(name + ".json");
+    ExpectGolden("runs/" + name + ".json", result.at("parties"));
+  }
+  /// After the last run.
+  void Finish() const {
+    ExpectGolden("wire.json", wire_);
+    ExpectNoOtherGoldens("runs", names_);
+  }
+
+ private:
+  Json wire_;
+  std::set<std::string> names_;
+};
+
+Json Train(const GoldenJob& golden, const fs::path& folder) {
+  const auto job_file = folder / "job.toml";
+  std::ofstream(job_file) << golden.text;
+  const auto job = apps::ReadJob(job_file, golden.assignments);
+  const auto parties = WriteGoldenData(folder, job.data.vertical);
+  return RunFixed(golden.name, [&](mpc::Context& party) {
+    const auto self = static_cast<std::size_t>(party.self());
+    const auto own_folder = FolderOf(folder, party.self());
+    const apps::LoadOptions options{.threads = 1};
+    const auto own = apps::LoadOwnRecords(job, party.self(), parties.at(self).data, options);
+    const auto held_out = apps::LoadHeldOut(job, parties.at(self), "party.toml", options);
+    Json json;
+    const ml::TrainingHooks hooks{.on_step = [](const ml::StepReport&) {},
+                                  .on_record = [](const dp::TrainingRecord&) {}};
+    auto result = ml::Train(party, apps::SettingsOf(job), own, hooks, held_out);
+    result.record.job_hash = apps::JobHash(job);
+    result.record.run_id = kRun;
+    result.record.promise = apps::PromiseOf(job);
+    json["record"] = RecordJson(own_folder, result.record);
+    if (result.model) json["model"] = ModelJson(*result.model);
+    if (result.evaluation && result.evaluation->correct) json["correct"] = *result.evaluation->correct;
+    if (result.share) {
+      json["share"] = ShareHash(own_folder, {.party = party.self(),
+                                             .job = job,
+                                             .record = result.record,
+                                             .session = kRun,
+                                             .weights = *result.share});
+    }
+    return json;
+  });
+}
+
+/// By the shares that the training in this folder left.
+Json Predict(const fs::path& folder) {
+  const auto text = fmt::format(
+      "version = 1\ntype = \"predict\"\nname = \"golden\"\n[predict]\nrun = \"{}\"\nclient = 1\nrows = 20\n"
+      "scores = true\n",
+      kRun);
+  std::ofstream(folder / "predict.toml") << text;
+  const auto job = apps::ReadPredictJob(folder / "predict.toml");
+  return RunFixed("predict", [&](mpc::Context& party) {
+    const auto own_folder = FolderOf(folder, party.self());
+    const auto model =
+        apps::LoadShare(own_folder / "model.share", party.self(),
+                        testing_support::FixedKey(static_cast<std::uint8_t>(party.self() + 1)));
+    ml::OwnRecords rows;
+    if (party.self() == job.client) {
+      data::DataFiles files;
+      files.file = own_folder / "test.csv";
+      rows = apps::LoadOwnRecords(model.job, party.self(), files, {.threads = 1});
+      rows.y.clear();
+    }
+    const auto predictions = apps::ClassifyByShares(party, job, model, rows);
+    Json json = Json::object();
+    if (predictions) {
+      json["classes"] = predictions->classes;
+      const Eigen::MatrixXd scores = predictions->scores.value();
+      json["scores"] = std::vector<double>(scores.data(), scores.data() + scores.size());
+    }
+    return json;
+  });
+}
+
+Json RunTask(const GoldenJob& golden, const fs::path& folder) {
+  const auto job_file = folder / "job.toml";
+  std::ofstream(job_file) << golden.text;
+  const auto parties = WriteTaskData(folder, golden.name);
+  return RunFixed(golden.name, [&](mpc::Context& party) {
+    const auto own_folder = FolderOf(folder, party.self());
+    const auto task = apps::ReadTask(job_file, golden.assignments);
+    (void)task->Load(parties.at(static_cast<std::size_t>(party.self())), "party.toml");
+    dp::TrainingRecord record{
+        .job_hash = apps::TaskHash(*task), .run_id = kRun, .events = {}, .promise = apps::PromiseOf(*task)};
+    const auto result =
+        task->Run(party, [&](const std::vector<dp::RecordedEvent>& events) { record.events = events; });
+    Json json{{"record", RecordJson(own_folder, record)}};
+    for (const auto& file : result.files) json["files"][file.name] = file.text;
+    if (result.model) json["model"] = ModelJson(result.model->model);
+    if (result.share) {
+      json["share"] = ShareHash(own_folder, {.party = party.self(),
+                                             .job = result.share->schema,
+                                             .task = task->Json(),
+                                             .record = record,
+                                             .session = kRun,
+                                             .weights = result.share->weights});
+    }
+    return json;
+  });
+}
+
+TEST(RunGoldens, JobsOfEveryTypeSendAndGiveWhatTheyDid) {
+  RunGoldens goldens;
+  for (const auto& job : GoldenTrainings()) {
+    SCOPED_TRACE(job.name);
+    const apps::TemporaryFolder folder;
+    goldens.Add(job.name, Train(job, folder.path()));
+    if (job.name == "dpsgd-shares") goldens.Add("predict", Predict(folder.path()));
+  }
+  for (const auto& job : GoldenTasks()) {
+    SCOPED_TRACE(job.name);
+    const apps::TemporaryFolder folder;
+    goldens.Add(job.name, RunTask(job, folder.path()));
+  }
+  goldens.Finish();
+}
+
+}  // namespace
+}  // namespace trefoil::goldens
