@@ -18,14 +18,13 @@ Failure FailureOf(int self, int sender, const AbortReason& reason) {
   const bool about_third = about == kParties - self - sender;
   const std::string by = "party " + std::to_string(sender);
   if (reason.code == AbortCode::kProtocol) {
-    Failure failure{.kind = Failure::Kind::kProtocol, .peer = about, .cause = "broke the protocol"};
-    if (about == self)
-      failure.cause += ", as " + by + " found: compare versions and settings of both";
-    else if (about == sender)
-      failure.cause += ", and was told so";
-    else
-      failure.cause += " (reported by " + by + ")";
-    if (about == self || about == sender || about_third) return failure;
+    if (about == self) {
+      return {.kind = Failure::Kind::kProtocol,
+              .peer = about,
+              .cause = "broke the protocol, as " + by + " found: compare versions and settings of both"};
+    }
+    if (about == sender) return {.peer = about, .cause = "broke the protocol, and was told so"};
+    if (about_third) return {.peer = about, .cause = "broke the protocol (reported by " + by + ")"};
   }
   if (reason.code == AbortCode::kPeerLost) {
     if (about == self) return {.peer = sender, .cause = "gave up the link to this party"};

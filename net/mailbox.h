@@ -25,7 +25,8 @@ struct Failure {
 [[nodiscard]] Failure FailureOf(int peer, AbortCode code);
 
 /// What the ABORT of peer `sender` is for party `self`, which it reaches. A party that was lost is named in
-/// place of the one that reports it, and so is one that broke the protocol, which may be `self`.
+/// place of the one that reports it, and so is one that broke the protocol; where that is `self`, and there
+/// alone, the failure is of kind kProtocol.
 [[nodiscard]] Failure FailureOf(int self, int sender, const AbortReason& reason);
 
 /// Throws the failure as NetworkError, ProtocolError, BudgetError or, where this party lacks memory,

@@ -75,8 +75,8 @@ TEST(Mailbox, AnAbortNamesWhomItIsAbout) {
   };
   EXPECT_EQ(of_1(AbortCode::kProtocol, 0),
             "breach, 0: broke the protocol, as party 1 found: compare versions and settings of both");
-  EXPECT_EQ(of_1(AbortCode::kProtocol, 1), "breach, 1: broke the protocol, and was told so");
-  EXPECT_EQ(of_1(AbortCode::kProtocol, 2), "breach, 2: broke the protocol (reported by party 1)");
+  EXPECT_EQ(of_1(AbortCode::kProtocol, 1), "1: broke the protocol, and was told so");
+  EXPECT_EQ(of_1(AbortCode::kProtocol, 2), "2: broke the protocol (reported by party 1)");
   EXPECT_EQ(of_1(AbortCode::kPeerLost, 0), "1: gave up the link to this party");
   EXPECT_EQ(of_1(AbortCode::kPeerLost, 1), "1: aborted: it lost a peer");
   EXPECT_EQ(of_1(AbortCode::kPeerLost, 2), "2: lost (reported by party 1)");

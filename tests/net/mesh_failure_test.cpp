@@ -303,7 +303,7 @@ TEST_P(MeshBreachAtStart, NamesWhoIsAccusedAtAllThree) {
 
   EXPECT_EQ(outcomes[0].kind, Outcome::Kind::kProtocol);
   EXPECT_EQ(outcomes[0].text.find("party 0: broke the protocol, as party 2 found"), 0U) << outcomes[0].text;
-  EXPECT_EQ(outcomes[1].kind, Outcome::Kind::kProtocol);
+  EXPECT_EQ(outcomes[1].peer, 0);
   EXPECT_EQ(outcomes[1].text.find("party 0: broke the protocol"), 0U) << outcomes[1].text;
   EXPECT_EQ(told.header.type, FrameType::kAbort);
   EXPECT_EQ(told.payload, EncodeAbort(reason));
@@ -323,7 +323,7 @@ TEST(MeshFailure, WhoWaitsStillLearnsWhoBrokeTheProtocol) {
                                          &WaitForTheOther, {true, false});
 
   EXPECT_EQ(outcomes[0].kind, Outcome::Kind::kProtocol);
-  EXPECT_EQ(outcomes[1].kind, Outcome::Kind::kProtocol);
+  EXPECT_EQ(outcomes[1].peer, 2);
   EXPECT_EQ(outcomes[1].text, "party 2: broke the protocol (reported by party 0)");
 }
 
