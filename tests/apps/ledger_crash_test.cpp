@@ -8,6 +8,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <random>
 #include <thread>
@@ -145,6 +146,13 @@ constexpr int kAhead = 10;
   }
 }
 
+/// Until a process has executed a step of a job from number `first` on: on a slow machine it may not have begun
+/// at an instant that is drawn beforehand.
+void WaitForStep(const Seen& seen, int first) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while ((seen.run < first || seen.executed == 0) && std::chrono::steady_clock::now() < deadline) usleep(200);
+}
+
 // 200 times a process is killed (SIGKILL) that writes to a ledger, at an instant drawn from a fixed seed, and
 // the next goes on with it.
 TEST(LedgerFile, SurvivesAKillAtAnyInstant) {
@@ -165,6 +173,7 @@ TEST(LedgerFile, SurvivesAKillAtAnyInstant) {
     const int first = fs::exists(file) ? static_cast<int>(ReadLedger(file).ledger.jobs().size()) + 1 : 1;
     const pid_t child = fork();
     if (child == 0) RunJobs(file, *seen, first);
+    if (kill_number % 2 == 0) WaitForStep(*seen, first);
     usleep(static_cast<useconds_t>(random() % 25'000));
     ASSERT_EQ(kill(child, SIGKILL), 0);
     int status = 0;

@@ -82,14 +82,19 @@ TEST(RefusalOfLosses, LetsAFirstSessionFromACheckpointBe) {
 
 TEST(RefusalOfLosses, LetsARunBeOfWhichOnlyTheReleaseIsLeft) {
   auto agreed = FromTheStart(2);
-  agreed.earlier.push_back({.id = "a2", .from_start = false, .first = 140, .begun = 150});
-  agreed.earlier.push_back({.id = "a3", .from_start = false, .first = 150, .begun = 150});
-  agreed.from = CheckpointName{.step = 150, .session = "a2"};
+  agreed.earlier.push_back({.id = "a2", .from_start = false, .first = 10, .begun = 150});
+  agreed.earlier.push_back({.id = "a3", .from_start = false, .first = 140, .begun = 150});
+  agreed.earlier.push_back({.id = "a4", .from_start = false, .first = 150, .begun = 150});
+  agreed.from = CheckpointName{.step = 150, .session = "a3"};
+  EXPECT_EQ(LostSteps(agreed), 20);
   auto job = Read("training.lost_steps_max=0");
   EXPECT_FALSE(RefusalOfLosses(job, agreed));
-  job.evaluation.emplace().sigma = 25;  // is charged each time
+  job.evaluation.emplace();
+  job.evaluation->rows = 100;
+  EXPECT_FALSE(RefusalOfLosses(job, agreed));
+  job.evaluation->sigma = 25;  // is charged each time
   EXPECT_TRUE(RefusalOfLosses(job, agreed));
-  agreed.from = CheckpointName{.step = 140, .session = "a1"};
+  agreed.from = CheckpointName{.step = 140, .session = "a2"};
   EXPECT_TRUE(RefusalOfLosses(Read("training.lost_steps_max=0"), agreed));
 }
 
