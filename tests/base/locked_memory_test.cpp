@@ -57,8 +57,8 @@ class LockAllMemoryTest : public testing::Test {
   }
 };
 
-/// For tests in which memory has to be locked beyond a limit, or must not be: the thread sanitizer maps and locks by its own rules.
-#ifdef __SANITIZE_THREAD__
+/// For tests in which memory has to be locked beyond a limit, or must not be: sanitizers map and lock by their own rules.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr bool kMemoryIsTheSanitizers = true;
 #else
 constexpr bool kMemoryIsTheSanitizers = false;
@@ -76,7 +76,7 @@ TEST_F(LockAllMemoryTest, LocksWhereThereIsNoHardLimitAndRaisesTheSoftOne) {
 }
 
 TEST_F(LockAllMemoryTest, LocksBeyondALimitThatDoesNotBindTheProcess) {
-  if (kMemoryIsTheSanitizers) GTEST_SKIP() << "the thread sanitizer's own memory breaks what is measured";
+  if (kMemoryIsTheSanitizers) GTEST_SKIP() << "a sanitizer's own memory breaks what is measured";
   EXPECT_EXIT(
       {
         (void)SetLimit(kSmallLimit, kSmallLimit);
@@ -86,7 +86,7 @@ TEST_F(LockAllMemoryTest, LocksBeyondALimitThatDoesNotBindTheProcess) {
 }
 
 TEST_F(LockAllMemoryTest, LeavesAllAsItWasUnderALimit) {
-  if (kMemoryIsTheSanitizers) GTEST_SKIP() << "the thread sanitizer's own memory breaks what is measured";
+  if (kMemoryIsTheSanitizers) GTEST_SKIP() << "a sanitizer's own memory breaks what is measured";
   EXPECT_EXIT(
       {
         // A limit that the process is within now, if it may raise it so far.
