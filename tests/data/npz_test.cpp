@@ -123,7 +123,7 @@ TEST(WriteNpz, ReportsAFolderThatIsNotThere) {
 std::string StoredZip(const std::vector<std::pair<std::string, std::string>>& members) {
   const auto number = [](std::uint64_t value, int bytes) {
     std::string text;
-    for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
+    for (int i = 0; i < bytes; ++i, value >>= 8) text += static_cast<char>(value);
     return text;
   };
   std::string zip;
