@@ -44,10 +44,11 @@ TEST_P(LeadingBitTest, GivesTheEntriesForTheLeadingBitAtTheDeclaredCost) {
   }
   std::vector<std::int64_t> values{0, 1};
   for (int t = 0; t < c.lowest + c.entries; ++t) {
-    const std::int64_t power = std::int64_t{1} << t;
-    for (const std::int64_t v : {power, power + power / 3, 2 * (power - 1) + 1}) values.push_back(v);
+    const std::uint64_t power = std::uint64_t{1} << t;
     // The last one before the next power's blur.
-    values.push_back(2 * (power - 1) + 2 - std::max<std::int64_t>(1, power >> (kReadBelowPower - 1)));
+    const std::uint64_t last = 2 * power - std::max<std::uint64_t>(1, power >> (kReadBelowPower - 1));
+    for (const auto value : {power, power + power / 3, 2 * power - 1, last})
+      values.push_back(static_cast<std::int64_t>(value));
   }
   const RingMatrix x = Column(values);
 
