@@ -18,6 +18,7 @@
 #include "base/blocking_call.h"
 #include "base/error.h"
 #include "base/regular_file.h"
+#include "base/sync_to_disk.h"
 
 namespace trefoil::apps {
 namespace {

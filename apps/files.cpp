@@ -105,10 +105,6 @@ void ReplaceSecretFile(const std::filesystem::path& file, const std::string& tex
   Replace(file, text, 0600);
 }
 
-void SyncFolderOf(const std::filesystem::path& file) {
-  SyncToDisk(file.has_parent_path() ? file.parent_path() : std::filesystem::path("."));
-}
-
 void WriteSecretFile(const std::filesystem::path& file, std::string_view text) {
   const BlockingCall call("writing", file);
   const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);

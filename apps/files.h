@@ -31,8 +31,4 @@ void WriteSecretFile(const std::filesystem::path& file, std::string_view text);
 /// The same for a secret that may be replaced: readable by its owner only (mode 0600) at all times.
 void ReplaceSecretFile(const std::filesystem::path& file, const std::string& text);
 
-/// So that a file that was just made or renamed is found after a crash of the machine. Throws
-/// std::runtime_error.
-void SyncFolderOf(const std::filesystem::path& file);
-
 }  // namespace trefoil::apps

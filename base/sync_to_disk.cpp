@@ -25,10 +25,14 @@ void SyncToDisk(const std::filesystem::path& path) {
   if (status != 0) throw error;
 }
 
+void SyncFolderOf(const std::filesystem::path& file) {
+  SyncToDisk(file.has_parent_path() ? file.parent_path() : std::filesystem::path("."));
+}
+
 void PutInPlace(const std::filesystem::path& draft, const std::filesystem::path& file) {
   SyncToDisk(draft);
   if (std::rename(draft.c_str(), file.c_str()) != 0) throw CannotWrite(file);
-  SyncToDisk(file.has_parent_path() ? file.parent_path() : std::filesystem::path("."));
+  SyncFolderOf(file);
 }
 
 }  // namespace trefoil

@@ -7,6 +7,10 @@ namespace trefoil {
 /// name that was put into it or taken out. Throws std::system_error.
 void SyncToDisk(const std::filesystem::path& path);
 
+/// So that a file that was just made or renamed is found after a crash of the machine. Throws
+/// std::system_error.
+void SyncFolderOf(const std::filesystem::path& file);
+
 /// Puts a finished draft of the same folder in the place of `file`, in one step: after a crash of the machine
 /// there is the old file or the whole new one, and once this has returned the new one. Throws
 /// std::system_error.

@@ -85,8 +85,7 @@ Guarantee PeaAccountant::Epsilon(double delta) const {
   CheckDelta(delta);
   if (!std::isfinite(divergence_)) return {.epsilon = kInfinity};
   return {.epsilon = EpsilonAfterFailures(delta, failure_, distance_, [&](double remaining) {
-            const double inner =
-                divergence_ > 0 ? remaining * std::exp(-divergence_) * (1 - kClosedFormError) : remaining;
+            const double inner = DeltaWithin(remaining, divergence_);
             if (rho_ == 0) return 2 * divergence_;
             if (!(inner > 0)) return kInfinity;
             // The logarithm of a number that was rounded is off by the rounding, absolutely.

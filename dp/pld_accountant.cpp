@@ -137,8 +137,7 @@ Guarantee PldAccountant::Epsilon(double delta, const std::optional<Pld>& pld) co
 
   double lower = 0;
   const double epsilon = EpsilonAfterFailures(delta, failure_, distance_, [&](double remaining) {
-    const double inner =
-        divergence_ > 0 ? remaining * std::exp(-divergence_) * (1 - kClosedFormError) : remaining;
+    const double inner = DeltaWithin(remaining, divergence_);
     PldBounds bounds;
     if (!(inner > 0)) {
       bounds.epsilon = kInfinity;

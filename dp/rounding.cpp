@@ -26,4 +26,8 @@ double SumAbove(double sum, double count, double each) {
   return lost > 0 ? std::nextafter(rounded, kInfinity) : rounded;
 }
 
+double DeltaWithin(double delta, double divergence) {
+  return divergence > 0 ? delta * std::exp(-divergence) * (1 - kClosedFormError) : delta;
+}
+
 }  // namespace trefoil::dp

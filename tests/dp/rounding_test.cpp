@@ -46,5 +46,14 @@ TEST(SumAbove, CountsWhatUnderflows) {
   EXPECT_GT(SumAbove(1, 1, 1e-300), 1);
 }
 
+TEST(DeltaWithin, IsBelowTheExactOneAndAllOfDeltaWithoutADivergence) {
+  EXPECT_EQ(DeltaWithin(1e-5, 0), 1e-5);
+  for (const double divergence : {1e-12, 0.3, 5.0}) {
+    const double exact = 1e-5 * std::exp(-divergence);
+    EXPECT_LT(DeltaWithin(1e-5, divergence), exact);
+    EXPECT_GT(DeltaWithin(1e-5, divergence), exact * (1 - 0x1p-48));
+  }
+}
+
 }  // namespace
 }  // namespace trefoil::dp
