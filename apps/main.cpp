@@ -2,11 +2,11 @@
 #include <cstdlib>
 #include <exception>
 
-#include "apps/command_line.h"
-#include "apps/error_report.h"
-#include "apps/stop_signals.h"
+#include "apps/cli/command_line.h"
 #include "base/allocator.h"
+#include "base/error_report.h"
 #include "base/secure_memory.h"
+#include "runtime/stop_signals.h"
 
 namespace {
 
@@ -15,11 +15,11 @@ namespace {
 void EndOnUncaughtError() {
   try {
     if (const auto error = std::current_exception()) std::rethrow_exception(error);
-    trefoil::apps::ReportError("ended without an error");
+    trefoil::ReportError("ended without an error");
   } catch (const std::exception& error) {
-    trefoil::apps::ReportError(trefoil::apps::CauseOf(error));
+    trefoil::ReportError(trefoil::CauseOf(error));
   } catch (...) {
-    trefoil::apps::ReportError("unknown error");
+    trefoil::ReportError("unknown error");
   }
   std::_Exit(trefoil::apps::kOther);
 }
@@ -34,6 +34,6 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   // A write beyond the limit on files' sizes is an error like that of a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
-  trefoil::apps::EndOnStopSignals();
+  trefoil::runtime::EndOnStopSignals();
   return trefoil::apps::RunCommandLine(argc, argv);
 }

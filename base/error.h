@@ -53,4 +53,15 @@ class BudgetError : public std::runtime_error {
 /// Throws ContractError with `what` unless `condition` holds.
 void Require(bool condition, const char* what);
 
+/// The operator told this process to stop, by a signal.
+class StoppedError : public std::runtime_error {
+ public:
+  /// `signal`: its number, of which the text tells, too.
+  StoppedError(int signal, const std::string& text) : std::runtime_error(text), signal_(signal) {}
+  [[nodiscard]] int signal() const { return signal_; }
+
+ private:
+  int signal_;
+};
+
 }  // namespace trefoil

@@ -4,15 +4,15 @@
 #include <memory>
 
 #include "bench/prepare.h"
-#include "protocols/bit_conversion.h"
+#include "protocols/arithmetic/input.h"
+#include "protocols/arithmetic/input_ahead.h"
+#include "protocols/arithmetic/multiply.h"
+#include "protocols/arithmetic/reveal.h"
+#include "protocols/arithmetic/truncate.h"
+#include "protocols/comparison/bit_conversion.h"
+#include "protocols/comparison/equality.h"
+#include "protocols/comparison/threshold_comparison.h"
 #include "protocols/cost_model.h"
-#include "protocols/equality.h"
-#include "protocols/input.h"
-#include "protocols/input_ahead.h"
-#include "protocols/multiply.h"
-#include "protocols/reveal.h"
-#include "protocols/threshold_comparison.h"
-#include "protocols/truncate.h"
 
 namespace trefoil::bench {
 namespace {

@@ -2,15 +2,15 @@
 
 #include "bench/prepare.h"
 #include "mpc/fixed_point.h"
-#include "protocols/clip_factor.h"
 #include "protocols/cost_model.h"
-#include "protocols/exponential.h"
-#include "protocols/inverse_sqrt.h"
-#include "protocols/maximum.h"
-#include "protocols/reciprocal.h"
-#include "protocols/relu.h"
-#include "protocols/sigmoid.h"
-#include "protocols/softmax.h"
+#include "protocols/functions/clip_factor.h"
+#include "protocols/functions/exponential.h"
+#include "protocols/functions/inverse_sqrt.h"
+#include "protocols/functions/maximum.h"
+#include "protocols/functions/reciprocal.h"
+#include "protocols/functions/relu.h"
+#include "protocols/functions/sigmoid.h"
+#include "protocols/functions/softmax.h"
 
 namespace trefoil::bench {
 namespace {

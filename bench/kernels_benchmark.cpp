@@ -6,14 +6,14 @@
 
 #include "base/random.h"
 #include "bench/multiplier_peak.h"
-#include "dp/discrete_gaussian.h"
+#include "dp/mechanisms/discrete_gaussian.h"
 #include "mpc/bits.h"
-#include "mpc/dcf.h"
-#include "mpc/elementwise_kernels.h"
-#include "mpc/kernels.h"
+#include "mpc/dcf/dcf.h"
 #include "mpc/prss.h"
 #include "mpc/share.h"
-#include "protocols/sin_cos.h"
+#include "mpc/simd/elementwise_kernels.h"
+#include "mpc/simd/kernels.h"
+#include "protocols/functions/sin_cos.h"
 
 namespace trefoil {
 namespace {

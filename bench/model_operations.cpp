@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "bench/random_job.h"
-#include "ml/evaluation.h"
-#include "ml/prediction.h"
+#include "ml/on_shares/evaluation.h"
+#include "ml/on_shares/prediction.h"
 
 namespace trefoil::bench {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 #include "bench/operations.h"
-#include "ml/step_plan.h"
+#include "ml/plan/step_plan.h"
 
 namespace trefoil::bench {
 

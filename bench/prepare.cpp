@@ -1,7 +1,7 @@
 #include "bench/prepare.h"
 
 #include "base/random.h"
-#include "protocols/input.h"
+#include "protocols/arithmetic/input.h"
 
 namespace trefoil::bench {
 

@@ -4,9 +4,9 @@
 #include "bench/operations.h"
 #include "mpc/bits.h"
 #include "mpc/share.h"
-#include "protocols/leading_bit.h"
-#include "protocols/piecewise_polynomial.h"
-#include "protocols/small_table.h"
+#include "protocols/comparison/leading_bit.h"
+#include "protocols/comparison/small_table.h"
+#include "protocols/functions/piecewise_polynomial.h"
 
 namespace trefoil::bench {
 

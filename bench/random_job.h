@@ -1,9 +1,9 @@
 #pragma once
 #include "bench/operations.h"
-#include "ml/settings.h"
-#include "ml/step_plan.h"
-#include "ml/training.h"
-#include "protocols/rounding.h"
+#include "ml/dpsgd/training.h"
+#include "ml/plan/settings.h"
+#include "ml/plan/step_plan.h"
+#include "protocols/arithmetic/rounding.h"
 
 namespace trefoil::bench {
 

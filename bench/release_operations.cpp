@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "bench/prepare.h"
-#include "ml/noisy_counts.h"
-#include "ml/noisy_votes.h"
+#include "ml/noise/noisy_counts.h"
+#include "ml/noise/noisy_votes.h"
 
 namespace trefoil::bench {
 namespace {

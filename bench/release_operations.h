@@ -1,7 +1,7 @@
 #pragma once
 #include "bench/operations.h"
-#include "ml/classifier_average.h"
-#include "ml/ensemble_transfer.h"
+#include "ml/on_shares/classifier_average.h"
+#include "ml/on_shares/ensemble_transfer.h"
 
 namespace trefoil::bench {
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "bench/machine.h"
-#include "mpc/dealing_ahead.h"
+#include "mpc/preprocessing.h"
 #include "protocols/cost_model.h"
 #include "protocols/measure.h"
 
@@ -85,7 +85,7 @@ Result MeasureAt(mpc::Context& party, const Operation& operation, const Prepared
   std::vector<double> seconds;
   std::vector<double> offline;
   // One run's material at a time, which is made between the runs, and the same roles in each.
-  mpc::DealingAhead runs(party, {.runs = reps + 1, .ahead = 1, .rotate = false});
+  mpc::Preprocessing runs(party, {.runs = reps + 1, .ahead = 1, .rotate = false});
   // The first run, which warms the caches and deals in line, is not counted.
   for (int rep = 0; rep <= reps; ++rep) {
     runs.WaitForNextRun();
@@ -112,7 +112,7 @@ Result MeasureAt(mpc::Context& party, const Operation& operation, const Prepared
 
 /// Seconds a run at the slowest party, where runs follow each other and what they deal is made beside them.
 double SustainedSeconds(mpc::Context& party, const Prepared& prepared, int count) {
-  mpc::DealingAhead runs(party, {.runs = count + 1, .ahead = kSustainedAhead, .rotate = true});
+  mpc::Preprocessing runs(party, {.runs = count + 1, .ahead = kSustainedAhead, .rotate = true});
   runs.Run(prepared.run);
   const Measured all_runs = protocols::Measure(party, [&] {
     for (int k = 0; k < count; ++k) runs.Run(prepared.run);

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "bench/random_job.h"
-#include "ml/dp_sgd.h"
-#include "ml/noise_source.h"
+#include "ml/dpsgd/dp_sgd.h"
+#include "ml/noise/noise_source.h"
 #include "ml/records.h"
-#include "protocols/input.h"
+#include "protocols/arithmetic/input.h"
 
 namespace trefoil::bench {
 namespace {

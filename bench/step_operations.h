@@ -1,7 +1,7 @@
 #pragma once
 #include "bench/operations.h"
 #include "bench/random_job.h"
-#include "ml/step_plan.h"
+#include "ml/plan/step_plan.h"
 #include "protocols/form.h"
 
 namespace trefoil::bench {

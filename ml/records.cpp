@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "dp/bernoulli.h"
+#include "dp/mechanisms/bernoulli.h"
 
 namespace trefoil::ml {
 namespace {

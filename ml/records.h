@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/random.h"
-#include "ml/dp_sgd.h"
-#include "ml/step_plan.h"
-#include "ml/training.h"
-#include "protocols/input.h"
+#include "ml/dpsgd/dp_sgd.h"
+#include "ml/dpsgd/training.h"
+#include "ml/plan/step_plan.h"
+#include "protocols/arithmetic/input.h"
 
 namespace trefoil::ml {
 

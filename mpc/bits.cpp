@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "mpc/bit_kernels.h"
-#include "mpc/transposition_kernels.h"
+#include "mpc/simd/bit_kernels.h"
+#include "mpc/simd/transposition_kernels.h"
 
 namespace trefoil::mpc {
 namespace {

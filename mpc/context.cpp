@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "mpc/dealing_ahead.h"
+#include "mpc/preprocessing.h"
 
 namespace trefoil::mpc {
 
@@ -30,7 +30,7 @@ OperationId Context::TakeRuns(std::int64_t runs) {
   return first;
 }
 
-Context Context::ForRun(DealingAhead& ahead, OperationId first, int turn) const {
+Context Context::ForRun(Preprocessing& ahead, OperationId first, int turn) const {
   Context run(transport_, prss_.Twin(), pool_);
   run.operations_ = {.next = first, .end = first + kOperationsOfRun};
   run.depth_ = depth_ + 1;

@@ -10,7 +10,7 @@
 
 namespace trefoil::mpc {
 
-class DealingAhead;
+class Preprocessing;
 
 /// What is dealt in one operation, in bytes.
 struct DealtBytes {
@@ -20,7 +20,7 @@ struct DealtBytes {
 
 /// One party's side of a computation: its links, its correlated randomness and the program's counters. Every
 /// party must call the same operations in the same order. Used by one thread; branches that run beside each
-/// other (mpc/beside.h) have a context each.
+/// other (mpc/parallel.h) have a context each.
 class Context {
  public:
   /// The transport and the pool outlive the context.
@@ -88,14 +88,14 @@ class Context {
     OperationId end = ~OperationId{0};
   };
 
-  friend class DealingAhead;
+  friend class Preprocessing;
   /// So many steps can be forked, or run.
   static constexpr OperationId kOperationsOfRun = OperationId{1} << 44;
 
   /// Passes the numbers of so many runs of a program; their first.
   [[nodiscard]] OperationId TakeRuns(std::int64_t runs);
   /// A context on the same transport for one run.
-  [[nodiscard]] Context ForRun(DealingAhead& ahead, OperationId first, int turn) const;
+  [[nodiscard]] Context ForRun(Preprocessing& ahead, OperationId first, int turn) const;
   [[nodiscard]] Prss TwinPrss() const { return prss_.Twin(); }
 
   /// How many numbers each branch of this context gets.
@@ -108,7 +108,7 @@ class Context {
   int depth_ = 0;  // branches within branches
   int turn_ = 0;
   double offline_seconds_ = 0;
-  DealingAhead* ahead_ = nullptr;  // whose run this is part of
+  Preprocessing* ahead_ = nullptr;  // whose run this is part of
 };
 
 }  // namespace trefoil::mpc

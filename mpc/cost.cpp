@@ -96,7 +96,7 @@ Cost InOneRound(const Cost& a, const Cost& b) {
   return Cost::Together(a, b);
 }
 
-Cost Beside(const Cost& first, const Cost& second) {
+Cost Parallel(const Cost& first, const Cost& second) {
   Cost sum = Cost::Together(first, Then(Cost().WithTurn(), second));
   sum.turns_ = 2;
   return sum;

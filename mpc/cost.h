@@ -56,9 +56,9 @@ class Cost {
   friend Cost ThenUnturned(const Cost& first, const Cost& second);
   /// Both in one round. Pre: neither takes a turn or more than one round.
   friend Cost InOneRound(const Cost& a, const Cost& b);
-  /// Both as branches that run beside each other (mpc/beside.h): `second` begins one turn later, and what
+  /// Both as branches that run beside each other (mpc/parallel.h): `second` begins one turn later, and what
   /// follows two.
-  friend Cost Beside(const Cost& first, const Cost& second);
+  friend Cost Parallel(const Cost& first, const Cost& second);
 
  private:
   /// What is sent and waited for when both start together, each in its own place.

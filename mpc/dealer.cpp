@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "mpc/elementwise_kernels.h"
+#include "mpc/simd/elementwise_kernels.h"
 
 namespace trefoil::mpc {
 

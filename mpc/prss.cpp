@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "mpc/bit_kernels.h"
-#include "mpc/elementwise_kernels.h"
+#include "mpc/simd/bit_kernels.h"
+#include "mpc/simd/elementwise_kernels.h"
 
 namespace trefoil::mpc {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/secure_memory.h"
+#include "mpc/dcf/seed_hash.h"
 #include "mpc/ring.h"
-#include "mpc/seed_hash.h"
 #include "net/transport.h"
 
 namespace trefoil::mpc {
@@ -54,7 +54,7 @@ class Prss {
   /// The same of bits: the parties' parts are 0 under exclusive or.
   void FillZeroBits(OperationId operation, std::span<Word> out);
 
-  /// The public key of an operation's hash (mpc/seed_hash.h), the same at all three parties: BLAKE2b of the
+  /// The public key of an operation's hash (mpc/dcf/seed_hash.h), the same at all three parties: BLAKE2b of the
   /// operation under the session's tag, so that no two operations of any sessions share one.
   [[nodiscard]] HashKey HashKeyOf(OperationId operation) const;
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "net/frame.h"
-#include "net/mailbox.h"
+#include "net/link/frame.h"
+#include "net/mesh/mailbox.h"
 
 namespace trefoil::net {
 namespace {

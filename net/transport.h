@@ -67,7 +67,7 @@ struct Counters {
 
 /// One party's links to its two peers, or one lane of them: ordered, reliable, message by message. The public
 /// functions count and check; a subclass moves bytes. Used by one thread at a time, but lanes
-/// (net/lane_transport.h) move their bytes through the transport that they branch off, each in its own
+/// (net/mesh/lane_transport.h) move their bytes through the transport that they branch off, each in its own
 /// thread.
 class Transport {
  public:

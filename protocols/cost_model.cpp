@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "protocols/leading_bit.h"
+#include "protocols/comparison/leading_bit.h"
 
 namespace trefoil::protocols {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::size_t kProbeBytes = std::size_t{1} << 20;
 constexpr double kSecondsPerPointBlock = 2e-9;
 constexpr double kSecondsPerKeyBlock = 3e-9;
 constexpr double kSecondsPerPath = 50e-9;  // from its parting from others to its end
-/// Of a point's blocks, where a value has many thresholds: the rest is other points' as well (mpc/dcf.h).
+/// Of a point's blocks, where a value has many thresholds: the rest is other points' as well (mpc/dcf/dcf.h).
 constexpr double kOwnShare = 0.5;
 constexpr double kSecondsPerTreeComparison = 150e-9;
 

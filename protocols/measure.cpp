@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "protocols/agreement.h"
+#include "protocols/arithmetic/agreement.h"
 
 namespace trefoil::protocols {
 Measured Measure(mpc::Context& party, const std::function<void()>& operation) {

@@ -10,7 +10,9 @@ import sys
 
 # What a folder may include and link besides itself.
 MAY_USE = {
-    "apps": {"bench", "ml", "data", "dp", "protocols", "mpc", "net", "base"},
+    "apps": {"runtime", "bench", "jobs", "ml", "data", "dp", "protocols", "mpc", "net", "base"},
+    "runtime": {"jobs", "ml", "data", "dp", "protocols", "mpc", "net", "base"},
+    "jobs": {"ml", "data", "dp", "protocols", "mpc", "net", "base"},
     "bench": {"ml", "dp", "protocols", "mpc", "net", "base"},  # dp: its microbenchmarks time the noise sampler too
     "ml": {"dp", "protocols", "mpc", "base"},
     "protocols": {"mpc", "base"},
@@ -23,26 +25,26 @@ MAY_USE = {
 
 # A header of the system or of a library, and the files that may include it.
 CONFINED = [
-    (r"boost/asio.*", r"net/asio\.h", "net/asio.h is the one way to Asio"),
-    (r"boost/beast.*", r"net/http_endpoint\.cpp", "HTTP is spoken in net/http_endpoint.cpp"),
-    (r"sys/socket\.h|netinet/.*|arpa/inet\.h|netdb\.h", r"net/.*|apps/free_ports\.cpp",
-     "sockets belong in net/ (and apps/free_ports.cpp, which looks for free ports)"),
-    (r"openssl/.*", r"net/.*|mpc/(prss|seed_hash)\.cpp|apps/job_json\.cpp",
+    (r"boost/asio.*", r"net/link/asio\.h", "net/link/asio.h is the one way to Asio"),
+    (r"boost/beast.*", r"net/http/http_endpoint\.cpp", "HTTP is spoken in net/http/http_endpoint.cpp"),
+    (r"sys/socket\.h|netinet/.*|arpa/inet\.h|netdb\.h", r"net/.*|apps/local/free_ports\.cpp",
+     "sockets belong in net/ (and apps/local/free_ports.cpp, which looks for free ports)"),
+    (r"openssl/.*", r"net/.*|mpc/(prss|dcf/seed_hash)\.cpp|jobs/dpsgd/settings_json\.cpp",
      "OpenSSL belongs in net/ (TLS), mpc/ (AES) and the job's hash"),
     (r"CLI/.*", r"apps/.*", "the command line belongs in apps/"),
-    (r"toml\+\+/.*", r"apps/tomlplusplus\.h", "apps/tomlplusplus.h is the one way to toml++"),
-    (r"opencv2/.*", r"data/onnx_features\.cpp", "OpenCV runs models in data/onnx_features.cpp"),
-    (r"fftw3\.h", r"data/fft\.cpp|dp/fourier\.cpp", "FFTW is used in data/fft.cpp and dp/fourier.cpp"),
-    (r"zip\.h", r"data/npz\.cpp", "zip archives are read and written in data/npz.cpp"),
+    (r"toml\+\+/.*", r"jobs/config/tomlplusplus\.h", "jobs/config/tomlplusplus.h is the one way to toml++"),
+    (r"opencv2/.*", r"data/features/onnx_features\.cpp", "OpenCV runs models in data/features/onnx_features.cpp"),
+    (r"fftw3\.h", r"data/features/fft\.cpp|dp/accounting/fourier\.cpp", "FFTW is used in data/features/fft.cpp and dp/accounting/fourier.cpp"),
+    (r"zip\.h", r"data/formats/npz\.cpp", "zip archives are read and written in data/formats/npz.cpp"),
 ]
 
 # A use in the text, and the files that may have it.
 CONFINED_USES = [
     (r"\bstd::(thread|jthread|async)\b(?!::hardware_concurrency)",
      r"net/.*|base/((run_both|thread_pool)\.(cpp|h)|(prefetcher|background_thread)\.h)", "threads belong in net/ and in base/"),
-    (r"\b(fork|vfork|execv\w*|posix_spawn\w*|waitpid)\s*\(", r"apps/child_process\.(cpp|h)",
-     "processes are started in apps/child_process"),
-    (r"(?<![.>\w])(exit|_exit|_Exit|quick_exit|abort)\s*\(", r"apps/(main|child_process|stop_signals)\.cpp",
+    (r"\b(fork|vfork|execv\w*|posix_spawn\w*|waitpid)\s*\(", r"apps/local/child_process\.(cpp|h)",
+     "processes are started in apps/local/child_process"),
+    (r"(?<![.>\w])(exit|_exit|_Exit|quick_exit|abort)\s*\(", r"apps/(main|local/child_process)\.cpp|runtime/stop_signals\.cpp",
      "only main() and signals end the program"),
     (r"\bassert\s*\(", r"(?!)", "Require() checks, in every build"),
     (r"\b(std::random_device|std::mt19937\w*|s?rand)\b\s*[({]", r"(?!)", "randomness comes from base/random.h"),

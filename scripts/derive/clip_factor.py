@@ -1,4 +1,4 @@
-"""Proves that no table of MakeClipTable (protocols/clip_factor.cpp) exceeds min(1, C / sqrt(s)) or is 5 % below it.
+"""Proves that no table of MakeClipTable (protocols/functions/clip_factor.cpp) exceeds min(1, C / sqrt(s)) or is 5 % below it.
 
 The tables are made at run time, by IEEE doubles in a fixed order; here they are made by the same operations, so that their
 integers are the same, and then judged in rational arithmetic, for every job of a list that spans what jobs can ask for.
@@ -17,7 +17,7 @@ from fractions import Fraction
 
 import bounds
 
-SOURCE = "protocols/clip_factor.cpp"
+SOURCE = "protocols/functions/clip_factor.cpp"
 COEFFICIENT_BITS, FACTOR_BITS = 60, 24
 UNITS_OF_CLIP_SQUARED, LARGEST_NARROWED = 1024.0, 137438953472.0
 TANGENT_POINT, PIECE_RATIO, DOWNWARD = 1.47, 1.1, 1 - 1e-14
@@ -113,7 +113,7 @@ def require_same_source(report):
                  "clip_in_units / std::sqrt(static_cast<double>(pieces.thresholds.back() + beyond)) * kDownward;",
                  "clip = std::min(clip, std::sqrt(2 * s_max));"):
         report.contains(SOURCE, text)
-    report.contains("protocols/clip_factor.h", f"kClipFactorBits = {FACTOR_BITS};")
+    report.contains("protocols/functions/clip_factor.h", f"kClipFactorBits = {FACTOR_BITS};")
     source = (report.project / SOURCE).read_text()
     report.equal("clip factor: tangent point", re.findall(r"kTangentPoint =\s+([\d.]+);", source), [str(TANGENT_POINT)])
 

@@ -1,4 +1,4 @@
-"""Derives protocols/exponential_pieces.inc: e^x as a piecewise polynomial, never below the true value.
+"""Derives protocols/functions/exponential_pieces.inc: e^x as a piecewise polynomial, never below the true value.
 
 For each accuracy EPSILON the pieces cover -L <= x <= 24, e^-L <= EPSILON. On a piece [s, t] with the middle o and u = x - o
     e^x <= a_0 + a_1 u + ... + a_d u^d <= e^x + EPSILON max(1, e^x).
@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import bounds
 
-TARGET = "protocols/exponential_pieces.inc"
+TARGET = "protocols/functions/exponential_pieces.inc"
 COEFFICIENT_BITS = 53
 STEP = Fraction(1, 16)  # knots are multiples of it, so that every scale represents them
 HIGHEST = 24

@@ -1,4 +1,4 @@
-"""Proves what protocols/inverse_sqrt.cpp charges: how far the inverse square root can be above, and below, the true value.
+"""Proves what protocols/functions/inverse_sqrt.cpp charges: how far the inverse square root can be above, and below, the true value.
 
 PEA's polynomial P(z) = 0.8277 z^2 - 2.046 z + 2.223 - 0.0048 stands for 1 / sqrt(z) on [1/2, 1]. With z = w^2 its relative
 deficit 1 - P(z) sqrt(z) = 1 - w P(w^2) is a polynomial in w, bounded from both sides on all of [sqrt(1/2), 1] in rational
@@ -9,11 +9,11 @@ from fractions import Fraction
 
 import bounds
 
-SOURCE = "protocols/inverse_sqrt.cpp"
+SOURCE = "protocols/functions/inverse_sqrt.cpp"
 CONSTANT, SLOPE, SQUARE = Fraction(2223 * 10 - 48, 10**4), Fraction(-2046, 1000), Fraction(8277, 10**4)
 LEAST_DEFICIT = Fraction(9, 10**5)
 LARGEST_DEFICIT = Fraction(855, 10**5)
-# In latency form x' can be a little below 1/2 (protocols/leading_bit.h).
+# In latency form x' can be a little below 1/2 (protocols/comparison/leading_bit.h).
 BELOW_HALF = Fraction(1, 2**11)
 LARGEST_DEFICIT_BELOW_HALF = Fraction(862, 10**5)
 LEAST_DEFICIT_BELOW_HALF = Fraction(85, 10**4)
@@ -39,7 +39,7 @@ def derive(report):
     least, largest = bounds.range_bounds(deficit, low, Fraction(1), cells=4096)
     report.bound("inverse square root: least deficit of the polynomial", -least, -LEAST_DEFICIT)
     report.bound("inverse square root: largest deficit of the polynomial", largest, LARGEST_DEFICIT)
-    report.contains("protocols/leading_bit.h", "constexpr int kReadBelowPower = 10;")
+    report.contains("protocols/comparison/leading_bit.h", "constexpr int kReadBelowPower = 10;")
     lower, upper = bounds.sqrt_bounds(Fraction(1, 2) - BELOW_HALF)[0], bounds.sqrt_bounds(Fraction(1, 2))[1]
     least_below, largest_below = bounds.range_bounds(deficit, lower, upper, cells=4096)
     report.bound("inverse square root: largest deficit below 1/2", largest_below, LARGEST_DEFICIT_BELOW_HALF)

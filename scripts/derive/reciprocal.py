@@ -1,4 +1,4 @@
-"""Proves the error of ReciprocalOfNormalised in protocols/reciprocal.cpp, for every number of bits.
+"""Proves the error of ReciprocalOfNormalised in protocols/functions/reciprocal.cpp, for every number of bits.
 
 With y_0 = c - 2z, e_0 = 1 - z y_0 and three steps, docs/protocols.md ("Reciprocal") derives
     |z y_3 - 1| <= |e_0|^8 + v ((1+e0)(1+e1)(1+e2) + (1+e1)(1+e2) + (1+e2) + z ((1+e1)(1+e2) + (1+e2) + 1)),  v = 2^-bits,
@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import bounds
 
-SOURCE = "protocols/reciprocal.cpp"
+SOURCE = "protocols/functions/reciprocal.cpp"
 START = Fraction(29282, 10000)
 MOST_BITS = 30
 STEPS_ERROR = Fraction(87, 10**11)

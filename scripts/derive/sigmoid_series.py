@@ -1,4 +1,4 @@
-"""Derives protocols/sigmoid_series.inc: trigonometric series for the sigmoid.
+"""Derives protocols/functions/sigmoid_series.inc: trigonometric series for the sigmoid.
 
 For period P (a power of two) and K terms it fits
     1/(1 + exp(-x)) - 1/2  ~  sum_{k = 1, 3, ..., 2K - 1} b_k sin(2 pi k x / P)   on |x| <= P/4
@@ -17,7 +17,7 @@ from fractions import Fraction
 
 import bounds
 
-TARGET = "protocols/sigmoid_series.inc"
+TARGET = "protocols/functions/sigmoid_series.inc"
 
 SCALE_BITS = 28
 CASES = [(32, 4), (64, 8), (128, 16), (256, 31)]

@@ -1,4 +1,4 @@
-"""Proves the error of SinCosOfTurn in protocols/sin_cos.cpp: its tables are computed here by the same integer steps and every
+"""Proves the error of SinCosOfTurn in protocols/functions/sin_cos.cpp: its tables are computed here by the same integer steps and every
 entry is compared with the true sine and cosine.
 
 The angle is rounded to the nearest 2^-24 of a turn: pi 2^-24 at most. A table entry is off by t, at scale 2^30; the addition
@@ -12,7 +12,7 @@ from fractions import Fraction
 import bounds
 import sigmoid_series
 
-SOURCE = "protocols/sin_cos.cpp"
+SOURCE = "protocols/functions/sin_cos.cpp"
 INDEX_BITS, SCALE_BITS, TAYLOR_BITS = 12, 30, 50
 STATED = Fraction(3, 10**7)
 

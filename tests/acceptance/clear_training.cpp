@@ -8,20 +8,20 @@
 #include <random>
 #include <string>
 
-#include "apps/error_report.h"
-#include "apps/evaluation.h"
-#include "apps/job.h"
-#include "apps/local_data.h"
-#include "apps/training_settings.h"
 #include "base/error.h"
+#include "base/error_report.h"
 #include "base/thread_pool.h"
-#include "data/folders.h"
-#include "data/split.h"
-#include "dp/any_accountant.h"
-#include "dp/discrete_gaussian.h"
-#include "ml/initialisation.h"
+#include "data/dataset/folders.h"
+#include "data/dataset/split.h"
+#include "dp/accounting/any_accountant.h"
+#include "dp/mechanisms/discrete_gaussian.h"
+#include "jobs/dpsgd/evaluation.h"
+#include "jobs/dpsgd/settings.h"
+#include "jobs/dpsgd/split_data.h"
+#include "jobs/dpsgd/training_settings.h"
+#include "ml/dpsgd/initialisation.h"
+#include "ml/plan/step_privacy.h"
 #include "ml/records.h"
-#include "ml/step_privacy.h"
 
 #include <CLI/CLI.hpp>
 
@@ -39,7 +39,7 @@ struct Options {
 
 /// What every way of training needs.
 struct Experiment {
-  apps::Job job;
+  jobs::Job job;
   ml::TrainingSettings settings{};
   std::array<ml::OwnRecords, 3> owners{};
   data::Table test{};
@@ -57,19 +57,20 @@ ml::OwnRecords RowsOf(const data::Table& table, const std::vector<std::int64_t>&
 }
 
 Experiment Read(const Options& options) {
-  Experiment experiment{.job = apps::ReadJob(options.job, options.assignments), .every = options.every};
-  const apps::Job& job = experiment.job;
+  Experiment experiment{.job = jobs::ReadDpsgdSettings(options.job, options.assignments),
+                        .every = options.every};
+  const jobs::Job& job = experiment.job;
   if (job.data.vertical)
     throw ConfigError("data.partition: found \"vertical\", expected \"horizontal\" in the clear");
   if (job.privacy.groups())
     throw ConfigError("privacy.unit: found \"group\", expected \"record\" in the clear");
-  experiment.settings = apps::SettingsOf(job);
-  const auto folder = apps::FindDataFolder(job, options.job, options.data, ".");
+  experiment.settings = jobs::SettingsOf(job);
+  const auto folder = jobs::FindDataFolder(job, options.job, options.data, ".");
   const auto test = data::FindTestFiles(job.data, folder);
   if (!test) throw DataError(folder.string() + ": holds no test files");
-  experiment.test = apps::LoadRecords(job, *test);
-  const auto table = apps::LoadRecords(job, data::FindTrainingFiles(job.data, folder));
-  const auto party_of = data::AssignRows(apps::SplitOf(job.local), table.y, job.data.rows);
+  experiment.test = jobs::LoadRecords(job, *test);
+  const auto table = jobs::LoadRecords(job, data::FindTrainingFiles(job.data, folder));
+  const auto party_of = data::AssignRows(jobs::SplitOf(job.local), table.y, job.data.rows);
   for (int owner = 0; owner < 3; ++owner) {
     std::vector<std::int64_t> rows;
     for (std::size_t k = 0; k < party_of.size(); ++k) {
@@ -94,9 +95,8 @@ ml::OwnRecords Together(const std::array<ml::OwnRecords, 3>& owners) {
 
 double AccuracyOf(const Experiment& experiment, const Eigen::MatrixXd& weights) {
   const Eigen::Index features = weights.rows() - 1;
-  const ml::LinearModel model{.weights = weights.topRows(features),
-                              .bias = weights.row(features).transpose()};
-  return apps::Evaluate(model, experiment.test, experiment.job.data.classes).accuracy();
+  const ml::Model model{.weights = weights.topRows(features), .bias = weights.row(features).transpose()};
+  return jobs::Evaluate(model, experiment.test, experiment.job.data.classes).accuracy();
 }
 
 void Print(const Experiment& experiment, int step, const Eigen::MatrixXd& weights) {
@@ -246,7 +246,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): what es
     trefoil::Run(options);
     return trefoil::apps::kDone;
   } catch (const std::exception& error) {
-    trefoil::apps::ReportError(error.what());
-    return trefoil::apps::ExitCodeOf(error);
+    trefoil::ReportError(error.what());
+    return trefoil::ExitCodeOf(error);
   }
 }

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "apps/error_report.h"
-#include "apps/party_file.h"
-#include "apps/pate_data.h"
-#include "apps/pate_job.h"
-#include "apps/toml_reader.h"
 #include "base/error.h"
+#include "base/error_report.h"
 #include "base/thread_pool.h"
-#include "ml/teachers.h"
+#include "jobs/config/party_file.h"
+#include "jobs/config/toml_reader.h"
+#include "jobs/pate/pate_data.h"
+#include "jobs/pate/settings.h"
+#include "ml/clear/teachers.h"
 
 #include <CLI/CLI.hpp>
 
@@ -22,16 +22,16 @@ namespace {
 
 void Run(const std::filesystem::path& prepared) {
   const auto file = prepared / "job.toml";
-  const apps::PateJob job = apps::ReadPateJob(apps::ReadToml(file), file.string());
+  const apps::PateJob job = jobs::ReadPateSettings(jobs::ReadToml(file), file.string());
   if (!job.teacher) throw ConfigError(file.string() + ": missing [teacher], expected teachers to train");
   const auto queries = static_cast<std::size_t>(job.queries);
   std::vector<std::vector<int>> counts(queries, std::vector<int>(static_cast<std::size_t>(job.classes)));
   ThreadPool pool(ThreadsFor(0));
   for (int party = 0; party < 3; ++party) {
     const auto party_file = prepared / ("party-" + std::to_string(party)) / "party.toml";
-    const apps::PartyFile own = apps::ReadParty(party_file);
-    const auto rows = apps::LoadPublicRecords(job, own);
-    const auto slices = apps::LoadSlices(job, own, party_file.string());
+    const jobs::PartyFile own = jobs::ReadParty(party_file);
+    const auto rows = jobs::LoadPublicRecords(job, own);
+    const auto slices = jobs::LoadSlices(job, own, party_file.string());
     for (const auto& labels :
          ml::LabelByTeachers(slices, rows.topRows(job.queries), job.classes, *job.teacher, pool)) {
       for (std::size_t query = 0; query < queries; ++query)
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): what es
     trefoil::Run(prepared);
     return trefoil::apps::kDone;
   } catch (const std::exception& error) {
-    trefoil::apps::ReportError(error.what());
-    return trefoil::apps::ExitCodeOf(error);
+    trefoil::ReportError(error.what());
+    return trefoil::ExitCodeOf(error);
   }
 }

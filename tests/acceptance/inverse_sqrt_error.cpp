@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "base/random.h"
-#include "protocols/inverse_sqrt.h"
-#include "protocols/reveal.h"
+#include "protocols/arithmetic/reveal.h"
+#include "protocols/functions/inverse_sqrt.h"
 #include "tests/support/run_parties.h"
 
 namespace trefoil {

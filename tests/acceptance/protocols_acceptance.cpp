@@ -6,9 +6,9 @@
 #include <random>
 
 #include "base/random.h"
-#include "protocols/inverse_sqrt.h"
-#include "protocols/reveal.h"
-#include "protocols/truncate.h"
+#include "protocols/arithmetic/reveal.h"
+#include "protocols/arithmetic/truncate.h"
+#include "protocols/functions/inverse_sqrt.h"
 #include "tests/support/run_parties.h"
 
 namespace trefoil {

@@ -5,9 +5,9 @@
 #include <fstream>
 #include <vector>
 
-#include "apps/job.h"
-#include "apps/task.h"
-#include "apps/training_settings.h"
+#include "jobs/dpsgd/settings.h"
+#include "jobs/dpsgd/training_settings.h"
+#include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
 
 namespace trefoil::apps {
@@ -27,12 +27,12 @@ TEST(Configs, CanBeRunAndKeepTheirEpsilon) {
   EXPECT_GE(files.size(), 6U);
   for (const auto& file : files) {
     SCOPED_TRACE(file.string());
-    if (IsTask(file)) continue;
-    const Job job = ReadJob(file);
+    if (jobs::IsRegisteredJob(file)) continue;
+    const jobs::DpsgdSettings job = jobs::ReadDpsgdSettings(file);
     EXPECT_EQ(job.name, file.stem().string());
-    EXPECT_EQ(PrivacyWarnings(job).size(), job.data.vertical ? 1U : 0U);
+    EXPECT_EQ(jobs::PrivacyWarnings(job).size(), job.data.vertical ? 1U : 0U);
     ASSERT_TRUE(job.privacy.epsilon);
-    const auto plan = ml::MakePlan(SettingsOf(job));
+    const auto plan = ml::MakePlan(jobs::SettingsOf(job));
     const double epsilon = job.privacy.against == "outsider" ? plan.epsilon_outsider : plan.epsilon_insider;
     EXPECT_LE(epsilon, *job.privacy.epsilon);
     EXPECT_GE(epsilon, 0.99 * *job.privacy.epsilon);
@@ -43,19 +43,19 @@ TEST(Configs, TasksCanBeRunAndReadBackAsTheyAreSaved) {
   int tasks = 0;
   for (const auto& file : JobsOfTheProject()) {
     SCOPED_TRACE(file.string());
-    if (!IsTask(file)) continue;
+    if (!jobs::IsRegisteredJob(file)) continue;
     ++tasks;
-    const auto task = ReadTask(file);
+    const auto task = jobs::ReadJob(file);
     EXPECT_EQ(task->name(), file.stem().string());
-    const auto epsilons = PlannedEpsilons(*task);
+    const auto epsilons = jobs::PlannedEpsilons(*task);
     EXPECT_GT(epsilons.outsider, 0);
     EXPECT_LE(epsilons.outsider, epsilons.insider);
     EXPECT_LT(epsilons.insider, 10);
     const TemporaryFolder folder;
     const auto saved = folder.path() / "job.toml";
-    std::ofstream(saved) << TaskToml(*task);
-    EXPECT_EQ(TaskHash(*ReadTask(saved)), TaskHash(*task));
-    EXPECT_EQ(TaskToml(*ReadTask(saved)), TaskToml(*task));
+    std::ofstream(saved) << jobs::TomlOf(*task);
+    EXPECT_EQ(jobs::HashOf(*jobs::ReadJob(saved)), jobs::HashOf(*task));
+    EXPECT_EQ(jobs::TomlOf(*jobs::ReadJob(saved)), jobs::TomlOf(*task));
   }
   EXPECT_GE(tasks, 2);
 }
@@ -63,7 +63,8 @@ TEST(Configs, TasksCanBeRunAndReadBackAsTheyAreSaved) {
 // The figures that their comments and docs/experiments.md say.
 TEST(Configs, PateByConfidentGnMaxHasTheEpsilonsOfOneGaussian) {
   for (const char* name : {"mnist-pate.toml", "pate.toml"}) {
-    const auto epsilons = PlannedEpsilons(*ReadTask(fs::path(TREFOIL_SOURCE_DIR "/configs") / name));
+    const auto epsilons =
+        jobs::PlannedEpsilons(*jobs::ReadJob(fs::path(TREFOIL_SOURCE_DIR "/configs") / name));
     EXPECT_NEAR(epsilons.insider, 2.543, 0.0006);
     EXPECT_NEAR(epsilons.outsider, 2.0255, 0.0006);
     EXPECT_LT(epsilons.error, 1e-9);
@@ -72,7 +73,7 @@ TEST(Configs, PateByConfidentGnMaxHasTheEpsilonsOfOneGaussian) {
 
 TEST(Configs, MnistPeaPaysForLocalTrainingAndHalvesTheSteps) {
   const auto settings = [](const char* name) {
-    return SettingsOf(ReadJob(fs::path(TREFOIL_SOURCE_DIR "/configs") / name));
+    return jobs::SettingsOf(jobs::ReadDpsgdSettings(fs::path(TREFOIL_SOURCE_DIR "/configs") / name));
   };
   const auto with = settings("mnist-pea.toml");
   auto without = settings("mnist-hog.toml");

@@ -13,8 +13,8 @@
 #include <random>
 #include <thread>
 
-#include "apps/files.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "tests/apps/ledger_requests.h"
 #include "tests/apps/temporary_folder.h"
 
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(LedgerFile, LosesNoEntryOfJobsAtTheSameTime) {
+TEST(runtime::LedgerFile, LosesNoEntryOfJobsAtTheSameTime) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "l";
   constexpr int kThreads = 4;
@@ -32,7 +32,7 @@ TEST(LedgerFile, LosesNoEntryOfJobsAtTheSameTime) {
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
       for (int job = 0; job < kJobs; ++job) {
-        LedgerFile ledger(file);
+        runtime::LedgerFile ledger(file);
         const auto run = fmt::format("{}{}", thread, job);
         (void)ledger.Reserve(RequestOf(run, 2));
         ledger.Announce(RecordOf(run, 1));
@@ -41,7 +41,7 @@ TEST(LedgerFile, LosesNoEntryOfJobsAtTheSameTime) {
     });
   }
   for (auto& thread : threads) thread.join();
-  const auto view = ReadLedger(file);
+  const auto view = runtime::ReadLedger(file);
   EXPECT_EQ(view.lines, 1U + 3 * kThreads * kJobs);
   EXPECT_EQ(view.ledger.jobs().size(), static_cast<std::size_t>(kThreads * kJobs));
   for (const auto& job : view.ledger.jobs()) EXPECT_EQ(job.ended, dp::JobEnd::kDone);
@@ -49,12 +49,12 @@ TEST(LedgerFile, LosesNoEntryOfJobsAtTheSameTime) {
 }
 
 // Jobs at the same time cannot pass the cap together where each would alone.
-TEST(LedgerFile, GrantsTheLastPartOfABudgetOnce) {
+TEST(runtime::LedgerFile, GrantsTheLastPartOfABudgetOnce) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "l";
   std::atomic<int> granted = 0;
   std::vector<std::thread> threads;
-  std::array<std::optional<LedgerFile>, 8> ledgers;
+  std::array<std::optional<runtime::LedgerFile>, 8> ledgers;
   for (int k = 0; k < 8; ++k) {
     threads.emplace_back([&, k] {
       auto& ledger = ledgers.at(static_cast<std::size_t>(k)).emplace(file);
@@ -71,11 +71,11 @@ TEST(LedgerFile, GrantsTheLastPartOfABudgetOnce) {
 
 // Cut at every byte, as a crash of the machine may do to what was not on disk yet: what is left is charged at
 // least as before the last entry, and the next job goes on.
-TEST(LedgerFile, GoesOnAfterACutAnywhere) {
+TEST(runtime::LedgerFile, GoesOnAfterACutAnywhere) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "l";
   {
-    LedgerFile ledger(file);
+    runtime::LedgerFile ledger(file);
     (void)ledger.Reserve(RequestOf("1", 100));
     ledger.Announce(RecordOf("1", 60));
     (void)ledger.Settle(RecordOf("1", 60), dp::JobEnd::kStopped);
@@ -87,30 +87,30 @@ TEST(LedgerFile, GoesOnAfterACutAnywhere) {
   ASSERT_EQ(ends.size(), 4U);
   for (std::size_t size = 0; size < text.size(); ++size) {
     folder.Write("l", text.substr(0, size));
-    LedgerFile next(file);
-    const auto before = ReadLedger(file);
+    runtime::LedgerFile next(file);
+    const auto before = runtime::ReadLedger(file);
     // The line feed alone may be lacking.
     ASSERT_EQ(before.lines, static_cast<std::size_t>(std::count_if(ends.begin(), ends.end(),
                                                                    [&](auto end) { return end <= size; })));
     ASSERT_EQ(before.torn > 0, size > 0 && text[size - 1] != '\n' && text[size] != '\n') << size;
     const double spent = size < ends[2] ? 0 : Insider(60);
     ASSERT_EQ(next.Reserve(RequestOf("2", 1)).spent, spent) << size;
-    const auto after = ReadLedger(file);
+    const auto after = runtime::ReadLedger(file);
     ASSERT_EQ(after.torn, 0U);
     ASSERT_EQ(after.ledger.jobs().back().reserved.run_id, "2");
   }
 }
 
-TEST(LedgerFile, CutsOffATornLineThatIsLongerThanTheNext) {
+TEST(runtime::LedgerFile, CutsOffATornLineThatIsLongerThanTheNext) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "l";
-  (void)LedgerFile(file).Reserve(RequestOf("1", 100));
+  (void)runtime::LedgerFile(file).Reserve(RequestOf("1", 100));
   folder.Write("l", ReadTextFile(file, "a ledger") + std::string(20'000, '{'));
-  ASSERT_EQ(ReadLedger(file).torn, 20'000U);
+  ASSERT_EQ(runtime::ReadLedger(file).torn, 20'000U);
 
-  (void)LedgerFile(file).Reserve(RequestOf("2", 1));
+  (void)runtime::LedgerFile(file).Reserve(RequestOf("2", 1));
 
-  const auto after = ReadLedger(file);
+  const auto after = runtime::ReadLedger(file);
   EXPECT_EQ(after.torn, 0U);
   EXPECT_EQ(after.ledger.jobs().back().reserved.run_id, "2");
 }
@@ -129,7 +129,7 @@ constexpr int kAhead = 10;
 [[noreturn]] void RunJobs(const fs::path& file, Seen& seen, int first) {
   try {
     for (int run = first;; ++run) {
-      LedgerFile ledger(file);
+      runtime::LedgerFile ledger(file);
       const auto id = fmt::format("{:04}", run);
       (void)ledger.Reserve(RequestOf(id, kSteps));
       seen.executed = 0;
@@ -155,7 +155,7 @@ void WaitForStep(const Seen& seen, int first) {
 
 // 200 times a process is killed (SIGKILL) that writes to a ledger, at an instant drawn from a fixed seed, and
 // the next goes on with it.
-TEST(LedgerFile, SurvivesAKillAtAnyInstant) {
+TEST(runtime::LedgerFile, SurvivesAKillAtAnyInstant) {
   const TemporaryFolder folder;
   auto* seen = static_cast<Seen*>(
       mmap(nullptr, sizeof(Seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -170,7 +170,8 @@ TEST(LedgerFile, SurvivesAKillAtAnyInstant) {
       file = folder.path() / fmt::format("l{}", kill_number);
       new (seen) Seen;
     }
-    const int first = fs::exists(file) ? static_cast<int>(ReadLedger(file).ledger.jobs().size()) + 1 : 1;
+    const int first =
+        fs::exists(file) ? static_cast<int>(runtime::ReadLedger(file).ledger.jobs().size()) + 1 : 1;
     const pid_t child = fork();
     if (child == 0) RunJobs(file, *seen, first);
     if (kill_number % 2 == 0) WaitForStep(*seen, first);
@@ -181,7 +182,7 @@ TEST(LedgerFile, SurvivesAKillAtAnyInstant) {
     ASSERT_TRUE(WIFSIGNALED(status)) << "the jobs failed by themselves";
     if (!fs::exists(file)) continue;
 
-    const auto view = ReadLedger(file);  // unbroken, or the torn end of one line
+    const auto view = runtime::ReadLedger(file);  // unbroken, or the torn end of one line
     const auto& jobs = view.ledger.jobs();
     // Whatever returned is there, once; one more may be.
     ASSERT_GE(static_cast<int>(jobs.size()), seen->run.load());

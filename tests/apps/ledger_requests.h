@@ -4,7 +4,7 @@
 #include <string>
 #include <variant>
 
-#include "apps/ledger_file.h"
+#include "runtime/ledger/ledger_file.h"
 
 namespace trefoil::apps {
 
@@ -26,7 +26,7 @@ inline dp::TrainingRecord RecordOf(const std::string& run, std::int64_t steps) {
                                     .coordinates = 100}}};
 }
 
-inline BudgetRequest RequestOf(const std::string& run, std::int64_t steps, double cap = kNoCap) {
+inline runtime::BudgetRequest RequestOf(const std::string& run, std::int64_t steps, double cap = kNoCap) {
   return {.data = kData, .name = "job", .record = RecordOf(run, steps), .epsilon_cap = cap, .delta = kDelta};
 }
 
@@ -37,14 +37,14 @@ inline double Insider(std::int64_t steps) {
 }
 
 inline double SpentIn(const std::filesystem::path& file) {
-  const auto view = ReadLedger(file);
+  const auto view = runtime::ReadLedger(file);
   return view.ledger
       .Spent(view.ledger.TermsAt(kDelta), [&](std::size_t job) { return view.may_be_alive[job]; })
       .insider;
 }
 
 /// Steps that a job of the ledger is charged.
-inline std::int64_t Charged(const LedgerView& view, std::size_t job) {
+inline std::int64_t Charged(const runtime::LedgerView& view, std::size_t job) {
   const auto& record = dp::Ledger::Charged(view.ledger.jobs()[job], view.may_be_alive[job]);
   return record.events.empty() ? 0 : std::get<dp::DpSgdSteps>(record.events.at(0)).steps;
 }

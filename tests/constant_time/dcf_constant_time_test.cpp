@@ -7,7 +7,7 @@
 #include <random>
 
 #include "base/constant_time.h"
-#include "mpc/dcf.h"
+#include "mpc/dcf/dcf.h"
 #include "tests/constant_time/secrets.h"
 #include "tests/support/instruction_sets.h"
 

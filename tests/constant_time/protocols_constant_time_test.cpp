@@ -7,7 +7,7 @@
 #include <set>
 
 #include "mpc/prss.h"
-#include "protocols/masked_opening.h"
+#include "protocols/arithmetic/masked_opening.h"
 #include "tests/constant_time/secrets.h"
 #include "tests/protocols/all_protocols.h"
 #include "tests/support/run_parties.h"

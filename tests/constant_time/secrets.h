@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "mpc/bits.h"
+#include "mpc/dcf/seed_hash.h"
 #include "mpc/ring.h"
-#include "mpc/seed_hash.h"
 
 // Secrets that valgrind's memcheck follows: it takes them for memory that was never written, so that it counts an
 // error where a conditional jump, or an address that is read or written, depends on one. It sees the program as it

@@ -5,10 +5,10 @@
 #include <functional>
 #include <random>
 
-#include "data/csv.h"
-#include "data/idx.h"
-#include "data/load.h"
-#include "data/npz.h"
+#include "data/dataset/load.h"
+#include "data/formats/csv.h"
+#include "data/formats/idx.h"
+#include "data/formats/npz.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {

@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
-#include "data/folders.h"
-#include "data/split.h"
+#include "data/dataset/folders.h"
+#include "data/dataset/split.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {

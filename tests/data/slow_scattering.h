@@ -5,8 +5,8 @@
 #include <numbers>
 #include <vector>
 
-#include "data/image.h"
-#include "data/table.h"
+#include "data/dataset/table.h"
+#include "data/features/image.h"
 
 namespace trefoil::data {
 

@@ -2,7 +2,7 @@
 #include <variant>
 #include <vector>
 
-#include "dp/record.h"
+#include "dp/record/record.h"
 
 namespace trefoil::dp {
 

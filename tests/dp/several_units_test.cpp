@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "dp/analytic_gaussian.h"
-#include "dp/pld.h"
-#include "dp/record.h"
+#include "dp/accounting/analytic_gaussian.h"
+#include "dp/accounting/pld.h"
+#include "dp/record/record.h"
 
 namespace trefoil::dp {
 namespace {

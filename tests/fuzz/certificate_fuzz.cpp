@@ -1,6 +1,6 @@
 // A certificate or a private key that somebody sent.
 #include "base/error.h"
-#include "net/certificate.h"
+#include "net/link/certificate.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace trefoil::fuzz {

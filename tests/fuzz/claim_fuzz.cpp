@@ -1,6 +1,6 @@
 // What a peer says that it has of a run that is to go on.
-#include "apps/run_agreement.h"
 #include "base/error.h"
+#include "runtime/resume/run_agreement.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace trefoil::fuzz {
@@ -8,12 +8,12 @@ namespace trefoil::fuzz {
 void Read(std::span<const std::uint8_t> input) {
   constexpr int kSteps = 100;
   try {
-    const auto claim = apps::ReadClaim(std::string(Text(input)), 1, kSteps);
-    const auto again = apps::ReadClaim(apps::ToText(claim), 1, kSteps);
+    const auto claim = runtime::ReadClaim(std::string(Text(input)), 1, kSteps);
+    const auto again = runtime::ReadClaim(apps::ToText(claim), 1, kSteps);
     Check(apps::ToText(again) == apps::ToText(claim), "a claim that is not what it was");
-    apps::RunClaim own = claim;
+    runtime::RunClaim own = claim;
     if (!own.held.empty()) own.held.pop_back();
-    const auto agreed = apps::Agree({own, claim, own}, 0, kSteps);
+    const auto agreed = runtime::Agree({own, claim, own}, 0, kSteps);
     Check(!agreed.from || (agreed.from->step >= 0 && agreed.from->step <= kSteps),
           "a checkpoint of a step that is not the job's");
   } catch (const ProtocolError&) {

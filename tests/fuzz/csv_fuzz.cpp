@@ -1,6 +1,6 @@
 // A CSV file, with and without a header; also of teachers' labels and of votes.
 #include "base/error.h"
-#include "data/csv_reader.h"
+#include "data/formats/csv_reader.h"
 #include "tests/fuzz/table.h"
 #include "tests/fuzz/votes.h"
 

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "net/frame_reader.h"
-#include "net/starter.h"
+#include "net/link/frame_reader.h"
+#include "net/mesh/starter.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace trefoil::fuzz {

@@ -1,6 +1,6 @@
 // An IDX file of images, and the same bytes as labels; plain or packed.
 #include "base/error.h"
-#include "data/idx.h"
+#include "data/formats/idx.h"
 #include "tests/fuzz/table.h"
 
 namespace trefoil::fuzz {

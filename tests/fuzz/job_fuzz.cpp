@@ -1,37 +1,37 @@
 // A job file of any type, and the JSON of a training's job as models and runs hold it.
-#include "apps/job.h"
-#include "apps/predict_job.h"
-#include "apps/task.h"
 #include "base/error.h"
+#include "jobs/dpsgd/settings.h"
+#include "jobs/job.h"
+#include "jobs/predict/settings.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace trefoil::fuzz {
 namespace {
 
 void ReadTraining(const std::filesystem::path& file) {
-  const auto job = apps::ReadJob(file);
-  const auto json = apps::JobJson(job);
-  Check(apps::JobJson(apps::ParseJobJson(json, "job.json")) == json, "another job from its JSON");
-  const InputFile copy(apps::JobToml(job));
-  Check(apps::JobJson(apps::ReadJob(copy.path())) == json, "another job from its TOML");
+  const auto job = jobs::ReadDpsgdSettings(file);
+  const auto json = jobs::DpsgdJson(job);
+  Check(jobs::DpsgdJson(jobs::ParseDpsgdJson(json, "job.json")) == json, "another job from its JSON");
+  const InputFile copy(jobs::DpsgdToml(job));
+  Check(jobs::DpsgdJson(jobs::ReadDpsgdSettings(copy.path())) == json, "another job from its TOML");
 }
 
 void ReadTaskJob(const std::filesystem::path& file) {
-  const auto task = apps::ReadTask(file);
-  const InputFile copy(apps::TaskToml(*task));
-  Check(apps::ReadTask(copy.path())->Json() == task->Json(), "another task from its TOML");
+  const auto task = jobs::ReadJob(file);
+  const InputFile copy(jobs::TomlOf(*task));
+  Check(jobs::ReadJob(copy.path())->Json() == task->Json(), "another task from its TOML");
 }
 
 void ReadPrediction(const std::filesystem::path& file) {
-  const auto job = apps::ReadPredictJob(file);
-  const InputFile copy(apps::PredictJobToml(job));
-  Check(apps::PredictJobJson(apps::ReadPredictJob(copy.path())) == apps::PredictJobJson(job),
+  const auto job = jobs::ReadPredictSettings(file);
+  const InputFile copy(jobs::PredictToml(job));
+  Check(jobs::PredictJson(jobs::ReadPredictSettings(copy.path())) == jobs::PredictJson(job),
         "another prediction from its TOML");
 }
 
 void ReadFile(const std::filesystem::path& file) {
-  if (apps::IsTask(file)) return ReadTaskJob(file);
-  if (apps::IsPredictJob(file)) return ReadPrediction(file);
+  if (jobs::IsRegisteredJob(file)) return ReadTaskJob(file);
+  if (jobs::IsPredictJob(file)) return ReadPrediction(file);
   ReadTraining(file);
 }
 
@@ -40,7 +40,7 @@ void ReadFile(const std::filesystem::path& file) {
 void Read(std::span<const std::uint8_t> input) {
   const InputFile file(Text(input));
   ReadAs<ConfigError>([&] { ReadFile(file.path()); });
-  ReadAs<ConfigError>([&] { (void)apps::ParseJobJson(std::string(Text(input)), "job.json"); });
+  ReadAs<ConfigError>([&] { (void)jobs::ParseDpsgdJson(std::string(Text(input)), "job.json"); });
 }
 
 }  // namespace trefoil::fuzz

@@ -1,8 +1,8 @@
 // A ledger: lines of a hash chain, and, as entries that are chained here, what they say.
 #include <nlohmann/json.hpp>
 
-#include "apps/ledger_file.h"
 #include "base/error.h"
+#include "runtime/ledger/ledger_file.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace trefoil::fuzz {
@@ -28,10 +28,10 @@ std::string Chained(std::string_view text) {
 
 void Read(std::span<const std::uint8_t> input) {
   const InputFile file(Text(input));
-  ReadAs<DataError>([&] { (void)apps::ReadLedger(file.path()); });
+  ReadAs<DataError>([&] { (void)runtime::ReadLedger(file.path()); });
   const InputFile chained(Chained(Text(input)));
   ReadAs<DataError>([&] {
-    const auto view = apps::ReadLedger(chained.path());
+    const auto view = runtime::ReadLedger(chained.path());
     Check(view.may_be_alive.size() == view.ledger.jobs().size(), "jobs of which nothing is known");
   });
 }

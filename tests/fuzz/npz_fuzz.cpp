@@ -1,6 +1,6 @@
 // An NPZ file of rows and labels, or of a released model.
-#include "apps/model_file.h"
 #include "base/error.h"
+#include "jobs/files/model_file.h"
 #include "tests/fuzz/table.h"
 
 namespace trefoil::fuzz {
@@ -12,8 +12,8 @@ void Read(std::span<const std::uint8_t> input) {
   spec.features = 4;
   LoadTable(spec, {.x = {}, .y = {}, .file = file.path()});
   try {
-    const auto loaded = apps::LoadModel(file.path());
-    const auto arrays = apps::ModelArrays(loaded.model);
+    const auto loaded = jobs::LoadModel(file.path());
+    const auto arrays = jobs::ModelArrays(loaded.model);
     Check(arrays.size() >= 2, "a model without weights");
   } catch (const DataError&) {
   } catch (const ConfigError&) {

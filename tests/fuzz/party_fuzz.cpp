@@ -1,6 +1,6 @@
 // A party file.
-#include "apps/party_file.h"
 #include "base/error.h"
+#include "jobs/config/party_file.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace trefoil::fuzz {
@@ -8,10 +8,10 @@ namespace trefoil::fuzz {
 void Read(std::span<const std::uint8_t> input) {
   const InputFile file(Text(input));
   try {
-    const auto party = apps::ReadParty(file.path());
-    const InputFile copy(apps::PartyToml(party));
-    const auto again = apps::ReadParty(copy.path());
-    Check(apps::PartyToml(again) == apps::PartyToml(party), "another party from its TOML");
+    const auto party = jobs::ReadParty(file.path());
+    const InputFile copy(jobs::PartyToml(party));
+    const auto again = jobs::ReadParty(copy.path());
+    Check(jobs::PartyToml(again) == jobs::PartyToml(party), "another party from its TOML");
   } catch (const ConfigError&) {
   }
 }

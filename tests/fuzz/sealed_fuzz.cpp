@@ -2,11 +2,11 @@
 // second case a line feed divides the header from the secret.
 #include <nlohmann/json.hpp>
 
-#include "apps/checkpoint_file.h"
-#include "apps/job.h"
-#include "apps/share_file.h"
 #include "base/error.h"
 #include "base/sealed_box.h"
+#include "jobs/dpsgd/settings.h"
+#include "jobs/files/share_file.h"
+#include "runtime/resume/checkpoint_file.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace trefoil::fuzz {
@@ -34,11 +34,11 @@ sampling = "public"
 )";
 
 void ReadEach(const std::filesystem::path& file, const SecretKey& key) {
-  static const apps::Job kTraining = apps::ReadJob(InputFile(kJob).path());
-  const apps::CheckpointOwner owner{.party = 0, .run_id = "ab", .job_hash = "cd"};
-  ReadAs<DataError>([&] { return apps::LoadShare(file, 0, key).party; });
+  static const jobs::DpsgdSettings kTraining = jobs::ReadDpsgdSettings(InputFile(kJob).path());
+  const runtime::CheckpointOwner owner{.party = 0, .run_id = "ab", .job_hash = "cd"};
+  ReadAs<DataError>([&] { return jobs::LoadShare(file, 0, key).party; });
   ReadAs<DataError>([&] {
-    const auto checkpoint = apps::LoadCheckpoint(file, owner, kTraining, key).checkpoint;
+    const auto checkpoint = runtime::LoadCheckpoint(file, owner, kTraining, key).checkpoint;
     Check(checkpoint.state.step >= 0 && checkpoint.state.step <= 4, "a step that is not the job's");
     return checkpoint.state.step;
   });
@@ -55,8 +55,8 @@ void Read(std::span<const std::uint8_t> input) {
   if (end == std::string_view::npos) return;
   const auto header = nlohmann::json::parse(text.substr(0, end), nullptr, false);
   if (header.is_discarded()) return;
-  for (const auto& kind : {apps::kModelShare, apps::kCheckpoint})
-    ReadEach(InputFile(apps::SealFile(kind, header, input.subspan(end + 1), kKey)).path(), kKey);
+  for (const auto& kind : {jobs::kModelShare, runtime::kCheckpoint})
+    ReadEach(InputFile(jobs::SealFile(kind, header, input.subspan(end + 1), kKey)).path(), kKey);
 }
 
 }  // namespace trefoil::fuzz

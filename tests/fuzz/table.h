@@ -1,6 +1,6 @@
 #pragma once
-#include "data/load.h"
-#include "data/spec.h"
+#include "data/dataset/load.h"
+#include "data/dataset/spec.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace trefoil::fuzz {

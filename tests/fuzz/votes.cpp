@@ -1,8 +1,8 @@
 #include "tests/fuzz/votes.h"
 
-#include "apps/vote_file.h"
 #include "base/error.h"
-#include "data/teacher_labels.h"
+#include "data/dataset/teacher_labels.h"
+#include "jobs/pate/vote_file.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace trefoil::fuzz {
@@ -10,7 +10,7 @@ namespace trefoil::fuzz {
 void ReadVoteFiles(const std::filesystem::path& path) {
   ReadAs<DataError>(
       [&] { return data::ReadTeacherLabels(path, {.teachers = 2, .queries = 3, .classes = 4}); });
-  ReadAs<DataError>([&] { return apps::ReadVotes(path); });
+  ReadAs<DataError>([&] { return jobs::ReadVotes(path); });
 }
 
 }  // namespace trefoil::fuzz

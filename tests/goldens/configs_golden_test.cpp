@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "apps/job.h"
-#include "apps/predict_job.h"
-#include "apps/task.h"
-#include "apps/training_settings.h"
 #include "base/sha256.h"
+#include "jobs/dpsgd/settings.h"
+#include "jobs/dpsgd/training_settings.h"
+#include "jobs/job.h"
+#include "jobs/predict/settings.h"
 #include "tests/goldens/compare.h"
 
 namespace trefoil::goldens {
@@ -28,12 +28,12 @@ Json CostJson(int rounds, const Json& bytes_sent, const Json& bytes_offline) {
 }
 
 Json OfTraining(const fs::path& file) {
-  const auto job = apps::ReadJob(file);
-  const auto settings = apps::SettingsOf(job);
+  const auto job = jobs::ReadDpsgdSettings(file);
+  const auto settings = jobs::SettingsOf(job);
   const auto plan = ml::MakePlan(settings);
-  Json json{{"hash", apps::JobHash(job)},
-            {"job", Json::parse(apps::JobJson(job))},
-            {"local", Json::parse(apps::LocalSpecJson(job.local))},
+  Json json{{"hash", jobs::DpsgdHash(job)},
+            {"job", Json::parse(jobs::DpsgdJson(job))},
+            {"local", Json::parse(jobs::LocalSpecJson(job.local))},
             {"events", EventsJson(plan.events)},
             {"epsilons", InTwelveDigits({plan.epsilon_outsider, plan.epsilon_insider})}};
   for (const auto& [name, form] :
@@ -45,10 +45,10 @@ Json OfTraining(const fs::path& file) {
 }
 
 Json OfTask(const fs::path& file) {
-  const auto task = apps::ReadTask(file);
-  const auto epsilons = apps::PlannedEpsilons(*task);
+  const auto task = jobs::ReadJob(file);
+  const auto epsilons = jobs::PlannedEpsilons(*task);
   const auto cost = task->Cost().session.total();
-  return {{"hash", apps::TaskHash(*task)},
+  return {{"hash", jobs::HashOf(*task)},
           {"job", Json::parse(task->Json())},
           {"local", Json::parse(task->LocalJson())},
           {"events", EventsJson(task->Events())},
@@ -57,7 +57,7 @@ Json OfTask(const fs::path& file) {
 }
 
 Json OfPrediction(const fs::path& file) {
-  const auto json = apps::PredictJobJson(apps::ReadPredictJob(file));
+  const auto json = jobs::PredictJson(jobs::ReadPredictSettings(file));
   return {{"hash", Sha256Hex(json)}, {"job", Json::parse(json)}};
 }
 
@@ -68,9 +68,9 @@ TEST(ConfigGoldens, AreTheJobsThatTheyWere) {
     SCOPED_TRACE(file.string());
     const auto name = file.stem().string() + ".json";
     names.insert(name);
-    ExpectGolden("configs/" + name, apps::IsPredictJob(file) ? OfPrediction(file)
-                                    : apps::IsTask(file)     ? OfTask(file)
-                                                             : OfTraining(file));
+    ExpectGolden("configs/" + name, jobs::IsPredictJob(file)      ? OfPrediction(file)
+                                    : jobs::IsRegisteredJob(file) ? OfTask(file)
+                                                                  : OfTraining(file));
   }
   EXPECT_GE(names.size(), 6U);
   ExpectNoOtherGoldens("configs", names);

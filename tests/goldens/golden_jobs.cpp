@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <fstream>
 
-#include "data/npy.h"
-#include "data/teacher_labels.h"
+#include "data/dataset/teacher_labels.h"
+#include "data/formats/npy.h"
 
 namespace trefoil::goldens {
 namespace {
@@ -168,7 +168,7 @@ std::array<double, 4> FeaturesOf(int row) {
           ((row * 3) % 11 - 5) / 32.0};
 }
 
-const char* ClassOf(int row) {
+const char* jobs::ClassOf(int row) {
   constexpr std::array kNames{"x", "y", "z"};
   return kNames.at(static_cast<std::size_t>((row * row + row / 3) % 3));
 }
@@ -184,7 +184,7 @@ std::string WholeRows(int first, int count, bool two_classes) {
   std::string text = two_classes ? "a,b,c,d,t\n" : "a,b,c,d,y\n";
   for (int row = first; row < first + count; ++row) {
     const auto x = FeaturesOf(row);
-    const char* label = two_classes ? (row % 2 == 0 ? "no" : "yes") : ClassOf(row);
+    const char* label = two_classes ? (row % 2 == 0 ? "no" : "yes") : jobs::ClassOf(row);
     text += fmt::format("{},{},{},{},{}\n", x[0], x[1], x[2], x[3], label);
   }
   return text;
@@ -197,7 +197,7 @@ std::string ColumnsOf(int party) {
     const auto x = FeaturesOf(row);
     text += fmt::format("r{:02},", row);
     text += party == 0   ? fmt::format("{}\n", x[0])
-            : party == 1 ? fmt::format("{},{}\n", x[1], ClassOf(row))
+            : party == 1 ? fmt::format("{},{}\n", x[1], jobs::ClassOf(row))
                          : fmt::format("{},{}\n", x[2], x[3]);
   }
   return text;
@@ -263,8 +263,8 @@ std::vector<GoldenJob> GoldenTasks() {
   };
 }
 
-std::array<apps::PartyFile, 3> WriteGoldenData(const fs::path& folder, bool vertical) {
-  std::array<apps::PartyFile, 3> parties;
+std::array<jobs::PartyFile, 3> WriteGoldenData(const fs::path& folder, bool vertical) {
+  std::array<jobs::PartyFile, 3> parties;
   for (int id = 0; id < 3; ++id) {
     auto& party = parties.at(static_cast<std::size_t>(id));
     const auto own = folder / fmt::format("party-{}", id);
@@ -276,7 +276,7 @@ std::array<apps::PartyFile, 3> WriteGoldenData(const fs::path& folder, bool vert
   return parties;
 }
 
-std::array<apps::PartyFile, 3> WriteTaskData(const fs::path& folder, const std::string& name) {
+std::array<jobs::PartyFile, 3> WriteTaskData(const fs::path& folder, const std::string& name) {
   auto parties = WriteGoldenData(folder, false);
   if (name.starts_with("average")) {
     parties[0].owner_rows = {8, 12};

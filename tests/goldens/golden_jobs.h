@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/party_file.h"
+#include "jobs/config/party_file.h"
 
 namespace trefoil::goldens {
 
@@ -18,16 +18,16 @@ struct GoldenJob {
 /// Trainings, as `type = "dpsgd"`: rows of all kinds of sampling, models, starts and releases.
 [[nodiscard]] std::vector<GoldenJob> GoldenTrainings();
 
-/// Of every type of apps/task.h.
+/// Of every type of jobs/job.h.
 [[nodiscard]] std::vector<GoldenJob> GoldenTasks();
 
 /// What the parties have for all of these jobs, written into the folder: party files as ReadParty would give them.
 /// `vertical`: each party has its columns of all rows.
-[[nodiscard]] std::array<apps::PartyFile, 3> WriteGoldenData(const std::filesystem::path& folder,
+[[nodiscard]] std::array<jobs::PartyFile, 3> WriteGoldenData(const std::filesystem::path& folder,
                                                              bool vertical);
 
 /// The same for a task of this name.
-[[nodiscard]] std::array<apps::PartyFile, 3> WriteTaskData(const std::filesystem::path& folder,
+[[nodiscard]] std::array<jobs::PartyFile, 3> WriteTaskData(const std::filesystem::path& folder,
                                                            const std::string& name);
 
 }  // namespace trefoil::goldens

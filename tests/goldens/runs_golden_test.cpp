@@ -9,17 +9,17 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "apps/evaluation.h"
-#include "apps/files.h"
-#include "apps/held_out_files.h"
-#include "apps/model_file.h"
-#include "apps/predict_job.h"
-#include "apps/run_directory.h"
-#include "apps/share_file.h"
-#include "apps/shared_classifier.h"
-#include "apps/task.h"
-#include "apps/training_settings.h"
+#include "base/files.h"
 #include "base/sha256.h"
+#include "jobs/dpsgd/evaluation.h"
+#include "jobs/dpsgd/held_out_files.h"
+#include "jobs/dpsgd/training_settings.h"
+#include "jobs/files/model_file.h"
+#include "jobs/files/share_file.h"
+#include "jobs/job.h"
+#include "jobs/predict/settings.h"
+#include "jobs/predict/shared_classifier.h"
+#include "runtime/run_directory.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/goldens/compare.h"
 #include "tests/goldens/fixed_coins.h"
@@ -59,25 +59,25 @@ Json RunFixed(const std::string& name, const std::function<Json(mpc::Context&)>&
   return {{"parties", {of_parties[0], of_parties[1], of_parties[2]}}, {"wire", wire}};
 }
 
-Json ModelJson(const ml::LinearModel& model) {
+Json ModelJson(const ml::Model& model) {
   Json json;
-  for (const auto& [name, array] : apps::ModelArrays(model))
+  for (const auto& [name, array] : jobs::ModelArrays(model))
     json[name] = {{"shape", array.shape}, {"values", data::NpyToDoubles(array, name)}};
   return json;
 }
 
 /// What record.json holds, and the hash of its bytes.
 Json RecordJson(const fs::path& folder, const dp::TrainingRecord& record) {
-  apps::WriteRecord(folder / "record.json", record);
-  const auto text = apps::ReadTextFile(folder / "record.json", "a record");
+  runtime::WriteRecord(folder / "record.json", record);
+  const auto text = ReadTextFile(folder / "record.json", "a record");
   return {{"sha256", Sha256Hex(text)}, {"json", Json::parse(text)}};
 }
 
 /// The hash of model.share, which also goes to `kept`.
-std::string ShareHash(const fs::path& folder, const apps::ShareFile& share) {
+std::string ShareHash(const fs::path& folder, const jobs::ShareFile& share) {
   const auto file = folder / "model.share";
-  apps::SaveShare(file, share, testing_support::FixedKey(static_cast<std::uint8_t>(share.party + 1)));
-  return Sha256Hex(apps::ReadTextFile(file, "a share", apps::kLargestOwnFile));
+  jobs::SaveShare(file, share, testing_support::FixedKey(static_cast<std::uint8_t>(share.party + 1)));
+  return Sha256Hex(ReadTextFile(file, "a share", kLargestOwnFile));
 }
 
 fs::path FolderOf(const fs::path& folder, int party) { return folder / fmt::format("party-{}", party); }
@@ -104,21 +104,21 @@ class RunGoldens {
 Json Train(const GoldenJob& golden, const fs::path& folder) {
   const auto job_file = folder / "job.toml";
   std::ofstream(job_file) << golden.text;
-  const auto job = apps::ReadJob(job_file, golden.assignments);
+  const auto job = jobs::ReadDpsgdSettings(job_file, golden.assignments);
   const auto parties = WriteGoldenData(folder, job.data.vertical);
   return RunFixed(golden.name, [&](mpc::Context& party) {
     const auto self = static_cast<std::size_t>(party.self());
     const auto own_folder = FolderOf(folder, party.self());
-    const apps::LoadOptions options{.threads = 1};
-    const auto own = apps::LoadOwnRecords(job, party.self(), parties.at(self).data, options);
-    const auto held_out = apps::LoadHeldOut(job, parties.at(self), "party.toml", options);
+    const jobs::LoadOptions options{.threads = 1};
+    const auto own = jobs::LoadOwnRecords(job, party.self(), parties.at(self).data, options);
+    const auto held_out = jobs::LoadHeldOut(job, parties.at(self), "party.toml", options);
     Json json;
     const ml::TrainingHooks hooks{.on_step = [](const ml::StepReport&) {},
                                   .on_record = [](const dp::TrainingRecord&) {}};
-    auto result = ml::Train(party, apps::SettingsOf(job), own, hooks, held_out);
-    result.record.job_hash = apps::JobHash(job);
+    auto result = ml::Train(party, jobs::SettingsOf(job), own, hooks, held_out);
+    result.record.job_hash = jobs::DpsgdHash(job);
     result.record.run_id = kRun;
-    result.record.promise = apps::PromiseOf(job);
+    result.record.promise = jobs::PromiseOf(job);
     json["record"] = RecordJson(own_folder, result.record);
     if (result.model) json["model"] = ModelJson(*result.model);
     if (result.evaluation && result.evaluation->correct) json["correct"] = *result.evaluation->correct;
@@ -140,20 +140,20 @@ Json Predict(const fs::path& folder) {
       "scores = true\n",
       kRun);
   std::ofstream(folder / "predict.toml") << text;
-  const auto job = apps::ReadPredictJob(folder / "predict.toml");
+  const auto job = jobs::ReadPredictSettings(folder / "predict.toml");
   return RunFixed("predict", [&](mpc::Context& party) {
     const auto own_folder = FolderOf(folder, party.self());
     const auto model =
-        apps::LoadShare(own_folder / "model.share", party.self(),
+        jobs::LoadShare(own_folder / "model.share", party.self(),
                         testing_support::FixedKey(static_cast<std::uint8_t>(party.self() + 1)));
     ml::OwnRecords rows;
     if (party.self() == job.client) {
       data::DataFiles files;
       files.file = own_folder / "test.csv";
-      rows = apps::LoadOwnRecords(model.job, party.self(), files, {.threads = 1});
+      rows = jobs::LoadOwnRecords(model.job, party.self(), files, {.threads = 1});
       rows.y.clear();
     }
-    const auto predictions = apps::ClassifyByShares(party, job, model, rows);
+    const auto predictions = jobs::ClassifyByShares(party, job, model, rows);
     Json json = Json::object();
     if (predictions) {
       json["classes"] = predictions->classes;
@@ -164,16 +164,16 @@ Json Predict(const fs::path& folder) {
   });
 }
 
-Json RunTask(const GoldenJob& golden, const fs::path& folder) {
+Json runtime::RunJob(const GoldenJob& golden, const fs::path& folder) {
   const auto job_file = folder / "job.toml";
   std::ofstream(job_file) << golden.text;
   const auto parties = WriteTaskData(folder, golden.name);
   return RunFixed(golden.name, [&](mpc::Context& party) {
     const auto own_folder = FolderOf(folder, party.self());
-    const auto task = apps::ReadTask(job_file, golden.assignments);
+    const auto task = jobs::ReadJob(job_file, golden.assignments);
     (void)task->Load(parties.at(static_cast<std::size_t>(party.self())), "party.toml");
     dp::TrainingRecord record{
-        .job_hash = apps::TaskHash(*task), .run_id = kRun, .events = {}, .promise = apps::PromiseOf(*task)};
+        .job_hash = jobs::HashOf(*task), .run_id = kRun, .events = {}, .promise = jobs::PromiseOf(*task)};
     const auto result =
         task->Run(party, [&](const std::vector<dp::RecordedEvent>& events) { record.events = events; });
     Json json{{"record", RecordJson(own_folder, record)}};
@@ -202,7 +202,7 @@ TEST(RunGoldens, JobsOfEveryTypeSendAndGiveWhatTheyDid) {
   for (const auto& job : GoldenTasks()) {
     SCOPED_TRACE(job.name);
     const apps::TemporaryFolder folder;
-    goldens.Add(job.name, RunTask(job, folder.path()));
+    goldens.Add(job.name, runtime::RunJob(job, folder.path()));
   }
   goldens.Finish();
 }

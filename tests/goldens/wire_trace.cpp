@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "net/frame.h"
+#include "net/link/frame.h"
 
 namespace trefoil::goldens {
 namespace {

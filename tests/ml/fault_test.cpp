@@ -4,13 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include "ml/classifier_average.h"
-#include "ml/ensemble_transfer.h"
-#include "ml/evaluation.h"
-#include "ml/initialisation.h"
-#include "ml/noisy_counts.h"
-#include "ml/noisy_votes.h"
-#include "ml/prediction.h"
+#include "ml/dpsgd/initialisation.h"
+#include "ml/noise/noisy_counts.h"
+#include "ml/noise/noisy_votes.h"
+#include "ml/on_shares/classifier_average.h"
+#include "ml/on_shares/ensemble_transfer.h"
+#include "ml/on_shares/evaluation.h"
+#include "ml/on_shares/prediction.h"
 #include "tests/support/ml_test.h"
 
 namespace trefoil::ml {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "protocols/reveal.h"
+#include "protocols/arithmetic/reveal.h"
 #include "tests/support/ml_test.h"
 
 namespace trefoil::ml {

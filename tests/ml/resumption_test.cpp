@@ -10,8 +10,8 @@
 #include <thread>
 #include <utility>
 
-#include "ml/public_sampling.h"
-#include "ml/training.h"
+#include "ml/dpsgd/training.h"
+#include "ml/plan/public_sampling.h"
 #include "tests/support/ml_test.h"
 
 namespace trefoil::ml {
@@ -55,7 +55,7 @@ using Sessions = std::array<Session, 3>;
 
 /// `from`: nobody's checkpoints, or the step of those of an earlier session.
 Sessions RunSession(Seed seed, const TrainingSettings& settings, const Sessions* from, int step,
-                    const Lineage& earlier) {
+                    const SessionHistory& earlier) {
   return RunParties(seed, [&](mpc::Context& party) {
     const auto self = static_cast<std::size_t>(party.self());
     Resumption resumption{.from = {}, .earlier = earlier};
@@ -73,7 +73,7 @@ Sessions RunSession(Seed seed, const TrainingSettings& settings, const Sessions*
   });
 }
 
-const Lineage kLostThree{{.id = "ab", .from_start = true, .first = 0, .begun = 7}};
+const SessionHistory kLostThree{{.id = "ab", .from_start = true, .first = 0, .begun = 7}};
 
 TEST(Resumption, GivesTheModelOfARunThatWasNeverInterrupted) {
   const TrainingSettings settings = DeterministicSettings();

@@ -12,12 +12,12 @@
 
 #include <ostream>
 
-#include "ml/classifier_average.h"
-#include "ml/correct_counts.h"
-#include "ml/dp_sgd.h"
-#include "ml/ensemble_transfer.h"
-#include "ml/noisy_counts.h"
-#include "ml/noisy_votes.h"
+#include "ml/dpsgd/dp_sgd.h"
+#include "ml/noise/noisy_counts.h"
+#include "ml/noise/noisy_votes.h"
+#include "ml/on_shares/classifier_average.h"
+#include "ml/on_shares/correct_counts.h"
+#include "ml/on_shares/ensemble_transfer.h"
 #include "tests/protocols/secrecy_runs.h"
 #include "tests/support/ml_test.h"
 #include "tests/support/view.h"

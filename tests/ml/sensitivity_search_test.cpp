@@ -1,4 +1,4 @@
-// The sensitivity certificate (dp/sensitivity.h, docs/privacy.md) against adversarial examples through the
+// The sensitivity certificate (dp/mechanisms/sensitivity.h, docs/privacy.md) against adversarial examples through the
 // real three-party step.
 #include <algorithm>
 #include <array>
@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "ml/published_clipping.h"
-#include "protocols/multiply.h"
-#include "protocols/reveal.h"
+#include "ml/dpsgd/published_clipping.h"
+#include "protocols/arithmetic/multiply.h"
+#include "protocols/arithmetic/reveal.h"
 #include "tests/support/sensitivity_search.h"
 
 namespace trefoil::ml {

@@ -5,12 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ml/classifier_average.h"
-#include "ml/ensemble_transfer.h"
-#include "ml/noisy_counts.h"
-#include "ml/noisy_votes.h"
-#include "ml/training.h"
-#include "protocols/input.h"
+#include "ml/dpsgd/training.h"
+#include "ml/noise/noisy_counts.h"
+#include "ml/noise/noisy_votes.h"
+#include "ml/on_shares/classifier_average.h"
+#include "ml/on_shares/ensemble_transfer.h"
+#include "protocols/arithmetic/input.h"
 #include "tests/support/ml_test.h"
 #include "tests/support/stream_rules.h"
 

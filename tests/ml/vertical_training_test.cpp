@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "ml/training.h"
+#include "ml/dpsgd/training.h"
 #include "tests/reference/plain_dp_sgd.h"
 #include "tests/support/ml_test.h"
 
@@ -48,7 +48,7 @@ OwnRecords ColumnsOf(const OwnRecords& all, const VerticalSettings& vertical, in
   return own;
 }
 
-LinearModel TrainVertically(const TrainingSettings& settings, const OwnRecords& all) {
+Model TrainVertically(const TrainingSettings& settings, const OwnRecords& all) {
   const auto results = RunParties(Seed{1}, [&](mpc::Context& party) {
     return Train(party, settings, ColumnsOf(all, *settings.vertical, party.self()), kQuiet);
   });
@@ -56,13 +56,12 @@ LinearModel TrainVertically(const TrainingSettings& settings, const OwnRecords& 
   return *results[0].model;
 }
 
-double Distance(const LinearModel& a, const LinearModel& b) {
+double Distance(const Model& a, const Model& b) {
   return std::max((a.weights - b.weights).cwiseAbs().maxCoeff(), (a.bias - b.bias).cwiseAbs().maxCoeff());
 }
 
 /// The oracle on these rows, bias included.
-LinearModel TrainPlainly(const TrainingSettings& settings, const Eigen::MatrixXd& x,
-                         const std::vector<int>& y) {
+Model TrainPlainly(const TrainingSettings& settings, const Eigen::MatrixXd& x, const std::vector<int>& y) {
   reference::PlainDpSgd plain{.weights = Eigen::MatrixXd::Zero(settings.features + 1, 3),
                               .clip = settings.clip,
                               .learning_rate = settings.learning_rate,
@@ -86,7 +85,7 @@ TEST_P(VerticalTrainTest, IsTheHorizontalTrainingOfTheSameRows) {
   const OwnRecords all = MakeRecords(horizontal, 5, kRows);
   const auto& [features, label_party] = GetParam();
 
-  const LinearModel vertical = TrainVertically(Vertical(horizontal, features, label_party), all);
+  const Model vertical = TrainVertically(Vertical(horizontal, features, label_party), all);
 
   const auto results = RunParties(Seed{2}, [&](mpc::Context& party) {
     const Index first = 30 * party.self();
@@ -128,7 +127,7 @@ TEST_P(VerticalModelTest, IsTheHorizontalTrainingOfTheSameRows) {
   horizontal.classes = c.classes;
   if (c.loss == Loss::kSquared) horizontal.logit_bound = 4;
   const OwnRecords all = MakeRecords(horizontal, 5, kRows);
-  const LinearModel vertical = TrainVertically(Vertical(horizontal, {3, 1, 2}, 1), all);
+  const Model vertical = TrainVertically(Vertical(horizontal, {3, 1, 2}, 1), all);
   const auto results = RunParties(Seed{2}, [&](mpc::Context& party) {
     const Index first = 30 * party.self();
     OwnRecords own{.x = all.x.middleRows(first, 30), .y = {}};
@@ -158,7 +157,7 @@ TEST(VerticalTrain, TrainsANetwork) {
   settings.activation_bound = 8;
   settings.delta_bound = 2;
   const OwnRecords all = MakeRecords(settings, 5, kRows);
-  const LinearModel model = TrainVertically(settings, all);
+  const Model model = TrainVertically(settings, all);
   int correct = 0;
   for (Index row = 0; row < kRows; ++row) {
     Eigen::RowVectorXd layer = all.x.row(row).cast<double>();

@@ -105,20 +105,20 @@ TEST(InOneRound, RefusesTurnsAndMoreThanOneRound) {
   EXPECT_THROW((void)InOneRound(Then(one, one), one), ContractError);
 }
 
-TEST(Beside, TakesTheLongerBranchsRoundsAndBothBytes) {
+TEST(Parallel, TakesTheLongerBranchsRoundsAndBothBytes) {
   const Cost one = Cost::EachToNext(3);
   const Cost three = Then(Then(one, one), one);
-  EXPECT_EQ(Beside(one, three).rounds(), 3);
-  EXPECT_EQ(Beside(three, one).rounds(), 3);
-  EXPECT_EQ(Beside(three, one).bytes_sent(), (Figures{12, 12, 12}));
-  EXPECT_EQ(Then(one, Beside(three, one)).rounds(), 4);
+  EXPECT_EQ(Parallel(one, three).rounds(), 3);
+  EXPECT_EQ(Parallel(three, one).rounds(), 3);
+  EXPECT_EQ(Parallel(three, one).bytes_sent(), (Figures{12, 12, 12}));
+  EXPECT_EQ(Then(one, Parallel(three, one)).rounds(), 4);
 }
 
-TEST(Beside, TurnsTheSecondBranchByOneAndWhatFollowsByTwo) {
+TEST(Parallel, TurnsTheSecondBranchByOneAndWhatFollowsByTwo) {
   const Cost use = Then(Cost::Offline({{2, 1, 100}}), Cost::Round({{0, 1, 10}})).WithTurn();
-  EXPECT_EQ(Beside(use, use).bytes_sent(), (Figures{10, 10, 0}));
-  EXPECT_EQ(Beside(use, use).bytes_offline(), (Figures{100, 0, 100}));
-  EXPECT_EQ(Then(Beside(use, Then(use, use)), use).bytes_sent(), (Figures{10, 10, 20}));
+  EXPECT_EQ(Parallel(use, use).bytes_sent(), (Figures{10, 10, 0}));
+  EXPECT_EQ(Parallel(use, use).bytes_offline(), (Figures{100, 0, 100}));
+  EXPECT_EQ(Then(Parallel(use, Then(use, use)), use).bytes_sent(), (Figures{10, 10, 20}));
 }
 
 }  // namespace

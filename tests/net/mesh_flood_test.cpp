@@ -7,7 +7,7 @@
 
 #include "flood.h"
 #include "mesh_testing.h"
-#include "net/mesh.h"
+#include "net/mesh/mesh.h"
 
 namespace trefoil::net {
 namespace {

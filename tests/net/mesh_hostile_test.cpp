@@ -16,8 +16,8 @@
 #include <thread>
 
 #include "mesh_testing.h"
-#include "net/listener.h"
-#include "net/mesh.h"
+#include "net/mesh/listener.h"
+#include "net/mesh/mesh.h"
 #include "raw_party.h"
 
 namespace trefoil::net {

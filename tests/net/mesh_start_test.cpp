@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "mesh_testing.h"
-#include "net/mesh.h"
+#include "net/mesh/mesh.h"
 #include "raw_party.h"
 
 namespace trefoil::net {

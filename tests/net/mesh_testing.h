@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "net/handshake.h"
-#include "net/mesh.h"
+#include "net/mesh/handshake.h"
+#include "net/mesh/mesh.h"
 
 namespace trefoil::net::testing_support {
 

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "mesh_testing.h"
-#include "net/pem.h"
+#include "net/link/pem.h"
 
 namespace trefoil::net::testing_support {
 namespace {

@@ -2,10 +2,10 @@
 #include <array>
 #include <string>
 
-#include "net/certificate.h"
-#include "net/frame_reader.h"
-#include "net/handshake.h"
-#include "net/openssl_handles.h"
+#include "net/link/certificate.h"
+#include "net/link/frame_reader.h"
+#include "net/link/openssl_handles.h"
+#include "net/mesh/handshake.h"
 
 namespace trefoil::net::testing_support {
 

@@ -3,29 +3,29 @@
 #include <map>
 #include <ostream>
 
-#include "mpc/beside.h"
+#include "mpc/parallel.h"
 #include "mpc/prss.h"
-#include "protocols/agreement.h"
-#include "protocols/bit_conversion.h"
-#include "protocols/clip_factor.h"
-#include "protocols/component_check.h"
-#include "protocols/equality.h"
-#include "protocols/exponential.h"
-#include "protocols/input.h"
-#include "protocols/input_ahead.h"
-#include "protocols/inverse_sqrt.h"
-#include "protocols/leading_bit.h"
-#include "protocols/maximum.h"
-#include "protocols/multiply.h"
-#include "protocols/piecewise_polynomial.h"
-#include "protocols/reciprocal.h"
-#include "protocols/relu.h"
-#include "protocols/reveal.h"
-#include "protocols/sigmoid.h"
-#include "protocols/small_table.h"
-#include "protocols/softmax.h"
-#include "protocols/threshold_comparison.h"
-#include "protocols/truncate.h"
+#include "protocols/arithmetic/agreement.h"
+#include "protocols/arithmetic/component_check.h"
+#include "protocols/arithmetic/input.h"
+#include "protocols/arithmetic/input_ahead.h"
+#include "protocols/arithmetic/multiply.h"
+#include "protocols/arithmetic/reveal.h"
+#include "protocols/arithmetic/truncate.h"
+#include "protocols/comparison/bit_conversion.h"
+#include "protocols/comparison/equality.h"
+#include "protocols/comparison/leading_bit.h"
+#include "protocols/comparison/small_table.h"
+#include "protocols/comparison/threshold_comparison.h"
+#include "protocols/functions/clip_factor.h"
+#include "protocols/functions/exponential.h"
+#include "protocols/functions/inverse_sqrt.h"
+#include "protocols/functions/maximum.h"
+#include "protocols/functions/piecewise_polynomial.h"
+#include "protocols/functions/reciprocal.h"
+#include "protocols/functions/relu.h"
+#include "protocols/functions/sigmoid.h"
+#include "protocols/functions/softmax.h"
 
 namespace trefoil::protocols {
 namespace {
@@ -77,12 +77,12 @@ std::vector<ProtocolCase> MakeMultiplications() {
        [](Context& party, Index n, Word x) {
          return Of(And(party, TrivialBits(party, x, 9, n), TrivialBits(party, 0x155, 9, n)));
        }},
-      {"Beside",
+      {"Parallel",
        [](Context& party, Index n, Word x) {
          const auto product = [&](Context& branch) {
            return Multiply(branch, Trivial(branch, x, n), Trivial(branch, 3, n));
          };
-         const auto both = mpc::Beside(party, product, product);
+         const auto both = mpc::Parallel(party, product, product);
          return Of(Stacked(both.first, both.second));
        }},
   };

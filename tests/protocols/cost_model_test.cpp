@@ -1,6 +1,6 @@
 #include "protocols/cost_model.h"
 
-#include "protocols/inverse_sqrt.h"
+#include "protocols/functions/inverse_sqrt.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::protocols {

@@ -1,8 +1,8 @@
 // An empty batch is a legal step: every protocol works on no elements.
 
 #include "all_protocols.h"
-#include "protocols/input.h"
-#include "protocols/multiply.h"
+#include "protocols/arithmetic/input.h"
+#include "protocols/arithmetic/multiply.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::protocols {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "protocols/multiply.h"
+#include "protocols/arithmetic/multiply.h"
 #include "tests/support/protocol_test.h"
 
 namespace trefoil::protocols {

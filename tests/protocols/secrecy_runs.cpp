@@ -84,7 +84,7 @@ std::vector<Seen> InOrder(Transcript& transcript, const std::vector<StreamDraw>&
   return seen;
 }
 
-/// Columns of all lanes, or of a third of them, where the parties input a third each (protocols/adder.h).
+/// Columns of all lanes, or of a third of them, where the parties input a third each (protocols/comparison/adder.h).
 Sight OfLanes(Seen seen, std::size_t lanes) {
   std::size_t samples = seen.bits ? lanes / 64 : lanes;
   if (seen.bits && seen.words.size() % samples != 0) samples /= 3;

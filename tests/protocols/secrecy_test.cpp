@@ -21,7 +21,7 @@
 
 #include "all_protocols.h"
 #include "base/error.h"
-#include "mpc/dcf.h"
+#include "mpc/dcf/dcf.h"
 #include "secrecy_runs.h"
 #include "tests/support/protocol_test.h"
 #include "tests/support/recording_transport.h"

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "all_protocols.h"
-#include "mpc/beside.h"
+#include "mpc/parallel.h"
 #include "tests/support/protocol_test.h"
 #include "tests/support/stream_rules.h"
 

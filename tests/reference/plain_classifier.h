@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ml/step_plan.h"
+#include "ml/plan/step_plan.h"
 #include "mpc/ring.h"
 
 namespace trefoil::reference {

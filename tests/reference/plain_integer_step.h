@@ -2,7 +2,7 @@
 #include <cmath>
 #include <utility>
 
-#include "ml/step_plan.h"
+#include "ml/plan/step_plan.h"
 #include "mpc/ring.h"
 #include "tests/reference/plain_polynomial.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "protocols/piecewise_polynomial.h"
+#include "protocols/functions/piecewise_polynomial.h"
 
 namespace trefoil::reference {
 

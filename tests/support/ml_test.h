@@ -2,7 +2,7 @@
 #include <random>
 #include <vector>
 
-#include "ml/dp_sgd.h"
+#include "ml/dpsgd/dp_sgd.h"
 #include "ml/records.h"
 #include "tests/support/protocol_test.h"
 

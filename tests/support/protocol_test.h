@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "mpc/cost.h"
+#include "protocols/arithmetic/reveal.h"
 #include "protocols/measure.h"
-#include "protocols/reveal.h"
 #include "tests/support/run_parties.h"
 
 namespace trefoil::testing_support {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "ml/hidden_layers.h"
-#include "ml/published_clipping.h"
-#include "protocols/multiply.h"
-#include "protocols/reveal.h"
+#include "ml/dpsgd/hidden_layers.h"
+#include "ml/dpsgd/published_clipping.h"
+#include "protocols/arithmetic/multiply.h"
+#include "protocols/arithmetic/reveal.h"
 
 namespace trefoil::testing_support {
 namespace {

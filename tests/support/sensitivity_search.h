@@ -4,8 +4,8 @@
 #include <random>
 #include <vector>
 
-#include "dp/discrete_gaussian.h"
-#include "ml/step_plan.h"
+#include "dp/mechanisms/discrete_gaussian.h"
+#include "ml/plan/step_plan.h"
 #include "tests/support/ml_test.h"
 
 namespace trefoil::testing_support {

@@ -1,9 +1,0 @@
-#pragma once
-#include "apps/command.h"
-
-namespace trefoil::apps {
-
-/// Adds the command `bench`, which measures the protocols, to the program's command line.
-void AddBench(CLI::App& program, Action& action);
-
-}  // namespace trefoil::apps

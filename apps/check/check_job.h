@@ -1,0 +1,22 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "apps/cli/doctor.h"
+#include "jobs/config/party_file.h"
+
+namespace trefoil::apps {
+
+/// What `check` was given; the party file names itself in errors.
+struct CheckedFiles {
+  std::string job;  ///< empty: without a job
+  std::string party_file;
+};
+
+/// Checks a job of whatever type, this party's data against it, and whether machine, ledger and storage key
+/// allow it; nothing of the data leaves the machine. Returns the job's canonical JSON, which the parties
+/// compare, or nothing where there is no job or it is not valid.
+[[nodiscard]] std::string ExamineJobOfAnyType(Doctor& doctor, const jobs::PartyFile& party,
+                                              const CheckedFiles& files);
+
+}  // namespace trefoil::apps

@@ -1,0 +1,198 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "apps/check/check_job.h"
+#include "apps/cli/command.h"
+#include "apps/cli/doctor.h"
+#include "base/error.h"
+#include "base/error_report.h"
+#include "base/files.h"
+#include "base/locked_memory.h"
+#include "base/open_files.h"
+#include "base/passing_error.h"
+#include "runtime/machine_check.h"
+#include "runtime/mesh_setup.h"
+
+namespace trefoil::apps {
+namespace {
+
+using Clock = std::chrono::system_clock;
+
+/// Peers' clocks may differ by this much: beyond, fresh certificates may be refused and logs are hard to
+/// compare.
+constexpr auto kLargestClockDifference = std::chrono::seconds(60);
+
+/// Certificates that expire sooner are warned of.
+constexpr int kDaysToExchangeCertificates = 30;
+
+struct CheckOptions {
+  std::string config;
+  std::string job;
+  std::string wait = "5s";
+};
+
+constexpr const char* kMendOwnCertificate =
+    "make key and certificate anew with init, and exchange it by trust";
+
+/// `mend` is of a file that cannot be read as a certificate.
+std::string ExamineCertificate(const std::filesystem::path& file, const std::string& whose,
+                               const std::string& mend) {
+  const auto pem = ReadTextFile(file, whose + ": " + mend);
+  const auto info = [&] {
+    try {
+      return net::Inspect(pem);
+    } catch (const ConfigError& error) {
+      throw ConfigError(fmt::format("{}: {}: {}", file.string(), error.what(), mend));
+    }
+  }();
+  const auto now = Clock::now();
+  if (now >= info.not_after)
+    throw ConfigError(file.string() + ": has expired: make a new one with init, and exchange it");
+  if (now < info.not_before)
+    throw PassingError(file.string() + ": is not valid yet: check this machine's clock");
+  const auto days = std::chrono::duration_cast<std::chrono::hours>(info.not_after - now).count() / 24;
+  if (days < kDaysToExchangeCertificates) {
+    Doctor::Warn(
+        file.string(),
+        fmt::format("expires in {} days: its owner makes a new one with init in a new folder, and all "
+                    "exchange it by trust before then",
+                    days));
+  }
+  return fmt::format("{}, valid for {} more days, fingerprint {}", file.string(), days, info.fingerprint);
+}
+
+/// Whether this party can show who it is, and knows who its peers are.
+bool ExamineFiles(Doctor& doctor, const jobs::PartyFile& party) {
+  bool well = doctor.Try("certificate", [&] {
+    return ExamineCertificate(party.certificate, "this party's certificate", kMendOwnCertificate);
+  });
+  well &= doctor.Try("private key mode", [&] {
+    if (!std::filesystem::is_regular_file(party.private_key)) {
+      throw ConfigError(fmt::format("{}: found no such file, expected this party's private key: {}",
+                                    party.private_key.string(), kMendOwnCertificate));
+    }
+    jobs::CheckKeyMode(party.private_key);
+    return party.private_key.string();
+  });
+  well = well && doctor.Try("private key belongs to certificate", [&] {
+    (void)runtime::ReadIdentity(party);
+    return std::string();
+  });
+  for (const auto& peer : party.peers) {
+    well &= doctor.Try(fmt::format("certificate of party {}", peer.id), [&] {
+      return ExamineCertificate(peer.certificate, fmt::format("party {}'s certificate", peer.id),
+                                "store it with trefoil trust");
+    });
+  }
+  return well;
+}
+
+/// Whether what this process has in memory stays there.
+void ExamineSwap(Doctor& doctor) {
+  const bool locked = LockAllMemory();
+  const auto areas = runtime::PlainSwap();
+  if (!locked && !areas.empty()) return Doctor::Warn("swap", runtime::SwapWarning(areas));
+  doctor.Try("swap", [&] {
+    return std::string(areas.empty() ? "none, or encrypted" : "this process keeps its memory out of it");
+  });
+}
+
+void ReportPeer(Doctor& doctor, const net::PeerCheck& peer, const jobs::Address& address) {
+  const auto name = fmt::format("party {} at {}", peer.peer, ToText(address));
+  const auto fail = [&](const char* stage, ExitCode code, const char* mend) {
+    doctor.Fail(name, fmt::format("{}: {}: {}", stage, peer.cause, mend), code);
+  };
+  if (!peer.resolved)
+    return fail("host name", kNetwork, "correct its address in [[peer]], or this machine's name service");
+  if (!peer.connected) {
+    return fail("connection", kNetwork,
+                "start check or run there, compare address and port, and open the firewall for it");
+  }
+  if (!peer.secured) {
+    return fail("TLS", kNetwork,
+                "exchange certificates by trust again, at both, and compare fingerprints by telephone");
+  }
+  // The cause names its mend: another release, wrong ids, a certificate that another party knows otherwise.
+  if (!peer.same_version) return doctor.Fail(name, "greeting: " + peer.cause, kConfiguration);
+  if (!peer.same_job) return fail("job", kConfiguration, "agree on one job file");
+  doctor.Try(name, [&]() -> std::string {
+    const auto apart = std::chrono::abs(peer.clock_difference);
+    if (apart > kLargestClockDifference) {
+      throw ConfigError(fmt::format("clocks are {} ms apart: set them by a time server", apart.count()));
+    }
+    return fmt::format("reached, TLS, version, job and clock ({} ms apart) agree", apart.count());
+  });
+}
+
+void ExaminePeers(Doctor& doctor, const jobs::PartyFile& party, const std::string& job_json,
+                  std::chrono::milliseconds wait) {
+  std::optional<std::array<net::PeerCheck, net::kParties - 1>> peers;
+  try {
+    auto config = runtime::MeshConfigOf(party, job_json);
+    config.log = [](const std::string& line) {
+      // Connections that were refused are of peers' checks that have ended, too.
+      if (line.starts_with("cannot listen")) Doctor::Warn("links", line);
+    };
+    peers = net::CheckPeers(config, wait);
+  } catch (const std::exception& error) {
+    doctor.Fail("links", error.what(), ExitCodeOf(error));
+    return;
+  }
+  for (const auto& peer : *peers) {
+    const auto& described = party.peers[0].id == peer.peer ? party.peers[0] : party.peers[1];
+    ReportPeer(doctor, peer, described.address);
+  }
+}
+
+std::chrono::milliseconds WaitOf(const CheckOptions& options) {
+  try {
+    return jobs::ParseDuration(options.wait);
+  } catch (const ConfigError& error) {
+    throw ConfigError(fmt::format("--wait: {}", error.what()));
+  }
+}
+
+int RunCheck(const CheckOptions& options) {
+  RequireOpenFiles(kOpenFilesOfParty);
+  const auto wait = WaitOf(options);
+  Doctor doctor;
+  std::optional<jobs::PartyFile> party;
+  doctor.Try(
+      "party file",
+      [&] {
+        party = jobs::ReadParty(options.config);
+        return fmt::format("{}, party {}", options.config, party->id);
+      },
+      "correct it, or make a new one with init");
+  if (!party) return doctor.Finish();
+  const bool identified = ExamineFiles(doctor, *party);
+  ExamineSwap(doctor);
+  const auto job_json =
+      ExamineJobOfAnyType(doctor, *party, {.job = options.job, .party_file = options.config});
+  if (identified) {
+    ExaminePeers(doctor, *party, job_json, wait);
+  } else {
+    doctor.Fail("links", "not tried: first mend certificates and key, as above", kConfiguration);
+  }
+  return doctor.Finish();
+}
+
+}  // namespace
+
+void AddCheck(CLI::App& program, Action& action) {
+  auto options = std::make_shared<CheckOptions>();
+  auto* command =
+      program.add_subcommand("check", "Examine this party's files, its data, and the links to its peers");
+  command->add_option("--config", options->config, "This party's party file")->required();
+  command->add_option("--job", options->job,
+                      "A job file, to be compared with the data and with the peers' job");
+  command
+      ->add_option("--wait", options->wait, "How long to try the links; run `check` at all parties meanwhile")
+      ->capture_default_str();
+  command->callback([options, &action] { action = [options] { return RunCheck(*options); }; });
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,70 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "apps/cli/command.h"
+#include "apps/report/model_export.h"
+#include "base/error.h"
+#include "base/error_report.h"
+#include "base/files.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExportOptions {
+  std::string model;
+  std::string format;
+  std::string out;
+};
+
+/// --out, or the model's name with the format's ending.
+fs::path TargetOf(const ExportOptions& options) {
+  auto target = fs::path(options.out);
+  if (target.empty()) target = fs::path(options.model).replace_extension(options.format);
+  std::error_code ignored;
+  if (target == options.model || fs::equivalent(target, options.model, ignored))
+    throw ConfigError("--out: found the model itself, " + target.string() + ", expected another file");
+  return target;
+}
+
+int RunExport(const ExportOptions& options) {
+  const auto model = jobs::LoadModel(options.model);
+  const auto target = TargetOf(options);
+  if (model.job.data.vertical) {
+    throw ConfigError(
+        options.model +
+        ": data.partition: found \"vertical\", whose rows are normalised party by party, expected "
+        "\"horizontal\"; this version exports no others");
+  }
+  if (options.format == "npz") {
+    ExportNpz(target, model);
+  } else {
+    WriteTextFile(target, options.format == "onnx" ? OnnxOf(model) : SafetensorsOf(model));
+  }
+  std::cout << fmt::format("{}: {} features, {} hidden layers, {} classes, {} bytes\n", target.string(),
+                           jobs::TrainedFeatures(model.job), model.model.hidden.size(),
+                           model.job.data.classes, fs::file_size(target));
+  return kDone;
+}
+
+}  // namespace
+
+void AddExport(CLI::App& program, Action& action) {
+  auto options = std::make_shared<ExportOptions>();
+  auto* command = program.add_subcommand("export", "A released model as a file for other programs");
+  command->add_option("--model", options->model, "The model, model.npz")->required();
+  command
+      ->add_option("--format", options->format,
+                   "npz (NumPy), safetensors, or onnx (all of a prediction, in float32)")
+      ->check(CLI::IsMember({"npz", "safetensors", "onnx"}))
+      ->required();
+  command->add_option("--out", options->out,
+                      "The file to be written; without it the model's name with the format's ending");
+  command->callback([options, &action] { action = [options] { return RunExport(*options); }; });
+}
+
+}  // namespace trefoil::apps

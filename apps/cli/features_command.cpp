@@ -1,0 +1,144 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <chrono>
+#include <iostream>
+#include <memory>
+
+#include "apps/cli/command.h"
+#include "base/error.h"
+#include "base/error_report.h"
+#include "base/thread_pool.h"
+#include "data/dataset/rows.h"
+#include "data/features/feature_files.h"
+#include "data/formats/file.h"
+#include "jobs/config/feature_reader.h"
+#include "jobs/config/named_files.h"
+#include "jobs/config/toml_reader.h"
+#include "jobs/dpsgd/evaluation.h"
+
+namespace trefoil::apps {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct FeaturesOptions {
+  std::string method;
+  std::string job;
+  std::vector<std::string> in;
+  std::string labels;
+  std::string feature_model;
+  std::string out;
+  double scale = 1.0;
+  std::optional<double> row_norm;
+  std::size_t threads = 0;
+  std::vector<std::string> assignments;
+};
+
+/// Records and what becomes of them.
+struct Extraction {
+  data::Table table;
+  std::vector<std::int64_t> labels;
+  data::FeatureSpec spec;
+  std::optional<double> row_norm;
+};
+
+/// [features] of a job that the options spell out, for records of this input.
+jobs::FeatureSpec SpecOf(const FeaturesOptions& options, const data::FeatureInput& input) {
+  toml::table root;
+  for (const auto& assignment : options.assignments) jobs::SetValue(root, assignment);
+  const std::string place = "--set";
+  jobs::CheckKeys(root, place, jobs::FeatureKeys());
+  root.insert("features", toml::table{});
+  auto& features = *root["features"].as_table();
+  features.insert_or_assign("method", options.method);
+  if (options.method == "onnx")
+    features.insert_or_assign("model_sha256", data::FileSha256(options.feature_model));
+  data::DataSpec data;
+  data.features = input.x.cols();
+  if (!input.texts.empty())
+    data.columns.push_back({.name = "text", .kind = data::ColumnKind::kText, .values = {}});
+  if (input.image.given() && (options.method == "hog" || options.method == "scatter"))
+    features.insert("image", toml::array{input.image.height, input.image.width});
+  return jobs::ReadFeatures(jobs::Section(root, place).Table("features"), data);
+}
+
+Extraction FromFiles(const FeaturesOptions& options) {
+  if (options.in.size() != 1)
+    throw ConfigError(fmt::format("--in: found {} files, expected one, or --job", options.in.size()));
+  if (!(options.scale > 0))
+    throw ConfigError(fmt::format("--scale: found {}, expected above 0", options.scale));
+  auto input =
+      data::ReadFeatureInput(options.in[0], options.method == "hash-text", options.labels, options.scale);
+  const auto features = SpecOf(options, input);
+  return {.table = {.x = std::move(input.x), .y = {}, .texts = std::move(input.texts)},
+          .labels = std::move(input.labels),
+          .spec = features.extraction,
+          .row_norm = options.row_norm};
+}
+
+Extraction FromJob(const FeaturesOptions& options) {
+  const auto job = jobs::ReadDpsgdSettings(options.job, options.assignments);
+  auto table = data::Load(job.data, jobs::NamedFiles("--in", options.in, job.data));
+  std::vector<std::int64_t> labels(table.y.begin(), table.y.end());
+  return {.table = std::move(table),
+          .labels = std::move(labels),
+          .spec = job.features.extraction,
+          .row_norm = options.row_norm.value_or(job.features.row_norm)};
+}
+
+int RunFeatures(const FeaturesOptions& options) {
+  if (options.method.empty() == options.job.empty())
+    throw ConfigError("features: expected --method or --job, and not both");
+  if (options.row_norm && !(*options.row_norm > 0))
+    throw ConfigError(fmt::format("--row-norm: found {}, expected above 0", *options.row_norm));
+  data::CheckFeatureFileName(options.out, !options.labels.empty() || !options.job.empty());
+  if (options.method == "onnx" && options.feature_model.empty())
+    throw ConfigError("--feature-model: missing, expected the ONNX model's file");
+  auto extraction = options.job.empty() ? FromFiles(options) : FromJob(options);
+  auto& table = extraction.table;
+  ThreadPool pool(ThreadsFor(options.threads));
+  const auto start = Clock::now();
+  data::Extract(extraction.spec, table, pool, options.feature_model);
+  if (extraction.row_norm) data::NormaliseRowsTo(table.x, *extraction.row_norm);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  data::WriteFeatures(options.out, table.x, extraction.labels);
+  std::cout << fmt::format("{} records, {} features each, {:.2f} s, {:.0f} records/s on {} threads: {}\n",
+                           table.x.rows(), table.x.cols(), seconds,
+                           static_cast<double>(table.x.rows()) / std::max(seconds, 1e-9), pool.threads(),
+                           options.out);
+  return kDone;
+}
+
+}  // namespace
+
+void AddFeatures(CLI::App& program, Action& action) {
+  auto options = std::make_shared<FeaturesOptions>();
+  auto* command = program.add_subcommand(
+      "features", "Extract features from records, as a job with [features] does before it shares them");
+  command
+      ->add_option("--method", options->method,
+                   "How: hog, scatter (images), hash-text (lines of text), onnx (a model)")
+      ->check(CLI::IsMember({"hog", "scatter", "hash-text", "onnx"}));
+  command->add_option("--job", options->job, "Instead: [data], [features] and row norm of a job file");
+  command
+      ->add_option(
+          "--in", options->in,
+          "IDX, NPY or NPZ (x, and y if there), or a text file of a record a line; with --job what the "
+          "job declares: features and labels, or one table")
+      ->required();
+  command->add_option("--labels", options->labels, "Labels to be kept, IDX or NPY; without --job");
+  command->add_option("--feature-model", options->feature_model,
+                      "The ONNX model; say its number of outputs by --set features.outputs=N");
+  command->add_option("--out", options->out, "FILE.npz (x and y) or FILE.npy (x), float32")->required();
+  command->add_option("--scale", options->scale, "Divide values by this; without --job")
+      ->capture_default_str();
+  command->add_option("--row-norm", options->row_norm, "Scale each row to this length");
+  command->add_option("--threads", options->threads, "Threads; 0: all cores")->capture_default_str();
+  command
+      ->add_option("--set", options->assignments,
+                   "KEY=VALUE of [features], as in features.cell=8; may be repeated")
+      ->allow_extra_args(false);
+  command->callback([options, &action] { action = [options] { return RunFeatures(*options); }; });
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,75 @@
+#include <memory>
+
+#include "apps/cli/command.h"
+#include "apps/local/local_job.h"
+#include "apps/local/local_prediction.h"
+#include "apps/local/local_run.h"
+#include "base/error.h"
+#include "jobs/job.h"
+#include "jobs/predict/settings.h"
+
+namespace trefoil::apps {
+
+void AddLocal(CLI::App& program, Action& action) {
+  auto options = std::make_shared<LocalOptions>();
+  auto* command = program.add_subcommand("local", "Try a job with three parties on this machine");
+  command->add_option("--job", options->job, "The job file, of any type. With --resume it may be left out");
+  command->add_option(
+      "--data", options->data,
+      "Folder of the data; else $TREFOIL_DATA/NAME or ../shared/data/NAME. Of a prediction: the "
+      "file of rows");
+  command->add_option(
+      "--model", options->model,
+      "Of a prediction: run directory of a local training whose model was released to nobody");
+  command->add_option("--feature-model", options->feature_model,
+                      "The ONNX model for all parties, where features.method is onnx");
+  command->add_option("--out", options->out, "Run directory; the default is runs/NAME-UTC");
+  command
+      ->add_option("--set", options->assignments,
+                   "Change a key of the job, as --set privacy.epsilon=1.0; may be repeated")
+      ->allow_extra_args(false);
+  command->add_flag("--resume", options->resume,
+                    "Go on with the training in --out from the last checkpoint of its parties");
+  command->add_flag("--again", options->again,
+                    "With --resume: although many steps have been lost, as of `run`");
+  command->add_flag("--prepare", options->prepare, "Write the three party folders only");
+  auto* hosts =
+      command->add_option("--hosts", options->hosts, "With --prepare: the parties' hosts, as a,b,c");
+  command
+      ->add_option("--base-port", options->base_port,
+                   "TCP port of party 0; else free ports, or 7700 with --prepare")
+      ->check(CLI::Range(1, 65533));
+  command
+      ->add_option("--threads", options->threads,
+                   "Threads of each party; the default is a third of the cores")
+      ->check(CLI::Range(1, 1024));
+  auto* ledger = command->add_option("--ledger", options->ledger,
+                                     "Folder of the parties' ledgers, which local keeps none of else");
+  command
+      ->add_option("--epsilon-cap", options->epsilon_cap,
+                   "With --ledger: the most that all jobs together may cost an insider, at the job's delta")
+      ->check(CLI::PositiveNumber)
+      ->needs(ledger);
+  ledger->needs("--epsilon-cap");
+  command->callback([options, hosts, &action] {
+    action = [options, given = hosts->count() > 0] {
+      if (given && !options->prepare)
+        throw ConfigError("--hosts: found without --prepare, which it belongs to");
+      if (options->again && !options->resume)
+        throw ConfigError("--again: found without --resume, which it belongs to");
+      if (options->job.empty() && !options->resume) throw ConfigError("--job is required");
+      if (!options->job.empty() && jobs::IsRegisteredJob(options->job)) {
+        if (options->resume) throw ConfigError("--resume: found another job than a training: start it anew");
+        return RunLocalJob(*options);
+      }
+      if (options->job.empty() || !jobs::IsPredictJob(options->job)) return RunLocal(*options);
+      if (options->resume)
+        throw ConfigError("--resume: found a prediction, expected a training: start it anew");
+      if (!options->ledger.empty())
+        throw ConfigError("--ledger: found with a prediction, which costs its training's data nothing more");
+      return RunLocalPrediction(*options);
+    };
+  });
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,43 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "apps/cli/command.h"
+#include "apps/report/run_report.h"
+#include "base/error.h"
+#include "base/error_report.h"
+#include "base/files.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReportOptions {
+  std::string folder;
+  std::string out;
+};
+
+int RunReportCommand(const ReportOptions& options) {
+  const auto page = ReportPage(ReadRunReport(options.folder));
+  const auto file = options.out.empty() ? fs::path(options.folder) / "report.html" : fs::path(options.out);
+  if (fs::is_directory(file))
+    throw ConfigError("--out: " + file.string() + ": found a folder, expected a file to write");
+  WriteTextFile(file, page);
+  std::cout << fmt::format("report {}\n", file.string());
+  return kDone;
+}
+
+}  // namespace
+
+void AddReport(CLI::App& program, Action& action) {
+  auto options = std::make_shared<ReportOptions>();
+  auto* command = program.add_subcommand("report", "A finished run as one HTML page");
+  command->add_option("RUN_DIR", options->folder, "Run directory of local, audit or run")->required();
+  command->add_option("--out", options->out, "The page; the default is RUN_DIR/report.html");
+  command->callback([options, &action] { action = [options] { return RunReportCommand(*options); }; });
+}
+
+}  // namespace trefoil::apps

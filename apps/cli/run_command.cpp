@@ -1,0 +1,47 @@
+#include <memory>
+
+#include "apps/cli/command.h"
+#include "base/error.h"
+#include "base/open_files.h"
+#include "jobs/job.h"
+#include "jobs/predict/settings.h"
+#include "runtime/job_run.h"
+#include "runtime/party_run.h"
+#include "runtime/predict_run.h"
+
+namespace trefoil::apps {
+
+void AddRun(CLI::App& program, Action& action) {
+  auto options = std::make_shared<runtime::RunOptions>();
+  auto* command = program.add_subcommand("run", "Take part in a job as one of the three parties");
+  command->add_option("--config", options->config, "This party's party file")->required();
+  command->add_option("--job", options->job, "The job file, of any type, the same at all three parties")
+      ->required();
+  command->add_option("--out", options->out, "Run directory; the default is runs/NAME-UTC");
+  command->add_option("--threads", options->threads, "Threads to compute with; the default is all cores")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--resume", options->resume,
+                    "Go on with the run in --out from the last checkpoint that all three hold; all three are "
+                    "started so. Without a run there, one begins");
+  command->add_flag(
+      "--again", options->again,
+      "With --resume, at all three parties: once more from a checkpoint that was resumed from before, "
+      "although more than training.lost_steps_max steps have been lost; they are charged");
+  command->callback([options, &action] {
+    action = [options] {
+      if (options->again && !options->resume)
+        throw ConfigError("--again: found without --resume, which it belongs to");
+      RequireOpenFiles(kOpenFilesOfParty);
+      if (jobs::IsRegisteredJob(options->job)) {
+        if (options->resume) throw ConfigError("--resume: found another job than a training: start it anew");
+        return runtime::RunJob(*options);
+      }
+      if (options->resume && jobs::IsPredictJob(options->job))
+        throw ConfigError("--resume: found a prediction, expected a training: start it anew");
+      return jobs::IsPredictJob(options->job) ? runtime::RunPrediction(*options)
+                                              : runtime::RunParty(*options);
+    };
+  });
+}
+
+}  // namespace trefoil::apps

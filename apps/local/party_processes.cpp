@@ -1,0 +1,156 @@
+#include "apps/local/party_processes.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <csignal>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "apps/local/child_process.h"
+#include "apps/local/deployment.h"
+#include "base/error_report.h"
+#include "base/files.h"
+#include "base/thread_pool.h"
+#include "runtime/run_directory.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPollPause = std::chrono::milliseconds(50);
+/// How much longer than its peer time-out a party may take to end by itself once another has failed.
+constexpr auto kPatience = std::chrono::seconds(5);
+
+std::vector<ChildProcess> StartParties(const PartyProcesses& parties) {
+  const std::size_t cores = ThreadsFor(0);
+  const auto each = std::to_string(parties.threads != 0 ? parties.threads : (cores + 2) / 3);
+  std::vector<ChildProcess> children;
+  for (const auto& folder : PartyFolders(parties.folder)) {
+    std::vector<std::string> arguments{"run",
+                                       "--config",
+                                       (folder / "party.toml").string(),
+                                       "--job",
+                                       (parties.folder / "job.toml").string(),
+                                       "--out",
+                                       (folder / "out").string(),
+                                       "--threads",
+                                       each};
+    if (parties.resume) arguments.emplace_back("--resume");
+    if (parties.again) arguments.emplace_back("--again");
+    children.emplace_back(arguments, folder / "console.log");
+  }
+  return children;
+}
+
+bool Failed(const ProcessEnd& end) { return end.signal != 0 || end.code != 0; }
+
+/// Of parties found ended at the same time, the one that failed by itself comes before those that lost it.
+int Precedence(const ProcessEnd& end) { return end.signal != 0 ? 2 : end.code != kNetwork ? 1 : 0; }
+
+/// The party whose failure came first, as far as can be told, or -1.
+int FirstFailure(std::vector<ChildProcess>& children) {
+  int first = -1;
+  for (int id = 0; id < 3; ++id) {
+    const auto& end = children[static_cast<std::size_t>(id)].Poll();
+    if (!end || !Failed(*end)) continue;
+    if (first < 0 || Precedence(*end) > Precedence(*children[static_cast<std::size_t>(first)].Poll()))
+      first = id;
+  }
+  return first;
+}
+
+bool AllEnded(std::vector<ChildProcess>& children) {
+  return std::all_of(children.begin(), children.end(),
+                     [](ChildProcess& child) { return child.Poll().has_value(); });
+}
+
+void ShowProgress(const PartyProcesses& parties, runtime::ProgressDisplay& display, int& shown) {
+  const auto report =
+      runtime::LastProgress(PartyFolder(parties.folder, 0) / "out" / "progress.csv", parties.steps);
+  if (!report || report->step == shown) return;
+  shown = report->step;
+  display.Show(*report);
+}
+
+/// Waits for all parties; returns the one whose failure came first, or -1. A failed party's peers may end by
+/// themselves before they are made to.
+int WaitForParties(const PartyProcesses& parties, std::vector<ChildProcess>& children,
+                   runtime::ProgressDisplay& display) {
+  int failure = -1;
+  int shown = 0;
+  Clock::time_point deadline{};
+  while (!AllEnded(children)) {
+    std::this_thread::sleep_for(kPollPause);
+    ShowProgress(parties, display, shown);
+    if (failure < 0) {
+      failure = FirstFailure(children);
+      deadline = Clock::now() + parties.peer + kPatience;
+    } else if (Clock::now() > deadline) {
+      for (auto& child : children) child.Signal(SIGKILL);
+    }
+  }
+  if (failure < 0) failure = FirstFailure(children);
+  ShowProgress(parties, display, shown);
+  display.Finish();
+  return failure;
+}
+
+/// The last error that a party printed, or nothing.
+std::string ErrorIn(const fs::path& log) {
+  std::istringstream lines(ReadTextFile(log, "a party's output", kLargestOwnFile));
+  const std::string prefix = "trefoil: ";
+  std::string found;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(prefix)) found = line.substr(prefix.size());
+  }
+  return found;
+}
+
+/// Reports the failure of `party`, or, where it says that another one aborted, that other one's, which may
+/// have been found ended later. All have ended.
+int ReportFailure(const fs::path& folder, int party, std::vector<ChildProcess>& children) {
+  std::array<fs::path, 3> logs;
+  std::array<std::string, 3> causes;
+  for (std::size_t id = 0; id < 3; ++id) {
+    logs[id] = PartyFolder(folder, static_cast<int>(id)) / "console.log";
+    causes[id] = ErrorIn(logs[id]);
+  }
+  auto failed = static_cast<std::size_t>(party);
+  for (std::size_t other = 0; other < 3; ++other) {
+    const bool named = causes[failed].find(fmt::format("party {}: aborted", other)) != std::string::npos;
+    if (named && !causes[other].empty()) {
+      failed = other;
+      break;
+    }
+  }
+  const ProcessEnd& end = *children[failed].Poll();
+  if (end.signal != 0) {
+    ReportError(fmt::format("party {} was killed by signal {}; its output is in {}", failed, end.signal,
+                            logs[failed].string()));
+    return kNetwork;
+  }
+  ReportError(causes[failed].empty() ? fmt::format("party {} ended with code {}; its output is in {}", failed,
+                                                   end.code, logs[failed].string())
+                                     : fmt::format("party {}: {}", failed, causes[failed]));
+  return end.code;
+}
+
+}  // namespace
+
+std::array<fs::path, 3> PartyFolders(const fs::path& folder) {
+  return {PartyFolder(folder, 0), PartyFolder(folder, 1), PartyFolder(folder, 2)};
+}
+
+int RunPartyProcesses(const PartyProcesses& parties, runtime::ProgressDisplay& display) {
+  auto children = StartParties(parties);
+  const int failure = WaitForParties(parties, children, display);
+  if (failure < 0) return kDone;
+  return ReportFailure(parties.folder, failure, children);
+}
+
+}  // namespace trefoil::apps

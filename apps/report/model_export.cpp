@@ -1,0 +1,203 @@
+#include "apps/report/model_export.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "data/formats/safetensors.h"
+#include "jobs/dpsgd/evaluation.h"
+
+namespace trefoil::apps {
+namespace {
+
+using RowMajorFloat = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+constexpr double kInfinity =
+    std::numeric_limits<float>::max();  // as operators have it that know a limit only
+
+bool Extracts(const jobs::DpsgdSettings& job) {
+  return job.features.extraction.method != data::FeatureMethod::kNone;
+}
+
+/// What prediction needs beside the weights, by name.
+std::vector<std::pair<std::string, double>> ConstantsOf(const jobs::ModelFile& model) {
+  std::vector<std::pair<std::string, double>> constants{{"scale", model.job.data.scale},
+                                                        {"row_norm", model.job.features.row_norm}};
+  if (!model.model.hidden.empty()) constants.emplace_back("activation_bound", model.model.activation_bound);
+  return constants;
+}
+
+std::map<std::string, std::string> MetadataOf(const jobs::ModelFile& model) {
+  auto labels = nlohmann::json::array();
+  for (int k = 0; k < model.job.data.classes; ++k) labels.push_back(jobs::ClassName(model.job, k));
+  std::map<std::string, std::string> metadata{{"classes", std::to_string(model.job.data.classes)},
+                                              {"labels", labels.dump()},
+                                              {"job", jobs::DpsgdJson(model.job)}};
+  for (const auto& [name, value] : ConstantsOf(model)) metadata[name] = fmt::format("{}", value);
+  return metadata;
+}
+
+/// What is subtracted from each feature of a record, and what it is then divided by.
+struct Encoding {
+  std::vector<float> means;
+  std::vector<float> scales;
+};
+
+Encoding EncodingOf(const data::DataSpec& spec) {
+  Encoding encoding;
+  const auto add = [&](std::size_t count, double mean, double scale) {
+    encoding.means.insert(encoding.means.end(), count, static_cast<float>(mean));
+    encoding.scales.insert(encoding.scales.end(), count, static_cast<float>(scale));
+  };
+  if (spec.format != data::Format::kCsv) add(static_cast<std::size_t>(spec.features), 0, spec.scale);
+  for (const auto& column : spec.columns) {
+    if (column.name == spec.label.column) continue;
+    if (column.kind == data::ColumnKind::kNumber) add(1, column.mean, column.scale);
+    if (column.kind == data::ColumnKind::kCategory) add(column.values.size(), 0, 1);
+  }
+  return encoding;
+}
+
+bool AllAre(const std::vector<float>& values, float value) {
+  return std::all_of(values.begin(), values.end(), [&](float other) { return other == value; });
+}
+
+/// The graph, node after node; `last_` is the value that the next one goes on from.
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(const jobs::ModelFile& model) : model_(model) {}
+
+  std::string Build() {
+    const auto inputs = jobs::TrainedFeatures(model_.job);
+    if (!Extracts(model_.job)) AddEncoding(EncodingOf(model_.job.data));
+    AddRowNorm();
+    const auto& hidden = model_.model.hidden;
+    for (std::size_t k = 0; k < hidden.size(); ++k) {
+      const auto number = std::to_string(k + 1);
+      AddDense(hidden[k].weights, hidden[k].bias, "hidden_", "_" + number, "z_" + number);
+      AddClip(0, model_.model.activation_bound, "hidden_" + number);
+    }
+    AddDense(model_.model.weights, model_.model.bias, "", "", "scores");
+    return writer_.Finish({.name = "x", .shape = {data::kAnyLength, inputs}},
+                          {.name = "scores", .shape = {data::kAnyLength, model_.model.bias.size()}},
+                          Description(), MetadataOf(model_));
+  }
+
+ private:
+  [[nodiscard]] std::string Description() const {
+    return fmt::format("Released by the job {}. x: {}. scores: {}.", model_.job.name,
+                       Extracts(model_.job)
+                           ? "features as `trefoil features --job` extracts them"
+                           : "records, values as in the data, categories as 0/1 columns in the job's order",
+                       model_.job.data.classes == 2 ? "the logit of class 1" : "the logit of each class");
+  }
+
+  std::string Scalar(const std::string& name, double value) {
+    const auto single = static_cast<float>(value);
+    writer_.AddConstant(name, {}, {&single, 1});
+    return name;
+  }
+
+  /// A node of two inputs, the first of which is what came last.
+  void Apply(const std::string& type, const std::string& operand, const std::string& output) {
+    writer_.AddNode(type, {last_, operand}, output);
+    last_ = output;
+  }
+
+  void AddEncoding(const Encoding& encoding) {
+    const auto width = static_cast<std::int64_t>(encoding.means.size());
+    if (!AllAre(encoding.means, 0)) {
+      writer_.AddConstant("means", {1, width}, encoding.means);
+      Apply("Sub", "means", "centred");
+    }
+    if (AllAre(encoding.scales, 1)) return;
+    if (AllAre(encoding.scales, encoding.scales.front())) {
+      Apply("Div", Scalar("scale", static_cast<double>(encoding.scales.front())), "scaled");
+    } else {
+      writer_.AddConstant("scales", {1, width}, encoding.scales);
+      Apply("Div", "scales", "scaled");
+    }
+  }
+
+  /// Cuts what came last to [least, most].
+  void AddClip(double least, double most, const std::string& output) {
+    writer_.AddNode("Clip", {last_}, output,
+                    {{"min", static_cast<float>(least)}, {"max", static_cast<float>(most)}});
+    last_ = output;
+  }
+
+  /// What came last divided by the norm of its rows over row_norm, where norms count as `least` if they are
+  /// less: exactly 1 for shorter rows if that is row_norm.
+  void AddDivisionByNorm(double least) {
+    const auto rows = last_;
+    writer_.AddNode("ReduceL2", {rows}, "norm", kOfRows);
+    last_ = "norm";
+    AddClip(least, kInfinity, "length");
+    Apply("Div", Scalar("row_norm", model_.job.features.row_norm), "excess");
+    writer_.AddNode("Div", {rows, "excess"}, "row");
+    last_ = "row";
+  }
+
+  /// Extracted rows, but zeros, to row_norm; others only down to it.
+  void AddRowNorm() {
+    if (!Extracts(model_.job)) return AddDivisionByNorm(model_.job.features.row_norm);
+    // Divided by their largest entry first, so that squares of small features do not vanish: the norm is then
+    // at least 1, but for zeros.
+    const auto rows = last_;
+    writer_.AddNode("Abs", {rows}, "magnitudes");
+    writer_.AddNode("ReduceMax", {"magnitudes"}, "largest", kOfRows);
+    last_ = "largest";
+    AddClip(std::numeric_limits<float>::min(), kInfinity, "divisor");
+    writer_.AddNode("Div", {rows, "divisor"}, "relative");
+    last_ = "relative";
+    AddDivisionByNorm(1);
+  }
+
+  /// A dense layer; the weights are kept with a row an output, as other exporters have them.
+  void AddDense(const Eigen::MatrixXd& weights, const Eigen::VectorXd& bias, const std::string& prefix,
+                const std::string& suffix, const std::string& output) {
+    const RowMajorFloat single = weights.transpose().cast<float>();
+    const Eigen::VectorXf single_bias = bias.cast<float>();
+    const auto weights_name = prefix + "weights" + suffix;
+    const auto bias_name = prefix + "bias" + suffix;
+    writer_.AddConstant(weights_name, {single.rows(), single.cols()},
+                        {single.data(), static_cast<std::size_t>(single.size())});
+    writer_.AddConstant(bias_name, {single_bias.size()},
+                        {single_bias.data(), static_cast<std::size_t>(single_bias.size())});
+    writer_.AddNode("Gemm", {last_, weights_name, bias_name}, output, {{"transB", 1}});
+    last_ = output;
+  }
+
+  inline static const std::vector<data::OnnxAttribute> kOfRows{{"axes", std::vector<std::int64_t>{1}},
+                                                               {"keepdims", 1}};
+
+  const jobs::ModelFile& model_;
+  data::OnnxWriter writer_;
+  std::string last_ = "x";
+};
+
+}  // namespace
+
+void ExportNpz(const std::filesystem::path& file, const jobs::ModelFile& model) {
+  jobs::SaveModel(file, model.model, model.job, ConstantsOf(model));
+}
+
+std::string SafetensorsOf(const jobs::ModelFile& model) {
+  return data::FormatSafetensors(jobs::ModelArrays(model.model), MetadataOf(model));
+}
+
+std::string OnnxOf(const jobs::ModelFile& model, std::size_t most) {
+  auto bytes = 2 * static_cast<std::size_t>(model.job.data.features) * sizeof(float);  // means and scales
+  for (const auto& [name, array] : jobs::ModelArrays(model.model)) bytes += array.size() * sizeof(float);
+  if (bytes > most) {
+    throw ConfigError(fmt::format(
+        "--format onnx: found {} bytes of arrays, expected at most {}; safetensors takes more", bytes, most));
+  }
+  return GraphBuilder(model).Build();
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,311 @@
+// The page that ReportPage() makes (apps/report/run_report.h).
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "apps/report/html.h"
+#include "apps/report/run_report.h"
+#include "apps/report/svg_plot.h"
+#include "base/outward_text.h"
+#include "jobs/statement/amount_text.h"
+#include "jobs/statement/bound_text.h"
+#include "jobs/statement/unit_text.h"
+#include "jobs/statement/vertical_statement.h"
+#include "runtime/observe/progress.h"
+
+namespace trefoil::apps {
+namespace {
+
+constexpr const char* kStyle = R"(
+:root { --page: #fff; --text: #1c2024; --soft: #5b6470; --rule: #d5dae0; --box: #f5f7f9;
+  --one: #0b62c4; --two: #b3450a; --bad: #a4121a; color-scheme: light dark; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #14171b; --text: #e4e8ec; --soft: #a3adb8; --rule: #363d45; --box: #1d2227;
+    --one: #6cb0ff; --two: #ffa05c; --bad: #ff8a8a; } }
+body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1rem 4rem; background: var(--page); color: var(--text);
+  font: 16px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.6rem; margin: 0 0 .2rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid var(--rule); padding-bottom: .2rem; }
+p { margin: .4rem 0; }
+.soft { color: var(--soft); }
+.bad { color: var(--bad); font-weight: 600; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(10.5rem, 1fr)); gap: .6rem; padding: 0;
+  list-style: none; margin: 1rem 0; }
+.cards li { background: var(--box); border-radius: .4rem; padding: .6rem .8rem; }
+.cards b { display: block; font-size: 1.35rem; font-variant-numeric: tabular-nums; }
+dl { margin: 0; }
+dt { font-weight: 600; margin-top: .7rem; overflow-wrap: anywhere; }
+dd { margin: 0; overflow-wrap: anywhere; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .25rem 1rem .25rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; }
+th { font-weight: 600; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1rem; }
+svg { width: 100%; height: auto; background: var(--box); border-radius: .4rem; }
+svg text { fill: var(--text); font: 12px system-ui, sans-serif; }
+svg .title { font-size: 14px; font-weight: 600; }
+svg .axis { stroke: var(--soft); }
+svg .grid { stroke: var(--rule); }
+svg .line-0, svg .line-1 { fill: none; stroke-width: 2; stroke-linejoin: round; }
+svg .line-0 { stroke: var(--one); }
+svg .line-1 { stroke: var(--two); stroke-dasharray: 6 3; }
+pre { background: var(--box); border-radius: .4rem; padding: .8rem; overflow-x: auto; font-size: .85rem; }
+)";
+
+std::string Number(double value) { return HtmlNumber(value, jobs::BoundText(value)); }
+
+/// Of what is at least so much.
+std::string Below(double value) { return HtmlNumber(value, DigitsBelow(value, 6)); }
+
+std::string Heading(const char* text) { return HtmlElement("h2", text) + "\n"; }
+
+std::string Card(const char* title, const std::string& number) {
+  return fmt::format("<li>{}<b>{}</b></li>\n", EscapeHtml(title), number);
+}
+
+std::string Epsilon(double epsilon) { return HtmlNumber(epsilon, jobs::EpsilonText(epsilon)); }
+
+/// The summary's epsilons in the statement's order, and what else it has of them.
+std::string EpsilonCards(const RunReport& report) {
+  std::string out;
+  for (const auto& entry : report.statement) {
+    if (entry.key == "epsilon_outsider")
+      out += Card("epsilon, outsider", Epsilon(report.summary.epsilon_outsider));
+    if (entry.key == "epsilon_insider")
+      out += Card("epsilon, insider", Epsilon(report.summary.epsilon_insider));
+    if (entry.key == "epsilon_insider_presence") out += Card("epsilon, taking part", Epsilon(*entry.number));
+  }
+  return out;
+}
+
+std::string Cards(const RunReport& report, bool task) {
+  const runtime::Summary& summary = report.summary;
+  std::string out = "<ul class=\"cards\">\n";
+  out += EpsilonCards(report);
+  out += Card("delta", HtmlNumber(summary.delta, jobs::DeltaText(summary.delta)));
+  if (task && !summary.accuracy) return out + "</ul>\n";
+  out +=
+      Card("accuracy", summary.accuracy ? HtmlNumber(*summary.accuracy, jobs::AccuracyText(*summary.accuracy))
+                                        : "unknown");
+  if (task) return out + "</ul>\n";
+  out += Card("steps", HtmlNumber(static_cast<double>(summary.steps), fmt::format("{}", summary.steps)));
+  out += Card("noise multiplier", HtmlNumber(summary.sigma, jobs::MultiplierText(summary.sigma)));
+  out += Card("sensitivity", Number(summary.sensitivity));
+  return out + "</ul>\n";
+}
+
+std::string jobs::NumberOf(const jobs::StatementEntry& entry) {
+  return HtmlNumber(*entry.number, jobs::NumberText(entry));
+}
+
+std::string StatementSection(const std::vector<jobs::StatementEntry>& statement) {
+  std::string out = Heading("What is promised, and what it rests on") + "<dl>\n";
+  for (const auto& entry : statement) {
+    const auto number = entry.number ? ": " + jobs::NumberOf(entry) : std::string();
+    out += fmt::format("<dt>{}{}</dt>\n<dd>{}</dd>\n", EscapeHtml(entry.title), number,
+                       EscapeHtml(entry.sentence));
+  }
+  return out + "</dl>\n";
+}
+
+std::string Row(const std::vector<std::string>& cells, const char* kind = "td") {
+  std::string out = "<tr>";
+  for (const auto& cell : cells) out += fmt::format("<{0}>{1}</{0}>", kind, cell);
+  return out + "</tr>\n";
+}
+
+std::string Table(const std::vector<std::string>& head, const std::string& rows) {
+  return "<div class=\"wide\"><table>\n<thead>" + Row(head, "th") + "</thead>\n<tbody>\n" + rows +
+         "</tbody>\n</table></div>\n";
+}
+
+std::string RowsSection(const RunReport& report) {
+  std::vector<std::string> head{"k", "epsilon, outsider", "epsilon, insider", "delta"};
+  const bool insider_first = jobs::FirstOf(report.record) == jobs::FirstEpsilon::kInsider;
+  if (insider_first) std::swap(head[1], head[2]);
+  std::string table;
+  for (const auto& one : report.rows) {
+    std::vector<std::string> cells{fmt::format("{}", one.rows), Epsilon(one.epsilon_outsider),
+                                   Epsilon(one.epsilon_insider),
+                                   HtmlNumber(one.delta, jobs::DeltaText(one.delta))};
+    if (insider_first) std::swap(cells[1], cells[2]);
+    table += Row(cells);
+  }
+  const auto said =
+      std::find_if(report.statement.begin(), report.statement.end(),
+                   [](const jobs::StatementEntry& entry) { return entry.key == "several_rows"; });
+  return said == report.statement.end() ? "" : Heading(said->title.c_str()) + Table(head, table);
+}
+
+std::string CurveSection(const PrivacyCurves& curves) {
+  if (curves.outsider.points.empty() && curves.insider.points.empty()) return "";
+  return Heading("The whole promise") + "<div class=\"plots\">\n" + ToSvg(curves) + "</div>\n";
+}
+
+/// A value of a record's event. What is worse the smaller it is bounds from below.
+std::string Value(const nlohmann::json& value, const std::string& key) {
+  if (value.is_string()) return EscapeHtml(value.get<std::string>());
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+  if (value.is_number_integer()) return EscapeHtml(value.dump());
+  const bool noise = key == "sigma" || key.ends_with("deviation");
+  if (value.is_number() && noise)
+    return HtmlNumber(value.get<double>(), jobs::MultiplierText(value.get<double>()));
+  if (value.is_number()) return Number(value.get<double>());
+  std::string out;
+  for (const auto& element : value) out += (out.empty() ? "" : ", ") + Value(element, key);
+  return out;
+}
+
+std::string RecordSection(const dp::TrainingRecord& record) {
+  std::string out = Heading("Record of what was executed");
+  const auto json = dp::ToJson(record);
+  std::string rows = Row({"run", EscapeHtml(record.run_id)}) +
+                     Row({"job, SHA-256", EscapeHtml(record.job_hash)}) +
+                     Row({"unit", EscapeHtml(jobs::UnitName(record))}) +
+                     Row({"neighbours", EscapeHtml(jobs::NeighboursName(record))});
+  out += Table({"", ""}, rows);
+  int number = 0;
+  for (const auto& event : json.at("events")) {
+    rows = "";
+    for (const auto& [key, value] : event.items()) {
+      if (key != "kind") rows += Row({EscapeHtml(key), Value(value, key)});
+    }
+    out += fmt::format("<h3>Event {}: {}</h3>\n", ++number, EscapeHtml(event.at("kind").get<std::string>()));
+    out += Table({"key", "value"}, rows);
+  }
+  return out;
+}
+
+/// What a task's summary has beside what every summary has, which stands elsewhere on the page.
+std::string TaskSection(const nlohmann::ordered_json& task) {
+  static const std::set<std::string> elsewhere{
+      "job",    "epsilon_outsider", "epsilon_insider", "delta",    "seconds",
+      "rounds", "bytes_sent",       "peak_rss_bytes",  "accuracy", "warnings"};
+  std::string rows;
+  for (const auto& [key, value] : task.items()) {
+    if (elsewhere.count(key) == 0) rows += Row({EscapeHtml(key), Value(value, key)});
+  }
+  return Heading("What was computed") + Table({"", ""}, rows);
+}
+
+/// A line of the progress: what `value` makes of each step.
+template <typename Take>
+PlotLine LineOf(const RunReport& report, const char* name, const Take& value) {
+  PlotLine line{.name = name, .points = {}};
+  for (const auto& step : report.progress)
+    line.points.emplace_back(static_cast<double>(step.step), value(step));
+  return line;
+}
+
+std::string ProgressSection(const RunReport& report) {
+  using Step = ml::StepReport;
+  const auto plot = [](const char* title, const char* y, std::vector<PlotLine> lines) {
+    return ToSvg({.title = title, .x_label = "step", .y_label = y, .lines = std::move(lines)});
+  };
+  std::string out = Heading("Progress") + "<div class=\"plots\">\n";
+  out += plot("Epsilon spent", "epsilon",
+              {LineOf(report, "insider", [](const Step& step) { return step.epsilon_insider; }),
+               LineOf(report, "outsider", [](const Step& step) { return step.epsilon_outsider; })});
+  out += plot("Time since the start", "seconds",
+              {LineOf(report, "seconds", [](const Step& step) { return step.seconds; })});
+  out += plot(
+      "Sent by this party", "MB",
+      {LineOf(report, "MB", [](const Step& step) { return static_cast<double>(step.bytes_sent) / 1e6; })});
+  out += plot("Rounds", "rounds",
+              {LineOf(report, "rounds", [](const Step& step) { return static_cast<double>(step.rounds); })});
+  return out + "</div>\n";
+}
+
+std::string CostRow(const std::string& who, const runtime::Summary& summary) {
+  const auto bytes = [](std::uint64_t count) {
+    return HtmlNumber(static_cast<double>(count), jobs::BytesText(count));
+  };
+  return Row({EscapeHtml(who), HtmlNumber(summary.seconds, jobs::SecondsText(summary.seconds)),
+              HtmlNumber(static_cast<double>(summary.rounds), fmt::format("{}", summary.rounds)),
+              bytes(summary.bytes_sent), bytes(summary.peak_rss_bytes)});
+}
+
+std::string CostSection(const RunReport& report) {
+  std::string rows;
+  for (const auto& cost : report.parties) rows += CostRow(fmt::format("party {}", cost.party), cost.summary);
+  rows += CostRow(report.parties.empty() ? "this party" : "summary (largest memory)", report.summary);
+  return Heading("Cost") + Table({"", "time", "rounds", "sent", "peak memory"}, rows) +
+         HtmlElement("p", "Payload bytes, online and offline, without frames and TLS.") + "\n";
+}
+
+std::string EvaluationSection(const runtime::Summary& summary) {
+  if (!summary.evaluation) return "";
+  const auto& evaluation = *summary.evaluation;
+  std::string rows = Row({"test records", HtmlNumber(static_cast<double>(evaluation.records),
+                                                     fmt::format("{}", evaluation.records))});
+  rows += Row(
+      {"classified correctly", evaluation.correct ? Below(*evaluation.correct) : "not opened to this party"});
+  rows += Row({"noise multiplier of that count",
+               evaluation.sigma ? HtmlNumber(*evaluation.sigma, jobs::MultiplierText(*evaluation.sigma))
+                                : "no noise"});
+  rows += Row({"epsilon for the test records, outsider", Epsilon(evaluation.epsilon_outsider)});
+  rows += Row({"epsilon for the test records, insider", Epsilon(evaluation.epsilon_insider)});
+  return Heading("Evaluation on shares") + Table({"", ""}, rows);
+}
+
+std::string AttackRow(const char* who, const nlohmann::ordered_json& attack) {
+  return Row({who, Number(attack.at("auc").get<double>()),
+              Number(attack.at("true_positive_rate").get<double>()),
+              Number(attack.at("accuracy").get<double>())});
+}
+
+std::string AuditSection(const nlohmann::ordered_json& audit) {
+  if (audit.is_null()) return "";
+  const auto number = [&](const char* key) { return audit.at(key).get<double>(); };
+  const bool refuted = audit.at("refuted").get<bool>();
+  std::string out = Heading("Empirical audit");
+  out += fmt::format(
+      "<p class=\"{}\">Epsilon is at least {} with confidence {} %, {}: {}.</p>\n", refuted ? "bad" : "good",
+      Below(number("epsilon_lower")), Below(100 * number("confidence")),
+      audit.at("claim").is_null() ? "no epsilon is claimed" : "claimed is " + Number(number("claim")),
+      refuted ? "the claim is refuted" : "the claim is not refuted (nor is it proved)");
+  out += fmt::format("<p>{} of {} guesses right, about {} canaries, {} of them in the training.</p>\n",
+                     Number(number("right")), Number(number("guesses")), Number(number("canaries")),
+                     Number(number("included")));
+  const auto& membership = audit.at("membership");
+  std::string rows = AttackRow("canaries", membership.at("canaries"));
+  if (!membership.at("records").is_null()) rows += AttackRow("records", membership.at("records"));
+  rows += AttackRow("the claim allows", membership.at("claim_allows"));
+  out += Table({"membership inference", "AUC", "found at 1 % false alarms", "accuracy"}, rows) + "<ul>\n";
+  for (const auto& sentence : audit.at("statement"))
+    out += HtmlElement("li", sentence.get<std::string>()) + "\n";
+  return out + "</ul>\n";
+}
+
+std::string Warnings(const runtime::Summary& summary) {
+  std::string out;
+  for (const auto& warning : summary.warnings)
+    out += "<p class=\"bad\">Warning: " + EscapeHtml(warning) + "</p>\n";
+  return out;
+}
+
+}  // namespace
+
+std::string ReportPage(const RunReport& report) {
+  const auto name = EscapeHtml(report.summary.job);
+  std::string out = "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n";
+  out +=
+      "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, "
+      "initial-scale=1\"/>\n";
+  const bool task = !report.task.is_null();
+  out += "<title>" + name + (task ? ": report" : ": training report") + "</title>\n<style>" + kStyle +
+         "</style>\n</head>\n<body>\n<main>\n";
+  out += "<h1>" + std::string(task ? "Report: " : "Training report: ") + name + "</h1>\n";
+  out += "<p class=\"soft\">Run " + EscapeHtml(report.record.run_id) + "</p>\n";
+  out += Cards(report, task) + Warnings(report.summary) + StatementSection(report.statement) +
+         RowsSection(report) + CurveSection(report.curves);
+  out += AuditSection(report.audit) + (task ? TaskSection(report.task) : ProgressSection(report));
+  out += EvaluationSection(report.summary);
+  out += CostSection(report) + RecordSection(report.record);
+  out += Heading("DpsgdSettings") + "<pre>" + EscapeHtml(report.job) + "</pre>\n";
+  return out + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace trefoil::apps

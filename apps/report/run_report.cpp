@@ -1,0 +1,118 @@
+#include "apps/report/run_report.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "apps/local/deployment.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "dp/accounting/any_accountant.h"
+#include "jobs/dpsgd/settings.h"
+#include "jobs/job.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What `read` makes of FOLDER/NAME; whatever is wrong with it is an error of the data.
+template <typename Read>
+auto ReadPart(const fs::path& folder, const char* name, const Read& read) {
+  const auto file = folder / name;
+  if (!fs::is_regular_file(file)) {
+    throw DataError(
+        fmt::format("{}: not there, expected what a finished run writes to its directory", file.string()));
+  }
+  try {
+    return read(file);
+  } catch (const DataError&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    throw DataError(error.what());
+  }
+}
+
+/// What the page shows of an audit, checked to be there.
+nlohmann::ordered_json ReadAudit(const fs::path& file) {
+  const auto audit =
+      nlohmann::ordered_json::parse(ReadTextFile(file, "an audit's result", kLargestOwnFile), nullptr, false);
+  const auto has_numbers = [](const nlohmann::ordered_json& json, std::initializer_list<const char*> names) {
+    return json.is_object() && std::all_of(names.begin(), names.end(), [&](const char* name) {
+             return json.contains(name) && json[name].is_number();
+           });
+  };
+  const auto is_attack = [&](const nlohmann::ordered_json& json) {
+    return has_numbers(json, {"auc", "true_positive_rate", "accuracy"});
+  };
+  const bool whole = has_numbers(audit, {"epsilon_lower", "confidence", "delta", "canaries", "included",
+                                         "guesses", "right"}) &&
+                     audit.contains("claim") && (audit["claim"].is_number() || audit["claim"].is_null()) &&
+                     audit.contains("refuted") && audit["refuted"].is_boolean() &&
+                     audit.contains("membership") && audit["membership"].is_object() &&
+                     is_attack(audit["membership"].value("canaries", nlohmann::ordered_json())) &&
+                     is_attack(audit["membership"].value("claim_allows", nlohmann::ordered_json())) &&
+                     (audit["membership"].value("records", nlohmann::ordered_json()).is_null() ||
+                      is_attack(audit["membership"]["records"])) &&
+                     audit.contains("statement") && audit["statement"].is_array() &&
+                     std::all_of(audit["statement"].begin(), audit["statement"].end(),
+                                 [](const auto& sentence) { return sentence.is_string(); });
+  if (!whole) throw DataError(file.string() + ": not what `trefoil audit` writes");
+  return audit;
+}
+
+}  // namespace
+
+RunReport ReadRunReport(const fs::path& folder) {
+  if (!fs::is_directory(folder))
+    throw DataError(folder.string() + ": not a folder, expected a finished run's directory");
+  RunReport report;
+  report.summary = ReadPart(folder, "summary.json", runtime::ReadSummary);
+  report.record = ReadPart(folder, "record.json", runtime::ReadRecord);
+  const bool task = ReadPart(folder, "job.toml", jobs::IsRegisteredJob);
+  if (task) {
+    report.task = ReadPart(folder, "summary.json", [](const fs::path& file) {
+      return nlohmann::ordered_json::parse(ReadTextFile(file, "a run's summary", kLargestOwnFile));
+    });
+  } else {
+    report.progress = ReadPart(folder, "progress.csv", runtime::ReadProgress);
+  }
+  report.job = ReadPart(folder, "job.toml", [](const fs::path& file) { return ReadTextFile(file, "a job"); });
+  auto source = ReadPart(folder, "job.toml", [&](const fs::path& file) {
+    jobs::StatementSource of_job{.record = report.record, .delta = report.summary.delta};
+    // A record of version 0.1 does not say what its job does.
+    auto& promise = of_job.record.promise;
+    if (task) {
+      const auto read = jobs::ReadJob(file);
+      of_job.accountant = read->accountant();
+      if (!promise) promise = jobs::PromiseOf(*read);
+    } else {
+      const auto job = jobs::ReadDpsgdSettings(file.string());
+      of_job.accountant = dp::AccountantNamed(job.privacy.accountant);
+      if (!promise) promise = jobs::PromiseOf(job);
+    }
+    return of_job;
+  });
+  const auto most = task ? ReadPart(folder, "job.toml",
+                                    [](const fs::path& file) { return jobs::ReadJob(file)->MostUnits(); })
+                         : std::optional<std::int64_t>();
+  try {
+    source.rows = jobs::EpsilonsOfRows(source.record, source.delta, source.accountant, most);
+    report.rows = source.rows;
+    report.curves = CurvesOf(source.record);
+    report.statement = jobs::PrivacyStatement(source);
+  } catch (const ConfigError& error) {
+    throw DataError(fmt::format("{}: {}", (folder / "summary.json").string(), error.what()));
+  }
+  for (int party = 0; party < 3; ++party) {
+    const auto own = PartyFolder(folder, party) / "out";
+    if (fs::is_directory(own))
+      report.parties.push_back(
+          {.party = party, .summary = ReadPart(own, "summary.json", runtime::ReadSummary)});
+  }
+  if (fs::exists(folder / "audit.json")) report.audit = ReadPart(folder, "audit.json", ReadAudit);
+  return report;
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,46 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/account/curve_file.h"
+#include "dp/record/record.h"
+#include "jobs/statement/privacy_statement.h"
+#include "runtime/run_directory.h"
+
+namespace trefoil::apps {
+
+/// What one party's run cost it.
+struct PartyCost {
+  int party = 0;
+  runtime::Summary summary;
+};
+
+/// What a run directory says of a finished training, or of a task (jobs/job.h).
+struct RunReport {
+  runtime::Summary summary;
+  nlohmann::ordered_json task;  ///< what a task's summary says; null of a training
+  dp::TrainingRecord record;
+  std::vector<jobs::StatementEntry> statement;  ///< of record and summary
+  PrivacyCurves curves;                         ///< of the record
+  std::vector<jobs::RowsEpsilon> rows;          ///< what holds for somebody with several rows
+  std::vector<ml::StepReport> progress;         ///< of a training
+  std::string job;                              ///< job.toml
+  std::vector<PartyCost> parties;               ///< of a run of three on one machine; else empty
+  nlohmann::ordered_json audit;                 ///< audit.json; null where there is none
+};
+
+/// Reads summary.json, record.json, job.toml and, of a training, progress.csv of a directory that `local`,
+/// `audit` or `run` wrote, the summaries of party-0 ... party-2 if they are there, and audit.json if it is.
+/// Throws DataError naming the file that is missing or damaged.
+[[nodiscard]] RunReport ReadRunReport(const std::filesystem::path& folder);
+
+/// The report as one HTML page that needs nothing else: statement, record, progress, cost, audit, job. It is
+/// well-formed XML, too; all text is escaped, and every number of the summary stands in a <data> with all its
+/// digits.
+[[nodiscard]] std::string ReportPage(const RunReport& report);
+
+}  // namespace trefoil::apps

@@ -1,0 +1,115 @@
+#include "data/dataset/folders.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "data/formats/file.h"
+
+namespace trefoil::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Part { kTrain, kTest, kValidation };
+
+const char* NameOf(Part part) {
+  return part == Part::kTrain ? "train" : part == Part::kTest ? "test" : "validation";
+}
+
+/// The first of `names` in the folder; empty if there is none.
+fs::path FirstOf(const fs::path& folder, const std::vector<std::string>& names) {
+  for (const auto& name : names) {
+    if (fs::exists(folder / name)) return folder / name;
+  }
+  return {};
+}
+
+/// Names of the one file of CSV and NPZ, or of the files for x and y.
+std::array<std::vector<std::string>, 2> NamesOf(const DataSpec& spec, Part part) {
+  const std::string name = NameOf(part);
+  const std::string idx = part == Part::kTest ? "t10k" : name;
+  switch (spec.format) {
+    case Format::kIdx:
+      return {{{idx + "-images-idx3-ubyte", idx + "-images-idx3-ubyte.gz"},
+               {idx + "-labels-idx1-ubyte", idx + "-labels-idx1-ubyte.gz"}}};
+    case Format::kCsv:
+      return {{{spec.name + "-" + name + ".csv", name + ".csv"}, {}}};
+    case Format::kNpy:
+      return {{{name + "-x.npy"}, {name + "-y.npy"}}};
+    case Format::kNpz:
+      break;
+  }
+  return {{{name + ".npz"}, {}}};
+}
+
+[[noreturn]] void ThrowMissing(const fs::path& folder, const std::array<std::vector<std::string>, 2>& names) {
+  std::string list;
+  for (const auto& alternatives : names) {
+    if (!list.empty() && !alternatives.empty()) list += ", and ";
+    for (std::size_t i = 0; i < alternatives.size(); ++i) list += (i == 0 ? "" : " or ") + alternatives[i];
+  }
+  ThrowDataError(folder, "",
+                 fs::is_directory(folder) ? "a folder without the data set's files" : "no such folder", list);
+}
+
+/// Nothing if none of the files is there.
+std::optional<DataFiles> Find(const DataSpec& spec, const fs::path& folder, Part part) {
+  const auto names = NamesOf(spec, part);
+  const fs::path first = FirstOf(folder, names[0]);
+  if (names[1].empty()) return first.empty() ? std::nullopt : std::optional(DataFiles{{}, {}, first});
+  const fs::path second = FirstOf(folder, names[1]);
+  if (first.empty() && second.empty()) return std::nullopt;
+  if (first.empty()) ThrowMissing(folder, {names[0], {}});
+  if (second.empty()) ThrowMissing(folder, {names[1], {}});
+  return DataFiles{first, second, {}};
+}
+
+}  // namespace
+
+DataFiles FindTrainingFiles(const DataSpec& spec, const fs::path& folder) {
+  auto files = Find(spec, folder, Part::kTrain);
+  if (!files) ThrowMissing(folder, NamesOf(spec, Part::kTrain));
+  return *files;
+}
+
+std::optional<DataFiles> FindTestFiles(const DataSpec& spec, const fs::path& folder) {
+  return Find(spec, folder, Part::kTest);
+}
+
+std::optional<DataFiles> FindValidationFiles(const DataSpec& spec, const fs::path& folder) {
+  return Find(spec, folder, Part::kValidation);
+}
+
+DataFiles TestFiles(Format format, const fs::path& folder) {
+  const auto names = NamesOf({.name = "", .format = format, .columns = {}, .label = {}}, Part::kTest);
+  if (names[1].empty()) return {{}, {}, folder / names[0].back()};
+  return {folder / names[0].back(), folder / names[1].back(), {}};
+}
+
+DataFiles PartyFiles(Format format, const fs::path& party_folder) {
+  const fs::path data = party_folder / "data";
+  switch (format) {
+    case Format::kIdx:
+      return {data / "images-idx3-ubyte.gz", data / "labels-idx1-ubyte.gz", {}};
+    case Format::kCsv:
+      return {{}, {}, data / "train.csv"};
+    case Format::kNpy:
+      return {data / "x.npy", data / "y.npy", {}};
+    case Format::kNpz:
+      break;
+  }
+  return {{}, {}, data / "train.npz"};
+}
+
+void CopyTestFiles(const DataFiles& files, const fs::path& folder) {
+  fs::create_directories(folder);
+  for (const auto& path : {files.x, files.y, files.file}) {
+    if (path.empty()) continue;
+    const fs::path target = folder / path.filename();
+    fs::copy_file(path, target, fs::copy_options::overwrite_existing);
+    fs::permissions(target, fs::perms::owner_write, fs::perm_options::add);  // the source may be read-only
+  }
+}
+
+}  // namespace trefoil::data

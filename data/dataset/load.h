@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "data/dataset/spec.h"
+#include "data/dataset/stored_rows.h"
+#include "data/dataset/table.h"
+
+namespace trefoil::data {
+
+/// Where one data set lies: `x` and `y` for IDX and NPY, `file` for CSV and NPZ (arrays x and y). Where
+/// labels are ignored, no `y` is needed.
+struct DataFiles {
+  std::filesystem::path x;
+  std::filesystem::path y;
+  std::filesystem::path file;
+
+  /// Whether no files are named.
+  [[nodiscard]] bool empty() const { return x.empty() && file.empty(); }
+  /// The file that the rows are in.
+  [[nodiscard]] const std::filesystem::path& rows() const { return file.empty() ? x : file; }
+};
+
+/// Reads a data set and checks every value against the spec: number of features, as many labels as rows,
+/// labels in 0..classes-1, values finite and of magnitude at most kLargestValue, at most `capacity` rows
+/// where one is given. Values of IDX, NPY and NPZ are divided by spec.scale; arrays of more than two
+/// dimensions are flattened row by row. With labels ignored, all that concerns them is left out. Throws
+/// ConfigError as ValidateSpec or for files of another format; DataError naming file, row, column (from 1).
+[[nodiscard]] Table Load(const DataSpec& spec, const DataFiles& files,
+                         std::optional<std::int64_t> capacity = std::nullopt,
+                         LabelUse labels = LabelUse::kRead);
+
+/// A data set whose rows stay in their file.
+struct StoredTable {
+  StoredRows x;
+  std::vector<int> y;
+};
+
+/// As Load(), with its checks, but the rows are read when they are asked for. Nothing where they would take
+/// no more than `most_bytes` in memory, or cannot be read one by one (StoredRows::Open).
+[[nodiscard]] std::optional<StoredTable> LoadStored(const DataSpec& spec, const DataFiles& files,
+                                                    std::uintmax_t most_bytes,
+                                                    std::optional<std::int64_t> capacity = std::nullopt);
+
+}  // namespace trefoil::data

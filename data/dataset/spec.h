@@ -1,0 +1,77 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "data/features/image.h"
+
+namespace trefoil::data {
+
+enum class Format { kIdx, kCsv, kNpy, kNpz };
+/// Whether features and labels lie in two files.
+[[nodiscard]] constexpr bool HasLabelFile(Format format) {
+  return format == Format::kIdx || format == Format::kNpy;
+}
+
+enum class ColumnKind { kNumber, kCategory, kText, kIgnore, kKey };
+
+/// One column of a CSV file, and what becomes of it: a number (value - mean) / scale, one 0/1 feature per
+/// declared category, a text, from which features are to be extracted, or the key by which all parties know a
+/// row. Means, scales and categories are
+/// public constants of the job.
+struct Column {
+  std::string name;
+  ColumnKind kind = ColumnKind::kNumber;
+  double mean = 0.0;
+  double scale = 1.0;
+  std::vector<std::string> values;
+  int party = 0;  ///< vertical: who holds it
+};
+
+/// The label column of a CSV file: value number k of `values` is class k; `aliases` maps other spellings to a
+/// value.
+struct Label {
+  std::string column;
+  std::vector<std::string> values;
+  std::map<std::string, std::string> aliases;
+  int party = 0;  ///< vertical: who holds it
+};
+
+/// The [data] table of a job file: the public schema that every party's data must meet.
+struct DataSpec {
+  std::string name;
+  Format format = Format::kIdx;
+  std::array<std::int64_t, 3> rows{};  ///< declared capacity of each party
+  std::int64_t features = 0;           ///< columns of the matrix, after one-hot encoding
+  int classes = 2;
+  ImageSize image{};   ///< where rows are images: what arrays of three dimensions must be
+  double scale = 1.0;  ///< every value of IDX, NPY and NPZ data is divided by it
+  bool header = true;
+  std::string missing = "?";
+  std::vector<Column> columns;
+  Label label;
+  bool vertical = false;  ///< CSV: each party holds other columns of the same rows, and all the key column
+};
+
+/// The part of a vertical spec that a party's file has: its columns, the key, and the label if it is its own.
+[[nodiscard]] DataSpec PartOf(const DataSpec& spec, int party);
+
+/// Columns of the matrix that each party's part makes.
+[[nodiscard]] std::array<std::int64_t, 3> PartFeatures(const DataSpec& spec);
+
+/// Columns of the matrix that the spec's CSV columns make: one a number, one a category value. The label
+/// column, if it is among them, is no feature, and columns of text are none yet.
+[[nodiscard]] std::int64_t CountFeatures(const DataSpec& spec);
+
+/// Columns of text.
+[[nodiscard]] std::int64_t CountTexts(const DataSpec& spec);
+
+/// Throws ConfigError naming the key, what was found and what was expected, unless the spec is consistent:
+/// capacities not negative, at least one feature or column of text and two classes, scales finite and
+/// positive, means finite; for CSV also unique column names, unique category values, as many label values as
+/// classes, aliases of declared values, and CountFeatures() equal to `features`.
+void ValidateSpec(const DataSpec& spec);
+
+}  // namespace trefoil::data

@@ -1,0 +1,202 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "dp/accounting/any_accountant.h"
+#include "dp/mechanisms/truncated_poisson.h"
+#include "dp/record/promise.h"
+
+namespace trefoil::dp {
+
+/// Who chose the rows of a batch: each owner by private coins, or common coins that all parties know.
+enum class SamplingMode { kOwnerPoisson, kPublic };
+
+/// A run of DP-SGD steps as it was executed: all public, the same at all three parties.
+struct DpSgdSteps {
+  std::int64_t steps = 0;  ///< batches
+  SamplingMode sampling = SamplingMode::kOwnerPoisson;
+  double sampling_rate = 0;  ///< q
+  double sigma = 0;          ///< noise multiplier without one party's noise; 0 is no noise
+  double sensitivity = 0;    ///< Delta: the norm of what the unit adds to the sum, in the units of clip
+  double clip = 0;           ///< C
+  BatchLimits limits;        ///< draws above max_batch are cut; max_batch = capacity where nothing is cut
+  std::int64_t max_participation =
+      0;                         ///< public sampling: executions that any one row was in, at most; else 0
+  double party_deviation = 0;    ///< deviation of each party's noise in lattice units, rounded down
+  std::int64_t coordinates = 0;  ///< that the noise was added to, in each step
+  bool vertical = false;  ///< public sampling: every party has other columns of the same records, knows which
+                          ///< there are, and is charged for other values in one of them
+  /// How often each of these batches was executed: 1, but for public sampling with coins that a resumed run
+  /// goes on with, so that steps it lost are done again on the same rows.
+  std::int64_t executions = 1;
+};
+
+/// DP-SGD of each owner alone, on its own rows, with noise of its own only: the local models that Protocol 4
+/// starts from. A record is one owner's, so that one owner's steps are charged, and not the sum over owners:
+/// all have the same rate and multiplier (docs/privacy.md, "Local training").
+struct LocalTraining {
+  std::int64_t steps = 0;
+  double sampling_rate = 0;  ///< q, every owner's
+  double sigma = 0;          ///< noise multiplier of the owner's own noise; 0 is no noise
+  double sensitivity = 0;    ///< Delta, in the units of clip
+  double clip = 0;           ///< C
+  double deviation = 0;      ///< of an owner's noise in lattice units, rounded down
+};
+
+/// A choice between models by how many records each classifies correctly, on noisy counts: every record is
+/// taken with probability q and moves each count by 1 at most, sensitivity sqrt(candidates).
+struct NoisySelection {
+  std::int64_t candidates = 0;
+  double sampling_rate = 0;    ///< q
+  double sigma = 0;            ///< noise multiplier without one party's noise; 0 is no noise
+  BatchLimits limits;          ///< draws above max_batch are cut
+  double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
+};
+
+/// A count of correctly classified test records that was opened with noise: one record replaced by another
+/// moves it by 1 at most, and their number is public. It concerns test records alone: what a trained model
+/// makes of them is post-processing for the records that it was trained on.
+struct NoisyEvaluation {
+  double sigma = 0;            ///< noise multiplier without one party's noise
+  double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
+};
+
+/// Releases that are each (epsilon, 0)-differentially private against everybody, insiders included: reports
+/// that owners perturbed by themselves, or numbers with Laplace noise of which the parts of any two parties
+/// suffice and a third's is not counted.
+struct PureReleases {
+  std::int64_t count = 0;
+  double epsilon = 0;                ///< of each
+  std::optional<double> replaced{};  ///< epsilon for one record replaced by another, where that is known
+};
+
+/// Counts that one unit of privacy moves by 1 at most, each with discrete Laplace noise of which every party
+/// adds a part (dp/mechanisms/laplace_part.h).
+struct LaplaceCounts {
+  std::int64_t count = 0;  ///< of numbers that one unit moves
+  double rate = 0;         ///< of the noise of any two parties: its scale is 1 / rate
+};
+
+/// Releases of a vector with discrete Gaussian noise on every coordinate, without sampling.
+struct GaussianReleases {
+  std::int64_t count = 0;
+  std::int64_t coordinates = 0;  ///< of each
+  double sigma = 0;            ///< noise multiplier without one party's noise: over what a record may change
+  double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
+};
+
+/// Releases of which each is within total variation `failure` of an (epsilon, 0)-differentially private one.
+struct ApproximateReleases {
+  std::int64_t count = 0;
+  double epsilon = 0;    ///< of each
+  double failure = 0;    ///< of each
+  bool insiders = true;  ///< whether that holds against insiders, too; else they are promised nothing
+};
+
+/// What depends on records and no epsilon bounds, for anybody: choices between models by exact counts of
+/// private records, say.
+struct UnboundedReleases {
+  std::int64_t count = 0;
+};
+
+using RecordedEvent = std::variant<DpSgdSteps, LocalTraining, NoisySelection, NoisyEvaluation, PureReleases,
+                                   LaplaceCounts, GaussianReleases, ApproximateReleases, UnboundedReleases>;
+
+/// The events but for those without bound: what noise can be calibrated for.
+[[nodiscard]] std::vector<RecordedEvent> Bounded(const std::vector<RecordedEvent>& events);
+/// Whether an event has no bound, so that both epsilons are infinite.
+[[nodiscard]] bool HasUnbounded(const std::vector<RecordedEvent>& events);
+
+/// What a training did, written when it ends (or stops) and not changed after; accountants read it, never the
+/// job.
+struct TrainingRecord {
+  static constexpr int kVersion = 1;
+
+  std::string job_hash;               ///< lower-case hexadecimal
+  std::string run_id;                 ///< lower-case hexadecimal
+  std::vector<RecordedEvent> events;  ///< in the order of execution; unlike ones compose
+  std::optional<Promise> promise{};   ///< nothing: the record does not say
+};
+
+/// What an outsider, who sees the released model only, is charged. Steps and selections: multiplier
+/// sigma sqrt(3/2), Poisson sampling, the closeness of three parties' summed noise, cut batches; a batch that
+/// was executed m times is one such release with the multiplier over sqrt(m), not m of them. Local
+/// training: as if the local model were seen, multiplier sigma, Poisson sampling. Evaluations: nothing.
+/// Releases: epsilon, or the law of three parts of Laplace noise, or multiplier sigma sqrt(3/2), and the
+/// closeness; without bound: infinity. For records that were trained on or counted. `units`, from 1: by how
+/// many units of privacy neighbours differ, all added or all removed.
+[[nodiscard]] std::vector<Event> OutsiderEvents(const RecordedEvent& event, std::int64_t units = 1);
+[[nodiscard]] std::vector<Event> OutsiderEvents(const TrainingRecord& record, std::int64_t units = 1);
+
+/// What one party is charged, which knows its own noise: multiplier sigma, the closeness of two parties'
+/// summed noise, cut batches; with owner-poisson sampling amplified as for an outsider, with public sampling
+/// a plain Gaussian as many times as any row was in, and where that is vertical at half of sigma, since
+/// other values of a record move a sum by up to 2 Delta. Local training as for an outsider: the noise of another
+/// owner is unknown to it, and its own records need no protection from itself. Two parts of Laplace noise are a
+/// randomised response for a number that moves by 1, and charged as that.
+[[nodiscard]] std::vector<Event> InsiderEvents(const RecordedEvent& event, std::int64_t units = 1);
+[[nodiscard]] std::vector<Event> InsiderEvents(const TrainingRecord& record, std::int64_t units = 1);
+
+struct EpsilonPair {
+  double outsider = 0;
+  double insider = 0;
+  double error = 0;  ///< PLD: how far either is above the exact one, at most
+};
+
+/// Both adversaries' accountants side by side. Adding one step at a time is cheap.
+class RecordAccountant {
+ public:
+  explicit RecordAccountant(AccountantKind kind = AccountantKind::kRdp);
+
+  /// Throws ConfigError for a value outside its domain.
+  void Add(const RecordedEvent& event);
+  /// Infinity where there is no guarantee. Throws ConfigError unless delta is in (0, 1).
+  [[nodiscard]] EpsilonPair Epsilons(double delta) const;
+
+ private:
+  AnyAccountant outsider_;
+  AnyAccountant insider_;
+};
+
+/// Both epsilons of a record, `delta` including what cut batches cost.
+[[nodiscard]] EpsilonPair Epsilons(const TrainingRecord& record, double delta,
+                                   AccountantKind kind = AccountantKind::kRdp);
+
+/// What an insider's epsilon is with a vertical partition for that a record takes part at all, which its keys tell
+/// it: as Epsilons, but at sigma. Nothing where the record has no vertical steps.
+[[nodiscard]] std::optional<double> PresenceEpsilon(const TrainingRecord& record, double delta,
+                                                    AccountantKind kind = AccountantKind::kRdp);
+
+/// Both epsilons for neighbours that differ by `units` units of privacy, all added or all removed, at one owner
+/// or at several: of one unit Epsilons; of more by loss distributions (PLD), whatever `kind` is, since no other
+/// accountant has the law of several sampled records. Infinity where there is no guarantee at this delta.
+/// Source: docs/privacy.md, "Several rows of one person".
+[[nodiscard]] EpsilonPair EpsilonsOfUnits(const TrainingRecord& record, std::int64_t units, double delta,
+                                          AccountantKind kind = AccountantKind::kRdp);
+
+/// What was released of test records, as a record of their own, for one of them replaced by another: the
+/// noisy counts of evaluations, each a GaussianReleases of one number. A count without noise leaves no event.
+[[nodiscard]] TrainingRecord TestSetRecord(const TrainingRecord& record);
+
+/// Both epsilons for test records: of TestSetRecord, which is of plain Gaussians, by their exact formula; infinity
+/// where it has no event.
+[[nodiscard]] EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta);
+
+/// The record as JSON: version, job_hash, run_id, events, and, where it has a promise, unit, neighbours and
+/// warnings; an event of kind "dpsgd_steps", "local_training", "noisy_selection", "noisy_evaluation",
+/// "pure_releases", "laplace_counts", "gaussian_releases", "approximate_releases" or "unbounded_releases" has
+/// the members of its struct under their own names, capacity and max_batch among them; `replaced` is
+/// epsilon_replaced, where it is known. Throws ContractError for a number that is infinite or not a number.
+[[nodiscard]] nlohmann::json ToJson(const TrainingRecord& record);
+
+/// The inverse; records of version 0.1, which have no promise, are read. Throws DataError naming the key that
+/// is missing, unknown, of the wrong type or outside its domain.
+[[nodiscard]] TrainingRecord FromJson(const nlohmann::json& json);
+
+}  // namespace trefoil::dp

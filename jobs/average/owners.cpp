@@ -1,0 +1,219 @@
+#include "jobs/average/owners.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/error.h"
+#include "data/dataset/folders.h"
+#include "data/dataset/split.h"
+#include "jobs/dpsgd/evaluation.h"
+#include "jobs/dpsgd/split_data.h"
+#include "jobs/slices.h"
+
+namespace trefoil::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Numbers = std::vector<std::int64_t>;
+
+constexpr std::int64_t kMostOwners = 10'000;
+
+std::int64_t Sum(const Numbers& numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
+}
+
+/// `total` in `parts` parts, of which the first have one more where it does not divide.
+Numbers AlikeParts(std::int64_t total, std::int64_t parts) {
+  Numbers rows;
+  for (std::int64_t k = 0; k < parts; ++k) rows.push_back(total / parts + (k < total % parts ? 1 : 0));
+  return rows;
+}
+
+/// How many of `total` records each owner of `local` gets.
+Numbers LocalRows(const Owners& owners, std::int64_t total) {
+  if (owners.local_rows.empty()) return AlikeParts(total, owners.all());
+  if (Sum(owners.local_rows) > total) {
+    throw ConfigError(
+        fmt::format("local.owner_rows: found {} records in all, expected at most the {} of the data",
+                    Sum(owners.local_rows), total));
+  }
+  return owners.local_rows;
+}
+
+/// The same, one list a party.
+std::array<Numbers, 3> RowsOfParties(const Owners& owners, const Numbers& rows) {
+  std::array<Numbers, 3> parties;
+  auto next = rows.begin();
+  for (std::size_t j = 0; j < parties.size(); ++j) {
+    parties.at(j) = Numbers(next, next + owners.count.at(j));
+    next += owners.count.at(j);
+  }
+  return parties;
+}
+
+/// Rows `first` to `first` + `count` - 1.
+ml::OwnRecords Part(const ml::OwnRecords& records, std::int64_t first, std::int64_t count) {
+  return {.x = records.x.middleRows(first, count),
+          .y = {records.y.begin() + first, records.y.begin() + first + count}};
+}
+
+/// What there is to deal.
+struct Source {
+  const data::DataFiles& files;
+  const data::Table& table;  ///< their records
+};
+
+void RequireRoom(const DpsgdSettings& schema, std::size_t party, std::int64_t rows) {
+  if (rows <= schema.data.rows.at(party)) return;
+  throw ConfigError(fmt::format("data.rows: found {} for party {}, expected at least the {} of its owners",
+                                schema.data.rows.at(party), party, rows));
+}
+
+/// To each owner as many as local.owner_rows says, or all alike. Returns how many each party got.
+std::array<std::int64_t, 3> DealInOrder(const DpsgdSettings& schema, const Owners& owners,
+                                        const Source& source, const SplitTarget& deal) {
+  const auto total = static_cast<std::int64_t>(source.table.y.size());
+  const auto parties = RowsOfParties(owners, LocalRows(owners, total));
+  data::Split split{.kind = data::SplitKind::kFractions};
+  std::array<std::int64_t, 3> rows{};
+  for (std::size_t j = 0; j < parties.size(); ++j) {
+    rows.at(j) = Sum(parties.at(j));
+    RequireRoom(schema, j, rows.at(j));
+    split.fractions.at(j) = static_cast<double>(rows.at(j)) / static_cast<double>(total);
+    deal.parties.at(j).data = data::PartyFiles(schema.data.format, "");
+    deal.parties.at(j).owner_rows = parties.at(j);
+  }
+  (void)data::SplitSource(schema.data, source.files, split, deal.party_folders);
+  return rows;
+}
+
+/// To the party of the owner that a record's hash names among all; at the party it names one of its owners. (A
+/// party's owners have consecutive numbers, so that each is as likely as the others.)
+std::array<std::int64_t, 3> DealByHash(const DpsgdSettings& schema, const Owners& owners,
+                                       const Source& source, const SplitTarget& deal) {
+  std::vector<int> party_of_row;
+  std::array<std::int64_t, 3> rows{};
+  for (const auto owner : SlicesByHash(source.table, static_cast<std::size_t>(owners.all()))) {
+    const auto number = static_cast<std::int64_t>(owner);
+    const int party = number < owners.count[0] ? 0 : number < owners.count[0] + owners.count[1] ? 1 : 2;
+    party_of_row.push_back(party);
+    ++rows.at(static_cast<std::size_t>(party));
+  }
+  for (std::size_t j = 0; j < rows.size(); ++j) {
+    RequireRoom(schema, j, rows.at(j));
+    deal.parties.at(j).data = data::PartyFiles(schema.data.format, "");
+  }
+  (void)data::SplitRows(schema.data, source.files, party_of_row, deal.party_folders);
+  return rows;
+}
+
+/// The owners' records one after the other in the file, as many as [owners] rows say; all are an only owner's.
+std::vector<ml::OwnRecords> LoadInOrder(const DpsgdSettings& schema, std::int64_t count,
+                                        const PartyFile& party, const std::string& party_file) {
+  const auto records = LoadOwnRecords(schema, party.id, party.data, {.feature_model = party.feature_model});
+  const auto total = static_cast<std::int64_t>(records.y.size());
+  const auto rows = party.owner_rows.empty() ? Numbers{total} : party.owner_rows;
+  if (static_cast<std::int64_t>(rows.size()) != count || Sum(rows) != total) {
+    throw ConfigError(
+        fmt::format("{}: owners.rows: found {} numbers of sum {}, expected {} of sum {}, as many as "
+                    "the job's owners here and the file's records",
+                    party_file, rows.size(), Sum(rows), count, total));
+  }
+  std::vector<ml::OwnRecords> parts;
+  std::int64_t first = 0;
+  for (const auto number : rows) {
+    parts.push_back(Part(records, first, number));
+    first += number;
+  }
+  return parts;
+}
+
+void CheckSizes(const Owners& owners, const std::vector<ml::OwnRecords>& parts, const PartyFile& party,
+                bool said) {
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto number = static_cast<std::int64_t>(parts[k].y.size());
+    if (number <= owners.most_rows) continue;
+    throw DataError(fmt::format(
+        "{}: owner {} of {} here: found {} records, expected at most {} (owners.most_rows){}",
+        party.data.rows().string(), k + 1, parts.size(), number, owners.most_rows,
+        said ? "" : "; without [owners] rows in the party file records go to owners by their hash"));
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& OwnerKeys() {
+  static const std::vector<std::string> keys{"owners.count", "owners.least_rows", "owners.most_rows",
+                                             "local.owner_rows"};
+  return keys;
+}
+
+Owners ReadOwners(const toml::table& root, const std::string& file, const data::DataSpec& data) {
+  const Section document(root, file);
+  const auto section = document.Table("owners");
+  const std::string expected =
+      fmt::format("three whole numbers from 0 to {}, one for each party, not all 0", kMostOwners);
+  const auto count = section.Wholes("count", {0, kMostOwners}, expected);
+  if (count.size() != 3 || Sum(count) == 0) section.Refuse("count", expected);
+  Owners owners;
+  std::copy(count.begin(), count.end(), owners.count.begin());
+  const auto largest = std::max<std::int64_t>(1, *std::max_element(data.rows.begin(), data.rows.end()));
+  owners.most_rows = section.Whole("most_rows", {1, largest}, largest);
+  owners.least_rows = section.Whole("least_rows", {1, owners.most_rows});
+  const auto local = document.Table("local");
+  const std::string of_each = fmt::format("{} whole numbers from 0, one for each owner", owners.all());
+  if (local.Has("owner_rows")) owners.local_rows = local.Wholes("owner_rows", {0, 1'000'000'000}, of_each);
+  if (!owners.local_rows.empty() && static_cast<std::int64_t>(owners.local_rows.size()) != owners.all())
+    local.Refuse("owner_rows", of_each);
+  return owners;
+}
+
+Json OwnersJson(const Owners& owners) {
+  return {{"count", owners.count}, {"least_rows", owners.least_rows}, {"most_rows", owners.most_rows}};
+}
+
+std::string OwnersLocalJson(const Owners& owners) {
+  return owners.local_rows.empty() ? "{}" : Json{{"owner_rows", owners.local_rows}}.dump();
+}
+
+std::string DealToOwners(const DpsgdSettings& schema, const Owners& owners, const SplitTarget& deal) {
+  const auto folder = FindDataFolder(schema.data.name, deal.job_file, deal.data);
+  const auto files = data::FindTrainingFiles(schema.data, folder);
+  const auto table = data::Load(schema.data, files);
+  const bool by_hash = owners.by_hash && owners.local_rows.empty();
+  const auto rows = by_hash ? DealByHash(schema, owners, {files, table}, deal)
+                            : DealInOrder(schema, owners, {files, table}, deal);
+  if (const auto test = data::FindTestFiles(schema.data, folder)) data::CopyTestFiles(*test, deal.test);
+  return fmt::format("dealing {} to {}, {} and {} owners at three parties{}: rows {}, {}, {}",
+                     folder.lexically_normal().string(), owners.count[0], owners.count[1], owners.count[2],
+                     by_hash ? ", by hash" : "", rows[0], rows[1], rows[2]);
+}
+
+std::vector<ml::OwnRecords> LoadOwners(const DpsgdSettings& schema, const Owners& owners,
+                                       const PartyFile& party, const std::string& party_file) {
+  const auto count = owners.count.at(static_cast<std::size_t>(party.id));
+  if (count == 0) {
+    if (party.owner_rows.empty()) return {};
+    throw ConfigError(party_file +
+                      ": owners.rows: found numbers, expected none: the job declares no owners here");
+  }
+  if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
+  const bool said = !party.owner_rows.empty() || count == 1;
+  if (!said && !owners.by_hash) {
+    throw ConfigError(
+        fmt::format("{}: missing owners.rows, expected {} numbers, of each owner's records: where a record "
+                    "is replaced by another, owners by the records' hash would not do, as two of them would "
+                    "change",
+                    party_file, count));
+  }
+  auto parts = said ? LoadInOrder(schema, count, party, party_file)
+                    : LoadSlicesByHash(schema, party, static_cast<std::size_t>(count));
+  CheckSizes(owners, parts, party, said);
+  return parts;
+}
+
+}  // namespace trefoil::jobs

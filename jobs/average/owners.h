@@ -1,0 +1,53 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "jobs/config/party_file.h"
+#include "jobs/config/toml_reader.h"
+#include "jobs/dpsgd/settings.h"
+#include "jobs/job.h"
+#include "ml/dpsgd/training.h"
+
+namespace trefoil::jobs {
+
+/// [owners] of a job: data owners that the three parties act for, numbered party by party. All public but how
+/// many records each owner really has.
+struct Owners {
+  std::array<std::int64_t, 3> count{};     ///< of each party
+  std::int64_t least_rows = 0;             ///< that an owner with fewer counts as
+  std::int64_t most_rows = 0;              ///< that an owner may have
+  std::vector<std::int64_t> local_rows{};  ///< [local] owner_rows: of each owner in `local`; may be empty
+  /// Whether records go to owners by their hash where their numbers are not said. Not for a record that is
+  /// replaced by another, which would change two owners.
+  bool by_hash = false;
+
+  [[nodiscard]] std::int64_t all() const { return count[0] + count[1] + count[2]; }
+};
+
+/// The keys of [owners] and [local] of such jobs, in full.
+[[nodiscard]] const std::vector<std::string>& OwnerKeys();
+
+/// Reads owners.count, owners.least_rows, owners.most_rows (at most, and by default, the largest of the
+/// schema's data.rows) and local.owner_rows. Throws ConfigError as Section.
+[[nodiscard]] Owners ReadOwners(const toml::table& root, const std::string& file, const data::DataSpec& data);
+
+/// [owners] as JSON, all defaults filled in; [local] likewise.
+[[nodiscard]] nlohmann::json OwnersJson(const Owners& owners);
+[[nodiscard]] std::string OwnersLocalJson(const Owners& owners);
+
+/// Deals the training data, to each party its owners' in one file: in its order, to each owner as many
+/// records as local.owner_rows says; where that is empty, by hash, or else alike. Test records, where there
+/// are any, go to deal.test. Returns what to say of it. Throws DataError or ConfigError.
+std::string DealToOwners(const DpsgdSettings& schema, const Owners& owners, const SplitTarget& deal);
+
+/// The records of this party's owners: of its [data], as many for each as its [owners] rows say; without them
+/// by hash (jobs/slices.h), so that a record that is added or removed is one owner's, wherever it stands.
+/// Throws ConfigError where they are missing and by_hash does not hold, and there are several owners;
+/// DataError naming the owner for more than owners.most_rows. An owner may have fewer than owners.least_rows,
+/// or none: a refusal would be seen by the others.
+[[nodiscard]] std::vector<ml::OwnRecords> LoadOwners(const DpsgdSettings& schema, const Owners& owners,
+                                                     const PartyFile& party, const std::string& party_file);
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,36 @@
+#include "jobs/config/named_files.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "data/dataset/folders.h"
+
+namespace trefoil::jobs {
+
+data::DataFiles NamedFiles(std::string_view option, const std::vector<std::string>& paths,
+                           const data::DataSpec& spec, data::LabelUse labels) {
+  const bool two = HasLabelFile(spec.format);
+  const bool without_labels = labels == data::LabelUse::kIgnored;
+  if (!two && paths.size() == 1) return {.x = {}, .y = {}, .file = paths[0]};
+  if (two && paths.size() == 2) return {.x = paths[0], .y = paths[1], .file = {}};
+  if (two && without_labels && paths.size() == 1) return {.x = paths[0], .y = {}, .file = {}};
+  const auto* expected =
+      two ? (without_labels ? "features, or features and labels" : "two, features and labels") : "one";
+  throw ConfigError(fmt::format("{}: found {} files, expected {}", option, paths.size(), expected));
+}
+
+data::DataFiles NamedTestData(const std::vector<std::string>& paths, const data::DataSpec& spec,
+                              data::LabelUse labels) {
+  for (const auto& path : paths) {
+    if (!std::filesystem::exists(path)) throw DataError(path + ": is not there, expected data");
+  }
+  if (paths.size() == 1 && std::filesystem::is_directory(paths[0])) {
+    if (const auto test = data::FindTestFiles(spec, paths[0])) return *test;
+    throw DataError(paths[0] + ": holds no test files; name the files themselves to use others");
+  }
+  return NamedFiles("--data", paths, spec, labels);
+}
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/dataset/load.h"
+#include "data/dataset/spec.h"
+
+namespace trefoil::jobs {
+
+/// The files that an option names for data of this spec: two, features and labels (idx, npy), or one (csv,
+/// npz). Where labels are ignored those of the first kind may be left out. Throws ConfigError for another
+/// number.
+[[nodiscard]] data::DataFiles NamedFiles(std::string_view option, const std::vector<std::string>& paths,
+                                         const data::DataSpec& spec,
+                                         data::LabelUse labels = data::LabelUse::kRead);
+
+/// What --data names: a folder, that is its test files, or files as above. Throws DataError for what is not
+/// there; ConfigError as NamedFiles().
+[[nodiscard]] data::DataFiles NamedTestData(const std::vector<std::string>& paths, const data::DataSpec& spec,
+                                            data::LabelUse labels = data::LabelUse::kRead);
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,110 @@
+#pragma once
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/dataset/load.h"
+#include "dp/record/privacy_filter.h"
+
+namespace trefoil::jobs {
+
+/// "host:port", with an IPv6 host in brackets.
+struct Address {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+/// Throws ConfigError "found X, expected host:port ..." unless `text` is an address.
+[[nodiscard]] Address ParseAddress(const std::string& text);
+[[nodiscard]] std::string ToText(const Address& address);
+
+/// "500ms", "120s" or "2m". Throws ConfigError "found X, expected ..." for anything else, for zero and for
+/// more than a day.
+[[nodiscard]] std::chrono::milliseconds ParseDuration(const std::string& text);
+
+struct PartyPeer {
+  int id = 0;
+  Address address;
+  std::filesystem::path certificate;
+};
+
+/// What a job of type "predict" needs of a party.
+struct PredictFiles {
+  std::filesystem::path share;  ///< this party's share of the model; empty where the file names none
+  data::DataFiles rows;         ///< x or file, at the client: without labels
+};
+
+/// What a job of type "pate" needs of a party.
+struct PateFiles {
+  std::filesystem::path
+      queries;  ///< public, the same at all three; empty where the file names none, as below
+  std::filesystem::path predictions;  ///< labels of this party's teachers
+  std::filesystem::path student;      ///< Interactive-GNMax: the student's public predictions
+};
+
+/// [ledger] or [evaluation_ledger]: what the jobs on this party's data, or on the test records that it holds,
+/// may cost them, all together.
+struct LedgerSettings {
+  std::filesystem::path file;
+  double epsilon_cap = 0;  ///< of an insider
+  double delta = 0;
+  std::optional<dp::FilterMode> mode{};  ///< empty: the ledger's own; a new one's is kRdp
+};
+
+enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
+
+/// [log]: what a run writes down of itself, and where.
+struct LogSettings {
+  LogLevel level = LogLevel::kInfo;     ///< least that party.log gets
+  LogLevel to_stderr = LogLevel::kOff;  ///< least that standard error gets, beside the one line of an error
+  bool json = false;                    ///< JSON lines in place of text
+  std::filesystem::path audit{};        ///< the audit log; empty: audit.jsonl in each run directory
+
+  friend bool operator==(const LogSettings&, const LogSettings&) = default;
+};
+
+/// A party file (docs/formats.md). Paths read from a file are absolute or relative to the working
+/// directory; WriteParty takes them as they are to stand in the file, relative to it.
+struct PartyFile {
+  int id = 0;
+  Address listen;
+  Address advertise;
+  std::array<PartyPeer, 2> peers;  ///< by id
+  std::filesystem::path certificate = "party.crt";
+  std::filesystem::path private_key = "party.key";
+  std::filesystem::path feature_model;   ///< ONNX model of [features]; empty where the file names none
+  data::DataFiles data;                  ///< all empty where the file names none; else x and y, or file
+  data::DataFiles evaluation;            ///< of [evaluation], likewise: what a job's evaluation.holder holds
+  data::DataFiles validation;            ///< of [validation], likewise: initialisation.validation_holder's
+  PredictFiles predict;                  ///< of [predict]
+  PateFiles pate;                        ///< of [pate]
+  std::vector<std::int64_t> owner_rows;  ///< of [owners]: how many records each owner has, in the order of
+                                         ///< [data]'s file; empty: the file names none
+  std::filesystem::path storage_key;     ///< what shares are sealed with; empty: private_key
+  std::optional<LedgerSettings> ledger{};             ///< empty: no cap, and nothing is kept
+  std::optional<LedgerSettings> evaluation_ledger{};  ///< of [evaluation]'s records, likewise
+  LogSettings log{};
+  std::optional<Address> metrics{};  ///< where /metrics is served; empty: nowhere
+  std::chrono::milliseconds start_timeout = std::chrono::seconds(120);
+  std::chrono::milliseconds peer_timeout = std::chrono::seconds(10);
+  std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
+};
+
+/// Reads and checks a party file; opens none of the files it names.
+/// Throws ConfigError with one line: place, key, what was found, what was expected.
+[[nodiscard]] PartyFile ReadParty(const std::filesystem::path& file);
+
+/// The party file as commented TOML.
+[[nodiscard]] std::string PartyToml(const PartyFile& party);
+
+/// Throws ConfigError unless `key` is a file that its owner alone can read (mode 0600 or 0400).
+void CheckKeyMode(const std::filesystem::path& key);
+
+/// The same for any secret; "FILE: CAUSE, expected WHAT".
+void CheckSecretMode(const std::filesystem::path& file, const std::string& what);
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,170 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "jobs/dpsgd/settings_reader.h"
+
+namespace trefoil::jobs {
+namespace {
+
+/// The first text that occurs twice, or nothing.
+std::optional<std::string> Repeated(const std::vector<std::string>& texts) {
+  std::set<std::string> seen;
+  for (const auto& text : texts) {
+    if (!seen.insert(text).second) return text;
+  }
+  return {};
+}
+
+void CheckLabel(const data::DataSpec& spec, const Section& section) {
+  const auto& label = spec.label;
+  if (static_cast<int>(label.values.size()) != spec.classes) {
+    section.Refuse("values", fmt::format("as many values as data.classes ({})", spec.classes));
+  }
+  if (const auto twice = Repeated(label.values))
+    section.Fail("values", fmt::format("\"{}\" occurs twice", *twice));
+  const auto aliases = section.Table("aliases");
+  for (const auto& [alias, value] : label.aliases) {
+    if (std::find(label.values.begin(), label.values.end(), value) == label.values.end()) {
+      aliases.Refuse(alias, "one of data.label.values");
+    }
+  }
+}
+
+void CheckCsv(const data::DataSpec& spec, const Section& section) {
+  std::vector<std::string> names;
+  const auto features = data::CountFeatures(spec);
+  for (const auto& column : spec.columns) {
+    names.push_back(column.name);
+    if (column.kind != data::ColumnKind::kCategory) continue;
+    if (column.values.empty())
+      section.Fail("column", fmt::format("column \"{}\" has no values", column.name));
+    if (const auto twice = Repeated(column.values)) {
+      section.Fail("column",
+                   fmt::format("column \"{}\": the value \"{}\" occurs twice", column.name, *twice));
+    }
+  }
+  if (const auto twice = Repeated(names))
+    section.Fail("column", fmt::format("the column \"{}\" occurs twice", *twice));
+  if (features == 0 && data::CountTexts(spec) == 0)
+    section.Fail("column", "all columns are ignored, expected at least one feature");
+  if (spec.features != features) {
+    section.Refuse("features", fmt::format("{}, which is what the columns give", features));
+  }
+  CheckLabel(spec, section.Table("label"));
+}
+
+/// What a vertical partition asks of the rest of the job.
+void CheckVertical(const DpsgdSettings& job, const Section& document) {
+  const auto data = document.Table("data");
+  std::int64_t keys = 0;
+  int party = 0;
+  for (const auto& column : job.data.columns) {
+    if (column.kind == data::ColumnKind::kKey) ++keys;
+    if (column.kind == data::ColumnKind::kText || column.name == job.data.label.column) continue;
+    if (column.kind != data::ColumnKind::kNumber && column.kind != data::ColumnKind::kCategory) continue;
+    if (column.party < party)
+      data.Fail("column",
+                fmt::format("column \"{}\" of party {} comes after one of party {}; a row is made of party "
+                            "0's columns, then 1's, then 2's",
+                            column.name, column.party, party));
+    party = column.party;
+  }
+  if (keys != 1)
+    data.Fail("column",
+              fmt::format("found {} columns of kind \"key\", expected one, by which the parties' rows are "
+                          "matched",
+                          keys));
+  const auto& rows = job.data.rows;
+  if (rows[0] != rows[1] || rows[0] != rows[2])
+    data.Refuse("rows", "the same number three times, as all parties hold the same rows");
+  if (job.privacy.sampling != "public") {
+    document.Table("privacy").Fail(
+        "sampling",
+        fmt::format("found \"{}\", expected \"public\" with data.partition \"vertical\": all three hold a "
+                    "part of each row, so that none can choose rows in private",
+                    job.privacy.sampling));
+  }
+  if (job.evaluation)
+    document.Fail("evaluation", "not with data.partition \"vertical\": no party holds whole rows");
+  if (job.features.extraction.method != data::FeatureMethod::kNone)
+    document.Table("features").Refuse("method", "\"none\" with data.partition \"vertical\"");
+  if (job.initialisation.method != "none")
+    document.Table("initialisation")
+        .Refuse("method", "\"none\" with data.partition \"vertical\": no party holds whole rows to train on");
+}
+
+/// The names of the columns of keys.
+std::vector<std::string> KeysOf(const data::DataSpec& spec) {
+  std::vector<std::string> names;
+  for (const auto& column : spec.columns) {
+    if (column.kind == data::ColumnKind::kKey) names.push_back(column.name);
+  }
+  return names;
+}
+
+/// What groups as the unit of privacy ask of the rest of the job.
+void CheckGroups(const DpsgdSettings& job, const Section& document) {
+  const auto privacy = document.Table("privacy");
+  const auto refuse = [&](const std::string& cause) {
+    privacy.Fail("unit", "found \"group\", expected \"record\" with " + cause);
+  };
+  if (job.data.vertical) refuse("data.partition \"vertical\", whose key is a row's");
+  if (job.privacy.sampling != "owner-poisson") refuse("public sampling, whose coins take rows one by one");
+  if (job.initialisation.method != "none")
+    refuse("initialisation.method, whose local trainings take and charge records");
+  if (job.evaluation && job.evaluation->sigma)
+    refuse("evaluation.sigma, which is charged to single test records");
+  if (job.data.format != data::Format::kCsv)
+    privacy.Fail("group_column", "only data.format \"csv\" has columns of keys");
+  if (KeysOf(job.data) != std::vector{job.privacy.group_column}) {
+    privacy.Fail("group_column", fmt::format("found \"{}\", expected the one [[data.column]] of kind \"key\"",
+                                             job.privacy.group_column));
+  }
+}
+
+/// Rows of the joint data.
+std::int64_t TotalRows(const data::DataSpec& spec) {
+  if (spec.vertical) return spec.rows[0];
+  return std::accumulate(spec.rows.begin(), spec.rows.end(), std::int64_t{0});
+}
+
+}  // namespace
+
+void CheckDataRules(const data::DataSpec& spec, const Section& data) {
+  if (TotalRows(spec) == 0) data.Refuse("rows", "at least one row in all");
+  if (spec.format == data::Format::kCsv) CheckCsv(spec, data);
+}
+
+void CheckJobRules(const DpsgdSettings& job, const toml::table& root, const std::string& file) {
+  const Section document(root, file);
+  const auto data = document.Table("data");
+  const auto training = document.Table("training");
+  const auto& rows = job.data.rows;
+  const auto total = TotalRows(job.data);
+  CheckDataRules(job.data, data);
+  if (job.data.vertical) CheckVertical(job, document);
+  if (job.privacy.groups()) CheckGroups(job, document);
+  if (!job.data.vertical && !job.privacy.groups() && !KeysOf(job.data).empty()) {
+    data.Fail(
+        "column",
+        "found one of kind \"key\", which only data.partition \"vertical\" and privacy.unit \"group\" have");
+  }
+  if (job.training.expected_batch > static_cast<double>(total)) {
+    training.Refuse("expected_batch", fmt::format("a number up to {}, {}", total,
+                                                  job.data.vertical ? "data.rows" : "the sum of data.rows"));
+  }
+  if (job.data.vertical) return;  // common coins: no owner draws rows
+  const auto largest = static_cast<double>(*std::max_element(rows.begin(), rows.end()));
+  const double share = job.training.expected_batch * largest / static_cast<double>(total);
+  const auto bound = static_cast<double>(job.training.max_batch_per_owner);
+  // An owner whose every row is drawn cannot draw more than it has.
+  if (bound <= share && bound < largest) {
+    training.Refuse("max_batch_per_owner",
+                    fmt::format("more than {:.1f}, the expected batch of the largest owner", share));
+  }
+}
+
+}  // namespace trefoil::jobs

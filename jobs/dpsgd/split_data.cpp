@@ -1,0 +1,104 @@
+#include "jobs/dpsgd/split_data.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+#include "base/error.h"
+#include "data/dataset/folders.h"
+#include "data/demo/digits.h"
+
+namespace trefoil::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kGenerated = "digits";
+constexpr std::uint64_t kDigitsSeed = 1;
+constexpr std::size_t kTestDigits = 2000;
+constexpr std::size_t kValidationDigits = 1000;
+
+/// Copies `files` to the folder `name` of a party's, and returns where they are, seen from there.
+data::DataFiles MoveTo(const fs::path& party, const std::optional<data::DataFiles>& files, const char* name,
+                       const fs::path& source) {
+  if (!files)
+    throw DataError(
+        fmt::format("{}: found no {} files, expected those that the job wants", source.string(), name));
+  data::CopyTestFiles(*files, party / name);
+  const auto moved = [&](const fs::path& file) { return file.empty() ? fs::path() : name / file.filename(); };
+  return {.x = moved(files->x), .y = moved(files->y), .file = moved(files->file)};
+}
+
+/// Where a data set is looked for, in order.
+std::vector<fs::path> PlacesOf(const std::string& name, const fs::path& job_file) {
+  std::vector<fs::path> places;
+  if (const char* root = std::getenv("TREFOIL_DATA"); root != nullptr && *root != '\0') {
+    places.push_back(fs::path(root) / name);
+  }
+  const auto shared = fs::path("../shared/data") / name;
+  places.push_back(shared);
+  places.push_back((fs::absolute(job_file).parent_path() / ".." / shared).lexically_normal());
+  return places;
+}
+
+}  // namespace
+
+fs::path FindDataFolder(const std::string& name, const fs::path& job_file, const fs::path& given) {
+  if (!given.empty()) {
+    if (!fs::is_directory(given)) throw DataError(given.string() + ": not a folder, expected the job's data");
+    return given;
+  }
+  std::string looked;
+  for (const auto& place : PlacesOf(name, job_file)) {
+    if (fs::is_directory(place)) return place;
+    looked += (looked.empty() ? "" : ", ") + place.string();
+  }
+  throw DataError(fmt::format("data \"{}\": not found in {}; name its folder with --data", name, looked));
+}
+
+fs::path FindDataFolder(const DpsgdSettings& job, const fs::path& job_file, const fs::path& given,
+                        const fs::path& run_folder) {
+  const auto places = PlacesOf(job.data.name, job_file);
+  const bool found =
+      std::any_of(places.begin(), places.end(), [](const auto& one) { return fs::is_directory(one); });
+  if (!given.empty() || found || job.data.name != kGenerated)
+    return FindDataFolder(job.data.name, job_file, given);
+  const auto total = std::accumulate(job.data.rows.begin(), job.data.rows.end(), std::int64_t{0});
+  auto folder = run_folder / "digits";
+  data::WriteDigits(folder, kDigitsSeed, static_cast<std::size_t>(total), kTestDigits,
+                    job.initialisation.validates() ? kValidationDigits : 0);
+  return folder;
+}
+
+data::Split SplitOf(const LocalSpec& local) {
+  if (local.fractions) return {.kind = data::SplitKind::kFractions, .fractions = *local.fractions};
+  return {.kind = local.split == "sorted" ? data::SplitKind::kSorted : data::SplitKind::kEven};
+}
+
+data::SplitReport DealData(const DpsgdSettings& job, const fs::path& source,
+                           const std::array<fs::path, 3>& parties, const fs::path& test) {
+  const auto report =
+      data::SplitSource(job.data, data::FindTrainingFiles(job.data, source), SplitOf(job.local), parties);
+  if (const auto files = data::FindTestFiles(job.data, source)) data::CopyTestFiles(*files, test);
+  return report;
+}
+
+HeldOutFiles DealHeldOut(const DpsgdSettings& job, const fs::path& source,
+                         const std::array<fs::path, 3>& parties) {
+  HeldOutFiles dealt;
+  if (job.evaluation) {
+    dealt.test = MoveTo(parties[static_cast<std::size_t>(job.evaluation->holder)],
+                        data::FindTestFiles(job.data, source), "test", source);
+  }
+  const auto& initialisation = job.initialisation;
+  if (initialisation.validates()) {
+    dealt.validation = MoveTo(parties[static_cast<std::size_t>(initialisation.validation_holder)],
+                              data::FindValidationFiles(job.data, source), "validation", source);
+  }
+  return dealt;
+}
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,32 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/formats/npy.h"
+#include "jobs/dpsgd/settings.h"
+#include "ml/dpsgd/training.h"
+
+namespace trefoil::jobs {
+
+/// A released model with the job that trained it.
+struct ModelFile {
+  ml::Model model;
+  DpsgdSettings job;
+};
+
+/// A model's weights and biases as float64 by their names in model.npz, in the order of the layers.
+[[nodiscard]] std::vector<std::pair<std::string, data::NpyArray>> ModelArrays(const ml::Model& model);
+
+/// Writes model.npz: weights (p x c) and bias (c) as float64, classes as an integer, and job (its canonical
+/// JSON) as a byte string. c is 1 with two classes: the logit of class 1. With hidden layers also
+/// hidden_weights_K and hidden_bias_K for K = 1, 2, ..., and p is the last one's size. `constants` follow as
+/// float64 scalars. Equal arguments give equal bytes.
+void SaveModel(const std::filesystem::path& file, const ml::Model& model, const DpsgdSettings& job,
+               const std::vector<std::pair<std::string, double>>& constants = {});
+
+/// Throws DataError or ConfigError naming the file if it is no such model.
+[[nodiscard]] ModelFile LoadModel(const std::filesystem::path& file);
+
+}  // namespace trefoil::jobs

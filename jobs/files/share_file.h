@@ -1,0 +1,42 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "base/secure_memory.h"
+#include "dp/record/record.h"
+#include "jobs/dpsgd/settings.h"
+#include "jobs/files/sealed_file.h"
+#include "mpc/fixed_point.h"
+
+namespace trefoil::jobs {
+
+/// This party's share of a model that was released to nobody, with the training that it came from.
+struct ShareFile {
+  int party = 0;
+  DpsgdSettings job;          ///< of the training, or the schema of the records that a task's model is for
+  std::string task{};         ///< of a task's model: the task's job as JSON; else empty
+  dp::TrainingRecord record;  ///< of the training or task; its run_id names the model
+  std::string session{};      ///< whose last step, or task, made the shares; empty: not stated (version 1)
+  mpc::FixedShare weights;    ///< of ml::ShapeOfWeights(ClassifierPlan(job))
+
+  /// At which the epsilons of what made the model are said.
+  [[nodiscard]] double delta() const;
+  /// By which they are computed.
+  [[nodiscard]] dp::AccountantKind accountant() const;
+};
+
+inline constexpr SealedKind kModelShare{.magic = "trefoil model share 2\n",
+                                        .purpose = "trefoil model share",
+                                        .what = "a model's share, model.share of a run",
+                                        .older = "trefoil model share 1\n"};
+
+/// Writes a share, sealed (base/sealed_box.h); mode 0600. The header, in the clear but part of the seal, has
+/// the party, the job, of a task's model the task, the record and the session. On disk when it returns. Pre:
+/// there is a session. Throws ConfigError if the file is there; std::runtime_error.
+void SaveShare(const std::filesystem::path& file, const ShareFile& share, const SecretKey& key);
+
+/// Reads party `party`'s share. Throws ConfigError if it is not there or others can read it; DataError naming
+/// the file if it is no share, another party's, changed, or sealed with another key.
+[[nodiscard]] ShareFile LoadShare(const std::filesystem::path& file, int party, const SecretKey& key);
+
+}  // namespace trefoil::jobs

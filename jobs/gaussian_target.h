@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "dp/record/record.h"
+
+namespace trefoil::jobs {
+
+/// A vector that a task releases once with Gaussian noise of every party, and what its job wants of the
+/// noise.
+struct GaussianTarget {
+  std::int64_t coordinates = 0;
+  std::uint64_t sensitivity = 0;    ///< in lattice units, L2
+  std::optional<double> epsilon{};  ///< exactly one of epsilon and sigma
+  std::optional<double> sigma{};    ///< noise multiplier
+  double delta = 0;
+  dp::AccountantKind accountant = dp::AccountantKind::kPld;
+  bool insiders = true;  ///< whose epsilon the target is
+};
+
+/// The noise multiplier: as given, or the smallest whose epsilon, by the accountant, is within the target, on a lattice of 2^-20
+/// upwards. Throws ConfigError where none meets the target. Cost: with a target some dozens of accountings.
+[[nodiscard]] double SigmaOf(const GaussianTarget& target);
+
+/// What the release is charged at noise multiplier `sigma`.
+[[nodiscard]] dp::GaussianReleases EventOf(const GaussianTarget& target, double sigma);
+
+}  // namespace trefoil::jobs

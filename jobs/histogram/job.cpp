@@ -1,0 +1,233 @@
+#include "jobs/histogram/job.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/outward_text.h"
+#include "data/formats/csv.h"
+#include "dp/mechanisms/laplace_part.h"
+#include "jobs/dpsgd/split_data.h"
+#include "jobs/gaussian_target.h"
+#include "jobs/histogram/settings.h"
+#include "jobs/job_of.h"
+#include "jobs/statement/bound_text.h"
+#include "ml/noise/noisy_counts.h"
+#include "ml/on_shares/correct_counts.h"
+
+namespace trefoil::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using mpc::Index;
+using mpc::RingMatrix;
+
+// Gaussian noise is drawn on a lattice of 2^-16, so that it may be small beside one record.
+constexpr int kGaussianBits = 16;
+constexpr double kBytesOfALine = 40;  // of histogram.csv: a value and three numbers
+constexpr std::uint64_t kOne = std::uint64_t{1} << kGaussianBits;
+
+class HistogramJob : public JobOf<HistogramSettings> {
+ public:
+  explicit HistogramJob(HistogramSettings job) : JobOf(std::move(job)) {
+    if (this->job().gaussian) sigma_ = SigmaOf(Target());
+  }
+
+  [[nodiscard]] std::string Json() const override { return HistogramJson(job()); }
+  [[nodiscard]] std::string LocalJson() const override { return LocalSpecJson(job().local); }
+  [[nodiscard]] std::string Title() const override;
+  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
+  [[nodiscard]] JobCost Cost() const override;
+  std::string Split(const SplitTarget& deal) const override;
+  std::string Load(const PartyFile& party, const std::string& party_file) override;
+  JobResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
+
+ private:
+  [[nodiscard]] Index values() const { return static_cast<Index>(job().column.values.size()); }
+  [[nodiscard]] dp::LocalRandomiser Randomiser() const {
+    return {*job().randomiser, job().column.values.size(), job().epsilon};
+  }
+  [[nodiscard]] GaussianTarget Target() const;
+  [[nodiscard]] RingMatrix OwnCounts(std::int64_t declared) const;
+  [[nodiscard]] ml::StepNoise OwnNoise() const;
+  [[nodiscard]] double Reach() const;
+  [[nodiscard]] dp::CountEstimate EstimateOf(mpc::Word opened, double reach) const;
+  [[nodiscard]] std::string Csv(const RingMatrix& opened) const;
+  [[nodiscard]] std::string runtime::Summary() const;
+
+  double sigma_ = 0;                                 ///< noise multiplier, with Gaussian noise
+  std::vector<std::optional<std::size_t>> records_;  ///< this party's, after Load
+};
+
+std::string HistogramJob::Title() const {
+  const auto how = job().randomiser ? fmt::format("each owner's reports by {}", dp::NameOf(*job().randomiser))
+                   : job().gaussian
+                       ? fmt::format("counted on shares, Gaussian noise, sigma {}", MultiplierText(sigma_))
+                       : std::string("counted on shares, discrete Laplace noise");
+  return fmt::format("{} values of column \"{}\" in up to {} records, {}", job().column.values.size(),
+                     job().column.column, job().records(), how);
+}
+
+GaussianTarget HistogramJob::Target() const {
+  return {.coordinates = values(),
+          .sensitivity = kOne,
+          .epsilon = job().epsilon,
+          .sigma = job().sigma,
+          .delta = job().delta,
+          .accountant = job().accountant,
+          .insiders = job().against == "insider"};
+}
+
+std::vector<dp::RecordedEvent> HistogramJob::Events() const {
+  if (job().gaussian) return {EventOf(Target(), sigma_)};
+  if (job().randomiser) {
+    const auto law = Randomiser().law();
+    return {dp::PureReleases{.count = 1, .epsilon = law.added, .replaced = law.epsilon}};
+  }
+  const auto rate = dp::EpsilonBelow(*job().epsilon, "privacy.epsilon");
+  (void)dp::LaplacePart(rate);
+  return {dp::LaplaceCounts{.count = 1, .rate = rate.value()}};
+}
+
+JobCost HistogramJob::Cost() const {
+  JobCost cost;
+  cost.session.Add(ml::OpenNoisyCountsCost(values(), job().to));
+  const auto counts = static_cast<double>(values());
+  const auto most = static_cast<double>(*std::max_element(job().rows.begin(), job().rows.end()));
+  if (!job().randomiser) {
+    cost.work.draws = counts;
+  } else {
+    cost.work.coins = job().randomiser == dp::Randomiser::kKary ? most : most * counts;
+  }
+  for (std::size_t party = 0; party < net::kParties; ++party)
+    cost.memory.at(party) = static_cast<double>(job().rows.at(party)) * sizeof(std::optional<std::size_t>) +
+                            kBytesOfShare * counts;
+  cost.results = AtReceivers(counts * kBytesOfALine);
+  return cost;
+}
+
+std::string HistogramJob::Split(const SplitTarget& deal) const {
+  data::DataSpec spec;
+  spec.name = job().data_name;
+  spec.format = data::Format::kCsv;
+  const auto source =
+      data::FindTrainingFiles(spec, FindDataFolder(job().data_name, deal.job_file, deal.data)).file;
+  std::vector<int> labels;
+  for (const auto& category : data::ReadCategories(source, job().column))
+    labels.push_back(static_cast<int>(category.value_or(job().column.values.size())));
+  const auto party_of_row = data::AssignRows(SplitOf(job().local), labels, job().rows);
+  std::array<fs::path, 3> targets;
+  for (std::size_t j = 0; j < targets.size(); ++j) {
+    fs::create_directories(deal.party_folders.at(j) / "data");
+    deal.parties.at(j).data = data::PartyFiles(data::Format::kCsv, "");
+    targets.at(j) = deal.party_folders.at(j) / deal.parties.at(j).data.file;
+  }
+  data::SplitCsv(source, job().column.header, party_of_row, targets);
+  std::array<std::int64_t, 4> rows{};
+  for (const int party : party_of_row) ++rows.at(static_cast<std::size_t>(party < 0 ? 3 : party));
+  return fmt::format("dealing {} to three parties: rows {}, {}, {}{}", source.lexically_normal().string(),
+                     rows[0], rows[1], rows[2],
+                     rows[3] == 0 ? "" : fmt::format("; {} beyond data.rows left out", rows[3]));
+}
+
+std::string HistogramJob::Load(const PartyFile& party, const std::string& party_file) {
+  if (party.data.file.empty())
+    throw ConfigError(party_file + ": missing [data] file, expected this party's CSV file");
+  records_ =
+      data::ReadCategories(party.data.file, job().column, job().rows.at(static_cast<std::size_t>(party.id)));
+  return fmt::format("{} records as the job declares them", records_.size());
+}
+
+RingMatrix HistogramJob::OwnCounts(std::int64_t declared) const {
+  std::vector<std::int64_t> counts(job().column.values.size());
+  if (job().randomiser) {
+    const auto randomiser = Randomiser();
+    auto stream = RandomStream::FromSystem();
+    // A record that is not there reports like one without any of the values: so nobody learns how many there
+    // are.
+    for (std::size_t record = 0; record < static_cast<std::size_t>(declared); ++record)
+      randomiser.Report(stream, record < records_.size() ? records_[record] : std::nullopt, counts);
+  } else {
+    for (const auto& value : records_) {
+      if (value) ++counts[*value];
+    }
+  }
+  RingMatrix own(values(), 1);
+  for (Index v = 0; v < values(); ++v)
+    own(v, 0) = static_cast<mpc::Word>(counts[static_cast<std::size_t>(v)])
+                << (job().gaussian ? kGaussianBits : 0);
+  return own;
+}
+
+ml::StepNoise HistogramJob::OwnNoise() const {
+  if (job().randomiser) return {values(), 1};
+  if (job().gaussian) return ml::CountNoise(RandomStream::FromSystem(), sigma_, kOne, values());
+  return ml::LaplaceParts(RandomStream::FromSystem(), dp::EpsilonBelow(*job().epsilon), values());
+}
+
+/// How far a central count's interval reaches to either side.
+double HistogramJob::Reach() const {
+  if (job().gaussian) return dp::NormalDeviations(job().confidence) * sigma_ * std::sqrt(1.5);
+  return static_cast<double>(dp::LaplacePartsQuantile(dp::EpsilonBelow(*job().epsilon), 3, job().confidence));
+}
+
+/// Of a value's count or reports as opened; `reach` is Reach(), which for Laplace noise is not cheap.
+dp::CountEstimate HistogramJob::EstimateOf(mpc::Word opened, double reach) const {
+  const auto signed_value = mpc::Signed(opened);
+  if (job().randomiser)
+    return dp::Debias(Randomiser().law(), job().records(), signed_value, job().confidence);
+  const double count = std::ldexp(static_cast<double>(signed_value), job().gaussian ? -kGaussianBits : 0);
+  return {.count = count, .low = count - reach, .high = count + reach};
+}
+
+std::string HistogramJob::Csv(const RingMatrix& opened) const {
+  std::string text = "value,count,low,high\n";
+  const double reach = job().randomiser ? 0 : Reach();
+  for (Index v = 0; v < values(); ++v) {
+    const auto estimate = EstimateOf(opened(v, 0), reach);
+    text +=
+        fmt::format("{},{:.10g},{},{}\n", data::CsvField(job().column.values[static_cast<std::size_t>(v)]),
+                    estimate.count, DigitsBelow(estimate.low, 10), DigitsAbove(estimate.high, 10));
+  }
+  return text;
+}
+
+std::string HistogramJob::Summary() const {
+  nlohmann::ordered_json summary{{"mode", job().randomiser ? "local" : "central"},
+                                 {"values", job().column.values.size()},
+                                 {"records_declared", job().records()},
+                                 {"confidence", job().confidence}};
+  if (job().randomiser) {
+    const auto law = Randomiser().law();
+    summary["randomiser"] = dp::NameOf(*job().randomiser);
+    summary["p"] = law.p;
+    summary["q"] = law.q;
+    summary["epsilon_replaced"] = law.epsilon;
+  } else {
+    summary["noise"] = job().gaussian ? "gaussian" : "laplace";
+    if (job().gaussian) summary["sigma"] = sigma_;
+  }
+  return summary.dump();
+}
+
+JobResult HistogramJob::Run(mpc::Context& party, const BeforeRelease& before_release) {
+  const auto own = OwnCounts(job().rows.at(static_cast<std::size_t>(party.self())));
+  const auto noise = OwnNoise();
+  before_release(Events());
+  const auto opened = ml::OpenNoisyCounts(party, own, noise.values(), job().to);
+  JobResult result{.summary = runtime::Summary()};
+  if (opened) result.files.push_back({.name = "histogram.csv", .text = Csv(*opened)});
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<Job> ReadHistogramJob(const toml::table& root, const std::string& file) {
+  return std::make_unique<HistogramJob>(ReadHistogramSettings(root, file));
+}
+
+}  // namespace trefoil::jobs

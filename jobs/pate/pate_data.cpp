@@ -1,0 +1,141 @@
+#include "jobs/pate/pate_data.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <limits>
+#include <optional>
+
+#include "base/error.h"
+#include "data/dataset/folders.h"
+#include "data/dataset/split.h"
+#include "jobs/average/owners.h"
+#include "jobs/dpsgd/evaluation.h"
+#include "jobs/dpsgd/split_data.h"
+#include "jobs/pate/teacher_labels.h"
+#include "jobs/slices.h"
+
+namespace trefoil::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of the file of public records, in this format; the last is what `local` calls it.
+std::vector<std::string> QueryNames(data::Format format) {
+  switch (format) {
+    case data::Format::kIdx:
+      return {"queries-idx3-ubyte", "queries-idx3-ubyte.gz"};
+    case data::Format::kCsv:
+      return {"queries.csv"};
+    case data::Format::kNpy:
+      return {"queries.npy"};
+    case data::Format::kNpz:
+      break;
+  }
+  return {"queries.npz"};
+}
+
+void Move(const data::DataFiles& from, const data::DataFiles& to) {
+  for (const auto part : {&data::DataFiles::x, &data::DataFiles::y, &data::DataFiles::file}) {
+    if (!(from.*part).empty()) fs::rename(from.*part, to.*part);
+  }
+}
+
+/// Cuts the test records in two: the first for all to see, the others to test with. Returns the former's
+/// file.
+fs::path CutTestRecords(const PateSettings& job, const data::DataFiles& tests, const fs::path& test_folder) {
+  const auto top = test_folder.parent_path();
+  auto spec = job.schema->data;
+  const auto total = static_cast<std::int64_t>(data::Load(spec, tests).y.size());
+  const auto records = job.public_records();
+  if (total < records) {
+    throw DataError(
+        fmt::format("{}: found {} test records, expected at least {}, of which public ones are made",
+                    tests.rows().string(), total, records));
+  }
+  spec.rows = {records, total - records, 0};
+  const double first = static_cast<double>(records) / static_cast<double>(total);
+  const std::array<fs::path, 3> parts{top / "public", top / "cut-test", top / "cut-none"};
+  (void)data::SplitSource(spec, tests,
+                          {.kind = data::SplitKind::kFractions, .fractions = {first, 1 - first, 0}}, parts);
+  if (total > records) {
+    fs::create_directories(test_folder);
+    Move(data::PartyFiles(spec.format, parts[1]), data::TestFiles(spec.format, test_folder));
+  }
+  fs::remove_all(parts[1]);
+  fs::remove_all(parts[2]);
+  const auto queries = parts[0] / QueryNames(spec.format).back();
+  fs::rename(data::PartyFiles(spec.format, parts[0]).rows(), queries);
+  fs::remove_all(parts[0] / "data");
+  return queries;
+}
+
+/// The file of public records, found or made; deals the test records.
+fs::path FindPublicRecords(const PateSettings& job, const fs::path& source, const fs::path& test_folder) {
+  const auto& spec = job.schema->data;
+  const auto tests = data::FindTestFiles(spec, source);
+  const auto names = QueryNames(spec.format);
+  for (const auto& name : names) {
+    if (!fs::is_regular_file(source / name)) continue;
+    if (tests) data::CopyTestFiles(*tests, test_folder);
+    return source / name;
+  }
+  if (tests) return CutTestRecords(job, *tests, test_folder);
+  return FindBallotFile(source, names, "public queries, nor test records to make them of");
+}
+
+std::string DealToTeachers(const PateSettings& job, const fs::path& source, const SplitTarget& deal) {
+  const auto& schema = *job.schema;
+  const auto report = data::SplitSource(schema.data, data::FindTrainingFiles(schema.data, source),
+                                        SplitOf(schema.local), deal.party_folders);
+  for (std::size_t j = 0; j < deal.parties.size(); ++j) {
+    if (job.teachers.at(j) > 0) deal.parties.at(j).data = data::PartyFiles(schema.data.format, "");
+  }
+  return fmt::format("dealing {} to {}, {} and {} teachers at three parties: rows {}, {}, {}",
+                     source.lexically_normal().string(), job.teachers[0], job.teachers[1], job.teachers[2],
+                     report.rows[0], report.rows[1], report.rows[2]);
+}
+
+}  // namespace
+
+std::string DealPateRecords(const PateSettings& job, const fs::path& source, const SplitTarget& deal) {
+  const auto queries = FindPublicRecords(job, source, deal.test);
+  if (!job.teacher) {
+    return DealBallots({.voters = job.teachers, .queries = job.queries, .classes = job.classes}, source,
+                       queries, deal);
+  }
+  DealQueries(queries, deal);
+  return DealToTeachers(job, source, deal);
+}
+
+ml::Rows LoadPublicRecords(const PateSettings& job, const PartyFile& party) {
+  data::DataFiles files;
+  (data::HasLabelFile(job.schema->data.format) ? files.x : files.file) = party.pate.queries;
+  auto table = LoadRecords(*job.schema, files,
+                           {.labels = data::LabelUse::kIgnored, .feature_model = party.feature_model});
+  if (table.x.rows() != job.public_records()) {
+    throw DataError(fmt::format("{}: found {} records, expected {} ({})", party.pate.queries.string(),
+                                table.x.rows(), job.public_records(),
+                                job.student ? "student.records" : "pate.queries"));
+  }
+  return std::move(table.x);
+}
+
+std::vector<ml::OwnRecords> LoadSlices(const PateSettings& job, const PartyFile& party,
+                                       const std::string& party_file) {
+  const auto teachers = job.teachers.at(static_cast<std::size_t>(party.id));
+  if (!party.pate.predictions.empty())
+    throw ConfigError(party_file +
+                      ": pate.predictions: found a file, expected none: the job trains the teachers");
+  if (teachers == 0 && !party.data.empty())
+    throw ConfigError(party_file + ": data: found files, expected none: the job declares no teachers here");
+  if (teachers == 0 || !party.owner_rows.empty()) {
+    return LoadOwners(
+        *job.schema,
+        {.count = job.teachers, .least_rows = 0, .most_rows = std::numeric_limits<std::int64_t>::max()},
+        party, party_file);
+  }
+  if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
+  return LoadSlicesByHash(*job.schema, party, static_cast<std::size_t>(teachers));
+}
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,44 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "data/dataset/teacher_labels.h"
+#include "jobs/config/party_file.h"
+#include "jobs/job.h"
+
+namespace trefoil::jobs {
+
+/// The public queries of a job and the labels that classifiers give them, which one party or another brings:
+/// what `pate` and `ensemble-transfer` jobs have in common ([pate] of a party file).
+struct Ballots {
+  std::array<std::int64_t, 3> voters{};  ///< of each party, public
+  std::int64_t queries = 0;
+  int classes = 2;
+
+  [[nodiscard]] data::TeacherShape ShapeFor(std::int64_t count) const {
+    return {.teachers = count, .queries = queries, .classes = classes};
+  }
+};
+
+/// The first of `names` that is a file of `folder`. Throws DataError naming `what`.
+[[nodiscard]] std::filesystem::path FindBallotFile(const std::filesystem::path& folder,
+                                                   const std::vector<std::string>& names, const char* what);
+
+/// Copies the public queries to every party's folder, and names them in its party file.
+void DealQueries(const std::filesystem::path& queries, const SplitTarget& deal);
+
+/// Deals predictions.npy or .csv of `source` to the parties, the first voters to party 0, and `queries` to
+/// all. Returns what to say of it. Throws DataError.
+std::string DealBallots(const Ballots& ballots, const std::filesystem::path& source,
+                        const std::filesystem::path& queries, const SplitTarget& deal);
+
+/// This party's voters' labels, a row each; nothing where it has none. Throws ConfigError or DataError.
+[[nodiscard]] std::vector<std::vector<int>> LoadBallots(const Ballots& ballots, const PartyFile& party,
+                                                        const std::string& party_file);
+
+/// Throws ConfigError unless the party file names `file` as pate.KEY.
+void NeedBallotFile(const std::filesystem::path& file, const std::string& party_file, const char* key,
+                    const char* what);
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace trefoil::jobs {
+
+/// A job of type "predict": rows of one party, classified by a model in shares.
+struct PredictSettings {
+  std::string name;
+  std::string run;  ///< the training's run_id, which names the model
+  int client = 0;
+  std::int64_t rows = 0;  ///< at most so many; as many are input
+  bool scores = false;
+};
+
+/// Whether a job file has type "predict". Throws ConfigError as ReadToml.
+[[nodiscard]] bool IsPredictJob(const std::filesystem::path& file);
+
+/// With the `--set` assignments applied in order. Throws ConfigError with one line: place, key, what was
+/// found, what was expected.
+[[nodiscard]] PredictSettings ReadPredictSettings(const std::filesystem::path& file,
+                                                  const std::vector<std::string>& assignments = {});
+
+/// What the job does, in a line.
+[[nodiscard]] std::string PredictJobTitle(const PredictSettings& job);
+
+/// The job as compact JSON, keys sorted, all defaults filled in: what the parties compare.
+[[nodiscard]] std::string PredictJson(const PredictSettings& job);
+
+/// The job as a TOML file; ReadPredictSettings reads the same job back.
+[[nodiscard]] std::string PredictToml(const PredictSettings& job);
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,72 @@
+#include "jobs/predict/shared_classifier.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+
+#include "jobs/dpsgd/training_settings.h"
+#include "ml/dpsgd/dp_sgd.h"
+#include "ml/on_shares/held_out.h"
+#include "protocols/arithmetic/component_check.h"
+#include "protocols/cost_model.h"
+
+namespace trefoil::jobs {
+namespace {
+
+// Of predictions.csv: a row's number and label, and a logit as shortest text.
+constexpr double kBytesOfALabel = 8;
+constexpr double kBytesOfALogit = 16;
+
+ml::PredictionRequest RequestOf(const PredictSettings& job) {
+  return {.client = job.client, .rows = job.rows, .scores = job.scores};
+}
+
+/// Shares of two sessions of one run have the run, the job and the shape in common, but are no model.
+protocols::ComparedShares ComparedModel(const ShareFile& model) {
+  const auto session = model.session.empty() ? std::string("not stated") : model.session;
+  return {
+      .common = fmt::format("run {}\nsession {}\n{}\n{}", model.record.run_id, session, DpsgdJson(model.job),
+                            model.task),
+      .what = "share of the model",
+      .remedy = fmt::format("predict.share: found one of run {}, session {} here, expected one of the same "
+                            "run and session at all three",
+                            model.record.run_id, session)};
+}
+
+std::int64_t BlockRows(const PredictSettings& job) {
+  return std::min<std::int64_t>(job.rows, ml::kHeldOutBlock);
+}
+
+}  // namespace
+
+std::optional<ml::Predictions> ClassifyByShares(mpc::Context& party, const PredictSettings& job,
+                                                const ShareFile& model, const ml::OwnRecords& own) {
+  protocols::RequireSharesOfOne(party, {&model.weights.ring()}, ComparedModel(model));
+  const auto form = ClassifierForm(job, model.job, protocols::MeasureLink(party));
+  const auto plan = ml::MakeStepPlan(ClassifierSettings(model.job), form);
+  return ml::PredictOnShares(party, plan, model.weights, RequestOf(job), own);
+}
+
+JobCost ClassifyBySharesCost(const PredictSettings& job, const DpsgdSettings& model, protocols::Form form) {
+  const auto plan = ml::MakeStepPlan(ClassifierSettings(model), form);
+  JobCost cost;
+  cost.session.Add(Then(protocols::RequireSharesOfOneCost(), protocols::MeasureLinkCost()));
+  cost.session.Add(ml::PredictOnSharesCost(plan, RequestOf(job)));
+  const auto rows = static_cast<double>(job.rows);
+  const auto columns = static_cast<double>(plan.settings.features + 1);
+  const auto weights = static_cast<double>(ShapeOfWeights(plan).weights());
+  cost.work = {.elements = rows * columns, .multiply_adds = 2 * rows * weights};
+  cost.memory.fill(kBytesOfShare * (weights + static_cast<double>(BlockRows(job)) * columns));
+  const auto client = static_cast<std::size_t>(job.client);
+  cost.memory.at(client) += rows * static_cast<double>(plan.settings.features) * sizeof(float);
+  const double logits = job.scores ? static_cast<double>(plan.columns) : 0;
+  cost.results.at(client) = rows * (kBytesOfALabel + logits * kBytesOfALogit);
+  return cost;
+}
+
+protocols::Form ClassifierForm(const PredictSettings& job, const DpsgdSettings& model,
+                               const protocols::Link& link) {
+  return ml::FasterForm(ClassifierSettings(model), BlockRows(job), link);
+}
+
+}  // namespace trefoil::jobs

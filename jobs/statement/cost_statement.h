@@ -1,0 +1,34 @@
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "jobs/job_cost.h"
+#include "ml/plan/run_cost.h"
+#include "protocols/cost_model.h"
+
+namespace trefoil::jobs {
+
+/// What a run is planned to cost.
+struct PlannedRun {
+  std::string form{};  ///< of comparison, where a run has the choice; else empty
+  ml::RunCost cost{};
+  std::string less{};               ///< as of JobCost
+  std::optional<double> seconds{};  ///< where the link is known
+};
+
+/// A run of a job that is no training, in this form (or none).
+[[nodiscard]] PlannedRun PlanRun(const JobCost& cost, const std::string& form,
+                                 const std::optional<protocols::Link>& link);
+
+/// "The run, latency form: 1815 rounds; the parties send 1.2 GB, 1.1 GB and 1.1 GB; about 2 min 10 s on this
+/// link", a line.
+[[nodiscard]] std::string ToText(const PlannedRun& run);
+
+/// An entry of run_costs: form, rounds, bytes_sent, at_most, seconds.
+[[nodiscard]] nlohmann::ordered_json ToJson(const PlannedRun& run);
+
+/// "A party needs 27.3 MB of memory at least", a line; of the party that needs most.
+[[nodiscard]] std::string MemoryText(double bytes);
+
+}  // namespace trefoil::jobs

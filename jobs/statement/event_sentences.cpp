@@ -1,0 +1,177 @@
+#include "jobs/statement/event_sentences.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <variant>
+
+#include "base/outward_text.h"
+#include "jobs/statement/bound_text.h"
+
+namespace trefoil::jobs {
+namespace {
+
+using Statement = std::vector<StatementEntry>;
+
+std::string OwnersCoins(const dp::DpSgdSteps& steps, dp::AccountantKind kind) {
+  if (steps.sampling_rate == 1)
+    return "Every step takes all rows of every owner, so that nothing is amplified.";
+  return fmt::format(
+      "Every owner takes each of its {} into a step with probability {}, by private coins anew in "
+      "every step; {}.",
+      steps.limits.group_rows > 1 ? "groups, all rows of it or none," : "rows",
+      BoundText(steps.sampling_rate),
+      kind == dp::AccountantKind::kPea ? "the accountant counts on nothing of it"
+                                       : "both epsilons count on nobody else learning which");
+}
+
+std::string CommonCoins(const dp::DpSgdSteps& steps) {
+  return fmt::format(
+      "Common coins take each row into a step with probability {}. The parties see them: "
+      "the insider's epsilon has no amplification and counts {} releases, as often as any row "
+      "can be taken; the outsider's counts on the coins staying among the parties.",
+      BoundText(steps.sampling_rate), steps.max_participation);
+}
+
+std::string CutText(const dp::BatchLimits& limits) {
+  if (limits.max_batch == limits.capacity) return "no batch is cut";
+  return fmt::format("draws above {}, {} and {} rows are cut at random", limits.max_batch[0],
+                     limits.max_batch[1], limits.max_batch[2]);
+}
+
+/// Batches that a resumed run did again from the same coins.
+void AddExecutions(Statement& statement, std::int64_t executions) {
+  statement.push_back(
+      {.key = "executions",
+       .title = "Executions of each of them",
+       .sentence = "Of the same rows each time, by the same coins, since the run was resumed: for the "
+                   "outsider one release with so much less noise, not so many with all of it.",
+       .number = static_cast<double>(executions)});
+}
+
+/// How each kind of event was protected.
+struct Describe {
+  Statement& statement;
+  dp::AccountantKind accountant;
+
+  void operator()(const dp::DpSgdSteps& steps) const {
+    statement.push_back(
+        {.key = "dpsgd_steps",
+         .title = "Steps of DP-SGD",
+         .sentence = fmt::format("Each opens a sum of clipped gradients to its adversary, with noise of "
+                                 "{} times the sensitivity on {} coordinates; {}.",
+                                 MultiplierText(steps.sigma), steps.coordinates, CutText(steps.limits)),
+         .number = static_cast<double>(steps.steps)});
+    if (steps.executions > 1) AddExecutions(statement, steps.executions);
+    statement.push_back({.key = "noise_multiplier",
+                         .title = "Noise multiplier",
+                         .sentence = "Deviation of any two parties' noise over the sensitivity.",
+                         .number = steps.sigma});
+    statement.push_back({.key = "sensitivity",
+                         .title = "Sensitivity",
+                         .sentence = fmt::format(
+                             "The most that {} adds to a sum, with every error of clipping, "
+                             "approximation and rounding; the clip itself, of a row, is {}.",
+                             steps.limits.group_rows > 1 ? "a group" : "one record", BoundText(steps.clip)),
+                         .number = steps.sensitivity});
+    const bool amplified = steps.sampling == dp::SamplingMode::kOwnerPoisson;
+    statement.push_back({.key = "sampling",
+                         .title = "Sampling rate",
+                         .sentence = amplified ? OwnersCoins(steps, accountant) : CommonCoins(steps),
+                         .number = steps.sampling_rate});
+  }
+
+  void operator()(const dp::LocalTraining& local) const {
+    statement.push_back(
+        {.key = "local_training",
+         .title = "Steps of local training",
+         .sentence = fmt::format("Each owner's alone, charged as if its model were seen: noise multiplier "
+                                 "{}, its rows taken with probability {} by private coins. One "
+                                 "owner is charged, as a record has one owner.",
+                                 MultiplierText(local.sigma), BoundText(local.sampling_rate)),
+         .number = static_cast<double>(local.steps)});
+  }
+
+  void operator()(const dp::NoisySelection& selection) const {
+    statement.push_back(
+        {.key = "noisy_selection",
+         .title = "Candidates of a selection",
+         .sentence = fmt::format("One is chosen by noisy counts of correctly classified rows, each row taken "
+                                 "with probability {}: noise multiplier {} over their sensitivity; {}.",
+                                 BoundText(selection.sampling_rate), MultiplierText(selection.sigma),
+                                 CutText(selection.limits)),
+         .number = static_cast<double>(selection.candidates)});
+  }
+
+  void operator()(const dp::PureReleases& releases) const {
+    statement.push_back({.key = "pure_releases",
+                         .title = "Pure releases",
+                         .sentence = fmt::format(
+                             "Each has epsilon {} with delta 0, against everybody alike: reports that "
+                             "their owners perturb, or numbers with Laplace noise of which any two parties' "
+                             "parts suffice; that of a third is not counted.",
+                             BoundText(releases.epsilon)),
+                         .number = static_cast<double>(releases.count)});
+    if (!releases.replaced) return;
+    statement.push_back(
+        {.key = "epsilon_replaced",
+         .title = "Epsilon, replaced",
+         .sentence = "For one record replaced by another at the same owner, with delta 0, against everybody "
+                     "alike. The epsilons above are for one added or removed.",
+         .number = *releases.replaced * static_cast<double>(releases.count)});
+  }
+
+  void operator()(const dp::LaplaceCounts& counts) const {
+    statement.push_back(
+        {.key = "laplace_counts",
+         .title = "Noisy counts",
+         .sentence = fmt::format(
+             "That one unit of privacy moves by 1 at most, each with discrete Laplace noise of rate {} in "
+             "parts. One has epsilon {} with delta 0, for an insider exactly; for an outsider, who faces "
+             "three parts, less at every delta above 0.",
+             BoundText(counts.rate), BoundText(counts.rate)),
+         .number = static_cast<double>(counts.count)});
+  }
+
+  void operator()(const dp::GaussianReleases& releases) const {
+    statement.push_back(
+        {.key = "gaussian_releases",
+         .title = "Gaussian releases",
+         .sentence = fmt::format("Each of {} coordinates, with noise of {} times the most that one unit of "
+                                 "privacy changes.",
+                                 releases.coordinates, MultiplierText(releases.sigma)),
+         .number = static_cast<double>(releases.count)});
+  }
+
+  void operator()(const dp::ApproximateReleases& releases) const {
+    statement.push_back(
+        {.key = "approximate_releases",
+         .title = "Approximate releases",
+         .sentence = fmt::format(
+             "Each is within total variation {} of one that has epsilon {} with delta 0, {}",
+             DigitsAbove(releases.failure, 3), BoundText(releases.epsilon),
+             releases.insiders ? "against everybody alike."
+                               : "against outsiders; an insider may know all of the noise, and is promised "
+                                 "nothing."),
+         .number = static_cast<double>(releases.count)});
+  }
+
+  void operator()(const dp::UnboundedReleases& releases) const {
+    statement.push_back({.key = "unbounded_releases",
+                         .title = "Without bound",
+                         .sentence =
+                             "Choices by exact counts of private records: there is a record that decides "
+                             "one alone, so that no epsilon holds, for anybody. The noise is as if the "
+                             "choice had cost nothing.",
+                         .number = static_cast<double>(releases.count)});
+  }
+
+  void operator()(const dp::NoisyEvaluation&) const {}  // test records have an entry of their own
+};
+
+}  // namespace
+
+void AddEvents(Statement& statement, const dp::TrainingRecord& record, dp::AccountantKind accountant) {
+  for (const auto& event : record.events) std::visit(Describe{statement, accountant}, event);
+}
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,294 @@
+#include "jobs/statement/privacy_statement.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <variant>
+
+#include "base/outward_text.h"
+#include "dp/record/json_number.h"
+#include "jobs/statement/bound_text.h"
+#include "jobs/statement/event_sentences.h"
+#include "jobs/statement/unit_text.h"
+#include "jobs/statement/vertical_statement.h"
+
+namespace trefoil::jobs {
+namespace {
+
+using Statement = std::vector<StatementEntry>;
+
+/// What of delta does not go to the noise: the chance that batches are cut, and (1 + e^epsilon) times the total
+/// variation of approximations of a law.
+std::string CostOfApproximations(const std::vector<dp::Event>& events, double epsilon) {
+  double cost = 0;
+  for (const auto& event : events) {
+    if (const auto* cut = std::get_if<dp::IndependentFailure>(&event))
+      cost += cut->probability * static_cast<double>(cut->count);
+    const auto* near = std::get_if<dp::TotalVariation>(&event);
+    if (near != nullptr && near->distance > 0)
+      cost += (1 + std::exp(epsilon)) * near->distance * static_cast<double>(near->count);
+  }
+  if (cost == 0) return "nothing";
+  return std::isfinite(cost) ? DigitsAbove(cost, 3) : "too much";
+}
+
+/// Whether something was trained: else the record is of releases alone.
+bool Trains(const dp::TrainingRecord& record) {
+  return std::any_of(record.events.begin(), record.events.end(), [](const dp::RecordedEvent& event) {
+    return !std::holds_alternative<dp::PureReleases>(event) &&
+           !std::holds_alternative<dp::LaplaceCounts>(event) &&
+           !std::holds_alternative<dp::GaussianReleases>(event) &&
+           !std::holds_alternative<dp::ApproximateReleases>(event) &&
+           !std::holds_alternative<dp::UnboundedReleases>(event);
+  });
+}
+
+/// Whose noise protects against whom, by the kind of the record's events.
+struct NoiseSentences {
+  const char* outsider;
+  const char* insider;
+};
+
+NoiseSentences WhoseNoise(const dp::TrainingRecord& record) {
+  if (dp::HasUnbounded(record.events))
+    return {.outsider = "No noise covers what has no bound, below.", .insider = "Likewise."};
+  bool any_two = !record.events.empty();  // two parties' noise gives all that is counted
+  bool parts = any_two;
+  for (const auto& event : record.events) {
+    const auto* approximate = std::get_if<dp::ApproximateReleases>(&event);
+    if (approximate != nullptr && !approximate->insiders)
+      return {.outsider = "The noise is one that a party may know.",
+              .insider = "It may know all of the noise."};
+    any_two = any_two && (approximate != nullptr || std::holds_alternative<dp::PureReleases>(event));
+    parts = parts && std::holds_alternative<dp::LaplaceCounts>(event);
+  }
+  if (parts) {
+    return {
+        .outsider = "The parts of all three parties make up its noise, which tells less than two of them.",
+        .insider = "It knows its own part of the noise; the other two make up discrete Laplace noise."};
+  }
+  if (any_two) {
+    return {.outsider = "The same as for an insider: what noise a third party adds is not counted.",
+            .insider = "It knows its own noise; what others added suffices."};
+  }
+  return {.outsider = "The noise of all three parties protects a record: 1.2247 times the noise multiplier.",
+          .insider = "It knows its own noise, so that the other two parties' remains: the noise multiplier."};
+}
+
+void AddEpsilons(Statement& statement, const StatementSource& source, const dp::EpsilonPair& epsilons) {
+  const auto noise = WhoseNoise(source.record);
+  statement.push_back(
+      {.key = "epsilon_outsider",
+       .title = "Epsilon, outsider",
+       .sentence = std::string("For whoever sees what is released and nothing else. ") + noise.outsider,
+       .number = epsilons.outsider});
+  statement.push_back(
+      {.key = "epsilon_insider",
+       .title = "Epsilon, insider",
+       .sentence = std::string("For one of the three parties, about a record of another. ") + noise.insider,
+       .number = epsilons.insider});
+  const auto split = dp::HasUnbounded(source.record.events)
+                         ? std::string("It goes with no epsilon.")
+                         : fmt::format(
+                               "Of it, {} take {} against the outsider and {} against the insider; the rest "
+                               "is left to the noise.",
+                               Trains(source.record) ? "batches that are cut at their limit"
+                                                     : "approximations of the noise's law",
+                               CostOfApproximations(dp::OutsiderEvents(source.record), epsilons.outsider),
+                               CostOfApproximations(dp::InsiderEvents(source.record), epsilons.insider));
+  statement.push_back({.key = "delta", .title = "Delta", .sentence = split, .number = source.delta});
+}
+
+void AddMeaning(Statement& statement, const dp::TrainingRecord& record) {
+  statement.push_back(
+      {.key = "promise",
+       .title = "Promise",
+       .sentence = "For any two neighbouring data sets and any set of things that the adversary may see, the "
+                   "probability under the one is at most e^epsilon times that under the other, plus delta."});
+  statement.push_back({.key = "neighbours", .title = "Neighbours", .sentence = NeighboursText(record)});
+  statement.push_back({.key = "unit", .title = "Unit of privacy", .sentence = UnitText(record)});
+}
+
+void AddRows(Statement& statement, const StatementSource& source) {
+  if (source.rows.empty()) return;
+  statement.push_back({.key = "several_rows",
+                       .title = fmt::format("Several {}", UnitsName(source.record)),
+                       .sentence = RowsSentence(source.record, source.rows)});
+}
+
+void AddAccountant(Statement& statement, dp::AccountantKind kind, double error) {
+  std::string sentence =
+      "rdp: Renyi curves of all events are added order by order, and the sum is converted to epsilon at "
+      "delta at the best order. An upper bound.";
+  if (kind == dp::AccountantKind::kPea) {
+    sentence =
+        "pea: the closed form 2 sqrt(T ln(1/delta)) / sigma, for every adversary without amplification by "
+        "sampling. Sound up to epsilon = 2.3 ln(1/delta), and an upper bound.";
+  }
+  if (kind == dp::AccountantKind::kPld) {
+    sentence = fmt::format(
+        "pld: the distributions of all events' privacy losses are composed by Fourier transforms, for "
+        "adding and for removing a record; the worse counts. An upper bound, at most {} above the "
+        "exact epsilon for what is left of delta. Gaussians that nothing samples are one, accounted for by "
+        "their exact formula.",
+        DigitsAbove(error, 2));
+  }
+  statement.push_back({.key = "accountant", .title = "Accountant", .sentence = std::move(sentence)});
+  if (kind == dp::AccountantKind::kPld) {
+    statement.push_back({.key = "accountant_error",
+                         .title = "Error of the accountant",
+                         .sentence = "How far either epsilon is above the exact one, at most.",
+                         .number = error});
+  }
+}
+
+void AddTestRecords(Statement& statement, const StatementSource& source) {
+  const auto epsilons = dp::TestSetEpsilons(source.record, source.delta);
+  if (!std::isfinite(epsilons.insider)) return;
+  statement.push_back(
+      {.key = "test_records",
+       .title = "Epsilon, test records",
+       .sentence =
+           fmt::format("Of the evaluation's noisy count, for an insider about a test record that is "
+                       "replaced by another, by the Gaussian's exact formula; {} for an outsider. Others are "
+                       "not charged for it.",
+                       BoundText(epsilons.outsider)),
+       .number = epsilons.insider});
+}
+
+bool CountsOnPrivateCoins(const dp::TrainingRecord& record, dp::AccountantKind accountant) {
+  if (accountant == dp::AccountantKind::kPea || !Trains(record)) return false;
+  for (const auto& event : record.events) {
+    const auto* steps = std::get_if<dp::DpSgdSteps>(&event);
+    if (steps == nullptr || (steps->sampling == dp::SamplingMode::kOwnerPoisson && steps->sampling_rate < 1))
+      return true;
+  }
+  return false;
+}
+
+void AddAssumptions(Statement& statement, const StatementSource& source) {
+  const auto add = [&](const char* key, const char* title, const char* sentence) {
+    statement.push_back({.key = key, .title = title, .sentence = sentence});
+  };
+  add("assumes_one_corrupt", "Assumes",
+      "At most one party is corrupt, it follows the protocol, and all three add their noise.");
+  if (CountsOnPrivateCoins(source.record, source.accountant)) {
+    add("assumes_private_coins", "Assumes",
+        "Coins that choose an owner's rows stay with that owner; coins and noise come from ChaCha20 streams "
+        "that the operating system seeds.");
+  }
+  const bool trains = Trains(source.record);
+  add("assumes_sums_seen", "Assumes no less than",
+      trains ? "An adversary sees the noisy sum of every step, and knows every other record. What it sees in "
+               "fact, the last weights, is a function of those sums."
+             : "An adversary sees all noisy numbers, and knows every other record. What is opened is a "
+               "function of those numbers.");
+  add("assumes_sensitivity", "Charged",
+      trains ? "Errors of clipping, of approximation and of every rounding are in the sensitivity; sums of "
+               "discrete Gaussians are charged for what they differ from one; the choice of a first model by "
+               "noisy counts and local training are events of their own."
+             : "What one unit of privacy changes is a whole number of steps of the noise's lattice, and "
+               "covers every rounding and how far an iteration stops from its minimiser; sums of discrete "
+               "Gaussians are charged for what they differ from one.");
+  add("assumes_public_job", "Assumes",
+      "The job was fixed without looking at the data. The figures are of this job alone: all jobs on the "
+      "same data add up, in a ledger where its owner keeps one.");
+  add("not_covered", "Does not cover",
+      "That an organisation takes part, its declared capacity, what the job says, timing, and accuracy "
+      "figures on private data that are told to others.");
+}
+
+void AddWarnings(Statement& statement, const dp::TrainingRecord& record) {
+  const auto add = [&](const std::string& sentence) {
+    statement.push_back({.key = "warning", .title = "Warning", .sentence = sentence});
+  };
+  if (!record.promise)
+    return add("Not stated by the record: whether its job released what no epsilon covers.");
+  for (const auto& warning : record.promise->warnings) add(warning);
+}
+
+/// The text in lines of at most 96 characters, each after `indent`.
+std::string Wrapped(const std::string& text, const std::string& indent) {
+  constexpr std::size_t kWidth = 96;
+  std::istringstream words(text);
+  std::string lines;
+  std::string line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && indent.size() + line.size() + 1 + word.size() > kWidth) {
+      lines += indent + line + '\n';
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return lines + indent + line + '\n';
+}
+
+}  // namespace
+
+std::vector<StatementEntry> PrivacyStatement(const StatementSource& source) {
+  Statement statement;
+  const auto epsilons = dp::Epsilons(source.record, source.delta, source.accountant);
+  AddEpsilons(statement, source, epsilons);
+  PutValuesFirst(statement, source);
+  AddMeaning(statement, source.record);
+  AddRows(statement, source);
+  AddEvents(statement, source.record, source.accountant);
+  AddAccountant(statement, source.accountant, epsilons.error);
+  AddTestRecords(statement, source);
+  AddAssumptions(statement, source);
+  AddWarnings(statement, source.record);
+  return statement;
+}
+
+std::vector<StatementEntry> ReleasesStatement(double sampling_rate, dp::AccountantKind accountant,
+                                              double error) {
+  Statement statement;
+  AddMeaning(statement, {.job_hash = {}, .run_id = {}, .events = {}, .promise = dp::Promise{}});
+  statement.push_back(
+      {.key = "sampling",
+       .title = "Sampling rate",
+       .sentence = sampling_rate == 1
+                       ? "Every record is in every release; nothing is amplified."
+                       : "Every record is in a release with this probability, independently of all "
+                         "others, by coins that the adversary does not see.",
+       .number = sampling_rate});
+  AddAccountant(statement, accountant, error);
+  statement.push_back({.key = "assumes_multiplier",
+                       .title = "Assumes",
+                       .sentence =
+                           "The noise multiplier is the deviation of the noise that the adversary does not "
+                           "know over the sensitivity: for a party sigma, for an outsider 1.2247 sigma."});
+  statement.push_back({.key = "not_covered",
+                       .title = "Does not cover",
+                       .sentence =
+                           "Batches that are cut, and that noise is a sum of discrete Gaussians: trefoil "
+                           "plan and trefoil account --record charge both."});
+  return statement;
+}
+
+std::string ToText(const std::vector<StatementEntry>& statement) {
+  std::string text;
+  for (const auto& entry : statement) {
+    text += entry.number ? fmt::format("{:<22}  {}\n", entry.title, NumberText(entry)) : entry.title + '\n';
+    text += Wrapped(entry.sentence, "    ");
+  }
+  return text;
+}
+
+std::string NumberText(const StatementEntry& entry) {
+  return entry.key == "noise_multiplier" ? MultiplierText(*entry.number) : BoundText(*entry.number);
+}
+
+nlohmann::ordered_json ToJson(const std::vector<StatementEntry>& statement) {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto& entry : statement) {
+    nlohmann::ordered_json one{{"key", entry.key}, {"title", entry.title}, {"sentence", entry.sentence}};
+    if (entry.number) one["number"] = dp::NumberOrNull(*entry.number);
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
+}  // namespace trefoil::jobs

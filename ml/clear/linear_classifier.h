@@ -1,0 +1,51 @@
+#pragma once
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "base/thread_pool.h"
+#include "ml/dpsgd/training.h"
+
+/// Linear classifiers of records in the clear, at their owner, for teachers and students (PATE). Nothing is
+/// sent.
+namespace trefoil::ml {
+
+using Rows = decltype(OwnRecords::x);
+
+enum class ClassifierLoss { kSquared, kOneVsRest };
+
+struct ClassifierSettings {
+  ClassifierLoss loss = ClassifierLoss::kSquared;
+  double lambda = 0;        ///< of the l2 penalty, above 0; the bias is regularised like all weights
+  double tolerance = 1e-4;  ///< one-vs-rest: as of LogisticSettings
+};
+
+/// The classifier of these records: one column a class, or with two classes that of class 1. With w the
+/// weights of a column, bias included, and t_i = 1 where record i is of its class and -1 where not, w
+/// minimises
+///   squared:     1/n sum_i (<w, x_i> - t_i)^2 + lambda |w|^2       (exactly: one system of equations)
+///   one-vs-rest: 1/n sum_i log(1 + exp(-t_i <w, x_i>)) + lambda/2 |w|^2       (FitLogistic).
+/// A class without records gets a column that is negative wherever the records are; one class alone is what
+/// every row is then taken for. The same for any number of threads, to the bit.
+/// Cost:   squared: n p min(n, p) + min(n, p)^3 / 3 multiplications.
+/// Pre:    at least one record, a class below `classes` for each, classes >= 2, positive settings; not within
+///         a loop of `pool`.
+/// Where double precision cannot solve the equations with this lambda, it is doubled until it can (at once to
+/// the first size that counts): whatever the records are there is a classifier.
+[[nodiscard]] Model FitClassifier(const OwnRecords& records, int classes, const ClassifierSettings& settings,
+                                  ThreadPool& pool);
+
+/// What a classifier takes a row for, and by how much: the largest score less the second (with one column its
+/// magnitude).
+struct Choice {
+  int label = 0;  ///< the first of equal ones
+  double margin = 0;
+};
+
+/// Of one row's scores: a number a class, or one for class 1 of two, which is it above zero.
+[[nodiscard]] Choice ChoiceOf(const Eigen::Ref<const Eigen::RowVectorXd>& scores);
+
+/// Of each row. Pre: a linear model of as many features; not within a loop of `pool`.
+[[nodiscard]] std::vector<Choice> Classify(const Model& model, const Rows& x, ThreadPool& pool);
+
+}  // namespace trefoil::ml

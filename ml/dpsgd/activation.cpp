@@ -1,0 +1,169 @@
+#include "ml/dpsgd/activation.h"
+
+#include <cmath>
+#include <sstream>
+#include <string>
+
+#include "base/error.h"
+#include "protocols/arithmetic/truncate.h"
+#include "protocols/cost_model.h"
+
+namespace trefoil::ml {
+namespace {
+
+constexpr double kLargestLogitBound = 64;
+// What the sigmoid's evaluation adds beside its last truncation: rounded coefficients and angles, far below
+// this.
+constexpr double kSeriesRounding = 1e-5;
+// Logit bounds that softmax clamps to: 2.9 bits of e^(2 bound) a logit (protocols/functions/softmax.h).
+constexpr double kLeastSoftmaxBound = 0.125;
+constexpr double kLargestSoftmaxBound = 12;
+constexpr double kBitsPerLogit = 2.9;
+constexpr double kExponentialBits = 45;
+
+protocols::PiecewisePolynomial Clamp(double bound, int frac_bits, protocols::Rounding rounding) {
+  const auto limit = static_cast<std::int64_t>(std::ldexp(bound, frac_bits));
+  const std::int64_t one = std::int64_t{1} << frac_bits;
+  return {.thresholds = {-limit, limit},
+          .coefficients = {{-limit, 0}, {0, one}, {limit, 0}},
+          .input_bits = frac_bits,
+          .last_shift = frac_bits,
+          .width = 64,
+          .rounding = rounding};
+}
+
+/// One label of several columns is 1, a single one may be.
+double SquaredErrorNorm(double logit_bound, int columns) {
+  const double one = logit_bound + 1;
+  return std::sqrt(one * one + (columns - 1) * logit_bound * logit_bound);
+}
+
+double SigmoidErrorNorm(const protocols::SigmoidSeries& series, const ActivationOptions& options) {
+  const double error = 1 + series.excess + kSeriesRounding + std::ldexp(1.0, -options.frac_bits);
+  return std::sqrt(static_cast<double>(options.columns)) * error;
+}
+
+protocols::SoftmaxTable SoftmaxFor(const ActivationOptions& options) {
+  if (options.rounding == protocols::Rounding::kExact)
+    throw ConfigError("training.truncation: found \"exact\", which model.loss \"softmax\" does not have");
+  if (options.logit_bound < kLeastSoftmaxBound) {
+    throw ConfigError("training.logit_bound: found " + std::to_string(options.logit_bound) +
+                      ", expected at least 0.125 for model.loss \"softmax\"");
+  }
+  protocols::SoftmaxOptions softmax{
+      .classes = options.columns, .frac_bits = options.frac_bits, .form = options.form};
+  const bool fits = kBitsPerLogit * options.logit_bound < kExponentialBits - options.frac_bits;
+  if (fits && options.logit_bound <= kLargestSoftmaxBound) softmax.logit_bound = options.logit_bound;
+  return protocols::MakeSoftmaxTable(softmax);
+}
+
+template <typename Numbers>
+void PutAll(std::ostream& text, const Numbers& numbers) {
+  text << " [";
+  for (const auto number : numbers) text << ' ' << number;
+  text << ']';
+}
+
+void Put(std::ostream& text, const protocols::PiecewisePolynomial& pieces) {
+  text << " pieces " << pieces.input_bits << ' ' << pieces.last_shift << ' ' << pieces.width << ' '
+       << static_cast<int>(pieces.rounding) << ' ' << pieces.blur.dropped;
+  PutAll(text, pieces.thresholds);
+  for (const auto& piece : pieces.coefficients) PutAll(text, piece);
+  PutAll(text, pieces.origins);
+}
+
+void Put(std::ostream& text, const protocols::SoftmaxTable& table) {
+  text << " softmax " << table.options.classes << ' ' << table.options.frac_bits << ' '
+       << table.options.logit_bound.value_or(0) << ' ' << table.options.width << ' '
+       << static_cast<int>(table.options.form) << ' ' << table.exponential.output_bits << ' '
+       << table.normalising.lowest << ' ' << table.normalising_shift;
+  Put(text, table.exponential.pieces);
+  for (const auto& entries : table.normalising.tables) PutAll(text, entries);
+}
+
+}  // namespace
+
+Activation MakeActivation(const ActivationOptions& options) {
+  if (!(options.logit_bound > 0 && options.logit_bound <= kLargestLogitBound)) {
+    throw ConfigError("training.logit_bound: found " + std::to_string(options.logit_bound) +
+                      ", expected above 0, at most 64");
+  }
+  Activation activation;
+  activation.options = options;
+  if (options.loss == Loss::kSoftmax && options.columns > 1) {
+    activation.softmax = SoftmaxFor(options);
+    activation.error_norm = activation.softmax->distance;
+  } else if (options.loss == Loss::kSquared) {
+    activation.clamp = Clamp(options.logit_bound, options.frac_bits, options.rounding);
+    activation.error_norm = SquaredErrorNorm(options.logit_bound, options.columns);
+  } else {
+    activation.options.loss = Loss::kOneVsRest;
+    activation.series = &protocols::SigmoidSeriesFor(options.logit_bound);
+    activation.error_norm = SigmoidErrorNorm(*activation.series, options);
+  }
+  return activation;
+}
+
+std::string Fingerprint(const Activation& activation) {
+  const ActivationOptions& options = activation.options;
+  std::ostringstream text;
+  text << std::hexfloat;
+  text << static_cast<int>(options.loss) << ' ' << options.columns << ' ' << options.logit_bound << ' '
+       << options.frac_bits << ' ' << static_cast<int>(options.rounding) << ' '
+       << static_cast<int>(options.form) << ' ' << activation.error_norm;
+  if (activation.series != nullptr) {
+    text << " series " << activation.series->log2_period;
+    PutAll(text, activation.series->coefficients);
+  }
+  Put(text, activation.clamp);
+  if (activation.softmax) Put(text, *activation.softmax);
+  return text.str();
+}
+
+mpc::FixedShare Predict(mpc::Context& party, const Activation& activation, const mpc::AdditiveShare& logits) {
+  const ActivationOptions& options = activation.options;
+  const int f = options.frac_bits;
+  if (options.loss == Loss::kOneVsRest) {
+    return protocols::SigmoidOfProduct(party, logits, 2 * f, f, *activation.series, options.rounding);
+  }
+  const mpc::ArithShare truncated =
+      protocols::Truncate(party, logits, f, protocols::Range::kSigned, options.rounding);
+  // Whatever was truncated, the result is below 2^(65 - f) in absolute value: what Softmax and the clamp
+  // want.
+  if (options.loss == Loss::kSoftmax) return Softmax(party, *activation.softmax, {truncated, f});
+  return {Evaluate(party, activation.clamp, truncated, options.form), f};
+}
+
+mpc::Cost PredictCost(const Activation& activation, mpc::Index rows) {
+  const ActivationOptions& options = activation.options;
+  const mpc::Index count = rows * options.columns;
+  if (options.loss == Loss::kOneVsRest) {
+    return protocols::SigmoidOfProductCost(count, 2 * options.frac_bits, options.frac_bits,
+                                           *activation.series, options.rounding);
+  }
+  const mpc::Cost truncation = protocols::TruncateProductCost(count, options.frac_bits, options.rounding);
+  if (options.loss == Loss::kSoftmax) return Then(truncation, SoftmaxCost(*activation.softmax, rows));
+  return Then(truncation, EvaluateCost(activation.clamp, count, options.form));
+}
+
+double PredictSeconds(const Activation& activation, mpc::Index rows) {
+  const ActivationOptions& options = activation.options;
+  if (options.loss == Loss::kSquared) {
+    return protocols::ComparisonSeconds(options.form, rows * options.columns,
+                                        static_cast<std::int64_t>(activation.clamp.thresholds.size()),
+                                        activation.clamp.width);
+  }
+  if (options.loss == Loss::kOneVsRest) return 0;
+  const protocols::SoftmaxTable& table = *activation.softmax;
+  const mpc::Index columns = table.options.classes;
+  const auto pieces = static_cast<std::int64_t>(table.exponential.pieces.thresholds.size());
+  const auto octaves = static_cast<std::int64_t>(table.normalising.tables.front().size());
+  const mpc::Index matches = table.options.logit_bound ? 0 : rows * (columns - 1);
+  const auto seconds = [&](mpc::Index count, std::int64_t thresholds) {
+    return protocols::ComparisonSeconds(table.options.form, count, thresholds, table.options.width);
+  };
+  return seconds(rows * columns, pieces) + seconds(matches, 1) +
+         protocols::LeadingBitSeconds(table.options.form, rows, octaves, table.options.width);
+}
+
+}  // namespace trefoil::ml

@@ -1,0 +1,56 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "ml/plan/settings.h"
+#include "mpc/cost.h"
+#include "mpc/fixed_point.h"
+#include "protocols/functions/piecewise_polynomial.h"
+#include "protocols/functions/sigmoid.h"
+#include "protocols/functions/softmax.h"
+
+namespace trefoil::ml {
+
+struct ActivationOptions {
+  Loss loss = Loss::kOneVsRest;
+  int columns = 1;  ///< logits of a row
+  double logit_bound = 64;
+  int frac_bits = 16;
+  protocols::Rounding rounding = protocols::Rounding::kStochastic;
+  protocols::Form form = protocols::Form::kBulk;  ///< of comparisons
+};
+
+/// How predictions come from logits, bounded for every ring value of a logit, so that the errors are bounded
+/// whatever noise has done to the weights.
+struct Activation {
+  ActivationOptions options;                         ///< softmax of one column is one-vs-rest
+  const protocols::SigmoidSeries* series = nullptr;  ///< kOneVsRest
+  protocols::PiecewisePolynomial clamp;              ///< kSquared: to +- logit_bound
+  std::optional<protocols::SoftmaxTable> softmax;    ///< kSoftmax
+  double error_norm = 0;  ///< bound on the norm of a row's errors, prediction - label, for every ring value
+                          ///< of its logits: one label of several columns is 1, a single one may be
+};
+
+/// Softmax clamps logits to +- logit_bound where the ring has the bits for their exponentials (up to 10 at
+/// 16 fraction bits), and beyond takes them as they are, less the largest of their row.
+/// Throws ConfigError where the logit bound is beyond every sigmoid series, or too small for softmax, and for
+/// softmax with exact truncation, which it does not have.
+[[nodiscard]] Activation MakeActivation(const ActivationOptions& options);
+
+/// All constants as text, for the parties to compare.
+[[nodiscard]] std::string Fingerprint(const Activation& activation);
+
+/// Predictions from the logits' local product at scale 2 * frac_bits; the result has frac_bits.
+/// Pre:  for squared loss and softmax |logits| < 2^62, else predictions mean nothing; the bound on errors
+///       holds all the same.
+/// Cost: 3 rounds for one-vs-rest (SigmoidOfProduct); for squared loss 13 in bulk form, 6 in latency form;
+///       for softmax 2 and SoftmaxCost.
+[[nodiscard]] mpc::FixedShare Predict(mpc::Context& party, const Activation& activation,
+                                      const mpc::AdditiveShare& logits);
+[[nodiscard]] mpc::Cost PredictCost(const Activation& activation, mpc::Index rows);
+
+/// Computation that the comparisons of `rows` predictions, of softmax or the squared loss, are expected to
+/// take (protocols/cost_model.h).
+[[nodiscard]] double PredictSeconds(const Activation& activation, mpc::Index rows);
+
+}  // namespace trefoil::ml

@@ -1,0 +1,142 @@
+#include "ml/dpsgd/batch_source.h"
+
+#include <iterator>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "ml/dpsgd/row_keys.h"
+#include "ml/dpsgd/shared_rows.h"
+#include "ml/plan/public_sampling.h"
+#include "ml/records.h"
+#include "protocols/arithmetic/agreement.h"
+#include "protocols/arithmetic/input_ahead.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::ArithShare;
+using mpc::RingMatrix;
+
+std::vector<std::int64_t> AllRowsOf(const OwnRecords& own) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(own.rows()));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+SecretKey CopyOf(const SecretKey& key) { return SecretKey(key.bytes()); }
+
+PublicCoins CopyOf(const PublicCoins& coins) {
+  return {.schedule = CopyOf(coins.schedule), .slots = CopyOf(coins.slots)};
+}
+
+class OwnerPoissonSource final : public BatchSource {
+ public:
+  OwnerPoissonSource(int self, const StepPlan& plan, const OwnRecords& own)
+      : plan_(plan),
+        own_(own),
+        most_(BatchLimits(plan.settings)[static_cast<std::size_t>(self)]),
+        inputs_([this] { return DrawBatch(); }, RecordShapes(plan, BatchLimits(plan.settings))) {}
+
+  void Share(mpc::Context&) override {}
+
+  Batch Next(mpc::Context& run, int) override { return ToBatch(plan_, inputs_.Next(run)); }
+
+  [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
+
+ private:
+  RingMatrix DrawBatch() {
+    const double rate = SamplingRate(plan_.settings);
+    auto drawn = plan_.settings.groups ? DrawGroups(coins_, own_.groups, rate, most_)
+                                       : DrawRows(coins_, own_.rows(), rate, most_);
+    return EncodeRecords(plan_, own_, PlaceRows(coins_, std::move(drawn), most_), most_);
+  }
+
+  const StepPlan& plan_;
+  const OwnRecords& own_;
+  const std::int64_t most_;
+  RandomStream coins_ = RandomStream::FromSystem();
+  protocols::InputAhead inputs_;
+};
+
+/// The rows of a data set, one matrix after the other: they are most of what a party holds, and stacking them
+/// would hold them twice.
+using SharedRows = std::vector<ArithShare>;
+
+/// All rows of all owners, padded to their declared capacities. `slots` says where a row stands.
+SharedRows ShareOwnRows(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
+                        RandomStream slots) {
+  const std::int64_t capacity = plan.settings.rows[static_cast<std::size_t>(party.self())];
+  const RingMatrix encoded = EncodeRecords(plan, own, PlaceRows(slots, AllRowsOf(own), capacity), capacity);
+  auto shares = protocols::InputEach(party, encoded, RecordShapes(plan, plan.settings.rows));
+  return {std::make_move_iterator(shares.begin()), std::make_move_iterator(shares.end())};
+}
+
+/// All rows, put together from the parties' columns. Every party knows the rows, so it may know their places.
+SharedRows ShareOwnColumns(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
+                           RandomStream slots) {
+  RequireSameKeys(party, own.keys);
+  const std::int64_t capacity = plan.settings.rows[0];
+  const RingMatrix encoded =
+      EncodeBlock(plan, party.self(), own, PlaceRows(slots, AllRowsOf(own), capacity), capacity);
+  std::array<protocols::Shape, 3> shapes;
+  for (int owner = 0; owner < net::kParties; ++owner)
+    shapes.at(static_cast<std::size_t>(owner)) = {.rows = capacity, .cols = BlockColumns(plan, owner)};
+  return {JoinBlocks(plan, protocols::InputEach(party, encoded, shapes))};
+}
+
+class PublicSource final : public BatchSource {
+ public:
+  PublicSource(const StepPlan& plan, const OwnRecords& own, PublicCoins coins)
+      : plan_(plan),
+        own_(own),
+        coins_(std::move(coins)),
+        schedule_(CopyOf(coins_.schedule),
+                  std::accumulate(plan.settings.rows.begin(), plan.settings.rows.end(), std::int64_t{0}),
+                  SamplingRate(plan.settings), plan.settings.steps) {}
+
+  void Share(mpc::Context& party) override {
+    RandomStream slots(CopyOf(coins_.slots));
+    data_ = plan_.settings.vertical ? ShareOwnColumns(party, plan_, own_, std::move(slots))
+                                    : ShareOwnRows(party, plan_, own_, std::move(slots));
+  }
+
+  Batch Next(mpc::Context&, int step) override {
+    return ToBatch(plan_, RowsAt(data_, schedule_.RowsOf(step), plan_.batch_rows));
+  }
+
+  [[nodiscard]] std::optional<PublicCoins> Coins() const override { return CopyOf(coins_); }
+
+ private:
+  const StepPlan& plan_;
+  const OwnRecords& own_;
+  PublicCoins coins_;
+  PublicSchedule schedule_;
+  SharedRows data_;
+};
+
+PublicCoins DrawCoins(mpc::Context& party, const StepPlan& plan) {
+  SecretKey schedule = protocols::JointSeed(party);
+  return {.schedule = std::move(schedule),
+          .slots = plan.settings.vertical ? protocols::JointSeed(party) : RandomKey()};
+}
+
+}  // namespace
+
+std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan,
+                                             const std::array<std::int64_t, 3>& heights) {
+  std::array<protocols::Shape, 3> shapes;
+  for (std::size_t owner = 0; owner < shapes.size(); ++owner)
+    shapes[owner] = {.rows = heights[owner], .cols = EncodedColumns(plan)};
+  return shapes;
+}
+
+std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
+                                             const std::optional<PublicCoins>& coins) {
+  if (plan.settings.sampling == Sampling::kOwnerPoisson)
+    return std::make_unique<OwnerPoissonSource>(party.self(), plan, own);
+  return std::make_unique<PublicSource>(plan, own, coins ? CopyOf(*coins) : DrawCoins(party, plan));
+}
+
+}  // namespace trefoil::ml

@@ -1,0 +1,43 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "ml/dpsgd/checkpoint.h"
+#include "ml/dpsgd/training.h"
+#include "mpc/context.h"
+#include "protocols/arithmetic/input.h"
+
+namespace trefoil::ml {
+
+/// The shapes of what the owners input where each inputs `heights` rows.
+[[nodiscard]] std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan,
+                                                           const std::array<std::int64_t, 3>& heights);
+
+/// Where a step's batch comes from.
+class BatchSource {
+ public:
+  BatchSource() = default;
+  virtual ~BatchSource() = default;
+  BatchSource(const BatchSource&) = delete;
+  BatchSource& operator=(const BatchSource&) = delete;
+
+  /// Inputs what all steps take from; once, before the first of them.
+  virtual void Share(mpc::Context& party) = 0;
+  /// The batch of step 0, 1, ..., within that step's run of the program: each step's once.
+  virtual Batch Next(mpc::Context& run, int step) = 0;
+  /// What a checkpoint has to keep of it.
+  [[nodiscard]] virtual std::optional<PublicCoins> Coins() const = 0;
+};
+
+/// With owner-poisson sampling every owner draws its own rows by private coins and inputs them afresh, padded
+/// to a public height. With public sampling all rows are shared once, and common coins choose among them
+/// (those of `coins`, where a run is resumed), padded to a height that is a constant of the job. `plan` and `own` must outlive
+/// what is returned. Cost: with public sampling and no coins protocols::JointSeedCost, twice with a vertical
+/// partition.
+[[nodiscard]] std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan& plan,
+                                                           const OwnRecords& own,
+                                                           const std::optional<PublicCoins>& coins);
+
+}  // namespace trefoil::ml

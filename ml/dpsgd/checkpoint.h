@@ -1,0 +1,23 @@
+#pragma once
+#include <optional>
+
+#include "base/secure_memory.h"
+#include "ml/dpsgd/dp_sgd.h"
+
+namespace trefoil::ml {
+
+/// What the steps of a run with public sampling choose rows by. A resumed run goes on with the same, so that
+/// no row is in more steps than the noise was calibrated to.
+struct PublicCoins {
+  SecretKey schedule;  ///< joint: which slots each step takes
+  SecretKey slots;     ///< which slot a row is in: private to its owner; joint with a vertical partition
+};
+
+/// All that a training needs to go on after a step, at one party. Never a key of a link, a mask or noise: a
+/// resumed run draws those anew (docs/threat_model.md, "Resumed runs").
+struct Checkpoint {
+  TrainingState state;
+  std::optional<PublicCoins> coins{};  ///< with public sampling
+};
+
+}  // namespace trefoil::ml

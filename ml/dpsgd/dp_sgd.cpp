@@ -1,0 +1,117 @@
+#include "ml/dpsgd/dp_sgd.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "ml/dpsgd/hidden_layers.h"
+#include "ml/dpsgd/published_clipping.h"
+#include "protocols/arithmetic/multiply.h"
+#include "protocols/arithmetic/truncate.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::ArithShare;
+using mpc::FixedShare;
+using mpc::Index;
+using mpc::RingMatrix;
+
+/// s_j = ||x_j||^2 ||e_j||^2, exact at row_norm_bits + 2f.
+ArithShare SquaredGradientNorms(mpc::Context& party, const Batch& batch, const FixedShare& errors) {
+  const ArithShare of_errors =
+      protocols::Reshare(party, protocols::LocalRowInnerProducts(party, errors.ring(), errors.ring()));
+  return protocols::Multiply(party, batch.squared_norms, of_errors);
+}
+
+}  // namespace
+
+FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                          const FixedShare& errors) {
+  if (plan.settings.clipping == Clipping::kExamples) return errors;
+  const ArithShare factors =
+      protocols::ClipFactor(party, plan.clip, SquaredGradientNorms(party, batch, errors));
+  const ArithShare clipped = protocols::MultiplyTruncate(party, RepeatedColumn(factors, errors.cols()),
+                                                         errors.ring(), protocols::kClipFactorBits,
+                                                         protocols::Range::kSigned, plan.settings.truncation);
+  return {clipped, errors.frac_bits()};
+}
+
+mpc::AdditiveShare SumGradients(mpc::Context& party, const Batch& batch, const FixedShare& clipped) {
+  return protocols::LocalTransposedProduct(party, batch.x.ring(), clipped.ring());
+}
+
+mpc::AdditiveShare AddNoise(const mpc::AdditiveShare& sum, const RingMatrix& own_noise) {
+  return mpc::AdditiveShare(sum.part() + own_noise);  // leaves no copy of the noise alone
+}
+
+TrainingState StartFrom(FixedShare weights) {
+  FixedShare velocity(ArithShare::Zero(weights.rows(), weights.cols()), weights.frac_bits());
+  return {.weights = std::move(weights), .velocity = std::move(velocity)};
+}
+
+TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const TrainingState& state,
+                          const mpc::AdditiveShare& noisy_sum) {
+  const mpc::AdditiveShare kept = plan.momentum_factor * ToAdditive(state.velocity.ring());
+  const ArithShare update =
+      protocols::Truncate(party, MantissaAt(plan, state.step) * noisy_sum + kept, plan.update_shift,
+                          protocols::Range::kSigned, plan.settings.truncation);
+  const FixedShare velocity(update, state.weights.frac_bits());
+  return {.weights = state.weights - velocity, .velocity = velocity, .step = state.step + 1};
+}
+
+TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                        const TrainingState& state, const RingMatrix& own_noise) {
+  if (IsNetwork(plan)) {
+    const mpc::AdditiveShare sum = NetworkGradient(party, plan, batch, state.weights);
+    return ApplyUpdate(party, plan, state, AddNoise(sum, own_noise));
+  }
+  const mpc::AdditiveShare logits =
+      protocols::LocalMatrixProduct(party, batch.x.ring(), state.weights.ring());
+  const FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
+  const mpc::AdditiveShare sum = plan.settings.clipping == Clipping::kPublished
+                                     ? ToAdditive(SumPublishedGradients(party, plan, batch, errors))
+                                     : SumGradients(party, batch, ClipPerExample(party, plan, batch, errors));
+  return ApplyUpdate(party, plan, state, AddNoise(sum, own_noise));
+}
+
+mpc::Cost DpSgdStepCost(const StepPlan& plan, Index batch_rows) {
+  const protocols::Rounding rounding = plan.settings.truncation;
+  const mpc::Cost update =
+      protocols::TruncateProductCost(ShapeOfWeights(plan).weights(), plan.update_shift, rounding);
+  if (IsNetwork(plan)) return Then(NetworkGradientCost(plan, batch_rows), update);
+  mpc::Cost cost = PredictCost(plan.activation, batch_rows);
+  if (plan.settings.clipping == Clipping::kPublished) {
+    cost = Then(cost, SumPublishedGradientsCost(plan, batch_rows));
+  } else if (plan.settings.clipping == Clipping::kFactorised) {
+    cost = Then(Then(cost, protocols::ReshareCost(batch_rows)), protocols::MultiplyCost(batch_rows));
+    const mpc::Cost scaling =
+        protocols::TruncateProductCost(batch_rows * plan.columns, protocols::kClipFactorBits, rounding);
+    cost = Then(Then(cost, ClipFactorCost(plan.clip, batch_rows)), scaling);
+  }
+  return Then(cost, update);
+}
+
+double DpSgdStepSeconds(const StepPlan& plan, Index batch_rows) {
+  const auto& pieces = plan.clip.pieces;
+  const double of_factors = protocols::ComparisonSeconds(
+      plan.clip.form, batch_rows, static_cast<std::int64_t>(pieces.thresholds.size()), pieces.width);
+  return of_factors + PredictSeconds(plan.activation, batch_rows) + HiddenLayersSeconds(plan, batch_rows);
+}
+
+protocols::Form FasterForm(const TrainingSettings& settings, Index batch_rows, const protocols::Link& link) {
+  using protocols::Form;
+  if (settings.comparison) return *settings.comparison;
+  const auto expected = [&](Form form) {
+    const StepPlan plan = MakeStepPlan(settings, form);
+    return protocols::ExpectedSeconds(DpSgdStepCost(plan, batch_rows), DpSgdStepSeconds(plan, batch_rows),
+                                      link);
+  };
+  return expected(Form::kLatency) < expected(Form::kBulk) ? Form::kLatency : Form::kBulk;
+}
+
+StepPlan FasterPlan(const TrainingSettings& settings, Index batch_rows, const protocols::Link& link) {
+  return MakeStepPlan(settings, FasterForm(settings, batch_rows, link));
+}
+
+}  // namespace trefoil::ml

@@ -1,0 +1,68 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "ml/plan/step_plan.h"
+#include "mpc/cost.h"
+#include "mpc/fixed_point.h"
+#include "protocols/cost_model.h"
+
+namespace trefoil::ml {
+
+/// A shared batch of B rows. A padding row is zero throughout, mask bit included, so its gradient is zero.
+struct Batch {
+  mpc::FixedShare x;              ///< B x (p + 1), the last column the mask bit: 1 for a record
+  mpc::FixedShare y;              ///< B x c, 0 or 1
+  mpc::ArithShare squared_norms;  ///< B x 1: of x's rows at row_norm_bits, rounded up
+};
+
+/// What a training carries from one step to the next.
+struct TrainingState {
+  mpc::FixedShare weights;   ///< W: of ShapeOfWeights
+  mpc::FixedShare velocity;  ///< V: what the last step took off the weights, of their shape
+  std::int64_t step = 0;     ///< steps that are done
+};
+
+/// At the beginning: the velocity is zero.
+[[nodiscard]] TrainingState StartFrom(mpc::FixedShare weights);
+
+/// The four parts of a linear model's step on factorised norms (docs/protocols.md, "DP-SGD step"; PEA,
+/// Protocol 3, lines 6 to 17).
+
+/// E' = phi E with phi = min(1, C / (||x_j|| ||e_j||)), never above: the factor that clips example j's
+/// gradient x_j e_j. With clipping = "examples" the errors are returned as they are.
+[[nodiscard]] mpc::FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                                             const mpc::FixedShare& errors);
+
+/// G = x^T E' as exact integers on a lattice of 2f bits: nothing is truncated before the noise. Local.
+[[nodiscard]] mpc::AdditiveShare SumGradients(mpc::Context& party, const Batch& batch,
+                                              const mpc::FixedShare& clipped);
+
+/// G + noise, each party adding its own samples to its own part (PEA, Protocol 2: a sum of inputs). Local.
+[[nodiscard]] mpc::AdditiveShare AddNoise(const mpc::AdditiveShare& sum, const mpc::RingMatrix& own_noise);
+
+/// V <- truncate(momentum * V + eta / b * noisy sum), W <- W - V, fused: one truncation, with momentum or
+/// without. Post-processing.
+[[nodiscard]] TrainingState ApplyUpdate(mpc::Context& party, const StepPlan& plan, const TrainingState& state,
+                                        const mpc::AdditiveShare& noisy_sum);
+
+/// One step on a batch, of a linear model or a network; `own_noise` is of ShapeOfWeights.
+/// Cost: DpSgdStepCost.
+[[nodiscard]] TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                                      const TrainingState& state, const mpc::RingMatrix& own_noise);
+[[nodiscard]] mpc::Cost DpSgdStepCost(const StepPlan& plan, mpc::Index batch_rows);
+/// Computation that the comparisons of a step are expected to take (protocols/cost_model.h): 0 for those of
+/// published clipping, which have one form.
+[[nodiscard]] double DpSgdStepSeconds(const StepPlan& plan, mpc::Index batch_rows);
+
+/// The form of comparison that the settings ask for, or else the one that is expected to be faster on the
+/// link (docs/performance.md has the model).
+[[nodiscard]] protocols::Form FasterForm(const TrainingSettings& settings, mpc::Index batch_rows,
+                                         const protocols::Link& link);
+
+/// The plan in the form of comparison that the settings ask for, or else in the one that is expected to be
+/// faster on the link (docs/performance.md has the model).
+[[nodiscard]] StepPlan FasterPlan(const TrainingSettings& settings, mpc::Index batch_rows,
+                                  const protocols::Link& link);
+
+}  // namespace trefoil::ml

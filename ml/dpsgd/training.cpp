@@ -1,0 +1,352 @@
+#include "ml/dpsgd/training.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "ml/dpsgd/batch_source.h"
+#include "ml/dpsgd/dp_sgd.h"
+#include "ml/dpsgd/initial_weights.h"
+#include "ml/dpsgd/initialisation.h"
+#include "ml/noise/noise_source.h"
+#include "ml/on_shares/evaluation.h"
+#include "ml/on_shares/held_out.h"
+#include "ml/plan/step_journal.h"
+#include "ml/plan/step_privacy.h"
+#include "mpc/preprocessing.h"
+#include "protocols/arithmetic/agreement.h"
+#include "protocols/arithmetic/input_ahead.h"
+#include "protocols/arithmetic/reveal.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::ArithShare;
+using mpc::FixedShare;
+using mpc::Index;
+using mpc::RingMatrix;
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+void CheckOwnRecords(const TrainingSettings& settings, const OwnRecords& own, int self) {
+  const std::int64_t capacity = settings.rows.at(settings.vertical ? 0 : static_cast<std::size_t>(self));
+  if (own.rows() > capacity) {
+    throw DataError("data: found " + std::to_string(own.rows()) + " rows, the job declares at most " +
+                    std::to_string(capacity) + " for party " + std::to_string(self));
+  }
+  const std::int64_t features =
+      settings.vertical ? settings.vertical->features.at(static_cast<std::size_t>(self)) : settings.features;
+  if (own.rows() > 0 && own.features() != features) {
+    throw DataError("data: found " + std::to_string(own.features()) + " features, the job declares " +
+                    std::to_string(features));
+  }
+  const bool labels = !settings.vertical || settings.vertical->label_party == self;
+  const auto rows = static_cast<std::size_t>(own.rows());
+  Require(own.y.size() == (labels ? rows : 0), "Train: one label a row, where labels are held");
+  Require(own.keys.size() == (settings.vertical ? rows : 0),
+          "Train: one key a row with a vertical partition");
+  Require(own.groups.size() == (settings.groups ? rows : 0), "Train: one group a row where there are groups");
+  std::map<std::int64_t, std::int64_t> sizes;
+  for (const std::int64_t group : own.groups) {
+    Require(group >= 0 && group < own.rows(), "Train: groups numbered from 0");
+    if (++sizes[group] > settings.group_rows) {
+      throw DataError("data: found a group of more than " + std::to_string(settings.group_rows) +
+                      " rows, expected no more (privacy.max_group_rows)");
+    }
+  }
+}
+
+void CheckHeldOut(const TrainingSettings& settings, const HeldOutRecords& held_out, int self) {
+  if (settings.evaluation)
+    CheckRecords(settings.evaluation->test, held_out.test, self, "evaluation", "evaluation.rows");
+  if (!settings.initialisation || !SelectsByValidation(*settings.initialisation)) return;
+  CheckRecords(settings.initialisation->validation, held_out.validation, self, "validation",
+               "initialisation.validation_rows");
+}
+
+/// The plan of all steps at `sigma`, with all that was executed besides.
+PrivacyPlan PlanOf(const StepPlan& plan, double sigma, const ExecutionHistory& executed) {
+  auto events = executed.Events(plan.settings.steps, true);
+  dp::RecordAccountant accountant(plan.settings.accountant);
+  for (const auto& event : events) accountant.Add(event);
+  const dp::EpsilonPair epsilons = accountant.Epsilons(plan.settings.delta);
+  return {.sampling_rate = SamplingRate(plan.settings),
+          .sigma = sigma,
+          .sensitivity = plan.sensitivity,
+          .epsilon_outsider = epsilons.outsider,
+          .epsilon_insider = epsilons.insider,
+          .epsilon_error = epsilons.error,
+          .delta = plan.settings.delta,
+          .events = std::move(events)};
+}
+
+/// The insider's epsilon of all that has a bound.
+double BoundedInsider(const PrivacyPlan& plan, const TrainingSettings& settings) {
+  const dp::TrainingRecord record{.job_hash = {}, .run_id = {}, .events = dp::Bounded(plan.events)};
+  return dp::Epsilons(record, plan.delta, settings.accountant).insider;
+}
+
+/// Counts what was executed and reports it.
+class Progress {
+ public:
+  Progress(mpc::Context& party, const StepPlan& plan, double sigma, const ExecutionHistory& executed,
+           int first, const std::function<void(const StepReport&)>& on_step)
+      : party_(party),
+        plan_(plan),
+        sigma_(sigma),
+        executed_(executed),
+        on_step_(on_step),
+        accountant_(plan.settings.accountant) {
+    CountAll(first);
+  }
+
+  void Report(int step) {
+    if (step > counted_to_) CountTo(NextMark(step));
+    const net::Counters& counters = party_.transport().counters();
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
+    on_step_({.step = step,
+              .steps = plan_.settings.steps,
+              .seconds = seconds.count(),
+              .rounds = counters.rounds,
+              .bytes_sent = counters.bytes_sent + counters.bytes_offline,
+              .epsilon_outsider = epsilons_.outsider,
+              .epsilon_insider = epsilons_.insider});
+  }
+
+ private:
+  /// The step to whose end epsilon is computed: `step`, but where that takes as long as several steps (PLD),
+  /// the next of twenty marks. So what is reported is never below what was spent.
+  [[nodiscard]] int NextMark(int step) const {
+    constexpr int kMarks = 20;
+    if (plan_.settings.accountant != dp::AccountantKind::kPld) return step;
+    const int stride = (plan_.settings.steps + kMarks - 1) / kMarks;
+    return std::min((step + stride - 1) / stride * stride, plan_.settings.steps);
+  }
+
+  void CountTo(int step) {
+    // What is done again changes what was counted before; what is new adds to it.
+    if (counted_to_ < executed_.FirstFresh()) return CountAll(step);
+    accountant_.Add(EventOf(plan_, sigma_, executed_.Steps(step) - executed_.Steps(counted_to_),
+                            executed_.Participation(step) - executed_.Participation(counted_to_)));
+    Counted(step);
+  }
+
+  void CountAll(int step) {
+    accountant_ = dp::RecordAccountant(plan_.settings.accountant);
+    for (const auto& event : executed_.Events(step, false)) accountant_.Add(event);
+    Counted(step);
+  }
+
+  void Counted(int step) {
+    counted_to_ = step;
+    epsilons_ = accountant_.Epsilons(plan_.settings.delta);
+  }
+
+  mpc::Context& party_;
+  const StepPlan& plan_;
+  double sigma_;
+  const ExecutionHistory& executed_;
+  const std::function<void(const StepReport&)>& on_step_;
+  dp::RecordAccountant accountant_;
+  dp::EpsilonPair epsilons_;
+  int counted_to_ = 0;  ///< of the run's steps
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::optional<InitialisationPlan> InitialisationOf(const TrainingSettings& settings) {
+  if (!settings.initialisation) return std::nullopt;
+  return MakeInitialisationPlan(settings);
+}
+
+/// In how many steps any one row is with public sampling, at most; else 0.
+std::int64_t ParticipationOf(const TrainingSettings& settings) {
+  if (settings.sampling != Sampling::kPublic) return 0;
+  return MaxParticipation(LargestBatch(settings), SamplingRate(settings), settings.steps);
+}
+
+/// In how many steps any one row is, at most, once a session that begins at step `first`, or `from_start`, has
+/// come to a step, of all that drew by its coins.
+std::function<std::int64_t(int)> ParticipationAt(const TrainingSettings& settings,
+                                                 const SessionHistory& earlier, bool from_start, int first) {
+  if (settings.sampling != Sampling::kPublic) return [](int) -> std::int64_t { return 0; };
+  const auto bounds = ParticipationBounds(LargestBatch(settings), SamplingRate(settings), settings.steps);
+  return [most = ParticipationAfter(bounds, StepsByTheseCoins(earlier, from_start), first), first](int step) {
+    return most.at(static_cast<std::size_t>(step - first));
+  };
+}
+
+/// What the owners' local models make of them; else zeros, or a network's public random weights.
+FixedShare FirstWeights(mpc::Context& party, const StepPlan& plan,
+                        const std::optional<InitialisationPlan>& initialisation, const OwnRecords& own,
+                        const OwnRecords& validation) {
+  if (initialisation) return Initialise(party, plan, *initialisation, own, validation);
+  const LayerShape shape = ShapeOfWeights(plan);
+  const ArithShare zero = ArithShare::Zero(shape.inputs, shape.outputs);
+  if (!IsNetwork(plan)) return {zero, plan.settings.fraction_bits};
+  RandomStream coins(protocols::JointSeed(party));
+  return {AddPublic(party, zero, InitialWeights(plan, coins)), plan.settings.fraction_bits};
+}
+
+/// What the steps of a session work with.
+struct Steps {
+  mpc::Context& party;
+  const StepPlan& plan;
+  BatchSource& source;
+  NoiseSource& noise;
+  StepJournal& announcements;
+  Progress& progress;
+  const TrainingHooks& hooks;
+};
+
+/// A checkpoint, where the job has them.
+void Keep(const Steps& run, const TrainingState& state) {
+  if (run.hooks.checkpoint_every > 0) run.hooks.on_checkpoint({.state = state, .coins = run.source.Coins()});
+}
+
+/// From the steps that `state` has done to the last.
+TrainingState RunSteps(const Steps& run, TrainingState state) {
+  const int last = run.plan.settings.steps;
+  if (state.step == last) return state;
+  mpc::Preprocessing runs(
+      run.party, {.runs = last - state.step, .ahead = run.plan.settings.steps_ahead, .rotate = true});
+  for (int step = static_cast<int>(state.step); step < last; ++step) {
+    run.announcements.Before(step);
+    if (run.hooks.before_step) run.hooks.before_step(step);
+    runs.Run([&](mpc::Context& party) {
+      const Batch batch = run.source.Next(party, step);
+      state = DpSgdStep(party, run.plan, batch, state, run.noise.Next().values());
+    });
+    // Before the report, which ends the session where it was told to stop: or its last steps would be lost.
+    if (step + 1 == last || (step + 1) % std::max<std::int64_t>(run.hooks.checkpoint_every, 1) == 0)
+      Keep(run, state);
+    run.progress.Report(step + 1);
+  }
+  return state;
+}
+
+/// The layers of all weights, as they come out of the training.
+Model ModelOf(const StepPlan& plan, const Eigen::MatrixXd& all) {
+  Model model;
+  Index first = 0;
+  for (const LayerShape& shape : plan.layers) {
+    const Eigen::MatrixXd layer =
+        IsNetwork(plan)
+            ? RowMajor(Eigen::Map<const RowMajor>(all.data() + first, shape.inputs, shape.outputs))
+            : RowMajor(all);
+    first += shape.weights();
+    const Eigen::MatrixXd weights = layer.topRows(shape.inputs - 1);
+    const Eigen::VectorXd bias = layer.bottomRows(1).transpose();
+    if (&shape != &plan.layers.back()) {
+      model.hidden.push_back({.weights = weights, .bias = bias});
+    } else {
+      model.weights = weights;
+      model.bias = bias;
+    }
+  }
+  if (IsNetwork(plan)) model.activation_bound = plan.settings.activation_bound;
+  return model;
+}
+
+/// Opens the weights to the parties that the job names.
+std::optional<Model> Release(mpc::Context& party, const StepPlan& plan, const FixedShare& weights) {
+  const auto opened = protocols::RevealToEach(party, plan.settings.release_to, weights.ring());
+  if (!opened) return std::nullopt;
+  return ModelOf(plan, mpc::Decode(*opened, weights.frac_bits()));
+}
+
+}  // namespace
+
+Eigen::RowVectorXf OwnRecords::Row(std::int64_t row) const {
+  if (!stored) return x.row(row);
+  Eigen::RowVectorXf out(stored->features);
+  stored->read(row, {out.data(), static_cast<std::size_t>(out.size())});
+  return out;
+}
+
+PrivacyPlan MakePlan(const TrainingSettings& settings) { return MakePlan(settings, {}, true, 0); }
+
+PrivacyPlan MakePlan(const TrainingSettings& settings, const SessionHistory& earlier, bool from_start,
+                     int first) {
+  const StepPlan plan = MakeStepPlan(settings);
+  (void)MakeStepPlan(settings,
+                     protocols::Form::kLatency);  // which form is run is known once links are measured
+  const std::int64_t participation = ParticipationOf(settings);
+  const auto before = EventsOf(InitialisationOf(settings));
+  // No noise makes up for what has no bound: it is chosen for the rest.
+  const double sigma = ChooseSigma(plan, participation, dp::Bounded(before));
+  const ExecutionHistory executed(plan, sigma, before, earlier, from_start, first,
+                                  ParticipationAt(settings, earlier, from_start, first));
+  PrivacyPlan privacy = PlanOf(plan, sigma, executed);
+  if (settings.accountant == dp::AccountantKind::kPea && sigma > 0 &&
+      !std::isfinite(BoundedInsider(privacy, settings))) {
+    throw ConfigError(
+        "privacy.accountant: found \"pea\", which proves nothing for an epsilon beyond 2.3 ln(1/delta), as "
+        "the insider's would be; expected \"rdp\" or \"pld\", or more noise");
+  }
+  return privacy;
+}
+
+mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form) {
+  const StepPlan plan = MakeStepPlan(settings, form);
+  const mpc::Cost step = DpSgdStepCost(plan, plan.batch_rows);
+  if (settings.sampling == Sampling::kPublic) return step;
+  return Then(protocols::InputAheadCost(RecordShapes(plan, BatchLimits(settings))), step);
+}
+
+TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
+                     const TrainingHooks& hooks, const HeldOutRecords& held_out,
+                     const Resumption& resumption) {
+  const Index batch_rows = MakeStepPlan(settings).batch_rows;  // refuses bad settings before sending
+  CheckOwnRecords(settings, own, party.self());
+  CheckHeldOut(settings, held_out, party.self());
+  const auto initialisation = InitialisationOf(settings);
+  const StepPlan plan = FasterPlan(settings, batch_rows, protocols::MeasureLink(party));
+  const bool from_start = !resumption.from;
+  const int first = from_start ? 0 : static_cast<int>(resumption.from->state.step);
+  const std::optional<PublicCoins> new_coins;
+  // The noise is fixed before the coins: it is published, and they are not.
+  const double sigma = ChooseSigma(plan, ParticipationOf(settings), dp::Bounded(EventsOf(initialisation)));
+  const auto source = MakeBatchSource(party, plan, own, from_start ? new_coins : resumption.from->coins);
+  const ExecutionHistory executed(plan, sigma, EventsOf(initialisation), resumption.earlier, from_start,
+                                  first, ParticipationAt(settings, resumption.earlier, from_start, first));
+  const std::string constants =
+      Fingerprint(plan, sigma) + (initialisation ? Fingerprint(*initialisation) : std::string());
+  TrainingResult result{.plan = PlanOf(plan, sigma, executed), .record = {}, .model = {}};
+  result.record.events = result.plan.events;
+  if (hooks.on_plan)
+    hooks.on_plan(result.record, {.job_hash = {}, .run_id = {}, .events = executed.EventsBefore()});
+  // Each party hears from both others here, so that none goes on before all have come so far.
+  protocols::RequireSameEverywhere(party, constants, "constants of the training");
+  StepJournal announcements(settings.steps, executed, hooks.before_steps);
+  announcements.Before(first);
+
+  if (first < settings.steps) source->Share(party);
+  NoiseSource noise(plan, sigma, RandomStream::FromSystem());
+  Progress progress(party, plan, sigma, executed, first, hooks.on_step);
+  TrainingState state = from_start
+                            ? StartFrom(FirstWeights(party, plan, initialisation, own, held_out.validation))
+                            : resumption.from->state;
+  const Steps steps{party, plan, *source, noise, announcements, progress, hooks};
+  if (from_start) Keep(steps, state);
+  progress.Report(first);
+  state = RunSteps(steps, std::move(state));
+  // Nothing is released before all three have kept the last checkpoint: whoever dies from here on, the run
+  // goes on from that one, and releases the same model again.
+  if (hooks.on_checkpoint) protocols::Barrier(party);
+  if (hooks.before_release) hooks.before_release();
+  // Noted before the record is kept, which says that it was executed: else a run that dies in between would
+  // seem to be older than its record.
+  if (settings.evaluation && hooks.before_evaluation) hooks.before_evaluation();
+  // The record is kept before anything is released: who dies in between has released nothing unrecorded.
+  hooks.on_record(result.record);
+  if (settings.evaluation) result.evaluation = EvaluateOnShares(party, plan, state.weights, held_out.test);
+  result.model = Release(party, plan, state.weights);
+  if (settings.release_to.empty()) result.share = state.weights;
+  return result;
+}
+
+}  // namespace trefoil::ml

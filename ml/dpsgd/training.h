@@ -1,0 +1,160 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "dp/record/record.h"
+#include "ml/dpsgd/checkpoint.h"
+#include "ml/plan/execution_history.h"
+#include "ml/plan/settings.h"
+#include "mpc/context.h"
+#include "mpc/cost.h"
+#include "mpc/fixed_point.h"
+
+namespace trefoil::ml {
+
+/// What is fixed before the first step: derived from the settings alone.
+struct PrivacyPlan {
+  double sampling_rate = 0;
+  double sigma = 0;             ///< noise multiplier: each party adds sigma^2 Delta^2 / 2 (docs/privacy.md)
+  double sensitivity = 0;       ///< Delta in the units of the clip bound, all rounding included
+  double epsilon_outsider = 0;  ///< after all steps; infinity where there is no guarantee
+  double epsilon_insider = 0;
+  double epsilon_error = 0;  ///< accountant PLD: how far either is above the exact one, at most
+  double delta = 0;
+  std::vector<dp::RecordedEvent> events{};  ///< what the record of the training will list
+};
+
+/// After each step, at every party. Counts are this party's, since the training began.
+struct StepReport {
+  int step = 0;
+  int steps = 0;
+  double seconds = 0;
+  std::uint64_t rounds = 0;
+  std::uint64_t bytes_sent = 0;
+  double epsilon_outsider = 0;  ///< after this step; with the PLD accountant, after the next of 20 marks
+  double epsilon_insider = 0;
+};
+
+/// A hidden layer in the clear: its output is min(max(x weights + bias, 0), activation bound).
+struct HiddenLayer {
+  Eigen::MatrixXd weights;
+  Eigen::VectorXd bias;
+};
+
+/// A released model in the clear: linear, of the row or of what the hidden layers make of it. With two
+/// classes there is one column: the logit of class 1.
+struct Model {
+  Eigen::MatrixXd weights;  ///< p x columns; with hidden layers, p is the last one's size
+  Eigen::VectorXd bias;     ///< columns
+  std::vector<HiddenLayer> hidden{};
+  double activation_bound = 0;  ///< with hidden layers
+};
+
+/// What an evaluation opened, where this party is among those that it opens to.
+struct EvaluationResult {
+  std::int64_t records = 0;
+  std::optional<double> correct;  ///< of them, noise included
+  std::uint64_t rounds = 0;       ///< this party's, of the evaluation alone
+  std::uint64_t bytes_sent = 0;
+};
+
+struct TrainingResult {
+  PrivacyPlan plan;
+  dp::TrainingRecord record;                     ///< the events that were executed
+  std::optional<Model> model;                    ///< present where this party is in release_to
+  std::optional<EvaluationResult> evaluation{};  ///< where the settings have one
+  std::optional<mpc::FixedShare> share{};        ///< this party's of the weights, where release_to is empty
+};
+
+/// Features that are not held in memory.
+struct StoredFeatures {
+  std::int64_t rows = 0;
+  std::int64_t features = 0;
+  /// Reads a row, of as many features; from several threads at once. What it throws ends the training.
+  std::function<void(std::int64_t row, std::span<float> out)> read;
+};
+
+/// This party's records: one row of features each (norm at most settings.row_norm, scaled down where it is
+/// more) and its class. With a vertical partition its columns of all rows (norm at most its block's), in the
+/// order of their keys, and the classes at the party that holds them.
+struct OwnRecords {
+  Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> x;  ///< empty where they are stored
+  std::vector<int> y;
+  std::vector<std::string> keys{};     ///< vertical: what a row is known by at all three, sorted, each once
+  std::vector<std::int64_t> groups{};  ///< with settings.groups: of each row, numbered from 0
+  std::optional<StoredFeatures> stored{};
+
+  [[nodiscard]] std::int64_t rows() const { return stored ? stored->rows : x.rows(); }
+  [[nodiscard]] std::int64_t features() const { return stored ? stored->features : x.cols(); }
+  /// The features of one row. Throws what reading it throws.
+  [[nodiscard]] Eigen::RowVectorXf Row(std::int64_t row) const;
+};
+
+/// What a party holds beside the records that are trained on; empty where it holds none.
+struct HeldOutRecords {
+  OwnRecords test;        ///< of settings.evaluation
+  OwnRecords validation;  ///< of settings.initialisation, where it selects on them
+};
+
+/// The plan of a job; nothing is run. Throws ConfigError where the settings cannot be met: a range reaches 2^62, noise below 8 lattice units,
+/// epsilon out of reach, a value out of its domain.
+[[nodiscard]] PrivacyPlan MakePlan(const TrainingSettings& settings);
+
+/// The same of a run's next session, which begins at step `first`, or, `from_start`, before the first step:
+/// all that the run will have executed, its `earlier` sessions included.
+[[nodiscard]] PrivacyPlan MakePlan(const TrainingSettings& settings, const SessionHistory& earlier,
+                                   bool from_start, int first);
+
+/// What one step is declared to cost where comparisons have this form: the step on a batch and, with
+/// owner-poisson sampling, its input, which is sent ahead (offline). Throws as MakeStepPlan.
+[[nodiscard]] mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form);
+
+/// What the caller is told of while a training runs. What a hook throws ends the training.
+struct TrainingHooks {
+  /// After each step, and once before the first: behind on_checkpoint, where there is one.
+  std::function<void(const StepReport&)> on_step;
+  std::function<void(const dp::TrainingRecord&)>
+      on_record;  ///< when all steps are done, before the weights are opened
+  /// What the run will have executed in the end, once that is fixed, and what its earlier sessions executed:
+  /// no party sends anything of its records before all three have returned from this.
+  std::function<void(const dp::TrainingRecord& planned, const dp::TrainingRecord& before)> on_plan{};
+  /// All that will have been executed once the run has come to step `steps`, before any of what is new in it
+  /// is: the initialisation and some steps, then more steps, about fifty times in all.
+  std::function<void(const dp::TrainingRecord&, int steps)> before_steps{};
+  /// Step `step`, counted from 0, is about to begin.
+  std::function<void(int step)> before_step{};
+  /// All three have kept the last checkpoint, and the evaluation and the release are about to begin.
+  std::function<void()> before_release{};
+  /// The evaluation is about to begin: before on_record, whose record has it.
+  std::function<void()> before_evaluation{};
+  /// What to go on from, of a run that may be resumed: before the first step, after every so many, and after
+  /// the last. No step is begun before it returns, and nothing is opened or given out before all three have
+  /// returned from the last. Where one party has this, all three have.
+  std::function<void(const Checkpoint&)> on_checkpoint{};
+  std::int64_t checkpoint_every = 0;  ///< steps; 0: no checkpoints
+};
+
+/// How a session goes on with a run. The same at all three parties, but for their shares.
+struct Resumption {
+  std::optional<Checkpoint> from{};  ///< nothing: from before the first step
+  SessionHistory earlier{};          ///< the run's sessions before this one
+};
+
+/// Secure DP-SGD (PEA, Protocol 3) from zero weights, a network's public random ones, or the owners' local
+/// models where the settings have an initialisation (PEA, Protocol 5, lines 2 to 4). Blocks until all steps
+/// are done, and the evaluation, if there is one. With a vertical partition it first makes sure, obliviously,
+/// that the parties hold the same keys. A resumed run gives the model of one that was never interrupted, as
+/// far as its noise and coins go, and a record of all that was executed, what was lost included. Throws
+/// ConfigError as MakePlan; DataError if own records do not fit the settings, or keys differ; NetworkError or
+/// ProtocolError if a peer fails.
+[[nodiscard]] TrainingResult Train(mpc::Context& party, const TrainingSettings& settings,
+                                   const OwnRecords& own, const TrainingHooks& hooks,
+                                   const HeldOutRecords& held_out = {}, const Resumption& resumption = {});
+
+}  // namespace trefoil::ml

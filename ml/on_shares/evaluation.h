@@ -1,0 +1,26 @@
+#pragma once
+#include <vector>
+
+#include "dp/record/record.h"
+#include "ml/dpsgd/dp_sgd.h"
+#include "ml/dpsgd/training.h"
+#include "mpc/cost.h"
+#include "mpc/fixed_point.h"
+
+namespace trefoil::ml {
+
+/// What the settings' evaluation is charged, to the test records: nothing without one, and nothing where its
+/// count has no noise, which no event covers. Throws ConfigError for noise below 8 lattice units.
+[[nodiscard]] std::vector<dp::RecordedEvent> EvaluationEvents(const StepPlan& plan);
+
+/// How many of the holder's test records the model in shares classifies correctly: opened, with the noise of
+/// all parties where the settings have it, to those whom they name, and nothing else is to anybody. A
+/// network's hidden layers round as in training, so that a record on the edge of two classes may count
+/// otherwise than with the model in the clear.
+/// Pre:    plan.settings.evaluation, CheckRecords; logits below 2^62 (CheckLogitRange).
+/// Cost:   EvaluateOnSharesCost. Throws: DataError as EncodeRecords; NetworkError, ProtocolError.
+[[nodiscard]] EvaluationResult EvaluateOnShares(mpc::Context& party, const StepPlan& plan,
+                                                const mpc::FixedShare& weights, const OwnRecords& test);
+[[nodiscard]] mpc::Cost EvaluateOnSharesCost(const StepPlan& plan);
+
+}  // namespace trefoil::ml

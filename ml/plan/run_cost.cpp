@@ -1,0 +1,138 @@
+#include "ml/plan/run_cost.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ml/dpsgd/batch_source.h"
+#include "ml/dpsgd/dp_sgd.h"
+#include "ml/dpsgd/initialisation.h"
+#include "ml/dpsgd/training.h"
+#include "ml/plan/step_plan.h"
+#include "ml/records.h"
+#include "protocols/arithmetic/agreement.h"
+#include "protocols/arithmetic/input.h"
+
+namespace trefoil::ml {
+namespace {
+
+// Of the machine of docs/performance.md, fitted to whole runs, where three parties share two cores.
+constexpr double kSecondsPerStep = 1.3e-3;        // progress, noise, threads that wake
+constexpr double kSecondsPerByte = 4.9e-9;        // sent: made, encrypted, carried, received and put together
+constexpr double kSecondsPerOwnedElement = 6e-9;  // of a batch: drawn, encoded, masked, put into one matrix
+constexpr double kSecondsPerSharedElement = 17e-9;    // of a public one: row by row from all shared ones
+constexpr double kSecondsPerMultiplyAdd = 0.24e-9;    // of ring products, two a pair of matrices
+constexpr double kSecondsPerByteBeforeSteps = 17e-9;  // rows that are shared once come to lie in new memory
+// Of sessions that are no trainings, whose rounds are short and follow on one another.
+constexpr double kSecondsPerRound = 0.2e-3;       // threads that wake
+constexpr double kSecondsPerWaitedByte = 3.4e-9;  // of the party that sends most, in each part
+constexpr double kSecondsPerDraw = 350e-9;
+constexpr double kSecondsPerCoin = 50e-9;
+constexpr double kSecondsPerClearElement = 17e-9;
+
+/// By one party, as parties take turns at the roles.
+double MeanBytes(const std::array<std::uint64_t, net::kParties>& bytes) {
+  return static_cast<double>(std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0})) / net::kParties;
+}
+
+std::array<std::uint64_t, net::kParties> BytesOf(const mpc::Cost& cost) {
+  auto bytes = cost.bytes_sent();
+  for (std::size_t party = 0; party < bytes.size(); ++party)
+    bytes.at(party) += cost.bytes_offline().at(party);
+  return bytes;
+}
+
+/// By the party that sends most.
+double MostBytes(const mpc::Cost& cost) {
+  const auto bytes = BytesOf(cost);
+  return static_cast<double>(*std::max_element(bytes.begin(), bytes.end()));
+}
+
+/// What comes before the first step, once.
+mpc::Cost SetUpCost(const StepPlan& plan) {
+  const TrainingSettings& settings = plan.settings;
+  mpc::Cost cost = Then(protocols::AgreeOnKeysCost(), protocols::MeasureLinkCost());
+  const bool shared_once = settings.sampling == Sampling::kPublic;
+  if (shared_once) cost = Then(cost, protocols::JointSeedCost());
+  if (shared_once && settings.vertical) cost = Then(cost, protocols::JointSeedCost());
+  cost = Then(cost, protocols::RequireSameEverywhereCost());
+  if (shared_once) cost = Then(cost, protocols::InputEachCost(RecordShapes(plan, settings.rows)));
+  if (settings.initialisation) return Then(cost, InitialiseCost(plan, MakeInitialisationPlan(settings)));
+  return IsNetwork(plan) ? Then(cost, protocols::JointSeedCost()) : cost;
+}
+
+/// Multiplications and additions of a step's ring products: forward and for the gradient, three shares of
+/// products each.
+double MultiplyAdds(const StepPlan& plan) {
+  return 2 * 3 * static_cast<double>(plan.batch_rows) * static_cast<double>(ShapeOfWeights(plan).weights());
+}
+
+double SecondsPerElement(Sampling sampling) {
+  return sampling == Sampling::kOwnerPoisson ? kSecondsPerOwnedElement : kSecondsPerSharedElement;
+}
+
+double BatchElements(const StepPlan& plan) {
+  return static_cast<double>(plan.batch_rows) * static_cast<double>(EncodedColumns(plan));
+}
+
+}  // namespace
+
+RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form) {
+  const mpc::Cost before = SetUpCost(MakeStepPlan(settings, form));
+  const mpc::Cost step = PlannedStepCost(settings, form);
+  // Each step begins one turn of the roles later than the one before (mpc/preprocessing.h).
+  std::array<mpc::Cost, net::kParties> turned{step, Then(mpc::Cost().WithTurn(), step),
+                                              Then(mpc::Cost().WithTurn().WithTurn(), step)};
+  RunCost run{.rounds = 0, .bytes_sent = BytesOf(before)};
+  mpc::Cost chain = before;
+  for (std::int64_t k = 0; k < settings.steps; ++k) {
+    chain = Then(chain, step);
+    const auto bytes = BytesOf(turned.at(static_cast<std::size_t>(k) % turned.size()));
+    for (std::size_t party = 0; party < bytes.size(); ++party) run.bytes_sent.at(party) += bytes.at(party);
+  }
+  run.rounds = chain.rounds();
+  return run;
+}
+
+protocols::Form PlannedForm(const TrainingSettings& settings, const protocols::Link& link) {
+  return FasterForm(settings, MakeStepPlan(settings).batch_rows, link);
+}
+
+double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
+                         const protocols::Link& link) {
+  const StepPlan plan = MakeStepPlan(settings, form);
+  const mpc::Cost step = PlannedStepCost(settings, form);
+  const double computing = kSecondsPerStep + MeanBytes(BytesOf(step)) * kSecondsPerByte +
+                           BatchElements(plan) * SecondsPerElement(settings.sampling) +
+                           MultiplyAdds(plan) * kSecondsPerMultiplyAdd +
+                           DpSgdStepSeconds(plan, plan.batch_rows);
+  const mpc::Cost before = SetUpCost(plan);
+  const double setting_up = MeanBytes(BytesOf(before)) * kSecondsPerByteBeforeSteps;
+  return protocols::ExpectedSeconds(before, setting_up, link) +
+         static_cast<double>(settings.steps) * protocols::ExpectedSeconds(step, computing, link);
+}
+
+SessionCost::SessionCost() { Add(protocols::AgreeOnKeysCost()); }
+
+void SessionCost::Add(const mpc::Cost& part, int times) {
+  for (int k = 0; k < times; ++k) messages_ = Then(messages_, part);
+  busiest_bytes_ += times * MostBytes(part);
+}
+
+void SessionCost::AddUnturned(const mpc::Cost& part) {
+  messages_ = ThenUnturned(messages_, part);
+  busiest_bytes_ += MostBytes(part);
+}
+
+RunCost SessionCost::total() const {
+  return {.rounds = messages_.rounds(), .bytes_sent = BytesOf(messages_)};
+}
+
+double SessionCost::Seconds(const Work& work, const protocols::Link& link) const {
+  const double rounds = messages_.rounds();
+  return rounds * (link.message_seconds + kSecondsPerRound) +
+         busiest_bytes_ * (1 / link.bytes_per_second + kSecondsPerWaitedByte) + work.draws * kSecondsPerDraw +
+         work.coins * kSecondsPerCoin + work.elements * kSecondsPerClearElement +
+         work.multiply_adds * kSecondsPerMultiplyAdd + work.comparison_seconds;
+}
+
+}  // namespace trefoil::ml

@@ -1,0 +1,62 @@
+#pragma once
+#include <array>
+#include <cstdint>
+
+#include "ml/plan/settings.h"
+#include "mpc/cost.h"
+#include "protocols/cost_model.h"
+#include "protocols/form.h"
+
+namespace trefoil::ml {
+
+/// What a whole run costs.
+struct RunCost {
+  int rounds = 0;
+  std::array<std::uint64_t, net::kParties> bytes_sent{};  ///< by each party, online and offline
+};
+
+/// The declared cost of a whole run with comparisons of this form, as a StepReport counts it at the last
+/// step: keys, measuring the link, agreeing on constants, initialisation, inputs and all steps; with public
+/// sampling, steps of the expected number of rows. Without what follows the last step. Throws as
+/// MakeStepPlan.
+[[nodiscard]] RunCost PlannedRunCost(const TrainingSettings& settings, protocols::Form form);
+
+/// The form that a run would choose on a link, where the job leaves it open.
+[[nodiscard]] protocols::Form PlannedForm(const TrainingSettings& settings, const protocols::Link& link);
+
+/// Seconds that a run is expected to take on a link, from its connection to its last step, without local
+/// initialisation, on hosts that do nothing else. Constants of computation are those of the machine of
+/// docs/performance.md, where plan and measurement are compared.
+[[nodiscard]] double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
+                                       const protocols::Link& link);
+
+/// What a session that is no training computes beside its messages.
+struct Work {
+  double draws = 0;               ///< of noise, one number each
+  double coins = 0;               ///< of reports, one each
+  double elements = 0;            ///< of matrices in the clear: encoded, masked
+  double multiply_adds = 0;       ///< of ring products
+  double comparison_seconds = 0;  ///< as of protocols::ComparisonSeconds
+};
+
+/// The declared cost of a session that is no training, part after part; begins with the agreement on keys.
+class SessionCost {
+ public:
+  SessionCost();
+  /// Then this, so many times.
+  void Add(const mpc::Cost& part, int times = 1);
+  /// Then this, whose messages are between the parties as numbered (mpc::ThenUnturned).
+  void AddUnturned(const mpc::Cost& part);
+
+  /// As the session's summary counts it.
+  [[nodiscard]] RunCost total() const;
+  /// Seconds that the session is expected to take on a link, from its connection to its last message; hosts
+  /// and constants as of PlannedRunSeconds. In each part, all wait for the party that sends most.
+  [[nodiscard]] double Seconds(const Work& work, const protocols::Link& link) const;
+
+ private:
+  mpc::Cost messages_;
+  double busiest_bytes_ = 0;  // the sum over parts
+};
+
+}  // namespace trefoil::ml

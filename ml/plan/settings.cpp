@@ -1,0 +1,141 @@
+#include "ml/plan/settings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace trefoil::ml {
+namespace {
+
+// Counts of so many, and noise of so many, are far from 2^62 on any lattice.
+constexpr std::int64_t kMostHeldOut = 10'000'000;
+constexpr double kLargestCountSigma = 1e6;
+
+double TotalRows(const TrainingSettings& settings) {
+  return static_cast<double>(std::accumulate(settings.rows.begin(), settings.rows.end(), std::int64_t{0}));
+}
+
+void CheckVertical(const TrainingSettings& s) {
+  const auto& features = s.vertical->features;
+  Require(std::accumulate(features.begin(), features.end(), std::int64_t{0}) == s.features &&
+              s.rows[1] == 0 && s.rows[2] == 0,
+          "VerticalSettings: the parties' columns make a row, and all rows count once");
+  if (s.sampling != Sampling::kPublic) {
+    throw ConfigError(
+        "privacy.sampling: found \"owner-poisson\", expected \"public\" with a vertical partition: all three "
+        "hold a part of each row, so that none can choose rows in private");
+  }
+  if (s.initialisation) {
+    throw ConfigError(
+        "initialisation.method: found local models, expected \"none\" with a vertical partition: no party "
+        "holds whole rows");
+  }
+  if (s.evaluation)
+    throw ConfigError(
+        "evaluation: found one, expected none with a vertical partition: no party holds whole rows");
+}
+
+/// Groups of rows are the unit of privacy. What is not covered is refused.
+void CheckGroups(const TrainingSettings& s) {
+  if (s.sampling != Sampling::kOwnerPoisson) {
+    throw ConfigError(
+        "privacy.unit: found \"group\", expected \"record\" with public sampling, whose coins take rows "
+        "one by one");
+  }
+  if (s.initialisation) {
+    throw ConfigError(
+        "privacy.unit: found \"group\", expected \"record\" with initialisation.method, whose local "
+        "trainings take and charge records");
+  }
+  if (s.evaluation && s.evaluation->sigma) {
+    throw ConfigError(
+        "privacy.unit: found \"group\", expected \"record\" with evaluation.sigma, which is charged to "
+        "single test records");
+  }
+}
+
+}  // namespace
+
+void CheckDomains(const TrainingSettings& s) {
+  const auto check = [](bool holds, const char* key, double found, const char* expected) {
+    if (holds) return;
+    std::ostringstream text;
+    text << key << ": found " << found << ", expected " << expected;
+    throw ConfigError(text.str());
+  };
+  check(s.fraction_bits >= 8 && s.fraction_bits <= 24, "fraction_bits", s.fraction_bits, "8 to 24");
+  check(s.features >= 1, "data.features", static_cast<double>(s.features), "at least 1");
+  check(s.classes >= 2, "data.classes", s.classes, "at least 2");
+  check(s.steps >= 1 && s.steps <= kLargestSteps, "training.steps", s.steps, "1 to 500000");
+  check(s.expected_batch > 0 && s.expected_batch <= TotalRows(s), "training.expected_batch", s.expected_batch,
+        "above 0, at most all rows");
+  check(s.row_norm > 0 && s.row_norm <= 1024, "features.row_norm", s.row_norm, "above 0, at most 1024");
+  for (const std::int64_t size : s.hidden)
+    check(size >= 1 && size <= 100'000, "model.hidden", static_cast<double>(size), "sizes of 1 to 100000");
+  check(s.activation_bound >= 1 && s.activation_bound <= 1024, "model.activation_bound", s.activation_bound,
+        "1 to 1024");
+  check(s.delta_bound >= 0.125 && s.delta_bound <= 1024, "model.delta_bound", s.delta_bound, "0.125 to 1024");
+  check(s.learning_rate > 0 && std::isfinite(s.learning_rate), "training.learning_rate", s.learning_rate,
+        "above 0");
+  check(s.momentum >= 0 && s.momentum < 1, "training.momentum", s.momentum, "0 or more, below 1");
+  check(s.schedule.final_rate >= 0 && s.schedule.final_rate <= 1, "training.final_rate",
+        s.schedule.final_rate, "0 to 1");
+  check(s.schedule.decay_every >= 1, "training.decay_every", static_cast<double>(s.schedule.decay_every),
+        "at least 1");
+  check(s.schedule.decay_factor > 0 && s.schedule.decay_factor <= 1, "training.decay_factor",
+        s.schedule.decay_factor, "above 0, at most 1");
+  if (!s.hidden.empty() && s.clipping != Clipping::kFactorised)
+    throw ConfigError(
+        "training.clipping: found a form for linear models only, expected \"factorised\" with model.hidden");
+  check(s.clip > 0 && s.clip <= 1024, "privacy.clip", s.clip, "above 0, at most 1024");
+  check(s.sampling == Sampling::kPublic || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
+        static_cast<double>(s.max_batch_per_owner), "at least 1");
+  if (s.vertical) CheckVertical(s);
+  check(s.group_rows >= 1 && s.group_rows <= kMostGroupRows && (s.groups || s.group_rows == 1),
+        "privacy.max_group_rows", static_cast<double>(s.group_rows),
+        "1 to 10000, with privacy.unit \"group\"");
+  if (s.groups) CheckGroups(s);
+  check(!s.sigma || (*s.sigma >= 0 && std::isfinite(*s.sigma)), "privacy.sigma", s.sigma.value_or(0),
+        "0 or more");
+  if (!s.evaluation) return;
+  const EvaluationSettings& e = *s.evaluation;
+  check(e.test.holder >= 0 && e.test.holder <= 2, "evaluation.holder", e.test.holder, "0, 1 or 2");
+  check(e.test.rows >= 1 && e.test.rows <= kMostHeldOut, "evaluation.rows", static_cast<double>(e.test.rows),
+        "1 to 10000000");
+  for (const int party : e.to) check(party >= 0 && party <= 2, "evaluation.to", party, "0, 1 and 2");
+  check(!e.sigma || (*e.sigma > 0 && *e.sigma <= kLargestCountSigma), "evaluation.sigma", e.sigma.value_or(0),
+        "above 0, at most 1000000");
+}
+
+bool ClassifiesOnShares(const TrainingSettings& settings) {
+  return settings.evaluation.has_value() || settings.release_to.empty();
+}
+
+std::array<double, 3> BlockNorms(double row_norm, const std::array<std::int64_t, 3>& features) {
+  const auto all = static_cast<double>(std::accumulate(features.begin(), features.end(), std::int64_t{0}));
+  std::array<double, 3> norms{};
+  std::transform(features.begin(), features.end(), norms.begin(),
+                 [&](std::int64_t own) { return row_norm * std::sqrt(static_cast<double>(own) / all); });
+  return norms;
+}
+
+double SamplingRate(const TrainingSettings& settings) {
+  return settings.expected_batch / TotalRows(settings);
+}
+
+std::array<std::int64_t, 3> BatchLimits(const TrainingSettings& settings) {
+  std::array<std::int64_t, 3> limits = settings.rows;
+  if (settings.sampling == Sampling::kPublic) return limits;
+  for (std::int64_t& rows : limits) rows = std::min(rows, settings.max_batch_per_owner);
+  return limits;
+}
+
+std::int64_t LargestBatch(const TrainingSettings& settings) {
+  const auto limits = BatchLimits(settings);
+  return std::accumulate(limits.begin(), limits.end(), std::int64_t{0});
+}
+
+}  // namespace trefoil::ml

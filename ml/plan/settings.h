@@ -1,0 +1,128 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "dp/accounting/any_accountant.h"
+#include "ml/plan/learning_rate.h"
+#include "protocols/arithmetic/rounding.h"
+#include "protocols/form.h"
+
+namespace trefoil::ml {
+
+/// Each step is a run of operations of its own, for which a context has the numbers (mpc/context.cpp).
+inline constexpr int kLargestSteps = 500'000;
+
+/// Of a group, at most.
+inline constexpr std::int64_t kMostGroupRows = 10'000;
+
+enum class Loss { kOneVsRest, kSquared, kSoftmax };  ///< with two classes softmax is one-vs-rest
+enum class Clipping { kFactorised, kPublished, kExamples };
+enum class Sampling { kOwnerPoisson, kPublic };
+enum class Adversary { kOutsider, kInsider };
+
+/// The DP-SGD of each owner alone that a training starts from: public, the same at all three parties.
+struct LocalSettings {
+  int steps = 0;
+  double expected_batch = 0;  ///< of an owner with a third of all rows: the sampling rate is 3 b / sum(rows)
+  double learning_rate = 0;
+  double clip = 1.0;              ///< C_1
+  std::optional<double> sigma{};  ///< noise multiplier; empty: calibrated to target_epsilon at delta. Zero:
+                                  ///< no noise (tests only)
+  double target_epsilon = 0;      ///< epsilon_1
+  double delta = 0;               ///< delta_1
+};
+
+/// Records that one party holds and shares to count how many of them a model classifies correctly: public.
+struct HeldOut {
+  int holder = 0;
+  std::int64_t rows = 0;  ///< exactly so many
+};
+
+enum class InitialisationMethod { kAveraging, kAccuracy };
+enum class Selection { kNoisy, kAsPublished, kPublicValidation };
+
+/// How the first weights come from models that the owners trained alone (PEA, Protocol 4).
+struct InitialisationSettings {
+  InitialisationMethod method = InitialisationMethod::kAveraging;
+  LocalSettings local;
+  Selection selection = Selection::kNoisy;  ///< kAccuracy: what records are counted, and with noise or not
+  double selection_rows =
+      2000;                    ///< of the owners' own records: expected, of an owner with a third of all rows
+  double selection_sigma = 5;  ///< kNoisy: noise multiplier of the counts
+  HeldOut validation{};        ///< kPublicValidation
+};
+
+/// An evaluation of the trained model on test records that one party holds: public.
+struct EvaluationSettings {
+  HeldOut test;
+  std::vector<int> to{0, 1, 2};   ///< who learns how many are classified correctly
+  std::optional<double> sigma{};  ///< noise multiplier of that count, of sensitivity 1; empty: no noise
+};
+
+/// Every party holds other columns of the same rows.
+struct VerticalSettings {
+  std::array<std::int64_t, 3> features{};  ///< columns of each party; theirs in this order make a row
+  int label_party = 0;                     ///< who holds the classes
+};
+
+/// What a training is, public and the same at all three parties (the job's [training], [model], [privacy],
+/// [release]).
+struct TrainingSettings {
+  int fraction_bits = 16;
+  std::array<std::int64_t, 3> rows{};  ///< declared capacity of each party; vertical: {all rows, 0, 0}
+  std::optional<VerticalSettings> vertical{};
+  std::int64_t features = 0;  ///< p, bias excluded
+  int classes = 2;            ///< with 2 classes one output column is trained, else one a class
+  Loss loss = Loss::kOneVsRest;
+  std::vector<std::int64_t> hidden{};  ///< sizes of dense layers with rectifiers; none: a linear model
+  double activation_bound = 8;         ///< H: their outputs are cut at it
+  double delta_bound = 4;  ///< D: what goes back through them is clamped to +- that, entry by entry
+  double row_norm = 1.0;   ///< R, bound on the norm of a row, bias excluded
+  int steps = 0;
+  double expected_batch = 0;             ///< b; the sampling rate is b / sum(rows)
+  std::int64_t max_batch_per_owner = 0;  ///< B_max
+  std::int64_t steps_ahead = 2;  ///< for so many steps, at most, what is sent ahead waits at its receivers
+  double learning_rate = 0;      ///< of the first step
+  RateSchedule schedule;
+  double momentum = 0;  ///< of the velocity that a step keeps; 0 to below 1
+  Clipping clipping = Clipping::kFactorised;
+  double logit_bound = 64;
+  protocols::Rounding truncation = protocols::Rounding::kStochastic;  ///< of every truncation
+  std::optional<protocols::Form> comparison;  ///< of clip factors; empty: the faster on the measured links
+  Sampling sampling = Sampling::kOwnerPoisson;
+  double clip = 1.0;            ///< C
+  std::int64_t group_rows = 1;  ///< k, at most, of a group that one coin takes; the unit of privacy is that
+  bool groups = false;          ///< whether owners' records come in groups
+  std::optional<double>
+      sigma;  ///< noise multiplier; empty: calibrated to target_epsilon. Zero: no noise (tests only)
+  double target_epsilon = 0;
+  double delta = 0;
+  Adversary against = Adversary::kInsider;
+  dp::AccountantKind accountant = dp::AccountantKind::kRdp;  ///< of calibration and of every epsilon reported
+  std::vector<int> release_to{0, 1, 2};                      ///< none: the model stays in shares
+  std::optional<InitialisationSettings> initialisation{};    ///< empty: zero weights
+  std::optional<EvaluationSettings> evaluation{};            ///< empty: none
+};
+
+/// Throws ConfigError naming the key of a value that is out of its domain.
+void CheckDomains(const TrainingSettings& settings);
+
+/// Whether the trained model classifies records while it is in shares.
+[[nodiscard]] bool ClassifiesOnShares(const TrainingSettings& settings);
+/// The bound on the norm of each party's columns of a row, where the partition is vertical: the row norm
+/// times the root of the party's share of the columns, so that the squares add up to the row norm's.
+[[nodiscard]] std::array<double, 3> BlockNorms(double row_norm, const std::array<std::int64_t, 3>& features);
+
+/// The probability with which a step takes a row.
+[[nodiscard]] double SamplingRate(const TrainingSettings& settings);
+
+/// The most rows that each owner can have in a step's batch, padding included: with owner-poisson sampling
+/// the height of its part.
+[[nodiscard]] std::array<std::int64_t, 3> BatchLimits(const TrainingSettings& settings);
+
+/// Rows that can be in one batch.
+[[nodiscard]] std::int64_t LargestBatch(const TrainingSettings& settings);
+
+}  // namespace trefoil::ml

@@ -1,0 +1,158 @@
+#include "ml/plan/step_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "base/error.h"
+#include "ml/plan/public_sampling.h"
+#include "ml/plan/step_ranges.h"
+#include "protocols/functions/inverse_sqrt.h"
+
+namespace trefoil::ml {
+namespace {
+
+std::vector<LayerShape> LayersOf(const TrainingSettings& settings, int columns) {
+  std::vector<LayerShape> layers;
+  mpc::Index inputs = settings.features + 1;
+  for (const std::int64_t size : settings.hidden) {
+    layers.push_back({.inputs = inputs, .outputs = size});
+    inputs = size + 1;
+  }
+  layers.push_back({.inputs = inputs, .outputs = columns});
+  return layers;
+}
+
+/// Bounds for every ring value of the weights: entries of hidden layers are cut at activation_bound, deltas
+/// at delta_bound, and errors by their activation.
+std::vector<dp::LayerContribution> NetworkOf(const StepPlan& plan) {
+  const TrainingSettings& settings = plan.settings;
+  std::vector<dp::LayerContribution> network;
+  double input_norm = dp::RowBound(plan.example);
+  for (const std::int64_t size : settings.hidden) {
+    const double root = std::sqrt(static_cast<double>(size));
+    network.push_back({.input_norm = input_norm,
+                       .delta_norm = settings.delta_bound * root,
+                       .outputs = static_cast<int>(size)});
+    input_norm = std::hypot(settings.activation_bound * root, 1.0) * (1 + 1e-12);
+  }
+  network.push_back(
+      {.input_norm = input_norm, .delta_norm = plan.activation.error_norm, .outputs = plan.columns});
+  return network;
+}
+
+/// Two units of each squared norm: a truncation's and what makes it an upper bound.
+double NormSlack(const StepPlan& plan) { return std::ldexp(2.0, -plan.row_norm_bits); }
+
+/// The table for s at the scale that it comes in, of a linear model or a network.
+protocols::ClipTable ClipTableFor(const StepPlan& plan, protocols::Form form) {
+  const TrainingSettings& s = plan.settings;
+  if (IsNetwork(plan)) {
+    return protocols::MakeClipTable(s.clip, dp::SquaredGradientBound(plan.network, NormSlack(plan)),
+                                    2 * plan.row_norm_bits, form, s.truncation);
+  }
+  const double slack = std::ldexp(1.0, -plan.row_norm_bits);
+  return protocols::MakeClipTable(s.clip, dp::SquaredGradientBound(plan.example, slack),
+                                  plan.row_norm_bits + 2 * s.fraction_bits, form, s.truncation);
+}
+
+double GradientSensitivity(const StepPlan& plan) {
+  if (IsNetwork(plan))
+    return dp::FactorisedSensitivity(plan.network, plan.settings.fraction_bits, plan.settings.clip);
+  switch (plan.settings.clipping) {
+    case Clipping::kFactorised:
+      return dp::FactorisedSensitivity(plan.example, plan.settings.clip);
+    case Clipping::kExamples:
+      return dp::UnclippedSensitivity(plan.example);
+    case Clipping::kPublished: {
+      const protocols::Excess excess = protocols::InverseSqrtExcess(plan.settings.fraction_bits);
+      return dp::PublishedSensitivity(plan.example, plan.settings.clip,
+                                      static_cast<double>((plan.settings.features + 1) * plan.columns),
+                                      excess.relative, excess.units);
+    }
+  }
+  throw ContractError("GradientSensitivity: unknown clipping");
+}
+
+/// Differs, but for an accident of one in 2^64, where any step's mantissa does.
+std::uint64_t ScheduleDigest(const StepPlan& plan) {
+  std::uint64_t digest = 0;
+  for (int step = 0; step < plan.settings.steps; ++step)
+    digest = digest * 6364136223846793005U + MantissaAt(plan, step);
+  return digest;
+}
+
+}  // namespace
+
+StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
+  CheckDomains(settings);
+  StepPlan plan;
+  plan.settings = settings;
+  plan.columns = settings.classes == 2 ? 1 : settings.classes;
+  plan.activation = MakeActivation({.loss = settings.loss,
+                                    .columns = plan.columns,
+                                    .logit_bound = settings.logit_bound,
+                                    .frac_bits = settings.fraction_bits,
+                                    .rounding = settings.truncation,
+                                    .form = form});
+  plan.example = {.frac_bits = settings.fraction_bits,
+                  .row_norm = settings.row_norm,
+                  .columns = plan.columns,
+                  .error_norm = plan.activation.error_norm};
+  plan.layers = LayersOf(settings, plan.columns);
+  if (IsNetwork(plan)) plan.network = NetworkOf(plan);
+  plan.row_norm_bits = IsNetwork(plan) ? NetworkNormBits(plan) : RowNormBits(plan.example);
+  plan.gradient_bits =
+      settings.clipping == Clipping::kPublished ? settings.fraction_bits : 2 * settings.fraction_bits;
+  plan.row_sensitivity = GradientSensitivity(plan);
+  plan.sensitivity = static_cast<double>(settings.group_rows) * plan.row_sensitivity;
+  plan.lattice_sensitivity =
+      static_cast<std::uint64_t>(settings.group_rows) *
+      static_cast<std::uint64_t>(std::ceil(std::ldexp(plan.row_sensitivity, plan.gradient_bits)));
+  if (settings.clipping == Clipping::kFactorised) plan.clip = ClipTableFor(plan, form);
+  if (settings.clipping == Clipping::kPublished) CheckPublishedRange(settings);
+  plan.step_size = ChooseStepSize(plan, std::min(settings.sigma.value_or(10), kLargestSigma));
+  plan.update_shift = UpdateShift(plan, plan.step_size);
+  plan.momentum_factor =
+      static_cast<std::uint64_t>(std::floor(std::ldexp(settings.momentum, plan.update_shift)));
+  plan.batch_rows = LargestBatch(settings);
+  if (settings.sampling == Sampling::kPublic)
+    plan.batch_rows = PublicHeight(plan.batch_rows, SamplingRate(settings), settings.steps);
+  return plan;
+}
+
+LayerShape ShapeOfWeights(const StepPlan& plan) {
+  if (!IsNetwork(plan)) return plan.layers.front();
+  LayerShape all{.inputs = 0, .outputs = 1};
+  for (const LayerShape& layer : plan.layers) all.inputs += layer.weights();
+  return all;
+}
+
+std::uint64_t MantissaAt(const StepPlan& plan, std::int64_t step) {
+  return ScheduledMantissa(plan.settings.schedule, plan.step_size.mantissa, step, plan.settings.steps);
+}
+
+std::string Fingerprint(const StepPlan& plan, double sigma) {
+  std::ostringstream text;
+  text << std::hexfloat;
+  const bool exact = plan.settings.truncation == protocols::Rounding::kExact;
+  text << (exact ? "exact " : "stochastic ");
+  text << plan.columns << ' ' << plan.row_norm_bits << ' ' << plan.gradient_bits << ' '
+       << plan.lattice_sensitivity << ' ' << plan.step_size.mantissa << ' ' << plan.step_size.exponent << ' '
+       << plan.momentum_factor << ' ' << ScheduleDigest(plan) << ' ' << plan.batch_rows << ' '
+       << plan.clip.shift << ' ' << plan.clip.pieces.width << ' ' << plan.clip.pieces.blur.dropped << ' '
+       << sigma << ' ' << Fingerprint(plan.activation) << ' ' << static_cast<int>(plan.clip.form);
+  for (const LayerShape& layer : plan.layers) text << ' ' << layer.inputs << 'x' << layer.outputs;
+  if (IsNetwork(plan)) text << ' ' << plan.settings.activation_bound << ' ' << plan.settings.delta_bound;
+  if (const auto& vertical = plan.settings.vertical) {
+    for (const std::int64_t columns : vertical->features) text << ' ' << columns;
+    text << ' ' << vertical->label_party;
+  }
+  for (const std::int64_t threshold : plan.clip.pieces.thresholds) text << ' ' << threshold;
+  for (const auto& piece : plan.clip.pieces.coefficients) {
+    for (const std::int64_t coefficient : piece) text << ' ' << coefficient;
+  }
+  return text.str();
+}
+
+}  // namespace trefoil::ml

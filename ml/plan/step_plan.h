@@ -1,0 +1,67 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dp/mechanisms/sensitivity.h"
+#include "ml/dpsgd/activation.h"
+#include "ml/plan/settings.h"
+#include "mpc/ring.h"
+#include "protocols/functions/clip_factor.h"
+
+namespace trefoil::ml {
+
+/// A learning rate over the expected batch as mantissa * 2^-exponent.
+struct StepSize {
+  std::uint64_t mantissa = 0;
+  int exponent = 0;
+};
+
+/// A dense layer: weights of inputs x outputs.
+struct LayerShape {
+  mpc::Index inputs = 0;  ///< the bias entry included
+  mpc::Index outputs = 0;
+
+  [[nodiscard]] mpc::Index weights() const { return inputs * outputs; }
+};
+
+/// Every constant of a DP-SGD step that all parties must have alike, derived from the settings alone.
+struct StepPlan {
+  TrainingSettings settings;
+  Activation activation;
+  dp::LinearContribution example;              ///< of a linear model
+  std::vector<LayerShape> layers;              ///< one for a linear model
+  std::vector<dp::LayerContribution> network;  ///< of a network's layers; none for a linear model
+  int columns = 1;                             ///< c: one for two classes
+  int row_norm_bits = 0;       ///< g: fraction bits of ||row||^2; in a network of every squared norm
+  int gradient_bits = 0;       ///< fraction bits of the gradient sum
+  protocols::ClipTable clip;   ///< factorised clipping
+  double row_sensitivity = 0;  ///< of one example, in the units of the clip
+  double sensitivity = 0;      ///< Delta, of the unit: that of an example times the rows of a group
+  std::uint64_t lattice_sensitivity = 0;  ///< Delta on the gradient's lattice, rounded up
+  StepSize step_size;                     ///< of the first step
+  int update_shift = 0;                   ///< from the gradient's lattice times the mantissa to the weights'
+  std::uint64_t momentum_factor = 0;      ///< the momentum times 2^update_shift, rounded down
+  std::int64_t batch_rows = 0;            ///< rows of the batch matrix, padding included
+};
+
+/// Whether there are hidden layers.
+[[nodiscard]] inline bool IsNetwork(const StepPlan& plan) { return plan.layers.size() > 1; }
+
+/// The shape of all weights, velocities and gradient sums: (p + 1) x c for a linear model; for a network all
+/// layers' weights, row by row, one below the other in one column.
+[[nodiscard]] LayerShape ShapeOfWeights(const StepPlan& plan);
+
+/// The learning rate's mantissa at step 0, 1, ...; the exponent is the same for all.
+[[nodiscard]] std::uint64_t MantissaAt(const StepPlan& plan, std::int64_t step);
+
+/// Derives the constants and runs the range analysis. `form` decides how clip factors and softmax compare; it
+/// changes no privacy figure. Throws ConfigError naming the key where a range reaches 2^62 or a value is out
+/// of its domain.
+[[nodiscard]] StepPlan MakeStepPlan(const TrainingSettings& settings,
+                                    protocols::Form form = protocols::Form::kBulk);
+
+/// All constants as text, for the parties to compare.
+[[nodiscard]] std::string Fingerprint(const StepPlan& plan, double sigma);
+
+}  // namespace trefoil::ml

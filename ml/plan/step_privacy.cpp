@@ -1,0 +1,101 @@
+#include "ml/plan/step_privacy.h"
+
+#include <cmath>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/outward_text.h"
+#include "dp/mechanisms/truncated_poisson.h"
+#include "ml/plan/step_ranges.h"
+
+namespace trefoil::ml {
+namespace {
+
+constexpr int kSigmaBits = 20;
+
+/// Of one adversary, after what was executed before the steps.
+dp::AnyAccountant AccountantAfter(const std::vector<dp::RecordedEvent>& before,
+                                  const TrainingSettings& settings) {
+  dp::AnyAccountant accountant(settings.accountant);
+  for (const auto& event : before)
+    accountant.Add(settings.against == Adversary::kInsider ? dp::InsiderEvents(event)
+                                                           : dp::OutsiderEvents(event));
+  return accountant;
+}
+
+double SmallestSigma(const StepPlan& plan, std::int64_t max_participation,
+                     const std::vector<dp::RecordedEvent>& before) {
+  const TrainingSettings& s = plan.settings;
+  if (s.sigma) return OnSigmaLattice(*s.sigma);
+  const dp::DpSgdSteps one = EventOf(plan, 1.0, s.steps, max_participation);
+  if (s.accountant == dp::AccountantKind::kPea) dp::CheckPeaRange(s.target_epsilon, s.delta);
+  // Says which limit is too small where cut batches alone would eat the target's delta.
+  (void)dp::RemainingDelta(s.delta, s.steps, one.sampling_rate, one.limits);
+  const dp::AnyAccountant start = AccountantAfter(before, s);
+  const double spent = start.Epsilon(s.delta).epsilon;
+  if (spent >= s.target_epsilon) {
+    std::ostringstream text;
+    text << "privacy.epsilon: found " << s.target_epsilon << ", expected above " << DigitsAbove(spent, 6)
+         << ", which [initialisation] alone takes";
+    throw ConfigError(text.str());
+  }
+  return OnSigmaLattice(dp::SmallestNoiseMultiplier(s.target_epsilon, [&](double sigma) {
+    const dp::DpSgdSteps event = EventOf(plan, OnSigmaLattice(sigma), s.steps, max_participation);
+    dp::AnyAccountant accountant = start;
+    accountant.Add(s.against == Adversary::kInsider ? dp::InsiderEvents(event) : dp::OutsiderEvents(event));
+    return accountant.Epsilon(s.delta).epsilon;
+  }));
+}
+
+}  // namespace
+
+double OnSigmaLattice(double sigma) {
+  return std::ldexp(std::ceil(std::ldexp(sigma, kSigmaBits)), -kSigmaBits);
+}
+
+dp::Uint256 NoiseVariance(double sigma, std::uint64_t sensitivity, unsigned halvings) {
+  // In integers: (sigma 2^20 sensitivity)^2 / 2^(40 + halvings), rounded up.
+  const dp::Uint256 product =
+      dp::Uint256(static_cast<std::uint64_t>(std::ceil(std::ldexp(sigma, kSigmaBits)))) * sensitivity;
+  const dp::Uint256 square = product * product;
+  const unsigned shift = 2 * kSigmaBits + halvings;
+  return (square + ((dp::Uint256(1) << shift) - 1)) >> shift;
+}
+
+dp::Uint256 NoiseVariance(const StepPlan& plan, double sigma) {
+  return NoiseVariance(sigma, plan.lattice_sensitivity, 1);
+}
+
+dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,
+                       std::int64_t max_participation) {
+  const TrainingSettings& s = plan.settings;
+  dp::DpSgdSteps event;
+  event.steps = steps;
+  event.sampling =
+      s.sampling == Sampling::kPublic ? dp::SamplingMode::kPublic : dp::SamplingMode::kOwnerPoisson;
+  event.sampling_rate = SamplingRate(s);
+  event.sigma = sigma;
+  event.sensitivity = plan.sensitivity;
+  event.clip = s.clip;
+  event.limits.capacity = s.rows;
+  event.limits.max_batch = BatchLimits(s);
+  event.limits.group_rows = s.group_rows;
+  event.vertical = s.vertical.has_value();
+  event.max_participation = s.sampling == Sampling::kPublic ? max_participation : 0;
+  event.party_deviation =
+      std::floor(std::sqrt(NoiseVariance(plan, sigma).convert_to<double>()) * (1 - 1e-12));
+  event.coordinates = ShapeOfWeights(plan).weights();
+  return event;
+}
+
+double ChooseSigma(const StepPlan& plan, std::int64_t max_participation,
+                   const std::vector<dp::RecordedEvent>& before) {
+  const double sigma = SmallestSigma(plan, max_participation, before);
+  CheckUpdateRange(plan, sigma);
+  CheckLogitRange(plan, sigma);
+  if (sigma > 0)
+    (void)dp::DiscreteGaussian(NoiseVariance(plan, sigma));  // refuses noise too narrow for the lattice
+  return sigma;
+}
+
+}  // namespace trefoil::ml

@@ -1,0 +1,126 @@
+#include "ml/plan/step_ranges.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "base/ceil_log2.h"
+#include "base/error.h"
+#include "ml/clear/local_training.h"
+#include "ml/dpsgd/initial_weights.h"
+
+namespace trefoil::ml {
+namespace {
+
+constexpr int kMantissaBits = 12;
+constexpr int kLeastMantissaBits = 6;
+constexpr int kLeastNormBits = 8;  // of a network's squared norms
+constexpr int kMomentumBits = 10;  // that a momentum has at least
+constexpr double kNoiseTail = 40;  // deviations that noise is taken to stay within
+
+[[noreturn]] void RangeError(const char* what,
+                             const char* remedy =
+                                 "fraction_bits, training.max_batch_per_owner, training.learning_rate "
+                                 "or, for its noise, raise privacy.epsilon") {
+  std::ostringstream text;
+  text << what << " can reach 2^62 with these settings; lower " << remedy;
+  throw ConfigError(text.str());
+}
+
+}  // namespace
+
+int RowNormBits(const dp::LinearContribution& example) {
+  const int f = example.frac_bits;
+  const double squared = dp::SquaredGradientBound(example, 1);
+  const int most = kRangeBits - 1 - 2 * f - CeilLog2(squared);
+  if (most < 0) RangeError("a squared gradient norm");
+  return std::min(f, most);
+}
+
+int NetworkNormBits(const StepPlan& plan) {
+  const char* const remedy =
+      "fraction_bits, model.hidden, model.activation_bound, model.delta_bound or features.row_norm";
+  const double limit = std::ldexp(1.0, kRangeBits - 1);
+  for (const dp::LayerContribution& layer : plan.network) {
+    const double norm = std::max(layer.input_norm, layer.delta_norm);
+    if (std::ldexp(norm * norm, 2 * plan.settings.fraction_bits) >= limit)
+      RangeError("a squared norm of a layer", remedy);
+  }
+  const double squared = dp::SquaredGradientBound(plan.network, std::ldexp(2.0, -kLeastNormBits));
+  const int most = (kRangeBits - 1 - CeilLog2(squared)) / 2;
+  if (most < kLeastNormBits) RangeError("a squared gradient norm", remedy);
+  return std::min(plan.settings.fraction_bits, most);
+}
+
+double GradientRange(const StepPlan& plan, double sigma) {
+  const double contributions = static_cast<double>(LargestBatch(plan.settings)) * plan.row_sensitivity;
+  const double noise = kNoiseTail * 3 * sigma * plan.sensitivity;
+  return std::ldexp(contributions + noise, plan.gradient_bits);
+}
+
+double VelocityGain(const TrainingSettings& settings) { return 1 / (1 - settings.momentum); }
+
+int UpdateShift(const StepPlan& plan, const StepSize& step_size) {
+  return plan.gradient_bits - plan.settings.fraction_bits + step_size.exponent;
+}
+
+StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
+  const double value = plan.settings.learning_rate / plan.settings.expected_batch;
+  const double range = GradientRange(plan, sigma) * VelocityGain(plan.settings);
+  const int free_bits = kRangeBits - 1 - CeilLog2(range);
+  const int bits = std::min(kMantissaBits, free_bits);
+  if (bits < kLeastMantissaBits) RangeError("the noisy gradient times the learning rate");
+  int exponent = 0;
+  const double fraction =
+      std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [1/2, 1)
+  StepSize size{.mantissa = static_cast<std::uint64_t>(std::llround(std::ldexp(fraction, bits))),
+                .exponent = bits - exponent};
+  const int shift = UpdateShift(plan, size);
+  const int least_shift = plan.settings.momentum > 0 ? kMomentumBits : 1;
+  if (shift < least_shift || shift > kRangeBits) {
+    std::ostringstream text;
+    text << "training.learning_rate: found " << plan.settings.learning_rate
+         << ", which is out of range for training.expected_batch";
+    throw ConfigError(text.str());
+  }
+  return size;
+}
+
+void CheckUpdateRange(const StepPlan& plan, double sigma) {
+  const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa);
+  // A velocity is rounded, by less than a unit of the weights, before it enters the next.
+  const double rounding = plan.settings.momentum > 0 ? std::ldexp(1.0, plan.update_shift) : 0;
+  if ((update + rounding) * VelocityGain(plan.settings) >= std::ldexp(1.0, kRangeBits)) {
+    RangeError("the noisy gradient times the learning rate",
+               "fraction_bits, training.max_batch_per_owner, training.learning_rate, training.momentum or, "
+               "for its noise, raise privacy.epsilon");
+  }
+}
+
+void CheckLogitRange(const StepPlan& plan, double sigma) {
+  const bool periodic = !IsNetwork(plan) && plan.activation.options.loss == Loss::kOneVsRest;
+  if (periodic && !ClassifiesOnShares(plan.settings)) return;
+  const double update = GradientRange(plan, sigma) * static_cast<double>(plan.step_size.mantissa) *
+                        std::ldexp(1.0, -plan.step_size.exponent - plan.gradient_bits);
+  const double weights = update * VelocityGain(plan.settings) * plan.settings.steps;
+  double product =
+      dp::RowBound(plan.example) * std::sqrt(static_cast<double>(plan.settings.features + 1)) * weights +
+      (plan.settings.initialisation ? 2 * kLargestLocalLogit : 0);
+  for (std::size_t layer = 0; layer < plan.network.size(); ++layer) {
+    const dp::LayerContribution& of = plan.network[layer];
+    const double up = of.input_norm * std::sqrt(static_cast<double>(plan.layers[layer].inputs));
+    const double down = of.delta_norm * std::sqrt(static_cast<double>(plan.layers[layer].outputs));
+    product = std::max(product, std::max(up, down) * (weights + kLargestInitialWeight));
+  }
+  if (std::ldexp(product, 2 * plan.settings.fraction_bits) >= std::ldexp(1.0, kRangeBits))
+    RangeError("a logit");
+}
+
+void CheckPublishedRange(const TrainingSettings& settings) {
+  const double factor =
+      settings.clip * std::exp2(2.5 * settings.fraction_bits) * 1.01;  // 1 % for the rounding of the root
+  if (factor >= std::ldexp(1.0, kRangeBits))
+    RangeError("a clip factor in published form", "privacy.clip or fraction_bits");
+}
+
+}  // namespace trefoil::ml

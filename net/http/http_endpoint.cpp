@@ -1,0 +1,163 @@
+#include "net/http/http_endpoint.h"
+
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <utility>
+
+#include "base/error.h"
+#include "net/link/asio.h"
+#include "net/link/io_thread.h"
+#include "net/mesh/listener.h"
+#include "net/mesh/wording.h"
+
+// Behind net/link/asio.h, which makes Asio fit to be included.
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+
+namespace trefoil::net {
+namespace {
+
+namespace beast = boost::beast;
+namespace http = beast::http;
+
+constexpr std::size_t kMostConnections = 16;
+constexpr std::uint32_t kMostHeaderBytes = 8192;
+constexpr std::chrono::seconds kDeadline{5};
+constexpr std::chrono::milliseconds kPauseAfterError{100};
+
+HttpAnswer AnswerTo(const http::request<http::empty_body>& request, const HttpEndpoint::Handler& handler) {
+  if (request.method() != http::verb::get && request.method() != http::verb::head)
+    return {.status = 405, .body = "GET only\n"};
+  try {
+    const std::string target(request.target());
+    return handler(target.substr(0, target.find('?')));
+  } catch (const std::exception&) {  // for lack of memory: the job matters more than this page
+    return {.status = 500, .body = "no answer\n"};
+  }
+}
+
+/// One request and its answer. Keeps itself alive while an operation is under way.
+class Exchange : public std::enable_shared_from_this<Exchange> {
+ public:
+  Exchange(tcp::socket socket, const HttpEndpoint::Handler& handler)
+      : stream_(std::move(socket)), handler_(handler) {
+    parser_.header_limit(kMostHeaderBytes);
+    parser_.body_limit(0);
+  }
+
+  void Start() {
+    stream_.expires_after(kDeadline);
+    http::async_read(stream_, buffer_, parser_,
+                     [self = shared_from_this()](const beast::error_code& error, std::size_t) {
+                       if (!error) self->Answer();
+                     });
+  }
+
+  void Drop() { stream_.close(); }
+
+ private:
+  void Answer() {
+    const auto& request = parser_.get();
+    const HttpAnswer answer = AnswerTo(request, handler_);
+    response_.result(answer.status);
+    response_.version(request.version());
+    response_.set(http::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
+    response_.set(http::field::connection, "close");
+    response_.content_length(answer.body.size());
+    if (request.method() != http::verb::head) response_.body() = answer.body;
+    http::async_write(stream_, serializer_,
+                      [self = shared_from_this()](const beast::error_code&, std::size_t) { self->Drop(); });
+  }
+
+  beast::tcp_stream stream_;
+  const HttpEndpoint::Handler& handler_;
+  beast::flat_buffer buffer_{kMostHeaderBytes};
+  http::request_parser<http::empty_body> parser_;
+  http::response<http::string_body> response_;
+  http::response_serializer<http::string_body> serializer_{response_};
+};
+
+}  // namespace
+
+bool IsLoopback(const std::string& host) {
+  ErrorCode error;
+  const auto address = asio::ip::make_address(host, error);
+  return !error && address.is_loopback();
+}
+
+class HttpEndpoint::Server {
+ public:
+  Server(const tcp::endpoint& endpoint, Handler handler)
+      : handler_(std::move(handler)), acceptor_(io_.context()), pause_(io_.context()) {
+    ErrorCode error;
+    acceptor_.open(endpoint.protocol(), error);
+    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
+    const auto cause = "cannot listen on " + endpoint.address().to_string() + ":" +
+                       std::to_string(endpoint.port()) + ": " + DescribeError(error);
+    if (error == asio::error::address_in_use) throw PortTaken(cause);
+    if (error) throw ConfigError(cause);
+    port_ = acceptor_.local_endpoint().port();
+    asio::post(io_.context(), [this] { Accept(); });
+  }
+
+  ~Server() {
+    asio::post(io_.context(), [this] {
+      ErrorCode ignored;
+      acceptor_.close(ignored);
+      pause_.cancel();
+      for (const auto& one : exchanges_) {
+        if (const auto exchange = one.lock()) exchange->Drop();
+      }
+    });
+    io_.Drain(kDeadline);
+  }
+
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+
+ private:
+  void Accept() {
+    acceptor_.async_accept([this](const ErrorCode& error, tcp::socket socket) {
+      if (!acceptor_.is_open()) return;
+      if (!error) {
+        Take(std::move(socket));
+        return Accept();
+      }
+      pause_.expires_after(kPauseAfterError);
+      pause_.async_wait([this](const ErrorCode& cancelled) {
+        if (!cancelled && acceptor_.is_open()) Accept();
+      });
+    });
+  }
+
+  void Take(tcp::socket socket) {
+    std::erase_if(exchanges_, [](const auto& one) { return one.expired(); });
+    if (exchanges_.size() >= kMostConnections) {
+      if (const auto oldest = exchanges_.front().lock()) oldest->Drop();
+      exchanges_.pop_front();
+    }
+    const auto exchange = std::make_shared<Exchange>(std::move(socket), handler_);
+    exchanges_.push_back(exchange);
+    exchange->Start();
+  }
+
+  Handler handler_;
+  IoThread io_;
+  tcp::acceptor acceptor_;
+  asio::steady_timer pause_;
+  std::deque<std::weak_ptr<Exchange>> exchanges_;
+  std::uint16_t port_ = 0;
+};
+
+HttpEndpoint::HttpEndpoint(const std::string& host, std::uint16_t port, Handler handler) {
+  Require(IsLoopback(host), "HttpEndpoint: a loopback address");
+  server_ = std::make_unique<Server>(tcp::endpoint(asio::ip::make_address(host), port), std::move(handler));
+}
+
+HttpEndpoint::~HttpEndpoint() = default;
+
+std::uint16_t HttpEndpoint::port() const { return server_->port(); }
+
+}  // namespace trefoil::net

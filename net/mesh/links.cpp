@@ -1,0 +1,97 @@
+#include "net/mesh/links.h"
+
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "net/mesh/starter.h"
+
+namespace trefoil::net {
+namespace {
+
+// A report that a peer is lost may overtake that peer's own last words, which say more.
+constexpr std::chrono::milliseconds kReportGrace{250};
+
+}  // namespace
+
+Links::Links(asio::io_context& io, int self, Mailbox& mailbox) : self_(self), mailbox_(mailbox), grace_(io) {}
+
+void Links::Attach(const std::array<std::shared_ptr<Channel>, kParties>& channels) {
+  channels_ = channels;
+  for (int peer = 0; peer < kParties; ++peer) {
+    const auto& channel = channels_[static_cast<std::size_t>(peer)];
+    if (!channel) continue;
+    channel->Handle([this, peer](Frame frame) { OnFrame(peer, std::move(frame)); },
+                    [this, peer](const Ending& ending) { OnEnd(peer, ending); });
+    channel->Resume();
+  }
+}
+
+void Links::Post(int peer, Message message) {
+  channels_[static_cast<std::size_t>(peer)]->Post(FrameType::kData, std::move(message.payload), message.lane,
+                                                  message.depth);
+}
+
+void Links::Lose(const Failure& failure) {
+  if (ended_) return;
+  mailbox_.Fail(failure);
+  const bool protocol = failure.kind == Failure::Kind::kProtocol;
+  TellAndClose({.code = protocol ? AbortCode::kProtocol : AbortCode::kPeerLost, .about = failure.peer},
+               kLinger);
+}
+
+void Links::Abort(const AbortReason& reason) {
+  if (!ended_) TellAndClose(reason, kLinger);
+}
+
+void Links::Finish(std::chrono::milliseconds limit) {
+  if (std::exchange(ended_, true)) return;
+  grace_.cancel();
+  for (const auto& channel : channels_) {
+    if (channel) channel->Close(limit);
+  }
+}
+
+void Links::TellAndClose(const AbortReason& reason, std::chrono::milliseconds linger) {
+  for (const auto& channel : channels_) {
+    if (channel) channel->Post(FrameType::kAbort, EncodeAbort(reason));
+  }
+  Finish(linger);
+}
+
+void Links::OnFrame(int peer, Frame frame) {
+  switch (frame.header.type) {
+    case FrameType::kData:
+      return mailbox_.Put(
+          peer,
+          {.lane = frame.header.lane, .depth = frame.header.depth, .payload = std::move(frame.payload)});
+    case FrameType::kHeartbeat:
+      return;
+    case FrameType::kAbort:
+      return OnAbort(peer, frame);
+    default:
+      throw ProtocolError("unexpected greeting in a running session");
+  }
+}
+
+void Links::OnAbort(int peer, const Frame& frame) {
+  const AbortReason reason = DecodeAbort(frame);
+  const Failure failure = FailureOf(self_, peer, reason);
+  // A breach is named at once, by all three: who is accused may accuse the one that found it.
+  if (reason.code != AbortCode::kPeerLost || failure.peer == peer) return Lose(failure);
+  reporter_ = peer;
+  grace_.expires_after(kReportGrace);
+  grace_.async_wait([this, failure](const ErrorCode& cancelled) {
+    if (!cancelled) Lose(failure);
+  });
+}
+
+void Links::OnEnd(int peer, const Ending& ending) {
+  if (ended_ || reporter_ == peer) return;
+  if (ending.kind == Ending::Kind::kClean) return mailbox_.Finish(peer);
+  const auto kind =
+      ending.kind == Ending::Kind::kGarbage ? Failure::Kind::kProtocol : Failure::Kind::kNetwork;
+  Lose({.kind = kind, .peer = peer, .cause = ending.cause});
+}
+
+}  // namespace trefoil::net

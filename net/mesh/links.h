@@ -1,0 +1,52 @@
+#pragma once
+#include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "net/link/asio.h"
+#include "net/link/channel.h"
+#include "net/mesh/mailbox.h"
+
+namespace trefoil::net {
+
+/// The two links of one party while a job runs, on the I/O thread: what arrives goes to the mailbox, and when
+/// one peer is lost, the other is told who it was, before the link to it is closed, so that both remaining
+/// parties name the same one.
+class Links {
+ public:
+  Links(asio::io_context& io, int self, Mailbox& mailbox);
+
+  /// Begins to deliver. On the I/O thread, as all but Post.
+  void Attach(const std::array<std::shared_ptr<Channel>, kParties>& channels);
+
+  /// Queues a message to a peer; from any thread, after Attach.
+  void Post(int peer, Message message);
+
+  /// Gives up because of a peer: tells the other and closes both links. The first call counts.
+  void Lose(const Failure& failure);
+
+  /// Gives up for a reason of its own: tells both peers and closes the links.
+  void Abort(const AbortReason& reason);
+
+  /// Ends in order: sends what is queued, for at most `limit`, and closes the links.
+  void Finish(std::chrono::milliseconds limit);
+
+  /// After Lose or Abort the links are closed after this time at the latest.
+  static constexpr std::chrono::milliseconds kLinger{1000};
+
+ private:
+  void OnFrame(int peer, Frame frame);
+  void OnAbort(int peer, const Frame& frame);
+  void OnEnd(int peer, const Ending& ending);
+  void TellAndClose(const AbortReason& reason, std::chrono::milliseconds linger);
+
+  int self_;
+  Mailbox& mailbox_;
+  std::array<std::shared_ptr<Channel>, kParties> channels_;
+  asio::steady_timer grace_;
+  std::optional<int> reporter_;  // the peer that has reported the third one lost
+  bool ended_ = false;
+};
+
+}  // namespace trefoil::net

@@ -1,0 +1,114 @@
+#include "net/mesh/mesh.h"
+
+#include <exception>
+#include <future>
+#include <mutex>
+#include <utility>
+
+#include "base/error.h"
+#include "net/link/asio.h"
+#include "net/link/io_thread.h"
+#include "net/mesh/links.h"
+#include "net/mesh/mailbox.h"
+#include "net/mesh/mesh_config.h"
+#include "net/mesh/starter.h"
+
+namespace trefoil::net {
+namespace {
+
+// On top of a linger, which itself ends every operation: only a defect would use it up.
+constexpr std::chrono::milliseconds kDrainMargin{500};
+
+class TlsMeshTransport final : public MeshTransport {
+ public:
+  explicit TlsMeshTransport(const MeshConfig& config)
+      : MeshTransport(config.self),
+        peer_timeout_(config.peer_timeout),
+        job_(HashJob(config.job_json)),
+        io_([this] { mailbox_.Fail({.kind = Failure::Kind::kMemory, .cause = {}}); }),
+        links_(io_.context(), config.self, mailbox_),
+        starter_(
+            io_.context(), config, [this](const Starter::Links& links) { OnReady(links); },
+            [this](std::exception_ptr failure) { started_.set_exception(std::move(failure)); }) {}
+
+  ~TlsMeshTransport() override {
+    if (std::uncaught_exceptions() > exceptions_at_start_) Abort({.code = AbortCode::kInternal});
+    Shut(peer_timeout_, [this] { links_.Finish(peer_timeout_); });
+  }
+
+  void Start() {
+    asio::post(io_.context(), [this] { starter_.Start(); });
+    started_.get_future().get();
+  }
+
+  [[nodiscard]] const SessionId& session() const override { return session_; }
+  [[nodiscard]] const JobHash& job() const override { return job_; }
+
+  [[nodiscard]] std::chrono::milliseconds WaitingFor(int peer) const override {
+    return mailbox_.WaitingFor(peer);
+  }
+
+  void Abort(AbortReason reason) noexcept override {
+    mailbox_.Fail({.peer = -1, .cause = "the link was closed by this party"});
+    Shut(Links::kLinger, [this, reason] { links_.Abort(reason); });
+  }
+
+  void Interrupt() noexcept override { mailbox_.Fail({.peer = -1, .cause = "interrupted by this party"}); }
+
+ protected:
+  void Write(int peer, Message message) override {
+    if (const auto failure = mailbox_.WhyNotSend(peer)) Raise(peer, *failure);
+    links_.Post(peer, std::move(message));
+  }
+
+  Message Read(int peer, Lane lane) override {
+    Failure failure;
+    if (auto message = mailbox_.Take(peer, lane, failure)) return *std::move(message);
+    Raise(peer, failure);
+  }
+
+ private:
+  void OnReady(const Starter::Links& links) {
+    session_ = links.session;
+    links_.Attach(links.channels);
+    started_.set_value();
+  }
+
+  // The peers learn of a failure that only this thread has found (a peer that has finished too early).
+  [[noreturn]] void Raise(int peer, const Failure& failure) {
+    if (failure.kind == Failure::Kind::kMemory) Throw(failure);
+    if (failure.peer < 0) throw NetworkError(peer, failure.cause);
+    asio::post(io_.context(), [this, failure] { links_.Lose(failure); });
+    Throw(failure);
+  }
+
+  template <typename Action>
+  void Shut(std::chrono::milliseconds limit, Action action) noexcept {
+    std::call_once(shut_, [&] {
+      asio::post(io_.context(), action);
+      io_.Drain(limit + kDrainMargin);
+    });
+  }
+
+  int exceptions_at_start_ = std::uncaught_exceptions();
+  std::chrono::milliseconds peer_timeout_;
+  JobHash job_;
+  std::promise<void> started_;
+  SessionId session_{};
+  Mailbox mailbox_;
+  std::once_flag shut_;
+  IoThread io_;
+  Links links_;
+  Starter starter_;
+};
+
+}  // namespace
+
+std::unique_ptr<MeshTransport> ConnectMesh(const MeshConfig& config) {
+  CheckMeshConfig(config);
+  auto transport = std::make_unique<TlsMeshTransport>(config);
+  transport->Start();
+  return transport;
+}
+
+}  // namespace trefoil::net

@@ -1,0 +1,167 @@
+#include "protocols/arithmetic/truncate.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "mpc/simd/kernels.h"
+#include "mpc/simd/truncation_kernels.h"
+#include "protocols/arithmetic/multiply.h"
+#include "protocols/comparison/dealt_dcf.h"
+
+namespace trefoil::protocols {
+namespace {
+
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+
+/// What is added before the opening so that the sum lies in [0, 2^63).
+Word OffsetOf(Range range) { return range == Range::kSigned ? Word{1} << 62 : 0; }
+
+RingMatrix LowPart(const RingMatrix& x, int bits) {
+  return x.unaryExpr([bits](Word word) { return word & ((Word{1} << bits) - 1); });
+}
+
+/// How each element is divided and rounded.
+struct Division {
+  int bits;
+  Range range;
+  Rounding rounding;
+};
+
+void RequireBits(int bits) { Require(bits >= 1 && bits <= 62, "Truncate: a shift of 1 to 62 bits"); }
+
+/// Of the mask: r_l >> bits in the first rows, r_m in as many after them.
+RingMatrix SplitMask(ThreadPool& pool, const RingMatrix& r, int bits) {
+  RingMatrix out(2 * r.rows(), r.cols());
+  mpc::ForParts(pool, r.size(), 1, [&](Index first, Index count) {
+    mpc::QuotientsAndTops(r.data() + first, bits, count, out.data() + first, out.data() + r.size() + first);
+  });
+  return out;
+}
+
+/// Those, and where the rounding needs it a key an element for [z < r modulo 2^bits].
+DealtDcf DealQuotients(MaskedOpening& opening, const Division& division, Index rows, Index cols) {
+  const int bits = division.bits;
+  if (division.rounding == Rounding::kStochastic) {
+    DealtDcf dealt;
+    dealt.first = opening.first();
+    dealt.half = opening.Deal(2 * rows, cols, [rows, cols, bits](const mpc::Dealer& dealer) {
+      return SplitMask(dealer.pool(), dealer.Mask(rows, cols), bits);
+    });
+    return dealt;
+  }
+  return DealDcf(opening, mpc::DcfShape(bits), rows * cols, 2 * rows, cols,
+                 [rows, cols, bits](const mpc::Dealer& dealer) {
+                   const RingMatrix r = dealer.Mask(rows, cols);
+                   return DcfDealing{.points = LowPart(mpc::Reshaped(r, 1, rows * cols), bits),
+                                     .payloads = RingMatrix::Ones(1, rows * cols),
+                                     .shared = SplitMask(dealer.pool(), r, bits)};
+                 });
+}
+
+/// A's or B's half of (c_l >> bits) - (r_l >> bits) + (c_m ^ r_m) 2^(63 - bits) - (offset >> bits), where c_m
+/// ^ r_m = c_m + (1 - 2 c_m) r_m, of which A adds the public part.
+RingMatrix HalfOfQuotient(MaskedOpening& opening, const RingMatrix& c, const RingMatrix& dealt, int bits,
+                          Word offset) {
+  RingMatrix half(c.rows(), c.cols());
+  mpc::ForParts(opening.pool(), c.size(), 1, [&](Index first, Index count) {
+    const mpc::OpenedWords opened{
+        .c = c.data() + first, .quotients = dealt.data() + first, .tops = dealt.data() + c.size() + first};
+    if (opening.first()) {
+      mpc::DealtAndPublicQuotients(opened, bits, Word{0} - (offset >> bits), count, half.data() + first);
+    } else {
+      mpc::DealtQuotients(opened, bits, count, half.data() + first);
+    }
+  });
+  return half;
+}
+
+/// A's or B's half of [c < r modulo 2^bits].
+RingMatrix Carries(MaskedOpening& opening, const Division& division, const DealtDcf& keys,
+                   const RingMatrix& c) {
+  const RingMatrix low = LowPart(mpc::Reshaped(c, 1, c.size()), division.bits);
+  return mpc::Reshaped(EvaluateDcf(opening.pool(), keys, low), c.rows(), c.cols());
+}
+
+/// Everything but the opening itself, which `begin` begins with the mask: with c = x + offset + r = c_m 2^63
+/// + c_l and r likewise, x + offset = c_l - r_l + (c_m ^ r_m) 2^63, so that (c_l >> bits) - (r_l >> bits) +
+/// (c_m ^ r_m) 2^(63 - bits) - (offset >> bits) is the floor plus [c < r modulo 2^bits]: the coin of
+/// stochastic rounding, which exact rounding takes off.
+template <typename Begin>
+mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, const Division& division,
+                               Begin begin) {
+  const Word offset = OffsetOf(division.range);
+  const RingMatrix mask = opening.DrawMask(rows, cols);
+  MaskedOpening::Part part = begin(opening, offset, mask);
+  const DealtDcf dealt = DealQuotients(opening, division, rows, cols);
+  const RingMatrix c = opening.FinishOpen(std::move(part));
+  RingMatrix half;
+  if (!opening.dealer()) {
+    half = HalfOfQuotient(opening, c, dealt.half, division.bits, offset);
+    if (division.rounding == Rounding::kExact) half -= Carries(opening, division, dealt, c);
+  }
+  return opening.Reshare(half, rows, cols);
+}
+
+mpc::Cost DealingCost(Index count, int bits, Rounding rounding) {
+  if (rounding == Rounding::kExact) return DealDcfCost(mpc::DcfShape(bits), count, 2 * count);
+  return mpc::Cost::Offline({{2, 1, 16 * static_cast<std::uint64_t>(count)}});
+}
+
+}  // namespace
+
+mpc::ArithShare Truncate(mpc::Context& party, const mpc::ArithShare& x, int bits, Range range,
+                         Rounding rounding) {
+  RequireBits(bits);
+  return TruncateOpened(MaskedOpening(party), x.rows(), x.cols(), {bits, range, rounding},
+                        [&](MaskedOpening& opening, Word offset, const RingMatrix& mask) {
+                          return opening.BeginOpen(x, offset, mask);
+                        });
+}
+
+mpc::ArithShare Truncate(mpc::Context& party, const mpc::AdditiveShare& x, int bits, Range range,
+                         Rounding rounding) {
+  RequireBits(bits);
+  return TruncateOpened(MaskedOpening(party), x.rows(), x.cols(), {bits, range, rounding},
+                        [&](MaskedOpening& opening, Word offset, const RingMatrix& mask) {
+                          return opening.BeginOpen(x, offset, mask);
+                        });
+}
+
+mpc::ArithShare TruncatePair(const MaskedOpening& opening, const RingMatrix& half, Index rows, Index cols,
+                             int bits, Rounding rounding) {
+  RequireBits(bits);
+  return TruncateOpened(MaskedOpening::WithRolesOf(opening), rows, cols, {bits, Range::kSigned, rounding},
+                        [&](MaskedOpening& follow_up, Word offset, const RingMatrix& mask) {
+                          return follow_up.BeginOpenPair(half, offset, mask);
+                        });
+}
+
+mpc::Cost TruncateCost(Index count, int bits, Rounding rounding) {
+  const auto word = 8 * static_cast<std::uint64_t>(count);
+  const mpc::Cost exchange = PairExchangeCost(word);
+  return Then(Then(DealingCost(count, bits, rounding), exchange), exchange).WithTurn();
+}
+
+mpc::Cost TruncateCost(Index count) { return TruncateCost(count, 1, Rounding::kStochastic); }
+
+mpc::Cost TruncateProductCost(Index count, int bits, Rounding rounding) {
+  const auto word = 8 * static_cast<std::uint64_t>(count);
+  const mpc::Cost opening = mpc::Cost::Round({{0, 1, word}, {1, 0, word}, {2, 0, word}, {2, 1, word}});
+  return Then(Then(DealingCost(count, bits, rounding), opening), PairExchangeCost(word)).WithTurn();
+}
+
+mpc::Cost TruncateProductCost(Index count) { return TruncateProductCost(count, 1, Rounding::kStochastic); }
+
+mpc::ArithShare MultiplyTruncate(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y,
+                                 int bits, Range range, Rounding rounding) {
+  return Truncate(party, LocalProduct(party, x, y), bits, range, rounding);
+}
+
+mpc::ArithShare MatMulTruncate(mpc::Context& party, const mpc::ArithShare& x, const mpc::ArithShare& y,
+                               int bits, Rounding rounding) {
+  return Truncate(party, LocalMatrixProduct(party, x, y), bits, Range::kSigned, rounding);
+}
+
+}  // namespace trefoil::protocols

@@ -1,0 +1,60 @@
+#pragma once
+#include "mpc/cost.h"
+#include "mpc/share.h"
+#include "protocols/arithmetic/masked_opening.h"
+#include "protocols/arithmetic/rounding.h"
+
+namespace trefoil::protocols {
+
+/// The range of a value to be truncated, read as a signed 64-bit number.
+enum class Range {
+  kSigned,       ///< |x| < 2^62
+  kNonNegative,  ///< 0 <= x < 2^63
+};
+
+/// Divides each element by 2^bits and rounds to an integer. Never wraps.
+///   kStochastic: y = floor(x / 2^bits) + B,  P[B = 1] = frac(x / 2^bits), so E[y] = x / 2^bits and
+///                |error| < 1.
+///   kExact:      y = floor(x / 2^bits), always.
+///
+/// Pre:     1 <= bits <= 62; x in `range`.
+/// Cost:    2 rounds, 6 words an element, 2 of them offline; exact: 2 (3 bits + 1) words offline more.
+/// Throws:  ContractError if bits is out of range (before anything is sent); NetworkError, ProtocolError.
+/// Secrecy: semi-honest, one corruption. Stochastic: the coin's threshold is known to all three, so the ideal
+///          functionality publishes it: a bound on a result must hold for both outcomes. Exact: the ideal
+///          functionality publishes nothing; the keys hide the mask under the assumption of mpc/dcf/dcf.h.
+/// Source:  docs/protocols.md, "Truncation" (masked opening with a dealer; never wraps since |x| is below
+///          half of the ring).
+[[nodiscard]] mpc::ArithShare Truncate(mpc::Context& party, const mpc::ArithShare& x, int bits,
+                                       Range range = Range::kSigned,
+                                       Rounding rounding = Rounding::kStochastic);
+/// The cost of stochastic rounding does not depend on the shift.
+[[nodiscard]] mpc::Cost TruncateCost(mpc::Index count);
+[[nodiscard]] mpc::Cost TruncateCost(mpc::Index count, int bits, Rounding rounding);
+
+/// The same for a 3-of-3 sharing, so that a local product is truncated without being re-shared first.
+/// Cost: 2 rounds, 8 words an element, 2 of them offline; exact: 2 (3 bits + 1) words offline more.
+[[nodiscard]] mpc::ArithShare Truncate(mpc::Context& party, const mpc::AdditiveShare& x, int bits,
+                                       Range range = Range::kSigned,
+                                       Rounding rounding = Rounding::kStochastic);
+[[nodiscard]] mpc::Cost TruncateProductCost(mpc::Index count);
+[[nodiscard]] mpc::Cost TruncateProductCost(mpc::Index count, int bits, Rounding rounding);
+
+/// The product, then truncated, fused. Pre: the product is in `range`. Cost: TruncateProductCost.
+[[nodiscard]] mpc::ArithShare MultiplyTruncate(mpc::Context& party, const mpc::ArithShare& x,
+                                               const mpc::ArithShare& y, int bits,
+                                               Range range = Range::kSigned,
+                                               Rounding rounding = Rounding::kStochastic);
+
+/// The matrix product, then truncated, fused. Cost: TruncateProductCost of the result's elements.
+[[nodiscard]] mpc::ArithShare MatMulTruncate(mpc::Context& party, const mpc::ArithShare& x,
+                                             const mpc::ArithShare& y, int bits,
+                                             Rounding rounding = Rounding::kStochastic);
+
+/// Truncates a value that A and B of `opening` share 2-of-2 (`half`; unused at the dealer), with the same
+/// roles. Cost: as TruncateCost, without its turn.
+[[nodiscard]] mpc::ArithShare TruncatePair(const MaskedOpening& opening, const mpc::RingMatrix& half,
+                                           mpc::Index rows, mpc::Index cols, int bits,
+                                           Rounding rounding = Rounding::kStochastic);
+
+}  // namespace trefoil::protocols

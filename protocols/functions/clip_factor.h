@@ -1,0 +1,36 @@
+#pragma once
+#include "mpc/cost.h"
+#include "protocols/functions/piecewise_polynomial.h"
+
+namespace trefoil::protocols {
+
+/// Fraction bits of a clip factor.
+inline constexpr int kClipFactorBits = 24;
+
+/// The clip factor min(1, C / sqrt(s)) for s from 0 to s_max as a public table, and 0 above s_max.
+struct ClipTable {
+  Form form = Form::kBulk;
+  PiecewisePolynomial pieces;  ///< of s at scale 2^norm_bits; the result has kClipFactorBits. Their rounding
+                               ///< is also that of the narrowing
+  int shift = 0;               ///< from the scale of the squared norm as it comes to norm_bits; 0: none
+};
+
+/// Builds the table for squared norms at scale 2^input_bits.
+/// Bulk: s is narrowed first, and each piece is a tangent to the convex C / sqrt(s), lowered by what rounding
+/// can add (of s, of the coefficients, of the result). Latency: constant pieces, the factor at the piece's
+/// end; comparisons drop the bits of s below the resolution that bulk narrows to (with exact rounding: none).
+/// For every s and every coin
+///   0.95 min(1, C / sqrt(s)) <= factor <= min(1, C / sqrt(s)),
+/// where s is the exact value, at most s_max, before any truncation. The arithmetic is that of IEEE doubles
+/// (+, -, *, /, sqrt), then integers, the same at every party. Throws ConfigError where C^2 is below the
+/// resolution of s, or C far below sqrt(s_max) (by a factor of 2^13 and more).
+[[nodiscard]] ClipTable MakeClipTable(double clip, double s_max, int input_bits, Form form = Form::kBulk,
+                                      Rounding rounding = Rounding::kStochastic);
+
+/// The clip factor of each squared norm. Pre: 0 <= s < 2^62.
+/// Cost: ClipFactorCost: at most 14 rounds in bulk, 2 in latency form.
+[[nodiscard]] mpc::ArithShare ClipFactor(mpc::Context& party, const ClipTable& table,
+                                         const mpc::ArithShare& s);
+[[nodiscard]] mpc::Cost ClipFactorCost(const ClipTable& table, mpc::Index count);
+
+}  // namespace trefoil::protocols

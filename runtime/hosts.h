@@ -1,0 +1,13 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace trefoil::runtime {
+
+inline constexpr std::uint16_t kDefaultBasePort = 7700;
+
+/// The hosts of "a,b,c". Throws ConfigError "--hosts: found X, expected three host names, as a,b,c".
+[[nodiscard]] std::array<std::string, 3> ParseHosts(const std::string& text);
+
+}  // namespace trefoil::runtime

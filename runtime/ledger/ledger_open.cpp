@@ -1,0 +1,122 @@
+#include "runtime/ledger/ledger_open.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <iostream>
+#include <utility>
+
+#include "base/error.h"
+#include "base/error_report.h"
+#include "dp/record/ledger.h"
+#include "jobs/dpsgd/held_out_files.h"
+#include "jobs/dpsgd/training_settings.h"
+#include "jobs/job.h"
+#include "jobs/predict/settings.h"
+#include "jobs/statement/bound_text.h"
+#include "runtime/ledger/rdp_orders.h"
+#include "runtime/ledger/run_budget.h"
+
+namespace trefoil::runtime {
+namespace {
+
+/// A ledger of the party file, and the files that it is of.
+struct Meant {
+  jobs::LedgerSettings ledger;
+  data::DataFiles files;
+  int party = 0;
+};
+
+Meant MeantBy(const LedgerOpenOptions& options) {
+  const auto party = jobs::ReadParty(options.config);
+  const auto& ledger = options.evaluation ? party.evaluation_ledger : party.ledger;
+  const auto& files = options.evaluation ? party.evaluation : party.data;
+  if (!ledger)
+    throw ConfigError(fmt::format("{}: missing [{}], expected its file, epsilon_cap and delta",
+                                  options.config, options.evaluation ? "evaluation_ledger" : "ledger"));
+  if (files.empty())
+    throw ConfigError(fmt::format("{}: missing [{}], expected the files that the ledger is of",
+                                  options.config, options.evaluation ? "evaluation" : "data"));
+  return {.ledger = *ledger, .files = files, .party = party.id};
+}
+
+/// A job and all that it plans, as a ledger sees it.
+struct PlannedJob {
+  BudgetedJob job;
+  std::vector<dp::RecordedEvent> events;
+};
+
+PlannedJob PlanOf(const std::string& file, const Meant& meant, bool evaluation) {
+  if (jobs::IsPredictJob(file))
+    throw ConfigError(file + ": found a prediction, which costs its training's data nothing more");
+  if (jobs::IsRegisteredJob(file)) {
+    const auto task = jobs::ReadJob(file);
+    if (evaluation) throw ConfigError(file + ": found a job without test records");
+    return {.job = {.name = task->name(), .job_hash = jobs::HashOf(*task), .uncovered = task->Uncovered()},
+            .events = task->Events()};
+  }
+  const auto job = jobs::ReadDpsgdSettings(file);
+  const auto events = ml::MakePlan(jobs::SettingsOf(job)).events;
+  if (!evaluation) return {.job = BudgetedJobOf(job), .events = events};
+  auto budgeted = BudgetedEvaluationOf(job, meant.party);
+  if (!budgeted) throw ConfigError(file + ": found a job whose test records this party does not hold");
+  return {.job = std::move(*budgeted),
+          .events = dp::TestSetRecord({.job_hash = {}, .run_id = {}, .events = events}).events};
+}
+
+/// Leaves room for steps that a resumed run does again. Throws ConfigError where that is not so many more.
+void AddLostSteps(PlannedJob& planned, std::int64_t lost, const std::string& file) {
+  if (lost == 0) return;
+  for (auto& event : planned.events) {
+    auto* steps = std::get_if<dp::DpSgdSteps>(&event);
+    if (steps == nullptr) continue;
+    if (steps->sampling == dp::SamplingMode::kPublic)
+      throw ConfigError("--lost-steps: found with " + file +
+                        ", whose public coins would draw the same batches again; expected 0");
+    steps->steps += lost;
+  }
+}
+
+}  // namespace
+
+int InitLedger(const LedgerOpenOptions& options) {
+  const auto meant = MeantBy(options);
+  const auto mode = options.mode.empty() ? meant.ledger.mode.value_or(dp::FilterMode::kRdp)
+                                         : dp::FilterModeNamed(options.mode);
+  if (meant.ledger.mode && *meant.ledger.mode != mode)
+    throw ConfigError(fmt::format("--mode: found {}, expected {} as in {}", dp::NameOf(mode),
+                                  dp::NameOf(*meant.ledger.mode), options.config));
+  std::vector<double> orders;
+  if (!options.orders.empty()) {
+    for (const auto& [text, order] : ParseOrders(options.orders)) orders.push_back(order);
+  }
+  const auto terms = dp::MakeFilterTerms(mode, meant.ledger.delta, std::move(orders));
+  LedgerFile(meant.ledger.file).Open(DataHash(meant.files), terms);
+  std::cout << fmt::format("{}: mode {}, delta {}", meant.ledger.file.string(), dp::NameOf(mode),
+                           jobs::DeltaText(terms.delta));
+  if (mode == dp::FilterMode::kRdp) std::cout << fmt::format(", orders {}", fmt::join(terms.orders, ", "));
+  std::cout << '\n';
+  return kDone;
+}
+
+int EnterJobs(const LedgerOpenOptions& options) {
+  const auto meant = MeantBy(options);
+  const auto hash = DataHash(meant.files);
+  std::vector<BudgetRequest> requests;
+  for (const auto& file : options.jobs) {
+    auto planned = PlanOf(file, meant, options.evaluation);
+    RequireCovered(planned.job, meant.ledger);
+    AddLostSteps(planned, options.lost_steps, file);
+    requests.push_back({.data = hash,
+                        .name = planned.job.name,
+                        .record = {.job_hash = planned.job.job_hash, .run_id = {}, .events = planned.events},
+                        .epsilon_cap = meant.ledger.epsilon_cap,
+                        .delta = meant.ledger.delta,
+                        .before = {},
+                        .mode = meant.ledger.mode});
+  }
+  const auto answer = LedgerFile(meant.ledger.file).Enter(requests);
+  std::cout << BudgetLine(meant.ledger, answer) << ", line hash " << answer.head << '\n';
+  return kDone;
+}
+
+}  // namespace trefoil::runtime

@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trefoil::runtime {
+
+/// What `ledger init` and `ledger enter` were given.
+struct LedgerOpenOptions {
+  std::string config;             ///< the party file, whose [ledger] and [data] are meant
+  bool evaluation = false;        ///< [evaluation_ledger] and [evaluation] instead
+  std::string mode;               ///< "rdp", "gdp" or "closed"; empty: the party file's
+  std::string orders;             ///< of mode rdp; empty: the default ones
+  std::vector<std::string> jobs;  ///< job files
+  std::int64_t lost_steps = 0;    ///< steps that a resumed run of each job may lose and do again
+};
+
+/// Opens a ledger: fixes its filter. Throws ConfigError where there is one already, and as LedgerFile.
+int InitLedger(const LedgerOpenOptions& options);
+
+/// Enters jobs in a closed ledger, all or none, and prints what they cost together. Throws BudgetError beyond
+/// the cap; ConfigError for a job that cannot be entered; else as LedgerFile.
+int EnterJobs(const LedgerOpenOptions& options);
+
+}  // namespace trefoil::runtime

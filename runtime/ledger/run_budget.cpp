@@ -1,0 +1,118 @@
+#include "runtime/ledger/run_budget.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "data/formats/file.h"
+#include "jobs/dpsgd/held_out_files.h"
+#include "jobs/statement/bound_text.h"
+
+namespace trefoil::runtime {
+namespace {
+
+BudgetRequest RequestOf(const jobs::LedgerSettings& ledger, const BudgetedJob& job, const std::string& data,
+                        const dp::TrainingRecord& plan) {
+  return {.data = data,
+          .name = job.name,
+          .record = plan,
+          .epsilon_cap = ledger.epsilon_cap,
+          .delta = ledger.delta,
+          .before = {},
+          .mode = ledger.mode};
+}
+
+}  // namespace
+
+void RequireCovered(const BudgetedJob& job, const jobs::LedgerSettings& ledger) {
+  if (job.uncovered.empty()) return;
+  throw BudgetError(
+      fmt::format("{}: {}, which no epsilon covers, expected another one where there is a ledger",
+                  ledger.file.string(), job.uncovered));
+}
+
+BudgetedJob BudgetedJobOf(const jobs::DpsgdSettings& job) {
+  const bool uncovered =
+      job.initialisation.method == "accuracy" && job.initialisation.selection == "as-published";
+  return {.name = job.name,
+          .job_hash = jobs::DpsgdHash(job),
+          .uncovered = uncovered ? "initialisation.selection: found \"as-published\"" : ""};
+}
+
+std::optional<BudgetedJob> BudgetedEvaluationOf(const jobs::DpsgdSettings& job, int party) {
+  if (!jobs::HoldsTest(job, party)) return {};
+  return BudgetedJob{.name = job.name,
+                     .job_hash = jobs::DpsgdHash(job),
+                     .uncovered = job.evaluation->sigma ? "" : "evaluation.sigma: found none"};
+}
+
+std::string DataHash(const data::DataFiles& files) {
+  std::string lines;
+  for (const auto& [key, file] : {std::pair{"x", files.x}, {"y", files.y}, {"file", files.file}}) {
+    if (!file.empty()) lines += fmt::format("{} {}\n", key, data::FileSha256(file));
+  }
+  return Sha256Hex(lines);
+}
+
+BudgetAnswer AskBudget(const jobs::LedgerSettings& ledger, const data::DataFiles& files,
+                       const BudgetedJob& job, const std::vector<dp::RecordedEvent>& plan) {
+  RequireCovered(job, ledger);
+  const dp::TrainingRecord record{.job_hash = job.job_hash, .run_id = {}, .events = plan};
+  return AskLedger(ledger.file, RequestOf(ledger, job, DataHash(files), record));
+}
+
+std::string BudgetLine(const jobs::LedgerSettings& ledger, const BudgetAnswer& answer) {
+  return fmt::format("{}: epsilon {} spent before, {} with this job, cap {} (insider, delta {})",
+                     ledger.file.string(), jobs::EpsilonText(answer.spent), jobs::EpsilonText(answer.after),
+                     ledger.epsilon_cap, jobs::DeltaText(ledger.delta));
+}
+
+RunBudget::Side::Side(const jobs::LedgerSettings& ledger, BudgetedJob budgeted, const data::DataFiles& files)
+    : settings(ledger), job(std::move(budgeted)), file(ledger.file), data(DataHash(files)) {}
+
+RunBudget::RunBudget(const jobs::PartyFile& party, BudgetedJob job, std::optional<BudgetedJob> evaluation) {
+  if (party.ledger) records_.emplace(*party.ledger, std::move(job), party.data);
+  if (party.evaluation_ledger && evaluation)
+    tests_.emplace(*party.evaluation_ledger, std::move(*evaluation), party.evaluation);
+}
+
+std::vector<std::string> RunBudget::Reserve(const dp::TrainingRecord& plan,
+                                            const dp::TrainingRecord& before) {
+  std::vector<std::string> lines;
+  const auto reserve = [&](std::optional<Side>& side, const char* what, const dp::TrainingRecord& all,
+                           const dp::TrainingRecord& earlier) {
+    if (!side) return;
+    RequireCovered(side->job, side->settings);
+    auto request = RequestOf(side->settings, side->job, side->data, all);
+    request.before = earlier;
+    const auto answer = side->file.Reserve(request);
+    lines.push_back(
+        fmt::format("{} {}, line hash {}", what, BudgetLine(side->settings, answer), answer.head));
+  };
+  reserve(records_, "ledger", plan, before);
+  reserve(tests_, "ledger of the test records", dp::TestSetRecord(plan), dp::TestSetRecord(before));
+  return lines;
+}
+
+void RunBudget::Announce(const dp::TrainingRecord& record) {
+  if (records_) records_->file.Announce(record);
+}
+
+void RunBudget::Settle(const dp::TrainingRecord& record) {
+  if (records_) (void)records_->file.Settle(record, dp::JobEnd::kDone);
+  if (tests_) (void)tests_->file.Settle(dp::TestSetRecord(record), dp::JobEnd::kDone);
+}
+
+void RunBudget::StopOrLog(const std::function<void(const std::string& line)>& log) {
+  for (auto* side : {&records_, &tests_}) {
+    try {
+      if (*side) (*side)->file.Stop();
+    } catch (const std::exception& error) {
+      log(std::string("ledger: ") + error.what());
+    }
+  }
+}
+
+}  // namespace trefoil::runtime

@@ -1,0 +1,76 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jobs/config/party_file.h"
+#include "jobs/dpsgd/settings.h"
+#include "runtime/ledger/ledger_file.h"
+
+namespace trefoil::runtime {
+
+/// A job as its ledger sees it.
+struct BudgetedJob {
+  std::string name;
+  std::string job_hash;
+  std::string
+      uncovered;  ///< "KEY: found VALUE", which releases what no epsilon covers; empty: all is covered
+};
+
+[[nodiscard]] BudgetedJob BudgetedJobOf(const jobs::DpsgdSettings& job);
+
+/// The same as the ledger of the test records sees it, at the party that holds them: an exact count is not
+/// covered. Nothing where the party holds none of the job's, or the job has no [evaluation].
+[[nodiscard]] std::optional<BudgetedJob> BudgetedEvaluationOf(const jobs::DpsgdSettings& job, int party);
+
+/// SHA-256, in hexadecimal, by which a ledger knows a data set: of the lines "KEY SHA-256-OF-THE-FILE", KEY
+/// being x and y, or file, of [data]. Of the bytes as they are on disk. Throws DataError for a file that
+/// cannot be read.
+[[nodiscard]] std::string DataHash(const data::DataFiles& files);
+
+/// Throws BudgetError for a job that releases what no epsilon covers.
+void RequireCovered(const BudgetedJob& job, const jobs::LedgerSettings& ledger);
+
+/// What a ledger would say to the job's plan, on these files. Throws as RunBudget::Reserve.
+[[nodiscard]] BudgetAnswer AskBudget(const jobs::LedgerSettings& ledger, const data::DataFiles& files,
+                                     const BudgetedJob& job, const std::vector<dp::RecordedEvent>& plan);
+
+/// The budget as an operator reads it: what is spent and would be.
+[[nodiscard]] std::string BudgetLine(const jobs::LedgerSettings& ledger, const BudgetAnswer& answer);
+
+/// A run's side of its party's ledgers, of [data] and of [evaluation]; does nothing where the party file has
+/// none.
+class RunBudget {
+ public:
+  /// Opens the ledgers and hashes the data. `evaluation`: where the party holds the test records. Throws as
+  /// LedgerFile and DataHash.
+  RunBudget(const jobs::PartyFile& party, BudgetedJob job, std::optional<BudgetedJob> evaluation = {});
+
+  /// Before anything of the data is shared: all that the run is to execute, what its earlier sessions
+  /// executed included. What there is to say. Throws as LedgerFile::Reserve, and BudgetError for a job that
+  /// releases what no epsilon covers.
+  std::vector<std::string> Reserve(const dp::TrainingRecord& plan, const dp::TrainingRecord& before);
+  /// Before steps. Throws as LedgerFile::Announce.
+  void Announce(const dp::TrainingRecord& record);
+  /// After the last step, before anything is opened. Throws as LedgerFile::Settle.
+  void Settle(const dp::TrainingRecord& record);
+  /// When the run has failed: settles with what was announced. Where that fails, the ledger has what was
+  /// announced, the next job settles it, and `log` is told.
+  void StopOrLog(const std::function<void(const std::string& line)>& log);
+
+ private:
+  struct Side {
+    Side(const jobs::LedgerSettings& ledger, BudgetedJob budgeted, const data::DataFiles& files);
+
+    jobs::LedgerSettings settings;
+    BudgetedJob job;
+    LedgerFile file;
+    std::string data;
+  };
+
+  std::optional<Side> records_;  ///< that are trained on or counted
+  std::optional<Side> tests_;
+};
+
+}  // namespace trefoil::runtime

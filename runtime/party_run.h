@@ -1,0 +1,21 @@
+#pragma once
+#include <cstddef>
+#include <string>
+
+namespace trefoil::runtime {
+
+struct RunOptions {
+  std::string config;
+  std::string job;
+  std::string out;          ///< empty: runs/NAME-UTC
+  std::size_t threads = 0;  ///< 0: as many as the machine has
+  bool resume = false;      ///< goes on with the run that `out` holds, if it holds one
+  bool again = false;       ///< with resume: although it has lost many steps (runtime/resume/lost_steps.h)
+};
+
+/// One party's side of a job, from its files to its run directory. Returns the exit code; what fails once
+/// there is a run directory is reported on stderr and in party.log, and the peers that are connected by then
+/// are told. Throws ConfigError for what fails before.
+int RunParty(const RunOptions& options);
+
+}  // namespace trefoil::runtime

@@ -1,0 +1,185 @@
+#include "runtime/party_session.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+
+#include "base/error_report.h"
+#include "base/files.h"
+#include "base/hex.h"
+#include "base/locked_memory.h"
+#include "base/random.h"
+#include "base/sha256.h"
+#include "jobs/statement/amount_text.h"
+#include "runtime/ledger/run_budget.h"
+#include "runtime/machine_check.h"
+#include "runtime/run_directory.h"
+#include "runtime/stop_signals.h"
+
+namespace trefoil::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// For peers that wait already: the pause before they dial again is at most a second.
+constexpr std::chrono::seconds kTelling{3};
+
+/// What an operator corrects while the peers go on waiting; they need not begin anew.
+bool MendsSoon(net::AbortCode code) {
+  return code == net::AbortCode::kConfiguration || code == net::AbortCode::kInternal;
+}
+
+std::array<std::string, net::kParties> Fingerprints(const jobs::PartyFile& party) {
+  std::array<std::string, net::kParties> fingerprints;
+  const auto read = [&](int id, const fs::path& file) {
+    fingerprints.at(static_cast<std::size_t>(id)) = net::Fingerprint(ReadTextFile(file, "a certificate"));
+  };
+  read(party.id, party.certificate);
+  for (const auto& peer : party.peers) read(peer.id, peer.certificate);
+  return fingerprints;
+}
+
+/// The hash of the data as the session log has it: under a salt that stays with this party, else whoever
+/// reads the log could test guesses of the data. The salt is the run directory's, one for all its sessions.
+std::string SaltedDataHash(const fs::path& folder, const data::DataFiles& files) {
+  const auto file = folder / "data.salt";
+  std::array<std::uint8_t, 32> fresh{};
+  FillRandom(fresh);
+  auto salt = fs::exists(file) ? ReadTextFile(file, "the salt of a session log") : std::string();
+  if (salt.size() != ToHex(fresh).size()) {  // none yet, or one whose writing was interrupted
+    salt = ToHex(fresh);
+    ReplaceSecretFile(file, salt);
+  }
+  return Sha256Hex(salt + DataHash(files));
+}
+
+}  // namespace
+
+net::AbortReason ReasonFor(const std::exception& error) {
+  using net::AbortCode;
+  if (const auto* lost = dynamic_cast<const NetworkError*>(&error)) {
+    return {.code = AbortCode::kPeerLost, .about = lost->peer()};
+  }
+  if (const auto* broken = dynamic_cast<const ProtocolError*>(&error)) {
+    return {.code = AbortCode::kProtocol, .about = broken->peer()};
+  }
+  if (dynamic_cast<const ConfigError*>(&error) != nullptr) return {.code = AbortCode::kConfiguration};
+  if (dynamic_cast<const DataError*>(&error) != nullptr) return {.code = AbortCode::kData};
+  if (dynamic_cast<const BudgetError*>(&error) != nullptr) return {.code = AbortCode::kBudget};
+  if (dynamic_cast<const StoppedError*>(&error) != nullptr) return {.code = AbortCode::kStopped};
+  if (IsLackOfMemory(error)) return {.code = AbortCode::kMemory};
+  if (IsLackOfStorage(error)) return {.code = AbortCode::kStorage};
+  return {};
+}
+
+PartySession::PartySession(jobs::PartyFile party, fs::path folder, const std::string& party_file)
+    : memory_locked_(LockAllMemory()),
+      party_(std::move(party)),
+      folder_(std::move(folder)),
+      display_(std::cout, StdoutIsTerminal()),
+      metrics_(std::make_unique<RunMetrics>(party_, party_file)) {}
+
+void PartySession::Open(const SessionJob& job, bool resumed) {
+  if (!resumed) CheckRunDirectory(folder_);
+  fs::create_directories(folder_);
+  log_ = std::make_shared<RunLog>(folder_ / "party.log", party_.log, party_.id);
+  WriteTextFile(folder_ / "job.toml", job.toml);
+  audit_ = std::make_unique<AuditLog>(
+      party_.log.audit.empty() ? folder_ / "audit.jsonl" : party_.log.audit,
+      AuditedSession{.party = party_.id,
+                     .job = job.name,
+                     .job_hash = job.hash,
+                     .data = party_.data.empty() ? std::string() : SaltedDataHash(folder_, party_.data),
+                     .fingerprints = Fingerprints(party_)});
+  Log("job hash " + job.hash);
+  if (const auto swap = PlainSwap(); !memory_locked_ && !swap.empty())
+    Log(SwapWarning(swap), jobs::LogLevel::kWarning);
+}
+
+void PartySession::Say(const std::string& line) {
+  Log(line);
+  display_.Say(line);
+}
+
+void PartySession::Warn(const std::string& line) {
+  Log(line, jobs::LogLevel::kWarning);
+  display_.Say("warning: " + line);
+}
+
+void PartySession::Log(const std::string& line, jobs::LogLevel level) { log_->Write(level, line); }
+
+net::MeshTransport& PartySession::Connect(net::MeshConfig config) {
+  config.log = [log = log_](const std::string& line) { log->Write(jobs::LogLevel::kInfo, line); };
+  config.on_peer = [metrics = metrics_.get(), met = met_a_peer_](int peer, bool connected) {
+    if (connected) *met = true;
+    metrics->SetPeer(peer, connected ? PeerState::kConnected : PeerState::kWaiting);
+  };
+  config.on_dropped = [metrics = metrics_.get()](std::uint64_t total) { metrics->SetDropped(total); };
+  Say(fmt::format("party {}: waiting for parties {} and {}, for at most {}", party_.id, party_.peers[0].id,
+                  party_.peers[1].id,
+                  jobs::SecondsText(static_cast<double>(party_.start_timeout.count()) / 1000)));
+  mesh_ = net::ConnectMesh(config);
+  NoteStopSignals();  // until now there was nobody to tell
+  watch_ = std::make_unique<RunWatch>(
+      *mesh_, *metrics_, party_.peer_timeout,
+      [log = log_](const std::string& line) {  // stdout first: the log may lie on the storage that hangs
+        std::cout << "warning: " + OneLine(line) + "\n" << std::flush;
+        log->Write(jobs::LogLevel::kWarning, line);
+      });
+  metrics_->SetReady(true);
+  Say("connected: TLS 1.3 to both, same job");
+  const auto id = ToHex(mesh_->session());
+  Log("session " + id, jobs::LogLevel::kDebug);
+  audit_->Connected(id);
+  return *mesh_;
+}
+
+void PartySession::Done() {
+  const auto hash = audit_->Done();
+  Log(fmt::format("audit log {}, line hash {}", audit_->file().string(), hash));
+}
+
+int PartySession::Fail(const std::exception& error, const std::string& cause) {
+  const auto reason = ReasonFor(error);
+  const auto code = ExitCodeOf(error);
+  metrics_->SetReady(false);
+  if (const auto* lost = dynamic_cast<const NetworkError*>(&error))
+    metrics_->SetPeer(lost->peer(), PeerState::kLost);
+  if (mesh_) mesh_->Abort(reason);
+  Log(cause, jobs::LogLevel::kError);
+  display_.Finish();
+  ReportError(cause);
+  try {
+    (void)audit_->Failed(code, reason);
+  } catch (const std::exception& second) {  // such as the full disk that ended the run
+    Log(std::string("audit log: ") + second.what(), jobs::LogLevel::kError);
+  }
+  return code;
+}
+
+int PartySession::FailBeforeStart(const std::exception& error, const net::MeshConfig& config) {
+  const auto reason = ReasonFor(error);
+  const auto code = ExitCodeOf(error);
+  if (log_) Log(CauseOf(error), jobs::LogLevel::kError);
+  ReportError(CauseOf(error));
+  try {
+    if (audit_) (void)audit_->Failed(code, reason);
+    if (MendsSoon(reason.code)) return code;
+    (void)net::RefuseMesh(config, reason,
+                          std::min<std::chrono::milliseconds>(party_.start_timeout, kTelling));
+  } catch (const std::exception&) {  // the operator knows the first cause; the peers wait in vain
+  }
+  return code;
+}
+
+std::string ExplainLoss(const NetworkError& lost, const std::string& when, bool connected) {
+  const auto prefix = fmt::format("party {}: ", lost.peer());
+  std::string cause = lost.what();
+  if (!connected) return "before the start: " + cause;
+  if (cause.starts_with(prefix)) cause.erase(0, prefix.size());
+  return fmt::format("lost party {} {}: {}", lost.peer(), when, cause);
+}
+
+}  // namespace trefoil::runtime

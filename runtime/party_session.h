@@ -1,0 +1,90 @@
+#pragma once
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "base/error.h"
+#include "jobs/config/party_file.h"
+#include "net/mesh/mesh.h"
+#include "runtime/observe/progress.h"
+#include "runtime/observe/run_log.h"
+#include "runtime/observe/run_metrics.h"
+#include "runtime/observe/run_watch.h"
+#include "runtime/observe/session_log.h"
+
+namespace trefoil::runtime {
+
+/// What a session at a party is of.
+struct SessionJob {
+  std::string name;
+  std::string hash;
+  std::string toml;  ///< with all defaults, for job.toml
+};
+
+/// What a party of any job type has: its party file, its run directory with party.log, and what it shows.
+class PartySession {
+ public:
+  /// Locks this process's memory where it may (LockAllMemory). Where the party file has [metrics], what the
+  /// run tells is served from here on. `party_file`: its name.
+  /// Throws as RunMetrics.
+  PartySession(jobs::PartyFile party, std::filesystem::path folder, const std::string& party_file);
+
+  [[nodiscard]] const jobs::PartyFile& party() const { return party_; }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  [[nodiscard]] ProgressDisplay& display() { return display_; }
+  [[nodiscard]] RunMetrics& metrics() { return *metrics_; }
+
+  /// Makes the run directory with its job.toml and party.log, and begins a session in the audit log; of a
+  /// resumed run, goes on with what is there. Warns in party.log if shares may be written to swap space.
+  /// Throws as MakeRunDirectory, RunLog and AuditLog.
+  void Open(const SessionJob& job, bool resumed = false);
+
+  /// To party.log and stdout, once it is open.
+  void Say(const std::string& line);
+  /// The same for what needs attention; "warning: LINE" on stdout.
+  void Warn(const std::string& line);
+  /// To party.log alone.
+  void Log(const std::string& line, jobs::LogLevel level = jobs::LogLevel::kInfo);
+
+  /// Meets the peers. Throws as net::ConnectMesh and AuditLog::Connected.
+  net::MeshTransport& Connect(net::MeshConfig config);
+  [[nodiscard]] bool connected() const { return mesh_ != nullptr; }
+  /// Whether any peer came to meet this party, though it may have gone again.
+  [[nodiscard]] bool met_a_peer() const { return *met_a_peer_; }
+  /// After Connect: what looks after the run.
+  [[nodiscard]] RunWatch& watch() { return *watch_; }
+
+  /// After Open: what opens to this party, for auditors, and that all has ended well.
+  [[nodiscard]] AuditLog& audit() { return *audit_; }
+  void Done();
+
+  /// For an error before Connect: tells the operator; then, where they would wait in vain (bad data, no disk,
+  /// no memory, no budget), the peers that come within three seconds. Returns the exit code.
+  int FailBeforeStart(const std::exception& error, const net::MeshConfig& config);
+
+  /// Tells the connected peers and auditors of a failure, and the operator in `cause`. Returns the exit code.
+  int Fail(const std::exception& error, const std::string& cause);
+
+ private:
+  bool memory_locked_;  // first: before there are threads and secrets
+  jobs::PartyFile party_;
+  std::filesystem::path folder_;
+  std::shared_ptr<RunLog> log_;  // the links' thread logs, too
+  ProgressDisplay display_;
+  std::unique_ptr<RunMetrics> metrics_;
+  std::unique_ptr<AuditLog> audit_;
+  std::shared_ptr<std::atomic<bool>> met_a_peer_ = std::make_shared<std::atomic<bool>>(false);
+  std::unique_ptr<net::MeshTransport> mesh_;  // after log and metrics, which its thread uses
+  std::unique_ptr<RunWatch> watch_;           // last: its threads use the others
+};
+
+/// What peers and auditors are told of an error: a code, and with it the party that it is about; never a text.
+[[nodiscard]] net::AbortReason ReasonFor(const std::exception& error);
+
+/// A failed link as the operator reads it: "lost party 1 WHEN: closed the connection", or
+/// "before the start: ..." where there were no links yet.
+[[nodiscard]] std::string ExplainLoss(const NetworkError& lost, const std::string& when, bool connected);
+
+}  // namespace trefoil::runtime

@@ -1,0 +1,97 @@
+#include "runtime/resume/checkpoint_file.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "jobs/config/json_number.h"
+#include "jobs/dpsgd/training_settings.h"
+#include "jobs/files/share_codec.h"
+
+namespace trefoil::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::span<std::uint8_t> PutKey(std::span<std::uint8_t> out, const SecretKey& key) {
+  std::copy(key.bytes().begin(), key.bytes().end(), out.begin());
+  return out.subspan(SecretKey::kBytes);
+}
+
+SecretKey TakeKey(std::span<const std::uint8_t> in) { return SecretKey(in.first<SecretKey::kBytes>()); }
+
+/// Weights, velocity, and the coins where there are any.
+jobs::SecretBytes ToBytes(const ml::Checkpoint& checkpoint) {
+  const auto& [weights, velocity, step] = checkpoint.state;
+  const std::size_t share = jobs::ShareBytes({.inputs = weights.rows(), .outputs = weights.cols()});
+  std::vector<std::uint8_t> bytes(2 * share + (checkpoint.coins ? 2 * SecretKey::kBytes : 0));
+  auto rest = jobs::PutShare(jobs::PutShare(bytes, weights.ring()), velocity.ring());
+  if (checkpoint.coins) (void)PutKey(PutKey(rest, checkpoint.coins->schedule), checkpoint.coins->slots);
+  return jobs::SecretBytes(std::move(bytes));
+}
+
+CheckpointName NameIn(const fs::path& file, const Json& header, const CheckpointOwner& owner) {
+  CheckpointName name;
+  CheckpointOwner found;
+  try {
+    found = {.party = jobs::NumberOf(header.at("party")),
+             .run_id = header.at("run_id").get<std::string>(),
+             .job_hash = header.at("job_hash").get<std::string>()};
+    name = {.step = jobs::NumberOf(header.at("step")), .session = header.at("session").get<std::string>()};
+  } catch (const Json::exception&) {
+    jobs::RefuseSealed(file, "a damaged header", std::string(kCheckpoint.what));
+  }
+  if (found.party != owner.party)
+    jobs::RefuseSealed(file, fmt::format("party {}'s checkpoint", found.party),
+                       fmt::format("party {}'s", owner.party));
+  if (found.run_id != owner.run_id)
+    jobs::RefuseSealed(file, "a checkpoint of run " + found.run_id, "one of run " + owner.run_id);
+  if (found.job_hash != owner.job_hash)
+    jobs::RefuseSealed(file, "a checkpoint of another job", "one of this run's job");
+  return name;
+}
+
+}  // namespace
+
+void SaveCheckpoint(const fs::path& file, const CheckpointOwner& owner, const std::string& session,
+                    const ml::Checkpoint& checkpoint, const SecretKey& key) {
+  const Json header{{"party", owner.party},
+                    {"run_id", owner.run_id},
+                    {"job_hash", owner.job_hash},
+                    {"step", checkpoint.state.step},
+                    {"session", session}};
+  const auto secret = ToBytes(checkpoint);
+  ReplaceSecretFile(file, jobs::SealFile(kCheckpoint, header, secret.bytes(), key));
+}
+
+StoredCheckpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& owner,
+                                const jobs::DpsgdSettings& job, const SecretKey& key) {
+  CheckpointName name;
+  const auto secret = jobs::OpenSealed(file, kCheckpoint, key,
+                                       [&](const Json& header) { name = NameIn(file, header, owner); });
+  const auto settings = jobs::SettingsOf(job);
+  const auto shape = ml::ShapeOfWeights(ml::MakeStepPlan(settings));
+  const bool coins = settings.sampling == ml::Sampling::kPublic;
+  const auto bytes = secret.bytes();
+  const std::size_t share = jobs::ShareBytes(shape);
+  if (bytes.size() != 2 * share + (coins ? 2 * SecretKey::kBytes : 0) || name.step < 0 ||
+      name.step > settings.steps)
+    jobs::RefuseSealed(file, "a checkpoint that does not fit its job", std::string(kCheckpoint.what));
+  const int bits = settings.fraction_bits;
+  ml::Checkpoint checkpoint{.state = {.weights = {jobs::TakeShare(bytes, shape), bits},
+                                      .velocity = {jobs::TakeShare(bytes.subspan(share), shape), bits},
+                                      .step = name.step}};
+  if (coins) {
+    const auto keys = bytes.subspan(2 * share);
+    checkpoint.coins.emplace(
+        ml::PublicCoins{.schedule = TakeKey(keys), .slots = TakeKey(keys.subspan(SecretKey::kBytes))});
+  }
+  return {.name = std::move(name), .checkpoint = std::move(checkpoint)};
+}
+
+}  // namespace trefoil::runtime

@@ -1,0 +1,110 @@
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/secure_memory.h"
+#include "jobs/dpsgd/settings.h"
+#include "ml/dpsgd/training.h"
+#include "runtime/resume/run_agreement.h"
+
+namespace trefoil::runtime {
+
+/// Whose run it is, and of what.
+struct RunOwner {
+  int party = 0;
+  jobs::DpsgdSettings job;
+  std::string
+      data_hash;  ///< of [data] (runtime/ledger/run_budget.h), by which a resumed run knows its data again
+};
+
+/// What a party keeps of a run while it is under way, in the folder checkpoint/ of its run directory, so that
+/// whatever instant the process or its machine dies at, the run can go on and no step is forgotten:
+///   run.json       the run, its sessions, and how far each may have come: replaced before what it says is
+///                  executed
+///   step           how far this session has come, written at each step's beginning; outlives the process,
+///                  not the machine, after whose crash run.json counts
+///   STEP-ID.sealed the last two checkpoints
+/// Not copyable or movable.
+class RunState {
+ public:
+  /// Reads what is there, if anything, and changes nothing. Throws ConfigError for another job than the run's
+  /// (naming the first key that differs), or a run that another process executes; DataError for another
+  /// party's run, other data than its own, or a file that was changed or damaged; but a checkpoint that is older
+  /// than a whole one is then left aside.
+  RunState(const std::filesystem::path& run_folder, RunOwner owner, SecretKey key);
+  ~RunState();
+  RunState(const RunState&) = delete;
+  RunState& operator=(const RunState&) = delete;
+
+  /// What to tell the peers.
+  [[nodiscard]] const RunClaim& claim() const { return claim_; }
+
+  /// What is wrong with the checkpoints that were left aside, a text each.
+  [[nodiscard]] const std::vector<std::string>& damaged() const { return damaged_; }
+
+  /// Whether a checkpoint may be gone on from; throws if not.
+  using CheckpointCheck = std::function<void(const ml::Checkpoint&)>;
+
+  /// Takes what was agreed on for the session that begins, and gives what it goes on from. `check` sees the
+  /// checkpoint before anything on disk is changed. Throws as the constructor and as `check`;
+  /// std::runtime_error where it cannot be written.
+  [[nodiscard]] ml::Resumption Begin(const AgreedRun& agreed, const std::string& session,
+                                     const CheckpointCheck& check = {});
+
+  /// After Begin. The id of the run: that of its first session.
+  [[nodiscard]] const std::string& run_id() const { return claim_.run_id; }
+  /// After Begin. The session whose steps made the weights that a session from there on releases: of one that
+  /// goes on behind the last step, that which wrote the checkpoint.
+  [[nodiscard]] const std::string& releasing_session() const { return releasing_; }
+
+  // All throw std::runtime_error where they cannot write.
+  /// Before steps up to `steps`, that is the first so many of the run, are begun. On disk when it returns.
+  void Announce(int steps);
+  /// Step `step`, counted from 0, is about to begin.
+  void BeginStep(int step);
+  /// All three hold the last checkpoint, and its model is about to be released. On disk when it returns.
+  void BeginRelease();
+  /// The evaluation is about to begin. On disk when it returns.
+  void BeginEvaluation();
+  /// Keeps a checkpoint and the one before it. On disk when it returns.
+  void Keep(const ml::Checkpoint& checkpoint);
+  /// When no party needs the run any more. On disk when it returns.
+  void Discard();
+
+ private:
+  [[nodiscard]] std::filesystem::path FileOf(const CheckpointName& name) const;
+  [[nodiscard]] CheckpointOwner Owner() const;
+  void ReadRun();
+  void CountLastSession();
+  void FindCheckpoints();
+  void FindCheckpoint(const std::filesystem::path& file);
+  void Lock();
+  void DropAfter(const std::optional<CheckpointName>& last);
+  void WriteRun() const;
+  void WriteStep(int begun) const;
+  void List();
+
+  std::filesystem::path folder_;
+  RunOwner owner_;
+  SecretKey key_;
+  std::string boot_;
+  RunClaim claim_;
+  std::vector<std::string> damaged_;
+  ml::SessionSteps session_;  ///< under way; listed in the claim once it may execute anything
+  std::string releasing_;
+  bool listed_ = false;
+  int steps_file_ = -1;  ///< locked while this lives
+};
+
+/// Removes checkpoint/ of a run directory, of a run that nobody goes on with: first run.json, without which
+/// the rest is of none. Does nothing where there is no such folder. On disk when it returns. Throws
+/// std::runtime_error.
+void RemoveCheckpoints(const std::filesystem::path& run_folder);
+
+/// The first key in which two jobs differ: "privacy.epsilon: found 2.0, expected 3.0". Pre: they differ.
+[[nodiscard]] std::string DescribeDifference(const jobs::DpsgdSettings& found,
+                                             const jobs::DpsgdSettings& expected);
+
+}  // namespace trefoil::runtime

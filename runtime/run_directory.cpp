@@ -1,0 +1,262 @@
+#include "runtime/run_directory.h"
+
+#include <spdlog/fmt/chrono.h>
+#include <spdlog/fmt/fmt.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <ctime>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+
+#include "base/blocking_call.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "dp/record/json_number.h"
+#include "jobs/statement/bound_text.h"
+#include "runtime/observe/progress.h"
+
+namespace trefoil::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kHeader = "step,seconds,rounds,bytes_sent,epsilon_outsider,epsilon_insider\n";
+
+double NumberOrInfinity(const Json& json) {
+  return json.is_null() ? std::numeric_limits<double>::infinity() : json.get<double>();
+}
+
+Json ToJson(const EvaluationSummary& evaluation) {
+  Json json{{"records", evaluation.records},
+            {"correct", evaluation.correct ? Json(*evaluation.correct) : Json(nullptr)},
+            {"sigma", evaluation.sigma ? Json(*evaluation.sigma) : Json(nullptr)}};
+  json["epsilon_outsider"] = dp::NumberOrNull(evaluation.epsilon_outsider);
+  json["epsilon_insider"] = dp::NumberOrNull(evaluation.epsilon_insider);
+  json["rounds"] = evaluation.rounds;
+  json["bytes_sent"] = evaluation.bytes_sent;
+  return json;
+}
+
+/// A number of things. Throws Json::exception if there is no such key, DataError unless it is a whole number,
+/// not negative.
+std::uint64_t CountIn(const Json& json, const char* key) {
+  const auto& count = json.at(key);
+  if (!count.is_number_unsigned())
+    throw DataError(fmt::format("{}: found {}, expected a whole number", key, count.dump()));
+  return count.get<std::uint64_t>();
+}
+
+EvaluationSummary EvaluationFrom(const Json& json) {
+  EvaluationSummary evaluation;
+  evaluation.records = static_cast<std::int64_t>(CountIn(json, "records"));
+  if (!json.at("correct").is_null()) evaluation.correct = json.at("correct").get<double>();
+  if (!json.at("sigma").is_null()) evaluation.sigma = json.at("sigma").get<double>();
+  evaluation.epsilon_outsider = NumberOrInfinity(json.at("epsilon_outsider"));
+  evaluation.epsilon_insider = NumberOrInfinity(json.at("epsilon_insider"));
+  evaluation.rounds = CountIn(json, "rounds");
+  evaluation.bytes_sent = CountIn(json, "bytes_sent");
+  return evaluation;
+}
+
+/// A line of progress.csv; `steps` is not in it.
+std::optional<ml::StepReport> ParseProgressLine(const std::string& line) {
+  std::istringstream fields(line);
+  ml::StepReport report;
+  std::string outsider;
+  std::string insider;
+  char comma = 0;
+  fields >> report.step >> comma >> report.seconds >> comma >> report.rounds >> comma >> report.bytes_sent >>
+      comma;
+  if (!fields || !std::getline(fields, outsider, ',') || !std::getline(fields, insider)) return {};
+  report.epsilon_outsider = std::strtod(outsider.c_str(), nullptr);
+  report.epsilon_insider = std::strtod(insider.c_str(), nullptr);
+  return report;
+}
+
+/// What a party writes before it meets its peers.
+bool OnlyLeftovers(const fs::path& folder) {
+  return std::all_of(
+      fs::directory_iterator(folder), fs::directory_iterator(), [](const fs::directory_entry& entry) {
+        const auto name = entry.path().filename();
+        return name == "job.toml" || name == "party.log" || name == "audit.jsonl" || name == "data.salt";
+      });
+}
+
+}  // namespace
+
+std::optional<double> Accuracy(const EvaluationSummary& evaluation) {
+  if (!evaluation.correct) return {};
+  return std::clamp(*evaluation.correct / static_cast<double>(evaluation.records), 0.0, 1.0);
+}
+
+std::string EvaluationLine(const EvaluationSummary& evaluation) {
+  const auto accuracy = Accuracy(evaluation);
+  if (!accuracy)
+    return fmt::format("evaluated on {} test records; not opened to this party", evaluation.records);
+  const auto noise = evaluation.sigma ? fmt::format("with noise, epsilon {} outsider {} insider for them",
+                                                    jobs::EpsilonText(evaluation.epsilon_outsider),
+                                                    jobs::EpsilonText(evaluation.epsilon_insider))
+                                      : std::string("no epsilon covers them");
+  return fmt::format("accuracy {} on {} test records, on shares: {}", jobs::AccuracyText(*accuracy),
+                     evaluation.records, noise);
+}
+
+void CheckRunDirectory(const fs::path& folder) {
+  if (fs::exists(folder) && !fs::is_directory(folder)) {
+    throw ConfigError(folder.string() + ": found a file, expected a folder to write to");
+  }
+  if (fs::exists(folder) && !OnlyLeftovers(folder)) {
+    throw ConfigError(folder.string() + ": found a folder that is not empty, expected an empty one or none" +
+                      (fs::exists(folder / "checkpoint") ? ", or --resume to go on with its run" : ""));
+  }
+}
+
+bool HoldsResults(const fs::path& folder) { return fs::exists(folder / "summary.json"); }
+
+bool HoldsFinishedRun(const fs::path& folder) {
+  return HoldsResults(folder) && !fs::exists(folder / "checkpoint" / "run.json");
+}
+
+void MakeRunDirectory(const fs::path& folder) {
+  CheckRunDirectory(folder);
+  fs::create_directories(folder);
+}
+
+fs::path DefaultRunDirectory(const std::string& name) {
+  return fs::path("runs") / fmt::format("{}-{:%Y%m%dT%H%M%S}Z", name, fmt::gmtime(std::time(nullptr)));
+}
+
+void WriteSummary(const fs::path& file, const Summary& summary) {
+  Json json{{"job", summary.job},
+            {"steps", summary.steps},
+            {"epsilon_outsider", dp::NumberOrNull(summary.epsilon_outsider)},
+            {"epsilon_insider", dp::NumberOrNull(summary.epsilon_insider)},
+            {"delta", summary.delta},
+            {"sigma", summary.sigma},
+            {"sensitivity", summary.sensitivity},
+            {"accuracy", summary.accuracy ? Json(*summary.accuracy) : Json(nullptr)},
+            {"seconds", summary.seconds},
+            {"rounds", summary.rounds},
+            {"bytes_sent", summary.bytes_sent},
+            {"peak_rss_bytes", summary.peak_rss_bytes}};
+  if (summary.evaluation) json["evaluation"] = ToJson(*summary.evaluation);
+  if (!summary.warnings.empty()) json["warnings"] = summary.warnings;
+  WriteTextFile(file, json.dump(2) + "\n");
+}
+
+Summary ReadSummary(const fs::path& file) {
+  try {
+    const auto json = Json::parse(ReadTextFile(file, "a run's summary", kLargestOwnFile));
+    Summary summary;
+    summary.job = json.at("job").get<std::string>();
+    // A task's summary names its type; it has no steps, and other figures of its own.
+    const bool task = json.contains("type");
+    if (!task) summary.steps = static_cast<std::int64_t>(CountIn(json, "steps"));
+    summary.epsilon_outsider = NumberOrInfinity(json.at("epsilon_outsider"));
+    summary.epsilon_insider = NumberOrInfinity(json.at("epsilon_insider"));
+    summary.delta = json.at("delta").get<double>();
+    if (!task) summary.sigma = json.at("sigma").get<double>();
+    if (!task) summary.sensitivity = json.at("sensitivity").get<double>();
+    if (!(task ? json.value("accuracy", Json()) : json.at("accuracy")).is_null())
+      summary.accuracy = json.at("accuracy").get<double>();
+    summary.seconds = json.at("seconds").get<double>();
+    summary.rounds = CountIn(json, "rounds");
+    summary.bytes_sent = CountIn(json, "bytes_sent");
+    summary.peak_rss_bytes = CountIn(json, "peak_rss_bytes");
+    if (json.contains("evaluation")) summary.evaluation = EvaluationFrom(json.at("evaluation"));
+    if (json.contains("warnings")) summary.warnings = json.at("warnings").get<std::vector<std::string>>();
+    return summary;
+  } catch (const Json::exception& error) {
+    throw DataError(file.string() + ": not a run's summary: " + error.what());
+  } catch (const DataError& error) {
+    throw DataError(file.string() + ": not a run's summary: " + error.what());
+  }
+}
+
+void WriteRecord(const fs::path& file, const dp::TrainingRecord& record) {
+  WriteTextFile(file, dp::ToJson(record).dump(2) + "\n");
+}
+
+dp::TrainingRecord ReadRecord(const fs::path& file) {
+  const auto parsed = Json::parse(ReadTextFile(file, "a training record", kLargestOwnFile), nullptr, false);
+  if (parsed.is_discarded()) throw DataError(file.string() + ": not valid JSON, expected a training record");
+  try {
+    return dp::FromJson(parsed);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", file.string(), error.what()));
+  }
+}
+
+ProgressFile::ProgressFile(const fs::path& file, int done) : file_(file) {
+  const auto draft = fs::path(file) += ".part";
+  fs::remove(draft);  // of an interrupted session, or a link that leads elsewhere
+  std::ifstream before(done > 0 ? file : fs::path());
+  stream_.open(draft);
+  stream_ << kHeader;
+  std::string line;
+  std::getline(before, line);
+  while (kept_.step < done && std::getline(before, line)) {
+    const auto report = ParseProgressLine(line);
+    // A line may be lacking, since a checkpoint is on disk before the line of its step.
+    if (!report || report->step <= kept_.step || report->step > done) break;
+    stream_ << line << '\n';
+    kept_ = *report;
+  }
+  stream_ << std::flush;
+  fs::rename(draft, file);
+  if (!stream_)
+    throw std::system_error(errno, std::generic_category(), file.string() + ": cannot be written");
+}
+
+void ProgressFile::Append(const ml::StepReport& report) {
+  const BlockingCall call("writing", file_);
+  stream_ << fmt::format("{},{:.3f},{},{},{},{}\n", report.step, report.seconds, report.rounds,
+                         report.bytes_sent, report.epsilon_outsider, report.epsilon_insider)
+          << std::flush;
+  if (!stream_)
+    throw std::system_error(errno, std::generic_category(), file_.string() + ": cannot be written");
+}
+
+std::optional<ml::StepReport> LastProgress(const fs::path& file, int steps) {
+  std::ifstream stream(file, std::ios::binary | std::ios::ate);
+  if (!stream) return {};
+  constexpr std::streamoff kTail = 512;
+  stream.seekg(std::max<std::streamoff>(0, stream.tellg() - kTail));
+  std::string text((std::istreambuf_iterator<char>(stream)), {});
+  text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n'));
+  const auto line = text.substr(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
+  auto report = ParseProgressLine(line);
+  if (report) report->steps = steps;
+  return report;
+}
+
+std::vector<ml::StepReport> ReadProgress(const fs::path& file) {
+  std::istringstream lines(ReadTextFile(file, "a run's progress", kLargestOwnFile));
+  std::string line;
+  if (!std::getline(lines, line) || line + "\n" != kHeader)
+    throw DataError(file.string() + ", line 1: found another header than a progress.csv has");
+  std::vector<ml::StepReport> reports;
+  while (std::getline(lines, line)) {
+    const auto report = ParseProgressLine(line);
+    if (!report) {
+      throw DataError(
+          fmt::format("{}, line {}: found no step, expected six numbers", file.string(), reports.size() + 2));
+    }
+    reports.push_back(*report);
+  }
+  for (auto& report : reports) report.steps = reports.back().step;
+  return reports;
+}
+
+std::uint64_t PeakMemoryBytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
+}
+
+}  // namespace trefoil::runtime

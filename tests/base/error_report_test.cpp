@@ -1,0 +1,46 @@
+#include "base/error_report.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "base/error.h"
+#include "base/passing_error.h"
+#include "runtime/party_session.h"
+#include "runtime/stop_signals.h"
+
+namespace trefoil {
+namespace {
+
+TEST(OneLine, LeavesWhatIsShown) {
+  EXPECT_EQ(OneLine("plain, Zoë, 東京, 🙂, \u00a0"), "plain, Zoë, 東京, 🙂, \u00a0");
+  EXPECT_EQ(OneLine("two\nlines\tand\x1b[31m\x7f\n\n"), "two lines and [31m ");
+}
+
+TEST(OneLine, EscapesWhatATerminalWouldObey) {
+  EXPECT_EQ(OneLine("a\u009b31mb\u0080\u009fc"), "a\\u{9b}31mb\\u{80}\\u{9f}c");  // C1: CSI in one character
+  EXPECT_EQ(OneLine("a\x9b"
+                    "31m"),
+            "a\\x9b31m");  // the same in eight bits
+  EXPECT_EQ(OneLine("cut \xe6\x9d"), "cut \\xe6\\x9d");
+  EXPECT_EQ(OneLine("\xc0\x9b \xff"), "\\xc0\\x9b \\xff");
+  EXPECT_EQ(OneLine("\u202etxt.exe\u2028\u2066"), "\\u{202e}txt.exe\\u{2028}\\u{2066}");
+  EXPECT_EQ(OneLine("\u061c\u200f"), "\\u{61c}\\u{200f}");
+}
+
+TEST(ReasonFor, SaysWhoBrokeTheProtocol) {
+  const auto reason = ReasonFor(ProtocolError("party 2 sent a message of 4 bytes, expected 3", 2));
+  EXPECT_EQ(reason.code, net::AbortCode::kProtocol);
+  EXPECT_EQ(reason.about, 2);
+  EXPECT_EQ(ReasonFor(NetworkError(1, "gone")).code, net::AbortCode::kPeerLost);
+}
+
+TEST(ExitCodeOf, TellsWhatMayPassFromWhatNeedsAPerson) {
+  EXPECT_EQ(ExitCodeOf(PassingError("a port is taken")), 6);
+  EXPECT_EQ(ExitCodeOf(ConfigError("a key is wrong")), 2);
+  EXPECT_EQ(ExitCodeOf(StoppedError(SIGTERM, "stopped by signal 15 after step 7")), 143);
+  EXPECT_EQ(ExitCodeOf(StoppedError(SIGINT, "stopped by signal 2")), 130);
+}
+
+}  // namespace
+}  // namespace trefoil

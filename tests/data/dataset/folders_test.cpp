@@ -1,0 +1,90 @@
+#include "data/dataset/folders.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/data/temporary_folder.h"
+
+namespace trefoil::data {
+namespace {
+
+using testing::HasSubstr;
+
+DataSpec Spec(Format format) {
+  DataSpec spec;
+  spec.name = "adult";
+  spec.format = format;
+  return spec;
+}
+
+TEST(FindTrainingFiles, FindsTheNamesOfEachFormat) {
+  const TemporaryFolder folder;
+  for (const char* name :
+       {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
+        "t10k-labels-idx1-ubyte.gz", "adult-train.csv", "train.csv", "test.csv", "train-x.npy", "train-y.npy",
+        "test-x.npy", "test-y.npy", "train.npz", "test.npz"}) {
+    folder.Put(name, "");
+  }
+  const auto idx = FindTrainingFiles(Spec(Format::kIdx), folder.path());
+  EXPECT_EQ(idx.x, folder / "train-images-idx3-ubyte.gz");
+  EXPECT_EQ(idx.y, folder / "train-labels-idx1-ubyte");
+  EXPECT_EQ(FindTestFiles(Spec(Format::kIdx), folder.path())->x, folder / "t10k-images-idx3-ubyte");
+  EXPECT_EQ(FindTestFiles(Spec(Format::kIdx), folder.path())->y, folder / "t10k-labels-idx1-ubyte.gz");
+  EXPECT_EQ(FindTrainingFiles(Spec(Format::kCsv), folder.path()).file, folder / "adult-train.csv");
+  EXPECT_EQ(FindTestFiles(Spec(Format::kCsv), folder.path())->file, folder / "test.csv");
+  EXPECT_EQ(FindTrainingFiles(Spec(Format::kNpy), folder.path()).y, folder / "train-y.npy");
+  EXPECT_EQ(FindTestFiles(Spec(Format::kNpy), folder.path())->x, folder / "test-x.npy");
+  EXPECT_EQ(FindTrainingFiles(Spec(Format::kNpz), folder.path()).file, folder / "train.npz");
+  EXPECT_EQ(FindTestFiles(Spec(Format::kNpz), folder.path())->file, folder / "test.npz");
+}
+
+TEST(FindTrainingFiles, ListsWhatItLookedFor) {
+  const TemporaryFolder folder;
+  const auto error = [&](Format format, const std::filesystem::path& path) {
+    return ErrorText<DataError>([&] { (void)FindTrainingFiles(Spec(format), path); });
+  };
+  EXPECT_EQ(error(Format::kCsv, folder.path()),
+            folder.path().string() +
+                ": found a folder without the data set's files, expected adult-train.csv or train.csv");
+  EXPECT_THAT(
+      error(Format::kIdx, folder / "none"),
+      HasSubstr("none: found no such folder, expected train-images-idx3-ubyte or train-images-idx3-ubyte.gz, "
+                "and train-labels-idx1-ubyte or train-labels-idx1-ubyte.gz"));
+  folder.Put("train-x.npy", "");
+  EXPECT_THAT(error(Format::kNpy, folder.path()), HasSubstr("expected train-y.npy"));
+}
+
+TEST(FindTestFiles, AreOptionalButNotByHalves) {
+  const TemporaryFolder folder;
+  EXPECT_FALSE(FindTestFiles(Spec(Format::kNpy), folder.path()));
+  EXPECT_FALSE(FindTestFiles(Spec(Format::kNpz), folder.path()));
+  folder.Put("test-y.npy", "");
+  EXPECT_THROW((void)FindTestFiles(Spec(Format::kNpy), folder.path()), DataError);
+}
+
+TEST(PartyFiles, AreThoseOfThePartyFile) {
+  EXPECT_EQ(PartyFiles(Format::kIdx, "p").x, "p/data/images-idx3-ubyte.gz");
+  EXPECT_EQ(PartyFiles(Format::kIdx, "p").y, "p/data/labels-idx1-ubyte.gz");
+  EXPECT_EQ(PartyFiles(Format::kCsv, "p").file, "p/data/train.csv");
+  EXPECT_EQ(PartyFiles(Format::kNpy, "p").x, "p/data/x.npy");
+  EXPECT_EQ(PartyFiles(Format::kNpy, "p").y, "p/data/y.npy");
+  EXPECT_EQ(PartyFiles(Format::kNpz, "p").file, "p/data/train.npz");
+}
+
+TEST(CopyTestFiles, KeepsNamesAndContentAndMakesThemWritable) {
+  const TemporaryFolder folder;
+  const DataFiles files{folder.Put("test-x.npy", "x"), folder.Put("test-y.npy", "y"), {}};
+  std::filesystem::permissions(files.x, std::filesystem::perms::owner_read);
+
+  CopyTestFiles(files, folder / "run/test");
+  CopyTestFiles(files, folder / "run/test");
+
+  const auto found = FindTestFiles(Spec(Format::kNpy), folder / "run/test");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(RawBytes(found->x) + RawBytes(found->y), "xy");
+  EXPECT_NE(std::filesystem::status(found->x).permissions() & std::filesystem::perms::owner_write,
+            std::filesystem::perms::none);
+}
+
+}  // namespace
+}  // namespace trefoil::data

@@ -1,0 +1,178 @@
+#include "data/dataset/load.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "data/formats/idx.h"
+#include "data/formats/npz.h"
+#include "tests/data/temporary_folder.h"
+
+namespace trefoil::data {
+namespace {
+
+using testing::HasSubstr;
+
+DataSpec ArraySpec(Format format) {
+  DataSpec spec;
+  spec.format = format;
+  spec.features = 4;
+  spec.classes = 3;
+  spec.scale = 2.0;
+  return spec;
+}
+
+/// Writes x and y as NPY and NPZ and expects the same error from both.
+class LoadArrays : public testing::Test {
+ protected:
+  void Write(const NpyArray& x, const NpyArray& y) {
+    WriteNpy(folder_ / "x.npy", x);
+    WriteNpy(folder_ / "y.npy", y);
+    WriteNpz(folder_ / "a.npz", {{"x", x}, {"y", y}});
+  }
+
+  void ExpectError(const std::string& text, std::optional<std::int64_t> capacity = std::nullopt) {
+    const auto error = [&](Format format) {
+      return ErrorText<DataError>([&] { (void)Load(ArraySpec(format), Files(format), capacity); });
+    };
+    EXPECT_THAT(error(Format::kNpy), HasSubstr(text));
+    EXPECT_THAT(error(Format::kNpz), HasSubstr(text));
+  }
+
+  [[nodiscard]] DataFiles Files(Format format) const {
+    if (format == Format::kNpy) return {folder_ / "x.npy", folder_ / "y.npy", {}};
+    return {{}, {}, folder_ / "a.npz"};
+  }
+
+  TemporaryFolder folder_;
+  std::vector<double> x_{0, 2, 4, 6, 1, 3, 5, -7};
+  std::vector<std::int64_t> y_{2, 0};
+};
+
+TEST_F(LoadArrays, DividesByTheScale) {
+  Write(NpyFromDoubles({2, 4}, x_), NpyFromIntegers({2}, y_));
+  Matrix expected(2, 4);
+  expected << 0, 1, 2, 3, 0.5F, 1.5F, 2.5F, -3.5F;
+  for (const Format format : {Format::kNpy, Format::kNpz}) {
+    const Table table = Load(ArraySpec(format), Files(format), 2);
+    EXPECT_EQ(table.x, expected);
+    EXPECT_EQ(table.y, (std::vector<int>{2, 0}));
+  }
+}
+
+TEST_F(LoadArrays, FlattensImagesAndAcceptsWholeDoublesAsLabels) {
+  Write(NpyFromDoubles({2, 2, 2}, x_), NpyFromDoubles({2}, std::vector<double>{1, 2}));
+  EXPECT_EQ(Load(ArraySpec(Format::kNpz), Files(Format::kNpz)).x(1, 3), -3.5F);
+  EXPECT_EQ(Load(ArraySpec(Format::kNpy), Files(Format::kNpy)).y, (std::vector<int>{1, 2}));
+}
+
+TEST_F(LoadArrays, ImagesMustHaveTheSizeThatTheSpecNames) {
+  auto spec = ArraySpec(Format::kNpz);
+  Write(NpyFromDoubles({2, 2, 2}, x_), NpyFromIntegers({2}, y_));
+  spec.image = {2, 2};
+  EXPECT_EQ(Load(spec, Files(Format::kNpz)).x.rows(), 2);
+  spec.image = {1, 4};
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)Load(spec, Files(Format::kNpz)); }),
+              HasSubstr("found 2 x 2 images, expected 1 x 4"));
+  Write(NpyFromDoubles({2, 4}, x_), NpyFromIntegers({2}, y_));
+  EXPECT_EQ(Load(spec, Files(Format::kNpz)).x.rows(), 2);
+}
+
+TEST_F(LoadArrays, AcceptsNoRows) {
+  Write(NpyFromDoubles({0, 4}, {}), NpyFromIntegers({0}, {}));
+  EXPECT_EQ(Load(ArraySpec(Format::kNpz), Files(Format::kNpz)).x.rows(), 0);
+}
+
+TEST_F(LoadArrays, NamesTheValueThatIsNotAllowed) {
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity(), 3e9}) {
+    auto x = x_;
+    x[6] = bad;
+    Write(NpyFromDoubles({2, 4}, x), NpyFromIntegers({2}, y_));
+    ExpectError("x.npy: row 2, column 3: found ");
+  }
+}
+
+TEST_F(LoadArrays, NamesTheLabelThatIsNotAllowed) {
+  for (const double bad : {-1.0, 3.0, 0.5, std::numeric_limits<double>::quiet_NaN()}) {
+    Write(NpyFromDoubles({2, 4}, x_), NpyFromDoubles({2}, std::vector<double>{0, bad}));
+    ExpectError("y.npy: row 2: found label ");
+  }
+}
+
+TEST_F(LoadArrays, NamesShapesThatDoNotFit) {
+  Write(NpyFromDoubles({4, 2}, x_), NpyFromIntegers({2}, y_));
+  ExpectError("x.npy: found 2 features in a row, expected 4");
+  Write(NpyFromDoubles({8}, x_), NpyFromIntegers({2}, y_));
+  ExpectError("x.npy: found 0 features in a row, expected 4");
+  Write(NpyFromDoubles({2, 4}, x_), NpyFromIntegers({2, 1}, y_));
+  ExpectError("y.npy: found 2 dimensions, expected one");
+  Write(NpyFromDoubles({2, 4}, x_), NpyFromIntegers({1}, std::vector<std::int64_t>{1}));
+  ExpectError("y.npy: found 1 labels, expected 2, the rows of");
+}
+
+TEST_F(LoadArrays, RefusesMoreRowsThanDeclared) {
+  Write(NpyFromDoubles({2, 4}, x_), NpyFromIntegers({2}, y_));
+  ExpectError(": found 2 rows, expected at most the 1 that the job declares", 1);
+}
+
+TEST_F(LoadArrays, IgnoresLabelsThatAreWrongOrMissing) {
+  const auto rows = [&](Format format) {
+    const Table table = Load(ArraySpec(format), Files(format), std::nullopt, LabelUse::kIgnored);
+    EXPECT_TRUE(table.y.empty());
+    return table.x.rows();
+  };
+  Write(NpyFromDoubles({2, 4}, x_), NpyFromIntegers({1}, std::vector<std::int64_t>{77}));
+  EXPECT_EQ(rows(Format::kNpy), 2);
+  EXPECT_EQ(rows(Format::kNpz), 2);
+  std::filesystem::remove(folder_ / "y.npy");
+  WriteNpz(folder_ / "a.npz", {{"x", NpyFromDoubles({2, 4}, x_)}});
+  EXPECT_EQ(rows(Format::kNpy), 2);
+  EXPECT_EQ(rows(Format::kNpz), 2);
+}
+
+TEST(LoadIdx, IgnoresLabelsThatAreMissing) {
+  const TemporaryFolder folder;
+  WriteIdx(folder / "x.gz", {{2, 4}, {0, 2, 4, 6, 8, 10, 12, 255}});
+  const Table table =
+      Load(ArraySpec(Format::kIdx), {folder / "x.gz", {}, {}}, std::nullopt, LabelUse::kIgnored);
+  EXPECT_EQ(table.x(1, 3), 127.5F);
+  EXPECT_TRUE(table.y.empty());
+}
+
+TEST(LoadIdx, ReadsImagesAndLabels) {
+  const TemporaryFolder folder;
+  const DataFiles files{folder / "x.gz", folder / "y.gz", {}};
+  WriteIdx(files.x, {{2, 2, 2}, {0, 2, 4, 6, 8, 10, 12, 255}});
+  WriteIdx(files.y, {{2}, {2, 1}});
+  const Table table = Load(ArraySpec(Format::kIdx), files);
+  EXPECT_EQ(table.x(1, 3), 127.5F);
+  EXPECT_EQ(table.y, (std::vector<int>{2, 1}));
+}
+
+TEST(LoadIdx, NamesTheLabelThatIsNoClass) {
+  const TemporaryFolder folder;
+  const DataFiles files{folder / "x.gz", folder / "y.gz", {}};
+  WriteIdx(files.x, {{2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}});
+  WriteIdx(files.y, {{2}, {2, 3}});
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)Load(ArraySpec(Format::kIdx), files); }),
+              HasSubstr("y.gz: row 2: found label 3, expected a class of 0 to 2"));
+}
+
+TEST(LoadCsv, ChecksSpecAndCapacity) {
+  const TemporaryFolder folder;
+  DataSpec spec = ArraySpec(Format::kCsv);
+  spec.header = false;
+  spec.features = 1;
+  spec.columns = {{"a", ColumnKind::kNumber, 0, 1, {}}};
+  spec.label = {"b", {"0", "1", "2"}, {}};
+  const DataFiles files{{}, {}, folder.Put("a.csv", "5,0\n6,1\n")};
+  EXPECT_EQ(Load(spec, files, 2).x(1, 0), 6.0F) << "spec.scale is not for CSV";
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)Load(spec, files, 1); }), HasSubstr("a.csv: found 2 rows"));
+  spec.features = 2;
+  EXPECT_THROW((void)Load(spec, files), ConfigError);
+}
+
+}  // namespace
+}  // namespace trefoil::data

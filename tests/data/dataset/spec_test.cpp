@@ -1,0 +1,94 @@
+#include "data/dataset/spec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+#include "tests/data/temporary_folder.h"
+
+namespace trefoil::data {
+namespace {
+
+using testing::HasSubstr;
+
+DataSpec ValidSpec() {
+  DataSpec spec;
+  spec.format = Format::kCsv;
+  spec.features = 3;
+  spec.columns = {{"age", ColumnKind::kNumber, 40, 10, {}},
+                  {"job", ColumnKind::kCategory, 0, 1, {"clerk", "nurse"}},
+                  {"note", ColumnKind::kIgnore, 0, 0, {}}};
+  spec.label = {"rich", {"no", "yes"}, {{"no.", "no"}}};
+  return spec;
+}
+
+TEST(ValidateSpec, AcceptsAConsistentSpec) {
+  EXPECT_NO_THROW(ValidateSpec(ValidSpec()));
+  DataSpec labelled = ValidSpec();
+  labelled.columns.push_back({"rich", ColumnKind::kCategory, 0, 1, {}});  // the label's kind does not matter
+  EXPECT_NO_THROW(ValidateSpec(labelled));
+  DataSpec idx;
+  idx.features = 784;
+  EXPECT_NO_THROW(ValidateSpec(idx));
+}
+
+TEST(CountFeatures, CountsNumbersAndCategoriesButNotTheLabel) {
+  DataSpec spec = ValidSpec();
+  EXPECT_EQ(CountFeatures(spec), 3);
+  spec.label.column = "job";
+  EXPECT_EQ(CountFeatures(spec), 1);
+}
+
+struct Flaw {
+  std::string name;
+  std::function<void(DataSpec&)> make;
+  std::string text;
+};
+
+class ValidateSpecRefusal : public testing::TestWithParam<Flaw> {};
+
+TEST_P(ValidateSpecRefusal, NamesTheKey) {
+  DataSpec spec = ValidSpec();
+  GetParam().make(spec);
+  EXPECT_THAT(ErrorText<ConfigError>([&] { ValidateSpec(spec); }), HasSubstr(GetParam().text));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Flaws, ValidateSpecRefusal,
+    testing::Values(
+        Flaw{"features_differ", [](DataSpec& s) { s.features = 4; }, "data.features: found 4, expected 3"},
+        Flaw{"no_features", [](DataSpec& s) { s.features = 0; }, "data.features: found 0"},
+        Flaw{"negative_rows", [](DataSpec& s) { s.rows[1] = -1; }, "data.rows: found -1"},
+        Flaw{"one_class", [](DataSpec& s) { s.classes = 1; }, "data.classes: found 1"},
+        Flaw{"zero_scale", [](DataSpec& s) { s.scale = 0; }, "data.scale: found 0"},
+        Flaw{"no_columns", [](DataSpec& s) { s.columns.clear(); }, "data.column: found none"},
+        Flaw{"same_name", [](DataSpec& s) { s.columns[2].name = "age"; }, "found \"age\" twice"},
+        Flaw{"column_scale", [](DataSpec& s) { s.columns[0].scale = -1; },
+             "data.column \"age\" scale: found -1"},
+        Flaw{"column_mean", [](DataSpec& s) { s.columns[0].mean = std::numeric_limits<double>::quiet_NaN(); },
+             "data.column \"age\" mean: found nan"},
+        Flaw{"no_categories", [](DataSpec& s) { s.columns[1].values.clear(); },
+             "data.column \"job\" values: found none"},
+        Flaw{"same_category",
+             [](DataSpec& s) {
+               s.columns[1].values = {"a", "a"};
+             },
+             "found \"a\" twice"},
+        Flaw{"no_label", [](DataSpec& s) { s.label.column = ""; }, "data.label.column"},
+        Flaw{"label_count", [](DataSpec& s) { s.classes = 3; },
+             "data.label.values: found 2 values, expected 3"},
+        Flaw{"same_label",
+             [](DataSpec& s) {
+               s.label.values = {"no", "no"};
+             },
+             "data.label.values: found \"no\" twice"},
+        Flaw{"alias_of_nothing", [](DataSpec& s) { s.label.aliases["maybe"] = "perhaps"; },
+             "found \"perhaps\""},
+        Flaw{"alias_of_two", [](DataSpec& s) { s.label.aliases["yes"] = "no"; },
+             "found \"yes\" for another value"}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace trefoil::data

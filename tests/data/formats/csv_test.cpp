@@ -1,0 +1,226 @@
+#include "data/formats/csv.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/data/temporary_folder.h"
+
+namespace trefoil::data {
+namespace {
+
+using testing::HasSubstr;
+
+/// Three columns: a number, a category of three, one ignored; the label is no or yes.
+DataSpec PeopleSpec(bool header) {
+  DataSpec spec;
+  spec.name = "people";
+  spec.format = Format::kCsv;
+  spec.features = 4;
+  spec.header = header;
+  spec.columns = {{"age", ColumnKind::kNumber, 40, 10, {}},
+                  {"job", ColumnKind::kCategory, 0, 1, {"clerk", "nurse", "pilot"}},
+                  {"note", ColumnKind::kIgnore, 0, 1, {}}};
+  spec.label = {"rich", {"no", "yes"}, {{"no.", "no"}, {"yes.", "yes"}}};
+  return spec;
+}
+
+Table Read(const TemporaryFolder& folder, const std::string& content, const DataSpec& spec) {
+  return ReadCsv(folder.Put("people.csv", content), spec);
+}
+
+Matrix Rows(std::initializer_list<std::initializer_list<float>> rows) {
+  Matrix matrix(static_cast<Eigen::Index>(rows.size()), 4);
+  Eigen::Index i = 0;
+  for (const auto& row : rows) {
+    Eigen::Index k = 0;
+    for (const float value : row) matrix(i, k++) = value;
+    ++i;
+  }
+  return matrix;
+}
+
+TEST(CsvField, IsInQuotesWhereReadersWouldTakeItForSomethingElse) {
+  EXPECT_EQ(CsvField("nurse or pilot"), "nurse or pilot");
+  EXPECT_EQ(CsvField(""), "");
+  EXPECT_EQ(CsvField("nurse, pilot"), "\"nurse, pilot\"");
+  EXPECT_EQ(CsvField("a \"b\""), "\"a \"\"b\"\"\"");
+  EXPECT_EQ(CsvField(" a"), "\" a\"");
+  EXPECT_EQ(CsvField("a\t"), "\"a\t\"");
+  EXPECT_EQ(CsvField("a\nb"), "\"a\nb\"");
+}
+
+TEST(ReadCsv, EncodesColumnsInOrderWithTheLabelLast) {
+  const TemporaryFolder folder;
+  const Table table = Read(folder, "50, nurse, x, yes\n 35 ,clerk,,no.\n\n", PeopleSpec(false));
+  EXPECT_EQ(table.x, Rows({{1, 0, 1, 0}, {-0.5, 1, 0, 0}}));
+  EXPECT_EQ(table.y, (std::vector<int>{1, 0}));
+}
+
+TEST(ReadCsv, FindsColumnsOfAHeaderByName) {
+  const TemporaryFolder folder;
+  const Table table = Read(folder, "rich,job,note,age\nyes,pilot,\"a,b\",4e1\n", PeopleSpec(true));
+  EXPECT_EQ(table.x, Rows({{0, 0, 0, 1}}));
+  EXPECT_EQ(table.y, std::vector<int>{1});
+}
+
+TEST(ReadCsv, TakesTheLabelFromADeclaredColumnWhichIsNoFeature) {
+  const TemporaryFolder folder;
+  DataSpec spec = PeopleSpec(false);
+  spec.columns.insert(spec.columns.begin(), {"rich", ColumnKind::kNumber, 0, 1, {}});
+  const Table table = Read(folder, "no,30,pilot,x\n", spec);
+  EXPECT_EQ(table.x, Rows({{-1, 0, 0, 1}}));
+  EXPECT_EQ(table.y, std::vector<int>{0});
+}
+
+TEST(ReadCsv, IgnoresLabelsWhereverTheyAre) {
+  const TemporaryFolder folder;
+  const auto ignoring = [&](const std::string& content, const DataSpec& spec) {
+    const Table table = ReadCsv(folder.Put("people.csv", content), spec, LabelUse::kIgnored);
+    EXPECT_TRUE(table.y.empty());
+    return table.x;
+  };
+  const auto expected = Rows({{1, 0, 1, 0}, {-1, 0, 0, 1}});
+  EXPECT_EQ(ignoring("50,nurse,x,perhaps\n30,pilot,x,\n", PeopleSpec(false)), expected);
+  EXPECT_EQ(ignoring("50,nurse,x\n30,pilot,x\n", PeopleSpec(false)), expected);
+  EXPECT_EQ(ignoring("rich,job,note,age\nperhaps,nurse,,50\n,pilot,,30\n", PeopleSpec(true)), expected);
+  EXPECT_EQ(ignoring("job,note,age\nnurse,,50\npilot,,30\n", PeopleSpec(true)), expected);
+  EXPECT_EQ(ignoring("job,note,age\n", PeopleSpec(true)).rows(), 0);
+  EXPECT_EQ(ignoring("", PeopleSpec(false)).rows(), 0);
+  DataSpec declared = PeopleSpec(false);
+  declared.columns.insert(declared.columns.begin(), {"rich", ColumnKind::kNumber, 0, 1, {}});
+  EXPECT_EQ(ignoring("50,nurse,x\n30,pilot,x\n", declared), expected);
+
+  const auto error = [&](const std::string& content, const DataSpec& spec) {
+    return ErrorText<DataError>([&] { (void)ignoring(content, spec); });
+  };
+  EXPECT_THAT(error("50,nurse,x\n30,pilot,x,no\n", PeopleSpec(false)),
+              HasSubstr("found 4 fields, expected 3"));
+  EXPECT_THAT(error("50,nurse,x,no\n30,pilot,x\n", PeopleSpec(false)),
+              HasSubstr("found 3 fields, expected 4"));
+  EXPECT_THAT(error("50,nurse\n", PeopleSpec(false)), HasSubstr("found 2 fields, expected 4"));
+  EXPECT_THAT(error("job,age\n", PeopleSpec(true)), HasSubstr("no column \"note\""));
+}
+
+TEST(ReadCsv, TurnsMissingMarksIntoTheMeanAndNoCategory) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(Read(folder, "?, ?, ?, yes\n", PeopleSpec(false)).x, Rows({{0, 0, 0, 0}}));
+  DataSpec spec = PeopleSpec(false);
+  spec.missing = "";
+  EXPECT_EQ(Read(folder, ",,,yes\n", spec).x, Rows({{0, 0, 0, 0}}));
+  spec.columns[1].values[2] = "";  // a declared category comes first
+  EXPECT_EQ(Read(folder, ",,,yes\n", spec).x, Rows({{0, 0, 0, 1}}));
+}
+
+TEST(ReadCsv, ReadsNumbersInTheUsualForms) {
+  const TemporaryFolder folder;
+  const Table table = Read(folder, "+50,?,,no\n-1.5e1,?,,no\n40.,?,,no\n\"41\",?,,no\n", PeopleSpec(false));
+  const Eigen::VectorXf expected = Eigen::Vector4f(1.0F, -5.5F, 0.0F, 0.1F);
+  EXPECT_EQ(Eigen::VectorXf(table.x.col(0)), expected);
+}
+
+TEST(ReadCsv, KeepsTextsInTheOrderOfTheColumns) {
+  const TemporaryFolder folder;
+  DataSpec spec = PeopleSpec(false);
+  spec.columns[2].kind = ColumnKind::kText;
+  spec.columns.push_back({"more", ColumnKind::kText, 0, 1, {}});
+  const Table table = Read(folder, "50,nurse,\"a, b\",c,yes\n?,?,?,,no\n", spec);
+  EXPECT_EQ(table.x, Rows({{1, 0, 1, 0}, {0, 0, 0, 0}}));
+  EXPECT_EQ(table.texts, (std::vector<std::vector<std::string>>{{"a, b", "c"}, {"", ""}}));
+}
+
+TEST(ReadCsv, ReadsATableOfNothingButTexts) {
+  const TemporaryFolder folder;
+  DataSpec spec;
+  spec.format = Format::kCsv;
+  spec.header = false;
+  spec.columns = {{"text", ColumnKind::kText, 0, 1, {}}};
+  spec.label = {"mood", {"bad", "good"}, {}};
+  ValidateSpec(spec);
+  const Table table = Read(folder, "fine,good\npoor,bad\n", spec);
+  EXPECT_EQ(table.x.rows(), 2);
+  EXPECT_EQ(table.x.cols(), 0);
+  EXPECT_EQ(table.y, (std::vector<int>{1, 0}));
+  EXPECT_EQ(table.texts[1][0], "poor");
+}
+
+TEST(ReadCsv, AllowsNoRowsAtAll) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(Read(folder, "", PeopleSpec(false)).x.rows(), 0);
+  EXPECT_EQ(Read(folder, "age,job,note,rich\n", PeopleSpec(true)).x.rows(), 0);
+}
+
+struct BadContent {
+  std::string name;
+  bool header;
+  std::string content;
+  std::string text;
+};
+
+class ReadCsvRefusal : public testing::TestWithParam<BadContent> {};
+
+TEST_P(ReadCsvRefusal, NamesRowAndColumn) {
+  const TemporaryFolder folder;
+  const auto& [name, header, content, expected] = GetParam();
+  const auto text = ErrorText<DataError>(
+      [&, header = header, content = content] { Read(folder, content, PeopleSpec(header)); });
+  EXPECT_THAT(text, HasSubstr((folder / "people.csv").string() + ": " + expected));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Contents, ReadCsvRefusal,
+    testing::Values(
+        BadContent{"word_for_number", false, "1,nurse,,no\nold,nurse,,no\n",
+                   "row 2, column \"age\": found \"old\", expected a number"},
+        BadContent{"number_with_a_tail", false, "12x,nurse,,no\n",
+                   "row 1, column \"age\": found \"12x\", expected a number"},
+        BadContent{"two_signs", false, "+-1,nurse,,no\n",
+                   "row 1, column \"age\": found \"+-1\", expected a number"},
+        BadContent{"sign_alone", false, "+,nurse,,no\n",
+                   "row 1, column \"age\": found \"+\", expected a number"},
+        BadContent{"empty_number", false, ",nurse,,no\n",
+                   "row 1, column \"age\": found \"\", expected a number"},
+        BadContent{"nan", false, "nan,nurse,,no\n",
+                   "row 1, column \"age\": found \"nan\", expected a finite number"},
+        BadContent{"infinity", false, "-inf,nurse,,no\n",
+                   "row 1, column \"age\": found \"-inf\", expected a finite number"},
+        BadContent{"beyond_double", false, "1e999,nurse,,no\n",
+                   "row 1, column \"age\": found \"1e999\", expected a finite number"},
+        BadContent{"too_large", false, "1e11,nurse,,no\n",
+                   "row 1, column \"age\": found \"1e11\", expected at most 1e+09"},
+        BadContent{"unknown_category", false, "1,Nurse,,no\n",
+                   "row 1, column \"job\": found \"Nurse\", expected one of"},
+        BadContent{"unknown_label", false, "1,nurse,,maybe\n",
+                   "row 1, column \"rich\": found \"maybe\", expected one of"},
+        BadContent{"missing_label", false, "1,nurse,,?\n",
+                   "row 1, column \"rich\": found \"?\", expected one of"},
+        BadContent{"short_row", false, "1,nurse,,no\n1,nurse,no\n", "row 2: found 3 fields, expected 4"},
+        BadContent{"long_row", true, "age,job,note,rich\n1,nurse,,no,\n",
+                   "row 2: found 5 fields, expected 4"},
+        BadContent{"missing_column", true, "age,job,rich\n", "row 1: found no column \"note\", expected"},
+        BadContent{"missing_label_column", true, "age,job,note\n",
+                   "row 1: found no column \"rich\", expected"},
+        BadContent{"column_twice", true, "age,age,job,note,rich\n", "row 1: found column \"age\" twice"},
+        BadContent{"undeclared_column", true, "age,id,job,note,rich\n",
+                   "row 1: found undeclared column \"id\", expected only columns of the job (declare it with "
+                   "kind = \"ignore\""},
+        BadContent{"no_header", true, "", "row 1: found an empty file, expected a header"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(SplitCsv, CopiesRecordsByteForByte) {
+  const TemporaryFolder folder;
+  const auto source = folder.Put("a.csv", "h1, h2\r\n1 ,\"x\ny\"\r\n2,b\n3,c");
+  const std::array<std::filesystem::path, 3> targets{folder / "0", folder / "1", folder / "2"};
+
+  SplitCsv(source, true, {2, -1, 2}, targets);
+
+  EXPECT_EQ(RawBytes(targets[0]), "h1, h2\r\n");
+  EXPECT_EQ(RawBytes(targets[2]), "h1, h2\r\n1 ,\"x\ny\"\r\n3,c\n");
+  SplitCsv(source, false, {0, 1, 1, 0}, targets);
+  EXPECT_EQ(RawBytes(targets[0]), "h1, h2\r\n3,c\n");
+  EXPECT_EQ(RawBytes(targets[1]), "1 ,\"x\ny\"\r\n2,b\n");
+  EXPECT_EQ(RawBytes(targets[2]), "");
+  EXPECT_THROW(SplitCsv(source, true, {0, 1}, targets), DataError);
+}
+
+}  // namespace
+}  // namespace trefoil::data

@@ -1,0 +1,82 @@
+#include "dp/accounting/composition.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+
+namespace trefoil::dp {
+namespace {
+
+constexpr double kTruth = 0.1;  // the loss of one randomised response, on the grid of 0.1
+constexpr int kCount = 60;
+
+Part Responses() {
+  const double truth = 1 / (1 + std::exp(-kTruth));
+  return {.law = {.width = kTruth, .first = -1, .mass = {1 - truth, 0, truth}, .infinite = 0},
+          .count = kCount};
+}
+
+/// delta(epsilon) of all of them, from the binomial distribution: all terms are positive.
+double ExactDelta(double epsilon) {
+  double delta = 0;
+  for (int truths = 0; truths <= kCount; ++truths) {
+    const double loss = (2 * truths - kCount) * kTruth;
+    if (loss <= epsilon) continue;
+    const double log_mass = std::lgamma(kCount + 1.0) - std::lgamma(truths + 1.0) -
+                            std::lgamma(kCount - truths + 1.0) + truths * kTruth -
+                            kCount * std::log1p(std::exp(kTruth));
+    delta += std::exp(log_mass) * -std::expm1(epsilon - loss);
+  }
+  return delta;
+}
+
+// Tilts that are far too small for the smaller deltas: the rounding of transforms is then above all that is
+// asked for, and the bounds must be so much wider.
+TEST(Composition, BracketsTheExactEpsilonWhateverTheTilt) {
+  for (const double lambda : {1e-3, 0.1, 1.0, 10.0, 100.0}) {
+    const Composition sum({Responses()}, lambda);
+    ASSERT_TRUE(sum.fits());
+    EXPECT_EQ(sum.releases(), kCount);
+    for (double delta = 0.5; delta > 1e-60; delta *= 0.3) {
+      EXPECT_LE(ExactDelta(sum.EpsilonAbove(delta)), delta * (1 + 1e-9)) << lambda << ' ' << delta;
+      const double below = sum.EpsilonBelow(delta);
+      if (below > 0) {
+        EXPECT_GE(ExactDelta(below), delta * (1 - 1e-9)) << lambda << ' ' << delta;
+      }
+    }
+  }
+}
+
+TEST(Composition, IsCloseAtItsOwnDelta) {
+  for (const double delta : {0.1, 1e-3, 1e-9, 1e-17}) {
+    const Composition sum({Responses()}, ChooseTilt({Responses()}, delta).lambda);
+    EXPECT_NEAR(ExactDelta(sum.EpsilonAbove(delta)), delta, 1e-6 * delta);
+    EXPECT_NEAR(ExactDelta(sum.EpsilonBelow(delta)), delta, 1e-6 * delta);
+  }
+}
+
+TEST(Composition, HasNoGuaranteeBelowTheMassAtInfinity) {
+  auto part = Responses();
+  part.law.infinite = 1e-9;
+  const Composition sum({part}, 1);
+  EXPECT_EQ(sum.EpsilonAbove(0.99 * kCount * 1e-9), std::numeric_limits<double>::infinity());
+  EXPECT_LE(ExactDelta(sum.EpsilonAbove(2 * kCount * 1e-9)), kCount * 1e-9);
+}
+
+TEST(Composition, SaysWhereItsTransformHasNoRoom) {
+  auto part = Responses();
+  part.law.first = -100;  // a hundred times the loss
+  part.law.mass.assign(201, 0);
+  part.law.mass.front() = part.law.mass.back() = 0.5;
+  part.count = 1e8;
+  EXPECT_FALSE(Composition({part}, 1e-4).fits());
+  EXPECT_THROW((void)Composition({part}, 1e-4).EpsilonAbove(1e-5), ContractError);
+  EXPECT_THROW((void)Composition({part}, 1e-4).EpsilonBelow(1e-5), ContractError);
+  EXPECT_THROW(Composition({part}, 0), ContractError);
+}
+
+}  // namespace
+}  // namespace trefoil::dp

@@ -1,0 +1,59 @@
+#include "dp/mechanisms/rounding.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace trefoil::dp {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+TEST(Above, IsTheNextDoubleAndLeavesZero) {
+  EXPECT_EQ(Above(0), 0);
+  EXPECT_EQ(Above(1), 1 + 0x1p-52);
+  EXPECT_EQ(Above(kInfinity), kInfinity);
+}
+
+// A product of 60 bits and a sum of 61, which a long double holds.
+TEST(SumAbove, IsNeverBelowAndWithinAUnitOfTheExactSum) {
+  std::mt19937_64 generator(1);
+  int rounded_up = 0;
+  for (int trial = 0; trial < 10'000; ++trial) {
+    const auto sum = static_cast<double>(generator() >> 11);
+    const auto count = static_cast<double>(generator() >> 54);
+    const double each = std::ldexp(static_cast<double>(generator() >> 14), -3);
+    const long double exact = static_cast<long double>(sum) + static_cast<long double>(count) * each;
+    const double found = SumAbove(sum, count, each);
+    EXPECT_GE(found, exact);
+    EXPECT_LE(std::nextafter(found, 0), exact);
+    rounded_up += sum + count * each < exact ? 1 : 0;
+  }
+  EXPECT_GT(rounded_up, 1000);  // where plain sums are below
+}
+
+TEST(SumAbove, TakesExactSumsAsTheyAre) {
+  EXPECT_EQ(SumAbove(0, 0, 0.1), 0);
+  EXPECT_EQ(SumAbove(0.1, 5, 0), 0.1);
+  EXPECT_EQ(SumAbove(1, 3, 0.5), 2.5);
+  EXPECT_EQ(SumAbove(1, 2, kInfinity), kInfinity);
+}
+
+TEST(SumAbove, CountsWhatUnderflows) {
+  EXPECT_GT(SumAbove(0, 1e-10, std::numeric_limits<double>::denorm_min()), 0);
+  EXPECT_GT(SumAbove(1, 1, 1e-300), 1);
+}
+
+TEST(DeltaWithin, IsBelowTheExactOneAndAllOfDeltaWithoutADivergence) {
+  EXPECT_EQ(DeltaWithin(1e-5, 0), 1e-5);
+  for (const double divergence : {1e-12, 0.3, 5.0}) {
+    const double exact = 1e-5 * std::exp(-divergence);
+    EXPECT_LT(DeltaWithin(1e-5, divergence), exact);
+    EXPECT_GT(DeltaWithin(1e-5, divergence), exact * (1 - 0x1p-48));
+  }
+}
+
+}  // namespace
+}  // namespace trefoil::dp

@@ -1,0 +1,197 @@
+#include "jobs/config/party_file.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/apps/temporary_folder.h"
+
+namespace trefoil::jobs {
+namespace {
+
+constexpr const char* kParty = R"([party]
+id = 0
+listen = "0.0.0.0:7700"
+advertise = "a.example.org:7700"
+[[peer]]
+id = 2
+address = "c.example.org:7702"
+certificate = "peers/party-2.crt"
+[[peer]]
+id = 1
+address = "[::1]:7701"
+certificate = "peers/party-1.crt"
+[tls]
+certificate = "party.crt"
+private_key = "/keys/party.key"
+[data]
+x = "data/images"
+y = "data/labels"
+[timeouts]
+start = "2m"
+peer = "500ms"
+)";
+
+std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(PartyFile, ReadsEveryKey) {
+  const TemporaryFolder folder;
+  const auto party = ReadParty(folder.Write("party.toml", kParty));
+  EXPECT_EQ(party.id, 0);
+  EXPECT_EQ(ToText(party.listen), "0.0.0.0:7700");
+  EXPECT_EQ(ToText(party.advertise), "a.example.org:7700");
+  EXPECT_EQ(party.peers[0].id, 1);
+  EXPECT_EQ(ToText(party.peers[0].address), "[::1]:7701");
+  EXPECT_EQ(party.peers[1].id, 2);
+  EXPECT_EQ(party.peers[1].certificate, folder.path() / "peers/party-2.crt");
+  EXPECT_EQ(party.private_key, "/keys/party.key");
+  EXPECT_EQ(party.data.x, folder.path() / "data/images");
+  EXPECT_TRUE(party.data.file.empty());
+  EXPECT_EQ(party.start_timeout, std::chrono::seconds(120));
+  EXPECT_EQ(party.peer_timeout, std::chrono::milliseconds(500));
+  EXPECT_EQ(party.handshake_timeout, std::chrono::seconds(10));
+  EXPECT_FALSE(party.metrics);
+  EXPECT_FALSE(party.ledger);
+}
+
+TEST(PartyFile, ReadsWhereMetricsAreServed) {
+  const TemporaryFolder folder;
+  const auto party =
+      ReadParty(folder.Write("party.toml", std::string(kParty) + "[metrics]\nlisten = \"127.0.0.1:9100\"\n"));
+  ASSERT_TRUE(party.metrics);
+  EXPECT_EQ(ToText(*party.metrics), "127.0.0.1:9100");
+  EXPECT_NE(PartyToml(party).find("[metrics]\nlisten = \"127.0.0.1:9100\"\n"), std::string::npos);
+  for (const char* address : {"0.0.0.0:9100", "localhost:9100", "10.0.0.1:9100", "[::]:9100"}) {
+    const auto open = std::string(kParty) + "[metrics]\nlisten = \"" + address + "\"\n";
+    EXPECT_THROW((void)ReadParty(folder.Write("open.toml", open)), ConfigError) << address;
+  }
+}
+
+TEST(PartyFile, ReadsTheLedger) {
+  const TemporaryFolder folder;
+  const auto read = [&](const std::string& ledger) {
+    return ReadParty(folder.Write("party.toml", kParty + ("[ledger]\n" + ledger)));
+  };
+  auto party = read("file = \"l\"\nepsilon_cap = 10\ndelta = 1e-5\n");
+  ASSERT_TRUE(party.ledger);
+  EXPECT_EQ(party.ledger->file, folder.path() / "l");
+  EXPECT_EQ(party.ledger->epsilon_cap, 10);
+  EXPECT_EQ(party.ledger->delta, 1e-5);
+  party.ledger->epsilon_cap = 2.5;
+  EXPECT_EQ(ReadParty(folder.Write("again.toml", PartyToml(party))).ledger->epsilon_cap, 2.5);
+  EXPECT_THROW((void)read("file = \"l\"\ndelta = 1e-5\n"), ConfigError);
+  EXPECT_THROW((void)read("file = \"l\"\nepsilon_cap = 10\n"), ConfigError);
+  EXPECT_THROW((void)read("epsilon_cap = 10\ndelta = 1e-5\n"), ConfigError);
+  EXPECT_THROW((void)read("file = \"l\"\nepsilon_cap = 0\ndelta = 1e-5\n"), ConfigError);
+  EXPECT_THROW((void)read("file = \"l\"\nepsilon_cap = 1\ndelta = 1\n"), ConfigError);
+}
+
+TEST(PartyFile, ReadsBackWhatItWrites) {
+  const TemporaryFolder folder;
+  auto party = ReadParty(folder.Write("party.toml", kParty));
+  const auto again = ReadParty(folder.Write("again.toml", PartyToml(party)));
+  EXPECT_EQ(PartyToml(again), PartyToml(party));
+  party.data = {};
+  EXPECT_TRUE(ReadParty(folder.Write("again.toml", PartyToml(party))).data.x.empty());
+}
+
+TEST(PartyFile, WritesNamesThatWantEscapes) {
+  const TemporaryFolder folder;
+  auto party = ReadParty(folder.Write("party.toml", kParty));
+  const std::string odd = "a\"b\\\\c\x7F\n\u00e4";
+  for (auto* path :
+       {&party.certificate, &party.private_key, &party.data.x, &party.data.y, &party.feature_model,
+        &party.storage_key, &party.predict.share, &party.pate.queries, &party.log.audit})
+    *path = folder.path() / odd;
+  party.peers[0].certificate = folder.path() / odd;
+  party.ledger = LedgerSettings{.file = folder.path() / odd, .epsilon_cap = 1, .delta = 1e-5};
+  const auto again = ReadParty(folder.Write("again.toml", PartyToml(party)));
+  EXPECT_EQ(PartyToml(again), PartyToml(party));
+  EXPECT_EQ(again.private_key, folder.path() / odd);
+  EXPECT_EQ(again.ledger->file, folder.path() / odd);
+  party.storage_key = "\xFF";
+  EXPECT_THROW((void)PartyToml(party), ConfigError);
+}
+
+struct Case {
+  std::string name;
+  std::string from;
+  std::string to;
+  std::string error;
+};
+void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
+class PartyErrorTest : public testing::TestWithParam<Case> {};
+
+TEST_P(PartyErrorTest, NamesPlaceFoundAndExpected) {
+  const TemporaryFolder folder;
+  const auto file = folder.Write("p.toml", Replaced(kParty, GetParam().from, GetParam().to));
+  try {
+    (void)ReadParty(file);
+    FAIL() << "no error";
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.what(), folder.path().string() + "/" + GetParam().error);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, PartyErrorTest,
+    testing::Values(
+        Case{"unknown_key",
+             "listen =", "listn =", "p.toml:3: unknown key party.listn; did you mean party.listen?"},
+        Case{"party_3", "id = 0", "id = 3",
+             "p.toml:2: party.id: found 3, expected a whole number from 0 to 2"},
+        Case{"no_port", "\"0.0.0.0:7700\"", "\"0.0.0.0\"",
+             "p.toml:3: party.listen: found \"0.0.0.0\", expected host:port with a port from 1 to 65535"},
+        Case{"peer_is_self", "id = 2", "id = 0",
+             "p.toml:6: peer.id: found 0, expected another party than party.id"},
+        Case{"peer_twice", "id = 1", "id = 2", "p.toml:10: peer.id: found 2, expected each other party once"},
+        Case{
+            "duration", "\"500ms\"", "\"500\"",
+            "p.toml:21: timeouts.peer: found \"500\", expected a time such as \"500ms\", \"120s\" or \"2m\""},
+        Case{"labels_missing", "y = \"data/labels\"\n", "",
+             "p.toml: missing data.y, expected a path, as the other of data.x and data.y is given"},
+        Case{"file_and_x", "y = \"data/labels\"", "y = \"data/labels\"\nfile = \"t.csv\"",
+             "p.toml:19: data.file: data.x or data.y is given too, expected x and y, or file"},
+        Case{"key_missing", "private_key = \"/keys/party.key\"\n", "",
+             "p.toml: missing tls.private_key, expected a text in quotes"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(PartyFile, WantsTwoPeers) {
+  const TemporaryFolder folder;
+  const auto text = std::string(kParty);
+  const auto one = text.substr(0, text.find("[[peer]]")) + text.substr(text.rfind("[[peer]]"));
+  EXPECT_THROW((void)ReadParty(folder.Write("p.toml", one)), ConfigError);
+}
+
+class BadAddressTest : public testing::TestWithParam<const char*> {};
+TEST_P(BadAddressTest, IsRefused) { EXPECT_THROW((void)ParseAddress(GetParam()), ConfigError); }
+INSTANTIATE_TEST_SUITE_P(Addresses, BadAddressTest,
+                         testing::Values("", "a", ":1", "a:", "a:0", "a:65536", "a:-1", "a:1x", "::1:7700",
+                                         "a b:1"));
+
+class BadDurationTest : public testing::TestWithParam<const char*> {};
+TEST_P(BadDurationTest, IsRefused) { EXPECT_THROW((void)ParseDuration(GetParam()), ConfigError); }
+INSTANTIATE_TEST_SUITE_P(Durations, BadDurationTest,
+                         testing::Values("", "s", "0s", "-1s", "1", "1h", "1.5s", "1 s",
+                                         "99999999999999999999s", "25000000000000m"));
+
+TEST(CheckKeyMode, WantsOwnerOnly) {
+  const TemporaryFolder folder;
+  const auto key = folder.Write("party.key", "secret");
+  std::filesystem::permissions(key, std::filesystem::perms(0644));
+  try {
+    CheckKeyMode(key);
+    FAIL() << "no error";
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.what(), key.string() + ": found mode 0644, expected 0600: run chmod 600 " + key.string());
+  }
+  std::filesystem::permissions(key, std::filesystem::perms(0600));
+  EXPECT_NO_THROW(CheckKeyMode(key));
+  EXPECT_THROW(CheckKeyMode(folder.path() / "none"), ConfigError);
+}
+
+}  // namespace
+}  // namespace trefoil::jobs

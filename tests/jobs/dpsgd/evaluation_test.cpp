@@ -1,0 +1,104 @@
+#include "jobs/dpsgd/evaluation.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "data/formats/idx.h"
+#include "tests/apps/temporary_folder.h"
+
+namespace trefoil::jobs {
+namespace {
+
+data::Table TableOf(std::initializer_list<float> x, std::vector<int> y) {
+  data::Table table{.x = data::Matrix(static_cast<Eigen::Index>(y.size()), 1), .y = std::move(y)};
+  std::copy(x.begin(), x.end(), table.x.data());
+  return table;
+}
+
+std::vector<int> Predict(const ml::Model& model, const data::Matrix& x) {
+  std::vector<int> classes;
+  for (Eigen::Index row = 0; row < x.rows(); ++row)
+    classes.push_back(ClassOf(Logits(model, x.row(row).cast<double>())));
+  return classes;
+}
+
+TEST(Predict, TakesTheSignOfOneLogit) {
+  const ml::Model model{.weights = Eigen::MatrixXd::Constant(1, 1, 2.0),
+                        .bias = Eigen::VectorXd::Constant(1, -1.0)};
+  EXPECT_EQ(Predict(model, TableOf({0.0F, 0.5F, 0.6F}, {0, 0, 0}).x), (std::vector<int>{0, 0, 1}));
+}
+
+TEST(Predict, TakesTheLargestOfSeveralLogits) {
+  ml::Model model{.weights = Eigen::MatrixXd(1, 3), .bias = Eigen::VectorXd(3)};
+  model.weights << -1.0, 0.0, 1.0;
+  model.bias << 0.0, 0.5, 0.0;
+  EXPECT_EQ(Predict(model, TableOf({-1.0F, 0.0F, 1.0F}, {0, 0, 0}).x), (std::vector<int>{0, 1, 2}));
+}
+
+TEST(ClassOf, TakesTheFirstOfEqualLogits) {
+  EXPECT_EQ(ClassOf(Eigen::RowVectorXd::Zero(1)), 0);
+  for (const Eigen::Index count : {2, 9}) EXPECT_EQ(ClassOf(Eigen::RowVectorXd::Ones(count)), 0);
+}
+
+TEST(ClassName, IsTheLabelsValueOrTheNumber) {
+  DpsgdSettings job;
+  EXPECT_EQ(ClassName(job, 1), "1");
+  job.data.label.values = {"no", "yes"};
+  EXPECT_EQ(ClassName(job, 1), "yes");
+}
+
+TEST(Predict, GoesThroughHiddenLayersCutAtTheirBound) {
+  // The only unit is min(max(4 x, 0), 2); the logit is its distance below 1.5.
+  ml::Model model{.weights = Eigen::MatrixXd::Constant(1, 1, -1.0),
+                  .bias = Eigen::VectorXd::Constant(1, 1.5)};
+  model.hidden = {{.weights = Eigen::MatrixXd::Constant(1, 1, 4.0), .bias = Eigen::VectorXd::Zero(1)}};
+  model.activation_bound = 2;
+  EXPECT_EQ(Predict(model, TableOf({-1.0F, 0.25F, 0.5F, 9.0F}, {0, 0, 0, 0}).x),
+            (std::vector<int>{1, 1, 0, 0}));
+  model.activation_bound = 1;
+  EXPECT_EQ(Predict(model, TableOf({9.0F}, {0}).x), std::vector<int>{1});
+}
+
+// Five images of which some are longer than the job's row norm.
+TEST(LoadOwnRecords, LeavesLargeFeaturesOnDiskAndReadsThemAlike) {
+  const TemporaryFolder folder;
+  const data::DataFiles files{.x = folder.path() / "x.idx", .y = folder.path() / "y.idx", .file = {}};
+  std::vector<std::uint8_t> pixels(20);
+  for (std::size_t k = 0; k < pixels.size(); ++k) pixels[k] = static_cast<std::uint8_t>(13 * k);
+  data::WriteIdx(files.x, {{5, 4}, pixels});
+  data::WriteIdx(files.y, {{5}, {0, 1, 1, 0, 1}});
+  DpsgdSettings job;
+  job.data.name = "five";
+  job.data.rows = {5, 5, 5};
+  job.data.features = 4;
+  job.data.scale = 255;
+  job.features.row_norm = 1;
+  const ml::OwnRecords held = LoadOwnRecords(job, 0, files, {.most_in_memory = 80});
+  const ml::OwnRecords stored = LoadOwnRecords(job, 0, files, {.most_in_memory = 79});
+  EXPECT_FALSE(held.stored);
+  ASSERT_TRUE(stored.stored);
+  EXPECT_EQ(stored.x.size(), 0);
+  ASSERT_EQ(stored.rows(), held.rows());
+  ASSERT_EQ(stored.features(), held.features());
+  EXPECT_EQ(stored.y, held.y);
+  for (std::int64_t row = 0; row < held.rows(); ++row) EXPECT_EQ(stored.Row(row), held.Row(row));
+  job.data.rows[0] = 4;
+  EXPECT_THROW((void)LoadOwnRecords(job, 0, files, {.most_in_memory = 0}), DataError);
+  job.data.rows[0] = 5;
+  job.features.extraction.method = data::FeatureMethod::kHog;
+  EXPECT_FALSE(MayStayOnDisk(job));
+}
+
+TEST(Evaluate, CountsByClass) {
+  const ml::Model model{.weights = Eigen::MatrixXd::Constant(1, 1, 1.0), .bias = Eigen::VectorXd::Zero(1)};
+  const auto evaluation = Evaluate(model, TableOf({1.0F, -1.0F, 1.0F, -1.0F, 1.0F}, {1, 0, 0, 0, 1}), 2);
+  EXPECT_EQ(evaluation.records, 5);
+  EXPECT_DOUBLE_EQ(evaluation.accuracy(), 0.8);
+  EXPECT_EQ(evaluation.classes[0].records, 3);
+  EXPECT_EQ(evaluation.classes[0].correct, 2);
+  EXPECT_EQ(evaluation.classes[0].predicted, 2);
+  EXPECT_EQ(evaluation.classes[1].predicted, 3);
+}
+
+}  // namespace
+}  // namespace trefoil::jobs

@@ -1,0 +1,50 @@
+#include "jobs/predict/settings.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/apps/temporary_folder.h"
+
+namespace trefoil::jobs {
+namespace {
+
+const std::string kJob = "version = 1\ntype = \"predict\"\nname = \"rows\"\n[predict]\nrun = \"" +
+                         std::string(32, 'a') + "\"\nclient = 2\nrows = 100\n";
+
+TEST(PredictSettings, IsReadAndWrittenBack) {
+  const TemporaryFolder folder;
+  const auto file = folder.Write("x.toml", kJob);
+  EXPECT_TRUE(IsPredictJob(file));
+  const auto job = ReadPredictSettings(file);
+  EXPECT_EQ(job.client, 2);
+  EXPECT_EQ(job.rows, 100);
+  EXPECT_FALSE(job.scores);
+  EXPECT_EQ(PredictJson(ReadPredictSettings(folder.Write("y.toml", PredictToml(job)))), PredictJson(job));
+  EXPECT_TRUE(ReadPredictSettings(folder.Write("z.toml", kJob + "scores = true\n")).scores);
+  EXPECT_FALSE(IsPredictJob(folder.Write("w.toml", "type = \"dpsgd\"\n")));
+}
+
+TEST(PredictSettings, NamesWhatIsWrong) {
+  const TemporaryFolder folder;
+  const auto error = [&](const std::string& from, const std::string& to) -> std::string {
+    auto text = kJob;
+    text.replace(text.find(from), from.size(), to);
+    const auto file = folder.Write("x.toml", text);
+    try {
+      (void)ReadPredictSettings(file);
+    } catch (const ConfigError& caught) {
+      return std::string(caught.what()).substr(folder.path().string().size() + 1);
+    }
+    return "none";
+  };
+  EXPECT_EQ(error("client = 2", "client = 3"),
+            "x.toml:6: predict.client: found 3, expected a whole number from 0 to 2");
+  EXPECT_EQ(error("rows = 100", "rows = 0"),
+            "x.toml:7: predict.rows: found 0, expected a whole number from 1 to 10000000");
+  EXPECT_EQ(error("rows = 100", "row = 100"),
+            "x.toml:7: unknown key predict.row; did you mean predict.rows?");
+  EXPECT_NE(error("aaaa", "AAAA").find("predict.run: found"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trefoil::jobs

@@ -1,0 +1,344 @@
+#include "jobs/statement/privacy_statement.h"
+
+#include <gmock/gmock.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/outward_text.h"
+
+namespace trefoil::jobs {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+dp::DpSgdSteps Steps() {
+  return {.steps = 439,
+          .sampling = dp::SamplingMode::kOwnerPoisson,
+          .sampling_rate = 0.034,
+          .sigma = 1.25,
+          .sensitivity = 2.5,
+          .clip = 2,
+          .limits = {.capacity = {1000, 1000, 1000}, .max_batch = {80, 80, 80}},
+          .party_deviation = 1e5,
+          .coordinates = 7850};
+}
+
+std::vector<StatementEntry> StatementOf(std::vector<dp::RecordedEvent> events, dp::Promise promise = {}) {
+  return PrivacyStatement({.record = {.job_hash = "00",
+                                      .run_id = "00",
+                                      .events = std::move(events),
+                                      .promise = std::move(promise)},
+                           .delta = 1e-5});
+}
+
+const StatementEntry* Find(const std::vector<StatementEntry>& statement, const std::string& key) {
+  const auto found = std::find_if(statement.begin(), statement.end(),
+                                  [&](const StatementEntry& entry) { return entry.key == key; });
+  return found == statement.end() ? nullptr : &*found;
+}
+
+double NumberOf(const std::vector<StatementEntry>& statement, const std::string& key) {
+  const auto* entry = Find(statement, key);
+  return entry != nullptr && entry->number ? *entry->number : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string SentenceOf(const std::vector<StatementEntry>& statement, const std::string& key) {
+  const auto* entry = Find(statement, key);
+  return entry == nullptr ? "" : entry->sentence;
+}
+
+TEST(PrivacyStatement, GivesBothEpsilonsAndWhatTheyRestOn) {
+  const auto statement = StatementOf({Steps()});
+  const auto epsilons = dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {Steps()}}, 1e-5);
+  EXPECT_EQ(NumberOf(statement, "epsilon_outsider"), epsilons.outsider);
+  EXPECT_EQ(NumberOf(statement, "epsilon_insider"), epsilons.insider);
+  EXPECT_EQ(NumberOf(statement, "delta"), 1e-5);
+  EXPECT_EQ(NumberOf(statement, "dpsgd_steps"), 439);
+  EXPECT_EQ(NumberOf(statement, "noise_multiplier"), 1.25);
+  EXPECT_EQ(NumberOf(statement, "sensitivity"), 2.5);
+  EXPECT_EQ(NumberOf(statement, "sampling"), 0.034);
+  for (const auto* key :
+       {"promise", "neighbours", "unit", "accountant", "assumes_one_corrupt", "assumes_private_coins",
+        "assumes_sums_seen", "assumes_sensitivity", "assumes_public_job", "not_covered"}) {
+    EXPECT_NE(SentenceOf(statement, key), "") << key;
+  }
+  EXPECT_EQ(Find(statement, "warning"), nullptr);
+}
+
+TEST(PrivacyStatement, SaysWhereTheUnitIsAGroup) {
+  auto steps = Steps();
+  EXPECT_THAT(SentenceOf(StatementOf({steps}), "unit"), HasSubstr("One record"));
+  steps.limits.group_rows = 4;
+  const auto statement = StatementOf({steps}, {.unit = dp::PrivacyUnit::kGroup});
+  EXPECT_THAT(SentenceOf(statement, "unit"), HasSubstr("same key, of which a file has at most 4."));
+  EXPECT_THAT(SentenceOf(statement, "sensitivity"), HasSubstr("that a group adds"));
+  EXPECT_THAT(SentenceOf(statement, "sampling"), HasSubstr("each of its groups, all rows of it or none,"));
+}
+
+TEST(PrivacyStatement, SaysWhatTheRecordPromises) {
+  using dp::Neighbours;
+  using dp::PrivacyUnit;
+  const auto of = [](PrivacyUnit unit, Neighbours neighbours) {
+    return StatementOf({Steps()}, {.unit = unit, .neighbours = neighbours});
+  };
+  for (const auto unit : {PrivacyUnit::kRecord, PrivacyUnit::kJointRecord, PrivacyUnit::kGroup,
+                          PrivacyUnit::kTeacher, PrivacyUnit::kOwner}) {
+    const auto added = SentenceOf(of(unit, Neighbours::kAdded), "neighbours");
+    const auto replaced = SentenceOf(of(unit, Neighbours::kReplaced), "neighbours");
+    EXPECT_THAT(added, Not(HasSubstr("replaced")));
+    EXPECT_THAT(added, HasSubstr("capacities are constants of the job"));
+    EXPECT_THAT(replaced, Not(HasSubstr("added")));
+    EXPECT_THAT(replaced, testing::AnyOf(HasSubstr("replaced by another"), HasSubstr("are others")));
+  }
+  EXPECT_THAT(SentenceOf(of(PrivacyUnit::kJointRecord, Neighbours::kAdded), "neighbours"),
+              HasSubstr("at all three parties"));
+  EXPECT_THAT(SentenceOf(of(PrivacyUnit::kTeacher, Neighbours::kReplaced), "unit"), HasSubstr("A teacher"));
+  const auto owner = of(PrivacyUnit::kOwner, Neighbours::kReplaced);
+  EXPECT_THAT(SentenceOf(owner, "neighbours"), HasSubstr("one owner's records, all of them"));
+  EXPECT_THAT(SentenceOf(owner, "unit"), HasSubstr("An owner: all its records"));
+}
+
+TEST(PrivacyStatement, SaysThatARecordDoesNotSay) {
+  const auto statement =
+      PrivacyStatement({.record = {.job_hash = "00", .run_id = "00", .events = {Steps()}}, .delta = 1e-5});
+  for (const auto* key : {"neighbours", "unit", "warning"})
+    EXPECT_THAT(SentenceOf(statement, key), HasSubstr("Not stated by the record")) << key;
+  EXPECT_THAT(ToText(statement), Not(HasSubstr("added or removed")));
+}
+
+TEST(PrivacyStatement, SaysWhatHoldsForSeveralRowsAndNeverKTimesEpsilon) {
+  const dp::TrainingRecord record{
+      .job_hash = {}, .run_id = {}, .events = {Steps()}, .promise = dp::Promise{}};
+  const auto rows = EpsilonsOfRows(record, 1e-5);
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0].epsilon_insider, dp::Epsilons(record, 1e-5).insider);
+  EXPECT_EQ(rows[2].rows, 5);
+  EXPECT_EQ(rows[2].epsilon_outsider, dp::EpsilonsOfUnits(record, 5, 1e-5).outsider);
+  EXPECT_EQ(rows[3].delta, 1e-5);
+  StatementSource source{.record = record, .delta = 1e-5, .rows = rows};
+  const auto statement = PrivacyStatement(source);
+  EXPECT_THAT(SentenceOf(statement, "several_rows"), StartsWith("Somebody with k rows, at one owner"));
+  EXPECT_THAT(SentenceOf(statement, "several_rows"), HasSubstr("at delta 1e-05"));
+  EXPECT_THAT(SentenceOf(statement, "several_rows"), HasSubstr(ToText(rows, FirstEpsilon::kOutsider)));
+  EXPECT_THAT(ToText(statement), Not(HasSubstr("about k times")));
+  const auto json = ToJson(rows);
+  EXPECT_EQ(json.at(3).at("k"), 10);
+  EXPECT_EQ(json.at(3).at("epsilon_insider"), rows[3].epsilon_insider);
+}
+
+TEST(SeveralRows, AreOfTheUnitAndTheNeighboursThatTheRecordPromises) {
+  using dp::Neighbours;
+  using dp::PrivacyUnit;
+  const std::vector<RowsEpsilon> rows{{1, 1, 1, 1e-5}};
+  struct Case {
+    PrivacyUnit unit;
+    const char* who;
+    const char* units;
+    bool whole;  // all data of somebody who is no row
+  };
+  for (const auto& [unit, who, units, whole] :
+       {Case{PrivacyUnit::kRecord, "Somebody with k rows, at one owner or at several, is", "rows", false},
+        Case{PrivacyUnit::kGroup, "Somebody with k groups, at one owner or at several, is", "groups", false},
+        Case{PrivacyUnit::kJointRecord, "Somebody with k rows of the joint table is", "rows", false},
+        Case{PrivacyUnit::kTeacher, "Somebody in the data of k teachers is", "teachers", true},
+        Case{PrivacyUnit::kOwner, "Somebody in the records of k owners is", "owners", true}}) {
+    dp::TrainingRecord record{
+        .job_hash = {}, .run_id = {}, .events = {}, .promise = dp::Promise{.unit = unit}};
+    const auto added = RowsSentence(record, rows);
+    EXPECT_THAT(added, StartsWith(who));
+    EXPECT_THAT(added, HasSubstr(fmt::format("all k {0} added or all k removed: k = 1", units)));
+    EXPECT_THAT(added, Not(HasSubstr("replaced")));
+    record.promise->neighbours = Neighbours::kReplaced;
+    const auto replaced = RowsSentence(record, rows);
+    EXPECT_THAT(replaced, StartsWith(who));
+    EXPECT_THAT(replaced, HasSubstr(fmt::format("{}all k {} replaced by others: k = 1",
+                                                whole ? "1e-05, the data of " : "1e-05, ", units)));
+    EXPECT_THAT(replaced, Not(HasSubstr("added")));
+    EXPECT_EQ(PrivacyStatement({.record = record, .delta = 1e-5, .rows = rows})[6].title,
+              fmt::format("Several {}", units));
+  }
+  const dp::TrainingRecord silent{.job_hash = {}, .run_id = {}, .events = {}};
+  EXPECT_THAT(RowsSentence(silent, rows), HasSubstr("the record does not state in what way"));
+  EXPECT_THAT(RowsSentence(silent, rows), Not(HasSubstr("added")));
+}
+
+TEST(SeveralRows, OfAVerticalPartitionAreFirstOfValuesInKnownRecords) {
+  auto steps = Steps();
+  steps.sampling = dp::SamplingMode::kPublic;
+  steps.max_participation = 18;
+  steps.vertical = true;
+  const dp::TrainingRecord record{.job_hash = {},
+                                  .run_id = {},
+                                  .events = {steps},
+                                  .promise = dp::Promise{.unit = dp::PrivacyUnit::kJointRecord}};
+  const auto sentence = RowsSentence(record, {{1, 2, 30, 1e-5}});
+  EXPECT_THAT(sentence, HasSubstr("for an insider other values of another party in all k rows"));
+  EXPECT_THAT(sentence,
+              HasSubstr("for an outsider all k rows added or all k removed: k = 1: 30 insider, 2 out"));
+}
+
+TEST(SeveralRows, AreRoundedUp) {
+  const std::vector<RowsEpsilon> rows{
+      {1, 2.71801, 0, 1e-5}, {2, 47.6401, 70.8901, 1e-5}, {5, 1.23401e-3, INFINITY, 1e-5}};
+  EXPECT_EQ(
+      ToText(rows, FirstEpsilon::kOutsider),
+      "k = 1: 2.719 outsider, 0 insider; k = 2: 47.65 outsider, 70.9 insider; k = 5: 0.001235 outsider, "
+      "infinite insider");
+}
+
+TEST(PrivacyStatement, SplitsDelta) {
+  auto steps = Steps();
+  const double cut_batches = 439 * dp::OverflowProbability(steps.limits, 0.034);
+  ASSERT_GT(cut_batches, 0);
+  const auto cut = SentenceOf(StatementOf({steps}), "delta");
+  const auto taken = DigitsAbove(cut_batches, 3);
+  EXPECT_THAT(cut, HasSubstr(taken + " against the outsider and " + taken + " against the insider"));
+  // What is within a total variation costs (1 + e^epsilon) times as much.
+  const dp::ApproximateReleases releases{.count = 1, .epsilon = 0.5, .failure = 1e-7};
+  const auto approximate = DigitsAbove((1 + std::exp(0.5)) * 1e-7, 3) + " against the outsider";
+  EXPECT_THAT(SentenceOf(StatementOf({releases}), "delta"), HasSubstr(approximate));
+  EXPECT_THAT(SentenceOf(StatementOf({steps}), "dpsgd_steps"), HasSubstr("draws above 80, 80 and 80"));
+  steps.limits.max_batch = steps.limits.capacity;
+  EXPECT_THAT(SentenceOf(StatementOf({steps}), "delta"), HasSubstr("nothing against the outsider"));
+  EXPECT_THAT(SentenceOf(StatementOf({steps}), "dpsgd_steps"), HasSubstr("no batch is cut"));
+}
+
+TEST(PrivacyStatement, ClaimsNoAmplificationForInsidersWherePartiesSeeTheCoins) {
+  auto steps = Steps();
+  steps.sampling = dp::SamplingMode::kPublic;
+  steps.max_participation = 37;
+  const auto statement = StatementOf({steps});
+  EXPECT_THAT(SentenceOf(statement, "sampling"), HasSubstr("no amplification and counts 37 releases"));
+  EXPECT_EQ(Find(statement, "assumes_private_coins"), nullptr);
+}
+
+TEST(PrivacyStatement, CountsOnNoCoinsWhereEveryStepTakesAllRows) {
+  auto steps = Steps();
+  steps.sampling_rate = 1;
+  const auto statement = StatementOf({steps});
+  EXPECT_THAT(SentenceOf(statement, "sampling"), HasSubstr("takes all rows of every owner"));
+  EXPECT_EQ(Find(statement, "assumes_private_coins"), nullptr);
+  EXPECT_NE(Find(StatementOf({Steps()}), "assumes_private_coins"), nullptr);
+}
+
+TEST(PrivacyStatement, SaysPlainlyThatThereIsNoGuarantee) {
+  auto steps = Steps();
+  steps.sigma = 0;
+  const auto statement = StatementOf({steps});
+  EXPECT_THAT(ToText(statement), HasSubstr("Epsilon, insider        infinite: no guarantee\n"));
+  EXPECT_TRUE(ToJson(statement)[0].at("number").is_null());
+  EXPECT_THAT(ToText(StatementOf({Steps()})), Not(HasSubstr("infinite")));
+}
+
+TEST(PrivacyStatement, SaysOfReleasesWhatIsTrueOfThem) {
+  const auto pure = StatementOf({dp::PureReleases{.count = 1, .epsilon = 0.5}});
+  EXPECT_DOUBLE_EQ(NumberOf(pure, "epsilon_insider"), 0.5);
+  EXPECT_DOUBLE_EQ(NumberOf(pure, "epsilon_outsider"), 0.5);
+  EXPECT_THAT(SentenceOf(pure, "epsilon_outsider"), HasSubstr("The same as for an insider"));
+  EXPECT_THAT(SentenceOf(pure, "assumes_sums_seen"), HasSubstr("sees all noisy numbers"));
+  EXPECT_EQ(Find(pure, "assumes_private_coins"), nullptr);
+  EXPECT_THAT(ToText(pure), Not(HasSubstr("clip")));
+
+  EXPECT_EQ(Find(pure, "epsilon_replaced"), nullptr);
+  const auto reports = StatementOf({dp::PureReleases{.count = 1, .epsilon = 0.5, .replaced = 1}});
+  EXPECT_DOUBLE_EQ(NumberOf(reports, "epsilon_insider"), 0.5);
+  EXPECT_EQ(NumberOf(reports, "epsilon_replaced"), 1);
+
+  const auto counts = StatementOf({dp::LaplaceCounts{.count = 400, .rate = 0.1}});
+  EXPECT_LT(NumberOf(counts, "epsilon_outsider"), 0.7 * NumberOf(counts, "epsilon_insider"));
+  EXPECT_THAT(SentenceOf(counts, "epsilon_outsider"), HasSubstr("three parties make up its noise"));
+  EXPECT_THAT(SentenceOf(counts, "laplace_counts"), HasSubstr("less at every delta above 0"));
+  for (const auto& statement : {pure, reports, counts}) {
+    EXPECT_THAT(ToText(statement), Not(HasSubstr("adds nothing")));
+    EXPECT_THAT(ToText(statement), Not(HasSubstr("does not lower")));
+  }
+
+  const auto gaussian =
+      StatementOf({dp::GaussianReleases{.count = 1, .coordinates = 10, .sigma = 4, .party_deviation = 1000}});
+  EXPECT_LT(NumberOf(gaussian, "epsilon_outsider"), NumberOf(gaussian, "epsilon_insider"));
+  EXPECT_THAT(SentenceOf(gaussian, "epsilon_outsider"), HasSubstr("1.2247 times"));
+  EXPECT_THAT(SentenceOf(gaussian, "gaussian_releases"), HasSubstr("Each of 10 coordinates"));
+  EXPECT_EQ(Find(gaussian, "assumes_private_coins"), nullptr);
+
+  dp::ApproximateReleases approximate{.count = 1, .epsilon = 0.5, .failure = 1e-7};
+  const auto parts = StatementOf({approximate});
+  EXPECT_EQ(NumberOf(parts, "epsilon_outsider"), NumberOf(parts, "epsilon_insider"));
+  EXPECT_THAT(SentenceOf(parts, "epsilon_outsider"), HasSubstr("The same as for an insider"));
+  approximate.insiders = false;
+  const auto published = StatementOf({approximate});
+  EXPECT_TRUE(std::isinf(NumberOf(published, "epsilon_insider")));
+  EXPECT_THAT(SentenceOf(published, "epsilon_insider"), HasSubstr("It may know all of the noise."));
+  EXPECT_THAT(ToText(published), Not(HasSubstr("1.2247")));
+}
+
+TEST(PrivacyStatement, IsByTheAccountantThatItNames) {
+  const dp::TrainingRecord record{.job_hash = "", .run_id = "", .events = {Steps()}};
+  const auto by = [&](dp::AccountantKind kind) {
+    return PrivacyStatement({.record = record, .delta = 1e-5, .accountant = kind});
+  };
+  const auto pld = by(dp::AccountantKind::kPld);
+  EXPECT_EQ(NumberOf(pld, "epsilon_insider"), dp::Epsilons(record, 1e-5, dp::AccountantKind::kPld).insider);
+  EXPECT_LT(NumberOf(pld, "epsilon_insider"), NumberOf(StatementOf({Steps()}), "epsilon_insider"));
+  EXPECT_GT(NumberOf(pld, "accountant_error"), 0);
+  EXPECT_THAT(SentenceOf(pld, "accountant"), HasSubstr("pld: "));
+  const auto pea = by(dp::AccountantKind::kPea);
+  EXPECT_THAT(SentenceOf(pea, "accountant"), HasSubstr("without amplification"));
+  EXPECT_THAT(SentenceOf(pea, "sampling"), HasSubstr("the accountant counts on nothing of it"));
+  EXPECT_EQ(Find(pea, "assumes_private_coins"), nullptr);
+}
+
+TEST(ReleasesStatement, SaysWhatItsSamplingAssumes) {
+  const auto sampled = ReleasesStatement(0.01, dp::AccountantKind::kPld, 0.002);
+  EXPECT_THAT(SentenceOf(sampled, "sampling"), HasSubstr("coins that the adversary does not see"));
+  EXPECT_THAT(SentenceOf(sampled, "accountant"), HasSubstr("at most 0.002 above"));
+  EXPECT_NE(SentenceOf(sampled, "neighbours"), "");
+  EXPECT_THAT(SentenceOf(ReleasesStatement(1, dp::AccountantKind::kRdp, 0), "sampling"),
+              HasSubstr("nothing is amplified"));
+}
+
+TEST(PrivacyStatement, NamesEveryEventAndWarning) {
+  const dp::LocalTraining local{.steps = 200, .sampling_rate = 0.1, .sigma = 4, .deviation = 100};
+  const dp::NoisySelection selection{
+      .candidates = 4, .sampling_rate = 0.1, .sigma = 5, .limits = Steps().limits, .party_deviation = 100};
+  const dp::NoisyEvaluation evaluation{.sigma = 8, .party_deviation = 100};
+  const auto statement =
+      StatementOf({local, selection, Steps(), evaluation}, {.warnings = {"first", "second"}});
+  EXPECT_EQ(NumberOf(statement, "local_training"), 200);
+  EXPECT_EQ(NumberOf(statement, "noisy_selection"), 4);
+  EXPECT_EQ(NumberOf(statement, "test_records"),
+            dp::TestSetEpsilons({.job_hash = {}, .run_id = {}, .events = {evaluation}}, 1e-5).insider);
+  const double of_outsider =
+      dp::TestSetEpsilons({.job_hash = {}, .run_id = {}, .events = {evaluation}}, 1e-5).outsider;
+  EXPECT_THAT(SentenceOf(statement, "test_records"),
+              HasSubstr(DigitsAbove(of_outsider, 6) + " for an outsider"));
+  EXPECT_EQ(Find(StatementOf({Steps()}), "test_records"), nullptr);
+  EXPECT_EQ(statement.back().sentence, "second");
+}
+
+TEST(PrivacyStatement, HasTheSameEntriesAsTextAndJson) {
+  const auto statement = StatementOf({Steps()});
+  const auto json = ToJson(statement);
+  ASSERT_EQ(json.size(), statement.size());
+  const auto text = ToText(statement);
+  for (std::size_t i = 0; i < statement.size(); ++i) {
+    EXPECT_EQ(json[i].at("key"), statement[i].key);
+    EXPECT_EQ(json[i].contains("number"), statement[i].number.has_value());
+    EXPECT_THAT(text, HasSubstr(statement[i].title));
+  }
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 96U) << line;
+}
+
+TEST(PrivacyStatement, RefusesADeltaOutsideItsDomain) {
+  EXPECT_THROW((void)PrivacyStatement({.record = {}, .delta = 1}), ConfigError);
+}
+
+}  // namespace
+}  // namespace trefoil::jobs

@@ -1,0 +1,154 @@
+#include "ml/dpsgd/activation.h"
+
+#include <cmath>
+#include <tuple>
+
+#include "base/error.h"
+#include "tests/support/ml_test.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::Index;
+using mpc::RingMatrix;
+using protocols::Form;
+using protocols::Rounding;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+class ActivationTest : public testing::TestWithParam<std::tuple<Loss, Rounding, Form>> {};
+
+TEST_P(ActivationTest, KeepsEveryErrorWithinItsBoundForAnyLogit) {
+  constexpr int kBits = 16;
+  const auto [loss, rounding, form] = GetParam();
+  const Activation activation = MakeActivation(
+      {.loss = loss, .logit_bound = 8, .frac_bits = kBits, .rounding = rounding, .form = form});
+  // |logit| < 2^62 is the truncation's range for the squared loss; the sigmoid takes any ring value.
+  const RingMatrix logits = loss == Loss::kSquared ? RandomSigned(1, 2000, 1, 61) : RandomWords(1, 2000, 1);
+  const Outcome outcome = RunOn(
+      Seed{1}, [&](mpc::Context& party) { return InsecureDeal(party, logits); },
+      [&](mpc::Context& party, const mpc::ArithShare& share) {
+        return Predict(party, activation, ToAdditive(share)).ring();
+      });
+  EXPECT_EQ(outcome.cost, Figures(PredictCost(activation, logits.size())));
+  for (Index k = 0; k < logits.size(); ++k) {
+    const double prediction = mpc::Decode(outcome.value(k, 0), kBits);
+    ASSERT_LE(std::abs(prediction), activation.error_norm);
+    ASSERT_LE(std::abs(prediction - 1), activation.error_norm);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(LossesAndRoundings, ActivationTest,
+                         testing::Combine(testing::Values(Loss::kOneVsRest, Loss::kSquared),
+                                          testing::Values(Rounding::kStochastic, Rounding::kExact),
+                                          testing::Values(Form::kBulk, Form::kLatency)));
+
+TEST(PredictCost, IsSixRoundsForSquaredLossInLatencyForm) {
+  EXPECT_EQ(PredictCost(MakeActivation({.loss = Loss::kSquared, .form = Form::kBulk}), 10).rounds(), 13);
+  EXPECT_EQ(PredictCost(MakeActivation({.loss = Loss::kSquared, .form = Form::kLatency}), 10).rounds(), 6);
+}
+
+TEST(PredictCost, CountsAKeyForTheSigmoidsTruncationFrom56BitsWhenExact) {
+  const mpc::Cost stochastic = PredictCost(MakeActivation({.logit_bound = 8}), 10);
+  const mpc::Cost exact = PredictCost(MakeActivation({.logit_bound = 8, .rounding = Rounding::kExact}), 10);
+  EXPECT_EQ(exact.bytes_of_all() - stochastic.bytes_of_all(), 2U * 10 * 8 * (3 * (56 - 16) + 1));
+}
+
+TEST(Predict, IsTheLogitItselfForSquaredLossWithinTheBound) {
+  const Activation activation = MakeActivation({.loss = Loss::kSquared, .logit_bound = 4, .frac_bits = 12});
+  const RingMatrix logits = RandomSigned(2, 500, 1, 25);  // |z| < 2 at 24 bits
+  const Outcome outcome = RunOn(
+      Seed{2}, [&](mpc::Context& party) { return InsecureDeal(party, logits); },
+      [&](mpc::Context& party, const mpc::ArithShare& share) {
+        return Predict(party, activation, ToAdditive(share)).ring();
+      });
+  for (Index k = 0; k < logits.size(); ++k) {
+    ASSERT_NEAR(mpc::Decode(outcome.value(k, 0), 12), mpc::Decode(logits(k, 0), 24), std::ldexp(1.0, -12));
+  }
+}
+
+class SoftmaxActivationTest : public testing::TestWithParam<std::tuple<double, Form>> {
+ protected:
+  static constexpr int kBits = 16;
+  static constexpr int kColumns = 4;
+
+  [[nodiscard]] static Activation Make() {
+    const auto [bound, form] = GetParam();
+    return MakeActivation({.loss = Loss::kSoftmax, .columns = kColumns, .logit_bound = bound, .form = form});
+  }
+
+  [[nodiscard]] static Outcome Run(const Activation& activation, const RingMatrix& logits) {
+    return RunOn(
+        Seed{3}, [&](mpc::Context& party) { return InsecureDeal(party, logits); },
+        [&](mpc::Context& party, const mpc::ArithShare& share) {
+          return Predict(party, activation, ToAdditive(share)).ring();
+        });
+  }
+};
+
+/// Any ring value, far beyond the range of the truncation.
+TEST_P(SoftmaxActivationTest, KeepsEveryRowWithinItsDistanceOfEveryLabelForAnyRingValues) {
+  const Activation activation = Make();
+  const RingMatrix logits = RandomWords(4, 500, kColumns);
+  const Outcome outcome = Run(activation, logits);
+  EXPECT_EQ(outcome.cost, Figures(PredictCost(activation, logits.rows())));
+  EXPECT_LT(activation.error_norm, 1.4144);
+  const Eigen::MatrixXd predictions = mpc::Decode(outcome.value, kBits);
+  for (Index row = 0; row < logits.rows(); ++row) {
+    ASSERT_LE(predictions.row(row).norm(), activation.error_norm);  // of a padding row, without a label
+    for (Index label = 0; label < kColumns; ++label) {
+      const Eigen::RowVectorXd one_hot = Eigen::RowVectorXd::Unit(kColumns, label);
+      ASSERT_LE((predictions.row(row) - one_hot).norm(), activation.error_norm) << row;
+    }
+  }
+}
+
+TEST_P(SoftmaxActivationTest, IsTheSoftmaxOfLogitsInRange) {
+  const Activation activation = Make();
+  const RingMatrix logits = RandomSigned(5, 300, kColumns, 34);  // |z| < 4 at 32 bits
+  const Eigen::MatrixXd predictions = mpc::Decode(Run(activation, logits).value, kBits);
+  const Eigen::MatrixXd exponentials = mpc::Decode(logits, 2 * kBits).array().exp();
+  for (Index row = 0; row < logits.rows(); ++row) {
+    const Eigen::RowVectorXd exact = exponentials.row(row) / exponentials.row(row).sum();
+    // The truncation moves a logit by at most a unit, and softmax by at most half of that.
+    ASSERT_LE((predictions.row(row) - exact).cwiseAbs().maxCoeff(),
+              activation.softmax->error + std::ldexp(1.0, -kBits));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(BoundsAndForms, SoftmaxActivationTest,
+                         testing::Combine(testing::Values(8.0, 64.0),
+                                          testing::Values(Form::kBulk, Form::kLatency)));
+
+TEST(MakeActivation, ClampsSoftmaxsLogitsWhereTheRingHasTheBits) {
+  const auto clamped = [](double bound, int frac_bits) {
+    const Activation activation =
+        MakeActivation({.loss = Loss::kSoftmax, .columns = 3, .logit_bound = bound, .frac_bits = frac_bits});
+    return activation.softmax->options.logit_bound.has_value();
+  };
+  EXPECT_TRUE(clamped(9.9, 16));
+  EXPECT_FALSE(clamped(10.1, 16));
+  EXPECT_TRUE(clamped(12, 8));
+  EXPECT_FALSE(clamped(12.1, 8));
+  EXPECT_TRUE(clamped(7.2, 24));
+  EXPECT_FALSE(clamped(7.3, 24));
+}
+
+TEST(MakeActivation, TakesOneVsRestForSoftmaxOfTwoClasses) {
+  const Activation activation = MakeActivation({.loss = Loss::kSoftmax, .columns = 1});
+  EXPECT_FALSE(activation.softmax);
+  EXPECT_EQ(activation.series, MakeActivation({}).series);
+}
+
+TEST(MakeActivation, RefusesWhatSoftmaxDoesNotHave) {
+  EXPECT_THROW((void)MakeActivation({.loss = Loss::kSoftmax, .columns = 3, .rounding = Rounding::kExact}),
+               ConfigError);
+  EXPECT_THROW((void)MakeActivation({.loss = Loss::kSoftmax, .columns = 3, .logit_bound = 0.1}), ConfigError);
+}
+
+TEST(MakeActivation, RefusesALogitBoundThatNoSeriesReaches) {
+  EXPECT_THROW((void)MakeActivation({.logit_bound = 65}), ConfigError);
+  EXPECT_THROW((void)MakeActivation({.logit_bound = 0}), ConfigError);
+}
+
+}  // namespace
+}  // namespace trefoil::ml

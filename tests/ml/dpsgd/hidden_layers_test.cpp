@@ -1,0 +1,302 @@
+#include "ml/dpsgd/hidden_layers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "ml/dpsgd/initial_weights.h"
+#include "protocols/arithmetic/multiply.h"
+#include "tests/reference/plain_network.h"
+#include "tests/support/fixed_key.h"
+#include "tests/support/ml_test.h"
+#include "tests/support/sensitivity_search.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+using protocols::Form;
+using protocols::Rounding;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+struct Case {
+  std::string name;
+  std::vector<std::int64_t> hidden;
+  Loss loss = Loss::kOneVsRest;
+  int classes = 3;
+  Form form = Form::kBulk;
+  Rounding truncation = Rounding::kStochastic;
+  int fraction_bits = 16;
+  double clip = 0.5;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+StepPlan PlanOf(const Case& c) {
+  TrainingSettings settings = SmallSettings();
+  settings.features = 4;
+  settings.hidden = c.hidden;
+  settings.loss = c.loss;
+  settings.classes = c.classes;
+  settings.truncation = c.truncation;
+  settings.fraction_bits = c.fraction_bits;
+  settings.clip = c.clip;
+  settings.activation_bound = 4;
+  settings.delta_bound = 2;
+  settings.learning_rate = 2;
+  if (c.loss == Loss::kSquared) settings.logit_bound = 2;
+  return MakeStepPlan(settings, c.form);
+}
+
+RingMatrix FirstWeights(const StepPlan& plan) {
+  RandomStream coins(FixedKey(7));
+  return InitialWeights(plan, coins);
+}
+
+class NetworkTest : public testing::TestWithParam<Case> {};
+
+TEST_P(NetworkTest, CostsWhatItDeclares) {
+  const StepPlan plan = PlanOf(GetParam());
+  const OwnRecords records = MakeRecords(plan.settings, 1, 10);
+  const Outcome outcome = RunOn(
+      Seed{1},
+      [&](mpc::Context& party) {
+        return std::pair{DealBatch(party, plan, records, 12), DealStart(party, plan, FirstWeights(plan))};
+      },
+      [&](mpc::Context& party, const auto& in) {
+        return DpSgdStep(party, plan, in.first, in.second, NoNoise(plan)).weights.ring();
+      });
+  EXPECT_EQ(outcome.cost, Figures(DpSgdStepCost(plan, 12)));
+}
+
+TEST_P(NetworkTest, LeavesTheWeightsExactlyWhenTheBatchIsPadding) {
+  const StepPlan plan = PlanOf(GetParam());
+  // Biases that a constant 1 in an upper layer would pass on.
+  const RingMatrix weights = RandomSigned(2, ShapeOfWeights(plan).inputs, 1, plan.settings.fraction_bits + 1);
+  const Outcome outcome = RunOn(
+      Seed{2},
+      [&](mpc::Context& party) {
+        const mpc::ArithShare padding = InsecureDeal(party, RingMatrix::Zero(16, EncodedColumns(plan)));
+        return std::pair{ToBatch(plan, padding), DealStart(party, plan, weights)};
+      },
+      [&](mpc::Context& party, const auto& in) {
+        return DpSgdStep(party, plan, in.first, in.second, NoNoise(plan)).weights.ring();
+      });
+  EXPECT_TRUE((outcome.value == weights).all());
+}
+
+double Share(const StepPlan& plan, const dp::Uint256& squared_norm) {
+  return std::sqrt(squared_norm.convert_to<double>()) / static_cast<double>(plan.lattice_sensitivity);
+}
+
+TEST_P(NetworkTest, NeverExceedsItsCertificateAndComesCloseToIt) {
+  const StepPlan plan = PlanOf(GetParam());
+  SensitivitySearch search(plan, 1);
+  const dp::Uint256 largest = search.Climb(30).squared_norm;
+  EXPECT_TRUE(WithinCertificate(plan, largest)) << Share(plan, largest);
+  EXPECT_TRUE(WithinFivePercent(plan, largest)) << Share(plan, largest);
+}
+
+TEST_P(NetworkTest, StaysWithinItsCertificateForWeightsAtTheEdgesOfTheRing) {
+  const StepPlan plan = PlanOf(GetParam());
+  constexpr Index kRows = 60;
+  const OwnRecords records = MakeRecords(plan.settings, 2, kRows);
+  const std::array<Word, 4> edges{Word{1} << 63, (Word{1} << 63) - 1, Word{1} << 62, Word{3} << 62};
+  std::vector<RingMatrix> weights;
+  for (Index k = 0; k < kRows; ++k) {
+    RingMatrix random = RandomWords(static_cast<std::uint64_t>(k + 1), ShapeOfWeights(plan).inputs, 1);
+    if (k % 3 != 0) {
+      for (Index j = 0; j < random.size(); ++j) random.data()[j] = edges[random.data()[j] % edges.size()];
+    }
+    weights.push_back(std::move(random));
+  }
+  weights[1].setConstant(edges[0]);
+  weights[2].setConstant(edges[1]);
+  const RingMatrix encoded = EncodeRecords(plan, records, AllRows(records), kRows);
+  const RingMatrix sums = Contributions(plan, Seed{1}, encoded, weights);
+  const RingMatrix padding =
+      Contributions(plan, Seed{2}, RingMatrix::Zero(kRows, EncodedColumns(plan)), weights);
+  for (Index row = 0; row < kRows; ++row) {
+    const dp::Uint256 squared = SquaredNorm(sums.row(row));
+    EXPECT_TRUE(WithinCertificate(plan, squared)) << "row " << row << ": " << Share(plan, squared);
+  }
+  EXPECT_GT(SquaredNorm(sums), 0);
+  EXPECT_EQ(SquaredNorm(padding), 0);
+}
+
+/// The bounds that the certificate is made of, each for any weights.
+TEST_P(NetworkTest, KeepsActivationsAndDeltasWithinTheirBoundsForAnyWeights) {
+  const StepPlan plan = PlanOf(GetParam());
+  const OwnRecords records = MakeRecords(plan.settings, 3, 50);
+  const int f = plan.settings.fraction_bits;
+  const RingMatrix weights = RandomWords(5, ShapeOfWeights(plan).inputs, 1);
+  const Outcome outcome = RunOn(
+      Seed{3},
+      [&](mpc::Context& party) {
+        return std::pair{DealBatch(party, plan, records, 50), DealStart(party, plan, weights)};
+      },
+      [&](mpc::Context& party, const auto& in) {
+        const ForwardPass pass = RunForward(party, plan, in.first.x, in.second.weights);
+        const mpc::FixedShare errors = Predict(party, plan.activation, pass.logits) - in.first.y;
+        const auto deltas = RunBackward(party, plan, pass, in.second.weights, errors);
+        return Stacked(Transposed(pass.inputs[1]), Transposed(deltas[0]));
+      });
+  const Eigen::MatrixXd values = mpc::Decode(outcome.value, f);
+  const auto size = static_cast<Index>(plan.settings.hidden[0]);
+  EXPECT_GE(values.topRows(size).minCoeff(), 0);
+  EXPECT_LE(values.topRows(size).maxCoeff(), plan.settings.activation_bound);
+  EXPECT_EQ(values.row(size).minCoeff(), 1);
+  EXPECT_EQ(values.row(size).maxCoeff(), 1);
+  EXPECT_LE(values.bottomRows(size).cwiseAbs().maxCoeff(), plan.settings.delta_bound);
+  EXPECT_GT(values.topRows(size).maxCoeff(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, NetworkTest,
+    testing::Values(Case{"one_layer", {5}}, Case{"latency", {5}, Loss::kOneVsRest, 3, Form::kLatency},
+                    Case{"two_layers_softmax", {4, 3}, Loss::kSoftmax, 3, Form::kLatency},
+                    Case{"binary_exact", {5}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kExact},
+                    Case{"squared_f12", {5}, Loss::kSquared, 3, Form::kLatency, Rounding::kStochastic, 12},
+                    Case{"f20", {3}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kStochastic, 20},
+                    // Squared norms of deltas are a few hundred units, so that rounding them matters.
+                    Case{"small_clip", {5}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kExact, 16, 0.1}),
+    [](const auto& info) { return info.param.name; });
+
+/// Network weights as they are opened, layer by layer.
+std::vector<Eigen::MatrixXd> LayersOf(const StepPlan& plan, const Eigen::MatrixXd& all) {
+  std::vector<Eigen::MatrixXd> layers;
+  Index first = 0;
+  for (const LayerShape& shape : plan.layers) {
+    Eigen::MatrixXd layer(shape.inputs, shape.outputs);
+    for (Index k = 0; k < shape.weights(); ++k)
+      layer(k / shape.outputs, k % shape.outputs) = all(first + k, 0);
+    first += shape.weights();
+    layers.push_back(layer);
+  }
+  return layers;
+}
+
+class NetworkAgreementTest : public testing::TestWithParam<std::vector<std::int64_t>> {
+ protected:
+  [[nodiscard]] static TrainingSettings Settings(double clip) {
+    TrainingSettings settings = SmallSettings();
+    settings.hidden = GetParam();
+    settings.loss = Loss::kSoftmax;
+    settings.clip = clip;
+    settings.learning_rate = 1;
+    return settings;
+  }
+
+  /// For each step from the same weights: the largest distance of a secure weight from the plain one, and the
+  /// largest change of a plain one.
+  [[nodiscard]] static std::vector<std::pair<double, double>> Distances(const TrainingSettings& settings,
+                                                                        int steps) {
+    const StepPlan plan = MakeStepPlan(settings);
+    const OwnRecords records = MakeRecords(settings, 5, 30);
+    const RingMatrix first = FirstWeights(plan);
+    const Outcome outcome = RunOn(
+        Seed{4},
+        [&](mpc::Context& party) {
+          return std::pair{DealBatch(party, plan, records, 33), DealStart(party, plan, first)};
+        },
+        [&](mpc::Context& party, const auto& in) {
+          TrainingState state = in.second;
+          mpc::ArithShare all;
+          for (int step = 0; step < steps; ++step) {
+            state = DpSgdStep(party, plan, in.first, state, NoNoise(plan));
+            all = step == 0 ? state.weights.ring() : Stacked(all, state.weights.ring());
+          }
+          return all;
+        });
+    const Eigen::MatrixXd start = mpc::Decode(first, settings.fraction_bits);
+    const Eigen::MatrixXd secure = mpc::Decode(outcome.value, settings.fraction_bits);
+    reference::PlainNetwork plain{
+        .weights = LayersOf(plan, start),
+        .activation_bound = settings.activation_bound,
+        .delta_bound = settings.delta_bound,
+        .clip = settings.clip,
+        .learning_rate = std::ldexp(static_cast<double>(plan.step_size.mantissa), -plan.step_size.exponent),
+        .softmax = true};
+    std::vector<std::pair<double, double>> distances;
+    for (int step = 0; step < steps; ++step) {
+      const auto before = plain.weights;
+      plain.Step(ScaledRows(settings, records), Targets(settings, records.y));
+      const auto layers = LayersOf(plan, secure.middleRows(step * start.rows(), start.rows()));
+      double distance = 0;
+      double moved = 0;
+      for (std::size_t l = 0; l < layers.size(); ++l) {
+        distance = std::max(distance, (layers[l] - plain.weights[l]).cwiseAbs().maxCoeff());
+        moved = std::max(moved, (plain.weights[l] - before[l]).cwiseAbs().maxCoeff());
+      }
+      distances.emplace_back(distance, moved);
+      plain.weights = layers;
+    }
+    return distances;
+  }
+};
+
+// Rows, activations, deltas and softmax are off by a few units of 2^-16, and so is the mean over the batch of
+// what they are multiplied to; an update is a thousand times that.
+TEST_P(NetworkAgreementTest, WithPlainDoublePrecisionStepByStepUnclipped) {
+  for (const auto& [distance, moved] : Distances(Settings(100), 30)) {
+    EXPECT_LE(distance, 3e-4);
+    EXPECT_GT(moved, 0.01);
+  }
+}
+
+// The factor is up to 5 % below the true one, so an update is.
+TEST_P(NetworkAgreementTest, WithPlainDoublePrecisionForAClippedStep) {
+  const auto [distance, moved] = Distances(Settings(0.2), 1).front();
+  EXPECT_LE(distance, 0.055 * moved);
+  EXPECT_GT(moved, 0.01);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, NetworkAgreementTest,
+                         testing::Values(std::vector<std::int64_t>{8}, std::vector<std::int64_t>{6, 5}));
+
+TEST(NetworkPlan, RefusesWhatItHasNoCertificateFor) {
+  TrainingSettings settings = SmallSettings();
+  settings.hidden = {8};
+  EXPECT_NO_THROW((void)MakeStepPlan(settings));
+  for (const Clipping clipping : {Clipping::kPublished, Clipping::kExamples}) {
+    settings.clipping = clipping;
+    EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+  }
+}
+
+TEST(NetworkPlan, RefusesLayersWhoseNormsLeaveTheRing) {
+  TrainingSettings settings = SmallSettings();
+  settings.fraction_bits = 24;
+  settings.hidden = {100};
+  EXPECT_NO_THROW((void)MakeStepPlan(settings));
+  settings.activation_bound = 1024;
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+  settings.activation_bound = 8;
+  settings.hidden = {0};
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+}
+
+TEST(NetworkPlan, KeepsEveryIntermediateBelow2To62) {
+  for (const int f : {8, 12, 16, 20}) {
+    TrainingSettings settings = SmallSettings();
+    settings.fraction_bits = f;
+    settings.hidden = {64, 32};
+    settings.clip = 4;
+    const StepPlan plan = MakeStepPlan(settings);
+    const double slack = std::ldexp(2.0, -plan.row_norm_bits);
+    EXPECT_LT(std::ldexp(dp::SquaredGradientBound(plan.network, slack), 2 * plan.row_norm_bits),
+              std::ldexp(1.0, 62));
+    for (const auto& layer : plan.network) {
+      EXPECT_LT(std::ldexp(layer.input_norm * layer.input_norm, 2 * f), std::ldexp(1.0, 62));
+      EXPECT_LT(std::ldexp(layer.delta_norm * layer.delta_norm, 2 * f), std::ldexp(1.0, 62));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trefoil::ml

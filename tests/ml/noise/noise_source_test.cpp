@@ -1,0 +1,196 @@
+#include "ml/noise/noise_source.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <thread>
+
+#include <boost/math/distributions/normal.hpp>
+
+#include "base/error.h"
+#include "dp/mechanisms/discrete_gaussian.h"
+#include "ml/plan/step_privacy.h"
+#include "protocols/arithmetic/multiply.h"
+#include "tests/dp/chi_square.h"
+#include "tests/support/ml_test.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::Index;
+using mpc::RingMatrix;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+RandomStream StreamOf(std::uint8_t seed) { return RandomStream(InsecureKey(Seed{seed}, 0)); }
+
+/// A plan with many parameters, so that one step gives many samples.
+StepPlan WidePlan(int fraction_bits, Index features) {
+  TrainingSettings settings = SmallSettings();
+  settings.fraction_bits = fraction_bits;
+  settings.features = features;
+  return MakeStepPlan(settings);
+}
+
+TEST(NoiseSource, GivesTheSamplersValuesStepAfterStep) {
+  const StepPlan plan = WidePlan(16, 400);
+  NoiseSource source(plan, 1.5, StreamOf(1));
+  const dp::DiscreteGaussian sampler(NoiseVariance(plan, 1.5));
+  RandomStream stream = StreamOf(1);
+  for (int step = 0; step < 10; ++step) {
+    const StepNoise noise = source.Next();
+    ASSERT_EQ(noise.values().rows(), 401);
+    ASSERT_EQ(noise.values().cols(), 3);
+    for (Index k = 0; k < noise.values().size(); ++k) {
+      ASSERT_EQ(mpc::Signed(noise.values().data()[k]), sampler.Sample(stream));
+    }
+  }
+}
+
+TEST(NoiseSource, IsZeroWithoutNoise) {
+  NoiseSource source(WidePlan(16, 20), 0, StreamOf(1));
+  EXPECT_TRUE((source.Next().values() == RingMatrix::Zero(21, 3)).all());
+}
+
+TEST(NoiseSource, RefusesNoiseNarrowerThanTheLattice) {
+  EXPECT_THROW(NoiseSource(WidePlan(8, 20), 1e-5, StreamOf(1)), ConfigError);
+}
+
+/// A step's noise for this model takes 5 s to draw, or more.
+TEST(NoiseSource, StopsInTheMiddleOfAStep) {
+  const StepPlan plan = WidePlan(16, 10'000'000);
+  const auto start = std::chrono::steady_clock::now();
+  {
+    const NoiseSource source(plan, 1.5, StreamOf(2));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
+}
+
+TEST(StepNoise, LeavesNothingWhereItIsMovedFrom) {
+  StepNoise noise(3, 3);
+  noise.values().setConstant(7);
+  const StepNoise moved = std::move(noise);
+  EXPECT_EQ(noise.values().size(), 0);  // NOLINT(bugprone-use-after-move): that is the question
+  EXPECT_TRUE((moved.values() == 7).all());
+}
+
+/// What the parties' noise adds to a sum of gradients, opened: through the real AddNoise on shares. The
+/// parties of `silent` contribute nothing.
+RingMatrix OpenedNoise(const StepPlan& plan, double sigma, Seed seed, const std::vector<int>& silent) {
+  const RingMatrix gradient = RandomSigned(seed.value, plan.settings.features + 1, plan.columns, 40);
+  const Outcome outcome = RunOn(
+      seed, [&](mpc::Context& party) { return InsecureDeal(party, gradient); },
+      [&](mpc::Context& party, const mpc::ArithShare& sum) {
+        const bool adds = std::find(silent.begin(), silent.end(), party.self()) == silent.end();
+        const auto key = static_cast<std::uint8_t>(3 * seed.value + party.self());
+        NoiseSource source(plan, adds ? sigma : 0, StreamOf(key));
+        return protocols::Reshare(party, AddNoise(ToAdditive(sum), source.Next().values()));
+      });
+  return outcome.value - gradient;
+}
+
+/// Probabilities of a discrete Gaussian at -reach ... reach, exact to double precision.
+std::vector<double> ExactLaw(double variance, int reach) {
+  std::vector<double> law;
+  for (int x = -reach; x <= reach; ++x) law.push_back(std::exp(-static_cast<double>(x) * x / (2 * variance)));
+  const double sum = std::accumulate(law.begin(), law.end(), 0.0);
+  for (double& p : law) p /= sum;
+  return law;
+}
+
+std::vector<double> Convolved(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> out(a.size() + b.size() - 1);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < b.size(); ++j) out[i + j] += a[i] * b[j];
+  }
+  return out;
+}
+
+struct Case {
+  std::vector<int> silent;
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << "noise of " << 3 - c.silent.size() << " parties";
+  if (!c.silent.empty()) *out << ", without party " << c.silent.front();
+}
+
+class SumOfNoiseTest : public testing::TestWithParam<Case> {
+ protected:
+  [[nodiscard]] static int summands() { return 3 - static_cast<int>(GetParam().silent.size()); }
+};
+
+/// The deviation of each summand is just above the least that is allowed, 8 units. Chi-square against the
+/// exact convolution; a right law fails for one key in a million.
+TEST_P(SumOfNoiseTest, IsTheConvolutionAtTheSmallestDeviation) {
+  const StepPlan plan = WidePlan(8, 99'999);
+  const double sigma = std::ldexp(
+      std::ceil(std::ldexp(std::sqrt(2.0) * 8.2 / static_cast<double>(plan.lattice_sensitivity), 20)), -20);
+  const auto variance = NoiseVariance(plan, sigma).convert_to<double>();
+  ASSERT_LT(variance, 100);
+  const std::vector<double> one = ExactLaw(variance, 200);
+  std::vector<double> law = one;
+  for (int k = 1; k < summands(); ++k) law = Convolved(law, one);
+  const int middle = static_cast<int>(law.size()) / 2;
+  const int reach = static_cast<int>(3.4 * std::sqrt(variance * summands()));
+  const auto cell = [&](std::int64_t x) {
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(x, -reach, reach) + reach);
+  };
+  std::vector<double> probabilities(static_cast<std::size_t>(2 * reach + 1));
+  for (int k = 0; k < static_cast<int>(law.size()); ++k) {
+    probabilities[cell(k - middle)] += law[static_cast<std::size_t>(k)];
+  }
+
+  const RingMatrix noise = OpenedNoise(plan, sigma, Seed{4}, GetParam().silent);
+
+  std::vector<std::size_t> counts(probabilities.size());
+  for (Index k = 0; k < noise.size(); ++k) ++counts[cell(mpc::Signed(noise.data()[k]))];
+  dp::ExpectFits(counts, probabilities, static_cast<double>(noise.size()));
+}
+
+/// At a real job's deviation. Five standard errors each under the normal law: a right sum fails for one key
+/// in 1.7 million at each.
+TEST_P(SumOfNoiseTest, HasTheMomentsAndTheTailsAtARealDeviation) {
+  constexpr double kSigma = 1.25;
+  const StepPlan plan = WidePlan(16, 99'999);
+  const double party_variance = NoiseVariance(plan, kSigma).convert_to<double>();
+  const RingMatrix noise = OpenedNoise(plan, kSigma, Seed{5}, GetParam().silent);
+  double sum = 0, squares = 0, fourths = 0, beyond = 0, positive = 0;
+  for (Index k = 0; k < noise.size(); ++k) {
+    const double z =
+        static_cast<double>(mpc::Signed(noise.data()[k])) / std::sqrt(party_variance * summands());
+    sum += z;
+    squares += z * z;
+    fourths += z * z * z * z;
+    beyond += std::abs(z) > 3.5;
+    positive += z > 0;
+  }
+  const auto count = static_cast<double>(noise.size());
+  const double tail = 2 * cdf(boost::math::normal(), -3.5);
+  EXPECT_NEAR(sum / count, 0, 5 / std::sqrt(count));
+  EXPECT_NEAR(squares / count, 1, 5 * std::sqrt(2 / count));
+  EXPECT_NEAR(fourths / count, 3, 5 * std::sqrt(96 / count));
+  EXPECT_NEAR(beyond, count * tail, 5 * std::sqrt(count * tail));
+  EXPECT_NEAR(positive, count / 2, 5 * std::sqrt(count / 4));
+}
+
+/// The promise to whoever knows one party's noise, or where one party adds none: at least sigma^2 Delta^2.
+TEST_P(SumOfNoiseTest, HasAtLeastTheVarianceThatIsPromised) {
+  constexpr double kSigma = 0.75;
+  const StepPlan plan = WidePlan(16, 99'999);
+  const RingMatrix noise = OpenedNoise(plan, kSigma, Seed{6}, GetParam().silent);
+  const double promised = kSigma * static_cast<double>(plan.lattice_sensitivity);
+  double squares = 0;
+  for (Index k = 0; k < noise.size(); ++k) {
+    squares += std::pow(static_cast<double>(mpc::Signed(noise.data()[k])) / promised, 2);
+  }
+  const auto count = static_cast<double>(noise.size());
+  // Five standard errors of a mean of squares: a right sum falls below for one key in three million.
+  EXPECT_GE(squares / count, 1 - 5 * std::sqrt(2 / count));
+}
+
+INSTANTIATE_TEST_SUITE_P(Parties, SumOfNoiseTest, testing::Values(Case{{}}, Case{{0}}, Case{{1}}, Case{{2}}));
+
+}  // namespace
+}  // namespace trefoil::ml

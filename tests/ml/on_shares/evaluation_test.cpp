@@ -1,0 +1,195 @@
+#include "ml/on_shares/evaluation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "base/error.h"
+#include "ml/on_shares/held_out.h"
+#include "tests/reference/plain_classifier.h"
+#include "tests/support/ml_test.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::RingMatrix;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+struct Case {
+  std::string name;
+  std::vector<std::int64_t> hidden{};
+  Loss loss = Loss::kOneVsRest;
+  int classes = 3;
+  int fraction_bits = 16;
+  protocols::Form comparison = protocols::Form::kBulk;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+TrainingSettings SettingsOf(const Case& c) {
+  TrainingSettings settings = SmallSettings();
+  settings.hidden = c.hidden;
+  settings.loss = c.loss;
+  settings.classes = c.classes;
+  settings.fraction_bits = c.fraction_bits;
+  settings.comparison = c.comparison;
+  settings.activation_bound = 4;
+  settings.delta_bound = 2;
+  if (c.loss == Loss::kSquared) settings.logit_bound = 2;
+  if (c.loss != Loss::kSoftmax) settings.truncation = protocols::Rounding::kExact;
+  settings.evaluation = EvaluationSettings{.test = {.holder = 1, .rows = 60}, .to = {0, 2}};
+  return settings;
+}
+
+struct Part {
+  EvaluationResult result;
+  protocols::Measured measured;
+};
+
+/// Evaluates `weights` on shares; the test records are the holder's.
+std::array<Part, 3> Evaluated(const StepPlan& plan, const OwnRecords& test, const RingMatrix& weights) {
+  return RunParties(Seed{6}, [&](mpc::Context& party) {
+    const mpc::FixedShare shared(InsecureDeal(party, weights), plan.settings.fraction_bits);
+    const OwnRecords own = party.self() == plan.settings.evaluation->test.holder ? test : OwnRecords{};
+    Part part;
+    part.measured =
+        protocols::Measure(party, [&] { part.result = EvaluateOnShares(party, plan, shared, own); });
+    return part;
+  });
+}
+
+/// A model that is right on some records and wrong on others.
+RingMatrix SomeWeights(const StepPlan& plan) {
+  const LayerShape shape = ShapeOfWeights(plan);
+  return RandomSigned(8, shape.inputs, shape.outputs, plan.settings.fraction_bits);
+}
+
+class EvaluateTest : public testing::TestWithParam<Case> {};
+
+TEST_P(EvaluateTest, OpensTheExactCountToThoseNamedAtTheDeclaredCost) {
+  const TrainingSettings settings = SettingsOf(GetParam());
+  const StepPlan plan = MakeStepPlan(settings, GetParam().comparison);
+  const OwnRecords test = MakeRecords(settings, 9, 60);
+  const RingMatrix weights = SomeWeights(plan);
+  const auto parts = Evaluated(plan, test, weights);
+
+  const auto expected = static_cast<double>(
+      reference::PlainCorrect(plan, EncodeRecords(plan, test, AllRows(test), 60), weights));
+  // A network's layers round by coins with softmax, so that a record near an edge may go the other way.
+  const bool coins = settings.loss == Loss::kSoftmax && !settings.hidden.empty();
+  for (const std::size_t party : {0U, 2U}) {
+    ASSERT_TRUE(parts[party].result.correct);
+    EXPECT_NEAR(*parts[party].result.correct, expected, coins ? 1 : 0);
+    EXPECT_EQ(parts[party].result.records, 60);
+  }
+  EXPECT_FALSE(parts[1].result.correct);
+  EXPECT_GT(expected, 5);
+  EXPECT_LT(expected, 55);
+  const CostFigures measured = Figures({parts[0].measured, parts[1].measured, parts[2].measured});
+  EXPECT_EQ(measured, Figures(EvaluateOnSharesCost(plan)));
+  for (std::size_t party = 0; party < 3; ++party)
+    EXPECT_EQ(parts[party].result.bytes_sent, measured.bytes_sent[party] + measured.bytes_offline[party]);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, EvaluateTest,
+    testing::Values(Case{"three_classes"}, Case{"binary", {}, Loss::kOneVsRest, 2},
+                    Case{"binary_squared", {}, Loss::kSquared, 2},
+                    Case{"softmax_f12", {}, Loss::kSoftmax, 5, 12}, Case{"network", {6, 5}},
+                    Case{"network_softmax", {6}, Loss::kSoftmax, 3},
+                    Case{"network_binary_latency", {6}, Loss::kOneVsRest, 2, 20, protocols::Form::kLatency}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(Evaluate, AddsEveryPartysNoiseToTheCount) {
+  TrainingSettings settings = SettingsOf({.name = "noisy", .classes = 2});
+  settings.evaluation->test.rows = 1;
+  settings.evaluation->sigma = 1000;
+  settings.evaluation->to = {0, 1, 2};
+  const StepPlan plan = MakeStepPlan(settings);
+  // The noise is the system's. n squares of three parties' noise have a mean of 3/2 sigma^2, within 6.5 times
+  // sqrt(2 / n) of it but for 1.2e-9 (chi-square with n degrees, by Wilson and Hilferty's approximation); two
+  // parties' would have 1 sigma^2, and the count itself, 0 or 1, moves nothing.
+  constexpr int kRuns = 1000;
+  const auto counts = RunParties(Seed{6}, [&](mpc::Context& party) {
+    const mpc::FixedShare weights(InsecureDeal(party, SomeWeights(plan)), plan.settings.fraction_bits);
+    const OwnRecords own = party.self() == 1 ? MakeRecords(settings, 9, 1) : OwnRecords{};
+    std::vector<double> opened;
+    for (int run = 0; run < kRuns; ++run)
+      opened.push_back(EvaluateOnShares(party, plan, weights, own).correct.value());
+    return opened;
+  });
+  EXPECT_EQ(counts[0], counts[1]);
+  EXPECT_EQ(counts[0], counts[2]);
+  double squares = 0;
+  for (const double count : counts[0]) squares += count * count / 1e6 / kRuns;
+  EXPECT_NEAR(squares, 1.5, 1.5 * 6.5 * std::sqrt(2.0 / kRuns));
+}
+
+TEST(EvaluationEvents, ChargeNoisyCountsOnly) {
+  TrainingSettings settings = SettingsOf({.name = "events"});
+  EXPECT_TRUE(EvaluationEvents(MakeStepPlan(settings)).empty());
+  settings.evaluation->sigma = 2;
+  const auto events = EvaluationEvents(MakeStepPlan(settings));
+  ASSERT_EQ(events.size(), 1U);
+  const auto& event = std::get<dp::NoisyEvaluation>(events[0]);
+  EXPECT_EQ(event.sigma, 2);
+  EXPECT_NEAR(event.party_deviation, std::ldexp(2 / std::sqrt(2.0), 16), 2);
+  settings.evaluation->sigma = 1.7e-4;  // a party's deviation is 7.9 lattice units
+  EXPECT_THROW((void)EvaluationEvents(MakeStepPlan(settings)), ConfigError);
+  settings.evaluation->sigma = 1.75e-4;  // 8.1
+  EXPECT_EQ(EvaluationEvents(MakeStepPlan(settings)).size(), 1U);
+  settings.evaluation.reset();
+  EXPECT_TRUE(EvaluationEvents(MakeStepPlan(settings)).empty());
+}
+
+TEST(Train, EvaluatesAfterTheRecordAndChargesNoTrainingRecord) {
+  TrainingSettings settings = SmallSettings();
+  settings.sigma = 0.5;
+  settings.clip = 2;
+  settings.steps = 60;
+  const double epsilon = MakePlan(settings).epsilon_insider;
+  settings.evaluation = EvaluationSettings{.test = {.holder = 2, .rows = 90}, .sigma = 1};
+  settings.release_to = {0};
+  EXPECT_EQ(MakePlan(settings).epsilon_insider, epsilon);
+  const OwnRecords test = MakeRecords(settings, 99, 90);
+  const auto results = RunParties(Seed{1}, [&](mpc::Context& party) {
+    const OwnRecords own = MakeRecords(settings, 10 + static_cast<std::uint64_t>(party.self()), 40);
+    return Train(party, settings, own,
+                 {.on_step = [](const StepReport&) {}, .on_record = [](const dp::TrainingRecord&) {}},
+                 {.test = party.self() == 2 ? test : OwnRecords{}, .validation = {}});
+  });
+  for (const TrainingResult& result : results) {
+    ASSERT_TRUE(result.evaluation && result.evaluation->correct);
+    EXPECT_GT(*result.evaluation->correct, 50);  // guessing gives 30; noise of deviation 1.2
+    ASSERT_EQ(result.record.events.size(), 2U);
+    EXPECT_TRUE(std::holds_alternative<dp::NoisyEvaluation>(result.record.events[1]));
+    EXPECT_EQ(dp::Epsilons(result.record, 1e-5).insider, epsilon);
+    EXPECT_LT(dp::TestSetEpsilons(result.record, 1e-5).insider, 10);
+  }
+}
+
+TEST(Train, RefusesTestRecordsThatAreNotAsDeclared) {
+  TrainingSettings settings = SmallSettings();
+  settings.evaluation = EvaluationSettings{.test = {.holder = 0, .rows = 5}};
+  EXPECT_THROW((void)RunParties(Seed{1},
+                                [&](mpc::Context& party) {
+                                  return Train(party, settings, MakeRecords(settings, 1, 10),
+                                               {.on_step = [](const StepReport&) {},
+                                                .on_record = [](const dp::TrainingRecord&) {}});
+                                }),
+               DataError);
+}
+
+TEST(MakePlan, RefusesAnEvaluationWhoseLogitsCouldLeaveTheRing) {
+  TrainingSettings settings = SmallSettings();
+  settings.fraction_bits = 24;
+  settings.learning_rate = 4000;
+  settings.steps = 1000;
+  (void)MakePlan(settings);  // the sigmoid takes logits modulo its period
+  settings.evaluation = EvaluationSettings{.test = {.holder = 0, .rows = 5}};
+  EXPECT_THROW((void)MakePlan(settings), ConfigError);
+}
+
+}  // namespace
+}  // namespace trefoil::ml

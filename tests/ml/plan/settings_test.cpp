@@ -1,0 +1,51 @@
+#include "ml/plan/settings.h"
+
+#include "base/error.h"
+#include "ml/plan/public_sampling.h"
+#include "ml/plan/step_privacy.h"
+#include "tests/support/ml_test.h"
+
+namespace trefoil::ml {
+namespace {
+
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+TEST(CheckDomains, RefusesValuesOutsideTheirDomain) {
+  const auto refused = [](auto change) {
+    TrainingSettings settings = MnistSettings();
+    change(settings);
+    EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+  };
+  refused([](TrainingSettings& s) { s.fraction_bits = 7; });
+  refused([](TrainingSettings& s) { s.fraction_bits = 25; });
+  refused([](TrainingSettings& s) { s.expected_batch = 60001; });
+  refused([](TrainingSettings& s) { s.expected_batch = 0; });
+  refused([](TrainingSettings& s) { s.steps = 0; });
+  refused([](TrainingSettings& s) { s.steps = 500'001; });
+  refused([](TrainingSettings& s) { s.learning_rate = -1; });
+  refused([](TrainingSettings& s) { s.clip = 0; });
+  refused([](TrainingSettings& s) { s.row_norm = 0; });
+  refused([](TrainingSettings& s) { s.max_batch_per_owner = 0; });
+  refused([](TrainingSettings& s) { s.sigma = -0.5; });
+  refused([](TrainingSettings& s) { s.logit_bound = 100; });
+  refused([](TrainingSettings& s) { s.momentum = 1; });
+  refused([](TrainingSettings& s) { s.momentum = -0.1; });
+  refused([](TrainingSettings& s) { s.schedule.final_rate = 1.5; });
+  refused([](TrainingSettings& s) { s.schedule.decay_every = 0; });
+  refused([](TrainingSettings& s) { s.schedule.decay_factor = 0; });
+}
+
+TEST(BatchLimits, AreCutForOwnerPoissonAndTheCapacitiesForPublicSampling) {
+  TrainingSettings settings = MnistSettings();
+  settings.rows = {500, 20000, 900};
+  EXPECT_EQ(BatchLimits(settings), (std::array<std::int64_t, 3>{500, 900, 900}));
+  EXPECT_EQ(MakeStepPlan(settings).batch_rows, 500 + 900 + 900);
+  EXPECT_EQ(EventOf(MakeStepPlan(settings), 1, 1, 0).limits.max_batch, BatchLimits(settings));
+  settings.sampling = Sampling::kPublic;
+  EXPECT_EQ(BatchLimits(settings), settings.rows);
+  EXPECT_EQ(MakeStepPlan(settings).batch_rows,
+            PublicHeight(500 + 20000 + 900, SamplingRate(settings), settings.steps));
+}
+
+}  // namespace
+}  // namespace trefoil::ml

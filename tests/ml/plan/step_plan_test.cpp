@@ -1,0 +1,137 @@
+#include "ml/plan/step_plan.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "tests/support/ml_test.h"
+
+namespace trefoil::ml {
+namespace {
+
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+TEST(MakeStepPlan, ChargesTheRoundingOfTheErrorsToTheSensitivity) {
+  const StepPlan plan = MakeStepPlan(MnistSettings());
+  // C + sqrt(R^2 + 1) sqrt(c) 2^-f
+  EXPECT_NEAR(plan.sensitivity, 0.5 + std::sqrt(2.0) * std::sqrt(10.0) / 65536, 1e-9);
+  EXPECT_GE(static_cast<double>(plan.lattice_sensitivity), std::ldexp(plan.sensitivity, 32));
+}
+
+/// Rounding down is one outcome of the coins that the certificate holds for.
+TEST(MakeStepPlan, ChargesExactTruncationTheSame) {
+  TrainingSettings settings = MnistSettings();
+  const StepPlan stochastic = MakeStepPlan(settings);
+  settings.truncation = protocols::Rounding::kExact;
+  const StepPlan exact = MakeStepPlan(settings);
+  EXPECT_EQ(exact.lattice_sensitivity, stochastic.lattice_sensitivity);
+  EXPECT_EQ(exact.example.error_norm, stochastic.example.error_norm);
+  EXPECT_EQ(exact.activation.options.rounding, protocols::Rounding::kExact);
+  EXPECT_EQ(exact.clip.pieces.rounding, protocols::Rounding::kExact);
+  EXPECT_NE(Fingerprint(exact, 1), Fingerprint(stochastic, 1));
+}
+
+TEST(MakeStepPlan, KeepsSquaredGradientNormsBelow2To62AtEveryScale) {
+  for (const int f : {8, 12, 16, 20, 24}) {
+    TrainingSettings settings = SmallSettings();
+    settings.fraction_bits = f;
+    settings.classes = 10;
+    const StepPlan plan = MakeStepPlan(settings);
+    const double squared = dp::SquaredGradientBound(plan.example, std::ldexp(1.0, -plan.row_norm_bits));
+    EXPECT_LT(std::ldexp(squared, plan.row_norm_bits + 2 * f), std::ldexp(1.0, 62)) << f;
+    EXPECT_LE(plan.row_norm_bits, f);
+  }
+}
+
+TEST(MakeStepPlan, RefusesJobsWhoseGradientCanLeaveTheRing) {
+  TrainingSettings settings = MnistSettings();
+  settings.fraction_bits = 24;
+  settings.max_batch_per_owner = 20000;
+  settings.clip = 100;
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+}
+
+TEST(MakeStepPlan, LeavesRoomForTheVelocity) {
+  TrainingSettings settings = MnistSettings();
+  settings.fraction_bits = 20;
+  const StepPlan still = MakeStepPlan(settings);
+  settings.momentum = 0.9;
+  const StepPlan moving = MakeStepPlan(settings);
+  EXPECT_EQ(still.momentum_factor, 0U);
+  EXPECT_NEAR(std::ldexp(static_cast<double>(moving.momentum_factor), -moving.update_shift), 0.9, 1e-6);
+  // What the range analysis takes for the largest batch and noise of 1: below 2^62 after ten times the
+  // update.
+  const double sum = (2700 + 40 * 3) * static_cast<double>(moving.lattice_sensitivity);
+  EXPECT_LT(10 * sum * static_cast<double>(moving.step_size.mantissa), std::ldexp(1.0, 62));
+  EXPECT_NE(Fingerprint(moving, 1), Fingerprint(still, 1));
+}
+
+TEST(MakeStepPlan, RefusesAMomentumWhoseVelocityCanLeaveTheRing) {
+  TrainingSettings settings = MnistSettings();
+  settings.fraction_bits = 20;
+  EXPECT_NO_THROW((void)MakeStepPlan(settings));
+  settings.momentum = 0.99999;
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+}
+
+TEST(Fingerprint, DiffersWhereOneStepsRateDoes) {
+  TrainingSettings settings = MnistSettings();
+  settings.steps = 300;
+  settings.schedule = {.shape = RateShape::kStep, .decay_every = 299, .decay_factor = 0.5};
+  const StepPlan last = MakeStepPlan(settings);
+  settings.schedule.decay_every = 300;
+  const StepPlan never = MakeStepPlan(settings);
+  EXPECT_EQ(MantissaAt(last, 298), MantissaAt(never, 298));
+  EXPECT_NE(MantissaAt(last, 299), MantissaAt(never, 299));
+  EXPECT_NE(Fingerprint(last, 1), Fingerprint(never, 1));
+}
+
+/// The plan with one number of the activation's tables changed.
+StepPlan WithOtherTable(StepPlan plan, protocols::SigmoidSeries& series) {
+  switch (plan.activation.options.loss) {
+    case Loss::kOneVsRest:
+      series = *plan.activation.series;
+      ++series.coefficients.back();
+      plan.activation.series = &series;
+      return plan;
+    case Loss::kSquared:
+      ++plan.activation.clamp.coefficients[1][1];
+      return plan;
+    case Loss::kSoftmax:
+      ++plan.activation.softmax->normalising.tables.back().back();
+      return plan;
+  }
+  return plan;
+}
+
+// Two builds that differ in a table would go on with what is no sharing of anything.
+TEST(Fingerprint, DiffersWhereTheFormOrOneNumberOfATableDoes) {
+  for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared, Loss::kSoftmax}) {
+    TrainingSettings settings = SmallSettings();
+    settings.loss = loss;
+    settings.logit_bound = 4;
+    settings.clipping = Clipping::kExamples;  // no other table
+    const StepPlan plan = MakeStepPlan(settings);
+    const std::string text = Fingerprint(plan, 1);
+    EXPECT_EQ(Fingerprint(MakeStepPlan(settings), 1), text);
+    EXPECT_NE(Fingerprint(MakeStepPlan(settings, protocols::Form::kLatency), 1), text);
+    protocols::SigmoidSeries series;
+    EXPECT_NE(Fingerprint(WithOtherTable(plan, series), 1), text) << static_cast<int>(loss);
+    if (loss != Loss::kSoftmax) continue;
+    StepPlan other = plan;
+    --other.activation.softmax->exponential.pieces.thresholds.front();
+    EXPECT_NE(Fingerprint(other, 1), text);
+  }
+}
+
+TEST(MakeStepPlan, RefusesPublishedClippingWhoseFactorCanLeaveTheRing) {
+  TrainingSettings settings = SmallSettings();
+  settings.clipping = Clipping::kPublished;
+  settings.fraction_bits = 24;
+  settings.clip = 4;
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+  settings.clip = 2;
+  EXPECT_NO_THROW((void)MakeStepPlan(settings));
+}
+
+}  // namespace
+}  // namespace trefoil::ml

@@ -1,0 +1,189 @@
+#include "runtime/observe/session_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "runtime/ledger/ledger_file.h"
+#include "tests/apps/temporary_folder.h"
+
+namespace trefoil::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+const AuditedSession kSession{
+    .party = 1, .job = "first", .job_hash = "aa", .data = "dd", .fingerprints = {"F0", "F1", "F2"}};
+
+/// A session with a release that ends well, and one that fails.
+fs::path TwoSessions(const TemporaryFolder& folder) {
+  const auto file = folder.path() / "audit.jsonl";
+  AuditLog first(file, kSession);
+  first.Connected("0123");
+  first.ReleasedFile("model.npz", folder.Write("model.npz", "abc"));
+  first.ReleasedValue("evaluation.correct", 17.5);
+  (void)first.Done();
+  AuditLog second(file, kSession);
+  (void)second.Failed(3, {.code = net::AbortCode::kPeerLost, .about = 2});
+  return file;
+}
+
+std::vector<std::string> LinesOf(const fs::path& file) {
+  std::istringstream stream(ReadTextFile(file, ""));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line + "\n");
+  return lines;
+}
+
+std::string Joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += line;
+  return text;
+}
+
+std::string ErrorOf(const fs::path& file) {
+  try {
+    (void)ReadAuditLog(file);
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(AuditLog, SaysWhoTookPartInWhatWithWhichDataAndWhatWasReleased) {
+  const TemporaryFolder folder;
+  const auto file = TwoSessions(folder);
+  struct stat status {};
+  ASSERT_EQ(stat(file.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0600U);
+
+  std::vector<nlohmann::json> entries;
+  for (const auto& line : LinesOf(file)) entries.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(entries.size(), 7U);
+  EXPECT_EQ(entries[0]["kind"], "session");
+  EXPECT_EQ(entries[0]["party"], 1);
+  EXPECT_EQ(entries[0]["job"], "first");
+  EXPECT_EQ(entries[0]["job_hash"], "aa");
+  EXPECT_EQ(entries[0]["data"], "dd");
+  EXPECT_EQ(entries[0]["certificates"], nlohmann::json::array({"F0", "F1", "F2"}));
+  EXPECT_EQ(entries[1]["id"], "0123");
+  // FIPS 180-4's example.
+  EXPECT_EQ(entries[2]["sha256"], "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(entries[3]["value"], 17.5);
+  EXPECT_EQ(entries[4]["outcome"], "done");
+  EXPECT_EQ(entries[6]["reason"], "peer lost");
+  EXPECT_EQ(entries[6]["exit_code"], 3);
+  EXPECT_EQ(entries[6]["party"], 2);
+  EXPECT_NE(entries[0]["session"], entries[5]["session"]);
+  EXPECT_EQ(entries[0]["session"], entries[4]["session"]);
+
+  const auto view = ReadAuditLog(file);
+  EXPECT_EQ(view.lines, 7U);
+  EXPECT_EQ(view.sessions, 2U);
+  EXPECT_EQ(view.releases, 2U);
+  EXPECT_EQ(view.open, 0U);
+  EXPECT_EQ(view.head, entries[6]["hash"]);
+}
+
+TEST(AuditLog, TakesSessionsAtTheSameTime) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "audit.jsonl";
+  AuditLog one(file, kSession);
+  AuditLog other(file, kSession);
+  one.Connected("01");
+  other.Connected("02");
+  (void)one.Done();
+  EXPECT_EQ(ReadAuditLog(file).open, 1U);
+  (void)other.Done();
+  EXPECT_EQ(ReadAuditLog(file).open, 0U);
+}
+
+TEST(AuditLog, ShowsEveryChangedExchangedMissingAndAddedLine) {
+  const TemporaryFolder folder;
+  const auto file = TwoSessions(folder);
+  const auto lines = LinesOf(file);
+  const auto refused = [&](const std::vector<std::string>& changed) {
+    return ErrorOf(folder.Write("changed.jsonl", Joined(changed)));
+  };
+  EXPECT_EQ(refused(lines), "none");
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    auto damaged = lines;
+    damaged[k][lines[k].find("kind") + 8] ^= 1;
+    EXPECT_THAT(refused(damaged), HasSubstr("changed.jsonl: line " + std::to_string(k + 1) + ": found "))
+        << k;
+    if (k + 1 == lines.size()) continue;
+    auto exchanged = lines;
+    std::swap(exchanged[k], exchanged[k + 1]);
+    EXPECT_NE(refused(exchanged), "none") << k;
+    auto missing = lines;
+    missing.erase(missing.begin() + static_cast<std::ptrdiff_t>(k));
+    EXPECT_NE(refused(missing), "none") << k;
+    auto twice = lines;
+    twice.insert(twice.begin() + static_cast<std::ptrdiff_t>(k), lines[k]);
+    EXPECT_NE(refused(twice), "none") << k;
+  }
+}
+
+TEST(AuditLog, ShowsASessionWhoseEndWasCutOff) {
+  const TemporaryFolder folder;
+  auto lines = LinesOf(TwoSessions(folder));
+  lines.pop_back();
+  EXPECT_EQ(ReadAuditLog(folder.Write("cut.jsonl", Joined(lines))).open, 1U);
+  const auto torn = ReadAuditLog(folder.Write("torn.jsonl", Joined(lines) + "{\"exit_code\""));
+  EXPECT_EQ(torn.open, 1U);
+  EXPECT_EQ(torn.torn, 12U);
+}
+
+// Whoever can write to the file can chain entries; not every chain is an account of sessions.
+TEST(AuditLog, RefusesChainsThatAreNoAccountOfSessions) {
+  const TemporaryFolder folder;
+  const nlohmann::json begin{{"kind", "session"}, {"version", 1}, {"session", "a"}, {"time", "t"}};
+  const auto with = [](const char* kind, const char* session) {
+    return nlohmann::json{{"kind", kind}, {"session", session}, {"time", "t"}};
+  };
+  const auto refused = [&](const std::vector<nlohmann::json>& entries) {
+    const auto file = folder.path() / "chain.jsonl";
+    fs::remove(file);
+    {
+      ChainFile chain(file, ChainFile::Access::kAppend, "a chain");
+      for (const auto& entry : entries) chain.Append(entry);
+    }
+    return ErrorOf(file);
+  };
+  EXPECT_EQ(refused({begin, with("release", "a"), with("end", "a")}), "none");
+  EXPECT_THAT(refused({with("release", "a")}), HasSubstr("line 1: found an entry of no session"));
+  EXPECT_THAT(refused({begin, with("end", "a"), with("release", "a")}), HasSubstr("line 3: found an entry"));
+  EXPECT_THAT(refused({begin, begin}), HasSubstr("line 2: found a session twice"));
+  EXPECT_THAT(refused({begin, with("nonsense", "a")}), HasSubstr("line 2: found the kind"));
+  EXPECT_THAT(refused({{{"kind", "session"}, {"session", "a"}, {"time", "t"}}}),
+              HasSubstr("another version"));
+  EXPECT_THAT(refused({{{"x", 1}}}), HasSubstr("found no kind, session or time"));
+}
+
+TEST(IsAuditLog, TellsItFromALedger) {
+  const TemporaryFolder folder;
+  EXPECT_TRUE(IsAuditLog(TwoSessions(folder)));
+  {
+    LedgerFile ledger(folder.path() / "ledger.jsonl");
+    (void)ledger.Reserve({.data = std::string(64, 'd'),
+                          .name = "n",
+                          .record = {.job_hash = "aa", .run_id = "01", .events = {}},
+                          .epsilon_cap = 10,
+                          .delta = 1e-5});
+  }
+  EXPECT_FALSE(IsAuditLog(folder.path() / "ledger.jsonl"));
+  EXPECT_FALSE(IsAuditLog(folder.path() / "nowhere"));
+  EXPECT_FALSE(IsAuditLog(folder.path()));
+}
+
+}  // namespace
+}  // namespace trefoil::runtime

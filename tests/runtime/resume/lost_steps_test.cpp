@@ -1,0 +1,111 @@
+#include "runtime/resume/lost_steps.h"
+
+#include <gmock/gmock.h>
+#include <spdlog/fmt/fmt.h>
+
+#include "jobs/config/toml_reader.h"
+#include "jobs/dpsgd/settings_reader.h"
+
+namespace trefoil::runtime {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kJob = R"(
+version = 1
+type = "dpsgd"
+name = "lossy"
+[data]
+name = "lossy"
+format = "idx"
+rows = [200, 200, 200]
+features = 4
+classes = 3
+[training]
+steps = 150
+expected_batch = 60
+max_batch_per_owner = 60
+learning_rate = 1
+checkpoint_every = 10
+[privacy]
+epsilon = 3
+delta = 1e-5
+clip = 0.5
+)";
+
+jobs::DpsgdSettings Read(const std::string& more = "") {
+  auto table = toml::parse(std::string(kJob));
+  if (!more.empty()) jobs::SetValue(table, more);
+  return jobs::ReadJobTables(table, "lossy.toml");
+}
+
+/// A run whose sessions began ten steps each, all from the start, and that begins there once more.
+AgreedRun FromTheStart(int sessions) {
+  AgreedRun agreed{.run_id = "a0", .from = {}, .earlier = {}};
+  for (int k = 0; k < sessions; ++k)
+    agreed.earlier.push_back({.id = fmt::format("a{}", k), .from_start = true, .first = 0, .begun = 10});
+  return agreed;
+}
+
+TEST(LostSteps, AreThoseThatTheRunDoesNotGoOnFrom) {
+  EXPECT_EQ(LostSteps({}), 0);
+  EXPECT_EQ(LostSteps(FromTheStart(3)), 30);
+  AgreedRun agreed{.run_id = "aa", .from = CheckpointName{20, "bb"}, .earlier = {}};
+  agreed.earlier = {{.id = "aa", .from_start = true, .first = 0, .begun = 17},
+                    {.id = "bb", .from_start = false, .first = 10, .begun = 26}};
+  EXPECT_EQ(LostSteps(agreed), 7 + 6);
+}
+
+// On a full disk version 0.1 took eight such sessions, which ended at epsilon 4.63 for a target of 3.
+TEST(RefusalOfLosses, EndsARestartLoopBeforeItSpendsMuch) {
+  const auto job = Read();
+  EXPECT_EQ(job.training.lost_steps_max, 15);
+  EXPECT_FALSE(RefusalOfLosses(job, FromTheStart(0)));
+  EXPECT_FALSE(RefusalOfLosses(job, FromTheStart(1)));
+  const auto refusal = RefusalOfLosses(job, FromTheStart(2));
+  ASSERT_TRUE(refusal);
+  EXPECT_THAT(*refusal, HasSubstr("training.lost_steps_max: found 20 lost steps, which take epsilon from "));
+  EXPECT_THAT(*refusal, HasSubstr(" 3.000 insider to "));
+  EXPECT_THAT(*refusal,
+              HasSubstr("resumed from step 0, too; expected at most 15 lost steps, or run --resume --again"));
+}
+
+TEST(RefusalOfLosses, LetsAFirstSessionFromACheckpointBe) {
+  auto agreed = FromTheStart(2);
+  agreed.from = CheckpointName{.step = 10, .session = "a1"};
+  agreed.earlier.back().begun = 60;
+  EXPECT_EQ(LostSteps(agreed), 60);
+  EXPECT_FALSE(RefusalOfLosses(Read(), agreed));
+  agreed.earlier.push_back({.id = "a2", .from_start = false, .first = 10, .begun = 10});
+  EXPECT_TRUE(RefusalOfLosses(Read(), agreed));
+}
+
+TEST(RefusalOfLosses, LetsARunBeOfWhichOnlyTheReleaseIsLeft) {
+  auto agreed = FromTheStart(2);
+  agreed.earlier.push_back({.id = "a2", .from_start = false, .first = 10, .begun = 150});
+  agreed.earlier.push_back({.id = "a3", .from_start = false, .first = 140, .begun = 150});
+  agreed.earlier.push_back({.id = "a4", .from_start = false, .first = 150, .begun = 150});
+  agreed.from = CheckpointName{.step = 150, .session = "a3"};
+  EXPECT_EQ(LostSteps(agreed), 20);
+  auto job = Read("training.lost_steps_max=0");
+  EXPECT_FALSE(RefusalOfLosses(job, agreed));
+  job.evaluation.emplace();
+  job.evaluation->rows = 100;
+  EXPECT_FALSE(RefusalOfLosses(job, agreed));
+  job.evaluation->sigma = 25;  // is charged each time
+  EXPECT_TRUE(RefusalOfLosses(job, agreed));
+  agreed.from = CheckpointName{.step = 140, .session = "a2"};
+  EXPECT_TRUE(RefusalOfLosses(Read("training.lost_steps_max=0"), agreed));
+}
+
+TEST(RefusalOfLosses, GoesByTheJobsLimitAndByWhatAllThreeWereTold) {
+  EXPECT_FALSE(RefusalOfLosses(Read("training.lost_steps_max=20"), FromTheStart(2)));
+  EXPECT_TRUE(RefusalOfLosses(Read("training.lost_steps_max=19"), FromTheStart(2)));
+  EXPECT_TRUE(RefusalOfLosses(Read("training.lost_steps_max=0"), FromTheStart(2)));
+  auto agreed = FromTheStart(7);
+  agreed.again = true;
+  EXPECT_FALSE(RefusalOfLosses(Read(), agreed));
+}
+
+}  // namespace
+}  // namespace trefoil::runtime
