@@ -63,7 +63,7 @@ constexpr Index kElements = 960;
 
 constexpr const char* kExact = "none";
 
-// Sections of docs/protocols.md; scripts/protocol_table.py checks that they exist.
+// Sections of docs/reference/protocols.md; scripts/protocol_table.py checks that they exist.
 constexpr const char* kInInput = "\"Input, reveal, multiply, AND\"";
 constexpr const char* kInKeys = "\"Pseudo-random sharing and stream identifiers\"";
 constexpr const char* kInSetUp = "\"Set-up of a session\"";

@@ -3,7 +3,7 @@
 
 namespace trefoil::bench {
 
-/// The table of docs/protocols.md: for every protocol the cost that it declares, its error, where it comes
+/// The table of docs/reference/protocols.md: for every protocol the cost that it declares, its error, where it comes
 /// from and what each party sees, in Markdown. A line a protocol, without a heading.
 [[nodiscard]] std::string ProtocolTable();
 

@@ -55,7 +55,7 @@ struct Result {
 /// Throws ConfigError where the request names what does not exist.
 void Validate(const Request& request);
 
-/// As `bench --json` writes it (docs/formats.md).
+/// As `bench --json` writes it (docs/reference/formats.md).
 [[nodiscard]] nlohmann::json ToJson(const std::vector<Result>& results);
 
 }  // namespace trefoil::bench

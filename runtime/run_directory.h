@@ -28,7 +28,7 @@ struct EvaluationSummary {
 /// The evaluation in a line for the user.
 [[nodiscard]] std::string EvaluationLine(const EvaluationSummary& evaluation);
 
-/// summary.json (docs/formats.md). Infinite epsilons are written as null.
+/// summary.json (docs/reference/formats.md). Infinite epsilons are written as null.
 struct Summary {
   std::string job;  ///< its name
   std::int64_t steps = 0;

@@ -1,4 +1,4 @@
-"""Keeps the tests that docs/audit.md names for each finding as scripts/acceptance runs them (scripts/acceptance.d/H.sh).
+"""Keeps the tests that docs/explanation/audit.md names for each finding as scripts/acceptance runs them (scripts/acceptance.d/H.sh).
 
 Usage: scripts/audit_table.py [--check]
   --check   change nothing; fail if the document names other tests, or a finding without any
@@ -10,7 +10,7 @@ import textwrap
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 TESTS = TOP / "scripts" / "acceptance.d" / "H.sh"
-DOCUMENT = TOP / "docs" / "audit.md"
+DOCUMENT = TOP / "docs" / "explanation" / "audit.md"
 BEGIN = "<!-- made by scripts/audit_table.py: begin -->\n"
 END = "<!-- made by scripts/audit_table.py: end -->\n"
 
@@ -49,9 +49,9 @@ def main() -> int:
         DOCUMENT.write_text(current)
         return 0
     numbers = {int(number) for number in re.findall(r"^\| (\d+)b? \|", before, re.MULTILINE)}
-    found = [f"docs/audit.md: finding {number}: no tests in scripts/acceptance.d/H.sh" for number in sorted(numbers - set(expressions) - {24})]
+    found = [f"docs/explanation/audit.md: finding {number}: no tests in scripts/acceptance.d/H.sh" for number in sorted(numbers - set(expressions) - {24})]
     if current != text:
-        found.append("docs/audit.md: the tests are not those of scripts/acceptance.d/H.sh; run scripts/audit_table.py")
+        found.append("docs/explanation/audit.md: the tests are not those of scripts/acceptance.d/H.sh; run scripts/audit_table.py")
     for line in found:
         print(line)
     return 1 if found else 0

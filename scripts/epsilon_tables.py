@@ -4,7 +4,7 @@ Usage: scripts/epsilon_tables.py PROGRAM [--check]
   PROGRAM   the built trefoil, whose plan and account say the figures
   --check   change nothing; fail if a document holds another figure, or no longer holds a sentence that is listed here
 
-A table between two markers in docs/privacy.md is made whole: what the jobs of configs/ promise. Other figures stand in sentences and
+A table between two markers in docs/explanation/privacy.md is made whole: what the jobs of configs/ promise. Other figures stand in sentences and
 tables that people write: FIGURES below has each with {} for a figure, where it comes from, and how it is rounded: always up.
 """
 import json
@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-TABLE = TOP / "docs" / "privacy.md"
+TABLE = TOP / "docs" / "explanation" / "privacy.md"
 BEGIN = "<!-- made by scripts/epsilon_tables.py: begin -->\n"
 END = "<!-- made by scripts/epsilon_tables.py: end -->\n"
 NUMBER = r"([0-9]+(?:\.[0-9]+)?|∞)"
@@ -141,7 +141,7 @@ def figures(program, folder):
 
 
 def audited(program, folder):
-    """What docs/audit.md says of now; what it quotes of version 0.1 stays."""
+    """What docs/explanation/audit.md says of now; what it quotes of version 0.1 stays."""
     mnist = program.plan("mnist")
     pate = program.plan("mnist-pate")
     sigma = program.plan("adult-vertical")["sigma"]
@@ -187,7 +187,7 @@ def main() -> int:
         print(__doc__, file=sys.stderr)
         return 2
     program = Program(str(pathlib.Path(sys.argv[1]).resolve()))
-    paths = {path.name: path for path in [*(TOP / "docs").glob("*.md"), TOP / "README.md"]}
+    paths = {path.name: path for path in [*(TOP / "docs").glob("*/*.md"), TOP / "README.md"]}
     texts = {name: path.read_text() for name, path in paths.items()}
     made = dict(texts)
     before, rest = made[TABLE.name].split(BEGIN)
@@ -207,7 +207,7 @@ def main() -> int:
             if text != texts[name]:
                 paths[name].write_text(text)
     elif made[TABLE.name] != texts[TABLE.name]:
-        lost.append("docs/privacy.md: the table of jobs is stale; run scripts/epsilon_tables.py build/bin/trefoil")
+        lost.append("docs/explanation/privacy.md: the table of jobs is stale; run scripts/epsilon_tables.py build/bin/trefoil")
     for line in lost:
         print(line)
     return 1 if lost else 0

@@ -1,4 +1,4 @@
-"""Keeps the table of docs/protocols.md as the declared costs say.
+"""Keeps the table of docs/reference/protocols.md as the declared costs say.
 
 Usage: scripts/protocol_table.py PROGRAM [--check]
   PROGRAM   the built protocol_table, which prints the table from the declared costs
@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-DOCUMENT = TOP / "docs" / "protocols.md"
+DOCUMENT = TOP / "docs" / "reference" / "protocols.md"
 BEGIN = "<!-- made by scripts/protocol_table.py: begin -->\n"
 END = "<!-- made by scripts/protocol_table.py: end -->\n"
 
@@ -70,7 +70,7 @@ def findings(table: str, text: str) -> list[str]:
     found += [f"bench/protocol_table.cpp: no line names {name}" for name in missing_protocols(named)]
     found += [f"bench/protocol_table.cpp: {row[0]}: not complete" for row in rows if len(row) != columns or not all(row)]
     for row in rows:
-        found += [f"bench/protocol_table.cpp: {row[0]}: docs/protocols.md has no section {title}"
+        found += [f"bench/protocol_table.cpp: {row[0]}: docs/reference/protocols.md has no section {title}"
                   for title in re.findall(r'"([^"]*)"', row[6]) if title not in sections]
     return found
 
@@ -89,7 +89,7 @@ def main() -> int:
         return 0
     found = findings(table, text)
     if current != text:
-        found.append("docs/protocols.md: the table of costs is stale; run scripts/protocol_table.py build/bin/protocol_table")
+        found.append("docs/reference/protocols.md: the table of costs is stale; run scripts/protocol_table.py build/bin/protocol_table")
     for line in found:
         print(line)
     return 1 if found else 0

@@ -22,7 +22,7 @@ struct PrivacyCurves {
 [[nodiscard]] PrivacyCurves CurvesOf(const dp::SampledGaussian& releases);
 
 /// An object with `outsider` and `insider`, each with `curve` (a list of epsilon, delta), `mu` (a number or null)
-/// and `tradeoff` (a list of alpha, beta): docs/formats.md, "Privacy curves".
+/// and `tradeoff` (a list of alpha, beta): docs/reference/formats.md, "Privacy curves".
 [[nodiscard]] nlohmann::ordered_json ToJson(const PrivacyCurves& curves);
 
 /// delta(epsilon) and the trade-off curves as two <svg> elements.

@@ -14,7 +14,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSmallest = std::numeric_limits<double>::min();
 constexpr double kPi = 3.14159265358979323846;
-/// What bounds the relative error of a delta, times (1 + high) (1 + max(low, 0)) (docs/privacy.md, "Accounting").
+/// What bounds the relative error of a delta, times (1 + high) (1 + max(low, 0)) (docs/explanation/privacy.md,
+/// "Accounting").
 constexpr double kDeltaError = 0x1p-44;
 
 double Density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * kPi); }

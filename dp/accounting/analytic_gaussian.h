@@ -8,7 +8,7 @@ namespace trefoil::dp {
 /// and b being epsilon s -+ 1 / (2 s). Infinity below deltas of 1e-307.
 /// Throws: ConfigError unless noise_multiplier is above 0 and finite, delta in (0, 1).
 /// Source: Balle and Wang, "Improving the Gaussian mechanism for differential privacy" (2018), Theorem 8, in
-///         the form of docs/privacy.md, "Accounting", in which nothing cancels.
+///         the form of docs/explanation/privacy.md, "Accounting", in which nothing cancels.
 [[nodiscard]] double AnalyticGaussianEpsilon(double noise_multiplier, double delta);
 
 /// The same rounded down, at a delta that is more by as much.

@@ -16,8 +16,8 @@ constexpr double kMostReleases = 1e9;
 /// Laplace scales and epsilons of events that are as good as none, or as no noise: left to RDP.
 constexpr double kExtreme = 1e6;
 constexpr double kMuRounding = 1e-12;
-/// Densities within a factor exp(+-1e-100) of those of mu from 1e-6 to 20 have mu (1 + 1e-12): docs/privacy.md, "The
-/// whole promise".
+/// Densities within a factor exp(+-1e-100) of those of mu from 1e-6 to 20 have mu (1 + 1e-12):
+/// docs/explanation/privacy.md, "The whole promise".
 constexpr double kMostDivergenceOfMu = 1e-100;
 constexpr double kLeastMuWithDivergence = 1e-6;
 constexpr double kMostMuWithDivergence = 20;

@@ -11,7 +11,7 @@ namespace trefoil::dp {
 /// independent negative binomials of shape 1/2; the sum of two independent parts has exactly the law of
 /// DiscreteLaplace(rate.denominator, rate.numerator), P[x] proportional to exp(-|x| rate). So where three
 /// parties add a part each, whoever knows one of them is left with exactly discrete Laplace noise, and
-/// whoever knows none with that and one part more (docs/privacy.md, "Laplace noise in parts").
+/// whoever knows none with that and one part more (docs/explanation/privacy.md, "Laplace noise in parts").
 ///
 /// Law:    exact; integer arithmetic only between the random words and the sample.
 /// Cost:   some 1 / rate coins, 64 from a random word. Not constant-time.

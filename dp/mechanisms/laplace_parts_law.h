@@ -3,8 +3,8 @@
 
 namespace trefoil::dp {
 
-/// What an integer that moves by 1 loses under noise of three LaplacePart (dp/mechanisms/laplace_part.h): exactly what a
-/// choice between randomised responses loses, of which the one of this epsilon is made with this probability,
+/// What an integer that moves by 1 loses under noise of three LaplacePart (dp/mechanisms/laplace_part.h): exactly what
+/// a choice between randomised responses loses, of which the one of this epsilon is made with this probability,
 /// and the choice is seen.
 struct WeightedResponse {
   double epsilon = 0;
@@ -18,7 +18,7 @@ struct WeightedResponse {
 ///
 /// Value:  weights add up to 1; relative errors below 1e-11. Beyond kLeastPartsRate to kLargestPartsRate the
 ///         third part is left out: one response of epsilon `rate`, which is never less.
-/// Source: docs/privacy.md, "Laplace noise in parts". Pre: rate above 0.
+/// Source: docs/explanation/privacy.md, "Laplace noise in parts". Pre: rate above 0.
 [[nodiscard]] std::vector<WeightedResponse> ThreePartsResponses(double rate);
 
 inline constexpr double kLeastPartsRate = 1.0 / 256;

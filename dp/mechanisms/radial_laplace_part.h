@@ -11,7 +11,7 @@ namespace trefoil::dp {
 /// has, but for failure(), the density that is proportional to exp(-|x| / s), |x| the L2 norm, in d' =
 /// 4 parts_of_variance - 1 dimensions, as far as its first `coordinates` of them go. So where three parties
 /// add a part each, whoever knows one of them is left with exactly that, and whoever knows none with that
-/// and one part more (docs/privacy.md, "Radial Laplace noise in parts").
+/// and one part more (docs/explanation/privacy.md, "Radial Laplace noise in parts").
 ///
 /// Law:  a part is a discrete Gaussian vector whose variance is drawn, too: a sum of geometric variables,
 ///       which are exponential ones rounded up. Integer arithmetic only between the random words and the

@@ -21,7 +21,7 @@ struct LinearContribution {
 
 /// Sensitivity certificates: the greatest norm Delta of one example's contribution, rounding included, in the
 /// units of the clip. They hold for every coin of the truncations and every ring value of the weights; the
-/// proofs are in docs/privacy.md, "Sensitivity". u = 2^-f is a unit of the errors, E the error norm.
+/// proofs are in docs/explanation/privacy.md, "Sensitivity". u = 2^-f is a unit of the errors, E the error norm.
 
 /// Nothing clipped, nothing truncated again: Delta = sqrt(R^2 + 1) E.
 [[nodiscard]] double UnclippedSensitivity(const LinearContribution& example);

@@ -24,7 +24,7 @@ struct BatchLimits {
 /// probability `sampling_rate`. One group a row: as PoissonOverflowProbability. Else Chernoff's,
 ///   exp(-(capacity / group_rows) KL(a || sampling_rate)),  a = (max_batch + 1) / capacity,
 /// rounded up; 1 where a is not above the rate. Throws: ConfigError as PoissonOverflowProbability, and unless
-/// group_rows is at least 1. Source: docs/privacy.md, "Groups".
+/// group_rows is at least 1. Source: docs/explanation/privacy.md, "Groups".
 [[nodiscard]] double GroupOverflowProbability(std::int64_t capacity, double sampling_rate,
                                               std::int64_t max_batch, std::int64_t group_rows);
 
@@ -32,7 +32,8 @@ struct BatchLimits {
 /// records or groups, at most: that more than max_batch - m of at most capacity - m rows are taken, m the rows
 /// of the units. The units are several owners' in the worst way: over these the probabilities add up. Where
 /// there is room nothing is cut, and room depends on others' coins alone, so this is the chance of an
-/// IndependentFailure. 0 where no batch is cut. Pre: units from 1. Source: docs/privacy.md, "Truncated Poisson".
+/// IndependentFailure. 0 where no batch is cut. Pre: units from 1. Source: docs/explanation/privacy.md, "Truncated
+/// Poisson".
 [[nodiscard]] double OverflowProbability(const BatchLimits& limits, double sampling_rate,
                                          std::int64_t units = 1);
 

@@ -53,7 +53,7 @@ struct ThresholdLaw {
 /// RDP that an answer of RDP `answer` adds to that of a threshold which it is behind:
 ///   log(1 + P (exp((order - 1) answer) - 1)) / (order - 1), with TiltedLogOdds() for P,
 /// at most `answer` itself, and more than its expectation: RDP is not linear in probabilities. Grows with
-/// either argument (docs/privacy.md, "PATE").
+/// either argument (docs/explanation/privacy.md, "PATE").
 [[nodiscard]] double AnsweredRdp(double log_odds, double answer, double order);
 
 /// RDP of one answer of LNMax: the least of theorem 1 (moments up to order - 1), theorem 2 where it holds,

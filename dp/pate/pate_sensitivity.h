@@ -30,7 +30,7 @@ struct SmoothVoteCost {
 /// Sums AnswerRdp() or, with a threshold, NoisyThresholdRdp() and AnsweredRdp() over the queries, and bounds
 /// by how much a neighbour's sum may differ: the largest of e^(-beta d) times what a query's term may move by
 /// in one step, d steps away, over all d. Rests on two facts: a moved vote moves the gap g with q = (m - 1)
-/// h(g) by 2 at most, h being e^BehindLogQ(), since log |h'| is concave (docs/privacy.md, "PATE"); and
+/// h(g) by 2 at most, h being e^BehindLogQ(), since log |h'| is concave (docs/explanation/privacy.md, "PATE"); and
 /// AnswerRdp() does not fall with q, which is checked on a grid. Cost: some queries x teachers operations.
 /// Pre: queries with equally many classes and votes, none negative. Throws: ConfigError for a parameter out
 /// of its domain, or an order at which the check fails.

@@ -9,7 +9,7 @@ namespace trefoil::dp {
 /// `count` releases of a sum of sensitivity 1 with normal noise of deviation `noise_multiplier`, each record
 /// taken with probability `sampling_rate`. Rate 1 is the plain Gaussian. Neighbours differ by `units` records,
 /// all added or all removed, each taken by a coin of its own: N(0, multiplier^2) against the mixture of
-/// N(j, multiplier^2) with j of Bin(units, rate) (docs/privacy.md, "Several rows of one person").
+/// N(j, multiplier^2) with j of Bin(units, rate) (docs/explanation/privacy.md, "Several rows of one person").
 struct SampledGaussian {
   double sampling_rate = 0;
   double noise_multiplier = 0;
@@ -61,7 +61,8 @@ using Event = std::variant<SampledGaussian, Laplace, PureDp, ThreeLaplaceParts, 
                            IndependentFailure>;
 
 /// Throws ConfigError for a parameter outside its domain: NaN, a negative number, a rate, a distance or a
-/// probability above 1, fewer units than 1. Zero noise, an infinite epsilon and an infinite bound are allowed: they give no guarantee.
+/// probability above 1, fewer units than 1. Zero noise, an infinite epsilon and an infinite bound are allowed: they
+/// give no guarantee.
 void CheckEvent(const Event& event);
 
 }  // namespace trefoil::dp

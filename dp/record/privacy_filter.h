@@ -22,7 +22,7 @@ enum class FilterMode { kRdp, kGdp, kClosed };
 [[nodiscard]] FilterMode FilterModeNamed(std::string_view name);
 
 /// What a filter has to fix before the first result. The cap is such a number, too; whoever raises it later
-/// should know that the promise is for a cap that was chosen without looking (docs/privacy.md, "Filters").
+/// should know that the promise is for a cap that was chosen without looking (docs/explanation/privacy.md, "Filters").
 struct FilterTerms {
   FilterMode mode = FilterMode::kRdp;
   std::vector<double> orders;  ///< kRdp: above 1, each once; else empty
@@ -57,7 +57,7 @@ struct FilterTerms {
 /// Failures: IndependentFailure p costs delta p, TotalVariation t (1 + e^cap) t; the sum is at most
 /// delta_cut.
 /// Source: Feldman, Zrnic (2021) and Lecuyer (2021) for one order; Smith, Thakurta (2022) for Gaussians; the
-///         list of orders: docs/privacy.md, "Filters".
+///         list of orders: docs/explanation/privacy.md, "Filters".
 class PrivacyFilter {
  public:
   explicit PrivacyFilter(FilterTerms terms);

@@ -27,7 +27,7 @@ IndependentFailure CutBatches(const DpSgdSteps& steps, std::int64_t units) {
 
 std::vector<Event> Outsider(const DpSgdSteps& steps, std::int64_t units) {
   const double once = MultiplierOfSum(steps.sigma * kOutsiderFactor, kParties, steps.party_deviation);
-  // A record is in all executions of a batch or in none of them (docs/privacy.md, "Public sampling").
+  // A record is in all executions of a batch or in none of them (docs/explanation/privacy.md, "Public sampling").
   const double multiplier = once / std::sqrt(static_cast<double>(steps.executions));
   return {SampledGaussian{steps.sampling_rate, multiplier, steps.steps, units},
           ClosenessCharge(kParties, steps.party_deviation, steps.coordinates, steps.steps * steps.executions),
@@ -85,7 +85,7 @@ std::vector<Event> Released(const GaussianReleases& releases, double multiplier,
 }
 
 /// The same for whom it holds; `epsilon` infinite: for whom nothing is promised. Failures of several units are
-/// those of noise that is larger by what all but one of them move it (docs/privacy.md, "Several rows of one
+/// those of noise that is larger by what all but one of them move it (docs/explanation/privacy.md, "Several rows of one
 /// person").
 std::vector<Event> Released(const ApproximateReleases& releases, double epsilon, std::int64_t units) {
   const auto more = static_cast<double>(units - 1);

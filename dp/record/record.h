@@ -39,7 +39,7 @@ struct DpSgdSteps {
 
 /// DP-SGD of each owner alone, on its own rows, with noise of its own only: the local models that Protocol 4
 /// starts from. A record is one owner's, so that one owner's steps are charged, and not the sum over owners:
-/// all have the same rate and multiplier (docs/privacy.md, "Local training").
+/// all have the same rate and multiplier (docs/explanation/privacy.md, "Local training").
 struct LocalTraining {
   std::int64_t steps = 0;
   double sampling_rate = 0;  ///< q, every owner's
@@ -176,7 +176,7 @@ class RecordAccountant {
 /// Both epsilons for neighbours that differ by `units` units of privacy, all added or all removed, at one owner
 /// or at several: of one unit Epsilons; of more by loss distributions (PLD), whatever `kind` is, since no other
 /// accountant has the law of several sampled records. Infinity where there is no guarantee at this delta.
-/// Source: docs/privacy.md, "Several rows of one person".
+/// Source: docs/explanation/privacy.md, "Several rows of one person".
 [[nodiscard]] EpsilonPair EpsilonsOfUnits(const TrainingRecord& record, std::int64_t units, double delta,
                                           AccountantKind kind = AccountantKind::kRdp);
 

@@ -67,7 +67,7 @@ struct LogSettings {
   friend bool operator==(const LogSettings&, const LogSettings&) = default;
 };
 
-/// A party file (docs/formats.md). Paths read from a file are absolute or relative to the working
+/// A party file (docs/reference/formats.md). Paths read from a file are absolute or relative to the working
 /// directory; WriteParty takes them as they are to stand in the file, relative to it.
 struct PartyFile {
   int id = 0;

@@ -100,7 +100,7 @@ struct LocalSpec {
   std::optional<std::array<double, 3>> fractions{};  ///< contiguous shares of the rows
 };
 
-/// A job file, checked, with every default filled in (docs/formats.md). Where the type is not
+/// A job file, checked, with every default filled in (docs/reference/formats.md). Where the type is not
 /// "dpsgd", its schema alone (jobs/dpsgd/settings_reader.h): what a task's model needs to be applied.
 struct DpsgdSettings {
   std::string name;

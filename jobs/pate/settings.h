@@ -13,7 +13,7 @@
 
 namespace trefoil::jobs {
 
-/// How a query is answered (docs/privacy.md, "PATE").
+/// How a query is answered (docs/explanation/privacy.md, "PATE").
 enum class VoteMechanism { kLnMax, kGnMax, kConfidentGnMax, kInteractiveGnMax };
 
 /// [student]: trained in the clear on the answers, which are public, and on public records without any.

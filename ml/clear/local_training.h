@@ -14,7 +14,7 @@ namespace trefoil::ml {
 /// Everything that a record's contribution is made of lies on a lattice of `lattice_bits` fraction bits,
 /// chosen so that every sum is an integer below 2^53: matrix products in double precision are then exact,
 /// whatever the order of their terms, and one record's presence moves the gradient sum by its own clipped
-/// gradient, nothing else (docs/privacy.md, "Local training").
+/// gradient, nothing else (docs/explanation/privacy.md, "Local training").
 struct LocalPlan {
   LocalSettings settings;
   StepPlan encoding;  ///< how rows are encoded: no more of it than EncodeRecords needs

@@ -22,7 +22,7 @@ struct LogisticSettings {
 /// most kMostIterations.
 /// Source: Pathak, Rane, Raj, "Multiparty differential privacy via aggregation of locally trained
 ///         classifiers" (2010), section 3.1; Nesterov, "Introductory lectures on convex optimization" (2004),
-///         scheme 2.2.11; docs/privacy.md, "Averaged classifiers", for the gap.
+///         scheme 2.2.11; docs/explanation/privacy.md, "Averaged classifiers", for the gap.
 [[nodiscard]] Eigen::VectorXd FitLogistic(const OwnRecords& records, const LogisticSettings& settings,
                                           std::int64_t least_rows = 0);
 
@@ -38,7 +38,7 @@ inline constexpr double kMostIterations = 100'000;
 
 /// How far FitLogistic()'s weights are from the minimiser, at most: (tolerance + 12 sqrt(k) r) / lambda, with
 /// r what rounding in double precision may add to a computed gradient of up to `rows` rows and to a step, and
-/// k = 1 + L^2 / (4 lambda), L as LipschitzBound(). Source: docs/privacy.md, "Averaged classifiers".
+/// k = 1 + L^2 / (4 lambda), L as LipschitzBound(). Source: docs/explanation/privacy.md, "Averaged classifiers".
 [[nodiscard]] double SolverGap(const LogisticSettings& settings, double row_norm, std::int64_t rows,
                                std::int64_t features);
 

@@ -14,7 +14,7 @@ struct PublicCoins {
 };
 
 /// All that a training needs to go on after a step, at one party. Never a key of a link, a mask or noise: a
-/// resumed run draws those anew (docs/threat_model.md, "Resumed runs").
+/// resumed run draws those anew (docs/explanation/threat_model.md, "Resumed runs").
 struct Checkpoint {
   TrainingState state;
   std::optional<PublicCoins> coins{};  ///< with public sampling

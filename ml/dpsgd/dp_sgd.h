@@ -26,7 +26,7 @@ struct TrainingState {
 /// At the beginning: the velocity is zero.
 [[nodiscard]] TrainingState StartFrom(mpc::FixedShare weights);
 
-/// The four parts of a linear model's step on factorised norms (docs/protocols.md, "DP-SGD step"; PEA,
+/// The four parts of a linear model's step on factorised norms (docs/reference/protocols.md, "DP-SGD step"; PEA,
 /// Protocol 3, lines 6 to 17).
 
 /// E' = phi E with phi = min(1, C / (||x_j|| ||e_j||)), never above: the factor that clips example j's
@@ -56,12 +56,12 @@ struct TrainingState {
 [[nodiscard]] double DpSgdStepSeconds(const StepPlan& plan, mpc::Index batch_rows);
 
 /// The form of comparison that the settings ask for, or else the one that is expected to be faster on the
-/// link (docs/performance.md has the model).
+/// link (docs/reference/performance.md has the model).
 [[nodiscard]] protocols::Form FasterForm(const TrainingSettings& settings, mpc::Index batch_rows,
                                          const protocols::Link& link);
 
 /// The plan in the form of comparison that the settings ask for, or else in the one that is expected to be
-/// faster on the link (docs/performance.md has the model).
+/// faster on the link (docs/reference/performance.md has the model).
 [[nodiscard]] StepPlan FasterPlan(const TrainingSettings& settings, mpc::Index batch_rows,
                                   const protocols::Link& link);
 

@@ -21,7 +21,7 @@ namespace trefoil::ml {
 /// What is fixed before the first step: derived from the settings alone.
 struct PrivacyPlan {
   double sampling_rate = 0;
-  double sigma = 0;             ///< noise multiplier: each party adds sigma^2 Delta^2 / 2 (docs/privacy.md)
+  double sigma = 0;             ///< noise multiplier: each party adds sigma^2 Delta^2 / 2
   double sensitivity = 0;       ///< Delta in the units of the clip bound, all rounding included
   double epsilon_outsider = 0;  ///< after all steps; infinity where there is no guarantee
   double epsilon_insider = 0;

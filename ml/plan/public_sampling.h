@@ -34,7 +34,7 @@ struct StepRange {
 /// Which rows of the shared data each step takes, by coins that all parties know: independent ones, drawn anew
 /// while they exceed any of the bounds above. So nothing that is published, or seen in traffic, depends on
 /// them, and no step takes a row with more than the rate, whatever is known of the other steps' coins
-/// (docs/privacy.md, "Public sampling").
+/// (docs/explanation/privacy.md, "Public sampling").
 class PublicSchedule {
  public:
   /// Draws every step's rows from a joint seed. Pre: as PublicHeight.

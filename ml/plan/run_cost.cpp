@@ -15,7 +15,7 @@
 namespace trefoil::ml {
 namespace {
 
-// Of the machine of docs/performance.md, fitted to whole runs, where three parties share two cores.
+// Of the machine of docs/reference/performance.md, fitted to whole runs, where three parties share two cores.
 constexpr double kSecondsPerStep = 1.3e-3;        // progress, noise, threads that wake
 constexpr double kSecondsPerByte = 4.9e-9;        // sent: made, encrypted, carried, received and put together
 constexpr double kSecondsPerOwnedElement = 6e-9;  // of a batch: drawn, encoded, masked, put into one matrix

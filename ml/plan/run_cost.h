@@ -26,7 +26,7 @@ struct RunCost {
 
 /// Seconds that a run is expected to take on a link, from its connection to its last step, without local
 /// initialisation, on hosts that do nothing else. Constants of computation are those of the machine of
-/// docs/performance.md, where plan and measurement are compared.
+/// docs/reference/performance.md, where plan and measurement are compared.
 [[nodiscard]] double PlannedRunSeconds(const TrainingSettings& settings, protocols::Form form,
                                        const protocols::Link& link);
 

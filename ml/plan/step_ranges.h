@@ -11,7 +11,7 @@ inline constexpr int kRangeBits = 62;
 /// For a range analysis before sigma is known: noise beyond this multiplier would drown any model.
 inline constexpr double kLargestSigma = 1000;
 
-/// g = min(f, what keeps the squared gradient norm below 2^62); docs/privacy.md, "Sensitivity".
+/// g = min(f, what keeps the squared gradient norm below 2^62); docs/explanation/privacy.md, "Sensitivity".
 [[nodiscard]] int RowNormBits(const dp::LinearContribution& example);
 
 /// The scale of a network's squared norms: at most f, such that the squared gradient norm, a product of two,

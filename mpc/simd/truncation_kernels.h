@@ -3,7 +3,7 @@
 
 namespace trefoil::mpc {
 
-// Kernels of truncation by a masked opening (docs/protocols.md, "Truncation"): the shifts of `count` words,
+// Kernels of truncation by a masked opening (docs/reference/protocols.md, "Truncation"): the shifts of `count` words,
 // each in one pass, since they take as long as memory does. All instruction sets give the same result; the
 // best one that the processor has is taken. Pre: 1 <= bits <= 62.
 

@@ -43,7 +43,7 @@ struct MeshConfig {
   std::function<void(std::uint64_t total)> on_dropped;
 };
 
-/// A transport over TLS 1.3 to two peers whose certificates are pinned (docs/threat_model.md).
+/// A transport over TLS 1.3 to two peers whose certificates are pinned (docs/explanation/threat_model.md).
 ///
 /// Failure, once found, is final and the same for every later call: NetworkError naming the party that was
 /// lost (not the one that reported it), BudgetError if it aborted because of its privacy budget, or

@@ -8,15 +8,15 @@
 namespace trefoil::protocols {
 
 /// One use of the masked opening with a dealer, the pattern behind truncation, bit conversion and
-/// trigonometric series (docs/protocols.md, "Masked opening"): dealer D knows a uniform mask r and deals
+/// trigonometric series (docs/reference/protocols.md, "Masked opening"): dealer D knows a uniform mask r and deals
 /// shares of what depends on r alone; A and B open c = x + r to each other only; the result is a 2-of-2
 /// sharing between A and B, linear in what was dealt with coefficients that both know, and is re-shared to
 /// all three. D never sees c, A and B never see r.
 ///
 /// An object is one operation: it draws each of its streams once, and opens one value. Every step that draws,
 /// sends or receives is taken at most once, in one of its forms; a second time it throws ContractError at all
-/// three parties, before it does anything. Every party makes the same calls; where a role has no part in a step, it returns
-/// an empty matrix and sends nothing.
+/// three parties, before it does anything. Every party makes the same calls; where a role has no part in a step, it
+/// returns an empty matrix and sends nothing.
 class MaskedOpening {
  public:
   /// Takes the next roles and operation numbers.

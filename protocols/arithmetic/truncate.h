@@ -23,7 +23,7 @@ enum class Range {
 /// Secrecy: semi-honest, one corruption. Stochastic: the coin's threshold is known to all three, so the ideal
 ///          functionality publishes it: a bound on a result must hold for both outcomes. Exact: the ideal
 ///          functionality publishes nothing; the keys hide the mask under the assumption of mpc/dcf/dcf.h.
-/// Source:  docs/protocols.md, "Truncation" (masked opening with a dealer; never wraps since |x| is below
+/// Source:  docs/reference/protocols.md, "Truncation" (masked opening with a dealer; never wraps since |x| is below
 ///          half of the ring).
 [[nodiscard]] mpc::ArithShare Truncate(mpc::Context& party, const mpc::ArithShare& x, int bits,
                                        Range range = Range::kSigned,

@@ -32,7 +32,7 @@ struct Blur {
 ///          number of unread bits), and one more to B.
 /// Throws:  ContractError if a number is out of range (before anything is sent).
 /// Secrecy: as of a truncation (truncate.h): a coin's threshold is known to A and B, its outcome to nobody.
-/// Source:  docs/protocols.md, "Many thresholds from one key".
+/// Source:  docs/reference/protocols.md, "Many thresholds from one key".
 [[nodiscard]] mpc::RingMatrix BelowThresholdsPair(mpc::Context& party, MaskedOpening& opening,
                                                   const mpc::ArithShare& x,
                                                   const std::vector<std::int64_t>& thresholds, int width,

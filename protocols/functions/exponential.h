@@ -37,7 +37,7 @@ struct ExponentialTable {
 /// Cost:   10 + 2d rounds in bulk (64 bits), 2 + 2d in latency form, for degree d = 3, 4, 5 at accuracy 12,
 ///         17, 25; see ExponentialCost.
 /// Throws: ContractError on the scale of x, before anything is sent; NetworkError, ProtocolError.
-/// Source: scripts/derive/exponential.py; docs/protocols.md, "Exponential".
+/// Source: scripts/derive/exponential.py; docs/reference/protocols.md, "Exponential".
 [[nodiscard]] mpc::FixedShare Exponential(mpc::Context& party, const ExponentialTable& table,
                                           const mpc::FixedShare& x, Form form = Form::kBulk);
 [[nodiscard]] mpc::Cost ExponentialCost(const ExponentialTable& table, mpc::Index count,

@@ -29,7 +29,7 @@ namespace trefoil::protocols {
 [[nodiscard]] mpc::Cost InverseSqrtCost(mpc::Index count, int frac_bits, Form form = Form::kBulk,
                                         Rounding rounding = Rounding::kStochastic);
 
-/// How far a result can be above the true value; docs/protocols.md has the derivation.
+/// How far a result can be above the true value; docs/reference/protocols.md has the derivation.
 struct Excess {
   double relative = 0;
   double units = 0;  ///< of 2^-frac_bits

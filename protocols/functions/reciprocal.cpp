@@ -19,7 +19,7 @@ using mpc::Word;
 constexpr int kMostBits = 30;             // of a normalised number: products stay below 2^62
 constexpr Word kStart = 3144130809;       // 2.9282 * 2^30, rounded down
 constexpr double kStepsError = 8.7e-10;   // what three steps leave of the first approximation's error
-constexpr double kUnitsOfRounding = 6.2;  // docs/protocols.md, "Reciprocal"
+constexpr double kUnitsOfRounding = 6.2;  // docs/reference/protocols.md, "Reciprocal"
 
 /// How x of a range is brought to [1/2, 1] and back.
 struct Scaling {

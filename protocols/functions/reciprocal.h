@@ -24,7 +24,7 @@ struct ReciprocalError {
 ///         a result that could be larger leaves less room for digits.
 /// Cost:   at most 27 rounds in bulk, 14 in latency form; see ReciprocalCost.
 /// Throws: ContractError on scale or range, before anything is sent; NetworkError, ProtocolError.
-/// Source: docs/protocols.md, "Reciprocal".
+/// Source: docs/reference/protocols.md, "Reciprocal".
 [[nodiscard]] mpc::FixedShare Reciprocal(mpc::Context& party, const mpc::FixedShare& x,
                                          const ReciprocalRange& range, Form form = Form::kBulk);
 [[nodiscard]] mpc::Cost ReciprocalCost(mpc::Index count, int frac_bits, const ReciprocalRange& range,

@@ -27,7 +27,7 @@ struct SigmoidSeries {
 /// series before it depends on the mask (below 2^-20), so results are not a function of x with either.
 /// Pre:    log2_period + frac_bits <= 64; any ring value.
 /// Cost:   3 rounds; with K terms at most 2K + 8 words an element (2K + 2 of them offline), see SigmoidCost.
-/// Source: docs/protocols.md, "Trigonometric series" (masked opening modulo the period).
+/// Source: docs/reference/protocols.md, "Trigonometric series" (masked opening modulo the period).
 [[nodiscard]] mpc::FixedShare Sigmoid(mpc::Context& party, const mpc::FixedShare& x,
                                       const SigmoidSeries& series, Rounding rounding = Rounding::kStochastic);
 [[nodiscard]] mpc::Cost SigmoidCost(mpc::Index count, int frac_bits, const SigmoidSeries& series,

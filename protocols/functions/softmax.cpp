@@ -51,7 +51,7 @@ ExponentialTable ExponentialFor(const SoftmaxOptions& options) {
                                .width = options.width});
 }
 
-/// docs/protocols.md, "Softmax".
+/// docs/reference/protocols.md, "Softmax".
 void StateBounds(SoftmaxTable& table) {
   const auto classes = static_cast<double>(table.options.classes);
   const double unit = std::ldexp(1.0, -table.options.frac_bits);

@@ -42,7 +42,7 @@ struct SoftmaxTable {
 ///         even where it was called beyond its own range; other logits the caller clamps.
 /// Cost:   bulk at most 48 rounds, latency 26, and RowMaximumCost where there is no bound; see SoftmaxCost.
 /// Throws: ContractError on another shape or scale, before anything is sent; NetworkError, ProtocolError.
-/// Source: docs/protocols.md, "Softmax".
+/// Source: docs/reference/protocols.md, "Softmax".
 [[nodiscard]] mpc::FixedShare Softmax(mpc::Context& party, const SoftmaxTable& table,
                                       const mpc::FixedShare& logits);
 [[nodiscard]] mpc::Cost SoftmaxCost(const SoftmaxTable& table, mpc::Index rows);

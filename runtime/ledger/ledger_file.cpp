@@ -51,7 +51,7 @@ void RequireSameData(const dp::Ledger& ledger, const std::string& data, const fs
   if (ledger.data().empty() || ledger.data() == data) return;
   throw DataError(
       fmt::format("{}: found data of SHA-256 {}, expected {}: a ledger is of one data set: name its files in "
-                  "[data], or another file in [ledger], as docs/operations.md says",
+                  "[data], or another file in [ledger], as docs/howto/operations.md says",
                   file.string(), data, ledger.data()));
 }
 

@@ -16,7 +16,7 @@ struct AuditedSession {
   int party = 0;
   std::string job;       ///< its name
   std::string job_hash;  ///< SHA-256, in hexadecimal
-  std::string data;      ///< salted SHA-256 of the files of [data] (docs/formats.md); empty: there are none
+  std::string data;      ///< salted SHA-256 of the files of [data] (docs/reference/formats.md), or empty
   std::array<std::string, net::kParties> fingerprints;  ///< of each party's certificate
 };
 

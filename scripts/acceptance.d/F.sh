@@ -7,7 +7,7 @@
 TITLES=(
   [1]="200 random kill -9 over one job with --resume: right accuracy, record and ledger"
   [2]="each fuzz target by libFuzzer for FUZZ_MINUTES (10) minutes without a finding"
-  [3]="fault matrix: 15 faults at 5 moments, each party ends as docs/operations.md says, in time"
+  [3]="fault matrix: 15 faults at 5 moments, each party ends as docs/howto/operations.md says, in time"
   [4]="docker-compose.yml for real, on a fresh clone: three networks, keys in volumes of their own, not root, healthy; one container killed, all three resumed"
   [5]="soak: trainings back to back for SOAK_MINUTES (60), no growth of memory, descriptors or threads, nothing left behind"
   [6]="trefoil check finds each of 20 and more planted misconfigurations, and names the mend"

@@ -170,7 +170,7 @@ check_15() {
   done
 }
 
-# The settings at which the published curves' shape shows (docs/experiments.md).
+# The settings at which the published curves' shape shows (docs/explanation/experiments.md).
 check_16() {
   has_data adult || skip "no adult in \$TREFOIL_DATA/adult or ../shared/data/adult"
   build || return

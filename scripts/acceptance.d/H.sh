@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# List H: what an audit of 0.1 found, each finding by the tests that fail on that version (docs/audit.md has the table). Read by
+# List H: what an audit of 0.1 found, each finding by the tests that fail on that version (docs/explanation/audit.md has the table). Read by
 # scripts/acceptance, from the project's top, with `work` (a folder), `measured` and `skip`. Checks run in a subshell whose output is
 # logged. `set -e` is off inside a function that is called under `||`, so every step that must succeed says so with `|| return`.
 

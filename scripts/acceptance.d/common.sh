@@ -22,7 +22,7 @@ data_folder() {
 has_data() { data_folder "$1" >/dev/null; }
 
 SUMMARY_KEYS="job steps epsilon_outsider epsilon_insider delta sigma sensitivity accuracy seconds rounds bytes_sent peak_rss_bytes"
-# has_summary_keys FILE: exactly the keys that docs/formats.md has, in its order.
+# has_summary_keys FILE: exactly the keys that docs/reference/formats.md has, in its order.
 has_summary_keys() {
   local keys
   keys=$(python3 -c 'import json, sys; print(*json.load(open(sys.argv[1])))' "$1") || return

@@ -6,7 +6,7 @@ right exit code, and, where it did not end well, with one line on stderr that na
 needs libfaketime. STOP_AT is the library of stop_at.cpp.
 
 Usage: fault_matrix.py TREFOIL STOP_AT FOLDER [--faults A,B] [--phases A,B] [--pairs FAULT@PHASE,...] [--seconds S] [--anew]
-       fault_matrix.py --table [--check]      puts the table into docs/operations.md; --check: fails if another one is there
+       fault_matrix.py --table [--check]      puts the table into docs/howto/operations.md; --check: fails if another one is there
 FOLDER keeps what was found: pairs that passed before are not tried again but with --anew; --seconds ends with code 75 after so long. Prints a line for
 each pair and a summary last; exit code 0 if all ended as they must, 1 otherwise, 77 if this machine cannot run it.
 """
@@ -34,7 +34,7 @@ MARGIN = 8
 LONGEST_RUN = 120
 UNFINISHED, SKIPPED = 75, 77
 FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
-DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs/operations.md"
+DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs/howto/operations.md"
 BEGIN, END = "<!-- made by scripts/acceptance.d/fault_matrix.py --table: begin -->\n", "<!-- made by fault_matrix.py: end -->\n"
 # Where party 1 stops by itself (stop_at.cpp); in the other phase it is stopped from outside.
 STOPS = {"handshake": "connect:", "input": "rename:/progress.csv", "checkpoint": "rename:/000018-", "release": "rename:/record.json"}

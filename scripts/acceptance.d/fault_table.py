@@ -1,4 +1,4 @@
-"""How three parties must end when a fault strikes party 1: the table that fault_matrix.py checks and docs/operations.md prints.
+"""How three parties must end when a fault strikes party 1: the table that fault_matrix.py checks and docs/howto/operations.md prints.
 
 An outcome has the parties' exit codes (a tuple: any of them; or_goes_on: or 0 for all) and what each one's line on stderr says (a regular expression; None: nothing is asked of it). Code
 None: nothing is asked of the party, which is not one of ours.

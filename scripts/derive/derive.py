@@ -5,7 +5,7 @@ Usage: scripts/derive/derive.py [--check | --write] [NAME ...]
   --check   fail where a generated file, a constant of a source or a stated result is not what is derived (the default)
   --write   write the generated files anew
   NAME      only these: clip_factor, exponential, inverse_sqrt, reciprocal, sigmoid_series, sin_cos
-Bounds are proved in both cases. Each module says what it derives and why that is enough; docs/protocols.md has the
+Bounds are proved in both cases. Each module says what it derives and why that is enough; docs/reference/protocols.md has the
 mathematics. Prints a line for each thing that does not hold; exit code 0 if all do, 1 otherwise; 2 usage.
 """
 

@@ -2,7 +2,7 @@
 
 PEA's polynomial P(z) = 0.8277 z^2 - 2.046 z + 2.223 - 0.0048 stands for 1 / sqrt(z) on [1/2, 1]. With z = w^2 its relative
 deficit 1 - P(z) sqrt(z) = 1 - w P(w^2) is a polynomial in w, bounded from both sides on all of [sqrt(1/2), 1] in rational
-arithmetic. What the roundings add is derived in docs/protocols.md ("Inverse square root"), and computed here for every scale.
+arithmetic. What the roundings add is derived in docs/reference/protocols.md ("Inverse square root"), and computed here for every scale.
 """
 
 from fractions import Fraction

@@ -1,6 +1,6 @@
 """Proves the error of ReciprocalOfNormalised in protocols/functions/reciprocal.cpp, for every number of bits.
 
-With y_0 = c - 2z, e_0 = 1 - z y_0 and three steps, docs/protocols.md ("Reciprocal") derives
+With y_0 = c - 2z, e_0 = 1 - z y_0 and three steps, docs/reference/protocols.md ("Reciprocal") derives
     |z y_3 - 1| <= |e_0|^8 + v ((1+e0)(1+e1)(1+e2) + (1+e1)(1+e2) + (1+e2) + z ((1+e1)(1+e2) + (1+e2) + 1)),  v = 2^-bits,
 where e0, e1, e2 bound |e_0|, |e_0|^2, |e_0|^4, roundings included.
 """

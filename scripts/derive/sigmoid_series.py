@@ -150,6 +150,6 @@ def derive(report):
         error, excess = proved(case[0], integers, quarter)
         entries.append((case, integers, (error, excess)))
         report.bound(f"sigmoid, period {case[0]}, {case[1]} terms: error", error, Fraction(5, 1000))
-        report.stated("docs/protocols.md",
+        report.stated("docs/reference/protocols.md",
                       f"| {case[0]} | {case[1]} | ±{case[0] // 4} | {float(error):.6f} | {float(excess):.6f} |")
     report.generated(TARGET, text_of(entries))

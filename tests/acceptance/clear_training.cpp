@@ -1,4 +1,4 @@
-// Runs a job's training in the clear, for the figures of docs/experiments.md that would need many secure
+// Runs a job's training in the clear, for the figures of docs/explanation/experiments.md that would need many secure
 // runs, and the baselines that they are compared with. Prints CSV: step,accuracy (on the data's test files),
 // step 0 the first weights. A simulation: nothing that it prints is private, and of the secure run it leaves
 // out only what the tests bound (rounded clip factors and sigmoids, cut batches).

@@ -60,7 +60,7 @@ TEST(Configs, TasksCanBeRunAndReadBackAsTheyAreSaved) {
   EXPECT_GE(tasks, 2);
 }
 
-// The figures that their comments and docs/experiments.md say.
+// The figures that their comments and docs/explanation/experiments.md say.
 TEST(Configs, PateByConfidentGnMaxHasTheEpsilonsOfOneGaussian) {
   for (const char* name : {"mnist-pate.toml", "pate.toml"}) {
     const auto epsilons =

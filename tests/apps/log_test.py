@@ -56,7 +56,7 @@ STORAGE_KEY = b"planted-storage-key-of-more-than-32-bytes: correct horse battery
 
 
 def derived(purpose):
-    """The key that sealed files of a kind are under (docs/formats.md)."""
+    """The key that sealed files of a kind are under (docs/reference/formats.md)."""
     return hashlib.blake2b(STORAGE_KEY, key=purpose.ljust(64, b"\0"), digest_size=32).digest()
 
 

@@ -82,7 +82,8 @@ TEST_F(DcfConstantTimeTest, MakesAndEvaluatesKeysWithEveryInstructionSet) {
   }
 }
 
-// Where a key has several thresholds, paths are planned by the opened values, which docs/threat_model.md says.
+// Where a key has several thresholds, paths are planned by the opened values, which docs/explanation/threat_model.md
+// says.
 TEST_F(DcfConstantTimeTest, WalksKeysOfSeveralThresholdsByTheOpenedValues) {
   const DcfShape shape(20);
   const std::array<std::vector<Block>, 2> roots{{{{.low = 1, .high = 2}}, {{.low = 3, .high = 4}}}};

@@ -80,8 +80,8 @@ namespace {
 
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-/// Those that do: sine and cosine are looked up in tables at the secret mask, at the dealer (docs/threat_model.md
-/// says so); hashes of components are compared where all three have them.
+/// Those that do: sine and cosine are looked up in tables at the secret mask, at the dealer
+/// (docs/explanation/threat_model.md says so); hashes of components are compared where all three have them.
 const std::set<std::string> kExceptions{"Sigmoid", "SigmoidExact", "SigmoidOfProduct", "RequireSharesOfOne"};
 
 class ProtocolsConstantTimeTest : public testing::TestWithParam<ProtocolCase> {

@@ -1,5 +1,5 @@
-// The sensitivity certificate (dp/mechanisms/sensitivity.h, docs/privacy.md) against adversarial examples through the
-// real three-party step.
+// The sensitivity certificate (dp/mechanisms/sensitivity.h, docs/explanation/privacy.md) against adversarial examples
+// through the real three-party step.
 #include <algorithm>
 #include <array>
 #include <cmath>
