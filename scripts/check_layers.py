@@ -21,6 +21,7 @@ MAY_USE = {
     "dp": {"base"},
     "data": {"base"},
     "base": set(),
+    "include": set(),  # the public headers: everybody may include what is declared there
 }
 
 # A header of the system or of a library, and the files that may include it.
@@ -62,16 +63,31 @@ def code_of(line):
     return re.sub(r"//.*", "", re.sub(r'"(\\.|[^"\\])*"', '""', line))
 
 
+def check_public_include(project, name, place, kind, header):
+    """A public header is installed without the sources: it needs the standard library, its neighbours, and Eigen where shares are."""
+    if kind == "<":
+        eigen = header == "Eigen/Core" and re.fullmatch(r"include/trefoil/(share|protocols)\.h", name)
+        if not eigen and not re.fullmatch(r"[a-z_]+", header):
+            yield f"{place}: found <{header}>, expected a header of the standard library (or Eigen, in share.h and protocols.h)"
+    elif not header.startswith("trefoil/") or not (project / "include" / header).is_file():
+        yield f"{place}: found \"{header}\", expected another public header, as in trefoil/error.h"
+
+
 def check_include(project, layer, name, place, kind, header):
+    if layer == "include":
+        yield from check_public_include(project, name, place, kind, header)
+        return
     if kind == "<":
         for pattern, allowed, why in CONFINED:
             if re.fullmatch(pattern, header) and not re.fullmatch(allowed, name):
                 yield f"{place}: found <{header}>; {why}"
         return
+    if header.startswith("trefoil/"):
+        header = f"include/{header}"
     folder = header.split("/")[0]
     if "/" not in header or not (project / header).is_file():
         yield f"{place}: found \"{header}\", expected a file named from the project's top"
-    elif folder != layer and folder not in MAY_USE[layer]:
+    elif folder not in {layer, "include", *MAY_USE[layer]}:
         yield f"{place}: found {folder}/, expected one of: {', '.join([layer, *sorted(MAY_USE[layer])])}"
 
 
@@ -107,7 +123,8 @@ def main():
             found.append(f"{layer}/: found no source file")
         for path in files:
             found.extend(check_file(project, layer, path))
-        found.extend(check_links(project, layer))
+        if layer != "include":
+            found.extend(check_links(project, layer))
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found else 0
 

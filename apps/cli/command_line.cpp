@@ -14,12 +14,11 @@
 #include "apps/cli/bench_command.h"
 #include "apps/cli/command.h"
 #include "base/error_report.h"
+#include "include/trefoil/version.h"
 #include "jobs/config/suggestion.h"
 
 namespace trefoil::apps {
 namespace {
-
-constexpr const char* kVersion = "trefoil 0.1.0";
 
 /// Commands that a later version will have: they are not taken for a misspelling.
 constexpr std::array<std::string_view, 1> kPlanned = {"schema"};
@@ -92,7 +91,7 @@ int RequirePrinted(int code) {
 int RunCommandLine(int argc, const char* const* argv) {
   CLI::App program("Trains one model on the data of three organisations, showing that data to nobody.",
                    "trefoil");
-  program.set_version_flag("--version", kVersion);
+  program.set_version_flag("--version", std::string("trefoil ") + Version());
   program.require_subcommand(1);
   program.footer(
       "Exit codes: 0 done, 2 usage or configuration, 3 peer or network, 4 data, 5 privacy budget, 6 a "
