@@ -48,7 +48,7 @@ def main() -> int:
     if "--check" not in sys.argv:
         DOCUMENT.write_text(current)
         return 0
-    numbers = {int(number) for number in re.findall(r"^\| (\d+)b? \|", before, re.MULTILINE)}
+    numbers = {int(number) for number in re.findall(r"^- \*\*(\d+)b?\*\*:", before, re.MULTILINE)}
     found = [f"docs/explanation/audit.md: finding {number}: no tests in scripts/acceptance.d/H.sh" for number in sorted(numbers - set(expressions) - {24})]
     if current != text:
         found.append("docs/explanation/audit.md: the tests are not those of scripts/acceptance.d/H.sh; run scripts/audit_table.py")

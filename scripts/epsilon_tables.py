@@ -125,7 +125,7 @@ def figures(program, folder):
          [fixed(demo["epsilon_outsider"]), fixed(demo["epsilon_insider"])]),
         ("operations.md", "done: epsilon {} outsider {} insider, delta 1e-05, model.npz in runs/first",
          [fixed(demo["epsilon_outsider"]), fixed(demo["epsilon_insider"])]),
-        ("experiments.md", "σ₂ = 40; 640 queries | 286 (97.6, 98.3, 96.2 %) | at most 0.98 | {} | {} |",
+        ("experiments.md", "Confident-GNMax, 640 queries | 286 (97.6, 98.3, 96.2 %) | at most 0.98 | {} | {} |",
          [up(of(pate, "outsider")), up(of(pate, "insider"))]),
         ("experiments.md", "(`rounds = 0`) | 286 (97.2 %) | at most 0.98 | {} | {} |",
          [up(of(pate, "outsider")), up(of(pate, "insider"))]),
@@ -155,18 +155,18 @@ def audited(program, folder):
     thrice = program.numbers(0.1, 1.2 / math.sqrt(3), 1, "pld", 1e-6)["epsilon"]
     both = ("outsider", "insider")
     return [("audit.md", sentence, figures) for sentence, figures in (
-        ("| {}, {}, above 12.92 in every call", [up(votes[0], 4), up(votes[1], 4)]),
-        ("| {}; above the exact one for all tables", [up(votes[2], 4)]),
+        ("Now: {}, {}, above 12.92 in every call", [up(votes[0], 4), up(votes[1], 4)]),
+        ("Now: {}; above the exact one for all tables", [up(votes[2], 4)]),
         ("is converted with loss ({} where 12.87 is exact)", [up(votes[0], 4)]),
-        ("| outsider {} and {}, insider {} and {} |", [up(of(mnist, who, k), 4) for who in both for k in (5, 10)]),
-        ("| outsider {}, insider {}, also by quadrature |", [up(of(mnist, who, 2), 4) for who in both]),
-        ("| {} and {} come first; the old figures are", [up(epsilon) for epsilon in known]),
-        ("exact 3.22238; no theorem covered adaptive jobs (no violation of the old rule was found) | {}; the ledger", [up(twice, 5)]),
-        ("an analyst reaches 0.0602 | {}; the filter stays below δ |", [up(thrice, 5)]),
-        ("`19.0536` for both | {} outsider, {} insider |", [fixed(of(laplace[0], who), 2) for who in both]),
-        ("| {} and {}; {} and {} |", [fixed(of(plan, who), 2) for plan in laplace[1:] for who in both]),
-        ("noise of 4.04561 | {} and {}; 3.7309 |", [fixed(of(pate, who), 4) for who in both]),
-        ("| added or removed {} (symmetric), {} (optimised); replaced 1 beside it |", [up(of(plan, "insider")) for plan in unary]),
+        ("Now: outsider {} and {}, insider {} and {}.", [up(of(mnist, who, k), 4) for who in both for k in (5, 10)]),
+        ("Now: outsider {}, insider {}, also by quadrature.", [up(of(mnist, who, 2), 4) for who in both]),
+        ("Now: {} and {} come first; the old figures are", [up(epsilon) for epsilon in known]),
+        ("exact 3.22238; no theorem covered adaptive jobs (no violation of the old rule was found). Now: {}; the ledger", [up(twice, 5)]),
+        ("an analyst reaches 0.0602. Now: {}; the filter stays below δ.", [up(thrice, 5)]),
+        ("`19.0536` for both. Now: {} outsider, {} insider.", [fixed(of(laplace[0], who), 2) for who in both]),
+        ("Now: {} and {}; {} and {}.", [fixed(of(plan, who), 2) for plan in laplace[1:] for who in both]),
+        ("noise of 4.04561. Now: {} and {}; 3.7309.", [fixed(of(pate, who), 4) for who in both]),
+        ("Now: added or removed {} (symmetric), {} (optimised); replaced 1 beside it.", [up(of(plan, "insider")) for plan in unary]),
     )]
 
 
