@@ -61,8 +61,8 @@ T Needed(const std::optional<T>& value, const char* option) {
 }
 
 Account AccountByRdp(const AccountOptions& options) {
-  const auto asked = ParseOrders(options.rdp_orders);
-  const auto orders = AllOrders(asked);
+  const auto asked = runtime::ParseOrders(options.rdp_orders);
+  const auto orders = runtime::AllOrders(asked);
   const double rate = Needed(options.sampling_rate, "--sampling-rate");
   const auto steps = Needed(options.steps, "--steps");
   const double delta = Needed(options.delta, "--delta");

@@ -129,7 +129,7 @@ jobs::VoteFile VotesOf(const VoteOptions& options) {
 }
 
 Analysis Analyse(const jobs::VoteFile& file, const VoteOptions& options, const Mechanism& mechanism) {
-  auto orders = AllOrders(ParseOrders(options.rdp_orders));
+  auto orders = runtime::AllOrders(runtime::ParseOrders(options.rdp_orders));
   orders.insert(orders.end(), dp::PateOrders().begin(), dp::PateOrders().end());
   Analysis analysis;
   analysis.teachers = file.teachers;
@@ -296,7 +296,7 @@ int AccountVotes(const VoteOptions& options) {
   std::optional<Sanitised> sanitised;
   if (options.sanitise.order) sanitised = Sanitise(file.counts, mechanism, options);
   Json asked = Json::object();
-  for (const auto& [text, order] : ParseOrders(options.rdp_orders)) {
+  for (const auto& [text, order] : runtime::ParseOrders(options.rdp_orders)) {
     const auto& orders = analysis.of_these.orders;
     const auto at = static_cast<std::size_t>(std::find(orders.begin(), orders.end(), order) - orders.begin());
     asked[text] = analysis.of_these.rdp[at];

@@ -68,7 +68,7 @@ std::vector<ShownJob> JobsOf(const runtime::LedgerView& view, double delta) {
   return shown;
 }
 
-std::string jobs::Shown(const dp::EpsilonPair& epsilons, jobs::FirstEpsilon first) {
+std::string Shown(const dp::EpsilonPair& epsilons, jobs::FirstEpsilon first) {
   return jobs::InOrder(jobs::ListedEpsilonText(epsilons.outsider), jobs::ListedEpsilonText(epsilons.insider),
                        first);
 }
@@ -189,12 +189,12 @@ void PrintText(const runtime::LedgerView& view, const std::vector<ShownJob>& job
   }
   for (const auto& shown : jobs) {
     std::cout << OneLine(fmt::format("{}  {:<8} {}epsilon {}: {}, {}, run {}", shown.job.time, shown.state,
-                                     StepsText(shown), jobs::Shown(shown.alone, shown.first), shown.job.name,
+                                     StepsText(shown), Shown(shown.alone, shown.first), shown.job.name,
                                      PromiseText(shown.job.reserved), shown.job.reserved.run_id))
               << '\n';
   }
   std::cout << fmt::format("together epsilon {}, delta {}: the records composed, not epsilons added\n",
-                           jobs::Shown(all, FirstOfAll(jobs)), jobs::DeltaText(delta));
+                           Shown(all, FirstOfAll(jobs)), jobs::DeltaText(delta));
 }
 
 int Show(const LedgerOptions& options) {

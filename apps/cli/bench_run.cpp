@@ -87,7 +87,7 @@ void PrintResult(const bench::Result& result) {
 }
 
 /// One party's side, with its peers over the network.
-int runtime::RunParty(const BenchOptions& options, const bench::Request& request) {
+int RunParty(const BenchOptions& options, const bench::Request& request) {
   net::MeshConfig config = runtime::MeshConfigOf(jobs::ReadParty(options.config), bench::ToJson(request));
   const auto mesh = net::ConnectMesh(config);
   ThreadPool pool(ThreadsFor(options.threads));
@@ -168,7 +168,7 @@ int RunLocally(const BenchOptions& options, const bench::Request& request) {
 
 int RunBench(const BenchOptions& options) {
   const bench::Request request = RequestOf(options);
-  return options.config.empty() ? RunLocally(options, request) : runtime::RunParty(options, request);
+  return options.config.empty() ? RunLocally(options, request) : RunParty(options, request);
 }
 
 }  // namespace trefoil::apps

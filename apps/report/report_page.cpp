@@ -96,14 +96,14 @@ std::string Cards(const RunReport& report, bool task) {
   return out + "</ul>\n";
 }
 
-std::string jobs::NumberOf(const jobs::StatementEntry& entry) {
+std::string NumberOf(const jobs::StatementEntry& entry) {
   return HtmlNumber(*entry.number, jobs::NumberText(entry));
 }
 
 std::string StatementSection(const std::vector<jobs::StatementEntry>& statement) {
   std::string out = Heading("What is promised, and what it rests on") + "<dl>\n";
   for (const auto& entry : statement) {
-    const auto number = entry.number ? ": " + jobs::NumberOf(entry) : std::string();
+    const auto number = entry.number ? ": " + NumberOf(entry) : std::string();
     out += fmt::format("<dt>{}{}</dt>\n<dd>{}</dd>\n", EscapeHtml(entry.title), number,
                        EscapeHtml(entry.sentence));
   }

@@ -59,7 +59,7 @@ class AverageJob : public JobOf<AverageSettings> {
   [[nodiscard]] int SumBits() const { return CeilLog2(plan_.largest_sum); }
   [[nodiscard]] mpc::FixedShare ShareOf(mpc::Context& party, const mpc::ArithShare& sum) const;
   [[nodiscard]] ml::Model ModelOf(const RingMatrix& opened) const;
-  [[nodiscard]] std::string runtime::Summary() const;
+  [[nodiscard]] std::string Summary() const;
 
   ml::AveragePlan plan_;
   std::vector<ml::OwnRecords> owners_;  ///< this party's, after Load
@@ -216,7 +216,7 @@ JobResult AverageJob::Run(mpc::Context& party, const BeforeRelease& before_relea
                                                    : ml::NoisyClassifierSum(party, plan_.shape, own);
   before_release(Events());
   JobResult result;
-  result.summary = runtime::Summary();
+  result.summary = Summary();
   if (job().to.empty()) {
     result.share = KeptShare{.weights = ShareOf(party, sum), .schema = job().schema};
     return result;

@@ -57,7 +57,7 @@ class HistogramJob : public JobOf<HistogramSettings> {
   [[nodiscard]] double Reach() const;
   [[nodiscard]] dp::CountEstimate EstimateOf(mpc::Word opened, double reach) const;
   [[nodiscard]] std::string Csv(const RingMatrix& opened) const;
-  [[nodiscard]] std::string runtime::Summary() const;
+  [[nodiscard]] std::string Summary() const;
 
   double sigma_ = 0;                                 ///< noise multiplier, with Gaussian noise
   std::vector<std::optional<std::size_t>> records_;  ///< this party's, after Load
@@ -219,7 +219,7 @@ JobResult HistogramJob::Run(mpc::Context& party, const BeforeRelease& before_rel
   const auto noise = OwnNoise();
   before_release(Events());
   const auto opened = ml::OpenNoisyCounts(party, own, noise.values(), job().to);
-  JobResult result{.summary = runtime::Summary()};
+  JobResult result{.summary = Summary()};
   if (opened) result.files.push_back({.name = "histogram.csv", .text = Csv(*opened)});
   return result;
 }

@@ -70,7 +70,7 @@ class TransferJob : public JobOf<TransferSettings> {
   [[nodiscard]] ml::StepNoise OwnNoise() const;
   [[nodiscard]] RingMatrix OwnVotes() const;
   [[nodiscard]] ml::Model ModelOf(const RingMatrix& opened) const;
-  [[nodiscard]] std::string runtime::Summary() const;
+  [[nodiscard]] std::string Summary() const;
 
   ml::TransferPlan plan_;
   std::optional<dp::RadialLaplacePart> radial_{};  ///< with published noise
@@ -233,7 +233,7 @@ JobResult TransferJob::Run(mpc::Context& party, const BeforeRelease& before_rele
       protocols::Reshare(party, ml::AddNoise(ToAdditive(weights.ring()), noise.values()));
   before_release(Events());
   JobResult result;
-  result.summary = runtime::Summary();
+  result.summary = Summary();
   if (job().to.empty()) {
     result.share =
         KeptShare{.weights = {noisy, job().settings.fraction_bits}, .schema = TransferSchema(job())};

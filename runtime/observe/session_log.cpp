@@ -34,7 +34,7 @@ std::string FreshId() {
   return ToHex(id);
 }
 
-const char* jobs::NameOf(net::AbortCode code) {
+const char* NameOf(net::AbortCode code) {
   switch (code) {
     case net::AbortCode::kInternal:
       return "internal";
@@ -136,10 +136,8 @@ std::string AuditLog::Done() {
 }
 
 std::string AuditLog::Failed(int exit_code, const net::AbortReason& reason) {
-  Json entry{{"kind", "end"},
-             {"outcome", "failed"},
-             {"exit_code", exit_code},
-             {"reason", jobs::NameOf(reason.code)}};
+  Json entry{
+      {"kind", "end"}, {"outcome", "failed"}, {"exit_code", exit_code}, {"reason", NameOf(reason.code)}};
   const bool names = reason.code == net::AbortCode::kPeerLost || reason.code == net::AbortCode::kProtocol;
   if (names && reason.about >= 0) entry["party"] = reason.about;
   Write(std::move(entry));

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(runtime::LedgerFile, LosesNoEntryOfJobsAtTheSameTime) {
+TEST(LedgerFile, LosesNoEntryOfJobsAtTheSameTime) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "l";
   constexpr int kThreads = 4;
@@ -49,7 +49,7 @@ TEST(runtime::LedgerFile, LosesNoEntryOfJobsAtTheSameTime) {
 }
 
 // Jobs at the same time cannot pass the cap together where each would alone.
-TEST(runtime::LedgerFile, GrantsTheLastPartOfABudgetOnce) {
+TEST(LedgerFile, GrantsTheLastPartOfABudgetOnce) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "l";
   std::atomic<int> granted = 0;
@@ -71,7 +71,7 @@ TEST(runtime::LedgerFile, GrantsTheLastPartOfABudgetOnce) {
 
 // Cut at every byte, as a crash of the machine may do to what was not on disk yet: what is left is charged at
 // least as before the last entry, and the next job goes on.
-TEST(runtime::LedgerFile, GoesOnAfterACutAnywhere) {
+TEST(LedgerFile, GoesOnAfterACutAnywhere) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "l";
   {
@@ -101,7 +101,7 @@ TEST(runtime::LedgerFile, GoesOnAfterACutAnywhere) {
   }
 }
 
-TEST(runtime::LedgerFile, CutsOffATornLineThatIsLongerThanTheNext) {
+TEST(LedgerFile, CutsOffATornLineThatIsLongerThanTheNext) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "l";
   (void)runtime::LedgerFile(file).Reserve(RequestOf("1", 100));
@@ -155,7 +155,7 @@ void WaitForStep(const Seen& seen, int first) {
 
 // 200 times a process is killed (SIGKILL) that writes to a ledger, at an instant drawn from a fixed seed, and
 // the next goes on with it.
-TEST(runtime::LedgerFile, SurvivesAKillAtAnyInstant) {
+TEST(LedgerFile, SurvivesAKillAtAnyInstant) {
   const TemporaryFolder folder;
   auto* seen = static_cast<Seen*>(
       mmap(nullptr, sizeof(Seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));

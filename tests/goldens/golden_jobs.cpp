@@ -168,7 +168,7 @@ std::array<double, 4> FeaturesOf(int row) {
           ((row * 3) % 11 - 5) / 32.0};
 }
 
-const char* jobs::ClassOf(int row) {
+const char* ClassOf(int row) {
   constexpr std::array kNames{"x", "y", "z"};
   return kNames.at(static_cast<std::size_t>((row * row + row / 3) % 3));
 }
@@ -184,7 +184,7 @@ std::string WholeRows(int first, int count, bool two_classes) {
   std::string text = two_classes ? "a,b,c,d,t\n" : "a,b,c,d,y\n";
   for (int row = first; row < first + count; ++row) {
     const auto x = FeaturesOf(row);
-    const char* label = two_classes ? (row % 2 == 0 ? "no" : "yes") : jobs::ClassOf(row);
+    const char* label = two_classes ? (row % 2 == 0 ? "no" : "yes") : ClassOf(row);
     text += fmt::format("{},{},{},{},{}\n", x[0], x[1], x[2], x[3], label);
   }
   return text;
@@ -197,7 +197,7 @@ std::string ColumnsOf(int party) {
     const auto x = FeaturesOf(row);
     text += fmt::format("r{:02},", row);
     text += party == 0   ? fmt::format("{}\n", x[0])
-            : party == 1 ? fmt::format("{},{}\n", x[1], jobs::ClassOf(row))
+            : party == 1 ? fmt::format("{},{}\n", x[1], ClassOf(row))
                          : fmt::format("{},{}\n", x[2], x[3]);
   }
   return text;

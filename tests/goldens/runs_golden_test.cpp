@@ -164,7 +164,7 @@ Json Predict(const fs::path& folder) {
   });
 }
 
-Json runtime::RunJob(const GoldenJob& golden, const fs::path& folder) {
+Json RunJob(const GoldenJob& golden, const fs::path& folder) {
   const auto job_file = folder / "job.toml";
   std::ofstream(job_file) << golden.text;
   const auto parties = WriteTaskData(folder, golden.name);
@@ -202,7 +202,7 @@ TEST(RunGoldens, JobsOfEveryTypeSendAndGiveWhatTheyDid) {
   for (const auto& job : GoldenTasks()) {
     SCOPED_TRACE(job.name);
     const apps::TemporaryFolder folder;
-    goldens.Add(job.name, runtime::RunJob(job, folder.path()));
+    goldens.Add(job.name, RunJob(job, folder.path()));
   }
   goldens.Finish();
 }

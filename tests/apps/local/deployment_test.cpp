@@ -10,7 +10,7 @@
 namespace trefoil::apps {
 namespace {
 
-TEST(runtime::ParseHosts, WantsThree) {
+TEST(ParseHosts, WantsThree) {
   EXPECT_EQ(runtime::ParseHosts("a, b ,::1"), (std::array<std::string, 3>{"a", "b", "::1"}));
   for (const auto* bad : {"", "a", "a,b", "a,b,", ",a,b", "a,b,c,d", "a,b,c d", "a,b,\"c\""}) {
     EXPECT_THROW((void)runtime::ParseHosts(bad), ConfigError) << bad;
@@ -44,7 +44,7 @@ TEST(MakeAllPartyFolders, MakesDeploymentsThatCanMeet) {
   }
 }
 
-TEST(runtime::MeshConfigOf, NamesACertificateThatIsNotStored) {
+TEST(MeshConfigOf, NamesACertificateThatIsNotStored) {
   const TemporaryFolder folder;
   (void)MakePartyFolder(DescribeParty(0, AddressesOf({"a", "b", "c"}, 1)), folder.path());
   try {

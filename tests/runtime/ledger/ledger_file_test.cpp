@@ -62,7 +62,7 @@ TEST(LedgerFile, ChargesWhatWasAnnouncedToAJobThatStops) {
 }
 
 /// Of the ledger of test records: so many noisy counts.
-BudgetRequest jobs::EvaluationOf(const std::string& run, std::size_t planned, std::size_t before) {
+BudgetRequest EvaluationOf(const std::string& run, std::size_t planned, std::size_t before) {
   const dp::GaussianReleases count{.count = 1, .coordinates = 1, .sigma = 25, .party_deviation = 1e6};
   auto request = RequestOf(run, 1);
   request.record.events.assign(planned, count);
@@ -77,19 +77,19 @@ TEST(LedgerFile, RefusesAnOldCopyOfARunThatWasEvaluatedSince) {
   const auto file = folder.path() / "l";
   {
     LedgerFile ledger(file);
-    const auto request = jobs::EvaluationOf("1", 1, 0);
+    const auto request = EvaluationOf("1", 1, 0);
     (void)ledger.Reserve(request);
     (void)ledger.Settle(request.record, dp::JobEnd::kDone);
   }
   const auto before = ReadTextFile(file, "a ledger");
   EXPECT_THAT(
-      ErrorOf([&] { (void)LedgerFile(file).Reserve(jobs::EvaluationOf("1", 1, 0)); }),
+      ErrorOf([&] { (void)LedgerFile(file).Reserve(EvaluationOf("1", 1, 0)); }),
       HasSubstr("found run 1 resumed after 0 steps and 0 other releases, expected at least the 0 steps "
                 "and 1 other releases that it executed: all three have an old copy"));
   EXPECT_EQ(ReadTextFile(file, "a ledger"), before);
   const double once = SpentIn(file);
-  (void)LedgerFile(file).Reserve(jobs::EvaluationOf("1", 2, 1));  // a run that goes on is charged both
-  EXPECT_EQ(SpentIn(file), once);                                 // of which the second has not begun
+  (void)LedgerFile(file).Reserve(EvaluationOf("1", 2, 1));  // a run that goes on is charged both
+  EXPECT_EQ(SpentIn(file), once);                           // of which the second has not begun
 }
 
 // Another version of the program may choose other noise for the same job.
