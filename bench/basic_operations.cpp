@@ -70,17 +70,23 @@ Prepared PrepareEqualEverywhere(Context&, const Point& point) {
 
 Prepared PrepareReveal(Context& party, const Point& point) {
   return OnOne(RandomShare(party, point.count, 1, 60), protocols::RevealCost(point.count),
-               [](Context& p, const ArithShare& x) { return protocols::Reveal(p, x); });
+               [](Context& p, const ArithShare& x) {
+                 return protocols::Reveal(p, x, protocols::ReleaseReason::kMeasurement);
+               });
 }
 
 Prepared PrepareRevealTo(Context& party, const Point& point) {
   return OnOne(RandomShare(party, point.count, 1, 60), protocols::RevealToCost(0, point.count),
-               [](Context& p, const ArithShare& x) { return protocols::RevealTo(p, 0, x); });
+               [](Context& p, const ArithShare& x) {
+                 return protocols::RevealTo(p, 0, x, protocols::ReleaseReason::kMeasurement);
+               });
 }
 
 Prepared PrepareRevealBits(Context& party, const Point& point) {
   return OnOne(RandomBitShare(party, kBits, point.count), protocols::RevealBitsCost(kBits, point.count),
-               [](Context& p, const BoolShare& x) { return protocols::RevealBits(p, x); });
+               [](Context& p, const BoolShare& x) {
+                 return protocols::RevealBits(p, x, protocols::ReleaseReason::kMeasurement);
+               });
 }
 
 Prepared PrepareReshare(Context& party, const Point& point) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that shared values leave the sharing only where this list says, each place with its reason.
+"""Checks that shared values leave the sharing only where these lists say.
 
-A place is a file and a piece of the line. A door that is used elsewhere is an error, and so is an entry without a use.
+Every reveal states its reason at the call, and REVEALS lists which file may state which. ALLOWED lists, by file and piece of
+the line, what else opens or sends. A use that is not listed is an error, and so is an entry without a use.
 
 Usage: scripts/check_reveals.py [PROJECT]. Prints one line per violation; exit code 0 if there is none, 1 otherwise.
 """
@@ -10,44 +11,34 @@ import pathlib
 import re
 import sys
 
-REVEAL = "reveal"
 OPEN = "masked opening"
 SEND = "send"
 
 # What a use looks like in the text, and the files that define the door.
 DOORS = {
-    REVEAL: (r"\bReveal(To|ToEach|Bits)?\b\s*(\(|[,;)])", r"protocols/reveal\.(h|cpp)"),
-    OPEN: (r"\.\s*BeginOpen(Pair)?\s*\(", r"protocols/masked_opening\.(h|cpp)"),
+    OPEN: (r"\.\s*BeginOpen(Pair)?\s*\(", r"protocols/arithmetic/masked_opening\.(h|cpp)"),
     SEND: (r"\bSend(Words|Bits|Low)\s*\(|\btransport(\(\))?\s*\.\s*(Send|PostOffline)\s*\(|\bsend_\(roles_", r"mpc/context\.(h|cpp)"),
 }
+REVEAL = re.compile(r"\bReveal(To|ToEach|Bits)?\b(?=\s*[(,;)])")
+REVEAL_HEADER = "protocols/arithmetic/reveal.h"
 
+# Where values may be revealed, and for which reason; `SentenceOf` (protocols/arithmetic/reveal.cpp) says what each one is.
+REVEALS = {
+    ("ml/dpsgd/training.cpp", "kTrainedModel"),
+    ("jobs/average/job.cpp", "kAveragedModel"),
+    ("jobs/transfer/job.cpp", "kTransferredModel"),
+    ("ml/noise/noisy_counts.cpp", "kNoisyCounts"),
+    ("ml/noise/noisy_votes.cpp", "kVoteWinners"),
+    ("ml/noise/noisy_votes.cpp", "kAboveThreshold"),
+    ("ml/on_shares/evaluation.cpp", "kCorrectCount"),
+    ("ml/on_shares/prediction.cpp", "kPredictedClasses"),
+    ("ml/on_shares/prediction.cpp", "kPredictedScores"),
+    ("ml/dpsgd/row_keys.cpp", "kSameRowKeys"),
+    ("bench/basic_operations.cpp", "kMeasurement"),
+}
+
+# Where else a share or a secret is opened or sent, and what it is.
 ALLOWED = [
-    (REVEAL, "ml/dpsgd/training.cpp", "protocols::RevealToEach(party, plan.settings.release_to, weights.ring())",
-     "the trained model, noise included, to those whom the job's [release] names"),
-    (REVEAL, "ml/on_shares/prediction.cpp", "protocols::RevealTo(party, client, logits)",
-     "the logits of the client's own rows to the client, where the job says so"),
-    (REVEAL, "ml/on_shares/prediction.cpp", "protocols::RevealTo(party, client, numbers)",
-     "the classes of the client's own rows to the client"),
-    (REVEAL, "ml/on_shares/evaluation.cpp", "protocols::RevealToEach(party, plan.settings.evaluation->to, count)",
-     "how many test records are classified correctly, to those whom the job's [evaluation] names"),
-    (REVEAL, "ml/noise/noisy_counts.cpp", "return protocols::RevealToEach(party, to, shared);",
-     "sums of all parties' counts with every party's noise, or of reports that owners perturbed, to those whom the job's "
-     "[release] names"),
-    (REVEAL, "ml/noise/noisy_votes.cpp", "const RingMatrix bits = protocols::Reveal(party, below);",
-     "whether each query's largest count is above a public threshold, every party's noise included"),
-    (REVEAL, "ml/noise/noisy_votes.cpp", "const auto numbers = protocols::RevealToEach(party, to, winners);",
-     "the class with the most votes, every party's noise included, to those whom the job's [release] names"),
-    (REVEAL, "jobs/average/job.cpp", "const auto opened = protocols::RevealToEach(party, job().to, sum);",
-     "the sum of all owners' classifiers with every party's noise, or the smallest owner's where the job says as published, to "
-     "those whom the job's [release] names"),
-    (REVEAL, "jobs/transfer/job.cpp", "const auto opened = protocols::RevealToEach(party, job().to, noisy);",
-     "a classifier trained on votes, every party's noise included, to those whom the job's [release] names"),
-    (REVEAL, "ml/dpsgd/row_keys.cpp", "if (protocols::RevealBits(party, equal).bit(0, 0)) return;",
-     "whether all parties hold the same keys of rows: one bit, whatever they hold"),
-    (REVEAL, "bench/basic_operations.cpp", "return protocols::Reveal(p, x);", "random numbers, to time it"),
-    (REVEAL, "bench/basic_operations.cpp", "return protocols::RevealTo(p, 0, x);", "the same"),
-    (REVEAL, "bench/basic_operations.cpp", "return protocols::RevealBits(p, x);", "random bits, to time it"),
-
     (OPEN, "protocols/arithmetic/truncate.cpp", "return opening.BeginOpen(x, offset, mask);",
      "x + 2^62 + r to A and B only, r uniform over the ring and known to the dealer only"),
     (OPEN, "protocols/arithmetic/truncate.cpp", "return follow_up.BeginOpenPair(half, offset, mask);",
@@ -104,34 +95,74 @@ ALLOWED = [
     (SEND, "bench/runner.cpp", "party.transport().Send(peer, bytes);", "times and counts of the benchmark"),
 ]
 
-FOLDERS = ["mpc", "protocols", "ml", "bench", "apps"]
+# Folders whose sources are no part of the program.
+APART = {"build", "examples", "scripts", "tests"}
 
 
-def uses(project):
-    """Every use of a door: (door, file, line number, line)."""
-    for folder in FOLDERS:
-        for path in sorted((project / folder).rglob("*")):
-            if path.suffix not in {".h", ".cpp", ".inc"}:
-                continue
-            name = path.relative_to(project).as_posix()
-            for number, line in enumerate(path.read_text().splitlines(), 1):
-                code = line.split("//")[0].strip()
-                for door, (pattern, definition) in DOORS.items():
-                    if re.search(pattern, code) and not re.fullmatch(definition, name):
-                        yield door, name, number, code
+def sources(project):
+    """(name, text without line comments) of every source of the program."""
+    folders = [path for path in project.iterdir() if path.is_dir() and path.name not in APART and path.name[0] != "."]
+    for path in sorted(path for folder in folders for path in folder.rglob("*")):
+        if path.suffix in {".h", ".cpp", ".inc"}:
+            yield path.relative_to(project).as_posix(), re.sub(r"//.*", "", path.read_text())
+
+
+def arguments(text, start):
+    """What stands between the parenthesis that follows `start` and its match; nothing where no parenthesis follows."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[start:at].strip()
+    return ""
+
+
+def check_reveals(sources_of_program, header):
+    """Lines on calls without a reason, or with one that is not on the list, and on entries without a call."""
+    unused = set(REVEALS)
+    for name, text in sources_of_program:
+        if name in {header, header.replace(".h", ".cpp")}:
+            continue
+        for use in REVEAL.finditer(text):
+            place = f"{name}:{text.count(chr(10), 0, use.start()) + 1}"
+            reason = re.search(r",\s*(?:protocols::)?ReleaseReason::(\w+)$", arguments(text, use.end()))
+            if not reason:
+                yield f"{place}: found {use.group(0)} without a ReleaseReason as its last argument"
+            elif (name, reason.group(1)) not in REVEALS:
+                yield f"{place}: reveals for {reason.group(1)}, which scripts/check_reveals.py does not list for this file"
+            else:
+                unused.discard((name, reason.group(1)))
+    for name, reason in sorted(unused):
+        yield f"scripts/check_reveals.py: {reason} is on the list of {name}, which does not reveal for it"
+
+
+def check_reasons(header_text):
+    """Lines on reasons that no file may state."""
+    reasons = re.findall(r"^  (k\w+),", header_text, re.MULTILINE)
+    for reason in set(reasons) - {reason for _, reason in REVEALS} - {"kTest"}:
+        yield f"{REVEAL_HEADER}: {reason} is a reason that no file states"
+
+
+def check_doors(sources_of_program):
+    """Lines on openings and messages that are not on the list, and on entries without a use."""
+    unused = list(ALLOWED)
+    for name, text in sources_of_program:
+        for number, line in enumerate(text.splitlines(), 1):
+            for door, (pattern, definition) in DOORS.items():
+                if not re.search(pattern, line) or re.fullmatch(definition, name):
+                    continue
+                entries = [entry for entry in ALLOWED if entry[:2] == (door, name) and entry[2] in line]
+                unused = [entry for entry in unused if entry not in entries]
+                if not entries:
+                    yield f"{name}:{number}: {door} that is not on the list of scripts/check_reveals.py: {line.strip()}"
+    for door, name, fragment, _ in unused:
+        yield f"scripts/check_reveals.py: the {door} \"{fragment}\" is on the list but not in {name}"
 
 
 def main():
     project = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]).resolve()
-    found = []
-    unused = list(ALLOWED)
-    for door, name, number, code in uses(project):
-        entries = [entry for entry in ALLOWED if entry[:2] == (door, name) and entry[2] in code]
-        unused = [entry for entry in unused if entry not in entries]
-        if not entries:
-            found.append(f"{name}:{number}: {door} that is not on the list of scripts/check_reveals.py: {code}")
-    for door, name, fragment, _ in unused:
-        found.append(f"scripts/check_reveals.py: the {door} \"{fragment}\" is on the list but not in {name}")
+    texts = list(sources(project))
+    found = [*check_reveals(texts, REVEAL_HEADER), *check_reasons(dict(texts)[REVEAL_HEADER]), *check_doors(texts)]
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found else 0
 

@@ -1,8 +1,9 @@
-"""Keeps the table of docs/reference/protocols.md as the declared costs say.
+"""Keeps what the program says of its protocols in the docs: the table of docs/reference/protocols.md, made of the declared costs,
+and the list of what is revealed in docs/explanation/threat_model.md.
 
 Usage: scripts/protocol_table.py PROGRAM [--check]
-  PROGRAM   the built protocol_table, which prints the table from the declared costs
-  --check   change nothing; fail if the document holds another table, if a declared cost or a protocol has no line in it,
+  PROGRAM   the built protocol_table, which prints the table and the list
+  --check   change nothing; fail if a document holds something else, if a declared cost or a protocol has no line in the table,
             or if a line is not complete or names a section that the document does not have
 """
 import pathlib
@@ -11,7 +12,8 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-DOCUMENT = TOP / "docs" / "reference" / "protocols.md"
+# A document and how the program is asked for what stands in it.
+DOCUMENTS = {TOP / "docs/reference/protocols.md": [], TOP / "docs/explanation/threat_model.md": ["reasons"]}
 BEGIN = "<!-- made by scripts/protocol_table.py: begin -->\n"
 END = "<!-- made by scripts/protocol_table.py: end -->\n"
 
@@ -31,7 +33,7 @@ PARTS = {
     "PairExchange": "a message of a masked opening",
     "TransferLabels": "the first part of MinimiseTransferRisk",
     "TransferStep": "a step of MinimiseTransferRisk",
-    "Beside": "runs two protocols beside each other; no protocol of its own",
+    "Parallel": "runs two protocols beside each other; no protocol of its own",
 }
 
 # Headers of ml/ whose operations have lines, too.
@@ -43,7 +45,7 @@ PROTOCOL = re.compile(r"^(?:\[\[nodiscard\]\] )?\w[\w:<>, ]* (\w+)\(\s*mpc::Cont
 
 def missing_costs() -> list[str]:
     declared = set()
-    for header in [*TOP.glob("protocols/*.h"), *(TOP / "ml" / f"{name}.h" for name in OF_JOBS)]:
+    for header in [*TOP.glob("protocols/**/*.h"), *(path for name in OF_JOBS for path in TOP.glob(f"ml/**/{name}.h"))]:
         declared.update(re.findall(r"mpc::Cost (\w+)Cost\(", header.read_text()))
     listed = (TOP / "bench" / "protocol_table.cpp").read_text()
     return sorted(f"{name}Cost" for name in declared - PARTS.keys() if not re.search(rf"\b{name}Cost\(", listed))
@@ -51,7 +53,7 @@ def missing_costs() -> list[str]:
 
 def missing_protocols(named: set[str]) -> list[str]:
     """Of the headers, and of the cases that tests/protocols/all_protocols.cpp drives (a name and a variant of it)."""
-    declared = {name for header in TOP.glob("protocols/*.h") for name in PROTOCOL.findall(header.read_text())}
+    declared = {name for header in TOP.glob("protocols/**/*.h") for name in PROTOCOL.findall(header.read_text())}
     missing = declared - named - PARTS.keys()
     cases = (TOP / "tests" / "protocols" / "all_protocols.cpp").read_text()
     for case in re.findall(r'\{"(\w+)",\s*\[\]\(Context& party', cases):
@@ -79,17 +81,21 @@ def main() -> int:
     if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2
-    table = subprocess.run([sys.argv[1]], check=True, capture_output=True, text=True).stdout
-    text = DOCUMENT.read_text()
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    current = before + BEGIN + table + END + after
-    if "--check" not in sys.argv:
-        DOCUMENT.write_text(current)
-        return 0
-    found = findings(table, text)
-    if current != text:
-        found.append("docs/reference/protocols.md: the table of costs is stale; run scripts/protocol_table.py build/bin/protocol_table")
+    check = "--check" in sys.argv
+    found = []
+    for document, arguments in DOCUMENTS.items():
+        made = subprocess.run([sys.argv[1], *arguments], check=True, capture_output=True, text=True).stdout
+        text = document.read_text()
+        before, rest = text.split(BEGIN)
+        _, after = rest.split(END)
+        current = before + BEGIN + made + END + after
+        if not check:
+            document.write_text(current)
+            continue
+        if not arguments:
+            found += findings(made, text)
+        if current != text:
+            found.append(f"{document.relative_to(TOP)} is stale; run scripts/protocol_table.py build/bin/protocol_table")
     for line in found:
         print(line)
     return 1 if found else 0

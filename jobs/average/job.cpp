@@ -221,7 +221,7 @@ JobResult AverageJob::Run(mpc::Context& party, const BeforeRelease& before_relea
     result.share = KeptShare{.weights = ShareOf(party, sum), .schema = job().schema};
     return result;
   }
-  const auto opened = protocols::RevealToEach(party, job().to, sum);
+  const auto opened = protocols::RevealToEach(party, job().to, sum, protocols::ReleaseReason::kAveragedModel);
   if (opened) result.model = ReleasedModel{.model = ModelOf(*opened), .schema = job().schema};
   return result;
 }

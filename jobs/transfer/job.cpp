@@ -239,7 +239,8 @@ JobResult TransferJob::Run(mpc::Context& party, const BeforeRelease& before_rele
         KeptShare{.weights = {noisy, job().settings.fraction_bits}, .schema = TransferSchema(job())};
     return result;
   }
-  const auto opened = protocols::RevealToEach(party, job().to, noisy);
+  const auto opened =
+      protocols::RevealToEach(party, job().to, noisy, protocols::ReleaseReason::kTransferredModel);
   if (opened) result.model = ReleasedModel{.model = ModelOf(*opened), .schema = TransferSchema(job())};
   return result;
 }

@@ -45,7 +45,7 @@ mpc::BitMatrix DigestOf(const std::vector<std::string>& keys, const SecretKey& s
 void RequireSameKeys(mpc::Context& party, const std::vector<std::string>& keys) {
   const SecretKey seed = protocols::JointSeed(party);
   const mpc::BoolShare equal = protocols::EqualEverywhere(party, DigestOf(keys, seed));
-  if (protocols::RevealBits(party, equal).bit(0, 0)) return;
+  if (protocols::RevealBits(party, equal, protocols::ReleaseReason::kSameRowKeys).bit(0, 0)) return;
   // Nobody ends before all three know, so that all name this cause and not each other's end.
   try {
     protocols::Barrier(party);

@@ -253,7 +253,8 @@ Model ModelOf(const StepPlan& plan, const Eigen::MatrixXd& all) {
 
 /// Opens the weights to the parties that the job names.
 std::optional<Model> Release(mpc::Context& party, const StepPlan& plan, const FixedShare& weights) {
-  const auto opened = protocols::RevealToEach(party, plan.settings.release_to, weights.ring());
+  const auto opened = protocols::RevealToEach(party, plan.settings.release_to, weights.ring(),
+                                              protocols::ReleaseReason::kTrainedModel);
   if (!opened) return std::nullopt;
   return ModelOf(plan, mpc::Decode(*opened, weights.frac_bits()));
 }

@@ -29,7 +29,7 @@ std::optional<mpc::RingMatrix> OpenNoisyCounts(mpc::Context& party, const mpc::R
   Require(own.rows() == noise.rows() && own.cols() == noise.cols(), "OpenNoisyCounts: noise for every count");
   const mpc::AdditiveShare noisy = AddNoise(ToAdditive(protocols::InputSum(party, own)), noise);
   const mpc::ArithShare shared = protocols::Reshare(party, noisy);
-  return protocols::RevealToEach(party, to, shared);
+  return protocols::RevealToEach(party, to, shared, protocols::ReleaseReason::kNoisyCounts);
 }
 
 mpc::Cost OpenNoisyCountsCost(mpc::Index counts, const std::vector<int>& to) {

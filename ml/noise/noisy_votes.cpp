@@ -31,7 +31,7 @@ ArithShare NoisyMostBelow(mpc::Context& party, const ArithShare& votes, const Ri
 std::vector<bool> OpenAboveThreshold(mpc::Context& party, const ArithShare& votes, const RingMatrix& noise,
                                      std::int64_t threshold, int width) {
   const ArithShare below = NoisyMostBelow(party, votes, noise, threshold, width);
-  const RingMatrix bits = protocols::Reveal(party, below);
+  const RingMatrix bits = protocols::Reveal(party, below, protocols::ReleaseReason::kAboveThreshold);
   std::vector<bool> above;
   for (Index query = 0; query < bits.size(); ++query) above.push_back(bits.data()[query] == 0);
   return above;
@@ -50,7 +50,7 @@ std::optional<std::vector<int>> OpenNoisyWinners(mpc::Context& party, const Arit
           "OpenNoisyWinners: noise for every count");
   const ArithShare noisy = WithNoise(party, votes, noise);
   const ArithShare winners = protocols::ColumnNumbers(protocols::RowArgMax(party, noisy, width));
-  const auto numbers = protocols::RevealToEach(party, to, winners);
+  const auto numbers = protocols::RevealToEach(party, to, winners, protocols::ReleaseReason::kVoteWinners);
   if (!numbers) return std::nullopt;
   std::vector<int> opened;
   for (Index query = 0; query < numbers->rows(); ++query)

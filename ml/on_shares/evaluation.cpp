@@ -23,7 +23,8 @@ std::uint64_t One(const StepPlan& plan) { return std::uint64_t{1} << plan.settin
 
 /// Opens the count to the parties that the settings name.
 std::optional<double> OpenCount(mpc::Context& party, const StepPlan& plan, const ArithShare& count) {
-  const auto opened = protocols::RevealToEach(party, plan.settings.evaluation->to, count);
+  const auto opened = protocols::RevealToEach(party, plan.settings.evaluation->to, count,
+                                              protocols::ReleaseReason::kCorrectCount);
   if (!opened) return std::nullopt;
   return mpc::Decode((*opened)(0, 0), plan.settings.fraction_bits);
 }

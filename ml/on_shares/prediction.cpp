@@ -44,7 +44,7 @@ int ClassOf(const RingMatrix& logits, Index row) {
 /// Opens logits to the client, which takes the classes from them.
 std::optional<Predictions> OpenScores(mpc::Context& party, const StepPlan& plan, int client,
                                       const ArithShare& logits) {
-  const auto opened = protocols::RevealTo(party, client, logits);
+  const auto opened = protocols::RevealTo(party, client, logits, protocols::ReleaseReason::kPredictedScores);
   if (!opened) return std::nullopt;
   Predictions predictions{.classes = {}, .scores = mpc::Decode(*opened, 2 * plan.settings.fraction_bits)};
   for (Index row = 0; row < opened->rows(); ++row) predictions.classes.push_back(ClassOf(*opened, row));
@@ -54,7 +54,8 @@ std::optional<Predictions> OpenScores(mpc::Context& party, const StepPlan& plan,
 /// Opens the classes alone to the client.
 std::optional<Predictions> OpenClasses(mpc::Context& party, int client, const ArithShare& logits) {
   const ArithShare numbers = protocols::ColumnNumbers(PredictClasses(party, logits, kClassifiedWidth));
-  const auto opened = protocols::RevealTo(party, client, numbers);
+  const auto opened =
+      protocols::RevealTo(party, client, numbers, protocols::ReleaseReason::kPredictedClasses);
   if (!opened) return std::nullopt;
   Predictions predictions;
   for (Index row = 0; row < opened->rows(); ++row)

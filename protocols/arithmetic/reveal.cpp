@@ -6,9 +6,43 @@
 
 namespace trefoil::protocols {
 
+std::string SentenceOf(ReleaseReason reason) {
+  switch (reason) {
+    case ReleaseReason::kTrainedModel:
+      return "the trained model, every party's noise included, to those whom `release.to` names";
+    case ReleaseReason::kAveragedModel:
+      return "the sum of all owners' classifiers and its noise (`average.noise` says whose), to those whom "
+             "`release.to` names";
+    case ReleaseReason::kTransferredModel:
+      return "a classifier trained on votes, every party's noise included, to those whom `release.to` names";
+    case ReleaseReason::kNoisyCounts:
+      return "sums of all parties' counts and noise, or of reports that owners perturbed, to those whom "
+             "`release.to` names";
+    case ReleaseReason::kVoteWinners:
+      return "each query's class with the most votes, every party's noise included, to those whom "
+             "`release.to` names";
+    case ReleaseReason::kAboveThreshold:
+      return "for each query whether its largest count, every party's noise included, is above a public "
+             "threshold, to all three";
+    case ReleaseReason::kCorrectCount:
+      return "how many test records are classified correctly, to those whom `evaluation.to` names";
+    case ReleaseReason::kPredictedClasses:
+      return "the classes of a client's own rows, to the client";
+    case ReleaseReason::kPredictedScores:
+      return "the logits of a client's own rows, to the client, where the job asks for scores";
+    case ReleaseReason::kSameRowKeys:
+      return "whether all parties hold the same keys of rows: one bit, to all three";
+    case ReleaseReason::kMeasurement:
+      return "random numbers and bits that `bench` makes and times";
+    case ReleaseReason::kTest:
+      return "values of a test";
+  }
+  throw ContractError("SentenceOf: a reason of the list");
+}
+
 // Party i lacks component i - 1, which the party before it holds first.
 
-mpc::RingMatrix Reveal(mpc::Context& party, const mpc::ArithShare& x) {
+mpc::RingMatrix Reveal(mpc::Context& party, const mpc::ArithShare& x, ReleaseReason /*reason*/) {
   party.SendWords(party.next(), x.own());
   return x.own() + x.next() + party.ReceiveWords(party.previous(), x.rows(), x.cols());
 }
@@ -17,7 +51,8 @@ mpc::Cost RevealCost(mpc::Index count) {
   return mpc::Cost::EachToNext(8 * static_cast<std::uint64_t>(count));
 }
 
-std::optional<mpc::RingMatrix> RevealTo(mpc::Context& party, int receiver, const mpc::ArithShare& x) {
+std::optional<mpc::RingMatrix> RevealTo(mpc::Context& party, int receiver, const mpc::ArithShare& x,
+                                        ReleaseReason /*reason*/) {
   Require(receiver >= 0 && receiver < net::kParties, "RevealTo: party 0, 1 or 2");
   if (party.next() == receiver) party.SendWords(receiver, x.own());
   if (party.self() != receiver) return std::nullopt;
@@ -30,10 +65,10 @@ mpc::Cost RevealToCost(int receiver, mpc::Index count) {
 }
 
 std::optional<mpc::RingMatrix> RevealToEach(mpc::Context& party, const std::vector<int>& receivers,
-                                            const mpc::ArithShare& x) {
+                                            const mpc::ArithShare& x, ReleaseReason reason) {
   std::optional<mpc::RingMatrix> opened;
   for (const int receiver : receivers) {
-    auto values = RevealTo(party, receiver, x);
+    auto values = RevealTo(party, receiver, x, reason);
     if (values) opened = std::move(values);
   }
   return opened;
@@ -45,7 +80,7 @@ mpc::Cost RevealToEachCost(const std::vector<int>& receivers, mpc::Index count) 
   return cost;
 }
 
-mpc::BitMatrix RevealBits(mpc::Context& party, const mpc::BoolShare& x) {
+mpc::BitMatrix RevealBits(mpc::Context& party, const mpc::BoolShare& x, ReleaseReason /*reason*/) {
   party.SendBits(party.next(), x.own());
   return x.own() ^ x.next() ^ party.ReceiveBits(party.previous(), x.planes(), x.count());
 }

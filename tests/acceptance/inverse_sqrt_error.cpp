@@ -30,7 +30,7 @@ mpc::RingMatrix Opened(const mpc::RingMatrix& x, Function function) {
   const testing_support::Seed seed{static_cast<std::uint8_t>(stream.NextWord())};
   return testing_support::RunParties(seed, [&](mpc::Context& party) {
     const mpc::FixedShare input(testing_support::InsecureDeal(party, x), kFractionBits);
-    return protocols::Reveal(party, function(party, input).ring());
+    return protocols::Reveal(party, function(party, input).ring(), protocols::ReleaseReason::kTest);
   })[0];
 }
 

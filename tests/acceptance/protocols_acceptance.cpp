@@ -52,7 +52,8 @@ bool CheckTruncation(int bits) {
     for (Index k = 0; k < kChunk; ++k) x(k, 0) = static_cast<mpc::Word>(mpc::Signed(stream.NextWord()) >> 2);
     const auto opened =
         RunParties(Seed{static_cast<std::uint8_t>(stream.NextWord())}, [&](mpc::Context& party) {
-          return protocols::Reveal(party, protocols::Truncate(party, InsecureDeal(party, x), bits));
+          return protocols::Reveal(party, protocols::Truncate(party, InsecureDeal(party, x), bits),
+                                   protocols::ReleaseReason::kTest);
         });
     Accumulate(errors, x, opened[0], bits);
   }
@@ -79,7 +80,8 @@ bool CheckInverseSqrt(const char* name, mpc::FixedShare (*function)(mpc::Context
     x(k, 0) = static_cast<mpc::Word>(std::clamp(std::exp2(exponent(generator)), 1.0, 9.2233720368547748e18));
   }
   const auto opened = RunParties(Seed{static_cast<std::uint8_t>(device())}, [&](mpc::Context& party) {
-    return protocols::Reveal(party, function(party, mpc::FixedShare(InsecureDeal(party, x), f)).ring());
+    return protocols::Reveal(party, function(party, mpc::FixedShare(InsecureDeal(party, x), f)).ring(),
+                             protocols::ReleaseReason::kTest);
   });
   const protocols::Excess excess = protocols::InverseSqrtExcess(f);
   double above_relative = -1;

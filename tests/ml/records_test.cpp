@@ -184,7 +184,7 @@ TEST(EncodeBlock, KeepsTheSumOfSquaresWithinTheBound) {
         std::array<mpc::ArithShare, 3> shares;
         for (std::size_t owner = 0; owner < 3; ++owner)
           shares.at(owner) = InsecureDeal(party, blocks.at(owner));
-        return protocols::Reveal(party, JoinBlocks(plan, shares));
+        return protocols::Reveal(party, JoinBlocks(plan, shares), protocols::ReleaseReason::kTest);
       })[0];
       ASSERT_EQ(joined.cols(), EncodedColumns(plan));
       EXPECT_TRUE((joined.bottomRows(1) == 0).all());

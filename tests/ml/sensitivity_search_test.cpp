@@ -134,7 +134,8 @@ RingMatrix SumOf(const StepPlan& plan, const RingMatrix& encoded, const RingMatr
         protocols::LocalMatrixProduct(party, batch.x.ring(), InsecureDeal(party, weights));
     const mpc::FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
     const mpc::FixedShare clipped = ClipPerExample(party, plan, batch, errors);
-    return protocols::Reveal(party, protocols::Reshare(party, SumGradients(party, batch, clipped)));
+    return protocols::Reveal(party, protocols::Reshare(party, SumGradients(party, batch, clipped)),
+                             protocols::ReleaseReason::kTest);
   })[0];
 }
 
@@ -220,9 +221,10 @@ RingMatrix GradientSum(const StepPlan& plan, Seed seed, const RingMatrix& encode
     const auto logits = protocols::LocalMatrixProduct(party, batch.x.ring(), InsecureDeal(party, weights));
     const mpc::FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
     if (plan.settings.clipping == Clipping::kPublished)
-      return protocols::Reveal(party, SumPublishedGradients(party, plan, batch, errors));
+      return protocols::Reveal(party, SumPublishedGradients(party, plan, batch, errors),
+                               protocols::ReleaseReason::kTest);
     const auto sum = SumGradients(party, batch, ClipPerExample(party, plan, batch, errors));
-    return protocols::Reveal(party, protocols::Reshare(party, sum));
+    return protocols::Reveal(party, protocols::Reshare(party, sum), protocols::ReleaseReason::kTest);
   })[0];
 }
 

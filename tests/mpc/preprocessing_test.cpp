@@ -266,7 +266,9 @@ TEST(Preprocessing, EndsWithWhatKeptAPartyFromDealing) {
             {shape, shape, shape});
         Preprocessing runs(party, {.runs = 5, .ahead = 2, .rotate = true});
         for (int k = 0; k < 5; ++k) {
-          runs.Run([&](Context& run) { (void)protocols::Reveal(run, inputs.Next(run)[1]); });
+          runs.Run([&](Context& run) {
+            (void)protocols::Reveal(run, inputs.Next(run)[1], protocols::ReleaseReason::kTest);
+          });
         }
       });
   EXPECT_THROW(std::rethrow_exception(ends[1]), DataError);

@@ -164,7 +164,7 @@ TEST(BoolShare, LinearOperationsAgreeWithPlain) {
     const BoolShare a = InsecureDealBits(party, x);
     const BoolShare b = InsecureDealBits(party, y);
     const BoolShare negated = Not(party, Stacked(Planes(a ^ b, 0, 2), Planes(b, 2, 4)));
-    return protocols::RevealBits(party, negated);
+    return protocols::RevealBits(party, negated, protocols::ReleaseReason::kTest);
   });
   const BitMatrix plain = Stacked(Planes(x ^ y, 0, 2), Planes(y, 2, 4));
   for (const BitMatrix& bits : opened) {

@@ -407,18 +407,18 @@ const std::vector<ProtocolCase>& OtherProtocols() {
   static const std::vector<ProtocolCase> kCases = {
       {"Reveal",
        [](Context& party, Index n, Word x) {
-         (void)Reveal(party, Trivial(party, x, n));
+         (void)Reveal(party, Trivial(party, x, n), ReleaseReason::kTest);
          return Output{};
        }},
       {"RevealTo",
        [](Context& party, Index n, Word x) {
          for (int receiver = 0; receiver < 3; ++receiver)
-           (void)RevealTo(party, receiver, Trivial(party, x, n));
+           (void)RevealTo(party, receiver, Trivial(party, x, n), ReleaseReason::kTest);
          return Output{};
        }},
       {"RevealBits",
        [](Context& party, Index n, Word x) {
-         (void)RevealBits(party, TrivialBits(party, x, 9, n));
+         (void)RevealBits(party, TrivialBits(party, x, 9, n), ReleaseReason::kTest);
          return Output{};
        }},
       {"RequireSameEverywhere",

@@ -44,7 +44,7 @@ TEST(EmptyBatch, IsInputByOneOwnerBesideTheOthersRows) {
     const Shape own = shapes[static_cast<std::size_t>(party.self())];
     const auto shares = InputEach(party, mpc::RingMatrix::Constant(own.rows, own.cols, 7), shapes);
     const mpc::ArithShare all = Stacked(Stacked(shares[0], shares[1]), shares[2]);
-    EXPECT_TRUE((Reveal(party, all) == mpc::RingMatrix::Constant(3, 3, 7)).all());
+    EXPECT_TRUE((Reveal(party, all, ReleaseReason::kTest) == mpc::RingMatrix::Constant(3, 3, 7)).all());
     return 0;
   });
 }

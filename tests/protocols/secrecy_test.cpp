@@ -227,8 +227,9 @@ TEST(SecrecyOfReveal, TheMessageIsTheValueLessTheReceiversComponents) {
     const auto shares =
         RunPartiesOver(MakeRecordingTransports(transcripts), kSeeds[0], [&](mpc::Context& party) {
           const ArithShare share = RandomSharing(party, secret);
-          (void)Reveal(party, share);
-          for (int receiver = 0; receiver < 3; ++receiver) (void)RevealTo(party, receiver, share);
+          (void)Reveal(party, share, ReleaseReason::kTest);
+          for (int receiver = 0; receiver < 3; ++receiver)
+            (void)RevealTo(party, receiver, share, ReleaseReason::kTest);
           return share;
         });
     for (std::size_t self = 0; self < 3; ++self) {
@@ -252,7 +253,7 @@ TEST(SecrecyOfRevealBits, TheMessageIsTheBitsLessTheReceiversComponents) {
     const auto shares =
         RunPartiesOver(MakeRecordingTransports(transcripts), kSeeds[0], [&](mpc::Context& party) {
           const mpc::BoolShare share = InsecureDealBits(party, bits);
-          (void)RevealBits(party, share);
+          (void)RevealBits(party, share, ReleaseReason::kTest);
           return share;
         });
     for (std::size_t self = 0; self < 3; ++self) {

@@ -92,7 +92,7 @@ Outcome RunArith(Seed seed, Operation operation) {
     mpc::ArithShare result;
     const std::function<void()> prepared = operation(party, result);
     part.measured = protocols::Measure(party, prepared);
-    part.value = protocols::Reveal(party, result);
+    part.value = protocols::Reveal(party, result, protocols::ReleaseReason::kTest);
     return part;
   });
   EXPECT_TRUE((parts[0].value == parts[1].value).all() && (parts[1].value == parts[2].value).all())

@@ -48,7 +48,8 @@ RingMatrix OpenedOfNetwork(mpc::Context& party, const ml::StepPlan& plan, const 
     const RingMatrix sum = NetworkGradient(party, plan, RowOf(batch, row), shared).part();
     parts = mpc::Stacked(parts, mpc::Reshaped(sum, 1, sum.size()));
   }
-  return protocols::Reveal(party, protocols::Reshare(party, mpc::AdditiveShare(parts)));
+  return protocols::Reveal(party, protocols::Reshare(party, mpc::AdditiveShare(parts)),
+                           protocols::ReleaseReason::kTest);
 }
 
 RingMatrix Opened(mpc::Context& party, const ml::StepPlan& plan, const RingMatrix& encoded,
@@ -57,7 +58,8 @@ RingMatrix Opened(mpc::Context& party, const ml::StepPlan& plan, const RingMatri
   const ml::Batch batch = ToBatch(plan, InsecureDeal(party, encoded));
   const mpc::FixedShare errors = Predict(party, plan.activation, Logits(party, batch, weights)) - batch.y;
   if (plan.settings.clipping == ml::Clipping::kPublished) {
-    return protocols::Reveal(party, ClipPublishedGradients(party, plan, batch, errors));
+    return protocols::Reveal(party, ClipPublishedGradients(party, plan, batch, errors),
+                             protocols::ReleaseReason::kTest);
   }
   const mpc::FixedShare clipped = ClipPerExample(party, plan, batch, errors);
   RingMatrix parts;
@@ -66,7 +68,8 @@ RingMatrix Opened(mpc::Context& party, const ml::StepPlan& plan, const RingMatri
     const mpc::AdditiveShare sum = SumGradients(party, RowOf(batch, row), own);
     parts = mpc::Stacked(parts, mpc::Reshaped(sum.part(), 1, sum.rows() * sum.cols()));
   }
-  return protocols::Reveal(party, protocols::Reshare(party, mpc::AdditiveShare(parts)));
+  return protocols::Reveal(party, protocols::Reshare(party, mpc::AdditiveShare(parts)),
+                           protocols::ReleaseReason::kTest);
 }
 
 dp::Uint256 SquaredSensitivity(const ml::StepPlan& plan) {

@@ -15,7 +15,8 @@ using namespace testing_support;  // NOLINT(google-build-using-namespace): test 
 TEST(RowsAt, PicksRowsOfOneMatrixInOrderAndRepeatedly) {
   const RingMatrix x = RandomWords(3, 5, 2);
   const auto opened = RunParties(Seed{5}, [&](mpc::Context& party) {
-    return protocols::Reveal(party, RowsAt(InsecureDeal(party, x), {4, 0, 4}));
+    return protocols::Reveal(party, RowsAt(InsecureDeal(party, x), {4, 0, 4}),
+                             protocols::ReleaseReason::kTest);
   });
   EXPECT_TRUE((opened[0].row(0) == x.row(4)).all());
   EXPECT_TRUE((opened[0].row(1) == x.row(0)).all());
@@ -27,7 +28,7 @@ TEST(RowsAt, CountsThroughSeveralMatricesOfWhichOneMayBeEmpty) {
   const auto opened = RunParties(Seed{5}, [&](mpc::Context& party) {
     const mpc::ArithShare all = InsecureDeal(party, x);
     const std::vector<mpc::ArithShare> parts{Rows(all, 0, 2), Rows(all, 2, 0), Rows(all, 2, 3)};
-    return protocols::Reveal(party, RowsAt(parts, {1, 2, 4}, 3));
+    return protocols::Reveal(party, RowsAt(parts, {1, 2, 4}, 3), protocols::ReleaseReason::kTest);
   });
   EXPECT_TRUE((opened[1].row(0) == x.row(1)).all());
   EXPECT_TRUE((opened[1].row(1) == x.row(2)).all());
@@ -48,7 +49,7 @@ TEST(RowsAt, AddsZerosUpToTheHeight) {
     const std::vector<mpc::ArithShare> parts{InsecureDeal(party, x)};
     EXPECT_THROW((void)RowsAt(parts, {3, 1}, 1), ContractError);
     EXPECT_EQ(RowsAt(parts, {}, 0).rows(), 0);
-    return protocols::Reveal(party, RowsAt(parts, {3, 1}, 4));
+    return protocols::Reveal(party, RowsAt(parts, {3, 1}, 4), protocols::ReleaseReason::kTest);
   });
   ASSERT_EQ(opened[2].rows(), 4);
   EXPECT_TRUE((opened[2].row(0) == x.row(3)).all());

@@ -74,7 +74,8 @@ TEST(DrawNoise, IsGaussianOfTheScaleThatTheSmallestSizeAllows) {
     const auto inputs = Inputs(plan, size);
     const auto opened = RunParties(Seed{5}, [&](mpc::Context& party) {
       return protocols::Reveal(
-          party, NoisyClassifierSum(party, plan.shape, inputs.at(static_cast<std::size_t>(party.self()))));
+          party, NoisyClassifierSum(party, plan.shape, inputs.at(static_cast<std::size_t>(party.self()))),
+          protocols::ReleaseReason::kTest);
     })[0];
     const double deviation = plan.sigma * static_cast<double>(plan.sensitivities[g]);
     EXPECT_LT(Distance(opened, deviation * std::sqrt(1.5)), 3) << g;

@@ -86,7 +86,7 @@ std::array<Part, 3> RunSum(Operation operation, const AverageShape& shape, const
     Part part;
     part.measured = protocols::Measure(
         party, [&] { sum = operation(party, shape, inputs.at(static_cast<std::size_t>(party.self()))); });
-    part.value = protocols::Reveal(party, sum);
+    part.value = protocols::Reveal(party, sum, protocols::ReleaseReason::kTest);
     return part;
   });
 }
@@ -160,7 +160,7 @@ TEST(AverageOfSum, DividesByTheNumberOfOwnersWithinAUnitAndAFraction) {
         Part part;
         part.measured =
             protocols::Measure(party, [&] { average = AverageOfSum(party, shape, shared, bits); });
-        part.value = protocols::Reveal(party, average);
+        part.value = protocols::Reveal(party, average, protocols::ReleaseReason::kTest);
         return part;
       });
       EXPECT_EQ(MeasuredOf(parts), Figures(AverageOfSumCost(shape)));

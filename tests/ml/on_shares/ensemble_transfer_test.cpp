@@ -59,7 +59,9 @@ std::array<Part, 3> Minimised(const TransferPlan& plan, const RingMatrix& x,
     part.measured = protocols::Measure(party, [&] {
       weights = MinimiseTransferRisk(party, plan, x, votes.at(static_cast<std::size_t>(party.self())));
     });
-    part.weights = mpc::Decode(protocols::Reveal(party, weights.ring()), weights.frac_bits()).col(0);
+    part.weights = mpc::Decode(protocols::Reveal(party, weights.ring(), protocols::ReleaseReason::kTest),
+                               weights.frac_bits())
+                       .col(0);
     return part;
   });
 }

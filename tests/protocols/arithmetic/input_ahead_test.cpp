@@ -31,9 +31,9 @@ TEST(InputAhead, SharesEveryOwnersNextValuesInNoRound) {
         EXPECT_EQ(measured.rounds, InputAheadCost(kShapes).rounds());
         EXPECT_EQ(measured.bytes_sent, 0U);
         EXPECT_EQ(measured.bytes_offline, InputAheadCost(kShapes).bytes_offline()[self]);
-        EXPECT_TRUE((Reveal(party, shares[0]) == ValuesOf(0, k)).all()) << "run " << k;
+        EXPECT_TRUE((Reveal(party, shares[0], ReleaseReason::kTest) == ValuesOf(0, k)).all()) << "run " << k;
         EXPECT_EQ(shares[1].size(), 0);
-        EXPECT_TRUE((Reveal(party, shares[2]) == ValuesOf(2, k)).all()) << "run " << k;
+        EXPECT_TRUE((Reveal(party, shares[2], ReleaseReason::kTest) == ValuesOf(2, k)).all()) << "run " << k;
       }
       return 0;
     });

@@ -16,7 +16,8 @@ TEST(InputEach, SharesEveryPartysValuesInOneRound) {
     std::array<mpc::ArithShare, 3> shares;
     const auto measured = Measure(
         party, [&] { shares = InputEach(party, values[static_cast<std::size_t>(party.self())], shapes); });
-    return std::pair{measured, std::array{Reveal(party, shares[0]), Reveal(party, shares[2])}};
+    return std::pair{measured, std::array{Reveal(party, shares[0], ReleaseReason::kTest),
+                                          Reveal(party, shares[2], ReleaseReason::kTest)}};
   });
   EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}), Figures(InputEachCost(shapes)));
   for (const auto& part : parts) {
@@ -47,7 +48,7 @@ TEST(InputSum, AddsEveryPartysValuesInOneRound) {
     mpc::ArithShare sum;
     const auto measured =
         Measure(party, [&] { sum = InputSum(party, values[static_cast<std::size_t>(party.self())]); });
-    return std::pair{measured, Reveal(party, sum)};
+    return std::pair{measured, Reveal(party, sum, ReleaseReason::kTest)};
   });
   EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}), Figures(InputSumCost(6)));
   for (const auto& part : parts) EXPECT_TRUE((part.second == values[0] + values[1] + values[2]).all());
@@ -70,7 +71,7 @@ TEST(InputBits, SharesTheOwnersBitsAtItsDeclaredCost) {
       const auto measured = Measure(party, [&] {
         shared = InputBits(party, owner, party.self() == owner ? bits : mpc::BitMatrix(), 9, 70);
       });
-      return std::pair{measured, RevealBits(party, shared)};
+      return std::pair{measured, RevealBits(party, shared, ReleaseReason::kTest)};
     });
     EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}),
               Figures(InputBitsCost(owner, 9, 70)));
@@ -89,8 +90,9 @@ TEST(InputEachBits, SharesEveryOwnersBitsInOneRound) {
       const auto measured = Measure(party, [&] {
         shares = InputEachBits(party, bits.at(static_cast<std::size_t>(party.self())), 9, counts);
       });
-      return std::pair{measured, std::array{RevealBits(party, shares[0]), RevealBits(party, shares[1]),
-                                            RevealBits(party, shares[2])}};
+      return std::pair{measured, std::array{RevealBits(party, shares[0], ReleaseReason::kTest),
+                                            RevealBits(party, shares[1], ReleaseReason::kTest),
+                                            RevealBits(party, shares[2], ReleaseReason::kTest)}};
     });
     EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}),
               Figures(InputEachBitsCost(9, counts)));

@@ -220,7 +220,7 @@ TEST_P(MaskedOpeningTest, ResharesAPairsSharingToAllThree) {
   const auto roles = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
     const RingMatrix half = opening.dealer() ? RingMatrix() : opening.first() ? of_a : of_b;
     const mpc::ArithShare share = opening.Reshare(half, kRows, kCols);
-    EXPECT_TRUE((Reveal(party, share) == of_a + of_b).all());
+    EXPECT_TRUE((Reveal(party, share, ReleaseReason::kTest) == of_a + of_b).all());
     return share;
   });
   EXPECT_TRUE((roles.a.next() == roles.b.own()).all());

@@ -97,7 +97,7 @@ std::array<Anded, 3> OnBits(const mpc::BitMatrix& x, const mpc::BitMatrix& y, Op
     Anded part;
     mpc::BoolShare z;
     part.measured = Measure(party, [&] { z = operation(party, a, b); });
-    part.value = RevealBits(party, z);
+    part.value = RevealBits(party, z, ReleaseReason::kTest);
     return part;
   });
 }

@@ -13,7 +13,7 @@ TEST(Reveal, OpensToAllAtTheDeclaredCost) {
   const auto parts = RunParties(Seed{1}, [&](mpc::Context& party) {
     const auto share = InsecureDeal(party, values);
     RingMatrix opened;
-    const auto measured = Measure(party, [&] { opened = Reveal(party, share); });
+    const auto measured = Measure(party, [&] { opened = Reveal(party, share, ReleaseReason::kTest); });
     return std::pair{measured, opened};
   });
   EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}), Figures(RevealCost(24)));
@@ -28,7 +28,8 @@ TEST_P(RevealToTest, OpensToTheReceiverOnly) {
   const auto parts = RunParties(Seed{2}, [&](mpc::Context& party) {
     const auto share = InsecureDeal(party, values);
     std::optional<RingMatrix> opened;
-    const auto measured = Measure(party, [&] { opened = RevealTo(party, receiver, share); });
+    const auto measured =
+        Measure(party, [&] { opened = RevealTo(party, receiver, share, ReleaseReason::kTest); });
     return std::pair{measured, opened};
   });
   EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}), Figures(RevealToCost(receiver, 5)));
@@ -47,7 +48,8 @@ TEST(RevealToEach, OpensToThoseNamedOnly) {
     const auto parts = RunParties(Seed{2}, [&](mpc::Context& party) {
       const auto share = InsecureDeal(party, values);
       std::optional<RingMatrix> opened;
-      const auto measured = Measure(party, [&] { opened = RevealToEach(party, receivers, share); });
+      const auto measured =
+          Measure(party, [&] { opened = RevealToEach(party, receivers, share, ReleaseReason::kTest); });
       return std::pair{measured, opened};
     });
     EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}),

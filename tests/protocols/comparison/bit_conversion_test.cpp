@@ -25,7 +25,7 @@ BitOutcome RunBits(Seed seed, const RingMatrix& x, Operation operation) {
     const auto share = InsecureDeal(party, x);
     mpc::BoolShare bits;
     const auto measured = Measure(party, [&] { bits = operation(party, share); });
-    return std::pair{measured, RevealBits(party, bits)};
+    return std::pair{measured, RevealBits(party, bits, ReleaseReason::kTest)};
   });
   for (const auto& part : parts) {
     EXPECT_TRUE((part.second.words() == parts[0].second.words()).all())
@@ -142,7 +142,7 @@ TEST_P(SuffixOrTest, OrsEverythingAbove) {
     const auto share = InsecureDealBits(party, bits);
     mpc::BoolShare ors;
     const auto measured = Measure(party, [&] { ors = SuffixOr(party, share); });
-    return std::pair{measured, RevealBits(party, ors)};
+    return std::pair{measured, RevealBits(party, ors, ReleaseReason::kTest)};
   });
   EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}), Figures(SuffixOrCost(planes, 200)));
   for (Index item = 0; item < 200; ++item) {

@@ -35,7 +35,7 @@ TEST_P(EqualEverywhereTest, FindsEveryDifferenceAtItsDeclaredCost) {
   const auto parts = RunParties(Seed{1}, [&](mpc::Context& party) {
     mpc::BoolShare equal;
     const auto measured = Measure(party, [&] { equal = EqualEverywhere(party, held_by(party.self())); });
-    return std::pair{measured, RevealBits(party, equal)};
+    return std::pair{measured, RevealBits(party, equal, ReleaseReason::kTest)};
   });
 
   EXPECT_EQ(Figures({parts[0].first, parts[1].first, parts[2].first}),

@@ -51,7 +51,7 @@ TEST(ColumnNumbers, SayWhereEachRowHasItsOne) {
   RingMatrix one_hot = RingMatrix::Zero(4, 3);
   one_hot(0, 2) = one_hot(1, 0) = one_hot(2, 1) = one_hot(3, 2) = 1;
   const auto opened = RunParties(Seed{1}, [&](mpc::Context& party) {
-    return Reveal(party, ColumnNumbers(InsecureDeal(party, one_hot)));
+    return Reveal(party, ColumnNumbers(InsecureDeal(party, one_hot)), ReleaseReason::kTest);
   });
   RingMatrix expected(4, 1);
   expected << 2, 0, 1, 2;
