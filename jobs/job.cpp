@@ -1,15 +1,18 @@
 #include "jobs/job.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/sha256.h"
 #include "jobs/average/job.h"
 #include "jobs/config/toml_reader.h"
 #include "jobs/config/toml_writer.h"
+#include "jobs/dpsgd/job.h"
 #include "jobs/histogram/job.h"
 #include "jobs/pate/job.h"
+#include "jobs/predict/job.h"
 #include "jobs/transfer/job.h"
 
 namespace trefoil::jobs {
@@ -23,19 +26,50 @@ struct JobType {
   Reader read;
 };
 
-constexpr JobType kTypes[] = {{"histogram", ReadHistogramJob},
+// The first one's reader tells what is wrong with a type that there is not.
+constexpr JobType kTypes[] = {{"dpsgd", ReadDpsgdJob},
+                              {"predict", ReadPredictJob},
+                              {"histogram", ReadHistogramJob},
                               {"pate", ReadPateJob},
                               {"classifier-average", ReadAverageJob},
                               {"ensemble-transfer", ReadTransferJob}};
 
-const JobType* FindType(const toml::table& root) {
+const JobType& TypeOf(const toml::table& root) {
   const auto type = root["type"].value<std::string>();
   const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
                                    [&](const JobType& one) { return type && *type == one.name; });
-  return found == std::end(kTypes) ? nullptr : found;
+  return found == std::end(kTypes) ? kTypes[0] : *found;
+}
+
+/// "a.b" of the JSON pointer "/a/b".
+std::string KeyOf(const std::string& pointer) {
+  std::string key = pointer.substr(pointer.empty() ? 0 : 1);
+  std::replace(key.begin(), key.end(), '/', '.');
+  return key;
 }
 
 }  // namespace
+
+dp::EpsilonPair Job::Epsilons() const {
+  return dp::Epsilons({.job_hash = {}, .run_id = {}, .events = Events()}, delta(), accountant());
+}
+
+CheckpointShape Job::ShapeOfCheckpoint() const {
+  Require(false, "Job::ShapeOfCheckpoint: a job with checkpoints");
+  return {};
+}
+
+dp::EpsilonPair Job::ResumedEpsilons(const ml::SessionHistory& /*earlier*/, bool /*from_start*/,
+                                     int /*first*/) const {
+  Require(false, "Job::ResumedEpsilons: a job with checkpoints");
+  return {};
+}
+
+DpsgdSettings Job::SharedSchema() const { throw ConfigError("found a job that makes no such model"); }
+
+void Job::UseModelOf(const Job& /*made*/, const std::string& /*file*/) {
+  throw ConfigError("--model-job: found with a job that is no prediction, expected a job of type predict");
+}
 
 const std::vector<std::string>& RegisteredTypes() {
   static const std::vector<std::string> names = [] {
@@ -46,46 +80,81 @@ const std::vector<std::string>& RegisteredTypes() {
   return names;
 }
 
-bool IsRegisteredJob(const std::filesystem::path& file) { return FindType(ReadToml(file)) != nullptr; }
+bool IsRegisteredJob(const std::filesystem::path& file) {
+  const auto& type = TypeOf(ReadToml(file));
+  return &type != &kTypes[0] && &type != &kTypes[1];
+}
 
 std::unique_ptr<Job> ReadJob(const std::filesystem::path& file, const std::vector<std::string>& assignments) {
   auto root = ReadToml(file);
-  const auto* type = FindType(root);
-  Require(type != nullptr, "ReadJob: a task's job file");
+  const auto& type = TypeOf(root);
   for (const auto& assignment : assignments) SetValue(root, assignment);
-  if (FindType(root) != type)
-    throw ConfigError(file.string() + ": type: found another by --set, expected \"" + type->name +
+  if (&TypeOf(root) != &type)
+    throw ConfigError(file.string() + ": type: found another by --set, expected \"" + type.name +
                       "\" as in the file");
-  return type->read(root, file.string());
+  return type.read(root, file.string());
 }
 
-std::string HashOf(const Job& task) { return Sha256Hex(task.Json()); }
+std::unique_ptr<Job> ParseJob(const std::string& json, const std::string& source) {
+  const auto root = TableOfJson(json, source);
+  return TypeOf(root).read(root, source);
+}
 
-std::string TomlOf(const Job& task) {
-  const auto json = Json::parse(task.Json());
-  Json keys = Json::object();
+std::string HashOf(const Job& job) { return Sha256Hex(job.Json()); }
+
+std::string TomlOf(const Job& job) {
+  const auto json = Json::parse(job.Json());
+  std::string text = "# The job as it was run, with every default filled in.\n";
+  for (const auto* key : {"version", "type", "name"})
+    text += fmt::format("{} = {}\n", key, TomlValue(json.at(key)));
   std::string tables;
   for (const auto& [key, value] : json.items()) {
+    if (key == "version" || key == "type" || key == "name") continue;
     if (key == "data") {
       tables += DataTables(value);
     } else if (value.is_object()) {
       tables += "\n[" + key + "]\n" + TomlLines(value);
     } else {
-      keys[key] = value;
+      text += fmt::format("{} = {}\n", key, TomlValue(value));
     }
   }
-  const auto local = TomlLines(Json::parse(task.LocalJson()));
+  const auto local = TomlLines(Json::parse(job.LocalJson()));
   if (!local.empty()) tables += "\n[local]\n" + local;
-  return "# The job as it was run, with every default filled in.\n" + TomlLines(keys) + tables;
+  return text + tables;
 }
 
-dp::Promise PromiseOf(const Job& task) {
-  return {.unit = task.Unit(), .neighbours = task.Neighbours(), .warnings = task.Warnings()};
+std::string DescribeDifference(const std::string& found, const std::string& expected) {
+  const auto here = Json::parse(found).flatten();
+  const auto there = Json::parse(expected).flatten();
+  for (const auto& [key, value] : there.items()) {
+    const auto other = here.find(key);
+    if (other == here.end() || *other != value)
+      return fmt::format("{}: found {}, expected {}", KeyOf(key),
+                         other == here.end() ? "nothing" : other->dump(), value.dump());
+  }
+  for (const auto& [key, value] : here.items()) {
+    if (!there.contains(key)) return fmt::format("{}: found {}, expected nothing", KeyOf(key), value.dump());
+  }
+  return "found another job, expected the same";
 }
 
-dp::EpsilonPair PlannedEpsilons(const Job& task) {
-  return dp::Epsilons({.job_hash = {}, .run_id = {}, .events = task.Events()}, task.delta(),
-                      task.accountant());
+dp::Promise PromiseOf(const Job& job) {
+  return {.unit = job.Unit(), .neighbours = job.Neighbours(), .warnings = job.Warnings()};
+}
+
+FirstEpsilon FirstOf(const Job& job) {
+  return job.Unit() == dp::PrivacyUnit::kJointRecord ? FirstEpsilon::kInsider : FirstEpsilon::kOutsider;
+}
+
+Loaded LoadInputs(Job& job, const PartyFile& party, const std::string& party_file,
+                  const Resources& resources) {
+  Loaded all;
+  for (const auto& input : job.Inputs(party, party_file, resources)) {
+    const auto loaded = input.load();
+    all.said += (all.said.empty() ? "" : "; ") + loaded.said;
+    all.warnings.insert(all.warnings.end(), loaded.warnings.begin(), loaded.warnings.end());
+  }
+  return all;
 }
 
 }  // namespace trefoil::jobs

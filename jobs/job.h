@@ -7,67 +7,145 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "dp/record/record.h"
 #include "jobs/config/party_file.h"
 #include "jobs/dpsgd/settings.h"
 #include "jobs/job_cost.h"
+#include "jobs/statement/bound_text.h"
 #include "ml/dpsgd/training.h"
 #include "mpc/context.h"
 #include "mpc/fixed_point.h"
+#include "protocols/cost_model.h"
 
 namespace trefoil::jobs {
 
-/// A text file of a run's results.
+/// A file of a run's results.
 struct ResultFile {
   std::string name;
   std::string text;
+  bool secret = false;  ///< for its owner's eyes alone: mode 0600
 };
 
-/// A model that a task made, with the schema of the records that it is for.
+/// A number that was opened to this party, as its session log names it.
+struct ReleasedValue {
+  std::string name;
+  double value = 0;
+};
+
+/// A model that a job made, with the schema of the records that it is for.
 struct ReleasedModel {
   ml::Model model;
   DpsgdSettings schema;
 };
 
-/// This party's share of a model that a task made and nobody gets, with the schema of the records that it is
-/// for: p + 1 weights of one logit, the bias last.
+/// This party's share of a model that a job made and nobody gets, with the schema of the records that it is
+/// for.
 struct KeptShare {
   mpc::FixedShare weights;
   DpsgdSettings schema;
 };
 
-/// What a task gave this party.
+/// What a job gave this party.
 struct JobResult {
   std::vector<ResultFile> files{};       ///< none where nothing was released to it
+  std::vector<ReleasedValue> values{};   ///< likewise
   std::optional<ReleasedModel> model{};  ///< model.npz, where one was released to it
   std::optional<KeptShare> share{};      ///< model.share, where one is released to nobody
-  std::string summary;                   ///< a JSON object: what summary.json says beside what all tasks say
+  nlohmann::ordered_json summary =
+      nlohmann::ordered_json::object();  ///< what summary.json says of the type's own
   std::vector<std::string> lines{};      ///< for the user
 };
 
-/// Where `local` finds and puts a task's data.
+/// Where `local` finds and puts a job's data.
 struct SplitTarget {
   std::filesystem::path job_file;
   std::filesystem::path data;                          ///< as the user named it; empty: looked for
   std::filesystem::path test;                          ///< where test records go, if there are any
-  std::array<std::filesystem::path, 3> party_folders;  ///< made by the task, with data/ in each
-  std::array<PartyFile, 3>& parties;  ///< whose [data] the task fills in, relative to the folders
+  std::array<std::filesystem::path, 3> party_folders;  ///< made by the job, with data/ in each
+  std::array<PartyFile, 3>& parties;   ///< whose [data] the job fills in, relative to the folders
+  std::filesystem::path run_folder{};  ///< that all of these are in
+  std::filesystem::path model{};  ///< run directory that has the shares of a model, where the job asks one
 };
 
-/// A job that is neither a training nor a prediction: a secure computation whose noisy results are released.
-/// All that `run`, `local`, `plan` and `check` know of a job type; the object serves one run.
+/// What a party may use for a job.
+struct Resources {
+  std::size_t threads = 0;  ///< 0: as many as the machine has
+};
+
+/// What there is to say of what a party brought, to its owner alone.
+struct Loaded {
+  std::string said;
+  std::vector<std::string> warnings{};
+};
+
+/// One part of what a party brings to a job.
+struct JobInput {
+  std::string what;              ///< "data"
+  std::string mend{};            ///< what to do where it is wrong; empty: correct that file, or what names it
+  std::function<Loaded()> load;  ///< reads and checks it. Throws ConfigError or DataError. Once, and in order
+};
+
+/// How a job goes on in steps.
+struct JobSteps {
+  int count = 0;                      ///< 0: it has none
+  std::int64_t checkpoint_every = 0;  ///< 0: no checkpoints, so that a run of it cannot be resumed
+  std::int64_t lost_max = 0;   ///< steps that may be lost before a run is resumed twice from one checkpoint
+  bool charged_after = false;  ///< whether what follows the last step is charged
+};
+
+/// What a checkpoint of a job holds: two matrices of shares of this shape, and perhaps the coins of its steps.
+struct CheckpointShape {
+  ml::LayerShape weights;
+  int fraction_bits = 16;
+  bool coins = false;        ///< the same at all three, but for `slots` as below
+  bool joint_slots = false;  ///< whether the coins that say which slot a row is in are, too
+};
+
+/// Whoever runs a job: keeps account of what it spends, of its steps and of its checkpoints. What a call throws
+/// ends the job.
+class Output {
+ public:
+  using Events = std::vector<dp::RecordedEvent>;
+
+  virtual ~Output() = default;
+
+  /// All that the run will have executed in the end, and what its earlier sessions executed of it: before
+  /// anything of the data is sent. Throws BudgetError.
+  virtual void Reserve(const Events& plan, const Events& before) = 0;
+  /// All that will have been executed: before the first value is opened. Throws where the record cannot be
+  /// kept: then nothing is opened.
+  virtual void Settle(const Events& executed) = 0;
+  /// In place of both, for a job that charges nothing: the record of another run, which covers this one.
+  virtual void Cover(const dp::TrainingRecord& record) = 0;
+
+  // Of a job with steps.
+  /// First of all: agrees with the peers on what this session goes on from, which is nothing where there are
+  /// no checkpoints. Throws ConfigError or BudgetError where the run cannot go on, NetworkError, ProtocolError.
+  virtual ml::Resumption Resume(mpc::Context& party) = 0;
+  /// All that will have been executed once the run has come to step `steps`: before any of what is new in it.
+  virtual void Announce(const Events& executed, int steps) = 0;
+  /// After each step, and once before the first.
+  virtual void Step(const ml::StepReport& report) = 0;
+
+  // Of a job with checkpoints (ml::TrainingHooks).
+  virtual void BeginStep(int step) = 0;
+  virtual void Keep(const ml::Checkpoint& checkpoint) = 0;
+  virtual void BeginRelease() = 0;
+  virtual void BeginEvaluation() = 0;
+};
+
+/// A job of any type: a secure computation of three parties whose results are released. All that the commands
+/// know of a job's type; the object serves one run.
 class Job {
  public:
-  /// Called with what will have been released, before the first value is opened. Throws where the record
-  /// cannot be kept: then nothing is opened.
-  using BeforeRelease = std::function<void(const std::vector<dp::RecordedEvent>& events)>;
-
   virtual ~Job() = default;
 
+  [[nodiscard]] virtual const char* type() const = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;
-  /// At which both epsilons are said, in (0, 1).
+  /// At which both epsilons are said, in (0, 1). Of a job that charges nothing that of the record which covers
+  /// it, known once its inputs are loaded; likewise the accountant.
   [[nodiscard]] virtual double delta() const = 0;
   /// By which both epsilons are computed.
   [[nodiscard]] virtual dp::AccountantKind accountant() const = 0;
@@ -77,12 +155,18 @@ class Job {
   /// and hash.
   [[nodiscard]] virtual std::string Json() const = 0;
   /// [local] as a JSON object; without members where the type has none.
-  [[nodiscard]] virtual std::string LocalJson() const = 0;
-  /// What the job does, in a line.
+  [[nodiscard]] virtual std::string LocalJson() const { return "{}"; }
+  /// What the job does, in a line. Throws as Events.
   [[nodiscard]] virtual std::string Title() const = 0;
-  /// The most that the job releases. Throws ConfigError for a privacy target that cannot be met.
-  [[nodiscard]] virtual std::vector<dp::RecordedEvent> Events() const = 0;
 
+  // What it releases.
+  /// The most that the job releases; nothing where another run's record covers it. Throws ConfigError for a
+  /// privacy target that cannot be met.
+  [[nodiscard]] virtual std::vector<dp::RecordedEvent> Events() const = 0;
+  /// Both epsilons of Events().
+  [[nodiscard]] virtual dp::EpsilonPair Epsilons() const;
+  /// Why the job charges nothing, a sentence; empty: it charges Events().
+  [[nodiscard]] virtual std::string Covered() const { return {}; }
   /// What the epsilons do not cover though a user would think so, one line each.
   [[nodiscard]] virtual std::vector<std::string> Warnings() const { return {}; }
   /// What the epsilons protect.
@@ -92,46 +176,83 @@ class Job {
   /// How many units of privacy there are at most (teachers, owners): who makes up more changes no more than all of
   /// them. Nothing where the job does not say.
   [[nodiscard]] virtual std::optional<std::int64_t> MostUnits() const { return {}; }
-  /// As BudgetedJob::uncovered: why no ledger can take the job, or nothing.
+  /// "KEY: found VALUE", which releases what no epsilon covers: why no ledger can take the job. Else empty.
   [[nodiscard]] virtual std::string Uncovered() const { return {}; }
+  /// The same for the test records that this party holds and the job is charged to; nothing where there are none.
+  [[nodiscard]] virtual std::optional<std::string> TestsUncovered(int /*party*/) const { return {}; }
 
-  /// What Run() costs, from the job alone.
-  [[nodiscard]] virtual JobCost Cost() const = 0;
-  /// Of the records that the task's model is for, where it makes one that stays in shares.
-  [[nodiscard]] virtual std::optional<DpsgdSettings> SharedSchema() const { return {}; }
+  // What it costs, and how it goes on.
+  /// Throws as Events.
+  [[nodiscard]] virtual JobPlan Plan(const std::optional<protocols::Link>& link) const = 0;
+  [[nodiscard]] virtual JobSteps Steps() const { return {}; }
+  /// Why a run cannot be resumed; empty where it can.
+  [[nodiscard]] virtual std::string NoResume() const { return "found a job without steps: start it anew"; }
+  /// Of a job with checkpoints.
+  [[nodiscard]] virtual CheckpointShape ShapeOfCheckpoint() const;
+  /// Of a job with checkpoints: both epsilons of all that a run will have executed whose next session begins at
+  /// step `first`, or, `from_start`, before the first step. Throws as Events.
+  [[nodiscard]] virtual dp::EpsilonPair ResumedEpsilons(const ml::SessionHistory& earlier, bool from_start,
+                                                        int first) const;
 
-  /// Deals the user's data to three party folders. Returns what to say of it. Throws DataError or
+  // Models that it makes or asks.
+  /// Of the records that its model is for, which stays in shares. Throws ConfigError "found ...", without a
+  /// place, where it makes none.
+  [[nodiscard]] virtual DpsgdSettings SharedSchema() const;
+  /// Whether it asks a model in shares, which another run made.
+  [[nodiscard]] virtual bool AsksModel() const { return false; }
+  /// For Plan(): what it asks is as `made` makes it, a job read from `file`. Throws ConfigError where `made`
+  /// makes none, or this job asks none.
+  virtual void UseModelOf(const Job& made, const std::string& file);
+  /// SHA-256 of the ONNX model that its features want of every party; empty where they want none.
+  [[nodiscard]] virtual std::string FeatureModel() const { return {}; }
+
+  // What it does.
+  /// Deals the user's data to three party folders. Returns what to say of it, a line each. Throws DataError or
   /// ConfigError.
-  virtual std::string Split(const SplitTarget& deal) const = 0;
-  /// Reads and checks all that this party brings; `party_file` names its party file in errors. Returns what
-  /// to say of it to its owner alone. Throws ConfigError or DataError.
-  virtual std::string Load(const PartyFile& party, const std::string& party_file) = 0;
-  /// The secure computation; after Load. Cost: Cost(). Throws NetworkError, ProtocolError, and what
-  /// before_release throws.
-  virtual JobResult Run(mpc::Context& party, const BeforeRelease& before_release) = 0;
+  [[nodiscard]] virtual std::string Split(const SplitTarget& target) const = 0;
+  /// All that this party brings; `party_file` names its party file in errors. All must outlive the inputs.
+  [[nodiscard]] virtual std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
+                                                     const Resources& resources) = 0;
+  /// The secure computation, once all inputs are loaded. Cost: Plan(). Throws NetworkError, ProtocolError, and
+  /// what `output` throws.
+  [[nodiscard]] virtual JobResult Run(mpc::Context& party, Output& output) = 0;
+  /// What the summary of a result (JobResult::summary) says beside the common members, in a line for the user;
+  /// or nothing.
+  [[nodiscard]] virtual std::string ResultLine(const nlohmann::ordered_json& /*summary*/) const { return {}; }
 };
 
-/// Whether a job file's type is that of a task. Throws ConfigError as ReadToml.
+/// Whether a job file's type is another than a training or a prediction. Throws ConfigError as ReadToml.
 [[nodiscard]] bool IsRegisteredJob(const std::filesystem::path& file);
 
-/// The types of tasks, as a job's `type` names them.
+/// The types of jobs, as a job's `type` names them.
 [[nodiscard]] const std::vector<std::string>& RegisteredTypes();
 
-/// Reads a task's job file, applies the `--set` assignments in order, and checks it whole; opens no data.
-/// Throws ConfigError with one line: place, key, what was found, what was expected. Pre: IsRegisteredJob(file).
+/// Reads a job file of any type, applies the `--set` assignments in order, and checks it whole; opens no data.
+/// Throws ConfigError with one line: place, key, what was found, what was expected.
 [[nodiscard]] std::unique_ptr<Job> ReadJob(const std::filesystem::path& file,
                                            const std::vector<std::string>& assignments = {});
 
+/// The job whose Json() this is; `source` names it in errors. Throws ConfigError as ReadJob.
+[[nodiscard]] std::unique_ptr<Job> ParseJob(const std::string& json, const std::string& source);
+
 /// SHA-256 of Json(), in lower-case hexadecimal.
-[[nodiscard]] std::string HashOf(const Job& task);
+[[nodiscard]] std::string HashOf(const Job& job);
 
 /// The job as a TOML file with all defaults filled in, [local] included; ReadJob reads the same job back.
-[[nodiscard]] std::string TomlOf(const Job& task);
+[[nodiscard]] std::string TomlOf(const Job& job);
+
+/// The first key in which two jobs, as JSON, differ: "privacy.epsilon: found 2.0, expected 3.0". Pre: they
+/// differ.
+[[nodiscard]] std::string DescribeDifference(const std::string& found, const std::string& expected);
 
 /// Whom the job's epsilons are for, as its record says.
-[[nodiscard]] dp::Promise PromiseOf(const Job& task);
+[[nodiscard]] dp::Promise PromiseOf(const Job& job);
 
-/// Both epsilons of what the job releases at most, by its accountant.
-[[nodiscard]] dp::EpsilonPair PlannedEpsilons(const Job& task);
+/// Which of its epsilons is said first.
+[[nodiscard]] FirstEpsilon FirstOf(const Job& job);
+
+/// Loads all inputs in their order, and says what each says.
+[[nodiscard]] Loaded LoadInputs(Job& job, const PartyFile& party, const std::string& party_file,
+                                const Resources& resources);
 
 }  // namespace trefoil::jobs

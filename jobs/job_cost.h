@@ -1,15 +1,23 @@
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include <nlohmann/json.hpp>
+
+#include "dp/record/record.h"
 #include "ml/plan/run_cost.h"
+#include "mpc/cost.h"
 
 namespace trefoil::jobs {
 
 /// Of one number: two words.
 inline constexpr double kBytesOfShare = 16;
+/// What a run directory takes beside what grows with the job: job, log, record, summary.
+inline constexpr double kBytesOfSmallFiles = 1 << 20;
 
-/// What a job that is no training costs, as declared.
+/// What a job without steps costs, as declared.
 struct JobCost {
   ml::SessionCost session{};
   std::string less{};  ///< why a run may take less; empty: it takes exactly this
@@ -18,6 +26,27 @@ struct JobCost {
   /// Bytes that each party cannot do without: what it brings, and the largest shares that it holds at once.
   std::array<double, net::kParties> memory{};
   std::array<double, net::kParties> results{};  ///< bytes of each party's files that grow with the job
+};
+
+/// What a run is planned to cost in one form of comparison.
+struct PlannedRun {
+  std::string form{};  ///< where a run has the choice; else empty
+  ml::RunCost cost{};
+  std::string less{};               ///< as of JobCost
+  std::optional<double> seconds{};  ///< where the link is known
+  bool chosen = true;               ///< whether a run may take this form; on a known link one does
+  std::optional<mpc::Cost> step{};  ///< of one step, where the job has steps
+};
+
+/// What a job releases and costs at most, from the job alone.
+struct JobPlan {
+  std::vector<dp::RecordedEvent> events{};  ///< what it charges; none where another run's record covers it
+  std::vector<PlannedRun>
+      forms{};          ///< that the job allows; none where they depend on a model that is not known
+  std::string apart{};  ///< as of JobCost
+  std::optional<std::array<double, net::kParties>> memory{};  ///< as of JobCost; nothing as of `forms`
+  std::array<double, net::kParties> disk{};                   ///< bytes of each party's run directory
+  nlohmann::ordered_json figures = nlohmann::ordered_json::object();  ///< the type's own, for programs
 };
 
 }  // namespace trefoil::jobs

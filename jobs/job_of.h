@@ -5,22 +5,46 @@
 #include <vector>
 
 #include "jobs/job.h"
+#include "jobs/statement/cost_statement.h"
 
 namespace trefoil::jobs {
 
-/// A task of one job, which has the members `name`, `delta`, `accountant` and `to`: what all task types answer alike.
-template <typename DpsgdSettings>
+/// A job without steps whose settings have the members `name`, `delta`, `accountant` and `to`: what all such types
+/// answer alike.
+template <typename Settings>
 class JobOf : public Job {
  public:
-  explicit JobOf(DpsgdSettings job) : job_(std::move(job)) {}
+  explicit JobOf(Settings job) : job_(std::move(job)) {}
 
   [[nodiscard]] const std::string& name() const final { return job_.name; }
   [[nodiscard]] double delta() const final { return job_.delta; }
   [[nodiscard]] dp::AccountantKind accountant() const final { return job_.accountant; }
   [[nodiscard]] const std::vector<int>& release_to() const final { return job_.to; }
 
+  [[nodiscard]] JobPlan Plan(const std::optional<protocols::Link>& link) const final {
+    const auto cost = Cost();
+    JobPlan plan{
+        .events = Events(), .forms = {PlanRun(cost, "", link)}, .apart = cost.apart, .memory = cost.memory};
+    for (std::size_t party = 0; party < net::kParties; ++party)
+      plan.disk.at(party) = kBytesOfSmallFiles + cost.results.at(party);
+    return plan;
+  }
+
+  [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
+                                             const Resources& resources) final {
+    return {{.what = "data", .load = [this, &party, &party_file, resources] {
+               return Loaded{.said = Load(party, party_file, resources)};
+             }}};
+  }
+
  protected:
-  [[nodiscard]] const DpsgdSettings& job() const { return job_; }
+  [[nodiscard]] const Settings& job() const { return job_; }
+  /// What Run() costs, from the job alone.
+  [[nodiscard]] virtual JobCost Cost() const = 0;
+  /// Reads and checks all that this party brings. Returns what to say of it to its owner alone. Throws
+  /// ConfigError or DataError.
+  virtual std::string Load(const PartyFile& party, const std::string& party_file,
+                           const Resources& resources) = 0;
   /// So many bytes at each party that gets the results, or its share where nobody does.
   [[nodiscard]] std::array<double, net::kParties> AtReceivers(double bytes) const {
     std::array<double, net::kParties> of_each{};
@@ -30,7 +54,7 @@ class JobOf : public Job {
   }
 
  private:
-  DpsgdSettings job_;
+  Settings job_;
 };
 
 }  // namespace trefoil::jobs

@@ -45,8 +45,9 @@ std::vector<std::size_t> SlicesByHash(const data::Table& table, std::size_t slic
 }
 
 std::vector<ml::OwnRecords> LoadSlicesByHash(const DpsgdSettings& schema, const PartyFile& party,
-                                             std::size_t slices) {
+                                             std::size_t slices, std::size_t threads) {
   const LoadOptions options{.capacity = schema.data.rows.at(static_cast<std::size_t>(party.id)),
+                            .threads = threads,
                             .feature_model = party.feature_model};
   auto table = ReadRecords(schema, party.data, options);
   const auto slice_of = SlicesByHash(table, slices);

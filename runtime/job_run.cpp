@@ -75,7 +75,7 @@ void WriteResults(PartySession& session, const jobs::Job& task, const jobs::JobR
                {"rounds", counters.rounds},
                {"bytes_sent", bytes_sent},
                {"peak_rss_bytes", PeakMemoryBytes()}};
-  summary.update(Json::parse(result.summary));
+  summary.update(result.summary);
   if (!task.Warnings().empty()) summary["warnings"] = task.Warnings();
   WriteTextFile(session.folder() / "summary.json", summary.dump(2) + "\n");
   for (const auto& line : result.lines) session.Say(line);
@@ -86,6 +86,37 @@ void WriteResults(PartySession& session, const jobs::Job& task, const jobs::JobR
                   FilesText(result, record), session.folder().string()));
 }
 
+class TaskOutput : public jobs::Output {
+ public:
+  TaskOutput(PartySession& session, RunBudget& budget, dp::TrainingRecord& record)
+      : session_(session), budget_(budget), record_(record) {}
+  void Reserve(const Events& plan, const Events& /*before*/) override {
+    record_.events = plan;
+    auto nothing = record_;
+    nothing.events.clear();
+    for (const auto& line : budget_.Reserve(record_, nothing)) session_.Say(line);
+  }
+  // Settled with what is about to be opened: whatever happens then, it counts as opened.
+  void Settle(const Events& executed) override {
+    record_.events = executed;
+    budget_.Settle(record_);
+    WriteRecord(session_.folder() / "record.json", record_);
+  }
+  void Cover(const dp::TrainingRecord& /*record*/) override {}
+  ml::Resumption Resume(mpc::Context& /*party*/) override { return {}; }
+  void Announce(const Events& /*executed*/, int /*steps*/) override {}
+  void Step(const ml::StepReport& /*report*/) override {}
+  void BeginStep(int /*step*/) override {}
+  void Keep(const ml::Checkpoint& /*checkpoint*/) override {}
+  void BeginRelease() override {}
+  void BeginEvaluation() override {}
+
+ private:
+  PartySession& session_;
+  RunBudget& budget_;
+  dp::TrainingRecord& record_;
+};
+
 void RunConnected(PartySession& session, jobs::Job& task, RunBudget& budget, net::MeshTransport& mesh,
                   std::size_t threads) {
   const auto start = Clock::now();
@@ -95,15 +126,8 @@ void RunConnected(PartySession& session, jobs::Job& task, RunBudget& budget, net
                             .run_id = ToHex(mesh.session()),
                             .events = task.Events(),
                             .promise = jobs::PromiseOf(task)};
-  auto nothing = record;
-  nothing.events.clear();
-  for (const auto& line : budget.Reserve(record, nothing)) session.Say(line);
-  // Settled with what is about to be opened: whatever happens then, it counts as opened.
-  const auto result = task.Run(context, [&](const std::vector<dp::RecordedEvent>& events) {
-    record.events = events;
-    budget.Settle(record);
-    WriteRecord(session.folder() / "record.json", record);
-  });
+  TaskOutput output(session, budget, record);
+  const auto result = task.Run(context, output);
   WriteResults(session, task, result, record, mesh.counters(),
                std::chrono::duration<double>(Clock::now() - start).count());
 }
@@ -111,9 +135,10 @@ void RunConnected(PartySession& session, jobs::Job& task, RunBudget& budget, net
 /// All that comes before the peers are met.
 void Prepare(PartySession& session, jobs::Job& task, std::optional<RunBudget>& budget,
              const RunOptions& options) {
-  const auto planned = jobs::PlannedEpsilons(task);
+  const auto planned = task.Epsilons();
   if (task.release_to().empty()) (void)jobs::StorageKey(session.party(), jobs::kModelShare);
-  const auto loaded = task.Load(session.party(), options.config);
+  const auto loaded =
+      jobs::LoadInputs(task, session.party(), options.config, {.threads = options.threads}).said;
   budget.emplace(
       session.party(),
       BudgetedJob{.name = task.name(), .job_hash = jobs::HashOf(task), .uncovered = task.Uncovered()});
@@ -125,7 +150,7 @@ void Prepare(PartySession& session, jobs::Job& task, std::optional<RunBudget>& b
                   jobs::DeltaText(task.delta())));
   for (const auto& warning : task.Warnings()) session.Warn(warning);
   const auto self = static_cast<std::size_t>(session.party().id);
-  RequireDisk(session.folder(), LeastDisk(task.Cost().results.at(self)), "the release");
+  RequireDisk(session.folder(), task.Plan({}).disk.at(self), "the release");
   session.Log("data: " + loaded);
 }
 

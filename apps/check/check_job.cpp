@@ -169,7 +169,7 @@ std::string ExamineTask(Doctor& doctor, const jobs::PartyFile& party, const Chec
   const bool planned = doctor.Try(
       "privacy plan",
       [&] {
-        const auto epsilons = jobs::PlannedEpsilons(*task);
+        const auto epsilons = task->Epsilons();
         return fmt::format(
             "epsilon {}, delta {}",
             jobs::EpsilonsText(epsilons.outsider, epsilons.insider, jobs::FirstEpsilon::kOutsider),
@@ -181,10 +181,12 @@ std::string ExamineTask(Doctor& doctor, const jobs::PartyFile& party, const Chec
         .name = task->name(), .job_hash = jobs::HashOf(*task), .uncovered = task->Uncovered()};
     ExamineLedger(doctor, "ledger", *party.ledger, party.data, job, task->Events());
   }
-  ExamineRoom(doctor, task->Cost(), party.id);
+  const auto plan = task->Plan({});
+  const auto self = static_cast<std::size_t>(party.id);
+  ExamineRoom(doctor, plan.memory->at(self), plan.disk.at(self), "or a smaller job, at all three parties");
   if (task->release_to().empty()) ExamineStorageKey(doctor, party, jobs::kModelShare);
   doctor.Try(
-      "data", [&] { return task->Load(party, files.party_file); }, kMendData);
+      "data", [&] { return jobs::LoadInputs(*task, party, files.party_file, {}).said; }, kMendData);
   return task->Json();
 }
 

@@ -142,8 +142,8 @@ void PrintText(const jobs::DpsgdSettings& job, const std::vector<FormCost>& cost
   std::cout << jobs::MemoryText(MemoryOf(job));
 }
 
-double MostMemory(const jobs::JobCost& cost) {
-  return *std::max_element(cost.memory.begin(), cost.memory.end());
+double MostMemory(const std::array<double, net::kParties>& memory) {
+  return *std::max_element(memory.begin(), memory.end());
 }
 
 /// Of a job that is neither a training nor a prediction.
@@ -155,10 +155,10 @@ int RunTaskPlan(const PlanOptions& options, const std::optional<protocols::Link>
   const auto rows = jobs::EpsilonsOfRows(record, task->delta(), task->accountant(), task->MostUnits());
   const auto statement = jobs::PrivacyStatement(
       {.record = record, .delta = task->delta(), .accountant = task->accountant(), .rows = rows});
-  const auto cost = task->Cost();
-  const auto run = jobs::PlanRun(cost, "", link);
+  const auto cost = task->Plan(link);
+  const auto& run = cost.forms.front();
   if (options.json) {
-    const auto epsilons = jobs::PlannedEpsilons(*task);
+    const auto epsilons = task->Epsilons();
     std::cout << Json{{"job", task->name()},
                       {"job_hash", jobs::HashOf(*task)},
                       {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
@@ -168,7 +168,7 @@ int RunTaskPlan(const PlanOptions& options, const std::optional<protocols::Link>
                       {"accountant", dp::NameOf(task->accountant())},
                       {"rows", ToJson(rows)},
                       {"run_costs", Json::array({ToJson(run)})},
-                      {"memory_bytes", MostMemory(cost)},
+                      {"memory_bytes", MostMemory(*cost.memory)},
                       {"statement", ToJson(statement)}}
                      .dump(2)
               << '\n';
@@ -177,7 +177,7 @@ int RunTaskPlan(const PlanOptions& options, const std::optional<protocols::Link>
               << ToText(statement) << '\n'
               << ToText(run);
     if (!cost.apart.empty()) std::cout << fmt::format("Not counted in any time: {}\n", cost.apart);
-    std::cout << jobs::MemoryText(MostMemory(cost));
+    std::cout << jobs::MemoryText(MostMemory(*cost.memory));
   }
   return kDone;
 }
@@ -191,9 +191,11 @@ jobs::DpsgdSettings ModelOf(const std::string& file) {
   };
   if (jobs::IsPredictJob(file)) throw refuse("type: found \"predict\"");
   if (jobs::IsRegisteredJob(file)) {
-    auto schema = jobs::ReadJob(file)->SharedSchema();
-    if (!schema) throw refuse("found a job that makes no such model");
-    return std::move(*schema);
+    try {
+      return jobs::ReadJob(file)->SharedSchema();
+    } catch (const ConfigError& error) {
+      throw refuse(error.what());
+    }
   }
   auto job = jobs::ReadDpsgdSettings(file);
   if (!job.release.to.empty()) throw refuse("release.to: found parties that get the model");
@@ -222,7 +224,7 @@ int RunPredictionPlan(const PlanOptions& options, const std::optional<protocols:
   if (!options.model_job.empty()) {
     const auto model = ModelOf(options.model_job);
     runs = RunsOf(job, model, link);
-    memory = MostMemory(jobs::ClassifyBySharesCost(job, model, protocols::Form::kBulk));
+    memory = MostMemory(jobs::ClassifyBySharesCost(job, model, protocols::Form::kBulk).memory);
   }
   if (options.json) {
     Json json{

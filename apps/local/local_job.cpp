@@ -107,7 +107,7 @@ void CheckOptions(const LocalOptions& options) {
 int RunLocalJob(const LocalOptions& options) {
   CheckOptions(options);
   LocalJob local{.task = jobs::ReadJob(options.job, options.assignments), .folder = {}, .parties = {}};
-  const auto planned = jobs::PlannedEpsilons(*local.task);
+  const auto planned = local.task->Epsilons();
   local.folder =
       options.out.empty() ? runtime::DefaultRunDirectory(local.task->name()) : fs::path(options.out);
   local.display.Say(fmt::format("job {}: {}", local.task->name(), local.task->Title()));

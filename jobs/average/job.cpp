@@ -33,24 +33,27 @@ class AverageJob : public JobOf<AverageSettings> {
     if (release_to().empty()) RequireClassifiable();
   }
 
+  [[nodiscard]] const char* type() const override { return "classifier-average"; }
   [[nodiscard]] std::string Json() const override { return AverageJson(job()); }
   [[nodiscard]] std::string LocalJson() const override { return OwnersLocalJson(job().owners); }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return plan_.events; }
   [[nodiscard]] JobCost Cost() const override;
-  [[nodiscard]] std::optional<DpsgdSettings> SharedSchema() const override {
-    return job().to.empty() ? std::optional(job().schema) : std::nullopt;
+  [[nodiscard]] DpsgdSettings SharedSchema() const override {
+    return job().to.empty() ? job().schema : JobOf::SharedSchema();
   }
+  [[nodiscard]] std::string FeatureModel() const override { return FeatureModelOf(job().schema); }
   [[nodiscard]] std::vector<std::string> Warnings() const override;
   [[nodiscard]] dp::Neighbours Neighbours() const override {
     return job().size_epsilon ? dp::Neighbours::kAdded : dp::Neighbours::kReplaced;
   }
   [[nodiscard]] std::string Uncovered() const override;
-  std::string Split(const SplitTarget& deal) const override {
-    return DealToOwners(job().schema, job().owners, deal);
+  [[nodiscard]] std::string Split(const SplitTarget& target) const override {
+    return DealToOwners(job().schema, job().owners, target);
   }
-  std::string Load(const PartyFile& party, const std::string& party_file) override;
-  JobResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
+  std::string Load(const PartyFile& party, const std::string& party_file,
+                   const Resources& resources) override;
+  [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
 
  private:
   [[nodiscard]] ml::OwnAverage OwnPart() const;
@@ -59,7 +62,7 @@ class AverageJob : public JobOf<AverageSettings> {
   [[nodiscard]] int SumBits() const { return CeilLog2(plan_.largest_sum); }
   [[nodiscard]] mpc::FixedShare ShareOf(mpc::Context& party, const mpc::ArithShare& sum) const;
   [[nodiscard]] ml::Model ModelOf(const RingMatrix& opened) const;
-  [[nodiscard]] std::string Summary() const;
+  [[nodiscard]] nlohmann::ordered_json Summary() const;
 
   ml::AveragePlan plan_;
   std::vector<ml::OwnRecords> owners_;  ///< this party's, after Load
@@ -125,8 +128,9 @@ JobCost AverageJob::Cost() const {
   return cost;
 }
 
-std::string AverageJob::Load(const PartyFile& party, const std::string& party_file) {
-  owners_ = LoadOwners(job().schema, job().owners, party, party_file);
+std::string AverageJob::Load(const PartyFile& party, const std::string& party_file,
+                             const Resources& resources) {
+  owners_ = LoadOwners(job().schema, job().owners, party, party_file, resources.threads);
   std::string rows;
   bool few = false;
   for (const auto& owner : owners_) {
@@ -198,7 +202,7 @@ mpc::FixedShare AverageJob::ShareOf(mpc::Context& party, const mpc::ArithShare& 
   return {weights, job().schema.fraction_bits};
 }
 
-std::string AverageJob::Summary() const {
+nlohmann::ordered_json AverageJob::Summary() const {
   nlohmann::ordered_json summary{{"owners", job().owners.all()},
                                  {"weights", plan_.shape.weights},
                                  {"lambda", job().solver.lambda},
@@ -207,14 +211,15 @@ std::string AverageJob::Summary() const {
   if (!job().as_published()) summary["scales"] = plan_.shape.least_sizes.size();
   if (job().size_epsilon) summary["size_margin"] = plan_.shape.margin;
   if (job().gaussian()) summary["sigma"] = plan_.sigma;
-  return summary.dump();
+  return summary;
 }
 
-JobResult AverageJob::Run(mpc::Context& party, const BeforeRelease& before_release) {
+JobResult AverageJob::Run(mpc::Context& party, Output& output) {
+  output.Reserve(Events(), {});
   const auto own = OwnPart();
   const mpc::ArithShare sum = job().as_published() ? ml::PublishedClassifierSum(party, plan_.shape, own)
                                                    : ml::NoisyClassifierSum(party, plan_.shape, own);
-  before_release(Events());
+  output.Settle(Events());
   JobResult result;
   result.summary = Summary();
   if (job().to.empty()) {

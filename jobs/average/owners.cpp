@@ -113,8 +113,10 @@ std::array<std::int64_t, 3> DealByHash(const DpsgdSettings& schema, const Owners
 
 /// The owners' records one after the other in the file, as many as [owners] rows say; all are an only owner's.
 std::vector<ml::OwnRecords> LoadInOrder(const DpsgdSettings& schema, std::int64_t count,
-                                        const PartyFile& party, const std::string& party_file) {
-  const auto records = LoadOwnRecords(schema, party.id, party.data, {.feature_model = party.feature_model});
+                                        const PartyFile& party, const std::string& party_file,
+                                        std::size_t threads) {
+  const auto records = LoadOwnRecords(schema, party.id, party.data,
+                                      {.threads = threads, .feature_model = party.feature_model});
   const auto total = static_cast<std::int64_t>(records.y.size());
   const auto rows = party.owner_rows.empty() ? Numbers{total} : party.owner_rows;
   if (static_cast<std::int64_t>(rows.size()) != count || Sum(rows) != total) {
@@ -194,7 +196,8 @@ std::string DealToOwners(const DpsgdSettings& schema, const Owners& owners, cons
 }
 
 std::vector<ml::OwnRecords> LoadOwners(const DpsgdSettings& schema, const Owners& owners,
-                                       const PartyFile& party, const std::string& party_file) {
+                                       const PartyFile& party, const std::string& party_file,
+                                       std::size_t threads) {
   const auto count = owners.count.at(static_cast<std::size_t>(party.id));
   if (count == 0) {
     if (party.owner_rows.empty()) return {};
@@ -210,8 +213,8 @@ std::vector<ml::OwnRecords> LoadOwners(const DpsgdSettings& schema, const Owners
                     "change",
                     party_file, count));
   }
-  auto parts = said ? LoadInOrder(schema, count, party, party_file)
-                    : LoadSlicesByHash(schema, party, static_cast<std::size_t>(count));
+  auto parts = said ? LoadInOrder(schema, count, party, party_file, threads)
+                    : LoadSlicesByHash(schema, party, static_cast<std::size_t>(count), threads);
   CheckSizes(owners, parts, party, said);
   return parts;
 }

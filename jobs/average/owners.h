@@ -46,8 +46,9 @@ std::string DealToOwners(const DpsgdSettings& schema, const Owners& owners, cons
 /// by hash (jobs/slices.h), so that a record that is added or removed is one owner's, wherever it stands.
 /// Throws ConfigError where they are missing and by_hash does not hold, and there are several owners;
 /// DataError naming the owner for more than owners.most_rows. An owner may have fewer than owners.least_rows,
-/// or none: a refusal would be seen by the others.
+/// or none: a refusal would be seen by the others. `threads`: for extracting features; 0: all cores.
 [[nodiscard]] std::vector<ml::OwnRecords> LoadOwners(const DpsgdSettings& schema, const Owners& owners,
-                                                     const PartyFile& party, const std::string& party_file);
+                                                     const PartyFile& party, const std::string& party_file,
+                                                     std::size_t threads = 0);
 
 }  // namespace trefoil::jobs

@@ -13,6 +13,9 @@ namespace trefoil::jobs {
 /// Reads a TOML file. Throws ConfigError "FILE:LINE: cause" or "FILE: cause".
 [[nodiscard]] toml::table ReadToml(const std::filesystem::path& file);
 
+/// A job as compact JSON as if a TOML file said it; `source` names it in errors. Throws ConfigError.
+[[nodiscard]] toml::table TableOfJson(const std::string& json, const std::string& source);
+
 /// Applies "a.b=v" (the argument of --set): v is a TOML value, or a string if it is none.
 /// Throws ConfigError if there is no key, or if a table is in the way.
 void SetValue(toml::table& root, const std::string& assignment);

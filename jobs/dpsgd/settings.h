@@ -128,6 +128,9 @@ struct DpsgdSettings {
 /// Columns of the matrix that is trained on, bias excluded: data.features, or what [features] makes of them.
 [[nodiscard]] std::int64_t TrainedFeatures(const DpsgdSettings& job);
 
+/// SHA-256 of the ONNX model that [features] want; empty where they want none.
+[[nodiscard]] std::string FeatureModelOf(const DpsgdSettings& job);
+
 /// The job as compact JSON, keys sorted, all defaults filled in, without [local]: what the parties compare
 /// and hash.
 [[nodiscard]] std::string DpsgdJson(const DpsgdSettings& job);

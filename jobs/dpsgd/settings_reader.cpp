@@ -288,6 +288,11 @@ void ReadRecords(const Section& document, int default_fraction_bits, DpsgdSettin
 
 }  // namespace
 
+bool IsTypeWithSchema(const std::string& type) {
+  const auto& types = RegisteredTypes();
+  return type != "dpsgd" && type != "predict" && std::find(types.begin(), types.end(), type) != types.end();
+}
+
 const Names& SchemaKeys() {
   static const Names keys = [] {
     auto all = DataKeys();
@@ -337,16 +342,14 @@ DpsgdSettings ReadJobTables(const toml::table& root, const std::string& file) {
     document.Fail("type",
                   "found a prediction, expected a training, type \"dpsgd\"; run, local and check take both");
   const auto type = root["type"].value<std::string>().value_or("");
-  if (std::find(RegisteredTypes().begin(), RegisteredTypes().end(), type) != RegisteredTypes().end())
+  if (IsTypeWithSchema(type))
     document.Fail("type",
                   fmt::format("found \"{}\", expected a training, type \"dpsgd\"; run, local, plan and check "
                               "take both",
                               type));
   CheckKeys(root, file, KnownKeys());
   DpsgdSettings job;
-  Names types{"dpsgd", "predict"};
-  types.insert(types.end(), RegisteredTypes().begin(), RegisteredTypes().end());
-  job.type = document.Choice("type", types);
+  job.type = document.Choice("type", RegisteredTypes());
   ReadRecords(document, 16, job);
   job.model = ReadModel(document.Table("model"));
   job.training = ReadTraining(document.Table("training"));

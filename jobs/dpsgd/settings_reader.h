@@ -14,6 +14,9 @@ namespace trefoil::jobs {
 /// errors.
 [[nodiscard]] DpsgdSettings ReadJobTables(const toml::table& root, const std::string& file);
 
+/// Whether it is a type of job, and no training, whose models have a schema (ReadSchema).
+[[nodiscard]] bool IsTypeWithSchema(const std::string& type);
+
 /// The keys of a schema: version, type, name, fraction_bits, those of [data] and of [features].
 [[nodiscard]] const std::vector<std::string>& SchemaKeys();
 

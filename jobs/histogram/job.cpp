@@ -37,14 +37,16 @@ class HistogramJob : public JobOf<HistogramSettings> {
     if (this->job().gaussian) sigma_ = SigmaOf(Target());
   }
 
+  [[nodiscard]] const char* type() const override { return "histogram"; }
   [[nodiscard]] std::string Json() const override { return HistogramJson(job()); }
   [[nodiscard]] std::string LocalJson() const override { return LocalSpecJson(job().local); }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
   [[nodiscard]] JobCost Cost() const override;
-  std::string Split(const SplitTarget& deal) const override;
-  std::string Load(const PartyFile& party, const std::string& party_file) override;
-  JobResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
+  [[nodiscard]] std::string Split(const SplitTarget& target) const override;
+  std::string Load(const PartyFile& party, const std::string& party_file,
+                   const Resources& resources) override;
+  [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
 
  private:
   [[nodiscard]] Index values() const { return static_cast<Index>(job().column.values.size()); }
@@ -57,7 +59,7 @@ class HistogramJob : public JobOf<HistogramSettings> {
   [[nodiscard]] double Reach() const;
   [[nodiscard]] dp::CountEstimate EstimateOf(mpc::Word opened, double reach) const;
   [[nodiscard]] std::string Csv(const RingMatrix& opened) const;
-  [[nodiscard]] std::string Summary() const;
+  [[nodiscard]] nlohmann::ordered_json Summary() const;
 
   double sigma_ = 0;                                 ///< noise multiplier, with Gaussian noise
   std::vector<std::optional<std::size_t>> records_;  ///< this party's, after Load
@@ -110,21 +112,21 @@ JobCost HistogramJob::Cost() const {
   return cost;
 }
 
-std::string HistogramJob::Split(const SplitTarget& deal) const {
+std::string HistogramJob::Split(const SplitTarget& target) const {
   data::DataSpec spec;
   spec.name = job().data_name;
   spec.format = data::Format::kCsv;
   const auto source =
-      data::FindTrainingFiles(spec, FindDataFolder(job().data_name, deal.job_file, deal.data)).file;
+      data::FindTrainingFiles(spec, FindDataFolder(job().data_name, target.job_file, target.data)).file;
   std::vector<int> labels;
   for (const auto& category : data::ReadCategories(source, job().column))
     labels.push_back(static_cast<int>(category.value_or(job().column.values.size())));
   const auto party_of_row = data::AssignRows(SplitOf(job().local), labels, job().rows);
   std::array<fs::path, 3> targets;
   for (std::size_t j = 0; j < targets.size(); ++j) {
-    fs::create_directories(deal.party_folders.at(j) / "data");
-    deal.parties.at(j).data = data::PartyFiles(data::Format::kCsv, "");
-    targets.at(j) = deal.party_folders.at(j) / deal.parties.at(j).data.file;
+    fs::create_directories(target.party_folders.at(j) / "data");
+    target.parties.at(j).data = data::PartyFiles(data::Format::kCsv, "");
+    targets.at(j) = target.party_folders.at(j) / target.parties.at(j).data.file;
   }
   data::SplitCsv(source, job().column.header, party_of_row, targets);
   std::array<std::int64_t, 4> rows{};
@@ -134,7 +136,8 @@ std::string HistogramJob::Split(const SplitTarget& deal) const {
                      rows[3] == 0 ? "" : fmt::format("; {} beyond data.rows left out", rows[3]));
 }
 
-std::string HistogramJob::Load(const PartyFile& party, const std::string& party_file) {
+std::string HistogramJob::Load(const PartyFile& party, const std::string& party_file,
+                               const Resources& /*resources*/) {
   if (party.data.file.empty())
     throw ConfigError(party_file + ": missing [data] file, expected this party's CSV file");
   records_ =
@@ -196,7 +199,7 @@ std::string HistogramJob::Csv(const RingMatrix& opened) const {
   return text;
 }
 
-std::string HistogramJob::Summary() const {
+nlohmann::ordered_json HistogramJob::Summary() const {
   nlohmann::ordered_json summary{{"mode", job().randomiser ? "local" : "central"},
                                  {"values", job().column.values.size()},
                                  {"records_declared", job().records()},
@@ -211,13 +214,14 @@ std::string HistogramJob::Summary() const {
     summary["noise"] = job().gaussian ? "gaussian" : "laplace";
     if (job().gaussian) summary["sigma"] = sigma_;
   }
-  return summary.dump();
+  return summary;
 }
 
-JobResult HistogramJob::Run(mpc::Context& party, const BeforeRelease& before_release) {
+JobResult HistogramJob::Run(mpc::Context& party, Output& output) {
+  output.Reserve(Events(), {});
   const auto own = OwnCounts(job().rows.at(static_cast<std::size_t>(party.self())));
   const auto noise = OwnNoise();
-  before_release(Events());
+  output.Settle(Events());
   const auto opened = ml::OpenNoisyCounts(party, own, noise.values(), job().to);
   JobResult result{.summary = Summary()};
   if (opened) result.files.push_back({.name = "histogram.csv", .text = Csv(*opened)});

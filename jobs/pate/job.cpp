@@ -66,6 +66,7 @@ class PateJob : public JobOf<PateSettings> {
  public:
   using JobOf::JobOf;
 
+  [[nodiscard]] const char* type() const override { return "pate"; }
   [[nodiscard]] std::string Json() const override { return PateJson(job()); }
   [[nodiscard]] std::string LocalJson() const override {
     return job().teacher ? LocalSpecJson(job().schema->local) : "{}";
@@ -81,9 +82,13 @@ class PateJob : public JobOf<PateSettings> {
     return job().teacher ? dp::Neighbours::kAdded : dp::Neighbours::kReplaced;
   }
   [[nodiscard]] JobCost Cost() const override;
-  std::string Split(const SplitTarget& deal) const override;
-  std::string Load(const PartyFile& party, const std::string& party_file) override;
-  JobResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
+  [[nodiscard]] std::string FeatureModel() const override {
+    return job().schema ? FeatureModelOf(*job().schema) : "";
+  }
+  [[nodiscard]] std::string Split(const SplitTarget& target) const override;
+  std::string Load(const PartyFile& party, const std::string& party_file,
+                   const Resources& resources) override;
+  [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
 
  private:
   [[nodiscard]] bool laplace() const { return job().mechanism == VoteMechanism::kLnMax; }
@@ -205,18 +210,18 @@ void PateJob::AddRoom(JobCost& cost) const {
   cost.results = AtReceivers(queries * kBytesOfAnAnswer);
 }
 
-std::string PateJob::Split(const SplitTarget& deal) const {
-  const auto source = FindDataFolder(job().data_name, deal.job_file, deal.data);
+std::string PateJob::Split(const SplitTarget& target) const {
+  const auto source = FindDataFolder(job().data_name, target.job_file, target.data);
   const auto student =
       interactive() ? FindBallotFile(source, {"student.npy"}, "predictions of the student") : fs::path();
   auto said =
       job().schema
-          ? DealPateRecords(job(), source, deal)
+          ? DealPateRecords(job(), source, target)
           : DealBallots(ballots(), source,
-                        FindBallotFile(source, {"queries.npy", "queries.csv"}, "public queries"), deal);
-  for (std::size_t j = 0; interactive() && j < deal.parties.size(); ++j) {
-    deal.parties.at(j).pate.student = fs::path("data") / student.filename();
-    fs::copy_file(student, deal.party_folders.at(j) / deal.parties.at(j).pate.student);
+                        FindBallotFile(source, {"queries.npy", "queries.csv"}, "public queries"), target);
+  for (std::size_t j = 0; interactive() && j < target.parties.size(); ++j) {
+    target.parties.at(j).pate.student = fs::path("data") / student.filename();
+    fs::copy_file(student, target.party_folders.at(j) / target.parties.at(j).pate.student);
   }
   return said;
 }
@@ -240,17 +245,17 @@ StudentScores ReadStudentScores(const fs::path& file, const PateSettings& job) {
   return scores;
 }
 
-std::string PateJob::Load(const PartyFile& party, const std::string& party_file) {
+std::string PateJob::Load(const PartyFile& party, const std::string& party_file, const Resources& resources) {
   if (job().teacher) {
     NeedBallotFile(party.pate.queries, party_file, "queries", "the public records, the same at all three");
-    const auto slices = LoadSlices(job(), party, party_file);
-    public_ = LoadPublicRecords(job(), party);
-    ThreadPool pool(ThreadsFor(0));
+    const auto slices = LoadSlices(job(), party, party_file, resources.threads);
+    public_ = LoadPublicRecords(job(), party, resources.threads);
+    ThreadPool pool(ThreadsFor(resources.threads));
     labels_ =
         ml::LabelByTeachers(slices, public_.topRows(job().queries), job().classes, *job().teacher, pool);
   } else {
     labels_ = LoadBallots(ballots(), party, party_file);
-    if (job().student) public_ = LoadPublicRecords(job(), party);
+    if (job().student) public_ = LoadPublicRecords(job(), party, resources.threads);
   }
   query_hash_ = data::FileSha256(party.pate.queries);
   if (interactive()) {
@@ -342,12 +347,13 @@ ml::Model PateJob::Student(const std::vector<Answer>& answers, ThreadPool& pool)
   return ml::TrainStudent(public_, labels, job().classes, job().student->settings, pool);
 }
 
-JobResult PateJob::Run(mpc::Context& party, const BeforeRelease& before_release) {
+JobResult PateJob::Run(mpc::Context& party, Output& output) {
+  output.Reserve(Events(), {});
   protocols::RequireSameEverywhere(party, query_hash_, "pate.queries");
   protocols::RequireSameEverywhere(party, student_hash_, "pate.student");
   const auto start = Clock::now();
   const mpc::ArithShare votes = protocols::InputSum(party, OwnVotes());
-  before_release(Events());
+  output.Settle(Events());
   const auto asked = ChooseQueries(party, votes);
   JobResult result;
   result.lines.push_back(fmt::format("{} of {} queries answered", asked.size(), job().queries));
@@ -365,7 +371,7 @@ JobResult PateJob::Run(mpc::Context& party, const BeforeRelease& before_release)
                                  {"answered", asked.size()},
                                  {"vote_seconds", SecondsSince(start)}};
   if (winners) Release(asked, *winners, party.pool(), result, summary);
-  result.summary = summary.dump();
+  result.summary = std::move(summary);
   return result;
 }
 

@@ -107,11 +107,12 @@ std::string DealPateRecords(const PateSettings& job, const fs::path& source, con
   return DealToTeachers(job, source, deal);
 }
 
-ml::Rows LoadPublicRecords(const PateSettings& job, const PartyFile& party) {
+ml::Rows LoadPublicRecords(const PateSettings& job, const PartyFile& party, std::size_t threads) {
   data::DataFiles files;
   (data::HasLabelFile(job.schema->data.format) ? files.x : files.file) = party.pate.queries;
-  auto table = LoadRecords(*job.schema, files,
-                           {.labels = data::LabelUse::kIgnored, .feature_model = party.feature_model});
+  auto table = LoadRecords(
+      *job.schema, files,
+      {.threads = threads, .labels = data::LabelUse::kIgnored, .feature_model = party.feature_model});
   if (table.x.rows() != job.public_records()) {
     throw DataError(fmt::format("{}: found {} records, expected {} ({})", party.pate.queries.string(),
                                 table.x.rows(), job.public_records(),
@@ -121,7 +122,7 @@ ml::Rows LoadPublicRecords(const PateSettings& job, const PartyFile& party) {
 }
 
 std::vector<ml::OwnRecords> LoadSlices(const PateSettings& job, const PartyFile& party,
-                                       const std::string& party_file) {
+                                       const std::string& party_file, std::size_t threads) {
   const auto teachers = job.teachers.at(static_cast<std::size_t>(party.id));
   if (!party.pate.predictions.empty())
     throw ConfigError(party_file +
@@ -132,10 +133,10 @@ std::vector<ml::OwnRecords> LoadSlices(const PateSettings& job, const PartyFile&
     return LoadOwners(
         *job.schema,
         {.count = job.teachers, .least_rows = 0, .most_rows = std::numeric_limits<std::int64_t>::max()},
-        party, party_file);
+        party, party_file, threads);
   }
   if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
-  return LoadSlicesByHash(*job.schema, party, static_cast<std::size_t>(teachers));
+  return LoadSlicesByHash(*job.schema, party, static_cast<std::size_t>(teachers), threads);
 }
 
 }  // namespace trefoil::jobs

@@ -19,9 +19,11 @@ namespace trefoil::jobs {
 std::string DealPateRecords(const PateSettings& job, const std::filesystem::path& source,
                             const SplitTarget& deal);
 
-/// The public records of the party file's pate.queries, as features. Throws DataError where there are others
+/// The public records of the party file's pate.queries, as features, by so many threads (0: all cores, as
+/// below). Throws DataError where there are others
 /// than job.public_records(), and as LoadRecords().
-[[nodiscard]] ml::Rows LoadPublicRecords(const PateSettings& job, const PartyFile& party);
+[[nodiscard]] ml::Rows LoadPublicRecords(const PateSettings& job, const PartyFile& party,
+                                         std::size_t threads = 0);
 
 /// This party's records in one slice for each of its teachers: as its [owners] rows say, in the file's order,
 /// or else by a hash of the record as it is read, label included, so that a record that is added or removed
@@ -30,6 +32,6 @@ std::string DealPateRecords(const PateSettings& job, const std::filesystem::path
 /// Throws: ConfigError where the party file names no [data], or files that a job with trained teachers does
 /// not have; as LoadOwnRecords().
 [[nodiscard]] std::vector<ml::OwnRecords> LoadSlices(const PateSettings& job, const PartyFile& party,
-                                                     const std::string& party_file);
+                                                     const std::string& party_file, std::size_t threads = 0);
 
 }  // namespace trefoil::jobs

@@ -29,7 +29,10 @@ PredictSettings ReadPredictSettings(const std::filesystem::path& file,
                                     const std::vector<std::string>& assignments) {
   auto table = ReadToml(file);
   for (const auto& assignment : assignments) SetValue(table, assignment);
-  const auto name = file.string();
+  return ReadPredictSettings(table, file.string());
+}
+
+PredictSettings ReadPredictSettings(const toml::table& table, const std::string& name) {
   CheckKeys(table, name,
             {"version", "type", "name", "predict.run", "predict.client", "predict.rows", "predict.scores"});
   const Section document(table, name);

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "jobs/config/toml_reader.h"
+
 namespace trefoil::jobs {
 
 /// A job of type "predict": rows of one party, classified by a model in shares.
@@ -17,6 +19,10 @@ struct PredictSettings {
 
 /// Whether a job file has type "predict". Throws ConfigError as ReadToml.
 [[nodiscard]] bool IsPredictJob(const std::filesystem::path& file);
+
+/// Reads and checks a job file's table; `file` names it in errors. Throws ConfigError with one line: place, key,
+/// what was found, what was expected.
+[[nodiscard]] PredictSettings ReadPredictSettings(const toml::table& root, const std::string& file);
 
 /// With the `--set` assignments applied in order. Throws ConfigError with one line: place, key, what was
 /// found, what was expected.

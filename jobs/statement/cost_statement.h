@@ -9,14 +9,6 @@
 
 namespace trefoil::jobs {
 
-/// What a run is planned to cost.
-struct PlannedRun {
-  std::string form{};  ///< of comparison, where a run has the choice; else empty
-  ml::RunCost cost{};
-  std::string less{};               ///< as of JobCost
-  std::optional<double> seconds{};  ///< where the link is known
-};
-
 /// A run of a job that is no training, in this form (or none).
 [[nodiscard]] PlannedRun PlanRun(const JobCost& cost, const std::string& form,
                                  const std::optional<protocols::Link>& link);

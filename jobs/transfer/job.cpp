@@ -44,22 +44,23 @@ class TransferJob : public JobOf<TransferSettings> {
     if (release_to().empty()) RequireClassifiable();
   }
 
+  [[nodiscard]] const char* type() const override { return "ensemble-transfer"; }
   [[nodiscard]] std::string Json() const override { return TransferJson(job()); }
-  [[nodiscard]] std::string LocalJson() const override { return "{}"; }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
   [[nodiscard]] JobCost Cost() const override;
-  [[nodiscard]] std::optional<DpsgdSettings> SharedSchema() const override {
-    return job().to.empty() ? std::optional(TransferSchema(job())) : std::nullopt;
+  [[nodiscard]] DpsgdSettings SharedSchema() const override {
+    return job().to.empty() ? TransferSchema(job()) : JobOf::SharedSchema();
   }
   [[nodiscard]] dp::PrivacyUnit Unit() const override { return dp::PrivacyUnit::kOwner; }
   [[nodiscard]] dp::Neighbours Neighbours() const override { return dp::Neighbours::kReplaced; }
   [[nodiscard]] std::optional<std::int64_t> MostUnits() const override {
     return job().owners[0] + job().owners[1] + job().owners[2];
   }
-  std::string Split(const SplitTarget& deal) const override;
-  std::string Load(const PartyFile& party, const std::string& party_file) override;
-  JobResult Run(mpc::Context& party, const BeforeRelease& before_release) override;
+  [[nodiscard]] std::string Split(const SplitTarget& target) const override;
+  std::string Load(const PartyFile& party, const std::string& party_file,
+                   const Resources& resources) override;
+  [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
 
  private:
   [[nodiscard]] Ballots ballots() const { return {.voters = job().owners, .queries = job().settings.rows}; }
@@ -70,7 +71,7 @@ class TransferJob : public JobOf<TransferSettings> {
   [[nodiscard]] ml::StepNoise OwnNoise() const;
   [[nodiscard]] RingMatrix OwnVotes() const;
   [[nodiscard]] ml::Model ModelOf(const RingMatrix& opened) const;
-  [[nodiscard]] std::string Summary() const;
+  [[nodiscard]] nlohmann::ordered_json Summary() const;
 
   ml::TransferPlan plan_;
   std::optional<dp::RadialLaplacePart> radial_{};  ///< with published noise
@@ -151,11 +152,12 @@ GaussianTarget TransferJob::Target() const {
           .insiders = job().insiders()};
 }
 
-std::string TransferJob::Split(const SplitTarget& deal) const {
-  const auto source = FindDataFolder(job().data_name, deal.job_file, deal.data);
-  auto said = DealBallots(ballots(), source, FindBallotFile(source, {"queries.npy"}, "public queries"), deal);
+std::string TransferJob::Split(const SplitTarget& target) const {
+  const auto source = FindDataFolder(job().data_name, target.job_file, target.data);
+  auto said =
+      DealBallots(ballots(), source, FindBallotFile(source, {"queries.npy"}, "public queries"), target);
   if (const auto test = data::FindTestFiles(TransferSchema(job()).data, source))
-    data::CopyTestFiles(*test, deal.test);
+    data::CopyTestFiles(*test, target.test);
   return said;
 }
 
@@ -178,7 +180,8 @@ Eigen::MatrixXd ReadRows(const fs::path& file, const ml::TransferSettings& setti
   return Eigen::Map<const RowMajor>(values.data(), settings.rows, settings.features);
 }
 
-std::string TransferJob::Load(const PartyFile& party, const std::string& party_file) {
+std::string TransferJob::Load(const PartyFile& party, const std::string& party_file,
+                              const Resources& /*resources*/) {
   labels_ = LoadBallots(ballots(), party, party_file);
   query_hash_ = data::FileSha256(party.pate.queries);
   x_ = ml::EncodeTransferRows(plan_, ReadRows(party.pate.queries, job().settings));
@@ -201,7 +204,7 @@ ml::Model TransferJob::ModelOf(const RingMatrix& opened) const {
   return {.weights = weights.topRows(job().settings.features), .bias = weights.bottomRows(1)};
 }
 
-std::string TransferJob::Summary() const {
+nlohmann::ordered_json TransferJob::Summary() const {
   const auto& settings = job().settings;
   nlohmann::ordered_json summary{{"owners", settings.owners},
                                  {"queries", settings.rows},
@@ -217,7 +220,7 @@ std::string TransferJob::Summary() const {
   }
   summary["sensitivity"] = plan_.shift_of_owner + 2 * plan_.gap;
   summary["gap"] = plan_.gap;
-  return summary.dump();
+  return summary;
 }
 
 ml::StepNoise TransferJob::OwnNoise() const {
@@ -225,13 +228,14 @@ ml::StepNoise TransferJob::OwnNoise() const {
   return ml::CountNoise(RandomStream::FromSystem(), sigma_, plan_.sensitivity, plan_.weights());
 }
 
-JobResult TransferJob::Run(mpc::Context& party, const BeforeRelease& before_release) {
+JobResult TransferJob::Run(mpc::Context& party, Output& output) {
+  output.Reserve(Events(), {});
   protocols::RequireSameEverywhere(party, query_hash_, "pate.queries");
   const mpc::FixedShare weights = ml::MinimiseTransferRisk(party, plan_, x_, OwnVotes());
   const auto noise = OwnNoise();
   const mpc::ArithShare noisy =
       protocols::Reshare(party, ml::AddNoise(ToAdditive(weights.ring()), noise.values()));
-  before_release(Events());
+  output.Settle(Events());
   JobResult result;
   result.summary = Summary();
   if (job().to.empty()) {

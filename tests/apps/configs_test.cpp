@@ -47,7 +47,7 @@ TEST(Configs, TasksCanBeRunAndReadBackAsTheyAreSaved) {
     ++tasks;
     const auto task = jobs::ReadJob(file);
     EXPECT_EQ(task->name(), file.stem().string());
-    const auto epsilons = jobs::PlannedEpsilons(*task);
+    const auto epsilons = task->Epsilons();
     EXPECT_GT(epsilons.outsider, 0);
     EXPECT_LE(epsilons.outsider, epsilons.insider);
     EXPECT_LT(epsilons.insider, 10);
@@ -63,8 +63,7 @@ TEST(Configs, TasksCanBeRunAndReadBackAsTheyAreSaved) {
 // The figures that their comments and docs/explanation/experiments.md say.
 TEST(Configs, PateByConfidentGnMaxHasTheEpsilonsOfOneGaussian) {
   for (const char* name : {"mnist-pate.toml", "pate.toml"}) {
-    const auto epsilons =
-        jobs::PlannedEpsilons(*jobs::ReadJob(fs::path(TREFOIL_SOURCE_DIR "/configs") / name));
+    const auto epsilons = jobs::ReadJob(fs::path(TREFOIL_SOURCE_DIR "/configs") / name)->Epsilons();
     EXPECT_NEAR(epsilons.insider, 2.543, 0.0006);
     EXPECT_NEAR(epsilons.outsider, 2.0255, 0.0006);
     EXPECT_LT(epsilons.error, 1e-9);

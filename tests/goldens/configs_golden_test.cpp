@@ -46,8 +46,8 @@ Json OfTraining(const fs::path& file) {
 
 Json OfTask(const fs::path& file) {
   const auto task = jobs::ReadJob(file);
-  const auto epsilons = jobs::PlannedEpsilons(*task);
-  const auto cost = task->Cost().session.total();
+  const auto epsilons = task->Epsilons();
+  const auto cost = task->Plan({}).forms.front().cost;
   return {{"hash", jobs::HashOf(*task)},
           {"job", Json::parse(task->Json())},
           {"local", Json::parse(task->LocalJson())},

@@ -164,6 +164,26 @@ Json Predict(const fs::path& folder) {
   });
 }
 
+/// Keeps the record alone.
+class RecordOutput : public jobs::Output {
+ public:
+  explicit RecordOutput(const jobs::Job& job)
+      : record{.job_hash = jobs::HashOf(job), .run_id = kRun, .events = {}, .promise = jobs::PromiseOf(job)} {
+  }
+  void Reserve(const Events& /*plan*/, const Events& /*before*/) override {}
+  void Settle(const Events& executed) override { record.events = executed; }
+  void Cover(const dp::TrainingRecord& /*other*/) override {}
+  ml::Resumption Resume(mpc::Context& /*party*/) override { return {}; }
+  void Announce(const Events& /*executed*/, int /*steps*/) override {}
+  void Step(const ml::StepReport& /*report*/) override {}
+  void BeginStep(int /*step*/) override {}
+  void Keep(const ml::Checkpoint& /*checkpoint*/) override {}
+  void BeginRelease() override {}
+  void BeginEvaluation() override {}
+
+  dp::TrainingRecord record;
+};
+
 Json RunJob(const GoldenJob& golden, const fs::path& folder) {
   const auto job_file = folder / "job.toml";
   std::ofstream(job_file) << golden.text;
@@ -171,19 +191,17 @@ Json RunJob(const GoldenJob& golden, const fs::path& folder) {
   return RunFixed(golden.name, [&](mpc::Context& party) {
     const auto own_folder = FolderOf(folder, party.self());
     const auto task = jobs::ReadJob(job_file, golden.assignments);
-    (void)task->Load(parties.at(static_cast<std::size_t>(party.self())), "party.toml");
-    dp::TrainingRecord record{
-        .job_hash = jobs::HashOf(*task), .run_id = kRun, .events = {}, .promise = jobs::PromiseOf(*task)};
-    const auto result =
-        task->Run(party, [&](const std::vector<dp::RecordedEvent>& events) { record.events = events; });
-    Json json{{"record", RecordJson(own_folder, record)}};
+    (void)jobs::LoadInputs(*task, parties.at(static_cast<std::size_t>(party.self())), "party.toml", {});
+    RecordOutput output(*task);
+    const auto result = task->Run(party, output);
+    Json json{{"record", RecordJson(own_folder, output.record)}};
     for (const auto& file : result.files) json["files"][file.name] = file.text;
     if (result.model) json["model"] = ModelJson(result.model->model);
     if (result.share) {
       json["share"] = ShareHash(own_folder, {.party = party.self(),
                                              .job = result.share->schema,
                                              .task = task->Json(),
-                                             .record = record,
+                                             .record = output.record,
                                              .session = kRun,
                                              .weights = result.share->weights});
     }

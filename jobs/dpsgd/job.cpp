@@ -1,0 +1,321 @@
+#include "jobs/dpsgd/job.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "base/error.h"
+#include "data/dataset/folders.h"
+#include "data/dataset/repeated_rows.h"
+#include "dp/record/json_number.h"
+#include "jobs/dpsgd/evaluation.h"
+#include "jobs/dpsgd/held_out_files.h"
+#include "jobs/dpsgd/settings_reader.h"
+#include "jobs/dpsgd/split_data.h"
+#include "jobs/dpsgd/training_settings.h"
+#include "ml/records.h"
+
+namespace trefoil::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr double kWord = 8;
+constexpr double kComponents = 2;
+constexpr double kBytesOfAProgressLine = 60;
+
+double WeightsOf(const ml::StepPlan& plan) { return static_cast<double>(ml::ShapeOfWeights(plan).weights()); }
+
+/// What a training cannot do without at one party, in bytes: its records, where they do not stay on disk, and
+/// the shares that a step works on.
+double LeastMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t party) {
+  const ml::TrainingSettings& s = plan.settings;
+  const auto own = static_cast<double>(s.rows.at(s.vertical ? 0 : party));
+  const auto features = static_cast<double>(s.vertical ? s.vertical->features.at(party) : s.features);
+  // With public sampling all rows are shared; else the batch of a step and the next one.
+  const double rows =
+      s.sampling == ml::Sampling::kPublic
+          ? static_cast<double>(std::accumulate(s.rows.begin(), s.rows.end(), std::int64_t{0}))
+          : 2 * static_cast<double>(plan.batch_rows);
+  const auto columns = static_cast<double>(ml::EncodedColumns(plan));
+  const double held =
+      MayStayOnDisk(job) ? static_cast<double>(kMostInMemory) : std::numeric_limits<double>::infinity();
+  return std::min(own * features * sizeof(float), held) +
+         kComponents * kWord * (rows * columns + 2 * WeightsOf(plan));
+}
+
+/// What a run directory comes to, in bytes: progress, model and, with checkpoints, two of them and a draft.
+double LeastDisk(const ml::StepPlan& plan, bool checkpoints) {
+  const double weights = WeightsOf(plan) * kWord;
+  // Weights and velocity in two components each; the last two checkpoints, and the next one's draft.
+  const double kept = checkpoints ? 3 * 2 * kComponents * weights : 0;
+  return kBytesOfSmallFiles + static_cast<double>(plan.settings.steps) * kBytesOfAProgressLine + 2 * weights +
+         kept;
+}
+
+/// How many records repeat an earlier one is the owner's affair: in its own log, and nowhere else.
+std::vector<std::string> RepeatedRows(const DpsgdSettings& job, const ml::OwnRecords& own) {
+  if (job.data.vertical) return {};
+  const auto read = [&own](std::size_t row, std::span<float> out) {
+    Eigen::Map<Eigen::RowVectorXf>(out.data(), static_cast<Eigen::Index>(out.size())) =
+        own.Row(static_cast<std::int64_t>(row));
+  };
+  const auto repeated = data::CountRepeatedRows(read, static_cast<std::size_t>(own.features()), own.y);
+  if (repeated == 0) return {};
+  return {
+      fmt::format("{} of this party's {} records repeat an earlier one; if several are of one "
+                  "person, epsilon is for one of them, but for privacy.unit \"group\"",
+                  repeated, own.y.size())};
+}
+
+/// Correct ones over records, cut to 0 ... 1 where noise leads beyond; null where the count is not known.
+Json AccuracyOf(const Json& evaluation) {
+  if (evaluation.is_null() || evaluation.at("correct").is_null()) return nullptr;
+  return std::clamp(evaluation.at("correct").get<double>() / evaluation.at("records").get<double>(), 0.0,
+                    1.0);
+}
+
+class DpsgdJob : public Job {
+ public:
+  explicit DpsgdJob(DpsgdSettings job) : job_(std::move(job)), settings_(SettingsOf(job_)) {}
+
+  [[nodiscard]] const char* type() const override { return "dpsgd"; }
+  [[nodiscard]] const std::string& name() const override { return job_.name; }
+  [[nodiscard]] double delta() const override { return job_.privacy.delta; }
+  [[nodiscard]] dp::AccountantKind accountant() const override { return settings_.accountant; }
+  [[nodiscard]] const std::vector<int>& release_to() const override { return job_.release.to; }
+  [[nodiscard]] std::string Json() const override { return DpsgdJson(job_); }
+  [[nodiscard]] std::string LocalJson() const override { return LocalSpecJson(job_.local); }
+  [[nodiscard]] std::string Title() const override {
+    return fmt::format("{} steps, sigma {}", settings_.steps, MultiplierText(Privacy().sigma));
+  }
+
+  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return Privacy().events; }
+  [[nodiscard]] dp::EpsilonPair Epsilons() const override { return EpsilonsOf(Privacy()); }
+  [[nodiscard]] std::vector<std::string> Warnings() const override { return PrivacyWarnings(job_); }
+  [[nodiscard]] dp::PrivacyUnit Unit() const override { return PromiseOf(job_).unit; }
+  [[nodiscard]] std::string Uncovered() const override;
+  [[nodiscard]] std::optional<std::string> TestsUncovered(int party) const override;
+
+  [[nodiscard]] JobPlan Plan(const std::optional<protocols::Link>& link) const override;
+  [[nodiscard]] JobSteps Steps() const override;
+  [[nodiscard]] std::string NoResume() const override;
+  [[nodiscard]] CheckpointShape ShapeOfCheckpoint() const override;
+  [[nodiscard]] dp::EpsilonPair ResumedEpsilons(const ml::SessionHistory& earlier, bool from_start,
+                                                int first) const override {
+    return EpsilonsOf(ml::MakePlan(settings_, earlier, from_start, first));
+  }
+  [[nodiscard]] DpsgdSettings SharedSchema() const override;
+  [[nodiscard]] std::string FeatureModel() const override { return FeatureModelOf(job_); }
+
+  [[nodiscard]] std::string Split(const SplitTarget& target) const override;
+  [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
+                                             const Resources& resources) override;
+  [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
+  [[nodiscard]] std::string ResultLine(const nlohmann::ordered_json& summary) const override;
+
+ private:
+  [[nodiscard]] static dp::EpsilonPair EpsilonsOf(const ml::PrivacyPlan& plan) {
+    return {.outsider = plan.epsilon_outsider, .insider = plan.epsilon_insider, .error = plan.epsilon_error};
+  }
+  [[nodiscard]] const ml::PrivacyPlan& Privacy() const;
+  [[nodiscard]] ml::TrainingHooks HooksOf(Output& output) const;
+  [[nodiscard]] nlohmann::ordered_json EvaluationJson(const ml::TrainingResult& result) const;
+
+  DpsgdSettings job_;
+  ml::TrainingSettings settings_;
+  mutable std::optional<ml::PrivacyPlan> privacy_;  // once it is asked for: calibration takes its time
+  ml::OwnRecords own_;                              ///< after Inputs, as below
+  ml::HeldOutRecords held_out_;
+};
+
+const ml::PrivacyPlan& DpsgdJob::Privacy() const {
+  if (!privacy_) privacy_ = ml::MakePlan(settings_);
+  return *privacy_;
+}
+
+std::string DpsgdJob::Uncovered() const {
+  const bool uncovered =
+      job_.initialisation.method == "accuracy" && job_.initialisation.selection == "as-published";
+  return uncovered ? "initialisation.selection: found \"as-published\"" : "";
+}
+
+std::optional<std::string> DpsgdJob::TestsUncovered(int party) const {
+  if (!HoldsTest(job_, party)) return {};
+  return job_.evaluation->sigma ? "" : "evaluation.sigma: found none";
+}
+
+JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
+  const auto& privacy = Privacy();
+  const auto plan = ml::MakeStepPlan(settings_);
+  JobPlan all{.events = privacy.events,
+              .memory = std::array<double, net::kParties>{},
+              .figures = {{"steps", settings_.steps},
+                          {"sigma", privacy.sigma},
+                          {"sensitivity", privacy.sensitivity},
+                          {"sampling_rate", privacy.sampling_rate}}};
+  for (const auto& [name, form] :
+       {std::pair{"latency", protocols::Form::kLatency}, std::pair{"bulk", protocols::Form::kBulk}}) {
+    if (settings_.comparison && *settings_.comparison != form) continue;
+    PlannedRun run{.form = name,
+                   .cost = ml::PlannedRunCost(settings_, form),
+                   .chosen = !link || ml::PlannedForm(settings_, *link) == form,
+                   .step = ml::PlannedStepCost(settings_, form)};
+    if (link) run.seconds = ml::PlannedRunSeconds(settings_, form, *link);
+    all.forms.push_back(std::move(run));
+  }
+  for (std::size_t party = 0; party < net::kParties; ++party)
+    all.memory->at(party) = LeastMemory(job_, plan, party);
+  all.disk.fill(LeastDisk(plan, job_.training.checkpoint_every > 0));
+  return all;
+}
+
+JobSteps DpsgdJob::Steps() const {
+  return {.count = settings_.steps,
+          .checkpoint_every = job_.training.checkpoint_every,
+          .lost_max = job_.training.lost_steps_max,
+          .charged_after = job_.evaluation && job_.evaluation->sigma};
+}
+
+std::string DpsgdJob::NoResume() const {
+  return job_.training.checkpoint_every > 0
+             ? ""
+             : "found a job without checkpoints, expected one with training.checkpoint_every above 0";
+}
+
+CheckpointShape DpsgdJob::ShapeOfCheckpoint() const {
+  return {.weights = ml::ShapeOfWeights(ml::MakeStepPlan(settings_)),
+          .fraction_bits = settings_.fraction_bits,
+          .coins = settings_.sampling == ml::Sampling::kPublic,
+          .joint_slots = job_.data.vertical};
+}
+
+DpsgdSettings DpsgdJob::SharedSchema() const {
+  if (!job_.release.to.empty()) throw ConfigError("release.to: found parties that get the model");
+  return job_;
+}
+
+std::string DpsgdJob::Split(const SplitTarget& target) const {
+  const auto source = FindDataFolder(job_, target.job_file, target.data, target.run_folder);
+  const auto report = DealData(job_, source, target.party_folders, target.test);
+  const auto held_out = DealHeldOut(job_, source, target.party_folders);
+  if (source.parent_path() == target.run_folder)
+    fs::remove_all(source);  // generated; the parties have it all
+  for (int id = 0; id < net::kParties; ++id) {
+    auto& party = target.parties.at(static_cast<std::size_t>(id));
+    party.data = data::PartyFiles(job_.data.format, "");
+    if (HoldsTest(job_, id)) party.evaluation = held_out.test;
+    if (HoldsValidation(job_, id)) party.validation = held_out.validation;
+  }
+  return fmt::format(
+      "dealing {} to three parties: rows {}, {}, {}{}", source.lexically_normal().string(), report.rows[0],
+      report.rows[1], report.rows[2],
+      report.left_out == 0 ? "" : fmt::format("; {} beyond data.rows left out", report.left_out));
+}
+
+std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string& party_file,
+                                       const Resources& resources) {
+  const LoadOptions options{.threads = resources.threads, .feature_model = party.feature_model};
+  const auto load_own = [this, &party, &party_file, options]() -> Loaded {
+    if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
+    auto own_options = options;
+    own_options.most_in_memory = kMostInMemory;
+    own_ = LoadOwnRecords(job_, party.id, party.data, own_options);
+    return {.said = fmt::format("{} rows as the job declares them", own_.rows()),
+            .warnings = RepeatedRows(job_, own_)};
+  };
+  const auto load_held_out = [this, &party, &party_file, options]() -> Loaded {
+    held_out_ = LoadHeldOut(job_, party, party_file, options);
+    return {.said = fmt::format("{} test and {} validation rows as the job declares them",
+                                held_out_.test.y.size(), held_out_.validation.y.size())};
+  };
+  std::vector<JobInput> inputs{{.what = "data", .load = load_own}};
+  if (HoldsTest(job_, party.id) || HoldsValidation(job_, party.id))
+    inputs.push_back({.what = "test and validation data", .load = load_held_out});
+  return inputs;
+}
+
+ml::TrainingHooks DpsgdJob::HooksOf(Output& output) const {
+  ml::TrainingHooks hooks{
+      .on_step = [&](const ml::StepReport& report) { output.Step(report); },
+      .on_record = [&](const dp::TrainingRecord& record) { output.Settle(record.events); },
+      .on_plan = [&](const dp::TrainingRecord& plan,
+                     const dp::TrainingRecord& before) { output.Reserve(plan.events, before.events); },
+      .before_steps = [&](const dp::TrainingRecord& record,
+                          int steps) { output.Announce(record.events, steps); }};
+  if (job_.training.checkpoint_every == 0) return hooks;
+  hooks.before_step = [&](int step) { output.BeginStep(step); };
+  hooks.before_release = [&] { output.BeginRelease(); };
+  hooks.before_evaluation = [&] { output.BeginEvaluation(); };
+  hooks.on_checkpoint = [&](const ml::Checkpoint& checkpoint) { output.Keep(checkpoint); };
+  hooks.checkpoint_every = job_.training.checkpoint_every;
+  return hooks;
+}
+
+/// What the summary says of the evaluation; null where there was none.
+nlohmann::ordered_json DpsgdJob::EvaluationJson(const ml::TrainingResult& result) const {
+  if (!result.evaluation) return nullptr;
+  const auto& [records, correct, rounds, bytes_sent] = *result.evaluation;
+  const auto epsilons = dp::TestSetEpsilons(result.record, job_.privacy.delta);
+  const auto& sigma = job_.evaluation->sigma;
+  nlohmann::ordered_json json{{"records", records}};
+  json["correct"] = correct ? nlohmann::ordered_json(*correct) : nlohmann::ordered_json();
+  json["sigma"] = sigma ? nlohmann::ordered_json(*sigma) : nlohmann::ordered_json();
+  json["epsilon_outsider"] = dp::NumberOrNull(epsilons.outsider);
+  json["epsilon_insider"] = dp::NumberOrNull(epsilons.insider);
+  json["rounds"] = rounds;
+  json["bytes_sent"] = bytes_sent;
+  return json;
+}
+
+JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
+  const auto resumption = output.Resume(party);
+  auto trained = ml::Train(party, settings_, own_, HooksOf(output), held_out_, resumption);
+  const auto evaluation = EvaluationJson(trained);
+  JobResult result{.summary = {{"steps", settings_.steps},
+                               {"sigma", trained.plan.sigma},
+                               {"sensitivity", trained.plan.sensitivity},
+                               {"accuracy", AccuracyOf(evaluation)},
+                               {"evaluation", evaluation}}};
+  if (trained.evaluation && trained.evaluation->correct)
+    result.values.push_back({.name = "evaluation.correct", .value = *trained.evaluation->correct});
+  if (trained.model) result.model = ReleasedModel{.model = std::move(*trained.model), .schema = job_};
+  if (trained.share) result.share = KeptShare{.weights = std::move(*trained.share), .schema = job_};
+  return result;
+}
+
+std::string DpsgdJob::ResultLine(const nlohmann::ordered_json& summary) const {
+  const auto& evaluation = summary.at("evaluation");
+  if (evaluation.is_null()) return "";
+  const auto accuracy = AccuracyOf(evaluation);
+  const auto records = evaluation.at("records").get<std::int64_t>();
+  if (accuracy.is_null())
+    return fmt::format("evaluated on {} test records; not opened to this party", records);
+  const auto epsilon = [&](const char* key) {
+    const auto& number = evaluation.at(key);
+    return EpsilonText(number.is_null() ? std::numeric_limits<double>::infinity() : number.get<double>());
+  };
+  const auto noise = evaluation.at("sigma").is_null()
+                         ? std::string("no epsilon covers them")
+                         : fmt::format("with noise, epsilon {} outsider {} insider for them",
+                                       epsilon("epsilon_outsider"), epsilon("epsilon_insider"));
+  return fmt::format("accuracy {} on {} test records, on shares: {}", AccuracyText(accuracy.get<double>()),
+                     records, noise);
+}
+
+}  // namespace
+
+std::unique_ptr<Job> ReadDpsgdJob(const toml::table& root, const std::string& file) {
+  auto settings = ReadJobTables(root, file);
+  CheckJobRules(settings, root, file);
+  return MakeDpsgdJob(std::move(settings));
+}
+
+std::unique_ptr<Job> MakeDpsgdJob(DpsgdSettings settings) {
+  return std::make_unique<DpsgdJob>(std::move(settings));
+}
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,175 @@
+#include "jobs/predict/job.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include "base/error.h"
+#include "jobs/config/named_files.h"
+#include "jobs/dpsgd/training_settings.h"
+#include "jobs/predict/prediction_inputs.h"
+#include "jobs/predict/predictions.h"
+#include "jobs/predict/settings.h"
+#include "jobs/predict/shared_classifier.h"
+#include "jobs/statement/cost_statement.h"
+#include "jobs/statement/vertical_statement.h"
+#include "ml/dpsgd/dp_sgd.h"
+
+namespace trefoil::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+
+class PredictJob : public Job {
+ public:
+  explicit PredictJob(PredictSettings job) : job_(std::move(job)), to_{job_.client} {}
+
+  [[nodiscard]] const char* type() const override { return "predict"; }
+  [[nodiscard]] const std::string& name() const override { return job_.name; }
+  [[nodiscard]] double delta() const override { return model_ ? model_->delta() : 0; }
+  [[nodiscard]] dp::AccountantKind accountant() const override {
+    return model_ ? model_->accountant() : dp::AccountantKind::kRdp;
+  }
+  [[nodiscard]] const std::vector<int>& release_to() const override { return to_; }
+  [[nodiscard]] std::string Json() const override { return PredictJson(job_); }
+  [[nodiscard]] std::string Title() const override { return PredictJobTitle(job_); }
+  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {}; }
+  [[nodiscard]] std::string Covered() const override {
+    return "Predictions are post-processing of the training, whose epsilon covers them.";
+  }
+  [[nodiscard]] JobPlan Plan(const std::optional<protocols::Link>& link) const override;
+  [[nodiscard]] DpsgdSettings SharedSchema() const override { throw ConfigError("type: found \"predict\""); }
+  [[nodiscard]] bool AsksModel() const override { return true; }
+  void UseModelOf(const Job& made, const std::string& file) override;
+
+  [[nodiscard]] std::string Split(const SplitTarget& target) const override;
+  [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
+                                             const Resources& resources) override;
+  [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
+
+ private:
+  [[nodiscard]] std::vector<PlannedRun> FormsOf(const DpsgdSettings& model,
+                                                const std::optional<protocols::Link>& link) const;
+  [[nodiscard]] std::string CoveredBy() const;
+
+  PredictSettings job_;
+  std::vector<int> to_;                  // the client
+  std::optional<DpsgdSettings> schema_;  ///< of the model, once it is known
+  std::optional<ShareFile> model_;       ///< after Inputs, as below
+  ml::OwnRecords rows_;                  ///< the client's
+};
+
+/// In each form that a run may take: one, where nothing depends on it or the link is known.
+std::vector<PlannedRun> PredictJob::FormsOf(const DpsgdSettings& model,
+                                            const std::optional<protocols::Link>& link) const {
+  using protocols::Form;
+  const auto settings = ClassifierSettings(model);
+  if (!ml::IsNetwork(ml::MakeStepPlan(settings)))
+    return {PlanRun(ClassifyBySharesCost(job_, model, Form::kBulk), "", link)};
+  std::vector<PlannedRun> runs;
+  for (const auto& [name, form] : {std::pair{"latency", Form::kLatency}, std::pair{"bulk", Form::kBulk}}) {
+    if (settings.comparison ? *settings.comparison != form
+                            : link && ClassifierForm(job_, model, *link) != form)
+      continue;
+    runs.push_back(PlanRun(ClassifyBySharesCost(job_, model, form), name, link));
+  }
+  return runs;
+}
+
+JobPlan PredictJob::Plan(const std::optional<protocols::Link>& link) const {
+  JobPlan plan;
+  plan.disk.fill(kBytesOfSmallFiles);
+  if (!schema_) return plan;
+  const auto cost = ClassifyBySharesCost(job_, *schema_, protocols::Form::kBulk);
+  plan.forms = FormsOf(*schema_, link);
+  plan.memory = cost.memory;
+  for (std::size_t party = 0; party < net::kParties; ++party) plan.disk.at(party) += cost.results.at(party);
+  return plan;
+}
+
+void PredictJob::UseModelOf(const Job& made, const std::string& file) {
+  try {
+    schema_ = made.SharedSchema();
+  } catch (const ConfigError& error) {
+    throw ConfigError(fmt::format(
+        "{}: {}, expected the job of a training, an average or a transfer whose model stays in shares", file,
+        error.what()));
+  }
+}
+
+/// The parties of an earlier run: each its share, sealed with its key as it was.
+std::string PredictJob::Split(const SplitTarget& target) const {
+  if (target.model.empty())
+    throw ConfigError(
+        "--model: missing, expected the run directory of a training by local whose model was released to "
+        "nobody");
+  if (target.data.empty()) throw ConfigError("--data: missing, expected the file with the rows to predict");
+  for (auto& party : target.parties) {
+    const auto folder = fs::absolute(target.model / fmt::format("party-{}", party.id));
+    const auto before = ReadParty(folder / "party.toml");
+    party.storage_key = before.storage_key.empty() ? before.private_key : before.storage_key;
+    party.predict.share = folder / "out" / "model.share";
+    party.feature_model = before.feature_model;
+    const auto model = LoadModelShare(party, job_, "");
+    if (party.id != job_.client) continue;
+    const auto files = NamedFiles("--data", {target.data.string()}, model.job.data, data::LabelUse::kIgnored);
+    party.predict.rows = {.x = files.x.empty() ? fs::path() : fs::absolute(files.x),
+                          .y = {},
+                          .file = files.file.empty() ? fs::path() : fs::absolute(files.file)};
+    (void)LoadRowsToPredict(job_, model.job, party, "", 0);
+  }
+  return fmt::format("rows {} of party {}, by the model in {}", target.data.string(), job_.client,
+                     target.model.string());
+}
+
+std::vector<JobInput> PredictJob::Inputs(const PartyFile& party, const std::string& party_file,
+                                         const Resources& resources) {
+  const auto load_model = [this, &party, &party_file]() -> Loaded {
+    model_ = LoadModelShare(party, job_, party_file);
+    schema_ = model_->job;
+    return {.said = fmt::format("{}, of run {}", party.predict.share.string(), model_->record.run_id)};
+  };
+  const auto load_rows = [this, &party, &party_file, resources]() -> Loaded {
+    rows_ = LoadRowsToPredict(job_, *schema_, party, party_file, resources.threads);
+    return {.said = fmt::format("{} rows as the model's job declares them", rows_.x.rows())};
+  };
+  std::vector<JobInput> inputs{{.what = "share of the model",
+                                .mend = "name this party's model.share of that run in the party file's "
+                                        "[predict], and in [storage] the key "
+                                        "that it was sealed with; or bring back a copy",
+                                .load = load_model}};
+  if (party.id == job_.client) inputs.push_back({.what = "rows to predict", .load = load_rows});
+  return inputs;
+}
+
+/// What the predictions cost the records that the model was trained on: nothing beyond the training.
+std::string PredictJob::CoveredBy() const {
+  const auto epsilons = dp::Epsilons(model_->record, delta(), accountant());
+  return fmt::format(
+      "predictions are post-processing of the training: its epsilon, {} at delta {}, "
+      "covers them; nothing else is opened",
+      EpsilonsText(epsilons.outsider, epsilons.insider, FirstOf(model_->record)), DeltaText(delta()));
+}
+
+JobResult PredictJob::Run(mpc::Context& party, Output& output) {
+  const auto predictions = ClassifyByShares(party, job_, *model_, rows_);
+  output.Cover(model_->record);
+  JobResult result{.summary = {{"run", job_.run},
+                               {"client", job_.client},
+                               {"rows", job_.rows},
+                               {"scores", job_.scores},
+                               {"covered_by", CoveredBy()}},
+                   .lines = {CoveredBy()}};
+  if (!predictions) return result;
+  result.files.push_back({.name = "predictions.csv",
+                          .text = PredictionsCsv(model_->job, predictions->classes, predictions->scores),
+                          .secret = true});
+  result.lines.push_back(fmt::format("{} rows classified", predictions->classes.size()));
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<Job> ReadPredictJob(const toml::table& root, const std::string& file) {
+  return std::make_unique<PredictJob>(ReadPredictSettings(root, file));
+}
+
+}  // namespace trefoil::jobs
