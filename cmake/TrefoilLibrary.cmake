@@ -1,5 +1,5 @@
 # trefoil_library(NAME SOURCES a.cpp ... DEPENDS target ...): one library per folder. The link direction is the
-# layer rule of the design: a library that is not in DEPENDS, directly or through one that is, does not link.
+# rule of layers (docs/adr/0001-layers-and-one-ring.md): a library that is not in DEPENDS, directly or through one that is, does not link.
 add_library(trefoil_options INTERFACE)
 target_compile_options(trefoil_options INTERFACE -Wall -Wextra -Wconversion $<$<CXX_COMPILER_ID:GNU>:-Werror>)
 target_include_directories(trefoil_options INTERFACE ${PROJECT_SOURCE_DIR})

@@ -68,8 +68,8 @@ struct CountEstimate {
 
 /// What `observed` of `reports` independent reports with a value say of how many records have it:
 /// (observed - reports q) / (p - q), with the normal interval of the variance at that estimate. Missing
-/// records, which report as well, do not count for any value. Pre: 0 < confidence < 1. Source: seed 004,
-/// "aggregate"; Wang et al. (2017), equations 1 and 2.
+/// records, which report as well, do not count for any value. Pre: 0 < confidence < 1. Source:
+/// Wang et al. (2017), equations 1 and 2.
 [[nodiscard]] CountEstimate Debias(const ReportLaw& law, std::int64_t reports, std::int64_t observed,
                                    double confidence);
 

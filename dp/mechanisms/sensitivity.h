@@ -48,7 +48,7 @@ struct LayerContribution {
 [[nodiscard]] double FactorisedSensitivity(const std::vector<LayerContribution>& layers, int frac_bits,
                                            double clip);
 
-/// The form that the seed publishes (PEA, Protocol 3): per-example gradients of `coordinates` entries
+/// The form that PEA publishes (Protocol 3): per-example gradients of `coordinates` entries
 /// truncated to f bits, their squared norm plus one unit, an inverse square root at most (1 + relative) true
 /// + units u, comparison, selection. With G = sqrt(R^2 + 1) E + sqrt(coordinates) u and the root
 /// rho = sqrt(G^2 + 3u), Delta is the larger of

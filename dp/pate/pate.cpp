@@ -57,7 +57,7 @@ double LogSumOfOthers(std::span<const std::int64_t> counts, LogTerm log_term) {
   return std::min(sum, std::log1p(-1 / static_cast<double>(counts.size())));
 }
 
-/// Theorem 5 at mu_2 = sigma sqrt(-log q), mu_1 = mu_2 + 1; infinity where it does not hold.
+/// Bound 5 at mu_2 = sigma sqrt(-log q), mu_1 = mu_2 + 1; infinity where it does not hold.
 double ConcentratedRdp(double log_q, double sigma, double order) {
   const double variance = sigma * sigma;
   const double mu2 = sigma * std::sqrt(-log_q);

@@ -9,7 +9,9 @@
 /// what holds whatever the votes are. Throughout: Renyi differential privacy in nats, orders above 1;
 /// ContractError for a malformed argument, ConfigError for a noise or an order outside its domain. Sources:
 /// Papernot et al., "Semi-supervised knowledge transfer for deep learning from private training data" (2017)
-/// and "Scalable private learning with PATE" (2018); theorems as seed 001 numbers them.
+/// and "Scalable private learning with PATE" (2018). Numbers of bounds, here and in the source file: of 2017
+/// (1) LNMax is (2 gamma, 0)-private, with its moments, (2) its moments by q, (3) its q; of 2018 (4) GNMax has
+/// RDP order / sigma^2, (5) its RDP by q, (6) its q.
 namespace trefoil::dp {
 
 /// The noise on each count of an answer: Laplace (LNMax) or normal (GNMax).
@@ -22,11 +24,11 @@ struct AnswerNoise {
 /// log erfc(x), not below it: where erfc nears underflow, by erfc(x) < exp(-x^2) / (x sqrt(pi)).
 [[nodiscard]] double LogErfc(double x);
 
-/// LNMax, the class with the most votes after Laplace noise of this scale (1 / gamma) on each count. Theorem
-/// 3: an upper bound, at most 1 - 1 / classes. Pre: at least one class; no count negative.
+/// LNMax, the class with the most votes after Laplace noise of this scale (1 / gamma) on each count. Bound
+/// 3: at most 1 - 1 / classes. Pre: at least one class; no count negative.
 [[nodiscard]] double LnMaxLogQ(std::span<const std::int64_t> counts, double scale);
 
-/// GNMax, with normal noise of deviation sigma. Theorem 6: an upper bound, at most 1 - 1 / classes.
+/// GNMax, with normal noise of deviation sigma. Bound 6: at most 1 - 1 / classes.
 [[nodiscard]] double GnMaxLogQ(std::span<const std::int64_t> counts, double sigma);
 
 /// LnMaxLogQ() or GnMaxLogQ(), and the logarithm of what a class `gap` votes behind the first one adds to
@@ -56,11 +58,11 @@ struct ThresholdLaw {
 /// either argument (docs/explanation/privacy.md, "PATE").
 [[nodiscard]] double AnsweredRdp(double log_odds, double answer, double order);
 
-/// RDP of one answer of LNMax: the least of theorem 1 (moments up to order - 1), theorem 2 where it holds,
+/// RDP of one answer of LNMax: the least of bound 1 (moments up to order - 1), bound 2 where it holds,
 /// and its pure epsilon 2 / scale.
 [[nodiscard]] double LnMaxRdp(double log_q, double scale, double order);
 
-/// RDP of one answer of GNMax: the lesser of theorem 4, order / sigma^2, and theorem 5 where it holds, at the
+/// RDP of one answer of GNMax: the lesser of bound 4, order / sigma^2, and bound 5 where it holds, at the
 /// orders mu_2 = sigma sqrt(-log q) and mu_1 = mu_2 + 1.
 [[nodiscard]] double GnMaxRdp(double log_q, double sigma, double order);
 

@@ -9,7 +9,7 @@
 /// What noisy votes cost depends on the votes, and is private itself. To publish it, noise of a size that the
 /// votes ask for is added: of their smooth sensitivity. Sources: Nissim, Raskhodnikova, Smith, "Smooth
 /// sensitivity and sampling in private data analysis" (2007); Papernot et al., "Scalable private learning
-/// with PATE" (2018), appendix B, which seed 001 points to, for GNMax; the argument here is another one,
+/// with PATE" (2018), appendix B, for GNMax; the argument here is another one,
 /// which is for LNMax, too. Neighbours: votes of which one teacher's moved, at most one vote of each query.
 namespace trefoil::dp {
 

@@ -19,14 +19,14 @@ using mpc::Index;
 using mpc::RingMatrix;
 using mpc::Word;
 
-constexpr int kRingBits = 64;                // k in the seed
+constexpr int kRingBits = 64;                // k in PEA
 constexpr Index kValueBits = kRingBits - 1;  // bits below the sign: t = 0 .. k - 2
 
 // Floor division by two: exponents can be negative.
 constexpr int FloorHalf(int value) { return value >= 0 ? value / 2 : -((1 - value) / 2); }
 
 /// The exponents of 2^(f - exp/2) over all positive x, moved up so that they are never negative: for x above
-/// 2^(2f) the seed's f - exp/2 is below zero.
+/// 2^(2f) PEA's f - exp/2 is below zero.
 struct Exponents {
   explicit Exponents(int f)
       : offset(std::max(0, FloorHalf(static_cast<int>(kValueBits) - f) - f)),

@@ -10,7 +10,7 @@ TITLES=(
   [3]="scripts/test on a fresh clone, also under asan; base, net, mpc, protocols and ml under tsan"
   [4]="2^24 truncations; inverse square roots of 10^5 inputs a scale"
   [5]="discrete Gaussian noise: at least 2 million samples a second on one core"
-  [6]="the seed's figure of the inverse square root as a plot; constants as derived; the table of protocols current"
+  [6]="PEA's figure of the inverse square root as a plot; constants as derived; the table of protocols current"
 )
 
 check_1() {

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# List G: the seeds' other systems on the same runtime. Read by scripts/acceptance, from the project's top, with `work` (a folder),
+# List G: the other types of job on the same runtime. Read by scripts/acceptance, from the project's top, with `work` (a folder),
 # `measured` and `skip`. Checks run in a subshell whose output is logged.
 #
 # `set -e` is off inside a function that is called under `||`, so every step that must succeed says so with `|| return`.

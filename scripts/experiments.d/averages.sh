@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Averages of five owners' logistic regressions on Adult: test error by epsilon for three splits, 200 draws of the noise each, as
-# published and with the noise that suffices; seed 003's figure 2. Plain simulations of the laws, in which classifiers are trained once
+# published and with the noise that suffices; figure 2 of Pathak, Rane, Raj (2010). Plain simulations of the laws, in which classifiers are trained once
 # and only the noise differs between draws; and beside them SECURE_RUNS (200) secure runs a point, as published, which must agree.
 # lambda 1 is the published one, with rows scaled to norm 1 and as they are; less lets the classifiers say more.
 

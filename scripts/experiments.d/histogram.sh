@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Local against central differential privacy: how far off the count of each of Adult's fourteen occupations is, in percent of all
-# records, by epsilon. Three processes of `trefoil local` for each figure. The comparison of seed 004: randomised response
+# records, by epsilon. Three processes of `trefoil local` for each figure. What one expects: randomised response
 # within about 5 % of a large count, the central model two orders of magnitude closer.
 
 NEEDS=adult

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Noisy gradient descent on Adult (seed 004): the whole data set in every step, gradients clipped or examples bounded, test accuracy by
+# Noisy gradient descent on Adult: the whole data set in every step, gradients clipped or examples bounded, test accuracy by
 # epsilon and number of steps: medians of three runs, each three processes of `trefoil local`.
 
 NEEDS=adult

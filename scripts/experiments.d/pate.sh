@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# PATE on MNIST (seed 001): how often noisy answers are right, by gamma, for 10, 100 and 250 teachers (its figure 1, left; LNMax, 1,000
+# PATE on MNIST (Papernot et al. 2017, 2018): how often noisy answers are right, by gamma, for 10, 100 and 250 teachers (figure 1 of 2017, left; LNMax, 1,000
 # queries, one run each: the average is over queries), in pate.csv; and students of 250 teachers by mechanism and number of queries
-# (its tables 1 and 2), in pate-students.csv: medians of RUNS runs (default 3). Three processes of `trefoil local` for each figure;
+# (tables 1 and 2 of 2018), in pate-students.csv: medians of RUNS runs (default 3). Three processes of `trefoil local` for each figure;
 # every epsilon is data-independent. How far the two largest counts are apart (figure 1, right), in pate-gaps.csv, and epsilons of the
 # votes as they are, in pate-epsilons.txt, no job opens: they come of the same votes in the clear.
 

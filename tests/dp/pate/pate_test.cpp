@@ -67,7 +67,8 @@ TEST(Pate, MatchesTheSharedVectorsWhateverTheVotesAre) {
   }
 }
 
-// gamma = 0.05, 100 queries, delta = 1e-5: seed 001 has 5.80 by the closed form that follows from theorem 1.
+// gamma = 0.05, 100 queries, delta = 1e-5: 5.80 by the closed form that follows from bound 1
+// (dp/pate/pate.h).
 // The best of its moments, l = 5, gives 100 * 2 gamma^2 (l + 1) + ln(1 / delta) / l.
 TEST(Pate, IsBelowTheClosedFormOfLnMaxByItsBestMoment) {
   std::vector<double> orders;
