@@ -10,6 +10,7 @@ import sys
 
 # What a folder may include and link besides itself.
 MAY_USE = {
+    "api": {"runtime", "jobs", "ml", "dp", "protocols", "mpc", "net", "base"},  # what stands behind include/
     "apps": {"runtime", "bench", "jobs", "ml", "data", "dp", "protocols", "mpc", "net", "base"},
     "runtime": {"jobs", "ml", "data", "dp", "protocols", "mpc", "net", "base"},
     "jobs": {"ml", "data", "dp", "protocols", "mpc", "net", "base"},

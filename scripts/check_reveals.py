@@ -34,6 +34,7 @@ REVEALS = {
     ("ml/on_shares/prediction.cpp", "kPredictedClasses"),
     ("ml/on_shares/prediction.cpp", "kPredictedScores"),
     ("ml/dpsgd/row_keys.cpp", "kSameRowKeys"),
+    ("api/protocols.cpp", "kEmbeddingProgram"),
     ("bench/basic_operations.cpp", "kMeasurement"),
 }
 
@@ -124,6 +125,8 @@ def check_reveals(sources_of_program, header):
         if name in {header, header.replace(".h", ".cpp")}:
             continue
         for use in REVEAL.finditer(text):
+            if arguments(text, use.end()).startswith("(Session&"):
+                continue  # the library's function of that name, which wants a reason in words
             place = f"{name}:{text.count(chr(10), 0, use.start()) + 1}"
             reason = re.search(r",\s*(?:protocols::)?ReleaseReason::(\w+)$", arguments(text, use.end()))
             if not reason:

@@ -32,6 +32,10 @@ std::string SentenceOf(ReleaseReason reason) {
       return "the logits of a client's own rows, to the client, where the job asks for scores";
     case ReleaseReason::kSameRowKeys:
       return "whether all parties hold the same keys of rows: one bit, to all three";
+    case ReleaseReason::kEmbeddingProgram:
+      return "what a program that embeds Trefoil reveals, each time with a reason of its own, to those whom "
+             "it "
+             "names";
     case ReleaseReason::kMeasurement:
       return "random numbers and bits that `bench` makes and times";
     case ReleaseReason::kTest:

@@ -23,6 +23,7 @@ enum class ReleaseReason : std::uint8_t {
   kPredictedClasses,
   kPredictedScores,
   kSameRowKeys,
+  kEmbeddingProgram,
   kMeasurement,
   kTest,  ///< in tests only
 };

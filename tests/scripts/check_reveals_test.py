@@ -24,6 +24,9 @@ class CheckReveals(unittest.TestCase):
         for call in ("Reveal(party, x)", "RevealTo(party, 0, x, reason)", "RevealBits(party, Bits(ReleaseReason::kTrainedModel))"):
             self.assertRegex(found_in(f"\n{call};")[0], rf"^{FILE}:2: found Reveal\w* without a ReleaseReason")
 
+    def test_takes_the_declaration_of_the_librarys_own(self):
+        self.assertEqual(found_in("Matrix Reveal(Session& session, const Share& x, const std::string& reason);"), [])
+
     def test_refuses_a_function_that_is_handed_on(self):
         self.assertEqual(len(found_in("Open(party, protocols::Reveal);")), 1)
 

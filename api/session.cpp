@@ -1,0 +1,79 @@
+#include "trefoil/session.h"
+
+#include <exception>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "api/session_impl.h"
+#include "base/random.h"
+#include "base/run_both.h"
+#include "base/sha256.h"
+#include "jobs/config/party_file.h"
+#include "net/local_transport.h"
+#include "runtime/mesh_setup.h"
+
+namespace trefoil {
+namespace {
+
+using Links = std::array<std::unique_ptr<net::Transport>, net::kParties>;
+
+/// A name for a session within the process.
+std::string FreshName() {
+  const auto key = RandomKey();
+  return Sha256Hex({reinterpret_cast<const char*>(key.bytes().data()), key.bytes().size()});
+}
+
+/// One party of RunInProcess, from its links to the end of the program.
+void RunOne(net::Transport& links, const std::string& name, const std::function<void(Session&)>& body) {
+  Session session(std::make_unique<Session::Impl>(links, mpc::AgreeOnKeys(links, name), 1, name));
+  body(session);
+}
+
+}  // namespace
+
+Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Session::Session(Session&&) noexcept = default;
+Session::~Session() = default;
+
+Session Session::Connect(const std::filesystem::path& party_file, const std::string& program,
+                         std::size_t threads) {
+  const nlohmann::json job{{"program", program}};
+  auto mesh = net::ConnectMesh(runtime::MeshConfigOf(jobs::ReadParty(party_file), job.dump()));
+  const auto& name = mesh->session();
+  auto impl = std::make_unique<Impl>(*mesh, runtime::AgreeOnSessionKeys(*mesh), ThreadsFor(threads),
+                                     Sha256Hex({reinterpret_cast<const char*>(name.data()), name.size()}));
+  impl->mesh = std::move(mesh);
+  return Session(std::move(impl));
+}
+
+int Session::party() const { return impl_->context.self(); }
+
+Traffic Session::traffic() const {
+  const auto& counters = impl_->context.transport().counters();
+  return {
+      .rounds = counters.rounds, .bytes_sent = counters.bytes_sent, .bytes_offline = counters.bytes_offline};
+}
+
+const std::vector<Opening>& Session::openings() const { return impl_->openings; }
+
+void Session::Abort() noexcept { impl_->context.transport().Abort({}); }
+
+void RunInProcess(const std::function<void(Session&)>& body, std::chrono::seconds patience) {
+  const auto name = FreshName();
+  const Links links = net::MakeLocalTransports(patience);
+  std::exception_ptr failure;
+  std::mutex mutex;
+  const auto run = [&](std::size_t self) {
+    try {
+      RunOne(*links[self], name, body);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+      links[self]->Abort({});
+    }
+  };
+  RunBoth([&] { run(0); }, [&] { RunBoth([&] { run(1); }, [&] { run(2); }, [] {}); }, [] {});
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace trefoil

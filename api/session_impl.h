@@ -1,0 +1,28 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "mpc/context.h"
+#include "net/mesh/mesh.h"
+#include "trefoil/session.h"
+
+namespace trefoil {
+
+/// What a session holds: links that are its own, over TLS, or that outlive it, within the process.
+struct Session::Impl {
+  /// `name`: the session's, in lower-case hexadecimal, the same at all three and of no other session.
+  Impl(net::Transport& transport, mpc::Prss prss, std::size_t threads, std::string name)
+      : pool(threads), context(transport, std::move(prss), pool), id(std::move(name)) {}
+
+  std::unique_ptr<net::MeshTransport> mesh{};  // dies last
+  ThreadPool pool;
+  mpc::Context context;
+  std::string id;
+  std::vector<Opening> openings{};
+};
+
+}  // namespace trefoil
