@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What several lists use; read by scripts/acceptance before the list.
+# What several files of checks use; read by scripts/acceptance before them.
 
 tools=${TREFOIL_SHARED:-../shared}/tools
 helpers=scripts/acceptance.d
@@ -27,6 +27,30 @@ has_summary_keys() {
   local keys
   keys=$(python3 -c 'import json, sys; print(*json.load(open(sys.argv[1])))' "$1") || return
   [ "$keys" = "$SUMMARY_KEYS" ]
+}
+
+# gtests FOLDER FILTER [FOLDER FILTER ...]: those tests of those test programs. None at all, or one that skips itself, proves nothing.
+gtests() {
+  local output all='' status=0
+  scripts/setup || return
+  while [ $# -gt 0 ]; do
+    scripts/build release "$1_test" || return
+    output=$(TREFOIL_SHARED=${TREFOIL_SHARED:-$PWD/../shared} "build/bin/$1_test" --gtest_filter="$2" 2>&1) || status=1
+    echo "$output"
+    if ! grep -q '^\[       OK' <<<"$output" || grep -q '^\[  SKIPPED' <<<"$output"; then status=1; fi
+    all+=$output$'\n'
+    shift 2
+  done
+  measured "$(grep -c '^\[       OK' <<<"$all") tests passed, $(grep -c '^\[  SKIPPED .* ms)$' <<<"$all") skipped"
+  return "$status"
+}
+
+# program_test NAME [TEST]: an end-to-end test of tests/apps with three TLS processes, and how long it took.
+program_test() {
+  scripts/setup && scripts/build release trefoil || return
+  local begin=$SECONDS
+  TREFOIL_BINARY=$PWD/build/bin/trefoil python3 -B "tests/apps/$1_test.py" "${@:2}" || return
+  measured "tests/apps/$1_test.py passed in $((SECONDS - begin)) s"
 }
 
 # mnist_run DIR

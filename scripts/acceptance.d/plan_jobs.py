@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a job that is no training, and made-up data for it, for scripts/acceptance F 15.
+"""Writes a job that is no training, and made-up data for it, for scripts/acceptance operation plan.
 
 Usage: plan_jobs.py histogram|pate|classifier-average|ensemble-transfer FOLDER: FOLDER/job.toml, and FOLDER/data for `trefoil local`.
 """

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Ensemble transfer on Adult (Hamm, Cao, Belkin 2016): test error by number of owners and epsilon, fractions of votes against their majority. Plain
 # simulations of what `ensemble-transfer` jobs release, with the noise multiplier that such a job plans at each epsilon (of the two
-# parties' noise that an insider faces); scripts/acceptance G 10 compares the secure steps with the plain ones.
+# parties' noise that an insider faces); scripts/acceptance privacy transfer compares the secure steps with the plain ones.
 
 NEEDS=adult
 

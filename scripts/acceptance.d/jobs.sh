@@ -1,0 +1,23 @@
+# shellcheck shell=bash
+# Types of job beside trainings, each as three TLS processes.
+# Read by scripts/acceptance, from the project's top, with `work` (a folder), `measured` and `skip`.
+
+CHECKS=(
+  "histogram: exact where noise is surely zero, and every documented outcome"
+  "pate: winners as in the clear, and every documented outcome"
+  "pate-training: teachers and student that the job trains: plain least squares, and every documented outcome"
+  "average: averages of plain fits, and every documented outcome"
+  "transfer: plain minimisers, and every documented outcome"
+)
+
+check_histogram() { program_test histogram; }
+
+check_pate() { gtests ml 'NoisyVotes.*' && program_test pate; }
+
+check_pate_training() {
+  gtests ml '*FitClassifier*:*Classify*:*LabelByTeachers*:*TrainStudent*' jobs '*LoadSlices*' && program_test pate_training
+}
+
+check_average() { program_test average; }
+
+check_transfer() { program_test transfer; }
