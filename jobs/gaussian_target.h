@@ -6,7 +6,7 @@
 
 namespace trefoil::jobs {
 
-/// A vector that a task releases once with Gaussian noise of every party, and what its job wants of the
+/// A vector that a job releases once with Gaussian noise of every party, and what its job wants of the
 /// noise.
 struct GaussianTarget {
   std::int64_t coordinates = 0;

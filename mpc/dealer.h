@@ -21,7 +21,7 @@ struct Roles {
 enum class DealtBy { kTurn, kTheSame };
 
 /// D's side of one operation, as far as it depends on keys, operation and public sizes alone: the masks, and
-/// what is dealt to A and B. So it may run before the operation does, in another thread (dealing_ahead.h).
+/// what is dealt to A and B. So it may run before the operation does, in another thread (mpc/preprocessing.h).
 class Dealer {
  public:
   using Send = std::function<void(int peer, net::Bytes payload)>;

@@ -36,7 +36,7 @@ class PartySession {
   [[nodiscard]] ProgressDisplay& display() { return display_; }
   [[nodiscard]] RunMetrics& metrics() { return *metrics_; }
 
-  /// Makes the run directory with its job.toml and party.log, and begins a session in the audit log; of a
+  /// Makes the run directory with its job.toml and party.log, and begins a session in the session log; of a
   /// resumed run, goes on with what is there. Warns in party.log if shares may be written to swap space.
   /// Throws as MakeRunDirectory, RunLog and AuditLog.
   void Open(const SessionJob& job, bool resumed = false);

@@ -62,7 +62,7 @@ struct LogSettings {
   LogLevel level = LogLevel::kInfo;     ///< least that party.log gets
   LogLevel to_stderr = LogLevel::kOff;  ///< least that standard error gets, beside the one line of an error
   bool json = false;                    ///< JSON lines in place of text
-  std::filesystem::path audit{};        ///< the audit log; empty: audit.jsonl in each run directory
+  std::filesystem::path audit{};        ///< the session log; empty: audit.jsonl in each run directory
 
   friend bool operator==(const LogSettings&, const LogSettings&) = default;
 };

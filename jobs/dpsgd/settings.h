@@ -101,7 +101,7 @@ struct LocalSpec {
 };
 
 /// A job file, checked, with every default filled in (docs/reference/formats.md). Where the type is not
-/// "dpsgd", its schema alone (jobs/dpsgd/settings_reader.h): what a task's model needs to be applied.
+/// "dpsgd", its schema alone (jobs/dpsgd/settings_reader.h): what another job's model needs to be applied.
 struct DpsgdSettings {
   std::string name;
   std::string type = "dpsgd";

@@ -7,7 +7,7 @@ namespace trefoil::jobs {
 /// The part of a job that the training needs.
 [[nodiscard]] ml::TrainingSettings SettingsOf(const DpsgdSettings& job);
 
-/// The settings by which a model in shares classifies rows: a training's own; of a task's schema those of a
+/// The settings by which a model in shares classifies rows: a training's own; of another job's schema those of a
 /// linear model with one logit, whose training does not matter.
 [[nodiscard]] ml::TrainingSettings ClassifierSettings(const DpsgdSettings& job);
 

@@ -13,10 +13,10 @@ namespace trefoil::jobs {
 /// This party's share of a model that was released to nobody, with the training that it came from.
 struct ShareFile {
   int party = 0;
-  DpsgdSettings job;          ///< of the training, or the schema of the records that a task's model is for
-  std::string task{};         ///< of a task's model: the task's job as JSON; else empty
-  dp::TrainingRecord record;  ///< of the training or task; its run_id names the model
-  std::string session{};      ///< whose last step, or task, made the shares; empty: not stated (version 1)
+  DpsgdSettings job;          ///< of the training; of another job the schema of its model's records
+  std::string task{};         ///< of another job than a training: that job as JSON; else empty
+  dp::TrainingRecord record;  ///< of the run; its run_id names the model
+  std::string session{};      ///< the one that made the shares; empty: not stated (version 1)
   mpc::FixedShare weights;    ///< of ml::ShapeOfWeights(ClassifierPlan(job))
 
   /// At which the epsilons of what made the model are said.
@@ -31,7 +31,7 @@ inline constexpr SealedKind kModelShare{.magic = "trefoil model share 2\n",
                                         .older = "trefoil model share 1\n"};
 
 /// Writes a share, sealed (base/sealed_box.h); mode 0600. The header, in the clear but part of the seal, has
-/// the party, the job, of a task's model the task, the record and the session. On disk when it returns. Pre:
+/// all but the weights. On disk when it returns. Pre:
 /// there is a session. Throws ConfigError if the file is there; std::runtime_error.
 void SaveShare(const std::filesystem::path& file, const ShareFile& share, const SecretKey& key);
 

@@ -20,9 +20,9 @@ struct AuditedSession {
   std::array<std::string, net::kParties> fingerprints;  ///< of each party's certificate
 };
 
-/// A party's account of its sessions, for auditors: who took part in which job with which data, what was
-/// released, and why it ended. Chained lines (dp/record/ledger_chain.h), on disk as they are written; several
-/// processes may write to one file. An entry has `kind`, `session` (an id of the session at this party) and
+/// The session log, audit.jsonl: a party's account of its sessions, for auditors: who took part in which job with which
+/// data, what was released, and why it ended. Chained lines (dp/record/ledger_chain.h), on disk as they are written;
+/// several processes may write to one file. An entry has `kind`, `session` (an id of the session at this party) and
 /// `time`:
 ///   "session":   before the peers are met: `version`, `party`, `job`, `job_hash`, `data`, `certificates`
 ///   "connected": `id`, the session's id at all three
@@ -50,7 +50,7 @@ class AuditLog {
   ChainFile chain_;
 };
 
-/// A whole audit log as it is on disk.
+/// A whole session log as it is on disk.
 struct AuditView {
   std::size_t lines = 0;
   std::string head;      ///< hash of the newest line
@@ -60,11 +60,11 @@ struct AuditView {
   std::size_t releases = 0;
 };
 
-/// Reads an audit log, and changes nothing. Throws ConfigError for a file that cannot be read; DataError
+/// Reads a session log, and changes nothing. Throws ConfigError for a file that cannot be read; DataError
 /// "FILE: line N: found X, expected Y" for one that is none, or was changed.
 [[nodiscard]] AuditView ReadAuditLog(const std::filesystem::path& file);
 
-/// Whether the file begins as an audit log does, and not as a ledger; false where it cannot be read.
+/// Whether the file begins as a session log does, and not as a ledger; false where it cannot be read.
 [[nodiscard]] bool IsAuditLog(const std::filesystem::path& file);
 
 }  // namespace trefoil::runtime
