@@ -18,8 +18,8 @@ namespace trefoil {
 template <typename T>
 class Prefetcher {
  public:
-  /// `make` is called in that thread only. It is given a flag that says that nothing more is wanted: it
-  /// should look at it often and then return at once, whatever its value is.
+  /// `make` is called in that thread only. It is given a flag that is set once nothing more is wanted:
+  /// it should look at the flag often, and return at once, with any value, when it is set.
   using Make = std::function<T(const std::atomic<bool>& unwanted)>;
 
   /// Throws ContractError unless depth >= 1.

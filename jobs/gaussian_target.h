@@ -18,8 +18,9 @@ struct GaussianTarget {
   bool insiders = true;  ///< whose epsilon the target is
 };
 
-/// The noise multiplier: as given, or the smallest whose epsilon, by the accountant, is within the target, on a lattice of 2^-20
-/// upwards. Throws ConfigError where none meets the target. Cost: with a target some dozens of accountings.
+/// The noise multiplier: as given, or the smallest whose epsilon, by the accountant, is within the target, rounded up
+/// to a multiple of 2^-20. Throws ConfigError where none meets the target. Cost: with a target some dozens of
+/// accountings.
 [[nodiscard]] double SigmaOf(const GaussianTarget& target);
 
 /// What the release is charged at noise multiplier `sigma`.

@@ -45,7 +45,7 @@ class JobOf : public Job {
   /// ConfigError or DataError.
   virtual std::string Load(const PartyFile& party, const std::string& party_file,
                            const Resources& resources) = 0;
-  /// So many bytes at each party that gets the results, or its share where nobody does.
+  /// `bytes` at each party that gets the results; at all three where nobody does and each keeps its share.
   [[nodiscard]] std::array<double, net::kParties> AtReceivers(double bytes) const {
     std::array<double, net::kParties> of_each{};
     if (job_.to.empty()) of_each.fill(bytes);

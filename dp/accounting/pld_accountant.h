@@ -23,8 +23,8 @@ class PldAccountant {
   /// Throws ConfigError as CheckEvent.
   void Add(const Event& event);
 
-  /// An upper bound on epsilon at `delta` in (0, 1), with its order 0 unless it is RDP's, and how far it is
-  /// above the exact one for what TotalVariation leaves of delta, at most. Cost: as Pld; adding costs
+  /// An upper bound on epsilon at `delta` in (0, 1), and how far it is above the exact one at most, for what
+  /// TotalVariation leaves of delta. Its order is 0 unless the bound is that of RDP. Cost: as Pld; adding costs
   /// nothing.
   [[nodiscard]] Guarantee Epsilon(double delta) const;
 

@@ -31,11 +31,11 @@ struct CanaryGuesses {
 
 /// A canary after the run.
 struct ScoredCanary {
-  double score = 0;  ///< greater: rather in
+  double score = 0;  ///< the greater, the likelier it was included
   bool included = false;
 };
 
-/// A bound with what it is from.
+/// A bound, and the guesses that it follows from.
 struct OneRunBound {
   double epsilon = 0;
   CanaryGuesses guesses;

@@ -11,7 +11,8 @@
 namespace trefoil::ml {
 
 /// For each query whether the largest of `votes`, with every party's noise, is at most `threshold`: a share
-/// of 1 or 0. What OpenAboveThreshold opens; for tests of what is seen before. Pre, throws: as there.
+/// of 1 or 0. OpenAboveThreshold opens this bit; by itself it serves tests of what is seen before the opening.
+/// Pre, throws: as there.
 [[nodiscard]] mpc::ArithShare NoisyMostBelow(mpc::Context& party, const mpc::ArithShare& votes,
                                              const mpc::RingMatrix& noise, std::int64_t threshold, int width);
 
@@ -32,7 +33,7 @@ namespace trefoil::ml {
 /// the parties of `to` alone, or to nobody where there are none.
 ///
 /// Pre:    `noise` of the votes' shape; two noisy counts of a row differ by less than 2^(width - 1). Where
-///         they do not, the class is one of them.
+///         they do not, any of the classes may win.
 /// Cost:   OpenNoisyWinnersCost.
 /// Throws: as above.
 [[nodiscard]] std::optional<std::vector<int>> OpenNoisyWinners(mpc::Context& party,

@@ -13,13 +13,13 @@
 /// classifiers" (2010), section 3.2.
 namespace trefoil::ml {
 
-/// What is public of it.
+/// What is public of the sum.
 struct AverageShape {
-  std::array<mpc::Index, 3> owners{};     ///< that each party acts for; one in all at least
+  std::array<mpc::Index, 3> owners{};     ///< how many each party acts for; one in all at least
   mpc::Index weights = 0;                 ///< of each classifier
   std::vector<std::int64_t> least_sizes;  ///< ascending: noise g suffices from size least_sizes[g] on; the
                                           ///< first for every size that there is
-  std::int64_t margin = 0;                ///< taken off the smallest size, its noise included
+  std::int64_t margin = 0;                ///< taken off the smallest size, once its noise is added
   bool noisy_size = false;                ///< whether parties add noise to the smallest size
   int width = 64;  ///< sizes, noise and margin included, differ by less than 2^(width - 1)
 
@@ -35,9 +35,9 @@ struct OwnAverage {
   StepNoise size_noise{1, 1};  ///< this party's part, where there is any
 };
 
-/// The sum of all owners' weights and of every party's parts of one noise: of the last whose least size is
-/// not above the smallest of all sizes, with its noise and less the margin; the first if there is none. 1 x
-/// weights. Nothing is opened, and every size costs the same.
+/// The sum of all owners' weights and of every party's part of one noise, 1 x weights. Let s be the smallest
+/// of all sizes, plus its noise, less the margin: the noise is the last with least_sizes[g] <= s, or the first
+/// one if there is none. Nothing is opened, and the cost is the same for all sizes.
 ///
 /// Pre:    the shapes above.
 /// Cost:   NoisyClassifierSumCost.
@@ -46,7 +46,7 @@ struct OwnAverage {
                                                  const OwnAverage& own);
 [[nodiscard]] mpc::Cost NoisyClassifierSumCost(const AverageShape& shape);
 
-/// For AverageOfSum.
+/// The most bits that numbers of a sum may have, for AverageOfSum.
 inline constexpr int kMostSumBits = 48;
 
 /// A sum of `shape.all_owners()` classifiers divided by their number, for a model that stays in shares:

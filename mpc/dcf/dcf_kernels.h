@@ -6,9 +6,9 @@
 
 namespace trefoil::mpc {
 
-/// What the two low bits of a seed ask the generator for; the right child is one bit set.
+/// What the two low bits of a seed ask the generator for: 0 its left child, 1 its right one, 2 its values.
 constexpr Word kDcfValues = 2;
-/// And for the output of a level that is not the last.
+/// 3: the output of a level that is not the last.
 constexpr Word kDcfOutput = 3;
 
 /// Paths on their way through the levels of comparison functions, each array with one element a path.
@@ -16,7 +16,7 @@ struct DcfPaths {
   Block* states = nullptr;              ///< seed, and the control bit in its lowest bit
   Block* sums = nullptr;                ///< low word: of the values so far; the high one is of no meaning
   const Block* points = nullptr;        ///< the point, in both words
-  const std::uint32_t* keys = nullptr;  ///< whose corrections hold
+  const std::uint32_t* keys = nullptr;  ///< by number: whose corrections apply
   std::size_t count = 0;
 };
 

@@ -19,7 +19,7 @@ void BitwiseAnd(const Word* a, const Word* b, Index count, Word* out);
 /// Source: Araki et al., CCS 2016, section 2.2.
 void AddLocalAnd(ShareWords x, ShareWords y, Index count, Word* sum);
 
-/// Words of the bits from bit `shift` of `from` on.
+/// out = the bits of `from` from its bit `shift` on, as words.
 /// Pre: 0 <= shift < 8; 8 * count bytes can be read, and one more if `shift` is not 0.
 void BitsFrom(const std::byte* from, int shift, Index count, Word* out);
 

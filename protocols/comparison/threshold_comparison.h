@@ -8,15 +8,15 @@
 
 namespace trefoil::protocols {
 
-/// How many low bits a comparison leaves out.
+/// How many low bits a comparison leaves out, at the price of a coin.
 struct Blur {
-  /// Of x, before anything is opened: what is compared is not x but y, floor(x / 2^dropped) or one less, the
-  /// same for all thresholds; of a fresh sharing it is one less with probability
-  /// 1 - (x mod 2^dropped + 1) / 2^dropped.
+  /// Low bits of x that are dropped before anything is opened. Then not x is compared but y, which is
+  /// floor(x / 2^dropped) or one less, the same y with all thresholds. For a fresh sharing it is one less with
+  /// probability 1 - ((x mod 2^dropped) + 1) / 2^dropped.
   int dropped = 0;
-  /// For each threshold t, or none: of the difference, by a comparison with t that is only as fine as that.
-  /// With u bits a number from t - 2^u + 1 to t - 1 passes for one that is not below t with probability 1 -
-  /// (t - x) / 2^u, every other number is compared as with u = 0.
+  /// For each threshold t how many low bits u of the difference are not read; empty: all are read. A number
+  /// from t - 2^u + 1 to t - 1 then passes for one that is not below t with probability 1 - (t - x) / 2^u;
+  /// every other number is compared as with u = 0.
   std::vector<int> unread{};
 };
 
@@ -24,7 +24,7 @@ struct Blur {
 /// for threshold k, column j for element j. One masked opening and one distributed comparison function key an
 /// element serve all thresholds.
 ///
-/// Pre:     |x - t| < 2^(width - 1) for every threshold, with dropped > 0 |y - t|; with u bits unread also
+/// Pre:     |x - t| < 2^(width - 1) for every threshold (|y - t| with dropped > 0); with u bits unread also
 ///          x - t < 2^(width - 1) - 2^u; 2 <= width, dropped >= 0, width + dropped <= 64; 0 <= u < width - 1;
 ///          `opening` is fresh.
 /// Cost:    1 round, width bits an element from A and from B; offline 3 (width - 1) + 1 words an element to
@@ -37,7 +37,7 @@ struct Blur {
                                                   const mpc::ArithShare& x,
                                                   const std::vector<std::int64_t>& thresholds, int width,
                                                   const Blur& blur = {});
-/// Of the bits that are dropped it does not depend.
+/// Does not depend on how many bits are dropped.
 [[nodiscard]] mpc::Cost BelowThresholdsPairCost(mpc::Index count, int width, const Blur& blur = {});
 
 /// The same, re-shared to all three: thresholds.size() rows, one column an element (row by row).

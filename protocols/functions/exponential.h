@@ -5,7 +5,7 @@
 
 namespace trefoil::protocols {
 
-/// Where an exponential is wanted, and how well.
+/// The range of an exponential, and its accuracy.
 struct ExponentialOptions {
   double lowest = -32;  ///< the range of x, rounded to its scale; at least -32
   double highest = 0;   ///< at most 24
@@ -17,8 +17,8 @@ struct ExponentialOptions {
 
 /// e^x as a public table of polynomial pieces, with its error. For the exact e^x of lowest <= x <= highest
 ///   |y - e^x| < relative * max(1, e^x) + absolute,
-/// whatever the coins. Of one sign but for the last coin: y is never negative, and wherever e^x > relative
-/// it is above e^x - 2^-output_bits.
+/// whatever the coins. y is never negative, and wherever e^x > relative it is above e^x - 2^-output_bits: only
+/// the last coin can put it below e^x.
 struct ExponentialTable {
   PiecewisePolynomial pieces;
   int output_bits = 16;
@@ -26,7 +26,7 @@ struct ExponentialTable {
   double absolute = 0;
 };
 
-/// Integer arithmetic only, so that all parties get the same.
+/// Made by integer arithmetic only, so that all parties get the same table.
 /// Throws ContractError on a range or scale outside the above, and where the largest result needs more bits
 /// than the ring has: input_bits + 1.45 highest must stay below 52.
 [[nodiscard]] ExponentialTable MakeExponentialTable(const ExponentialOptions& options);

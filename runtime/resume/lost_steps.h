@@ -9,14 +9,14 @@
 namespace trefoil::runtime {
 
 /// Why a run may not go on as agreed: an earlier session was resumed from the same checkpoint and lost what it
-/// did, and more than `training.lost_steps_max` steps have been lost by now, which are charged. A party that
-/// is started again and again where something does not pass by itself would spend budget so. Nothing where it
-/// may, as where only the release is left, without a noisy evaluation, or all three were told to
-/// (`AgreedRun::again`). The same at all three parties.
+/// did, and more than `training.lost_steps_max` steps have been lost by now, which are charged. Else a
+/// party that is started again and again, while what stops it does not pass, would spend budget each time.
+/// Nothing where the run may go on: also where only the release is left, without a noisy evaluation, and where
+/// all three were told to go on (`AgreedRun::again`). The same at all three parties.
 [[nodiscard]] std::optional<std::string> RefusalOfLosses(const jobs::DpsgdSettings& job,
                                                          const AgreedRun& agreed);
 
-/// Throws BudgetError saying that, at all three parties. Cost where it does: that of a Barrier.
+/// Throws BudgetError with that reason, at all three parties. Cost where it does: that of a Barrier.
 void RequireFewLosses(mpc::Context& party, const jobs::DpsgdSettings& job, const AgreedRun& agreed);
 
 }  // namespace trefoil::runtime
