@@ -31,17 +31,6 @@ double NumberOrInfinity(const Json& json) {
   return json.is_null() ? std::numeric_limits<double>::infinity() : json.get<double>();
 }
 
-Json ToJson(const EvaluationSummary& evaluation) {
-  Json json{{"records", evaluation.records},
-            {"correct", evaluation.correct ? Json(*evaluation.correct) : Json(nullptr)},
-            {"sigma", evaluation.sigma ? Json(*evaluation.sigma) : Json(nullptr)}};
-  json["epsilon_outsider"] = dp::NumberOrNull(evaluation.epsilon_outsider);
-  json["epsilon_insider"] = dp::NumberOrNull(evaluation.epsilon_insider);
-  json["rounds"] = evaluation.rounds;
-  json["bytes_sent"] = evaluation.bytes_sent;
-  return json;
-}
-
 /// A number of things. Throws Json::exception if there is no such key, DataError unless it is a whole number,
 /// not negative.
 std::uint64_t CountIn(const Json& json, const char* key) {
@@ -51,16 +40,54 @@ std::uint64_t CountIn(const Json& json, const char* key) {
   return count.get<std::uint64_t>();
 }
 
-EvaluationSummary EvaluationFrom(const Json& json) {
-  EvaluationSummary evaluation;
-  evaluation.records = static_cast<std::int64_t>(CountIn(json, "records"));
-  if (!json.at("correct").is_null()) evaluation.correct = json.at("correct").get<double>();
-  if (!json.at("sigma").is_null()) evaluation.sigma = json.at("sigma").get<double>();
-  evaluation.epsilon_outsider = NumberOrInfinity(json.at("epsilon_outsider"));
-  evaluation.epsilon_insider = NumberOrInfinity(json.at("epsilon_insider"));
-  evaluation.rounds = CountIn(json, "rounds");
-  evaluation.bytes_sent = CountIn(json, "bytes_sent");
-  return evaluation;
+constexpr int kVersion = 2;
+
+void TakePrivacy(const Json& json, Summary& summary) {
+  summary.epsilon_outsider = NumberOrInfinity(json.at("epsilon_outsider"));
+  summary.epsilon_insider = NumberOrInfinity(json.at("epsilon_insider"));
+  summary.delta = json.at("delta").get<double>();
+  if (const auto accountant = json.value("accountant", Json()); !accountant.is_null())
+    summary.accountant = dp::AccountantNamed(accountant.get<std::string>());
+  if (json.contains("released_to")) summary.released_to = json.at("released_to").get<std::vector<int>>();
+}
+
+void TakeCost(const Json& json, Summary& summary) {
+  summary.seconds = json.at("seconds").get<double>();
+  summary.rounds = CountIn(json, "rounds");
+  summary.bytes_sent = CountIn(json, "bytes_sent");
+  summary.peak_rss_bytes = CountIn(json, "peak_rss_bytes");
+}
+
+/// All members in one object; a training's and a prediction's did not say the type.
+Summary FromVersion1(Json json) {
+  const auto* unnamed = json.contains("covered_by") ? "predict" : "dpsgd";
+  Summary summary;
+  summary.type = json.value("type", unnamed);
+  summary.name = json.at("job").get<std::string>();
+  TakePrivacy(json, summary);
+  TakeCost(json, summary);
+  if (json.contains("warnings")) summary.warnings = json.at("warnings").get<std::vector<std::string>>();
+  for (const auto* key : {"type", "job", "epsilon_outsider", "epsilon_insider", "delta", "accountant",
+                          "released_to", "seconds", "rounds", "bytes_sent", "peak_rss_bytes", "warnings"})
+    json.erase(key);
+  summary.results = std::move(json);
+  return summary;
+}
+
+Summary FromJson(const Json& json) {
+  if (!json.contains("version")) return FromVersion1(json);
+  if (json.at("version") != kVersion)
+    throw DataError(fmt::format("version: found {}, expected {}", json.at("version").dump(), kVersion));
+  Summary summary{.type = json.at("type").get<std::string>(),
+                  .name = json.at("name").get<std::string>(),
+                  .job_hash = json.at("job_hash").get<std::string>(),
+                  .session = json.at("session").get<std::string>()};
+  TakePrivacy(json.at("privacy"), summary);
+  TakeCost(json.at("cost"), summary);
+  summary.warnings = json.at("warnings").get<std::vector<std::string>>();
+  summary.results = json.at("results").at(summary.type);
+  if (!summary.results.is_object()) throw DataError("results: found no object of the type");
+  return summary;
 }
 
 /// A line of progress.csv; `steps` is not in it.
@@ -89,23 +116,6 @@ bool OnlyLeftovers(const fs::path& folder) {
 
 }  // namespace
 
-std::optional<double> Accuracy(const EvaluationSummary& evaluation) {
-  if (!evaluation.correct) return {};
-  return std::clamp(*evaluation.correct / static_cast<double>(evaluation.records), 0.0, 1.0);
-}
-
-std::string EvaluationLine(const EvaluationSummary& evaluation) {
-  const auto accuracy = Accuracy(evaluation);
-  if (!accuracy)
-    return fmt::format("evaluated on {} test records; not opened to this party", evaluation.records);
-  const auto noise = evaluation.sigma ? fmt::format("with noise, epsilon {} outsider {} insider for them",
-                                                    jobs::EpsilonText(evaluation.epsilon_outsider),
-                                                    jobs::EpsilonText(evaluation.epsilon_insider))
-                                      : std::string("no epsilon covers them");
-  return fmt::format("accuracy {} on {} test records, on shares: {}", jobs::AccuracyText(*accuracy),
-                     evaluation.records, noise);
-}
-
 void CheckRunDirectory(const fs::path& folder) {
   if (fs::exists(folder) && !fs::is_directory(folder)) {
     throw ConfigError(folder.string() + ": found a file, expected a folder to write to");
@@ -132,48 +142,34 @@ fs::path DefaultRunDirectory(const std::string& name) {
 }
 
 void WriteSummary(const fs::path& file, const Summary& summary) {
-  Json json{{"job", summary.job},
-            {"steps", summary.steps},
-            {"epsilon_outsider", dp::NumberOrNull(summary.epsilon_outsider)},
-            {"epsilon_insider", dp::NumberOrNull(summary.epsilon_insider)},
-            {"delta", summary.delta},
-            {"sigma", summary.sigma},
-            {"sensitivity", summary.sensitivity},
-            {"accuracy", summary.accuracy ? Json(*summary.accuracy) : Json(nullptr)},
-            {"seconds", summary.seconds},
-            {"rounds", summary.rounds},
-            {"bytes_sent", summary.bytes_sent},
-            {"peak_rss_bytes", summary.peak_rss_bytes}};
-  if (summary.evaluation) json["evaluation"] = ToJson(*summary.evaluation);
-  if (!summary.warnings.empty()) json["warnings"] = summary.warnings;
+  const Json json{{"version", kVersion},
+                  {"type", summary.type},
+                  {"name", summary.name},
+                  {"job_hash", summary.job_hash},
+                  {"session", summary.session},
+                  {"privacy",
+                   {{"epsilon_outsider", dp::NumberOrNull(summary.epsilon_outsider)},
+                    {"epsilon_insider", dp::NumberOrNull(summary.epsilon_insider)},
+                    {"delta", summary.delta},
+                    {"accountant", summary.accountant ? Json(dp::NameOf(*summary.accountant)) : Json()},
+                    {"released_to", summary.released_to}}},
+                  {"cost",
+                   {{"seconds", summary.seconds},
+                    {"rounds", summary.rounds},
+                    {"bytes_sent", summary.bytes_sent},
+                    {"peak_rss_bytes", summary.peak_rss_bytes}}},
+                  {"warnings", summary.warnings},
+                  {"results", {{summary.type, summary.results}}}};
   WriteTextFile(file, json.dump(2) + "\n");
 }
 
 Summary ReadSummary(const fs::path& file) {
+  const auto text = ReadTextFile(file, "a run's summary", kLargestOwnFile);
   try {
-    const auto json = Json::parse(ReadTextFile(file, "a run's summary", kLargestOwnFile));
-    Summary summary;
-    summary.job = json.at("job").get<std::string>();
-    // A task's summary names its type; it has no steps, and other figures of its own.
-    const bool task = json.contains("type");
-    if (!task) summary.steps = static_cast<std::int64_t>(CountIn(json, "steps"));
-    summary.epsilon_outsider = NumberOrInfinity(json.at("epsilon_outsider"));
-    summary.epsilon_insider = NumberOrInfinity(json.at("epsilon_insider"));
-    summary.delta = json.at("delta").get<double>();
-    if (!task) summary.sigma = json.at("sigma").get<double>();
-    if (!task) summary.sensitivity = json.at("sensitivity").get<double>();
-    if (!(task ? json.value("accuracy", Json()) : json.at("accuracy")).is_null())
-      summary.accuracy = json.at("accuracy").get<double>();
-    summary.seconds = json.at("seconds").get<double>();
-    summary.rounds = CountIn(json, "rounds");
-    summary.bytes_sent = CountIn(json, "bytes_sent");
-    summary.peak_rss_bytes = CountIn(json, "peak_rss_bytes");
-    if (json.contains("evaluation")) summary.evaluation = EvaluationFrom(json.at("evaluation"));
-    if (json.contains("warnings")) summary.warnings = json.at("warnings").get<std::vector<std::string>>();
-    return summary;
+    return FromJson(Json::parse(text));
   } catch (const Json::exception& error) {
     throw DataError(file.string() + ": not a run's summary: " + error.what());
-  } catch (const DataError& error) {
+  } catch (const std::runtime_error& error) {
     throw DataError(file.string() + ": not a run's summary: " + error.what());
   }
 }

@@ -6,44 +6,31 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "dp/record/record.h"
 #include "ml/dpsgd/training.h"
 
 namespace trefoil::runtime {
 
-/// What summary.json says of an evaluation on shares.
-struct EvaluationSummary {
-  std::int64_t records = 0;
-  std::optional<double> correct{};  ///< noise included; nothing where it was not opened to this party
-  std::optional<double> sigma{};    ///< noise multiplier of the count; nothing: exact
-  double epsilon_outsider = 0;      ///< for the test records, at the job's delta
-  double epsilon_insider = 0;
-  std::uint64_t rounds = 0;
-  std::uint64_t bytes_sent = 0;
-};
-
-/// Correct ones over records, cut to 0 ... 1 where noise leads beyond; nothing where the count is not known.
-[[nodiscard]] std::optional<double> Accuracy(const EvaluationSummary& evaluation);
-
-/// The evaluation in a line for the user.
-[[nodiscard]] std::string EvaluationLine(const EvaluationSummary& evaluation);
-
-/// summary.json (docs/reference/formats.md). Infinite epsilons are written as null.
+/// summary.json (docs/formats.md): what a run promises and cost at a party, whatever its type.
 struct Summary {
-  std::string job;  ///< its name
-  std::int64_t steps = 0;
-  double epsilon_outsider = 0;
+  std::string type;  ///< of its job, as all below
+  std::string name;
+  std::string job_hash;  ///< as the session's id empty in a file of version 1
+  std::string session;
+  double epsilon_outsider = 0;  ///< infinity where there is no guarantee
   double epsilon_insider = 0;
   double delta = 0;
-  double sigma = 0;
-  double sensitivity = 0;
-  std::optional<double> accuracy{};
+  std::optional<dp::AccountantKind>
+      accountant{};  ///< nothing where a file of version 1 does not say, as below
+  std::vector<int> released_to{};
   double seconds = 0;
   std::uint64_t rounds = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t peak_rss_bytes = 0;
-  std::optional<EvaluationSummary> evaluation{};  ///< written where there was one
-  std::vector<std::string> warnings{};  ///< what no epsilon covers; written where there is something
+  std::vector<std::string> warnings{};                                ///< what no epsilon covers
+  nlohmann::ordered_json results = nlohmann::ordered_json::object();  ///< the type's own (jobs::JobResult)
 };
 
 /// Throws ConfigError unless `folder` is not there yet, is empty, or holds no more than what a start that
@@ -63,6 +50,7 @@ void MakeRunDirectory(const std::filesystem::path& folder);
 [[nodiscard]] std::filesystem::path DefaultRunDirectory(const std::string& name);
 
 void WriteSummary(const std::filesystem::path& file, const Summary& summary);
+/// Of version 2, or of version 1, which trainings, predictions and other types wrote each in a shape of its own.
 /// Throws ConfigError where the file cannot be read; DataError naming it where it is no summary.
 [[nodiscard]] Summary ReadSummary(const std::filesystem::path& file);
 

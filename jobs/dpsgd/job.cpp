@@ -288,7 +288,7 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
 }
 
 std::string DpsgdJob::ResultLine(const nlohmann::ordered_json& summary) const {
-  const auto& evaluation = summary.at("evaluation");
+  const auto evaluation = summary.value("evaluation", nlohmann::ordered_json());
   if (evaluation.is_null()) return "";
   const auto accuracy = AccuracyOf(evaluation);
   const auto records = evaluation.at("records").get<std::int64_t>();

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "data/formats/file.h"
-#include "jobs/dpsgd/held_out_files.h"
 #include "jobs/statement/bound_text.h"
 
 namespace trefoil::runtime {
@@ -33,19 +32,15 @@ void RequireCovered(const BudgetedJob& job, const jobs::LedgerSettings& ledger) 
                   ledger.file.string(), job.uncovered));
 }
 
-BudgetedJob BudgetedJobOf(const jobs::DpsgdSettings& job) {
-  const bool uncovered =
-      job.initialisation.method == "accuracy" && job.initialisation.selection == "as-published";
-  return {.name = job.name,
-          .job_hash = jobs::DpsgdHash(job),
-          .uncovered = uncovered ? "initialisation.selection: found \"as-published\"" : ""};
+std::optional<BudgetedJob> BudgetedJobOf(const jobs::Job& job) {
+  if (!job.Covered().empty()) return {};
+  return BudgetedJob{.name = job.name(), .job_hash = jobs::HashOf(job), .uncovered = job.Uncovered()};
 }
 
-std::optional<BudgetedJob> BudgetedEvaluationOf(const jobs::DpsgdSettings& job, int party) {
-  if (!jobs::HoldsTest(job, party)) return {};
-  return BudgetedJob{.name = job.name,
-                     .job_hash = jobs::DpsgdHash(job),
-                     .uncovered = job.evaluation->sigma ? "" : "evaluation.sigma: found none"};
+std::optional<BudgetedJob> BudgetedEvaluationOf(const jobs::Job& job, int party) {
+  auto uncovered = job.TestsUncovered(party);
+  if (!uncovered) return {};
+  return BudgetedJob{.name = job.name(), .job_hash = jobs::HashOf(job), .uncovered = std::move(*uncovered)};
 }
 
 std::string DataHash(const data::DataFiles& files) {
@@ -72,10 +67,11 @@ std::string BudgetLine(const jobs::LedgerSettings& ledger, const BudgetAnswer& a
 RunBudget::Side::Side(const jobs::LedgerSettings& ledger, BudgetedJob budgeted, const data::DataFiles& files)
     : settings(ledger), job(std::move(budgeted)), file(ledger.file), data(DataHash(files)) {}
 
-RunBudget::RunBudget(const jobs::PartyFile& party, BudgetedJob job, std::optional<BudgetedJob> evaluation) {
-  if (party.ledger) records_.emplace(*party.ledger, std::move(job), party.data);
-  if (party.evaluation_ledger && evaluation)
-    tests_.emplace(*party.evaluation_ledger, std::move(*evaluation), party.evaluation);
+RunBudget::RunBudget(const jobs::PartyFile& party, const jobs::Job& job) {
+  if (auto budgeted = BudgetedJobOf(job); party.ledger && budgeted)
+    records_.emplace(*party.ledger, std::move(*budgeted), party.data);
+  if (auto budgeted = BudgetedEvaluationOf(job, party.id); party.evaluation_ledger && budgeted)
+    tests_.emplace(*party.evaluation_ledger, std::move(*budgeted), party.evaluation);
 }
 
 std::vector<std::string> RunBudget::Reserve(const dp::TrainingRecord& plan,

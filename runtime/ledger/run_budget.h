@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "jobs/config/party_file.h"
-#include "jobs/dpsgd/settings.h"
+#include "jobs/job.h"
 #include "runtime/ledger/ledger_file.h"
 
 namespace trefoil::runtime {
@@ -18,11 +18,12 @@ struct BudgetedJob {
       uncovered;  ///< "KEY: found VALUE", which releases what no epsilon covers; empty: all is covered
 };
 
-[[nodiscard]] BudgetedJob BudgetedJobOf(const jobs::DpsgdSettings& job);
+/// Nothing where another run's record covers the job.
+[[nodiscard]] std::optional<BudgetedJob> BudgetedJobOf(const jobs::Job& job);
 
 /// The same as the ledger of the test records sees it, at the party that holds them: an exact count is not
-/// covered. Nothing where the party holds none of the job's, or the job has no [evaluation].
-[[nodiscard]] std::optional<BudgetedJob> BudgetedEvaluationOf(const jobs::DpsgdSettings& job, int party);
+/// covered. Nothing where the party holds none of the job's.
+[[nodiscard]] std::optional<BudgetedJob> BudgetedEvaluationOf(const jobs::Job& job, int party);
 
 /// SHA-256, in hexadecimal, by which a ledger knows a data set: of the lines "KEY SHA-256-OF-THE-FILE", KEY
 /// being x and y, or file, of [data]. Of the bytes as they are on disk. Throws DataError for a file that
@@ -43,9 +44,8 @@ void RequireCovered(const BudgetedJob& job, const jobs::LedgerSettings& ledger);
 /// none.
 class RunBudget {
  public:
-  /// Opens the ledgers and hashes the data. `evaluation`: where the party holds the test records. Throws as
-  /// LedgerFile and DataHash.
-  RunBudget(const jobs::PartyFile& party, BudgetedJob job, std::optional<BudgetedJob> evaluation = {});
+  /// Opens the ledgers that the job is charged to, and hashes their data. Throws as LedgerFile and DataHash.
+  RunBudget(const jobs::PartyFile& party, const jobs::Job& job);
 
   /// Before anything of the data is shared: all that the run is to execute, what its earlier sessions
   /// executed included. What there is to say. Throws as LedgerFile::Reserve, and BudgetError for a job that

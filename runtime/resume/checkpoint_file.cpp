@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "jobs/config/json_number.h"
-#include "jobs/dpsgd/training_settings.h"
 #include "jobs/files/share_codec.h"
 
 namespace trefoil::runtime {
@@ -69,20 +68,17 @@ void SaveCheckpoint(const fs::path& file, const CheckpointOwner& owner, const st
   ReplaceSecretFile(file, jobs::SealFile(kCheckpoint, header, secret.bytes(), key));
 }
 
-StoredCheckpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& owner,
-                                const jobs::DpsgdSettings& job, const SecretKey& key) {
+StoredCheckpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& owner, const jobs::Job& job,
+                                const SecretKey& key) {
   CheckpointName name;
   const auto secret = jobs::OpenSealed(file, kCheckpoint, key,
                                        [&](const Json& header) { name = NameIn(file, header, owner); });
-  const auto settings = jobs::SettingsOf(job);
-  const auto shape = ml::ShapeOfWeights(ml::MakeStepPlan(settings));
-  const bool coins = settings.sampling == ml::Sampling::kPublic;
+  const auto [shape, bits, coins, joint_slots] = job.ShapeOfCheckpoint();
   const auto bytes = secret.bytes();
   const std::size_t share = jobs::ShareBytes(shape);
   if (bytes.size() != 2 * share + (coins ? 2 * SecretKey::kBytes : 0) || name.step < 0 ||
-      name.step > settings.steps)
+      name.step > job.Steps().count)
     jobs::RefuseSealed(file, "a checkpoint that does not fit its job", std::string(kCheckpoint.what));
-  const int bits = settings.fraction_bits;
   ml::Checkpoint checkpoint{.state = {.weights = {jobs::TakeShare(bytes, shape), bits},
                                       .velocity = {jobs::TakeShare(bytes.subspan(share), shape), bits},
                                       .step = name.step}};

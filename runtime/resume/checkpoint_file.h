@@ -2,8 +2,8 @@
 #include <filesystem>
 #include <string>
 
-#include "jobs/dpsgd/settings.h"
 #include "jobs/files/sealed_file.h"
+#include "jobs/job.h"
 #include "ml/dpsgd/checkpoint.h"
 
 namespace trefoil::runtime {
@@ -38,10 +38,10 @@ struct StoredCheckpoint {
   ml::Checkpoint checkpoint;
 };
 
-/// Reads a checkpoint of `owner` in the training that `job` is. Throws ConfigError if the file cannot be read
+/// Reads a checkpoint of `owner` in a run of this job, which has checkpoints. Throws ConfigError if the file cannot be read
 /// or others can read it; DataError naming the file if it is none, another party's, of another run or job,
 /// was changed, or sealed with another key.
 [[nodiscard]] StoredCheckpoint LoadCheckpoint(const std::filesystem::path& file, const CheckpointOwner& owner,
-                                              const jobs::DpsgdSettings& job, const SecretKey& key);
+                                              const jobs::Job& job, const SecretKey& key);
 
 }  // namespace trefoil::runtime

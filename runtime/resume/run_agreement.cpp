@@ -200,16 +200,16 @@ AgreedRun AgreeOnRun(mpc::Context& party, const RunClaim& own, int steps) {
   return agreed;
 }
 
-void RequireOneCheckpoint(mpc::Context& party, const ml::Checkpoint& checkpoint,
-                          const jobs::DpsgdSettings& job, const std::filesystem::path& run_folder) {
+void RequireOneCheckpoint(mpc::Context& party, const ml::Checkpoint& checkpoint, const std::string& job_hash,
+                          bool joint_slots, const std::filesystem::path& run_folder) {
   const auto hash_of = [](const SecretKey& key) {
     return Sha256Hex({reinterpret_cast<const char*>(key.bytes().data()), key.bytes().size()});
   };
   const auto& [weights, velocity, step] = checkpoint.state;
-  auto common = fmt::format("{} {}", jobs::DpsgdHash(job), step);
+  auto common = fmt::format("{} {}", job_hash, step);
   if (checkpoint.coins) {
     common += fmt::format(" {}", hash_of(checkpoint.coins->schedule));
-    if (job.data.vertical)
+    if (joint_slots)
       common += fmt::format(" {}", hash_of(checkpoint.coins->slots));  // else its owner's alone
   }
   protocols::RequireSharesOfOne(

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "jobs/dpsgd/settings.h"
 #include "ml/dpsgd/checkpoint.h"
 #include "ml/plan/execution_history.h"
 #include "mpc/context.h"
@@ -53,9 +52,10 @@ struct AgreedRun {
 
 /// Makes sure, before a checkpoint is gone on from, that the three parties' shares are of one state of the
 /// training and under the same coins: a keyed hash of each component (protocols/arithmetic/component_check.h).
-/// `run_folder`: this party's, for the error. Cost: that of protocols::RequireSharesOfOne. Throws ConfigError
+/// `joint_slots`: whether all three know which slot a row is in (jobs::CheckpointShape). `run_folder`: this
+/// party's, for the error. Cost: that of protocols::RequireSharesOfOne. Throws ConfigError
 /// at all three naming who holds another; NetworkError, ProtocolError.
-void RequireOneCheckpoint(mpc::Context& party, const ml::Checkpoint& checkpoint,
-                          const jobs::DpsgdSettings& job, const std::filesystem::path& run_folder);
+void RequireOneCheckpoint(mpc::Context& party, const ml::Checkpoint& checkpoint, const std::string& job_hash,
+                          bool joint_slots, const std::filesystem::path& run_folder);
 
 }  // namespace trefoil::runtime

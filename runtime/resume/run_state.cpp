@@ -37,10 +37,6 @@ constexpr const char* kStepFile = "step";
 constexpr const char* kSealed = ".sealed";
 constexpr const char* kDraft = ".part";  // of base/files.h, where a write was interrupted
 
-int VersionOf(const jobs::DpsgdSettings& job) {
-  return job.privacy.sampling == "public" ? kVersionWithCoins : kVersion;
-}
-
 /// What changes when the machine starts anew, and takes along what was written but not synchronised.
 std::string BootId() {
   std::ifstream stream("/proc/sys/kernel/random/boot_id");
@@ -71,32 +67,14 @@ int StepIn(const fs::path& checkpoint) { return std::atoi(checkpoint.filename().
   throw DataError(fmt::format("{}: found {}, expected {}", file.string(), found, expected));
 }
 
-/// "a.b" of the JSON pointer "/a/b".
-std::string KeyOf(const std::string& pointer) {
-  std::string key = pointer.substr(pointer.empty() ? 0 : 1);
-  std::replace(key.begin(), key.end(), '/', '.');
-  return key;
-}
-
 }  // namespace
 
-std::string DescribeDifference(const jobs::DpsgdSettings& found, const jobs::DpsgdSettings& expected) {
-  const auto here = Json::parse(jobs::DpsgdJson(found)).flatten();
-  const auto there = Json::parse(jobs::DpsgdJson(expected)).flatten();
-  for (const auto& [key, value] : there.items()) {
-    const auto other = here.find(key);
-    if (other == here.end() || *other != value)
-      return fmt::format("{}: found {}, expected {}", KeyOf(key),
-                         other == here.end() ? "nothing" : other->dump(), value.dump());
-  }
-  for (const auto& [key, value] : here.items()) {
-    if (!there.contains(key)) return fmt::format("{}: found {}, expected nothing", KeyOf(key), value.dump());
-  }
-  return "found another job, expected the same";
-}
-
 RunState::RunState(const fs::path& run_folder, RunOwner owner, SecretKey key)
-    : folder_(run_folder / kFolder), owner_(std::move(owner)), key_(std::move(key)), boot_(BootId()) {
+    : folder_(run_folder / kFolder),
+      owner_(std::move(owner)),
+      key_(std::move(key)),
+      boot_(BootId()),
+      version_(owner_.job->ShapeOfCheckpoint().coins ? kVersionWithCoins : kVersion) {
   if (!fs::exists(folder_ / kRunFile)) return;
   try {
     Lock();
@@ -118,7 +96,7 @@ fs::path RunState::FileOf(const CheckpointName& name) const {
 }
 
 CheckpointOwner RunState::Owner() const {
-  return {.party = owner_.party, .run_id = claim_.run_id, .job_hash = jobs::DpsgdHash(owner_.job)};
+  return {.party = owner_.party, .run_id = claim_.run_id, .job_hash = jobs::HashOf(*owner_.job)};
 }
 
 void RunState::Lock() {
@@ -138,18 +116,18 @@ void RunState::ReadRun() {
   try {
     if (const int party = jobs::NumberOf(json.at("party")); party != owner_.party)
       RefuseRun(file, fmt::format("party {}'s run", party), fmt::format("party {}'s", owner_.party));
-    const auto job = jobs::ParseDpsgdJson(json.at("job").get<std::string>(), file.string());
-    if (jobs::DpsgdHash(job) != jobs::DpsgdHash(owner_.job)) {
+    const auto began = jobs::ParseJob(json.at("job").get<std::string>(), file.string())->Json();
+    if (const auto own = owner_.job->Json(); own != began) {
       throw ConfigError(fmt::format("{}, as in {}: a run goes on with the job that it began with",
-                                    DescribeDifference(owner_.job, job), file.string()));
+                                    jobs::DescribeDifference(own, began), file.string()));
     }
-    if (const int version = VersionOf(owner_.job); json.at("version") != version)
-      RefuseRun(file, "version " + json.at("version").dump(), fmt::format("version {}", version));
+    if (json.at("version") != version_)
+      RefuseRun(file, "version " + json.at("version").dump(), fmt::format("version {}", version_));
     if (json.at("data").get<std::string>() != owner_.data_hash) {  // no hash of data in a session's log
       throw DataError(file.string() +
                       ": found other data: a run goes on with the files of [data] that it began with");
     }
-    claim_ = ReadClaim(json.at("run").dump(), owner_.party, static_cast<int>(owner_.job.training.steps));
+    claim_ = ReadClaim(json.at("run").dump(), owner_.party, steps());
   } catch (const Json::exception&) {
     RefuseRun(file, "a damaged file", "a run");
   } catch (const ProtocolError&) {
@@ -182,7 +160,7 @@ void RunState::FindCheckpoints() {
 /// older one is not needed where a newer one is.
 void RunState::FindCheckpoint(const fs::path& file) {
   try {
-    claim_.held.push_back(LoadCheckpoint(file, Owner(), owner_.job, key_).name);
+    claim_.held.push_back(LoadCheckpoint(file, Owner(), *owner_.job, key_).name);
   } catch (const DataError& error) {
     const auto newer = [&](const CheckpointName& name) { return name.step > StepIn(file); };
     if (std::none_of(claim_.held.begin(), claim_.held.end(), newer)) throw;
@@ -208,7 +186,7 @@ ml::Resumption RunState::Begin(const AgreedRun& agreed, const std::string& sessi
                                const CheckpointCheck& check) {
   ml::Resumption resumption{.from = {}, .earlier = agreed.earlier};
   if (agreed.from) {
-    resumption.from = LoadCheckpoint(FileOf(*agreed.from), Owner(), owner_.job, key_).checkpoint;
+    resumption.from = LoadCheckpoint(FileOf(*agreed.from), Owner(), *owner_.job, key_).checkpoint;
     if (check) check(*resumption.from);
   }
   if (steps_file_ < 0) {
@@ -220,16 +198,16 @@ ml::Resumption RunState::Begin(const AgreedRun& agreed, const std::string& sessi
   claim_.sessions = agreed.earlier;
   DropAfter(agreed.from);
   const int first = agreed.from ? agreed.from->step : 0;
-  releasing_ = agreed.from && first == owner_.job.training.steps ? agreed.from->session : session;
+  releasing_ = agreed.from && first == steps() ? agreed.from->session : session;
   session_ = {.id = session, .from_start = !agreed.from, .first = first, .begun = first};
   WriteRun();
   return resumption;
 }
 
 void RunState::WriteRun() const {
-  const Json json{{"version", VersionOf(owner_.job)},
+  const Json json{{"version", version_},
                   {"party", owner_.party},
-                  {"job", jobs::DpsgdJson(owner_.job)},
+                  {"job", owner_.job->Json()},
                   {"data", owner_.data_hash},
                   {"run", Json::parse(ToText({.run_id = claim_.run_id,
                                               .held = {},

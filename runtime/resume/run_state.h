@@ -1,11 +1,12 @@
 #pragma once
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/secure_memory.h"
-#include "jobs/dpsgd/settings.h"
+#include "jobs/job.h"
 #include "ml/dpsgd/training.h"
 #include "runtime/resume/run_agreement.h"
 
@@ -14,7 +15,7 @@ namespace trefoil::runtime {
 /// Whose run it is, and of what.
 struct RunOwner {
   int party = 0;
-  jobs::DpsgdSettings job;
+  std::shared_ptr<const jobs::Job> job;  ///< with checkpoints
   std::string
       data_hash;  ///< of [data] (runtime/ledger/run_budget.h), by which a resumed run knows its data again
 };
@@ -76,6 +77,7 @@ class RunState {
  private:
   [[nodiscard]] std::filesystem::path FileOf(const CheckpointName& name) const;
   [[nodiscard]] CheckpointOwner Owner() const;
+  [[nodiscard]] int steps() const { return owner_.job->Steps().count; }
   void ReadRun();
   void CountLastSession();
   void FindCheckpoints();
@@ -90,6 +92,7 @@ class RunState {
   RunOwner owner_;
   SecretKey key_;
   std::string boot_;
+  int version_;  ///< of run.json
   RunClaim claim_;
   std::vector<std::string> damaged_;
   ml::SessionSteps session_;  ///< under way; listed in the claim once it may execute anything
@@ -102,9 +105,5 @@ class RunState {
 /// the rest is of none. Does nothing where there is no such folder. On disk when it returns. Throws
 /// std::runtime_error.
 void RemoveCheckpoints(const std::filesystem::path& run_folder);
-
-/// The first key in which two jobs differ: "privacy.epsilon: found 2.0, expected 3.0". Pre: they differ.
-[[nodiscard]] std::string DescribeDifference(const jobs::DpsgdSettings& found,
-                                             const jobs::DpsgdSettings& expected);
 
 }  // namespace trefoil::runtime

@@ -351,6 +351,11 @@ def kept():
     summary = {"job": "tiny", "steps": 4, "epsilon_outsider": 0.5, "epsilon_insider": None, "delta": 1e-05, "sigma": 20.0, "sensitivity": 1.0,
                "accuracy": 0.5, "seconds": 0.1, "rounds": 61, "bytes_sent": 3277996, "peak_rss_bytes": 21377024, "warnings": ["a"]}
     write("results", "summary.json", json.dumps(summary, indent=2))
+    summary = {"version": 2, "type": "dpsgd", "name": "tiny", "job_hash": "1" * 64, "session": "2" * 32,
+               "privacy": {"epsilon_outsider": 0.5, "epsilon_insider": None, "delta": 1e-05, "accountant": "rdp", "released_to": [0, 1, 2]},
+               "cost": {"seconds": 0.1, "rounds": 61, "bytes_sent": 3277996, "peak_rss_bytes": 21377024}, "warnings": ["a"],
+               "results": {"dpsgd": {"steps": 4, "sigma": 20.0, "sensitivity": 1.0, "accuracy": 0.5, "evaluation": None}}}
+    write("results", "summary-2.json", json.dumps(summary, indent=2))
     write("results", "progress.csv", "step,seconds,rounds,bytes_sent,epsilon_outsider,epsilon_insider\n"
           "1,0.050,28,2361368,0.014270309600134125,0.01730325531894014\n2,0.062,37,2815974,0.0202,inf\n")
     time = "2026-01-31T12:00:00Z"

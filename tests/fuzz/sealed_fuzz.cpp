@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/sealed_box.h"
-#include "jobs/dpsgd/settings.h"
 #include "jobs/files/share_file.h"
 #include "runtime/resume/checkpoint_file.h"
 #include "tests/fuzz/fuzz.h"
@@ -34,11 +33,11 @@ sampling = "public"
 )";
 
 void ReadEach(const std::filesystem::path& file, const SecretKey& key) {
-  static const jobs::DpsgdSettings kTraining = jobs::ReadDpsgdSettings(InputFile(kJob).path());
+  static const auto kTraining = jobs::ReadJob(InputFile(kJob).path());
   const runtime::CheckpointOwner owner{.party = 0, .run_id = "ab", .job_hash = "cd"};
   ReadAs<DataError>([&] { return jobs::LoadShare(file, 0, key).party; });
   ReadAs<DataError>([&] {
-    const auto checkpoint = runtime::LoadCheckpoint(file, owner, kTraining, key).checkpoint;
+    const auto checkpoint = runtime::LoadCheckpoint(file, owner, *kTraining, key).checkpoint;
     Check(checkpoint.state.step >= 0 && checkpoint.state.step <= 4, "a step that is not the job's");
     return checkpoint.state.step;
   });

@@ -12,6 +12,8 @@
 namespace trefoil::runtime {
 namespace {
 
+using apps::TemporaryFolder;
+
 TEST(RunDirectory, IsRefusedUnlessEmpty) {
   const TemporaryFolder folder;
   MakeRunDirectory(folder.path() / "a/b");
@@ -20,40 +22,102 @@ TEST(RunDirectory, IsRefusedUnlessEmpty) {
   EXPECT_THROW(MakeRunDirectory(folder.Write("file", "")), ConfigError);
 }
 
+std::vector<std::string> KeysOf(const nlohmann::ordered_json& json) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  return keys;
+}
+
 TEST(Summary, ReadsBackAndHasTheKeysInOrder) {
   const TemporaryFolder folder;
-  const Summary summary{.job = "mnist",
-                        .steps = 439,
+  const Summary summary{.type = "dpsgd",
+                        .name = "mnist",
+                        .job_hash = "ab",
+                        .session = "cd",
                         .epsilon_outsider = 3.0,
                         .epsilon_insider = std::numeric_limits<double>::infinity(),
                         .delta = 1e-5,
-                        .sigma = 1.25,
-                        .sensitivity = 0.501,
+                        .accountant = dp::AccountantKind::kPld,
+                        .released_to = {0, 2},
                         .seconds = 12.5,
                         .rounds = 4390,
                         .bytes_sent = 1'000'000'000'000,
-                        .peak_rss_bytes = 5};
+                        .peak_rss_bytes = 5,
+                        .warnings = {"beware"},
+                        .results = {{"steps", 439}, {"accuracy", nullptr}}};
   const auto file = folder.path() / "summary.json";
   WriteSummary(file, summary);
   const auto json = nlohmann::ordered_json::parse(ReadTextFile(file, ""));
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : json.items()) keys.push_back(key);
-  EXPECT_EQ(keys, (std::vector<std::string>{"job", "steps", "epsilon_outsider", "epsilon_insider", "delta",
-                                            "sigma", "sensitivity", "accuracy", "seconds", "rounds",
-                                            "bytes_sent", "peak_rss_bytes"}));
-  EXPECT_TRUE(json["accuracy"].is_null());
-  EXPECT_TRUE(json["epsilon_insider"].is_null());
+  EXPECT_EQ(KeysOf(json), (std::vector<std::string>{"version", "type", "name", "job_hash", "session",
+                                                    "privacy", "cost", "warnings", "results"}));
+  EXPECT_EQ(KeysOf(json["privacy"]), (std::vector<std::string>{"epsilon_outsider", "epsilon_insider", "delta",
+                                                               "accountant", "released_to"}));
+  EXPECT_EQ(KeysOf(json["cost"]),
+            (std::vector<std::string>{"seconds", "rounds", "bytes_sent", "peak_rss_bytes"}));
+  EXPECT_EQ(json["version"], 2);
+  EXPECT_TRUE(json["privacy"]["epsilon_insider"].is_null());
+  EXPECT_EQ(json["results"]["dpsgd"]["steps"], 439);
   const auto again = ReadSummary(file);
+  EXPECT_EQ(again.type, "dpsgd");
+  EXPECT_EQ(again.session, "cd");
   EXPECT_EQ(again.bytes_sent, summary.bytes_sent);
   EXPECT_EQ(again.epsilon_insider, summary.epsilon_insider);
-  EXPECT_FALSE(again.accuracy);
+  EXPECT_EQ(again.accountant, dp::AccountantKind::kPld);
+  EXPECT_EQ(again.released_to, (std::vector<int>{0, 2}));
+  EXPECT_EQ(again.warnings, summary.warnings);
+  EXPECT_EQ(again.results, summary.results);
+}
+
+// What version 0.1 wrote: each kind of job all its members in one object.
+TEST(Summary, ReadsVersion1OfEveryKind) {
+  const TemporaryFolder folder;
+  const auto read = [&](const std::string& own) {
+    return ReadSummary(folder.Write(
+        "summary.json",
+        R"({"job":"old","epsilon_outsider":3.0,"epsilon_insider":null,"delta":1e-05,"seconds":1.5,"rounds":7,)"
+        R"("bytes_sent":8,"peak_rss_bytes":9,)" +
+            own + "}"));
+  };
+  const auto training =
+      read(R"("steps":4,"sigma":20.0,"sensitivity":1.0,"accuracy":0.5,"warnings":["beware"])");
+  EXPECT_EQ(training.type, "dpsgd");
+  EXPECT_EQ(training.name, "old");
+  EXPECT_EQ(training.epsilon_insider, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(training.rounds, 7U);
+  EXPECT_FALSE(training.accountant);
+  EXPECT_EQ(training.warnings, (std::vector<std::string>{"beware"}));
+  EXPECT_EQ(KeysOf(training.results),
+            (std::vector<std::string>{"steps", "sigma", "sensitivity", "accuracy"}));
+  const auto prediction =
+      read(R"("run":"ab","client":1,"rows":5,"scores":false,"covered_by":"the training")");
+  EXPECT_EQ(prediction.type, "predict");
+  EXPECT_EQ(prediction.results["rows"], 5);
+  const auto task = read(R"("type":"histogram","accountant":"pld","released_to":[1],"mode":"local")");
+  EXPECT_EQ(task.type, "histogram");
+  EXPECT_EQ(task.released_to, (std::vector<int>{1}));
+  EXPECT_EQ(KeysOf(task.results), (std::vector<std::string>{"mode"}));
 }
 
 TEST(Summary, OfAnotherKindIsADataErrorThatNamesTheFile) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "summary.json";
-  for (const char* text : {"", "{", "[]", R"({"job":"x"})", R"({"job":7})", R"({"job":"x","steps":1e56})",
-                           R"({"job":"x","steps":-1})", R"({"job":"x","steps":2.5})"}) {
+  Summary summary;
+  summary.type = "dpsgd";
+  WriteSummary(file, summary);
+  auto whole = nlohmann::ordered_json::parse(ReadTextFile(file, ""));
+  std::vector<std::string> texts{"", "{", "[]", R"({"job":"x"})", R"({"job":7})", R"({"version":1})"};
+  for (const auto& [pointer, value] : {std::pair{"/version", nlohmann::ordered_json(3)},
+                                       {"/type", "pate"},
+                                       {"/results/dpsgd", 7},
+                                       {"/privacy/accountant", "abacus"},
+                                       {"/cost/rounds", 1e56},
+                                       {"/cost/rounds", -1},
+                                       {"/cost/bytes_sent", 2.5}}) {
+    auto changed = whole;
+    changed[nlohmann::ordered_json::json_pointer(pointer)] = value;
+    texts.push_back(changed.dump());
+  }
+  for (const auto& text : texts) {
     WriteTextFile(file, text);
     try {
       (void)ReadSummary(file);
@@ -68,37 +132,16 @@ TEST(Summary, OfAnotherKindIsADataErrorThatNamesTheFile) {
 
 TEST(Summary, NamesACountThatIsNone) {
   const TemporaryFolder folder;
-  const auto file = folder.path() / "summary.json";
-  WriteTextFile(file, R"({"job":"x","steps":1e56})");
+  const auto file = folder.Write(
+      "summary.json", R"({"job":"x","epsilon_outsider":1,"epsilon_insider":1,"delta":1e-5,"seconds":1,)"
+                      R"("rounds":1e56})");
   try {
     (void)ReadSummary(file);
     ADD_FAILURE();
   } catch (const DataError& error) {
     EXPECT_EQ(error.what(),
-              file.string() + ": not a run's summary: steps: found 1e+56, expected a whole number");
+              file.string() + ": not a run's summary: rounds: found 1e+56, expected a whole number");
   }
-}
-
-TEST(Summary, TellsOfAnEvaluation) {
-  EvaluationSummary evaluation{.records = 200, .correct = 150.5, .sigma = 2.0, .epsilon_outsider = 1.5};
-  evaluation.epsilon_insider = 2.5;
-  EXPECT_EQ(Accuracy(evaluation), 0.7525);
-  const TemporaryFolder folder;
-  const auto file = folder.path() / "summary.json";
-  WriteSummary(file, {.job = "x", .evaluation = evaluation});
-  const auto again = ReadSummary(file).evaluation;
-  ASSERT_TRUE(again);
-  EXPECT_EQ(again->correct, 150.5);
-  EXPECT_EQ(again->sigma, 2.0);
-  EXPECT_EQ(again->epsilon_insider, 2.5);
-  EXPECT_NE(EvaluationLine(*again).find("epsilon 1.500 outsider 2.500 insider for them"), std::string::npos)
-      << EvaluationLine(*again);
-  evaluation.correct = -3;
-  EXPECT_EQ(Accuracy(evaluation), 0);
-  evaluation.correct = 201;
-  EXPECT_EQ(Accuracy(evaluation), 1);
-  evaluation.correct.reset();
-  EXPECT_FALSE(Accuracy(evaluation));
 }
 
 TEST(ProgressFile, LastLineIsFoundWhileItGrows) {

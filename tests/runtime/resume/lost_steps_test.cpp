@@ -4,7 +4,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "jobs/config/toml_reader.h"
-#include "jobs/dpsgd/settings_reader.h"
+#include "jobs/dpsgd/job.h"
 
 namespace trefoil::runtime {
 namespace {
@@ -33,10 +33,15 @@ delta = 1e-5
 clip = 0.5
 )";
 
-jobs::DpsgdSettings Read(const std::string& more = "") {
+std::unique_ptr<jobs::Job> Read(const std::vector<std::string>& more = {}) {
   auto table = toml::parse(std::string(kJob));
-  if (!more.empty()) jobs::SetValue(table, more);
-  return jobs::ReadJobTables(table, "lossy.toml");
+  for (const auto& assignment : more) jobs::SetValue(table, assignment);
+  return jobs::ReadDpsgdJob(table, "lossy.toml");
+}
+
+/// RefusalOfLosses() of the job that is read so.
+std::optional<std::string> Refusal(const AgreedRun& agreed, const std::vector<std::string>& more = {}) {
+  return RefusalOfLosses(*Read(more), agreed);
 }
 
 /// A run whose sessions began ten steps each, all from the start, and that begins there once more.
@@ -58,11 +63,10 @@ TEST(LostSteps, AreThoseThatTheRunDoesNotGoOnFrom) {
 
 // On a full disk version 0.1 took eight such sessions, which ended at epsilon 4.63 for a target of 3.
 TEST(RefusalOfLosses, EndsARestartLoopBeforeItSpendsMuch) {
-  const auto job = Read();
-  EXPECT_EQ(job.training.lost_steps_max, 15);
-  EXPECT_FALSE(RefusalOfLosses(job, FromTheStart(0)));
-  EXPECT_FALSE(RefusalOfLosses(job, FromTheStart(1)));
-  const auto refusal = RefusalOfLosses(job, FromTheStart(2));
+  EXPECT_EQ(Read()->Steps().lost_max, 15);
+  EXPECT_FALSE(Refusal(FromTheStart(0)));
+  EXPECT_FALSE(Refusal(FromTheStart(1)));
+  const auto refusal = Refusal(FromTheStart(2));
   ASSERT_TRUE(refusal);
   EXPECT_THAT(*refusal, HasSubstr("training.lost_steps_max: found 20 lost steps, which take epsilon from "));
   EXPECT_THAT(*refusal, HasSubstr(" 3.000 insider to "));
@@ -75,9 +79,9 @@ TEST(RefusalOfLosses, LetsAFirstSessionFromACheckpointBe) {
   agreed.from = CheckpointName{.step = 10, .session = "a1"};
   agreed.earlier.back().begun = 60;
   EXPECT_EQ(LostSteps(agreed), 60);
-  EXPECT_FALSE(RefusalOfLosses(Read(), agreed));
+  EXPECT_FALSE(Refusal(agreed));
   agreed.earlier.push_back({.id = "a2", .from_start = false, .first = 10, .begun = 10});
-  EXPECT_TRUE(RefusalOfLosses(Read(), agreed));
+  EXPECT_TRUE(Refusal(agreed));
 }
 
 TEST(RefusalOfLosses, LetsARunBeOfWhichOnlyTheReleaseIsLeft) {
@@ -87,24 +91,23 @@ TEST(RefusalOfLosses, LetsARunBeOfWhichOnlyTheReleaseIsLeft) {
   agreed.earlier.push_back({.id = "a4", .from_start = false, .first = 150, .begun = 150});
   agreed.from = CheckpointName{.step = 150, .session = "a3"};
   EXPECT_EQ(LostSteps(agreed), 20);
-  auto job = Read("training.lost_steps_max=0");
-  EXPECT_FALSE(RefusalOfLosses(job, agreed));
-  job.evaluation.emplace();
-  job.evaluation->rows = 100;
-  EXPECT_FALSE(RefusalOfLosses(job, agreed));
-  job.evaluation->sigma = 25;  // is charged each time
-  EXPECT_TRUE(RefusalOfLosses(job, agreed));
+  std::vector<std::string> more{"training.lost_steps_max=0"};
+  EXPECT_FALSE(Refusal(agreed, more));
+  more.insert(more.end(), {"evaluation.holder=0", "evaluation.rows=100"});
+  EXPECT_FALSE(Refusal(agreed, more));
+  more.emplace_back("evaluation.sigma=25.0");  // is charged each time
+  EXPECT_TRUE(Refusal(agreed, more));
   agreed.from = CheckpointName{.step = 140, .session = "a2"};
-  EXPECT_TRUE(RefusalOfLosses(Read("training.lost_steps_max=0"), agreed));
+  EXPECT_TRUE(Refusal(agreed, {"training.lost_steps_max=0"}));
 }
 
 TEST(RefusalOfLosses, GoesByTheJobsLimitAndByWhatAllThreeWereTold) {
-  EXPECT_FALSE(RefusalOfLosses(Read("training.lost_steps_max=20"), FromTheStart(2)));
-  EXPECT_TRUE(RefusalOfLosses(Read("training.lost_steps_max=19"), FromTheStart(2)));
-  EXPECT_TRUE(RefusalOfLosses(Read("training.lost_steps_max=0"), FromTheStart(2)));
+  EXPECT_FALSE(Refusal(FromTheStart(2), {"training.lost_steps_max=20"}));
+  EXPECT_TRUE(Refusal(FromTheStart(2), {"training.lost_steps_max=19"}));
+  EXPECT_TRUE(Refusal(FromTheStart(2), {"training.lost_steps_max=0"}));
   auto agreed = FromTheStart(7);
   agreed.again = true;
-  EXPECT_FALSE(RefusalOfLosses(Read(), agreed));
+  EXPECT_FALSE(Refusal(agreed));
 }
 
 }  // namespace

@@ -205,10 +205,8 @@ std::array<std::string, 3> SaidOf(Mixed mixed, bool vertical) {
                                         .step = 15}};
     checkpoint.coins.emplace(ml::PublicCoins{.schedule = FixedKey(differs(Mixed::kSchedule) ? 7 : 3),
                                              .slots = FixedKey(differs(Mixed::kSlots) ? 8 : 4)});
-    jobs::DpsgdSettings job;
-    job.data.vertical = vertical;
     try {
-      RequireOneCheckpoint(party, checkpoint, job, "runs/here");
+      RequireOneCheckpoint(party, checkpoint, "00", vertical, "runs/here");
     } catch (const ConfigError& error) {
       return std::string(error.what());
     }

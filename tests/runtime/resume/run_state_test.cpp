@@ -15,6 +15,7 @@ namespace trefoil::runtime {
 namespace {
 
 namespace fs = std::filesystem;
+using apps::TemporaryFolder;
 using testing::HasSubstr;
 using testing_support::FixedKey;
 using testing_support::TakeFileCalls;
@@ -62,7 +63,7 @@ class RunStateTest : public testing::Test {
     ml::Checkpoint checkpoint{.state = {.weights = {mpc::ArithShare(own, next), 16},
                                         .velocity = {mpc::ArithShare(next, own), 16},
                                         .step = step}};
-    if (job_.privacy.sampling == "public")
+    if (job_->ShapeOfCheckpoint().coins)
       checkpoint.coins.emplace(ml::PublicCoins{.schedule = FixedKey(3), .slots = FixedKey(4)});
     return checkpoint;
   }
@@ -87,7 +88,7 @@ class RunStateTest : public testing::Test {
 
   const TemporaryFolder folder_;
   const fs::path run_ = folder_.path() / "out";
-  jobs::DpsgdSettings job_ = jobs::ReadDpsgdSettings(folder_.Write("job.toml", kJob));
+  std::shared_ptr<const jobs::Job> job_ = jobs::ReadJob(folder_.Write("job.toml", kJob));
 };
 
 TEST_F(RunStateTest, KnowsOfNoRunWhereThereIsNone) {
@@ -169,7 +170,7 @@ TEST_F(RunStateTest, KnowsWhichSessionMadeWhatIsReleased) {
 }
 
 TEST_F(RunStateTest, KeepsTheCoinsOfPublicSampling) {
-  job_ = jobs::ReadDpsgdSettings(folder_.path() / "job.toml", {"privacy.sampling=public"});
+  job_ = jobs::ReadJob(folder_.path() / "job.toml", {"privacy.sampling=public"});
   {
     const auto state = Begin(kFirst);
     state->Keep(At(5));
@@ -242,7 +243,7 @@ TEST_F(RunStateTest, RefusesAnothersRunJobDataAndKey) {
   EXPECT_EQ(ErrorOf(other),
             "data: " + (run_ / "checkpoint/run.json").string() + ": found party 1's run, expected party 2's");
   other = Owner();
-  other.job = jobs::ReadDpsgdSettings(folder_.path() / "job.toml", {"privacy.sigma=2.0"});
+  other.job = jobs::ReadJob(folder_.path() / "job.toml", {"privacy.sigma=2.0"});
   EXPECT_THAT(ErrorOf(other), HasSubstr("configuration: privacy.sigma: found 2.0, expected 1.5, as in "));
   other = Owner();
   other.data_hash = "ee";
@@ -263,13 +264,13 @@ TEST_F(RunStateTest, RefusesCheckpointsOfAnotherRunOrParty) {
   const auto save = [&](const CheckpointOwner& owner) {
     SaveCheckpoint(file, owner, kFirst, At(5), FixedKey(1));
   };
-  save({.party = 2, .run_id = kFirst, .job_hash = jobs::DpsgdHash(job_)});
+  save({.party = 2, .run_id = kFirst, .job_hash = jobs::HashOf(*job_)});
   EXPECT_EQ(ErrorOf(Owner()), "data: " + file.string() + ": found party 2's checkpoint, expected party 1's");
-  save({.party = 1, .run_id = kSecond, .job_hash = jobs::DpsgdHash(job_)});
+  save({.party = 1, .run_id = kSecond, .job_hash = jobs::HashOf(*job_)});
   EXPECT_THAT(ErrorOf(Owner()), HasSubstr("found a checkpoint of run bb"));
   save({.party = 1, .run_id = kFirst, .job_hash = "00"});
   EXPECT_THAT(ErrorOf(Owner()), HasSubstr("found a checkpoint of another job"));
-  save({.party = 1, .run_id = kFirst, .job_hash = jobs::DpsgdHash(job_)});
+  save({.party = 1, .run_id = kFirst, .job_hash = jobs::HashOf(*job_)});
   EXPECT_EQ(ErrorOf(Owner()), "none");
 }
 

@@ -1,0 +1,116 @@
+#include "runtime/job_output.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include "base/error.h"
+#include "base/hex.h"
+#include "runtime/observe/progress.h"
+#include "runtime/resume/lost_steps.h"
+#include "runtime/stop_signals.h"
+
+namespace trefoil::runtime {
+namespace {
+
+/// What a resumed run says of its past.
+std::string PastOf(const AgreedRun& agreed, int steps) {
+  const std::int64_t lost = LostSteps(agreed);
+  const int first = agreed.from ? agreed.from->step : 0;
+  return fmt::format(
+      "resuming run {} at step {} of {}, in session {}: {} steps were begun before, {} of them lost and "
+      "charged",
+      agreed.run_id, first, steps, agreed.earlier.size() + 1, first + lost, lost);
+}
+
+}  // namespace
+
+std::string JobOutput::session_id() const { return ToHex(mesh_.session()); }
+
+/// The record as it is kept: with the job and the run that it is of, and what that promises.
+dp::TrainingRecord JobOutput::Named(const Events& events) const {
+  return {.job_hash = jobs::HashOf(job_),
+          .run_id = state_ != nullptr ? state_->run_id() : session_id(),
+          .events = events,
+          .promise = jobs::PromiseOf(job_)};
+}
+
+void JobOutput::Reserve(const Events& plan, const Events& before) {
+  for (const auto& line : budget_.Reserve(Named(plan), Named(before))) session_.Say(line);
+}
+
+/// Settled with what is about to be opened: whatever happens then, it counts as opened.
+void JobOutput::Settle(const Events& executed) {
+  record_ = Named(executed);
+  budget_.Settle(record_);
+  WriteRecord(session_.folder() / "record.json", record_);
+  if (job_.Steps().count == 0) ShowCharge();
+}
+
+/// A job without steps charges all at once.
+void JobOutput::ShowCharge() {
+  const auto epsilons = dp::Epsilons(record_, job_.delta(), job_.accountant());
+  const auto& counters = mesh_.counters();
+  session_.metrics().SetStep({.rounds = counters.rounds,
+                              .bytes_sent = counters.bytes_sent + counters.bytes_offline,
+                              .epsilon_outsider = epsilons.outsider,
+                              .epsilon_insider = epsilons.insider},
+                             counters.bytes_sent_to);
+}
+
+ml::Resumption JobOutput::Resume(mpc::Context& party) {
+  auto resumption = state_ != nullptr ? Agree(party) : ml::Resumption();
+  const int first = resumption.from ? static_cast<int>(resumption.from->state.step) : 0;
+  progress_.emplace(session_.folder() / "progress.csv", first);
+  kept_ = progress_->kept();
+  return resumption;
+}
+
+/// Agrees with the peers on what the session begins with.
+ml::Resumption JobOutput::Agree(mpc::Context& party) {
+  auto claim = state_->claim();
+  claim.again = options_.again;
+  const int steps = job_.Steps().count;
+  const auto agreed = AgreeOnRun(party, claim, steps);
+  RequireFewLosses(party, job_, agreed);
+  if (!agreed.earlier.empty()) {
+    session_.Say(PastOf(agreed, steps));
+  } else if (options_.resume) {
+    session_.Say("nothing to resume: the run begins");
+  }
+  return state_->Begin(agreed, session_id(), [&](const ml::Checkpoint& checkpoint) {
+    RequireOneCheckpoint(party, checkpoint, jobs::HashOf(job_), job_.ShapeOfCheckpoint().joint_slots,
+                         session_.folder());
+  });
+}
+
+void JobOutput::Announce(const Events& executed, int steps) {
+  budget_.Announce(Named(executed));
+  if (state_ != nullptr) state_->Announce(steps);
+  session_.Log(fmt::format("announced steps up to {}", steps), jobs::LogLevel::kDebug);
+}
+
+/// What earlier sessions took for the steps that were kept is counted, too.
+void JobOutput::Step(const ml::StepReport& of_session) {
+  auto report = of_session;
+  report.seconds += kept_.seconds;
+  report.rounds += kept_.rounds;
+  report.bytes_sent += kept_.bytes_sent;
+  // The step that a session goes on from has its line, unless a kill came between checkpoint and line.
+  const bool known = report.step == kept_.step;
+  last_ = report;
+  session_.metrics().SetStep(report, mesh_.counters().bytes_sent_to);
+  if (!known) progress_->Append(report);
+  session_.display().Show(report);
+  const bool marked = report.step == report.steps || report.step % 50 == 0;
+  session_.Log(ProgressLine(report, jobs::FirstOf(job_)),
+               marked ? jobs::LogLevel::kInfo : jobs::LogLevel::kDebug);
+  if (StopSignal() != 0)
+    throw StoppedError(StopSignal(),
+                       fmt::format("stopped by signal {} after step {}", StopSignal(), report.step));
+}
+
+void JobOutput::Keep(const ml::Checkpoint& checkpoint) {
+  state_->Keep(checkpoint);
+  session_.Log(fmt::format("kept a checkpoint of step {}", checkpoint.state.step), jobs::LogLevel::kDebug);
+}
+
+}  // namespace trefoil::runtime

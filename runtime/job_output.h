@@ -1,0 +1,64 @@
+#pragma once
+#include <optional>
+
+#include "jobs/job.h"
+#include "net/mesh/mesh.h"
+#include "runtime/ledger/run_budget.h"
+#include "runtime/party_session.h"
+#include "runtime/resume/run_state.h"
+#include "runtime/run_directory.h"
+#include "runtime/run_job.h"
+
+namespace trefoil::runtime {
+
+/// What a party's job is answered while it runs: its ledgers and record, progress and metrics, checkpoints.
+class JobOutput final : public jobs::Output {
+ public:
+  /// `state`: of a job with checkpoints, else null. All must outlive the object.
+  JobOutput(PartySession& session, const jobs::Job& job, RunBudget& budget, RunState* state,
+            net::MeshTransport& mesh, const RunOptions& options)
+      : session_(session), job_(job), budget_(budget), state_(state), mesh_(mesh), options_(options) {}
+
+  void Reserve(const Events& plan, const Events& before) override;
+  void Settle(const Events& executed) override;
+  void Cover(const dp::TrainingRecord& record) override { record_ = record; }
+  /// Throws StoppedError after a signal; else as RunState and ProgressFile, as the others do.
+  ml::Resumption Resume(mpc::Context& party) override;
+  void Announce(const Events& executed, int steps) override;
+  void Step(const ml::StepReport& report) override;
+  void BeginStep(int step) override { state_->BeginStep(step); }
+  void Keep(const ml::Checkpoint& checkpoint) override;
+  void BeginRelease() override { state_->BeginRelease(); }
+  void BeginEvaluation() override { state_->BeginEvaluation(); }
+
+  /// What was settled, or covers the job.
+  [[nodiscard]] const dp::TrainingRecord& record() const { return record_; }
+  /// Of the last step that an earlier session finished and kept, and of the step finished last; zeros where
+  /// there is none. Counts are the run's, earlier sessions included.
+  [[nodiscard]] const ml::StepReport& kept() const { return kept_; }
+  [[nodiscard]] const ml::StepReport& last() const { return last_; }
+  /// Of this session, the same at all three.
+  [[nodiscard]] std::string session_id() const;
+  /// The session that made the weights which this one releases.
+  [[nodiscard]] const std::string& releasing_session() const {
+    return state_ != nullptr ? state_->releasing_session() : record_.run_id;
+  }
+
+ private:
+  [[nodiscard]] dp::TrainingRecord Named(const Events& events) const;
+  [[nodiscard]] ml::Resumption Agree(mpc::Context& party);
+  void ShowCharge();
+
+  PartySession& session_;
+  const jobs::Job& job_;
+  RunBudget& budget_;
+  RunState* state_;
+  net::MeshTransport& mesh_;
+  const RunOptions& options_;
+  dp::TrainingRecord record_;
+  std::optional<ProgressFile> progress_{};  ///< after Resume
+  ml::StepReport kept_{};
+  ml::StepReport last_{};
+};
+
+}  // namespace trefoil::runtime

@@ -1,0 +1,111 @@
+#include "runtime/job_results.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include "base/blocking_call.h"
+#include "base/files.h"
+#include "base/hex.h"
+#include "base/sync_to_disk.h"
+#include "jobs/files/model_file.h"
+#include "jobs/files/share_file.h"
+#include "jobs/statement/amount_text.h"
+#include "jobs/statement/bound_text.h"
+#include "jobs/statement/vertical_statement.h"
+#include "runtime/run_directory.h"
+
+namespace trefoil::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kModelFile = "model.npz";
+constexpr const char* kShareFile = "model.share";
+
+/// Keeps this party's share of a model that nobody gets.
+void KeepShare(const PartySession& session, const jobs::Job& job, const jobs::KeptShare& share,
+               const JobOutput& output) {
+  fs::remove(session.folder() / kShareFile);  // of an earlier session, whose peers did not get theirs
+  // A training's schema is its job, which the file has once.
+  const bool own_schema = jobs::DpsgdJson(share.schema) == job.Json();
+  jobs::SaveShare(session.folder() / kShareFile,
+                  {.party = session.party().id,
+                   .job = share.schema,
+                   .task = own_schema ? "" : job.Json(),
+                   .record = output.record(),
+                   .session = output.releasing_session(),
+                   .weights = share.weights},
+                  jobs::StorageKey(session.party(), jobs::kModelShare));
+}
+
+/// Its lines were not made to last, one by one.
+void KeepProgress(const fs::path& file) {
+  const BlockingCall call("writing", file);
+  SyncToDisk(file);
+}
+
+void WriteFiles(PartySession& session, const jobs::Job& job, const jobs::JobResult& result,
+                const JobOutput& output) {
+  for (const auto& [name, value] : result.values) session.audit().ReleasedValue(name, value);
+  for (const auto& file : result.files) {
+    const auto path = session.folder() / file.name;
+    file.secret ? WriteSecretFile(path, file.text) : WriteTextFile(path, file.text);
+    session.audit().ReleasedFile(file.name, path);
+  }
+  if (result.model) {
+    jobs::SaveModel(session.folder() / kModelFile, result.model->model, result.model->schema);
+    session.audit().ReleasedFile(kModelFile, session.folder() / kModelFile);
+  }
+  if (result.share) KeepShare(session, job, *result.share, output);
+  if (job.Steps().count > 0) KeepProgress(session.folder() / "progress.csv");
+  if (!job.Covered().empty()) WriteRecord(session.folder() / "record.json", output.record());
+}
+
+/// The results of a run in words.
+std::string FilesText(const jobs::JobResult& result, const dp::TrainingRecord& record) {
+  if (result.share) return fmt::format("released to nobody, {} of run {}", kShareFile, record.run_id);
+  std::string files;
+  for (const auto& file : result.files) files += (files.empty() ? "" : " ") + file.name;
+  if (result.model) files += std::string(files.empty() ? "" : " ") + kModelFile;
+  return files.empty() ? "nothing released to this party," : files;
+}
+
+/// Of steps what all sessions took for those that were kept; else this session's.
+Summary SummaryOf(const jobs::Job& job, const jobs::JobResult& result, const JobOutput& output,
+                  const net::Counters& counters, double seconds) {
+  const bool steps = job.Steps().count > 0;
+  const auto epsilons = dp::Epsilons(output.record(), job.delta(), job.accountant());
+  return {.type = job.type(),
+          .name = job.name(),
+          .job_hash = jobs::HashOf(job),
+          .session = output.session_id(),
+          .epsilon_outsider = epsilons.outsider,
+          .epsilon_insider = epsilons.insider,
+          .delta = job.delta(),
+          .accountant = job.accountant(),
+          .released_to = job.release_to(),
+          .seconds = output.kept().seconds + seconds,
+          .rounds = steps ? output.last().rounds : counters.rounds,
+          .bytes_sent = steps ? output.last().bytes_sent : counters.bytes_sent + counters.bytes_offline,
+          .peak_rss_bytes = PeakMemoryBytes(),
+          .warnings = job.Warnings(),
+          .results = result.summary};
+}
+
+}  // namespace
+
+void WriteResults(PartySession& session, const jobs::Job& job, const jobs::JobResult& result,
+                  const JobOutput& output, const net::Counters& counters, double seconds) {
+  WriteFiles(session, job, result, output);
+  const auto summary = SummaryOf(job, result, output, counters, seconds);
+  WriteSummary(session.folder() / "summary.json", summary);
+  session.display().Finish();
+  for (const auto& line : result.lines) session.Say(line);
+  if (const auto line = job.ResultLine(result.summary); !line.empty()) session.Say(line);
+  session.Say(fmt::format(
+      "done: epsilon {}, delta {}, {} rounds, {} sent, {} in {}",
+      jobs::EpsilonsText(summary.epsilon_outsider, summary.epsilon_insider, jobs::FirstOf(output.record())),
+      jobs::DeltaText(summary.delta), summary.rounds, jobs::BytesText(summary.bytes_sent),
+      FilesText(result, output.record()), session.folder().string()));
+}
+
+}  // namespace trefoil::runtime

@@ -1,0 +1,208 @@
+#include "runtime/run_job.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <iostream>
+
+#include "base/error.h"
+#include "base/error_report.h"
+#include "base/thread_pool.h"
+#include "jobs/files/share_file.h"
+#include "jobs/job.h"
+#include "jobs/statement/bound_text.h"
+#include "protocols/arithmetic/agreement.h"
+#include "runtime/job_output.h"
+#include "runtime/job_results.h"
+#include "runtime/machine_check.h"
+#include "runtime/mesh_setup.h"
+#include "runtime/run_directory.h"
+
+namespace trefoil::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+/// All that one run holds on to.
+struct Run {
+  const RunOptions& options;
+  std::shared_ptr<jobs::Job> job;
+  PartySession session;
+  std::optional<RunBudget> budget{};  ///< once the data has been read
+  std::optional<RunState> state{};    ///< then, too, where the job has checkpoints
+  std::optional<JobOutput> output{};  ///< once the peers are met
+
+  [[nodiscard]] int steps() const { return job->Steps().count; }
+  [[nodiscard]] bool charges() const { return job->Covered().empty(); }
+};
+
+/// Refuses what cannot be resumed before anything is opened.
+void CheckResume(const RunOptions& options, const jobs::Job& job) {
+  if (!options.resume) return;
+  if (options.out.empty())
+    throw ConfigError("--out: missing, expected with --resume the run directory that is to be resumed");
+  if (const auto why = job.NoResume(); !why.empty()) throw ConfigError("--resume: " + why);
+}
+
+void CheckFolder(const RunOptions& options, const fs::path& folder) {
+  if (!options.resume) return CheckRunDirectory(folder);
+  if (fs::exists(folder) && !fs::is_directory(folder))
+    throw ConfigError(folder.string() + ": found a file, expected a run directory");
+}
+
+/// Reads what is to be resumed, if anything.
+void OpenState(Run& run) {
+  if (run.job->Steps().checkpoint_every == 0) return;
+  const auto& party = run.session.party();
+  run.state.emplace(run.session.folder(),
+                    RunOwner{.party = party.id, .job = run.job, .data_hash = DataHash(party.data)},
+                    jobs::StorageKey(party, kCheckpoint));
+}
+
+/// Makes the run directory, and says there and on stdout what will be done.
+void Announce(Run& run, const dp::EpsilonPair& planned) {
+  const auto& job = *run.job;
+  auto& session = run.session;
+  session.Open({.name = job.name(), .hash = jobs::HashOf(job), .toml = jobs::TomlOf(job)},
+               run.options.resume);
+  session.display().SayFirst(jobs::FirstOf(job));
+  session.Say(fmt::format("job {}: {}", job.name(), job.Title()));
+  if (run.charges())
+    session.Say(fmt::format("epsilon {}, delta {}, at most",
+                            jobs::EpsilonsText(planned.outsider, planned.insider, jobs::FirstOf(job)),
+                            jobs::DeltaText(job.delta())));
+  for (const auto& warning : job.Warnings()) session.Warn(warning);
+  for (const auto& damaged : run.state ? run.state->damaged() : std::vector<std::string>())
+    session.Warn(damaged + "; it is left aside, since a newer checkpoint is whole");
+}
+
+void RequireRoom(const Run& run) {
+  const auto self = static_cast<std::size_t>(run.session.party().id);
+  const auto* before = run.steps() > 0 ? "the first step, which is charged"
+                       : run.charges() ? "the release, which is charged"
+                                       : "the release";
+  RequireDisk(run.session.folder(), run.job->Plan({}).disk.at(self), before);
+}
+
+/// All that comes before the peers are met.
+void Prepare(Run& run, const dp::EpsilonPair& planned) {
+  const auto& party = run.session.party();
+  if (run.job->release_to().empty()) (void)jobs::StorageKey(party, jobs::kModelShare);
+  const auto loaded = jobs::LoadInputs(*run.job, party, run.options.config, {.threads = run.options.threads});
+  run.budget.emplace(party, *run.job);
+  OpenState(run);
+  Announce(run, planned);
+  RequireRoom(run);
+  run.session.Log("data: " + loaded.said);
+  for (const auto& warning : loaded.warnings) run.session.Log(warning, jobs::LogLevel::kWarning);
+}
+
+/// Checkpoints are kept until all three have their results: who dies before may need the others again.
+void EndTogether(Run& run, mpc::Context& context) {
+  if (!run.state) return;
+  try {
+    protocols::Barrier(context);
+    run.state->Discard();
+  } catch (const NetworkError& error) {
+    run.session.Say(fmt::format(
+        "note: {}: it may lack its results; this party has its own, and keeps its last checkpoint: "
+        "run --resume at all three if it does",
+        error.what()));
+  }
+}
+
+void RunConnected(Run& run, net::MeshTransport& mesh) {
+  const auto start = Clock::now();
+  ThreadPool pool(ThreadsFor(run.options.threads));
+  mpc::Context context(mesh, AgreeOnSessionKeys(mesh), pool);
+  run.output.emplace(run.session, *run.job, *run.budget, run.state ? &*run.state : nullptr, mesh,
+                     run.options);
+  const auto result = run.job->Run(context, *run.output);
+  WriteResults(run.session, *run.job, result, *run.output, mesh.counters(),
+               std::chrono::duration<double>(Clock::now() - start).count());
+  EndTogether(run, context);
+}
+
+/// The error as the operator reads it: "lost party 1 at step 17 of 439: closed the connection".
+std::string Explain(const std::exception& error, const Run& run) {
+  const int steps = run.steps();
+  const int done = run.output ? run.output->last().step : 0;
+  const auto when =
+      steps > 0 ? fmt::format("at step {} of {}", std::min(done + 1, steps), steps) : "while computing";
+  const bool connected = run.session.connected();
+  if (const auto* lost = dynamic_cast<const NetworkError*>(&error))
+    return ExplainLoss(*lost, when, connected);
+  if (dynamic_cast<const ProtocolError*>(&error) != nullptr)
+    return fmt::format("{}: {}", connected ? when : "before the start", error.what());
+  return CauseOf(error);
+}
+
+/// Whether the others have finished, as far as can be told: this party has its results, and nobody comes. It
+/// died with them, before it had removed its checkpoints.
+bool WaitsInVain(const Run& run, const std::exception& error) {
+  const bool nobody = dynamic_cast<const NetworkError*>(&error) != nullptr && !run.session.met_a_peer();
+  return nobody && HoldsResults(run.session.folder());
+}
+
+int EndWithOwnResults(Run& run, const std::exception& error) {
+  run.session.Say(
+      fmt::format("note: no peer came ({}); this party has its results, and keeps its last "
+                  "checkpoint: run --resume at all three if another one lacks its own",
+                  error.what()));
+  run.session.Done();
+  return kDone;
+}
+
+/// How an operator may go on after a failure.
+void SayHowToGoOn(Run& run) {
+  if (!run.state || run.state->claim().run_id.empty()) return;
+  run.session.Say(fmt::format(
+      "the run can go on: start all three parties with --resume --out and their run directories, here {}",
+      run.session.folder().string()));
+}
+
+int FailConnecting(Run& run, const std::exception& error) {
+  if (WaitsInVain(run, error)) return EndWithOwnResults(run, error);
+  const int code = run.session.Fail(error, Explain(error, run));
+  run.budget->StopOrLog([&](const std::string& line) { run.session.Log(line); });
+  if (run.session.connected()) SayHowToGoOn(run);
+  return code;
+}
+
+}  // namespace
+
+int RunJob(const RunOptions& options) {
+  const std::shared_ptr<jobs::Job> job = jobs::ReadJob(options.job);
+  CheckResume(options, *job);
+  Run run{
+      .options = options,
+      .job = job,
+      .session = PartySession(jobs::ReadParty(options.config),
+                              options.out.empty() ? DefaultRunDirectory(job->name()) : fs::path(options.out),
+                              options.config)};
+  const auto planned = run.charges() ? job->Epsilons() : dp::EpsilonPair();
+  const auto folder = run.session.folder();
+  CheckFolder(options, folder);
+  if (options.resume && HoldsFinishedRun(folder)) {
+    RemoveCheckpoints(folder);  // which another start may have begun to do
+    std::cout << folder.string() << ": the run has finished, nothing to resume\n";
+    return kDone;
+  }
+  auto config = MeshConfigOf(run.session.party(), job->Json());
+  try {
+    Prepare(run, planned);
+  } catch (const std::exception& error) {
+    return run.session.FailBeforeStart(error, config);
+  }
+  try {
+    auto& mesh = run.session.Connect(std::move(config));
+    run.session.watch().Run(run.steps() > 0 ? StopWhen::kBetweenSteps : StopWhen::kAtOnce,
+                            [&] { RunConnected(run, mesh); });
+    run.session.Done();
+    return kDone;
+  } catch (const std::exception& error) {
+    return FailConnecting(run, error);
+  }
+}
+
+}  // namespace trefoil::runtime
