@@ -12,8 +12,6 @@
 #include "base/files.h"
 #include "base/sha256.h"
 #include "jobs/dpsgd/evaluation.h"
-#include "jobs/dpsgd/held_out_files.h"
-#include "jobs/dpsgd/training_settings.h"
 #include "jobs/files/model_file.h"
 #include "jobs/files/share_file.h"
 #include "jobs/job.h"
@@ -101,38 +99,6 @@ class RunGoldens {
   std::set<std::string> names_;
 };
 
-Json Train(const GoldenJob& golden, const fs::path& folder) {
-  const auto job_file = folder / "job.toml";
-  std::ofstream(job_file) << golden.text;
-  const auto job = jobs::ReadDpsgdSettings(job_file, golden.assignments);
-  const auto parties = WriteGoldenData(folder, job.data.vertical);
-  return RunFixed(golden.name, [&](mpc::Context& party) {
-    const auto self = static_cast<std::size_t>(party.self());
-    const auto own_folder = FolderOf(folder, party.self());
-    const jobs::LoadOptions options{.threads = 1};
-    const auto own = jobs::LoadOwnRecords(job, party.self(), parties.at(self).data, options);
-    const auto held_out = jobs::LoadHeldOut(job, parties.at(self), "party.toml", options);
-    Json json;
-    const ml::TrainingHooks hooks{.on_step = [](const ml::StepReport&) {},
-                                  .on_record = [](const dp::TrainingRecord&) {}};
-    auto result = ml::Train(party, jobs::SettingsOf(job), own, hooks, held_out);
-    result.record.job_hash = jobs::DpsgdHash(job);
-    result.record.run_id = kRun;
-    result.record.promise = jobs::PromiseOf(job);
-    json["record"] = RecordJson(own_folder, result.record);
-    if (result.model) json["model"] = ModelJson(*result.model);
-    if (result.evaluation && result.evaluation->correct) json["correct"] = *result.evaluation->correct;
-    if (result.share) {
-      json["share"] = ShareHash(own_folder, {.party = party.self(),
-                                             .job = job,
-                                             .record = result.record,
-                                             .session = kRun,
-                                             .weights = *result.share});
-    }
-    return json;
-  });
-}
-
 /// By the shares that the training in this folder left.
 Json Predict(const fs::path& folder) {
   const auto text = fmt::format(
@@ -184,23 +150,24 @@ class RecordOutput : public jobs::Output {
   dp::TrainingRecord record;
 };
 
-Json RunJob(const GoldenJob& golden, const fs::path& folder) {
-  const auto job_file = folder / "job.toml";
-  std::ofstream(job_file) << golden.text;
-  const auto parties = WriteTaskData(folder, golden.name);
+Json RunJob(const GoldenJob& golden, const fs::path& folder, const std::array<jobs::PartyFile, 3>& parties) {
+  std::ofstream(folder / "job.toml") << golden.text;
   return RunFixed(golden.name, [&](mpc::Context& party) {
     const auto own_folder = FolderOf(folder, party.self());
-    const auto task = jobs::ReadJob(job_file, golden.assignments);
-    (void)jobs::LoadInputs(*task, parties.at(static_cast<std::size_t>(party.self())), "party.toml", {});
-    RecordOutput output(*task);
-    const auto result = task->Run(party, output);
+    const auto job = jobs::ReadJob(folder / "job.toml", golden.assignments);
+    (void)jobs::LoadInputs(*job, parties.at(static_cast<std::size_t>(party.self())), "party.toml",
+                           {.threads = 1});
+    RecordOutput output(*job);
+    const auto result = job->Run(party, output);
     Json json{{"record", RecordJson(own_folder, output.record)}};
     for (const auto& file : result.files) json["files"][file.name] = file.text;
     if (result.model) json["model"] = ModelJson(result.model->model);
+    for (const auto& [name, value] : result.values) json[name.substr(name.find('.') + 1)] = value;
     if (result.share) {
+      const bool own_schema = jobs::DpsgdJson(result.share->schema) == job->Json();
       json["share"] = ShareHash(own_folder, {.party = party.self(),
                                              .job = result.share->schema,
-                                             .task = task->Json(),
+                                             .task = own_schema ? "" : job->Json(),
                                              .record = output.record,
                                              .session = kRun,
                                              .weights = result.share->weights});
@@ -214,13 +181,14 @@ TEST(RunGoldens, JobsOfEveryTypeSendAndGiveWhatTheyDid) {
   for (const auto& job : GoldenTrainings()) {
     SCOPED_TRACE(job.name);
     const apps::TemporaryFolder folder;
-    goldens.Add(job.name, Train(job, folder.path()));
+    const auto parties = WriteGoldenData(folder.path(), job.name == "dpsgd-vertical");
+    goldens.Add(job.name, RunJob(job, folder.path(), parties));
     if (job.name == "dpsgd-shares") goldens.Add("predict", Predict(folder.path()));
   }
   for (const auto& job : GoldenTasks()) {
     SCOPED_TRACE(job.name);
     const apps::TemporaryFolder folder;
-    goldens.Add(job.name, RunJob(job, folder.path()));
+    goldens.Add(job.name, RunJob(job, folder.path(), WriteTaskData(folder.path(), job.name)));
   }
   goldens.Finish();
 }
