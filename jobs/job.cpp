@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "jobs/average/job.h"
+#include "jobs/canaries.h"
 #include "jobs/config/toml_reader.h"
 #include "jobs/config/toml_writer.h"
 #include "jobs/dpsgd/job.h"
@@ -69,6 +70,11 @@ DpsgdSettings Job::SharedSchema() const { throw ConfigError("found a job that ma
 
 void Job::UseModelOf(const Job& /*made*/, const std::string& /*file*/) {
   throw ConfigError("--model-job: found with a job that is no prediction, expected a job of type predict");
+}
+
+std::unique_ptr<JobWithCanaries> Job::WithCanaries(std::int64_t /*count*/) const {
+  throw ConfigError(
+      fmt::format("type: found \"{}\", expected a job that trains on records, for an audit", type()));
 }
 
 const std::vector<std::string>& RegisteredTypes() {

@@ -136,6 +136,8 @@ class Output {
   virtual void BeginEvaluation() = 0;
 };
 
+class JobWithCanaries;
+
 /// A job of any type: a secure computation of three parties whose results are released. All that the commands
 /// know of a job's type; the object serves one run.
 class Job {
@@ -219,6 +221,9 @@ class Job {
   /// What the summary of a result (JobResult::summary) says beside the common members, in a line for the user;
   /// or nothing.
   [[nodiscard]] virtual std::string ResultLine(const nlohmann::ordered_json& /*summary*/) const { return {}; }
+  /// For an audit: the job with so many canaries beside its records (jobs/canaries.h). Throws ConfigError where
+  /// the job's type, or this job, cannot be audited.
+  [[nodiscard]] virtual std::unique_ptr<JobWithCanaries> WithCanaries(std::int64_t count) const;
 };
 
 /// Whether a job file's type is another than a training or a prediction. Throws ConfigError as ReadToml.

@@ -171,7 +171,7 @@ int RunCheck(const CheckOptions& options) {
   const bool identified = ExamineFiles(doctor, *party);
   ExamineSwap(doctor);
   const auto job_json =
-      ExamineJobOfAnyType(doctor, *party, {.job = options.job, .party_file = options.config});
+      ExamineJob(doctor, *party, {.job = options.job, .party_file = options.config});
   if (identified) {
     ExaminePeers(doctor, *party, job_json, wait);
   } else {

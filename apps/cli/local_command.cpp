@@ -1,12 +1,8 @@
 #include <memory>
 
 #include "apps/cli/command.h"
-#include "apps/local/local_job.h"
-#include "apps/local/local_prediction.h"
 #include "apps/local/local_run.h"
 #include "base/error.h"
-#include "jobs/job.h"
-#include "jobs/predict/settings.h"
 
 namespace trefoil::apps {
 
@@ -29,7 +25,7 @@ void AddLocal(CLI::App& program, Action& action) {
                    "Change a key of the job, as --set privacy.epsilon=1.0; may be repeated")
       ->allow_extra_args(false);
   command->add_flag("--resume", options->resume,
-                    "Go on with the training in --out from the last checkpoint of its parties");
+                    "Go on with the run in --out from the last checkpoint of its parties");
   command->add_flag("--again", options->again,
                     "With --resume: although many steps have been lost, as of `run`");
   command->add_flag("--prepare", options->prepare, "Write the three party folders only");
@@ -58,16 +54,7 @@ void AddLocal(CLI::App& program, Action& action) {
       if (options->again && !options->resume)
         throw ConfigError("--again: found without --resume, which it belongs to");
       if (options->job.empty() && !options->resume) throw ConfigError("--job is required");
-      if (!options->job.empty() && jobs::IsRegisteredJob(options->job)) {
-        if (options->resume) throw ConfigError("--resume: found another job than a training: start it anew");
-        return RunLocalJob(*options);
-      }
-      if (options->job.empty() || !jobs::IsPredictJob(options->job)) return RunLocal(*options);
-      if (options->resume)
-        throw ConfigError("--resume: found a prediction, expected a training: start it anew");
-      if (!options->ledger.empty())
-        throw ConfigError("--ledger: found with a prediction, which costs its training's data nothing more");
-      return RunLocalPrediction(*options);
+      return RunLocal(*options);
     };
   });
 }

@@ -3,11 +3,7 @@
 #include "apps/cli/command.h"
 #include "base/error.h"
 #include "base/open_files.h"
-#include "jobs/job.h"
-#include "jobs/predict/settings.h"
-#include "runtime/job_run.h"
-#include "runtime/party_run.h"
-#include "runtime/predict_run.h"
+#include "runtime/run_job.h"
 
 namespace trefoil::apps {
 
@@ -32,14 +28,7 @@ void AddRun(CLI::App& program, Action& action) {
       if (options->again && !options->resume)
         throw ConfigError("--again: found without --resume, which it belongs to");
       RequireOpenFiles(kOpenFilesOfParty);
-      if (jobs::IsRegisteredJob(options->job)) {
-        if (options->resume) throw ConfigError("--resume: found another job than a training: start it anew");
-        return runtime::RunJob(*options);
-      }
-      if (options->resume && jobs::IsPredictJob(options->job))
-        throw ConfigError("--resume: found a prediction, expected a training: start it anew");
-      return jobs::IsPredictJob(options->job) ? runtime::RunPrediction(*options)
-                                              : runtime::RunParty(*options);
+      return runtime::RunJob(*options);
     };
   });
 }

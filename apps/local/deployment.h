@@ -8,6 +8,9 @@
 
 namespace trefoil::apps {
 
+/// Where a party's folder has the ONNX model of its features, if there is one.
+inline constexpr const char* kFeatureModel = "data/features.onnx";
+
 /// Where the three parties are reached. Hosts that are all different share `base_port`; otherwise party i has
 /// base_port + i.
 [[nodiscard]] std::array<jobs::Address, 3> AddressesOf(const std::array<std::string, 3>& hosts,

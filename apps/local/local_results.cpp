@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -15,87 +16,94 @@
 #include "jobs/statement/amount_text.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/statement/vertical_statement.h"
+#include "runtime/run_directory.h"
 
 namespace trefoil::apps {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
-/// The released model, the same at all parties that have it, copied to the top. Returns its path; nothing
-/// where it was released to nobody.
-std::optional<fs::path> CollectModel(const jobs::DpsgdSettings& job, const fs::path& folder) {
-  if (job.release.to.empty()) return {};
-  const auto target = folder / "model.npz";
-  std::string model;
-  for (const int party : job.release.to) {
-    const auto released =
-        ReadTextFile(PartyFolder(folder, party) / "out" / "model.npz", "the released model", kLargestOwnFile);
-    if (!model.empty() && released != model) {
-      throw std::runtime_error(
-          fmt::format("party {}'s model differs from party {}'s", party, job.release.to[0]));
+// What a party keeps for itself, and what every party has of its own.
+const std::set<std::string> kKept{"job.toml",    "party.log",   "audit.jsonl", "data.salt",
+                                  "model.share", "report.html", "summary.json"};
+const std::set<std::string> kOfEach{"record.json", "progress.csv"};
+
+fs::path OutOf(const fs::path& folder, int party) { return PartyFolder(folder, party) / "out"; }
+
+/// Returns what was released, copied to the top as `first` got it; results are the same at all who get them.
+std::set<std::string> CollectFiles(const jobs::Job& job, const fs::path& folder, int first) {
+  std::set<std::string> released;
+  const auto text = [](const fs::path& file) { return ReadTextFile(file, "a result", kLargestOwnFile); };
+  for (const auto& entry : fs::directory_iterator(OutOf(folder, first))) {
+    const auto name = entry.path().filename().string();
+    if (kKept.count(name) != 0 || !entry.is_regular_file()) continue;
+    fs::copy_file(entry.path(), folder / name, fs::copy_options::overwrite_existing);
+    if (kOfEach.count(name) != 0) continue;
+    released.insert(name);
+    for (const int party : job.release_to()) {
+      if (text(OutOf(folder, party) / name) != text(folder / name))
+        throw std::runtime_error(fmt::format("party {}'s {} differs from party {}'s", party, name, first));
     }
-    model = released;
   }
-  WriteTextFile(target, model);
-  return target;
+  return released;
 }
 
-/// What the evaluation on shares gave those who learn it, if there was one.
-std::optional<runtime::EvaluationSummary> CollectEvaluation(const jobs::DpsgdSettings& job,
-                                                            const fs::path& folder) {
-  if (!job.evaluation) return {};
-  const auto& to = job.evaluation->to;
-  return runtime::ReadSummary(PartyFolder(folder, to.front()) / "out" / "summary.json").evaluation;
+/// Where `known` has null, what `other` says.
+void FillIn(Json& known, const Json& other) {
+  if (known.is_null()) known = other;
+  if (!known.is_object() || !other.is_object()) return;
+  for (auto& [key, value] : known.items()) {
+    if (other.contains(key)) FillIn(value, other.at(key));
+  }
 }
 
-/// Evaluates the model on the test set, if there is one.
-std::optional<jobs::Evaluation> EvaluateModel(const jobs::DpsgdSettings& job, const fs::path& folder,
-                                              const fs::path& feature_model,
-                                              const std::optional<fs::path>& model) {
-  if (!model) return {};
-  const auto test = data::FindTestFiles(job.data, folder / "test");
-  if (!test) return {};
-  const auto table = jobs::LoadRecords(job, *test, {.feature_model = feature_model});
+runtime::Summary CollectSummaries(const fs::path& folder, int first) {
+  auto summary = runtime::ReadSummary(OutOf(folder, first) / "summary.json");
+  for (int party = 0; party < net::kParties; ++party) {
+    const auto other = runtime::ReadSummary(OutOf(folder, party) / "summary.json");
+    summary.peak_rss_bytes = std::max(summary.peak_rss_bytes, other.peak_rss_bytes);
+    FillIn(summary.results, other.results);
+  }
+  return summary;
+}
+
+/// Of the released model on the test records, where there are both.
+std::optional<jobs::Evaluation> EvaluateModel(const fs::path& folder) {
+  if (!fs::exists(folder / "model.npz") || !fs::exists(folder / "test")) return {};
+  const auto model = jobs::LoadModel(folder / "model.npz");
+  const auto files = data::FindTestFiles(model.job.data, folder / "test");
+  if (!files) return {};
+  const auto features = PartyFolder(folder, 0) / kFeatureModel;
+  const auto table = jobs::LoadRecords(model.job, *files, {.feature_model = features});
   if (table.y.empty()) return {};
-  return jobs::Evaluate(jobs::LoadModel(*model).model, table, job.data.classes);
+  return jobs::Evaluate(model.model, table, model.job.data.classes);
 }
 
 }  // namespace
 
-runtime::Summary CollectResults(const jobs::DpsgdSettings& job, const fs::path& folder,
-                                const fs::path& feature_model, runtime::ProgressDisplay& display) {
-  const auto first = PartyFolder(folder, 0) / "out";
-  for (const auto* name : {"progress.csv", "record.json"}) {
-    WriteTextFile(folder / name, ReadTextFile(first / name, "a party's result", kLargestOwnFile));
-  }
-  auto summary = runtime::ReadSummary(first / "summary.json");
-  for (const int id : {1, 2}) {
-    const auto other = runtime::ReadSummary(PartyFolder(folder, id) / "out" / "summary.json");
-    summary.peak_rss_bytes = std::max(summary.peak_rss_bytes, other.peak_rss_bytes);
-  }
-  const auto model = CollectModel(job, folder);
-  const auto evaluation = EvaluateModel(job, folder, feature_model, model);
-  summary.evaluation = CollectEvaluation(job, folder);
-  if (summary.evaluation) summary.accuracy = runtime::Accuracy(*summary.evaluation);
-  if (evaluation) summary.accuracy = evaluation->accuracy();
-  runtime::WriteSummary(folder / "summary.json", summary);
-  if (summary.evaluation) display.Say(runtime::EvaluationLine(*summary.evaluation));
-  if (evaluation) {
+void CollectResults(const jobs::Job& job, const fs::path& folder, runtime::ProgressDisplay& display) {
+  const int first = job.release_to().empty() ? 0 : job.release_to().front();
+  const auto released = CollectFiles(job, folder, first);
+  auto summary = CollectSummaries(folder, first);
+  if (const auto line = job.ResultLine(summary.results); !line.empty()) display.Say(line);
+  if (const auto evaluation = EvaluateModel(folder)) {
+    summary.results["accuracy"] = evaluation->accuracy();
     display.Say(fmt::format("accuracy {} on {} test records", jobs::AccuracyText(evaluation->accuracy()),
                             evaluation->records));
-  } else if (!summary.evaluation) {
-    display.Say(model ? "accuracy unknown: there is no test data"
-                      : "accuracy unknown: nobody has the model, and the job has no [evaluation]");
+  } else if (released.count("model.npz") != 0 && !summary.results.value("accuracy", Json()).is_number()) {
+    display.Say("accuracy unknown: there is no test data");
   }
-  display.Say(
-      fmt::format("epsilon {}, delta {}",
-                  jobs::EpsilonsText(summary.epsilon_outsider, summary.epsilon_insider, jobs::FirstOf(job)),
-                  jobs::DeltaText(summary.delta)));
-  display.Say(fmt::format("time {}, {} rounds, {} sent by party 0", jobs::SecondsText(summary.seconds),
-                          summary.rounds, jobs::BytesText(summary.bytes_sent)));
-  display.Say(model ? fmt::format("model {}", model->string())
-                    : "model released to nobody: each party's share is its out/model.share");
-  return summary;
+  runtime::WriteSummary(folder / "summary.json", summary);
+  const auto said_first = jobs::FirstOf(runtime::ReadRecord(folder / "record.json"));
+  display.Say(fmt::format("epsilon {}, delta {}",
+                          jobs::EpsilonsText(summary.epsilon_outsider, summary.epsilon_insider, said_first),
+                          jobs::DeltaText(summary.delta)));
+  display.Say(fmt::format("time {}, {} rounds, {} sent by party {}", jobs::SecondsText(summary.seconds),
+                          summary.rounds, jobs::BytesText(summary.bytes_sent), first));
+  for (const auto& name : released) display.Say("result " + (folder / name).string());
+  if (job.release_to().empty())
+    display.Say("model released to nobody: each party's share is its out/model.share");
 }
 
 }  // namespace trefoil::apps

@@ -1,18 +1,17 @@
 #pragma once
 #include <filesystem>
 
-#include "jobs/dpsgd/settings.h"
+#include "jobs/job.h"
 #include "runtime/observe/progress.h"
-#include "runtime/run_directory.h"
 
 namespace trefoil::apps {
 
-/// After a run of three parties on this machine: copies the record, the progress and the released model from
-/// their folders to the top of DIR, evaluates the model on DIR/test if there is one, writes summary.json, and
-/// tells the user. Returns the summary.
-/// Throws std::runtime_error if the parties' models differ, or a file is missing.
-runtime::Summary CollectResults(const jobs::DpsgdSettings& job, const std::filesystem::path& folder,
-                                const std::filesystem::path& feature_model,
-                                runtime::ProgressDisplay& display);
+/// After a run of three parties on this machine: copies what the first of those who get the results got (party 0
+/// where nobody does) to the top of DIR, adds to its summary what only others know, evaluates a released model on
+/// DIR/test if there is one, writes summary.json, and tells the
+/// user.
+/// Throws std::runtime_error if the parties' results differ, or a file is missing.
+void CollectResults(const jobs::Job& job, const std::filesystem::path& folder,
+                    runtime::ProgressDisplay& display);
 
 }  // namespace trefoil::apps

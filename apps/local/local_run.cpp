@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <iostream>
+#include <memory>
 
 #include "apps/local/deployment.h"
 #include "apps/local/free_ports.h"
@@ -11,16 +12,11 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/files.h"
-#include "data/dataset/folders.h"
 #include "data/formats/file.h"
-#include "jobs/dpsgd/held_out_files.h"
-#include "jobs/dpsgd/split_data.h"
-#include "jobs/dpsgd/training_settings.h"
+#include "jobs/job.h"
 #include "jobs/statement/bound_text.h"
-#include "jobs/statement/vertical_statement.h"
 #include "runtime/hosts.h"
 #include "runtime/observe/progress.h"
-#include "runtime/resume/run_state.h"
 #include "runtime/run_directory.h"
 
 namespace trefoil::apps {
@@ -28,111 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Local {
-  jobs::DpsgdSettings job;
-  fs::path folder;
-  std::array<jobs::PartyFile, 3> parties;
-  fs::path feature_model;
-  runtime::ProgressDisplay display{std::cout, runtime::StdoutIsTerminal()};
-};
+using Parties = std::array<jobs::PartyFile, 3>;
 
-/// The model is compared with the job before anything is made.
-void TakeFeatureModel(Local& local, const LocalOptions& options) {
-  const auto& features = local.job.features.extraction;
-  const bool wanted = features.method == data::FeatureMethod::kOnnx;
-  if (wanted == options.feature_model.empty()) {
-    throw ConfigError(wanted
-                          ? "--feature-model: missing, expected the ONNX model of features.model_sha256"
-                          : "--feature-model: found a model, expected none: features.method is not \"onnx\"");
-  }
-  if (!wanted) return;
-  local.feature_model = options.feature_model;
-  const auto hash = data::FileSha256(local.feature_model);
-  if (hash != features.onnx.model_sha256) {
-    throw DataError(fmt::format("{}: found SHA-256 {}, expected {} (features.model_sha256)",
-                                options.feature_model, hash, features.onnx.model_sha256));
-  }
-}
-
-/// Makes DIR with its three deployments, data included.
-void PrepareFolders(Local& local, const LocalOptions& options) {
-  const auto addresses = LocalAddresses(options);
-  if (!options.ledger.empty()) fs::create_directories(options.ledger);
-  runtime::MakeRunDirectory(local.folder);
-  const auto source = jobs::FindDataFolder(local.job, options.job, options.data, local.folder);
-  local.display.Say(fmt::format("job {}: dealing {} to three parties in {}", local.job.name,
-                                source.lexically_normal().string(), local.folder.string()));
-  // The data comes first: what is wrong with it leaves the folder empty, to be used again.
-  const auto report = jobs::DealData(local.job, source, PartyFolders(local.folder), local.folder / "test");
-  const auto held_out = jobs::DealHeldOut(local.job, source, PartyFolders(local.folder));
-  if (source.parent_path() == local.folder) fs::remove_all(source);  // generated; the parties have it all
-  local.display.Say(fmt::format(
-      "rows: {}{}", fmt::join(report.rows, ", "),
-      report.left_out == 0 ? "" : fmt::format("; {} beyond data.rows left out", report.left_out)));
-  // The data is private: on a shared machine nobody else may read a party's folder.
-  for (const auto& folder : PartyFolders(local.folder)) fs::permissions(folder, fs::perms::owner_all);
-  for (int id = 0; id < 3; ++id) {
-    auto& party = local.parties[static_cast<std::size_t>(id)];
-    party = DescribeParty(id, addresses);
-    party.data = data::PartyFiles(local.job.data.format, "");
-    if (jobs::HoldsTest(local.job, id)) party.evaluation = held_out.test;
-    if (jobs::HoldsValidation(local.job, id)) party.validation = held_out.validation;
-    if (!options.ledger.empty())
-      party.ledger = {.file = fs::absolute(options.ledger) / fmt::format("party-{}.jsonl", id),
-                      .epsilon_cap = options.epsilon_cap,
-                      .delta = local.job.privacy.delta};
-    if (local.feature_model.empty()) continue;
-    party.feature_model = fs::path("data") / "features.onnx";
-    fs::copy_file(local.feature_model, PartyFolder(local.folder, id) / party.feature_model);
-  }
-  MakeAllPartyFolders(local.parties, local.folder);
-  WriteTextFile(local.folder / "job.toml", jobs::DpsgdToml(local.job));
-}
-
-/// Runs the parties in their folders and collects what they wrote.
-int RunPrepared(Local& local, const LocalOptions& options) {
-  local.display.SayFirst(jobs::FirstOf(local.job));
-  const int failure = RunPartyProcesses({.folder = local.folder,
-                                         .steps = static_cast<int>(local.job.training.steps),
-                                         .peer = local.parties[0].peer_timeout,
-                                         .threads = options.threads,
-                                         .resume = options.resume,
-                                         .again = options.again},
-                                        local.display);
-  if (failure != kDone) return failure;
-  (void)CollectResults(local.job, local.folder, local.feature_model, local.display);
-  return kDone;
-}
-
-/// Goes on with the training whose folders are there.
-int ResumeLocal(const LocalOptions& options) {
-  for (const auto& [given, name] : {std::pair{!options.data.empty(), "--data"},
-                                    {!options.feature_model.empty(), "--feature-model"},
-                                    {!options.ledger.empty(), "--ledger"},
-                                    {options.prepare, "--prepare"}}) {
-    if (given)
-      throw ConfigError(
-          fmt::format("{}: found with --resume, expected without: the parties' folders are in --out", name));
-  }
-  if (options.out.empty())
-    throw ConfigError("--out: missing, expected with --resume the run directory that is to be resumed");
-  Local local{.job = {}, .folder = options.out, .parties = {}, .feature_model = {}};
-  local.job = jobs::ReadDpsgdSettings(local.folder / "job.toml");
-  if (!options.job.empty()) {
-    const auto job = jobs::ReadDpsgdSettings(options.job, options.assignments);
-    if (jobs::DpsgdHash(job) != jobs::DpsgdHash(local.job))
-      throw ConfigError(runtime::DescribeDifference(job, local.job) + ", as in " +
-                        (local.folder / "job.toml").string());
-  }
-  if (local.job.features.extraction.method == data::FeatureMethod::kOnnx)
-    local.feature_model = PartyFolder(local.folder, 0) / "data" / "features.onnx";
-  for (std::size_t id = 0; id < local.parties.size(); ++id)
-    local.parties.at(id) = jobs::ReadParty(PartyFolder(local.folder, static_cast<int>(id)) / "party.toml");
-  return RunPrepared(local, options);
-}
-
-}  // namespace
-
+/// Where the three parties are reached: by the options, else free ports of this machine.
 std::array<jobs::Address, 3> LocalAddresses(const LocalOptions& options) {
   const auto hosts = runtime::ParseHosts(options.hosts);
   if (options.prepare || options.base_port != 0) {
@@ -145,30 +39,152 @@ std::array<jobs::Address, 3> LocalAddresses(const LocalOptions& options) {
           jobs::Address{hosts[2], ports[2]}};
 }
 
-int RunLocal(const LocalOptions& options) {
-  if (options.resume) return ResumeLocal(options);
-  if (!options.model.empty())
-    throw ConfigError("--model: found " + options.model + ", expected none: the job is a training");
-  Local local{.job = jobs::ReadDpsgdSettings(options.job, options.assignments),
-              .folder = {},
-              .parties = {},
-              .feature_model = {}};
-  const auto plan = ml::MakePlan(jobs::SettingsOf(local.job));
-  TakeFeatureModel(local, options);
-  local.folder = options.out.empty() ? runtime::DefaultRunDirectory(local.job.name) : fs::path(options.out);
-  PrepareFolders(local, options);
+/// Options that the job does not take, or cannot do without, before anything is made.
+void CheckOptions(const jobs::Job& job, const LocalOptions& options) {
+  const auto wanted = job.FeatureModel();
+  if (wanted.empty() != options.feature_model.empty()) {
+    throw ConfigError(wanted.empty()
+                          ? "--feature-model: found a model, expected none: features.method is not \"onnx\""
+                          : "--feature-model: missing, expected the ONNX model of features.model_sha256");
+  }
+  if (!wanted.empty()) {
+    const auto hash = data::FileSha256(options.feature_model);
+    if (hash != wanted)
+      throw DataError(fmt::format("{}: found SHA-256 {}, expected {} (features.model_sha256)",
+                                  options.feature_model, hash, wanted));
+  }
+  if (!options.model.empty() && !job.AsksModel())
+    throw ConfigError(
+        fmt::format("--model: found {}, expected none: the job asks no model of another run", options.model));
+  if (!options.ledger.empty() && !job.Covered().empty())
+    throw ConfigError("--ledger: found with a job that no ledger charges: " + job.Covered());
+}
+
+/// The three parties but for their data.
+Parties DescribeLocal(const jobs::Job& job, const LocalOptions& options) {
+  auto parties = DescribeParties(LocalAddresses(options));
+  if (options.ledger.empty()) return parties;
+  fs::create_directories(options.ledger);
+  for (auto& party : parties)
+    party.ledger = {.file = fs::absolute(options.ledger) / fmt::format("party-{}.jsonl", party.id),
+                    .epsilon_cap = options.epsilon_cap,
+                    .delta = job.delta()};
+  return parties;
+}
+
+/// Deals the data to the parties' folders. What is wrong with it leaves no folder that was not there.
+void Split(const LocalRun& run, const LocalOptions& options, Parties& parties) {
+  const bool made = !fs::exists(run.folder);
+  runtime::MakeRunDirectory(run.folder);
+  try {
+    run.display.Say(run.split({.job_file = options.job,
+                               .data = options.data,
+                               .test = run.folder / "test",
+                               .party_folders = PartyFolders(run.folder),
+                               .parties = parties,
+                               .run_folder = run.folder,
+                               .model = options.model}));
+  } catch (...) {
+    std::error_code ignored;
+    if (made) fs::remove(run.folder, ignored);
+    throw;
+  }
+}
+
+/// Makes DIR with its three deployments, data included.
+Parties PrepareFolders(const LocalRun& run, const LocalOptions& options) {
+  auto parties = DescribeLocal(run.job, options);
+  Split(run, options, parties);
+  for (auto& party : parties) {
+    const auto folder = PartyFolder(run.folder, party.id);
+    fs::create_directories(folder);
+    // The data is private: on a shared machine nobody else may read a party's folder.
+    fs::permissions(folder, fs::perms::owner_all);
+    if (options.feature_model.empty()) continue;
+    party.feature_model = kFeatureModel;
+    fs::create_directories(folder / "data");
+    fs::copy_file(options.feature_model, folder / kFeatureModel);
+  }
+  MakeAllPartyFolders(parties, run.folder);
+  WriteTextFile(run.folder / "job.toml", jobs::TomlOf(run.job));
+  return parties;
+}
+
+/// Runs the parties in their folders and collects what they wrote.
+int RunPrepared(const LocalRun& run, const Parties& parties, const LocalOptions& options) {
+  run.display.SayFirst(jobs::FirstOf(run.job));
+  const int failure = RunPartyProcesses({.folder = run.folder,
+                                         .steps = run.job.Steps().count,
+                                         .peer = parties[0].peer_timeout,
+                                         .threads = options.threads,
+                                         .resume = options.resume,
+                                         .again = options.again},
+                                        run.display);
+  if (failure == kDone) CollectResults(run.job, run.folder, run.display);
+  return failure;
+}
+
+/// Goes on with the run whose folders are there.
+int ResumeLocal(const LocalOptions& options) {
+  for (const auto& [given, name] : {std::pair{!options.data.empty(), "--data"},
+                                    {!options.model.empty(), "--model"},
+                                    {!options.feature_model.empty(), "--feature-model"},
+                                    {!options.ledger.empty(), "--ledger"},
+                                    {options.prepare, "--prepare"}}) {
+    if (given)
+      throw ConfigError(
+          fmt::format("{}: found with --resume, expected without: the parties' folders are in --out", name));
+  }
+  if (options.out.empty())
+    throw ConfigError("--out: missing, expected with --resume the run directory that is to be resumed");
+  const auto file = fs::path(options.out) / "job.toml";
+  const auto job = jobs::ReadJob(file);
+  if (!options.job.empty()) {
+    const auto named = jobs::ReadJob(options.job, options.assignments);
+    if (named->Json() != job->Json())
+      throw ConfigError(jobs::DescribeDifference(named->Json(), job->Json()) + ", as in " + file.string());
+  }
+  if (const auto why = job->NoResume(); !why.empty()) throw ConfigError("--resume: " + why);
+  runtime::ProgressDisplay display(std::cout, runtime::StdoutIsTerminal());
+  Parties parties;
+  for (int id = 0; id < net::kParties; ++id)
+    parties.at(static_cast<std::size_t>(id)) = jobs::ReadParty(PartyFolder(options.out, id) / "party.toml");
+  return RunPrepared({.job = *job, .split = {}, .folder = options.out, .display = display}, parties, options);
+}
+
+}  // namespace
+
+int RunThree(const LocalRun& run, const LocalOptions& options) {
+  const auto& job = run.job;
+  const auto planned = job.Epsilons();
+  run.display.Say(fmt::format("job {}: {}, in {}", job.name(), job.Title(), run.folder.string()));
+  const auto parties = PrepareFolders(run, options);
   if (options.prepare) {
-    local.display.Say(fmt::format(
+    run.display.Say(fmt::format(
         "prepared; start each party I with: trefoil run --config {0}/party-I/party.toml --job {0}/job.toml",
-        local.folder.string()));
+        run.folder.string()));
     return kDone;
   }
-  local.display.Say(
-      fmt::format("training {} steps, sigma {}, target epsilon {}, delta {}", local.job.training.steps,
-                  jobs::MultiplierText(plan.sigma),
-                  jobs::EpsilonsText(plan.epsilon_outsider, plan.epsilon_insider, jobs::FirstOf(local.job)),
-                  jobs::DeltaText(plan.delta)));
-  return RunPrepared(local, options);
+  for (const auto& warning : job.Warnings()) run.display.Say("warning: " + warning);
+  run.display.Say(job.Covered().empty()
+                      ? fmt::format("epsilon {}, delta {}, at most",
+                                    jobs::EpsilonsText(planned.outsider, planned.insider, jobs::FirstOf(job)),
+                                    jobs::DeltaText(job.delta()))
+                      : job.Covered());
+  return RunPrepared(run, parties, options);
+}
+
+int RunLocal(const LocalOptions& options) {
+  if (options.resume) return ResumeLocal(options);
+  const auto job = jobs::ReadJob(options.job, options.assignments);
+  CheckOptions(*job, options);
+  runtime::ProgressDisplay display(std::cout, runtime::StdoutIsTerminal());
+  return RunThree(
+      {.job = *job,
+       .split = [&](const jobs::SplitTarget& target) { return job->Split(target); },
+       .folder = options.out.empty() ? runtime::DefaultRunDirectory(job->name()) : fs::path(options.out),
+       .display = display},
+      options);
 }
 
 }  // namespace trefoil::apps

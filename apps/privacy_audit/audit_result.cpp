@@ -115,12 +115,12 @@ std::vector<std::string> AuditStatement(const AuditResult& result) {
   return sentences;
 }
 
-void WriteCanaries(const std::filesystem::path& file, const std::vector<Canary>& canaries,
-                   const std::vector<double>& scores, const std::vector<double>& losses) {
+void WriteCanaries(const std::filesystem::path& file, const jobs::CanaryFindings& found) {
   std::string text = "canary,party,class,included,score,loss\n";
-  for (std::size_t k = 0; k < canaries.size(); ++k) {
-    text += fmt::format("{},{},{},{},{},{}\n", k, canaries[k].party, canaries[k].label,
-                        canaries[k].included ? 1 : 0, scores[k], losses[k]);
+  for (std::size_t k = 0; k < found.canaries.size(); ++k) {
+    const auto& [party, label, included] = found.canaries[k];
+    text += fmt::format("{},{},{},{},{},{}\n", k, party, label, included ? 1 : 0, found.scores[k],
+                        found.losses[k]);
   }
   WriteTextFile(file, text);
 }

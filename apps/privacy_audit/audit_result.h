@@ -7,9 +7,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "apps/privacy_audit/canary_data.h"
 #include "dp/audit/membership.h"
 #include "dp/audit/one_run_audit.h"
+#include "jobs/canaries.h"
 
 namespace trefoil::apps {
 
@@ -49,7 +49,6 @@ inline constexpr double kFalsePositiveRate = 0.01;
 [[nodiscard]] std::vector<std::string> AuditStatement(const AuditResult& result);
 
 /// "canary,party,class,included,score,loss" of every canary.
-void WriteCanaries(const std::filesystem::path& file, const std::vector<Canary>& canaries,
-                   const std::vector<double>& scores, const std::vector<double>& losses);
+void WriteCanaries(const std::filesystem::path& file, const jobs::CanaryFindings& found);
 
 }  // namespace trefoil::apps

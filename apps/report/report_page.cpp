@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "apps/report/html.h"
 #include "apps/report/run_report.h"
@@ -80,19 +79,16 @@ std::string EpsilonCards(const RunReport& report) {
   return out;
 }
 
-std::string Cards(const RunReport& report, bool task) {
+std::string Cards(const RunReport& report) {
   const runtime::Summary& summary = report.summary;
-  std::string out = "<ul class=\"cards\">\n";
-  out += EpsilonCards(report);
+  std::string out = "<ul class=\"cards\">\n" + EpsilonCards(report);
   out += Card("delta", HtmlNumber(summary.delta, jobs::DeltaText(summary.delta)));
-  if (task && !summary.accuracy) return out + "</ul>\n";
-  out +=
-      Card("accuracy", summary.accuracy ? HtmlNumber(*summary.accuracy, jobs::AccuracyText(*summary.accuracy))
-                                        : "unknown");
-  if (task) return out + "</ul>\n";
-  out += Card("steps", HtmlNumber(static_cast<double>(summary.steps), fmt::format("{}", summary.steps)));
-  out += Card("noise multiplier", HtmlNumber(summary.sigma, jobs::MultiplierText(summary.sigma)));
-  out += Card("sensitivity", Number(summary.sensitivity));
+  if (summary.results.contains("accuracy")) {
+    const auto& accuracy = summary.results.at("accuracy");
+    out += Card("accuracy", accuracy.is_number() ? HtmlNumber(accuracy.get<double>(),
+                                                              jobs::AccuracyText(accuracy.get<double>()))
+                                                 : "unknown");
+  }
   return out + "</ul>\n";
 }
 
@@ -144,18 +140,31 @@ std::string CurveSection(const PrivacyCurves& curves) {
   return Heading("The whole promise") + "<div class=\"plots\">\n" + ToSvg(curves) + "</div>\n";
 }
 
-/// A value of a record's event. What is worse the smaller it is bounds from below.
-std::string Value(const nlohmann::json& value, const std::string& key) {
+/// A value of a record's event or of a result. What is worse the smaller it is bounds from below.
+std::string Value(const nlohmann::ordered_json& value, const std::string& key) {
+  if (value.is_null()) return Epsilon(HUGE_VAL);
   if (value.is_string()) return EscapeHtml(value.get<std::string>());
   if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
-  if (value.is_number_integer()) return EscapeHtml(value.dump());
+  if (value.is_number_integer()) return HtmlNumber(value.get<double>(), value.dump());
   const bool noise = key == "sigma" || key.ends_with("deviation");
   if (value.is_number() && noise)
     return HtmlNumber(value.get<double>(), jobs::MultiplierText(value.get<double>()));
+  if (value.is_number() && (key == "accuracy" || key == "correct")) return Below(value.get<double>());
   if (value.is_number()) return Number(value.get<double>());
   std::string out;
   for (const auto& element : value) out += (out.empty() ? "" : ", ") + Value(element, key);
   return out;
+}
+
+/// A row for each member that is known, and for each member of one, named "OUTER.INNER". Only epsilons are infinite.
+std::string Rows(const nlohmann::ordered_json& members, const std::string& outer = "") {
+  std::string rows;
+  for (const auto& [key, value] : members.items()) {
+    if (value.is_null() && !key.starts_with("epsilon")) continue;
+    rows += value.is_object() ? Rows(value, outer + key + ".")
+                              : Row({EscapeHtml(outer + key), Value(value, key)});
+  }
+  return rows;
 }
 
 std::string RecordSection(const dp::TrainingRecord& record) {
@@ -178,16 +187,8 @@ std::string RecordSection(const dp::TrainingRecord& record) {
   return out;
 }
 
-/// What a task's summary has beside what every summary has, which stands elsewhere on the page.
-std::string TaskSection(const nlohmann::ordered_json& task) {
-  static const std::set<std::string> elsewhere{
-      "job",    "epsilon_outsider", "epsilon_insider", "delta",    "seconds",
-      "rounds", "bytes_sent",       "peak_rss_bytes",  "accuracy", "warnings"};
-  std::string rows;
-  for (const auto& [key, value] : task.items()) {
-    if (elsewhere.count(key) == 0) rows += Row({EscapeHtml(key), Value(value, key)});
-  }
-  return Heading("What was computed") + Table({"", ""}, rows);
+std::string ResultsSection(const runtime::Summary& summary) {
+  return Heading("What was computed") + Table({"", ""}, Rows(summary.results));
 }
 
 /// A line of the progress: what `value` makes of each step.
@@ -200,6 +201,7 @@ PlotLine LineOf(const RunReport& report, const char* name, const Take& value) {
 }
 
 std::string ProgressSection(const RunReport& report) {
+  if (report.progress.empty()) return "";
   using Step = ml::StepReport;
   const auto plot = [](const char* title, const char* y, std::vector<PlotLine> lines) {
     return ToSvg({.title = title, .x_label = "step", .y_label = y, .lines = std::move(lines)});
@@ -233,21 +235,6 @@ std::string CostSection(const RunReport& report) {
   rows += CostRow(report.parties.empty() ? "this party" : "summary (largest memory)", report.summary);
   return Heading("Cost") + Table({"", "time", "rounds", "sent", "peak memory"}, rows) +
          HtmlElement("p", "Payload bytes, online and offline, without frames and TLS.") + "\n";
-}
-
-std::string EvaluationSection(const runtime::Summary& summary) {
-  if (!summary.evaluation) return "";
-  const auto& evaluation = *summary.evaluation;
-  std::string rows = Row({"test records", HtmlNumber(static_cast<double>(evaluation.records),
-                                                     fmt::format("{}", evaluation.records))});
-  rows += Row(
-      {"classified correctly", evaluation.correct ? Below(*evaluation.correct) : "not opened to this party"});
-  rows += Row({"noise multiplier of that count",
-               evaluation.sigma ? HtmlNumber(*evaluation.sigma, jobs::MultiplierText(*evaluation.sigma))
-                                : "no noise"});
-  rows += Row({"epsilon for the test records, outsider", Epsilon(evaluation.epsilon_outsider)});
-  rows += Row({"epsilon for the test records, insider", Epsilon(evaluation.epsilon_insider)});
-  return Heading("Evaluation on shares") + Table({"", ""}, rows);
 }
 
 std::string AttackRow(const char* who, const nlohmann::ordered_json& attack) {
@@ -289,22 +276,19 @@ std::string Warnings(const runtime::Summary& summary) {
 }  // namespace
 
 std::string ReportPage(const RunReport& report) {
-  const auto name = EscapeHtml(report.summary.job);
+  const auto name = EscapeHtml(report.summary.name);
   std::string out = "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n";
   out +=
       "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, "
       "initial-scale=1\"/>\n";
-  const bool task = !report.task.is_null();
-  out += "<title>" + name + (task ? ": report" : ": training report") + "</title>\n<style>" + kStyle +
-         "</style>\n</head>\n<body>\n<main>\n";
-  out += "<h1>" + std::string(task ? "Report: " : "Training report: ") + name + "</h1>\n";
+  out += "<title>" + name + ": report</title>\n<style>" + kStyle + "</style>\n</head>\n<body>\n<main>\n";
+  out += "<h1>Report: " + name + "</h1>\n";
   out += "<p class=\"soft\">Run " + EscapeHtml(report.record.run_id) + "</p>\n";
-  out += Cards(report, task) + Warnings(report.summary) + StatementSection(report.statement) +
-         RowsSection(report) + CurveSection(report.curves);
-  out += AuditSection(report.audit) + (task ? TaskSection(report.task) : ProgressSection(report));
-  out += EvaluationSection(report.summary);
+  out += Cards(report) + Warnings(report.summary) + StatementSection(report.statement) + RowsSection(report) +
+         CurveSection(report.curves);
+  out += AuditSection(report.audit) + ResultsSection(report.summary) + ProgressSection(report);
   out += CostSection(report) + RecordSection(report.record);
-  out += Heading("DpsgdSettings") + "<pre>" + EscapeHtml(report.job) + "</pre>\n";
+  out += Heading("Job") + "<pre>" + EscapeHtml(report.job) + "</pre>\n";
   return out + "</main>\n</body>\n</html>\n";
 }
 

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "dp/accounting/any_accountant.h"
-#include "jobs/dpsgd/settings.h"
 #include "jobs/job.h"
 
 namespace trefoil::apps {
@@ -70,35 +69,16 @@ RunReport ReadRunReport(const fs::path& folder) {
   RunReport report;
   report.summary = ReadPart(folder, "summary.json", runtime::ReadSummary);
   report.record = ReadPart(folder, "record.json", runtime::ReadRecord);
-  const bool task = ReadPart(folder, "job.toml", jobs::IsRegisteredJob);
-  if (task) {
-    report.task = ReadPart(folder, "summary.json", [](const fs::path& file) {
-      return nlohmann::ordered_json::parse(ReadTextFile(file, "a run's summary", kLargestOwnFile));
-    });
-  } else {
-    report.progress = ReadPart(folder, "progress.csv", runtime::ReadProgress);
-  }
+  const auto job = ReadPart(folder, "job.toml", [](const fs::path& file) { return jobs::ReadJob(file); });
   report.job = ReadPart(folder, "job.toml", [](const fs::path& file) { return ReadTextFile(file, "a job"); });
-  auto source = ReadPart(folder, "job.toml", [&](const fs::path& file) {
-    jobs::StatementSource of_job{.record = report.record, .delta = report.summary.delta};
-    // A record of version 0.1 does not say what its job does.
-    auto& promise = of_job.record.promise;
-    if (task) {
-      const auto read = jobs::ReadJob(file);
-      of_job.accountant = read->accountant();
-      if (!promise) promise = jobs::PromiseOf(*read);
-    } else {
-      const auto job = jobs::ReadDpsgdSettings(file.string());
-      of_job.accountant = dp::AccountantNamed(job.privacy.accountant);
-      if (!promise) promise = jobs::PromiseOf(job);
-    }
-    return of_job;
-  });
-  const auto most = task ? ReadPart(folder, "job.toml",
-                                    [](const fs::path& file) { return jobs::ReadJob(file)->MostUnits(); })
-                         : std::optional<std::int64_t>();
+  if (job->Steps().count > 0) report.progress = ReadPart(folder, "progress.csv", runtime::ReadProgress);
   try {
-    source.rows = jobs::EpsilonsOfRows(source.record, source.delta, source.accountant, most);
+    jobs::StatementSource source{.record = report.record,
+                                 .delta = report.summary.delta,
+                                 .accountant = report.summary.accountant.value_or(job->accountant())};
+    // A record of version 0.1 does not say what its job does.
+    if (!source.record.promise && job->Covered().empty()) source.record.promise = jobs::PromiseOf(*job);
+    source.rows = jobs::EpsilonsOfRows(source.record, source.delta, source.accountant, job->MostUnits());
     report.rows = source.rows;
     report.curves = CurvesOf(source.record);
     report.statement = jobs::PrivacyStatement(source);

@@ -19,21 +19,20 @@ struct PartyCost {
   runtime::Summary summary;
 };
 
-/// What a run directory says of a finished training, or of a task (jobs/job.h).
+/// What a run directory says of a finished run.
 struct RunReport {
   runtime::Summary summary;
-  nlohmann::ordered_json task;  ///< what a task's summary says; null of a training
   dp::TrainingRecord record;
   std::vector<jobs::StatementEntry> statement;  ///< of record and summary
   PrivacyCurves curves;                         ///< of the record
   std::vector<jobs::RowsEpsilon> rows;          ///< what holds for somebody with several rows
-  std::vector<ml::StepReport> progress;         ///< of a training
+  std::vector<ml::StepReport> progress;         ///< of a job with steps
   std::string job;                              ///< job.toml
   std::vector<PartyCost> parties;               ///< of a run of three on one machine; else empty
   nlohmann::ordered_json audit;                 ///< audit.json; null where there is none
 };
 
-/// Reads summary.json, record.json, job.toml and, of a training, progress.csv of a directory that `local`,
+/// Reads summary.json, record.json, job.toml and, of a job with steps, progress.csv of a directory that `local`,
 /// `audit` or `run` wrote, the summaries of party-0 ... party-2 if they are there, and audit.json if it is.
 /// Throws DataError naming the file that is missing or damaged.
 [[nodiscard]] RunReport ReadRunReport(const std::filesystem::path& folder);

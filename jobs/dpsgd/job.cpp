@@ -10,6 +10,7 @@
 #include "data/dataset/folders.h"
 #include "data/dataset/repeated_rows.h"
 #include "dp/record/json_number.h"
+#include "jobs/dpsgd/canaries.h"
 #include "jobs/dpsgd/evaluation.h"
 #include "jobs/dpsgd/held_out_files.h"
 #include "jobs/dpsgd/settings_reader.h"
@@ -116,6 +117,9 @@ class DpsgdJob : public Job {
                                              const Resources& resources) override;
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
   [[nodiscard]] std::string ResultLine(const nlohmann::ordered_json& summary) const override;
+  [[nodiscard]] std::unique_ptr<JobWithCanaries> WithCanaries(std::int64_t count) const override {
+    return MakeJobWithCanaries(job_, count);
+  }
 
  private:
   [[nodiscard]] static dp::EpsilonPair EpsilonsOf(const ml::PrivacyPlan& plan) {

@@ -8,10 +8,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "dp/record/ledger.h"
-#include "jobs/dpsgd/held_out_files.h"
-#include "jobs/dpsgd/training_settings.h"
 #include "jobs/job.h"
-#include "jobs/predict/settings.h"
 #include "jobs/statement/bound_text.h"
 #include "runtime/ledger/rdp_orders.h"
 #include "runtime/ledger/run_budget.h"
@@ -46,19 +43,13 @@ struct PlannedJob {
 };
 
 PlannedJob PlanOf(const std::string& file, const Meant& meant, bool evaluation) {
-  if (jobs::IsPredictJob(file))
-    throw ConfigError(file + ": found a prediction, which costs its training's data nothing more");
-  if (jobs::IsRegisteredJob(file)) {
-    const auto task = jobs::ReadJob(file);
-    if (evaluation) throw ConfigError(file + ": found a job without test records");
-    return {.job = {.name = task->name(), .job_hash = jobs::HashOf(*task), .uncovered = task->Uncovered()},
-            .events = task->Events()};
-  }
-  const auto job = jobs::ReadDpsgdSettings(file);
-  const auto events = ml::MakePlan(jobs::SettingsOf(job)).events;
-  if (!evaluation) return {.job = BudgetedJobOf(job), .events = events};
-  auto budgeted = BudgetedEvaluationOf(job, meant.party);
-  if (!budgeted) throw ConfigError(file + ": found a job whose test records this party does not hold");
+  const auto job = jobs::ReadJob(file);
+  const auto events = job->Events();
+  auto budgeted = evaluation ? BudgetedEvaluationOf(*job, meant.party) : BudgetedJobOf(*job);
+  if (!budgeted)
+    throw ConfigError(file + (evaluation ? ": found a job whose test records this party does not hold"
+                                         : ": found a job that no ledger charges: " + job->Covered()));
+  if (!evaluation) return {.job = std::move(*budgeted), .events = events};
   return {.job = std::move(*budgeted),
           .events = dp::TestSetRecord({.job_hash = {}, .run_id = {}, .events = events}).events};
 }

@@ -18,7 +18,7 @@ START_UP = 0.5  # seconds
 def main():
     folder = pathlib.Path(sys.argv[1])
     run = json.loads((folder / "plan.json").read_text())["run_costs"][0]
-    summaries = [json.loads((folder / f"party-{party}/out/summary.json").read_text()) for party in range(3)]
+    summaries = [json.loads((folder / f"party-{party}/out/summary.json").read_text())["cost"] for party in range(3)]
     # A party counts the rounds that it waits for: the run's are those of the one that waits for most.
     rounds = max(summary["rounds"] for summary in summaries)
     ratios = [rounds / run["rounds"]] + [summary["bytes_sent"] / planned for summary, planned in zip(summaries, run["bytes_sent"])]

@@ -4,8 +4,13 @@
 tools=${TREFOIL_SHARED:-../shared}/tools
 helpers=scripts/acceptance.d
 
-# value FILE KEY: a value of a JSON file.
-value() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$1" "$2"; }
+# value FILE KEY: a value of a JSON file; of a run's summary also one of its privacy, cost or results.
+value() {
+  python3 -c 'import json, sys
+found = json.load(open(sys.argv[1]))
+if "results" in found: found |= found["privacy"] | found["cost"] | found["results"][found["type"]]
+print(found[sys.argv[2]])' "$1" "$2"
+}
 # holds EXPRESSION: a comparison of numbers, in python3's notation.
 holds() { [ "$(python3 -c "print($1)")" = True ]; }
 build() { scripts/setup && scripts/build release; }
@@ -21,7 +26,7 @@ data_folder() {
 }
 has_data() { data_folder "$1" >/dev/null; }
 
-SUMMARY_KEYS="job steps epsilon_outsider epsilon_insider delta sigma sensitivity accuracy seconds rounds bytes_sent peak_rss_bytes"
+SUMMARY_KEYS="version type name job_hash session privacy cost warnings results"
 # has_summary_keys FILE: exactly the keys that docs/reference/formats.md has, in its order.
 has_summary_keys() {
   local keys

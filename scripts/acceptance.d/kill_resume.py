@@ -183,7 +183,7 @@ def compare_accuracies(found, undisturbed):
 
 def noise_ratio(out, steps):
     """Variance of the weights that are noise alone, over what the noise of so many steps has; and how many they are."""
-    summary = json.loads((out / "summary.json").read_text())
+    summary = json.loads((out / "summary.json").read_text())["results"]["dpsgd"]
     with zipfile.ZipFile(out / "model.npz") as model:
         content = model.read("weights.npy")
     weights = struct.unpack(f"<{SIDE * SIDE * 10}d", content[-8 * SIDE * SIDE * 10:])
@@ -212,7 +212,7 @@ def compare_epsilons(trefoil, out, undisturbed):
     """What is wrong with the epsilons: what account computes from the record, above those of an undisturbed run."""
     computed = json.loads(subprocess.run([trefoil, "account", "--record", out / "record.json", "--delta", "1e-5", "--json"], check=True,
                                          stdout=subprocess.PIPE).stdout)
-    found, whole = (json.loads((folder / "summary.json").read_text()) for folder in (out, undisturbed))
+    found, whole = (json.loads((folder / "summary.json").read_text())["privacy"] for folder in (out, undisturbed))
     wrong = []
     for key in ("epsilon_outsider", "epsilon_insider"):
         if not whole[key] <= found[key] == computed[key]:

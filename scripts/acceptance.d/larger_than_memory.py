@@ -92,8 +92,8 @@ def main():
     output = subprocess.run([options.trefoil, "evaluate", "--json", "--model", folder / "party-0/out/model.npz", "--data",
                              folder / "test"], check=True, capture_output=True).stdout
     accuracy = json.loads(output)["accuracy"]
-    steps, seconds = summaries[0]["steps"], summaries[0]["seconds"]
-    peaks = ", ".join(f"{summary['peak_rss_bytes'] >> 20}" for summary in summaries)
+    steps, seconds = summaries[0]["results"]["dpsgd"]["steps"], summaries[0]["cost"]["seconds"]
+    peaks = ", ".join(f"{summary['cost']['peak_rss_bytes'] >> 20}" for summary in summaries)
     print(f"{rows} rows of {options.gib:g} GiB; peak MiB {peaks}; {steps} steps of {1000 * seconds / steps:.0f} ms; accuracy {accuracy}")
     return 0 if accuracy >= LEAST_ACCURACY else 1
 

@@ -51,7 +51,7 @@ class Audit(ProgramTest):
     def test_does_not_refute_what_holds(self):
         output = self.succeed("audit", "--job", self.job, "--canaries", "120", "--out", "out")
         result = json.loads((self.folder / "out/audit.json").read_text())
-        summary = json.loads((self.folder / "out/summary.json").read_text())
+        summary = self.summary("out")
         canaries = self.canaries("out")
         self.assertEqual(len(canaries), 120)
         self.assertEqual(result["included"], sum(canary["included"] == "1" for canary in canaries))

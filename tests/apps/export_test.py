@@ -206,7 +206,7 @@ class Export(ProgramTest):
                    "--set", "training.learning_rate=1.0", "--set", "training.steps=60")
         self.check_images(self.folder / "out/test", 60)
         _, predicted, _ = self.predictions("out/test")
-        summary = json.loads((self.folder / "out/summary.json").read_text())
+        summary = self.summary("out")
         truth = read_idx(self.folder / "out/test/t10k-labels-idx1-ubyte.gz", len(predicted))
         correct = sum(int(label) == value for label, (value,) in zip(predicted, truth))
         self.assertAlmostEqual(correct / len(predicted), summary["accuracy"], places=12)

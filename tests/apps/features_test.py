@@ -78,7 +78,7 @@ class Features(ProgramTest):
     def accuracy_of(self, job, *arguments):
         """Of a local run, after `evaluate` has given the same."""
         self.succeed("local", "--job", job, "--out", "out", *arguments)
-        accuracy = json.loads((self.folder / "out/summary.json").read_text())["accuracy"]
+        accuracy = self.summary("out")["accuracy"]
         evaluated = self.succeed("evaluate", "--model", "out/model.npz", "--data", "out/test", "--json")
         self.assertEqual(json.loads(evaluated)["accuracy"], accuracy)
         return accuracy
@@ -134,7 +134,7 @@ class Features(ProgramTest):
         onnx = ("--set", "features.method=onnx", "--set", "features.outputs=64", "--set", f"features.model_sha256={digest}")
         self.succeed("local", "--job", job, "--out", "out", "--feature-model", "m.onnx", *onnx)
         self.assertIn('model = "data/features.onnx"', (self.folder / "out/party-1/party.toml").read_text())
-        summary = json.loads((self.folder / "out/summary.json").read_text())
+        summary = self.summary("out")
         evaluate = ("evaluate", "--model", "out/model.npz", "--data", "out/test", "--json")
         evaluated = self.succeed(*evaluate, "--feature-model", "m.onnx")
         self.assertEqual(json.loads(evaluated)["accuracy"], summary["accuracy"])

@@ -47,9 +47,6 @@ class Histogram(ProgramTest):
         self.assertEqual([row["value"] for row in rows], VALUES)
         return [[float(row[key]) for key in ("count", "low", "high")] for row in rows]
 
-    def summary(self, out="run"):
-        return json.loads((self.folder / out / "summary.json").read_text())
-
     def exact(self):
         counted = collections.Counter(self.rows)
         return [counted[value] for value in VALUES]

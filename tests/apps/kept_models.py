@@ -30,7 +30,7 @@ class KeptModelTest(ProgramTest):
             self.assertNotIn('"release"', audit)
         for name in ("model.npz", "model.share"):
             self.assertFalse((self.folder / out / name).exists())
-        summary = json.loads((self.folder / out / "summary.json").read_text())
+        summary = self.summary(out)
         self.assertEqual(summary["released_to"], [])
         self.assertNotIn("accuracy", summary)
 
@@ -39,8 +39,8 @@ class KeptModelTest(ProgramTest):
         record = json.loads((self.folder / out / "record.json").read_text())
         self.write("predict.toml", PREDICT_JOB.format(run=record["run_id"], client=1, rows=rows, scores="true"))
         self.succeed("local", "--job", "predict.toml", "--model", out, "--data", data, "--out", f"{out}-rows")
-        summary = json.loads((self.folder / f"{out}-rows/summary.json").read_text())
-        kept = json.loads((self.folder / out / "summary.json").read_text())
+        summary = self.summary(f"{out}-rows")
+        kept = self.summary(out)
         for key in ("epsilon_insider", "epsilon_outsider", "delta"):
             self.assertEqual(summary[key], kept[key])
         # A prediction's record is that of what made the model, and promises what that does.

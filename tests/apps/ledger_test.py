@@ -70,7 +70,7 @@ class Ledger(ProgramTest):
             self.assertEqual(codes, [0, 0, 0], errors)
             shown = self.show(0)
             epsilons.append(shown["epsilon_insider"])
-        summary = json.loads((self.folder / "r1-0/summary.json").read_text())
+        summary = self.summary("r1-0")
         # A filter for jobs that may depend on each other's results charges more than the job's own epsilon.
         self.assertGreater(epsilons[0], summary["epsilon_insider"])
         self.assertLess(epsilons[0], 1.3 * summary["epsilon_insider"])

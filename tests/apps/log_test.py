@@ -231,7 +231,7 @@ class Logs(ProgramTest):
         self.assertEqual(entries[1]["id"], json.loads((self.folder / "r-1/record.json").read_text())["run_id"])
         released = {entry["what"]: entry for entry in entries if entry["kind"] == "release"}
         self.assertEqual(released["model.npz"]["sha256"], hashlib.sha256((self.folder / "r-1/model.npz").read_bytes()).hexdigest())
-        self.assertEqual(released["evaluation.correct"]["value"], json.loads((self.folder / "r-1/summary.json").read_text())["evaluation"]["correct"])
+        self.assertEqual(released["evaluation.correct"]["value"], self.summary("r-1")["evaluation"]["correct"])
         self.assertEqual(entries[4]["outcome"], "done")
         self.assertEqual([entries[7][key] for key in ("outcome", "reason", "party", "exit_code")], ["failed", "peer lost", 2, 3])
         killed = self.folder / "s-2/audit.jsonl"  # has its own: no audit = in its party file

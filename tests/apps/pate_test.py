@@ -63,7 +63,7 @@ class Pate(ProgramTest):
         ties = [query for query in queries if sorted(self.counts(query))[-1] == sorted(self.counts(query))[-2]]
         self.assertGreater(len(ties), 3)
         self.assertEqual(self.answers(), [(self.winner(query), "teachers") for query in queries])
-        summary = json.loads((self.folder / "run/summary.json").read_text())
+        summary = self.summary()
         self.assertEqual((summary["type"], summary["teachers"], summary["answered"]), ("pate", 7, 40))
         record = json.loads((self.folder / "run/record.json").read_text())
         self.assertEqual(record["events"], [{"kind": "laplace_counts", "count": 80, "rate": 100.0}])
@@ -118,7 +118,7 @@ class Pate(ProgramTest):
         for query, (label, source) in enumerate(self.answers()):
             counts = self.counts(query)
             self.assertEqual((counts[label], source), (max(counts), "teachers"))
-        summary = json.loads((self.folder / "run/summary.json").read_text())
+        summary = self.summary()
         # One teacher moves two counts by 1: RDP order / sigma^2 for an insider; two thirds of it for an outsider.
         plan = json.loads(self.succeed("plan", "--job", "job.toml", "--set", "pate.mechanism=gnmax", "--set",
                                        "pate.sigma=40", "--json"))
@@ -138,7 +138,7 @@ class Pate(ProgramTest):
         clear = [query for query in range(40) if max(self.counts(query)) > 4.5]
         self.assertIn(len(clear), range(10, 35))
         self.local(*threshold)
-        self.assertEqual(json.loads((self.folder / "run/summary.json").read_text())["answered"], len(clear))
+        self.assertEqual(self.summary()["answered"], len(clear))
         self.assertEqual(self.answers(), [(self.winner(q), "teachers") if q in clear else (None, "") for q in range(40)])
         self.local(*threshold, "--set", "pate.answers=5", out="five")
         self.assertEqual(self.answers("five"),

@@ -2,7 +2,6 @@
 documented outcome."""
 
 import csv
-import json
 import unittest
 
 from plain_models import read_model
@@ -42,7 +41,7 @@ class PateTraining(TaughtParties, ProgramTest):
         model = student_of([record[:2] for record in self.public], winners)
         self.assert_model(model)
         correct = sum(choose(model, record)[0] == record[2] for record in self.test) / len(self.test)
-        summary = json.loads((self.folder / "run/summary.json").read_text())
+        summary = self.summary()
         self.assertEqual((summary["accuracy"], summary["answered"], summary["teachers"]), (correct, 30, 44))
         self.assertIn(f"accuracy {100 * correct:.2f} % on 10 test records, epsilon 6000.000 outsider 6000.000 insider", said)
         # All three have the same, a party without teachers too, and the program reads the model.

@@ -37,7 +37,7 @@ class Planned(ProgramTest):
 
     def counted(self, out):
         """Rounds, of which each party counts those that it waits for, and bytes of each."""
-        summaries = [json.loads((self.folder / f"{out}/party-{i}/out/summary.json").read_text()) for i in PARTIES]
+        summaries = [self.summary(f"{out}/party-{i}/out") for i in PARTIES]
         return max(summary["rounds"] for summary in summaries), [summary["bytes_sent"] for summary in summaries]
 
     def run_costs(self, *settings):

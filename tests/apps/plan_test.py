@@ -27,7 +27,7 @@ class Plan(ProgramTest):
         self.assertEqual(len(runs), 1)
         self.succeed("local", "--job", self.job, *options, "--out", name)
         for party in PARTIES:
-            summary = json.loads((self.folder / f"{name}/party-{party}/out/summary.json").read_text())
+            summary = self.summary(f"{name}/party-{party}/out")
             for found, expected in ((runs[0]["rounds"], summary["rounds"]), (runs[0]["bytes_sent"][party], summary["bytes_sent"])):
                 self.assertGreater(found, 0.9 * expected, f"{name}, party {party}")
                 self.assertLess(found, 1.1 * expected, f"{name}, party {party}")

@@ -46,7 +46,7 @@ class PredictRun(Training):
             share = self.folder / f"r{i}/model.share"
             self.assertEqual(stat.S_IMODE(share.stat().st_mode), 0o600)
             self.assertIn(f"model.share of run {self.run_id}", self.outputs[i][0])
-        trained = json.loads((self.folder / "r0/summary.json").read_text())
+        trained = self.summary("r0")
         self.assertGreater(trained["accuracy"], 0.3)  # guessing gives 0.1; 0.56 with deviation 0.04 (16 runs)
 
         self.write_job()
@@ -59,7 +59,7 @@ class PredictRun(Training):
         correct = sum(int(row["label"]) == label for row, label in zip(rows, labels))
         self.assertEqual(correct, trained["evaluation"]["correct"])  # the same integers twice
         for i in PARTIES:
-            summary = json.loads((self.folder / f"p{i}/summary.json").read_text())
+            summary = self.summary(f"p{i}")
             self.assertEqual((summary["run"], summary["client"], summary["rows"]), (self.run_id, 0, 2000))
             self.assertEqual(summary["epsilon_insider"], trained["epsilon_insider"])
             self.assertIn("post-processing", summary["covered_by"])
@@ -136,20 +136,19 @@ class PredictRun(Training):
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(self.folder / "lp/predictions.csv") as file:
             labels = [int(row["label"]) for row in csv.DictReader(file)]
-        trained = json.loads((self.folder / "d/party-0/out/summary.json").read_text())
+        trained = self.summary("d/party-0/out")
         correct = sum(a == b for a, b in zip(labels, self.labels()))
         self.assertEqual(correct, trained["evaluation"]["correct"])  # the same integers twice
-        self.assertEqual(json.loads((self.folder / "lp/summary.json").read_text())["client"], 2)
+        self.assertEqual(self.summary("lp")["client"], 2)
 
         self.fail_with(2, "--model: missing, expected the run directory", "local", "--job", "predict.toml")
         self.fail_with(2, "--data: missing, expected the file with the rows", *local[:5])
-        self.fail_with(2, "--set: found name=x, expected none", *local, "--set", "name=x")
-        self.fail_with(2, "--prepare: found with a prediction", *local, "--prepare")
+        self.fail_with(2, "--ledger: found with a job that no ledger charges", *local, "--ledger", "l", "--epsilon-cap", "1")
         self.fail_with(2, "nowhere/party-0/party.toml", *local[:4], "nowhere", *local[5:])
         self.write_job(client=2, rows=1999)
         self.fail_with(4, "found 2000 rows, expected at most the 1999", *local, "--out", "none")
         self.assertFalse((self.folder / "none").exists())
-        self.fail_with(2, "--model: found d, expected none: the job is a training", "local", "--job", "job.toml", "--model", "d")
+        self.fail_with(2, "--model: found d, expected none: the job asks no model of another run", "local", "--job", "job.toml", "--model", "d")
 
     def test_check_examines_share_and_rows(self):
         self.write_job()

@@ -130,7 +130,7 @@ class Resume(ProgramTest):
             shown = json.loads(self.succeed("ledger", "show", f"d/party-{party}/ledger.jsonl", "--json"))
             self.assertEqual([(job["state"], job["steps"], job["run_id"]) for job in shown["jobs"]],
                              [("done", executed, records[0]["run_id"])])
-            summary = json.loads((self.folder / f"r{party}/summary.json").read_text())
+            summary = self.summary(f"r{party}")
             # A filter charges more than the run's own epsilon.
             self.assertGreater(shown["epsilon_insider"], summary["epsilon_insider"])
             self.assertLess(shown["epsilon_insider"], 1.4 * summary["epsilon_insider"])
@@ -360,7 +360,7 @@ class Resume(ProgramTest):
         self.fail_with(2, "--data: found with --resume", "local", "--resume", "--out", "run", "--data", ".")
         self.fail_with(2, "--out: missing", "local", "--resume")
         self.succeed("local", "--resume", "--out", "run")
-        summary = json.loads((self.folder / "run/summary.json").read_text())
+        summary = self.summary()
         self.assertGreater(summary["accuracy"], 0.6)  # guessing gives 0.1
         record = json.loads((self.folder / "run/party-1/out/record.json").read_text())
         self.assertGreaterEqual(record["events"][0]["steps"], STEPS + 1)

@@ -46,9 +46,6 @@ class Transfer(KeptModelTest):
     def local(self, *settings, out="run"):
         return self.succeed("local", "--job", "job.toml", "--data", "public", "--out", out, *settings)
 
-    def summary(self, out="run"):
-        return json.loads((self.folder / out / "summary.json").read_text())
-
     def model(self, path="run/model.npz"):
         return read_model(self.folder / path)
 

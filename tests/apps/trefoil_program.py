@@ -102,6 +102,11 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         self.assert_one_error_line(result.stderr, text)
 
+    def summary(self, folder="run"):
+        """All that a run's summary says, in one level: what every job's has, and what the job's type adds."""
+        summary = json.loads((self.folder / folder / "summary.json").read_text())
+        return {**summary, **summary["privacy"], **summary["cost"], **summary["results"][summary["type"]]}
+
     def assert_promises(self, folder, unit, neighbours, sentence, warnings=0):
         """The record there says whom its epsilons are for, and `account` what the record says."""
         path = self.folder / folder / "record.json"

@@ -81,14 +81,14 @@ class Vertical(ProgramTest):
     def test_learns_what_no_party_knows_alone(self):
         result = self.local("out", "--ledger", "ledger", "--epsilon-cap", "1e9")
         self.assertEqual(result.returncode, 0, result.stderr)
-        summary = json.loads((self.folder / "out/summary.json").read_text())
+        summary = self.summary("out")
         self.assertGreater(summary["accuracy"], 0.85)  # of one party's columns: about 0.7
         # What every line says first is for values in a known record.
         pair = r"epsilon [0-9.]+ insider [0-9.]+ outsider, "
-        for line in ("training 30 steps, sigma .*, target " + pair, "step 30/30, " + pair, pair + "delta 1e-05"):
+        for line in ("job joined: 30 steps, sigma .*", pair + "delta 1e-05, at most", "step 30/30, " + pair, pair + "delta 1e-05"):
             self.assertRegex(result.stdout, rf"(?m)^{line}")
         console = (self.folder / "out/party-1/console.log").read_text()
-        for line in ("job joined: 30 steps, sigma .*, " + pair, "step 30/30, " + pair, "done: " + pair):
+        for line in ("job joined: 30 steps, sigma .*", pair + "delta 1e-05, at most", "step 30/30, " + pair, "done: " + pair):
             self.assertRegex(console, rf"(?m)^.*{line}")
         ledger = self.succeed("ledger", "show", "ledger/party-2.jsonl")
         self.assertRegex(ledger, r"epsilon [0-9.]+ insider [0-9.]+ outsider: joined, unit joint-record, neighbours added, run (?s:.*)\ntogether epsilon [0-9.]+ insider ")

@@ -1,4 +1,4 @@
-#include "apps/privacy_audit/canary_data.h"
+#include "jobs/dpsgd/canaries.h"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -13,22 +13,23 @@
 #include "data/dataset/split.h"
 #include "data/features/feature_files.h"
 #include "jobs/dpsgd/evaluation.h"
+#include "jobs/dpsgd/job.h"
 #include "jobs/dpsgd/split_data.h"
 
-namespace trefoil::apps {
+namespace trefoil::jobs {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool OneColumn(const jobs::DpsgdSettings& job) { return job.data.classes == 2; }
+bool OneColumn(const DpsgdSettings& job) { return job.data.classes == 2; }
 
 /// Of each column of the model: 1 for a record's class, 0 for others; with one column the class itself.
-double TargetOf(const jobs::DpsgdSettings& job, int label, Eigen::Index column) {
+double TargetOf(const DpsgdSettings& job, int label, Eigen::Index column) {
   return OneColumn(job) ? label : label == column ? 1 : 0;
 }
 
 /// What a model of zero weights predicts in each column.
-double FirstPrediction(const jobs::DpsgdSettings& job) {
+double FirstPrediction(const DpsgdSettings& job) {
   if (job.model.loss == "squared") return 0;
   return job.model.loss == "softmax" && !OneColumn(job) ? 1.0 / job.data.classes : 0.5;
 }
@@ -36,7 +37,7 @@ double FirstPrediction(const jobs::DpsgdSettings& job) {
 /// log(1 + e^z), also where e^z is no number.
 double SoftPlus(double z) { return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z))); }
 
-double LossAt(const jobs::DpsgdSettings& job, const Eigen::RowVectorXd& logits, int label) {
+double LossAt(const DpsgdSettings& job, const Eigen::RowVectorXd& logits, int label) {
   if (job.model.loss == "softmax" && !OneColumn(job)) {
     const double largest = logits.maxCoeff();
     return largest + std::log((logits.array() - largest).exp().sum()) - logits(label);
@@ -51,7 +52,7 @@ double LossAt(const jobs::DpsgdSettings& job, const Eigen::RowVectorXd& logits, 
 }
 
 /// Row norm as a float, not above it.
-float CanaryValue(const jobs::DpsgdSettings& job) {
+float CanaryValue(const DpsgdSettings& job) {
   const auto value = static_cast<float>(job.features.row_norm);
   return static_cast<double>(value) > job.features.row_norm
              ? std::nextafter(value, -std::numeric_limits<float>::infinity())
@@ -84,9 +85,53 @@ std::vector<std::size_t> RowsOf(const CanaryData& data, int party) {
   return rows;
 }
 
+class TrainingWithCanaries : public JobWithCanaries {
+ public:
+  TrainingWithCanaries(DpsgdSettings job, std::int64_t count)
+      : job_(std::move(job)), count_(count), extended_(MakeDpsgdJob(WithCanaries(job_, count))) {}
+
+  [[nodiscard]] const Job& job() const override { return *extended_; }
+  [[nodiscard]] std::string Split(const SplitTarget& target) override;
+  [[nodiscard]] CanaryFindings Examine(const ml::Model& model) const override;
+
+ private:
+  DpsgdSettings job_;
+  std::int64_t count_;
+  std::unique_ptr<Job> extended_;
+  CanaryData data_{};  ///< after Split
+};
+
+std::string TrainingWithCanaries::Split(const SplitTarget& target) {
+  const auto source = FindDataFolder(job_, target.job_file, target.data, target.run_folder);
+  data_ = LoadForAudit(job_, source);
+  if (source.parent_path() == target.run_folder) fs::remove_all(source);  // generated, and read
+  auto coins = RandomStream::FromSystem();
+  data_.canaries = DrawCanaries(job_, count_, coins);
+  DealWithCanaries(job_, data_, target.party_folders, target.test);
+  for (auto& party : target.parties) party.data = data::PartyFiles(data::Format::kNpz, "");
+  return fmt::format("{} canaries beside {} records, at three parties", count_, data_.training.y.size());
+}
+
+CanaryFindings TrainingWithCanaries::Examine(const ml::Model& model) const {
+  CanaryFindings found{.canaries = data_.canaries,
+                       .scores = CanaryScores(job_, data_.canaries, model),
+                       .losses = CanaryLosses(job_, data_.canaries, model),
+                       .losses_of_tests = RecordLosses(job_, data_.test, model)};
+  const auto losses = RecordLosses(job_, data_.training, model);
+  for (std::size_t row = 0; row < losses.size(); ++row) {
+    if (data_.party[row] >= 0) found.losses_of_rows.push_back(losses[row]);
+  }
+  return found;
+}
+
 }  // namespace
 
-void CheckAuditable(const jobs::DpsgdSettings& job, std::int64_t count) {
+std::unique_ptr<JobWithCanaries> MakeJobWithCanaries(const DpsgdSettings& job, std::int64_t count) {
+  CheckAuditable(job, count);
+  return std::make_unique<TrainingWithCanaries>(job, count);
+}
+
+void CheckAuditable(const DpsgdSettings& job, std::int64_t count) {
   if (!job.model.hidden.empty()) {
     throw ConfigError(
         "model.hidden: found hidden layers, expected none: a canary's contribution would not lie in "
@@ -110,15 +155,15 @@ void CheckAuditable(const jobs::DpsgdSettings& job, std::int64_t count) {
   }
 }
 
-jobs::DpsgdSettings WithCanaries(const jobs::DpsgdSettings& job, std::int64_t count) {
-  jobs::DpsgdSettings extended = job;
-  const auto total = [](const jobs::DpsgdSettings& of) {
+DpsgdSettings WithCanaries(const DpsgdSettings& job, std::int64_t count) {
+  DpsgdSettings extended = job;
+  const auto total = [](const DpsgdSettings& of) {
     return static_cast<double>(std::accumulate(of.data.rows.begin(), of.data.rows.end(), std::int64_t{0}));
   };
   extended.data = {.name = job.data.name,
                    .format = data::Format::kNpz,
                    .rows = job.data.rows,
-                   .features = jobs::TrainedFeatures(job) + count,
+                   .features = TrainedFeatures(job) + count,
                    .classes = job.data.classes,
                    .columns = {},
                    .label = {}};
@@ -135,7 +180,7 @@ jobs::DpsgdSettings WithCanaries(const jobs::DpsgdSettings& job, std::int64_t co
   return extended;
 }
 
-std::vector<Canary> DrawCanaries(const jobs::DpsgdSettings& job, std::int64_t count, RandomStream& coins) {
+std::vector<Canary> DrawCanaries(const DpsgdSettings& job, std::int64_t count, RandomStream& coins) {
   std::vector<Canary> canaries;
   const bool ones = OneColumn(job) && job.model.loss == "squared";
   for (std::int64_t k = 0; k < count; ++k) {
@@ -146,17 +191,17 @@ std::vector<Canary> DrawCanaries(const jobs::DpsgdSettings& job, std::int64_t co
   return canaries;
 }
 
-CanaryData LoadForAudit(const jobs::DpsgdSettings& job, const fs::path& source) {
-  CanaryData data{.training = jobs::LoadRecords(job, data::FindTrainingFiles(job.data, source)),
+CanaryData LoadForAudit(const DpsgdSettings& job, const fs::path& source) {
+  CanaryData data{.training = LoadRecords(job, data::FindTrainingFiles(job.data, source)),
                   .party = {},
                   .test = {},
                   .canaries = {}};
-  data.party = data::AssignRows(jobs::SplitOf(job.local), data.training.y, job.data.rows);
-  if (const auto files = data::FindTestFiles(job.data, source)) data.test = jobs::LoadRecords(job, *files);
+  data.party = data::AssignRows(SplitOf(job.local), data.training.y, job.data.rows);
+  if (const auto files = data::FindTestFiles(job.data, source)) data.test = LoadRecords(job, *files);
   return data;
 }
 
-void DealWithCanaries(const jobs::DpsgdSettings& job, const CanaryData& data,
+void DealWithCanaries(const DpsgdSettings& job, const CanaryData& data,
                       const std::array<fs::path, 3>& parties, const fs::path& test) {
   const Eigen::Index features = data.training.x.cols();
   const Eigen::Index columns = features + static_cast<Eigen::Index>(data.canaries.size());
@@ -179,7 +224,7 @@ void DealWithCanaries(const jobs::DpsgdSettings& job, const CanaryData& data,
   Write(Extended(data.test, all, columns, 0), test / "test.npz");
 }
 
-std::vector<double> CanaryScores(const jobs::DpsgdSettings& job, const std::vector<Canary>& canaries,
+std::vector<double> CanaryScores(const DpsgdSettings& job, const std::vector<Canary>& canaries,
                                  const ml::Model& model) {
   const Eigen::Index features = model.weights.rows() - static_cast<Eigen::Index>(canaries.size());
   std::vector<double> scores;
@@ -193,7 +238,7 @@ std::vector<double> CanaryScores(const jobs::DpsgdSettings& job, const std::vect
   return scores;
 }
 
-std::vector<double> CanaryLosses(const jobs::DpsgdSettings& job, const std::vector<Canary>& canaries,
+std::vector<double> CanaryLosses(const DpsgdSettings& job, const std::vector<Canary>& canaries,
                                  const ml::Model& model) {
   const Eigen::Index features = model.weights.rows() - static_cast<Eigen::Index>(canaries.size());
   std::vector<double> losses;
@@ -206,15 +251,14 @@ std::vector<double> CanaryLosses(const jobs::DpsgdSettings& job, const std::vect
   return losses;
 }
 
-std::vector<double> RecordLosses(const jobs::DpsgdSettings& job, const data::Table& table,
-                                 const ml::Model& model) {
+std::vector<double> RecordLosses(const DpsgdSettings& job, const data::Table& table, const ml::Model& model) {
   const ml::Model own{.weights = model.weights.topRows(table.x.cols()), .bias = model.bias};
   std::vector<double> losses;
   for (std::size_t row = 0; row < table.y.size(); ++row) {
-    const auto logits = jobs::Logits(own, table.x.row(static_cast<Eigen::Index>(row)).cast<double>());
+    const auto logits = Logits(own, table.x.row(static_cast<Eigen::Index>(row)).cast<double>());
     losses.push_back(LossAt(job, logits, table.y[row]));
   }
   return losses;
 }
 
-}  // namespace trefoil::apps
+}  // namespace trefoil::jobs

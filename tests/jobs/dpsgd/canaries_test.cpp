@@ -1,4 +1,4 @@
-#include "apps/privacy_audit/canary_data.h"
+#include "jobs/dpsgd/canaries.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include "tests/apps/temporary_folder.h"
 #include "tests/support/fixed_key.h"
 
-namespace trefoil::apps {
+namespace trefoil::jobs {
 namespace {
 
 constexpr const char* kJob = R"(version = 1
@@ -46,24 +46,24 @@ to = []
 split = "sorted"
 )";
 
-jobs::DpsgdSettings ReadText(const std::string& text, const std::vector<std::string>& assignments = {}) {
+DpsgdSettings ReadText(const std::string& text, const std::vector<std::string>& assignments = {}) {
   const TemporaryFolder folder;
-  return jobs::ReadDpsgdSettings(folder.Write("job.toml", text), assignments);
+  return ReadDpsgdSettings(folder.Write("job.toml", text), assignments);
 }
 
-std::vector<Canary> Draw(const jobs::DpsgdSettings& job, std::int64_t count, std::uint8_t seed = 1) {
+std::vector<Canary> Draw(const DpsgdSettings& job, std::int64_t count, std::uint8_t seed = 1) {
   RandomStream coins(testing_support::FixedKey(seed));
   return DrawCanaries(job, count, coins);
 }
 
 TEST(WithCanaries, KeepsSamplingRateAndStepSize) {
-  const jobs::DpsgdSettings job = ReadText(kJob);
-  const jobs::DpsgdSettings extended = WithCanaries(job, 8);
+  const DpsgdSettings job = ReadText(kJob);
+  const DpsgdSettings extended = WithCanaries(job, 8);
   EXPECT_EQ(extended.data.features, 10);
   EXPECT_EQ(extended.data.rows, (std::array<std::int64_t, 3>{7, 6, 4}));
   EXPECT_EQ(extended.training.max_batch_per_owner, 7);
-  const auto before = jobs::SettingsOf(job);
-  const auto after = jobs::SettingsOf(extended);
+  const auto before = SettingsOf(job);
+  const auto after = SettingsOf(extended);
   EXPECT_DOUBLE_EQ(ml::SamplingRate(after), ml::SamplingRate(before));
   EXPECT_DOUBLE_EQ(after.learning_rate / after.expected_batch, before.learning_rate / before.expected_batch);
   EXPECT_EQ(extended.training.steps, 4);
@@ -72,22 +72,21 @@ TEST(WithCanaries, KeepsSamplingRateAndStepSize) {
   EXPECT_EQ(extended.features.row_norm, 1.7);
   EXPECT_FALSE(extended.evaluation);
   EXPECT_EQ(extended.release.to, (std::vector<int>{0, 1, 2}));
-  EXPECT_EQ(ReadText(jobs::DpsgdToml(extended)).data.features, 10);  // it is a job that the program takes
+  EXPECT_EQ(ReadText(DpsgdToml(extended)).data.features, 10);  // it is a job that the program takes
 }
 
 TEST(WithCanaries, NeverTakesMoreThanAllRows) {
-  const jobs::DpsgdSettings job = ReadText(kJob, {"training.expected_batch=9"});
+  const DpsgdSettings job = ReadText(kJob, {"training.expected_batch=9"});
   for (const int count : {5, 7, 100}) {
-    const jobs::DpsgdSettings extended = WithCanaries(job, count);
+    const DpsgdSettings extended = WithCanaries(job, count);
     EXPECT_LE(extended.training.expected_batch, 9 + count);
-    EXPECT_NEAR(ml::SamplingRate(jobs::SettingsOf(extended)), 1, 1e-15);
+    EXPECT_NEAR(ml::SamplingRate(SettingsOf(extended)), 1, 1e-15);
   }
 }
 
 TEST(WithCanaries, TrainsOnExtractedFeatures) {
-  const jobs::DpsgdSettings job =
-      ReadText(kJob, {"data.features=784", "features.method=hog", "features.cell=14"});
-  EXPECT_EQ(WithCanaries(job, 10).data.features, jobs::TrainedFeatures(job) + 10);
+  const DpsgdSettings job = ReadText(kJob, {"data.features=784", "features.method=hog", "features.cell=14"});
+  EXPECT_EQ(WithCanaries(job, 10).data.features, TrainedFeatures(job) + 10);
   EXPECT_EQ(WithCanaries(job, 10).features.extraction.method, data::FeatureMethod::kNone);
 }
 
@@ -130,7 +129,7 @@ TEST(CheckAuditable, RefusesWhatCanariesDoNotFit) {
 }
 
 /// Nine records of two features in three classes, the third one's row too long; two test records.
-CanaryData SmallData(const jobs::DpsgdSettings& job) {
+CanaryData SmallData(const DpsgdSettings& job) {
   CanaryData data;
   data.training.x = data::Matrix(9, 2);
   for (Eigen::Index i = 0; i < 9; ++i) data.training.x.row(i) << 0.1F * static_cast<float>(i + 1), -0.25F;
@@ -144,7 +143,7 @@ CanaryData SmallData(const jobs::DpsgdSettings& job) {
 
 TEST(DealWithCanaries, GivesEachPartyItsRecordsAndIncludedCanaries) {
   const TemporaryFolder folder;
-  const jobs::DpsgdSettings job = ReadText(kJob);
+  const DpsgdSettings job = ReadText(kJob);
   const auto data = SmallData(job);
   const auto in =
       std::count_if(data.canaries.begin(), data.canaries.end(), [](const auto& c) { return c.included; });
@@ -154,10 +153,10 @@ TEST(DealWithCanaries, GivesEachPartyItsRecordsAndIncludedCanaries) {
                                                      folder.path() / "2"};
   DealWithCanaries(job, data, parties, folder.path() / "test");
 
-  const jobs::DpsgdSettings extended = WithCanaries(job, 12);
+  const DpsgdSettings extended = WithCanaries(job, 12);
   std::int64_t rows = 0;
   for (int party = 0; party < 3; ++party) {
-    const auto table = jobs::LoadRecords(
+    const auto table = LoadRecords(
         extended, data::PartyFiles(data::Format::kNpz, parties.at(static_cast<std::size_t>(party))),
         {.capacity = extended.data.rows.at(static_cast<std::size_t>(party))});
     rows += table.x.rows();
@@ -185,7 +184,7 @@ TEST(DealWithCanaries, GivesEachPartyItsRecordsAndIncludedCanaries) {
   }
   EXPECT_EQ(rows, 8 + in);
 
-  const auto test = jobs::LoadRecords(extended, *data::FindTestFiles(extended.data, folder.path() / "test"));
+  const auto test = LoadRecords(extended, *data::FindTestFiles(extended.data, folder.path() / "test"));
   EXPECT_EQ(test.y, data.test.y);
   EXPECT_EQ(test.x.leftCols(2), data.test.x);
   EXPECT_TRUE(test.x.rightCols(12).isZero());
@@ -202,7 +201,7 @@ ml::Model SomeModel(Eigen::Index columns, double size) {
 TEST(CanaryScores, AreSlopesOfTheLossAtZeroWeights) {
   for (const auto* loss : {"one-vs-rest", "softmax", "squared"}) {
     for (const int classes : {2, 3}) {
-      const jobs::DpsgdSettings job =
+      const DpsgdSettings job =
           ReadText(kJob, {std::string("model.loss=") + loss, "data.classes=" + std::to_string(classes)});
       const auto canaries = Draw(job, 6);
       const Eigen::Index columns = classes == 2 ? 1 : classes;
@@ -241,4 +240,4 @@ TEST(Losses, AreThoseOfTheLossFunction) {
 }
 
 }  // namespace
-}  // namespace trefoil::apps
+}  // namespace trefoil::jobs
