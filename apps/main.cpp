@@ -21,7 +21,7 @@ void EndOnUncaughtError() {
   } catch (...) {
     trefoil::ReportError("unknown error");
   }
-  std::_Exit(trefoil::apps::kOther);
+  std::_Exit(trefoil::kOther);
 }
 
 }  // namespace
