@@ -13,7 +13,7 @@
 
 namespace trefoil::runtime {
 
-/// summary.json (docs/formats.md): what a run promises and cost at a party, whatever its type.
+/// summary.json (docs/reference/formats.md): what a run promises and cost at a party, whatever its type.
 struct Summary {
   std::string type;  ///< of its job, as all below
   std::string name;
