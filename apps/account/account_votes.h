@@ -5,12 +5,12 @@
 
 namespace trefoil::apps {
 
-/// How the epsilon of the votes is made fit to be published; all public, chosen without looking at the votes.
+/// How an epsilon of the votes is made that may be published; all public, chosen without looking at the votes.
 struct SanitiseOptions {
-  std::optional<double> order{};    ///< at which it is; none: it is not made
-  std::optional<double> beta{};     ///< of the smooth sensitivity; default 0.2 / order
-  std::optional<double> noise{};    ///< in units of it
-  std::optional<double> failure{};  ///< that the bound is below the cost; default delta
+  std::optional<double> order{};    ///< of the RDP that is published; empty: none is
+  std::optional<double> beta{};     ///< of its smooth sensitivity; default 0.2 / order
+  std::optional<double> noise{};    ///< in units of that sensitivity
+  std::optional<double> failure{};  ///< probability that it is below the cost; default delta
 };
 
 /// `trefoil account --votes`: what answers of a vote file cost.
@@ -28,8 +28,8 @@ struct VoteOptions {
   bool json = false;
 };
 
-/// Prints epsilon, whatever the votes are and for these votes, in the conversion that the others use and in
-/// the papers'; and one of these votes that may be published, where that is asked for: with noise drawn anew.
+/// Prints epsilon whatever the votes are, and of these votes, by the conversion of all other commands and by the
+/// papers'; where it is asked for, also one of these votes that may be published, with noise drawn anew.
 /// Returns the exit code. Throws ConfigError for an option that is missing, superfluous or out of range;
 /// DataError as ReadVotes.
 int AccountVotes(const VoteOptions& options);

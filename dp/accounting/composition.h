@@ -25,7 +25,7 @@ struct Tilt {
 /// A sum of independent losses on a grid, by Fourier transforms of tilted masses.
 class Composition {
  public:
-  /// Grid points that a transform may have; a composition that needs more is for a wider grid.
+  /// Grid points that a transform may have; a composition that needs more wants a wider grid.
   static constexpr double kMostPoints = 1 << 20;
 
   /// Pre: lambda > 0; equal widths; counts of at least 1, at most 1e9 in all.

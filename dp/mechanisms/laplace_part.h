@@ -37,7 +37,7 @@ class LaplacePart {
 [[nodiscard]] std::int64_t LaplacePartsQuantile(const Ratio& rate, int parts, double level);
 
 /// The least m such that the sum of three independent parts is above m with probability `failure` at most, by
-/// Chernoff's bound: no less than the exact one, and more by some scales at most.
+/// Chernoff's bound: not below the exact one, and above it by some scales at most.
 /// Pre: 0 < failure < 1; a rate as LaplacePart takes.
 [[nodiscard]] std::int64_t LaplacePartsMargin(const Ratio& rate, double failure);
 

@@ -6,11 +6,11 @@
 
 #include "dp/pate/pate.h"
 
-/// What noisy votes cost depends on the votes, and is private itself. To publish it, noise of a size that the
-/// votes ask for is added: of their smooth sensitivity. Sources: Nissim, Raskhodnikova, Smith, "Smooth
+/// What noisy votes cost depends on the votes, and is private itself. To publish it, noise is added in
+/// proportion to the smooth sensitivity of the votes. Sources: Nissim, Raskhodnikova, Smith, "Smooth
 /// sensitivity and sampling in private data analysis" (2007); Papernot et al., "Scalable private learning
-/// with PATE" (2018), appendix B, for GNMax; the argument here is another one,
-/// which is for LNMax, too. Neighbours: votes of which one teacher's moved, at most one vote of each query.
+/// with PATE" (2018), appendix B, for GNMax; the argument here is another one, and
+/// holds for LNMax, too. Neighbours: votes of which one teacher's moved, at most one vote of each query.
 namespace trefoil::dp {
 
 /// LNMax, GNMax, or with a threshold Confident-GNMax, at one order, and how smooth a bound is wanted.
@@ -44,7 +44,7 @@ struct SmoothVoteCost {
 [[nodiscard]] double SmoothNoiseRdp(double beta, double noise, double order);
 
 /// A number k for which f + k S, whose local sensitivity has the beta-smooth bound (1 + k (e^beta - 1)) S, is
-/// above f after noise of `noise` times that bound, but with probability `failure`. Throws ConfigError where
+/// above f after noise of `noise` times that bound, except with probability `failure`. Throws ConfigError where
 /// there is none: failure outside (0, 1/2), or noise and beta too large for it.
 [[nodiscard]] double OffsetOfSmoothBound(double beta, double noise, double failure);
 

@@ -30,7 +30,7 @@ struct PureDp {
 };
 
 /// `count` releases of an integer that moves by 1 at most, under noise of three parts of discrete Laplace
-/// noise of this rate (dp/mechanisms/laplace_part.h): no more than that many of PureDp with epsilon `rate`.
+/// noise of this rate (dp/mechanisms/laplace_part.h): costs no more than as many of PureDp with epsilon `rate`.
 struct ThreeLaplaceParts {
   double rate = 0;
   std::int64_t count = 0;

@@ -13,11 +13,11 @@ namespace trefoil::ml {
 /// Rows of one party, the client, to be classified by a model in shares: public.
 struct PredictionRequest {
   int client = 0;
-  std::int64_t rows = 0;  ///< as many are input: the client's own, and zeros
+  std::int64_t rows = 0;  ///< how many are input: the client's own, then zeros
   bool scores = false;    ///< whether the client gets the logits
 };
 
-/// What the client gets, a row each.
+/// What the client gets, for each of its rows.
 struct Predictions {
   std::vector<int> classes;
   std::optional<Eigen::MatrixXd> scores{};  ///< the logits; with two classes that of class 1

@@ -14,7 +14,7 @@ namespace trefoil::ml {
 /// Each step is a run of operations of its own, for which a context has the numbers (mpc/context.cpp).
 inline constexpr int kLargestSteps = 500'000;
 
-/// Of a group, at most.
+/// Rows of a group at most.
 inline constexpr std::int64_t kMostGroupRows = 10'000;
 
 enum class Loss { kOneVsRest, kSquared, kSoftmax };  ///< with two classes softmax is one-vs-rest
@@ -83,7 +83,7 @@ struct TrainingSettings {
   int steps = 0;
   double expected_batch = 0;             ///< b; the sampling rate is b / sum(rows)
   std::int64_t max_batch_per_owner = 0;  ///< B_max
-  std::int64_t steps_ahead = 2;  ///< for so many steps, at most, what is sent ahead waits at its receivers
+  std::int64_t steps_ahead = 2;  ///< for how many steps at most material sent ahead waits at its receivers
   double learning_rate = 0;      ///< of the first step
   RateSchedule schedule;
   double momentum = 0;  ///< of the velocity that a step keeps; 0 to below 1
@@ -93,7 +93,7 @@ struct TrainingSettings {
   std::optional<protocols::Form> comparison;  ///< of clip factors; empty: the faster on the measured links
   Sampling sampling = Sampling::kOwnerPoisson;
   double clip = 1.0;            ///< C
-  std::int64_t group_rows = 1;  ///< k, at most, of a group that one coin takes; the unit of privacy is that
+  std::int64_t group_rows = 1;  ///< k: most rows of a group, which one coin takes whole
   bool groups = false;          ///< whether owners' records come in groups
   std::optional<double>
       sigma;  ///< noise multiplier; empty: calibrated to target_epsilon. Zero: no noise (tests only)

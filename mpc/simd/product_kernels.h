@@ -11,7 +11,7 @@ struct ProductSizes {
 };
 
 /// c(i, j) = sum over k of a(i, k) * b(j, k) modulo 2^64: both operands row by row. Vectors run along k, so
-/// that any number of columns does as well as another; best where `inner` is long. All instruction sets give
+/// that all numbers of columns are equally fast; best where `inner` is long. All instruction sets give
 /// the same result; the best one that the processor has is taken.
 void RowByRowProduct(const ProductSizes& sizes, ConstRows a, ConstRows b, MutableRows c);
 

@@ -38,7 +38,7 @@ struct MeshConfig {
       log;  ///< one line without its end; called on the I/O thread; may be empty
   /// A peer has connected, or has gone again before all three were; called on the I/O thread; may be empty.
   std::function<void(int peer, bool connected)> on_peer;
-  /// Connections that were dropped before their handshake was over, to make room for others, are now so many
+  /// `total` connections have been dropped so far before their handshake was over, to make room for others
   /// (HalfOpenConnections); called on the I/O thread; may be empty.
   std::function<void(std::uint64_t total)> on_dropped;
 };
@@ -47,9 +47,8 @@ struct MeshConfig {
 ///
 /// Failure, once found, is final and the same for every later call: NetworkError naming the party that was
 /// lost (not the one that reported it), BudgetError if it aborted because of its privacy budget, or
-/// ProtocolError. Send and Receive fail as soon as either peer is
-/// lost, even while they wait for the other. A peer that has finished is not lost: what it sent is delivered
-/// first, and only waiting for more fails.
+/// ProtocolError. Send and Receive fail as soon as either peer is lost, even while they wait for the other. A peer that
+/// has finished is not lost: what it sent is delivered first, and only waiting for more fails.
 ///
 /// Destruction finishes: queued messages are delivered (for at most peer_timeout) and the links closed in
 /// order. During stack unwinding it aborts with kInternal instead. Abort returns when the reason is on its

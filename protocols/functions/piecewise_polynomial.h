@@ -23,8 +23,8 @@ struct PiecewisePolynomial {
   /// One of each piece, or none: a piece's polynomial is one of x - origin, not of x, so that coefficients
   /// and powers stay small far from zero. Where all but a_0 are 0, x may be any distance from the origin.
   std::vector<std::int64_t> origins{};
-  /// Low bits that thresholds leave out, in latency form only (`width` is then of what is compared): between
-  /// two pieces it is open which of them an element next to their threshold gets.
+  /// Low bits that thresholds leave out, in latency form only (`width` is then of what is compared): then
+  /// either of two pieces may be taken for an element next to their threshold.
   Blur blur{};
 };
 

@@ -22,18 +22,18 @@ struct RunOwner {
 
 /// What a party keeps of a run while it is under way, in the folder checkpoint/ of its run directory, so that
 /// whatever instant the process or its machine dies at, the run can go on and no step is forgotten:
-///   run.json       the run, its sessions, and how far each may have come: replaced before what it says is
-///                  executed
-///   step           how far this session has come, written at each step's beginning; outlives the process,
-///                  not the machine, after whose crash run.json counts
+///   run.json       the run, its sessions, and how far each may have come: replaced before the steps
+///                  that it announces are executed
+///   step           how far this session has come, written at each step's beginning; it outlives the
+///                  process, but not a crash of the machine, after which run.json counts
 ///   STEP-ID.sealed the last two checkpoints
 /// Not copyable or movable.
 class RunState {
  public:
   /// Reads what is there, if anything, and changes nothing. Throws ConfigError for another job than the run's
   /// (naming the first key that differs), or a run that another process executes; DataError for another
-  /// party's run, other data than its own, or a file that was changed or damaged; but a checkpoint that is older
-  /// than a whole one is then left aside.
+  /// party's run, other data than its own, or a file that was changed or damaged. Where that is a checkpoint, and
+  /// a newer one is whole, it is left aside instead.
   RunState(const std::filesystem::path& run_folder, RunOwner owner, SecretKey key);
   ~RunState();
   RunState(const RunState&) = delete;
@@ -45,7 +45,7 @@ class RunState {
   /// What is wrong with the checkpoints that were left aside, a text each.
   [[nodiscard]] const std::vector<std::string>& damaged() const { return damaged_; }
 
-  /// Whether a checkpoint may be gone on from; throws if not.
+  /// Throws unless the run may go on from this checkpoint.
   using CheckpointCheck = std::function<void(const ml::Checkpoint&)>;
 
   /// Takes what was agreed on for the session that begins, and gives what it goes on from. `check` sees the
@@ -56,8 +56,8 @@ class RunState {
 
   /// After Begin. The id of the run: that of its first session.
   [[nodiscard]] const std::string& run_id() const { return claim_.run_id; }
-  /// After Begin. The session whose steps made the weights that a session from there on releases: of one that
-  /// goes on behind the last step, that which wrote the checkpoint.
+  /// After Begin. The session whose steps made the weights that are released: this one, or, where it goes on
+  /// behind the last step, the one that wrote the checkpoint.
   [[nodiscard]] const std::string& releasing_session() const { return releasing_; }
 
   // All throw std::runtime_error where they cannot write.
@@ -102,7 +102,7 @@ class RunState {
 };
 
 /// Removes checkpoint/ of a run directory, of a run that nobody goes on with: first run.json, without which
-/// the rest is of none. Does nothing where there is no such folder. On disk when it returns. Throws
+/// the rest belongs to no run. Does nothing where there is no such folder. On disk when it returns. Throws
 /// std::runtime_error.
 void RemoveCheckpoints(const std::filesystem::path& run_folder);
 
