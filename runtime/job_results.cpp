@@ -37,7 +37,7 @@ void KeepShare(const PartySession& session, const jobs::Job& job, const jobs::Ke
                   jobs::StorageKey(session.party(), jobs::kModelShare));
 }
 
-/// Its lines were not made to last, one by one.
+/// Its lines were written one by one without a sync to disk.
 void KeepProgress(const fs::path& file) {
   const BlockingCall call("writing", file);
   SyncToDisk(file);
@@ -69,7 +69,8 @@ std::string FilesText(const jobs::JobResult& result, const dp::TrainingRecord& r
   return files.empty() ? "nothing released to this party," : files;
 }
 
-/// Of steps what all sessions took for those that were kept; else this session's.
+/// Time, rounds and bytes are those of all sessions for the steps that were kept, or, where a job has none, those
+/// of this session.
 Summary SummaryOf(const jobs::Job& job, const jobs::JobResult& result, const JobOutput& output,
                   const net::Counters& counters, double seconds) {
   const bool steps = job.Steps().count > 0;

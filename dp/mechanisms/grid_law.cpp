@@ -86,7 +86,7 @@ std::vector<Stretch> Outcomes(const LossLaw& law, double width) {
   for (const auto& atom : law.atoms) {
     const auto after = std::upper_bound(all.begin(), all.end(), atom.loss,
                                         [](double loss, const Stretch& one) { return loss < one.begin; });
-    // An atom within a half cell comes after it: only the order of the cells matters much.
+    // An atom inside of a half cell is put behind that cell: only the order of cells matters.
     all.insert(after, {.begin = atom.loss, .mass = atom.mass, .gain = 0});
   }
   std::erase_if(all, [](const Stretch& one) { return !(one.mass > 0); });

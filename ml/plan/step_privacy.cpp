@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kSigmaBits = 20;
 
-/// Of one adversary, after what was executed before the steps.
+/// The accountant of the adversary that the target is for, with what was executed before the steps.
 dp::AnyAccountant AccountantAfter(const std::vector<dp::RecordedEvent>& before,
                                   const TrainingSettings& settings) {
   dp::AnyAccountant accountant(settings.accountant);

@@ -186,7 +186,7 @@ void MaskedOpening::AddReceivedLow(int peer, int bits, RingMatrix& sum) {
   }
 }
 
-// From the message itself: the sum is as long as memory is slow.
+// Adds from the message itself: such a sum takes as long as memory does, and a copy would take as long again.
 void MaskedOpening::AddReceived(int peer, RingMatrix& sum) {
   const net::Bytes bytes =
       party_.transport().Receive(peer, static_cast<std::size_t>(sum.size()) * sizeof(mpc::Word));
