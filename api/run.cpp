@@ -1,0 +1,21 @@
+#include "trefoil/run.h"
+
+#include "base/error.h"
+#include "base/open_files.h"
+#include "runtime/run_job.h"
+
+namespace trefoil {
+
+int RunParty(const std::filesystem::path& party_file, const std::filesystem::path& job_file,
+             const RunOptions& options) {
+  Require(options.resume || !options.again, "RunParty: again with resume alone");
+  RequireOpenFiles(kOpenFilesOfParty);
+  return runtime::RunJob({.config = party_file.string(),
+                          .job = job_file.string(),
+                          .out = options.out.string(),
+                          .threads = options.threads,
+                          .resume = options.resume,
+                          .again = options.again});
+}
+
+}  // namespace trefoil

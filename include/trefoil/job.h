@@ -1,0 +1,56 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trefoil/privacy.h"
+
+namespace trefoil {
+
+/// A job of any type, as its file declares it: public, and the same at all three parties. A handle: copies are cheap.
+class Job {
+ public:
+  /// Reads a job file (docs/reference/formats.md), sets each "KEY=VALUE" of `assignments` in order, and checks it
+  /// whole; opens no data. Throws ConfigError with one line: place, key, what was found, what was expected.
+  [[nodiscard]] static Job Read(const std::filesystem::path& file,
+                                const std::vector<std::string>& assignments = {});
+
+  [[nodiscard]] std::string name() const;
+  [[nodiscard]] std::string type() const;
+  /// At which both epsilons are said.
+  [[nodiscard]] double delta() const;
+  /// The parties that get results.
+  [[nodiscard]] std::vector<int> release_to() const;
+  /// Canonical JSON, with every default filled in: what parties compare when they meet.
+  [[nodiscard]] std::string Json() const;
+  /// SHA-256 of it, in lower-case hexadecimal.
+  [[nodiscard]] std::string Hash() const;
+  /// As a job file with every default filled in; Read reads the same job back.
+  [[nodiscard]] std::string Toml() const;
+
+  /// The most that the job releases. Throws ConfigError for a target that cannot be met.
+  [[nodiscard]] Epsilons PlannedEpsilons() const;
+  /// What the epsilons do not cover though a user would think so, one line each.
+  [[nodiscard]] std::vector<std::string> Warnings() const;
+
+  /// What a run costs at most, as declared, in one form of comparison.
+  struct Cost {
+    std::string form;  ///< "bulk" or "latency" where a run has the choice; else empty
+    int rounds = 0;
+    std::array<std::uint64_t, 3> bytes_sent{};  ///< by each party, what is sent ahead included
+  };
+  /// In each form that the job allows; nothing where the costs depend on a model that the job does not name.
+  [[nodiscard]] std::vector<Cost> PlannedCosts() const;
+
+  struct Impl;  ///< the library's own, as what follows
+  [[nodiscard]] const Impl& impl() const { return *impl_; }
+
+ private:
+  explicit Job(std::shared_ptr<const Impl> impl);
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace trefoil

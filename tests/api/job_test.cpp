@@ -1,0 +1,50 @@
+#include "trefoil/job.h"
+
+#include <gmock/gmock.h>
+
+#include "jobs/job.h"
+#include "tests/data/temporary_folder.h"
+
+namespace trefoil {
+namespace {
+
+using testing::ElementsAre;
+
+std::filesystem::path Config(const char* name) {
+  return std::filesystem::path(TREFOIL_SOURCE_DIR) / "configs" / name;
+}
+
+TEST(Job, TellsWhatTheFileDeclares) {
+  const auto job = Job::Read(Config("demo.toml"));
+  EXPECT_EQ(job.name(), "demo");
+  EXPECT_EQ(job.type(), "dpsgd");
+  EXPECT_EQ(job.Hash(), jobs::HashOf(*jobs::ReadJob(Config("demo.toml"))));
+  EXPECT_GT(job.PlannedEpsilons().insider, job.PlannedEpsilons().outsider);
+  EXPECT_GT(job.PlannedEpsilons().outsider, 0);
+  const auto costs = job.PlannedCosts();
+  ASSERT_EQ(costs.size(), 2U);
+  EXPECT_GT(costs[0].rounds, costs[1].rounds);
+  for (const auto bytes : costs[0].bytes_sent) EXPECT_GT(bytes, 0U);
+}
+
+TEST(Job, IsOfAnyType) {
+  const auto job = Job::Read(Config("adult-histogram.toml"), {"release.to=[1]"});
+  EXPECT_EQ(job.type(), "histogram");
+  EXPECT_THAT(job.release_to(), ElementsAre(1));
+  EXPECT_EQ(job.PlannedCosts().size(), 1U);
+}
+
+TEST(Job, IsReadBackFromItsToml) {
+  const data::TemporaryFolder folder;
+  const auto job = Job::Read(Config("adult.toml"));
+  EXPECT_EQ(Job::Read(folder.Put("job.toml", job.Toml())).Json(), job.Json());
+}
+
+TEST(Job, NamesTheKeyThatIsWrong) {
+  EXPECT_THAT(
+      data::ErrorText<ConfigError>([] { (void)Job::Read(Config("demo.toml"), {"training.stepps=1"}); }),
+      testing::HasSubstr("did you mean training.steps?"));
+}
+
+}  // namespace
+}  // namespace trefoil

@@ -1,0 +1,59 @@
+#include "trefoil/run.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/api/three_parties.h"
+#include "trefoil/error.h"
+#include "trefoil/privacy.h"
+
+namespace trefoil {
+namespace {
+
+using testing_support::AtThree;
+using testing_support::ThreePartyFiles;
+
+constexpr const char* kJob = R"(version = 1
+type = "histogram"
+name = "colours"
+[data]
+name = "colours"
+format = "csv"
+rows = [4, 4, 4]
+header = false
+columns = ["colour"]
+[histogram]
+mode = "central"
+column = "colour"
+values = ["blue", "red"]
+[privacy]
+epsilon = 1.0
+)";
+
+TEST(RunParty, LeavesWhatTrefoilRunLeaves) {
+  ThreePartyFiles files;
+  const auto& folder = files.folder();
+  const auto job = folder.Put("job.toml", kJob);
+  (void)folder.Put("colours.csv", "red\nblue\nred\n");
+  files.Append([](int) { return std::string("[data]\nfile = \"colours.csv\"\n"); });
+  const auto ends = AtThree([&](int party) {
+    return std::to_string(
+        RunParty(files[party], job, {.out = folder / ("out-" + std::to_string(party)), .threads = 1}));
+  });
+  for (int party = 0; party < 3; ++party) {
+    const auto out = folder / ("out-" + std::to_string(party));
+    EXPECT_EQ(ends.at(static_cast<std::size_t>(party)), "0");
+    EXPECT_TRUE(std::filesystem::exists(out / "summary.json"));
+    EXPECT_NEAR(RecordEpsilons(out / "record.json", 1e-9).insider, 1, 1e-6);
+  }
+}
+
+TEST(RunParty, ThrowsForWhatFailsBeforeThereIsARun) {
+  const ThreePartyFiles files;
+  const auto job = files.folder().Put("job.toml", kJob);
+  EXPECT_THROW((void)RunParty(files.folder() / "absent.toml", job), ConfigError);
+  EXPECT_THROW((void)RunParty(files[0], files.folder() / "absent.toml"), ConfigError);
+  EXPECT_THROW((void)RunParty(files[0], job, {.again = true}), ContractError);
+}
+
+}  // namespace
+}  // namespace trefoil
