@@ -19,8 +19,8 @@ struct PldBounds {
 /// worse of both counting.
 ///
 /// Method: the losses of single releases are put on a grid, once from above and once from below
-/// (dp/mechanisms/grid_law.h); tilted by exp(lambda loss), which moves their weight to where epsilon is; and composed by
-/// fast Fourier transforms of their powers. Charged to delta, for either bound: tails of the noise that are
+/// (dp/mechanisms/grid_law.h); tilted by exp(lambda loss), which moves their weight to where epsilon is; and composed
+/// by fast Fourier transforms of their powers. Charged to delta, for either bound: tails of the noise that are
 /// cut off, what falls outside of the transform's window and may wrap into it (by Chernoff's bound), and the
 /// rounding of transforms and powers. So the exact epsilon lies between the bounds; their distance is what
 /// discretisation costs, and is chosen to be about 2e-4 of epsilon, more where 2^17 points do not suffice.

@@ -38,8 +38,8 @@ struct TrainingSettings {
   std::vector<int> release_to{0, 1, 2};  ///< who gets the model
 };
 
-/// A party's records, one after the other: `features` numbers and a class (0, 1, ...) of each. What they refer to is the
-/// caller's, and stays as it is while the training runs.
+/// A party's records, one after the other: `features` numbers and a class (0, 1, ...) of each. What they refer to is
+/// the caller's, and stays as it is while the training runs.
 struct Records {
   std::span<const float> features;
   std::span<const int> classes;

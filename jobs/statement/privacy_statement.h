@@ -27,8 +27,9 @@ struct StatementSource {
 };
 
 /// What the record promises and to whom: both epsilons, delta and how it is split, the neighbouring relation
-/// and the unit of privacy, as far as the record says them, each event with its sampling and noise, the accountant, every assumption that the
-/// numbers rest on, and what they do not cover. The one source of these sentences, for every command.
+/// and the unit of privacy, as far as the record says them, each event with its sampling and noise, the accountant,
+/// every assumption that the numbers rest on, and what they do not cover. The one source of these sentences, for every
+/// command.
 /// Throws: ConfigError unless delta is in (0, 1).
 [[nodiscard]] std::vector<StatementEntry> PrivacyStatement(const StatementSource& source);
 

@@ -33,8 +33,8 @@ class BatchSource {
 
 /// With owner-poisson sampling every owner draws its own rows by private coins and inputs them afresh, padded
 /// to a public height. With public sampling all rows are shared once, and common coins choose among them
-/// (those of `coins`, where a run is resumed), padded to a height that is a constant of the job. `plan` and `own` must outlive
-/// what is returned. Cost: with public sampling and no coins protocols::JointSeedCost, twice with a vertical
+/// (those of `coins`, where a run is resumed), padded to a height that is a constant of the job. `plan` and `own` must
+/// outlive what is returned. Cost: with public sampling and no coins protocols::JointSeedCost, twice with a vertical
 /// partition.
 [[nodiscard]] std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan& plan,
                                                            const OwnRecords& own,

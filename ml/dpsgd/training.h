@@ -102,8 +102,8 @@ struct HeldOutRecords {
   OwnRecords validation;  ///< of settings.initialisation, where it selects on them
 };
 
-/// The plan of a job; nothing is run. Throws ConfigError where the settings cannot be met: a range reaches 2^62, noise below 8 lattice units,
-/// epsilon out of reach, a value out of its domain.
+/// The plan of a job; nothing is run. Throws ConfigError where the settings cannot be met: a range reaches 2^62, noise
+/// below 8 lattice units, epsilon out of reach, a value out of its domain.
 [[nodiscard]] PrivacyPlan MakePlan(const TrainingSettings& settings);
 
 /// The same of a run's next session, which begins at step `first`, or, `from_start`, before the first step:
