@@ -1,0 +1,52 @@
+"""That scripts/acceptance can run what it names: functions and tests are there. Usage: acceptance_test.py"""
+import fnmatch
+import importlib.util
+import pathlib
+import re
+import subprocess
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = TOP / "scripts" / "acceptance.d"
+spec = importlib.util.spec_from_file_location("audit_table", TOP / "scripts" / "audit_table.py")
+audit_table = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(audit_table)
+
+
+def acceptance(*arguments):
+    return subprocess.run([TOP / "scripts" / "acceptance", *arguments], capture_output=True, text=True, check=False)
+
+
+class Acceptance(unittest.TestCase):
+    def setUp(self):
+        self.listed = [line.split(": ", 1)[0].split() for line in acceptance("--list").stdout.splitlines()]
+
+    def test_has_a_function_for_each_check_that_it_lists(self):
+        self.assertGreater(len(self.listed), 50)
+        for subject, check in self.listed:
+            function = f"check_{check.replace('-', '_')}"
+            if subject != "audit":  # whose functions are made of its table
+                self.assertRegex((FOLDER / f"{subject}.sh").read_text(), rf"(?m)^{function}\(\) {{", f"{subject} {check}")
+
+    def test_names_its_subjects_in_its_help(self):
+        usage = (TOP / "scripts" / "acceptance").read_text().split("set -euo")[0]
+        for subject in {subject for subject, _ in self.listed}:
+            self.assertRegex(usage, rf"\b{subject}\b")
+
+    def test_refuses_what_is_not_there(self):
+        for arguments in ((), ("nothing",), ("speed", "nothing")):
+            self.assertEqual(acceptance(*arguments).returncode, 2, arguments)
+
+    def test_runs_tests_that_are_there(self):
+        known = audit_table.known_tests()
+        for path in FOLDER.glob("*.sh"):
+            text = path.read_text()
+            for folder, filters in re.findall(r"\b(dp|ml|jobs|net|apps|runtime) '([^']+)'", text):
+                for one in filters.split(":"):
+                    self.assertTrue(fnmatch.filter(known, f"{folder}.{one}"), f"{path.name}: no test of {folder} is {one}")
+            for name in re.findall(r"\bprogram_test (\w+)", text):
+                self.assertTrue((TOP / "tests" / "apps" / f"{name}_test.py").is_file(), f"{path.name}: {name}")
+
+
+if __name__ == "__main__":
+    unittest.main()
