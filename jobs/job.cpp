@@ -86,11 +86,6 @@ const std::vector<std::string>& RegisteredTypes() {
   return names;
 }
 
-bool IsRegisteredJob(const std::filesystem::path& file) {
-  const auto& type = TypeOf(ReadToml(file));
-  return &type != &kTypes[0] && &type != &kTypes[1];
-}
-
 std::unique_ptr<Job> ReadJob(const std::filesystem::path& file, const std::vector<std::string>& assignments) {
   auto root = ReadToml(file);
   const auto& type = TypeOf(root);

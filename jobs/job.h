@@ -226,9 +226,6 @@ class Job {
   [[nodiscard]] virtual std::unique_ptr<JobWithCanaries> WithCanaries(std::int64_t count) const;
 };
 
-/// Whether a job file's type is another than a training or a prediction. Throws ConfigError as ReadToml.
-[[nodiscard]] bool IsRegisteredJob(const std::filesystem::path& file);
-
 /// The types of jobs, as a job's `type` names them.
 [[nodiscard]] const std::vector<std::string>& RegisteredTypes();
 

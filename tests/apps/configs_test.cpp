@@ -27,7 +27,7 @@ TEST(Configs, CanBeRunAndKeepTheirEpsilon) {
   EXPECT_GE(files.size(), 6U);
   for (const auto& file : files) {
     SCOPED_TRACE(file.string());
-    if (jobs::IsRegisteredJob(file)) continue;
+    if (jobs::ReadJob(file)->Steps().count == 0) continue;
     const jobs::DpsgdSettings job = jobs::ReadDpsgdSettings(file);
     EXPECT_EQ(job.name, file.stem().string());
     EXPECT_EQ(jobs::PrivacyWarnings(job).size(), job.data.vertical ? 1U : 0U);
@@ -39,13 +39,12 @@ TEST(Configs, CanBeRunAndKeepTheirEpsilon) {
   }
 }
 
-TEST(Configs, TasksCanBeRunAndReadBackAsTheyAreSaved) {
+TEST(Configs, ReadBackAsTheyAreSaved) {
   int tasks = 0;
   for (const auto& file : JobsOfTheProject()) {
     SCOPED_TRACE(file.string());
-    if (!jobs::IsRegisteredJob(file)) continue;
-    ++tasks;
     const auto task = jobs::ReadJob(file);
+    if (task->Steps().count == 0) ++tasks;
     EXPECT_EQ(task->name(), file.stem().string());
     const auto epsilons = task->Epsilons();
     EXPECT_GT(epsilons.outsider, 0);
