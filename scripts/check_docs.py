@@ -6,6 +6,7 @@ Usage: scripts/check_docs.py [PROJECT]. Prints one line per finding; exit code 0
 - A link leads to a file that is there, and to a heading of it; so does `FILE.md, "Heading"`, in comments of sources, too.
 - A file of the project that stands in backticks is there. The changelog, which tells of what was, may name others.
 - Of `NAME` (`FILE`) in a document, the file has the name.
+- docs/README.md, the index, has every document but decisions.
 """
 
 import pathlib
@@ -121,6 +122,13 @@ def check_defined(project, text):
             yield line_of(text, match.start()), f"found {match[1]} in {match[2]}, which does not have it"
 
 
+def check_index(project, path):
+    index = project / "docs" / "README.md"
+    kind = path.relative_to(project).parts
+    if len(kind) == 3 and kind[0] == "docs" and kind[1] != "adr" and f"({kind[1]}/{kind[2]})" not in index.read_text():
+        yield 1, "found no line of it in docs/README.md"
+
+
 def findings(project, path, text):
     if path.is_relative_to(project / "tests" / "scripts"):  # which make files of their own
         return
@@ -128,6 +136,7 @@ def findings(project, path, text):
         yield from check_width(text)
         yield from check_defined(project, text)
         yield from check_links(project, path, text)
+        yield from check_index(project, path)
     if path.name != "CHANGELOG.md":
         yield from check_named(project, text, IN_BACKTICKS if path.suffix == ".md" else IN_SOURCE)
     yield from check_sections(project, path, text)

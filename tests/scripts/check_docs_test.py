@@ -48,6 +48,11 @@ class CheckDocs(unittest.TestCase):
         self.assertEqual(self.found("// as ml/other.h", "dp/a.h"), ["found ml/other.h, which is not there"])
         self.assertEqual(self.found("`ml/other.h`", "CHANGELOG.md"), [])
 
+    def test_wants_every_document_in_the_index(self):
+        self.assertEqual(self.found("", "docs/howto/one.md", **{"docs/README.md": "[one](howto/one.md)"}), [])
+        self.assertEqual(self.found("", "docs/howto/one.md", **{"docs/README.md": ""}), ["found no line of it in docs/README.md"])
+        self.assertEqual(self.found("", "docs/adr/0001-one.md", **{"docs/README.md": ""}), [])
+
     def test_finds_names_that_a_file_does_not_have(self):
         self.assertEqual(self.found("`Step` (`ml/step.h`)"), [])
         self.assertEqual(self.found("`Stop` (`ml/step.h`)"), ["found Stop in ml/step.h, which does not have it"])
