@@ -6,8 +6,6 @@
 
 #include "base/error.h"
 #include "base/passing_error.h"
-#include "runtime/party_session.h"
-#include "runtime/stop_signals.h"
 
 namespace trefoil {
 namespace {
@@ -26,13 +24,6 @@ TEST(OneLine, EscapesWhatATerminalWouldObey) {
   EXPECT_EQ(OneLine("\xc0\x9b \xff"), "\\xc0\\x9b \\xff");
   EXPECT_EQ(OneLine("\u202etxt.exe\u2028\u2066"), "\\u{202e}txt.exe\\u{2028}\\u{2066}");
   EXPECT_EQ(OneLine("\u061c\u200f"), "\\u{61c}\\u{200f}");
-}
-
-TEST(ReasonFor, SaysWhoBrokeTheProtocol) {
-  const auto reason = ReasonFor(ProtocolError("party 2 sent a message of 4 bytes, expected 3", 2));
-  EXPECT_EQ(reason.code, net::AbortCode::kProtocol);
-  EXPECT_EQ(reason.about, 2);
-  EXPECT_EQ(ReasonFor(NetworkError(1, "gone")).code, net::AbortCode::kPeerLost);
 }
 
 TEST(ExitCodeOf, TellsWhatMayPassFromWhatNeedsAPerson) {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "temporary_folder.h"
+#include "tests/apps/temporary_folder.h"
 
 namespace trefoil::runtime {
 namespace {

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "mesh_testing.h"
+#include "tests/net/mesh_testing.h"
 #include "net/local_transport.h"
 
 namespace trefoil::net {

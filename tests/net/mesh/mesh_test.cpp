@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "mesh_testing.h"
+#include "tests/net/mesh_testing.h"
 
 namespace trefoil::net {
 namespace {

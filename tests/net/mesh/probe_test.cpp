@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "mesh_testing.h"
+#include "tests/net/mesh_testing.h"
 #include "net/mesh/mesh.h"
 
 namespace trefoil::net {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "all_protocols.h"
+#include "tests/protocols/all_protocols.h"
 #include "base/error.h"
 #include "tests/support/protocol_test.h"
 #include "tests/support/recording_transport.h"
