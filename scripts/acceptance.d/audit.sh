@@ -57,7 +57,7 @@ TESTS=(
   [22]='apps\.(resume|deploy)$|\.(LostSteps|RefusalOfLosses|JobHash|Agree|ExitCodeOf)|net\.(TlsContext|HttpEndpoint)'
   [23]='apps\.stuck$|runtime\.(SlowLines|RunWatchTest|NoteStopSignals)|net\.Mailbox\.SaysHowLong|base\.BlockingCall'
   [25]='data\.(ReadFile|ReadHead|BoundedContent|ReadNpz)|base\.(RegularFile|OpenFiles|DescribeErrno)|apps\.hostile_files$'
-  [26]='apps\.hostile_files$|base\.(OneLine|ReasonFor)|RunStateTest\.LeavesADamaged|MeshMisdeed|MeshBreachAtStart|WhoBreaksTheProtocol|ReadNpz\.RefusesTwo|base\.OpenFiles'
+  [26]='apps\.hostile_files$|base\.OneLine|runtime\.ReasonFor|RunStateTest\.LeavesADamaged|MeshMisdeed|MeshBreachAtStart|WhoBreaksTheProtocol|ReadNpz\.RefusesTwo|base\.OpenFiles'
   [27]='scripts\.epsilon_tables'
 )
 
