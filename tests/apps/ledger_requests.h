@@ -6,7 +6,7 @@
 
 #include "runtime/ledger/ledger_file.h"
 
-namespace trefoil::apps {
+namespace trefoil {
 
 inline constexpr double kDelta = 1e-5;
 inline constexpr double kNoCap = 1e6;
@@ -58,4 +58,4 @@ inline std::string ErrorOf(const std::function<void()>& body) {
   return "no error";
 }
 
-}  // namespace trefoil::apps
+}  // namespace trefoil

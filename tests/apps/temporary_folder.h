@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-namespace trefoil::apps {
+namespace trefoil {
 
 /// A folder of its own for one test, gone afterwards.
 class TemporaryFolder {
@@ -29,4 +29,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace trefoil::apps
+}  // namespace trefoil

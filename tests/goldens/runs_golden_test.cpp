@@ -180,14 +180,14 @@ TEST(RunGoldens, JobsOfEveryTypeSendAndGiveWhatTheyDid) {
   RunGoldens goldens;
   for (const auto& job : GoldenTrainings()) {
     SCOPED_TRACE(job.name);
-    const apps::TemporaryFolder folder;
+    const TemporaryFolder folder;
     const auto parties = WriteGoldenData(folder.path(), job.name == "dpsgd-vertical");
     goldens.Add(job.name, RunJob(job, folder.path(), parties));
     if (job.name == "dpsgd-shares") goldens.Add("predict", Predict(folder.path()));
   }
   for (const auto& job : GoldenTasks()) {
     SCOPED_TRACE(job.name);
-    const apps::TemporaryFolder folder;
+    const TemporaryFolder folder;
     goldens.Add(job.name, RunJob(job, folder.path(), WriteTaskData(folder.path(), job.name)));
   }
   goldens.Finish();

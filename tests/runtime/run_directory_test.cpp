@@ -12,7 +12,6 @@
 namespace trefoil::runtime {
 namespace {
 
-using apps::TemporaryFolder;
 
 TEST(RunDirectory, IsRefusedUnlessEmpty) {
   const TemporaryFolder folder;

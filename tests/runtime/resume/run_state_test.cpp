@@ -15,7 +15,6 @@ namespace trefoil::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-using apps::TemporaryFolder;
 using testing::HasSubstr;
 using testing_support::FixedKey;
 using testing_support::TakeFileCalls;
