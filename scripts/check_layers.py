@@ -31,7 +31,7 @@ CONFINED = [
     (r"boost/beast.*", r"net/http/http_endpoint\.cpp", "HTTP is spoken in net/http/http_endpoint.cpp"),
     (r"sys/socket\.h|netinet/.*|arpa/inet\.h|netdb\.h", r"net/.*|apps/local/free_ports\.cpp",
      "sockets belong in net/ (and apps/local/free_ports.cpp, which looks for free ports)"),
-    (r"openssl/.*", r"net/.*|mpc/(prss|dcf/seed_hash)\.cpp|jobs/dpsgd/settings_json\.cpp",
+    (r"openssl/.*", r"net/.*|mpc/(prss|dcf/seed_hash)\.cpp",
      "OpenSSL belongs in net/ (TLS), mpc/ (AES) and the job's hash"),
     (r"CLI/.*", r"apps/.*", "the command line belongs in apps/"),
     (r"toml\+\+/.*", r"jobs/config/tomlplusplus\.h", "jobs/config/tomlplusplus.h is the one way to toml++"),

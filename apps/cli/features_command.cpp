@@ -11,10 +11,10 @@
 #include "data/dataset/rows.h"
 #include "data/features/feature_files.h"
 #include "data/formats/file.h"
-#include "jobs/config/feature_reader.h"
 #include "jobs/config/named_files.h"
 #include "jobs/config/toml_reader.h"
 #include "jobs/dpsgd/evaluation.h"
+#include "jobs/dpsgd/record_fields.h"
 
 namespace trefoil::apps {
 namespace {
@@ -47,19 +47,24 @@ jobs::FeatureSpec SpecOf(const FeaturesOptions& options, const data::FeatureInpu
   toml::table root;
   for (const auto& assignment : options.assignments) jobs::SetValue(root, assignment);
   const std::string place = "--set";
-  jobs::CheckKeys(root, place, jobs::FeatureKeys());
+  data::DataSpec data;
+  data.features = input.x.cols();
+  if (!input.texts.empty())
+    data.columns.push_back({.name = "text", .kind = data::ColumnKind::kText, .values = {}});
+  jobs::FeatureSpec spec;
+  const jobs::Declaration fields = [&](jobs::FieldVisitor& v) {
+    v.Table("features", "", [&] { jobs::FeatureFields(v, spec, data); });
+  };
+  jobs::CheckKeys(root, place, jobs::KeysOf(fields));
   root.insert("features", toml::table{});
   auto& features = *root["features"].as_table();
   features.insert_or_assign("method", options.method);
   if (options.method == "onnx")
     features.insert_or_assign("model_sha256", data::FileSha256(options.feature_model));
-  data::DataSpec data;
-  data.features = input.x.cols();
-  if (!input.texts.empty())
-    data.columns.push_back({.name = "text", .kind = data::ColumnKind::kText, .values = {}});
   if (input.image.given() && (options.method == "hog" || options.method == "scatter"))
     features.insert("image", toml::array{input.image.height, input.image.width});
-  return jobs::ReadFeatures(jobs::Section(root, place).Table("features"), data);
+  jobs::ReadInto(root, place, fields);
+  return spec;
 }
 
 Extraction FromFiles(const FeaturesOptions& options) {

@@ -12,6 +12,7 @@
 #include "dp/mechanisms/discrete_laplace.h"
 #include "jobs/average/owners.h"
 #include "jobs/average/settings.h"
+#include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/training_settings.h"
 #include "jobs/job_of.h"
 #include "jobs/statement/bound_text.h"
@@ -35,7 +36,7 @@ class AverageJob : public JobOf<AverageSettings> {
 
   [[nodiscard]] const char* type() const override { return "classifier-average"; }
   [[nodiscard]] std::string Json() const override { return AverageJson(job()); }
-  [[nodiscard]] std::string LocalJson() const override { return OwnersLocalJson(job().owners); }
+  [[nodiscard]] std::string LocalJson() const override { return LocalJsonOf(job()); }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return plan_.events; }
   [[nodiscard]] JobCost Cost() const override;

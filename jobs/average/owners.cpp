@@ -3,7 +3,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/error.h"
@@ -17,10 +16,10 @@ namespace trefoil::jobs {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 using Numbers = std::vector<std::int64_t>;
 
 constexpr std::int64_t kMostOwners = 10'000;
+constexpr std::int64_t kMostRows = 1'000'000'000;
 
 std::int64_t Sum(const Numbers& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
@@ -148,38 +147,25 @@ void CheckSizes(const Owners& owners, const std::vector<ml::OwnRecords>& parts, 
 
 }  // namespace
 
-const std::vector<std::string>& OwnerKeys() {
-  static const std::vector<std::string> keys{"owners.count", "owners.least_rows", "owners.most_rows",
-                                             "local.owner_rows"};
-  return keys;
+void OwnerFields(FieldVisitor& v, Owners& s, const data::DataSpec& data) {
+  v("count", s.count, OfEachParty{kMostOwners, false}, "Owners that each party acts for, public.");
+  const auto declared = *std::max_element(data.rows.begin(), data.rows.end());
+  const auto largest = declared > 0 ? declared : kMostRows;
+  v("most_rows", s.most_rows, WholeInterval{1, largest}, Default(largest).Said("the largest of `data.rows`"),
+    "Public bound of an owner's records.");
+  v("least_rows", s.least_rows, WholeInterval{1, s.most_rows > 0 ? s.most_rows : kMostRows},
+    "Public: an owner with fewer records counts as one with so many, the missing ones as zeros.");
 }
 
-Owners ReadOwners(const toml::table& root, const std::string& file, const data::DataSpec& data) {
-  const Section document(root, file);
-  const auto section = document.Table("owners");
-  const std::string expected =
-      fmt::format("three whole numbers from 0 to {}, one for each party, not all 0", kMostOwners);
-  const auto count = section.Wholes("count", {0, kMostOwners}, expected);
-  if (count.size() != 3 || Sum(count) == 0) section.Refuse("count", expected);
-  Owners owners;
-  std::copy(count.begin(), count.end(), owners.count.begin());
-  const auto largest = std::max<std::int64_t>(1, *std::max_element(data.rows.begin(), data.rows.end()));
-  owners.most_rows = section.Whole("most_rows", {1, largest}, largest);
-  owners.least_rows = section.Whole("least_rows", {1, owners.most_rows});
-  const auto local = document.Table("local");
-  const std::string of_each = fmt::format("{} whole numbers from 0, one for each owner", owners.all());
-  if (local.Has("owner_rows")) owners.local_rows = local.Wholes("owner_rows", {0, 1'000'000'000}, of_each);
-  if (!owners.local_rows.empty() && static_cast<std::int64_t>(owners.local_rows.size()) != owners.all())
-    local.Refuse("owner_rows", of_each);
-  return owners;
-}
-
-Json OwnersJson(const Owners& owners) {
-  return {{"count", owners.count}, {"least_rows", owners.least_rows}, {"most_rows", owners.most_rows}};
-}
-
-std::string OwnersLocalJson(const Owners& owners) {
-  return owners.local_rows.empty() ? "{}" : Json{{"owner_rows", owners.local_rows}}.dump();
+void OwnerRowsField(FieldVisitor& v, Owners& s) {
+  const auto of_each = fmt::format("{} whole numbers from 0, one for each owner", s.all());
+  v("owner_rows", s.local_rows, Wholes{{0, kMostRows}, of_each},
+    Default(Numbers()).Said("by hash; for one replaced all alike").LeftOut(),
+    "How many records each owner gets in `local`, in the data's order. Not hashed.");
+  v.Check([&](const Section& local) {
+    if (!s.local_rows.empty() && static_cast<std::int64_t>(s.local_rows.size()) != s.all())
+      local.Refuse("owner_rows", of_each);
+  });
 }
 
 std::string DealToOwners(const DpsgdSettings& schema, const Owners& owners, const SplitTarget& deal) {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "jobs/config/fields.h"
 #include "jobs/config/party_file.h"
-#include "jobs/config/toml_reader.h"
 #include "jobs/dpsgd/settings.h"
 #include "jobs/job.h"
 #include "ml/dpsgd/training.h"
@@ -26,16 +26,10 @@ struct Owners {
   [[nodiscard]] std::int64_t all() const { return count[0] + count[1] + count[2]; }
 };
 
-/// The keys of [owners] and [local] of such jobs, in full.
-[[nodiscard]] const std::vector<std::string>& OwnerKeys();
-
-/// Reads owners.count, owners.least_rows, owners.most_rows (at most, and by default, the largest of the
-/// schema's data.rows) and local.owner_rows. Throws ConfigError as Section.
-[[nodiscard]] Owners ReadOwners(const toml::table& root, const std::string& file, const data::DataSpec& data);
-
-/// [owners] as JSON, all defaults filled in; [local] likewise.
-[[nodiscard]] nlohmann::json OwnersJson(const Owners& owners);
-[[nodiscard]] std::string OwnersLocalJson(const Owners& owners);
+/// The keys of [owners], for data as `data` declares it.
+void OwnerFields(FieldVisitor& v, Owners& s, const data::DataSpec& data);
+/// local.owner_rows.
+void OwnerRowsField(FieldVisitor& v, Owners& s);
 
 /// Deals the training data, to each party its owners' in one file: in its order, to each owner as many
 /// records as local.owner_rows says; where that is empty, by hash, or else alike. Test records, where there

@@ -2,114 +2,104 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <algorithm>
-#include <iterator>
-
 #include <nlohmann/json.hpp>
-#include <utility>
 
-#include "jobs/config/party_list.h"
-#include "jobs/dpsgd/settings_reader.h"
+#include "jobs/config/common_fields.h"
+#include "jobs/dpsgd/record_fields.h"
 
 namespace trefoil::jobs {
 namespace {
 
-using Json = nlohmann::json;
-
 // So that the rounding of weights hardly adds to the sensitivity.
 constexpr int kFractionBits = 20;
-constexpr int kScales = 16;
 // Of epsilon, for the noise of the smallest size.
 constexpr double kSizeShare = 0.1;
 
 constexpr double kLargestAddedEpsilon = 64;
 
-constexpr std::pair<ml::AverageNoise, const char*> kNoises[] = {
-    {ml::AverageNoise::kLaplace, "sound"},
-    {ml::AverageNoise::kGaussian, "gaussian"},
-    {ml::AverageNoise::kAsPublished, "as-published"}};
-
-std::vector<std::string> KnownKeys() {
-  auto keys = SchemaKeys();
-  keys.insert(keys.end(), OwnerKeys().begin(), OwnerKeys().end());
-  for (const auto* key : {"average.lambda", "average.tolerance", "average.bias", "average.noise",
-                          "average.scales", "privacy.epsilon", "privacy.delta", "privacy.neighbours",
-                          "privacy.size_epsilon", "privacy.accountant", "release.to"})
-    keys.emplace_back(key);
-  return keys;
+const OneOf<ml::AverageNoise>& Noises() {
+  using ml::AverageNoise;
+  static const OneOf<AverageNoise> noises{{AverageNoise::kLaplace, "sound"},
+                                          {AverageNoise::kGaussian, "gaussian"},
+                                          {AverageNoise::kAsPublished, "as-published"}};
+  return noises;
 }
 
-void ReadAverage(const Section& section, AverageSettings& job) {
-  job.solver.lambda = section.Number("lambda", {.above = 0.0, .below = 1e6});
-  job.solver.tolerance = section.Number("tolerance", {.above = 0.0, .below = 1.0}, 1e-6);
-  job.solver.bias = section.Flag("bias", true);
-  const auto noise = section.Choice("noise", {"sound", "gaussian", "as-published"}, "sound");
-  for (const auto& [kind, name] : kNoises) {
-    if (noise == name) job.noise = kind;
-  }
-  if (job.as_published() && section.Has("scales"))
-    section.Fail("scales", "only average.noise \"sound\" and \"gaussian\" have it");
-  job.scales = static_cast<int>(section.Whole("scales", {1, 1000}, kScales));
+void AverageFields(FieldVisitor& v, AverageSettings& s) {
+  v("lambda", s.solver.lambda, Interval{.above = 0.0, .below = 1e6}, "λ of λ/2 ‖w‖².");
+  v("tolerance", s.solver.tolerance, Interval{.above = 0.0, .below = 1.0}, Default(1e-6),
+    "Gradient norm at which the solver stops.");
+  v("bias", s.solver.bias, Flag{}, Default(true),
+    "Whether each row has a constant 1, regularised like the others.");
+  v("noise", s.noise, Noises(), Default(ml::AverageNoise::kLaplace),
+    "`sound`: discrete Laplace noise in parts; `gaussian`: discrete Gaussian noise of every party, which is "
+    "narrower "
+    "where there are many weights; `as-published`: the smallest owner's alone.");
+  v.When({!s.as_published(), "average.noise \"sound\" or \"gaussian\"",
+          "only average.noise \"sound\" and \"gaussian\" have it"},
+         [&] {
+           v("scales", s.scales, WholeInterval{1, 1000}, Default(16), "Scales of noise to choose from.");
+         });
 }
 
-void ReadPrivacy(const Section& section, AverageSettings& job) {
-  job.epsilon = section.Number("epsilon", {.above = 1e-4, .below = 1024.0});
-  job.delta = section.Number("delta", {.above = 0.0, .below = 1.0});
-  job.accountant = ReadTaskAccountant(section);
-  const auto neighbours =
-      section.Choice("neighbours", {"added", "replaced"}, job.as_published() ? "replaced" : "added");
-  if (neighbours == "replaced") {
-    if (section.Has("size_epsilon")) section.Fail("size_epsilon", "only privacy.neighbours \"added\" has it");
-    return;
-  }
-  if (job.as_published())
-    section.Refuse("neighbours", "\"replaced\" with average.noise \"as-published\", whose scale tells sizes");
+void CheckNeighbours(const AverageSettings& s, dp::Neighbours neighbours, const Section& privacy) {
+  if (neighbours == dp::Neighbours::kReplaced) return;
+  if (s.as_published())
+    privacy.Refuse("neighbours", "\"replaced\" with average.noise \"as-published\", whose scale tells sizes");
   // What the size's noise may fail by costs (1 + e^epsilon) times as much.
-  if (job.epsilon > kLargestAddedEpsilon)
-    section.Refuse("epsilon",
+  if (s.epsilon > kLargestAddedEpsilon)
+    privacy.Refuse("epsilon",
                    fmt::format("at most {} with privacy.neighbours \"added\"", kLargestAddedEpsilon));
-  job.size_epsilon =
-      section.Number("size_epsilon", {.above = 1e-6, .below = job.epsilon}, kSizeShare * job.epsilon);
+}
+
+void PrivacyFields(FieldVisitor& v, AverageSettings& s) {
+  v("epsilon", s.epsilon, Interval{.above = 1e-4, .below = 1024.0}, "The target.");
+  v("delta", s.delta, kDeltas, "At which both ε are said.");
+  AccountantField(v, s.accountant);
+  using dp::Neighbours;
+  auto neighbours = s.size_epsilon ? Neighbours::kAdded : Neighbours::kReplaced;
+  v("neighbours", neighbours,
+    OneOf<Neighbours>{{Neighbours::kAdded, "added"}, {Neighbours::kReplaced, "replaced"}},
+    Default(s.as_published() ? Neighbours::kReplaced : Neighbours::kAdded)
+        .Said("`added`; as published `replaced`"),
+    "`added`: one record added or removed; `replaced`: one record replaced by another.");
+  v.Check([&](const Section& table) { CheckNeighbours(s, neighbours, table); });
+  v.When({neighbours == Neighbours::kAdded, "privacy.neighbours \"added\""}, [&] {
+    const Interval sizes{.above = 1e-6, .below = s.epsilon > 0 ? s.epsilon : kLargestAddedEpsilon};
+    v("size_epsilon", s.size_epsilon, sizes, Default(kSizeShare * s.epsilon).Said("ε/10"),
+      "Of the smallest size's noise, below ε.");
+  });
 }
 
 }  // namespace
 
+void Fields(FieldVisitor& v, AverageSettings& s) {
+  TypeFields(v, "classifier-average");
+  RecordFields(v, s.schema, kFractionBits);
+  CheckHorizontal(v, s.schema);
+  v.Check([&](const Section& document) {
+    if (s.schema.data.classes != 2) document.Table("data").Refuse("classes", "2: a classifier has one logit");
+  });
+  v.Table("owners", "The data owners that the parties act for.",
+          [&] { OwnerFields(v, s.owners, s.schema.data); });
+  v.Table("local", "How `local` deals the data.", [&] { OwnerRowsField(v, s.owners); });
+  v.Table("average", "The owners' classifiers and the noise.", [&] { AverageFields(v, s); });
+  v.Table("privacy", "What the average may tell.", [&] { PrivacyFields(v, s); });
+  ReleaseFields(v, kWhoGetsTheModel, s.to, true);
+}
+
 AverageSettings ReadAverageSettings(const toml::table& root, const std::string& file) {
-  CheckKeys(root, file, KnownKeys());
-  const Section document(root, file);
   AverageSettings job;
-  job.schema = ReadSchema(root, file, kFractionBits);
+  ReadFields(root, file, job);
+  job.schema.type = "classifier-average";
   job.name = job.schema.name;
-  if (job.schema.data.classes != 2) document.Table("data").Refuse("classes", "2: a classifier has one logit");
-  job.owners = ReadOwners(root, file, job.schema.data);
-  ReadAverage(document.Table("average"), job);
-  ReadPrivacy(document.Table("privacy"), job);
   job.owners.by_hash = job.size_epsilon.has_value();
-  job.to = ReadParties(document.Table("release"), "to", true);
   return job;
 }
 
-const char* NameOf(ml::AverageNoise noise) {
-  return std::find_if(std::begin(kNoises), std::end(kNoises),
-                      [&](const auto& one) { return one.first == noise; })
-      ->second;
-}
+const char* NameOf(ml::AverageNoise noise) { return Noises().TextOf(noise); }
 
-std::string AverageJson(const AverageSettings& job) {
-  auto json = Json::parse(DpsgdJson(job.schema));
-  json["owners"] = OwnersJson(job.owners);
-  json["average"] = {{"lambda", job.solver.lambda},
-                     {"tolerance", job.solver.tolerance},
-                     {"bias", job.solver.bias},
-                     {"noise", NameOf(job.noise)}};
-  if (!job.as_published()) json["average"]["scales"] = job.scales;
-  json["privacy"] = {{"epsilon", job.epsilon}, {"delta", job.delta}};
-  json["privacy"]["accountant"] = dp::NameOf(job.accountant);
-  json["privacy"]["neighbours"] = job.size_epsilon ? "added" : "replaced";
-  if (job.size_epsilon) json["privacy"]["size_epsilon"] = *job.size_epsilon;
-  json["release"] = {{"to", job.to}};
-  return json.dump();
-}
+std::string AverageJson(const AverageSettings& job) { return HashedJson(job); }
 
 ml::AverageSettings AverageSettingsOf(const AverageSettings& job) {
   return {.owners = job.owners.count,

@@ -5,7 +5,7 @@
 
 #include "dp/accounting/any_accountant.h"
 #include "jobs/average/owners.h"
-#include "jobs/config/toml_reader.h"
+#include "jobs/config/fields.h"
 #include "jobs/dpsgd/settings.h"
 #include "ml/on_shares/average_plan.h"
 
@@ -18,7 +18,7 @@ struct AverageSettings {
   Owners owners;
   ml::LogisticSettings solver;
   ml::AverageNoise noise = ml::AverageNoise::kLaplace;
-  int scales = 0;
+  int scales = 16;
   double epsilon = 0;
   double delta = 0;
   dp::AccountantKind accountant = dp::AccountantKind::kPld;
@@ -28,6 +28,9 @@ struct AverageSettings {
   [[nodiscard]] bool as_published() const { return noise == ml::AverageNoise::kAsPublished; }
   [[nodiscard]] bool gaussian() const { return noise == ml::AverageNoise::kGaussian; }
 };
+
+/// The keys of such a job.
+void Fields(FieldVisitor& v, AverageSettings& s);
 
 /// Throws ConfigError with one line: place, key, what was found, what was expected.
 [[nodiscard]] AverageSettings ReadAverageSettings(const toml::table& root, const std::string& file);

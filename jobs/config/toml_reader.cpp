@@ -75,41 +75,15 @@ void CheckKeysBelow(const toml::table& table, const std::string& path, const std
   }
 }
 
-std::string Describe(Interval range) {
-  if (range.above && range.below)
-    return fmt::format("a number above {} and below {}", *range.above, *range.below);
-  if (range.above) return fmt::format("a number above {}", *range.above);
-  if (range.below) return fmt::format("a number below {}", *range.below);
-  return "a finite number";
-}
-
-std::string Describe(WholeInterval range) {
-  return fmt::format("a whole number from {} to {}", range.least, range.most);
-}
-
-std::optional<double> AsNumber(const toml::node& node, Interval range) {
-  if (!node.is_number()) return {};
-  const double value =
-      node.is_integer() ? static_cast<double>(node.as_integer()->get()) : node.as_floating_point()->get();
-  if (!std::isfinite(value)) return {};
-  if ((range.above && value <= *range.above) || (range.below && value >= *range.below)) return {};
-  return value;
-}
-
-std::optional<std::int64_t> AsWhole(const toml::node& node, WholeInterval range) {
-  if (!node.is_integer()) return {};
-  const auto value = node.as_integer()->get();
-  if (value < range.least || value > range.most) return {};
-  return value;
-}
-
-bool IsName(const std::string& text) {
-  const auto allowed = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
-  };
-  return !text.empty() && text.size() <= 64 && std::isalnum(static_cast<unsigned char>(text[0])) != 0 &&
-         std::all_of(text.begin(), text.end(), allowed);
-}
+class AnyOf : public OneOfTexts {
+ public:
+  explicit AnyOf(std::vector<std::string> texts) : OneOfTexts(std::move(texts)) {}
+  bool Read(const toml::node& node, std::string& member) const {
+    const auto found = Find(node);
+    if (found) member = texts_[*found];
+    return found.has_value();
+  }
+};
 
 /// The value of "text" read as TOML, and as a string if it is none; a table of the one key "v".
 toml::table ReadValue(const std::string& text, const std::string& place) {
@@ -253,90 +227,50 @@ const toml::array* Section::FindArray(std::string_view key, const std::string& e
   return node->as_array();
 }
 
-double Section::Number(std::string_view key, Interval range, std::optional<double> fallback) const {
+template <typename T, typename D>
+T Section::Read(std::string_view key, const D& domain, const std::optional<T>& fallback) const {
   const auto* node = Find(key);
   if (node == nullptr && fallback) return *fallback;
-  const auto value = node == nullptr ? std::nullopt : AsNumber(*node, range);
-  if (!value) Refuse(key, Describe(range));
-  return *value;
+  T value{};
+  if (node == nullptr || !domain.Read(*node, value)) Refuse(key, domain.Expected(node));
+  return value;
+}
+
+double Section::Number(std::string_view key, Interval range, std::optional<double> fallback) const {
+  return Read(key, range, fallback);
 }
 
 std::int64_t Section::Whole(std::string_view key, WholeInterval range,
                             std::optional<std::int64_t> fallback) const {
-  const auto* node = Find(key);
-  if (node == nullptr && fallback) return *fallback;
-  const auto value = node == nullptr ? std::nullopt : AsWhole(*node, range);
-  if (!value) Refuse(key, Describe(range));
-  return *value;
+  return Read(key, range, fallback);
 }
 
 bool Section::Flag(std::string_view key, bool fallback) const {
-  const auto* node = Find(key);
-  if (node == nullptr) return fallback;
-  if (!node->is_boolean()) Refuse(key, "true or false");
-  return node->as_boolean()->get();
+  return Read(key, jobs::Flag{}, std::optional(fallback));
 }
 
 std::string Section::Text(std::string_view key, std::optional<std::string> fallback) const {
-  const auto* node = Find(key);
-  if (node == nullptr && fallback) return *fallback;
-  if (node == nullptr || !node->is_string()) Refuse(key, "a text in quotes");
-  return node->as_string()->get();
+  return Read(key, jobs::Text{}, fallback);
 }
 
 std::string Section::Name(std::string_view key, std::optional<std::string> fallback) const {
-  const auto name = Text(key, std::move(fallback));
-  if (!IsName(name)) Refuse(key, "a name of letters, digits, '.', '_' and '-' (at most 64)");
-  return name;
+  return Read(key, jobs::Name{}, fallback);
 }
 
 std::string Section::Choice(std::string_view key, const std::vector<std::string>& choices,
                             std::optional<std::string> fallback) const {
-  const auto* node = Find(key);
-  if (node == nullptr && fallback) return *fallback;
-  const auto expected = fmt::format("\"{}\"", fmt::join(choices, "\", \""));
-  const auto expected_one = choices.size() == 1 ? expected : "one of " + expected;
-  if (node == nullptr || !node->is_string()) Refuse(key, expected_one);
-  auto text = node->as_string()->get();
-  if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
-    Refuse(key, expected_one + DidYouMean(text, choices));
-  }
-  return text;
+  return Read(key, AnyOf(choices), fallback);
 }
 
 std::vector<std::string> Section::Texts(std::string_view key,
                                         std::optional<std::vector<std::string>> fallback) const {
-  if (!Has(key) && fallback) return *fallback;
-  std::vector<std::string> texts;
-  for (const auto& element : *FindArray(key, "an array of texts")) {
-    if (!element.is_string()) Refuse(key, "an array of texts");
-    texts.push_back(element.as_string()->get());
-  }
-  return texts;
-}
-
-std::vector<double> Section::Numbers(std::string_view key, Interval range) const {
-  const auto expected = "an array, each of it " + Describe(range);
-  std::vector<double> numbers;
-  for (const auto& element : *FindArray(key, expected)) {
-    const auto value = AsNumber(element, range);
-    if (!value) Refuse(key, expected);
-    numbers.push_back(*value);
-  }
-  return numbers;
+  return Read(key, jobs::Texts{}, fallback);
 }
 
 std::vector<std::int64_t> Section::Wholes(std::string_view key, WholeInterval range,
                                           const std::string& expected,
                                           std::optional<std::vector<std::int64_t>> fallback) const {
-  if (!Has(key) && fallback) return *fallback;
-  std::vector<std::int64_t> numbers;
-  for (const auto& element : *FindArray(key, expected)) {
-    const auto value = AsWhole(element, range);
-    if (!value) Refuse(key, expected);
-    numbers.push_back(*value);
-  }
-  return numbers;
+  return Read(key, jobs::Wholes{range, expected}, fallback);
 }
 
 }  // namespace trefoil::jobs

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "jobs/config/domains.h"
 #include "jobs/config/tomlplusplus.h"
 
 namespace trefoil::jobs {
@@ -25,18 +26,6 @@ void SetValue(toml::table& root, const std::string& assignment);
 /// every key in table a. Throws ConfigError.
 void CheckKeys(const toml::table& root, const std::string& file, const std::vector<std::string>& known);
 
-/// An open interval of numbers.
-struct Interval {
-  std::optional<double> above;
-  std::optional<double> below;
-};
-
-/// A closed interval of whole numbers.
-struct WholeInterval {
-  std::int64_t least;
-  std::int64_t most;
-};
-
 /// One table of a document, read key by key. Every getter checks type and range, and throws ConfigError with
 /// one line: "FILE:LINE: KEY: found X, expected Y", or "FILE: missing KEY: expected Y" where there is no
 /// fallback.
@@ -50,6 +39,8 @@ class Section {
   /// The tables of the array `key`; none if it is absent.
   [[nodiscard]] std::vector<Section> Tables(std::string_view key) const;
 
+  /// The value of the key; null where it is absent.
+  [[nodiscard]] const toml::node* Find(std::string_view key) const;
   [[nodiscard]] bool Has(std::string_view key) const;
   [[nodiscard]] std::vector<std::string> Keys() const;
 
@@ -66,7 +57,6 @@ class Section {
                                    std::optional<std::string> fallback = {}) const;
   [[nodiscard]] std::vector<std::string> Texts(std::string_view key,
                                                std::optional<std::vector<std::string>> fallback = {}) const;
-  [[nodiscard]] std::vector<double> Numbers(std::string_view key, Interval range) const;
   /// Without a fallback the array must be there; `expected` describes it as a whole.
   [[nodiscard]] std::vector<std::int64_t> Wholes(
       std::string_view key, WholeInterval range, const std::string& expected,
@@ -81,10 +71,12 @@ class Section {
   [[nodiscard]] const std::string& file() const { return *file_; }
 
  private:
+  template <typename T, typename D>
+  [[nodiscard]] T Read(std::string_view key, const D& domain, const std::optional<T>& fallback) const;
+
   Section(const toml::table* table, const std::string& file, std::string path)
       : table_(table), file_(&file), path_(std::move(path)) {}
 
-  [[nodiscard]] const toml::node* Find(std::string_view key) const;
   [[noreturn]] void Missing(std::string_view key, const std::string& expected) const;
   [[nodiscard]] const toml::array* FindArray(std::string_view key, const std::string& expected) const;
 

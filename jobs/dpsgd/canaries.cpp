@@ -30,15 +30,15 @@ double TargetOf(const DpsgdSettings& job, int label, Eigen::Index column) {
 
 /// What a model of zero weights predicts in each column.
 double FirstPrediction(const DpsgdSettings& job) {
-  if (job.model.loss == "squared") return 0;
-  return job.model.loss == "softmax" && !OneColumn(job) ? 1.0 / job.data.classes : 0.5;
+  if (job.model.loss == ml::Loss::kSquared) return 0;
+  return job.model.loss == ml::Loss::kSoftmax && !OneColumn(job) ? 1.0 / job.data.classes : 0.5;
 }
 
 /// log(1 + e^z), also where e^z is no number.
 double SoftPlus(double z) { return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z))); }
 
 double LossAt(const DpsgdSettings& job, const Eigen::RowVectorXd& logits, int label) {
-  if (job.model.loss == "softmax" && !OneColumn(job)) {
+  if (job.model.loss == ml::Loss::kSoftmax && !OneColumn(job)) {
     const double largest = logits.maxCoeff();
     return largest + std::log((logits.array() - largest).exp().sum()) - logits(label);
   }
@@ -46,7 +46,8 @@ double LossAt(const DpsgdSettings& job, const Eigen::RowVectorXd& logits, int la
   for (Eigen::Index k = 0; k < logits.size(); ++k) {
     const double target = TargetOf(job, label, k);
     const double z = logits(k);
-    loss += job.model.loss == "squared" ? (z - target) * (z - target) : SoftPlus(target == 1 ? -z : z);
+    loss +=
+        job.model.loss == ml::Loss::kSquared ? (z - target) * (z - target) : SoftPlus(target == 1 ? -z : z);
   }
   return loss;
 }
@@ -139,9 +140,10 @@ void CheckAuditable(const DpsgdSettings& job, std::int64_t count) {
   }
   if (job.data.vertical)
     throw ConfigError("data.partition: found \"vertical\", expected \"horizontal\" for an audit");
-  if (job.initialisation.method != "none") {
+  if (job.initialisation) {
+    const bool averages = job.initialisation->method == ml::InitialisationMethod::kAveraging;
     throw ConfigError(fmt::format("initialisation.method: found \"{}\", expected \"none\" for an audit",
-                                  job.initialisation.method));
+                                  averages ? "averaging" : "accuracy"));
   }
   if (job.features.extraction.method == data::FeatureMethod::kOnnx) {
     throw ConfigError(
@@ -182,7 +184,7 @@ DpsgdSettings WithCanaries(const DpsgdSettings& job, std::int64_t count) {
 
 std::vector<Canary> DrawCanaries(const DpsgdSettings& job, std::int64_t count, RandomStream& coins) {
   std::vector<Canary> canaries;
-  const bool ones = OneColumn(job) && job.model.loss == "squared";
+  const bool ones = OneColumn(job) && job.model.loss == ml::Loss::kSquared;
   for (std::int64_t k = 0; k < count; ++k) {
     canaries.push_back({.party = static_cast<int>(k % 3),
                         .label = ones ? 1 : static_cast<int>(k / 3 % job.data.classes),

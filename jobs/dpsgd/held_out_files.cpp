@@ -34,24 +34,25 @@ ml::OwnRecords LoadTable(const DpsgdSettings& job, const data::DataFiles& files,
 }  // namespace
 
 bool HoldsTest(const DpsgdSettings& job, int party) {
-  return job.evaluation && job.evaluation->holder == party;
+  return job.evaluation && job.evaluation->test.holder == party;
 }
 
 bool HoldsValidation(const DpsgdSettings& job, int party) {
-  return job.initialisation.validates() && job.initialisation.validation_holder == party;
+  return job.selects(ml::Selection::kPublicValidation) && job.initialisation->validation.holder == party;
 }
 
 ml::HeldOutRecords LoadHeldOut(const DpsgdSettings& job, const PartyFile& party,
                                const std::string& party_file, const LoadOptions& options) {
   ml::HeldOutRecords records;
   if (HoldsTest(job, party.id)) {
-    records.test = LoadTable(job, party.evaluation,
-                             {job.evaluation->rows, "evaluation", "evaluation.holder", "evaluation.rows"},
-                             party_file, options);
+    records.test =
+        LoadTable(job, party.evaluation,
+                  {job.evaluation->test.rows, "evaluation", "evaluation.holder", "evaluation.rows"},
+                  party_file, options);
   }
   if (HoldsValidation(job, party.id)) {
     records.validation = LoadTable(job, party.validation,
-                                   {job.initialisation.validation_rows, "validation",
+                                   {job.initialisation->validation.rows, "validation",
                                     "initialisation.validation_holder", "initialisation.validation_rows"},
                                    party_file, options);
   }

@@ -10,10 +10,10 @@
 #include "data/dataset/folders.h"
 #include "data/dataset/repeated_rows.h"
 #include "dp/record/json_number.h"
+#include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/canaries.h"
 #include "jobs/dpsgd/evaluation.h"
 #include "jobs/dpsgd/held_out_files.h"
-#include "jobs/dpsgd/settings_reader.h"
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/dpsgd/training_settings.h"
 #include "ml/records.h"
@@ -89,7 +89,7 @@ class DpsgdJob : public Job {
   [[nodiscard]] dp::AccountantKind accountant() const override { return settings_.accountant; }
   [[nodiscard]] const std::vector<int>& release_to() const override { return job_.release.to; }
   [[nodiscard]] std::string Json() const override { return DpsgdJson(job_); }
-  [[nodiscard]] std::string LocalJson() const override { return LocalSpecJson(job_.local); }
+  [[nodiscard]] std::string LocalJson() const override { return LocalJsonOf(job_); }
   [[nodiscard]] std::string Title() const override {
     return fmt::format("{} steps, sigma {}", settings_.steps, MultiplierText(Privacy().sigma));
   }
@@ -142,9 +142,7 @@ const ml::PrivacyPlan& DpsgdJob::Privacy() const {
 }
 
 std::string DpsgdJob::Uncovered() const {
-  const bool uncovered =
-      job_.initialisation.method == "accuracy" && job_.initialisation.selection == "as-published";
-  return uncovered ? "initialisation.selection: found \"as-published\"" : "";
+  return job_.selects(ml::Selection::kAsPublished) ? "initialisation.selection: found \"as-published\"" : "";
 }
 
 std::optional<std::string> DpsgdJob::TestsUncovered(int party) const {
@@ -313,9 +311,7 @@ std::string DpsgdJob::ResultLine(const nlohmann::ordered_json& summary) const {
 }  // namespace
 
 std::unique_ptr<Job> ReadDpsgdJob(const toml::table& root, const std::string& file) {
-  auto settings = ReadJobTables(root, file);
-  CheckJobRules(settings, root, file);
-  return MakeDpsgdJob(std::move(settings));
+  return MakeDpsgdJob(ReadDpsgdTable(root, file));
 }
 
 std::unique_ptr<Job> MakeDpsgdJob(DpsgdSettings settings) {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-#include "jobs/dpsgd/settings_reader.h"
+#include "jobs/dpsgd/record_fields.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -80,18 +80,17 @@ void CheckVertical(const DpsgdSettings& job, const Section& document) {
   const auto& rows = job.data.rows;
   if (rows[0] != rows[1] || rows[0] != rows[2])
     data.Refuse("rows", "the same number three times, as all parties hold the same rows");
-  if (job.privacy.sampling != "public") {
+  if (job.privacy.sampling != ml::Sampling::kPublic) {
     document.Table("privacy").Fail(
         "sampling",
-        fmt::format("found \"{}\", expected \"public\" with data.partition \"vertical\": all three hold a "
-                    "part of each row, so that none can choose rows in private",
-                    job.privacy.sampling));
+        "found \"owner-poisson\", expected \"public\" with data.partition \"vertical\": all three hold a "
+        "part of each row, so that none can choose rows in private");
   }
   if (job.evaluation)
     document.Fail("evaluation", "not with data.partition \"vertical\": no party holds whole rows");
   if (job.features.extraction.method != data::FeatureMethod::kNone)
     document.Table("features").Refuse("method", "\"none\" with data.partition \"vertical\"");
-  if (job.initialisation.method != "none")
+  if (job.initialisation)
     document.Table("initialisation")
         .Refuse("method", "\"none\" with data.partition \"vertical\": no party holds whole rows to train on");
 }
@@ -112,9 +111,9 @@ void CheckGroups(const DpsgdSettings& job, const Section& document) {
     privacy.Fail("unit", "found \"group\", expected \"record\" with " + cause);
   };
   if (job.data.vertical) refuse("data.partition \"vertical\", whose key is a row's");
-  if (job.privacy.sampling != "owner-poisson") refuse("public sampling, whose coins take rows one by one");
-  if (job.initialisation.method != "none")
-    refuse("initialisation.method, whose local trainings take and charge records");
+  if (job.privacy.sampling != ml::Sampling::kOwnerPoisson)
+    refuse("public sampling, whose coins take rows one by one");
+  if (job.initialisation) refuse("initialisation.method, whose local trainings take and charge records");
   if (job.evaluation && job.evaluation->sigma)
     refuse("evaluation.sigma, which is charged to single test records");
   if (job.data.format != data::Format::kCsv)
@@ -138,13 +137,11 @@ void CheckDataRules(const data::DataSpec& spec, const Section& data) {
   if (spec.format == data::Format::kCsv) CheckCsv(spec, data);
 }
 
-void CheckJobRules(const DpsgdSettings& job, const toml::table& root, const std::string& file) {
-  const Section document(root, file);
+void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   const auto data = document.Table("data");
   const auto training = document.Table("training");
   const auto& rows = job.data.rows;
   const auto total = TotalRows(job.data);
-  CheckDataRules(job.data, data);
   if (job.data.vertical) CheckVertical(job, document);
   if (job.privacy.groups()) CheckGroups(job, document);
   if (!job.data.vertical && !job.privacy.groups() && !KeysOf(job.data).empty()) {

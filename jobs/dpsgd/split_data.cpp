@@ -69,13 +69,13 @@ fs::path FindDataFolder(const DpsgdSettings& job, const fs::path& job_file, cons
   const auto total = std::accumulate(job.data.rows.begin(), job.data.rows.end(), std::int64_t{0});
   auto folder = run_folder / "digits";
   data::WriteDigits(folder, kDigitsSeed, static_cast<std::size_t>(total), kTestDigits,
-                    job.initialisation.validates() ? kValidationDigits : 0);
+                    job.selects(ml::Selection::kPublicValidation) ? kValidationDigits : 0);
   return folder;
 }
 
 data::Split SplitOf(const LocalSpec& local) {
   if (local.fractions) return {.kind = data::SplitKind::kFractions, .fractions = *local.fractions};
-  return {.kind = local.split == "sorted" ? data::SplitKind::kSorted : data::SplitKind::kEven};
+  return {.kind = local.sorted ? data::SplitKind::kSorted : data::SplitKind::kEven};
 }
 
 data::SplitReport DealData(const DpsgdSettings& job, const fs::path& source,
@@ -90,12 +90,11 @@ HeldOutFiles DealHeldOut(const DpsgdSettings& job, const fs::path& source,
                          const std::array<fs::path, 3>& parties) {
   HeldOutFiles dealt;
   if (job.evaluation) {
-    dealt.test = MoveTo(parties[static_cast<std::size_t>(job.evaluation->holder)],
+    dealt.test = MoveTo(parties[static_cast<std::size_t>(job.evaluation->test.holder)],
                         data::FindTestFiles(job.data, source), "test", source);
   }
-  const auto& initialisation = job.initialisation;
-  if (initialisation.validates()) {
-    dealt.validation = MoveTo(parties[static_cast<std::size_t>(initialisation.validation_holder)],
+  if (job.selects(ml::Selection::kPublicValidation)) {
+    dealt.validation = MoveTo(parties[static_cast<std::size_t>(job.initialisation->validation.holder)],
                               data::FindValidationFiles(job.data, source), "validation", source);
   }
   return dealt;

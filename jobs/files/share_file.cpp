@@ -51,7 +51,7 @@ double ShareFile::delta() const {
 }
 
 dp::AccountantKind ShareFile::accountant() const {
-  if (task.empty()) return dp::AccountantNamed(job.privacy.accountant);
+  if (task.empty()) return job.privacy.accountant;
   // A job of before there was such a key is accounted for by the key's default.
   return dp::AccountantNamed(Json::parse(task).at("privacy").value("accountant", "pld"));
 }

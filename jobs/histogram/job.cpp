@@ -10,6 +10,7 @@
 #include "base/outward_text.h"
 #include "data/formats/csv.h"
 #include "dp/mechanisms/laplace_part.h"
+#include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/gaussian_target.h"
 #include "jobs/histogram/settings.h"
@@ -39,7 +40,7 @@ class HistogramJob : public JobOf<HistogramSettings> {
 
   [[nodiscard]] const char* type() const override { return "histogram"; }
   [[nodiscard]] std::string Json() const override { return HistogramJson(job()); }
-  [[nodiscard]] std::string LocalJson() const override { return LocalSpecJson(job().local); }
+  [[nodiscard]] std::string LocalJson() const override { return LocalJsonOf(job()); }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
   [[nodiscard]] JobCost Cost() const override;
@@ -81,7 +82,7 @@ GaussianTarget HistogramJob::Target() const {
           .sigma = job().sigma,
           .delta = job().delta,
           .accountant = job().accountant,
-          .insiders = job().against == "insider"};
+          .insiders = job().against == ml::Adversary::kInsider};
 }
 
 std::vector<dp::RecordedEvent> HistogramJob::Events() const {

@@ -4,149 +4,109 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "jobs/config/party_list.h"
-#include "jobs/dpsgd/settings_reader.h"
+#include "jobs/config/common_fields.h"
 
 namespace trefoil::jobs {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::size_t kMostValues = 10'000;
 // Pure epsilons do not depend on it.
 constexpr double kDeltaOfPure = 1e-9;
-constexpr dp::Randomiser kRandomisers[] = {dp::Randomiser::kTwoCoins, dp::Randomiser::kKary,
-                                           dp::Randomiser::kSymmetricUnary, dp::Randomiser::kOptimisedUnary};
 
-void ReadData(const Section& section, HistogramSettings& job) {
-  job.data_name = section.Name("name");
-  (void)section.Choice("format", {"csv"});
-  job.rows = ReadRows(section);
-  job.column.header = section.Flag("header", true);
-  if (job.column.header) {
-    if (section.Has("columns"))
-      section.Fail("columns", "found names, expected none: the file's header has them");
-    return;
-  }
-  job.column.columns = section.Texts("columns");
+const OneOf<dp::Randomiser>& Randomisers() {
+  using dp::Randomiser;
+  static const OneOf<Randomiser> randomisers{{Randomiser::kTwoCoins, "two-coins"},
+                                             {Randomiser::kKary, "k-ary"},
+                                             {Randomiser::kSymmetricUnary, "symmetric-unary"},
+                                             {Randomiser::kOptimisedUnary, "optimised-unary"}};
+  return randomisers;
 }
 
-void ReadCounted(const Section& section, HistogramSettings& job) {
-  job.column.column = section.Text("column");
-  job.column.values = section.Texts("values");
-  const auto& values = job.column.values;
+void DataFields(FieldVisitor& v, HistogramSettings& s) {
+  v("name", s.data_name, Name{}, "A name; where `local` looks.");
+  int csv = 0;
+  v("format", csv, OneOf<int>{{0, "csv"}}, "The format of the files.");
+  RowsField(v, s.rows);
+  v("header", s.column.header, Flag{}, Default(true), "Whether the file's first line names its columns.");
+  v.When(
+      {!s.column.header, "`data.header = false`", "found names, expected none: the file's header has them"},
+      [&] { v("columns", s.column.columns, Texts{}, "The names of the file's columns in order."); });
+}
+
+void CheckCounted(const HistogramSettings& s, const Section& table) {
+  const auto& values = s.column.values;
   if (values.empty() || values.size() > kMostValues ||
-      std::set<std::string>(values.begin(), values.end()).size() != values.size()) {
-    section.Refuse("values", "1 to " + std::to_string(kMostValues) + " different texts");
-  }
-  job.confidence = section.Number("confidence", {.above = 0.0, .below = 0.9991}, 0.95);
+      std::set<std::string>(values.begin(), values.end()).size() != values.size())
+    table.Refuse("values", "1 to " + std::to_string(kMostValues) + " different texts");
+  if (s.two_coins() && values.size() != 1)
+    table.Fail("values", "found several, expected one: two coins answer yes or no");
+  const auto& names = s.column.columns;
+  if (!s.column.header && std::count(names.begin(), names.end(), s.column.column) != 1)
+    table.Refuse("column", "one of data.columns, which has it once");
 }
 
-dp::Randomiser ReadRandomiser(const Section& section) {
-  std::vector<std::string> names;
-  for (const auto randomiser : kRandomisers) names.emplace_back(dp::NameOf(randomiser));
-  const auto name = section.Choice("randomiser", names);
-  return kRandomisers[std::find(names.begin(), names.end(), name) - names.begin()];
+void CountFields(FieldVisitor& v, HistogramSettings& s) {
+  v("column", s.column.column, Text{}, "The column whose values are counted.");
+  v("values", s.column.values, Texts{},
+    "1 … 10,000 different ones, public. A record with another value, or none, counts for none of them.");
+  v("confidence", s.confidence, Interval{.above = 0.0, .below = 0.9991}, Default(0.95),
+    "Of each value's interval by itself; at most 0.999.");
+  bool local = s.randomiser.has_value();
+  v("mode", local, OneOf<bool>{{false, "central"}, {true, "local"}},
+    "`central`: exact counts on shares, one noise; `local`: each owner perturbs its records one by one.");
+  v.When({!local, "histogram.mode \"central\""}, [&] {
+    v("noise", s.gaussian, OneOf<bool>{{false, "laplace"}, {true, "gaussian"}}, Default(false),
+      "`laplace`, discrete Laplace; `gaussian`, discrete Gaussian.");
+  });
+  v.When({local, "histogram.mode \"local\""}, [&] {
+    v("randomiser", s.randomiser, Randomisers(), Required{},
+      "`two-coins`: one value, yes or no; the others: any number of values.");
+  });
+  v.Check([&](const Section& table) { CheckCounted(s, table); });
 }
 
-void ReadMode(const Section& section, HistogramSettings& job) {
-  if (section.Choice("mode", {"central", "local"}) == "central") {
-    if (section.Has("randomiser")) section.Fail("randomiser", "only histogram.mode \"local\" has it");
-    job.gaussian = section.Choice("noise", {"laplace", "gaussian"}, "laplace") == "gaussian";
-    return;
-  }
-  if (section.Has("noise")) section.Fail("noise", "only histogram.mode \"central\" has it");
-  job.randomiser = ReadRandomiser(section);
-  if (job.randomiser == dp::Randomiser::kTwoCoins && job.column.values.size() != 1)
-    section.Fail("values", "found several, expected one: two coins answer yes or no");
-}
-
-void ReadPrivacy(const Section& section, HistogramSettings& job) {
-  const Interval epsilons{.above = 1e-6, .below = 1024.0};
-  job.accountant = ReadTaskAccountant(section);
-  if (job.gaussian) {
-    if (section.Has("epsilon") == section.Has("sigma"))
-      section.Refuse("epsilon", "one of privacy.epsilon and privacy.sigma (the noise multiplier)");
-    if (section.Has("epsilon")) {
-      job.epsilon = section.Number("epsilon", epsilons);
-    } else {
-      job.sigma = section.Number("sigma", {.above = 0.0099, .below = 1e6});
-    }
-    job.delta = section.Number("delta", {.above = 0.0, .below = 1.0});
-    job.against = section.Choice("against", {"insider", "outsider"}, "insider");
-    return;
-  }
-  for (const auto* key : {"sigma", "against"}) {
-    if (section.Has(key)) section.Fail(key, "only histogram.noise \"gaussian\" has it");
-  }
-  job.delta = section.Number("delta", {.above = 0.0, .below = 1.0}, kDeltaOfPure);
-  if (job.randomiser != dp::Randomiser::kTwoCoins) {
-    job.epsilon = section.Number("epsilon", epsilons);
-  } else if (section.Has("epsilon")) {
-    section.Fail("epsilon", "found a number, expected none: two coins have epsilon ln 3");
-  }
+void PrivacyFields(FieldVisitor& v, HistogramSettings& s) {
+  AccountantField(v, s.accountant);
+  if (s.gaussian) CheckOneOfEpsilonAndSigma(v);
+  v.When({!s.two_coins(), "another histogram.randomiser than \"two-coins\"",
+          "found a number, expected none: two coins have epsilon ln 3"},
+         [&] {
+           v("epsilon", s.epsilon, kEpsilons, Required{!s.gaussian},
+             "Rounded down to a multiple of 2^−32. Local: for a record replaced by another; Gaussian: the "
+             "target, or "
+             "`sigma`.");
+         });
+  const Condition gaussian{s.gaussian, "histogram.noise \"gaussian\""};
+  v.When(gaussian, [&] {
+    v("sigma", s.sigma, kSigmas,
+      "The noise multiplier without one party's noise; one record changes one count by 1.");
+  });
+  v("delta", s.delta, kDeltas, Default(kDeltaOfPure).Unless(s.gaussian),
+    "Required with Gaussian noise; with the others ε holds at δ = 0, and an outsider's of Laplace noise is "
+    "less at "
+    "this.");
+  v.When(gaussian, [&] {
+    v("against", s.against, Adversaries(), Default(ml::Adversary::kInsider), "Whose ε the target is.");
+  });
 }
 
 }  // namespace
 
+void Fields(FieldVisitor& v, HistogramSettings& s) {
+  HeaderFields(v, "histogram", s.name);
+  v.Table("data", "The owners' records.", [&] { DataFields(v, s); });
+  v.Table("histogram", "What is counted, and how.", [&] { CountFields(v, s); });
+  v.Table("privacy", "What the counts may tell.", [&] { PrivacyFields(v, s); });
+  ReleaseFields(v, "Who gets the counts.", s.to, false);
+  v.Table("local", "How `local` cuts the data; `sorted` by the counted value. Not hashed.", s.local);
+}
+
 HistogramSettings ReadHistogramSettings(const toml::table& root, const std::string& file) {
-  CheckKeys(root, file,
-            {"version",
-             "type",
-             "name",
-             "data.name",
-             "data.format",
-             "data.rows",
-             "data.header",
-             "data.columns",
-             "histogram.mode",
-             "histogram.column",
-             "histogram.values",
-             "histogram.randomiser",
-             "histogram.noise",
-             "histogram.confidence",
-             "privacy.epsilon",
-             "privacy.sigma",
-             "privacy.delta",
-             "privacy.accountant",
-             "privacy.against",
-             "release.to",
-             "local.split"});
-  const Section document(root, file);
-  if (document.Whole("version", {0, INT32_MAX}) != 1) document.Refuse("version", "1");
   HistogramSettings job;
-  job.name = document.Name("name");
-  ReadData(document.Table("data"), job);
-  const auto histogram = document.Table("histogram");
-  ReadCounted(histogram, job);
-  ReadMode(histogram, job);
-  const auto& names = job.column.columns;
-  if (!job.column.header && std::count(names.begin(), names.end(), job.column.column) != 1)
-    histogram.Refuse("column", "one of data.columns, which has it once");
-  ReadPrivacy(document.Table("privacy"), job);
-  job.to = ReadParties(document.Table("release"), "to", false);
-  job.local = ReadLocal(document.Table("local"), root);
+  ReadFields(root, file, job);
   return job;
 }
 
-std::string HistogramJson(const HistogramSettings& job) {
-  Json data{{"name", job.data_name}, {"format", "csv"}, {"rows", job.rows}, {"header", job.column.header}};
-  if (!job.column.header) data["columns"] = job.column.columns;
-  Json histogram{
-      {"column", job.column.column}, {"values", job.column.values}, {"confidence", job.confidence}};
-  histogram["mode"] = job.randomiser ? "local" : "central";
-  if (job.randomiser) {
-    histogram["randomiser"] = dp::NameOf(*job.randomiser);
-  } else {
-    histogram["noise"] = job.gaussian ? "gaussian" : "laplace";
-  }
-  Json privacy{{"delta", job.delta}, {"accountant", dp::NameOf(job.accountant)}};
-  if (job.epsilon) privacy["epsilon"] = *job.epsilon;
-  if (job.sigma) privacy["sigma"] = *job.sigma;
-  if (job.gaussian) privacy["against"] = job.against;
-  return Json{{"version", 1},           {"type", "histogram"}, {"name", job.name},           {"data", data},
-              {"histogram", histogram}, {"privacy", privacy},  {"release", {{"to", job.to}}}}
-      .dump();
-}
+std::string HistogramJson(const HistogramSettings& job) { return HashedJson(job); }
 
 }  // namespace trefoil::jobs

@@ -8,8 +8,9 @@
 #include "data/dataset/category_column.h"
 #include "dp/accounting/any_accountant.h"
 #include "dp/mechanisms/local_randomiser.h"
-#include "jobs/config/toml_reader.h"
+#include "jobs/config/fields.h"
 #include "jobs/dpsgd/settings.h"
+#include "ml/plan/settings.h"
 
 namespace trefoil::jobs {
 
@@ -28,12 +29,16 @@ struct HistogramSettings {
   std::optional<double> sigma{};
   double delta = 0;
   dp::AccountantKind accountant = dp::AccountantKind::kPld;
-  std::string against = "insider";  ///< Gaussian: whose epsilon the target is
+  ml::Adversary against = ml::Adversary::kInsider;  ///< Gaussian: whose epsilon the target is
   std::vector<int> to{0, 1, 2};
   LocalSpec local;
 
   [[nodiscard]] std::int64_t records() const { return rows[0] + rows[1] + rows[2]; }
+  [[nodiscard]] bool two_coins() const { return randomiser == dp::Randomiser::kTwoCoins; }
 };
+
+/// The keys of such a job.
+void Fields(FieldVisitor& v, HistogramSettings& s);
 
 /// Throws ConfigError with one line: place, key, what was found, what was expected.
 [[nodiscard]] HistogramSettings ReadHistogramSettings(const toml::table& root, const std::string& file);

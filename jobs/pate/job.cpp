@@ -14,6 +14,7 @@
 #include "data/formats/npy.h"
 #include "data/formats/npy_header.h"
 #include "dp/mechanisms/laplace_part.h"
+#include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/job_of.h"
 #include "jobs/pate/pate_data.h"
@@ -68,9 +69,7 @@ class PateJob : public JobOf<PateSettings> {
 
   [[nodiscard]] const char* type() const override { return "pate"; }
   [[nodiscard]] std::string Json() const override { return PateJson(job()); }
-  [[nodiscard]] std::string LocalJson() const override {
-    return job().teacher ? LocalSpecJson(job().schema->local) : "{}";
-  }
+  [[nodiscard]] std::string LocalJson() const override { return job().teacher ? LocalJsonOf(job()) : "{}"; }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
   [[nodiscard]] std::optional<std::int64_t> MostUnits() const override { return job().all_teachers(); }

@@ -2,80 +2,91 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "jobs/config/party_list.h"
-#include "jobs/dpsgd/settings_reader.h"
+#include "jobs/config/common_fields.h"
+#include "jobs/dpsgd/record_fields.h"
 #include "ml/clear/logistic_regression.h"
 
 namespace trefoil::jobs {
 namespace {
 
-using Json = nlohmann::json;
-
-const std::vector<std::string>& MechanismNames() {
-  static const std::vector<std::string> names{"lnmax", "gnmax", "confident-gnmax", "interactive-gnmax"};
-  return names;
-}
-
+constexpr std::int64_t kMostQueries = 1'000'000;
 /// Noise may be small beside one vote, and must leave room in the ring.
 constexpr Interval kDeviations{.above = 0.0499, .below = 1e6};
 constexpr Interval kPenalties{.above = 0.0, .below = 1e6};
 
-constexpr const char* kOneVsRest = "one-vs-rest";
-
-void RefuseOthers(const Section& section, const std::vector<const char*>& keys, VoteMechanism mechanism) {
-  for (const auto* key : keys) {
-    if (section.Has(key))
-      section.Fail(key, std::string("mechanism \"") + NameOf(mechanism) + "\" has no such key");
-  }
+const OneOf<VoteMechanism>& Mechanisms() {
+  static const OneOf<VoteMechanism> mechanisms{{VoteMechanism::kLnMax, "lnmax"},
+                                               {VoteMechanism::kGnMax, "gnmax"},
+                                               {VoteMechanism::kConfidentGnMax, "confident-gnmax"},
+                                               {VoteMechanism::kInteractiveGnMax, "interactive-gnmax"}};
+  return mechanisms;
 }
 
-std::array<std::int64_t, 3> ReadTeachers(const Section& section) {
-  const std::string expected = "three whole numbers from 0 to 1000000, one for each party, not all 0";
-  const auto numbers = section.Wholes("teachers", {0, 1'000'000}, expected);
-  if (numbers.size() != 3 || std::all_of(numbers.begin(), numbers.end(), [](auto n) { return n == 0; }))
-    section.Refuse("teachers", expected);
-  return {numbers[0], numbers[1], numbers[2]};
+void MechanismFields(FieldVisitor& v, PateSettings& s) {
+  v("mechanism", s.mechanism, Mechanisms(), Default(VoteMechanism::kConfidentGnMax),
+    "How a query is answered (`privacy.md`, \"PATE\").");
+  const auto refusal = fmt::format("mechanism \"{}\" has no such key", Mechanisms().TextOf(s.mechanism));
+  const bool laplace = s.mechanism == VoteMechanism::kLnMax;
+  v.When({laplace, "pate.mechanism \"lnmax\"", refusal}, [&] {
+    v("scale", s.scale, Interval{.above = 0.009, .below = 1e6}, "Scale of the Laplace noise, 1/γ.");
+  });
+  v.When({!laplace, "another pate.mechanism than \"lnmax\"", refusal}, [&] {
+    v("sigma", s.sigma, kDeviations, "Deviation of an answer's noise in votes, as any two parties add it.");
+  });
+  v.When({s.has_threshold(), "pate.mechanism \"confident-gnmax\" or \"interactive-gnmax\"", refusal}, [&] {
+    v("threshold", s.threshold, Interval{.above = -1e6, .below = 1e6},
+      "Votes that the most must noisily be above.");
+    v("threshold_sigma", s.threshold_sigma, kDeviations, "Deviation of the threshold's noise.");
+    v("answers", s.answers, WholeInterval{1, s.queries > 0 ? s.queries : kMostQueries},
+      Default(s.queries).Said("`queries`"),
+      "At most so many queries are answered, the first ones that pass. Charged as if all were.");
+  });
+  v.When({s.mechanism == VoteMechanism::kInteractiveGnMax, "pate.mechanism \"interactive-gnmax\"", refusal},
+         [&] {
+           v("reinforce", s.reinforce, kDeltas,
+             "Where a query is not answered, the student's prediction above this is taken.");
+         });
 }
 
-void ReadMechanism(const Section& section, PateSettings& job) {
-  const auto& names = MechanismNames();
-  const auto name = section.Choice("mechanism", names, "confident-gnmax");
-  job.mechanism = static_cast<VoteMechanism>(std::find(names.begin(), names.end(), name) - names.begin());
-  job.answers = job.queries;
-  if (job.mechanism == VoteMechanism::kLnMax) {
-    job.scale = section.Number("scale", {.above = 0.009, .below = 1e6});
-    RefuseOthers(section, {"sigma"}, job.mechanism);
-  } else {
-    job.sigma = section.Number("sigma", kDeviations);
-    RefuseOthers(section, {"scale"}, job.mechanism);
-  }
-  if (!job.has_threshold()) {
-    RefuseOthers(section, {"threshold", "threshold_sigma", "answers", "reinforce"}, job.mechanism);
-    return;
-  }
-  job.threshold = section.Number("threshold", {.above = -1e6, .below = 1e6});
-  job.threshold_sigma = section.Number("threshold_sigma", kDeviations);
-  job.answers = section.Whole("answers", {1, job.queries}, job.queries);
-  if (job.mechanism == VoteMechanism::kInteractiveGnMax) {
-    job.reinforce = section.Number("reinforce", {.above = 0.0, .below = 1.0});
-  } else {
-    RefuseOthers(section, {"reinforce"}, job.mechanism);
-  }
+void PateFields(FieldVisitor& v, PateSettings& s) {
+  v("teachers", s.teachers, OfEachParty{1'000'000, false},
+    "How many teachers each party has, public. A party without any adds noise.");
+  v("queries", s.queries, WholeInterval{1, kMostQueries}, "Public queries.");
+  v.When({!s.schema, "no [teacher] and no [student]", "found it, expected data.classes alone"}, [&] {
+    v("classes", s.classes, WholeInterval{2, 1000}, "Classes of the labels.");
+  });
+  MechanismFields(v, s);
 }
 
-ml::ClassifierSettings ReadTeacher(const Section& section) {
-  ml::ClassifierSettings teacher;
-  if (section.Choice("loss", {"squared", kOneVsRest}, "squared") == kOneVsRest) {
-    teacher.loss = ml::ClassifierLoss::kOneVsRest;
-    teacher.tolerance = section.Number("tolerance", {.above = 0.0, .below = 1.0}, teacher.tolerance);
-  } else if (section.Has("tolerance")) {
-    section.Fail("tolerance", "only teacher.loss \"one-vs-rest\" has it");
-  }
-  teacher.lambda = section.Number("lambda", kPenalties);
-  return teacher;
+void TeacherFields(FieldVisitor& v, ml::ClassifierSettings& s) {
+  using ml::ClassifierLoss;
+  v("loss", s.loss,
+    OneOf<ClassifierLoss>{{ClassifierLoss::kSquared, "squared"}, {ClassifierLoss::kOneVsRest, "one-vs-rest"}},
+    Default(ClassifierLoss::kSquared),
+    "`squared`: least squares of signs, solved exactly; `one-vs-rest`: logistic regressions.");
+  v.When({s.loss == ClassifierLoss::kOneVsRest, "teacher.loss \"one-vs-rest\""}, [&] {
+    v("tolerance", s.tolerance, Interval{.above = 0.0, .below = 1.0}, Default(s.tolerance),
+      "Gradient's norm where the solver stops.");
+  });
+  v("lambda", s.lambda, kPenalties,
+    "Mean loss + λ‖w‖² (`squared`) or + λ/2 ‖w‖² (`one-vs-rest`), bias included.");
+}
+
+void StudentFields(FieldVisitor& v, StudentSpec& s, std::int64_t queries) {
+  v("records", s.records, WholeInterval{queries, 100'000'000}, Default(queries).Said("`pate.queries`"),
+    "Public records, of which the first are the queries.");
+  v("lambda", s.settings.lambda, kPenalties, "The student's loss is `squared`.");
+  v("rounds", s.settings.rounds, WholeInterval{0, 100}, Default(3),
+    "Rounds of self-training; 0: on the answers alone.");
+  v("keep", s.settings.keep, Interval{.above = 0.0, .below = 1.0001}, Default(0.9),
+    "At most 1: part of the unanswered records that the last round takes, with the label that the student "
+    "gives them "
+    "itself, the surest first; round r of R takes r/R of it.");
+  v.Check([&](const Section& table) {
+    if (s.settings.keep > 1) table.Refuse("keep", "a number above 0, at most 1");
+  });
 }
 
 /// What a solver takes at most is known from the job: no records may end a run.
@@ -84,16 +95,6 @@ void CheckSolver(const ml::ClassifierSettings& teacher, double row_norm, const S
   if (teacher.loss == ml::ClassifierLoss::kOneVsRest &&
       ml::SolverIterations(solver, row_norm) > ml::kMostIterations)
     section.Refuse("lambda", "a larger one, or a larger teacher.tolerance: the solver could take too long");
-}
-
-StudentSpec ReadStudent(const Section& section, std::int64_t queries) {
-  StudentSpec student;
-  student.records = section.Whole("records", {queries, 100'000'000}, queries);
-  student.settings.lambda = section.Number("lambda", kPenalties);
-  student.settings.rounds = static_cast<int>(section.Whole("rounds", {0, 100}, 3));
-  student.settings.keep = section.Number("keep", {.above = 0.0, .below = 1.0001}, 0.9);
-  if (student.settings.keep > 1) section.Refuse("keep", "a number above 0, at most 1");
-  return student;
 }
 
 /// A party has teachers exactly if it has records, and no more of them than it may have records.
@@ -108,107 +109,62 @@ void CheckTeachers(const PateSettings& job, const Section& data, const Section& 
   }
 }
 
-/// [data], [features], [teacher], [student] and [local] of a job that trains.
-void ReadTraining(const toml::table& root, const std::string& file, PateSettings& job) {
-  const Section document(root, file);
-  job.schema = ReadSchema(root, file, 16);
-  job.data_name = job.schema->data.name;
-  job.classes = job.schema->data.classes;
-  if (document.Has("teacher")) {
-    job.teacher = ReadTeacher(document.Table("teacher"));
-    CheckSolver(*job.teacher, job.schema->features.row_norm, document.Table("teacher"));
-    CheckTeachers(job, document.Table("data"), document.Table("pate"));
-    job.schema->local = ReadLocal(document.Table("local"), root);
-  }
-  if (document.Has("student")) job.student = ReadStudent(document.Table("student"), job.queries);
-}
-
-Json TeacherJson(const ml::ClassifierSettings& teacher) {
-  if (teacher.loss == ml::ClassifierLoss::kSquared) return {{"loss", "squared"}, {"lambda", teacher.lambda}};
-  return {{"loss", kOneVsRest}, {"lambda", teacher.lambda}, {"tolerance", teacher.tolerance}};
-}
-
-Json StudentJson(const StudentSpec& student) {
-  return {{"records", student.records},
-          {"lambda", student.settings.lambda},
-          {"rounds", student.settings.rounds},
-          {"keep", student.settings.keep}};
-}
-
-/// The keys of a job, with a schema or without.
-std::vector<std::string> KeysOf(bool has_schema) {
-  std::vector<std::string> keys{"version", "type", "name", "data.name"};
-  if (has_schema) {
-    keys = SchemaKeys();
-    for (const auto* key : {"teacher.loss", "teacher.lambda", "teacher.tolerance", "student.records",
-                            "student.lambda", "student.rounds", "student.keep", "local.split"})
-      keys.emplace_back(key);
-  }
-  for (const auto* key : {"pate.teachers", "pate.queries", "pate.classes", "pate.mechanism", "pate.scale",
-                          "pate.sigma", "pate.threshold", "pate.threshold_sigma", "pate.answers",
-                          "pate.reinforce", "privacy.delta", "privacy.accountant", "release.to"})
-    keys.emplace_back(key);
-  return keys;
+/// [teacher], [student] and [local] of a job that trains.
+void TrainingFields(FieldVisitor& v, PateSettings& s) {
+  v.Table("teacher",
+          "With this table every party trains its teachers in the clear, on slices of its `[data]`.",
+          s.teacher, [&](ml::ClassifierSettings& teacher) { TeacherFields(v, teacher); });
+  v.Check([&](const Section& document) {
+    if (!s.teacher) return;
+    CheckSolver(*s.teacher, s.schema->features.row_norm, document.Table("teacher"));
+    CheckTeachers(s, document.Table("data"), document.Table("pate"));
+  });
+  v.Table("student", "With this table those who get the answers train a student on them.", s.student,
+          [&](StudentSpec& student) { StudentFields(v, student, s.queries); });
+  v.Table("local", "How `local` cuts the data. Not hashed.", s.schema->local);
 }
 
 }  // namespace
 
-const char* NameOf(VoteMechanism mechanism) {
-  return MechanismNames()[static_cast<std::size_t>(mechanism)].c_str();
+void Fields(FieldVisitor& v, PateSettings& s) {
+  TypeFields(v, "pate");
+  v.If(!s.schema, [&] {
+    NameField(v, s.name);
+    v.Table("data", "Where `local` finds the votes.", [&] {
+      v("name", s.data_name, Name{}, Default(s.name).Said("`name`"),
+        "Where `local` looks for `predictions.npy` or `.csv` (all teachers; the first ones are party 0's), "
+        "`queries.npy` or "
+        "`.csv`, and `student.npy`.");
+    });
+  });
+  v.If(s.schema.has_value(), [&] {
+    RecordFields(v, *s.schema, 16);
+    CheckHorizontal(v, *s.schema);
+  });
+  v.Table("pate", "The teachers' votes.", [&] { PateFields(v, s); });
+  v.If(s.schema.has_value(), [&] { TrainingFields(v, s); });
+  v.Table("privacy", "What the answers may tell.", [&] {
+    v("delta", s.delta, kDeltas, "At which both ε are said.");
+    AccountantField(v, s.accountant);
+  });
+  ReleaseFields(v, "Who gets the answers.", s.to, false);
 }
 
+const char* NameOf(VoteMechanism mechanism) { return Mechanisms().TextOf(mechanism); }
+
 PateSettings ReadPateSettings(const toml::table& root, const std::string& file) {
-  const bool trains = root.contains("teacher") || root.contains("student");
-  CheckKeys(root, file, KeysOf(trains));
-  const Section document(root, file);
-  if (document.Whole("version", {0, INT32_MAX}) != 1) document.Refuse("version", "1");
   PateSettings job;
-  job.name = document.Name("name");
-  const auto pate = document.Table("pate");
-  job.teachers = ReadTeachers(pate);
-  job.queries = pate.Whole("queries", {1, 1'000'000});
-  if (trains) {
-    if (pate.Has("classes")) pate.Fail("classes", "found it, expected data.classes alone");
-    ReadTraining(root, file, job);
-  } else {
-    job.data_name = document.Table("data").Name("name", job.name);
-    job.classes = static_cast<int>(pate.Whole("classes", {2, 1000}));
-  }
-  ReadMechanism(pate, job);
-  const auto privacy = document.Table("privacy");
-  job.delta = privacy.Number("delta", {.above = 0.0, .below = 1.0});
-  job.accountant = ReadTaskAccountant(privacy);
-  job.to = ReadParties(document.Table("release"), "to", false);
+  if (root.contains("teacher") || root.contains("student")) job.schema.emplace();
+  ReadFields(root, file, job);
+  if (!job.has_threshold()) job.answers = job.queries;
+  if (!job.schema) return job;
+  job.schema->type = "pate";
+  job.name = job.schema->name;
+  job.data_name = job.schema->data.name;
+  job.classes = job.schema->data.classes;
   return job;
 }
 
-std::string PateJson(const PateSettings& job) {
-  Json pate{{"teachers", job.teachers},
-            {"queries", job.queries},
-            {"classes", job.classes},
-            {"mechanism", NameOf(job.mechanism)}};
-  if (job.mechanism == VoteMechanism::kLnMax) {
-    pate["scale"] = job.scale;
-  } else {
-    pate["sigma"] = job.sigma;
-  }
-  if (job.has_threshold()) {
-    pate["threshold"] = job.threshold;
-    pate["threshold_sigma"] = job.threshold_sigma;
-    pate["answers"] = job.answers;
-  }
-  if (job.mechanism == VoteMechanism::kInteractiveGnMax) pate["reinforce"] = job.reinforce;
-  Json json{{"version", 1}, {"type", "pate"}, {"name", job.name}, {"data", {{"name", job.data_name}}}};
-  if (job.schema) {
-    json = Json::parse(DpsgdJson(*job.schema));
-    pate.erase("classes");  // data.classes
-  }
-  if (job.teacher) json["teacher"] = TeacherJson(*job.teacher);
-  if (job.student) json["student"] = StudentJson(*job.student);
-  json["pate"] = pate;
-  json["privacy"] = {{"delta", job.delta}, {"accountant", dp::NameOf(job.accountant)}};
-  json["release"] = {{"to", job.to}};
-  return json.dump();
-}
+std::string PateJson(const PateSettings& job) { return HashedJson(job); }
 
 }  // namespace trefoil::jobs

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dp/accounting/any_accountant.h"
-#include "jobs/config/toml_reader.h"
+#include "jobs/config/fields.h"
 #include "jobs/dpsgd/settings.h"
 #include "ml/clear/linear_classifier.h"
 #include "ml/clear/student.h"
@@ -52,6 +52,9 @@ struct PateSettings {
   [[nodiscard]] std::int64_t public_records() const { return student ? student->records : queries; }
   [[nodiscard]] std::int64_t all_teachers() const { return teachers[0] + teachers[1] + teachers[2]; }
 };
+
+/// The keys of such a job; those of its records where it has a schema.
+void Fields(FieldVisitor& v, PateSettings& s);
 
 /// "lnmax", "gnmax", "confident-gnmax" or "interactive-gnmax".
 [[nodiscard]] const char* NameOf(VoteMechanism mechanism);

@@ -4,21 +4,46 @@
 
 #include <nlohmann/json.hpp>
 
-#include "jobs/config/toml_reader.h"
+#include "jobs/config/common_fields.h"
 
 namespace trefoil::jobs {
 namespace {
 
 constexpr std::size_t kRunDigits = 32;
 
-std::string ReadRun(const Section& section) {
-  auto run = section.Text("run");
-  if (run.size() != kRunDigits || run.find_first_not_of("0123456789abcdef") != std::string::npos)
-    section.Refuse("run", "the run_id of the training's record.json, 32 lower-case hexadecimal digits");
-  return run;
-}
+/// The run_id of a training.
+struct RunId : Text {
+  [[nodiscard]] std::string Expected(const toml::node* found) const {
+    if (found == nullptr || !found->is_string()) return Text::Expected(found);
+    return "the run_id of the training's record.json, 32 lower-case hexadecimal digits";
+  }
+  bool Read(const toml::node& node, std::string& member) const {
+    std::string run;
+    if (!Text::Read(node, run) || run.size() != kRunDigits ||
+        run.find_first_not_of("0123456789abcdef") != std::string::npos)
+      return false;
+    member = std::move(run);
+    return true;
+  }
+  void Describe(nlohmann::json& schema) const {
+    schema.update({{"type", "string"}, {"pattern", "^[0-9a-f]{32}$"}});
+  }
+};
 
 }  // namespace
+
+void Fields(FieldVisitor& v, PredictSettings& s) {
+  HeaderFields(v, "predict", s.name);
+  v.Table("predict", "The model, and whose rows it classifies.", [&] {
+    v("run", s.run, RunId{},
+      "Which model: the training's `run_id`, 32 hexadecimal digits (its `record.json`).");
+    v("client", s.client, WholeInterval{0, 2}, "Whose rows, and who gets the predictions.");
+    v("rows", s.rows, WholeInterval{1, 10'000'000},
+      "Public. As many rows are shared: the client's own, and zeros.");
+    v("scores", s.scores, Flag{}, Default(false),
+      "Whether the client gets the logits; else the class alone.");
+  });
+}
 
 bool IsPredictJob(const std::filesystem::path& file) {
   const auto table = ReadToml(file);
@@ -32,19 +57,9 @@ PredictSettings ReadPredictSettings(const std::filesystem::path& file,
   return ReadPredictSettings(table, file.string());
 }
 
-PredictSettings ReadPredictSettings(const toml::table& table, const std::string& name) {
-  CheckKeys(table, name,
-            {"version", "type", "name", "predict.run", "predict.client", "predict.rows", "predict.scores"});
-  const Section document(table, name);
-  if (document.Whole("version", {0, INT32_MAX}) != 1) document.Refuse("version", "1");
+PredictSettings ReadPredictSettings(const toml::table& root, const std::string& file) {
   PredictSettings job;
-  (void)document.Choice("type", {"predict"});
-  job.name = document.Name("name");
-  const auto predict = document.Table("predict");
-  job.run = ReadRun(predict);
-  job.client = static_cast<int>(predict.Whole("client", {0, 2}));
-  job.rows = predict.Whole("rows", {1, 10'000'000});
-  job.scores = predict.Flag("scores", false);
+  ReadFields(root, file, job);
   return job;
 }
 
@@ -53,14 +68,7 @@ std::string PredictJobTitle(const PredictSettings& job) {
                      job.scores ? "classes and scores" : "classes", job.run);
 }
 
-std::string PredictJson(const PredictSettings& job) {
-  return nlohmann::json{
-      {"version", 1},
-      {"type", "predict"},
-      {"name", job.name},
-      {"predict", {{"run", job.run}, {"client", job.client}, {"rows", job.rows}, {"scores", job.scores}}}}
-      .dump();
-}
+std::string PredictJson(const PredictSettings& job) { return HashedJson(job); }
 
 std::string PredictToml(const PredictSettings& job) {
   return fmt::format(

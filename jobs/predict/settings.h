@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "jobs/config/toml_reader.h"
+#include "jobs/config/fields.h"
 
 namespace trefoil::jobs {
 
@@ -16,6 +16,9 @@ struct PredictSettings {
   std::int64_t rows = 0;  ///< at most so many; as many are input
   bool scores = false;
 };
+
+/// The keys of such a job.
+void Fields(FieldVisitor& v, PredictSettings& s);
 
 /// Whether a job file has type "predict". Throws ConfigError as ReadToml.
 [[nodiscard]] bool IsPredictJob(const std::filesystem::path& file);

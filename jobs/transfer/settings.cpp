@@ -1,97 +1,65 @@
 #include "jobs/transfer/settings.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
-#include "jobs/config/party_list.h"
-#include "jobs/dpsgd/settings_reader.h"
+#include "jobs/config/common_fields.h"
 
 namespace trefoil::jobs {
 namespace {
 
-using Json = nlohmann::json;
-
-void ReadEnsemble(const Section& section, TransferSettings& job) {
-  const std::string expected = "three whole numbers from 0 to 1000000, one for each party, not all 0";
-  const auto owners = section.Wholes("owners", {0, 1'000'000}, expected);
-  if (owners.size() != 3 || std::all_of(owners.begin(), owners.end(), [](auto n) { return n == 0; }))
-    section.Refuse("owners", expected);
-  std::copy(owners.begin(), owners.end(), job.owners.begin());
-  auto& settings = job.settings;
-  settings.owners = owners[0] + owners[1] + owners[2];
-  settings.rows = section.Whole("queries", {1, 1'000'000});
-  settings.features = section.Whole("features", {1, 100'000});
-  settings.row_norm = section.Number("row_norm", {.above = 0.0, .below = 1024.0}, 1.0);
-  settings.majority = section.Choice("labels", {"votes", "majority"}, "votes") == "majority";
-  settings.lambda = section.Number("lambda", {.above = 0.0, .below = 1e6});
-  settings.steps = static_cast<int>(section.Whole("steps", {1, 10'000}));
-  job.published = section.Choice("noise", {"gaussian", "published"}, "gaussian") == "published";
+void EnsembleFields(FieldVisitor& v, TransferSettings& s) {
+  auto& settings = s.settings;
+  v("owners", s.owners, OfEachParty{1'000'000, false},
+    "Owners of each party, public: how many classifiers vote.");
+  v("queries", settings.rows, WholeInterval{1, 1'000'000}, "Public rows that are labelled.");
+  v("features", settings.features, WholeInterval{1, 100'000}, "Numbers of a row.");
+  v("row_norm", settings.row_norm, Interval{.above = 0.0, .below = 1024.0}, Default(1.0),
+    "Longer rows are scaled down to it.");
+  v("labels", settings.majority, OneOf<bool>{{false, "votes"}, {true, "majority"}}, Default(false),
+    "`votes`: fractions; `majority`: the label that more owners gave.");
+  v("lambda", settings.lambda, Interval{.above = 0.0, .below = 1e6}, "Above 1.1 (row_norm² + 1)/64.");
+  v("steps", settings.steps, WholeInterval{1, 10'000}, "Steps of the training.");
+  v("noise", s.published, OneOf<bool>{{false, "gaussian"}, {true, "published"}}, Default(false),
+    "`gaussian`; `published`: radial Laplace noise.");
 }
 
-void ReadPrivacy(const Section& section, TransferSettings& job) {
-  job.delta = section.Number("delta", {.above = 0.0, .below = 1.0});
-  job.accountant = ReadTaskAccountant(section);
-  if (job.published) {
-    for (const auto* key : {"sigma", "against"}) {
-      if (section.Has(key)) section.Fail(key, "only ensemble.noise \"gaussian\" has it");
-    }
-    job.epsilon = section.Number("epsilon", {.above = 1e-6, .below = 1024.0});
-    return;
-  }
-  if (section.Has("epsilon") == section.Has("sigma"))
-    section.Refuse("epsilon", "one of privacy.epsilon and privacy.sigma (the noise multiplier)");
-  if (section.Has("epsilon")) {
-    job.epsilon = section.Number("epsilon", {.above = 1e-6, .below = 1024.0});
-  } else {
-    job.sigma = section.Number("sigma", {.above = 0.0099, .below = 1e6});
-  }
-  job.against = section.Choice("against", {"insider", "outsider"}, "insider");
+void PrivacyFields(FieldVisitor& v, TransferSettings& s) {
+  v("delta", s.delta, kDeltas, "With published noise it covers the rounding alone.");
+  AccountantField(v, s.accountant);
+  if (!s.published) CheckOneOfEpsilonAndSigma(v);
+  v("epsilon", s.epsilon, kEpsilons, Required{s.published},
+    "The target; with Gaussian noise this or `sigma`.");
+  v.When({!s.published, "ensemble.noise \"gaussian\""}, [&] {
+    v("sigma", s.sigma, kSigmas, "The noise multiplier without one party's noise.");
+    v("against", s.against, Adversaries(), Default(ml::Adversary::kInsider), "Whose ε the target is.");
+  });
 }
 
 }  // namespace
 
+void Fields(FieldVisitor& v, TransferSettings& s) {
+  HeaderFields(v, "ensemble-transfer", s.name);
+  v("fraction_bits", s.settings.fraction_bits, WholeInterval{8, 24}, Default(18), "Of rows and weights.");
+  v.Table("data", "Where `local` finds the public rows and the owners' labels.", [&] {
+    v("name", s.data_name, Name{}, Default(s.name).Said("`name`"),
+      "Where `local` looks for `queries.npy` (rows × features), `predictions.npy` or `.csv` (a line an "
+      "owner, 0 or 1; the "
+      "first ones are party 0's) and test records (`test-x.npy`, `test-y.npy`).");
+  });
+  v.Table("ensemble", "The owners, the public rows and the training.", [&] { EnsembleFields(v, s); });
+  v.Table("privacy", "What the model may tell.", [&] { PrivacyFields(v, s); });
+  ReleaseFields(v, kWhoGetsTheModel, s.to, true);
+}
+
 TransferSettings ReadTransferSettings(const toml::table& root, const std::string& file) {
-  CheckKeys(root, file,
-            {"version", "type", "name", "fraction_bits", "data.name", "ensemble.owners", "ensemble.queries",
-             "ensemble.features", "ensemble.row_norm", "ensemble.labels", "ensemble.lambda", "ensemble.steps",
-             "ensemble.noise", "privacy.epsilon", "privacy.sigma", "privacy.delta", "privacy.against",
-             "privacy.accountant", "release.to"});
-  const Section document(root, file);
-  if (document.Whole("version", {0, INT32_MAX}) != 1) document.Refuse("version", "1");
   TransferSettings job;
-  job.name = document.Name("name");
-  job.settings.fraction_bits = static_cast<int>(document.Whole("fraction_bits", {8, 24}, 18));
-  job.data_name = document.Table("data").Name("name", job.name);
-  ReadEnsemble(document.Table("ensemble"), job);
-  ReadPrivacy(document.Table("privacy"), job);
-  job.to = ReadParties(document.Table("release"), "to", true);
+  ReadFields(root, file, job);
+  job.settings.owners = std::accumulate(job.owners.begin(), job.owners.end(), std::int64_t{0});
   return job;
 }
 
-std::string TransferJson(const TransferSettings& job) {
-  const auto& settings = job.settings;
-  Json privacy{{"delta", job.delta}, {"accountant", dp::NameOf(job.accountant)}};
-  if (!job.published) privacy["against"] = job.against;
-  if (job.epsilon) privacy["epsilon"] = *job.epsilon;
-  if (job.sigma) privacy["sigma"] = *job.sigma;
-  return Json{{"version", 1},
-              {"type", "ensemble-transfer"},
-              {"name", job.name},
-              {"fraction_bits", settings.fraction_bits},
-              {"data", {{"name", job.data_name}}},
-              {"ensemble",
-               {{"owners", job.owners},
-                {"queries", settings.rows},
-                {"features", settings.features},
-                {"row_norm", settings.row_norm},
-                {"labels", settings.majority ? "majority" : "votes"},
-                {"lambda", settings.lambda},
-                {"steps", settings.steps},
-                {"noise", job.published ? "published" : "gaussian"}}},
-              {"privacy", privacy},
-              {"release", {{"to", job.to}}}}
-      .dump();
-}
+std::string TransferJson(const TransferSettings& job) { return HashedJson(job); }
 
 DpsgdSettings TransferSchema(const TransferSettings& job) {
   DpsgdSettings schema;

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "dp/accounting/any_accountant.h"
-#include "jobs/config/toml_reader.h"
+#include "jobs/config/fields.h"
 #include "jobs/dpsgd/settings.h"
 #include "ml/on_shares/ensemble_transfer.h"
+#include "ml/plan/settings.h"
 
 namespace trefoil::jobs {
 
@@ -22,11 +23,14 @@ struct TransferSettings {
   std::optional<double> sigma{};    ///< noise multiplier
   double delta = 0;
   dp::AccountantKind accountant = dp::AccountantKind::kPld;
-  std::string against = "insider";  ///< Gaussian: whose epsilon the target is
-  std::vector<int> to{0, 1, 2};     ///< none: the model stays in shares
+  ml::Adversary against = ml::Adversary::kInsider;  ///< Gaussian: whose epsilon the target is
+  std::vector<int> to{0, 1, 2};                     ///< none: the model stays in shares
 
-  [[nodiscard]] bool insiders() const { return against == "insider"; }
+  [[nodiscard]] bool insiders() const { return against == ml::Adversary::kInsider; }
 };
+
+/// The keys of such a job.
+void Fields(FieldVisitor& v, TransferSettings& s);
 
 /// Throws ConfigError with one line: place, key, what was found, what was expected.
 [[nodiscard]] TransferSettings ReadTransferSettings(const toml::table& root, const std::string& file);

@@ -33,7 +33,8 @@ TEST(Configs, CanBeRunAndKeepTheirEpsilon) {
     EXPECT_EQ(jobs::PrivacyWarnings(job).size(), job.data.vertical ? 1U : 0U);
     ASSERT_TRUE(job.privacy.epsilon);
     const auto plan = ml::MakePlan(jobs::SettingsOf(job));
-    const double epsilon = job.privacy.against == "outsider" ? plan.epsilon_outsider : plan.epsilon_insider;
+    const double epsilon =
+        job.privacy.against == ml::Adversary::kOutsider ? plan.epsilon_outsider : plan.epsilon_insider;
     EXPECT_LE(epsilon, *job.privacy.epsilon);
     EXPECT_GE(epsilon, 0.99 * *job.privacy.epsilon);
   }

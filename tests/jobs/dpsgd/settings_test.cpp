@@ -94,14 +94,14 @@ TEST(DpsgdSettings, FillsInDefaults) {
   EXPECT_EQ(job.name, "mnist");
   EXPECT_EQ(job.fraction_bits, 16);
   EXPECT_EQ(job.data.rows, (std::array<std::int64_t, 3>{20000, 20000, 20000}));
-  EXPECT_EQ(job.model.loss, "one-vs-rest");
+  EXPECT_EQ(job.model.loss, ml::Loss::kOneVsRest);
   EXPECT_EQ(job.training.expected_batch, 2048.0);
-  EXPECT_EQ(job.training.clipping, "factorised");
-  EXPECT_EQ(job.privacy.against, "insider");
+  EXPECT_EQ(job.training.clipping, ml::Clipping::kFactorised);
+  EXPECT_EQ(job.privacy.against, ml::Adversary::kInsider);
   EXPECT_EQ(job.privacy.epsilon, 3.0);
   EXPECT_FALSE(job.privacy.sigma);
   EXPECT_EQ(job.release.to, (std::vector<int>{0, 1, 2}));
-  EXPECT_EQ(job.local.split, "even");
+  EXPECT_EQ(job.local, LocalSpec());
 }
 
 const std::vector<std::string> kGroups{"privacy.unit=group", "privacy.group_column=comment",
@@ -190,7 +190,7 @@ TEST(DpsgdSettings, AppliesAssignmentsInOrder) {
   const auto job = Read(kMinimal, {"training.steps=7", "training.steps=8", "privacy.against=outsider",
                                    "local.split=[0.5, 0.25, 0.25]", "release.to=[2]"});
   EXPECT_EQ(job.training.steps, 8);
-  EXPECT_EQ(job.privacy.against, "outsider");
+  EXPECT_EQ(job.privacy.against, ml::Adversary::kOutsider);
   EXPECT_EQ(job.local.fractions, (std::array{0.5, 0.25, 0.25}));
   EXPECT_EQ(job.release.to, std::vector<int>{2});
 }
@@ -349,17 +349,17 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(DpsgdSettings, ReadsMomentumAndSchedules) {
   const auto constant = Read(kMinimal).training;
-  EXPECT_EQ(constant.schedule, "constant");
+  EXPECT_EQ(constant.schedule.shape, ml::RateShape::kConstant);
   EXPECT_EQ(constant.momentum, 0.0);
   const auto cosine =
       Read(kMinimal, {"training.schedule=cosine", "training.final_rate=1", "training.momentum=0.9"}).training;
-  EXPECT_EQ(cosine.schedule, "cosine");
-  EXPECT_EQ(cosine.final_rate, 1.0);
+  EXPECT_EQ(cosine.schedule.shape, ml::RateShape::kCosine);
+  EXPECT_EQ(cosine.schedule.final_rate, 1.0);
   EXPECT_EQ(cosine.momentum, 0.9);
   const auto steps =
       Read(kMinimal, {"training.schedule=step", "training.decay_every=100", "training.decay_factor=0.5"});
-  EXPECT_EQ(steps.training.decay_every, 100);
-  EXPECT_EQ(steps.training.decay_factor, 0.5);
+  EXPECT_EQ(steps.training.schedule.decay_every, 100);
+  EXPECT_EQ(steps.training.schedule.decay_factor, 0.5);
   EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(steps), "x")), DpsgdHash(steps));
   EXPECT_NE(ErrorOf(kMinimal, {"training.schedule=step"}).find("missing training.decay_every"),
             std::string::npos);
@@ -436,9 +436,9 @@ const std::vector<std::string> kInitialised{
 
 TEST(DpsgdSettings, StartsFromLocalModels) {
   const auto job = Read(kMinimal, kInitialised);
-  EXPECT_EQ(job.initialisation.clip, job.privacy.clip);
-  EXPECT_EQ(job.initialisation.delta, job.privacy.delta);
-  EXPECT_EQ(job.initialisation.selection, "noisy");
+  EXPECT_EQ(job.initialisation->local.clip, job.privacy.clip);
+  EXPECT_EQ(job.initialisation->local.delta, job.privacy.delta);
+  EXPECT_EQ(job.initialisation->selection, ml::Selection::kNoisy);
   EXPECT_TRUE(PrivacyWarnings(job).empty());
   EXPECT_EQ(DpsgdJson(Read(DpsgdToml(job))), DpsgdJson(job));
   EXPECT_EQ(DpsgdJson(ParseDpsgdJson(DpsgdJson(job), "model.npz")), DpsgdJson(job));

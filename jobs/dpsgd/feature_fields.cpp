@@ -1,0 +1,170 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "jobs/dpsgd/record_fields.h"
+
+namespace trefoil::jobs {
+namespace {
+
+using data::FeatureMethod;
+using Json = nlohmann::json;
+
+constexpr std::int64_t kMostColumns = 1'000'000;
+constexpr WholeInterval kSmallNumber{1, 1000};
+
+const OneOf<FeatureMethod>& Methods() {
+  static const OneOf<FeatureMethod> methods{{FeatureMethod::kNone, "none"},
+                                            {FeatureMethod::kHog, "hog"},
+                                            {FeatureMethod::kScatter, "scatter"},
+                                            {FeatureMethod::kHashText, "hash-text"},
+                                            {FeatureMethod::kOnnx, "onnx"}};
+  return methods;
+}
+
+/// features.image: height and width, of as many pixels as a record has features.
+struct Image {
+  std::int64_t features;
+
+  [[nodiscard]] std::int64_t Side() const { return std::llround(std::sqrt(static_cast<double>(features))); }
+  [[nodiscard]] bool IsSquare() const { return Side() * Side() == features; }
+
+  [[nodiscard]] std::string Expected(const toml::node* /*found*/) const {
+    return fmt::format("[height, width] of {} pixels (data.features)", features);
+  }
+  bool Read(const toml::node& node, data::ImageSize& member) const {
+    std::vector<std::int64_t> size;
+    if (!kSides.Read(node, size) || size.size() != 2 || size[0] * size[1] != features) return false;
+    member = {.height = static_cast<int>(size[0]), .width = static_cast<int>(size[1])};
+    return true;
+  }
+  void Write(const data::ImageSize& member, Json& json) const { json = {member.height, member.width}; }
+  void Describe(Json& schema) const {
+    kSides.Describe(schema);
+    schema.update({{"minItems", 2}, {"maxItems", 2}});
+  }
+
+  static inline const Wholes kSides{{1, kMostColumns}, ""};
+};
+
+/// The lengths of n-grams, least and most.
+struct Ngrams {
+  [[nodiscard]] std::string Expected(const toml::node* /*found*/) const {
+    return "[least, most] from 1 to 16, or []";
+  }
+  bool Read(const toml::node& node, data::NgramRange& member) const {
+    std::vector<std::int64_t> range;
+    if (!kLengths.Read(node, range) || (!range.empty() && (range.size() != 2 || range[0] > range[1])))
+      return false;
+    member = {};
+    if (!range.empty()) member = {.least = static_cast<int>(range[0]), .most = static_cast<int>(range[1])};
+    return true;
+  }
+  void Write(const data::NgramRange& member, Json& json) const {
+    json = member.most == 0 ? Json::array() : Json{member.least, member.most};
+  }
+  void Describe(Json& schema) const {
+    kLengths.Describe(schema);
+    schema["maxItems"] = 2;
+  }
+
+  static inline const Wholes kLengths{{1, 16}, ""};
+};
+
+/// Columns of text are there exactly if there is a method for them.
+void CheckTexts(const Section& section, FeatureMethod method, const data::DataSpec& data) {
+  const bool texts = data::CountTexts(data) > 0;
+  if (method == FeatureMethod::kHashText && !texts)
+    section.Refuse("method", "another one, as data.column has none of kind \"text\"");
+  if (method != FeatureMethod::kHashText && texts) {
+    section.Fail(
+        "method",
+        "expected \"hash-text\", as data.column has one of kind \"text\" (\"ignore\" leaves it out)");
+  }
+}
+
+void CheckColumns(const Section& section, const data::FeatureSpec& spec, std::int64_t columns) {
+  std::int64_t extracted = 0;
+  try {
+    extracted = data::ExtractedColumns(spec, columns);
+  } catch (const ConfigError& error) {
+    throw ConfigError(section.file() + ": " + error.what());
+  }
+  if (extracted > kMostColumns)
+    section.Refuse("method", fmt::format("at most {} features, and not {}", kMostColumns, extracted));
+}
+
+void ImageFields(FieldVisitor& v, data::FeatureSpec& s, std::int64_t features) {
+  const Image image{features};
+  const auto side = static_cast<int>(image.Side());
+  v("image", s.image, image,
+    Default(data::ImageSize{.height = side, .width = side})
+        .Said("a square of `data.features`")
+        .Unless(!image.IsSquare()),
+    "Height and width; their product is `data.features`.");
+}
+
+void HogFields(FieldVisitor& v, data::HogSpec& s) {
+  v("cell", s.cell, kSmallNumber, Default(4), "Side of a cell in pixels.");
+  v("orientations", s.orientations, kSmallNumber, Default(9), "Bins over 180°.");
+  v("block", s.block, kSmallNumber, Default(2),
+    "Side of a block in cells. (h/cell − block + 1)·(w/cell − block + 1)·block²·orientations features, "
+    "quotients "
+    "rounded down.");
+}
+
+void ScatterFields(FieldVisitor& v, data::ScatterSpec& s) {
+  v("scales", s.scales, kSmallNumber, Default(s.scales), "J, at most 8.");
+  v("angles", s.angles, kSmallNumber, Default(s.angles), "L, 4 … 64.");
+  v("groups", s.groups, kSmallNumber, Default(s.groups),
+    "Groups of channels for the normalisation, a divisor of 1 + J·L + L²·J(J − 1)/2 channels. Channels · "
+    "⌊h/2^J⌋·⌊w/2^J⌋ features.");
+}
+
+void HashTextFields(FieldVisitor& v, data::HashTextSpec& s) {
+  v("dimension", s.dimension, WholeInterval{1, kMostColumns}, Default(s.dimension),
+    "Columns that n-grams are hashed to with a sign, beside those of the other columns.");
+  v("characters", s.characters, Ngrams{}, Default(s.characters),
+    "Lengths of n-grams of characters, least and most; `[]` for none.");
+  v("words", s.words, Ngrams{}, Default(s.words), "Lengths of n-grams of words, likewise.");
+  v("fold_case", s.fold_case, Flag{}, Default(s.fold_case), "A–Z count as a–z.");
+}
+
+void OnnxFields(FieldVisitor& v, data::OnnxSpec& s, std::int64_t features) {
+  v("input", s.input, Wholes{{1, kMostColumns}, "the shape of a record"},
+    Default(std::vector{static_cast<int>(features)}).Said("`[data.features]`"),
+    "Shape of one record at the model's input, without the batch.");
+  v("model_sha256", s.model_sha256, Text{},
+    "SHA-256 of the model file in lower-case hexadecimal, the same model at all three (the party file says "
+    "where it "
+    "is).");
+  v("outputs", s.outputs, WholeInterval{1, kMostColumns},
+    "Numbers at the model's output. Needs a build with OpenCV.");
+}
+
+}  // namespace
+
+void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data) {
+  auto& spec = s.extraction;
+  v("method", spec.method, Methods(), Default(FeatureMethod::kNone),
+    "What each party makes of its own records before it shares them.");
+  const auto of = [&](std::initializer_list<FeatureMethod> methods, const char* only) {
+    return Condition{std::find(methods.begin(), methods.end(), spec.method) != methods.end(), only,
+                     fmt::format("method \"{}\" does not have it", Methods().TextOf(spec.method))};
+  };
+  v("row_norm", s.row_norm, kPositive, Default(1.0),
+    "R, at most 1024. Longer rows are scaled down to it; extracted rows up or down to it.");
+  v.Check([&](const Section& table) { CheckTexts(table, spec.method, data); });
+  v.When(of({FeatureMethod::kHog, FeatureMethod::kScatter}, "method \"hog\" or \"scatter\""),
+         [&] { ImageFields(v, spec, data.features); });
+  v.When(of({FeatureMethod::kHog}, "method \"hog\""), [&] { HogFields(v, spec.hog); });
+  v.When(of({FeatureMethod::kScatter}, "method \"scatter\""), [&] { ScatterFields(v, spec.scatter); });
+  v.When(of({FeatureMethod::kHashText}, "method \"hash-text\""), [&] { HashTextFields(v, spec.hash_text); });
+  v.When(of({FeatureMethod::kOnnx}, "method \"onnx\""), [&] { OnnxFields(v, spec.onnx, data.features); });
+  v.Check([&](const Section& table) { CheckColumns(table, spec, data.features); });
+}
+
+}  // namespace trefoil::jobs

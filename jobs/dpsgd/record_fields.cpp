@@ -1,0 +1,133 @@
+#include "jobs/dpsgd/record_fields.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <nlohmann/json.hpp>
+
+#include "jobs/config/common_fields.h"
+
+namespace trefoil::jobs {
+namespace {
+
+using data::ColumnKind;
+using data::Format;
+
+const OneOf<Format>& Formats() {
+  static const OneOf<Format> formats{
+      {Format::kIdx, "idx"}, {Format::kCsv, "csv"}, {Format::kNpy, "npy"}, {Format::kNpz, "npz"}};
+  return formats;
+}
+
+const OneOf<ColumnKind>& Kinds() {
+  static const OneOf<ColumnKind> kinds{{ColumnKind::kNumber, "number"},
+                                       {ColumnKind::kCategory, "category"},
+                                       {ColumnKind::kText, "text"},
+                                       {ColumnKind::kIgnore, "ignore"},
+                                       {ColumnKind::kKey, "key"}};
+  return kinds;
+}
+
+/// Who holds a column or the label.
+void PartyField(FieldVisitor& v, int& party, bool vertical, const char* refusal = "") {
+  v.When({vertical, "data.partition \"vertical\"", refusal}, [&] {
+    v("party", party, WholeInterval{0, 2},
+      "Who holds it; columns of features come in the order of their parties.");
+  });
+}
+
+void RefuseWeights(const Section& table, const std::string& column) {
+  const auto* kind = table.Find("kind");
+  if (kind == nullptr || kind->value<std::string>() != "weight") return;
+  table.Fail(
+      "kind",
+      fmt::format("column \"{}\": examples have no weights, which would multiply what a record may add "
+                  "to a sum; expected kind \"ignore\", or rows left out",
+                  column));
+}
+
+void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical) {
+  v("name", s.name, Text{}, "Unique.");
+  v.Check([&](const Section& table) { RefuseWeights(table, s.name); });
+  v("kind", s.kind, Kinds(), Default(ColumnKind::kNumber),
+    "`text`, which `features.method = \"hash-text\"` makes features of; `key`, by which vertical parties "
+    "match rows: "
+    "exactly one there, in every party's file; or whose equal texts are a group (`privacy.unit`).");
+  const auto of = [&](ColumnKind kind) {
+    return Condition{s.kind == kind, fmt::format("kind \"{}\"", Kinds().TextOf(kind)),
+                     fmt::format("column \"{}\" is of kind \"{}\"; only kind \"{}\" has it", s.name,
+                                 Kinds().TextOf(s.kind), Kinds().TextOf(kind))};
+  };
+  v.When(of(ColumnKind::kNumber), [&] {
+    v("mean", s.mean, kAnyNumber, Default(0.0), "(value − mean)/scale.");
+    v("scale", s.scale, kPositive, Default(1.0), "As for `mean`.");
+  });
+  v.When(of(ColumnKind::kCategory), [&] { v("values", s.values, Texts{}, "One 0/1 feature each."); });
+  const bool key = s.kind == ColumnKind::kKey;
+  PartyField(v, s.party, vertical && !key, key ? "all parties hold the key" : "");
+}
+
+void LabelFields(FieldVisitor& v, data::Label& s, bool vertical) {
+  v("column", s.column, Text{}, "The label's column.");
+  v("values", s.values, Texts{}, "Value number k is class k; as many as `classes`.");
+  v("aliases", s.aliases, "Another spelling, and the value that it is read as.");
+  PartyField(v, s.party, vertical);
+}
+
+void CsvFields(FieldVisitor& v, data::DataSpec& s) {
+  v("header", s.header, Flag{}, Default(true), "Whether the file's first line names its columns.");
+  v("missing", s.missing, Text{}, Default(std::string("?")), "Mark of a missing value.");
+  v.Tables("column", "The file's columns.", s.columns,
+           [&](data::Column& one) { ColumnFields(v, one, s.vertical); });
+  v.Check([&](const Section& table) {
+    if (s.columns.empty()) table.Refuse("column", "one [[data.column]] for each column of the file");
+  });
+  v.Table("label", "The label of a record.", [&] { LabelFields(v, s.label, s.vertical); });
+}
+
+void DataFields(FieldVisitor& v, data::DataSpec& s) {
+  v("name", s.name, Name{}, "A name; where `local` looks. `digits`: generated, if no folder is found.");
+  v("format", s.format, Formats(), "The format of the files.");
+  RowsField(v, s.rows);
+  v("classes", s.classes, WholeInterval{2, 1000}, "With 2, one output column.");
+  const bool csv = s.format == Format::kCsv;
+  v.When(
+      {!csv, "another data.format than \"csv\"", "each [[data.column]] has its own scale in format \"csv\""},
+      [&] { v("scale", s.scale, kPositive, Default(1.0), "Values are divided by it."); });
+  v("partition", s.vertical, OneOf<bool>{{false, "horizontal"}, {true, "vertical"}}, Default(false),
+    "`horizontal`: each party has rows of its own; `vertical` (csv only): each party has other columns of "
+    "the same rows. "
+    "Then `rows` is the same number three times, `features.method` and `initialisation.method` are `none`, "
+    "`sampling` "
+    "is `public`, and there is no `[evaluation]`.");
+  v.When({csv, "data.format \"csv\"",
+          fmt::format("only format \"csv\" has it, and data.format is \"{}\"", Formats().TextOf(s.format))},
+         [&] { CsvFields(v, s); });
+  v.Check([&](const Section& table) {
+    if (s.vertical && !csv)
+      table.Fail("partition",
+                 "found \"vertical\", which has a key column, expected data.format \"csv\" with it");
+  });
+  v("features", s.features, WholeInterval{csv ? 0 : 1, 1'000'000},
+    Default(data::CountFeatures(s)).Said("csv: what the columns give").Unless(!csv), "Numbers of a record.");
+}
+
+}  // namespace
+
+void RecordFields(FieldVisitor& v, DpsgdSettings& s, int default_fraction_bits) {
+  NameField(v, s.name);
+  v("fraction_bits", s.fraction_bits, WholeInterval{8, 24}, Default(default_fraction_bits),
+    "Bits behind the point of what is shared.");
+  v.Table("data", "The records.", [&] { DataFields(v, s.data); });
+  v.Table("features", "What is made of records before they are shared.",
+          [&] { FeatureFields(v, s.features, s.data); });
+  s.data.image = s.features.extraction.image;
+  v.Check([&](const Section& document) { CheckDataRules(s.data, document.Table("data")); });
+}
+
+void CheckHorizontal(FieldVisitor& v, const DpsgdSettings& s) {
+  v.Check([&](const Section& document) {
+    if (s.data.vertical) document.Table("data").Refuse("partition", "\"horizontal\" in a job of this type");
+  });
+}
+
+}  // namespace trefoil::jobs
