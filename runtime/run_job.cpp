@@ -161,7 +161,7 @@ void SayHowToGoOn(Run& run) {
       run.session.folder().string()));
 }
 
-int FailConnecting(Run& run, const std::exception& error) {
+int EndInFailure(Run& run, const std::exception& error) {
   if (WaitsInVain(run, error)) return EndWithOwnResults(run, error);
   const int code = run.session.Fail(error, Explain(error, run));
   run.budget->StopOrLog([&](const std::string& line) { run.session.Log(line); });
@@ -201,7 +201,7 @@ int RunJob(const RunOptions& options) {
     run.session.Done();
     return kDone;
   } catch (const std::exception& error) {
-    return FailConnecting(run, error);
+    return EndInFailure(run, error);
   }
 }
 

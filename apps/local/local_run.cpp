@@ -77,13 +77,14 @@ void Split(const LocalRun& run, const LocalOptions& options, Parties& parties) {
   const bool made = !fs::exists(run.folder);
   runtime::MakeRunDirectory(run.folder);
   try {
-    run.display.Say(run.split({.job_file = options.job,
-                               .data = options.data,
-                               .test = run.folder / "test",
-                               .party_folders = PartyFolders(run.folder),
-                               .parties = parties,
-                               .run_folder = run.folder,
-                               .model = options.model}));
+    const auto said = run.split({.job_file = options.job,
+                                 .data = options.data,
+                                 .test = run.folder / "test",
+                                 .party_folders = PartyFolders(run.folder),
+                                 .parties = parties,
+                                 .run_folder = run.folder,
+                                 .model = options.model});
+    run.display.Say(fmt::format("{}, in {}", said, run.folder.string()));
   } catch (...) {
     std::error_code ignored;
     if (made) fs::remove(run.folder, ignored);
@@ -156,8 +157,9 @@ int ResumeLocal(const LocalOptions& options) {
 
 int RunThree(const LocalRun& run, const LocalOptions& options) {
   const auto& job = run.job;
-  const auto planned = job.Epsilons();
-  run.display.Say(fmt::format("job {}: {}, in {}", job.name(), job.Title(), run.folder.string()));
+  const bool charges = job.Covered().empty();
+  const auto planned = charges ? job.Epsilons() : dp::EpsilonPair();
+  run.display.Say(fmt::format("job {}: {}", job.name(), job.Title()));
   const auto parties = PrepareFolders(run, options);
   if (options.prepare) {
     run.display.Say(fmt::format(
@@ -166,7 +168,7 @@ int RunThree(const LocalRun& run, const LocalOptions& options) {
     return kDone;
   }
   for (const auto& warning : job.Warnings()) run.display.Say("warning: " + warning);
-  run.display.Say(job.Covered().empty()
+  run.display.Say(charges
                       ? fmt::format("epsilon {}, delta {}, at most",
                                     jobs::EpsilonsText(planned.outsider, planned.insider, jobs::FirstOf(job)),
                                     jobs::DeltaText(job.delta()))
