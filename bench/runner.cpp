@@ -7,18 +7,67 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/random.h"
+#include "bench/entries.h"
 #include "bench/machine.h"
 #include "mpc/preprocessing.h"
+#include "protocols/arithmetic/input.h"
 #include "protocols/cost_model.h"
 #include "protocols/measure.h"
 
 namespace trefoil::bench {
 namespace {
 
+using protocols::Entry;
+using protocols::Form;
 using protocols::Measured;
+using protocols::Prepared;
+using protocols::Size;
+
+/// An entry in one of its forms.
+struct Operation {
+  const Entry* entry = nullptr;
+  Form form = Form::kBulk;
+};
 
 /// As a training has it by default (training.steps_ahead).
 constexpr int kSustainedAhead = 2;
+
+/// Random inputs of a party, those that are shared being party 0's: |x| <= 2^bits, or 1 to 2^bits.
+class RandomInputs : public protocols::Inputs {
+ public:
+  RandomInputs(mpc::Context& party, int bits, bool positive)
+      : party_(party), bits_(bits), positive_(positive) {}
+
+  mpc::RingMatrix Own(mpc::Index rows, mpc::Index cols) override {
+    mpc::RingMatrix values = Words(rows, cols);
+    for (mpc::Index k = 0; k < values.size(); ++k) {
+      const mpc::Word word = values.data()[k] >> (63 - bits_);
+      values.data()[k] = positive_ ? (word >> 1) + 1 : word - (mpc::Word{1} << bits_);
+    }
+    return values;
+  }
+  mpc::BitMatrix OwnBits(mpc::Index planes, mpc::Index count) override {
+    return mpc::ToPlanes(Words(count, 1), static_cast<int>(planes));
+  }
+  mpc::ArithShare Numbers(mpc::Index rows, mpc::Index cols) override {
+    return protocols::Input(party_, 0, party_.self() == 0 ? Own(rows, cols) : mpc::RingMatrix(),
+                            {rows, cols});
+  }
+  mpc::BoolShare Bits(mpc::Index planes, mpc::Index count) override {
+    return protocols::InputBits(party_, 0, OwnBits(planes, count), planes, count);
+  }
+
+ private:
+  static mpc::RingMatrix Words(mpc::Index rows, mpc::Index cols) {
+    RandomStream stream = RandomStream::FromSystem();
+    return mpc::RingMatrix::NullaryExpr(rows, cols, [&] { return stream.NextWord(); });
+  }
+
+  mpc::Context& party_;
+  int bits_;
+  bool positive_;
+};
 
 std::string Text(const ProductShape& shape) {
   std::ostringstream text;
@@ -26,30 +75,47 @@ std::string Text(const ProductShape& shape) {
   return text.str();
 }
 
-bool HasForm(const Operation& operation, const std::string& form) {
-  return form == "auto" || form == operation.form;
+/// All that can be measured.
+std::vector<Operation> AllOperations() {
+  std::vector<Operation> all;
+  for (const Entry& entry : AllEntries()) {
+    if (!entry.prepare || !entry.in_bench) continue;
+    for (const Form form : entry.forms) all.push_back({.entry = &entry, .form = form});
+  }
+  return all;
 }
 
 std::vector<Operation> Chosen(const Request& request) {
   std::vector<Operation> chosen;
   for (const Operation& operation : AllOperations()) {
-    const bool named = std::find(request.operations.begin(), request.operations.end(), operation.name) !=
-                       request.operations.end();
-    if ((request.operations.empty() || named) && HasForm(operation, request.form))
-      chosen.push_back(operation);
+    const bool named = std::find(request.operations.begin(), request.operations.end(),
+                                 operation.entry->name) != request.operations.end();
+    const bool has_form = request.form == "auto" || request.form == NameOf(operation.form);
+    if ((request.operations.empty() || named) && has_form) chosen.push_back(operation);
   }
   return chosen;
 }
 
 std::vector<Point> PointsOf(const Request& request, const Operation& operation) {
   std::vector<Point> points;
-  if (operation.shaped) {
+  if (operation.entry->shaped) {
     for (const ProductShape& shape : request.shapes)
       points.push_back({.count = shape.rows * shape.cols, .shape = shape});
   } else {
     for (const mpc::Index size : request.sizes) points.push_back({.count = size, .shape = std::nullopt});
   }
   return points;
+}
+
+Size SizeAt(const Operation& operation, const Point& point) {
+  Size size = operation.entry->size;
+  size.form = operation.form;
+  size.count = point.shape ? point.shape->rows : point.count;
+  if (point.shape) {
+    size.inner = point.shape->inner;
+    size.columns = point.shape->cols;
+  }
+  return size;
 }
 
 /// Every party's figures at every party, in party order.
@@ -77,20 +143,21 @@ Spread SpreadOf(std::vector<double> values) {
 Result MeasureAt(mpc::Context& party, const Operation& operation, const Prepared& prepared,
                  const Point& point, int reps) {
   Result result;
-  result.op = operation.name;
-  result.form = operation.form;
+  result.op = operation.entry->name;
+  result.form = NameOf(operation.form);
   result.point = point;
-  result.declared = prepared.declared;
+  result.declared = operation.entry->cost(SizeAt(operation, point));
   result.reps = reps;
   std::vector<double> seconds;
   std::vector<double> offline;
+  const auto run = [&](mpc::Context& context) { (void)prepared.run(context); };
   // One run's material at a time, which is made between the runs, and the same roles in each.
   mpc::Preprocessing runs(party, {.runs = reps + 1, .ahead = 1, .rotate = false});
   // The first run, which warms the caches and deals in line, is not counted.
   for (int rep = 0; rep <= reps; ++rep) {
     runs.WaitForNextRun();
     prepared.wait_until_ready();
-    const auto all = Exchange(party, protocols::Measure(party, [&] { runs.Run(prepared.run); }));
+    const auto all = Exchange(party, protocols::Measure(party, [&] { runs.Run(run); }));
     double slowest = 0;
     double dealing = 0;
     result.rounds = 0;
@@ -113,9 +180,10 @@ Result MeasureAt(mpc::Context& party, const Operation& operation, const Prepared
 /// Seconds a run at the slowest party, where runs follow each other and what they deal is made beside them.
 double SustainedSeconds(mpc::Context& party, const Prepared& prepared, int count) {
   mpc::Preprocessing runs(party, {.runs = count + 1, .ahead = kSustainedAhead, .rotate = true});
-  runs.Run(prepared.run);
+  const auto run = [&](mpc::Context& context) { (void)prepared.run(context); };
+  runs.Run(run);
   const Measured all_runs = protocols::Measure(party, [&] {
-    for (int k = 0; k < count; ++k) runs.Run(prepared.run);
+    for (int k = 0; k < count; ++k) runs.Run(run);
   });
   double slowest = 0;
   for (const Measured& one : Exchange(party, all_runs)) slowest = std::max(slowest, one.seconds);
@@ -125,18 +193,16 @@ double SustainedSeconds(mpc::Context& party, const Prepared& prepared, int count
 /// The form that the cost model expects to be faster, if there are two.
 Result MeasureFastest(mpc::Context& party, const std::vector<Operation>& forms, const Point& point,
                       const protocols::Link& link, const Request& request) {
-  std::size_t best = 0;
-  Prepared prepared = forms[0].prepare(party, point);
-  for (std::size_t k = 1; k < forms.size(); ++k) {
-    Prepared other = forms[k].prepare(party, point);
-    const auto expected = [&](const Prepared& p) {
-      return protocols::ExpectedSeconds(p.declared, p.compute_seconds, link);
-    };
-    if (expected(other) >= expected(prepared)) continue;
-    best = k;
-    prepared = std::move(other);
-  }
-  Result result = MeasureAt(party, forms[best], prepared, point, request.reps);
+  const auto expected = [&](const Operation& operation) {
+    const Size size = SizeAt(operation, point);
+    return protocols::ExpectedSeconds(operation.entry->cost(size), operation.entry->seconds(size), link);
+  };
+  const Operation& best = *std::min_element(
+      forms.begin(), forms.end(), [&](const auto& a, const auto& b) { return expected(a) < expected(b); });
+  const Size size = SizeAt(best, point);
+  RandomInputs inputs(party, size.input_bits, best.entry->positive);
+  const Prepared prepared = best.entry->prepare(party, inputs, size);
+  Result result = MeasureAt(party, best, prepared, point, request.reps);
   if (request.sustained > 0) result.seconds_sustained = SustainedSeconds(party, prepared, request.sustained);
   return result;
 }
@@ -145,7 +211,7 @@ Result MeasureFastest(mpc::Context& party, const std::vector<Operation>& forms, 
 std::vector<std::vector<Operation>> ByName(const std::vector<Operation>& operations) {
   std::vector<std::vector<Operation>> groups;
   for (const Operation& operation : operations) {
-    if (groups.empty() || groups.back().front().name != operation.name) groups.emplace_back();
+    if (groups.empty() || groups.back().front().entry->name != operation.entry->name) groups.emplace_back();
     groups.back().push_back(operation);
   }
   return groups;
@@ -158,14 +224,14 @@ nlohmann::json ToJson(const Spread& spread) {
 }  // namespace
 
 void Validate(const Request& request) {
-  const auto& all = AllOperations();
+  const auto all = AllOperations();
   for (const std::string& name : request.operations) {
     if (std::any_of(all.begin(), all.end(),
-                    [&](const Operation& operation) { return operation.name == name; }))
+                    [&](const Operation& operation) { return operation.entry->name == name; }))
       continue;
     std::string text = "--ops: found " + name;
     text += ", expected some of";
-    for (const auto& forms : ByName(all)) text += ' ' + forms.front().name;
+    for (const auto& forms : ByName(all)) text += ' ' + forms.front().entry->name;
     throw ConfigError(text);
   }
   if (Chosen(request).empty()) {

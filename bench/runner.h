@@ -7,9 +7,24 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "bench/operations.h"
+#include "mpc/context.h"
+#include "mpc/cost.h"
+#include "mpc/ring.h"
 
 namespace trefoil::bench {
+
+/// The sizes of a product or a step: rows x inner x columns (for steps: batch x features x classes).
+struct ProductShape {
+  mpc::Index rows = 0;
+  mpc::Index inner = 0;
+  mpc::Index cols = 0;
+};
+
+/// One size to measure at: a number of elements, or the shape of a product or step.
+struct Point {
+  mpc::Index count = 1;
+  std::optional<ProductShape> shape{};
+};
 
 /// What to measure; the same at all three parties.
 struct Request {

@@ -35,7 +35,7 @@ REVEALS = {
     ("ml/on_shares/prediction.cpp", "kPredictedScores"),
     ("ml/dpsgd/row_keys.cpp", "kSameRowKeys"),
     ("api/protocols.cpp", "kEmbeddingProgram"),
-    ("bench/basic_operations.cpp", "kMeasurement"),
+    ("protocols/catalogue/arithmetic.cpp", "kMeasurement"),
 }
 
 # Where else a share or a secret is opened or sent, and what it is.

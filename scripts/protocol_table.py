@@ -39,6 +39,9 @@ PARTS = {
 # Headers of ml/ whose operations have lines, too.
 OF_JOBS = ["classifier_average", "dp_sgd", "ensemble_transfer", "noisy_counts", "noisy_votes", "published_clipping"]
 
+# Where entries stand.
+CATALOGUE = [*TOP.glob("protocols/catalogue/*.cpp"), *TOP.glob("bench/*_entries.cpp")]
+
 # A function at the outermost level whose first parameter is the party.
 PROTOCOL = re.compile(r"^(?:\[\[nodiscard\]\] )?\w[\w:<>, ]* (\w+)\(\s*mpc::Context& party\b", re.MULTILINE)
 
@@ -47,20 +50,14 @@ def missing_costs() -> list[str]:
     declared = set()
     for header in [*TOP.glob("protocols/**/*.h"), *(path for name in OF_JOBS for path in TOP.glob(f"ml/**/{name}.h"))]:
         declared.update(re.findall(r"mpc::Cost (\w+)Cost\(", header.read_text()))
-    listed = (TOP / "bench" / "protocol_table.cpp").read_text()
+    listed = "".join(path.read_text() for path in CATALOGUE)
     return sorted(f"{name}Cost" for name in declared - PARTS.keys() if not re.search(rf"\b{name}Cost\(", listed))
 
 
 def missing_protocols(named: set[str]) -> list[str]:
-    """Of the headers, and of the cases that tests/protocols/all_protocols.cpp drives (a name and a variant of it)."""
-    declared = {name for header in TOP.glob("protocols/**/*.h") for name in PROTOCOL.findall(header.read_text())}
-    missing = declared - named - PARTS.keys()
-    cases = (TOP / "tests" / "protocols" / "all_protocols.cpp").read_text()
-    for case in re.findall(r'\{"(\w+)",\s*\[\]\(Context& party', cases):
-        variant = re.compile(r"(NonNegative|Additive|WithMaximum)?(Exact|Latency)?")
-        if not any(case.startswith(name) and variant.fullmatch(case[len(name):]) for name in named | PARTS.keys()):
-            missing.add(case)
-    return sorted(missing)
+    headers = [header for header in TOP.glob("protocols/**/*.h") if header.parent.name != "catalogue"]
+    declared = {name for header in headers for name in PROTOCOL.findall(header.read_text())}
+    return sorted(declared - named - PARTS.keys())
 
 
 def findings(table: str, text: str) -> list[str]:
@@ -68,11 +65,11 @@ def findings(table: str, text: str) -> list[str]:
     columns = len(table.splitlines()[0].strip("| ").split(" | "))
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row[0])}
     sections = set(re.findall(r"^##+ (.*)$", text, re.MULTILINE))
-    found = [f"bench/protocol_table.cpp: no line for {name}" for name in missing_costs()]
-    found += [f"bench/protocol_table.cpp: no line names {name}" for name in missing_protocols(named)]
-    found += [f"bench/protocol_table.cpp: {row[0]}: not complete" for row in rows if len(row) != columns or not all(row)]
+    found = [f"protocols/catalogue: no entry for {name}" for name in missing_costs()]
+    found += [f"protocols/catalogue: no entry names {name}" for name in missing_protocols(named)]
+    found += [f"protocols/catalogue: {row[0]}: not complete" for row in rows if len(row) != columns or not all(row)]
     for row in rows:
-        found += [f"bench/protocol_table.cpp: {row[0]}: docs/reference/protocols.md has no section {title}"
+        found += [f"protocols/catalogue: {row[0]}: docs/reference/protocols.md has no section {title}"
                   for title in re.findall(r'"([^"]*)"', row[6]) if title not in sections]
     return found
 

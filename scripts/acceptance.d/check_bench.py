@@ -1,23 +1,13 @@
 """Checks what `trefoil bench --json` wrote: declared costs are the measured ones, and within their budgets.
 
-Usage: check_bench.py FILE ...
+Usage: check_bench.py PROTOCOL_TABLE FILE ...
+  PROTOCOL_TABLE   the built program of that name, which knows every operation that there is
 Prints what is wrong, and last a line with the budgeted figures. Exit code: 0 all is well, 1 not.
 """
 import json
+import subprocess
 import sys
 
-# Every operation of the program, in order of name.
-OPERATIONS = [
-    "above_threshold", "and", "arg_max", "average_of_sum", "bit_decompose", "bit_times", "bit_to_arith",
-    "classifier_sum", "classifier_sum_published", "clip_factor", "compare", "dpsgd_step", "dpsgd_step_exact",
-    "dpsgd_step_hidden", "dpsgd_step_published", "dpsgd_step_softmax", "dpsgd_step_squared", "equal_everywhere",
-    "evaluate", "evaluate_model", "exp", "input", "input_ahead", "input_bits", "input_each", "input_each_bits", "inverse_sqrt",
-    "inverse_sqrt_published", "look_up", "look_up_by_leading_bit", "look_up_by_low_bits", "matmul", "matmul_wide",
-    "maximum", "multiply", "multiply_truncate", "multiply_truncate_exact", "noisy_counts", "noisy_winners",
-    "predict_classes", "predict_scores", "reciprocal", "relu", "reshare", "reveal", "reveal_bits", "reveal_to",
-    "sigmoid", "sigmoid_of_product", "softmax", "softmax_bounded", "suffix_or", "transfer_step", "truncate",
-    "truncate_exact",
-]
 # (operation, form): most rounds, most megabytes sent online by a party.
 BUDGETS = {
     ("dpsgd_step", "latency"): (14, 0.45),
@@ -32,8 +22,9 @@ BUDGETS = {
 
 
 def main() -> int:
-    results = [result for name in sys.argv[1:] for result in json.load(open(name))["results"]]
-    wrong = [f"{name}: not measured" for name in OPERATIONS if name not in {result["op"] for result in results}]
+    names = subprocess.run([sys.argv[1], "operations"], check=True, capture_output=True, text=True).stdout.split()
+    results = [result for name in sys.argv[2:] for result in json.load(open(name))["results"]]
+    wrong = [f"{name}: not measured" for name in names if name not in {result["op"] for result in results}]
     figures = {}
     for result in results:
         name = f'{result["op"]} ({result["form"]}, n = {result["n"]})'

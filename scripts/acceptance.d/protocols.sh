@@ -14,7 +14,7 @@ check_costs() {
   for form in latency bulk; do
     build/bin/trefoil bench --form "$form" --reps 2 --sizes 1,37,1024 --json "$work/bench-$form.json" || return
   done
-  output=$(python3 "$helpers/check_bench.py" "$work/bench-latency.json" "$work/bench-bulk.json") || status=$?
+  output=$(python3 "$helpers/check_bench.py" build/bin/protocol_table "$work/bench-latency.json" "$work/bench-bulk.json") || status=$?
   echo "$output"
   measured "$(echo "$output" | tail -n 1)"
   return "$status"

@@ -82,7 +82,8 @@ using namespace testing_support;  // NOLINT(google-build-using-namespace): test 
 
 /// Those that do: sine and cosine are looked up in tables at the secret mask, at the dealer
 /// (docs/explanation/threat_model.md says so); hashes of components are compared where all three have them.
-const std::set<std::string> kExceptions{"Sigmoid", "SigmoidExact", "SigmoidOfProduct", "RequireSharesOfOne"};
+const std::set<std::string> kExceptions{"sigmoid_latency", "sigmoid_exact", "sigmoid_of_product_latency",
+                                        "require_shares_of_one"};
 
 class ProtocolsConstantTimeTest : public testing::TestWithParam<ProtocolCase> {
  protected:

@@ -15,10 +15,11 @@ class FaultTest : public testing::TestWithParam<ProtocolCase> {};
 
 TEST_P(FaultTest, EndsInATypedErrorEverywhereAndNeverHangs) {
   const ProtocolCase& protocol = GetParam();
-  ExpectTypedEndsUnderFaults([&](mpc::Context& party) { (void)protocol.run(party, 3, 0x12345); },
-                             protocol.name == "RequireSameEverywhere" || protocol.name == "RequireSharesOfOne"
-                                 ? Flipped::kAnyEnd
-                                 : Flipped::kAnyValue);
+  ExpectTypedEndsUnderFaults(
+      [&](mpc::Context& party) { (void)protocol.run(party, 3, 0x12345); },
+      protocol.name == "require_same_everywhere" || protocol.name == "require_shares_of_one"
+          ? Flipped::kAnyEnd
+          : Flipped::kAnyValue);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FaultTest, testing::ValuesIn(AllProtocols()),

@@ -244,17 +244,12 @@ TEST_P(ReceivedMessagesTest, AreUniformToWhomReceivesThem) {
 INSTANTIATE_TEST_SUITE_P(All, ReceivedMessagesTest, testing::ValuesIn(ThatGiveShares()),
                          [](const auto& info) { return CaseName(info.param); });
 
-const ProtocolCase& Designed(const std::string& name) {
-  return *std::find_if(DesignedSharings().begin(), DesignedSharings().end(),
-                       [&name](const ProtocolCase& protocol) { return protocol.name == name; });
-}
-
 // Components owner and owner + 1 are uniform, each by itself: the owner, who holds both, knows their sum. The
 // third is zero.
 class InputOfAllTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(InputOfAllTest, HidesTheInputFromTheOthers) {
-  const Observed run = RunProtocol(Designed(GetParam()), 1, kSeeds);
+  const Observed run = RunProtocol(CaseNamed(GetParam()), 1, kSeeds);
   for (std::size_t owner = 0; owner < 3; ++owner) {
     const auto components = Components<RingMatrix>(ArithAt(run, owner));
     for (const std::size_t j : {owner, (owner + 1) % 3}) {
@@ -266,10 +261,10 @@ TEST_P(InputOfAllTest, HidesTheInputFromTheOthers) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Inputs, InputOfAllTest, testing::Values("InputEach", "InputAhead"));
+INSTANTIATE_TEST_SUITE_P(Inputs, InputOfAllTest, testing::Values("input_each", "input_ahead"));
 
 TEST(InputBits, HidesTheInputFromTheOthers) {
-  const Observed run = RunProtocol(Designed("InputBits"), 1, kSeeds);
+  const Observed run = RunProtocol(CaseNamed("input_bits_of_all"), 1, kSeeds);
   for (std::size_t owner = 0; owner < 3; ++owner) {
     const auto components = Components<BitMatrix>(BitsAt(run, owner));
     ExpectUniform(Pack(components[owner]), "own component");
@@ -292,7 +287,7 @@ TEST(BitDecompose, SharesAllBitsAfreshButTheLowest) {
     SCOPED_TRACE("A is party " + std::to_string(turn));
     const auto a = static_cast<std::size_t>(turn);
     const Word secret = kSecrets[a];
-    const auto all = Components<BitMatrix>(BitsAt(RunProtocol(Designed("BitDecompose"), turn, kSeeds), 0));
+    const auto all = Components<BitMatrix>(BitsAt(RunProtocol(CaseNamed("bit_decompose"), turn, kSeeds), 0));
     ExpectUniformComponents({Planes(all[0], 1, 19), Planes(all[1], 1, 19), Planes(all[2], 1, 19)});
 
     const Index third = (all[0].count() + 3 * 64 - 1) / (3 * 64);
@@ -317,7 +312,7 @@ TEST(BitDecompose, SharesAllBitsAfreshButTheLowest) {
 
 // The topmost bit has nothing above it and stays as it came.
 TEST(SuffixOr, SharesAllBitsAfreshButTheTopmost) {
-  const auto all = Components<BitMatrix>(BitsAt(RunProtocol(Designed("SuffixOr"), 0, kSeeds), 0));
+  const auto all = Components<BitMatrix>(BitsAt(RunProtocol(CaseNamed("suffix_or"), 0, kSeeds), 0));
   ExpectUniformComponents({Planes(all[0], 0, 19), Planes(all[1], 0, 19), Planes(all[2], 0, 19)});
   for (const BitMatrix& component : all) EXPECT_TRUE((Planes(component, 19, 1).words() == 0).all());
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "tests/protocols/all_protocols.h"
 #include "base/error.h"
+#include "tests/protocols/all_protocols.h"
 #include "tests/support/protocol_test.h"
 #include "tests/support/recording_transport.h"
 
@@ -354,13 +354,10 @@ TEST(MaskedOpening, BooksNoMoreThanTheTimeThatDealingTook) {
 class SendingFirstTest : public testing::TestWithParam<std::string> {};
 
 TEST_P(SendingFirstTest, AAndBSendBeforeTheyReceive) {
-  const std::vector<ProtocolCase> all = AllProtocols();
-  const auto protocol = std::find_if(all.begin(), all.end(),
-                                     [](const ProtocolCase& other) { return other.name == GetParam(); });
-  ASSERT_NE(protocol, all.end());
+  const ProtocolCase& protocol = CaseNamed(GetParam());
   std::array<Transcript, 3> transcripts;
   (void)RunPartiesOver(MakeRecordingTransports(transcripts), Seed{4}, [&](mpc::Context& party) {
-    (void)protocol->run(party, 70, protocol->extremes[0]);
+    (void)protocol.run(party, 70, protocol.extremes[0]);
     return true;
   });
   for (const std::size_t self : {0, 1}) {
@@ -370,9 +367,10 @@ TEST_P(SendingFirstTest, AAndBSendBeforeTheyReceive) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SendingFirstTest,
-                         testing::Values("Truncate", "TruncateAdditive", "TruncateExact", "BelowThresholds",
-                                         "BitToArith", "BitTimes", "Sigmoid", "SigmoidOfProduct",
-                                         "LookUpByLowBits", "ClipFactorLatency"),
+                         testing::Values("truncate", "truncate_additive", "truncate_exact", "compare_latency",
+                                         "bit_to_arith", "bit_times", "sigmoid_latency",
+                                         "sigmoid_of_product_latency", "look_up_by_low_bits_latency",
+                                         "clip_factor_latency"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
