@@ -23,7 +23,8 @@ TEST(Job, TellsWhatTheFileDeclares) {
   EXPECT_GT(job.PlannedEpsilons().outsider, 0);
   const auto costs = job.PlannedCosts();
   ASSERT_EQ(costs.size(), 2U);
-  EXPECT_GT(costs[0].rounds, costs[1].rounds);
+  EXPECT_EQ(costs[0].form, "latency");
+  EXPECT_LT(costs[0].rounds, costs[1].rounds);
   for (const auto bytes : costs[0].bytes_sent) EXPECT_GT(bytes, 0U);
 }
 
