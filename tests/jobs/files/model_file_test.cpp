@@ -18,7 +18,8 @@ DpsgdSettings SmallJob(int classes) {
   job.data.rows = {10, 10, 10};
   job.data.features = 3;
   job.data.classes = classes;
-  job.training = {.steps = 1, .expected_batch = 3, .max_batch_per_owner = 5, .learning_rate = 1.0};
+  job.training = {
+      .steps = 1, .expected_batch = 3, .max_batch_per_owner = 5, .learning_rate = 1.0, .schedule = {}};
   job.privacy.sigma = 1.0;
   job.privacy.delta = 1e-5;
   job.privacy.clip = 1.0;
