@@ -41,7 +41,8 @@ jobs::ModelFile MakeModel(int classes, const std::vector<std::int64_t>& hidden =
   job.features.row_norm = 1.5;
   job.model.hidden = hidden;
   job.model.activation_bound = 0.75;
-  job.training = {.steps = 1, .expected_batch = 3, .max_batch_per_owner = 5, .learning_rate = 1.0};
+  job.training = {
+      .steps = 1, .expected_batch = 3, .max_batch_per_owner = 5, .learning_rate = 1.0, .schedule = {}};
   job.privacy.sigma = 1.0;
   job.privacy.delta = 1e-5;
   job.privacy.clip = 1.0;
