@@ -144,8 +144,9 @@ class Plan(ProgramTest):
 
     def test_json_has_both_epsilons_costs_and_the_statement(self):
         plan = json.loads(self.succeed("plan", "--job", self.job, "--json"))
-        self.assertEqual(list(plan), ["job", "job_hash", "steps", "epsilon_outsider", "epsilon_insider",
-                                      "epsilon_error", "delta", "accountant", "sigma", "sensitivity", "sampling_rate", "rows", "step_costs", "run_costs", "memory_bytes", "statement"])
+        self.assertEqual(list(plan), ["job", "job_hash", "epsilon_outsider", "epsilon_insider", "epsilon_error",
+                                      "delta", "accountant", "rows", "statement", "steps", "sigma", "sensitivity",
+                                      "sampling_rate", "run_costs", "step_costs", "memory_bytes"])
         self.assertEqual((plan["job"], plan["steps"], plan["sigma"], plan["sampling_rate"]), ("tiny", 6, 2.0, 0.1))
         self.assertLess(plan["epsilon_outsider"], plan["epsilon_insider"])
         numbers = {entry["key"]: entry.get("number") for entry in plan["statement"]}
