@@ -39,7 +39,7 @@ struct Options {
 
 /// What every way of training needs.
 struct Experiment {
-  jobs::Job job;
+  jobs::DpsgdSettings job;
   ml::TrainingSettings settings{};
   std::array<ml::OwnRecords, 3> owners{};
   data::Table test{};
@@ -59,7 +59,7 @@ ml::OwnRecords RowsOf(const data::Table& table, const std::vector<std::int64_t>&
 Experiment Read(const Options& options) {
   Experiment experiment{.job = jobs::ReadDpsgdSettings(options.job, options.assignments),
                         .every = options.every};
-  const jobs::Job& job = experiment.job;
+  const jobs::DpsgdSettings& job = experiment.job;
   if (job.data.vertical)
     throw ConfigError("data.partition: found \"vertical\", expected \"horizontal\" in the clear");
   if (job.privacy.groups())
@@ -244,7 +244,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): what es
   CLI11_PARSE(program, argc, argv);
   try {
     trefoil::Run(options);
-    return trefoil::apps::kDone;
+    return trefoil::kDone;
   } catch (const std::exception& error) {
     trefoil::ReportError(error.what());
     return trefoil::ExitCodeOf(error);
