@@ -22,7 +22,7 @@ namespace {
 
 void Run(const std::filesystem::path& prepared) {
   const auto file = prepared / "job.toml";
-  const apps::PateJob job = jobs::ReadPateSettings(jobs::ReadToml(file), file.string());
+  const jobs::PateSettings job = jobs::ReadPateSettings(jobs::ReadToml(file), file.string());
   if (!job.teacher) throw ConfigError(file.string() + ": missing [teacher], expected teachers to train");
   const auto queries = static_cast<std::size_t>(job.queries);
   std::vector<std::vector<int>> counts(queries, std::vector<int>(static_cast<std::size_t>(job.classes)));
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): what es
   CLI11_PARSE(program, argc, argv);
   try {
     trefoil::Run(prepared);
-    return trefoil::apps::kDone;
+    return trefoil::kDone;
   } catch (const std::exception& error) {
     trefoil::ReportError(error.what());
     return trefoil::ExitCodeOf(error);

@@ -9,8 +9,8 @@ void Read(std::span<const std::uint8_t> input) {
   constexpr int kSteps = 100;
   try {
     const auto claim = runtime::ReadClaim(std::string(Text(input)), 1, kSteps);
-    const auto again = runtime::ReadClaim(apps::ToText(claim), 1, kSteps);
-    Check(apps::ToText(again) == apps::ToText(claim), "a claim that is not what it was");
+    const auto again = runtime::ReadClaim(runtime::ToText(claim), 1, kSteps);
+    Check(runtime::ToText(again) == runtime::ToText(claim), "a claim that is not what it was");
     runtime::RunClaim own = claim;
     if (!own.held.empty()) own.held.pop_back();
     const auto agreed = runtime::Agree({own, claim, own}, 0, kSteps);
