@@ -78,7 +78,7 @@ class Check(CheckedParties, ProgramTest):
             "data that is cut": (lambda: self.labels().write_bytes(self.labels().read_bytes()[:-9]), 4, "data: .*damaged or cut gzip file.*: correct that file"),
             "no data file": (lambda: self.labels().unlink(), 4, "data: .*found no such file, expected a readable file"),
             "no [data]": (lambda: self.edit("party.toml", r"(?ms)^\[data\].*?(?=^\[)", ""), 2,
-                          "data: the party file's .data. names no files: write x and y"),
+                          "data: .*missing .data., expected x and y, or file"),
             "a label that is no class": (lambda: self.change_labels(lambda b: b[:-1] + b"\x0b"), 4, "data: .*labels.*11.*: correct that file"),
             "fewer labels than images": (lambda: self.change_labels(lambda b: b[:4] + (290).to_bytes(4, "big") + b[8:298]), 4, "data: .*290"),
             "a budget that is spent": (lambda: self.append("party.toml", too_small), 5, "ledger: .*expected at most the cap 0.1.*: spend less by the job, or ask"),
