@@ -232,7 +232,7 @@ class Histogram(ProgramTest):
             with self.subTest(text):
                 self.fail_with(code, text, "local", "--job", "job.toml", "--data", "data", "--out", "none", *settings)
         self.fail_with(2, "--model: found m, expected none", "local", "--job", "job.toml", "--model", "m")
-        self.fail_with(2, "expected a training", "audit", "--job", "job.toml")
+        self.fail_with(2, "expected a job that trains on records", "audit", "--job", "job.toml")
         self.fail_with(4, "not found in", "local", "--job", "job.toml", "--out", "none",
                        environment={"TREFOIL_DATA": str(self.folder)})
 
