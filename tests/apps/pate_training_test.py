@@ -43,7 +43,7 @@ class PateTraining(TaughtParties, ProgramTest):
         correct = sum(choose(model, record)[0] == record[2] for record in self.test) / len(self.test)
         summary = self.summary()
         self.assertEqual((summary["accuracy"], summary["answered"], summary["teachers"]), (correct, 30, 44))
-        self.assertIn(f"accuracy {100 * correct:.2f} % on 10 test records, epsilon 6000.000 outsider 6000.000 insider", said)
+        self.assertIn(f"accuracy {correct:.4f} on 10 test records\nepsilon 6000.000 outsider 6000.000 insider", said)
         # All three have the same, a party without teachers too, and the program reads the model.
         for party in (1, 2):
             for name in ("answers.csv", "model.npz"):
