@@ -28,12 +28,12 @@ void PrivacyFields(FieldVisitor& v, TransferSettings& s) {
   v("delta", s.delta, kDeltas, "With published noise it covers the rounding alone.");
   AccountantField(v, s.accountant);
   if (!s.published) CheckOneOfEpsilonAndSigma(v);
-  v("epsilon", s.epsilon, kEpsilons, Required{s.published},
-    "The target; with Gaussian noise this or `sigma`.");
   v.When({!s.published, "ensemble.noise \"gaussian\""}, [&] {
     v("sigma", s.sigma, kSigmas, "The noise multiplier without one party's noise.");
     v("against", s.against, Adversaries(), Default(ml::Adversary::kInsider), "Whose ε the target is.");
   });
+  v("epsilon", s.epsilon, kEpsilons, Required{s.published},
+    "The target; with Gaussian noise this or `sigma`.");
 }
 
 }  // namespace
