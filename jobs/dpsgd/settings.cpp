@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "jobs/config/common_fields.h"
-#include "jobs/config/toml_writer.h"
 #include "jobs/dpsgd/record_fields.h"
 #include "jobs/job.h"
 
@@ -310,20 +309,6 @@ std::string FeatureModelOf(const DpsgdSettings& job) {
 std::string DpsgdJson(const DpsgdSettings& job) { return HashedJson(job); }
 
 std::string DpsgdHash(const DpsgdSettings& job) { return Sha256Hex(DpsgdJson(job)); }
-
-std::string DpsgdToml(const DpsgdSettings& job) {
-  const auto json = FieldsJson(job);
-  std::string text = "# The job as it was run, with every default filled in.\n";
-  for (const auto* key : {"version", "type", "name", "fraction_bits"}) {
-    text += std::string(key) + " = " + TomlValue(json.at(key)) + "\n";
-  }
-  text += DataTables(json.at("data"));
-  for (const auto* key :
-       {"features", "model", "training", "privacy", "initialisation", "evaluation", "release", "local"}) {
-    if (json.contains(key)) text += "\n[" + std::string(key) + "]\n" + TomlLines(json.at(key));
-  }
-  return text;
-}
 
 DpsgdSettings ParseDpsgdJson(const std::string& json, const std::string& source) {
   const auto table = TableOfJson(json, source);

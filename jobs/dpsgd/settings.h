@@ -120,9 +120,6 @@ void Fields(FieldVisitor& v, DpsgdSettings& s);
 /// SHA-256 of DpsgdJson, in lower-case hexadecimal.
 [[nodiscard]] std::string DpsgdHash(const DpsgdSettings& job);
 
-/// The job as a TOML file with all defaults filled in, [local] included; ReadDpsgdSettings reads the same job back.
-[[nodiscard]] std::string DpsgdToml(const DpsgdSettings& job);
-
 /// Whom the job's epsilons are for, as its record says.
 [[nodiscard]] dp::Promise PromiseOf(const DpsgdSettings& job);
 

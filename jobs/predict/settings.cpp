@@ -45,18 +45,6 @@ void Fields(FieldVisitor& v, PredictSettings& s) {
   });
 }
 
-bool IsPredictJob(const std::filesystem::path& file) {
-  const auto table = ReadToml(file);
-  return table["type"].value<std::string>() == "predict";
-}
-
-PredictSettings ReadPredictSettings(const std::filesystem::path& file,
-                                    const std::vector<std::string>& assignments) {
-  auto table = ReadToml(file);
-  for (const auto& assignment : assignments) SetValue(table, assignment);
-  return ReadPredictSettings(table, file.string());
-}
-
 PredictSettings ReadPredictSettings(const toml::table& root, const std::string& file) {
   PredictSettings job;
   ReadFields(root, file, job);
@@ -69,13 +57,5 @@ std::string PredictJobTitle(const PredictSettings& job) {
 }
 
 std::string PredictJson(const PredictSettings& job) { return HashedJson(job); }
-
-std::string PredictToml(const PredictSettings& job) {
-  return fmt::format(
-      "# The job as it was run, with every default filled in.\n"
-      "version = 1\ntype = \"predict\"\nname = \"{}\"\n\n"
-      "[predict]\nrun = \"{}\"\nclient = {}\nrows = {}\nscores = {}\n",
-      job.name, job.run, job.client, job.rows, job.scores);
-}
 
 }  // namespace trefoil::jobs

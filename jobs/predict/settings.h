@@ -1,8 +1,6 @@
 #pragma once
 #include <cstdint>
-#include <filesystem>
 #include <string>
-#include <vector>
 
 #include "jobs/config/fields.h"
 
@@ -20,25 +18,14 @@ struct PredictSettings {
 /// The keys of such a job.
 void Fields(FieldVisitor& v, PredictSettings& s);
 
-/// Whether a job file has type "predict". Throws ConfigError as ReadToml.
-[[nodiscard]] bool IsPredictJob(const std::filesystem::path& file);
-
 /// Reads and checks a job file's table; `file` names it in errors. Throws ConfigError with one line: place, key,
 /// what was found, what was expected.
 [[nodiscard]] PredictSettings ReadPredictSettings(const toml::table& root, const std::string& file);
-
-/// With the `--set` assignments applied in order. Throws ConfigError with one line: place, key, what was
-/// found, what was expected.
-[[nodiscard]] PredictSettings ReadPredictSettings(const std::filesystem::path& file,
-                                                  const std::vector<std::string>& assignments = {});
 
 /// What the job does, in a line.
 [[nodiscard]] std::string PredictJobTitle(const PredictSettings& job);
 
 /// The job as compact JSON, keys sorted, all defaults filled in: what the parties compare.
 [[nodiscard]] std::string PredictJson(const PredictSettings& job);
-
-/// The job as a TOML file; ReadPredictSettings reads the same job back.
-[[nodiscard]] std::string PredictToml(const PredictSettings& job);
 
 }  // namespace trefoil::jobs

@@ -106,7 +106,7 @@ Json Predict(const fs::path& folder) {
       "scores = true\n",
       kRun);
   std::ofstream(folder / "predict.toml") << text;
-  const auto job = jobs::ReadPredictSettings(folder / "predict.toml");
+  const auto job = jobs::ReadPredictSettings(jobs::ReadToml(folder / "predict.toml"), "predict.toml");
   return RunFixed("predict", [&](mpc::Context& party) {
     const auto own_folder = FolderOf(folder, party.self());
     const auto model =

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "data/dataset/folders.h"
 #include "jobs/dpsgd/evaluation.h"
+#include "jobs/dpsgd/job.h"
 #include "jobs/dpsgd/training_settings.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/support/fixed_key.h"
@@ -72,7 +73,8 @@ TEST(WithCanaries, KeepsSamplingRateAndStepSize) {
   EXPECT_EQ(extended.features.row_norm, 1.7);
   EXPECT_FALSE(extended.evaluation);
   EXPECT_EQ(extended.release.to, (std::vector<int>{0, 1, 2}));
-  EXPECT_EQ(ReadText(DpsgdToml(extended)).data.features, 10);  // it is a job that the program takes
+  EXPECT_EQ(ReadText(TomlOf(*MakeDpsgdJob(extended))).data.features,
+            10);  // it is a job that the program takes
 }
 
 TEST(WithCanaries, NeverTakesMoreThanAllRows) {
