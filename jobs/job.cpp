@@ -7,14 +7,21 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "jobs/average/job.h"
+#include "jobs/average/settings.h"
 #include "jobs/canaries.h"
+#include "jobs/config/fields.h"
+#include "jobs/config/suggestion.h"
 #include "jobs/config/toml_reader.h"
 #include "jobs/config/toml_writer.h"
 #include "jobs/dpsgd/job.h"
 #include "jobs/histogram/job.h"
+#include "jobs/histogram/settings.h"
 #include "jobs/pate/job.h"
+#include "jobs/pate/settings.h"
 #include "jobs/predict/job.h"
+#include "jobs/predict/settings.h"
 #include "jobs/transfer/job.h"
+#include "jobs/transfer/settings.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -25,15 +32,24 @@ using Reader = std::unique_ptr<Job> (*)(const toml::table& root, const std::stri
 struct JobType {
   const char* name;
   Reader read;
+  std::string (*schema)(const char* name);
 };
 
+/// The JSON Schema of the keys of `S`; with those of its records where it may have none.
+template <typename S>
+std::string SchemaOf(const char* name) {
+  S settings;
+  if constexpr (requires { settings.schema.emplace(); }) settings.schema.emplace();
+  return SchemaJson(name, [&](FieldVisitor& v) { Fields(v, settings); });
+}
+
 // The first one's reader tells what is wrong with a type that there is not.
-constexpr JobType kTypes[] = {{"dpsgd", ReadDpsgdJob},
-                              {"predict", ReadPredictJob},
-                              {"histogram", ReadHistogramJob},
-                              {"pate", ReadPateJob},
-                              {"classifier-average", ReadAverageJob},
-                              {"ensemble-transfer", ReadTransferJob}};
+constexpr JobType kTypes[] = {{"dpsgd", ReadDpsgdJob, SchemaOf<DpsgdSettings>},
+                              {"predict", ReadPredictJob, SchemaOf<PredictSettings>},
+                              {"histogram", ReadHistogramJob, SchemaOf<HistogramSettings>},
+                              {"pate", ReadPateJob, SchemaOf<PateSettings>},
+                              {"classifier-average", ReadAverageJob, SchemaOf<AverageSettings>},
+                              {"ensemble-transfer", ReadTransferJob, SchemaOf<TransferSettings>}};
 
 const JobType& TypeOf(const toml::table& root) {
   const auto type = root["type"].value<std::string>();
@@ -84,6 +100,15 @@ const std::vector<std::string>& RegisteredTypes() {
     return all;
   }();
   return names;
+}
+
+std::string JobSchema(const std::string& type) {
+  const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                   [&](const JobType& one) { return type == one.name; });
+  if (found == std::end(kTypes))
+    throw ConfigError(fmt::format("{} is no type of job, expected one of {}{}", type,
+                                  fmt::join(RegisteredTypes(), ", "), DidYouMean(type, RegisteredTypes())));
+  return found->schema(found->name);
 }
 
 std::unique_ptr<Job> ReadJob(const std::filesystem::path& file, const std::vector<std::string>& assignments) {

@@ -229,6 +229,9 @@ class Job {
 /// The types of jobs, as a job's `type` names them.
 [[nodiscard]] const std::vector<std::string>& RegisteredTypes();
 
+/// A JSON Schema of the files of a type of job. Throws ConfigError for another type.
+[[nodiscard]] std::string JobSchema(const std::string& type);
+
 /// Reads a job file of any type, applies the `--set` assignments in order, and checks it whole; opens no data.
 /// Throws ConfigError with one line: place, key, what was found, what was expected.
 [[nodiscard]] std::unique_ptr<Job> ReadJob(const std::filesystem::path& file,

@@ -22,6 +22,7 @@ void AddPredict(CLI::App& program, Action& action);
 void AddExport(CLI::App& program, Action& action);
 void AddReport(CLI::App& program, Action& action);
 void AddFeatures(CLI::App& program, Action& action);
+void AddSchema(CLI::App& program, Action& action);
 void AddLedger(CLI::App& program, Action& action);
 
 }  // namespace trefoil::apps

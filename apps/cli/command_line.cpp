@@ -111,6 +111,7 @@ int RunCommandLine(int argc, const char* const* argv) {
   AddExport(program, action);
   AddReport(program, action);
   AddFeatures(program, action);
+  AddSchema(program, action);
   AddLedger(program, action);
   AddBench(program, action);
   try {
