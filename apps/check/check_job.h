@@ -16,7 +16,6 @@ struct CheckedFiles {
 /// Checks a job, this party's data against it, and whether machine, ledger and storage key
 /// allow it; nothing of the data leaves the machine. Returns the job's canonical JSON, which the parties
 /// compare, or nothing where there is no job or it is not valid.
-[[nodiscard]] std::string ExamineJob(Doctor& doctor, const jobs::PartyFile& party,
-                                              const CheckedFiles& files);
+[[nodiscard]] std::string ExamineJob(Doctor& doctor, const jobs::PartyFile& party, const CheckedFiles& files);
 
 }  // namespace trefoil::apps

@@ -170,8 +170,7 @@ int RunCheck(const CheckOptions& options) {
   if (!party) return doctor.Finish();
   const bool identified = ExamineFiles(doctor, *party);
   ExamineSwap(doctor);
-  const auto job_json =
-      ExamineJob(doctor, *party, {.job = options.job, .party_file = options.config});
+  const auto job_json = ExamineJob(doctor, *party, {.job = options.job, .party_file = options.config});
   if (identified) {
     ExaminePeers(doctor, *party, job_json, wait);
   } else {

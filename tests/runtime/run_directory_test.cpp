@@ -12,7 +12,6 @@
 namespace trefoil::runtime {
 namespace {
 
-
 TEST(RunDirectory, IsRefusedUnlessEmpty) {
   const TemporaryFolder folder;
   MakeRunDirectory(folder.path() / "a/b");

@@ -56,7 +56,8 @@ void Fields(FieldVisitor& v, Settings& s) {
           [&](Extra& extra) { v("scale", extra.scale, kPositive, "Its scale."); });
   v.If(s.has_owners, [&] { v("owners", s.owners, WholeInterval{1, 3}, "Owners."); });
   v.Check([&](const Section& document) {
-    if (s.sigma && *s.sigma > static_cast<double>(s.steps)) document.Refuse("sigma", "at most training.steps");
+    if (s.sigma && *s.sigma > static_cast<double>(s.steps))
+      document.Refuse("sigma", "at most training.steps");
   });
 }
 

@@ -5,8 +5,8 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "tests/net/mesh_testing.h"
 #include "net/local_transport.h"
+#include "tests/net/mesh_testing.h"
 
 namespace trefoil::net {
 namespace {

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "base/error.h"
-#include "tests/net/mesh_testing.h"
 #include "net/mesh/mesh.h"
+#include "tests/net/mesh_testing.h"
 
 namespace trefoil::net {
 namespace {
