@@ -50,7 +50,9 @@ TEST(Configs, ReadBackAsTheyAreSaved) {
     const auto epsilons = task->Epsilons();
     EXPECT_GT(epsilons.outsider, 0);
     EXPECT_LE(epsilons.outsider, epsilons.insider);
-    if (task->Steps().count == 0) EXPECT_LT(epsilons.insider, 10);
+    if (task->Steps().count == 0) {
+      EXPECT_LT(epsilons.insider, 10);
+    }
     const TemporaryFolder folder;
     const auto saved = folder.path() / "job.toml";
     std::ofstream(saved) << jobs::TomlOf(*task);
