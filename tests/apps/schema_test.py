@@ -54,9 +54,9 @@ class Schema(ProgramTest):
                 spoilt["privacy"]["detla"] = spoilt["privacy"].pop("delta", 0)
                 self.assertIn(".privacy.detla: unknown", list(errors(spoilt, schema)))
                 spoilt = copy.deepcopy(job)
-                del spoilt["name"]
+                del spoilt["version"]
                 spoilt["data"] = 7
-                self.assertEqual(set(errors(spoilt, schema)), {".name: missing", ".data: no object"})
+                self.assertEqual(set(errors(spoilt, schema)), {".version: missing", ".data: no object"})
 
     def test_every_key_has_a_sentence(self):
         for job_type in ("dpsgd", "predict", "histogram", "pate", "classifier-average", "ensemble-transfer"):
