@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "api/session_impl.h"
+#include "base/hex.h"
 #include "base/random.h"
 #include "base/run_both.h"
-#include "base/sha256.h"
 #include "jobs/config/party_file.h"
 #include "net/local_transport.h"
 #include "runtime/mesh_setup.h"
@@ -16,12 +16,6 @@ namespace trefoil {
 namespace {
 
 using Links = std::array<std::unique_ptr<net::Transport>, net::kParties>;
-
-/// A name for a session within the process.
-std::string FreshName() {
-  const auto key = RandomKey();
-  return Sha256Hex({reinterpret_cast<const char*>(key.bytes().data()), key.bytes().size()});
-}
 
 /// One party of RunInProcess, from its links to the end of the program.
 void RunOne(net::Transport& links, const std::string& name, const std::function<void(Session&)>& body) {
@@ -39,9 +33,8 @@ Session Session::Connect(const std::filesystem::path& party_file, const std::str
                          std::size_t threads) {
   const nlohmann::json job{{"program", program}};
   auto mesh = net::ConnectMesh(runtime::MeshConfigOf(jobs::ReadParty(party_file), job.dump()));
-  const auto& name = mesh->session();
   auto impl = std::make_unique<Impl>(*mesh, runtime::AgreeOnSessionKeys(*mesh), ThreadsFor(threads),
-                                     Sha256Hex({reinterpret_cast<const char*>(name.data()), name.size()}));
+                                     ToHex(mesh->session()));
   impl->mesh = std::move(mesh);
   return Session(std::move(impl));
 }
@@ -59,7 +52,7 @@ const std::vector<Opening>& Session::openings() const { return impl_->openings; 
 void Session::Abort() noexcept { impl_->context.transport().Abort({}); }
 
 void RunInProcess(const std::function<void(Session&)>& body, std::chrono::seconds patience) {
-  const auto name = FreshName();
+  const auto name = ToHex(RandomKey().bytes());
   const Links links = net::MakeLocalTransports(patience);
   std::exception_ptr failure;
   std::mutex mutex;

@@ -51,11 +51,16 @@ constexpr JobType kTypes[] = {{"dpsgd", ReadDpsgdJob, SchemaOf<DpsgdSettings>},
                               {"classifier-average", ReadAverageJob, SchemaOf<AverageSettings>},
                               {"ensemble-transfer", ReadTransferJob, SchemaOf<TransferSettings>}};
 
-const JobType& TypeOf(const toml::table& root) {
-  const auto type = root["type"].value<std::string>();
+/// Null where there is no such type.
+const JobType* FindType(const std::string& name) {
   const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                   [&](const JobType& one) { return type && *type == one.name; });
-  return found == std::end(kTypes) ? kTypes[0] : *found;
+                                   [&](const JobType& one) { return name == one.name; });
+  return found == std::end(kTypes) ? nullptr : found;
+}
+
+const JobType& TypeOf(const toml::table& root) {
+  const auto* type = FindType(root["type"].value<std::string>().value_or(""));
+  return type == nullptr ? kTypes[0] : *type;
 }
 
 /// "a.b" of the JSON pointer "/a/b".
@@ -103,9 +108,8 @@ const std::vector<std::string>& RegisteredTypes() {
 }
 
 std::string JobSchema(const std::string& type) {
-  const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                   [&](const JobType& one) { return type == one.name; });
-  if (found == std::end(kTypes))
+  const auto* found = FindType(type);
+  if (found == nullptr)
     throw ConfigError(fmt::format("{} is no type of job, expected one of {}{}", type,
                                   fmt::join(RegisteredTypes(), ", "), DidYouMean(type, RegisteredTypes())));
   return found->schema(found->name);

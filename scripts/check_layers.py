@@ -32,7 +32,7 @@ CONFINED = [
     (r"sys/socket\.h|netinet/.*|arpa/inet\.h|netdb\.h", r"net/.*|apps/local/free_ports\.cpp",
      "sockets belong in net/ (and apps/local/free_ports.cpp, which looks for free ports)"),
     (r"openssl/.*", r"net/.*|mpc/(prss|dcf/seed_hash)\.cpp",
-     "OpenSSL belongs in net/ (TLS), mpc/ (AES) and the job's hash"),
+     "OpenSSL belongs in net/ (TLS) and mpc/ (AES)"),
     (r"CLI/.*", r"apps/.*", "the command line belongs in apps/"),
     (r"toml\+\+/.*", r"jobs/config/tomlplusplus\.h", "jobs/config/tomlplusplus.h is the one way to toml++"),
     (r"opencv2/.*", r"data/features/onnx_features\.cpp", "OpenCV runs models in data/features/onnx_features.cpp"),

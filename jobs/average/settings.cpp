@@ -33,8 +33,7 @@ void AverageFields(FieldVisitor& v, AverageSettings& s) {
     "Whether each row has a constant 1, regularised like the others.");
   v("noise", s.noise, Noises(), Default(ml::AverageNoise::kLaplace),
     "`sound`: discrete Laplace noise in parts; `gaussian`: discrete Gaussian noise of every party, which is "
-    "narrower "
-    "where there are many weights; `as-published`: the smallest owner's alone.");
+    "narrower where there are many weights; `as-published`: the smallest owner's alone.");
   v.When({!s.as_published(), "average.noise \"sound\" or \"gaussian\"",
           "only average.noise \"sound\" and \"gaussian\" have it"},
          [&] {

@@ -118,8 +118,7 @@ void ReleaseFields(FieldVisitor& v, const char* help, std::vector<int>& to, bool
 void Fields(FieldVisitor& v, LocalSpec& local) {
   v("split", local, Split{}, Default(LocalSpec{}),
     "`even`: row i to party i mod 3; `sorted`: stably by label, contiguous thirds; or three fractions of the "
-    "rows, each "
-    "above 0 and below 1, of sum at most 1.");
+    "rows, each above 0 and below 1, of sum at most 1.");
 }
 
 std::string WithoutLocal(const Declaration& fields) {

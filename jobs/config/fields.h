@@ -158,10 +158,6 @@ void ReadFields(const toml::table& root, const std::string& file, S& settings) {
   ReadInto(root, file, [&](FieldVisitor& v) { Fields(v, settings); });
 }
 
-/// WriteJson of settings.
-template <typename S>
-[[nodiscard]] auto FieldsJson(S settings);
-
 // Below: how members, domains and defaults become a Field.
 
 template <typename T>
@@ -269,11 +265,6 @@ template <typename S, typename F>
 void FieldVisitor::Tables(const char* key, const char* help, std::vector<S>& elements, const F& fields) {
   elements.resize(Elements(key, help, elements.size()));
   for (std::size_t i = 0; i < elements.size(); ++i) Element(key, i, [&] { fields(elements[i]); });
-}
-
-template <typename S>
-auto FieldsJson(S settings) {
-  return WriteJson([&](FieldVisitor& v) { Fields(v, settings); });
 }
 
 }  // namespace trefoil::jobs

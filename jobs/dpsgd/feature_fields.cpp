@@ -112,8 +112,7 @@ void HogFields(FieldVisitor& v, data::HogSpec& s) {
   v("orientations", s.orientations, kSmallNumber, Default(9), "Bins over 180°.");
   v("block", s.block, kSmallNumber, Default(2),
     "Side of a block in cells. (h/cell − block + 1)·(w/cell − block + 1)·block²·orientations features, "
-    "quotients "
-    "rounded down.");
+    "quotients rounded down.");
 }
 
 void ScatterFields(FieldVisitor& v, data::ScatterSpec& s) {
@@ -139,8 +138,7 @@ void OnnxFields(FieldVisitor& v, data::OnnxSpec& s, std::int64_t features) {
     "Shape of one record at the model's input, without the batch.");
   v("model_sha256", s.model_sha256, Text{},
     "SHA-256 of the model file in lower-case hexadecimal, the same model at all three (the party file says "
-    "where it "
-    "is).");
+    "where it is).");
   v("outputs", s.outputs, WholeInterval{1, kMostColumns},
     "Numbers at the model's output. Needs a build with OpenCV.");
 }

@@ -38,11 +38,9 @@ void PartyField(FieldVisitor& v, int& party, bool vertical, const char* refusal 
 void RefuseWeights(const Section& table, const std::string& column) {
   const auto* kind = table.Find("kind");
   if (kind == nullptr || kind->value<std::string>() != "weight") return;
-  table.Fail(
-      "kind",
-      fmt::format("column \"{}\": examples have no weights, which would multiply what a record may add "
-                  "to a sum; expected kind \"ignore\", or rows left out",
-                  column));
+  table.Fail("kind", fmt::format("column \"{}\": examples have no weights, which would multiply what a "
+                                 "record may add to a sum; expected kind \"ignore\", or rows left out",
+                                 column));
 }
 
 void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical) {
@@ -50,8 +48,8 @@ void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical) {
   v.Check([&](const Section& table) { RefuseWeights(table, s.name); });
   v("kind", s.kind, Kinds(), Default(ColumnKind::kNumber),
     "`text`, which `features.method = \"hash-text\"` makes features of; `key`, by which vertical parties "
-    "match rows: "
-    "exactly one there, in every party's file; or whose equal texts are a group (`privacy.unit`).");
+    "match rows: exactly one there, in every party's file; or whose equal texts are a group "
+    "(`privacy.unit`).");
   const auto of = [&](ColumnKind kind) {
     return Condition{s.kind == kind, fmt::format("kind \"{}\"", Kinds().TextOf(kind)),
                      fmt::format("column \"{}\" is of kind \"{}\"; only kind \"{}\" has it", s.name,
@@ -95,10 +93,8 @@ void DataFields(FieldVisitor& v, data::DataSpec& s) {
       [&] { v("scale", s.scale, kPositive, Default(1.0), "Values are divided by it."); });
   v("partition", s.vertical, OneOf<bool>{{false, "horizontal"}, {true, "vertical"}}, Default(false),
     "`horizontal`: each party has rows of its own; `vertical` (csv only): each party has other columns of "
-    "the same rows. "
-    "Then `rows` is the same number three times, `features.method` and `initialisation.method` are `none`, "
-    "`sampling` "
-    "is `public`, and there is no `[evaluation]`.");
+    "the same rows. Then `rows` is the same number three times, `features.method` and "
+    "`initialisation.method` are `none`, `sampling` is `public`, and there is no `[evaluation]`.");
   v.When({csv, "data.format \"csv\"",
           fmt::format("only format \"csv\" has it, and data.format is \"{}\"", Formats().TextOf(s.format))},
          [&] { CsvFields(v, s); });

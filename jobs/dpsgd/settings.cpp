@@ -43,8 +43,7 @@ void Fields(FieldVisitor& v, ModelSpec& s) {
     "\"exact\"`.");
   v("hidden", s.hidden, Wholes{{1, 100'000}, "an array of layer sizes"}, Default(std::vector<std::int64_t>{}),
     "Sizes of dense layers with rectifiers before the output; none: a linear model. With `clipping = "
-    "\"factorised\"` "
-    "only.");
+    "\"factorised\"` only.");
   v.When({!s.hidden.empty(), "hidden layers", "only hidden layers have it, and model.hidden is empty"}, [&] {
     v("activation_bound", s.activation_bound, kPositive, Default(8.0),
       "1 … 1024; outputs of layers are min(max(z, 0), activation_bound).");
@@ -94,20 +93,18 @@ void ComputationFields(FieldVisitor& v, TrainingSpec& s) {
     "`published`: per-example gradients, the seed's form; `examples`: nothing is clipped, rows are bounded.");
   v("logit_bound", s.logit_bound, kPositive, Default(64.0),
     "At most 64: chooses the sigmoid's period, or clamps (squared; softmax where it is below (45 − "
-    "`fraction_bits`)/2.9 "
-    "and at most 12, else softmax takes any logits, for more rounds). At least 0.125 with softmax.");
+    "`fraction_bits`)/2.9 and at most 12, else softmax takes any logits, for more rounds). At least 0.125 "
+    "with softmax.");
   v("truncation", s.truncation,
     OneOf<Rounding>{{Rounding::kStochastic, "stochastic"}, {Rounding::kExact, "exact"}},
     Default(Rounding::kStochastic),
     "`stochastic`: rounds by coins whose thresholds the parties learn; `exact`: always down, nobody learns "
-    "anything, for "
-    "much more traffic that does not depend on the data (`protocols.md`, \"DP-SGD step\").");
+    "anything, for much more traffic that does not depend on the data (`protocols.md`, \"DP-SGD step\").");
   v("comparison", s.comparison,
     OneOf<std::optional<Form>>{{std::nullopt, "auto"}, {Form::kBulk, "bulk"}, {Form::kLatency, "latency"}},
     Default(std::optional<Form>{}),
     "How clip factors, and the predictions of softmax and the squared loss, are compared: `bulk` (little "
-    "traffic), "
-    "`latency` (few rounds), or what is faster on the measured links; changes no privacy figure.");
+    "traffic), `latency` (few rounds), or what is faster on the measured links; changes no privacy figure.");
 }
 
 void Fields(FieldVisitor& v, TrainingSpec& s) {
@@ -115,8 +112,7 @@ void Fields(FieldVisitor& v, TrainingSpec& s) {
   v("expected_batch", s.expected_batch, kPositive, "At most Σ rows; q = expected_batch/Σ rows.");
   v("max_batch_per_owner", s.max_batch_per_owner, kMillions,
     "Above the largest owner's expected share (unless that owner's rows are fewer). Too small a value is "
-    "refused with "
-    "one that suffices.");
+    "refused with one that suffices.");
   v("learning_rate", s.learning_rate, kPositive, "η of the first step.");
   ScheduleFields(v, s.schedule);
   v("momentum", s.momentum, Fraction{false}, Default(0.0),
@@ -127,12 +123,10 @@ void Fields(FieldVisitor& v, TrainingSpec& s) {
   v("lost_steps_max", s.lost_steps_max, WholeInterval{0, 1'000'000'000},
     Default(s.steps / 10).Said("a tenth of `steps`").LeftOut(),
     "Once more steps than these have been lost, a second session from one checkpoint wants `--again`. Not in "
-    "the hash "
-    "while it has its default.");
+    "the hash while it has its default.");
   v("steps_ahead", s.steps_ahead, WholeInterval{0, 1'000}, Default(2),
     "Owners' batches and dealt material of at most so many later steps are made and sent in the background, "
-    "and wait in "
-    "the receivers' memory; 0: all in line.");
+    "and wait in the receivers' memory; 0: all in line.");
 }
 
 const OneOf<ml::Sampling>& Samplings() {
@@ -152,15 +146,14 @@ void Fields(FieldVisitor& v, PrivacySpec& s) {
         {AccountantKind::kRdp, "rdp"}, {AccountantKind::kPld, "pld"}, {AccountantKind::kPea, "pea"}},
     Default(AccountantKind::kRdp),
     "Of the calibration and of every ε that the run reports. `pld`: tighter, less noise for the same ε; "
-    "`pea`: the "
-    "seed's closed form, without amplification, up to ε = 2.3 ln(1/δ) (`privacy.md`, \"Accounting\").");
+    "`pea`: the seed's closed form, without amplification, up to ε = 2.3 ln(1/δ) (`privacy.md`, "
+    "\"Accounting\").");
   v("sampling", s.sampling, Samplings(), Default(ml::Sampling::kOwnerPoisson), "Who draws a step's rows.");
   v("unit", s.unit,
     OneOf<dp::PrivacyUnit>{{dp::PrivacyUnit::kRecord, "record"}, {dp::PrivacyUnit::kGroup, "group"}},
     Default(dp::PrivacyUnit::kRecord).LeftOut(),
     "`group`: all rows of one owner with the same key (`privacy.md`, \"Groups\"); with owner-poisson "
-    "sampling, without "
-    "`initialisation` and `evaluation.sigma`.");
+    "sampling, without `initialisation` and `evaluation.sigma`.");
   v.When({s.groups(), "privacy.unit \"group\"", "only privacy.unit \"group\" has it, which is \"record\""},
          [&] {
            v("group_column", s.group_column, Text{},
@@ -192,12 +185,9 @@ const OneOf<ml::Selection>& Selections() {
 void SelectionFields(FieldVisitor& v, ml::InitialisationSettings& s) {
   v("selection", s.selection, Selections(), Default(ml::Selection::kNoisy),
     "`noisy`: on noisy counts of correctly classified records, charged; `as-published`: without noise, so "
-    "that both ε of "
-    "the run are infinite (`null`), with a warning; the noise is calibrated as if it were free; "
-    "`public-validation`: on "
-    "records that nobody trains on, without noise and without charge (`privacy.md`, \"Selection on "
-    "validation "
-    "records\").");
+    "that both ε of the run are infinite (`null`), with a warning; the noise is calibrated as if it were "
+    "free; `public-validation`: on records that nobody trains on, without noise and without charge "
+    "(`privacy.md`, \"Selection on validation records\").");
   const auto of = [&](bool holds, const char* selections) {
     return Condition{holds, std::string("selection ") + selections,
                      fmt::format("selection \"{}\" does not have it", Selections().TextOf(s.selection))};
@@ -227,8 +217,7 @@ void InitialisationFields(FieldVisitor& v, std::optional<ml::InitialisationSetti
   auto method = s ? Method(s->method) : Method();
   v("method", method, methods, Default(Method()),
     "`none`: zeros, no other key; `averaging`: the mean of the three local models; `accuracy`: the best of "
-    "it and the "
-    "three.");
+    "it and the three.");
   auto settings = s.value_or(ml::InitialisationSettings{});
   const auto refusal = fmt::format("method \"{}\" does not have it", methods.TextOf(method));
   v.When({method.has_value(), "method \"averaging\" or \"accuracy\"", refusal},
@@ -253,10 +242,10 @@ void RequireTraining(const toml::table& root, const std::string& file) {
     document.Fail("type",
                   "found a prediction, expected a training, type \"dpsgd\"; run, local and check take both");
   if (IsTypeWithSchema(type))
-    document.Fail("type",
-                  fmt::format("found \"{}\", expected a training, type \"dpsgd\"; run, local, plan and check "
-                              "take both",
-                              type));
+    document.Fail(
+        "type",
+        fmt::format("found \"{}\", expected a training, type \"dpsgd\"; run, local, plan and check take both",
+                    type));
   (void)document.Choice("type", RegisteredTypes());
 }
 
@@ -268,8 +257,7 @@ void EvaluationFields(FieldVisitor& v, ml::EvaluationSettings& s) {
     "Who learns how many are classified correctly.");
   v("sigma", s.sigma, kPositive,
     "At most 10^6: noise multiplier of that number, charged to the test records. None: it is exact, and no ε "
-    "covers them "
-    "(`privacy.md`, \"Evaluation\").");
+    "covers them (`privacy.md`, \"Evaluation\").");
 }
 
 }  // namespace
@@ -283,13 +271,11 @@ void Fields(FieldVisitor& v, DpsgdSettings& s) {
   v.Table("privacy", "What the model may tell.", [&] { Fields(v, s.privacy); });
   v.Table("initialisation",
           "The first weights from models that each party trains alone (`protocols.md`, \"Initialisation\"); "
-          "counted in "
-          "`privacy.epsilon`.",
+          "counted in `privacy.epsilon`.",
           [&] { InitialisationFields(v, s.initialisation, s.privacy); });
   v.Table("evaluation",
           "Accuracy of the trained model on test records of one party, while all is in shares. Without the "
-          "table there is "
-          "none.",
+          "table there is none.",
           s.evaluation, [&](ml::EvaluationSettings& evaluation) { EvaluationFields(v, evaluation); });
   ReleaseFields(v, "Who gets the model. `[]`: nobody; each party keeps its share, `model.share`.",
                 s.release.to, true);

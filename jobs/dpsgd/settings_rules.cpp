@@ -66,17 +66,16 @@ void CheckVertical(const DpsgdSettings& job, const Section& document) {
     if (column.kind == data::ColumnKind::kText || column.name == job.data.label.column) continue;
     if (column.kind != data::ColumnKind::kNumber && column.kind != data::ColumnKind::kCategory) continue;
     if (column.party < party)
-      data.Fail("column",
-                fmt::format("column \"{}\" of party {} comes after one of party {}; a row is made of party "
-                            "0's columns, then 1's, then 2's",
-                            column.name, column.party, party));
+      data.Fail("column", fmt::format("column \"{}\" of party {} comes after one of party {}; a row is made "
+                                      "of party 0's columns, then 1's, then 2's",
+                                      column.name, column.party, party));
     party = column.party;
   }
   if (keys != 1)
-    data.Fail("column",
-              fmt::format("found {} columns of kind \"key\", expected one, by which the parties' rows are "
-                          "matched",
-                          keys));
+    data.Fail(
+        "column",
+        fmt::format("found {} columns of kind \"key\", expected one, by which the parties' rows are matched",
+                    keys));
   const auto& rows = job.data.rows;
   if (rows[0] != rows[1] || rows[0] != rows[2])
     data.Refuse("rows", "the same number three times, as all parties hold the same rows");

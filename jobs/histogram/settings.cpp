@@ -73,8 +73,7 @@ void PrivacyFields(FieldVisitor& v, HistogramSettings& s) {
          [&] {
            v("epsilon", s.epsilon, kEpsilons, Required{!s.gaussian},
              "Rounded down to a multiple of 2^−32. Local: for a record replaced by another; Gaussian: the "
-             "target, or "
-             "`sigma`.");
+             "target, or `sigma`.");
          });
   const Condition gaussian{s.gaussian, "histogram.noise \"gaussian\""};
   v.When(gaussian, [&] {
@@ -83,8 +82,7 @@ void PrivacyFields(FieldVisitor& v, HistogramSettings& s) {
   });
   v("delta", s.delta, kDeltas, Default(kDeltaOfPure).Unless(s.gaussian),
     "Required with Gaussian noise; with the others ε holds at δ = 0, and an outsider's of Laplace noise is "
-    "less at "
-    "this.");
+    "less at this.");
   v.When(gaussian, [&] {
     v("against", s.against, Adversaries(), Default(ml::Adversary::kInsider), "Whose ε the target is.");
   });

@@ -82,8 +82,7 @@ void StudentFields(FieldVisitor& v, StudentSpec& s, std::int64_t queries) {
     "Rounds of self-training; 0: on the answers alone.");
   v("keep", s.settings.keep, Interval{.above = 0.0, .below = 1.0001}, Default(0.9),
     "At most 1: part of the unanswered records that the last round takes, with the label that the student "
-    "gives them "
-    "itself, the surest first; round r of R takes r/R of it.");
+    "gives them itself, the surest first; round r of R takes r/R of it.");
   v.Check([&](const Section& table) {
     if (s.settings.keep > 1) table.Refuse("keep", "a number above 0, at most 1");
   });
@@ -133,8 +132,7 @@ void Fields(FieldVisitor& v, PateSettings& s) {
     v.Table("data", "Where `local` finds the votes.", [&] {
       v("name", s.data_name, Name{}, Default(s.name).Said("`name`"),
         "Where `local` looks for `predictions.npy` or `.csv` (all teachers; the first ones are party 0's), "
-        "`queries.npy` or "
-        "`.csv`, and `student.npy`.");
+        "`queries.npy` or `.csv`, and `student.npy`.");
     });
   });
   v.If(s.schema.has_value(), [&] {

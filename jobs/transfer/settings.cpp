@@ -44,8 +44,7 @@ void Fields(FieldVisitor& v, TransferSettings& s) {
   v.Table("data", "Where `local` finds the public rows and the owners' labels.", [&] {
     v("name", s.data_name, Name{}, Default(s.name).Said("`name`"),
       "Where `local` looks for `queries.npy` (rows × features), `predictions.npy` or `.csv` (a line an "
-      "owner, 0 or 1; the "
-      "first ones are party 0's) and test records (`test-x.npy`, `test-y.npy`).");
+      "owner, 0 or 1; the first ones are party 0's) and test records (`test-x.npy`, `test-y.npy`).");
   });
   v.Table("ensemble", "The owners, the public rows and the training.", [&] { EnsembleFields(v, s); });
   v.Table("privacy", "What the model may tell.", [&] { PrivacyFields(v, s); });

@@ -143,12 +143,16 @@ TEST(ReadFields, DoesNotKnowKeysOfAnotherCase) {
             "x.toml: missing owners, expected a whole number from 1 to 3");
 }
 
-TEST(FieldsJson, FillsInDefaultsAndLeavesOutWhatIsNotThere) {
-  EXPECT_EQ(FieldsJson(Read("[training]\nsteps = 30")).dump(),
+Json JsonOf(Settings settings) {
+  return WriteJson([&](FieldVisitor& v) { Fields(v, settings); });
+}
+
+TEST(WriteJson, FillsInDefaultsAndLeavesOutWhatIsNotThere) {
+  EXPECT_EQ(JsonOf(Read("[training]\nsteps = 30")).dump(),
             R"({"aliases":{},"part":[],"training":{"shape":"flat","steps":30}})");
-  EXPECT_EQ(FieldsJson(Read("[training]\nsteps = 30\nlater = 4")).at("training").at("later"), 4);
+  EXPECT_EQ(JsonOf(Read("[training]\nsteps = 30\nlater = 4")).at("training").at("later"), 4);
   EXPECT_EQ(
-      FieldsJson(Read(kAll)).dump(),
+      JsonOf(Read(kAll)).dump(),
       R"({"aliases":{"a":"b"},"extra":{"scale":0.5},"part":[{"name":"first","size":3},{"name":"second","size":7}],)"
       R"("sigma":2.5,"training":{"every":4,"shape":"steps","steps":30}})");
 }
