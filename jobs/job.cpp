@@ -35,7 +35,7 @@ struct JobType {
   std::string (*schema)(const char* name);
 };
 
-/// The JSON Schema of the keys of `S`; with those of its records where it may have none.
+/// The JSON Schema of the keys of `S`, with those of the records' schema, which some jobs may leave out.
 template <typename S>
 std::string SchemaOf(const char* name) {
   S settings;
@@ -43,7 +43,7 @@ std::string SchemaOf(const char* name) {
   return SchemaJson(name, [&](FieldVisitor& v) { Fields(v, settings); });
 }
 
-// The first one's reader tells what is wrong with a type that there is not.
+// A file whose type is missing or unknown goes to the first reader, which says so.
 constexpr JobType kTypes[] = {{"dpsgd", ReadDpsgdJob, SchemaOf<DpsgdSettings>},
                               {"predict", ReadPredictJob, SchemaOf<PredictSettings>},
                               {"histogram", ReadHistogramJob, SchemaOf<HistogramSettings>},

@@ -196,14 +196,14 @@ class Job {
   [[nodiscard]] virtual dp::EpsilonPair ResumedEpsilons(const ml::SessionHistory& earlier, bool from_start,
                                                         int first) const;
 
-  // Models that it makes or asks.
-  /// Of the records that its model is for, which stays in shares. Throws ConfigError "found ...", without a
-  /// place, where it makes none.
+  // Models that it makes or needs.
+  /// The schema of the records that its model is for, where the model stays in shares. Throws ConfigError
+  /// "found ..." or "KEY: found ...", without the file, where the job makes no such model.
   [[nodiscard]] virtual DpsgdSettings SharedSchema() const;
-  /// Whether it asks a model in shares, which another run made.
+  /// Whether it needs a model in shares, which another run made.
   [[nodiscard]] virtual bool AsksModel() const { return false; }
-  /// For Plan(): what it asks is as `made` makes it, a job read from `file`. Throws ConfigError where `made`
-  /// makes none, or this job asks none.
+  /// Tells Plan() that the model it needs is the one of `made`, a job read from `file`. Throws ConfigError where
+  /// `made` makes none, or this job needs none.
   virtual void UseModelOf(const Job& made, const std::string& file);
   /// SHA-256 of the ONNX model that its features want of every party; empty where they want none.
   [[nodiscard]] virtual std::string FeatureModel() const { return {}; }
@@ -256,7 +256,7 @@ class Job {
 /// Which of its epsilons is said first.
 [[nodiscard]] FirstEpsilon FirstOf(const Job& job);
 
-/// Loads all inputs in their order, and says what each says.
+/// Loads all inputs in their order. Returns what each says, in one text, and all warnings.
 [[nodiscard]] Loaded LoadInputs(Job& job, const PartyFile& party, const std::string& party_file,
                                 const Resources& resources);
 

@@ -33,8 +33,8 @@ bool IsKnown(const std::string& path, const std::string& parent, const std::vect
   });
 }
 
-/// A suggestion for an unknown key: a known key (or table) as deep as it that looks alike, else the same key
-/// elsewhere.
+/// A suggestion for an unknown key: the nearest name among known keys and tables of the same depth; failing that,
+/// a known key whose last part is the same.
 std::string Suggestion(const std::string& path, const std::vector<std::string>& known) {
   const auto depth = std::count(path.begin(), path.end(), '.');
   std::vector<std::string> alike;
@@ -75,9 +75,10 @@ void CheckKeysBelow(const toml::table& table, const std::string& path, const std
   }
 }
 
-class AnyOf : public OneOfTexts {
+/// One of some texts, which the member then is (OneOf: a value that the text stands for).
+class TextChoice : public OneOfTexts {
  public:
-  explicit AnyOf(std::vector<std::string> texts) : OneOfTexts(std::move(texts)) {}
+  explicit TextChoice(std::vector<std::string> texts) : OneOfTexts(std::move(texts)) {}
   bool Read(const toml::node& node, std::string& member) const {
     const auto found = Find(node);
     if (found) member = texts_[*found];
@@ -85,7 +86,7 @@ class AnyOf : public OneOfTexts {
   }
 };
 
-/// The value of "text" read as TOML, and as a string if it is none; a table of the one key "v".
+/// A table of the one key "v", whose value is `text` read as TOML, or where it is not valid TOML, the text itself.
 toml::table ReadValue(const std::string& text, const std::string& place) {
   if (text.find('\n') == std::string::npos) {
     try {
@@ -94,20 +95,20 @@ toml::table ReadValue(const std::string& text, const std::string& place) {
     } catch (const toml::parse_error&) {
     }
   }
-  // An empty value of the right kind brings its place along, which a value made here would not have.
+  // A string that the parser made knows its place (the option), for error texts; one made here would not.
   auto table = toml::parse("v = ''", place);
   table.get("v")->as_string()->get() = text;
   return table;
 }
 
-/// A number as a file would have it: the shortest digits that are read back as it, and a point.
+/// A number as a file would have it: the shortest digits that read back as the same number, with a point.
 std::string TextOf(double number) {
   auto text = fmt::format("{}", number);
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 
-/// A value on one line. The library's formatter lays arrays out by itself, and converts logarithms below zero
-/// to sizes on the way.
+/// A value on one line. The library's formatter may break an array into lines, and to estimate its width casts
+/// logarithms of its numbers, which may be negative, to std::size_t.
 std::string TextOf(const toml::node& node) {
   std::vector<std::string> parts;
   if (const auto* array = node.as_array()) {
@@ -259,7 +260,7 @@ std::string Section::Name(std::string_view key, std::optional<std::string> fallb
 
 std::string Section::Choice(std::string_view key, const std::vector<std::string>& choices,
                             std::optional<std::string> fallback) const {
-  return Read(key, AnyOf(choices), fallback);
+  return Read(key, TextChoice(choices), fallback);
 }
 
 std::vector<std::string> Section::Texts(std::string_view key,

@@ -17,7 +17,7 @@ namespace trefoil::jobs {
 /// A job as compact JSON as if a TOML file said it; `source` names it in errors. Throws ConfigError.
 [[nodiscard]] toml::table TableOfJson(const std::string& json, const std::string& source);
 
-/// Applies "a.b=v" (the argument of --set): v is a TOML value, or a string if it is none.
+/// Applies "a.b=v" (the argument of --set): v is a TOML value, or where it is not valid TOML, a string.
 /// Throws ConfigError if there is no key, or if a table is in the way.
 void SetValue(toml::table& root, const std::string& assignment);
 
@@ -27,7 +27,7 @@ void SetValue(toml::table& root, const std::string& assignment);
 void CheckKeys(const toml::table& root, const std::string& file, const std::vector<std::string>& known);
 
 /// One table of a document, read key by key. Every getter checks type and range, and throws ConfigError with
-/// one line: "FILE:LINE: KEY: found X, expected Y", or "FILE: missing KEY: expected Y" where there is no
+/// one line: "FILE:LINE: KEY: found X, expected Y", or "FILE: missing KEY, expected Y" where there is no
 /// fallback.
 class Section {
  public:

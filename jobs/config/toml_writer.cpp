@@ -19,7 +19,7 @@ std::string Key(const std::string& key) {
 }  // namespace
 
 std::string TomlString(const std::string& text) {
-  // A JSON string is a TOML string but for the delete character.
+  // A JSON string is a TOML string, except that TOML wants the delete character escaped.
   std::string quoted;
   try {
     quoted = Json(text).dump();

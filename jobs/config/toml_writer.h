@@ -4,17 +4,18 @@
 
 namespace trefoil::jobs {
 
-/// A text in quotation marks, with what TOML wants escaped. Throws ConfigError where it is not UTF-8, which
-/// TOML cannot hold.
+/// A text in quotation marks, with what TOML wants escaped. Throws ConfigError for a text that is not UTF-8, since
+/// TOML cannot hold it.
 [[nodiscard]] std::string TomlString(const std::string& text);
 
-/// A value as TOML on one line; numbers with the digits that read back the same.
+/// A value as TOML on one line; numbers have digits that read back as the same number. Throws as TomlString.
+/// Pre: no null in it, and no number that is infinite or NaN: TOML has no null, which JSON writes for all three.
 [[nodiscard]] std::string TomlValue(const nlohmann::json& value);
 
-/// The lines "key = value" of one table.
+/// The lines "key = value" of one table. Pre and Throws, here and below: as TomlValue.
 [[nodiscard]] std::string TomlLines(const nlohmann::json& table);
 
-/// A job's table [data], with its columns and label as tables of their own.
+/// A job's table [data], after an empty line, with its columns and its label as tables of their own.
 [[nodiscard]] std::string DataTables(nlohmann::json table);
 
 }  // namespace trefoil::jobs

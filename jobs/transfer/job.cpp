@@ -91,7 +91,8 @@ void TransferJob::UsePublishedNoise() {
         delta(), DigitsAbove(least, 3)));
 }
 
-/// Shares of a model that nobody gets are for predictions, whose logits the ring must hold.
+/// A model that stays in shares is for predictions, and the ring must hold their logits: those of the largest
+/// weights, plus a norm that the noise of all three parties practically never exceeds.
 void TransferJob::RequireClassifiable() const {
   constexpr double kDeviations = 40;
   const auto sensitivity = static_cast<double>(plan_.sensitivity);
