@@ -22,24 +22,24 @@ struct DpSgdSteps {
   std::int64_t steps = 0;  ///< batches
   SamplingMode sampling = SamplingMode::kOwnerPoisson;
   double sampling_rate = 0;  ///< q
-  double sigma = 0;          ///< noise multiplier without one party's noise; 0 is no noise
-  double sensitivity = 0;    ///< Delta: the norm of what the unit adds to the sum, in the units of clip
+  double sigma = 0;          ///< noise multiplier of any two parties' noise together; 0: no noise
+  double sensitivity = 0;    ///< Delta: norm of what one unit adds to a sum, at most, in the units of clip
   double clip = 0;           ///< C
   BatchLimits limits;        ///< draws above max_batch are cut; max_batch = capacity where nothing is cut
   std::int64_t max_participation =
       0;                         ///< public sampling: executions that any one row was in, at most; else 0
   double party_deviation = 0;    ///< deviation of each party's noise in lattice units, rounded down
   std::int64_t coordinates = 0;  ///< that the noise was added to, in each step
-  bool vertical = false;  ///< public sampling: every party has other columns of the same records, knows which
-                          ///< there are, and is charged for other values in one of them
-  /// How often each of these batches was executed: 1, but for public sampling with coins that a resumed run
-  /// goes on with, so that steps it lost are done again on the same rows.
+  bool vertical = false;  ///< public sampling: each party has other columns of the same records, whose keys
+                          ///< all know; an insider is charged for a record whose values are others
+  /// How often each of these batches was executed. More than once only with public sampling: a resumed run goes on
+  /// with its coins, and does the steps that it lost again on the same rows.
   std::int64_t executions = 1;
 };
 
-/// DP-SGD of each owner alone, on its own rows, with noise of its own only: the local models that Protocol 4
-/// starts from. A record is one owner's, so that one owner's steps are charged, and not the sum over owners:
-/// all have the same rate and multiplier (docs/explanation/privacy.md, "Local training").
+/// DP-SGD of each owner alone, on its own rows, with its own noise only: the local models that PEA's Protocol 4
+/// starts from. A record belongs to one owner, so the steps of one owner are charged and not those of all; the rate and
+/// the multiplier are the same for every owner (docs/explanation/privacy.md, "Local training").
 struct LocalTraining {
   std::int64_t steps = 0;
   double sampling_rate = 0;  ///< q, every owner's
@@ -54,7 +54,7 @@ struct LocalTraining {
 struct NoisySelection {
   std::int64_t candidates = 0;
   double sampling_rate = 0;    ///< q
-  double sigma = 0;            ///< noise multiplier without one party's noise; 0 is no noise
+  double sigma = 0;            ///< noise multiplier of any two parties' noise together; 0: no noise
   BatchLimits limits;          ///< draws above max_batch are cut
   double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
 };
@@ -63,7 +63,7 @@ struct NoisySelection {
 /// moves it by 1 at most, and their number is public. It concerns test records alone: what a trained model
 /// makes of them is post-processing for the records that it was trained on.
 struct NoisyEvaluation {
-  double sigma = 0;            ///< noise multiplier without one party's noise
+  double sigma = 0;            ///< noise multiplier of any two parties' noise together
   double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
 };
 
@@ -87,7 +87,7 @@ struct LaplaceCounts {
 struct GaussianReleases {
   std::int64_t count = 0;
   std::int64_t coordinates = 0;  ///< of each
-  double sigma = 0;            ///< noise multiplier without one party's noise: over what a record may change
+  double sigma = 0;            ///< noise multiplier of any two parties' noise, over what one unit may change
   double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
 };
 
@@ -99,8 +99,8 @@ struct ApproximateReleases {
   bool insiders = true;  ///< whether that holds against insiders, too; else they are promised nothing
 };
 
-/// What depends on records and no epsilon bounds, for anybody: choices between models by exact counts of
-/// private records, say.
+/// Releases that depend on records and that no epsilon bounds, against anybody; such as a choice between models by
+/// exact counts of private records.
 struct UnboundedReleases {
   std::int64_t count = 0;
 };
@@ -108,13 +108,13 @@ struct UnboundedReleases {
 using RecordedEvent = std::variant<DpSgdSteps, LocalTraining, NoisySelection, NoisyEvaluation, PureReleases,
                                    LaplaceCounts, GaussianReleases, ApproximateReleases, UnboundedReleases>;
 
-/// The events but for those without bound: what noise can be calibrated for.
+/// The events without UnboundedReleases: those that noise can be calibrated for.
 [[nodiscard]] std::vector<RecordedEvent> Bounded(const std::vector<RecordedEvent>& events);
 /// Whether an event has no bound, so that both epsilons are infinite.
 [[nodiscard]] bool HasUnbounded(const std::vector<RecordedEvent>& events);
 
-/// What a training did, written when it ends (or stops) and not changed after; accountants read it, never the
-/// job.
+/// What a run of a job of any type executed: written when it ends (or stops), and not changed after. Accountants read
+/// it, never the job.
 struct TrainingRecord {
   static constexpr int kVersion = 1;
 
@@ -124,22 +124,22 @@ struct TrainingRecord {
   std::optional<Promise> promise{};   ///< nothing: the record does not say
 };
 
-/// What an outsider, who sees the released model only, is charged. Steps and selections: multiplier
-/// sigma sqrt(3/2), Poisson sampling, the closeness of three parties' summed noise, cut batches; a batch that
-/// was executed m times is one such release with the multiplier over sqrt(m), not m of them. Local
-/// training: as if the local model were seen, multiplier sigma, Poisson sampling. Evaluations: nothing.
-/// Releases: epsilon, or the law of three parts of Laplace noise, or multiplier sigma sqrt(3/2), and the
-/// closeness; without bound: infinity. For records that were trained on or counted. `units`, from 1: by how
-/// many units of privacy neighbours differ, all added or all removed.
+/// What records that were trained on or counted are charged against an outsider, who sees what was released and no
+/// more. Steps and selections: multiplier sigma sqrt(3/2), Poisson sampling, the closeness of three parties' summed
+/// noise, cut batches; a batch executed m times is one such release with the multiplier over sqrt(m). Local training:
+/// multiplier sigma, Poisson sampling, as if the local model were seen. Evaluations: nothing. Gaussian releases:
+/// multiplier sigma sqrt(3/2), closeness. Laplace counts: the law of three parts, for several units of two. Pure and
+/// approximate releases: their epsilon, and their failure. Unbounded ones: infinity. `units`, from 1: by how many units
+/// of privacy neighbours differ, all added or all removed.
 [[nodiscard]] std::vector<Event> OutsiderEvents(const RecordedEvent& event, std::int64_t units = 1);
 [[nodiscard]] std::vector<Event> OutsiderEvents(const TrainingRecord& record, std::int64_t units = 1);
 
-/// What one party is charged, which knows its own noise: multiplier sigma, the closeness of two parties'
-/// summed noise, cut batches; with owner-poisson sampling amplified as for an outsider, with public sampling
-/// a plain Gaussian as many times as any row was in, and where that is vertical at half of sigma, since
-/// other values of a record move a sum by up to 2 Delta. Local training as for an outsider: the noise of another
-/// owner is unknown to it, and its own records need no protection from itself. Two parts of Laplace noise are a
-/// randomised response for a number that moves by 1, and charged as that.
+/// The same against an insider, one of the parties, which knows its own noise: multiplier sigma, the closeness of two
+/// parties' summed noise, cut batches. Owner-poisson sampling is amplified as for an outsider; public sampling is
+/// max_participation plain Gaussians, if vertical at sigma / 2, since other values of a record move a sum by up to
+/// 2 Delta. Local training as for an outsider: a party does not know another owner's noise, and its own records need no
+/// protection from itself. Laplace counts: two parts, a randomised response for a number that moves by 1. Approximate
+/// releases that do not hold against insiders: infinity.
 [[nodiscard]] std::vector<Event> InsiderEvents(const RecordedEvent& event, std::int64_t units = 1);
 [[nodiscard]] std::vector<Event> InsiderEvents(const TrainingRecord& record, std::int64_t units = 1);
 
@@ -164,35 +164,35 @@ class RecordAccountant {
   AnyAccountant insider_;
 };
 
-/// Both epsilons of a record, `delta` including what cut batches cost.
+/// Both epsilons of a record at `delta`, of which a part pays for cut batches.
 [[nodiscard]] EpsilonPair Epsilons(const TrainingRecord& record, double delta,
                                    AccountantKind kind = AccountantKind::kRdp);
 
-/// What an insider's epsilon is with a vertical partition for that a record takes part at all, which its keys tell
-/// it: as Epsilons, but at sigma. Nothing where the record has no vertical steps.
+/// With a vertical partition: an insider's epsilon about whether a record takes part at all, were it not told by its
+/// keys. As Epsilons, but at sigma in place of sigma / 2. Nothing where the record has no vertical steps.
 [[nodiscard]] std::optional<double> PresenceEpsilon(const TrainingRecord& record, double delta,
                                                     AccountantKind kind = AccountantKind::kRdp);
 
 /// Both epsilons for neighbours that differ by `units` units of privacy, all added or all removed, at one owner
-/// or at several: of one unit Epsilons; of more by loss distributions (PLD), whatever `kind` is, since no other
-/// accountant has the law of several sampled records. Infinity where there is no guarantee at this delta.
+/// or at several. For one unit this is Epsilons; for more it is by loss distributions (PLD), whatever `kind` is, since
+/// no other accountant has the law of several sampled records. Infinity where there is no guarantee at this delta.
 /// Source: docs/explanation/privacy.md, "Several rows of one person".
 [[nodiscard]] EpsilonPair EpsilonsOfUnits(const TrainingRecord& record, std::int64_t units, double delta,
                                           AccountantKind kind = AccountantKind::kRdp);
 
-/// What was released of test records, as a record of their own, for one of them replaced by another: the
-/// noisy counts of evaluations, each a GaussianReleases of one number. A count without noise leaves no event.
+/// What was released about test records, as a record of its own, whose neighbours replace one of them: the noisy count
+/// of each evaluation, a GaussianReleases of one number. A count without noise leaves no event.
 [[nodiscard]] TrainingRecord TestSetRecord(const TrainingRecord& record);
 
-/// Both epsilons for test records: of TestSetRecord, which is of plain Gaussians, by their exact formula; infinity
-/// where it has no event.
+/// Both epsilons of TestSetRecord, by the exact formula, since its events are plain Gaussians; infinity where it has
+/// no event.
 [[nodiscard]] EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta);
 
 /// The record as JSON: version, job_hash, run_id, events, and, where it has a promise, unit, neighbours and
 /// warnings; an event of kind "dpsgd_steps", "local_training", "noisy_selection", "noisy_evaluation",
 /// "pure_releases", "laplace_counts", "gaussian_releases", "approximate_releases" or "unbounded_releases" has
-/// the members of its struct under their own names, capacity and max_batch among them; `replaced` is
-/// epsilon_replaced, where it is known. Throws ContractError for a number that is infinite or not a number.
+/// its struct's members under their names, capacity and max_batch among them; only where they say something, `replaced`
+/// as epsilon_replaced, group_rows as max_group_rows, vertical as partition, executions. ContractError on inf or NaN.
 [[nodiscard]] nlohmann::json ToJson(const TrainingRecord& record);
 
 /// The inverse; records of version 0.1, which have no promise, are read. Throws DataError naming the key that

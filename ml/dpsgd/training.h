@@ -21,7 +21,7 @@ namespace trefoil::ml {
 /// What is fixed before the first step: derived from the settings alone.
 struct PrivacyPlan {
   double sampling_rate = 0;
-  double sigma = 0;             ///< noise multiplier: each party adds sigma^2 Delta^2 / 2
+  double sigma = 0;             ///< noise multiplier: each party adds noise of variance sigma^2 Delta^2 / 2
   double sensitivity = 0;       ///< Delta in the units of the clip bound, all rounding included
   double epsilon_outsider = 0;  ///< after all steps; infinity where there is no guarantee
   double epsilon_insider = 0;
@@ -30,14 +30,14 @@ struct PrivacyPlan {
   std::vector<dp::RecordedEvent> events{};  ///< what the record of the training will list
 };
 
-/// After each step, at every party. Counts are this party's, since the training began.
+/// After each step, at every party. Counts are this party's since its session began, `seconds` since the training did.
 struct StepReport {
   int step = 0;
   int steps = 0;
   double seconds = 0;
   std::uint64_t rounds = 0;
-  std::uint64_t bytes_sent = 0;
-  double epsilon_outsider = 0;  ///< after this step; with the PLD accountant, after the next of 20 marks
+  std::uint64_t bytes_sent = 0;  ///< online and offline
+  double epsilon_outsider = 0;   ///< after this step; with the PLD accountant, after the next of 20 marks
   double epsilon_insider = 0;
 };
 
@@ -47,8 +47,8 @@ struct HiddenLayer {
   Eigen::VectorXd bias;
 };
 
-/// A released model in the clear: linear, of the row or of what the hidden layers make of it. With two
-/// classes there is one column: the logit of class 1.
+/// A released model in the clear: a linear function of the row, or of what the hidden layers make of the row. With two
+/// classes it has one column: the logit of class 1.
 struct Model {
   Eigen::MatrixXd weights;  ///< p x columns; with hidden layers, p is the last one's size
   Eigen::VectorXd bias;     ///< columns
@@ -56,12 +56,12 @@ struct Model {
   double activation_bound = 0;  ///< with hidden layers
 };
 
-/// What an evaluation opened, where this party is among those that it opens to.
+/// What an evaluation came to.
 struct EvaluationResult {
   std::int64_t records = 0;
-  std::optional<double> correct;  ///< of them, noise included
+  std::optional<double> correct;  ///< of them, noise included; nothing where it was not opened to this party
   std::uint64_t rounds = 0;       ///< this party's, of the evaluation alone
-  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_sent = 0;   ///< likewise, online and offline
 };
 
 struct TrainingResult {
@@ -76,7 +76,7 @@ struct TrainingResult {
 struct StoredFeatures {
   std::int64_t rows = 0;
   std::int64_t features = 0;
-  /// Reads a row, of as many features; from several threads at once. What it throws ends the training.
+  /// Reads a row into `out`, of `features` numbers; by several threads at once. What it throws ends the training.
   std::function<void(std::int64_t row, std::span<float> out)> read;
 };
 
@@ -106,7 +106,7 @@ struct HeldOutRecords {
 /// below 8 lattice units, epsilon out of reach, a value out of its domain.
 [[nodiscard]] PrivacyPlan MakePlan(const TrainingSettings& settings);
 
-/// The same of a run's next session, which begins at step `first`, or, `from_start`, before the first step:
+/// The plan of a run that goes on in another session, at step `first` or, with `from_start`, before the first step:
 /// all that the run will have executed, its `earlier` sessions included.
 [[nodiscard]] PrivacyPlan MakePlan(const TrainingSettings& settings, const SessionHistory& earlier,
                                    bool from_start, int first);
@@ -115,44 +115,44 @@ struct HeldOutRecords {
 /// owner-poisson sampling, its input, which is sent ahead (offline). Throws as MakeStepPlan.
 [[nodiscard]] mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form);
 
-/// What the caller is told of while a training runs. What a hook throws ends the training.
+/// What the caller is told while a training runs. on_step and on_record must be set. What a hook throws ends it.
 struct TrainingHooks {
-  /// After each step, and once before the first: behind on_checkpoint, where there is one.
+  /// After each step, and once before the session's first; on_checkpoint, if it is due, is called before.
   std::function<void(const StepReport&)> on_step;
   std::function<void(const dp::TrainingRecord&)>
       on_record;  ///< when all steps are done, before the weights are opened
-  /// What the run will have executed in the end, once that is fixed, and what its earlier sessions executed:
-  /// no party sends anything of its records before all three have returned from this.
+  /// Once it is fixed what the run will have executed in the end; and what its earlier sessions executed. No party
+  /// sends anything of its records before all three have returned from this.
   std::function<void(const dp::TrainingRecord& planned, const dp::TrainingRecord& before)> on_plan{};
-  /// All that will have been executed once the run has come to step `steps`, before any of what is new in it
-  /// is: the initialisation and some steps, then more steps, about fifty times in all.
+  /// Before some steps (before the first ones also the initialisation) are executed: all that will have been executed
+  /// once the run has come to step `steps`. At most fifty times in a session.
   std::function<void(const dp::TrainingRecord&, int steps)> before_steps{};
   /// Step `step`, counted from 0, is about to begin.
   std::function<void(int step)> before_step{};
-  /// All three have kept the last checkpoint, and the evaluation and the release are about to begin.
+  /// All three have kept the last checkpoint, if they keep any; evaluation and release are about to begin.
   std::function<void()> before_release{};
-  /// The evaluation is about to begin: before on_record, whose record has it.
+  /// The evaluation is about to begin. Called before on_record, whose record says that it was executed.
   std::function<void()> before_evaluation{};
-  /// What to go on from, of a run that may be resumed: before the first step, after every so many, and after
-  /// the last. No step is begun before it returns, and nothing is opened or given out before all three have
-  /// returned from the last. Where one party has this, all three have.
+  /// What a run can be resumed from: before the run's first step, after every checkpoint_every steps, and after the
+  /// last. No step is begun before it returns, and nothing is opened or given out before all three have returned from
+  /// the last. It is there where checkpoint_every is not 0, and at all three parties or at none.
   std::function<void(const Checkpoint&)> on_checkpoint{};
   std::int64_t checkpoint_every = 0;  ///< steps; 0: no checkpoints
 };
 
-/// How a session goes on with a run. The same at all three parties, but for their shares.
+/// How a session goes on with a run. The same at all three parties, except for their shares and private coins.
 struct Resumption {
   std::optional<Checkpoint> from{};  ///< nothing: from before the first step
   SessionHistory earlier{};          ///< the run's sessions before this one
 };
 
-/// Secure DP-SGD (PEA, Protocol 3) from zero weights, a network's public random ones, or the owners' local
-/// models where the settings have an initialisation (PEA, Protocol 5, lines 2 to 4). Blocks until all steps
-/// are done, and the evaluation, if there is one. With a vertical partition it first makes sure, obliviously,
-/// that the parties hold the same keys. A resumed run gives the model of one that was never interrupted, as
-/// far as its noise and coins go, and a record of all that was executed, what was lost included. Throws
-/// ConfigError as MakePlan; DataError if own records do not fit the settings, or keys differ; NetworkError or
-/// ProtocolError if a peer fails.
+/// Secure DP-SGD (PEA, Protocol 3) from zero weights, a network's public random ones, or the owners' local models where
+/// the settings have an initialisation (PEA, Protocol 5, lines 2 to 4). Blocks until all steps are done, and the
+/// evaluation, if there is one. With a vertical partition it first makes sure, by a secure comparison, that the parties
+/// hold the same keys. A resumed run goes on from its checkpoint as if it had never stopped, with fresh noise, and
+/// its record has all that was executed, lost steps included. Throws ConfigError as MakePlan; DataError if own records
+/// do not fit the settings, or keys differ; ContractError without a label, key or group for each row where they are
+/// needed; NetworkError or ProtocolError if a peer fails; and what a hook throws.
 [[nodiscard]] TrainingResult Train(mpc::Context& party, const TrainingSettings& settings,
                                    const OwnRecords& own, const TrainingHooks& hooks,
                                    const HeldOutRecords& held_out = {}, const Resumption& resumption = {});
