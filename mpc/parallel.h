@@ -12,7 +12,7 @@ namespace trefoil::mpc {
 /// messages share rounds. Every party calls it at the same place with the same branches.
 /// Pre:    neither branch needs anything of the other; `party` is not used until both have ended.
 /// Cost:   Parallel(cost of first, cost of second), see mpc/cost.h.
-/// Throws: what the branch threw that failed first; the other is interrupted.
+/// Throws: what the first branch to fail threw; the other is interrupted, and `party` is of no further use.
 void RunBeside(Context& party, const std::function<void(Context&)>& first,
                const std::function<void(Context&)>& second);
 

@@ -51,7 +51,8 @@ struct Shape {
 
 /// The largest element of each row, exactly: one column; and where it is: 1 there (at the first of equal ones) and 0
 /// elsewhere, without fraction bits. Pre: at least one column; |x - y| < 2^(63 - fraction_bits) within a row.
-/// Cost: for c columns ceil(log2 c) times 11 rounds (bulk) or 3 (latency), and as many less one for the place.
+/// Cost: for c columns at most ceil(log2 c) times 11 rounds (bulk) or 3 (latency); the place at most ceil(log2 c) - 1
+/// rounds more.
 [[nodiscard]] Share RowMaximum(Session& session, const Share& x, Form form = Form::kBulk);
 [[nodiscard]] Share RowArgMax(Session& session, const Share& x, Form form = Form::kBulk);
 

@@ -1,4 +1,4 @@
-// Compiled once for each instruction set, within files that are.
+// Compiled once for each instruction set, by files that Highway compiles so (hwy/foreach_target.h).
 #if defined(TREFOIL_MPC_SEED_HASH_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef TREFOIL_MPC_SEED_HASH_INL
 #undef TREFOIL_MPC_SEED_HASH_INL
@@ -34,8 +34,8 @@ constexpr std::size_t kBlockBytes = 16;
 constexpr std::size_t kRounds = SeedHash::kRounds;
 using RoundKeys = SeedHash::RoundKeys;
 
-/// The S-box on each byte of a word, by the last round: where all four columns are the same, its shift of
-/// rows changes nothing.
+/// The S-box on each byte of a word, by AES's last round under the key 0: on a block of four equal columns the
+/// round's shift of rows changes nothing.
 inline std::uint32_t SubWord(std::uint32_t word) {
   const hn::Full128<std::uint8_t> tag;
   std::array<std::uint32_t, 4> columns{word, word, word, word};
@@ -64,12 +64,12 @@ inline RoundKeys ExpandKey(const HashKey& key) {
   return keys;
 }
 
-/// SeedHash of N vectors in place; with eight or so, none waits for another's round.
+/// SeedHash of N vectors in place. With about eight of them the processor need not wait for any one's round to end.
 template <std::size_t N>
 HWY_INLINE void HashVectors(const RoundKeys& keys, BlocksVector (&blocks)[N]) {
   const BlocksTag tag;
   const auto key = [&](std::size_t round) { return hn::LoadDup128(tag, keys.data() + round * kBlockBytes); };
-  BlocksVector states[N];  // NOLINT(modernize-avoid-c-arrays): a vector of unknown size is no array's element
+  BlocksVector states[N];  // NOLINT(modernize-avoid-c-arrays): std::array takes no vectors of unknown size
   for (std::size_t v = 0; v < N; ++v) states[v] = hn::Xor(blocks[v], key(0));
   for (std::size_t round = 1; round < kRounds; ++round) {
     const BlocksVector round_key = key(round);

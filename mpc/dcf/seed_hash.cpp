@@ -35,7 +35,7 @@ template <std::size_t N>
 HWY_INLINE void HashBytes(const RoundKeys& keys, const std::uint8_t* in, std::uint8_t* out) {
   const BlocksTag tag;
   const std::size_t lanes = hn::Lanes(tag);
-  BlocksVector blocks[N];  // NOLINT(modernize-avoid-c-arrays): a vector of unknown size is no array's element
+  BlocksVector blocks[N];  // NOLINT(modernize-avoid-c-arrays): std::array takes no vectors of unknown size
   for (std::size_t v = 0; v < N; ++v) blocks[v] = hn::LoadU(tag, in + v * lanes);
   HashVectors(keys, blocks);
   for (std::size_t v = 0; v < N; ++v) hn::StoreU(blocks[v], tag, out + v * lanes);

@@ -27,9 +27,9 @@ class SeedHash {
 
   explicit SeedHash(const HashKey& key);
 
-  /// Pre: as much room in `out`, which must not overlap `in`.
+  /// Pre: `out` has room for as many blocks (else ContractError), and does not overlap `in`.
   void Hash(std::span<const Block> in, std::span<Block> out) const;
-  /// The same by OpenSSL, whatever the processor has.
+  /// The same by OpenSSL, whatever the processor has. Pre: as Hash, and less than 2 GiB.
   void HashByLibrary(std::span<const Block> in, std::span<Block> out) const;
 
   /// FIPS 197, section 5.2; the key itself comes first. Without meaning where the processor has no vectors.

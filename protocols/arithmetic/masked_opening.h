@@ -31,7 +31,7 @@ class MaskedOpening {
   [[nodiscard]] static MaskedOpening WithRolesOf(const MaskedOpening& other);
 
   [[nodiscard]] bool dealer() const { return party_.self() == roles_.dealer; }
-  [[nodiscard]] bool first() const { return party_.self() == roles_.a; }
+  [[nodiscard]] bool first() const { return party_.self() == roles_.a; }  ///< whether this party is A
   [[nodiscard]] const mpc::Roles& roles() const { return roles_; }
   [[nodiscard]] ThreadPool& pool() { return party_.pool(); }
 

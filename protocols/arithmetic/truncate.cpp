@@ -31,7 +31,7 @@ struct Division {
 
 void RequireBits(int bits) { Require(bits >= 1 && bits <= 62, "Truncate: a shift of 1 to 62 bits"); }
 
-/// Of the mask: r_l >> bits in the first rows, r_m in as many after them.
+/// What is dealt of the mask r = r_m 2^63 + r_l: the rows of r_l >> bits, and below them the rows of r_m.
 RingMatrix SplitMask(ThreadPool& pool, const RingMatrix& r, int bits) {
   RingMatrix out(2 * r.rows(), r.cols());
   mpc::ForParts(pool, r.size(), 1, [&](Index first, Index count) {
@@ -40,7 +40,7 @@ RingMatrix SplitMask(ThreadPool& pool, const RingMatrix& r, int bits) {
   return out;
 }
 
-/// Those, and where the rounding needs it a key an element for [z < r modulo 2^bits].
+/// Deals SplitMask; for exact rounding also a key for each element of r, of the function z -> [z < r modulo 2^bits].
 DealtDcf DealQuotients(MaskedOpening& opening, const Division& division, Index rows, Index cols) {
   const int bits = division.bits;
   if (division.rounding == Rounding::kStochastic) {
@@ -60,8 +60,8 @@ DealtDcf DealQuotients(MaskedOpening& opening, const Division& division, Index r
                  });
 }
 
-/// A's or B's half of (c_l >> bits) - (r_l >> bits) + (c_m ^ r_m) 2^(63 - bits) - (offset >> bits), where c_m
-/// ^ r_m = c_m + (1 - 2 c_m) r_m, of which A adds the public part.
+/// A's or B's half of (c_l >> bits) - (r_l >> bits) + (c_m ^ r_m) 2^(63 - bits) - (offset >> bits), where
+/// c_m ^ r_m = c_m + (1 - 2 c_m) r_m. Shared are r_l >> bits and r_m; A alone adds what is public.
 RingMatrix HalfOfQuotient(MaskedOpening& opening, const RingMatrix& c, const RingMatrix& dealt, int bits,
                           Word offset) {
   RingMatrix half(c.rows(), c.cols());
@@ -84,10 +84,10 @@ RingMatrix Carries(MaskedOpening& opening, const Division& division, const Dealt
   return mpc::Reshaped(EvaluateDcf(opening.pool(), keys, low), c.rows(), c.cols());
 }
 
-/// Everything but the opening itself, which `begin` begins with the mask: with c = x + offset + r = c_m 2^63
-/// + c_l and r likewise, x + offset = c_l - r_l + (c_m ^ r_m) 2^63, so that (c_l >> bits) - (r_l >> bits) +
-/// (c_m ^ r_m) 2^(63 - bits) - (offset >> bits) is the floor plus [c < r modulo 2^bits]: the coin of
-/// stochastic rounding, which exact rounding takes off.
+/// The truncation; `begin` starts the opening of x + offset + r with the mask r. With c = x + offset + r =
+/// c_m 2^63 + c_l, and r written likewise, x + offset = c_l - r_l + (c_m ^ r_m) 2^63. So (c_l >> bits) -
+/// (r_l >> bits) + (c_m ^ r_m) 2^(63 - bits) - (offset >> bits) is floor(x / 2^bits) + [c < r modulo 2^bits]. The
+/// last term is the coin of stochastic rounding; exact rounding takes it off.
 template <typename Begin>
 mpc::ArithShare TruncateOpened(MaskedOpening opening, Index rows, Index cols, const Division& division,
                                Begin begin) {

@@ -51,8 +51,8 @@ enum class Range {
                                              const mpc::ArithShare& y, int bits,
                                              Rounding rounding = Rounding::kStochastic);
 
-/// Truncates a value that A and B of `opening` share 2-of-2 (`half`; unused at the dealer), with the same
-/// roles. Cost: as TruncateCost, without its turn.
+/// Truncates a matrix, in kSigned range, of which A and B of `opening` hold a 2-of-2 sharing (`half`; unused at the
+/// dealer), with the same roles. Cost: as TruncateCost, without its turn. Throws as Truncate.
 [[nodiscard]] mpc::ArithShare TruncatePair(const MaskedOpening& opening, const mpc::RingMatrix& half,
                                            mpc::Index rows, mpc::Index cols, int bits,
                                            Rounding rounding = Rounding::kStochastic);
