@@ -17,7 +17,7 @@ namespace {
 
 using Links = std::array<std::unique_ptr<net::Transport>, net::kParties>;
 
-/// One party of RunInProcess, from its links to the end of the program.
+/// One party of RunInProcess: agrees on keys over its links, then runs the body.
 void RunOne(net::Transport& links, const std::string& name, const std::function<void(Session&)>& body) {
   Session session(std::make_unique<Session::Impl>(links, mpc::AgreeOnKeys(links, name), 1, name));
   body(session);
@@ -65,6 +65,7 @@ void RunInProcess(const std::function<void(Session&)>& body, std::chrono::second
       links[self]->Abort({});
     }
   };
+  // run() throws nothing, so that there is no failure for RunBoth to act on.
   RunBoth([&] { run(0); }, [&] { RunBoth([&] { run(1); }, [&] { run(2); }, [] {}); }, [] {});
   if (failure) std::rethrow_exception(failure);
 }

@@ -29,7 +29,7 @@ struct Run {
   std::shared_ptr<jobs::Job> job;
   PartySession session;
   std::optional<RunBudget> budget{};  ///< once the data has been read
-  std::optional<RunState> state{};    ///< then, too, where the job has checkpoints
+  std::optional<RunState> state{};    ///< likewise, where the job has checkpoints
   std::optional<JobOutput> output{};  ///< once the peers are met
 
   [[nodiscard]] int steps() const { return job->Steps().count; }
@@ -87,6 +87,7 @@ void RequireRoom(const Run& run) {
 /// All that comes before the peers are met.
 void Prepare(Run& run, const dp::EpsilonPair& planned) {
   const auto& party = run.session.party();
+  // A key that cannot seal the model's share is found now, not after the training.
   if (run.job->release_to().empty()) (void)jobs::StorageKey(party, jobs::kModelShare);
   const auto loaded = jobs::LoadInputs(*run.job, party, run.options.config, {.threads = run.options.threads});
   run.budget.emplace(party, *run.job);
@@ -97,7 +98,7 @@ void Prepare(Run& run, const dp::EpsilonPair& planned) {
   for (const auto& warning : loaded.warnings) run.session.Log(warning, jobs::LogLevel::kWarning);
 }
 
-/// Checkpoints are kept until all three have their results: who dies before may need the others again.
+/// Checkpoints are kept until all three have their results: a party that dies before then needs the others again.
 void EndTogether(Run& run, mpc::Context& context) {
   if (!run.state) return;
   try {
@@ -137,8 +138,8 @@ std::string Explain(const std::exception& error, const Run& run) {
   return CauseOf(error);
 }
 
-/// Whether the others have finished, as far as can be told: this party has its results, and nobody comes. It
-/// died with them, before it had removed its checkpoints.
+/// Whether the others have finished, as far as can be told: this party has its results, and no peer comes. So it
+/// must have died after writing them and before removing its checkpoints.
 bool WaitsInVain(const Run& run, const std::exception& error) {
   const bool nobody = dynamic_cast<const NetworkError*>(&error) != nullptr && !run.session.met_a_peer();
   return nobody && HoldsResults(run.session.folder());
@@ -184,7 +185,7 @@ int RunJob(const RunOptions& options) {
   const auto folder = run.session.folder();
   CheckFolder(options, folder);
   if (options.resume && HoldsFinishedRun(folder)) {
-    RemoveCheckpoints(folder);  // which another start may have begun to do
+    RemoveCheckpoints(folder);  // in case the run died while it removed them
     std::cout << folder.string() << ": the run has finished, nothing to resume\n";
     return kDone;
   }

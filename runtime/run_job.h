@@ -13,9 +13,9 @@ struct RunOptions {
   bool again = false;       ///< with resume: although it has lost many steps (runtime/resume/lost_steps.h)
 };
 
-/// One party's side of a job of any type, from its files to its run directory. Returns the exit code; what fails
-/// once there is a run directory is reported on stderr and in party.log, and the peers that are connected by then
-/// are told. Throws ConfigError for what fails before.
+/// One party's side of a job of any type, from its files to its run directory. Returns the exit code. What fails is
+/// reported on stderr, and in party.log once there is a run directory; peers that are connected, or wait in vain, are
+/// told. Most of what is wrong with options, job file and party file is thrown instead, as ConfigError.
 int RunJob(const RunOptions& options);
 
 }  // namespace trefoil::runtime

@@ -24,7 +24,7 @@ void AddBench(CLI::App& program, Action& action) {
       ->delimiter(',');
   command
       ->add_option("--sustained", options->sustained,
-                   "Besides, so many runs one after the other, timed together with what is dealt ahead")
+                   "Also time this many runs in a row, with all offline work done beside them")
       ->check(CLI::Range(0, 100'000));
   command->add_option("--reps", options->reps, "Repetitions; medians are taken over them")
       ->check(CLI::Range(1, 100000));

@@ -36,7 +36,7 @@ void AddReport(CLI::App& program, Action& action) {
   auto options = std::make_shared<ReportOptions>();
   auto* command = program.add_subcommand("report", "A finished run as one HTML page");
   command->add_option("RUN_DIR", options->folder, "Run directory of local, audit or run")->required();
-  command->add_option("--out", options->out, "The page; the default is RUN_DIR/report.html");
+  command->add_option("--out", options->out, "File to write; the default is RUN_DIR/report.html");
   command->callback([options, &action] { action = [options] { return RunReportCommand(*options); }; });
 }
 

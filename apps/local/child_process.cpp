@@ -18,7 +18,7 @@ constexpr const char* kThisProgram = "/proc/self/exe";
 
 /// Runs in the child between fork and exec: async-signal-safe calls only.
 [[noreturn]] void BecomeProgram(const char* program, char* const* arguments, int log, pid_t parent) {
-  // The parent may be gone before the request to die with it was made.
+  // The parent may be gone already, and then nothing would end this process with it.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) _exit(127);
   if (dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0) _exit(127);
   const int nothing = open("/dev/null", O_RDONLY);
@@ -30,7 +30,7 @@ constexpr const char* kThisProgram = "/proc/self/exe";
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log) {
-  // The link is read here: in the child it would name the child of a moved or replaced file.
+  // Read before the fork, since the child may not allocate.
   const auto program = std::filesystem::read_symlink(kThisProgram).string();
   std::vector<std::string> words{program};
   words.insert(words.end(), arguments.begin(), arguments.end());

@@ -14,11 +14,11 @@ struct ProcessEnd {
   int signal = 0;  ///< the signal that killed it, else 0
 };
 
-/// A direct child that runs this program again. It is killed when this object or the parent goes away.
+/// A direct child that runs this program again. It is killed when this object, or the thread that made it, ends.
 class ChildProcess {
  public:
-  /// Starts "trefoil ARGUMENTS" with both outputs appended to `log`.
-  /// Throws std::runtime_error if that is not possible.
+  /// Starts "trefoil ARGUMENTS" with both outputs appended to `log`. Throws std::runtime_error where there is no new
+  /// process or no log; a child that cannot become this program (its file is gone) ends with code 127.
   ChildProcess(const std::vector<std::string>& arguments, const std::filesystem::path& log);
   ~ChildProcess();
   ChildProcess(ChildProcess&& other) noexcept;

@@ -11,27 +11,27 @@ namespace trefoil::apps {
 /// Where a party's folder has the ONNX model of its features, if there is one.
 inline constexpr const char* kFeatureModel = "data/features.onnx";
 
-/// Where the three parties are reached. Hosts that are all different share `base_port`; otherwise party i has
-/// base_port + i.
+/// Where the three parties are reached: all at `base_port` where their hosts differ, else party i at base_port + i.
+/// Throws ConfigError for a host or port that no address can have.
 [[nodiscard]] std::array<jobs::Address, 3> AddressesOf(const std::array<std::string, 3>& hosts,
                                                        std::uint16_t base_port);
 
-/// The party file of party `id`, with the file names of a party folder and no data. A party whose host is
-/// this machine's loopback listens there only, any other on all interfaces.
+/// The party file of party `id` (0 to 2), with the file names of a party folder and no data. A party whose host is a
+/// loopback address or "localhost" listens there only, any other on all interfaces.
 [[nodiscard]] jobs::PartyFile DescribeParty(int id, const std::array<jobs::Address, 3>& addresses);
 
 /// All three, of parties 0 to 2.
 [[nodiscard]] std::array<jobs::PartyFile, 3> DescribeParties(const std::array<jobs::Address, 3>& addresses);
 
 /// Makes a party folder: party.toml, a fresh party.key (mode 0600) and party.crt, and peers/. Returns the
-/// certificate's fingerprint. Throws ConfigError if one of the files is there already.
+/// certificate's fingerprint. Throws ConfigError if one of these three files is there already.
 std::string MakePartyFolder(const jobs::PartyFile& party, const std::filesystem::path& folder);
 
-/// Makes DIR/party-0 to DIR/party-2, certificates already exchanged. Throws as MakePartyFolder.
+/// Makes FOLDER/party-0 to FOLDER/party-2, certificates already exchanged. Returns the fingerprints. Throws likewise.
 std::array<std::string, 3> MakeAllPartyFolders(const std::array<jobs::PartyFile, 3>& parties,
                                                const std::filesystem::path& folder);
 
-/// DIR/party-I.
+/// FOLDER/party-ID.
 [[nodiscard]] std::filesystem::path PartyFolder(const std::filesystem::path& folder, int id);
 
 }  // namespace trefoil::apps

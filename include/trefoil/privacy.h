@@ -14,10 +14,10 @@ namespace trefoil {
 /// takes longer (a second or so).
 enum class Accounting { kRdp, kPld };
 
-/// A guarantee at one delta, for who sees released results only, and for one of the three parties.
+/// A guarantee at one delta, against two who would learn about a record.
 struct Epsilons {
-  double outsider = 0;
-  double insider = 0;
+  double outsider = 0;  ///< sees what was released, and nothing else
+  double insider = 0;   ///< is one of the three parties, and knows its own noise
 };
 
 /// Composes releases, in any order.
@@ -28,14 +28,15 @@ class Accountant {
   Accountant& operator=(Accountant&&) noexcept;
   ~Accountant();
 
-  /// `count` releases of a sum of sensitivity 1 with normal noise of deviation `noise_multiplier`, each record in it
-  /// by a coin of its own with probability `sampling_rate`; neighbours differ by one record, added or removed.
+  /// `count` releases of a sum of sensitivity 1 with normal noise of deviation `noise_multiplier`. Each record is in a
+  /// sum with probability `sampling_rate`, by a coin of its own; neighbours differ by one record, added or removed.
   void AddGaussian(double sampling_rate, double noise_multiplier, std::int64_t count = 1);
   /// `count` releases of a number of sensitivity 1 with Laplace noise of this scale.
   void AddLaplace(double scale, std::int64_t count = 1);
   /// `count` releases by any (epsilon, 0)-differentially private mechanism.
   void AddPure(double epsilon, std::int64_t count = 1);
 
+  /// Of all that was added.
   [[nodiscard]] double Epsilon(double delta) const;
 
  private:
@@ -43,12 +44,12 @@ class Accountant {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Of `count` releases of one sampled Gaussian, as DP-SGD makes in as many steps.
+/// The epsilon of `count` releases as of Accountant::AddGaussian: DP-SGD makes one in each step.
 [[nodiscard]] double GaussianEpsilon(double sampling_rate, double noise_multiplier, std::int64_t count,
                                      double delta, Accounting accounting = Accounting::kPld);
 
-/// The smallest noise multiplier, to 1e-4 relative, with which `count` releases of one sampled Gaussian have at most
-/// `epsilon`; that holds for the returned value itself. Throws ConfigError where none up to 1e7 will do.
+/// The smallest noise multiplier from 0.01 on, to 1e-4 relative, with which those releases have at most `epsilon`, as
+/// they do with the returned value itself. Throws ConfigError where none up to 1e7 will do.
 [[nodiscard]] double GaussianMultiplier(double epsilon, double delta, double sampling_rate,
                                         std::int64_t count, Accounting accounting = Accounting::kPld);
 

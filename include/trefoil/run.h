@@ -16,7 +16,7 @@ struct RunOptions {
 /// goes to standard output, an error's one line to standard error, and SIGINT, SIGTERM and SIGHUP end the run in order:
 /// it is meant to be the program's main business. Returns the exit code of `trefoil run`: 0 done, 2 configuration, 3
 /// peer or network, 4 data, 5 privacy budget, 6 a condition of this machine that may pass, 128 + a signal, 1 anything
-/// else. Throws ConfigError for what fails before there is a run directory.
+/// else. Throws ConfigError, in place of returning 2, for most of what is wrong with options, job file and party file.
 [[nodiscard]] int RunParty(const std::filesystem::path& party_file, const std::filesystem::path& job_file,
                            const RunOptions& options = {});
 

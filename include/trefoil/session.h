@@ -25,7 +25,7 @@ struct Traffic {
 /// A value that left the sharing.
 struct Opening {
   std::string reason;         ///< as the program gave it
-  std::int64_t elements = 0;  ///< so many numbers
+  std::int64_t elements = 0;  ///< how many numbers it was
   std::vector<int> to;        ///< the parties that got them
 };
 
@@ -36,9 +36,9 @@ struct Opening {
 /// A session is used by one thread at a time. After an error it is of no use: it is to be destroyed, or aborted.
 class Session {
  public:
-  /// Meets both peers over TLS 1.3 with pinned certificates, as the party file says that `trefoil init` and
-  /// `trefoil trust` made, and agrees on keys of this session alone. `program` says what is computed, in a line, the
-  /// same at all three. `threads` for computation; 0: as many as the machine has. Blocks until all three are there.
+  /// Meets both peers over TLS 1.3 with pinned certificates, by the party file that `trefoil init` and `trefoil trust`
+  /// made, and agrees on keys of this session alone. `program` says in a line what is computed: the same at all three.
+  /// `threads`: how many compute; 0: as many as the machine has. Blocks until all three are there.
   /// Throws ConfigError for a file that is wrong or a peer with another program, NetworkError naming the peer that
   /// did not come in time.
   /// The process's memory is not locked, and nothing is written: no log, no ledger, no run directory.

@@ -21,7 +21,7 @@ PeerAddresses::PeerAddresses(asio::io_context& io, const std::vector<std::string
   for (const auto& name : hosts) {
     ErrorCode error;
     const auto address = asio::ip::make_address(name, error);
-    hosts_.push_back({.name = name, .addresses = {}, .in_figures = !error});
+    hosts_.push_back({.name = name, .addresses = {}, .is_address = !error});
     if (!error) hosts_.back().addresses.push_back(AddressText(address));
   }
 }
@@ -40,10 +40,10 @@ bool PeerAddresses::Contain(const std::string& address) const {
   });
 }
 
-// One after the other, and then all again after the pause.
+// Looks up one name after the other, and after a pause all of them again.
 void PeerAddresses::LookUp(std::size_t index) {
   if (stopped_) return;
-  while (index < hosts_.size() && hosts_[index].in_figures) ++index;
+  while (index < hosts_.size() && hosts_[index].is_address) ++index;
   if (index < hosts_.size()) {
     return resolver_.async_resolve(
         hosts_[index].name, "",
@@ -54,7 +54,7 @@ void PeerAddresses::LookUp(std::size_t index) {
           LookUp(index + 1);
         });
   }
-  if (std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.in_figures; })) return;
+  if (std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.is_address; })) return;
   pause_.expires_after(kBetweenLookUps);
   pause_.async_wait([this](const ErrorCode& cancelled) {
     if (!cancelled) LookUp(0);

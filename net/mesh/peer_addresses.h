@@ -6,15 +6,15 @@
 
 namespace trefoil::net {
 
-/// An address in figures; one of IPv4 in that form, wherever it came in IPv6's ("::ffff:10.0.0.1").
+/// An address in digits. An IPv4 address that came as an IPv6 one ("::ffff:10.0.0.1") is written as IPv4.
 [[nodiscard]] std::string AddressText(const asio::ip::address& address);
 
-/// The addresses that some hosts have now: looked up when it starts and every half minute until it is
-/// stopped, since a name may get its address late. What was found stays until the name has another. On the
-/// I/O thread; must outlive its operations.
+/// The addresses that some hosts have now. Names are looked up by Start and then again half a minute after each
+/// round, until Stop, since a name may get its address late. What was found stays until a look-up finds another.
+/// All calls are made on the I/O thread; the object must outlive its operations.
 class PeerAddresses {
  public:
-  /// Hosts by name or by address in figures; those are known at once, and never looked up.
+  /// `hosts`: names, or addresses in digits, which are known at once and never looked up.
   PeerAddresses(asio::io_context& io, const std::vector<std::string>& hosts);
 
   void Start();
@@ -26,7 +26,7 @@ class PeerAddresses {
   struct Host {
     std::string name;
     std::vector<std::string> addresses;
-    bool in_figures = false;
+    bool is_address = false;
   };
   void LookUp(std::size_t index);
 
