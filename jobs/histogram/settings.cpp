@@ -78,7 +78,7 @@ void PrivacyFields(FieldVisitor& v, HistogramSettings& s) {
   const Condition gaussian{s.gaussian, "histogram.noise \"gaussian\""};
   v.When(gaussian, [&] {
     v("sigma", s.sigma, kSigmas,
-      "The noise multiplier without one party's noise; one record changes one count by 1.");
+      "The noise multiplier of any two parties' noise together; one record changes one count by 1.");
   });
   v("delta", s.delta, kDeltas, Default(kDeltaOfPure).Unless(s.gaussian),
     "Required with Gaussian noise; with the others ε holds at δ = 0, and an outsider's of Laplace noise is "

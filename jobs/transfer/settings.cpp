@@ -29,7 +29,7 @@ void PrivacyFields(FieldVisitor& v, TransferSettings& s) {
   AccountantField(v, s.accountant);
   if (!s.published) CheckOneOfEpsilonAndSigma(v);
   v.When({!s.published, "ensemble.noise \"gaussian\""}, [&] {
-    v("sigma", s.sigma, kSigmas, "The noise multiplier without one party's noise.");
+    v("sigma", s.sigma, kSigmas, "The noise multiplier of any two parties' noise together.");
     v("against", s.against, Adversaries(), Default(ml::Adversary::kInsider), "Whose ε the target is.");
   });
   v("epsilon", s.epsilon, kEpsilons, Required{s.published},
