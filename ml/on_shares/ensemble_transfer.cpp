@@ -40,13 +40,6 @@ double Coefficient(const protocols::SigmoidSeries& series, std::size_t term) {
   return std::ldexp(static_cast<double>(series.coefficients[term]), -kCoefficientBits);
 }
 
-double ValueAt(const protocols::SigmoidSeries& series, double x) {
-  double value = 0.5;
-  for (std::size_t j = 0; j < series.coefficients.size(); ++j)
-    value += Coefficient(series, j) * std::sin(Frequency(series, j) * x);
-  return value;
-}
-
 double SlopeAt(const protocols::SigmoidSeries& series, double x) {
   double slope = 0;
   for (std::size_t j = 0; j < series.coefficients.size(); ++j)
@@ -222,27 +215,6 @@ mpc::Cost MinimiseTransferRiskCost(const TransferPlan& plan) {
   mpc::Cost cost = TransferLabelsCost(plan);
   for (int k = 0; k < plan.settings.steps; ++k) cost = Then(cost, TransferStepCost(plan));
   return cost;
-}
-
-Eigen::VectorXd PlainTransferWeights(const TransferPlan& plan, const Eigen::Ref<const Eigen::MatrixXd>& x,
-                                     const Eigen::VectorXd& votes, int steps) {
-  const auto& s = plan.settings;
-  const double unit = std::ldexp(1.0, -s.fraction_bits);
-  const double one = std::ldexp(1.0, plan.shift);
-  Eigen::VectorXd labels = votes;
-  if (s.majority) {
-    for (double& label : labels)
-      label = 2 * label > static_cast<double>(s.owners) ? static_cast<double>(s.owners) : 0;
-  }
-  const Eigen::VectorXd pull = static_cast<double>(plan.c) / one * (x.transpose() * labels);
-  Eigen::VectorXd weights = Eigen::VectorXd::Zero(plan.weights());
-  for (int step = 0; step < steps; ++step) {
-    const Eigen::VectorXd slopes =
-        (x * weights).unaryExpr([&](double z) { return ValueAt(*plan.series, z); });
-    weights -= static_cast<double>(plan.a) / one / unit * (x.transpose() * slopes) +
-               static_cast<double>(plan.b) / one * weights - pull;
-  }
-  return weights;
 }
 
 }  // namespace trefoil::ml

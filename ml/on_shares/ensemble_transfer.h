@@ -68,10 +68,4 @@ struct TransferPlan {
 [[nodiscard]] mpc::Cost TransferLabelsCost(const TransferPlan& plan);
 [[nodiscard]] mpc::Cost TransferStepCost(const TransferPlan& plan);
 
-/// The same in the clear and in double precision, without rounding: what the steps converge to, `steps` of
-/// them.
-[[nodiscard]] Eigen::VectorXd PlainTransferWeights(const TransferPlan& plan,
-                                                   const Eigen::Ref<const Eigen::MatrixXd>& x,
-                                                   const Eigen::VectorXd& votes, int steps);
-
 }  // namespace trefoil::ml

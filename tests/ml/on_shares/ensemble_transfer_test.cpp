@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 #include <random>
 
 #include "base/error.h"
@@ -45,6 +46,39 @@ RingMatrix RandomVotes(std::uint64_t seed, const TransferSettings& settings) {
 }
 
 Eigen::VectorXd Plain(const RingMatrix& votes) { return votes.cast<double>().matrix().col(0); }
+
+/// The series of the sigmoid as protocols/functions/sigmoid.h states it.
+double SeriesAt(const protocols::SigmoidSeries& series, double x) {
+  double value = 0.5;
+  for (std::size_t j = 0; j < series.coefficients.size(); ++j) {
+    const double turns = std::ldexp((2.0 * static_cast<double>(j) + 1) * x, -series.log2_period);
+    value +=
+        std::ldexp(static_cast<double>(series.coefficients[j]), -28) * std::sin(2 * std::numbers::pi * turns);
+  }
+  return value;
+}
+
+/// The steps in the clear and in double precision, without rounding: what those on shares converge to.
+Eigen::VectorXd PlainTransferWeights(const TransferPlan& plan, const Eigen::MatrixXd& x,
+                                     const Eigen::VectorXd& votes, int steps) {
+  const auto& s = plan.settings;
+  const double unit = std::ldexp(1.0, -s.fraction_bits);
+  const double one = std::ldexp(1.0, plan.shift);
+  Eigen::VectorXd labels = votes;
+  if (s.majority) {
+    for (double& label : labels)
+      label = 2 * label > static_cast<double>(s.owners) ? static_cast<double>(s.owners) : 0;
+  }
+  const Eigen::VectorXd pull = static_cast<double>(plan.c) / one * (x.transpose() * labels);
+  Eigen::VectorXd weights = Eigen::VectorXd::Zero(plan.weights());
+  for (int step = 0; step < steps; ++step) {
+    const Eigen::VectorXd slopes =
+        (x * weights).unaryExpr([&](double z) { return SeriesAt(*plan.series, z); });
+    weights -= static_cast<double>(plan.a) / one / unit * (x.transpose() * slopes) +
+               static_cast<double>(plan.b) / one * weights - pull;
+  }
+  return weights;
+}
 
 struct Part {
   Eigen::VectorXd weights;
