@@ -44,7 +44,7 @@ void CheckResume(const RunOptions& options, const jobs::Job& job) {
   if (const auto why = job.NoResume(); !why.empty()) throw ConfigError("--resume: " + why);
 }
 
-void CheckFolder(const RunOptions& options, const fs::path& folder) {
+void CheckRunFolder(const RunOptions& options, const fs::path& folder) {
   if (!options.resume) return CheckRunDirectory(folder);
   if (fs::exists(folder) && !fs::is_directory(folder))
     throw ConfigError(folder.string() + ": found a file, expected a run directory");
@@ -183,7 +183,7 @@ int RunJob(const RunOptions& options) {
                               options.config)};
   const auto planned = run.charges() ? job->Epsilons() : dp::EpsilonPair();
   const auto folder = run.session.folder();
-  CheckFolder(options, folder);
+  CheckRunFolder(options, folder);
   if (options.resume && HoldsFinishedRun(folder)) {
     RemoveCheckpoints(folder);  // in case the run died while it removed them
     std::cout << folder.string() << ": the run has finished, nothing to resume\n";

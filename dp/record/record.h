@@ -146,7 +146,7 @@ struct TrainingRecord {
 struct EpsilonPair {
   double outsider = 0;
   double insider = 0;
-  double error = 0;  ///< PLD: how far either is above the exact one, at most
+  double error = 0;  ///< PLD: how far either is above the exact one, at most; else 0, which says nothing
 };
 
 /// Both adversaries' accountants side by side. Adding one step at a time is cheap.
