@@ -25,7 +25,7 @@ struct PrivacyPlan {
   double sensitivity = 0;       ///< Delta in the units of the clip bound, all rounding included
   double epsilon_outsider = 0;  ///< after all steps; infinity where there is no guarantee
   double epsilon_insider = 0;
-  double epsilon_error = 0;  ///< PLD: how far either exceeds the exact one at most; else 0, which says nothing
+  double epsilon_error = 0;  ///< PLD: how far either exceeds the exact one at most; else 0, saying nothing
   double delta = 0;
   std::vector<dp::RecordedEvent> events{};  ///< what the record of the training will list
 };
