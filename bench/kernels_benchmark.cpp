@@ -87,9 +87,11 @@ void LocalProduct(benchmark::State& state) {
 }
 BENCHMARK(LocalProduct)->Arg(1000)->Arg(1000000);
 
+constexpr mpc::HashKey kHashKey{1, 2, 3};
+
 /// The processor's limit for comparison functions: blocks a second of their cipher, from the cache.
 void SeedHashing(benchmark::State& state) {
-  const mpc::SeedHash hash(mpc::HashKey{1, 2, 3});
+  const mpc::SeedHash hash(kHashKey);
   const std::vector<mpc::Block> in(1024);
   std::vector<mpc::Block> out(in.size());
   for (auto _ : state) {
@@ -133,7 +135,8 @@ void DcfGenerate(benchmark::State& state) {
   const auto first = Roots(keys);
   const auto second = Roots(keys);
   for (auto _ : state)
-    benchmark::DoNotOptimize(mpc::DcfGenerate(mpc::DcfShape(kDcfBits), points, payloads, first, second));
+    benchmark::DoNotOptimize(
+        mpc::DcfGenerate(mpc::DcfShape(kDcfBits), kHashKey, points, payloads, first, second));
   state.SetItemsProcessed(state.iterations() * keys);
 }
 BENCHMARK(DcfGenerate)->Arg(128)->Arg(4096);
@@ -144,7 +147,7 @@ void DcfEvaluate(benchmark::State& state) {
   const Index keys = state.range(0);
   const RingMatrix inputs = DcfInputs(state.range(1), keys);
   const auto roots = Roots(keys);
-  const auto corrections = mpc::DcfGenerate(mpc::DcfShape(kDcfBits), DcfInputs(1, keys),
+  const auto corrections = mpc::DcfGenerate(mpc::DcfShape(kDcfBits), kHashKey, DcfInputs(1, keys),
                                             RingMatrix::Constant(1, keys, 1), roots, Roots(keys));
   for (auto _ : state) benchmark::DoNotOptimize(mpc::DcfEvaluate(pool, true, corrections, roots, inputs));
   state.SetItemsProcessed(state.iterations() * inputs.size());
@@ -164,7 +167,7 @@ void DcfEvaluateThresholds(benchmark::State& state) {
         inputs.row(k).unaryExpr([&](mpc::Word c) { return (c - threshold) & (~mpc::Word{0} >> 1); }).eval();
   }
   const auto roots = Roots(keys);
-  const auto corrections = mpc::DcfGenerate(mpc::DcfShape(kDcfBits), DcfInputs(1, keys),
+  const auto corrections = mpc::DcfGenerate(mpc::DcfShape(kDcfBits), kHashKey, DcfInputs(1, keys),
                                             RingMatrix::Constant(1, keys, 1), roots, Roots(keys));
   for (auto _ : state) benchmark::DoNotOptimize(mpc::DcfEvaluate(pool, true, corrections, roots, inputs));
   state.SetItemsProcessed(state.iterations() * inputs.size());

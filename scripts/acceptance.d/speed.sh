@@ -145,8 +145,10 @@ check_memory() {
   told
 }
 
+build_kernels() { scripts/setup --bench && scripts/build release kernels_benchmark; }
+
 check_products() {
-  scripts/setup && scripts/build release kernels_benchmark || return
+  build_kernels || return
   build/bin/kernels_benchmark --benchmark_filter='Peak|Product' --benchmark_format=json --benchmark_repetitions=10 \
     --benchmark_out="$work/kernels.json" --benchmark_out_format=json >/dev/null || return
   measured "$(python3 - "$work/kernels.json" <<'PY'
@@ -180,7 +182,7 @@ check_larger_than_memory() {
 }
 
 check_noise() {
-  build || return
+  build_kernels || return
   build/bin/kernels_benchmark --benchmark_filter='Gaussian' --benchmark_format=json >"$work/noise.json" || return
   local slowest
   slowest=$(python3 -c 'import json, sys
