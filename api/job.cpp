@@ -17,6 +17,13 @@ Job Job::Read(const std::filesystem::path& file, const std::vector<std::string>&
   return Job(std::make_shared<const Impl>(Impl{jobs::ReadJob(file, assignments)}));
 }
 
+Job Job::Parse(const std::string& json, const std::string& source) {
+  return Job(std::make_shared<const Impl>(Impl{jobs::ParseJob(json, source)}));
+}
+
+std::vector<std::string> Job::Types() { return jobs::RegisteredTypes(); }
+std::string Job::Schema(const std::string& type) { return jobs::JobSchema(type); }
+
 std::string Job::name() const { return impl_->job->name(); }
 std::string Job::type() const { return impl_->job->type(); }
 double Job::delta() const { return impl_->job->delta(); }

@@ -15,7 +15,8 @@ int RunParty(const std::filesystem::path& party_file, const std::filesystem::pat
                           .out = options.out.string(),
                           .threads = options.threads,
                           .resume = options.resume,
-                          .again = options.again});
+                          .again = options.again,
+                          .inputs = options.inputs});
 }
 
 }  // namespace trefoil

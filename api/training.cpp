@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "api/model.h"
 #include "api/session_impl.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "dp/record/record.h"
-#include "jobs/dpsgd/evaluation.h"
 #include "ml/dpsgd/training.h"
 #include "protocols/arithmetic/agreement.h"
 
@@ -99,48 +99,7 @@ ml::OwnRecords Inner(const Records& own, std::int64_t features) {
           .y = {own.classes.begin(), own.classes.end()}};
 }
 
-Layer Outer(const Eigen::MatrixXd& weights, const Eigen::VectorXd& bias) {
-  Layer layer{.inputs = weights.rows(),
-              .outputs = weights.cols(),
-              .weights = std::vector<double>(static_cast<std::size_t>(weights.size())),
-              .bias = {bias.begin(), bias.end()}};
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  Eigen::Map<RowMajor>(layer.weights.data(), weights.rows(), weights.cols()) = weights;
-  return layer;
-}
-
-Model Outer(const ml::Model& model, double row_norm) {
-  Model outer{.layers = {}, .activation_bound = model.activation_bound, .row_norm = row_norm};
-  for (const auto& hidden : model.hidden) outer.layers.push_back(Outer(hidden.weights, hidden.bias));
-  outer.layers.push_back(Outer(model.weights, model.bias));
-  return outer;
-}
-
-Eigen::RowVectorXd Output(const Layer& layer, const Eigen::RowVectorXd& input) {
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  return input * Eigen::Map<const RowMajor>(layer.weights.data(), layer.inputs, layer.outputs) +
-         Eigen::Map<const Eigen::RowVectorXd>(layer.bias.data(), layer.outputs);
-}
-
-Eigen::RowVectorXd LogitsOf(const Model& model, std::span<const float> row) {
-  Require(!model.layers.empty() && row.size() == static_cast<std::size_t>(model.layers.front().inputs),
-          "Model: a row of as many features as the model has");
-  Eigen::RowVectorXd x =
-      Eigen::Map<const Eigen::RowVectorXf>(row.data(), model.layers.front().inputs).cast<double>();
-  if (const double norm = x.norm(); norm > model.row_norm) x *= model.row_norm / norm;
-  for (std::size_t k = 0; k + 1 < model.layers.size(); ++k)
-    x = Output(model.layers[k], x).cwiseMax(0).cwiseMin(model.activation_bound);
-  return Output(model.layers.back(), x);
-}
-
 }  // namespace
-
-std::vector<double> Model::Logits(std::span<const float> row) const {
-  const Eigen::RowVectorXd logits = LogitsOf(*this, row);
-  return {logits.begin(), logits.end()};
-}
-
-int Model::Classify(std::span<const float> row) const { return jobs::ClassOf(LogitsOf(*this, row)); }
 
 TrainingPlan PlanTraining(const TrainingSettings& settings) {
   const auto plan = ml::MakePlan(Inner(settings));

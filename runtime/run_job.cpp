@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/thread_pool.h"
+#include "jobs/config/input_files.h"
 #include "jobs/files/share_file.h"
 #include "jobs/job.h"
 #include "jobs/statement/bound_text.h"
@@ -175,10 +176,12 @@ int EndInFailure(Run& run, const std::exception& error) {
 int RunJob(const RunOptions& options) {
   const std::shared_ptr<jobs::Job> job = jobs::ReadJob(options.job);
   CheckResume(options, *job);
+  auto party = jobs::ReadParty(options.config);
+  jobs::BringFiles(party, options.inputs);
   Run run{
       .options = options,
       .job = job,
-      .session = PartySession(jobs::ReadParty(options.config),
+      .session = PartySession(std::move(party),
                               options.out.empty() ? DefaultRunDirectory(job->name()) : fs::path(options.out),
                               options.config)};
   const auto planned = run.charges() ? job->Epsilons() : dp::EpsilonPair();

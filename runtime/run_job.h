@@ -1,5 +1,7 @@
 #pragma once
 #include <cstddef>
+#include <filesystem>
+#include <map>
 #include <string>
 
 namespace trefoil::runtime {
@@ -11,6 +13,7 @@ struct RunOptions {
   std::size_t threads = 0;  ///< 0: as many as the machine has
   bool resume = false;      ///< goes on with the run that `out` holds, if it holds one
   bool again = false;       ///< with resume: although it has lost many steps (runtime/resume/lost_steps.h)
+  std::map<std::string, std::filesystem::path> inputs{};  ///< jobs::BringFiles
 };
 
 /// One party's side of a job of any type, from its files to its run directory. Returns the exit code. What fails is

@@ -18,6 +18,15 @@ class Job {
   [[nodiscard]] static Job Read(const std::filesystem::path& file,
                                 const std::vector<std::string>& assignments = {});
 
+  /// The same of a JSON object with the keys of a job file, as Json() gives it; `source` names it in errors.
+  [[nodiscard]] static Job Parse(const std::string& json, const std::string& source = "job");
+
+  /// The types of jobs, as a job's `type` names them.
+  [[nodiscard]] static std::vector<std::string> Types();
+  /// A JSON Schema of the files of a type: every key with what it means, its limits and its default. Throws
+  /// ConfigError for another type.
+  [[nodiscard]] static std::string Schema(const std::string& type);
+
   [[nodiscard]] std::string name() const;
   [[nodiscard]] std::string type() const;
   /// At which both epsilons are said.

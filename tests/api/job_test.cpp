@@ -41,6 +41,19 @@ TEST(Job, IsReadBackFromItsToml) {
   EXPECT_EQ(Job::Read(folder.Put("job.toml", job.Toml())).Json(), job.Json());
 }
 
+TEST(Job, IsReadBackFromItsJson) {
+  const auto job = Job::Read(Config("adult.toml"));
+  EXPECT_EQ(Job::Parse(job.Json()).Hash(), job.Hash());
+  EXPECT_EQ(data::ErrorText<ConfigError>([] { (void)Job::Parse("[]", "keys"); }),
+            "keys: the job is not valid: found no JSON object");
+}
+
+TEST(Job, HasASchemaForEveryType) {
+  const auto types = Job::Types();
+  EXPECT_THAT(types, testing::Contains("dpsgd"));
+  for (const auto& type : types) EXPECT_EQ(Job::Schema(type), jobs::JobSchema(type));
+}
+
 TEST(Job, NamesTheKeyThatIsWrong) {
   EXPECT_THAT(
       data::ErrorText<ConfigError>([] { (void)Job::Read(Config("demo.toml"), {"training.stepps=1"}); }),

@@ -47,6 +47,22 @@ TEST(RunParty, LeavesWhatTrefoilRunLeaves) {
   }
 }
 
+TEST(RunParty, TakesOtherFilesThanThePartyFileNames) {
+  ThreePartyFiles files;
+  const auto& folder = files.folder();
+  const auto job = folder.Put("job.toml", kJob);
+  const auto colours = folder.Put("colours.csv", "red\nblue\nred\n");
+  files.Append([](int) { return std::string("[data]\nx = \"absent.npy\"\ny = \"absent.npy\"\n"); });
+  const auto ends = AtThree([&](int party) {
+    return std::to_string(RunParty(files[party], job,
+                                   {.out = folder / ("out-" + std::to_string(party)),
+                                    .threads = 1,
+                                    .inputs = {{"data.file", colours}}}));
+  });
+  EXPECT_EQ(ends, (std::array<std::string, 3>{"0", "0", "0"}));
+  EXPECT_THROW((void)RunParty(files[0], job, {.inputs = {{"data.flie", colours}}}), ConfigError);
+}
+
 TEST(RunParty, ThrowsForWhatFailsBeforeThereIsARun) {
   const ThreePartyFiles files;
   const auto job = files.folder().Put("job.toml", kJob);

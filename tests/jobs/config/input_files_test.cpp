@@ -1,0 +1,42 @@
+#include "jobs/config/input_files.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/data/temporary_folder.h"
+
+namespace trefoil::jobs {
+namespace {
+
+TEST(BringFiles, ReplacesASetOfRecordsWhole) {
+  PartyFile party;
+  party.data = {.x = "x.npy", .y = "y.npy", .file = {}};
+  party.evaluation = {.x = {}, .y = {}, .file = "test.csv"};
+  party.pate = {.queries = "queries.npy", .predictions = "old.npy", .student = {}};
+  BringFiles(party, {{"data.file", "own.csv"}, {"pate.predictions", "new.npy"}});
+  EXPECT_TRUE(party.data.x.empty());
+  EXPECT_TRUE(party.data.y.empty());
+  EXPECT_EQ(party.data.file, "own.csv");
+  EXPECT_EQ(party.evaluation.file, "test.csv");
+  EXPECT_EQ(party.pate.queries, "queries.npy");
+  EXPECT_EQ(party.pate.predictions, "new.npy");
+}
+
+TEST(BringFiles, KeepsTheShareWhereRowsOfAPredictionAreBrought) {
+  PartyFile party;
+  party.predict = {.share = "model.share", .rows = {.x = "x.npy", .y = {}, .file = {}}};
+  BringFiles(party, {{"predict.file", "rows.csv"}});
+  EXPECT_EQ(party.predict.share, "model.share");
+  EXPECT_TRUE(party.predict.rows.x.empty());
+  EXPECT_EQ(party.predict.rows.file, "rows.csv");
+}
+
+TEST(BringFiles, RefusesAKeyThatNamesNoFile) {
+  PartyFile party;
+  EXPECT_THAT(data::ErrorText<ConfigError>([&] {
+                BringFiles(party, {{"data.xx", "x.npy"}});
+              }),
+              testing::HasSubstr("data.xx is no file of a party, expected one of data.file, data.x,"));
+}
+
+}  // namespace
+}  // namespace trefoil::jobs
