@@ -23,6 +23,7 @@ MAY_USE = {
     "data": {"base"},
     "base": set(),
     "include": set(),  # the public headers: everybody may include what is declared there
+    "python": set(),  # the Python module, made of the public headers alone
 }
 
 # A header of the system or of a library, and the files that may include it.

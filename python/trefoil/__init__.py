@@ -1,0 +1,48 @@
+"""Secure DP-SGD and other private computations among three organisations, from Python.
+
+    job = trefoil.Job.from_toml("job.toml")
+    print(job.plan())
+    result = trefoil.simulate(job, [(X0, y0), (X1, y1), (X2, y2)])
+    result.model.predict(X)
+
+`trefoil.Party("party.toml").run(job, X, y)` is one organisation's side of the same job, over TLS.
+"""
+
+from trefoil import accounting
+from trefoil._core import version as _version
+from trefoil.errors import (
+    BudgetError,
+    ConfigError,
+    ContractError,
+    DataError,
+    Error,
+    NetworkError,
+    ProtocolError,
+    StoppedError,
+)
+from trefoil.job import Job, Plan
+from trefoil.model import Model
+from trefoil.party import Party
+from trefoil.result import Result, Step
+from trefoil.simulation import simulate
+
+__version__ = _version()
+
+__all__ = [
+    "BudgetError",
+    "ConfigError",
+    "ContractError",
+    "DataError",
+    "Error",
+    "Job",
+    "Model",
+    "NetworkError",
+    "Party",
+    "Plan",
+    "ProtocolError",
+    "Result",
+    "Step",
+    "StoppedError",
+    "accounting",
+    "simulate",
+]

@@ -1,0 +1,116 @@
+"""Arrays and frames as the files that the library reads: in memory, never on disk."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, BinaryIO, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trefoil.errors import ConfigError, DataError, Error
+
+
+class Inputs:
+    """Files of one call, which are gone when it ends."""
+
+    def __init__(self) -> None:
+        self.names: dict[int, str] = {}
+
+    def __enter__(self) -> Inputs:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for descriptor in self.names:
+            os.close(descriptor)
+
+    @contextmanager
+    def _file(self, name: str) -> Iterator[tuple[BinaryIO, str]]:
+        descriptor = os.memfd_create("trefoil")
+        self.names[descriptor] = name
+        with os.fdopen(descriptor, "wb", closefd=False) as file:
+            yield file, f"/proc/self/fd/{descriptor}"
+
+    def put_text(self, text: str, name: str) -> str:
+        """A file with this text, which errors call `name`. Returns its path."""
+        with self._file(name) as (file, path):
+            file.write(text.encode())
+        return path
+
+    def explain(self, text: str) -> str:
+        """An error's text, with the arrays' names for their files'."""
+        return re.sub(r"/proc/self/fd/(\d+)", lambda found: self.names.get(int(found[1]), found[0]), text)
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Errors that pass call files by their arrays' names."""
+        try:
+            yield
+        except Error as error:
+            error.args = (self.explain(str(error)),)
+            raise
+
+    def put_records(self, data: dict[str, Any], X: Any, y: Any, owner: str = "", labels: bool = True) -> dict[str, str]:
+        """The files of records for a job whose [data] is `data`, by a party file's keys."""
+        style = data["format"]
+        if style == "csv":
+            return {"data.file": self._put_frame(data, X, y, owner, labels)}
+        x = _numbers(X, f"{owner}X")
+        named: dict[str, Any] = {"x": x}
+        if labels:
+            named["y"] = _numbers(y, f"{owner}y")
+        if style == "npz":
+            with self._file(f"{owner}X and y") as (file, path):
+                np.savez(file, **named)
+            return {"data.file": path}
+        return {f"data.{key}": self._put_array(style, value, owner, key) for key, value in named.items()}
+
+    def _put_array(self, style: str, array: NDArray[Any], owner: str, key: str) -> str:
+        name = f"{owner}{'X' if key == 'x' else key}"
+        with self._file(name) as (file, path):
+            if style == "npy":
+                np.save(file, array, allow_pickle=False)
+                return path
+            if array.size and (array.min() < 0 or array.max() > 255 or np.any(array != np.floor(array))):
+                raise DataError(f'{name}: found numbers that are no bytes, expected 0 to 255 for data.format "idx"')
+            file.write(bytes([0, 0, 8, array.ndim]))
+            file.write(np.array(array.shape, dtype=">u4").tobytes())
+            file.write(array.astype(np.uint8).tobytes())
+        return path
+
+    def _put_frame(self, data: dict[str, Any], X: Any, y: Any, owner: str, labels: bool) -> str:
+        if not data.get("header", True):
+            raise ConfigError("data.header: found false, expected true for a frame")
+        label = data["label"]["column"]
+        if not hasattr(X, "to_csv"):
+            raise DataError(f'{owner}X: found {type(X).__name__}, expected a frame, as data.format "csv" has columns')
+        frame = X
+        if labels and y is not None:
+            if len(y) != len(X):
+                raise DataError(f"{owner}y: found {len(y)} labels, expected {len(X)}, the rows of {owner}X")
+            frame = X.assign(**{label: np.asarray(y)})
+        with self._file(f"{owner}X") as (file, path):
+            frame.to_csv(file, index=False, na_rep=data.get("missing", "?"))
+        return path
+
+
+def _numbers(values: Any, name: str) -> NDArray[Any]:
+    """Anything that is an array of numbers: NumPy, pandas, sparse, or what has __array__."""
+    if values is None:
+        raise DataError(f"{name}: found None, expected an array of numbers")
+    if hasattr(values, "toarray"):
+        values = values.toarray()
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise DataError(f"{name}: found no array ({error}), expected an array of numbers") from None
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"{name}: found an array of dtype {array.dtype}, expected numbers")
+    if array.dtype.kind == "f":
+        return np.ascontiguousarray(array, dtype=np.float64)
+    return np.ascontiguousarray(array.astype(np.uint8) if array.dtype.kind == "b" else array)

@@ -1,0 +1,119 @@
+"""Released models, with the interface of scikit-learn's classifiers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trefoil import _core
+from trefoil._inputs import Inputs
+from trefoil.errors import ConfigError
+
+
+class Model:
+    """A classifier that a job released. It takes the records that its job declares, as they were before training."""
+
+    def __init__(
+        self,
+        layers: list[tuple[NDArray[np.float64], NDArray[np.float64]]],
+        activation_bound: float,
+        row_norm: float,
+        schema: str,
+    ) -> None:
+        self.layers = layers
+        self.activation_bound = activation_bound
+        self.row_norm = row_norm
+        self.schema = schema
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """What the model is made of: Model(**model.get_params()) is the same one."""
+        return {key: getattr(self, key) for key in ("layers", "activation_bound", "row_norm", "schema")}
+
+    def set_params(self, **params: Any) -> Model:
+        for key, value in params.items():
+            if key not in self.get_params():
+                raise ValueError(f"{key} is no parameter of a model")
+            setattr(self, key, value)
+        return self
+
+    @property
+    def _keys(self) -> dict[str, Any]:
+        keys: dict[str, Any] = json.loads(self.schema)
+        return keys
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels: those of the label column, or 0, 1, ..."""
+        data = self._keys["data"]
+        return np.array(data["label"]["values"]) if "label" in data else np.arange(data["classes"])
+
+    @property
+    def n_features_in_(self) -> int:
+        """Of the rows that the model takes, once they are made of records."""
+        return int(self.layers[0][0].shape[0])
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Of a linear model: a row a class, or one with two classes; of rows as the job scales them."""
+        self._require_linear("coef_")
+        return self.layers[0][0].T
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        self._require_linear("intercept_")
+        return self.layers[0][1]
+
+    def _require_linear(self, name: str) -> None:
+        if len(self.layers) > 1:
+            raise AttributeError(f"a model with hidden layers has no {name}; it has layers")
+
+    def _logits(self, X: Any) -> NDArray[np.float64]:
+        with Inputs() as inputs, inputs.explained():
+            records = inputs.put_records(self._keys["data"], X, None, labels=False)
+            return _core.logits(
+                {
+                    "layers": self.layers,
+                    "activation_bound": self.activation_bound,
+                    "row_norm": self.row_norm,
+                    "schema": self.schema,
+                },
+                records,
+            )
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The logits: a column a class; with two classes those of the second alone."""
+        logits = self._logits(X)
+        return logits[:, 0] if logits.shape[1] == 1 else logits
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each record. Raises DataError where they are not as the job declares."""
+        logits = self._logits(X)
+        places = (logits[:, 0] > 0).astype(int) if logits.shape[1] == 1 else np.argmax(logits, axis=1)
+        labels: NDArray[Any] = self.classes_[places]
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """A column a class: softmax, or sigmoids scaled to add up to 1. The squared loss has none."""
+        loss = self._keys.get("model", {}).get("loss", "one-vs-rest")
+        if loss == "squared":
+            raise ConfigError('model.loss: found "squared", expected a loss that gives probabilities')
+        logits = self._logits(X)
+        if loss == "softmax" and logits.shape[1] > 1:
+            odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        else:
+            odds = np.exp(-np.logaddexp(0, -logits))
+        if odds.shape[1] == 1:
+            return np.hstack([1 - odds, odds])
+        shares: NDArray[np.float64] = odds / odds.sum(axis=1, keepdims=True)
+        return shares
+
+    def score(self, X: Any, y: Any) -> float:
+        """The share of records whose class is predicted."""
+        return float(np.mean(self.predict(X) == np.asarray(y)))
+
+    def __repr__(self) -> str:
+        sizes = " -> ".join(map(str, [self.n_features_in_, *(bias.size for _, bias in self.layers)]))
+        return f"<trefoil.Model {sizes}, {len(self.classes_)} classes>"

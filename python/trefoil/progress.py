@@ -1,0 +1,33 @@
+"""Progress of a job with steps."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from trefoil.result import Step
+
+Progress = bool | Callable[[Step], Any]
+"""True: a bar of tqdm; False: nothing; else called after each step."""
+
+
+class Bar:
+    """A bar of tqdm, of the terminal or the notebook."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def __call__(self, step: Step) -> None:
+        if self._bar is None:
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(total=step.steps, unit="step")
+        self._bar.update(step.step - self._bar.n)
+        self._bar.set_postfix_str(f"epsilon {step.epsilon_outsider:.2f} / {step.epsilon_insider:.2f}")
+        if step.step == step.steps:
+            self._bar.close()
+
+
+def teller(progress: Progress) -> Callable[[Step], Any]:
+    if callable(progress):
+        return progress
+    return Bar() if progress else lambda step: None

@@ -1,0 +1,147 @@
+"""What a job gave a party."""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from trefoil import _core
+from trefoil.job import Job
+from trefoil.model import Model
+
+
+@dataclass(frozen=True)
+class Step:
+    """After a step: what has been spent so far, and the seconds since the training began."""
+
+    step: int
+    steps: int
+    seconds: float
+    epsilon_outsider: float
+    epsilon_insider: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a job gave a party, with what it has cost the data's privacy."""
+
+    job: Job
+    epsilon_outsider: float
+    epsilon_insider: float
+    delta: float
+    record: dict[str, Any]
+    """What was executed, as record.json has it: from this the epsilons are computed."""
+    summary: dict[str, Any]
+    """What the job's type says of its result."""
+    model: Model | None = None
+    """Where one was released to this party."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    """What else was released, by name."""
+    lines: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    folder: Path | None = None
+    """The run directory, where there is one."""
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws what was spent after each step, with matplotlib. Returns the axes."""
+        if axes is None:
+            import matplotlib.pyplot
+
+            axes = matplotlib.pyplot.figure().subplots()
+        numbers = [step.step for step in self.steps]
+        axes.plot(numbers, [step.epsilon_outsider for step in self.steps], label="outsider")
+        axes.plot(numbers, [step.epsilon_insider for step in self.steps], label="insider")
+        axes.set(xlabel="step", ylabel=f"epsilon at delta {self.delta:g}", title=self.job.name)
+        axes.legend()
+        return axes
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [
+            ("job", f"{self.job.name} ({self.job.type})"),
+            ("epsilon, outsider", f"{self.epsilon_outsider:.3f}"),
+            ("epsilon, insider", f"{self.epsilon_insider:.3f}"),
+            ("delta", f"{self.delta:g}"),
+            ("model", repr(self.model) if self.model else "not released to this party"),
+        ]
+        if self.files:
+            rows.append(("files", ", ".join(self.files)))
+        if self.folder:
+            rows.append(("run directory", str(self.folder)))
+        return rows + [("note", line) for line in self.lines]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<18} {text}" for name, text in self._rows())
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in self._rows()
+        )
+        return f"<table>{cells}</table>"
+
+
+def of_simulation(job: Job, got: _core.JobResult, steps: tuple[Step, ...]) -> Result:
+    outsider, insider = got["epsilons"]
+    record = json.loads(got["record"])
+    return Result(
+        job=job,
+        epsilon_outsider=outsider,
+        epsilon_insider=insider,
+        delta=job.delta,
+        record=record,
+        summary=json.loads(got["summary"]),
+        model=Model(**got["model"]) if got["model"] else None,
+        files=got["files"],
+        lines=tuple(got["lines"]),
+        steps=steps,
+    )
+
+
+OWN_FILES = {"audit.jsonl", "job.toml", "model.npz", "model.share", "party.log", "progress.csv", "record.json",
+             "summary.json"}  # fmt: skip
+
+
+def of_run(job: Job, folder: Path) -> Result:
+    """What a run directory holds."""
+    summary = json.loads((folder / "summary.json").read_text())
+    privacy = summary["privacy"]
+    model = folder / "model.npz"
+    record = folder / "record.json"
+    released = [file for file in folder.iterdir() if file.is_file() and file.name not in OWN_FILES]
+    return Result(
+        job=job,
+        epsilon_outsider=_number(privacy["epsilon_outsider"]),
+        epsilon_insider=_number(privacy["epsilon_insider"]),
+        delta=privacy["delta"],
+        record=json.loads(record.read_text()) if record.exists() else {},
+        summary=summary["results"].get(summary["type"], {}),
+        model=Model(**_core.read_model(str(model))) if model.exists() else None,
+        files={file.name: file.read_bytes() for file in released if file.suffix != ".salt"},
+        steps=_steps_of(folder / "progress.csv"),
+        folder=folder,
+    )
+
+
+def _number(value: float | None) -> float:
+    """JSON has null for infinity."""
+    return float("inf") if value is None else value
+
+
+def _steps_of(file: Path) -> tuple[Step, ...]:
+    if not file.exists():
+        return ()
+    with file.open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    return tuple(
+        Step(
+            int(row["step"]),
+            len(rows),
+            float(row["seconds"]),
+            float(row["epsilon_outsider"]),
+            float(row["epsilon_insider"]),
+        )
+        for row in rows
+    )

@@ -1,0 +1,93 @@
+"""What the tests of the Python package share. They use the package as it is installed, or PYTHONPATH=build/python."""
+
+import os
+import pathlib
+import random
+import socket
+import subprocess
+
+import numpy as np
+import pytest
+
+import trefoil
+
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def toy_keys(**training):
+    """A job that is over in a fraction of a second: three classes that one number in three tells apart."""
+    return {
+        "type": "dpsgd",
+        "name": "toy",
+        "data": {"name": "toy", "format": "npy", "rows": [100, 100, 100], "features": 6, "classes": 3},
+        "training": {
+            "steps": 12,
+            "expected_batch": 60,
+            "max_batch_per_owner": 60,
+            "learning_rate": 3.0,
+            **training,
+        },
+        "privacy": {"epsilon": 4.0, "delta": 1e-5, "clip": 1.0},
+    }
+
+
+def toy_records(seed, rows=100):
+    generator = np.random.default_rng(seed)
+    y = generator.integers(0, 3, rows)
+    X = generator.normal(0, 0.1, (rows, 6))
+    X[np.arange(rows), y] += 0.6
+    return X, y
+
+
+@pytest.fixture(scope="session")
+def job():
+    return trefoil.Job.from_dict(toy_keys())
+
+
+@pytest.fixture(scope="session")
+def parties():
+    return [toy_records(seed) for seed in range(3)]
+
+
+@pytest.fixture(scope="session")
+def result(job, parties):
+    return trefoil.simulate(job, parties)
+
+
+def _free_base_port():
+    """A port with two free ones after it, as far as can be told; below those that the system gives to clients."""
+    while True:
+        base = random.randrange(20_000, 32_000)
+        sockets = [socket.socket() for _ in range(3)]
+        try:
+            for offset, one in enumerate(sockets):
+                one.bind(("127.0.0.1", base + offset))
+            return base
+        except OSError:
+            continue
+        finally:
+            for one in sockets:
+                one.close()
+
+
+@pytest.fixture
+def party_files(tmp_path):
+    """Three party folders, certificates exchanged, as the program makes them; skipped without the program."""
+    program = os.environ.get("TREFOIL_BINARY", "")
+    if not program:
+        pytest.skip("TREFOIL_BINARY does not name the program, which makes the parties' keys")
+    hosts, port = ",".join(["127.0.0.1"] * 3), _free_base_port()
+    folders = [tmp_path / f"party-{party}" for party in range(3)]
+
+    def call(*arguments):
+        subprocess.run([program, *map(str, arguments)], check=True, capture_output=True, text=True)
+
+    for party, folder in enumerate(folders):
+        call("init", "--party", party, "--hosts", hosts, "--base-port", port, "--out", folder)
+    for party, folder in enumerate(folders):
+        file = folder / "party.toml"
+        text = file.read_text().replace('start = "120s"', 'start = "20s"')
+        file.write_text(text.replace('peer = "10s"', 'peer = "5s"'))
+        for peer in {0, 1, 2} - {party}:
+            call("trust", "--config", folder / "party.toml", "--peer", peer, folders[peer] / "party.crt")
+    return [folder / "party.toml" for folder in folders]

@@ -1,0 +1,70 @@
+"""Accountants, against closed forms and another library."""
+
+import math
+
+import pytest
+
+import trefoil
+from trefoil import accounting
+
+
+def exact_delta(epsilon, sigma):
+    """Of one Gaussian release. Source: Balle and Wang, "Improving the Gaussian Mechanism" (ICML 2018), Theorem 8."""
+    below = lambda x: math.erfc(-x / math.sqrt(2)) / 2
+    return below(0.5 / sigma - epsilon * sigma) - math.exp(epsilon) * below(-0.5 / sigma - epsilon * sigma)
+
+
+def exact_epsilon(sigma, delta):
+    low, high = 0.0, 100.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if exact_delta(middle, sigma) > delta else (low, middle)
+    return high
+
+
+@pytest.mark.parametrize("sigma, steps", [(0.8, 1), (1.0, 1), (5.0, 25), (30.0, 100)])
+def test_bounds_unsampled_gaussians_closely(sigma, steps):
+    exact = exact_epsilon(sigma / math.sqrt(steps), 1e-5)
+    tight = accounting.epsilon(sigma, 1e-5, steps=steps)
+    assert exact <= tight <= exact + 0.01
+    assert tight <= accounting.epsilon(sigma, 1e-5, steps=steps, accountant="rdp") <= 1.2 * exact
+
+
+def test_calibrates_to_the_target():
+    sigma = accounting.sigma(2.0, 1e-5, steps=50, sampling_rate=0.1)
+    assert accounting.epsilon(sigma, 1e-5, steps=50, sampling_rate=0.1) <= 2.0
+    assert accounting.epsilon(sigma * 0.999, 1e-5, steps=50, sampling_rate=0.1) > 2.0
+
+
+def test_composes_releases():
+    assert accounting.Accountant().pure(0.5).pure(0.25, count=2).epsilon(1e-9) == pytest.approx(1.0, abs=1e-2)
+    assert accounting.Accountant().laplace(2.0).epsilon(1e-12) == pytest.approx(0.5, abs=1e-3)
+    both = accounting.Accountant("rdp").gaussian(2.0, steps=3).gaussian(2.0, steps=2).epsilon(1e-5)
+    assert both == pytest.approx(accounting.epsilon(2.0, 1e-5, steps=5, accountant="rdp"))
+
+
+def test_draws_a_curve():
+    points = accounting.curve(1.1, 1e-5, steps=[10, 100, 1000], sampling_rate=0.01, accountant="rdp")
+    assert [steps for steps, _ in points] == [10, 100, 1000]
+    assert points[0][1] < points[1][1] < points[2][1]
+
+
+def test_reads_records(result, tmp_path):
+    import json
+
+    file = tmp_path / "record.json"
+    file.write_text(json.dumps(result.record))
+    assert accounting.of_record(file, 1e-5, accountant="rdp") == pytest.approx(
+        (result.epsilon_outsider, result.epsilon_insider)
+    )
+    with pytest.raises(trefoil.ConfigError, match='accountant: found "best", expected "rdp" or "pld"'):
+        accounting.of_record(file, 1e-5, accountant="best")
+
+
+def test_agrees_with_dp_accounting():
+    dp_accounting = pytest.importorskip("dp_accounting", reason="dp-accounting is not installed")
+    accountant = dp_accounting.pld.PLDAccountant()
+    event = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(1.1))
+    accountant.compose(event, 500)
+    ours = accounting.epsilon(1.1, 1e-5, steps=500, sampling_rate=0.01)
+    assert ours == pytest.approx(accountant.get_epsilon(1e-5), abs=0.01)

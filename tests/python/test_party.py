@@ -1,0 +1,101 @@
+"""One organisation's party, fed from arrays: three processes over TLS."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from conftest import toy_keys, toy_records
+
+import trefoil
+
+
+def run_three(party_files, run):
+    """What each party's run ended with; the calls are made by three threads, which wait for each other's messages."""
+
+    def end(party):
+        try:
+            return run(party, trefoil.Party(party_files[party]))
+        except trefoil.Error as error:
+            return error
+
+    with ThreadPoolExecutor(3) as pool:
+        return list(pool.map(end, range(3)))
+
+
+def test_trains_with_peers_and_writes_no_record(party_files, job, parties, tmp_path):
+    outs = [tmp_path / f"out-{party}" for party in range(3)]
+    results = run_three(party_files, lambda i, party: party.run(job, *parties[i], out=outs[i], threads=1))
+    assert all(isinstance(result, trefoil.Result) for result in results), results
+    for result in results:
+        np.testing.assert_array_equal(result.model.coef_, results[0].model.coef_)
+        assert result.record["events"] == results[0].record["events"]
+        assert result.epsilon_insider == results[0].epsilon_insider <= 4.0
+        assert result.steps[-1].step == 12
+    assert results[0].model.score(*toy_records(9, 300)) > 0.7
+    needle = parties[0][0][5].tobytes()
+    for file in tmp_path.rglob("*"):
+        assert not file.is_file() or needle not in file.read_bytes(), file
+    assert not list(tmp_path.rglob("*.npy"))
+
+
+def test_says_what_is_wrong_with_records_at_its_party_alone(party_files, job, parties, tmp_path):
+    X = parties[1][0].copy()
+    X[3, 2] = np.nan
+    records = [parties[0], (X, parties[1][1]), parties[2]]
+    ends = run_three(party_files, lambda i, party: party.run(job, *records[i], out=tmp_path / str(i), threads=1))
+    assert type(ends[1]) is trefoil.DataError
+    assert str(ends[1]).startswith("X: row 4, column 3: found nan, expected a finite number")
+    for peer in (0, 2):
+        assert type(ends[peer]) is trefoil.NetworkError and ends[peer].peer == 1, ends[peer]
+        assert "nan" not in str(ends[peer])
+
+
+def test_refuses_wrong_files_before_anything_is_sent(job, parties, tmp_path):
+    with pytest.raises(trefoil.ConfigError, match=r"absent.toml"):
+        trefoil.Party(tmp_path / "absent.toml").run(job, *parties[0], out=tmp_path / "out")
+    with pytest.raises(trefoil.DataError, match="^X: found an array of dtype object, expected numbers$"):
+        trefoil.Party(tmp_path / "absent.toml").run(job, parties[0][0].astype(object), parties[0][1])
+
+
+KILLED = """
+import os, signal, sys
+sys.path.insert(0, {tests!r})
+from conftest import toy_keys, toy_records
+import trefoil
+def at_once(step):
+    os.kill(os.getpid(), signal.{signal})
+try:
+    job = trefoil.Job.from_dict(toy_keys(steps=100_000))
+    trefoil.Party({file!r}).run(job, *toy_records(1), out={out!r}, threads=1, progress=at_once)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("sent", ["SIGINT", "SIGKILL"])
+def test_a_party_that_is_ended_tells_its_peers(request, party_files, tmp_path, sent):
+    code = KILLED.format(
+        tests=str(request.path.parent), signal=sent, file=str(party_files[1]), out=str(tmp_path / "out-1")
+    )
+    job = trefoil.Job.from_dict(toy_keys(steps=100_000))
+    killed = subprocess.Popen([sys.executable, "-B", "-c", code], stdout=subprocess.PIPE, text=True)
+
+    def run(number, party):
+        if number == 1:
+            return killed.communicate(timeout=60)[0]
+        return party.run(job, *toy_records(number), out=tmp_path / f"out-{number}", threads=1)
+
+    started = time.monotonic()
+    ends = run_three(party_files, run)
+    assert time.monotonic() - started < 40
+    assert ends[1] == ("interrupted\n" if sent == "SIGINT" else "")
+    for peer in (0, 2):
+        assert type(ends[peer]) is trefoil.NetworkError and ends[peer].peer == 1, ends[peer]
+        assert re.match(r"lost party 1 at step \d+ of 100000: ", str(ends[peer]))

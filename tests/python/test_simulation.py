@@ -1,0 +1,165 @@
+"""Three parties in this process."""
+
+import copy
+import pickle
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import PROJECT, toy_keys, toy_records
+
+import trefoil
+
+
+def test_trains_a_model_within_its_epsilon(job, result):
+    X, y = toy_records(9, 300)
+    assert result.model.score(X, y) > 0.7  # a third by chance
+    assert result.epsilon_outsider < result.epsilon_insider <= 4.0
+    assert [step.step for step in result.steps[-2:]] == [11, 12]
+    assert result.steps[-1].epsilon_insider == pytest.approx(result.epsilon_insider)
+    assert job.hash in str(result.record)
+    assert "epsilon, insider" in result._repr_html_() and "run directory" not in str(result)
+
+
+def test_gives_a_model_with_the_interface_of_scikit_learn(result):
+    X, _ = toy_records(9, 50)
+    model = result.model
+    assert model.coef_.shape == (3, 6) and model.intercept_.shape == (3,)
+    norms = np.maximum(1.0, np.linalg.norm(X, axis=1, keepdims=True))
+    np.testing.assert_allclose(model.decision_function(X), X / norms @ model.coef_.T + model.intercept_, atol=1e-5)
+    assert (model.predict(X) == model.predict_proba(X).argmax(axis=1)).all()
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), trefoil.Model(**model.get_params())):
+        assert (other.predict(X) == model.predict(X)).all()
+
+
+def test_says_what_is_wrong_with_records(job, parties):
+    X, y = parties[1]
+    with_nan, wrong = X.copy(), y.copy()
+    with_nan[3, 2] = np.nan
+    wrong[6] = 3
+    for records, text in [
+        ((with_nan, y), r"^party 1's X: row 4, column 3: found nan, expected a finite number"),
+        ((X[:, :5], y), "^party 1's X: found 5 features in a row, expected 6$"),
+        ((X[0], y), "^party 1's X: found"),
+        ((X.astype(object), y), "^party 1's X: found an array of dtype object, expected numbers$"),
+        ((X.tolist()[:-1] + [[1.0]], y), "^party 1's X: found no array"),
+        ((X, wrong), "^party 1's y: row 7: found label 3, expected a class of 0 to 2$"),
+        ((X, y + 0.5), r"^party 1's y: row 1: found label \d.5, expected"),
+        ((X, y[:-1]), "^party 1's y: found 99 labels, expected 100, the rows of party 1's X$"),
+        ((X, None), "^party 1's y: found None"),
+        ((np.vstack([X, X]), np.hstack([y, y])), "^party 1's X: found 200 rows, expected at most the 100"),
+    ]:
+        with pytest.raises(trefoil.DataError, match=text):
+            trefoil.simulate(job, [parties[0], records, parties[2]])
+
+
+def test_takes_frames_and_sparse_matrices(job, parties):
+    pandas = pytest.importorskip("pandas")
+    sparse = pytest.importorskip("scipy.sparse")
+    (X0, y0), (X1, y1), other = parties
+    result = trefoil.simulate(job, [(pandas.DataFrame(X0), pandas.Series(y0)), (sparse.csr_matrix(X1), y1), other])
+    assert result.model.predict(pandas.DataFrame(X0)).shape == (100,)
+
+
+@pytest.mark.parametrize("style", ["npz", "idx"])
+def test_takes_arrays_for_every_format(style, parties):
+    keys = toy_keys()
+    keys["data"] |= {"format": style, "scale": 255.0}
+    job = trefoil.Job.from_dict(keys)
+    bytes_of = [(np.clip(X * 255, 0, 255).astype(np.uint8), y) for X, y in parties]
+    assert trefoil.simulate(job, bytes_of).model.score(*bytes_of[0]) > 0.6
+    if style == "idx":
+        with pytest.raises(trefoil.DataError, match="party 0's X: found numbers that are no bytes"):
+            trefoil.simulate(job, parties)
+
+
+def test_takes_frames_with_named_columns_for_csv(parties):
+    pandas = pytest.importorskip("pandas")
+    keys = toy_keys()
+    columns = [{"name": f"x{number}"} for number in range(5)] + [
+        {"name": "colour", "kind": "category", "values": ["blue", "red"]}
+    ]
+    label = {"column": "kind", "values": ["a", "b", "c"]}
+    keys["data"] |= {"format": "csv", "features": 7, "column": columns, "label": label}
+    job = trefoil.Job.from_dict(keys)
+
+    def frame(X, y):
+        table = pandas.DataFrame(X[:, :5], columns=[f"x{number}" for number in range(5)])
+        return table.assign(colour=np.where(X[:, 5] > 0, "red", "blue")), np.array(["a", "b", "c"])[y]
+
+    frames = [frame(*records) for records in parties]
+    model = trefoil.simulate(job, frames).model
+    assert set(model.predict(frames[0][0])) <= {"a", "b", "c"}
+    with pytest.raises(trefoil.DataError, match='party 2\'s X: found ndarray, expected a frame'):
+        trefoil.simulate(job, [*frames[:2], parties[2]])
+
+
+def test_runs_jobs_of_other_types(tmp_path):
+    job = trefoil.Job.pate(
+        name="votes",
+        pate=dict(teachers=[4, 4, 4], queries=3, classes=2, mechanism="gnmax", sigma=2.0),
+        privacy__delta=1e-5,
+    )
+    for party in range(3):
+        np.save(tmp_path / f"{party}.npy", np.ones((4, 3), dtype=np.int64))
+    queries = tmp_path / "queries.npy"
+    np.save(queries, np.zeros((3, 5)))
+    files = [{"pate.queries": queries, "pate.predictions": tmp_path / f"{party}.npy"} for party in range(3)]
+    result = trefoil.simulate(job, files)
+    assert result.model is None and result.files
+    wrong = "^pate.predictoins is no file of a party, .* did you mean pate.predictions"
+    with pytest.raises(trefoil.ConfigError, match=wrong):
+        trefoil.simulate(job, [*files[:2], {"pate.predictoins": queries}])
+    assert 0 < result.epsilon_outsider < result.epsilon_insider
+
+
+def test_tells_of_progress_and_lets_a_callback_end_the_run(job, parties):
+    seen = []
+    trefoil.simulate(job, parties, progress=seen.append)
+    assert [step.step for step in seen][-1] == 12
+
+    def refuse(step):
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        trefoil.simulate(job, parties, progress=refuse)
+
+
+def test_runs_the_lines_of_the_readme(monkeypatch):
+    text = (PROJECT / "README.md").read_text().partition("## From Python")[2].partition("## ")[0]
+    lines = [line.removeprefix("    ") for line in text.splitlines() if line.startswith("    ")]
+    assert 8 <= len(lines) <= 12
+    generator = np.random.default_rng(3)
+    shards = [(generator.normal(size=(500, 20)), generator.integers(0, 2, 500)) for _ in range(3)]
+    (X0, y0), (X1, y1), (X2, y2) = shards
+    ran = []
+    monkeypatch.setattr(trefoil.Party, "run", lambda self, job, X, y: ran.append((self, job)))
+    exec("\n".join(lines), {"X0": X0, "y0": y0, "X1": X1, "y1": y1, "X2": X2, "y2": y2, "X": X0, "y": y0})
+    assert len(ran) == 1
+
+
+INTERRUPTED = """
+import os, signal, sys, time
+sys.path.insert(0, {tests!r})
+from conftest import toy_keys, toy_records
+import trefoil
+job = trefoil.Job.from_dict(toy_keys(steps=100_000))
+def interrupt(step):
+    if step.step == 3:
+        os.kill(os.getpid(), signal.SIGINT)
+try:
+    trefoil.simulate(job, [toy_records(party) for party in range(3)], progress=interrupt)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_ends_on_ctrl_c(request):
+    started = time.monotonic()
+    code = INTERRUPTED.format(tests=str(request.path.parent))
+    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "interrupted\n", done.stderr
+    assert time.monotonic() - started < 30
