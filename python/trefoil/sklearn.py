@@ -1,0 +1,179 @@
+"""Estimators of scikit-learn that train by secure DP-SGD, on three shards of one array on this machine.
+
+They are for trials, and for pipelines that are to run among three organisations later: whoever has the process has all
+the data. Each `fit` is a release of its own: cross-validation with k folds, and a search over parameters, cost k fits or
+more on the same records, whose epsilons add up, and whose scores are computed on clear data and covered by no epsilon.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from trefoil.errors import ConfigError
+from trefoil.job import Job
+from trefoil.model import Model
+from trefoil.result import Result
+from trefoil.simulation import simulate
+
+
+try:
+    from sklearn.utils.validation import validate_data as _validated
+except ImportError:  # before 1.6
+
+    def _validated(estimator: Any, *args: Any, **keywords: Any) -> Any:
+        return estimator._validate_data(*args, **keywords)
+
+
+class PrivateLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A linear classifier, one class against the rest, by secure DP-SGD among three parties in this process.
+
+    Parameters
+    ----------
+    epsilon, delta, against
+        The promise, for one record added or removed, against one of the parties ("insider") or whoever sees the model
+        ("outsider").
+    sigma
+        The noise multiplier, in place of epsilon, which is None then.
+    steps, batch, learning_rate, momentum, clip, row_norm
+        Of the training; `batch` is the expected one as a share of the rows. Rows longer than `row_norm` are scaled down
+        to it, so data should be centred and scaled by public constants first.
+    rows, classes
+        The public number of rows, and the labels. Where they are None they are taken from the data, which no epsilon
+        covers: `outside_epsilon_` names what was.
+    """
+
+    def __init__(
+        self,
+        epsilon: float | None = 3.0,
+        delta: float = 1e-5,
+        *,
+        sigma: float | None = None,
+        against: str = "insider",
+        steps: int = 40,
+        batch: float = 0.25,
+        learning_rate: float = 2.0,
+        momentum: float = 0.0,
+        clip: float = 1.0,
+        row_norm: float = 2.0,
+        rows: int | None = None,
+        classes: Any = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.sigma = sigma
+        self.against = against
+        self.steps = steps
+        self.batch = batch
+        self.learning_rate = learning_rate
+        self.momentum = momentum
+        self.clip = clip
+        self.row_norm = row_norm
+        self.rows = rows
+        self.classes = classes
+
+    def fit(self, X: Any, y: Any) -> PrivateLogisticRegression:
+        """Trains. Row i is party i mod 3's. Raises ConfigError for a promise that cannot be met."""
+        X, y = _validated(self, X, y)
+        check_classification_targets(y)
+        self.outside_epsilon_ = [name for name in ("rows", "classes") if getattr(self, name) is None]
+        numbers = self._numbers_of(y)
+        job = self._job(len(y) if self.rows is None else self.rows)
+        self.result_: Result = simulate(job, [(X[party::3], numbers[party::3]) for party in range(3)])
+        self.coef_ = self._model.coef_
+        self.intercept_ = self._model.intercept_
+        self.n_iter_ = self.steps
+        return self
+
+    def _numbers_of(self, y: NDArray[Any]) -> NDArray[np.int64]:
+        """Labels as 0, 1, ... in the order of classes_."""
+        self.classes_ = np.unique(y if self.classes is None else np.asarray(self.classes))
+        if len(self.classes_) < 2:
+            raise ValueError(f"classes: found {len(self.classes_)} class, expected two or more")
+        places = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        if np.any(self.classes_[places] != y):
+            raise ValueError("y: found labels that are not among classes")
+        return places.astype(np.int64)
+
+    def _job(self, rows: int) -> Job:
+        own = [math.ceil((rows - party) / 3) for party in range(3)]
+        batch = max(1.0, self.batch * rows)
+        mean = own[0] * batch / max(rows, 1)
+        privacy = {"delta": self.delta, "against": self.against, "clip": self.clip}
+        if (self.epsilon is None) == (self.sigma is None):
+            raise ConfigError("epsilon, sigma: found both or neither, expected exactly one")
+        return Job.from_dict(
+            {
+                "type": "dpsgd",
+                "name": "sklearn",
+                "data": {
+                    "name": "arrays",
+                    "format": "npy",
+                    "rows": own,
+                    "features": self.n_features_in_,
+                    "classes": len(self.classes_),
+                },
+                "features": {"row_norm": self.row_norm},
+                "training": {
+                    "steps": self.steps,
+                    "expected_batch": batch,
+                    # So many deviations above the mean that hardly any draw is ever cut.
+                    "max_batch_per_owner": max(1, min(own[0], math.ceil(mean + 8 * math.sqrt(mean) + 8))),
+                    "learning_rate": self.learning_rate,
+                    "momentum": self.momentum,
+                },
+                "privacy": privacy | ({"epsilon": self.epsilon} if self.sigma is None else {"sigma": self.sigma}),
+            }
+        )
+
+    def _checked(self, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        checked: NDArray[Any] = _validated(self, X, reset=False)
+        return checked
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The logits: a column a class; with two classes those of the second alone."""
+        X = self._checked(X)
+        return self._model.decision_function(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        X = self._checked(X)
+        return self._model.predict_proba(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        X = self._checked(X)
+        labels: NDArray[Any] = self.classes_[self._model.predict(X)]
+        return labels
+
+    @property
+    def _model(self) -> Model:
+        model = self.result_.model
+        assert model is not None  # everybody gets it
+        return model
+
+    def _more_tags(self) -> dict[str, Any]:
+        """For scikit-learn before 1.6."""
+        return {"non_deterministic": True, "_xfail_checks": WAIVED}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags
+
+
+_NOISE = "each fit draws noise of its own from the system, and there are no seeds"
+_FEW = "on so few records the noise of the default promise may hide the classes"
+WAIVED = {
+    "check_classifier_data_not_an_array": _NOISE,
+    "check_classifiers_classes": _FEW,
+    "check_classifiers_train": _FEW,
+    "check_fit_idempotent": _NOISE,
+    "check_supervised_y_2d": _NOISE,
+}
+"""scikit-learn's checks that cannot hold, with the reason."""

@@ -1,0 +1,68 @@
+"""The estimators, by scikit-learn's own checks."""
+
+import numpy as np
+import pytest
+
+sklearn = pytest.importorskip("sklearn")
+
+from sklearn.datasets import load_digits
+from sklearn.model_selection import cross_val_score, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import check_estimator
+
+import trefoil
+import trefoil.sklearn
+
+
+def all_estimators():
+    found = [kind for name, kind in vars(trefoil.sklearn).items() if name.startswith("Private")]
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("kind", all_estimators())
+@pytest.mark.filterwarnings("ignore")
+def test_keeps_the_sklearn_contract(kind):
+    try:
+        checks = list(check_estimator(kind(), generate_only=True))
+    except TypeError:  # 1.6 and later
+        check_estimator(kind(), expected_failed_checks=trefoil.sklearn.WAIVED, on_fail="raise", on_skip=None)
+        return
+    ran, skipped = 0, set()
+    for estimator, check in checks:
+        try:
+            check(estimator)
+            ran += 1
+        except pytest.skip.Exception as reason:
+            skipped.add(str(reason))
+        except __import__("unittest").SkipTest as reason:
+            skipped.add(str(reason))
+    assert ran >= 30
+    own = {reason for reason in skipped if not reason.endswith("is non deterministic")}
+    assert own == {f"Skipping {name} for {kind.__name__}: {why}" for name, why in trefoil.sklearn.WAIVED.items()}
+
+
+def test_learns_digits_in_a_pipeline():
+    X, y = load_digits(return_X_y=True)
+    train, test, labels, truth = train_test_split(X, y, random_state=0)
+    model = make_pipeline(
+        FunctionTransformer(lambda X: (X - 5) / 16),  # public constants
+        trefoil.sklearn.PrivateLogisticRegression(8.0, learning_rate=4.0, classes=range(10), rows=len(labels)),
+    )
+    model.fit(train, labels)
+    assert model.score(test, truth) > 0.7
+    assert model[-1].outside_epsilon_ == []
+    assert model[-1].result_.epsilon_insider <= 8.0
+
+
+def test_takes_other_labels_and_says_what_epsilon_does_not_cover():
+    X = np.repeat([[1.0, 0.0], [0.0, 1.0]], 60, axis=0)
+    y = np.repeat(["no", "yes"], 60)
+    model = trefoil.sklearn.PrivateLogisticRegression(20.0)
+    assert cross_val_score(model, X, y, cv=2).mean() > 0.9
+    assert model.fit(X, y).outside_epsilon_ == ["rows", "classes"]
+    with pytest.raises(ValueError, match="labels that are not among classes"):
+        trefoil.sklearn.PrivateLogisticRegression(classes=["no", "maybe"]).fit(X, y)
+    with pytest.raises(trefoil.ConfigError, match="epsilon, sigma: found both or neither"):
+        trefoil.sklearn.PrivateLogisticRegression(sigma=1.0).fit(X, y)
