@@ -8,7 +8,7 @@
 #include "base/hex.h"
 #include "base/random.h"
 #include "base/run_both.h"
-#include "jobs/config/party_file.h"
+#include "jobs/job.h"
 #include "net/local_transport.h"
 #include "runtime/mesh_setup.h"
 

@@ -18,7 +18,9 @@
 #include "jobs/histogram/settings.h"
 #include "jobs/pate/job.h"
 #include "jobs/pate/settings.h"
+#include "jobs/pate/teacher_labels.h"
 #include "jobs/predict/job.h"
+#include "jobs/predict/prediction_inputs.h"
 #include "jobs/predict/settings.h"
 #include "jobs/transfer/job.h"
 #include "jobs/transfer/settings.h"
@@ -33,6 +35,8 @@ struct JobType {
   const char* name;
   Reader read;
   std::string (*schema)(const char* name);
+  InputFields inputs =
+      nullptr;  // of the party file, which only this type or some types need; several may name one
 };
 
 /// The JSON Schema of the keys of `S`, with those of the records' schema, which some jobs may leave out.
@@ -45,11 +49,24 @@ std::string SchemaOf(const char* name) {
 
 // A file whose type is missing or unknown goes to the first reader, which says so.
 constexpr JobType kTypes[] = {{"dpsgd", ReadDpsgdJob, SchemaOf<DpsgdSettings>},
-                              {"predict", ReadPredictJob, SchemaOf<PredictSettings>},
+                              {"predict", ReadPredictJob, SchemaOf<PredictSettings>, PredictInputs},
                               {"histogram", ReadHistogramJob, SchemaOf<HistogramSettings>},
-                              {"pate", ReadPateJob, SchemaOf<PateSettings>},
+                              {"pate", ReadPateJob, SchemaOf<PateSettings>, VoteInputs},
                               {"classifier-average", ReadAverageJob, SchemaOf<AverageSettings>},
-                              {"ensemble-transfer", ReadTransferJob, SchemaOf<TransferSettings>}};
+                              {"ensemble-transfer", ReadTransferJob, SchemaOf<TransferSettings>, VoteInputs}};
+
+/// What all types need, each once.
+const std::vector<InputFields>& AllInputs() {
+  static const auto inputs = [] {
+    std::vector<InputFields> all;
+    for (const auto& type : kTypes) {
+      if (type.inputs != nullptr && std::find(all.begin(), all.end(), type.inputs) == all.end())
+        all.push_back(type.inputs);
+    }
+    return all;
+  }();
+  return inputs;
+}
 
 /// Null where there is no such type.
 const JobType* FindType(const std::string& name) {
@@ -114,6 +131,10 @@ std::string JobSchema(const std::string& type) {
                                   fmt::join(RegisteredTypes(), ", "), DidYouMean(type, RegisteredTypes())));
   return found->schema(found->name);
 }
+
+PartyFile ReadParty(const std::filesystem::path& file) { return ReadParty(file, AllInputs()); }
+
+std::string PartySchema() { return PartySchema(AllInputs()); }
 
 std::unique_ptr<Job> ReadJob(const std::filesystem::path& file, const std::vector<std::string>& assignments) {
   auto root = ReadToml(file);

@@ -232,6 +232,10 @@ class Job {
 /// A JSON Schema of the files of a type of job. Throws ConfigError for another type.
 [[nodiscard]] std::string JobSchema(const std::string& type);
 
+/// A party file that may have what any type of job needs: as ReadParty and PartySchema of jobs/config/party_file.h.
+[[nodiscard]] PartyFile ReadParty(const std::filesystem::path& file);
+[[nodiscard]] std::string PartySchema();
+
 /// Reads a job file of any type, applies the `--set` assignments in order, and checks it whole; opens no data.
 /// Throws ConfigError with one line: place, key, what was found, what was expected.
 [[nodiscard]] std::unique_ptr<Job> ReadJob(const std::filesystem::path& file,

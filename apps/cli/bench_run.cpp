@@ -20,6 +20,7 @@
 #include "base/files.h"
 #include "base/thread_pool.h"
 #include "bench/runner.h"
+#include "jobs/job.h"
 #include "mpc/prss.h"
 #include "runtime/mesh_setup.h"
 

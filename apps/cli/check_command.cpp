@@ -13,6 +13,7 @@
 #include "base/locked_memory.h"
 #include "base/open_files.h"
 #include "base/passing_error.h"
+#include "jobs/job.h"
 #include "runtime/machine_check.h"
 #include "runtime/mesh_setup.h"
 

@@ -1,3 +1,5 @@
+#include <spdlog/fmt/fmt.h>
+
 #include <iostream>
 #include <memory>
 #include <string>
@@ -13,10 +15,18 @@ void AddSchema(CLI::App& program, Action& action) {
   auto* command = program.add_subcommand("schema", "Print a JSON Schema of a file's keys, for editors");
   command->require_subcommand(1);
   auto* job = command->add_subcommand("job", "Of a job file");
-  job->add_option("TYPE", *type, "The job's type: dpsgd, predict, histogram, ...")->required();
+  job->add_option("TYPE", *type, "The job's type; without one the types are listed");
   job->callback([type, &action] {
     action = [type] {
-      std::cout << jobs::JobSchema(*type) << '\n';
+      std::cout << (type->empty() ? fmt::format("{}", fmt::join(jobs::RegisteredTypes(), "\n"))
+                                  : jobs::JobSchema(*type))
+                << '\n';
+      return kDone;
+    };
+  });
+  command->add_subcommand("party", "Of a party file")->callback([&action] {
+    action = [] {
+      std::cout << jobs::PartySchema() << '\n';
       return kDone;
     };
   });

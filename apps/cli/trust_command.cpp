@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/files.h"
-#include "jobs/config/party_file.h"
+#include "jobs/job.h"
 #include "net/link/certificate.h"
 
 namespace trefoil::apps {

@@ -50,7 +50,8 @@ class Reader final : public FieldVisitor {
 
   bool Wants(const char* key, bool /*present*/) override { return !Refused(key) && here_.Has(key); }
 
-  std::size_t Elements(const char* key, const char* /*help*/, std::size_t /*size*/) override {
+  std::size_t Elements(const char* key, const char* /*help*/, std::size_t /*size*/,
+                       std::optional<std::size_t> /*count*/) override {
     return Refused(key) ? 0 : here_.Tables(key).size();
   }
 
@@ -96,7 +97,10 @@ class KeyCollector final : public FieldVisitor {
  private:
   void Visit(Field& field) override { keys.push_back(path_ + field.key); }
   bool Wants(const char* /*key*/, bool /*present*/) override { return true; }
-  std::size_t Elements(const char* /*key*/, const char* /*help*/, std::size_t /*size*/) override { return 1; }
+  std::size_t Elements(const char* /*key*/, const char* /*help*/, std::size_t /*size*/,
+                       std::optional<std::size_t> /*count*/) override {
+    return 1;
+  }
   void Element(const char* key, std::size_t /*index*/, const Part& part) override { Table(key, "", part); }
 
   std::string path_;
@@ -109,36 +113,37 @@ class JsonWriter final : public FieldVisitor {
     (*here_)[key] = member;
   }
   void Table(const char* key, const char* /*help*/, const Part& part) override {
-    Within((*here_)[key] = Json::object(), part);
+    Within((*here_)[key] = OrderedJson::object(), part);
   }
   void When(const Condition& condition, const Part& part) override { If(condition.holds, part); }
   void If(bool holds, const Part& part) override {
     if (holds) part();
   }
 
-  Json root = Json::object();
+  OrderedJson root = OrderedJson::object();
 
  private:
   void Visit(Field& field) override {
     Json value;
-    if (field.Write(value)) (*here_)[field.key] = std::move(value);
+    if (field.Write(value)) (*here_)[field.key] = value;
   }
   bool Wants(const char* /*key*/, bool present) override { return present; }
-  std::size_t Elements(const char* key, const char* /*help*/, std::size_t size) override {
-    (*here_)[key] = Json(size, Json::object());
+  std::size_t Elements(const char* key, const char* /*help*/, std::size_t size,
+                       std::optional<std::size_t> /*count*/) override {
+    (*here_)[key] = OrderedJson(size, OrderedJson::object());
     return size;
   }
   void Element(const char* key, std::size_t index, const Part& part) override {
     Within((*here_)[key][index], part);
   }
 
-  void Within(Json& json, const Part& part) {
+  void Within(OrderedJson& json, const Part& part) {
     auto* outside = std::exchange(here_, &json);
     part();
     here_ = outside;
   }
 
-  Json* here_ = &root;
+  OrderedJson* here_ = &root;
 };
 
 class SchemaWriter final : public FieldVisitor {
@@ -196,8 +201,12 @@ class SchemaWriter final : public FieldVisitor {
     if (field.required() && !has_default) Require(field.key);
   }
   bool Wants(const char* /*key*/, bool /*present*/) override { return optional_ = true; }
-  std::size_t Elements(const char* key, const char* help, std::size_t /*size*/) override {
-    Put(key, {{"type", "array"}}, help);
+  std::size_t Elements(const char* key, const char* help, std::size_t /*size*/,
+                       std::optional<std::size_t> count) override {
+    OrderedJson array{{"type", "array"}};
+    if (count) array.update({{"minItems", *count}, {"maxItems", *count}});
+    Put(key, std::move(array), help);
+    if (count) Require(key);
     return 1;
   }
   void Element(const char* key, std::size_t /*index*/, const Part& part) override {
@@ -214,8 +223,13 @@ class SchemaWriter final : public FieldVisitor {
     (*here_)["properties"][key] = std::move(schema);
   }
 
+  /// A key that a condition lets in is required where it holds, which the language cannot say.
   void Require(const char* key) {
-    if (only_.empty()) (*here_)["required"].push_back(key);
+    if (only_.empty()) {
+      (*here_)["required"].push_back(key);
+    } else {
+      (*here_)["properties"][key]["x-required"] = true;
+    }
   }
 
   OrderedJson* here_ = nullptr;
@@ -236,7 +250,9 @@ void ReadInto(const toml::table& root, const std::string& file, const Declaratio
   fields(reader);
 }
 
-Json WriteJson(const Declaration& fields) {
+Json WriteJson(const Declaration& fields) { return WriteOrderedJson(fields); }
+
+OrderedJson WriteOrderedJson(const Declaration& fields) {
   JsonWriter writer;
   fields(writer);
   return std::move(writer.root);

@@ -117,9 +117,11 @@ class FieldVisitor {
   /// A table that may be absent, which its settings then are; `fields(settings)` declares its keys.
   template <typename S, typename F>
   void Table(const char* key, const char* help, std::optional<S>& settings, const F& fields);
-  /// An array of tables, each with the keys that `fields(element)` declares.
+  /// An array of tables, each with the keys that `fields(element)` declares. The schema wants `count` of them; a rule
+  /// tells the reader.
   template <typename S, typename F>
-  void Tables(const char* key, const char* help, std::vector<S>& elements, const F& fields);
+  void Tables(const char* key, const char* help, std::vector<S>& elements, const F& fields,
+              std::optional<std::size_t> count = {});
 
   /// Keys that are refused, with the reason, unless the condition holds.
   virtual void When(const Condition& condition, const Part& part) = 0;
@@ -133,7 +135,8 @@ class FieldVisitor {
   /// Whether an optional table is to be visited, which is now `present` in the settings.
   virtual bool Wants(const char* key, bool present) = 0;
   /// How many elements of an array of tables are to be visited; there are `size` in the settings.
-  virtual std::size_t Elements(const char* key, const char* help, std::size_t size) = 0;
+  virtual std::size_t Elements(const char* key, const char* help, std::size_t size,
+                               std::optional<std::size_t> count) = 0;
   virtual void Element(const char* key, std::size_t index, const Part& part) = 0;
 };
 
@@ -147,6 +150,8 @@ using Declaration = std::function<void(FieldVisitor&)>;
 void ReadInto(const toml::table& root, const std::string& file, const Declaration& fields);
 /// The settings as JSON with sorted keys, every default filled in.
 [[nodiscard]] nlohmann::json WriteJson(const Declaration& fields);
+/// The same with the keys in the order of their declarations.
+[[nodiscard]] nlohmann::ordered_json WriteOrderedJson(const Declaration& fields);
 /// A JSON Schema (2020-12) of a document. It takes keys that a condition refuses; their description tells the condition.
 [[nodiscard]] std::string SchemaJson(const char* title, const Declaration& fields);
 
@@ -262,8 +267,9 @@ void FieldVisitor::Table(const char* key, const char* help, std::optional<S>& se
 }
 
 template <typename S, typename F>
-void FieldVisitor::Tables(const char* key, const char* help, std::vector<S>& elements, const F& fields) {
-  elements.resize(Elements(key, help, elements.size()));
+void FieldVisitor::Tables(const char* key, const char* help, std::vector<S>& elements, const F& fields,
+                          std::optional<std::size_t> count) {
+  elements.resize(Elements(key, help, elements.size(), count));
   for (std::size_t i = 0; i < elements.size(); ++i) Element(key, i, [&] { fields(elements[i]); });
 }
 

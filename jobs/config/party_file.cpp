@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
-#include "jobs/config/toml_reader.h"
+#include "jobs/config/fields.h"
 #include "jobs/config/toml_writer.h"
 #include "net/http/http_endpoint.h"
 
@@ -17,227 +19,274 @@ namespace trefoil::jobs {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::json;
 
-const std::vector<std::string>& KnownKeys() {
-  static const std::vector<std::string> keys{"party.id",
-                                             "party.listen",
-                                             "party.advertise",
-                                             "peer.id",
-                                             "peer.address",
-                                             "peer.certificate",
-                                             "tls.certificate",
-                                             "tls.private_key",
-                                             "data.x",
-                                             "data.y",
-                                             "data.file",
-                                             "features.model",
-                                             "timeouts.start",
-                                             "timeouts.peer",
-                                             "timeouts.handshake",
-                                             "ledger.file",
-                                             "ledger.epsilon_cap",
-                                             "ledger.delta",
-                                             "ledger.mode",
-                                             "evaluation_ledger.file",
-                                             "evaluation_ledger.epsilon_cap",
-                                             "evaluation_ledger.delta",
-                                             "evaluation_ledger.mode",
-                                             "log.level",
-                                             "log.stderr",
-                                             "log.format",
-                                             "log.audit",
-                                             "metrics.listen",
-                                             "evaluation.x",
-                                             "evaluation.y",
-                                             "evaluation.file",
-                                             "validation.x",
-                                             "pate.queries",
-                                             "pate.predictions",
-                                             "pate.student",
-                                             "predict.share",
-                                             "predict.x",
-                                             "predict.file",
-                                             "storage.key",
-                                             "validation.y",
-                                             "validation.file",
-                                             "owners.rows"};
-  return keys;
-}
+constexpr const char* kAddress = "host:port with a port from 1 to 65535";
+constexpr const char* kDuration = "a time such as \"500ms\", \"120s\" or \"2m\"";
 
-Address ReadAddress(const Section& section, std::string_view key) {
-  try {
-    return ParseAddress(section.Text(key));
-  } catch (const ConfigError&) {
-    section.Refuse(key, "host:port with a port from 1 to 65535");
+/// Texts of a kind, which `expected` describes.
+struct TextOfKind {
+  const char* kind;
+  const char* expected;
+
+  [[nodiscard]] std::string Expected(const toml::node* found) const {
+    return found == nullptr || !found->is_string() ? Text{}.Expected(found) : expected;
   }
-}
+  void Describe(Json& schema) const { schema.update({{"type", "string"}, {"x-type", kind}}); }
 
-std::chrono::milliseconds ReadDuration(const Section& section, std::string_view key, const char* fallback) {
-  const auto text = section.Text(key, fallback);
-  try {
-    return ParseDuration(text);
-  } catch (const ConfigError&) {
-    section.Refuse(key, "a time such as \"500ms\", \"120s\" or \"2m\"");
+ protected:
+  /// Whether the node is a text that `parse` takes without a ConfigError.
+  template <typename T, typename F>
+  static bool ReadBy(const F& parse, const toml::node& node, T& member) {
+    if (!node.is_string()) return false;
+    try {
+      member = parse(node.as_string()->get());
+      return true;
+    } catch (const ConfigError&) {
+      return false;
+    }
   }
+};
+
+struct HostAndPort : TextOfKind {
+  HostAndPort() : TextOfKind{"host:port", kAddress} {}
+  bool Read(const toml::node& node, Address& member) const { return ReadBy(ParseAddress, node, member); }
+  void Write(const Address& member, Json& json) const { json = ToText(member); }
+};
+
+struct Duration : TextOfKind {
+  Duration() : TextOfKind{"duration", kDuration} {}
+  bool Read(const toml::node& node, std::chrono::milliseconds& member) const {
+    return ReadBy(ParseDuration, node, member);
+  }
+  void Write(std::chrono::milliseconds member, Json& json) const {
+    const auto count = member.count();
+    json = count % 1000 == 0 ? fmt::format("{}s", count / 1000) : fmt::format("{}ms", count);
+  }
+};
+
+/// A path, relative to the folder of the file that it stands in.
+struct Path : TextOfKind {
+  Path() : TextOfKind{"path", "a path"} {}
+  bool Read(const toml::node& node, fs::path& member) const {
+    if (!node.is_string() || node.as_string()->get().empty()) return false;
+    const auto& file = node.source().path;
+    member = (file ? fs::path(*file).parent_path() : fs::path()) / node.as_string()->get();
+    return true;
+  }
+  void Write(const fs::path& member, Json& json) const { json = member.generic_string(); }
+};
+
+const OneOf<LogLevel>& LogLevels() {
+  static const OneOf<LogLevel> levels{{LogLevel::kDebug, "debug"},
+                                      {LogLevel::kInfo, "info"},
+                                      {LogLevel::kWarning, "warning"},
+                                      {LogLevel::kError, "error"},
+                                      {LogLevel::kOff, "off"}};
+  return levels;
 }
 
-/// A path of the file, relative to the file's folder.
-fs::path ReadPath(const Section& section, std::string_view key, const fs::path& folder) {
-  const auto text = section.Text(key);
-  if (text.empty()) section.Refuse(key, "a path");
-  return folder / text;
+const OneOf<dp::FilterMode>& FilterModes() {
+  using dp::FilterMode;
+  static const OneOf<FilterMode> modes{
+      {FilterMode::kRdp, "rdp"}, {FilterMode::kGdp, "gdp"}, {FilterMode::kClosed, "closed"}};
+  return modes;
 }
 
-data::DataFiles ReadDataFiles(const Section& section, const fs::path& folder) {
-  const auto read = [&](const char* key) {
-    return section.Has(key) ? ReadPath(section, key, folder) : fs::path();
+void PeerFields(FieldVisitor& v, PartyFile& s) {
+  v.Check([](const Section& document) {
+    const auto found = document.Tables("peer").size();
+    if (found != 2)
+      throw ConfigError(fmt::format("{}: found {} [[peer]] tables, expected two, one for each other party",
+                                    document.file(), found));
+  });
+  std::set<int> seen;
+  const auto fields = [&](PartyPeer& peer) {
+    v("id", peer.id, WholeInterval{0, 2}, "Which party it is.");
+    v.Check([&](const Section& table) {
+      if (peer.id == s.id) table.Refuse("id", "another party than party.id");
+      if (!seen.insert(peer.id).second) table.Refuse("id", "each other party once");
+    });
+    v("address", peer.address, HostAndPort(), "Where it is reached.");
+    v("certificate", peer.certificate, Path(), "Its certificate.");
   };
-  data::DataFiles files{.x = read("x"), .y = read("y"), .file = read("file")};
-  if (section.Has("file") && (section.Has("x") || section.Has("y"))) {
+  v.Tables("peer", "The other two parties.", s.peers, fields, 2);
+}
+
+void CheckRecords(const Section& section) {
+  const bool x = section.Has("x");
+  const bool y = section.Has("y");
+  if (section.Has("file") && (x || y))
     section.Fail("file", fmt::format("{} or {} is given too, expected x and y, or file", section.Path("x"),
                                      section.Path("y")));
-  }
-  if (section.Has("x") != section.Has("y")) {
-    section.Refuse(section.Has("x") ? "y" : "x", fmt::format("a path, as the other of {} and {} is given",
-                                                             section.Path("x"), section.Path("y")));
-  }
-  return files;
+  if (x != y)
+    section.Refuse(x ? "y" : "x", fmt::format("a path, as the other of {} and {} is given", section.Path("x"),
+                                              section.Path("y")));
 }
 
-PredictFiles ReadPredict(const Section& section, const fs::path& folder) {
-  const auto read = [&](const char* key) {
-    return section.Has(key) ? ReadPath(section, key, folder) : fs::path();
-  };
-  if (section.Has("x") && section.Has("file"))
-    section.Fail("file", "predict.x is given too, expected only one of them");
-  return {.share = read("share"), .rows = {.x = read("x"), .y = {}, .file = read("file")}};
+/// A table that names the files of records.
+void RecordFields(FieldVisitor& v, const char* table, const char* help, data::DataFiles& files) {
+  v.Table(table, help, [&] {
+    PathField(v, "x", files.x, "idx and npy: the records, with `y`.");
+    PathField(v, "y", files.y, "idx and npy: their labels.");
+    PathField(v, "file", files.file, "csv and npz: both, in place of `x` and `y`.");
+    v.Check(CheckRecords);
+  });
 }
 
-constexpr std::array<std::pair<const char*, LogLevel>, 5> kLogLevels{{{"debug", LogLevel::kDebug},
-                                                                      {"info", LogLevel::kInfo},
-                                                                      {"warning", LogLevel::kWarning},
-                                                                      {"error", LogLevel::kError},
-                                                                      {"off", LogLevel::kOff}}};
-
-LogLevel ReadLevel(const Section& section, std::string_view key, const char* fallback) {
-  std::vector<std::string> names;
-  for (const auto& [name, level] : kLogLevels) names.emplace_back(name);
-  const auto chosen = section.Choice(key, names, fallback);
-  return std::find_if(kLogLevels.begin(), kLogLevels.end(),
-                      [&](const auto& one) { return chosen == one.first; })
-      ->second;
+void LedgerFields(FieldVisitor& v, LedgerSettings& s) {
+  v("file", s.file, Path(), "The ledger; made if it is not there, mode 0600; on a local file system.");
+  v("epsilon_cap", s.epsilon_cap, kPositive, "Most that all jobs together may cost, as an insider's ε.");
+  v("delta", s.delta, Interval{.above = 0.0, .below = 1.0},
+    "At which that is computed; fixed when the ledger is opened.");
+  v("mode", s.mode, FilterModes(),
+    "How jobs are composed (`privacy.md`, \"Filters\"); fixed when the ledger is opened. Where it is missing "
+    "it is the ledger's own, and `rdp` of a new one.");
 }
 
-const char* NameOf(LogLevel level) {
-  return std::find_if(kLogLevels.begin(), kLogLevels.end(),
-                      [&](const auto& one) { return level == one.second; })
-      ->first;
+void LogFields(FieldVisitor& v, LogSettings& s) {
+  const LogSettings fresh;
+  v("level", s.level, LogLevels(), Default(fresh.level).LeftOut(),
+    "The least level of lines that `party.log` gets.");
+  v("stderr", s.to_stderr, LogLevels(), Default(fresh.to_stderr).LeftOut(),
+    "The least level of lines that standard error gets. It gets the one line of an error in any case.");
+  v("format", s.json, OneOf<bool>{{false, "text"}, {true, "json"}}, Default(fresh.json).LeftOut(),
+    "`text`: `TIME(UTC) LEVEL TEXT`; `json`: a JSON object a line, with `time`, `level`, `party`, `text`.");
+  v("audit", s.audit, Path(), Default(fresh.audit).Said("`audit.jsonl` in each run directory").LeftOut(),
+    "The session log; one file for all runs if it is named.");
 }
 
-LogSettings ReadLog(const Section& section, const fs::path& folder) {
-  return {.level = ReadLevel(section, "level", "info"),
-          .to_stderr = ReadLevel(section, "stderr", "off"),
-          .json = section.Choice("format", {"text", "json"}, "text") == "json",
-          .audit = section.Has("audit") ? ReadPath(section, "audit", folder) : fs::path()};
+void MetricsFields(FieldVisitor& v, Address& listen) {
+  v("listen", listen, HostAndPort(),
+    "A loopback address in figures, `127.0.0.1:9100` or `[::1]:9100`: `run` serves `/metrics`, `/healthz` "
+    "and `/readyz` there (`operations.md`, \"Metrics and health\").");
+  v.Check([&](const Section& metrics) {
+    if (!net::IsLoopback(listen.host))
+      metrics.Refuse("listen", "127.0.0.1:PORT or [::1]:PORT: what it tells is for this machine alone");
+  });
 }
 
-std::string Quoted(const fs::path& path) { return TomlString(path.generic_string()); }
-
-std::string Quoted(const Address& address) { return TomlString(ToText(address)); }
-
-std::string LogToml(const LogSettings& log) {
-  auto text = fmt::format("\n[log]\nlevel = \"{}\"\nstderr = \"{}\"\nformat = \"{}\"\n", NameOf(log.level),
-                          NameOf(log.to_stderr), log.json ? "json" : "text");
-  if (!log.audit.empty()) text += fmt::format("audit = {}\n", Quoted(log.audit));
-  return text;
+void TimeoutFields(FieldVisitor& v, PartyFile& s) {
+  const PartyFile fresh;
+  v("start", s.start_timeout, Duration(), Default(fresh.start_timeout),
+    "How long to wait for the others to come up. As the others: `500ms`, `120s`, `2m`; above 0, at most a "
+    "day.");
+  v("peer", s.peer_timeout, Duration(), Default(fresh.peer_timeout),
+    "Silence after which a peer is lost; heartbeats go on while it computes. A longer wait for a peer or for "
+    "storage is reported (`operations.md`, \"When a run stands still\").");
+  v("handshake", s.handshake_timeout, Duration(), Default(fresh.handshake_timeout),
+    "An attempt to connect, a TLS handshake or a greeting that takes longer is given up.");
 }
 
-LedgerSettings ReadLedgerSettings(const Section& section, const fs::path& folder) {
-  LedgerSettings ledger{.file = ReadPath(section, "file", folder),
-                        .epsilon_cap = section.Number("epsilon_cap", {.above = 0, .below = {}}),
-                        .delta = section.Number("delta", {.above = 0, .below = 1})};
-  if (section.Has("mode"))
-    ledger.mode = dp::FilterModeNamed(section.Choice("mode", {"rdp", "gdp", "closed"}, "rdp"));
-  return ledger;
+/// What this party brings, and what that may cost it.
+void BroughtFields(FieldVisitor& v, PartyFile& s) {
+  RecordFields(v, "data", "This party's own records, for a job that takes records from files.", s.data);
+  RecordFields(v, "evaluation",
+               "Test records, as `[data]`: required where the job's `evaluation.holder` is this party.",
+               s.evaluation);
+  RecordFields(v, "validation",
+               "Validation records, as `[data]`: required where the job's `initialisation.validation_holder` "
+               "is this party.",
+               s.validation);
+  const auto ledger = [&](LedgerSettings& settings) { LedgerFields(v, settings); };
+  v.Table("ledger", "The ledger of this party's data set, below. Without the table there is no cap.",
+          s.ledger, ledger);
+  v.Table("evaluation_ledger",
+          "The same for the test records of `[evaluation]`, at their holder: its noisy evaluations are "
+          "entered there.",
+          s.evaluation_ledger, ledger);
 }
 
-std::string LedgerToml(const char* table, const LedgerSettings& ledger) {
-  auto text = fmt::format(
-      "\n[{}]\nfile = {}\nepsilon_cap = {}  # insider epsilon, all jobs on this data together\ndelta = {}\n",
-      table, Quoted(ledger.file), ledger.epsilon_cap, ledger.delta);
-  if (ledger.mode) text += fmt::format("mode = \"{}\"\n", dp::NameOf(*ledger.mode));
-  return text;
+/// All but what types of jobs need for themselves.
+void Fields(FieldVisitor& v, PartyFile& s) {
+  v.Table("party", "This party.", [&] {
+    v("id", s.id, WholeInterval{0, 2}, "Which of the three it is.");
+    v("listen", s.listen, HostAndPort(), "Address and port to accept on; IPv6 in brackets.");
+    v("advertise", s.advertise, HostAndPort(), Default(s.listen).Said("`party.listen`"),
+      "Where the others reach this party.");
+  });
+  PeerFields(v, s);
+  v.Table("tls", "Who this party is to the others.", [&] {
+    v("certificate", s.certificate, Path(), "This party's certificate.");
+    v("private_key", s.private_key, Path(), "Its key, of mode 0600 or 0400.");
+  });
+  BroughtFields(v, s);
+  v.Table("log", "What a run writes down of itself, and where.", [&] { LogFields(v, s.log); });
+  v.Table("metrics", "Figures of a run while it goes on; without the table there are none.", s.metrics,
+          [&](Address& listen) { MetricsFields(v, listen); });
+  v.Table("features", "What the job's `[features]` want of each party.", [&] {
+    PathField(v, "model", s.feature_model,
+              "Required for method `onnx`: the ONNX model of the job's `features.model_sha256`.");
+  });
+  v.Table("owners", "Whose the records are.", [&] {
+    v("rows", s.owner_rows, Wholes{{0, 1'000'000'000}, "a whole number for each of this party's owners"},
+      Default(PartyFile().owner_rows).Said("by hash").LeftOut(),
+      "With a job's `[owners]`: how many of the `[data]` records each owner of this party has, in the file's "
+      "order. Without it a record goes to the owner that its SHA-256 names (`privacy.md`, \"Averaged "
+      "classifiers\"); required with several owners and `privacy.neighbours = \"replaced\"`. With a job's "
+      "`[teacher]`: of each teacher, in place of slices by hash.");
+  });
+  v.Table("storage", "What shares are sealed with.", [&] {
+    v("key", s.storage_key, Path(), Default(fs::path()).Said("`tls.private_key`").LeftOut(),
+      "A file of mode 0600 or 0400 and 32 bytes or more; shares are sealed with a key derived from its "
+      "bytes.");
+  });
+  v.Table("timeouts", "How long this party waits.", [&] { TimeoutFields(v, s); });
 }
 
-PateFiles ReadPate(const Section& section, const fs::path& folder) {
-  const auto read = [&](const char* key) {
-    return section.Has(key) ? ReadPath(section, key, folder) : fs::path();
-  };
-  return {.queries = read("queries"), .predictions = read("predictions"), .student = read("student")};
+struct DeclaredParty {
+  PartyFile party{};
+  const std::vector<InputFields>& inputs;
+};
+
+void Fields(FieldVisitor& v, DeclaredParty& s) {
+  Fields(v, s.party);
+  for (const auto& fields : s.inputs) fields(v, s.party.inputs);
 }
 
-std::array<PartyPeer, 2> ReadPeers(const Section& document, int self, const fs::path& folder) {
-  std::array<PartyPeer, 2> peers;
-  std::array<bool, 3> seen{};
-  const auto tables = document.Tables("peer");
-  if (tables.size() != peers.size()) {
-    throw ConfigError(fmt::format("{}: found {} [[peer]] tables, expected two, one for each other party",
-                                  document.file(), tables.size()));
-  }
-  for (const auto& table : tables) {
-    const auto id = static_cast<int>(table.Whole("id", {0, 2}));
-    if (id == self) table.Refuse("id", "another party than party.id");
-    if (std::exchange(seen[static_cast<std::size_t>(id)], true)) table.Refuse("id", "each other party once");
-    const int lower = self == 0 ? 1 : 0;
-    peers[id == lower ? 0 : 1] = {.id = id,
-                                  .address = ReadAddress(table, "address"),
-                                  .certificate = ReadPath(table, "certificate", folder)};
-  }
-  return peers;
-}
+/// What the file says beside a key, for who reads it.
+constexpr std::pair<const char*, const char*> kRemarks[] = {
+    {"tls.private_key", "mode 0600, never leaves this machine"},
+    {"ledger.epsilon_cap", "insider epsilon, all jobs on this data together"},
+    {"evaluation_ledger.epsilon_cap", "insider epsilon, all jobs on this data together"},
+    {"timeouts.start", "how long to wait for the others to come up"},
+    {"timeouts.peer", "how long a party may be silent before it counts as lost"},
+    {"timeouts.handshake", "how long an attempt to connect, a TLS handshake or a greeting may take"}};
 
-std::string DurationText(std::chrono::milliseconds time) {
-  const auto count = time.count();
-  return count % 1000 == 0 ? fmt::format("{}s", count / 1000) : fmt::format("{}ms", count);
-}
+constexpr const char* kNoData =
+    "\n[data]\n"
+    "# Where this party's own data is. Images and labels:\n"
+    "#   x = \"data/images-idx3-ubyte.gz\"\n"
+    "#   y = \"data/labels-idx1-ubyte.gz\"\n"
+    "# or one table:\n"
+    "#   file = \"data/train.csv\"\n";
 
-std::string FilesToml(const data::DataFiles& files) {
-  if (!files.file.empty()) return fmt::format("file = {}\n", Quoted(files.file));
-  return fmt::format("x = {}\ny = {}\n", Quoted(files.x), Quoted(files.y));
-}
-
-std::string DataToml(const data::DataFiles& data) {
-  if (!data.empty()) return FilesToml(data);
-  return "# Where this party's own data is. Images and labels:\n"
-         "#   x = \"data/images-idx3-ubyte.gz\"\n"
-         "#   y = \"data/labels-idx1-ubyte.gz\"\n"
-         "# or one table:\n"
-         "#   file = \"data/train.csv\"\n";
-}
-
-std::string PredictToml(const PredictFiles& predict) {
-  auto text = fmt::format("\n[predict]\nshare = {}\n", Quoted(predict.share));
-  const auto& [x, y, file] = predict.rows;
-  if (!file.empty()) text += fmt::format("file = {}\n", Quoted(file));
-  if (!x.empty()) text += fmt::format("x = {}\n", Quoted(x));
-  return text;
-}
-
-std::string PateToml(const PateFiles& pate) {
-  std::string text = "\n[pate]\n";
-  for (const auto& [key, file] :
-       {std::pair{"queries", pate.queries}, {"predictions", pate.predictions}, {"student", pate.student}}) {
-    if (!file.empty()) text += fmt::format("{} = {}\n", key, Quoted(file));
+std::string TableToml(const std::string& name, const nlohmann::ordered_json& table) {
+  std::string text;
+  for (const auto& [key, value] : table.items()) {
+    text += fmt::format("{} = {}", key, TomlValue(value));
+    for (const auto& [of, remark] : kRemarks) {
+      if (of == name + "." + key) text += fmt::format("  # {}", remark);
+    }
+    text += "\n";
   }
   return text;
 }
 
 }  // namespace
 
+const fs::path& InputPaths::operator[](const std::string& key) const {
+  static const fs::path none;
+  const auto found = paths_.find(key);
+  return found == paths_.end() ? none : found->second;
+}
+
+void PathField(FieldVisitor& v, const char* key, fs::path& path, const char* help) {
+  v(key, path, Path(), Default(fs::path()).Said("none").LeftOut(), help);
+}
+
 Address ParseAddress(const std::string& text) {
-  const auto fail = [&] {
-    throw ConfigError(fmt::format("found \"{}\", expected host:port with a port from 1 to 65535", text));
-  };
+  const auto fail = [&] { throw ConfigError(fmt::format("found \"{}\", expected {}", text, kAddress)); };
   const auto colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0) fail();
   auto host = text.substr(0, colon);
@@ -265,89 +314,40 @@ std::chrono::milliseconds ParseDuration(const std::string& text) {
   const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
   const std::int64_t factor = unit == "ms" ? 1 : unit == "s" ? 1000 : unit == "m" ? 60'000 : 0;
   if (error != std::errc{} || factor == 0 || number <= 0 || number > kMost / factor) {
-    throw ConfigError(
-        fmt::format("found \"{}\", expected a time such as \"500ms\", \"120s\" or \"2m\"", text));
+    throw ConfigError(fmt::format("found \"{}\", expected {}", text, kDuration));
   }
   return std::chrono::milliseconds(number * factor);
 }
 
-PartyFile ReadParty(const fs::path& file) {
-  const auto table = ReadToml(file);
-  const auto name = file.string();
-  CheckKeys(table, name, KnownKeys());
-  const Section document(table, name);
-  const auto folder = file.parent_path();
-  PartyFile party;
-  const auto own = document.Table("party");
-  party.id = static_cast<int>(own.Whole("id", {0, 2}));
-  party.listen = ReadAddress(own, "listen");
-  party.advertise = own.Has("advertise") ? ReadAddress(own, "advertise") : party.listen;
-  party.peers = ReadPeers(document, party.id, folder);
-  const auto tls = document.Table("tls");
-  party.certificate = ReadPath(tls, "certificate", folder);
-  party.private_key = ReadPath(tls, "private_key", folder);
-  party.data = ReadDataFiles(document.Table("data"), folder);
-  party.evaluation = ReadDataFiles(document.Table("evaluation"), folder);
-  party.validation = ReadDataFiles(document.Table("validation"), folder);
-  party.predict = ReadPredict(document.Table("predict"), folder);
-  party.pate = ReadPate(document.Table("pate"), folder);
-  const auto owners = document.Table("owners");
-  if (owners.Has("rows"))
-    party.owner_rows =
-        owners.Wholes("rows", {0, 1'000'000'000}, "a whole number for each of this party's owners");
-  const auto storage = document.Table("storage");
-  if (storage.Has("key")) party.storage_key = ReadPath(storage, "key", folder);
-  const auto features = document.Table("features");
-  if (features.Has("model")) party.feature_model = ReadPath(features, "model", folder);
-  const auto timeouts = document.Table("timeouts");
-  party.start_timeout = ReadDuration(timeouts, "start", "120s");
-  party.peer_timeout = ReadDuration(timeouts, "peer", "10s");
-  party.handshake_timeout = ReadDuration(timeouts, "handshake", "10s");
-  if (document.Has("ledger")) party.ledger = ReadLedgerSettings(document.Table("ledger"), folder);
-  if (document.Has("evaluation_ledger"))
-    party.evaluation_ledger = ReadLedgerSettings(document.Table("evaluation_ledger"), folder);
-  party.log = ReadLog(document.Table("log"), folder);
-  if (document.Has("metrics")) {
-    const auto metrics = document.Table("metrics");
-    party.metrics = ReadAddress(metrics, "listen");
-    if (!net::IsLoopback(party.metrics->host))
-      metrics.Refuse("listen", "127.0.0.1:PORT or [::1]:PORT: what it tells is for this machine alone");
-  }
-  return party;
+PartyFile ReadParty(const fs::path& file, const std::vector<InputFields>& inputs) {
+  DeclaredParty declared{.inputs = inputs};
+  ReadFields(ReadToml(file), file.string(), declared);
+  auto& peers = declared.party.peers;
+  std::sort(peers.begin(), peers.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return std::move(declared.party);
+}
+
+std::string PartySchema(const std::vector<InputFields>& inputs) {
+  DeclaredParty declared{.inputs = inputs};
+  return SchemaJson("party", [&](FieldVisitor& v) { Fields(v, declared); });
 }
 
 std::string PartyToml(const PartyFile& party) {
-  std::string text = fmt::format(
-      "# Party {0} of three. Paths are relative to this file.\n"
-      "[party]\nid = {0}\nlisten = {1}\nadvertise = {2}\n",
-      party.id, Quoted(party.listen), Quoted(party.advertise));
-  for (const auto& peer : party.peers) {
-    text += fmt::format("\n[[peer]]\nid = {}\naddress = {}\ncertificate = {}\n", peer.id,
-                        Quoted(peer.address), Quoted(peer.certificate));
+  auto tables = WriteOrderedJson([copy = party](FieldVisitor& v) mutable { Fields(v, copy); });
+  for (const auto& [key, path] : party.inputs.all()) {
+    const auto dot = key.find('.');
+    if (!path.empty()) tables[key.substr(0, dot)][key.substr(dot + 1)] = path.generic_string();
   }
-  text += fmt::format("\n[tls]\ncertificate = {}\nprivate_key = {}  # mode 0600, never leaves this machine\n",
-                      Quoted(party.certificate), Quoted(party.private_key));
-  text += "\n[data]\n" + DataToml(party.data);
-  if (!party.evaluation.empty()) text += "\n[evaluation]\n" + FilesToml(party.evaluation);
-  if (!party.validation.empty()) text += "\n[validation]\n" + FilesToml(party.validation);
-  if (party.ledger) text += LedgerToml("ledger", *party.ledger);
-  if (party.evaluation_ledger) text += LedgerToml("evaluation_ledger", *party.evaluation_ledger);
-  if (party.log != LogSettings()) text += LogToml(party.log);
-  if (party.metrics) text += fmt::format("\n[metrics]\nlisten = {}\n", Quoted(*party.metrics));
-  if (!party.feature_model.empty())
-    text += fmt::format("\n[features]\nmodel = {}\n", Quoted(party.feature_model));
-  if (!party.predict.share.empty()) text += PredictToml(party.predict);
-  if (!party.pate.queries.empty()) text += PateToml(party.pate);
-  if (!party.owner_rows.empty())
-    text += fmt::format("\n[owners]\nrows = [{}]\n", fmt::join(party.owner_rows, ", "));
-  if (!party.storage_key.empty()) text += fmt::format("\n[storage]\nkey = {}\n", Quoted(party.storage_key));
-  text += fmt::format(
-      "\n[timeouts]\n"
-      "start = \"{}\"  # how long to wait for the others to come up\n"
-      "peer = \"{}\"  # how long a party may be silent before it counts as lost\n"
-      "handshake = \"{}\"  # how long an attempt to connect, a TLS handshake or a greeting may take\n",
-      DurationText(party.start_timeout), DurationText(party.peer_timeout),
-      DurationText(party.handshake_timeout));
+  auto text = fmt::format("# Party {} of three. Paths are relative to this file.\n", party.id);
+  for (const auto& [name, table] : tables.items()) {
+    if (table.is_array()) {
+      for (const auto& element : table) text += fmt::format("\n[[{}]]\n{}", name, TableToml(name, element));
+    } else if (!table.empty()) {
+      text += fmt::format("\n[{}]\n{}", name, TableToml(name, table));
+    } else if (name == "data") {
+      text += kNoData;
+    }
+  }
   return text;
 }
 

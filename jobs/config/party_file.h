@@ -1,8 +1,8 @@
 #pragma once
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +11,8 @@
 #include "dp/record/privacy_filter.h"
 
 namespace trefoil::jobs {
+
+class FieldVisitor;
 
 /// "host:port", with an IPv6 host in brackets.
 struct Address {
@@ -32,19 +34,23 @@ struct PartyPeer {
   std::filesystem::path certificate;
 };
 
-/// What a job of type "predict" needs of a party.
-struct PredictFiles {
-  std::filesystem::path share;  ///< this party's share of the model; empty where the file names none
-  data::DataFiles rows;         ///< x or file, at the client: without labels
+/// Paths that only some types of jobs need, by their keys in full ("pate.queries").
+class InputPaths {
+ public:
+  /// Empty where the party file names none.
+  [[nodiscard]] const std::filesystem::path& operator[](const std::string& key) const;
+  std::filesystem::path& operator[](const std::string& key) { return paths_[key]; }
+  [[nodiscard]] const std::map<std::string, std::filesystem::path>& all() const { return paths_; }
+
+ private:
+  std::map<std::string, std::filesystem::path> paths_;
 };
 
-/// What a job of type "pate" needs of a party.
-struct PateFiles {
-  std::filesystem::path
-      queries;  ///< public, the same at all three; empty where the file names none, as below
-  std::filesystem::path predictions;  ///< labels of this party's teachers
-  std::filesystem::path student;      ///< Interactive-GNMax: the student's public predictions
-};
+/// Declares the keys of the party file that a type of job needs for itself, and where they are kept.
+using InputFields = void (*)(FieldVisitor& v, InputPaths& inputs);
+
+/// Declares such a key, which need not be there: a path, relative to the file's folder.
+void PathField(FieldVisitor& v, const char* key, std::filesystem::path& path, const char* help);
 
 /// [ledger] or [evaluation_ledger]: what the jobs on this party's data, or on the test records that it holds,
 /// may cost them, all together.
@@ -73,15 +79,14 @@ struct PartyFile {
   int id = 0;
   Address listen;
   Address advertise;
-  std::array<PartyPeer, 2> peers;  ///< by id
+  std::vector<PartyPeer> peers = std::vector<PartyPeer>(2);  ///< two, by id
   std::filesystem::path certificate = "party.crt";
   std::filesystem::path private_key = "party.key";
   std::filesystem::path feature_model;   ///< ONNX model of [features]; empty where the file names none
   data::DataFiles data;                  ///< all empty where the file names none; else x and y, or file
   data::DataFiles evaluation;            ///< of [evaluation], likewise: what a job's evaluation.holder holds
   data::DataFiles validation;            ///< of [validation], likewise: initialisation.validation_holder's
-  PredictFiles predict;                  ///< of [predict]
-  PateFiles pate;                        ///< of [pate]
+  InputPaths inputs;                     ///< what only some types of jobs need
   std::vector<std::int64_t> owner_rows;  ///< of [owners]: how many records each owner has, in the order of
                                          ///< [data]'s file; empty: the file names none
   std::filesystem::path storage_key;     ///< what shares are sealed with; empty: private_key
@@ -94,9 +99,12 @@ struct PartyFile {
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds(10);
 };
 
-/// Reads and checks a party file; opens none of the files it names.
+/// Reads and checks a party file that may have what `inputs` declare; opens none of the files it names.
 /// Throws ConfigError with one line: place, key, what was found, what was expected.
-[[nodiscard]] PartyFile ReadParty(const std::filesystem::path& file);
+[[nodiscard]] PartyFile ReadParty(const std::filesystem::path& file, const std::vector<InputFields>& inputs);
+
+/// A JSON Schema of such a file.
+[[nodiscard]] std::string PartySchema(const std::vector<InputFields>& inputs);
 
 /// The party file as commented TOML.
 [[nodiscard]] std::string PartyToml(const PartyFile& party);

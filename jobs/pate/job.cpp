@@ -219,8 +219,9 @@ std::string PateJob::Split(const SplitTarget& target) const {
           : DealBallots(ballots(), source,
                         FindBallotFile(source, {"queries.npy", "queries.csv"}, "public queries"), target);
   for (std::size_t j = 0; interactive() && j < target.parties.size(); ++j) {
-    target.parties.at(j).pate.student = fs::path("data") / student.filename();
-    fs::copy_file(student, target.party_folders.at(j) / target.parties.at(j).pate.student);
+    auto& named = target.parties.at(j).inputs["pate.student"];
+    named = fs::path("data") / student.filename();
+    fs::copy_file(student, target.party_folders.at(j) / named);
   }
   return said;
 }
@@ -246,7 +247,7 @@ StudentScores ReadStudentScores(const fs::path& file, const PateSettings& job) {
 
 std::string PateJob::Load(const PartyFile& party, const std::string& party_file, const Resources& resources) {
   if (job().teacher) {
-    NeedBallotFile(party.pate.queries, party_file, "queries", "the public records, the same at all three");
+    (void)NeedBallotFile(party, party_file, "queries", "the public records, the same at all three");
     const auto slices = LoadSlices(job(), party, party_file, resources.threads);
     public_ = LoadPublicRecords(job(), party, resources.threads);
     ThreadPool pool(ThreadsFor(resources.threads));
@@ -256,11 +257,11 @@ std::string PateJob::Load(const PartyFile& party, const std::string& party_file,
     labels_ = LoadBallots(ballots(), party, party_file);
     if (job().student) public_ = LoadPublicRecords(job(), party, resources.threads);
   }
-  query_hash_ = data::FileSha256(party.pate.queries);
+  query_hash_ = data::FileSha256(party.inputs["pate.queries"]);
   if (interactive()) {
-    NeedBallotFile(party.pate.student, party_file, "student", "the student's public predictions");
-    student_ = ReadStudentScores(party.pate.student, job());
-    student_hash_ = data::FileSha256(party.pate.student);
+    const auto& file = NeedBallotFile(party, party_file, "student", "the student's public predictions");
+    student_ = ReadStudentScores(file, job());
+    student_hash_ = data::FileSha256(file);
   }
   return fmt::format("{} teachers' labels of {} queries, whose file has SHA-256 {}", labels_.size(),
                      job().queries, query_hash_);

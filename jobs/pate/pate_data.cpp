@@ -109,13 +109,13 @@ std::string DealPateRecords(const PateSettings& job, const fs::path& source, con
 
 ml::Rows LoadPublicRecords(const PateSettings& job, const PartyFile& party, std::size_t threads) {
   data::DataFiles files;
-  (data::HasLabelFile(job.schema->data.format) ? files.x : files.file) = party.pate.queries;
+  (data::HasLabelFile(job.schema->data.format) ? files.x : files.file) = party.inputs["pate.queries"];
   auto table = LoadRecords(
       *job.schema, files,
       {.threads = threads, .labels = data::LabelUse::kIgnored, .feature_model = party.feature_model});
   if (table.x.rows() != job.public_records()) {
-    throw DataError(fmt::format("{}: found {} records, expected {} ({})", party.pate.queries.string(),
-                                table.x.rows(), job.public_records(),
+    throw DataError(fmt::format("{}: found {} records, expected {} ({})",
+                                party.inputs["pate.queries"].string(), table.x.rows(), job.public_records(),
                                 job.student ? "student.records" : "pate.queries"));
   }
   return std::move(table.x);
@@ -124,7 +124,7 @@ ml::Rows LoadPublicRecords(const PateSettings& job, const PartyFile& party, std:
 std::vector<ml::OwnRecords> LoadSlices(const PateSettings& job, const PartyFile& party,
                                        const std::string& party_file, std::size_t threads) {
   const auto teachers = job.teachers.at(static_cast<std::size_t>(party.id));
-  if (!party.pate.predictions.empty())
+  if (!party.inputs["pate.predictions"].empty())
     throw ConfigError(party_file +
                       ": pate.predictions: found a file, expected none: the job trains the teachers");
   if (teachers == 0 && !party.data.empty())

@@ -3,10 +3,31 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "base/error.h"
+#include "jobs/config/fields.h"
 
 namespace trefoil::jobs {
 
 namespace fs = std::filesystem;
+
+void VoteInputs(FieldVisitor& v, InputPaths& inputs) {
+  v.Table("pate", "What jobs of type `pate` and `ensemble-transfer` need.", [&] {
+    PathField(v, "queries", inputs["pate.queries"],
+              "Required: the public queries, any file (for `ensemble-transfer` NPY, rows × features; for "
+              "`pate` with "
+              "a schema the public records in the job's format, labels not looked at): its SHA-256 must be "
+              "the same "
+              "at all three.");
+    PathField(
+        v, "predictions", inputs["pate.predictions"],
+        "Required with teachers (owners) here, for `pate` without `[teacher]` and `ensemble-transfer`: "
+        "labels "
+        "that this party's teachers give the queries: NPY (teachers × queries) or CSV (a row a teacher), "
+        "classes from 0.");
+    PathField(v, "student", inputs["pate.student"],
+              "Required for Interactive-GNMax: the student's public predictions: NPY (queries × classes), "
+              "probabilities; the same file at all three.");
+  });
+}
 
 fs::path FindBallotFile(const fs::path& folder, const std::vector<std::string>& names, const char* what) {
   for (const auto& one : names) {
@@ -18,7 +39,7 @@ fs::path FindBallotFile(const fs::path& folder, const std::vector<std::string>& 
 
 void DealQueries(const fs::path& queries, const SplitTarget& deal) {
   for (std::size_t j = 0; j < deal.party_folders.size(); ++j) {
-    auto& named = deal.parties.at(j).pate.queries;
+    auto& named = deal.parties.at(j).inputs["pate.queries"];
     named = fs::path("data") / queries.filename();
     fs::create_directories(deal.party_folders.at(j) / "data");
     fs::copy_file(queries, deal.party_folders.at(j) / named);
@@ -36,11 +57,11 @@ std::string DealBallots(const Ballots& ballots, const fs::path& source, const fs
   auto first = labels.begin();
   for (std::size_t j = 0; j < deal.party_folders.size(); ++j) {
     const auto& folder = deal.party_folders.at(j);
-    auto& files = deal.parties.at(j).pate;
     const auto last = first + voters.at(j);
     if (first != last) {
-      files.predictions = fs::path("data") / "predictions.npy";
-      data::WriteTeacherLabels(folder / files.predictions, {first, last});
+      auto& named = deal.parties.at(j).inputs["pate.predictions"];
+      named = fs::path("data") / "predictions.npy";
+      data::WriteTeacherLabels(folder / named, {first, last});
     }
     first = last;
   }
@@ -48,25 +69,28 @@ std::string DealBallots(const Ballots& ballots, const fs::path& source, const fs
                      predictions.lexically_normal().string(), voters[0], voters[1], voters[2]);
 }
 
-void NeedBallotFile(const fs::path& file, const std::string& party_file, const char* key, const char* what) {
+const fs::path& NeedBallotFile(const PartyFile& party, const std::string& party_file, const std::string& key,
+                               const char* what) {
+  const auto& file = party.inputs["pate." + key];
   if (file.empty()) throw ConfigError(fmt::format("{}: missing pate.{}, expected {}", party_file, key, what));
+  return file;
 }
 
 std::vector<std::vector<int>> LoadBallots(const Ballots& ballots, const PartyFile& party,
                                           const std::string& party_file) {
-  NeedBallotFile(party.pate.queries, party_file, "queries",
-                 "the file of public queries, the same at all three");
+  (void)NeedBallotFile(party, party_file, "queries", "the file of public queries, the same at all three");
   if (party.ledger && party.data.empty())
     throw ConfigError(party_file +
                       ": missing [data], expected the teachers' training data, which the ledger is of");
   const auto count = ballots.voters.at(static_cast<std::size_t>(party.id));
   if (count == 0) {
-    if (party.pate.predictions.empty()) return {};
+    if (party.inputs["pate.predictions"].empty()) return {};
     throw ConfigError(party_file +
                       ": pate.predictions: found a file, expected none: the job declares no teachers here");
   }
-  NeedBallotFile(party.pate.predictions, party_file, "predictions", "the labels of this party's teachers");
-  return data::ReadTeacherLabels(party.pate.predictions, ballots.ShapeFor(count));
+  const auto& labels =
+      NeedBallotFile(party, party_file, "predictions", "the labels of this party's teachers");
+  return data::ReadTeacherLabels(labels, ballots.ShapeFor(count));
 }
 
 }  // namespace trefoil::jobs

@@ -21,6 +21,9 @@ struct Ballots {
   }
 };
 
+/// The keys of the party file's [pate].
+void VoteInputs(FieldVisitor& v, InputPaths& inputs);
+
 /// The first of `names` that is a file of `folder`. Throws DataError naming `what`.
 [[nodiscard]] std::filesystem::path FindBallotFile(const std::filesystem::path& folder,
                                                    const std::vector<std::string>& names, const char* what);
@@ -37,8 +40,9 @@ std::string DealBallots(const Ballots& ballots, const std::filesystem::path& sou
 [[nodiscard]] std::vector<std::vector<int>> LoadBallots(const Ballots& ballots, const PartyFile& party,
                                                         const std::string& party_file);
 
-/// Throws ConfigError unless the party file names `file` as pate.KEY.
-void NeedBallotFile(const std::filesystem::path& file, const std::string& party_file, const char* key,
-                    const char* what);
+/// The file that the party file names as pate.KEY. Throws ConfigError where it names none.
+[[nodiscard]] const std::filesystem::path& NeedBallotFile(const PartyFile& party,
+                                                          const std::string& party_file,
+                                                          const std::string& key, const char* what);
 
 }  // namespace trefoil::jobs

@@ -106,14 +106,13 @@ std::string PredictJob::Split(const SplitTarget& target) const {
     const auto folder = fs::absolute(target.model / fmt::format("party-{}", party.id));
     const auto before = ReadParty(folder / "party.toml");
     party.storage_key = before.storage_key.empty() ? before.private_key : before.storage_key;
-    party.predict.share = folder / "out" / "model.share";
+    party.inputs["predict.share"] = folder / "out" / "model.share";
     party.feature_model = before.feature_model;
     const auto model = LoadModelShare(party, job_, "");
     if (party.id != job_.client) continue;
     const auto files = NamedFiles("--data", {target.data.string()}, model.job.data, data::LabelUse::kIgnored);
-    party.predict.rows = {.x = files.x.empty() ? fs::path() : fs::absolute(files.x),
-                          .y = {},
-                          .file = files.file.empty() ? fs::path() : fs::absolute(files.file)};
+    if (!files.x.empty()) party.inputs["predict.x"] = fs::absolute(files.x);
+    if (!files.file.empty()) party.inputs["predict.file"] = fs::absolute(files.file);
     (void)LoadRowsToPredict(job_, model.job, party, "", 0);
   }
   return fmt::format("rows {} of party {}, by the model in {}", target.data.string(), job_.client,
@@ -125,7 +124,8 @@ std::vector<JobInput> PredictJob::Inputs(const PartyFile& party, const std::stri
   const auto load_model = [this, &party, &party_file]() -> Loaded {
     model_ = LoadModelShare(party, job_, party_file);
     schema_ = model_->job;
-    return {.said = fmt::format("{}, of run {}", party.predict.share.string(), model_->record.run_id)};
+    return {.said =
+                fmt::format("{}, of run {}", party.inputs["predict.share"].string(), model_->record.run_id)};
   };
   const auto load_rows = [this, &party, &party_file, resources]() -> Loaded {
     rows_ = LoadRowsToPredict(job_, *schema_, party, party_file, resources.threads);

@@ -5,20 +5,37 @@
 #include <utility>
 
 #include "base/error.h"
+#include "jobs/config/fields.h"
 #include "jobs/dpsgd/evaluation.h"
 
 namespace trefoil::jobs {
 
+void PredictInputs(FieldVisitor& v, InputPaths& inputs) {
+  v.Table("predict", "What a job of type `predict` needs.", [&] {
+    PathField(v, "share", inputs["predict.share"], "Required: this party's `model.share`.");
+    PathField(
+        v, "x", inputs["predict.x"],
+        "Required at the client, or `file`: rows in the training job's format, of idx and npy. Labels may be "
+        "missing, and are not looked at.");
+    PathField(v, "file", inputs["predict.file"], "Likewise of csv and npz.");
+    v.Check([](const Section& section) {
+      if (section.Has("x") && section.Has("file"))
+        section.Fail("file", "predict.x is given too, expected only one of them");
+    });
+  });
+}
+
 ShareFile LoadModelShare(const PartyFile& party, const PredictSettings& job, const std::string& party_file) {
-  if (party.predict.share.empty()) {
+  const auto& file = party.inputs["predict.share"];
+  if (file.empty()) {
     throw ConfigError(
         party_file +
         ": missing predict.share, expected the path of this party's share, model.share of a run");
   }
-  auto share = LoadShare(party.predict.share, party.id, StorageKey(party, kModelShare));
+  auto share = LoadShare(file, party.id, StorageKey(party, kModelShare));
   if (share.record.run_id != job.run) {
-    throw ConfigError(fmt::format("{}: found the model of run {}, expected {} (predict.run)",
-                                  party.predict.share.string(), share.record.run_id, job.run));
+    throw ConfigError(fmt::format("{}: found the model of run {}, expected {} (predict.run)", file.string(),
+                                  share.record.run_id, job.run));
   }
   return share;
 }
@@ -26,7 +43,7 @@ ShareFile LoadModelShare(const PartyFile& party, const PredictSettings& job, con
 ml::OwnRecords LoadRowsToPredict(const PredictSettings& job, const DpsgdSettings& training,
                                  const PartyFile& party, const std::string& party_file, std::size_t threads) {
   if (party.id != job.client) return {};
-  const auto& files = party.predict.rows;
+  const data::DataFiles files{.x = party.inputs["predict.x"], .y = {}, .file = party.inputs["predict.file"]};
   const bool two_files = HasLabelFile(training.data.format);
   if ((two_files ? files.x : files.file).empty()) {
     throw ConfigError(

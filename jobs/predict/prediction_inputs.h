@@ -9,6 +9,9 @@
 
 namespace trefoil::jobs {
 
+/// The keys of the party file's [predict].
+void PredictInputs(FieldVisitor& v, InputPaths& inputs);
+
 /// This party's share of the model that the job asks. Throws ConfigError where `party_file` names none or it
 /// is of another run; else as StorageKey and LoadShare.
 [[nodiscard]] ShareFile LoadModelShare(const PartyFile& party, const PredictSettings& job,

@@ -184,8 +184,8 @@ Eigen::MatrixXd ReadRows(const fs::path& file, const ml::TransferSettings& setti
 std::string TransferJob::Load(const PartyFile& party, const std::string& party_file,
                               const Resources& /*resources*/) {
   labels_ = LoadBallots(ballots(), party, party_file);
-  query_hash_ = data::FileSha256(party.pate.queries);
-  x_ = ml::EncodeTransferRows(plan_, ReadRows(party.pate.queries, job().settings));
+  query_hash_ = data::FileSha256(party.inputs["pate.queries"]);
+  x_ = ml::EncodeTransferRows(plan_, ReadRows(party.inputs["pate.queries"], job().settings));
   return fmt::format("{} classifiers' labels of {} queries, whose file has SHA-256 {}", labels_.size(),
                      job().settings.rows, query_hash_);
 }

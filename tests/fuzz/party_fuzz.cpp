@@ -1,6 +1,6 @@
 // A party file.
 #include "base/error.h"
-#include "jobs/config/party_file.h"
+#include "jobs/job.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace trefoil::fuzz {

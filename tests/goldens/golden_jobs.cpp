@@ -290,11 +290,10 @@ std::array<jobs::PartyFile, 3> WriteTaskData(const fs::path& folder, const std::
   for (auto& party : parties) {
     const auto own = folder / fmt::format("party-{}", party.id);
     party.data = {};
-    party.pate.queries = own / "queries.npy";
-    WriteQueries(party.pate.queries);
+    WriteQueries(party.inputs["pate.queries"] = own / "queries.npy");
     if (party.id == 1) continue;  // has no voters
-    party.pate.predictions = own / "predictions.npy";
-    data::WriteTeacherLabels(party.pate.predictions, LabelsOf(party.id, name.starts_with("pate") ? 3 : 2));
+    data::WriteTeacherLabels(party.inputs["pate.predictions"] = own / "predictions.npy",
+                             LabelsOf(party.id, name.starts_with("pate") ? 3 : 2));
   }
   return parties;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "jobs/job.h"
 #include "runtime/hosts.h"
 #include "runtime/mesh_setup.h"
 #include "tests/apps/temporary_folder.h"

@@ -11,23 +11,26 @@ TEST(BringFiles, ReplacesASetOfRecordsWhole) {
   PartyFile party;
   party.data = {.x = "x.npy", .y = "y.npy", .file = {}};
   party.evaluation = {.x = {}, .y = {}, .file = "test.csv"};
-  party.pate = {.queries = "queries.npy", .predictions = "old.npy", .student = {}};
+  party.inputs["pate.queries"] = "queries.npy";
+  party.inputs["pate.predictions"] = "old.npy";
   BringFiles(party, {{"data.file", "own.csv"}, {"pate.predictions", "new.npy"}});
   EXPECT_TRUE(party.data.x.empty());
   EXPECT_TRUE(party.data.y.empty());
   EXPECT_EQ(party.data.file, "own.csv");
   EXPECT_EQ(party.evaluation.file, "test.csv");
-  EXPECT_EQ(party.pate.queries, "queries.npy");
-  EXPECT_EQ(party.pate.predictions, "new.npy");
+  EXPECT_EQ(party.inputs["pate.queries"], "queries.npy");
+  EXPECT_EQ(party.inputs["pate.predictions"], "new.npy");
 }
 
 TEST(BringFiles, KeepsTheShareWhereRowsOfAPredictionAreBrought) {
   PartyFile party;
-  party.predict = {.share = "model.share", .rows = {.x = "x.npy", .y = {}, .file = {}}};
+  party.inputs["predict.share"] = "model.share";
+  party.inputs["predict.x"] = "x.npy";
+  party.inputs["predict.file"] = "";
   BringFiles(party, {{"predict.file", "rows.csv"}});
-  EXPECT_EQ(party.predict.share, "model.share");
-  EXPECT_TRUE(party.predict.rows.x.empty());
-  EXPECT_EQ(party.predict.rows.file, "rows.csv");
+  EXPECT_EQ(party.inputs["predict.share"], "model.share");
+  EXPECT_TRUE(party.inputs["predict.x"].empty());
+  EXPECT_EQ(party.inputs["predict.file"], "rows.csv");
 }
 
 TEST(BringFiles, RefusesAKeyThatNamesNoFile) {

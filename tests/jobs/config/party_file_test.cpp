@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "jobs/config/fields.h"
+#include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
 
 namespace trefoil::jobs {
@@ -98,13 +100,26 @@ TEST(PartyFile, ReadsBackWhatItWrites) {
   EXPECT_TRUE(ReadParty(folder.Write("again.toml", PartyToml(party))).data.x.empty());
 }
 
+TEST(PartyFile, KnowsOnlyTheInputsThatAreDeclared) {
+  const TemporaryFolder folder;
+  const auto file = folder.Write("party.toml", std::string(kParty) + "[sieve]\nmesh = \"m\"\n");
+  const InputFields sieve = [](FieldVisitor& v, InputPaths& inputs) {
+    v.Table("sieve", "", [&] { PathField(v, "mesh", inputs["sieve.mesh"], ""); });
+  };
+  const auto party = ReadParty(file, {sieve});
+  EXPECT_EQ(party.inputs["sieve.mesh"], folder.path() / "m");
+  EXPECT_EQ(ReadParty(folder.Write("again.toml", PartyToml(party)), {sieve}).inputs["sieve.mesh"],
+            party.inputs["sieve.mesh"]);
+  EXPECT_THROW((void)ReadParty(file), ConfigError);
+}
+
 TEST(PartyFile, WritesNamesThatWantEscapes) {
   const TemporaryFolder folder;
   auto party = ReadParty(folder.Write("party.toml", kParty));
   const std::string odd = "a\"b\\\\c\x7F\n\u00e4";
   for (auto* path :
        {&party.certificate, &party.private_key, &party.data.x, &party.data.y, &party.feature_model,
-        &party.storage_key, &party.predict.share, &party.pate.queries, &party.log.audit})
+        &party.storage_key, &party.inputs["predict.share"], &party.inputs["pate.queries"], &party.log.audit})
     *path = folder.path() / odd;
   party.peers[0].certificate = folder.path() / odd;
   party.ledger = LedgerSettings{.file = folder.path() / odd, .epsilon_cap = 1, .delta = 1e-5};
@@ -155,6 +170,9 @@ INSTANTIATE_TEST_SUITE_P(
              "p.toml: missing data.y, expected a path, as the other of data.x and data.y is given"},
         Case{"file_and_x", "y = \"data/labels\"", "y = \"data/labels\"\nfile = \"t.csv\"",
              "p.toml:19: data.file: data.x or data.y is given too, expected x and y, or file"},
+        Case{"x_and_file_to_predict", "[timeouts]", "[predict]\nx = \"x.npy\"\nfile = \"t.csv\"\n[timeouts]",
+             "p.toml:21: predict.file: predict.x is given too, expected only one of them"},
+        Case{"empty_path", "\"party.crt\"", "\"\"", "p.toml:15: tls.certificate: found '', expected a path"},
         Case{"key_missing", "private_key = \"/keys/party.key\"\n", "",
              "p.toml: missing tls.private_key, expected a text in quotes"}),
     [](const auto& info) { return info.param.name; });

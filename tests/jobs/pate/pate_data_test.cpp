@@ -162,7 +162,7 @@ TEST(LoadSlices, TakesFewerRecordsThanTeachers) {
 TEST(LoadSlices, RefusesFilesThatTheJobDoesNotHave) {
   PartyFile party;
   EXPECT_THROW((void)LoadSlices(JobWith("[1, 1, 1]"), party, "party.toml"), ConfigError);
-  party.pate.predictions = "predictions.npy";
+  party.inputs["pate.predictions"] = "predictions.npy";
   EXPECT_THROW((void)LoadSlices(JobWith("[1, 1, 1]"), party, "party.toml"), ConfigError);
 }
 
