@@ -21,7 +21,7 @@ Job Job::Parse(const std::string& json, const std::string& source) {
   return Job(std::make_shared<const Impl>(Impl{jobs::ParseJob(json, source)}));
 }
 
-std::vector<std::string> Job::Types() { return jobs::RegisteredTypes(); }
+std::vector<std::string> Job::Types() { return jobs::NamesOf(jobs::ShippedTypes()); }
 std::string Job::Schema(const std::string& type) { return jobs::JobSchema(type); }
 
 std::string Job::name() const { return impl_->job->name(); }

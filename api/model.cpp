@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "jobs/config/input_files.h"
-#include "jobs/dpsgd/evaluation.h"
-#include "jobs/files/model_file.h"
+#include "jobs/records/classify.h"
+#include "jobs/records/load_records.h"
 
 namespace trefoil {
 namespace {
@@ -51,22 +51,19 @@ std::vector<double> Model::Logits(std::span<const float> row) const {
 
 int Model::Classify(std::span<const float> row) const { return jobs::ClassOf(LogitsOf(*this, row)); }
 
-ReleasedModel Outer(const jobs::ReleasedModel& released) {
-  return {.model = Outer(released.model, released.schema.features.row_norm),
-          .schema = jobs::DpsgdJson(released.schema)};
+ReleasedModel Outer(const jobs::ModelFile& released) {
+  return {.model = Outer(released.model, released.schema.records.features.row_norm),
+          .schema = released.schema.json};
 }
 
-ReleasedModel ReadModel(const std::filesystem::path& file) {
-  auto [model, job] = jobs::LoadModel(file);
-  return Outer(jobs::ReleasedModel{.model = std::move(model), .schema = std::move(job)});
-}
+ReleasedModel ReadModel(const std::filesystem::path& file) { return Outer(jobs::LoadModel(file)); }
 
 std::vector<std::vector<double>> LogitsOf(const ReleasedModel& model, const InputFiles& records) {
   jobs::PartyFile party;
   jobs::BringFiles(party, records);
-  const auto table =
-      jobs::LoadRecords(jobs::ParseDpsgdJson(model.schema, "the model's schema"), party.data,
-                        {.labels = data::LabelUse::kIgnored, .feature_model = party.feature_model});
+  const auto schema = jobs::ParseModelSchema(model.schema, "the model's schema");
+  const auto table = jobs::LoadRecords(
+      schema.records, party.data, {.labels = data::LabelUse::kIgnored, .feature_model = party.feature_model});
   std::vector<std::vector<double>> logits;
   for (Eigen::Index row = 0; row < table.x.rows(); ++row) {
     logits.push_back(model.model.Logits({&table.x(row, 0), static_cast<std::size_t>(table.x.cols())}));

@@ -1,5 +1,5 @@
 #pragma once
-#include "jobs/job.h"
+#include "jobs/files/model_file.h"
 #include "ml/dpsgd/training.h"
 #include "trefoil/run.h"
 #include "trefoil/training.h"
@@ -8,6 +8,6 @@ namespace trefoil {
 
 /// The library's models as the public headers have them.
 [[nodiscard]] Model Outer(const ml::Model& model, double row_norm);
-[[nodiscard]] ReleasedModel Outer(const jobs::ReleasedModel& released);
+[[nodiscard]] ReleasedModel Outer(const jobs::ModelFile& released);
 
 }  // namespace trefoil

@@ -56,7 +56,7 @@ JobResult ResultOf(const jobs::Job& job, const jobs::JobResult& result, const dp
                   .record = dp::ToJson(record).dump(2),
                   .summary = result.summary.dump(),
                   .lines = result.lines};
-  if (result.model) outer.model = Outer(*result.model);
+  if (result.model) outer.model = Outer({.model = *result.model, .schema = job.Model().value()});
   for (const auto& file : result.files) outer.files[file.name] = file.text;
   if (const auto line = job.ResultLine(result.summary); !line.empty()) outer.lines.push_back(line);
   return outer;

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "jobs/average/job.h"
-#include "jobs/average/settings.h"
 #include "jobs/canaries.h"
 #include "jobs/config/fields.h"
 #include "jobs/config/suggestion.h"
@@ -15,69 +14,33 @@
 #include "jobs/config/toml_writer.h"
 #include "jobs/dpsgd/job.h"
 #include "jobs/histogram/job.h"
-#include "jobs/histogram/settings.h"
 #include "jobs/pate/job.h"
-#include "jobs/pate/settings.h"
-#include "jobs/pate/teacher_labels.h"
 #include "jobs/predict/job.h"
-#include "jobs/predict/prediction_inputs.h"
-#include "jobs/predict/settings.h"
 #include "jobs/transfer/job.h"
-#include "jobs/transfer/settings.h"
 
 namespace trefoil::jobs {
 namespace {
 
 using Json = nlohmann::json;
-using Reader = std::unique_ptr<Job> (*)(const toml::table& root, const std::string& file);
 
-struct JobType {
-  const char* name;
-  Reader read;
-  std::string (*schema)(const char* name);
-  InputFields inputs =
-      nullptr;  // of the party file, which only this type or some types need; several may name one
-};
-
-/// The JSON Schema of the keys of `S`, with those of the records' schema, which some jobs may leave out.
-template <typename S>
-std::string SchemaOf(const char* name) {
-  S settings;
-  if constexpr (requires { settings.schema.emplace(); }) settings.schema.emplace();
-  return SchemaJson(name, [&](FieldVisitor& v) { Fields(v, settings); });
+/// What all types need of the party file, each once.
+std::vector<InputFields> InputsOf(JobTypes types) {
+  std::vector<InputFields> all;
+  for (const auto& type : types) {
+    if (type.inputs != nullptr && std::find(all.begin(), all.end(), type.inputs) == all.end())
+      all.push_back(type.inputs);
+  }
+  return all;
 }
 
-// A file whose type is missing or unknown goes to the first reader, which says so.
-constexpr JobType kTypes[] = {{"dpsgd", ReadDpsgdJob, SchemaOf<DpsgdSettings>},
-                              {"predict", ReadPredictJob, SchemaOf<PredictSettings>, PredictInputs},
-                              {"histogram", ReadHistogramJob, SchemaOf<HistogramSettings>},
-                              {"pate", ReadPateJob, SchemaOf<PateSettings>, VoteInputs},
-                              {"classifier-average", ReadAverageJob, SchemaOf<AverageSettings>},
-                              {"ensemble-transfer", ReadTransferJob, SchemaOf<TransferSettings>, VoteInputs}};
-
-/// What all types need, each once.
-const std::vector<InputFields>& AllInputs() {
-  static const auto inputs = [] {
-    std::vector<InputFields> all;
-    for (const auto& type : kTypes) {
-      if (type.inputs != nullptr && std::find(all.begin(), all.end(), type.inputs) == all.end())
-        all.push_back(type.inputs);
-    }
-    return all;
-  }();
-  return inputs;
+/// The end where there is no such type.
+auto FindType(JobTypes types, const std::string& name) {
+  return std::find_if(types.begin(), types.end(), [&](const JobType& one) { return name == one.name; });
 }
 
-/// Null where there is no such type.
-const JobType* FindType(const std::string& name) {
-  const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                   [&](const JobType& one) { return name == one.name; });
-  return found == std::end(kTypes) ? nullptr : found;
-}
-
-const JobType& TypeOf(const toml::table& root) {
-  const auto* type = FindType(root["type"].value<std::string>().value_or(""));
-  return type == nullptr ? kTypes[0] : *type;
+/// Throws ConfigError naming the place where there is no such type.
+const JobType& TypeOf(const toml::table& root, const std::string& file, JobTypes types) {
+  return *FindType(types, Section(root, file).Choice("type", NamesOf(types)));
 }
 
 /// "a.b" of the JSON pointer "/a/b".
@@ -104,8 +67,6 @@ dp::EpsilonPair Job::ResumedEpsilons(const ml::SessionHistory& /*earlier*/, bool
   return {};
 }
 
-DpsgdSettings Job::SharedSchema() const { throw ConfigError("found a job that makes no such model"); }
-
 void Job::UseModelOf(const Job& /*made*/, const std::string& /*file*/) {
   throw ConfigError("--model-job: found with a job that is no prediction, expected a job of type predict");
 }
@@ -115,40 +76,54 @@ std::unique_ptr<JobWithCanaries> Job::WithCanaries(std::int64_t /*count*/) const
       fmt::format("type: found \"{}\", expected a job that trains on records, for an audit", type()));
 }
 
-const std::vector<std::string>& RegisteredTypes() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const auto& type : kTypes) all.emplace_back(type.name);
-    return all;
-  }();
+// The one list of them. It is made at the first call, which may come before this file's own variables are.
+JobTypes ShippedTypes() {
+  static const JobType types[] = {
+      kDpsgdType, kPredictType, kHistogramType, kPateType, kAverageType, kTransferType,
+  };
+  return types;
+}
+
+std::vector<std::string> NamesOf(JobTypes types) {
+  std::vector<std::string> names;
+  for (const auto& type : types) names.emplace_back(type.name);
   return names;
 }
 
-std::string JobSchema(const std::string& type) {
-  const auto* found = FindType(type);
-  if (found == nullptr)
-    throw ConfigError(fmt::format("{} is no type of job, expected one of {}{}", type,
-                                  fmt::join(RegisteredTypes(), ", "), DidYouMean(type, RegisteredTypes())));
+const char* UnnamedType(const nlohmann::ordered_json& summary) {
+  return summary.contains("covered_by") ? "predict" : "dpsgd";
+}
+
+std::string JobSchema(const std::string& type, JobTypes types) {
+  const auto found = FindType(types, type);
+  if (found == types.end()) {
+    const auto names = NamesOf(types);
+    throw ConfigError(fmt::format("{} is no type of job, expected one of {}{}", type, fmt::join(names, ", "),
+                                  DidYouMean(type, names)));
+  }
   return found->schema(found->name);
 }
 
-PartyFile ReadParty(const std::filesystem::path& file) { return ReadParty(file, AllInputs()); }
+PartyFile ReadParty(const std::filesystem::path& file, JobTypes types) {
+  return ReadParty(file, InputsOf(types));
+}
 
-std::string PartySchema() { return PartySchema(AllInputs()); }
+std::string PartySchema(JobTypes types) { return PartySchema(InputsOf(types)); }
 
-std::unique_ptr<Job> ReadJob(const std::filesystem::path& file, const std::vector<std::string>& assignments) {
+std::unique_ptr<Job> ReadJob(const std::filesystem::path& file, const std::vector<std::string>& assignments,
+                             JobTypes types) {
   auto root = ReadToml(file);
-  const auto& type = TypeOf(root);
+  const auto& type = TypeOf(root, file.string(), types);
   for (const auto& assignment : assignments) SetValue(root, assignment);
-  if (&TypeOf(root) != &type)
+  if (&TypeOf(root, file.string(), types) != &type)
     throw ConfigError(file.string() + ": type: found another by --set, expected \"" + type.name +
                       "\" as in the file");
   return type.read(root, file.string());
 }
 
-std::unique_ptr<Job> ParseJob(const std::string& json, const std::string& source) {
+std::unique_ptr<Job> ParseJob(const std::string& json, const std::string& source, JobTypes types) {
   const auto root = TableOfJson(json, source);
-  return TypeOf(root).read(root, source);
+  return TypeOf(root, source, types).read(root, source);
 }
 
 std::string HashOf(const Job& job) { return Sha256Hex(job.Json()); }

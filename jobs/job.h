@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,8 @@
 
 #include "dp/record/record.h"
 #include "jobs/config/party_file.h"
-#include "jobs/dpsgd/settings.h"
 #include "jobs/job_cost.h"
+#include "jobs/records/model_schema.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/dpsgd/training.h"
 #include "mpc/context.h"
@@ -34,25 +35,12 @@ struct ReleasedValue {
   double value = 0;
 };
 
-/// A model that a job made, with the schema of the records that it is for.
-struct ReleasedModel {
-  ml::Model model;
-  DpsgdSettings schema;
-};
-
-/// This party's share of a model that a job made and nobody gets, with the schema of the records that it is
-/// for.
-struct KeptShare {
-  mpc::FixedShare weights;
-  DpsgdSettings schema;
-};
-
 /// What a job gave this party.
 struct JobResult {
-  std::vector<ResultFile> files{};       ///< none where nothing was released to it
-  std::vector<ReleasedValue> values{};   ///< likewise
-  std::optional<ReleasedModel> model{};  ///< model.npz, where one was released to it
-  std::optional<KeptShare> share{};      ///< model.share, where one is released to nobody
+  std::vector<ResultFile> files{};         ///< none where nothing was released to it
+  std::vector<ReleasedValue> values{};     ///< likewise
+  std::optional<ml::Model> model{};        ///< model.npz, where one was released to it
+  std::optional<mpc::FixedShare> share{};  ///< of the model, for model.share, where one is released to nobody
   nlohmann::ordered_json summary =
       nlohmann::ordered_json::object();  ///< what summary.json says of the type's own
   std::vector<std::string> lines{};      ///< for the user
@@ -196,17 +184,18 @@ class Job {
   [[nodiscard]] virtual dp::EpsilonPair ResumedEpsilons(const ml::SessionHistory& earlier, bool from_start,
                                                         int first) const;
 
-  // Models that it makes or needs.
-  /// The schema of the records that its model is for, where the model stays in shares. Throws ConfigError
-  /// "found ..." or "KEY: found ...", without the file, where the job makes no such model.
-  [[nodiscard]] virtual DpsgdSettings SharedSchema() const;
+  // Records that it reads, models that it makes or needs.
+  /// Of the records that its parties bring; null where they bring none, or something else.
+  [[nodiscard]] virtual const RecordSchema* Records() const { return nullptr; }
+  /// Of the model that it makes, whoever gets it; nothing where it makes none.
+  [[nodiscard]] virtual std::optional<ModelSchema> Model() const { return {}; }
   /// Whether it needs a model in shares, which another run made.
   [[nodiscard]] virtual bool AsksModel() const { return false; }
   /// Tells Plan() that the model it needs is the one of `made`, a job read from `file`. Throws ConfigError where
   /// `made` makes none, or this job needs none.
   virtual void UseModelOf(const Job& made, const std::string& file);
   /// SHA-256 of the ONNX model that its features want of every party; empty where they want none.
-  [[nodiscard]] virtual std::string FeatureModel() const { return {}; }
+  [[nodiscard]] std::string FeatureModel() const { return Records() ? FeatureModelOf(*Records()) : ""; }
 
   // What it does.
   /// Deals the user's data to three party folders. Returns what to say of it, a line each. Throws DataError or
@@ -226,23 +215,51 @@ class Job {
   [[nodiscard]] virtual std::unique_ptr<JobWithCanaries> WithCanaries(std::int64_t count) const;
 };
 
-/// The types of jobs, as a job's `type` names them.
-[[nodiscard]] const std::vector<std::string>& RegisteredTypes();
+/// A type of job.
+struct JobType {
+  const char* name;  ///< as a job's `type` says it
+  /// Reads a document, which `file` names in errors, and checks it whole. Throws ConfigError as ReadJob.
+  std::unique_ptr<Job> (*read)(const toml::table& root, const std::string& file);
+  std::string (*schema)(const char* name);  ///< a JSON Schema of its files
+  InputFields inputs = nullptr;  ///< of the party file, what only some types need; several may name one
+};
+
+/// The types that a program knows; they outlive it.
+using JobTypes = std::span<const JobType>;
+
+/// Those of this program. Any may be left out, or others added, by who calls the functions below.
+[[nodiscard]] JobTypes ShippedTypes();
+
+/// As a job's `type` says them.
+[[nodiscard]] std::vector<std::string> NamesOf(JobTypes types);
+
+/// JobType::schema of a type with the settings `S`; with the keys of its records where it may have none.
+template <typename S>
+[[nodiscard]] std::string SchemaOf(const char* name) {
+  S settings;
+  if constexpr (requires { settings.schema.emplace(); }) settings.schema.emplace();
+  return SchemaJson(name, [&](FieldVisitor& v) { Fields(v, settings); });
+}
 
 /// A JSON Schema of the files of a type of job. Throws ConfigError for another type.
-[[nodiscard]] std::string JobSchema(const std::string& type);
+[[nodiscard]] std::string JobSchema(const std::string& type, JobTypes types = ShippedTypes());
 
 /// A party file that may have what any type of job needs: as ReadParty and PartySchema of jobs/config/party_file.h.
-[[nodiscard]] PartyFile ReadParty(const std::filesystem::path& file);
-[[nodiscard]] std::string PartySchema();
+[[nodiscard]] PartyFile ReadParty(const std::filesystem::path& file, JobTypes types = ShippedTypes());
+[[nodiscard]] std::string PartySchema(JobTypes types = ShippedTypes());
 
 /// Reads a job file of any type, applies the `--set` assignments in order, and checks it whole; opens no data.
 /// Throws ConfigError with one line: place, key, what was found, what was expected.
 [[nodiscard]] std::unique_ptr<Job> ReadJob(const std::filesystem::path& file,
-                                           const std::vector<std::string>& assignments = {});
+                                           const std::vector<std::string>& assignments = {},
+                                           JobTypes types = ShippedTypes());
 
 /// The job whose Json() this is; `source` names it in errors. Throws ConfigError as ReadJob.
-[[nodiscard]] std::unique_ptr<Job> ParseJob(const std::string& json, const std::string& source);
+[[nodiscard]] std::unique_ptr<Job> ParseJob(const std::string& json, const std::string& source,
+                                            JobTypes types = ShippedTypes());
+
+/// The type of a run of version 0.1 whose summary.json, which this is, does not say it.
+[[nodiscard]] const char* UnnamedType(const nlohmann::ordered_json& summary);
 
 /// SHA-256 of Json(), in lower-case hexadecimal.
 [[nodiscard]] std::string HashOf(const Job& job);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/sha256.h"
-#include "jobs/dpsgd/evaluation.h"
+#include "jobs/records/load_records.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -44,7 +44,7 @@ std::vector<std::size_t> SlicesByHash(const data::Table& table, std::size_t slic
   return chosen;
 }
 
-std::vector<ml::OwnRecords> LoadSlicesByHash(const DpsgdSettings& schema, const PartyFile& party,
+std::vector<ml::OwnRecords> LoadSlicesByHash(const RecordSchema& schema, const PartyFile& party,
                                              std::size_t slices, std::size_t threads) {
   const LoadOptions options{.capacity = schema.data.rows.at(static_cast<std::size_t>(party.id)),
                             .threads = threads,

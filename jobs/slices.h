@@ -4,7 +4,7 @@
 
 #include "data/dataset/load.h"
 #include "jobs/config/party_file.h"
-#include "jobs/dpsgd/settings.h"
+#include "jobs/records/schema.h"
 #include "ml/dpsgd/training.h"
 
 namespace trefoil::jobs {
@@ -17,8 +17,7 @@ namespace trefoil::jobs {
 /// The slices of this party's [data], records in the file's order, with the job's features, by so many threads (0: all
 /// cores). Throws as
 /// LoadRecords().
-[[nodiscard]] std::vector<ml::OwnRecords> LoadSlicesByHash(const DpsgdSettings& schema,
-                                                           const PartyFile& party, std::size_t slices,
-                                                           std::size_t threads = 0);
+[[nodiscard]] std::vector<ml::OwnRecords> LoadSlicesByHash(const RecordSchema& schema, const PartyFile& party,
+                                                           std::size_t slices, std::size_t threads = 0);
 
 }  // namespace trefoil::jobs

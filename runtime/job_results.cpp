@@ -22,18 +22,18 @@ constexpr const char* kModelFile = "model.npz";
 constexpr const char* kShareFile = "model.share";
 
 /// Keeps this party's share of a model that nobody gets.
-void KeepShare(const PartySession& session, const jobs::Job& job, const jobs::KeptShare& share,
+void KeepShare(const PartySession& session, const jobs::Job& job, const mpc::FixedShare& share,
                const JobOutput& output) {
   fs::remove(session.folder() / kShareFile);  // of an earlier session, whose peers did not get theirs
-  // A training's schema is its job, which the file has once.
-  const bool own_schema = jobs::DpsgdJson(share.schema) == job.Json();
+  const auto schema = job.Model().value();
+  const bool has_job = schema.json == job.Json();  // which the file then has once
   jobs::SaveShare(session.folder() / kShareFile,
                   {.party = session.party().id,
-                   .job = share.schema,
-                   .task = own_schema ? "" : job.Json(),
+                   .schema = schema,
+                   .task = has_job ? "" : job.Json(),
                    .record = output.record(),
                    .session = output.releasing_session(),
-                   .weights = share.weights},
+                   .weights = share},
                   jobs::StorageKey(session.party(), jobs::kModelShare));
 }
 
@@ -52,7 +52,7 @@ void WriteFiles(PartySession& session, const jobs::Job& job, const jobs::JobResu
     session.audit().ReleasedFile(file.name, path);
   }
   if (result.model) {
-    jobs::SaveModel(session.folder() / kModelFile, result.model->model, result.model->schema);
+    jobs::SaveModel(session.folder() / kModelFile, *result.model, job.Model().value());
     session.audit().ReleasedFile(kModelFile, session.folder() / kModelFile);
   }
   if (result.share) KeepShare(session, job, *result.share, output);

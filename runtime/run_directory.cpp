@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "dp/record/json_number.h"
+#include "jobs/job.h"
 #include "jobs/statement/bound_text.h"
 #include "runtime/observe/progress.h"
 
@@ -58,11 +59,10 @@ void TakeCost(const Json& json, Summary& summary) {
   summary.peak_rss_bytes = CountIn(json, "peak_rss_bytes");
 }
 
-/// All members in one object; a training's and a prediction's did not say the type.
+/// All members in one object.
 Summary FromVersion1(Json json) {
-  const auto* unnamed = json.contains("covered_by") ? "predict" : "dpsgd";
   Summary summary;
-  summary.type = json.value("type", unnamed);
+  summary.type = json.value("type", jobs::UnnamedType(json));
   summary.name = json.at("job").get<std::string>();
   TakePrivacy(json, summary);
   TakeCost(json, summary);

@@ -55,9 +55,11 @@ void CheckRunFolder(const RunOptions& options, const fs::path& folder) {
 void OpenState(Run& run) {
   if (run.job->Steps().checkpoint_every == 0) return;
   const auto& party = run.session.party();
-  run.state.emplace(run.session.folder(),
-                    RunOwner{.party = party.id, .job = run.job, .data_hash = DataHash(party.data)},
-                    jobs::StorageKey(party, kCheckpoint));
+  run.state.emplace(
+      run.session.folder(),
+      RunOwner{
+          .party = party.id, .job = run.job, .data_hash = DataHash(party.data), .types = run.options.types},
+      jobs::StorageKey(party, kCheckpoint));
 }
 
 /// Makes the run directory, and says there and on stdout what will be done.
@@ -174,9 +176,9 @@ int EndInFailure(Run& run, const std::exception& error) {
 }  // namespace
 
 int RunJob(const RunOptions& options) {
-  const std::shared_ptr<jobs::Job> job = jobs::ReadJob(options.job);
+  const std::shared_ptr<jobs::Job> job = jobs::ReadJob(options.job, {}, options.types);
   CheckResume(options, *job);
-  auto party = jobs::ReadParty(options.config);
+  auto party = jobs::ReadParty(options.config, options.types);
   jobs::BringFiles(party, options.inputs);
   Run run{
       .options = options,

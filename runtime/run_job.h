@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include "jobs/job.h"
+
 namespace trefoil::runtime {
 
 struct RunOptions {
@@ -14,6 +16,7 @@ struct RunOptions {
   bool resume = false;      ///< goes on with the run that `out` holds, if it holds one
   bool again = false;       ///< with resume: although it has lost many steps (runtime/resume/lost_steps.h)
   std::map<std::string, std::filesystem::path> inputs{};  ///< jobs::BringFiles
+  jobs::JobTypes types = jobs::ShippedTypes();
 };
 
 /// One party's side of a job of any type, from its files to its run directory. Returns the exit code. What fails is

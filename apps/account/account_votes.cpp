@@ -17,7 +17,7 @@
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "dp/pate/pate.h"
 #include "dp/pate/pate_sensitivity.h"
-#include "jobs/pate/vote_file.h"
+#include "jobs/files/vote_file.h"
 #include "jobs/statement/bound_text.h"
 #include "runtime/ledger/rdp_orders.h"
 

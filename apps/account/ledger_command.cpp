@@ -249,8 +249,9 @@ int Verify(const LedgerOptions& options) {
   return kDone;
 }
 
-void AddLedgerOpen(CLI::App& command, Action& action) {
+void AddLedgerOpen(CLI::App& command, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<runtime::LedgerOpenOptions>();
+  options->types = types;
   const auto of_party = [&](CLI::App& one) {
     one.add_option("--config", options->config, "The party file, whose [ledger] and [data] are meant")
         ->required();
@@ -279,11 +280,11 @@ void AddLedgerOpen(CLI::App& command, Action& action) {
 
 }  // namespace
 
-void AddLedger(CLI::App& program, Action& action) {
+void AddLedger(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<LedgerOptions>();
   auto* command = program.add_subcommand("ledger", "What the jobs on a data set have cost it");
   command->require_subcommand(1);
-  AddLedgerOpen(*command, action);
+  AddLedgerOpen(*command, action, types);
   auto* show = command->add_subcommand("show", "Its jobs, and epsilon of all together");
   show->add_option("FILE", options->file, "The ledger, as [ledger] of the party file names it")->required();
   show->add_option("--delta", options->delta, "Delta; the default is that of the newest job");

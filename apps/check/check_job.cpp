@@ -134,7 +134,7 @@ std::string ExamineJob(Doctor& doctor, const jobs::PartyFile& party, const Check
   doctor.Try(
       "job",
       [&] {
-        job = jobs::ReadJob(files.job);
+        job = jobs::ReadJob(files.job, {}, files.types);
         return fmt::format("{}, hash {}", files.job, jobs::HashOf(*job));
       },
       kMendJob);

@@ -4,6 +4,7 @@
 
 #include "apps/cli/doctor.h"
 #include "jobs/config/party_file.h"
+#include "jobs/job.h"
 
 namespace trefoil::apps {
 
@@ -11,6 +12,7 @@ namespace trefoil::apps {
 struct CheckedFiles {
   std::string job;  ///< empty: without a job
   std::string party_file;
+  jobs::JobTypes types = jobs::ShippedTypes();
 };
 
 /// Checks a job, this party's data against it, and whether machine, ledger and storage key

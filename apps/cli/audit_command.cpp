@@ -5,8 +5,9 @@
 
 namespace trefoil::apps {
 
-void AddAudit(CLI::App& program, Action& action) {
+void AddAudit(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<AuditOptions>();
+  options->types = types;
   auto* command = program.add_subcommand(
       "audit", "Lower bound on epsilon from one run with canaries, and membership inference");
   command->add_option("--job", options->job, "The job file")->required();

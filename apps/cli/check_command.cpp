@@ -33,6 +33,7 @@ struct CheckOptions {
   std::string config;
   std::string job;
   std::string wait = "5s";
+  jobs::JobTypes types;
 };
 
 constexpr const char* kMendOwnCertificate =
@@ -164,14 +165,15 @@ int RunCheck(const CheckOptions& options) {
   doctor.Try(
       "party file",
       [&] {
-        party = jobs::ReadParty(options.config);
+        party = jobs::ReadParty(options.config, options.types);
         return fmt::format("{}, party {}", options.config, party->id);
       },
       "correct it, or make a new one with init");
   if (!party) return doctor.Finish();
   const bool identified = ExamineFiles(doctor, *party);
   ExamineSwap(doctor);
-  const auto job_json = ExamineJob(doctor, *party, {.job = options.job, .party_file = options.config});
+  const auto job_json =
+      ExamineJob(doctor, *party, {.job = options.job, .party_file = options.config, .types = options.types});
   if (identified) {
     ExaminePeers(doctor, *party, job_json, wait);
   } else {
@@ -182,8 +184,9 @@ int RunCheck(const CheckOptions& options) {
 
 }  // namespace
 
-void AddCheck(CLI::App& program, Action& action) {
+void AddCheck(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<CheckOptions>();
+  options->types = types;
   auto* command =
       program.add_subcommand("check", "Examine this party's files, its data, and the links to its peers");
   command->add_option("--config", options->config, "This party's party file")->required();

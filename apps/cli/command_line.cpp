@@ -3,12 +3,10 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
 #include <iostream>
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "apps/cli/bench_command.h"
@@ -19,9 +17,6 @@
 
 namespace trefoil::apps {
 namespace {
-
-/// Commands that a later version will have: they are not taken for a misspelling.
-constexpr std::array<std::string_view, 1> kPlanned = {"schema"};
 
 using Names = std::vector<std::string>;
 
@@ -64,9 +59,6 @@ std::string ExplainUse(const CLI::App& command, std::span<const char* const> wor
 std::string Explain(const CLI::App& program, std::span<const char* const> words,
                     const CLI::ParseError& error) {
   if (words.empty()) return "no command given; `trefoil --help` lists them";
-  const std::string first = words.front();
-  if (std::find(kPlanned.begin(), kPlanned.end(), first) != kPlanned.end())
-    return first + ": not available in this version";
   return ExplainUse(program, words, error);
 }
 
@@ -88,7 +80,7 @@ int RequirePrinted(int code) {
 
 }  // namespace
 
-int RunCommandLine(int argc, const char* const* argv) {
+int RunCommandLine(int argc, const char* const* argv, jobs::JobTypes types) {
   CLI::App program("Trains one model on the data of three organisations, showing that data to nobody.",
                    "trefoil");
   program.set_version_flag("--version", std::string("trefoil ") + Version());
@@ -100,19 +92,19 @@ int RunCommandLine(int argc, const char* const* argv) {
   Action action;
   AddInit(program, action);
   AddTrust(program, action);
-  AddCheck(program, action);
-  AddRun(program, action);
-  AddLocal(program, action);
-  AddPlan(program, action);
+  AddCheck(program, action, types);
+  AddRun(program, action, types);
+  AddLocal(program, action, types);
+  AddPlan(program, action, types);
   AddAccount(program, action);
-  AddAudit(program, action);
+  AddAudit(program, action, types);
   AddEvaluate(program, action);
   AddPredict(program, action);
   AddExport(program, action);
-  AddReport(program, action);
-  AddFeatures(program, action);
-  AddSchema(program, action);
-  AddLedger(program, action);
+  AddReport(program, action, types);
+  AddFeatures(program, action, types);
+  AddSchema(program, action, types);
+  AddLedger(program, action, types);
   AddBench(program, action);
   try {
     return RequirePrinted(Execute(program, action, argc, argv));

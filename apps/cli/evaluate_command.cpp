@@ -8,8 +8,9 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "jobs/config/named_files.h"
-#include "jobs/dpsgd/evaluation.h"
 #include "jobs/files/model_file.h"
+#include "jobs/records/classify.h"
+#include "jobs/records/load_records.h"
 #include "jobs/statement/bound_text.h"
 
 namespace trefoil::apps {
@@ -22,13 +23,13 @@ struct EvaluateOptions {
   bool json = false;
 };
 
-void PrintJson(const jobs::Evaluation& evaluation, const jobs::DpsgdSettings& job) {
+void PrintJson(const jobs::Evaluation& evaluation, const jobs::RecordSchema& schema) {
   nlohmann::ordered_json json{
       {"accuracy", evaluation.accuracy()}, {"records", evaluation.records}, {"correct", evaluation.correct}};
   json["classes"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < evaluation.classes.size(); ++i) {
     const auto& counts = evaluation.classes[i];
-    json["classes"].push_back({{"class", jobs::ClassName(job, static_cast<int>(i))},
+    json["classes"].push_back({{"class", jobs::ClassName(schema, static_cast<int>(i))},
                                {"records", counts.records},
                                {"correct", counts.correct},
                                {"predicted", counts.predicted}});
@@ -36,7 +37,7 @@ void PrintJson(const jobs::Evaluation& evaluation, const jobs::DpsgdSettings& jo
   std::cout << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
 }
 
-void PrintTable(const jobs::Evaluation& evaluation, const jobs::DpsgdSettings& job) {
+void PrintTable(const jobs::Evaluation& evaluation, const jobs::RecordSchema& schema) {
   std::cout << fmt::format("accuracy {} ({} of {} records)\n\n{:<16}{:>10}{:>10}{:>10}{:>10}\n",
                            jobs::AccuracyText(evaluation.accuracy()), evaluation.correct, evaluation.records,
                            "class", "records", "correct", "recall", "precision");
@@ -47,7 +48,7 @@ void PrintTable(const jobs::Evaluation& evaluation, const jobs::DpsgdSettings& j
   for (std::size_t i = 0; i < evaluation.classes.size(); ++i) {
     const auto& counts = evaluation.classes[i];
     std::cout << fmt::format("{:<16}{:>10}{:>10}{:>10}{:>10}\n",
-                             OneLine(jobs::ClassName(job, static_cast<int>(i))), counts.records,
+                             OneLine(jobs::ClassName(schema, static_cast<int>(i))), counts.records,
                              counts.correct, share(counts.correct, counts.records),
                              share(counts.correct, counts.predicted));
   }
@@ -55,14 +56,15 @@ void PrintTable(const jobs::Evaluation& evaluation, const jobs::DpsgdSettings& j
 
 int RunEvaluate(const EvaluateOptions& options) {
   const auto loaded = jobs::LoadModel(options.model);
-  const auto table = jobs::LoadRecords(loaded.job, jobs::NamedTestData(options.data, loaded.job.data),
-                                       {.feature_model = options.feature_model});
+  const auto table =
+      jobs::LoadRecords(loaded.schema.records, jobs::NamedTestData(options.data, loaded.schema.records.data),
+                        {.feature_model = options.feature_model});
   if (table.y.empty()) throw DataError(options.data[0] + ": found no records, expected at least one");
-  const auto evaluation = jobs::Evaluate(loaded.model, table, loaded.job.data.classes);
+  const auto evaluation = jobs::Evaluate(loaded.model, table, loaded.schema.records.data.classes);
   if (options.json) {
-    PrintJson(evaluation, loaded.job);
+    PrintJson(evaluation, loaded.schema.records);
   } else {
-    PrintTable(evaluation, loaded.job);
+    PrintTable(evaluation, loaded.schema.records);
   }
   return kDone;
 }

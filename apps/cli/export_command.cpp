@@ -34,7 +34,7 @@ fs::path TargetOf(const ExportOptions& options) {
 int RunExport(const ExportOptions& options) {
   const auto model = jobs::LoadModel(options.model);
   const auto target = TargetOf(options);
-  if (model.job.data.vertical) {
+  if (model.schema.records.data.vertical) {
     throw ConfigError(
         options.model +
         ": data.partition: found \"vertical\", whose rows are normalised party by party, expected "
@@ -46,8 +46,8 @@ int RunExport(const ExportOptions& options) {
     WriteTextFile(target, options.format == "onnx" ? OnnxOf(model) : SafetensorsOf(model));
   }
   std::cout << fmt::format("{}: {} features, {} hidden layers, {} classes, {} bytes\n", target.string(),
-                           jobs::TrainedFeatures(model.job), model.model.hidden.size(),
-                           model.job.data.classes, fs::file_size(target));
+                           jobs::TrainedFeatures(model.schema.records), model.model.hidden.size(),
+                           model.schema.records.data.classes, fs::file_size(target));
   return kDone;
 }
 

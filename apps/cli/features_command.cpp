@@ -13,8 +13,8 @@
 #include "data/formats/file.h"
 #include "jobs/config/named_files.h"
 #include "jobs/config/toml_reader.h"
-#include "jobs/dpsgd/evaluation.h"
-#include "jobs/dpsgd/record_fields.h"
+#include "jobs/job.h"
+#include "jobs/records/record_fields.h"
 
 namespace trefoil::apps {
 namespace {
@@ -32,6 +32,7 @@ struct FeaturesOptions {
   std::optional<double> row_norm;
   std::size_t threads = 0;
   std::vector<std::string> assignments;
+  jobs::JobTypes types;
 };
 
 /// Records and what becomes of them.
@@ -82,13 +83,17 @@ Extraction FromFiles(const FeaturesOptions& options) {
 }
 
 Extraction FromJob(const FeaturesOptions& options) {
-  const auto job = jobs::ReadDpsgdSettings(options.job, options.assignments);
-  auto table = data::Load(job.data, jobs::NamedFiles("--in", options.in, job.data));
+  const auto job = jobs::ReadJob(options.job, options.assignments, options.types);
+  const auto* schema = job->Records();
+  if (schema == nullptr)
+    throw ConfigError(fmt::format("{}: found a job of type \"{}\" that reads no records, expected [features]",
+                                  options.job, job->type()));
+  auto table = data::Load(schema->data, jobs::NamedFiles("--in", options.in, schema->data));
   std::vector<std::int64_t> labels(table.y.begin(), table.y.end());
   return {.table = std::move(table),
           .labels = std::move(labels),
-          .spec = job.features.extraction,
-          .row_norm = options.row_norm.value_or(job.features.row_norm)};
+          .spec = schema->features.extraction,
+          .row_norm = options.row_norm.value_or(schema->features.row_norm)};
 }
 
 int RunFeatures(const FeaturesOptions& options) {
@@ -116,8 +121,9 @@ int RunFeatures(const FeaturesOptions& options) {
 
 }  // namespace
 
-void AddFeatures(CLI::App& program, Action& action) {
+void AddFeatures(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<FeaturesOptions>();
+  options->types = types;
   auto* command = program.add_subcommand(
       "features", "Extract features from records, as a job with [features] does before it shares them");
   command

@@ -6,8 +6,9 @@
 
 namespace trefoil::apps {
 
-void AddLocal(CLI::App& program, Action& action) {
+void AddLocal(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<LocalOptions>();
+  options->types = types;
   auto* command = program.add_subcommand("local", "Try a job with three parties on this machine");
   command->add_option("--job", options->job, "The job file, of any type. With --resume it may be left out");
   command->add_option(

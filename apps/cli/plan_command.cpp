@@ -29,6 +29,7 @@ struct PlanOptions {
   std::optional<double> rtt_ms;
   std::optional<double> mbit;
   bool json = false;
+  jobs::JobTypes types;
 };
 
 std::optional<protocols::Link> LinkOf(const PlanOptions& options) {
@@ -122,8 +123,9 @@ std::string PlanText(const jobs::Job& job, const jobs::JobPlan& plan,
 
 int RunPlan(const PlanOptions& options) {
   const auto link = LinkOf(options);
-  const auto job = jobs::ReadJob(options.job, options.assignments);
-  if (!options.model_job.empty()) job->UseModelOf(*jobs::ReadJob(options.model_job), options.model_job);
+  const auto job = jobs::ReadJob(options.job, options.assignments, options.types);
+  if (!options.model_job.empty())
+    job->UseModelOf(*jobs::ReadJob(options.model_job, {}, options.types), options.model_job);
   const auto plan = job->Plan(link);
   const auto promised = PromisedBy(*job, plan.events);
   if (options.json) {
@@ -136,8 +138,9 @@ int RunPlan(const PlanOptions& options) {
 
 }  // namespace
 
-void AddPlan(CLI::App& program, Action& action) {
+void AddPlan(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<PlanOptions>();
+  options->types = types;
   auto* command = program.add_subcommand(
       "plan", "What a job promises and costs: its privacy statement, rounds and bytes; nothing is run");
   command->add_option("--job", options->job, "The job file")->required();

@@ -5,9 +5,10 @@
 #include "base/error_report.h"
 #include "base/files.h"
 #include "jobs/config/named_files.h"
-#include "jobs/dpsgd/evaluation.h"
 #include "jobs/files/model_file.h"
-#include "jobs/predict/predictions.h"
+#include "jobs/records/classify.h"
+#include "jobs/records/load_records.h"
+#include "jobs/records/predictions.h"
 
 namespace trefoil::apps {
 namespace {
@@ -28,13 +29,15 @@ std::string PredictionsOf(const jobs::ModelFile& model, const data::Matrix& x, b
     classes.push_back(jobs::ClassOf(logits));
     scores.row(row) = logits;
   }
-  return jobs::PredictionsCsv(model.job, classes, with_scores ? std::optional(scores) : std::nullopt);
+  return jobs::PredictionsCsv(model.schema.records, classes,
+                              with_scores ? std::optional(scores) : std::nullopt);
 }
 
 int RunPredict(const PredictOptions& options) {
   const auto model = jobs::LoadModel(options.model);
   constexpr auto kLabels = data::LabelUse::kIgnored;
-  const auto table = jobs::LoadRecords(model.job, jobs::NamedTestData(options.data, model.job.data, kLabels),
+  const auto table = jobs::LoadRecords(model.schema.records,
+                                       jobs::NamedTestData(options.data, model.schema.records.data, kLabels),
                                        {.labels = kLabels, .feature_model = options.feature_model});
   const auto text = PredictionsOf(model, table.x, options.scores);
   if (!options.out.empty()) {

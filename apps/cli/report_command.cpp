@@ -18,10 +18,11 @@ namespace fs = std::filesystem;
 struct ReportOptions {
   std::string folder;
   std::string out;
+  jobs::JobTypes types;
 };
 
 int RunReportCommand(const ReportOptions& options) {
-  const auto page = ReportPage(ReadRunReport(options.folder));
+  const auto page = ReportPage(ReadRunReport(options.folder, options.types));
   const auto file = options.out.empty() ? fs::path(options.folder) / "report.html" : fs::path(options.out);
   if (fs::is_directory(file))
     throw ConfigError("--out: " + file.string() + ": found a folder, expected a file to write");
@@ -32,8 +33,9 @@ int RunReportCommand(const ReportOptions& options) {
 
 }  // namespace
 
-void AddReport(CLI::App& program, Action& action) {
+void AddReport(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<ReportOptions>();
+  options->types = types;
   auto* command = program.add_subcommand("report", "A finished run as one HTML page");
   command->add_option("RUN_DIR", options->folder, "Run directory of local, audit or run")->required();
   command->add_option("--out", options->out, "File to write; the default is RUN_DIR/report.html");

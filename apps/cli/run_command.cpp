@@ -7,8 +7,9 @@
 
 namespace trefoil::apps {
 
-void AddRun(CLI::App& program, Action& action) {
+void AddRun(CLI::App& program, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<runtime::RunOptions>();
+  options->types = types;
   auto* command = program.add_subcommand("run", "Take part in a job as one of the three parties");
   command->add_option("--config", options->config, "This party's party file")->required();
   command->add_option("--job", options->job, "The job file, of any type, the same at all three parties")

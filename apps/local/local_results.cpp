@@ -11,8 +11,9 @@
 #include "apps/local/deployment.h"
 #include "base/files.h"
 #include "data/dataset/folders.h"
-#include "jobs/dpsgd/evaluation.h"
 #include "jobs/files/model_file.h"
+#include "jobs/records/classify.h"
+#include "jobs/records/load_records.h"
 #include "jobs/statement/amount_text.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/statement/vertical_statement.h"
@@ -72,12 +73,12 @@ runtime::Summary CollectSummaries(const fs::path& folder, int first) {
 std::optional<jobs::Evaluation> EvaluateModel(const fs::path& folder) {
   if (!fs::exists(folder / "model.npz") || !fs::exists(folder / "test")) return {};
   const auto model = jobs::LoadModel(folder / "model.npz");
-  const auto files = data::FindTestFiles(model.job.data, folder / "test");
+  const auto files = data::FindTestFiles(model.schema.records.data, folder / "test");
   if (!files) return {};
   const auto features = PartyFolder(folder, 0) / kFeatureModel;
-  const auto table = jobs::LoadRecords(model.job, *files, {.feature_model = features});
+  const auto table = jobs::LoadRecords(model.schema.records, *files, {.feature_model = features});
   if (table.y.empty()) return {};
-  return jobs::Evaluate(model.model, table, model.job.data.classes);
+  return jobs::Evaluate(model.model, table, model.schema.records.data.classes);
 }
 
 }  // namespace

@@ -139,9 +139,9 @@ int ResumeLocal(const LocalOptions& options) {
   if (options.out.empty())
     throw ConfigError("--out: missing, expected with --resume the run directory that is to be resumed");
   const auto file = fs::path(options.out) / "job.toml";
-  const auto job = jobs::ReadJob(file);
+  const auto job = jobs::ReadJob(file, {}, options.types);
   if (!options.job.empty()) {
-    const auto named = jobs::ReadJob(options.job, options.assignments);
+    const auto named = jobs::ReadJob(options.job, options.assignments, options.types);
     if (named->Json() != job->Json())
       throw ConfigError(jobs::DescribeDifference(named->Json(), job->Json()) + ", as in " + file.string());
   }
@@ -149,7 +149,8 @@ int ResumeLocal(const LocalOptions& options) {
   runtime::ProgressDisplay display(std::cout, runtime::StdoutIsTerminal());
   Parties parties;
   for (int id = 0; id < net::kParties; ++id)
-    parties.at(static_cast<std::size_t>(id)) = jobs::ReadParty(PartyFolder(options.out, id) / "party.toml");
+    parties.at(static_cast<std::size_t>(id)) =
+        jobs::ReadParty(PartyFolder(options.out, id) / "party.toml", options.types);
   return RunPrepared({.job = *job, .split = {}, .folder = options.out, .display = display}, parties, options);
 }
 
@@ -178,7 +179,7 @@ int RunThree(const LocalRun& run, const LocalOptions& options) {
 
 int RunLocal(const LocalOptions& options) {
   if (options.resume) return ResumeLocal(options);
-  const auto job = jobs::ReadJob(options.job, options.assignments);
+  const auto job = jobs::ReadJob(options.job, options.assignments, options.types);
   CheckOptions(*job, options);
   runtime::ProgressDisplay display(std::cout, runtime::StdoutIsTerminal());
   return RunThree(

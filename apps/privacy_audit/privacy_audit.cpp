@@ -84,19 +84,19 @@ void Show(const AuditResult& result, bool json) {
 }  // namespace
 
 int RunAudit(const AuditOptions& options) {
-  const auto job = jobs::ReadJob(options.job, options.assignments);
+  const auto job = jobs::ReadJob(options.job, options.assignments, options.types);
   const auto audited = job->WithCanaries(options.canaries);
   std::ostream nowhere(nullptr);
   runtime::ProgressDisplay display(options.json ? nowhere : std::cout,
                                    !options.json && runtime::StdoutIsTerminal());
   const fs::path folder =
       options.out.empty() ? runtime::DefaultRunDirectory(job->name() + "-audit") : fs::path(options.out);
-  const int failure =
-      RunThree({.job = audited->job(),
-                .split = [&](const jobs::SplitTarget& target) { return audited->Split(target); },
-                .folder = folder,
-                .display = display},
-               {.job = options.job, .data = options.data, .threads = options.threads});
+  const int failure = RunThree(
+      {.job = audited->job(),
+       .split = [&](const jobs::SplitTarget& target) { return audited->Split(target); },
+       .folder = folder,
+       .display = display},
+      {.job = options.job, .data = options.data, .threads = options.threads, .types = options.types});
   if (failure != kDone) return failure;
   const auto found = audited->Examine(jobs::LoadModel(folder / "model.npz").model);
   WriteCanaries(folder / "canaries.csv", found);

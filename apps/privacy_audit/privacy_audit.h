@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "jobs/job.h"
+
 namespace trefoil::apps {
 
 struct AuditOptions {
@@ -16,6 +18,7 @@ struct AuditOptions {
   std::optional<double> claim{};  ///< epsilon to be compared with; none: the run's own for outsiders
   std::size_t threads = 0;        ///< of each party; 0: a third of the cores
   bool json = false;
+  jobs::JobTypes types = jobs::ShippedTypes();
 };
 
 /// Trains a job once with canaries among its records, by three parties on this machine, guesses from the

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "data/formats/safetensors.h"
-#include "jobs/dpsgd/evaluation.h"
+#include "jobs/records/classify.h"
 
 namespace trefoil::apps {
 namespace {
@@ -19,24 +19,25 @@ using RowMajorFloat = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen
 constexpr double kInfinity =
     std::numeric_limits<float>::max();  // as operators have it that know a limit only
 
-bool Extracts(const jobs::DpsgdSettings& job) {
-  return job.features.extraction.method != data::FeatureMethod::kNone;
+bool Extracts(const jobs::RecordSchema& schema) {
+  return schema.features.extraction.method != data::FeatureMethod::kNone;
 }
 
 /// What prediction needs beside the weights, by name.
 std::vector<std::pair<std::string, double>> ConstantsOf(const jobs::ModelFile& model) {
-  std::vector<std::pair<std::string, double>> constants{{"scale", model.job.data.scale},
-                                                        {"row_norm", model.job.features.row_norm}};
+  std::vector<std::pair<std::string, double>> constants{{"scale", model.schema.records.data.scale},
+                                                        {"row_norm", model.schema.records.features.row_norm}};
   if (!model.model.hidden.empty()) constants.emplace_back("activation_bound", model.model.activation_bound);
   return constants;
 }
 
 std::map<std::string, std::string> MetadataOf(const jobs::ModelFile& model) {
   auto labels = nlohmann::json::array();
-  for (int k = 0; k < model.job.data.classes; ++k) labels.push_back(jobs::ClassName(model.job, k));
-  std::map<std::string, std::string> metadata{{"classes", std::to_string(model.job.data.classes)},
+  for (int k = 0; k < model.schema.records.data.classes; ++k)
+    labels.push_back(jobs::ClassName(model.schema.records, k));
+  std::map<std::string, std::string> metadata{{"classes", std::to_string(model.schema.records.data.classes)},
                                               {"labels", labels.dump()},
-                                              {"job", jobs::DpsgdJson(model.job)}};
+                                              {"job", model.schema.json}};
   for (const auto& [name, value] : ConstantsOf(model)) metadata[name] = fmt::format("{}", value);
   return metadata;
 }
@@ -72,8 +73,8 @@ class GraphBuilder {
   explicit GraphBuilder(const jobs::ModelFile& model) : model_(model) {}
 
   std::string Build() {
-    const auto inputs = jobs::TrainedFeatures(model_.job);
-    if (!Extracts(model_.job)) AddEncoding(EncodingOf(model_.job.data));
+    const auto inputs = jobs::TrainedFeatures(model_.schema.records);
+    if (!Extracts(model_.schema.records)) AddEncoding(EncodingOf(model_.schema.records.data));
     AddRowNorm();
     const auto& hidden = model_.model.hidden;
     for (std::size_t k = 0; k < hidden.size(); ++k) {
@@ -89,11 +90,12 @@ class GraphBuilder {
 
  private:
   [[nodiscard]] std::string Description() const {
-    return fmt::format("Released by the job {}. x: {}. scores: {}.", model_.job.name,
-                       Extracts(model_.job)
-                           ? "features as `trefoil features --job` extracts them"
-                           : "records, values as in the data, categories as 0/1 columns in the job's order",
-                       model_.job.data.classes == 2 ? "the logit of class 1" : "the logit of each class");
+    return fmt::format(
+        "Released by the job {}. x: {}. scores: {}.", model_.schema.records.name,
+        Extracts(model_.schema.records)
+            ? "features as `trefoil features --job` extracts them"
+            : "records, values as in the data, categories as 0/1 columns in the job's order",
+        model_.schema.records.data.classes == 2 ? "the logit of class 1" : "the logit of each class");
   }
 
   std::string Scalar(const std::string& name, double value) {
@@ -137,14 +139,14 @@ class GraphBuilder {
     writer_.AddNode("ReduceL2", {rows}, "norm", kOfRows);
     last_ = "norm";
     AddClip(least, kInfinity, "length");
-    Apply("Div", Scalar("row_norm", model_.job.features.row_norm), "excess");
+    Apply("Div", Scalar("row_norm", model_.schema.records.features.row_norm), "excess");
     writer_.AddNode("Div", {rows, "excess"}, "row");
     last_ = "row";
   }
 
   /// Extracted rows, but zeros, to row_norm; others only down to it.
   void AddRowNorm() {
-    if (!Extracts(model_.job)) return AddDivisionByNorm(model_.job.features.row_norm);
+    if (!Extracts(model_.schema.records)) return AddDivisionByNorm(model_.schema.records.features.row_norm);
     // Divided by their largest entry first, so that squares of small features do not vanish: the norm is then
     // at least 1, but for zeros.
     const auto rows = last_;
@@ -183,7 +185,7 @@ class GraphBuilder {
 }  // namespace
 
 void ExportNpz(const std::filesystem::path& file, const jobs::ModelFile& model) {
-  jobs::SaveModel(file, model.model, model.job, ConstantsOf(model));
+  jobs::SaveModel(file, model.model, model.schema, ConstantsOf(model));
 }
 
 std::string SafetensorsOf(const jobs::ModelFile& model) {
@@ -191,7 +193,8 @@ std::string SafetensorsOf(const jobs::ModelFile& model) {
 }
 
 std::string OnnxOf(const jobs::ModelFile& model, std::size_t most) {
-  auto bytes = 2 * static_cast<std::size_t>(model.job.data.features) * sizeof(float);  // means and scales
+  auto bytes =
+      2 * static_cast<std::size_t>(model.schema.records.data.features) * sizeof(float);  // means and scales
   for (const auto& [name, array] : jobs::ModelArrays(model.model)) bytes += array.size() * sizeof(float);
   if (bytes > most) {
     throw ConfigError(fmt::format(

@@ -63,13 +63,14 @@ nlohmann::ordered_json ReadAudit(const fs::path& file) {
 
 }  // namespace
 
-RunReport ReadRunReport(const fs::path& folder) {
+RunReport ReadRunReport(const fs::path& folder, jobs::JobTypes types) {
   if (!fs::is_directory(folder))
     throw DataError(folder.string() + ": not a folder, expected a finished run's directory");
   RunReport report;
   report.summary = ReadPart(folder, "summary.json", runtime::ReadSummary);
   report.record = ReadPart(folder, "record.json", runtime::ReadRecord);
-  const auto job = ReadPart(folder, "job.toml", [](const fs::path& file) { return jobs::ReadJob(file); });
+  const auto job =
+      ReadPart(folder, "job.toml", [&](const fs::path& file) { return jobs::ReadJob(file, {}, types); });
   report.job = ReadPart(folder, "job.toml", [](const fs::path& file) { return ReadTextFile(file, "a job"); });
   if (job->Steps().count > 0) report.progress = ReadPart(folder, "progress.csv", runtime::ReadProgress);
   try {

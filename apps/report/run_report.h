@@ -8,6 +8,7 @@
 
 #include "apps/account/curve_file.h"
 #include "dp/record/record.h"
+#include "jobs/job.h"
 #include "jobs/statement/privacy_statement.h"
 #include "runtime/run_directory.h"
 
@@ -35,7 +36,8 @@ struct RunReport {
 /// Reads summary.json, record.json, job.toml and, of a job with steps, progress.csv of a directory that `local`,
 /// `audit` or `run` wrote, the summaries of party-0 ... party-2 if they are there, and audit.json if it is.
 /// Throws DataError naming the file that is missing or damaged.
-[[nodiscard]] RunReport ReadRunReport(const std::filesystem::path& folder);
+[[nodiscard]] RunReport ReadRunReport(const std::filesystem::path& folder,
+                                      jobs::JobTypes types = jobs::ShippedTypes());
 
 /// The report as one HTML page that needs nothing else: statement, record, progress, cost, audit, job. It is
 /// well-formed XML, too; all text is escaped, and every number of the summary stands in a <data> with all its

@@ -13,7 +13,6 @@
 #include "jobs/average/owners.h"
 #include "jobs/average/settings.h"
 #include "jobs/config/common_fields.h"
-#include "jobs/dpsgd/training_settings.h"
 #include "jobs/job_of.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/noise/average_noise.h"
@@ -40,10 +39,8 @@ class AverageJob : public JobOf<AverageSettings> {
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return plan_.events; }
   [[nodiscard]] JobCost Cost() const override;
-  [[nodiscard]] DpsgdSettings SharedSchema() const override {
-    return job().to.empty() ? job().schema : JobOf::SharedSchema();
-  }
-  [[nodiscard]] std::string FeatureModel() const override { return FeatureModelOf(job().schema); }
+  [[nodiscard]] const RecordSchema* Records() const override { return &job().schema; }
+  [[nodiscard]] std::optional<ModelSchema> Model() const override { return LinearModelSchema(job().schema); }
   [[nodiscard]] std::vector<std::string> Warnings() const override;
   [[nodiscard]] dp::Neighbours Neighbours() const override {
     return job().size_epsilon ? dp::Neighbours::kAdded : dp::Neighbours::kReplaced;
@@ -224,18 +221,20 @@ JobResult AverageJob::Run(mpc::Context& party, Output& output) {
   JobResult result;
   result.summary = Summary();
   if (job().to.empty()) {
-    result.share = KeptShare{.weights = ShareOf(party, sum), .schema = job().schema};
+    result.share = ShareOf(party, sum);
     return result;
   }
   const auto opened = protocols::RevealToEach(party, job().to, sum, protocols::ReleaseReason::kAveragedModel);
-  if (opened) result.model = ReleasedModel{.model = ModelOf(*opened), .schema = job().schema};
+  if (opened) result.model = ModelOf(*opened);
   return result;
+}
+
+std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+  return std::make_unique<AverageJob>(ReadAverageSettings(root, file));
 }
 
 }  // namespace
 
-std::unique_ptr<Job> ReadAverageJob(const toml::table& root, const std::string& file) {
-  return std::make_unique<AverageJob>(ReadAverageSettings(root, file));
-}
+const JobType kAverageType{"classifier-average", Read, SchemaOf<AverageSettings>};
 
 }  // namespace trefoil::jobs

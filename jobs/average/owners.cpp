@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "data/dataset/folders.h"
 #include "data/dataset/split.h"
-#include "jobs/dpsgd/evaluation.h"
-#include "jobs/dpsgd/split_data.h"
+#include "jobs/records/load_records.h"
+#include "jobs/records/local_data.h"
 #include "jobs/slices.h"
 
 namespace trefoil::jobs {
@@ -66,14 +66,14 @@ struct Source {
   const data::Table& table;  ///< their records
 };
 
-void RequireRoom(const DpsgdSettings& schema, std::size_t party, std::int64_t rows) {
+void RequireRoom(const RecordSchema& schema, std::size_t party, std::int64_t rows) {
   if (rows <= schema.data.rows.at(party)) return;
   throw ConfigError(fmt::format("data.rows: found {} for party {}, expected at least the {} of its owners",
                                 schema.data.rows.at(party), party, rows));
 }
 
 /// To each owner as many as local.owner_rows says, or all alike. Returns how many each party got.
-std::array<std::int64_t, 3> DealInOrder(const DpsgdSettings& schema, const Owners& owners,
+std::array<std::int64_t, 3> DealInOrder(const RecordSchema& schema, const Owners& owners,
                                         const Source& source, const SplitTarget& deal) {
   const auto total = static_cast<std::int64_t>(source.table.y.size());
   const auto parties = RowsOfParties(owners, LocalRows(owners, total));
@@ -92,8 +92,8 @@ std::array<std::int64_t, 3> DealInOrder(const DpsgdSettings& schema, const Owner
 
 /// To the party of the owner that a record's hash names among all; at the party it names one of its owners. (A
 /// party's owners have consecutive numbers, so that each is as likely as the others.)
-std::array<std::int64_t, 3> DealByHash(const DpsgdSettings& schema, const Owners& owners,
-                                       const Source& source, const SplitTarget& deal) {
+std::array<std::int64_t, 3> DealByHash(const RecordSchema& schema, const Owners& owners, const Source& source,
+                                       const SplitTarget& deal) {
   std::vector<int> party_of_row;
   std::array<std::int64_t, 3> rows{};
   for (const auto owner : SlicesByHash(source.table, static_cast<std::size_t>(owners.all()))) {
@@ -111,7 +111,7 @@ std::array<std::int64_t, 3> DealByHash(const DpsgdSettings& schema, const Owners
 }
 
 /// The owners' records one after the other in the file, as many as [owners] rows say; all are an only owner's.
-std::vector<ml::OwnRecords> LoadInOrder(const DpsgdSettings& schema, std::int64_t count,
+std::vector<ml::OwnRecords> LoadInOrder(const RecordSchema& schema, std::int64_t count,
                                         const PartyFile& party, const std::string& party_file,
                                         std::size_t threads) {
   const auto records = LoadOwnRecords(schema, party.id, party.data,
@@ -168,7 +168,7 @@ void OwnerRowsField(FieldVisitor& v, Owners& s) {
   });
 }
 
-std::string DealToOwners(const DpsgdSettings& schema, const Owners& owners, const SplitTarget& deal) {
+std::string DealToOwners(const RecordSchema& schema, const Owners& owners, const SplitTarget& deal) {
   const auto folder = FindDataFolder(schema.data.name, deal.job_file, deal.data);
   const auto files = data::FindTrainingFiles(schema.data, folder);
   const auto table = data::Load(schema.data, files);
@@ -181,7 +181,7 @@ std::string DealToOwners(const DpsgdSettings& schema, const Owners& owners, cons
                      by_hash ? ", by hash" : "", rows[0], rows[1], rows[2]);
 }
 
-std::vector<ml::OwnRecords> LoadOwners(const DpsgdSettings& schema, const Owners& owners,
+std::vector<ml::OwnRecords> LoadOwners(const RecordSchema& schema, const Owners& owners,
                                        const PartyFile& party, const std::string& party_file,
                                        std::size_t threads) {
   const auto count = owners.count.at(static_cast<std::size_t>(party.id));

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "jobs/config/common_fields.h"
-#include "jobs/dpsgd/record_fields.h"
+#include "jobs/records/record_fields.h"
 
 namespace trefoil::jobs {
 namespace {

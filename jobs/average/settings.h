@@ -6,7 +6,7 @@
 #include "dp/accounting/any_accountant.h"
 #include "jobs/average/owners.h"
 #include "jobs/config/fields.h"
-#include "jobs/dpsgd/settings.h"
+#include "jobs/records/schema.h"
 #include "ml/on_shares/average_plan.h"
 
 namespace trefoil::jobs {
@@ -14,7 +14,7 @@ namespace trefoil::jobs {
 /// A job of type "classifier-average", checked, with every default filled in.
 struct AverageSettings {
   std::string name;
-  DpsgdSettings schema;
+  RecordSchema schema;
   Owners owners;
   ml::LogisticSettings solver;
   ml::AverageNoise noise = ml::AverageNoise::kLaplace;

@@ -5,7 +5,7 @@
 
 #include "dp/accounting/any_accountant.h"
 #include "jobs/config/fields.h"
-#include "jobs/dpsgd/settings.h"
+#include "jobs/records/schema.h"
 #include "ml/plan/settings.h"
 
 namespace trefoil::jobs {

@@ -12,9 +12,10 @@
 #include "data/dataset/folders.h"
 #include "data/dataset/split.h"
 #include "data/features/feature_files.h"
-#include "jobs/dpsgd/evaluation.h"
 #include "jobs/dpsgd/job.h"
 #include "jobs/dpsgd/split_data.h"
+#include "jobs/records/classify.h"
+#include "jobs/records/load_records.h"
 
 namespace trefoil::jobs {
 namespace {

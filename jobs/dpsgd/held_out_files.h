@@ -2,7 +2,7 @@
 #include <string>
 
 #include "jobs/config/party_file.h"
-#include "jobs/dpsgd/evaluation.h"
+#include "jobs/records/load_records.h"
 #include "ml/dpsgd/training.h"
 
 namespace trefoil::jobs {

@@ -12,7 +12,6 @@
 #include "dp/record/json_number.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/canaries.h"
-#include "jobs/dpsgd/evaluation.h"
 #include "jobs/dpsgd/held_out_files.h"
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/dpsgd/training_settings.h"
@@ -109,8 +108,8 @@ class DpsgdJob : public Job {
                                                 int first) const override {
     return EpsilonsOf(ml::MakePlan(settings_, earlier, from_start, first));
   }
-  [[nodiscard]] DpsgdSettings SharedSchema() const override;
-  [[nodiscard]] std::string FeatureModel() const override { return FeatureModelOf(job_); }
+  [[nodiscard]] const RecordSchema* Records() const override { return &job_; }
+  [[nodiscard]] std::optional<ModelSchema> Model() const override { return ModelSchemaOf(job_); }
 
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
   [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
@@ -195,11 +194,6 @@ CheckpointShape DpsgdJob::ShapeOfCheckpoint() const {
           .joint_slots = job_.data.vertical};
 }
 
-DpsgdSettings DpsgdJob::SharedSchema() const {
-  if (!job_.release.to.empty()) throw ConfigError("release.to: found parties that get the model");
-  return job_;
-}
-
 std::string DpsgdJob::Split(const SplitTarget& target) const {
   const auto source = FindDataFolder(job_, target.job_file, target.data, target.run_folder);
   const auto report = DealData(job_, source, target.party_folders, target.test);
@@ -225,6 +219,7 @@ std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string
     if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
     auto own_options = options;
     own_options.most_in_memory = kMostInMemory;
+    own_options.group_rows = job_.privacy.groups() ? job_.privacy.max_group_rows : 0;
     own_ = LoadOwnRecords(job_, party.id, party.data, own_options);
     return {.said = fmt::format("{} rows as the job declares them", own_.rows()),
             .warnings = RepeatedRows(job_, own_)};
@@ -284,8 +279,8 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
                                {"evaluation", evaluation}}};
   if (trained.evaluation && trained.evaluation->correct)
     result.values.push_back({.name = "evaluation.correct", .value = *trained.evaluation->correct});
-  if (trained.model) result.model = ReleasedModel{.model = std::move(*trained.model), .schema = job_};
-  if (trained.share) result.share = KeptShare{.weights = std::move(*trained.share), .schema = job_};
+  result.model = std::move(trained.model);
+  result.share = std::move(trained.share);
   return result;
 }
 
@@ -308,11 +303,13 @@ std::string DpsgdJob::ResultLine(const nlohmann::ordered_json& summary) const {
                      records, noise);
 }
 
-}  // namespace
-
-std::unique_ptr<Job> ReadDpsgdJob(const toml::table& root, const std::string& file) {
+std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
   return MakeDpsgdJob(ReadDpsgdTable(root, file));
 }
+
+}  // namespace
+
+const JobType kDpsgdType{"dpsgd", Read, SchemaOf<DpsgdSettings>};
 
 std::unique_ptr<Job> MakeDpsgdJob(DpsgdSettings settings) {
   return std::make_unique<DpsgdJob>(std::move(settings));

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "jobs/config/common_fields.h"
-#include "jobs/dpsgd/record_fields.h"
-#include "jobs/job.h"
+#include "jobs/dpsgd/settings_rules.h"
+#include "jobs/records/record_fields.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -228,27 +228,6 @@ void InitialisationFields(FieldVisitor& v, std::optional<ml::InitialisationSetti
   s = method ? std::optional(settings) : std::nullopt;
 }
 
-/// Whether it is a type of job, and no training, whose models have a schema.
-bool IsTypeWithSchema(const std::string& type) {
-  const auto& types = RegisteredTypes();
-  return type != "dpsgd" && type != "predict" && std::find(types.begin(), types.end(), type) != types.end();
-}
-
-/// Refuses job files of other types, before their keys, which are others.
-void RequireTraining(const toml::table& root, const std::string& file) {
-  const Section document(root, file);
-  const auto type = root["type"].value<std::string>().value_or("");
-  if (type == "predict")
-    document.Fail("type",
-                  "found a prediction, expected a training, type \"dpsgd\"; run, local and check take both");
-  if (IsTypeWithSchema(type))
-    document.Fail(
-        "type",
-        fmt::format("found \"{}\", expected a training, type \"dpsgd\"; run, local, plan and check take both",
-                    type));
-  (void)document.Choice("type", RegisteredTypes());
-}
-
 void EvaluationFields(FieldVisitor& v, ml::EvaluationSettings& s) {
   v("holder", s.test.holder, WholeInterval{0, 2},
     "Whose party file names the test records, in the format of [data].");
@@ -263,9 +242,8 @@ void EvaluationFields(FieldVisitor& v, ml::EvaluationSettings& s) {
 }  // namespace
 
 void Fields(FieldVisitor& v, DpsgdSettings& s) {
-  TypeFields(v, s.type.c_str());
+  TypeFields(v, "dpsgd");
   RecordFields(v, s, 16);
-  if (s.type != "dpsgd") return CheckHorizontal(v, s);
   v.Table("model", "What is trained.", [&] { Fields(v, s.model); });
   v.Table("training", "How it is trained.", [&] { Fields(v, s.training); });
   v.Table("privacy", "What the model may tell.", [&] { Fields(v, s.privacy); });
@@ -283,32 +261,17 @@ void Fields(FieldVisitor& v, DpsgdSettings& s) {
   v.Check([&](const Section& document) { CheckJobRules(s, document); });
 }
 
-std::int64_t TrainedFeatures(const DpsgdSettings& job) {
-  return data::ExtractedColumns(job.features.extraction, job.data.features);
-}
-
-std::string FeatureModelOf(const DpsgdSettings& job) {
-  const auto& features = job.features.extraction;
-  return features.method == data::FeatureMethod::kOnnx ? features.onnx.model_sha256 : "";
-}
-
 std::string DpsgdJson(const DpsgdSettings& job) { return HashedJson(job); }
 
 std::string DpsgdHash(const DpsgdSettings& job) { return Sha256Hex(DpsgdJson(job)); }
 
 DpsgdSettings ParseDpsgdJson(const std::string& json, const std::string& source) {
-  const auto table = TableOfJson(json, source);
-  const auto type = table["type"].value<std::string>().value_or("");
-  if (!IsTypeWithSchema(type)) return ReadDpsgdTable(table, source);
-  DpsgdSettings job;
-  job.type = type;
-  ReadFields(table, source, job);
-  return job;
+  return ReadDpsgdTable(TableOfJson(json, source), source);
 }
 
 DpsgdSettings ReadDpsgdTable(const toml::table& root, const std::string& file) {
-  RequireTraining(root, file);
   DpsgdSettings job;
+  job.type = "dpsgd";
   ReadFields(root, file, job);
   return job;
 }

@@ -1,23 +1,15 @@
 #pragma once
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "data/dataset/spec.h"
-#include "data/features/features.h"
 #include "dp/record/promise.h"
-#include "jobs/config/fields.h"
+#include "jobs/records/schema.h"
 #include "ml/plan/settings.h"
 
 namespace trefoil::jobs {
-
-struct FeatureSpec {
-  data::FeatureSpec extraction;  ///< what each party does to its own records before it shares them
-  double row_norm = 1.0;         ///< public bound on the norm of a row, bias excluded
-};
 
 struct ModelSpec {
   ml::Loss loss = ml::Loss::kOneVsRest;
@@ -62,22 +54,8 @@ struct ReleaseSpec {
   std::vector<int> to{0, 1, 2};  ///< none: the model stays in shares
 };
 
-/// How `local` cuts one data set into three. Not part of the job's hash.
-struct LocalSpec {
-  bool sorted = false;  ///< stably by label, contiguous thirds; else row i to party i mod 3
-  std::optional<std::array<double, 3>> fractions{};  ///< in place of both: contiguous shares of the rows
-
-  friend bool operator==(const LocalSpec&, const LocalSpec&) = default;
-};
-
-/// A job file, checked, with every default filled in (docs/reference/formats.md). Where the type is not
-/// "dpsgd", its schema alone (RecordFields): what another job's model needs to be applied.
-struct DpsgdSettings {
-  std::string name;
-  std::string type = "dpsgd";
-  int fraction_bits = 16;
-  data::DataSpec data;
-  FeatureSpec features;
+/// A job of type "dpsgd", checked, with every default filled in (docs/reference/formats.md).
+struct DpsgdSettings : RecordSchema {
   ModelSpec model;
   TrainingSpec training;
   PrivacySpec privacy;
@@ -93,7 +71,7 @@ struct DpsgdSettings {
   }
 };
 
-/// The keys of a training, or of a schema alone.
+/// The keys of such a job.
 void Fields(FieldVisitor& v, DpsgdSettings& s);
 
 /// Reads a job file, applies the `--set` assignments in order, and checks it whole; opens no data.
@@ -106,12 +84,6 @@ void Fields(FieldVisitor& v, DpsgdSettings& s);
 
 /// The job that DpsgdJson wrote; `source` names it in errors. Throws ConfigError as ReadDpsgdSettings.
 [[nodiscard]] DpsgdSettings ParseDpsgdJson(const std::string& json, const std::string& source);
-
-/// Columns of the matrix that is trained on, bias excluded: data.features, or what [features] makes of them.
-[[nodiscard]] std::int64_t TrainedFeatures(const DpsgdSettings& job);
-
-/// SHA-256 of the ONNX model that [features] want; empty where they want none.
-[[nodiscard]] std::string FeatureModelOf(const DpsgdSettings& job);
 
 /// The job as compact JSON, keys sorted, all defaults filled in, without [local]: what the parties compare
 /// and hash.

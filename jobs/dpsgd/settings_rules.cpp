@@ -1,60 +1,12 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <numeric>
-#include <set>
 
-#include "jobs/dpsgd/record_fields.h"
+#include "jobs/dpsgd/settings_rules.h"
+#include "jobs/records/record_fields.h"
 
 namespace trefoil::jobs {
 namespace {
-
-/// The first text that occurs twice, or nothing.
-std::optional<std::string> Repeated(const std::vector<std::string>& texts) {
-  std::set<std::string> seen;
-  for (const auto& text : texts) {
-    if (!seen.insert(text).second) return text;
-  }
-  return {};
-}
-
-void CheckLabel(const data::DataSpec& spec, const Section& section) {
-  const auto& label = spec.label;
-  if (static_cast<int>(label.values.size()) != spec.classes) {
-    section.Refuse("values", fmt::format("as many values as data.classes ({})", spec.classes));
-  }
-  if (const auto twice = Repeated(label.values))
-    section.Fail("values", fmt::format("\"{}\" occurs twice", *twice));
-  const auto aliases = section.Table("aliases");
-  for (const auto& [alias, value] : label.aliases) {
-    if (std::find(label.values.begin(), label.values.end(), value) == label.values.end()) {
-      aliases.Refuse(alias, "one of data.label.values");
-    }
-  }
-}
-
-void CheckCsv(const data::DataSpec& spec, const Section& section) {
-  std::vector<std::string> names;
-  const auto features = data::CountFeatures(spec);
-  for (const auto& column : spec.columns) {
-    names.push_back(column.name);
-    if (column.kind != data::ColumnKind::kCategory) continue;
-    if (column.values.empty())
-      section.Fail("column", fmt::format("column \"{}\" has no values", column.name));
-    if (const auto twice = Repeated(column.values)) {
-      section.Fail("column",
-                   fmt::format("column \"{}\": the value \"{}\" occurs twice", column.name, *twice));
-    }
-  }
-  if (const auto twice = Repeated(names))
-    section.Fail("column", fmt::format("the column \"{}\" occurs twice", *twice));
-  if (features == 0 && data::CountTexts(spec) == 0)
-    section.Fail("column", "all columns are ignored, expected at least one feature");
-  if (spec.features != features) {
-    section.Refuse("features", fmt::format("{}, which is what the columns give", features));
-  }
-  CheckLabel(spec, section.Table("label"));
-}
 
 /// What a vertical partition asks of the rest of the job.
 void CheckVertical(const DpsgdSettings& job, const Section& document) {
@@ -123,18 +75,7 @@ void CheckGroups(const DpsgdSettings& job, const Section& document) {
   }
 }
 
-/// Rows of the joint data.
-std::int64_t TotalRows(const data::DataSpec& spec) {
-  if (spec.vertical) return spec.rows[0];
-  return std::accumulate(spec.rows.begin(), spec.rows.end(), std::int64_t{0});
-}
-
 }  // namespace
-
-void CheckDataRules(const data::DataSpec& spec, const Section& data) {
-  if (TotalRows(spec) == 0) data.Refuse("rows", "at least one row in all");
-  if (spec.format == data::Format::kCsv) CheckCsv(spec, data);
-}
 
 void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   const auto data = document.Table("data");

@@ -3,7 +3,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <vector>
 
@@ -32,36 +31,11 @@ data::DataFiles MoveTo(const fs::path& party, const std::optional<data::DataFile
   return {.x = moved(files->x), .y = moved(files->y), .file = moved(files->file)};
 }
 
-/// Where a data set is looked for, in order.
-std::vector<fs::path> PlacesOf(const std::string& name, const fs::path& job_file) {
-  std::vector<fs::path> places;
-  if (const char* root = std::getenv("TREFOIL_DATA"); root != nullptr && *root != '\0') {
-    places.push_back(fs::path(root) / name);
-  }
-  const auto shared = fs::path("../shared/data") / name;
-  places.push_back(shared);
-  places.push_back((fs::absolute(job_file).parent_path() / ".." / shared).lexically_normal());
-  return places;
-}
-
 }  // namespace
-
-fs::path FindDataFolder(const std::string& name, const fs::path& job_file, const fs::path& given) {
-  if (!given.empty()) {
-    if (!fs::is_directory(given)) throw DataError(given.string() + ": not a folder, expected the job's data");
-    return given;
-  }
-  std::string looked;
-  for (const auto& place : PlacesOf(name, job_file)) {
-    if (fs::is_directory(place)) return place;
-    looked += (looked.empty() ? "" : ", ") + place.string();
-  }
-  throw DataError(fmt::format("data \"{}\": not found in {}; name its folder with --data", name, looked));
-}
 
 fs::path FindDataFolder(const DpsgdSettings& job, const fs::path& job_file, const fs::path& given,
                         const fs::path& run_folder) {
-  const auto places = PlacesOf(job.data.name, job_file);
+  const auto places = DataPlaces(job.data.name, job_file);
   const bool found =
       std::any_of(places.begin(), places.end(), [](const auto& one) { return fs::is_directory(one); });
   if (!given.empty() || found || job.data.name != kGenerated)
@@ -71,11 +45,6 @@ fs::path FindDataFolder(const DpsgdSettings& job, const fs::path& job_file, cons
   data::WriteDigits(folder, kDigitsSeed, static_cast<std::size_t>(total), kTestDigits,
                     job.selects(ml::Selection::kPublicValidation) ? kValidationDigits : 0);
   return folder;
-}
-
-data::Split SplitOf(const LocalSpec& local) {
-  if (local.fractions) return {.kind = data::SplitKind::kFractions, .fractions = *local.fractions};
-  return {.kind = local.sorted ? data::SplitKind::kSorted : data::SplitKind::kEven};
 }
 
 data::SplitReport DealData(const DpsgdSettings& job, const fs::path& source,

@@ -1,11 +1,5 @@
 #include "jobs/dpsgd/training_settings.h"
 
-#include <spdlog/fmt/fmt.h>
-
-#include <cmath>
-
-#include "base/error.h"
-
 namespace trefoil::jobs {
 
 ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
@@ -50,31 +44,8 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   return settings;
 }
 
-ml::TrainingSettings ClassifierSettings(const DpsgdSettings& job) {
-  if (job.type == "dpsgd") return SettingsOf(job);
-  ml::TrainingSettings settings;
-  settings.fraction_bits = job.fraction_bits;
-  settings.rows = job.data.rows;
-  settings.features = TrainedFeatures(job);
-  settings.classes = job.data.classes;
-  settings.row_norm = job.features.row_norm;
-  settings.clipping = ml::Clipping::kExamples;
-  settings.steps = 1;
-  settings.expected_batch = 1;
-  settings.max_batch_per_owner = 1;
-  settings.learning_rate = 1;
-  settings.clip = 1;
-  settings.release_to = {};
-  return settings;
-}
-
-void RequireLogitsInRing(double weight_norm, double row_norm, int fraction_bits) {
-  const double logit = std::ldexp(weight_norm * std::hypot(row_norm, 1.0), fraction_bits);
-  if (!(logit < 0x1p62))
-    throw ConfigError(
-        fmt::format("release.to: found [], expected a party, or fraction_bits below {}: logits of such "
-                    "weights could leave the ring",
-                    fraction_bits));
+ModelSchema ModelSchemaOf(const DpsgdSettings& job) {
+  return {.records = job, .classifier = SettingsOf(job), .json = DpsgdJson(job)};
 }
 
 }  // namespace trefoil::jobs

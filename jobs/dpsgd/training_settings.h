@@ -1,5 +1,6 @@
 #pragma once
 #include "jobs/dpsgd/settings.h"
+#include "jobs/records/model_schema.h"
 #include "ml/dpsgd/training.h"
 
 namespace trefoil::jobs {
@@ -7,12 +8,7 @@ namespace trefoil::jobs {
 /// The part of a job that the training needs.
 [[nodiscard]] ml::TrainingSettings SettingsOf(const DpsgdSettings& job);
 
-/// The settings by which a model in shares classifies rows: a training's own; of another job's schema those of a
-/// linear model with one logit, whose training does not matter.
-[[nodiscard]] ml::TrainingSettings ClassifierSettings(const DpsgdSettings& job);
-
-/// For a model that stays in shares: throws ConfigError naming release.to where weights of this norm, in
-/// lattice units, could give logits beyond the ring.
-void RequireLogitsInRing(double weight_norm, double row_norm, int fraction_bits);
+/// Of the model that it trains.
+[[nodiscard]] ModelSchema ModelSchemaOf(const DpsgdSettings& job);
 
 }  // namespace trefoil::jobs

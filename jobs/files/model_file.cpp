@@ -62,8 +62,9 @@ std::string HiddenName(const char* what, std::size_t k) {
   return "hidden_" + std::string(what) + "_" + std::to_string(k + 1);
 }
 
-std::size_t ColumnsOf(const DpsgdSettings& job) {
-  return job.data.classes == 2 ? 1 : static_cast<std::size_t>(job.data.classes);
+std::size_t ColumnsOf(const ModelSchema& schema) {
+  const int classes = schema.records.data.classes;
+  return classes == 2 ? 1 : static_cast<std::size_t>(classes);
 }
 
 }  // namespace
@@ -79,12 +80,12 @@ std::vector<std::pair<std::string, data::NpyArray>> ModelArrays(const ml::Model&
   return arrays;
 }
 
-void SaveModel(const std::filesystem::path& file, const ml::Model& model, const DpsgdSettings& job,
+void SaveModel(const std::filesystem::path& file, const ml::Model& model, const ModelSchema& schema,
                const std::vector<std::pair<std::string, double>>& constants) {
-  const std::int64_t classes = job.data.classes;
+  const std::int64_t classes = schema.records.data.classes;
   auto arrays = ModelArrays(model);
   arrays.emplace_back("classes", data::NpyFromIntegers({}, {&classes, 1}));
-  arrays.emplace_back("job", data::NpyFromText(DpsgdJson(job)));
+  arrays.emplace_back("job", data::NpyFromText(schema.json));
   for (const auto& [name, value] : constants)
     arrays.emplace_back(name, data::NpyFromDoubles({}, {&value, 1}));
   data::WriteNpz(file, arrays);
@@ -97,18 +98,18 @@ ModelFile LoadModel(const std::filesystem::path& file) {
           fmt::format("{}: job: found more than {} bytes, expected a job", file.string(), kLargestText));
   });
   const auto text = data::NpyToText(job, file);
-  ModelFile loaded{.model = {}, .job = ParseDpsgdJson(text, file.string())};
-  auto inputs = static_cast<std::size_t>(TrainedFeatures(loaded.job));
-  const auto& sizes = loaded.job.model.hidden;
+  ModelFile loaded{.model = {}, .schema = ParseModelSchema(text, file.string())};
+  auto inputs = static_cast<std::size_t>(TrainedFeatures(loaded.schema.records));
+  const auto& sizes = loaded.schema.classifier.hidden;
   for (std::size_t k = 0; k < sizes.size(); ++k) {
     const auto size = static_cast<std::size_t>(sizes[k]);
     loaded.model.hidden.push_back({.weights = ReadMatrix(file, HiddenName("weights", k), inputs, size),
                                    .bias = ReadVector(file, HiddenName("bias", k), size)});
     inputs = size;
   }
-  if (!sizes.empty()) loaded.model.activation_bound = loaded.job.model.activation_bound;
-  loaded.model.weights = ReadMatrix(file, "weights", inputs, ColumnsOf(loaded.job));
-  loaded.model.bias = ReadVector(file, "bias", ColumnsOf(loaded.job));
+  if (!sizes.empty()) loaded.model.activation_bound = loaded.schema.classifier.activation_bound;
+  loaded.model.weights = ReadMatrix(file, "weights", inputs, ColumnsOf(loaded.schema));
+  loaded.model.bias = ReadVector(file, "bias", ColumnsOf(loaded.schema));
   return loaded;
 }
 

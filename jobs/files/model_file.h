@@ -5,25 +5,25 @@
 #include <vector>
 
 #include "data/formats/npy.h"
-#include "jobs/dpsgd/settings.h"
+#include "jobs/records/model_schema.h"
 #include "ml/dpsgd/training.h"
 
 namespace trefoil::jobs {
 
-/// A released model with the job that trained it.
+/// A released model with what applying it takes.
 struct ModelFile {
   ml::Model model;
-  DpsgdSettings job;
+  ModelSchema schema;
 };
 
 /// A model's weights and biases as float64 by their names in model.npz, in the order of the layers.
 [[nodiscard]] std::vector<std::pair<std::string, data::NpyArray>> ModelArrays(const ml::Model& model);
 
-/// Writes model.npz: weights (p x c) and bias (c) as float64, classes as an integer, and job (its canonical
-/// JSON) as a byte string. c is 1 with two classes: the logit of class 1. With hidden layers also
+/// Writes model.npz: weights (p x c) and bias (c) as float64, classes as an integer, and job (the
+/// schema's JSON) as a byte string. c is 1 with two classes: the logit of class 1. With hidden layers also
 /// hidden_weights_K and hidden_bias_K for K = 1, 2, ..., and p is the last one's size. `constants` follow as
 /// float64 scalars. Equal arguments give equal bytes.
-void SaveModel(const std::filesystem::path& file, const ml::Model& model, const DpsgdSettings& job,
+void SaveModel(const std::filesystem::path& file, const ml::Model& model, const ModelSchema& schema,
                const std::vector<std::pair<std::string, double>>& constants = {});
 
 /// Throws DataError or ConfigError naming the file if it is no such model.

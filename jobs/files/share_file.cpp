@@ -9,7 +9,6 @@
 #include "base/files.h"
 #include "base/sha256.h"
 #include "jobs/config/json_number.h"
-#include "jobs/dpsgd/training_settings.h"
 #include "jobs/files/share_codec.h"
 
 namespace trefoil::jobs {
@@ -18,26 +17,26 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-ml::LayerShape ShapeOf(const DpsgdSettings& job) {
-  return ml::ShapeOfWeights(ml::MakeStepPlan(ClassifierSettings(job)));
+ml::LayerShape ShapeOf(const ModelSchema& schema) {
+  return ml::ShapeOfWeights(ml::MakeStepPlan(schema.classifier));
 }
 
 /// Of what made the model.
 std::string HashOf(const ShareFile& share) {
-  return share.task.empty() ? DpsgdHash(share.job) : Sha256Hex(share.task);
+  return Sha256Hex(share.task.empty() ? share.schema.json : share.task);
 }
 
 ShareFile ParseHeader(const fs::path& file, const Json& json) {
   try {
     ShareFile share;
     share.party = NumberOf(json.at("party"));
-    share.job = ParseDpsgdJson(json.at("job").get<std::string>(), file.string());
+    share.schema = ParseModelSchema(json.at("job").get<std::string>(), file.string());
     if (json.contains("task")) share.task = json.at("task").get<std::string>();
     share.record = dp::FromJson(json.at("record"));
     if (json.contains("session")) share.session = json.at("session").get<std::string>();
     (void)share.delta();
     (void)share.accountant();
-    (void)ShapeOf(share.job);  // a job whose settings do not go together is damage, too
+    (void)ShapeOf(share.schema);  // a job whose settings do not go together is damage, too
     return share;
   } catch (const std::exception&) {
     RefuseSealed(file, "a damaged header", "a model's share");
@@ -47,11 +46,11 @@ ShareFile ParseHeader(const fs::path& file, const Json& json) {
 }  // namespace
 
 double ShareFile::delta() const {
-  return task.empty() ? job.privacy.delta : Json::parse(task).at("privacy").at("delta").get<double>();
+  return task.empty() ? schema.classifier.delta : Json::parse(task).at("privacy").at("delta").get<double>();
 }
 
 dp::AccountantKind ShareFile::accountant() const {
-  if (task.empty()) return job.privacy.accountant;
+  if (task.empty()) return schema.classifier.accountant;
   // A job of before there was such a key is accounted for by the key's default.
   return dp::AccountantNamed(Json::parse(task).at("privacy").value("accountant", "pld"));
 }
@@ -59,7 +58,7 @@ dp::AccountantKind ShareFile::accountant() const {
 void SaveShare(const fs::path& file, const ShareFile& share, const SecretKey& key) {
   Require(!share.session.empty(), "SaveShare: the session that made the shares");
   Json header{{"party", share.party},
-              {"job", DpsgdJson(share.job)},
+              {"job", share.schema.json},
               {"record", dp::ToJson(share.record)},
               {"session", share.session}};
   if (!share.task.empty()) header["task"] = share.task;
@@ -77,10 +76,10 @@ ShareFile LoadShare(const fs::path& file, int party, const SecretKey& key) {
     if (share.party != party)
       RefuseSealed(file, fmt::format("party {}'s share", share.party), fmt::format("party {}'s", party));
   });
-  const auto shape = ShapeOf(share.job);
+  const auto shape = ShapeOf(share.schema);
   if (secret.bytes().size() != ShareBytes(shape) || share.record.job_hash != HashOf(share))
     RefuseSealed(file, "a share that does not fit its job", "a model's share");
-  share.weights = {TakeShare(secret.bytes(), shape), share.job.fraction_bits};
+  share.weights = {TakeShare(secret.bytes(), shape), share.schema.records.fraction_bits};
   return share;
 }
 

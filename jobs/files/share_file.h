@@ -4,20 +4,20 @@
 
 #include "base/secure_memory.h"
 #include "dp/record/record.h"
-#include "jobs/dpsgd/settings.h"
 #include "jobs/files/sealed_file.h"
+#include "jobs/records/model_schema.h"
 #include "mpc/fixed_point.h"
 
 namespace trefoil::jobs {
 
-/// This party's share of a model that was released to nobody, with the training that it came from.
+/// This party's share of a model that was released to nobody, with what applying it takes.
 struct ShareFile {
   int party = 0;
-  DpsgdSettings job;          ///< of the training; of another job the schema of its model's records
-  std::string task{};         ///< of another job than a training: that job as JSON; else empty
+  ModelSchema schema;
+  std::string task{};         ///< the job that made it as JSON, where that is not the schema's; else empty
   dp::TrainingRecord record;  ///< of the run; its run_id names the model
   std::string session{};      ///< the one that made the shares; empty: not stated (version 1)
-  mpc::FixedShare weights;    ///< of ml::ShapeOfWeights(ClassifierPlan(job))
+  mpc::FixedShare weights;    ///< of ml::ShapeOfWeights of the schema
 
   /// At which the epsilons of what made the model are said.
   [[nodiscard]] double delta() const;

@@ -11,10 +11,10 @@
 #include "data/formats/csv.h"
 #include "dp/mechanisms/laplace_part.h"
 #include "jobs/config/common_fields.h"
-#include "jobs/dpsgd/split_data.h"
 #include "jobs/gaussian_target.h"
 #include "jobs/histogram/settings.h"
 #include "jobs/job_of.h"
+#include "jobs/records/local_data.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/noise/noisy_counts.h"
 #include "ml/on_shares/correct_counts.h"
@@ -229,10 +229,12 @@ JobResult HistogramJob::Run(mpc::Context& party, Output& output) {
   return result;
 }
 
-}  // namespace
-
-std::unique_ptr<Job> ReadHistogramJob(const toml::table& root, const std::string& file) {
+std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
   return std::make_unique<HistogramJob>(ReadHistogramSettings(root, file));
 }
+
+}  // namespace
+
+const JobType kHistogramType{"histogram", Read, SchemaOf<HistogramSettings>};
 
 }  // namespace trefoil::jobs

@@ -9,7 +9,7 @@
 #include "dp/accounting/any_accountant.h"
 #include "dp/mechanisms/local_randomiser.h"
 #include "jobs/config/fields.h"
-#include "jobs/dpsgd/settings.h"
+#include "jobs/records/schema.h"
 #include "ml/plan/settings.h"
 
 namespace trefoil::jobs {

@@ -15,11 +15,11 @@
 #include "data/formats/npy_header.h"
 #include "dp/mechanisms/laplace_part.h"
 #include "jobs/config/common_fields.h"
-#include "jobs/dpsgd/split_data.h"
 #include "jobs/job_of.h"
 #include "jobs/pate/pate_data.h"
 #include "jobs/pate/settings.h"
 #include "jobs/pate/teacher_labels.h"
+#include "jobs/records/local_data.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/clear/student.h"
 #include "ml/clear/teachers.h"
@@ -81,8 +81,11 @@ class PateJob : public JobOf<PateSettings> {
     return job().teacher ? dp::Neighbours::kAdded : dp::Neighbours::kReplaced;
   }
   [[nodiscard]] JobCost Cost() const override;
-  [[nodiscard]] std::string FeatureModel() const override {
-    return job().schema ? FeatureModelOf(*job().schema) : "";
+  [[nodiscard]] const RecordSchema* Records() const override {
+    return job().schema ? &*job().schema : nullptr;
+  }
+  [[nodiscard]] std::optional<ModelSchema> Model() const override {
+    return job().student ? std::optional(LinearModelSchema(*job().schema)) : std::nullopt;
   }
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
   std::string Load(const PartyFile& party, const std::string& party_file,
@@ -388,14 +391,16 @@ void PateJob::Release(const std::vector<Index>& asked, const std::vector<int>& w
     return;
   }
   const auto start = Clock::now();
-  result.model = ReleasedModel{.model = Student(answers, pool), .schema = *job().schema};
+  result.model = Student(answers, pool);
   summary["student_seconds"] = SecondsSince(start);
+}
+
+std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+  return std::make_unique<PateJob>(ReadPateSettings(root, file));
 }
 
 }  // namespace
 
-std::unique_ptr<Job> ReadPateJob(const toml::table& root, const std::string& file) {
-  return std::make_unique<PateJob>(ReadPateSettings(root, file));
-}
+const JobType kPateType{"pate", Read, SchemaOf<PateSettings>, VoteInputs};
 
 }  // namespace trefoil::jobs

@@ -9,9 +9,9 @@
 #include "data/dataset/folders.h"
 #include "data/dataset/split.h"
 #include "jobs/average/owners.h"
-#include "jobs/dpsgd/evaluation.h"
-#include "jobs/dpsgd/split_data.h"
 #include "jobs/pate/teacher_labels.h"
+#include "jobs/records/load_records.h"
+#include "jobs/records/local_data.h"
 #include "jobs/slices.h"
 
 namespace trefoil::jobs {
@@ -86,7 +86,7 @@ fs::path FindPublicRecords(const PateSettings& job, const fs::path& source, cons
 std::string DealToTeachers(const PateSettings& job, const fs::path& source, const SplitTarget& deal) {
   const auto& schema = *job.schema;
   const auto report = data::SplitSource(schema.data, data::FindTrainingFiles(schema.data, source),
-                                        SplitOf(schema.local), deal.party_folders);
+                                        SplitOf(job.local), deal.party_folders);
   for (std::size_t j = 0; j < deal.parties.size(); ++j) {
     if (job.teachers.at(j) > 0) deal.parties.at(j).data = data::PartyFiles(schema.data.format, "");
   }

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "jobs/config/common_fields.h"
-#include "jobs/dpsgd/record_fields.h"
+#include "jobs/records/record_fields.h"
 #include "ml/clear/logistic_regression.h"
 
 namespace trefoil::jobs {
@@ -120,7 +120,7 @@ void TrainingFields(FieldVisitor& v, PateSettings& s) {
   });
   v.Table("student", "With this table those who get the answers train a student on them.", s.student,
           [&](StudentSpec& student) { StudentFields(v, student, s.queries); });
-  v.Table("local", "How `local` cuts the data. Not hashed.", s.schema->local);
+  v.Table("local", "How `local` cuts the data. Not hashed.", s.local);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include "dp/accounting/any_accountant.h"
 #include "jobs/config/fields.h"
-#include "jobs/dpsgd/settings.h"
+#include "jobs/records/schema.h"
 #include "ml/clear/linear_classifier.h"
 #include "ml/clear/student.h"
 
@@ -27,7 +27,8 @@ struct StudentSpec {
 struct PateSettings {
   std::string name;
   std::string data_name;
-  std::optional<DpsgdSettings> schema{};            ///< with a teacher or a student: of all records
+  std::optional<RecordSchema> schema{};             ///< with a teacher or a student: of all records
+  LocalSpec local{};                                ///< of those records
   std::optional<ml::ClassifierSettings> teacher{};  ///< none: the parties bring their teachers' labels
   std::optional<StudentSpec> student{};             ///< none: what is released is the answers
   std::array<std::int64_t, 3> teachers{};           ///< public, of each party

@@ -4,11 +4,10 @@
 
 #include "base/error.h"
 #include "jobs/config/named_files.h"
-#include "jobs/dpsgd/training_settings.h"
 #include "jobs/predict/prediction_inputs.h"
-#include "jobs/predict/predictions.h"
 #include "jobs/predict/settings.h"
 #include "jobs/predict/shared_classifier.h"
+#include "jobs/records/predictions.h"
 #include "jobs/statement/cost_statement.h"
 #include "jobs/statement/vertical_statement.h"
 #include "ml/dpsgd/dp_sgd.h"
@@ -36,7 +35,6 @@ class PredictJob : public Job {
     return "Predictions are post-processing of the training, whose epsilon covers them.";
   }
   [[nodiscard]] JobPlan Plan(const std::optional<protocols::Link>& link) const override;
-  [[nodiscard]] DpsgdSettings SharedSchema() const override { throw ConfigError("type: found \"predict\""); }
   [[nodiscard]] bool AsksModel() const override { return true; }
   void UseModelOf(const Job& made, const std::string& file) override;
 
@@ -46,22 +44,22 @@ class PredictJob : public Job {
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
 
  private:
-  [[nodiscard]] std::vector<PlannedRun> FormsOf(const DpsgdSettings& model,
+  [[nodiscard]] std::vector<PlannedRun> FormsOf(const ModelSchema& model,
                                                 const std::optional<protocols::Link>& link) const;
   [[nodiscard]] std::string CoveredBy() const;
 
   PredictSettings job_;
-  std::vector<int> to_;                  // the client
-  std::optional<DpsgdSettings> schema_;  ///< of the model, once it is known
-  std::optional<ShareFile> model_;       ///< after Inputs, as below
-  ml::OwnRecords rows_;                  ///< the client's
+  std::vector<int> to_;                // the client
+  std::optional<ModelSchema> schema_;  ///< of the model, once it is known
+  std::optional<ShareFile> model_;     ///< after Inputs, as below
+  ml::OwnRecords rows_;                ///< the client's
 };
 
 /// In each form that a run may take: one, where nothing depends on it or the link is known.
-std::vector<PlannedRun> PredictJob::FormsOf(const DpsgdSettings& model,
+std::vector<PlannedRun> PredictJob::FormsOf(const ModelSchema& model,
                                             const std::optional<protocols::Link>& link) const {
   using protocols::Form;
-  const auto settings = ClassifierSettings(model);
+  const auto settings = model.classifier;
   if (!ml::IsNetwork(ml::MakeStepPlan(settings)))
     return {PlanRun(ClassifyBySharesCost(job_, model, Form::kBulk), "", link)};
   std::vector<PlannedRun> runs;
@@ -86,13 +84,13 @@ JobPlan PredictJob::Plan(const std::optional<protocols::Link>& link) const {
 }
 
 void PredictJob::UseModelOf(const Job& made, const std::string& file) {
-  try {
-    schema_ = made.SharedSchema();
-  } catch (const ConfigError& error) {
-    throw ConfigError(fmt::format(
-        "{}: {}, expected the job of a training, an average or a transfer whose model stays in shares", file,
-        error.what()));
-  }
+  schema_ = made.Model();
+  if (schema_ && made.release_to().empty()) return;
+  const auto found = schema_ ? std::string("release.to: found parties that get the model")
+                             : fmt::format("type: found \"{}\"", made.type());
+  throw ConfigError(fmt::format(
+      "{}: {}, expected the job of a training, an average or a transfer whose model stays in shares", file,
+      found));
 }
 
 /// The parties of an earlier run: each its share, sealed with its key as it was.
@@ -110,10 +108,11 @@ std::string PredictJob::Split(const SplitTarget& target) const {
     party.feature_model = before.feature_model;
     const auto model = LoadModelShare(party, job_, "");
     if (party.id != job_.client) continue;
-    const auto files = NamedFiles("--data", {target.data.string()}, model.job.data, data::LabelUse::kIgnored);
+    const auto files =
+        NamedFiles("--data", {target.data.string()}, model.schema.records.data, data::LabelUse::kIgnored);
     if (!files.x.empty()) party.inputs["predict.x"] = fs::absolute(files.x);
     if (!files.file.empty()) party.inputs["predict.file"] = fs::absolute(files.file);
-    (void)LoadRowsToPredict(job_, model.job, party, "", 0);
+    (void)LoadRowsToPredict(job_, model.schema.records, party, "", 0);
   }
   return fmt::format("rows {} of party {}, by the model in {}", target.data.string(), job_.client,
                      target.model.string());
@@ -123,12 +122,12 @@ std::vector<JobInput> PredictJob::Inputs(const PartyFile& party, const std::stri
                                          const Resources& resources) {
   const auto load_model = [this, &party, &party_file]() -> Loaded {
     model_ = LoadModelShare(party, job_, party_file);
-    schema_ = model_->job;
+    schema_ = model_->schema;
     return {.said =
                 fmt::format("{}, of run {}", party.inputs["predict.share"].string(), model_->record.run_id)};
   };
   const auto load_rows = [this, &party, &party_file, resources]() -> Loaded {
-    rows_ = LoadRowsToPredict(job_, *schema_, party, party_file, resources.threads);
+    rows_ = LoadRowsToPredict(job_, schema_->records, party, party_file, resources.threads);
     return {.said = fmt::format("{} rows as the model's job declares them", rows_.x.rows())};
   };
   std::vector<JobInput> inputs{{.what = "share of the model",
@@ -159,17 +158,20 @@ JobResult PredictJob::Run(mpc::Context& party, Output& output) {
                                {"covered_by", CoveredBy()}},
                    .lines = {CoveredBy()}};
   if (!predictions) return result;
-  result.files.push_back({.name = "predictions.csv",
-                          .text = PredictionsCsv(model_->job, predictions->classes, predictions->scores),
-                          .secret = true});
+  result.files.push_back(
+      {.name = "predictions.csv",
+       .text = PredictionsCsv(model_->schema.records, predictions->classes, predictions->scores),
+       .secret = true});
   result.lines.push_back(fmt::format("{} rows classified", predictions->classes.size()));
   return result;
 }
 
-}  // namespace
-
-std::unique_ptr<Job> ReadPredictJob(const toml::table& root, const std::string& file) {
+std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
   return std::make_unique<PredictJob>(ReadPredictSettings(root, file));
 }
+
+}  // namespace
+
+const JobType kPredictType{"predict", Read, SchemaOf<PredictSettings>, PredictInputs};
 
 }  // namespace trefoil::jobs

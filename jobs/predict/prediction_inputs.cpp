@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "jobs/config/fields.h"
-#include "jobs/dpsgd/evaluation.h"
+#include "jobs/records/load_records.h"
 
 namespace trefoil::jobs {
 
@@ -40,17 +40,17 @@ ShareFile LoadModelShare(const PartyFile& party, const PredictSettings& job, con
   return share;
 }
 
-ml::OwnRecords LoadRowsToPredict(const PredictSettings& job, const DpsgdSettings& training,
+ml::OwnRecords LoadRowsToPredict(const PredictSettings& job, const RecordSchema& schema,
                                  const PartyFile& party, const std::string& party_file, std::size_t threads) {
   if (party.id != job.client) return {};
   const data::DataFiles files{.x = party.inputs["predict.x"], .y = {}, .file = party.inputs["predict.file"]};
-  const bool two_files = HasLabelFile(training.data.format);
+  const bool two_files = HasLabelFile(schema.data.format);
   if ((two_files ? files.x : files.file).empty()) {
     throw ConfigError(
         fmt::format("{}: missing predict.{}, expected the rows to predict: this party is the client",
                     party_file, two_files ? "x" : "file"));
   }
-  auto table = LoadRecords(training, files,
+  auto table = LoadRecords(schema, files,
                            {.capacity = job.rows,
                             .threads = threads,
                             .labels = data::LabelUse::kIgnored,

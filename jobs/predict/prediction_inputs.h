@@ -17,9 +17,9 @@ void PredictInputs(FieldVisitor& v, InputPaths& inputs);
 [[nodiscard]] ShareFile LoadModelShare(const PartyFile& party, const PredictSettings& job,
                                        const std::string& party_file);
 
-/// The client's rows, with the features of the model's training; nothing at the others. Throws ConfigError
+/// The client's rows, with the features of the model's records; nothing at the others. Throws ConfigError
 /// where `party_file` names none; DataError as LoadRecords.
-[[nodiscard]] ml::OwnRecords LoadRowsToPredict(const PredictSettings& job, const DpsgdSettings& training,
+[[nodiscard]] ml::OwnRecords LoadRowsToPredict(const PredictSettings& job, const RecordSchema& schema,
                                                const PartyFile& party, const std::string& party_file,
                                                std::size_t threads);
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "jobs/dpsgd/training_settings.h"
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/on_shares/held_out.h"
 #include "protocols/arithmetic/component_check.h"
@@ -25,7 +24,7 @@ ml::PredictionRequest RequestOf(const PredictSettings& job) {
 protocols::ComparedShares ComparedModel(const ShareFile& model) {
   const auto session = model.session.empty() ? std::string("not stated") : model.session;
   return {
-      .common = fmt::format("run {}\nsession {}\n{}\n{}", model.record.run_id, session, DpsgdJson(model.job),
+      .common = fmt::format("run {}\nsession {}\n{}\n{}", model.record.run_id, session, model.schema.json,
                             model.task),
       .what = "share of the model",
       .remedy = fmt::format("predict.share: found one of run {}, session {} here, expected one of the same "
@@ -42,13 +41,13 @@ std::int64_t BlockRows(const PredictSettings& job) {
 std::optional<ml::Predictions> ClassifyByShares(mpc::Context& party, const PredictSettings& job,
                                                 const ShareFile& model, const ml::OwnRecords& own) {
   protocols::RequireSharesOfOne(party, {&model.weights.ring()}, ComparedModel(model));
-  const auto form = ClassifierForm(job, model.job, protocols::MeasureLink(party));
-  const auto plan = ml::MakeStepPlan(ClassifierSettings(model.job), form);
+  const auto form = ClassifierForm(job, model.schema, protocols::MeasureLink(party));
+  const auto plan = ml::MakeStepPlan(model.schema.classifier, form);
   return ml::PredictOnShares(party, plan, model.weights, RequestOf(job), own);
 }
 
-JobCost ClassifyBySharesCost(const PredictSettings& job, const DpsgdSettings& model, protocols::Form form) {
-  const auto plan = ml::MakeStepPlan(ClassifierSettings(model), form);
+JobCost ClassifyBySharesCost(const PredictSettings& job, const ModelSchema& model, protocols::Form form) {
+  const auto plan = ml::MakeStepPlan(model.classifier, form);
   JobCost cost;
   cost.session.Add(Then(protocols::RequireSharesOfOneCost(), protocols::MeasureLinkCost()));
   cost.session.Add(ml::PredictOnSharesCost(plan, RequestOf(job)));
@@ -64,9 +63,9 @@ JobCost ClassifyBySharesCost(const PredictSettings& job, const DpsgdSettings& mo
   return cost;
 }
 
-protocols::Form ClassifierForm(const PredictSettings& job, const DpsgdSettings& model,
+protocols::Form ClassifierForm(const PredictSettings& job, const ModelSchema& model,
                                const protocols::Link& link) {
-  return ml::FasterForm(ClassifierSettings(model), BlockRows(job), link);
+  return ml::FasterForm(model.classifier, BlockRows(job), link);
 }
 
 }  // namespace trefoil::jobs

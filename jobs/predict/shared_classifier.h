@@ -17,13 +17,12 @@ namespace trefoil::jobs {
                                                               const ShareFile& model,
                                                               const ml::OwnRecords& own);
 
-/// `model`: the job of the training, or the schema that the model is for, as ShareFile has it. Only a network
-/// compares otherwise in one form than in the other.
-[[nodiscard]] JobCost ClassifyBySharesCost(const PredictSettings& job, const DpsgdSettings& model,
+/// Of a model as ShareFile has it. Only a network compares otherwise in one form than in the other.
+[[nodiscard]] JobCost ClassifyBySharesCost(const PredictSettings& job, const ModelSchema& model,
                                            protocols::Form form);
 
 /// The form that a run would choose on a link.
-[[nodiscard]] protocols::Form ClassifierForm(const PredictSettings& job, const DpsgdSettings& model,
+[[nodiscard]] protocols::Form ClassifierForm(const PredictSettings& job, const ModelSchema& model,
                                              const protocols::Link& link);
 
 }  // namespace trefoil::jobs

@@ -8,10 +8,6 @@
 
 namespace trefoil::jobs {
 
-FirstEpsilon FirstOf(const DpsgdSettings& job) {
-  return job.data.vertical ? FirstEpsilon::kInsider : FirstEpsilon::kOutsider;
-}
-
 FirstEpsilon FirstOf(const dp::TrainingRecord& record) {
   const auto is_vertical = [](const dp::RecordedEvent& event) {
     const auto* steps = std::get_if<dp::DpSgdSteps>(&event);

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "jobs/dpsgd/settings.h"
+#include "dp/record/record.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/statement/privacy_statement.h"
 
@@ -9,7 +9,6 @@ namespace trefoil::jobs {
 
 /// The insider's with a vertical partition, whose parties know which records there are: it is for values in a
 /// known record, and the outsider's for whether a record takes part. Otherwise the outsider's.
-[[nodiscard]] FirstEpsilon FirstOf(const DpsgdSettings& job);
 [[nodiscard]] FirstEpsilon FirstOf(const dp::TrainingRecord& record);
 
 /// With a vertical partition: puts the insider's epsilon, for values in a known record, before the

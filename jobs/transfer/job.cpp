@@ -12,11 +12,10 @@
 #include "data/formats/npy.h"
 #include "data/formats/npy_header.h"
 #include "dp/mechanisms/radial_laplace_part.h"
-#include "jobs/dpsgd/split_data.h"
-#include "jobs/dpsgd/training_settings.h"
 #include "jobs/gaussian_target.h"
 #include "jobs/job_of.h"
 #include "jobs/pate/teacher_labels.h"
+#include "jobs/records/local_data.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/transfer/settings.h"
 #include "ml/noise/noisy_counts.h"
@@ -49,8 +48,8 @@ class TransferJob : public JobOf<TransferSettings> {
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
   [[nodiscard]] JobCost Cost() const override;
-  [[nodiscard]] DpsgdSettings SharedSchema() const override {
-    return job().to.empty() ? TransferSchema(job()) : JobOf::SharedSchema();
+  [[nodiscard]] std::optional<ModelSchema> Model() const override {
+    return LinearModelSchema(TransferSchema(job()));
   }
   [[nodiscard]] dp::PrivacyUnit Unit() const override { return dp::PrivacyUnit::kOwner; }
   [[nodiscard]] dp::Neighbours Neighbours() const override { return dp::Neighbours::kReplaced; }
@@ -240,20 +239,21 @@ JobResult TransferJob::Run(mpc::Context& party, Output& output) {
   JobResult result;
   result.summary = Summary();
   if (job().to.empty()) {
-    result.share =
-        KeptShare{.weights = {noisy, job().settings.fraction_bits}, .schema = TransferSchema(job())};
+    result.share = {noisy, job().settings.fraction_bits};
     return result;
   }
   const auto opened =
       protocols::RevealToEach(party, job().to, noisy, protocols::ReleaseReason::kTransferredModel);
-  if (opened) result.model = ReleasedModel{.model = ModelOf(*opened), .schema = TransferSchema(job())};
+  if (opened) result.model = ModelOf(*opened);
   return result;
+}
+
+std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+  return std::make_unique<TransferJob>(ReadTransferSettings(root, file));
 }
 
 }  // namespace
 
-std::unique_ptr<Job> ReadTransferJob(const toml::table& root, const std::string& file) {
-  return std::make_unique<TransferJob>(ReadTransferSettings(root, file));
-}
+const JobType kTransferType{"ensemble-transfer", Read, SchemaOf<TransferSettings>, VoteInputs};
 
 }  // namespace trefoil::jobs

@@ -60,8 +60,8 @@ TransferSettings ReadTransferSettings(const toml::table& root, const std::string
 
 std::string TransferJson(const TransferSettings& job) { return HashedJson(job); }
 
-DpsgdSettings TransferSchema(const TransferSettings& job) {
-  DpsgdSettings schema;
+RecordSchema TransferSchema(const TransferSettings& job) {
+  RecordSchema schema;
   schema.type = "ensemble-transfer";
   schema.name = job.name;
   schema.fraction_bits = job.settings.fraction_bits;

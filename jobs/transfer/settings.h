@@ -6,7 +6,7 @@
 
 #include "dp/accounting/any_accountant.h"
 #include "jobs/config/fields.h"
-#include "jobs/dpsgd/settings.h"
+#include "jobs/records/schema.h"
 #include "ml/on_shares/ensemble_transfer.h"
 #include "ml/plan/settings.h"
 
@@ -39,6 +39,6 @@ void Fields(FieldVisitor& v, TransferSettings& s);
 [[nodiscard]] std::string TransferJson(const TransferSettings& job);
 
 /// What the released model's records look like: rows of `features` numbers and two classes.
-[[nodiscard]] DpsgdSettings TransferSchema(const TransferSettings& job);
+[[nodiscard]] RecordSchema TransferSchema(const TransferSettings& job);
 
 }  // namespace trefoil::jobs

@@ -24,7 +24,7 @@ struct Meant {
 };
 
 Meant MeantBy(const LedgerOpenOptions& options) {
-  const auto party = jobs::ReadParty(options.config);
+  const auto party = jobs::ReadParty(options.config, options.types);
   const auto& ledger = options.evaluation ? party.evaluation_ledger : party.ledger;
   const auto& files = options.evaluation ? party.evaluation : party.data;
   if (!ledger)
@@ -42,8 +42,9 @@ struct PlannedJob {
   std::vector<dp::RecordedEvent> events;
 };
 
-PlannedJob PlanOf(const std::string& file, const Meant& meant, bool evaluation) {
-  const auto job = jobs::ReadJob(file);
+PlannedJob PlanOf(const std::string& file, const Meant& meant, const LedgerOpenOptions& options) {
+  const bool evaluation = options.evaluation;
+  const auto job = jobs::ReadJob(file, {}, options.types);
   const auto events = job->Events();
   auto budgeted = evaluation ? BudgetedEvaluationOf(*job, meant.party) : BudgetedJobOf(*job);
   if (!budgeted)
@@ -94,7 +95,7 @@ int EnterJobs(const LedgerOpenOptions& options) {
   const auto hash = DataHash(meant.files);
   std::vector<BudgetRequest> requests;
   for (const auto& file : options.jobs) {
-    auto planned = PlanOf(file, meant, options.evaluation);
+    auto planned = PlanOf(file, meant, options);
     RequireCovered(planned.job, meant.ledger);
     AddLostSteps(planned, options.lost_steps, file);
     requests.push_back({.data = hash,

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "jobs/job.h"
+
 namespace trefoil::runtime {
 
 /// What `ledger init` and `ledger enter` were given.
@@ -13,6 +15,7 @@ struct LedgerOpenOptions {
   std::string orders;             ///< of mode rdp; empty: the default ones
   std::vector<std::string> jobs;  ///< job files
   std::int64_t lost_steps = 0;    ///< steps that a resumed run of each job may lose and do again
+  jobs::JobTypes types = jobs::ShippedTypes();
 };
 
 /// Opens a ledger: fixes its filter. Throws ConfigError where there is one already, and as LedgerFile.

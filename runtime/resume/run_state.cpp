@@ -116,7 +116,7 @@ void RunState::ReadRun() {
   try {
     if (const int party = jobs::NumberOf(json.at("party")); party != owner_.party)
       RefuseRun(file, fmt::format("party {}'s run", party), fmt::format("party {}'s", owner_.party));
-    const auto began = jobs::ParseJob(json.at("job").get<std::string>(), file.string())->Json();
+    const auto began = jobs::ParseJob(json.at("job").get<std::string>(), file.string(), owner_.types)->Json();
     if (const auto own = owner_.job->Json(); own != began) {
       throw ConfigError(fmt::format("{}, as in {}: a run goes on with the job that it began with",
                                     jobs::DescribeDifference(own, began), file.string()));

@@ -18,6 +18,7 @@ struct RunOwner {
   std::shared_ptr<const jobs::Job> job;  ///< with checkpoints
   std::string
       data_hash;  ///< of [data] (runtime/ledger/run_budget.h), by which a resumed run knows its data again
+  jobs::JobTypes types = jobs::ShippedTypes();
 };
 
 /// What a party keeps of a run while it is under way, in the folder checkpoint/ of its run directory, so that

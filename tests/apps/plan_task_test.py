@@ -175,8 +175,8 @@ class PlanTask(Planned):
         training = self.write("training.toml", TINY_JOB)
         refused("release.to: found parties that get the model, expected the job of a training, an average", "predict.toml", training)
         refused("type: found \"predict\", expected the job of a training, an average or a transfer", "predict.toml", "predict.toml")
-        refused("found a job that makes no such model, expected", "predict.toml", self.write("histogram.toml", HISTOGRAM_JOB))
-        refused("found a job that makes no such model, expected", "predict.toml", self.write("average.toml", AVERAGE_JOB))
+        refused("type: found \"histogram\", expected", "predict.toml", self.write("histogram.toml", HISTOGRAM_JOB))
+        refused("release.to: found parties that get the model, expected", "predict.toml", self.write("average.toml", AVERAGE_JOB))
         refused("--model-job: found with a job that is no prediction", training, training)
         refused("none.toml: No such file or directory, expected a TOML file", "predict.toml", "none.toml")
 

@@ -1,6 +1,5 @@
-// A job file of any type, and the JSON of a training's job as models and runs hold it.
+// A job file of any type, and the JSON beside a model.
 #include "base/error.h"
-#include "jobs/dpsgd/settings.h"
 #include "jobs/job.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -20,7 +19,7 @@ void ReadFile(const std::filesystem::path& file) {
 void Read(std::span<const std::uint8_t> input) {
   const InputFile file(Text(input));
   ReadAs<ConfigError>([&] { ReadFile(file.path()); });
-  ReadAs<ConfigError>([&] { (void)jobs::ParseDpsgdJson(std::string(Text(input)), "job.json"); });
+  ReadAs<ConfigError>([&] { (void)jobs::ParseModelSchema(std::string(Text(input)), "job.json"); });
 }
 
 }  // namespace trefoil::fuzz

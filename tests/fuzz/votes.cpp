@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "data/dataset/teacher_labels.h"
-#include "jobs/pate/vote_file.h"
+#include "jobs/files/vote_file.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace trefoil::fuzz {

@@ -11,12 +11,12 @@
 
 #include "base/files.h"
 #include "base/sha256.h"
-#include "jobs/dpsgd/evaluation.h"
 #include "jobs/files/model_file.h"
 #include "jobs/files/share_file.h"
 #include "jobs/job.h"
 #include "jobs/predict/settings.h"
 #include "jobs/predict/shared_classifier.h"
+#include "jobs/records/load_records.h"
 #include "runtime/run_directory.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/goldens/compare.h"
@@ -116,7 +116,7 @@ Json Predict(const fs::path& folder) {
     if (party.self() == job.client) {
       data::DataFiles files;
       files.file = own_folder / "test.csv";
-      rows = jobs::LoadOwnRecords(model.job, party.self(), files, {.threads = 1});
+      rows = jobs::LoadOwnRecords(model.schema.records, party.self(), files, {.threads = 1});
       rows.y.clear();
     }
     const auto predictions = jobs::ClassifyByShares(party, job, model, rows);
@@ -161,16 +161,16 @@ Json RunJob(const GoldenJob& golden, const fs::path& folder, const std::array<jo
     const auto result = job->Run(party, output);
     Json json{{"record", RecordJson(own_folder, output.record)}};
     for (const auto& file : result.files) json["files"][file.name] = file.text;
-    if (result.model) json["model"] = ModelJson(result.model->model);
+    if (result.model) json["model"] = ModelJson(*result.model);
     for (const auto& [name, value] : result.values) json[name.substr(name.find('.') + 1)] = value;
     if (result.share) {
-      const bool own_schema = jobs::DpsgdJson(result.share->schema) == job->Json();
+      const auto schema = job->Model().value();
       json["share"] = ShareHash(own_folder, {.party = party.self(),
-                                             .job = result.share->schema,
-                                             .task = own_schema ? "" : job->Json(),
+                                             .schema = schema,
+                                             .task = schema.json == job->Json() ? "" : job->Json(),
                                              .record = output.record,
                                              .session = kRun,
-                                             .weights = result.share->weights});
+                                             .weights = *result.share});
     }
     return json;
   });

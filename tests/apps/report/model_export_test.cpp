@@ -11,7 +11,7 @@
 #include "data/features/onnx_features.h"
 #include "data/formats/file.h"
 #include "data/formats/npz.h"
-#include "jobs/dpsgd/evaluation.h"
+#include "jobs/dpsgd/training_settings.h"
 #include "tests/apps/temporary_folder.h"
 
 namespace trefoil::apps {
@@ -31,7 +31,7 @@ Eigen::MatrixXd Random(Eigen::Index rows, Eigen::Index columns, unsigned seed) {
 /// A model of nine features, with these hidden layers.
 jobs::ModelFile MakeModel(int classes, const std::vector<std::int64_t>& hidden = {}) {
   jobs::ModelFile file;
-  auto& job = file.job;
+  jobs::DpsgdSettings job;
   job.name = "small";
   job.data.name = "small";
   job.data.rows = {10, 10, 10};
@@ -46,6 +46,7 @@ jobs::ModelFile MakeModel(int classes, const std::vector<std::int64_t>& hidden =
   job.privacy.sigma = 1.0;
   job.privacy.delta = 1e-5;
   job.privacy.clip = 1.0;
+  file.schema = jobs::ModelSchemaOf(job);
   Eigen::Index inputs = kFeatures;
   for (std::size_t k = 0; k < hidden.size(); ++k) {
     file.model.hidden.push_back({.weights = Random(inputs, hidden[k], 10 + static_cast<unsigned>(k)),
@@ -97,7 +98,7 @@ TEST_F(OnnxOfTest, ScalesAndShortensRows) {
   for (const int classes : {2, 4}) {
     const auto model = MakeModel(classes);
     data::Matrix prepared = Rows();
-    data::ScaleRowsTo(prepared, model.job.features.row_norm);
+    data::ScaleRowsTo(prepared, model.schema.records.features.row_norm);
     ExpectScores(model, Rows() * 255.0F, prepared);
   }
 }
@@ -105,18 +106,19 @@ TEST_F(OnnxOfTest, ScalesAndShortensRows) {
 TEST_F(OnnxOfTest, GoesThroughHiddenLayers) {
   const auto model = MakeModel(3, {8, 5});
   data::Matrix prepared = Rows();
-  data::ScaleRowsTo(prepared, model.job.features.row_norm);
+  data::ScaleRowsTo(prepared, model.schema.records.features.row_norm);
   ExpectScores(model, Rows() * 255.0F, prepared);
 }
 
 TEST_F(OnnxOfTest, NormalisesExtractedFeatures) {
   auto model = MakeModel(3);
-  model.job.features.extraction.method = data::FeatureMethod::kHashText;  // what it makes: these nine
-  model.job.features.extraction.hash_text.dimension = 4;
-  model.job.data.features = 5;
+  model.schema.records.features.extraction.method =
+      data::FeatureMethod::kHashText;  // what it makes: these nine
+  model.schema.records.features.extraction.hash_text.dimension = 4;
+  model.schema.records.data.features = 5;
   for (const float size : {1.0F, 1e-30F, 1e6F}) {
     data::Matrix prepared = Rows();
-    data::NormaliseRowsTo(prepared, model.job.features.row_norm);
+    data::NormaliseRowsTo(prepared, model.schema.records.features.row_norm);
     ExpectScores(model, Rows() * size, prepared);
   }
 }
@@ -124,20 +126,20 @@ TEST_F(OnnxOfTest, NormalisesExtractedFeatures) {
 TEST_F(OnnxOfTest, EncodesTheColumnsOfATable) {
   using data::ColumnKind;
   auto model = MakeModel(2);
-  model.job.data.scale = 1;
-  model.job.data.format = data::Format::kCsv;
-  model.job.data.columns = {{"a", ColumnKind::kNumber, 40, 10, {}},
-                            {"label", ColumnKind::kNumber, 7, 7, {}},
-                            {"b", ColumnKind::kCategory, 0, 1, {"p", "q", "r"}},
-                            {"c", ColumnKind::kIgnore, 3, 3, {}},
-                            {"d", ColumnKind::kNumber, -2, 0.5, {}},
-                            {"e", ColumnKind::kCategory, 0, 1, {"s", "t", "u", "v"}}};
-  model.job.data.label = {"label", {"0", "1"}, {}};
+  model.schema.records.data.scale = 1;
+  model.schema.records.data.format = data::Format::kCsv;
+  model.schema.records.data.columns = {{"a", ColumnKind::kNumber, 40, 10, {}},
+                                       {"label", ColumnKind::kNumber, 7, 7, {}},
+                                       {"b", ColumnKind::kCategory, 0, 1, {"p", "q", "r"}},
+                                       {"c", ColumnKind::kIgnore, 3, 3, {}},
+                                       {"d", ColumnKind::kNumber, -2, 0.5, {}},
+                                       {"e", ColumnKind::kCategory, 0, 1, {"s", "t", "u", "v"}}};
+  model.schema.records.data.label = {"label", {"0", "1"}, {}};
   data::Matrix given = Rows().cwiseAbs().cwiseMin(1);
   data::Matrix prepared = given;
   prepared.col(0) = (given.col(0).array() - 40) / 10;
   prepared.col(4) = (given.col(4).array() + 2) / 0.5F;
-  data::ScaleRowsTo(prepared, model.job.features.row_norm);
+  data::ScaleRowsTo(prepared, model.schema.records.features.row_norm);
   ExpectScores(model, given, prepared);
 }
 
@@ -161,7 +163,7 @@ TEST(ExportNpz, IsTheModelWithItsConstants) {
   const auto loaded = jobs::LoadModel(file);
   EXPECT_EQ(loaded.model.weights, model.model.weights);
   EXPECT_EQ(loaded.model.hidden[0].weights, model.model.hidden[0].weights);
-  EXPECT_EQ(jobs::DpsgdHash(loaded.job), jobs::DpsgdHash(model.job));
+  EXPECT_EQ(loaded.schema.json, model.schema.json);
   const auto constant = [&](const std::string& name) {
     return data::NpyToDoubles(data::ReadNpz(file, name), file).at(0);
   };

@@ -77,7 +77,7 @@ DpsgdSettings Read(const std::string& text, const std::vector<std::string>& assi
 std::string ErrorOf(const std::string& text, const std::vector<std::string>& assignments = {}) {
   const TemporaryFolder folder;
   try {
-    (void)ReadDpsgdSettings(folder.Write("x.toml", text), assignments);
+    (void)ReadJob(folder.Write("x.toml", text), assignments);
   } catch (const ConfigError& error) {
     std::string what = error.what();
     const auto prefix = folder.path().string() + "/";
@@ -254,10 +254,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"evaluation_holder", "[privacy]", "[evaluation]\nrows = 5\n[privacy]",
              "x.toml: missing evaluation.holder, expected a whole number from 0 to 2"},
         Case{"version", "version = 1", "version = 2", "x.toml:1: version: found 2, expected 1"},
-        Case{"type_of_a_task", "\"dpsgd\"", "\"pate\"",
-             "x.toml:2: type: found \"pate\", expected a training, type \"dpsgd\"; run, local, plan and "
-             "check take "
-             "both"},
         Case{"misspelt_choice", "\"dpsgd\"", "\"dpsdg\"",
              "x.toml:2: type: found \"dpsdg\", expected one of \"dpsgd\", \"predict\", \"histogram\", "
              "\"pate\", \"classifier-average\", \"ensemble-transfer\"; did you mean dpsgd?"},
@@ -340,9 +336,7 @@ INSTANTIATE_TEST_SUITE_P(
              "--set data.rows=[0.05, -2.0, [1, 1e-9]]: data.rows: found [ 0.05, -2.0, [ 1, 1e-09 ] ],"
              " expected three whole numbers from 0 to 1000000000"},
         Case{"prediction", "type=predict", "",
-             "--set type=predict: type: found a prediction, expected a training, type \"dpsgd\"; run, local "
-             "and "
-             "check take both"},
+             "x.toml: type: found another by --set, expected \"dpsgd\" as in the file"},
         Case{"one_class", "data.classes=1", "",
              "--set data.classes=1: data.classes: found 1, expected a whole number from 2 to 1000"},
         Case{"fractions_above_one", "local.split=[0.5,0.5,0.5]", "",

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "jobs/dpsgd/training_settings.h"
 #include "tests/apps/temporary_folder.h"
 
 namespace trefoil::jobs {
@@ -40,12 +41,12 @@ TEST_P(ModelFileTest, ReadsBackWhatWasSaved) {
   const TemporaryFolder folder;
   const auto job = SmallJob(GetParam());
   const auto model = ModelWith(GetParam() == 2 ? 1 : GetParam());
-  SaveModel(folder.path() / "model.npz", model, job);
-  SaveModel(folder.path() / "again.npz", model, job);
+  SaveModel(folder.path() / "model.npz", model, ModelSchemaOf(job));
+  SaveModel(folder.path() / "again.npz", model, ModelSchemaOf(job));
   const auto loaded = LoadModel(folder.path() / "model.npz");
   EXPECT_EQ(loaded.model.weights, model.weights);
   EXPECT_EQ(loaded.model.bias, model.bias);
-  EXPECT_EQ(DpsgdHash(loaded.job), DpsgdHash(job));
+  EXPECT_EQ(loaded.schema.json, DpsgdJson(job));
   EXPECT_EQ(ReadTextFile(folder.path() / "model.npz", ""), ReadTextFile(folder.path() / "again.npz", ""));
 }
 
@@ -59,7 +60,7 @@ TEST(ModelFile, KeepsHiddenLayers) {
   auto model = ModelWith(4);
   model.hidden = {{.weights = Eigen::MatrixXd::Random(3, 5), .bias = Eigen::VectorXd::Random(5)},
                   {.weights = Eigen::MatrixXd::Random(5, 3), .bias = Eigen::VectorXd::Random(3)}};
-  SaveModel(folder.path() / "model.npz", model, job);
+  SaveModel(folder.path() / "model.npz", model, ModelSchemaOf(job));
   const auto loaded = LoadModel(folder.path() / "model.npz").model;
   ASSERT_EQ(loaded.hidden.size(), 2U);
   for (std::size_t k = 0; k < 2; ++k) {
@@ -72,7 +73,7 @@ TEST(ModelFile, KeepsHiddenLayers) {
 
 TEST(ModelFile, RefusesShapesThatAreNotItsJobs) {
   const TemporaryFolder folder;
-  SaveModel(folder.path() / "model.npz", ModelWith(2), SmallJob(3));
+  SaveModel(folder.path() / "model.npz", ModelWith(2), ModelSchemaOf(SmallJob(3)));
   EXPECT_THROW((void)LoadModel(folder.path() / "model.npz"), DataError);
 }
 
@@ -80,7 +81,7 @@ TEST(ModelFile, RefusesValuesThatAreNotFinite) {
   const TemporaryFolder folder;
   auto model = ModelWith(3);
   model.weights(1, 1) = std::numeric_limits<double>::quiet_NaN();
-  SaveModel(folder.path() / "model.npz", model, SmallJob(3));
+  SaveModel(folder.path() / "model.npz", model, ModelSchemaOf(SmallJob(3)));
   EXPECT_THROW((void)LoadModel(folder.path() / "model.npz"), DataError);
 }
 

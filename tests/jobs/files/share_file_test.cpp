@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/sha256.h"
+#include "jobs/dpsgd/training_settings.h"
 #include "jobs/files/share_codec.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/support/file_calls.h"
@@ -47,9 +49,12 @@ to = []
 constexpr mpc::Word kMarker = 0x0123456789ABCDEF;
 
 ShareFile SomeShare(const TemporaryFolder& folder) {
-  ShareFile share{
-      .party = 1, .job = ReadDpsgdSettings(folder.Write("job.toml", kJob)), .record = {}, .weights = {}};
-  share.record = {.job_hash = DpsgdHash(share.job), .run_id = "ab12", .events = {dp::NoisyEvaluation{2, 3}}};
+  ShareFile share{.party = 1,
+                  .schema = ModelSchemaOf(ReadDpsgdSettings(folder.Write("job.toml", kJob))),
+                  .record = {},
+                  .weights = {}};
+  share.record = {
+      .job_hash = Sha256Hex(share.schema.json), .run_id = "ab12", .events = {dp::NoisyEvaluation{2, 3}}};
   share.session = "cd34";
   mpc::RingMatrix own = mpc::RingMatrix::Constant(5, 3, kMarker);
   mpc::RingMatrix next = mpc::RingMatrix::Constant(5, 3, 7);
@@ -83,7 +88,7 @@ TEST(ShareFile, ReadsBackWhatItWroteAndIsSealedToItsOwner) {
   EXPECT_EQ(text.find(marker), std::string::npos);
 
   const auto again = LoadShare(file, 1, FixedKey(1));
-  EXPECT_EQ(DpsgdHash(again.job), DpsgdHash(share.job));
+  EXPECT_EQ(again.schema.json, share.schema.json);
   EXPECT_EQ(again.record.run_id, "ab12");
   EXPECT_EQ(again.record.events.size(), 1U);
   EXPECT_EQ(again.session, "cd34");
@@ -98,7 +103,7 @@ TEST(ShareFile, ReadsOlderOnesWithoutASession) {
   const TemporaryFolder folder;
   const auto share = SomeShare(folder);
   const nlohmann::json header{
-      {"party", share.party}, {"job", DpsgdJson(share.job)}, {"record", dp::ToJson(share.record)}};
+      {"party", share.party}, {"job", share.schema.json}, {"record", dp::ToJson(share.record)}};
   auto older = kModelShare;
   older.magic = "trefoil model share 1\n";
   std::vector<std::uint8_t> words(ShareBytes({.inputs = 5, .outputs = 3}));

@@ -36,7 +36,7 @@ clip = 0.5
 std::unique_ptr<jobs::Job> Read(const std::vector<std::string>& more = {}) {
   auto table = toml::parse(std::string(kJob));
   for (const auto& assignment : more) jobs::SetValue(table, assignment);
-  return jobs::ReadDpsgdJob(table, "lossy.toml");
+  return jobs::kDpsgdType.read(table, "lossy.toml");
 }
 
 /// RefusalOfLosses() of the job that is read so.

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "jobs/dpsgd/record_fields.h"
+#include "jobs/records/record_fields.h"
 
 namespace trefoil::jobs {
 namespace {

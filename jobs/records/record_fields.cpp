@@ -1,8 +1,11 @@
-#include "jobs/dpsgd/record_fields.h"
+#include "jobs/records/record_fields.h"
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
 
 #include "jobs/config/common_fields.h"
 
@@ -107,9 +110,66 @@ void DataFields(FieldVisitor& v, data::DataSpec& s) {
     Default(data::CountFeatures(s)).Said("csv: what the columns give").Unless(!csv), "Numbers of a record.");
 }
 
+/// The first text that occurs twice, or nothing.
+std::optional<std::string> Repeated(const std::vector<std::string>& texts) {
+  std::set<std::string> seen;
+  for (const auto& text : texts) {
+    if (!seen.insert(text).second) return text;
+  }
+  return {};
+}
+
+void CheckLabel(const data::DataSpec& spec, const Section& section) {
+  const auto& label = spec.label;
+  if (static_cast<int>(label.values.size()) != spec.classes) {
+    section.Refuse("values", fmt::format("as many values as data.classes ({})", spec.classes));
+  }
+  if (const auto twice = Repeated(label.values))
+    section.Fail("values", fmt::format("\"{}\" occurs twice", *twice));
+  const auto aliases = section.Table("aliases");
+  for (const auto& [alias, value] : label.aliases) {
+    if (std::find(label.values.begin(), label.values.end(), value) == label.values.end()) {
+      aliases.Refuse(alias, "one of data.label.values");
+    }
+  }
+}
+
+void CheckCsv(const data::DataSpec& spec, const Section& section) {
+  std::vector<std::string> names;
+  const auto features = data::CountFeatures(spec);
+  for (const auto& column : spec.columns) {
+    names.push_back(column.name);
+    if (column.kind != data::ColumnKind::kCategory) continue;
+    if (column.values.empty())
+      section.Fail("column", fmt::format("column \"{}\" has no values", column.name));
+    if (const auto twice = Repeated(column.values)) {
+      section.Fail("column",
+                   fmt::format("column \"{}\": the value \"{}\" occurs twice", column.name, *twice));
+    }
+  }
+  if (const auto twice = Repeated(names))
+    section.Fail("column", fmt::format("the column \"{}\" occurs twice", *twice));
+  if (features == 0 && data::CountTexts(spec) == 0)
+    section.Fail("column", "all columns are ignored, expected at least one feature");
+  if (spec.features != features) {
+    section.Refuse("features", fmt::format("{}, which is what the columns give", features));
+  }
+  CheckLabel(spec, section.Table("label"));
+}
+
 }  // namespace
 
-void RecordFields(FieldVisitor& v, DpsgdSettings& s, int default_fraction_bits) {
+std::int64_t TotalRows(const data::DataSpec& spec) {
+  if (spec.vertical) return spec.rows[0];
+  return std::accumulate(spec.rows.begin(), spec.rows.end(), std::int64_t{0});
+}
+
+void CheckDataRules(const data::DataSpec& spec, const Section& data) {
+  if (TotalRows(spec) == 0) data.Refuse("rows", "at least one row in all");
+  if (spec.format == data::Format::kCsv) CheckCsv(spec, data);
+}
+
+void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits) {
   NameField(v, s.name);
   v("fraction_bits", s.fraction_bits, WholeInterval{8, 24}, Default(default_fraction_bits),
     "Bits behind the point of what is shared.");
@@ -120,10 +180,25 @@ void RecordFields(FieldVisitor& v, DpsgdSettings& s, int default_fraction_bits) 
   v.Check([&](const Section& document) { CheckDataRules(s.data, document.Table("data")); });
 }
 
-void CheckHorizontal(FieldVisitor& v, const DpsgdSettings& s) {
+void CheckHorizontal(FieldVisitor& v, const RecordSchema& s) {
   v.Check([&](const Section& document) {
     if (s.data.vertical) document.Table("data").Refuse("partition", "\"horizontal\" in a job of this type");
   });
+}
+
+void Fields(FieldVisitor& v, RecordSchema& s) {
+  TypeFields(v, s.type.c_str());
+  RecordFields(v, s, 16);
+  CheckHorizontal(v, s);
+}
+
+std::int64_t TrainedFeatures(const RecordSchema& schema) {
+  return data::ExtractedColumns(schema.features.extraction, schema.data.features);
+}
+
+std::string FeatureModelOf(const RecordSchema& schema) {
+  const auto& features = schema.features.extraction;
+  return features.method == data::FeatureMethod::kOnnx ? features.onnx.model_sha256 : "";
 }
 
 }  // namespace trefoil::jobs

@@ -1,4 +1,4 @@
-#include "jobs/pate/vote_file.h"
+#include "jobs/files/vote_file.h"
 
 #include <charconv>
 #include <cmath>

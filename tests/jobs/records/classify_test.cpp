@@ -1,10 +1,6 @@
-#include "jobs/dpsgd/evaluation.h"
+#include "jobs/records/classify.h"
 
 #include <gtest/gtest.h>
-
-#include "base/error.h"
-#include "data/formats/idx.h"
-#include "tests/apps/temporary_folder.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -41,10 +37,10 @@ TEST(ClassOf, TakesTheFirstOfEqualLogits) {
 }
 
 TEST(ClassName, IsTheLabelsValueOrTheNumber) {
-  DpsgdSettings job;
-  EXPECT_EQ(ClassName(job, 1), "1");
-  job.data.label.values = {"no", "yes"};
-  EXPECT_EQ(ClassName(job, 1), "yes");
+  RecordSchema schema;
+  EXPECT_EQ(ClassName(schema, 1), "1");
+  schema.data.label.values = {"no", "yes"};
+  EXPECT_EQ(ClassName(schema, 1), "yes");
 }
 
 TEST(Predict, GoesThroughHiddenLayersCutAtTheirBound) {
@@ -57,36 +53,6 @@ TEST(Predict, GoesThroughHiddenLayersCutAtTheirBound) {
             (std::vector<int>{1, 1, 0, 0}));
   model.activation_bound = 1;
   EXPECT_EQ(Predict(model, TableOf({9.0F}, {0}).x), std::vector<int>{1});
-}
-
-// Five images of which some are longer than the job's row norm.
-TEST(LoadOwnRecords, LeavesLargeFeaturesOnDiskAndReadsThemAlike) {
-  const TemporaryFolder folder;
-  const data::DataFiles files{.x = folder.path() / "x.idx", .y = folder.path() / "y.idx", .file = {}};
-  std::vector<std::uint8_t> pixels(20);
-  for (std::size_t k = 0; k < pixels.size(); ++k) pixels[k] = static_cast<std::uint8_t>(13 * k);
-  data::WriteIdx(files.x, {{5, 4}, pixels});
-  data::WriteIdx(files.y, {{5}, {0, 1, 1, 0, 1}});
-  DpsgdSettings job;
-  job.data.name = "five";
-  job.data.rows = {5, 5, 5};
-  job.data.features = 4;
-  job.data.scale = 255;
-  job.features.row_norm = 1;
-  const ml::OwnRecords held = LoadOwnRecords(job, 0, files, {.most_in_memory = 80});
-  const ml::OwnRecords stored = LoadOwnRecords(job, 0, files, {.most_in_memory = 79});
-  EXPECT_FALSE(held.stored);
-  ASSERT_TRUE(stored.stored);
-  EXPECT_EQ(stored.x.size(), 0);
-  ASSERT_EQ(stored.rows(), held.rows());
-  ASSERT_EQ(stored.features(), held.features());
-  EXPECT_EQ(stored.y, held.y);
-  for (std::int64_t row = 0; row < held.rows(); ++row) EXPECT_EQ(stored.Row(row), held.Row(row));
-  job.data.rows[0] = 4;
-  EXPECT_THROW((void)LoadOwnRecords(job, 0, files, {.most_in_memory = 0}), DataError);
-  job.data.rows[0] = 5;
-  job.features.extraction.method = data::FeatureMethod::kHog;
-  EXPECT_FALSE(MayStayOnDisk(job));
 }
 
 TEST(Evaluate, CountsByClass) {

@@ -1,0 +1,69 @@
+#include "jobs/records/model_schema.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "jobs/config/common_fields.h"
+#include "jobs/job.h"
+
+namespace trefoil::jobs {
+namespace {
+
+/// Whether a document has no table but those of a schema; a job of any type has others, too.
+bool IsSchemaAlone(const toml::table& document) {
+  constexpr const char* kTables[] = {"data", "features"};
+  return std::all_of(document.begin(), document.end(), [&](const auto& entry) {
+    return !entry.second.is_table() ||
+           std::find(std::begin(kTables), std::end(kTables), entry.first.str()) != std::end(kTables);
+  });
+}
+
+}  // namespace
+
+ModelSchema LinearModelSchema(RecordSchema records) {
+  ModelSchema model{.records = std::move(records), .classifier = {}, .json = {}};
+  auto& settings = model.classifier;
+  settings.fraction_bits = model.records.fraction_bits;
+  settings.rows = model.records.data.rows;
+  settings.features = TrainedFeatures(model.records);
+  settings.classes = model.records.data.classes;
+  settings.row_norm = model.records.features.row_norm;
+  settings.clipping = ml::Clipping::kExamples;
+  settings.steps = 1;
+  settings.expected_batch = 1;
+  settings.max_batch_per_owner = 1;
+  settings.learning_rate = 1;
+  settings.clip = 1;
+  settings.release_to = {};
+  model.json = HashedJson(model.records);
+  return model;
+}
+
+ModelSchema ParseModelSchema(const std::string& json, const std::string& source) {
+  const auto document = TableOfJson(json, source);
+  RecordSchema records;
+  records.type = document["type"].value<std::string>().value_or("");
+  if (!records.type.empty() && IsSchemaAlone(document)) {
+    ReadFields(document, source, records);
+    return LinearModelSchema(std::move(records));
+  }
+  const auto job = ParseJob(json, source);
+  if (auto model = job->Model()) return *std::move(model);
+  throw ConfigError(
+      fmt::format("{}: type: found \"{}\", expected a job that makes a model", source, job->type()));
+}
+
+void RequireLogitsInRing(double weight_norm, double row_norm, int fraction_bits) {
+  const double logit = std::ldexp(weight_norm * std::hypot(row_norm, 1.0), fraction_bits);
+  if (!(logit < 0x1p62))
+    throw ConfigError(
+        fmt::format("release.to: found [], expected a party, or fraction_bits below {}: logits of such "
+                    "weights could leave the ring",
+                    fraction_bits));
+}
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,27 @@
+#pragma once
+#include <string>
+
+#include "jobs/records/schema.h"
+#include "ml/plan/settings.h"
+
+namespace trefoil::jobs {
+
+/// What applying a model takes beside its weights.
+struct ModelSchema {
+  RecordSchema records;             ///< that the model is for
+  ml::TrainingSettings classifier;  ///< its layers, and by what a model in shares classifies rows
+  std::string json;  ///< all of it as compact JSON: the job that made the model, or the schema alone
+};
+
+/// Of a linear model with a logit a class (one with two classes), whose training does not matter.
+[[nodiscard]] ModelSchema LinearModelSchema(RecordSchema records);
+
+/// The schema whose `json` this is; `source` names it in errors. Throws ConfigError with one line: place, key, what was
+/// found, what was expected.
+[[nodiscard]] ModelSchema ParseModelSchema(const std::string& json, const std::string& source);
+
+/// For a model that stays in shares: throws ConfigError naming release.to where weights of this norm, in
+/// lattice units, could give logits beyond the ring.
+void RequireLogitsInRing(double weight_norm, double row_norm, int fraction_bits);
+
+}  // namespace trefoil::jobs

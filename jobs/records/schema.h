@@ -1,0 +1,45 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "data/dataset/spec.h"
+#include "data/features/features.h"
+#include "jobs/config/fields.h"
+
+namespace trefoil::jobs {
+
+struct FeatureSpec {
+  data::FeatureSpec extraction;  ///< what each party does to its own records before it shares them
+  double row_norm = 1.0;         ///< public bound on the norm of a row, bias excluded
+};
+
+/// How `local` cuts one data set into three. Not part of the job's hash.
+struct LocalSpec {
+  bool sorted = false;  ///< stably by label, contiguous thirds; else row i to party i mod 3
+  std::optional<std::array<double, 3>> fractions{};  ///< in place of both: contiguous shares of the rows
+
+  friend bool operator==(const LocalSpec&, const LocalSpec&) = default;
+};
+
+/// What records are and what is made of them before they are shared: what any type of job may declare, and what a
+/// model needs to be applied.
+struct RecordSchema {
+  std::string name;  ///< of the job
+  std::string type;  ///< of the job
+  int fraction_bits = 16;
+  data::DataSpec data;
+  FeatureSpec features;
+};
+
+/// The keys of a schema alone, as files have it beside a model whose job says no more of it.
+void Fields(FieldVisitor& v, RecordSchema& s);
+
+/// Columns of the matrix that is computed on, bias excluded: data.features, or what [features] makes of them.
+[[nodiscard]] std::int64_t TrainedFeatures(const RecordSchema& schema);
+
+/// SHA-256 of the ONNX model that [features] want; empty where they want none.
+[[nodiscard]] std::string FeatureModelOf(const RecordSchema& schema);
+
+}  // namespace trefoil::jobs
