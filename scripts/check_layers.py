@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the layers (docs/adr/0001-layers-and-one-ring.md): what a folder includes, what its library links, and where sockets and threads are.
+"""Checks the layers (docs/adr/0001-layers-and-one-ring.md): what a folder includes, what its library links, where sockets and threads are, and
+that what is above jobs/ knows no type of job (docs/adr/0022-jobs-runtime-apps.md).
 
 Usage: scripts/check_layers.py [PROJECT]. Prints one line per violation; exit code 0 if there is none, 1 otherwise.
 """
@@ -52,6 +53,8 @@ CONFINED_USES = [
     (r"\bassert\s*\(", r"(?!)", "Require() checks, in every build"),
     (r"\b(std::random_device|std::mt19937\w*|s?rand)\b\s*[({]", r"(?!)", "randomness comes from base/random.h"),
 ]
+
+ABOVE_JOBS = ("apps", "runtime", "api")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -107,6 +110,32 @@ def check_file(project, layer, path):
                 yield f"{place}: found {use.group(0).strip()}; {why}"
 
 
+def types_of_jobs(project):
+    """The folders of types under jobs/, which have a job.cpp, and the types' names in job files."""
+    jobs = list((project / "jobs").glob("*/job.cpp"))
+    names = {name for job in jobs for name in re.findall(r'^const JobType k\w+\{"([^"]+)"', job.read_text(), re.MULTILINE)}
+    return {job.parent.name for job in jobs}, names
+
+
+def uses_of_types(types):
+    """What names a type of job, or asks for one, and why it may not be above jobs/."""
+    folders, names = types
+    classes = "|".join(re.escape(folder.title().replace("_", "")) for folder in sorted(folders))
+    yield rf'#include "jobs/({"|".join(sorted(folders))})/', "only jobs/ includes the folder of a type"
+    # `trefoil predict` is a command, which has the name of a type.
+    yield rf'(?<!add_subcommand\()"({"|".join(sorted(names))})"', "only jobs/ has the name of a type"
+    yield rf"\bjobs::(Read|Make)?({classes})([A-Z]\w*)", "only jobs/ uses what belongs to a type"
+    yield r"\btype(\(\))?\s*[!=]=|switch\s*\(.*\btype(\(\))?\)", "ask the job (jobs/job.h), not for its type"
+
+
+def check_types(project, path, types):
+    name = path.relative_to(project).as_posix()
+    text = re.sub(r"//.*", "", path.read_text())
+    for pattern, why in uses_of_types(types):
+        for use in re.finditer(pattern, re.sub(r"add_subcommand\(\s+", "add_subcommand(", text)):
+            yield f"{name}: found {use.group(0)}; {why}"
+
+
 def check_links(project, layer):
     """The link direction in CMake is the include direction."""
     path = project / layer / "CMakeLists.txt"
@@ -119,12 +148,17 @@ def check_links(project, layer):
 def main():
     project = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]).resolve()
     found = []
+    types = types_of_jobs(project)
+    if not all(types):
+        found.append("jobs/: found no type of job")
     for layer in MAY_USE:
         files = sources(project / layer)
         if not files and layer != "bench":
             found.append(f"{layer}/: found no source file")
         for path in files:
             found.extend(check_file(project, layer, path))
+            if layer in ABOVE_JOBS:
+                found.extend(check_types(project, path, types))
         if layer != "include":
             found.extend(check_links(project, layer))
     print(*found, sep="\n", end="\n" if found else "")
