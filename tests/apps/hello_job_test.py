@@ -1,0 +1,69 @@
+"""A type of job that the program does not ship (examples/hello_job): all that holds for every type holds for it."""
+
+import json
+import math
+import os
+import subprocess
+import unittest
+
+import every_type_test
+from trefoil_program import TINY_JOB
+
+JOB = """
+version = 1
+type = "hello-mean"
+name = "ages"
+[data]
+rows = [50, 50, 50]
+column = "age"
+low = 0
+high = 100
+[privacy]
+epsilon = 1.0
+delta = 1e-6
+"""
+AGES = [20 + 37 * k % 70 for k in range(139)] + [250]  # the last is cut to 100, and 10 of 150 are missing: 50 each
+MEAN = (sum(AGES[:-1]) + 100 + 10 * 50) / 150
+
+every_type_test.JOBS = {"hello-mean": (JOB, {"train.csv": "\n".join(map(str, ["age", *AGES])).encode()})}
+
+
+class HelloJob(every_type_test.EveryType):
+    def test_these_are_all_types(self):
+        """The shipped program does not know it, the one with a longer table does, beside all others."""
+        def refused(program):
+            job = self.write("none.toml", TINY_JOB.replace('"dpsgd"', '"none"'))
+            return subprocess.run([program, "plan", "--job", job], capture_output=True, text=True, check=False).stderr
+
+        shipped, longer = refused(os.environ["TREFOIL_SHIPPED"]), refused(os.environ["TREFOIL_BINARY"])
+        self.assertNotIn("hello", shipped)
+        self.assertEqual(longer, shipped.rstrip() + ', "hello-mean"\n')
+        self.assertEqual(self.succeed("schema", "job").split()[-1], "hello-mean")
+        schema = json.loads(self.succeed("schema", "job", "hello-mean"))
+        self.assertIn("low", schema["properties"]["data"]["properties"])
+
+    def test_opens_the_mean_and_charges_for_it(self):
+        def check(name, job, options):
+            self.succeed("local", "--job", job, "--out", "run", *options, "--ledger", "ledger", "--epsilon-cap", 1.5)
+            results = self.summary()
+            # The noise of all three parties: beyond 6 deviations once in 500 million runs; numbers are rounded to 2^-17 of 50.
+            deviation = results["sigma"] * math.sqrt(1.5) * 50 / 150
+            self.assertAlmostEqual(float((self.folder / "run/mean.txt").read_text()), MEAN, delta=6 * deviation + 0.001)
+            self.assertLess(deviation, 3)
+            self.assertLessEqual(results["epsilon_insider"], 1)
+            self.assert_promises("run", "record", "added", "one record")
+            self.assertRegex(self.succeed("ledger", "show", "ledger/party-2.jsonl"), r"Z  done +epsilon ")
+            self.fail_with(5, "party ", "local", "--job", job, "--out", "again", *options, "--ledger", "ledger", "--epsilon-cap", 1.5)
+
+        self.each(check)
+
+    def test_refuses_what_its_keys_do_not_allow(self):
+        job = self.write("job.toml", JOB)
+        for key, value, error in (("data.high", "0", "data.high: found 0, expected a number above data.low"),
+                                  ("data.rows", "[0, 0, 0]", "data.rows: found [ 0, 0, 0 ], expected at least one row in all"),
+                                  ("data.hihg", "1", "unknown key data.hihg; did you mean data.high?")):
+            self.fail_with(2, error, "plan", "--job", job, "--set", f"{key}={value}")
+
+
+if __name__ == "__main__":
+    unittest.main()
