@@ -2,14 +2,19 @@
 
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "apps/cli/command.h"
+#include "apps/report/evaluation_file.h"
 #include "base/error.h"
 #include "base/error_report.h"
+#include "base/files.h"
 #include "jobs/config/named_files.h"
 #include "jobs/files/model_file.h"
 #include "jobs/records/classify.h"
+#include "jobs/records/evaluation.h"
 #include "jobs/records/load_records.h"
 #include "jobs/statement/bound_text.h"
 
@@ -20,51 +25,76 @@ struct EvaluateOptions {
   std::string model;
   std::vector<std::string> data;
   std::string feature_model;
+  std::string out;
   bool json = false;
 };
 
-void PrintJson(const jobs::Evaluation& evaluation, const jobs::RecordSchema& schema) {
-  nlohmann::ordered_json json{
-      {"accuracy", evaluation.accuracy()}, {"records", evaluation.records}, {"correct", evaluation.correct}};
-  json["classes"] = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < evaluation.classes.size(); ++i) {
-    const auto& counts = evaluation.classes[i];
-    json["classes"].push_back({{"class", jobs::ClassName(schema, static_cast<int>(i))},
-                               {"records", counts.records},
-                               {"correct", counts.correct},
-                               {"predicted", counts.predicted}});
-  }
-  std::cout << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+/// More classes make a table that no terminal is wide enough for; JSON has it.
+constexpr int kMostShown = 12;
+
+std::string ShareText(const std::optional<double>& share) { return share ? jobs::AccuracyText(*share) : "-"; }
+
+std::string FiguresText(const jobs::Evaluation& evaluation) {
+  const auto& table = evaluation.table;
+  auto text = fmt::format("accuracy {} ({} of {} records)\n", jobs::AccuracyText(table.accuracy()),
+                          table.correct(), table.records());
+  text += fmt::format("balanced accuracy {}\n", jobs::AccuracyText(table.balanced_accuracy()));
+  if (const auto auc = evaluation.mean_auc())
+    text += fmt::format("AUC {}{}\n", jobs::AccuracyText(*auc),
+                        table.classes() == 2 ? "" : " (mean of the classes, each against the rest)");
+  if (const auto& probabilities = evaluation.probabilities)
+    text += fmt::format("log-loss {:.4f}\ncalibration error {:.4f}\n", probabilities->log_loss,
+                        ml::ExpectedCalibrationError(probabilities->calibration));
+  return text;
 }
 
-void PrintTable(const jobs::Evaluation& evaluation, const jobs::RecordSchema& schema) {
-  std::cout << fmt::format("accuracy {} ({} of {} records)\n\n{:<16}{:>10}{:>10}{:>10}{:>10}\n",
-                           jobs::AccuracyText(evaluation.accuracy()), evaluation.correct, evaluation.records,
-                           "class", "records", "correct", "recall", "precision");
-  const auto share = [](std::int64_t part, std::int64_t whole) {
-    return whole == 0 ? std::string("-")
-                      : jobs::AccuracyText(static_cast<double>(part) / static_cast<double>(whole));
-  };
-  for (std::size_t i = 0; i < evaluation.classes.size(); ++i) {
-    const auto& counts = evaluation.classes[i];
-    std::cout << fmt::format("{:<16}{:>10}{:>10}{:>10}{:>10}\n",
-                             OneLine(jobs::ClassName(schema, static_cast<int>(i))), counts.records,
-                             counts.correct, share(counts.correct, counts.records),
-                             share(counts.correct, counts.predicted));
+std::string ClassesText(const jobs::Evaluation& evaluation, const std::vector<std::string>& names) {
+  auto text = fmt::format("\n{:<16}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "class", "records", "correct", "recall",
+                          "precision", "AUC");
+  const auto& table = evaluation.table;
+  for (int k = 0; k < table.classes(); ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    text +=
+        fmt::format("{:<16}{:>10}{:>10}{:>10}{:>10}{:>10}\n", names[at], table.records(k), table.count(k, k),
+                    ShareText(table.recall(k)), ShareText(table.precision(k)), ShareText(evaluation.auc[at]));
   }
+  return text;
+}
+
+std::string ConfusionText(const ml::ConfusionTable& table, const std::vector<std::string>& names) {
+  auto text = fmt::format("\n{:<16}", "taken for");
+  for (const auto& name : names) text += fmt::format(" {:>9}", name);
+  for (int actual = 0; actual < table.classes(); ++actual) {
+    text += fmt::format("\n{:<16}", names[static_cast<std::size_t>(actual)]);
+    for (int predicted = 0; predicted < table.classes(); ++predicted)
+      text += fmt::format(" {:>9}", table.count(actual, predicted));
+  }
+  return text + '\n';
+}
+
+void PrintText(const jobs::Evaluation& evaluation, const jobs::RecordSchema& schema) {
+  std::vector<std::string> names;
+  for (int k = 0; k < evaluation.table.classes(); ++k) names.push_back(OneLine(jobs::ClassName(schema, k)));
+  std::cout << FiguresText(evaluation);
+  for (const auto& warning : jobs::WarningsOf(evaluation, schema))
+    std::cout << "warning: " + OneLine(warning) + '\n';
+  std::cout << ClassesText(evaluation, names);
+  if (evaluation.table.classes() <= kMostShown) std::cout << ConfusionText(evaluation.table, names);
 }
 
 int RunEvaluate(const EvaluateOptions& options) {
   const auto loaded = jobs::LoadModel(options.model);
-  const auto table =
-      jobs::LoadRecords(loaded.schema.records, jobs::NamedTestData(options.data, loaded.schema.records.data),
-                        {.feature_model = options.feature_model});
+  const auto& schema = loaded.schema.records;
+  const auto table = jobs::LoadRecords(schema, jobs::NamedTestData(options.data, schema.data),
+                                       {.feature_model = options.feature_model});
   if (table.y.empty()) throw DataError(options.data[0] + ": found no records, expected at least one");
-  const auto evaluation = jobs::Evaluate(loaded.model, table, loaded.schema.records.data.classes);
+  const auto evaluation = jobs::Evaluate(loaded.model, loaded.schema, table);
+  const auto text = EvaluationText(evaluation, schema, options.model);
+  if (!options.out.empty()) WriteTextFile(options.out, text);
   if (options.json) {
-    PrintJson(evaluation, loaded.schema.records);
+    std::cout << text;
   } else {
-    PrintTable(evaluation, loaded.schema.records);
+    PrintText(evaluation, schema);
   }
   return kDone;
 }
@@ -73,7 +103,9 @@ int RunEvaluate(const EvaluateOptions& options) {
 
 void AddEvaluate(CLI::App& program, Action& action) {
   auto options = std::make_shared<EvaluateOptions>();
-  auto* command = program.add_subcommand("evaluate", "Accuracy of a released model on clear data");
+  auto* command = program.add_subcommand("evaluate",
+                                         "How a released model does on clear data: accuracy, recall and "
+                                         "precision a class, AUC, log-loss, calibration");
   command->add_option("--model", options->model, "The model, model.npz")->required();
   command
       ->add_option("--data", options->data,
@@ -81,6 +113,8 @@ void AddEvaluate(CLI::App& program, Action& action) {
       ->required();
   command->add_option("--feature-model", options->feature_model,
                       "The ONNX model that features come from, where the job's method is onnx");
+  command->add_option("--out", options->out,
+                      "A file for the same as JSON; `report` shows RUN_DIR/evaluation.json");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &action] { action = [options] { return RunEvaluate(*options); }; });
 }

@@ -1,7 +1,10 @@
 #include <iostream>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "apps/cli/command.h"
+#include "base/error.h"
 #include "base/error_report.h"
 #include "base/files.h"
 #include "jobs/config/named_files.h"
@@ -9,6 +12,7 @@
 #include "jobs/records/classify.h"
 #include "jobs/records/load_records.h"
 #include "jobs/records/predictions.h"
+#include "ml/clear/probabilities.h"
 
 namespace trefoil::apps {
 namespace {
@@ -19,27 +23,41 @@ struct PredictOptions {
   std::string feature_model;
   std::string out;
   bool scores = false;
+  bool probabilities = false;
 };
 
-std::string PredictionsOf(const jobs::ModelFile& model, const data::Matrix& x, bool with_scores) {
+std::string PredictionsOf(const jobs::ModelFile& model, const data::Matrix& x,
+                          const PredictOptions& options) {
+  const auto columns = model.model.weights.cols();
   std::vector<int> classes;
-  Eigen::MatrixXd scores(x.rows(), model.model.weights.cols());
+  Eigen::MatrixXd scores(x.rows(), columns);
+  Eigen::MatrixXd probabilities(options.probabilities ? x.rows() : 0, columns);
   for (Eigen::Index row = 0; row < x.rows(); ++row) {
     const auto logits = jobs::Logits(model.model, x.row(row).cast<double>());
     classes.push_back(jobs::ClassOf(logits));
     scores.row(row) = logits;
+    if (!options.probabilities) continue;
+    probabilities.row(row) =
+        ml::LogProbabilities(model.schema.classifier.loss, logits).tail(columns).array().exp();
   }
-  return jobs::PredictionsCsv(model.schema.records, classes,
-                              with_scores ? std::optional(scores) : std::nullopt);
+  std::vector<jobs::PredictionColumns> shown;
+  if (options.scores) shown.push_back({.name = "score", .values = std::move(scores)});
+  if (options.probabilities) shown.push_back({.name = "probability", .values = std::move(probabilities)});
+  return jobs::PredictionsCsv(model.schema.records, classes, shown);
 }
 
 int RunPredict(const PredictOptions& options) {
   const auto model = jobs::LoadModel(options.model);
+  if (options.probabilities && !model.schema.probabilities)
+    throw ConfigError(
+        "--probabilities: found " + options.model +
+        ", whose logits mean none, expected the model of a training by one-vs-rest or softmax; --scores "
+        "prints the logits");
   constexpr auto kLabels = data::LabelUse::kIgnored;
   const auto table = jobs::LoadRecords(model.schema.records,
                                        jobs::NamedTestData(options.data, model.schema.records.data, kLabels),
                                        {.labels = kLabels, .feature_model = options.feature_model});
-  const auto text = PredictionsOf(model, table.x, options.scores);
+  const auto text = PredictionsOf(model, table.x, options);
   if (!options.out.empty()) {
     WriteTextFile(options.out, text);
   } else {
@@ -63,6 +81,9 @@ void AddPredict(CLI::App& program, Action& action) {
                       "The ONNX model that features come from, where the job's method is onnx");
   command->add_option("--out", options->out, "The CSV file; without it standard output");
   command->add_flag("--scores", options->scores, "Also the logits: one a class, with two classes class 1's");
+  command->add_flag(
+      "--probabilities", options->probabilities,
+      "Also the probabilities: one a class, with two classes class 1's; not of the squared loss");
   command->callback([options, &action] { action = [options] { return RunPredict(*options); }; });
 }
 

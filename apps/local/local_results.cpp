@@ -9,10 +9,12 @@
 #include <string>
 
 #include "apps/local/deployment.h"
+#include "apps/report/evaluation_file.h"
+#include "base/error_report.h"
 #include "base/files.h"
 #include "data/dataset/folders.h"
 #include "jobs/files/model_file.h"
-#include "jobs/records/classify.h"
+#include "jobs/records/evaluation.h"
 #include "jobs/records/load_records.h"
 #include "jobs/statement/amount_text.h"
 #include "jobs/statement/bound_text.h"
@@ -69,16 +71,25 @@ runtime::Summary CollectSummaries(const fs::path& folder, int first) {
   return summary;
 }
 
-/// Of the released model on the test records, where there are both.
-std::optional<jobs::Evaluation> EvaluateModel(const fs::path& folder) {
-  if (!fs::exists(folder / "model.npz") || !fs::exists(folder / "test")) return {};
-  const auto model = jobs::LoadModel(folder / "model.npz");
-  const auto files = data::FindTestFiles(model.schema.records.data, folder / "test");
+/// Of the released model on the test records, where there are both: its accuracy, after all of it has been written beside
+/// the model and the user has been told.
+std::optional<double> EvaluateModel(const fs::path& folder, runtime::ProgressDisplay& display) {
+  const auto file = folder / "model.npz";
+  if (!fs::exists(file) || !fs::exists(folder / "test")) return {};
+  const auto model = jobs::LoadModel(file);
+  const auto& schema = model.schema.records;
+  const auto files = data::FindTestFiles(schema.data, folder / "test");
   if (!files) return {};
   const auto features = PartyFolder(folder, 0) / kFeatureModel;
-  const auto table = jobs::LoadRecords(model.schema.records, *files, {.feature_model = features});
+  const auto table = jobs::LoadRecords(schema, *files, {.feature_model = features});
   if (table.y.empty()) return {};
-  return jobs::Evaluate(model.model, table, model.schema.records.data.classes);
+  const auto evaluation = jobs::Evaluate(model.model, model.schema, table);
+  WriteTextFile(folder / kEvaluationFile, EvaluationText(evaluation, schema, file));
+  const double accuracy = evaluation.table.accuracy();
+  display.Say(fmt::format("accuracy {} on {} test records", jobs::AccuracyText(accuracy), table.y.size()));
+  for (const auto& warning : jobs::WarningsOf(evaluation, schema))
+    display.Say("warning: " + OneLine(warning));
+  return accuracy;
 }
 
 }  // namespace
@@ -88,10 +99,8 @@ void CollectResults(const jobs::Job& job, const fs::path& folder, runtime::Progr
   const auto released = CollectFiles(job, folder, first);
   auto summary = CollectSummaries(folder, first);
   if (const auto line = job.ResultLine(summary.results); !line.empty()) display.Say(line);
-  if (const auto evaluation = EvaluateModel(folder)) {
-    summary.results["accuracy"] = evaluation->accuracy();
-    display.Say(fmt::format("accuracy {} on {} test records", jobs::AccuracyText(evaluation->accuracy()),
-                            evaluation->records));
+  if (const auto accuracy = EvaluateModel(folder, display)) {
+    summary.results["accuracy"] = *accuracy;
   } else if (released.count("model.npz") != 0 && !summary.results.value("accuracy", Json()).is_number()) {
     display.Say("accuracy unknown: there is no test data");
   }

@@ -68,4 +68,17 @@ std::string HtmlElement(const char* name, std::string_view text) {
   return fmt::format("<{0}>{1}</{0}>", name, EscapeHtml(text));
 }
 
+std::string HtmlHeading(std::string_view text) { return HtmlElement("h2", text) + "\n"; }
+
+std::string HtmlRow(const std::vector<std::string>& cells, const char* kind) {
+  std::string out = "<tr>";
+  for (const auto& cell : cells) out += fmt::format("<{0}>{1}</{0}>", kind, cell);
+  return out + "</tr>\n";
+}
+
+std::string HtmlTable(const std::vector<std::string>& head, const std::string& rows) {
+  return "<div class=\"wide\"><table>\n<thead>" + HtmlRow(head, "th") + "</thead>\n<tbody>\n" + rows +
+         "</tbody>\n</table></div>\n";
+}
+
 }  // namespace trefoil::apps

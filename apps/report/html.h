@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace trefoil::apps {
 
@@ -15,5 +16,14 @@ namespace trefoil::apps {
 
 /// An element with text in it, escaped: <NAME>TEXT</NAME>.
 [[nodiscard]] std::string HtmlElement(const char* name, std::string_view text);
+
+/// A section's heading, escaped.
+[[nodiscard]] std::string HtmlHeading(std::string_view text);
+
+/// A table's row of cells, which are HTML; `kind` is td or th.
+[[nodiscard]] std::string HtmlRow(const std::vector<std::string>& cells, const char* kind = "td");
+
+/// A table of such rows under cells of a head, which scrolls by itself where it is wider than the page.
+[[nodiscard]] std::string HtmlTable(const std::vector<std::string>& head, const std::string& rows);
 
 }  // namespace trefoil::apps

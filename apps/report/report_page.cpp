@@ -58,8 +58,6 @@ std::string Number(double value) { return HtmlNumber(value, jobs::BoundText(valu
 /// Of what is at least so much.
 std::string Below(double value) { return HtmlNumber(value, DigitsBelow(value, 6)); }
 
-std::string Heading(const char* text) { return HtmlElement("h2", text) + "\n"; }
-
 std::string Card(const char* title, const std::string& number) {
   return fmt::format("<li>{}<b>{}</b></li>\n", EscapeHtml(title), number);
 }
@@ -97,24 +95,13 @@ std::string NumberOf(const jobs::StatementEntry& entry) {
 }
 
 std::string StatementSection(const std::vector<jobs::StatementEntry>& statement) {
-  std::string out = Heading("What is promised, and what it rests on") + "<dl>\n";
+  std::string out = HtmlHeading("What is promised, and what it rests on") + "<dl>\n";
   for (const auto& entry : statement) {
     const auto number = entry.number ? ": " + NumberOf(entry) : std::string();
     out += fmt::format("<dt>{}{}</dt>\n<dd>{}</dd>\n", EscapeHtml(entry.title), number,
                        EscapeHtml(entry.sentence));
   }
   return out + "</dl>\n";
-}
-
-std::string Row(const std::vector<std::string>& cells, const char* kind = "td") {
-  std::string out = "<tr>";
-  for (const auto& cell : cells) out += fmt::format("<{0}>{1}</{0}>", kind, cell);
-  return out + "</tr>\n";
-}
-
-std::string Table(const std::vector<std::string>& head, const std::string& rows) {
-  return "<div class=\"wide\"><table>\n<thead>" + Row(head, "th") + "</thead>\n<tbody>\n" + rows +
-         "</tbody>\n</table></div>\n";
 }
 
 std::string RowsSection(const RunReport& report) {
@@ -127,17 +114,17 @@ std::string RowsSection(const RunReport& report) {
                                    Epsilon(one.epsilon_insider),
                                    HtmlNumber(one.delta, jobs::DeltaText(one.delta))};
     if (insider_first) std::swap(cells[1], cells[2]);
-    table += Row(cells);
+    table += HtmlRow(cells);
   }
   const auto said =
       std::find_if(report.statement.begin(), report.statement.end(),
                    [](const jobs::StatementEntry& entry) { return entry.key == "several_rows"; });
-  return said == report.statement.end() ? "" : Heading(said->title.c_str()) + Table(head, table);
+  return said == report.statement.end() ? "" : HtmlHeading(said->title.c_str()) + HtmlTable(head, table);
 }
 
 std::string CurveSection(const PrivacyCurves& curves) {
   if (curves.outsider.points.empty() && curves.insider.points.empty()) return "";
-  return Heading("The whole promise") + "<div class=\"plots\">\n" + ToSvg(curves) + "</div>\n";
+  return HtmlHeading("The whole promise") + "<div class=\"plots\">\n" + ToSvg(curves) + "</div>\n";
 }
 
 /// A value of a record's event or of a result. What is worse the smaller it is bounds from below.
@@ -162,33 +149,33 @@ std::string Rows(const nlohmann::ordered_json& members, const std::string& outer
   for (const auto& [key, value] : members.items()) {
     if (value.is_null() && !key.starts_with("epsilon")) continue;
     rows += value.is_object() ? Rows(value, outer + key + ".")
-                              : Row({EscapeHtml(outer + key), Value(value, key)});
+                              : HtmlRow({EscapeHtml(outer + key), Value(value, key)});
   }
   return rows;
 }
 
 std::string RecordSection(const dp::TrainingRecord& record) {
-  std::string out = Heading("Record of what was executed");
+  std::string out = HtmlHeading("Record of what was executed");
   const auto json = dp::ToJson(record);
-  std::string rows = Row({"run", EscapeHtml(record.run_id)}) +
-                     Row({"job, SHA-256", EscapeHtml(record.job_hash)}) +
-                     Row({"unit", EscapeHtml(jobs::UnitName(record))}) +
-                     Row({"neighbours", EscapeHtml(jobs::NeighboursName(record))});
-  out += Table({"", ""}, rows);
+  std::string rows = HtmlRow({"run", EscapeHtml(record.run_id)}) +
+                     HtmlRow({"job, SHA-256", EscapeHtml(record.job_hash)}) +
+                     HtmlRow({"unit", EscapeHtml(jobs::UnitName(record))}) +
+                     HtmlRow({"neighbours", EscapeHtml(jobs::NeighboursName(record))});
+  out += HtmlTable({"", ""}, rows);
   int number = 0;
   for (const auto& event : json.at("events")) {
     rows = "";
     for (const auto& [key, value] : event.items()) {
-      if (key != "kind") rows += Row({EscapeHtml(key), Value(value, key)});
+      if (key != "kind") rows += HtmlRow({EscapeHtml(key), Value(value, key)});
     }
     out += fmt::format("<h3>Event {}: {}</h3>\n", ++number, EscapeHtml(event.at("kind").get<std::string>()));
-    out += Table({"key", "value"}, rows);
+    out += HtmlTable({"key", "value"}, rows);
   }
   return out;
 }
 
 std::string ResultsSection(const runtime::Summary& summary) {
-  return Heading("What was computed") + Table({"", ""}, Rows(summary.results));
+  return HtmlHeading("What was computed") + HtmlTable({"", ""}, Rows(summary.results));
 }
 
 /// A line of the progress: what `value` makes of each step.
@@ -206,7 +193,7 @@ std::string ProgressSection(const RunReport& report) {
   const auto plot = [](const char* title, const char* y, std::vector<PlotLine> lines) {
     return ToSvg({.title = title, .x_label = "step", .y_label = y, .lines = std::move(lines)});
   };
-  std::string out = Heading("Progress") + "<div class=\"plots\">\n";
+  std::string out = HtmlHeading("Progress") + "<div class=\"plots\">\n";
   out += plot("Epsilon spent", "epsilon",
               {LineOf(report, "insider", [](const Step& step) { return step.epsilon_insider; }),
                LineOf(report, "outsider", [](const Step& step) { return step.epsilon_outsider; })});
@@ -224,30 +211,30 @@ std::string CostRow(const std::string& who, const runtime::Summary& summary) {
   const auto bytes = [](std::uint64_t count) {
     return HtmlNumber(static_cast<double>(count), jobs::BytesText(count));
   };
-  return Row({EscapeHtml(who), HtmlNumber(summary.seconds, jobs::SecondsText(summary.seconds)),
-              HtmlNumber(static_cast<double>(summary.rounds), fmt::format("{}", summary.rounds)),
-              bytes(summary.bytes_sent), bytes(summary.peak_rss_bytes)});
+  return HtmlRow({EscapeHtml(who), HtmlNumber(summary.seconds, jobs::SecondsText(summary.seconds)),
+                  HtmlNumber(static_cast<double>(summary.rounds), fmt::format("{}", summary.rounds)),
+                  bytes(summary.bytes_sent), bytes(summary.peak_rss_bytes)});
 }
 
 std::string CostSection(const RunReport& report) {
   std::string rows;
   for (const auto& cost : report.parties) rows += CostRow(fmt::format("party {}", cost.party), cost.summary);
   rows += CostRow(report.parties.empty() ? "this party" : "summary (largest memory)", report.summary);
-  return Heading("Cost") + Table({"", "time", "rounds", "sent", "peak memory"}, rows) +
+  return HtmlHeading("Cost") + HtmlTable({"", "time", "rounds", "sent", "peak memory"}, rows) +
          HtmlElement("p", "Payload bytes, online and offline, without frames and TLS.") + "\n";
 }
 
 std::string AttackRow(const char* who, const nlohmann::ordered_json& attack) {
-  return Row({who, Number(attack.at("auc").get<double>()),
-              Number(attack.at("true_positive_rate").get<double>()),
-              Number(attack.at("accuracy").get<double>())});
+  return HtmlRow({who, Number(attack.at("auc").get<double>()),
+                  Number(attack.at("true_positive_rate").get<double>()),
+                  Number(attack.at("accuracy").get<double>())});
 }
 
 std::string AuditSection(const nlohmann::ordered_json& audit) {
   if (audit.is_null()) return "";
   const auto number = [&](const char* key) { return audit.at(key).get<double>(); };
   const bool refuted = audit.at("refuted").get<bool>();
-  std::string out = Heading("Empirical audit");
+  std::string out = HtmlHeading("Empirical audit");
   out += fmt::format(
       "<p class=\"{}\">Epsilon is at least {} with confidence {} %, {}: {}.</p>\n", refuted ? "bad" : "good",
       Below(number("epsilon_lower")), Below(100 * number("confidence")),
@@ -260,7 +247,7 @@ std::string AuditSection(const nlohmann::ordered_json& audit) {
   std::string rows = AttackRow("canaries", membership.at("canaries"));
   if (!membership.at("records").is_null()) rows += AttackRow("records", membership.at("records"));
   rows += AttackRow("the claim allows", membership.at("claim_allows"));
-  out += Table({"membership inference", "AUC", "found at 1 % false alarms", "accuracy"}, rows) + "<ul>\n";
+  out += HtmlTable({"membership inference", "AUC", "found at 1 % false alarms", "accuracy"}, rows) + "<ul>\n";
   for (const auto& sentence : audit.at("statement"))
     out += HtmlElement("li", sentence.get<std::string>()) + "\n";
   return out + "</ul>\n";
@@ -286,9 +273,10 @@ std::string ReportPage(const RunReport& report) {
   out += "<p class=\"soft\">Run " + EscapeHtml(report.record.run_id) + "</p>\n";
   out += Cards(report) + Warnings(report.summary) + StatementSection(report.statement) + RowsSection(report) +
          CurveSection(report.curves);
-  out += AuditSection(report.audit) + ResultsSection(report.summary) + ProgressSection(report);
+  out += report.evaluation + AuditSection(report.audit) + ResultsSection(report.summary) +
+         ProgressSection(report);
   out += CostSection(report) + RecordSection(report.record);
-  out += Heading("Job") + "<pre>" + EscapeHtml(report.job) + "</pre>\n";
+  out += HtmlHeading("Job") + "<pre>" + EscapeHtml(report.job) + "</pre>\n";
   return out + "</main>\n</body>\n</html>\n";
 }
 

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "apps/local/deployment.h"
+#include "apps/report/evaluation_file.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "dp/accounting/any_accountant.h"
@@ -61,6 +62,12 @@ nlohmann::ordered_json ReadAudit(const fs::path& file) {
   return audit;
 }
 
+std::string ReadEvaluation(const fs::path& folder) {
+  if (!fs::exists(folder / kEvaluationFile)) return "";
+  return ReadPart(folder, kEvaluationFile,
+                  [&](const fs::path& file) { return EvaluationSection(file, folder / "model.npz"); });
+}
+
 }  // namespace
 
 RunReport ReadRunReport(const fs::path& folder, jobs::JobTypes types) {
@@ -93,6 +100,7 @@ RunReport ReadRunReport(const fs::path& folder, jobs::JobTypes types) {
           {.party = party, .summary = ReadPart(own, "summary.json", runtime::ReadSummary)});
   }
   if (fs::exists(folder / "audit.json")) report.audit = ReadPart(folder, "audit.json", ReadAudit);
+  report.evaluation = ReadEvaluation(folder);
   return report;
 }
 

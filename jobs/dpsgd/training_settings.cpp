@@ -1,5 +1,7 @@
 #include "jobs/dpsgd/training_settings.h"
 
+#include "ml/clear/probabilities.h"
+
 namespace trefoil::jobs {
 
 ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
@@ -45,7 +47,10 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
 }
 
 ModelSchema ModelSchemaOf(const DpsgdSettings& job) {
-  return {.records = job, .classifier = SettingsOf(job), .json = DpsgdJson(job)};
+  return {.records = job,
+          .classifier = SettingsOf(job),
+          .probabilities = ml::HasProbabilities(job.model.loss),
+          .json = DpsgdJson(job)};
 }
 
 }  // namespace trefoil::jobs

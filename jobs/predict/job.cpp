@@ -158,10 +158,11 @@ JobResult PredictJob::Run(mpc::Context& party, Output& output) {
                                {"covered_by", CoveredBy()}},
                    .lines = {CoveredBy()}};
   if (!predictions) return result;
-  result.files.push_back(
-      {.name = "predictions.csv",
-       .text = PredictionsCsv(model_->schema.records, predictions->classes, predictions->scores),
-       .secret = true});
+  std::vector<PredictionColumns> columns;
+  if (predictions->scores) columns.push_back({.name = "score", .values = *predictions->scores});
+  result.files.push_back({.name = "predictions.csv",
+                          .text = PredictionsCsv(model_->schema.records, predictions->classes, columns),
+                          .secret = true});
   result.lines.push_back(fmt::format("{} rows classified", predictions->classes.size()));
   return result;
 }

@@ -1,6 +1,5 @@
 #pragma once
 #include <Eigen/Core>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,9 +7,15 @@
 
 namespace trefoil::jobs {
 
-/// Predictions as CSV: "row,label" and a line a record, its number from 1 and how the data call its class;
-/// with `scores` also its logits, one a class, with two classes class 1's.
+/// Numbers of each record, a row each: one a class, with two classes class 1's. Their columns are NAME_CLASS.
+struct PredictionColumns {
+  std::string name;
+  Eigen::MatrixXd values;
+};
+
+/// Predictions as CSV: "row,label" and a line a record, its number from 1 and how the data call its class; then its
+/// `columns`.
 [[nodiscard]] std::string PredictionsCsv(const RecordSchema& schema, const std::vector<int>& classes,
-                                         const std::optional<Eigen::MatrixXd>& scores);
+                                         const std::vector<PredictionColumns>& columns);
 
 }  // namespace trefoil::jobs

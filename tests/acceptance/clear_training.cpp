@@ -18,7 +18,7 @@
 #include "jobs/dpsgd/settings.h"
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/dpsgd/training_settings.h"
-#include "jobs/records/classify.h"
+#include "jobs/records/evaluation.h"
 #include "jobs/records/load_records.h"
 #include "ml/dpsgd/initialisation.h"
 #include "ml/plan/step_privacy.h"
@@ -97,7 +97,7 @@ ml::OwnRecords Together(const std::array<ml::OwnRecords, 3>& owners) {
 double AccuracyOf(const Experiment& experiment, const Eigen::MatrixXd& weights) {
   const Eigen::Index features = weights.rows() - 1;
   const ml::Model model{.weights = weights.topRows(features), .bias = weights.row(features).transpose()};
-  return jobs::Evaluate(model, experiment.test, experiment.job.data.classes).accuracy();
+  return jobs::Evaluate(model, jobs::ModelSchemaOf(experiment.job), experiment.test).table.accuracy();
 }
 
 void Print(const Experiment& experiment, int step, const Eigen::MatrixXd& weights) {

@@ -55,16 +55,5 @@ TEST(Predict, GoesThroughHiddenLayersCutAtTheirBound) {
   EXPECT_EQ(Predict(model, TableOf({9.0F}, {0}).x), std::vector<int>{1});
 }
 
-TEST(Evaluate, CountsByClass) {
-  const ml::Model model{.weights = Eigen::MatrixXd::Constant(1, 1, 1.0), .bias = Eigen::VectorXd::Zero(1)};
-  const auto evaluation = Evaluate(model, TableOf({1.0F, -1.0F, 1.0F, -1.0F, 1.0F}, {1, 0, 0, 0, 1}), 2);
-  EXPECT_EQ(evaluation.records, 5);
-  EXPECT_DOUBLE_EQ(evaluation.accuracy(), 0.8);
-  EXPECT_EQ(evaluation.classes[0].records, 3);
-  EXPECT_EQ(evaluation.classes[0].correct, 2);
-  EXPECT_EQ(evaluation.classes[0].predicted, 2);
-  EXPECT_EQ(evaluation.classes[1].predicted, 3);
-}
-
 }  // namespace
 }  // namespace trefoil::jobs

@@ -1,0 +1,156 @@
+"""evaluate, predict --probabilities and the report's section of them, against the definitions, record by record."""
+
+import csv
+import io
+import json
+import math
+import random
+import xml.etree.ElementTree
+import unittest
+
+from trefoil_program import ProgramTest, TINY_JOB
+
+HTML = "{http://www.w3.org/1999/xhtml}"
+SVG = "{http://www.w3.org/2000/svg}"
+
+JOB = """
+version = 1
+type = "dpsgd"
+name = "patients"
+[data]
+name = "patients"
+format = "csv"
+rows = [200, 200, 200]
+classes = 2
+[[data.column]]
+name = "a"
+[[data.column]]
+name = "b"
+[data.label]
+column = "state"
+values = ["well", "ill"]
+[training]
+steps = 20
+expected_batch = 200
+max_batch_per_owner = 150
+learning_rate = 4.0
+[privacy]
+sigma = 0.1
+delta = 1e-5
+clip = 0.5
+"""
+
+
+def auc(scored):
+    """The share of pairs of a yes and a no in which the yes has the larger score; ties count half."""
+    yes, no = ([score for score, is_yes in scored if is_yes == kind] for kind in (True, False))
+    return sum((a > b) + (a == b) / 2 for a in yes for b in no) / (len(yes) * len(no))
+
+
+class Evaluate(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("job.toml", JOB)
+        coins = random.Random(3)
+        data = self.folder / "data"
+        data.mkdir()
+        self.truth = []
+        for name, count in (("train", 600), ("test", 150)):
+            rows = []
+            for _ in range(count):
+                ill = coins.random() < 0.4
+                # In tenths, so that some records are equal.
+                rows.append((round(coins.gauss(0.4 if ill else 0, 0.4), 1), round(coins.gauss(0, 0.4), 1), "ill" if ill else "well"))
+            (data / f"{name}.csv").write_text("a,b,state\n" + "".join(f"{a},{b},{state}\n" for a, b, state in rows))
+            self.truth = [row[2] for row in rows]
+
+    def train(self, *settings):
+        return self.succeed("local", "--job", self.job, "--data", "data", "--out", "out", *settings)
+
+    def evaluate(self, *options):
+        return self.succeed("evaluate", "--model", "out/model.npz", "--data", "out/test", *options)
+
+    def page(self):
+        self.succeed("report", "out")
+        return xml.etree.ElementTree.fromstring((self.folder / "out/report.html").read_text())
+
+    def test_says_what_the_predictions_are_worth(self):
+        self.train()
+        text = self.succeed("predict", "--model", "out/model.npz", "--data", "out/test", "--scores", "--probabilities")
+        rows = list(csv.DictReader(io.StringIO(text)))
+        self.assertEqual(list(rows[0]), ["row", "label", "score_ill", "probability_ill"])
+        for row in rows:
+            self.assertAlmostEqual(float(row["probability_ill"]), 1 / (1 + math.exp(-float(row["score_ill"]))), places=14)
+        found = json.loads(self.evaluate("--json", "--out", "again.json"))
+        said = [float(row["probability_ill"]) for row in rows]
+        ill = [state == "ill" for state in self.truth]
+        taken = [row["label"] == "ill" for row in rows]
+        self.assertEqual(found["correct"], sum(a == b for a, b in zip(ill, taken)))
+        table = [[sum(a == actual and b == as_ for a, b in zip(ill, taken)) for as_ in (False, True)] for actual in (False, True)]
+        self.assertEqual(found["confusion"], table)
+        recalls = [table[k][k] / sum(table[k]) for k in (0, 1)]
+        self.assertEqual([one["recall"] for one in found["classes"]], recalls)
+        self.assertEqual([one["precision"] for one in found["classes"]], [table[k][k] / (table[0][k] + table[1][k]) for k in (0, 1)])
+        self.assertAlmostEqual(found["balanced_accuracy"], sum(recalls) / 2, places=14)
+        self.assertAlmostEqual(found["auc"], auc([(float(row["score_ill"]), yes) for row, yes in zip(rows, ill)]), places=12)
+        self.assertAlmostEqual(found["log_loss"], -sum(math.log(p if yes else 1 - p) for p, yes in zip(said, ill)) / len(ill), places=12)
+        bins = [[k for k, p in enumerate(said) if min(9, int(10 * p)) == b] for b in range(10)]
+        error = sum(abs(sum(said[k] - ill[k] for k in members)) for members in bins) / len(ill)
+        self.assertAlmostEqual(found["calibration_error"], error, places=12)
+
+        # `local` has written the same beside the model, and the report shows it.
+        self.assertEqual(found, json.loads((self.folder / "again.json").read_text()))
+        self.assertEqual(found, json.loads((self.folder / "out/evaluation.json").read_text()))
+        text = self.evaluate()
+        self.assertTrue(text.startswith(f"accuracy {math.floor(found['accuracy'] * 1e4) / 1e4:.4f} ({found['correct']} of 150 records)\n"), text)
+        self.assertNotIn("warning", text)
+        root = self.page()
+        numbers = {float(element.get("value")) for element in root.iter(HTML + "data")}
+        for key in ["accuracy", "balanced_accuracy", "auc", "log_loss", "calibration_error"]:
+            self.assertIn(found[key], numbers, key)
+        plots = {plot.get("aria-label"): plot for plot in root.iter(SVG + "svg")}
+        for title in ("ROC", "Calibration"):
+            self.assertEqual(len(list(plots[title].iter(SVG + "polyline"))), 2)
+        points = [line.get("points").split() for line in plots["ROC"].iter(SVG + "polyline")][0]
+        self.assertEqual(len(points), len(found["roc"][0]["points"]))
+        self.check_damage()
+
+    def check_damage(self):
+        path = self.folder / "out/evaluation.json"
+        whole = json.loads(path.read_text())
+        path.write_text("{}")
+        self.fail_with(4, "evaluation.json: not what `trefoil evaluate --out` writes", "report", "out")
+        path.write_text(json.dumps({**whole, "model": "0" * 64}))
+        self.fail_with(4, "the evaluation of another model", "report", "out")
+        path.unlink()
+        self.assertNotIn("Calibration", " ".join(self.page().itertext()))
+
+    def test_warns_of_what_an_accuracy_hides(self):
+        # A step so small that the bias of the noise decides alone: the squared loss's single logit stays on one side of 0.
+        said = self.train("--set", "model.loss=squared", "--set", "training.learning_rate=1e-9", "--set", "privacy.sigma=1e-3")
+        text = self.evaluate()
+        for place in (said, text):
+            self.assertRegex(place, 'warning: (all records are taken|no record is recognised)')
+        found = json.loads(self.evaluate("--json"))
+        self.assertIsNone(found["log_loss"])
+        self.assertIsNone(found["calibration"])
+        self.assertEqual(len(found["warnings"]), 1)
+        self.fail_with(2, "--probabilities: found out/model.npz", "predict", "--model", "out/model.npz", "--data", "out/test", "--probabilities")
+
+    def test_gives_probabilities_of_several_classes(self):
+        for loss in ("one-vs-rest", "softmax"):
+            job = self.write("digits.toml", TINY_JOB)
+            self.succeed("local", "--job", job, "--out", loss, "--set", f"model.loss={loss}")
+            text = self.succeed("predict", "--model", f"{loss}/model.npz", "--data", f"{loss}/test", "--scores", "--probabilities")
+            for row in list(csv.DictReader(io.StringIO(text)))[:50]:
+                scores = [float(row[f"score_{k}"]) for k in range(10)]
+                weights = [math.exp(z) if loss == "softmax" else 1 / (1 + math.exp(-z)) for z in scores]
+                for k in range(10):
+                    self.assertAlmostEqual(float(row[f"probability_{k}"]), weights[k] / sum(weights), places=12)
+            found = json.loads(self.succeed("evaluate", "--model", f"{loss}/model.npz", "--data", f"{loss}/test", "--json"))
+            self.assertEqual(len(found["roc"]), 2)
+            self.assertLess(max(found["calibration_error"], found["accuracy"]), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
