@@ -62,10 +62,21 @@ jobs::FeatureSpec SpecOf(const FeaturesOptions& options, const data::FeatureInpu
   features.insert_or_assign("method", options.method);
   if (options.method == "onnx")
     features.insert_or_assign("model_sha256", data::FileSha256(options.feature_model));
-  if (input.image.given() && (options.method == "hog" || options.method == "scatter"))
-    features.insert("image", toml::array{input.image.height, input.image.width});
+  if (input.image.given() && (options.method == "hog" || options.method == "scatter")) {
+    toml::array size{input.image.height, input.image.width};
+    if (input.image.channels != 1) size.push_back(input.image.channels);
+    features.insert("image", std::move(size));
+  }
   jobs::ReadInto(root, place, fields);
   return spec;
+}
+
+/// An array's own shape says how the values of several channels are ordered.
+void CheckOrder(const std::string& file, const data::ImageSize& found, const data::ImageSize& expected) {
+  if (!found.given() || !expected.given() || found == expected) return;
+  if (found.channels == 1 && expected.channels == 1) return;
+  throw DataError(
+      fmt::format("{}: found {} images, expected {}", file, data::SizeText(found), data::SizeText(expected)));
 }
 
 Extraction FromFiles(const FeaturesOptions& options) {
@@ -76,6 +87,7 @@ Extraction FromFiles(const FeaturesOptions& options) {
   auto input =
       data::ReadFeatureInput(options.in[0], options.method == "hash-text", options.labels, options.scale);
   const auto features = SpecOf(options, input);
+  CheckOrder(options.in[0], input.image, features.extraction.image);
   return {.table = {.x = std::move(input.x), .y = {}, .texts = std::move(input.texts)},
           .labels = std::move(input.labels),
           .spec = features.extraction,

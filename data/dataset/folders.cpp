@@ -13,6 +13,9 @@ namespace fs = std::filesystem;
 
 enum class Part { kTrain, kTest, kValidation };
 
+/// Of CIFAR-10's own five training files, for which their folder stands (ReadCifar).
+constexpr const char* kFirstCifarFile = "data_batch_1.bin";
+
 const char* NameOf(Part part) {
   return part == Part::kTrain ? "train" : part == Part::kTest ? "test" : "validation";
 }
@@ -25,7 +28,13 @@ fs::path FirstOf(const fs::path& folder, const std::vector<std::string>& names) 
   return {};
 }
 
-/// Names of the one file of CSV and NPZ, or of the files for x and y.
+std::vector<std::string> CifarNames(Part part) {
+  if (part == Part::kTrain) return {"train.bin", kFirstCifarFile};
+  if (part == Part::kTest) return {"test.bin", "test_batch.bin"};
+  return {"validation.bin"};
+}
+
+/// Names of the one file of CSV, CIFAR and NPZ, or of the files for x and y.
 std::array<std::vector<std::string>, 2> NamesOf(const DataSpec& spec, Part part) {
   const std::string name = NameOf(part);
   const std::string idx = part == Part::kTest ? "t10k" : name;
@@ -37,6 +46,8 @@ std::array<std::vector<std::string>, 2> NamesOf(const DataSpec& spec, Part part)
       return {{{spec.name + "-" + name + ".csv", name + ".csv"}, {}}};
     case Format::kNpy:
       return {{{name + "-x.npy"}, {name + "-y.npy"}}};
+    case Format::kCifar:
+      return {{CifarNames(part), {}}};
     case Format::kNpz:
       break;
   }
@@ -57,6 +68,7 @@ std::array<std::vector<std::string>, 2> NamesOf(const DataSpec& spec, Part part)
 std::optional<DataFiles> Find(const DataSpec& spec, const fs::path& folder, Part part) {
   const auto names = NamesOf(spec, part);
   const fs::path first = FirstOf(folder, names[0]);
+  if (first.filename() == kFirstCifarFile) return DataFiles{{}, {}, folder};
   if (names[1].empty()) return first.empty() ? std::nullopt : std::optional(DataFiles{{}, {}, first});
   const fs::path second = FirstOf(folder, names[1]);
   if (first.empty() && second.empty()) return std::nullopt;
@@ -96,6 +108,8 @@ DataFiles PartyFiles(Format format, const fs::path& party_folder) {
       return {{}, {}, data / "train.csv"};
     case Format::kNpy:
       return {data / "x.npy", data / "y.npy", {}};
+    case Format::kCifar:
+      return {{}, {}, data / "train.bin"};
     case Format::kNpz:
       break;
   }

@@ -12,10 +12,12 @@ namespace trefoil::data {
 ///   CSV  NAME-train.csv (NAME is the spec's), train.csv
 ///   NPY  train-x.npy, train-y.npy
 ///   NPZ  train.npz
+///   CIFAR  train.bin, or data_batch_1.bin, which stands for all five of CIFAR-10: then `file` is the folder
 /// Throws DataError listing what was looked for if the folder or a file is missing.
 [[nodiscard]] DataFiles FindTrainingFiles(const DataSpec& spec, const std::filesystem::path& folder);
 
-/// The test files likewise, with "test" for "train" and, for IDX, "t10k"; nothing if there are none.
+/// The test files likewise, with "test" for "train" and, for IDX, "t10k"; for CIFAR also
+/// test_batch.bin; nothing if there are none.
 /// Throws DataError if there is only one of two.
 [[nodiscard]] std::optional<DataFiles> FindTestFiles(const DataSpec& spec,
                                                      const std::filesystem::path& folder);
@@ -28,7 +30,8 @@ namespace trefoil::data {
 [[nodiscard]] DataFiles TestFiles(Format format, const std::filesystem::path& folder);
 
 /// The files of a party folder, as party files name them: data/images-idx3-ubyte.gz and
-/// data/labels-idx1-ubyte.gz, data/train.csv, data/x.npy and data/y.npy, or data/train.npz.
+/// data/labels-idx1-ubyte.gz, data/train.csv, data/x.npy and data/y.npy, data/train.npz, or
+/// data/train.bin.
 [[nodiscard]] DataFiles PartyFiles(Format format, const std::filesystem::path& party_folder);
 
 /// Copies test or validation files into a folder (made if needed) under their names, where FindTestFiles()

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "data/dataset/row_values.h"
+#include "data/formats/cifar.h"
 #include "data/formats/csv.h"
 #include "data/formats/file.h"
 #include "data/formats/idx.h"
@@ -114,6 +115,22 @@ Table LoadArrays(const DataSpec& spec, const DataFiles& files, std::optional<std
   return table;
 }
 
+Table LoadCifar(const DataSpec& spec, const DataFiles& files, std::optional<std::int64_t> capacity,
+                LabelUse labels) {
+  const CifarRows source = ReadCifar(files.file);
+  const std::size_t rows = source.rows();
+  CheckCapacity(rows, capacity, files);
+  Table table;
+  table.x.resize(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(spec.features));
+  for (std::size_t i = 0; i < rows; ++i) {
+    ToFeatures<std::uint8_t>(spec, files.file, i * kCifarValues, source.Pixels(i),
+                             table.x.row(static_cast<Eigen::Index>(i)).data());
+  }
+  if (labels == LabelUse::kRead)
+    table.y = ToLabels<std::uint8_t>(spec, {files.file, {rows}, source.Labels()});
+  return table;
+}
+
 /// Parties name their files by themselves, and a job its format.
 void RequireNames(const DataSpec& spec, const DataFiles& files) {
   const bool two = HasLabelFile(spec.format);
@@ -129,8 +146,9 @@ Table Load(const DataSpec& spec, const DataFiles& files, std::optional<std::int6
            LabelUse labels) {
   ValidateSpec(spec);
   RequireNames(spec, files);
-  Table table = spec.format == Format::kCsv ? ReadCsv(files.file, spec, labels)
-                                            : LoadArrays(spec, files, capacity, labels);
+  Table table = spec.format == Format::kCsv     ? ReadCsv(files.file, spec, labels)
+                : spec.format == Format::kCifar ? LoadCifar(spec, files, capacity, labels)
+                                                : LoadArrays(spec, files, capacity, labels);
   CheckCapacity(static_cast<std::size_t>(table.x.rows()), capacity, files);
   return table;
 }

@@ -2,11 +2,32 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "data/dataset/table.h"
 #include "data/formats/file.h"
 
 namespace trefoil::data {
+namespace {
+
+/// An array of images says how their values are ordered, by its shape: [height, width, channels], or without
+/// channels where there is one; or that one before the others.
+void CheckImageShape(const ImageSize& image, const std::filesystem::path& place,
+                     const std::vector<std::size_t>& shape) {
+  if (!image.given()) return;
+  const auto height = static_cast<std::size_t>(image.height);
+  const auto width = static_cast<std::size_t>(image.width);
+  const std::vector<std::size_t> size(shape.begin() + 1, shape.end());
+  if (size == std::vector{height, width, static_cast<std::size_t>(image.channels)}) return;
+  if (image.channels == 1 &&
+      (size == std::vector{height, width} || size == std::vector{std::size_t{1}, height, width}))
+    return;
+  std::string found;
+  for (const auto side : size) found += (found.empty() ? "" : " x ") + std::to_string(side);
+  ThrowDataError(place, "", found + " images", SizeText(image));
+}
+
+}  // namespace
 
 void CheckRowShape(const DataSpec& spec, const std::filesystem::path& place,
                    const std::vector<std::size_t>& shape, std::size_t values) {
@@ -17,11 +38,7 @@ void CheckRowShape(const DataSpec& spec, const std::filesystem::path& place,
   if (columns != features || values != shape.front() * features) {
     ThrowDataError(place, "", std::to_string(columns) + " features in a row", std::to_string(features));
   }
-  const auto& image = spec.image;
-  if (image.given() && shape.size() == 3 && shape[1] != static_cast<std::size_t>(image.height)) {
-    ThrowDataError(place, "", std::to_string(shape[1]) + " x " + std::to_string(shape[2]) + " images",
-                   std::to_string(image.height) + " x " + std::to_string(image.width));
-  }
+  if (shape.size() > 2) CheckImageShape(spec.image, place, shape);
 }
 
 template <typename T>

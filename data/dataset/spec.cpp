@@ -68,6 +68,15 @@ void CheckCsv(const DataSpec& spec) {
   }
 }
 
+void CheckCifar(const DataSpec& spec) {
+  if (spec.features != kCifarImage.values()) {
+    Fail("data.features", std::to_string(spec.features),
+         std::to_string(kCifarImage.values()) + ", what data.format \"cifar\" has");
+  }
+  if (spec.image.given() && spec.image != kCifarImage)
+    Fail("features.image", SizeText(spec.image), SizeText(kCifarImage) + ", what data.format \"cifar\" has");
+}
+
 }  // namespace
 
 DataSpec PartOf(const DataSpec& spec, int party) {
@@ -111,6 +120,7 @@ void ValidateSpec(const DataSpec& spec) {
   if (spec.classes < 2) Fail("data.classes", std::to_string(spec.classes), "at least 2");
   CheckScale("data.scale", spec.scale);
   if (spec.format == Format::kCsv) CheckCsv(spec);
+  if (spec.format == Format::kCifar) CheckCifar(spec);
 }
 
 }  // namespace trefoil::data

@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "data/features/image.h"
+#include "data/formats/cifar.h"
 
 namespace trefoil::data {
 
-enum class Format { kIdx, kCsv, kNpy, kNpz };
+enum class Format { kIdx, kCsv, kNpy, kNpz, kCifar };
 /// Whether features and labels lie in two files.
 [[nodiscard]] constexpr bool HasLabelFile(Format format) {
   return format == Format::kIdx || format == Format::kNpy;
@@ -39,6 +40,11 @@ struct Label {
   int party = 0;  ///< vertical: who holds it
 };
 
+/// What a row of Format::kCifar is.
+inline constexpr ImageSize kCifarImage{.height = static_cast<int>(kCifarSide),
+                                       .width = static_cast<int>(kCifarSide),
+                                       .channels = static_cast<int>(kCifarChannels)};
+
 /// The [data] table of a job file: the public schema that every party's data must meet.
 struct DataSpec {
   std::string name;
@@ -46,8 +52,8 @@ struct DataSpec {
   std::array<std::int64_t, 3> rows{};  ///< declared capacity of each party
   std::int64_t features = 0;           ///< columns of the matrix, after one-hot encoding
   int classes = 2;
-  ImageSize image{};   ///< where rows are images: what arrays of three dimensions must be
-  double scale = 1.0;  ///< every value of IDX, NPY and NPZ data is divided by it
+  ImageSize image{};   ///< where rows are images: what arrays of three or four dimensions must be
+  double scale = 1.0;  ///< every value of other formats than CSV is divided by it
   bool header = true;
   std::string missing = "?";
   std::vector<Column> columns;
@@ -70,8 +76,9 @@ struct DataSpec {
 
 /// Throws ConfigError naming the key, what was found and what was expected, unless the spec is consistent:
 /// capacities not negative, at least one feature or column of text and two classes, scales finite and
-/// positive, means finite; for CSV also unique column names, unique category values, as many label values as
-/// classes, aliases of declared values, and CountFeatures() equal to `features`.
+/// positive, means finite; for CIFAR the features and, if given, the image are its own; for CSV also unique column
+/// names, unique category values, as many label values as classes, aliases of declared values, and CountFeatures()
+/// equal to `features`.
 void ValidateSpec(const DataSpec& spec);
 
 }  // namespace trefoil::data

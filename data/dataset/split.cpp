@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "data/dataset/vertical.h"
+#include "data/formats/cifar.h"
 #include "data/formats/csv.h"
 #include "data/formats/file.h"
 #include "data/formats/idx.h"
@@ -67,6 +68,13 @@ NpyArray Take(const NpyArray& array, const std::vector<std::size_t>& rows) {
   return part;
 }
 
+std::string Take(const CifarRows& all, const std::vector<std::size_t>& rows) {
+  std::string part;
+  part.reserve(rows.size() * kCifarRowBytes);
+  for (const auto row : rows) part += all.Row(row);
+  return part;
+}
+
 void WriteParts(const DataSpec& spec, const DataFiles& source, const std::vector<int>& party_of_row,
                 const std::array<DataFiles, kParties>& targets) {
   if (spec.format == Format::kCsv) {
@@ -74,6 +82,11 @@ void WriteParts(const DataSpec& spec, const DataFiles& source, const std::vector
     return;
   }
   const RowLists lists = ListRows(party_of_row);
+  if (spec.format == Format::kCifar) {
+    const CifarRows rows = ReadCifar(source.file);
+    for (std::size_t j = 0; j < kParties; ++j) WriteFile(targets[j].file, Take(rows, lists[j]));
+    return;
+  }
   if (spec.format == Format::kIdx) {
     const IdxArray x = ReadIdx(source.x);
     const IdxArray y = ReadIdx(source.y);

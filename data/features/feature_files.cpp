@@ -47,7 +47,10 @@ void FillRecords(const Array& array, const fs::path& file, double scale, Feature
                        std::to_string(array.values.size()) + " values",
                    "records in two or more dimensions");
   }
-  if (shape.size() == 3) input.image = {static_cast<int>(shape[1]), static_cast<int>(shape[2])};
+  if (shape.size() == 3 || shape.size() == 4) {
+    input.image = {static_cast<int>(shape[1]), static_cast<int>(shape[2])};
+    if (shape.size() == 4) input.image.channels = static_cast<int>(shape[3]);
+  }
   const auto rows = static_cast<Eigen::Index>(shape[0]);
   input.x.resize(rows, static_cast<Eigen::Index>(array.values.size()) / rows);
   for (std::size_t i = 0; i < array.values.size(); ++i) {

@@ -11,7 +11,7 @@ namespace trefoil::data {
 /// Records to extract features from, without a job: labels are kept as they are.
 struct FeatureInput {
   Matrix x;
-  ImageSize image{};  ///< height and width where x came as an array of three dimensions
+  ImageSize image{};  ///< where x came as an array of three or four dimensions, channels last
   std::vector<std::vector<std::string>> texts{};  ///< of a text file: one a record
   std::vector<std::int64_t> labels{};             ///< one a record, or none at all
 };

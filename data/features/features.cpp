@@ -8,10 +8,10 @@ namespace trefoil::data {
 namespace {
 
 void CheckImage(const ImageSize& image, std::int64_t columns) {
-  if (image.given() && image.pixels() == columns) return;
-  throw ConfigError("features.image: found " + std::to_string(image.height) + " x " +
-                    std::to_string(image.width) + " pixels, expected height x width of " +
-                    std::to_string(columns) + " features");
+  if (image.given() && image.values() == columns) return;
+  throw ConfigError("features.image: found " + SizeText(image) + " pixels, expected height x width" +
+                    (image.channels == 1 ? "" : " x channels") + " of " + std::to_string(columns) +
+                    " features");
 }
 
 Matrix HashBeside(const HashTextSpec& spec, const Table& table, ThreadPool& pool) {

@@ -43,8 +43,27 @@ Layout MakeLayout(const ImageSize& size, const HogSpec& spec) {
   return layout;
 }
 
+struct Gradient {
+  float down;
+  float right;
+};
+
+/// Of a pixel, from its neighbours' channels: the longest, of equal ones the first.
+Gradient Steepest(const float* above, const float* below, const float* left, const float* right,
+                  int channels) {
+  Gradient steepest{below[0] - above[0], right[0] - left[0]};
+  for (int k = 1; k < channels; ++k) {
+    const Gradient other{below[k] - above[k], right[k] - left[k]};
+    if (other.down * other.down + other.right * other.right >
+        steepest.down * steepest.down + steepest.right * steepest.right)
+      steepest = other;
+  }
+  return steepest;
+}
+
 /// Shares a gradient's length between the two nearest bins of a cell.
-void Vote(float down, float right, int orientations, float* bins) {
+void Vote(const Gradient& gradient, int orientations, float* bins) {
+  const auto [down, right] = gradient;
   const float length = std::sqrt(down * down + right * right);
   if (length == 0) return;
   const float turns = std::atan2(down, right) / std::numbers::pi_v<float>;  // in half turns, -1 to 1
@@ -60,18 +79,20 @@ void Vote(float down, float right, int orientations, float* bins) {
 /// The histograms of all cells of one image, row by row.
 void FillCells(const Layout& layout, const float* image, std::vector<float>& cells) {
   std::fill(cells.begin(), cells.end(), 0.0F);
-  const auto [height, width] = layout.size;
+  const auto [height, width, channels] = layout.size;
   const auto& spec = layout.spec;
+  const int stride = width * channels;
   for (int row = 0; row < layout.cell_rows * spec.cell; ++row) {
-    const float* here = image + row * width;
-    const float* above = row > 0 ? here - width : here;
-    const float* below = row + 1 < height ? here + width : here;
+    const float* here = image + row * stride;
+    const float* above = row > 0 ? here - stride : here;
+    const float* below = row + 1 < height ? here + stride : here;
     float* histograms = cells.data() + (row / spec.cell) * layout.cell_columns * spec.orientations;
     for (int column = 0; column < layout.cell_columns * spec.cell; ++column) {
-      const float left = here[column > 0 ? column - 1 : column];
-      const float right = here[column + 1 < width ? column + 1 : column];
-      Vote(below[column] - above[column], right - left, spec.orientations,
-           histograms + (column / spec.cell) * spec.orientations);
+      const float* left = here + (column > 0 ? column - 1 : column) * channels;
+      const float* right = here + (column + 1 < width ? column + 1 : column) * channels;
+      const auto gradient =
+          Steepest(above + column * channels, below + column * channels, left, right, channels);
+      Vote(gradient, spec.orientations, histograms + (column / spec.cell) * spec.orientations);
     }
   }
 }
@@ -103,7 +124,7 @@ std::int64_t HogFeatures(const ImageSize& size, const HogSpec& spec) {
 }
 
 Matrix ExtractHog(const Matrix& images, const ImageSize& size, const HogSpec& spec, ThreadPool& pool) {
-  Require(images.cols() == size.pixels(), "ExtractHog: a row of as many pixels as the image size says");
+  Require(images.cols() == size.values(), "ExtractHog: a row of as many values as the image size says");
   const auto layout = MakeLayout(size, spec);
   Matrix features(images.rows(), HogFeatures(size, spec));
   pool.ParallelFor(static_cast<std::size_t>(images.rows()), kGrain, [&](std::size_t begin, std::size_t end) {

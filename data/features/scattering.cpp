@@ -118,7 +118,15 @@ class Worker {
 
   /// Writes all channels of one image to `out`.
   void Run(const float* image, float* out) {
-    LoadImage(image);
+    const auto values = shared_.outputs().pixels() * ScatteringChannels(shared_.spec());
+    for (int colour = 0; colour < shared_.size().channels; ++colour)
+      RunColour(image + colour, out + colour * values);
+  }
+
+ private:
+  /// Of the colour whose first value is at `first`.
+  void RunColour(const float* first, float* out) {
+    LoadImage(first);
     auto& pixels = moduli_[0];
     for (Eigen::Index i = 0; i < pixels.size(); ++i) pixels.data()[i] = image_.data()[i].real();
     out = Average(pixels, 0, out);
@@ -134,15 +142,14 @@ class Worker {
     }
   }
 
- private:
-  void LoadImage(const float* image) {
+  void LoadImage(const float* first) {
     const auto& size = shared_.size();
     const auto grid = shared_.grid(0);
     for (int row = 0; row < grid.height; ++row) {
-      const float* from = image + Mirror(row, size.height, grid.height) * size.width;
+      const float* from = first + Mirror(row, size.height, grid.height) * size.width * size.channels;
       auto* to = image_.data() + row * grid.width;
       for (int column = 0; column < grid.width; ++column)
-        to[column] = from[Mirror(column, size.width, grid.width)];
+        to[column] = from[Mirror(column, size.width, grid.width) * size.channels];
     }
   }
 
@@ -223,7 +230,7 @@ std::int64_t ScatteringFeatures(const ImageSize& size, const ScatterSpec& spec) 
     Refuse("image", std::to_string(size.height) + " x " + std::to_string(size.width) + " pixels",
            "at least " + std::to_string(side) + " x " + std::to_string(side));
   }
-  const auto channels = ScatteringChannels(spec);
+  const auto channels = size.channels * ScatteringChannels(spec);
   if (spec.groups < 1 || channels % spec.groups != 0)
     Refuse("groups", std::to_string(spec.groups),
            "a divisor of the " + std::to_string(channels) + " channels");
@@ -232,8 +239,8 @@ std::int64_t ScatteringFeatures(const ImageSize& size, const ScatterSpec& spec) 
 
 Matrix ExtractScattering(const Matrix& images, const ImageSize& size, const ScatterSpec& spec,
                          ThreadPool& pool) {
-  Require(images.cols() == size.pixels(),
-          "ExtractScattering: a row of as many pixels as the image size says");
+  Require(images.cols() == size.values(),
+          "ExtractScattering: a row of as many values as the image size says");
   Matrix features(images.rows(), ScatteringFeatures(size, spec));
   const Scattering shared(size, spec);
   pool.ParallelFor(static_cast<std::size_t>(images.rows()), kGrain, [&](std::size_t begin, std::size_t end) {

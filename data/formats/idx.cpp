@@ -12,7 +12,7 @@ namespace trefoil::data {
 namespace {
 
 constexpr std::size_t kMagicBytes = 4;
-constexpr std::size_t kMostDimensions = 3;
+constexpr std::size_t kMostDimensions = 4;
 constexpr std::size_t kLongestHead = kMagicBytes + 4 * kMostDimensions;
 constexpr std::uint8_t kUnsignedByte = 0x08;
 
@@ -51,7 +51,7 @@ IdxHeader ParseHead(std::string_view content, const std::filesystem::path& path)
   }
   const std::size_t dimensions = ByteAt(content, 3);
   if (dimensions < 1 || dimensions > kMostDimensions) {
-    ThrowDataError(path, "header", std::to_string(dimensions) + " dimensions", "one to three");
+    ThrowDataError(path, "header", std::to_string(dimensions) + " dimensions", "one to four");
   }
   IdxHeader header{.shape = {}, .length = kMagicBytes + 4 * dimensions};
   if (content.size() < header.length)
@@ -90,7 +90,7 @@ IdxArray ReadIdx(const std::filesystem::path& path, const ShapeCheck& check) {
 }
 
 void WriteIdx(const std::filesystem::path& path, const IdxArray& array) {
-  Require(!array.shape.empty() && array.shape.size() <= kMostDimensions, "WriteIdx: one to three dimensions");
+  Require(!array.shape.empty() && array.shape.size() <= kMostDimensions, "WriteIdx: one to four dimensions");
   Require(HasCount(array.shape, array.values.size()), "WriteIdx: as many values as the shape says");
   std::string content{0, 0, static_cast<char>(kUnsignedByte), static_cast<char>(array.shape.size())};
   for (const auto size : array.shape) {

@@ -8,7 +8,8 @@
 
 namespace trefoil::data {
 
-/// An IDX array of unsigned bytes, row-major: images as n x p or n x height x width, labels as n.
+/// An IDX array of unsigned bytes, row-major: images as n x p, n x height x width or
+/// n x height x width x channels, labels as n.
 struct IdxArray {
   std::vector<std::size_t> shape;
   std::vector<std::uint8_t> values;
@@ -25,18 +26,18 @@ struct IdxHeader {
 };
 
 /// Reads the head that `content` begins with, of a file (unpacked) of `size` bytes. Throws DataError as
-/// ReadIdx. Pre: `content` is the whole file, or at least its first 16 bytes.
+/// ReadIdx. Pre: `content` is the whole file, or at least its first 20 bytes.
 [[nodiscard]] IdxHeader ParseIdxHeader(std::string_view content, std::size_t size,
                                        const std::filesystem::path& path);
 
 /// Reads an IDX file, plain or packed with gzip (told apart by content).
-/// Throws DataError unless it holds unsigned bytes in one to three dimensions, exactly as many as its header
+/// Throws DataError unless it holds unsigned bytes in one to four dimensions, exactly as many as its header
 /// says. Source: the file format of the MNIST database (Y. LeCun, C. Cortes, C. Burges).
 /// `check`, if there is one, sees the shape before the values are read.
 [[nodiscard]] IdxArray ReadIdx(const std::filesystem::path& path, const ShapeCheck& check = {});
 
 /// Writes an IDX file, packed with gzip if the name ends in ".gz"; equal arrays give equal bytes.
-/// Pre: one to three dimensions below 2^32, whose product is the number of values.
+/// Pre: one to four dimensions below 2^32, whose product is the number of values.
 void WriteIdx(const std::filesystem::path& path, const IdxArray& array);
 
 }  // namespace trefoil::data

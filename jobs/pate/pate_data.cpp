@@ -28,6 +28,8 @@ std::vector<std::string> QueryNames(data::Format format) {
       return {"queries.csv"};
     case data::Format::kNpy:
       return {"queries.npy"};
+    case data::Format::kCifar:
+      return {"queries.bin"};
     case data::Format::kNpz:
       break;
   }

@@ -25,7 +25,7 @@ const OneOf<FeatureMethod>& Methods() {
   return methods;
 }
 
-/// features.image: height and width, of as many pixels as a record has features.
+/// features.image: height and width, and channels where there are several: of as many values as a record has features.
 struct Image {
   std::int64_t features;
 
@@ -33,20 +33,29 @@ struct Image {
   [[nodiscard]] bool IsSquare() const { return Side() * Side() == features; }
 
   [[nodiscard]] std::string Expected(const toml::node* /*found*/) const {
-    return fmt::format("[height, width] of {} pixels (data.features)", features);
+    return fmt::format(
+        "[height, width] or [height, width, channels] of {} values, at most {} channels (data.features)",
+        features, kMostChannels);
   }
   bool Read(const toml::node& node, data::ImageSize& member) const {
     std::vector<std::int64_t> size;
-    if (!kSides.Read(node, size) || size.size() != 2 || size[0] * size[1] != features) return false;
-    member = {.height = static_cast<int>(size[0]), .width = static_cast<int>(size[1])};
+    if (!kSides.Read(node, size) || size.size() < 2 || size.size() > 3) return false;
+    size.resize(3, 1);
+    if (size[2] > kMostChannels || size[0] * size[1] * size[2] != features) return false;
+    member = {static_cast<int>(size[0]), static_cast<int>(size[1]), static_cast<int>(size[2])};
     return true;
   }
-  void Write(const data::ImageSize& member, Json& json) const { json = {member.height, member.width}; }
+  void Write(const data::ImageSize& member, Json& json) const {
+    json = {member.height, member.width};
+    if (member.channels != 1) json.push_back(member.channels);
+  }
   void Describe(Json& schema) const {
     kSides.Describe(schema);
-    schema.update({{"minItems", 2}, {"maxItems", 2}});
+    schema.update({{"minItems", 2}, {"maxItems", 3}});
   }
 
+  /// An array with channels first is found by it, mostly.
+  static constexpr int kMostChannels = 16;
   static inline const Wholes kSides{{1, kMostColumns}, ""};
 };
 
@@ -97,14 +106,20 @@ void CheckColumns(const Section& section, const data::FeatureSpec& spec, std::in
     section.Refuse("method", fmt::format("at most {} features, and not {}", kMostColumns, extracted));
 }
 
-void ImageFields(FieldVisitor& v, data::FeatureSpec& s, std::int64_t features) {
-  const Image image{features};
+void ImageFields(FieldVisitor& v, data::FeatureSpec& s, const data::DataSpec& data) {
+  const Image image{data.features};
   const auto side = static_cast<int>(image.Side());
+  const bool cifar = data.format == data::Format::kCifar;
   v("image", s.image, image,
-    Default(data::ImageSize{.height = side, .width = side})
-        .Said("a square of `data.features`")
-        .Unless(!image.IsSquare()),
-    "Height and width; their product is `data.features`.");
+    Default(cifar ? data::kCifarImage : data::ImageSize{.height = side, .width = side})
+        .Said("a square of `data.features`; cifar: [32, 32, 3]")
+        .Unless(!cifar && !image.IsSquare()),
+    "Height and width, and channels where there are several, which lie side by side; their product is "
+    "`data.features`.");
+  v.Check([&](const Section& table) {
+    if (cifar && s.image != data::kCifarImage)
+      table.Refuse("image", "[32, 32, 3], what data.format \"cifar\" has");
+  });
 }
 
 void HogFields(FieldVisitor& v, data::HogSpec& s) {
@@ -119,8 +134,8 @@ void ScatterFields(FieldVisitor& v, data::ScatterSpec& s) {
   v("scales", s.scales, kSmallNumber, Default(s.scales), "J, at most 8.");
   v("angles", s.angles, kSmallNumber, Default(s.angles), "L, 4 … 64.");
   v("groups", s.groups, kSmallNumber, Default(s.groups),
-    "Groups of channels for the normalisation, a divisor of 1 + J·L + L²·J(J − 1)/2 channels. Channels · "
-    "⌊h/2^J⌋·⌊w/2^J⌋ features.");
+    "Groups of channels for the normalisation, a divisor of their number: 1 + J·L + L²·J(J − 1)/2 for each "
+    "channel of the image. Channels · ⌊h/2^J⌋·⌊w/2^J⌋ features.");
 }
 
 void HashTextFields(FieldVisitor& v, data::HashTextSpec& s) {
@@ -157,7 +172,7 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data) 
     "R, at most 1024. Longer rows are scaled down to it; extracted rows up or down to it.");
   v.Check([&](const Section& table) { CheckTexts(table, spec.method, data); });
   v.When(of({FeatureMethod::kHog, FeatureMethod::kScatter}, "method \"hog\" or \"scatter\""),
-         [&] { ImageFields(v, spec, data.features); });
+         [&] { ImageFields(v, spec, data); });
   v.When(of({FeatureMethod::kHog}, "method \"hog\""), [&] { HogFields(v, spec.hog); });
   v.When(of({FeatureMethod::kScatter}, "method \"scatter\""), [&] { ScatterFields(v, spec.scatter); });
   v.When(of({FeatureMethod::kHashText}, "method \"hash-text\""), [&] { HashTextFields(v, spec.hash_text); });

@@ -16,8 +16,11 @@ using data::ColumnKind;
 using data::Format;
 
 const OneOf<Format>& Formats() {
-  static const OneOf<Format> formats{
-      {Format::kIdx, "idx"}, {Format::kCsv, "csv"}, {Format::kNpy, "npy"}, {Format::kNpz, "npz"}};
+  static const OneOf<Format> formats{{Format::kIdx, "idx"},
+                                     {Format::kCsv, "csv"},
+                                     {Format::kNpy, "npy"},
+                                     {Format::kNpz, "npz"},
+                                     {Format::kCifar, "cifar"}};
   return formats;
 }
 
@@ -91,6 +94,7 @@ void DataFields(FieldVisitor& v, data::DataSpec& s) {
   RowsField(v, s.rows);
   v("classes", s.classes, WholeInterval{2, 1000}, "With 2, one output column.");
   const bool csv = s.format == Format::kCsv;
+  const bool cifar = s.format == Format::kCifar;
   v.When(
       {!csv, "another data.format than \"csv\"", "each [[data.column]] has its own scale in format \"csv\""},
       [&] { v("scale", s.scale, kPositive, Default(1.0), "Values are divided by it."); });
@@ -107,7 +111,14 @@ void DataFields(FieldVisitor& v, data::DataSpec& s) {
                  "found \"vertical\", which has a key column, expected data.format \"csv\" with it");
   });
   v("features", s.features, WholeInterval{csv ? 0 : 1, 1'000'000},
-    Default(data::CountFeatures(s)).Said("csv: what the columns give").Unless(!csv), "Numbers of a record.");
+    Default(cifar ? data::kCifarImage.values() : data::CountFeatures(s))
+        .Said("csv: what the columns give; cifar: 3072")
+        .Unless(!csv && !cifar),
+    "Numbers of a record.");
+  v.Check([&](const Section& table) {
+    if (cifar && s.features != data::kCifarImage.values())
+      table.Refuse("features", "3072, what data.format \"cifar\" has");
+  });
 }
 
 /// The first text that occurs twice, or nothing.

@@ -112,6 +112,36 @@ class Features(ProgramTest):
             self.assertEqual(array(self.folder / "a.npz", name), array(self.folder / "b.npz", name))
         self.assertIn("'<f4'", array(self.folder / "a.npz", "x")[0])
 
+    def test_colour_is_the_same_from_cifars_files_and_from_arrays(self):
+        """Class k is red, green or blue on black, by k, in a square that moves with the row."""
+        rows = [(k % 3, bytes(255 * (k % 3 == colour and (i // 32 + k) % 16 < 8) for colour in range(3) for i in range(1024)))
+                for k in range(90)]
+        own = self.folder / "own"
+        own.mkdir()
+        for part in range(5):
+            content = b"".join(bytes([label]) + planes for label, planes in rows[part * 18 : part * 18 + 18])
+            (own / f"data_batch_{part + 1}.bin").write_bytes(content)
+        (own / "test_batch.bin").write_bytes(content)
+        job = self.write("job.toml", TINY_JOB.replace('"digits"', '"colours"').replace("features = 784", "").replace('"idx"', '"cifar"')
+                         .replace("classes = 10", "classes = 3").replace("[300, 300, 300]", "[30, 30, 30]"))
+        sets = ("--set", "features.method=scatter", "--set", "features.scales=3", "--set", "features.angles=4", "--set", "features.groups=61")
+        quick = ("training.expected_batch=30", "training.max_batch_per_owner=30", "training.steps=15", "privacy.sigma=0.01")
+        self.assertEqual(self.accuracy_of(job, "--data", own, *sets, *(word for key in quick for word in ("--set", key))), 1.0)
+
+        shape = struct.pack(">BBBBIIII", 0, 0, 8, 4, 90, 32, 32, 3)
+        last = b"".join(bytes(planes[colour * 1024 + i] for i in range(1024) for colour in range(3)) for _, planes in rows)
+        (self.folder / "last.idx").write_bytes(shape + last)
+        (self.folder / "flat.idx").write_bytes(struct.pack(">BBBBII", 0, 0, 8, 2, 90, 3072) + last)
+        (self.folder / "first.idx").write_bytes(struct.pack(">BBBBIIII", 0, 0, 8, 4, 90, 3, 32, 32) + b"".join(x for _, x in rows))
+        self.succeed("features", "--job", job, "--in", own, "--out", "job.npz", *sets)
+        command = ("features", "--method", "scatter", "--scale", 255, "--row-norm", 1, *sets[2:])
+        for name, more in (("last", ()), ("flat", ("--set", "features.image=[32,32,3]"))):
+            self.succeed(*command, "--in", f"{name}.idx", "--out", f"{name}.npz", *more)
+            self.assertEqual(array(self.folder / f"{name}.npz", "x"), array(self.folder / "job.npz", "x"))
+        first = (*command, "--in", "first.idx", "--out", "x.npz")
+        self.fail_with(2, "features.image: found [ 3, 32, 32 ], expected [height, width] or [height, width, channels]", *first)
+        self.fail_with(4, "first.idx: found 3 x 32 x 32 images, expected 32 x 32 x 3", *first, "--set", "features.image=[32,32,3]")
+
     def test_the_command_hashes_lines(self):
         self.write("t.txt", "one line\nanother line\n")
         self.succeed("features", "--method", "hash-text", "--in", "t.txt", "--out", "t.npz", "--set", "features.dimension=64")

@@ -38,6 +38,13 @@ std::string MakeIdx(const TemporaryFolder& folder, DataSpec& spec, DataFiles& fi
   return "x" + extension;
 }
 
+std::string MakeColours(const TemporaryFolder& folder, DataSpec& spec, DataFiles& files) {
+  (void)MakeIdx(folder, spec, files, "");
+  spec.image = {1, 2, 2};
+  WriteIdx(files.x, {{3, 1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}});
+  return "x";
+}
+
 std::string MakeNumPy(const TemporaryFolder& folder, DataSpec& spec, DataFiles& files, Format format) {
   spec = BaseSpec(format);
   const NpyArray x = NpyFromDoubles({3, 4}, std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
@@ -115,6 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Target{"idx", [](const auto& f, auto& s, auto& d) { return MakeIdx(f, s, d, ""); }},
         Target{"idx_gz", [](const auto& f, auto& s, auto& d) { return MakeIdx(f, s, d, ".gz"); }},
+        Target{"idx_colours", [](const auto& f, auto& s, auto& d) { return MakeColours(f, s, d); }},
         Target{"npy", [](const auto& f, auto& s, auto& d) { return MakeNumPy(f, s, d, Format::kNpy); }},
         Target{"npz", [](const auto& f, auto& s, auto& d) { return MakeNumPy(f, s, d, Format::kNpz); }},
         Target{"csv", [](const auto& f, auto& s, auto& d) { return MakeCsv(f, s, d); }}),

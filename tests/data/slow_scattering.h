@@ -155,7 +155,8 @@ class SlowScattering {
 
   /// Every `stride`-th value of a periodic convolution.
   [[nodiscard]] static Signal Convolve(const Signal& x, const Signal& filter, int stride) {
-    const auto [height, width] = x.grid;
+    const int height = x.grid.height;
+    const int width = x.grid.width;
     Signal y{{height / stride, width / stride}, {}};
     for (int row = 0; row < height; row += stride) {
       for (int column = 0; column < width; column += stride) {

@@ -10,6 +10,8 @@ void Read(std::span<const std::uint8_t> input) {
   data::DataSpec spec;
   spec.features = 4;
   LoadTable(spec, {.x = file.path(), .y = file.path(), .file = {}});
+  spec.image = {1, 2, 2};
+  LoadTable(spec, {.x = file.path(), .y = file.path(), .file = {}});
   try {
     const auto array = data::ReadIdx(file.path());
     Check(array.values.size() == array.rows() * array.row_size(),

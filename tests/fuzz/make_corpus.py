@@ -307,7 +307,8 @@ def configuration():
 def tables():
     images = struct.pack(">BBBBIII", 0, 0, 8, 3, 3, 2, 2) + bytes(range(12))
     labels = struct.pack(">BBBBI", 0, 0, 8, 1, 3) + bytes([0, 1, 1])
-    for name, content in (("images", images), ("labels", labels), ("flat", struct.pack(">BBBBII", 0, 0, 8, 2, 3, 4) + bytes(12))):
+    for name, content in (("images", images), ("labels", labels), ("flat", struct.pack(">BBBBII", 0, 0, 8, 2, 3, 4) + bytes(12)),
+                          ("colours", struct.pack(">BBBBIIII", 0, 0, 8, 4, 3, 1, 2, 2) + bytes(range(12)))):
         write("idx", name, content)
         write("idx", name + ".gz", pack(content))
     write("csv", "header.csv", 'a,b,d,c\r\n1.5, u,x,n\r\n"2",?,"y""\n",y\r\n-3e2,w,,no\r\n\r\n')

@@ -38,6 +38,22 @@ TEST(FindTrainingFiles, FindsTheNamesOfEachFormat) {
   EXPECT_EQ(FindTestFiles(Spec(Format::kNpz), folder.path())->file, folder / "test.npz");
 }
 
+TEST(FindTrainingFiles, TakesCifarsOwnNames) {
+  const TemporaryFolder folder;
+  const auto train = [&] { return FindTrainingFiles(Spec(Format::kCifar), folder.path()).file; };
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)train(); }),
+              HasSubstr("expected train.bin or data_batch_1.bin"));
+  folder.Put("data_batch_1.bin", "");
+  folder.Put("test_batch.bin", "");
+  EXPECT_EQ(train(), folder.path());
+  EXPECT_EQ(FindTestFiles(Spec(Format::kCifar), folder.path())->file, folder / "test_batch.bin");
+  folder.Put("train.bin", "");
+  folder.Put("test.bin", "");
+  EXPECT_EQ(train(), folder / "train.bin");
+  EXPECT_EQ(FindTestFiles(Spec(Format::kCifar), folder.path())->file, folder / "test.bin");
+  EXPECT_EQ(PartyFiles(Format::kCifar, "p").file, "p/data/train.bin");
+}
+
 TEST(FindTrainingFiles, ListsWhatItLookedFor) {
   const TemporaryFolder folder;
   const auto error = [&](Format format, const std::filesystem::path& path) {

@@ -7,7 +7,7 @@
 
 #include "data/formats/idx.h"
 #include "data/formats/npz.h"
-#include "tests/data/temporary_folder.h"
+#include "tests/data/cifar_rows.h"
 
 namespace trefoil::data {
 namespace {
@@ -77,6 +77,23 @@ TEST_F(LoadArrays, ImagesMustHaveTheSizeThatTheSpecNames) {
               HasSubstr("found 2 x 2 images, expected 1 x 4"));
   Write(NpyFromDoubles({2, 4}, x_), NpyFromIntegers({2}, y_));
   EXPECT_EQ(Load(spec, Files(Format::kNpz)).x.rows(), 2);
+}
+
+TEST_F(LoadArrays, ImagesOfSeveralChannelsHaveThemLast) {
+  auto spec = ArraySpec(Format::kNpz);
+  const auto text = [&](std::vector<std::size_t> shape, const ImageSize& image) {
+    spec.image = image;
+    Write(NpyFromDoubles(std::move(shape), x_), NpyFromIntegers({2}, y_));
+    return ErrorText<DataError>([&] { EXPECT_EQ(Load(spec, Files(Format::kNpz)).x(1, 3), -3.5F); });
+  };
+  EXPECT_EQ(text({2, 1, 2, 2}, {1, 2, 2}), "");
+  EXPECT_EQ(text({2, 4}, {1, 2, 2}), "");
+  EXPECT_EQ(text({2, 2, 2, 1}, {2, 2}), "");
+  EXPECT_EQ(text({2, 1, 2, 2}, {2, 2}), "");
+  EXPECT_THAT(text({2, 2, 1, 2}, {1, 2, 2}), HasSubstr("found 2 x 1 x 2 images, expected 1 x 2 x 2"));
+  EXPECT_THAT(text({2, 1, 4}, {1, 2, 2}), HasSubstr("found 1 x 4 images, expected 1 x 2 x 2"));
+  EXPECT_THAT(text({2, 2, 1, 2}, {2, 2}), HasSubstr("found 2 x 1 x 2 images, expected 2 x 2"));
+  EXPECT_THAT(text({2, 1, 2, 2, 1}, {1, 2, 2}), HasSubstr("found 1 x 2 x 2 x 1 images, expected 1 x 2 x 2"));
 }
 
 TEST_F(LoadArrays, AcceptsNoRows) {
@@ -158,6 +175,45 @@ TEST(LoadIdx, NamesTheLabelThatIsNoClass) {
   WriteIdx(files.y, {{2}, {2, 3}});
   EXPECT_THAT(ErrorText<DataError>([&] { (void)Load(ArraySpec(Format::kIdx), files); }),
               HasSubstr("y.gz: row 2: found label 3, expected a class of 0 to 2"));
+}
+
+DataSpec CifarSpec() {
+  DataSpec spec = ArraySpec(Format::kCifar);
+  spec.features = 3072;
+  return spec;
+}
+
+TEST(LoadCifar, IsTheSameAsAnArrayWithChannelsLast) {
+  const TemporaryFolder folder;
+  const DataFiles files{{}, {}, folder.Put("a.bin", CifarRow(2, 0) + CifarRow(1, 30))};
+  IdxArray images{{2, 32, 32, 3}, {}};
+  for (const int start : {0, 30}) {
+    for (std::size_t i = 0; i < 3072; ++i) images.values.push_back(CifarValue(start, i % 3, i / 3));
+  }
+  WriteIdx(folder / "x", images);
+  WriteIdx(folder / "y", {{2}, {2, 1}});
+  auto spec = CifarSpec();
+  const Table table = Load(spec, files, 2);
+  EXPECT_TRUE(Load(spec, files, 2, LabelUse::kIgnored).y.empty());
+  spec.format = Format::kIdx;
+  spec.image = kCifarImage;
+  const Table expected = Load(spec, {folder / "x", folder / "y", {}});
+  EXPECT_EQ(table.x, expected.x);
+  EXPECT_EQ(table.y, expected.y);
+}
+
+TEST(LoadCifar, RefusesOtherClassesRowsAndSpecs) {
+  const TemporaryFolder folder;
+  const DataFiles files{{}, {}, folder.Put("a.bin", CifarRow(2, 0) + CifarRow(3, 30))};
+  auto spec = CifarSpec();
+  const auto error = [&] { return ErrorText<std::exception>([&] { (void)Load(spec, files, 1); }); };
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)Load(spec, files); }),
+              HasSubstr("a.bin: row 2: found label 3, expected a class of 0 to 2"));
+  EXPECT_THAT(error(), HasSubstr("a.bin: found 2 rows, expected at most the 1"));
+  spec.image = {32, 96};
+  EXPECT_EQ(error(), "features.image: found 32 x 96, expected 32 x 32 x 3, what data.format \"cifar\" has");
+  spec.features = 3073;
+  EXPECT_EQ(error(), "data.features: found 3073, expected 3072, what data.format \"cifar\" has");
 }
 
 TEST(LoadCsv, ChecksSpecAndCapacity) {

@@ -8,7 +8,7 @@
 
 #include "data/formats/idx.h"
 #include "data/formats/npz.h"
-#include "tests/data/temporary_folder.h"
+#include "tests/data/cifar_rows.h"
 
 namespace trefoil::data {
 namespace {
@@ -75,6 +75,8 @@ class SplitSourceTest : public testing::TestWithParam<Format> {
       MakeIdx();
     } else if (GetParam() == Format::kCsv) {
       MakeCsv();
+    } else if (GetParam() == Format::kCifar) {
+      MakeCifar();
     } else {
       MakeNumPy();
     }
@@ -100,6 +102,20 @@ class SplitSourceTest : public testing::TestWithParam<Format> {
     spec_.columns = {{"a", ColumnKind::kNumber, 0, 1, {}}, {"b", ColumnKind::kNumber, 0, 1, {}}};
     spec_.label.column = "class";
     folder_.Put("source/tiny-train.csv", content);
+  }
+
+  void MakeCifar() {
+    spec_.features = 3072;
+    for (int k = 0; k < 5; ++k) {
+      std::string content;
+      for (const int i : {2 * k, 2 * k + 1}) {
+        auto row = CifarRow(i, 0);
+        row[1] = static_cast<char>(i + 1);       // the first pixel's red
+        row[1 + 1024] = static_cast<char>(200);  // and green
+        content += row;
+      }
+      folder_.Put("source/data_batch_" + std::to_string(k + 1) + ".bin", content);
+    }
   }
 
   void MakeNumPy() const {
@@ -151,11 +167,13 @@ TEST_P(SplitSourceTest, NamesTheSourceInErrors) {
 }
 
 std::string FormatName(const testing::TestParamInfo<Format>& info) {
-  return std::array{"idx", "csv", "npy", "npz"}.at(static_cast<std::size_t>(info.param));
+  return std::array{"idx", "csv", "npy", "npz", "cifar"}.at(static_cast<std::size_t>(info.param));
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, SplitSourceTest,
-                         testing::Values(Format::kIdx, Format::kCsv, Format::kNpy, Format::kNpz), FormatName);
+                         testing::Values(Format::kIdx, Format::kCsv, Format::kNpy, Format::kNpz,
+                                         Format::kCifar),
+                         FormatName);
 
 }  // namespace
 }  // namespace trefoil::data

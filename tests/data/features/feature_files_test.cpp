@@ -27,6 +27,17 @@ TEST(ReadFeatureInput, ReadsIdxImagesAndLabels) {
   EXPECT_EQ(input.labels, (std::vector<std::int64_t>{7, 9}));
 }
 
+TEST(ReadFeatureInput, TakesFourDimensionsForImagesWithChannelsLast) {
+  const TemporaryFolder folder;
+  WriteIdx(folder / "x", {{1, 2, 1, 3}, {0, 2, 4, 6, 8, 255}});
+  WriteNpy(folder / "x.npy", NpyFromDoubles({1, 2, 1, 3}, std::vector<double>{0, 2, 4, 6, 8, 255}));
+  for (const char* name : {"x", "x.npy"}) {
+    const auto input = ReadFeatureInput(folder / name, false, "", 1.0);
+    EXPECT_EQ(input.image, (ImageSize{2, 1, 3}));
+    EXPECT_EQ(input.x(0, 5), 255.0F);
+  }
+}
+
 TEST(ReadFeatureInput, ReadsNpyAndNpzWithOrWithoutLabels) {
   const TemporaryFolder folder;
   const auto x = NpyFromDoubles({2, 2}, std::vector<double>{1, 2, 3, -4});

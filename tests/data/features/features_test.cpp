@@ -52,6 +52,10 @@ TEST(Extract, RefusesImagesOfAnotherSize) {
   EXPECT_EQ(ErrorText<ConfigError>(
                 [] { (void)ExtractedColumns({.method = FeatureMethod::kHog, .image = {}}, 784); }),
             "features.image: found 0 x 0 pixels, expected height x width of 784 features");
+  EXPECT_EQ(ErrorText<ConfigError>([] {
+              (void)ExtractedColumns({.method = FeatureMethod::kHog, .image = {8, 12, 3}}, 96);
+            }),
+            "features.image: found 8 x 12 x 3 pixels, expected height x width x channels of 96 features");
 }
 
 }  // namespace

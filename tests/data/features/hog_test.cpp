@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tests/data/temporary_folder.h"
@@ -14,7 +15,7 @@ namespace {
 
 Matrix RandomImages(Eigen::Index count, const ImageSize& size, unsigned seed) {
   std::mt19937 random(seed);
-  Matrix images(count, size.pixels());
+  Matrix images(count, size.values());
   for (auto& value : images.reshaped()) value = static_cast<float>(random() % 256U) / 255.0F;
   return images;
 }
@@ -36,10 +37,10 @@ class SlowHog {
   }
 
  private:
-  [[nodiscard]] long double Pixel(int row, int column) const {
+  [[nodiscard]] long double Pixel(int row, int column, int channel) const {
     row = std::min(std::max(row, 0), size_.height - 1);
     column = std::min(std::max(column, 0), size_.width - 1);
-    return images_(image_, row * size_.width + column);
+    return images_(image_, (row * size_.width + column) * size_.channels + channel);
   }
 
   [[nodiscard]] long double Bin(int cell_row, int cell_column, int bin) const {
@@ -47,8 +48,13 @@ class SlowHog {
     long double sum = 0;
     for (int row = cell_row * spec_.cell; row < (cell_row + 1) * spec_.cell; ++row) {
       for (int column = cell_column * spec_.cell; column < (cell_column + 1) * spec_.cell; ++column) {
-        const long double down = Pixel(row + 1, column) - Pixel(row - 1, column);
-        const long double right = Pixel(row, column + 1) - Pixel(row, column - 1);
+        long double down = 0;
+        long double right = 0;
+        for (int channel = 0; channel < size_.channels; ++channel) {
+          const long double d = Pixel(row + 1, column, channel) - Pixel(row - 1, column, channel);
+          const long double r = Pixel(row, column + 1, channel) - Pixel(row, column - 1, channel);
+          if (std::hypot(d, r) > std::hypot(down, right)) std::tie(down, right) = std::pair(d, r);
+        }
         const long double angle = std::atan2(down, right) * 180.0L / std::acos(-1.0L);
         // Over all turns of the circle, so that bins at both ends of the half circle are neighbours.
         for (int turn = -3; turn <= 3; ++turn) {
@@ -112,6 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Case{"mnist", {28, 28}, {}, 1296}, Case{"wide", {9, 14}, {}, 72},
                     Case{"one_pixel_cells", {4, 3}, {.cell = 1, .orientations = 3, .block = 1}, 36},
                     Case{"three_cells", {20, 17}, {.cell = 5, .orientations = 6, .block = 3}, 108},
+                    Case{"colour", {12, 9, 3}, {}, 72}, Case{"two_channels", {8, 8, 2}, {}, 36},
                     Case{"one_orientation", {8, 8}, {.cell = 4, .orientations = 1, .block = 2}, 4}),
     [](const auto& info) { return info.param.name; });
 
@@ -165,6 +172,14 @@ TEST(ExtractHog, DependsOnTheRowAloneForAnyNumberOfThreads) {
   EXPECT_EQ(ExtractHog(Matrix(0, 784), {28, 28}, {}, one).rows(), 0);
 }
 
+TEST(ExtractHog, OfEqualChannelsIsThatOfOneToTheBit) {
+  ThreadPool pool(1);
+  const Matrix grey = RandomImages(3, {20, 17}, 5);
+  Matrix colour(3, 20 * 17 * 3);
+  for (Eigen::Index i = 0; i < colour.cols(); ++i) colour.col(i) = grey.col(i / 3);
+  EXPECT_EQ(ExtractHog(colour, {20, 17, 3}, {}, pool), ExtractHog(grey, {20, 17}, {}, pool));
+}
+
 TEST(HogFeatures, RefusesWhatDoesNotFit) {
   const auto text = [](ImageSize size, HogSpec spec) {
     return ErrorText<ConfigError>([&] { (void)HogFeatures(size, spec); });
@@ -176,6 +191,7 @@ TEST(HogFeatures, RefusesWhatDoesNotFit) {
             "features.image: found 28 x 7 pixels, expected room for 2 x 2 cells of side 4");
   ThreadPool pool(1);
   EXPECT_THROW((void)ExtractHog(Matrix(1, 783), {28, 28}, {}, pool), ContractError);
+  EXPECT_THROW((void)ExtractHog(Matrix(1, 784), {28, 28, 3}, {}, pool), ContractError);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 Matrix RandomImages(Eigen::Index count, const ImageSize& size, unsigned seed) {
   std::mt19937 random(seed);
-  Matrix images(count, size.pixels());
+  Matrix images(count, size.values());
   for (auto& value : images.reshaped()) value = static_cast<float>(random() % 256U) / 255.0F;
   return images;
 }
@@ -42,6 +42,25 @@ std::vector<double> Normalised(std::vector<double> row, int groups) {
   return row;
 }
 
+/// One colour of images with channels side by side.
+Matrix Colour(const Matrix& images, const ImageSize& size, int channel) {
+  Matrix plane(images.rows(), size.pixels());
+  for (Eigen::Index i = 0; i < plane.cols(); ++i) plane.col(i) = images.col(i * size.channels + channel);
+  return plane;
+}
+
+/// All channels of an image by their definition, one colour after the other.
+std::vector<double> Slow(const Matrix& images, Eigen::Index image, const ImageSize& size,
+                         const ScatterSpec& spec) {
+  const SlowScattering slow({size.height, size.width}, spec.scales, spec.angles);
+  std::vector<double> row;
+  for (int channel = 0; channel < size.channels; ++channel) {
+    const auto values = slow.Run(Colour(images, size, channel), image);
+    row.insert(row.end(), values.begin(), values.end());
+  }
+  return row;
+}
+
 struct Case {
   std::string name;
   ImageSize size;
@@ -60,9 +79,8 @@ TEST_P(ScatteringTest, IsTheDefinition) {
 
   ASSERT_EQ(fast.cols(), features);
   ASSERT_EQ(ScatteringFeatures(size, spec), features);
-  const SlowScattering slow(size, spec.scales, spec.angles);
   for (Eigen::Index i = 0; i < images.rows(); ++i) {
-    const auto expected = Normalised(slow.Run(images, i), spec.groups);
+    const auto expected = Normalised(Slow(images, i, size, spec), spec.groups);
     ASSERT_EQ(static_cast<std::int64_t>(expected.size()), features);
     // Single precision, and up to 300-fold where the normalisation divides by a small deviation.
     for (Eigen::Index k = 0; k < fast.cols(); ++k)
@@ -76,12 +94,16 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Case{"one_scale", {6, 9}, {.scales = 1, .angles = 4, .groups = 1}, 60},
                     Case{"two_scales", {12, 15}, {.scales = 2, .angles = 4, .groups = 5}, 225},
                     Case{"smallest", {4, 4}, {.scales = 2, .angles = 8, .groups = 27}, 81},
-                    Case{"three_scales", {8, 17}, {.scales = 3, .angles = 4, .groups = 61}, 122}),
+                    Case{"three_scales", {8, 17}, {.scales = 3, .angles = 4, .groups = 61}, 122},
+                    // 75 channels: groups of 3 within a colour, and of 15, of which two hold two colours.
+                    Case{"colour", {8, 5, 3}, {.scales = 2, .angles = 4, .groups = 25}, 150},
+                    Case{"groups_of_two_colours", {4, 4, 3}, {.scales = 2, .angles = 4, .groups = 5}, 75}),
     [](const auto& info) { return info.param.name; });
 
 TEST(ScatteringFeatures, AreThoseOfTheLiteratureForMnist) {
   EXPECT_EQ(ScatteringChannels({}), 81);
   EXPECT_EQ(ScatteringFeatures({28, 28}, {}), 3969);
+  EXPECT_EQ(ScatteringFeatures({32, 32, 3}, {}), 243 * 64);
 }
 
 TEST(ExtractScattering, OfAConstantImageIsZero) {
@@ -131,6 +153,18 @@ TEST(ExtractScattering, DependsOnTheRowAloneForAnyNumberOfThreads) {
   EXPECT_EQ(ExtractScattering(Matrix(0, 784), {28, 28}, {}, one).rows(), 0);
 }
 
+TEST(ExtractScattering, WithGroupsOfOneColourIsEachColourByItselfToTheBit) {
+  ThreadPool pool(1);
+  const ImageSize size{12, 15, 3};
+  const Matrix images = RandomImages(3, size, 6);
+  const Matrix all = ExtractScattering(images, size, {.scales = 2, .angles = 8, .groups = 27}, pool);
+  for (int channel = 0; channel < 3; ++channel) {
+    const auto one = ExtractScattering(Colour(images, size, channel), {12, 15},
+                                       {.scales = 2, .angles = 8, .groups = 9}, pool);
+    EXPECT_EQ(all.middleCols(channel * one.cols(), one.cols()), one) << channel;
+  }
+}
+
 TEST(ScatteringFeatures, RefusesWhatDoesNotFit) {
   const auto text = [](ImageSize size, ScatterSpec spec) {
     return ErrorText<ConfigError>([&] { (void)ScatteringFeatures(size, spec); });
@@ -141,7 +175,10 @@ TEST(ScatteringFeatures, RefusesWhatDoesNotFit) {
   EXPECT_EQ(text({28, 28}, {.groups = 26}),
             "features.groups: found 26, expected a divisor of the 81 channels");
   EXPECT_EQ(text({28, 28}, {.groups = 0}), "features.groups: found 0, expected a divisor of the 81 channels");
+  EXPECT_EQ(text({28, 28, 2}, {.groups = 4}),
+            "features.groups: found 4, expected a divisor of the 162 channels");
   ThreadPool pool(1);
+  EXPECT_THROW((void)ExtractScattering(Matrix(1, 784), {28, 28, 3}, {}, pool), ContractError);
   EXPECT_THROW((void)ExtractScattering(Matrix(1, 783), {28, 28}, {}, pool), ContractError);
 }
 

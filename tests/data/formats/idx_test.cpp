@@ -29,6 +29,17 @@ TEST(ReadIdx, ReadsTheBytesOfTheFormat) {
   EXPECT_EQ(images.row_size(), 3U);
 }
 
+TEST(ReadIdx, ReadsFourDimensionsPlainAndPacked) {
+  const TemporaryFolder folder;
+  const IdxArray colour{{2, 1, 2, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255}};
+  for (const char* name : {"a", "a.gz"}) {
+    WriteIdx(folder / name, colour);
+    EXPECT_EQ(ReadIdx(folder / name).shape, colour.shape);
+    EXPECT_EQ(ReadIdx(folder / name).values, colour.values);
+    EXPECT_EQ(ReadIdx(folder / name).row_size(), 6U);
+  }
+}
+
 TEST(WriteIdx, GivesBackWhatItWrotePlainAndPacked) {
   const TemporaryFolder folder;
   const IdxArray matrix{{2, 3}, {9, 8, 7, 6, 5, 4}};
@@ -73,7 +84,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"empty", "", "magic number"}, BadFile{"other_format", "hello", "magic number"},
         BadFile{"floats", Bytes({0, 0, 13, 1, 0, 0, 0, 0}), "found type code 13, expected 8"},
         BadFile{"no_dimension", Bytes({0, 0, 8, 0}), "found 0 dimensions"},
-        BadFile{"four_dimensions", Bytes({0, 0, 8, 4}), "found 4 dimensions"},
+        BadFile{"five_dimensions", Bytes({0, 0, 8, 5}), "found 5 dimensions, expected one to four"},
+        BadFile{"cut_fourth", Bytes({0, 0, 8, 4, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}),
+                "header: found a cut file, expected 20 bytes"},
+        // 2^64, which is 0 modulo 2^64.
+        BadFile{"huge_fourth", Bytes({0, 0, 8, 4, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0}),
+                "65536 x 65536 x 65536 x 65536"},
         BadFile{"cut_header", Bytes({0, 0, 8, 2, 0, 0, 0, 1}), "header: found a cut file"},
         BadFile{"cut_values", Bytes({0, 0, 8, 1, 0, 0, 0, 2, 1}), "found 1 bytes, expected 2"},
         BadFile{"left_over", Bytes({0, 0, 8, 1, 0, 0, 0, 1, 1, 2}), "found 2 bytes, expected 1"},

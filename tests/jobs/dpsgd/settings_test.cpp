@@ -1,14 +1,19 @@
 #include "jobs/dpsgd/settings.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/fmt/fmt.h>
 
 #include "base/error.h"
 #include "jobs/dpsgd/job.h"
 #include "jobs/dpsgd/training_settings.h"
+#include "ml/plan/step_plan.h"
 #include "tests/apps/temporary_folder.h"
 
 namespace trefoil::jobs {
 namespace {
+
+using testing::HasSubstr;
 
 /// The job as a TOML file.
 std::string SavedToml(const DpsgdSettings& job) { return TomlOf(*MakeDpsgdJob(job)); }
@@ -385,16 +390,56 @@ TEST(DpsgdSettings, DerivesTheFeaturesThatAreTrainedOn) {
   EXPECT_EQ(TrainedFeatures(Read(kMinimal, {"features.method=hog", "features.image=[14, 56]"})), 936);
 }
 
+TEST(DpsgdSettings, TakesImagesOfSeveralChannels) {
+  const std::vector<std::string> scatter{"features.method=scatter", "data.features=3072",
+                                         "features.image=[32, 32, 3]"};
+  const auto job = Read(kMinimal, scatter);
+  EXPECT_EQ(job.data.image, (data::ImageSize{32, 32, 3}));
+  EXPECT_EQ(TrainedFeatures(job), 15552);
+  EXPECT_THAT(DpsgdJson(job), HasSubstr(R"("image":[32,32,3])"));
+  EXPECT_EQ(DpsgdHash(Read(SavedToml(job))), DpsgdHash(job));
+  // A step is that of as many plain features: their number is all that its sensitivity and its noise see.
+  const auto plain = Read(kMinimal, {"data.features=15552"});
+  EXPECT_EQ(ml::MakeStepPlan(SettingsOf(job)).sensitivity, ml::MakeStepPlan(SettingsOf(plain)).sensitivity);
+  // One channel is what it was.
+  const auto grey = Read(kMinimal, {"features.method=hog", "features.image=[28, 28, 1]"});
+  EXPECT_EQ(DpsgdHash(grey), DpsgdHash(Read(kMinimal, {"features.method=hog"})));
+}
+
+TEST(DpsgdSettings, ReadsCifarsOwnFormat) {
+  std::string cifar = kMinimal;
+  cifar.replace(cifar.find("idx"), 3, "cifar");
+  cifar.erase(cifar.find("features = 784\n"), 15);
+  const auto job = Read(cifar, {"features.method=hog"});
+  EXPECT_EQ(job.data.features, 3072);
+  EXPECT_EQ(job.data.image, (data::ImageSize{32, 32, 3}));
+  EXPECT_EQ(TrainedFeatures(job), 1764);
+  EXPECT_EQ(TrainedFeatures(Read(cifar)), 3072);
+  EXPECT_THAT(ErrorOf(cifar, {"data.features=1024"}),
+              HasSubstr("expected 3072, what data.format \"cifar\" has"));
+  EXPECT_THAT(
+      ErrorOf(cifar, {"features.method=hog", "features.image=[48, 64]"}),
+      HasSubstr("features.image: found [ 48, 64 ], expected [32, 32, 3], what data.format \"cifar\" has"));
+  EXPECT_THAT(ErrorOf(cifar, {"features.method=scatter", "features.groups=7"}),
+              HasSubstr("found 7, expected a divisor of the 243 channels"));
+}
+
 TEST(DpsgdSettings, RefusesFeaturesThatDoNotFitTheData) {
   const auto error = [](const std::string& change, const std::string& hog = "features.method=hog") {
     return ErrorOf(kMinimal, {hog, change});
   };
   EXPECT_EQ(
       error("features.image=[28, 27]"),
-      "--set features.image=[28, 27]: features.image: found [ 28, 27 ], expected [height, width] of 784 "
-      "pixels (data.features)");
+      "--set features.image=[28, 27]: features.image: found [ 28, 27 ], expected [height, width] or [height, "
+      "width, channels] of 784 values, at most 16 channels (data.features)");
+  for (const auto* image :
+       {"[28]", "[28, 28, 0]", "[14, 14, 2]", "[28, 28, 1, 1]", "[7, 4, 28]", "[-28, -28]"})
+    EXPECT_THAT(error(fmt::format("features.image={}", image)), HasSubstr("expected [height, width]"))
+        << image;
   EXPECT_EQ(error("data.features=783"),
-            "x.toml: missing features.image, expected [height, width] of 783 pixels (data.features)");
+            "x.toml: missing features.image, expected [height, width] or [height, width, channels] of 783 "
+            "values, at "
+            "most 16 channels (data.features)");
   EXPECT_EQ(error("features.cell=15"),
             "x.toml: features.image: found 28 x 28 pixels, expected room for 2 x 2 cells of side 15");
   EXPECT_EQ(error("features.groups=26", "features.method=scatter"),
