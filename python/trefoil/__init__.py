@@ -10,6 +10,7 @@
 
 from trefoil import accounting
 from trefoil._core import version as _version
+from trefoil.draft import Draft, schema_of
 from trefoil.errors import (
     BudgetError,
     ConfigError,
@@ -33,6 +34,7 @@ __all__ = [
     "ConfigError",
     "ContractError",
     "DataError",
+    "Draft",
     "Error",
     "Job",
     "Model",
@@ -44,5 +46,6 @@ __all__ = [
     "Step",
     "StoppedError",
     "accounting",
+    "schema_of",
     "simulate",
 ]

@@ -7,9 +7,10 @@ added or removed. Functions raise ConfigError for a number outside its domain.
 from __future__ import annotations
 
 from os import PathLike, fspath
-from typing import Iterable, Literal
+from typing import Any, Iterable, Iterator, Literal
 
 from trefoil import _core
+from trefoil.errors import ConfigError
 
 Method = Literal["rdp", "pld"]
 """By Renyi divergences, or by the distribution of the privacy loss: tighter, and a second or so slower."""
@@ -17,8 +18,6 @@ Method = Literal["rdp", "pld"]
 
 def _method(name: Method) -> _core.Accounting:
     if name not in ("rdp", "pld"):
-        from trefoil.errors import ConfigError
-
         raise ConfigError(f'accountant: found "{name}", expected "rdp" or "pld"')
     return _core.Accounting.rdp if name == "rdp" else _core.Accounting.pld
 
@@ -57,25 +56,77 @@ class Accountant:
 
     def __init__(self, accountant: Method = "pld") -> None:
         self._core = _core.Accountant(_method(accountant))
+        self._releases: list[tuple[str, float, float, int]] = []
 
     def gaussian(self, noise_multiplier: float, *, steps: int = 1, sampling_rate: float = 1.0) -> Accountant:
         """Adds sums of sensitivity 1 with normal noise, as `epsilon` has them."""
         self._core.add_gaussian(sampling_rate, noise_multiplier, steps)
+        self._releases.append(("gaussian", noise_multiplier, sampling_rate, steps))
         return self
 
     def laplace(self, scale: float, *, count: int = 1) -> Accountant:
         """Adds numbers of sensitivity 1 with Laplace noise of this scale."""
         self._core.add_laplace(scale, count)
+        self._releases.append(("laplace", scale, 1.0, count))
         return self
 
     def pure(self, epsilon: float, *, count: int = 1) -> Accountant:
         """Adds releases by any (epsilon, 0)-differentially private mechanism."""
         self._core.add_pure(epsilon, count)
+        self._releases.append(("pure", epsilon, 1.0, count))
         return self
+
+    def event(self, event: Any) -> Accountant:
+        """Adds an event of `dp_accounting`: Gaussian, also Poisson-sampled, or Laplace, and compositions of them.
+
+        Raises ConfigError for another one, before anything of it is added.
+        """
+        for kind, number, rate, count in list(_releases_of(event, 1)):
+            if kind == "gaussian":
+                self.gaussian(number, steps=count, sampling_rate=rate)
+            else:
+                self.laplace(number, count=count)
+        return self
+
+    def to_event(self) -> Any:
+        """All that was added, as an event of `dp_accounting`, which has to be installed and has none for `pure`."""
+        import dp_accounting
+
+        def made(kind: str, number: float, rate: float) -> Any:
+            if kind == "laplace":
+                return dp_accounting.LaplaceDpEvent(number)
+            if kind == "pure":
+                raise ConfigError("event: found pure releases, for which dp_accounting has no event")
+            gaussian = dp_accounting.GaussianDpEvent(number)
+            return gaussian if rate == 1.0 else dp_accounting.PoissonSampledDpEvent(rate, gaussian)
+
+        return dp_accounting.ComposedDpEvent(
+            [
+                dp_accounting.SelfComposedDpEvent(made(kind, number, rate), count)
+                for kind, number, rate, count in self._releases
+            ]
+        )
 
     def epsilon(self, delta: float) -> float:
         """Of all that was added."""
         return self._core.epsilon(delta)
+
+
+def _releases_of(event: Any, count: int) -> Iterator[tuple[str, float, float, int]]:
+    name = type(event).__name__
+    if name == "ComposedDpEvent":
+        for part in event.events:
+            yield from _releases_of(part, count)
+    elif name == "SelfComposedDpEvent":
+        yield from _releases_of(event.event, count * event.count)
+    elif name == "GaussianDpEvent":
+        yield "gaussian", event.noise_multiplier, 1.0, count
+    elif name == "PoissonSampledDpEvent" and type(event.event).__name__ == "GaussianDpEvent":
+        yield "gaussian", event.event.noise_multiplier, event.sampling_probability, count
+    elif name == "LaplaceDpEvent":
+        yield "laplace", event.noise_multiplier, 1.0, count
+    elif name != "NoOpDpEvent":
+        raise ConfigError(f"event: found {event}, expected Gaussian, sampled Gaussian or Laplace releases")
 
 
 def of_record(file: str | PathLike[str], delta: float, *, accountant: Method = "pld") -> tuple[float, float]:

@@ -1,8 +1,8 @@
 """Estimators of scikit-learn that train by secure DP-SGD, on three shards of one array on this machine.
 
 They are for trials, and for pipelines that are to run among three organisations later: whoever has the process has all
-the data. Each `fit` is a release of its own: cross-validation with k folds, and a search over parameters, cost k fits or
-more on the same records, whose epsilons add up, and whose scores are computed on clear data and covered by no epsilon.
+the data. Each `fit` is a release of its own: cross-validation with k folds, and a search over parameters, cost k fits
+or more on the same records, whose epsilons add up, and whose scores are computed on clear data and covered by none.
 """
 
 from __future__ import annotations

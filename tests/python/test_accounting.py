@@ -61,10 +61,21 @@ def test_reads_records(result, tmp_path):
         accounting.of_record(file, 1e-5, accountant="best")
 
 
-def test_agrees_with_dp_accounting():
+def test_agrees_with_dp_accounting_and_exchanges_events_with_it():
     dp_accounting = pytest.importorskip("dp_accounting", reason="dp-accounting is not installed")
-    accountant = dp_accounting.pld.PLDAccountant()
-    event = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(1.1))
-    accountant.compose(event, 500)
-    ours = accounting.epsilon(1.1, 1e-5, steps=500, sampling_rate=0.01)
-    assert ours == pytest.approx(accountant.get_epsilon(1e-5), abs=0.01)
+    ours = accounting.Accountant().gaussian(1.1, steps=500, sampling_rate=0.01).gaussian(9.0).laplace(20.0)
+    theirs = dp_accounting.pld.PLDAccountant()
+    theirs.compose(ours.to_event())
+    assert ours.epsilon(1e-5) == pytest.approx(theirs.get_epsilon(1e-5), abs=0.01)
+    assert accounting.Accountant().event(ours.to_event()).epsilon(1e-5) == pytest.approx(ours.epsilon(1e-5))
+    assert accounting.Accountant().event(dp_accounting.NoOpDpEvent()).epsilon(1e-5) == 0
+    with pytest.raises(trefoil.ConfigError, match="found pure releases, for which dp_accounting has no event"):
+        ours.pure(0.1).to_event()
+
+
+def test_refuses_events_that_it_cannot_account():
+    class TreeDpEvent:
+        """By its name none of those that are known."""
+
+    with pytest.raises(trefoil.ConfigError, match="^event: found .*TreeDpEvent.*, expected Gaussian"):
+        accounting.Accountant().event(TreeDpEvent())

@@ -1,0 +1,51 @@
+"""Drafts of [data] from frames."""
+
+import numpy as np
+import pytest
+from conftest import toy_keys
+
+import trefoil
+
+pandas = pytest.importorskip("pandas")
+
+
+def people(rows=60):
+    generator = np.random.default_rng(5)
+    return pandas.DataFrame(
+        {
+            "age": generator.uniform(0, 0.9, rows),
+            "ward": generator.choice(["east", "west"], rows),
+            "name": [f"person {row}" for row in range(rows)],
+            "ill": generator.choice(["no", "yes"], rows),
+        }
+    )
+
+
+def test_drafts_a_job_that_trains_and_marks_what_it_read():
+    draft = trefoil.schema_of(people(), label="ill", rows=[60, 60, 60], most_values=10)
+    job = trefoil.Job.from_dict({**toy_keys(expected_batch=40), "data": draft.data})
+    frames = [people().drop(columns="ill")] * 3
+    result = trefoil.simulate(job, [(frame, people()["ill"]) for frame in frames])
+    assert set(result.model.predict(frames[0])) <= {"no", "yes"}
+    assert draft.from_data == (
+        "data.column ward: values east, west",
+        "data.column name: left out, for it has 60 different values",
+        "data.label ill: values no, yes",
+    )
+    assert draft.to_give == ("data.column age: mean and scale by which its numbers become of size 1",)
+    assert "read from the data, and public in a job: data.label ill: values no, yes" in str(draft)
+
+
+def test_keeps_the_statistics_of_numbers_to_itself():
+    frame = people().assign(age=lambda table: table.age * 1000 + 77)
+    draft = trefoil.schema_of(frame, label="ill")
+    age = next(column for column in draft.data["column"] if column["name"] == "age")
+    assert age == {"name": "age", "kind": "number", "mean": 0.0, "scale": 1.0}
+    assert draft.to_give[-1] == "data.rows: how many records each party may have"
+
+
+def test_refuses_frames_without_two_classes():
+    with pytest.raises(trefoil.DataError, match="^frame: found no column sick, expected the label's$"):
+        trefoil.schema_of(people(), label="sick")
+    with pytest.raises(trefoil.ConfigError, match="^data.label ill: found 1 classes, expected two or more$"):
+        trefoil.schema_of(people().assign(ill="no"), label="ill")
