@@ -62,13 +62,23 @@ JobResult ResultOf(const jobs::Job& job, const jobs::JobResult& result, const dp
   return outer;
 }
 
+/// With an empty path for each key that a type of job declares.
+jobs::PartyFile PartyWithoutFiles(int id) {
+  jobs::PartyFile party;
+  party.id = id;
+  for (const auto& type : jobs::ShippedTypes()) {
+    if (type.inputs != nullptr)
+      (void)jobs::KeysOf([&](jobs::FieldVisitor& v) { type.inputs(v, party.inputs); });
+  }
+  return party;
+}
+
 /// One party's side.
 JobResult RunOne(Session& session, const Job& job, const InputFiles& files,
                  const SimulationOptions& options) {
   const auto own = jobs::ParseJob(job.Json(), "job");  // an object serves one run
   auto& impl = session.impl();
-  jobs::PartyFile party;
-  party.id = session.party();
+  auto party = PartyWithoutFiles(session.party());
   jobs::BringFiles(party, files);
   (void)jobs::LoadInputs(*own, party, fmt::format("party {}", party.id), {.threads = 1});
   MemoryOutput output(*own, impl.id, options, party.id == 0);
