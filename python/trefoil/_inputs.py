@@ -55,8 +55,13 @@ class Inputs:
             error.args = (self.explain(str(error)),)
             raise
 
-    def put_records(self, data: dict[str, Any], X: Any, y: Any, owner: str = "", labels: bool = True) -> dict[str, str]:
-        """The files of records for a job whose [data] is `data`, by a party file's keys."""
+    def put_records(
+        self, keys: dict[str, Any], X: Any, y: Any, owner: str = "", labels: bool = True
+    ) -> dict[str, str]:
+        """The files of records for the job that has these keys, by a party file's keys."""
+        data = keys.get("data", {})
+        if "format" not in data:
+            raise ConfigError(f"{owner}records: found arrays, expected files: the job has no data.format")
         style = data["format"]
         if style == "csv":
             return {"data.file": self._put_frame(data, X, y, owner, labels)}
@@ -84,19 +89,28 @@ class Inputs:
         return path
 
     def _put_frame(self, data: dict[str, Any], X: Any, y: Any, owner: str, labels: bool) -> str:
-        if not data.get("header", True):
-            raise ConfigError("data.header: found false, expected true for a frame")
-        label = data["label"]["column"]
+        header = data.get("header", True)
         if not hasattr(X, "to_csv"):
             raise DataError(f'{owner}X: found {type(X).__name__}, expected a frame, as data.format "csv" has columns')
         frame = X
-        if labels and y is not None:
+        if labels and y is not None and "label" in data:
             if len(y) != len(X):
                 raise DataError(f"{owner}y: found {len(y)} labels, expected {len(X)}, the rows of {owner}X")
-            frame = X.assign(**{label: np.asarray(y)})
+            frame = X.assign(**{data["label"]["column"]: np.asarray(y)})
+        if not header:
+            frame = self._ordered(frame, data, owner)
         with self._file(f"{owner}X") as (file, path):
-            frame.to_csv(file, index=False, na_rep=data.get("missing", "?"))
+            frame.to_csv(file, index=False, header=header, na_rep=data.get("missing", "?"))
         return path
+
+    @staticmethod
+    def _ordered(frame: Any, data: dict[str, Any], owner: str) -> Any:
+        """A file without a header has the columns in the order of the job's."""
+        names = data.get("columns") or [column["name"] for column in data["column"]]
+        absent = [name for name in names if name not in frame.columns]
+        if absent:
+            raise DataError(f"{owner}X: found no column {absent[0]}, expected {', '.join(names)}")
+        return frame[names]
 
 
 def _numbers(values: Any, name: str) -> NDArray[Any]:

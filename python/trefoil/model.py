@@ -72,7 +72,7 @@ class Model:
 
     def _logits(self, X: Any) -> NDArray[np.float64]:
         with Inputs() as inputs, inputs.explained():
-            records = inputs.put_records(self._keys["data"], X, None, labels=False)
+            records = inputs.put_records(self._keys, X, None, labels=False)
             return _core.logits(
                 {
                     "layers": self.layers,

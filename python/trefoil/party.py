@@ -58,7 +58,7 @@ class Party:
         with Inputs() as inputs:
             brought = {key: fspath(file) for key, file in (files or {}).items()}
             if X is not None:
-                brought |= inputs.put_records(job.to_dict()["data"], X, y)
+                brought |= inputs.put_records(job.to_dict(), X, y)
             call = {
                 "party_file": fspath(self.file),
                 "job_file": inputs.put_text(job.to_toml(), "job"),

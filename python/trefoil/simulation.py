@@ -41,28 +41,30 @@ def _files(inputs: Inputs, job: Job, party: Any, owner: str) -> dict[str, str]:
     if isinstance(party, dict):
         return {key: str(file) for key, file in party.items()}
     X, y = party if isinstance(party, (tuple, list)) and len(party) == 2 else (party, None)
-    return inputs.put_records(job.to_dict()["data"], X, y, owner)
+    return inputs.put_records(job.to_dict(), X, y, owner)
 
 
 def _run(job: Job, files: list[dict[str, str]], on_step: Any) -> list[_core.JobResult]:
     """In a thread of its own, so that Ctrl-C reaches this one and ends the parties."""
     stop = _core.Stop()
     ends: list[Any] = []
+    ended = threading.Event()  # a thread that join() was interrupted for counts as ended in CPython 3.11
 
     def run() -> None:
         try:
             ends.append(_core.simulate(job._core, files, on_step, stop))
         except BaseException as error:  # raised again below, in the caller's thread
             ends.append(error)
+        finally:
+            ended.set()
 
-    thread = threading.Thread(target=run, name="trefoil.simulate")
-    thread.start()
+    threading.Thread(target=run, name="trefoil.simulate").start()
     try:
-        while thread.is_alive():
-            thread.join(0.1)
+        while not ended.wait(0.1):
+            pass
     except BaseException:
         stop.request()
-        thread.join()
+        ended.wait()
         raise
     if isinstance(ends[0], BaseException):
         raise ends[0]

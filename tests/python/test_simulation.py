@@ -110,10 +110,46 @@ def test_runs_jobs_of_other_types(tmp_path):
     files = [{"pate.queries": queries, "pate.predictions": tmp_path / f"{party}.npy"} for party in range(3)]
     result = trefoil.simulate(job, files)
     assert result.model is None and result.files
+    with pytest.raises(trefoil.ConfigError, match="^party 0's records: found arrays, expected files"):
+        trefoil.simulate(job, [(np.zeros((3, 5)), None)] * 3)
     wrong = "^pate.predictoins is no file of a party, .* did you mean pate.predictions"
     with pytest.raises(trefoil.ConfigError, match=wrong):
         trefoil.simulate(job, [*files[:2], {"pate.predictoins": queries}])
     assert 0 < result.epsilon_outsider < result.epsilon_insider
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_counts_a_column_of_frames(header):
+    pandas = pytest.importorskip("pandas")
+    job = trefoil.Job.histogram(
+        name="colours",
+        data=dict(name="colours", format="csv", rows=[9, 9, 9], header=header)
+        | ({} if header else {"columns": ["size", "colour"]}),
+        histogram=dict(mode="central", column="colour", values=["blue", "red"]),
+        privacy__epsilon=50.0,
+    )
+    frame = pandas.DataFrame({"colour": ["red", "blue", "red"], "size": [1, 2, 3]})
+    result = trefoil.simulate(job, [frame] * 3)
+    counts = result.files["histogram.csv"].decode()
+    assert "red,6" in counts and "blue,3" in counts  # wrong with a probability below 2e-10 at epsilon 50
+    with pytest.raises(trefoil.DataError, match="party 0's X: found ndarray, expected a frame"):
+        trefoil.simulate(job, [frame.to_numpy(), frame, frame])
+    if not header:
+        with pytest.raises(trefoil.DataError, match="^party 0's X: found no column size, expected size, colour$"):
+            trefoil.simulate(job, [frame.drop(columns="size"), frame, frame])
+
+
+def test_draws_what_was_spent(result):
+    pytest.importorskip("matplotlib").use("agg")
+    axes = result.plot()
+    assert [line.get_label() for line in axes.get_lines()] == ["outsider", "insider"]
+    assert axes.get_lines()[1].get_ydata()[-1] == pytest.approx(result.epsilon_insider)
+
+
+def test_shows_a_bar(job, parties, capsys):
+    pytest.importorskip("tqdm")
+    trefoil.simulate(job, parties, progress=True)
+    assert "12/12" in capsys.readouterr().err
 
 
 def test_tells_of_progress_and_lets_a_callback_end_the_run(job, parties):
