@@ -57,8 +57,12 @@ Encoding EncodingOf(const data::DataSpec& spec) {
   if (spec.format != data::Format::kCsv) add(static_cast<std::size_t>(spec.features), 0, spec.scale);
   for (const auto& column : spec.columns) {
     if (column.name == spec.label.column) continue;
-    if (column.kind == data::ColumnKind::kNumber) add(1, column.mean, column.scale);
-    if (column.kind == data::ColumnKind::kCategory) add(column.values.size(), 0, 1);
+    auto width = static_cast<std::size_t>(data::WidthOf(column));
+    if (column.kind == data::ColumnKind::kNumber || column.kind == data::ColumnKind::kDate) {
+      add(1, column.mean, column.scale);
+      --width;
+    }
+    add(width, 0, 1);
   }
   return encoding;
 }

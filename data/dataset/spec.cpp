@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <set>
 
 #include "base/error.h"
+#include "data/dataset/column_encoder.h"
+#include "data/dataset/date_format.h"
 #include "data/formats/file.h"
 
 namespace trefoil::data {
@@ -27,17 +31,59 @@ void CheckScale(const std::string& key, double scale) {
 
 void CheckColumn(const Column& column) {
   const std::string key = "data.column " + Quote(column.name);
-  if (column.kind == ColumnKind::kNumber) {
+  if (column.kind == ColumnKind::kNumber || column.kind == ColumnKind::kDate) {
     CheckScale(key + " scale", column.scale);
     if (!std::isfinite(column.mean)) Fail(key + " mean", NumberText(column.mean), "a finite number");
   } else if (column.kind == ColumnKind::kCategory) {
     if (column.values.empty()) Fail(key + " values", "none", "at least one category");
     CheckUnique(key + " values", column.values);
   }
+  if (const auto flaw = FlawOf(column)) Fail(key + " " + flaw->key, flaw->found, flaw->expected);
+}
+
+/// What is wrong with aliases, and with values that are numbers.
+std::optional<Flaw> FlawOfTexts(const std::vector<std::string>& values,
+                                const std::map<std::string, std::string>& aliases, bool numeric) {
+  const auto key = [&](const std::string& text) {
+    return numeric ? CanonicalNumber(text, '.').value_or(text) : text;
+  };
+  std::map<std::string, std::string> meanings;
+  for (const auto& value : values) {
+    if (numeric && !CanonicalNumber(value, '.'))
+      return Flaw{"values", Quote(value), "numbers, with numeric = true"};
+    if (!meanings.emplace(key(value), value).second && numeric)
+      return Flaw{"values", Quote(value) + " for an earlier number", "each number once, with numeric = true"};
+  }
+  for (const auto& [alias, value] : aliases) {
+    if (std::find(values.begin(), values.end(), value) == values.end())
+      return Flaw{"aliases", Quote(value), "one of the values"};
+    if (meanings.emplace(key(alias), value).first->second != value)
+      return Flaw{"aliases", Quote(alias) + " for another value",
+                  "no alias that is itself a value or an alias"};
+  }
+  return {};
+}
+
+/// What is wrong with the mark of a missing value or what one is read as.
+std::optional<Flaw> FlawOfMissing(const Column& column) {
+  const ValueIndex values(column.values, column.aliases, column.numeric);
+  for (const auto& mark : column.missing.value_or(std::vector<std::string>())) {
+    if (column.kind == ColumnKind::kCategory && values.Find(mark, '.'))
+      return Flaw{"missing", Quote(mark) + ", which is a value or an alias", "marks of missing values alone"};
+  }
+  if (!column.fill) return {};
+  Column plain = column;
+  plain.missing.emplace();
+  plain.fill.reset();
+  const DataSpec spec;
+  std::vector<float> features(static_cast<std::size_t>(WidthOf(plain)));
+  if (auto expected = ColumnEncoder(plain, spec).Encode(*column.fill, features.data()))
+    return Flaw{"fill", Quote(*column.fill), *std::move(expected)};
+  return {};
 }
 
 void CheckLabel(const DataSpec& spec) {
-  const auto& [column, values, aliases, party] = spec.label;
+  const auto& [column, values, aliases, party, numeric] = spec.label;
   if (column.empty()) Fail("data.label.column", "no name", "the label column's name");
   CheckUnique("data.label.values", values);
   if (values.size() != static_cast<std::size_t>(spec.classes)) {
@@ -51,6 +97,8 @@ void CheckLabel(const DataSpec& spec) {
       Fail("data.label.aliases", Quote(alias) + " for another value", "no alias that is itself a value");
     }
   }
+  if (const auto flaw = FlawOf(spec.label))
+    Fail(std::string("data.label.") + flaw->key, flaw->found, flaw->expected);
 }
 
 void CheckCsv(const DataSpec& spec) {
@@ -79,6 +127,40 @@ void CheckCifar(const DataSpec& spec) {
 
 }  // namespace
 
+std::int64_t WidthOf(const Column& column) {
+  const auto own = [&]() -> std::size_t {
+    if (column.kind == ColumnKind::kCategory) return column.values.size();
+    if (column.kind == ColumnKind::kBin) return column.edges.size() + 1;
+    return column.kind == ColumnKind::kNumber || column.kind == ColumnKind::kDate ? 1 : 0;
+  }();
+  return static_cast<std::int64_t>(own) + (column.missing_indicator ? 1 : 0);
+}
+
+bool HasNumbers(const Column& column) {
+  return column.kind == ColumnKind::kNumber || column.kind == ColumnKind::kBin ||
+         (column.kind == ColumnKind::kCategory && column.numeric);
+}
+
+std::optional<Flaw> FlawOf(const Column& column) {
+  if (column.kind == ColumnKind::kDate && !IsDateFormat(column.date_format))
+    return Flaw{"format", Quote(column.date_format),
+                "%Y, %m and %d once each, as in \"%Y-%m-%d\" (also %H, %M, %S)"};
+  if (column.kind == ColumnKind::kDate && !DaysOf(column.origin, "%Y-%m-%d"))
+    return Flaw{"origin", Quote(column.origin), "a date as \"%Y-%m-%d\""};
+  const auto& edges = column.edges;
+  const bool ascending =
+      std::adjacent_find(edges.begin(), edges.end(), std::greater_equal<>()) == edges.end() &&
+      std::all_of(edges.begin(), edges.end(), [](double edge) { return std::isfinite(edge); });
+  if (column.kind == ColumnKind::kBin && (edges.empty() || !ascending))
+    return Flaw{"edges", edges.empty() ? "none" : "edges out of order", "finite numbers in ascending order"};
+  if (auto flaw = FlawOfTexts(column.values, column.aliases, column.numeric)) return flaw;
+  return FlawOfMissing(column);
+}
+
+std::optional<Flaw> FlawOf(const Label& label) {
+  return label.numeric ? FlawOfTexts(label.values, label.aliases, true) : std::nullopt;
+}
+
 DataSpec PartOf(const DataSpec& spec, int party) {
   DataSpec part = spec;
   std::erase_if(part.columns, [&](const Column& column) {
@@ -96,9 +178,7 @@ std::array<std::int64_t, 3> PartFeatures(const DataSpec& spec) {
 std::int64_t CountFeatures(const DataSpec& spec) {
   std::int64_t count = 0;
   for (const auto& column : spec.columns) {
-    if (column.name == spec.label.column) continue;
-    if (column.kind == ColumnKind::kNumber) count += 1;
-    if (column.kind == ColumnKind::kCategory) count += static_cast<std::int64_t>(column.values.size());
+    if (column.name != spec.label.column) count += WidthOf(column);
   }
   return count;
 }

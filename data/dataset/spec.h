@@ -2,11 +2,13 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "data/features/image.h"
 #include "data/formats/cifar.h"
+#include "data/formats/csv_reader.h"
 
 namespace trefoil::data {
 
@@ -16,20 +18,44 @@ enum class Format { kIdx, kCsv, kNpy, kNpz, kCifar };
   return format == Format::kIdx || format == Format::kNpy;
 }
 
-enum class ColumnKind { kNumber, kCategory, kText, kIgnore, kKey };
+enum class ColumnKind { kNumber, kCategory, kText, kIgnore, kKey, kDate, kBin };
 
-/// One column of a CSV file, and what becomes of it: a number (value - mean) / scale, one 0/1 feature per
-/// declared category, a text, from which features are to be extracted, or the key by which all parties know a
-/// row. Means, scales and categories are
-/// public constants of the job.
+/// One column of a CSV file, and what becomes of it: a number (value - mean) / scale, the same of a date's days
+/// since the origin, one 0/1 feature per declared category or per bin that a number may lie in, a text, from which
+/// features are to be extracted, or the key by which all parties know a row. Means, scales, categories, edges and
+/// all else here are public constants of the job.
 struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::kNumber;
   double mean = 0.0;
   double scale = 1.0;
   std::vector<std::string> values;
-  int party = 0;  ///< vertical: who holds it
+  int party = 0;                                      ///< vertical: who holds it
+  std::map<std::string, std::string> aliases{};       ///< category: another text of a value
+  bool numeric = false;                               ///< category: texts of equal numbers are one value
+  std::optional<std::vector<std::string>> missing{};  ///< marks of a missing value; empty: the spec's
+  std::vector<double> edges{};                        ///< bin: ascending; a value on an edge is above it
+  std::string date_format{};                          ///< date: as IsDateFormat() takes it
+  std::string origin{};                               ///< date: the day 0, YYYY-MM-DD
+  std::optional<std::string> fill{};                  ///< what a missing value is read as; empty: zeros
+  bool missing_indicator = false;                     ///< one more feature, 1 where the value is missing
 };
+
+/// Columns of the matrix that a column makes.
+[[nodiscard]] std::int64_t WidthOf(const Column& column);
+
+/// Whether the fields of a column that are not missing are numbers.
+[[nodiscard]] bool HasNumbers(const Column& column);
+
+/// What is wrong with one key.
+struct Flaw {
+  const char* key;
+  std::string found;
+  std::string expected;
+};
+
+/// What is wrong with a column's dates, edges, aliases, numeric categories, marks and fill, if anything is.
+[[nodiscard]] std::optional<Flaw> FlawOf(const Column& column);
 
 /// The label column of a CSV file: value number k of `values` is class k; `aliases` maps other spellings to a
 /// value.
@@ -37,8 +63,12 @@ struct Label {
   std::string column;
   std::vector<std::string> values;
   std::map<std::string, std::string> aliases;
-  int party = 0;  ///< vertical: who holds it
+  int party = 0;         ///< vertical: who holds it
+  bool numeric = false;  ///< texts of equal numbers are one value
 };
+
+/// What is wrong with the numeric values of a label and with their aliases, if anything is.
+[[nodiscard]] std::optional<Flaw> FlawOf(const Label& label);
 
 /// What a row of Format::kCifar is.
 inline constexpr ImageSize kCifarImage{.height = static_cast<int>(kCifarSide),
@@ -55,7 +85,9 @@ struct DataSpec {
   ImageSize image{};   ///< where rows are images: what arrays of three or four dimensions must be
   double scale = 1.0;  ///< every value of other formats than CSV is divided by it
   bool header = true;
-  std::string missing = "?";
+  CsvDialect dialect{};
+  char decimal = '.';                     ///< what stands before the decimals in the file's numbers; or ','
+  std::vector<std::string> missing{"?"};  ///< marks of a missing value
   std::vector<Column> columns;
   Label label;
   bool vertical = false;  ///< CSV: each party holds other columns of the same rows, and all the key column
@@ -67,8 +99,8 @@ struct DataSpec {
 /// Columns of the matrix that each party's part makes.
 [[nodiscard]] std::array<std::int64_t, 3> PartFeatures(const DataSpec& spec);
 
-/// Columns of the matrix that the spec's CSV columns make: one a number, one a category value. The label
-/// column, if it is among them, is no feature, and columns of text are none yet.
+/// Columns of the matrix that the spec's CSV columns make. The label column, if it is among them, is no feature,
+/// and columns of text are none yet.
 [[nodiscard]] std::int64_t CountFeatures(const DataSpec& spec);
 
 /// Columns of text.
@@ -77,8 +109,8 @@ struct DataSpec {
 /// Throws ConfigError naming the key, what was found and what was expected, unless the spec is consistent:
 /// capacities not negative, at least one feature or column of text and two classes, scales finite and
 /// positive, means finite; for CIFAR the features and, if given, the image are its own; for CSV also unique column
-/// names, unique category values, as many label values as classes, aliases of declared values, and CountFeatures()
-/// equal to `features`.
+/// names, unique category values, as many label values as classes, aliases of declared values, no flaw (FlawOf) of a
+/// column or the label, and CountFeatures() equal to `features`.
 void ValidateSpec(const DataSpec& spec);
 
 }  // namespace trefoil::data

@@ -78,7 +78,8 @@ std::string Take(const CifarRows& all, const std::vector<std::size_t>& rows) {
 void WriteParts(const DataSpec& spec, const DataFiles& source, const std::vector<int>& party_of_row,
                 const std::array<DataFiles, kParties>& targets) {
   if (spec.format == Format::kCsv) {
-    SplitCsv(source.file, spec.header, party_of_row, {targets[0].file, targets[1].file, targets[2].file});
+    SplitCsv(source.file, spec.header, party_of_row, {targets[0].file, targets[1].file, targets[2].file},
+             spec.dialect);
     return;
   }
   const RowLists lists = ListRows(party_of_row);

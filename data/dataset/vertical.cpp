@@ -13,7 +13,7 @@
 namespace trefoil::data {
 std::int64_t SplitCsvColumns(const std::filesystem::path& path, const DataSpec& spec,
                              const std::array<std::filesystem::path, 3>& targets) {
-  CsvReader reader(path);
+  CsvReader reader(path, spec.dialect);
   const auto names = CsvColumnNames(spec, reader);
   std::array<std::vector<std::size_t>, 3> held;
   for (std::size_t party = 0; party < held.size(); ++party) {
@@ -26,10 +26,12 @@ std::int64_t SplitCsvColumns(const std::filesystem::path& path, const DataSpec& 
     }
   }
   std::array<std::string, 3> contents;
+  if (spec.dialect.encoding) contents.fill(std::string(kByteOrderMark));  // fields are UTF-8 by now
   const auto append = [&](const std::vector<std::string>& fields) {
     for (std::size_t party = 0; party < held.size(); ++party) {
       auto& content = contents.at(party);
-      for (const auto k : held.at(party)) content += CsvField(fields.at(k)) + ',';
+      for (const auto k : held.at(party))
+        content += CsvField(fields.at(k), spec.dialect.separator) + spec.dialect.separator;
       content.back() = '\n';
     }
   };

@@ -1,12 +1,12 @@
 #include "data/formats/csv.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "base/error.h"
+#include "data/dataset/column_encoder.h"
 #include "data/formats/csv_reader.h"
 #include "data/formats/file.h"
 
@@ -18,7 +18,7 @@ namespace {
 struct FieldPlan {
   const Column* column = nullptr;
   std::size_t offset = 0;
-  std::unordered_map<std::string, int> index;  // of category values or labels
+  std::optional<ColumnEncoder> encoder{};  ///< of features and texts
 };
 
 /// Turns the fields of a record into features and a class.
@@ -27,17 +27,18 @@ class RecordEncoder {
   /// `names` of the file's columns in order.
   RecordEncoder(const DataSpec& spec, const CsvReader& reader, std::vector<std::string> names,
                 LabelUse labels)
-      : spec_(spec), reader_(reader), names_(std::move(names)), labels_(labels) {
+      : spec_(spec),
+        reader_(reader),
+        names_(std::move(names)),
+        labels_(labels),
+        classes_(spec.label.values, spec.label.aliases, spec.label.numeric) {
     std::unordered_map<std::string, std::size_t> offsets;
     std::size_t offset = 0;
     for (const auto& column : spec.columns) {
-      offsets[column.name] = offset;
-      if (column.name == spec.label.column || column.kind == ColumnKind::kIgnore) continue;
-      if (column.kind == ColumnKind::kText) {
-        offsets[column.name] = texts_++;
-      } else {
-        offset += column.kind == ColumnKind::kNumber ? 1 : column.values.size();
-      }
+      offsets[column.name] = column.kind == ColumnKind::kText ? texts_ : offset;
+      if (column.name == spec.label.column) continue;
+      if (column.kind == ColumnKind::kText) ++texts_;
+      offset += static_cast<std::size_t>(WidthOf(column));
     }
     for (const auto& name : names_) plans_.push_back(PlanFor(name, offsets));
   }
@@ -55,16 +56,15 @@ class RecordEncoder {
     for (std::size_t k = 0; k < fields.size(); ++k) {
       const FieldPlan& plan = plans_[k];
       if (plan.column == nullptr) {
-        if (labels_ == LabelUse::kRead) table.y.push_back(LabelOf(plan, fields[k]));
-      } else if (plan.column->kind == ColumnKind::kNumber) {
-        row[plan.offset] = NumberOf(*plan.column, fields[k]);
-      } else if (plan.column->kind == ColumnKind::kCategory) {
-        SetCategory(plan, fields[k], row);
-      } else if (plan.column->kind == ColumnKind::kText && fields[k] != spec_.missing) {
-        texts[plan.offset] = fields[k];
+        if (labels_ == LabelUse::kRead) table.y.push_back(LabelOf(fields[k]));
+      } else if (plan.column->kind == ColumnKind::kText) {
+        if (!plan.encoder->IsMissing(fields[k])) texts[plan.offset] = fields[k];
       } else if (plan.column->kind == ColumnKind::kKey) {
         if (fields[k].empty()) Fail(plan.column->name, fields[k], "a key");
         table.keys.push_back(fields[k]);
+      } else if (plan.encoder) {
+        if (const auto expected = plan.encoder->Encode(fields[k], row + plan.offset))
+          Fail(plan.column->name, fields[k], *expected);
       }
     }
     if (texts_ > 0) table.texts.push_back(std::move(texts));
@@ -74,18 +74,12 @@ class RecordEncoder {
   FieldPlan PlanFor(const std::string& name,
                     const std::unordered_map<std::string, std::size_t>& offsets) const {
     FieldPlan plan;
-    const auto fill = [&](const std::vector<std::string>& values) {
-      for (std::size_t v = 0; v < values.size(); ++v) plan.index[values[v]] = static_cast<int>(v);
-    };
-    if (name == spec_.label.column) {
-      fill(spec_.label.values);
-      for (const auto& [alias, value] : spec_.label.aliases) plan.index[alias] = plan.index.at(value);
-      return plan;
-    }
+    if (name == spec_.label.column) return plan;
     plan.column = &*std::find_if(spec_.columns.begin(), spec_.columns.end(),
                                  [&](const Column& c) { return c.name == name; });
     plan.offset = offsets.at(name);
-    if (plan.column->kind == ColumnKind::kCategory) fill(plan.column->values);
+    if (plan.column->kind == ColumnKind::kText || WidthOf(*plan.column) > 0)
+      plan.encoder.emplace(*plan.column, spec_);
     return plan;
   }
 
@@ -94,44 +88,17 @@ class RecordEncoder {
     ThrowDataError(reader_.path(), reader_.Place(column), Quote(found), expected);
   }
 
-  int LabelOf(const FieldPlan& plan, const std::string& field) const {
-    const auto found = plan.index.find(field);
-    if (found == plan.index.end())
-      Fail(spec_.label.column, field, "one of the job's label values or aliases");
-    return found->second;
-  }
-
-  float NumberOf(const Column& column, const std::string& field) const {
-    if (field == spec_.missing) return 0.0F;
-    double value = 0;
-    const bool plus = field.starts_with('+') && !field.starts_with("+-");
-    const char* begin = field.data() + (plus ? 1 : 0);
-    const char* end = field.data() + field.size();
-    const auto [stop, error] = std::from_chars(begin, end, value);
-    if (stop != end || begin == end || error == std::errc::invalid_argument)
-      Fail(column.name, field, "a number");
-    if (error != std::errc() || !std::isfinite(value)) Fail(column.name, field, "a finite number");
-    const double scaled = (value - column.mean) / column.scale;
-    // Written so that NaN (from a difference that overflows) fails too.
-    if (!(std::abs(scaled) <= kLargestValue))
-      Fail(column.name, field, "at most 1e+09 in magnitude after scaling");
-    return static_cast<float>(scaled);
-  }
-
-  void SetCategory(const FieldPlan& plan, const std::string& field, float* row) const {
-    const auto found = plan.index.find(field);
-    if (found != plan.index.end()) {
-      row[plan.offset + static_cast<std::size_t>(found->second)] = 1.0F;
-    } else if (field != spec_.missing) {
-      Fail(plan.column->name, field,
-           "one of the column's declared values or the missing mark " + Quote(spec_.missing));
-    }
+  int LabelOf(const std::string& field) const {
+    const auto found = classes_.Find(field, spec_.decimal);
+    if (!found) Fail(spec_.label.column, field, "one of the job's label values or aliases");
+    return static_cast<int>(*found);
   }
 
   const DataSpec& spec_;
   const CsvReader& reader_;
   std::vector<std::string> names_;
   LabelUse labels_;
+  ValueIndex classes_;
   std::vector<FieldPlan> plans_;
   std::size_t texts_ = 0;
 };
@@ -154,6 +121,12 @@ std::vector<std::string> HeaderNames(const DataSpec& spec, CsvReader& reader, La
   if (!reader.Next()) ThrowDataError(reader.path(), "row 1", "an empty file", "a header");
   const std::string where = "row " + std::to_string(reader.row());
   std::vector<std::string> names = reader.fields();
+  if (names.size() == 1 && names[0].find_first_of(",;|\t") != std::string::npos &&
+      !Declares(spec, names[0])) {
+    ThrowDataError(reader.path(), where, "one column " + Quote(names[0]),
+                   "columns with " + Quote(std::string(1, spec.dialect.separator)) +
+                       " between them, or data.separator for another separator");
+  }
   for (const auto& name : names) {
     if (std::count(names.begin(), names.end(), name) > 1) {
       ThrowDataError(reader.path(), where, "column " + Quote(name) + " twice", "each column once");
@@ -179,9 +152,9 @@ std::vector<std::string> CsvColumnNames(const DataSpec& spec, CsvReader& reader,
   return spec.header ? HeaderNames(spec, reader, labels) : DeclaredNames(spec);
 }
 
-std::string CsvField(const std::string& text) {
+std::string CsvField(const std::string& text, char separator) {
   const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  const bool bare = text.find_first_of(",\"\r\n") == std::string::npos;
+  const bool bare = text.find_first_of(std::string("\"\r\n") + separator) == std::string::npos;
   if (text.empty() || (bare && !blank(text.front()) && !blank(text.back()))) return text;
   std::string field = "\"";
   for (const char c : text) field.append(c == '"' ? 2 : 1, c);
@@ -190,7 +163,7 @@ std::string CsvField(const std::string& text) {
 
 Table ReadCsv(const std::filesystem::path& path, const DataSpec& spec, LabelUse labels) {
   Require(spec.features == CountFeatures(spec), "ReadCsv: a validated spec");
-  CsvReader reader(path);
+  CsvReader reader(path, spec.dialect);
   auto names = CsvColumnNames(spec, reader, labels);
   bool more = reader.Next();
   // Without a header only the number of fields tells whether the label is among them.
@@ -206,10 +179,11 @@ Table ReadCsv(const std::filesystem::path& path, const DataSpec& spec, LabelUse 
 }
 
 void SplitCsv(const std::filesystem::path& path, bool header, const std::vector<int>& party_of_row,
-              const std::array<std::filesystem::path, 3>& targets) {
-  CsvReader reader(path);
+              const std::array<std::filesystem::path, 3>& targets, const CsvDialect& dialect) {
+  CsvReader reader(path, dialect);
+  const std::string mark(reader.marked() && dialect.encoding ? kByteOrderMark : "");
   std::array<std::string, 3> contents;
-  if (header && reader.Next()) contents.fill(std::string(reader.text()));
+  contents.fill(header && reader.Next() ? mark + std::string(reader.text()) : mark);
   std::size_t count = 0;
   for (; reader.Next(); ++count) {
     const int party = count < party_of_row.size() ? party_of_row[count] : -1;

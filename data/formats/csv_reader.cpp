@@ -1,22 +1,92 @@
 #include "data/formats/csv_reader.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
 #include "data/formats/file.h"
 
 namespace trefoil::data {
 namespace {
 
-constexpr std::string_view kBlanks = " \t";
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+/// Windows-1252 of the bytes 0x80 to 0x9F; 0: none. Source: Unicode, Mappings/VENDORS/MICSFT/WINDOWS/CP1252.TXT.
+constexpr std::array<std::uint16_t, 32> kWindows1252 = {
+    0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
+    0x2039, 0x0152, 0,      0x017D, 0,      0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
+    0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
 
-std::string_view TrimRight(std::string_view text) {
-  const auto last = text.find_last_not_of(kBlanks);
-  return last == std::string_view::npos ? std::string_view() : text.substr(0, last + 1);
+const char* NameOf(Encoding encoding) {
+  return encoding == Encoding::kUtf8 ? "utf-8"
+         : encoding == Encoding::kLatin1
+             ? "latin-1, which has no bytes 0x80 to 0x9F (windows-1252 may be meant)"
+             : "windows-1252";
+}
+
+unsigned ByteAt(std::string_view text, std::size_t k) {
+  return k < text.size() ? static_cast<unsigned char>(text[k]) : 0;
+}
+
+std::string Hex(unsigned byte) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  return std::string("0x") + kDigits[byte / 16] + kDigits[byte % 16];
+}
+
+/// Bytes of the UTF-8 character at `k`; 0: there is none. Overlong forms and surrogates are none (RFC 3629).
+std::size_t Utf8Length(std::string_view text, std::size_t k) {
+  const auto lead = ByteAt(text, k);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : 4;
+  if (lead < 0xC2 || lead > 0xF4) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((ByteAt(text, k + i) & 0xC0U) != 0x80) return 0;
+  }
+  const auto second = ByteAt(text, k + 1);
+  const bool none = (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second >= 0xA0) ||
+                    (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second >= 0x90);
+  return none ? 0 : length;
+}
+
+/// Appends a character of the basic plane.
+void AppendUtf8(std::string& text, unsigned code) {
+  const auto append = [&](unsigned byte) { text += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (code >= 0x800) {
+    append(0xE0U | (code >> 12U));
+    append(0x80U | ((code >> 6U) & 0x3FU));
+  } else {
+    append(0xC0U | (code >> 6U));
+  }
+  append(0x80U | (code & 0x3FU));
+}
+
+/// Where in `bytes` the first one is that the encoding does not have; the end: nowhere.
+std::size_t FindForeign(Encoding encoding, std::string_view bytes) {
+  std::size_t k = 0;
+  while (k < bytes.size()) {
+    const auto byte = ByteAt(bytes, k);
+    const bool high = byte >= 0x80 && byte < 0xA0;
+    std::size_t length = 1;
+    if (encoding == Encoding::kUtf8) length = Utf8Length(bytes, k);
+    if (high && encoding == Encoding::kLatin1) length = 0;
+    if (high && encoding == Encoding::kWindows1252 && kWindows1252.at(byte - 0x80) == 0) length = 0;
+    if (length == 0) return k;
+    k += length;
+  }
+  return k;
 }
 
 }  // namespace
 
-CsvReader::CsvReader(const std::filesystem::path& path) : path_(path), content_(ReadFile(path)) {
-  if (content_.starts_with(kByteOrderMark)) content_.erase(0, kByteOrderMark.size());
+CsvReader::CsvReader(const std::filesystem::path& path, const CsvDialect& dialect)
+    : path_(path),
+      dialect_(dialect),
+      blanks_(dialect.separator == '\t' ? " " : " \t"),
+      content_(ReadFile(path)),
+      marked_(content_.starts_with(kByteOrderMark)) {
+  if (content_.starts_with("\xFF\xFE") || content_.starts_with("\xFE\xFF"))
+    ThrowDataError(path, "row 1", "the mark of UTF-16", "a file saved as UTF-8");
+  if (!marked_) return;
+  content_.erase(0, kByteOrderMark.size());
+  if (dialect_.encoding) dialect_.encoding = Encoding::kUtf8;
 }
 
 std::string_view CsvReader::text() const {
@@ -39,12 +109,12 @@ void CsvReader::TakeLineEnd() {
 }
 
 void CsvReader::SkipBlanks() {
-  while (position_ < content_.size() && kBlanks.find(content_[position_]) != std::string_view::npos)
+  while (position_ < content_.size() && blanks_.find(content_[position_]) != std::string_view::npos)
     ++position_;
 }
 
 bool CsvReader::Next() {
-  if (content_.find_first_not_of(" \t\r\n", position_) == std::string::npos) return false;
+  if (content_.find_first_not_of(std::string(blanks_) + "\r\n", position_) == std::string::npos) return false;
   begin_ = position_;
   row_ = line_;
   fields_.clear();
@@ -52,20 +122,21 @@ bool CsvReader::Next() {
   if (AtLineEnd()) ThrowDataError(path_, "row " + std::to_string(row_), "an empty line", "a record");
   fields_.push_back(TakeField());
   while (!AtLineEnd()) {
-    ++position_;  // the comma
+    ++position_;  // the separator
     fields_.push_back(TakeField());
   }
   TakeLineEnd();
   return true;
 }
 
-/// Stops at a comma or a line end.
+/// Stops at a separator or a line end.
 std::string CsvReader::TakeField() {
   SkipBlanks();
-  if (Peek() == '"') return TakeQuoted();
+  if (Peek() == '"') return Decoded(TakeQuoted());
   const auto begin = position_;
-  while (!AtLineEnd() && Peek() != ',') ++position_;
-  return std::string(TrimRight(std::string_view(content_).substr(begin, position_ - begin)));
+  while (!AtLineEnd() && Peek() != dialect_.separator) ++position_;
+  const auto field = std::string_view(content_).substr(begin, position_ - begin);
+  return Decoded(std::string(field.substr(0, field.find_last_not_of(blanks_) + 1)));
 }
 
 std::string CsvReader::TakeQuoted() {
@@ -83,11 +154,34 @@ std::string CsvReader::TakeQuoted() {
     field += content_[position_];
   }
   SkipBlanks();
-  if (!AtLineEnd() && Peek() != ',') {
+  if (!AtLineEnd() && Peek() != dialect_.separator) {
     ThrowDataError(path_, "row " + std::to_string(row_), "text after a closing quote",
-                   "a comma or the line's end");
+                   dialect_.separator == ',' ? "a comma or the line's end" : "a separator or the line's end");
   }
   return field;
+}
+
+/// The field that ends at `line_` as UTF-8.
+std::string CsvReader::Decoded(std::string bytes) const {
+  if (!dialect_.encoding) return bytes;
+  const auto foreign = FindForeign(*dialect_.encoding, bytes);
+  if (foreign < bytes.size()) {
+    const auto after = std::count(bytes.begin() + static_cast<std::ptrdiff_t>(foreign), bytes.end(), '\n');
+    const auto line = line_ - static_cast<std::size_t>(after);
+    ThrowDataError(path_, "row " + std::to_string(line) + ", field " + std::to_string(fields_.size() + 1),
+                   "the byte " + Hex(ByteAt(bytes, foreign)), NameOf(*dialect_.encoding));
+  }
+  if (*dialect_.encoding == Encoding::kUtf8) return bytes;
+  std::string text;
+  for (std::size_t k = 0; k < bytes.size(); ++k) {
+    const auto byte = ByteAt(bytes, k);
+    if (byte < 0x80) {
+      text += bytes[k];
+    } else {
+      AppendUtf8(text, byte < 0xA0 ? kWindows1252.at(byte - 0x80) : byte);
+    }
+  }
+  return text;
 }
 
 }  // namespace trefoil::data

@@ -1,30 +1,47 @@
 #pragma once
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace trefoil::data {
 
-/// Reads a CSV file record by record: commas, fields in double quotes with "" for a quote (they may hold
-/// commas and line ends), LF or CRLF. A byte order mark at the start and empty lines at the end are skipped;
+/// What the bytes of a file stand for.
+enum class Encoding { kUtf8, kLatin1, kWindows1252 };
+
+/// What a file of fields with separators leaves open.
+struct CsvDialect {
+  char separator = ',';                ///< or ';', '\t', '|'
+  std::optional<Encoding> encoding{};  ///< empty: bytes are taken as they are
+
+  friend bool operator==(const CsvDialect&, const CsvDialect&) = default;
+};
+
+/// At the start of a file: what follows is UTF-8, whatever its dialect says.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// Reads a CSV file record by record: separators, fields in double quotes with "" for a quote (they may hold
+/// separators and line ends), LF or CRLF. A byte order mark at the start and empty lines at the end are skipped;
 /// blanks around a field are trimmed unless they are inside the quotes. Gzip is unpacked. Source: RFC 4180.
 class CsvReader {
  public:
-  /// Throws DataError if the file cannot be read.
-  explicit CsvReader(const std::filesystem::path& path);
+  /// Throws DataError if the file cannot be read, or is UTF-16 by its first bytes.
+  explicit CsvReader(const std::filesystem::path& path, const CsvDialect& dialect = {});
 
   /// Moves to the next record; false at the end. Throws DataError naming the row for an empty line between
-  /// records, a quoted field without an end, or text after a closing quote.
+  /// records, a quoted field without an end, text after a closing quote, or bytes that the encoding does not have.
   bool Next();
 
-  /// Of the record that Next() moved to: its fields, its bytes as they are in the file (with line end, if it
-  /// has one), and the number of its first line, from 1.
+  /// Of the record that Next() moved to: its fields, as UTF-8 where the dialect says an encoding; its bytes as they
+  /// are in the file (with line end, if it has one), and the number of its first line, from 1.
   [[nodiscard]] const std::vector<std::string>& fields() const { return fields_; }
   [[nodiscard]] std::string_view text() const;
   [[nodiscard]] std::size_t row() const { return row_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Whether the file begins with a byte order mark.
+  [[nodiscard]] bool marked() const { return marked_; }
 
   /// "row R, column "NAME"": where an error is.
   [[nodiscard]] std::string Place(const std::string& column) const;
@@ -36,9 +53,13 @@ class CsvReader {
   void SkipBlanks();
   std::string TakeField();
   std::string TakeQuoted();
+  [[nodiscard]] std::string Decoded(std::string bytes) const;
 
   std::filesystem::path path_;
+  CsvDialect dialect_;
+  std::string_view blanks_;
   std::string content_;
+  bool marked_ = false;
   std::vector<std::string> fields_;
   std::size_t position_ = 0;
   std::size_t begin_ = 0;  // of the record

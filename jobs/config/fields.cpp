@@ -14,13 +14,6 @@ class Reader final : public FieldVisitor {
  public:
   Reader(const toml::table& root, const std::string& file) : here_(root, file) {}
 
-  void operator()(const char* key, std::map<std::string, std::string>& member,
-                  const char* /*help*/) override {
-    if (Refused(key)) return;
-    const auto table = here_.Table(key);
-    for (const auto& name : table.Keys()) member[name] = table.Text(name);
-  }
-
   void Table(const char* key, const char* /*help*/, const Part& part) override {
     if (!Refused(key)) Within(here_.Table(key), part);
   }
@@ -41,6 +34,12 @@ class Reader final : public FieldVisitor {
   }
 
  private:
+  void TextTable(const char* key, std::map<std::string, std::string>& member, const char* /*help*/,
+                 bool /*left_out_empty*/) override {
+    if (Refused(key)) return;
+    const auto table = here_.Table(key);
+    for (const auto& name : table.Keys()) member[name] = table.Text(name);
+  }
   void Visit(Field& field) override {
     if (Refused(field.key)) return;
     const auto* node = here_.Find(field.key);
@@ -77,10 +76,6 @@ class Reader final : public FieldVisitor {
 
 class KeyCollector final : public FieldVisitor {
  public:
-  void operator()(const char* key, std::map<std::string, std::string>& /*member*/,
-                  const char* /*help*/) override {
-    keys.push_back(path_ + key + ".*");
-  }
   void Table(const char* key, const char* /*help*/, const Part& part) override {
     auto path = path_ + key + ".";
     std::swap(path_, path);
@@ -95,6 +90,10 @@ class KeyCollector final : public FieldVisitor {
   std::vector<std::string> keys;
 
  private:
+  void TextTable(const char* key, std::map<std::string, std::string>& /*member*/, const char* /*help*/,
+                 bool /*left_out_empty*/) override {
+    keys.push_back(path_ + key + ".*");
+  }
   void Visit(Field& field) override { keys.push_back(path_ + field.key); }
   bool Wants(const char* /*key*/, bool /*present*/) override { return true; }
   std::size_t Elements(const char* /*key*/, const char* /*help*/, std::size_t /*size*/,
@@ -108,10 +107,6 @@ class KeyCollector final : public FieldVisitor {
 
 class JsonWriter final : public FieldVisitor {
  public:
-  void operator()(const char* key, std::map<std::string, std::string>& member,
-                  const char* /*help*/) override {
-    (*here_)[key] = member;
-  }
   void Table(const char* key, const char* /*help*/, const Part& part) override {
     Within((*here_)[key] = OrderedJson::object(), part);
   }
@@ -123,6 +118,10 @@ class JsonWriter final : public FieldVisitor {
   OrderedJson root = OrderedJson::object();
 
  private:
+  void TextTable(const char* key, std::map<std::string, std::string>& member, const char* /*help*/,
+                 bool left_out_empty) override {
+    if (!member.empty() || !left_out_empty) (*here_)[key] = member;
+  }
   void Visit(Field& field) override {
     Json value;
     if (field.Write(value)) (*here_)[field.key] = value;
@@ -148,10 +147,6 @@ class JsonWriter final : public FieldVisitor {
 
 class SchemaWriter final : public FieldVisitor {
  public:
-  void operator()(const char* key, std::map<std::string, std::string>& /*member*/,
-                  const char* help) override {
-    Put(key, {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}}, help);
-  }
   void Table(const char* key, const char* help, const Part& part) override {
     auto table = Object(part);
     const bool required = table.contains("required");
@@ -186,6 +181,10 @@ class SchemaWriter final : public FieldVisitor {
   }
 
  private:
+  void TextTable(const char* key, std::map<std::string, std::string>& /*member*/, const char* help,
+                 bool /*left_out_empty*/) override {
+    Put(key, {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}}, help);
+  }
   void Visit(Field& field) override {
     Json schema = Json::object();
     field.Describe(schema);

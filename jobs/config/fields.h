@@ -50,6 +50,9 @@ struct Default {
   bool left_out = false;
 };
 
+/// Of a table of texts that came after the first release: the canonical JSON has it only where it is not empty.
+struct LeftOutEmpty {};
+
 /// Of a key whose member is a std::optional: whether it must be there.
 struct Required {
   bool required = true;
@@ -106,7 +109,13 @@ class FieldVisitor {
   template <typename T, typename D>
   void operator()(const char* key, T& member, const D& domain, Required required, const char* help);
   /// A table of texts under keys of the user's own.
-  virtual void operator()(const char* key, std::map<std::string, std::string>& member, const char* help) = 0;
+  void operator()(const char* key, std::map<std::string, std::string>& member, const char* help) {
+    TextTable(key, member, help, false);
+  }
+  void operator()(const char* key, std::map<std::string, std::string>& member, LeftOutEmpty /*when*/,
+                  const char* help) {
+    TextTable(key, member, help, true);
+  }
 
   /// A table whose keys `part` declares, or the Fields of `settings`; one that is absent reads as empty.
   virtual void Table(const char* key, const char* help, const Part& part) = 0;
@@ -132,6 +141,8 @@ class FieldVisitor {
 
  protected:
   virtual void Visit(Field& field) = 0;
+  virtual void TextTable(const char* key, std::map<std::string, std::string>& member, const char* help,
+                         bool left_out_empty) = 0;
   /// Whether an optional table is to be visited, which is now `present` in the settings.
   virtual bool Wants(const char* key, bool present) = 0;
   /// How many elements of an array of tables are to be visited; there are `size` in the settings.

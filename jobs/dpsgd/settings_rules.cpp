@@ -15,8 +15,7 @@ void CheckVertical(const DpsgdSettings& job, const Section& document) {
   int party = 0;
   for (const auto& column : job.data.columns) {
     if (column.kind == data::ColumnKind::kKey) ++keys;
-    if (column.kind == data::ColumnKind::kText || column.name == job.data.label.column) continue;
-    if (column.kind != data::ColumnKind::kNumber && column.kind != data::ColumnKind::kCategory) continue;
+    if (data::WidthOf(column) == 0 || column.name == job.data.label.column) continue;
     if (column.party < party)
       data.Fail("column", fmt::format("column \"{}\" of party {} comes after one of party {}; a row is made "
                                       "of party 0's columns, then 1's, then 2's",

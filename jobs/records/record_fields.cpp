@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
@@ -13,7 +14,9 @@ namespace trefoil::jobs {
 namespace {
 
 using data::ColumnKind;
+using data::Encoding;
 using data::Format;
+using Json = nlohmann::json;
 
 const OneOf<Format>& Formats() {
   static const OneOf<Format> formats{{Format::kIdx, "idx"},
@@ -25,12 +28,74 @@ const OneOf<Format>& Formats() {
 }
 
 const OneOf<ColumnKind>& Kinds() {
-  static const OneOf<ColumnKind> kinds{{ColumnKind::kNumber, "number"},
-                                       {ColumnKind::kCategory, "category"},
-                                       {ColumnKind::kText, "text"},
-                                       {ColumnKind::kIgnore, "ignore"},
-                                       {ColumnKind::kKey, "key"}};
+  static const OneOf<ColumnKind> kinds{{ColumnKind::kNumber, "number"}, {ColumnKind::kCategory, "category"},
+                                       {ColumnKind::kText, "text"},     {ColumnKind::kIgnore, "ignore"},
+                                       {ColumnKind::kKey, "key"},       {ColumnKind::kDate, "date"},
+                                       {ColumnKind::kBin, "bin"}};
   return kinds;
+}
+
+/// Marks of missing values: a text, or an array of texts.
+struct Marks {
+  [[nodiscard]] std::string Expected(const toml::node* /*found*/) const {
+    return "a text in quotes, or an array of texts";
+  }
+  bool Read(const toml::node& node, std::vector<std::string>& member) const {
+    std::string one;
+    if (!Text{}.Read(node, one)) return Texts{}.Read(node, member);
+    member = {one};
+    return true;
+  }
+  void Write(const std::vector<std::string>& member, Json& json) const {
+    json = member.size() == 1 ? Json(member[0]) : Json(member);
+  }
+  void Describe(Json& schema) const {
+    schema.update({{"type", {"string", "array"}}, {"items", {{"type", "string"}}}});
+  }
+};
+
+/// What a missing value is read as: a text, or a number for its shortest text.
+struct Fill {
+  [[nodiscard]] std::string Expected(const toml::node* /*found*/) const {
+    return "a text in quotes, or a finite number";
+  }
+  bool Read(const toml::node& node, std::string& member) const {
+    double number = 0;
+    if (!kAnyNumber.Read(node, number)) return Text{}.Read(node, member);
+    member = fmt::format("{}", number);
+    return true;
+  }
+  void Write(const std::string& member, Json& json) const { json = member; }
+  void Describe(Json& schema) const { schema["type"] = {"string", "number"}; }
+};
+
+/// The edges of bins.
+struct Edges {
+  [[nodiscard]] std::string Expected(const toml::node* /*found*/) const {
+    return "an array of finite numbers in ascending order";
+  }
+  bool Read(const toml::node& node, std::vector<double>& member) const {
+    const auto* array = node.as_array();
+    if (array == nullptr || array->empty()) return false;
+    std::vector<double> edges;
+    for (const auto& element : *array) {
+      if (!Interval{.above = edges.empty() ? std::nullopt : std::optional(edges.back()), .below = {}}.Read(
+              element, edges.emplace_back()))
+        return false;
+    }
+    member = std::move(edges);
+    return true;
+  }
+  void Write(const std::vector<double>& member, Json& json) const { json = member; }
+  void Describe(Json& schema) const {
+    schema.update({{"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 1}});
+  }
+};
+
+const OneOf<Encoding>& Encodings() {
+  static const OneOf<Encoding> encodings{
+      {Encoding::kUtf8, "utf-8"}, {Encoding::kLatin1, "latin-1"}, {Encoding::kWindows1252, "windows-1252"}};
+  return encodings;
 }
 
 /// Who holds a column or the label.
@@ -41,6 +106,10 @@ void PartyField(FieldVisitor& v, int& party, bool vertical, const char* refusal 
   });
 }
 
+void CheckFlaw(const Section& table, const std::optional<data::Flaw>& flaw) {
+  if (flaw) table.Fail(flaw->key, fmt::format("found {}, expected {}", flaw->found, flaw->expected));
+}
+
 void RefuseWeights(const Section& table, const std::string& column) {
   const auto* kind = table.Find("kind");
   if (kind == nullptr || kind->value<std::string>() != "weight") return;
@@ -49,23 +118,76 @@ void RefuseWeights(const Section& table, const std::string& column) {
                                  column));
 }
 
+/// A condition on the kind of a column.
+class OfKinds {
+ public:
+  explicit OfKinds(const data::Column& column) : column_(column) {}
+
+  [[nodiscard]] Condition operator()(std::initializer_list<ColumnKind> kinds) const {
+    std::vector<std::string> names;
+    for (const auto kind : kinds) names.push_back(fmt::format("\"{}\"", Kinds().TextOf(kind)));
+    const auto only = fmt::format("kind {}", fmt::join(names, " or "));
+    return {std::find(kinds.begin(), kinds.end(), column_.kind) != kinds.end(), only,
+            fmt::format("column \"{}\" is of kind \"{}\"; only {} has it", column_.name,
+                        Kinds().TextOf(column_.kind), only)};
+  }
+
+ private:
+  const data::Column& column_;
+};
+
+void MissingFields(FieldVisitor& v, data::Column& s) {
+  const OfKinds of(s);
+  using enum ColumnKind;
+  v.When(of({kNumber, kCategory, kText, kDate, kBin}), [&] {
+    v("missing", s.missing, Marks{},
+      "Marks of a missing value in this column, a text or several; without it `data.missing`. A mark that is "
+      "a number "
+      "is met however it is written, where the column has numbers.");
+  });
+  v.When(of({kNumber, kCategory, kDate, kBin}), [&] {
+    v("fill", s.fill, Fill{},
+      "What a missing value is read as: a number, category or date as the job writes them; without it a "
+      "number or "
+      "date is its `mean`, and a category or bin has only zeros.");
+    v("missing_indicator", s.missing_indicator, Flag{}, Default(false).LeftOut(),
+      "One more feature behind the column's others: 1 where the value is missing.");
+  });
+}
+
 void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical) {
   v("name", s.name, Text{}, "Unique.");
   v.Check([&](const Section& table) { RefuseWeights(table, s.name); });
   v("kind", s.kind, Kinds(), Default(ColumnKind::kNumber),
     "`text`, which `features.method = \"hash-text\"` makes features of; `key`, by which vertical parties "
     "match rows: exactly one there, in every party's file; or whose equal texts are a group "
-    "(`privacy.unit`).");
-  const auto of = [&](ColumnKind kind) {
-    return Condition{s.kind == kind, fmt::format("kind \"{}\"", Kinds().TextOf(kind)),
-                     fmt::format("column \"{}\" is of kind \"{}\"; only kind \"{}\" has it", s.name,
-                                 Kinds().TextOf(s.kind), Kinds().TextOf(kind))};
-  };
-  v.When(of(ColumnKind::kNumber), [&] {
-    v("mean", s.mean, kAnyNumber, Default(0.0), "(value − mean)/scale.");
+    "(`privacy.unit`); `date`: a number of days; `bin`: between which edges a number lies.");
+  const OfKinds of(s);
+  v.When(of({ColumnKind::kNumber, ColumnKind::kDate}), [&] {
+    v("mean", s.mean, kAnyNumber, Default(0.0), "(value − mean)/scale; of a date in days.");
     v("scale", s.scale, kPositive, Default(1.0), "As for `mean`.");
   });
-  v.When(of(ColumnKind::kCategory), [&] { v("values", s.values, Texts{}, "One 0/1 feature each."); });
+  v.When(of({ColumnKind::kCategory}), [&] {
+    v("values", s.values, Texts{}, "One 0/1 feature each.");
+    v("aliases", s.aliases, LeftOutEmpty{}, "Another text, and the value that it is read as.");
+    v("numeric", s.numeric, Flag{}, Default(false).LeftOut(),
+      "Texts of equal numbers are one value: `1`, `01` and `1.0`. All `values` are numbers then.");
+  });
+  v.When(of({ColumnKind::kDate}), [&] {
+    v("format", s.date_format, Text{},
+      "How dates are written: `%Y`, `%m` and `%d` once each, as in `%d.%m.%Y`; also `%H`, `%M`, `%S`. All "
+      "else stands "
+      "for itself.");
+    v("origin", s.origin, Text{}, "The day 0, as in `2000-01-31`.");
+  });
+  v.When(of({ColumnKind::kBin}), [&] {
+    v("edges", s.edges, Edges{},
+      "Ascending numbers; k of them make k + 1 features, of which one is 1: numbers below the first edge, "
+      "from the "
+      "first to below the second, and so on.");
+  });
+  MissingFields(v, s);
+  v.Check([&](const Section& table) { CheckFlaw(table, data::FlawOf(s)); });
   const bool key = s.kind == ColumnKind::kKey;
   PartyField(v, s.party, vertical && !key, key ? "all parties hold the key" : "");
 }
@@ -74,12 +196,24 @@ void LabelFields(FieldVisitor& v, data::Label& s, bool vertical) {
   v("column", s.column, Text{}, "The label's column.");
   v("values", s.values, Texts{}, "Value number k is class k; as many as `classes`.");
   v("aliases", s.aliases, "Another spelling, and the value that it is read as.");
+  v("numeric", s.numeric, Flag{}, Default(false).LeftOut(),
+    "Texts of equal numbers are one value, as for a category.");
+  v.Check([&](const Section& table) { CheckFlaw(table, data::FlawOf(s)); });
   PartyField(v, s.party, vertical);
 }
 
 void CsvFields(FieldVisitor& v, data::DataSpec& s) {
   v("header", s.header, Flag{}, Default(true), "Whether the file's first line names its columns.");
-  v("missing", s.missing, Text{}, Default(std::string("?")), "Mark of a missing value.");
+  v("missing", s.missing, Marks{}, Default(std::vector<std::string>{"?"}),
+    "Mark of a missing value, or several; compared as a text.");
+  v("separator", s.dialect.separator, OneOf<char>{{',', ","}, {';', ";"}, {'\t', "tab"}, {'|', "|"}},
+    Default(',').LeftOut(), "What stands between fields.");
+  v("decimal", s.decimal, OneOf<char>{{'.', "."}, {',', ","}}, Default('.').LeftOut(),
+    "What stands before the decimals of the file's numbers. The job's own have a point.");
+  v("encoding", s.dialect.encoding, Encodings(),
+    "A file with other bytes is refused; a byte order mark of UTF-8 at its start counts more. Without it "
+    "bytes are "
+    "taken as they are.");
   v.Tables("column", "The file's columns.", s.columns,
            [&](data::Column& one) { ColumnFields(v, one, s.vertical); });
   v.Check([&](const Section& table) {

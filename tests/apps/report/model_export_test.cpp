@@ -128,12 +128,18 @@ TEST_F(OnnxOfTest, EncodesTheColumnsOfATable) {
   auto model = MakeModel(2);
   model.schema.records.data.scale = 1;
   model.schema.records.data.format = data::Format::kCsv;
-  model.schema.records.data.columns = {{"a", ColumnKind::kNumber, 40, 10, {}},
-                                       {"label", ColumnKind::kNumber, 7, 7, {}},
-                                       {"b", ColumnKind::kCategory, 0, 1, {"p", "q", "r"}},
-                                       {"c", ColumnKind::kIgnore, 3, 3, {}},
-                                       {"d", ColumnKind::kNumber, -2, 0.5, {}},
-                                       {"e", ColumnKind::kCategory, 0, 1, {"s", "t", "u", "v"}}};
+  model.schema.records.data.columns = {
+      {"a", ColumnKind::kNumber, 40, 10, {}},
+      {"label", ColumnKind::kNumber, 7, 7, {}},
+      {"b", ColumnKind::kCategory, 0, 1, {"p", "q", "r"}},
+      {"c", ColumnKind::kIgnore, 3, 3, {}},
+      {.name = "d",
+       .kind = ColumnKind::kDate,
+       .mean = -2,
+       .scale = 0.5,
+       .values = {},
+       .missing_indicator = true},
+      {.name = "e", .kind = ColumnKind::kBin, .values = {}, .edges = {1, 2}}};
   model.schema.records.data.label = {"label", {"0", "1"}, {}};
   data::Matrix given = Rows().cwiseAbs().cwiseMin(1);
   data::Matrix prepared = given;

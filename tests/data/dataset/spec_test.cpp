@@ -41,6 +41,15 @@ TEST(CountFeatures, CountsNumbersAndCategoriesButNotTheLabel) {
   EXPECT_EQ(CountFeatures(spec), 1);
 }
 
+TEST(CountFeatures, CountsDatesBinsAndIndicators) {
+  DataSpec spec = ValidSpec();
+  spec.columns[0].missing_indicator = true;
+  spec.columns[2].kind = ColumnKind::kBin;
+  spec.columns[2].edges = {1, 2, 3};
+  spec.columns.push_back({.name = "since", .kind = ColumnKind::kDate, .values = {}});
+  EXPECT_EQ(CountFeatures(spec), 2 + 2 + 4 + 1);
+}
+
 struct Flaw {
   std::string name;
   std::function<void(DataSpec&)> make;
@@ -76,6 +85,25 @@ INSTANTIATE_TEST_SUITE_P(
                s.columns[1].values = {"a", "a"};
              },
              "found \"a\" twice"},
+        Flaw{"numeric_words", [](DataSpec& s) { s.columns[1].numeric = true; },
+             "data.column \"job\" values: found \"clerk\", expected numbers"},
+        Flaw{"alias_of_no_category", [](DataSpec& s) { s.columns[1].aliases["x"] = "y"; },
+             "data.column \"job\" aliases: found \"y\", expected one of the values"},
+        Flaw{"numeric_alias_of_two",
+             [](DataSpec& s) {
+               s.label.values = {"0", "1"};
+               s.label.numeric = true;
+               s.label.aliases = {{"1.0", "0"}};
+             },
+             "data.label.aliases: found \"1.0\" for another value"},
+        Flaw{"infinite_edge",
+             [](DataSpec& s) {
+               s.columns[2].kind = ColumnKind::kBin;
+               s.columns[2].edges = {0, std::numeric_limits<double>::infinity()};
+             },
+             "data.column \"note\" edges: found edges out of order"},
+        Flaw{"fill_too_large", [](DataSpec& s) { s.columns[0].fill = "1e20"; },
+             "data.column \"age\" fill: found \"1e20\", expected at most 1e+09"},
         Flaw{"no_label", [](DataSpec& s) { s.label.column = ""; }, "data.label.column"},
         Flaw{"label_count", [](DataSpec& s) { s.classes = 3; },
              "data.label.values: found 2 values, expected 3"},

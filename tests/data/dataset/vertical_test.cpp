@@ -82,6 +82,18 @@ TEST_P(SplitColumnsTest, GivesEachPartyAFileThatItsPartReads) {
 
 INSTANTIATE_TEST_SUITE_P(Header, SplitColumnsTest, testing::Bool());
 
+TEST(SplitCsvColumns, WritesFilesThatTheJobsEncodingReads) {
+  const TemporaryFolder folder;
+  DataSpec spec = PeopleSpec(true);
+  spec.dialect = {.separator = ';', .encoding = Encoding::kLatin1};
+  spec.columns[2].values = {"Caf\u00E9; Bar", "Bern"};
+  const auto file =
+      folder.Put("people.csv", "age;id;job;note;rich\n50;b;\"Caf\xE9; Bar\";\xFC;yes\n30;a;Bern;;no\n");
+  SplitSource(spec, {{}, {}, file}, {}, {folder / "0", folder / "1", folder / "2"});
+  const auto part = PartyFiles(Format::kCsv, folder / "1");
+  EXPECT_EQ(Load(PartOf(spec, 1), part, 10, LabelUse::kIgnored).x, (Matrix(2, 2) << 1, 0, 0, 1).finished());
+}
+
 TEST(SortByKey, NamesTheRecordAndNotTheKeyThatOccursTwice) {
   const TemporaryFolder folder;
   const auto file = folder.Put("p.csv", "50,secret\n30,a\n20,secret\n");

@@ -87,5 +87,63 @@ TEST(CsvReader, NamesTheRowOfAMalformedRecord) {
   EXPECT_THAT(error("a\nb,\"c\"d\n"), HasSubstr("row 2: found text after a closing quote"));
 }
 
+Records Read(const std::filesystem::path& file, const CsvDialect& dialect) {
+  CsvReader reader(file, dialect);
+  Records records;
+  while (reader.Next()) records.push_back(reader.fields());
+  return records;
+}
+
+TEST(CsvReader, KnowsOtherSeparators) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(Read(folder.Put("a.csv", "1,5; b;\"c;d\" ;\n"), {.separator = ';'}),
+            (Records{{"1,5", "b", "c;d", ""}}));
+  EXPECT_EQ(Read(folder.Put("a.csv", "a||\"b\nc\"\r\n"), {.separator = '|'}), (Records{{"a", "", "b\nc"}}));
+  // Tabs separate, so that they are no blanks and a line of nothing else is a record.
+  EXPECT_EQ(Read(folder.Put("a.csv", "a\t\tb \t\n\t\t\t\n \n"), {.separator = '\t'}),
+            (Records{{"a", "", "b", ""}, {"", "", "", ""}}));
+  CsvReader reader(folder.Put("a.csv", "\"a\",b\n"), {.separator = ';'});
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)reader.Next(); }),
+              HasSubstr("row 1: found text after a closing quote, expected a separator or the line's end"));
+}
+
+TEST(CsvReader, TurnsEncodingsIntoUtf8) {
+  const TemporaryFolder folder;
+  const auto file = folder.Put("a.csv", "Z\xFCrich,\"\xE9\xFF\"\n");
+  const Records zurich{{"Z\u00FCrich", "\u00E9\u00FF"}};
+  EXPECT_EQ(Read(file, {.encoding = Encoding::kLatin1}), zurich);
+  EXPECT_EQ(Read(file, {.encoding = Encoding::kWindows1252}), zurich);
+  EXPECT_EQ(Read(file, {}), (Records{{"Z\xFCrich", "\xE9\xFF"}})) << "bytes, where no encoding is said";
+  EXPECT_EQ(Read(folder.Put("a.csv", "\x80 5,\x9F\x8C\n"), {.encoding = Encoding::kWindows1252}),
+            (Records{{"\u20AC 5", "\u0178\u0152"}}));
+  const std::string utf8 = "\u00E9\u20AC\U0001F600,\uD7FF\uE000\U0010FFFF\n";
+  EXPECT_EQ(Read(folder.Put("a.csv", utf8), {.encoding = Encoding::kUtf8}),
+            (Records{{"\u00E9\u20AC\U0001F600", "\uD7FF\uE000\U0010FFFF"}}));
+  const auto marked = folder.Put("a.csv", "\xEF\xBB\xBF\u00E9\n");
+  EXPECT_EQ(Read(marked, {.encoding = Encoding::kLatin1}), (Records{{"\u00E9"}})) << "the mark counts more";
+}
+
+TEST(CsvReader, RefusesBytesOfAnotherEncoding) {
+  const TemporaryFolder folder;
+  const auto error = [&](const std::string& content, std::optional<Encoding> encoding) {
+    const auto file = folder.Put("a.csv", content);
+    return ErrorText<DataError>([&] { (void)Read(file, {.encoding = encoding}); });
+  };
+  EXPECT_THAT(error("a,b\nc,\"x\nZ\xFCrich\ny\"\n", Encoding::kUtf8),
+              HasSubstr("a.csv: row 3, field 2: found the byte 0xFC, expected utf-8"));
+  EXPECT_THAT(
+      error("a\n\x93quoted\x94\n", Encoding::kLatin1),
+      HasSubstr("row 2, field 1: found the byte 0x93, expected latin-1, which has no bytes 0x80 to 0x9F "
+                "(windows-1252 may be meant)"));
+  EXPECT_THAT(error("a,\x81\n", Encoding::kWindows1252),
+              HasSubstr("row 1, field 2: found the byte 0x81, expected windows-1252"));
+  // Cut, overlong, surrogates, beyond the last character, a continuation alone.
+  for (const auto* bytes : {"\xC3", "\xE2\x82", "\xC0\xAF", "\xE0\x80\xAF", "\xF0\x80\x80\xAF",
+                            "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\x80", "\xC3\x28"})
+    EXPECT_THAT(error(std::string("a") + bytes + ",b\n", Encoding::kUtf8), HasSubstr("expected utf-8"));
+  EXPECT_THAT(error(std::string("\xFF\xFE") + "a\0\n", {}),
+              HasSubstr("row 1: found the mark of UTF-16, expected a file saved as UTF-8"));
+}
+
 }  // namespace
 }  // namespace trefoil::data

@@ -105,7 +105,7 @@ TEST(ReadCsv, TurnsMissingMarksIntoTheMeanAndNoCategory) {
   const TemporaryFolder folder;
   EXPECT_EQ(Read(folder, "?, ?, ?, yes\n", PeopleSpec(false)).x, Rows({{0, 0, 0, 0}}));
   DataSpec spec = PeopleSpec(false);
-  spec.missing = "";
+  spec.missing = {""};
   EXPECT_EQ(Read(folder, ",,,yes\n", spec).x, Rows({{0, 0, 0, 0}}));
   spec.columns[1].values[2] = "";  // a declared category comes first
   EXPECT_EQ(Read(folder, ",,,yes\n", spec).x, Rows({{0, 0, 0, 1}}));
@@ -220,6 +220,56 @@ TEST(SplitCsv, CopiesRecordsByteForByte) {
   EXPECT_EQ(RawBytes(targets[1]), "1 ,\"x\ny\"\r\n2,b\n");
   EXPECT_EQ(RawBytes(targets[2]), "");
   EXPECT_THROW(SplitCsv(source, true, {0, 1}, targets), DataError);
+}
+
+// A job may say latin-1 of files of which one is UTF-8 by its mark; each party then reads what the source says.
+TEST(SplitCsv, KeepsTheMarkThatCountsMoreThanTheJobsEncoding) {
+  const TemporaryFolder folder;
+  const auto source = folder.Put("a.csv", "\xEF\xBB\xBFname;n\n\u00E9;1\n\u00FC;2\n");
+  const std::array<std::filesystem::path, 3> targets{folder / "0", folder / "1", folder / "2"};
+  const CsvDialect dialect{.separator = ';', .encoding = Encoding::kLatin1};
+  SplitCsv(source, true, {2, 0}, targets, dialect);
+  EXPECT_EQ(RawBytes(targets[0]), "\xEF\xBB\xBFname;n\n\u00FC;2\n");
+  CsvReader reader(targets[2], dialect);
+  ASSERT_TRUE(reader.Next() && reader.Next());
+  EXPECT_EQ(reader.fields(), (std::vector<std::string>{"\u00E9", "1"}));
+}
+
+TEST(ReadCsv, ReadsATableAsAnOrganisationHasIt) {
+  const TemporaryFolder folder;
+  DataSpec spec;
+  spec.format = Format::kCsv;
+  spec.dialect = {.separator = ';', .encoding = Encoding::kLatin1};
+  spec.decimal = ',';
+  spec.missing = {"", "k.A."};
+  spec.columns = {
+      {.name = "Gr\u00F6\u00DFe", .mean = 1.5, .scale = 0.5, .values = {}, .missing_indicator = true},
+      {.name = "seit",
+       .kind = ColumnKind::kDate,
+       .values = {},
+       .date_format = "%d.%m.%Y",
+       .origin = "2000-01-01"},
+      {.name = "Ort",
+       .kind = ColumnKind::kCategory,
+       .values = {"Z\u00FCrich", "Bern"},
+       .aliases = {{"ZH", "Z\u00FCrich"}}},
+      {.name = "Alter", .kind = ColumnKind::kBin, .values = {}, .edges = {18}}};
+  spec.label = {.column = "ja", .values = {"0", "1"}, .aliases = {}, .numeric = true};
+  spec.features = CountFeatures(spec);
+  ValidateSpec(spec);
+  const auto file = folder.Put("a.csv",
+                               "seit;Gr\xF6\xDF"
+                               "e;Ort;Alter;ja\n"
+                               "03.01.2000;2,0;Z\xFCrich;17,5;1,0\n;k.A.;ZH;;\"00\"\n");
+  const Table table = ReadCsv(file, spec);
+  EXPECT_EQ(table.x, (Matrix(2, 7) << 1, 0, 2, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0).finished());
+  EXPECT_EQ(table.y, (std::vector<int>{1, 0}));
+
+  spec.dialect.separator = ',';
+  EXPECT_THAT(
+      ErrorText<DataError>([&] { (void)ReadCsv(file, spec); }),
+      HasSubstr("row 1: found one column \"seit;Gr\u00F6\u00DFe;Ort;Alter;ja\", expected columns with \",\" "
+                "between them, or data.separator for another separator"));
 }
 
 }  // namespace

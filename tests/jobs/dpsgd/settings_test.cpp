@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "base/error.h"
 #include "jobs/dpsgd/job.h"
 #include "jobs/dpsgd/training_settings.h"
@@ -593,8 +596,56 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"features", "classes = 2", "classes = 2\nfeatures = 4",
              "x.toml:9: data.features: found 4, expected 3, which is what the columns give"},
         Case{"mean_of_category", "values = [\"Female\", \"Male\"]", "mean = 1.0",
-             "x.toml:16: data.column.mean: column \"sex\" is of kind \"category\"; only kind \"number\" has "
-             "it"},
+             "x.toml:16: data.column.mean: column \"sex\" is of kind \"category\"; only kind \"number\" or "
+             "\"date\" has it"},
+        Case{"separator", "classes = 2", "classes = 2\nseparator = \":\"",
+             "x.toml:9: data.separator: found \":\", expected one of \",\", \";\", \"tab\", \"|\""},
+        Case{"encoding", "classes = 2", "classes = 2\nencoding = \"utf8\"",
+             "x.toml:9: data.encoding: found \"utf8\", expected one of \"utf-8\", \"latin-1\", "
+             "\"windows-1252\"; did you mean utf-8?"},
+        Case{"marks", "classes = 2", "classes = 2\nmissing = [1]",
+             "x.toml:9: data.missing: found [ 1 ], expected a text in quotes, or an array of texts"},
+        Case{"marks_of_a_key", "kind = \"ignore\"", "kind = \"key\"\nmissing = \"\"",
+             "x.toml:20: data.column.missing: column \"comment\" is of kind \"key\"; only kind \"number\" or "
+             "\"category\" or \"text\" or \"date\" or \"bin\" has it"},
+        Case{
+            "mark_that_is_a_value", "\"Male\"]", "\"Male\"]\nmissing = [\"\", \"Male\"]",
+            "x.toml:17: data.column.missing: found \"Male\", which is a value or an alias, expected marks of "
+            "missing values alone"},
+        Case{"alias_of_no_category", "\"Male\"]", "\"Male\"]\naliases = { M = \"male\" }",
+             "x.toml:17: data.column.aliases: found \"male\", expected one of the values"},
+        Case{"alias_that_is_a_value", "\"Male\"]", "\"Male\"]\naliases = { Male = \"Female\" }",
+             "x.toml:17: data.column.aliases: found \"Male\" for another value, expected no alias that is "
+             "itself a "
+             "value or an alias"},
+        Case{"words_as_numbers", "\"Male\"]", "\"Male\"]\nnumeric = true",
+             "x.toml:16: data.column.values: found \"Female\", expected numbers, with numeric = true"},
+        Case{"number_twice", "[\"Female\", \"Male\"]", "[\"1\", \"01.0\"]\nnumeric = true",
+             "x.toml:16: data.column.values: found \"01.0\" for an earlier number, expected each number "
+             "once, with "
+             "numeric = true"},
+        Case{"words_as_numbers_of_labels", "column = \"income\"", "column = \"income\"\nnumeric = true",
+             "x.toml:23: data.label.values: found \"<=50K\", expected numbers, with numeric = true"},
+        Case{"edges_out_of_order", "kind = \"ignore\"", "kind = \"bin\"\nedges = [1, 3, 2]",
+             "x.toml:20: data.column.edges: found [ 1, 3, 2 ], expected an array of finite numbers in "
+             "ascending "
+             "order"},
+        Case{
+            "no_edges", "kind = \"ignore\"", "kind = \"bin\"\nedges = []",
+            "x.toml:20: data.column.edges: found [], expected an array of finite numbers in ascending order"},
+        Case{"date_format", "kind = \"ignore\"",
+             "kind = \"date\"\nformat = \"%d.%m.%y\"\norigin = \"2000-01-01\"",
+             "x.toml:20: data.column.format: found \"%d.%m.%y\", expected %Y, %m and %d once each, as in "
+             "\"%Y-%m-%d\" (also %H, %M, %S)"},
+        Case{"origin", "kind = \"ignore\"", "kind = \"date\"\nformat = \"%d.%m.%Y\"\norigin = \"2001-02-29\"",
+             "x.toml:21: data.column.origin: found \"2001-02-29\", expected a date as \"%Y-%m-%d\""},
+        Case{"fill_of_a_number", "mean = 38.5", "fill = \"old\"\nmean = 38.5",
+             "x.toml:12: data.column.fill: found \"old\", expected a number"},
+        Case{"fill_of_a_category", "\"Male\"]", "\"Male\"]\nfill = \"male\"",
+             "x.toml:17: data.column.fill: found \"male\", expected one of the column's declared values"},
+        Case{"indicator_of_nothing", "kind = \"ignore\"", "kind = \"ignore\"\nmissing_indicator = true",
+             "x.toml:20: data.column.missing_indicator: column \"comment\" is of kind \"ignore\"; only kind "
+             "\"number\" or \"category\" or \"date\" or \"bin\" has it"},
         Case{"value_twice", "[\"Female\", \"Male\"]", "[\"Male\", \"Male\"]",
              "x.toml:9: data.column: column \"sex\": the value \"Male\" occurs twice"},
         Case{"column_twice", "\"comment\"", "\"age\"",
@@ -674,7 +725,90 @@ TEST_P(RoundTripTest, SavedJobReadsBackTheSame) {
   EXPECT_EQ(DpsgdJson(ParseDpsgdJson(DpsgdJson(job), "model.npz")), DpsgdJson(job));
 }
 
-INSTANTIATE_TEST_SUITE_P(Jobs, RoundTripTest, testing::Values(kMinimal, kCsv));
+// Every key of a table as organisations have them, none at its default.
+constexpr const char* kAsItIs = R"(version = 1
+type = "dpsgd"
+name = "incomes"
+[data]
+name = "incomes"
+format = "csv"
+rows = [10, 20, 30]
+classes = 2
+missing = ["", "NA"]
+separator = "tab"
+decimal = ","
+encoding = "windows-1252"
+[[data.column]]
+name = "age"
+missing = "-9"
+fill = 40
+missing_indicator = true
+[[data.column]]
+name = "sex"
+kind = "category"
+values = ["0", "1"]
+numeric = true
+aliases = { F = "0", M = "1" }
+missing = ["", "9"]
+fill = "0"
+[[data.column]]
+name = "since"
+kind = "date"
+format = "%d.%m.%Y %H:%M"
+origin = "2000-01-01"
+mean = 3650
+scale = 365.25
+fill = "31.12.2010 00:00"
+[[data.column]]
+name = "hours"
+kind = "bin"
+edges = [-0.5, 20, 40.25]
+missing_indicator = true
+[data.label]
+column = "income"
+values = ["0", "1"]
+numeric = true
+[training]
+steps = 5
+expected_batch = 12
+max_batch_per_owner = 20
+learning_rate = 1
+[privacy]
+sigma = 1.5
+delta = 1e-5
+clip = 1
+)";
+
+INSTANTIATE_TEST_SUITE_P(Jobs, RoundTripTest, testing::Values(kMinimal, kCsv, kAsItIs));
+
+// What decides a row's width and values is public and the same at all three, or no two of them compute together.
+TEST(JobHash, HasEveryKeyOfATable) {
+  const auto job = Read(kAsItIs);
+  EXPECT_EQ(job.data.features, 2 + 2 + 1 + 5);
+  std::istringstream lines(kAsItIs);
+  const std::vector<std::string> optional{"missing", "separator", "decimal",           "encoding",
+                                          "fill",    "numeric",   "missing_indicator", "aliases"};
+  int left_out = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto key = line.substr(0, line.find(' '));
+    if (std::find(optional.begin(), optional.end(), key) == optional.end()) continue;
+    ++left_out;
+    EXPECT_NE(DpsgdHash(Read(Replaced(kAsItIs, line + "\n", ""))), DpsgdHash(job)) << line;
+  }
+  EXPECT_EQ(left_out, 15);
+  for (const auto& [from, to] : {std::pair{"40.25", "40.5"}, {"2000-01", "2000-02"}, {"%H:%M", "%H.%M"}})
+    EXPECT_NE(DpsgdHash(Read(Replaced(Replaced(kAsItIs, "fill = \"31.12.2010 00:00\"\n", ""), from, to))),
+              DpsgdHash(Read(Replaced(kAsItIs, "fill = \"31.12.2010 00:00\"\n", ""))))
+        << to;
+}
+
+// Keys that came after version 0.1 are in the hash only where they are not by default.
+TEST(JobHash, LeavesOutTheDefaultsOfATable) {
+  const auto defaults =
+      Replaced(kCsv, "classes = 2", "classes = 2\nmissing = [\"?\"]\nseparator = \",\"\ndecimal = \".\"");
+  EXPECT_EQ(DpsgdHash(Read(Replaced(defaults, "\"Male\"]", "\"Male\"]\nnumeric = false\naliases = {}"))),
+            DpsgdHash(Read(kCsv)));
+}
 
 TEST(RoundTrip, KeepsTheKeysOfFeatures) {
   const auto job = Read(kMinimal, {"features.method=hog", "features.image=[14, 56]", "features.cell=2",
