@@ -172,7 +172,8 @@ INSTANTIATE_TEST_SUITE_P(
              "p.toml:19: data.file: data.x or data.y is given too, expected x and y, or file"},
         Case{"x_and_file_to_predict", "[timeouts]", "[predict]\nx = \"x.npy\"\nfile = \"t.csv\"\n[timeouts]",
              "p.toml:21: predict.file: predict.x is given too, expected only one of them"},
-        Case{"empty_path", "\"party.crt\"", "\"\"", "p.toml:15: tls.certificate: found '', expected a path"},
+        Case{"empty_path", "\"party.crt\"", "\"\"",
+             "p.toml:14: tls.certificate: found \"\", expected a path"},
         Case{"key_missing", "private_key = \"/keys/party.key\"\n", "",
              "p.toml: missing tls.private_key, expected a text in quotes"}),
     [](const auto& info) { return info.param.name; });
