@@ -1,6 +1,7 @@
+#include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <limits>
+#include <utility>
 #include <variant>
 
 #include <nlohmann/json.hpp>
@@ -20,7 +21,7 @@ using Json = nlohmann::json;
 /// A JSON object that must hold exactly the given keys; `place` is its path in the record, for texts.
 class StrictObject {
  public:
-  StrictObject(const Json& json, std::string place, std::initializer_list<const char*> keys)
+  StrictObject(const Json& json, std::string place, const std::vector<const char*>& keys)
       : json_(json), place_(std::move(place)) {
     if (!json.is_object()) Refuse(place_.empty() ? "top level" : place_, json.type_name(), "an object");
     for (const char* key : keys) {
@@ -36,6 +37,7 @@ class StrictObject {
   [[nodiscard]] std::string Path(const std::string& key) const {
     return place_.empty() ? key : place_ + "." + key;
   }
+  [[nodiscard]] bool Has(const char* key) const { return json_.contains(key); }
   [[nodiscard]] const Json& At(const char* key) const { return json_.at(key); }
 
   [[nodiscard]] std::string Text(const char* key) const {
@@ -94,157 +96,244 @@ class StrictObject {
   std::string place_;
 };
 
-constexpr const char* kDpSgdSteps = "dpsgd_steps";
-constexpr const char* kLocalTraining = "local_training";
-constexpr const char* kNoisySelection = "noisy_selection";
-constexpr const char* kNoisyEvaluation = "noisy_evaluation";
-constexpr const char* kPureReleases = "pure_releases";
-constexpr const char* kLaplaceCounts = "laplace_counts";
-constexpr const char* kGaussianReleases = "gaussian_releases";
-constexpr const char* kApproximateReleases = "approximate_releases";
-constexpr const char* kUnboundedReleases = "unbounded_releases";
-constexpr const char* kOwnerPoisson = "owner-poisson";
-constexpr const char* kPublic = "public";
-constexpr const char* kEpsilonReplaced = "epsilon_replaced";
-constexpr const char* kMaxGroupRows = "max_group_rows";
-constexpr const char* kPartition = "partition";
-constexpr const char* kVertical = "vertical";
+// Of each alternative of RecordedEvent, in their order.
+constexpr std::array<const char*, std::variant_size_v<RecordedEvent>> kKinds{
+    "dpsgd_steps",    "local_training",    "noisy_selection",      "noisy_evaluation",  "pure_releases",
+    "laplace_counts", "gaussian_releases", "approximate_releases", "unbounded_releases"};
+
+/// The values of a member by the texts that stand for them.
+template <typename E, std::size_t kCount>
+struct Texts {
+  std::array<std::pair<E, const char*>, kCount> all;
+  const char* expected;
+};
+
+constexpr Texts<SamplingMode, 2> kSamplings{
+    {{{SamplingMode::kOwnerPoisson, "owner-poisson"}, {SamplingMode::kPublic, "public"}}},
+    "\"owner-poisson\" or \"public\""};
+constexpr Texts<bool, 1> kVertical{{{{true, "vertical"}}}, "\"vertical\" with public sampling"};
+
 constexpr const char* kExecutions = "executions";
+constexpr const char* kMaxGroupRows = "max_group_rows";
 /// So that steps times executions fit.
 constexpr std::int64_t kMostExecutions = 1'000;
 
-SamplingMode ParseSampling(const StrictObject& object) {
-  const auto text = object.Text("sampling");
-  if (text == kOwnerPoisson) return SamplingMode::kOwnerPoisson;
-  if (text == kPublic) return SamplingMode::kPublic;
-  Refuse(object.Path("sampling"), "another text", "\"owner-poisson\" or \"public\"");
+// Each member of an event is declared once:
+//   v(key, member)               an integer from 0 to 2^53, a finite number not below 0, three integers, or a flag
+//   v(key, member, 1.0)          a number from 0 to 1
+//   v(key, member, texts)        one of the texts
+//   v.If(present, key, ...)      a member that is written where `present`, and may be missing
+
+template <typename V>
+void Members(V& v, DpSgdSteps& s) {
+  v("steps", s.steps);
+  v("sampling", s.sampling, kSamplings);
+  v("sampling_rate", s.sampling_rate, 1.0);
+  v("sigma", s.sigma);
+  v("sensitivity", s.sensitivity);
+  v("clip", s.clip);
+  v("capacity", s.limits.capacity);
+  v("max_batch", s.limits.max_batch);
+  v("max_participation", s.max_participation);
+  v("party_deviation", s.party_deviation);
+  v("coordinates", s.coordinates);
+  v.If(s.limits.group_rows > 1, kMaxGroupRows, s.limits.group_rows);
+  v.If(s.vertical, "partition", s.vertical, kVertical);
+  v.If(s.executions > 1, kExecutions, s.executions);
 }
 
-DpSgdSteps ParseSteps(const Json& json, const std::string& place) {
-  // Where the unit of privacy is a record, no rows of a group are written.
-  const bool groups = json.contains(kMaxGroupRows);
-  const bool vertical = json.contains(kPartition);  // nor a partition where it is horizontal
-  const bool again = json.contains(kExecutions);    // nor how often where each was executed once
-  const StrictObject object(
-      json, place,
-      {"kind", "steps", "sampling", "sampling_rate", "sigma", "sensitivity", "clip", "capacity", "max_batch",
-       "max_participation", "party_deviation", "coordinates", groups ? kMaxGroupRows : "kind",
-       vertical ? kPartition : "kind", again ? kExecutions : "kind"});
-  DpSgdSteps steps;
-  steps.steps = object.Count("steps");
-  steps.sampling = ParseSampling(object);
-  steps.sampling_rate = object.Number("sampling_rate", 1);
-  steps.sigma = object.Number("sigma");
-  steps.sensitivity = object.Number("sensitivity");
-  steps.clip = object.Number("clip");
-  steps.limits = {object.Counts("capacity"), object.Counts("max_batch")};
-  steps.max_participation = object.Count("max_participation");
-  if (again) steps.executions = object.Count(kExecutions);
-  if (again && (steps.executions < 2 || steps.executions > kMostExecutions))
-    Refuse(object.Path(kExecutions), std::to_string(steps.executions), "from 2 to 1000, or no such key");
-  if (again && steps.sampling != SamplingMode::kPublic)
-    Refuse(object.Path(kExecutions), "this key", "none but with public sampling");
+template <typename V>
+void Members(V& v, LocalTraining& s) {
+  v("steps", s.steps);
+  v("sampling_rate", s.sampling_rate, 1.0);
+  v("sigma", s.sigma);
+  v("sensitivity", s.sensitivity);
+  v("clip", s.clip);
+  v("deviation", s.deviation);
+}
+
+template <typename V>
+void Members(V& v, NoisySelection& s) {
+  v("candidates", s.candidates);
+  v("sampling_rate", s.sampling_rate, 1.0);
+  v("sigma", s.sigma);
+  v("capacity", s.limits.capacity);
+  v("max_batch", s.limits.max_batch);
+  v("party_deviation", s.party_deviation);
+}
+
+template <typename V>
+void Members(V& v, NoisyEvaluation& s) {
+  v("sigma", s.sigma);
+  v("party_deviation", s.party_deviation);
+}
+
+template <typename V>
+void Members(V& v, PureReleases& s) {
+  v("count", s.count);
+  v("epsilon", s.epsilon);
+  v.If(s.replaced.has_value(), "epsilon_replaced", s.replaced);
+}
+
+template <typename V>
+void Members(V& v, LaplaceCounts& s) {
+  v("count", s.count);
+  v("rate", s.rate);
+}
+
+template <typename V>
+void Members(V& v, GaussianReleases& s) {
+  v("count", s.count);
+  v("coordinates", s.coordinates);
+  v("sigma", s.sigma);
+  v("party_deviation", s.party_deviation);
+}
+
+template <typename V>
+void Members(V& v, ApproximateReleases& s) {
+  v("count", s.count);
+  v("epsilon", s.epsilon);
+  v("failure", s.failure, 1.0);
+  v("insiders", s.insiders);
+}
+
+template <typename V>
+void Members(V& v, UnboundedReleases& s) {
+  v("count", s.count);
+}
+
+/// The keys that an event must have, given which of those are there that may be missing.
+struct Keys {
+  template <typename T, typename... D>
+  void operator()(const char* key, T& /*member*/, const D&... /*domain*/) {
+    all.push_back(key);
+  }
+  template <typename T, typename... D>
+  void If(bool /*present*/, const char* key, T& /*member*/, const D&... /*domain*/) {
+    if (json.contains(key)) all.push_back(key);
+  }
+
+  const Json& json;
+  std::vector<const char*> all{"kind"};
+};
+
+struct Reader {
+  void operator()(const char* key, std::int64_t& member) const { member = object.Count(key); }
+  void operator()(const char* key, std::array<std::int64_t, 3>& member) const { member = object.Counts(key); }
+  void operator()(const char* key, double& member) const { member = object.Number(key); }
+  void operator()(const char* key, double& member, double largest) const {
+    member = object.Number(key, largest);
+  }
+  void operator()(const char* key, std::optional<double>& member) const { member = object.Number(key); }
+  void operator()(const char* key, bool& member) const { member = object.Flag(key); }
+  template <typename E, std::size_t kCount>
+  void operator()(const char* key, E& member, const Texts<E, kCount>& texts) const {
+    const auto text = object.Text(key);
+    for (const auto& [value, name] : texts.all) {
+      if (text == name) return static_cast<void>(member = value);
+    }
+    Refuse(object.Path(key), "another text", texts.expected);
+  }
+  template <typename T, typename... D>
+  void If(bool /*present*/, const char* key, T& member, const D&... domain) const {
+    if (object.Has(key)) (*this)(key, member, domain...);
+  }
+
+  const StrictObject& object;
+};
+
+struct Writer {
+  template <typename T>
+  void operator()(const char* key, const T& member) {
+    json[key] = member;
+  }
+  void operator()(const char* key, double member, double /*largest*/ = 0) {
+    Require(std::isfinite(member), "ToJson: every number of a training record is finite");
+    json[key] = member;
+  }
+  void operator()(const char* key, const std::optional<double>& member) { (*this)(key, *member); }
+  template <typename E, std::size_t kCount>
+  void operator()(const char* key, E member, const Texts<E, kCount>& texts) {
+    for (const auto& [value, name] : texts.all) {
+      if (member == value) json[key] = name;
+    }
+  }
+  template <typename T, typename... D>
+  void If(bool present, const char* key, T& member, const D&... domain) {
+    if (present) (*this)(key, member, domain...);
+  }
+
+  Json json;
+};
+
+/// What members say about each other.
+template <typename E>
+void Check(const E& /*event*/, const StrictObject& /*object*/) {}
+
+void Check(const DpSgdSteps& steps, const StrictObject& object) {
+  const bool is_public = steps.sampling == SamplingMode::kPublic;
+  if (object.Has(kExecutions)) {
+    if (steps.executions < 2 || steps.executions > kMostExecutions)
+      Refuse(object.Path(kExecutions), std::to_string(steps.executions), "from 2 to 1000, or no such key");
+    if (!is_public) Refuse(object.Path(kExecutions), "this key", "none but with public sampling");
+  }
   if (steps.max_participation > steps.steps * steps.executions) {
     Refuse(object.Path("max_participation"), std::to_string(steps.max_participation),
            "at most the number of steps, as often as they were executed");
   }
-  if (groups) steps.limits.group_rows = object.Count(kMaxGroupRows);
-  if (groups && steps.limits.group_rows < 2)
-    Refuse(object.Path(kMaxGroupRows), std::to_string(steps.limits.group_rows), "at least 2, or no such key");
-  if (groups && steps.sampling == SamplingMode::kPublic)
-    Refuse(object.Path(kMaxGroupRows), "this key", "none with public sampling");
-  if (vertical && (object.Text(kPartition) != kVertical || steps.sampling != SamplingMode::kPublic))
-    Refuse(object.Path(kPartition), "another text or sampling", "\"vertical\" with public sampling");
-  steps.vertical = vertical;
-  steps.party_deviation = object.Number("party_deviation");
-  steps.coordinates = object.Count("coordinates");
-  return steps;
+  if (object.Has(kMaxGroupRows)) {
+    const auto rows = steps.limits.group_rows;
+    if (rows < 2) Refuse(object.Path(kMaxGroupRows), std::to_string(rows), "at least 2, or no such key");
+    if (is_public) Refuse(object.Path(kMaxGroupRows), "this key", "none with public sampling");
+  }
+  if (steps.vertical && !is_public) Refuse(object.Path("partition"), "another sampling", kVertical.expected);
 }
 
-LocalTraining ParseLocal(const Json& json, const std::string& place) {
-  const StrictObject object(json, place,
-                            {"kind", "steps", "sampling_rate", "sigma", "sensitivity", "clip", "deviation"});
-  LocalTraining local;
-  local.steps = object.Count("steps");
-  local.sampling_rate = object.Number("sampling_rate", 1);
-  local.sigma = object.Number("sigma");
-  local.sensitivity = object.Number("sensitivity");
-  local.clip = object.Number("clip");
-  local.deviation = object.Number("deviation");
-  return local;
-}
-
-NoisySelection ParseSelection(const Json& json, const std::string& place) {
-  const StrictObject object(
-      json, place,
-      {"kind", "candidates", "sampling_rate", "sigma", "capacity", "max_batch", "party_deviation"});
-  NoisySelection selection;
-  selection.candidates = object.Count("candidates");
-  selection.sampling_rate = object.Number("sampling_rate", 1);
-  selection.sigma = object.Number("sigma");
-  selection.limits = {object.Counts("capacity"), object.Counts("max_batch")};
-  selection.party_deviation = object.Number("party_deviation");
-  return selection;
-}
-
-NoisyEvaluation ParseEvaluation(const Json& json, const std::string& place) {
-  const StrictObject object(json, place, {"kind", "sigma", "party_deviation"});
-  return {.sigma = object.Number("sigma"), .party_deviation = object.Number("party_deviation")};
-}
-
-PureReleases ParsePure(const Json& json, const std::string& place) {
-  const bool replaced = json.contains(kEpsilonReplaced);
-  const StrictObject object(json, place, {"kind", "count", "epsilon", replaced ? kEpsilonReplaced : "kind"});
-  PureReleases releases{.count = object.Count("count"), .epsilon = object.Number("epsilon")};
-  if (replaced) releases.replaced = object.Number(kEpsilonReplaced);
-  return releases;
-}
-
-LaplaceCounts ParseLaplace(const Json& json, const std::string& place) {
-  const StrictObject object(json, place, {"kind", "count", "rate"});
-  LaplaceCounts counts{.count = object.Count("count"), .rate = object.Number("rate")};
+void Check(const LaplaceCounts& counts, const StrictObject& object) {
   if (!(counts.rate > 0)) Refuse(object.Path("rate"), object.At("rate").dump(), "a number above 0");
-  return counts;
 }
 
-GaussianReleases ParseGaussian(const Json& json, const std::string& place) {
-  const StrictObject object(json, place, {"kind", "count", "coordinates", "sigma", "party_deviation"});
-  return {.count = object.Count("count"),
-          .coordinates = object.Count("coordinates"),
-          .sigma = object.Number("sigma"),
-          .party_deviation = object.Number("party_deviation")};
+template <std::size_t kIndex = 0>
+RecordedEvent EventOfKind(std::size_t kind) {
+  if constexpr (kIndex + 1 < kKinds.size()) {
+    if (kind != kIndex) return EventOfKind<kIndex + 1>(kind);
+  }
+  return RecordedEvent(std::in_place_index<kIndex>);
 }
 
-ApproximateReleases ParseApproximate(const Json& json, const std::string& place) {
-  const StrictObject object(json, place, {"kind", "count", "epsilon", "failure", "insiders"});
-  return {.count = object.Count("count"),
-          .epsilon = object.Number("epsilon"),
-          .failure = object.Number("failure", 1),
-          .insiders = object.Flag("insiders")};
-}
-
-UnboundedReleases ParseUnbounded(const Json& json, const std::string& place) {
-  return {.count = StrictObject(json, place, {"kind", "count"}).Count("count")};
+std::string ExpectedKinds() {
+  std::string text;
+  for (std::size_t i = 0; i < kKinds.size(); ++i) {
+    if (i > 0) text += i + 1 == kKinds.size() ? " or " : ", ";
+    text.append("\"").append(kKinds.at(i)).append("\"");
+  }
+  return text;
 }
 
 RecordedEvent ParseEvent(const Json& json, const std::string& place) {
   if (!json.is_object()) Refuse(place, json.type_name(), "an object");
   const auto path = place + ".kind";
   if (!json.contains("kind")) Refuse(path, "nothing", "this key");
-  const auto& kind = json.at("kind");
-  if (kind == kDpSgdSteps) return ParseSteps(json, place);
-  if (kind == kLocalTraining) return ParseLocal(json, place);
-  if (kind == kNoisySelection) return ParseSelection(json, place);
-  if (kind == kNoisyEvaluation) return ParseEvaluation(json, place);
-  if (kind == kPureReleases) return ParsePure(json, place);
-  if (kind == kLaplaceCounts) return ParseLaplace(json, place);
-  if (kind == kGaussianReleases) return ParseGaussian(json, place);
-  if (kind == kApproximateReleases) return ParseApproximate(json, place);
-  if (kind == kUnboundedReleases) return ParseUnbounded(json, place);
-  Refuse(path, "another value",
-         "\"dpsgd_steps\", \"local_training\", \"noisy_selection\", \"noisy_evaluation\", "
-         "\"pure_releases\", \"laplace_counts\", \"gaussian_releases\", \"approximate_releases\" or "
-         "\"unbounded_releases\"");
+  const auto* const found = std::find(kKinds.begin(), kKinds.end(), json.at("kind"));
+  if (found == kKinds.end()) Refuse(path, "another value", ExpectedKinds());
+  auto event = EventOfKind(static_cast<std::size_t>(found - kKinds.begin()));
+  std::visit(
+      [&](auto& one) {
+        Keys keys{json};
+        Members(keys, one);
+        const StrictObject object(json, place, keys.all);
+        Reader reader{object};
+        Members(reader, one);
+        Check(one, object);
+      },
+      event);
+  return event;
+}
+
+Json EventToJson(RecordedEvent event) {
+  Writer writer{{{"kind", kKinds.at(event.index())}}};
+  std::visit([&](auto& one) { Members(writer, one); }, event);
+  return writer.json;
 }
 
 constexpr const char* kUnit = "unit";
@@ -269,102 +358,11 @@ Promise ParsePromise(const StrictObject& object) {
   return promise;
 }
 
-void RequireFinite(std::initializer_list<double> numbers) {
-  for (const double number : numbers) {
-    Require(std::isfinite(number), "ToJson: every number of a training record is finite");
-  }
-}
-
-Json EventToJson(const DpSgdSteps& steps) {
-  RequireFinite({steps.sampling_rate, steps.sigma, steps.sensitivity, steps.clip, steps.party_deviation});
-  Json json{{"kind", kDpSgdSteps},
-            {"steps", steps.steps},
-            {"sampling", steps.sampling == SamplingMode::kPublic ? kPublic : kOwnerPoisson},
-            {"sampling_rate", steps.sampling_rate},
-            {"sigma", steps.sigma},
-            {"sensitivity", steps.sensitivity},
-            {"clip", steps.clip},
-            {"capacity", steps.limits.capacity},
-            {"max_batch", steps.limits.max_batch},
-            {"max_participation", steps.max_participation},
-            {"party_deviation", steps.party_deviation},
-            {"coordinates", steps.coordinates}};
-  if (steps.limits.group_rows > 1) json[kMaxGroupRows] = steps.limits.group_rows;
-  if (steps.vertical) json[kPartition] = kVertical;
-  if (steps.executions > 1) json[kExecutions] = steps.executions;
-  return json;
-}
-
-Json EventToJson(const LocalTraining& local) {
-  RequireFinite({local.sampling_rate, local.sigma, local.sensitivity, local.clip, local.deviation});
-  return {{"kind", kLocalTraining},
-          {"steps", local.steps},
-          {"sampling_rate", local.sampling_rate},
-          {"sigma", local.sigma},
-          {"sensitivity", local.sensitivity},
-          {"clip", local.clip},
-          {"deviation", local.deviation}};
-}
-
-Json EventToJson(const NoisySelection& selection) {
-  RequireFinite({selection.sampling_rate, selection.sigma, selection.party_deviation});
-  return {{"kind", kNoisySelection},
-          {"candidates", selection.candidates},
-          {"sampling_rate", selection.sampling_rate},
-          {"sigma", selection.sigma},
-          {"capacity", selection.limits.capacity},
-          {"max_batch", selection.limits.max_batch},
-          {"party_deviation", selection.party_deviation}};
-}
-
-Json EventToJson(const NoisyEvaluation& evaluation) {
-  RequireFinite({evaluation.sigma, evaluation.party_deviation});
-  return {{"kind", kNoisyEvaluation},
-          {"sigma", evaluation.sigma},
-          {"party_deviation", evaluation.party_deviation}};
-}
-
-Json EventToJson(const PureReleases& releases) {
-  RequireFinite({releases.epsilon, releases.replaced.value_or(0)});
-  Json json{{"kind", kPureReleases}, {"count", releases.count}, {"epsilon", releases.epsilon}};
-  if (releases.replaced) json[kEpsilonReplaced] = *releases.replaced;
-  return json;
-}
-
-Json EventToJson(const LaplaceCounts& counts) {
-  RequireFinite({counts.rate});
-  return {{"kind", kLaplaceCounts}, {"count", counts.count}, {"rate", counts.rate}};
-}
-
-Json EventToJson(const GaussianReleases& releases) {
-  RequireFinite({releases.sigma, releases.party_deviation});
-  return {{"kind", kGaussianReleases},
-          {"count", releases.count},
-          {"coordinates", releases.coordinates},
-          {"sigma", releases.sigma},
-          {"party_deviation", releases.party_deviation}};
-}
-
-Json EventToJson(const ApproximateReleases& releases) {
-  RequireFinite({releases.epsilon, releases.failure});
-  return {{"kind", kApproximateReleases},
-          {"count", releases.count},
-          {"epsilon", releases.epsilon},
-          {"failure", releases.failure},
-          {"insiders", releases.insiders}};
-}
-
-Json EventToJson(const UnboundedReleases& releases) {
-  return {{"kind", kUnboundedReleases}, {"count", releases.count}};
-}
-
 }  // namespace
 
 Json ToJson(const TrainingRecord& record) {
   Json events = Json::array();
-  for (const auto& event : record.events) {
-    events.push_back(std::visit([](const auto& one) { return EventToJson(one); }, event));
-  }
+  for (const auto& event : record.events) events.push_back(EventToJson(event));
   Json json{{"version", TrainingRecord::kVersion},
             {"job_hash", record.job_hash},
             {"run_id", record.run_id},
