@@ -129,7 +129,7 @@ void RecordFields(FieldVisitor& v, const char* table, const char* help, data::Da
   v.Table(table, help, [&] {
     PathField(v, "x", files.x, "idx and npy: the records, with `y`.");
     PathField(v, "y", files.y, "idx and npy: their labels.");
-    PathField(v, "file", files.file, "csv and npz: both, in place of `x` and `y`.");
+    PathField(v, "file", files.file, "csv, npz and cifar: both, in place of `x` and `y`.");
     v.Check(CheckRecords);
   });
 }

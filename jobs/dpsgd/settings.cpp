@@ -90,7 +90,7 @@ void ComputationFields(FieldVisitor& v, TrainingSpec& s) {
                     {Clipping::kPublished, "published"},
                     {Clipping::kExamples, "examples"}},
     Default(Clipping::kFactorised),
-    "`published`: per-example gradients, the seed's form; `examples`: nothing is clipped, rows are bounded.");
+    "`published`: per-example gradients, PEA's form; `examples`: nothing is clipped, rows are bounded.");
   v("logit_bound", s.logit_bound, kPositive, Default(64.0),
     "At most 64: chooses the sigmoid's period, or clamps (squared; softmax where it is below (45 − "
     "`fraction_bits`)/2.9 and at most 12, else softmax takes any logits, for more rounds). At least 0.125 "
@@ -146,7 +146,7 @@ void Fields(FieldVisitor& v, PrivacySpec& s) {
         {AccountantKind::kRdp, "rdp"}, {AccountantKind::kPld, "pld"}, {AccountantKind::kPea, "pea"}},
     Default(AccountantKind::kRdp),
     "Of the calibration and of every ε that the run reports. `pld`: tighter, less noise for the same ε; "
-    "`pea`: the seed's closed form, without amplification, up to ε = 2.3 ln(1/δ) (`privacy.md`, "
+    "`pea`: PEA's closed form, without amplification, up to ε = 2.3 ln(1/δ) (`privacy.md`, "
     "\"Accounting\").");
   v("sampling", s.sampling, Samplings(), Default(ml::Sampling::kOwnerPoisson), "Who draws a step's rows.");
   v("unit", s.unit,
@@ -255,8 +255,7 @@ void Fields(FieldVisitor& v, DpsgdSettings& s) {
           "Accuracy of the trained model on test records of one party, while all is in shares. Without the "
           "table there is none.",
           s.evaluation, [&](ml::EvaluationSettings& evaluation) { EvaluationFields(v, evaluation); });
-  ReleaseFields(v, "Who gets the model. `[]`: nobody; each party keeps its share, `model.share`.",
-                s.release.to, true);
+  ReleaseFields(v, kWhoGetsTheModel, s.release.to, true);
   v.Table("local", "How `local` cuts the data. Not hashed.", s.local);
   v.Check([&](const Section& document) { CheckJobRules(s, document); });
 }

@@ -120,8 +120,9 @@ void PrivacyFields(FieldVisitor& v, HistogramSettings& s) {
           "found a number, expected none: two coins have epsilon ln 3"},
          [&] {
            v("epsilon", s.epsilon, kEpsilons, Required{!s.gaussian},
-             "Rounded down to a multiple of 2^−32. Local: for a record replaced by another; Gaussian: the "
-             "target, or `sigma`.");
+             "Rounded down to a multiple of 2^−32; two coins have ln 3. Local: for a record replaced by "
+             "another; "
+             "Gaussian: the target, or `sigma`.");
          });
   const Condition gaussian{s.gaussian, "histogram.noise \"gaussian\""};
   v.When(gaussian, [&] {

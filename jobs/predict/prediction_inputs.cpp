@@ -17,7 +17,7 @@ void PredictInputs(FieldVisitor& v, InputPaths& inputs) {
         v, "x", inputs["predict.x"],
         "Required at the client, or `file`: rows in the training job's format, of idx and npy. Labels may be "
         "missing, and are not looked at.");
-    PathField(v, "file", inputs["predict.file"], "Likewise of csv and npz.");
+    PathField(v, "file", inputs["predict.file"], "Likewise of csv, npz and cifar (labels: any byte).");
     v.Check([](const Section& section) {
       if (section.Has("x") && section.Has("file"))
         section.Fail("file", "predict.x is given too, expected only one of them");

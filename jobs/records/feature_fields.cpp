@@ -114,8 +114,9 @@ void ImageFields(FieldVisitor& v, data::FeatureSpec& s, const data::DataSpec& da
     Default(cifar ? data::kCifarImage : data::ImageSize{.height = side, .width = side})
         .Said("a square of `data.features`; cifar: [32, 32, 3]")
         .Unless(!cifar && !image.IsSquare()),
-    "Height and width, and channels where there are several, which lie side by side; their product is "
-    "`data.features`.");
+    "Height and width, and channels (at most 16) where there are several; their product is `data.features`. "
+    "The "
+    "values of a pixel lie side by side: channels come last.");
   v.Check([&](const Section& table) {
     if (cifar && s.image != data::kCifarImage)
       table.Refuse("image", "[32, 32, 3], what data.format \"cifar\" has");
@@ -127,7 +128,8 @@ void HogFields(FieldVisitor& v, data::HogSpec& s) {
   v("orientations", s.orientations, kSmallNumber, Default(9), "Bins over 180°.");
   v("block", s.block, kSmallNumber, Default(2),
     "Side of a block in cells. (h/cell − block + 1)·(w/cell − block + 1)·block²·orientations features, "
-    "quotients rounded down.");
+    "quotients rounded down, however many channels: a pixel's gradient is that of the channel where it is "
+    "longest.");
 }
 
 void ScatterFields(FieldVisitor& v, data::ScatterSpec& s) {
@@ -135,7 +137,9 @@ void ScatterFields(FieldVisitor& v, data::ScatterSpec& s) {
   v("angles", s.angles, kSmallNumber, Default(s.angles), "L, 4 … 64.");
   v("groups", s.groups, kSmallNumber, Default(s.groups),
     "Groups of channels for the normalisation, a divisor of their number: 1 + J·L + L²·J(J − 1)/2 for each "
-    "channel of the image. Channels · ⌊h/2^J⌋·⌊w/2^J⌋ features.");
+    "channel of the image. Channels · ⌊h/2^J⌋·⌊w/2^J⌋ features: 15,552 for 32 × 32 × 3. Each colour is "
+    "transformed "
+    "by itself; the channels of all, one colour's behind the other's, are what is cut in groups.");
 }
 
 void HashTextFields(FieldVisitor& v, data::HashTextSpec& s) {

@@ -102,7 +102,8 @@ const OneOf<Encoding>& Encodings() {
 void PartyField(FieldVisitor& v, int& party, bool vertical, const char* refusal = "") {
   v.When({vertical, "data.partition \"vertical\"", refusal}, [&] {
     v("party", party, WholeInterval{0, 2},
-      "Who holds it; columns of features come in the order of their parties.");
+      "Who holds the column, which is not the key, or the label; columns of features come in the order of "
+      "their parties.");
   });
 }
 
@@ -224,7 +225,7 @@ void CsvFields(FieldVisitor& v, data::DataSpec& s) {
 
 void DataFields(FieldVisitor& v, data::DataSpec& s) {
   v("name", s.name, Name{}, "A name; where `local` looks. `digits`: generated, if no folder is found.");
-  v("format", s.format, Formats(), "The format of the files.");
+  v("format", s.format, Formats(), "The format of the files (\"Data\" in `formats.md`).");
   RowsField(v, s.rows);
   v("classes", s.classes, WholeInterval{2, 1000}, "With 2, one output column.");
   const bool csv = s.format == Format::kCsv;
