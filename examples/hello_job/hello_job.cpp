@@ -12,7 +12,6 @@
 namespace hello {
 namespace {
 using namespace trefoil;
-
 /// Numbers are summed as distances from the middle of [low, high], in units of 2^-16 of half its width: one
 /// that is added or removed moves the sum by this many units at most.
 constexpr std::int64_t kSensitivity = 1 << 16;
@@ -32,7 +31,10 @@ class HelloMean : public jobs::JobOf<Settings> {
     const auto source = jobs::FindDataFolder(job().name, target.job_file, target.data) / "train.csv";
     const std::vector<int> labels(static_cast<std::size_t>(Read(source, {}).size()));
     auto files = target.party_folders;
-    for (auto& file : files) file /= "data.csv";
+    for (auto& file : files) {
+      std::filesystem::create_directories(file);
+      file /= "data.csv";
+    }
     for (auto& party : target.parties) party.data.file = "data.csv";
     data::SplitCsv(source, true, data::AssignRows({}, labels, job().rows), files);
     return fmt::format("dealing {} to three parties", source.string());
@@ -78,7 +80,7 @@ class HelloMean : public jobs::JobOf<Settings> {
     data::DataSpec spec;
     spec.format = data::Format::kCsv;
     spec.features = 1;
-    spec.label.values = {"0", "1"};  // there are none
+    spec.label = {.column = job().column + " class", .values = {"0", "1"}, .aliases = {}};  // there is none
     spec.columns = {{.name = job().column, .mean = middle(), .scale = half(), .values = {}}};
     return data::Load(spec, {.x = {}, .y = {}, .file = file}, capacity, data::LabelUse::kIgnored).x;
   }
@@ -88,7 +90,6 @@ class HelloMean : public jobs::JobOf<Settings> {
       sum += std::llround(std::clamp(number, -1.0F, 1.0F) * static_cast<float>(kSensitivity));
     return mpc::RingMatrix::Constant(1, 1, static_cast<mpc::Word>(sum));
   }
-
   double sigma_;
   data::Matrix numbers_;  ///< this party's, after Load
 };
@@ -101,5 +102,4 @@ std::unique_ptr<jobs::Job> Read(const toml::table& root, const std::string& file
 
 }  // namespace
 const jobs::JobType kHelloMean{"hello-mean", Read, jobs::SchemaOf<Settings>};
-
 }  // namespace hello

@@ -49,15 +49,17 @@ std::string TomlLines(const Json& table) {
   return text;
 }
 
-std::string DataTables(nlohmann::json table) {
-  const auto columns = table.value("column", Json::array());
-  const auto label = table.value("label", Json::object());
-  table.erase("column");
-  table.erase("label");
-  std::string text = "\n[data]\n" + TomlLines(table);
-  for (const auto& column : columns) text += "\n[[data.column]]\n" + TomlLines(column);
-  if (!label.empty()) text += "\n[data.label]\n" + TomlLines(label);
-  return text;
+std::string DataTables(const nlohmann::json& table) {
+  Json lines = table;
+  std::string tables;
+  for (const auto& [key, value] : table.items()) {
+    const bool several = value.is_array() && !value.empty() && value.front().is_object();
+    if (!several && !value.is_object()) continue;
+    const auto head = several ? "\n[[data." + key + "]]\n" : "\n[data." + key + "]\n";
+    for (const auto& one : several ? value : Json::array({value})) tables += head + TomlLines(one);
+    lines.erase(key);
+  }
+  return "\n[data]\n" + TomlLines(lines) + tables;
 }
 
 }  // namespace trefoil::jobs

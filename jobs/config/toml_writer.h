@@ -15,7 +15,7 @@ namespace trefoil::jobs {
 /// The lines "key = value" of one table. Pre and Throws, here and below: as TomlValue.
 [[nodiscard]] std::string TomlLines(const nlohmann::json& table);
 
-/// A job's table [data], after an empty line, with its columns and its label as tables of their own.
-[[nodiscard]] std::string DataTables(nlohmann::json table);
+/// A job's table [data], after an empty line, with the tables in it as tables of their own.
+[[nodiscard]] std::string DataTables(const nlohmann::json& table);
 
 }  // namespace trefoil::jobs

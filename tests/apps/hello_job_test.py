@@ -51,7 +51,7 @@ class HelloJob(every_type_test.EveryType):
             self.assertAlmostEqual(float((self.folder / "run/mean.txt").read_text()), MEAN, delta=6 * deviation + 0.001)
             self.assertLess(deviation, 3)
             self.assertLessEqual(results["epsilon_insider"], 1)
-            self.assert_promises("run", "record", "added", "one record")
+            self.assert_promises("run", "record", "added", "One record, a row of an owner")
             self.assertRegex(self.succeed("ledger", "show", "ledger/party-2.jsonl"), r"Z  done +epsilon ")
             self.fail_with(5, "party ", "local", "--job", job, "--out", "again", *options, "--ledger", "ledger", "--epsilon-cap", 1.5)
 
