@@ -50,7 +50,9 @@ struct Marks {
     json = member.size() == 1 ? Json(member[0]) : Json(member);
   }
   void Describe(Json& schema) const {
-    schema.update({{"type", {"string", "array"}}, {"items", {{"type", "string"}}}});
+    Json several = Json::object();
+    Texts{}.Describe(several);
+    schema["oneOf"] = Json::array({Json::object({{"type", "string"}}), several});
   }
 };
 
@@ -66,7 +68,9 @@ struct Fill {
     return true;
   }
   void Write(const std::string& member, Json& json) const { json = member; }
-  void Describe(Json& schema) const { schema["type"] = {"string", "number"}; }
+  void Describe(Json& schema) const {
+    schema["oneOf"] = Json::array({Json::object({{"type", "string"}}), Json::object({{"type", "number"}})});
+  }
 };
 
 /// The edges of bins.
@@ -143,14 +147,12 @@ void MissingFields(FieldVisitor& v, data::Column& s) {
   v.When(of({kNumber, kCategory, kText, kDate, kBin}), [&] {
     v("missing", s.missing, Marks{},
       "Marks of a missing value in this column, a text or several; without it `data.missing`. A mark that is "
-      "a number "
-      "is met however it is written, where the column has numbers.");
+      "a number is met however it is written, where the column has numbers.");
   });
   v.When(of({kNumber, kCategory, kDate, kBin}), [&] {
     v("fill", s.fill, Fill{},
       "What a missing value is read as: a number, category or date as the job writes them; without it a "
-      "number or "
-      "date is its `mean`, and a category or bin has only zeros.");
+      "number or date is its `mean`, and a category or bin has only zeros.");
     v("missing_indicator", s.missing_indicator, Flag{}, Default(false).LeftOut(),
       "One more feature behind the column's others: 1 where the value is missing.");
   });
@@ -177,15 +179,13 @@ void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical) {
   v.When(of({ColumnKind::kDate}), [&] {
     v("format", s.date_format, Text{},
       "How dates are written: `%Y`, `%m` and `%d` once each, as in `%d.%m.%Y`; also `%H`, `%M`, `%S`. All "
-      "else stands "
-      "for itself.");
+      "else stands for itself.");
     v("origin", s.origin, Text{}, "The day 0, as in `2000-01-31`.");
   });
   v.When(of({ColumnKind::kBin}), [&] {
     v("edges", s.edges, Edges{},
       "Ascending numbers; k of them make k + 1 features, of which one is 1: numbers below the first edge, "
-      "from the "
-      "first to below the second, and so on.");
+      "from the first to below the second, and so on.");
   });
   MissingFields(v, s);
   v.Check([&](const Section& table) { CheckFlaw(table, data::FlawOf(s)); });
@@ -213,8 +213,7 @@ void CsvFields(FieldVisitor& v, data::DataSpec& s) {
     "What stands before the decimals of the file's numbers. The job's own have a point.");
   v("encoding", s.dialect.encoding, Encodings(),
     "A file with other bytes is refused; a byte order mark of UTF-8 at its start counts more. Without it "
-    "bytes are "
-    "taken as they are.");
+    "bytes are taken as they are.");
   v.Tables("column", "The file's columns.", s.columns,
            [&](data::Column& one) { ColumnFields(v, one, s.vertical); });
   v.Check([&](const Section& table) {
