@@ -142,7 +142,7 @@ std::vector<std::string> WarningsOf(const Evaluation& evaluation, const RecordSc
   for (int k = 0; k < table.classes(); ++k) {
     present += table.records(k) > 0 ? 1 : 0;
     if (table.recall(k) == 0.0)
-      missed.push_back(fmt::format("\"{}\" ({} records)", ClassName(schema, k), table.records(k)));
+      missed.push_back(fmt::format("\"{}\" (records: {})", ClassName(schema, k), table.records(k)));
   }
   for (int k = 0; k < table.classes(); ++k) {
     if (table.predicted(k) == table.records() && present > 1)

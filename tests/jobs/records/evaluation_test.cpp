@@ -91,13 +91,13 @@ TEST(WarningsOf, SayWhatAnAccuracyHides) {
             Texts{"all records are taken for class \"well\""});
   EXPECT_EQ(WarningsOf(two.Of({-1, -2}, {0, 0}), records), Texts{});  // as they are
   EXPECT_EQ(WarningsOf(two.Of({1, -1}, {0, 1}), records),
-            Texts{"no record is recognised of class \"well\" (1 records), \"ill\" (1 records)"});
+            Texts{"no record is recognised of class \"well\" (records: 1), \"ill\" (records: 1)"});
   const Identity many(20);
   Evaluation none{.table = ml::ConfusionTable(20), .auc = {}, .roc = {}};
   for (int k = 0; k < 20; ++k) none.table.Add(k, (k + 1) % 20);
   const auto said = WarningsOf(none, many.schema.records);
   ASSERT_EQ(said.size(), 1U);
-  EXPECT_NE(said[0].find("\"9\" (1 records) and 10 more"), std::string::npos) << said[0];
+  EXPECT_NE(said[0].find("\"9\" (records: 1) and 10 more"), std::string::npos) << said[0];
 }
 
 TEST(ToJson, HasAllOfAnEvaluation) {
