@@ -69,11 +69,11 @@ void Read(std::span<const std::uint8_t> input) {
   const bool packed = input.size() > 1 && input[0] == 0x1F && input[1] == 0x8B;
   for (const bool header : {true, false})
     LoadTable(SpecWithHeader(header), {.x = {}, .y = {}, .file = file.path()});
+  using data::CsvDialect;
   using data::Encoding;
-  for (const auto& dialect : {data::CsvDialect{},
-                              {';', Encoding::kUtf8},
-                              {'\t', Encoding::kLatin1},
-                              {'|', Encoding::kWindows1252}}) {
+  const CsvDialect dialects[] = {
+      {}, {';', Encoding::kUtf8}, {'\t', Encoding::kLatin1}, {'|', Encoding::kWindows1252}};
+  for (const auto& dialect : dialects) {
     LoadTable(SpecOfDialect(dialect), {.x = {}, .y = {}, .file = file.path()});
     ReadAs<DataError>([&] {
       if (!packed) CheckRecords(file.path(), input.size(), dialect);
