@@ -74,11 +74,11 @@ class Report(ProgramTest):
         self.assertIn(plan["epsilon_insider"], numbers)
         plots = list(root.iter(SVG + "svg"))
         self.assertEqual([plot.get("aria-label") for plot in plots],
-                         ["delta at every epsilon", "Trade-off: tests for one record",
+                         ["delta at every epsilon", "Trade-off: tests for one record", "ROC", "Calibration",
                           "Epsilon spent", "Time since the start", "Sent by this party", "Rounds"])
         for row in plan["rows"]:
             self.assertIn(row["epsilon_outsider"], numbers)
-        plots = plots[2:]  # what is promised has no steps
+        plots = plots[4:]  # what is promised and what the model is worth have no steps
         for plot in plots:
             self.assertIn("step", [label.text for label in plot.iter(SVG + "text")])
             for line in plot.iter(SVG + "polyline"):
