@@ -4,7 +4,6 @@
 
 #include "protocols/catalogue/catalogue.h"
 #include "protocols/cost_model.h"
-#include "protocols/functions/absolute_value.h"
 #include "protocols/functions/clip_factor.h"
 #include "protocols/functions/exponential.h"
 #include "protocols/functions/inverse_sqrt.h"
@@ -114,14 +113,6 @@ std::vector<Entry> Maxima() {
        .seconds = seconds,
        .prepare = OnNumbers(
            [](Context& p, const ArithShare& x, const Size& s) { return RowArgMax(p, x, s.width, s.form); })},
-      {.name = "absolute_value",
-       .row = {"absolute value", "`AbsoluteValue`", "element", section, As("rectifier ({form})")},
-       .forms = kBoth,
-       .cost = [](const Size& s) { return AbsoluteValueCost(s.count, s.width, s.form); },
-       .seconds = [](const Size& s) { return ComparisonSeconds(s.form, s.count, 1, s.width); },
-       .prepare = OnNumbers([](Context& p, const ArithShare& x, const Size& s) {
-         return AbsoluteValue(p, x, s.width, s.form);
-       })},
       {.name = "relu",
        .row = {"rectifier", "`Relu`", "element", section, As("table look-up ({form}), multiply")},
        .forms = kBoth,
