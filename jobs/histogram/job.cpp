@@ -44,7 +44,6 @@ struct HistogramSettings {
   std::optional<dp::Randomiser> randomiser{};  ///< mode "local"; none: "central"
   bool gaussian = false;                       ///< central: else discrete Laplace
   double confidence = 0.95;
-  int digits = 10;  ///< of the numbers of histogram.csv
   std::optional<double>
       epsilon{};  ///< all but two coins; exactly one of epsilon and sigma with Gaussian noise
   std::optional<double> sigma{};
@@ -100,7 +99,6 @@ void CountFields(FieldVisitor& v, HistogramSettings& s) {
     "1 … 10,000 different ones, public. A record with another value, or none, counts for none of them.");
   v("confidence", s.confidence, Interval{.above = 0.0, .below = 0.9991}, Default(0.95),
     "Of each value's interval by itself; at most 0.999.");
-  v("digits", s.digits, WholeInterval{1, 17}, Default(10).LeftOut(), "Of each number of `histogram.csv`.");
   bool local = s.randomiser.has_value();
   v("mode", local, OneOf<bool>{{false, "central"}, {true, "local"}},
     "`central`: exact counts on shares, one noise; `local`: each owner perturbs its records one by one.");
@@ -310,9 +308,8 @@ std::string HistogramJob::Csv(const RingMatrix& opened) const {
   for (Index v = 0; v < values(); ++v) {
     const auto estimate = EstimateOf(opened(v, 0), reach);
     text +=
-        fmt::format("{},{:.{}g},{},{}\n", data::CsvField(job().column.values[static_cast<std::size_t>(v)]),
-                    estimate.count, job().digits, DigitsBelow(estimate.low, job().digits),
-                    DigitsAbove(estimate.high, job().digits));
+        fmt::format("{},{:.10g},{},{}\n", data::CsvField(job().column.values[static_cast<std::size_t>(v)]),
+                    estimate.count, DigitsBelow(estimate.low, 10), DigitsAbove(estimate.high, 10));
   }
   return text;
 }
