@@ -1,5 +1,7 @@
 #include "jobs/config/toml_writer.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
@@ -55,7 +57,7 @@ std::string DataTables(const nlohmann::json& table) {
   for (const auto& [key, value] : table.items()) {
     const bool several = value.is_array() && !value.empty() && value.front().is_object();
     if (!several && !value.is_object()) continue;
-    const auto head = several ? "\n[[data." + key + "]]\n" : "\n[data." + key + "]\n";
+    const auto head = fmt::format("\n{0}data.{1}{2}\n", several ? "[[" : "[", key, several ? "]]" : "]");
     for (const auto& one : several ? value : Json::array({value})) tables += head + TomlLines(one);
     lines.erase(key);
   }

@@ -12,6 +12,7 @@
 #include "data/formats/file.h"
 #include "data/formats/npz.h"
 #include "jobs/dpsgd/training_settings.h"
+#include "jobs/records/classify.h"
 #include "tests/apps/temporary_folder.h"
 
 namespace trefoil::apps {
