@@ -89,7 +89,9 @@ std::optional<std::string> CanonicalNumber(std::string_view text, char decimal) 
   const auto zeros = digits.size() - (last + 1);
   const auto power =
       *exponent - static_cast<std::int64_t>(decimals.size()) + static_cast<std::int64_t>(zeros);
-  return (negative ? "-" : "") + digits.substr(first, last + 1 - first) + "e" + std::to_string(power);
+  std::string number(negative ? "-" : "");
+  number.append(digits, first, last + 1 - first).append("e").append(std::to_string(power));
+  return number;
 }
 
 ValueIndex::ValueIndex(const std::vector<std::string>& values,
@@ -144,7 +146,8 @@ std::optional<std::string> ColumnEncoder::EncodeValue(const std::string& field, 
   }
   if (column_.kind == ColumnKind::kDate) {
     const auto days = DaysOf(field, column_.date_format);
-    return days ? EncodeScaled(*days - origin_, out) : "a date as " + Quote(column_.date_format);
+    if (!days) return std::string("a date as ").append(Quote(column_.date_format));
+    return EncodeScaled(*days - origin_, out);
   }
   double value = 0;
   if (auto expected = ReadNumber(field, decimal, value)) return expected;
@@ -164,11 +167,11 @@ std::optional<std::string> ColumnEncoder::EncodeScaled(double value, float* out)
 
 std::string ColumnEncoder::ExpectedCategory() const {
   std::string expected = "one of the column's declared values";
-  for (std::size_t k = 0; k < marks_.size(); ++k)
-    expected += (k > 0                ? ", "
-                 : marks_.size() == 1 ? " or the missing mark "
-                                      : " or a missing mark: ") +
-                Quote(marks_[k]);
+  const char* before = marks_.size() == 1 ? " or the missing mark " : " or a missing mark: ";
+  for (const auto& mark : marks_) {
+    expected.append(before).append(Quote(mark));
+    before = ", ";
+  }
   return expected;
 }
 
