@@ -28,6 +28,7 @@ REVEALS = {
     ("jobs/average/job.cpp", "kAveragedModel"),
     ("jobs/transfer/job.cpp", "kTransferredModel"),
     ("ml/noise/noisy_counts.cpp", "kNoisyCounts"),
+    ("ml/noise/noisy_sum.cpp", "kNoisyCounts"),
     ("ml/noise/noisy_votes.cpp", "kVoteWinners"),
     ("ml/noise/noisy_votes.cpp", "kAboveThreshold"),
     ("ml/on_shares/evaluation.cpp", "kCorrectCount"),

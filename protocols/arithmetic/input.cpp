@@ -1,5 +1,7 @@
 #include "protocols/arithmetic/input.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "mpc/simd/elementwise_kernels.h"
 
@@ -71,9 +73,17 @@ mpc::Cost InputCost(int owner, mpc::Index count) {
 }
 
 mpc::ArithShare InputSum(mpc::Context& party, const RingMatrix& own) {
-  const Shape shape{.rows = own.rows(), .cols = own.cols()};
-  const auto inputs = InputEach(party, own, {shape, shape, shape});
-  return inputs[0] + inputs[1] + inputs[2];
+  // InputEach of three owners, added up as it goes: what is zero is never made.
+  const mpc::OperationId operation = party.NextOperation();
+  if (own.size() == 0) return mpc::ArithShare::Zero(own.rows(), own.cols());
+  const RingMatrix mask = party.Draw(party.self(), Purpose::kInput, operation, own.rows(), own.cols());
+  const RingMatrix rest = mpc::DifferenceOf(own, mask);
+  party.SendWords(party.next(), rest);
+  RingMatrix second = party.Draw(party.next(), Purpose::kInput, operation, own.rows(), own.cols());
+  second += rest;
+  RingMatrix first = party.ReceiveWords(party.previous(), own.rows(), own.cols());
+  first += mask;
+  return {std::move(first), std::move(second)};
 }
 
 mpc::Cost InputSumCost(mpc::Index count) {
