@@ -16,6 +16,7 @@
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/dpsgd/training_settings.h"
 #include "ml/records.h"
+#include "protocols/catalogue/catalogue.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -158,10 +159,9 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
                           {"sigma", privacy.sigma},
                           {"sensitivity", privacy.sensitivity},
                           {"sampling_rate", privacy.sampling_rate}}};
-  for (const auto& [name, form] :
-       {std::pair{"latency", protocols::Form::kLatency}, std::pair{"bulk", protocols::Form::kBulk}}) {
+  for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
     if (settings_.comparison && *settings_.comparison != form) continue;
-    PlannedRun run{.form = name,
+    PlannedRun run{.form = protocols::NameOf(form),
                    .cost = ml::PlannedRunCost(settings_, form),
                    .chosen = !link || ml::PlannedForm(settings_, *link) == form,
                    .step = ml::PlannedStepCost(settings_, form)};

@@ -121,8 +121,7 @@ void PrivacyFields(FieldVisitor& v, HistogramSettings& s) {
          [&] {
            v("epsilon", s.epsilon, kEpsilons, Required{!s.gaussian},
              "Rounded down to a multiple of 2^−32; two coins have ln 3. Local: for a record replaced by "
-             "another; "
-             "Gaussian: the target, or `sigma`.");
+             "another; Gaussian: the target, or `sigma`.");
          });
   const Condition gaussian{s.gaussian, "histogram.noise \"gaussian\""};
   v.When(gaussian, [&] {

@@ -11,6 +11,7 @@
 #include "jobs/statement/cost_statement.h"
 #include "jobs/statement/vertical_statement.h"
 #include "ml/dpsgd/dp_sgd.h"
+#include "protocols/catalogue/catalogue.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -63,11 +64,11 @@ std::vector<PlannedRun> PredictJob::FormsOf(const ModelSchema& model,
   if (!ml::IsNetwork(ml::MakeStepPlan(settings)))
     return {PlanRun(ClassifyBySharesCost(job_, model, Form::kBulk), "", link)};
   std::vector<PlannedRun> runs;
-  for (const auto& [name, form] : {std::pair{"latency", Form::kLatency}, std::pair{"bulk", Form::kBulk}}) {
+  for (const auto form : {Form::kLatency, Form::kBulk}) {
     if (settings.comparison ? *settings.comparison != form
                             : link && ClassifierForm(job_, model, *link) != form)
       continue;
-    runs.push_back(PlanRun(ClassifyBySharesCost(job_, model, form), name, link));
+    runs.push_back(PlanRun(ClassifyBySharesCost(job_, model, form), protocols::NameOf(form), link));
   }
   return runs;
 }

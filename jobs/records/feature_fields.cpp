@@ -115,8 +115,7 @@ void ImageFields(FieldVisitor& v, data::FeatureSpec& s, const data::DataSpec& da
         .Said("a square of `data.features`; cifar: [32, 32, 3]")
         .Unless(!cifar && !image.IsSquare()),
     "Height and width, and channels (at most 16) where there are several; their product is `data.features`. "
-    "The "
-    "values of a pixel lie side by side: channels come last.");
+    "The values of a pixel lie side by side: channels come last.");
   v.Check([&](const Section& table) {
     if (cifar && s.image != data::kCifarImage)
       table.Refuse("image", "[32, 32, 3], what data.format \"cifar\" has");
@@ -138,8 +137,8 @@ void ScatterFields(FieldVisitor& v, data::ScatterSpec& s) {
   v("groups", s.groups, kSmallNumber, Default(s.groups),
     "Groups of channels for the normalisation, a divisor of their number: 1 + J·L + L²·J(J − 1)/2 for each "
     "channel of the image. Channels · ⌊h/2^J⌋·⌊w/2^J⌋ features: 15,552 for 32 × 32 × 3. Each colour is "
-    "transformed "
-    "by itself; the channels of all, one colour's behind the other's, are what is cut in groups.");
+    "transformed by itself; the channels of all, one colour's behind the other's, are what is cut in "
+    "groups.");
 }
 
 void HashTextFields(FieldVisitor& v, data::HashTextSpec& s) {
