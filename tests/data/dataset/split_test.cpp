@@ -114,7 +114,7 @@ class SplitSourceTest : public testing::TestWithParam<Format> {
         row[1 + 1024] = static_cast<char>(200);  // and green
         content += row;
       }
-      folder_.Put("source/data_batch_" + std::to_string(k + 1) + ".bin", content);
+      folder_.Put(std::string("source/data_batch_") + std::to_string(k + 1) + ".bin", content);
     }
   }
 

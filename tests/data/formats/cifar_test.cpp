@@ -30,7 +30,8 @@ TEST(ReadCifar, PutsTheColoursOfAPixelSideBySide) {
 
 TEST(ReadCifar, OfAFolderIsItsFiveFilesInOrder) {
   const TemporaryFolder folder;
-  for (int k = 1; k <= 4; ++k) folder.Put("data_batch_" + std::to_string(k) + ".bin", CifarRow(k, 0));
+  for (int k = 1; k <= 4; ++k)
+    folder.Put(std::string("data_batch_") + std::to_string(k) + ".bin", CifarRow(k, 0));
   EXPECT_THAT(ErrorText<DataError>([&] { (void)ReadCifar(folder.path()); }), HasSubstr("data_batch_5.bin"));
   folder.Put("data_batch_5.bin", "");
   EXPECT_EQ(ReadCifar(folder.path()).Labels(), (std::vector<std::uint8_t>{1, 2, 3, 4}));
