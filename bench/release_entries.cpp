@@ -3,6 +3,7 @@
 
 #include "bench/entries.h"
 #include "ml/noise/noisy_counts.h"
+#include "ml/noise/noisy_sum.h"
 #include "ml/noise/noisy_votes.h"
 #include "ml/on_shares/classifier_average.h"
 #include "ml/on_shares/ensemble_transfer.h"
@@ -37,6 +38,35 @@ ml::AverageShape AverageShapeFor(const Size& size) {
 ml::TransferPlan TransferPlanFor(const Size& size) {
   return ml::MakeTransferPlan(
       {.owners = 100, .rows = size.count, .features = size.inner, .lambda = 0.1, .steps = 1});
+}
+
+/// This party's vector, and noisy sums of it one after the other: noise is drawn ahead as a job draws it.
+struct SummedVector {
+  SummedVector(Inputs& inputs, Index count)
+      : own(inputs.Own(count, 1)),
+        sums({.calls = 1'000'000, .coordinates = count, .sigma = 1, .sensitivity = 1 << 20},
+             RandomStream::FromSystem()) {}
+
+  RingMatrix own;
+  ml::NoisySums sums;
+};
+
+Entry SumEntry(const std::string& section) {
+  return {.name = "noisy_sum",
+          .row = {"noisy sum of vectors, opened to all", "`NoisySum`", "number", section,
+                  "as input; the noisy sum, which is the purpose"},
+          .size = {.input_bits = 30},
+          .cost = [](const Size& size) { return ml::NoisySumCost(size.count, kAll); },
+          .prepare =
+              [](Context&, Inputs& inputs, const Size& size) {
+                const auto state = std::make_shared<SummedVector>(inputs, size.count);
+                return protocols::Prepared{
+                    .run =
+                        [state](Context& running) {
+                          return protocols::OutputOf(state->sums.Next(running, state->own));
+                        },
+                    .wait_until_ready = [state] { state->sums.WaitUntilFull(); }};
+              }};
 }
 
 /// This party's owners' sizes and weights, and its noise.
@@ -156,7 +186,8 @@ Entry TransferEntry(const std::string& section) {
 
 std::vector<Entry> ReleaseEntries() {
   const std::string section = Section("Counts, votes and classifiers");
-  return protocols::Joined({CountsAndVotes(section), Classifiers(section), {TransferEntry(section)}});
+  return protocols::Joined(
+      {{SumEntry(section)}, CountsAndVotes(section), Classifiers(section), {TransferEntry(section)}});
 }
 
 }  // namespace trefoil::bench

@@ -6,6 +6,7 @@
 
 #include "ml/dpsgd/initialisation.h"
 #include "ml/noise/noisy_counts.h"
+#include "ml/noise/noisy_sum.h"
 #include "ml/noise/noisy_votes.h"
 #include "ml/on_shares/classifier_average.h"
 #include "ml/on_shares/ensemble_transfer.h"
@@ -88,6 +89,12 @@ void NoisyCounts(mpc::Context& party) {
   (void)OpenNoisyCounts(party, counts, counts, {0, 1, 2});
 }
 
+void NoisySums(mpc::Context& party) {
+  const mpc::RingMatrix vector = mpc::RingMatrix::Constant(4, 1, 5);
+  (void)NoisySum(party, vector, vector, {0, 1, 2});
+  (void)NoisySum(party, mpc::AdditiveShare(vector), vector, {0, 1});
+}
+
 void NoisyVotes(mpc::Context& party) {
   const mpc::RingMatrix counts = mpc::RingMatrix::Constant(2, 3, 5);
   const mpc::ArithShare votes = protocols::InputSum(party, counts);
@@ -130,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"PredictedScores", [](mpc::Context& party) { Prediction(party, true); }},
         Case{"NoisySelection", [](mpc::Context& party) { Choice(party, Selection::kNoisy); }},
         Case{"Validation", [](mpc::Context& party) { Choice(party, Selection::kPublicValidation); }},
-        Case{"NoisyCounts", NoisyCounts}, Case{"NoisyVotes", NoisyVotes},
+        Case{"NoisyCounts", NoisyCounts}, Case{"NoisySums", NoisySums}, Case{"NoisyVotes", NoisyVotes},
         Case{"ClassifierSums", ClassifierSums}, Case{"TransferredEnsemble", TransferredEnsemble},
         Case{"Training", Training, Flipped::kAnyEnd}),
     [](const auto& info) { return info.param.name; });

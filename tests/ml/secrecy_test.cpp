@@ -5,7 +5,7 @@
 // hidden without it.
 //
 // False alarms: a check fails with probability at most 1e-16; every test here makes at most 2e8 checks, and
-// there are twelve: fewer than one choice of keys in four million makes any of them fail. Keys are fixed, so
+// there are thirteen: fewer than one choice of keys in four million makes any of them fail. Keys are fixed, so
 // a run repeats.
 
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/noise/noisy_counts.h"
+#include "ml/noise/noisy_sum.h"
 #include "ml/noise/noisy_votes.h"
 #include "ml/on_shares/classifier_average.h"
 #include "ml/on_shares/correct_counts.h"
@@ -135,6 +136,18 @@ TEST(CountSecrecy, ReceivesNothingButUniformWordsOverSessions) {
     return protocols::Output{};
   };
   ExpectUniformViews(counts, 53, 60);
+}
+
+/// Sums of vectors, of parties' own and of shares, opened to nobody: all shares that they are made of.
+TEST(SumSecrecy, ReceivesNothingButUniformWordsOverSessions) {
+  protocols::ProtocolCase sums;
+  sums.run = [](mpc::Context& party, Index rows, Word secret) {
+    const RingMatrix own = RingMatrix::Constant(rows, 1, secret);
+    (void)NoisySum(party, own, RingMatrix::Zero(rows, 1), {});
+    (void)NoisySum(party, mpc::AdditiveShare(own), RingMatrix::Zero(rows, 1), {});
+    return protocols::Output{};
+  };
+  ExpectUniformViews(sums, 61, 60);
 }
 
 /// One owner's size and weights, and every party's noises. Of several owners' sizes the smallest is found by

@@ -7,6 +7,7 @@
 
 #include "ml/dpsgd/training.h"
 #include "ml/noise/noisy_counts.h"
+#include "ml/noise/noisy_sum.h"
 #include "ml/noise/noisy_votes.h"
 #include "ml/on_shares/classifier_average.h"
 #include "ml/on_shares/ensemble_transfer.h"
@@ -128,6 +129,8 @@ TEST(ReleaseStreams, AreRightAndDrawnOnce) {
                              return mpc::RingMatrix::Constant(rows, cols, 1);
                            };
                            (void)OpenNoisyCounts(party, ones(4, 1), ones(4, 1), {0, 2});
+                           (void)NoisySum(party, ones(4, 1), ones(4, 1), {0, 1});
+                           (void)NoisySum(party, mpc::AdditiveShare(ones(4, 1)), ones(4, 1), {0, 1, 2});
                            const auto votes = protocols::InputSum(party, ones(2, 3));
                            (void)OpenAboveThreshold(party, votes, ones(2, 1), 3, 24);
                            (void)OpenNoisyWinners(party, votes, ones(2, 3), 24, {1});
