@@ -16,6 +16,7 @@
 #include "jobs/histogram/job.h"
 #include "jobs/pate/job.h"
 #include "jobs/predict/job.h"
+#include "jobs/sum/job.h"
 #include "jobs/transfer/job.h"
 
 namespace trefoil::jobs {
@@ -79,7 +80,7 @@ std::unique_ptr<JobWithCanaries> Job::WithCanaries(std::int64_t /*count*/) const
 // The one list of them. It is made at the first call, which may come before this file's own variables are.
 JobTypes ShippedTypes() {
   static const JobType types[] = {
-      kDpsgdType, kPredictType, kHistogramType, kPateType, kAverageType, kTransferType,
+      kDpsgdType, kPredictType, kHistogramType, kPateType, kAverageType, kTransferType, kSumType,
   };
   return types;
 }

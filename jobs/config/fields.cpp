@@ -150,7 +150,12 @@ class SchemaWriter final : public FieldVisitor {
   void Table(const char* key, const char* help, const Part& part) override {
     auto table = Object(part);
     const bool required = table.contains("required");
-    Put(key, std::move(table), help);
+    auto& known = (*here_)["properties"];
+    if (known.contains(key)) {  // a table may be declared in parts, of which the first one has the help
+      known[key]["properties"].update(table["properties"]);
+    } else {
+      Put(key, std::move(table), help);
+    }
     if (required && !optional_) Require(key);
     optional_ = false;
   }

@@ -15,7 +15,7 @@ using dp::PrivacyUnit;
 
 constexpr const char* kNotStated = "not stated";
 
-/// The rows of a group where steps took groups, else 1.
+/// The rows of a group where steps took groups, else 1: of releases the job says it.
 std::int64_t GroupRows(const dp::TrainingRecord& record) {
   std::int64_t most = 1;
   for (const auto& event : record.events) {
@@ -26,10 +26,11 @@ std::int64_t GroupRows(const dp::TrainingRecord& record) {
 }
 
 std::string GroupText(const dp::TrainingRecord& record) {
+  const auto most = GroupRows(record);
   return fmt::format(
       "A group: all rows of one owner with the same key, of which a file has at most {}. Rows with that "
       "key at another owner are another group.",
-      GroupRows(record));
+      most > 1 ? fmt::format("{}", most) : "as many as the job says");
 }
 
 /// By what data sets differ, of which a row, or all rows of a key, may be missing.

@@ -8,6 +8,7 @@ CHECKS=(
   "pate-training: teachers and student that the job trains: plain least squares, and every documented outcome"
   "average: averages of plain fits, and every documented outcome"
   "transfer: plain minimisers, and every documented outcome"
+  "sum: shortened vectors as in the clear, the law of the noise, and every documented outcome"
 )
 
 check_histogram() { program_test histogram; }
@@ -21,3 +22,5 @@ check_pate_training() {
 check_average() { program_test average; }
 
 check_transfer() { program_test transfer; }
+
+check_sum() { gtests ml 'NoisySum*:EncodeBounded.*:SensitivityOfOwnersSum.*' jobs 'OwnSums*:SumSettings.*' && program_test sum; }

@@ -19,6 +19,7 @@ from histogram_test import JOB as HISTOGRAM_JOB
 from kept_models import PREDICT_JOB
 from pate_test import JOB as PATE_JOB
 from taught_parties import JOB as TAUGHT_JOB
+from sum_test import JOB as SUM_JOB
 from transfer_test import JOB as TRANSFER_JOB
 from trefoil_program import ProgramTest, TINY_JOB, free_base_port, prepared
 
@@ -47,6 +48,7 @@ JOBS = {
                            {name: points("a,b,c\n", ("no", "yes"), 120) for name in ("train.csv", "test.csv")}),
     "ensemble-transfer": (TRANSFER_JOB, {"queries.npy": npy(ROWS, "<f8", "d"),
                                          "predictions.npy": npy([[int(a > b) for a, b in ROWS]] * 9)}),
+    "sum": (SUM_JOB.replace('name = "sums"\nrows', 'name = "vectors"\nrows'), None),  # of generated vectors
     "predict": (None, None),  # of rows by a model that a run before has kept
 }
 WITH_FEATURES = {"dpsgd": 784, "pate-taught": 2, "classifier-average": 2}  # how many numbers a record has

@@ -162,6 +162,22 @@ sigma = 0.5
 delta = 1e-5
 )";
 
+constexpr const char* kSum = R"(
+version = 1
+type = "sum"
+name = "golden"
+[data]
+name = "golden"
+rows = [20, 0, 20]
+[sum]
+dimension = 5
+norm_bound = 1.0
+calls = 2
+[privacy]
+sigma = 0.5
+delta = 1e-5
+)";
+
 /// Eighths and the like, which any arithmetic has exactly, of rows shorter than 1.
 std::array<double, 4> FeaturesOf(int row) {
   return {((row * 7) % 17 - 8) / 32.0, ((row * 5) % 13 - 6) / 32.0, ((row * 11) % 19 - 9) / 32.0,
@@ -225,6 +241,31 @@ void WriteQueries(const fs::path& file) {
   data::WriteNpy(file, data::NpyFromDoubles({12, 2}, values));
 }
 
+/// Two calls' vectors of parties 0 and 2, some of them longer than 1, with keys of pairs of rows; or one vector a call.
+void WriteVectors(const fs::path& folder, const std::string& name, std::array<jobs::PartyFile, 3>& parties) {
+  constexpr std::size_t kNumbers = 5;
+  const bool summed = name == "sum-owner";
+  const std::size_t rows = summed ? 1 : 18;
+  for (const int id : {0, 2}) {
+    const auto own = folder / fmt::format("party-{}", id);
+    auto& inputs = parties.at(static_cast<std::size_t>(id)).inputs;
+    inputs[summed ? "data.vector" : "data.vectors"] = own;
+    if (name == "sum-sampled") inputs["data.keys"] = own;
+    for (int call = 0; call < 2; ++call) {
+      std::vector<double> values;
+      std::vector<std::int64_t> keys;
+      const auto first = static_cast<std::size_t>(id + call);
+      for (std::size_t k = 0; k < rows * kNumbers; ++k)
+        values.push_back(static_cast<double>((k * k + 3 * k) % 41 + first) / 32 - 0.5);
+      for (std::size_t row = 0; row < rows; ++row) keys.push_back(static_cast<std::int64_t>(row / 2));
+      const auto shape = summed ? std::vector{kNumbers} : std::vector{rows, kNumbers};
+      data::WriteNpy(own / fmt::format("{}-{}.npy", summed ? "vector" : "vectors", call + 1),
+                     data::NpyFromDoubles(shape, values));
+      data::WriteNpy(own / fmt::format("keys-{}.npy", call + 1), data::NpyFromIntegers({rows}, keys));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<GoldenJob> GoldenTrainings() {
@@ -260,6 +301,11 @@ std::vector<GoldenJob> GoldenTasks() {
       {"average-gaussian", kAverage, {"average.noise=gaussian"}},
       {"transfer", kTransfer},
       {"transfer-majority", kTransfer, {"ensemble.labels=majority", "release.to=[]"}},
+      {"sum", kSum},
+      {"sum-sampled",
+       kSum,
+       {"sum.sampling_rate=0.5", "privacy.unit=group", "privacy.max_group_rows=2", "release.to=[0, 1]"}},
+      {"sum-owner", kSum, {"sum.summed=owner", "sum.allowance=0.001", "release.to=[2]"}},
   };
 }
 
@@ -285,6 +331,7 @@ std::array<jobs::PartyFile, 3> WriteTaskData(const fs::path& folder, const std::
     for (const auto& party : parties)
       (void)Write(party.data.file, WholeRows(kRowsOfParty * party.id, kRowsOfParty, true));
   }
+  if (name.starts_with("sum")) WriteVectors(folder, name, parties);
   const bool votes = name.starts_with("pate") || name.starts_with("transfer");
   if (!votes) return parties;
   for (auto& party : parties) {

@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/sha256.h"
+#include "data/formats/npy.h"
 #include "jobs/files/model_file.h"
 #include "jobs/files/share_file.h"
 #include "jobs/job.h"
@@ -160,7 +161,13 @@ Json RunJob(const GoldenJob& golden, const fs::path& folder, const std::array<jo
     RecordOutput output(*job);
     const auto result = job->Run(party, output);
     Json json{{"record", RecordJson(own_folder, output.record)}};
-    for (const auto& file : result.files) json["files"][file.name] = file.text;
+    for (const auto& file : result.files) {
+      if (file.name.ends_with(".npy")) {
+        json["files"][file.name] = data::NpyToDoubles(data::ParseNpy(file.text, file.name), file.name);
+      } else {
+        json["files"][file.name] = file.text;
+      }
+    }
     if (result.model) json["model"] = ModelJson(*result.model);
     for (const auto& [name, value] : result.values) json[name.substr(name.find('.') + 1)] = value;
     if (result.share) {

@@ -1,0 +1,179 @@
+#include "jobs/sum/job.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/outward_text.h"
+#include "data/formats/npy.h"
+#include "dp/mechanisms/discrete_gaussian.h"
+#include "jobs/config/common_fields.h"
+#include "jobs/gaussian_target.h"
+#include "jobs/job_of.h"
+#include "jobs/statement/bound_text.h"
+#include "jobs/sum/own_sums.h"
+#include "jobs/sum/settings.h"
+#include "jobs/sum/split_vectors.h"
+#include "ml/noise/noisy_sum.h"
+#include "ml/on_shares/correct_counts.h"
+
+namespace trefoil::jobs {
+namespace {
+
+using mpc::RingMatrix;
+
+class SumJob : public JobOf<SumSettings> {
+ public:
+  explicit SumJob(SumSettings job)
+      : JobOf(std::move(job)),
+        sensitivity_(SensitivityInUnits(this->job())),
+        sigma_(SigmaOf(Target(), [this](double sigma) { return EventAt(sigma); })) {
+    RequireSumInRing(this->job(), sigma_);
+    // Refuses noise that is too narrow for the lattice.
+    (void)dp::DiscreteGaussian(ml::CountVariance(sigma_, sensitivity_));
+  }
+
+  [[nodiscard]] const char* type() const override { return "sum"; }
+  [[nodiscard]] std::string Json() const override { return HashedJson(job()); }
+  [[nodiscard]] std::string LocalJson() const override { return LocalJsonOf(job()); }
+  [[nodiscard]] std::string Title() const override;
+  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventAt(sigma_)}; }
+  [[nodiscard]] std::vector<std::string> Warnings() const override;
+  [[nodiscard]] dp::PrivacyUnit Unit() const override { return job().unit; }
+  [[nodiscard]] JobCost Cost() const override;
+  [[nodiscard]] std::string Split(const SplitTarget& target) const override {
+    return SplitVectors(job(), target);
+  }
+  std::string Load(const PartyFile& party, const std::string& party_file,
+                   const Resources& resources) override;
+  [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
+
+ private:
+  [[nodiscard]] GaussianTarget Target() const;
+  [[nodiscard]] dp::RecordedEvent EventAt(double sigma) const;
+  [[nodiscard]] double InUnits(double units) const { return std::ldexp(units, -job().fraction_bits); }
+  [[nodiscard]] nlohmann::ordered_json Summary() const;
+
+  std::uint64_t sensitivity_;  ///< in lattice units
+  double sigma_;               ///< noise multiplier
+  OwnSums own_;                ///< after Load
+};
+
+GaussianTarget SumJob::Target() const {
+  return {.releases = job().calls,
+          .coordinates = job().dimension,
+          .sensitivity = sensitivity_,
+          .epsilon = job().epsilon,
+          .sigma = job().sigma,
+          .delta = job().delta,
+          .accountant = job().accountant,
+          .insiders = job().against == ml::Adversary::kInsider};
+}
+
+/// What all calls are charged at a noise multiplier. Sampled ones are what steps of a training are: sums of vectors of
+/// bounded norm, each unit taken by a private coin of its owner, with one noise; none is cut.
+dp::RecordedEvent SumJob::EventAt(double sigma) const {
+  const auto plain = EventOf(Target(), sigma);
+  if (job().sampling_rate == 1) return plain;
+  return dp::DpSgdSteps{
+      .steps = plain.count,
+      .sampling_rate = job().sampling_rate,
+      .sigma = plain.sigma,
+      .sensitivity = InUnits(static_cast<double>(sensitivity_)),
+      .clip = job().norm_bound,
+      .limits = {.capacity = job().rows, .max_batch = job().rows, .group_rows = job().max_group_rows},
+      .party_deviation = plain.party_deviation,
+      .coordinates = plain.coordinates};
+}
+
+std::string SumJob::Title() const {
+  return fmt::format(
+      "{} noisy sum{} of up to {} vectors of {} numbers and norm {}, {}, sigma {}", job().calls,
+      job().calls == 1 ? "" : "s", job().records(), job().dimension, job().norm_bound,
+      job().owners_sum ? std::string("which their owners add up")
+      : job().sampling_rate == 1
+          ? std::string("all of them")
+          : fmt::format("each {} with probability {}", dp::NameOf(job().unit), job().sampling_rate),
+      MultiplierText(sigma_));
+}
+
+std::vector<std::string> SumJob::Warnings() const {
+  if (!job().owners_sum) return {};
+  return {fmt::format(
+      "sum.summed \"owner\": that a record changes an owner's vector by no more than {}, and the errors of "
+      "its floating-point sum by no more than {}, is the owner's word: where it is not so, no epsilon holds",
+      job().norm_bound, job().allowance)};
+}
+
+JobCost SumJob::Cost() const {
+  JobCost cost;
+  cost.session.Add(ml::NoisySumCost(job().dimension, job().to), static_cast<int>(job().calls));
+  const auto numbers = static_cast<double>(job().dimension);
+  const auto all = numbers * static_cast<double>(job().calls);
+  cost.work.draws = all;
+  for (std::size_t party = 0; party < net::kParties; ++party) {
+    const auto rows = job().owners_sum ? 1.0 : static_cast<double>(job().rows.at(party));
+    // Every call's sum, one file, two noises that are drawn ahead, and a call's shares.
+    cost.memory.at(party) = sizeof(double) * (all + rows * numbers) + 2 * sizeof(mpc::Word) * numbers +
+                            3 * kBytesOfShare * numbers;
+  }
+  cost.results = AtReceivers(all * sizeof(double));
+  return cost;
+}
+
+std::string SumJob::Load(const PartyFile& party, const std::string& party_file,
+                         const Resources& /*resources*/) {
+  auto coins = RandomStream::FromSystem();
+  own_ = LoadOwnSums(job(), party, party_file, coins);
+  if (job().rows.at(static_cast<std::size_t>(party.id)) == 0) return "none, as the job declares";
+  return job().owners_sum ? fmt::format("a vector for each of {} calls", job().calls)
+                          : fmt::format("{} vectors for {} calls", own_.rows, job().calls);
+}
+
+nlohmann::ordered_json SumJob::Summary() const {
+  return {{"calls", job().calls},
+          {"dimension", job().dimension},
+          {"records_declared", job().records()},
+          {"norm_bound", job().norm_bound},
+          {"summed", job().owners_sum ? "owner" : "program"},
+          {"sampling_rate", job().sampling_rate},
+          {"sigma", sigma_},
+          {"sensitivity", InUnits(static_cast<double>(sensitivity_))},
+          {"deviation", InUnits(std::sqrt(1.5) * sigma_ * static_cast<double>(sensitivity_))}};
+}
+
+JobResult SumJob::Run(mpc::Context& party, Output& output) {
+  output.Reserve(Events(), {});
+  ml::NoisySums sums({.calls = job().calls,
+                      .coordinates = job().dimension,
+                      .sigma = sigma_,
+                      .sensitivity = sensitivity_,
+                      .to = job().to},
+                     RandomStream::FromSystem());
+  output.Settle(Events());
+  std::vector<double> opened;
+  for (const auto& own : own_.of_calls) {
+    const auto sum = sums.Next(party, own);
+    if (!sum) continue;
+    for (mpc::Index k = 0; k < sum->size(); ++k)
+      opened.push_back(InUnits(static_cast<double>(mpc::Signed(sum->data()[k]))));
+  }
+  JobResult result{.summary = Summary()};
+  if (opened.empty()) return result;
+  const std::vector shape{static_cast<std::size_t>(job().calls), static_cast<std::size_t>(job().dimension)};
+  result.files.push_back({.name = "sums.npy", .text = data::FormatNpy(data::NpyFromDoubles(shape, opened))});
+  return result;
+}
+
+std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+  return std::make_unique<SumJob>(ReadSumSettings(root, file));
+}
+
+}  // namespace
+
+const JobType kSumType{"sum", Read, SchemaOf<SumSettings>, SumInputs};
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,136 @@
+#include "jobs/sum/settings.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/ceil_log2.h"
+#include "base/error.h"
+#include "jobs/config/common_fields.h"
+
+namespace trefoil::jobs {
+namespace {
+
+constexpr int kUnitBits = 32;  // of norm_bound, unless the job says otherwise
+constexpr int kMostFractionBits = 60;
+
+/// Such that norm_bound has more than 2^31 lattice units, and no more than 2^32.
+int DefaultFractionBits(double norm_bound) {
+  return norm_bound > 0 ? kUnitBits - CeilLog2(norm_bound) : kUnitBits;
+}
+
+void DataFields(FieldVisitor& v, SumSettings& s) {
+  v("name", s.data_name, Name{},
+    "Where `local` looks for `vectors.npy` (rows × dimension; of several calls `vectors-1.npy` …), with "
+    "groups "
+    "`keys.npy`, too. `vectors`: it draws some, unless a folder is given.");
+  RowsField(v, s.rows);
+}
+
+void CheckOfOwners(const SumSettings& s, const Section& table) {
+  if (s.sampling_rate == 0) table.Refuse("sampling_rate", "a number above 0, at most 1");
+}
+
+void SumFields(FieldVisitor& v, SumSettings& s) {
+  v("dimension", s.dimension, WholeInterval{1, std::int64_t{1} << 26}, "Numbers of a vector.");
+  v("norm_bound", s.norm_bound, Interval{.above = 0x1p-24, .below = 0x1p24},
+    "C: longer vectors of records are shortened to this L2 norm.");
+  v("calls", s.calls, WholeInterval{1, 100'000}, Default(1),
+    "Sums, each of a file of every party; each is charged.");
+  v("summed", s.owners_sum, OneOf<bool>{{false, "program"}, {true, "owner"}}, Default(false),
+    "`program`: parties bring a vector a record, which the program shortens and adds up; `owner`: one "
+    "vector, "
+    "which its owner summed: that a record changes it by norm_bound at most is the owner's word.");
+  const Condition owner{s.owners_sum, "sum.summed \"owner\""};
+  v.When(owner, [&] {
+    v("allowance", s.allowance, Interval{.above = 0.0, .below = 0x1p24}, Required{},
+      "How much more a record may change in such a sum, as floating-point sums lose some.");
+  });
+  v.When({!s.owners_sum, "sum.summed \"program\"",
+          "found a rate, expected none: of what an owner sums by itself nobody else draws the coins, so that "
+          "every call is "
+          "charged in full"},
+         [&] {
+           v("sampling_rate", s.sampling_rate, Fraction{true}, Default(1.0),
+             "With which each unit of privacy is in a call, by private coins that the program draws anew in "
+             "each.");
+         });
+  v("fraction_bits", s.fraction_bits, WholeInterval{0, kMostFractionBits},
+    Default(DefaultFractionBits(s.norm_bound)).Said("such that `norm_bound` has 32 bits"),
+    "Of the lattice of vectors and noise.");
+  v.Check([&](const Section& table) { CheckOfOwners(s, table); });
+}
+
+void PrivacyFields(FieldVisitor& v, SumSettings& s) {
+  AccountantField(v, s.accountant);
+  CheckOneOfEpsilonAndSigma(v);
+  v("epsilon", s.epsilon, kEpsilons, "The target of all calls together, or `sigma`.");
+  v("sigma", s.sigma, kSigmas, "The noise multiplier of each call: of any two parties' noise together.");
+  v("delta", s.delta, kDeltas, "At which both ε are said.");
+  v("against", s.against, Adversaries(), Default(ml::Adversary::kInsider), "Whose ε the target is.");
+  v("unit", s.unit,
+    OneOf<dp::PrivacyUnit>{{dp::PrivacyUnit::kRecord, "record"}, {dp::PrivacyUnit::kGroup, "group"}},
+    Default(dp::PrivacyUnit::kRecord),
+    "`group`: all rows of one owner with the same key; where the program sums.");
+  v.When({s.groups(), "privacy.unit \"group\""}, [&] {
+    v("max_group_rows", s.max_group_rows, WholeInterval{1, ml::kMostGroupRows},
+      "More rows of one group in a call are an error (4).");
+  });
+  v.Check([&](const Section& table) {
+    if (s.groups() && s.owners_sum)
+      table.Fail("unit", "found \"group\" with sum.summed \"owner\", expected norm_bound for whole groups");
+  });
+}
+
+}  // namespace
+
+void Fields(FieldVisitor& v, SumSettings& s) {
+  HeaderFields(v, "sum", s.name);
+  v.Table("data", "The owners' vectors.", [&] { DataFields(v, s); });
+  v.Table("sum", "What is summed, and how.", [&] { SumFields(v, s); });
+  v.Table("privacy", "What the sums may tell.", [&] { PrivacyFields(v, s); });
+  ReleaseFields(v, "Who gets the sums.", s.to, false);
+  v.Table("local", "How `local` cuts the vectors. Not hashed.", s.local);
+}
+
+SumSettings ReadSumSettings(const toml::table& root, const std::string& file) {
+  SumSettings job;
+  ReadFields(root, file, job);
+  return job;
+}
+
+std::uint64_t NormInUnits(const SumSettings& job) {
+  const double units = std::floor(std::ldexp(job.norm_bound, job.fraction_bits));
+  if (units < 1 || units > static_cast<double>(ml::kMostNorm))
+    throw ConfigError(
+        fmt::format("sum.fraction_bits: found {}, expected some with which sum.norm_bound has 1 "
+                    "to 2^50 units of the lattice",
+                    job.fraction_bits));
+  return static_cast<std::uint64_t>(units);
+}
+
+std::uint64_t SensitivityInUnits(const SumSettings& job) {
+  const auto norm = NormInUnits(job);
+  if (!job.owners_sum) return norm * static_cast<std::uint64_t>(job.max_group_rows);
+  if (std::ldexp(job.allowance, job.fraction_bits) > static_cast<double>(ml::kMostNorm))
+    throw ConfigError(
+        fmt::format("sum.allowance: found {}, expected at most 2^50 units of the lattice", job.allowance));
+  return ml::SensitivityOfOwnersSum(job.norm_bound, job.allowance, job.fraction_bits, job.dimension);
+}
+
+void RequireSumInRing(const SumSettings& job, double sigma) {
+  constexpr double kDeviations = 40;  // of all three parties' noise
+  const auto record = std::ldexp(job.norm_bound + job.allowance, job.fraction_bits);
+  const double noise = kDeviations * std::sqrt(1.5) * sigma * static_cast<double>(SensitivityInUnits(job));
+  const double most = static_cast<double>(job.records()) * record + noise;
+  // A margin for the roundings here, and for a unit of rounding for each party.
+  const int above = CeilLog2(most * (1 + 1e-9) + 3) - 63;
+  if (above > 0)
+    throw ConfigError(fmt::format(
+        "sum.fraction_bits: found {}, expected at most {}: the sum of all declared records, with its "
+        "noise, does not fit the ring",
+        job.fraction_bits, job.fraction_bits - above));
+}
+
+}  // namespace trefoil::jobs
