@@ -35,6 +35,7 @@ delta = 1e-5
 SumSettings JobWith(const std::string& key = "", const std::string& value = "") {
   auto table = toml::parse(kJob);
   if (!key.empty()) SetValue(table, key + "=" + value);
+  if (value == "owner") SetValue(table, "sum.allowance=0.001");
   return ReadSumSettings(table, "sums.toml");
 }
 
@@ -94,7 +95,9 @@ TEST_F(OwnSumsTest, TakesEveryUnitByACoinOfItsOwnInEveryCall) {
     rows.push_back({0.5, 0});
     keys.push_back(7 - k / 2);
   }
-  party_.inputs["data.vectors"] = Write("a.npy", rows), Write("b.npy", rows);
+  (void)Write("vectors-1.npy", rows);
+  (void)Write("vectors-2.npy", rows);
+  party_.inputs["data.vectors"] = folder_.path();
   auto job = JobWith("sum.calls", "2");
   job.sampling_rate = 0.3;
   const auto sampled = [&](double rows_a_unit) {
