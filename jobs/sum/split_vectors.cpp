@@ -65,7 +65,7 @@ data::NpyArray SummedByOwner(const SumSettings& job, const data::NpyArray& vecto
   std::vector<double> sum(dimension);
   for (std::size_t first = 0; first < values.size(); first += dimension) {
     const Eigen::Map<const Eigen::VectorXd> vector(values.data() + first, job.dimension);
-    const double norm = vector.norm();
+    const double norm = vector.stableNorm();
     const double factor = norm > job.norm_bound ? job.norm_bound / norm : 1;
     for (std::size_t k = 0; k < dimension; ++k) sum[k] += factor * values[first + k];
   }

@@ -38,7 +38,7 @@ def read_npy(path):
 
 
 def shortened(vector, bound):
-    norm = math.sqrt(sum(x * x for x in vector))
+    norm = math.hypot(*vector)  # squares of the longest are beyond a double
     return [x * min(1, bound / norm) if norm else 0.0 for x in vector]
 
 
