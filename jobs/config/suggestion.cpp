@@ -28,7 +28,8 @@ std::string DidYouMean(std::string_view name, const std::vector<std::string>& ca
   std::size_t least = limit + 1;
   for (const auto& candidate : candidates) {
     const auto distance = EditDistance(name, candidate);
-    if (distance >= least) continue;
+    // Where nothing of the name is left, as of "," for ":", it is no slip either.
+    if (distance >= least || distance == std::max(name.size(), candidate.size())) continue;
     least = distance;
     best = &candidate;
   }

@@ -18,6 +18,7 @@ TEST(DidYouMean, NamesTheNearestOrNothing) {
             "; did you mean training.steps?");
   EXPECT_EQ(DidYouMean("epsilom", {"delta", "epsilon"}), "; did you mean epsilon?");
   EXPECT_EQ(DidYouMean("colour", {"delta", "epsilon"}), "");
+  EXPECT_EQ(DidYouMean(":", {",", ";"}), "");
   EXPECT_EQ(DidYouMean("x", {}), "");
 }
 
