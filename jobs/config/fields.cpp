@@ -151,9 +151,9 @@ class SchemaWriter final : public FieldVisitor {
     auto table = Object(part);
     const bool required = table.contains("required");
     auto& known = (*here_)["properties"];
-    if (known.contains(key)) {  // a table may be declared in parts, of which the first one has the help
-      known[key]["properties"].update(table["properties"]);
-    } else {
+    if (known.contains(key) && only_.empty()) {
+      AddPart(known[key], table);
+    } else {  // of alternatives the last one
       Put(key, std::move(table), help);
     }
     if (required && !optional_) Require(key);
@@ -216,6 +216,13 @@ class SchemaWriter final : public FieldVisitor {
   void Element(const char* key, std::size_t /*index*/, const Part& part) override {
     auto items = Object(part);
     (*here_)["properties"][key]["items"] = std::move(items);
+  }
+
+  /// Of a table that is declared in parts; the first one has the help.
+  static void AddPart(OrderedJson& table, const OrderedJson& part) {
+    table["properties"].update(part["properties"]);
+    if (!part.contains("required")) return;
+    for (const auto& key : part["required"]) table["required"].push_back(key);
   }
 
   void Put(const char* key, OrderedJson schema, const char* help) {

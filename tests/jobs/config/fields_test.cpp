@@ -157,6 +157,26 @@ TEST(WriteJson, FillsInDefaultsAndLeavesOutWhatIsNotThere) {
       R"("sigma":2.5,"training":{"every":4,"shape":"steps","steps":30}})");
 }
 
+TEST(SchemaJson, JoinsPartsOfATableAndSaysTheLastOfAlternatives) {
+  std::int64_t number = 0;
+  const auto table = [&](FieldVisitor& v, const char* name, const char* help, const char* key) {
+    v.Table(name, help, [&] { v(key, number, WholeInterval{0, 9}, "A number."); });
+  };
+  const auto schema = Json::parse(SchemaJson("x", [&](FieldVisitor& v) {
+    table(v, "parts", "The first.", "a");
+    table(v, "parts", "", "b");
+    v.If(true, [&] { table(v, "either", "The first.", "a"); });
+    v.If(false, [&] { table(v, "either", "The last.", "b"); });
+  }));
+  const auto& parts = schema.at("properties").at("parts");
+  EXPECT_EQ(parts.at("description"), "The first.");
+  EXPECT_EQ(parts.at("properties").size(), 2U);
+  EXPECT_EQ(parts.at("required"), Json({"a", "b"}));
+  const auto& either = schema.at("properties").at("either");
+  EXPECT_EQ(either.at("description"), "The last.");
+  EXPECT_EQ(either.at("properties").size(), 1U);
+}
+
 TEST(SchemaJson, SaysRangesChoicesDefaultsAndConditions) {
   Settings settings;
   const auto schema = Json::parse(SchemaJson("x", [&](FieldVisitor& v) { Fields(v, settings); }));
