@@ -182,7 +182,7 @@ void AddAssumptions(Statement& statement, const StatementSource& source) {
   const bool trains = Trains(source.record);
   add("assumes_sums_seen", "Assumes no less than",
       trains ? "An adversary sees the noisy sum of every step, and knows every other record. What it sees in "
-               "fact, the last weights, is a function of those sums."
+               "fact, those sums or weights made of them, is a function of them."
              : "An adversary sees all noisy numbers, and knows every other record. What is opened is a "
                "function of those numbers.");
   add("assumes_sensitivity", "Charged",

@@ -116,8 +116,9 @@ JobCost SumJob::Cost() const {
   cost.work.draws = all;
   for (std::size_t party = 0; party < net::kParties; ++party) {
     const auto rows = job().owners_sum ? 1.0 : static_cast<double>(job().rows.at(party));
-    // Every call's sum, one file, two noises that are drawn ahead, and a call's shares.
-    cost.memory.at(party) = sizeof(double) * (all + rows * numbers) + 2 * sizeof(mpc::Word) * numbers +
+    // Every call's sum, and at its end what was opened, as numbers, as an array and as a file; one file of records, two
+    // noises that are drawn ahead, and a call's shares.
+    cost.memory.at(party) = sizeof(double) * (4 * all + rows * numbers) + 2 * sizeof(mpc::Word) * numbers +
                             3 * kBytesOfShare * numbers;
   }
   cost.results = AtReceivers(all * sizeof(double));
