@@ -20,6 +20,8 @@ PARTIES = (0, 1, 2)
 STEPS = 12
 EVERY = 5
 JOB = TINY_JOB.replace("steps = 6", f"steps = {STEPS}\ncheckpoint_every = {EVERY}").replace("sigma = 2.0", "sigma = 0.5")
+# Of 2000: shares that do not belong together give about 200, 50 trainings of this noise gave 757 to 1404.
+RIGHT_AT_LEAST = 450
 NOBODY = "\n[release]\nto = []\n"
 STOP_LIBRARY = os.environ["TREFOIL_STOP_LIBRARY"]
 
@@ -188,7 +190,7 @@ class OneModel(RunsThatAreKilled):
         self.assertEqual(codes, [3, 3, -9], outputs)
         self.assertEqual(self.files("model.share"), [])
         self.finish_well(self.start())
-        self.assertGreater(self.correct("p"), 800)
+        self.assertGreater(self.correct("p"), RIGHT_AT_LEAST)
 
     def test_shares_that_are_given_out_again_go_with_the_first_ones(self):
         self.prepare(JOB + NOBODY)
@@ -196,7 +198,7 @@ class OneModel(RunsThatAreKilled):
         shutil.copy(self.folder / "r0/model.share", self.folder / "first.share")
         self.finish_well(self.start())
         right = self.correct("p")
-        self.assertGreater(right, 800)
+        self.assertGreater(right, RIGHT_AT_LEAST)
         shutil.copy(self.folder / "first.share", self.folder / "r0/model.share")
         self.assertEqual(self.correct("q"), right)
 
@@ -216,7 +218,7 @@ class SharesOfTwoModels(RunsThatAreKilled):
             shutil.move(self.folder / f"copy{party}", self.folder / f"r{party}")
         self.finish_well(self.start())
         self.assertEqual(self.record()["run_id"], first["run_id"])
-        self.assertGreater(self.correct("p"), 800)
+        self.assertGreater(self.correct("p"), RIGHT_AT_LEAST)
 
         shutil.copy(self.folder / "first.share", self.folder / "r1/model.share")
         codes, outputs = self.finish(self.start("q", "predict.toml", more=()))
