@@ -123,14 +123,12 @@ void SumInputs(FieldVisitor& v, InputPaths& inputs) {
   v.Table("data", "", [&] {
     PathField(v, "vectors", inputs["data.vectors"],
               "`sum`: required where the job declares records here and the program sums: an NPY file, rows × "
-              "dimension; "
-              "with several calls a folder of them, `vectors-1.npy` …");
+              "dimension; with several calls a folder of them, `vectors-1.npy` …");
     PathField(v, "vector", inputs["data.vector"],
               "`sum`: the same where owners sum: dimension numbers; or a folder, `vector-1.npy` …");
     PathField(v, "keys", inputs["data.keys"],
               "`sum`: required with groups: a whole number a row of `vectors`, the same for rows of one "
-              "group; or a "
-              "folder, `keys-1.npy` …");
+              "group; or a folder, `keys-1.npy` …");
   });
 }
 

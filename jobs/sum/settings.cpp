@@ -23,8 +23,7 @@ int DefaultFractionBits(double norm_bound) {
 void DataFields(FieldVisitor& v, SumSettings& s) {
   v("name", s.data_name, Name{},
     "Where `local` looks for `vectors.npy` (rows × dimension; of several calls `vectors-1.npy` …), with "
-    "groups "
-    "`keys.npy`, too. `vectors`: it draws some, unless a folder is given.");
+    "groups `keys.npy`, too. `vectors`: it draws some, unless a folder is given.");
   RowsField(v, s.rows);
 }
 
@@ -40,8 +39,7 @@ void SumFields(FieldVisitor& v, SumSettings& s) {
     "Sums, each of a file of every party; each is charged.");
   v("summed", s.owners_sum, OneOf<bool>{{false, "program"}, {true, "owner"}}, Default(false),
     "`program`: parties bring a vector a record, which the program shortens and adds up; `owner`: one "
-    "vector, "
-    "which its owner summed: that a record changes it by norm_bound at most is the owner's word.");
+    "vector, which its owner summed: that a record changes it by norm_bound at most is the owner's word.");
   const Condition owner{s.owners_sum, "sum.summed \"owner\""};
   v.When(owner, [&] {
     v("allowance", s.allowance, Interval{.above = 0.0, .below = 0x1p24}, Required{},
@@ -49,8 +47,7 @@ void SumFields(FieldVisitor& v, SumSettings& s) {
   });
   v.When({!s.owners_sum, "sum.summed \"program\"",
           "found a rate, expected none: of what an owner sums by itself nobody else draws the coins, so that "
-          "every call is "
-          "charged in full"},
+          "every call is charged in full"},
          [&] {
            v("sampling_rate", s.sampling_rate, Fraction{true}, Default(1.0),
              "With which each unit of privacy is in a call, by private coins that the program draws anew in "
@@ -104,8 +101,8 @@ std::uint64_t NormInUnits(const SumSettings& job) {
   const double units = std::floor(std::ldexp(job.norm_bound, job.fraction_bits));
   if (units < 1 || units > static_cast<double>(ml::kMostNorm))
     throw ConfigError(
-        fmt::format("sum.fraction_bits: found {}, expected some with which sum.norm_bound has 1 "
-                    "to 2^50 units of the lattice",
+        fmt::format("sum.fraction_bits: found {}, expected some with which sum.norm_bound has 1 to 2^50 "
+                    "units of the lattice",
                     job.fraction_bits));
   return static_cast<std::uint64_t>(units);
 }
@@ -127,10 +124,10 @@ void RequireSumInRing(const SumSettings& job, double sigma) {
   // A margin for the roundings here, and for a unit of rounding for each party.
   const int above = CeilLog2(most * (1 + 1e-9) + 3) - 63;
   if (above > 0)
-    throw ConfigError(fmt::format(
-        "sum.fraction_bits: found {}, expected at most {}: the sum of all declared records, with its "
-        "noise, does not fit the ring",
-        job.fraction_bits, job.fraction_bits - above));
+    throw ConfigError(
+        fmt::format("sum.fraction_bits: found {}, expected at most {}: the sum of all declared records, with "
+                    "its noise, does not fit the ring",
+                    job.fraction_bits, job.fraction_bits - above));
 }
 
 }  // namespace trefoil::jobs
