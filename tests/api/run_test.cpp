@@ -12,7 +12,7 @@ namespace {
 using testing_support::AtThree;
 using testing_support::ThreePartyFiles;
 
-constexpr const char* kJob = R"(version = 1
+constexpr const char* kHistogramJob = R"(version = 1
 type = "histogram"
 name = "colours"
 [data]
@@ -32,7 +32,7 @@ epsilon = 1.0
 TEST(RunParty, LeavesWhatTrefoilRunLeaves) {
   ThreePartyFiles files;
   const auto& folder = files.folder();
-  const auto job = folder.Put("job.toml", kJob);
+  const auto job = folder.Put("job.toml", kHistogramJob);
   (void)folder.Put("colours.csv", "red\nblue\nred\n");
   files.Append([](int) { return std::string("[data]\nfile = \"colours.csv\"\n"); });
   const auto ends = AtThree([&](int party) {
@@ -50,7 +50,7 @@ TEST(RunParty, LeavesWhatTrefoilRunLeaves) {
 TEST(RunParty, TakesOtherFilesThanThePartyFileNames) {
   ThreePartyFiles files;
   const auto& folder = files.folder();
-  const auto job = folder.Put("job.toml", kJob);
+  const auto job = folder.Put("job.toml", kHistogramJob);
   const auto colours = folder.Put("colours.csv", "red\nblue\nred\n");
   files.Append([](int) { return std::string("[data]\nx = \"absent.npy\"\ny = \"absent.npy\"\n"); });
   const auto ends = AtThree([&](int party) {
@@ -65,7 +65,7 @@ TEST(RunParty, TakesOtherFilesThanThePartyFileNames) {
 
 TEST(RunParty, ThrowsForWhatFailsBeforeThereIsARun) {
   const ThreePartyFiles files;
-  const auto job = files.folder().Put("job.toml", kJob);
+  const auto job = files.folder().Put("job.toml", kHistogramJob);
   EXPECT_THROW((void)RunParty(files.folder() / "absent.toml", job), ConfigError);
   EXPECT_THROW((void)RunParty(files[0], files.folder() / "absent.toml"), ConfigError);
   EXPECT_THROW((void)RunParty(files[0], job, {.again = true}), ContractError);

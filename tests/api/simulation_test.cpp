@@ -10,14 +10,14 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kJob = R"({"version": 1, "type": "dpsgd", "name": "toy",
+constexpr const char* kToyJob = R"({"version": 1, "type": "dpsgd", "name": "toy",
   "data": {"name": "toy", "format": "csv", "rows": [40, 40, 40], "features": 2, "classes": 2,
            "column": [{"name": "a"}, {"name": "b"}], "label": {"column": "kind", "values": ["no", "yes"]}},
   "training": {"steps": 12, "expected_batch": 60, "max_batch_per_owner": 40, "learning_rate": 4.0},
   "privacy": {"sigma": 1.0, "delta": 1e-5, "clip": 1.0}})";
 
 /// Forty records that their first number tells apart.
-InputFiles Records(const data::TemporaryFolder& folder) {
+InputFiles RecordFiles(const data::TemporaryFolder& folder) {
   std::string text = "a,b,kind\n";
   for (int row = 0; row < 40; ++row) text += row % 2 == 0 ? "0.8,0.1,yes\n" : "-0.8,0.1,no\n";
   return {{"data.file", folder.Put("train.csv", text)}};
@@ -25,8 +25,8 @@ InputFiles Records(const data::TemporaryFolder& folder) {
 
 TEST(Simulate, TrainsAModelThatClassifiesTheFilesOfItsSchema) {
   const data::TemporaryFolder folder;
-  const auto job = Job::Parse(kJob);
-  const auto records = Records(folder);
+  const auto job = Job::Parse(kToyJob);
+  const auto records = RecordFiles(folder);
   std::vector<int> steps;
   const auto results = Simulate(job, {records, records, records},
                                 {.on_step = [&](const StepReport& report) { steps.push_back(report.step); }});
@@ -42,9 +42,9 @@ TEST(Simulate, TrainsAModelThatClassifiesTheFilesOfItsSchema) {
 
 TEST(Simulate, LeavesOutWhatIsNotReleased) {
   const data::TemporaryFolder folder;
-  const auto records = Records(folder);
+  const auto records = RecordFiles(folder);
   const auto of = [&](const char* to) {
-    std::string text = kJob;
+    std::string text = kToyJob;
     return Simulate(
         Job::Parse(text.insert(text.rfind('}'), std::string(R"(, "release": {"to": )") + to + "}")),
         {records, records, records});
@@ -57,8 +57,8 @@ TEST(Simulate, LeavesOutWhatIsNotReleased) {
 
 TEST(Simulate, NamesWhatIsWrongWithAPartysFiles) {
   const data::TemporaryFolder folder;
-  const auto job = Job::Parse(kJob);
-  const auto records = Records(folder);
+  const auto job = Job::Parse(kToyJob);
+  const auto records = RecordFiles(folder);
   const auto with = [&](const InputFiles& of_party_1) {
     (void)Simulate(job, {records, of_party_1, records});
   };
@@ -73,10 +73,10 @@ TEST(Simulate, NamesWhatIsWrongWithAPartysFiles) {
 
 TEST(Simulate, StopsWhereItIsToldTo) {
   const data::TemporaryFolder folder;
-  const auto records = Records(folder);
+  const auto records = RecordFiles(folder);
   std::stop_source stop;
   const auto run = [&] {
-    (void)Simulate(Job::Parse(kJob), {records, records, records},
+    (void)Simulate(Job::Parse(kToyJob), {records, records, records},
                    {.on_step = [&](const StepReport&) { stop.request_stop(); }, .stop = stop.get_token()});
   };
   EXPECT_THROW(run(), StoppedError);

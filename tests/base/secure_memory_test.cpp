@@ -35,7 +35,7 @@ TEST(Wipe, OverwritesEveryWordAndTakesNoneToo) {
   std::array<std::uint64_t, 5> words{1, 2, 3, 4, 5};
   Wipe(std::span(words).subspan(1, 3));
   EXPECT_EQ(words, (std::array<std::uint64_t, 5>{1, 0, 0, 0, 5}));
-  Wipe({});
+  Wipe(std::span<std::uint64_t>{});
 }
 
 TEST(DisableCoreDumps, LeavesNoCoreFileLimit) {

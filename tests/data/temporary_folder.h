@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "tests/support/error_text.h"
 
 namespace trefoil::data {
 
@@ -45,16 +46,6 @@ inline std::string RawBytes(const std::filesystem::path& path) {
   return bytes.str();
 }
 
-/// The text of the `Error` that `call` throws; empty if it throws none.
-template <typename Error, typename Call>
-std::string ErrorText(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos) << "more than one line";
-    return error.what();
-  }
-  return "";
-}
+using testing_support::ErrorText;
 
 }  // namespace trefoil::data

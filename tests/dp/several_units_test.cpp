@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kStep = 0.01;
 
-double Normal(double x, double mean, double sigma) {
+double NormalDensity(double x, double mean, double sigma) {
   const double z = (x - mean) / sigma;
   return std::exp(-z * z / 2) / (sigma * std::sqrt(2 * std::acos(-1.0)));
 }
@@ -38,7 +38,7 @@ Means BinomialMeans(int units, double q) {
 
 double DensityOf(const Means& law, double x, double sigma) {
   double density = 0;
-  for (const auto& [mean, weight] : law) density += weight * Normal(x, mean, sigma);
+  for (const auto& [mean, weight] : law) density += weight * NormalDensity(x, mean, sigma);
   return density;
 }
 
@@ -74,7 +74,7 @@ double ExactDeltaOfTwo(int units, double q, double sigma, double epsilon) {
   constexpr double kWide = 0.04;
   for (double x = -9 * sigma; x < 9 * sigma + units; x += kWide) {
     p.push_back(DensityOf(with, x, sigma));
-    r.push_back(Normal(x, 0, sigma));
+    r.push_back(NormalDensity(x, 0, sigma));
   }
   double removed = 0;
   double added = 0;
@@ -135,9 +135,9 @@ double HockeyStickOfThree(const Taken& taken, const Gradients& gradients, double
         const auto third = ratios(2, x, y, z);
         double ratio = 0;
         for (std::size_t a = 0; a < 4; ++a) ratio += weights.at(a) * third.at(a);
-        inner += std::max(0.0, ratio - c) * Normal(z, 0, sigma);
+        inner += std::max(0.0, ratio - c) * NormalDensity(z, 0, sigma);
       }
-      integral += inner * Normal(x, 0, sigma) * Normal(y, 0, sigma);
+      integral += inner * NormalDensity(x, 0, sigma) * NormalDensity(y, 0, sigma);
     }
   }
   return integral * kWide * kWide * kWide;
@@ -160,7 +160,7 @@ double HockeyStickOfNumbers(const Taken& taken, double sigma, double c) {
                    std::exp((kNumber.at(b) * y - kNumber.at(b) * kNumber.at(b) / 2) / (sigma * sigma));
         }
       }
-      integral += std::max(0.0, ratio - c) * Normal(x, 0, narrow) * Normal(y, 0, sigma);
+      integral += std::max(0.0, ratio - c) * NormalDensity(x, 0, narrow) * NormalDensity(y, 0, sigma);
     }
   }
   return integral * kWide * kWide;
@@ -242,9 +242,9 @@ double PlaneDelta(const std::vector<std::pair<double, double>>& rows, double rat
           a += in ? rows[i].first : 0;
           b += in ? rows[i].second : 0;
         }
-        mixture += weight * Normal(x, a, 1) * Normal(y, b, 1);
+        mixture += weight * NormalDensity(x, a, 1) * NormalDensity(y, b, 1);
       }
-      const double plain = Normal(x, 0, 1) * Normal(y, 0, 1);
+      const double plain = NormalDensity(x, 0, 1) * NormalDensity(y, 0, 1);
       sum += std::max(0.0, added ? plain - std::exp(epsilon) * mixture : mixture - std::exp(epsilon) * plain);
     }
   }

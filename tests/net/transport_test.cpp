@@ -7,13 +7,13 @@
 
 #include "base/error.h"
 #include "net/local_transport.h"
+#include "tests/net/payload.h"
 
 namespace trefoil::net {
 namespace {
 
 using std::chrono::milliseconds;
-
-Bytes OfSize(std::size_t size) { return Bytes(size, std::byte{1}); }
+using testing_support::OfSize;
 
 class TransportCounting : public testing::Test {
  protected:

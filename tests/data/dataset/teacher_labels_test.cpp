@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr TeacherShape kShape{.teachers = 2, .queries = 3, .classes = 4};
-const std::vector<std::vector<int>> kLabels{{0, 3, 1}, {2, 2, 0}};
+const std::vector<std::vector<int>> kTeachersLabels{{0, 3, 1}, {2, 2, 0}};
 
 class TeacherLabelsTest : public testing::Test {
  protected:
@@ -30,12 +30,12 @@ class TeacherLabelsTest : public testing::Test {
 };
 
 TEST_F(TeacherLabelsTest, ReadsCsvAndNpyAlike) {
-  EXPECT_EQ(ReadTeacherLabels(folder_.Put("t.csv", "0,3,1\n2, 2,0\n"), kShape), kLabels);
-  WriteTeacherLabels(folder_ / "t.npy", kLabels);
-  EXPECT_EQ(ReadTeacherLabels(folder_ / "t.npy", kShape), kLabels);
+  EXPECT_EQ(ReadTeacherLabels(folder_.Put("t.csv", "0,3,1\n2, 2,0\n"), kShape), kTeachersLabels);
+  WriteTeacherLabels(folder_ / "t.npy", kTeachersLabels);
+  EXPECT_EQ(ReadTeacherLabels(folder_ / "t.npy", kShape), kTeachersLabels);
   const std::vector<double> doubles{0, 3, 1, 2, 2, 0};
   WriteNpy(folder_ / "d.npy", NpyFromDoubles({2, 3}, doubles));
-  EXPECT_EQ(ReadTeacherLabels(folder_ / "d.npy", kShape), kLabels);
+  EXPECT_EQ(ReadTeacherLabels(folder_ / "d.npy", kShape), kTeachersLabels);
 }
 
 TEST_F(TeacherLabelsTest, NamesTeacherAndQueryOfWhatIsNoClass) {

@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 /// Party 0: a number; party 1: a category and a note; party 2: the label only.
-DataSpec PeopleSpec(bool header) {
+DataSpec SplitPeopleSpec(bool header) {
   DataSpec spec;
   spec.name = "people";
   spec.format = Format::kCsv;
@@ -31,7 +31,7 @@ DataSpec PeopleSpec(bool header) {
 }
 
 TEST(PartOf, HasAPartysColumnsAndTheKey) {
-  const DataSpec spec = PeopleSpec(true);
+  const DataSpec spec = SplitPeopleSpec(true);
   const auto names = [&](int party) {
     std::vector<std::string> all;
     for (const auto& column : PartOf(spec, party).columns) all.push_back(column.name);
@@ -51,7 +51,7 @@ class SplitColumnsTest : public testing::TestWithParam<bool> {};
 
 TEST_P(SplitColumnsTest, GivesEachPartyAFileThatItsPartReads) {
   const TemporaryFolder folder;
-  DataSpec spec = PeopleSpec(GetParam());
+  DataSpec spec = SplitPeopleSpec(GetParam());
   const std::string header = GetParam() ? "age,id,job,note,rich\n" : "";
   const auto file = folder.Put(
       "people.csv", header + "50,b,clerk,x,yes\n30,\"a\"\"q\",\"nurse, or pilot\",,no\n?,c,?,z,no\n");
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Header, SplitColumnsTest, testing::Bool());
 
 TEST(SplitCsvColumns, WritesFilesThatTheJobsEncodingReads) {
   const TemporaryFolder folder;
-  DataSpec spec = PeopleSpec(true);
+  DataSpec spec = SplitPeopleSpec(true);
   spec.dialect = {.separator = ';', .encoding = Encoding::kLatin1};
   spec.columns[2].values = {"Caf\u00E9; Bar", "Bern"};
   const auto file =
@@ -97,7 +97,7 @@ TEST(SplitCsvColumns, WritesFilesThatTheJobsEncodingReads) {
 TEST(SortByKey, NamesTheRecordAndNotTheKeyThatOccursTwice) {
   const TemporaryFolder folder;
   const auto file = folder.Put("p.csv", "50,secret\n30,a\n20,secret\n");
-  Table table = Load(PartOf(PeopleSpec(false), 0), {{}, {}, file}, 10, LabelUse::kIgnored);
+  Table table = Load(PartOf(SplitPeopleSpec(false), 0), {{}, {}, file}, 10, LabelUse::kIgnored);
   const auto text = ErrorText<DataError>([&] { SortByKey(table, file); });
   EXPECT_THAT(text, HasSubstr("p.csv: record 3: found the key of an earlier record, expected each key once"));
   EXPECT_EQ(text.find("secret"), std::string::npos);
@@ -107,7 +107,7 @@ TEST(ReadCsv, RefusesAnEmptyKey) {
   const TemporaryFolder folder;
   const auto file = folder.Put("p.csv", "50,a\n30,\n");
   EXPECT_THAT(ErrorText<DataError>([&] {
-                (void)Load(PartOf(PeopleSpec(false), 0), {{}, {}, file}, 10, LabelUse::kIgnored);
+                (void)Load(PartOf(SplitPeopleSpec(false), 0), {{}, {}, file}, 10, LabelUse::kIgnored);
               }),
               HasSubstr("row 2, column \"id\": found \"\", expected a key"));
 }

@@ -8,17 +8,11 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/data/random_images.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {
 namespace {
-
-Matrix RandomImages(Eigen::Index count, const ImageSize& size, unsigned seed) {
-  std::mt19937 random(seed);
-  Matrix images(count, size.values());
-  for (auto& value : images.reshaped()) value = static_cast<float>(random() % 256U) / 255.0F;
-  return images;
-}
 
 /// The definition in long double, one pixel, bin and block at a time: every bin takes the part of a gradient
 /// that the hat function around its centre gives it.
@@ -86,14 +80,14 @@ class SlowHog {
   HogSpec spec_;
 };
 
-struct Case {
+struct HogCase {
   std::string name;
   ImageSize size;
   HogSpec spec;
   std::int64_t features;
 };
 
-class HogTest : public testing::TestWithParam<Case> {};
+class HogTest : public testing::TestWithParam<HogCase> {};
 
 TEST_P(HogTest, IsTheDefinition) {
   const auto& [name, size, spec, features] = GetParam();
@@ -115,11 +109,11 @@ TEST_P(HogTest, IsTheDefinition) {
 
 INSTANTIATE_TEST_SUITE_P(
     Sizes, HogTest,
-    testing::Values(Case{"mnist", {28, 28}, {}, 1296}, Case{"wide", {9, 14}, {}, 72},
-                    Case{"one_pixel_cells", {4, 3}, {.cell = 1, .orientations = 3, .block = 1}, 36},
-                    Case{"three_cells", {20, 17}, {.cell = 5, .orientations = 6, .block = 3}, 108},
-                    Case{"colour", {12, 9, 3}, {}, 72}, Case{"two_channels", {8, 8, 2}, {}, 36},
-                    Case{"one_orientation", {8, 8}, {.cell = 4, .orientations = 1, .block = 2}, 4}),
+    testing::Values(HogCase{"mnist", {28, 28}, {}, 1296}, HogCase{"wide", {9, 14}, {}, 72},
+                    HogCase{"one_pixel_cells", {4, 3}, {.cell = 1, .orientations = 3, .block = 1}, 36},
+                    HogCase{"three_cells", {20, 17}, {.cell = 5, .orientations = 6, .block = 3}, 108},
+                    HogCase{"colour", {12, 9, 3}, {}, 72}, HogCase{"two_channels", {8, 8, 2}, {}, 36},
+                    HogCase{"one_orientation", {8, 8}, {.cell = 4, .orientations = 1, .block = 2}, 4}),
     [](const auto& info) { return info.param.name; });
 
 TEST(ExtractHog, ConstantImagesGiveZeros) {

@@ -6,18 +6,12 @@
 #include <string>
 
 #include "data/demo/digits.h"
+#include "tests/data/random_images.h"
 #include "tests/data/slow_scattering.h"
 #include "tests/data/temporary_folder.h"
 
 namespace trefoil::data {
 namespace {
-
-Matrix RandomImages(Eigen::Index count, const ImageSize& size, unsigned seed) {
-  std::mt19937 random(seed);
-  Matrix images(count, size.values());
-  for (auto& value : images.reshaped()) value = static_cast<float>(random() % 256U) / 255.0F;
-  return images;
-}
 
 Matrix DigitImages(std::size_t count) {
   const auto digits = DrawDigits(1, DigitSet::kTrain, count);
@@ -61,14 +55,14 @@ std::vector<double> Slow(const Matrix& images, Eigen::Index image, const ImageSi
   return row;
 }
 
-struct Case {
+struct ScatteringCase {
   std::string name;
   ImageSize size;
   ScatterSpec spec;
   std::int64_t features;
 };
 
-class ScatteringTest : public testing::TestWithParam<Case> {};
+class ScatteringTest : public testing::TestWithParam<ScatteringCase> {};
 
 TEST_P(ScatteringTest, IsTheDefinition) {
   const auto& [name, size, spec, features] = GetParam();
@@ -91,13 +85,14 @@ TEST_P(ScatteringTest, IsTheDefinition) {
 
 INSTANTIATE_TEST_SUITE_P(
     Sizes, ScatteringTest,
-    testing::Values(Case{"one_scale", {6, 9}, {.scales = 1, .angles = 4, .groups = 1}, 60},
-                    Case{"two_scales", {12, 15}, {.scales = 2, .angles = 4, .groups = 5}, 225},
-                    Case{"smallest", {4, 4}, {.scales = 2, .angles = 8, .groups = 27}, 81},
-                    Case{"three_scales", {8, 17}, {.scales = 3, .angles = 4, .groups = 61}, 122},
+    testing::Values(ScatteringCase{"one_scale", {6, 9}, {.scales = 1, .angles = 4, .groups = 1}, 60},
+                    ScatteringCase{"two_scales", {12, 15}, {.scales = 2, .angles = 4, .groups = 5}, 225},
+                    ScatteringCase{"smallest", {4, 4}, {.scales = 2, .angles = 8, .groups = 27}, 81},
+                    ScatteringCase{"three_scales", {8, 17}, {.scales = 3, .angles = 4, .groups = 61}, 122},
                     // 75 channels: groups of 3 within a colour, and of 15, of which two hold two colours.
-                    Case{"colour", {8, 5, 3}, {.scales = 2, .angles = 4, .groups = 25}, 150},
-                    Case{"groups_of_two_colours", {4, 4, 3}, {.scales = 2, .angles = 4, .groups = 5}, 75}),
+                    ScatteringCase{"colour", {8, 5, 3}, {.scales = 2, .angles = 4, .groups = 25}, 150},
+                    ScatteringCase{
+                        "groups_of_two_colours", {4, 4, 3}, {.scales = 2, .angles = 4, .groups = 5}, 75}),
     [](const auto& info) { return info.param.name; });
 
 TEST(ScatteringFeatures, AreThoseOfTheLiteratureForMnist) {

@@ -11,13 +11,13 @@ namespace {
 using testing::HasSubstr;
 using Records = std::vector<std::vector<std::string>>;
 
-struct Case {
+struct CsvCase {
   std::string name;
   std::string content;
   Records records;
 };
 
-class CsvReaderTest : public testing::TestWithParam<Case> {};
+class CsvReaderTest : public testing::TestWithParam<CsvCase> {};
 
 TEST_P(CsvReaderTest, ReadsTheRecords) {
   const TemporaryFolder folder;
@@ -34,22 +34,22 @@ TEST_P(CsvReaderTest, ReadsTheRecords) {
 
 INSTANTIATE_TEST_SUITE_P(
     Forms, CsvReaderTest,
-    testing::Values(Case{"plain", "a,b\nc,d\n", {{"a", "b"}, {"c", "d"}}},
-                    Case{"without_last_line_end", "a,b\nc,d", {{"a", "b"}, {"c", "d"}}},
-                    Case{"carriage_returns", "a,b\r\nc,d\r\n", {{"a", "b"}, {"c", "d"}}},
-                    Case{"last_carriage_return_alone", "a,b\r", {{"a", "b"}}},
-                    Case{"blanks_trimmed", " a , b c\t,d \n", {{"a", "b c", "d"}}},
-                    Case{"empty_lines_at_the_end", "a,b\n\n \r\n\n", {{"a", "b"}}},
-                    Case{"empty_fields", ",a,\n", {{"", "a", ""}}},  //
-                    Case{"byte_order_mark",
-                         "\xEF\xBB\xBF"
-                         "a,b\n",
-                         {{"a", "b"}}},
-                    Case{"quoted", "\"a,b\", \"say \"\"x\"\"\" ,\" c \"\n", {{"a,b", "say \"x\"", " c "}}},
-                    Case{"quoted_line_end", "\"a\nb\",c\nd,e\n", {{"a\nb", "c"}, {"d", "e"}}},
-                    Case{"quoted_empty", "\"\",\"\"\"\"", {{"", "\""}}},
-                    Case{"quote_inside", "5\" disk,b\n", {{"5\" disk", "b"}}},  //
-                    Case{"empty_file", "", {}}, Case{"only_line_ends", "\n\r\n", {}}),
+    testing::Values(CsvCase{"plain", "a,b\nc,d\n", {{"a", "b"}, {"c", "d"}}},
+                    CsvCase{"without_last_line_end", "a,b\nc,d", {{"a", "b"}, {"c", "d"}}},
+                    CsvCase{"carriage_returns", "a,b\r\nc,d\r\n", {{"a", "b"}, {"c", "d"}}},
+                    CsvCase{"last_carriage_return_alone", "a,b\r", {{"a", "b"}}},
+                    CsvCase{"blanks_trimmed", " a , b c\t,d \n", {{"a", "b c", "d"}}},
+                    CsvCase{"empty_lines_at_the_end", "a,b\n\n \r\n\n", {{"a", "b"}}},
+                    CsvCase{"empty_fields", ",a,\n", {{"", "a", ""}}},  //
+                    CsvCase{"byte_order_mark",
+                            "\xEF\xBB\xBF"
+                            "a,b\n",
+                            {{"a", "b"}}},
+                    CsvCase{"quoted", "\"a,b\", \"say \"\"x\"\"\" ,\" c \"\n", {{"a,b", "say \"x\"", " c "}}},
+                    CsvCase{"quoted_line_end", "\"a\nb\",c\nd,e\n", {{"a\nb", "c"}, {"d", "e"}}},
+                    CsvCase{"quoted_empty", "\"\",\"\"\"\"", {{"", "\""}}},
+                    CsvCase{"quote_inside", "5\" disk,b\n", {{"5\" disk", "b"}}},  //
+                    CsvCase{"empty_file", "", {}}, CsvCase{"only_line_ends", "\n\r\n", {}}),
     [](const auto& info) { return info.param.name; });
 
 TEST(CsvReader, CountsLinesOfTheFileAlsoInsideQuotes) {
@@ -87,7 +87,7 @@ TEST(CsvReader, NamesTheRowOfAMalformedRecord) {
   EXPECT_THAT(error("a\nb,\"c\"d\n"), HasSubstr("row 2: found text after a closing quote"));
 }
 
-Records Read(const std::filesystem::path& file, const CsvDialect& dialect) {
+Records ReadRecords(const std::filesystem::path& file, const CsvDialect& dialect) {
   CsvReader reader(file, dialect);
   Records records;
   while (reader.Next()) records.push_back(reader.fields());
@@ -96,11 +96,12 @@ Records Read(const std::filesystem::path& file, const CsvDialect& dialect) {
 
 TEST(CsvReader, KnowsOtherSeparators) {
   const TemporaryFolder folder;
-  EXPECT_EQ(Read(folder.Put("a.csv", "1,5; b;\"c;d\" ;\n"), {.separator = ';'}),
+  EXPECT_EQ(ReadRecords(folder.Put("a.csv", "1,5; b;\"c;d\" ;\n"), {.separator = ';'}),
             (Records{{"1,5", "b", "c;d", ""}}));
-  EXPECT_EQ(Read(folder.Put("a.csv", "a||\"b\nc\"\r\n"), {.separator = '|'}), (Records{{"a", "", "b\nc"}}));
+  EXPECT_EQ(ReadRecords(folder.Put("a.csv", "a||\"b\nc\"\r\n"), {.separator = '|'}),
+            (Records{{"a", "", "b\nc"}}));
   // Tabs separate, so that they are no blanks and a line of nothing else is a record.
-  EXPECT_EQ(Read(folder.Put("a.csv", "a\t\tb \t\n\t\t\t\n \n"), {.separator = '\t'}),
+  EXPECT_EQ(ReadRecords(folder.Put("a.csv", "a\t\tb \t\n\t\t\t\n \n"), {.separator = '\t'}),
             (Records{{"a", "", "b", ""}, {"", "", "", ""}}));
   CsvReader reader(folder.Put("a.csv", "\"a\",b\n"), {.separator = ';'});
   EXPECT_THAT(ErrorText<DataError>([&] { (void)reader.Next(); }),
@@ -111,23 +112,25 @@ TEST(CsvReader, TurnsEncodingsIntoUtf8) {
   const TemporaryFolder folder;
   const auto file = folder.Put("a.csv", "Z\xFCrich,\"\xE9\xFF\"\n");
   const Records zurich{{"Z\u00FCrich", "\u00E9\u00FF"}};
-  EXPECT_EQ(Read(file, {.encoding = Encoding::kLatin1}), zurich);
-  EXPECT_EQ(Read(file, {.encoding = Encoding::kWindows1252}), zurich);
-  EXPECT_EQ(Read(file, {}), (Records{{"Z\xFCrich", "\xE9\xFF"}})) << "bytes, where no encoding is said";
-  EXPECT_EQ(Read(folder.Put("a.csv", "\x80 5,\x9F\x8C\n"), {.encoding = Encoding::kWindows1252}),
+  EXPECT_EQ(ReadRecords(file, {.encoding = Encoding::kLatin1}), zurich);
+  EXPECT_EQ(ReadRecords(file, {.encoding = Encoding::kWindows1252}), zurich);
+  EXPECT_EQ(ReadRecords(file, {}), (Records{{"Z\xFCrich", "\xE9\xFF"}}))
+      << "bytes, where no encoding is said";
+  EXPECT_EQ(ReadRecords(folder.Put("a.csv", "\x80 5,\x9F\x8C\n"), {.encoding = Encoding::kWindows1252}),
             (Records{{"\u20AC 5", "\u0178\u0152"}}));
   const std::string utf8 = "\u00E9\u20AC\U0001F600,\uD7FF\uE000\U0010FFFF\n";
-  EXPECT_EQ(Read(folder.Put("a.csv", utf8), {.encoding = Encoding::kUtf8}),
+  EXPECT_EQ(ReadRecords(folder.Put("a.csv", utf8), {.encoding = Encoding::kUtf8}),
             (Records{{"\u00E9\u20AC\U0001F600", "\uD7FF\uE000\U0010FFFF"}}));
   const auto marked = folder.Put("a.csv", "\xEF\xBB\xBF\u00E9\n");
-  EXPECT_EQ(Read(marked, {.encoding = Encoding::kLatin1}), (Records{{"\u00E9"}})) << "the mark counts more";
+  EXPECT_EQ(ReadRecords(marked, {.encoding = Encoding::kLatin1}), (Records{{"\u00E9"}}))
+      << "the mark counts more";
 }
 
 TEST(CsvReader, RefusesBytesOfAnotherEncoding) {
   const TemporaryFolder folder;
   const auto error = [&](const std::string& content, std::optional<Encoding> encoding) {
     const auto file = folder.Put("a.csv", content);
-    return ErrorText<DataError>([&] { (void)Read(file, {.encoding = encoding}); });
+    return ErrorText<DataError>([&] { (void)ReadRecords(file, {.encoding = encoding}); });
   };
   EXPECT_THAT(error("a,b\nc,\"x\nZ\xFCrich\ny\"\n", Encoding::kUtf8),
               HasSubstr("a.csv: row 3, field 2: found the byte 0xFC, expected utf-8"));

@@ -3,17 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include "base/error.h"
+#include "tests/dp/epsilon_fact.h"
+#include "tests/dp/not_finite.h"
 #include "tests/dp/shared_vectors.h"
 
 namespace trefoil::dp {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double EpsilonOf(const std::vector<Event>& events, double delta,
                  RdpConversion conversion = RdpConversion::kImproved) {
@@ -22,14 +20,7 @@ double EpsilonOf(const std::vector<Event>& events, double delta,
   return accountant.Epsilon(delta, conversion).epsilon;
 }
 
-struct Fact {
-  const char* name;
-  double q, sigma;
-  std::int64_t steps;
-  double delta, epsilon;
-};
-
-class RdpAccountantTest : public testing::TestWithParam<Fact> {};
+class RdpAccountantTest : public testing::TestWithParam<EpsilonFact> {};
 
 TEST_P(RdpAccountantTest, MatchesTheReference) {
   const auto& fact = GetParam();
@@ -41,14 +32,14 @@ TEST_P(RdpAccountantTest, MatchesTheReference) {
 // are those of published test suites, as named.
 INSTANTIATE_TEST_SUITE_P(
     Published, RdpAccountantTest,
-    testing::Values(Fact{"opacus", 0.04, 1.5, 2250, 1e-5, 7.32911117},
-                    Fact{"tf_privacy_0", 0.0025, 1.3, 6000, 1e-5, 0.7242234},
-                    Fact{"tf_privacy_1", 0.001, 1.0, 30000, 1e-7, 1.41549885},
-                    Fact{"mnist_14062_steps", 256.0 / 60000, 1.1, 14062, 1e-5, 2.59655587},
-                    Fact{"mnist_less_noise", 256.0 / 60000, 0.7, 10546, 1e-5, 6.31810059},
-                    Fact{"handcrafted", 512.0 / 60000, 1.23, 4680, 1e-5, 2.57877236},
-                    Fact{"few_steps", 0.001, 1.0, 1000, 1e-6, 0.86970782},
-                    Fact{"no_sampling", 1.0, 5.0, 10, 1e-5, 2.81365325}),
+    testing::Values(EpsilonFact{"opacus", 0.04, 1.5, 2250, 1e-5, 7.32911117},
+                    EpsilonFact{"tf_privacy_0", 0.0025, 1.3, 6000, 1e-5, 0.7242234},
+                    EpsilonFact{"tf_privacy_1", 0.001, 1.0, 30000, 1e-7, 1.41549885},
+                    EpsilonFact{"mnist_14062_steps", 256.0 / 60000, 1.1, 14062, 1e-5, 2.59655587},
+                    EpsilonFact{"mnist_less_noise", 256.0 / 60000, 0.7, 10546, 1e-5, 6.31810059},
+                    EpsilonFact{"handcrafted", 512.0 / 60000, 1.23, 4680, 1e-5, 2.57877236},
+                    EpsilonFact{"few_steps", 0.001, 1.0, 1000, 1e-6, 0.86970782},
+                    EpsilonFact{"no_sampling", 1.0, 5.0, 10, 1e-5, 2.81365325}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(RdpAccountant, MatchesTheSharedVectors) {

@@ -13,7 +13,7 @@ namespace {
 constexpr double kTruth = 0.1;  // the loss of one randomised response, on the grid of 0.1
 constexpr int kCount = 60;
 
-Part Responses() {
+Part RandomisedResponses() {
   const double truth = 1 / (1 + std::exp(-kTruth));
   return {.law = {.width = kTruth, .first = -1, .mass = {1 - truth, 0, truth}, .infinite = 0},
           .count = kCount};
@@ -37,7 +37,7 @@ double ExactDelta(double epsilon) {
 // asked for, and the bounds must be so much wider.
 TEST(Composition, BracketsTheExactEpsilonWhateverTheTilt) {
   for (const double lambda : {1e-3, 0.1, 1.0, 10.0, 100.0}) {
-    const Composition sum({Responses()}, lambda);
+    const Composition sum({RandomisedResponses()}, lambda);
     ASSERT_TRUE(sum.fits());
     EXPECT_EQ(sum.releases(), kCount);
     for (double delta = 0.5; delta > 1e-60; delta *= 0.3) {
@@ -52,14 +52,14 @@ TEST(Composition, BracketsTheExactEpsilonWhateverTheTilt) {
 
 TEST(Composition, IsCloseAtItsOwnDelta) {
   for (const double delta : {0.1, 1e-3, 1e-9, 1e-17}) {
-    const Composition sum({Responses()}, ChooseTilt({Responses()}, delta).lambda);
+    const Composition sum({RandomisedResponses()}, ChooseTilt({RandomisedResponses()}, delta).lambda);
     EXPECT_NEAR(ExactDelta(sum.EpsilonAbove(delta)), delta, 1e-6 * delta);
     EXPECT_NEAR(ExactDelta(sum.EpsilonBelow(delta)), delta, 1e-6 * delta);
   }
 }
 
 TEST(Composition, HasNoGuaranteeBelowTheMassAtInfinity) {
-  auto part = Responses();
+  auto part = RandomisedResponses();
   part.law.infinite = 1e-9;
   const Composition sum({part}, 1);
   EXPECT_EQ(sum.EpsilonAbove(0.99 * kCount * 1e-9), std::numeric_limits<double>::infinity());
@@ -67,7 +67,7 @@ TEST(Composition, HasNoGuaranteeBelowTheMassAtInfinity) {
 }
 
 TEST(Composition, SaysWhereItsTransformHasNoRoom) {
-  auto part = Responses();
+  auto part = RandomisedResponses();
   part.law.first = -100;  // a hundred times the loss
   part.law.mass.assign(201, 0);
   part.law.mass.front() = part.law.mass.back() = 0.5;

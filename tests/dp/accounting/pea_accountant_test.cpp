@@ -3,17 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
+#include "tests/dp/not_finite.h"
 
 namespace trefoil::dp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-double EpsilonOf(const std::vector<Event>& events, double delta) {
+double EpsilonByPea(const std::vector<Event>& events, double delta) {
   PeaAccountant accountant;
   for (const auto& event : events) accountant.Add(event);
   return accountant.Epsilon(delta).epsilon;
@@ -53,35 +50,37 @@ TEST(Pea, MeetsTheTargetInDoublePrecision) {
 }
 
 TEST(PeaAccountant, IsTheClosedFormWhateverTheRate) {
-  EXPECT_NEAR(EpsilonOf({SampledGaussian{1, 40, 100}}, 1e-5), PeaEpsilon(40, 100, 1e-5), 1e-14);
-  EXPECT_NEAR(EpsilonOf({SampledGaussian{0.01, 40, 60}, SampledGaussian{0.5, 40, 40}}, 1e-5),
+  EXPECT_NEAR(EpsilonByPea({SampledGaussian{1, 40, 100}}, 1e-5), PeaEpsilon(40, 100, 1e-5), 1e-14);
+  EXPECT_NEAR(EpsilonByPea({SampledGaussian{0.01, 40, 60}, SampledGaussian{0.5, 40, 40}}, 1e-5),
               PeaEpsilon(40, 100, 1e-5), 1e-14);
-  EXPECT_EQ(EpsilonOf({SampledGaussian{0, 0, 100}}, 1e-5), 0);
-  EXPECT_EQ(EpsilonOf({}, 1e-5), 0);
+  EXPECT_EQ(EpsilonByPea({SampledGaussian{0, 0, 100}}, 1e-5), 0);
+  EXPECT_EQ(EpsilonByPea({}, 1e-5), 0);
 }
 
 TEST(PeaAccountant, AddsTheConcentratedPrivacyOfUnlikeEvents) {
   // rho = 10 / (2 * 400) + 2 * 0.01 / 2 + 3 / (2 * 100)
   const double rho = 0.0125 + 0.01 + 0.015;
-  EXPECT_NEAR(EpsilonOf({SampledGaussian{1, 20, 10}, PureDp{0.1, 2}, Laplace{10, 3}}, 1e-5),
+  EXPECT_NEAR(EpsilonByPea({SampledGaussian{1, 20, 10}, PureDp{0.1, 2}, Laplace{10, 3}}, 1e-5),
               2 * std::sqrt(2 * rho * std::log(1e5)), 1e-12);
 }
 
 TEST(PeaAccountant, ChargesDivergenceAndTotalVariation) {
   const SampledGaussian noise{1, 40, 100};
-  const double epsilon = EpsilonOf({noise, MaxDivergence{0.01, 2}, TotalVariation{1e-8, 3}}, 1e-5);
+  const double epsilon = EpsilonByPea({noise, MaxDivergence{0.01, 2}, TotalVariation{1e-8, 3}}, 1e-5);
   const double inner = std::exp(-0.02) * (1e-5 - (1 + std::exp(epsilon)) * 3e-8);
   EXPECT_NEAR(epsilon, PeaEpsilon(40, 100, inner) + 0.04, 1e-8);
-  EXPECT_EQ(EpsilonOf({noise, TotalVariation{1e-5, 1}}, 1e-5), kInfinity);
+  EXPECT_EQ(EpsilonByPea({noise, TotalVariation{1e-5, 1}}, 1e-5), kInfinity);
 }
 
 TEST(PeaAccountant, ClaimsNothingBeyondItsRange) {
   const double limit = 2.3 * std::log(1e5);
-  EXPECT_LT(EpsilonOf({SampledGaussian{1, PeaNoiseMultiplier(0.999 * limit, 100, 1e-5), 100}}, 1e-5), limit);
-  EXPECT_EQ(EpsilonOf({SampledGaussian{1, PeaNoiseMultiplier(0.999 * limit, 100, 1e-5) * 0.99, 100}}, 1e-5),
-            kInfinity);
-  EXPECT_EQ(EpsilonOf({SampledGaussian{1, 0, 1}}, 1e-5), kInfinity);
-  EXPECT_EQ(EpsilonOf({Laplace{0, 1}}, 1e-5), kInfinity);
+  EXPECT_LT(EpsilonByPea({SampledGaussian{1, PeaNoiseMultiplier(0.999 * limit, 100, 1e-5), 100}}, 1e-5),
+            limit);
+  EXPECT_EQ(
+      EpsilonByPea({SampledGaussian{1, PeaNoiseMultiplier(0.999 * limit, 100, 1e-5) * 0.99, 100}}, 1e-5),
+      kInfinity);
+  EXPECT_EQ(EpsilonByPea({SampledGaussian{1, 0, 1}}, 1e-5), kInfinity);
+  EXPECT_EQ(EpsilonByPea({Laplace{0, 1}}, 1e-5), kInfinity);
 }
 
 TEST(PeaAccountant, RefusesWhatIsOutsideItsDomain) {

@@ -3,15 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
 #include "dp/accounting/analytic_gaussian.h"
+#include "tests/dp/not_finite.h"
 
 namespace trefoil::dp {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Guarantee GuaranteeOf(const std::vector<Event>& events, double delta) {
   PldAccountant accountant;

@@ -3,25 +3,22 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
+#include "tests/dp/not_finite.h"
 #include "tests/dp/shared_vectors.h"
 
 namespace trefoil::dp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-struct Fact {
+struct RdpFact {
   const char* name;
   double q, sigma, order, rdp;
 };
 
-std::string FactName(const testing::TestParamInfo<Fact>& info) { return info.param.name; }
+std::string FactName(const testing::TestParamInfo<RdpFact>& info) { return info.param.name; }
 
-class SampledGaussianRdpTest : public testing::TestWithParam<Fact> {};
+class SampledGaussianRdpTest : public testing::TestWithParam<RdpFact> {};
 
 TEST_P(SampledGaussianRdpTest, MatchesQuadratureTo40Digits) {
   const auto& fact = GetParam();
@@ -31,38 +28,38 @@ TEST_P(SampledGaussianRdpTest, MatchesQuadratureTo40Digits) {
 // Computed with mpmath, 40 digits, from the integral of Mironov, Talwar and Zhang (2019), section 3.
 INSTANTIATE_TEST_SUITE_P(
     Facts, SampledGaussianRdpTest,
-    testing::Values(Fact{"lowest_default_order", 0.01, 1, 1.1, 9.2414710846869586e-5},
-                    Fact{"rare_sampling", 1e-6, 0.7, 1.5, 5.0226130062495126e-12},
-                    Fact{"rare_sampling_much_noise", 1e-6, 50, 1.1, 2.2004400578801116e-16},
-                    Fact{"rare_sampling_much_noise_integer", 1e-6, 50, 2, 4.000800106677333e-16},
-                    Fact{"much_noise", 0.5, 100, 10.9, 0.00013628543360034429},
-                    Fact{"more_noise", 0.05, 1000, 1.7, 2.1250010295628135e-9},
-                    Fact{"moderate", 0.001, 5, 2.3, 4.693297118704733e-8},
-                    Fact{"nearly_all_rows", 0.9, 0.5, 3.7, 7.2556201777407884},
-                    Fact{"all_but_one_percent", 0.99, 2, 1.2, 0.14708845038524612},
-                    Fact{"half_of_the_rows", 0.5, 0.5, 1.9, 2.4239735386300077},
-                    Fact{"little_noise", 0.3, 0.1, 4.5, 223.45203496586663},
-                    Fact{"least_noise_computed", 0.001, 0.05, 2.5, 488.48707453502972},
-                    Fact{"little_noise_low_order", 1e-4, 0.2, 1.3, 0.0024148686522492402},
-                    Fact{"rare_sampling_little_noise", 1e-9, 0.3, 2.5, 9.5066950051045243e-14},
-                    Fact{"mnist_job", 0.034133333333333335, 1.3, 7.7, 0.0045972738722158407},
-                    Fact{"high_fractional_order", 0.01, 1, 100.5, 45.598546696564792},
-                    Fact{"highest_dense_order", 0.04, 1.5, 63, 10.729206823144095},
-                    Fact{"highest_default_order", 0.2, 30, 1024, 0.028180746666501182},
-                    Fact{"order_near_one", 0.02, 2, 1.0001, 5.6466783199447068e-5}),
+    testing::Values(RdpFact{"lowest_default_order", 0.01, 1, 1.1, 9.2414710846869586e-5},
+                    RdpFact{"rare_sampling", 1e-6, 0.7, 1.5, 5.0226130062495126e-12},
+                    RdpFact{"rare_sampling_much_noise", 1e-6, 50, 1.1, 2.2004400578801116e-16},
+                    RdpFact{"rare_sampling_much_noise_integer", 1e-6, 50, 2, 4.000800106677333e-16},
+                    RdpFact{"much_noise", 0.5, 100, 10.9, 0.00013628543360034429},
+                    RdpFact{"more_noise", 0.05, 1000, 1.7, 2.1250010295628135e-9},
+                    RdpFact{"moderate", 0.001, 5, 2.3, 4.693297118704733e-8},
+                    RdpFact{"nearly_all_rows", 0.9, 0.5, 3.7, 7.2556201777407884},
+                    RdpFact{"all_but_one_percent", 0.99, 2, 1.2, 0.14708845038524612},
+                    RdpFact{"half_of_the_rows", 0.5, 0.5, 1.9, 2.4239735386300077},
+                    RdpFact{"little_noise", 0.3, 0.1, 4.5, 223.45203496586663},
+                    RdpFact{"least_noise_computed", 0.001, 0.05, 2.5, 488.48707453502972},
+                    RdpFact{"little_noise_low_order", 1e-4, 0.2, 1.3, 0.0024148686522492402},
+                    RdpFact{"rare_sampling_little_noise", 1e-9, 0.3, 2.5, 9.5066950051045243e-14},
+                    RdpFact{"mnist_job", 0.034133333333333335, 1.3, 7.7, 0.0045972738722158407},
+                    RdpFact{"high_fractional_order", 0.01, 1, 100.5, 45.598546696564792},
+                    RdpFact{"highest_dense_order", 0.04, 1.5, 63, 10.729206823144095},
+                    RdpFact{"highest_default_order", 0.2, 30, 1024, 0.028180746666501182},
+                    RdpFact{"order_near_one", 0.02, 2, 1.0001, 5.6466783199447068e-5}),
     FactName);
 
 // Copied as facts from the project's shared vectors (accounting.json, rdp_per_step).
 INSTANTIATE_TEST_SUITE_P(Shared, SampledGaussianRdpTest,
-                         testing::Values(Fact{"q1_low", 0.01, 1.0, 1.5, 0.0001272537433274498},
-                                         Fact{"q1_order_16", 0.01, 1.0, 16, 3.087850783696245},
-                                         Fact{"q1_noise_2_5", 0.01, 2.5, 2.5, 2.170836113836249e-05},
-                                         Fact{"q4_fractional", 0.04, 1.5, 2.5, 0.001132803466470159},
-                                         Fact{"q4_integer", 0.04, 1.5, 5, 0.002423924692376592},
-                                         Fact{"q_256_of_60000", 0.004266666666666667, 1.1, 2.5,
-                                              2.935807028180793e-05},
-                                         Fact{"q10", 0.1, 4.0, 1.5, 0.0004821344823229758},
-                                         Fact{"q2", 0.02048, 2.4, 16, 0.0006750970070715822}),
+                         testing::Values(RdpFact{"q1_low", 0.01, 1.0, 1.5, 0.0001272537433274498},
+                                         RdpFact{"q1_order_16", 0.01, 1.0, 16, 3.087850783696245},
+                                         RdpFact{"q1_noise_2_5", 0.01, 2.5, 2.5, 2.170836113836249e-05},
+                                         RdpFact{"q4_fractional", 0.04, 1.5, 2.5, 0.001132803466470159},
+                                         RdpFact{"q4_integer", 0.04, 1.5, 5, 0.002423924692376592},
+                                         RdpFact{"q_256_of_60000", 0.004266666666666667, 1.1, 2.5,
+                                                 2.935807028180793e-05},
+                                         RdpFact{"q10", 0.1, 4.0, 1.5, 0.0004821344823229758},
+                                         RdpFact{"q2", 0.02048, 2.4, 16, 0.0006750970070715822}),
                          FactName);
 
 TEST(SampledGaussianRdp, MatchesTheSharedVectors) {

@@ -88,7 +88,7 @@ TEST(OneRunPValue, GrowsWithEpsilonAndDelta) {
   EXPECT_EQ(OneRunPValue(seen, 0, 0.01), 1);  // 2 m delta = 8
 }
 
-struct Case {
+struct AuditCase {
   CanaryGuesses seen;
   double delta;
   double false_alarm;
@@ -98,11 +98,11 @@ struct Case {
 // Expected values: the formula in 60 decimal digits with Python's decimal and math.comb, solved by bisection.
 TEST(OneRunEpsilon, AgreesWithAnIndependentComputation) {
   for (const auto& [seen, delta, false_alarm, expected] :
-       {Case{{1000, 600, 600}, 1e-5, 0.05, 5.27039946351468},
-        Case{{1000, 500, 490}, 1e-5, 0.003, 3.04663399728450},
-        Case{{1000, 250, 183}, 1e-5, 0.003, 0.60300542909076},
-        Case{{20, 10, 10}, 1e-3, 0.05, 0.97697818016392},
-        Case{{1000, 500, 400}, 0, 0.003, 1.08117159689133}}) {
+       {AuditCase{{1000, 600, 600}, 1e-5, 0.05, 5.27039946351468},
+        AuditCase{{1000, 500, 490}, 1e-5, 0.003, 3.04663399728450},
+        AuditCase{{1000, 250, 183}, 1e-5, 0.003, 0.60300542909076},
+        AuditCase{{20, 10, 10}, 1e-3, 0.05, 0.97697818016392},
+        AuditCase{{1000, 500, 400}, 0, 0.003, 1.08117159689133}}) {
     const double epsilon = OneRunEpsilon(seen, delta, false_alarm);
     EXPECT_LE(epsilon, expected + 1e-13);
     EXPECT_GT(epsilon, expected - 1e-9);

@@ -67,12 +67,12 @@ TEST(BernoulliExpMinusOne, HasItsProbability) {
   ExpectProportion(hits, kDraws, std::exp(-1.0));
 }
 
-struct Case {
+struct BernoulliCase {
   const char* name;
   std::uint64_t numerator, denominator;
 };
 
-class BernoulliExpTest : public testing::TestWithParam<Case> {};
+class BernoulliExpTest : public testing::TestWithParam<BernoulliCase> {};
 
 TEST_P(BernoulliExpTest, HasItsProbability) {
   const auto& [name, numerator, denominator] = GetParam();
@@ -97,12 +97,14 @@ TEST_P(BernoulliExpTest, AgreesForAllTypesCoinByCoin) {
   EXPECT_EQ(narrow.NextWord(), wide.NextWord());
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Exponents, BernoulliExpTest,
-    testing::Values(Case{"zero", 0, 1}, Case{"a_tenth", 1, 10}, Case{"two_thirds", 2, 3}, Case{"one", 1, 1},
-                    Case{"just_above_one", 1001, 1000}, Case{"seven_thirds", 7, 3}, Case{"eight", 8, 1},
-                    Case{"large_numbers", std::uint64_t{1} << 60, (std::uint64_t{1} << 61) + 12345}),
-    [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Exponents, BernoulliExpTest,
+                         testing::Values(BernoulliCase{"zero", 0, 1}, BernoulliCase{"a_tenth", 1, 10},
+                                         BernoulliCase{"two_thirds", 2, 3}, BernoulliCase{"one", 1, 1},
+                                         BernoulliCase{"just_above_one", 1001, 1000},
+                                         BernoulliCase{"seven_thirds", 7, 3}, BernoulliCase{"eight", 8, 1},
+                                         BernoulliCase{"large_numbers", std::uint64_t{1} << 60,
+                                                       (std::uint64_t{1} << 61) + 12345}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST(BernoulliExp, AgreesBeyond64BitsAndHasItsProbability) {
   const Uint128 denominator = (Uint128{0x123456789ABCDEF} << 60) + 987654321;

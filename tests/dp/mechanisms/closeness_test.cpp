@@ -81,13 +81,13 @@ TEST(ContinuousMultiplier, TakesNothingAtRealSizesAndAllBelowItsRounding) {
   EXPECT_THROW((void)ContinuousMultiplier(1.1, std::nan("")), ConfigError);
 }
 
-struct Case {
+struct ClosenessCase {
   const char* name;
   int summands;
   double deviation;
 };
 
-class ClosenessTest : public testing::TestWithParam<Case> {};
+class ClosenessTest : public testing::TestWithParam<ClosenessCase> {};
 
 TEST_P(ClosenessTest, BoundsTheExactRatio) {
   const auto& [name, summands, deviation] = GetParam();
@@ -109,9 +109,10 @@ TEST_P(ClosenessTest, BoundsTheExactRatio) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Small, ClosenessTest,
-                         testing::Values(Case{"two_at_0_6", 2, 0.6}, Case{"two_at_0_8", 2, 0.8},
-                                         Case{"two_at_1", 2, 1}, Case{"three_at_0_6", 3, 0.6},
-                                         Case{"three_at_1", 3, 1}),
+                         testing::Values(ClosenessCase{"two_at_0_6", 2, 0.6},
+                                         ClosenessCase{"two_at_0_8", 2, 0.8}, ClosenessCase{"two_at_1", 2, 1},
+                                         ClosenessCase{"three_at_0_6", 3, 0.6},
+                                         ClosenessCase{"three_at_1", 3, 1}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Closeness, HasTheRightEdges) {

@@ -13,13 +13,13 @@
 namespace trefoil::dp {
 namespace {
 
-struct Case {
+struct DiscreteLaplaceCase {
   const char* name;
   std::uint64_t numerator, denominator;
   int reach;  ///< values beyond +-reach are counted together with it
 };
 
-class DiscreteLaplaceTest : public testing::TestWithParam<Case> {};
+class DiscreteLaplaceTest : public testing::TestWithParam<DiscreteLaplaceCase> {};
 
 TEST_P(DiscreteLaplaceTest, HasItsLaw) {
   const auto& [name, numerator, denominator, reach] = GetParam();
@@ -43,9 +43,11 @@ TEST_P(DiscreteLaplaceTest, HasItsLaw) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Scales, DiscreteLaplaceTest,
-                         testing::Values(Case{"one", 1, 1, 9}, Case{"eight", 8, 1, 60},
-                                         Case{"thirteen", 13, 1, 90}, Case{"five_halves", 5, 2, 20},
-                                         Case{"a_third", 1, 3, 2}),
+                         testing::Values(DiscreteLaplaceCase{"one", 1, 1, 9},
+                                         DiscreteLaplaceCase{"eight", 8, 1, 60},
+                                         DiscreteLaplaceCase{"thirteen", 13, 1, 90},
+                                         DiscreteLaplaceCase{"five_halves", 5, 2, 20},
+                                         DiscreteLaplaceCase{"a_third", 1, 3, 2}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(DiscreteLaplace, IsTheContinuousOneAtALargeScale) {

@@ -14,7 +14,7 @@
 namespace trefoil::dp {
 namespace {
 
-constexpr int kDraws = 400'000;
+constexpr int kPartDraws = 400'000;
 
 /// The law of a negative binomial, by its own recurrence, far into its tail.
 std::vector<double> NegativeBinomial(double shape, double rate) {
@@ -59,22 +59,22 @@ struct Cells {
   }
 };
 
-struct Case {
+struct LaplacePartCase {
   const char* name;
   Ratio rate;
 };
 
-class LaplacePartTest : public testing::TestWithParam<Case> {};
+class LaplacePartTest : public testing::TestWithParam<LaplacePartCase> {};
 
 TEST_P(LaplacePartTest, HalvesAreNegativeBinomialsOfShapeOneHalf) {
   const auto rate = GetParam().rate;
   const Cells cells(NegativeBinomial(0.5, rate.value()));
   auto stream = FixedStream(31);
   std::vector<std::size_t> counts(cells.probabilities.size());
-  for (int i = 0; i < kDraws; ++i)
+  for (int i = 0; i < kPartDraws; ++i)
     ++counts[cells.cell_of[std::min<std::size_t>(SampleHalfGeometric(stream, rate),
                                                  cells.cell_of.size() - 1)]];
-  ExpectFits(counts, cells.probabilities, kDraws);
+  ExpectFits(counts, cells.probabilities, kPartDraws);
 }
 
 TEST_P(LaplacePartTest, TwoPartsAreDiscreteLaplaceAndThreeAreShapeThreeHalves) {
@@ -96,20 +96,21 @@ TEST_P(LaplacePartTest, TwoPartsAreDiscreteLaplaceAndThreeAreShapeThreeHalves) {
     const Cells cells(law);
     auto stream = FixedStream(static_cast<std::uint8_t>(40 + parts));
     std::vector<std::size_t> counts(cells.probabilities.size());
-    for (int i = 0; i < kDraws; ++i) {
+    for (int i = 0; i < kPartDraws; ++i) {
       std::int64_t sum = 0;
       for (int j = 0; j < parts; ++j) sum += part.Sample(stream);
       sum = std::clamp<std::int64_t>(sum, -reach, reach);
       ++counts[cells.cell_of[static_cast<std::size_t>(sum + reach)]];
     }
-    ExpectFits(counts, cells.probabilities, kDraws);
+    ExpectFits(counts, cells.probabilities, kPartDraws);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Rates, LaplacePartTest,
-                         testing::Values(Case{"one", {1, 1}}, Case{"three", {3, 1}},
-                                         Case{"two_sevenths", {2, 7}}, Case{"a_twentieth", {1, 20}},
-                                         Case{"three_hundredths", {3, 100}}),
+                         testing::Values(LaplacePartCase{"one", {1, 1}}, LaplacePartCase{"three", {3, 1}},
+                                         LaplacePartCase{"two_sevenths", {2, 7}},
+                                         LaplacePartCase{"a_twentieth", {1, 20}},
+                                         LaplacePartCase{"three_hundredths", {3, 100}}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // Walks of thousands of coins, most of them taken by the word.
@@ -152,12 +153,12 @@ TEST(LaplacePartsQuantile, GrowsWithThePartsAndCoversSamples) {
   EXPECT_GT(h, LaplacePartsQuantile(rate, 2, 0.95));
   auto stream = FixedStream(34);
   int within = 0;
-  for (int i = 0; i < kDraws; ++i)
+  for (int i = 0; i < kPartDraws; ++i)
     within += std::abs(part.Sample(stream) + part.Sample(stream) + part.Sample(stream)) <= h ? 1 : 0;
   // Five deviations of a share of 0.95 (false alarm below one in a million), and what one unit of h adds.
-  const double tolerance = 5 * std::sqrt(0.95 * 0.05 / kDraws);
-  EXPECT_GE(within / double{kDraws}, 0.95 - tolerance);
-  EXPECT_LE(within / double{kDraws}, 0.95 + 0.05 * 0.05 + tolerance);
+  const double tolerance = 5 * std::sqrt(0.95 * 0.05 / kPartDraws);
+  EXPECT_GE(within / double{kPartDraws}, 0.95 - tolerance);
+  EXPECT_LE(within / double{kPartDraws}, 0.95 + 0.05 * 0.05 + tolerance);
 }
 
 TEST(LaplacePartsMargin, IsAboveTheExactOneByAFewScalesAtMost) {

@@ -36,14 +36,14 @@ TEST(LocalRandomiser, MatchesTheSharedVectors) {
               vectors->at("randomized_response_two_coins_epsilon").get<double>(), 1e-15);
 }
 
-struct Case {
+struct RandomiserCase {
   const char* name;
   Randomiser randomiser;
   std::size_t values;
   std::optional<double> epsilon;
 };
 
-class LocalRandomiserTest : public testing::TestWithParam<Case> {
+class LocalRandomiserTest : public testing::TestWithParam<RandomiserCase> {
  protected:
   LocalRandomiser randomiser_{GetParam().randomiser, GetParam().values, GetParam().epsilon};
 
@@ -233,14 +233,15 @@ TEST_P(LocalRandomiserTest, IsDebiasedWithIntervalsThatHold) {
   EXPECT_NEAR(covered / double{kRepetitions}, 0.95, 5 * std::sqrt(0.95 * 0.05 / kRepetitions));
 }
 
-INSTANTIATE_TEST_SUITE_P(Randomisers, LocalRandomiserTest,
-                         testing::Values(Case{"two_coins", Randomiser::kTwoCoins, 1, {}},
-                                         Case{"k_ary_of_one", Randomiser::kKary, 1, 0.7},
-                                         Case{"k_ary_of_four", Randomiser::kKary, 4, 1.5},
-                                         Case{"symmetric_of_one", Randomiser::kSymmetricUnary, 1, 1.0},
-                                         Case{"symmetric_of_four", Randomiser::kSymmetricUnary, 4, 2.2},
-                                         Case{"optimised_of_three", Randomiser::kOptimisedUnary, 3, 1.0}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Randomisers, LocalRandomiserTest,
+    testing::Values(RandomiserCase{"two_coins", Randomiser::kTwoCoins, 1, {}},
+                    RandomiserCase{"k_ary_of_one", Randomiser::kKary, 1, 0.7},
+                    RandomiserCase{"k_ary_of_four", Randomiser::kKary, 4, 1.5},
+                    RandomiserCase{"symmetric_of_one", Randomiser::kSymmetricUnary, 1, 1.0},
+                    RandomiserCase{"symmetric_of_four", Randomiser::kSymmetricUnary, 4, 2.2},
+                    RandomiserCase{"optimised_of_three", Randomiser::kOptimisedUnary, 3, 1.0}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST(LocalRandomiser, RefusesWhatIsNone) {
   EXPECT_THROW(LocalRandomiser(Randomiser::kKary, 4, 0.0), ConfigError);

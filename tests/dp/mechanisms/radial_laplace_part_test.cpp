@@ -15,7 +15,7 @@
 namespace trefoil::dp {
 namespace {
 
-constexpr int kDraws = 60'000;
+constexpr int kRadialDraws = 60'000;
 constexpr std::size_t kCells = 40;
 constexpr double kSensitivity = 3000;
 constexpr double kEpsilon = 1.5;
@@ -56,7 +56,7 @@ TEST(RadialLaplacePart, TwoPartsHaveThePublishedDensity) {
     std::vector<std::size_t> norms(kCells);
     std::vector<std::size_t> first(kCells);
     std::vector<std::size_t> signs(4);
-    for (int k = 0; k < kDraws; ++k) {
+    for (int k = 0; k < kRadialDraws; ++k) {
       const auto x = Sum(part, stream, 2, dimensions);
       const double squared = SquaredNorm(x);
       ++norms[CellOf(cdf(norm, std::sqrt(squared)))];
@@ -64,9 +64,9 @@ TEST(RadialLaplacePart, TwoPartsHaveThePublishedDensity) {
       ++signs[(x[0] > 0 ? 1U : 0U) + (x[dimensions - 1] > 0 ? 2U : 0U)];
     }
     const std::vector<double> alike(kCells, 1.0 / kCells);
-    ExpectFits(norms, alike, kDraws);
-    ExpectFits(first, alike, kDraws);
-    ExpectFits(signs, std::vector<double>(4, 0.25), kDraws);
+    ExpectFits(norms, alike, kRadialDraws);
+    ExpectFits(first, alike, kRadialDraws);
+    ExpectFits(signs, std::vector<double>(4, 0.25), kRadialDraws);
   }
 }
 
@@ -78,15 +78,15 @@ TEST(RadialLaplacePart, FewerCoordinatesAreThoseOfAHigherDimension) {
   auto stream = FixedStream(4);
   double two = 0;
   double three = 0;
-  for (int k = 0; k < kDraws; ++k) {
+  for (int k = 0; k < kRadialDraws; ++k) {
     two += SquaredNorm(Sum(part, stream, 2, 5));
     three += SquaredNorm(Sum(part, stream, 3, 5));
   }
   // The squared norm of d' = 7 has mean 56 and second moment 7 8 9 10 = 5040, so a deviation below 44. Five
   // standard errors each: a false alarm below one in a million (normal approximation).
-  const double tolerance = 5 * 44 / std::sqrt(double{kDraws});
-  EXPECT_NEAR(two / kDraws, 40, tolerance);
-  EXPECT_NEAR(three / kDraws, 60, 2 * tolerance);
+  const double tolerance = 5 * 44 / std::sqrt(double{kRadialDraws});
+  EXPECT_NEAR(two / kRadialDraws, 40, tolerance);
+  EXPECT_NEAR(three / kRadialDraws, 60, 2 * tolerance);
 }
 
 TEST(RadialLaplacePart, ChargesTheEpsilonOfItsScaleAndWhatRoundingAdds) {
@@ -112,14 +112,14 @@ TEST(RadialLaplacePart, HasTheVarianceOfItsExponentials) {
   const RadialLaplacePart part(1, 181.1, 1);
   auto stream = FixedStream(5);
   double squares = 0;
-  for (int k = 0; k < kDraws; ++k) {
+  for (int k = 0; k < kRadialDraws; ++k) {
     const auto x = static_cast<double>(part.DrawLaw(stream).Sample(stream));
     squares += x * x;
   }
   // Two of mean 2 s^2. A square has variance 3 E[V^2] - E[V]^2, 3.5 of the mean's square here. Five standard
   // errors: a false alarm below one in a million (normal approximation).
   const double expected = 4 * part.scale() * part.scale();
-  EXPECT_NEAR(squares / kDraws, expected, 5 * std::sqrt(3.5 / kDraws) * expected);
+  EXPECT_NEAR(squares / kRadialDraws, expected, 5 * std::sqrt(3.5 / kRadialDraws) * expected);
 }
 
 TEST(RadialLaplacePart, RefusesWhatItCannotHold) {

@@ -6,10 +6,10 @@
 #include <limits>
 #include <random>
 
+#include "tests/dp/not_finite.h"
+
 namespace trefoil::dp {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(Above, IsTheNextDoubleAndLeavesZero) {
   EXPECT_EQ(Above(0), 0);

@@ -13,7 +13,7 @@
 namespace trefoil::dp {
 namespace {
 
-struct Fact {
+struct OverflowFact {
   const char* name;
   std::int64_t rows;
   double rate;
@@ -21,7 +21,7 @@ struct Fact {
   double probability;
 };
 
-class OverflowTest : public testing::TestWithParam<Fact> {};
+class OverflowTest : public testing::TestWithParam<OverflowFact> {};
 
 TEST_P(OverflowTest, IsATightUpperBound) {
   const auto& fact = GetParam();
@@ -31,14 +31,15 @@ TEST_P(OverflowTest, IsATightUpperBound) {
 }
 
 // Computed with mpmath from exact binomial coefficients, 30 digits.
-INSTANTIATE_TEST_SUITE_P(Facts, OverflowTest,
-                         testing::Values(Fact{"small", 10, 0.25, 4, 0.0781269073486328},
-                                         Fact{"mnist", 20000, 2048.0 / 60000, 900, 2.66926550072858e-16},
-                                         Fact{"mnist_tight", 20000, 2048.0 / 60000, 750, 0.00456571536155700},
-                                         Fact{"adult", 10854, 0.0942, 1200, 5.53858679134712e-9},
-                                         Fact{"a_million_rows", 1000000, 0.001, 1300, 5.04470592180088e-20},
-                                         Fact{"all_five", 5, 0.3, 4, 0.00243 - 1e-17}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Facts, OverflowTest,
+    testing::Values(OverflowFact{"small", 10, 0.25, 4, 0.0781269073486328},
+                    OverflowFact{"mnist", 20000, 2048.0 / 60000, 900, 2.66926550072858e-16},
+                    OverflowFact{"mnist_tight", 20000, 2048.0 / 60000, 750, 0.00456571536155700},
+                    OverflowFact{"adult", 10854, 0.0942, 1200, 5.53858679134712e-9},
+                    OverflowFact{"a_million_rows", 1000000, 0.001, 1300, 5.04470592180088e-20},
+                    OverflowFact{"all_five", 5, 0.3, 4, 0.00243 - 1e-17}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Overflow, IsOneWhereTheLimitIsNotAboveTheMean) {
   EXPECT_EQ(PoissonOverflowProbability(100, 0.5, 50), 1);

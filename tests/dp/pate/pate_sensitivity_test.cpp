@@ -17,8 +17,8 @@ using testing_support::AllCounts;
 using Counts = std::vector<std::int64_t>;
 using Votes = std::vector<Counts>;
 
-AnswerNoise Normal(double sigma) { return {.law = VoteNoise::kNormal, .size = sigma}; }
-AnswerNoise Laplace(double scale) { return {.law = VoteNoise::kLaplace, .size = scale}; }
+AnswerNoise NormalNoise(double sigma) { return {.law = VoteNoise::kNormal, .size = sigma}; }
+AnswerNoise LaplaceNoise(double scale) { return {.law = VoteNoise::kLaplace, .size = scale}; }
 
 /// Votes to be moved, at least: no teacher moves more than one of a query.
 std::int64_t Distance(const Votes& a, const Votes& b) {
@@ -114,24 +114,30 @@ TEST(SmoothCostOfVotes, BoundsWhatTryingAllNeighboursFinds) {
     SmoothVoteSettings settings;
   };
   const std::vector<Case> cases{
-      {12, 3, false, {.answer = Normal(1.5), .order = 4, .beta = 0.1}},
-      {12, 3, false, {.answer = Normal(0.8), .order = 2, .beta = 0.4}},
-      {20, 2, false, {.answer = Normal(2), .order = 8, .beta = 0.05}},
-      {9, 4, false, {.answer = Normal(1), .order = 3, .beta = 0.2}},
-      {6, 3, true, {.answer = Normal(1), .order = 3, .beta = 0.1}},
-      {12, 3, false, {.answer = Normal(1.5), .threshold = 7, .threshold_sigma = 2, .order = 4, .beta = 0.1}},
-      {6, 3, true, {.answer = Normal(1), .threshold = 4, .threshold_sigma = 3, .order = 3, .beta = 0.2}},
+      {12, 3, false, {.answer = NormalNoise(1.5), .order = 4, .beta = 0.1}},
+      {12, 3, false, {.answer = NormalNoise(0.8), .order = 2, .beta = 0.4}},
+      {20, 2, false, {.answer = NormalNoise(2), .order = 8, .beta = 0.05}},
+      {9, 4, false, {.answer = NormalNoise(1), .order = 3, .beta = 0.2}},
+      {6, 3, true, {.answer = NormalNoise(1), .order = 3, .beta = 0.1}},
+      {12,
+       3,
+       false,
+       {.answer = NormalNoise(1.5), .threshold = 7, .threshold_sigma = 2, .order = 4, .beta = 0.1}},
+      {6, 3, true, {.answer = NormalNoise(1), .threshold = 4, .threshold_sigma = 3, .order = 3, .beta = 0.2}},
       // Next to nothing but the threshold changes.
-      {12, 3, false, {.answer = Normal(60), .threshold = 8, .threshold_sigma = 1, .order = 4, .beta = 0.1}},
+      {12,
+       3,
+       false,
+       {.answer = NormalNoise(60), .threshold = 8, .threshold_sigma = 1, .order = 4, .beta = 0.1}},
       {12,
        2,
        false,
-       {.answer = Normal(60), .threshold = 11, .threshold_sigma = 0.6, .order = 2, .beta = 0.3}},
-      {12, 3, false, {.answer = Laplace(1), .order = 4, .beta = 0.1}},
-      {12, 3, false, {.answer = Laplace(2), .order = 2, .beta = 0.4}},
-      {20, 2, false, {.answer = Laplace(2), .order = 3, .beta = 0.05}},
-      {9, 4, false, {.answer = Laplace(0.5), .order = 2.5, .beta = 0.2}},
-      {6, 3, true, {.answer = Laplace(0.8), .order = 3, .beta = 0.1}},
+       {.answer = NormalNoise(60), .threshold = 11, .threshold_sigma = 0.6, .order = 2, .beta = 0.3}},
+      {12, 3, false, {.answer = LaplaceNoise(1), .order = 4, .beta = 0.1}},
+      {12, 3, false, {.answer = LaplaceNoise(2), .order = 2, .beta = 0.4}},
+      {20, 2, false, {.answer = LaplaceNoise(2), .order = 3, .beta = 0.05}},
+      {9, 4, false, {.answer = LaplaceNoise(0.5), .order = 2.5, .beta = 0.2}},
+      {6, 3, true, {.answer = LaplaceNoise(0.8), .order = 3, .beta = 0.1}},
   };
   double loosest = 0;
   for (const auto& [teachers, classes, two_queries, settings] : cases) {
@@ -161,10 +167,10 @@ TEST(SmoothCostOfVotes, BoundsWhatMovedVotesChangeInManyQueries) {
   };
   constexpr std::int64_t kTeachers = 100;
   const std::vector<SmoothVoteSettings> all{
-      {.answer = Laplace(8), .order = 6, .beta = 0.03},
-      {.answer = Laplace(15), .order = 2.5, .beta = 0.08},
-      {.answer = Normal(12), .order = 8, .beta = 0.02},
-      {.answer = Normal(12), .threshold = 60, .threshold_sigma = 20, .order = 8, .beta = 0.02}};
+      {.answer = LaplaceNoise(8), .order = 6, .beta = 0.03},
+      {.answer = LaplaceNoise(15), .order = 2.5, .beta = 0.08},
+      {.answer = NormalNoise(12), .order = 8, .beta = 0.02},
+      {.answer = NormalNoise(12), .threshold = 60, .threshold_sigma = 20, .order = 8, .beta = 0.02}};
   for (const auto& settings : all) {
     Votes votes(20, Counts(10));
     for (auto& counts : votes) {
@@ -197,7 +203,7 @@ TEST(SmoothCostOfVotes, BoundsWhatMovedVotesChangeInManyQueries) {
 // Too few teachers for any clear vote: what answers cost is public, and so must be the size of its noise,
 // though some sixty votes more would make a difference.
 TEST(SmoothCostOfVotes, IsOfVotesThatSoManyTeachersCanCast) {
-  const SmoothVoteSettings settings{.answer = Normal(40), .order = 20, .beta = 0.01};
+  const SmoothVoteSettings settings{.answer = NormalNoise(40), .order = 20, .beta = 0.01};
   ASSERT_LT(GnMaxRdp(GnMaxLogQ(Counts{200, 0}, 40), 40, 20), 20 / 1600.0);
   for (std::int64_t first = 20; first <= 40; ++first) {
     const auto found = SmoothCostOfVotes(Votes{{first, 40 - first}}, settings);
@@ -208,7 +214,7 @@ TEST(SmoothCostOfVotes, IsOfVotesThatSoManyTeachersCanCast) {
 
 // One class, all teachers of one mind, none at all.
 TEST(SmoothCostOfVotes, KnowsItsEdges) {
-  const SmoothVoteSettings settings{.answer = Normal(40), .order = 20, .beta = 0.01};
+  const SmoothVoteSettings settings{.answer = NormalNoise(40), .order = 20, .beta = 0.01};
   EXPECT_EQ(SmoothCostOfVotes(Votes{{250}}, settings).rdp, 0);
   EXPECT_GT(SmoothCostOfVotes(Votes{{250, 0}}, settings).sensitivity, 0);
   // No bound is above the cost whatever the votes are.
@@ -216,9 +222,9 @@ TEST(SmoothCostOfVotes, KnowsItsEdges) {
   EXPECT_GE(SmoothCostOfVotes(Votes{{0, 0}}, settings).sensitivity, 0);
   EXPECT_THROW((void)SmoothCostOfVotes({}, settings), ContractError);
   EXPECT_THROW((void)SmoothCostOfVotes(Votes{{1, 2}, {1, 1}}, settings), ContractError);
-  EXPECT_THROW((void)SmoothCostOfVotes(Votes{{1, 2}}, {.answer = Normal(40), .order = 20, .beta = 0}),
+  EXPECT_THROW((void)SmoothCostOfVotes(Votes{{1, 2}}, {.answer = NormalNoise(40), .order = 20, .beta = 0}),
                ConfigError);
-  EXPECT_THROW((void)SmoothCostOfVotes(Votes{{1, 2}}, {.answer = Normal(40), .order = 1, .beta = 1}),
+  EXPECT_THROW((void)SmoothCostOfVotes(Votes{{1, 2}}, {.answer = NormalNoise(40), .order = 1, .beta = 1}),
                ConfigError);
   EXPECT_THROW((void)SmoothCostOfVotes(Votes{{200'000, 2}}, settings), ConfigError);
 }

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 #include <vector>
 
 #include "base/error.h"
 #include "dp/accounting/rdp.h"
+#include "tests/dp/not_finite.h"
 #include "tests/dp/shared_vectors.h"
 #include "tests/support/vote_counts.h"
 
@@ -18,8 +18,6 @@ namespace {
 
 using testing_support::AllCounts;
 using Counts = std::vector<std::int64_t>;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// As many digits as the vectors have.
 void ExpectClose(double found, double expected, double digits) {

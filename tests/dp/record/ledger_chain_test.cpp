@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "tests/support/error_text.h"
 
 namespace trefoil::dp {
 namespace {
@@ -27,13 +28,8 @@ std::string ThreeLines() {
   return text;
 }
 
-std::string ErrorOf(const std::string& text) {
-  try {
-    (void)OpenChain(text, FirstPrevious(), 1);
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "";
+std::string ChainError(const std::string& text) {
+  return testing_support::ErrorText<DataError>([&] { (void)OpenChain(text, FirstPrevious(), 1); });
 }
 
 TEST(SealLine, HashesTheLineBeforeItsHash) {
@@ -66,7 +62,7 @@ TEST(OpenChain, FindsEverySingleByteThatWasChanged) {
       if (static_cast<char>(byte) == text[at]) continue;
       std::string changed = text;
       changed[at] = static_cast<char>(byte);
-      ASSERT_THAT(ErrorOf(changed), HasSubstr("line " + std::to_string(line) + ":")) << at << ' ' << byte;
+      ASSERT_THAT(ChainError(changed), HasSubstr("line " + std::to_string(line) + ":")) << at << ' ' << byte;
       ++changes;
     }
   }
@@ -80,12 +76,12 @@ TEST(OpenChain, FindsLinesThatWereLeftOutExchangedOrDoubled) {
   const auto a = text.substr(0, second);
   const auto b = text.substr(second, third - second);
   const auto c = text.substr(third);
-  EXPECT_THAT(ErrorOf(b + c), HasSubstr("line 1: found the hash of another line before it"));
-  EXPECT_THAT(ErrorOf(a + c), HasSubstr("line 2:"));
-  EXPECT_THAT(ErrorOf(a + c + b), HasSubstr("line 2:"));
-  EXPECT_THAT(ErrorOf(a + a + b), HasSubstr("line 2:"));
-  EXPECT_THAT(ErrorOf(a + "\n" + b), HasSubstr("line 2: found no hash"));
-  EXPECT_THAT(ErrorOf("x"), HasSubstr("line 1: found something that is no line's beginning"));
+  EXPECT_THAT(ChainError(b + c), HasSubstr("line 1: found the hash of another line before it"));
+  EXPECT_THAT(ChainError(a + c), HasSubstr("line 2:"));
+  EXPECT_THAT(ChainError(a + c + b), HasSubstr("line 2:"));
+  EXPECT_THAT(ChainError(a + a + b), HasSubstr("line 2:"));
+  EXPECT_THAT(ChainError(a + "\n" + b), HasSubstr("line 2: found no hash"));
+  EXPECT_THAT(ChainError("x"), HasSubstr("line 1: found something that is no line's beginning"));
 }
 
 // A line that was sealed again after a change does not fit what follows.
@@ -93,9 +89,9 @@ TEST(OpenChain, FindsALineThatWasSealedAgain) {
   const auto text = ThreeLines();
   const auto second = text.find('\n') + 1;
   const auto other = SealLine({{"a", 2}, {"z", "}"}}, FirstPrevious()) + "\n";
-  EXPECT_THAT(ErrorOf(other + text.substr(second)), HasSubstr("line 2:"));
+  EXPECT_THAT(ChainError(other + text.substr(second)), HasSubstr("line 2:"));
   const std::string spaced = "{\"previous\": \"" + std::string(64, '0') + "\"";
-  EXPECT_THAT(ErrorOf(spaced + ",\"hash\":\"" + Sha256Hex(spaced) + "\"}\n"),
+  EXPECT_THAT(ChainError(spaced + ",\"hash\":\"" + Sha256Hex(spaced) + "\"}\n"),
               HasSubstr("JSON in another form"));
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "tests/support/error_text.h"
 
 namespace trefoil::dp {
 namespace {
@@ -16,8 +17,8 @@ namespace {
 using Json = nlohmann::json;
 using testing::HasSubstr;
 
-constexpr double kDelta = 1e-5;
-const FilterTerms kTerms = MakeFilterTerms(FilterMode::kRdp, kDelta);
+constexpr double kLedgerDelta = 1e-5;
+const FilterTerms kTerms = MakeFilterTerms(FilterMode::kRdp, kLedgerDelta);
 const auto kNone = [](std::size_t) { return false; };
 const auto kAll = [](std::size_t) { return true; };
 
@@ -41,7 +42,7 @@ TrainingRecord RecordOf(const std::string& run, std::int64_t steps) { return Rec
 Json Reservation(const TrainingRecord& record) {
   return Ledger::ReserveEntry({.time = "2026-01-31T12:00:00Z",
                                .name = "job",
-                               .delta = kDelta,
+                               .delta = kLedgerDelta,
                                .epsilon_cap = 3,
                                .reserved = record,
                                .announced = {},
@@ -49,7 +50,7 @@ Json Reservation(const TrainingRecord& record) {
 }
 
 Json Settlement(const TrainingRecord& record, JobEnd ended = JobEnd::kDone) {
-  return Ledger::SettleEntry(record, ended, kDelta, "2026-01-31T12:01:00Z");
+  return Ledger::SettleEntry(record, ended, kLedgerDelta, "2026-01-31T12:01:00Z");
 }
 
 /// What the filter of a ledger says of a record alone.
@@ -70,12 +71,7 @@ Ledger After(const std::vector<Json>& entries) {
 }
 
 std::string ErrorOf(const std::vector<Json>& entries) {
-  try {
-    (void)After(entries);
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "";
+  return testing_support::ErrorText<DataError>([&] { (void)After(entries); });
 }
 
 TEST(Ledger, ComposesRecordsAndNotEpsilons) {
@@ -195,7 +191,7 @@ TEST(Ledger, RefusesWhatIsNotWellFormed) {
 Json Resumption(const TrainingRecord& planned, const TrainingRecord& executed) {
   return Ledger::ResumeEntry({.time = "2026-01-31T12:02:00Z",
                               .name = {},
-                              .delta = kDelta,
+                              .delta = kLedgerDelta,
                               .epsilon_cap = 4,
                               .reserved = planned,
                               .announced = executed,
@@ -295,10 +291,11 @@ TEST(Ledger, ComposesWhatVersion1EnteredByTheFilterToo) {
   ledger.Apply(Reservation(RecordOf("1", 500)));
   ledger.Apply(Settlement(RecordOf("1", 500)));
   EXPECT_FALSE(ledger.terms());
-  EXPECT_EQ(ledger.TermsAt(kDelta), kTerms);
+  EXPECT_EQ(ledger.TermsAt(kLedgerDelta), kTerms);
   EXPECT_EQ(ledger.Spent(kTerms, kAll).insider, Filtered(RecordOf("1", 500)).insider);
-  EXPECT_GT(ledger.Spent(kTerms, kAll).insider, Epsilons(RecordOf("1", 500), kDelta).insider);
-  EXPECT_THROW(ledger.Apply(Ledger::FilterEntry(MakeFilterTerms(FilterMode::kClosed, kDelta))), DataError);
+  EXPECT_GT(ledger.Spent(kTerms, kAll).insider, Epsilons(RecordOf("1", 500), kLedgerDelta).insider);
+  EXPECT_THROW(ledger.Apply(Ledger::FilterEntry(MakeFilterTerms(FilterMode::kClosed, kLedgerDelta))),
+               DataError);
   ledger.Apply(Ledger::FilterEntry(kTerms));
   EXPECT_EQ(ledger.terms(), kTerms);
   EXPECT_THROW(ledger.Apply(Ledger::FilterEntry(kTerms)), DataError);
@@ -334,24 +331,24 @@ EnteredJob Entered(std::int64_t steps) {
 }
 
 TEST(Ledger, ClosedTakesEnteredJobsOnceAndChargesThemWhole) {
-  const auto terms = MakeFilterTerms(FilterMode::kClosed, kDelta);
+  const auto terms = MakeFilterTerms(FilterMode::kClosed, kLedgerDelta);
   Ledger ledger;
   ledger.Apply(Ledger::DataEntry(std::string(64, 'a'), terms));
   EXPECT_THROW(ledger.Apply(Reservation(RecordOf("1", 100))), DataError);
-  for (int k = 0; k < 2; ++k) ledger.Apply(Ledger::EnterEntry(Entered(100), kDelta));
-  const double both = Epsilons(RecordOf("1", 200), kDelta, AccountantKind::kPld).insider;
+  for (int k = 0; k < 2; ++k) ledger.Apply(Ledger::EnterEntry(Entered(100), kLedgerDelta));
+  const double both = Epsilons(RecordOf("1", 200), kLedgerDelta, AccountantKind::kPld).insider;
   EXPECT_NEAR(ledger.Spent(terms, kAll).insider, both, 1e-9);
   EXPECT_THROW(ledger.Apply(Reservation(RecordOf("1", 101))), DataError);
   ledger.Apply(Reservation(RecordOf("1", 100)));
   EXPECT_EQ(ledger.entered()[0].run_id, "1");
-  EXPECT_THROW(ledger.Apply(Ledger::EnterEntry(Entered(1), kDelta)), DataError);
+  EXPECT_THROW(ledger.Apply(Ledger::EnterEntry(Entered(1), kLedgerDelta)), DataError);
   ledger.Apply(Settlement(RecordOf("1", 30), JobEnd::kStopped));
   EXPECT_NEAR(ledger.Spent(terms, kNone).insider, both, 1e-9);  // what was not executed is charged, too
   ledger.Apply(Resumption(RecordOf("1", 100), RecordOf("1", 30)));
   EXPECT_THROW(ledger.Apply(Resumption(RecordOf("1", 110), RecordOf("1", 30))), DataError);
   ledger.Apply(Reservation(RecordOf("2", 100)));
   EXPECT_THROW(ledger.Apply(Reservation(RecordOf("3", 1))), DataError);
-  EXPECT_THAT(ErrorOf({Ledger::EnterEntry(Entered(1), kDelta)}), HasSubstr("that is not closed"));
+  EXPECT_THAT(ErrorOf({Ledger::EnterEntry(Entered(1), kLedgerDelta)}), HasSubstr("that is not closed"));
 }
 
 TEST(IsWithin, CountsBatchesByHowOftenTheyWereExecuted) {

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
 #include <string>
 
@@ -14,14 +13,13 @@
 #include "base/error.h"
 #include "dp/accounting/analytic_gaussian.h"
 #include "dp/accounting/any_accountant.h"
+#include "tests/dp/not_finite.h"
 
 namespace trefoil::dp {
 namespace {
 
 using Json = nlohmann::json;
 using testing::HasSubstr;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Randomised responses: the true bit with probability e^epsilon / (1 + e^epsilon), epsilon a multiple of
 /// `unit`. An analyst sees each answer before it chooses the next epsilon, or stops.
@@ -31,10 +29,10 @@ struct Responses {
   double cap = 0;
 };
 
-using Counts = std::vector<int>;  ///< of answers by their epsilon
+using AnswerCounts = std::vector<int>;  ///< of answers by their epsilon
 
 /// Who may go on with so many answers.
-using Rule = std::function<bool(const Counts& counts)>;
+using Rule = std::function<bool(const AnswerCounts& counts)>;
 
 double Truth(double epsilon) { return 1 / (1 + std::exp(-epsilon)); }
 
@@ -44,15 +42,15 @@ class BestAnalyst {
  public:
   BestAnalyst(Responses responses, Rule rule) : responses_(std::move(responses)), rule_(std::move(rule)) {}
 
-  double Delta() { return Delta(Counts(responses_.multiples.size(), 0), 0); }
+  double Delta() { return Delta(AnswerCounts(responses_.multiples.size(), 0), 0); }
 
  private:
-  double Delta(const Counts& counts, int loss) {
+  double Delta(const AnswerCounts& counts, int loss) {
     const auto key = std::pair{counts, loss};
     if (const auto known = deltas_.find(key); known != deltas_.end()) return known->second;
     double best = std::max(0.0, 1 - std::exp(responses_.cap - loss * responses_.unit));
     for (std::size_t k = 0; k < counts.size(); ++k) {
-      Counts more = counts;
+      AnswerCounts more = counts;
       ++more[k];
       if (!Allowed(more)) continue;
       const int step = responses_.multiples[k];
@@ -62,19 +60,19 @@ class BestAnalyst {
     return deltas_[key] = best;
   }
 
-  bool Allowed(const Counts& counts) {
+  bool Allowed(const AnswerCounts& counts) {
     const auto known = allowed_.find(counts);
     return known != allowed_.end() ? known->second : (allowed_[counts] = rule_(counts));
   }
 
   Responses responses_;
   Rule rule_;
-  std::map<std::pair<Counts, int>, double> deltas_;
-  std::map<Counts, bool> allowed_;
+  std::map<std::pair<AnswerCounts, int>, double> deltas_;
+  std::map<AnswerCounts, bool> allowed_;
 };
 
 /// The exact delta at the cap of so many answers whose epsilons were all fixed beforehand.
-double FixedDelta(const Responses& responses, const Counts& counts) {
+double FixedDelta(const Responses& responses, const AnswerCounts& counts) {
   std::map<int, double> losses{{0, 1.0}};
   for (std::size_t k = 0; k < counts.size(); ++k) {
     for (int n = 0; n < counts[k]; ++n) {
@@ -94,7 +92,7 @@ double FixedDelta(const Responses& responses, const Counts& counts) {
 }
 
 Rule ByFilter(const Responses& responses, const FilterTerms& terms) {
-  return [=](const Counts& counts) {
+  return [=](const AnswerCounts& counts) {
     PrivacyFilter filter(terms);
     for (std::size_t k = 0; k < counts.size(); ++k)
       filter.Add(PureDp{responses.unit * responses.multiples[k], counts[k]});
@@ -117,7 +115,7 @@ TEST(PrivacyFilter, ExactCompositionOfFixedParametersIsNoFilter) {
   // An analyst whose every path is a list of answers that, fixed beforehand, is (cap, delta)-private exactly.
   for (const auto& [responses, delta, least] : {std::tuple{Responses{0.25, {1, 2, 5}, 1.0}, 0.05, 0.060},
                                                 std::tuple{Responses{0.2, {1, 3}, 1.0}, 0.02, 0.024}}) {
-    const Rule exact = [&, limit = delta](const Counts& counts) {
+    const Rule exact = [&, limit = delta](const AnswerCounts& counts) {
       return FixedDelta(responses, counts) <= limit;
     };
     EXPECT_GT(BestAnalyst(responses, exact).Delta(), least);

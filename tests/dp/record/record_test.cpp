@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <tuple>
 
 #include <nlohmann/json.hpp>
@@ -13,11 +12,10 @@
 #include "dp/accounting/analytic_gaussian.h"
 #include "dp/mechanisms/closeness.h"
 #include "tests/dp/mnist_records.h"
+#include "tests/dp/not_finite.h"
 
 namespace trefoil::dp {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(Events, ChargeTheOutsiderForThreePartiesNoise) {
   const auto events = OutsiderEvents(MnistRecord());

@@ -19,7 +19,7 @@ namespace {
 using Row = std::vector<float>;  // features, then the label
 using OwnersRows = std::vector<std::multiset<Row>>;
 
-AverageSettings JobWith(const std::string& count, const std::string& privacy = "") {
+AverageSettings OwnersWith(const std::string& count, const std::string& privacy = "") {
   const auto text = R"(
 version = 1
 type = "classifier-average"
@@ -49,7 +49,7 @@ delta = 1e-5
 }
 
 /// Records, a line each; every seventh repeats the one before.
-std::vector<std::string> Lines(int count) {
+std::vector<std::string> OwnersLines(int count) {
   std::mt19937_64 generator(3);
   std::vector<std::string> lines;
   for (int i = 0; i < count; ++i) {
@@ -108,9 +108,9 @@ std::vector<ml::OwnRecords> Load(const AverageSettings& job, const std::vector<s
 
 // Whichever record is taken away, wherever it stands, one owner's records alone change.
 TEST(LoadOwners, MovesNoRecordWhereOneIsRemoved) {
-  const auto lines = Lines(120);
+  const auto lines = OwnersLines(120);
   for (const auto* count : {"[2, 1, 0]", "[7, 5, 5]"}) {
-    const auto job = JobWith(count);
+    const auto job = OwnersWith(count);
     const auto all = RowsOf(Load(job, lines));
     for (std::size_t gone = 0; gone < lines.size(); ++gone)
       ExpectOneRecordLess(all, RowsOf(Load(job, Without(lines, gone))), gone);
@@ -119,8 +119,8 @@ TEST(LoadOwners, MovesNoRecordWhereOneIsRemoved) {
 
 // What the noise is scaled to: contiguous parts of the file move the sum by several times as much.
 TEST(LoadOwners, KeepsTheSumOfClassifiersWithinItsSensitivity) {
-  const auto lines = Lines(120);
-  const auto job = JobWith("[7, 5, 5]");
+  const auto lines = OwnersLines(120);
+  const auto job = OwnersWith("[7, 5, 5]");
   auto settings = AverageSettingsOf(job);
   const auto sum_of = [&](const std::vector<ml::OwnRecords>& owners) {
     Eigen::VectorXd sum = Eigen::VectorXd::Zero(settings.weights());
@@ -145,7 +145,7 @@ TEST(LoadOwners, DealsEqualRecordsToOneOwner) {
   std::size_t owners_with_some = 0;
   for (const auto& owner : RowsOf(Load(
            [] {
-             auto job = JobWith("[7, 5, 5]");
+             auto job = OwnersWith("[7, 5, 5]");
              job.owners.least_rows = 0;
              return job;
            }(),
@@ -156,9 +156,9 @@ TEST(LoadOwners, DealsEqualRecordsToOneOwner) {
 
 // A refusal would be seen by the others: at the edge one record would have no epsilon.
 TEST(LoadOwners, TakesOwnersWithFewerRecordsThanTheLeast) {
-  auto job = JobWith("[3, 0, 0]");
+  auto job = OwnersWith("[3, 0, 0]");
   job.owners.least_rows = 25;
-  const auto owners = RowsOf(Load(job, Lines(30), {0, 24, 6}));
+  const auto owners = RowsOf(Load(job, OwnersLines(30), {0, 24, 6}));
   EXPECT_TRUE(owners.at(0).empty());
   EXPECT_EQ(owners.at(1).size(), 24U);
   EXPECT_EQ(Load(job, {}).size(), 3U);
@@ -166,7 +166,7 @@ TEST(LoadOwners, TakesOwnersWithFewerRecordsThanTheLeast) {
 
 // Where the smallest owner has the least number of records and fewer, down to none.
 TEST(LoadOwners, KeepsTheSumWithinItsSensitivityBelowTheLeastNumber) {
-  auto job = JobWith("[2, 0, 0]");
+  auto job = OwnersWith("[2, 0, 0]");
   job.owners.least_rows = 8;
   const auto settings = AverageSettingsOf(job);
   const double bound = ml::SumSensitivity(settings, 8) / std::ldexp(1.0, settings.fraction_bits);
@@ -175,7 +175,7 @@ TEST(LoadOwners, KeepsTheSumWithinItsSensitivityBelowTheLeastNumber) {
     for (const auto& owner : owners) sum += ml::FitLogistic(owner, job.solver, job.owners.least_rows);
     return sum;
   };
-  auto lines = Lines(20);
+  auto lines = OwnersLines(20);
   double largest = 0;
   while (!lines.empty()) {
     const auto fewer = Without(lines, 0);
@@ -187,30 +187,30 @@ TEST(LoadOwners, KeepsTheSumWithinItsSensitivityBelowTheLeastNumber) {
 }
 
 TEST(LoadOwners, TakesTheNumbersThatTheOwnersSay) {
-  const auto lines = Lines(30);
-  const auto owners = RowsOf(Load(JobWith("[3, 0, 0]"), lines, {5, 15, 10}));
+  const auto lines = OwnersLines(30);
+  const auto owners = RowsOf(Load(OwnersWith("[3, 0, 0]"), lines, {5, 15, 10}));
   EXPECT_EQ(owners.at(1).size(), 15U);
-  EXPECT_EQ(RowsOf(Load(JobWith("[1, 0, 0]"), lines)).at(0).size(), 30U);
+  EXPECT_EQ(RowsOf(Load(OwnersWith("[1, 0, 0]"), lines)).at(0).size(), 30U);
 }
 
 // A record replaced by another leaves one owner and comes to a second: that is not what was promised.
 TEST(LoadOwners, WantsNumbersWhereARecordIsReplacedByAnother) {
-  const auto replaced = JobWith("[3, 0, 0]", "neighbours = \"replaced\"\n");
+  const auto replaced = OwnersWith("[3, 0, 0]", "neighbours = \"replaced\"\n");
   try {
-    (void)Load(replaced, Lines(30));
+    (void)Load(replaced, OwnersLines(30));
     FAIL() << "taken by hash";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("party.toml: missing owners.rows, expected 3 numbers"));
   }
-  EXPECT_EQ(Load(replaced, Lines(30), {5, 15, 10}).size(), 3U);
-  EXPECT_EQ(Load(JobWith("[1, 0, 0]", "neighbours = \"replaced\"\n"), Lines(30)).size(), 1U);
+  EXPECT_EQ(Load(replaced, OwnersLines(30), {5, 15, 10}).size(), 3U);
+  EXPECT_EQ(Load(OwnersWith("[1, 0, 0]", "neighbours = \"replaced\"\n"), OwnersLines(30)).size(), 1U);
 }
 
 TEST(LoadOwners, SaysWhereTheSizesComeFromThatItRefuses) {
-  auto job = JobWith("[3, 0, 0]");
+  auto job = OwnersWith("[3, 0, 0]");
   job.owners.most_rows = 5;
   try {
-    (void)Load(job, Lines(30));
+    (void)Load(job, OwnersLines(30));
     FAIL() << "accepted";
   } catch (const DataError& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("without [owners] rows in the party file"));
@@ -240,8 +240,8 @@ OwnersRows Split(const AverageSettings& job, const std::vector<std::string>& lin
 }
 
 TEST(DealToOwners, MovesNoRecordWhereOneIsRemoved) {
-  const auto lines = Lines(120);
-  const auto job = JobWith("[3, 0, 4]");
+  const auto lines = OwnersLines(120);
+  const auto job = OwnersWith("[3, 0, 4]");
   const auto all = Split(job, lines);
   ASSERT_EQ(all.size(), 7U);
   for (std::size_t gone = 0; gone < lines.size(); ++gone)
@@ -251,7 +251,7 @@ TEST(DealToOwners, MovesNoRecordWhereOneIsRemoved) {
 // 490 records to 7 owners, of which a seventh repeats the one before: 70 on average, deviation at most
 // sqrt(420 * 6/49 + 4 * 70 * 6/49) < 9.3; beyond 5.5 of them by chance with probability below 1e-6.
 TEST(DealToOwners, DealsRecordsEvenly) {
-  const auto dealt = Split(JobWith("[3, 0, 4]"), Lines(490));
+  const auto dealt = Split(OwnersWith("[3, 0, 4]"), OwnersLines(490));
   std::size_t total = 0;
   for (const auto& owner : dealt) {
     total += owner.size();
@@ -262,9 +262,9 @@ TEST(DealToOwners, DealsRecordsEvenly) {
 }
 
 TEST(DealToOwners, DealsInTheFilesOrderWhatLocalSays) {
-  auto job = JobWith("[2, 0, 1]");
+  auto job = OwnersWith("[2, 0, 1]");
   job.owners.local_rows = {10, 20, 30};
-  const auto dealt = Split(job, Lines(70));
+  const auto dealt = Split(job, OwnersLines(70));
   EXPECT_EQ(dealt.at(0).size(), 10U);
   EXPECT_EQ(dealt.at(1).size(), 20U);
   EXPECT_EQ(dealt.at(2).size(), 30U);

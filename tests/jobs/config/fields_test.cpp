@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "tests/support/error_text.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -61,20 +62,15 @@ void Fields(FieldVisitor& v, Settings& s) {
   });
 }
 
-Settings Read(const std::string& text, bool has_owners = false) {
+Settings SettingsIn(const std::string& text, bool has_owners = false) {
   Settings settings;
   settings.has_owners = has_owners;
   ReadFields(toml::parse(text), "x.toml", settings);
   return settings;
 }
 
-std::string ErrorOf(const std::string& text, bool has_owners = false) {
-  try {
-    (void)Read(text, has_owners);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "no error";
+std::string ErrorIn(const std::string& text, bool has_owners = false) {
+  return testing_support::ErrorText<ConfigError>([&] { (void)SettingsIn(text, has_owners); });
 }
 
 constexpr const char* kAll = R"(sigma = 2.5
@@ -94,7 +90,7 @@ scale = 0.5
 )";
 
 TEST(ReadFields, ReadsEveryKindOfKey) {
-  const auto all = Read(kAll);
+  const auto all = SettingsIn(kAll);
   EXPECT_EQ(all.steps, 30);
   EXPECT_EQ(all.shape, Shape::kSteps);
   EXPECT_EQ(all.every, 4);
@@ -109,7 +105,7 @@ TEST(ReadFields, ReadsEveryKindOfKey) {
 }
 
 TEST(ReadFields, LeavesOutWhatMayBeAbsent) {
-  const auto few = Read("[training]\nsteps = 30");
+  const auto few = SettingsIn("[training]\nsteps = 30");
   EXPECT_EQ(few.shape, Shape::kFlat);
   EXPECT_FALSE(few.sigma);
   EXPECT_FALSE(few.extra);
@@ -118,28 +114,28 @@ TEST(ReadFields, LeavesOutWhatMayBeAbsent) {
 
 TEST(ReadFields, NamesPlaceFoundAndExpected) {
   const std::string training = "[training]\nsteps = 30\n";
-  EXPECT_EQ(ErrorOf("[training]\n"), "x.toml: missing training.steps, expected a whole number from 1 to 100");
-  EXPECT_EQ(ErrorOf("[training]\nsteps = 0"),
+  EXPECT_EQ(ErrorIn("[training]\n"), "x.toml: missing training.steps, expected a whole number from 1 to 100");
+  EXPECT_EQ(ErrorIn("[training]\nsteps = 0"),
             "x.toml:2: training.steps: found 0, expected a whole number from 1 to 100");
   EXPECT_EQ(
-      ErrorOf(training + "shape = \"stepps\""),
+      ErrorIn(training + "shape = \"stepps\""),
       "x.toml:3: training.shape: found \"stepps\", expected one of \"flat\", \"steps\"; did you mean steps?");
-  EXPECT_EQ(ErrorOf(training + "every = 2"),
+  EXPECT_EQ(ErrorIn(training + "every = 2"),
             "x.toml:3: training.every: only training.shape \"steps\" has it");
-  EXPECT_EQ(ErrorOf(training + "step = 2"),
+  EXPECT_EQ(ErrorIn(training + "step = 2"),
             "x.toml:3: unknown key training.step; did you mean training.steps?");
-  EXPECT_EQ(ErrorOf(training + "[[part]]\nsize = 10"),
+  EXPECT_EQ(ErrorIn(training + "[[part]]\nsize = 10"),
             "x.toml: missing part.name, expected a text in quotes");
-  EXPECT_EQ(ErrorOf(training + "[extra]\n"), "x.toml: missing extra.scale, expected a number above 0");
-  EXPECT_EQ(ErrorOf(training + "[aliases]\na = 1"),
+  EXPECT_EQ(ErrorIn(training + "[extra]\n"), "x.toml: missing extra.scale, expected a number above 0");
+  EXPECT_EQ(ErrorIn(training + "[aliases]\na = 1"),
             "x.toml:4: aliases.a: found 1, expected a text in quotes");
-  EXPECT_EQ(ErrorOf("sigma = 31\n" + training), "x.toml:1: sigma: found 31, expected at most training.steps");
+  EXPECT_EQ(ErrorIn("sigma = 31\n" + training), "x.toml:1: sigma: found 31, expected at most training.steps");
 }
 
 TEST(ReadFields, DoesNotKnowKeysOfAnotherCase) {
-  EXPECT_EQ(ErrorOf("owners = 2\n[training]\nsteps = 30"), "x.toml:1: unknown key owners");
-  EXPECT_EQ(Read("owners = 2\n[training]\nsteps = 30", true).owners, 2);
-  EXPECT_EQ(ErrorOf("[training]\nsteps = 30", true),
+  EXPECT_EQ(ErrorIn("owners = 2\n[training]\nsteps = 30"), "x.toml:1: unknown key owners");
+  EXPECT_EQ(SettingsIn("owners = 2\n[training]\nsteps = 30", true).owners, 2);
+  EXPECT_EQ(ErrorIn("[training]\nsteps = 30", true),
             "x.toml: missing owners, expected a whole number from 1 to 3");
 }
 
@@ -148,11 +144,11 @@ Json JsonOf(Settings settings) {
 }
 
 TEST(WriteJson, FillsInDefaultsAndLeavesOutWhatIsNotThere) {
-  EXPECT_EQ(JsonOf(Read("[training]\nsteps = 30")).dump(),
+  EXPECT_EQ(JsonOf(SettingsIn("[training]\nsteps = 30")).dump(),
             R"({"aliases":{},"part":[],"training":{"shape":"flat","steps":30}})");
-  EXPECT_EQ(JsonOf(Read("[training]\nsteps = 30\nlater = 4")).at("training").at("later"), 4);
+  EXPECT_EQ(JsonOf(SettingsIn("[training]\nsteps = 30\nlater = 4")).at("training").at("later"), 4);
   EXPECT_EQ(
-      JsonOf(Read(kAll)).dump(),
+      JsonOf(SettingsIn(kAll)).dump(),
       R"({"aliases":{"a":"b"},"extra":{"scale":0.5},"part":[{"name":"first","size":3},{"name":"second","size":7}],)"
       R"("sigma":2.5,"training":{"every":4,"shape":"steps","steps":30}})");
 }

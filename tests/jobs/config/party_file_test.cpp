@@ -6,6 +6,7 @@
 #include "jobs/config/fields.h"
 #include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/jobs/edit_case.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -32,12 +33,6 @@ y = "data/labels"
 start = "2m"
 peer = "500ms"
 )";
-
-std::string Replaced(std::string text, const std::string& from, const std::string& to) {
-  const auto at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
 
 TEST(PartyFile, ReadsEveryKey) {
   const TemporaryFolder folder;
@@ -131,14 +126,7 @@ TEST(PartyFile, WritesNamesThatWantEscapes) {
   EXPECT_THROW((void)PartyToml(party), ConfigError);
 }
 
-struct Case {
-  std::string name;
-  std::string from;
-  std::string to;
-  std::string error;
-};
-void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
-class PartyErrorTest : public testing::TestWithParam<Case> {};
+class PartyErrorTest : public testing::TestWithParam<EditCase> {};
 
 TEST_P(PartyErrorTest, NamesPlaceFoundAndExpected) {
   const TemporaryFolder folder;
@@ -154,28 +142,30 @@ TEST_P(PartyErrorTest, NamesPlaceFoundAndExpected) {
 INSTANTIATE_TEST_SUITE_P(
     Cases, PartyErrorTest,
     testing::Values(
-        Case{"unknown_key",
-             "listen =", "listn =", "p.toml:3: unknown key party.listn; did you mean party.listen?"},
-        Case{"party_3", "id = 0", "id = 3",
-             "p.toml:2: party.id: found 3, expected a whole number from 0 to 2"},
-        Case{"no_port", "\"0.0.0.0:7700\"", "\"0.0.0.0\"",
-             "p.toml:3: party.listen: found \"0.0.0.0\", expected host:port with a port from 1 to 65535"},
-        Case{"peer_is_self", "id = 2", "id = 0",
-             "p.toml:6: peer.id: found 0, expected another party than party.id"},
-        Case{"peer_twice", "id = 1", "id = 2", "p.toml:10: peer.id: found 2, expected each other party once"},
-        Case{
+        EditCase{"unknown_key",
+                 "listen =", "listn =", "p.toml:3: unknown key party.listn; did you mean party.listen?"},
+        EditCase{"party_3", "id = 0", "id = 3",
+                 "p.toml:2: party.id: found 3, expected a whole number from 0 to 2"},
+        EditCase{"no_port", "\"0.0.0.0:7700\"", "\"0.0.0.0\"",
+                 "p.toml:3: party.listen: found \"0.0.0.0\", expected host:port with a port from 1 to 65535"},
+        EditCase{"peer_is_self", "id = 2", "id = 0",
+                 "p.toml:6: peer.id: found 0, expected another party than party.id"},
+        EditCase{"peer_twice", "id = 1", "id = 2",
+                 "p.toml:10: peer.id: found 2, expected each other party once"},
+        EditCase{
             "duration", "\"500ms\"", "\"500\"",
             "p.toml:21: timeouts.peer: found \"500\", expected a time such as \"500ms\", \"120s\" or \"2m\""},
-        Case{"labels_missing", "y = \"data/labels\"\n", "",
-             "p.toml: missing data.y, expected a path, as the other of data.x and data.y is given"},
-        Case{"file_and_x", "y = \"data/labels\"", "y = \"data/labels\"\nfile = \"t.csv\"",
-             "p.toml:19: data.file: data.x or data.y is given too, expected x and y, or file"},
-        Case{"x_and_file_to_predict", "[timeouts]", "[predict]\nx = \"x.npy\"\nfile = \"t.csv\"\n[timeouts]",
-             "p.toml:21: predict.file: predict.x is given too, expected only one of them"},
-        Case{"empty_path", "\"party.crt\"", "\"\"",
-             "p.toml:14: tls.certificate: found \"\", expected a path"},
-        Case{"key_missing", "private_key = \"/keys/party.key\"\n", "",
-             "p.toml: missing tls.private_key, expected a text in quotes"}),
+        EditCase{"labels_missing", "y = \"data/labels\"\n", "",
+                 "p.toml: missing data.y, expected a path, as the other of data.x and data.y is given"},
+        EditCase{"file_and_x", "y = \"data/labels\"", "y = \"data/labels\"\nfile = \"t.csv\"",
+                 "p.toml:19: data.file: data.x or data.y is given too, expected x and y, or file"},
+        EditCase{"x_and_file_to_predict", "[timeouts]",
+                 "[predict]\nx = \"x.npy\"\nfile = \"t.csv\"\n[timeouts]",
+                 "p.toml:21: predict.file: predict.x is given too, expected only one of them"},
+        EditCase{"empty_path", "\"party.crt\"", "\"\"",
+                 "p.toml:14: tls.certificate: found \"\", expected a path"},
+        EditCase{"key_missing", "private_key = \"/keys/party.key\"\n", "",
+                 "p.toml: missing tls.private_key, expected a text in quotes"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(PartyFile, WantsTwoPeers) {

@@ -18,7 +18,7 @@
 namespace trefoil::jobs {
 namespace {
 
-constexpr const char* kJob = R"(version = 1
+constexpr const char* kSmallJob = R"(version = 1
 type = "dpsgd"
 name = "small"
 [data]
@@ -58,7 +58,7 @@ std::vector<Canary> Draw(const DpsgdSettings& job, std::int64_t count, std::uint
 }
 
 TEST(WithCanaries, KeepsSamplingRateAndStepSize) {
-  const DpsgdSettings job = ReadText(kJob);
+  const DpsgdSettings job = ReadText(kSmallJob);
   const DpsgdSettings extended = WithCanaries(job, 8);
   EXPECT_EQ(extended.data.features, 10);
   EXPECT_EQ(extended.data.rows, (std::array<std::int64_t, 3>{7, 6, 4}));
@@ -78,7 +78,7 @@ TEST(WithCanaries, KeepsSamplingRateAndStepSize) {
 }
 
 TEST(WithCanaries, NeverTakesMoreThanAllRows) {
-  const DpsgdSettings job = ReadText(kJob, {"training.expected_batch=9"});
+  const DpsgdSettings job = ReadText(kSmallJob, {"training.expected_batch=9"});
   for (const int count : {5, 7, 100}) {
     const DpsgdSettings extended = WithCanaries(job, count);
     EXPECT_LE(extended.training.expected_batch, 9 + count);
@@ -87,14 +87,15 @@ TEST(WithCanaries, NeverTakesMoreThanAllRows) {
 }
 
 TEST(WithCanaries, TrainsOnExtractedFeatures) {
-  const DpsgdSettings job = ReadText(kJob, {"data.features=784", "features.method=hog", "features.cell=14"});
+  const DpsgdSettings job =
+      ReadText(kSmallJob, {"data.features=784", "features.method=hog", "features.cell=14"});
   EXPECT_EQ(WithCanaries(job, 10).data.features, TrainedFeatures(job) + 10);
   EXPECT_EQ(WithCanaries(job, 10).features.extraction.method, data::FeatureMethod::kNone);
 }
 
 TEST(DrawCanaries, TakesTurnsAndTossesFairCoins) {
   constexpr int kCount = 9000;
-  const auto canaries = Draw(ReadText(kJob), kCount);
+  const auto canaries = Draw(ReadText(kSmallJob), kCount);
   std::map<std::pair<int, int>, int> count;
   int included = 0;
   for (const auto& canary : canaries) {
@@ -105,7 +106,7 @@ TEST(DrawCanaries, TakesTurnsAndTossesFairCoins) {
   for (const auto& [key, number] : count) EXPECT_EQ(number, kCount / 9);
   // Five standard deviations: fails for one seed in 1.7 million.
   EXPECT_NEAR(included, kCount / 2, 5 * std::sqrt(kCount / 4.0));
-  for (const auto& canary : Draw(ReadText(kJob, {"data.classes=2", "model.loss=squared"}), 30))
+  for (const auto& canary : Draw(ReadText(kSmallJob, {"data.classes=2", "model.loss=squared"}), 30))
     EXPECT_EQ(canary.label, 1);
 }
 
@@ -113,7 +114,7 @@ TEST(CheckAuditable, RefusesWhatCanariesDoNotFit) {
   const auto refusal = [](const std::vector<std::string>& assignments,
                           std::int64_t count = 100) -> std::string {
     try {
-      CheckAuditable(ReadText(kJob, assignments), count);
+      CheckAuditable(ReadText(kSmallJob, assignments), count);
     } catch (const ConfigError& error) {
       return error.what();
     }
@@ -145,7 +146,7 @@ CanaryData SmallData(const DpsgdSettings& job) {
 
 TEST(DealWithCanaries, GivesEachPartyItsRecordsAndIncludedCanaries) {
   const TemporaryFolder folder;
-  const DpsgdSettings job = ReadText(kJob);
+  const DpsgdSettings job = ReadText(kSmallJob);
   const auto data = SmallData(job);
   const auto in =
       std::count_if(data.canaries.begin(), data.canaries.end(), [](const auto& c) { return c.included; });
@@ -204,7 +205,7 @@ TEST(CanaryScores, AreSlopesOfTheLossAtZeroWeights) {
   for (const auto* loss : {"one-vs-rest", "softmax", "squared"}) {
     for (const int classes : {2, 3}) {
       const DpsgdSettings job =
-          ReadText(kJob, {std::string("model.loss=") + loss, "data.classes=" + std::to_string(classes)});
+          ReadText(kSmallJob, {std::string("model.loss=") + loss, "data.classes=" + std::to_string(classes)});
       const auto canaries = Draw(job, 6);
       const Eigen::Index columns = classes == 2 ? 1 : classes;
       constexpr double kSmall = 1e-5;
@@ -229,7 +230,7 @@ TEST(Losses, AreThoseOfTheLossFunction) {
   model.weights.row(7) << 5.0, 5.0, 5.0;  // a canary's: no matter
   const Eigen::Vector3d z(1.1, 0.8, 5.3);
   const auto loss_of = [&](const char* loss) {
-    return RecordLosses(ReadText(kJob, {std::string("model.loss=") + loss}), table, model).at(0);
+    return RecordLosses(ReadText(kSmallJob, {std::string("model.loss=") + loss}), table, model).at(0);
   };
   const auto log_sigmoid = [](double x) { return std::log(1 / (1 + std::exp(-x))); };
   EXPECT_NEAR(loss_of("one-vs-rest"), -log_sigmoid(-1.1) - log_sigmoid(0.8) - log_sigmoid(-5.3), 1e-12);

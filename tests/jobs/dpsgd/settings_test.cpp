@@ -12,6 +12,7 @@
 #include "jobs/dpsgd/training_settings.h"
 #include "ml/plan/step_plan.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/jobs/edit_case.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -93,12 +94,6 @@ std::string ErrorOf(const std::string& text, const std::vector<std::string>& ass
     return what;
   }
   return "no error";
-}
-
-std::string Replaced(std::string text, const std::string& from, const std::string& to) {
-  const auto at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
 }
 
 TEST(DpsgdSettings, FillsInDefaults) {
@@ -207,16 +202,9 @@ TEST(DpsgdSettings, AppliesAssignmentsInOrder) {
   EXPECT_EQ(job.release.to, std::vector<int>{2});
 }
 
-struct Case {
-  std::string name;
-  std::string from;
-  std::string to;
-  std::string error;
-};
-void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
-std::string CaseName(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+std::string CaseName(const testing::TestParamInfo<EditCase>& info) { return info.param.name; }
 
-class JobErrorTest : public testing::TestWithParam<Case> {};
+class JobErrorTest : public testing::TestWithParam<EditCase> {};
 
 TEST_P(JobErrorTest, NamesPlaceFoundAndExpected) {
   const auto& [name, from, to, error] = GetParam();
@@ -226,62 +214,65 @@ TEST_P(JobErrorTest, NamesPlaceFoundAndExpected) {
 INSTANTIATE_TEST_SUITE_P(
     Minimal, JobErrorTest,
     testing::Values(
-        Case{"negative_epsilon", "epsilon = 3.0", "epsilon = -1",
-             "x.toml:17: privacy.epsilon: found -1, expected a number above 0"},
-        Case{"nan", "clip = 0.5", "clip = nan",
-             "x.toml:19: privacy.clip: found nan, expected a number above 0"},
-        Case{"infinity", "clip = 0.5", "clip = inf",
-             "x.toml:19: privacy.clip: found inf, expected a number above 0"},
-        Case{"text_for_number", "clip = 0.5", "clip = \"a\"",
-             "x.toml:19: privacy.clip: found \"a\", expected a number above 0"},
-        Case{"delta_of_one", "delta = 1e-5", "delta = 1",
-             "x.toml:18: privacy.delta: found 1, expected a number above 0 and below 1"},
-        Case{"fraction_for_whole", "steps = 439", "steps = 439.0",
-             "x.toml:12: training.steps: found 439.0, expected a whole number from 1 to 500000"},
-        Case{"unknown_key", "steps = 439", "step = 439",
-             "x.toml:12: unknown key training.step; did you mean training.steps?"},
-        Case{"unknown_table", "[privacy]", "[privcy]",
-             "x.toml:16: unknown key privcy; did you mean privacy?"},
-        Case{"key_of_another_table", "scale = 255.0", "scale = 255.0\nepsilon = 3.0",
-             "x.toml:11: unknown key data.epsilon; did you mean privacy.epsilon?"},
-        Case{"missing_key", "delta = 1e-5\n", "",
-             "x.toml: missing privacy.delta, expected a number above 0 and below 1"},
-        Case{"no_epsilon_nor_sigma", "epsilon = 3.0\n", "",
-             "x.toml: missing privacy.epsilon, expected privacy.epsilon, or privacy.sigma (the noise "
-             "multiplier), above 0"},
-        Case{"epsilon_and_sigma", "epsilon = 3.0", "epsilon = 3.0\nsigma = 1.0",
-             "x.toml:18: privacy.sigma: privacy.epsilon is given too, expected only one of them"},
-        Case{"syntax", "name = \"mnist\"", "name = mnist",
-             "x.toml:3: not valid TOML: Error while parsing value: could not determine value type"},
-        Case{"evaluation_rows", "[privacy]", "[evaluation]\nholder = 1\nrows = 0\n[privacy]",
-             "x.toml:18: evaluation.rows: found 0, expected a whole number from 1 to 10000000"},
-        Case{"evaluation_to", "[privacy]", "[evaluation]\nholder = 1\nrows = 5\nto = []\n[privacy]",
-             "x.toml:19: evaluation.to: found [], expected an array of different party numbers from 0 to 2, "
-             "at "
-             "least one"},
-        Case{"evaluation_holder", "[privacy]", "[evaluation]\nrows = 5\n[privacy]",
-             "x.toml: missing evaluation.holder, expected a whole number from 0 to 2"},
-        Case{"version", "version = 1", "version = 2", "x.toml:1: version: found 2, expected 1"},
-        Case{"misspelt_choice", "\"dpsgd\"", "\"dpsdg\"",
-             "x.toml:2: type: found \"dpsdg\", expected one of \"dpsgd\", \"predict\", \"histogram\", "
-             "\"pate\", \"classifier-average\", \"ensemble-transfer\", \"sum\"; did you mean dpsgd?"},
-        Case{"path_in_name", "\"mnist\"", "\"../mnist\"",
-             "x.toml:3: name: found \"../mnist\", expected a name of letters, digits, '.', '_' and '-' (at "
-             "most 64)"},
-        Case{"two_owners", "[20000, 20000, 20000]", "[20000, 20000]",
-             "x.toml:7: data.rows: found [ 20000, 20000 ], expected three whole numbers, one for each party"},
-        Case{"csv_key_in_idx", "scale = 255.0", "header = true",
-             "x.toml:10: data.header: only format \"csv\" has it, and data.format is \"idx\""},
-        Case{"batch_above_rows", "expected_batch = 2048", "expected_batch = 60001",
-             "x.toml:13: training.expected_batch: found 60001, expected a number up to 60000, the sum of "
-             "data.rows"},
-        Case{"owner_bound_too_low", "max_batch_per_owner = 900", "max_batch_per_owner = 682",
-             "x.toml:14: training.max_batch_per_owner: found 682, expected more than 682.7, the expected "
-             "batch of the "
-             "largest owner"}),
+        EditCase{"negative_epsilon", "epsilon = 3.0", "epsilon = -1",
+                 "x.toml:17: privacy.epsilon: found -1, expected a number above 0"},
+        EditCase{"nan", "clip = 0.5", "clip = nan",
+                 "x.toml:19: privacy.clip: found nan, expected a number above 0"},
+        EditCase{"infinity", "clip = 0.5", "clip = inf",
+                 "x.toml:19: privacy.clip: found inf, expected a number above 0"},
+        EditCase{"text_for_number", "clip = 0.5", "clip = \"a\"",
+                 "x.toml:19: privacy.clip: found \"a\", expected a number above 0"},
+        EditCase{"delta_of_one", "delta = 1e-5", "delta = 1",
+                 "x.toml:18: privacy.delta: found 1, expected a number above 0 and below 1"},
+        EditCase{"fraction_for_whole", "steps = 439", "steps = 439.0",
+                 "x.toml:12: training.steps: found 439.0, expected a whole number from 1 to 500000"},
+        EditCase{"unknown_key", "steps = 439", "step = 439",
+                 "x.toml:12: unknown key training.step; did you mean training.steps?"},
+        EditCase{"unknown_table", "[privacy]", "[privcy]",
+                 "x.toml:16: unknown key privcy; did you mean privacy?"},
+        EditCase{"key_of_another_table", "scale = 255.0", "scale = 255.0\nepsilon = 3.0",
+                 "x.toml:11: unknown key data.epsilon; did you mean privacy.epsilon?"},
+        EditCase{"missing_key", "delta = 1e-5\n", "",
+                 "x.toml: missing privacy.delta, expected a number above 0 and below 1"},
+        EditCase{"no_epsilon_nor_sigma", "epsilon = 3.0\n", "",
+                 "x.toml: missing privacy.epsilon, expected privacy.epsilon, or privacy.sigma (the noise "
+                 "multiplier), above 0"},
+        EditCase{"epsilon_and_sigma", "epsilon = 3.0", "epsilon = 3.0\nsigma = 1.0",
+                 "x.toml:18: privacy.sigma: privacy.epsilon is given too, expected only one of them"},
+        EditCase{"syntax", "name = \"mnist\"", "name = mnist",
+                 "x.toml:3: not valid TOML: Error while parsing value: could not determine value type"},
+        EditCase{"evaluation_rows", "[privacy]", "[evaluation]\nholder = 1\nrows = 0\n[privacy]",
+                 "x.toml:18: evaluation.rows: found 0, expected a whole number from 1 to 10000000"},
+        EditCase{
+            "evaluation_to", "[privacy]", "[evaluation]\nholder = 1\nrows = 5\nto = []\n[privacy]",
+            "x.toml:19: evaluation.to: found [], expected an array of different party numbers from 0 to 2, "
+            "at "
+            "least one"},
+        EditCase{"evaluation_holder", "[privacy]", "[evaluation]\nrows = 5\n[privacy]",
+                 "x.toml: missing evaluation.holder, expected a whole number from 0 to 2"},
+        EditCase{"version", "version = 1", "version = 2", "x.toml:1: version: found 2, expected 1"},
+        EditCase{"misspelt_choice", "\"dpsgd\"", "\"dpsdg\"",
+                 "x.toml:2: type: found \"dpsdg\", expected one of \"dpsgd\", \"predict\", \"histogram\", "
+                 "\"pate\", \"classifier-average\", \"ensemble-transfer\", \"sum\"; did you mean dpsgd?"},
+        EditCase{
+            "path_in_name", "\"mnist\"", "\"../mnist\"",
+            "x.toml:3: name: found \"../mnist\", expected a name of letters, digits, '.', '_' and '-' (at "
+            "most 64)"},
+        EditCase{
+            "two_owners", "[20000, 20000, 20000]", "[20000, 20000]",
+            "x.toml:7: data.rows: found [ 20000, 20000 ], expected three whole numbers, one for each party"},
+        EditCase{"csv_key_in_idx", "scale = 255.0", "header = true",
+                 "x.toml:10: data.header: only format \"csv\" has it, and data.format is \"idx\""},
+        EditCase{"batch_above_rows", "expected_batch = 2048", "expected_batch = 60001",
+                 "x.toml:13: training.expected_batch: found 60001, expected a number up to 60000, the sum of "
+                 "data.rows"},
+        EditCase{"owner_bound_too_low", "max_batch_per_owner = 900", "max_batch_per_owner = 682",
+                 "x.toml:14: training.max_batch_per_owner: found 682, expected more than 682.7, the expected "
+                 "batch of the "
+                 "largest owner"}),
     CaseName);
 
-class JobAdditionTest : public testing::TestWithParam<Case> {};
+class JobAdditionTest : public testing::TestWithParam<EditCase> {};
 
 TEST_P(JobAdditionTest, NamesPlaceFoundAndExpected) {
   const auto& [name, assignment, unused, error] = GetParam();
@@ -291,66 +282,69 @@ TEST_P(JobAdditionTest, NamesPlaceFoundAndExpected) {
 INSTANTIATE_TEST_SUITE_P(
     Assignments, JobAdditionTest,
     testing::Values(
-        Case{"range", "privacy.epsilon=0", "",
-             "--set privacy.epsilon=0: privacy.epsilon: found 0, expected a number above 0"},
-        Case{"unknown", "training.step=3", "",
-             "--set training.step=3: unknown key training.step; did you mean training.steps?"},
-        Case{"unknown_table", "trainin.steps=3", "",
-             "--set trainin.steps=3: unknown key trainin; did you mean training?"},
-        Case{"no_value", "privacy.epsilon", "",
-             "--set privacy.epsilon: expected KEY=VALUE, as in privacy.epsilon=3.0"},
-        Case{"below_a_value", "name.x=3", "", "--set name.x=3: name is a value, expected a table"},
-        Case{"string_if_no_toml", "privacy.clip=abc", "",
-             "--set privacy.clip=abc: privacy.clip: found \"abc\", expected a number above 0"},
-        Case{"loss", "model.loss=hinge", "",
-             "--set model.loss=hinge: model.loss: found \"hinge\", expected one of \"one-vs-rest\", "
-             "\"squared\", \"softmax\""},
-        Case{"hidden", "model.hidden=[0]", "",
-             "--set model.hidden=[0]: model.hidden: found [ 0 ], expected an array of layer sizes"},
-        Case{"bound_without_hidden", "model.activation_bound=4", "",
-             "--set model.activation_bound=4: model.activation_bound: only hidden layers have it, and "
-             "model.hidden is empty"},
-        Case{"features", "features.method=hob", "",
-             "--set features.method=hob: features.method: found \"hob\", expected one of \"none\", \"hog\", "
-             "\"scatter\", \"hash-text\", \"onnx\"; did you mean hog?"},
-        Case{"key_of_another_method", "features.cell=4", "",
-             "--set features.cell=4: features.cell: method \"none\" does not have it"},
-        Case{"truncation", "training.truncation=exactly", "",
-             "--set training.truncation=exactly: training.truncation: found \"exactly\", expected one of "
-             "\"stochastic\", \"exact\"; did you mean exact?"},
-        Case{"schedule", "training.schedule=stepp", "",
-             "--set training.schedule=stepp: training.schedule: found \"stepp\", expected one of "
-             "\"constant\", \"linear\", \"cosine\", \"step\"; did you mean step?"},
-        Case{"key_of_another_schedule", "training.final_rate=0.1", "",
-             "--set training.final_rate=0.1: training.final_rate: only training.schedule \"linear\" or "
-             "\"cosine\" has it, which is \"constant\""},
-        Case{"momentum_of_one", "training.momentum=1", "",
-             "--set training.momentum=1: training.momentum: found 1, expected a number from 0 to below 1"},
-        Case{"comparison", "training.comparison=fast", "",
-             "--set training.comparison=fast: training.comparison: found \"fast\", expected one of \"auto\", "
-             "\"bulk\", \"latency\""},
-        Case{"clipping", "training.clipping=publish", "",
-             "--set training.clipping=publish: training.clipping: found \"publish\", expected one of "
-             "\"factorised\", \"published\", \"examples\"; did you mean published?"},
-        Case{"accountant", "privacy.accountant=moments", "",
-             "--set privacy.accountant=moments: privacy.accountant: found \"moments\", "
-             "expected one of \"rdp\", \"pld\", \"pea\""},
-        Case{"fraction_bits", "fraction_bits=25", "",
-             "--set fraction_bits=25: fraction_bits: found 25, expected a whole number from 8 to 24"},
-        Case{"release_twice", "release.to=[1,1]", "",
-             "--set release.to=[1,1]: release.to: found [ 1, 1 ], expected an array of different party "
-             "numbers from 0 to 2"},
-        Case{"small_fractions", "data.rows=[0.05, -2.0, [1, 1e-9]]", "",
-             "--set data.rows=[0.05, -2.0, [1, 1e-9]]: data.rows: found [ 0.05, -2.0, [ 1, 1e-09 ] ],"
-             " expected three whole numbers from 0 to 1000000000"},
-        Case{"prediction", "type=predict", "",
-             "x.toml: type: found another by --set, expected \"dpsgd\" as in the file"},
-        Case{"one_class", "data.classes=1", "",
-             "--set data.classes=1: data.classes: found 1, expected a whole number from 2 to 1000"},
-        Case{"fractions_above_one", "local.split=[0.5,0.5,0.5]", "",
-             "--set local.split=[0.5,0.5,0.5]: local.split: found [ 0.5, 0.5, 0.5 ], expected \"even\", "
-             "\"sorted\" or three "
-             "fractions above 0 that add up to at most 1"}),
+        EditCase{"range", "privacy.epsilon=0", "",
+                 "--set privacy.epsilon=0: privacy.epsilon: found 0, expected a number above 0"},
+        EditCase{"unknown", "training.step=3", "",
+                 "--set training.step=3: unknown key training.step; did you mean training.steps?"},
+        EditCase{"unknown_table", "trainin.steps=3", "",
+                 "--set trainin.steps=3: unknown key trainin; did you mean training?"},
+        EditCase{"no_value", "privacy.epsilon", "",
+                 "--set privacy.epsilon: expected KEY=VALUE, as in privacy.epsilon=3.0"},
+        EditCase{"below_a_value", "name.x=3", "", "--set name.x=3: name is a value, expected a table"},
+        EditCase{"string_if_no_toml", "privacy.clip=abc", "",
+                 "--set privacy.clip=abc: privacy.clip: found \"abc\", expected a number above 0"},
+        EditCase{"loss", "model.loss=hinge", "",
+                 "--set model.loss=hinge: model.loss: found \"hinge\", expected one of \"one-vs-rest\", "
+                 "\"squared\", \"softmax\""},
+        EditCase{"hidden", "model.hidden=[0]", "",
+                 "--set model.hidden=[0]: model.hidden: found [ 0 ], expected an array of layer sizes"},
+        EditCase{"bound_without_hidden", "model.activation_bound=4", "",
+                 "--set model.activation_bound=4: model.activation_bound: only hidden layers have it, and "
+                 "model.hidden is empty"},
+        EditCase{
+            "features", "features.method=hob", "",
+            "--set features.method=hob: features.method: found \"hob\", expected one of \"none\", \"hog\", "
+            "\"scatter\", \"hash-text\", \"onnx\"; did you mean hog?"},
+        EditCase{"key_of_another_method", "features.cell=4", "",
+                 "--set features.cell=4: features.cell: method \"none\" does not have it"},
+        EditCase{"truncation", "training.truncation=exactly", "",
+                 "--set training.truncation=exactly: training.truncation: found \"exactly\", expected one of "
+                 "\"stochastic\", \"exact\"; did you mean exact?"},
+        EditCase{"schedule", "training.schedule=stepp", "",
+                 "--set training.schedule=stepp: training.schedule: found \"stepp\", expected one of "
+                 "\"constant\", \"linear\", \"cosine\", \"step\"; did you mean step?"},
+        EditCase{"key_of_another_schedule", "training.final_rate=0.1", "",
+                 "--set training.final_rate=0.1: training.final_rate: only training.schedule \"linear\" or "
+                 "\"cosine\" has it, which is \"constant\""},
+        EditCase{
+            "momentum_of_one", "training.momentum=1", "",
+            "--set training.momentum=1: training.momentum: found 1, expected a number from 0 to below 1"},
+        EditCase{
+            "comparison", "training.comparison=fast", "",
+            "--set training.comparison=fast: training.comparison: found \"fast\", expected one of \"auto\", "
+            "\"bulk\", \"latency\""},
+        EditCase{"clipping", "training.clipping=publish", "",
+                 "--set training.clipping=publish: training.clipping: found \"publish\", expected one of "
+                 "\"factorised\", \"published\", \"examples\"; did you mean published?"},
+        EditCase{"accountant", "privacy.accountant=moments", "",
+                 "--set privacy.accountant=moments: privacy.accountant: found \"moments\", "
+                 "expected one of \"rdp\", \"pld\", \"pea\""},
+        EditCase{"fraction_bits", "fraction_bits=25", "",
+                 "--set fraction_bits=25: fraction_bits: found 25, expected a whole number from 8 to 24"},
+        EditCase{"release_twice", "release.to=[1,1]", "",
+                 "--set release.to=[1,1]: release.to: found [ 1, 1 ], expected an array of different party "
+                 "numbers from 0 to 2"},
+        EditCase{"small_fractions", "data.rows=[0.05, -2.0, [1, 1e-9]]", "",
+                 "--set data.rows=[0.05, -2.0, [1, 1e-9]]: data.rows: found [ 0.05, -2.0, [ 1, 1e-09 ] ],"
+                 " expected three whole numbers from 0 to 1000000000"},
+        EditCase{"prediction", "type=predict", "",
+                 "x.toml: type: found another by --set, expected \"dpsgd\" as in the file"},
+        EditCase{"one_class", "data.classes=1", "",
+                 "--set data.classes=1: data.classes: found 1, expected a whole number from 2 to 1000"},
+        EditCase{"fractions_above_one", "local.split=[0.5,0.5,0.5]", "",
+                 "--set local.split=[0.5,0.5,0.5]: local.split: found [ 0.5, 0.5, 0.5 ], expected \"even\", "
+                 "\"sorted\" or three "
+                 "fractions above 0 that add up to at most 1"}),
     CaseName);
 
 TEST(DpsgdSettings, ReadsMomentumAndSchedules) {
@@ -581,7 +575,7 @@ TEST(JobHash, HasTheKeysOfTheMethod) {
       std::string::npos);
 }
 
-class CsvErrorTest : public testing::TestWithParam<Case> {};
+class CsvErrorTest : public testing::TestWithParam<EditCase> {};
 
 TEST_P(CsvErrorTest, NamesPlaceFoundAndExpected) {
   const auto& [name, from, to, error] = GetParam();
@@ -591,70 +585,75 @@ TEST_P(CsvErrorTest, NamesPlaceFoundAndExpected) {
 INSTANTIATE_TEST_SUITE_P(
     Csv, CsvErrorTest,
     testing::Values(
-        Case{"scale_of_all", "classes = 2", "classes = 2\nscale = 2.0",
-             "x.toml:9: data.scale: each [[data.column]] has its own scale in format \"csv\""},
-        Case{"features", "classes = 2", "classes = 2\nfeatures = 4",
-             "x.toml:9: data.features: found 4, expected 3, which is what the columns give"},
-        Case{"mean_of_category", "values = [\"Female\", \"Male\"]", "mean = 1.0",
-             "x.toml:16: data.column.mean: column \"sex\" is of kind \"category\"; only kind \"number\" or "
-             "\"date\" has it"},
-        Case{"separator", "classes = 2", "classes = 2\nseparator = \":\"",
-             "x.toml:9: data.separator: found \":\", expected one of \",\", \";\", \"tab\", \"|\""},
-        Case{"encoding", "classes = 2", "classes = 2\nencoding = \"utf8\"",
-             "x.toml:9: data.encoding: found \"utf8\", expected one of \"utf-8\", \"latin-1\", "
-             "\"windows-1252\"; did you mean utf-8?"},
-        Case{"marks", "classes = 2", "classes = 2\nmissing = [1]",
-             "x.toml:9: data.missing: found [ 1 ], expected a text in quotes, or an array of texts"},
-        Case{"marks_of_a_key", "kind = \"ignore\"", "kind = \"key\"\nmissing = \"\"",
-             "x.toml:20: data.column.missing: column \"comment\" is of kind \"key\"; only kind \"number\" or "
-             "\"category\" or \"text\" or \"date\" or \"bin\" has it"},
-        Case{
+        EditCase{"scale_of_all", "classes = 2", "classes = 2\nscale = 2.0",
+                 "x.toml:9: data.scale: each [[data.column]] has its own scale in format \"csv\""},
+        EditCase{"features", "classes = 2", "classes = 2\nfeatures = 4",
+                 "x.toml:9: data.features: found 4, expected 3, which is what the columns give"},
+        EditCase{
+            "mean_of_category", "values = [\"Female\", \"Male\"]", "mean = 1.0",
+            "x.toml:16: data.column.mean: column \"sex\" is of kind \"category\"; only kind \"number\" or "
+            "\"date\" has it"},
+        EditCase{"separator", "classes = 2", "classes = 2\nseparator = \":\"",
+                 "x.toml:9: data.separator: found \":\", expected one of \",\", \";\", \"tab\", \"|\""},
+        EditCase{"encoding", "classes = 2", "classes = 2\nencoding = \"utf8\"",
+                 "x.toml:9: data.encoding: found \"utf8\", expected one of \"utf-8\", \"latin-1\", "
+                 "\"windows-1252\"; did you mean utf-8?"},
+        EditCase{"marks", "classes = 2", "classes = 2\nmissing = [1]",
+                 "x.toml:9: data.missing: found [ 1 ], expected a text in quotes, or an array of texts"},
+        EditCase{
+            "marks_of_a_key", "kind = \"ignore\"", "kind = \"key\"\nmissing = \"\"",
+            "x.toml:20: data.column.missing: column \"comment\" is of kind \"key\"; only kind \"number\" or "
+            "\"category\" or \"text\" or \"date\" or \"bin\" has it"},
+        EditCase{
             "mark_that_is_a_value", "\"Male\"]", "\"Male\"]\nmissing = [\"\", \"Male\"]",
             "x.toml:17: data.column.missing: found \"Male\", which is a value or an alias, expected marks of "
             "missing values alone"},
-        Case{"alias_of_no_category", "\"Male\"]", "\"Male\"]\naliases = { M = \"male\" }",
-             "x.toml:17: data.column.aliases: found \"male\", expected one of the values"},
-        Case{"alias_that_is_a_value", "\"Male\"]", "\"Male\"]\naliases = { Male = \"Female\" }",
-             "x.toml:17: data.column.aliases: found \"Male\" for another value, expected no alias that is "
-             "itself a "
-             "value or an alias"},
-        Case{"words_as_numbers", "\"Male\"]", "\"Male\"]\nnumeric = true",
-             "x.toml:16: data.column.values: found \"Female\", expected numbers, with numeric = true"},
-        Case{"number_twice", "[\"Female\", \"Male\"]", "[\"1\", \"01.0\"]\nnumeric = true",
-             "x.toml:16: data.column.values: found \"01.0\" for an earlier number, expected each number "
-             "once, with "
-             "numeric = true"},
-        Case{"words_as_numbers_of_labels", "column = \"income\"", "column = \"income\"\nnumeric = true",
-             "x.toml:23: data.label.values: found \"<=50K\", expected numbers, with numeric = true"},
-        Case{"edges_out_of_order", "kind = \"ignore\"", "kind = \"bin\"\nedges = [1, 3, 2]",
-             "x.toml:20: data.column.edges: found [ 1, 3, 2 ], expected an array of finite numbers in "
-             "ascending "
-             "order"},
-        Case{
+        EditCase{"alias_of_no_category", "\"Male\"]", "\"Male\"]\naliases = { M = \"male\" }",
+                 "x.toml:17: data.column.aliases: found \"male\", expected one of the values"},
+        EditCase{
+            "alias_that_is_a_value", "\"Male\"]", "\"Male\"]\naliases = { Male = \"Female\" }",
+            "x.toml:17: data.column.aliases: found \"Male\" for another value, expected no alias that is "
+            "itself a "
+            "value or an alias"},
+        EditCase{"words_as_numbers", "\"Male\"]", "\"Male\"]\nnumeric = true",
+                 "x.toml:16: data.column.values: found \"Female\", expected numbers, with numeric = true"},
+        EditCase{"number_twice", "[\"Female\", \"Male\"]", "[\"1\", \"01.0\"]\nnumeric = true",
+                 "x.toml:16: data.column.values: found \"01.0\" for an earlier number, expected each number "
+                 "once, with "
+                 "numeric = true"},
+        EditCase{"words_as_numbers_of_labels", "column = \"income\"", "column = \"income\"\nnumeric = true",
+                 "x.toml:23: data.label.values: found \"<=50K\", expected numbers, with numeric = true"},
+        EditCase{"edges_out_of_order", "kind = \"ignore\"", "kind = \"bin\"\nedges = [1, 3, 2]",
+                 "x.toml:20: data.column.edges: found [ 1, 3, 2 ], expected an array of finite numbers in "
+                 "ascending "
+                 "order"},
+        EditCase{
             "no_edges", "kind = \"ignore\"", "kind = \"bin\"\nedges = []",
             "x.toml:20: data.column.edges: found [], expected an array of finite numbers in ascending order"},
-        Case{"date_format", "kind = \"ignore\"",
-             "kind = \"date\"\nformat = \"%d.%m.%y\"\norigin = \"2000-01-01\"",
-             "x.toml:20: data.column.format: found \"%d.%m.%y\", expected %Y, %m and %d once each, as in "
-             "\"%Y-%m-%d\" (also %H, %M, %S)"},
-        Case{"origin", "kind = \"ignore\"", "kind = \"date\"\nformat = \"%d.%m.%Y\"\norigin = \"2001-02-29\"",
-             "x.toml:21: data.column.origin: found \"2001-02-29\", expected a date as \"%Y-%m-%d\""},
-        Case{"fill_of_a_number", "mean = 38.5", "fill = \"old\"\nmean = 38.5",
-             "x.toml:11: data.column.fill: found \"old\", expected a number"},
-        Case{"fill_of_a_category", "\"Male\"]", "\"Male\"]\nfill = \"male\"",
-             "x.toml:17: data.column.fill: found \"male\", expected one of the column's declared values"},
-        Case{"indicator_of_nothing", "kind = \"ignore\"", "kind = \"ignore\"\nmissing_indicator = true",
-             "x.toml:20: data.column.missing_indicator: column \"comment\" is of kind \"ignore\"; only kind "
-             "\"number\" or \"category\" or \"date\" or \"bin\" has it"},
-        Case{"value_twice", "[\"Female\", \"Male\"]", "[\"Male\", \"Male\"]",
-             "x.toml:9: data.column: column \"sex\": the value \"Male\" occurs twice"},
-        Case{"column_twice", "\"comment\"", "\"age\"",
-             "x.toml:9: data.column: the column \"age\" occurs twice"},
-        Case{"classes", "classes = 2", "classes = 3",
-             "x.toml:22: data.label.values: found [ \"<=50K\", \">50K\" ], expected as many values as "
-             "data.classes (3)"},
-        Case{"alias_of_nothing", "\">50K.\" = \">50K\"", "\">50K.\" = \"rich\"",
-             "x.toml:23: data.label.aliases.>50K.: found \"rich\", expected one of data.label.values"}),
+        EditCase{"date_format", "kind = \"ignore\"",
+                 "kind = \"date\"\nformat = \"%d.%m.%y\"\norigin = \"2000-01-01\"",
+                 "x.toml:20: data.column.format: found \"%d.%m.%y\", expected %Y, %m and %d once each, as in "
+                 "\"%Y-%m-%d\" (also %H, %M, %S)"},
+        EditCase{"origin", "kind = \"ignore\"",
+                 "kind = \"date\"\nformat = \"%d.%m.%Y\"\norigin = \"2001-02-29\"",
+                 "x.toml:21: data.column.origin: found \"2001-02-29\", expected a date as \"%Y-%m-%d\""},
+        EditCase{"fill_of_a_number", "mean = 38.5", "fill = \"old\"\nmean = 38.5",
+                 "x.toml:11: data.column.fill: found \"old\", expected a number"},
+        EditCase{"fill_of_a_category", "\"Male\"]", "\"Male\"]\nfill = \"male\"",
+                 "x.toml:17: data.column.fill: found \"male\", expected one of the column's declared values"},
+        EditCase{
+            "indicator_of_nothing", "kind = \"ignore\"", "kind = \"ignore\"\nmissing_indicator = true",
+            "x.toml:20: data.column.missing_indicator: column \"comment\" is of kind \"ignore\"; only kind "
+            "\"number\" or \"category\" or \"date\" or \"bin\" has it"},
+        EditCase{"value_twice", "[\"Female\", \"Male\"]", "[\"Male\", \"Male\"]",
+                 "x.toml:9: data.column: column \"sex\": the value \"Male\" occurs twice"},
+        EditCase{"column_twice", "\"comment\"", "\"age\"",
+                 "x.toml:9: data.column: the column \"age\" occurs twice"},
+        EditCase{"classes", "classes = 2", "classes = 3",
+                 "x.toml:22: data.label.values: found [ \"<=50K\", \">50K\" ], expected as many values as "
+                 "data.classes (3)"},
+        EditCase{"alias_of_nothing", "\">50K.\" = \">50K\"", "\">50K.\" = \"rich\"",
+                 "x.toml:23: data.label.aliases.>50K.: found \"rich\", expected one of data.label.values"}),
     CaseName);
 
 TEST(DpsgdSettings, NamesAFileThatIsNotThere) {

@@ -14,6 +14,7 @@
 #include "jobs/dpsgd/training_settings.h"
 #include "jobs/files/share_codec.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/support/error_text.h"
 #include "tests/support/file_calls.h"
 #include "tests/support/fixed_key.h"
 
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 using testing_support::FixedKey;
 using testing_support::TakeFileCalls;
 
-constexpr const char* kJob = R"(version = 1
+constexpr const char* kKeptJob = R"(version = 1
 type = "dpsgd"
 name = "kept"
 [data]
@@ -50,7 +51,7 @@ constexpr mpc::Word kMarker = 0x0123456789ABCDEF;
 
 ShareFile SomeShare(const TemporaryFolder& folder) {
   ShareFile share{.party = 1,
-                  .schema = ModelSchemaOf(ReadDpsgdSettings(folder.Write("job.toml", kJob))),
+                  .schema = ModelSchemaOf(ReadDpsgdSettings(folder.Write("job.toml", kKeptJob))),
                   .record = {},
                   .weights = {}};
   share.record = {
@@ -63,13 +64,8 @@ ShareFile SomeShare(const TemporaryFolder& folder) {
   return share;
 }
 
-std::string ErrorOf(const fs::path& file, int party, const SecretKey& key) {
-  try {
-    (void)LoadShare(file, party, key);
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "none";
+std::string ShareError(const fs::path& file, int party, const SecretKey& key) {
+  return testing_support::ErrorText<DataError>([&] { (void)LoadShare(file, party, key); });
 }
 
 TEST(ShareFile, ReadsBackWhatItWroteAndIsSealedToItsOwner) {
@@ -119,7 +115,7 @@ TEST(ShareFile, ReadsOlderOnesWithoutASession) {
   newer.magic = "trefoil model share 3\n";
   const auto unknown = folder.path() / "newer.share";
   WriteSecretFile(unknown, SealFile(newer, header, words, FixedKey(1)));
-  EXPECT_NE(ErrorOf(unknown, 1, FixedKey(1)).find("found another file"), std::string::npos);
+  EXPECT_NE(ShareError(unknown, 1, FixedKey(1)).find("found another file"), std::string::npos);
   auto nameless = share;
   nameless.session.clear();
   EXPECT_THROW(SaveShare(folder.path() / "none.share", nameless, FixedKey(1)), ContractError);
@@ -129,16 +125,16 @@ TEST(ShareFile, RefusesForeignOnes) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "model.share";
   SaveShare(file, SomeShare(folder), FixedKey(1));
-  EXPECT_EQ(ErrorOf(file, 2, FixedKey(1)), file.string() + ": found party 1's share, expected party 2's");
+  EXPECT_EQ(ShareError(file, 2, FixedKey(1)), file.string() + ": found party 1's share, expected party 2's");
   EXPECT_EQ(
-      ErrorOf(file, 1, FixedKey(2)),
+      ShareError(file, 1, FixedKey(2)),
       file.string() +
           ": cannot be opened: it was changed, or this party's storage key is not the one that sealed it");
   fs::permissions(file, fs::perms::group_read, fs::perm_options::add);
   EXPECT_THROW((void)LoadShare(file, 1, FixedKey(1)), ConfigError);
   const auto other = folder.path() / "other";
   WriteSecretFile(other, "a text");
-  EXPECT_NE(ErrorOf(other, 1, FixedKey(1)).find("found another file"), std::string::npos);
+  EXPECT_NE(ShareError(other, 1, FixedKey(1)).find("found another file"), std::string::npos);
   EXPECT_THROW((void)LoadShare(folder.path() / "none", 1, FixedKey(1)), ConfigError);
 }
 
@@ -151,7 +147,7 @@ TEST(ShareFile, RefusesAnyChange) {
   const auto refused = [&](const std::string& content) {
     fs::remove(changed);
     WriteSecretFile(changed, content);
-    return ErrorOf(changed, 1, FixedKey(1)) != "none";
+    return !ShareError(changed, 1, FixedKey(1)).empty();
   };
   EXPECT_FALSE(refused(text));
   for (std::size_t at = 0; at < text.size(); at += 3) {
@@ -175,7 +171,7 @@ TEST(StorageKey, ComesFromTheNamedFileOrTheTlsKey) {
   party.storage_key = folder.path() / "old.key";
   EXPECT_THROW((void)StorageKey(party, kModelShare), ConfigError);  // not there
   WriteSecretFile(party.storage_key, std::string(200, 'o'));
-  EXPECT_NE(ErrorOf(file, 1, StorageKey(party, kModelShare)), "none");
+  EXPECT_NE(ShareError(file, 1, StorageKey(party, kModelShare)), "");
   fs::remove(party.storage_key);
   WriteSecretFile(party.storage_key, "short");
   EXPECT_THROW((void)StorageKey(party, kModelShare), ConfigError);

@@ -15,7 +15,7 @@ namespace {
 
 using Row = std::vector<float>;  // features, then the label
 
-PateSettings JobWith(const std::string& teachers) {
+PateSettings SlicesWith(const std::string& teachers) {
   const auto text = R"(
 version = 1
 type = "pate"
@@ -55,7 +55,7 @@ class Slices {
     party.data.file = folder_.Write("train.csv", text);
     party.owner_rows = std::move(owner_rows);
     std::vector<std::multiset<Row>> slices;
-    for (const auto& slice : LoadSlices(JobWith(teachers), party, "party.toml")) {
+    for (const auto& slice : LoadSlices(SlicesWith(teachers), party, "party.toml")) {
       auto& rows = slices.emplace_back();
       for (std::size_t i = 0; i < slice.y.size(); ++i) {
         const auto row = slice.x.row(static_cast<Eigen::Index>(i));
@@ -69,7 +69,7 @@ class Slices {
   TemporaryFolder folder_;
 };
 
-std::vector<std::string> Lines(int count) {
+std::vector<std::string> SlicesLines(int count) {
   std::mt19937_64 generator(3);
   std::vector<std::string> lines;
   for (int i = 0; i < count; ++i) {
@@ -88,7 +88,7 @@ std::size_t Total(const std::vector<std::multiset<Row>>& slices) {
 // The privacy of PATE: whichever record is taken away, wherever it stands, one teacher's slice alone changes.
 TEST(LoadSlices, MovesNoRecordWhereOneIsAddedOrRemoved) {
   Slices slices;
-  const auto lines = Lines(120);
+  const auto lines = SlicesLines(120);
   const auto all = slices.Of(lines, "[7, 5, 5]");
   ASSERT_EQ(all.size(), 7U);
   EXPECT_EQ(Total(all), 120U);
@@ -115,7 +115,7 @@ TEST(LoadSlices, MovesNoRecordWhereOneIsAddedOrRemoved) {
 // not all meet in one slice.
 TEST(LoadSlices, DealsRecordsEvenlyByAllThatTheyAre) {
   Slices slices;
-  for (const auto& slice : slices.Of(Lines(490), "[7, 5, 5]")) {
+  for (const auto& slice : slices.Of(SlicesLines(490), "[7, 5, 5]")) {
     EXPECT_GT(slice.size(), 70U - 47U);
     EXPECT_LT(slice.size(), 70U + 47U);
   }
@@ -140,7 +140,7 @@ TEST(LoadSlices, DealsRecordsEvenlyByAllThatTheyAre) {
 
 TEST(LoadSlices, FollowsTheOwnersWhereThePartyFileHasThem) {
   Slices slices;
-  const auto lines = Lines(10);
+  const auto lines = SlicesLines(10);
   const auto found = slices.Of(lines, "[3, 1, 1]", {6, 0, 4});
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].size(), 6U);
@@ -153,7 +153,7 @@ TEST(LoadSlices, FollowsTheOwnersWhereThePartyFileHasThem) {
 TEST(LoadSlices, TakesFewerRecordsThanTeachers) {
   Slices slices;
   for (const int records : {0, 1, 6, 7}) {
-    const auto found = slices.Of(Lines(records), "[7, 1, 1]");
+    const auto found = slices.Of(SlicesLines(records), "[7, 1, 1]");
     EXPECT_EQ(found.size(), 7U);
     EXPECT_EQ(Total(found), static_cast<std::size_t>(records));
   }
@@ -161,9 +161,9 @@ TEST(LoadSlices, TakesFewerRecordsThanTeachers) {
 
 TEST(LoadSlices, RefusesFilesThatTheJobDoesNotHave) {
   PartyFile party;
-  EXPECT_THROW((void)LoadSlices(JobWith("[1, 1, 1]"), party, "party.toml"), ConfigError);
+  EXPECT_THROW((void)LoadSlices(SlicesWith("[1, 1, 1]"), party, "party.toml"), ConfigError);
   party.inputs["pate.predictions"] = "predictions.npy";
-  EXPECT_THROW((void)LoadSlices(JobWith("[1, 1, 1]"), party, "party.toml"), ConfigError);
+  EXPECT_THROW((void)LoadSlices(SlicesWith("[1, 1, 1]"), party, "party.toml"), ConfigError);
 }
 
 }  // namespace

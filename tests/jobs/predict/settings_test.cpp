@@ -10,12 +10,12 @@
 namespace trefoil::jobs {
 namespace {
 
-const std::string kJob = "version = 1\ntype = \"predict\"\nname = \"rows\"\n[predict]\nrun = \"" +
-                         std::string(32, 'a') + "\"\nclient = 2\nrows = 100\n";
+const std::string kPredictJob = "version = 1\ntype = \"predict\"\nname = \"rows\"\n[predict]\nrun = \"" +
+                                std::string(32, 'a') + "\"\nclient = 2\nrows = 100\n";
 
 TEST(PredictSettings, IsReadAndWrittenBack) {
   const TemporaryFolder folder;
-  const auto file = folder.Write("x.toml", kJob);
+  const auto file = folder.Write("x.toml", kPredictJob);
   const auto read = [](const std::filesystem::path& from) {
     return ReadPredictSettings(ReadToml(from), from.string());
   };
@@ -25,13 +25,13 @@ TEST(PredictSettings, IsReadAndWrittenBack) {
   EXPECT_FALSE(job.scores);
   const auto saved = folder.Write("y.toml", TomlOf(*ReadJob(file)));
   EXPECT_EQ(PredictJson(read(saved)), PredictJson(job));
-  EXPECT_TRUE(read(folder.Write("z.toml", kJob + "scores = true\n")).scores);
+  EXPECT_TRUE(read(folder.Write("z.toml", kPredictJob + "scores = true\n")).scores);
 }
 
 TEST(PredictSettings, NamesWhatIsWrong) {
   const TemporaryFolder folder;
   const auto error = [&](const std::string& from, const std::string& to) -> std::string {
-    auto text = kJob;
+    auto text = kPredictJob;
     text.replace(text.find(from), from.size(), to);
     const auto file = folder.Write("x.toml", text);
     try {

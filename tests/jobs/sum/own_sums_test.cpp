@@ -8,15 +8,17 @@
 
 #include "base/error.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/support/error_text.h"
 #include "tests/support/fixed_key.h"
 
 namespace trefoil::jobs {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::ErrorText;
 using Rows = std::vector<std::vector<double>>;
 
-constexpr const char* kJob = R"(
+constexpr const char* kSumsJob = R"(
 version = 1
 type = "sum"
 name = "sums"
@@ -32,20 +34,11 @@ sigma = 1.0
 delta = 1e-5
 )";
 
-SumSettings JobWith(const std::string& key = "", const std::string& value = "") {
-  auto table = toml::parse(kJob);
+SumSettings SumsWith(const std::string& key = "", const std::string& value = "") {
+  auto table = toml::parse(kSumsJob);
   if (!key.empty()) SetValue(table, key + "=" + value);
   if (value == "owner") SetValue(table, "sum.allowance=0.001");
   return ReadSumSettings(table, "sums.toml");
-}
-
-std::string ErrorOf(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "none";
 }
 
 class OwnSumsTest : public testing::Test {
@@ -81,11 +74,11 @@ constexpr std::int64_t kOne = 1 << 20;
 
 TEST_F(OwnSumsTest, AddsVectorsThatItHasShortened) {
   party_.inputs["data.vectors"] = Write("v.npy", {{0.5, -0.25}, {3, 4}, {0.25, 0.25}});
-  const auto sum = SumOf(JobWith());
+  const auto sum = SumOf(SumsWith());
   // (3, 4) becomes (0.6, 0.8), rounded towards zero.
   EXPECT_NEAR(static_cast<double>(sum[0]), 1.35 * kOne, 2);
   EXPECT_NEAR(static_cast<double>(sum[1]), 0.8 * kOne, 2);
-  EXPECT_EQ(Load(JobWith()).rows, 3);
+  EXPECT_EQ(Load(SumsWith()).rows, 3);
 }
 
 TEST_F(OwnSumsTest, TakesEveryUnitByACoinOfItsOwnInEveryCall) {
@@ -98,7 +91,7 @@ TEST_F(OwnSumsTest, TakesEveryUnitByACoinOfItsOwnInEveryCall) {
   (void)Write("vectors-1.npy", rows);
   (void)Write("vectors-2.npy", rows);
   party_.inputs["data.vectors"] = folder_.path();
-  auto job = JobWith("sum.calls", "2");
+  auto job = SumsWith("sum.calls", "2");
   job.sampling_rate = 0.3;
   const auto sampled = [&](double rows_a_unit) {
     const auto own = Load(job);
@@ -127,30 +120,30 @@ TEST_F(OwnSumsTest, TakesEveryUnitByACoinOfItsOwnInEveryCall) {
 TEST_F(OwnSumsTest, TakesWhatAnOwnerSummed) {
   party_.inputs["data.vector"] = Write("v.npy", {{2.5, -3.9999999}}, true);
   party_.id = 2;
-  auto job = JobWith("sum.summed", "owner");
+  auto job = SumsWith("sum.summed", "owner");
   job.allowance = 0.001;
   EXPECT_EQ(SumOf(job), (std::vector<std::int64_t>{5 * kOne / 2, -4 * kOne + 1}));
   party_.inputs["data.vector"] = Write("v.npy", {{4.1, 0}}, true);
-  EXPECT_THAT(ErrorOf([&] { (void)Load(job); }),
+  EXPECT_THAT(ErrorText<std::exception>([&] { (void)Load(job); }),
               HasSubstr("v.npy: number 1: found 4.1, expected at most 4.004"));
   party_.inputs["data.vectors"] = Write("w.npy", {{1, 0}});
-  EXPECT_THAT(ErrorOf([&] { (void)Load(job); }),
+  EXPECT_THAT(ErrorText<std::exception>([&] { (void)Load(job); }),
               HasSubstr("party.toml: data.vectors: found a path, expected none"));
 }
 
 TEST_F(OwnSumsTest, IsZeroWhereThereAreNoRecords) {
   party_.id = 1;
-  EXPECT_EQ(SumOf(JobWith()), (std::vector<std::int64_t>{0, 0}));
+  EXPECT_EQ(SumOf(SumsWith()), (std::vector<std::int64_t>{0, 0}));
   party_.id = 0;
   party_.inputs["data.vectors"] = Write("v.npy", {});
-  EXPECT_EQ(SumOf(JobWith()), (std::vector<std::int64_t>{0, 0}));
+  EXPECT_EQ(SumOf(SumsWith()), (std::vector<std::int64_t>{0, 0}));
 }
 
 TEST_F(OwnSumsTest, RefusesWhatTheJobDoesNotDeclare) {
   const auto refused = [&](const Rows& rows, const std::string& text) {
     party_.inputs["data.vectors"] = Write("v.npy", rows);
-    EXPECT_THAT(ErrorOf([&] { (void)Load(JobWith()); }), HasSubstr(text));
-    EXPECT_THROW((void)Load(JobWith()), DataError) << text;
+    EXPECT_THAT(ErrorText<std::exception>([&] { (void)Load(SumsWith()); }), HasSubstr(text));
+    EXPECT_THROW((void)Load(SumsWith()), DataError) << text;
   };
   const double infinity = std::numeric_limits<double>::infinity();
   refused({{1, 2}, {std::nan(""), 0}}, "record 2, number 1: found nan, expected a finite number");
@@ -158,29 +151,29 @@ TEST_F(OwnSumsTest, RefusesWhatTheJobDoesNotDeclare) {
   refused({{1, 2, 3}}, "found shape (1, 3), expected vectors of 2 numbers");
   refused(Rows(1001, {0, 0}), "found 1001 records, expected at most the 1000");
   party_.inputs["data.vectors"].clear();
-  EXPECT_THAT(ErrorOf([&] { (void)Load(JobWith()); }),
+  EXPECT_THAT(ErrorText<std::exception>([&] { (void)Load(SumsWith()); }),
               HasSubstr("data.vectors: found nothing, expected this party's NPY file"));
-  EXPECT_THROW((void)Load(JobWith()), ConfigError);
+  EXPECT_THROW((void)Load(SumsWith()), ConfigError);
   // Huge, but a number: shortened like any other.
   party_.inputs["data.vectors"] = Write("v.npy", {{1e308, 1e308}});
-  EXPECT_NEAR(static_cast<double>(SumOf(JobWith())[0]), std::sqrt(0.5) * kOne, 2);
+  EXPECT_NEAR(static_cast<double>(SumOf(SumsWith())[0]), std::sqrt(0.5) * kOne, 2);
 }
 
 TEST(SumSettings, HasALatticeThatTheRingHoldsAndASensitivityOfWholeUnits) {
-  auto job = JobWith();
+  auto job = SumsWith();
   EXPECT_EQ(SensitivityInUnits(job), std::uint64_t{kOne});
   job.max_group_rows = 3;
   EXPECT_EQ(SensitivityInUnits(job), 3 * std::uint64_t{kOne});
   job.norm_bound = 0.3;  // down: no vector is longer
   EXPECT_EQ(NormInUnits(job), 314572U);
-  job = JobWith("sum.summed", "owner");
+  job = SumsWith("sum.summed", "owner");
   job.allowance = 0.5;
   EXPECT_EQ(SensitivityInUnits(job), std::uint64_t{kOne} + kOne / 2 + 2);
   // 8000 records of 2^50 units, and noise, below 2^63.
-  job = JobWith("sum.fraction_bits", "50");
+  job = SumsWith("sum.fraction_bits", "50");
   job.rows = {8000, 0, 0};
   EXPECT_NO_THROW(RequireSumInRing(job, 1));
-  EXPECT_THAT(ErrorOf([&] { RequireSumInRing(job, 100); }),
+  EXPECT_THAT(ErrorText<std::exception>([&] { RequireSumInRing(job, 100); }),
               HasSubstr("sum.fraction_bits: found 50, expected at most 49"));
   job.rows[1] = 200;
   EXPECT_THROW(RequireSumInRing(job, 1), ConfigError);

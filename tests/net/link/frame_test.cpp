@@ -9,7 +9,7 @@
 namespace trefoil::net {
 namespace {
 
-FrameHeader Example() {
+FrameHeader ExampleHeader() {
   FrameHeader header{.type = FrameType::kAbort,
                      .lane = 13,
                      .depth = 0x01020304,
@@ -21,18 +21,18 @@ FrameHeader Example() {
 }
 
 TEST(Frame, DecodesWhatItEncoded) {
-  const FrameHeader decoded = DecodeHeader(EncodeHeader(Example()));
+  const FrameHeader decoded = DecodeHeader(EncodeHeader(ExampleHeader()));
 
-  EXPECT_EQ(decoded.type, Example().type);
-  EXPECT_EQ(decoded.lane, Example().lane);
-  EXPECT_EQ(decoded.depth, Example().depth);
-  EXPECT_EQ(decoded.sequence, Example().sequence);
-  EXPECT_EQ(decoded.length, Example().length);
-  EXPECT_EQ(decoded.session, Example().session);
+  EXPECT_EQ(decoded.type, ExampleHeader().type);
+  EXPECT_EQ(decoded.lane, ExampleHeader().lane);
+  EXPECT_EQ(decoded.depth, ExampleHeader().depth);
+  EXPECT_EQ(decoded.sequence, ExampleHeader().sequence);
+  EXPECT_EQ(decoded.length, ExampleHeader().length);
+  EXPECT_EQ(decoded.session, ExampleHeader().session);
 }
 
 TEST(Frame, IsLittleEndianOnTheWire) {
-  const auto bytes = EncodeHeader(Example());
+  const auto bytes = EncodeHeader(ExampleHeader());
 
   EXPECT_EQ(bytes[0], std::byte{3});
   EXPECT_EQ(bytes[1], std::byte{13});
@@ -44,7 +44,7 @@ TEST(Frame, IsLittleEndianOnTheWire) {
 class FrameTypeTest : public testing::TestWithParam<int> {};
 
 TEST_P(FrameTypeTest, RefusesAnUnknownType) {
-  auto bytes = EncodeHeader(Example());
+  auto bytes = EncodeHeader(ExampleHeader());
   bytes[0] = static_cast<std::byte>(GetParam());
 
   EXPECT_THROW((void)DecodeHeader(bytes), ProtocolError);
@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Unknown, FrameTypeTest, testing::Values(0, 7, 128, 255)
                          [](const auto& test) { return "Type" + std::to_string(test.param); });
 
 TEST(Frame, RefusesAnUnknownLane) {
-  FrameHeader header = Example();
+  FrameHeader header = ExampleHeader();
   header.lane = kAllLanes - 1;
   EXPECT_NO_THROW((void)DecodeHeader(EncodeHeader(header)));
 
@@ -63,7 +63,7 @@ TEST(Frame, RefusesAnUnknownLane) {
 }
 
 TEST(Frame, RefusesALengthAboveTheLimit) {
-  FrameHeader header = Example();
+  FrameHeader header = ExampleHeader();
   header.length = kMaxPayloadBytes;
   EXPECT_NO_THROW((void)DecodeHeader(EncodeHeader(header)));
 
@@ -72,16 +72,18 @@ TEST(Frame, RefusesALengthAboveTheLimit) {
 }
 
 TEST(Frame, RefusesAnotherSession) {
-  SessionId other = Example().session;
+  SessionId other = ExampleHeader().session;
   other.back() ^= 1;
 
-  EXPECT_NO_THROW(CheckInSequence(Example(), Example().session, Example().sequence));
-  EXPECT_THROW(CheckInSequence(Example(), other, Example().sequence), ProtocolError);
+  EXPECT_NO_THROW(CheckInSequence(ExampleHeader(), ExampleHeader().session, ExampleHeader().sequence));
+  EXPECT_THROW(CheckInSequence(ExampleHeader(), other, ExampleHeader().sequence), ProtocolError);
 }
 
 TEST(Frame, RefusesAReplayAndAGap) {
-  EXPECT_THROW(CheckInSequence(Example(), Example().session, Example().sequence + 1), ProtocolError);
-  EXPECT_THROW(CheckInSequence(Example(), Example().session, Example().sequence - 1), ProtocolError);
+  EXPECT_THROW(CheckInSequence(ExampleHeader(), ExampleHeader().session, ExampleHeader().sequence + 1),
+               ProtocolError);
+  EXPECT_THROW(CheckInSequence(ExampleHeader(), ExampleHeader().session, ExampleHeader().sequence - 1),
+               ProtocolError);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace trefoil::net {
 namespace {
 
-Hello Example() {
+Hello ExampleHello() {
   Hello hello{
       .sender = 2, .receiver = 1, .purpose = Purpose::kCheck, .clock_milliseconds = 1'700'000'000'123};
   hello.nonce[5] = 55;
@@ -19,20 +19,20 @@ Hello Example() {
 }
 
 TEST(Hello, DecodesWhatItEncoded) {
-  const Hello decoded = DecodeHello(EncodeHello(Example()));
+  const Hello decoded = DecodeHello(EncodeHello(ExampleHello()));
 
   EXPECT_EQ(decoded.version, kProtocolVersion);
   EXPECT_EQ(decoded.sender, 2);
   EXPECT_EQ(decoded.receiver, 1);
   EXPECT_EQ(decoded.purpose, Purpose::kCheck);
-  EXPECT_EQ(decoded.nonce, Example().nonce);
-  EXPECT_EQ(decoded.job, Example().job);
-  EXPECT_EQ(decoded.clock_milliseconds, Example().clock_milliseconds);
-  EXPECT_EQ(decoded.pins, Example().pins);
+  EXPECT_EQ(decoded.nonce, ExampleHello().nonce);
+  EXPECT_EQ(decoded.job, ExampleHello().job);
+  EXPECT_EQ(decoded.clock_milliseconds, ExampleHello().clock_milliseconds);
+  EXPECT_EQ(decoded.pins, ExampleHello().pins);
 }
 
 TEST(Hello, RefusesEveryOtherLength) {
-  Bytes bytes = EncodeHello(Example());
+  Bytes bytes = EncodeHello(ExampleHello());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_THROW((void)DecodeHello(std::span(bytes).first(size)), ProtocolError) << size;
   }
@@ -41,7 +41,7 @@ TEST(Hello, RefusesEveryOtherLength) {
 }
 
 TEST(Hello, RefusesAnUnknownPurpose) {
-  Bytes bytes = EncodeHello(Example());
+  Bytes bytes = EncodeHello(ExampleHello());
   bytes[6] = std::byte{9};
 
   EXPECT_THROW((void)DecodeHello(bytes), ProtocolError);

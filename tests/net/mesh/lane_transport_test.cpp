@@ -7,11 +7,12 @@
 #include "base/error.h"
 #include "net/local_transport.h"
 #include "tests/net/mesh_testing.h"
+#include "tests/net/payload.h"
 
 namespace trefoil::net {
 namespace {
 
-Bytes OfSize(std::size_t size) { return Bytes(size, std::byte{1}); }
+using testing_support::OfSize;
 
 TEST(LaneTransport, KeepsMessagesOfItsLaneInOrderAndApartFromOthers) {
   const auto party = MakeLocalTransports(std::chrono::seconds(10));

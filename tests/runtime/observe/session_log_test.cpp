@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "runtime/ledger/ledger_file.h"
 #include "tests/apps/temporary_folder.h"
+#include "tests/support/error_text.h"
 
 namespace trefoil::runtime {
 namespace {
@@ -50,13 +51,8 @@ std::string Joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-std::string ErrorOf(const fs::path& file) {
-  try {
-    (void)ReadAuditLog(file);
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "none";
+std::string LogError(const fs::path& file) {
+  return testing_support::ErrorText<DataError>([&] { (void)ReadAuditLog(file); });
 }
 
 TEST(AuditLog, SaysWhoTookPartInWhatWithWhichDataAndWhatWasReleased) {
@@ -112,9 +108,9 @@ TEST(AuditLog, ShowsEveryChangedExchangedMissingAndAddedLine) {
   const auto file = TwoSessions(folder);
   const auto lines = LinesOf(file);
   const auto refused = [&](const std::vector<std::string>& changed) {
-    return ErrorOf(folder.Write("changed.jsonl", Joined(changed)));
+    return LogError(folder.Write("changed.jsonl", Joined(changed)));
   };
-  EXPECT_EQ(refused(lines), "none");
+  EXPECT_EQ(refused(lines), "");
   for (std::size_t k = 0; k < lines.size(); ++k) {
     auto damaged = lines;
     damaged[k][lines[k].find("kind") + 8] ^= 1;
@@ -123,13 +119,13 @@ TEST(AuditLog, ShowsEveryChangedExchangedMissingAndAddedLine) {
     if (k + 1 == lines.size()) continue;
     auto exchanged = lines;
     std::swap(exchanged[k], exchanged[k + 1]);
-    EXPECT_NE(refused(exchanged), "none") << k;
+    EXPECT_NE(refused(exchanged), "") << k;
     auto missing = lines;
     missing.erase(missing.begin() + static_cast<std::ptrdiff_t>(k));
-    EXPECT_NE(refused(missing), "none") << k;
+    EXPECT_NE(refused(missing), "") << k;
     auto twice = lines;
     twice.insert(twice.begin() + static_cast<std::ptrdiff_t>(k), lines[k]);
-    EXPECT_NE(refused(twice), "none") << k;
+    EXPECT_NE(refused(twice), "") << k;
   }
 }
 
@@ -157,9 +153,9 @@ TEST(AuditLog, RefusesChainsThatAreNoAccountOfSessions) {
       ChainFile chain(file, ChainFile::Access::kAppend, "a chain");
       for (const auto& entry : entries) chain.Append(entry);
     }
-    return ErrorOf(file);
+    return LogError(file);
   };
-  EXPECT_EQ(refused({begin, with("release", "a"), with("end", "a")}), "none");
+  EXPECT_EQ(refused({begin, with("release", "a"), with("end", "a")}), "");
   EXPECT_THAT(refused({with("release", "a")}), HasSubstr("line 1: found an entry of no session"));
   EXPECT_THAT(refused({begin, with("end", "a"), with("release", "a")}), HasSubstr("line 3: found an entry"));
   EXPECT_THAT(refused({begin, begin}), HasSubstr("line 2: found a session twice"));

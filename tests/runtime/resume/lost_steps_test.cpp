@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kJob = R"(
+constexpr const char* kLossyJob = R"(
 version = 1
 type = "dpsgd"
 name = "lossy"
@@ -34,7 +34,7 @@ clip = 0.5
 )";
 
 std::unique_ptr<jobs::Job> Read(const std::vector<std::string>& more = {}) {
-  auto table = toml::parse(std::string(kJob));
+  auto table = toml::parse(std::string(kLossyJob));
   for (const auto& assignment : more) jobs::SetValue(table, assignment);
   return jobs::kDpsgdType.read(table, "lossy.toml");
 }

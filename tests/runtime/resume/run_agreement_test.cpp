@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "tests/support/error_text.h"
 #include "tests/support/fixed_key.h"
 #include "tests/support/run_parties.h"
 
@@ -25,13 +26,8 @@ RunClaim Claim(std::vector<CheckpointName> held, ml::SessionHistory sessions) {
 
 constexpr int kSteps = 17;
 
-std::string ErrorOf(const std::array<RunClaim, 3>& claims, int self = 0) {
-  try {
-    (void)Agree(claims, self, kSteps);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "none";
+std::string AgreementError(const std::array<RunClaim, 3>& claims, int self = 0) {
+  return testing_support::ErrorText<ConfigError>([&] { (void)Agree(claims, self, kSteps); });
 }
 
 TEST(Agree, BeginsARunThatNobodyKnows) {
@@ -71,17 +67,17 @@ TEST(Agree, GoesOnFromWhatWasReleasedOrNotAtAll) {
   released.released = true;
   auto behind = Claim({{10, "aa"}, {15, "aa"}}, sessions);
   EXPECT_EQ(Agree({released, released, released}, 0, kSteps).from, (CheckpointName{17, "aa"}));
-  EXPECT_THAT(ErrorOf({released, behind, released}),
+  EXPECT_THAT(AgreementError({released, behind, released}),
               HasSubstr("a run whose model may have been released here"));
-  EXPECT_THAT(ErrorOf({behind, behind, released}, 1), HasSubstr("may have been released at party 2"));
+  EXPECT_THAT(AgreementError({behind, behind, released}, 1), HasSubstr("may have been released at party 2"));
   behind.held.clear();
-  EXPECT_THAT(ErrorOf({released, behind, released}), HasSubstr("may have been released here"));
+  EXPECT_THAT(AgreementError({released, behind, released}), HasSubstr("may have been released here"));
   auto lost = released;  // the file of its last checkpoint is gone
   lost.held.pop_back();
   auto waiting = released;
   waiting.released = false;
   for (const auto& claims : {std::array{lost, waiting, waiting}, std::array{lost, lost, lost}})
-    EXPECT_THAT(ErrorOf(claims), HasSubstr("no checkpoint behind its last step that all three hold"));
+    EXPECT_THAT(AgreementError(claims), HasSubstr("no checkpoint behind its last step that all three hold"));
   released.released = false;  // who was killed before all three had the last checkpoint: nothing was released
   EXPECT_EQ(Agree({released, Claim({{15, "aa"}}, sessions), released}, 0, kSteps).from,
             (CheckpointName{15, "aa"}));
@@ -128,10 +124,10 @@ TEST(Agree, SaysWhoseRunOrCheckpointIsAnother) {
   const auto holder = Claim({{10, "aa"}, {15, "aa"}}, sessions);
   auto other = holder;
   other.run_id = "bb";
-  EXPECT_THAT(ErrorOf({holder, other, holder}, 1), HasSubstr("found run aa at party 0, run bb here"));
-  EXPECT_THAT(ErrorOf({holder, holder, RunClaim{}}),
+  EXPECT_THAT(AgreementError({holder, other, holder}, 1), HasSubstr("found run aa at party 0, run bb here"));
+  EXPECT_THAT(AgreementError({holder, holder, RunClaim{}}),
               HasSubstr("found checkpoints of steps 10 and 15 here, 10 and 15 at party 1, none at party 2"));
-  EXPECT_THAT(ErrorOf({Claim({{5, "aa"}}, sessions), holder, holder}), HasSubstr("steps 5 here"));
+  EXPECT_THAT(AgreementError({Claim({{5, "aa"}}, sessions), holder, holder}), HasSubstr("steps 5 here"));
 }
 
 TEST(ReadClaim, ReadsBackWhatWasWritten) {

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing_support::FixedKey;
 using testing_support::TakeFileCalls;
 
-constexpr const char* kJob = R"(version = 1
+constexpr const char* kResumedJob = R"(version = 1
 type = "dpsgd"
 name = "resumed"
 [data]
@@ -87,7 +87,7 @@ class RunStateTest : public testing::Test {
 
   const TemporaryFolder folder_;
   const fs::path run_ = folder_.path() / "out";
-  std::shared_ptr<const jobs::Job> job_ = jobs::ReadJob(folder_.Write("job.toml", kJob));
+  std::shared_ptr<const jobs::Job> job_ = jobs::ReadJob(folder_.Write("job.toml", kResumedJob));
 };
 
 TEST_F(RunStateTest, KnowsOfNoRunWhereThereIsNone) {
