@@ -19,13 +19,13 @@ namespace {
 
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-struct Case {
+struct FaultCase {
   std::string name;
   std::function<void(mpc::Context& party)> run;
   Flipped flipped = Flipped::kAnyValue;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const FaultCase& c, std::ostream* out) { *out << c.name; }
 
 mpc::FixedShare SomeWeights(mpc::Context& party, const StepPlan& plan) {
   const LayerShape shape = ShapeOfWeights(plan);
@@ -40,13 +40,13 @@ TrainingSettings Network() {
   return settings;
 }
 
-void Step(mpc::Context& party, const TrainingSettings& settings, protocols::Form form) {
+void RunStep(mpc::Context& party, const TrainingSettings& settings, protocols::Form form) {
   const StepPlan plan = MakeStepPlan(settings, form);
   const Batch batch = DealBatch(party, plan, MakeRecords(settings, 9, 5), 6);
   (void)DpSgdStep(party, plan, batch, StartFrom(SomeWeights(party, plan)), NoNoise(plan));
 }
 
-void Evaluation(mpc::Context& party) {
+void RunEvaluation(mpc::Context& party) {
   TrainingSettings settings = SmallSettings();
   settings.evaluation = EvaluationSettings{.test = {.holder = 1, .rows = 5}, .to = {0, 2}, .sigma = 1};
   const StepPlan plan = MakeStepPlan(settings);
@@ -54,13 +54,13 @@ void Evaluation(mpc::Context& party) {
                          party.self() == 1 ? MakeRecords(settings, 9, 5) : OwnRecords{});
 }
 
-void Prediction(mpc::Context& party, bool scores) {
+void RunPrediction(mpc::Context& party, bool scores) {
   const StepPlan plan = MakeStepPlan(SmallSettings());
   (void)PredictOnShares(party, plan, SomeWeights(party, plan), {.client = 2, .rows = 5, .scores = scores},
                         party.self() == 2 ? MakeRecords(plan.settings, 9, 4) : OwnRecords{});
 }
 
-void Choice(mpc::Context& party, Selection selection) {
+void RunSelection(mpc::Context& party, Selection selection) {
   TrainingSettings settings = SmallSettings();
   settings.initialisation = InitialisationSettings{
       .method = InitialisationMethod::kAccuracy,
@@ -75,7 +75,7 @@ void Choice(mpc::Context& party, Selection selection) {
                    validates ? MakeRecords(settings, 9, 5) : OwnRecords{});
 }
 
-void Training(mpc::Context& party) {
+void RunTraining(mpc::Context& party) {
   TrainingSettings settings = SmallSettings();
   settings.steps = 3;
   settings.sigma = 0.5;
@@ -84,25 +84,25 @@ void Training(mpc::Context& party) {
               {.on_step = [](const StepReport&) {}, .on_record = [](const dp::TrainingRecord&) {}});
 }
 
-void NoisyCounts(mpc::Context& party) {
+void RunNoisyCounts(mpc::Context& party) {
   const mpc::RingMatrix counts = mpc::RingMatrix::Constant(4, 1, 5);
   (void)OpenNoisyCounts(party, counts, counts, {0, 1, 2});
 }
 
-void NoisySums(mpc::Context& party) {
+void RunNoisySums(mpc::Context& party) {
   const mpc::RingMatrix vector = mpc::RingMatrix::Constant(4, 1, 5);
   (void)NoisySum(party, vector, vector, {0, 1, 2});
   (void)NoisySum(party, mpc::AdditiveShare(vector), vector, {0, 1});
 }
 
-void NoisyVotes(mpc::Context& party) {
+void RunNoisyVotes(mpc::Context& party) {
   const mpc::RingMatrix counts = mpc::RingMatrix::Constant(2, 3, 5);
   const mpc::ArithShare votes = protocols::InputSum(party, counts);
   (void)OpenAboveThreshold(party, votes, mpc::RingMatrix::Zero(2, 1), 3, 24);
   (void)OpenNoisyWinners(party, votes, counts, 24, {0, 1, 2});
 }
 
-void ClassifierSums(mpc::Context& party) {
+void RunClassifierSums(mpc::Context& party) {
   const AverageShape shape{
       .owners = {1, 1, 1}, .weights = 3, .least_sizes = {1, 4}, .margin = 1, .noisy_size = true, .width = 24};
   OwnAverage own{.sizes = mpc::RingMatrix::Constant(1, 1, 5), .weights = mpc::RingMatrix::Constant(1, 3, 7)};
@@ -112,14 +112,14 @@ void ClassifierSums(mpc::Context& party) {
   (void)AverageOfSum(party, shape, PublishedClassifierSum(party, shape, own), 30);
 }
 
-void TransferredEnsemble(mpc::Context& party) {
+void RunTransferredEnsemble(mpc::Context& party) {
   const auto plan =
       MakeTransferPlan({.owners = 3, .rows = 4, .features = 2, .majority = true, .lambda = 0.2, .steps = 2});
   (void)MinimiseTransferRisk(party, plan, EncodeTransferRows(plan, Eigen::MatrixXd::Constant(4, 2, 0.5)),
                              mpc::RingMatrix::Constant(4, 1, 1));
 }
 
-class FaultTest : public testing::TestWithParam<Case> {};
+class FaultTest : public testing::TestWithParam<FaultCase> {};
 
 TEST_P(FaultTest, EndsInATypedErrorEverywhereAndNeverHangs) {
   ExpectTypedEndsUnderFaults(GetParam().run, GetParam().flipped);
@@ -128,18 +128,22 @@ TEST_P(FaultTest, EndsInATypedErrorEverywhereAndNeverHangs) {
 INSTANTIATE_TEST_SUITE_P(
     Jobs, FaultTest,
     testing::Values(
-        Case{"StepBulk", [](mpc::Context& party) { Step(party, SmallSettings(), protocols::Form::kBulk); }},
-        Case{"StepLatency",
-             [](mpc::Context& party) { Step(party, SmallSettings(), protocols::Form::kLatency); }},
-        Case{"NetworkStep", [](mpc::Context& party) { Step(party, Network(), protocols::Form::kBulk); }},
-        Case{"Evaluation", Evaluation},
-        Case{"PredictedClasses", [](mpc::Context& party) { Prediction(party, false); }},
-        Case{"PredictedScores", [](mpc::Context& party) { Prediction(party, true); }},
-        Case{"NoisySelection", [](mpc::Context& party) { Choice(party, Selection::kNoisy); }},
-        Case{"Validation", [](mpc::Context& party) { Choice(party, Selection::kPublicValidation); }},
-        Case{"NoisyCounts", NoisyCounts}, Case{"NoisySums", NoisySums}, Case{"NoisyVotes", NoisyVotes},
-        Case{"ClassifierSums", ClassifierSums}, Case{"TransferredEnsemble", TransferredEnsemble},
-        Case{"Training", Training, Flipped::kAnyEnd}),
+        FaultCase{"StepBulk",
+                  [](mpc::Context& party) { RunStep(party, SmallSettings(), protocols::Form::kBulk); }},
+        FaultCase{"StepLatency",
+                  [](mpc::Context& party) { RunStep(party, SmallSettings(), protocols::Form::kLatency); }},
+        FaultCase{"NetworkStep",
+                  [](mpc::Context& party) { RunStep(party, Network(), protocols::Form::kBulk); }},
+        FaultCase{"Evaluation", RunEvaluation},
+        FaultCase{"PredictedClasses", [](mpc::Context& party) { RunPrediction(party, false); }},
+        FaultCase{"PredictedScores", [](mpc::Context& party) { RunPrediction(party, true); }},
+        FaultCase{"NoisySelection", [](mpc::Context& party) { RunSelection(party, Selection::kNoisy); }},
+        FaultCase{"Validation",
+                  [](mpc::Context& party) { RunSelection(party, Selection::kPublicValidation); }},
+        FaultCase{"NoisyCounts", RunNoisyCounts}, FaultCase{"NoisySums", RunNoisySums},
+        FaultCase{"NoisyVotes", RunNoisyVotes}, FaultCase{"ClassifierSums", RunClassifierSums},
+        FaultCase{"TransferredEnsemble", RunTransferredEnsemble},
+        FaultCase{"Training", RunTraining, Flipped::kAnyEnd}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -24,7 +24,7 @@ using protocols::Form;
 using protocols::Rounding;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-struct Case {
+struct SearchCase {
   Loss loss = Loss::kOneVsRest;
   int classes = 2;
   Clipping clipping = Clipping::kFactorised;
@@ -41,7 +41,7 @@ const char* NameOf(Loss loss) {
   return loss == Loss::kSoftmax ? "softmax_" : "one_vs_rest_";
 }
 
-std::string NameOf(const Case& c) {
+std::string NameOf(const SearchCase& c) {
   std::ostringstream name;
   name << NameOf(c.loss) << c.classes << "_classes";
   if (c.clipping == Clipping::kFactorised) name << (c.form == Form::kBulk ? "_bulk" : "_latency");
@@ -54,9 +54,9 @@ std::string NameOf(const Case& c) {
   return name.str();
 }
 
-void PrintTo(const Case& c, std::ostream* out) { *out << NameOf(c); }
+void PrintTo(const SearchCase& c, std::ostream* out) { *out << NameOf(c); }
 
-TrainingSettings SettingsOf(const Case& c) {
+TrainingSettings SettingsOf(const SearchCase& c) {
   TrainingSettings settings = SmallSettings();
   settings.features = 3;
   settings.loss = c.loss;
@@ -71,17 +71,12 @@ TrainingSettings SettingsOf(const Case& c) {
   return settings;
 }
 
-StepPlan PlanOf(const Case& c) { return MakeStepPlan(SettingsOf(c), c.form); }
-
-/// The largest norm found, over Delta.
-double Share(const StepPlan& plan, const dp::Uint256& squared_norm) {
-  return std::sqrt(squared_norm.convert_to<double>()) / static_cast<double>(plan.lattice_sensitivity);
-}
+StepPlan PlanOf(const SearchCase& c) { return MakeStepPlan(SettingsOf(c), c.form); }
 
 /// Every combination of loss, one or several columns, and clipping at 16 bits; then other scales, clips and
 /// row norms, and exact truncation.
-std::vector<Case> AllCases() {
-  std::vector<Case> cases;
+std::vector<SearchCase> AllCases() {
+  std::vector<SearchCase> cases;
   for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared}) {
     for (const int classes : {2, 4}) {
       cases.push_back({.loss = loss, .classes = classes});
@@ -145,7 +140,7 @@ TEST(GroupSensitivity, IsThatOfItsRowsTogether) {
   constexpr std::int64_t kRows = 4;
   for (const Form form : {Form::kBulk, Form::kLatency}) {
     for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared}) {
-      const Case one{.loss = loss, .classes = 3, .form = form};
+      const SearchCase one{.loss = loss, .classes = 3, .form = form};
       SensitivitySearch search(PlanOf(one), 1);
       const Candidate worst = search.Climb(kGenerations);
       TrainingSettings settings = SettingsOf(one);
@@ -156,20 +151,20 @@ TEST(GroupSensitivity, IsThatOfItsRowsTogether) {
       const StepPlan smaller = MakeStepPlan(settings, form);
       OwnRecords own{.x = worst.x.replicate(kRows, 1), .y = std::vector<int>(kRows, worst.label)};
       const RingMatrix sum = SumOf(plan, EncodeRecords(plan, own, AllRows(own), kRows), worst.weights);
-      EXPECT_TRUE(WithinCertificate(plan, SquaredNorm(sum))) << Share(plan, SquaredNorm(sum));
+      EXPECT_TRUE(WithinCertificate(plan, SquaredNorm(sum))) << ShareOfCertificate(plan, SquaredNorm(sum));
       EXPECT_FALSE(WithinCertificate(smaller, SquaredNorm(sum)));
     }
   }
 }
 
-class SensitivityTest : public testing::TestWithParam<Case> {};
+class SensitivityTest : public testing::TestWithParam<SearchCase> {};
 
 TEST_P(SensitivityTest, IsNeverExceededAndComesWithinFivePercentOfTheLargestThatIsFound) {
   const StepPlan plan = PlanOf(GetParam());
   SensitivitySearch search(plan, 1);
   const dp::Uint256 largest = search.Climb(kGenerations).squared_norm;
-  EXPECT_TRUE(WithinCertificate(plan, largest)) << Share(plan, largest);
-  EXPECT_TRUE(WithinFivePercent(plan, largest)) << Share(plan, largest);
+  EXPECT_TRUE(WithinCertificate(plan, largest)) << ShareOfCertificate(plan, largest);
+  EXPECT_TRUE(WithinFivePercent(plan, largest)) << ShareOfCertificate(plan, largest);
 }
 
 /// Weights of the ring's largest and smallest numbers, of its quarter points, and of random words.
@@ -199,7 +194,8 @@ TEST_P(SensitivityTest, HoldsForWeightsAtTheEdgesOfTheRing) {
   for (Index row = 0; row < kRows; ++row) {
     const dp::Uint256 squared = SquaredNorm(sums.row(row));
     any = any || squared > 0;
-    EXPECT_TRUE(WithinCertificate(plan, squared)) << "row " << row << ": " << Share(plan, squared);
+    EXPECT_TRUE(WithinCertificate(plan, squared))
+        << "row " << row << ": " << ShareOfCertificate(plan, squared);
   }
   EXPECT_TRUE(any);
 }
@@ -262,8 +258,8 @@ TEST_P(SensitivityTest, IsExceededByARecordThatIsEnteredTwice) {
     squared = std::max(squared, SquaredNorm(GradientSum(plan, Seed{seed}, encoded, largest.weights)));
   }
   EXPECT_FALSE(WithinCertificate(plan, squared));
-  EXPECT_GT(Share(plan, squared), 1.8);
-  EXPECT_LE(Share(plan, squared), 2);
+  EXPECT_GT(ShareOfCertificate(plan, squared), 1.8);
+  EXPECT_LE(ShareOfCertificate(plan, squared), 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, SensitivityTest, testing::ValuesIn(AllCases()),
@@ -272,7 +268,7 @@ INSTANTIATE_TEST_SUITE_P(Models, SensitivityTest, testing::ValuesIn(AllCases()),
 /// A planted fault, and a case that shows it.
 struct Fault {
   std::string name;
-  Case where;
+  SearchCase where;
   std::function<void(StepPlan&)> change_plan;                ///< after Delta is fixed
   std::function<void(const StepPlan&, RingMatrix&)> tamper;  ///< with what owners input
 };
@@ -354,7 +350,7 @@ TEST_P(PlantedFaultTest, IsFoundByTheSameSearch) {
   fault.change_plan(plan);
   SensitivitySearch search(plan, 1, [&](RingMatrix& encoded) { fault.tamper(plan, encoded); });
   const dp::Uint256 largest = search.Climb(kGenerations).squared_norm;
-  EXPECT_FALSE(WithinCertificate(plan, largest)) << Share(plan, largest);
+  EXPECT_FALSE(WithinCertificate(plan, largest)) << ShareOfCertificate(plan, largest);
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, PlantedFaultTest, testing::ValuesIn(AllFaults()),

@@ -14,8 +14,6 @@ using testing::HasSubstr;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
 constexpr Index kRows = 90;
-const TrainingHooks kQuiet{.on_step = [](const StepReport&) {},
-                           .on_record = [](const dp::TrainingRecord&) {}};
 
 /// Full batches without noise, nothing clipped: what comes out depends on no coin but those of roundings.
 TrainingSettings FullBatches(double row_norm) {
@@ -72,12 +70,12 @@ Model TrainPlainly(const TrainingSettings& settings, const Eigen::MatrixXd& x, c
           .bias = plain.weights.bottomRows(1).transpose()};
 }
 
-struct Case {
+struct ColumnsCase {
   std::array<std::int64_t, 3> features;
   int label_party;
 };
 
-class VerticalTrainTest : public testing::TestWithParam<Case> {};
+class VerticalTrainTest : public testing::TestWithParam<ColumnsCase> {};
 
 // Rows that no bound shortens: the same training as if each party had a third of the rows.
 TEST_P(VerticalTrainTest, IsTheHorizontalTrainingOfTheSameRows) {
@@ -101,7 +99,8 @@ TEST_P(VerticalTrainTest, IsTheHorizontalTrainingOfTheSameRows) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Partitions, VerticalTrainTest,
-                         testing::Values(Case{{3, 1, 2}, 1}, Case{{0, 2, 4}, 0}, Case{{6, 0, 0}, 2}));
+                         testing::Values(ColumnsCase{{3, 1, 2}, 1}, ColumnsCase{{0, 2, 4}, 0},
+                                         ColumnsCase{{6, 0, 0}, 2}));
 
 struct ModelCase {
   std::string name;

@@ -25,18 +25,18 @@ namespace {
 
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-constexpr Index kCount = 70;
+constexpr Index kItems = 70;
 constexpr int kRuns = 7;
 
 /// Deals in all ways: words, bits, keys, in branches and beside them. Multiples of 16, so that no coin is
 /// tossed: x / 16 [x < 3] + x / 16.
-ArithShare Program(Context& run, const ArithShare& x) {
+ArithShare PreparedProgram(Context& run, const ArithShare& x) {
   const auto both = Parallel(
       run, [&](Context& branch) { return protocols::Truncate(branch, x, 4); },
       [&](Context& branch) { return protocols::BelowThresholds(branch, x, {3}); });
   const ArithShare sixteenth = both.first;
-  const auto bit = protocols::LessThanZero(run, Reshaped(x, kCount, 1), 20);
-  return protocols::BitTimes(run, bit, sixteenth) + sixteenth + Word{1000} * Reshaped(both.second, kCount, 1);
+  const auto bit = protocols::LessThanZero(run, Reshaped(x, kItems, 1), 20);
+  return protocols::BitTimes(run, bit, sixteenth) + sixteenth + Word{1000} * Reshaped(both.second, kItems, 1);
 }
 
 RingMatrix Expected(const RingMatrix& x) {
@@ -59,7 +59,7 @@ std::array<Observed, 3> RunAhead(std::int64_t ahead, const RingMatrix& x) {
     Preprocessing runs(party, {.runs = kRuns, .ahead = ahead, .rotate = true});
     Observed observed;
     for (int k = 0; k < kRuns; ++k) {
-      runs.Run([&](Context& run) { observed.shares.push_back(Program(run, shared)); });
+      runs.Run([&](Context& run) { observed.shares.push_back(PreparedProgram(run, shared)); });
       observed.counters.push_back(party.transport().counters());
     }
     return observed;
@@ -86,7 +86,7 @@ void ExpectSame(const std::array<Observed, 3>& observed, const std::array<Observ
 }
 
 TEST(Preprocessing, GivesTheSameSharesAndCountsAsDealingInLine) {
-  const RingMatrix x = Word{16} * RandomSigned(1, kCount, 1, 8);
+  const RingMatrix x = Word{16} * RandomSigned(1, kItems, 1, 8);
   const auto in_line = RunAhead(0, x);
   for (int k = 0; k < kRuns; ++k) {
     const auto at = static_cast<std::size_t>(k);
@@ -137,7 +137,7 @@ TEST(Preprocessing, RunsAProgramThatDealsNothing) {
 }
 
 TEST(Preprocessing, RotatesTheRolesOrKeepsThem) {
-  const RingMatrix x = RandomSigned(1, kCount, 1, 8);
+  const RingMatrix x = RandomSigned(1, kItems, 1, 8);
   for (const bool rotate : {false, true}) {
     const auto dealt = RunParties(Seed{1}, [&](Context& party) {
       const ArithShare shared = InsecureDeal(party, x);
@@ -153,7 +153,7 @@ TEST(Preprocessing, RotatesTheRolesOrKeepsThem) {
     for (std::size_t k = 0; k < 3; ++k) {
       for (std::size_t party = 0; party < 3; ++party) {
         const bool dealer = party == (2 + (rotate ? k : 0)) % 3;
-        EXPECT_EQ(dealt[party][k], dealer ? 16U * kCount : 0U) << "party " << party << " run " << k;
+        EXPECT_EQ(dealt[party][k], dealer ? 16U * kItems : 0U) << "party " << party << " run " << k;
       }
     }
   }
@@ -185,10 +185,10 @@ TEST(Preprocessing, MakesNoMoreAheadThanItMay) {
 }
 
 TEST(Preprocessing, RefusesARunThatDealsOtherwiseThanTheFirst) {
-  const RingMatrix x = RandomSigned(1, kCount, 1, 8);
+  const RingMatrix x = RandomSigned(1, kItems, 1, 8);
   const std::vector<std::function<void(Context&, const ArithShare&)>> others{
       // other sizes, another operation before, another way to deal
-      [](Context& run, const ArithShare& y) { (void)protocols::Truncate(run, Rows(y, 0, kCount - 1), 4); },
+      [](Context& run, const ArithShare& y) { (void)protocols::Truncate(run, Rows(y, 0, kItems - 1), 4); },
       [](Context& run, const ArithShare& y) {
         (void)protocols::Multiply(run, y, y);
         (void)protocols::Truncate(run, y, 4);
@@ -219,7 +219,7 @@ TEST(Preprocessing, RefusesMoreRunsThanAnnounced) {
 // Its numbers have been drawn: a caller that goes on would get the same masks again, for other values. What comes
 // after all the runs has numbers of its own.
 TEST(Preprocessing, RefusesAnotherRunAfterOneThatFailed) {
-  const RingMatrix x = RandomSigned(1, kCount, 1, 8);
+  const RingMatrix x = RandomSigned(1, kItems, 1, 8);
   for (const std::int64_t ahead : {0, 1}) {
     (void)RunParties(Seed{1}, [&](Context& party) {
       const ArithShare shared = InsecureDeal(party, x);

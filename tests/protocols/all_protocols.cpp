@@ -264,6 +264,12 @@ const std::vector<ProtocolCase>& DesignedSharings() {
   return kCases;
 }
 
+std::vector<ProtocolCase> ThatGiveShares() {
+  std::vector<ProtocolCase> all = FreshSharings();
+  all.insert(all.end(), DesignedSharings().begin(), DesignedSharings().end());
+  return all;
+}
+
 const std::vector<ProtocolCase>& OtherProtocols() {
   static const std::vector<ProtocolCase> kCases = OfKind(Kind::kWithoutShares);
   return kCases;

@@ -34,6 +34,8 @@ struct ProtocolCase {
 [[nodiscard]] const std::vector<ProtocolCase>& FreshSharings();
 /// Those that give shares of which some components are what they are by design.
 [[nodiscard]] const std::vector<ProtocolCase>& DesignedSharings();
+/// Both.
+[[nodiscard]] std::vector<ProtocolCase> ThatGiveShares();
 /// Those that give no shares.
 [[nodiscard]] const std::vector<ProtocolCase>& OtherProtocols();
 

@@ -22,20 +22,22 @@ using mpc::Roles;
 using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-constexpr Index kLanes = 3 << 13;
-constexpr int kSessions = 1000;
-constexpr Seed kSeed{41};
+constexpr Index kControlLanes = 3 << 13;
+constexpr int kControlSessions = 1000;
+constexpr Seed kControlSeed{41};
 constexpr Word kSecret = (Word{1} << 61) - 1;
 
 UniformityChecker CheckLanes(const ProtocolCase& protocol) {
   UniformityChecker checker;
-  for (const View& view : ViewsOfLanes(protocol, kSeed, kLanes, kSecret)) CheckUniform(view, checker);
+  for (const View& view : ViewsOfLanes(protocol, kControlSeed, kControlLanes, kSecret))
+    CheckUniform(view, checker);
   return checker;
 }
 
 UniformityChecker CheckSessions(const ProtocolCase& protocol) {
   UniformityChecker checker;
-  for (const View& view : ViewsOfSessions(protocol, kSeed, kSessions, kSecret)) CheckUniform(view, checker);
+  for (const View& view : ViewsOfSessions(protocol, kControlSeed, kControlSessions, kSecret))
+    CheckUniform(view, checker);
   return checker;
 }
 
@@ -260,7 +262,7 @@ TEST(SecrecyControls, OneOperationTwiceIsFoundAndTheTrackerSeesIt) {
   EXPECT_THAT(CheckLanes(OneOperationTwice()).failures(), testing::Not(testing::IsEmpty()));
   EXPECT_THAT(TakeOverlaps(), testing::SizeIs(6)) << "two components at each party";
   EXPECT_THAT(CheckSessions(OneOperationTwice()).failures(), testing::Not(testing::IsEmpty()));
-  EXPECT_THAT(TakeOverlaps(), testing::SizeIs(6 * kSessions));
+  EXPECT_THAT(TakeOverlaps(), testing::SizeIs(6 * kControlSessions));
 }
 
 // Over sessions, a party is held against what it drew, not against what it could have drawn.
@@ -288,8 +290,8 @@ ProtocolCase Structured(const std::function<Word(Word x)>& shift) {
 
 std::size_t Differences(const ProtocolCase& protocol) {
   UniformityChecker checker;
-  const auto first = ViewsOfSessions(protocol, kSeed, kSessions, 0);
-  const auto second = ViewsOfSessions(protocol, Seed{42}, kSessions, kSecret);
+  const auto first = ViewsOfSessions(protocol, kControlSeed, kControlSessions, 0);
+  const auto second = ViewsOfSessions(protocol, Seed{42}, kControlSessions, kSecret);
   for (std::size_t self = 0; self < first.size(); ++self) CheckAlike(first[self], second[self], checker);
   return checker.failures().size();
 }

@@ -80,12 +80,6 @@ void ExpectUniformViews(const ProtocolCase& protocol, ViewsOf views_of) {
   ExpectNothingFound(checker);
 }
 
-std::vector<ProtocolCase> ThatGiveShares() {
-  std::vector<ProtocolCase> all = FreshSharings();
-  all.insert(all.end(), DesignedSharings().begin(), DesignedSharings().end());
-  return all;
-}
-
 class SecrecyTest : public testing::TestWithParam<ProtocolCase> {};
 
 TEST_P(SecrecyTest, OverTheLanesOfOneCall) {

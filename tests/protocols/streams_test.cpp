@@ -29,7 +29,7 @@ using testing::Not;
 using testing::SizeIs;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-constexpr Seed kSeed{9};
+constexpr Seed kStreamsSeed{9};
 
 using Draws = std::array<std::vector<StreamDraw>, 3>;
 
@@ -38,7 +38,7 @@ Draws Take(std::array<DrawLog, 3>& logs) { return {logs[0].Take(), logs[1].Take(
 template <typename Body>
 Draws DrawsOf(Body body) {
   std::array<DrawLog, 3> logs;
-  (void)RunPartiesOver(net::MakeLocalTransports(std::chrono::seconds(60)), LoggedPrss(kSeed, logs),
+  (void)RunPartiesOver(net::MakeLocalTransports(std::chrono::seconds(60)), LoggedPrss(kStreamsSeed, logs),
                        [&](Context& party) {
                          body(party);
                          return true;
@@ -49,13 +49,14 @@ Draws DrawsOf(Body body) {
 // Branches take their numbers apart; this is what a program would get that did not.
 TEST(StreamViolations, FindTwoBranchesWithTheSameNumbers) {
   const auto product = [](Context& branch) { (void)branch.DrawZero(branch.NextOperation(), 2, 1); };
-  EXPECT_THAT(
-      StreamViolations(kSeed, DrawsOf([&](Context& party) { mpc::RunBeside(party, product, product); })),
-      IsEmpty());
+  EXPECT_THAT(StreamViolations(kStreamsSeed,
+                               DrawsOf([&](Context& party) { mpc::RunBeside(party, product, product); })),
+              IsEmpty());
 
   const auto same_number = [](Context& branch) { (void)branch.DrawZero(77, 2, 1); };
-  EXPECT_THAT(StreamViolations(
-                  kSeed, DrawsOf([&](Context& party) { mpc::RunBeside(party, same_number, same_number); })),
+  EXPECT_THAT(StreamViolations(kStreamsSeed, DrawsOf([&](Context& party) {
+                                 mpc::RunBeside(party, same_number, same_number);
+                               })),
               SizeIs(6));
   EXPECT_THAT(TakeOverlaps(), SizeIs(6));
 }
@@ -67,7 +68,7 @@ TEST_P(StreamsTest, EveryMaskComesFromTheRightStreamOnce) {
   const Draws draws = DrawsOf([](Context& party) {
     for (int turn = 0; turn < 3; ++turn) (void)GetParam().run(party, 5, GetParam().extremes[1]);
   });
-  EXPECT_THAT(StreamViolations(kSeed, draws), IsEmpty());
+  EXPECT_THAT(StreamViolations(kStreamsSeed, draws), IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, StreamsTest, testing::ValuesIn(AllProtocols()),
@@ -80,7 +81,7 @@ TEST(Streams, AreRightInASessionOfAllProtocols) {
     }
   });
   for (const auto& of_party : draws) EXPECT_GT(of_party.size(), 100U);
-  EXPECT_THAT(StreamViolations(kSeed, draws), IsEmpty());
+  EXPECT_THAT(StreamViolations(kStreamsSeed, draws), IsEmpty());
 }
 
 TEST(Streams, AreWhatTheContextDraws) {
@@ -125,30 +126,30 @@ Draws DrawTaken(const Taken& taken, mpc::Index rows_at_last_party = 4) {
 }
 
 TEST(StreamViolations, AcceptARightMaskedOpening) {
-  EXPECT_THAT(StreamViolations(kSeed, DrawTaken({})), IsEmpty());
+  EXPECT_THAT(StreamViolations(kStreamsSeed, DrawTaken({})), IsEmpty());
 }
 
 TEST(StreamViolations, FindMasksFromAComponentThatBothOpenersHold) {
-  EXPECT_THAT(StreamViolations(kSeed, DrawTaken({.mask_a = 1})), Not(IsEmpty()));
-  EXPECT_THAT(StreamViolations(kSeed, DrawTaken({.mask_b = 1})), Not(IsEmpty()));
-  EXPECT_THAT(StreamViolations(kSeed, DrawTaken({.deal = 1})), SizeIs(1));
-  EXPECT_THAT(StreamViolations(kSeed, DrawTaken({.deal = 2})), SizeIs(1));
-  EXPECT_THAT(StreamViolations(kSeed, DrawTaken({.reshare_a = 1})), SizeIs(1));
+  EXPECT_THAT(StreamViolations(kStreamsSeed, DrawTaken({.mask_a = 1})), Not(IsEmpty()));
+  EXPECT_THAT(StreamViolations(kStreamsSeed, DrawTaken({.mask_b = 1})), Not(IsEmpty()));
+  EXPECT_THAT(StreamViolations(kStreamsSeed, DrawTaken({.deal = 1})), SizeIs(1));
+  EXPECT_THAT(StreamViolations(kStreamsSeed, DrawTaken({.deal = 2})), SizeIs(1));
+  EXPECT_THAT(StreamViolations(kStreamsSeed, DrawTaken({.reshare_a = 1})), SizeIs(1));
 }
 
 TEST(StreamViolations, FindAnIncompleteSharingOfZero) {
-  EXPECT_THAT(StreamViolations(kSeed, DrawTaken({.zero = 2})), SizeIs(1));
+  EXPECT_THAT(StreamViolations(kStreamsSeed, DrawTaken({.zero = 2})), SizeIs(1));
 }
 
 TEST(StreamViolations, FindHoldersThatDrawDifferentLengths) {
-  EXPECT_THAT(StreamViolations(kSeed, DrawTaken({}, 5)), Not(IsEmpty()));
+  EXPECT_THAT(StreamViolations(kStreamsSeed, DrawTaken({}, 5)), Not(IsEmpty()));
 }
 
 TEST(StreamViolations, FindAStreamThatOneHolderDoesNotDraw) {
   const Draws draws = DrawsOf([](Context& party) {
     if (party.self() == 0) (void)party.Draw(1, Purpose::kInput, party.NextOperation(), 2, 1);
   });
-  EXPECT_THAT(StreamViolations(kSeed, draws),
+  EXPECT_THAT(StreamViolations(kStreamsSeed, draws),
               ElementsAre(HasSubstr("party 1 drew component 1 for purpose 1 0 times")));
 }
 
@@ -157,7 +158,7 @@ TEST(StreamViolations, FindAStreamThatIsDrawnTwice) {
     const OperationId operation = party.NextOperation();
     for (int time = 0; time < 2; ++time) (void)party.DrawZero(operation, 2, 1);
   });
-  EXPECT_THAT(StreamViolations(kSeed, draws), SizeIs(6));
+  EXPECT_THAT(StreamViolations(kStreamsSeed, draws), SizeIs(6));
   EXPECT_THAT(TakeOverlaps(), SizeIs(6));
 }
 
@@ -168,7 +169,7 @@ void Draw(mpc::Prss& prss, OperationId operation, std::size_t words) {
 }
 
 TEST(Tracker, FindsABlockThatIsUsedTwiceByOneCipher) {
-  mpc::Prss prss = InsecurePrss(kSeed, 0);
+  mpc::Prss prss = InsecurePrss(kStreamsSeed, 0);
   Draw(prss, 7, 1);
   Draw(prss, 8, 1000);
   EXPECT_THAT(TakeOverlaps(), IsEmpty());
@@ -178,15 +179,15 @@ TEST(Tracker, FindsABlockThatIsUsedTwiceByOneCipher) {
 }
 
 TEST(Tracker, FindsABlockThatIsUsedTwiceByTwoCiphersOfAParty) {
-  mpc::Prss first = InsecurePrss(kSeed, 0);
-  mpc::Prss second = InsecurePrss(kSeed, 0);
+  mpc::Prss first = InsecurePrss(kStreamsSeed, 0);
+  mpc::Prss second = InsecurePrss(kStreamsSeed, 0);
   Draw(first, 7, 4);
   Draw(second, 7, 2);
   EXPECT_THAT(TakeOverlaps(), SizeIs(1));
 }
 
 TEST(Tracker, FindsABlockThatIsUsedTwiceInBranchesOfBranches) {
-  mpc::Prss prss = InsecurePrss(kSeed, 0);
+  mpc::Prss prss = InsecurePrss(kStreamsSeed, 0);
   std::thread branch([&] {
     mpc::Prss twin = prss.Twin();
     std::thread leaf([&] {
@@ -203,10 +204,10 @@ TEST(Tracker, FindsABlockThatIsUsedTwiceInBranchesOfBranches) {
 }
 
 TEST(Tracker, AllowsTheTwoHoldersTheSameStream) {
-  mpc::Prss own = InsecurePrss(kSeed, 0);
+  mpc::Prss own = InsecurePrss(kStreamsSeed, 0);
   Draw(own, 7, 4);
   std::thread peer([&] {
-    mpc::Prss theirs = InsecurePrss(kSeed, 2);
+    mpc::Prss theirs = InsecurePrss(kStreamsSeed, 2);
     Draw(theirs, 7, 4);
   });
   peer.join();

@@ -130,7 +130,7 @@ Observed RunProtocol(const ProtocolCase& protocol, int turn, const std::array<st
   return run;
 }
 
-constexpr std::array<std::uint8_t, 3> kSeeds{11, 11, 11};
+constexpr std::array<std::uint8_t, 3> kRunSeeds{11, 11, 11};
 
 /// Result number k at all parties.
 std::array<ArithShare, 3> ArithAt(const Observed& run, std::size_t k) {
@@ -145,7 +145,7 @@ class FreshSharingTest : public testing::TestWithParam<ProtocolCase> {};
 TEST_P(FreshSharingTest, EveryComponentAndEveryPairIsUniform) {
   for (int turn = 0; turn < 3; ++turn) {
     SCOPED_TRACE("A is party " + std::to_string(turn));
-    const Observed run = RunProtocol(GetParam(), turn, kSeeds);
+    const Observed run = RunProtocol(GetParam(), turn, kRunSeeds);
     for (std::size_t k = 0; k < run.outputs[0].arith.size(); ++k) {
       ExpectUniformComponents(Components<RingMatrix>(ArithAt(run, k)));
     }
@@ -217,21 +217,15 @@ void ExpectUnrelated(const Transcript& first, const Transcript& second) {
   }
 }
 
-std::vector<ProtocolCase> ThatGiveShares() {
-  std::vector<ProtocolCase> all = FreshSharings();
-  all.insert(all.end(), DesignedSharings().begin(), DesignedSharings().end());
-  return all;
-}
-
 class ReceivedMessagesTest : public testing::TestWithParam<ProtocolCase> {};
 
 TEST_P(ReceivedMessagesTest, AreUniformToWhomReceivesThem) {
   std::size_t messages = 0;
   for (int turn = 0; turn < 3; ++turn) {
-    const Observed base = RunProtocol(GetParam(), turn, kSeeds);
+    const Observed base = RunProtocol(GetParam(), turn, kRunSeeds);
     for (std::size_t receiver = 0; receiver < 3; ++receiver) {
       SCOPED_TRACE("A is party " + std::to_string(turn) + ", received by party " + std::to_string(receiver));
-      std::array<std::uint8_t, 3> seeds = kSeeds;
+      std::array<std::uint8_t, 3> seeds = kRunSeeds;
       seeds[(receiver + 2) % 3] = 23;
       const Observed other = RunProtocol(GetParam(), turn, seeds);
       ExpectUnrelated(base.transcripts[receiver], other.transcripts[receiver]);
@@ -249,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(All, ReceivedMessagesTest, testing::ValuesIn(ThatGiveSh
 class InputOfAllTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(InputOfAllTest, HidesTheInputFromTheOthers) {
-  const Observed run = RunProtocol(CaseNamed(GetParam()), 1, kSeeds);
+  const Observed run = RunProtocol(CaseNamed(GetParam()), 1, kRunSeeds);
   for (std::size_t owner = 0; owner < 3; ++owner) {
     const auto components = Components<RingMatrix>(ArithAt(run, owner));
     for (const std::size_t j : {owner, (owner + 1) % 3}) {
@@ -264,7 +258,7 @@ TEST_P(InputOfAllTest, HidesTheInputFromTheOthers) {
 INSTANTIATE_TEST_SUITE_P(Inputs, InputOfAllTest, testing::Values("input_each", "input_ahead"));
 
 TEST(InputBits, HidesTheInputFromTheOthers) {
-  const Observed run = RunProtocol(CaseNamed("input_bits_of_all"), 1, kSeeds);
+  const Observed run = RunProtocol(CaseNamed("input_bits_of_all"), 1, kRunSeeds);
   for (std::size_t owner = 0; owner < 3; ++owner) {
     const auto components = Components<BitMatrix>(BitsAt(run, owner));
     ExpectUniform(Pack(components[owner]), "own component");
@@ -287,7 +281,8 @@ TEST(BitDecompose, SharesAllBitsAfreshButTheLowest) {
     SCOPED_TRACE("A is party " + std::to_string(turn));
     const auto a = static_cast<std::size_t>(turn);
     const Word secret = kSecrets[a];
-    const auto all = Components<BitMatrix>(BitsAt(RunProtocol(CaseNamed("bit_decompose"), turn, kSeeds), 0));
+    const auto all =
+        Components<BitMatrix>(BitsAt(RunProtocol(CaseNamed("bit_decompose"), turn, kRunSeeds), 0));
     ExpectUniformComponents({Planes(all[0], 1, 19), Planes(all[1], 1, 19), Planes(all[2], 1, 19)});
 
     const Index third = (all[0].count() + 3 * 64 - 1) / (3 * 64);
@@ -312,7 +307,7 @@ TEST(BitDecompose, SharesAllBitsAfreshButTheLowest) {
 
 // The topmost bit has nothing above it and stays as it came.
 TEST(SuffixOr, SharesAllBitsAfreshButTheTopmost) {
-  const auto all = Components<BitMatrix>(BitsAt(RunProtocol(CaseNamed("suffix_or"), 0, kSeeds), 0));
+  const auto all = Components<BitMatrix>(BitsAt(RunProtocol(CaseNamed("suffix_or"), 0, kRunSeeds), 0));
   ExpectUniformComponents({Planes(all[0], 0, 19), Planes(all[1], 0, 19), Planes(all[2], 0, 19)});
   for (const BitMatrix& component : all) EXPECT_TRUE((Planes(component, 19, 1).words() == 0).all());
 }

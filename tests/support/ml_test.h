@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ml/dpsgd/dp_sgd.h"
+#include "ml/dpsgd/training.h"
 #include "ml/records.h"
 #include "tests/support/protocol_test.h"
 
@@ -75,6 +76,10 @@ inline Eigen::MatrixXd ScaledRows(const ml::TrainingSettings& settings, const ml
   }
   return x;
 }
+
+/// For a training whose reports nobody reads.
+inline const ml::TrainingHooks kQuiet{.on_step = [](const ml::StepReport&) {},
+                                      .on_record = [](const dp::TrainingRecord&) {}};
 
 /// One column a class, or the class itself for two.
 inline Eigen::MatrixXd Targets(const ml::TrainingSettings& settings, const std::vector<int>& labels) {

@@ -48,6 +48,18 @@ inline CostFigures Figures(const std::array<protocols::Measured, 3>& measured) {
   return figures;
 }
 
+/// What an operation gave one party, and what it took.
+template <typename Value>
+struct MeasuredPart {
+  Value value;
+  protocols::Measured measured;
+};
+
+template <typename Value>
+CostFigures Figures(const std::array<MeasuredPart<Value>, 3>& parts) {
+  return Figures({parts[0].measured, parts[1].measured, parts[2].measured});
+}
+
 /// A column of ring elements.
 inline mpc::RingMatrix Column(const std::vector<std::int64_t>& values) {
   mpc::RingMatrix out(static_cast<mpc::Index>(values.size()), 1);
@@ -83,12 +95,8 @@ struct Outcome {
 /// Runs operation(party) -> ArithShare at three parties and opens the result.
 template <typename Operation>
 Outcome RunArith(Seed seed, Operation operation) {
-  struct Part {
-    mpc::RingMatrix value;
-    protocols::Measured measured;
-  };
   const auto parts = RunParties(seed, [&](mpc::Context& party) {
-    Part part;
+    MeasuredPart<mpc::RingMatrix> part;
     mpc::ArithShare result;
     const std::function<void()> prepared = operation(party, result);
     part.measured = protocols::Measure(party, prepared);
@@ -97,7 +105,7 @@ Outcome RunArith(Seed seed, Operation operation) {
   });
   EXPECT_TRUE((parts[0].value == parts[1].value).all() && (parts[1].value == parts[2].value).all())
       << "the parties opened different values";
-  return {parts[0].value, Figures({parts[0].measured, parts[1].measured, parts[2].measured})};
+  return {parts[0].value, Figures(parts)};
 }
 
 /// For operation(party) -> share whose inputs are dealt beforehand by `deal`.

@@ -1,6 +1,7 @@
 #include "tests/support/sensitivity_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "ml/dpsgd/hidden_layers.h"
@@ -86,6 +87,10 @@ dp::Uint256 SquaredNorm(const RingMatrix& words) {
     sum += magnitude * magnitude;
   }
   return sum;
+}
+
+double ShareOfCertificate(const ml::StepPlan& plan, const dp::Uint256& squared_norm) {
+  return std::sqrt(squared_norm.convert_to<double>()) / static_cast<double>(plan.lattice_sensitivity);
 }
 
 bool WithinCertificate(const ml::StepPlan& plan, const dp::Uint256& squared_norm) {

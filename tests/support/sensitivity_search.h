@@ -24,6 +24,9 @@ using Tampering = std::function<void(mpc::RingMatrix& encoded)>;
 /// The sum of squares of signed words, exactly.
 [[nodiscard]] dp::Uint256 SquaredNorm(const mpc::RingMatrix& words);
 
+/// The norm of a contribution, over lattice_sensitivity.
+[[nodiscard]] double ShareOfCertificate(const ml::StepPlan& plan, const dp::Uint256& squared_norm);
+
 /// Whether a contribution of that squared norm is within the certificate, lattice_sensitivity; and whether it
 /// is at least 95 % of it. Integers only.
 [[nodiscard]] bool WithinCertificate(const ml::StepPlan& plan, const dp::Uint256& squared_norm);

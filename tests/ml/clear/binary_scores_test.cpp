@@ -11,10 +11,10 @@
 namespace trefoil::ml {
 namespace {
 
-using Records = std::vector<ScoredRecord>;
+using ScoredRecords = std::vector<ScoredRecord>;
 
 /// Of all pairs of one yes and one no, how many are in order, ties counted half.
-std::optional<double> AucByPairs(const Records& records) {
+std::optional<double> AucByPairs(const ScoredRecords& records) {
   double right = 0;
   double pairs = 0;
   for (const auto& a : records) {
@@ -28,8 +28,8 @@ std::optional<double> AucByPairs(const Records& records) {
 }
 
 /// Random records in the fifties, of `values` scores over [0, 1] at most; trial 0 and 1 have one kind only.
-Records RandomRecords(std::mt19937_64& generator, int trial, unsigned values) {
-  Records records(1 + generator() % 50);
+ScoredRecords RandomRecords(std::mt19937_64& generator, int trial, unsigned values) {
+  ScoredRecords records(1 + generator() % 50);
   for (auto& [score, yes] : records) {
     score = static_cast<double>(generator() % values) / (values == 1 ? 1 : values - 1);
     yes = trial > 1 ? generator() % 3 == 0 : trial == 1;
@@ -52,7 +52,7 @@ TEST(Auc, IsTheShareOfPairsInOrder) {
 }
 
 TEST(Auc, CountsMorePairsThanAnIntOf32BitsHas) {
-  Records records(200'000);
+  ScoredRecords records(200'000);
   for (std::size_t k = 0; k < records.size(); ++k)
     records[k] = {.score = static_cast<double>(k), .yes = k % 2 == 1};
   // Yes k is above those no's below it: (n/2)(n/2 + 1)/2 of (n/2)^2 pairs.
@@ -60,7 +60,7 @@ TEST(Auc, CountsMorePairsThanAnIntOf32BitsHas) {
 }
 
 TEST(RocCurve, HasAPointForEachThreshold) {
-  const Records records{{0.9, true}, {0.8, false}, {0.8, true}, {0.3, true}, {0.1, false}};
+  const ScoredRecords records{{0.9, true}, {0.8, false}, {0.8, true}, {0.3, true}, {0.1, false}};
   const auto curve = RocCurve(records, 5);
   ASSERT_EQ(curve.size(), 5U);
   const std::vector<std::pair<double, double>> expected{

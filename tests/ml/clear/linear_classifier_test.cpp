@@ -13,7 +13,7 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-OwnRecords Records(std::uint64_t seed, Index rows, Index features, int classes) {
+OwnRecords NormalRecords(std::uint64_t seed, Index rows, Index features, int classes) {
   std::mt19937_64 generator(seed);
   std::normal_distribution<float> normal;
   OwnRecords records;
@@ -58,7 +58,7 @@ TEST(FitClassifier, IsWhereTheSquaredObjectiveIsFlat) {
   for (const auto& [rows, features, classes] :
        {Case{20, 5, 3}, Case{20, 5, 2}, Case{5, 20, 10}, Case{6, 5, 2}, Case{600, 300, 4}, Case{300, 600, 4},
         Case{1, 3, 2}}) {
-    const auto records = Records(7, rows, features, classes);
+    const auto records = NormalRecords(7, rows, features, classes);
     for (const double lambda : {1.0, 1e-3}) {
       const auto model = FitClassifier(records, classes, {.lambda = lambda}, pool);
       ASSERT_EQ(model.weights.rows(), features);
@@ -70,7 +70,7 @@ TEST(FitClassifier, IsWhereTheSquaredObjectiveIsFlat) {
 }
 
 TEST(FitClassifier, IsTheSameForAnyNumberOfThreads) {
-  const auto records = Records(8, 400, 700, 5);
+  const auto records = NormalRecords(8, 400, 700, 5);
   ThreadPool one(1);
   ThreadPool four(4);
   const auto expected = FitClassifier(records, 5, {.lambda = 0.1}, one);
@@ -83,7 +83,7 @@ TEST(FitClassifier, FitsALogisticRegressionForEachClass) {
   ThreadPool pool(1);
   const ClassifierSettings settings{.loss = ClassifierLoss::kOneVsRest, .lambda = 0.05, .tolerance = 1e-9};
   for (const int classes : {2, 3}) {
-    const auto records = Records(9, 60, 4, classes);
+    const auto records = NormalRecords(9, 60, 4, classes);
     const auto model = FitClassifier(records, classes, settings, pool);
     ASSERT_EQ(model.weights.cols(), classes == 2 ? 1 : 3);
     for (Index column = 0; column < model.weights.cols(); ++column) {
@@ -102,7 +102,7 @@ TEST(FitClassifier, TakesEveryRowForTheOnlyClassThereIs) {
   for (const auto loss : {ClassifierLoss::kSquared, ClassifierLoss::kOneVsRest}) {
     for (const int classes : {2, 6}) {
       for (const int only : {0, 1}) {
-        auto records = Records(10, 12, 3, classes);
+        auto records = NormalRecords(10, 12, 3, classes);
         for (auto& y : records.y) y = only;
         const auto model = FitClassifier(records, classes, {.loss = loss, .lambda = 0.1}, pool);
         for (const auto& choice : Classify(model, records.x, pool)) EXPECT_EQ(choice.label, only);
@@ -113,7 +113,7 @@ TEST(FitClassifier, TakesEveryRowForTheOnlyClassThereIs) {
 
 TEST(FitClassifier, RefusesWhatItCannotFit) {
   ThreadPool pool(1);
-  const auto records = Records(11, 4, 2, 3);
+  const auto records = NormalRecords(11, 4, 2, 3);
   EXPECT_THROW((void)FitClassifier({}, 3, {.lambda = 1}, pool), ContractError);
   EXPECT_THROW((void)FitClassifier(records, 3, {.lambda = 0}, pool), ContractError);
   EXPECT_THROW((void)FitClassifier(records, 1, {.lambda = 1}, pool), ContractError);

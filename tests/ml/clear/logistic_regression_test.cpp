@@ -14,7 +14,7 @@ namespace trefoil::ml {
 namespace {
 
 /// Rows of norm 1 at most whose class depends on their features, with some wrong labels.
-OwnRecords Records(std::uint64_t seed, Eigen::Index rows, Eigen::Index features) {
+OwnRecords SeparableRecords(std::uint64_t seed, Eigen::Index rows, Eigen::Index features) {
   std::mt19937_64 generator(seed);
   std::normal_distribution<float> normal;
   OwnRecords records;
@@ -41,7 +41,7 @@ double Objective(const OwnRecords& records, const Eigen::VectorXd& w, double lam
 TEST(FitLogistic, StopsWhereTheObjectiveIsFlat) {
   for (const bool bias : {false, true}) {
     for (const double lambda : {1.0, 0.01}) {
-      const auto records = Records(3, 300, 5);
+      const auto records = SeparableRecords(3, 300, 5);
       const Eigen::VectorXd w = FitLogistic(records, {.lambda = lambda, .bias = bias, .tolerance = 1e-8});
       ASSERT_EQ(w.size(), bias ? 6 : 5);
       // Central differences of step h are off by h^2 times a third derivative below 0.1, and by rounding.
@@ -65,7 +65,7 @@ TEST(FitLogistic, MovesByAtMostItsSensitivityWhereARecordIsReplacedOrAdded) {
   for (int trial = 0; trial < 100; ++trial) {
     const LogisticSettings settings{.lambda = 0.1, .bias = true, .tolerance = 1e-9};
     constexpr int kRows = 6;
-    auto records = Records(100 + static_cast<std::uint64_t>(trial), kRows, 2);
+    auto records = SeparableRecords(100 + static_cast<std::uint64_t>(trial), kRows, 2);
     const Eigen::VectorXd before = FitLogistic(records, settings);
     const double bound = 2 * LipschitzBound(1, true) / (kRows * settings.lambda) + 2e-8;
     // The worst record: along the weights, of the class that they deny.
@@ -85,7 +85,7 @@ TEST(FitLogistic, MovesByAtMostItsSensitivityWhereARecordIsReplacedOrAdded) {
 }
 
 TEST(FitLogistic, IsWithinItsGapOfTheMinimiser) {
-  const auto records = Records(4, 50, 3);
+  const auto records = SeparableRecords(4, 50, 3);
   const Eigen::VectorXd exact = FitLogistic(records, {.lambda = 0.02, .bias = true, .tolerance = 1e-12});
   for (const double tolerance : {1e-1, 1e-2, 1e-4}) {
     const LogisticSettings settings{.lambda = 0.02, .bias = true, .tolerance = tolerance};
@@ -128,7 +128,7 @@ TEST(FitLogistic, IsWithinItsGapWhateverTheRowsAndTheToleranceAre) {
       const LogisticSettings settings{.lambda = lambda, .bias = true, .tolerance = tolerance};
       ASSERT_LE(SolverIterations(settings, 1), kMostIterations);
       for (const Eigen::Index rows : {1, 2, 40}) {
-        auto records = Records(11, rows, 3);
+        auto records = SeparableRecords(11, rows, 3);
         if (rows == 2) records.x.row(1) = records.x.row(0);  // the same row with both classes
         if (rows == 2) records.y = {0, 1};
         const double distance =
@@ -146,10 +146,10 @@ TEST(FitLogistic, CountsMissingRowsAsZeros) {
   constexpr int kLeast = 6;
   const double bound = 2 * LipschitzBound(1, true) / (kLeast * settings.lambda) + 2e-8;
   double most = 0;
-  Eigen::VectorXd before = FitLogistic(Records(12, 0, 2), settings, kLeast);
+  Eigen::VectorXd before = FitLogistic(SeparableRecords(12, 0, 2), settings, kLeast);
   EXPECT_EQ(before, Eigen::VectorXd::Zero(3));
   for (const Eigen::Index rows : {1, 2, 3, 4, 5, 6, 7}) {
-    auto records = Records(12, rows, 2);
+    auto records = SeparableRecords(12, rows, 2);
     records.y.assign(records.y.size(), 1);
     const Eigen::VectorXd after = FitLogistic(records, settings, kLeast);
     const auto count = static_cast<double>(std::max<Eigen::Index>(rows, kLeast));
@@ -169,7 +169,7 @@ TEST(FitLogistic, TakesNoMoreIterationsThanItSays) {
 }
 
 TEST(FitLogistic, RefusesOtherClasses) {
-  auto records = Records(1, 300, 5);
+  auto records = SeparableRecords(1, 300, 5);
   records.y[1] = 2;
   EXPECT_THROW((void)FitLogistic(records, {}), ContractError);
 }

@@ -18,7 +18,7 @@ struct Public {
 };
 
 /// Rows around one place a class.
-Public Records(std::uint64_t seed, Index rows, int classes) {
+Public PublicRecords(std::uint64_t seed, Index rows, int classes) {
   std::mt19937_64 generator(seed);
   std::normal_distribution<float> normal(0, 0.45F);
   Public all{.x = Rows(rows, 6)};
@@ -71,7 +71,7 @@ Model Plain(const Public& all, int classes, const StudentSettings& settings, Thr
 TEST(TrainStudent, IsTrainedOnAnswersAndOnItsOwnSurestLabels) {
   ThreadPool pool(2);
   for (const int classes : {2, 4}) {
-    const auto all = Records(3, 230, classes);
+    const auto all = PublicRecords(3, 230, classes);
     for (const auto& settings : {StudentSettings{.lambda = 0.01, .rounds = 0, .keep = 1},
                                  StudentSettings{.lambda = 0.01, .rounds = 1, .keep = 1},
                                  StudentSettings{.lambda = 0.1, .rounds = 3, .keep = 0.9}}) {
@@ -85,14 +85,14 @@ TEST(TrainStudent, IsTrainedOnAnswersAndOnItsOwnSurestLabels) {
 
 TEST(TrainStudent, TakesClassesThatNoAnswerHasForNoRow) {
   ThreadPool pool(1);
-  auto all = Records(5, 100, 3);
+  auto all = PublicRecords(5, 100, 3);
   const auto model = TrainStudent(all.x, all.labels, 5, {.lambda = 0.01, .rounds = 2, .keep = 1}, pool);
   for (const auto& choice : Classify(model, all.x, pool)) EXPECT_LT(choice.label, 3);
 }
 
 TEST(TrainStudent, RefusesWhatItCannotBeTrainedOn) {
   ThreadPool pool(1);
-  auto all = Records(5, 20, 3);
+  auto all = PublicRecords(5, 20, 3);
   const StudentSettings settings{.lambda = 0.1, .rounds = 1, .keep = 1};
   EXPECT_THROW((void)TrainStudent(all.x, {0, 1}, 3, settings, pool), ContractError);
   EXPECT_THROW((void)TrainStudent(all.x, all.labels, 3, {.lambda = 0.1, .rounds = 1, .keep = 1.5}, pool),

@@ -20,7 +20,7 @@ using namespace testing_support;  // NOLINT(google-build-using-namespace): test 
 
 constexpr Rounding kExact = Rounding::kExact;
 
-struct Case {
+struct SgdCase {
   std::string name;
   int classes;
   Clipping clipping;
@@ -29,9 +29,9 @@ struct Case {
   double momentum = 0;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const SgdCase& c, std::ostream* out) { *out << c.name; }
 
-TrainingSettings SettingsOf(const Case& c) {
+TrainingSettings SettingsOf(const SgdCase& c) {
   TrainingSettings settings = SmallSettings();
   settings.classes = c.classes;
   settings.clipping = c.clipping;
@@ -42,7 +42,7 @@ TrainingSettings SettingsOf(const Case& c) {
   return settings;
 }
 
-class StepTest : public testing::TestWithParam<Case> {};
+class StepTest : public testing::TestWithParam<SgdCase> {};
 
 TEST_P(StepTest, CostsWhatItDeclares) {
   const StepPlan plan = MakeStepPlan(SettingsOf(GetParam()));
@@ -75,20 +75,20 @@ TEST_P(StepTest, LeavesTheWeightsExactlyWhenTheBatchIsPadding) {
 
 INSTANTIATE_TEST_SUITE_P(
     Forms, StepTest,
-    testing::Values(Case{"multi_class", 3, Clipping::kFactorised, Loss::kOneVsRest},
-                    Case{"binary", 2, Clipping::kFactorised, Loss::kOneVsRest},
-                    Case{"squared_loss", 3, Clipping::kFactorised, Loss::kSquared},
-                    Case{"softmax", 3, Clipping::kFactorised, Loss::kSoftmax},
-                    Case{"softmax_binary", 2, Clipping::kFactorised, Loss::kSoftmax},
-                    Case{"softmax_examples", 3, Clipping::kExamples, Loss::kSoftmax},
-                    Case{"softmax_published", 3, Clipping::kPublished, Loss::kSoftmax},
-                    Case{"examples", 3, Clipping::kExamples, Loss::kOneVsRest},
-                    Case{"published", 3, Clipping::kPublished, Loss::kOneVsRest},
-                    Case{"momentum", 3, Clipping::kFactorised, Loss::kOneVsRest, {}, 0.9},
-                    Case{"exact", 3, Clipping::kFactorised, Loss::kOneVsRest, kExact},
-                    Case{"exact_squared_loss", 3, Clipping::kFactorised, Loss::kSquared, kExact},
-                    Case{"exact_examples", 3, Clipping::kExamples, Loss::kOneVsRest, kExact},
-                    Case{"exact_published", 3, Clipping::kPublished, Loss::kOneVsRest, kExact}),
+    testing::Values(SgdCase{"multi_class", 3, Clipping::kFactorised, Loss::kOneVsRest},
+                    SgdCase{"binary", 2, Clipping::kFactorised, Loss::kOneVsRest},
+                    SgdCase{"squared_loss", 3, Clipping::kFactorised, Loss::kSquared},
+                    SgdCase{"softmax", 3, Clipping::kFactorised, Loss::kSoftmax},
+                    SgdCase{"softmax_binary", 2, Clipping::kFactorised, Loss::kSoftmax},
+                    SgdCase{"softmax_examples", 3, Clipping::kExamples, Loss::kSoftmax},
+                    SgdCase{"softmax_published", 3, Clipping::kPublished, Loss::kSoftmax},
+                    SgdCase{"examples", 3, Clipping::kExamples, Loss::kOneVsRest},
+                    SgdCase{"published", 3, Clipping::kPublished, Loss::kOneVsRest},
+                    SgdCase{"momentum", 3, Clipping::kFactorised, Loss::kOneVsRest, {}, 0.9},
+                    SgdCase{"exact", 3, Clipping::kFactorised, Loss::kOneVsRest, kExact},
+                    SgdCase{"exact_squared_loss", 3, Clipping::kFactorised, Loss::kSquared, kExact},
+                    SgdCase{"exact_examples", 3, Clipping::kExamples, Loss::kOneVsRest, kExact},
+                    SgdCase{"exact_published", 3, Clipping::kPublished, Loss::kOneVsRest, kExact}),
     [](const auto& info) { return info.param.name; });
 
 /// A hundred steps on the same batches, secure and plain, noise off. The secure clip factor is up to 5 %

@@ -24,7 +24,7 @@ using protocols::Form;
 using protocols::Rounding;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-struct Case {
+struct HiddenCase {
   std::string name;
   std::vector<std::int64_t> hidden;
   Loss loss = Loss::kOneVsRest;
@@ -35,9 +35,9 @@ struct Case {
   double clip = 0.5;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const HiddenCase& c, std::ostream* out) { *out << c.name; }
 
-StepPlan PlanOf(const Case& c) {
+StepPlan PlanOf(const HiddenCase& c) {
   TrainingSettings settings = SmallSettings();
   settings.features = 4;
   settings.hidden = c.hidden;
@@ -58,7 +58,7 @@ RingMatrix FirstWeights(const StepPlan& plan) {
   return InitialWeights(plan, coins);
 }
 
-class NetworkTest : public testing::TestWithParam<Case> {};
+class NetworkTest : public testing::TestWithParam<HiddenCase> {};
 
 TEST_P(NetworkTest, CostsWhatItDeclares) {
   const StepPlan plan = PlanOf(GetParam());
@@ -90,16 +90,12 @@ TEST_P(NetworkTest, LeavesTheWeightsExactlyWhenTheBatchIsPadding) {
   EXPECT_TRUE((outcome.value == weights).all());
 }
 
-double Share(const StepPlan& plan, const dp::Uint256& squared_norm) {
-  return std::sqrt(squared_norm.convert_to<double>()) / static_cast<double>(plan.lattice_sensitivity);
-}
-
 TEST_P(NetworkTest, NeverExceedsItsCertificateAndComesCloseToIt) {
   const StepPlan plan = PlanOf(GetParam());
   SensitivitySearch search(plan, 1);
   const dp::Uint256 largest = search.Climb(30).squared_norm;
-  EXPECT_TRUE(WithinCertificate(plan, largest)) << Share(plan, largest);
-  EXPECT_TRUE(WithinFivePercent(plan, largest)) << Share(plan, largest);
+  EXPECT_TRUE(WithinCertificate(plan, largest)) << ShareOfCertificate(plan, largest);
+  EXPECT_TRUE(WithinFivePercent(plan, largest)) << ShareOfCertificate(plan, largest);
 }
 
 TEST_P(NetworkTest, StaysWithinItsCertificateForWeightsAtTheEdgesOfTheRing) {
@@ -123,7 +119,8 @@ TEST_P(NetworkTest, StaysWithinItsCertificateForWeightsAtTheEdgesOfTheRing) {
       Contributions(plan, Seed{2}, RingMatrix::Zero(kRows, EncodedColumns(plan)), weights);
   for (Index row = 0; row < kRows; ++row) {
     const dp::Uint256 squared = SquaredNorm(sums.row(row));
-    EXPECT_TRUE(WithinCertificate(plan, squared)) << "row " << row << ": " << Share(plan, squared);
+    EXPECT_TRUE(WithinCertificate(plan, squared))
+        << "row " << row << ": " << ShareOfCertificate(plan, squared);
   }
   EXPECT_GT(SquaredNorm(sums), 0);
   EXPECT_EQ(SquaredNorm(padding), 0);
@@ -158,13 +155,14 @@ TEST_P(NetworkTest, KeepsActivationsAndDeltasWithinTheirBoundsForAnyWeights) {
 
 INSTANTIATE_TEST_SUITE_P(
     Models, NetworkTest,
-    testing::Values(Case{"one_layer", {5}}, Case{"latency", {5}, Loss::kOneVsRest, 3, Form::kLatency},
-                    Case{"two_layers_softmax", {4, 3}, Loss::kSoftmax, 3, Form::kLatency},
-                    Case{"binary_exact", {5}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kExact},
-                    Case{"squared_f12", {5}, Loss::kSquared, 3, Form::kLatency, Rounding::kStochastic, 12},
-                    Case{"f20", {3}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kStochastic, 20},
-                    // Squared norms of deltas are a few hundred units, so that rounding them matters.
-                    Case{"small_clip", {5}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kExact, 16, 0.1}),
+    testing::Values(
+        HiddenCase{"one_layer", {5}}, HiddenCase{"latency", {5}, Loss::kOneVsRest, 3, Form::kLatency},
+        HiddenCase{"two_layers_softmax", {4, 3}, Loss::kSoftmax, 3, Form::kLatency},
+        HiddenCase{"binary_exact", {5}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kExact},
+        HiddenCase{"squared_f12", {5}, Loss::kSquared, 3, Form::kLatency, Rounding::kStochastic, 12},
+        HiddenCase{"f20", {3}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kStochastic, 20},
+        // Squared norms of deltas are a few hundred units, so that rounding them matters.
+        HiddenCase{"small_clip", {5}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kExact, 16, 0.1}),
     [](const auto& info) { return info.param.name; });
 
 /// Network weights as they are opened, layer by layer.

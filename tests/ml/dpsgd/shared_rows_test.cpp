@@ -27,7 +27,8 @@ TEST(RowsAt, CountsThroughSeveralMatricesOfWhichOneMayBeEmpty) {
   const RingMatrix x = RandomWords(3, 5, 2);
   const auto opened = RunParties(Seed{5}, [&](mpc::Context& party) {
     const mpc::ArithShare all = InsecureDeal(party, x);
-    const std::vector<mpc::ArithShare> parts{Rows(all, 0, 2), Rows(all, 2, 0), Rows(all, 2, 3)};
+    const std::vector<mpc::ArithShare> parts{mpc::Rows(all, 0, 2), mpc::Rows(all, 2, 0),
+                                             mpc::Rows(all, 2, 3)};
     return protocols::Reveal(party, RowsAt(parts, {1, 2, 4}, 3), protocols::ReleaseReason::kTest);
   });
   EXPECT_TRUE((opened[1].row(0) == x.row(1)).all());

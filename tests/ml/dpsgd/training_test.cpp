@@ -20,9 +20,6 @@ namespace {
 using mpc::Index;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-const TrainingHooks kQuiet{.on_step = [](const StepReport&) {},
-                           .on_record = [](const dp::TrainingRecord&) {}};
-
 std::array<TrainingResult, 3> TrainSmall(const TrainingSettings& settings) {
   return RunParties(Seed{1}, [&](mpc::Context& party) {
     const OwnRecords own = MakeRecords(settings, 10 + static_cast<std::uint64_t>(party.self()), 40);
@@ -82,7 +79,7 @@ TEST(Train, LearnsWithExactTruncation) {
   EXPECT_GT(Accuracy(settings, *results[0].model), 0.75);  // guessing gives a third
 }
 
-TrainingSettings WithInitialisation(InitialisationMethod method) {
+TrainingSettings WithPrivateInitialisation(InitialisationMethod method) {
   TrainingSettings settings = SmallSettings();
   settings.steps = 3;
   settings.clip = 2;
@@ -103,7 +100,7 @@ TrainingSettings WithInitialisation(InitialisationMethod method) {
 
 TEST(Train, StartsFromLocalModelsWithinTheTarget) {
   for (const auto method : {InitialisationMethod::kAveraging, InitialisationMethod::kAccuracy}) {
-    const TrainingSettings settings = WithInitialisation(method);
+    const TrainingSettings settings = WithPrivateInitialisation(method);
     const auto results = TrainSmall(settings);
     const std::size_t phases = method == InitialisationMethod::kAccuracy ? 3 : 2;
     ASSERT_EQ(results[0].record.events.size(), phases);
@@ -175,7 +172,7 @@ TEST(MakePlan, RefusesTheClosedFormBeyondItsRange) {
 
 TEST(MakePlan, HasNoEpsilonWhereASelectionIsAsPublishedAndNoiseAsIfItWereFree) {
   for (const auto kind : {dp::AccountantKind::kRdp, dp::AccountantKind::kPea}) {
-    TrainingSettings settings = WithInitialisation(InitialisationMethod::kAccuracy);
+    TrainingSettings settings = WithPrivateInitialisation(InitialisationMethod::kAccuracy);
     settings.accountant = kind;
     settings.initialisation->selection = Selection::kAsPublished;
     settings.sigma.reset();
@@ -191,7 +188,7 @@ TEST(MakePlan, HasNoEpsilonWhereASelectionIsAsPublishedAndNoiseAsIfItWereFree) {
 }
 
 TEST(Train, RecordsASelectionAsPublishedWithoutBound) {
-  TrainingSettings settings = WithInitialisation(InitialisationMethod::kAccuracy);
+  TrainingSettings settings = WithPrivateInitialisation(InitialisationMethod::kAccuracy);
   settings.initialisation->selection = Selection::kAsPublished;
   const auto result = TrainSmall(settings)[0];
   EXPECT_TRUE(std::isinf(dp::Epsilons(result.record, settings.delta).outsider));
@@ -201,7 +198,7 @@ TEST(Train, RecordsASelectionAsPublishedWithoutBound) {
 }
 
 TEST(MakePlan, ListsTheEventsThatTheRecordWillList) {
-  const TrainingSettings settings = WithInitialisation(InitialisationMethod::kAccuracy);
+  const TrainingSettings settings = WithPrivateInitialisation(InitialisationMethod::kAccuracy);
   const dp::TrainingRecord planned{.job_hash = "", .run_id = "", .events = MakePlan(settings).events};
   EXPECT_EQ(dp::ToJson(planned), dp::ToJson(TrainSmall(settings)[0].record));
 }
@@ -226,7 +223,7 @@ TEST(PlannedStepCost, IsWhatAStepSends) {
 }
 
 TEST(Train, ReportsTheInitialisationsEpsilonBeforeTheFirstStep) {
-  const TrainingSettings settings = WithInitialisation(InitialisationMethod::kAveraging);
+  const TrainingSettings settings = WithPrivateInitialisation(InitialisationMethod::kAveraging);
   const auto first = RunParties(Seed{7}, [&](mpc::Context& party) {
     std::vector<StepReport> seen;
     (void)Train(party, settings, MakeRecords(settings, 3, 20),
@@ -239,7 +236,7 @@ TEST(Train, ReportsTheInitialisationsEpsilonBeforeTheFirstStep) {
 }
 
 TEST(MakePlan, RefusesAnInitialisationThatTakesTheWholeTarget) {
-  TrainingSettings settings = WithInitialisation(InitialisationMethod::kAveraging);
+  TrainingSettings settings = WithPrivateInitialisation(InitialisationMethod::kAveraging);
   settings.target_epsilon = 14;
   EXPECT_THROW((void)MakePlan(settings), ConfigError);
 }

@@ -89,16 +89,16 @@ RingMatrix OpenedNoise(const StepPlan& plan, double sigma, Seed seed, const std:
   return outcome.value - gradient;
 }
 
-struct Case {
+struct SilenceCase {
   std::vector<int> silent;
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const SilenceCase& c, std::ostream* out) {
   *out << "noise of " << 3 - c.silent.size() << " parties";
   if (!c.silent.empty()) *out << ", without party " << c.silent.front();
 }
 
-class SumOfNoiseTest : public testing::TestWithParam<Case> {
+class SumOfNoiseTest : public testing::TestWithParam<SilenceCase> {
  protected:
   [[nodiscard]] static int summands() { return 3 - static_cast<int>(GetParam().silent.size()); }
 };
@@ -156,7 +156,9 @@ TEST_P(SumOfNoiseTest, HasAtLeastTheVarianceThatIsPromised) {
   EXPECT_GE(squares / count, 1 - 5 * std::sqrt(2 / count));
 }
 
-INSTANTIATE_TEST_SUITE_P(Parties, SumOfNoiseTest, testing::Values(Case{{}}, Case{{0}}, Case{{1}}, Case{{2}}));
+INSTANTIATE_TEST_SUITE_P(Parties, SumOfNoiseTest,
+                         testing::Values(SilenceCase{{}}, SilenceCase{{0}}, SilenceCase{{1}},
+                                         SilenceCase{{2}}));
 
 }  // namespace
 }  // namespace trefoil::ml

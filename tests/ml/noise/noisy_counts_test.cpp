@@ -18,18 +18,14 @@ using mpc::Index;
 using mpc::RingMatrix;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-struct Part {
-  std::optional<RingMatrix> opened;
-  protocols::Measured measured;
-};
-
-std::array<Part, 3> Opened(const std::array<RingMatrix, 3>& own, const std::array<RingMatrix, 3>& noise,
-                           const std::vector<int>& to) {
+std::array<MeasuredPart<std::optional<RingMatrix>>, 3> Opened(const std::array<RingMatrix, 3>& own,
+                                                              const std::array<RingMatrix, 3>& noise,
+                                                              const std::vector<int>& to) {
   return RunParties(Seed{5}, [&](mpc::Context& party) {
     const auto self = static_cast<std::size_t>(party.self());
-    Part part;
+    MeasuredPart<std::optional<RingMatrix>> part;
     part.measured = protocols::Measure(
-        party, [&] { part.opened = OpenNoisyCounts(party, own.at(self), noise.at(self), to); });
+        party, [&] { part.value = OpenNoisyCounts(party, own.at(self), noise.at(self), to); });
     return part;
   });
 }
@@ -45,14 +41,13 @@ TEST(OpenNoisyCounts, IsTheExactSumOfCountsAndNoiseOverAThousandRandomInputs) {
     const auto parts = Opened(own, noise, to);
     for (int party = 0; party < 3; ++party) {
       const bool receives = std::find(to.begin(), to.end(), party) != to.end();
-      const auto& opened = parts.at(static_cast<std::size_t>(party)).opened;
+      const auto& opened = parts.at(static_cast<std::size_t>(party)).value;
       ASSERT_EQ(opened.has_value(), receives);
       if (opened) {
         EXPECT_TRUE((*opened == expected).all());
       }
     }
-    EXPECT_EQ(Figures({parts[0].measured, parts[1].measured, parts[2].measured}),
-              Figures(OpenNoisyCountsCost(kInputs, to)));
+    EXPECT_EQ(Figures(parts), Figures(OpenNoisyCountsCost(kInputs, to)));
   }
 }
 

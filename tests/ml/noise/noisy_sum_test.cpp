@@ -23,11 +23,6 @@ using namespace testing_support;  // NOLINT(google-build-using-namespace): test 
 
 const std::vector<std::vector<int>> kReceivers{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}};
 
-struct Part {
-  std::optional<RingMatrix> opened;
-  protocols::Measured measured;
-};
-
 /// One of the two forms: of parties' own vectors, or of a sum in shares.
 using Form = std::function<std::optional<RingMatrix>(mpc::Context&, const RingMatrix& own,
                                                      const RingMatrix& noise, const std::vector<int>& to)>;
@@ -54,20 +49,20 @@ TEST(NoisySum, IsTheExactSumOfVectorsAndNoiseInTwoRoundsWhoeverGetsIt) {
     for (const auto& to : kReceivers) {
       const auto parts = RunParties(Seed{5}, [&](mpc::Context& party) {
         const auto self = static_cast<std::size_t>(party.self());
-        Part part;
+        MeasuredPart<std::optional<RingMatrix>> part;
         part.measured =
-            protocols::Measure(party, [&] { part.opened = form(party, own.at(self), noise.at(self), to); });
+            protocols::Measure(party, [&] { part.value = form(party, own.at(self), noise.at(self), to); });
         return part;
       });
       for (int party = 0; party < 3; ++party) {
-        const auto& opened = parts.at(static_cast<std::size_t>(party)).opened;
+        const auto& opened = parts.at(static_cast<std::size_t>(party)).value;
         ASSERT_EQ(opened.has_value(), std::count(to.begin(), to.end(), party) == 1);
         if (opened) {
           EXPECT_TRUE((*opened == expected).all());
         }
       }
       const auto declared = NoisySumCost(kInputs, to);
-      EXPECT_EQ(Figures({parts[0].measured, parts[1].measured, parts[2].measured}), Figures(declared));
+      EXPECT_EQ(Figures(parts), Figures(declared));
       EXPECT_EQ(declared.rounds(), 2);
       EXPECT_EQ(declared.bytes_of_all(), 8 * kInputs * (3 + to.size()));
     }
@@ -88,12 +83,14 @@ SumSession Narrow() {
   return {.calls = 2, .coordinates = 100'000, .sigma = OnSigmaLattice(0.725), .sensitivity = 16};
 }
 
-RandomStream StreamOf(int party) { return RandomStream(FixedKey(static_cast<std::uint8_t>(40 + party))); }
+RandomStream NoiseStreamOf(int party) {
+  return RandomStream(FixedKey(static_cast<std::uint8_t>(40 + party)));
+}
 
 /// What the calls of a session open, of vectors of which each number is `own`.
 std::vector<RingMatrix> OpenedBy(const SumSession& session, mpc::Word own) {
   return RunParties(Seed{6}, [&](mpc::Context& party) {
-    NoisySums sums(session, StreamOf(party.self()));
+    NoisySums sums(session, NoiseStreamOf(party.self()));
     std::vector<RingMatrix> opened;
     for (std::int64_t call = 0; call < session.calls; ++call)
       opened.push_back(sums.Next(party, RingMatrix::Constant(session.coordinates, 1, own)).value());
@@ -104,7 +101,7 @@ std::vector<RingMatrix> OpenedBy(const SumSession& session, mpc::Word own) {
 /// The noise that a party draws for each call, drawn anew.
 std::vector<RingMatrix> NoiseOf(const SumSession& session, int party) {
   const dp::DiscreteGaussian sampler(CountVariance(session.sigma, session.sensitivity));
-  auto stream = StreamOf(party);
+  auto stream = NoiseStreamOf(party);
   std::vector<RingMatrix> noise;
   for (std::int64_t call = 0; call < session.calls; ++call) {
     RingMatrix& of_call = noise.emplace_back(session.coordinates, 1);
@@ -146,7 +143,8 @@ TEST(NoisySums, AreThePlainSumGivenTheSameNoiseAndNoiseIsNewInEachCall) {
 
 TEST(NoisySums, RefuseACallTooManyBeforeAnythingIsSent) {
   (void)RunParties(Seed{7}, [&](mpc::Context& party) {
-    NoisySums sums({.calls = 1, .coordinates = 4, .sigma = 2, .sensitivity = 64}, StreamOf(party.self()));
+    NoisySums sums({.calls = 1, .coordinates = 4, .sigma = 2, .sensitivity = 64},
+                   NoiseStreamOf(party.self()));
     const RingMatrix own = RingMatrix::Zero(4, 1);
     EXPECT_THROW((void)sums.Next(party, RingMatrix::Zero(3, 1)), ContractError);
     (void)sums.Next(party, own);
@@ -158,7 +156,7 @@ TEST(NoisySums, RefuseACallTooManyBeforeAnythingIsSent) {
 }
 
 TEST(NoisySums, RefuseNoiseThatIsTooNarrowForTheLattice) {
-  EXPECT_THROW(NoisySums({.coordinates = 4, .sigma = 1, .sensitivity = 4}, StreamOf(0)), ConfigError);
+  EXPECT_THROW(NoisySums({.coordinates = 4, .sigma = 1, .sensitivity = 4}, NoiseStreamOf(0)), ConfigError);
 }
 
 // ---- How much one vector adds: searched for a violation, in exact integers.

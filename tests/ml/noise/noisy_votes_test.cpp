@@ -35,18 +35,19 @@ int Winner(const RingMatrix& x, Index row) {
   return static_cast<int>(best);
 }
 
-struct Part {
+struct AnsweredPart {
   std::optional<std::vector<int>> winners;
   std::vector<bool> above;
   std::array<protocols::Measured, 3> measured;
 };
 
-std::array<Part, 3> Answered(const std::array<RingMatrix, 3>& votes, const std::array<RingMatrix, 3>& noise,
-                             const std::array<RingMatrix, 3>& threshold_noise, std::int64_t threshold,
-                             const std::vector<int>& to) {
+std::array<AnsweredPart, 3> Answered(const std::array<RingMatrix, 3>& votes,
+                                     const std::array<RingMatrix, 3>& noise,
+                                     const std::array<RingMatrix, 3>& threshold_noise, std::int64_t threshold,
+                                     const std::vector<int>& to) {
   return RunParties(Seed{5}, [&](mpc::Context& party) {
     const auto self = static_cast<std::size_t>(party.self());
-    Part part;
+    AnsweredPart part;
     mpc::ArithShare shared;
     part.measured[0] =
         protocols::Measure(party, [&] { shared = protocols::InputSum(party, votes.at(self)); });
@@ -59,7 +60,7 @@ std::array<Part, 3> Answered(const std::array<RingMatrix, 3>& votes, const std::
   });
 }
 
-CostFigures MeasuredOf(const std::array<Part, 3>& parts, std::size_t which) {
+CostFigures MeasuredOf(const std::array<AnsweredPart, 3>& parts, std::size_t which) {
   return Figures({parts[0].measured.at(which), parts[1].measured.at(which), parts[2].measured.at(which)});
 }
 

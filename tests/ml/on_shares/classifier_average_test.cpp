@@ -21,13 +21,13 @@ using namespace testing_support;  // NOLINT(google-build-using-namespace): test 
 
 constexpr Index kWeights = 7;
 
-using Inputs = std::array<OwnAverage, 3>;
+using OwnAverages = std::array<OwnAverage, 3>;
 using Operation = ArithShare (*)(mpc::Context&, const AverageShape&, const OwnAverage&);
 
 /// Random sizes from 100 to 163, weights and noise; `noise_rows` of it, or one for each owner.
-Inputs RandomInputs(std::uint64_t seed, const AverageShape& shape, Index noise_rows) {
+OwnAverages RandomInputs(std::uint64_t seed, const AverageShape& shape, Index noise_rows) {
   std::mt19937_64 generator(seed);
-  Inputs inputs;
+  OwnAverages inputs;
   for (std::size_t j = 0; j < inputs.size(); ++j) {
     const Index owners = shape.owners.at(j);
     inputs.at(j).sizes = RingMatrix(owners, 1);
@@ -40,7 +40,7 @@ Inputs RandomInputs(std::uint64_t seed, const AverageShape& shape, Index noise_r
   return inputs;
 }
 
-std::vector<std::int64_t> AllSizes(const Inputs& inputs) {
+std::vector<std::int64_t> AllSizes(const OwnAverages& inputs) {
   std::vector<std::int64_t> sizes;
   for (const auto& one : inputs)
     for (Index k = 0; k < one.sizes.rows(); ++k) sizes.push_back(mpc::Signed(one.sizes(k, 0)));
@@ -48,7 +48,7 @@ std::vector<std::int64_t> AllSizes(const Inputs& inputs) {
 }
 
 /// In the clear, from the definition.
-RingMatrix PlainNoisySum(const AverageShape& shape, const Inputs& inputs) {
+RingMatrix PlainNoisySum(const AverageShape& shape, const OwnAverages& inputs) {
   const auto sizes = AllSizes(inputs);
   auto smallest = *std::min_element(sizes.begin(), sizes.end()) - shape.margin;
   RingMatrix sum = RingMatrix::Zero(1, kWeights);
@@ -63,7 +63,7 @@ RingMatrix PlainNoisySum(const AverageShape& shape, const Inputs& inputs) {
   return sum;
 }
 
-RingMatrix PlainPublishedSum(const AverageShape&, const Inputs& inputs) {
+RingMatrix PlainPublishedSum(const AverageShape&, const OwnAverages& inputs) {
   const auto sizes = AllSizes(inputs);
   auto owner = std::min_element(sizes.begin(), sizes.end()) - sizes.begin();
   RingMatrix sum = RingMatrix::Zero(1, kWeights);
@@ -75,24 +75,16 @@ RingMatrix PlainPublishedSum(const AverageShape&, const Inputs& inputs) {
   return sum;
 }
 
-struct Part {
-  RingMatrix value;
-  protocols::Measured measured;
-};
-
-std::array<Part, 3> RunSum(Operation operation, const AverageShape& shape, const Inputs& inputs) {
+std::array<MeasuredPart<RingMatrix>, 3> RunSum(Operation operation, const AverageShape& shape,
+                                               const OwnAverages& inputs) {
   return RunParties(Seed{5}, [&](mpc::Context& party) {
     ArithShare sum;
-    Part part;
+    MeasuredPart<RingMatrix> part;
     part.measured = protocols::Measure(
         party, [&] { sum = operation(party, shape, inputs.at(static_cast<std::size_t>(party.self()))); });
     part.value = protocols::Reveal(party, sum, protocols::ReleaseReason::kTest);
     return part;
   });
-}
-
-CostFigures MeasuredOf(const std::array<Part, 3>& parts) {
-  return Figures({parts[0].measured, parts[1].measured, parts[2].measured});
 }
 
 const AverageShape kShapes[] = {
@@ -113,7 +105,7 @@ TEST(NoisyClassifierSum, IsThePlainOneGivenTheSameNoiseOverAThousandRandomInputs
       const auto inputs = RandomInputs(trial, shape, static_cast<Index>(shape.least_sizes.size()));
       const auto parts = RunSum(NoisyClassifierSum, shape, inputs);
       ASSERT_TRUE((parts[0].value == PlainNoisySum(shape, inputs)).all()) << "trial " << trial;
-      ASSERT_EQ(MeasuredOf(parts), Figures(NoisyClassifierSumCost(shape)));
+      ASSERT_EQ(Figures(parts), Figures(NoisyClassifierSumCost(shape)));
     }
   }
 }
@@ -124,7 +116,7 @@ TEST(PublishedClassifierSum, IsThePlainOneGivenTheSameNoiseOverAThousandRandomIn
       const auto inputs = RandomInputs(trial, shape, 0);
       const auto parts = RunSum(PublishedClassifierSum, shape, inputs);
       ASSERT_TRUE((parts[1].value == PlainPublishedSum(shape, inputs)).all()) << "trial " << trial;
-      ASSERT_EQ(MeasuredOf(parts), Figures(PublishedClassifierSumCost(shape)));
+      ASSERT_EQ(Figures(parts), Figures(PublishedClassifierSumCost(shape)));
     }
   }
 }
@@ -157,13 +149,13 @@ TEST(AverageOfSum, DividesByTheNumberOfOwnersWithinAUnitAndAFraction) {
       const auto parts = RunParties(Seed{5}, [&](mpc::Context& party) {
         const ArithShare shared = InsecureDeal(party, sum);
         ArithShare average;
-        Part part;
+        MeasuredPart<RingMatrix> part;
         part.measured =
             protocols::Measure(party, [&] { average = AverageOfSum(party, shape, shared, bits); });
         part.value = protocols::Reveal(party, average, protocols::ReleaseReason::kTest);
         return part;
       });
-      EXPECT_EQ(MeasuredOf(parts), Figures(AverageOfSumCost(shape)));
+      EXPECT_EQ(Figures(parts), Figures(AverageOfSumCost(shape)));
       for (Index k = 0; k < sum.size(); ++k) {
         const double exact = static_cast<double>(mpc::Signed(sum.data()[k])) / static_cast<double>(owners);
         ASSERT_NEAR(static_cast<double>(mpc::Signed(parts[0].value.data()[k])), exact,

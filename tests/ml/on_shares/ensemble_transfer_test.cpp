@@ -80,22 +80,17 @@ Eigen::VectorXd PlainTransferWeights(const TransferPlan& plan, const Eigen::Matr
   return weights;
 }
 
-struct Part {
-  Eigen::VectorXd weights;
-  protocols::Measured measured;
-};
-
-std::array<Part, 3> Minimised(const TransferPlan& plan, const RingMatrix& x,
-                              const std::array<RingMatrix, 3>& votes) {
+std::array<MeasuredPart<Eigen::VectorXd>, 3> Minimised(const TransferPlan& plan, const RingMatrix& x,
+                                                       const std::array<RingMatrix, 3>& votes) {
   return RunParties(Seed{5}, [&](mpc::Context& party) {
     mpc::FixedShare weights;
-    Part part;
+    MeasuredPart<Eigen::VectorXd> part;
     part.measured = protocols::Measure(party, [&] {
       weights = MinimiseTransferRisk(party, plan, x, votes.at(static_cast<std::size_t>(party.self())));
     });
-    part.weights = mpc::Decode(protocols::Reveal(party, weights.ring(), protocols::ReleaseReason::kTest),
-                               weights.frac_bits())
-                       .col(0);
+    part.value = mpc::Decode(protocols::Reveal(party, weights.ring(), protocols::ReleaseReason::kTest),
+                             weights.frac_bits())
+                     .col(0);
     return part;
   });
 }
@@ -122,10 +117,9 @@ TEST(MinimiseTransferRisk, TakesThePlainStepsOverAThousandRandomInputs) {
       const Eigen::VectorXd plain =
           PlainTransferWeights(plan, mpc::Decode(x, settings.fraction_bits),
                                Plain(RingMatrix(votes[0] + votes[1] + votes[2])), settings.steps);
-      ASSERT_LE((parts[0].weights - plain).norm(), wrong) << "trial " << trial;
+      ASSERT_LE((parts[0].value - plain).norm(), wrong) << "trial " << trial;
       ASSERT_GT(plain.norm(), 100 * wrong);
-      ASSERT_EQ(Figures({parts[0].measured, parts[1].measured, parts[2].measured}),
-                Figures(MinimiseTransferRiskCost(plan)));
+      ASSERT_EQ(Figures(parts), Figures(MinimiseTransferRiskCost(plan)));
     }
   }
 }

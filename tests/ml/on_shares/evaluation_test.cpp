@@ -16,7 +16,7 @@ namespace {
 using mpc::RingMatrix;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-struct Case {
+struct EvaluationCase {
   std::string name;
   std::vector<std::int64_t> hidden{};
   Loss loss = Loss::kOneVsRest;
@@ -25,9 +25,9 @@ struct Case {
   protocols::Form comparison = protocols::Form::kBulk;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const EvaluationCase& c, std::ostream* out) { *out << c.name; }
 
-TrainingSettings SettingsOf(const Case& c) {
+TrainingSettings SettingsOf(const EvaluationCase& c) {
   TrainingSettings settings = SmallSettings();
   settings.hidden = c.hidden;
   settings.loss = c.loss;
@@ -42,19 +42,15 @@ TrainingSettings SettingsOf(const Case& c) {
   return settings;
 }
 
-struct Part {
-  EvaluationResult result;
-  protocols::Measured measured;
-};
-
 /// Evaluates `weights` on shares; the test records are the holder's.
-std::array<Part, 3> Evaluated(const StepPlan& plan, const OwnRecords& test, const RingMatrix& weights) {
+std::array<MeasuredPart<EvaluationResult>, 3> Evaluated(const StepPlan& plan, const OwnRecords& test,
+                                                        const RingMatrix& weights) {
   return RunParties(Seed{6}, [&](mpc::Context& party) {
     const mpc::FixedShare shared(InsecureDeal(party, weights), plan.settings.fraction_bits);
     const OwnRecords own = party.self() == plan.settings.evaluation->test.holder ? test : OwnRecords{};
-    Part part;
+    MeasuredPart<EvaluationResult> part;
     part.measured =
-        protocols::Measure(party, [&] { part.result = EvaluateOnShares(party, plan, shared, own); });
+        protocols::Measure(party, [&] { part.value = EvaluateOnShares(party, plan, shared, own); });
     return part;
   });
 }
@@ -65,7 +61,7 @@ RingMatrix SomeWeights(const StepPlan& plan) {
   return RandomSigned(8, shape.inputs, shape.outputs, plan.settings.fraction_bits);
 }
 
-class EvaluateTest : public testing::TestWithParam<Case> {};
+class EvaluateTest : public testing::TestWithParam<EvaluationCase> {};
 
 TEST_P(EvaluateTest, OpensTheExactCountToThoseNamedAtTheDeclaredCost) {
   const TrainingSettings settings = SettingsOf(GetParam());
@@ -79,30 +75,32 @@ TEST_P(EvaluateTest, OpensTheExactCountToThoseNamedAtTheDeclaredCost) {
   // A network's layers round by coins with softmax, so that a record near an edge may go the other way.
   const bool coins = settings.loss == Loss::kSoftmax && !settings.hidden.empty();
   for (const std::size_t party : {0U, 2U}) {
-    ASSERT_TRUE(parts[party].result.correct);
-    EXPECT_NEAR(*parts[party].result.correct, expected, coins ? 1 : 0);
-    EXPECT_EQ(parts[party].result.records, 60);
+    ASSERT_TRUE(parts[party].value.correct);
+    EXPECT_NEAR(*parts[party].value.correct, expected, coins ? 1 : 0);
+    EXPECT_EQ(parts[party].value.records, 60);
   }
-  EXPECT_FALSE(parts[1].result.correct);
+  EXPECT_FALSE(parts[1].value.correct);
   EXPECT_GT(expected, 5);
   EXPECT_LT(expected, 55);
-  const CostFigures measured = Figures({parts[0].measured, parts[1].measured, parts[2].measured});
+  const CostFigures measured = Figures(parts);
   EXPECT_EQ(measured, Figures(EvaluateOnSharesCost(plan)));
   for (std::size_t party = 0; party < 3; ++party)
-    EXPECT_EQ(parts[party].result.bytes_sent, measured.bytes_sent[party] + measured.bytes_offline[party]);
+    EXPECT_EQ(parts[party].value.bytes_sent, measured.bytes_sent[party] + measured.bytes_offline[party]);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Models, EvaluateTest,
-    testing::Values(Case{"three_classes"}, Case{"binary", {}, Loss::kOneVsRest, 2},
-                    Case{"binary_squared", {}, Loss::kSquared, 2},
-                    Case{"softmax_f12", {}, Loss::kSoftmax, 5, 12}, Case{"network", {6, 5}},
-                    Case{"network_softmax", {6}, Loss::kSoftmax, 3},
-                    Case{"network_binary_latency", {6}, Loss::kOneVsRest, 2, 20, protocols::Form::kLatency}),
+    testing::Values(EvaluationCase{"three_classes"}, EvaluationCase{"binary", {}, Loss::kOneVsRest, 2},
+                    EvaluationCase{"binary_squared", {}, Loss::kSquared, 2},
+                    EvaluationCase{"softmax_f12", {}, Loss::kSoftmax, 5, 12},
+                    EvaluationCase{"network", {6, 5}},
+                    EvaluationCase{"network_softmax", {6}, Loss::kSoftmax, 3},
+                    EvaluationCase{
+                        "network_binary_latency", {6}, Loss::kOneVsRest, 2, 20, protocols::Form::kLatency}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Evaluate, AddsEveryPartysNoiseToTheCount) {
-  TrainingSettings settings = SettingsOf({.name = "noisy", .classes = 2});
+  TrainingSettings settings = SettingsOf(EvaluationCase{.name = "noisy", .classes = 2});
   settings.evaluation->test.rows = 1;
   settings.evaluation->sigma = 1000;
   settings.evaluation->to = {0, 1, 2};
@@ -127,7 +125,7 @@ TEST(Evaluate, AddsEveryPartysNoiseToTheCount) {
 }
 
 TEST(EvaluationEvents, ChargeNoisyCountsOnly) {
-  TrainingSettings settings = SettingsOf({.name = "events"});
+  TrainingSettings settings = SettingsOf(EvaluationCase{.name = "events"});
   EXPECT_TRUE(EvaluationEvents(MakeStepPlan(settings)).empty());
   settings.evaluation->sigma = 2;
   const auto events = EvaluationEvents(MakeStepPlan(settings));

@@ -16,7 +16,7 @@ using mpc::Index;
 using mpc::RingMatrix;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-struct Case {
+struct PredictionCase {
   std::string name;
   std::vector<std::int64_t> hidden{};
   Loss loss = Loss::kOneVsRest;
@@ -26,9 +26,9 @@ struct Case {
   int client = 1;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const PredictionCase& c, std::ostream* out) { *out << c.name; }
 
-TrainingSettings SettingsOf(const Case& c) {
+TrainingSettings SettingsOf(const PredictionCase& c) {
   TrainingSettings settings = SmallSettings();
   settings.hidden = c.hidden;
   settings.loss = c.loss;
@@ -43,10 +43,10 @@ TrainingSettings SettingsOf(const Case& c) {
 
 constexpr Index kOwn = 50;
 
-class PredictTest : public testing::TestWithParam<Case> {};
+class PredictTest : public testing::TestWithParam<PredictionCase> {};
 
 TEST_P(PredictTest, TellsTheClientAloneAtTheDeclaredCost) {
-  const Case& c = GetParam();
+  const PredictionCase& c = GetParam();
   const StepPlan plan = MakeStepPlan(SettingsOf(c));
   const PredictionRequest request{.client = c.client, .rows = c.rows, .scores = c.scores};
   const LayerShape shape = ShapeOfWeights(plan);
@@ -54,23 +54,18 @@ TEST_P(PredictTest, TellsTheClientAloneAtTheDeclaredCost) {
   OwnRecords records = MakeRecords(plan.settings, 9, kOwn);
   const RingMatrix encoded = EncodeRecords(plan, records, AllRows(records), kOwn);
   records.y.clear();
-  struct Part {
-    std::optional<Predictions> predictions;
-    protocols::Measured measured;
-  };
   const auto parts = RunParties(Seed{6}, [&](mpc::Context& party) {
     const mpc::FixedShare shared(InsecureDeal(party, weights), 16);
     const OwnRecords own = party.self() == c.client ? records : OwnRecords{};
-    Part part;
-    part.measured = protocols::Measure(
-        party, [&] { part.predictions = PredictOnShares(party, plan, shared, request, own); });
+    MeasuredPart<std::optional<Predictions>> part;
+    part.measured =
+        protocols::Measure(party, [&] { part.value = PredictOnShares(party, plan, shared, request, own); });
     return part;
   });
-  EXPECT_EQ(Figures({parts[0].measured, parts[1].measured, parts[2].measured}),
-            Figures(PredictOnSharesCost(plan, request)));
+  EXPECT_EQ(Figures(parts), Figures(PredictOnSharesCost(plan, request)));
   for (int party = 0; party < 3; ++party)
-    EXPECT_EQ(parts[static_cast<std::size_t>(party)].predictions.has_value(), party == c.client);
-  const Predictions& predictions = *parts[static_cast<std::size_t>(c.client)].predictions;
+    EXPECT_EQ(parts[static_cast<std::size_t>(party)].value.has_value(), party == c.client);
+  const Predictions& predictions = *parts[static_cast<std::size_t>(c.client)].value;
   ASSERT_EQ(predictions.classes.size(), static_cast<std::size_t>(kOwn));
   ASSERT_EQ(predictions.scores.has_value(), c.scores);
   int like_first = 0;
@@ -88,16 +83,17 @@ TEST_P(PredictTest, TellsTheClientAloneAtTheDeclaredCost) {
 
 INSTANTIATE_TEST_SUITE_P(
     Models, PredictTest,
-    testing::Values(Case{"classes"}, Case{"scores", {}, Loss::kOneVsRest, 5, true},
-                    Case{"binary_squared", {}, Loss::kSquared, 2, false, 50, 0},
-                    Case{"binary_scores", {}, Loss::kOneVsRest, 2, true, 60, 2},
-                    Case{"two_blocks_one_of_padding", {}, Loss::kOneVsRest, 3, false, kHeldOutBlock + 3, 2},
-                    Case{"scores_of_two_blocks", {}, Loss::kOneVsRest, 3, true, kHeldOutBlock + 3, 0},
-                    Case{"network", {6, 5}}, Case{"network_scores", {6}, Loss::kOneVsRest, 3, true}),
+    testing::Values(
+        PredictionCase{"classes"}, PredictionCase{"scores", {}, Loss::kOneVsRest, 5, true},
+        PredictionCase{"binary_squared", {}, Loss::kSquared, 2, false, 50, 0},
+        PredictionCase{"binary_scores", {}, Loss::kOneVsRest, 2, true, 60, 2},
+        PredictionCase{"two_blocks_one_of_padding", {}, Loss::kOneVsRest, 3, false, kHeldOutBlock + 3, 2},
+        PredictionCase{"scores_of_two_blocks", {}, Loss::kOneVsRest, 3, true, kHeldOutBlock + 3, 0},
+        PredictionCase{"network", {6, 5}}, PredictionCase{"network_scores", {6}, Loss::kOneVsRest, 3, true}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Predict, RefusesMoreRowsOrOtherFeaturesThanDeclared) {
-  const StepPlan plan = MakeStepPlan(SettingsOf({.name = ""}));
+  const StepPlan plan = MakeStepPlan(SettingsOf(PredictionCase{.name = ""}));
   const auto run = [&](const OwnRecords& own) {
     (void)RunParties(Seed{1}, [&](mpc::Context& party) {
       const mpc::FixedShare weights(InsecureDeal(party, RingMatrix::Zero(7, 3)), 16);

@@ -11,19 +11,19 @@
 namespace trefoil::ml {
 namespace {
 
-struct Case {
+struct RateCase {
   std::string name;
   RateSchedule schedule;
   std::function<double(double)> exact;  ///< of the fraction of all steps that is done
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const RateCase& c, std::ostream* out) { *out << c.name; }
 
-class RateTest : public testing::TestWithParam<Case> {};
+class RateTest : public testing::TestWithParam<RateCase> {};
 
 /// At scale 2^30 a rate is exact to a few units; the cosine's table is to 3e-7.
 TEST_P(RateTest, IsThatOfTheFormula) {
-  const Case& c = GetParam();
+  const RateCase& c = GetParam();
   for (const std::int64_t steps : {1, 2, 7, 439, 10'000'000}) {
     const std::int64_t stride = std::max<std::int64_t>(1, steps / 97);
     for (std::int64_t step = 0; step < steps; step += stride) {
@@ -50,18 +50,18 @@ double Cosine(double done) { return (1 + std::cos(std::numbers::pi * done)) / 2;
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, RateTest,
-    testing::Values(Case{"constant", {}, [](double) { return 1.0; }},
-                    Case{"linear", {.shape = RateShape::kLinear}, [](double done) { return 1 - done; }},
-                    Case{"linear_to_a_tenth",
-                         {.shape = RateShape::kLinear, .final_rate = 0.1},
-                         [](double done) { return 1 - 0.9 * done; }},
-                    Case{"linear_to_the_same",
-                         {.shape = RateShape::kLinear, .final_rate = 1},
-                         [](double) { return 1.0; }},
-                    Case{"cosine", {.shape = RateShape::kCosine}, Cosine},
-                    Case{"cosine_to_a_quarter",
-                         {.shape = RateShape::kCosine, .final_rate = 0.25},
-                         [](double done) { return 0.25 + 0.75 * Cosine(done); }}),
+    testing::Values(RateCase{"constant", {}, [](double) { return 1.0; }},
+                    RateCase{"linear", {.shape = RateShape::kLinear}, [](double done) { return 1 - done; }},
+                    RateCase{"linear_to_a_tenth",
+                             {.shape = RateShape::kLinear, .final_rate = 0.1},
+                             [](double done) { return 1 - 0.9 * done; }},
+                    RateCase{"linear_to_the_same",
+                             {.shape = RateShape::kLinear, .final_rate = 1},
+                             [](double) { return 1.0; }},
+                    RateCase{"cosine", {.shape = RateShape::kCosine}, Cosine},
+                    RateCase{"cosine_to_a_quarter",
+                             {.shape = RateShape::kCosine, .final_rate = 0.25},
+                             [](double done) { return 0.25 + 0.75 * Cosine(done); }}),
     [](const auto& info) { return info.param.name; });
 
 TEST(RateAt, FallsByAFactorEverySoManySteps) {

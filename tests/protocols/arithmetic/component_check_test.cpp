@@ -23,13 +23,13 @@ using mpc::Word;
 using testing::Each;
 using testing::HasSubstr;
 
-constexpr Index kRows = 5;
+constexpr Index kCheckedRows = 5;
 constexpr Index kColumns = 3;
 const ComparedShares kCompared{.common = "run ab", .what = "share", .remedy = "expected those of one run"};
 
 /// Components of one model, or of another.
 RingMatrix Component(int model, int component) {
-  return RingMatrix::Constant(kRows, kColumns, static_cast<Word>(1000 * model + component));
+  return RingMatrix::Constant(kCheckedRows, kColumns, static_cast<Word>(1000 * model + component));
 }
 
 ArithShare ShareOf(int model, int party) {
@@ -100,7 +100,7 @@ TEST_P(OddParty, ThatDiffersInOneComponentIsNamedWithTheOtherHolder) {
   const int odd = GetParam();
   std::array<ArithShare, 3> shares{ShareOf(1, 0), ShareOf(1, 1), ShareOf(1, 2)};
   RingMatrix own = Component(1, odd);
-  own(kRows - 1, kColumns - 1) ^= 1;
+  own(kCheckedRows - 1, kColumns - 1) ^= 1;
   shares.at(static_cast<std::size_t>(odd)) = {own, Component(1, (odd + 1) % 3)};
   const auto said = SaidOf(shares);
   const auto name = [](int party, int self) {
@@ -119,8 +119,8 @@ TEST(RequireSharesOfOne, RefusesThreeDifferentOnesAndOtherShapes) {
   EXPECT_THAT(SaidOf({ShareOf(1, 0), ShareOf(2, 1), ShareOf(3, 2)}),
               Each(HasSubstr("no two parties hold a share that belong together")));
   // As many words of the same values.
-  const ArithShare wide(RingMatrix::Constant(kColumns, kRows, 1001),
-                        RingMatrix::Constant(kColumns, kRows, 1002));
+  const ArithShare wide(RingMatrix::Constant(kColumns, kCheckedRows, 1001),
+                        RingMatrix::Constant(kColumns, kCheckedRows, 1002));
   EXPECT_THAT(SaidOf({ShareOf(1, 0), wide, ShareOf(1, 2)}), Each(HasSubstr("that does not belong with")));
 }
 

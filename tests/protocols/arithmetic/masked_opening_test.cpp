@@ -17,7 +17,7 @@ using mpc::RingMatrix;
 using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-constexpr Index kRows = 37;
+constexpr Index kOpenedRows = 37;
 constexpr Index kCols = 3;
 
 /// What a step gave to each role.
@@ -71,9 +71,9 @@ void ExpectOpened(const ByRole<MaskAndOpened>& roles, const RingMatrix& x, Word 
 
 TEST_P(MaskedOpeningTest, GivesTheDealerTheSumOfTheMaskHalvesWhereItDeals) {
   const auto words = RunWithTurn(GetParam(), [](mpc::Context&, MaskedOpening& opening) {
-    RingMatrix mask = opening.DrawMask(kRows, kCols);
+    RingMatrix mask = opening.DrawMask(kOpenedRows, kCols);
     (void)opening.Deal(1, 1, [&mask](const mpc::Dealer& dealer) {
-      mask = dealer.Mask(kRows, kCols);
+      mask = dealer.Mask(kOpenedRows, kCols);
       return RingMatrix::Zero(1, 1);
     });
     return mask;
@@ -95,12 +95,12 @@ TEST_P(MaskedOpeningTest, GivesTheDealerTheSumOfTheMaskHalvesWhereItDeals) {
 }
 
 TEST_P(MaskedOpeningTest, DealsWhatTheDealerKnows) {
-  const RingMatrix values = RandomWords(1, kRows, kCols);
+  const RingMatrix values = RandomWords(1, kOpenedRows, kCols);
   for (const bool online : {false, true}) {
     const auto halves = RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
       const RingMatrix known = opening.dealer() ? values : RingMatrix();
-      return online ? opening.DealOnline(known, kRows, kCols)
-                    : opening.Deal(kRows, kCols, [&](const mpc::Dealer&) { return values; });
+      return online ? opening.DealOnline(known, kOpenedRows, kCols)
+                    : opening.Deal(kOpenedRows, kCols, [&](const mpc::Dealer&) { return values; });
     });
     EXPECT_TRUE((halves.a + halves.b == values).all());
     EXPECT_EQ(halves.dealer.size(), 0);
@@ -122,10 +122,10 @@ TEST_P(MaskedOpeningTest, GivesTheDealerTheRootsOfAAndB) {
 }
 
 TEST_P(MaskedOpeningTest, DealsSharesAndTheSameWordsAtOnce) {
-  const RingMatrix values = RandomWords(1, kRows, kCols);
+  const RingMatrix values = RandomWords(1, kOpenedRows, kCols);
   const RingMatrix words = RandomWords(2, 5, 1);
   const auto dealt = RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
-    return opening.DealBoth(kRows, kCols, 5, [&](const mpc::Dealer&) {
+    return opening.DealBoth(kOpenedRows, kCols, 5, [&](const mpc::Dealer&) {
       return MaskedOpening::SharedAndSame{.shared = values, .same = words};
     });
   });
@@ -137,11 +137,11 @@ TEST_P(MaskedOpeningTest, DealsSharesAndTheSameWordsAtOnce) {
 }
 
 TEST_P(MaskedOpeningTest, DealsTwiceWithDifferentHalves) {
-  const RingMatrix values = RandomWords(1, kRows, kCols);
+  const RingMatrix values = RandomWords(1, kOpenedRows, kCols);
   const auto halves = RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
     const RingMatrix known = opening.dealer() ? values : RingMatrix();
-    const RingMatrix first = opening.Deal(kRows, kCols, [&](const mpc::Dealer&) { return values; });
-    return std::pair{first, opening.DealOnline(known, kRows, kCols)};
+    const RingMatrix first = opening.Deal(kOpenedRows, kCols, [&](const mpc::Dealer&) { return values; });
+    return std::pair{first, opening.DealOnline(known, kOpenedRows, kCols)};
   });
   EXPECT_FALSE((halves.a.first == halves.a.second).any());
 }
@@ -149,25 +149,25 @@ TEST_P(MaskedOpeningTest, DealsTwiceWithDifferentHalves) {
 TEST_P(MaskedOpeningTest, RefusesDealtValuesOfAnotherShape) {
   (void)RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
     if (opening.dealer()) {
-      const auto narrow = [](const mpc::Dealer&) { return RingMatrix::Zero(kRows, 1); };
-      EXPECT_THROW((void)opening.Deal(kRows, kCols, narrow), ContractError);
+      const auto narrow = [](const mpc::Dealer&) { return RingMatrix::Zero(kOpenedRows, 1); };
+      EXPECT_THROW((void)opening.Deal(kOpenedRows, kCols, narrow), ContractError);
       const auto few = [](const mpc::Dealer&) {
-        return MaskedOpening::SharedAndSame{.shared = RingMatrix::Zero(kRows, kCols),
+        return MaskedOpening::SharedAndSame{.shared = RingMatrix::Zero(kOpenedRows, kCols),
                                             .same = RingMatrix::Zero(2, 1)};
       };
       MaskedOpening follow_up = MaskedOpening::WithRolesOf(opening);
-      EXPECT_THROW((void)follow_up.DealBoth(kRows, kCols, 3, few), ContractError);
+      EXPECT_THROW((void)follow_up.DealBoth(kOpenedRows, kCols, 3, few), ContractError);
     }
     return 0;
   });
 }
 
 TEST_P(MaskedOpeningTest, OpensAReplicatedSharingToAAndB) {
-  const RingMatrix x = RandomWords(2, kRows, kCols);
+  const RingMatrix x = RandomWords(2, kOpenedRows, kCols);
   const Word offset = Word{1} << 62;
   for (const int bits : {1, 13, 42, 63, 64}) {
     const auto roles = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
-      const RingMatrix mask = opening.DrawMask(kRows, kCols);
+      const RingMatrix mask = opening.DrawMask(kOpenedRows, kCols);
       return MaskAndOpened{mask,
                            opening.FinishOpen(opening.BeginOpen(InsecureDeal(party, x), offset, mask, bits))};
     });
@@ -177,11 +177,11 @@ TEST_P(MaskedOpeningTest, OpensAReplicatedSharingToAAndB) {
 }
 
 TEST_P(MaskedOpeningTest, OpensAnAdditiveSharingToAAndB) {
-  const RingMatrix x = RandomWords(3, kRows, kCols);
+  const RingMatrix x = RandomWords(3, kOpenedRows, kCols);
   const Word offset = 12345;
   for (const int bits : {1, 13, 42, 63, 64}) {
     const auto roles = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
-      const RingMatrix mask = opening.DrawMask(kRows, kCols);
+      const RingMatrix mask = opening.DrawMask(kOpenedRows, kCols);
       const mpc::AdditiveShare additive = ToAdditive(InsecureDeal(party, x));
       return MaskAndOpened{mask, opening.FinishOpen(opening.BeginOpen(additive, offset, mask, bits))};
     });
@@ -191,10 +191,10 @@ TEST_P(MaskedOpeningTest, OpensAnAdditiveSharingToAAndB) {
 }
 
 TEST_P(MaskedOpeningTest, OpensAPairsSharingToAAndB) {
-  const RingMatrix of_a = RandomWords(4, kRows, kCols);
-  const RingMatrix of_b = RandomWords(5, kRows, kCols);
+  const RingMatrix of_a = RandomWords(4, kOpenedRows, kCols);
+  const RingMatrix of_b = RandomWords(5, kOpenedRows, kCols);
   const auto roles = RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
-    const RingMatrix mask = opening.DrawMask(kRows, kCols);
+    const RingMatrix mask = opening.DrawMask(kOpenedRows, kCols);
     const RingMatrix half = opening.dealer() ? RingMatrix() : opening.first() ? of_a : of_b;
     return MaskAndOpened{mask, opening.FinishOpen(opening.BeginOpenPair(half, 99, mask))};
   });
@@ -215,11 +215,11 @@ TEST_P(MaskedOpeningTest, OpensBitsToAAndB) {
 }
 
 TEST_P(MaskedOpeningTest, ResharesAPairsSharingToAllThree) {
-  const RingMatrix of_a = RandomWords(7, kRows, kCols);
-  const RingMatrix of_b = RandomWords(8, kRows, kCols);
+  const RingMatrix of_a = RandomWords(7, kOpenedRows, kCols);
+  const RingMatrix of_b = RandomWords(8, kOpenedRows, kCols);
   const auto roles = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
     const RingMatrix half = opening.dealer() ? RingMatrix() : opening.first() ? of_a : of_b;
-    const mpc::ArithShare share = opening.Reshare(half, kRows, kCols);
+    const mpc::ArithShare share = opening.Reshare(half, kOpenedRows, kCols);
     EXPECT_TRUE((Reveal(party, share, ReleaseReason::kTest) == of_a + of_b).all());
     return share;
   });
@@ -233,7 +233,8 @@ TEST_P(MaskedOpeningTest, ResharesAPairsSharingToAllThree) {
 TEST_P(MaskedOpeningTest, RefusesToReshareAnotherShapeThanAnnounced) {
   (void)RunWithTurn(GetParam(), [&](mpc::Context&, MaskedOpening& opening) {
     if (!opening.dealer()) {
-      EXPECT_THROW((void)opening.Reshare(RingMatrix::Zero(kRows, 1), kRows, kCols), ContractError);
+      EXPECT_THROW((void)opening.Reshare(RingMatrix::Zero(kOpenedRows, 1), kOpenedRows, kCols),
+                   ContractError);
     }
     return 0;
   });
@@ -245,7 +246,7 @@ TEST_P(MaskedOpeningTest, FollowsUpWithTheSameRolesFreshMasksAndNoTurn) {
     EXPECT_EQ(follow_up.roles().a, opening.roles().a);
     EXPECT_EQ(follow_up.roles().dealer, opening.roles().dealer);
     EXPECT_EQ(MaskedOpening(party).roles().a, (opening.roles().a + 1) % 3);
-    return std::pair{opening.DrawMask(kRows, kCols), follow_up.DrawMask(kRows, kCols)};
+    return std::pair{opening.DrawMask(kOpenedRows, kCols), follow_up.DrawMask(kOpenedRows, kCols)};
   });
   for (const auto& [first, second] : {masks.a, masks.b}) EXPECT_FALSE((first == second).any());
 }
@@ -258,31 +259,33 @@ struct Twice {
 };
 
 std::vector<Twice> StepsTwice() {
-  const auto draw = [](mpc::Context&, MaskedOpening& opening) { (void)opening.DrawMask(kRows, kCols); };
+  const auto draw = [](mpc::Context&, MaskedOpening& opening) { (void)opening.DrawMask(kOpenedRows, kCols); };
   const auto draw_bits = [](mpc::Context&, MaskedOpening& opening) { (void)opening.DrawBitMask(5, 70); };
   const auto roots = [](mpc::Context&, MaskedOpening& opening) {
     if (!opening.dealer()) (void)opening.DrawRoots(9);
   };
   const auto deal = [](mpc::Context&, MaskedOpening& opening) {
-    (void)opening.Deal(kRows, kCols, [](const mpc::Dealer&) { return RingMatrix::Zero(kRows, kCols); });
+    (void)opening.Deal(kOpenedRows, kCols,
+                       [](const mpc::Dealer&) { return RingMatrix::Zero(kOpenedRows, kCols); });
   };
   const auto deal_online = [](mpc::Context&, MaskedOpening& opening) {
-    (void)opening.DealOnline(RingMatrix::Zero(kRows, kCols), kRows, kCols);
+    (void)opening.DealOnline(RingMatrix::Zero(kOpenedRows, kCols), kOpenedRows, kCols);
   };
   const auto open = [](mpc::Context& party, MaskedOpening& opening) {
-    const mpc::ArithShare x = InsecureDeal(party, RandomWords(2, kRows, kCols));
-    (void)opening.FinishOpen(opening.BeginOpen(x, 0, RingMatrix::Zero(kRows, kCols)));
+    const mpc::ArithShare x = InsecureDeal(party, RandomWords(2, kOpenedRows, kCols));
+    (void)opening.FinishOpen(opening.BeginOpen(x, 0, RingMatrix::Zero(kOpenedRows, kCols)));
   };
   const auto open_additive = [](mpc::Context& party, MaskedOpening& opening) {
-    const mpc::AdditiveShare x = ToAdditive(InsecureDeal(party, RandomWords(2, kRows, kCols)));
-    (void)opening.FinishOpen(opening.BeginOpen(x, 0, RingMatrix::Zero(kRows, kCols)));
+    const mpc::AdditiveShare x = ToAdditive(InsecureDeal(party, RandomWords(2, kOpenedRows, kCols)));
+    (void)opening.FinishOpen(opening.BeginOpen(x, 0, RingMatrix::Zero(kOpenedRows, kCols)));
   };
   const auto open_pair = [](mpc::Context&, MaskedOpening& opening) {
-    const RingMatrix zero = RingMatrix::Zero(kRows, kCols);
+    const RingMatrix zero = RingMatrix::Zero(kOpenedRows, kCols);
     (void)opening.FinishOpen(opening.BeginOpenPair(zero, 0, zero));
   };
   const auto reshare = [](mpc::Context&, MaskedOpening& opening) {
-    (void)opening.Reshare(opening.dealer() ? RingMatrix() : RandomWords(7, kRows, kCols), kRows, kCols);
+    (void)opening.Reshare(opening.dealer() ? RingMatrix() : RandomWords(7, kOpenedRows, kCols), kOpenedRows,
+                          kCols);
   };
   return {{"DrawMask", draw, draw},
           {"DrawBitMask", draw, draw_bits},
@@ -326,9 +329,10 @@ TEST_P(MaskedOpeningTest, LeavesNoStepToWhatItWasMovedFrom) {
   static_assert(!std::is_copy_constructible_v<MaskedOpening>);
   (void)RunWithTurn(GetParam(), [](mpc::Context&, MaskedOpening& opening) {
     MaskedOpening taken = std::move(opening);
-    EXPECT_THROW((void)opening.DrawMask(kRows, kCols), ContractError);  // NOLINT(bugprone-use-after-move)
-    (void)taken.DrawMask(kRows, kCols);
-    EXPECT_THROW((void)taken.DrawMask(kRows, kCols), ContractError);
+    EXPECT_THROW((void)opening.DrawMask(kOpenedRows, kCols),
+                 ContractError);  // NOLINT(bugprone-use-after-move)
+    (void)taken.DrawMask(kOpenedRows, kCols);
+    EXPECT_THROW((void)taken.DrawMask(kOpenedRows, kCols), ContractError);
     return 0;
   });
 }
@@ -340,7 +344,8 @@ TEST(MaskedOpening, BooksNoMoreThanTheTimeThatDealingTook) {
   const auto measured = RunParties(Seed{8}, [](mpc::Context& party) {
     return Measure(party, [&party] {
       MaskedOpening opening(party);
-      (void)opening.Deal(kRows, kCols, [](const mpc::Dealer& dealer) { return dealer.Mask(kRows, kCols); });
+      (void)opening.Deal(kOpenedRows, kCols,
+                         [](const mpc::Dealer& dealer) { return dealer.Mask(kOpenedRows, kCols); });
     });
   });
   EXPECT_GT(measured[2].seconds_offline, 0);

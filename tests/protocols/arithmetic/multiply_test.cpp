@@ -83,27 +83,19 @@ TEST(LocalRowInnerProducts, SumsEachRow) {
   EXPECT_TRUE((outcome.value == (x * y).rowwise().sum()).all());
 }
 
-struct Anded {
-  mpc::BitMatrix value;
-  Measured measured;
-};
-
 /// What `operation` of two shared bit matrices gives each party, opened, and what it cost.
 template <typename Operation>
-std::array<Anded, 3> OnBits(const mpc::BitMatrix& x, const mpc::BitMatrix& y, Operation operation) {
+std::array<MeasuredPart<mpc::BitMatrix>, 3> OnBits(const mpc::BitMatrix& x, const mpc::BitMatrix& y,
+                                                   Operation operation) {
   return RunParties(Seed{5}, [&](mpc::Context& party) {
     const auto a = InsecureDealBits(party, x);
     const auto b = InsecureDealBits(party, y);
-    Anded part;
+    MeasuredPart<mpc::BitMatrix> part;
     mpc::BoolShare z;
     part.measured = Measure(party, [&] { z = operation(party, a, b); });
     part.value = RevealBits(party, z, ReleaseReason::kTest);
     return part;
   });
-}
-
-CostFigures MeasuredOf(const std::array<Anded, 3>& parts) {
-  return Figures({parts[0].measured, parts[1].measured, parts[2].measured});
 }
 
 TEST(AndSums, AddsTheProductsOfEachResultAtTheCostOfThoseAlone) {
@@ -115,7 +107,7 @@ TEST(AndSums, AddsTheProductsOfEachResultAtTheCostOfThoseAlone) {
     EXPECT_THROW((void)AndSums(party, a, b, 1, terms), ContractError);
     return AndSums(party, a, b, 3, terms);
   });
-  EXPECT_EQ(MeasuredOf(parts), Figures(AndCost(3, 77)));
+  EXPECT_EQ(Figures(parts), Figures(AndCost(3, 77)));
   const auto product = [&](mpc::Index of_x, mpc::Index of_y) {
     return Planes(x, of_x, 1) & Planes(y, of_y, 1);
   };
@@ -131,7 +123,7 @@ TEST(And, IsExactAndPacksToTheBit) {
   const mpc::BitMatrix y = mpc::ToPlanes(RandomWords(10, 77, 1), 5);
   const auto parts =
       OnBits(x, y, [](mpc::Context& party, const auto& a, const auto& b) { return And(party, a, b); });
-  EXPECT_EQ(MeasuredOf(parts), Figures(AndCost(5, 77)));
+  EXPECT_EQ(Figures(parts), Figures(AndCost(5, 77)));
   EXPECT_EQ(AndCost(5, 77).bytes_sent()[0], 49U);  // 385 bits
   for (const auto& part : parts) EXPECT_TRUE((part.value.words() == (x & y).words()).all());
 }

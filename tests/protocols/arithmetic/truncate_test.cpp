@@ -17,15 +17,15 @@ using mpc::Signed;
 using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-struct Case {
+struct TruncateCase {
   std::string name;
   int bits;
   std::int64_t value;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const TruncateCase& c, std::ostream* out) { *out << c.name; }
 
-class TruncateTest : public testing::TestWithParam<Case> {};
+class TruncateTest : public testing::TestWithParam<TruncateCase> {};
 
 /// Runs one truncation of `x` and checks that every result is floor(x / 2^bits) or one above, exactly, and
 /// that the mean of the coins is within five standard deviations of the mean fraction: for each call a right
@@ -65,14 +65,15 @@ TEST_P(TruncateTest, RoundsStochasticallyAtTheDeclaredCost) {
 
 constexpr std::int64_t kMost = (std::int64_t{1} << 62) - 1;
 
-INSTANTIATE_TEST_SUITE_P(Edges, TruncateTest,
-                         testing::Values(Case{"zero", 16, 0}, Case{"smallest_negative", 1, -1},
-                                         Case{"fraction", 16, 12345}, Case{"negative_fraction", 16, -12345},
-                                         Case{"large", 16, (std::int64_t{1} << 61) + 5},
-                                         Case{"greatest", 16, kMost}, Case{"least", 16, -kMost},
-                                         Case{"shift_1", 1, kMost}, Case{"shift_62", 62, kMost},
-                                         Case{"shift_62_negative", 62, -kMost}),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Edges, TruncateTest,
+    testing::Values(TruncateCase{"zero", 16, 0}, TruncateCase{"smallest_negative", 1, -1},
+                    TruncateCase{"fraction", 16, 12345}, TruncateCase{"negative_fraction", 16, -12345},
+                    TruncateCase{"large", 16, (std::int64_t{1} << 61) + 5},
+                    TruncateCase{"greatest", 16, kMost}, TruncateCase{"least", 16, -kMost},
+                    TruncateCase{"shift_1", 1, kMost}, TruncateCase{"shift_62", 62, kMost},
+                    TruncateCase{"shift_62_negative", 62, -kMost}),
+    [](const auto& info) { return info.param.name; });
 
 TEST(Truncate, NeverErrsByAUnitOnRandomValuesUpTo2To61) {
   const RingMatrix x = RandomSigned(1, 1 << 18, 1, 61);

@@ -13,29 +13,29 @@ using mpc::RingMatrix;
 using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-struct Case {
+struct LeadingBitCase {
   int lowest;
   int entries;
   Form form;
   Rounding rounding = Rounding::kStochastic;
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const LeadingBitCase& c, std::ostream* out) {
   *out << c.entries << " from " << c.lowest << (c.form == Form::kBulk ? " bulk" : " latency")
        << (c.rounding == Rounding::kExact ? ", exact" : "");
 }
 
 /// Whether x may pass for a number with the next leading bit.
-bool NextToAPower(Word x, const Case& c) {
+bool NextToAPower(Word x, const LeadingBitCase& c) {
   if (c.form == Form::kBulk || c.rounding == Rounding::kExact) return false;
   const auto power = static_cast<int>(std::bit_width(x));
   return power > kReadBelowPower && (Word{1} << power) - x < Word{1} << (power - kReadBelowPower);
 }
 
-class LeadingBitTest : public testing::TestWithParam<Case> {};
+class LeadingBitTest : public testing::TestWithParam<LeadingBitCase> {};
 
 TEST_P(LeadingBitTest, GivesTheEntriesForTheLeadingBitAtTheDeclaredCost) {
-  const Case c = GetParam();
+  const LeadingBitCase c = GetParam();
   LeadingBitTables tables{.lowest = c.lowest, .tables = {{}, {}}};
   const RingMatrix entries = RandomWords(61, c.entries, 2);
   for (int t = 0; t < c.entries; ++t) {
@@ -73,12 +73,13 @@ TEST_P(LeadingBitTest, GivesTheEntriesForTheLeadingBitAtTheDeclaredCost) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tables, LeadingBitTest,
-                         testing::Values(Case{0, 2, Form::kBulk}, Case{0, 63, Form::kBulk},
-                                         Case{16, 5, Form::kBulk}, Case{61, 2, Form::kBulk},
-                                         Case{0, 2, Form::kLatency}, Case{0, 63, Form::kLatency},
-                                         Case{16, 5, Form::kLatency}, Case{61, 2, Form::kLatency},
-                                         Case{0, 63, Form::kLatency, Rounding::kExact}));
+INSTANTIATE_TEST_SUITE_P(
+    Tables, LeadingBitTest,
+    testing::Values(LeadingBitCase{0, 2, Form::kBulk}, LeadingBitCase{0, 63, Form::kBulk},
+                    LeadingBitCase{16, 5, Form::kBulk}, LeadingBitCase{61, 2, Form::kBulk},
+                    LeadingBitCase{0, 2, Form::kLatency}, LeadingBitCase{0, 63, Form::kLatency},
+                    LeadingBitCase{16, 5, Form::kLatency}, LeadingBitCase{61, 2, Form::kLatency},
+                    LeadingBitCase{0, 63, Form::kLatency, Rounding::kExact}));
 
 TEST(LookUpByLeadingBit, RefusesMalformedTablesBeforeSending) {
   const auto sent = RunParties(Seed{2}, [](mpc::Context& party) {

@@ -14,25 +14,25 @@ using mpc::RingMatrix;
 using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-struct Case {
+struct ClipFactorCase {
   double clip;
   double s_max;
   int input_bits;
   Form form;
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const ClipFactorCase& c, std::ostream* out) {
   *out << "clip " << c.clip << " bits " << c.input_bits << (c.form == Form::kBulk ? " bulk" : " latency");
 }
 
-class ClipFactorTest : public testing::TestWithParam<Case> {};
+class ClipFactorTest : public testing::TestWithParam<ClipFactorCase> {};
 
 /// Low bits of s that its comparisons leave out.
 int Narrowing(const ClipTable& table) { return table.shift + table.pieces.blur.dropped; }
 
 /// Squared norms from 0 to s_max: dense geometrically (less so for constant pieces, whose extremes lie at the
 /// thresholds), and both sides of every threshold.
-RingMatrix SquaredNorms(const Case& c, const ClipTable& table) {
+RingMatrix SquaredNorms(const ClipFactorCase& c, const ClipTable& table) {
   std::vector<std::int64_t> values{0, 1, 2};
   const double top = std::ldexp(c.s_max, c.input_bits);
   const double growth = c.form == Form::kBulk ? 1.0007 : 1.01;
@@ -51,7 +51,7 @@ RingMatrix SquaredNorms(const Case& c, const ClipTable& table) {
   return Column(values);
 }
 
-void CheckBounds(const Case& c, const RingMatrix& s, const RingMatrix& factors) {
+void CheckBounds(const ClipFactorCase& c, const RingMatrix& s, const RingMatrix& factors) {
   for (Index k = 0; k < s.size(); ++k) {
     const long double norm = std::sqrt(std::ldexp(static_cast<long double>(s(k, 0)), -c.input_bits));
     const long double factor =
@@ -73,7 +73,7 @@ Outcome RunClipFactor(const ClipTable& table, const RingMatrix& s) {
 }
 
 TEST_P(ClipFactorTest, IsNeverAboveTheTrueFactorAndAtMostFivePercentBelow) {
-  const Case c = GetParam();
+  const ClipFactorCase c = GetParam();
   const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits, c.form);
   const RingMatrix s = SquaredNorms(c, table);
   const Outcome outcome = RunClipFactor(table, s);
@@ -83,7 +83,7 @@ TEST_P(ClipFactorTest, IsNeverAboveTheTrueFactorAndAtMostFivePercentBelow) {
 }
 
 TEST_P(ClipFactorTest, IsPlainIntegerArithmeticWithinTheSameBoundsWhenExact) {
-  const Case c = GetParam();
+  const ClipFactorCase c = GetParam();
   const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits, c.form, Rounding::kExact);
   const RingMatrix s = SquaredNorms(c, table);
   const Outcome outcome = RunClipFactor(table, s);
@@ -96,7 +96,7 @@ TEST_P(ClipFactorTest, IsPlainIntegerArithmeticWithinTheSameBoundsWhenExact) {
 }
 
 TEST_P(ClipFactorTest, IsOneEverywhereWhenTheClipIsBeyondEveryGradient) {
-  const Case c = GetParam();
+  const ClipFactorCase c = GetParam();
   const double top = std::ldexp(c.s_max, c.input_bits);
   std::vector<std::int64_t> values{0, 1, static_cast<std::int64_t>(top / 3), static_cast<std::int64_t>(top)};
   for (const double times : {2.0, 4.0, 100.0, 1e9}) {
@@ -109,7 +109,7 @@ TEST_P(ClipFactorTest, IsOneEverywhereWhenTheClipIsBeyondEveryGradient) {
 }
 
 TEST_P(ClipFactorTest, IsZeroAboveTheRange) {
-  const Case c = GetParam();
+  const ClipFactorCase c = GetParam();
   const ClipTable table = MakeClipTable(c.clip, c.s_max, c.input_bits, c.form);
   const auto above =
       static_cast<std::int64_t>(std::ldexp(c.s_max, c.input_bits)) + (std::int64_t{4} << Narrowing(table));
@@ -122,16 +122,17 @@ TEST_P(ClipFactorTest, IsZeroAboveTheRange) {
   EXPECT_TRUE((outcome.value == 0).all());
 }
 
-INSTANTIATE_TEST_SUITE_P(Tables, ClipFactorTest,
-                         testing::Values(Case{0.5, 20.2, 48, Form::kBulk}, Case{0.1, 20.2, 48, Form::kBulk},
-                                         Case{1.0, 2.02, 40, Form::kBulk}, Case{0.1, 1000, 30, Form::kBulk},
-                                         Case{2.0, 20.2, 24, Form::kBulk}, Case{1.5, 4.0, 56, Form::kBulk},
-                                         Case{0.7, 3.2e7, 34, Form::kBulk}, Case{1.0, 6.7e7, 34, Form::kBulk},
-                                         Case{0.7, 3.2e7, 34, Form::kLatency},
-                                         Case{0.5, 20.2, 48, Form::kLatency},
-                                         Case{0.1, 20.2, 48, Form::kLatency},
-                                         Case{2.0, 20.2, 24, Form::kLatency},
-                                         Case{1.5, 4.0, 56, Form::kLatency}));
+INSTANTIATE_TEST_SUITE_P(
+    Tables, ClipFactorTest,
+    testing::Values(ClipFactorCase{0.5, 20.2, 48, Form::kBulk}, ClipFactorCase{0.1, 20.2, 48, Form::kBulk},
+                    ClipFactorCase{1.0, 2.02, 40, Form::kBulk}, ClipFactorCase{0.1, 1000, 30, Form::kBulk},
+                    ClipFactorCase{2.0, 20.2, 24, Form::kBulk}, ClipFactorCase{1.5, 4.0, 56, Form::kBulk},
+                    ClipFactorCase{0.7, 3.2e7, 34, Form::kBulk}, ClipFactorCase{1.0, 6.7e7, 34, Form::kBulk},
+                    ClipFactorCase{0.7, 3.2e7, 34, Form::kLatency},
+                    ClipFactorCase{0.5, 20.2, 48, Form::kLatency},
+                    ClipFactorCase{0.1, 20.2, 48, Form::kLatency},
+                    ClipFactorCase{2.0, 20.2, 24, Form::kLatency},
+                    ClipFactorCase{1.5, 4.0, 56, Form::kLatency}));
 
 TEST(MakeClipTable, RefusesAClipSoFarBelowTheLargestGradientThatRoundingWouldShow) {
   for (const Form form : {Form::kBulk, Form::kLatency}) {

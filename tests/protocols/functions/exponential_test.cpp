@@ -14,12 +14,12 @@ using mpc::RingMatrix;
 using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-struct Case {
+struct ExponentialCase {
   ExponentialOptions options;
   Form form;
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const ExponentialCase& c, std::ostream* out) {
   *out << c.options.lowest << " to " << c.options.highest << ", bits " << c.options.input_bits << " to "
        << c.options.output_bits << ", accuracy " << c.options.accuracy_bits
        << (c.form == Form::kBulk ? " bulk" : " latency");
@@ -57,10 +57,10 @@ Outcome RunExponential(const ExponentialTable& table, const RingMatrix& x, Form 
       });
 }
 
-class ExponentialTest : public testing::TestWithParam<Case> {};
+class ExponentialTest : public testing::TestWithParam<ExponentialCase> {};
 
 TEST_P(ExponentialTest, IsWithinItsErrorEverywhereAtTheDeclaredCost) {
-  const Case c = GetParam();
+  const ExponentialCase c = GetParam();
   const ExponentialTable table = MakeExponentialTable(c.options);
   const RingMatrix x = Inputs(c.options, table, c.form == Form::kBulk ? 4000 : 400);
   const Outcome outcome = RunExponential(table, x, c.form);
@@ -98,23 +98,29 @@ ExponentialOptions Options(double lowest, double highest, int bits, int width = 
           .width = width};
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Ranges, ExponentialTest,
-    testing::Values(Case{Options(-32, 0, 8), Form::kBulk}, Case{Options(-32, 0, 12), Form::kBulk},
-                    Case{Options(-32, 0, 16), Form::kBulk}, Case{Options(-32, 0, 20), Form::kBulk},
-                    Case{Options(-32, 0, 24), Form::kBulk}, Case{Options(-5, 5, 16), Form::kBulk},
-                    Case{Options(-8, 8, 12, 40), Form::kBulk}, Case{Options(-4.3, 3.7, 20), Form::kBulk},
-                    Case{Options(-2, 2, 24, 32), Form::kBulk}, Case{Options(1, 9, 16), Form::kBulk},
-                    Case{Options(-3, -1, 16), Form::kBulk}, Case{Options(-32, 0, 16), Form::kLatency},
-                    Case{Options(-32, 0, 8), Form::kLatency}, Case{Options(-5, 5, 16, 40), Form::kLatency},
-                    Case{Options(-4, 4, 24), Form::kLatency},
-                    Case{ExponentialOptions{.lowest = 0,
-                                            .highest = 16,
-                                            .input_bits = 16,
-                                            .output_bits = 20,
-                                            .accuracy_bits = 14,
-                                            .width = 64},
-                         Form::kBulk}));
+INSTANTIATE_TEST_SUITE_P(Ranges, ExponentialTest,
+                         testing::Values(ExponentialCase{Options(-32, 0, 8), Form::kBulk},
+                                         ExponentialCase{Options(-32, 0, 12), Form::kBulk},
+                                         ExponentialCase{Options(-32, 0, 16), Form::kBulk},
+                                         ExponentialCase{Options(-32, 0, 20), Form::kBulk},
+                                         ExponentialCase{Options(-32, 0, 24), Form::kBulk},
+                                         ExponentialCase{Options(-5, 5, 16), Form::kBulk},
+                                         ExponentialCase{Options(-8, 8, 12, 40), Form::kBulk},
+                                         ExponentialCase{Options(-4.3, 3.7, 20), Form::kBulk},
+                                         ExponentialCase{Options(-2, 2, 24, 32), Form::kBulk},
+                                         ExponentialCase{Options(1, 9, 16), Form::kBulk},
+                                         ExponentialCase{Options(-3, -1, 16), Form::kBulk},
+                                         ExponentialCase{Options(-32, 0, 16), Form::kLatency},
+                                         ExponentialCase{Options(-32, 0, 8), Form::kLatency},
+                                         ExponentialCase{Options(-5, 5, 16, 40), Form::kLatency},
+                                         ExponentialCase{Options(-4, 4, 24), Form::kLatency},
+                                         ExponentialCase{ExponentialOptions{.lowest = 0,
+                                                                            .highest = 16,
+                                                                            .input_bits = 16,
+                                                                            .output_bits = 20,
+                                                                            .accuracy_bits = 14,
+                                                                            .width = 64},
+                                                         Form::kBulk}));
 
 TEST(MakeExponentialTable, StaysAboveTheTrueValueUnderTheWorstCoinsOfHornersRule) {
   for (const ExponentialOptions& options : {Options(-32, 0, 8), Options(-32, 0, 16), Options(-32, 0, 24),

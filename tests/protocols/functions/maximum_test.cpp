@@ -14,19 +14,19 @@ using mpc::RingMatrix;
 using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-struct Case {
+struct MaximumCase {
   Index cols;
   int width;
   Form form;
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const MaximumCase& c, std::ostream* out) {
   *out << c.cols << " columns, width " << c.width << (c.form == Form::kBulk ? " bulk" : " latency");
 }
 
 /// Random rows; rows with few different values, so that there are ties; the largest at each place once, by
 /// one unit or by the whole range; all equal.
-RingMatrix Rows(const Case& c) {
+RingMatrix Rows(const MaximumCase& c) {
   const std::int64_t limit = (std::int64_t{1} << (c.width - 2)) - 1;
   const RingMatrix random = RandomSigned(41, 60, c.cols, c.width - 2);
   const RingMatrix ties = RandomSigned(42, 60, c.cols, 1);
@@ -58,10 +58,10 @@ TEST(ColumnNumbers, SayWhereEachRowHasItsOne) {
   EXPECT_TRUE((opened[0] == expected).all());
 }
 
-class MaximumTest : public testing::TestWithParam<Case> {};
+class MaximumTest : public testing::TestWithParam<MaximumCase> {};
 
 TEST_P(MaximumTest, FindsTheLargestOfEachRowAtTheDeclaredCost) {
-  const Case c = GetParam();
+  const MaximumCase c = GetParam();
   const RingMatrix x = Rows(c);
   const Outcome outcome = RunOn(
       Seed{1}, [&](mpc::Context& party) { return InsecureDeal(party, x); },
@@ -76,7 +76,7 @@ TEST_P(MaximumTest, FindsTheLargestOfEachRowAtTheDeclaredCost) {
 }
 
 TEST_P(MaximumTest, MarksTheFirstOfTheLargestAtTheDeclaredCost) {
-  const Case c = GetParam();
+  const MaximumCase c = GetParam();
   const RingMatrix x = Rows(c);
   const Outcome outcome = RunOn(
       Seed{2}, [&](mpc::Context& party) { return InsecureDeal(party, x); },
@@ -94,11 +94,12 @@ TEST_P(MaximumTest, MarksTheFirstOfTheLargestAtTheDeclaredCost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, MaximumTest,
-                         testing::Values(Case{1, 64, Form::kBulk}, Case{2, 64, Form::kBulk},
-                                         Case{3, 64, Form::kBulk}, Case{7, 24, Form::kBulk},
-                                         Case{10, 64, Form::kBulk}, Case{16, 20, Form::kBulk},
-                                         Case{3, 64, Form::kLatency}, Case{10, 24, Form::kLatency},
-                                         Case{11, 40, Form::kLatency}));
+                         testing::Values(MaximumCase{1, 64, Form::kBulk}, MaximumCase{2, 64, Form::kBulk},
+                                         MaximumCase{3, 64, Form::kBulk}, MaximumCase{7, 24, Form::kBulk},
+                                         MaximumCase{10, 64, Form::kBulk}, MaximumCase{16, 20, Form::kBulk},
+                                         MaximumCase{3, 64, Form::kLatency},
+                                         MaximumCase{10, 24, Form::kLatency},
+                                         MaximumCase{11, 40, Form::kLatency}));
 
 TEST(RowMaximum, IsOneOfTheRowWhateverTheRingHolds) {
   const RingMatrix x = RandomWords(43, 200, 5);

@@ -15,19 +15,19 @@ using mpc::RingMatrix;
 using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-struct Case {
+struct ReciprocalCase {
   int frac_bits;
   ReciprocalRange range;
   Form form;
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const ReciprocalCase& c, std::ostream* out) {
   *out << "bits " << c.frac_bits << ", 2^" << c.range.lowest_log2 << " to 2^" << c.range.highest_log2
        << (c.form == Form::kBulk ? " bulk" : " latency");
 }
 
 /// Log-uniform over the range, every power of two, its neighbours, and the ends.
-RingMatrix Inputs(const Case& c, Index random) {
+RingMatrix Inputs(const ReciprocalCase& c, Index random) {
   const int lowest = c.frac_bits + c.range.lowest_log2;
   const int highest = c.frac_bits + c.range.highest_log2;
   std::vector<std::int64_t> values{std::int64_t{1} << lowest};
@@ -44,10 +44,10 @@ RingMatrix Inputs(const Case& c, Index random) {
   return Column(values);
 }
 
-class ReciprocalTest : public testing::TestWithParam<Case> {};
+class ReciprocalTest : public testing::TestWithParam<ReciprocalCase> {};
 
 TEST_P(ReciprocalTest, IsWithinItsErrorOnTheWholeRangeAtTheDeclaredCost) {
-  const Case c = GetParam();
+  const ReciprocalCase c = GetParam();
   const RingMatrix x = Inputs(c, c.form == Form::kBulk ? 3000 : 500);
   const Outcome outcome = RunOn(
       Seed{1}, [&](mpc::Context& party) { return FixedShare(InsecureDeal(party, x), c.frac_bits); },
@@ -73,16 +73,16 @@ TEST_P(ReciprocalTest, IsWithinItsErrorOnTheWholeRangeAtTheDeclaredCost) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranges, ReciprocalTest,
-                         testing::Values(Case{8, {-8, 54}, Form::kBulk}, Case{8, {0, 4}, Form::kBulk},
-                                         Case{12, {-12, 20}, Form::kBulk}, Case{16, {-16, 46}, Form::kBulk},
-                                         Case{16, {0, 5}, Form::kBulk}, Case{20, {-20, 42}, Form::kBulk},
-                                         Case{20, {-6, 10}, Form::kBulk}, Case{24, {-24, 38}, Form::kBulk},
-                                         Case{24, {-8, 8}, Form::kBulk}, Case{1, {0, 1}, Form::kBulk},
-                                         Case{8, {-8, 54}, Form::kLatency},
-                                         Case{16, {-16, 46}, Form::kLatency},
-                                         Case{16, {0, 5}, Form::kLatency},
-                                         Case{24, {-24, 38}, Form::kLatency}));
+INSTANTIATE_TEST_SUITE_P(
+    Ranges, ReciprocalTest,
+    testing::Values(ReciprocalCase{8, {-8, 54}, Form::kBulk}, ReciprocalCase{8, {0, 4}, Form::kBulk},
+                    ReciprocalCase{12, {-12, 20}, Form::kBulk}, ReciprocalCase{16, {-16, 46}, Form::kBulk},
+                    ReciprocalCase{16, {0, 5}, Form::kBulk}, ReciprocalCase{20, {-20, 42}, Form::kBulk},
+                    ReciprocalCase{20, {-6, 10}, Form::kBulk}, ReciprocalCase{24, {-24, 38}, Form::kBulk},
+                    ReciprocalCase{24, {-8, 8}, Form::kBulk}, ReciprocalCase{1, {0, 1}, Form::kBulk},
+                    ReciprocalCase{8, {-8, 54}, Form::kLatency},
+                    ReciprocalCase{16, {-16, 46}, Form::kLatency}, ReciprocalCase{16, {0, 5}, Form::kLatency},
+                    ReciprocalCase{24, {-24, 38}, Form::kLatency}));
 
 class NormalisedReciprocalTest : public testing::TestWithParam<int> {};
 

@@ -14,12 +14,12 @@ using mpc::RingMatrix;
 using mpc::Word;
 using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
 
-struct Case {
+struct ReluCase {
   int width;
   Form form;
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const ReluCase& c, std::ostream* out) {
   *out << "width " << c.width << (c.form == Form::kBulk ? " bulk" : " latency");
 }
 
@@ -37,10 +37,10 @@ RingMatrix Inputs(int width) {
   return mpc::Stacked(Column(values), RandomSigned(31, 300, 1, width - 1));
 }
 
-class ReluTest : public testing::TestWithParam<Case> {};
+class ReluTest : public testing::TestWithParam<ReluCase> {};
 
 TEST_P(ReluTest, IsExactWithItsDerivativeAtTheDeclaredCost) {
-  const Case c = GetParam();
+  const ReluCase c = GetParam();
   const RingMatrix x = Inputs(c.width);
   const Outcome outcome = RunOn(
       Seed{1}, [&](mpc::Context& party) { return FixedShare(InsecureDeal(party, x), 16); },
@@ -61,9 +61,9 @@ TEST_P(ReluTest, IsExactWithItsDerivativeAtTheDeclaredCost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, ReluTest,
-                         testing::Values(Case{64, Form::kBulk}, Case{64, Form::kLatency},
-                                         Case{24, Form::kBulk}, Case{24, Form::kLatency},
-                                         Case{3, Form::kBulk}));
+                         testing::Values(ReluCase{64, Form::kBulk}, ReluCase{64, Form::kLatency},
+                                         ReluCase{24, Form::kBulk}, ReluCase{24, Form::kLatency},
+                                         ReluCase{3, Form::kBulk}));
 
 TEST(Relu, KeepsTheShapeOfAMatrix) {
   const RingMatrix x = RandomSigned(32, 7, 5, 62);

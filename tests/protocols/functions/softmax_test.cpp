@@ -21,16 +21,16 @@ void PrintCase(const SoftmaxOptions& options, std::ostream* out) {
   *out << (options.form == Form::kBulk ? " bulk" : " latency");
 }
 
-struct Case {
+struct SoftmaxCase {
   SoftmaxOptions options;
-  friend void PrintTo(const Case& c, std::ostream* out) { PrintCase(c.options, out); }
+  friend void PrintTo(const SoftmaxCase& c, std::ostream* out) { PrintCase(c.options, out); }
 };
 
-Case WithMaximum(Index classes, int bits, Form form = Form::kBulk, int width = 64) {
+SoftmaxCase WithMaximum(Index classes, int bits, Form form = Form::kBulk, int width = 64) {
   return {{.classes = classes, .frac_bits = bits, .logit_bound = {}, .width = width, .form = form}};
 }
 
-Case Bounded(Index classes, int bits, double bound, Form form = Form::kBulk, int width = 64) {
+SoftmaxCase Bounded(Index classes, int bits, double bound, Form form = Form::kBulk, int width = 64) {
   return {{.classes = classes, .frac_bits = bits, .logit_bound = bound, .width = width, .form = form}};
 }
 
@@ -84,7 +84,7 @@ void CheckBounds(const SoftmaxTable& table, const RingMatrix& p) {
   }
 }
 
-class SoftmaxTest : public testing::TestWithParam<Case> {};
+class SoftmaxTest : public testing::TestWithParam<SoftmaxCase> {};
 
 TEST_P(SoftmaxTest, IsWithinItsErrorAtTheDeclaredCost) {
   const SoftmaxOptions options = GetParam().options;
@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Bounded(10, 16, 8, Form::kLatency), Bounded(3, 24, 4, Form::kLatency)));
 
 TEST(Softmax, StaysWithinItsBoundsOnATruncatedProductWhateverTheRingHolds) {
-  for (const Case& c : {WithMaximum(4, 16), Bounded(4, 16, 8)}) {
+  for (const SoftmaxCase& c : {WithMaximum(4, 16), Bounded(4, 16, 8)}) {
     const SoftmaxTable table = MakeSoftmaxTable(c.options);
     RingMatrix x = RandomWords(74, 300, 4);
     x.row(0).setConstant(Word{1} << 63);
