@@ -31,7 +31,7 @@ double TargetOf(const DpsgdSettings& job, int label, Eigen::Index column) {
 
 /// What a model of zero weights predicts in each column.
 double FirstPrediction(const DpsgdSettings& job) {
-  if (job.model.loss == ml::Loss::kSquared) return 0;
+  if (job.model.loss == ml::Loss::kSquared && !OneColumn(job)) return 0;
   return job.model.loss == ml::Loss::kSoftmax && !OneColumn(job) ? 1.0 / job.data.classes : 0.5;
 }
 
@@ -47,8 +47,8 @@ double LossAt(const DpsgdSettings& job, const Eigen::RowVectorXd& logits, int la
   for (Eigen::Index k = 0; k < logits.size(); ++k) {
     const double target = TargetOf(job, label, k);
     const double z = logits(k);
-    loss +=
-        job.model.loss == ml::Loss::kSquared ? (z - target) * (z - target) : SoftPlus(target == 1 ? -z : z);
+    const double error = z + (OneColumn(job) ? 0.5 : 0) - target;  // of the squared loss
+    loss += job.model.loss == ml::Loss::kSquared ? error * error : SoftPlus(target == 1 ? -z : z);
   }
   return loss;
 }
@@ -185,10 +185,9 @@ DpsgdSettings WithCanaries(const DpsgdSettings& job, std::int64_t count) {
 
 std::vector<Canary> DrawCanaries(const DpsgdSettings& job, std::int64_t count, RandomStream& coins) {
   std::vector<Canary> canaries;
-  const bool ones = OneColumn(job) && job.model.loss == ml::Loss::kSquared;
   for (std::int64_t k = 0; k < count; ++k) {
     canaries.push_back({.party = static_cast<int>(k % 3),
-                        .label = ones ? 1 : static_cast<int>(k / 3 % job.data.classes),
+                        .label = static_cast<int>(k / 3 % job.data.classes),
                         .included = coins.NextWord() >> 63 == 1});
   }
   return canaries;

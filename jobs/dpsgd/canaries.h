@@ -31,8 +31,7 @@ void CheckAuditable(const DpsgdSettings& job, std::int64_t count);
 /// included.
 [[nodiscard]] DpsgdSettings WithCanaries(const DpsgdSettings& job, std::int64_t count);
 
-/// Canary k at party k mod 3, classes taking turns (with the squared loss of two classes all of class 1, as
-/// class 0 has no gradient at zero weights), coins from `coins`.
+/// Canary k at party k mod 3, classes taking turns, coins from `coins`.
 [[nodiscard]] std::vector<Canary> DrawCanaries(const DpsgdSettings& job, std::int64_t count,
                                                RandomStream& coins);
 

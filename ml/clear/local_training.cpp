@@ -67,8 +67,9 @@ double BatchOf(const LocalPlan& plan, int owner) {
 
 /// Predictions less labels. One element or row at a time by scalar code: what a record gives must not depend
 /// on its place in a batch, not by a bit.
-double ErrorOf(Loss loss, double logit, double label) {
-  if (loss == Loss::kSquared) return logit - label;
+/// `single`: with one column squared loss takes logit 0 for the middle between the labels (ml/dpsgd/activation.h).
+double ErrorOf(Loss loss, bool single, double logit, double label) {
+  if (loss == Loss::kSquared) return logit + (single ? 0.5 : 0) - label;
   return 1 / (1 + std::exp(-logit)) - label;
 }
 
@@ -83,7 +84,8 @@ double ErrorsOf(Loss loss, const Eigen::Ref<const Eigen::RowVectorXd>& logits, s
   double squared = 0;
   for (Index k = 0; k < logits.size(); ++k) {
     double& error = errors[static_cast<std::size_t>(k)];  // the label, as it comes
-    error = softmax ? std::exp(logits(k) - largest) / sum - error : ErrorOf(loss, logits(k), error);
+    error = softmax ? std::exp(logits(k) - largest) / sum - error
+                    : ErrorOf(loss, logits.size() == 1, logits(k), error);
     squared += error * error;
   }
   return squared;

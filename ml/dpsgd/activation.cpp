@@ -32,8 +32,9 @@ protocols::PiecewisePolynomial Clamp(double bound, int frac_bits, protocols::Rou
           .rounding = rounding};
 }
 
-/// One label of several columns is 1, a single one may be.
+/// One label of several columns is 1; that of a single column is within 1/2 of the middle, which is added to its logit.
 double SquaredErrorNorm(double logit_bound, int columns) {
+  if (columns == 1) return logit_bound + 0.5;
   const double one = logit_bound + 1;
   return std::sqrt(one * one + (columns - 1) * logit_bound * logit_bound);
 }
@@ -131,7 +132,8 @@ mpc::FixedShare Predict(mpc::Context& party, const Activation& activation, const
   // Whatever was truncated, the result is below 2^(65 - f) in absolute value: what Softmax and the clamp
   // want.
   if (options.loss == Loss::kSoftmax) return Softmax(party, *activation.softmax, {truncated, f});
-  return {Evaluate(party, activation.clamp, truncated, options.form), f};
+  const mpc::ArithShare clamped = Evaluate(party, activation.clamp, truncated, options.form);
+  return {options.columns > 1 ? clamped : AddPublic(party, clamped, mpc::Word{1} << (f - 1)), f};
 }
 
 mpc::Cost PredictCost(const Activation& activation, mpc::Index rows) {

@@ -25,10 +25,11 @@ struct ActivationOptions {
 struct Activation {
   ActivationOptions options;                         ///< softmax of one column is one-vs-rest
   const protocols::SigmoidSeries* series = nullptr;  ///< kOneVsRest
-  protocols::PiecewisePolynomial clamp;              ///< kSquared: to +- logit_bound
-  std::optional<protocols::SoftmaxTable> softmax;    ///< kSoftmax
+  protocols::PiecewisePolynomial clamp;  ///< kSquared: to +- logit_bound; a single column is then raised
+                                         ///< by 1/2, so that logit 0 lies between its two labels
+  std::optional<protocols::SoftmaxTable> softmax;  ///< kSoftmax
   double error_norm = 0;  ///< bound on the norm of a row's errors, prediction - label, for every ring value
-                          ///< of its logits: one label of several columns is 1, a single one may be
+                          ///< of its logits: one label of several columns is 1, a single one lies in 0 ... 1
 };
 
 /// Softmax clamps logits to +- logit_bound where the ring has the bits for their exponentials (up to 10 at

@@ -6,7 +6,7 @@
 
 namespace trefoil::reference {
 
-/// DP-SGD for one-vs-rest or multinomial logistic regression in double precision, one example at a time: what
+/// DP-SGD for one-vs-rest or multinomial logistic regression or the squared loss in double precision, one example at a time: what
 /// the secure training is compared with. Rows of x carry no bias entry; a bias of 1 is appended here.
 struct PlainDpSgd {
   Eigen::MatrixXd weights;  ///< (p + 1) x c, zero at first
@@ -15,9 +15,11 @@ struct PlainDpSgd {
   double expected_batch = 1;
   double momentum = 0;
   bool softmax = false;
+  bool squared = false;
   Eigen::MatrixXd velocity{};  ///< as the weights, zero at first
 
   [[nodiscard]] Eigen::VectorXd Predictions(const Eigen::VectorXd& logits) const {
+    if (squared) return logits.array() + (logits.size() == 1 ? 0.5 : 0);
     if (!softmax) return logits.unaryExpr([](double z) { return 1 / (1 + std::exp(-z)); });
     const Eigen::VectorXd exponentials = (logits.array() - logits.maxCoeff()).exp();
     return exponentials / exponentials.sum();

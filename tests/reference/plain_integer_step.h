@@ -19,14 +19,15 @@ class PlainIntegerStep {
         features_(plan.settings.features + 1),
         f_(plan.settings.fraction_bits) {}
 
-  /// Errors of the squared loss: logits, truncated and clamped, minus the labels.
+  /// Errors of the squared loss: logits, truncated and clamped, plus 1/2 in a single column, minus the labels.
   [[nodiscard]] mpc::RingMatrix Errors(const mpc::RingMatrix& weights) const {
+    const mpc::Word middle = plan_.columns == 1 ? mpc::Word{1} << (f_ - 1) : 0;
     mpc::RingMatrix errors = records_.middleCols(features_, plan_.columns);
     for (mpc::Index row = 0; row < errors.rows(); ++row) {
       for (mpc::Index col = 0; col < errors.cols(); ++col) {
         const mpc::Word logit = (records_.row(row).leftCols(features_) * weights.col(col).transpose()).sum();
         const std::int64_t clamped = EvaluateRoundingDown(plan_.activation.clamp, mpc::Signed(logit) >> f_);
-        errors(row, col) = static_cast<mpc::Word>(clamped) - errors(row, col);
+        errors(row, col) = static_cast<mpc::Word>(clamped) + middle - errors(row, col);
       }
     }
     return errors;

@@ -35,6 +35,9 @@ TEST_P(ActivationTest, KeepsEveryErrorWithinItsBoundForAnyLogit) {
     ASSERT_LE(std::abs(prediction), activation.error_norm);
     ASSERT_LE(std::abs(prediction - 1), activation.error_norm);
   }
+  if (loss == Loss::kSquared) {
+    EXPECT_EQ(activation.error_norm, 8.5);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(LossesAndRoundings, ActivationTest,
@@ -53,16 +56,19 @@ TEST(PredictCost, CountsAKeyForTheSigmoidsTruncationFrom56BitsWhenExact) {
   EXPECT_EQ(exact.bytes_of_all() - stochastic.bytes_of_all(), 2U * 10 * 8 * (3 * (56 - 16) + 1));
 }
 
-TEST(Predict, IsTheLogitItselfForSquaredLossWithinTheBound) {
-  const Activation activation = MakeActivation({.loss = Loss::kSquared, .logit_bound = 4, .frac_bits = 12});
-  const RingMatrix logits = RandomSigned(2, 500, 1, 25);  // |z| < 2 at 24 bits
-  const Outcome outcome = RunOn(
-      Seed{2}, [&](mpc::Context& party) { return InsecureDeal(party, logits); },
-      [&](mpc::Context& party, const mpc::ArithShare& share) {
-        return Predict(party, activation, ToAdditive(share)).ring();
-      });
-  for (Index k = 0; k < logits.size(); ++k) {
-    ASSERT_NEAR(mpc::Decode(outcome.value(k, 0), 12), mpc::Decode(logits(k, 0), 24), std::ldexp(1.0, -12));
+// A single column's logit 0 is the middle between the labels 0 and 1, where classes are told apart.
+TEST(Predict, IsTheLogitForSquaredLossWithinTheBoundAndAHalfMoreOfOneColumn) {
+  for (const int columns : {1, 3}) {
+    const Activation activation =
+        MakeActivation({.loss = Loss::kSquared, .columns = columns, .logit_bound = 4, .frac_bits = 12});
+    const RingMatrix logits = RandomSigned(2, 200, columns, 25);  // |z| < 2 at 24 bits
+    const Outcome outcome = RunOn(
+        Seed{2}, [&](mpc::Context& party) { return InsecureDeal(party, logits); },
+        [&](mpc::Context& party, const mpc::ArithShare& share) {
+          return Predict(party, activation, ToAdditive(share)).ring();
+        });
+    const Eigen::MatrixXd expected = mpc::Decode(logits, 24).array() + (columns == 1 ? 0.5 : 0.0);
+    ASSERT_LE((mpc::Decode(outcome.value, 12) - expected).cwiseAbs().maxCoeff(), std::ldexp(1.0, -12));
   }
 }
 

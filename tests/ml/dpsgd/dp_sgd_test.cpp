@@ -247,7 +247,11 @@ void ExactStepTest::CompareWithIntegers(const StepPlan& plan) {
 }
 
 TEST_P(ExactStepTest, IsPlainIntegerArithmeticForSquaredLossOverManySteps) {
-  CompareWithIntegers(PlanFor(Loss::kSquared));
+  for (const int classes : {2, 3}) {
+    TrainingSettings settings = PlanFor(Loss::kSquared).settings;
+    settings.classes = classes;
+    CompareWithIntegers(MakeStepPlan(settings, GetParam()));
+  }
 }
 
 TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithMomentumAndASchedule) {

@@ -167,6 +167,44 @@ TEST(Train, EvaluatesAfterTheRecordAndChargesNoTrainingRecord) {
   }
 }
 
+/// One feature of +-1/2, which says the class of four records in five.
+OwnRecords TwoGroups(mpc::Index count) {
+  OwnRecords records{.x = decltype(OwnRecords::x)(count, 1), .y = {}};
+  for (mpc::Index row = 0; row < count; ++row) {
+    const int group = static_cast<int>(row % 2);
+    records.x(row, 0) = static_cast<float>(group) - 0.5F;
+    records.y.push_back(row / 2 % 5 == 0 ? 1 - group : group);
+  }
+  return records;
+}
+
+// The best fit of 0 and 1 is 0.2 and 0.8 in the two groups: what is right lies on two sides of 1/2, not of 0.
+TEST(Train, TellsTwoClassesApartByTheSquaredLossOnSharesAndInTheClear) {
+  TrainingSettings settings = SmallSettings();
+  settings.features = 1;
+  settings.classes = 2;
+  settings.loss = Loss::kSquared;
+  settings.expected_batch = 120;  // all records in every step
+  settings.clip = 8;
+  settings.learning_rate = 1;
+  settings.steps = 60;
+  settings.evaluation = EvaluationSettings{.test = {.holder = 0, .rows = 40}};
+  for (const auto& hidden : {std::vector<std::int64_t>{}, {4}}) {
+    settings.hidden = hidden;
+    const OwnRecords own = TwoGroups(40);
+    const auto results = RunParties(Seed{1}, [&](mpc::Context& party) {
+      return Train(party, settings, own,
+                   {.on_step = [](const StepReport&) {}, .on_record = [](const dp::TrainingRecord&) {}},
+                   {.test = party.self() == 0 ? own : OwnRecords{}, .validation = {}});
+    });
+    EXPECT_EQ(results[0].evaluation->correct, 32) << hidden.size();
+    if (!hidden.empty()) continue;
+    const Model& model = results[0].model.value();
+    EXPECT_NEAR(model.weights(0, 0), 0.6, 0.02);
+    EXPECT_NEAR(model.bias(0), 0, 0.02);
+  }
+}
+
 TEST(Train, RefusesTestRecordsThatAreNotAsDeclared) {
   TrainingSettings settings = SmallSettings();
   settings.evaluation = EvaluationSettings{.test = {.holder = 0, .rows = 5}};
