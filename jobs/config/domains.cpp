@@ -80,6 +80,26 @@ void WholeInterval::Describe(Json& schema) const {
   schema.update({{"type", "integer"}, {"minimum", least}, {"maximum", most}});
 }
 
+template <typename D>
+std::string OrAuto<D>::Expected(const toml::node* found) const {
+  return numbers.Expected(found) + ", or \"auto\"";
+}
+
+template <typename D>
+void OrAuto<D>::Describe(Json& schema) const {
+  Json number = Json::object();
+  numbers.Describe(number);
+  schema["oneOf"] = Json::array({number, Json::object({{"type", "string"}, {"enum", {"auto"}}})});
+}
+
+template <typename D>
+bool OrAuto<D>::IsAuto(const toml::node& node) {
+  return node.is_string() && node.as_string()->get() == "auto";
+}
+
+template struct OrAuto<Interval>;
+template struct OrAuto<WholeInterval>;
+
 std::string Fraction::Expected(const toml::node* found) const {
   if (found == nullptr || !FiniteNumber(*found)) return kAnyNumber.Expected();
   return with_one ? "a number from 0 to 1" : "a number from 0 to below 1";

@@ -52,6 +52,31 @@ struct WholeInterval {
   void Describe(nlohmann::json& schema) const;
 };
 
+/// What the member of a key has where the job says "auto", until a rule gives it a value. No domain below knows it.
+inline constexpr int kAuto = 0;
+
+/// A positive number of another domain, Interval or WholeInterval, or "auto".
+template <typename D>
+struct OrAuto {
+  D numbers;
+
+  [[nodiscard]] std::string Expected(const toml::node* found) const;
+  template <typename T>
+  bool Read(const toml::node& node, T& member) const {
+    if (!IsAuto(node)) return numbers.Read(node, member);
+    member = kAuto;
+    return true;
+  }
+  template <typename T>
+  void Write(T member, nlohmann::json& json) const {
+    numbers.Write(member, json);
+  }
+  void Describe(nlohmann::json& schema) const;
+
+ private:
+  [[nodiscard]] static bool IsAuto(const toml::node& node);
+};
+
 /// A number from 0 to 1, or to below 1.
 struct Fraction {
   bool with_one;

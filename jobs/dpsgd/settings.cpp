@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "jobs/config/common_fields.h"
+#include "jobs/dpsgd/auto_settings.h"
 #include "jobs/dpsgd/settings_rules.h"
 #include "jobs/records/record_fields.h"
 
@@ -108,12 +109,19 @@ void ComputationFields(FieldVisitor& v, TrainingSpec& s) {
 }
 
 void Fields(FieldVisitor& v, TrainingSpec& s) {
-  v("steps", s.steps, WholeInterval{1, ml::kLargestSteps}, "Steps of the training.");
-  v("expected_batch", s.expected_batch, kPositive, "At most Σ rows; q = expected_batch/Σ rows.");
-  v("max_batch_per_owner", s.max_batch_per_owner, kMillions,
+  v("steps", s.steps, OrAuto<WholeInterval>{{1, ml::kLargestSteps}},
+    "Steps of the training. Of this key and others `auto` is a number that a rule takes from declared ones "
+    "(`settings.md`); it is in the hash as if the job had named it.");
+  v.Check([&](const Section& /*training*/) {
+    if (s.steps == kAuto) s.steps = kAutoSteps;
+  });
+  v("expected_batch", s.expected_batch, OrAuto<Interval>{kPositive},
+    "At most Σ rows; q = expected_batch/Σ rows.");
+  v("max_batch_per_owner", s.max_batch_per_owner, OrAuto<WholeInterval>{kMillions},
+    Default(kAuto).Said("`auto`"),
     "Above the largest owner's expected share (unless that owner's rows are fewer). Too small a value is "
     "refused with one that suffices.");
-  v("learning_rate", s.learning_rate, kPositive, "η of the first step.");
+  v("learning_rate", s.learning_rate, OrAuto<Interval>{kPositive}, "η of the first step.");
   ScheduleFields(v, s.schedule);
   v("momentum", s.momentum, Fraction{false}, Default(0.0),
     "v ← momentum·v + η·(noisy gradient sum)/expected_batch, weights ← weights − v.");
@@ -140,7 +148,8 @@ void Fields(FieldVisitor& v, PrivacySpec& s) {
   TargetFields(v, s.epsilon, s.sigma, "The target.");
   v("delta", s.delta, kDeltas, "At which both ε are said.");
   v("against", s.against, Adversaries(), Default(ml::Adversary::kInsider), "Whose ε the target is.");
-  v("clip", s.clip, kPositive, "C, at most 1024. Too small for the resolution of squared norms is refused.");
+  v("clip", s.clip, OrAuto<Interval>{kPositive},
+    "C, at most 1024. Too small for the resolution of squared norms is refused.");
   v("accountant", s.accountant,
     OneOf<AccountantKind>{
         {AccountantKind::kRdp, "rdp"}, {AccountantKind::kPld, "pld"}, {AccountantKind::kPea, "pea"}},
@@ -247,6 +256,7 @@ void Fields(FieldVisitor& v, DpsgdSettings& s) {
   v.Table("model", "What is trained.", [&] { Fields(v, s.model); });
   v.Table("training", "How it is trained.", [&] { Fields(v, s.training); });
   v.Table("privacy", "What the model may tell.", [&] { Fields(v, s.privacy); });
+  v.Check([&](const Section& document) { ChooseSettings(s, document); });
   v.Table("initialisation",
           "The first weights from models that each party trains alone (`protocols.md`, \"Initialisation\"); "
           "counted in `privacy.epsilon`.",

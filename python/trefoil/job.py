@@ -174,6 +174,7 @@ def _leaves(schema: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[_
 def _limits(key: Mapping[str, Any]) -> str:
     names = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
     said = [f"{text} {key[name]}" for name, text in names.items() if name in key]
+    said += [limits[2:-1] for one in key.get("oneOf", ()) if (limits := _limits(one))]
     if "enum" in key:
         said.append("one of " + ", ".join(map(json.dumps, key["enum"])))
     if "default" in key:

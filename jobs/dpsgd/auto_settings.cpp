@@ -1,0 +1,115 @@
+#include "jobs/dpsgd/auto_settings.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "dp/mechanisms/truncated_poisson.h"
+#include "jobs/dpsgd/training_settings.h"
+#include "jobs/records/record_fields.h"
+
+namespace trefoil::jobs {
+namespace {
+
+constexpr double kLargestBatch = 4096;
+/// Of delta, what cutting batches at the limit may cost; training refuses from a half on.
+constexpr double kShareForCutting = 1e-3;
+constexpr std::int64_t kLargestLimit = 10'000'000;
+/// The clip in units of the gradient at zero weights.
+constexpr double kClip = 0.5;
+/// What the noise may come to in a logit, and what one step may add to it, of the bound up to which logits are right.
+constexpr double kLogitNoise = 2.5;
+constexpr double kLargestMove = 0.625;
+constexpr double kAllOverTwo = 1.224744871391589;  // of three parties' noise over that of two
+
+/// Three digits, so that what libraries differ in, in the last one, makes no other job.
+double Rounded(double value) {
+  const auto text = fmt::format("{:.2e}", value);
+  double rounded = 0;
+  std::from_chars(text.data(), text.data() + text.size(), rounded);
+  return rounded;
+}
+
+/// The length of a row with its bias.
+double RowLength(const DpsgdSettings& job) { return std::hypot(job.features.row_norm, 1.0); }
+
+/// nu of docs/howto/settings.md: the deviation of a mean gradient's noise over the clip, if all steps were one.
+double NoiseOf(const DpsgdSettings& job) {
+  const auto& training = job.training;
+  const auto& privacy = job.privacy;
+  if (privacy.sigma) {
+    return *privacy.sigma * kAllOverTwo * static_cast<double>(privacy.max_group_rows) /
+           (training.expected_batch * std::sqrt(static_cast<double>(training.steps)));
+  }
+  const double one_release = std::sqrt(2 * std::log(1.25 / privacy.delta)) / *privacy.epsilon;
+  const double of_all = privacy.against == ml::Adversary::kInsider ? kAllOverTwo : 1;
+  return one_release * of_all * static_cast<double>(privacy.max_group_rows) /
+         static_cast<double>(TotalRows(job.data));
+}
+
+/// The mean of the schedule's rates over that of the first step.
+double MeanRate(const TrainingSpec& training) {
+  double sum = 0;
+  for (std::int64_t step = 0; step < training.steps; ++step)
+    sum += std::ldexp(static_cast<double>(ml::RateAt(training.schedule, step, training.steps)), -30);
+  return sum / static_cast<double>(training.steps);
+}
+
+/// The length of an error at zero weights, of all outputs.
+double FirstError(const DpsgdSettings& job) {
+  const double classes = job.data.classes;
+  if (job.data.classes == 2) return 0.5;
+  return job.model.loss == ml::Loss::kSoftmax ? std::sqrt(1 - 1 / classes) : 0.5 * std::sqrt(classes);
+}
+double ClipFor(const DpsgdSettings& job) { return Rounded(kClip * FirstError(job) * RowLength(job)); }
+
+double LearningRateFor(const DpsgdSettings& job) {
+  const auto& training = job.training;
+  const double steps = static_cast<double>(training.steps) * MeanRate(training);
+  const double move = std::min(kLogitNoise / (NoiseOf(job) * steps), kLargestMove * training.logit_bound);
+  const double length = RowLength(job);
+  const double gradient = std::min(job.privacy.clip, FirstError(job) * length);
+  return Rounded(move * (1 - training.momentum) / (gradient * length));
+}
+
+std::int64_t BatchLimitFor(const DpsgdSettings& job) {
+  const auto& rows = job.data.rows;
+  if (job.privacy.sampling == ml::Sampling::kPublic)
+    return std::min(kLargestLimit, *std::max_element(rows.begin(), rows.end()));
+  const double rate = std::min(1.0, job.training.expected_batch / static_cast<double>(TotalRows(job.data)));
+  std::int64_t limit = 1;
+  for (const std::int64_t capacity : rows) {
+    limit = std::max(limit, dp::SmallestMaxBatch(kShareForCutting * job.privacy.delta, job.training.steps,
+                                                 rate, capacity, job.privacy.max_group_rows));
+  }
+  return std::min(kLargestLimit, limit);
+}
+
+/// Where no rule is known.
+void CheckRules(const DpsgdSettings& job, const Section& document) {
+  const auto training = document.Table("training");
+  if (!job.model.hidden.empty())
+    training.Refuse("learning_rate", "a number with hidden layers, for which there is no rule");
+  if (job.model.loss == ml::Loss::kSquared)
+    training.Refuse("learning_rate", "a number with model.loss \"squared\", for which there is no rule");
+  if (job.training.clipping == ml::Clipping::kExamples)
+    training.Refuse("learning_rate",
+                    "a number with training.clipping \"examples\", for which there is no rule");
+}
+
+}  // namespace
+
+void ChooseSettings(DpsgdSettings& job, const Section& document) {
+  auto& training = job.training;
+  if (training.expected_batch == kAuto)
+    training.expected_batch = std::min(kLargestBatch, static_cast<double>(TotalRows(job.data)));
+  if (training.max_batch_per_owner == kAuto) training.max_batch_per_owner = BatchLimitFor(job);
+  if (job.privacy.clip == kAuto) job.privacy.clip = ClipFor(job);
+  if (training.learning_rate != kAuto) return;
+  CheckRules(job, document);
+  training.learning_rate = LearningRateFor(job);
+}
+
+}  // namespace trefoil::jobs
