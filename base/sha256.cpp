@@ -25,4 +25,13 @@ std::string Sha256Hex(std::string_view bytes) {
   return hash.Hex();
 }
 
+std::string Sha256Base64(std::string_view bytes) {
+  std::array<unsigned char, crypto_hash_sha256_BYTES> digest{};
+  crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  std::string text(sodium_base64_ENCODED_LEN(digest.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
+  sodium_bin2base64(text.data(), text.size(), digest.data(), digest.size(), sodium_base64_VARIANT_ORIGINAL);
+  text.pop_back();  // the zero byte that libsodium writes
+  return text;
+}
+
 }  // namespace trefoil

@@ -2,6 +2,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <utility>
+
 #include "base/error.h"
 #include "base/hex.h"
 #include "runtime/observe/progress.h"
@@ -34,7 +36,9 @@ dp::TrainingRecord JobOutput::Named(const Events& events) const {
 }
 
 void JobOutput::Reserve(const Events& plan, const Events& before) {
-  for (const auto& line : budget_.Reserve(Named(plan), Named(before))) session_.Say(line);
+  auto reserved = budget_.Reserve(Named(plan), Named(before));
+  for (const auto& budget : reserved) session_.Say(budget.line);
+  session_.metrics().SetBudgets(std::move(reserved));
 }
 
 /// Settled with what is about to be opened: whatever happens then, it counts as opened.

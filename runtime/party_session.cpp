@@ -85,6 +85,7 @@ void PartySession::Open(const SessionJob& job, bool resumed) {
   if (!resumed) CheckRunDirectory(folder_);
   fs::create_directories(folder_);
   log_ = std::make_shared<RunLog>(folder_ / "party.log", party_.log, party_.id);
+  metrics_->SetLog(log_);
   WriteTextFile(folder_ / "job.toml", job.toml);
   audit_ = std::make_unique<AuditLog>(
       party_.log.audit.empty() ? folder_ / "audit.jsonl" : party_.log.audit,

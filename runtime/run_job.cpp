@@ -87,6 +87,19 @@ void RequireRoom(const Run& run) {
   RequireDisk(run.session.folder(), run.job->Plan({}).disk.at(self), before);
 }
 
+/// Tells who watches the run what it is of.
+void ShowJob(Run& run, const dp::EpsilonPair& planned) {
+  const auto& job = *run.job;
+  run.session.metrics().SetJob({.name = job.name(),
+                                .type = job.type(),
+                                .title = job.Title(),
+                                .hash = jobs::HashOf(job),
+                                .covered = job.Covered(),
+                                .planned = planned,
+                                .delta = run.charges() ? job.delta() : 0,
+                                .first = jobs::FirstOf(job)});
+}
+
 /// All that comes before the peers are met.
 void Prepare(Run& run, const dp::EpsilonPair& planned) {
   const auto& party = run.session.party();
@@ -189,6 +202,7 @@ int RunJob(const RunOptions& options) {
   const auto planned = run.charges() ? job->Epsilons() : dp::EpsilonPair();
   const auto folder = run.session.folder();
   CheckRunFolder(options, folder);
+  ShowJob(run, planned);
   if (options.resume && HoldsFinishedRun(folder)) {
     RemoveCheckpoints(folder);  // in case the run died while it removed them
     std::cout << folder.string() << ": the run has finished, nothing to resume\n";

@@ -158,8 +158,8 @@ void LogFields(FieldVisitor& v, LogSettings& s) {
 
 void MetricsFields(FieldVisitor& v, Address& listen) {
   v("listen", listen, HostAndPort(),
-    "A loopback address in figures, `127.0.0.1:9100` or `[::1]:9100`: `run` serves `/metrics`, `/healthz` "
-    "and `/readyz` there (`operations.md`, \"Metrics and health\").");
+    "A loopback address in figures, `127.0.0.1:9100` or `[::1]:9100`: `run` serves a page to watch it by, "
+    "`/metrics`, `/healthz` and `/readyz` there (`operations.md`, \"Metrics and health\").");
   v.Check([&](const Section& metrics) {
     if (!net::IsLoopback(listen.host))
       metrics.Refuse("listen", "127.0.0.1:PORT or [::1]:PORT: what it tells is for this machine alone");
@@ -212,8 +212,9 @@ void Fields(FieldVisitor& v, PartyFile& s) {
   });
   BroughtFields(v, s);
   v.Table("log", "What a run writes down of itself, and where.", [&] { LogFields(v, s.log); });
-  v.Table("metrics", "Figures of a run while it goes on; without the table there are none.", s.metrics,
-          [&](Address& listen) { MetricsFields(v, listen); });
+  v.Table("metrics",
+          "Figures of a run while it goes on, and a page to watch; without the table there are none.",
+          s.metrics, [&](Address& listen) { MetricsFields(v, listen); });
   v.Table("features", "What the job's `[features]` want of each party.", [&] {
     PathField(v, "model", s.feature_model,
               "Required for method `onnx`: the ONNX model of the job's `features.model_sha256`.");

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -26,12 +27,23 @@ constexpr std::uint32_t kMostHeaderBytes = 8192;
 constexpr std::chrono::seconds kDeadline{5};
 constexpr std::chrono::milliseconds kPauseAfterError{100};
 
+/// Whether a request's Host, which may have a port, is this machine's own.
+bool NamesThisMachine(beast::string_view host) {
+  const bool bracketed = host.starts_with('[');
+  if (bracketed) host.remove_prefix(1);
+  const auto name = host.substr(0, host.find(bracketed ? ']' : ':'));
+  return beast::iequals(name, "localhost") || IsLoopback(std::string(name));
+}
+
 HttpAnswer AnswerTo(const http::request<http::empty_body>& request, const HttpEndpoint::Handler& handler) {
   if (request.method() != http::verb::get && request.method() != http::verb::head)
     return {.status = 405, .body = "GET only\n"};
   try {
     const std::string target(request.target());
-    return handler(target.substr(0, target.find('?')));
+    auto answer = handler(target.substr(0, target.find('?')));
+    if (answer.policy.empty() || NamesThisMachine(request[http::field::host])) return answer;
+    return {.status = 403,
+            .body = "found another machine's name as Host, expected 127.0.0.1, [::1] or localhost\n"};
   } catch (const std::exception&) {  // for lack of memory: the job matters more than this page
     return {.status = 500, .body = "no answer\n"};
   }
@@ -62,12 +74,21 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
     const HttpAnswer answer = AnswerTo(request, handler_);
     response_.result(answer.status);
     response_.version(request.version());
-    response_.set(http::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
+    response_.set(http::field::content_type, answer.type);
     response_.set(http::field::connection, "close");
+    if (!answer.policy.empty()) Guard(answer.policy);
     response_.content_length(answer.body.size());
     if (request.method() != http::verb::head) response_.body() = answer.body;
     http::async_write(stream_, serializer_,
                       [self = shared_from_this()](const beast::error_code&, std::size_t) { self->Drop(); });
+  }
+
+  void Guard(const std::string& policy) {
+    response_.set("Content-Security-Policy", policy);
+    response_.set("Cross-Origin-Resource-Policy", "same-origin");
+    response_.set("Referrer-Policy", "no-referrer");
+    response_.set("X-Content-Type-Options", "nosniff");
+    response_.set(http::field::cache_control, "no-store");
   }
 
   beast::tcp_stream stream_;

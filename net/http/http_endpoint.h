@@ -9,7 +9,9 @@ namespace trefoil::net {
 /// What a page answers.
 struct HttpAnswer {
   unsigned status = 200;
-  std::string body;  ///< plain text
+  std::string body;
+  std::string type = "text/plain; version=0.0.4; charset=utf-8";  ///< Content-Type
+  std::string policy{};  ///< Content-Security-Policy of what is for a browser; empty: it is for programs
 };
 
 /// Whether `host` is an address of this machine alone, in figures: 127.0.0.1, ::1.
@@ -18,6 +20,10 @@ struct HttpAnswer {
 /// A small HTTP/1.1 server for programs on this machine alone: GET and HEAD, one request a connection, at
 /// most sixteen connections at once (the oldest gives way), each for at most five seconds and with at most 8
 /// KiB of request. It runs in a thread of its own until it is destroyed.
+///
+/// What is for a browser (HttpAnswer::policy) may not be kept, framed or read by pages of other sites, and is refused
+/// with status 403 where Host is neither a loopback address nor localhost: a site whose name has been made to lead to
+/// this machine (DNS rebinding) would be taken for this one.
 class HttpEndpoint {
  public:
   /// Called in the endpoint's thread with the path of the request, as "/metrics", without a query. What it

@@ -74,9 +74,9 @@ RunBudget::RunBudget(const jobs::PartyFile& party, const jobs::Job& job) {
     tests_.emplace(*party.evaluation_ledger, std::move(*budgeted), party.evaluation);
 }
 
-std::vector<std::string> RunBudget::Reserve(const dp::TrainingRecord& plan,
-                                            const dp::TrainingRecord& before) {
-  std::vector<std::string> lines;
+std::vector<ReservedBudget> RunBudget::Reserve(const dp::TrainingRecord& plan,
+                                               const dp::TrainingRecord& before) {
+  std::vector<ReservedBudget> reserved;
   const auto reserve = [&](std::optional<Side>& side, const char* what, const dp::TrainingRecord& all,
                            const dp::TrainingRecord& earlier) {
     if (!side) return;
@@ -84,12 +84,16 @@ std::vector<std::string> RunBudget::Reserve(const dp::TrainingRecord& plan,
     auto request = RequestOf(side->settings, side->job, side->data, all);
     request.before = earlier;
     const auto answer = side->file.Reserve(request);
-    lines.push_back(
-        fmt::format("{} {}, line hash {}", what, BudgetLine(side->settings, answer), answer.head));
+    reserved.push_back(
+        {.what = what,
+         .answer = answer,
+         .epsilon_cap = side->settings.epsilon_cap,
+         .delta = side->settings.delta,
+         .line = fmt::format("{} {}, line hash {}", what, BudgetLine(side->settings, answer), answer.head)});
   };
   reserve(records_, "ledger", plan, before);
   reserve(tests_, "ledger of the test records", dp::TestSetRecord(plan), dp::TestSetRecord(before));
-  return lines;
+  return reserved;
 }
 
 void RunBudget::Announce(const dp::TrainingRecord& record) {

@@ -40,6 +40,15 @@ void RequireCovered(const BudgetedJob& job, const jobs::LedgerSettings& ledger);
 /// The budget as an operator reads it: what is spent and would be.
 [[nodiscard]] std::string BudgetLine(const jobs::LedgerSettings& ledger, const BudgetAnswer& answer);
 
+/// What was reserved in one of a party's ledgers.
+struct ReservedBudget {
+  std::string what;  ///< "ledger", or "ledger of the test records"
+  BudgetAnswer answer;
+  double epsilon_cap = 0;
+  double delta = 0;
+  std::string line;  ///< for the operator
+};
+
 /// A run's side of its party's ledgers, of [data] and of [evaluation]; does nothing where the party file has
 /// none.
 class RunBudget {
@@ -48,9 +57,9 @@ class RunBudget {
   RunBudget(const jobs::PartyFile& party, const jobs::Job& job);
 
   /// Before anything of the data is shared: all that the run is to execute, what its earlier sessions
-  /// executed included. What there is to say. Throws as LedgerFile::Reserve, and BudgetError for a job that
+  /// executed included. Throws as LedgerFile::Reserve, and BudgetError for a job that
   /// releases what no epsilon covers.
-  std::vector<std::string> Reserve(const dp::TrainingRecord& plan, const dp::TrainingRecord& before);
+  std::vector<ReservedBudget> Reserve(const dp::TrainingRecord& plan, const dp::TrainingRecord& before);
   /// Before steps. Throws as LedgerFile::Announce.
   void Announce(const dp::TrainingRecord& record);
   /// After the last step, before anything is opened. Throws as LedgerFile::Settle.

@@ -11,15 +11,17 @@
 
 namespace trefoil::runtime {
 
+std::optional<double> SecondsLeft(const ml::StepReport& report) {
+  if (report.step <= 0) return {};
+  return report.seconds / report.step * (report.steps - report.step);
+}
+
 std::string ProgressLine(const ml::StepReport& report, jobs::FirstEpsilon first) {
   auto line =
       fmt::format("step {}/{}, epsilon {}, {} sent, {} rounds, {}", report.step, report.steps,
                   jobs::EpsilonsText(report.epsilon_outsider, report.epsilon_insider, first),
                   jobs::BytesText(report.bytes_sent), report.rounds, jobs::SecondsText(report.seconds));
-  if (report.step > 0) {
-    const double left = report.seconds / report.step * (report.steps - report.step);
-    line += fmt::format(", {} left", jobs::SecondsText(left));
-  }
+  if (const auto left = SecondsLeft(report)) line += fmt::format(", {} left", jobs::SecondsText(*left));
   return line;
 }
 

@@ -2,12 +2,16 @@
 #include <chrono>
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 
 #include "jobs/statement/bound_text.h"
 #include "ml/dpsgd/training.h"
 
 namespace trefoil::runtime {
+
+/// The steps that are not done, at the pace of those that are; nothing before the first.
+[[nodiscard]] std::optional<double> SecondsLeft(const ml::StepReport& report);
 
 /// "step 17/439, epsilon 0.51 outsider 0.63 insider, 12.3 MB sent, 204 rounds, 1.9 s, 47 s left".
 [[nodiscard]] std::string ProgressLine(const ml::StepReport& report,

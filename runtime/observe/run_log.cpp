@@ -4,6 +4,7 @@
 #include <spdlog/fmt/chrono.h>
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/sinks/base_sink.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
@@ -127,14 +128,19 @@ class FileSink : public spdlog::sinks::base_sink<std::mutex> {
   int descriptor_;
 };
 
+using LastSink = spdlog::sinks::ringbuffer_sink_mt;
+constexpr std::size_t kLastLines = 40;
+
 }  // namespace
 
 RunLog::RunLog(const std::filesystem::path& file, const jobs::LogSettings& settings, int party) {
   auto to_file = std::make_shared<FileSink>(file);
   to_file->set_level(LevelOf(settings.level));
+  auto last = std::make_shared<LastSink>(kLastLines);
+  last->set_level(LevelOf(settings.level));
   auto to_stderr = std::make_shared<spdlog::sinks::stderr_sink_mt>();
   to_stderr->set_level(LevelOf(settings.to_stderr));
-  logger_ = std::make_shared<spdlog::logger>("party", spdlog::sinks_init_list{to_file, to_stderr});
+  logger_ = std::make_shared<spdlog::logger>("party", spdlog::sinks_init_list{to_file, to_stderr, last});
   logger_->set_formatter(std::make_unique<LineFormatter>(settings.json, party));
   logger_->set_level(spdlog::level::debug);
   logger_->flush_on(spdlog::level::debug);
@@ -142,5 +148,11 @@ RunLog::RunLog(const std::filesystem::path& file, const jobs::LogSettings& setti
 }
 
 void RunLog::Write(jobs::LogLevel level, const std::string& text) { logger_->log(LevelOf(level), text); }
+
+std::vector<std::string> RunLog::LastLines() const {
+  auto lines = static_cast<LastSink&>(*logger_->sinks().back()).last_formatted();
+  for (auto& line : lines) line.pop_back();  // its line feed
+  return lines;
+}
 
 }  // namespace trefoil::runtime

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "jobs/config/party_file.h"
 
@@ -22,6 +23,9 @@ class RunLog {
 
   /// A line that cannot be written is lost: a full disk ends the run elsewhere, with one error.
   void Write(jobs::LogLevel level, const std::string& text);
+
+  /// The last lines that this object wrote to the file, at most 40, the newest last.
+  [[nodiscard]] std::vector<std::string> LastLines() const;
 
  private:
   std::shared_ptr<spdlog::logger> logger_;

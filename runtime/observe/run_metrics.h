@@ -11,23 +11,17 @@
 #include "ml/dpsgd/training.h"
 #include "net/http/http_endpoint.h"
 #include "net/transport.h"
+#include "runtime/observe/run_log.h"
+#include "runtime/observe/run_status.h"
 
 namespace trefoil::runtime {
 
-/// When a certificate expires.
-struct CertificateExpiry {
-  int party = 0;
-  std::int64_t unix_seconds = 0;
-};
-
-/// What is known of a peer: not connected yet, connected, or gone for good in this session.
-enum class PeerState { kWaiting, kConnected, kLost };
-
-/// What a run tells programs on its machine while it goes on: /metrics (Prometheus' text format), /healthz
-/// (200 as long as the process lives) and /readyz (200 while both peers take part in the job and the run does
-/// not wait too long for one of them or for storage, else 503 and the reason).
-/// Nothing of records, shares or keys: what is in progress.csv, and the state of links, certificates and
-/// memory. All functions may be called by any thread; without [metrics] in the party file nothing listens.
+/// What a run tells on its machine while it goes on. For programs: /metrics (Prometheus' text format), /healthz (200
+/// as long as the process lives) and /readyz (200 while both peers take part in the job and the run does not wait too
+/// long for one of them or for storage, else 503 and the reason). For people: /, a page to watch, which asks for
+/// /status.json. Nothing of records, shares or keys: what is in progress.csv and party.log, and the state of links,
+/// certificates and memory. All functions may be called by any thread; without [metrics] in the party file nothing
+/// listens.
 class RunMetrics {
  public:
   /// Throws ConfigError "FILE: metrics.listen: ..." where it cannot listen; as net::Inspect, naming the file,
@@ -46,25 +40,18 @@ class RunMetrics {
   /// `sent`: payload bytes to each party so far.
   void SetStep(const ml::StepReport& report, const std::array<std::uint64_t, net::kParties>& sent);
 
+  void SetJob(WatchedJob job);
+  void SetBudgets(std::vector<ReservedBudget> budgets);
+  /// Whose last lines /status.json has; without this none.
+  void SetLog(std::shared_ptr<const RunLog> log);
+
   /// The page for a path.
   [[nodiscard]] net::HttpAnswer Answer(const std::string& path) const;
 
  private:
-  [[nodiscard]] std::string Text() const;
-  /// Why the run does not get on; empty where it does. Under the lock.
-  [[nodiscard]] std::string Obstacle() const;
-
-  int self_;
-  std::vector<CertificateExpiry> certificates_;
   mutable std::mutex mutex_;
-  bool ready_ = false;
-  std::array<PeerState, net::kParties> peers_{};
-  std::array<std::chrono::milliseconds, net::kParties> waiting_{};
-  std::chrono::milliseconds storage_{0};
-  std::string storage_call_;
-  std::uint64_t dropped_ = 0;
-  ml::StepReport report_{};
-  std::array<std::uint64_t, net::kParties> sent_{};
+  RunStatus status_;
+  std::shared_ptr<const RunLog> log_;
   std::unique_ptr<net::HttpEndpoint> endpoint_;  // last: its thread uses the others
 };
 

@@ -17,11 +17,13 @@ namespace {
 
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 HttpAnswer Pages(const std::string& path) {
   if (path == "/metrics") return {.status = 200, .body = "trefoil_step 7\n"};
   if (path == "/readyz") return {.status = 503, .body = "waiting\n"};
+  if (path == "/") return {.body = "<p>7</p>", .type = "text/html", .policy = "default-src 'none'"};
   return {.status = 404, .body = "no page " + path + "\n"};
 }
 
@@ -66,6 +68,29 @@ TEST(HttpEndpoint, AnswersEachPage) {
   EXPECT_THAT(head, HasSubstr("Content-Length: 15\r\n"));
   EXPECT_THAT(head, EndsWith("\r\n\r\n"));
   EXPECT_THAT(Ask(endpoint, "DELETE /metrics HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 405 "));
+}
+
+TEST(HttpEndpoint, GuardsWhatIsForABrowser) {
+  const HttpEndpoint endpoint("127.0.0.1", 0, &Pages);
+  for (const char* host : {"127.0.0.1:9100", "[::1]:9100", "[::1]", "localhost:9100", "LOCALHOST"}) {
+    const auto page = Ask(endpoint, std::string("GET / HTTP/1.1\r\nHost: ") + host + "\r\n\r\n");
+    EXPECT_THAT(page, StartsWith("HTTP/1.1 200 OK\r\n")) << host;
+    EXPECT_THAT(page, HasSubstr("Content-Type: text/html\r\n")) << host;
+    EXPECT_THAT(page, HasSubstr("Content-Security-Policy: default-src 'none'\r\n")) << host;
+    EXPECT_THAT(page, HasSubstr("Cross-Origin-Resource-Policy: same-origin\r\n")) << host;
+    EXPECT_THAT(page, HasSubstr("X-Content-Type-Options: nosniff\r\n")) << host;
+    EXPECT_THAT(page, HasSubstr("Cache-Control: no-store\r\n")) << host;
+  }
+  for (const char* host :
+       {"evil.example", "evil.example:9100", "localhost.evil.example", "10.0.0.1", "[", ":9100", ""}) {
+    const auto page = Ask(endpoint, std::string("GET / HTTP/1.1\r\nHost: ") + host + "\r\n\r\n");
+    EXPECT_THAT(page, StartsWith("HTTP/1.1 403 ")) << host;
+    EXPECT_THAT(page, Not(HasSubstr("<p>7"))) << host;
+  }
+  EXPECT_THAT(Ask(endpoint, "GET / HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.0 403 "));
+  // What is for programs is as it was.
+  EXPECT_THAT(Ask(endpoint, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"),
+              Not(HasSubstr("Content-Security-Policy")));
 }
 
 TEST(HttpEndpoint, OutlivesWhatIsNoRequest) {
