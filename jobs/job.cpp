@@ -14,6 +14,7 @@
 #include "jobs/config/toml_writer.h"
 #include "jobs/dpsgd/job.h"
 #include "jobs/histogram/job.h"
+#include "jobs/least_squares/job.h"
 #include "jobs/pate/job.h"
 #include "jobs/predict/job.h"
 #include "jobs/sum/job.h"
@@ -80,7 +81,8 @@ std::unique_ptr<JobWithCanaries> Job::WithCanaries(std::int64_t /*count*/) const
 // The one list of them. It is made at the first call, which may come before this file's own variables are.
 JobTypes ShippedTypes() {
   static const JobType types[] = {
-      kDpsgdType, kPredictType, kHistogramType, kPateType, kAverageType, kTransferType, kSumType,
+      kDpsgdType,   kPredictType,  kHistogramType, kPateType,
+      kAverageType, kTransferType, kSumType,       kLeastSquaresType,
   };
   return types;
 }

@@ -60,12 +60,8 @@ void SumFields(FieldVisitor& v, SumSettings& s) {
 }
 
 void PrivacyFields(FieldVisitor& v, SumSettings& s) {
-  AccountantField(v, s.accountant);
-  CheckOneOfEpsilonAndSigma(v);
-  v("epsilon", s.epsilon, kEpsilons, "The target of all calls together, or `sigma`.");
-  v("sigma", s.sigma, kSigmas, "The noise multiplier of each call: of any two parties' noise together.");
-  v("delta", s.delta, kDeltas, "At which both ε are said.");
-  v("against", s.against, Adversaries(), Default(ml::Adversary::kInsider), "Whose ε the target is.");
+  GaussianFields(v, s, "The target of all calls together, or `sigma`.",
+                 "The noise multiplier of each call: of any two parties' noise together.");
   v("unit", s.unit,
     OneOf<dp::PrivacyUnit>{{dp::PrivacyUnit::kRecord, "record"}, {dp::PrivacyUnit::kGroup, "group"}},
     Default(dp::PrivacyUnit::kRecord),

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "ml/clear/gram.h"
 #include "ml/clear/logistic_regression.h"
 
 namespace trefoil::ml {
@@ -14,26 +15,7 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-constexpr Index kTile = 256;              // columns of a product that one thread makes
 constexpr std::size_t kRowsAtATime = 64;  // a task of the pool
-
-/// The lower triangle of a' a, in tiles: the order of a tile's sums does not depend on the threads.
-MatrixXd GramOf(const MatrixXd& a, ThreadPool& pool) {
-  std::vector<std::pair<Index, Index>> tiles;
-  for (Index row = 0; row < a.cols(); row += kTile) {
-    for (Index column = 0; column <= row; column += kTile) tiles.emplace_back(row, column);
-  }
-  MatrixXd gram = MatrixXd::Zero(a.cols(), a.cols());
-  const auto width = [&](Index first) { return std::min(kTile, a.cols() - first); };
-  pool.ParallelFor(tiles.size(), 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k) {
-      const auto [row, column] = tiles[k];
-      gram.block(row, column, width(row), width(column)).noalias() =
-          a.middleCols(row, width(row)).transpose() * a.middleCols(column, width(column));
-    }
-  });
-  return gram;
-}
 
 /// Columns of signs: 1 for a record of the class, -1 for the others.
 MatrixXd SignsOf(const std::vector<int>& y, int classes) {

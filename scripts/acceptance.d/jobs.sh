@@ -9,6 +9,7 @@ CHECKS=(
   "average: averages of plain fits, and every documented outcome"
   "transfer: plain minimisers, and every documented outcome"
   "sum: shortened vectors as in the clear, the law of the noise, and every documented outcome"
+  "least-squares: the plain solution, sensitivity searched, the law of the noise, and every documented outcome"
 )
 
 check_histogram() { program_test histogram; }
@@ -24,3 +25,7 @@ check_average() { program_test average; }
 check_transfer() { program_test transfer; }
 
 check_sum() { gtests ml 'NoisySum*:EncodeBounded.*:SensitivityOfOwnersSum.*' jobs 'OwnSums*:SumSettings.*' && program_test sum; }
+
+check_least_squares() {
+  gtests ml 'SquaresSensitivity.*:SumOfSquares.*:SolveSquares.*:LeastSquares.*:ClassTargets.*' && program_test least_squares
+}

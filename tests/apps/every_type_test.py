@@ -17,6 +17,7 @@ from average_test import JOB as AVERAGE_JOB
 from features_test import dense_model
 from histogram_test import JOB as HISTOGRAM_JOB
 from kept_models import PREDICT_JOB
+from least_squares_test import JOB as SQUARES_JOB
 from pate_test import JOB as PATE_JOB
 from taught_parties import JOB as TAUGHT_JOB
 from sum_test import JOB as SUM_JOB
@@ -49,9 +50,11 @@ JOBS = {
     "ensemble-transfer": (TRANSFER_JOB, {"queries.npy": npy(ROWS, "<f8", "d"),
                                          "predictions.npy": npy([[int(a > b) for a, b in ROWS]] * 9)}),
     "sum": (SUM_JOB.replace('name = "sums"\nrows', 'name = "vectors"\nrows'), None),  # of generated vectors
+    "least-squares": (SQUARES_JOB.replace("[features]\nrow_norm = 2.0\n", ""),
+                      {name: points("a,b,c\n", ("no", "yes"), 120) for name in ("train.csv", "test.csv")}),
     "predict": (None, None),  # of rows by a model that a run before has kept
 }
-WITH_FEATURES = {"dpsgd": 784, "pate-taught": 2, "classifier-average": 2}  # how many numbers a record has
+WITH_FEATURES = {"dpsgd": 784, "pate-taught": 2, "classifier-average": 2, "least-squares": 2}  # how many numbers a record has
 
 
 class EveryType(ProgramTest):

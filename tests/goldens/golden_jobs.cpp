@@ -178,6 +178,22 @@ sigma = 0.5
 delta = 1e-5
 )";
 
+constexpr const char* kSquares = R"(
+version = 1
+type = "least-squares"
+name = "golden"
+[data]
+name = "golden"
+format = "csv"
+rows = [20, 20, 20]
+classes = 3
+column = [{ name = "a" }, { name = "b" }, { name = "c" }, { name = "d" }]
+label = { column = "y", values = ["x", "y", "z"] }
+[privacy]
+sigma = 0.5
+delta = 1e-5
+)";
+
 /// Eighths and the like, which any arithmetic has exactly, of rows shorter than 1.
 std::array<double, 4> FeaturesOf(int row) {
   return {((row * 7) % 17 - 8) / 32.0, ((row * 5) % 13 - 6) / 32.0, ((row * 11) % 19 - 9) / 32.0,
@@ -306,6 +322,7 @@ std::vector<GoldenJob> GoldenTasks() {
        kSum,
        {"sum.sampling_rate=0.5", "privacy.unit=group", "privacy.max_group_rows=2", "release.to=[0, 1]"}},
       {"sum-owner", kSum, {"sum.summed=owner", "sum.allowance=0.001", "release.to=[2]"}},
+      {"least-squares", kSquares, {"release.to=[0, 2]"}},
   };
 }
 

@@ -1,0 +1,216 @@
+#include "jobs/least_squares/job.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/ceil_log2.h"
+#include "base/error.h"
+#include "data/dataset/folders.h"
+#include "dp/mechanisms/discrete_gaussian.h"
+#include "jobs/config/common_fields.h"
+#include "jobs/gaussian_target.h"
+#include "jobs/job_of.h"
+#include "jobs/records/load_records.h"
+#include "jobs/records/local_data.h"
+#include "jobs/records/record_fields.h"
+#include "jobs/statement/bound_text.h"
+#include "ml/clear/least_squares.h"
+#include "ml/noise/noisy_sum.h"
+#include "ml/on_shares/correct_counts.h"
+
+namespace trefoil::jobs {
+namespace {
+
+constexpr std::int64_t kMostFeatures = 4096;  // the solution takes minutes, and the sum 67 MB
+
+/// A job of type "least-squares", checked, with every default filled in.
+struct LeastSquaresSettings {
+  std::string name;
+  RecordSchema schema;
+  std::optional<double> epsilon{};  ///< exactly one of epsilon and sigma
+  std::optional<double> sigma{};
+  double delta = 0;
+  dp::AccountantKind accountant = dp::AccountantKind::kPld;
+  ml::Adversary against = ml::Adversary::kInsider;
+  std::vector<int> to{0, 1, 2};
+  LocalSpec local;
+};
+
+void CheckRecords(const RecordSchema& s, const Section& document) {
+  if (s.data.vertical)
+    document.Table("data").Refuse("partition",
+                                  "\"horizontal\": where parties hold columns, products of columns of two of "
+                                  "them would have to be made on "
+                                  "shares of all rows, which no job of this type does");
+  if (TrainedFeatures(s) > kMostFeatures)
+    document.Table("features")
+        .Fail("method",
+              fmt::format("{} features, expected at most {}, whose products are solved in the clear",
+                          TrainedFeatures(s), kMostFeatures));
+}
+
+void Fields(FieldVisitor& v, LeastSquaresSettings& s) {
+  TypeFields(v, "least-squares");
+  RecordFields(v, s.schema, 16);
+  v.Check([&](const Section& document) { CheckRecords(s.schema, document); });
+  v.Table("privacy", "What the sums of products may tell.", [&] {
+    GaussianFields(v, s, "The target, or `sigma`.",
+                   "The noise multiplier: of any two parties' noise together.");
+  });
+  ReleaseFields(v, "Who gets the sums with their noise, and so the model.", s.to, false);
+  v.Table("local", "How `local` deals the data. Not hashed.", s.local);
+}
+
+class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
+ public:
+  explicit LeastSquaresJob(LeastSquaresSettings job) : JobOf(std::move(job)), sigma_(SigmaOf(Target())) {
+    RequireInRing();
+    // Refuses noise that is too wide for the sampler.
+    (void)dp::DiscreteGaussian(ml::CountVariance(sigma_, Sensitivity()));
+  }
+
+  [[nodiscard]] const char* type() const override { return "least-squares"; }
+  [[nodiscard]] std::string Json() const override { return HashedJson(job()); }
+  [[nodiscard]] std::string LocalJson() const override { return LocalJsonOf(job()); }
+  [[nodiscard]] std::string Title() const override;
+  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventOf(Target(), sigma_)}; }
+  [[nodiscard]] JobCost Cost() const override;
+  [[nodiscard]] const RecordSchema* Records() const override { return &job().schema; }
+  [[nodiscard]] std::optional<ModelSchema> Model() const override { return LinearModelSchema(job().schema); }
+  [[nodiscard]] std::string Split(const SplitTarget& target) const override;
+  std::string Load(const PartyFile& party, const std::string& party_file,
+                   const Resources& resources) override;
+  [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
+
+ private:
+  [[nodiscard]] int Bits() const { return job().schema.fraction_bits; }
+  [[nodiscard]] std::uint64_t Sensitivity() const { return ml::SquaresSensitivity(Bits()); }
+  [[nodiscard]] ml::SquaresShape Shape() const;
+  [[nodiscard]] GaussianTarget Target() const;
+  /// Of all three parties' noise, in units of the sum.
+  [[nodiscard]] double Deviation() const {
+    return std::sqrt(1.5) * sigma_ * static_cast<double>(Sensitivity());
+  }
+  void RequireInRing() const;
+  [[nodiscard]] nlohmann::ordered_json Summary() const;
+
+  double sigma_;        ///< noise multiplier
+  ml::OwnRecords own_;  ///< after Load
+};
+
+ml::SquaresShape LeastSquaresJob::Shape() const {
+  const int classes = job().schema.data.classes;
+  return {.features = TrainedFeatures(job().schema),
+          .outputs = classes == 2 ? 1 : classes,
+          .fraction_bits = Bits()};
+}
+
+GaussianTarget LeastSquaresJob::Target() const {
+  return {.coordinates = Shape().numbers(),
+          .sensitivity = Sensitivity(),
+          .epsilon = job().epsilon,
+          .sigma = job().sigma,
+          .delta = job().delta,
+          .accountant = job().accountant,
+          .insiders = job().against == ml::Adversary::kInsider};
+}
+
+/// A sum that wraps is as private, and of no use.
+void LeastSquaresJob::RequireInRing() const {
+  constexpr double kDeviations = 40;
+  const double records = static_cast<double>(TotalRows(job().schema.data));
+  const double most = records * static_cast<double>(ml::LargestSquare(Bits())) + kDeviations * Deviation();
+  const int above = CeilLog2(most * (1 + 1e-9)) - 63;
+  if (above > 0)
+    throw ConfigError(fmt::format(
+        "fraction_bits: found {}, expected at most {}: the sums of all declared records' products, with "
+        "their noise, do not fit the ring",
+        Bits(), Bits() - (above + 1) / 2));
+}
+
+std::string LeastSquaresJob::Title() const {
+  return fmt::format("least squares of up to {} records of {} features and {} classes, sigma {}",
+                     TotalRows(job().schema.data), Shape().features, job().schema.data.classes,
+                     MultiplierText(sigma_));
+}
+
+JobCost LeastSquaresJob::Cost() const {
+  const auto shape = Shape();
+  const auto numbers = static_cast<double>(shape.numbers());
+  const auto entries = static_cast<double>(shape.entries());
+  JobCost cost{.apart = "the products of each party's records and the solution of the equations"};
+  cost.session.Add(ml::NoisySumCost(shape.numbers(), job().to));
+  cost.work.draws = numbers;
+  // The sum, noise that is drawn ahead, shares of it; and the matrices of products and of eigenvectors.
+  const double sums =
+      4 * sizeof(mpc::Word) * numbers + kBytesOfShare * numbers + 3 * sizeof(double) * entries * entries;
+  for (std::size_t party = 0; party < net::kParties; ++party)
+    cost.memory.at(party) =
+        static_cast<double>(job().schema.data.rows.at(party)) * (entries - 1) * sizeof(float) + sums;
+  cost.results = AtReceivers(entries * static_cast<double>(shape.outputs) * sizeof(double));
+  return cost;
+}
+
+std::string LeastSquaresJob::Split(const SplitTarget& target) const {
+  const auto& data = job().schema.data;
+  const auto source = FindDataFolder(data.name, target.job_file, target.data);
+  const auto report = data::SplitSource(data, data::FindTrainingFiles(data, source), SplitOf(job().local),
+                                        target.party_folders);
+  if (const auto test = data::FindTestFiles(data, source)) data::CopyTestFiles(*test, target.test);
+  for (auto& party : target.parties) party.data = data::PartyFiles(data.format, "");
+  return fmt::format(
+      "dealing {} to three parties: rows {}, {}, {}{}", source.lexically_normal().string(), report.rows[0],
+      report.rows[1], report.rows[2],
+      report.left_out == 0 ? "" : fmt::format("; {} beyond data.rows left out", report.left_out));
+}
+
+std::string LeastSquaresJob::Load(const PartyFile& party, const std::string& party_file,
+                                  const Resources& resources) {
+  if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
+  own_ = LoadOwnRecords(job().schema, party.id, party.data,
+                        {.threads = resources.threads, .feature_model = party.feature_model});
+  return fmt::format("{} rows as the job declares them", own_.rows());
+}
+
+nlohmann::ordered_json LeastSquaresJob::Summary() const {
+  const auto unit = static_cast<double>(ml::LargestSquare(Bits()));
+  return {{"features", Shape().features},
+          {"classes", job().schema.data.classes},
+          {"records_declared", TotalRows(job().schema.data)},
+          {"sigma", sigma_},
+          {"sensitivity", static_cast<double>(Sensitivity()) / unit},
+          {"deviation", Deviation() / unit},
+          {"ridge", ml::RidgeFor(Shape(), Deviation())}};
+}
+
+JobResult LeastSquaresJob::Run(mpc::Context& party, Output& output) {
+  output.Reserve(Events(), {});
+  const auto shape = Shape();
+  const double row_norm = job().schema.features.row_norm;
+  ml::NoisySums sums(
+      {.coordinates = shape.numbers(), .sigma = sigma_, .sensitivity = Sensitivity(), .to = job().to},
+      RandomStream::FromSystem());
+  const auto own = ml::SumOfSquares(shape, own_.x, row_norm,
+                                    ml::ClassTargets(own_.y, job().schema.data.classes), party.pool());
+  output.Settle(Events());
+  JobResult result{.summary = Summary()};
+  if (const auto sum = sums.Next(party, own))
+    result.model = ml::SolveSquares(shape, *sum, row_norm, Deviation());
+  return result;
+}
+
+std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+  LeastSquaresSettings job;
+  ReadFields(root, file, job);
+  job.schema.type = "least-squares";
+  job.name = job.schema.name;
+  return std::make_unique<LeastSquaresJob>(std::move(job));
+}
+
+}  // namespace
+
+const JobType kLeastSquaresType{"least-squares", Read, SchemaOf<LeastSquaresSettings>};
+
+}  // namespace trefoil::jobs

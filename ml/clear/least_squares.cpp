@@ -1,0 +1,161 @@
+#include "ml/clear/least_squares.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "dp/mechanisms/bernoulli.h"
+#include "ml/clear/gram.h"
+#include "ml/noise/noisy_sum.h"
+
+namespace trefoil::ml {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+
+// A product of two different entries stands twice in the matrix of products and once in the sum, scaled by next to
+// sqrt(2): 41^2 = 1681 <= 2 * 29^2 = 1682.
+constexpr std::int64_t kScale = 29;
+constexpr std::int64_t kScaleOfPairs = 41;
+
+// A row's constant, where the row has norm 1 at most: a smaller one costs less noise, and its weight more of the ridge.
+constexpr double kConstant = 0.5;
+
+constexpr std::size_t kRowsOfATask = 64;  // a task of the pool
+constexpr Index kRowsOfABlock = 1024;     // rows of a product
+
+/// A block's rows with their constants and its targets, in whole numbers of the lattice.
+struct Block {
+  MatrixXd rows;
+  MatrixXd targets;
+};
+
+/// `vector` shortened to norm 1, as whole numbers, into a row.
+void Encode(const VectorXd& vector, int fraction_bits, std::vector<std::int64_t>& whole,
+            Eigen::Ref<Eigen::RowVectorXd, 0, Eigen::InnerStride<>> row) {
+  const auto size = static_cast<std::size_t>(vector.size());
+  whole.resize(size);
+  EncodeBounded({vector.data(), size}, fraction_bits, std::uint64_t{1} << fraction_bits, whole);
+  for (std::size_t k = 0; k < size; ++k) row(static_cast<Index>(k)) = static_cast<double>(whole[k]);
+}
+
+Block BlockOf(const SquaresShape& shape, const Eigen::Ref<const Rows>& x, double row_norm,
+              const Eigen::Ref<const MatrixXd>& targets, ThreadPool& pool) {
+  Block block{.rows = MatrixXd(x.rows(), shape.entries()), .targets = MatrixXd(x.rows(), shape.outputs)};
+  block.rows.rightCols(1).setConstant(std::ldexp(kConstant, shape.fraction_bits));
+  pool.ParallelFor(static_cast<std::size_t>(x.rows()), kRowsOfATask, [&](std::size_t begin, std::size_t end) {
+    std::vector<std::int64_t> whole;
+    for (auto row = static_cast<Index>(begin); row < static_cast<Index>(end); ++row) {
+      Encode(x.row(row).transpose().cast<double>() / row_norm, shape.fraction_bits, whole,
+             block.rows.row(row).head(shape.features));
+      Encode(targets.row(row).transpose(), shape.fraction_bits, whole, block.targets.row(row));
+    }
+  });
+  return block;
+}
+
+/// The pairs of a matrix's entries (j, k), k <= j, and their place in a sum, one after the other.
+template <typename Visit>
+void ForEachPair(const SquaresShape& shape, const Visit& visit) {
+  Index place = 0;
+  for (Index j = 0; j < shape.entries(); ++j) {
+    for (Index k = 0; k <= j; ++k) visit(j, k, place++);
+  }
+}
+
+/// A whole number of at most 2^53, scaled, as a word.
+Word Scaled(double whole, std::int64_t scale) {
+  return static_cast<Word>(static_cast<std::int64_t>(whole) * scale);
+}
+
+std::int64_t ScaleOf(Index j, Index k) { return j == k ? kScale : kScaleOfPairs; }
+
+void AddBlock(const SquaresShape& shape, const Block& block, ThreadPool& pool, RingMatrix& sum) {
+  const MatrixXd squares = GramOf(block.rows, pool);
+  ForEachPair(shape,
+              [&](Index j, Index k, Index place) { sum(place, 0) += Scaled(squares(j, k), ScaleOf(j, k)); });
+  const MatrixXd products = block.rows.transpose() * block.targets;
+  Index place = shape.numbers() - products.size();
+  for (Index j = 0; j < products.rows(); ++j) {
+    for (Index k = 0; k < products.cols(); ++k) sum(place++, 0) += Scaled(products(j, k), kScale);
+  }
+}
+
+}  // namespace
+
+MatrixXd ClassTargets(const std::vector<int>& y, int classes) {
+  const bool two = classes == 2;
+  MatrixXd targets = MatrixXd::Constant(static_cast<Index>(y.size()), two ? 1 : classes, two ? -1 : 0);
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    Require(y[i] >= 0 && y[i] < classes, "ClassTargets: classes below their number");
+    if (!two) targets(static_cast<Index>(i), y[i]) = 1;
+    if (two && y[i] == 1) targets(static_cast<Index>(i), 0) = 1;
+  }
+  return targets;
+}
+
+RingMatrix SumOfSquares(const SquaresShape& shape, const Rows& x, double row_norm, const MatrixXd& targets,
+                        ThreadPool& pool) {
+  Require(x.rows() == targets.rows() && targets.cols() == shape.outputs &&
+              (x.rows() == 0 || x.cols() == shape.features),
+          "SumOfSquares: rows and targets of the shape");
+  // Of so many rows every sum of products is an integer of at most 2^53, which doubles have.
+  const Index block = std::min(kRowsOfABlock, Index{1} << (53 - 2 * shape.fraction_bits));
+  RingMatrix sum = RingMatrix::Zero(shape.numbers(), 1);
+  for (Index first = 0; first < x.rows(); first += block) {
+    const Index rows = std::min(block, x.rows() - first);
+    AddBlock(shape,
+             BlockOf(shape, x.middleRows(first, rows), row_norm, targets.middleRows(first, rows), pool), pool,
+             sum);
+  }
+  return sum;
+}
+
+// With entries of norm N = 2^f, a constant N/2 and targets of norm N: 29^2 (X^4 + X^2 N^2), X^2 = 5/4 N^2.
+std::uint64_t SquaresSensitivity(int fraction_bits) {
+  constexpr std::uint64_t kSquare = 29 * 29 * 45;  // sixteenths of N^4
+  const dp::Uint128 wanted = static_cast<dp::Uint128>(kSquare) << (4 * fraction_bits - 4);
+  auto units =
+      static_cast<std::uint64_t>(std::ldexp(std::sqrt(static_cast<double>(kSquare)), 2 * fraction_bits - 2));
+  while (static_cast<dp::Uint128>(units) * units < wanted) ++units;
+  return units;
+}
+
+// Of two different entries the product is at most N^2/2, and 41/2 < 29.
+std::uint64_t LargestSquare(int fraction_bits) { return std::uint64_t{kScale} << (2 * fraction_bits); }
+
+double RidgeFor(const SquaresShape& shape, double deviation) {
+  const double of_square = deviation / static_cast<double>(LargestSquare(shape.fraction_bits));
+  return of_square * std::sqrt(static_cast<double>(shape.entries()) / 2);
+}
+
+Model SolveSquares(const SquaresShape& shape, const RingMatrix& opened, double row_norm, double deviation) {
+  Require(opened.rows() == shape.numbers() && opened.cols() == 1 && deviation > 0,
+          "SolveSquares: a sum of the shape, with noise");
+  const auto number = [&](Index place, std::int64_t scale) {
+    return std::ldexp(static_cast<double>(mpc::Signed(opened(place, 0))) / static_cast<double>(scale),
+                      -2 * shape.fraction_bits);
+  };
+  MatrixXd squares(shape.entries(), shape.entries());
+  ForEachPair(shape, [&](Index j, Index k, Index place) { squares(j, k) = number(place, ScaleOf(j, k)); });
+  MatrixXd products(shape.entries(), shape.outputs);
+  Index place = shape.numbers() - products.size();
+  for (Index j = 0; j < products.rows(); ++j) {
+    for (Index k = 0; k < products.cols(); ++k) products(j, k) = number(place++, kScale);
+  }
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(squares);  // reads the lower triangle
+  Require(solver.info() == Eigen::Success, "SolveSquares: eigenvalues of finite numbers");
+  const VectorXd inverse =
+      (solver.eigenvalues().cwiseMax(0.0).array() + RidgeFor(shape, deviation)).inverse();
+  const MatrixXd weights =
+      solver.eigenvectors() * (inverse.asDiagonal() * (solver.eigenvectors().transpose() * products));
+  return {.weights = weights.topRows(shape.features) / row_norm,
+          .bias = kConstant * weights.bottomRows(1).transpose()};
+}
+
+}  // namespace trefoil::ml

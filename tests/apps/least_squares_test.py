@@ -1,0 +1,152 @@
+"""Least squares as three party processes over TLS: against a plain solution, and every documented outcome."""
+
+import json
+import math
+import random
+import unittest
+
+from plain_models import read_model
+from trefoil_program import ProgramTest, prepared
+
+JOB = """
+version = 1
+type = "least-squares"
+name = "squares"
+[data]
+name = "points"
+format = "csv"
+rows = [700, 700, 700]
+classes = 2
+column = [{ name = "a" }, { name = "b" }]
+label = { column = "c", values = ["no", "yes"] }
+[features]
+row_norm = 2.0
+[privacy]
+sigma = 0.01
+delta = 1e-6
+"""
+SIGMA, BOUND = 0.01, 2.0
+SENSITIVITY = math.sqrt(45) / 4  # of a row of norm 1 with its constant 1/2, and a target of 1
+DEVIATION = math.sqrt(1.5) * SIGMA * SENSITIVITY
+THREE = ("--set", 'data.label.values=["no", "yes", "far"]', "--set", "data.classes=3")
+
+
+def solved(equations, values):
+    """The solution of a system of equations, by elimination."""
+    rows = [[*row, value] for row, value in zip(equations, values)]
+    for k, pivot in enumerate(rows):
+        rows[k] = pivot = [value / pivot[k] for value in pivot]
+        for j, other in enumerate(rows):
+            if j != k:
+                rows[j] = [u - other[k] * v for u, v in zip(other, pivot)]
+    return [row[-1] for row in rows]
+
+
+def ridge(rows, targets, penalty):
+    """Weights of two features and the bias: ridge regression in rows of norm 1 at most with a constant 1/2."""
+    points = [(a / BOUND, b / BOUND, 0.5) for a, b in rows]
+    squares = [[sum(x[j] * x[k] for x in points) + (penalty if j == k else 0) for k in range(3)] for j in range(3)]
+    a, b, constant = solved(squares, [sum(x[j] * target for x, target in zip(points, targets)) for j in range(3)])
+    return [a / BOUND, b / BOUND, constant / 2]
+
+
+class LeastSquares(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("job.toml", JOB)
+        (self.folder / "points").mkdir()
+        source = random.Random(3)
+        self.rows = [(round(source.uniform(-1.2, 1.2), 3), round(source.uniform(-1.2, 1.2), 3)) for _ in range(2000)]
+        self.labels = [int(a + 0.3 * b > 0.1) for a, b in self.rows]
+        self.write_points(self.labels, ("no", "yes"))
+
+    def write_points(self, labels, names):
+        text = "a,b,c\n" + "".join(f"{a},{b},{names[label]}\n" for (a, b), label in zip(self.rows, labels))
+        self.write("points/train.csv", text)
+        self.write("points/test.csv", text)
+
+    def local(self, *settings, out="run"):
+        return self.succeed("local", "--job", "job.toml", "--data", "points", "--out", out, *settings)
+
+    def assert_near(self, found, targets):
+        """Noise moves the products' numbers by seven deviations with a probability below 10^-10, and the weights, whose equations
+        have eigenvalues above 100, by a thousandth."""
+        for x, y in zip(found, ridge(self.rows, targets, DEVIATION * math.sqrt(1.5)), strict=True):
+            self.assertAlmostEqual(x, y, delta=5e-3)
+
+    def test_the_model_is_the_plain_solution(self):
+        output = self.local()
+        self.assertIn("rows 667, 667, 666", output)
+        self.assert_near(read_model(self.folder / "run/model.npz"), [2 * label - 1 for label in self.labels])
+        for party in range(3):
+            self.assertEqual((self.folder / f"run/party-{party}/out/model.npz").read_bytes(),
+                             (self.folder / "run/model.npz").read_bytes())
+        summary = self.summary()
+        self.assertGreater(summary["accuracy"], 0.97)
+        for key, value in (("sensitivity", SENSITIVITY), ("deviation", DEVIATION), ("ridge", DEVIATION * math.sqrt(1.5))):
+            self.assertAlmostEqual(summary[key], value, delta=2e-4 * value)
+        event, = json.loads((self.folder / "run/record.json").read_text())["events"]
+        self.assertEqual((event["kind"], event["count"], event["coordinates"]), ("gaussian_releases", 1, 6 + 3))
+        self.assert_promises("run", "record", "added", "by one unit added or removed at one owner.")
+        # Others can apply it, and the job as it was run runs again.
+        self.assertIn("accuracy", self.succeed("evaluate", "--model", "run/model.npz", "--data", "points/test.csv"))
+        self.succeed("export", "--model", "run/model.npz", "--format", "onnx", "--out", "model.onnx")
+        self.succeed("report", "run")
+        self.assertIn("<td>ridge</td>", (self.folder / "run/report.html").read_text())
+        self.succeed("local", "--job", "run/job.toml", "--data", "points", "--out", "again")
+
+    def test_a_column_a_class(self):
+        labels = [2 if math.hypot(a, b) > 1 and a > 0 else label for (a, b), label in zip(self.rows, self.labels)]
+        self.write_points(labels, ("no", "yes", "far"))
+        self.local(*THREE)
+        model = read_model(self.folder / "run/model.npz")
+        for k in range(3):
+            self.assert_near(model[k::3], [int(label == k) for label in labels])
+        self.assertEqual(json.loads((self.folder / "run/record.json").read_text())["events"][0]["coordinates"], 6 + 9)
+
+    def test_releases_to_those_named_alone(self):
+        self.local("--set", "release.to=[2]")
+        self.assertEqual([(self.folder / f"run/party-{i}/out/model.npz").exists() for i in range(3)], [False, False, True])
+
+    def test_is_of_use_with_noise_and_keeps_within_its_cap(self):
+        self.write("job.toml", JOB.replace("sigma = 0.01\n", "epsilon = 1.0\n"))
+        cap = ("--ledger", "ledger", "--epsilon-cap", "1.5")
+        self.local(*cap, out="one")
+        summary = self.summary("one")
+        self.assertLessEqual(summary["epsilon_insider"], 1)
+        self.assertGreater(summary["epsilon_insider"], 0.999)
+        # 95 % of the points in the mean over keys; below 80 % for hardly any.
+        self.assertGreater(summary["accuracy"], 0.8)
+        self.fail_with(5, "expected at most the cap 1.5", "local", "--job", "job.toml", "--data", "points", "--out", "two", *cap)
+        self.assertFalse((self.folder / "two/model.npz").exists())
+
+    def test_a_party_alone_says_what_is_wrong(self):
+        self.local(*prepared())
+        check = ("check", "--config", "run/party-0/party.toml", "--job", "run/job.toml", "--wait", "100ms")
+        self.assertIn("pass  data: 667 rows as the job declares them", self.run_program(*check).stdout)
+        path = self.folder / "run/party-0/data/train.csv"
+        path.write_text(path.read_text().replace("yes", "perhaps", 1))
+        self.assertRegex(self.run_program(*check).stdout, r"(?m)^fail  data: .*train\.csv: .*perhaps")
+        self.fail_with(3, "", "run", "--config", "run/party-1/party.toml", "--job", "run/job.toml", "--out", "alone",
+                       "--set", "timeouts.start=1")
+
+    def test_refuses_what_is_wrong_in_one_line(self):
+        vertical = 'data.partition="vertical"'
+        for text, *settings in (
+            ("job.toml", "--set", "privacy.epsilon=1"),
+            ("one of privacy.epsilon and privacy.sigma", "--set", "privacy.epsilon=1"),
+            ("release.to: found []", "--set", "release.to=[]"),
+            ("fraction_bits: found 24, expected at most 23", "--set", "fraction_bits=24"),
+            ("products of columns of two of them would have to be made on shares", "--set", vertical, "--set",
+             'data.column=[{ name = "a" }, { name = "b", party = 1 }, { name = "c", kind = "key" }]', "--set", "data.label.party=2"),
+            ("expected at most 4096, whose products are solved in the clear", "--set", 'features.method="hash-text"', "--set",
+             'data.column=[{ name = "a", kind = "text" }, { name = "b" }]'),
+            ("no such key", "--set", "privacy.clip=1"),
+        ):
+            with self.subTest(text):
+                self.fail_with(2, text, "local", "--job", "job.toml", "--data", "points", "--out", "none", *settings)
+        self.fail_with(2, "a job without steps", "local", "--job", "job.toml", "--resume", "--out", "none")
+
+
+if __name__ == "__main__":
+    unittest.main()
