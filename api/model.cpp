@@ -8,7 +8,7 @@
 namespace trefoil {
 namespace {
 
-Layer Outer(const Eigen::MatrixXd& weights, const Eigen::VectorXd& bias) {
+Layer LayerOf(const Eigen::MatrixXd& weights, const Eigen::VectorXd& bias) {
   Layer layer{.inputs = weights.rows(),
               .outputs = weights.cols(),
               .weights = std::vector<double>(static_cast<std::size_t>(weights.size())),
@@ -39,8 +39,8 @@ Eigen::RowVectorXd LogitsOf(const Model& model, std::span<const float> row) {
 
 Model Outer(const ml::Model& model, double row_norm) {
   Model outer{.layers = {}, .activation_bound = model.activation_bound, .row_norm = row_norm};
-  for (const auto& hidden : model.hidden) outer.layers.push_back(Outer(hidden.weights, hidden.bias));
-  outer.layers.push_back(Outer(model.weights, model.bias));
+  for (const auto& hidden : model.hidden) outer.layers.push_back(LayerOf(hidden.weights, hidden.bias));
+  outer.layers.push_back(LayerOf(model.weights, model.bias));
   return outer;
 }
 

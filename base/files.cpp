@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::size_t kLargestSecret = std::size_t{1} << 16;
 
-std::system_error CannotWrite(const std::filesystem::path& file) {
-  return {errno, std::generic_category(), file.string() + ": cannot be written"};
-}
-
 void WriteAll(int descriptor, std::string_view text, const std::filesystem::path& file) {
   std::size_t done = 0;
   while (done < text.size()) {

@@ -8,13 +8,9 @@
 #include <system_error>
 
 namespace trefoil {
-namespace {
-
 std::system_error CannotWrite(const std::filesystem::path& file) {
   return {errno, std::generic_category(), file.string() + ": cannot be written"};
 }
-
-}  // namespace
 
 void SyncToDisk(const std::filesystem::path& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);

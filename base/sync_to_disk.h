@@ -1,7 +1,11 @@
 #pragma once
 #include <filesystem>
+#include <system_error>
 
 namespace trefoil {
+
+/// The error of the call before, by errno, where `file` could not be written.
+[[nodiscard]] std::system_error CannotWrite(const std::filesystem::path& file);
 
 /// So that a crash of the machine takes nothing from a file that was written to before, or, of a folder, no
 /// name that was put into it or taken out. Throws std::system_error.

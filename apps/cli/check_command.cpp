@@ -20,8 +20,6 @@
 namespace trefoil::apps {
 namespace {
 
-using Clock = std::chrono::system_clock;
-
 /// Peers' clocks may differ by this much: beyond, fresh certificates may be refused and logs are hard to
 /// compare.
 constexpr auto kLargestClockDifference = std::chrono::seconds(60);
@@ -50,7 +48,7 @@ std::string ExamineCertificate(const std::filesystem::path& file, const std::str
       throw ConfigError(fmt::format("{}: {}: {}", file.string(), error.what(), mend));
     }
   }();
-  const auto now = Clock::now();
+  const auto now = std::chrono::system_clock::now();
   if (now >= info.not_after)
     throw ConfigError(file.string() + ": has expired: make a new one with init, and exchange it");
   if (now < info.not_before)

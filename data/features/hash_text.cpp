@@ -10,7 +10,7 @@
 namespace trefoil::data {
 namespace {
 
-constexpr std::size_t kGrain = 64;  // records that one task takes at a time, at least
+constexpr std::size_t kTextsATask = 64;  // records that one task takes at a time, at least
 constexpr int kLongestNgram = 16;
 constexpr std::int64_t kMostColumns = 1'000'000;
 constexpr std::array<unsigned char, crypto_shorthash_KEYBYTES> kPublicKey{
@@ -143,7 +143,7 @@ Matrix HashText(const std::vector<std::vector<std::string>>& texts, const HashTe
                 ThreadPool& pool) {
   ValidateHashText(spec);
   Matrix features = Matrix::Zero(static_cast<Eigen::Index>(texts.size()), spec.dimension);
-  pool.ParallelFor(texts.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+  pool.ParallelFor(texts.size(), kTextsATask, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       HashRecord(texts[i], spec, features.row(static_cast<Eigen::Index>(i)).data());
   });

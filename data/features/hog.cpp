@@ -11,7 +11,7 @@ namespace trefoil::data {
 namespace {
 
 /// Images that one task takes at a time.
-constexpr std::size_t kGrain = 16;
+constexpr std::size_t kHogImagesATask = 16;
 /// Beside the squared norm of a block's cells, for each cell: too small to matter but where nothing is.
 constexpr float kSmallest = 1e-10F;
 
@@ -127,18 +127,19 @@ Matrix ExtractHog(const Matrix& images, const ImageSize& size, const HogSpec& sp
   Require(images.cols() == size.values(), "ExtractHog: a row of as many values as the image size says");
   const auto layout = MakeLayout(size, spec);
   Matrix features(images.rows(), HogFeatures(size, spec));
-  pool.ParallelFor(static_cast<std::size_t>(images.rows()), kGrain, [&](std::size_t begin, std::size_t end) {
-    std::vector<float> cells(
-        static_cast<std::size_t>(layout.cell_rows * layout.cell_columns * spec.orientations));
-    for (auto i = static_cast<Eigen::Index>(begin); i < static_cast<Eigen::Index>(end); ++i) {
-      FillCells(layout, images.row(i).data(), cells);
-      float* out = features.row(i).data();
-      for (int row = 0; row + spec.block <= layout.cell_rows; ++row) {
-        for (int column = 0; column + spec.block <= layout.cell_columns; ++column)
-          out = WriteBlock(layout, cells, row, column, out);
-      }
-    }
-  });
+  pool.ParallelFor(
+      static_cast<std::size_t>(images.rows()), kHogImagesATask, [&](std::size_t begin, std::size_t end) {
+        std::vector<float> cells(
+            static_cast<std::size_t>(layout.cell_rows * layout.cell_columns * spec.orientations));
+        for (auto i = static_cast<Eigen::Index>(begin); i < static_cast<Eigen::Index>(end); ++i) {
+          FillCells(layout, images.row(i).data(), cells);
+          float* out = features.row(i).data();
+          for (int row = 0; row + spec.block <= layout.cell_rows; ++row) {
+            for (int column = 0; column + spec.block <= layout.cell_columns; ++column)
+              out = WriteBlock(layout, cells, row, column, out);
+          }
+        }
+      });
   return features;
 }
 

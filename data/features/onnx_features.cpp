@@ -12,7 +12,7 @@
 namespace trefoil::data {
 namespace {
 
-constexpr std::size_t kGrain = 16;  // records that one task takes at a time, at least
+constexpr std::size_t kOnnxRowsATask = 16;  // records that one task takes at a time, at least
 
 /// A cause in one line of moderate length.
 std::string FirstLine(const std::string& text) {
@@ -81,11 +81,12 @@ Matrix ExtractOnnx(const Matrix& x, const OnnxSpec& spec, const std::filesystem:
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   cv::setNumThreads(1);
   Matrix features(x.rows(), spec.outputs);
-  pool.ParallelFor(static_cast<std::size_t>(x.rows()), kGrain, [&](std::size_t begin, std::size_t end) {
-    Network network(spec, model);
-    for (auto i = static_cast<Eigen::Index>(begin); i < static_cast<Eigen::Index>(end); ++i)
-      network.Run(x.row(i).data(), i, features.row(i).data());
-  });
+  pool.ParallelFor(static_cast<std::size_t>(x.rows()), kOnnxRowsATask,
+                   [&](std::size_t begin, std::size_t end) {
+                     Network network(spec, model);
+                     for (auto i = static_cast<Eigen::Index>(begin); i < static_cast<Eigen::Index>(end); ++i)
+                       network.Run(x.row(i).data(), i, features.row(i).data());
+                   });
   return features;
 }
 

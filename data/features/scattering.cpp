@@ -12,21 +12,21 @@
 namespace trefoil::data {
 namespace {
 
-constexpr std::size_t kGrain = 16;  // images that one task takes at a time, at least
+constexpr std::size_t kScatteredImagesATask = 16;  // images that one task takes at a time, at least
 constexpr float kSmallestVariance = 1e-5F;
 
 using Doubled = std::vector<float>;  // each factor twice, for the two parts of a complex number
 
 std::size_t PixelsOf(const ImageSize& size) { return static_cast<std::size_t>(size.pixels()); }
 
-[[noreturn]] void Refuse(const char* key, const std::string& found, const std::string& expected) {
+[[noreturn]] void RefuseScattering(const char* key, const std::string& found, const std::string& expected) {
   throw ConfigError(std::string("features.") + key + ": found " + found + ", expected " + expected);
 }
 
 void CheckRange(const char* key, int value, int least, int most) {
   if (value < least || value > most) {
-    Refuse(key, std::to_string(value),
-           "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    RefuseScattering(key, std::to_string(value),
+                     "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }
 }
 
@@ -227,13 +227,13 @@ std::int64_t ScatteringFeatures(const ImageSize& size, const ScatterSpec& spec) 
   CheckRange("angles", spec.angles, 4, 64);
   const int side = 1 << spec.scales;
   if (size.height < side || size.width < side) {
-    Refuse("image", std::to_string(size.height) + " x " + std::to_string(size.width) + " pixels",
-           "at least " + std::to_string(side) + " x " + std::to_string(side));
+    RefuseScattering("image", std::to_string(size.height) + " x " + std::to_string(size.width) + " pixels",
+                     "at least " + std::to_string(side) + " x " + std::to_string(side));
   }
   const auto channels = size.channels * ScatteringChannels(spec);
   if (spec.groups < 1 || channels % spec.groups != 0)
-    Refuse("groups", std::to_string(spec.groups),
-           "a divisor of the " + std::to_string(channels) + " channels");
+    RefuseScattering("groups", std::to_string(spec.groups),
+                     "a divisor of the " + std::to_string(channels) + " channels");
   return channels * (size.height >> spec.scales) * (size.width >> spec.scales);
 }
 
@@ -243,16 +243,18 @@ Matrix ExtractScattering(const Matrix& images, const ImageSize& size, const Scat
           "ExtractScattering: a row of as many values as the image size says");
   Matrix features(images.rows(), ScatteringFeatures(size, spec));
   const Scattering shared(size, spec);
-  pool.ParallelFor(static_cast<std::size_t>(images.rows()), kGrain, [&](std::size_t begin, std::size_t end) {
-    Worker worker(shared);
-    // Sums depend in their last bits on how memory is aligned, which this row always is in the same way.
-    Eigen::ArrayXf row(features.cols());
-    for (auto i = static_cast<Eigen::Index>(begin); i < static_cast<Eigen::Index>(end); ++i) {
-      worker.Run(images.row(i).data(), row.data());
-      NormaliseGroups(row, spec.groups);
-      features.row(i) = row.matrix();
-    }
-  });
+  pool.ParallelFor(static_cast<std::size_t>(images.rows()), kScatteredImagesATask,
+                   [&](std::size_t begin, std::size_t end) {
+                     Worker worker(shared);
+                     // Sums depend in their last bits on how memory is aligned, which this row always is in the same way.
+                     Eigen::ArrayXf row(features.cols());
+                     for (auto i = static_cast<Eigen::Index>(begin); i < static_cast<Eigen::Index>(end);
+                          ++i) {
+                       worker.Run(images.row(i).data(), row.data());
+                       NormaliseGroups(row, spec.groups);
+                       features.row(i) = row.matrix();
+                     }
+                   });
   return features;
 }
 

@@ -12,15 +12,17 @@ namespace trefoil::data {
 namespace {
 
 constexpr std::size_t kMagicBytes = 4;
-constexpr std::size_t kMostDimensions = 4;
-constexpr std::size_t kLongestHead = kMagicBytes + 4 * kMostDimensions;
+constexpr std::size_t kMostIdxDimensions = 4;
+constexpr std::size_t kLongestHead = kMagicBytes + 4 * kMostIdxDimensions;
 constexpr std::uint8_t kUnsignedByte = 0x08;
 
-std::uint8_t ByteAt(std::string_view content, std::size_t i) { return static_cast<std::uint8_t>(content[i]); }
+std::uint8_t HeadByte(std::string_view content, std::size_t i) {
+  return static_cast<std::uint8_t>(content[i]);
+}
 
 std::size_t BigEndianAt(std::string_view content, std::size_t i) {
   std::size_t value = 0;
-  for (std::size_t k = 0; k < 4; ++k) value = value << 8 | ByteAt(content, i + k);
+  for (std::size_t k = 0; k < 4; ++k) value = value << 8 | HeadByte(content, i + k);
   return value;
 }
 
@@ -43,14 +45,14 @@ std::string Times(const std::vector<std::size_t>& shape) {
 
 /// The head that `content` begins with, whatever follows.
 IdxHeader ParseHead(std::string_view content, const std::filesystem::path& path) {
-  if (content.size() < kMagicBytes || ByteAt(content, 0) != 0 || ByteAt(content, 1) != 0) {
+  if (content.size() < kMagicBytes || HeadByte(content, 0) != 0 || HeadByte(content, 1) != 0) {
     ThrowDataError(path, "header", "other bytes", "the magic number of an IDX file");
   }
-  if (ByteAt(content, 2) != kUnsignedByte) {
-    ThrowDataError(path, "header", "type code " + std::to_string(ByteAt(content, 2)), "8 (unsigned bytes)");
+  if (HeadByte(content, 2) != kUnsignedByte) {
+    ThrowDataError(path, "header", "type code " + std::to_string(HeadByte(content, 2)), "8 (unsigned bytes)");
   }
-  const std::size_t dimensions = ByteAt(content, 3);
-  if (dimensions < 1 || dimensions > kMostDimensions) {
+  const std::size_t dimensions = HeadByte(content, 3);
+  if (dimensions < 1 || dimensions > kMostIdxDimensions) {
     ThrowDataError(path, "header", std::to_string(dimensions) + " dimensions", "one to four");
   }
   IdxHeader header{.shape = {}, .length = kMagicBytes + 4 * dimensions};
@@ -90,7 +92,8 @@ IdxArray ReadIdx(const std::filesystem::path& path, const ShapeCheck& check) {
 }
 
 void WriteIdx(const std::filesystem::path& path, const IdxArray& array) {
-  Require(!array.shape.empty() && array.shape.size() <= kMostDimensions, "WriteIdx: one to four dimensions");
+  Require(!array.shape.empty() && array.shape.size() <= kMostIdxDimensions,
+          "WriteIdx: one to four dimensions");
   Require(HasCount(array.shape, array.values.size()), "WriteIdx: as many values as the shape says");
   std::string content{0, 0, static_cast<char>(kUnsignedByte), static_cast<char>(array.shape.size())};
   for (const auto size : array.shape) {

@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/outward_text.h"
+#include "dp/accounting/infinity.h"
 #include "dp/mechanisms/rounding.h"
 #include "dp/record/domain.h"
 
 namespace trefoil::dp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSmallestMultiplier = 0.01;
 constexpr double kLargestMultiplier = 1e7;
 constexpr double kCalibrationAccuracy = 1e-4;

@@ -6,12 +6,12 @@
 #include <limits>
 #include <utility>
 
+#include "dp/accounting/infinity.h"
 #include "dp/record/domain.h"
 
 namespace trefoil::dp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSmallest = std::numeric_limits<double>::min();
 constexpr double kPi = 3.14159265358979323846;
 /// What bounds the relative error of a delta, times (1 + high) (1 + max(low, 0)) (docs/explanation/privacy.md,

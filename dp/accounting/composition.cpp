@@ -5,15 +5,14 @@
 #include <cmath>
 #include <complex>
 #include <functional>
-#include <limits>
 
 #include "base/error.h"
 #include "dp/accounting/fourier.h"
+#include "dp/accounting/infinity.h"
 
 namespace trefoil::dp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Tilted mass that may lie on either side of the window: about this much.
 constexpr double kLogOutside = 25;
 

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
+#include "dp/accounting/infinity.h"
 #include "dp/mechanisms/laplace_parts_law.h"
 
 namespace trefoil::dp {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// log(1 - q + q exp(t)) without overflow or a difference of nearly equal numbers.
 double MixtureLoss(double q, double t) {

@@ -1,16 +1,15 @@
 #include "dp/accounting/pea_accountant.h"
 
 #include <cmath>
-#include <limits>
 #include <sstream>
 
+#include "dp/accounting/infinity.h"
 #include "dp/mechanisms/rounding.h"
 #include "dp/record/domain.h"
 
 namespace trefoil::dp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kRange = 2.3;
 
 double SqrtOfStepsLogInverse(std::int64_t steps, double delta) {

@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
 #include "dp/accounting/composition.h"
+#include "dp/accounting/infinity.h"
 #include "dp/record/domain.h"
 
 namespace trefoil::dp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Points of a single release's law, at most.
 constexpr double kMostPoints = 1 << 17;
 /// What the bounds may be apart, relative to epsilon.

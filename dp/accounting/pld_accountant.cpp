@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "dp/accounting/analytic_gaussian.h"
+#include "dp/accounting/infinity.h"
 #include "dp/mechanisms/rounding.h"
 
 namespace trefoil::dp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMostReleases = 1e9;
 /// Laplace scales and epsilons of events that are as good as none, or as no noise: left to RDP.
 constexpr double kExtreme = 1e6;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
+#include "dp/accounting/infinity.h"
 #include "dp/mechanisms/laplace_parts_law.h"
 #include "dp/mechanisms/rounding.h"
 #include "dp/record/domain.h"
@@ -13,8 +13,6 @@ namespace trefoil::dp {
 namespace {
 
 constexpr double kLargestFractionalOrder = 1000;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// A sum of positive terms, each given by its logarithm.
 class LogSum {
  public:

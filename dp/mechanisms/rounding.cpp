@@ -1,14 +1,11 @@
 #include "dp/mechanisms/rounding.h"
 
 #include <cmath>
-#include <limits>
+
+#include "dp/accounting/infinity.h"
 
 namespace trefoil::dp {
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 double Above(double value) { return value > 0 ? std::nextafter(value, kInfinity) : value; }
 

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <boost/math/constants/constants.hpp>
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
+#include "dp/accounting/infinity.h"
 #include "dp/record/domain.h"
 
 namespace trefoil::dp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kErfcUnderflows = 20;
 
 double LogAdd(double a, double b) {

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "dp/accounting/guarantee.h"
 #include "dp/record/json_number.h"
+#include "dp/record/ledger_chain.h"
 
 namespace trefoil::dp {
 namespace {
@@ -25,27 +26,23 @@ constexpr std::size_t kHashDigits = 64;
 constexpr std::array<std::pair<JobEnd, const char*>, 3> kEnds{
     {{JobEnd::kDone, "done"}, {JobEnd::kStopped, "stopped"}, {JobEnd::kDied, "died"}}};
 
-[[noreturn]] void Refuse(const std::string& found, const std::string& expected) {
-  throw DataError("found " + found + ", expected " + expected);
-}
-
 void RequireKeys(const Json& entry, std::initializer_list<const char*> keys) {
   for (const char* key : keys) {
-    if (!entry.contains(key)) Refuse("no " + std::string(key), "this key");
+    if (!entry.contains(key)) RefuseEntry("no " + std::string(key), "this key");
   }
-  if (entry.size() != keys.size()) Refuse("an unknown key", "those of its kind only");
+  if (entry.size() != keys.size()) RefuseEntry("an unknown key", "those of its kind only");
 }
 
 std::string TextOf(const Json& entry, const char* key) {
-  if (!entry.at(key).is_string()) Refuse(std::string(key) + " that is no text", "a text");
+  if (!entry.at(key).is_string()) RefuseEntry(std::string(key) + " that is no text", "a text");
   return entry.at(key).get<std::string>();
 }
 
 double NumberOf(const Json& entry, const char* key) {
-  if (!entry.at(key).is_number()) Refuse(std::string(key) + " that is no number", "a number");
+  if (!entry.at(key).is_number()) RefuseEntry(std::string(key) + " that is no number", "a number");
   const auto number = entry.at(key).get<double>();
   if (!(number > 0) || !std::isfinite(number))
-    Refuse(std::string(key) + " " + entry.at(key).dump(), "a number above 0");
+    RefuseEntry(std::string(key) + " " + entry.at(key).dump(), "a number above 0");
   return number;
 }
 
@@ -54,7 +51,7 @@ JobEnd EndOf(const Json& entry) {
   for (const auto& [end, name] : kEnds) {
     if (text == name) return end;
   }
-  Refuse("another text under ended", "\"done\", \"stopped\" or \"died\"");
+  RefuseEntry("another text under ended", "\"done\", \"stopped\" or \"died\"");
 }
 
 void AddEpsilons(Json& entry, const TrainingRecord& record, double delta) {
@@ -196,9 +193,9 @@ Json Ledger::SettleEntry(const TrainingRecord& record, JobEnd ended, double delt
 }
 
 void Ledger::Apply(const Json& entry) {
-  if (!entry.is_object() || !entry.contains("kind")) Refuse("no kind", "an entry of a ledger");
+  if (!entry.is_object() || !entry.contains("kind")) RefuseEntry("no kind", "an entry of a ledger");
   const auto kind = TextOf(entry, "kind");
-  if ((kind == "data") != data_.empty()) Refuse("\"" + kind + "\"", "\"data\" first, and once");
+  if ((kind == "data") != data_.empty()) RefuseEntry("\"" + kind + "\"", "\"data\" first, and once");
   if (kind == "data" || kind == "filter") {
     Open(entry);
   } else if (kind == "enter") {
@@ -211,7 +208,7 @@ void Ledger::Apply(const Json& entry) {
     RequireKeys(entry, {"kind", "record"});
     auto record = FromJson(entry.at("record"));
     LedgerJob& job = OpenJob(record);
-    if (!IsWithin(job.announced, record)) Refuse("less than was announced before", "as much or more");
+    if (!IsWithin(job.announced, record)) RefuseEntry("less than was announced before", "as much or more");
     // More is announced when what was announced before has been executed.
     job.certain = std::move(job.announced);
     job.announced = std::move(record);
@@ -221,13 +218,13 @@ void Ledger::Apply(const Json& entry) {
     const auto ended = EndOf(entry);
     auto record = FromJson(entry.at("record"));
     LedgerJob& job = OpenJob(record);
-    if (!IsWithin(job.announced, record)) Refuse("less than was announced", "as much or more");
+    if (!IsWithin(job.announced, record)) RefuseEntry("less than was announced", "as much or more");
     if (ended == JobEnd::kDone) job.certain = record;
     job.executed = std::move(record);
     job.ended = ended;
   } else {
-    Refuse("kind \"" + kind + "\"",
-           "\"filter\", \"enter\", \"reserve\", \"resume\", \"announce\" or \"settle\"");
+    RefuseEntry("kind \"" + kind + "\"",
+                "\"filter\", \"enter\", \"reserve\", \"resume\", \"announce\" or \"settle\"");
   }
 }
 
@@ -238,27 +235,27 @@ void Ledger::Open(const Json& entry) {
   } else {
     if (!data) RequireKeys(entry, {"kind", "version", "filter"});
     if (data) RequireKeys(entry, {"kind", "version", "sha256", "filter"});
-    if (entry.at("version") != kVersion) Refuse("version " + entry.at("version").dump(), "1 or 2");
-    if (terms_) Refuse("a second filter", "one that is fixed when the ledger is opened");
+    if (entry.at("version") != kVersion) RefuseEntry("version " + entry.at("version").dump(), "1 or 2");
+    if (terms_) RefuseEntry("a second filter", "one that is fixed when the ledger is opened");
     auto terms = FilterTermsFromJson(entry.at("filter"));
     if (!data && terms.mode != FilterMode::kRdp)
-      Refuse("another filter behind entries of version 1", "one by RDP");
+      RefuseEntry("another filter behind entries of version 1", "one by RDP");
     terms_ = std::move(terms);
   }
   if (!data) return;
   const auto hash = TextOf(entry, "sha256");
-  if (hash.size() != kHashDigits) Refuse("sha256 of another length", "64 digits");
+  if (hash.size() != kHashDigits) RefuseEntry("sha256 of another length", "64 digits");
   data_ = hash;
 }
 
 void Ledger::Enter(const Json& entry) {
   RequireKeys(entry, {"kind", "time", "name", "record", "epsilon_outsider", "epsilon_insider"});
   if (!terms_ || terms_->mode != FilterMode::kClosed)
-    Refuse("a job entered in a ledger that is not closed", "a reservation");
-  if (!jobs_.empty()) Refuse("a job entered behind the first reservation", "all jobs before it");
+    RefuseEntry("a job entered in a ledger that is not closed", "a reservation");
+  if (!jobs_.empty()) RefuseEntry("a job entered behind the first reservation", "all jobs before it");
   EnteredJob job{
       .time = TextOf(entry, "time"), .name = TextOf(entry, "name"), .record = FromJson(entry.at("record"))};
-  if (job.record.run_id != kNoRun) Refuse("a job entered with a run", "run id \"0\"");
+  if (job.record.run_id != kNoRun) RefuseEntry("a job entered with a run", "run id \"0\"");
   entered_.push_back(std::move(job));
 }
 
@@ -291,8 +288,8 @@ void Ledger::Reserve(const Json& entry) {
                 .reserved = FromJson(entry.at("record")),
                 .announced = {},
                 .executed = {}};
-  if (job.delta >= 1) Refuse("delta " + entry.at("delta").dump(), "a number below 1");
-  if (JobOf(job.reserved.run_id)) Refuse("a run that reserved before", "each run once");
+  if (job.delta >= 1) RefuseEntry("delta " + entry.at("delta").dump(), "a number below 1");
+  if (JobOf(job.reserved.run_id)) RefuseEntry("a run that reserved before", "each run once");
   job.announced = {.job_hash = job.reserved.job_hash,
                    .run_id = job.reserved.run_id,
                    .events = {},
@@ -300,7 +297,7 @@ void Ledger::Reserve(const Json& entry) {
   job.certain = job.announced;
   if (terms_ && terms_->mode == FilterMode::kClosed) {
     const auto entered = EntryFor(job.reserved);
-    if (!entered) Refuse("a job that was not entered", "one that was, and that no run has executed");
+    if (!entered) RefuseEntry("a job that was not entered", "one that was, and that no run has executed");
     entered_[*entered].run_id = job.reserved.run_id;
   }
   jobs_.push_back(std::move(job));
@@ -312,15 +309,16 @@ void Ledger::Resume(const Json& entry) {
   auto record = FromJson(entry.at("record"));
   auto executed = FromJson(entry.at("executed"));
   const auto number = JobOf(record.run_id);
-  if (!number) Refuse("a run that never reserved", "one that did");
+  if (!number) RefuseEntry("a run that never reserved", "one that did");
   LedgerJob& job = jobs_[*number];
-  if (job.reserved.job_hash != record.job_hash) Refuse("another job of this run", "the one that reserved");
-  if (!IsWithin(executed, record)) Refuse("more than the run reserved", "no more");
+  if (job.reserved.job_hash != record.job_hash)
+    RefuseEntry("another job of this run", "the one that reserved");
+  if (!IsWithin(executed, record)) RefuseEntry("more than the run reserved", "no more");
   if (terms_ && terms_->mode == FilterMode::kClosed && !EntryFor(record))
-    Refuse("more of a job than was entered", "no more");
-  if (!IsWithin(job.certain, executed)) Refuse("less of a run than it executed", "as much or more");
+    RefuseEntry("more of a job than was entered", "no more");
+  if (!IsWithin(job.certain, executed)) RefuseEntry("less of a run than it executed", "as much or more");
   const double delta = NumberOf(entry, "delta");
-  if (delta >= 1) Refuse("delta " + entry.at("delta").dump(), "a number below 1");
+  if (delta >= 1) RefuseEntry("delta " + entry.at("delta").dump(), "a number below 1");
   job = {.time = TextOf(entry, "time"),
          .name = job.name,
          .delta = delta,
@@ -341,8 +339,8 @@ std::optional<std::size_t> Ledger::JobOf(const std::string& run_id) const {
 LedgerJob& Ledger::OpenJob(const TrainingRecord& record) {
   const auto job = JobOf(record.run_id);
   if (!job || jobs_[*job].ended)
-    Refuse("a run that is not under way", "one that has reserved and not settled");
-  if (!IsWithin(record, jobs_[*job].reserved)) Refuse("more than the run reserved", "no more");
+    RefuseEntry("a run that is not under way", "one that has reserved and not settled");
+  if (!IsWithin(record, jobs_[*job].reserved)) RefuseEntry("more than the run reserved", "no more");
   return jobs_[*job];
 }
 

@@ -15,10 +15,6 @@ constexpr std::string_view kBeforeHash = ",\"hash\":\"";
 constexpr std::string_view kAfterHash = "\"}";
 constexpr std::size_t kEnding = kBeforeHash.size() + kHexDigits + kAfterHash.size();
 
-[[noreturn]] void Refuse(const std::string& found, const std::string& expected) {
-  throw DataError("found " + found + ", expected " + expected);
-}
-
 bool HasEnding(std::string_view line) {
   return line.size() > kEnding && line.substr(line.size() - kEnding, kBeforeHash.size()) == kBeforeHash &&
          line.ends_with(kAfterHash);
@@ -40,6 +36,10 @@ bool MayBeTorn(std::string_view text, const std::string& previous) {
 
 }  // namespace
 
+void RefuseEntry(const std::string& found, const std::string& expected) {
+  throw DataError("found " + found + ", expected " + expected);
+}
+
 std::string FirstPrevious() { return std::string(kHexDigits, '0'); }
 
 std::string SealLine(Json content, const std::string& previous) {
@@ -53,17 +53,18 @@ std::string SealLine(Json content, const std::string& previous) {
 }
 
 ChainedLine OpenLine(std::string_view line, const std::string& previous) {
-  if (!HasEnding(line)) Refuse("no hash at the end", "a line of a ledger");
+  if (!HasEnding(line)) RefuseEntry("no hash at the end", "a line of a ledger");
   const auto covered = line.substr(0, line.size() - kEnding);
   const auto hash = line.substr(covered.size() + kBeforeHash.size(), kHexDigits);
-  if (Sha256Hex(covered) != hash) Refuse("another hash than that of the line", "an unchanged line");
+  if (Sha256Hex(covered) != hash) RefuseEntry("another hash than that of the line", "an unchanged line");
   auto content = Json::parse(std::string(covered) + "}", nullptr, false);
-  if (!content.is_object() || !content.contains("previous")) Refuse("no JSON object", "a line of a ledger");
+  if (!content.is_object() || !content.contains("previous"))
+    RefuseEntry("no JSON object", "a line of a ledger");
   if (content["previous"] != previous)
-    Refuse("the hash of another line before it", "that of the line before");
+    RefuseEntry("the hash of another line before it", "that of the line before");
   content.erase("previous");
   if (content.contains("hash") || SealLine(content, previous) != line)
-    Refuse("JSON in another form", "keys in order, each once, and no spaces");
+    RefuseEntry("JSON in another form", "keys in order, each once, and no spaces");
   return {.content = std::move(content), .hash = std::string(hash)};
 }
 

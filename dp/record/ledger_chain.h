@@ -17,6 +17,9 @@ namespace trefoil::dp {
 /// What the chain cannot show: whole lines missing at its end. Whoever compares the newest hash with one that
 /// was noted before sees that, too.
 
+/// Throws DataError: "found ..., expected ...".
+[[noreturn]] void RefuseEntry(const std::string& found, const std::string& expected);
+
 /// P of a chain's first line.
 [[nodiscard]] std::string FirstPrevious();
 

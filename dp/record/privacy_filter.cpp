@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "dp/accounting/analytic_gaussian.h"
 #include "dp/accounting/guarantee.h"
+#include "dp/accounting/infinity.h"
 #include "dp/mechanisms/rounding.h"
 #include "dp/record/domain.h"
 
@@ -20,7 +20,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kShareOfFailures = 0.5;
 /// What densities of sums of discrete Gaussians may differ by, in all, in a ledger of Gaussians: in fact it is
 /// below 10^-200.

@@ -13,7 +13,7 @@ constexpr std::array<std::pair<PrivacyUnit, const char*>, 5> kUnits{
      {PrivacyUnit::kGroup, "group"},
      {PrivacyUnit::kTeacher, "teacher"},
      {PrivacyUnit::kOwner, "owner"}}};
-constexpr std::array<std::pair<Neighbours, const char*>, 2> kNeighbours{
+constexpr std::array<std::pair<Neighbours, const char*>, 2> kNeighbourNames{
     {{Neighbours::kAdded, "added"}, {Neighbours::kReplaced, "replaced"}}};
 
 template <typename Table, typename Value>
@@ -35,10 +35,10 @@ std::optional<Value> ValueIn(const std::array<std::pair<Value, const char*>, kSi
 
 const char* NameOf(PrivacyUnit unit) { return NameIn(kUnits, unit); }
 
-const char* NameOf(Neighbours neighbours) { return NameIn(kNeighbours, neighbours); }
+const char* NameOf(Neighbours neighbours) { return NameIn(kNeighbourNames, neighbours); }
 
 std::optional<PrivacyUnit> UnitNamed(std::string_view name) { return ValueIn(kUnits, name); }
 
-std::optional<Neighbours> NeighboursNamed(std::string_view name) { return ValueIn(kNeighbours, name); }
+std::optional<Neighbours> NeighboursNamed(std::string_view name) { return ValueIn(kNeighbourNames, name); }
 
 }  // namespace trefoil::dp

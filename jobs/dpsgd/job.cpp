@@ -22,7 +22,6 @@ namespace trefoil::jobs {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr double kWord = 8;
 constexpr double kComponents = 2;
@@ -73,7 +72,7 @@ std::vector<std::string> RepeatedRows(const DpsgdSettings& job, const ml::OwnRec
 }
 
 /// Correct ones over records, cut to 0 ... 1 where noise leads beyond; null where the count is not known.
-Json AccuracyOf(const Json& evaluation) {
+nlohmann::ordered_json AccuracyOf(const nlohmann::ordered_json& evaluation) {
   if (evaluation.is_null() || evaluation.at("correct").is_null()) return nullptr;
   return std::clamp(evaluation.at("correct").get<double>() / evaluation.at("records").get<double>(), 0.0,
                     1.0);

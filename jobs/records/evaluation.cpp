@@ -12,7 +12,7 @@
 namespace trefoil::jobs {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kBins = 10;
 constexpr int kRocSteps = 200;
@@ -59,10 +59,10 @@ Evaluation::Probabilities Probabilities(const Eigen::MatrixXd& logs, const std::
   return {.log_loss = ml::LogLoss(logs, actual), .calibration = ml::CalibrationOf(said, kBins)};
 }
 
-Json OrNull(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+OrderedJson OrNull(const std::optional<double>& value) { return value ? OrderedJson(*value) : OrderedJson(); }
 
-Json ClassesJson(const Evaluation& evaluation, const RecordSchema& schema) {
-  auto classes = Json::array();
+OrderedJson ClassesJson(const Evaluation& evaluation, const RecordSchema& schema) {
+  auto classes = OrderedJson::array();
   const auto& table = evaluation.table;
   for (int k = 0; k < table.classes(); ++k) {
     classes.push_back({{"class", ClassName(schema, k)},
@@ -76,10 +76,10 @@ Json ClassesJson(const Evaluation& evaluation, const RecordSchema& schema) {
   return classes;
 }
 
-Json ConfusionJson(const ml::ConfusionTable& table) {
-  auto rows = Json::array();
+OrderedJson ConfusionJson(const ml::ConfusionTable& table) {
+  auto rows = OrderedJson::array();
   for (int actual = 0; actual < table.classes(); ++actual) {
-    auto row = Json::array();
+    auto row = OrderedJson::array();
     for (int predicted = 0; predicted < table.classes(); ++predicted)
       row.push_back(table.count(actual, predicted));
     rows.push_back(std::move(row));
@@ -87,18 +87,18 @@ Json ConfusionJson(const ml::ConfusionTable& table) {
   return rows;
 }
 
-Json RocJson(const std::vector<Evaluation::Roc>& curves, const RecordSchema& schema) {
-  auto all = Json::array();
+OrderedJson RocJson(const std::vector<Evaluation::Roc>& curves, const RecordSchema& schema) {
+  auto all = OrderedJson::array();
   for (const auto& curve : curves) {
-    auto points = Json::array();
+    auto points = OrderedJson::array();
     for (const auto& point : curve.points) points.push_back({point.false_positives, point.true_positives});
     all.push_back({{"class", ClassName(schema, curve.of)}, {"points", std::move(points)}});
   }
   return all;
 }
 
-Json CalibrationJson(const std::vector<ml::CalibrationBin>& bins) {
-  auto all = Json::array();
+OrderedJson CalibrationJson(const std::vector<ml::CalibrationBin>& bins) {
+  auto all = OrderedJson::array();
   for (const auto& bin : bins)
     all.push_back({{"records", bin.records}, {"said", bin.said}, {"true", bin.true_share}});
   return all;
@@ -154,22 +154,22 @@ std::vector<std::string> WarningsOf(const Evaluation& evaluation, const RecordSc
   return {fmt::format("no record is recognised of class {}{}", fmt::join(missed, ", "), more)};
 }
 
-Json ToJson(const Evaluation& evaluation, const RecordSchema& schema) {
+OrderedJson ToJson(const Evaluation& evaluation, const RecordSchema& schema) {
   const auto& table = evaluation.table;
-  Json json{{"accuracy", table.accuracy()},
-            {"records", table.records()},
-            {"correct", table.correct()},
-            {"balanced_accuracy", table.balanced_accuracy()},
-            {"auc", OrNull(evaluation.mean_auc())}};
+  OrderedJson json{{"accuracy", table.accuracy()},
+                   {"records", table.records()},
+                   {"correct", table.correct()},
+                   {"balanced_accuracy", table.balanced_accuracy()},
+                   {"auc", OrNull(evaluation.mean_auc())}};
   const auto& probabilities = evaluation.probabilities;
-  json["log_loss"] = probabilities ? Json(probabilities->log_loss) : Json();
+  json["log_loss"] = probabilities ? OrderedJson(probabilities->log_loss) : OrderedJson();
   json["calibration_error"] =
-      probabilities ? Json(ml::ExpectedCalibrationError(probabilities->calibration)) : Json();
+      probabilities ? OrderedJson(ml::ExpectedCalibrationError(probabilities->calibration)) : OrderedJson();
   json["warnings"] = WarningsOf(evaluation, schema);
   json["classes"] = ClassesJson(evaluation, schema);
   json["confusion"] = ConfusionJson(table);
   json["roc"] = RocJson(evaluation.roc, schema);
-  json["calibration"] = probabilities ? CalibrationJson(probabilities->calibration) : Json();
+  json["calibration"] = probabilities ? CalibrationJson(probabilities->calibration) : OrderedJson();
   return json;
 }
 

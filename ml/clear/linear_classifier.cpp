@@ -15,7 +15,7 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-constexpr std::size_t kRowsAtATime = 64;  // a task of the pool
+constexpr std::size_t kClassifiedATask = 64;  // a task of the pool
 
 /// Columns of signs: 1 for a record of the class, -1 for the others.
 MatrixXd SignsOf(const std::vector<int>& y, int classes) {
@@ -98,7 +98,7 @@ Choice ChoiceOf(const Eigen::Ref<const Eigen::RowVectorXd>& scores) {
 std::vector<Choice> Classify(const Model& model, const Rows& x, ThreadPool& pool) {
   Require(model.hidden.empty() && model.weights.rows() == x.cols(), "Classify: a linear model of the rows");
   std::vector<Choice> choices(static_cast<std::size_t>(x.rows()));
-  pool.ParallelFor(choices.size(), kRowsAtATime, [&](std::size_t begin, std::size_t end) {
+  pool.ParallelFor(choices.size(), kClassifiedATask, [&](std::size_t begin, std::size_t end) {
     const auto first = static_cast<Index>(begin);
     const auto count = static_cast<Index>(end - begin);
     MatrixXd scores = x.middleRows(first, count).cast<double>() * model.weights;

@@ -20,8 +20,8 @@ using mpc::RingMatrix;
 
 constexpr int kMostLatticeBits = 16;
 constexpr int kLeastLatticeBits = 8;
-constexpr int kExactBits = 53;            // integers that a double keeps
-constexpr std::size_t kRowsAtATime = 64;  // a task of the pool
+constexpr int kExactBits = 53;             // integers that a double keeps
+constexpr std::size_t kTrainedATask = 64;  // a task of the pool
 // Above the roundings of a clip factor and a norm of a thousand errors in double precision.
 constexpr double kFactorSlack = 1 + 1e-9;
 
@@ -188,7 +188,7 @@ Eigen::MatrixXd SumClippedGradients(const LocalPlan& plan, const Eigen::MatrixXd
                                     ThreadPool& pool) {
   Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(plan.encoding.settings.features + 1, plan.encoding.columns);
   std::mutex mutex;
-  pool.ParallelFor(rows.size(), kRowsAtATime, [&](std::size_t begin, std::size_t end) {
+  pool.ParallelFor(rows.size(), kTrainedATask, [&](std::size_t begin, std::size_t end) {
     const std::vector<std::int64_t> some(rows.begin() + static_cast<std::ptrdiff_t>(begin),
                                          rows.begin() + static_cast<std::ptrdiff_t>(end));
     const Eigen::MatrixXd part = GradientsOf(plan, weights, own, some);

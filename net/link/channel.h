@@ -26,6 +26,9 @@ struct Ending {
   std::string cause;
 };
 
+/// A channel that is closed because of a failure is dropped after this time at the latest.
+constexpr std::chrono::milliseconds kLinger{1000};
+
 /// One TCP connection with TLS on it, carrying frames both ways, with heartbeats. All functions but Post are
 /// called on the I/O thread, and so are the handlers. Post sends at once where nothing is in the way: to wake
 /// the I/O thread for each message would take longer. Order of calls: Secure, then Open, any number of

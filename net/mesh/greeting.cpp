@@ -8,13 +8,6 @@
 namespace trefoil::net {
 namespace {
 
-constexpr std::chrono::milliseconds kLinger{1000};
-
-std::int64_t WallClockMilliseconds() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
-
 Bytes ToBytes(const std::string& text) {
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
@@ -86,6 +79,11 @@ void Greeting::Fail(const std::string& cause) {
   if (!done_) return;
   channel_->Close(kLinger);
   Finish({.hello = std::nullopt, .job = {}, .cause = cause});
+}
+
+std::int64_t WallClockMilliseconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
 }  // namespace trefoil::net

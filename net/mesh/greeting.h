@@ -1,5 +1,6 @@
 #pragma once
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -48,5 +49,8 @@ class Greeting : public std::enable_shared_from_this<Greeting> {
   DoneHandler done_;
   std::optional<Hello> theirs_;
 };
+
+/// Milliseconds since 1970 by this machine's clock, as a Hello tells it.
+[[nodiscard]] std::int64_t WallClockMilliseconds();
 
 }  // namespace trefoil::net

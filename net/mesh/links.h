@@ -32,9 +32,6 @@ class Links {
   /// Ends in order: sends what is queued, for at most `limit`, and closes the links.
   void Finish(std::chrono::milliseconds limit);
 
-  /// After Lose or Abort the links are closed after this time at the latest.
-  static constexpr std::chrono::milliseconds kLinger{1000};
-
  private:
   void OnFrame(int peer, Frame frame);
   void OnAbort(int peer, const Frame& frame);

@@ -50,7 +50,7 @@ class TlsMeshTransport final : public MeshTransport {
 
   void Abort(AbortReason reason) noexcept override {
     mailbox_.Fail({.peer = -1, .cause = "the link was closed by this party"});
-    Shut(Links::kLinger, [this, reason] { links_.Abort(reason); });
+    Shut(kLinger, [this, reason] { links_.Abort(reason); });
   }
 
   void Interrupt() noexcept override { mailbox_.Fail({.peer = -1, .cause = "interrupted by this party"}); }

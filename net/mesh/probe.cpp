@@ -17,15 +17,8 @@
 namespace trefoil::net {
 namespace {
 
-constexpr std::chrono::milliseconds kLinger{1000};
-
 int Progress(const PeerCheck& check) {
   return check.resolved + check.connected + check.secured + check.same_version + check.same_job;
-}
-
-std::int64_t WallClockMilliseconds() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
 /// One check of both peers; everything but the constructor and the result happens on the I/O thread.

@@ -15,8 +15,6 @@
 namespace trefoil::net {
 namespace {
 
-constexpr std::chrono::milliseconds kLinger{1000};
-
 /// Meets the peers as a Starter does, and tells each why there will be no session. Everything but the
 /// constructor and the result happens on the I/O thread.
 class Refusal {

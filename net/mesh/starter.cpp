@@ -9,11 +9,7 @@
 #include "net/mesh/wording.h"
 
 namespace trefoil::net {
-namespace {
-
-constexpr std::chrono::milliseconds kLinger{1000};
-
-}  // namespace
+namespace {}  // namespace
 
 AbortReason DecodeAbort(const Frame& frame) {
   if (frame.payload.size() != 2)

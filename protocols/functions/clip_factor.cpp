@@ -11,7 +11,7 @@
 namespace trefoil::protocols {
 namespace {
 
-constexpr int kCoefficientBits = 60;          // a factor of 1 is 2^60 before the last truncation
+constexpr int kFactorBits = 60;               // a factor of 1 is 2^60 before the last truncation
 constexpr double kUnitsOfClipSquared = 1024;  // C^2 is at least that many units of the narrowed s
 // Up to here the roundings of a factor and of a slope are so small a part of the factor that the bounds of
 // the header hold.
@@ -26,11 +26,11 @@ constexpr double kDownward = 1 - 1e-14;  // covers the roundings of the doubles
 /// the result (what rounding can add) and by 2^12 more for the roundings of this computation (relative
 /// 2^-50 each). s + 1 because a narrowed s may be up to one unit below the exact one.
 std::vector<std::int64_t> Tangent(double clip_in_units, double at) {
-  const double scale = std::ldexp(1.0, kCoefficientBits);
+  const double scale = std::ldexp(1.0, kFactorBits);
   const double value = scale * clip_in_units / std::sqrt(at + 1);
   const double slope = -value / (2 * (at + 1));
   const double constant = value - slope * at;
-  const double lowered = constant - std::ldexp(1.0, kCoefficientBits - kClipFactorBits) - 4096.0;
+  const double lowered = constant - std::ldexp(1.0, kFactorBits - kClipFactorBits) - 4096.0;
   return {static_cast<std::int64_t>(std::floor(lowered)), static_cast<std::int64_t>(std::floor(slope))};
 }
 
@@ -65,14 +65,14 @@ ClipTable LinearTable(double clip, double s_max, int input_bits, int norm_bits) 
   // Up to here even the next unit is within C^2: the factor is 1, exactly (the truncation of 2^60 by 36 bits
   // has no coin).
   pieces.thresholds.push_back(static_cast<std::int64_t>(std::floor(clip_squared)) - 1);
-  pieces.coefficients.push_back({std::int64_t{1} << kCoefficientBits, 0});
+  pieces.coefficients.push_back({std::int64_t{1} << kFactorBits, 0});
   while (static_cast<double>(pieces.thresholds.back()) < last) {
     const auto start = static_cast<double>(pieces.thresholds.back());
     pieces.coefficients.push_back(Tangent(clip_in_units, kTangentPoint * start));
     pieces.thresholds.push_back(static_cast<std::int64_t>(std::min(2 * start, std::floor(last) + 1)));
   }
   pieces.coefficients.push_back({0, 0});
-  pieces.last_shift = kCoefficientBits - kClipFactorBits;
+  pieces.last_shift = kFactorBits - kClipFactorBits;
   pieces.width = WidthFor(last);
   return {.form = Form::kBulk, .pieces = pieces, .shift = input_bits - norm_bits};
 }

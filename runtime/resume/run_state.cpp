@@ -61,7 +61,7 @@ std::optional<LastStep> ReadLastStep(const fs::path& file) {
 }
 
 /// The step in a checkpoint's name.
-int StepIn(const fs::path& checkpoint) { return std::atoi(checkpoint.filename().c_str()); }
+int StepOf(const fs::path& checkpoint) { return std::atoi(checkpoint.filename().c_str()); }
 
 [[noreturn]] void RefuseRun(const fs::path& file, const std::string& found, const std::string& expected) {
   throw DataError(fmt::format("{}: found {}, expected {}", file.string(), found, expected));
@@ -151,7 +151,7 @@ void RunState::FindCheckpoints() {
     files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end(),
-            [](const fs::path& a, const fs::path& b) { return StepIn(a) > StepIn(b); });
+            [](const fs::path& a, const fs::path& b) { return StepOf(a) > StepOf(b); });
   for (const auto& file : files) FindCheckpoint(file);
   std::sort(claim_.held.begin(), claim_.held.end());
 }
@@ -162,7 +162,7 @@ void RunState::FindCheckpoint(const fs::path& file) {
   try {
     claim_.held.push_back(LoadCheckpoint(file, Owner(), *owner_.job, key_).name);
   } catch (const DataError& error) {
-    const auto newer = [&](const CheckpointName& name) { return name.step > StepIn(file); };
+    const auto newer = [&](const CheckpointName& name) { return name.step > StepOf(file); };
     if (std::none_of(claim_.held.begin(), claim_.held.end(), newer)) throw;
     damaged_.emplace_back(error.what());
   }
