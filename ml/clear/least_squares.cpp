@@ -154,8 +154,9 @@ Model SolveSquares(const SquaresShape& shape, const RingMatrix& opened, double r
       (solver.eigenvalues().cwiseMax(0.0).array() + RidgeFor(shape, deviation)).inverse();
   const MatrixXd weights =
       solver.eigenvectors() * (inverse.asDiagonal() * (solver.eigenvectors().transpose() * products));
-  return {.weights = weights.topRows(shape.features) / row_norm,
-          .bias = kConstant * weights.bottomRows(1).transpose()};
+  const double logit = shape.outputs == 1 ? 0.5 : 1;
+  return {.weights = weights.topRows(shape.features) * (logit / row_norm),
+          .bias = kConstant * logit * weights.bottomRows(1).transpose()};
 }
 
 }  // namespace trefoil::ml

@@ -44,6 +44,7 @@ struct SquaresShape {
 [[nodiscard]] double RidgeFor(const SquaresShape& shape, double deviation);
 
 /// The linear model of what was opened: the products with eigenvalues below zero set to zero, plus RidgeFor, solved.
+/// A logit is a target; where there is one output alone half of it, as of DP-SGD's squared loss: from -1/2 to 1/2.
 /// Cost: about 10 p^3 multiplications, one thread. Pre: `opened` has numbers() x 1; deviation > 0.
 [[nodiscard]] Model SolveSquares(const SquaresShape& shape, const mpc::RingMatrix& opened, double row_norm,
                                  double deviation);

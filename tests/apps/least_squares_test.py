@@ -77,7 +77,7 @@ class LeastSquares(ProgramTest):
     def test_the_model_is_the_plain_solution(self):
         output = self.local()
         self.assertIn("rows 667, 667, 666", output)
-        self.assert_near(read_model(self.folder / "run/model.npz"), [2 * label - 1 for label in self.labels])
+        self.assert_near(read_model(self.folder / "run/model.npz"), [label - 0.5 for label in self.labels])
         for party in range(3):
             self.assertEqual((self.folder / f"run/party-{party}/out/model.npz").read_bytes(),
                              (self.folder / "run/model.npz").read_bytes())

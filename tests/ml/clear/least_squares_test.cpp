@@ -193,8 +193,8 @@ TEST(SolveSquares, TakesNoisyProductsWithEigenvaluesBelowZero) {
         std::array<std::int64_t, 5>{-5, 0, 2, 3, 1}.at(static_cast<std::size_t>(k)) * unit);
   const double ridge = RidgeFor(shape, static_cast<double>(unit));
   const auto model = SolveSquares(shape, opened, 1, static_cast<double>(unit));
-  EXPECT_NEAR(model.weights(0, 0), 3 / ridge, 1e-9);
-  EXPECT_NEAR(model.bias(0), 0.5 / (2 + ridge), 1e-9);
+  EXPECT_NEAR(model.weights(0, 0), 0.5 * 3 / ridge, 1e-9);
+  EXPECT_NEAR(model.bias(0), 0.5 * 0.5 / (2 + ridge), 1e-9);
 }
 
 RandomStream StreamOf(int party) { return RandomStream(FixedKey(static_cast<std::uint8_t>(60 + party))); }
