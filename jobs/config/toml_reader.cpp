@@ -246,26 +246,13 @@ std::int64_t Section::Whole(std::string_view key, WholeInterval range,
   return Read(key, range, fallback);
 }
 
-bool Section::Flag(std::string_view key, bool fallback) const {
-  return Read(key, jobs::Flag{}, std::optional(fallback));
-}
-
 std::string Section::Text(std::string_view key, std::optional<std::string> fallback) const {
   return Read(key, jobs::Text{}, fallback);
-}
-
-std::string Section::Name(std::string_view key, std::optional<std::string> fallback) const {
-  return Read(key, jobs::Name{}, fallback);
 }
 
 std::string Section::Choice(std::string_view key, const std::vector<std::string>& choices,
                             std::optional<std::string> fallback) const {
   return Read(key, TextChoice(choices), fallback);
-}
-
-std::vector<std::string> Section::Texts(std::string_view key,
-                                        std::optional<std::vector<std::string>> fallback) const {
-  return Read(key, jobs::Texts{}, fallback);
 }
 
 std::vector<std::int64_t> Section::Wholes(std::string_view key, WholeInterval range,

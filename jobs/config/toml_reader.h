@@ -48,15 +48,10 @@ class Section {
                               std::optional<double> fallback = {}) const;
   [[nodiscard]] std::int64_t Whole(std::string_view key, WholeInterval range,
                                    std::optional<std::int64_t> fallback = {}) const;
-  [[nodiscard]] bool Flag(std::string_view key, bool fallback) const;
   [[nodiscard]] std::string Text(std::string_view key, std::optional<std::string> fallback = {}) const;
-  /// A text that can name a file: letters, digits, '.', '_' and '-', not starting with a dot or a dash.
-  [[nodiscard]] std::string Name(std::string_view key, std::optional<std::string> fallback = {}) const;
   /// One of `choices`.
   [[nodiscard]] std::string Choice(std::string_view key, const std::vector<std::string>& choices,
                                    std::optional<std::string> fallback = {}) const;
-  [[nodiscard]] std::vector<std::string> Texts(std::string_view key,
-                                               std::optional<std::vector<std::string>> fallback = {}) const;
   /// Without a fallback the array must be there; `expected` describes it as a whole.
   [[nodiscard]] std::vector<std::int64_t> Wholes(
       std::string_view key, WholeInterval range, const std::string& expected,
