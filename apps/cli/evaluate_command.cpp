@@ -109,7 +109,7 @@ void AddEvaluate(CLI::App& program, Action& action) {
   command->add_option("--model", options->model, "The model, model.npz")->required();
   command
       ->add_option("--data", options->data,
-                   "A folder with test files, or the files: features and labels, or one table")
+                   "A folder with test files, or the files: features and labels, or those of one table")
       ->required();
   command->add_option("--feature-model", options->feature_model,
                       "The ONNX model that features come from, where the job's method is onnx");

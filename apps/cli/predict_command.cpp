@@ -74,8 +74,9 @@ void AddPredict(CLI::App& program, Action& action) {
       "predict", "What a released model says of records, as CSV: row, label; nothing leaves this machine");
   command->add_option("--model", options->model, "The model, model.npz")->required();
   command
-      ->add_option("--data", options->data,
-                   "A folder with test files, or the files: features, or one table; labels are not looked at")
+      ->add_option(
+          "--data", options->data,
+          "A folder with test files, or the files: features, or those of one table; labels are not looked at")
       ->required();
   command->add_option("--feature-model", options->feature_model,
                       "The ONNX model that features come from, where the job's method is onnx");

@@ -3,21 +3,21 @@
 #include <algorithm>
 #include <map>
 
-#include "data/formats/csv_reader.h"
 #include "data/formats/file.h"
+#include "data/tables/table_reader.h"
 
 namespace trefoil::data {
 namespace {
 
 /// The names of the file's columns; a header is read.
-std::vector<std::string> NamesOf(const CategoryColumn& column, CsvReader& reader) {
+std::vector<std::string> NamesOf(const CategoryColumn& column, TableReader& reader) {
   if (!column.header) return column.columns;
   if (!reader.Next()) ThrowDataError(reader.path(), "row 1", "nothing", "a header with the columns' names");
   return reader.fields();
 }
 
 std::size_t PlaceOf(const CategoryColumn& column, const std::vector<std::string>& names,
-                    const CsvReader& reader) {
+                    const TableReader& reader) {
   const auto times = std::count(names.begin(), names.end(), column.column);
   if (times != 1) {
     ThrowDataError(reader.path(), "row 1", std::to_string(times) + " columns " + Quote(column.column),
@@ -28,10 +28,9 @@ std::size_t PlaceOf(const CategoryColumn& column, const std::vector<std::string>
 
 }  // namespace
 
-std::vector<std::optional<std::size_t>> ReadCategories(const std::filesystem::path& path,
-                                                       const CategoryColumn& column,
+std::vector<std::optional<std::size_t>> ReadCategories(const DataFiles& files, const CategoryColumn& column,
                                                        std::optional<std::int64_t> capacity) {
-  CsvReader reader(path);
+  TableReader reader(files, column.header);
   const auto names = NamesOf(column, reader);
   const auto place = PlaceOf(column, names, reader);
   std::map<std::string, std::size_t> numbers;
@@ -39,14 +38,14 @@ std::vector<std::optional<std::size_t>> ReadCategories(const std::filesystem::pa
   std::vector<std::optional<std::size_t>> categories;
   while (reader.Next()) {
     if (reader.fields().size() != names.size()) {
-      ThrowDataError(path, "row " + std::to_string(reader.row()),
+      ThrowDataError(reader.path(), "row " + std::to_string(reader.row()),
                      std::to_string(reader.fields().size()) + " fields", std::to_string(names.size()));
     }
     const auto number = numbers.find(reader.fields()[place]);
     categories.push_back(number == numbers.end() ? std::nullopt : std::optional(number->second));
   }
   if (capacity && categories.size() > static_cast<std::size_t>(*capacity)) {
-    ThrowDataError(path, "", std::to_string(categories.size()) + " records",
+    ThrowDataError(files.place(), "", std::to_string(categories.size()) + " records",
                    "at most the " + std::to_string(*capacity) + " that the job declares");
   }
   return categories;

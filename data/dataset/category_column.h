@@ -1,13 +1,14 @@
 #pragma once
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "data/dataset/data_files.h"
+
 namespace trefoil::data {
 
-/// One column of a CSV file whose values are public: what a histogram counts.
+/// One column of a table whose values are public: what a histogram counts.
 struct CategoryColumn {
   bool header = true;
   std::vector<std::string> columns;  ///< without a header: the names of the file's columns in order
@@ -20,7 +21,6 @@ struct CategoryColumn {
 /// record with another number of fields than the first, and more records than `capacity`, where one is given.
 /// No value of a record is ever in a text.
 [[nodiscard]] std::vector<std::optional<std::size_t>> ReadCategories(
-    const std::filesystem::path& path, const CategoryColumn& column,
-    std::optional<std::int64_t> capacity = {});
+    const DataFiles& files, const CategoryColumn& column, std::optional<std::int64_t> capacity = {});
 
 }  // namespace trefoil::data

@@ -1,7 +1,10 @@
 #include "data/dataset/folders.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "data/formats/file.h"
@@ -64,10 +67,38 @@ std::array<std::vector<std::string>, 2> NamesOf(const DataSpec& spec, Part part)
                  fs::is_directory(folder) ? "a folder without the data set's files" : "no such folder", list);
 }
 
+/// Of a folder STEM-1.csv, STEM-2.csv ... in the order of their numbers.
+std::vector<fs::path> Numbered(const fs::path& folder, const std::string& stem) {
+  std::vector<std::pair<std::size_t, std::string>>
+      names;  // by length first: the numbers have no zeros before them
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with(stem + "-") || !name.ends_with(".csv")) continue;
+    const auto number = std::string_view(name).substr(stem.size() + 1, name.size() - stem.size() - 5);
+    const bool digits = number.find_first_not_of("0123456789") == std::string_view::npos;
+    if (digits && !number.empty() && number.front() != '0') names.emplace_back(name.size(), name);
+  }
+  std::sort(names.begin(), names.end());
+  std::vector<fs::path> files;
+  for (const auto& [size, name] : names) files.push_back(folder / name);
+  return files;
+}
+
+/// The table that lies in several files, of the first of the names without number that has any.
+std::optional<DataFiles> FindNumbered(const fs::path& folder, const std::vector<std::string>& names) {
+  for (const auto& name : names) {
+    DataFiles files;
+    if (fs::is_directory(folder)) files.SetTable(Numbered(folder, fs::path(name).stem()));
+    if (!files.empty()) return files;
+  }
+  return {};
+}
+
 /// Nothing if none of the files is there.
 std::optional<DataFiles> Find(const DataSpec& spec, const fs::path& folder, Part part) {
   const auto names = NamesOf(spec, part);
   const fs::path first = FirstOf(folder, names[0]);
+  if (spec.format == Format::kCsv && first.empty()) return FindNumbered(folder, names[0]);
   if (first.filename() == kFirstCifarFile) return DataFiles{{}, {}, folder};
   if (names[1].empty()) return first.empty() ? std::nullopt : std::optional(DataFiles{{}, {}, first});
   const fs::path second = FirstOf(folder, names[1]);
@@ -118,7 +149,9 @@ DataFiles PartyFiles(Format format, const fs::path& party_folder) {
 
 void CopyTestFiles(const DataFiles& files, const fs::path& folder) {
   fs::create_directories(folder);
-  for (const auto& path : {files.x, files.y, files.file}) {
+  auto all = files.table();
+  all.insert(all.end(), {files.x, files.y});
+  for (const auto& path : all) {
     if (path.empty()) continue;
     const fs::path target = folder / path.filename();
     fs::copy_file(path, target, fs::copy_options::overwrite_existing);

@@ -66,7 +66,7 @@ void RequireNumbers(const std::filesystem::path& place, std::size_t item) {
 
 void CheckCapacity(std::size_t rows, std::optional<std::int64_t> capacity, const DataFiles& files) {
   if (!capacity || static_cast<std::int64_t>(rows) <= *capacity) return;
-  ThrowDataError(files.rows(), "", std::to_string(rows) + " rows",
+  ThrowDataError(files.place(), "", std::to_string(rows) + " rows",
                  "at most the " + std::to_string(*capacity) + " that the job declares");
 }
 
@@ -134,6 +134,8 @@ Table LoadCifar(const DataSpec& spec, const DataFiles& files, std::optional<std:
 /// Parties name their files by themselves, and a job its format.
 void RequireNames(const DataSpec& spec, const DataFiles& files) {
   const bool two = HasLabelFile(spec.format);
+  if (!files.more.empty() && spec.format != Format::kCsv)
+    throw ConfigError("found several files, expected one, as the job's data.format is not csv");
   if (!(two ? files.x : files.file).empty()) return;
   throw ConfigError(
       two ? "the party file names data by file, expected x and y, which the job's data.format has"
@@ -146,7 +148,7 @@ Table Load(const DataSpec& spec, const DataFiles& files, std::optional<std::int6
            LabelUse labels) {
   ValidateSpec(spec);
   RequireNames(spec, files);
-  Table table = spec.format == Format::kCsv     ? ReadCsv(files.file, spec, labels)
+  Table table = spec.format == Format::kCsv     ? ReadCsv(files, spec, labels)
                 : spec.format == Format::kCifar ? LoadCifar(spec, files, capacity, labels)
                                                 : LoadArrays(spec, files, capacity, labels);
   CheckCapacity(static_cast<std::size_t>(table.x.rows()), capacity, files);

@@ -1,26 +1,13 @@
 #pragma once
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 
+#include "data/dataset/data_files.h"
 #include "data/dataset/spec.h"
 #include "data/dataset/stored_rows.h"
 #include "data/dataset/table.h"
 
 namespace trefoil::data {
-
-/// Where one data set lies: `x` and `y` for IDX and NPY, `file` for CSV, CIFAR and NPZ (arrays x and y). Where
-/// labels are ignored, no `y` is needed.
-struct DataFiles {
-  std::filesystem::path x;
-  std::filesystem::path y;
-  std::filesystem::path file;
-
-  /// Whether no files are named.
-  [[nodiscard]] bool empty() const { return x.empty() && file.empty(); }
-  /// The file that the rows are in.
-  [[nodiscard]] const std::filesystem::path& rows() const { return file.empty() ? x : file; }
-};
 
 /// Reads a data set and checks every value against the spec: number of features, as many labels as rows,
 /// labels in 0..classes-1, values finite and of magnitude at most kLargestValue, at most `capacity` rows

@@ -78,7 +78,7 @@ std::string Take(const CifarRows& all, const std::vector<std::size_t>& rows) {
 void WriteParts(const DataSpec& spec, const DataFiles& source, const std::vector<int>& party_of_row,
                 const std::array<DataFiles, kParties>& targets) {
   if (spec.format == Format::kCsv) {
-    SplitCsv(source.file, spec.header, party_of_row, {targets[0].file, targets[1].file, targets[2].file},
+    SplitCsv(source, spec.header, party_of_row, {targets[0].file, targets[1].file, targets[2].file},
              spec.dialect);
     return;
   }
@@ -170,7 +170,7 @@ SplitReport SplitSource(const DataSpec& spec, const DataFiles& source, const Spl
   if (!spec.vertical) return SplitRows(spec, source, party_of_row, party_folders);
   const auto targets = MakeTargets(spec, party_folders);
   const auto files = std::array{targets[0].file, targets[1].file, targets[2].file};
-  const std::int64_t records = SplitCsvColumns(source.file, spec, files);
+  const std::int64_t records = SplitCsvColumns(source, spec, files);
   SplitReport report;
   report.rows.fill(std::min(records, spec.rows[0]));
   report.left_out = records - report.rows[0];

@@ -11,9 +11,9 @@
 #include "data/formats/file.h"
 
 namespace trefoil::data {
-std::int64_t SplitCsvColumns(const std::filesystem::path& path, const DataSpec& spec,
+std::int64_t SplitCsvColumns(const DataFiles& files, const DataSpec& spec,
                              const std::array<std::filesystem::path, 3>& targets) {
-  CsvReader reader(path, spec.dialect);
+  TableReader reader(files, spec.header, spec.dialect);
   const auto names = CsvColumnNames(spec, reader);
   std::array<std::vector<std::size_t>, 3> held;
   for (std::size_t party = 0; party < held.size(); ++party) {

@@ -3,15 +3,16 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "data/dataset/data_files.h"
 #include "data/dataset/spec.h"
 #include "data/dataset/table.h"
 
 namespace trefoil::data {
 
-/// Copies the columns of a vertical spec's CSV file, the first spec.rows[0] records, to `targets`: to each
+/// Copies the columns of a vertical spec's table, the first spec.rows[0] records, to `targets`: to each
 /// party's its own, the key, and the label if it holds that. Returns how many records there were. Throws
 /// DataError as ReadCsv() for the columns.
-std::int64_t SplitCsvColumns(const std::filesystem::path& path, const DataSpec& spec,
+std::int64_t SplitCsvColumns(const DataFiles& files, const DataSpec& spec,
                              const std::array<std::filesystem::path, 3>& targets);
 
 /// Puts the records of `path` in the order of their keys, byte by byte. Pre: a key a record. Throws

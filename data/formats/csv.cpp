@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "data/dataset/column_encoder.h"
-#include "data/formats/csv_reader.h"
 #include "data/formats/file.h"
 
 namespace trefoil::data {
@@ -25,7 +24,7 @@ struct FieldPlan {
 class RecordEncoder {
  public:
   /// `names` of the file's columns in order.
-  RecordEncoder(const DataSpec& spec, const CsvReader& reader, std::vector<std::string> names,
+  RecordEncoder(const DataSpec& spec, const TableReader& reader, std::vector<std::string> names,
                 LabelUse labels)
       : spec_(spec),
         reader_(reader),
@@ -95,7 +94,7 @@ class RecordEncoder {
   }
 
   const DataSpec& spec_;
-  const CsvReader& reader_;
+  const TableReader& reader_;
   std::vector<std::string> names_;
   LabelUse labels_;
   ValueIndex classes_;
@@ -117,7 +116,7 @@ std::vector<std::string> DeclaredNames(const DataSpec& spec) {
 }
 
 /// The header's names, each declared and none missing or twice.
-std::vector<std::string> HeaderNames(const DataSpec& spec, CsvReader& reader, LabelUse labels) {
+std::vector<std::string> HeaderNames(const DataSpec& spec, TableReader& reader, LabelUse labels) {
   if (!reader.Next()) ThrowDataError(reader.path(), "row 1", "an empty file", "a header");
   const std::string where = "row " + std::to_string(reader.row());
   std::vector<std::string> names = reader.fields();
@@ -146,9 +145,14 @@ std::vector<std::string> HeaderNames(const DataSpec& spec, CsvReader& reader, La
   return names;
 }
 
+void AppendLine(std::string& content, std::string_view line) {
+  content += line;
+  if (!content.ends_with('\n')) content += '\n';
+}
+
 }  // namespace
 
-std::vector<std::string> CsvColumnNames(const DataSpec& spec, CsvReader& reader, LabelUse labels) {
+std::vector<std::string> CsvColumnNames(const DataSpec& spec, TableReader& reader, LabelUse labels) {
   return spec.header ? HeaderNames(spec, reader, labels) : DeclaredNames(spec);
 }
 
@@ -161,9 +165,9 @@ std::string CsvField(const std::string& text, char separator) {
   return field + '"';
 }
 
-Table ReadCsv(const std::filesystem::path& path, const DataSpec& spec, LabelUse labels) {
+Table ReadCsv(const DataFiles& files, const DataSpec& spec, LabelUse labels) {
   Require(spec.features == CountFeatures(spec), "ReadCsv: a validated spec");
-  CsvReader reader(path, spec.dialect);
+  TableReader reader(files, spec.header, spec.dialect);
   auto names = CsvColumnNames(spec, reader, labels);
   bool more = reader.Next();
   // Without a header only the number of fields tells whether the label is among them.
@@ -178,23 +182,33 @@ Table ReadCsv(const std::filesystem::path& path, const DataSpec& spec, LabelUse 
   return table;
 }
 
-void SplitCsv(const std::filesystem::path& path, bool header, const std::vector<int>& party_of_row,
+void SplitCsv(const DataFiles& files, bool header, const std::vector<int>& party_of_row,
               const std::array<std::filesystem::path, 3>& targets, const CsvDialect& dialect) {
-  CsvReader reader(path, dialect);
-  const std::string mark(reader.marked() && dialect.encoding ? kByteOrderMark : "");
+  const auto paths = files.table();
   std::array<std::string, 3> contents;
-  contents.fill(header && reader.Next() ? mark + std::string(reader.text()) : mark);
+  std::optional<bool> first_marked;
   std::size_t count = 0;
-  for (; reader.Next(); ++count) {
-    const int party = count < party_of_row.size() ? party_of_row[count] : -1;
-    if (party < 0) continue;
-    auto& content = contents.at(static_cast<std::size_t>(party));
-    content += reader.text();
-    if (!content.ends_with('\n')) content += '\n';
+  for (const auto& path : paths) {
+    CsvReader reader(path, dialect);
+    const bool marked = reader.marked() && dialect.encoding;
+    if (first_marked && *first_marked != marked)
+      ThrowDataError(path, "", marked ? "a byte order mark" : "no byte order mark",
+                     "the same as in " + paths[0].string());
+    if (!first_marked && marked) contents.fill(std::string(kByteOrderMark));
+    const bool named = header && reader.Next();
+    for (auto& content : contents) {
+      if (named && !first_marked) AppendLine(content, reader.text());
+    }
+    first_marked = marked;
+    for (; reader.Next(); ++count) {
+      const int party = count < party_of_row.size() ? party_of_row[count] : -1;
+      if (party < 0) continue;
+      AppendLine(contents.at(static_cast<std::size_t>(party)), reader.text());
+    }
   }
-  if (count != party_of_row.size()) {
-    ThrowDataError(path, "", std::to_string(count) + " records", std::to_string(party_of_row.size()));
-  }
+  if (count != party_of_row.size())
+    ThrowDataError(files.place(), "", std::to_string(count) + " records",
+                   std::to_string(party_of_row.size()));
   for (std::size_t i = 0; i < targets.size(); ++i) WriteFile(targets[i], contents[i]);
 }
 

@@ -140,7 +140,7 @@ void CheckSizes(const Owners& owners, const std::vector<ml::OwnRecords>& parts, 
     if (number <= owners.most_rows) continue;
     throw DataError(fmt::format(
         "{}: owner {} of {} here: found {} records, expected at most {} (owners.most_rows){}",
-        party.data.rows().string(), k + 1, parts.size(), number, owners.most_rows,
+        party.data.place().string(), k + 1, parts.size(), number, owners.most_rows,
         said ? "" : "; without [owners] rows in the party file records go to owners by their hash"));
   }
 }

@@ -13,7 +13,9 @@ data::DataFiles NamedFiles(std::string_view option, const std::vector<std::strin
                            const data::DataSpec& spec, data::LabelUse labels) {
   const bool two = HasLabelFile(spec.format);
   const bool without_labels = labels == data::LabelUse::kIgnored;
-  if (!two && paths.size() == 1) return {.x = {}, .y = {}, .file = paths[0]};
+  data::DataFiles table;
+  table.SetTable({paths.begin(), paths.end()});
+  if (!two && !paths.empty() && (paths.size() == 1 || spec.format == data::Format::kCsv)) return table;
   if (two && paths.size() == 2) return {.x = paths[0], .y = paths[1], .file = {}};
   if (two && without_labels && paths.size() == 1) return {.x = paths[0], .y = {}, .file = {}};
   const auto* expected =

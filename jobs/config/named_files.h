@@ -8,8 +8,8 @@
 
 namespace trefoil::jobs {
 
-/// The files that an option names for data of this spec: two, features and labels (idx, npy), or one (csv,
-/// npz). Where labels are ignored those of the first kind may be left out. Throws ConfigError for another
+/// The files that an option names for data of this spec: two, features and labels (idx, npy), one (npz,
+/// cifar), or those of one table (csv). Where labels are ignored those of the first kind may be left out. Throws ConfigError for another
 /// number.
 [[nodiscard]] data::DataFiles NamedFiles(std::string_view option, const std::vector<std::string>& paths,
                                          const data::DataSpec& spec,

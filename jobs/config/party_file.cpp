@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "jobs/config/fields.h"
+#include "jobs/config/path_domains.h"
 #include "jobs/config/toml_writer.h"
 #include "net/http/http_endpoint.h"
 
@@ -23,30 +24,6 @@ using Json = nlohmann::json;
 
 constexpr const char* kAddress = "host:port with a port from 1 to 65535";
 constexpr const char* kDuration = "a time such as \"500ms\", \"120s\" or \"2m\"";
-
-/// Texts of a kind, which `expected` describes.
-struct TextOfKind {
-  const char* kind;
-  const char* expected;
-
-  [[nodiscard]] std::string Expected(const toml::node* found) const {
-    return found == nullptr || !found->is_string() ? Text{}.Expected(found) : expected;
-  }
-  void Describe(Json& schema) const { schema.update({{"type", "string"}, {"x-type", kind}}); }
-
- protected:
-  /// Whether the node is a text that `parse` takes without a ConfigError.
-  template <typename T, typename F>
-  static bool ReadBy(const F& parse, const toml::node& node, T& member) {
-    if (!node.is_string()) return false;
-    try {
-      member = parse(node.as_string()->get());
-      return true;
-    } catch (const ConfigError&) {
-      return false;
-    }
-  }
-};
 
 struct HostAndPort : TextOfKind {
   HostAndPort() : TextOfKind{"host:port", kAddress} {}
@@ -63,18 +40,6 @@ struct Duration : TextOfKind {
     const auto count = member.count();
     json = count % 1000 == 0 ? fmt::format("{}s", count / 1000) : fmt::format("{}ms", count);
   }
-};
-
-/// A path, relative to the folder of the file that it stands in.
-struct Path : TextOfKind {
-  Path() : TextOfKind{"path", "a path"} {}
-  bool Read(const toml::node& node, fs::path& member) const {
-    if (!node.is_string() || node.as_string()->get().empty()) return false;
-    const auto& file = node.source().path;
-    member = (file ? fs::path(*file).parent_path() : fs::path()) / node.as_string()->get();
-    return true;
-  }
-  void Write(const fs::path& member, Json& json) const { json = member.generic_string(); }
 };
 
 const OneOf<LogLevel>& LogLevels() {
@@ -111,27 +76,6 @@ void PeerFields(FieldVisitor& v, PartyFile& s) {
     v("certificate", peer.certificate, Path(), "Its certificate.");
   };
   v.Tables("peer", "The other two parties.", s.peers, fields, 2);
-}
-
-void CheckRecords(const Section& section) {
-  const bool x = section.Has("x");
-  const bool y = section.Has("y");
-  if (section.Has("file") && (x || y))
-    section.Fail("file", fmt::format("{} or {} is given too, expected x and y, or file", section.Path("x"),
-                                     section.Path("y")));
-  if (x != y)
-    section.Refuse(x ? "y" : "x", fmt::format("a path, as the other of {} and {} is given", section.Path("x"),
-                                              section.Path("y")));
-}
-
-/// A table that names the files of records.
-void RecordFields(FieldVisitor& v, const char* table, const char* help, data::DataFiles& files) {
-  v.Table(table, help, [&] {
-    PathField(v, "x", files.x, "idx and npy: the records, with `y`.");
-    PathField(v, "y", files.y, "idx and npy: their labels.");
-    PathField(v, "file", files.file, "csv, npz and cifar: both, in place of `x` and `y`.");
-    v.Check(CheckRecords);
-  });
 }
 
 void LedgerFields(FieldVisitor& v, LedgerSettings& s) {
@@ -276,16 +220,6 @@ std::string TableToml(const std::string& name, const nlohmann::ordered_json& tab
 
 }  // namespace
 
-const fs::path& InputPaths::operator[](const std::string& key) const {
-  static const fs::path none;
-  const auto found = paths_.find(key);
-  return found == paths_.end() ? none : found->second;
-}
-
-void PathField(FieldVisitor& v, const char* key, fs::path& path, const char* help) {
-  v(key, path, Path(), Default(fs::path()).Said("none").LeftOut(), help);
-}
-
 Address ParseAddress(const std::string& text) {
   const auto fail = [&] { throw ConfigError(fmt::format("found \"{}\", expected {}", text, kAddress)); };
   const auto colon = text.rfind(':');
@@ -338,6 +272,13 @@ std::string PartyToml(const PartyFile& party) {
   for (const auto& [key, path] : party.inputs.all()) {
     const auto dot = key.find('.');
     if (!path.empty()) tables[key.substr(0, dot)][key.substr(dot + 1)] = path.generic_string();
+  }
+  for (const auto& [table, files] : party.inputs.all_records()) {
+    auto keys = WriteOrderedJson([copy = files](FieldVisitor& v) mutable {
+      PathField(v, "x", copy.x, "");
+      TableField(v, copy, "");
+    });
+    tables[table].update(keys);
   }
   auto text = fmt::format("# Party {} of three. Paths are relative to this file.\n", party.id);
   for (const auto& [name, table] : tables.items()) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset/load.h"
+#include "data/dataset/data_files.h"
 #include "dp/record/privacy_filter.h"
 
 namespace trefoil::jobs {
@@ -42,8 +42,14 @@ class InputPaths {
   std::filesystem::path& operator[](const std::string& key) { return paths_[key]; }
   [[nodiscard]] const std::map<std::string, std::filesystem::path>& all() const { return paths_; }
 
+  /// Records that a table of the party file names ("predict"); nothing where it names none.
+  [[nodiscard]] const data::DataFiles& Records(const std::string& table) const;
+  data::DataFiles& Records(const std::string& table) { return records_[table]; }
+  [[nodiscard]] const std::map<std::string, data::DataFiles>& all_records() const { return records_; }
+
  private:
   std::map<std::string, std::filesystem::path> paths_;
+  std::map<std::string, data::DataFiles> records_;
 };
 
 /// Declares the keys of the party file that a type of job needs for itself, and where they are kept.
@@ -51,6 +57,12 @@ using InputFields = void (*)(FieldVisitor& v, InputPaths& inputs);
 
 /// Declares such a key, which need not be there: a path, relative to the file's folder.
 void PathField(FieldVisitor& v, const char* key, std::filesystem::path& path, const char* help);
+
+/// Declares `file` of a table that names records: one path, or those of one table.
+void TableField(FieldVisitor& v, data::DataFiles& files, const char* help);
+
+/// A table that names the files of records.
+void RecordFields(FieldVisitor& v, const char* table, const char* help, data::DataFiles& files);
 
 /// [ledger] or [evaluation_ledger]: what the jobs on this party's data, or on the test records that it holds,
 /// may cost them, all together.

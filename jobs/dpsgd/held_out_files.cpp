@@ -25,7 +25,7 @@ ml::OwnRecords LoadTable(const DpsgdSettings& job, const data::DataFiles& files,
   }
   auto records = LoadRecords(job, files, options);
   if (records.x.rows() != declared.rows) {
-    throw DataError(fmt::format("{}: found {} records, expected the {} of {}", files.rows().string(),
+    throw DataError(fmt::format("{}: found {} records, expected the {} of {}", files.place().string(),
                                 records.x.rows(), declared.rows, declared.rows_key));
   }
   return {.x = std::move(records.x), .y = std::move(records.y)};

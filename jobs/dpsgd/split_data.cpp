@@ -28,7 +28,9 @@ data::DataFiles MoveTo(const fs::path& party, const std::optional<data::DataFile
         fmt::format("{}: found no {} files, expected those that the job wants", source.string(), name));
   data::CopyTestFiles(*files, party / name);
   const auto moved = [&](const fs::path& file) { return file.empty() ? fs::path() : name / file.filename(); };
-  return {.x = moved(files->x), .y = moved(files->y), .file = moved(files->file)};
+  data::DataFiles all{.x = moved(files->x), .y = moved(files->y), .file = moved(files->file)};
+  for (const auto& file : files->more) all.more.push_back(moved(file));
+  return all;
 }
 
 }  // namespace

@@ -231,7 +231,7 @@ std::string HistogramJob::Split(const SplitTarget& target) const {
   spec.name = job().data_name;
   spec.format = data::Format::kCsv;
   const auto source =
-      data::FindTrainingFiles(spec, FindDataFolder(job().data_name, target.job_file, target.data)).file;
+      data::FindTrainingFiles(spec, FindDataFolder(job().data_name, target.job_file, target.data));
   std::vector<int> labels;
   for (const auto& category : data::ReadCategories(source, job().column))
     labels.push_back(static_cast<int>(category.value_or(job().column.values.size())));
@@ -245,8 +245,8 @@ std::string HistogramJob::Split(const SplitTarget& target) const {
   data::SplitCsv(source, job().column.header, party_of_row, targets);
   std::array<std::int64_t, 4> rows{};
   for (const int party : party_of_row) ++rows.at(static_cast<std::size_t>(party < 0 ? 3 : party));
-  return fmt::format("dealing {} to three parties: rows {}, {}, {}{}", source.lexically_normal().string(),
-                     rows[0], rows[1], rows[2],
+  return fmt::format("dealing {} to three parties: rows {}, {}, {}{}",
+                     source.place().lexically_normal().string(), rows[0], rows[1], rows[2],
                      rows[3] == 0 ? "" : fmt::format("; {} beyond data.rows left out", rows[3]));
 }
 
@@ -255,7 +255,7 @@ std::string HistogramJob::Load(const PartyFile& party, const std::string& party_
   if (party.data.file.empty())
     throw ConfigError(party_file + ": missing [data] file, expected this party's CSV file");
   records_ =
-      data::ReadCategories(party.data.file, job().column, job().rows.at(static_cast<std::size_t>(party.id)));
+      data::ReadCategories(party.data, job().column, job().rows.at(static_cast<std::size_t>(party.id)));
   return fmt::format("{} records as the job declares them", records_.size());
 }
 

@@ -52,7 +52,7 @@ fs::path CutTestRecords(const PateSettings& job, const data::DataFiles& tests, c
   if (total < records) {
     throw DataError(
         fmt::format("{}: found {} test records, expected at least {}, of which public ones are made",
-                    tests.rows().string(), total, records));
+                    tests.place().string(), total, records));
   }
   spec.rows = {records, total - records, 0};
   const double first = static_cast<double>(records) / static_cast<double>(total);

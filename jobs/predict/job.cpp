@@ -109,10 +109,8 @@ std::string PredictJob::Split(const SplitTarget& target) const {
     party.feature_model = before.feature_model;
     const auto model = LoadModelShare(party, job_, "");
     if (party.id != job_.client) continue;
-    const auto files =
-        NamedFiles("--data", {target.data.string()}, model.schema.records.data, data::LabelUse::kIgnored);
-    if (!files.x.empty()) party.inputs["predict.x"] = fs::absolute(files.x);
-    if (!files.file.empty()) party.inputs["predict.file"] = fs::absolute(files.file);
+    party.inputs.Records("predict") = NamedFiles("--data", {fs::absolute(target.data).string()},
+                                                 model.schema.records.data, data::LabelUse::kIgnored);
     (void)LoadRowsToPredict(job_, model.schema.records, party, "", 0);
   }
   return fmt::format("rows {} of party {}, by the model in {}", target.data.string(), job_.client,

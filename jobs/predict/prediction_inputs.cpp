@@ -13,11 +13,12 @@ namespace trefoil::jobs {
 void PredictInputs(FieldVisitor& v, InputPaths& inputs) {
   v.Table("predict", "What a job of type `predict` needs.", [&] {
     PathField(v, "share", inputs["predict.share"], "Required: this party's `model.share`.");
+    auto& rows = inputs.Records("predict");
     PathField(
-        v, "x", inputs["predict.x"],
+        v, "x", rows.x,
         "Required at the client, or `file`: rows in the training job's format, of idx and npy. Labels may be "
         "missing, and are not looked at.");
-    PathField(v, "file", inputs["predict.file"], "Likewise of csv, npz and cifar (labels: any byte).");
+    TableField(v, rows, "Likewise of csv (several files are one table), npz and cifar (labels: any byte).");
     v.Check([](const Section& section) {
       if (section.Has("x") && section.Has("file"))
         section.Fail("file", "predict.x is given too, expected only one of them");
@@ -43,7 +44,7 @@ ShareFile LoadModelShare(const PartyFile& party, const PredictSettings& job, con
 ml::OwnRecords LoadRowsToPredict(const PredictSettings& job, const RecordSchema& schema,
                                  const PartyFile& party, const std::string& party_file, std::size_t threads) {
   if (party.id != job.client) return {};
-  const data::DataFiles files{.x = party.inputs["predict.x"], .y = {}, .file = party.inputs["predict.file"]};
+  const auto& files = party.inputs.Records("predict");
   const bool two_files = HasLabelFile(schema.data.format);
   if ((two_files ? files.x : files.file).empty()) {
     throw ConfigError(

@@ -90,12 +90,13 @@ ml::OwnRecords LoadOwnRecords(const RecordSchema& schema, int party, const data:
   if (!schema.data.vertical) {
     auto table = LoadRecords(schema, files, options);
     ml::OwnRecords own{.x = std::move(table.x), .y = std::move(table.y)};
-    if (options.group_rows > 0) own.groups = data::GroupNumbers(table.keys, options.group_rows, files.file);
+    if (options.group_rows > 0)
+      own.groups = data::GroupNumbers(table.keys, options.group_rows, files.place());
     return own;
   }
   const auto labels = party == schema.data.label.party ? data::LabelUse::kRead : data::LabelUse::kIgnored;
   auto table = data::Load(data::PartOf(schema.data, party), files, options.capacity, labels);
-  data::SortByKey(table, files.file);
+  data::SortByKey(table, files.place());
   return {.x = std::move(table.x), .y = std::move(table.y), .keys = std::move(table.keys)};
 }
 

@@ -45,9 +45,12 @@ std::optional<BudgetedJob> BudgetedEvaluationOf(const jobs::Job& job, int party)
 
 std::string DataHash(const data::DataFiles& files) {
   std::string lines;
-  for (const auto& [key, file] : {std::pair{"x", files.x}, {"y", files.y}, {"file", files.file}}) {
+  const auto add = [&](const char* key, const std::filesystem::path& file) {
     if (!file.empty()) lines += fmt::format("{} {}\n", key, data::FileSha256(file));
-  }
+  };
+  add("x", files.x);
+  add("y", files.y);
+  for (const auto& file : files.table()) add("file", file);
   return Sha256Hex(lines);
 }
 

@@ -16,9 +16,9 @@ using testing::Not;
 
 class ReadCategoriesTest : public testing::Test {
  protected:
-  [[nodiscard]] std::filesystem::path Write(const std::string& text) const {
+  [[nodiscard]] DataFiles Write(const std::string& text) const {
     WriteFile(folder_ / "t.csv", text);
-    return folder_ / "t.csv";
+    return OneFile(folder_ / "t.csv");
   }
 
   [[nodiscard]] std::string Error(const std::string& text, std::optional<std::int64_t> capacity = {}) const {

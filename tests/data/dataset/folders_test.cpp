@@ -38,6 +38,23 @@ TEST(FindTrainingFiles, FindsTheNamesOfEachFormat) {
   EXPECT_EQ(FindTestFiles(Spec(Format::kNpz), folder.path())->file, folder / "test.npz");
 }
 
+TEST(FindTrainingFiles, TakesNumberedFilesForOneTable) {
+  const TemporaryFolder folder;
+  for (const char* name : {"train-1.csv", "train-10.csv", "train-2.csv", "train-02.csv", "train-x.csv",
+                           "train-.csv", "test-3.csv", "adult-test-1.csv"})
+    folder.Put(name, "a\n");
+  const auto train = FindTrainingFiles(Spec(Format::kCsv), folder.path());
+  EXPECT_EQ(train.file, folder / "train-1.csv");
+  EXPECT_EQ(train.more,
+            (std::vector<std::filesystem::path>{folder / "train-2.csv", folder / "train-10.csv"}));
+  const auto test = FindTestFiles(Spec(Format::kCsv), folder.path());
+  EXPECT_EQ(test->table(), std::vector<std::filesystem::path>{folder / "adult-test-1.csv"});
+  CopyTestFiles(train, folder / "copy");
+  EXPECT_EQ(FindTrainingFiles(Spec(Format::kCsv), folder / "copy").more.size(), 2U);
+  folder.Put("train.csv", "");
+  EXPECT_TRUE(FindTrainingFiles(Spec(Format::kCsv), folder.path()).more.empty());
+}
+
 TEST(FindTrainingFiles, TakesCifarsOwnNames) {
   const TemporaryFolder folder;
   const auto train = [&] { return FindTrainingFiles(Spec(Format::kCifar), folder.path()).file; };

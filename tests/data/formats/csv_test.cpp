@@ -25,7 +25,7 @@ DataSpec PeopleSpec(bool header) {
 }
 
 Table Read(const TemporaryFolder& folder, const std::string& content, const DataSpec& spec) {
-  return ReadCsv(folder.Put("people.csv", content), spec);
+  return ReadCsv(OneFile(folder.Put("people.csv", content)), spec);
 }
 
 Matrix Rows(std::initializer_list<std::initializer_list<float>> rows) {
@@ -75,7 +75,7 @@ TEST(ReadCsv, TakesTheLabelFromADeclaredColumnWhichIsNoFeature) {
 TEST(ReadCsv, IgnoresLabelsWhereverTheyAre) {
   const TemporaryFolder folder;
   const auto ignoring = [&](const std::string& content, const DataSpec& spec) {
-    const Table table = ReadCsv(folder.Put("people.csv", content), spec, LabelUse::kIgnored);
+    const Table table = ReadCsv(OneFile(folder.Put("people.csv", content)), spec, LabelUse::kIgnored);
     EXPECT_TRUE(table.y.empty());
     return table.x;
   };
@@ -211,15 +211,15 @@ TEST(SplitCsv, CopiesRecordsByteForByte) {
   const auto source = folder.Put("a.csv", "h1, h2\r\n1 ,\"x\ny\"\r\n2,b\n3,c");
   const std::array<std::filesystem::path, 3> targets{folder / "0", folder / "1", folder / "2"};
 
-  SplitCsv(source, true, {2, -1, 2}, targets);
+  SplitCsv(OneFile(source), true, {2, -1, 2}, targets);
 
   EXPECT_EQ(RawBytes(targets[0]), "h1, h2\r\n");
   EXPECT_EQ(RawBytes(targets[2]), "h1, h2\r\n1 ,\"x\ny\"\r\n3,c\n");
-  SplitCsv(source, false, {0, 1, 1, 0}, targets);
+  SplitCsv(OneFile(source), false, {0, 1, 1, 0}, targets);
   EXPECT_EQ(RawBytes(targets[0]), "h1, h2\r\n3,c\n");
   EXPECT_EQ(RawBytes(targets[1]), "1 ,\"x\ny\"\r\n2,b\n");
   EXPECT_EQ(RawBytes(targets[2]), "");
-  EXPECT_THROW(SplitCsv(source, true, {0, 1}, targets), DataError);
+  EXPECT_THROW(SplitCsv(OneFile(source), true, {0, 1}, targets), DataError);
 }
 
 // A job may say latin-1 of files of which one is UTF-8 by its mark; each party then reads what the source says.
@@ -228,7 +228,7 @@ TEST(SplitCsv, KeepsTheMarkThatCountsMoreThanTheJobsEncoding) {
   const auto source = folder.Put("a.csv", "\xEF\xBB\xBFname;n\n\u00E9;1\n\u00FC;2\n");
   const std::array<std::filesystem::path, 3> targets{folder / "0", folder / "1", folder / "2"};
   const CsvDialect dialect{.separator = ';', .encoding = Encoding::kLatin1};
-  SplitCsv(source, true, {2, 0}, targets, dialect);
+  SplitCsv(OneFile(source), true, {2, 0}, targets, dialect);
   EXPECT_EQ(RawBytes(targets[0]), "\xEF\xBB\xBFname;n\n\u00FC;2\n");
   CsvReader reader(targets[2], dialect);
   ASSERT_TRUE(reader.Next() && reader.Next());
@@ -261,13 +261,13 @@ TEST(ReadCsv, ReadsATableAsAnOrganisationHasIt) {
                                "seit;Gr\xF6\xDF"
                                "e;Ort;Alter;ja\n"
                                "03.01.2000;2,0;Z\xFCrich;17,5;1,0\n;k.A.;ZH;;\"00\"\n");
-  const Table table = ReadCsv(file, spec);
+  const Table table = ReadCsv(OneFile(file), spec);
   EXPECT_EQ(table.x, (Matrix(2, 7) << 1, 0, 2, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0).finished());
   EXPECT_EQ(table.y, (std::vector<int>{1, 0}));
 
   spec.dialect.separator = ',';
   EXPECT_THAT(
-      ErrorText<DataError>([&] { (void)ReadCsv(file, spec); }),
+      ErrorText<DataError>([&] { (void)ReadCsv(OneFile(file), spec); }),
       HasSubstr("row 1: found one column \"seit;Gr\u00F6\u00DFe;Ort;Alter;ja\", expected columns with \",\" "
                 "between them, or data.separator for another separator"));
 }

@@ -95,6 +95,21 @@ TEST(PartyFile, ReadsBackWhatItWrites) {
   EXPECT_TRUE(ReadParty(folder.Write("again.toml", PartyToml(party))).data.x.empty());
 }
 
+TEST(PartyFile, ReadsSeveralFilesOfOneTable) {
+  const TemporaryFolder folder;
+  const auto read = [&](const std::string& file) {
+    const auto text = Replaced(kParty, "x = \"data/images\"\ny = \"data/labels\"", "file = " + file);
+    return ReadParty(folder.Write("party.toml", text));
+  };
+  const auto party = read("[\"a.csv\", \"/b/b.csv\"]");
+  const std::vector<std::filesystem::path> files{folder.path() / "a.csv", "/b/b.csv"};
+  EXPECT_EQ(party.data.table(), files);
+  EXPECT_EQ(ReadParty(folder.Write("again.toml", PartyToml(party))).data.table(), files);
+  EXPECT_EQ(read("[\"a.csv\"]").data.table().size(), 1U);
+  for (const char* wrong : {"[]", "[\"\"]", "[\"a.csv\", 1]", "[\"a.csv\", \"./a.csv\"]", "7"})
+    EXPECT_THROW((void)read(wrong), ConfigError) << wrong;
+}
+
 TEST(PartyFile, KnowsOnlyTheInputsThatAreDeclared) {
   const TemporaryFolder folder;
   const auto file = folder.Write("party.toml", std::string(kParty) + "[sieve]\nmesh = \"m\"\n");

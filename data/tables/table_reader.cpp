@@ -1,0 +1,40 @@
+#include "data/tables/table_reader.h"
+
+#include "base/error.h"
+#include "data/formats/file.h"
+
+namespace trefoil::data {
+
+TableReader::TableReader(const DataFiles& files, bool header, const CsvDialect& dialect)
+    : files_(files.table()), header_(header), dialect_(dialect) {
+  Require(!files_.empty(), "TableReader: a table");
+  reader_.emplace(files_[0], dialect_);
+}
+
+bool TableReader::Next() {
+  while (!reader_->Next()) {
+    if (current_ + 1 == files_.size()) return false;
+    ++current_;
+    reader_.reset();  // one file's content at a time
+    reader_.emplace(files_[current_], dialect_);
+    if (header_) CheckHeader();
+  }
+  if (header_ && !names_) names_ = reader_->fields();
+  return true;
+}
+
+void TableReader::CheckHeader() {
+  const auto first = files_[0].string();
+  if (!reader_->Next()) ThrowDataError(path(), "row 1", "an empty file", "the header of " + first);
+  const auto where = "row " + std::to_string(row());
+  for (std::size_t k = 0; k < fields().size() && k < names_->size(); ++k) {
+    if (fields()[k] != (*names_)[k])
+      ThrowDataError(path(), where + ", column " + std::to_string(k + 1), Quote(fields()[k]),
+                     Quote((*names_)[k]) + ", as in " + first);
+  }
+  if (fields().size() != names_->size())
+    ThrowDataError(path(), where, std::to_string(fields().size()) + " columns",
+                   "the " + std::to_string(names_->size()) + " of " + first);
+}
+
+}  // namespace trefoil::data

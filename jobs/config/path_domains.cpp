@@ -1,0 +1,105 @@
+#include "jobs/config/path_domains.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <set>
+#include <utility>
+
+#include "jobs/config/fields.h"
+#include "jobs/config/party_file.h"
+
+namespace trefoil::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+void CheckRecords(const Section& section) {
+  const bool x = section.Has("x");
+  const bool y = section.Has("y");
+  if (section.Has("file") && (x || y))
+    section.Fail("file", fmt::format("{} or {} is given too, expected x and y, or file", section.Path("x"),
+                                     section.Path("y")));
+  if (x != y)
+    section.Refuse(x ? "y" : "x", fmt::format("a path, as the other of {} and {} is given", section.Path("x"),
+                                              section.Path("y")));
+}
+
+}  // namespace
+
+bool Path::Read(const toml::node& node, fs::path& member) const {
+  if (!node.is_string() || node.as_string()->get().empty()) return false;
+  const auto& file = node.source().path;
+  member = (file ? fs::path(*file).parent_path() : fs::path()) / node.as_string()->get();
+  return true;
+}
+
+void Path::Write(const fs::path& member, Json& json) const { json = member.generic_string(); }
+
+std::string Paths::Expected(const toml::node* found) const {
+  return found == nullptr || found->is_string() ? Path().Expected(found)
+                                                : "a path, or an array of different paths";
+}
+
+bool Paths::Read(const toml::node& node, std::vector<fs::path>& member) const {
+  std::vector<fs::path> paths;
+  if (const auto* array = node.as_array()) {
+    for (const auto& element : *array) {
+      if (!Path().Read(element, paths.emplace_back())) return false;
+    }
+  } else if (!Path().Read(node, paths.emplace_back())) {
+    return false;
+  }
+  std::set<fs::path> different;
+  for (const auto& path : paths) different.insert(path.lexically_normal());
+  if (paths.empty() || different.size() != paths.size()) return false;
+  member = std::move(paths);
+  return true;
+}
+
+void Paths::Write(const std::vector<fs::path>& member, Json& json) const {
+  if (member.size() == 1) return Path().Write(member[0], json);
+  json = Json::array();
+  for (const auto& path : member) Path().Write(path, json.emplace_back());
+}
+
+void Paths::Describe(Json& schema) const {
+  Json one;
+  Path().Describe(one);
+  schema["oneOf"] = {one, {{"type", "array"}, {"items", one}, {"minItems", 1}, {"uniqueItems", true}}};
+}
+
+const fs::path& InputPaths::operator[](const std::string& key) const {
+  static const fs::path none;
+  const auto found = paths_.find(key);
+  return found == paths_.end() ? none : found->second;
+}
+
+void PathField(FieldVisitor& v, const char* key, fs::path& path, const char* help) {
+  v(key, path, Path(), Default(fs::path()).Said("none").LeftOut(), help);
+}
+
+const data::DataFiles& InputPaths::Records(const std::string& table) const {
+  static const data::DataFiles none;
+  const auto found = records_.find(table);
+  return found == records_.end() ? none : found->second;
+}
+
+void TableField(FieldVisitor& v, data::DataFiles& files, const char* help) {
+  auto table = files.table();
+  v("file", table, Paths(), Default(std::vector<fs::path>()).Said("none").LeftOut(), help);
+  files.SetTable(table);
+}
+
+void RecordFields(FieldVisitor& v, const char* table, const char* help, data::DataFiles& files) {
+  v.Table(table, help, [&] {
+    PathField(v, "x", files.x, "idx and npy: the records, with `y`.");
+    PathField(v, "y", files.y, "idx and npy: their labels.");
+    TableField(
+        v, files,
+        "csv, npz and cifar: both, in place of `x` and `y`; of csv also several, which are one table.");
+    v.Check(CheckRecords);
+  });
+}
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,76 @@
+"""Tables that lie in several files: three processes, evaluations and predictions read them as one."""
+
+import pathlib
+import re
+import subprocess
+import unittest
+
+from evaluate_test import JOB
+from trefoil_program import ProgramTest, prepared
+
+HEADER = "a,b,state\n"
+
+
+class Tables(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("job.toml", JOB)
+        rows = [f"{k % 7 / 10},{k % 5 / 10},{'ill' if k % 3 else 'well'}\n" for k in range(90)]
+        self.put("data", train=rows[:60], test=rows[60:])
+        self.put("parts", **{"train-1": rows[:7], "train-2": rows[7:60], "test-1": rows[60:70], "test-2": rows[70:]})
+
+    def put(self, folder, **tables):
+        (self.folder / folder).mkdir(exist_ok=True)
+        for name, rows in tables.items():
+            self.write(f"{folder}/{name}.csv", HEADER + "".join(rows))
+
+    def prepare(self):
+        self.succeed("local", "--job", self.job, "--data", "data", "--out", "d", *prepared())
+        return self.folder / "d/party-0"
+
+    def split(self, party):
+        """The party's file as two, of which one is named first; what the party file's [data] then is."""
+        lines = (party / "data/train.csv").read_text().splitlines(keepends=True)
+        (party / "data/1.csv").write_text("".join(lines[:9]))
+        (party / "data/2.csv").write_text("".join([lines[0], *lines[9:]]))
+        return '[data]\nfile = ["data/1.csv", "data/2.csv"]\n'
+
+    def name(self, party, tables):
+        text = re.sub(r"\n\[(data|ledger)\][^[]*", "\n", (party / "party.toml").read_text())
+        (party / "party.toml").write_text(f"{text}\n{tables}")
+
+    def check(self, party):
+        return self.run_program("check", "--config", party / "party.toml", "--job", self.job, "--wait", "300ms").stdout
+
+    def test_local_deals_numbered_files_as_one_table(self):
+        for source in ("data", "parts"):
+            output = self.succeed("local", "--job", self.job, "--data", source, "--out", source + "-run")
+            self.assertIn("20, 20, 20", output)
+        dealt = [[(self.folder / f"{source}-run/party-{i}/data/train.csv").read_text() for i in range(3)] for source in ("data", "parts")]
+        self.assertEqual(*dealt)
+        tests = [self.folder / f"parts/test-{k}.csv" for k in (1, 2)]
+        for command in ("evaluate", "predict"):
+            one = self.succeed(command, "--model", "data-run/model.npz", "--data", "data/test.csv")
+            self.assertEqual(self.succeed(command, "--model", "data-run/model.npz", "--data", *tests), one)
+            self.assertEqual(self.succeed(command, "--model", "data-run/model.npz", "--data", "parts"), one)
+        self.fail_with(4, "test-2.csv: row 1, column 1: found \"x\", expected \"a\", as in ", "evaluate", "--model",
+                       "data-run/model.npz", "--data", tests[0], self.write("test-2.csv", "x,b,state\n"))
+
+    def test_a_party_file_names_several(self):
+        party = self.prepare()
+        ledger = '[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 100.0\ndelta = 1e-5\n'
+        data = self.split(party)
+        self.name(party, data + ledger)
+        self.assertRegex(self.check(party), r"(?m)^ok    data: .*\b20 ")
+        self.succeed("ledger", "init", "--config", party / "party.toml")
+        self.assertRegex(self.check(party), r"(?m)^ok    ledger: ")
+        self.name(party, data.replace(', "data/2.csv"', "") + ledger)  # other data
+        self.assertRegex(self.check(party), r"(?m)^fail  ledger: ")
+        self.name(party, data)
+        with open(party / "data/2.csv", "a") as file:
+            file.write("0.1,secret\n")
+        self.assertRegex(self.check(party), r"(?m)^fail  data: .*data/2.csv: row 14: found 2 fields, expected 3")
+
+
+if __name__ == "__main__":
+    unittest.main()
