@@ -224,8 +224,9 @@ INSTANTIATE_TEST_SUITE_P(
                  "x.toml:19: privacy.clip: found \"a\", expected a number above 0, or \"auto\""},
         EditCase{"delta_of_one", "delta = 1e-5", "delta = 1",
                  "x.toml:18: privacy.delta: found 1, expected a number above 0 and below 1"},
-        EditCase{"fraction_for_whole", "steps = 439", "steps = 439.0",
-                 "x.toml:12: training.steps: found 439.0, expected a whole number from 1 to 500000, or \"auto\""},
+        EditCase{
+            "fraction_for_whole", "steps = 439", "steps = 439.0",
+            "x.toml:12: training.steps: found 439.0, expected a whole number from 1 to 500000, or \"auto\""},
         EditCase{"unknown_key", "steps = 439", "step = 439",
                  "x.toml:12: unknown key training.step; did you mean training.steps?"},
         EditCase{"unknown_table", "[privacy]", "[privcy]",
@@ -253,7 +254,8 @@ INSTANTIATE_TEST_SUITE_P(
         EditCase{"version", "version = 1", "version = 2", "x.toml:1: version: found 2, expected 1"},
         EditCase{"misspelt_choice", "\"dpsgd\"", "\"dpsdg\"",
                  "x.toml:2: type: found \"dpsdg\", expected one of \"dpsgd\", \"predict\", \"histogram\", "
-                 "\"pate\", \"classifier-average\", \"ensemble-transfer\", \"sum\"; did you mean dpsgd?"},
+                 "\"pate\", \"classifier-average\", \"ensemble-transfer\", \"sum\", \"least-squares\"; did "
+                 "you mean dpsgd?"},
         EditCase{
             "path_in_name", "\"mnist\"", "\"../mnist\"",
             "x.toml:3: name: found \"../mnist\", expected a name of letters, digits, '.', '_' and '-' (at "
@@ -291,8 +293,9 @@ INSTANTIATE_TEST_SUITE_P(
         EditCase{"no_value", "privacy.epsilon", "",
                  "--set privacy.epsilon: expected KEY=VALUE, as in privacy.epsilon=3.0"},
         EditCase{"below_a_value", "name.x=3", "", "--set name.x=3: name is a value, expected a table"},
-        EditCase{"string_if_no_toml", "privacy.clip=abc", "",
-                 "--set privacy.clip=abc: privacy.clip: found \"abc\", expected a number above 0, or \"auto\""},
+        EditCase{
+            "string_if_no_toml", "privacy.clip=abc", "",
+            "--set privacy.clip=abc: privacy.clip: found \"abc\", expected a number above 0, or \"auto\""},
         EditCase{"loss", "model.loss=hinge", "",
                  "--set model.loss=hinge: model.loss: found \"hinge\", expected one of \"one-vs-rest\", "
                  "\"squared\", \"softmax\""},
