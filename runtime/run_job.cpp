@@ -45,6 +45,19 @@ void CheckResume(const RunOptions& options, const jobs::Job& job) {
   if (const auto why = job.NoResume(); !why.empty()) throw ConfigError("--resume: " + why);
 }
 
+/// Where the run is watched, if the command line says so.
+void ListenWhereTold(const RunOptions& options, jobs::PartyFile& party) {
+  if (options.metrics.empty()) return;
+  constexpr const char* kExpected = "127.0.0.1:PORT or [::1]:PORT: what it tells is for this machine alone";
+  try {
+    party.metrics = jobs::ParseAddress(options.metrics);
+  } catch (const ConfigError& error) {
+    throw ConfigError(fmt::format("--metrics: {}", error.what()));
+  }
+  if (!net::IsLoopback(party.metrics->host))
+    throw ConfigError(fmt::format("--metrics: found \"{}\", expected {}", options.metrics, kExpected));
+}
+
 void CheckRunFolder(const RunOptions& options, const fs::path& folder) {
   if (!options.resume) return CheckRunDirectory(folder);
   if (fs::exists(folder) && !fs::is_directory(folder))
@@ -70,6 +83,8 @@ void Announce(Run& run, const dp::EpsilonPair& planned) {
                run.options.resume);
   session.display().SayFirst(jobs::FirstOf(job));
   session.Say(fmt::format("job {}: {}", job.name(), job.Title()));
+  if (const auto& page = session.party().metrics)
+    session.Say(fmt::format("watch this run at http://{}/", jobs::ToText(*page)));
   if (run.charges())
     session.Say(fmt::format("epsilon {}, delta {}, at most",
                             jobs::EpsilonsText(planned.outsider, planned.insider, jobs::FirstOf(job)),
@@ -193,6 +208,7 @@ int RunJob(const RunOptions& options) {
   CheckResume(options, *job);
   auto party = jobs::ReadParty(options.config, options.types);
   jobs::BringFiles(party, options.inputs);
+  ListenWhereTold(options, party);
   Run run{
       .options = options,
       .job = job,

@@ -15,6 +15,7 @@ struct RunOptions {
   std::size_t threads = 0;  ///< 0: as many as the machine has
   bool resume = false;      ///< goes on with the run that `out` holds, if it holds one
   bool again = false;       ///< with resume: although it has lost many steps (runtime/resume/lost_steps.h)
+  std::string metrics{};    ///< HOST:PORT, in place of the party file's metrics.listen; empty: as that says
   std::map<std::string, std::filesystem::path> inputs{};  ///< jobs::BringFiles
   jobs::JobTypes types = jobs::ShippedTypes();
 };

@@ -30,6 +30,9 @@ void AddLocal(CLI::App& program, Action& action, jobs::JobTypes types) {
   command->add_flag("--again", options->again,
                     "With --resume: although many steps have been lost, as of `run`");
   command->add_flag("--prepare", options->prepare, "Write the three party folders only");
+  command->add_flag(
+      "--watch", options->watch,
+      "Serve a page to watch each party by, say where, and open party 0's where there is a display");
   auto* hosts =
       command->add_option("--hosts", options->hosts, "With --prepare: the parties' hosts, as a,b,c");
   command
@@ -52,6 +55,9 @@ void AddLocal(CLI::App& program, Action& action, jobs::JobTypes types) {
     action = [options, given = hosts->count() > 0] {
       if (given && !options->prepare)
         throw ConfigError("--hosts: found without --prepare, which it belongs to");
+      if (options->watch && options->prepare)
+        throw ConfigError(
+            "--watch: found with --prepare, expected without: nothing runs that could be watched");
       if (options->again && !options->resume)
         throw ConfigError("--again: found without --resume, which it belongs to");
       if (options->job.empty() && !options->resume) throw ConfigError("--job is required");

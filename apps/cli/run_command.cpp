@@ -17,6 +17,10 @@ void AddRun(CLI::App& program, Action& action, jobs::JobTypes types) {
   command->add_option("--out", options->out, "Run directory; the default is runs/NAME-UTC");
   command->add_option("--threads", options->threads, "Threads to compute with; the default is all cores")
       ->check(CLI::Range(1, 1024));
+  command->add_option(
+      "--metrics", options->metrics,
+      "HOST:PORT where the run is watched, in place of [metrics] in the party file: a page for a "
+      "browser, and /metrics for programs");
   command->add_flag("--resume", options->resume,
                     "Go on with the run in --out from the last checkpoint that all three hold; all three are "
                     "started so. Without a run there, one begins");

@@ -5,9 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -25,6 +28,28 @@ constexpr const char* kThisProgram = "/proc/self/exe";
   if (nothing >= 0) dup2(nothing, STDIN_FILENO);
   execv(program, arguments);
   _exit(127);
+}
+
+/// Likewise; the child ends at once, so that its own child is nobody's.
+[[noreturn]] void BecomeApart(const char* program, char* const* arguments) {
+  const int nothing = open("/dev/null", O_RDWR);
+  if (nothing < 0 || setsid() < 0 || fork() != 0) _exit(0);
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (dup2(nothing, descriptor) < 0) _exit(0);
+  }
+  execv(program, arguments);
+  _exit(0);
+}
+
+/// The file that a shell would run for `program`; empty where there is none.
+std::string InPath(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    auto file = folder + "/" + program;
+    if (folder.starts_with('/') && access(file.c_str(), X_OK) == 0) return file;
+  }
+  return {};
 }
 
 }  // namespace
@@ -68,6 +93,17 @@ const std::optional<ProcessEnd>& ChildProcess::Poll() {
 
 void ChildProcess::Signal(int signal) {
   if (id_ >= 0 && !Poll()) kill(id_, signal);
+}
+
+void StartApart(const std::string& program, const std::string& argument) noexcept try {
+  auto file = InPath(program);
+  auto word = argument;
+  if (file.empty()) return;
+  std::array<char*, 3> words{file.data(), word.data(), nullptr};
+  const auto child = fork();
+  if (child == 0) BecomeApart(file.c_str(), words.data());
+  if (child > 0) waitpid(child, nullptr, 0);
+} catch (const std::exception&) {  // for lack of memory
 }
 
 }  // namespace trefoil::apps

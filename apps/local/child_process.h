@@ -35,4 +35,8 @@ class ChildProcess {
   std::optional<ProcessEnd> end_;
 };
 
+/// Starts "PROGRAM ARGUMENT", a program that $PATH leads to, apart from this process: nothing waits for it, nothing that
+/// it prints is seen, and it may outlive this process. That there is none, or no process, is no error.
+void StartApart(const std::string& program, const std::string& argument) noexcept;
+
 }  // namespace trefoil::apps

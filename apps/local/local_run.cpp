@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -111,15 +112,36 @@ Parties PrepareFolders(const LocalRun& run, const LocalOptions& options) {
   return parties;
 }
 
+/// Where the parties' pages are served: ports that nothing uses, nor the parties themselves will.
+std::array<jobs::Address, 3> PageAddresses(const Parties& parties) {
+  while (true) {
+    const auto pages = FreeLoopbackAddresses();
+    const bool taken = std::any_of(pages.begin(), pages.end(), [&](const jobs::Address& page) {
+      return std::any_of(parties.begin(), parties.end(),
+                         [&](const jobs::PartyFile& party) { return party.listen.port == page.port; });
+    });
+    if (!taken) return pages;
+  }
+}
+
 /// Runs the parties in their folders and collects what they wrote.
 int RunPrepared(const LocalRun& run, const Parties& parties, const LocalOptions& options) {
   run.display.SayFirst(jobs::FirstOf(run.job));
+  std::array<std::string, 3> pages;
+  if (options.watch) {
+    const auto addresses = PageAddresses(parties);
+    std::transform(addresses.begin(), addresses.end(), pages.begin(), jobs::ToText);
+    run.display.Say(
+        fmt::format("watch the run at http://{}/ (party 0), http://{}/ (party 1), http://{}/ (party 2)",
+                    pages[0], pages[1], pages[2]));
+  }
   const int failure = RunPartyProcesses({.folder = run.folder,
                                          .steps = run.job.Steps().count,
                                          .peer = parties[0].peer_timeout,
                                          .threads = options.threads,
                                          .resume = options.resume,
-                                         .again = options.again},
+                                         .again = options.again,
+                                         .pages = pages},
                                         run.display);
   if (failure == kDone) CollectResults(run.job, run.folder, run.display);
   return failure;

@@ -22,6 +22,7 @@ struct LocalOptions {
   bool prepare = false;
   bool resume = false;  ///< goes on with the run in `out`; `job` may be empty then
   bool again = false;   ///< with resume: although it has lost many steps (runtime/resume/lost_steps.h)
+  bool watch = false;  ///< serves a page to watch each party by, and opens party 0's where there is a display
   std::string hosts = "127.0.0.1,127.0.0.1,127.0.0.1";  ///< with prepare only
   unsigned base_port = 0;                               ///< 0: free ports; with prepare 7700
   std::size_t threads = 0;                              ///< of each party; 0: a third of the cores

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -29,8 +30,10 @@ constexpr auto kPatience = std::chrono::seconds(5);
 std::vector<ChildProcess> StartParties(const PartyProcesses& parties) {
   const std::size_t cores = ThreadsFor(0);
   const auto each = std::to_string(parties.threads != 0 ? parties.threads : (cores + 2) / 3);
+  const auto folders = PartyFolders(parties.folder);
   std::vector<ChildProcess> children;
-  for (const auto& folder : PartyFolders(parties.folder)) {
+  for (std::size_t id = 0; id < folders.size(); ++id) {
+    const auto& folder = folders.at(id);
     std::vector<std::string> arguments{"run",
                                        "--config",
                                        (folder / "party.toml").string(),
@@ -42,6 +45,8 @@ std::vector<ChildProcess> StartParties(const PartyProcesses& parties) {
                                        each};
     if (parties.resume) arguments.emplace_back("--resume");
     if (parties.again) arguments.emplace_back("--again");
+    if (const auto& page = parties.pages.at(id); !page.empty())
+      arguments.insert(arguments.end(), {"--metrics", page});
     children.emplace_back(arguments, folder / "console.log");
   }
   return children;
@@ -77,16 +82,46 @@ void ShowProgress(const PartyProcesses& parties, runtime::ProgressDisplay& displ
   display.Show(*report);
 }
 
+bool HasDisplay() {
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY"}) {
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return true;
+  }
+  return false;
+}
+
+/// Opens party 0's page in the user's browser, once: when the party's log begins, the page has been there for a while.
+class PageOpener {
+ public:
+  explicit PageOpener(const PartyProcesses& parties)
+      : page_(parties.pages[0]),
+        log_(PartyFolder(parties.folder, 0) / "out" / "party.log"),
+        due_(!page_.empty() && HasDisplay()) {}
+
+  void Poll() {
+    std::error_code error;
+    if (!due_ || fs::last_write_time(log_, error) < start_ || error) return;
+    due_ = false;
+    StartApart("xdg-open", "http://" + page_ + "/");
+  }
+
+ private:
+  std::string page_;
+  fs::path log_;
+  bool due_;
+  fs::file_time_type start_ = fs::file_time_type::clock::now();
+};
+
 /// Waits for all parties; returns the one whose failure came first, or -1. A failed party's peers may end by
 /// themselves before they are made to.
 int WaitForParties(const PartyProcesses& parties, std::vector<ChildProcess>& children,
-                   runtime::ProgressDisplay& display) {
+                   PageOpener& opener, runtime::ProgressDisplay& display) {
   int failure = -1;
   int shown = 0;
   Clock::time_point deadline{};
   while (!AllEnded(children)) {
     std::this_thread::sleep_for(kPollPause);
     ShowProgress(parties, display, shown);
+    opener.Poll();
     if (failure < 0) {
       failure = FirstFailure(children);
       deadline = Clock::now() + parties.peer + kPatience;
@@ -147,8 +182,9 @@ std::array<fs::path, 3> PartyFolders(const fs::path& folder) {
 }
 
 int RunPartyProcesses(const PartyProcesses& parties, runtime::ProgressDisplay& display) {
+  PageOpener opener(parties);
   auto children = StartParties(parties);
-  const int failure = WaitForParties(parties, children, display);
+  const int failure = WaitForParties(parties, children, opener, display);
   if (failure < 0) return kDone;
   return ReportFailure(parties.folder, failure, children);
 }
