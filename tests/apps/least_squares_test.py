@@ -82,7 +82,7 @@ class LeastSquares(ProgramTest):
             self.assertEqual((self.folder / f"run/party-{party}/out/model.npz").read_bytes(),
                              (self.folder / "run/model.npz").read_bytes())
         summary = self.summary()
-        self.assertGreater(summary["accuracy"], 0.97)
+        self.assertGreater(summary["accuracy"], 0.95)
         for key, value in (("sensitivity", SENSITIVITY), ("deviation", DEVIATION), ("ridge", DEVIATION * math.sqrt(1.5))):
             self.assertAlmostEqual(summary[key], value, delta=2e-4 * value)
         event, = json.loads((self.folder / "run/record.json").read_text())["events"]
@@ -127,25 +127,28 @@ class LeastSquares(ProgramTest):
         path = self.folder / "run/party-0/data/train.csv"
         path.write_text(path.read_text().replace("yes", "perhaps", 1))
         self.assertRegex(self.run_program(*check).stdout, r"(?m)^fail  data: .*train\.csv: .*perhaps")
-        self.fail_with(3, "", "run", "--config", "run/party-1/party.toml", "--job", "run/job.toml", "--out", "alone",
-                       "--set", "timeouts.start=1")
+        other = self.folder / "run/party-1/party.toml"
+        other.write_text(other.read_text().replace('start = "120s"', 'start = "1s"'))
+        self.fail_with(3, "", "run", "--config", "run/party-1/party.toml", "--job", "run/job.toml", "--out", "alone")
+        self.assertFalse((self.folder / "alone/model.npz").exists())
 
     def test_refuses_what_is_wrong_in_one_line(self):
-        vertical = 'data.partition="vertical"'
+        vertical = ("--set", 'data.partition="vertical"', "--set", "data.label.party=2", "--set",
+                    'data.column=[{ name = "a", party = 0 }, { name = "b", party = 1 }, { name = "c", kind = "key" }]')
         for text, *settings in (
-            ("job.toml", "--set", "privacy.epsilon=1"),
             ("one of privacy.epsilon and privacy.sigma", "--set", "privacy.epsilon=1"),
             ("release.to: found []", "--set", "release.to=[]"),
             ("fraction_bits: found 24, expected at most 23", "--set", "fraction_bits=24"),
-            ("products of columns of two of them would have to be made on shares", "--set", vertical, "--set",
-             'data.column=[{ name = "a" }, { name = "b", party = 1 }, { name = "c", kind = "key" }]', "--set", "data.label.party=2"),
-            ("expected at most 4096, whose products are solved in the clear", "--set", 'features.method="hash-text"', "--set",
-             'data.column=[{ name = "a", kind = "text" }, { name = "b" }]'),
-            ("no such key", "--set", "privacy.clip=1"),
+            ("products of columns of two of them would have to be made on shares", *vertical),
+            ("4097 features, expected at most 4096, whose products are solved in the clear", "--set", 'features.method="hash-text"',
+             "--set", 'data.column=[{ name = "a", kind = "text" }, { name = "b" }]'),
         ):
             with self.subTest(text):
                 self.fail_with(2, text, "local", "--job", "job.toml", "--data", "points", "--out", "none", *settings)
-        self.fail_with(2, "a job without steps", "local", "--job", "job.toml", "--resume", "--out", "none")
+        for line, text in (("sigma = 0.01\nclip = 1.0", "job.toml:16: unknown key privacy.clip"),
+                           ("sigma = 0.0", "job.toml:15: privacy.sigma: found 0.0, expected")):
+            self.write("wrong.toml", JOB.replace("sigma = 0.01", line))
+            self.fail_with(2, text.replace("job", "wrong"), "plan", "--job", "wrong.toml")
 
 
 if __name__ == "__main__":
