@@ -48,12 +48,24 @@ Word RoundedUp(const StepPlan& plan, std::uint64_t squared) {
   return (squared + ((std::uint64_t{1} << shift) - 1)) >> shift;
 }
 
+/// A target on the lattice of the labels, to the nearest: from 0 to 1.
+Word EncodeTarget(const StepPlan& plan, int steps, std::int64_t row) {
+  if (steps < 0 || steps > 1 << kTargetBits)
+    throw DataError("record " + std::to_string(row + 1) + ": found a target out of its range");
+  const int shift = kTargetBits - plan.settings.fraction_bits;
+  return static_cast<Word>(shift == 0 ? steps : (steps + (1 << (shift - 1))) >> shift);
+}
+
 /// The mask bit and the label of a row, from column `first` on.
 void EncodeLabel(const StepPlan& plan, const OwnRecords& own, std::int64_t row, RingMatrix& out, Index to,
                  Index first) {
   const Word one = Word{1} << plan.settings.fraction_bits;
   out(to, first) = one;
   const int label = own.y[static_cast<std::size_t>(row)];
+  if (plan.settings.targets) {
+    out(to, first + 1) = EncodeTarget(plan, label, row);
+    return;
+  }
   if (label < 0 || label >= plan.settings.classes) {
     throw DataError("record " + std::to_string(row + 1) + ": found class " + std::to_string(label) +
                     ", expected 0 to " + std::to_string(plan.settings.classes - 1));

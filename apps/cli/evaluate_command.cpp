@@ -16,6 +16,7 @@
 #include "jobs/records/classify.h"
 #include "jobs/records/evaluation.h"
 #include "jobs/records/load_records.h"
+#include "jobs/records/target_evaluation.h"
 #include "jobs/statement/bound_text.h"
 
 namespace trefoil::apps {
@@ -72,6 +73,14 @@ std::string ConfusionText(const ml::ConfusionTable& table, const std::vector<std
   return text + '\n';
 }
 
+void PrintText(const jobs::TargetEvaluation& evaluation) {
+  std::cout << fmt::format("{} ({} records)\n", jobs::FiguresOf(evaluation), evaluation.records);
+  for (const auto& warning : jobs::WarningsOf(evaluation)) std::cout << "warning: " + warning + '\n';
+  std::cout << fmt::format("\n{:>10}{:>14}{:>14}\n", "records", "predicted", "true");
+  for (const auto& bin : evaluation.calibration)
+    std::cout << fmt::format("{:>10}{:>14.4g}{:>14.4g}\n", bin.records, bin.said, bin.actual);
+}
+
 void PrintText(const jobs::Evaluation& evaluation, const jobs::RecordSchema& schema) {
   std::vector<std::string> names;
   for (int k = 0; k < evaluation.table.classes(); ++k) names.push_back(OneLine(jobs::ClassName(schema, k)));
@@ -88,14 +97,18 @@ int RunEvaluate(const EvaluateOptions& options) {
   const auto table = jobs::LoadRecords(schema, jobs::NamedTestData(options.data, schema.data),
                                        {.feature_model = options.feature_model});
   if (table.y.empty()) throw DataError(options.data[0] + ": found no records, expected at least one");
-  const auto evaluation = jobs::Evaluate(loaded.model, loaded.schema, table);
-  const auto text = EvaluationText(evaluation, schema, options.model);
-  if (!options.out.empty()) WriteTextFile(options.out, text);
-  if (options.json) {
+  const auto write = [&](const std::string& text, const auto& print) {
+    if (!options.out.empty()) WriteTextFile(options.out, text);
+    if (!options.json) return print();
     std::cout << text;
-  } else {
-    PrintText(evaluation, schema);
+  };
+  if (schema.data.target) {
+    const auto evaluation = jobs::EvaluateTargets(loaded.model, loaded.schema, table);
+    write(EvaluationText(evaluation, options.model), [&] { PrintText(evaluation); });
+    return kDone;
   }
+  const auto evaluation = jobs::Evaluate(loaded.model, loaded.schema, table);
+  write(EvaluationText(evaluation, schema, options.model), [&] { PrintText(evaluation, schema); });
   return kDone;
 }
 
@@ -105,7 +118,8 @@ void AddEvaluate(CLI::App& program, Action& action) {
   auto options = std::make_shared<EvaluateOptions>();
   auto* command = program.add_subcommand("evaluate",
                                          "How a released model does on clear data: accuracy, recall and "
-                                         "precision a class, AUC, log-loss, calibration");
+                                         "precision a class, AUC, log-loss, calibration; of targets R² and "
+                                         "the root of the mean squared error (RMSE)");
   command->add_option("--model", options->model, "The model, model.npz")->required();
   command
       ->add_option("--data", options->data,

@@ -45,9 +45,11 @@ int RunExport(const ExportOptions& options) {
   } else {
     WriteTextFile(target, options.format == "onnx" ? OnnxOf(model) : SafetensorsOf(model));
   }
-  std::cout << fmt::format("{}: {} features, {} hidden layers, {} classes, {} bytes\n", target.string(),
+  const auto& data = model.schema.records.data;
+  std::cout << fmt::format("{}: {} features, {} hidden layers, {}, {} bytes\n", target.string(),
                            jobs::TrainedFeatures(model.schema.records), model.model.hidden.size(),
-                           model.schema.records.data.classes, fs::file_size(target));
+                           data.target ? "one target" : fmt::format("{} classes", data.classes),
+                           fs::file_size(target));
   return kDone;
 }
 

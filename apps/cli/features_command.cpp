@@ -100,6 +100,11 @@ Extraction FromJob(const FeaturesOptions& options) {
   if (schema == nullptr)
     throw ConfigError(fmt::format("{}: found a job of type \"{}\" that reads no records, expected [features]",
                                   options.job, job->type()));
+  if (schema->data.target) {
+    throw ConfigError(fmt::format(
+        "{}: data.target: found one, expected classes: the file of features has whole numbers for labels",
+        options.job));
+  }
   auto table = data::Load(schema->data, jobs::NamedFiles("--in", options.in, schema->data));
   std::vector<std::int64_t> labels(table.y.begin(), table.y.end());
   return {.table = std::move(table),

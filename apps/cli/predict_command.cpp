@@ -46,8 +46,22 @@ std::string PredictionsOf(const jobs::ModelFile& model, const data::Matrix& x,
   return jobs::PredictionsCsv(model.schema.records, classes, shown);
 }
 
+std::string TargetsOf(const jobs::ModelFile& model, const data::Matrix& x) {
+  std::vector<double> targets;
+  for (Eigen::Index row = 0; row < x.rows(); ++row) {
+    const auto logits = jobs::Logits(model.model, x.row(row).cast<double>());
+    targets.push_back(jobs::TargetOf(model.schema.records, logits));
+  }
+  return jobs::TargetsCsv(targets);
+}
+
 int RunPredict(const PredictOptions& options) {
   const auto model = jobs::LoadModel(options.model);
+  const bool targets = model.schema.records.data.target.has_value();
+  if (targets && (options.scores || options.probabilities)) {
+    throw ConfigError(std::string(options.scores ? "--scores" : "--probabilities") + ": found " +
+                      options.model + ", which predicts a number, expected a model of classes");
+  }
   if (options.probabilities && !model.schema.probabilities)
     throw ConfigError(
         "--probabilities: found " + options.model +
@@ -57,7 +71,7 @@ int RunPredict(const PredictOptions& options) {
   const auto table = jobs::LoadRecords(model.schema.records,
                                        jobs::NamedTestData(options.data, model.schema.records.data, kLabels),
                                        {.labels = kLabels, .feature_model = options.feature_model});
-  const auto text = PredictionsOf(model, table.x, options);
+  const auto text = targets ? TargetsOf(model, table.x) : PredictionsOf(model, table.x, options);
   if (!options.out.empty()) {
     WriteTextFile(options.out, text);
   } else {
@@ -71,7 +85,8 @@ int RunPredict(const PredictOptions& options) {
 void AddPredict(CLI::App& program, Action& action) {
   auto options = std::make_shared<PredictOptions>();
   auto* command = program.add_subcommand(
-      "predict", "What a released model says of records, as CSV: row, label; nothing leaves this machine");
+      "predict",
+      "What a released model says of records, as CSV: row, label (or target); nothing leaves this machine");
   command->add_option("--model", options->model, "The model, model.npz")->required();
   command
       ->add_option(

@@ -16,6 +16,7 @@
 #include "jobs/files/model_file.h"
 #include "jobs/records/evaluation.h"
 #include "jobs/records/load_records.h"
+#include "jobs/records/target_evaluation.h"
 #include "jobs/statement/amount_text.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/statement/vertical_statement.h"
@@ -71,9 +72,13 @@ runtime::Summary CollectSummaries(const fs::path& folder, int first) {
   return summary;
 }
 
-/// Of the released model on the test records, where there are both: its accuracy, after all of it has been written beside
-/// the model and the user has been told.
-std::optional<double> EvaluateModel(const fs::path& folder, runtime::ProgressDisplay& display) {
+void Warn(const std::vector<std::string>& warnings, runtime::ProgressDisplay& display) {
+  for (const auto& warning : warnings) display.Say("warning: " + OneLine(warning));
+}
+
+/// Of the released model on the test records, where there are both: its accuracy or, of targets, its errors, as results
+/// of the summary have them, after all of it has been written beside the model and the user has been told.
+std::optional<Json> EvaluateModel(const fs::path& folder, runtime::ProgressDisplay& display) {
   const auto file = folder / "model.npz";
   if (!fs::exists(file) || !fs::exists(folder / "test")) return {};
   const auto model = jobs::LoadModel(file);
@@ -83,13 +88,21 @@ std::optional<double> EvaluateModel(const fs::path& folder, runtime::ProgressDis
   const auto features = PartyFolder(folder, 0) / kFeatureModel;
   const auto table = jobs::LoadRecords(schema, *files, {.feature_model = features});
   if (table.y.empty()) return {};
+  if (schema.data.target) {
+    const auto evaluation = jobs::EvaluateTargets(model.model, model.schema, table);
+    WriteTextFile(folder / kEvaluationFile, EvaluationText(evaluation, file));
+    display.Say(fmt::format("{} on {} test records", jobs::FiguresOf(evaluation), table.y.size()));
+    Warn(jobs::WarningsOf(evaluation), display);
+    const auto& r_squared = evaluation.r_squared;
+    return Json{{"r_squared", r_squared ? Json(*r_squared) : Json()},
+                {"rmse", evaluation.root_mean_squared_error}};
+  }
   const auto evaluation = jobs::Evaluate(model.model, model.schema, table);
   WriteTextFile(folder / kEvaluationFile, EvaluationText(evaluation, schema, file));
   const double accuracy = evaluation.table.accuracy();
   display.Say(fmt::format("accuracy {} on {} test records", jobs::AccuracyText(accuracy), table.y.size()));
-  for (const auto& warning : jobs::WarningsOf(evaluation, schema))
-    display.Say("warning: " + OneLine(warning));
-  return accuracy;
+  Warn(jobs::WarningsOf(evaluation, schema), display);
+  return Json{{"accuracy", accuracy}};
 }
 
 }  // namespace
@@ -99,8 +112,10 @@ void CollectResults(const jobs::Job& job, const fs::path& folder, runtime::Progr
   const auto released = CollectFiles(job, folder, first);
   auto summary = CollectSummaries(folder, first);
   if (const auto line = job.ResultLine(summary.results); !line.empty()) display.Say(line);
-  if (const auto accuracy = EvaluateModel(folder, display)) {
-    summary.results["accuracy"] = *accuracy;
+  if (const auto figures = EvaluateModel(folder, display)) {
+    summary.results.update(*figures);
+  } else if (summary.results.contains("r_squared")) {
+    display.Say("R² unknown: there is no test data");
   } else if (released.count("model.npz") != 0 && !summary.results.value("accuracy", Json()).is_number()) {
     display.Say("accuracy unknown: there is no test data");
   }

@@ -2,6 +2,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "apps/report/html.h"
@@ -20,6 +22,11 @@ constexpr std::size_t kMostShown = 50;
 
 std::string HashOfModel(const std::filesystem::path& model) {
   return Sha256Hex(ReadTextFile(model, "a model", kLargestOwnFile));
+}
+
+std::string WithModel(Json json, const std::filesystem::path& model) {
+  json["model"] = HashOfModel(model);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 /// A number of [0, 1], or none.
@@ -99,10 +106,47 @@ std::string Confusion(const Json& classes, const Json& table) {
   return HtmlTable(head, rows);
 }
 
+/// A number in a unit that nobody knows here, or none.
+std::string Figure(const Json& value) {
+  return value.is_null() ? "-" : HtmlNumber(value.get<double>(), fmt::format("{:.4g}", value.get<double>()));
+}
+
+std::string TargetFigures(const Json& json) {
+  return HtmlTable({"records", "R²", "RMSE"}, HtmlRow({Count(json.at("records")), Share(json.at("r_squared")),
+                                                       Figure(json.at("rmse"))}));
+}
+
+/// Against the diagonal from the least to the greatest number of either axis; axes begin at 0.
+std::string TargetPlot(const Json& bins) {
+  PlotLine line{.name = "the model", .points = {}};
+  double low = HUGE_VAL;
+  double high = -HUGE_VAL;
+  for (const auto& bin : Array(bins)) {
+    const auto [x, y] = line.points.emplace_back(bin.at("said").get<double>(), bin.at("true").get<double>());
+    low = std::min({low, x, y});
+    high = std::max({high, x, y});
+  }
+  if (line.points.empty() || low < 0) return "";
+  return ToSvg({.title = "Calibration",
+                .x_label = "target that it says",
+                .y_label = "mean of the true ones",
+                .lines = {line, {.name = "as said", .points = {{low, low}, {high, high}}}}});
+}
+
+std::string TargetBins(const Json& bins) {
+  std::string rows;
+  for (const auto& bin : Array(bins))
+    rows += HtmlRow({Count(bin.at("records")), Figure(bin.at("said")), Figure(bin.at("true"))});
+  return HtmlTable({"records", "mean of what it says", "mean of what is true"}, rows);
+}
+
 std::string SectionOf(const Json& json) {
   auto out = HtmlHeading("The released model on test records");
   for (const auto& warning : Array(json.at("warnings")))
     out += "<p class=\"bad\">Warning: " + EscapeHtml(warning.get<std::string>()) + "</p>\n";
+  if (json.contains("rmse"))
+    return out + TargetFigures(json) + "<div class=\"plots\">\n" + TargetPlot(json.at("calibration")) +
+           "</div>\n" + TargetBins(json.at("calibration"));
   out += Figures(json) + "<div class=\"plots\">\n" + RocPlot(json.at("roc")) +
          CalibrationPlot(json.at("calibration")) + "</div>\n";
   return out + Classes(json.at("classes")) + Confusion(json.at("classes"), json.at("confusion"));
@@ -112,9 +156,11 @@ std::string SectionOf(const Json& json) {
 
 std::string EvaluationText(const jobs::Evaluation& evaluation, const jobs::RecordSchema& schema,
                            const std::filesystem::path& model) {
-  auto json = jobs::ToJson(evaluation, schema);
-  json["model"] = HashOfModel(model);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return WithModel(jobs::ToJson(evaluation, schema), model);
+}
+
+std::string EvaluationText(const jobs::TargetEvaluation& evaluation, const std::filesystem::path& model) {
+  return WithModel(jobs::ToJson(evaluation), model);
 }
 
 std::string EvaluationSection(const std::filesystem::path& file, const std::filesystem::path& model) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "jobs/records/evaluation.h"
+#include "jobs/records/target_evaluation.h"
 
 namespace trefoil::apps {
 
@@ -13,8 +14,12 @@ inline constexpr const char* kEvaluationFile = "evaluation.json";
 [[nodiscard]] std::string EvaluationText(const jobs::Evaluation& evaluation, const jobs::RecordSchema& schema,
                                          const std::filesystem::path& model);
 
+/// The same of a model of targets.
+[[nodiscard]] std::string EvaluationText(const jobs::TargetEvaluation& evaluation,
+                                         const std::filesystem::path& model);
+
 /// The report's section of such a file: warnings, figures, ROC and calibration as plots, classes, confusion table; of many
-/// classes without the last. Throws DataError naming the file if it is something else, or of another model than
+/// classes without the last. Of targets: warnings, figures, calibration. Throws DataError naming the file if it is something else, or of another model than
 /// the one at `model`, if there is one.
 [[nodiscard]] std::string EvaluationSection(const std::filesystem::path& file,
                                             const std::filesystem::path& model);

@@ -23,21 +23,27 @@ bool Extracts(const jobs::RecordSchema& schema) {
   return schema.features.extraction.method != data::FeatureMethod::kNone;
 }
 
-/// What prediction needs beside the weights, by name.
+/// What prediction needs beside the weights, by name; a target is low + (high - low) (output + 1/2).
 std::vector<std::pair<std::string, double>> ConstantsOf(const jobs::ModelFile& model) {
   std::vector<std::pair<std::string, double>> constants{{"scale", model.schema.records.data.scale},
                                                         {"row_norm", model.schema.records.features.row_norm}};
   if (!model.model.hidden.empty()) constants.emplace_back("activation_bound", model.model.activation_bound);
+  if (const auto& target = model.schema.records.data.target) {
+    constants.emplace_back("target_low", target->low);
+    constants.emplace_back("target_high", target->high);
+  }
   return constants;
 }
 
 std::map<std::string, std::string> MetadataOf(const jobs::ModelFile& model) {
-  auto labels = nlohmann::json::array();
-  for (int k = 0; k < model.schema.records.data.classes; ++k)
-    labels.push_back(jobs::ClassName(model.schema.records, k));
-  std::map<std::string, std::string> metadata{{"classes", std::to_string(model.schema.records.data.classes)},
-                                              {"labels", labels.dump()},
-                                              {"job", model.schema.json}};
+  const auto& schema = model.schema.records;
+  std::map<std::string, std::string> metadata{{"job", model.schema.json}};
+  if (!schema.data.target) {
+    auto labels = nlohmann::json::array();
+    for (int k = 0; k < schema.data.classes; ++k) labels.push_back(jobs::ClassName(schema, k));
+    metadata["classes"] = std::to_string(schema.data.classes);
+    metadata["labels"] = labels.dump();
+  }
   for (const auto& [name, value] : ConstantsOf(model)) metadata[name] = fmt::format("{}", value);
   return metadata;
 }
@@ -86,20 +92,32 @@ class GraphBuilder {
       AddDense(hidden[k].weights, hidden[k].bias, "hidden_", "_" + number, "z_" + number);
       AddClip(0, model_.model.activation_bound, "hidden_" + number);
     }
-    AddDense(model_.model.weights, model_.model.bias, "", "", "scores");
+    AddOutput();
     return writer_.Finish({.name = "x", .shape = {data::kAnyLength, inputs}},
-                          {.name = "scores", .shape = {data::kAnyLength, model_.model.bias.size()}},
+                          {.name = last_, .shape = {data::kAnyLength, model_.model.bias.size()}},
                           Description(), MetadataOf(model_));
   }
 
  private:
   [[nodiscard]] std::string Description() const {
-    return fmt::format(
-        "Released by the job {}. x: {}. scores: {}.", model_.schema.records.name,
-        Extracts(model_.schema.records)
-            ? "features as `trefoil features --job` extracts them"
-            : "records, values as in the data, categories as 0/1 columns in the job's order",
-        model_.schema.records.data.classes == 2 ? "the logit of class 1" : "the logit of each class");
+    return fmt::format("Released by the job {}. x: {}. {}: {}.", model_.schema.records.name,
+                       Extracts(model_.schema.records)
+                           ? "features as `trefoil features --job` extracts them"
+                           : "records, values as in the data, categories as 0/1 columns in the job's order",
+                       last_,
+                       model_.schema.records.data.target         ? "the target in its own unit"
+                       : model_.schema.records.data.classes == 2 ? "the logit of class 1"
+                                                                 : "the logit of each class");
+  }
+
+  /// The last layer; of targets with their range in its weights.
+  void AddOutput() {
+    const auto& weights = model_.model.weights;
+    const auto& bias = model_.model.bias;
+    const auto& target = model_.schema.records.data.target;
+    if (!target) return AddDense(weights, bias, "", "", "scores");
+    const double width = target->high - target->low;
+    AddDense(weights * width, (bias.array() + 0.5) * width + target->low, "", "", "target");
   }
 
   std::string Scalar(const std::string& name, double value) {

@@ -52,6 +52,9 @@ std::string Cards(const RunReport& report) {
                                                               jobs::AccuracyText(accuracy.get<double>()))
                                                  : "unknown");
   }
+  const auto r_squared = summary.results.value("r_squared", nlohmann::ordered_json());
+  if (r_squared.is_number())
+    out += Card("R²", HtmlNumber(r_squared.get<double>(), jobs::AccuracyText(r_squared.get<double>())));
   return out + "</ul>\n";
 }
 
@@ -101,7 +104,8 @@ std::string Value(const nlohmann::ordered_json& value, const std::string& key) {
   const bool noise = key == "sigma" || key.ends_with("deviation");
   if (value.is_number() && noise)
     return HtmlNumber(value.get<double>(), jobs::MultiplierText(value.get<double>()));
-  if (value.is_number() && (key == "accuracy" || key == "correct")) return Below(value.get<double>());
+  if (value.is_number() && (key == "accuracy" || key == "correct" || key == "r_squared"))
+    return Below(value.get<double>());
   if (value.is_number()) return Number(value.get<double>());
   std::string out;
   for (const auto& element : value) out += (out.empty() ? "" : ", ") + Value(element, key);

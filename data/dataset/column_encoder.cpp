@@ -57,7 +57,8 @@ std::optional<std::string> WithPoint(std::string text) {
   return text;
 }
 
-/// What was expected of a field that is no finite number, which else `value` is.
+}  // namespace
+
 std::optional<std::string> ReadNumber(const std::string& field, char decimal, double& value) {
   const auto with_point = decimal == ',' ? WithPoint(field) : field;
   const auto parsed = with_point ? ParseNumber(*with_point) : Parsed{};
@@ -68,8 +69,6 @@ std::optional<std::string> ReadNumber(const std::string& field, char decimal, do
   return comma && ParseNumber(*comma).number ? "a number (with decimal commas: data.decimal = \",\")"
                                              : "a number";
 }
-
-}  // namespace
 
 std::optional<std::string> CanonicalNumber(std::string_view text, char decimal) {
   const bool negative = text.starts_with('-');

@@ -15,6 +15,9 @@ namespace trefoil::data {
 /// texts. `decimal` stands before the decimals.
 [[nodiscard]] std::optional<std::string> CanonicalNumber(std::string_view text, char decimal);
 
+/// Reads a number, with `decimal` before its decimals, to `value`. What was expected of a field that is no finite number.
+[[nodiscard]] std::optional<std::string> ReadNumber(const std::string& field, char decimal, double& value);
+
 /// Which of the declared texts a text is.
 class ValueIndex {
  public:

@@ -43,6 +43,14 @@ std::vector<int> ToLabels(const DataSpec& spec, const Values<T>& y) {
   labels.reserve(y.values.size());
   for (std::size_t i = 0; i < y.values.size(); ++i) {
     const auto value = static_cast<double>(y.values[i]);
+    if (spec.target) {
+      const auto steps = StepsOf(*spec.target, value);
+      if (!steps)
+        ThrowDataError(y.place, "row " + std::to_string(i + 1), "target " + NumberText(value),
+                       ExpectedTarget(*spec.target));
+      labels.push_back(*steps);
+      continue;
+    }
     if (!(value >= 0 && value < spec.classes) || value != std::floor(value)) {
       ThrowDataError(y.place, "row " + std::to_string(i + 1), "label " + NumberText(value),
                      "a class of 0 to " + std::to_string(spec.classes - 1));

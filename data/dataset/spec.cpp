@@ -84,6 +84,10 @@ std::optional<Flaw> FlawOfMissing(const Column& column) {
 
 void CheckLabel(const DataSpec& spec) {
   const auto& [column, values, aliases, party, numeric] = spec.label;
+  if (spec.target) {
+    if (column.empty()) Fail("data.target.column", "no name", "the target column's name");
+    return;
+  }
   if (column.empty()) Fail("data.label.column", "no name", "the label column's name");
   CheckUnique("data.label.values", values);
   if (values.size() != static_cast<std::size_t>(spec.classes)) {
@@ -198,6 +202,10 @@ void ValidateSpec(const DataSpec& spec) {
   if (spec.features < (texts || spec.vertical ? 0 : 1))
     Fail("data.features", std::to_string(spec.features), "at least 1");
   if (spec.classes < 2) Fail("data.classes", std::to_string(spec.classes), "at least 2");
+  if (spec.target) {
+    if (const auto expected = FlawOf(*spec.target))
+      Fail("data.target.high", std::to_string(spec.target->high), *expected);
+  }
   CheckScale("data.scale", spec.scale);
   if (spec.format == Format::kCsv) CheckCsv(spec);
   if (spec.format == Format::kCifar) CheckCifar(spec);

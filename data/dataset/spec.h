@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "data/dataset/target.h"
 #include "data/features/image.h"
 #include "data/formats/cifar.h"
 #include "data/formats/csv_reader.h"
@@ -90,6 +91,9 @@ struct DataSpec {
   std::vector<std::string> missing{"?"};  ///< marks of a missing value
   std::vector<Column> columns;
   Label label;
+  std::optional<TargetRange>
+      target{};           ///< the label is a number of it, and no class; `classes` is 2 then, the label's
+                          ///< column and party are the target's, and it has no values
   bool vertical = false;  ///< CSV: each party holds other columns of the same rows, and all the key column
 };
 
@@ -110,7 +114,7 @@ struct DataSpec {
 /// capacities not negative, at least one feature or column of text and two classes, scales finite and
 /// positive, means finite; for CIFAR the features and, if given, the image are its own; for CSV also unique column
 /// names, unique category values, as many label values as classes, aliases of declared values, no flaw (FlawOf) of a
-/// column or the label, and CountFeatures() equal to `features`.
+/// column, the label or the target, and CountFeatures() equal to `features`.
 void ValidateSpec(const DataSpec& spec);
 
 }  // namespace trefoil::data

@@ -20,7 +20,7 @@ struct FieldPlan {
   std::optional<ColumnEncoder> encoder{};  ///< of features and texts
 };
 
-/// Turns the fields of a record into features and a class.
+/// Turns the fields of a record into features and a class or target.
 class RecordEncoder {
  public:
   /// `names` of the file's columns in order.
@@ -88,9 +88,19 @@ class RecordEncoder {
   }
 
   int LabelOf(const std::string& field) const {
+    if (spec_.target) return TargetOf(field, *spec_.target);
     const auto found = classes_.Find(field, spec_.decimal);
     if (!found) Fail(spec_.label.column, field, "one of the job's label values or aliases");
     return static_cast<int>(*found);
+  }
+
+  int TargetOf(const std::string& field, const TargetRange& range) const {
+    double value = 0;
+    if (const auto expected = ReadNumber(field, spec_.decimal, value))
+      Fail(spec_.label.column, field, *expected);
+    const auto steps = StepsOf(range, value);
+    if (!steps) Fail(spec_.label.column, field, ExpectedTarget(range));
+    return *steps;
   }
 
   const DataSpec& spec_;

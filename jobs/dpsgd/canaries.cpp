@@ -139,6 +139,8 @@ void CheckAuditable(const DpsgdSettings& job, std::int64_t count) {
         "model.hidden: found hidden layers, expected none: a canary's contribution would not lie in "
         "weights of its own");
   }
+  if (job.data.target)
+    throw ConfigError("data.target: found one, expected classes for an audit, whose canaries have them");
   if (job.data.vertical)
     throw ConfigError("data.partition: found \"vertical\", expected \"horizontal\" for an audit");
   if (job.initialisation) {

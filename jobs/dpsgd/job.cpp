@@ -276,6 +276,10 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
                                {"sensitivity", trained.plan.sensitivity},
                                {"accuracy", AccuracyOf(evaluation)},
                                {"evaluation", evaluation}}};
+  if (job_.data.target) {  // which `local` fills in
+    result.summary.erase("accuracy");
+    result.summary.update({{"r_squared", nullptr}, {"rmse", nullptr}});
+  }
   if (trained.evaluation && trained.evaluation->correct)
     result.values.push_back({.name = "evaluation.correct", .value = *trained.evaluation->correct});
   result.model = std::move(trained.model);

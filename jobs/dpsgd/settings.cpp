@@ -34,14 +34,32 @@ void TargetFields(FieldVisitor& v, std::optional<double>& epsilon, std::optional
   v("sigma", sigma, kPositive, "The noise multiplier. Exactly one of `epsilon` and `sigma`.");
 }
 
+/// Losses that a user may look for, with what to do instead.
+void RefuseOtherLosses(const Section& table) {
+  const auto* node = table.Find("loss");
+  const auto loss = node == nullptr ? std::nullopt : node->value<std::string>();
+  if (loss == "huber") {
+    table.Fail(
+        "loss",
+        "found \"huber\", expected \"squared\", whose gradients privacy.clip shortens: that is Huber's "
+        "loss already, with clip/‖x‖ for its threshold");
+  }
+  if (loss == "poisson") {
+    table.Fail("loss",
+               "found \"poisson\", expected \"squared\": an exponential of the logit has no bound, which "
+               "the noise needs; the squared loss of counts, or of their roots, has one");
+  }
+}
+
 void Fields(FieldVisitor& v, ModelSpec& s) {
+  v.Check(RefuseOtherLosses);
   v("loss", s.loss,
     OneOf<ml::Loss>{{ml::Loss::kOneVsRest, "one-vs-rest"},
                     {ml::Loss::kSquared, "squared"},
                     {ml::Loss::kSoftmax, "softmax"}},
     Default(ml::Loss::kOneVsRest),
     "`softmax`: cross-entropy; with two classes the same as `one-vs-rest`; not with `truncation = "
-    "\"exact\"`.");
+    "\"exact\"`. `squared`: of classes, or of the number of [data.target].");
   v("hidden", s.hidden, Wholes{{1, 100'000}, "an array of layer sizes"}, Default(std::vector<std::int64_t>{}),
     "Sizes of dense layers with rectifiers before the output; none: a linear model. With `clipping = "
     "\"factorised\"` only.");

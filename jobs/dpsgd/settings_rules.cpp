@@ -74,6 +74,25 @@ void CheckGroups(const DpsgdSettings& job, const Section& document) {
   }
 }
 
+/// What a number to be predicted in place of a class asks of the rest of the job.
+void CheckTarget(const DpsgdSettings& job, const Section& document) {
+  if (job.model.loss != ml::Loss::kSquared)
+    document.Table("model").Refuse("loss", "\"squared\" with [data.target]: the others are of classes");
+  if (job.evaluation) {
+    document.Fail("evaluation",
+                  "not with [data.target]: what is opened on shares is how many records are classified "
+                  "correctly; `trefoil evaluate` has R² and the errors of a released model");
+  }
+  if (job.initialisation && job.initialisation->method == ml::InitialisationMethod::kAccuracy)
+    document.Table("initialisation")
+        .Refuse("method",
+                "\"none\" or \"averaging\" with [data.target]: models are chosen by counts of "
+                "records that are classified correctly");
+  if (job.release.to.empty())
+    document.Table("release").Refuse(
+        "to", "a party with [data.target]: predictions by a model in shares are of classes");
+}
+
 }  // namespace
 
 void CheckJobRules(const DpsgdSettings& job, const Section& document) {
@@ -82,6 +101,7 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   const auto& rows = job.data.rows;
   const auto total = TotalRows(job.data);
   if (job.data.vertical) CheckVertical(job, document);
+  if (job.data.target) CheckTarget(job, document);
   if (job.privacy.groups()) CheckGroups(job, document);
   if (!job.data.vertical && !job.privacy.groups() && !KeysOf(job.data).empty()) {
     data.Fail(

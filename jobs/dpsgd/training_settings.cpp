@@ -4,6 +4,8 @@
 
 namespace trefoil::jobs {
 
+static_assert(data::kTargetBits == ml::kTargetBits, "targets are trained on as they are read");
+
 ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   ml::TrainingSettings settings;
   settings.fraction_bits = job.fraction_bits;
@@ -15,6 +17,7 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   }
   settings.features = TrainedFeatures(job);
   settings.classes = job.data.classes;
+  settings.targets = job.data.target.has_value();
   settings.loss = job.model.loss;
   settings.hidden = job.model.hidden;
   settings.activation_bound = job.model.activation_bound;

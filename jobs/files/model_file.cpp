@@ -84,7 +84,7 @@ void SaveModel(const std::filesystem::path& file, const ml::Model& model, const 
                const std::vector<std::pair<std::string, double>>& constants) {
   const std::int64_t classes = schema.records.data.classes;
   auto arrays = ModelArrays(model);
-  arrays.emplace_back("classes", data::NpyFromIntegers({}, {&classes, 1}));
+  if (!schema.records.data.target) arrays.emplace_back("classes", data::NpyFromIntegers({}, {&classes, 1}));
   arrays.emplace_back("job", data::NpyFromText(schema.json));
   for (const auto& [name, value] : constants)
     arrays.emplace_back(name, data::NpyFromDoubles({}, {&value, 1}));

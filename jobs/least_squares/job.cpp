@@ -44,6 +44,8 @@ void CheckRecords(const RecordSchema& s, const Section& document) {
                                   "\"horizontal\": where parties hold columns, products of columns of two of "
                                   "them would have to be made on "
                                   "shares of all rows, which no job of this type does");
+  if (s.data.target)
+    document.Table("data").Fail("target", "found it in a job of this type, whose records have classes");
   if (TrainedFeatures(s) > kMostFeatures)
     document.Table("features")
         .Fail("method",

@@ -19,6 +19,10 @@ Eigen::RowVectorXd Logits(const ml::Model& model, const Eigen::RowVectorXd& row)
 
 int ClassOf(const Eigen::RowVectorXd& logits) { return ml::ChoiceOf(logits).label; }
 
+double TargetOf(const RecordSchema& schema, const Eigen::RowVectorXd& logits) {
+  return data::TargetAt(schema.data.target.value(), logits(0) + 0.5);
+}
+
 std::string ClassName(const RecordSchema& schema, int index) {
   const auto& values = schema.data.label.values;
   const auto k = static_cast<std::size_t>(index);

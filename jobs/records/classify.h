@@ -14,6 +14,10 @@ namespace trefoil::jobs {
 /// it is above zero.
 [[nodiscard]] int ClassOf(const Eigen::RowVectorXd& logits);
 
+/// The target that the one logit of a model of targets means, in the target's own unit; it may lie beyond the range.
+/// Pre: schema.data.target.
+[[nodiscard]] double TargetOf(const RecordSchema& schema, const Eigen::RowVectorXd& logits);
+
 /// How the data call a class: the value of its label, or its number.
 [[nodiscard]] std::string ClassName(const RecordSchema& schema, int index);
 

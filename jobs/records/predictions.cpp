@@ -32,4 +32,11 @@ std::string PredictionsCsv(const RecordSchema& schema, const std::vector<int>& c
   return text;
 }
 
+std::string TargetsCsv(const std::vector<double>& targets) {
+  std::string text = "row,target\n";
+  for (std::size_t row = 0; row < targets.size(); ++row)
+    text += fmt::format("{},{}\n", row + 1, targets[row]);
+  return text;
+}
+
 }  // namespace trefoil::jobs

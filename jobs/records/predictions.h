@@ -18,4 +18,7 @@ struct PredictionColumns {
 [[nodiscard]] std::string PredictionsCsv(const RecordSchema& schema, const std::vector<int>& classes,
                                          const std::vector<PredictionColumns>& columns);
 
+/// Predicted targets as CSV: "row,target" and a line a record.
+[[nodiscard]] std::string TargetsCsv(const std::vector<double>& targets);
+
 }  // namespace trefoil::jobs

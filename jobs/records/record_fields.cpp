@@ -203,6 +203,21 @@ void LabelFields(FieldVisitor& v, data::Label& s, bool vertical) {
   PartyField(v, s.party, vertical);
 }
 
+void TargetFields(FieldVisitor& v, data::TargetRange& range, data::DataSpec& s) {
+  const bool csv = s.format == Format::kCsv;
+  v.When({csv, "data.format \"csv\"", "only data.format \"csv\" has columns; of others y has the targets"},
+         [&] {
+           v("column", s.label.column, Text{}, "The target's column.");
+           PartyField(v, s.label.party, s.vertical);
+         });
+  v("low", range.low, kAnyNumber,
+    "The smallest target there may be, public as all of the job. Others are an error.");
+  v("high", range.high, kAnyNumber, "The largest one.");
+  v.Check([&](const Section& table) {
+    if (const auto expected = data::FlawOf(range)) table.Refuse("high", *expected);
+  });
+}
+
 void CsvFields(FieldVisitor& v, data::DataSpec& s) {
   v("header", s.header, Flag{}, Default(true), "Whether the file's first line names its columns.");
   v("missing", s.missing, Marks{}, Default(std::vector<std::string>{"?"}),
@@ -219,14 +234,21 @@ void CsvFields(FieldVisitor& v, data::DataSpec& s) {
   v.Check([&](const Section& table) {
     if (s.columns.empty()) table.Refuse("column", "one [[data.column]] for each column of the file");
   });
-  v.Table("label", "The label of a record.", [&] { LabelFields(v, s.label, s.vertical); });
+  v.When({!s.target, "no [data.target]", "found it beside [data.target], which has the target's column"},
+         [&] { v.Table("label", "The label of a record.", [&] { LabelFields(v, s.label, s.vertical); }); });
 }
 
 void DataFields(FieldVisitor& v, data::DataSpec& s) {
   v("name", s.name, Name{}, "A name; where `local` looks. `digits`: generated, if no folder is found.");
   v("format", s.format, Formats(), "The format of the files (\"Data\" in `formats.md`).");
   RowsField(v, s.rows);
-  v("classes", s.classes, WholeInterval{2, 1000}, "With 2, one output column.");
+  bool target = s.target.has_value();
+  v.Check([&](const Section& table) {
+    target = table.Has("target");
+  });  // which is read behind what it depends on
+  v.When({!target, "no [data.target]", "found it beside [data.target], whose records have no classes"}, [&] {
+    v("classes", s.classes, WholeInterval{2, 1000}, "With 2, one output column.");
+  });
   const bool csv = s.format == Format::kCsv;
   const bool cifar = s.format == Format::kCifar;
   v.When(
@@ -236,6 +258,8 @@ void DataFields(FieldVisitor& v, data::DataSpec& s) {
     "`horizontal`: each party has rows of its own; `vertical` (csv only): each party has other columns of "
     "the same rows. Then `rows` is the same number three times, `features.method` and "
     "`initialisation.method` are `none`, `sampling` is `public`, and there is no `[evaluation]`.");
+  v.Table("target", "The number that a model is to predict, in place of `classes` and [data.label].",
+          s.target, [&](data::TargetRange& range) { TargetFields(v, range, s); });
   v.When({csv, "data.format \"csv\"",
           fmt::format("only format \"csv\" has it, and data.format is \"{}\"", Formats().TextOf(s.format))},
          [&] { CsvFields(v, s); });
@@ -250,6 +274,7 @@ void DataFields(FieldVisitor& v, data::DataSpec& s) {
         .Unless(!csv && !cifar),
     "Numbers of a record.");
   v.Check([&](const Section& table) {
+    if (cifar && s.target) table.Fail("target", "found it, but data.format \"cifar\" has classes");
     if (cifar && s.features != data::kCifarImage.values())
       table.Refuse("features", "3072, what data.format \"cifar\" has");
   });
@@ -299,7 +324,7 @@ void CheckCsv(const data::DataSpec& spec, const Section& section) {
   if (spec.features != features) {
     section.Refuse("features", fmt::format("{}, which is what the columns give", features));
   }
-  CheckLabel(spec, section.Table("label"));
+  if (!spec.target) CheckLabel(spec, section.Table("label"));
 }
 
 }  // namespace
@@ -327,7 +352,9 @@ void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits) {
 
 void CheckHorizontal(FieldVisitor& v, const RecordSchema& s) {
   v.Check([&](const Section& document) {
-    if (s.data.vertical) document.Table("data").Refuse("partition", "\"horizontal\" in a job of this type");
+    const auto table = document.Table("data");
+    if (s.data.vertical) table.Refuse("partition", "\"horizontal\" in a job of this type");
+    if (s.data.target) table.Fail("target", "found it in a job of this type, whose records have classes");
   });
 }
 

@@ -8,7 +8,7 @@ namespace trefoil::jobs {
 /// with what they say about each other.
 void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits);
 
-/// For jobs whose parties hold whole rows: refuses vertical partitions.
+/// For jobs whose parties hold whole rows with a class each: refuses vertical partitions, and targets.
 void CheckHorizontal(FieldVisitor& v, const RecordSchema& s);
 
 /// The keys of [features], for data as `data` declares it.

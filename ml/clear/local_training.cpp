@@ -102,7 +102,7 @@ Eigen::MatrixXd ClippedErrors(const LocalPlan& plan, const RingMatrix& encoded,
   std::vector<double> errors(static_cast<std::size_t>(columns));
   for (Index j = 0; j < logits.rows(); ++j) {
     for (Index k = 0; k < columns; ++k)
-      errors[static_cast<std::size_t>(k)] = encoded(j, inputs + k) != 0 ? 1 : 0;
+      errors[static_cast<std::size_t>(k)] = static_cast<double>(encoded(j, inputs + k)) / one;
     const double squared = ErrorsOf(plan.encoding.settings.loss, logits.row(j), errors);
     const double row = std::ldexp(static_cast<double>(encoded(j, inputs + columns)), -2 * f);
     const double norm = std::sqrt(row * squared);

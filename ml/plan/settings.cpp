@@ -57,6 +57,19 @@ void CheckGroups(const TrainingSettings& s) {
   }
 }
 
+/// Numbers in place of classes. What needs classes is refused.
+void CheckTargets(const TrainingSettings& s) {
+  Require(s.classes == 2, "TrainingSettings: one column of targets");
+  if (s.loss != Loss::kSquared)
+    throw ConfigError("model.loss: found a loss of classes, expected \"squared\" with [data.target]");
+  if (ClassifiesOnShares(s) ||
+      (s.initialisation && s.initialisation->method == InitialisationMethod::kAccuracy)) {
+    throw ConfigError(
+        "data.target: found one, expected classes with evaluation, initialisation.method \"accuracy\" or a "
+        "model that stays in shares, which classify records");
+  }
+}
+
 }  // namespace
 
 void CheckDomains(const TrainingSettings& s) {
@@ -94,6 +107,7 @@ void CheckDomains(const TrainingSettings& s) {
   check(s.sampling == Sampling::kPublic || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
         static_cast<double>(s.max_batch_per_owner), "at least 1");
   if (s.vertical) CheckVertical(s);
+  if (s.targets) CheckTargets(s);
   check(s.group_rows >= 1 && s.group_rows <= kMostGroupRows && (s.groups || s.group_rows == 1),
         "privacy.max_group_rows", static_cast<double>(s.group_rows),
         "1 to 10000, with privacy.unit \"group\"");

@@ -14,6 +14,9 @@ namespace trefoil::ml {
 /// Each step is a run of operations of its own, for which a context has the numbers (mpc/context.cpp).
 inline constexpr int kLargestSteps = 500'000;
 
+/// Of a label that is a number: its steps are of 2^-kTargetBits.
+inline constexpr int kTargetBits = 24;
+
 /// Rows of a group at most.
 inline constexpr std::int64_t kMostGroupRows = 10'000;
 
@@ -75,6 +78,9 @@ struct TrainingSettings {
   std::optional<VerticalSettings> vertical{};
   std::int64_t features = 0;  ///< p, bias excluded
   int classes = 2;            ///< with 2 classes one output column is trained, else one a class
+  bool targets =
+      false;  ///< labels are numbers in place of classes, of which there are 2 then: 0 to 2^kTargetBits
+              ///< stand for 0 to 1, the middle of which is logit 0. The squared loss alone
   Loss loss = Loss::kOneVsRest;
   std::vector<std::int64_t> hidden{};  ///< sizes of dense layers with rectifiers; none: a linear model
   double activation_bound = 8;         ///< H: their outputs are cut at it

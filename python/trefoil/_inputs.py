@@ -93,10 +93,11 @@ class Inputs:
         if not hasattr(X, "to_csv"):
             raise DataError(f'{owner}X: found {type(X).__name__}, expected a frame, as data.format "csv" has columns')
         frame = X
-        if labels and y is not None and "label" in data:
+        label = data.get("label", data.get("target"))
+        if labels and y is not None and label is not None:
             if len(y) != len(X):
                 raise DataError(f"{owner}y: found {len(y)} labels, expected {len(X)}, the rows of {owner}X")
-            frame = X.assign(**{data["label"]["column"]: np.asarray(y)})
+            frame = X.assign(**{label["column"]: np.asarray(y)})
         if not header:
             frame = self._ordered(frame, data, owner)
         with self._file(f"{owner}X") as (file, path):

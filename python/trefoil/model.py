@@ -14,7 +14,7 @@ from trefoil.errors import ConfigError
 
 
 class Model:
-    """A classifier that a job released. It takes the records that its job declares, as they were before training."""
+    """A classifier, or a model of numbers, that a job released. It takes the records that its job declares, as they were before training."""
 
     def __init__(
         self,
@@ -45,9 +45,17 @@ class Model:
         return keys
 
     @property
+    def target_range(self) -> tuple[float, float] | None:
+        """Of a model that predicts numbers: the public range of its targets."""
+        target = self._keys["data"].get("target")
+        return None if target is None else (float(target["low"]), float(target["high"]))
+
+    @property
     def classes_(self) -> NDArray[Any]:
         """The labels: those of the label column, or 0, 1, ..."""
         data = self._keys["data"]
+        if "target" in data:
+            raise AttributeError("a model that predicts numbers has no classes; it has target_range")
         return np.array(data["label"]["values"]) if "label" in data else np.arange(data["classes"])
 
     @property
@@ -89,8 +97,11 @@ class Model:
         return logits[:, 0] if logits.shape[1] == 1 else logits
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each record. Raises DataError where they are not as the job declares."""
+        """The class of each record, or its target. Raises DataError where they are not as the job declares."""
         logits = self._logits(X)
+        if self.target_range is not None:
+            low, high = self.target_range
+            return low + (high - low) * (logits[:, 0] + 0.5)
         places = (logits[:, 0] > 0).astype(int) if logits.shape[1] == 1 else np.argmax(logits, axis=1)
         labels: NDArray[Any] = self.classes_[places]
         return labels
@@ -111,9 +122,14 @@ class Model:
         return shares
 
     def score(self, X: Any, y: Any) -> float:
-        """The share of records whose class is predicted."""
+        """The share of records whose class is predicted; of targets R²."""
+        if self.target_range is not None:
+            targets = np.asarray(y, dtype=np.float64)
+            errors = np.sum((self.predict(X) - targets) ** 2)
+            return float(1 - errors / np.sum((targets - targets.mean()) ** 2))
         return float(np.mean(self.predict(X) == np.asarray(y)))
 
     def __repr__(self) -> str:
         sizes = " -> ".join(map(str, [self.n_features_in_, *(bias.size for _, bias in self.layers)]))
-        return f"<trefoil.Model {sizes}, {len(self.classes_)} classes>"
+        of = "one target" if self.target_range is not None else f"{len(self.classes_)} classes"
+        return f"<trefoil.Model {sizes}, {of}>"

@@ -52,6 +52,35 @@ TEST(EncodeRecords, PadsWithZeroRowsAndMarksTheClass) {
   }
 }
 
+TEST(EncodeRecords, RoundsTargetsToTheLatticeFrom0To1) {
+  TrainingSettings settings = SmallSettings();
+  settings.classes = 2;
+  settings.targets = true;
+  settings.loss = Loss::kSquared;
+  for (const int f : {8, 16, 24}) {
+    settings.fraction_bits = f;
+    const StepPlan plan = MakeStepPlan(settings);
+    OwnRecords records = MakeRecords(settings, 2, 5);
+    constexpr int kOne = 1 << kTargetBits;
+    records.y = {0, kOne, kOne / 2, kOne - 1, 12'345'678};
+    const RingMatrix encoded = EncodeRecords(plan, records, AllRows(records), 5);
+    for (Index row = 0; row < 5; ++row) {
+      const double target = std::ldexp(records.y[static_cast<std::size_t>(row)], -kTargetBits);
+      ASSERT_LE(encoded(row, 7), Word{1} << f);
+      EXPECT_LE(std::abs(mpc::Decode(encoded(row, 7), f) - target), std::ldexp(0.5, -f));
+    }
+    for (const int outside : {-1, kOne + 1}) {
+      records.y[3] = outside;
+      EXPECT_THROW((void)EncodeRecords(plan, records, AllRows(records), 5), DataError);
+    }
+  }
+  settings.loss = Loss::kOneVsRest;
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+  settings.loss = Loss::kSquared;
+  settings.release_to = {};
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+}
+
 /// Records that count how often one of them is read.
 OwnRecords Counted(const OwnRecords& held, std::int64_t& reads) {
   OwnRecords read{.x = {}, .y = held.y};

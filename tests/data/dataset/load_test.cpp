@@ -12,6 +12,7 @@
 namespace trefoil::data {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 DataSpec ArraySpec(Format format) {
@@ -65,6 +66,23 @@ TEST_F(LoadArrays, FlattensImagesAndAcceptsWholeDoublesAsLabels) {
   Write(NpyFromDoubles({2, 2, 2}, x_), NpyFromDoubles({2}, std::vector<double>{1, 2}));
   EXPECT_EQ(Load(ArraySpec(Format::kNpz), Files(Format::kNpz)).x(1, 3), -3.5F);
   EXPECT_EQ(Load(ArraySpec(Format::kNpy), Files(Format::kNpy)).y, (std::vector<int>{1, 2}));
+}
+
+TEST_F(LoadArrays, TakesTargetsOfTheirRangeAndNamesOthers) {
+  auto spec = ArraySpec(Format::kNpz);
+  spec.classes = 2;
+  spec.target = TargetRange{.low = -2, .high = 2};
+  const auto read = [&](double target) {
+    Write(NpyFromDoubles({2, 4}, x_), NpyFromDoubles({2}, std::vector<double>{-2, target}));
+    return Load(spec, Files(Format::kNpz)).y;
+  };
+  EXPECT_EQ(read(0.5), (std::vector<int>{0, 5 << (kTargetBits - 3)}));
+  for (const double bad : {2.001, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_THAT(ErrorText<DataError>([&] { (void)read(bad); }),
+                AllOf(HasSubstr("y.npy: row 2: found target "), HasSubstr("expected a number of -2 to 2")));
+  }
+  spec.target->high = -2;
+  EXPECT_THROW((void)read(0), ConfigError);
 }
 
 TEST_F(LoadArrays, ImagesMustHaveTheSizeThatTheSpecNames) {

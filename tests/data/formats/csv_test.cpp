@@ -56,6 +56,34 @@ TEST(ReadCsv, EncodesColumnsInOrderWithTheLabelLast) {
   EXPECT_EQ(table.y, (std::vector<int>{1, 0}));
 }
 
+TEST(ReadCsv, ReadsTargetsOfTheirRangeAndRefusesOthersWithTheirPlace) {
+  const TemporaryFolder folder;
+  DataSpec spec = PeopleSpec(false);
+  spec.label = {"income", {}, {}};
+  spec.target = TargetRange{.low = -1, .high = 3};
+  const auto read = [&](const std::string& target) {
+    return Read(folder, "50,nurse,,1\n35,clerk,," + target + "\n", spec).y.at(1);
+  };
+  EXPECT_EQ(read("-1.0"), 0);
+  EXPECT_EQ(read("3e0"), 1 << kTargetBits);
+  EXPECT_EQ(read("0"), 1 << (kTargetBits - 2));
+  for (const auto& [target, expected] : {std::pair{"3.001", "\"3.001\", expected a number of -1 to 3"},
+                                         {"nan", "expected a finite number"},
+                                         {"", "expected a number"},
+                                         {"?", "expected a number"},
+                                         {"two", "expected a number"}}) {
+    try {
+      (void)read(target);
+      ADD_FAILURE() << target;
+    } catch (const DataError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("row 2, column \"income\"")) << target;
+      EXPECT_THAT(error.what(), HasSubstr(expected)) << target;
+    }
+  }
+  spec.decimal = ',';
+  EXPECT_EQ(Read(folder, "50,nurse,,\"0,0\"\n", spec).y.at(0), 1 << (kTargetBits - 2));
+}
+
 TEST(ReadCsv, FindsColumnsOfAHeaderByName) {
   const TemporaryFolder folder;
   const Table table = Read(folder, "rich,job,note,age\nyes,pilot,\"a,b\",4e1\n", PeopleSpec(true));
