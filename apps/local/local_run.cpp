@@ -130,7 +130,8 @@ int RunPrepared(const LocalRun& run, const Parties& parties, const LocalOptions&
   std::array<std::string, 3> pages;
   if (options.watch) {
     const auto addresses = PageAddresses(parties);
-    std::transform(addresses.begin(), addresses.end(), pages.begin(), jobs::ToText);
+    std::transform(addresses.begin(), addresses.end(), pages.begin(),
+                   [](const jobs::Address& address) { return jobs::ToText(address); });
     run.display.Say(
         fmt::format("watch the run at http://{}/ (party 0), http://{}/ (party 1), http://{}/ (party 2)",
                     pages[0], pages[1], pages[2]));

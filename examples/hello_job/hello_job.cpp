@@ -36,7 +36,7 @@ class HelloMean : public jobs::JobOf<Settings> {
       file /= "data.csv";
     }
     for (auto& party : target.parties) party.data.file = "data.csv";
-    data::SplitCsv(source, true, data::AssignRows({}, labels, job().rows), files);
+    data::SplitCsv(data::OneFile(source), true, data::AssignRows({}, labels, job().rows), files);
     return fmt::format("dealing {} to three parties", source.string());
   }
 
