@@ -35,6 +35,28 @@ def test_gives_a_model_with_the_interface_of_scikit_learn(result):
         assert (other.predict(X) == model.predict(X)).all()
 
 
+def test_trains_a_model_of_numbers():
+    keys = toy_keys(learning_rate=0.3, steps=60)
+    del keys["data"]["classes"]
+    keys["data"]["target"] = {"low": -10, "high": 30}
+    keys["model"] = {"loss": "squared"}
+    keys["privacy"] = {"sigma": 0.05, "delta": 1e-5, "clip": 1.0}
+    records = [(X, 10 + 15 * X[:, 0] - 5 * X[:, 1]) for X, _ in map(toy_records, range(3))]
+    model = trefoil.simulate(trefoil.Job.from_dict(keys), records).model
+    X, y = np.vstack([X for X, _ in records]), np.hstack([y for _, y in records])
+    assert model.target_range == (-10, 30) and "one target" in repr(model)
+    np.testing.assert_allclose(model.predict(X), -10 + 40 * (model.decision_function(X) + 0.5))
+    errors = model.predict(X) - y
+    assert model.score(X, y) == pytest.approx(1 - (errors @ errors) / ((y - y.mean()) @ (y - y.mean())))
+    assert model.score(X, y) > 0.8  # the mean has 0
+    with pytest.raises(AttributeError, match="target_range"):
+        model.classes_
+    with pytest.raises(trefoil.DataError, match="party 1's y: row 3: found target 31, expected a number of -10 to 30"):
+        wrong = records[1][1].copy()
+        wrong[2] = 31
+        trefoil.simulate(trefoil.Job.from_dict(keys), [records[0], (records[1][0], wrong), records[2]])
+
+
 def test_says_what_is_wrong_with_records(job, parties):
     X, y = parties[1]
     with_nan, wrong = X.copy(), y.copy()
