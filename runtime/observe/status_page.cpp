@@ -15,6 +15,7 @@ constexpr const char* kOwnStyle = R"(
 progress { width: 100%; height: 1rem; accent-color: var(--one); }
 .cards { grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); }
 #plot { max-width: 42rem; margin-top: 1rem; }
+p, td { overflow-wrap: anywhere; }
 .target { stroke: var(--soft); stroke-dasharray: 2 4; }
 [hidden] { display: none; }
 )";

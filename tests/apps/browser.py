@@ -56,15 +56,19 @@ class Browser:
 
     def call(self, method, **parameters):
         """The answer to one request; what else happens until then is noted."""
-        self.number += 1
-        request = {"id": self.number, "method": method, "params": parameters, **({"sessionId": self.session} if self.session else {})}
-        os.write(self.to_browser, json.dumps(request).encode() + b"\0")
+        number = self.send(method, **parameters)
         while True:
-            answer = self.receive(60)
-            if answer.get("id") == self.number:
+            answer = self.receive(120)
+            if answer.get("id") == number:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return answer["result"]
+
+    def send(self, method, **parameters):
+        self.number += 1
+        request = {"id": self.number, "method": method, "params": parameters, **({"sessionId": self.session} if self.session else {})}
+        os.write(self.to_browser, json.dumps(request).encode() + b"\0")
+        return self.number
 
     def receive(self, seconds):
         deadline = time.monotonic() + seconds
@@ -92,7 +96,7 @@ class Browser:
             self.loaded += 1
         elif method == "Page.javascriptDialogOpening":
             self.problems.append("a dialog: " + what["message"])
-            self.call("Page.handleJavaScriptDialog", accept=True)
+            self.send("Page.handleJavaScriptDialog", accept=True)
 
     def look(self, scheme, width, height=900):
         """How the reader's system is: "light" or "dark", and a screen of this width."""
@@ -103,7 +107,7 @@ class Browser:
         before = self.loaded
         self.call("Page.navigate", url=address)
         while self.loaded == before:
-            self.receive(60)
+            self.receive(120)
 
     def value(self, expression):
         """Of a JavaScript expression, in the page."""
