@@ -107,6 +107,14 @@ std::string JobSchema(const std::string& type, JobTypes types) {
   return found->schema(found->name);
 }
 
+std::string DraftJob(const DraftSource& source, Interview& interview, JobTypes types) {
+  const auto found =
+      std::find_if(types.begin(), types.end(), [](const JobType& type) { return type.draft != nullptr; });
+  if (found == types.end())
+    throw ConfigError("found no type of job that is drafted by questions, expected one");
+  return found->draft(source, interview);
+}
+
 PartyFile ReadParty(const std::filesystem::path& file, JobTypes types) {
   return ReadParty(file, InputsOf(types));
 }

@@ -125,6 +125,8 @@ class Output {
 };
 
 class JobWithCanaries;
+class Interview;
+struct DraftSource;
 
 /// A job of any type: a secure computation of three parties whose results are released. All that the commands
 /// know of a job's type; the object serves one run.
@@ -222,6 +224,8 @@ struct JobType {
   std::unique_ptr<Job> (*read)(const toml::table& root, const std::string& file);
   std::string (*schema)(const char* name);  ///< a JSON Schema of its files
   InputFields inputs = nullptr;  ///< of the party file, what only some types need; several may name one
+  /// A job file for records as the source has them, from answers to questions. Throws as Interview. Null: none is drafted.
+  std::string (*draft)(const DraftSource& source, Interview& interview) = nullptr;
 };
 
 /// The types that a program knows; they outlive it.
@@ -240,6 +244,10 @@ template <typename S>
   if constexpr (requires { settings.schema.emplace(); }) settings.schema.emplace();
   return SchemaJson(name, [&](FieldVisitor& v) { Fields(v, settings); });
 }
+
+/// JobType::draft of the first type that has one. Throws ConfigError where none has.
+[[nodiscard]] std::string DraftJob(const DraftSource& source, Interview& interview,
+                                   JobTypes types = ShippedTypes());
 
 /// A JSON Schema of the files of a type of job. Throws ConfigError for another type.
 [[nodiscard]] std::string JobSchema(const std::string& type, JobTypes types = ShippedTypes());

@@ -13,6 +13,7 @@ using Action = std::function<int()>;
 // Each adds one command to the program's command line, and sets `action` when it is chosen. Those that read jobs
 // know `types`.
 void AddInit(CLI::App& program, Action& action);
+void AddInitJob(CLI::App& program, Action& action, jobs::JobTypes types);
 void AddTrust(CLI::App& program, Action& action);
 void AddCheck(CLI::App& program, Action& action, jobs::JobTypes types);
 void AddRun(CLI::App& program, Action& action, jobs::JobTypes types);

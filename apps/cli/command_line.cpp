@@ -91,6 +91,7 @@ int RunCommandLine(int argc, const char* const* argv, jobs::JobTypes types) {
       "signal's number), 1 anything else.");
   Action action;
   AddInit(program, action);
+  AddInitJob(program, action, types);
   AddTrust(program, action);
   AddCheck(program, action, types);
   AddRun(program, action, types);

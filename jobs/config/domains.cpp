@@ -32,6 +32,8 @@ bool ReadElements(const D& each, const toml::node& node, std::vector<T>& member)
   return true;
 }
 
+}  // namespace
+
 bool IsName(const std::string& text) {
   const auto allowed = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
@@ -39,8 +41,6 @@ bool IsName(const std::string& text) {
   return !text.empty() && text.size() <= 64 && std::isalnum(static_cast<unsigned char>(text[0])) != 0 &&
          std::all_of(text.begin(), text.end(), allowed);
 }
-
-}  // namespace
 
 std::string Interval::Expected(const toml::node* /*found*/) const {
   if (above && below) return fmt::format("a number above {} and below {}", *above, *below);

@@ -103,6 +103,9 @@ struct Text {
   void Describe(nlohmann::json& schema) const;
 };
 
+/// Whether a text can name a file, as Name says.
+[[nodiscard]] bool IsName(const std::string& text);
+
 /// A text that can name a file: letters, digits, '.', '_' and '-', at most 64, not starting with a dot or a dash.
 struct Name : Text {
   [[nodiscard]] std::string Expected(const toml::node* found) const;

@@ -12,6 +12,7 @@
 #include "dp/record/json_number.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/canaries.h"
+#include "jobs/dpsgd/draft.h"
 #include "jobs/dpsgd/held_out_files.h"
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/dpsgd/training_settings.h"
@@ -312,7 +313,7 @@ std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
 
 }  // namespace
 
-const JobType kDpsgdType{"dpsgd", Read, SchemaOf<DpsgdSettings>};
+const JobType kDpsgdType{"dpsgd", Read, SchemaOf<DpsgdSettings>, nullptr, DraftDpsgd};
 
 std::unique_ptr<Job> MakeDpsgdJob(DpsgdSettings settings) {
   return std::make_unique<DpsgdJob>(std::move(settings));

@@ -1,0 +1,114 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <cctype>
+#include <iostream>
+#include <memory>
+
+#include "apps/cli/command.h"
+#include "apps/init_job/session.h"
+#include "base/error_report.h"
+#include "data/formats/file.h"
+#include "data/sketch/table_sketch.h"
+#include "jobs/job.h"
+
+namespace trefoil::apps {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct InitJobOptions {
+  std::string data;
+  std::string out;
+  std::string label;
+  std::optional<std::string> header;
+  std::string answers;
+  bool yes = false;
+  jobs::JobTypes types;
+};
+
+/// A name for the job, of the file's.
+std::string NameOf(const fs::path& data) {
+  std::string name = data.stem().string().substr(0, 64);
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '-') c = '-';
+  }
+  return !name.empty() && std::isalnum(static_cast<unsigned char>(name[0])) != 0 ? name : "job";
+}
+
+void RequireNew(const fs::path& file) {
+  if (fs::exists(file))
+    throw ConfigError(fmt::format("--out: {} is there already, expected a new file's name", file.string()));
+}
+
+Answers KnownAnswers(const InitJobOptions& options) {
+  auto answers = options.answers.empty() ? Answers{} : ReadAnswers(options.answers);
+  if (!options.label.empty()) answers["label"] = options.label;
+  return answers;
+}
+
+/// Writes the job, and reads it back with all checks of a plan; what is refused does not stay.
+std::unique_ptr<jobs::Job> WriteJob(const fs::path& file, const std::string& text, jobs::JobTypes types) {
+  data::WriteFile(file, text);
+  try {
+    auto job = jobs::ReadJob(file, {}, types);
+    (void)job->Plan({});
+    return job;
+  } catch (...) {
+    fs::remove(file);
+    throw;
+  }
+}
+
+int InitJob(const InitJobOptions& options) {
+  const fs::path out = options.out;
+  const fs::path kept = options.out + ".answers";
+  RequireNew(out);
+  RequireNew(kept);
+  std::optional<bool> header;
+  if (options.header) header = *options.header == "yes";
+  const jobs::DraftSource source{.name = NameOf(options.data),
+                                 .table = data::SketchTable(options.data, header)};
+  Session session(std::cin, std::cout, KnownAnswers(options), options.yes);
+  const auto text = jobs::DraftJob(source, session, options.types);
+  if (const auto unused = session.Unused(); !unused.empty())
+    throw ConfigError(
+        fmt::format("{}: found an answer \"{}\" to no question", options.answers, unused.front()));
+  const auto job = WriteJob(out, text, options.types);
+  data::WriteFile(kept, session.AnswersToml());
+  const auto epsilons = job->Epsilons();
+  std::cout << fmt::format(
+      "\n{}: job {}, epsilon {:.4g} outsider, {:.4g} insider, delta {:g}; {}\n{}: the answers, for "
+      "--answers\n"
+      "Next: trefoil plan --job {}\n",
+      out.string(), job->name(), epsilons.outsider, epsilons.insider, job->delta(), job->Title(),
+      kept.string(), out.string());
+  return kDone;
+}
+
+}  // namespace
+
+void AddInitJob(CLI::App& program, Action& action, jobs::JobTypes types) {
+  auto options = std::make_shared<InitJobOptions>();
+  options->types = types;
+  auto* command = program.add_subcommand("init-job",
+                                         "Draft a job for a CSV file by questions. Nothing of its values or "
+                                         "rows gets into the job without a yes "
+                                         "that says so");
+  command->add_option("DATA", options->data, "The CSV file, which stays as it is")->required();
+  command->add_option("--out", options->out, "The job file to write; the answers go beside it, JOB.answers")
+      ->required();
+  command->add_option("--label", options->label,
+                      "The column to predict, by name or number; else it is asked");
+  command
+      ->add_option("--header", options->header,
+                   "Whether the first line names the columns; else it is guessed")
+      ->check(CLI::IsMember({"yes", "no"}));
+  command->add_option("--answers", options->answers,
+                      "Answers of an earlier session; what they lack is asked");
+  command->add_flag(
+      "--yes", options->yes,
+      "Take every proposal, so that values, ranges and rows of the file, rounded, become public");
+  command->callback([options, &action] { action = [options] { return InitJob(*options); }; });
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,99 @@
+#include "apps/init_job/session.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "jobs/config/toml_reader.h"
+#include "jobs/config/toml_writer.h"
+
+namespace trefoil::apps {
+namespace {
+
+std::string Trimmed(const std::string& line) {
+  constexpr const char* kBlanks = " \t\r";
+  const auto first = line.find_first_not_of(kBlanks);
+  return first == std::string::npos ? "" : line.substr(first, line.find_last_not_of(kBlanks) + 1 - first);
+}
+
+}  // namespace
+
+Answers ReadAnswers(const std::string& file) {
+  const auto table = jobs::ReadToml(file);
+  const jobs::Section section(table, file);
+  Answers answers;
+  for (const auto& key : section.Keys()) answers[key] = section.Text(key);
+  return answers;
+}
+
+std::string Session::Ask(const jobs::Question& question) {
+  std::string answer;
+  const auto known = known_.find(question.key);
+  if (known != known_.end()) {
+    answer = known->second;
+  } else if (!question.proposal.empty() && (question.agreed || yes_)) {
+    if (!question.agreed)
+      out_ << fmt::format("{}\n  {}{}\n", question.text, question.proposal,
+                          question.publishes ? " (becomes public)" : "");
+    answer = question.proposal;
+  } else {
+    answer = Prompt(question);
+  }
+  Keep(question, answer);
+  return answer;
+}
+
+std::string Session::Prompt(const jobs::Question& question) {
+  out_ << question.text << '\n';
+  const bool plain = question.proposal == "yes";
+  if (!question.proposal.empty() && !plain)
+    out_ << (question.publishes ? fmt::format("  From the file: {}\n  yes: this becomes public. Or your own",
+                                              question.proposal)
+                                : fmt::format("  Enter: {}", question.proposal));
+  while (true) {
+    out_ << (plain ? "  yes > " : " > ") << std::flush;
+    std::string line;
+    if (!std::getline(in_, line))
+      throw ConfigError(
+          fmt::format("standard input: ended before the answer \"{}\", expected one (--yes takes proposals)",
+                      question.key));
+    const auto answer = Trimmed(line);
+    const bool taken =
+        !question.proposal.empty() && (answer == "yes" || (answer.empty() && !question.publishes));
+    if (taken) return question.proposal;
+    if (!answer.empty()) return answer;
+    out_ << (question.publishes ? "  Only yes makes it public.\n" : "  An answer is needed.\n");
+  }
+}
+
+void Session::Refuse(const jobs::Question& question, const std::string& cause) {
+  if (known_.contains(question.key) || yes_ || question.agreed)
+    throw ConfigError(fmt::format("answer \"{}\": {}", question.key, cause));
+  out_ << "  " << cause << '\n';
+}
+
+void Session::Keep(const jobs::Question& question, const std::string& answer) {
+  if (!question.kept) return;
+  const auto same = [&](const auto& one) { return one.first == question.key; };
+  taken_.erase(std::remove_if(taken_.begin(), taken_.end(), same), taken_.end());
+  taken_.emplace_back(question.key, answer);
+}
+
+std::string Session::AnswersToml() const {
+  std::string text = "# Answers of trefoil init-job, for --answers.\n";
+  for (const auto& [key, answer] : taken_)
+    text += fmt::format("{} = {}\n", jobs::TomlString(key), jobs::TomlString(answer));
+  return text;
+}
+
+std::vector<std::string> Session::Unused() const {
+  std::vector<std::string> unused;
+  for (const auto& [key, answer] : known_) {
+    const auto same = [&, &name = key](const auto& one) { return one.first == name; };
+    if (std::none_of(taken_.begin(), taken_.end(), same)) unused.push_back(key);
+  }
+  return unused;
+}
+
+}  // namespace trefoil::apps

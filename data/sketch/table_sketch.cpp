@@ -1,0 +1,144 @@
+#include "data/sketch/table_sketch.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "data/dataset/column_encoder.h"
+#include "data/dataset/date_format.h"
+#include "data/formats/file.h"
+
+namespace trefoil::data {
+namespace {
+
+constexpr std::array kDateFormats{"%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y"};
+constexpr const char* kOrigin = "2000-01-01";
+
+/// The fields of a column that are not missing.
+using Fields = std::vector<std::string>;
+
+std::string Pointed(std::string text, char decimal) {
+  std::replace(text.begin(), text.end(), decimal, '.');
+  return text;
+}
+
+/// Of the texts of equal numbers the shortest, and of these the first.
+bool Shorter(const std::string& one, const std::string& other) {
+  return std::pair(one.size(), one) < std::pair(other.size(), other);
+}
+
+void SketchValues(ColumnSketch& sketch, const Fields& fields, char decimal) {
+  std::map<std::string, ColumnSketch::Value> values;
+  for (const auto& field : fields) {
+    const auto text = sketch.numbers ? Pointed(field, decimal) : field;
+    auto& value = values[sketch.numbers ? *CanonicalNumber(text, '.') : text];
+    if (value.rows == 0 || Shorter(text, value.text)) value.text = text;
+    ++value.rows;
+    if (values.size() <= kMostSketchedValues) continue;
+    sketch.more_values = true;
+    return;
+  }
+  for (auto& [key, value] : values) sketch.values.push_back(std::move(value));
+  if (!sketch.numbers) return;
+  std::sort(sketch.values.begin(), sketch.values.end(),
+            [](const auto& one, const auto& other) { return std::stod(one.text) < std::stod(other.text); });
+}
+
+void SketchNumbers(ColumnSketch& sketch, std::vector<double> numbers) {
+  if (numbers.empty()) return;
+  std::sort(numbers.begin(), numbers.end());
+  const auto at = [&](double share) {
+    return numbers[static_cast<std::size_t>(std::floor(share * static_cast<double>(numbers.size() - 1)))];
+  };
+  sketch.least = numbers.front();
+  sketch.most = numbers.back();
+  sketch.middle = at(0.5);
+  sketch.spread = std::max(at(0.95) - sketch.middle, sketch.middle - at(0.05));
+  if (sketch.spread == 0) sketch.spread = std::max(sketch.most - sketch.middle, sketch.middle - sketch.least);
+}
+
+/// The days of all fields, if they are dates of this format.
+std::optional<std::vector<double>> AsDays(const Fields& fields, const char* format) {
+  const double origin = DaysOf(kOrigin, kDateFormats[0]).value_or(0);
+  std::vector<double> all;
+  for (const auto& field : fields) {
+    const auto days = DaysOf(field, format);
+    if (!days) return {};
+    all.push_back(*days - origin);
+  }
+  return all;
+}
+
+void SketchKinds(ColumnSketch& sketch, const Fields& fields, char decimal) {
+  if (fields.empty()) return;
+  std::vector<double> numbers;
+  for (const auto& field : fields) {
+    if (!IsNumber(field, decimal)) break;
+    numbers.push_back(std::strtod(Pointed(field, decimal).c_str(), nullptr));
+    if (!std::isfinite(numbers.back())) break;
+  }
+  if (numbers.size() == fields.size() && std::isfinite(numbers.back())) {
+    sketch.numbers = true;
+    sketch.whole =
+        std::all_of(numbers.begin(), numbers.end(), [](double one) { return one == std::floor(one); });
+    return SketchNumbers(sketch, std::move(numbers));
+  }
+  for (const char* format : kDateFormats) {
+    auto days = AsDays(fields, format);
+    if (!days) continue;
+    sketch.date_format = format;
+    return SketchNumbers(sketch, std::move(*days));
+  }
+}
+
+ColumnSketch SketchColumn(const FileRecords& file, std::size_t column, std::set<std::string>& marks) {
+  ColumnSketch sketch;
+  sketch.name = file.form.header ? file.names[column] : "c" + std::to_string(column + 1);
+  Fields fields;
+  for (const auto& record : file.records) {
+    if (IsUsualMark(record[column])) {
+      sketch.missing = true;
+      marks.insert(record[column]);
+    } else {
+      fields.push_back(record[column]);
+    }
+  }
+  SketchKinds(sketch, fields, file.form.decimal);
+  SketchValues(sketch, fields, file.form.decimal);
+  return sketch;
+}
+
+void CheckRecords(const std::filesystem::path& path, const FileRecords& file) {
+  const std::size_t width = file.form.header ? file.names.size() : file.records.front().size();
+  for (std::size_t k = 0; k < file.records.size(); ++k) {
+    if (file.records[k].size() == width) continue;
+    ThrowDataError(path, "record " + std::to_string(k + 1),
+                   std::to_string(file.records[k].size()) + " fields", std::to_string(width));
+  }
+  std::set<std::string> seen;
+  for (const auto& name : file.names) {
+    if (name.empty()) ThrowDataError(path, "header", "a column without a name", "a name for each");
+    if (!seen.insert(name).second)
+      ThrowDataError(path, "header", "column " + Quote(name) + " twice", "each column once");
+  }
+}
+
+}  // namespace
+
+TableSketch SketchTable(const std::filesystem::path& path, std::optional<bool> header) {
+  const auto file = ReadRecordsOf(path, header);
+  CheckRecords(path, file);
+  TableSketch table{.form = file.form, .rows = file.records.size(), .columns = {}};
+  std::set<std::string> marks;
+  for (std::size_t column = 0; column < file.records.front().size(); ++column)
+    table.columns.push_back(SketchColumn(file, column, marks));
+  for (const auto& mark : UsualMarks()) {
+    if (marks.contains(mark)) table.form.missing.push_back(mark);
+  }
+  return table;
+}
+
+}  // namespace trefoil::data

@@ -1,0 +1,49 @@
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/sketch/file_form.h"
+
+namespace trefoil::data {
+
+/// Distinct values of a column beyond so many are not kept.
+inline constexpr std::size_t kMostSketchedValues = 1000;
+
+/// What one column of a file holds. All but the name is private: it tells of records.
+struct ColumnSketch {
+  struct Value {
+    std::string text;  ///< where all are numbers, the shortest text of this one, with a decimal point
+    std::size_t rows = 0;
+  };
+
+  std::string name;
+  bool numbers = false;  ///< whether all fields that are not missing are finite numbers
+  bool whole = false;    ///< and all whole ones
+  std::optional<std::string>
+      date_format{};          ///< where all are dates of one format (data/dataset/date_format.h)
+  std::vector<Value> values;  ///< distinct ones, in the order of numbers or texts; equal numbers are one
+  bool more_values = false;   ///< whether there are more than kMostSketchedValues, which are left out
+  double middle = 0;          ///< of numbers and dates (in days since 2000-01-01) the median,
+  double spread =
+      0;  ///< and its distance to the further of the 5 % and 95 % quantiles; if that is 0, to the end
+  double least = 0;
+  double most = 0;
+  bool missing = false;  ///< whether some field has one of the form's marks
+};
+
+/// What a CSV file holds: for its owner's eyes, to propose a job.
+struct TableSketch {
+  FileForm form;
+  std::size_t rows = 0;
+  std::vector<ColumnSketch> columns;  ///< without a header they are named c1, c2, ...
+};
+
+/// Reads the whole file. `header`: whether its first line names the columns, where that is known. Memory: the content
+/// twice. Throws DataError for a file without rows, a row with another number of fields, a column that is named twice or
+/// not at all, and as CsvReader.
+[[nodiscard]] TableSketch SketchTable(const std::filesystem::path& path, std::optional<bool> header = {});
+
+}  // namespace trefoil::data

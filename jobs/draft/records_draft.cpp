@@ -1,0 +1,281 @@
+#include "jobs/draft/records_draft.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "jobs/config/domains.h"
+#include "jobs/config/toml_writer.h"
+#include "jobs/draft/column_answer.h"
+#include "jobs/draft/value_list.h"
+
+namespace trefoil::jobs {
+namespace {
+
+constexpr std::size_t kMostClasses = 20;
+constexpr std::size_t kRare = 10;  ///< rows: a value of fewer tells of them
+
+const data::ColumnSketch* Find(const data::TableSketch& table, const std::string& name) {
+  const auto found = std::find_if(table.columns.begin(), table.columns.end(),
+                                  [&](const auto& column) { return column.name == name; });
+  if (found != table.columns.end()) return &*found;
+  for (std::size_t k = 0; k < table.columns.size(); ++k) {
+    if (name == std::to_string(k + 1)) return &table.columns[k];
+  }
+  return nullptr;
+}
+
+std::string NamesOf(const data::TableSketch& table) {
+  std::vector<std::string> names;
+  for (const auto& column : table.columns) names.push_back(column.name);
+  return ValuesText(names);
+}
+
+/// How the file is written is asked in one question.
+void AskForm(const data::TableSketch& table, Interview& interview) {
+  const auto& [separator, encoding] = table.form.dialect;
+  const char* encodings[] = {"UTF-8", "Latin-1", "Windows-1252"};
+  const Question question{
+      .key = "file",
+      .text = fmt::format(
+          "The file: fields with {} between them, decimal {}, {}{}, {} columns: {}.\n"
+          "This becomes public in the job, as the kinds of its columns do. (Wrong? --header yes|no)",
+          separator == '\t' ? "tabs" : fmt::format("\"{}\"", separator),
+          table.form.decimal == ',' ? "comma" : "point", table.form.header ? "a header" : "no header",
+          encoding ? fmt::format(", {}", encodings[static_cast<int>(*encoding)]) : "", table.columns.size(),
+          NamesOf(table)),
+      .proposal = "yes",
+      .publishes = true};
+  AskFor(interview, question, [](const std::string& answer) {
+    if (answer != "yes") throw ConfigError("found \"" + answer + "\", expected yes, or an end here (Ctrl-C)");
+    return true;
+  });
+}
+
+const data::ColumnSketch& AskLabel(const data::TableSketch& table, Interview& interview) {
+  const Question question{
+      .key = "label", .text = "Which column is to be predicted?", .proposal = table.columns.back().name};
+  return AskFor(interview, question, [&](const std::string& answer) -> const data::ColumnSketch& {
+    const auto* found = Find(table, answer);
+    if (found == nullptr)
+      throw ConfigError(
+          fmt::format("label: found \"{}\", expected one of the columns {}", answer, NamesOf(table)));
+    return *found;
+  });
+}
+
+void CheckLabel(const data::ColumnSketch& label) {
+  if (label.missing)
+    throw ConfigError(
+        fmt::format("label: column \"{}\" has missing values, expected rows with a label only", label.name));
+  if (label.values.size() < 2 && !label.more_values)
+    throw ConfigError(fmt::format(
+        "label: column \"{}\" has one value in all rows, expected two classes at least", label.name));
+}
+
+ValueList AskClasses(const data::ColumnSketch& label, Interview& interview) {
+  std::vector<std::string> found;
+  for (const auto& value : label.values) found.push_back(value.text);
+  const bool many = label.more_values || found.size() > kMostClasses;
+  if (many && !interview.Knows("classes"))
+    throw ConfigError(
+        fmt::format("label: column \"{}\" has more than {} values, expected classes; name others by "
+                    "--answers, or make classes of them",
+                    label.name, kMostClasses));
+  const Question question{.key = "classes",
+                          .text = fmt::format("Values of {} are the classes, in this order; another spelling "
+                                              "follows \"or\", as in: yes or y, no or n.",
+                                              label.name),
+                          .proposal = ValuesText(found),
+                          .publishes = true};
+  return AskFor(interview, question, [](const std::string& answer) {
+    auto values = ParseValues(answer);
+    if (values.values.size() < 2)
+      throw ConfigError(fmt::format("classes: found {}, expected at least two values", values.values.size()));
+    return values;
+  });
+}
+
+std::vector<std::string> AskMissing(const data::TableSketch& table, Interview& interview) {
+  const auto& found = table.form.missing;
+  const Question question{.key = "missing",
+                          .text = "How missing values are written, with a comma between several ways.",
+                          .proposal = found.empty() ? "?" : ValuesText(found),
+                          .publishes = !found.empty()};
+  return AskFor(interview, question, [](const std::string& answer) { return ParseValues(answer).values; });
+}
+
+Question ColumnQuestion(const data::ColumnSketch& column, std::size_t rows) {
+  return {.key = "column " + column.name,
+          .text = fmt::format("Column {}: number MEAN SCALE, range LEAST MOST, category VALUES, "
+                              "date FORMAT MEAN SCALE or ignore",
+                              column.name),
+          .proposal = ColumnProposal(column, rows),
+          .publishes = true};
+}
+
+std::size_t RareValues(const data::ColumnSketch& column) {
+  return static_cast<std::size_t>(std::count_if(column.values.begin(), column.values.end(),
+                                                [](const auto& value) { return value.rows < kRare; }));
+}
+
+/// Whether all proposals for columns may become public as they are.
+bool AskColumns(const std::vector<Question>& questions, const data::TableSketch& table,
+                Interview& interview) {
+  const auto known = [&](const Question& question) { return interview.Knows(question.key); };
+  if (std::all_of(questions.begin(), questions.end(), known)) return true;
+  std::string text = "Columns as the file suggests them, values and numbers rounded:\n";
+  for (const auto& question : questions) {
+    const auto& column = *Find(table, question.key.substr(question.key.find(' ') + 1));
+    const bool category = question.proposal.starts_with("category");
+    const auto rare = category ? RareValues(column) : 0;
+    text += fmt::format("  {}: {}{}\n", column.name, question.proposal,
+                        rare > 0 ? fmt::format(" ({} of them in fewer than 10 rows)", rare) : "");
+  }
+  const Question all{.key = "columns",
+                     .text = text + "With yes all of this becomes public; with no each column is asked.",
+                     .proposal = "yes",
+                     .publishes = true,
+                     .kept = false};
+  return AskFor(interview, all, [](const std::string& answer) {
+    if (answer != "yes" && answer != "no")
+      throw ConfigError("columns: found \"" + answer + "\", expected yes or no");
+    return answer == "yes";
+  });
+}
+
+std::vector<data::Column> AskEach(const data::TableSketch& table, const data::ColumnSketch& label,
+                                  Interview& interview) {
+  std::vector<Question> questions;
+  for (const auto& column : table.columns) {
+    if (&column != &label) questions.push_back(ColumnQuestion(column, table.rows));
+  }
+  const bool agreed = AskColumns(questions, table, interview);
+  std::vector<data::Column> columns;
+  for (auto& question : questions) {
+    question.agreed = agreed;
+    const auto name = question.key.substr(question.key.find(' ') + 1);
+    columns.push_back(
+        AskFor(interview, question, [&](const std::string& answer) { return ColumnOf(name, answer); }));
+  }
+  return columns;
+}
+
+/// Up to two digits.
+std::int64_t RoundedUp(std::size_t rows) {
+  std::int64_t unit = 1;
+  const auto number = static_cast<std::int64_t>(rows);
+  while (number / unit >= 100) unit *= 10;
+  return (number + unit - 1) / unit * unit;
+}
+
+std::array<std::int64_t, 3> AskRows(const data::TableSketch& table, Interview& interview) {
+  bool all = true;
+  if (!interview.Knows("rows")) {
+    const Question whose{.key = "share",
+                         .text = "Does the file hold the rows of all three parties, or of one? (all, one)",
+                         .proposal = "all",
+                         .kept = false};
+    all = AskFor(interview, whose, [](const std::string& answer) {
+      if (answer != "all" && answer != "one")
+        throw ConfigError("share: found \"" + answer + "\", expected all or one");
+      return answer == "all";
+    });
+  }
+  const auto most = RoundedUp(all ? (table.rows + 2) / 3 : table.rows);
+  const Question question{
+      .key = "rows",
+      .text = "Rows that parties 0, 1 and 2 may have at most (this is rounded up from the file's).",
+      .proposal = fmt::format("{0}, {0}, {0}", most),
+      .publishes = true};
+  return AskFor(interview, question, [](const std::string& answer) {
+    const auto words = WordsOf(answer);
+    std::array<std::int64_t, 3> rows{};
+    if (words.size() != rows.size())
+      throw ConfigError(fmt::format("rows: found {} numbers, expected three", words.size()));
+    for (std::size_t party = 0; party < rows.size(); ++party) {
+      const double number = ParseNumber(words[party], "rows");
+      if (number < 0 || number > 1e9 || number != std::floor(number))
+        throw ConfigError(
+            fmt::format("rows: found {}, expected a whole number from 0 to 10^9", words[party]));
+      rows.at(party) = static_cast<std::int64_t>(number);
+    }
+    return rows;
+  });
+}
+
+std::string AskName(const std::string& proposal, Interview& interview) {
+  const Question question{
+      .key = "name", .text = "The job's name, of letters, digits, '.', '_' and '-'.", .proposal = proposal};
+  return AskFor(interview, question, [](const std::string& answer) {
+    if (!IsName(answer))
+      throw ConfigError("name: found \"" + answer + "\", expected " + Name{}.Expected(nullptr));
+    return answer;
+  });
+}
+
+/// [data] without its columns and its label.
+std::string DataToml(const RecordsDraft& draft, const data::FileForm& form,
+                     const std::vector<std::string>& missing, std::size_t classes) {
+  auto text =
+      fmt::format("\n[data]\nname = {0}\nformat = \"csv\"\nrows = [{1}]\nclasses = {2}\nheader = {3}\n",
+                  TomlString(draft.name), fmt::join(draft.rows, ", "), classes, form.header);
+  text += fmt::format("missing = {}\n", TomlValue(missing));
+  const auto& [separator, encoding] = form.dialect;
+  if (separator != ',')
+    text +=
+        fmt::format("separator = {}\n", TomlString(separator == '\t' ? "tab" : std::string(1, separator)));
+  if (form.decimal != '.') text += fmt::format("decimal = \"{}\"\n", form.decimal);
+  constexpr std::array kEncodings{"utf-8", "latin-1", "windows-1252"};
+  if (encoding)
+    text += fmt::format("encoding = \"{}\"\n", kEncodings.at(static_cast<std::size_t>(*encoding)));
+  return text;
+}
+
+std::string LabelToml(const std::string& column, const ValueList& classes) {
+  auto text = fmt::format("\n[data.label]\ncolumn = {}\nvalues = {}\n", TomlString(column),
+                          TomlValue(classes.values));
+  if (classes.numeric()) text += "numeric = true\n";
+  if (!classes.aliases.empty()) text += fmt::format("aliases = {}\n", TomlValue(classes.aliases));
+  return text;
+}
+
+/// Rows of this length are shortened seldom: a number within its scale adds a third to the square, a category one.
+double RowNormOf(const std::vector<data::Column>& columns) {
+  double square = 0;
+  for (const auto& column : columns) {
+    const bool one = column.kind == data::ColumnKind::kCategory;
+    square += column.kind == data::ColumnKind::kIgnore ? 0 : one ? 1 : 1.0 / 3;
+  }
+  return std::max(1.0, std::round(10 * std::sqrt(square)) / 10);
+}
+
+}  // namespace
+
+RecordsDraft DraftRecords(const DraftSource& source, Interview& interview) {
+  const auto& table = source.table;
+  RecordsDraft draft;
+  AskForm(table, interview);
+  const auto& label = AskLabel(table, interview);
+  CheckLabel(label);
+  const auto classes = AskClasses(label, interview);
+  auto columns = AskEach(table, label, interview);
+  const auto missing = AskMissing(table, interview);
+  draft.rows = AskRows(table, interview);
+  draft.name = AskName(source.name, interview);
+  draft.row_norm = RowNormOf(columns);
+  // A label that is not the last column of a file without a header is known by its place.
+  if (!table.form.header && &label != &table.columns.back()) {
+    data::Column place{.name = label.name, .kind = data::ColumnKind::kIgnore, .values = {}};
+    columns.insert(columns.begin() + (&label - table.columns.data()), std::move(place));
+  }
+  draft.toml = DataToml(draft, table.form, missing, classes.values.size());
+  for (const auto& column : columns) draft.toml += ColumnToml(column);
+  draft.toml += LabelToml(label.name, classes);
+  draft.toml += fmt::format("\n[features]\nrow_norm = {:g}  # about as long as rows are\n", draft.row_norm);
+  return draft;
+}
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""`trefoil init-job`: drafts jobs for tables that the test makes, which plan, train and evaluate as they stand."""
+
+import random
+import subprocess
+import tomllib
+import unittest
+
+from trefoil_program import BINARY, ProgramTest
+
+
+def plain_table(rows=240, seed=1):
+    """No header; two numbers, a category, a running number; the class follows the first number."""
+    draw = random.Random(seed)
+    lines = []
+    for row in range(rows):
+        x = draw.gauss(50, 10)
+        lines.append(f"{row + 1},{x:.2f},{draw.gauss(0, 1):.3f},{draw.choice('AB')},{'high' if x > 50 else 'low'}")
+    return "\n".join(lines) + "\n"
+
+
+def office_table(rows=180, seed=2):
+    """A header, semicolons, decimal commas, Windows-1252, missing values, dates; the label in the middle."""
+    draw = random.Random(seed)
+    lines = ["größe;ergebnis;stadt;seit"]
+    for _ in range(rows):
+        size = draw.gauss(1.7, 0.1)
+        size_text = "NA" if draw.random() < 0.05 else f"{size:.2f}".replace(".", ",")
+        day = f"{draw.randint(1, 28):02}.{draw.randint(1, 12):02}.{draw.randint(2001, 2020)}"
+        lines.append(f"{size_text};{int(size > 1.7)};{draw.choice(['Köln', 'Ulm'])};{day}")
+    return ("\n".join(lines) + "\n").encode("windows-1252")
+
+
+class InitJob(ProgramTest):
+    def table(self, content=None, name="table.csv"):
+        path = self.folder / name
+        content = plain_table() if content is None else content
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def talk(self, lines, *arguments):
+        return subprocess.run([BINARY, "init-job", *map(str, arguments)], cwd=self.folder, input=lines,
+                              capture_output=True, text=True, timeout=100, check=False)
+
+    def job(self, name="job.toml"):
+        return tomllib.loads((self.folder / name).read_text())
+
+    def test_takes_every_proposal_trains_and_evaluates(self):
+        self.table()
+        said = self.succeed("init-job", "table.csv", "--out", "job.toml", "--yes")
+        self.assertIn("(becomes public)", said)
+        data = self.job()["data"]
+        self.assertEqual([column["name"] for column in data["column"]], ["c1", "c2", "c3", "c4"])
+        self.assertEqual(data["column"][0]["kind"], "ignore")
+        self.assertEqual(data["column"][3]["values"], ["A", "B"])
+        self.assertEqual((data["label"]["column"], data["label"]["values"]), ("c5", ["high", "low"]))
+        self.assertEqual(data["rows"], [80, 80, 80])
+        self.succeed("plan", "--job", "job.toml")
+        (self.folder / "data").mkdir()
+        (self.folder / "data/train.csv").write_text(plain_table())
+        (self.folder / "data/test.csv").write_text(plain_table(seed=3))
+        self.succeed("local", "--job", "job.toml", "--data", "data", "--out", "run", "--set", "privacy.epsilon=8",
+                     "--set", "training.steps=30")
+        shown = self.succeed("evaluate", "--model", "run/model.npz", "--data", "run/test")
+        # Of 240 rows split at the median; chance would come above 0.7 once in 10^9.
+        self.assertGreater(float(shown.split("accuracy")[1].split()[0].strip(":,")), 0.7, shown)
+        self.succeed("report", "run")
+
+    def test_reads_an_offices_file(self):
+        self.table(office_table())
+        self.succeed("init-job", "table.csv", "--out", "job.toml", "--yes", "--label", "ergebnis")
+        data = self.job()["data"]
+        self.assertEqual((data["separator"], data["decimal"], data["encoding"], data["header"]),
+                         (";", ",", "windows-1252", True))
+        self.assertEqual(data["missing"], ["NA"])
+        self.assertEqual([column.get("kind", "number") for column in data["column"]], ["number", "category", "date"])
+        self.assertEqual(data["column"][1]["values"], ["Köln", "Ulm"])
+        self.assertTrue(data["label"]["numeric"])
+        (self.folder / "data").mkdir()
+        self.table(office_table(), "data/train.csv")
+        self.succeed("local", "--job", "job.toml", "--data", "data", "--out", "run", "--set", "training.steps=3")
+
+    def test_the_same_answers_give_the_same_job_of_any_file(self):
+        self.table()
+        self.succeed("init-job", "table.csv", "--out", "one.toml", "--yes")
+        self.table(plain_table(rows=90, seed=9), "other.csv")
+        said = self.succeed("init-job", "other.csv", "--out", "two.toml", "--answers", "one.toml.answers")
+        self.assertNotIn("?", said)  # nothing is asked
+        self.assertEqual((self.folder / "one.toml").read_text(), (self.folder / "two.toml").read_text())
+        self.assertEqual((self.folder / "one.toml.answers").read_text(), (self.folder / "two.toml.answers").read_text())
+
+    def test_only_a_yes_makes_public_what_the_file_says(self):
+        self.table()
+        own = ["yes", "c5", "low, high or HIGH", "no", "ignore", "range 0 100", "number 0 1", "category A, B, C", "?", "",
+               "500, 500, 500", "study", "2", "1e-6", "insider", "0, 2"]
+        told = self.talk("\n".join(own) + "\n", "table.csv", "--out", "job.toml")
+        self.assertEqual(told.returncode, 0, told.stderr)
+        job = self.job()
+        self.assertEqual(job["data"]["column"][1], {"name": "c2", "mean": 50.0, "scale": 50.0})
+        self.assertEqual(job["data"]["label"]["aliases"], {"HIGH": "high"})
+        self.assertEqual((job["name"], job["data"]["rows"]), ("study", [500] * 3))
+        self.assertEqual((job["privacy"]["epsilon"], job["privacy"]["against"], job["release"]["to"]), (2, "insider", [0, 2]))
+        # Enter is no yes: it is asked again, until the input ends.
+        refused = self.talk("\n\n", "table.csv", "--out", "none.toml")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("Only yes makes it public.", refused.stdout)
+        self.assert_one_error_line(refused.stderr, 'ended before the answer "file"')
+        self.assertFalse((self.folder / "none.toml").exists())
+
+    def test_asks_again_where_an_answer_is_none(self):
+        self.table()
+        wrong = ["maybe", "yes", "c9", "", "one", "yes", "yes", "", "", "1, 2", "yes", "", "zero", "3", "", "", ""]
+        told = self.talk("\n".join(wrong) + "\n", "table.csv", "--out", "job.toml")
+        self.assertEqual(told.returncode, 0, told.stderr)
+        for cause in ('found "maybe"', 'found "c9"', "at least two values", "found 2 numbers", 'found "zero"'):
+            self.assertIn(cause, told.stdout)
+
+    def test_refuses(self):
+        self.table()
+        out = ("--out", "job.toml", "--yes")
+        self.fail_with(2, 'answer "label": label: found "age"', "init-job", "table.csv", *out, "--label", "age")
+        self.fail_with(2, "one value in all rows", "init-job", self.table("1,a\n2,a\n", "same.csv"), *out)
+        self.fail_with(2, "more than 20 values", "init-job", "table.csv", *out, "--label", "2")
+        self.fail_with(2, "missing values, expected rows with a label", "init-job", self.table("1,a\n2,?\n3,b\n", "m.csv"), *out)
+        self.fail_with(4, "an empty file", "init-job", self.table("", "empty.csv"), *out)
+        self.fail_with(4, "2 fields, expected 3", "init-job", self.table("1,2,3\n1,2\n1,2,3\n", "ragged.csv"), *out)
+        self.fail_with(4, "nothing.csv", "init-job", "nothing.csv", *out)
+        self.write("odd.toml", 'colour = "red"\n')
+        self.fail_with(2, 'found an answer "colour" to no question', "init-job", "table.csv", *out, "--answers", "odd.toml")
+        self.assertFalse((self.folder / "job.toml").exists())
+        self.succeed("init-job", "table.csv", *out)
+        self.fail_with(2, "job.toml is there already", "init-job", "table.csv", *out)
+
+
+if __name__ == "__main__":
+    unittest.main()
