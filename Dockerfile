@@ -15,7 +15,7 @@ COPY deploy/compose/when-ready /usr/local/bin/trefoil-when-ready
 # Run-time libraries only; that they are all here is seen by starting the program once.
 RUN apt-get update -q && \
     apt-get install -y -q --no-install-recommends \
-        libfftw3-double3 libfftw3-single3 libfmt9 libhwy1 libsodium23 libspdlog1.10 libssl3 libstdc++6 libzip4 zlib1g && \
+        libfftw3-double3 libfftw3-single3 libfmt9 libhwy1 libsodium23 libspdlog1.10 libsqlite3-0 libssl3 libstdc++6 libzip4 zlib1g && \
     rm -rf /var/lib/apt/lists/* && \
     useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin trefoil && \
     trefoil --version

@@ -13,6 +13,7 @@ pkg_check_modules(FFTW3 REQUIRED IMPORTED_TARGET fftw3)
 pkg_check_modules(FFTW3F REQUIRED IMPORTED_TARGET fftw3f)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
 
 # Optional: OpenCV's dnn runs ONNX models (features.method = "onnx"). Debian's package has no CMake files of its own.
 set(TREFOIL_ONNX AUTO CACHE STRING "ONNX features with OpenCV's dnn: ON, OFF, or AUTO (if it is installed)")

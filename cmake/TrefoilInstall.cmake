@@ -15,7 +15,7 @@ target_include_directories(trefoil_archive INTERFACE $<INSTALL_INTERFACE:${CMAKE
 target_link_libraries(trefoil_archive
   PUBLIC Eigen3::Eigen
   PRIVATE Threads::Threads OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB spdlog::spdlog PkgConfig::SODIUM PkgConfig::FFTW3
-          PkgConfig::FFTW3F PkgConfig::HWY PkgConfig::LIBZIP)
+          PkgConfig::FFTW3F PkgConfig::HWY PkgConfig::LIBZIP PkgConfig::SQLITE3)
 set(TREFOIL_OPENCV_LINK "")
 if(TARGET trefoil_opencv)
   target_link_libraries(trefoil_archive PRIVATE ${OPENCV_DNN} ${OPENCV_CORE})

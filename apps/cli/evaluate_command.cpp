@@ -25,6 +25,7 @@ namespace {
 struct EvaluateOptions {
   std::string model;
   std::vector<std::string> data;
+  std::string query;
   std::string feature_model;
   std::string out;
   bool json = false;
@@ -94,8 +95,9 @@ void PrintText(const jobs::Evaluation& evaluation, const jobs::RecordSchema& sch
 int RunEvaluate(const EvaluateOptions& options) {
   const auto loaded = jobs::LoadModel(options.model);
   const auto& schema = loaded.schema.records;
-  const auto table = jobs::LoadRecords(schema, jobs::NamedTestData(options.data, schema.data),
-                                       {.feature_model = options.feature_model});
+  const auto table = jobs::LoadRecords(
+      schema, jobs::NamedTestData(options.data, schema.data, data::LabelUse::kRead, options.query),
+      {.feature_model = options.feature_model});
   if (table.y.empty()) throw DataError(options.data[0] + ": found no records, expected at least one");
   const auto write = [&](const std::string& text, const auto& print) {
     if (!options.out.empty()) WriteTextFile(options.out, text);
@@ -125,6 +127,8 @@ void AddEvaluate(CLI::App& program, Action& action) {
       ->add_option("--data", options->data,
                    "A folder with test files, or the files: features and labels, or those of one table")
       ->required();
+  command->add_option("--query", options->query,
+                      "With one SQLite database as --data: the SELECT that gives the table");
   command->add_option("--feature-model", options->feature_model,
                       "The ONNX model that features come from, where the job's method is onnx");
   command->add_option("--out", options->out,

@@ -20,6 +20,7 @@ namespace {
 struct PredictOptions {
   std::string model;
   std::vector<std::string> data;
+  std::string query;
   std::string feature_model;
   std::string out;
   bool scores = false;
@@ -68,9 +69,10 @@ int RunPredict(const PredictOptions& options) {
         ", whose logits mean none, expected the model of a training by one-vs-rest or softmax; --scores "
         "prints the logits");
   constexpr auto kLabels = data::LabelUse::kIgnored;
-  const auto table = jobs::LoadRecords(model.schema.records,
-                                       jobs::NamedTestData(options.data, model.schema.records.data, kLabels),
-                                       {.labels = kLabels, .feature_model = options.feature_model});
+  const auto table =
+      jobs::LoadRecords(model.schema.records,
+                        jobs::NamedTestData(options.data, model.schema.records.data, kLabels, options.query),
+                        {.labels = kLabels, .feature_model = options.feature_model});
   const auto text = targets ? TargetsOf(model, table.x) : PredictionsOf(model, table.x, options);
   if (!options.out.empty()) {
     WriteTextFile(options.out, text);
@@ -93,6 +95,8 @@ void AddPredict(CLI::App& program, Action& action) {
           "--data", options->data,
           "A folder with test files, or the files: features, or those of one table; labels are not looked at")
       ->required();
+  command->add_option("--query", options->query,
+                      "With one SQLite database as --data: the SELECT that gives the table");
   command->add_option("--feature-model", options->feature_model,
                       "The ONNX model that features come from, where the job's method is onnx");
   command->add_option("--out", options->out, "The CSV file; without it standard output");

@@ -11,7 +11,7 @@ namespace {
 
 /// The names of the file's columns; a header is read.
 std::vector<std::string> NamesOf(const CategoryColumn& column, TableReader& reader) {
-  if (!column.header) return column.columns;
+  if (!reader.named()) return column.columns;
   if (!reader.Next()) ThrowDataError(reader.path(), "row 1", "nothing", "a header with the columns' names");
   return reader.fields();
 }
@@ -20,8 +20,8 @@ std::size_t PlaceOf(const CategoryColumn& column, const std::vector<std::string>
                     const TableReader& reader) {
   const auto times = std::count(names.begin(), names.end(), column.column);
   if (times != 1) {
-    ThrowDataError(reader.path(), "row 1", std::to_string(times) + " columns " + Quote(column.column),
-                   "one of that name");
+    ThrowDataError(reader.path(), reader.named() ? reader.Place() : "row 1",
+                   std::to_string(times) + " columns " + Quote(column.column), "one of that name");
   }
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), column.column) - names.begin());
 }
@@ -38,10 +38,10 @@ std::vector<std::optional<std::size_t>> ReadCategories(const DataFiles& files, c
   std::vector<std::optional<std::size_t>> categories;
   while (reader.Next()) {
     if (reader.fields().size() != names.size()) {
-      ThrowDataError(reader.path(), "row " + std::to_string(reader.row()),
-                     std::to_string(reader.fields().size()) + " fields", std::to_string(names.size()));
+      ThrowDataError(reader.path(), reader.Place(), std::to_string(reader.fields().size()) + " fields",
+                     std::to_string(names.size()));
     }
-    const auto number = numbers.find(reader.fields()[place]);
+    const auto number = reader.IsNull(place) ? numbers.end() : numbers.find(reader.fields()[place]);
     categories.push_back(number == numbers.end() ? std::nullopt : std::optional(number->second));
   }
   if (capacity && categories.size() > static_cast<std::size_t>(*capacity)) {

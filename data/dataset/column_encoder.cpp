@@ -131,9 +131,11 @@ std::optional<std::string> ColumnEncoder::Encode(const std::string& field, float
   // A declared category comes before a missing mark.
   const bool category = column_.kind == ColumnKind::kCategory && values_.Find(field, decimal_);
   if (category || !IsMissing(field)) return EncodeValue(field, decimal_, out);
-  std::copy(fill_.begin(), fill_.end(), out);
+  EncodeMissing(out);
   return {};
 }
+
+void ColumnEncoder::EncodeMissing(float* out) const { std::copy(fill_.begin(), fill_.end(), out); }
 
 std::optional<std::string> ColumnEncoder::EncodeValue(const std::string& field, char decimal,
                                                       float* out) const {

@@ -43,6 +43,10 @@ class ColumnEncoder {
   ColumnEncoder(const Column& column, const DataSpec& spec);
 
   [[nodiscard]] bool IsMissing(const std::string& field) const;
+  /// Whether a value may be missing: the column has a mark.
+  [[nodiscard]] bool MayMiss() const { return !marks_.empty(); }
+  /// Encode() of a missing value.
+  void EncodeMissing(float* out) const;
 
   /// Writes WidthOf(column) features to `out`, which holds zeros. For a field that is refused: what was expected.
   [[nodiscard]] std::optional<std::string> Encode(const std::string& field, float* out) const;

@@ -14,6 +14,8 @@ struct DataFiles {
   std::filesystem::path file;
   std::vector<std::filesystem::path>
       more{};  ///< CSV: further files of the table that begins in `file`, in order
+  std::string
+      query{};  ///< not empty: `file` is an SQLite database, and the table is what this SELECT gives of it
 
   /// Whether no files are named.
   [[nodiscard]] bool empty() const { return x.empty() && file.empty(); }

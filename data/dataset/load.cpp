@@ -142,6 +142,8 @@ Table LoadCifar(const DataSpec& spec, const DataFiles& files, std::optional<std:
 /// Parties name their files by themselves, and a job its format.
 void RequireNames(const DataSpec& spec, const DataFiles& files) {
   const bool two = HasLabelFile(spec.format);
+  if (!files.query.empty() && spec.format != Format::kCsv)
+    throw ConfigError("found a query, expected files, as the job's data.format is not csv");
   if (!files.more.empty() && spec.format != Format::kCsv)
     throw ConfigError("found several files, expected one, as the job's data.format is not csv");
   if (!(two ? files.x : files.file).empty()) return;

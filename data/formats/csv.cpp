@@ -46,15 +46,18 @@ class RecordEncoder {
   void Encode(std::vector<float>& x, Table& table) const {
     const auto& fields = reader_.fields();
     if (fields.size() != names_.size()) {
-      ThrowDataError(reader_.path(), "row " + std::to_string(reader_.row()),
-                     std::to_string(fields.size()) + " fields", std::to_string(names_.size()));
+      ThrowDataError(reader_.path(), reader_.Place(), std::to_string(fields.size()) + " fields",
+                     std::to_string(names_.size()));
     }
     x.resize(x.size() + static_cast<std::size_t>(spec_.features), 0.0F);
     float* row = x.data() + x.size() - spec_.features;
     std::vector<std::string> texts(texts_);
     for (std::size_t k = 0; k < fields.size(); ++k) {
       const FieldPlan& plan = plans_[k];
-      if (plan.column == nullptr) {
+      if (reader_.IsNull(k) && Takes(plan)) {
+        CheckMayMiss(plan);
+        if (plan.column->kind != ColumnKind::kText) plan.encoder->EncodeMissing(row + plan.offset);
+      } else if (plan.column == nullptr) {
         if (labels_ == LabelUse::kRead) table.y.push_back(LabelOf(fields[k]));
       } else if (plan.column->kind == ColumnKind::kText) {
         if (!plan.encoder->IsMissing(fields[k])) texts[plan.offset] = fields[k];
@@ -80,6 +83,18 @@ class RecordEncoder {
     if (plan.column->kind == ColumnKind::kText || WidthOf(*plan.column) > 0)
       plan.encoder.emplace(*plan.column, spec_);
     return plan;
+  }
+
+  /// Whether anything becomes of the plan's field.
+  [[nodiscard]] bool Takes(const FieldPlan& plan) const {
+    if (plan.column == nullptr) return labels_ == LabelUse::kRead;
+    return plan.encoder || plan.column->kind == ColumnKind::kKey;
+  }
+
+  void CheckMayMiss(const FieldPlan& plan) const {
+    if (plan.encoder && plan.encoder->MayMiss()) return;
+    ThrowDataError(reader_.path(), reader_.Place(plan.column ? plan.column->name : spec_.label.column),
+                   "NULL", plan.encoder ? "a value, as the job has no mark of a missing one" : "a value");
   }
 
   [[noreturn]] void Fail(const std::string& column, const std::string& found,
@@ -128,7 +143,7 @@ std::vector<std::string> DeclaredNames(const DataSpec& spec) {
 /// The header's names, each declared and none missing or twice.
 std::vector<std::string> HeaderNames(const DataSpec& spec, TableReader& reader, LabelUse labels) {
   if (!reader.Next()) ThrowDataError(reader.path(), "row 1", "an empty file", "a header");
-  const std::string where = "row " + std::to_string(reader.row());
+  const std::string where = reader.Place();
   std::vector<std::string> names = reader.fields();
   if (names.size() == 1 && names[0].find_first_of(",;|\t") != std::string::npos &&
       !Declares(spec, names[0])) {
@@ -163,7 +178,7 @@ void AppendLine(std::string& content, std::string_view line) {
 }  // namespace
 
 std::vector<std::string> CsvColumnNames(const DataSpec& spec, TableReader& reader, LabelUse labels) {
-  return spec.header ? HeaderNames(spec, reader, labels) : DeclaredNames(spec);
+  return reader.named() ? HeaderNames(spec, reader, labels) : DeclaredNames(spec);
 }
 
 std::string CsvField(const std::string& text, char separator) {
@@ -177,11 +192,11 @@ std::string CsvField(const std::string& text, char separator) {
 
 Table ReadCsv(const DataFiles& files, const DataSpec& spec, LabelUse labels) {
   Require(spec.features == CountFeatures(spec), "ReadCsv: a validated spec");
-  TableReader reader(files, spec.header, spec.dialect);
+  TableReader reader(files, spec.header, spec.dialect, spec.decimal);
   auto names = CsvColumnNames(spec, reader, labels);
   bool more = reader.Next();
   // Without a header only the number of fields tells whether the label is among them.
-  if (!spec.header && labels == LabelUse::kIgnored && more && reader.fields().size() + 1 == names.size())
+  if (!reader.named() && labels == LabelUse::kIgnored && more && reader.fields().size() + 1 == names.size())
     std::erase(names, spec.label.column);
   const RecordEncoder encoder(spec, reader, std::move(names), labels);
   std::vector<float> x;

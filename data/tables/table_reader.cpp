@@ -5,13 +5,26 @@
 
 namespace trefoil::data {
 
-TableReader::TableReader(const DataFiles& files, bool header, const CsvDialect& dialect)
-    : files_(files.table()), header_(header), dialect_(dialect) {
+TableReader::TableReader(const DataFiles& files, bool header, const CsvDialect& dialect, char decimal)
+    : files_(files.table()), header_(header || !files.query.empty()), dialect_(dialect) {
   Require(!files_.empty(), "TableReader: a table");
-  reader_.emplace(files_[0], dialect_);
+  if (files.query.empty()) {
+    reader_.emplace(files_[0], dialect_);
+  } else {
+    query_.emplace(files.file, files.query, decimal);
+  }
+}
+
+std::string TableReader::Place() const {
+  return query_ && row() == 0 ? "query" : "row " + std::to_string(row());
+}
+
+std::string TableReader::Place(const std::string& column) const {
+  return Place() + ", column " + Quote(column);
 }
 
 bool TableReader::Next() {
+  if (query_) return query_->Next();
   while (!reader_->Next()) {
     if (current_ + 1 == files_.size()) return false;
     ++current_;

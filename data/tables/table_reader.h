@@ -7,26 +7,38 @@
 
 #include "data/dataset/data_files.h"
 #include "data/formats/csv_reader.h"
+#include "data/tables/sqlite_reader.h"
 
 namespace trefoil::data {
 
-/// Reads the records of a table that lies in one CSV file or in several, one after the other. Memory: that of the
-/// file that is being read.
+/// Reads the records of a table that lies in one CSV file, in several, one after the other, or is what a query gives of
+/// an SQLite database. Memory: that of the file that is being read; of a query that of a record.
 class TableReader {
  public:
-  /// With `header` every file begins with the same one. Pre: `files` names a table. Throws as CsvReader.
-  TableReader(const DataFiles& files, bool header, const CsvDialect& dialect = {});
+  /// With `header` every file begins with the same one; a query always gives names. A query's numbers have `decimal`
+  /// before their decimals. Pre: `files` names a table. Throws as CsvReader and SqliteReader.
+  TableReader(const DataFiles& files, bool header, const CsvDialect& dialect = {}, char decimal = '.');
 
   /// Moves to the next record, which the first file's header is, too; those of further files are passed over. False
-  /// at the end. Throws as CsvReader; DataError naming file, line and column where a file's header is not the first
+  /// at the end. Throws as the readers; DataError naming file, line and column where a file's header is not the first
   /// file's.
   bool Next();
 
-  /// Of the record that Next() moved to: its fields, its file, its line there, and where an error in it is.
-  [[nodiscard]] const std::vector<std::string>& fields() const { return reader_->fields(); }
-  [[nodiscard]] const std::filesystem::path& path() const { return reader_->path(); }
-  [[nodiscard]] std::size_t row() const { return reader_->row(); }
-  [[nodiscard]] std::string Place(const std::string& column) const { return reader_->Place(column); }
+  /// Whether the first record is names.
+  [[nodiscard]] bool named() const { return header_; }
+  /// Of the record that Next() moved to: its fields, its file, its line there (of a query its number, 0 of the names),
+  /// and where an error in it is.
+  [[nodiscard]] const std::vector<std::string>& fields() const {
+    return query_ ? query_->fields() : reader_->fields();
+  }
+  [[nodiscard]] const std::filesystem::path& path() const {
+    return query_ ? query_->path() : reader_->path();
+  }
+  [[nodiscard]] std::size_t row() const { return query_ ? query_->row() : reader_->row(); }
+  [[nodiscard]] std::string Place() const;
+  [[nodiscard]] std::string Place(const std::string& column) const;
+  /// Whether a field is NULL, which no file has; it is then empty.
+  [[nodiscard]] bool IsNull(std::size_t column) const { return query_ && query_->IsNull(column); }
 
  private:
   void CheckHeader();
@@ -36,6 +48,7 @@ class TableReader {
   CsvDialect dialect_;
   std::size_t current_ = 0;
   std::optional<CsvReader> reader_;
+  std::optional<SqliteReader> query_;
   std::optional<std::vector<std::string>> names_;  ///< the first file's header, once it is read
 };
 

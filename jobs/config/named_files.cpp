@@ -24,9 +24,14 @@ data::DataFiles NamedFiles(std::string_view option, const std::vector<std::strin
 }
 
 data::DataFiles NamedTestData(const std::vector<std::string>& paths, const data::DataSpec& spec,
-                              data::LabelUse labels) {
+                              data::LabelUse labels, const std::string& query) {
   for (const auto& path : paths) {
     if (!std::filesystem::exists(path)) throw DataError(path + ": is not there, expected data");
+  }
+  if (!query.empty()) {
+    if (paths.size() != 1)
+      throw ConfigError(fmt::format("--query: found {} files, expected one SQLite database", paths.size()));
+    return {.x = {}, .y = {}, .file = paths[0], .more = {}, .query = query};
   }
   if (paths.size() == 1 && std::filesystem::is_directory(paths[0])) {
     if (const auto test = data::FindTestFiles(spec, paths[0])) return *test;

@@ -15,9 +15,10 @@ namespace trefoil::jobs {
                                          const data::DataSpec& spec,
                                          data::LabelUse labels = data::LabelUse::kRead);
 
-/// What --data names: a folder, that is its test files, or files as above. Throws DataError for what is not
-/// there; ConfigError as NamedFiles().
+/// What --data names: a folder, that is its test files, or files as above; with a query (--query) the one SQLite
+/// database that it asks. Throws DataError for what is not there; ConfigError as NamedFiles().
 [[nodiscard]] data::DataFiles NamedTestData(const std::vector<std::string>& paths, const data::DataSpec& spec,
-                                            data::LabelUse labels = data::LabelUse::kRead);
+                                            data::LabelUse labels = data::LabelUse::kRead,
+                                            const std::string& query = {});
 
 }  // namespace trefoil::jobs

@@ -25,6 +25,17 @@ void CheckRecords(const Section& section) {
                                               section.Path("y")));
 }
 
+void CheckQuery(const Section& section, const std::string& query) {
+  const bool sqlite = section.Has("sqlite");
+  for (const char* other : {"x", "y", "file"}) {
+    if (sqlite && section.Has(other))
+      section.Fail("sqlite", fmt::format("{} is given too, expected only one of them", section.Path(other)));
+  }
+  if (section.Has("query") && !sqlite) section.Refuse("sqlite", "a path, as a query is given");
+  if (sqlite && query.find_first_not_of(" \t\r\n") == std::string::npos)
+    section.Refuse("query", "the SELECT that gives the table");
+}
+
 }  // namespace
 
 bool Path::Read(const toml::node& node, fs::path& member) const {
@@ -86,9 +97,16 @@ const data::DataFiles& InputPaths::Records(const std::string& table) const {
 }
 
 void TableField(FieldVisitor& v, data::DataFiles& files, const char* help) {
-  auto table = files.table();
+  const bool queried = !files.query.empty();
+  auto table = queried ? std::vector<fs::path>() : files.table();
+  auto database = queried ? files.file : fs::path();
   v("file", table, Paths(), Default(std::vector<fs::path>()).Said("none").LeftOut(), help);
-  files.SetTable(table);
+  PathField(v, "sqlite", database, "csv: an SQLite database in place of `file`, which is only read.");
+  v("query", files.query, Text(), Default(std::string()).Said("none").LeftOut(),
+    "With `sqlite`: the SELECT that gives the table; its names of columns are the header. Nobody else sees "
+    "it.");
+  v.Check([&](const Section& section) { CheckQuery(section, files.query); });
+  files.SetTable(database.empty() ? table : std::vector{database});
 }
 
 void RecordFields(FieldVisitor& v, const char* table, const char* help, data::DataFiles& files) {

@@ -1,8 +1,8 @@
-"""Tables that lie in several files: three processes, evaluations and predictions read them as one."""
+"""Tables that lie in several files or in a database: three processes, evaluations and predictions read them as one."""
 
-import pathlib
+import csv
 import re
-import subprocess
+import sqlite3
 import unittest
 
 from evaluate_test import JOB
@@ -36,7 +36,7 @@ class Tables(ProgramTest):
         return '[data]\nfile = ["data/1.csv", "data/2.csv"]\n'
 
     def name(self, party, tables):
-        text = re.sub(r"\n\[(data|ledger)\][^[]*", "\n", (party / "party.toml").read_text())
+        text = re.sub(r"\n\[(data|ledger)\]\n(?:\w.*\n)*", "\n", (party / "party.toml").read_text())
         (party / "party.toml").write_text(f"{text}\n{tables}")
 
     def check(self, party):
@@ -61,15 +61,59 @@ class Tables(ProgramTest):
         ledger = '[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 100.0\ndelta = 1e-5\n'
         data = self.split(party)
         self.name(party, data + ledger)
-        self.assertRegex(self.check(party), r"(?m)^ok    data: .*\b20 ")
+        self.assertRegex(self.check(party), r"(?m)^pass  data: 20 rows")
         self.succeed("ledger", "init", "--config", party / "party.toml")
-        self.assertRegex(self.check(party), r"(?m)^ok    ledger: ")
+        self.assertRegex(self.check(party), r"(?m)^pass  ledger: ")
         self.name(party, data.replace(', "data/2.csv"', "") + ledger)  # other data
         self.assertRegex(self.check(party), r"(?m)^fail  ledger: ")
         self.name(party, data)
         with open(party / "data/2.csv", "a") as file:
             file.write("0.1,secret\n")
         self.assertRegex(self.check(party), r"(?m)^fail  data: .*data/2.csv: row 14: found 2 fields, expected 3")
+
+    def store(self, source, name):
+        """The rows of a CSV file in a database, and the query that gives them."""
+        with open(source) as file:
+            rows = list(csv.reader(file))[1:]
+        with sqlite3.connect(name) as database:
+            database.execute("CREATE TABLE visits (id INTEGER PRIMARY KEY, a REAL, b REAL, state TEXT)")
+            database.executemany("INSERT INTO visits (a, b, state) VALUES (?, ?, ?)", rows)
+        database.close()
+        return "SELECT state, b, a FROM visits ORDER BY id"
+
+    def test_a_query_gives_a_table(self):
+        party = self.prepare()
+        query = self.store(party / "data/train.csv", party / "visits.db")
+        before = (party / "visits.db").read_bytes()
+        ledger = '[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 100.0\ndelta = 1e-5\n'
+        data = f'[data]\nsqlite = "visits.db"\nquery = "{query}"\n'
+        self.name(party, data + ledger)
+        self.assertRegex(self.check(party), r"(?m)^pass  data: 20 rows")
+        parties = [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job", self.job, "--out", f"r{i}")
+                   for i in range(3)]
+        told = [process.communicate(timeout=100) for process in parties]
+        self.assertEqual([process.returncode for process in parties], [0, 0, 0], told)
+        files = [path.read_bytes() for i in range(3) for path in (self.folder / f"r{i}").rglob("*") if path.is_file()]
+        for text in [str(told).encode(), (party / "ledger.jsonl").read_bytes(), *files]:
+            self.assertNotIn(b"visits", text)  # neither the query nor the database's name
+        self.assertEqual((party / "visits.db").read_bytes(), before)
+        self.assertEqual(sorted(path.name for path in party.iterdir() if "visits" in path.name), ["visits.db"])
+
+        # The ledger knows what the query gives, and not the database's bytes.
+        with sqlite3.connect(party / "visits.db") as database:
+            database.execute("CREATE TABLE notes (text)")
+        self.assertRegex(self.check(party), r"(?m)^pass  ledger: ")
+        with sqlite3.connect(party / "visits.db") as database:
+            database.execute("UPDATE visits SET a = NULL WHERE id = 3")
+        self.assertRegex(self.check(party), r"(?m)^fail  ledger: ")
+        self.name(party, data.replace("SELECT", "DELETE"))
+        self.assertRegex(self.check(party), r"(?m)^fail  data: .*visits.db: query: found .*, expected one SELECT, which only reads")
+
+        test = self.folder / "data/test.csv"
+        query = self.store(test, self.folder / "test.db")
+        for command in ("evaluate", "predict"):
+            self.assertEqual(self.succeed(command, "--model", "r0/model.npz", "--data", "test.db", "--query", query),
+                             self.succeed(command, "--model", "r0/model.npz", "--data", test))
 
 
 if __name__ == "__main__":

@@ -29,8 +29,21 @@ TEST(NamedFiles, AreTwoOrOneByTheFormat) {
   }
   for (const auto format : {Format::kCsv, Format::kNpz}) {
     EXPECT_EQ(NamedFiles("--in", {"a"}, SpecOf(format)).file, "a");
-    EXPECT_THROW((void)NamedFiles("--in", {"a", "b"}, SpecOf(format), LabelUse::kIgnored), ConfigError);
+    EXPECT_THROW((void)NamedFiles("--in", {}, SpecOf(format), LabelUse::kIgnored), ConfigError);
   }
+  EXPECT_THROW((void)NamedFiles("--in", {"a", "b"}, SpecOf(Format::kNpz), LabelUse::kIgnored), ConfigError);
+  EXPECT_EQ(NamedFiles("--in", {"a", "b"}, SpecOf(Format::kCsv)).table(),
+            (std::vector<std::filesystem::path>{"a", "b"}));
+}
+
+TEST(NamedTestData, IsADatabaseWhereAQueryIsGiven) {
+  const TemporaryFolder folder;
+  const auto database = folder.Write("a.db", "");
+  const auto files = NamedTestData({database}, SpecOf(Format::kCsv), LabelUse::kRead, "SELECT 1");
+  EXPECT_EQ(files.file, database);
+  EXPECT_EQ(files.query, "SELECT 1");
+  EXPECT_THROW((void)NamedTestData({database, database}, SpecOf(Format::kCsv), LabelUse::kRead, "SELECT 1"),
+               ConfigError);
 }
 
 TEST(NamedTestData, IsAFoldersTestFilesOrTheFilesThemselves) {
