@@ -96,7 +96,7 @@ void SketchKinds(ColumnSketch& sketch, const Fields& fields, char decimal) {
 
 ColumnSketch SketchColumn(const FileRecords& file, std::size_t column, std::set<std::string>& marks) {
   ColumnSketch sketch;
-  sketch.name = file.form.header ? file.names[column] : "c" + std::to_string(column + 1);
+  sketch.name = file.form.header ? file.names[column] : std::string("c").append(std::to_string(column + 1));
   Fields fields;
   for (const auto& record : file.records) {
     if (IsUsualMark(record[column])) {

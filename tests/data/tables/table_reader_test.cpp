@@ -35,7 +35,7 @@ class TableReaderTest : public testing::Test {
   TemporaryFolder folder_;
   DataSpec spec_ = [] {
     DataSpec spec;
-    spec.name = "t";
+    spec.name = std::string("t");
     spec.format = Format::kCsv;
     spec.features = 1;
     spec.columns = {{.name = "age", .kind = ColumnKind::kNumber, .values = {}}};
