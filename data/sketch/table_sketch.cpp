@@ -115,7 +115,7 @@ void CheckRecords(const std::filesystem::path& path, const FileRecords& file) {
   const std::size_t width = file.form.header ? file.names.size() : file.records.front().size();
   for (std::size_t k = 0; k < file.records.size(); ++k) {
     if (file.records[k].size() == width) continue;
-    ThrowDataError(path, "record " + std::to_string(k + 1),
+    ThrowDataError(path, std::string("record ").append(std::to_string(k + 1)),
                    std::to_string(file.records[k].size()) + " fields", std::to_string(width));
   }
   std::set<std::string> seen;

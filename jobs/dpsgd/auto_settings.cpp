@@ -22,6 +22,10 @@ constexpr double kClip = 0.5;
 /// What the noise may come to in a logit, and what one step may add to it, of the bound up to which logits are right.
 constexpr double kLogitNoise = 2.5;
 constexpr double kLargestMove = 0.625;
+/// The same of a target, which is scaled to -1/2 to 1/2; its usual error at zero weights.
+constexpr double kTargetNoise = 0.3;
+constexpr double kLargestTargetMove = 0.6;
+constexpr double kTargetError = 0.2;
 constexpr double kAllOverTwo = 1.224744871391589;  // of three parties' noise over that of two
 
 /// Three digits, so that what libraries differ in, in the last one, makes no other job.
@@ -59,6 +63,7 @@ double MeanRate(const TrainingSpec& training) {
 
 /// The length of an error at zero weights, of all outputs.
 double FirstError(const DpsgdSettings& job) {
+  if (job.data.target) return kTargetError;
   const double classes = job.data.classes;
   if (job.data.classes == 2) return 0.5;
   return job.model.loss == ml::Loss::kSoftmax ? std::sqrt(1 - 1 / classes) : 0.5 * std::sqrt(classes);
@@ -68,7 +73,9 @@ double ClipFor(const DpsgdSettings& job) { return Rounded(kClip * FirstError(job
 double LearningRateFor(const DpsgdSettings& job) {
   const auto& training = job.training;
   const double steps = static_cast<double>(training.steps) * MeanRate(training);
-  const double move = std::min(kLogitNoise / (NoiseOf(job) * steps), kLargestMove * training.logit_bound);
+  const bool target = job.data.target.has_value();
+  const double most = target ? kLargestTargetMove : kLargestMove * training.logit_bound;
+  const double move = std::min((target ? kTargetNoise : kLogitNoise) / (NoiseOf(job) * steps), most);
   const double length = RowLength(job);
   const double gradient = std::min(job.privacy.clip, FirstError(job) * length);
   return Rounded(move * (1 - training.momentum) / (gradient * length));
@@ -92,8 +99,9 @@ void CheckRules(const DpsgdSettings& job, const Section& document) {
   const auto training = document.Table("training");
   if (!job.model.hidden.empty())
     training.Refuse("learning_rate", "a number with hidden layers, for which there is no rule");
-  if (job.model.loss == ml::Loss::kSquared)
-    training.Refuse("learning_rate", "a number with model.loss \"squared\", for which there is no rule");
+  if (job.model.loss == ml::Loss::kSquared && !job.data.target)
+    training.Refuse("learning_rate",
+                    "a number with model.loss \"squared\" of classes, for which there is no rule");
   if (job.training.clipping == ml::Clipping::kExamples)
     training.Refuse("learning_rate",
                     "a number with training.clipping \"examples\", for which there is no rule");

@@ -86,12 +86,13 @@ std::string DraftDpsgd(const DraftSource& source, Interview& interview) {
   const auto release = AskRelease(interview);
   return fmt::format(
       "# Drafted by trefoil init-job. The same at all three parties; everything in it is public.\n"
-      "version = 1\ntype = \"dpsgd\"\nname = {}\n{}\n"
+      "version = 1\ntype = \"dpsgd\"\nname = {}\n{}\n{}"
       "[training]\n# Numbers by rule from what is declared here, never from data: docs/howto/settings.md.\n"
       "steps = \"auto\"\nexpected_batch = \"auto\"\nlearning_rate = \"auto\"\nschedule = \"linear\"\n\n"
       "[privacy]\nepsilon = {}\ndelta = {}\nagainst = \"{}\"\nclip = \"auto\"\naccountant = \"pld\"\n\n"
       "[release]\nto = [{}]\n",
-      TomlString(records.name), records.toml, epsilon, delta, against, release);
+      TomlString(records.name), records.toml, records.target ? "[model]\nloss = \"squared\"\n\n" : "",
+      epsilon, delta, against, release);
 }
 
 }  // namespace trefoil::jobs

@@ -28,7 +28,7 @@ std::string Scaled(const data::ColumnSketch& sketch) {
 std::string Categories(const data::ColumnSketch& sketch) {
   std::vector<std::string> values;
   for (const auto& value : sketch.values) values.push_back(value.text);
-  return "category " + ValuesText(values);
+  return fmt::format("category {}", ValuesText(values));
 }
 
 bool IsRunningNumber(const data::ColumnSketch& sketch, std::size_t rows) {
@@ -62,7 +62,7 @@ std::string ColumnProposal(const data::ColumnSketch& sketch, std::size_t rows) {
     return sketch.more_values || count > kMostCategories || count > rows / 2 ? "ignore" : Categories(sketch);
   if (IsRunningNumber(sketch, rows)) return "ignore";
   if (sketch.whole && !sketch.more_values && count > 2 && count < kFewestNumbers) return Categories(sketch);
-  return "number " + Scaled(sketch);
+  return fmt::format("number {}", Scaled(sketch));
 }
 
 data::Column ColumnOf(const std::string& name, const std::string& answer) {
@@ -94,7 +94,7 @@ data::Column ColumnOf(const std::string& name, const std::string& answer) {
 
 std::string ColumnToml(const data::Column& column) {
   using nlohmann::json;
-  std::string text = "\n[[data.column]]\nname = " + TomlString(column.name) + '\n';
+  auto text = fmt::format("\n[[data.column]]\nname = {}\n", TomlString(column.name));
   const auto line = [&text](const char* key, const json& value) {
     text += fmt::format("{} = {}\n", key, TomlValue(value));
   };

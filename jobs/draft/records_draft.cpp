@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "jobs/config/domains.h"
 #include "jobs/config/toml_writer.h"
@@ -75,27 +77,62 @@ void CheckLabel(const data::ColumnSketch& label) {
         "label: column \"{}\" has one value in all rows, expected two classes at least", label.name));
 }
 
-ValueList AskClasses(const data::ColumnSketch& label, Interview& interview) {
+/// What is predicted: one of these classes, or a number between two.
+struct Prediction {
+  ValueList classes{};
+  std::optional<std::pair<double, double>> range{};
+};
+
+/// "target LOW HIGH": a tenth of the range beyond both ends, outwards to two digits of the range.
+std::string TargetProposal(const data::ColumnSketch& label) {
+  const double margin = (label.most - label.least) / 10;
+  const double unit = std::pow(10.0, std::floor(std::log10(10 * margin)) - 1);
+  const double low = std::floor((label.least - margin) / unit) * unit;
+  const double high = std::ceil((label.most + margin) / unit) * unit;
+  return fmt::format("target {:.6g} {:.6g}", label.least >= 0 ? std::max(0.0, low) : low, high);
+}
+
+std::string PredictionProposal(const data::ColumnSketch& label, Interview& interview) {
+  const bool many = label.more_values || label.values.size() > kMostClasses;
+  if (label.numbers && (many || !label.whole)) return TargetProposal(label);
+  if (many && !interview.Knows("classes")) {
+    throw ConfigError(
+        fmt::format("label: column \"{}\" has more than {} texts, expected numbers, or classes; an answer "
+                    "\"classes\" names others",
+                    label.name, kMostClasses));
+  }
   std::vector<std::string> found;
   for (const auto& value : label.values) found.push_back(value.text);
-  const bool many = label.more_values || found.size() > kMostClasses;
-  if (many && !interview.Knows("classes"))
+  return ValuesText(found);
+}
+
+Prediction PredictionOf(const std::string& answer) {
+  Prediction prediction;
+  const auto words = WordsOf(answer);
+  if (words.size() == 3 && words[0] == "target") {
+    prediction.range = {ParseNumber(words[1], "target"), ParseNumber(words[2], "target")};
+    if (prediction.range->first >= prediction.range->second)
+      throw ConfigError(fmt::format("target: found {} and {}, expected a smallest and a largest number",
+                                    words[1], words[2]));
+    return prediction;
+  }
+  prediction.classes = ParseValues(answer);
+  if (prediction.classes.values.size() < 2)
     throw ConfigError(
-        fmt::format("label: column \"{}\" has more than {} values, expected classes; name others by "
-                    "--answers, or make classes of them",
-                    label.name, kMostClasses));
-  const Question question{.key = "classes",
-                          .text = fmt::format("Values of {} are the classes, in this order; another spelling "
-                                              "follows \"or\", as in: yes or y, no or n.",
-                                              label.name),
-                          .proposal = ValuesText(found),
-                          .publishes = true};
-  return AskFor(interview, question, [](const std::string& answer) {
-    auto values = ParseValues(answer);
-    if (values.values.size() < 2)
-      throw ConfigError(fmt::format("classes: found {}, expected at least two values", values.values.size()));
-    return values;
-  });
+        fmt::format("classes: found {}, expected at least two values", prediction.classes.values.size()));
+  return prediction;
+}
+
+Prediction AskPrediction(const data::ColumnSketch& label, Interview& interview) {
+  const Question question{
+      .key = "classes",
+      .text = fmt::format(
+          "Values of {} are the classes, in this order; another spelling follows \"or\", as in: yes or y, "
+          "no or n.\nOr \"target LOW HIGH\": a number within this range is predicted; others are an error.",
+          label.name),
+      .proposal = PredictionProposal(label, interview),
+      .publishes = true};
+  return AskFor(interview, question, PredictionOf);
 }
 
 std::vector<std::string> AskMissing(const data::TableSketch& table, Interview& interview) {
@@ -218,10 +255,9 @@ std::string AskName(const std::string& proposal, Interview& interview) {
 
 /// [data] without its columns and its label.
 std::string DataToml(const RecordsDraft& draft, const data::FileForm& form,
-                     const std::vector<std::string>& missing, std::size_t classes) {
-  auto text =
-      fmt::format("\n[data]\nname = {0}\nformat = \"csv\"\nrows = [{1}]\nclasses = {2}\nheader = {3}\n",
-                  TomlString(draft.name), fmt::join(draft.rows, ", "), classes, form.header);
+                     const std::vector<std::string>& missing) {
+  auto text = fmt::format("\n[data]\nname = {0}\nformat = \"csv\"\nrows = [{1}]\nheader = {2}\n",
+                          TomlString(draft.name), fmt::join(draft.rows, ", "), form.header);
   text += fmt::format("missing = {}\n", TomlValue(missing));
   const auto& [separator, encoding] = form.dialect;
   if (separator != ',')
@@ -234,7 +270,12 @@ std::string DataToml(const RecordsDraft& draft, const data::FileForm& form,
   return text;
 }
 
-std::string LabelToml(const std::string& column, const ValueList& classes) {
+std::string LabelToml(const std::string& column, const Prediction& prediction) {
+  if (prediction.range) {
+    return fmt::format("\n[data.target]\ncolumn = {}\nlow = {}\nhigh = {}\n", TomlString(column),
+                       prediction.range->first, prediction.range->second);
+  }
+  const auto& classes = prediction.classes;
   auto text = fmt::format("\n[data.label]\ncolumn = {}\nvalues = {}\n", TomlString(column),
                           TomlValue(classes.values));
   if (classes.numeric()) text += "numeric = true\n";
@@ -260,7 +301,8 @@ RecordsDraft DraftRecords(const DraftSource& source, Interview& interview) {
   AskForm(table, interview);
   const auto& label = AskLabel(table, interview);
   CheckLabel(label);
-  const auto classes = AskClasses(label, interview);
+  const auto prediction = AskPrediction(label, interview);
+  draft.target = prediction.range.has_value();
   auto columns = AskEach(table, label, interview);
   const auto missing = AskMissing(table, interview);
   draft.rows = AskRows(table, interview);
@@ -271,9 +313,10 @@ RecordsDraft DraftRecords(const DraftSource& source, Interview& interview) {
     data::Column place{.name = label.name, .kind = data::ColumnKind::kIgnore, .values = {}};
     columns.insert(columns.begin() + (&label - table.columns.data()), std::move(place));
   }
-  draft.toml = DataToml(draft, table.form, missing, classes.values.size());
+  draft.toml = DataToml(draft, table.form, missing);
+  if (!draft.target) draft.toml += fmt::format("classes = {}\n", prediction.classes.values.size());
   for (const auto& column : columns) draft.toml += ColumnToml(column);
-  draft.toml += LabelToml(label.name, classes);
+  draft.toml += LabelToml(label.name, prediction);
   draft.toml += fmt::format("\n[features]\nrow_norm = {:g}  # about as long as rows are\n", draft.row_norm);
   return draft;
 }

@@ -12,12 +12,14 @@ struct RecordsDraft {
   std::string name;
   std::array<std::int64_t, 3> rows{};
   double row_norm = 1;
-  std::string toml;  ///< [data], its tables and [features]
+  bool target = false;  ///< whether a number is predicted, in place of a class
+  std::string toml;     ///< [data], its tables and [features]
 };
 
 /// Asks for the name, the label and its classes, the columns, the marks of missing values and the capacities. Nothing of
 /// the file but the names and number of its columns and how it is written gets into the draft by a proposal that no yes
-/// was said to. Throws ConfigError as Interview, and for a label of one value, or of more than there may be classes.
+/// was said to. A label that has more numbers than there may be classes is proposed as a target. Throws ConfigError as
+/// Interview, and for a label of one value, or of too many texts.
 [[nodiscard]] RecordsDraft DraftRecords(const DraftSource& source, Interview& interview);
 
 }  // namespace trefoil::jobs

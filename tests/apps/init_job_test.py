@@ -80,6 +80,19 @@ class InitJob(ProgramTest):
         self.table(office_table(), "data/train.csv")
         self.succeed("local", "--job", "job.toml", "--data", "data", "--out", "run", "--set", "training.steps=3")
 
+    def test_proposes_a_target_where_a_label_has_many_numbers(self):
+        self.table()
+        self.succeed("init-job", "table.csv", "--out", "job.toml", "--yes", "--label", "2")
+        job = self.job()
+        self.assertEqual(job["model"]["loss"], "squared")
+        self.assertEqual(job["data"]["target"]["column"], "c2")
+        numbers = [float(line.split(",")[1]) for line in plain_table().split()]
+        self.assertLess(job["data"]["target"]["low"], min(numbers))
+        self.assertGreater(job["data"]["target"]["high"], max(numbers))
+        (self.folder / "data").mkdir()
+        self.table(plain_table(), "data/train.csv")
+        self.succeed("local", "--job", "job.toml", "--data", "data", "--out", "run", "--set", "training.steps=3")
+
     def test_the_same_answers_give_the_same_job_of_any_file(self):
         self.table()
         self.succeed("init-job", "table.csv", "--out", "one.toml", "--yes")
@@ -120,7 +133,8 @@ class InitJob(ProgramTest):
         out = ("--out", "job.toml", "--yes")
         self.fail_with(2, 'answer "label": label: found "age"', "init-job", "table.csv", *out, "--label", "age")
         self.fail_with(2, "one value in all rows", "init-job", self.table("1,a\n2,a\n", "same.csv"), *out)
-        self.fail_with(2, "more than 20 values", "init-job", "table.csv", *out, "--label", "2")
+        many = self.table("".join(f"{k},word{k}\n" for k in range(30)), "many.csv")
+        self.fail_with(2, "more than 20 texts, expected numbers, or classes", "init-job", many, *out)
         self.fail_with(2, "missing values, expected rows with a label", "init-job", self.table("1,a\n2,?\n3,b\n", "m.csv"), *out)
         self.fail_with(4, "an empty file", "init-job", self.table("", "empty.csv"), *out)
         self.fail_with(4, "2 fields, expected 3", "init-job", self.table("1,2,3\n1,2\n1,2,3\n", "ragged.csv"), *out)

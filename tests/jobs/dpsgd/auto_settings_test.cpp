@@ -101,6 +101,16 @@ TEST(ChooseSettings, MovesNoLogitByMoreThanTheSigmoidTakes) {
   EXPECT_EQ(ReadAuto({many, "privacy.epsilon=3"}).training.learning_rate, far.training.learning_rate);
 }
 
+TEST(ChooseSettings, GoesLessFarForATarget) {
+  const TemporaryFolder folder;
+  std::string text = kAllAuto;
+  text.replace(text.find("classes = 2\n"), 12,
+               "[data.target]\nlow = 0\nhigh = 10\n[model]\nloss = \"squared\"\n");
+  const auto job = ReadDpsgdSettings(folder.Write("x.toml", text));
+  EXPECT_NEAR(job.privacy.clip / std::sqrt(5.0), 0.1, 0.001);
+  EXPECT_NEAR(ReachOf(job) / ReachOf(ReadAuto()), 0.3 / 2.5, 0.002);
+}
+
 TEST(ChooseSettings, ClipsAtHalfOfTheFirstGradient) {
   const double length = std::sqrt(5.0);
   EXPECT_NEAR(ReadAuto({"data.classes=4"}).privacy.clip / length, 0.5, 0.005);
