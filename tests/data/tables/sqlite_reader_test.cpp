@@ -46,7 +46,6 @@ class SqliteReaderTest : public testing::Test {
   TemporaryFolder folder_;
   DataSpec spec_ = [] {
     DataSpec spec;
-    spec.name = "t";
     spec.format = Format::kCsv;
     spec.features = 3;
     spec.columns = {{.name = "age", .kind = ColumnKind::kNumber, .values = {}},
