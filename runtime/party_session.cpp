@@ -109,6 +109,15 @@ void PartySession::Warn(const std::string& line) {
   display_.Say("warning: " + line);
 }
 
+void PartySession::WarnOwner(const std::vector<std::string>& lines) {
+  if (lines.empty()) return;
+  std::string text;
+  for (const auto& line : lines) text += "warning to the owner alone: " + OneLine(line) + "\n";
+  ReplaceSecretFile(folder_ / kOwnerWarnings, text);
+  display_.Finish();
+  std::cerr << text << std::flush;
+}
+
 void PartySession::Log(const std::string& line, jobs::LogLevel level) { log_->Write(level, line); }
 
 net::MeshTransport& PartySession::Connect(net::MeshConfig config) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "jobs/config/party_file.h"
@@ -45,6 +46,9 @@ class PartySession {
   void Say(const std::string& line);
   /// The same for what needs attention; "warning: LINE" on stdout.
   void Warn(const std::string& line);
+  /// What the data says, for its owner's eyes alone, a line each: to standard error, and to owner_warnings.txt, a file of
+  /// mode 0600 in the run directory. After Open. Throws std::runtime_error where it cannot be written.
+  void WarnOwner(const std::vector<std::string>& lines);
   /// To party.log alone.
   void Log(const std::string& line, jobs::LogLevel level = jobs::LogLevel::kInfo);
 

@@ -107,11 +107,12 @@ std::optional<ml::StepReport> ParseProgressLine(const std::string& line) {
 
 /// What a party writes before it meets its peers.
 bool OnlyLeftovers(const fs::path& folder) {
-  return std::all_of(
-      fs::directory_iterator(folder), fs::directory_iterator(), [](const fs::directory_entry& entry) {
-        const auto name = entry.path().filename();
-        return name == "job.toml" || name == "party.log" || name == "audit.jsonl" || name == "data.salt";
-      });
+  return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(),
+                     [](const fs::directory_entry& entry) {
+                       const auto name = entry.path().filename();
+                       return name == "job.toml" || name == "party.log" || name == "audit.jsonl" ||
+                              name == "data.salt" || name == kOwnerWarnings;
+                     });
 }
 
 }  // namespace

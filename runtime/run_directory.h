@@ -33,8 +33,11 @@ struct Summary {
   nlohmann::ordered_json results = nlohmann::ordered_json::object();  ///< the type's own (jobs::JobResult)
 };
 
+/// What the owner of a party's data is told of it, where there is something.
+inline constexpr const char* kOwnerWarnings = "owner_warnings.txt";
+
 /// Throws ConfigError unless `folder` is not there yet, is empty, or holds no more than what a start that
-/// failed leaves (job.toml, party.log, audit.jsonl).
+/// failed leaves (job.toml, party.log, audit.jsonl, data.salt, owner_warnings.txt).
 void CheckRunDirectory(const std::filesystem::path& folder);
 
 /// Makes a folder for a run's files. Throws as CheckRunDirectory.

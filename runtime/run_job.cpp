@@ -126,7 +126,7 @@ void Prepare(Run& run, const dp::EpsilonPair& planned) {
   Announce(run, planned);
   RequireRoom(run);
   run.session.Log("data: " + loaded.said);
-  for (const auto& warning : loaded.warnings) run.session.Log(warning, jobs::LogLevel::kWarning);
+  run.session.WarnOwner(loaded.warnings);
 }
 
 /// Checkpoints are kept until all three have their results: a party that dies before then needs the others again.

@@ -16,6 +16,7 @@
 #include "jobs/dpsgd/held_out_files.h"
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/dpsgd/training_settings.h"
+#include "jobs/records/owner_warnings.h"
 #include "ml/records.h"
 #include "protocols/catalogue/catalogue.h"
 
@@ -66,10 +67,11 @@ std::vector<std::string> RepeatedRows(const DpsgdSettings& job, const ml::OwnRec
   };
   const auto repeated = data::CountRepeatedRows(read, static_cast<std::size_t>(own.features()), own.y);
   if (repeated == 0) return {};
-  return {
-      fmt::format("{} of this party's {} records repeat an earlier one; if several are of one "
-                  "person, epsilon is for one of them, but for privacy.unit \"group\"",
-                  repeated, own.y.size())};
+  return {fmt::format(
+      "{} of this party's {} records repeat an earlier one; if several are of one "
+      "person, epsilon is for one of them, but for privacy.unit \"group\"; a job of that unit would tell "
+      "that somebody may have several",
+      repeated, own.y.size())};
 }
 
 /// Correct ones over records, cut to 0 ... 1 where noise leads beyond; null where the count is not known.
@@ -221,8 +223,11 @@ std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string
     own_options.most_in_memory = kMostInMemory;
     own_options.group_rows = job_.privacy.groups() ? job_.privacy.max_group_rows : 0;
     own_ = LoadOwnRecords(job_, party.id, party.data, own_options);
+    auto warnings = OwnerWarnings(job_, party.id, own_);
+    const auto repeated = RepeatedRows(job_, own_);
+    warnings.insert(warnings.end(), repeated.begin(), repeated.end());
     return {.said = fmt::format("{} rows as the job declares them", own_.rows()),
-            .warnings = RepeatedRows(job_, own_)};
+            .warnings = std::move(warnings)};
   };
   const auto load_held_out = [this, &party, &party_file, options]() -> Loaded {
     held_out_ = LoadHeldOut(job_, party, party_file, options);

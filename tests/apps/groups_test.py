@@ -102,17 +102,20 @@ class Groups(ProgramTest):
         self.assert_one_error_line(result.stderr, "record 6: found row 4 of one group, expected at most 3 (privacy.max_group_rows)")
         self.assertNotIn("p0", result.stderr.replace("party-0", ""))
 
-    def test_says_how_many_records_repeat_in_their_owners_log_only(self):
+    def test_says_how_many_records_repeat_to_their_owner_only(self):
         rows = [self.row(f"p{k // 3}") for k in range(1200)]
         rows[1] = rows[0]
         rows[2] = rows[0]
         self.write_data(rows)
         output = self.succeed(*self.local())
         self.assertNotIn("repeat", output)
-        logs = [(self.folder / f"out/party-{party}/out/party.log").read_text() for party in (0, 1, 2)]
-        self.assertIn("warning 2 of this party's 396 records repeat an earlier one", logs[0])
-        self.assertNotIn("repeat", logs[1] + logs[2])
-        self.assertNotIn("repeat", (self.folder / "out/party-0/console.log").read_text())
+        parties = [self.folder / f"out/party-{party}" for party in (0, 1, 2)]
+        self.assertIn("2 of this party's 396 records repeat an earlier one", (parties[0] / "out/owner_warnings.txt").read_text())
+        self.assertIn("repeat an earlier one", (parties[0] / "console.log").read_text())
+        for party in parties:
+            self.assertNotIn("repeat", (party / "out/party.log").read_text())
+        for party in parties[1:]:
+            self.assertNotIn("repeat", (party / "console.log").read_text())
 
 
 if __name__ == "__main__":

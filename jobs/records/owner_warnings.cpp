@@ -1,0 +1,81 @@
+#include "jobs/records/owner_warnings.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace trefoil::jobs {
+namespace {
+
+/// With more features a row's direction says most of what its length does.
+constexpr Eigen::Index kFewFeatures = 32;
+/// A row that was shortened to a norm lies within this part below it: it is rounded to float, downwards.
+constexpr double kAtTheNorm = 1e-6;
+
+using Lines = std::vector<std::string>;
+
+std::string NameOfClass(const data::DataSpec& spec, std::size_t number) {
+  return number < spec.label.values.size() ? "\"" + spec.label.values[number] + "\"" : std::to_string(number);
+}
+
+void AddClasses(const data::DataSpec& spec, const std::vector<int>& classes, Lines& lines) {
+  if (classes.empty() || spec.target) return;
+  std::vector<bool> seen(static_cast<std::size_t>(spec.classes));
+  for (const int one : classes) seen.at(static_cast<std::size_t>(one)) = true;
+  for (std::size_t k = 0; k < seen.size(); ++k) {
+    if (!seen[k])
+      lines.push_back(
+          fmt::format("no row is of the declared class {}; a job without it would tell that nobody here is",
+                      NameOfClass(spec, k)));
+  }
+}
+
+/// Scaling a row leaves its zeros where they are.
+void AddCategories(const data::DataSpec& spec, const data::Matrix& x, Lines& lines) {
+  Eigen::Index first = 0;
+  for (const auto& column : spec.columns) {
+    if (column.name == spec.label.column) continue;
+    for (std::size_t k = 0; column.kind == data::ColumnKind::kCategory && k < column.values.size(); ++k) {
+      if ((x.col(first + static_cast<Eigen::Index>(k)).array() == 0).all())
+        lines.push_back(
+            fmt::format("no row has the declared value \"{}\" of column \"{}\"; a job without it would tell "
+                        "that no row here has it",
+                        column.values[k], column.name));
+    }
+    first += data::WidthOf(column);
+  }
+}
+
+void AddRows(std::int64_t declared, std::int64_t found, Lines& lines) {
+  if (2 * found >= declared) return;
+  lines.push_back(fmt::format(
+      "data.rows declares {} rows for this party, and its file has {}: each takes memory and time "
+      "as if it were there; a job that declares fewer would tell about how many there are",
+      declared, found));
+}
+
+void AddShortened(double row_norm, const data::Matrix& x, Lines& lines) {
+  const auto at_norm = (x.cast<double>().rowwise().norm().array() >= row_norm * (1 - kAtTheNorm)).count();
+  if (x.cols() > kFewFeatures || 10 * at_norm < x.rows()) return;
+  lines.push_back(fmt::format(
+      "{} of {} rows have reached features.row_norm, {}, to which longer rows are shortened: what "
+      "their lengths say is lost; a job with another one would tell that many rows here are long",
+      at_norm, x.rows(), row_norm));
+}
+
+}  // namespace
+
+std::vector<std::string> OwnerWarnings(const RecordSchema& schema, int party, const ml::OwnRecords& own) {
+  const auto spec = schema.data.vertical ? data::PartOf(schema.data, party) : schema.data;
+  Lines lines;
+  AddRows(schema.data.rows.at(static_cast<std::size_t>(party)), own.rows(), lines);
+  if (own.rows() == 0) return lines;
+  AddClasses(schema.data, own.y, lines);
+  if (own.stored || schema.features.extraction.method != data::FeatureMethod::kNone) return lines;
+  AddCategories(spec, own.x, lines);
+  if (!schema.data.vertical) AddShortened(schema.features.row_norm, own.x, lines);
+  return lines;
+}
+
+}  // namespace trefoil::jobs

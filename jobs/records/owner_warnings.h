@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "jobs/records/schema.h"
+#include "ml/dpsgd/training.h"
+
+namespace trefoil::jobs {
+
+/// What the owner of a party's records should know of them and the job, a line each: declared classes and categories
+/// that no row has; less than half of the rows that the job declares for the party; and, of at most 32 features, at
+/// least a tenth of the rows at features.row_norm, to which longer ones are shortened. Each line ends with what acting
+/// on it in a public job would tell the others. All depend on the data: for the owner's eyes alone.
+/// `own` is what LoadOwnRecords() gave. Time: of reading it once; features that stay in their file are not looked at.
+[[nodiscard]] std::vector<std::string> OwnerWarnings(const RecordSchema& schema, int party,
+                                                     const ml::OwnRecords& own);
+
+}  // namespace trefoil::jobs

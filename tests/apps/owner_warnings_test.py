@@ -1,0 +1,64 @@
+"""What an owner is told of its data: to itself alone."""
+
+import unittest
+
+from evaluate_test import JOB
+from trefoil_program import ProgramTest, prepared
+
+NAME = "owner_warnings.txt"
+HOW = "warning to the owner alone: "
+
+
+class OwnerWarnings(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("job.toml", JOB.replace("steps = 20", "steps = 2"))
+        data = self.folder / "data"
+        data.mkdir()
+        # Party 0 gets no ill row, and a fifth of the rows that the job declares.
+        (data / "train.csv").write_text("a,b,state\n" + "".join(f"0.{k},0.1,{('well', 'ill')[k % 2]}\n" for k in range(600)))
+        self.succeed("local", "--job", self.job, "--data", "data", "--out", "out", *prepared())
+        self.rows = self.folder / "out/party-0/data/train.csv"
+        self.assertTrue(self.rows.exists(), sorted((self.folder / "out/party-0/data").iterdir()))
+        self.rows.write_text("a,b,state\n" + "".join(f"0.{k},0.1,well\n" for k in range(40)))
+
+    def run_of(self, party, *options):
+        return self.start_program("run", "--config", f"out/party-{party}/party.toml", "--job", self.job, "--out", f"r{party}", *options)
+
+    def test_nobody_else_is_told(self):
+        processes = [self.run_of(party) for party in (0, 1, 2)]
+        said = [process.communicate(timeout=120) for process in processes]
+        self.assertEqual([process.returncode for process in processes], [0, 0, 0], said)
+        path = self.folder / "r0" / NAME
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+        lines = path.read_text().splitlines()
+        self.assertEqual(len(lines), 2, lines)
+        self.assertTrue(lines[0].startswith(HOW + "data.rows declares 200 rows for this party, and its file has 40: "), lines)
+        self.assertTrue(lines[1].startswith(HOW + 'no row is of the declared class "ill"; '), lines)
+        for line in lines:
+            self.assertIn("would tell", line)
+        self.assertEqual(said[0][1], path.read_text())
+        # The other two have neither a file nor a word of it; nor has anything else at this party.
+        self.assertEqual([said[1][1], said[2][1]], ["", ""])
+        for party in (1, 2):
+            self.assertFalse((self.folder / f"r{party}" / NAME).exists())
+        told = [(text, name) for party in (0, 1, 2) for name, text in [(f"output of {party}", said[party][0])]]
+        told += [(file.read_bytes().decode(errors="replace"), file) for party in (0, 1, 2)
+                 for file in (self.folder / f"r{party}").rglob("*") if file.is_file() and file.name != NAME]
+        for text, place in told:
+            self.assertNotIn("the owner alone", text, place)
+            self.assertNotIn("no row", text, place)
+            self.assertNotIn("would tell", text, place)
+
+    def test_a_start_that_failed_can_be_tried_again(self):
+        toml = self.folder / "out/party-0/party.toml"
+        toml.write_text(toml.read_text().replace('start = "120s"', 'start = "1s"'))
+        for _ in range(2):
+            process = self.run_of(0)
+            _, error = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 3, error)
+            self.assertTrue((self.folder / "r0" / NAME).exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,89 @@
+#include "jobs/records/owner_warnings.h"
+
+#include <gmock/gmock.h>
+
+#include "base/files.h"
+#include "jobs/records/load_records.h"
+#include "tests/apps/temporary_folder.h"
+
+namespace trefoil::jobs {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Columns a, colour (red, green, blue) and b, and the classes yes, no and maybe.
+RecordSchema PaintTable() {
+  RecordSchema schema;
+  auto& data = schema.data;
+  data.name = "table";
+  data.format = data::Format::kCsv;
+  data.rows = {4, 10, 10};
+  data.features = 5;
+  data.classes = 3;
+  data.columns.resize(3);
+  data.columns[0].name = "a";
+  data.columns[1].name = "colour";
+  data.columns[1].kind = data::ColumnKind::kCategory;
+  data.columns[1].values = {"red", "green", "blue"};
+  data.columns[2].name = "b";
+  data.label.column = "label";
+  data.label.values = {"yes", "no", "maybe"};
+  schema.features.row_norm = 4;
+  return schema;
+}
+
+/// Of the party whose file this is.
+std::vector<std::string> ToldOf(const RecordSchema& schema, const std::string& rows, int party = 0) {
+  const TemporaryFolder folder;
+  const data::DataFiles files{.x = {}, .y = {}, .file = folder.path() / "rows.csv"};
+  WriteTextFile(files.file, "a,colour,b,label\n" + rows);
+  return OwnerWarnings(schema, party, LoadOwnRecords(schema, party, files));
+}
+
+TEST(OwnerWarnings, AreNoneWhereEverythingDeclaredIsThere) {
+  EXPECT_THAT(ToldOf(PaintTable(), "1,red,0,yes\n0,green,0,no\n0,blue,1,maybe\n"), IsEmpty());
+  EXPECT_THAT(
+      ToldOf(PaintTable(), "1,red,0,yes\n0,green,0,no\n0,blue,1,maybe\n1,red,0,yes\n1,red,0,yes\n", 1),
+      IsEmpty());
+}
+
+TEST(OwnerWarnings, NameClassesAndCategoriesThatNoRowHas) {
+  EXPECT_THAT(ToldOf(PaintTable(), "1,red,0,yes\n0,blue,0,no\n0,blue,1,no\n"),
+              ElementsAre(HasSubstr("the declared class \"maybe\"; a job without it would tell"),
+                          HasSubstr("\"green\" of column \"colour\"; a job without it would tell")));
+}
+
+TEST(OwnerWarnings, FindTheColumnsOfAValueWhereTheLabelStandsAmongThem) {
+  auto schema = PaintTable();
+  data::Column label;
+  label.name = "label";
+  schema.data.columns.insert(schema.data.columns.begin() + 1, label);
+  const TemporaryFolder folder;
+  const data::DataFiles files{.x = {}, .y = {}, .file = folder.path() / "rows.csv"};
+  WriteTextFile(files.file, "a,label,colour,b\n1,yes,red,0\n0,no,green,0\n2,maybe,red,1\n");
+  EXPECT_THAT(OwnerWarnings(schema, 0, LoadOwnRecords(schema, 0, files)), ElementsAre(HasSubstr("\"blue\"")));
+}
+
+TEST(OwnerWarnings, SayThatLessThanHalfOfTheRowsAreThere) {
+  const std::string rows = "1,red,0,yes\n0,green,0,no\n0,blue,1,maybe\n1,red,1,yes\n";
+  EXPECT_THAT(ToldOf(PaintTable(), rows, 1),
+              ElementsAre(HasSubstr("declares 10 rows for this party, and its file has 4")));
+}
+
+TEST(OwnerWarnings, SayThatRowsAreShortenedWhereThereAreFewFeatures) {
+  const std::string rows = "9,red,0,yes\n0,green,0,no\n-7,blue,1,maybe\n";
+  EXPECT_THAT(ToldOf(PaintTable(), rows),
+              ElementsAre(HasSubstr("2 of 3 rows have reached features.row_norm, 4,")));
+  ml::OwnRecords wide;
+  wide.x.setOnes(3, 33);
+  wide.y = {0, 1, 2};
+  auto schema = PaintTable();
+  schema.data.columns.clear();
+  schema.features.row_norm = 1;
+  EXPECT_THAT(OwnerWarnings(schema, 0, wide), IsEmpty());
+}
+
+}  // namespace
+}  // namespace trefoil::jobs
