@@ -36,7 +36,7 @@ class Tables(ProgramTest):
         return '[data]\nfile = ["data/1.csv", "data/2.csv"]\n'
 
     def name(self, party, tables):
-        text = re.sub(r"\n\[(data|ledger)\]\n(?:\w.*\n)*", "\n", (party / "party.toml").read_text())
+        text = re.sub(r"(?m)^\[(data|ledger)\]\n(?:\w.*\n)*", "", (party / "party.toml").read_text())
         (party / "party.toml").write_text(f"{text}\n{tables}")
 
     def check(self, party):
