@@ -29,8 +29,9 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 // What a party keeps for itself, and what every party has of its own.
-const std::set<std::string> kKept{"job.toml",    "party.log",   "audit.jsonl", "data.salt",
-                                  "model.share", "report.html", "summary.json"};
+const std::set<std::string> kKept{
+    "job.toml",    "party.log",   "audit.jsonl", "data.salt", runtime::kOwnerWarnings,
+    "model.share", "report.html", "summary.json"};
 const std::set<std::string> kOfEach{"record.json", "progress.csv"};
 
 fs::path OutOf(const fs::path& folder, int party) { return PartyFolder(folder, party) / "out"; }

@@ -50,6 +50,15 @@ class OwnerWarnings(ProgramTest):
             self.assertNotIn("no row", text, place)
             self.assertNotIn("would tell", text, place)
 
+    def test_a_local_run_leaves_each_party_its_own(self):
+        with (self.folder / "data/train.csv").open("a") as rows:
+            rows.write("0.5,0.1,ill\n")
+        self.succeed("local", "--job", self.job, "--data", "data", "--out", "sparse", "--set", "data.rows=[2000, 2000, 2000]",
+                     *prepared())
+        texts = {(self.folder / f"sparse/party-{party}/out" / NAME).read_text() for party in (0, 1, 2)}
+        self.assertEqual(len(texts), 2, texts)  # 201 rows at one party, 200 at the others
+        self.assertFalse((self.folder / "sparse" / NAME).exists())
+
     def test_a_start_that_failed_can_be_tried_again(self):
         toml = self.folder / "out/party-0/party.toml"
         toml.write_text(toml.read_text().replace('start = "120s"', 'start = "1s"'))
