@@ -16,11 +16,11 @@ class OwnerWarnings(ProgramTest):
         data = self.folder / "data"
         data.mkdir()
         # Party 0 gets no ill row, and a fifth of the rows that the job declares.
-        (data / "train.csv").write_text("a,b,state\n" + "".join(f"0.{k},0.1,{('well', 'ill')[k % 2]}\n" for k in range(600)))
+        (data / "train.csv").write_text("a,b,state\n" + "".join(f"0.{k:03},0.1,{('well', 'ill')[k % 2]}\n" for k in range(600)))
         self.succeed("local", "--job", self.job, "--data", "data", "--out", "out", *prepared())
         self.rows = self.folder / "out/party-0/data/train.csv"
         self.assertTrue(self.rows.exists(), sorted((self.folder / "out/party-0/data").iterdir()))
-        self.rows.write_text("a,b,state\n" + "".join(f"0.{k},0.1,well\n" for k in range(40)))
+        self.rows.write_text("a,b,state\n" + "".join(f"0.1{k:02},0.1,well\n" for k in range(40)))
 
     def run_of(self, party, *options):
         return self.start_program("run", "--config", f"out/party-{party}/party.toml", "--job", self.job, "--out", f"r{party}", *options)
@@ -50,14 +50,13 @@ class OwnerWarnings(ProgramTest):
             self.assertNotIn("no row", text, place)
             self.assertNotIn("would tell", text, place)
 
-    def test_a_local_run_leaves_each_party_its_own(self):
-        with (self.folder / "data/train.csv").open("a") as rows:
-            rows.write("0.5,0.1,ill\n")
-        self.succeed("local", "--job", self.job, "--data", "data", "--out", "sparse", "--set", "data.rows=[2000, 2000, 2000]",
-                     *prepared())
-        texts = {(self.folder / f"sparse/party-{party}/out" / NAME).read_text() for party in (0, 1, 2)}
-        self.assertEqual(len(texts), 2, texts)  # 201 rows at one party, 200 at the others
-        self.assertFalse((self.folder / "sparse" / NAME).exists())
+    def test_is_no_result_of_a_local_run(self):
+        (self.folder / "data/train.csv").write_text("a,b,state\n" + "".join(f"0.{k:03},0.1,{('well', 'ill')[k % 2]}\n" for k in range(90)))
+        said = self.succeed("local", "--job", self.job, "--data", "data", "--out", "again")
+        self.assertNotIn("the owner alone", said)
+        for party in (0, 1, 2):
+            self.assertIn("its file has 30", (self.folder / f"again/party-{party}/out" / NAME).read_text())
+        self.assertFalse((self.folder / "again" / NAME).exists())
 
     def test_a_start_that_failed_can_be_tried_again(self):
         toml = self.folder / "out/party-0/party.toml"
