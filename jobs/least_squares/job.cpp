@@ -39,6 +39,8 @@ struct LeastSquaresSettings {
 };
 
 void CheckRecords(const RecordSchema& s, const Section& document) {
+  if (s.data.target)
+    document.Table("data").Fail("target", "found it in a job of this type, whose records have classes");
   if (s.data.vertical)
     document.Table("data").Refuse("partition",
                                   "\"horizontal\": where parties hold columns, products of columns of two of "
