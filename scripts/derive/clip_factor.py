@@ -104,11 +104,11 @@ def judge_constant(clip, s_max, bits, beyond):
 
 def require_same_source(report):
     """The constants that this file repeats, and the operations of the doubles."""
-    for text in (f"kCoefficientBits = {COEFFICIENT_BITS};", "kUnitsOfClipSquared = 1024;",
+    for text in (f"kFactorBits = {COEFFICIENT_BITS};", "kUnitsOfClipSquared = 1024;",
                  f"kLargestNarrowed = {LARGEST_NARROWED};", f"kPieceRatio = {PIECE_RATIO};", "kDownward = 1 - 1e-14;",
                  "const double value = scale * clip_in_units / std::sqrt(at + 1);",
                  "const double slope = -value / (2 * (at + 1));", "const double constant = value - slope * at;",
-                 "- std::ldexp(1.0, kCoefficientBits - kClipFactorBits) - 4096.0;",
+                 "- std::ldexp(1.0, kFactorBits - kClipFactorBits) - 4096.0;",
                  "const std::int64_t beyond = pieces.blur.dropped > 0 ? 1 : 0;",
                  "clip_in_units / std::sqrt(static_cast<double>(pieces.thresholds.back() + beyond)) * kDownward;",
                  "clip = std::min(clip, std::sqrt(2 * s_max));"):
