@@ -110,7 +110,10 @@ void PartySession::Warn(const std::string& line) {
 }
 
 void PartySession::WarnOwner(const std::vector<std::string>& lines) {
-  if (lines.empty()) return;
+  if (lines.empty()) {
+    fs::remove(folder_ / kOwnerWarnings);  // those of an attempt before
+    return;
+  }
   std::string text;
   for (const auto& line : lines) text += "warning to the owner alone: " + OneLine(line) + "\n";
   ReplaceSecretFile(folder_ / kOwnerWarnings, text);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <span>
 
 #include "base/error.h"
 #include "data/dataset/column_encoder.h"
@@ -75,6 +77,22 @@ char DecimalOf(const Records& records) {
   return comma ? ',' : '.';
 }
 
+/// Whether a first line of texts names the columns of a table of texts: none of them stands in its column again, though
+/// some column has few values.
+bool NamesTexts(const Records& records) {
+  const auto& first = records.front();
+  bool repeats = false;
+  for (std::size_t column = 0; column < first.size(); ++column) {
+    std::set<std::string> values;
+    for (const auto& fields : std::span(records).subspan(1)) {
+      if (column < fields.size()) values.insert(fields[column]);
+    }
+    if (values.count(first[column]) != 0) return false;
+    repeats = repeats || 2 * values.size() < records.size();
+  }
+  return repeats;
+}
+
 bool HasHeader(const Records& records, char decimal) {
   const auto& first = records.front();
   const auto number = [decimal](const std::string& field) { return IsNumber(field, decimal); };
@@ -88,7 +106,7 @@ bool HasHeader(const Records& records, char decimal) {
     });
     if (some && all && !IsUsualMark(first[column])) return true;
   }
-  return false;
+  return NamesTexts(records);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -43,8 +44,9 @@ void SketchValues(ColumnSketch& sketch, const Fields& fields, char decimal) {
   }
   for (auto& [key, value] : values) sketch.values.push_back(std::move(value));
   if (!sketch.numbers) return;
-  std::sort(sketch.values.begin(), sketch.values.end(),
-            [](const auto& one, const auto& other) { return std::stod(one.text) < std::stod(other.text); });
+  std::sort(sketch.values.begin(), sketch.values.end(), [](const auto& one, const auto& other) {
+    return std::strtod(one.text.c_str(), nullptr) < std::strtod(other.text.c_str(), nullptr);
+  });
 }
 
 void SketchNumbers(ColumnSketch& sketch, std::vector<double> numbers) {

@@ -68,6 +68,8 @@ void SqliteReader::Open() {
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, ignored);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, ignored);
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, ignored);
+  // Else a misspelt "column" would be taken for a text, and a condition on it for one that always holds.
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, ignored);
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_busy_timeout(database, kBusyMilliseconds);
   // What a query sorts is not to lie in files of the system.

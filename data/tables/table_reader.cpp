@@ -26,7 +26,8 @@ std::string TableReader::Place(const std::string& column) const {
 bool TableReader::Next() {
   if (query_) return query_->Next();
   while (!reader_->Next()) {
-    if (current_ + 1 == files_.size()) return false;
+    const bool no_header = header_ && !names_;  // of an empty first file, whatever the next ones have
+    if (no_header || current_ + 1 == files_.size()) return false;
     ++current_;
     reader_.reset();  // one file's content at a time
     reader_.emplace(files_[current_], dialect_);

@@ -94,17 +94,13 @@ std::int64_t BatchLimitFor(const DpsgdSettings& job) {
   return std::min(kLargestLimit, limit);
 }
 
-/// Where no rule is known.
-void CheckRules(const DpsgdSettings& job, const Section& document) {
-  const auto training = document.Table("training");
-  if (!job.model.hidden.empty())
-    training.Refuse("learning_rate", "a number with hidden layers, for which there is no rule");
+/// Refuses "auto" of this key where no rule is known.
+void RequireRule(const DpsgdSettings& job, const Section& table, const char* key) {
+  if (!job.model.hidden.empty()) table.Refuse(key, "a number with hidden layers, for which there is no rule");
   if (job.model.loss == ml::Loss::kSquared && !job.data.target)
-    training.Refuse("learning_rate",
-                    "a number with model.loss \"squared\" of classes, for which there is no rule");
+    table.Refuse(key, "a number with model.loss \"squared\" of classes, for which there is no rule");
   if (job.training.clipping == ml::Clipping::kExamples)
-    training.Refuse("learning_rate",
-                    "a number with training.clipping \"examples\", for which there is no rule");
+    table.Refuse(key, "a number with training.clipping \"examples\", for which there is no rule");
 }
 
 }  // namespace
@@ -114,10 +110,13 @@ void ChooseSettings(DpsgdSettings& job, const Section& document) {
   if (training.expected_batch == kAuto)
     training.expected_batch = std::min(kLargestBatch, static_cast<double>(TotalRows(job.data)));
   if (training.max_batch_per_owner == kAuto) training.max_batch_per_owner = BatchLimitFor(job);
-  if (job.privacy.clip == kAuto) job.privacy.clip = ClipFor(job);
-  if (training.learning_rate != kAuto) return;
-  CheckRules(job, document);
-  training.learning_rate = LearningRateFor(job);
+  const bool chosen = training.learning_rate == kAuto;
+  if (chosen) RequireRule(job, document.Table("training"), "learning_rate");
+  if (job.privacy.clip == kAuto) {
+    RequireRule(job, document.Table("privacy"), "clip");
+    job.privacy.clip = ClipFor(job);
+  }
+  if (chosen) training.learning_rate = LearningRateFor(job);
 }
 
 }  // namespace trefoil::jobs

@@ -58,14 +58,18 @@ std::string AskAdversary(Interview& interview) {
   });
 }
 
-std::string AskRelease(Interview& interview) {
-  const Question question{.key = "release",
-                          .text = "Which of the parties 0, 1 and 2 get the model? (none: it stays in shares)",
-                          .proposal = "0, 1, 2"};
-  return AskFor(interview, question, [](const std::string& answer) {
+std::string AskRelease(bool target, Interview& interview) {
+  const Question question{
+      .key = "release",
+      .text = target ? "Which of the parties 0, 1 and 2 get the model?"
+                     : "Which of the parties 0, 1 and 2 get the model? (none: it stays in shares)",
+      .proposal = "0, 1, 2"};
+  return AskFor(interview, question, [target](const std::string& answer) {
     auto parties = WordsOf(answer);
     std::sort(parties.begin(), parties.end());
     if (parties == std::vector<std::string>{"none"}) parties.clear();
+    if (target && parties.empty())
+      throw ConfigError("release: found none, expected a party: a model of numbers does not stay in shares");
     const bool known = std::all_of(parties.begin(), parties.end(), [](const std::string& party) {
       return party == "0" || party == "1" || party == "2";
     });
@@ -83,7 +87,7 @@ std::string DraftDpsgd(const DraftSource& source, Interview& interview) {
   const double epsilon = AskEpsilon(interview);
   const double delta = AskDelta(records, interview);
   const auto against = AskAdversary(interview);
-  const auto release = AskRelease(interview);
+  const auto release = AskRelease(records.target, interview);
   return fmt::format(
       "# Drafted by trefoil init-job. The same at all three parties; everything in it is public.\n"
       "version = 1\ntype = \"dpsgd\"\nname = {}\n{}\n{}"

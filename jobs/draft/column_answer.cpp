@@ -22,7 +22,7 @@ constexpr const char* kExpected =
 std::string Scaled(const data::ColumnSketch& sketch) {
   const double unit = std::pow(10.0, std::floor(std::log10(sketch.spread)) - 1);
   const double middle = std::round(sketch.middle / (5 * unit)) * 5 * unit;
-  return fmt::format("{:.6g} {:.2g}", middle + 0.0, std::ceil(sketch.spread / unit - 1e-9) * unit);
+  return fmt::format("{:.15g} {:.2g}", middle + 0.0, std::ceil(sketch.spread / unit - 1e-9) * unit);
 }
 
 std::string Categories(const data::ColumnSketch& sketch) {

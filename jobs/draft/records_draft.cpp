@@ -39,19 +39,22 @@ std::string NamesOf(const data::TableSketch& table) {
 void AskForm(const data::TableSketch& table, Interview& interview) {
   const auto& [separator, encoding] = table.form.dialect;
   const char* encodings[] = {"UTF-8", "Latin-1", "Windows-1252"};
+  const std::string form = fmt::format(
+      "{} between fields, decimal {}, {}{}", separator == '\t' ? "tab" : fmt::format("'{}'", separator),
+      table.form.decimal == ',' ? "comma" : "point", table.form.header ? "a header" : "no header",
+      encoding ? fmt::format(", {}", encodings[static_cast<int>(*encoding)]) : "");
   const Question question{
       .key = "file",
       .text = fmt::format(
-          "The file: fields with {} between them, decimal {}, {}{}, {} columns: {}.\n"
+          "How the file is written. It has {} columns: {}.\n"
           "This becomes public in the job, as the kinds of its columns do. (Wrong? --header yes|no)",
-          separator == '\t' ? "tabs" : fmt::format("\"{}\"", separator),
-          table.form.decimal == ',' ? "comma" : "point", table.form.header ? "a header" : "no header",
-          encoding ? fmt::format(", {}", encodings[static_cast<int>(*encoding)]) : "", table.columns.size(),
-          NamesOf(table)),
-      .proposal = "yes",
+          table.columns.size(), NamesOf(table)),
+      .proposal = form,
       .publishes = true};
-  AskFor(interview, question, [](const std::string& answer) {
-    if (answer != "yes") throw ConfigError("found \"" + answer + "\", expected yes, or an end here (Ctrl-C)");
+  AskFor(interview, question, [&](const std::string& answer) {
+    if (answer != form)
+      throw ConfigError(
+          fmt::format("file: found \"{}\", expected yes to \"{}\", or an end here (Ctrl-C)", answer, form));
     return true;
   });
 }
@@ -89,7 +92,7 @@ std::string TargetProposal(const data::ColumnSketch& label) {
   const double unit = std::pow(10.0, std::floor(std::log10(10 * margin)) - 1);
   const double low = std::floor((label.least - margin) / unit) * unit;
   const double high = std::ceil((label.most + margin) / unit) * unit;
-  return fmt::format("target {:.6g} {:.6g}", label.least >= 0 ? std::max(0.0, low) : low, high);
+  return fmt::format("target {:.15g} {:.15g}", label.least >= 0 ? std::max(0.0, low) : low, high);
 }
 
 std::string PredictionProposal(const data::ColumnSketch& label, Interview& interview) {
@@ -202,7 +205,7 @@ std::vector<data::Column> AskEach(const data::TableSketch& table, const data::Co
 
 /// Up to two digits.
 std::int64_t RoundedUp(std::size_t rows) {
-  std::int64_t unit = 1;
+  std::int64_t unit = 10;
   const auto number = static_cast<std::int64_t>(rows);
   while (number / unit >= 100) unit *= 10;
   return (number + unit - 1) / unit * unit;

@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -46,8 +47,12 @@ void CheckRecords(const RecordSchema& s, const Section& document) {
                                   "\"horizontal\": where parties hold columns, products of columns of two of "
                                   "them would have to be made on "
                                   "shares of all rows, which no job of this type does");
-  if (s.data.target)
-    document.Table("data").Fail("target", "found it in a job of this type, whose records have classes");
+  const bool key = std::any_of(s.data.columns.begin(), s.data.columns.end(),
+                               [](const auto& column) { return column.kind == data::ColumnKind::kKey; });
+  if (key)
+    document.Table("data").Fail("column",
+                                "found one of kind \"key\", for which a job of this type has no use: its "
+                                "promise is for a record");
   if (TrainedFeatures(s) > kMostFeatures)
     document.Table("features")
         .Fail("method",
@@ -100,8 +105,8 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
   void RequireInRing() const;
   [[nodiscard]] nlohmann::ordered_json Summary() const;
 
-  double sigma_;        ///< noise multiplier
-  ml::OwnRecords own_;  ///< after Load
+  double sigma_;         ///< noise multiplier
+  mpc::RingMatrix own_;  ///< the sum of this party's records' products, after Load
 };
 
 ml::SquaresShape LeastSquaresJob::Shape() const {
@@ -173,9 +178,12 @@ std::string LeastSquaresJob::Split(const SplitTarget& target) const {
 std::string LeastSquaresJob::Load(const PartyFile& party, const std::string& party_file,
                                   const Resources& resources) {
   if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
-  own_ = LoadOwnRecords(job().schema, party.id, party.data,
-                        {.threads = resources.threads, .feature_model = party.feature_model});
-  return fmt::format("{} rows as the job declares them", own_.rows());
+  const auto own = LoadOwnRecords(job().schema, party.id, party.data,
+                                  {.threads = resources.threads, .feature_model = party.feature_model});
+  ThreadPool pool(ThreadsFor(resources.threads));
+  own_ = ml::SumOfSquares(Shape(), own.x, job().schema.features.row_norm,
+                          ml::ClassTargets(own.y, job().schema.data.classes), pool);
+  return fmt::format("{} rows as the job declares them", own.rows());
 }
 
 nlohmann::ordered_json LeastSquaresJob::Summary() const {
@@ -196,11 +204,9 @@ JobResult LeastSquaresJob::Run(mpc::Context& party, Output& output) {
   ml::NoisySums sums(
       {.coordinates = shape.numbers(), .sigma = sigma_, .sensitivity = Sensitivity(), .to = job().to},
       RandomStream::FromSystem());
-  const auto own = ml::SumOfSquares(shape, own_.x, row_norm,
-                                    ml::ClassTargets(own_.y, job().schema.data.classes), party.pool());
   output.Settle(Events());
   JobResult result{.summary = Summary()};
-  if (const auto sum = sums.Next(party, own))
+  if (const auto sum = sums.Next(party, own_))
     result.model = ml::SolveSquares(shape, *sum, row_norm, Deviation());
   return result;
 }

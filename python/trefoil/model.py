@@ -107,10 +107,10 @@ class Model:
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """A column a class: softmax, or sigmoids scaled to add up to 1. The squared loss has none."""
-        loss = self._keys.get("model", {}).get("loss", "one-vs-rest")
-        if loss == "squared":
-            raise ConfigError('model.loss: found "squared", expected a loss that gives probabilities')
+        """A column a class: softmax, or sigmoids scaled to add up to 1. The squared loss and jobs without [model] have none."""
+        loss = self._keys.get("model", {}).get("loss")
+        if loss not in ("one-vs-rest", "softmax"):
+            raise ConfigError(f"model.loss: found {json.dumps(loss)}, expected a loss that gives probabilities")
         logits = self._logits(X)
         if loss == "softmax" and logits.shape[1] > 1:
             odds = np.exp(logits - logits.max(axis=1, keepdims=True))

@@ -56,6 +56,11 @@ class Tables(ProgramTest):
         self.fail_with(4, "test-2.csv: row 1, column 1: found \"x\", expected \"a\", as in ", "evaluate", "--model",
                        "data-run/model.npz", "--data", tests[0], self.write("test-2.csv", "x,b,state\n"))
 
+    def test_an_empty_first_file_has_no_header(self):
+        self.put("empty", **{"train-2": ["0.1,0.2,ill\n"] * 90, "test": ["0.1,0.2,ill\n"]})
+        self.write("empty/train-1.csv", "")
+        self.fail_with(4, "train-1.csv: row 1: found an empty file", "local", "--job", self.job, "--data", "empty", "--out", "o")
+
     def test_a_party_file_names_several(self):
         party = self.prepare()
         ledger = '[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 100.0\ndelta = 1e-5\n'
