@@ -125,7 +125,7 @@ void Prepare(Run& run, const dp::EpsilonPair& planned) {
   OpenState(run);
   Announce(run, planned);
   RequireRoom(run);
-  run.session.Log("data: as the job declares it");  // how many there are is for its owner alone
+  run.session.Log("data: " + loaded.said);
   run.session.WarnOwner(loaded.warnings);
 }
 
