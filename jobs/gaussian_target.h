@@ -1,4 +1,5 @@
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -6,6 +7,9 @@
 #include "dp/record/record.h"
 
 namespace trefoil::jobs {
+
+/// The deviation of all three parties' noise together over that of any two, for which noise multipliers are given.
+inline const double kAllOverTwo = std::sqrt(1.5);
 
 /// A vector that a job releases, once or several times, with Gaussian noise of every party, and what its job wants of the
 /// noise.

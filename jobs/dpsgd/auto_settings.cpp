@@ -8,6 +8,7 @@
 
 #include "dp/mechanisms/truncated_poisson.h"
 #include "jobs/dpsgd/training_settings.h"
+#include "jobs/gaussian_target.h"
 #include "jobs/records/record_fields.h"
 
 namespace trefoil::jobs {
@@ -26,7 +27,6 @@ constexpr double kLargestMove = 0.625;
 constexpr double kTargetNoise = 0.3;
 constexpr double kLargestTargetMove = 0.6;
 constexpr double kTargetError = 0.2;
-constexpr double kAllOverTwo = 1.224744871391589;  // of three parties' noise over that of two
 
 /// Three digits, so that what libraries differ in, in the last one, makes no other job.
 double Rounded(double value) {

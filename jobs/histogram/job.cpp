@@ -288,7 +288,7 @@ ml::StepNoise HistogramJob::OwnNoise() const {
 
 /// How far a central count's interval reaches to either side.
 double HistogramJob::Reach() const {
-  if (job().gaussian) return dp::NormalDeviations(job().confidence) * sigma_ * std::sqrt(1.5);
+  if (job().gaussian) return dp::NormalDeviations(job().confidence) * sigma_ * kAllOverTwo;
   return static_cast<double>(dp::LaplacePartsQuantile(dp::EpsilonBelow(*job().epsilon), 3, job().confidence));
 }
 

@@ -99,9 +99,7 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
   [[nodiscard]] ml::SquaresShape Shape() const;
   [[nodiscard]] GaussianTarget Target() const;
   /// Of all three parties' noise, in units of the sum.
-  [[nodiscard]] double Deviation() const {
-    return std::sqrt(1.5) * sigma_ * static_cast<double>(Sensitivity());
-  }
+  [[nodiscard]] double Deviation() const { return kAllOverTwo * sigma_ * static_cast<double>(Sensitivity()); }
   void RequireInRing() const;
   [[nodiscard]] nlohmann::ordered_json Summary() const;
 

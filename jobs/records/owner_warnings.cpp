@@ -56,8 +56,9 @@ void AddRows(std::int64_t declared, std::int64_t found, Lines& lines) {
 }
 
 void AddShortened(double row_norm, const data::Matrix& x, Lines& lines) {
+  if (x.cols() > kFewFeatures) return;
   const auto at_norm = (x.cast<double>().rowwise().norm().array() >= row_norm * (1 - kAtTheNorm)).count();
-  if (x.cols() > kFewFeatures || 10 * at_norm < x.rows()) return;
+  if (10 * at_norm < x.rows()) return;
   lines.push_back(fmt::format(
       "{} of {} rows have reached features.row_norm, {}, to which longer rows are shortened: what "
       "their lengths say is lost; a job with another one would tell that many rows here are long",

@@ -143,7 +143,7 @@ nlohmann::ordered_json SumJob::Summary() const {
           {"sampling_rate", job().sampling_rate},
           {"sigma", sigma_},
           {"sensitivity", InUnits(static_cast<double>(sensitivity_))},
-          {"deviation", InUnits(std::sqrt(1.5) * sigma_ * static_cast<double>(sensitivity_))}};
+          {"deviation", InUnits(kAllOverTwo * sigma_ * static_cast<double>(sensitivity_))}};
 }
 
 JobResult SumJob::Run(mpc::Context& party, Output& output) {

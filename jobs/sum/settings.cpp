@@ -8,6 +8,7 @@
 #include "base/ceil_log2.h"
 #include "base/error.h"
 #include "jobs/config/common_fields.h"
+#include "jobs/gaussian_target.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -115,7 +116,7 @@ std::uint64_t SensitivityInUnits(const SumSettings& job) {
 void RequireSumInRing(const SumSettings& job, double sigma) {
   constexpr double kDeviations = 40;  // of all three parties' noise
   const auto record = std::ldexp(job.norm_bound + job.allowance, job.fraction_bits);
-  const double noise = kDeviations * std::sqrt(1.5) * sigma * static_cast<double>(SensitivityInUnits(job));
+  const double noise = kDeviations * kAllOverTwo * sigma * static_cast<double>(SensitivityInUnits(job));
   const double most = static_cast<double>(job.records()) * record + noise;
   // A margin for the roundings here, and for a unit of rounding for each party.
   const int above = CeilLog2(most * (1 + 1e-9) + 3) - 63;

@@ -118,7 +118,7 @@ RingMatrix SumOfSquares(const SquaresShape& shape, const Rows& x, double row_nor
 
 // With entries of norm N = 2^f, a constant N/2 and targets of norm N: 29^2 (X^4 + X^2 N^2), X^2 = 5/4 N^2.
 std::uint64_t SquaresSensitivity(int fraction_bits) {
-  constexpr std::uint64_t kSquare = 29 * 29 * 45;  // sixteenths of N^4
+  constexpr std::uint64_t kSquare = kScale * kScale * 45;  // sixteenths of N^4
   const dp::Uint128 wanted = static_cast<dp::Uint128>(kSquare) << (4 * fraction_bits - 4);
   auto units =
       static_cast<std::uint64_t>(std::ldexp(std::sqrt(static_cast<double>(kSquare)), 2 * fraction_bits - 2));
