@@ -29,8 +29,8 @@ constexpr int kSumBits = 40;
 /// Five owners, and 16 noises to choose from.
 ml::AverageShape AverageShapeFor(const Size& size) {
   ml::AverageShape shape{
-      .owners = {2, 2, 1}, .weights = size.count, .least_sizes = {}, .noisy_size = true, .width = 24};
-  for (std::int64_t g = 0; g < 16; ++g) shape.least_sizes.push_back(200 * (g + 1));
+      .owners = {2, 2, 1}, .weights = size.count, .min_sizes = {}, .noisy_size = true, .width = 24};
+  for (std::int64_t g = 0; g < 16; ++g) shape.min_sizes.push_back(200 * (g + 1));
   return shape;
 }
 
@@ -74,7 +74,7 @@ std::shared_ptr<ml::OwnAverage> OwnPart(const Context& party, Inputs& inputs, co
                                         bool published) {
   const ml::AverageShape shape = AverageShapeFor(size);
   const Index owners = shape.owners.at(static_cast<std::size_t>(party.self()));
-  const auto noises = published ? owners : static_cast<Index>(shape.least_sizes.size());
+  const auto noises = published ? owners : static_cast<Index>(shape.min_sizes.size());
   auto own = std::make_shared<ml::OwnAverage>(
       ml::OwnAverage{.sizes = inputs.Own(owners, 1), .weights = inputs.Own(1, shape.weights)});
   own->noise.values() = inputs.Own(noises, shape.weights);

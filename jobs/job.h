@@ -167,7 +167,7 @@ class Job {
   [[nodiscard]] virtual dp::Neighbours Neighbours() const { return dp::Neighbours::kAdded; }
   /// How many units of privacy there are at most (teachers, owners): who makes up more changes no more than all of
   /// them. Nothing where the job does not say.
-  [[nodiscard]] virtual std::optional<std::int64_t> MostUnits() const { return {}; }
+  [[nodiscard]] virtual std::optional<std::int64_t> MaxUnits() const { return {}; }
   /// "KEY: found VALUE", which releases what no epsilon covers: why no ledger can take the job. Else empty.
   [[nodiscard]] virtual std::string Uncovered() const { return {}; }
   /// The same for the test records that this party holds and the job is charged to; nothing where there are none.
@@ -192,7 +192,7 @@ class Job {
   /// Of the model that it makes, whoever gets it; nothing where it makes none.
   [[nodiscard]] virtual std::optional<ModelSchema> Model() const { return {}; }
   /// Whether it needs a model in shares, which another run made.
-  [[nodiscard]] virtual bool AsksModel() const { return false; }
+  [[nodiscard]] virtual bool NeedsModel() const { return false; }
   /// Tells Plan() that the model it needs is the one of `made`, a job read from `file`. Throws ConfigError where
   /// `made` makes none, or this job needs none.
   virtual void UseModelOf(const Job& made, const std::string& file);

@@ -46,11 +46,11 @@ struct Curve {
 struct Analysis {
   std::int64_t queries = 0;
   std::int64_t teachers = 0;
-  double answers = 0;      ///< expected, over the noise of the threshold
-  Curve whatever;          ///< whatever the votes are, all answered
-  Curve of_these;          ///< for these votes; confident-gnmax: threshold and answer together
-  double least_log_q = 0;  ///< of the answers
-  double most_log_q = 0;
+  double answers = 0;    ///< expected, over the noise of the threshold
+  Curve whatever;        ///< whatever the votes are, all answered
+  Curve of_these;        ///< for these votes; confident-gnmax: threshold and answer together
+  double min_log_q = 0;  ///< of the answers
+  double max_log_q = 0;
 };
 
 double NeededNoise(const std::optional<double>& value, const char* option, const std::string& mechanism) {
@@ -99,8 +99,8 @@ void AddQuery(Analysis& analysis, const Mechanism& mechanism, const Counts& coun
                        ? dp::NoisyThreshold(counts, mechanism.threshold, mechanism.threshold_sigma)
                        : dp::ThresholdLaw{};
   analysis.answers += std::exp(law.log_answered);
-  analysis.least_log_q = analysis.queries == 0 ? log_q : std::min(analysis.least_log_q, log_q);
-  analysis.most_log_q = analysis.queries == 0 ? log_q : std::max(analysis.most_log_q, log_q);
+  analysis.min_log_q = analysis.queries == 0 ? log_q : std::min(analysis.min_log_q, log_q);
+  analysis.max_log_q = analysis.queries == 0 ? log_q : std::max(analysis.max_log_q, log_q);
   ++analysis.queries;
   for (std::size_t i = 0; i < analysis.whatever.orders.size(); ++i) {
     const double order = analysis.whatever.orders[i];
@@ -307,7 +307,7 @@ int AccountVotes(const VoteOptions& options) {
               {"teachers", analysis.teachers},
               {"expected_answers", analysis.answers},
               {"delta", *options.delta},
-              {"log_q", {{"least", analysis.least_log_q}, {"most", analysis.most_log_q}}},
+              {"log_q", {{"least", analysis.min_log_q}, {"most", analysis.max_log_q}}},
               {"data_independent", ToJson(whatever)},
               {"data_dependent", ToJson(of_these)},
               {"warning", kWarning}};

@@ -119,7 +119,7 @@ void ExamineLedgers(Doctor& doctor, const jobs::Job& job, const jobs::PartyFile&
 /// Whether this party has its key for what it keeps, or opens.
 void ExamineStorageKey(Doctor& doctor, const jobs::Job& job, const jobs::PartyFile& party) {
   const bool checkpoints = job.Steps().checkpoint_every > 0;
-  if (!checkpoints && !job.release_to().empty() && !job.AsksModel()) return;
+  if (!checkpoints && !job.release_to().empty() && !job.NeedsModel()) return;
   doctor.Try("storage key", [&] {
     (void)jobs::StorageKey(party, checkpoints ? runtime::kCheckpoint : jobs::kModelShare);
     return std::string(party.storage_key.empty() ? "the private key" : party.storage_key.string());

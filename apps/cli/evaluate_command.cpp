@@ -32,7 +32,7 @@ struct EvaluateOptions {
 };
 
 /// More classes make a table that no terminal is wide enough for; JSON has it.
-constexpr int kMostShown = 12;
+constexpr int kMaxShown = 12;
 
 std::string ShareText(const std::optional<double>& share) { return share ? jobs::AccuracyText(*share) : "-"; }
 
@@ -89,7 +89,7 @@ void PrintText(const jobs::Evaluation& evaluation, const jobs::RecordSchema& sch
   for (const auto& warning : jobs::WarningsOf(evaluation, schema))
     std::cout << "warning: " + OneLine(warning) + '\n';
   std::cout << ClassesText(evaluation, names);
-  if (evaluation.table.classes() <= kMostShown) std::cout << ConfusionText(evaluation.table, names);
+  if (evaluation.table.classes() <= kMaxShown) std::cout << ConfusionText(evaluation.table, names);
 }
 
 int RunEvaluate(const EvaluateOptions& options) {

@@ -55,7 +55,7 @@ std::optional<Promised> PromisedBy(const jobs::Job& job, const std::vector<dp::R
   if (events.empty()) return {};
   const dp::TrainingRecord record{
       .job_hash = jobs::HashOf(job), .run_id = {}, .events = events, .promise = jobs::PromiseOf(job)};
-  const auto rows = jobs::EpsilonsOfRows(record, job.delta(), job.accountant(), job.MostUnits());
+  const auto rows = jobs::EpsilonsOfRows(record, job.delta(), job.accountant(), job.MaxUnits());
   return Promised{
       .epsilons = job.Epsilons(),
       .presence = dp::PresenceEpsilon(record, job.delta(), job.accountant()),
@@ -65,7 +65,7 @@ std::optional<Promised> PromisedBy(const jobs::Job& job, const std::vector<dp::R
 }
 
 /// By the party that sends most.
-std::uint64_t Most(const std::array<std::uint64_t, net::kParties>& bytes) {
+std::uint64_t Max(const std::array<std::uint64_t, net::kParties>& bytes) {
   return *std::max_element(bytes.begin(), bytes.end());
 }
 
@@ -94,8 +94,8 @@ Json PlanJson(const jobs::Job& job, const jobs::JobPlan& plan, const std::option
     if (run.step)
       json["step_costs"].push_back(Json{{"form", run.form},
                                         {"rounds", run.step->rounds()},
-                                        {"bytes_sent", Most(run.step->bytes_sent())},
-                                        {"bytes_offline", Most(run.step->bytes_offline())}});
+                                        {"bytes_sent", Max(run.step->bytes_sent())},
+                                        {"bytes_offline", Max(run.step->bytes_offline())}});
   }
   const auto memory = MemoryOf(plan);
   json["memory_bytes"] = memory ? Json(*memory) : Json(nullptr);
@@ -109,8 +109,8 @@ std::string PlanText(const jobs::Job& job, const jobs::JobPlan& plan,
   for (const auto& run : plan.forms) {
     if (run.step)
       text += fmt::format("A step, {} form: {} rounds; the busiest party sends {}, and {} ahead of it\n",
-                          run.form, run.step->rounds(), jobs::BytesText(Most(run.step->bytes_sent())),
-                          jobs::BytesText(Most(run.step->bytes_offline())));
+                          run.form, run.step->rounds(), jobs::BytesText(Max(run.step->bytes_sent())),
+                          jobs::BytesText(Max(run.step->bytes_offline())));
   }
   for (const auto& run : plan.forms) {
     if (run.chosen) text += ToText(run);

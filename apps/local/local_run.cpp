@@ -54,7 +54,7 @@ void CheckOptions(const jobs::Job& job, const LocalOptions& options) {
       throw DataError(fmt::format("{}: found SHA-256 {}, expected {} (features.model_sha256)",
                                   options.feature_model, hash, wanted));
   }
-  if (!options.model.empty() && !job.AsksModel())
+  if (!options.model.empty() && !job.NeedsModel())
     throw ConfigError(
         fmt::format("--model: found {}, expected none: the job asks no model of another run", options.model));
   if (!options.ledger.empty() && !job.Covered().empty())

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostShown = 50;
+constexpr std::size_t kMaxShown = 50;
 
 std::string HashOfModel(const std::filesystem::path& model) {
   return Sha256Hex(ReadTextFile(model, "a model", kLargestOwnFile));
@@ -94,7 +94,7 @@ std::string Classes(const Json& classes) {
 }
 
 std::string Confusion(const Json& classes, const Json& table) {
-  if (classes.size() > kMostShown) return "";
+  if (classes.size() > kMaxShown) return "";
   std::vector<std::string> head{"taken for"};
   for (const auto& one : Array(classes)) head.push_back(EscapeHtml(Name(one)));
   std::string rows;

@@ -11,7 +11,7 @@ namespace trefoil::apps {
 // prediction, so that nobody has to read the job for them.
 
 /// An ONNX file is less than 2 GiB: all but the job and its names.
-inline constexpr std::size_t kMostOnnxArrays = data::kLargestOnnx - (std::size_t{64} << 20);
+inline constexpr std::size_t kMaxOnnxArrays = data::kLargestOnnx - (std::size_t{64} << 20);
 
 /// model.npz with three more float64 scalars: scale and row_norm of the job, and with hidden layers
 /// activation_bound. LoadModel() reads it. Throws std::runtime_error if it cannot be written.
@@ -25,6 +25,6 @@ void ExportNpz(const std::filesystem::path& file, const jobs::ModelFile& model);
 /// values as they are before data.scale or its columns' means and scales (a category as 0/1 columns), else
 /// its extracted features. Output scores, N rows of logits as Logits(). In between scaling, row norm and
 /// layers. Metadata as SafetensorsOf(). Throws ConfigError if its arrays take more than `most` bytes.
-[[nodiscard]] std::string OnnxOf(const jobs::ModelFile& model, std::size_t most = kMostOnnxArrays);
+[[nodiscard]] std::string OnnxOf(const jobs::ModelFile& model, std::size_t most = kMaxOnnxArrays);
 
 }  // namespace trefoil::apps

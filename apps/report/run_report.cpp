@@ -86,7 +86,7 @@ RunReport ReadRunReport(const fs::path& folder, jobs::JobTypes types) {
                                  .accountant = report.summary.accountant.value_or(job->accountant())};
     // A record of version 0.1 does not say what its job does.
     if (!source.record.promise && job->Covered().empty()) source.record.promise = jobs::PromiseOf(*job);
-    source.rows = jobs::EpsilonsOfRows(source.record, source.delta, source.accountant, job->MostUnits());
+    source.rows = jobs::EpsilonsOfRows(source.record, source.delta, source.accountant, job->MaxUnits());
     report.rows = source.rows;
     report.curves = CurvesOf(source.record);
     report.statement = jobs::PrivacyStatement(source);

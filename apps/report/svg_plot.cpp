@@ -18,7 +18,7 @@ constexpr double kRight = 16;
 constexpr double kTop = 34;
 constexpr double kBottom = 48;
 constexpr double kTick = 5;
-constexpr std::size_t kMostPoints = 400;
+constexpr std::size_t kMaxPoints = 400;
 
 struct Frame {
   std::vector<double> x_ticks;
@@ -79,7 +79,7 @@ std::string Axes(const Plot& plot, const Frame& frame) {
 std::string Polyline(const PlotLine& line, const Frame& frame, std::size_t number) {
   std::string points;
   const std::size_t count = line.points.size();
-  const std::size_t every = std::max<std::size_t>(1, (count + kMostPoints - 1) / kMostPoints);
+  const std::size_t every = std::max<std::size_t>(1, (count + kMaxPoints - 1) / kMaxPoints);
   for (std::size_t k = 0; k < count; ++k) {
     if (k % every != 0 && k + 1 != count) continue;
     const auto& [x, y] = line.points[k];

@@ -107,7 +107,7 @@ Table LoadArrays(const DataSpec& spec, const DataFiles& files, std::optional<std
   const ShapeCheck check = [&](const std::vector<std::size_t>& shape, std::size_t item) {
     RequireNumbers(place, item);
     if (!shape.empty()) CheckCapacity(shape.front(), capacity, files);
-    CheckRowShape(spec, place, shape, CountElements(shape, 1, kMostArrayBytes).value_or(kMostArrayBytes));
+    CheckRowShape(spec, place, shape, CountElements(shape, 1, kMaxArrayBytes).value_or(kMaxArrayBytes));
   };
   if (spec.format == Format::kIdx) {
     const IdxArray x = ReadIdx(files.x, check);
@@ -165,12 +165,12 @@ Table Load(const DataSpec& spec, const DataFiles& files, std::optional<std::int6
   return table;
 }
 
-std::optional<StoredTable> LoadStored(const DataSpec& spec, const DataFiles& files, std::uintmax_t most_bytes,
+std::optional<StoredTable> LoadStored(const DataSpec& spec, const DataFiles& files, std::uintmax_t max_bytes,
                                       std::optional<std::int64_t> capacity) {
   ValidateSpec(spec);
   RequireNames(spec, files);
   auto rows = StoredRows::Open(spec, files.x);
-  if (!rows || rows->rows() * rows->columns() * sizeof(float) <= most_bytes) return std::nullopt;
+  if (!rows || rows->rows() * rows->columns() * sizeof(float) <= max_bytes) return std::nullopt;
   CheckCapacity(rows->rows(), capacity, files);
   rows->Check();
   auto labels = ReadLabels(spec, files, rows->rows(), files.x);

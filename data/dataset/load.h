@@ -26,9 +26,9 @@ struct StoredTable {
 };
 
 /// As Load(), with its checks, but the rows are read when they are asked for. Nothing where they would take
-/// no more than `most_bytes` in memory, or cannot be read one by one (StoredRows::Open).
+/// no more than `max_bytes` in memory, or cannot be read one by one (StoredRows::Open).
 [[nodiscard]] std::optional<StoredTable> LoadStored(const DataSpec& spec, const DataFiles& files,
-                                                    std::uintmax_t most_bytes,
+                                                    std::uintmax_t max_bytes,
                                                     std::optional<std::int64_t> capacity = std::nullopt);
 
 }  // namespace trefoil::data

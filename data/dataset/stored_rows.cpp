@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Enough for the head of an IDX file and of most NPY files; one with a longer head is read whole.
-constexpr std::size_t kMostHeadBytes = std::size_t{1} << 16;
+constexpr std::size_t kMaxHeadBytes = std::size_t{1} << 16;
 
 }  // namespace
 
@@ -79,7 +79,7 @@ std::optional<StoredRows> StoredRows::Open(const DataSpec& spec, const fs::path&
   if (spec.format != Format::kIdx && spec.format != Format::kNpy) return std::nullopt;
   if (!fs::is_regular_file(path)) return std::nullopt;
   const auto file = std::make_shared<const File>(path);
-  std::string head(std::min(file->size(), kMostHeadBytes), '\0');
+  std::string head(std::min(file->size(), kMaxHeadBytes), '\0');
   file->Read(0, head);
   if (head.starts_with("\x1f\x8b")) return std::nullopt;
   StoredRows rows(spec, file);
@@ -89,7 +89,7 @@ std::optional<StoredRows> StoredRows::Open(const DataSpec& spec, const fs::path&
     rows.start_ = header.length;
     shape = std::move(header.shape);
   } else {
-    if (NpyHeaderLength(head, path) > kMostHeadBytes) return std::nullopt;
+    if (NpyHeaderLength(head, path) > kMaxHeadBytes) return std::nullopt;
     NpyHeader header = CheckedNpyHeader(head, file->size(), path);
     if (header.fortran_order || header.descr.starts_with("|S")) return std::nullopt;
     rows.item_ = *NpyItemSize(header.descr);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kTextsATask = 64;  // records that one task takes at a time, at least
 constexpr int kLongestNgram = 16;
-constexpr std::int64_t kMostColumns = 1'000'000;
+constexpr std::int64_t kMaxColumns = 1'000'000;
 constexpr std::array<unsigned char, crypto_shorthash_KEYBYTES> kPublicKey{
     't', 'r', 'e', 'f', 'o', 'i', 'l', '-', 'f', 'e', 'a', 't', 'u', 'r', 'e', 's'};
 
@@ -127,9 +127,9 @@ void CheckRange(const char* key, const NgramRange& range) {
 }  // namespace
 
 void ValidateHashText(const HashTextSpec& spec) {
-  if (spec.dimension < 1 || spec.dimension > kMostColumns) {
+  if (spec.dimension < 1 || spec.dimension > kMaxColumns) {
     throw ConfigError("features.dimension: found " + std::to_string(spec.dimension) + ", expected 1 to " +
-                      std::to_string(kMostColumns));
+                      std::to_string(kMaxColumns));
   }
   CheckRange("characters", spec.characters);
   CheckRange("words", spec.words);

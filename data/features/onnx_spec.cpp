@@ -7,7 +7,7 @@
 namespace trefoil::data {
 namespace {
 
-constexpr std::int64_t kMostOutputs = 1'000'000;
+constexpr std::int64_t kMaxOutputs = 1'000'000;
 constexpr std::size_t kHashDigits = 64;
 
 [[noreturn]] void RefuseOnnx(const char* key, const std::string& found, const std::string& expected) {
@@ -27,8 +27,8 @@ void ValidateOnnx(const OnnxSpec& spec, std::int64_t columns) {
     RefuseOnnx("input", std::to_string(spec.input.size()) + " lengths of product " + std::to_string(product),
                "one to four of product " + std::to_string(columns) + " (data.features)");
   }
-  if (spec.outputs < 1 || spec.outputs > kMostOutputs)
-    RefuseOnnx("outputs", std::to_string(spec.outputs), "1 to " + std::to_string(kMostOutputs));
+  if (spec.outputs < 1 || spec.outputs > kMaxOutputs)
+    RefuseOnnx("outputs", std::to_string(spec.outputs), "1 to " + std::to_string(kMaxOutputs));
 }
 
 }  // namespace trefoil::data

@@ -9,22 +9,22 @@
 namespace trefoil::data {
 
 BoundedContent::BoundedContent(std::filesystem::path place, AnnouncedSize announced)
-    : place_(std::move(place)), announced_(std::move(announced)), most_(kMostHead) {
+    : place_(std::move(place)), announced_(std::move(announced)), max_(kMaxHead) {
   Require(static_cast<bool>(announced_), "BoundedContent: a way to read the size from the head");
 }
 
-BoundedContent::BoundedContent(std::filesystem::path place, MostBytes most)
-    : place_(std::move(place)), without_head_(most), most_(most.count) {}
+BoundedContent::BoundedContent(std::filesystem::path place, MaxBytes most)
+    : place_(std::move(place)), without_head_(most), max_(most.count) {}
 
 void BoundedContent::Append(std::string_view bytes) {
   if (announced_) {  // the head alone, then what it allows
-    const auto head = bytes.substr(0, kMostHead - std::min(kMostHead, content_.size()));
+    const auto head = bytes.substr(0, kMaxHead - std::min(kMaxHead, content_.size()));
     content_.append(head);
     bytes.remove_prefix(head.size());
     AskHead();
   }
-  if (content_.size() + bytes.size() > most_) {
-    ThrowDataError(place_, "values", "more than " + std::to_string(most_) + " bytes",
+  if (content_.size() + bytes.size() > max_) {
+    ThrowDataError(place_, "values", "more than " + std::to_string(max_) + " bytes",
                    without_head_ ? "at most as many where text is packed: unpack the file"
                                  : "as many as its header says");
   }
@@ -32,10 +32,10 @@ void BoundedContent::Append(std::string_view bytes) {
 }
 
 void BoundedContent::AskHead() {
-  const auto size = announced_(std::string_view(content_).substr(0, kMostHead));
-  if (!size && content_.size() < kMostHead) return;
+  const auto size = announced_(std::string_view(content_).substr(0, kMaxHead));
+  if (!size && content_.size() < kMaxHead) return;
   if (!size) ThrowDataError(place_, "header", "no end in a mebibyte", "a header");
-  most_ = *size;
+  max_ = *size;
   announced_ = nullptr;
 }
 

@@ -11,7 +11,7 @@
 namespace trefoil::data {
 
 /// What the first bytes of a file, unpacked, say of the whole: its size in bytes; nothing while more of them are
-/// needed, of which at most kMostHead are given. Throws DataError where they are no such head, or announce more
+/// needed, of which at most kMaxHead are given. Throws DataError where they are no such head, or announce more
 /// than there may be.
 using AnnouncedSize = std::function<std::optional<std::uint64_t>(std::string_view head)>;
 
@@ -20,7 +20,7 @@ using AnnouncedSize = std::function<std::optional<std::uint64_t>(std::string_vie
 using ShapeCheck = std::function<void(const std::vector<std::size_t>& shape, std::size_t item)>;
 
 /// The limit of content whose format announces no size.
-struct MostBytes {
+struct MaxBytes {
   std::uint64_t count = 0;
 };
 
@@ -28,14 +28,14 @@ struct MostBytes {
 /// fill the memory.
 class BoundedContent {
  public:
-  static constexpr std::size_t kMostHead = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxHead = std::size_t{1} << 20;
   /// Of packed content whose format announces no size (text).
-  static constexpr std::uint64_t kMostUnannounced = std::uint64_t{1} << 30;
+  static constexpr std::uint64_t kMaxUnannounced = std::uint64_t{1} << 30;
 
   /// Of content whose head announces its size. `place` names the file in errors. Pre: `announced` is not empty.
   BoundedContent(std::filesystem::path place, AnnouncedSize announced);
   /// Of content without such a head.
-  BoundedContent(std::filesystem::path place, MostBytes most);
+  BoundedContent(std::filesystem::path place, MaxBytes most);
 
   /// The next bytes. Throws DataError where there are more than there may be, and as `announced`.
   void Append(std::string_view bytes);
@@ -48,8 +48,8 @@ class BoundedContent {
 
   std::filesystem::path place_;
   AnnouncedSize announced_;  // until it has said a size; never, of content without a head
-  std::optional<MostBytes> without_head_;
-  std::uint64_t most_;
+  std::optional<MaxBytes> without_head_;
+  std::uint64_t max_;
   std::string content_;
 };
 

@@ -158,7 +158,7 @@ std::string NumberText(double value) {
 }
 
 std::string ReadFile(const fs::path& path, const AnnouncedSize& announced) {
-  const MostBytes most{IsPacked(path) ? BoundedContent::kMostUnannounced : kNoLimit};
+  const MaxBytes most{IsPacked(path) ? BoundedContent::kMaxUnannounced : kNoLimit};
   auto content = announced ? BoundedContent(path, announced) : BoundedContent(path, most);
   ReadUnpacked(path, [&](std::string_view bytes) {
     content.Append(bytes);

@@ -20,7 +20,7 @@ namespace trefoil::data {
 
 /// The whole content of a regular file, unpacked if it begins with gzip's magic bytes, whatever its name.
 /// Memory: the content once, and no more than `announced` says; without it a packed file may unpack to
-/// BoundedContent::kMostUnannounced bytes. Throws DataError if the file is missing, unreadable, no regular
+/// BoundedContent::kMaxUnannounced bytes. Throws DataError if the file is missing, unreadable, no regular
 /// file, broken gzip or longer than that; and what `announced` throws.
 [[nodiscard]] std::string ReadFile(const std::filesystem::path& path, const AnnouncedSize& announced = {});
 

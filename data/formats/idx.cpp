@@ -12,8 +12,8 @@ namespace trefoil::data {
 namespace {
 
 constexpr std::size_t kMagicBytes = 4;
-constexpr std::size_t kMostIdxDimensions = 4;
-constexpr std::size_t kLongestHead = kMagicBytes + 4 * kMostIdxDimensions;
+constexpr std::size_t kMaxIdxDimensions = 4;
+constexpr std::size_t kLongestHead = kMagicBytes + 4 * kMaxIdxDimensions;
 constexpr std::uint8_t kUnsignedByte = 0x08;
 
 std::uint8_t HeadByte(std::string_view content, std::size_t i) {
@@ -52,7 +52,7 @@ IdxHeader ParseHead(std::string_view content, const std::filesystem::path& path)
     ThrowDataError(path, "header", "type code " + std::to_string(HeadByte(content, 2)), "8 (unsigned bytes)");
   }
   const std::size_t dimensions = HeadByte(content, 3);
-  if (dimensions < 1 || dimensions > kMostIdxDimensions) {
+  if (dimensions < 1 || dimensions > kMaxIdxDimensions) {
     ThrowDataError(path, "header", std::to_string(dimensions) + " dimensions", "one to four");
   }
   IdxHeader header{.shape = {}, .length = kMagicBytes + 4 * dimensions};
@@ -81,7 +81,7 @@ IdxArray ReadIdx(const std::filesystem::path& path, const ShapeCheck& check) {
     if (head.size() < kLongestHead) return std::nullopt;  // a shorter file is its parser's to judge
     const IdxHeader header = ParseHead(head, path);
     if (check) check(header.shape, 1);
-    const auto values = CountElements(header.shape, 1, kMostArrayBytes);
+    const auto values = CountElements(header.shape, 1, kMaxArrayBytes);
     if (!values) ThrowDataError(path, "header", Times(header.shape) + " values", "at most 2^48");
     return header.length + *values;
   });
@@ -92,7 +92,7 @@ IdxArray ReadIdx(const std::filesystem::path& path, const ShapeCheck& check) {
 }
 
 void WriteIdx(const std::filesystem::path& path, const IdxArray& array) {
-  Require(!array.shape.empty() && array.shape.size() <= kMostIdxDimensions,
+  Require(!array.shape.empty() && array.shape.size() <= kMaxIdxDimensions,
           "WriteIdx: one to four dimensions");
   Require(HasCount(array.shape, array.values.size()), "WriteIdx: as many values as the shape says");
   std::string content{0, 0, static_cast<char>(kUnsignedByte), static_cast<char>(array.shape.size())};

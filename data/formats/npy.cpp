@@ -102,13 +102,13 @@ AnnouncedSize NpySize(std::filesystem::path place, ShapeCheck check) {
     constexpr std::size_t kLongestPrefix = 12;  // magic, version and the header's length
     if (head.size() < kLongestPrefix) return std::nullopt;
     const auto length = NpyHeaderLength(head, place);
-    if (length > BoundedContent::kMostHead)
+    if (length > BoundedContent::kMaxHead)
       ThrowDataError(place, "header", std::to_string(length) + " bytes", "at most a mebibyte");
     if (head.size() < length) return std::nullopt;
     const NpyHeader header = ParseNpyHeader(head, place);
     const auto item = ItemSizeOf(header, place);
     if (check) check(header.shape, item);
-    const auto count = CountElements(header.shape, item, kMostArrayBytes);
+    const auto count = CountElements(header.shape, item, kMaxArrayBytes);
     if (!count)
       ThrowDataError(place, "header", "shape " + ShapeText(header.shape), "an array of at most 2^48 bytes");
     return header.length + *count * item;

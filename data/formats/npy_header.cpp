@@ -12,7 +12,7 @@ namespace trefoil::data {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kMostNpyDimensions = 32;  // NumPy's own limit
+constexpr std::size_t kMaxNpyDimensions = 32;  // NumPy's own limit
 
 /// Reads the dictionary of a header, a literal of Python's syntax, strictly left to right.
 class DictionaryParser {
@@ -88,7 +88,7 @@ class DictionaryParser {
     while (Peek() != ')') {
       std::size_t size = 0;
       const auto [end, error] = std::from_chars(text_.data() + position_, text_.data() + text_.size(), size);
-      if (error != std::errc() || shape.size() == kMostNpyDimensions) Fail("a shape that cannot be read");
+      if (error != std::errc() || shape.size() == kMaxNpyDimensions) Fail("a shape that cannot be read");
       position_ = static_cast<std::size_t>(end - text_.data());
       shape.push_back(size);
       if (Peek() != ')') Take(',');

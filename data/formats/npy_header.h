@@ -30,7 +30,7 @@ struct NpyHeader {
 [[nodiscard]] std::optional<std::size_t> NpyItemSize(std::string_view descr);
 
 /// No array that a header announces is larger.
-inline constexpr std::size_t kMostArrayBytes = std::size_t{1} << 48;
+inline constexpr std::size_t kMaxArrayBytes = std::size_t{1} << 48;
 
 /// Elements in `shape`, or nothing if they need more than `most` bytes. A zero anywhere makes it zero.
 [[nodiscard]] std::optional<std::size_t> CountElements(const std::vector<std::size_t>& shape,

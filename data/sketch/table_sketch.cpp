@@ -38,7 +38,7 @@ void SketchValues(ColumnSketch& sketch, const Fields& fields, char decimal) {
     auto& value = values[sketch.numbers ? *CanonicalNumber(text, '.') : text];
     if (value.rows == 0 || Shorter(text, value.text)) value.text = text;
     ++value.rows;
-    if (values.size() <= kMostSketchedValues) continue;
+    if (values.size() <= kMaxSketchedValues) continue;
     sketch.more_values = true;
     return;
   }

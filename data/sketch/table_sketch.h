@@ -10,7 +10,7 @@
 namespace trefoil::data {
 
 /// Distinct values of a column beyond so many are not kept.
-inline constexpr std::size_t kMostSketchedValues = 1000;
+inline constexpr std::size_t kMaxSketchedValues = 1000;
 
 /// What one column of a file holds. All but the name is private: it tells of records.
 struct ColumnSketch {
@@ -25,7 +25,7 @@ struct ColumnSketch {
   std::optional<std::string>
       date_format{};          ///< where all are dates of one format (data/dataset/date_format.h)
   std::vector<Value> values;  ///< distinct ones, in the order of numbers or texts; equal numbers are one
-  bool more_values = false;   ///< whether there are more than kMostSketchedValues, which are left out
+  bool more_values = false;   ///< whether there are more than kMaxSketchedValues, which are left out
   double middle = 0;          ///< of numbers and dates (in days since 2000-01-01) the median,
   double spread =
       0;  ///< and its distance to the further of the 5 % and 95 % quantiles; if that is 0, to the end

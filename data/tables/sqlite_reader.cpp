@@ -117,10 +117,10 @@ bool SqliteReader::Next() {
   if (ended_) return false;
   if (result != SQLITE_ROW) Fail("row " + std::to_string(row_), "a record");
   for (int k = 0; k < columns; ++k) ReadCell(k);
-  if (bytes_ > BoundedContent::kMostUnannounced)
+  if (bytes_ > BoundedContent::kMaxUnannounced)
     ThrowDataError(
         path_, "row " + std::to_string(row_),
-        "cells of more than " + std::to_string(BoundedContent::kMostUnannounced) + " bytes up to here",
+        "cells of more than " + std::to_string(BoundedContent::kMaxUnannounced) + " bytes up to here",
         "a query that gives at most as many");
   return true;
 }

@@ -75,7 +75,7 @@ double LogMomentOfSum(const std::vector<Counted>& laws, double lambda) {
 }
 
 /// The argument, of a geometric sequence, that makes `value` least.
-double Least(double from, double to, double factor, const std::function<double(double)>& value) {
+double Min(double from, double to, double factor, const std::function<double(double)>& value) {
   double best = from;
   double least = kInfinity;
   for (double x = from; x <= to; x *= factor) {
@@ -111,8 +111,8 @@ Side FindSide(const std::vector<Counted>& summaries, const std::vector<Counted>&
   const auto reach = [&](double theta) {
     return (LogMomentOfSum(summaries, lambda + direction * theta) - at + kLogOutside) / theta;
   };
-  double theta = Least(1e-3, 1e6, 2, reach);
-  theta = Least(theta / 2, theta * 2, 1.1, reach);
+  double theta = Min(1e-3, 1e6, 2, reach);
+  theta = Min(theta / 2, theta * 2, 1.1, reach);
   const double end =
       direction * (LogMomentOfSum(wholes, lambda + direction * theta) - moment + kLogOutside) / theta;
   if (!(direction * end < direction * extreme)) return {extreme, 0};
@@ -127,8 +127,8 @@ Tilt ChooseTilt(const std::vector<Part>& parts, double delta) {
   const auto epsilon = [&](double lambda) {
     return (LogMomentOfSum(laws, lambda) - std::log(delta) + LogLargestGain(lambda)) / lambda;
   };
-  double lambda = Least(1e-3, 1e6, 2, epsilon);
-  lambda = Least(lambda / 2, lambda * 2, 1.05, epsilon);
+  double lambda = Min(1e-3, 1e6, 2, epsilon);
+  lambda = Min(lambda / 2, lambda * 2, 1.05, epsilon);
   return {lambda, epsilon(lambda)};
 }
 
@@ -153,7 +153,7 @@ Composition::Composition(const std::vector<Part>& parts, double lambda)
   const Side above = FindSide(summaries, wholes, lambda, log_moment_, 1, most);
   const Side below = FindSide(summaries, wholes, lambda, log_moment_, -1, least);
   outside_ = above.outside + below.outside;
-  fits_ = (above.end - below.end) / width_ < kMostPoints - 4;
+  fits_ = (above.end - below.end) / width_ < kMaxPoints - 4;
   if (!fits_) return;
   first_ = static_cast<std::int64_t>(std::floor(below.end / width_)) - 1;
   last_ = static_cast<std::int64_t>(std::ceil(above.end / width_)) + 1;

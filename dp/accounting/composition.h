@@ -26,7 +26,7 @@ struct Tilt {
 class Composition {
  public:
   /// Grid points that a transform may have; a composition that needs more wants a wider grid.
-  static constexpr double kMostPoints = 1 << 20;
+  static constexpr double kMaxPoints = 1 << 20;
 
   /// Pre: lambda > 0; equal widths; counts of at least 1, at most 1e9 in all.
   Composition(const std::vector<Part>& parts, double lambda);

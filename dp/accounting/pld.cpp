@@ -13,7 +13,7 @@ namespace trefoil::dp {
 namespace {
 
 /// Points of a single release's law, at most.
-constexpr double kMostPoints = 1 << 17;
+constexpr double kMaxPoints = 1 << 17;
 /// What the bounds may be apart, relative to epsilon.
 constexpr double kAccuracy = 2e-4;
 /// Of delta, for the tails of the noise that are cut off.
@@ -70,7 +70,7 @@ std::vector<Part> UpperParts(const std::vector<Kind>& kinds, double width) {
   return parts;
 }
 
-/// A width at which the two bounds are about kAccuracy apart, or the least that kMostPoints afford. On a
+/// A width at which the two bounds are about kAccuracy apart, or the least that kMaxPoints afford. On a
 /// rough grid Chernoff's bound tells epsilon and the tilt. A cell of width h moves a loss by less than h^2 in
 /// the mean, while h is small, and by up to h^2 in variance, of which epsilon gets lambda / 2.
 double WidthFor(const std::vector<Kind>& kinds, double delta, double total) {
@@ -78,7 +78,7 @@ double WidthFor(const std::vector<Kind>& kinds, double delta, double total) {
   double least = 1e-12;
   double bulk = kInfinity;
   for (const auto& kind : kinds) {
-    least = std::max(least, RangeOf(kind.law) / kMostPoints);
+    least = std::max(least, RangeOf(kind.law) / kMaxPoints);
     bulk = std::min(bulk, kind.law.spread / 16);
   }
   const Tilt tilt = ChooseTilt(UpperParts(kinds, least * kRough), delta);
@@ -104,10 +104,10 @@ Pld::Pld(const std::vector<LossEvent>& events, double delta) {
     if (neighbour == Neighbour::kAdd && symmetric) break;
     const auto kinds = KindsOf(events, neighbour, tail);
     double width = WidthFor(kinds, delta, total);
-    constexpr int kMostWidths = 64;
+    constexpr int kMaxWidths = 64;
     bool fits = false;
     for (int attempt = 0; !fits; ++attempt, width *= 2) {
-      Require(attempt < kMostWidths, "Pld: no grid fits");
+      Require(attempt < kMaxWidths, "Pld: no grid fits");
       std::vector<Part> upper;
       std::vector<Part> lower;
       for (const auto& kind : kinds) {

@@ -11,15 +11,15 @@
 namespace trefoil::dp {
 namespace {
 
-constexpr double kMostReleases = 1e9;
+constexpr double kMaxReleases = 1e9;
 /// Laplace scales and epsilons of events that are as good as none, or as no noise: left to RDP.
 constexpr double kExtreme = 1e6;
 constexpr double kMuRounding = 1e-12;
 /// Densities within a factor exp(+-1e-100) of those of mu from 1e-6 to 20 have mu (1 + 1e-12):
 /// docs/explanation/privacy.md, "The whole promise".
-constexpr double kMostDivergenceOfMu = 1e-100;
-constexpr double kLeastMuWithDivergence = 1e-6;
-constexpr double kMostMuWithDivergence = 20;
+constexpr double kMaxDivergenceOfMu = 1e-100;
+constexpr double kMinMuWithDivergence = 1e-6;
+constexpr double kMaxMuWithDivergence = 20;
 
 }  // namespace
 
@@ -113,14 +113,14 @@ std::optional<double> PldAccountant::Mu() const {
   if (!only_plain || !bounded_ || distance_ > 0 || failure_ > 0) return {};
   const double mu = std::sqrt(plain_) * (1 + kMuRounding);
   if (divergence_ == 0) return mu;
-  if (divergence_ > kMostDivergenceOfMu || mu > kMostMuWithDivergence) return {};
-  return std::max(mu, kLeastMuWithDivergence) * (1 + kMuRounding);
+  if (divergence_ > kMaxDivergenceOfMu || mu > kMaxMuWithDivergence) return {};
+  return std::max(mu, kMinMuWithDivergence) * (1 + kMuRounding);
 }
 
 std::optional<Pld> PldAccountant::Distributions(double delta) const {
   const auto events = LossEvents();
   const bool only_plain = plain_ > 0 && events.size() == 1;
-  const bool beyond = !bounded_ || releases_ > kMostReleases || !std::isfinite(divergence_);
+  const bool beyond = !bounded_ || releases_ > kMaxReleases || !std::isfinite(divergence_);
   if (beyond || events.empty() || only_plain) return {};
   return Pld(events, delta);
 }
@@ -130,7 +130,7 @@ Guarantee PldAccountant::Epsilon(double delta) const { return Epsilon(delta, Dis
 Guarantee PldAccountant::Epsilon(double delta, const std::optional<Pld>& pld) const {
   const Guarantee rdp = rdp_.Epsilon(delta);
   const bool only_plain = plain_ > 0 && LossEvents().size() == 1;
-  if (!bounded_ || releases_ > kMostReleases || !std::isfinite(divergence_))
+  if (!bounded_ || releases_ > kMaxReleases || !std::isfinite(divergence_))
     return {
         .epsilon = rdp.epsilon, .order = rdp.order, .error = std::isfinite(rdp.epsilon) ? rdp.epsilon : 0};
 

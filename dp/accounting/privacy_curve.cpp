@@ -11,7 +11,7 @@
 namespace trefoil::dp {
 namespace {
 
-constexpr double kLeastDelta = 1e-12;
+constexpr double kMinDelta = 1e-12;
 constexpr double kLargestDelta = 1 - 1e-9;
 /// What is rounded outwards, relatively: far above the rounding errors of a few operations.
 constexpr double kRounding = 1e-12;
@@ -39,7 +39,7 @@ class EpsilonAt {
 /// The least delta, to a part in a million, at which epsilon is 0: the total variation; 1 where there is none.
 double TotalVariationOf(EpsilonAt& epsilon_at) {
   if (epsilon_at(kLargestDelta) > 0) return 1;
-  double low = kLeastDelta;
+  double low = kMinDelta;
   double high = kLargestDelta;
   if (epsilon_at(low) == 0) return low;
   while (high - low > 1e-6 * high) {
@@ -58,7 +58,7 @@ std::vector<double> DeltasBelow(double largest) {
   for (int i = kNearLargest; i >= 1; --i)
     deltas.push_back(largest * (1 - std::pow(10, -static_cast<double>(i) / kInADecade) / kLinear));
   for (int i = kLinear - 1; i >= 1; --i) deltas.push_back(largest * i / kLinear);
-  for (int i = 1; deltas.back() > kLeastDelta; ++i)
+  for (int i = 1; deltas.back() > kMinDelta; ++i)
     deltas.push_back(largest / kLinear * std::pow(10, -static_cast<double>(i) / kInADecade));
   return deltas;
 }

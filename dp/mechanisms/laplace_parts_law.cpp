@@ -34,7 +34,7 @@ std::vector<double> Ratios(double rate, std::size_t count) {
 
 std::vector<WeightedResponse> ThreePartsResponses(double rate) {
   Require(rate > 0, "ThreePartsResponses: a rate above 0");
-  if (rate < kLeastPartsRate || rate > kLargestPartsRate) return {{.epsilon = rate, .weight = 1}};
+  if (rate < kMinPartsRate || rate > kLargestPartsRate) return {{.epsilon = rate, .weight = 1}};
   const auto ratios = Ratios(rate, static_cast<std::size_t>(kReach / rate) + 20);
   std::vector<WeightedResponse> responses;
   double probability = 1;  // of x, over that of 0

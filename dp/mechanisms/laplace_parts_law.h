@@ -16,12 +16,12 @@ struct WeightedResponse {
 /// two neighbours apart as a randomised response of epsilon log(P(x) / P(x + 1)) does. These grow with x
 /// towards `rate`, which is what the last weight, of all x beyond the last, below e^-40 in all, is put on.
 ///
-/// Value:  weights add up to 1; relative errors below 1e-11. Beyond kLeastPartsRate to kLargestPartsRate the
+/// Value:  weights add up to 1; relative errors below 1e-11. Beyond kMinPartsRate to kLargestPartsRate the
 ///         third part is left out: one response of epsilon `rate`, which is never less.
 /// Source: docs/explanation/privacy.md, "Laplace noise in parts". Pre: rate above 0.
 [[nodiscard]] std::vector<WeightedResponse> ThreePartsResponses(double rate);
 
-inline constexpr double kLeastPartsRate = 1.0 / 256;
+inline constexpr double kMinPartsRate = 1.0 / 256;
 inline constexpr double kLargestPartsRate = 16;
 
 }  // namespace trefoil::dp

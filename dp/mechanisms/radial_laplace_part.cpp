@@ -10,9 +10,9 @@ namespace {
 
 // So fine that nothing is lost, and so coarse that 64 bits hold the mean of a geometric variable.
 constexpr double kLargestMean = 0x1p60;
-constexpr double kLeastMean = 0x1p16;
+constexpr double kMinMean = 0x1p16;
 // What every part's variance has more, so that a sum of two is one discrete Gaussian but for e^-600.
-constexpr std::uint64_t kLeastVariance = 64;
+constexpr std::uint64_t kMinVariance = 64;
 constexpr double kLargestNorm = 0x1p60;
 // The norm of three parts is beyond so many scales more than 4 d' with probability below e^-60.
 constexpr double kTailScales = 200;
@@ -34,7 +34,7 @@ RadialLaplacePart::RadialLaplacePart(std::int64_t coordinates, double sensitivit
     mean /= 2;
     ++step_bits_;
   }
-  CheckParameter(mean >= kLeastMean, "noise variance in lattice units squared", mean,
+  CheckParameter(mean >= kMinMean, "noise variance in lattice units squared", mean,
                  "at least 2^16, by more fraction_bits");
   rate_ = {.numerator = 1, .denominator = static_cast<std::uint64_t>(std::ceil(mean))};
   scale_ = std::sqrt(std::ldexp(static_cast<double>(rate_.denominator), static_cast<int>(step_bits_)) / 2);
@@ -49,7 +49,7 @@ RadialLaplacePart::RadialLaplacePart(std::int64_t coordinates, double sensitivit
 DiscreteGaussian RadialLaplacePart::DrawLaw(RandomStream& stream) const {
   Uint256 steps = 0;
   for (std::int64_t k = 0; k < exponentials_; ++k) steps += Uint256{SampleGeometric(stream, rate_)} + 1;
-  return DiscreteGaussian((steps << step_bits_) + kLeastVariance);
+  return DiscreteGaussian((steps << step_bits_) + kMinVariance);
 }
 
 }  // namespace trefoil::dp

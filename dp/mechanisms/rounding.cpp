@@ -14,8 +14,8 @@ double SumAbove(double sum, double count, double each) {
   const double rounded = sum + product;
   if (!std::isfinite(rounded)) return rounded;
   // Below it fma cannot say what the product's rounding lost.
-  constexpr double kLeastProduct = 0x1p-960;
-  if (product < kLeastProduct)
+  constexpr double kMinProduct = 0x1p-960;
+  if (product < kMinProduct)
     return count > 0 && each > 0 ? Above(sum + std::nextafter(product, kInfinity)) : rounded;
   // What the two roundings lost, exactly: Knuth's sum of two, and Dekker's product by fused multiply-add.
   const double part = rounded - sum;

@@ -17,7 +17,7 @@ constexpr std::int64_t kCells = 32;  // of the line below, in the step of one vo
 // How far a window grows with each vote: a cell more than the vote, for the rounding of the cell that a query
 // is in.
 constexpr std::int64_t kStride = kCells + 1;
-constexpr std::int64_t kMostTeachers = 100'000;
+constexpr std::int64_t kMaxTeachers = 100'000;
 // Roundings of a cost that does not rise.
 constexpr double kSlack = 1e-9;
 
@@ -178,7 +178,7 @@ std::int64_t TeachersOf(std::span<const std::vector<std::int64_t>> votes) {
   for (const auto& counts : votes)
     Require(counts.size() == votes.front().size() && sum(counts) == teachers,
             "SmoothCostOfVotes: as many classes and votes for every query");
-  CheckParameter(teachers <= kMostTeachers, "teachers", static_cast<double>(teachers), "at most 100000");
+  CheckParameter(teachers <= kMaxTeachers, "teachers", static_cast<double>(teachers), "at most 100000");
   return teachers;
 }
 

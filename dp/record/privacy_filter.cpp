@@ -23,15 +23,15 @@ using Json = nlohmann::json;
 constexpr double kShareOfFailures = 0.5;
 /// What densities of sums of discrete Gaussians may differ by, in all, in a ledger of Gaussians: in fact it is
 /// below 10^-200.
-constexpr double kMostDivergence = 1e-9;
-constexpr std::size_t kMostOrders = 64;
+constexpr double kMaxDivergence = 1e-9;
+constexpr std::size_t kMaxOrders = 64;
 constexpr double kLargestOrder = 100'000;
 constexpr std::array<std::pair<FilterMode, const char*>, 3> kModes{
     {{FilterMode::kRdp, "rdp"}, {FilterMode::kGdp, "gdp"}, {FilterMode::kClosed, "closed"}}};
 
 std::string WrongOrders(FilterMode mode, const std::vector<double>& orders) {
   if (mode != FilterMode::kRdp) return orders.empty() ? "" : "orders of a filter that has none";
-  if (orders.empty() || orders.size() > kMostOrders) return "another number of orders than 1 to 64";
+  if (orders.empty() || orders.size() > kMaxOrders) return "another number of orders than 1 to 64";
   const bool valid = std::all_of(orders.begin(), orders.end(),
                                  [](double order) { return order > 1 && order <= kLargestOrder; });
   if (!valid) return "an order that is not above 1 and at most 100000";
@@ -103,7 +103,7 @@ FilterTerms FilterTermsFromJson(const Json& json) {
   }
   if (terms.mode == FilterMode::kRdp) {
     const auto orders = json.value("orders", Json());
-    if (!orders.is_array() || orders.size() > kMostOrders ||
+    if (!orders.is_array() || orders.size() > kMaxOrders ||
         !std::all_of(orders.begin(), orders.end(), [](const Json& one) { return one.is_number(); }))
       throw DataError("found no list of orders, expected one of a filter by RDP");
     terms.orders = orders.get<std::vector<double>>();
@@ -134,10 +134,10 @@ void PrivacyFilter::GaussianSum::Add(const Event& event) {
 }
 
 double PrivacyFilter::GaussianSum::Epsilon(double delta) const {
-  if (!only_gaussians_ || !std::isfinite(squares_) || divergence_ > kMostDivergence) return kInfinity;
+  if (!only_gaussians_ || !std::isfinite(squares_) || divergence_ > kMaxDivergence) return kInfinity;
   if (squares_ == 0) return 2 * divergence_;
   const double multiplier = (1 - kClosedFormError) / std::sqrt(squares_);
-  return SumAbove(AnalyticGaussianEpsilon(multiplier, delta * std::exp(-kMostDivergence)), 2, divergence_);
+  return SumAbove(AnalyticGaussianEpsilon(multiplier, delta * std::exp(-kMaxDivergence)), 2, divergence_);
 }
 
 PrivacyFilter::PrivacyFilter(FilterTerms terms) : terms_(std::move(terms)) {

@@ -116,7 +116,7 @@ constexpr Texts<bool, 1> kVertical{{{{true, "vertical"}}}, "\"vertical\" with pu
 constexpr const char* kExecutions = "executions";
 constexpr const char* kMaxGroupRows = "max_group_rows";
 /// So that steps times executions fit.
-constexpr std::int64_t kMostExecutions = 1'000;
+constexpr std::int64_t kMaxExecutions = 1'000;
 
 // Each member of an event is declared once:
 //   v(key, member)               an integer from 0 to 2^53, a finite number not below 0, three integers, or a flag
@@ -273,7 +273,7 @@ void Check(const E& /*event*/, const StrictObject& /*object*/) {}
 void Check(const DpSgdSteps& steps, const StrictObject& object) {
   const bool is_public = steps.sampling == SamplingMode::kPublic;
   if (object.Has(kExecutions)) {
-    if (steps.executions < 2 || steps.executions > kMostExecutions)
+    if (steps.executions < 2 || steps.executions > kMaxExecutions)
       Refuse(object.Path(kExecutions), std::to_string(steps.executions), "from 2 to 1000, or no such key");
     if (!is_public) Refuse(object.Path(kExecutions), "this key", "none but with public sampling");
   }

@@ -71,7 +71,7 @@ std::string AverageJob::Title() const {
       job().as_published()
           ? std::string("noise as published")
           : fmt::format("{} noise of {} scales to choose from{}", job().gaussian() ? "Gaussian" : "Laplace",
-                        plan_.shape.least_sizes.size(),
+                        plan_.shape.min_sizes.size(),
                         job().gaussian() ? ", sigma " + MultiplierText(plan_.sigma) : "");
   return fmt::format("average of {} owners' logistic regressions of {} weights, lambda {}, {}",
                      job().owners.all(), plan_.shape.weights, job().solver.lambda, noise);
@@ -114,7 +114,7 @@ JobCost AverageJob::Cost() const {
   }
   const auto most = *std::max_element(shape.owners.begin(), shape.owners.end());
   const auto noises =
-      static_cast<double>(job().as_published() ? most : static_cast<Index>(shape.least_sizes.size()));
+      static_cast<double>(job().as_published() ? most : static_cast<Index>(shape.min_sizes.size()));
   const auto weights = static_cast<double>(shape.weights);
   cost.work.draws = noises * weights;
   for (std::size_t party = 0; party < net::kParties; ++party) {
@@ -133,11 +133,11 @@ std::string AverageJob::Load(const PartyFile& party, const std::string& party_fi
   bool few = false;
   for (const auto& owner : owners_) {
     rows += fmt::format(" {}", owner.y.size());
-    few = few || static_cast<std::int64_t>(owner.y.size()) < job().owners.least_rows;
+    few = few || static_cast<std::int64_t>(owner.y.size()) < job().owners.min_rows;
   }
   return fmt::format("{} owners here, records:{}{}", owners_.size(), rows.empty() ? " none" : rows,
                      few ? fmt::format("; fewer than {} count as that many, the missing ones as zeros",
-                                       job().owners.least_rows)
+                                       job().owners.min_rows)
                          : "");
 }
 
@@ -158,7 +158,7 @@ ml::OwnAverage AverageJob::OwnPart() const {
   ml::OwnAverage own{.sizes = RingMatrix(static_cast<Index>(owners_.size()), 1),
                      .weights = RingMatrix::Zero(1, plan_.shape.weights)};
   for (std::size_t k = 0; k < owners_.size(); ++k) {
-    const auto least = job().owners.least_rows;
+    const auto least = job().owners.min_rows;
     own.sizes(static_cast<Index>(k), 0) =
         std::max<mpc::Word>(owners_[k].y.size(), static_cast<mpc::Word>(least));
     const Eigen::VectorXd weights = ml::FitLogistic(owners_[k], job().solver, least);
@@ -183,7 +183,7 @@ ml::Model AverageJob::ModelOf(const RingMatrix& opened) const {
 
 /// Shares of an average that nobody gets are for predictions, whose logits the ring must hold.
 void AverageJob::RequireClassifiable() const {
-  if (SumBits() > ml::kMostSumBits)
+  if (SumBits() > ml::kMaxSumBits)
     throw ConfigError(fmt::format(
         "release.to: found [], expected a party, or fraction_bits below {}: the noisy sum is too large to be "
         "divided in shares",
@@ -206,7 +206,7 @@ nlohmann::ordered_json AverageJob::Summary() const {
                                  {"lambda", job().solver.lambda},
                                  {"noise", NameOf(job().noise)},
                                  {"neighbours", job().size_epsilon ? "added" : "replaced"}};
-  if (!job().as_published()) summary["scales"] = plan_.shape.least_sizes.size();
+  if (!job().as_published()) summary["scales"] = plan_.shape.min_sizes.size();
   if (job().size_epsilon) summary["size_margin"] = plan_.shape.margin;
   if (job().gaussian()) summary["sigma"] = plan_.sigma;
   return summary;

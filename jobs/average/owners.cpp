@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 using Numbers = std::vector<std::int64_t>;
 
-constexpr std::int64_t kMostOwners = 10'000;
-constexpr std::int64_t kMostRows = 1'000'000'000;
+constexpr std::int64_t kMaxOwners = 10'000;
+constexpr std::int64_t kMaxRows = 1'000'000'000;
 
 std::int64_t Sum(const Numbers& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
@@ -137,10 +137,10 @@ void CheckSizes(const Owners& owners, const std::vector<ml::OwnRecords>& parts, 
                 bool said) {
   for (std::size_t k = 0; k < parts.size(); ++k) {
     const auto number = static_cast<std::int64_t>(parts[k].y.size());
-    if (number <= owners.most_rows) continue;
+    if (number <= owners.max_rows) continue;
     throw DataError(fmt::format(
         "{}: owner {} of {} here: found {} records, expected at most {} (owners.most_rows){}",
-        party.data.place().string(), k + 1, parts.size(), number, owners.most_rows,
+        party.data.place().string(), k + 1, parts.size(), number, owners.max_rows,
         said ? "" : "; without [owners] rows in the party file records go to owners by their hash"));
   }
 }
@@ -148,18 +148,18 @@ void CheckSizes(const Owners& owners, const std::vector<ml::OwnRecords>& parts, 
 }  // namespace
 
 void OwnerFields(FieldVisitor& v, Owners& s, const data::DataSpec& data) {
-  v("count", s.count, OfEachParty{kMostOwners, false}, "Owners that each party acts for, public.");
+  v("count", s.count, OfEachParty{kMaxOwners, false}, "Owners that each party acts for, public.");
   const auto declared = *std::max_element(data.rows.begin(), data.rows.end());
-  const auto largest = declared > 0 ? declared : kMostRows;
-  v("most_rows", s.most_rows, WholeInterval{1, largest}, Default(largest).Said("the largest of `data.rows`"),
+  const auto largest = declared > 0 ? declared : kMaxRows;
+  v("most_rows", s.max_rows, WholeInterval{1, largest}, Default(largest).Said("the largest of `data.rows`"),
     "Public bound of an owner's records.");
-  v("least_rows", s.least_rows, WholeInterval{1, s.most_rows > 0 ? s.most_rows : kMostRows},
+  v("least_rows", s.min_rows, WholeInterval{1, s.max_rows > 0 ? s.max_rows : kMaxRows},
     "Public: an owner with fewer records counts as one with so many, the missing ones as zeros.");
 }
 
 void OwnerRowsField(FieldVisitor& v, Owners& s) {
   const auto of_each = fmt::format("{} whole numbers from 0, one for each owner", s.all());
-  v("owner_rows", s.local_rows, Wholes{{0, kMostRows}, of_each},
+  v("owner_rows", s.local_rows, Wholes{{0, kMaxRows}, of_each},
     Default(Numbers()).Said("by hash; for one replaced all alike").LeftOut(),
     "How many records each owner gets in `local`, in the data's order. Not hashed.");
   v.Check([&](const Section& local) {

@@ -16,8 +16,8 @@ namespace trefoil::jobs {
 /// many records each owner really has.
 struct Owners {
   std::array<std::int64_t, 3> count{};     ///< of each party
-  std::int64_t least_rows = 0;             ///< that an owner with fewer counts as
-  std::int64_t most_rows = 0;              ///< that an owner may have
+  std::int64_t min_rows = 0;               ///< that an owner with fewer counts as
+  std::int64_t max_rows = 0;               ///< that an owner may have
   std::vector<std::int64_t> local_rows{};  ///< [local] owner_rows: of each owner in `local`; may be empty
   /// Whether records go to owners by their hash where their numbers are not said. Not for a record that is
   /// replaced by another, which would change two owners.

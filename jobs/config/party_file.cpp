@@ -242,13 +242,13 @@ std::string ToText(const Address& address) {
 }
 
 std::chrono::milliseconds ParseDuration(const std::string& text) {
-  constexpr std::int64_t kMost = 24 * 60 * 60 * 1000;
+  constexpr std::int64_t kMax = 24 * 60 * 60 * 1000;
   std::int64_t number = 0;
   const auto* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
   const std::int64_t factor = unit == "ms" ? 1 : unit == "s" ? 1000 : unit == "m" ? 60'000 : 0;
-  if (error != std::errc{} || factor == 0 || number <= 0 || number > kMost / factor) {
+  if (error != std::errc{} || factor == 0 || number <= 0 || number > kMax / factor) {
     throw ConfigError(fmt::format("found \"{}\", expected {}", text, kDuration));
   }
   return std::chrono::milliseconds(number * factor);

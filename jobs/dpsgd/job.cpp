@@ -33,7 +33,7 @@ double WeightsOf(const ml::StepPlan& plan) { return static_cast<double>(ml::Shap
 
 /// What a training cannot do without at one party, in bytes: its records, where they do not stay on disk, and
 /// the shares that a step works on.
-double LeastMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t party) {
+double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t party) {
   const ml::TrainingSettings& s = plan.settings;
   const auto own = static_cast<double>(s.rows.at(s.vertical ? 0 : party));
   const auto features = static_cast<double>(s.vertical ? s.vertical->features.at(party) : s.features);
@@ -44,13 +44,13 @@ double LeastMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size
           : 2 * static_cast<double>(plan.batch_rows);
   const auto columns = static_cast<double>(ml::EncodedColumns(plan));
   const double held =
-      MayStayOnDisk(job) ? static_cast<double>(kMostInMemory) : std::numeric_limits<double>::infinity();
+      MayStayOnDisk(job) ? static_cast<double>(kMaxInMemory) : std::numeric_limits<double>::infinity();
   return std::min(own * features * sizeof(float), held) +
          kComponents * kWord * (rows * columns + 2 * WeightsOf(plan));
 }
 
 /// What a run directory comes to, in bytes: progress, model and, with checkpoints, two of them and a draft.
-double LeastDisk(const ml::StepPlan& plan, bool checkpoints) {
+double MinDisk(const ml::StepPlan& plan, bool checkpoints) {
   const double weights = WeightsOf(plan) * kWord;
   // Weights and velocity in two components each; the last two checkpoints, and the next one's draft.
   const double kept = checkpoints ? 3 * 2 * kComponents * weights : 0;
@@ -171,8 +171,8 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
     all.forms.push_back(std::move(run));
   }
   for (std::size_t party = 0; party < net::kParties; ++party)
-    all.memory->at(party) = LeastMemory(job_, plan, party);
-  all.disk.fill(LeastDisk(plan, job_.training.checkpoint_every > 0));
+    all.memory->at(party) = MinMemory(job_, plan, party);
+  all.disk.fill(MinDisk(plan, job_.training.checkpoint_every > 0));
   return all;
 }
 
@@ -220,7 +220,7 @@ std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string
   const auto load_own = [this, &party, &party_file, options]() -> Loaded {
     if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
     auto own_options = options;
-    own_options.most_in_memory = kMostInMemory;
+    own_options.max_in_memory = kMaxInMemory;
     own_options.group_rows = job_.privacy.groups() ? job_.privacy.max_group_rows : 0;
     own_ = LoadOwnRecords(job_, party.id, party.data, own_options);
     auto warnings = OwnerWarnings(job_, party.id, own_);

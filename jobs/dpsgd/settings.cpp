@@ -185,7 +185,7 @@ void Fields(FieldVisitor& v, PrivacySpec& s) {
          [&] {
            v("group_column", s.group_column, Text{},
              "csv: the one column of kind `key`; equal texts are one group.");
-           v("max_group_rows", s.max_group_rows, WholeInterval{1, ml::kMostGroupRows},
+           v("max_group_rows", s.max_group_rows, WholeInterval{1, ml::kMaxGroupRows},
              "More rows of one group are an error (4).");
          });
 }

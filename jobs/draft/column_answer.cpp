@@ -13,7 +13,7 @@
 namespace trefoil::jobs {
 namespace {
 
-constexpr std::size_t kMostCategories = 100;
+constexpr std::size_t kMaxCategories = 100;
 constexpr std::size_t kFewestNumbers = 6;  ///< fewer whole numbers, but for two, are taken for categories
 constexpr const char* kExpected =
     "number MEAN SCALE, range LEAST MOST, category VALUES, date FORMAT MEAN SCALE or ignore";
@@ -59,7 +59,7 @@ std::string ColumnProposal(const data::ColumnSketch& sketch, std::size_t rows) {
   if (sketch.date_format) return fmt::format("date {} {}", *sketch.date_format, Scaled(sketch));
   const auto count = sketch.values.size();
   if (!sketch.numbers)
-    return sketch.more_values || count > kMostCategories || count > rows / 2 ? "ignore" : Categories(sketch);
+    return sketch.more_values || count > kMaxCategories || count > rows / 2 ? "ignore" : Categories(sketch);
   if (IsRunningNumber(sketch, rows)) return "ignore";
   if (sketch.whole && !sketch.more_values && count > 2 && count < kFewestNumbers) return Categories(sketch);
   return fmt::format("number {}", Scaled(sketch));

@@ -16,7 +16,7 @@
 namespace trefoil::jobs {
 namespace {
 
-constexpr std::size_t kMostClasses = 20;
+constexpr std::size_t kMaxClasses = 20;
 constexpr std::size_t kRare = 10;  ///< rows: a value of fewer tells of them
 
 const data::ColumnSketch* Find(const data::TableSketch& table, const std::string& name) {
@@ -96,13 +96,13 @@ std::string TargetProposal(const data::ColumnSketch& label) {
 }
 
 std::string PredictionProposal(const data::ColumnSketch& label, Interview& interview) {
-  const bool many = label.more_values || label.values.size() > kMostClasses;
+  const bool many = label.more_values || label.values.size() > kMaxClasses;
   if (label.numbers && (many || !label.whole)) return TargetProposal(label);
   if (many && !interview.Knows("classes")) {
     throw ConfigError(
         fmt::format("label: column \"{}\" has more than {} texts, expected numbers, or classes; an answer "
                     "\"classes\" names others",
-                    label.name, kMostClasses));
+                    label.name, kMaxClasses));
   }
   std::vector<std::string> found;
   for (const auto& value : label.values) found.push_back(value.text);

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kMostVotes = 1e9;
+constexpr double kMaxVotes = 1e9;
 
 std::string PlaceOf(std::size_t query, std::size_t column) {
   return "query " + std::to_string(query + 1) + ", class " + std::to_string(column);
@@ -31,7 +31,7 @@ VoteFile ReadNpyVotes(const fs::path& file) {
     auto& counts = votes.counts.emplace_back();
     for (std::size_t column = 0; column < array.shape[1]; ++column) {
       const double value = values[query * array.shape[1] + column];
-      if (!(value >= 0 && value <= kMostVotes && value == std::floor(value)))
+      if (!(value >= 0 && value <= kMaxVotes && value == std::floor(value)))
         data::ThrowDataError(file, PlaceOf(query, column), data::NumberText(value),
                              "a whole number from 0 to 10^9");
       counts.push_back(static_cast<std::int64_t>(value));
@@ -50,7 +50,7 @@ VoteFile ReadCsvVotes(const fs::path& file) {
       std::int64_t count = -1;
       const auto* end = field.data() + field.size();
       const auto [stop, error] = std::from_chars(field.data(), end, count);
-      if (error != std::errc{} || stop != end || count < 0 || static_cast<double>(count) > kMostVotes)
+      if (error != std::errc{} || stop != end || count < 0 || static_cast<double>(count) > kMaxVotes)
         data::ThrowDataError(file, PlaceOf(query, counts.size()), data::Quote(field),
                              "a whole number from 0 to 10^9");
       counts.push_back(count);

@@ -57,7 +57,7 @@ struct HistogramSettings {
   [[nodiscard]] bool two_coins() const { return randomiser == dp::Randomiser::kTwoCoins; }
 };
 
-constexpr std::size_t kMostValues = 10'000;
+constexpr std::size_t kMaxValues = 10'000;
 // Pure epsilons do not depend on it.
 constexpr double kDeltaOfPure = 1e-9;
 
@@ -83,9 +83,9 @@ void DataFields(FieldVisitor& v, HistogramSettings& s) {
 
 void CheckCounted(const HistogramSettings& s, const Section& table) {
   const auto& values = s.column.values;
-  if (values.empty() || values.size() > kMostValues ||
+  if (values.empty() || values.size() > kMaxValues ||
       std::set<std::string>(values.begin(), values.end()).size() != values.size())
-    table.Refuse("values", "1 to " + std::to_string(kMostValues) + " different texts");
+    table.Refuse("values", "1 to " + std::to_string(kMaxValues) + " different texts");
   if (s.two_coins() && values.size() != 1)
     table.Fail("values", "found several, expected one: two coins answer yes or no");
   const auto& names = s.column.columns;

@@ -24,7 +24,7 @@
 namespace trefoil::jobs {
 namespace {
 
-constexpr std::int64_t kMostFeatures = 4096;  // the solution takes minutes, and the sum 67 MB
+constexpr std::int64_t kMaxFeatures = 4096;  // the solution takes minutes, and the sum 67 MB
 
 /// A job of type "least-squares", checked, with every default filled in.
 struct LeastSquaresSettings {
@@ -53,11 +53,11 @@ void CheckRecords(const RecordSchema& s, const Section& document) {
     document.Table("data").Fail("column",
                                 "found one of kind \"key\", for which a job of this type has no use: its "
                                 "promise is for a record");
-  if (TrainedFeatures(s) > kMostFeatures)
+  if (TrainedFeatures(s) > kMaxFeatures)
     document.Table("features")
         .Fail("method",
               fmt::format("{} features, expected at most {}, whose products are solved in the clear",
-                          TrainedFeatures(s), kMostFeatures));
+                          TrainedFeatures(s), kMaxFeatures));
 }
 
 void Fields(FieldVisitor& v, LeastSquaresSettings& s) {

@@ -72,7 +72,7 @@ class PateJob : public JobOf<PateSettings> {
   [[nodiscard]] std::string LocalJson() const override { return job().teacher ? LocalJsonOf(job()) : "{}"; }
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
-  [[nodiscard]] std::optional<std::int64_t> MostUnits() const override { return job().all_teachers(); }
+  [[nodiscard]] std::optional<std::int64_t> MaxUnits() const override { return job().all_teachers(); }
   // Of teachers that others trained nothing is known but that their data are disjoint.
   [[nodiscard]] dp::PrivacyUnit Unit() const override {
     return job().teacher ? dp::PrivacyUnit::kRecord : dp::PrivacyUnit::kTeacher;

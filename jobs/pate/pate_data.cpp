@@ -134,8 +134,8 @@ std::vector<ml::OwnRecords> LoadSlices(const PateSettings& job, const PartyFile&
   if (teachers == 0 || !party.owner_rows.empty()) {
     return LoadOwners(
         *job.schema,
-        {.count = job.teachers, .least_rows = 0, .most_rows = std::numeric_limits<std::int64_t>::max()},
-        party, party_file, threads);
+        {.count = job.teachers, .min_rows = 0, .max_rows = std::numeric_limits<std::int64_t>::max()}, party,
+        party_file, threads);
   }
   if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
   return LoadSlicesByHash(*job.schema, party, static_cast<std::size_t>(teachers), threads);

@@ -11,7 +11,7 @@
 namespace trefoil::jobs {
 namespace {
 
-constexpr std::int64_t kMostQueries = 1'000'000;
+constexpr std::int64_t kMaxQueries = 1'000'000;
 /// Noise may be small beside one vote, and must leave room in the ring.
 constexpr Interval kDeviations{.above = 0.0499, .below = 1e6};
 constexpr Interval kPenalties{.above = 0.0, .below = 1e6};
@@ -39,7 +39,7 @@ void MechanismFields(FieldVisitor& v, PateSettings& s) {
     v("threshold", s.threshold, Interval{.above = -1e6, .below = 1e6},
       "Votes that the most must noisily be above.");
     v("threshold_sigma", s.threshold_sigma, kDeviations, "Deviation of the threshold's noise.");
-    v("answers", s.answers, WholeInterval{1, s.queries > 0 ? s.queries : kMostQueries},
+    v("answers", s.answers, WholeInterval{1, s.queries > 0 ? s.queries : kMaxQueries},
       Default(s.queries).Said("`queries`"),
       "At most so many queries are answered, the first ones that pass. Charged as if all were.");
   });
@@ -53,7 +53,7 @@ void MechanismFields(FieldVisitor& v, PateSettings& s) {
 void PateFields(FieldVisitor& v, PateSettings& s) {
   v("teachers", s.teachers, OfEachParty{1'000'000, false},
     "How many teachers each party has, public. A party without any adds noise.");
-  v("queries", s.queries, WholeInterval{1, kMostQueries}, "Public queries.");
+  v("queries", s.queries, WholeInterval{1, kMaxQueries}, "Public queries.");
   v.When({!s.schema, "no [teacher] and no [student]", "found it, expected data.classes alone"}, [&] {
     v("classes", s.classes, WholeInterval{2, 1000}, "Classes of the labels.");
   });
@@ -92,7 +92,7 @@ void StudentFields(FieldVisitor& v, StudentSpec& s, std::int64_t queries) {
 void CheckSolver(const ml::ClassifierSettings& teacher, double row_norm, const Section& section) {
   const ml::LogisticSettings solver{.lambda = teacher.lambda, .bias = true, .tolerance = teacher.tolerance};
   if (teacher.loss == ml::ClassifierLoss::kOneVsRest &&
-      ml::SolverIterations(solver, row_norm) > ml::kMostIterations)
+      ml::SolverIterations(solver, row_norm) > ml::kMaxIterations)
     section.Refuse("lambda", "a larger one, or a larger teacher.tolerance: the solver could take too long");
 }
 

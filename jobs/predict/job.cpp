@@ -36,7 +36,7 @@ class PredictJob : public Job {
     return "Predictions are post-processing of the training, whose epsilon covers them.";
   }
   [[nodiscard]] JobPlan Plan(const std::optional<protocols::Link>& link) const override;
-  [[nodiscard]] bool AsksModel() const override { return true; }
+  [[nodiscard]] bool NeedsModel() const override { return true; }
   void UseModelOf(const Job& made, const std::string& file) override;
 
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;

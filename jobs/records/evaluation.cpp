@@ -16,7 +16,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr int kBins = 10;
 constexpr int kRocSteps = 200;
-constexpr std::size_t kMostNamed = 10;
+constexpr std::size_t kMaxNamed = 10;
 
 /// By what a class ranks records, a column each: logarithms of probabilities, or scores.
 Eigen::RowVectorXd RanksOf(const ModelSchema& schema, const Eigen::RowVectorXd& logits) {
@@ -149,8 +149,8 @@ std::vector<std::string> WarningsOf(const Evaluation& evaluation, const RecordSc
       return {fmt::format("all records are taken for class \"{}\"", ClassName(schema, k))};
   }
   if (missed.empty()) return {};
-  const auto more = missed.size() > kMostNamed ? fmt::format(" and {} more", missed.size() - kMostNamed) : "";
-  missed.resize(std::min(missed.size(), kMostNamed));
+  const auto more = missed.size() > kMaxNamed ? fmt::format(" and {} more", missed.size() - kMaxNamed) : "";
+  missed.resize(std::min(missed.size(), kMaxNamed));
   return {fmt::format("no record is recognised of class {}{}", fmt::join(missed, ", "), more)};
 }
 

@@ -13,7 +13,7 @@ namespace {
 using data::FeatureMethod;
 using Json = nlohmann::json;
 
-constexpr std::int64_t kMostColumns = 1'000'000;
+constexpr std::int64_t kMaxColumns = 1'000'000;
 constexpr WholeInterval kSmallNumber{1, 1000};
 
 const OneOf<FeatureMethod>& Methods() {
@@ -35,13 +35,13 @@ struct Image {
   [[nodiscard]] std::string Expected(const toml::node* /*found*/) const {
     return fmt::format(
         "[height, width] or [height, width, channels] of {} values, at most {} channels (data.features)",
-        features, kMostChannels);
+        features, kMaxChannels);
   }
   bool Read(const toml::node& node, data::ImageSize& member) const {
     std::vector<std::int64_t> size;
     if (!kSides.Read(node, size) || size.size() < 2 || size.size() > 3) return false;
     size.resize(3, 1);
-    if (size[2] > kMostChannels || size[0] * size[1] * size[2] != features) return false;
+    if (size[2] > kMaxChannels || size[0] * size[1] * size[2] != features) return false;
     member = {static_cast<int>(size[0]), static_cast<int>(size[1]), static_cast<int>(size[2])};
     return true;
   }
@@ -55,8 +55,8 @@ struct Image {
   }
 
   /// An array with channels first is found by it, mostly.
-  static constexpr int kMostChannels = 16;
-  static inline const Wholes kSides{{1, kMostColumns}, ""};
+  static constexpr int kMaxChannels = 16;
+  static inline const Wholes kSides{{1, kMaxColumns}, ""};
 };
 
 /// The lengths of n-grams, least and most.
@@ -102,8 +102,8 @@ void CheckColumns(const Section& section, const data::FeatureSpec& spec, std::in
   } catch (const ConfigError& error) {
     throw ConfigError(section.file() + ": " + error.what());
   }
-  if (extracted > kMostColumns)
-    section.Refuse("method", fmt::format("at most {} features, and not {}", kMostColumns, extracted));
+  if (extracted > kMaxColumns)
+    section.Refuse("method", fmt::format("at most {} features, and not {}", kMaxColumns, extracted));
 }
 
 void ImageFields(FieldVisitor& v, data::FeatureSpec& s, const data::DataSpec& data) {
@@ -142,7 +142,7 @@ void ScatterFields(FieldVisitor& v, data::ScatterSpec& s) {
 }
 
 void HashTextFields(FieldVisitor& v, data::HashTextSpec& s) {
-  v("dimension", s.dimension, WholeInterval{1, kMostColumns}, Default(s.dimension),
+  v("dimension", s.dimension, WholeInterval{1, kMaxColumns}, Default(s.dimension),
     "Columns that n-grams are hashed to with a sign, beside those of the other columns.");
   v("characters", s.characters, Ngrams{}, Default(s.characters),
     "Lengths of n-grams of characters, least and most; `[]` for none.");
@@ -151,13 +151,13 @@ void HashTextFields(FieldVisitor& v, data::HashTextSpec& s) {
 }
 
 void OnnxFields(FieldVisitor& v, data::OnnxSpec& s, std::int64_t features) {
-  v("input", s.input, Wholes{{1, kMostColumns}, "the shape of a record"},
+  v("input", s.input, Wholes{{1, kMaxColumns}, "the shape of a record"},
     Default(std::vector{static_cast<int>(features)}).Said("`[data.features]`"),
     "Shape of one record at the model's input, without the batch.");
   v("model_sha256", s.model_sha256, Text{},
     "SHA-256 of the model file in lower-case hexadecimal, the same model at all three (the party file says "
     "where it is).");
-  v("outputs", s.outputs, WholeInterval{1, kMostColumns},
+  v("outputs", s.outputs, WholeInterval{1, kMaxColumns},
     "Numbers at the model's output. Needs a build with OpenCV.");
 }
 

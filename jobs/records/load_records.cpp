@@ -63,8 +63,8 @@ namespace {
 /// Rows that stay in their file, where the options ask for that and it can be done.
 std::optional<ml::OwnRecords> StoredRecords(const RecordSchema& schema, const data::DataFiles& files,
                                             const LoadOptions& options) {
-  if (!options.most_in_memory || !MayStayOnDisk(schema)) return std::nullopt;
-  auto table = data::LoadStored(schema.data, files, *options.most_in_memory, options.capacity);
+  if (!options.max_in_memory || !MayStayOnDisk(schema)) return std::nullopt;
+  auto table = data::LoadStored(schema.data, files, *options.max_in_memory, options.capacity);
   if (!table) return std::nullopt;
   ml::StoredFeatures stored{.rows = static_cast<std::int64_t>(table->x.rows()),
                             .features = static_cast<std::int64_t>(table->x.columns()),

@@ -11,14 +11,14 @@
 namespace trefoil::jobs {
 
 /// What a training holds of its features in memory at most; larger ones are read from disk as they are drawn.
-inline constexpr std::uintmax_t kMostInMemory = std::uintmax_t{256} << 20;
+inline constexpr std::uintmax_t kMaxInMemory = std::uintmax_t{256} << 20;
 
 /// How LoadRecords does its work.
 struct LoadOptions {
   std::optional<std::int64_t> capacity{};  ///< more rows are an error
   /// LoadOwnRecords leaves features in their file where they would take more bytes and can be read row by
   /// row.
-  std::optional<std::uintmax_t> most_in_memory{};
+  std::optional<std::uintmax_t> max_in_memory{};
   std::size_t threads = 0;  ///< for extracting features; 0: all cores
   data::LabelUse labels = data::LabelUse::kRead;
   std::int64_t group_rows = 0;  ///< rows with one key at most, which make a group; 0: there are no groups

@@ -40,10 +40,10 @@ std::vector<std::int64_t> ReadGroups(const fs::path& file, std::size_t rows, std
       data::ThrowDataError(file, "", "shape " + data::ShapeText(shape),
                            fmt::format("{} keys, one a row", rows));
   });
-  constexpr double kMostKey = 0x1p53;  // beyond it different whole numbers are one double
+  constexpr double kMaxKey = 0x1p53;  // beyond it different whole numbers are one double
   std::vector<std::string> keys;
   for (const double key : data::NpyToDoubles(array, file)) {
-    if (!(std::abs(key) < kMostKey) || key != std::floor(key))
+    if (!(std::abs(key) < kMaxKey) || key != std::floor(key))
       data::ThrowDataError(file, fmt::format("record {}", keys.size() + 1), "another key",
                            "a whole number of magnitude below 2^53");
     keys.push_back(fmt::format("{}", static_cast<std::int64_t>(key)));

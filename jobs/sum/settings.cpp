@@ -14,7 +14,7 @@ namespace trefoil::jobs {
 namespace {
 
 constexpr int kUnitBits = 32;  // of norm_bound, unless the job says otherwise
-constexpr int kMostFractionBits = 60;
+constexpr int kMaxFractionBits = 60;
 
 /// Such that norm_bound has more than 2^31 lattice units, and no more than 2^32.
 int DefaultFractionBits(double norm_bound) {
@@ -54,7 +54,7 @@ void SumFields(FieldVisitor& v, SumSettings& s) {
              "With which each unit of privacy is in a call, by private coins that the program draws anew in "
              "each.");
          });
-  v("fraction_bits", s.fraction_bits, WholeInterval{0, kMostFractionBits},
+  v("fraction_bits", s.fraction_bits, WholeInterval{0, kMaxFractionBits},
     Default(DefaultFractionBits(s.norm_bound)).Said("such that `norm_bound` has 32 bits"),
     "Of the lattice of vectors and noise.");
   v.Check([&](const Section& table) { CheckOfOwners(s, table); });
@@ -68,7 +68,7 @@ void PrivacyFields(FieldVisitor& v, SumSettings& s) {
     Default(dp::PrivacyUnit::kRecord),
     "`group`: all rows of one owner with the same key; where the program sums.");
   v.When({s.groups(), "privacy.unit \"group\""}, [&] {
-    v("max_group_rows", s.max_group_rows, WholeInterval{1, ml::kMostGroupRows},
+    v("max_group_rows", s.max_group_rows, WholeInterval{1, ml::kMaxGroupRows},
       "More rows of one group in a call are an error (4).");
   });
   v.Check([&](const Section& table) {
@@ -96,7 +96,7 @@ SumSettings ReadSumSettings(const toml::table& root, const std::string& file) {
 
 std::uint64_t NormInUnits(const SumSettings& job) {
   const double units = std::floor(std::ldexp(job.norm_bound, job.fraction_bits));
-  if (units < 1 || units > static_cast<double>(ml::kMostNorm))
+  if (units < 1 || units > static_cast<double>(ml::kMaxNorm))
     throw ConfigError(
         fmt::format("sum.fraction_bits: found {}, expected some with which sum.norm_bound has 1 to 2^50 "
                     "units of the lattice",
@@ -107,7 +107,7 @@ std::uint64_t NormInUnits(const SumSettings& job) {
 std::uint64_t SensitivityInUnits(const SumSettings& job) {
   const auto norm = NormInUnits(job);
   if (!job.owners_sum) return norm * static_cast<std::uint64_t>(job.max_group_rows);
-  if (std::ldexp(job.allowance, job.fraction_bits) > static_cast<double>(ml::kMostNorm))
+  if (std::ldexp(job.allowance, job.fraction_bits) > static_cast<double>(ml::kMaxNorm))
     throw ConfigError(
         fmt::format("sum.allowance: found {}, expected at most 2^50 units of the lattice", job.allowance));
   return ml::SensitivityOfOwnersSum(job.norm_bound, job.allowance, job.fraction_bits, job.dimension);

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kGenerated = "vectors";  // the name that stands for generated vectors
-constexpr std::int64_t kMostRows = 3'000'000'000;
+constexpr std::int64_t kMaxRows = 3'000'000'000;
 
 /// A call's file of a data folder: "vectors.npy" of a job of one call, else "vectors-2.npy".
 fs::path SourceOf(const fs::path& folder, const char* what, const SumSettings& job, std::int64_t call) {
@@ -107,7 +107,7 @@ std::string SplitVectors(const SumSettings& job, const SplitTarget& target) {
   for (std::int64_t call = 0; call < job.calls; ++call) {
     const auto vectors = generated
                              ? DrawVectors(job, call)
-                             : ReadVectors(SourceOf(folder, "vectors", job, call), job.dimension, kMostRows);
+                             : ReadVectors(SourceOf(folder, "vectors", job, call), job.dimension, kMaxRows);
     std::optional<data::NpyArray> keys;
     if (job.groups()) keys = generated ? DrawKeys(job) : data::ReadNpy(SourceOf(folder, "keys", job, call));
     if (keys && keys->shape != std::vector{vectors.shape[0]})

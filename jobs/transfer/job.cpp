@@ -53,7 +53,7 @@ class TransferJob : public JobOf<TransferSettings> {
   }
   [[nodiscard]] dp::PrivacyUnit Unit() const override { return dp::PrivacyUnit::kOwner; }
   [[nodiscard]] dp::Neighbours Neighbours() const override { return dp::Neighbours::kReplaced; }
-  [[nodiscard]] std::optional<std::int64_t> MostUnits() const override {
+  [[nodiscard]] std::optional<std::int64_t> MaxUnits() const override {
     return job().owners[0] + job().owners[1] + job().owners[2];
   }
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;

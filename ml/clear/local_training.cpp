@@ -18,8 +18,8 @@ namespace {
 using mpc::Index;
 using mpc::RingMatrix;
 
-constexpr int kMostLatticeBits = 16;
-constexpr int kLeastLatticeBits = 8;
+constexpr int kMaxLatticeBits = 16;
+constexpr int kMinLatticeBits = 8;
 constexpr int kExactBits = 53;             // integers that a double keeps
 constexpr std::size_t kTrainedATask = 64;  // a task of the pool
 // Above the roundings of a clip factor and a norm of a thousand errors in double precision.
@@ -53,11 +53,11 @@ int LatticeBits(const TrainingSettings& settings, double clip) {
   const auto rows = static_cast<double>(*std::max_element(settings.rows.begin(), settings.rows.end()));
   const double largest = std::max(rows * clip, kLargestLocalLogit) * 1.01;
   const int bits = (kExactBits - CeilLog2(largest)) / 2;
-  if (bits < kLeastLatticeBits) {
+  if (bits < kMinLatticeBits) {
     throw ConfigError(
         "initialisation.clip: too large for so many rows, expected at most 2^36 for their product");
   }
-  return std::min(bits, kMostLatticeBits);
+  return std::min(bits, kMaxLatticeBits);
 }
 
 double BatchOf(const LocalPlan& plan, int owner) {

@@ -61,16 +61,16 @@ double SolverGap(const LogisticSettings& settings, double row_norm, std::int64_t
 }
 
 Eigen::VectorXd FitLogistic(const OwnRecords& records, const LogisticSettings& settings,
-                            std::int64_t least_rows) {
+                            std::int64_t min_rows) {
   Require(records.y.size() == static_cast<std::size_t>(records.rows()), "FitLogistic: a class for each row");
   Require(settings.lambda > 0 && settings.tolerance > 0, "FitLogistic: positive settings");
   const Eigen::MatrixXd rows = SignedRows(records, settings.bias);
-  const auto divisor = static_cast<double>(std::max<std::int64_t>({rows.rows(), least_rows, 1}));
+  const auto divisor = static_cast<double>(std::max<std::int64_t>({rows.rows(), min_rows, 1}));
   const double square = rows.rows() > 0 ? rows.rowwise().squaredNorm().maxCoeff() : 0;
   const double condition = Condition(square, settings.lambda);
   const double smoothness = condition * settings.lambda;
   const double momentum = (std::sqrt(condition) - 1) / (std::sqrt(condition) + 1);
-  const double iterations = std::min(IterationsAt(condition, settings), kMostIterations);
+  const double iterations = std::min(IterationsAt(condition, settings), kMaxIterations);
   Eigen::VectorXd weights = Eigen::VectorXd::Zero(rows.cols());
   Eigen::VectorXd ahead = weights;
   for (double k = 0; k < iterations; ++k) {

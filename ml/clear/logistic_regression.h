@@ -14,21 +14,21 @@ struct LogisticSettings {
 
 /// Weights w (p, then the bias where there is one) near the minimiser of
 ///   J(w) = 1/m sum_i log(1 + exp(-s_i <w, x_i>)) + lambda/2 |w|^2,   s_i = 1 for class 1 and -1 for class 0,
-/// m the larger of the number n of rows and `least_rows`: fewer rows count as that many, the missing ones
+/// m the larger of the number n of rows and `min_rows`: fewer rows count as that many, the missing ones
 /// zero. Without a row and without least_rows w is zero. It stops where the gradient has norm `tolerance` at
 /// most, as computed, and in any case after SolverIterations() of these rows: whatever they are there is a
 /// result, within SolverGap() of the minimiser. The published objective's lambda is half of this one.
 /// Accelerated gradient descent from zero. Pre: classes 0 and 1; settings positive, SolverIterations() at
-/// most kMostIterations.
+/// most kMaxIterations.
 /// Source: Pathak, Rane, Raj, "Multiparty differential privacy via aggregation of locally trained
 ///         classifiers" (2010), section 3.1; Nesterov, "Introductory lectures on convex optimization" (2004),
 ///         scheme 2.2.11; docs/explanation/privacy.md, "Averaged classifiers", for the gap.
 [[nodiscard]] Eigen::VectorXd FitLogistic(const OwnRecords& records, const LogisticSettings& settings,
-                                          std::int64_t least_rows = 0);
+                                          std::int64_t min_rows = 0);
 
 /// Of products with the rows that a fit takes: none takes more.
-inline constexpr double kMostIterations = 100'000;
-/// How many suffice for rows of this norm and less; a job for which they are more than kMostIterations has to
+inline constexpr double kMaxIterations = 100'000;
+/// How many suffice for rows of this norm and less; a job for which they are more than kMaxIterations has to
 /// be refused before any rows are seen.
 [[nodiscard]] double SolverIterations(const LogisticSettings& settings, double row_norm);
 

@@ -16,7 +16,7 @@ constexpr double kLargestLogitBound = 64;
 // this.
 constexpr double kSeriesRounding = 1e-5;
 // Logit bounds that softmax clamps to: 2.9 bits of e^(2 bound) a logit (protocols/functions/softmax.h).
-constexpr double kLeastSoftmaxBound = 0.125;
+constexpr double kMinSoftmaxBound = 0.125;
 constexpr double kLargestSoftmaxBound = 12;
 constexpr double kBitsPerLogit = 2.9;
 constexpr double kExponentialBits = 45;
@@ -47,7 +47,7 @@ double SigmoidErrorNorm(const protocols::SigmoidSeries& series, const Activation
 protocols::SoftmaxTable SoftmaxFor(const ActivationOptions& options) {
   if (options.rounding == protocols::Rounding::kExact)
     throw ConfigError("training.truncation: found \"exact\", which model.loss \"softmax\" does not have");
-  if (options.logit_bound < kLeastSoftmaxBound) {
+  if (options.logit_bound < kMinSoftmaxBound) {
     throw ConfigError("training.logit_bound: found " + std::to_string(options.logit_bound) +
                       ", expected at least 0.125 for model.loss \"softmax\"");
   }

@@ -36,7 +36,7 @@ class OwnerPoissonSource final : public BatchSource {
   OwnerPoissonSource(int self, const StepPlan& plan, const OwnRecords& own)
       : plan_(plan),
         own_(own),
-        most_(BatchLimits(plan.settings)[static_cast<std::size_t>(self)]),
+        max_(BatchLimits(plan.settings)[static_cast<std::size_t>(self)]),
         inputs_([this] { return DrawBatch(); }, RecordShapes(plan, BatchLimits(plan.settings))) {}
 
   void Share(mpc::Context&) override {}
@@ -48,14 +48,14 @@ class OwnerPoissonSource final : public BatchSource {
  private:
   RingMatrix DrawBatch() {
     const double rate = SamplingRate(plan_.settings);
-    auto drawn = plan_.settings.groups ? DrawGroups(coins_, own_.groups, rate, most_)
-                                       : DrawRows(coins_, own_.rows(), rate, most_);
-    return EncodeRecords(plan_, own_, PlaceRows(coins_, std::move(drawn), most_), most_);
+    auto drawn = plan_.settings.groups ? DrawGroups(coins_, own_.groups, rate, max_)
+                                       : DrawRows(coins_, own_.rows(), rate, max_);
+    return EncodeRecords(plan_, own_, PlaceRows(coins_, std::move(drawn), max_), max_);
   }
 
   const StepPlan& plan_;
   const OwnRecords& own_;
-  const std::int64_t most_;
+  const std::int64_t max_;
   RandomStream coins_ = RandomStream::FromSystem();
   protocols::InputAhead inputs_;
 };

@@ -18,7 +18,7 @@ StepNoise PartOf(const AveragePlan& plan, std::size_t scale, RandomStream stream
 
 void DrawNoise(const AveragePlan& plan, const std::function<RandomStream()>& stream, OwnAverage& own) {
   auto& noise = own.noise.values();
-  const std::size_t scales = plan.shape.least_sizes.size();
+  const std::size_t scales = plan.shape.min_sizes.size();
   noise.resize(static_cast<Index>(scales), plan.shape.weights);
   for (std::size_t g = 0; g < scales; ++g)
     noise.row(static_cast<Index>(g)) = PartOf(plan, g, stream()).values().transpose();

@@ -69,7 +69,7 @@ Cost OpenCost(Index count, const std::vector<int>& to) {
 
 void EncodeBounded(std::span<const double> vector, int fraction_bits, std::uint64_t norm,
                    std::span<std::int64_t> out) {
-  Require(norm <= kMostNorm && vector.size() <= std::size_t{1} << 26 && out.size() == vector.size(),
+  Require(norm <= kMaxNorm && vector.size() <= std::size_t{1} << 26 && out.size() == vector.size(),
           "EncodeBounded: a norm and a number of numbers whose squares fit 128 bits");
   const double largest = LargestOf(vector);
   const auto most = static_cast<double>(norm);

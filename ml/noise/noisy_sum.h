@@ -18,7 +18,7 @@ void EncodeBounded(std::span<const double> vector, int fraction_bits, std::uint6
                    std::span<std::int64_t> out);
 
 /// The largest norm of EncodeBounded.
-inline constexpr std::uint64_t kMostNorm = std::uint64_t{1} << 50;
+inline constexpr std::uint64_t kMaxNorm = std::uint64_t{1} << 50;
 
 /// A bound on what a vector that an owner has summed by itself changes by, in lattice units, rounded up, where one
 /// record changes what was summed by `norm` and its floating-point sum by `allowance` at most, and every one of

@@ -20,9 +20,9 @@ ArithShare WithNoise(mpc::Context& party, const ArithShare& x, const RingMatrix&
 
 }  // namespace
 
-ArithShare NoisyMostBelow(mpc::Context& party, const ArithShare& votes, const RingMatrix& noise,
-                          std::int64_t threshold, int width) {
-  Require(noise.rows() == votes.rows() && noise.cols() == 1, "NoisyMostBelow: noise for every query");
+ArithShare NoisyMaxBelow(mpc::Context& party, const ArithShare& votes, const RingMatrix& noise,
+                         std::int64_t threshold, int width) {
+  Require(noise.rows() == votes.rows() && noise.cols() == 1, "NoisyMaxBelow: noise for every query");
   const ArithShare most = protocols::RowMaximum(party, votes, width);
   const ArithShare noisy = WithNoise(party, most, noise);
   return protocols::BelowThresholds(party, noisy, {threshold + 1}, width);
@@ -30,7 +30,7 @@ ArithShare NoisyMostBelow(mpc::Context& party, const ArithShare& votes, const Ri
 
 std::vector<bool> OpenAboveThreshold(mpc::Context& party, const ArithShare& votes, const RingMatrix& noise,
                                      std::int64_t threshold, int width) {
-  const ArithShare below = NoisyMostBelow(party, votes, noise, threshold, width);
+  const ArithShare below = NoisyMaxBelow(party, votes, noise, threshold, width);
   const RingMatrix bits = protocols::Reveal(party, below, protocols::ReleaseReason::kAboveThreshold);
   std::vector<bool> above;
   for (Index query = 0; query < bits.size(); ++query) above.push_back(bits.data()[query] == 0);

@@ -38,13 +38,13 @@ dp::Ratio RateOf(const AverageSettings& settings, double rate) {
 }
 
 /// Sizes from which each noise suffices: a geometric progression from least_rows on.
-std::vector<std::int64_t> LeastSizes(const AverageSettings& settings) {
-  std::vector<std::int64_t> sizes{settings.least_rows};
+std::vector<std::int64_t> MinSizes(const AverageSettings& settings) {
+  std::vector<std::int64_t> sizes{settings.min_rows};
   const double span =
-      std::log(static_cast<double>(settings.most_rows) / static_cast<double>(settings.least_rows));
+      std::log(static_cast<double>(settings.max_rows) / static_cast<double>(settings.min_rows));
   for (int g = 1; g < settings.scales; ++g) {
     const auto size = static_cast<std::int64_t>(
-        std::floor(static_cast<double>(settings.least_rows) * std::exp(span * g / settings.scales)));
+        std::floor(static_cast<double>(settings.min_rows) * std::exp(span * g / settings.scales)));
     if (size > sizes.back()) sizes.push_back(size);
   }
   return sizes;
@@ -59,14 +59,14 @@ double SizeFailure(const AverageSettings& settings) {
 int SizeWidth(const AverageSettings& settings, const AveragePlan& plan) {
   const double noise = settings.size_epsilon ? kLargestScales / plan.size_rate.value() : 0;
   const double reach =
-      2 * static_cast<double>(settings.most_rows) + static_cast<double>(plan.shape.margin) + noise + 2;
+      2 * static_cast<double>(settings.max_rows) + static_cast<double>(plan.shape.margin) + noise + 2;
   return CeilLog2(reach) + 1;
 }
 
 /// At the minimiser lambda w is a mean of gradients.
 double LargestWeight(const AverageSettings& settings) {
   return LipschitzBound(settings.row_norm, settings.solver.bias) / settings.solver.lambda +
-         SolverGap(settings.solver, settings.row_norm, settings.most_rows, settings.features);
+         SolverGap(settings.solver, settings.row_norm, settings.max_rows, settings.features);
 }
 
 void BoundSum(const AverageSettings& settings, AveragePlan& plan, double largest_scale) {
@@ -81,8 +81,8 @@ void BoundSum(const AverageSettings& settings, AveragePlan& plan, double largest
 void PlanPublished(const AverageSettings& settings, AveragePlan& plan) {
   // Rate times sensitivity grows with the smallest size.
   const double epsilon =
-      PublishedRate(settings, settings.most_rows).value() * SumSensitivity(settings, settings.most_rows);
-  BoundSum(settings, plan, 1 / PublishedRate(settings, settings.least_rows).value());
+      PublishedRate(settings, settings.max_rows).value() * SumSensitivity(settings, settings.max_rows);
+  BoundSum(settings, plan, 1 / PublishedRate(settings, settings.min_rows).value());
   plan.events = {dp::ApproximateReleases{.count = 1, .epsilon = epsilon, .failure = 0, .insiders = false}};
 }
 
@@ -101,7 +101,7 @@ dp::ApproximateReleases SizeEvent(const AverageSettings& settings, const Average
 void PlanLaplace(const AverageSettings& settings, AveragePlan& plan) {
   const double left = settings.epsilon - (settings.size_epsilon ? plan.size_rate.value() : 0);
   double epsilon = 0;
-  for (const auto size : plan.shape.least_sizes) {
+  for (const auto size : plan.shape.min_sizes) {
     const double sensitivity = SumSensitivity(settings, size);
     plan.rates.push_back(RateOf(settings, left / sensitivity));
     epsilon = std::max(epsilon, plan.rates.back().value() * sensitivity);
@@ -131,8 +131,7 @@ std::vector<dp::RecordedEvent> GaussianEvents(const AverageSettings& settings, c
 }
 
 void PlanGaussian(const AverageSettings& settings, AveragePlan& plan) {
-  for (const auto size : plan.shape.least_sizes)
-    plan.sensitivities.push_back(SumSensitivityL2(settings, size));
+  for (const auto size : plan.shape.min_sizes) plan.sensitivities.push_back(SumSensitivityL2(settings, size));
   plan.sigma = OnSigmaLattice(dp::SmallestNoiseMultiplier(settings.epsilon, [&](double sigma) {
     const dp::TrainingRecord record{
         .job_hash = {}, .run_id = {}, .events = GaussianEvents(settings, plan, sigma)};
@@ -146,7 +145,7 @@ void PlanGaussian(const AverageSettings& settings, AveragePlan& plan) {
 
 void PlanScales(const AverageSettings& settings, AveragePlan& plan) {
   if (settings.size_epsilon) PlanSizes(settings, plan);
-  plan.shape.least_sizes = LeastSizes(settings);
+  plan.shape.min_sizes = MinSizes(settings);
   if (settings.noise == AverageNoise::kGaussian) {
     PlanGaussian(settings, plan);
   } else {
@@ -158,7 +157,7 @@ void PlanScales(const AverageSettings& settings, AveragePlan& plan) {
 double LargestMove(const AverageSettings& settings, std::int64_t rows) {
   const double bound = LipschitzBound(settings.row_norm, settings.solver.bias);
   return 2 * bound / (static_cast<double>(rows) * settings.solver.lambda) +
-         2 * SolverGap(settings.solver, settings.row_norm, settings.most_rows, settings.features);
+         2 * SolverGap(settings.solver, settings.row_norm, settings.max_rows, settings.features);
 }
 
 }  // namespace
@@ -181,11 +180,11 @@ dp::Ratio PublishedRate(const AverageSettings& settings, std::int64_t rows) {
 }
 
 AveragePlan MakeAveragePlan(const AverageSettings& settings) {
-  Require(settings.least_rows >= 1 && settings.most_rows >= settings.least_rows && settings.scales >= 1,
+  Require(settings.min_rows >= 1 && settings.max_rows >= settings.min_rows && settings.scales >= 1,
           "MakeAveragePlan: sizes and scales");
   if (settings.size_epsilon && !(*settings.size_epsilon < settings.epsilon))
     Refuse("privacy.size_epsilon", *settings.size_epsilon, "less than privacy.epsilon, which it is part of");
-  if (SolverIterations(settings.solver, settings.row_norm) > kMostIterations)
+  if (SolverIterations(settings.solver, settings.row_norm) > kMaxIterations)
     Refuse("average.lambda", settings.solver.lambda,
            "a larger one, or a larger average.tolerance: the owners' solver could take more than 100000 "
            "iterations");

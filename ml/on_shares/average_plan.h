@@ -21,11 +21,11 @@ struct AverageSettings {
   std::int64_t features = 0;             ///< columns of a row, bias excluded
   double row_norm = 1;
   LogisticSettings solver;
-  std::int64_t least_rows = 0;  ///< that an owner with fewer counts as, the missing ones zero (FitLogistic)
-  std::int64_t most_rows = 0;   ///< that an owner may have
-  int scales = 1;               ///< of the noise to choose from, at most
-  int fraction_bits = 0;        ///< of weights
-  double epsilon = 0;           ///< of all that is released
+  std::int64_t min_rows = 0;  ///< that an owner with fewer counts as, the missing ones zero (FitLogistic)
+  std::int64_t max_rows = 0;  ///< that an owner may have
+  int scales = 1;             ///< of the noise to choose from, at most
+  int fraction_bits = 0;      ///< of weights
+  double epsilon = 0;         ///< of all that is released
   double delta = 0;
   std::optional<double>
       size_epsilon{};  ///< part of epsilon: for one record added or removed. None: for one replaced
@@ -65,7 +65,7 @@ struct AveragePlan {
 [[nodiscard]] dp::Ratio PublishedRate(const AverageSettings& settings, std::int64_t rows);
 
 /// Throws ConfigError naming the key that is out of its domain, whose noise or sum the lattice cannot hold,
-/// or with which a solver could take more than kMostIterations.
+/// or with which a solver could take more than kMaxIterations.
 [[nodiscard]] AveragePlan MakeAveragePlan(const AverageSettings& settings);
 
 }  // namespace trefoil::ml

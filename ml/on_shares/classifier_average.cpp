@@ -55,7 +55,7 @@ ArithShare ChosenScale(mpc::Context& party, const ArithShare& below) {
 }  // namespace
 
 ArithShare NoisyClassifierSum(mpc::Context& party, const AverageShape& shape, const OwnAverage& own) {
-  const auto scales = static_cast<Index>(shape.least_sizes.size());
+  const auto scales = static_cast<Index>(shape.min_sizes.size());
   Require(scales >= 1, "NoisyClassifierSum: at least one noise");
   CheckShapes(party, shape, own, scales);
   const ArithShare sizes = Transposed(InputRows(party, shape, own.sizes));
@@ -68,25 +68,25 @@ ArithShare NoisyClassifierSum(mpc::Context& party, const AverageShape& shape, co
   ArithShare smallest = -protocols::RowMaximum(party, -sizes, shape.width);
   if (shape.noisy_size) smallest = smallest + protocols::InputSum(party, own.size_noise.values());
   smallest = AddPublic(party, smallest, static_cast<Word>(-shape.margin));
-  const std::vector<std::int64_t> thresholds(shape.least_sizes.begin() + 1, shape.least_sizes.end());
+  const std::vector<std::int64_t> thresholds(shape.min_sizes.begin() + 1, shape.min_sizes.end());
   const ArithShare below = protocols::BelowThresholds(party, smallest, thresholds, shape.width);
   return AddChosen(party, sum, ChosenScale(party, below), noise);
 }
 
 mpc::Cost NoisyClassifierSumCost(const AverageShape& shape) {
-  const auto scales = static_cast<Index>(shape.least_sizes.size());
+  const auto scales = static_cast<Index>(shape.min_sizes.size());
   mpc::Cost cost = Then(protocols::InputEachCost(ShapesOf(shape, 1)),
                         protocols::InputSumCost((scales + 1) * shape.weights));
   if (scales == 1) return cost;
   cost = Then(cost, protocols::RowMaximumCost(1, shape.all_owners(), shape.width));
   if (shape.noisy_size) cost = ThenUnturned(cost, protocols::InputSumCost(1));
-  cost = Then(cost, protocols::BelowThresholdsCost(1, shape.least_sizes.size() - 1, shape.width));
+  cost = Then(cost, protocols::BelowThresholdsCost(1, shape.min_sizes.size() - 1, shape.width));
   return Then(cost, protocols::ReshareCost(shape.weights));
 }
 
 ArithShare AverageOfSum(mpc::Context& party, const AverageShape& shape, const ArithShare& sum, int sum_bits) {
   constexpr int kTruncatedBits = 61;
-  Require(sum_bits >= 1 && sum_bits <= kMostSumBits && sum.cols() == shape.weights,
+  Require(sum_bits >= 1 && sum_bits <= kMaxSumBits && sum.cols() == shape.weights,
           "AverageOfSum: a sum of weights, of few bits");
   // The greatest shift with sum * factor within 2^61; a factor of 2^12 and more is rounded by 2^-13 at most.
   const auto owners = static_cast<std::uint64_t>(shape.all_owners());

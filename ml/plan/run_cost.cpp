@@ -42,7 +42,7 @@ std::array<std::uint64_t, net::kParties> BytesOf(const mpc::Cost& cost) {
 }
 
 /// By the party that sends most.
-double MostBytes(const mpc::Cost& cost) {
+double MaxBytes(const mpc::Cost& cost) {
   const auto bytes = BytesOf(cost);
   return static_cast<double>(*std::max_element(bytes.begin(), bytes.end()));
 }
@@ -115,12 +115,12 @@ SessionCost::SessionCost() { Add(protocols::AgreeOnKeysCost()); }
 
 void SessionCost::Add(const mpc::Cost& part, int times) {
   for (int k = 0; k < times; ++k) messages_ = Then(messages_, part);
-  busiest_bytes_ += times * MostBytes(part);
+  busiest_bytes_ += times * MaxBytes(part);
 }
 
 void SessionCost::AddUnturned(const mpc::Cost& part) {
   messages_ = ThenUnturned(messages_, part);
-  busiest_bytes_ += MostBytes(part);
+  busiest_bytes_ += MaxBytes(part);
 }
 
 RunCost SessionCost::total() const {

@@ -11,7 +11,7 @@ namespace trefoil::ml {
 namespace {
 
 // Counts of so many, and noise of so many, are far from 2^62 on any lattice.
-constexpr std::int64_t kMostHeldOut = 10'000'000;
+constexpr std::int64_t kMaxHeldOut = 10'000'000;
 constexpr double kLargestCountSigma = 1e6;
 
 double TotalRows(const TrainingSettings& settings) {
@@ -108,7 +108,7 @@ void CheckDomains(const TrainingSettings& s) {
         static_cast<double>(s.max_batch_per_owner), "at least 1");
   if (s.vertical) CheckVertical(s);
   if (s.targets) CheckTargets(s);
-  check(s.group_rows >= 1 && s.group_rows <= kMostGroupRows && (s.groups || s.group_rows == 1),
+  check(s.group_rows >= 1 && s.group_rows <= kMaxGroupRows && (s.groups || s.group_rows == 1),
         "privacy.max_group_rows", static_cast<double>(s.group_rows),
         "1 to 10000, with privacy.unit \"group\"");
   if (s.groups) CheckGroups(s);
@@ -117,7 +117,7 @@ void CheckDomains(const TrainingSettings& s) {
   if (!s.evaluation) return;
   const EvaluationSettings& e = *s.evaluation;
   check(e.test.holder >= 0 && e.test.holder <= 2, "evaluation.holder", e.test.holder, "0, 1 or 2");
-  check(e.test.rows >= 1 && e.test.rows <= kMostHeldOut, "evaluation.rows", static_cast<double>(e.test.rows),
+  check(e.test.rows >= 1 && e.test.rows <= kMaxHeldOut, "evaluation.rows", static_cast<double>(e.test.rows),
         "1 to 10000000");
   for (const int party : e.to) check(party >= 0 && party <= 2, "evaluation.to", party, "0, 1 and 2");
   check(!e.sigma || (*e.sigma > 0 && *e.sigma <= kLargestCountSigma), "evaluation.sigma", e.sigma.value_or(0),

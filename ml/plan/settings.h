@@ -18,7 +18,7 @@ inline constexpr int kLargestSteps = 500'000;
 inline constexpr int kTargetBits = 24;
 
 /// Rows of a group at most.
-inline constexpr std::int64_t kMostGroupRows = 10'000;
+inline constexpr std::int64_t kMaxGroupRows = 10'000;
 
 enum class Loss { kOneVsRest, kSquared, kSoftmax };  ///< with two classes softmax is one-vs-rest
 enum class Clipping { kFactorised, kPublished, kExamples };

@@ -13,8 +13,8 @@ namespace trefoil::ml {
 namespace {
 
 constexpr int kMantissaBits = 12;
-constexpr int kLeastMantissaBits = 6;
-constexpr int kLeastNormBits = 8;  // of a network's squared norms
+constexpr int kMinMantissaBits = 6;
+constexpr int kMinNormBits = 8;    // of a network's squared norms
 constexpr int kMomentumBits = 10;  // that a momentum has at least
 constexpr double kNoiseTail = 40;  // deviations that noise is taken to stay within
 
@@ -46,9 +46,9 @@ int NetworkNormBits(const StepPlan& plan) {
     if (std::ldexp(norm * norm, 2 * plan.settings.fraction_bits) >= limit)
       RangeError("a squared norm of a layer", remedy);
   }
-  const double squared = dp::SquaredGradientBound(plan.network, std::ldexp(2.0, -kLeastNormBits));
+  const double squared = dp::SquaredGradientBound(plan.network, std::ldexp(2.0, -kMinNormBits));
   const int most = (kRangeBits - 1 - CeilLog2(squared)) / 2;
-  if (most < kLeastNormBits) RangeError("a squared gradient norm", remedy);
+  if (most < kMinNormBits) RangeError("a squared gradient norm", remedy);
   return std::min(plan.settings.fraction_bits, most);
 }
 
@@ -69,15 +69,15 @@ StepSize ChooseStepSize(const StepPlan& plan, double sigma) {
   const double range = GradientRange(plan, sigma) * VelocityGain(plan.settings);
   const int free_bits = kRangeBits - 1 - CeilLog2(range);
   const int bits = std::min(kMantissaBits, free_bits);
-  if (bits < kLeastMantissaBits) RangeError("the noisy gradient times the learning rate");
+  if (bits < kMinMantissaBits) RangeError("the noisy gradient times the learning rate");
   int exponent = 0;
   const double fraction =
       std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [1/2, 1)
   StepSize size{.mantissa = static_cast<std::uint64_t>(std::llround(std::ldexp(fraction, bits))),
                 .exponent = bits - exponent};
   const int shift = UpdateShift(plan, size);
-  const int least_shift = plan.settings.momentum > 0 ? kMomentumBits : 1;
-  if (shift < least_shift || shift > kRangeBits) {
+  const int min_shift = plan.settings.momentum > 0 ? kMomentumBits : 1;
+  if (shift < min_shift || shift > kRangeBits) {
     std::ostringstream text;
     text << "training.learning_rate: found " << plan.settings.learning_rate
          << ", which is out of range for training.expected_batch";

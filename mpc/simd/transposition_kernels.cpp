@@ -205,12 +205,12 @@ HWY_INLINE void PlanesToRest(Tag tag, ConstRows planes, Index width, Index count
 }
 
 using Widest = hn::ScalableTag<Word>;
-constexpr Index kMostLanes = LanesOf<Widest>();
+constexpr Index kMaxLanes = LanesOf<Widest>();
 
 /// Calls `body` with the narrowest vectors that take the `blocks` that are left.
 template <class Body>
 HWY_INLINE void WithTagFor(Index blocks, Body body) {
-  if constexpr (kMostLanes > 4) {
+  if constexpr (kMaxLanes > 4) {
     if (blocks <= 4) return body(hn::CappedTag<Word, 4>());
   }
   body(Widest());
@@ -218,7 +218,7 @@ HWY_INLINE void WithTagFor(Index blocks, Body body) {
 
 void ToPlanes(const Word* x, Index count, Index width, MutableRows planes) {
   Index done = 0;
-  for (; done + kBits * kMostLanes <= count; done += kBits * kMostLanes)
+  for (; done + kBits * kMaxLanes <= count; done += kBits * kMaxLanes)
     BlocksToPlanes(Widest(), x + done, width, {.data = planes.data + done / kBits, .stride = planes.stride});
   if (done == count) return;
   WithTagFor((count - done + kBits - 1) / kBits, [&](auto tag) HWY_ATTR {
@@ -229,7 +229,7 @@ void ToPlanes(const Word* x, Index count, Index width, MutableRows planes) {
 
 void ToWords(ConstRows planes, Index width, Index count, Word* x) {
   Index done = 0;
-  for (; done + kBits * kMostLanes <= count; done += kBits * kMostLanes)
+  for (; done + kBits * kMaxLanes <= count; done += kBits * kMaxLanes)
     PlanesToBlocks(Widest(), {.data = planes.data + done / kBits, .stride = planes.stride}, width, x + done);
   if (done == count) return;
   WithTagFor((count - done + kBits - 1) / kBits, [&](auto tag) HWY_ATTR {

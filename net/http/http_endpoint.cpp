@@ -22,8 +22,8 @@ namespace {
 namespace beast = boost::beast;
 namespace http = beast::http;
 
-constexpr std::size_t kMostConnections = 16;
-constexpr std::uint32_t kMostHeaderBytes = 8192;
+constexpr std::size_t kMaxConnections = 16;
+constexpr std::uint32_t kMaxHeaderBytes = 8192;
 constexpr std::chrono::seconds kDeadline{5};
 constexpr std::chrono::milliseconds kPauseAfterError{100};
 
@@ -54,7 +54,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
   Exchange(tcp::socket socket, const HttpEndpoint::Handler& handler)
       : stream_(std::move(socket)), handler_(handler) {
-    parser_.header_limit(kMostHeaderBytes);
+    parser_.header_limit(kMaxHeaderBytes);
     parser_.body_limit(0);
   }
 
@@ -93,7 +93,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
   beast::tcp_stream stream_;
   const HttpEndpoint::Handler& handler_;
-  beast::flat_buffer buffer_{kMostHeaderBytes};
+  beast::flat_buffer buffer_{kMaxHeaderBytes};
   http::request_parser<http::empty_body> parser_;
   http::response<http::string_body> response_;
   http::response_serializer<http::string_body> serializer_{response_};
@@ -155,7 +155,7 @@ class HttpEndpoint::Server {
 
   void Take(tcp::socket socket) {
     std::erase_if(exchanges_, [](const auto& one) { return one.expired(); });
-    if (exchanges_.size() >= kMostConnections) {
+    if (exchanges_.size() >= kMaxConnections) {
       if (const auto oldest = exchanges_.front().lock()) oldest->Drop();
       exchanges_.pop_front();
     }

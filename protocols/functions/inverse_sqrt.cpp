@@ -252,8 +252,8 @@ mpc::Cost InverseSqrtCost(Index count, int frac_bits, Form form, Rounding roundi
 Excess InverseSqrtExcess(int frac_bits) {
   // x' is off by less than one unit (half a unit of the slope's effect, at most), each truncation of the
   // polynomial adds less than one, of a value of at least 1; the polynomial itself is 9e-5 below at its best.
-  constexpr double kLeastDeficit = 9e-5;
-  const double relative = std::max(0.0, std::ldexp(4.0, -frac_bits) - kLeastDeficit);
+  constexpr double kMinDeficit = 9e-5;
+  const double relative = std::max(0.0, std::ldexp(4.0, -frac_bits) - kMinDeficit);
   // The last truncation adds less than one unit, that of step 16 less than 1.42 / 2^offset.
   return {.relative = relative, .units = 1 + std::ldexp(1.42, -Exponents(frac_bits).offset)};
 }

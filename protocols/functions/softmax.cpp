@@ -21,13 +21,13 @@ using mpc::Word;
 constexpr int kBits = 30;                   // of a normalised row
 constexpr int kLargestBits = 60;            // of a sum of exponentials
 constexpr double kOctavesPerLogit = 2.886;  // log2(e^2), rounded up: e^(2 bound) is below 2^(that * bound)
-constexpr Index kMostClasses = 1024;
+constexpr Index kMaxClasses = 1024;
 constexpr double kUp = 1 + 1e-12;  // covers the roundings of the doubles
 
 int CeilLog2(Index n) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n - 1))); }
 
 void RequireOptions(const SoftmaxOptions& options) {
-  Require(options.classes >= 2 && options.classes <= kMostClasses, "MakeSoftmaxTable: 2 to 1024 classes");
+  Require(options.classes >= 2 && options.classes <= kMaxClasses, "MakeSoftmaxTable: 2 to 1024 classes");
   Require(options.frac_bits >= 8 && options.frac_bits <= 24, "MakeSoftmaxTable: 8 to 24 fraction bits");
   Require(options.width >= options.frac_bits + 8 && options.width <= 64,
           "MakeSoftmaxTable: a width of frac_bits + 8 to 64 bits");

@@ -141,10 +141,10 @@ std::int64_t OtherReleases(const dp::TrainingRecord& record) {
 void RequireNewest(const dp::LedgerJob& job, const BudgetRequest& request, const fs::path& file) {
   if (dp::IsWithin(job.certain, request.before)) return;
   const auto steps = dp::StepsIn(request.before);
-  const auto least_steps = dp::StepsIn(job.certain);
+  const auto min_steps = dp::StepsIn(job.certain);
   const auto releases = OtherReleases(request.before);
-  const auto least_releases = OtherReleases(job.certain);
-  if (steps >= least_steps && releases >= least_releases) {
+  const auto min_releases = OtherReleases(job.certain);
+  if (steps >= min_steps && releases >= min_releases) {
     throw ConfigError(fmt::format(
         "{}: found run {} resumed with other noise or batches than it was executed with: go on with the "
         "version of the program that it began with, or begin a new run",
@@ -154,7 +154,7 @@ void RequireNewest(const dp::LedgerJob& job, const BudgetRequest& request, const
       "{}: found run {} resumed after {} steps and {} other releases, expected at least the {} steps and {} "
       "other releases that it executed: all three have an old copy of its checkpoint folder; bring back the "
       "newest, or begin a new run",
-      file.string(), request.record.run_id, steps, releases, least_steps, least_releases));
+      file.string(), request.record.run_id, steps, releases, min_steps, min_releases));
 }
 
 }  // namespace

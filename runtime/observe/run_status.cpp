@@ -18,8 +18,8 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::size_t kMostPoints = 240;  // even
-constexpr double kRecently = 30;          // seconds
+constexpr std::size_t kMaxPoints = 240;  // even
+constexpr double kRecently = 30;         // seconds
 
 /// One metric with its help, in Prometheus' text format.
 class Page {
@@ -151,9 +151,9 @@ void Course::Add(const ml::StepReport& report) {
   if (!last_stays_) points_.pop_back();
   last_stays_ = added_++ % stride_ == 0;
   points_.push_back(report);
-  if (points_.size() <= kMostPoints || !last_stays_) return;
+  if (points_.size() <= kMaxPoints || !last_stays_) return;
   for (std::size_t k = 1; 2 * k < points_.size(); ++k) points_[k] = points_[2 * k];
-  points_.resize(kMostPoints / 2 + 1);
+  points_.resize(kMaxPoints / 2 + 1);
   stride_ *= 2;
 }
 

@@ -32,7 +32,7 @@ def derive(report):
     report.contains(SOURCE, "FloorOf(-2.046, 2 * f)")
     report.contains(SOURCE, "return 3 * f + 2 <= 62;")
     report.contains(SOURCE, "FloorOf(2.223 - 0.0048, f)")
-    report.contains(SOURCE, f"constexpr double kLeastDeficit = {float(LEAST_DEFICIT):.0e};".replace("e-05", "e-5"))
+    report.contains(SOURCE, f"constexpr double kMinDeficit = {float(LEAST_DEFICIT):.0e};".replace("e-05", "e-5"))
     report.contains(SOURCE, f"std::ldexp({float(LARGEST_VALUE)}, -Exponents(frac_bits).offset)")
     deficit = [Fraction(1), -CONSTANT, Fraction(0), -SLOPE, Fraction(0), -SQUARE]
     low = bounds.sqrt_bounds(Fraction(1, 2))[0]

@@ -104,7 +104,7 @@ void RunNoisyVotes(mpc::Context& party) {
 
 void RunClassifierSums(mpc::Context& party) {
   const AverageShape shape{
-      .owners = {1, 1, 1}, .weights = 3, .least_sizes = {1, 4}, .margin = 1, .noisy_size = true, .width = 24};
+      .owners = {1, 1, 1}, .weights = 3, .min_sizes = {1, 4}, .margin = 1, .noisy_size = true, .width = 24};
   OwnAverage own{.sizes = mpc::RingMatrix::Constant(1, 1, 5), .weights = mpc::RingMatrix::Constant(1, 3, 7)};
   own.noise.values() = mpc::RingMatrix::Constant(2, 3, 9);
   (void)NoisyClassifierSum(party, shape, own);

@@ -37,7 +37,7 @@ constexpr int kSessions = 60;
 #else
 constexpr int kSessions = 1'000;
 #endif
-constexpr std::uint64_t kMostChecks = 200'000'000;
+constexpr std::uint64_t kMaxChecks = 200'000'000;
 
 struct StepCase {
   std::string name;
@@ -64,7 +64,7 @@ void ExpectUniformViews(const protocols::ProtocolCase& step, std::uint8_t seed, 
     }
   }
   for (const std::string& failure : checker.failures()) ADD_FAILURE() << "not uniform: " << failure;
-  EXPECT_LE(checker.checks(), kMostChecks) << "the stated probability of a false alarm does not hold";
+  EXPECT_LE(checker.checks(), kMaxChecks) << "the stated probability of a false alarm does not hold";
 }
 
 class StepSecrecyTest : public testing::TestWithParam<StepCase> {};
@@ -122,7 +122,7 @@ TEST(ThresholdSecrecy, ReceivesNothingButUniformWordsOverSessions) {
   protocols::ProtocolCase votes;
   votes.run = [](mpc::Context& party, Index rows, Word secret) {
     const mpc::ArithShare counts = InOneComponent(party, RingMatrix::Constant(rows, 3, secret));
-    (void)NoisyMostBelow(party, counts, RingMatrix::Zero(rows, 1), 1000, 24);
+    (void)NoisyMaxBelow(party, counts, RingMatrix::Zero(rows, 1), 1000, 24);
     return protocols::Output{};
   };
   ExpectUniformViews(votes, 59, 16);
@@ -161,7 +161,7 @@ TEST_P(ClassifierSumSecrecyTest, ReceivesNothingButUniformWordsOverSessions) {
     const bool published = GetParam();
     const AverageShape shape{.owners = {0, 1, 0},
                              .weights = weights,
-                             .least_sizes = {1, 40, 20'000},
+                             .min_sizes = {1, 40, 20'000},
                              .margin = 3,
                              .noisy_size = true,
                              .width = 64};

@@ -121,7 +121,7 @@ TEST(ReleaseStreams, AreRightAndDrawnOnce) {
       MakeTransferPlan({.owners = 3, .rows = 4, .features = 2, .majority = true, .lambda = 0.2, .steps = 2});
   const mpc::RingMatrix x = EncodeTransferRows(plan, Eigen::MatrixXd::Constant(4, 2, 0.5));
   const AverageShape shape{
-      .owners = {1, 1, 1}, .weights = 3, .least_sizes = {1, 4}, .margin = 1, .noisy_size = true, .width = 24};
+      .owners = {1, 1, 1}, .weights = 3, .min_sizes = {1, 4}, .margin = 1, .noisy_size = true, .width = 24};
   (void)RunPartiesOver(net::MakeLocalTransports(std::chrono::seconds(60)), LoggedPrss(kSeed, logs),
                        [&](mpc::Context& party) {
                          for (int turn = 0; turn < 3; ++turn) {

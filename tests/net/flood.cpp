@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMostOpen = 512;
+constexpr std::size_t kMaxOpen = 512;
 
 sockaddr_in AddressOf(const std::string& host, std::uint16_t port) {
   sockaddr_in address{};
@@ -135,7 +135,7 @@ void Flood::Run(std::uint16_t port, const std::vector<std::string>& sources, int
       if (fd < 0) continue;
       ++opened_;
       open.push_back(fd);
-      if (open.size() <= kMostOpen) continue;
+      if (open.size() <= kMaxOpen) continue;
       close(open.front());
       open.pop_front();
     }

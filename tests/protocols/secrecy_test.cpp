@@ -44,7 +44,7 @@ constexpr int kSessions = 100;
 constexpr Index kLanes = 103'680;
 constexpr int kSessions = 1'000;
 #endif
-constexpr std::uint64_t kMostChecks = 70'000'000;
+constexpr std::uint64_t kMaxChecks = 70'000'000;
 
 /// Keys of the runs with each secret.
 constexpr std::array<Seed, 2> kSeeds{Seed{31}, Seed{32}};
@@ -52,7 +52,7 @@ constexpr std::array<Seed, 2> kSeeds{Seed{31}, Seed{32}};
 void ExpectNothingFound(const UniformityChecker& checker) {
   for (const std::string& failure : checker.failures()) ADD_FAILURE() << "not uniform: " << failure;
   EXPECT_GT(checker.checks(), 0U);
-  EXPECT_LE(checker.checks(), kMostChecks) << "the stated probability of a false alarm does not hold";
+  EXPECT_LE(checker.checks(), kMaxChecks) << "the stated probability of a false alarm does not hold";
 }
 
 std::size_t CountReceived(const View& view) {

@@ -97,7 +97,7 @@ TEST(ReadFile, UnpacksNoMoreThanTheHeadAnnounces) {
   const auto path = folder / "zeros.gz";
   WriteFile(path, std::string("9") + std::string(std::size_t{1} << 26, '\0'));
   const AnnouncedSize nine = [](std::string_view head) -> std::optional<std::uint64_t> {
-    EXPECT_LE(head.size(), BoundedContent::kMostHead);
+    EXPECT_LE(head.size(), BoundedContent::kMaxHead);
     return head[0] - '0';
   };
   EXPECT_EQ(ErrorText<DataError>([&] { (void)ReadFile(path, nine); }),
@@ -109,13 +109,13 @@ TEST(ReadFile, UnpacksNoMoreThanTheHeadAnnounces) {
 TEST(ReadFile, RefusesAHeadWithoutAnEnd) {
   const TemporaryFolder folder;
   const auto path = folder / "zeros.gz";
-  WriteFile(path, std::string(BoundedContent::kMostHead + 5, '\0'));
+  WriteFile(path, std::string(BoundedContent::kMaxHead + 5, '\0'));
   const AnnouncedSize never = [](std::string_view) { return std::optional<std::uint64_t>(); };
   EXPECT_THAT(ErrorText<DataError>([&] { (void)ReadFile(path, never); }), HasSubstr("no end in a mebibyte"));
 }
 
 TEST(BoundedContent, EndsWhereTextIsPackedWithoutAnAnnouncement) {
-  BoundedContent content("a.csv.gz", MostBytes{10});
+  BoundedContent content("a.csv.gz", MaxBytes{10});
   content.Append("12345");
   EXPECT_EQ(
       ErrorText<DataError>([&] { content.Append("678901"); }),

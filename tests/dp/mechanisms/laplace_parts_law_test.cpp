@@ -60,7 +60,7 @@ TEST(ThreePartsResponses, AreOfTheLawOfThreeParts) {
     }
     EXPECT_NEAR(all, 1, 1e-12);
   }
-  for (const double rate : {kLeastPartsRate / 2, kLargestPartsRate * 2}) {
+  for (const double rate : {kMinPartsRate / 2, kLargestPartsRate * 2}) {
     ASSERT_EQ(ThreePartsResponses(rate).size(), 1U);
     EXPECT_EQ(ThreePartsResponses(rate)[0].epsilon, rate);
   }

@@ -146,7 +146,7 @@ TEST(LoadOwners, DealsEqualRecordsToOneOwner) {
   for (const auto& owner : RowsOf(Load(
            [] {
              auto job = OwnersWith("[7, 5, 5]");
-             job.owners.least_rows = 0;
+             job.owners.min_rows = 0;
              return job;
            }(),
            lines)))
@@ -157,7 +157,7 @@ TEST(LoadOwners, DealsEqualRecordsToOneOwner) {
 // A refusal would be seen by the others: at the edge one record would have no epsilon.
 TEST(LoadOwners, TakesOwnersWithFewerRecordsThanTheLeast) {
   auto job = OwnersWith("[3, 0, 0]");
-  job.owners.least_rows = 25;
+  job.owners.min_rows = 25;
   const auto owners = RowsOf(Load(job, OwnersLines(30), {0, 24, 6}));
   EXPECT_TRUE(owners.at(0).empty());
   EXPECT_EQ(owners.at(1).size(), 24U);
@@ -167,12 +167,12 @@ TEST(LoadOwners, TakesOwnersWithFewerRecordsThanTheLeast) {
 // Where the smallest owner has the least number of records and fewer, down to none.
 TEST(LoadOwners, KeepsTheSumWithinItsSensitivityBelowTheLeastNumber) {
   auto job = OwnersWith("[2, 0, 0]");
-  job.owners.least_rows = 8;
+  job.owners.min_rows = 8;
   const auto settings = AverageSettingsOf(job);
   const double bound = ml::SumSensitivity(settings, 8) / std::ldexp(1.0, settings.fraction_bits);
   const auto sum_of = [&](const std::vector<ml::OwnRecords>& owners) {
     Eigen::VectorXd sum = Eigen::VectorXd::Zero(settings.weights());
-    for (const auto& owner : owners) sum += ml::FitLogistic(owner, job.solver, job.owners.least_rows);
+    for (const auto& owner : owners) sum += ml::FitLogistic(owner, job.solver, job.owners.min_rows);
     return sum;
   };
   auto lines = OwnersLines(20);
@@ -208,7 +208,7 @@ TEST(LoadOwners, WantsNumbersWhereARecordIsReplacedByAnother) {
 
 TEST(LoadOwners, SaysWhereTheSizesComeFromThatItRefuses) {
   auto job = OwnersWith("[3, 0, 0]");
-  job.owners.most_rows = 5;
+  job.owners.max_rows = 5;
   try {
     (void)Load(job, OwnersLines(30));
     FAIL() << "accepted";

@@ -23,8 +23,8 @@ TEST(LoadOwnRecords, LeavesLargeFeaturesOnDiskAndReadsThemAlike) {
   schema.data.features = 4;
   schema.data.scale = 255;
   schema.features.row_norm = 1;
-  const ml::OwnRecords held = LoadOwnRecords(schema, 0, files, {.most_in_memory = 80});
-  const ml::OwnRecords stored = LoadOwnRecords(schema, 0, files, {.most_in_memory = 79});
+  const ml::OwnRecords held = LoadOwnRecords(schema, 0, files, {.max_in_memory = 80});
+  const ml::OwnRecords stored = LoadOwnRecords(schema, 0, files, {.max_in_memory = 79});
   EXPECT_FALSE(held.stored);
   ASSERT_TRUE(stored.stored);
   EXPECT_EQ(stored.x.size(), 0);
@@ -33,7 +33,7 @@ TEST(LoadOwnRecords, LeavesLargeFeaturesOnDiskAndReadsThemAlike) {
   EXPECT_EQ(stored.y, held.y);
   for (std::int64_t row = 0; row < held.rows(); ++row) EXPECT_EQ(stored.Row(row), held.Row(row));
   schema.data.rows[0] = 4;
-  EXPECT_THROW((void)LoadOwnRecords(schema, 0, files, {.most_in_memory = 0}), DataError);
+  EXPECT_THROW((void)LoadOwnRecords(schema, 0, files, {.max_in_memory = 0}), DataError);
   schema.data.rows[0] = 5;
   schema.features.extraction.method = data::FeatureMethod::kHog;
   EXPECT_FALSE(MayStayOnDisk(schema));

@@ -126,7 +126,7 @@ TEST(FitLogistic, IsWithinItsGapWhateverTheRowsAndTheToleranceAre) {
   for (const double lambda : {1.0, 1e-2, 1e-4, 1e-6}) {
     for (const double tolerance : {1e-22, 1e-6}) {
       const LogisticSettings settings{.lambda = lambda, .bias = true, .tolerance = tolerance};
-      ASSERT_LE(SolverIterations(settings, 1), kMostIterations);
+      ASSERT_LE(SolverIterations(settings, 1), kMaxIterations);
       for (const Eigen::Index rows : {1, 2, 40}) {
         auto records = SeparableRecords(11, rows, 3);
         if (rows == 2) records.x.row(1) = records.x.row(0);  // the same row with both classes
@@ -143,16 +143,16 @@ TEST(FitLogistic, IsWithinItsGapWhateverTheRowsAndTheToleranceAre) {
 // Fewer rows than least_rows count as that many: so the last one that goes moves the weights no further.
 TEST(FitLogistic, CountsMissingRowsAsZeros) {
   const LogisticSettings settings{.lambda = 0.1, .bias = true, .tolerance = 1e-9};
-  constexpr int kLeast = 6;
-  const double bound = 2 * LipschitzBound(1, true) / (kLeast * settings.lambda) + 2e-8;
+  constexpr int kMin = 6;
+  const double bound = 2 * LipschitzBound(1, true) / (kMin * settings.lambda) + 2e-8;
   double most = 0;
-  Eigen::VectorXd before = FitLogistic(SeparableRecords(12, 0, 2), settings, kLeast);
+  Eigen::VectorXd before = FitLogistic(SeparableRecords(12, 0, 2), settings, kMin);
   EXPECT_EQ(before, Eigen::VectorXd::Zero(3));
   for (const Eigen::Index rows : {1, 2, 3, 4, 5, 6, 7}) {
     auto records = SeparableRecords(12, rows, 2);
     records.y.assign(records.y.size(), 1);
-    const Eigen::VectorXd after = FitLogistic(records, settings, kLeast);
-    const auto count = static_cast<double>(std::max<Eigen::Index>(rows, kLeast));
+    const Eigen::VectorXd after = FitLogistic(records, settings, kMin);
+    const auto count = static_cast<double>(std::max<Eigen::Index>(rows, kMin));
     EXPECT_LE((after - Minimiser(records, settings.lambda, count)).norm(), 1e-7);
     EXPECT_LE((after - before).norm(), bound);
     most = std::max(most, (after - before).norm() / bound);
@@ -165,7 +165,7 @@ TEST(FitLogistic, TakesNoMoreIterationsThanItSays) {
   EXPECT_EQ(SolverIterations({.lambda = 1, .bias = false, .tolerance = 5}, 1), 1);
   // 2 sqrt(1 + 1 / 0.04) ln(0.5e6) = 133.8
   EXPECT_EQ(SolverIterations({.lambda = 0.01, .bias = false, .tolerance = 1e-6}, 1), 135);
-  EXPECT_GT(SolverIterations({.lambda = 1e-12, .bias = true, .tolerance = 1e-6}, 1), kMostIterations);
+  EXPECT_GT(SolverIterations({.lambda = 1e-12, .bias = true, .tolerance = 1e-6}, 1), kMaxIterations);
 }
 
 TEST(FitLogistic, RefusesOtherClasses) {

@@ -23,8 +23,8 @@ AverageSettings Settings(std::optional<double> size_epsilon) {
           .features = kFeatures,
           .row_norm = 1,
           .solver = {.lambda = 1, .bias = false, .tolerance = 1e-6},
-          .least_rows = 100,
-          .most_rows = 10'000,
+          .min_rows = 100,
+          .max_rows = 10'000,
           .scales = 8,
           .fraction_bits = 20,
           .epsilon = 1,
@@ -68,9 +68,9 @@ double Distance(const RingMatrix& values, double deviation) {
 // units with 2,000 numbers; the variances below see it.
 TEST(DrawNoise, IsGaussianOfTheScaleThatTheSmallestSizeAllows) {
   const auto plan = MakeAveragePlan(Settings(std::nullopt));
-  ASSERT_EQ(plan.shape.least_sizes.size(), 8U);
-  for (std::size_t g = 0; g < plan.shape.least_sizes.size(); ++g) {
-    const auto size = static_cast<std::uint64_t>(plan.shape.least_sizes[g]);
+  ASSERT_EQ(plan.shape.min_sizes.size(), 8U);
+  for (std::size_t g = 0; g < plan.shape.min_sizes.size(); ++g) {
+    const auto size = static_cast<std::uint64_t>(plan.shape.min_sizes[g]);
     const auto inputs = Inputs(plan, size);
     const auto opened = RunParties(Seed{5}, [&](mpc::Context& party) {
       return protocols::Reveal(

@@ -196,7 +196,7 @@ TEST(EncodeBounded, NeverExceedsTheBoundWhateverTheVector) {
   std::normal_distribution<double> normal;
   for (const Index size : {1, 2, 3, 17, 1000}) {
     for (const std::uint64_t norm :
-         {std::uint64_t{1}, std::uint64_t{16}, (std::uint64_t{1} << 32) - 1, kMostNorm}) {
+         {std::uint64_t{1}, std::uint64_t{16}, (std::uint64_t{1} << 32) - 1, kMaxNorm}) {
       for (const int bits : {0, 20, 52}) {
         const double bound = std::ldexp(static_cast<double>(norm), -bits);
         for (const double length :
@@ -217,10 +217,10 @@ TEST(EncodeBounded, NeverExceedsTheBoundWhateverTheVector) {
     }
   }
   constexpr double kLargest = std::numeric_limits<double>::max();
-  constexpr double kLeast = std::numeric_limits<double>::denorm_min();
-  ExpectBounded({kLargest, -kLargest, kLargest, kLeast}, 32, 1000);
-  ExpectBounded({kLeast, -kLeast, 0, -0.0}, 32, 1000);
-  ExpectBounded({kLargest, 1}, 52, kMostNorm);
+  constexpr double kMin = std::numeric_limits<double>::denorm_min();
+  ExpectBounded({kLargest, -kLargest, kLargest, kMin}, 32, 1000);
+  ExpectBounded({kMin, -kMin, 0, -0.0}, 32, 1000);
+  ExpectBounded({kLargest, 1}, 52, kMaxNorm);
 }
 
 TEST(EncodeBounded, KeepsAVectorOnTheLatticeWithinTheBoundAsItIs) {
@@ -239,7 +239,7 @@ TEST(EncodeBounded, RefusesWhatIsNoNumber) {
     EXPECT_THROW(EncodeBounded(std::vector<double>{bad, 1}, 1, 10, encoded), ContractError);
   }
   EXPECT_THROW(EncodeBounded(std::vector<double>{1}, 1, 10, encoded), ContractError);
-  EXPECT_THROW(EncodeBounded(std::vector<double>{1, 1}, 1, kMostNorm + 1, encoded), ContractError);
+  EXPECT_THROW(EncodeBounded(std::vector<double>{1, 1}, 1, kMaxNorm + 1, encoded), ContractError);
 }
 
 /// Two sums that differ by a vector of norm C, each rounded to the lattice: found to differ by nearly the bound, and

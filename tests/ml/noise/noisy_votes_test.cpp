@@ -113,13 +113,13 @@ TEST(NoisyVotes, TakeTheFirstOfEqualCountsAndStopAtTheThreshold) {
 }
 
 TEST(NoisyVotes, HoldAtTheEdgesOfTheWidth) {
-  constexpr std::int64_t kMost = (std::int64_t{1} << (kWidth - 2)) - 1;
+  constexpr std::int64_t kMax = (std::int64_t{1} << (kWidth - 2)) - 1;
   RingMatrix counts(2, 2);
-  counts << static_cast<mpc::Word>(kMost), static_cast<mpc::Word>(-kMost), static_cast<mpc::Word>(-kMost),
-      static_cast<mpc::Word>(kMost);
+  counts << static_cast<mpc::Word>(kMax), static_cast<mpc::Word>(-kMax), static_cast<mpc::Word>(-kMax),
+      static_cast<mpc::Word>(kMax);
   const RingMatrix none = RingMatrix::Zero(2, 2);
   const RingMatrix quiet = RingMatrix::Zero(2, 1);
-  const auto parts = Answered({none, counts, none}, {none, none, none}, {quiet, quiet, quiet}, -kMost, {1});
+  const auto parts = Answered({none, counts, none}, {none, none, none}, {quiet, quiet, quiet}, -kMax, {1});
   EXPECT_EQ(*parts[1].winners, (std::vector<int>{0, 1}));
   EXPECT_EQ(parts[0].above, (std::vector<bool>{true, true}));
 }

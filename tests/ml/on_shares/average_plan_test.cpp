@@ -14,8 +14,8 @@ AverageSettings Settings() {
           .features = 123,
           .row_norm = 1,
           .solver = {.lambda = 1, .bias = false, .tolerance = 1e-6},
-          .least_rows = 3000,
-          .most_rows = 10'000,
+          .min_rows = 3000,
+          .max_rows = 10'000,
           .scales = 16,
           .fraction_bits = 20,
           .epsilon = 0.1,
@@ -34,11 +34,11 @@ TEST(SumSensitivity, IsThePublishedOneInTheL1NormWithGapAndRounding) {
 TEST(MakeAveragePlan, ScalesEachNoiseToTheLeastSizeItIsFor) {
   const auto settings = Settings();
   const auto plan = MakeAveragePlan(settings);
-  ASSERT_EQ(plan.shape.least_sizes.size(), 16U);
-  EXPECT_EQ(plan.shape.least_sizes.front(), 3000);
-  EXPECT_LT(plan.shape.least_sizes.back(), 10'000);
+  ASSERT_EQ(plan.shape.min_sizes.size(), 16U);
+  EXPECT_EQ(plan.shape.min_sizes.front(), 3000);
+  EXPECT_LT(plan.shape.min_sizes.back(), 10'000);
   for (std::size_t g = 0; g < plan.rates.size(); ++g) {
-    const double epsilon = plan.rates[g].value() * SumSensitivity(settings, plan.shape.least_sizes[g]);
+    const double epsilon = plan.rates[g].value() * SumSensitivity(settings, plan.shape.min_sizes[g]);
     EXPECT_LE(epsilon, 0.1);
     EXPECT_GT(epsilon, 0.0999);
   }
@@ -63,7 +63,7 @@ TEST(MakeAveragePlan, TakesTheSizesNoiseOutOfEpsilonAndItsFailureOutOfDelta) {
   EXPECT_LE(epsilons.insider, 0.1);
   EXPECT_EQ(epsilons.insider, epsilons.outsider);
   for (std::size_t g = 0; g < plan.rates.size(); ++g)
-    EXPECT_LE(plan.rates[g].value() * SumSensitivity(settings, plan.shape.least_sizes[g]), 0.08 + 1e-9);
+    EXPECT_LE(plan.rates[g].value() * SumSensitivity(settings, plan.shape.min_sizes[g]), 0.08 + 1e-9);
 }
 
 TEST(MakeAveragePlan, ChargesThePublishedNoiseWithTheTrueSensitivityAndGivesInsidersNothing) {
@@ -135,7 +135,7 @@ TEST(MakeAveragePlan, CalibratesGaussianNoiseForWhatTheSizeLeavesOfEpsilonAndDel
   const double narrowest = plan.sigma * static_cast<double>(plan.sensitivities.back()) / std::sqrt(2.0);
   EXPECT_NEAR(sum.party_deviation, narrowest, 2);
   for (std::size_t g = 0; g < plan.sensitivities.size(); ++g)
-    EXPECT_EQ(plan.sensitivities[g], SumSensitivityL2(settings, plan.shape.least_sizes[g]));
+    EXPECT_EQ(plan.sensitivities[g], SumSensitivityL2(settings, plan.shape.min_sizes[g]));
   EXPECT_LE(dp::Epsilons({"a", "b", plan.events}, settings.delta, settings.accountant).insider, 1);
 }
 

@@ -57,8 +57,8 @@ RingMatrix PlainNoisySum(const AverageShape& shape, const OwnAverages& inputs) {
     if (shape.noisy_size) smallest += mpc::Signed(one.size_noise.values()(0, 0));
   }
   Index chosen = 0;
-  for (std::size_t g = 0; g < shape.least_sizes.size(); ++g)
-    if (shape.least_sizes[g] <= smallest) chosen = static_cast<Index>(g);
+  for (std::size_t g = 0; g < shape.min_sizes.size(); ++g)
+    if (shape.min_sizes[g] <= smallest) chosen = static_cast<Index>(g);
   for (const auto& one : inputs) sum += one.noise.values().row(chosen);
   return sum;
 }
@@ -88,21 +88,21 @@ std::array<MeasuredPart<RingMatrix>, 3> RunSum(Operation operation, const Averag
 }
 
 const AverageShape kShapes[] = {
-    {.owners = {2, 1, 2}, .weights = kWeights, .least_sizes = {100, 110, 120, 130, 140}, .width = 24},
+    {.owners = {2, 1, 2}, .weights = kWeights, .min_sizes = {100, 110, 120, 130, 140}, .width = 24},
     {.owners = {0, 3, 1},
      .weights = kWeights,
-     .least_sizes = {100, 128},
+     .min_sizes = {100, 128},
      .margin = 9,
      .noisy_size = true,
      .width = 24},
-    {.owners = {0, 0, 1}, .weights = kWeights, .least_sizes = {1, 120, 140}, .width = 24},
-    {.owners = {1, 1, 1}, .weights = kWeights, .least_sizes = {100}, .width = 24},
+    {.owners = {0, 0, 1}, .weights = kWeights, .min_sizes = {1, 120, 140}, .width = 24},
+    {.owners = {1, 1, 1}, .weights = kWeights, .min_sizes = {100}, .width = 24},
 };
 
 TEST(NoisyClassifierSum, IsThePlainOneGivenTheSameNoiseOverAThousandRandomInputs) {
   for (const auto& shape : kShapes) {
     for (std::uint64_t trial = 0; trial < 250; ++trial) {
-      const auto inputs = RandomInputs(trial, shape, static_cast<Index>(shape.least_sizes.size()));
+      const auto inputs = RandomInputs(trial, shape, static_cast<Index>(shape.min_sizes.size()));
       const auto parts = RunSum(NoisyClassifierSum, shape, inputs);
       ASSERT_TRUE((parts[0].value == PlainNoisySum(shape, inputs)).all()) << "trial " << trial;
       ASSERT_EQ(Figures(parts), Figures(NoisyClassifierSumCost(shape)));
@@ -122,8 +122,7 @@ TEST(PublishedClassifierSum, IsThePlainOneGivenTheSameNoiseOverAThousandRandomIn
 }
 
 TEST(NoisyClassifierSum, TakesEachNoiseFromItsLeastSizeOn) {
-  const AverageShape shape{
-      .owners = {1, 1, 0}, .weights = kWeights, .least_sizes = {10, 20, 30}, .width = 24};
+  const AverageShape shape{.owners = {1, 1, 0}, .weights = kWeights, .min_sizes = {10, 20, 30}, .width = 24};
   for (const std::int64_t smallest : {10, 19, 20, 29, 30, 31, 5000}) {
     auto inputs = RandomInputs(1, shape, 3);
     inputs[0].sizes(0, 0) = 6000;
@@ -134,7 +133,7 @@ TEST(NoisyClassifierSum, TakesEachNoiseFromItsLeastSizeOn) {
 }
 
 TEST(PublishedClassifierSum, TakesTheFirstOfEqualSizes) {
-  const AverageShape shape{.owners = {1, 2, 1}, .weights = kWeights, .least_sizes = {}, .width = 24};
+  const AverageShape shape{.owners = {1, 2, 1}, .weights = kWeights, .min_sizes = {}, .width = 24};
   auto inputs = RandomInputs(2, shape, 0);
   for (auto& one : inputs) one.sizes.setConstant(77);
   const auto parts = RunSum(PublishedClassifierSum, shape, inputs);
@@ -143,8 +142,8 @@ TEST(PublishedClassifierSum, TakesTheFirstOfEqualSizes) {
 
 TEST(AverageOfSum, DividesByTheNumberOfOwnersWithinAUnitAndAFraction) {
   for (const Index owners : {1, 2, 3, 5, 64, 10'000}) {
-    const AverageShape shape{.owners = {owners, 0, 0}, .weights = 500, .least_sizes = {}, .width = 24};
-    for (const int bits : {2, 30, kMostSumBits}) {
+    const AverageShape shape{.owners = {owners, 0, 0}, .weights = 500, .min_sizes = {}, .width = 24};
+    for (const int bits : {2, 30, kMaxSumBits}) {
       const RingMatrix sum = RandomSigned(static_cast<std::uint64_t>(bits), 1, 500, bits);
       const auto parts = RunParties(Seed{5}, [&](mpc::Context& party) {
         const ArithShare shared = InsecureDeal(party, sum);
@@ -166,8 +165,8 @@ TEST(AverageOfSum, DividesByTheNumberOfOwnersWithinAUnitAndAFraction) {
   }
   EXPECT_THROW(RunParties(Seed{5},
                           [](mpc::Context& party) {
-                            (void)AverageOfSum(party, {.owners = {1, 1, 1}, .weights = 2, .least_sizes = {}},
-                                               ArithShare::Zero(1, 2), kMostSumBits + 1);
+                            (void)AverageOfSum(party, {.owners = {1, 1, 1}, .weights = 2, .min_sizes = {}},
+                                               ArithShare::Zero(1, 2), kMaxSumBits + 1);
                             return 0;
                           }),
                ContractError);
@@ -176,7 +175,7 @@ TEST(AverageOfSum, DividesByTheNumberOfOwnersWithinAUnitAndAFraction) {
 TEST(ClassifierSums, RefuseOtherShapesBeforeSending) {
   const auto& shape = kShapes[0];
   const auto run = [&](auto spoil) {
-    auto inputs = RandomInputs(3, shape, static_cast<Index>(shape.least_sizes.size()));
+    auto inputs = RandomInputs(3, shape, static_cast<Index>(shape.min_sizes.size()));
     for (auto& one : inputs) spoil(one);
     (void)RunSum(NoisyClassifierSum, shape, inputs);
   };

@@ -63,17 +63,18 @@ TEST_P(TruncateTest, RoundsStochasticallyAtTheDeclaredCost) {
   CheckRounding(x, outcome.value, bits);
 }
 
-constexpr std::int64_t kMost = (std::int64_t{1} << 62) - 1;
+constexpr std::int64_t kMax = (std::int64_t{1} << 62) - 1;
 
-INSTANTIATE_TEST_SUITE_P(
-    Edges, TruncateTest,
-    testing::Values(TruncateCase{"zero", 16, 0}, TruncateCase{"smallest_negative", 1, -1},
-                    TruncateCase{"fraction", 16, 12345}, TruncateCase{"negative_fraction", 16, -12345},
-                    TruncateCase{"large", 16, (std::int64_t{1} << 61) + 5},
-                    TruncateCase{"greatest", 16, kMost}, TruncateCase{"least", 16, -kMost},
-                    TruncateCase{"shift_1", 1, kMost}, TruncateCase{"shift_62", 62, kMost},
-                    TruncateCase{"shift_62_negative", 62, -kMost}),
-    [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Edges, TruncateTest,
+                         testing::Values(TruncateCase{"zero", 16, 0},
+                                         TruncateCase{"smallest_negative", 1, -1},
+                                         TruncateCase{"fraction", 16, 12345},
+                                         TruncateCase{"negative_fraction", 16, -12345},
+                                         TruncateCase{"large", 16, (std::int64_t{1} << 61) + 5},
+                                         TruncateCase{"greatest", 16, kMax}, TruncateCase{"least", 16, -kMax},
+                                         TruncateCase{"shift_1", 1, kMax}, TruncateCase{"shift_62", 62, kMax},
+                                         TruncateCase{"shift_62_negative", 62, -kMax}),
+                         [](const auto& info) { return info.param.name; });
 
 TEST(Truncate, NeverErrsByAUnitOnRandomValuesUpTo2To61) {
   const RingMatrix x = RandomSigned(1, 1 << 18, 1, 61);
@@ -162,8 +163,8 @@ TEST_P(EveryShiftTest, RoundsEdgeAndRandomValuesDown) {
   const bool is_signed = GetParam() == Range::kSigned;
   for (int bits = 1; bits <= 62; ++bits) {
     const std::int64_t unit = std::int64_t{1} << bits;
-    std::vector<std::int64_t> values{0, 1, unit / 2, unit - 1, kMost, kMost - 1, kMost / unit * unit};
-    if (unit <= kMost) values.insert(values.end(), {unit, unit + 1});
+    std::vector<std::int64_t> values{0, 1, unit / 2, unit - 1, kMax, kMax - 1, kMax / unit * unit};
+    if (unit <= kMax) values.insert(values.end(), {unit, unit + 1});
     if (is_signed) {
       for (const std::int64_t value : std::vector(values)) values.push_back(-value);
     } else {

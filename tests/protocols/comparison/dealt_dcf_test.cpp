@@ -78,8 +78,8 @@ TEST(DealDcf, ExpandsEachOperationsKeysUnderAHashKeyOfItsOwn) {
 
 TEST(DealDcf, TakesInputsOf63Bits) {
   constexpr int kBits = 63;
-  constexpr Word kMost = (Word{1} << kBits) - 1;
-  const std::vector<Word> values{0, 1, kMost / 2, kMost - 1, kMost};
+  constexpr Word kMax = (Word{1} << kBits) - 1;
+  const std::vector<Word> values{0, 1, kMax / 2, kMax - 1, kMax};
   RingMatrix points(1, 5);
   RingMatrix inputs(5, 5);
   for (Index k = 0; k < 5; ++k) {
