@@ -1,25 +1,30 @@
 #include "api/model.h"
 
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
 #include "jobs/config/input_files.h"
 #include "jobs/records/classify.h"
+#include "jobs/records/evaluation.h"
 #include "jobs/records/load_records.h"
+#include "jobs/records/target_evaluation.h"
 
 namespace trefoil {
 namespace {
+
+constexpr const char* kSchemaName = "the model's schema";
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 Layer LayerOf(const Eigen::MatrixXd& weights, const Eigen::VectorXd& bias) {
   Layer layer{.inputs = weights.rows(),
               .outputs = weights.cols(),
               .weights = std::vector<double>(static_cast<std::size_t>(weights.size())),
               .bias = {bias.begin(), bias.end()}};
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Eigen::Map<RowMajor>(layer.weights.data(), weights.rows(), weights.cols()) = weights;
   return layer;
 }
 
 Eigen::RowVectorXd Output(const Layer& layer, const Eigen::RowVectorXd& input) {
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   return input * Eigen::Map<const RowMajor>(layer.weights.data(), layer.inputs, layer.outputs) +
          Eigen::Map<const Eigen::RowVectorXd>(layer.bias.data(), layer.outputs);
 }
@@ -33,6 +38,26 @@ Eigen::RowVectorXd LogitsOf(const Model& model, std::span<const float> row) {
   for (std::size_t k = 0; k + 1 < model.layers.size(); ++k)
     x = Output(model.layers[k], x).cwiseMax(0).cwiseMin(model.activation_bound);
   return Output(model.layers.back(), x);
+}
+
+/// What Outer() made a model of.
+ml::Model InnerOf(const Model& outer) {
+  Require(!outer.layers.empty(), "Model: at least one layer");
+  ml::Model model{.weights = {}, .bias = {}, .activation_bound = outer.activation_bound};
+  for (const auto& layer : outer.layers) {
+    model.weights = Eigen::Map<const RowMajor>(layer.weights.data(), layer.inputs, layer.outputs);
+    model.bias = Eigen::Map<const Eigen::VectorXd>(layer.bias.data(), layer.outputs);
+    if (&layer != &outer.layers.back())
+      model.hidden.push_back({.weights = model.weights, .bias = model.bias});
+  }
+  return model;
+}
+
+data::Table TableOf(const jobs::ModelSchema& schema, const InputFiles& records, data::LabelUse labels) {
+  jobs::PartyFile party;
+  jobs::BringFiles(party, records);
+  return jobs::LoadRecords(schema.records, party.data,
+                           {.labels = labels, .feature_model = party.feature_model});
 }
 
 }  // namespace
@@ -59,16 +84,22 @@ ReleasedModel Outer(const jobs::ModelFile& released) {
 ReleasedModel ReadModel(const std::filesystem::path& file) { return Outer(jobs::LoadModel(file)); }
 
 std::vector<std::vector<double>> LogitsOf(const ReleasedModel& model, const InputFiles& records) {
-  jobs::PartyFile party;
-  jobs::BringFiles(party, records);
-  const auto schema = jobs::ParseModelSchema(model.schema, "the model's schema");
-  const auto table = jobs::LoadRecords(
-      schema.records, party.data, {.labels = data::LabelUse::kIgnored, .feature_model = party.feature_model});
+  const auto schema = jobs::ParseModelSchema(model.schema, kSchemaName);
+  const auto table = TableOf(schema, records, data::LabelUse::kIgnored);
   std::vector<std::vector<double>> logits;
   for (Eigen::Index row = 0; row < table.x.rows(); ++row) {
     logits.push_back(model.model.Logits({&table.x(row, 0), static_cast<std::size_t>(table.x.cols())}));
   }
   return logits;
+}
+
+std::string EvaluationOf(const ReleasedModel& model, const InputFiles& records) {
+  const auto schema = jobs::ParseModelSchema(model.schema, kSchemaName);
+  const auto table = TableOf(schema, records, data::LabelUse::kRead);
+  if (table.y.empty()) throw DataError("records: found none, expected at least one");
+  const auto inner = InnerOf(model.model);
+  if (schema.records.data.target) return jobs::ToJson(jobs::EvaluateTargets(inner, schema, table)).dump(2);
+  return jobs::ToJson(jobs::Evaluate(inner, schema, table), schema.records).dump(2);
 }
 
 }  // namespace trefoil

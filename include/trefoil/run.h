@@ -49,6 +49,10 @@ struct ReleasedModel {
 [[nodiscard]] std::vector<std::vector<double>> LogitsOf(const ReleasedModel& model,
                                                         const InputFiles& records);
 
+/// How the model does on clear records with their labels or targets: the JSON of evaluation.json without the file's
+/// hash (docs/reference/formats.md). No noise covers it: whoever gets it learns about these records. Throws DataError as LogitsOf, and where there are none.
+[[nodiscard]] std::string EvaluationOf(const ReleasedModel& model, const InputFiles& records);
+
 /// What a job gave a party.
 struct JobResult {
   Epsilons epsilons{};                         ///< of what was executed, at the job's delta

@@ -106,6 +106,12 @@ py::object Logits(const py::dict& model, const InputFiles& records) {
   return array;
 }
 
+std::string EvaluationJson(const py::dict& model, const InputFiles& records) {
+  const auto released = ToModel(model);
+  const py::gil_scoped_release unlocked;
+  return EvaluationOf(released, records);
+}
+
 }  // namespace
 
 void AddRuns(py::module_& m) {
@@ -113,6 +119,7 @@ void AddRuns(py::module_& m) {
   m.def("simulate", &SimulateJob, py::arg("job"), py::arg("inputs"), py::arg("on_step").none(true),
         py::arg("stop"));
   m.def("logits", &Logits, py::arg("model"), py::arg("records"));
+  m.def("evaluation", &EvaluationJson, py::arg("model"), py::arg("records"));
   m.def(
       "read_model", [](const std::filesystem::path& file) { return ToPython(ReadModel(file)); },
       py::arg("file"));

@@ -30,7 +30,7 @@ class Model:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """What the model is made of: Model(**model.get_params()) is the same one."""
-        return {key: getattr(self, key) for key in ("layers", "activation_bound", "row_norm", "schema")}
+        return dict(self._parts)
 
     def set_params(self, **params: Any) -> Model:
         for key, value in params.items():
@@ -78,18 +78,18 @@ class Model:
         if len(self.layers) > 1:
             raise AttributeError(f"a model with hidden layers has no {name}; it has layers")
 
+    @property
+    def _parts(self) -> _core.ModelParts:
+        return {
+            "layers": self.layers,
+            "activation_bound": self.activation_bound,
+            "row_norm": self.row_norm,
+            "schema": self.schema,
+        }
+
     def _logits(self, X: Any) -> NDArray[np.float64]:
         with Inputs() as inputs, inputs.explained():
-            records = inputs.put_records(self._keys, X, None, labels=False)
-            return _core.logits(
-                {
-                    "layers": self.layers,
-                    "activation_bound": self.activation_bound,
-                    "row_norm": self.row_norm,
-                    "schema": self.schema,
-                },
-                records,
-            )
+            return _core.logits(self._parts, inputs.put_records(self._keys, X, None, labels=False))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The logits: a column a class; with two classes those of the second alone."""
@@ -128,6 +128,19 @@ class Model:
             errors = np.sum((self.predict(X) - targets) ** 2)
             return float(1 - errors / np.sum((targets - targets.mean()) ** 2))
         return float(np.mean(self.predict(X) == np.asarray(y)))
+
+    def evaluate(self, X: Any, y: Any = None) -> dict[str, Any]:
+        """How the model does on these records, as `trefoil evaluate --json` says it: "accuracy", "balanced_accuracy",
+        "auc", "log_loss", "calibration_error", "confusion", "warnings" ..., or of targets "r_squared" and "rmse".
+
+        `y` has labels as the job declares them, 0, 1, ... or texts; without it a frame has their column. No epsilon
+        covers these figures. Raises DataError where records or labels are not as the job declares.
+        """
+        with Inputs() as inputs, inputs.explained():
+            figures: dict[str, Any] = json.loads(
+                _core.evaluation(self._parts, inputs.put_records(self._keys, X, y))
+            )
+            return figures
 
     def __repr__(self) -> str:
         sizes = " -> ".join(map(str, [self.n_features_in_, *(bias.size for _, bias in self.layers)]))

@@ -38,6 +38,23 @@ TEST(Simulate, TrainsAModelThatClassifiesTheFilesOfItsSchema) {
   const auto logits = LogitsOf(*results[0].model, records);
   ASSERT_EQ(logits.size(), 40U);
   EXPECT_GT(logits[0][0], logits[1][0]);
+  EXPECT_THAT(EvaluationOf(*results[0].model, records), HasSubstr("\"confusion\""));
+}
+
+TEST(EvaluationOf, AppliesHiddenLayersAndRefusesAnEmptyTable) {
+  const data::TemporaryFolder folder;
+  // One unit that passes the first number up to 0.5 on, and a logit above 0 where it passes more than 0.25.
+  const ReleasedModel model{.model = {.layers = {{.inputs = 2, .outputs = 1, .weights = {1, 0}, .bias = {0}},
+                                                 {.inputs = 1, .outputs = 1, .weights = {4}, .bias = {-1}}},
+                                      .activation_bound = 0.5,
+                                      .row_norm = 1},
+                            .schema = Job::Parse(kToyJob).Json()};
+  const auto figures = EvaluationOf(model, RecordFiles(folder));
+  EXPECT_THAT(figures, HasSubstr("\"accuracy\": 1.0"));
+  // Twenty records of logit 1 in class 1, twenty of logit -1 in class 0: all have log(1 + exp(-1)).
+  EXPECT_THAT(figures, HasSubstr("\"log_loss\": 0.31326"));
+  const InputFiles none{{"data.file", folder.Put("none.csv", "a,b,kind\n")}};
+  EXPECT_THAT(data::ErrorText<DataError>([&] { (void)EvaluationOf(model, none); }), HasSubstr("expected"));
 }
 
 TEST(Simulate, LeavesOutWhatIsNotReleased) {

@@ -35,6 +35,23 @@ def test_gives_a_model_with_the_interface_of_scikit_learn(result):
         assert (other.predict(X) == model.predict(X)).all()
 
 
+def test_evaluates_as_scikit_learn_does(parties):
+    metrics = pytest.importorskip("sklearn.metrics")
+    job = trefoil.Job.from_dict(toy_keys(steps=3, learning_rate=0.5))  # a model that makes mistakes
+    model = trefoil.simulate(job, parties).model
+    X, y = toy_records(9, 300)
+    figures, odds = model.evaluate(X, y), model.predict_proba(X)
+    assert figures["accuracy"] == model.score(X, y) and figures["records"] == 300 and "model" not in figures
+    assert figures["confusion"] == metrics.confusion_matrix(y, model.predict(X)).tolist()
+    assert figures["balanced_accuracy"] == pytest.approx(metrics.balanced_accuracy_score(y, model.predict(X)))
+    assert figures["log_loss"] == pytest.approx(metrics.log_loss(y, odds))
+    assert figures["auc"] == pytest.approx(metrics.roc_auc_score(y, odds, multi_class="ovr"))
+    with pytest.raises(trefoil.DataError, match="^y: row 1: found label .*, expected a class of 0 to 2$"):
+        model.evaluate(X, y + 5)
+    with pytest.raises(trefoil.DataError, match="^records: found none, expected at least one$"):
+        model.evaluate(X[:0], y[:0])
+
+
 def test_trains_a_model_of_numbers():
     keys = toy_keys(learning_rate=0.3, steps=60)
     del keys["data"]["classes"]
@@ -49,6 +66,9 @@ def test_trains_a_model_of_numbers():
     errors = model.predict(X) - y
     assert model.score(X, y) == pytest.approx(1 - (errors @ errors) / ((y - y.mean()) @ (y - y.mean())))
     assert model.score(X, y) > 0.8  # the mean has 0
+    figures = model.evaluate(X, y)
+    assert figures["r_squared"] == pytest.approx(model.score(X, y), abs=1e-5)
+    assert figures["rmse"] == pytest.approx(np.sqrt(np.mean(errors**2)), rel=1e-5)
     with pytest.raises(AttributeError, match="target_range"):
         model.classes_
     with pytest.raises(trefoil.DataError, match="party 1's y: row 3: found target 31, expected a number of -10 to 30"):
