@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from trefoil.errors import ConfigError
+from trefoil.errors import ConfigError, DataError
 from trefoil.job import Job
 from trefoil.model import Model
 from trefoil.result import Result
@@ -31,7 +31,92 @@ except ImportError:  # before 1.6
         return estimator._validate_data(*args, **keywords)
 
 
-class PrivateLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _Private(BaseEstimator):  # type: ignore[misc]
+    """What the estimators share: parameters of training and promise, three shards, the job, the model."""
+
+    def __init__(
+        self,
+        epsilon: float | None,
+        delta: float,
+        sigma: float | None,
+        against: str,
+        steps: int,
+        batch: float,
+        learning_rate: float,
+        momentum: float,
+        clip: float,
+        row_norm: float,
+        rows: int | None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.sigma = sigma
+        self.against = against
+        self.steps = steps
+        self.batch = batch
+        self.learning_rate = learning_rate
+        self.momentum = momentum
+        self.clip = clip
+        self.row_norm = row_norm
+        self.rows = rows
+
+    def _train(self, X: NDArray[Any], y: NDArray[Any], data: dict[str, Any], loss: str, public: str) -> None:
+        """Trains on rows and what `data` of a job says of `y`. `public` names the parameter that it is from."""
+        self.outside_epsilon_ = [name for name in ("rows", public) if getattr(self, name) is None]
+        job = self._job(len(y) if self.rows is None else self.rows, data, loss)
+        self.result_: Result = simulate(job, [(X[party::3], y[party::3]) for party in range(3)])
+        self.coef_ = self._model.coef_
+        self.intercept_ = self._model.intercept_
+        self.n_iter_ = self.steps
+
+    def _job(self, rows: int, data: dict[str, Any], loss: str) -> Job:
+        own = [math.ceil((rows - party) / 3) for party in range(3)]
+        batch = max(1.0, self.batch * rows)
+        mean = own[0] * batch / max(rows, 1)
+        privacy = {"delta": self.delta, "against": self.against, "clip": self.clip}
+        if (self.epsilon is None) == (self.sigma is None):
+            raise ConfigError("epsilon, sigma: found both or neither, expected exactly one")
+        return Job.from_dict(
+            {
+                "type": "dpsgd",
+                "name": "sklearn",
+                "data": {"name": "arrays", "format": "npy", "rows": own, "features": self.n_features_in_, **data},
+                "features": {"row_norm": self.row_norm},
+                "model": {"loss": loss},
+                "training": {
+                    "steps": self.steps,
+                    "expected_batch": batch,
+                    # So many deviations above the mean that hardly any draw is ever cut.
+                    "max_batch_per_owner": max(1, min(own[0], math.ceil(mean + 8 * math.sqrt(mean) + 8))),
+                    "learning_rate": self.learning_rate,
+                    "momentum": self.momentum,
+                },
+                "privacy": privacy | ({"epsilon": self.epsilon} if self.sigma is None else {"sigma": self.sigma}),
+            }
+        )
+
+    def _checked(self, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        checked: NDArray[Any] = _validated(self, X, reset=False)
+        return checked
+
+    @property
+    def _model(self) -> Model:
+        model = self.result_.model
+        assert model is not None  # everybody gets it
+        return model
+
+    def _more_tags(self) -> dict[str, Any]:
+        """For scikit-learn before 1.6."""
+        return {"non_deterministic": True, "_xfail_checks": WAIVED[type(self).__name__]}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags
+
+
+class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
     """A linear classifier, one class against the rest, by secure DP-SGD among three parties in this process.
 
     Parameters
@@ -65,30 +150,17 @@ class PrivateLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore
         rows: int | None = None,
         classes: Any = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.sigma = sigma
-        self.against = against
-        self.steps = steps
-        self.batch = batch
-        self.learning_rate = learning_rate
-        self.momentum = momentum
-        self.clip = clip
-        self.row_norm = row_norm
-        self.rows = rows
+        super().__init__(
+            epsilon, delta, sigma, against, steps, batch, learning_rate, momentum, clip, row_norm, rows
+        )
         self.classes = classes
 
     def fit(self, X: Any, y: Any) -> PrivateLogisticRegression:
         """Trains. Row i is party i mod 3's. Raises ConfigError for a promise that cannot be met."""
         X, y = _validated(self, X, y)
         check_classification_targets(y)
-        self.outside_epsilon_ = [name for name in ("rows", "classes") if getattr(self, name) is None]
         numbers = self._numbers_of(y)
-        job = self._job(len(y) if self.rows is None else self.rows)
-        self.result_: Result = simulate(job, [(X[party::3], numbers[party::3]) for party in range(3)])
-        self.coef_ = self._model.coef_
-        self.intercept_ = self._model.intercept_
-        self.n_iter_ = self.steps
+        self._train(X, numbers, {"classes": len(self.classes_)}, "one-vs-rest", "classes")
         return self
 
     def _numbers_of(self, y: NDArray[Any]) -> NDArray[np.int64]:
@@ -100,42 +172,6 @@ class PrivateLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore
         if np.any(self.classes_[places] != y):
             raise ValueError("y: found labels that are not among classes")
         return places.astype(np.int64)
-
-    def _job(self, rows: int) -> Job:
-        own = [math.ceil((rows - party) / 3) for party in range(3)]
-        batch = max(1.0, self.batch * rows)
-        mean = own[0] * batch / max(rows, 1)
-        privacy = {"delta": self.delta, "against": self.against, "clip": self.clip}
-        if (self.epsilon is None) == (self.sigma is None):
-            raise ConfigError("epsilon, sigma: found both or neither, expected exactly one")
-        return Job.from_dict(
-            {
-                "type": "dpsgd",
-                "name": "sklearn",
-                "data": {
-                    "name": "arrays",
-                    "format": "npy",
-                    "rows": own,
-                    "features": self.n_features_in_,
-                    "classes": len(self.classes_),
-                },
-                "features": {"row_norm": self.row_norm},
-                "training": {
-                    "steps": self.steps,
-                    "expected_batch": batch,
-                    # So many deviations above the mean that hardly any draw is ever cut.
-                    "max_batch_per_owner": max(1, min(own[0], math.ceil(mean + 8 * math.sqrt(mean) + 8))),
-                    "learning_rate": self.learning_rate,
-                    "momentum": self.momentum,
-                },
-                "privacy": privacy | ({"epsilon": self.epsilon} if self.sigma is None else {"sigma": self.sigma}),
-            }
-        )
-
-    def _checked(self, X: Any) -> NDArray[Any]:
-        check_is_fitted(self)
-        checked: NDArray[Any] = _validated(self, X, reset=False)
-        return checked
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The logits: a column a class; with two classes those of the second alone."""
@@ -151,29 +187,80 @@ class PrivateLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore
         labels: NDArray[Any] = self.classes_[self._model.predict(X)]
         return labels
 
-    @property
-    def _model(self) -> Model:
-        model = self.result_.model
-        assert model is not None  # everybody gets it
-        return model
 
-    def _more_tags(self) -> dict[str, Any]:
-        """For scikit-learn before 1.6."""
-        return {"non_deterministic": True, "_xfail_checks": WAIVED}
+class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
+    """A linear model of numbers, by squared errors and secure DP-SGD among three parties in this process.
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = True
-        return tags
+    Parameters
+    ----------
+    target_range
+        The public (low, high) that every target is within; take it from what is known of the subject. Where it is None
+        it is taken from the data, which no epsilon covers: `outside_epsilon_` names what was.
+    epsilon, delta, against, sigma, steps, batch, learning_rate, momentum, clip, row_norm, rows
+        As of PrivateLogisticRegression. The target's range counts as 1, so errors are small numbers, and so are `clip`
+        and the noise. A `learning_rate` of at most 2 / (row_norm² + 1) does not diverge. `coef_` and `intercept_` are of that scale, too, for rows as `row_norm` leaves them; `predict`
+        gives targets in their own unit.
+    """
+
+    def __init__(
+        self,
+        epsilon: float | None = 3.0,
+        delta: float = 1e-5,
+        *,
+        target_range: tuple[float, float] | None = None,
+        sigma: float | None = None,
+        against: str = "insider",
+        steps: int = 40,
+        batch: float = 0.25,
+        learning_rate: float = 0.4,
+        momentum: float = 0.0,
+        clip: float = 0.25,
+        row_norm: float = 2.0,
+        rows: int | None = None,
+    ) -> None:
+        super().__init__(
+            epsilon, delta, sigma, against, steps, batch, learning_rate, momentum, clip, row_norm, rows
+        )
+        self.target_range = target_range
+
+    def fit(self, X: Any, y: Any) -> PrivateRegressor:
+        """Trains. Row i is party i mod 3's. Raises ConfigError for a promise that cannot be met, DataError for a target
+        out of range."""
+        X, y = _validated(self, X, y, y_numeric=True)
+        low, high = self._range_of(y)
+        if y.min() < low or y.max() > high:
+            raise DataError(f"y: found targets from {y.min():g} to {y.max():g}, expected {low:g} to {high:g}")
+        self._train(X, y, {"target": {"low": low, "high": high}}, "squared", "target_range")
+        return self
+
+    def _range_of(self, y: NDArray[Any]) -> tuple[float, float]:
+        low, high = map(float, (y.min(), y.max()) if self.target_range is None else self.target_range)
+        if low == high and self.target_range is None:  # all targets are one number
+            return low - 0.5, high + 0.5
+        if not low < high:
+            raise ConfigError(f"target_range: found {low:g} and {high:g}, expected the lower number first")
+        return low, high
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        X = self._checked(X)
+        return self._model.predict(X)
 
 
 _NOISE = "each fit draws noise of its own from the system, and there are no seeds"
 _FEW = "on so few records the noise of the default promise may hide the classes"
-WAIVED = {
-    "check_classifier_data_not_an_array": _NOISE,
-    "check_classifiers_classes": _FEW,
-    "check_classifiers_train": _FEW,
-    "check_fit_idempotent": _NOISE,
-    "check_supervised_y_2d": _NOISE,
+WAIVED: dict[str, dict[str, str]] = {
+    "PrivateLogisticRegression": {
+        "check_classifier_data_not_an_array": _NOISE,
+        "check_classifiers_classes": _FEW,
+        "check_classifiers_train": _FEW,
+        "check_fit_idempotent": _NOISE,
+        "check_supervised_y_2d": _NOISE,
+    },
+    "PrivateRegressor": {
+        "check_fit_idempotent": _NOISE,
+        "check_regressor_data_not_an_array": _NOISE,
+        "check_regressors_int": _NOISE,
+        "check_supervised_y_2d": _NOISE,
+    },
 }
-"""scikit-learn's checks that cannot hold, with the reason."""
+"""scikit-learn's checks that cannot hold of an estimator, with the reason."""
