@@ -1,6 +1,8 @@
 #pragma once
 #include <sodium.h>
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,7 +13,9 @@ class Sha256 {
  public:
   Sha256();
   void Update(std::string_view bytes);
-  /// The hash in lower-case hexadecimal; once, after the last piece.
+  /// The hash; once, after the last piece.
+  [[nodiscard]] std::array<std::uint8_t, 32> Digest();
+  /// The same in lower-case hexadecimal.
   [[nodiscard]] std::string Hex();
 
  private:

@@ -93,6 +93,9 @@ int RunCommandLine(int argc, const char* const* argv, jobs::JobTypes types) {
   AddInit(program, action);
   AddInitJob(program, action, types);
   AddTrust(program, action);
+  AddDepositKey(program, action);
+  AddTrustOwner(program, action);
+  AddOwner(program, action);
   AddCheck(program, action, types);
   AddRun(program, action, types);
   AddLocal(program, action, types);

@@ -22,11 +22,14 @@ struct InitOptions {
 };
 
 int InitAll(const std::array<jobs::Address, 3>& addresses, const InitOptions& options) {
-  const auto fingerprints = MakeAllPartyFolders(DescribeParties(addresses), options.out);
+  auto parties = DescribeParties(addresses);
+  for (auto& party : parties) party.deposits = DepositsInFolder();
+  const auto fingerprints = MakeAllPartyFolders(parties, options.out);
   for (int id = 0; id < 3; ++id) {
-    std::cout << fmt::format("party {}: {}, fingerprint {}\n", id,
-                             (PartyFolder(options.out, id) / "party.toml").string(),
-                             fingerprints[static_cast<std::size_t>(id)]);
+    const auto& of = fingerprints[static_cast<std::size_t>(id)];
+    std::cout << fmt::format("party {}: {}, fingerprint {}, of its deposit key {}\n", id,
+                             (PartyFolder(options.out, id) / "party.toml").string(), of.certificate,
+                             of.deposit_key);
   }
   std::cout
       << "The three folders already hold each other's certificates. Next: write [data] in each party.toml.\n";
@@ -34,10 +37,11 @@ int InitAll(const std::array<jobs::Address, 3>& addresses, const InitOptions& op
 }
 
 int InitOne(const std::array<jobs::Address, 3>& addresses, const InitOptions& options) {
-  const auto party = DescribeParty(*options.party, addresses);
-  const auto fingerprint = MakePartyFolder(party, options.out);
-  std::cout << fmt::format("party {}: {}\nfingerprint {}\n", party.id, options.out + "/party.toml",
-                           fingerprint)
+  auto party = DescribeParty(*options.party, addresses);
+  party.deposits = DepositsInFolder();
+  const auto of = MakePartyFolder(party, options.out);
+  std::cout << fmt::format("party {}: {}\nfingerprint {}\nfingerprint of the deposit key {}\n", party.id,
+                           options.out + "/party.toml", of.certificate, of.deposit_key)
             << fmt::format(
                    "Next: send {}/party.crt to parties {} and {}, who compare the fingerprint with you by "
                    "telephone\n"

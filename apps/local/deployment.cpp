@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "deposit/keys.h"
 #include "net/link/certificate.h"
 
 namespace trefoil::apps {
@@ -57,24 +58,33 @@ std::array<jobs::PartyFile, 3> DescribeParties(const std::array<jobs::Address, 3
   return {DescribeParty(0, addresses), DescribeParty(1, addresses), DescribeParty(2, addresses)};
 }
 
-std::string MakePartyFolder(const jobs::PartyFile& party, const fs::path& folder) {
+jobs::DepositSettings DepositsInFolder() { return {.key = "deposit.key", .owners = "owners"}; }
+
+Fingerprints MakePartyFolder(const jobs::PartyFile& party, const fs::path& folder) {
   for (const auto& name : {fs::path(kPartyFile), party.private_key, party.certificate}) {
     if (fs::exists(folder / name)) {
       throw ConfigError((folder / name).string() +
                         ": exists already, and is not overwritten; choose another --out");
     }
   }
+  Fingerprints made;
+  if (party.deposits) {
+    const auto pair = deposit::MakeKeyPair(deposit::KeyKind::kParty);
+    deposit::WriteKeyPair(deposit::KeyKind::kParty, pair, folder);
+    made.deposit_key = deposit::Fingerprint(deposit::KeyKind::kParty, pair.known);
+  }
   fs::create_directories(folder / "peers");
   const auto identity = net::MakeIdentity("party-" + std::to_string(party.id));
   WriteSecretFile(folder / party.private_key, identity.private_key_pem);
   WriteTextFile(folder / party.certificate, identity.certificate_pem);
   WriteTextFile(folder / kPartyFile, jobs::PartyToml(party));
-  return net::Fingerprint(identity.certificate_pem);
+  made.certificate = net::Fingerprint(identity.certificate_pem);
+  return made;
 }
 
-std::array<std::string, 3> MakeAllPartyFolders(const std::array<jobs::PartyFile, 3>& parties,
-                                               const fs::path& folder) {
-  std::array<std::string, 3> fingerprints;
+std::array<Fingerprints, 3> MakeAllPartyFolders(const std::array<jobs::PartyFile, 3>& parties,
+                                                const fs::path& folder) {
+  std::array<Fingerprints, 3> fingerprints;
   for (std::size_t i = 0; i < parties.size(); ++i) {
     fingerprints[i] = MakePartyFolder(parties[i], PartyFolder(folder, parties[i].id));
   }

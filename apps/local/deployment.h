@@ -23,13 +23,23 @@ inline constexpr const char* kFeatureModel = "data/features.onnx";
 /// All three, of parties 0 to 2.
 [[nodiscard]] std::array<jobs::PartyFile, 3> DescribeParties(const std::array<jobs::Address, 3>& addresses);
 
-/// Makes a party folder: party.toml, a fresh party.key (mode 0600) and party.crt, and peers/. Returns the
-/// certificate's fingerprint. Throws ConfigError if one of these three files is there already.
-std::string MakePartyFolder(const jobs::PartyFile& party, const std::filesystem::path& folder);
+/// Of what a party folder's keys belong to.
+struct Fingerprints {
+  std::string certificate;
+  std::string deposit_key;  ///< empty where the party takes no deposits
+};
+
+/// What a party needs to take deposits of owners, all of it in its folder.
+[[nodiscard]] jobs::DepositSettings DepositsInFolder();
+
+/// Makes a party folder: party.toml, a fresh party.key (mode 0600) and party.crt, and peers/; where the party has
+/// [deposits], also a deposit key, deposit.key (mode 0600) and deposit.pub. Throws ConfigError if one of these files is
+/// there already.
+Fingerprints MakePartyFolder(const jobs::PartyFile& party, const std::filesystem::path& folder);
 
 /// Makes FOLDER/party-0 to FOLDER/party-2, certificates already exchanged. Returns the fingerprints. Throws likewise.
-std::array<std::string, 3> MakeAllPartyFolders(const std::array<jobs::PartyFile, 3>& parties,
-                                               const std::filesystem::path& folder);
+std::array<Fingerprints, 3> MakeAllPartyFolders(const std::array<jobs::PartyFile, 3>& parties,
+                                                const std::filesystem::path& folder);
 
 /// FOLDER/party-ID.
 [[nodiscard]] std::filesystem::path PartyFolder(const std::filesystem::path& folder, int id);

@@ -176,6 +176,15 @@ void Fields(FieldVisitor& v, PartyFile& s) {
       "A file of mode 0600 or 0400 and 32 bytes or more; shares are sealed with a key derived from its "
       "bytes.");
   });
+  v.Table(
+      "deposits", "Deposits of owners who run no party (`owners.md`); without the table none can be taken.",
+      s.deposits, [&](DepositSettings& deposits) {
+        v("key", deposits.key, Path(),
+          "The deposit key, of mode 0600 or 0400, that deposits for this party are sealed to.");
+        v("owners", deposits.owners, Path(),
+          "A folder with a file `NAME.pub` for each owner whose deposits are taken, as `trefoil trust-owner` "
+          "writes it.");
+      });
   v.Table("timeouts", "How long this party waits.", [&] { TimeoutFields(v, s); });
 }
 
@@ -192,6 +201,7 @@ void Fields(FieldVisitor& v, DeclaredParty& s) {
 /// What the file says beside a key, for who reads it.
 constexpr std::pair<const char*, const char*> kRemarks[] = {
     {"tls.private_key", "mode 0600, never leaves this machine"},
+    {"deposits.key", "mode 0600, never leaves this machine"},
     {"ledger.epsilon_cap", "insider epsilon, all jobs on this data together"},
     {"evaluation_ledger.epsilon_cap", "insider epsilon, all jobs on this data together"},
     {"timeouts.start", "how long to wait for the others to come up"},

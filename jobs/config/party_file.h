@@ -74,6 +74,12 @@ struct LedgerSettings {
   std::optional<dp::FilterMode> mode{};  ///< empty: the ledger's own; a new one's is kRdp
 };
 
+/// [deposits]: what taking deposits of owners who run no party needs.
+struct DepositSettings {
+  std::filesystem::path key;     ///< the private key that they are sealed to
+  std::filesystem::path owners;  ///< a folder with the public keys of owners whose deposits are taken
+};
+
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
 /// [log]: what a run writes down of itself, and where.
@@ -105,6 +111,7 @@ struct PartyFile {
   std::filesystem::path storage_key;     ///< what shares are sealed with; empty: private_key
   std::optional<LedgerSettings> ledger{};             ///< empty: no cap, and nothing is kept
   std::optional<LedgerSettings> evaluation_ledger{};  ///< of [evaluation]'s records, likewise
+  std::optional<DepositSettings> deposits{};          ///< empty: none are taken
   LogSettings log{};
   std::optional<Address> metrics{};  ///< where /metrics is served; empty: nowhere
   std::chrono::milliseconds start_timeout = std::chrono::seconds(120);

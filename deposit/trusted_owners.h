@@ -1,0 +1,23 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "deposit/keys.h"
+
+namespace trefoil::deposit {
+
+/// An owner whose deposits a party takes, by the name that the party gave it.
+struct TrustedOwner {
+  std::string name;
+  PublicKey key;
+};
+
+/// All of a folder, which [deposits] of the party file names, by name: of each the file NAME.pub. None where the folder is
+/// not there. Throws ConfigError naming a file that is no owner's public key, or holds the same key as another.
+[[nodiscard]] std::vector<TrustedOwner> ReadTrustedOwners(const std::filesystem::path& folder);
+
+/// Writes the file of one, in place of another of that name. Returns it.
+std::filesystem::path WriteTrustedOwner(const std::filesystem::path& folder, const TrustedOwner& owner);
+
+}  // namespace trefoil::deposit
