@@ -9,6 +9,7 @@
 """
 
 from trefoil import accounting
+from trefoil._core import load_numpy as _load_numpy
 from trefoil._core import version as _version
 from trefoil.draft import Draft, schema_of
 from trefoil.errors import (
@@ -28,6 +29,7 @@ from trefoil.result import Result, Step
 from trefoil.simulation import simulate
 
 __version__ = _version()
+_load_numpy()
 
 __all__ = [
     "BudgetError",

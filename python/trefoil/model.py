@@ -14,7 +14,10 @@ from trefoil.errors import ConfigError
 
 
 class Model:
-    """A classifier, or a model of numbers, that a job released. It takes the records that its job declares, as they were before training."""
+    """A classifier, or a model of numbers, that a job released.
+
+    It takes the records that its job declares, as they were before training.
+    """
 
     def __init__(
         self,
@@ -107,7 +110,10 @@ class Model:
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """A column a class: softmax, or sigmoids scaled to add up to 1. The squared loss and jobs without [model] have none."""
+        """A column a class: softmax, or sigmoids scaled to add up to 1.
+
+        The squared loss and jobs without [model] have none.
+        """
         loss = self._keys.get("model", {}).get("loss")
         if loss not in ("one-vs-rest", "softmax"):
             raise ConfigError(f"model.loss: found {json.dumps(loss)}, expected a loss that gives probabilities")

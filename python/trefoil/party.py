@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import signal
-import subprocess
-import sys
 import time
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Callable, Mapping
+from typing import Any, Mapping
 
-from trefoil import _core, _party_child, errors
 from trefoil._inputs import Inputs
-from trefoil.errors import BudgetError, ConfigError, DataError, Error, NetworkError, ProtocolError, StoppedError
+from trefoil._party_run import PartyRun
 from trefoil.job import Job
 from trefoil.progress import Progress, teller
-from trefoil.result import Result, Step, of_run
-
-_STEP = re.compile(r"step (\d+)/(\d+), epsilon (\S+) outsider (\S+) insider")
-_CODES: dict[int, type[Error]] = {2: ConfigError, 3: NetworkError, 4: DataError, 5: BudgetError, 6: ConfigError}
+from trefoil.result import Result, of_run
 
 
 class Party:
@@ -55,10 +45,25 @@ class Party:
         """
         started = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         folder = Path(out) if out is not None else Path("runs") / f"{job.name}-{started}"
+        self._start(job, X, y, files or {}, folder, threads, resume).wait(teller(progress))
+        return of_run(job, folder)
+
+    def _start(
+        self,
+        job: Job,
+        X: Any,
+        y: Any,
+        files: Mapping[str, str | PathLike[str]],
+        folder: Path,
+        threads: int,
+        resume: bool = False,
+        owner: str = "",
+    ) -> PartyRun:
+        """The run of `run`, begun; errors call the arrays `owner`'s."""
         with Inputs() as inputs:
-            brought = {key: fspath(file) for key, file in (files or {}).items()}
+            brought = {key: fspath(file) for key, file in files.items()}
             if X is not None:
-                brought |= inputs.put_records(job.to_dict(), X, y)
+                brought |= inputs.put_records(job.to_dict(), X, y, owner)
             call = {
                 "party_file": fspath(self.file),
                 "job_file": inputs.put_text(job.to_toml(), "job"),
@@ -68,60 +73,7 @@ class Party:
                 "again": False,
                 "inputs": brought,
             }
-            code, error = _run(call, inputs, teller(progress))
-        if code != 0:
-            raise _error(code, inputs.explain(error))
-        return of_run(job, folder)
+            return PartyRun(call, inputs)
 
     def __repr__(self) -> str:
         return f"trefoil.Party({fspath(self.file)!r})"
-
-
-def _run(call: dict[str, Any], inputs: Inputs, tell: Callable[[Step], Any]) -> tuple[int, str]:
-    """Exit code and last line on stderr of the process that runs the party."""
-    call |= {"parent": os.getpid(), "core": _core.__file__, "errors": errors.__file__}
-    with subprocess.Popen(
-        [sys.executable, "-P", "-B", _party_child.__file__, json.dumps(call)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        pass_fds=list(inputs.names),
-        start_new_session=True,  # a terminal's Ctrl-C is this process's alone, which hands it on
-    ) as process:
-        assert process.stdout is not None and process.stderr is not None
-        started = time.monotonic()
-        try:
-            for line in process.stdout:
-                if found := _STEP.match(line):
-                    step, steps, outsider, insider = found.groups()
-                    seconds = time.monotonic() - started
-                    tell(Step(int(step), int(steps), seconds, float(outsider), float(insider)))
-            error = process.stderr.read()
-        except BaseException:
-            _end(process)
-            raise
-    lines = [line for line in error.splitlines() if line.startswith("trefoil: ")] or error.splitlines() or [""]
-    return process.returncode, lines[-1].removeprefix("trefoil: ")
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """Tells the run to end in order, and waits for it; interrupted again, ends it at once."""
-    process.send_signal(signal.SIGINT)
-    try:
-        process.wait()
-    except BaseException:
-        process.kill()
-        raise
-
-
-def _error(code: int, text: str) -> Error:
-    """The exit code's error; what a peer sent wrong has the network's code, and no party that was lost."""
-    if code < 0 or code >= 128:
-        return StoppedError(text or f"stopped by signal {-code if code < 0 else code - 128}")
-    if code == 3 and not text.startswith(("lost party", "before the start: party", "party")):
-        return ProtocolError(text)
-    error = _CODES.get(code, Error)(text)
-    if isinstance(error, NetworkError) and (peer := re.search(r"party (\d)", text)):
-        error.peer = int(peer[1])
-    return error

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import html
 import json
+import tempfile
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from trefoil import _core
+from trefoil import _core, _program
+from trefoil.errors import ConfigError
 from trefoil.job import Job
 from trefoil.model import Model
 
@@ -45,6 +48,24 @@ class Result:
     steps: tuple[Step, ...] = ()
     folder: Path | None = None
     """The run directory, where there is one."""
+    owner_warnings: tuple[str, ...] = ()
+    """What a run says of this party's records to their owner alone."""
+    papers: dict[str, bytes] = field(default_factory=dict, repr=False)
+    """Of a run among processes: the files of its directory that a report is made of."""
+
+    def report(self, file: str | PathLike[str]) -> Path:
+        """Writes the run's report, as `trefoil report` does: one HTML page with promise, record, progress, cost and
+        job. Returns its path.
+
+        Raises ConfigError for a simulation within one process, which has no cost to tell.
+        """
+        if not self.papers:
+            raise ConfigError("report: found a simulation in one process, expected simulate(processes=True) or a party")
+        with tempfile.TemporaryDirectory(prefix="trefoil-") as folder:
+            for name, content in self.papers.items():
+                (Path(folder) / name).write_bytes(content)
+            _program.call("report", folder, "--out", Path(file).absolute())
+        return Path(file)
 
     def plot(self, axes: Any = None) -> Any:
         """Draws what was spent after each step, with matplotlib. Returns the axes."""
@@ -71,7 +92,8 @@ class Result:
             rows.append(("files", ", ".join(self.files)))
         if self.folder:
             rows.append(("run directory", str(self.folder)))
-        return rows + [("note", line) for line in self.lines]
+        rows += [("note", line) for line in self.lines]
+        return rows + [("to the owner", line) for line in self.owner_warnings]
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<18} {text}" for name, text in self._rows())
@@ -100,8 +122,10 @@ def of_simulation(job: Job, got: _core.JobResult, steps: tuple[Step, ...]) -> Re
     )
 
 
-OWN_FILES = {"audit.jsonl", "job.toml", "model.npz", "model.share", "party.log", "progress.csv", "record.json",
-             "summary.json"}  # fmt: skip
+PAPERS = ("job.toml", "progress.csv", "record.json", "summary.json")
+"""What a run directory has that a report is made of."""
+OWNER_WARNINGS = "owner_warnings.txt"
+OWN_FILES = {*PAPERS, OWNER_WARNINGS, "audit.jsonl", "model.npz", "model.share", "party.log", "report.html"}
 
 
 def of_run(job: Job, folder: Path) -> Result:
@@ -122,7 +146,14 @@ def of_run(job: Job, folder: Path) -> Result:
         files={file.name: file.read_bytes() for file in released if file.suffix != ".salt"},
         steps=_steps_of(folder / "progress.csv"),
         folder=folder,
+        owner_warnings=_warnings_of(folder / OWNER_WARNINGS),
+        papers={name: (folder / name).read_bytes() for name in PAPERS if (folder / name).exists()},
     )
+
+
+def _warnings_of(file: Path) -> tuple[str, ...]:
+    lines = file.read_text().splitlines() if file.exists() else []
+    return tuple(line.removeprefix("warning to the owner alone: ") for line in lines)
 
 
 def _number(value: float | None) -> float:

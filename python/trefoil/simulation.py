@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
+from dataclasses import replace
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, Sequence
 
-from trefoil import _core
+from trefoil import _core, _three_processes
 from trefoil._inputs import Inputs
 from trefoil.errors import ConfigError
 from trefoil.job import Job
 from trefoil.progress import Progress, teller
-from trefoil.result import Result, Step, of_simulation
+from trefoil.result import Result, Step, of_run, of_simulation
 
 
-def simulate(job: Job, parties: Sequence[Any], progress: Progress = False) -> Result:
-    """Runs a job among three parties within this process, and returns what the first that gets results got.
+def simulate(
+    job: Job,
+    parties: Sequence[Any],
+    progress: Progress = False,
+    *,
+    processes: bool = False,
+    out: str | PathLike[str] | None = None,
+) -> Result:
+    """Runs a job among three parties on this machine, and returns what the first that gets results got.
 
     `parties` has what each brings: (X, y), or for a job with other inputs a mapping from a party file's keys to files,
-    as {"pate.predictions": "labels.npy"}. Every message is serialised and checked as on a network, and nothing is
-    encrypted: whoever has the process has all the data, so this is for trials. Nothing is written to disk.
+    as {"pate.predictions": "labels.npy"}. Whoever has the process has all the data, so this is for trials.
+
+    In this process: every message is serialised and checked as on a network, nothing is encrypted, and nothing is
+    written to disk. With `processes`: `trefoil run` three times over mutual TLS, with keys made for this run; the
+    records go to the parties in memory, and what they write is in a folder that is removed afterwards, or in `out`,
+    party i's run directory as out/party-i/out. Both give the same results, and other noise each time.
 
     Raises DataError naming party, row and column; ConfigError; KeyboardInterrupt once the parties have ended.
     """
     if len(parties) != 3:
         raise ConfigError(f"parties: found {len(parties)}, expected three")
+    if processes:
+        return _among_processes(job, parties, progress, out)
+    if out is not None:
+        raise ConfigError("out: found a folder, expected none: a simulation in one process writes nothing")
     tell = teller(progress)
     steps: list[Step] = []
 
@@ -37,11 +56,32 @@ def simulate(job: Job, parties: Sequence[Any], progress: Progress = False) -> Re
     return of_simulation(job, results[job.release_to[0]], tuple(steps))
 
 
-def _files(inputs: Inputs, job: Job, party: Any, owner: str) -> dict[str, str]:
-    if isinstance(party, dict):
-        return {key: str(file) for key, file in party.items()}
+def _among_processes(
+    job: Job, parties: Sequence[Any], progress: Progress, out: str | PathLike[str] | None
+) -> Result:
+    if not job.release_to:
+        raise ConfigError("release.to: found nobody, expected at least one of 0, 1 and 2 in a simulation")
+    brought = [
+        (None, None, _paths(party)) if isinstance(party, dict) else (*_records(party), {}) for party in parties
+    ]
+    if out is not None:
+        return of_run(job, _three_processes.run(job, brought, teller(progress), Path(out)))
+    with tempfile.TemporaryDirectory(prefix="trefoil-") as home:
+        result = of_run(job, _three_processes.run(job, brought, teller(progress), Path(home)))
+        return replace(result, folder=None)
+
+
+def _paths(files: dict[str, Any]) -> dict[str, str]:
+    return {key: fspath(file) for key, file in files.items()}
+
+
+def _records(party: Any) -> tuple[Any, Any]:
     X, y = party if isinstance(party, (tuple, list)) and len(party) == 2 else (party, None)
-    return inputs.put_records(job.to_dict(), X, y, owner)
+    return X, y
+
+
+def _files(inputs: Inputs, job: Job, party: Any, owner: str) -> dict[str, str]:
+    return _paths(party) if isinstance(party, dict) else inputs.put_records(job.to_dict(), *_records(party), owner)
 
 
 def _run(job: Job, files: list[dict[str, str]], on_step: Any) -> list[_core.JobResult]:

@@ -198,8 +198,8 @@ class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
         it is taken from the data, which no epsilon covers: `outside_epsilon_` names what was.
     epsilon, delta, against, sigma, steps, batch, learning_rate, momentum, clip, row_norm, rows
         As of PrivateLogisticRegression. The target's range counts as 1, so errors are small numbers, and so are `clip`
-        and the noise. A `learning_rate` of at most 2 / (row_norm² + 1) does not diverge. `coef_` and `intercept_` are of that scale, too, for rows as `row_norm` leaves them; `predict`
-        gives targets in their own unit.
+        and the noise. A `learning_rate` of at most 2 / (row_norm² + 1) does not diverge. `coef_` and `intercept_` are
+        of that scale, too, for rows as `row_norm` leaves them; `predict` gives targets in their own unit.
     """
 
     def __init__(

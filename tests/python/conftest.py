@@ -54,7 +54,7 @@ def result(job, parties):
     return trefoil.simulate(job, parties)
 
 
-def _free_base_port():
+def free_ports():
     """A port with two free ones after it, as far as can be told; below those that the system gives to clients."""
     while True:
         base = random.randrange(20_000, 32_000)
@@ -76,7 +76,7 @@ def party_files(tmp_path):
     program = os.environ.get("TREFOIL_BINARY", "")
     if not program:
         pytest.skip("TREFOIL_BINARY does not name the program, which makes the parties' keys")
-    hosts, port = ",".join(["127.0.0.1"] * 3), _free_base_port()
+    hosts, port = ",".join(["127.0.0.1"] * 3), free_ports()
     folders = [tmp_path / f"party-{party}" for party in range(3)]
 
     def call(*arguments):

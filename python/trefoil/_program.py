@@ -1,0 +1,50 @@
+"""The program `trefoil`, which comes with the package."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from os import PathLike, fspath
+from pathlib import Path
+
+from trefoil.errors import BudgetError, ConfigError, DataError, Error, NetworkError, ProtocolError, StoppedError
+
+PROGRAM = Path(__file__).parent / "bin" / "trefoil"
+_CODES: dict[int, type[Error]] = {2: ConfigError, 3: NetworkError, 4: DataError, 5: BudgetError, 6: ConfigError}
+
+
+def call(*arguments: str | int | float | PathLike[str]) -> str:
+    """What `trefoil ARGUMENTS` prints. Raises its error."""
+    words = [argument if isinstance(argument, str) else str(argument) for argument in arguments]
+    try:
+        done = subprocess.run([fspath(PROGRAM), *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise ConfigError(f"{PROGRAM}: not there, expected the program, which is built with the package") from None
+    if done.returncode != 0:
+        raise error_of(done.returncode, last_line(done.stderr))
+    return done.stdout
+
+
+def main() -> None:
+    """The command `trefoil` that pip installs."""
+    os.execv(PROGRAM, ["trefoil", *sys.argv[1:]])
+
+
+def last_line(error: str) -> str:
+    """The program's one line of what a process wrote on standard error."""
+    lines = [line for line in error.splitlines() if line.startswith("trefoil: ")] or error.splitlines() or [""]
+    return lines[-1].removeprefix("trefoil: ")
+
+
+def error_of(code: int, text: str) -> Error:
+    """The exit code's error; what a peer sent wrong has the network's code, and no party that was lost."""
+    if code < 0 or code >= 128:
+        return StoppedError(text or f"stopped by signal {-code if code < 0 else code - 128}")
+    if code == 3 and not text.startswith(("lost party", "before the start: party", "party")):
+        return ProtocolError(text)
+    error = _CODES.get(code, Error)(text)
+    if isinstance(error, NetworkError) and (peer := re.search(r"party (\d)", text)):
+        error.peer = int(peer[1])
+    return error
