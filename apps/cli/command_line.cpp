@@ -96,6 +96,7 @@ int RunCommandLine(int argc, const char* const* argv, jobs::JobTypes types) {
   AddDepositKey(program, action);
   AddTrustOwner(program, action);
   AddOwner(program, action);
+  AddStudy(program, action, types);
   AddCheck(program, action, types);
   AddRun(program, action, types);
   AddLocal(program, action, types);

@@ -51,17 +51,17 @@ std::string TomlLines(const Json& table) {
   return text;
 }
 
-std::string DataTables(const nlohmann::json& table) {
+std::string DataTables(const nlohmann::json& table, const std::string& name) {
   Json lines = table;
   std::string tables;
   for (const auto& [key, value] : table.items()) {
     const bool several = value.is_array() && !value.empty() && value.front().is_object();
     if (!several && !value.is_object()) continue;
-    const auto head = fmt::format("\n{0}data.{1}{2}\n", several ? "[[" : "[", key, several ? "]]" : "]");
+    const auto head = fmt::format("\n{}{}.{}{}\n", several ? "[[" : "[", name, key, several ? "]]" : "]");
     for (const auto& one : several ? value : Json::array({value})) tables += head + TomlLines(one);
     lines.erase(key);
   }
-  return "\n[data]\n" + TomlLines(lines) + tables;
+  return fmt::format("\n[{}]\n", name) + TomlLines(lines) + tables;
 }
 
 }  // namespace trefoil::jobs

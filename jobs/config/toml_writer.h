@@ -15,7 +15,7 @@ namespace trefoil::jobs {
 /// The lines "key = value" of one table. Pre and Throws, here and below: as TomlValue.
 [[nodiscard]] std::string TomlLines(const nlohmann::json& table);
 
-/// A job's table [data], after an empty line, with the tables in it as tables of their own.
-[[nodiscard]] std::string DataTables(const nlohmann::json& table);
+/// A job's table [data], or a study's [columns], after an empty line, with the tables in it as tables of their own.
+[[nodiscard]] std::string DataTables(const nlohmann::json& table, const std::string& name = "data");
 
 }  // namespace trefoil::jobs

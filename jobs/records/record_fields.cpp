@@ -238,10 +238,12 @@ void CsvFields(FieldVisitor& v, data::DataSpec& s) {
          [&] { v.Table("label", "The label of a record.", [&] { LabelFields(v, s.label, s.vertical); }); });
 }
 
-void DataFields(FieldVisitor& v, data::DataSpec& s) {
-  v("name", s.name, Name{}, "A name; where `local` looks. `digits`: generated, if no folder is found.");
+/// Of a job, or where not `of_job` of records alone: without their name, whose they are and how many.
+void DataFields(FieldVisitor& v, data::DataSpec& s, bool of_job) {
+  if (of_job)
+    v("name", s.name, Name{}, "A name; where `local` looks. `digits`: generated, if no folder is found.");
   v("format", s.format, Formats(), "The format of the files (\"Data\" in `formats.md`).");
-  RowsField(v, s.rows);
+  if (of_job) RowsField(v, s.rows);
   bool target = s.target.has_value();
   v.Check([&](const Section& table) {
     target = table.Has("target");
@@ -254,10 +256,12 @@ void DataFields(FieldVisitor& v, data::DataSpec& s) {
   v.When(
       {!csv, "another data.format than \"csv\"", "each [[data.column]] has its own scale in format \"csv\""},
       [&] { v("scale", s.scale, kPositive, Default(1.0), "Values are divided by it."); });
-  v("partition", s.vertical, OneOf<bool>{{false, "horizontal"}, {true, "vertical"}}, Default(false),
-    "`horizontal`: each party has rows of its own; `vertical` (csv only): each party has other columns of "
-    "the same rows. Then `rows` is the same number three times, `features.method` and "
-    "`initialisation.method` are `none`, `sampling` is `public`, and there is no `[evaluation]`.");
+  if (of_job) {
+    v("partition", s.vertical, OneOf<bool>{{false, "horizontal"}, {true, "vertical"}}, Default(false),
+      "`horizontal`: each party has rows of its own; `vertical` (csv only): each party has other columns of "
+      "the same rows. Then `rows` is the same number three times, `features.method` and "
+      "`initialisation.method` are `none`, `sampling` is `public`, and there is no `[evaluation]`.");
+  }
   v.Table("target", "The number that a model is to predict, in place of `classes` and [data.label].",
           s.target, [&](data::TargetRange& range) { TargetFields(v, range, s); });
   v.When({csv, "data.format \"csv\"",
@@ -343,11 +347,23 @@ void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits) {
   NameField(v, s.name);
   v("fraction_bits", s.fraction_bits, WholeInterval{8, 24}, Default(default_fraction_bits),
     "Bits behind the point of what is shared.");
-  v.Table("data", "The records.", [&] { DataFields(v, s.data); });
+  v.Table("data", "The records.", [&] { DataFields(v, s.data, true); });
   v.Table("features", "What is made of records before they are shared.",
           [&] { FeatureFields(v, s.features, s.data); });
   s.data.image = s.features.extraction.image;
   v.Check([&](const Section& document) { CheckDataRules(s.data, document.Table("data")); });
+}
+
+void ColumnsFields(FieldVisitor& v, RecordSchema& s) {
+  NameField(v, s.name);
+  v("fraction_bits", s.fraction_bits, WholeInterval{8, 24}, "Bits behind the point of what is shared.");
+  v.Table("columns", "The records, as `[data]` of a job has them.", [&] { DataFields(v, s.data, false); });
+  v.Table("features", "What is made of records before they are shared.",
+          [&] { FeatureFields(v, s.features, s.data); });
+  s.data.image = s.features.extraction.image;
+  v.Check([&](const Section& document) {
+    if (s.data.format == Format::kCsv) CheckCsv(s.data, document.Table("columns"));
+  });
 }
 
 void CheckHorizontal(FieldVisitor& v, const RecordSchema& s) {

@@ -8,6 +8,10 @@ namespace trefoil::jobs {
 /// with what they say about each other.
 void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits);
 
+/// The same keys where records are described alone, by whomever they are brought and however many: [columns] in place of
+/// [data], without its name, rows and partition. Texts of errors name keys as a job does.
+void ColumnsFields(FieldVisitor& v, RecordSchema& s);
+
 /// For jobs whose parties hold whole rows with a class each: refuses vertical partitions, and targets.
 void CheckHorizontal(FieldVisitor& v, const RecordSchema& s);
 

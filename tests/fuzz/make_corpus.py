@@ -383,12 +383,35 @@ def kept():
     write("ledger", "entries.jsonl", "".join(compact(entry) + "\n" for entry in entries))
 
 
+# An owner's and three parties' public keys.
+OWNER_KEY = "fd1724385aa0c75b64fb78cd602fa1d991fdebf76b13c58ed702eac835e9f618"
+DEPOSIT_KEYS = ("a4e09292b651c278b9772c569f5fa9bb13d906b46ab68c9df9dc2b4409f8a209",
+                "ce8d3ad1ccb633ec7b70c17814a5c76ecd029685050d344745ba05870e587d59",
+                "5dfedd3b6bd47f6fa28ee15d969d5bb0ea53774d488bdaf9df1c6e0124b3ef22")
+
+
+def deposits():
+    study = 'version = 1\nname = "s"\nfraction_bits = 16\n'
+    study += re.sub(r"(?m)^(name|rows|version|type) = .*\n", "", TRAINING.split("[training]")[0]).replace("[data]", "[columns]").lstrip()
+    study += "[features]\nrow_norm = 1.5\n"
+    for number, key in enumerate(DEPOSIT_KEYS):
+        text = f"trefoil deposit public key 1\n{key}\n"
+        digest = hashlib.sha256(text.encode()).hexdigest().upper()
+        fingerprint = ":".join(digest[k:k + 2] for k in range(0, 64, 2))
+        study += f'[[party]]\nid = {number}\nkey = "{key}"\nfingerprint = "{fingerprint}"\n'
+    write("study", "study.toml", study)
+    write("study", "deposit.pub", text)
+    write("study", "owner.pub", f"trefoil owner public key 1\n{OWNER_KEY}\n")
+    write("study", "owner.key", f"trefoil owner key 1\n{'09' * 32}\n")
+
+
 def main():
     network()
     certificates()
     configuration()
     tables()
     kept()
+    deposits()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,148 @@
+#include "deposit/study.h"
+
+#include <sodium.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/hex.h"
+#include "base/random.h"
+#include "base/sha256.h"
+#include "jobs/config/path_domains.h"
+#include "jobs/config/toml_reader.h"
+#include "jobs/config/toml_writer.h"
+#include "jobs/records/record_fields.h"
+
+namespace trefoil::deposit {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kHexKey = "64 hexadecimal digits, the second line of the party's deposit.pub";
+
+PublicKey KeyOf(const std::string& text) {
+  PublicKey key{};
+  if (text.size() != 2 * key.size() ||
+      sodium_hex2bin(key.data(), key.size(), text.data(), text.size(), nullptr, nullptr, nullptr) != 0)
+    throw ConfigError("found no key");
+  return key;
+}
+
+struct HexKey : jobs::TextOfKind {
+  HexKey() : TextOfKind{"string", kHexKey} {}
+  bool Read(const toml::node& node, PublicKey& member) const { return ReadBy(KeyOf, node, member); }
+  void Write(const PublicKey& member, Json& json) const { json = ToHex(member); }
+};
+
+/// Whether two parties can agree on a secret by this key: not where it is a point of small order.
+bool IsUsable(const PublicKey& key) {
+  const auto secret = RandomKey();
+  SecretKey shared;
+  return crypto_scalarmult(shared.bytes().data(), secret.bytes().data(), key.data()) == 0;
+}
+
+void PartyFields(jobs::FieldVisitor& v, Study& s) {
+  v.Check([](const jobs::Section& document) {
+    const auto found = document.Tables("party").size();
+    if (found != 3)
+      throw ConfigError(fmt::format("{}: found {} [[party]] tables, expected three", document.file(), found));
+  });
+  int next = 0;
+  const auto fields = [&](StudyParty& party) {
+    v("id", party.id, jobs::WholeInterval{0, 2}, "Which party it is; they come in this order.");
+    v("key", party.key, HexKey(), "Its public deposit key, in hexadecimal.");
+    v("fingerprint", party.fingerprint, jobs::Text{},
+      "That key's fingerprint, which an owner compares with the party by telephone.");
+    v.Check([&](const jobs::Section& table) {
+      if (party.id != next++) table.Refuse("id", "0, 1 and 2, in this order");
+      if (!IsUsable(party.key)) table.Refuse("key", "a key that was made by trefoil init or deposit-key");
+      if (party.fingerprint != Fingerprint(KeyKind::kParty, party.key))
+        table.Refuse("fingerprint", "that of the key: " + Fingerprint(KeyKind::kParty, party.key));
+    });
+  };
+  v.Tables("party", "To whom deposits are sealed.", s.parties, fields, 3);
+}
+
+void CheckKeys(const std::vector<StudyParty>& parties, const std::string& place) {
+  for (std::size_t i = 0; i < parties.size(); ++i) {
+    const auto& next = parties.at((i + 1) % parties.size());
+    if (parties[i].key == next.key)
+      throw ConfigError(fmt::format("{}: found one deposit key for parties {} and {}, expected one of each",
+                                    place, parties[i].id, next.id));
+  }
+}
+
+}  // namespace
+
+void Fields(jobs::FieldVisitor& v, Study& s) {
+  int version = 1;
+  v("version", version, jobs::WholeInterval{1, 1}, "The version of the format.");
+  jobs::ColumnsFields(v, s.records);
+  PartyFields(v, s);
+  v.Check([&](const jobs::Section& document) {
+    CheckKeys(s.parties, document.file());
+    try {
+      (void)LayoutOf(s.records);
+    } catch (const ConfigError& error) {
+      throw ConfigError(document.file() + ": " + error.what());
+    }
+  });
+}
+
+Study MakeStudy(const jobs::RecordSchema& records, const std::array<PublicKey, 3>& keys) {
+  if (records.data.vertical)
+    throw ConfigError(
+        "data.partition: found \"vertical\", expected \"horizontal\": an owner deposits whole records");
+  Study study;
+  study.records = records;
+  study.records.type.clear();
+  study.records.data.name.clear();
+  study.records.data.rows = {};
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    study.parties[i] = {
+        .id = static_cast<int>(i), .key = keys[i], .fingerprint = Fingerprint(KeyKind::kParty, keys[i])};
+    if (!IsUsable(keys[i]))
+      throw ConfigError(
+          fmt::format("party {}: found a deposit key of small order, expected one that was made by "
+                      "trefoil init or deposit-key",
+                      i));
+  }
+  CheckKeys(study.parties, "study");
+  (void)LayoutOf(study.records);
+  return study;
+}
+
+Study ReadStudy(const std::filesystem::path& file) {
+  Study study;
+  jobs::ReadFields(jobs::ReadToml(file), file.string(), study);
+  return study;
+}
+
+std::string JsonOf(const Study& study) {
+  return jobs::WriteJson([copy = study](jobs::FieldVisitor& v) mutable { Fields(v, copy); }).dump();
+}
+
+Hash IdOf(const Study& study) {
+  Sha256 hash;
+  hash.Update(JsonOf(study));
+  return hash.Digest();
+}
+
+std::string TomlOf(const Study& study) {
+  const auto json = Json::parse(JsonOf(study));
+  std::string text = fmt::format(
+      "# Study {}\n# What owners need to hand in records. Public; compare the fingerprints with the parties "
+      "by "
+      "telephone.\n",
+      ToHex(IdOf(study)));
+  for (const auto* key : {"version", "name", "fraction_bits"})
+    text += fmt::format("{} = {}\n", key, jobs::TomlValue(json.at(key)));
+  text += jobs::DataTables(json.at("columns"), "columns");
+  text += "\n[features]\n" + jobs::TomlLines(json.at("features"));
+  for (const auto& party : json.at("party")) text += "\n[[party]]\n" + jobs::TomlLines(party);
+  return text;
+}
+
+}  // namespace trefoil::deposit

@@ -1,0 +1,48 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "deposit/keys.h"
+#include "deposit/row_layout.h"
+#include "jobs/config/fields.h"
+#include "jobs/records/schema.h"
+
+namespace trefoil::deposit {
+
+/// SHA-256.
+using Hash = std::array<std::uint8_t, 32>;
+
+/// To whom deposits of a study are sealed.
+struct StudyParty {
+  int id = 0;
+  PublicKey key{};
+  std::string fingerprint{};  ///< of the key, for people; it must be the key's
+};
+
+/// What owners need to know to hand in records: public, study.toml.
+struct Study {
+  jobs::RecordSchema records;  ///< without capacities, and of no type of job
+  std::vector<StudyParty> parties = std::vector<StudyParty>(3);  ///< by id
+};
+
+/// Declares the keys of study.toml (docs/reference/deposits.md, "study.toml").
+void Fields(jobs::FieldVisitor& v, Study& s);
+
+/// A study for the records that a job declares, and the deposit keys of parties 0, 1 and 2. Throws ConfigError for a
+/// vertical partition, for keys of which two are equal, and as LayoutOf.
+[[nodiscard]] Study MakeStudy(const jobs::RecordSchema& records, const std::array<PublicKey, 3>& keys);
+
+/// Reads and checks study.toml. Throws ConfigError with one line: place, key, what was found, what was expected.
+[[nodiscard]] Study ReadStudy(const std::filesystem::path& file);
+
+/// The study as compact JSON, keys sorted, all defaults filled in; its SHA-256 is the study's id.
+[[nodiscard]] std::string JsonOf(const Study& study);
+[[nodiscard]] Hash IdOf(const Study& study);
+
+/// The study as a TOML file; ReadStudy reads the same study back.
+[[nodiscard]] std::string TomlOf(const Study& study);
+
+}  // namespace trefoil::deposit
