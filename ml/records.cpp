@@ -24,22 +24,9 @@ constexpr double kInward = 1 - 1e-12;
 /// squares, at 2f bits.
 std::uint64_t EncodeRow(const StepPlan& plan, const OwnRecords& own, Index row, double largest,
                         RingMatrix& out, Index to) {
-  const int f = plan.settings.fraction_bits;
   const Eigen::RowVectorXd features = own.Row(row).cast<double>();
-  const double norm = features.norm();
-  if (!std::isfinite(norm))
-    throw DataError("record " + std::to_string(row + 1) + ": a feature is not a finite number");
-  const double bound = largest * kInward;
-  const double factor = std::ldexp(norm > bound ? bound / norm : 1.0, f);
-  std::uint64_t squared = 0;
-  for (Index col = 0; col < features.size(); ++col) {
-    const auto value = static_cast<std::int64_t>(features(col) * factor);  // towards zero
-    out(to, col) = static_cast<Word>(value);
-    squared += static_cast<std::uint64_t>(value * value);
-  }
-  Require(static_cast<double>(squared) <= std::ldexp(largest * largest, 2 * f),
-          "EncodeRow: a row beyond its norm bound");
-  return squared;
+  return EncodeFeatures(features, row, largest, plan.settings.fraction_bits,
+                        std::span(&out(to, 0), static_cast<std::size_t>(features.size())));
 }
 
 /// From 2f to row_norm_bits, upwards.
@@ -121,6 +108,25 @@ std::vector<std::int64_t> RowsWhere(std::int64_t count, Taken taken) {
 }
 
 }  // namespace
+
+std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t row, double largest,
+                             int fraction_bits, std::span<Word> out) {
+  Require(out.size() == static_cast<std::size_t>(features.size()), "EncodeFeatures: a word a feature");
+  const double norm = features.norm();
+  if (!std::isfinite(norm))
+    throw DataError("record " + std::to_string(row + 1) + ": a feature is not a finite number");
+  const double bound = largest * kInward;
+  const double factor = std::ldexp(norm > bound ? bound / norm : 1.0, fraction_bits);
+  std::uint64_t squared = 0;
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const auto value = static_cast<std::int64_t>(features(static_cast<Index>(k)) * factor);  // towards zero
+    out[k] = static_cast<Word>(value);
+    squared += static_cast<std::uint64_t>(value * value);
+  }
+  Require(static_cast<double>(squared) <= std::ldexp(largest * largest, 2 * fraction_bits),
+          "EncodeFeatures: a row beyond its norm bound");
+  return squared;
+}
 
 Index EncodedColumns(const StepPlan& plan) { return plan.settings.features + 1 + plan.columns + 1; }
 

@@ -15,6 +15,12 @@ namespace trefoil::ml {
 /// A slot of a batch without a record.
 inline constexpr std::int64_t kPadding = -1;
 
+/// A row's features on the lattice of `fraction_bits`, one word each, scaled down to the norm `largest` where needed and
+/// rounded towards zero, so that the lattice norm is no larger. Returns the sum of their squares. Throws DataError, naming
+/// the row from 1, where one is not finite.
+std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t row, double largest,
+                             int fraction_bits, std::span<mpc::Word> out);
+
 /// A party's own records as it inputs them: slot k holds record rows[k], or zeros where that is kPadding or
 /// there is none up to `height`; in place of those it encodes others of its records and throws them away, so
 /// that the time does not depend on how many slots have one. Columns: x (p), the mask bit, y (c), the squared row norm.

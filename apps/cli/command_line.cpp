@@ -97,6 +97,7 @@ int RunCommandLine(int argc, const char* const* argv, jobs::JobTypes types) {
   AddTrustOwner(program, action);
   AddOwner(program, action);
   AddStudy(program, action, types);
+  AddDeposit(program, action);
   AddCheck(program, action, types);
   AddRun(program, action, types);
   AddLocal(program, action, types);

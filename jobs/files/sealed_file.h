@@ -20,7 +20,10 @@ class SecretBytes {
   SecretBytes() = default;
   explicit SecretBytes(std::vector<std::uint8_t> bytes) : bytes_(std::move(bytes)) {}
   SecretBytes(SecretBytes&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-  SecretBytes& operator=(SecretBytes&&) = delete;
+  SecretBytes& operator=(SecretBytes&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
   ~SecretBytes();
 
   [[nodiscard]] std::span<const std::uint8_t> bytes() const { return bytes_; }

@@ -1,10 +1,13 @@
-"""Owners who run no party: keys, whom a party trusts, studies."""
+"""Owners who run no party: keys, whom a party trusts, studies, deposits."""
 
 import hashlib
 import re
+import sqlite3
+import struct
 import unittest
 
-from trefoil_program import ProgramTest
+from deposit_files import key_of, opened, rows_of
+from trefoil_program import TINY_JOB, ProgramTest
 
 FINGERPRINT = r"((?:[0-9A-F]{2}:){31}[0-9A-F]{2})"
 HOSTS = "127.0.0.1,127.0.0.1,127.0.0.1"
@@ -37,6 +40,7 @@ sigma = 2.0
 delta = 1e-5
 clip = 0.5
 """
+TABLE = "age,ward,ill\n61,planted-ward,yes\n20,other,no\n33,other,yes\n"
 
 
 class Keys(ProgramTest):
@@ -100,14 +104,18 @@ class Keys(ProgramTest):
         self.fail_with(2, "deposit.key: exists already", "deposit-key", "--out", "p")
 
 
-class Studies(ProgramTest):
+class Deposits(ProgramTest):
     def setUp(self):
         super().setUp()
         self.succeed("init", "--all", "--hosts", HOSTS, "--out", "d")
         self.succeed("owner", "init", "--out", "o")
         self.write("job.toml", JOB)
+        self.write("t.csv", TABLE)
         self.keys = [f"d/party-{party}/deposit.pub" for party in range(3)]
         self.shown = self.succeed("study", "init", "--job", "job.toml", "--keys", *self.keys, "--out", "study.toml")
+
+    def deposit(self, out, *more, study="study.toml", files=("t.csv",), capacity=10):
+        return ("deposit", "--study", study, "--key", "o/owner.key", "--in", *files, "--capacity", str(capacity), "--out", out, *more)
 
     def test_a_study_has_the_records_and_the_keys(self):
         text = (self.folder / "study.toml").read_text()
@@ -134,6 +142,98 @@ class Studies(ProgramTest):
         wide = ("--set", "fraction_bits=24", "--set", "features.row_norm=30")
         self.assertEqual(self.run_program(*init, *self.keys, *wide, "--out", "x.toml").returncode, 2)
         self.assertFalse((self.folder / "x.toml").exists())
+
+    def test_three_files_hold_the_records_and_show_nothing_of_them(self):
+        output = self.succeed(*self.deposit("out"))
+        self.assertIn("3 records in 10 rows\n", output)
+        deposit_id = re.search(r"(?m)^deposit ([0-9a-f]{64})$", output)[1]
+        files = [(self.folder / f"out/party-{party}.deposit").read_bytes() for party in range(3)]
+        # Features of 19 bits in 3 bytes, a mask bit and a label in 8 each.
+        sizes = [264 + 440 + 56 + 17 + 128] + 2 * [264 + 440 + 56 + 17 + 96 + 10 * (3 * 3 + 16)]
+        self.assertEqual([len(file) for file in files], sizes)
+        for party, file in enumerate(files):
+            self.assertEqual(file[:24], b"trefoil deposit\n" + struct.pack("<II", 1, party))
+            header = file[264:704]
+            self.assertEqual(hashlib.sha256(header).hexdigest(), deposit_id)
+            self.assertEqual(file[72:104].hex(), deposit_id)
+            self.assertEqual(file[104 + 32 * party:136 + 32 * party], hashlib.sha256(file[704:]).digest())
+            self.assertEqual(header[32:40], struct.pack("<Q", 10))
+            self.assertIn(b"default" + bytes(57) + b"train", header)
+            for planted in (b"planted-ward", (self.folder / "o/owner.key").read_bytes().split()[-1]):
+                self.assertNotIn(planted, file)
+        self.assertEqual(len({file[264:704] for file in files}), 1)
+        again = self.succeed(*self.deposit("again"))
+        self.assertNotIn(deposit_id, again)
+        self.assertEqual([len((self.folder / f"again/party-{party}.deposit").read_bytes()) for party in range(3)], sizes)
+
+    def test_any_two_files_opened_as_the_reference_says_are_the_records(self):
+        self.succeed(*self.deposit("out"))
+        parts = []
+        for party in range(3):
+            number, header, components = opened(self.folder / f"out/party-{party}.deposit", key_of(self.folder / f"d/party-{party}/deposit.key"))
+            self.assertEqual(number, party)
+            self.assertEqual(header[:32].hex(), re.search(r"(?m)^id +(\w+)$", self.shown)[1])
+            parts.append(components)
+        for one, other in ((0, 1), (1, 2), (0, 2)):
+            self.assertTrue(all(parts[one][k] == parts[other][k] for k in parts[one].keys() & parts[other].keys()))
+            rows = rows_of({**parts[one], **parts[other]}, 10, 3, 19, 1)
+            found = sorted([[value / 2**16 for value in row[:3]], row[4]] for row in rows if row[3] == 1)
+            self.assertEqual([row for row in rows if row[3] != 1], [[0] * 5] * 7)
+            expected = []
+            for age, ward, ill in ((61, [1, 0], 1), (20, [0, 1], 0), (33, [0, 1], 1)):
+                row = [(age - 50) / 50, *ward]
+                norm = max(1, sum(value * value for value in row) ** 0.5)  # rows are shortened to features.row_norm
+                expected.append([[value / norm for value in row], ill])
+            for (values, label), (wanted, ill) in zip(found, sorted(expected), strict=True):
+                self.assertEqual(label, ill)
+                for value, right in zip(values, wanted, strict=True):
+                    self.assertAlmostEqual(value, right, delta=2**-15)
+
+    def test_data_are_checked_before_anything_is_written(self):
+        for table, text in [("age,ward,ill\n61,nowhere,yes\n", "nowhere"), ("age,ward,ill\nx,other,yes\n", 'found "x"'),
+                            ("age,ward\n6,other\n", "ill"), (TABLE + "1,other,no\n" * 8, "found 11 rows, expected at most the 10 of --capacity")]:
+            self.write("bad.csv", table)
+            with self.subTest(table=table):
+                self.fail_with(4, text, *self.deposit("out", files=("bad.csv",)))
+        for arguments, text in [
+            (self.deposit("out", capacity=0), "--capacity: found 0"),
+            (self.deposit("out", capacity=10**12), "--capacity: found 1000000000000"),
+            (self.deposit("out", "--population", "a b"), '--population: found "a b"'),
+            (self.deposit("out", "--purpose", ""), "--purpose: "),
+            (self.deposit("out", study="job.toml"), "unknown key"),
+            ([word.replace("o/owner.key", "d/party-0/deposit.key") for word in self.deposit("out")], "expected an owner's signing key"),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.fail_with(2, text, *arguments)
+        self.assertFalse((self.folder / "out").exists())
+        self.succeed(*self.deposit("out"))
+        self.fail_with(2, "out: exists already", *self.deposit("out"))
+
+    def test_the_owner_alone_is_warned(self):
+        self.write("one.csv", "age,ward,ill\n61,other,yes\n")
+        result = self.run_program(*self.deposit("out", files=("one.csv",)))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn('warning to the owner alone: no row is of the declared class "no"', result.stderr)
+        self.assertIn('no row has the declared value "planted-ward"', result.stderr)
+
+    def test_tables_may_lie_in_several_files_or_a_database(self):
+        self.write("more.csv", "age,ward,ill\n44,other,no\n")
+        self.assertIn("4 records", self.succeed(*self.deposit("several", files=("t.csv", "more.csv"))))
+        with sqlite3.connect(self.folder / "t.db") as base:
+            base.execute("CREATE TABLE visits (age, ward, ill)")
+            base.executemany("INSERT INTO visits VALUES (?, ?, ?)", [(50, "other", "no"), (61, "other", "yes")])
+        base.close()
+        self.assertIn("2 records", self.succeed(*self.deposit("queried", "--query", "SELECT age, ward, ill FROM visits", files=("t.db",))))
+
+    def test_features_are_extracted_before_they_are_shared(self):
+        job = TINY_JOB.replace("[training]", '[features]\nmethod = "hog"\n[training]')
+        self.write("digits.toml", job)
+        images = bytes(range(256)) * 16
+        self.write("x", "").write_bytes(struct.pack(">BBBBIII", 0, 0, 8, 3, 5, 28, 28) + images[:5 * 784])
+        self.write("y", "").write_bytes(struct.pack(">BBBBI", 0, 0, 8, 1, 5) + bytes([0, 1, 2, 3, 4]))
+        self.assertIn("1296 features", self.succeed("study", "init", "--job", "digits.toml", "--keys", *self.keys, "--out", "digits-study.toml"))
+        self.assertIn("5 records in 6 rows", self.succeed(*self.deposit("out", study="digits-study.toml", files=("x", "y"), capacity=6)))
+        self.assertEqual((self.folder / "out/party-1.deposit").stat().st_size, 264 + 440 + 56 + 17 + 96 + 6 * (1296 * 3 + 8 * 11))
 
 
 if __name__ == "__main__":

@@ -383,7 +383,7 @@ def kept():
     write("ledger", "entries.jsonl", "".join(compact(entry) + "\n" for entry in entries))
 
 
-# An owner's and three parties' public keys.
+# Of the secret keys that deposit_fuzz.cpp fixes: the owner's, and the parties'.
 OWNER_KEY = "fd1724385aa0c75b64fb78cd602fa1d991fdebf76b13c58ed702eac835e9f618"
 DEPOSIT_KEYS = ("a4e09292b651c278b9772c569f5fa9bb13d906b46ab68c9df9dc2b4409f8a209",
                 "ce8d3ad1ccb633ec7b70c17814a5c76ecd029685050d344745ba05870e587d59",
@@ -391,6 +391,16 @@ DEPOSIT_KEYS = ("a4e09292b651c278b9772c569f5fa9bb13d906b46ab68c9df9dc2b4409f8a20
 
 
 def deposits():
+    # For party 1: salt and seed, salt and two rows of two features in three bytes, a mask bit and a label.
+    row = bytes([1, 0, 0, 255, 255, 7]) + struct.pack("<2Q", 1, 0)
+    write("deposit", "body", bytes(range(96)) + row + row)
+    write("deposit", "body-beyond", bytes(range(96)) + bytes([0, 0, 8]) + row[3:] + row)
+    names = b"people".ljust(64, b"\0") + b"train".ljust(64, b"\0")
+    header = bytes(32) + struct.pack("<Q", 2) + bytes.fromhex(OWNER_KEY) + names + struct.pack("<Q", 1) + bytes(32) + struct.pack("<Q", 1_795_000_000) + bytes(192)
+    write("deposit", "header", header)
+    prefix = b"trefoil deposit\n" + struct.pack("<IIQQ", 1, 1, len(header), 9) + bytes.fromhex(OWNER_KEY) + hashlib.sha256(header).digest() + bytes(160)
+    write("deposit", "file", prefix + header + b"x" * 9)
+    write("deposit", "long", prefix[:24] + struct.pack("<QQ", 1 << 63, 1 << 63) + prefix[40:])
     study = 'version = 1\nname = "s"\nfraction_bits = 16\n'
     study += re.sub(r"(?m)^(name|rows|version|type) = .*\n", "", TRAINING.split("[training]")[0]).replace("[data]", "[columns]").lstrip()
     study += "[features]\nrow_norm = 1.5\n"

@@ -1,0 +1,130 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <ctime>
+#include <iostream>
+#include <memory>
+
+#include "apps/cli/command.h"
+#include "base/error.h"
+#include "base/error_report.h"
+#include "base/hex.h"
+#include "base/random.h"
+#include "deposit/components.h"
+#include "deposit/make_deposit.h"
+#include "jobs/config/domains.h"
+#include "jobs/config/named_files.h"
+#include "jobs/records/load_records.h"
+#include "jobs/records/owner_warnings.h"
+
+namespace trefoil::apps {
+namespace {
+
+struct DepositOptions {
+  std::string study;
+  std::string key;
+  std::vector<std::string> in;
+  std::string query;
+  std::string feature_model;
+  std::size_t threads = 0;
+  deposit::DepositTerms terms;
+  std::string out;
+};
+
+void CheckTerms(const DepositOptions& options, const deposit::Study& study) {
+  const auto most = deposit::LargestCapacity(deposit::LayoutOf(study.records));
+  if (options.terms.capacity < 1 || options.terms.capacity > most) {
+    throw ConfigError(
+        fmt::format("--capacity: found {}, expected 1 to {}, the most of this study in one file",
+                    options.terms.capacity, most));
+  }
+  for (const auto& [option, name] : {std::pair("--population", &options.terms.population),
+                                     std::pair("--purpose", &options.terms.purpose)}) {
+    if (!jobs::IsName(*name))
+      throw ConfigError(
+          fmt::format("{}: found \"{}\", expected {}", option, *name, jobs::Name().Expected(nullptr)));
+  }
+}
+
+data::DataFiles FilesOf(const DepositOptions& options, const data::DataSpec& spec) {
+  if (options.query.empty()) return jobs::NamedFiles("--in", options.in, spec);
+  if (options.in.size() != 1)
+    throw ConfigError(
+        fmt::format("--query: found {} files, expected one SQLite database", options.in.size()));
+  return {.x = {}, .y = {}, .file = options.in[0], .more = {}, .query = options.query};
+}
+
+/// The records, checked and with their features, as a party's own are. What their owner should know of them is printed.
+data::Table LoadOwn(const DepositOptions& options, jobs::RecordSchema records) {
+  const auto files = FilesOf(options, records.data);
+  auto table =
+      jobs::LoadRecords(records, files, {.threads = options.threads, .feature_model = options.feature_model});
+  const auto rows = static_cast<std::uint64_t>(table.x.rows());
+  if (rows > options.terms.capacity) {
+    throw DataError(fmt::format("{}: found {} rows, expected at most the {} of --capacity",
+                                files.place().string(), rows, options.terms.capacity));
+  }
+  records.data.rows[0] = table.x.rows();  // the capacity is the owner's own word
+  ml::OwnRecords own{.x = std::move(table.x), .y = std::move(table.y)};
+  for (const auto& line : jobs::OwnerWarnings(records, 0, own))
+    std::cerr << "warning to the owner alone: " + OneLine(line) + "\n";
+  return {.x = std::move(own.x), .y = std::move(own.y)};
+}
+
+int Deposit(const DepositOptions& options) {
+  const auto study = deposit::ReadStudy(options.study);
+  CheckTerms(options, study);
+  const auto owner = deposit::ReadKeyPair(deposit::KeyKind::kOwner, options.key);
+  const auto table = LoadOwn(options, study.records);
+  auto terms = options.terms;
+  terms.time = static_cast<std::uint64_t>(std::time(nullptr));
+  auto coins = RandomStream::FromSystem();
+  const auto made = deposit::MakeDeposit(study, table, terms, owner, coins);
+  deposit::WriteDeposit(options.out, made);
+  std::cout << fmt::format("deposit {}\nstudy   {}\n{} records in {} rows\n", ToHex(made.id),
+                           ToHex(deposit::IdOf(study)), table.x.rows(), terms.capacity);
+  for (int party = 0; party < 3; ++party)
+    std::cout << fmt::format("party {}: {}/{}, {} bytes\n", party, options.out, deposit::FileNameOf(party),
+                             made.files.at(static_cast<std::size_t>(party)).size());
+  std::cout << "Next: send each file to its party. Two of them, opened, are the records; one tells nothing "
+               "of them.\n";
+  return kDone;
+}
+
+}  // namespace
+
+void AddDeposit(CLI::App& program, Action& action) {
+  auto options = std::make_shared<DepositOptions>();
+  auto* command = program.add_subcommand(
+      "deposit", "Make the three files by which an owner hands in records, one for each party");
+  command->add_option("--study", options->study, "The file study.toml")->required();
+  command->add_option("--key", options->key, "The owner's signing key, owner.key of `trefoil owner init`")
+      ->required();
+  command
+      ->add_option(
+          "--in", options->in,
+          "The records, in the study's format: one table, or features and labels, or several files of one "
+          "CSV table")
+      ->required();
+  command->add_option("--query", options->query,
+                      "The SELECT that gives the table, where --in is an SQLite database");
+  command
+      ->add_option("--capacity", options->terms.capacity,
+                   "Rows that the files are made for: all that they tell of how many records there are")
+      ->required();
+  command
+      ->add_option("--population", options->terms.population, "The owner's name for whose records they are")
+      ->capture_default_str();
+  command->add_option("--purpose", options->terms.purpose, "What they are for, as in train")
+      ->capture_default_str();
+  command->add_flag(
+      "--adds", options->terms.adds,
+      "No record is in another deposit of this population and purpose, beside which this one stands");
+  command->add_option("--feature-model", options->feature_model,
+                      "The ONNX model, where the study's features want one");
+  command->add_option("--threads", options->threads, "Threads for features; 0: all cores")
+      ->capture_default_str();
+  command->add_option("--out", options->out, "Folder to make")->required();
+  command->callback([options, &action] { action = [options] { return Deposit(*options); }; });
+}
+
+}  // namespace trefoil::apps

@@ -1,0 +1,54 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/random.h"
+#include "data/dataset/table.h"
+#include "deposit/row_layout.h"
+#include "deposit/study.h"
+#include "jobs/files/sealed_file.h"
+#include "mpc/ring.h"
+
+namespace trefoil::deposit {
+
+/// Which of the three components of every number, x = x_0 + x_1 + x_2, has words; those of the other two come from seeds.
+/// Party i holds components i and i + 1 (mod 3).
+inline constexpr int kWordComponent = 2;
+
+/// Bytes of a component: a seed, or `capacity` rows.
+[[nodiscard]] std::size_t ComponentBytes(const RowLayout& layout, std::uint64_t capacity, int component);
+
+/// Of what a party's body holds: for each of its two components a salt, then the component.
+[[nodiscard]] std::size_t BodyBytes(const RowLayout& layout, std::uint64_t capacity, int party);
+
+/// The most rows that a deposit may have: of its largest file no more than base/files.h lets one write.
+[[nodiscard]] std::uint64_t LargestCapacity(const RowLayout& layout);
+
+/// A component, with the salt of the commitment to it.
+struct SaltedComponent {
+  jobs::SecretBytes salt;  ///< 32 bytes
+  jobs::SecretBytes content;
+};
+
+/// Components of `capacity` rows: the records of the table in slots drawn uniformly, rows of zeros in all others. Salts, seeds
+/// and slots come from `coins`. Pre: features as the study's records have them (jobs/records/load_records.h, WithFeatures), a
+/// label a row, `capacity` rows at most. Throws DataError for a feature that is not finite, or a class out of range.
+/// Memory: that of component 2, one row at a time besides.
+[[nodiscard]] std::array<SaltedComponent, 3> ShareRows(const jobs::RecordSchema& records,
+                                                       const data::Table& table, std::uint64_t capacity,
+                                                       RandomStream& coins);
+
+/// SHA-256 of what the component is, of which deposit, and its salt (docs/reference/deposits.md, "Commitments").
+[[nodiscard]] Hash Commitment(const Hash& study, const Hash& nonce, int component,
+                              std::span<const std::uint8_t> salt, std::span<const std::uint8_t> content);
+
+/// Whether every feature of a component is below 2^feature_bits, as ShareRows has them. Pre: of ComponentBytes bytes.
+[[nodiscard]] bool IsInRange(const RowLayout& layout, int component, std::span<const std::uint8_t> content);
+
+/// A component's numbers, a row of the deposit in a row: features, mask bit, label. Pre: as IsInRange.
+[[nodiscard]] mpc::RingMatrix NumbersOf(const RowLayout& layout, std::uint64_t capacity, int component,
+                                        std::span<const std::uint8_t> content);
+
+}  // namespace trefoil::deposit

@@ -1,0 +1,115 @@
+#include "deposit/make_deposit.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/sha256.h"
+#include "base/sync_to_disk.h"
+#include "deposit/bytes.h"
+#include "deposit/components.h"
+#include "deposit/sealed_body.h"
+
+namespace trefoil::deposit {
+namespace {
+
+namespace fs = std::filesystem;
+
+Hash DrawNonce(RandomStream& coins) {
+  Hash nonce{};
+  for (std::size_t at = 0; at < nonce.size(); at += sizeof(std::uint64_t))
+    PutNumber(std::span(nonce).subspan(at, sizeof(std::uint64_t)), coins.NextWord());
+  return nonce;
+}
+
+/// What party `party` gets: its two components behind their salts.
+jobs::SecretBytes BodyOf(const std::array<SaltedComponent, 3>& components, std::size_t party) {
+  std::vector<std::uint8_t> body;
+  const auto& next = components.at((party + 1) % 3);
+  // So that it is never moved to another place, which would leave a copy.
+  body.reserve(components.at(party).content.bytes().size() + next.content.bytes().size() +
+               2 * SecretKey::kBytes);
+  for (const auto* component : {&components.at(party), &next}) {
+    for (const auto& part : {component->salt.bytes(), component->content.bytes()})
+      body.insert(body.end(), part.begin(), part.end());
+  }
+  return jobs::SecretBytes(std::move(body));
+}
+
+}  // namespace
+
+MadeDeposit SignDeposit(const Header& header, const std::array<std::string, 3>& bodies,
+                        const KeyPair& owner) {
+  const auto encoded = EncodeHeader(header);
+  Prefix prefix{.header_bytes = encoded.size(), .owner = owner.known, .id = DepositId(encoded)};
+  for (std::size_t party = 0; party < bodies.size(); ++party) {
+    Sha256 hash;
+    hash.Update(bodies[party]);
+    prefix.bodies[party] = hash.Digest();
+  }
+  const auto text = SignedText(prefix);
+  prefix.signature = Sign(owner, {text.data(), text.size()});
+  MadeDeposit made{.id = prefix.id, .files = {}};
+  for (std::size_t party = 0; party < bodies.size(); ++party) {
+    prefix.party = party;
+    prefix.body_bytes = bodies[party].size();
+    made.files[party] = EncodePrefix(prefix) + encoded + bodies[party];
+  }
+  return made;
+}
+
+MadeDeposit MakeDeposit(const Study& study, const data::Table& table, const DepositTerms& terms,
+                        const KeyPair& owner, RandomStream& coins) {
+  Header header{.study = IdOf(study),
+                .capacity = terms.capacity,
+                .owner = owner.known,
+                .population = terms.population,
+                .purpose = terms.purpose,
+                .adds = terms.adds,
+                .nonce = DrawNonce(coins),
+                .time = terms.time};
+  const auto components = ShareRows(study.records, table, terms.capacity, coins);
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    header.recipients[i] = study.parties[i].key;
+    header.commitments[i] = Commitment(header.study, header.nonce, static_cast<int>(i),
+                                       components[i].salt.bytes(), components[i].content.bytes());
+  }
+  const auto encoded = EncodeHeader(header);
+  std::array<std::string, 3> bodies;
+  for (std::size_t party = 0; party < bodies.size(); ++party)
+    bodies[party] = SealBody(BodyOf(components, party).bytes(), header.recipients[party], encoded);
+  return SignDeposit(header, bodies, owner);
+}
+
+std::string FileNameOf(int party) { return fmt::format("party-{}.deposit", party); }
+
+void WriteDeposit(const fs::path& folder, const MadeDeposit& deposit) {
+  if (fs::exists(folder))
+    throw ConfigError(folder.string() + ": exists already, and is not overwritten; choose another --out");
+  auto draft = folder;
+  draft += ".part";
+  const auto clear = [&] {  // of what an interrupted attempt left, or this one
+    for (int party = 0; party < 3; ++party) fs::remove(draft / FileNameOf(party));
+  };
+  if (folder.has_parent_path()) fs::create_directories(folder.parent_path());
+  fs::create_directory(draft);
+  clear();
+  if (!fs::is_empty(draft))
+    throw ConfigError(draft.string() + ": found a folder with other files, expected none of this name");
+  try {
+    for (int party = 0; party < 3; ++party)
+      WriteSecretFile(draft / FileNameOf(party), deposit.files.at(static_cast<std::size_t>(party)));
+    if (std::rename(draft.c_str(), folder.c_str()) != 0) throw CannotWrite(folder);
+  } catch (...) {
+    clear();
+    fs::remove(draft);
+    throw;
+  }
+  SyncFolderOf(folder);
+}
+
+}  // namespace trefoil::deposit

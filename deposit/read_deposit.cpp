@@ -1,0 +1,185 @@
+#include "deposit/read_deposit.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+
+#include "base/error.h"
+#include "base/hex.h"
+#include "base/regular_file.h"
+#include "base/sha256.h"
+#include "deposit/bytes.h"
+#include "deposit/components.h"
+#include "deposit/sealed_body.h"
+
+namespace trefoil::deposit {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One file while it is read: refuses it, by its name.
+class Reading {
+ public:
+  Reading(const fs::path& path, const DepositReader& reader) : path_(path), reader_(reader), file_(path) {
+    if (!file_) throw ConfigError(fmt::format("{}: {}, expected a deposit", path.string(), file_.cause()));
+  }
+
+  OpenedDeposit Open() {
+    const auto prefix = SignedPrefix();
+    const auto encoded = HeaderBytes(prefix);
+    OpenedDeposit opened{
+        .id = prefix.id, .header = CheckedHeader(encoded, prefix), .owner = OwnerOf(prefix).name};
+    const auto layout = LayoutOf(reader_.study.records);
+    const auto capacity = opened.header.capacity;
+    const auto sealed = SealedBodyOf(prefix);
+    const auto body = OpenBody(BytesOf(sealed), reader_.key, encoded);
+    if (!body) {
+      Refuse(Reason::kSealing, "a body that does not open with this party's key and this header",
+             "the one that was sealed with it");
+    }
+    FieldReader in(body->bytes());
+    for (std::size_t k = 0; k < opened.components.size(); ++k) {
+      const int component = (reader_.party + static_cast<int>(k)) % 3;
+      const auto salt = in.Bytes(sizeof(Hash));
+      const auto content = in.Bytes(ComponentBytes(layout, capacity, component));
+      CheckComponent(opened.header, layout, component, salt, content);
+      opened.components.at(k) = jobs::SecretBytes(std::vector<std::uint8_t>(content.begin(), content.end()));
+    }
+    return opened;
+  }
+
+ private:
+  [[noreturn]] void Refuse(Reason reason, const std::string& found, const std::string& expected) const {
+    throw RefusedDeposit(reason, path_, found, expected);
+  }
+
+  /// Pre: they are there, unless somebody cuts the file meanwhile.
+  void ReadInto(std::uint64_t first, std::span<std::uint8_t> out) const {
+    std::size_t done = 0;
+    while (done < out.size()) {
+      const auto count =
+          pread(file_.descriptor(), out.data() + done, out.size() - done, static_cast<off_t>(first + done));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0)
+        throw ConfigError(fmt::format("{}: {}, expected a deposit", path_.string(), DescribeErrno(errno)));
+      if (count == 0) Refuse(Reason::kSize, fmt::format("{} bytes", first + done), "a whole deposit");
+      done += static_cast<std::size_t>(count);
+    }
+  }
+
+  [[nodiscard]] Prefix SignedPrefix() const {
+    std::array<std::uint8_t, kPrefixBytes> bytes{};
+    if (file_.size() < bytes.size())
+      Refuse(Reason::kSize, fmt::format("{} bytes", file_.size()), fmt::format("at least {}", bytes.size()));
+    ReadInto(0, bytes);
+    if (TextOf(bytes).substr(0, kMagic.size()) != kMagic)
+      Refuse(Reason::kMagic, "another kind of file", "a deposit, as trefoil deposit writes it");
+    const auto version = TakeNumber(std::span(bytes).subspan(kMagic.size(), 4));
+    if (version != kVersion)
+      Refuse(Reason::kVersion, fmt::format("version {}", version), fmt::format("version {}", kVersion));
+    const auto prefix = DecodePrefix(bytes);
+    // No sum of these leaves 64 bits.
+    const auto limit = file_.size();
+    if (prefix.header_bytes > limit || prefix.body_bytes > limit ||
+        kPrefixBytes + prefix.header_bytes + prefix.body_bytes != limit)
+      Refuse(Reason::kSize, fmt::format("{} bytes", limit), "as many as its first ones say");
+    if (prefix.party != static_cast<std::uint64_t>(reader_.party)) {
+      Refuse(Reason::kParty, fmt::format("the file of party {}", prefix.party),
+             fmt::format("that of party {}", reader_.party));
+    }
+    (void)OwnerOf(prefix);
+    const auto text = SignedText(prefix);
+    if (!Verify(prefix.owner, {text.data(), text.size()}, prefix.signature))
+      Refuse(Reason::kSignature, "another signature", "its owner's");
+    return prefix;
+  }
+
+  [[nodiscard]] const TrustedOwner& OwnerOf(const Prefix& prefix) const {
+    const auto found = std::find_if(reader_.owners.begin(), reader_.owners.end(),
+                                    [&](const TrustedOwner& owner) { return owner.key == prefix.owner; });
+    if (found == reader_.owners.end()) {
+      Refuse(Reason::kOwner, "the owner's key " + Fingerprint(KeyKind::kOwner, prefix.owner),
+             "one that this party lists: trefoil trust-owner");
+    }
+    return *found;
+  }
+
+  [[nodiscard]] std::string HeaderBytes(const Prefix& prefix) const {
+    if (prefix.header_bytes != kHeaderBytes) {
+      Refuse(Reason::kHeader, fmt::format("a header of {} bytes", prefix.header_bytes),
+             fmt::format("one of {}", kHeaderBytes));
+    }
+    std::string bytes(kHeaderBytes, '\0');
+    ReadInto(kPrefixBytes, {reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()});
+    if (DepositId(bytes) != prefix.id)
+      Refuse(Reason::kHeader, "another header", "the one that its owner signed");
+    return bytes;
+  }
+
+  [[nodiscard]] Header CheckedHeader(const std::string& bytes, const Prefix& prefix) const {
+    const auto header = DecodeHeader(bytes);
+    if (!header || header->owner != prefix.owner)
+      Refuse(Reason::kHeader, "a header that says nothing", "one as trefoil deposit writes it");
+    if (header->study != IdOf(reader_.study)) {
+      Refuse(Reason::kStudy, "study " + ToHex(header->study),
+             fmt::format("{} ({})", ToHex(IdOf(reader_.study)), reader_.study.records.name));
+    }
+    CheckRecipients(*header);
+    const auto layout = LayoutOf(reader_.study.records);
+    const auto capacity = header->capacity;
+    if (capacity == 0 || capacity > LargestCapacity(layout) ||
+        prefix.body_bytes != SealedBytes(BodyBytes(layout, capacity, reader_.party))) {
+      Refuse(Reason::kCapacity, fmt::format("{} bytes for {} rows", prefix.body_bytes, capacity),
+             "as many bytes as rows of the study take, and a row at least");
+    }
+    return *header;
+  }
+
+  void CheckRecipients(const Header& header) const {
+    for (std::size_t i = 0; i < header.recipients.size(); ++i) {
+      if (header.recipients.at(i) != reader_.study.parties.at(i).key)
+        Refuse(Reason::kRecipients, fmt::format("another deposit key for party {}", i), "the study's");
+    }
+    if (header.recipients.at(static_cast<std::size_t>(reader_.party)) != reader_.key.known) {
+      Refuse(Reason::kRecipients, "the study's deposit key for this party",
+             "this party's own, " + Fingerprint(KeyKind::kParty, reader_.key.known));
+    }
+  }
+
+  /// The sealed part. Pre: its length was checked.
+  [[nodiscard]] std::string SealedBodyOf(const Prefix& prefix) const {
+    std::string sealed(prefix.body_bytes, '\0');
+    ReadInto(kPrefixBytes + kHeaderBytes, {reinterpret_cast<std::uint8_t*>(sealed.data()), sealed.size()});
+    Sha256 hash;
+    hash.Update(sealed);
+    if (hash.Digest() != prefix.bodies.at(static_cast<std::size_t>(reader_.party)))
+      Refuse(Reason::kBody, "another body", "the one that its owner signed");
+    return sealed;
+  }
+
+  void CheckComponent(const Header& header, const RowLayout& layout, int component,
+                      std::span<const std::uint8_t> salt, std::span<const std::uint8_t> content) const {
+    if (Commitment(header.study, header.nonce, component, salt, content) !=
+        header.commitments.at(static_cast<std::size_t>(component))) {
+      Refuse(Reason::kCommitment, fmt::format("another component {}", component),
+             "the one that the header commits to");
+    }
+    if (!IsInRange(layout, component, content))
+      Refuse(Reason::kContent, "a number beyond the study's modulus", "numbers below it");
+  }
+
+  const fs::path& path_;
+  const DepositReader& reader_;
+  RegularFile file_;
+};
+
+}  // namespace
+
+OpenedDeposit ReadDeposit(const fs::path& file, const DepositReader& reader) {
+  return Reading(file, reader).Open();
+}
+
+}  // namespace trefoil::deposit

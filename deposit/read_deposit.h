@@ -1,0 +1,38 @@
+#pragma once
+#include <array>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "deposit/header.h"
+#include "deposit/keys.h"
+#include "deposit/refusal.h"
+#include "deposit/study.h"
+#include "deposit/trusted_owners.h"
+#include "jobs/files/sealed_file.h"
+
+namespace trefoil::deposit {
+
+/// A deposit that its owner signed and that this party could open and check alone.
+struct OpenedDeposit {
+  Hash id{};
+  Header header;
+  std::string owner;                              ///< by this party's name for it
+  std::array<jobs::SecretBytes, 2> components{};  ///< this party's own and the next (deposit/components.h)
+};
+
+/// Who reads a deposit, for what.
+struct DepositReader {
+  Study study;
+  int party = 0;
+  KeyPair key;  ///< the party's deposit key
+  std::vector<TrustedOwner> owners;
+};
+
+/// Reads a party's file, and checks all that one party can check: in the order of Reason, and nothing but a prefix of fixed
+/// length, without allocation, before its signature holds. What the numbers are is not looked at but for their length: that
+/// wants all three parties. Time and memory: in proportion to the size that study and capacity give. Throws RefusedDeposit;
+/// ConfigError where the file cannot be read.
+[[nodiscard]] OpenedDeposit ReadDeposit(const std::filesystem::path& file, const DepositReader& reader);
+
+}  // namespace trefoil::deposit
