@@ -42,6 +42,12 @@ class Inputs:
             file.write(text.encode())
         return path
 
+    def put_counts(self, values: Any, name: str) -> str:
+        """A CSV file of a matrix of numbers, without a header, which errors call `name`. Returns its path."""
+        with self._file(name) as (file, path):
+            np.savetxt(file, np.atleast_2d(_numbers(values, name)), fmt="%.17g", delimiter=",")
+        return path
+
     def explain(self, text: str) -> str:
         """An error's text, with the arrays' names for their files'."""
         return re.sub(r"/proc/self/fd/(\d+)", lambda found: self.names.get(int(found[1]), found[0]), text)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Iterable
 
 from trefoil.errors import BudgetError, ConfigError, DataError, Error, NetworkError, ProtocolError, StoppedError
 
@@ -15,11 +16,17 @@ PROGRAM = Path(__file__).parent / "bin" / "trefoil"
 _CODES: dict[int, type[Error]] = {2: ConfigError, 3: NetworkError, 4: DataError, 5: BudgetError, 6: ConfigError}
 
 
-def call(*arguments: str | int | float | PathLike[str]) -> str:
-    """What `trefoil ARGUMENTS` prints. Raises its error."""
+def call(*arguments: str | int | float | PathLike[str], descriptors: Iterable[int] = ()) -> str:
+    """What `trefoil ARGUMENTS` prints, which keeps these descriptors open. Raises its error."""
     words = [argument if isinstance(argument, str) else str(argument) for argument in arguments]
     try:
-        done = subprocess.run([fspath(PROGRAM), *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        done = subprocess.run(
+            [fspath(PROGRAM), *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            pass_fds=tuple(descriptors),
+        )
     except FileNotFoundError:
         raise ConfigError(f"{PROGRAM}: not there, expected the program, which is built with the package") from None
     if done.returncode != 0:

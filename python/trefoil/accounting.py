@@ -6,10 +6,15 @@ added or removed. Functions raise ConfigError for a number outside its domain.
 
 from __future__ import annotations
 
+import json
+import tempfile
+from dataclasses import dataclass
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, Iterable, Iterator, Literal
 
-from trefoil import _core
+from trefoil import _core, _program
+from trefoil._inputs import Inputs
 from trefoil.errors import ConfigError
 
 Method = Literal["rdp", "pld"]
@@ -132,3 +137,67 @@ def _releases_of(event: Any, count: int) -> Iterator[tuple[str, float, float, in
 def of_record(file: str | PathLike[str], delta: float, *, accountant: Method = "pld") -> tuple[float, float]:
     """Both epsilons of what a run released, from its record.json: an outsider's and an insider's."""
     return _core.record_epsilons(fspath(file), delta, _method(accountant))
+
+
+@dataclass(frozen=True)
+class Promise:
+    """All that releases promise against one adversary, rounded outwards."""
+
+    curve: tuple[tuple[float, float], ...]
+    """Pairs (epsilon, delta), each of which holds; empty without a guarantee."""
+    trade_off: tuple[tuple[float, float], ...]
+    """Pairs (alpha, beta): a test between two neighbours with false alarms alpha misses at least beta."""
+    mu: float | None
+    """Of Gaussian differential privacy, where all releases are plain Gaussians."""
+
+
+def promise(noise_multiplier: float, *, steps: int = 1, sampling_rate: float = 1.0) -> Promise:
+    """The whole promise of the releases that `epsilon` has."""
+    return _promises("--noise-multiplier", noise_multiplier, "--steps", steps, "--sampling-rate", sampling_rate)[1]
+
+
+def promises_of_record(file: str | PathLike[str]) -> tuple[Promise, Promise]:
+    """The whole promise of what a run released, from its record.json: to an outsider, and to an insider."""
+    return _promises("--record", fspath(file))
+
+
+def _promises(*of: str | float) -> tuple[Promise, Promise]:
+    with tempfile.TemporaryDirectory(prefix="trefoil-") as folder:
+        file = Path(folder) / "curve.json"
+        _program.call("account", *of, "--delta", 1e-5, "--curve", file)
+        both = json.loads(file.read_text())
+    outsider, insider = (_promise_of(both[name]) for name in ("outsider", "insider"))
+    return outsider, insider
+
+
+def _promise_of(one: dict[str, Any]) -> Promise:
+    return Promise(
+        curve=tuple((point["epsilon"], point["delta"]) for point in one["curve"]),
+        trade_off=tuple((point["alpha"], point["beta"]) for point in one["tradeoff"]),
+        mu=one["mu"],
+    )
+
+
+def of_votes(votes: Any, mechanism: str, delta: float, **options: float) -> dict[str, Any]:
+    """What answers to queries by these votes of teachers cost (PATE), as `trefoil account --votes --json` says it.
+
+    `votes` has a row a query and a column a class. `mechanism` is "lnmax" (`scale`), "gnmax" (`sigma`) or
+    "confident-gnmax" (`sigma`, `threshold`, `threshold_sigma`); other options are the command's, too. What is under
+    "data_dependent" depends on the votes and is as private as they are.
+    """
+    words = [word for key, value in options.items() for word in (f"--{key.replace('_', '-')}", str(value))]
+    with Inputs() as inputs, inputs.explained():
+        file = inputs.put_counts(votes, "votes")
+        said = _program.call(
+            "account", "--votes", file, "--mechanism", mechanism, "--delta", delta, *words, "--json",
+            descriptors=inputs.names,
+        )  # fmt: skip
+    costs: dict[str, Any] = json.loads(said)
+    return costs
+
+
+def of_ledger(file: str | PathLike[str], delta: float | None = None) -> dict[str, Any]:
+    """The jobs of a data set's ledger and what all together have cost it, as `trefoil ledger show --json` says it."""
+    at = [] if delta is None else ["--delta", str(delta)]
+    ledger: dict[str, Any] = json.loads(_program.call("ledger", "show", fspath(file), *at, "--json"))
+    return ledger

@@ -1,15 +1,14 @@
 """What the tests of the Python package share. They use the package as it is installed, or PYTHONPATH=build/python."""
 
-import os
 import pathlib
 import random
 import socket
-import subprocess
 
 import numpy as np
 import pytest
 
 import trefoil
+from trefoil import _program
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -73,21 +72,17 @@ def free_ports():
 @pytest.fixture
 def party_files(tmp_path):
     """Three party folders, certificates exchanged, as the program makes them; skipped without the program."""
-    program = os.environ.get("TREFOIL_BINARY", "")
-    if not program:
-        pytest.skip("TREFOIL_BINARY does not name the program, which makes the parties' keys")
+    if not _program.PROGRAM.exists():
+        pytest.skip("the program, which makes the parties' keys, is not built with the package")
     hosts, port = ",".join(["127.0.0.1"] * 3), free_ports()
     folders = [tmp_path / f"party-{party}" for party in range(3)]
 
-    def call(*arguments):
-        subprocess.run([program, *map(str, arguments)], check=True, capture_output=True, text=True)
-
     for party, folder in enumerate(folders):
-        call("init", "--party", party, "--hosts", hosts, "--base-port", port, "--out", folder)
+        _program.call("init", "--party", party, "--hosts", hosts, "--base-port", port, "--out", folder)
     for party, folder in enumerate(folders):
         file = folder / "party.toml"
         text = file.read_text().replace('start = "120s"', 'start = "20s"')
         file.write_text(text.replace('peer = "10s"', 'peer = "5s"'))
         for peer in {0, 1, 2} - {party}:
-            call("trust", "--config", folder / "party.toml", "--peer", peer, folders[peer] / "party.crt")
+            _program.call("trust", "--config", folder / "party.toml", "--peer", peer, folders[peer] / "party.crt")
     return [folder / "party.toml" for folder in folders]

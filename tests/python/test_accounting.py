@@ -1,11 +1,16 @@
 """Accountants, against closed forms and another library."""
 
+import json
 import math
+from statistics import NormalDist
 
+import numpy as np
 import pytest
 
 import trefoil
-from trefoil import accounting
+from trefoil import _program, accounting
+
+needs_program = pytest.mark.skipif(not _program.PROGRAM.exists(), reason="the program is not built with the package")
 
 
 def exact_delta(epsilon, sigma):
@@ -50,8 +55,6 @@ def test_draws_a_curve():
 
 
 def test_reads_records(result, tmp_path):
-    import json
-
     file = tmp_path / "record.json"
     file.write_text(json.dumps(result.record))
     assert accounting.of_record(file, 1e-5, accountant="rdp") == pytest.approx(
@@ -79,3 +82,42 @@ def test_refuses_events_that_it_cannot_account():
 
     with pytest.raises(trefoil.ConfigError, match="^event: found .*TreeDpEvent.*, expected Gaussian"):
         accounting.Accountant().event(TreeDpEvent())
+
+
+@needs_program
+def test_gives_the_whole_promise_of_gaussians():
+    whole = accounting.promise(2.0, steps=16)  # mu = 4 / 2
+    assert whole.mu == pytest.approx(2.0)
+    for epsilon, delta in whole.curve[1::20]:
+        assert exact_delta(epsilon, 0.5) <= delta * (1 + 1e-9) and delta <= exact_delta(epsilon, 0.5) * 1.01 + 1e-12
+    normal = NormalDist()
+    # Source: Dong, Roth and Su, "Gaussian Differential Privacy" (JRSS B 2022), Equation 6.
+    for alpha, beta in whole.trade_off[1:-1:10]:
+        exact = normal.cdf(normal.inv_cdf(1 - alpha) - 2.0)
+        assert beta <= exact + 1e-12 and exact - beta < 0.01
+    sampled = accounting.promise(1.0, steps=50, sampling_rate=0.01)
+    assert sampled.mu is None and sampled.trade_off[0][1] > 0.99
+    with pytest.raises(trefoil.ConfigError, match="sampling rate: found 2, expected"):
+        accounting.promise(1.0, sampling_rate=2.0)
+
+
+@needs_program
+def test_reads_the_promise_of_records(result, tmp_path):
+    file = tmp_path / "record.json"
+    file.write_text(json.dumps(result.record))
+    outsider, insider = accounting.promises_of_record(file)
+    for whole, epsilon in ((outsider, result.epsilon_outsider), (insider, result.epsilon_insider)):
+        assert min(delta for at, delta in whole.curve if at <= epsilon * 1.05) <= 1.2e-5
+
+
+@needs_program
+def test_accounts_for_votes_that_stay_in_memory():
+    votes = np.array([[90, 10], [55, 45]])
+    costs = accounting.of_votes(votes, "gnmax", 1e-5, sigma=20.0)
+    assert costs["queries"] == 2 and costs["teachers"] == 100
+    free = costs["data_independent"]["improved"]["epsilon"]
+    # One teacher's vote moves two counts by 1 each: sensitivity sqrt(2).
+    assert free == pytest.approx(exact_epsilon(20 / math.sqrt(2 * 2), 1e-5), rel=1e-3)
+    assert accounting.of_votes(votes, "confident-gnmax", 1e-5, sigma=20.0, threshold=60, threshold_sigma=30.0)
+    with pytest.raises(trefoil.DataError, match="^votes: query 2, class 0: found"):
+        accounting.of_votes([[90, 10], [-1, 101]], "gnmax", 1e-5, sigma=20.0)

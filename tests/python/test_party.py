@@ -64,6 +64,22 @@ def test_refuses_wrong_files_before_anything_is_sent(job, parties, tmp_path):
         trefoil.Party(tmp_path / "absent.toml").run(job, parties[0][0].astype(object), parties[0][1])
 
 
+def test_keeps_a_ledger_and_to_its_cap(party_files, job, parties, tmp_path):
+    ledger = party_files[0].parent / "ledger.jsonl"
+    with party_files[0].open("a") as file:
+        file.write(f'\n[ledger]\nfile = "{ledger}"\nepsilon_cap = 6.0\ndelta = 1e-5\n')
+    runs = [
+        run_three(party_files, lambda i, party: party.run(job, *parties[i], out=tmp_path / f"{run}-{i}", threads=1))
+        for run in range(2)
+    ]
+    assert all(isinstance(end, trefoil.Result) for end in runs[0]), runs[0]
+    assert type(runs[1][0]) is trefoil.BudgetError, runs[1]
+    shown = trefoil.accounting.of_ledger(ledger)
+    assert [one["state"] for one in shown["jobs"]] == ["done"]
+    assert 4.0 <= shown["epsilon_insider"] <= 6.0
+    assert trefoil.accounting.of_ledger(ledger, 1e-7)["epsilon_insider"] > shown["epsilon_insider"]
+
+
 KILLED = """
 import os, signal, sys
 sys.path.insert(0, {tests!r})
