@@ -16,7 +16,8 @@ int RunParty(const std::filesystem::path& party_file, const std::filesystem::pat
                           .threads = options.threads,
                           .resume = options.resume,
                           .again = options.again,
-                          .inputs = options.inputs});
+                          .inputs = options.inputs,
+                          .program = options.program});
 }
 
 }  // namespace trefoil

@@ -77,6 +77,8 @@ jobs::PartyFile PartyWithoutFiles(int id) {
 JobResult RunOne(Session& session, const Job& job, const InputFiles& files,
                  const SimulationOptions& options) {
   const auto own = jobs::ParseJob(job.Json(), "job");  // an object serves one run
+  if (auto* program = options.programs.at(static_cast<std::size_t>(session.party())); program != nullptr)
+    own->TakeVectorsOf(*program);
   auto& impl = session.impl();
   auto party = PartyWithoutFiles(session.party());
   jobs::BringFiles(party, files);

@@ -73,6 +73,11 @@ void Job::UseModelOf(const Job& /*made*/, const std::string& /*file*/) {
   throw ConfigError("--model-job: found with a job that is no prediction, expected a job of type predict");
 }
 
+void Job::TakeVectorsOf(VectorProgram& /*program*/) {
+  throw ConfigError(
+      fmt::format("type: found \"{}\", expected \"sum\", whose vectors a program can bring", type()));
+}
+
 std::unique_ptr<JobWithCanaries> Job::WithCanaries(std::int64_t /*count*/) const {
   throw ConfigError(
       fmt::format("type: found \"{}\", expected a job that trains on records, for an audit", type()));

@@ -20,6 +20,10 @@
 #include "mpc/fixed_point.h"
 #include "protocols/cost_model.h"
 
+namespace trefoil {
+class VectorProgram;  // include/trefoil/run.h
+}
+
 namespace trefoil::jobs {
 
 /// A file of a run's results.
@@ -198,6 +202,10 @@ class Job {
   virtual void UseModelOf(const Job& made, const std::string& file);
   /// SHA-256 of the ONNX model that its features want of every party; empty where they want none.
   [[nodiscard]] std::string FeatureModel() const { return Records() ? FeatureModelOf(*Records()) : ""; }
+
+  /// This party's vectors come from a program, call after call, in place of files; before Inputs. `program` outlives the
+  /// job. Throws ConfigError where the job's type takes none.
+  virtual void TakeVectorsOf(VectorProgram& program);
 
   // What it does.
   /// Deals the user's data to three party folders. Returns what to say of it, a line each. Throws DataError or

@@ -206,6 +206,7 @@ int EndInFailure(Run& run, const std::exception& error) {
 int RunJob(const RunOptions& options) {
   const std::shared_ptr<jobs::Job> job = jobs::ReadJob(options.job, {}, options.types);
   CheckResume(options, *job);
+  if (options.program != nullptr) job->TakeVectorsOf(*options.program);
   auto party = jobs::ReadParty(options.config, options.types);
   jobs::BringFiles(party, options.inputs);
   ListenWhereTold(options, party);

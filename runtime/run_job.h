@@ -17,6 +17,7 @@ struct RunOptions {
   bool again = false;       ///< with resume: although it has lost many steps (runtime/resume/lost_steps.h)
   std::string metrics{};    ///< HOST:PORT, in place of the party file's metrics.listen; empty: as that says
   std::map<std::string, std::filesystem::path> inputs{};  ///< jobs::BringFiles
+  VectorProgram* program = nullptr;                       ///< jobs::Job::TakeVectorsOf
   jobs::JobTypes types = jobs::ShippedTypes();
 };
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -18,12 +19,41 @@ namespace trefoil {
 /// "data.y", "data.file", "pate.queries" and so on. Any path that can be opened and read twice is a file.
 using InputFiles = std::map<std::string, std::filesystem::path>;
 
+/// One party's program in a session of noisy sums: it brings the vectors of a job of type "sum" call after call, in place of
+/// files, and gets each call's sum before the next one begins, so that the next vectors may depend on it. The library draws
+/// the coins, shortens each record's vector to norm_bound, rounds it and adds up this party's own before anything leaves
+/// it; noise of all three parties is in what opens. All three parties make the same calls; who brings files can be a peer.
+///
+/// What the epsilons rest on and nobody can check: a record's vector is a function of that record and of what was opened
+/// before, and of no other record (docs/explanation/privacy.md, "Noisy sums"). How long Bring takes tells the peers about
+/// how many records were taken. All calls are charged before the first sum opens, and whether or not all are made.
+/// Members are called in the thread of RunParty or, in a simulation, in a thread for each party. What they throw ends the
+/// session at all three.
+class VectorProgram {
+ public:
+  /// Takes the numbers of whole vectors, one vector after the other; may be called again and again. Throws DataError.
+  using Add = std::function<void(std::span<const double> numbers)>;
+
+  virtual ~VectorProgram() = default;
+  /// How many records this party has: no more than the job declares, and the same throughout.
+  [[nodiscard]] virtual std::int64_t records() const = 0;
+  /// Of each record the key of its group, where the job's unit of privacy is the group; else none.
+  [[nodiscard]] virtual std::vector<std::int64_t> keys() const { return {}; }
+  /// Gives `add` a vector for each of `rows`, in their order: the records that call `call` (1, 2, ...) takes, ascending
+  /// from 0, which may be none. Where the owner sums by itself (sum.summed), one vector, their sum. Returns whether the
+  /// session goes on: false, at all three in the same call, ends it in place of this call.
+  [[nodiscard]] virtual bool Bring(std::int64_t call, std::span<const std::int64_t> rows, const Add& add) = 0;
+  /// The sum of this call, with its noise; no numbers at a party that the job's release.to does not name.
+  virtual void Opened(std::int64_t call, std::span<const double> sum) = 0;
+};
+
 struct RunOptions {
-  std::filesystem::path out{};  ///< the run directory; empty: runs/NAME-UTC
-  std::size_t threads = 0;      ///< for computation; 0: as many as the machine has
-  bool resume = false;          ///< goes on with the run that `out` holds, if it holds one
-  bool again = false;           ///< with resume: although it has lost many steps
-  InputFiles inputs{};          ///< in place of those that the party file names
+  std::filesystem::path out{};       ///< the run directory; empty: runs/NAME-UTC
+  std::size_t threads = 0;           ///< for computation; 0: as many as the machine has
+  bool resume = false;               ///< goes on with the run that `out` holds, if it holds one
+  bool again = false;                ///< with resume: although it has lost many steps
+  InputFiles inputs{};               ///< in place of those that the party file names
+  VectorProgram* program = nullptr;  ///< brings the vectors of a job of type "sum"; outlives the run
 };
 
 /// One party's side of a job, as `trefoil run` does it: from its files over mutual TLS to its run directory, with
@@ -66,6 +96,7 @@ struct JobResult {
 struct SimulationOptions {
   std::function<void(const StepReport&)> on_step{};  ///< of a job with steps, at party 0, in its thread
   std::stop_token stop{};                            ///< ends the job; Simulate throws StoppedError then
+  std::array<VectorProgram*, 3> programs{};          ///< of each party, as in RunOptions
 };
 
 /// The job among three parties within this process (RunInProcess), each with files of its own: what each got. There is

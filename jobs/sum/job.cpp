@@ -15,6 +15,7 @@
 #include "jobs/job_of.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/sum/own_sums.h"
+#include "jobs/sum/program_sums.h"
 #include "jobs/sum/settings.h"
 #include "jobs/sum/split_vectors.h"
 #include "ml/noise/noisy_sum.h"
@@ -47,6 +48,7 @@ class SumJob : public JobOf<SumSettings> {
   [[nodiscard]] std::string Split(const SplitTarget& target) const override {
     return SplitVectors(job(), target);
   }
+  void TakeVectorsOf(VectorProgram& program) override { program_ = &program; }
   std::string Load(const PartyFile& party, const std::string& party_file,
                    const Resources& resources) override;
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
@@ -56,10 +58,14 @@ class SumJob : public JobOf<SumSettings> {
   [[nodiscard]] dp::RecordedEvent EventAt(double sigma) const;
   [[nodiscard]] double InUnits(double units) const { return std::ldexp(units, -job().fraction_bits); }
   [[nodiscard]] nlohmann::ordered_json Summary() const;
+  [[nodiscard]] std::optional<RingMatrix> VectorOf(std::int64_t call);
+  [[nodiscard]] std::vector<double> Decoded(const std::optional<RingMatrix>& sum) const;
 
   std::uint64_t sensitivity_;  ///< in lattice units
   double sigma_;               ///< noise multiplier
-  OwnSums own_;                ///< after Load
+  OwnSums own_;                ///< after Load, but where a program brings the vectors
+  VectorProgram* program_ = nullptr;
+  std::optional<ProgramSums> of_program_{};  ///< after Load, then
 };
 
 GaussianTarget SumJob::Target() const {
@@ -128,8 +134,14 @@ JobCost SumJob::Cost() const {
 std::string SumJob::Load(const PartyFile& party, const std::string& party_file,
                          const Resources& /*resources*/) {
   auto coins = RandomStream::FromSystem();
+  const auto declared = job().rows.at(static_cast<std::size_t>(party.id));
+  if (program_ != nullptr) {
+    RefuseFiles(party, party_file);
+    of_program_.emplace(job(), *program_, declared, std::move(coins));
+    return fmt::format("a program that has {} records", of_program_->records());
+  }
   own_ = LoadOwnSums(job(), party, party_file, coins);
-  if (job().rows.at(static_cast<std::size_t>(party.id)) == 0) return "none, as the job declares";
+  if (declared == 0) return "none, as the job declares";
   return job().owners_sum ? fmt::format("a vector for each of {} calls", job().calls)
                           : fmt::format("{} vectors for {} calls", own_.rows, job().calls);
 }
@@ -146,6 +158,20 @@ nlohmann::ordered_json SumJob::Summary() const {
           {"deviation", InUnits(kAllOverTwo * sigma_ * static_cast<double>(sensitivity_))}};
 }
 
+/// What this party adds to a call's sum; nothing where its program ends the session.
+std::optional<RingMatrix> SumJob::VectorOf(std::int64_t call) {
+  if (of_program_) return of_program_->Next();
+  return own_.of_calls.at(static_cast<std::size_t>(call));
+}
+
+std::vector<double> SumJob::Decoded(const std::optional<RingMatrix>& sum) const {
+  std::vector<double> numbers;
+  for (mpc::Index k = 0; sum && k < sum->size(); ++k)
+    numbers.push_back(InUnits(static_cast<double>(mpc::Signed(sum->data()[k]))));
+  return numbers;
+}
+
+/// A session that its programs end early is charged all calls: who ends it has seen sums.
 JobResult SumJob::Run(mpc::Context& party, Output& output) {
   output.Reserve(Events(), {});
   ml::NoisySums sums({.calls = job().calls,
@@ -154,15 +180,18 @@ JobResult SumJob::Run(mpc::Context& party, Output& output) {
                       .sensitivity = sensitivity_,
                       .to = job().to},
                      RandomStream::FromSystem());
-  output.Settle(Events());
   std::vector<double> opened;
-  for (const auto& own : own_.of_calls) {
-    const auto sum = sums.Next(party, own);
-    if (!sum) continue;
-    for (mpc::Index k = 0; k < sum->size(); ++k)
-      opened.push_back(InUnits(static_cast<double>(mpc::Signed(sum->data()[k]))));
+  std::int64_t call = 0;
+  for (; call < job().calls; ++call) {
+    const auto own = VectorOf(call);
+    if (call == 0) output.Settle(Events());
+    if (!own) break;
+    const auto sum = Decoded(sums.Next(party, *own));
+    if (of_program_) of_program_->Opened(sum);
+    if (!of_program_) opened.insert(opened.end(), sum.begin(), sum.end());
   }
   JobResult result{.summary = Summary()};
+  if (of_program_) result.summary["calls_made"] = call;
   if (opened.empty()) return result;
   const std::vector shape{static_cast<std::size_t>(job().calls), static_cast<std::size_t>(job().dimension)};
   result.files.push_back({.name = "sums.npy", .text = data::FormatNpy(data::NpyFromDoubles(shape, opened))});

@@ -21,63 +21,39 @@ using mpc::Word;
 
 /// One row of an array of two dimensions. Throws DataError for what is not finite.
 std::vector<double> RowOf(const data::NpyArray& array, std::size_t row, const fs::path& file) {
-  const std::size_t columns = array.shape.back();
-  const std::size_t bytes = columns * array.item_size();
+  const std::size_t bytes = array.shape.back() * array.item_size();
   auto numbers =
       data::NpyToDoubles(array.descr, std::string_view(array.bytes).substr(row * bytes, bytes), file);
-  for (std::size_t k = 0; k < columns; ++k) {
-    if (!std::isfinite(numbers[k]))
-      data::ThrowDataError(file, fmt::format("record {}, number {}", row + 1, k + 1),
-                           data::NumberText(numbers[k]), "a finite number");
-  }
+  RequireFinite(numbers, row, file);
   return numbers;
 }
 
 /// Of each row its group. Throws DataError for another number of keys than `rows`.
-std::vector<std::int64_t> ReadGroups(const fs::path& file, std::size_t rows, std::int64_t most) {
+std::vector<std::int64_t> ReadGroups(const SumSettings& job, const fs::path& file, std::size_t rows) {
   const auto array = data::ReadNpy(file, [&](const std::vector<std::size_t>& shape, std::size_t) {
     if (shape != std::vector<std::size_t>{rows})
       data::ThrowDataError(file, "", "shape " + data::ShapeText(shape),
                            fmt::format("{} keys, one a row", rows));
   });
   constexpr double kMaxKey = 0x1p53;  // beyond it different whole numbers are one double
-  std::vector<std::string> keys;
+  std::vector<std::int64_t> keys;
   for (const double key : data::NpyToDoubles(array, file)) {
     if (!(std::abs(key) < kMaxKey) || key != std::floor(key))
       data::ThrowDataError(file, fmt::format("record {}", keys.size() + 1), "another key",
                            "a whole number of magnitude below 2^53");
-    keys.push_back(fmt::format("{}", static_cast<std::int64_t>(key)));
+    keys.push_back(static_cast<std::int64_t>(key));
   }
-  return data::GroupNumbers(keys, most, file);
-}
-
-/// A word of ones for each row that takes part in a call, by a coin for each unit of privacy; else of zeros.
-std::vector<Word> DrawTaken(const SumSettings& job, const std::vector<std::int64_t>& groups, std::size_t rows,
-                            RandomStream& coins) {
-  const auto count = static_cast<std::int64_t>(rows);
-  std::vector<Word> taken(rows, job.sampling_rate == 1 ? ~Word{0} : Word{0});
-  if (job.sampling_rate == 1) return taken;
-  const auto drawn = job.groups() ? ml::DrawGroups(coins, groups, job.sampling_rate, count)
-                                  : ml::DrawRows(coins, count, job.sampling_rate, count);
-  for (const auto row : drawn) taken[static_cast<std::size_t>(row)] = ~Word{0};
-  return taken;
+  return GroupsOf(job, keys, file);
 }
 
 /// Of one call: every row is shortened, rounded and added, those that are not taken as zeros.
 RingMatrix SumOfVectors(const SumSettings& job, const data::NpyArray& vectors, const fs::path& file,
                         const std::vector<Word>& taken) {
-  const auto norm = NormInUnits(job);
-  std::vector<std::int64_t> encoded(static_cast<std::size_t>(job.dimension));
-  RingMatrix sum = RingMatrix::Zero(job.dimension, 1);
-  for (std::size_t row = 0; row < taken.size(); ++row) {
-    ml::EncodeBounded(RowOf(vectors, row, file), job.fraction_bits, norm, encoded);
-    for (std::size_t k = 0; k < encoded.size(); ++k)
-      sum.data()[k] += static_cast<Word>(encoded[k]) & taken[row];
-  }
-  return sum;
+  VectorSum sum(job);
+  for (std::size_t row = 0; row < taken.size(); ++row) sum.Add(RowOf(vectors, row, file), taken[row]);
+  return sum.sum();
 }
 
-/// What an owner has summed by itself, rounded to the lattice.
 RingMatrix OwnersSum(const SumSettings& job, const fs::path& file, std::int64_t records) {
   const auto dimension = static_cast<std::size_t>(job.dimension);
   const auto array = data::ReadNpy(file, [&](const std::vector<std::size_t>& shape, std::size_t) {
@@ -85,19 +61,7 @@ RingMatrix OwnersSum(const SumSettings& job, const fs::path& file, std::int64_t 
       data::ThrowDataError(file, "", "shape " + data::ShapeText(shape),
                            fmt::format("one vector of {} numbers", dimension));
   });
-  const double most = static_cast<double>(records) * (job.norm_bound + job.allowance);
-  const auto numbers = RowOf(array, 0, file);
-  RingMatrix sum(job.dimension, 1);
-  for (std::size_t k = 0; k < dimension; ++k) {
-    if (std::abs(numbers[k]) > most)
-      data::ThrowDataError(file, fmt::format("number {}", k + 1), data::NumberText(numbers[k]),
-                           fmt::format("at most {}, as {} records of norm {} may have",
-                                       data::NumberText(most), records, job.norm_bound));
-    // A power of two: nothing is lost but below the lattice.
-    const double units = std::ldexp(numbers[k], job.fraction_bits);
-    sum.data()[k] = static_cast<Word>(static_cast<std::int64_t>(units));
-  }
-  return sum;
+  return RoundedOwnersSum(job, RowOf(array, 0, file), records, file);
 }
 
 /// The files that data.KEY names, one a call, where the job wants any. Throws ConfigError where the key is there and is not
@@ -119,6 +83,59 @@ std::vector<fs::path> FilesOf(const PartyFile& party, const char* what, std::int
 
 }  // namespace
 
+VectorSum::VectorSum(const SumSettings& job)
+    : fraction_bits_(job.fraction_bits),
+      norm_(NormInUnits(job)),
+      encoded_(static_cast<std::size_t>(job.dimension)),
+      sum_(RingMatrix::Zero(job.dimension, 1)) {}
+
+void VectorSum::Add(std::span<const double> vector, Word taken) {
+  ml::EncodeBounded(vector, fraction_bits_, norm_, encoded_);
+  for (std::size_t k = 0; k < encoded_.size(); ++k) sum_.data()[k] += static_cast<Word>(encoded_[k]) & taken;
+}
+
+std::vector<Word> DrawTaken(const SumSettings& job, const std::vector<std::int64_t>& groups, std::size_t rows,
+                            RandomStream& coins) {
+  const auto count = static_cast<std::int64_t>(rows);
+  std::vector<Word> taken(rows, job.sampling_rate == 1 ? ~Word{0} : Word{0});
+  if (job.sampling_rate == 1) return taken;
+  const auto drawn = job.groups() ? ml::DrawGroups(coins, groups, job.sampling_rate, count)
+                                  : ml::DrawRows(coins, count, job.sampling_rate, count);
+  for (const auto row : drawn) taken[static_cast<std::size_t>(row)] = ~Word{0};
+  return taken;
+}
+
+std::vector<std::int64_t> GroupsOf(const SumSettings& job, const std::vector<std::int64_t>& keys,
+                                   const fs::path& file) {
+  std::vector<std::string> texts;
+  for (const auto key : keys) texts.push_back(fmt::format("{}", key));
+  return data::GroupNumbers(texts, job.max_group_rows, file);
+}
+
+RingMatrix RoundedOwnersSum(const SumSettings& job, std::span<const double> numbers, std::int64_t records,
+                            const fs::path& file) {
+  const double most = static_cast<double>(records) * (job.norm_bound + job.allowance);
+  RingMatrix sum(job.dimension, 1);
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    if (std::abs(numbers[k]) > most)
+      data::ThrowDataError(file, fmt::format("number {}", k + 1), data::NumberText(numbers[k]),
+                           fmt::format("at most {}, as {} records of norm {} may have",
+                                       data::NumberText(most), records, job.norm_bound));
+    // A power of two: nothing is lost but below the lattice.
+    const double units = std::ldexp(numbers[k], job.fraction_bits);
+    sum.data()[k] = static_cast<Word>(static_cast<std::int64_t>(units));
+  }
+  return sum;
+}
+
+void RequireFinite(std::span<const double> vector, std::size_t row, const fs::path& file) {
+  for (std::size_t k = 0; k < vector.size(); ++k) {
+    if (!std::isfinite(vector[k]))
+      data::ThrowDataError(file, fmt::format("record {}, number {}", row + 1, k + 1),
+                           data::NumberText(vector[k]), "a finite number");
+  }
+}
+
 void SumInputs(FieldVisitor& v, InputPaths& inputs) {
   v.Table("data", "", [&] {
     PathField(v, "vectors", inputs["data.vectors"],
@@ -134,6 +151,15 @@ void SumInputs(FieldVisitor& v, InputPaths& inputs) {
 
 fs::path FileOfCall(const fs::path& path, const char* what, std::int64_t calls, std::int64_t call) {
   return calls == 1 ? path : path / fmt::format("{}-{}.npy", what, call + 1);
+}
+
+void RefuseFiles(const PartyFile& party, const std::string& party_file) {
+  for (const char* what : {"vectors", "vector", "keys"}) {
+    const auto key = fmt::format("data.{}", what);
+    if (!party.inputs[key].empty())
+      throw ConfigError(fmt::format("{}: {}: found a path, expected none, as a program brings the vectors",
+                                    party_file, key));
+  }
 }
 
 data::NpyArray ReadVectors(const fs::path& file, std::int64_t dimension, std::int64_t most) {
@@ -160,8 +186,8 @@ OwnSums LoadOwnSums(const SumSettings& job, const PartyFile& party, const std::s
   for (const auto& file : summed) own.of_calls.push_back(OwnersSum(job, file, records));
   for (std::size_t call = 0; call < vectors.size(); ++call) {
     const auto array = ReadVectors(vectors[call], job.dimension, records);
-    const auto groups = job.groups() ? ReadGroups(keys[call], array.shape[0], job.max_group_rows)
-                                     : std::vector<std::int64_t>();
+    const auto groups =
+        job.groups() ? ReadGroups(job, keys[call], array.shape[0]) : std::vector<std::int64_t>();
     own.of_calls.push_back(
         SumOfVectors(job, array, vectors[call], DrawTaken(job, groups, array.shape[0], coins)));
     own.rows += static_cast<std::int64_t>(array.shape[0]);

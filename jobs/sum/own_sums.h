@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ void SumInputs(FieldVisitor& v, InputPaths& inputs);
 [[nodiscard]] std::filesystem::path FileOfCall(const std::filesystem::path& path, const char* what,
                                                std::int64_t calls, std::int64_t call);
 
+/// Throws ConfigError where the party file names files for such a job: a program brings the vectors.
+void RefuseFiles(const PartyFile& party, const std::string& party_file);
+
 /// What a party adds to each call's sum, and what its owner alone may know of that.
 struct OwnSums {
   std::vector<mpc::RingMatrix> of_calls;  ///< dimension x 1 each
@@ -30,6 +34,41 @@ struct OwnSums {
 /// key with too many rows, and for an owner's sum that no declared records can have.
 [[nodiscard]] OwnSums LoadOwnSums(const SumSettings& job, const PartyFile& party,
                                   const std::string& party_file, RandomStream& coins);
+
+/// Sums vectors of records on the job's lattice, each shortened to its bound.
+class VectorSum {
+ public:
+  explicit VectorSum(const SumSettings& job);
+  /// `taken`: a word of ones; or zeros for a record that the sum leaves out, which takes as long. Pre: finite numbers,
+  /// job.dimension of them.
+  void Add(std::span<const double> vector, mpc::Word taken);
+  [[nodiscard]] const mpc::RingMatrix& sum() const { return sum_; }
+
+ private:
+  int fraction_bits_;
+  std::uint64_t norm_;
+  std::vector<std::int64_t> encoded_;
+  mpc::RingMatrix sum_;
+};
+
+/// A word of ones for each of `rows` records that takes part in a call, by a coin for each unit of privacy; else zeros.
+/// `groups`: of each record, where the job has groups.
+[[nodiscard]] std::vector<mpc::Word> DrawTaken(const SumSettings& job,
+                                               const std::vector<std::int64_t>& groups, std::size_t rows,
+                                               RandomStream& coins);
+
+/// Of each record its group. Throws DataError naming `file` and the record where a key has more than the job allows.
+[[nodiscard]] std::vector<std::int64_t> GroupsOf(const SumSettings& job,
+                                                 const std::vector<std::int64_t>& keys,
+                                                 const std::filesystem::path& file);
+
+/// What an owner has summed by itself, rounded to the lattice. Throws DataError naming `file` and the number for what
+/// `records` records cannot have. Pre: job.dimension finite numbers.
+[[nodiscard]] mpc::RingMatrix RoundedOwnersSum(const SumSettings& job, std::span<const double> numbers,
+                                               std::int64_t records, const std::filesystem::path& file);
+
+/// Throws DataError naming `file`, record `row` (from 0) and the number for what is not finite.
+void RequireFinite(std::span<const double> vector, std::size_t row, const std::filesystem::path& file);
 
 /// A file of a call: NPY, rows x dimension. Throws DataError for another shape and more rows than `most`.
 [[nodiscard]] data::NpyArray ReadVectors(const std::filesystem::path& file, std::int64_t dimension,

@@ -24,7 +24,8 @@ check_average() { program_test average; }
 
 check_transfer() { program_test transfer; }
 
-check_sum() { gtests ml 'NoisySum*:EncodeBounded.*:SensitivityOfOwnersSum.*' jobs 'OwnSums*:SumSettings.*' && program_test sum; }
+check_sum() { gtests ml 'NoisySum*:EncodeBounded.*:SensitivityOfOwnersSum.*' jobs 'OwnSums*:SumSettings.*:ProgramSums.*' api 'VectorProgram.*' &&
+    program_test sum; }
 
 check_least_squares() {
   gtests ml 'SquaresSensitivity.*:SumOfSquares.*:SolveSquares.*:LeastSquares.*:ClassTargets.*' && program_test least_squares
