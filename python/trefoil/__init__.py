@@ -24,7 +24,7 @@ from trefoil.errors import (
 )
 from trefoil.job import Job, Plan
 from trefoil.model import Model
-from trefoil.party import Party
+from trefoil.party import Party, trial_parties
 from trefoil.result import Result, Step
 from trefoil.simulation import simulate
 
@@ -50,4 +50,5 @@ __all__ = [
     "accounting",
     "schema_of",
     "simulate",
+    "trial_parties",
 ]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import random
-import socket
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Callable, Sequence
 
-from trefoil import _program
 from trefoil._party_run import PartyRun
-from trefoil.errors import ConfigError, NetworkError
+from trefoil.errors import NetworkError
 from trefoil.job import Job
-from trefoil.party import Party
+from trefoil.party import trial_parties
 from trefoil.result import Step
 
 
@@ -23,15 +20,14 @@ def run(job: Job, parties: Sequence[tuple[Any, Any, dict[str, str]]], tell: Call
     `parties` has (X, y, files) for each. Returns the run directory of the first party that gets results; that of party
     i is home/party-i/out. Raises what ended the run: of several errors the cause, which is no lost peer.
     """
-    hosts = ",".join(["127.0.0.1"] * 3)
-    _program.call("init", "--all", "--hosts", hosts, "--base-port", _free_ports(), "--out", home)
-    folders = [home / f"party-{party}" for party in range(3)]
+    trial = trial_parties(home)
+    folders = [party.file.parent for party in trial]
     threads = max(1, (os.cpu_count() or 1) // 3)
     runs: list[PartyRun] = []
     try:
         for number, (X, y, files) in enumerate(parties):
-            party, out = Party(folders[number] / "party.toml"), folders[number] / "out"
-            runs.append(party._start(job, X, y, files, out, threads, owner=f"party {number}'s "))
+            out = folders[number] / "out"
+            runs.append(trial[number]._start(job, X, y, files, out, threads, owner=f"party {number}'s "))
     except BaseException:
         for one in runs:
             one.stop()
@@ -61,16 +57,3 @@ def _raise_cause(errors: Sequence[BaseException | None]) -> None:
     causes = [error for error in found if not isinstance(error, NetworkError)]
     for error in causes or found:
         raise error
-
-
-def _free_ports() -> int:
-    """A port below those that the system gives to clients, free as are the two behind it, as far as can be told."""
-    for base in random.sample(range(20_000, 32_000, 3), 100):
-        try:
-            for port in range(base, base + 3):
-                with socket.socket() as one:
-                    one.bind(("127.0.0.1", port))
-            return base
-        except OSError:
-            continue
-    raise ConfigError("127.0.0.1: found no three free ports between 20000 and 32000")

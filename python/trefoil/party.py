@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
+import socket
 import time
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Mapping
 
+from trefoil import _program
 from trefoil._inputs import Inputs
 from trefoil._party_run import PartyRun
+from trefoil.errors import ConfigError
 from trefoil.job import Job
 from trefoil.progress import Progress, teller
 from trefoil.result import Result, of_run
@@ -77,3 +81,28 @@ class Party:
 
     def __repr__(self) -> str:
         return f"trefoil.Party({fspath(self.file)!r})"
+
+
+def trial_parties(folder: str | PathLike[str]) -> list[Party]:
+    """Makes three parties on this machine for trials, in folder/party-0 to folder/party-2, their keys exchanged.
+
+    Their files are those of organisations, as `trefoil init --all` makes them: a table like [ledger] may be added. They
+    meet on ports of 127.0.0.1 when each runs the same job, in threads or processes. Raises ConfigError where there are
+    keys already.
+    """
+    hosts = ",".join(["127.0.0.1"] * 3)
+    _program.call("init", "--all", "--hosts", hosts, "--base-port", _free_ports(), "--out", fspath(folder))
+    return [Party(Path(folder) / f"party-{party}" / "party.toml") for party in range(3)]
+
+
+def _free_ports() -> int:
+    """A port below those that the system gives to clients, free as are the two behind it, as far as can be told."""
+    for base in random.sample(range(20_000, 32_000, 3), 100):
+        try:
+            for port in range(base, base + 3):
+                with socket.socket() as one:
+                    one.bind(("127.0.0.1", port))
+            return base
+        except OSError:
+            continue
+    raise ConfigError("127.0.0.1: found no three free ports between 20000 and 32000")

@@ -1,8 +1,6 @@
 """What the tests of the Python package share. They use the package as it is installed, or PYTHONPATH=build/python."""
 
 import pathlib
-import random
-import socket
 
 import numpy as np
 import pytest
@@ -53,36 +51,13 @@ def result(job, parties):
     return trefoil.simulate(job, parties)
 
 
-def free_ports():
-    """A port with two free ones after it, as far as can be told; below those that the system gives to clients."""
-    while True:
-        base = random.randrange(20_000, 32_000)
-        sockets = [socket.socket() for _ in range(3)]
-        try:
-            for offset, one in enumerate(sockets):
-                one.bind(("127.0.0.1", base + offset))
-            return base
-        except OSError:
-            continue
-        finally:
-            for one in sockets:
-                one.close()
-
-
 @pytest.fixture
 def party_files(tmp_path):
     """Three party folders, certificates exchanged, as the program makes them; skipped without the program."""
     if not _program.PROGRAM.exists():
         pytest.skip("the program, which makes the parties' keys, is not built with the package")
-    hosts, port = ",".join(["127.0.0.1"] * 3), free_ports()
-    folders = [tmp_path / f"party-{party}" for party in range(3)]
-
-    for party, folder in enumerate(folders):
-        _program.call("init", "--party", party, "--hosts", hosts, "--base-port", port, "--out", folder)
-    for party, folder in enumerate(folders):
-        file = folder / "party.toml"
+    files = [party.file for party in trefoil.trial_parties(tmp_path)]
+    for file in files:
         text = file.read_text().replace('start = "120s"', 'start = "20s"')
         file.write_text(text.replace('peer = "10s"', 'peer = "5s"'))
-        for peer in {0, 1, 2} - {party}:
-            _program.call("trust", "--config", folder / "party.toml", "--peer", peer, folders[peer] / "party.crt")
-    return [folder / "party.toml" for folder in folders]
+    return files

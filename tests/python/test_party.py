@@ -57,6 +57,12 @@ def test_says_what_is_wrong_with_records_at_its_party_alone(party_files, job, pa
         assert "nan" not in str(ends[peer])
 
 
+def test_makes_trial_parties_once(party_files):
+    assert party_files[1].read_text() and (party_files[1].parent / "party.key").stat().st_mode & 0o77 == 0
+    with pytest.raises(trefoil.ConfigError, match="party.toml"):
+        trefoil.trial_parties(party_files[0].parents[1])
+
+
 def test_refuses_wrong_files_before_anything_is_sent(job, parties, tmp_path):
     with pytest.raises(trefoil.ConfigError, match=r"absent.toml"):
         trefoil.Party(tmp_path / "absent.toml").run(job, *parties[0], out=tmp_path / "out")

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import free_ports, toy_keys, toy_records
+from conftest import toy_keys, toy_records
 
 import trefoil
 from trefoil import _program
@@ -160,13 +160,12 @@ def test_writes_no_record_to_any_file(request, tmp_path):
 
 FIXED = """
 import json, pathlib, subprocess, numpy as np
-from conftest import free_ports
 from trefoil import _core, _program
 keys = toy_keys(learning_rate=0.3, truncation="exact") | {"model": {"loss": "squared"}}
 job, parties, home = trefoil.Job.from_dict(keys), [toy_records(party) for party in range(3)], pathlib.Path(HOME)
 results = [trefoil.simulate(job, parties), trefoil.simulate(job, parties, processes=True)]
 found = [(result.model.coef_.tolist(), result.model.intercept_.tolist(), result.record["events"]) for result in results]
-_program.call("init", "--all", "--hosts", "127.0.0.1,127.0.0.1,127.0.0.1", "--base-port", free_ports(), "--out", home)
+trefoil.trial_parties(home)
 (home / "job.toml").write_text(job.to_toml())
 runs = []
 for party, (X, y) in enumerate(parties):
