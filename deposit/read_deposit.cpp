@@ -32,22 +32,15 @@ class Reading {
     const auto encoded = HeaderBytes(prefix);
     OpenedDeposit opened{
         .id = prefix.id, .header = CheckedHeader(encoded, prefix), .owner = OwnerOf(prefix).name};
-    const auto layout = LayoutOf(reader_.study.records);
-    const auto capacity = opened.header.capacity;
     const auto sealed = SealedBodyOf(prefix);
-    const auto body = OpenBody(BytesOf(sealed), reader_.key, encoded);
+    auto body = OpenBody(BytesOf(sealed), reader_.key, encoded);
     if (!body) {
       Refuse(Reason::kSealing, "a body that does not open with this party's key and this header",
              "the one that was sealed with it");
     }
-    FieldReader in(body->bytes());
-    for (std::size_t k = 0; k < opened.components.size(); ++k) {
-      const int component = (reader_.party + static_cast<int>(k)) % 3;
-      const auto salt = in.Bytes(sizeof(Hash));
-      const auto content = in.Bytes(ComponentBytes(layout, capacity, component));
-      CheckComponent(opened.header, layout, component, salt, content);
-      opened.components.at(k) = jobs::SecretBytes(std::vector<std::uint8_t>(content.begin(), content.end()));
-    }
+    opened.body = std::move(*body);
+    opened.components = CheckedComponents(opened.header, LayoutOf(reader_.study.records), reader_.party,
+                                          opened.body.bytes(), path_);
     return opened;
   }
 
@@ -160,23 +153,38 @@ class Reading {
     return sealed;
   }
 
-  void CheckComponent(const Header& header, const RowLayout& layout, int component,
-                      std::span<const std::uint8_t> salt, std::span<const std::uint8_t> content) const {
-    if (Commitment(header.study, header.nonce, component, salt, content) !=
-        header.commitments.at(static_cast<std::size_t>(component))) {
-      Refuse(Reason::kCommitment, fmt::format("another component {}", component),
-             "the one that the header commits to");
-    }
-    if (!IsInRange(layout, component, content))
-      Refuse(Reason::kContent, "a number beyond the study's modulus", "numbers below it");
-  }
-
   const fs::path& path_;
   const DepositReader& reader_;
   RegularFile file_;
 };
 
+void CheckComponent(const Header& header, const RowLayout& layout, int component,
+                    std::span<const std::uint8_t> salt, std::span<const std::uint8_t> content,
+                    const fs::path& file) {
+  if (Commitment(header.study, header.nonce, component, salt, content) !=
+      header.commitments.at(static_cast<std::size_t>(component))) {
+    throw RefusedDeposit(Reason::kCommitment, file, fmt::format("another component {}", component),
+                         "the one that the header commits to");
+  }
+  if (!IsInRange(layout, component, content))
+    throw RefusedDeposit(Reason::kContent, file, "a number beyond the study's modulus", "numbers below it");
+}
+
 }  // namespace
+
+std::array<std::span<const std::uint8_t>, 2> CheckedComponents(const Header& header, const RowLayout& layout,
+                                                               int party, std::span<const std::uint8_t> body,
+                                                               const fs::path& file) {
+  FieldReader in(body);
+  std::array<std::span<const std::uint8_t>, 2> components{};
+  for (std::size_t k = 0; k < components.size(); ++k) {
+    const int component = (party + static_cast<int>(k)) % 3;
+    const auto salt = in.Bytes(sizeof(Hash));
+    components.at(k) = in.Bytes(ComponentBytes(layout, header.capacity, component));
+    CheckComponent(header, layout, component, salt, components.at(k), file);
+  }
+  return components;
+}
 
 OpenedDeposit ReadDeposit(const fs::path& file, const DepositReader& reader) {
   return Reading(file, reader).Open();

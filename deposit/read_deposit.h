@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,10 @@ namespace trefoil::deposit {
 struct OpenedDeposit {
   Hash id{};
   Header header;
-  std::string owner;                              ///< by this party's name for it
-  std::array<jobs::SecretBytes, 2> components{};  ///< this party's own and the next (deposit/components.h)
+  std::string owner;         ///< by this party's name for it
+  jobs::SecretBytes body{};  ///< what was sealed
+  std::array<std::span<const std::uint8_t>, 2>
+      components{};  ///< in it: this party's own and the next (deposit/components.h)
 };
 
 /// Who reads a deposit, for what.
@@ -28,6 +31,12 @@ struct DepositReader {
   KeyPair key;  ///< the party's deposit key
   std::vector<TrustedOwner> owners;
 };
+
+/// The two components that a party's body holds, behind their salts. Throws RefusedDeposit, naming `file`, where they are not
+/// those that the header commits to, or have numbers beyond the modulus. Pre: of BodyBytes bytes.
+[[nodiscard]] std::array<std::span<const std::uint8_t>, 2> CheckedComponents(
+    const Header& header, const RowLayout& layout, int party, std::span<const std::uint8_t> body,
+    const std::filesystem::path& file);
 
 /// Reads a party's file, and checks all that one party can check: in the order of Reason, and nothing but a prefix of fixed
 /// length, without allocation, before its signature holds. What the numbers are is not looked at but for their length: that

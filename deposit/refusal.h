@@ -22,9 +22,11 @@ enum class Reason {
   kSealing,
   kCommitment,
   kContent,
+  kRepeated,
+  kLive,
 };
 
-inline constexpr int kReasons = 14;
+inline constexpr int kReasons = 16;
 
 /// As texts and programs know it: "size", "magic" and so on.
 [[nodiscard]] const char* CodeOf(Reason reason);

@@ -120,6 +120,12 @@ Study ReadStudy(const std::filesystem::path& file) {
   return study;
 }
 
+Study ParseStudy(const std::string& json, const std::string& source) {
+  Study study;
+  jobs::ReadFields(jobs::TableOfJson(json, source), source, study);
+  return study;
+}
+
 std::string JsonOf(const Study& study) {
   return jobs::WriteJson([copy = study](jobs::FieldVisitor& v) mutable { Fields(v, copy); }).dump();
 }

@@ -42,6 +42,9 @@ void Fields(jobs::FieldVisitor& v, Study& s);
 [[nodiscard]] std::string JsonOf(const Study& study);
 [[nodiscard]] Hash IdOf(const Study& study);
 
+/// The study whose JsonOf() this is; `source` names it in errors. Throws ConfigError as ReadStudy.
+[[nodiscard]] Study ParseStudy(const std::string& json, const std::string& source);
+
 /// The study as a TOML file; ReadStudy reads the same study back.
 [[nodiscard]] std::string TomlOf(const Study& study);
 

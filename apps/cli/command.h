@@ -17,6 +17,8 @@ void AddInitJob(CLI::App& program, Action& action, jobs::JobTypes types);
 void AddTrust(CLI::App& program, Action& action);
 void AddOwner(CLI::App& program, Action& action);
 void AddTrustOwner(CLI::App& program, Action& action);
+void AddAccept(CLI::App& program, Action& action);
+void AddStore(CLI::App& program, Action& action);
 void AddDeposit(CLI::App& program, Action& action);
 void AddStudy(CLI::App& program, Action& action, jobs::JobTypes types);
 void AddDepositKey(CLI::App& program, Action& action);

@@ -98,6 +98,8 @@ int RunCommandLine(int argc, const char* const* argv, jobs::JobTypes types) {
   AddOwner(program, action);
   AddStudy(program, action, types);
   AddDeposit(program, action);
+  AddAccept(program, action);
+  AddStore(program, action);
   AddCheck(program, action, types);
   AddRun(program, action, types);
   AddLocal(program, action, types);

@@ -5,12 +5,12 @@
 #include <memory>
 
 #include "apps/cli/command.h"
+#include "apps/owners/deposit_settings.h"
 #include "base/error.h"
 #include "base/error_report.h"
 #include "deposit/keys.h"
 #include "deposit/trusted_owners.h"
 #include "jobs/config/domains.h"
-#include "jobs/job.h"
 
 namespace trefoil::apps {
 namespace {
@@ -27,8 +27,7 @@ int InitOwner(const std::string& folder) {
   std::cout << fmt::format(
       "owner: {0}/owner.key\nfingerprint {1}\n"
       "Next: send {0}/owner.pub to the three parties, who compare the fingerprint with you by telephone and "
-      "run "
-      "`trefoil trust-owner`.\n",
+      "run `trefoil trust-owner`.\n",
       folder, deposit::Fingerprint(deposit::KeyKind::kOwner, pair.known));
   return kDone;
 }
@@ -38,20 +37,15 @@ int MakeDepositKey(const std::string& folder) {
   deposit::WriteKeyPair(deposit::KeyKind::kParty, pair, folder);
   std::cout << fmt::format(
       "deposit key: {0}/deposit.key\nfingerprint {1}\n"
-      "Next: name it in [deposits] of party.toml, as `key`, with a folder for the owners' keys, as `owners`; "
-      "send "
-      "{0}/deposit.pub to whoever writes the study.\n",
+      "Next: name it in [deposits] of party.toml, as `key`, with folders for the owners' keys, as `owners`, "
+      "and for "
+      "what is taken, as `store`; send {0}/deposit.pub to whoever writes the study.\n",
       folder, deposit::Fingerprint(deposit::KeyKind::kParty, pair.known));
   return kDone;
 }
 
 int TrustOwner(const TrustOwnerOptions& options) {
-  const auto party = jobs::ReadParty(options.config);
-  if (!party.deposits) {
-    throw ConfigError(
-        options.config +
-        ": found no [deposits], expected one with key and owners: trefoil deposit-key makes the key");
-  }
+  const auto party = ReadPartyWithDeposits(options.config);
   if (!jobs::IsName(options.name)) {
     throw ConfigError(
         fmt::format("--name: found \"{}\", expected {}", options.name, jobs::Name().Expected(nullptr)));

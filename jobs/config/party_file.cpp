@@ -184,6 +184,9 @@ void Fields(FieldVisitor& v, PartyFile& s) {
         v("owners", deposits.owners, Path(),
           "A folder with a file `NAME.pub` for each owner whose deposits are taken, as `trefoil trust-owner` "
           "writes it.");
+        v("store", deposits.store, Path(),
+          "A folder with the deposits that were taken; made if it is not there, mode 0700; on a local file "
+          "system.");
       });
   v.Table("timeouts", "How long this party waits.", [&] { TimeoutFields(v, s); });
 }

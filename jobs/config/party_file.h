@@ -78,6 +78,7 @@ struct LedgerSettings {
 struct DepositSettings {
   std::filesystem::path key;     ///< the private key that they are sealed to
   std::filesystem::path owners;  ///< a folder with the public keys of owners whose deposits are taken
+  std::filesystem::path store;   ///< a folder with what was taken
 };
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };

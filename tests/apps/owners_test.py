@@ -1,9 +1,10 @@
-"""Owners who run no party: keys, whom a party trusts, studies, deposits."""
+"""Owners who run no party: keys, whom a party trusts, studies, deposits, a party's store of them."""
 
 import hashlib
 import re
 import sqlite3
 import struct
+import time
 import unittest
 
 from deposit_files import key_of, opened, rows_of
@@ -58,7 +59,7 @@ class Keys(ProgramTest):
     def test_a_party_gets_a_deposit_key_beside_its_tls_key(self):
         self.assertRegex(self.init, f"(?m)^fingerprint of the deposit key {FINGERPRINT}$")
         self.assertEqual((self.folder / "p/deposit.key").stat().st_mode & 0o7777, 0o600)
-        self.assertIn('[deposits]\nkey = "deposit.key"  # mode 0600, never leaves this machine\nowners = "owners"\n',
+        self.assertIn('[deposits]\nkey = "deposit.key"  # mode 0600, never leaves this machine\nowners = "owners"\nstore = "deposits"\n',
                       (self.folder / "p/party.toml").read_text())
         (self.folder / "p/party.toml").unlink()
         for name in ("party.key", "party.crt"):
@@ -72,7 +73,7 @@ class Keys(ProgramTest):
         self.fail_with(2, "found no [deposits]", *self.trust("a", "o/owner.pub"))
         output = self.succeed("deposit-key", "--out", "new")
         self.assertRegex(output, f"(?m)^fingerprint {FINGERPRINT}$")
-        party.write_text(party.read_text() + '\n[deposits]\nkey = "../new/deposit.key"\nowners = "../new/owners"\n')
+        party.write_text(party.read_text() + '\n[deposits]\nkey = "../new/deposit.key"\nowners = "../new/owners"\nstore = "s"\n')
         self.succeed(*self.trust("a", "o/owner.pub"))
         self.assertTrue((self.folder / "new/owners/a.pub").exists())
 
@@ -130,7 +131,7 @@ class Deposits(ProgramTest):
         self.assertIn(self.succeed("study", "show", "study.toml"), self.shown)
         study_id = re.search(r"(?m)^id +([0-9a-f]{64})$", self.shown)[1]
         self.assertTrue(text.startswith(f"# Study {study_id}\n"), text)
-        self.succeed("study", "init", "--job", "job.toml", "--set", "training.steps=7", "--set", "data.rows=[5,5,5]", "--keys", *self.keys,
+        self.succeed("study", "init", "--job", "job.toml", "--set", "training.steps=7", "--set", "data.rows=[90,80,70]", "--keys", *self.keys,
                      "--out", "same.toml")
         self.assertEqual((self.folder / "same.toml").read_text(), text)
 
@@ -234,6 +235,83 @@ class Deposits(ProgramTest):
         self.assertIn("1296 features", self.succeed("study", "init", "--job", "digits.toml", "--keys", *self.keys, "--out", "digits-study.toml"))
         self.assertIn("5 records in 6 rows", self.succeed(*self.deposit("out", study="digits-study.toml", files=("x", "y"), capacity=6)))
         self.assertEqual((self.folder / "out/party-1.deposit").stat().st_size, 264 + 440 + 56 + 17 + 96 + 6 * (1296 * 3 + 8 * 11))
+
+    def trust(self, party):
+        self.succeed("trust-owner", "--config", f"d/party-{party}/party.toml", "--name", "hospital", "o/owner.pub")
+
+    def accept(self, *files, party=1):
+        return ("accept", "--config", f"d/party-{party}/party.toml", "--study", "study.toml", *files)
+
+    def store(self, *words, party=1):
+        return ("store", words[0], "--config", f"d/party-{party}/party.toml", *words[1:])
+
+    def test_parties_take_what_they_trust_once(self):
+        deposit_id = re.search(r"(?m)^deposit ([0-9a-f]{64})$", self.succeed(*self.deposit("out", "--population", "ward-3")))[1]
+        for party in range(3):
+            file = f"out/party-{party}.deposit"
+            self.fail_with(4, "refused (owner): found the owner's key", *self.accept(file, party=party))
+            self.trust(party)
+            self.assertEqual(self.succeed(*self.store("list", party=party)), "")
+            self.assertEqual(self.succeed(*self.accept(file, party=party)),
+                             f"{file}: taken: deposit {deposit_id} of hospital, population ward-3, purpose train, 10 rows\n")
+            self.fail_with(4, "refused (repeated)", *self.accept(file, party=party))
+            self.assertRegex(self.succeed(*self.store("list", party=party)), f"^{deposit_id}  hospital  ward-3  train  10 rows  20..-")
+            self.assertEqual(self.succeed(*self.store("verify", party=party)), "1 deposits, each as it was taken\n")
+        shown = self.succeed(*self.store("show", deposit_id))
+        self.assertIn("population  ward-3\npurpose     train\nadds        no\nrows        10\n", shown)
+        self.fail_with(4, "found no deposit 00", *self.store("show", "00"))
+        self.fail_with(4, "refused (party)", *self.accept("out/party-0.deposit"))
+
+    def test_each_file_is_taken_or_refused_by_itself(self):
+        self.trust(1)
+        for out, more in (("a", ()), ("b", ()), ("c", ("--adds",))):
+            self.succeed(*self.deposit(out, *more))
+        altered = self.folder / "altered"
+        altered.write_bytes((self.folder / "a/party-1.deposit").read_bytes()[:-1] + b"x")
+        cut = self.folder / "cut"
+        cut.write_bytes(altered.read_bytes()[:-1])
+        result = self.run_program(*self.accept("altered", "cut", *(f"{out}/party-1.deposit" for out in "abc"), "job.toml"))
+        self.assertEqual(result.returncode, 4)
+        self.assertEqual(re.findall(r"(?m)^trefoil: (\S+): refused \((\w+)\)", result.stderr),
+                         [("altered", "body"), ("cut", "size"), ("b/party-1.deposit", "live"), ("job.toml", "magic")])
+        self.assertEqual(re.findall(r"(?m)^(\S+): taken", result.stdout), ["a/party-1.deposit", "c/party-1.deposit"])
+
+    def test_a_changed_store_is_named(self):
+        self.trust(1)
+        self.succeed(*self.deposit("out"))
+        self.succeed(*self.accept("out/party-1.deposit"))
+        body, = (self.folder / "d/party-1/deposits/bodies").iterdir()
+        body.write_bytes(body.read_bytes()[:-1] + b"x")
+        self.fail_with(4, f"{body.name}: cannot be opened", *self.store("verify"))
+
+    def test_two_acceptances_at_once_take_a_deposit_once(self):
+        self.trust(1)
+        self.succeed(*self.deposit("out"))
+        processes = [self.start_program(*self.accept("out/party-1.deposit")) for _ in range(4)]
+        outputs = [process.communicate(timeout=60) for process in processes]
+        self.assertEqual(sorted(process.returncode for process in processes), [0, 4, 4, 4], outputs)
+        self.assertEqual(sum("refused (repeated)" in error for _, error in outputs), 3, outputs)
+        self.succeed(*self.store("verify"))
+
+    def test_a_deposit_is_there_whole_or_not_at_all_after_a_kill(self):
+        self.trust(1)
+        taken = set()
+        for number in range(24):
+            output = self.succeed(*self.deposit(f"o{number}", "--adds"))
+            deposit_id = re.search(r"(?m)^deposit (\w+)$", output)[1]
+            process = self.start_program(*self.accept(f"o{number}/party-1.deposit"))
+            time.sleep(number * 0.002)
+            process.kill()
+            told = process.communicate()[0]
+            found = {line.split()[0] for line in self.succeed(*self.store("list")).splitlines()}
+            self.assertTrue(taken <= found <= taken | {deposit_id})
+            if "taken" in told:
+                self.assertIn(deposit_id, found)
+            taken = found
+            self.succeed(*self.store("verify"))
+        missing = [number for number in range(24) if self.run_program(*self.accept(f"o{number}/party-1.deposit")).returncode == 0]
+        self.assertEqual(len(missing), 24 - len(taken))
+        self.assertEqual(self.succeed(*self.store("verify")), "24 deposits, each as it was taken\n")
 
 
 if __name__ == "__main__":

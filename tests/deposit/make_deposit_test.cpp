@@ -63,10 +63,10 @@ TEST(MakeDeposit, GivesTheRecordsToAnyTwoParties) {
     EXPECT_EQ(mine.owner, "hospital");
     EXPECT_EQ(mine.header.population, "ward-3");
     // The component that both hold is the same; the third is the other's alone.
-    EXPECT_EQ(TextOf(mine.components[1].bytes()), TextOf(theirs.components[0].bytes()));
-    const auto rows = SumOf(layout, {NumbersOf(layout, 8, party, mine.components[0].bytes()),
-                                     NumbersOf(layout, 8, other, mine.components[1].bytes()),
-                                     NumbersOf(layout, 8, (party + 2) % 3, theirs.components[1].bytes())});
+    EXPECT_EQ(TextOf(mine.components[1]), TextOf(theirs.components[0]));
+    const auto rows = SumOf(layout, {NumbersOf(layout, 8, party, mine.components[0]),
+                                     NumbersOf(layout, 8, other, mine.components[1]),
+                                     NumbersOf(layout, 8, (party + 2) % 3, theirs.components[1])});
     ASSERT_EQ(rows.col(4).sum(), 3U) << "mask bits";
     std::set<int> found;
     for (mpc::Index row = 0; row < rows.rows(); ++row) {
@@ -190,8 +190,7 @@ TEST(MakeDeposit, LeavesNothingOfTheRecordsOrSeedsInTheClear) {
   }
   for (int party = 0; party < 3; ++party) {
     const auto opened = Opened(folder, study, made, party);
-    for (const auto& component : opened.components)
-      planted.emplace_back(TextOf(component.bytes()).substr(0, 32));
+    for (const auto& component : opened.components) planted.emplace_back(TextOf(component).substr(0, 32));
   }
   for (const auto& secret : planted) {
     for (const auto& file : made.files) EXPECT_EQ(file.find(secret), std::string::npos);

@@ -84,8 +84,8 @@ void ReadFile(std::string_view file) {
     const auto opened = deposit::ReadDeposit(input.path(), Reader());
     const auto layout = deposit::LayoutOf(Reader().study.records);
     for (std::size_t k = 0; k < opened.components.size(); ++k) {
-      const auto numbers = deposit::NumbersOf(
-          layout, opened.header.capacity, (kParty + static_cast<int>(k)) % 3, opened.components[k].bytes());
+      const auto numbers = deposit::NumbersOf(layout, opened.header.capacity,
+                                              (kParty + static_cast<int>(k)) % 3, opened.components[k]);
       Check((numbers.leftCols(layout.features) < mpc::Word{1} << layout.feature_bits).all(),
             "a feature beyond the modulus");
     }

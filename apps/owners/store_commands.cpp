@@ -1,0 +1,143 @@
+#include <spdlog/fmt/chrono.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <ctime>
+#include <iostream>
+#include <memory>
+
+#include "apps/cli/command.h"
+#include "apps/owners/deposit_settings.h"
+#include "base/error.h"
+#include "base/error_report.h"
+#include "base/hex.h"
+#include "deposit/store/store.h"
+#include "jobs/files/sealed_file.h"
+
+namespace trefoil::apps {
+namespace {
+
+constexpr jobs::SealedKind kStoreKeys{
+    .magic = "", .purpose = "trefoil deposit store", .what = "the keys of a store of deposits"};
+
+struct StoreOptions {
+  std::string config;
+  std::string study;
+  std::vector<std::string> files;
+  std::string id;
+};
+
+deposit::Store OpenStore(const jobs::PartyFile& party) {
+  return {party.deposits->store, party.id, jobs::StorageKey(party, kStoreKeys)};
+}
+
+std::string Time(std::uint64_t seconds) {
+  // The owner's clock may say anything; beyond the year 9999 it is no date.
+  const auto time = static_cast<std::time_t>(std::min<std::uint64_t>(seconds, 253'402'300'799));
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time));
+}
+
+int Accept(const StoreOptions& options) {
+  const auto party = ReadPartyWithDeposits(options.config);
+  const deposit::DepositReader reader{
+      .study = deposit::ReadStudy(options.study),
+      .party = party.id,
+      .key = deposit::ReadKeyPair(deposit::KeyKind::kParty, party.deposits->key),
+      .owners = deposit::ReadTrustedOwners(party.deposits->owners)};
+  auto store = OpenStore(party);
+  int code = kDone;
+  for (const auto& file : options.files) {
+    try {
+      const auto opened = deposit::ReadDeposit(file, reader);
+      store.Accept(opened, reader.study, file, static_cast<std::uint64_t>(std::time(nullptr)));
+      std::cout << fmt::format("{}: taken: deposit {} of {}, population {}, purpose {}, {} rows\n", file,
+                               ToHex(opened.id), opened.owner, opened.header.population,
+                               opened.header.purpose, opened.header.capacity)
+                << std::flush;
+    } catch (const deposit::RefusedDeposit& refused) {
+      ReportError(refused.what());
+      code = kData;
+    }
+  }
+  return code;
+}
+
+void PrintLine(const deposit::StoredDeposit& one) {
+  std::cout << fmt::format("{}  {}  {}  {}  {} rows  {}\n", ToHex(one.id), one.owner, one.header.population,
+                           one.header.purpose, one.header.capacity, Time(one.accepted));
+}
+
+int List(const StoreOptions& options) {
+  auto store = OpenStore(ReadPartyWithDeposits(options.config));
+  for (const auto& one : store.List()) PrintLine(one);
+  return kDone;
+}
+
+int Show(const StoreOptions& options) {
+  auto store = OpenStore(ReadPartyWithDeposits(options.config));
+  for (const auto& one : store.List()) {
+    if (ToHex(one.id) != options.id) continue;
+    const auto& header = one.header;
+    std::cout << fmt::format(
+        "deposit     {}\nstudy       {}\nowner       {}\nkey         {}\npopulation  {}\npurpose     {}\n"
+        "adds        {}\nrows        {}\nmade        {}, by the owner's clock\ntaken       {}\n",
+        ToHex(one.id), ToHex(header.study), one.owner,
+        deposit::Fingerprint(deposit::KeyKind::kOwner, header.owner), header.population, header.purpose,
+        header.adds ? "yes" : "no", header.capacity, Time(header.time), Time(one.accepted));
+    return kDone;
+  }
+  throw DataError(
+      fmt::format("{}: found no deposit {}, expected one of store list", options.config, options.id));
+}
+
+int Verify(const StoreOptions& options) {
+  auto store = OpenStore(ReadPartyWithDeposits(options.config));
+  const auto all = store.List();
+  int code = kDone;
+  for (const auto& one : all) {
+    try {
+      store.Verify(one);
+    } catch (const std::runtime_error& error) {
+      ReportError(error.what());
+      code = kData;
+    }
+  }
+  for (const auto& stray : store.Strays())
+    std::cout << fmt::format(
+        "{}: of an acceptance that did not end; accept the deposit again, or delete it\n", stray.string());
+  if (code == kDone) std::cout << fmt::format("{} deposits, each as it was taken\n", all.size());
+  return code;
+}
+
+/// A command with its options, of which the party file is one.
+CLI::App* AddStoreCommand(CLI::App& program, Action& action, const char* name, const char* help,
+                          const std::shared_ptr<StoreOptions>& options, int (*run)(const StoreOptions&)) {
+  auto* command = program.add_subcommand(name, help);
+  command->add_option("--config", options->config, "This party's party file")->required();
+  command->callback([options, &action, run] { action = [options, run] { return run(*options); }; });
+  return command;
+}
+
+}  // namespace
+
+void AddAccept(CLI::App& program, Action& action) {
+  auto options = std::make_shared<StoreOptions>();
+  auto* command = AddStoreCommand(
+      program, action, "accept",
+      "Take owners' deposits into this party's store, or refuse them (exit code 4)", options, &Accept);
+  command->add_option("--study", options->study, "The file study.toml")->required();
+  command->add_option("FILE", options->files, "Deposits for this party, as owners sent them")->required();
+}
+
+void AddStore(CLI::App& program, Action& action) {
+  auto options = std::make_shared<StoreOptions>();
+  auto* store = program.add_subcommand("store", "The deposits that this party took");
+  store->require_subcommand(1);
+  AddStoreCommand(*store, action, "list", "One line for each", options, &List);
+  auto* show = AddStoreCommand(*store, action, "show", "What one deposit says of itself", options, &Show);
+  show->add_option("ID", options->id, "The deposit's id")->required();
+  AddStoreCommand(*store, action, "verify", "Read them all again: whether each is as it was taken", options,
+                  &Verify);
+}
+
+}  // namespace trefoil::apps

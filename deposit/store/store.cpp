@@ -1,0 +1,198 @@
+#include "deposit/store/store.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/hex.h"
+#include "base/random.h"
+#include "base/sealed_box.h"
+#include "base/sync_to_disk.h"
+#include "deposit/bytes.h"
+#include "deposit/components.h"
+#include "jobs/files/sealed_file.h"
+
+namespace trefoil::deposit {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr jobs::SealedKind kStoredBody{.magic = "trefoil stored deposit 1\n",
+                                       .purpose = "trefoil stored deposit",
+                                       .what = "a deposit's body of this store"};
+constexpr const char* kSealedKey = "trefoil deposit key 1\n";
+
+constexpr const char* kSchema = R"(
+  CREATE TABLE studies (id BLOB PRIMARY KEY, json TEXT NOT NULL) STRICT;
+  CREATE TABLE deposits (
+    id BLOB PRIMARY KEY, nonce BLOB NOT NULL UNIQUE, study BLOB NOT NULL REFERENCES studies, header BLOB NOT NULL,
+    owner BLOB NOT NULL, owner_name TEXT NOT NULL, population TEXT NOT NULL, purpose TEXT NOT NULL,
+    accepted INTEGER NOT NULL, key BLOB NOT NULL) STRICT;
+  CREATE TABLE commitments (commitment BLOB PRIMARY KEY, deposit BLOB NOT NULL REFERENCES deposits) STRICT;
+  CREATE INDEX live ON deposits (owner, population, purpose);
+)";
+
+/// The folder, for this party alone.
+fs::path MadeFolder(const fs::path& folder) {
+  if (folder.has_parent_path()) fs::create_directories(folder.parent_path());
+  for (const auto& one : {folder, folder / "bodies"}) {
+    if (mkdir(one.c_str(), 0700) == 0) {
+      SyncFolderOf(one);
+    } else if (errno != EEXIST) {
+      throw CannotWrite(one);
+    }
+  }
+  return folder;
+}
+
+}  // namespace
+
+Store::Store(const fs::path& folder, int party, SecretKey key)
+    : folder_(MadeFolder(folder)),
+      party_(party),
+      key_(std::move(key)),
+      database_(folder / "deposits.sqlite", kSchema, "a store of deposits") {}
+
+fs::path Store::BodyFile(const Hash& id) const { return folder_ / "bodies" / (ToHex(id) + ".sealed"); }
+
+void Store::RefuseKnown(const OpenedDeposit& deposit, const fs::path& file) {
+  const auto& header = deposit.header;
+  Database::Query same(database_, "SELECT accepted FROM deposits WHERE id = ? OR nonce = ?");
+  if (same.Bind(deposit.id).Bind(header.nonce).Next())
+    throw RefusedDeposit(Reason::kRepeated, file, "a deposit, or its nonce, that was taken before",
+                         "one of its own");
+  for (const auto& commitment : header.commitments) {
+    Database::Query known(database_, "SELECT deposit FROM commitments WHERE commitment = ?");
+    if (known.Bind(commitment).Next()) {
+      throw RefusedDeposit(Reason::kRepeated, file, "a component that was taken before, in another deposit",
+                           "components of its own");
+    }
+  }
+  Database::Query live(database_,
+                       "SELECT id FROM deposits WHERE owner = ? AND population = ? AND purpose = ?");
+  if (!header.adds && live.Bind(header.owner).Bind(header.population).Bind(header.purpose).Next()) {
+    throw RefusedDeposit(
+        Reason::kLive, file,
+        fmt::format("deposit {} of {} for population {}, purpose {}", ToHex(BytesOf(live.Bytes(0))),
+                    deposit.owner, header.population, header.purpose),
+        "none, or a deposit with --adds");
+  }
+}
+
+void Store::Enter(const OpenedDeposit& deposit, const Study& study, const SecretKey& body_key,
+                  std::uint64_t now) {
+  const auto& header = deposit.header;
+  Database::Query(database_, "INSERT OR IGNORE INTO studies VALUES (?, ?)")
+      .Bind(header.study)
+      .Bind(JsonOf(study))
+      .Run();
+  Database::Query(database_, "INSERT INTO deposits VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+      .Bind(deposit.id)
+      .Bind(header.nonce)
+      .Bind(header.study)
+      .Bind(BytesOf(EncodeHeader(header)))
+      .Bind(header.owner)
+      .Bind(deposit.owner)
+      .Bind(header.population)
+      .Bind(header.purpose)
+      .Bind(static_cast<std::int64_t>(now))
+      .Bind(Seal(key_, kSealedKey + ToHex(deposit.id), body_key.bytes()))
+      .Run();
+  for (const auto& commitment : header.commitments) {
+    Database::Query(database_, "INSERT INTO commitments VALUES (?, ?)")
+        .Bind(commitment)
+        .Bind(deposit.id)
+        .Run();
+  }
+}
+
+void Store::Accept(const OpenedDeposit& deposit, const Study& study, const fs::path& file,
+                   std::uint64_t now) {
+  database_.Transact([&] {
+    RefuseKnown(deposit, file);
+    const auto body_key = RandomKey();
+    // On disk under its name before it is entered. What a killed acceptance left of that name is replaced.
+    ReplaceSecretFile(BodyFile(deposit.id), jobs::SealFile(kStoredBody, {{"deposit", ToHex(deposit.id)}},
+                                                           deposit.body.bytes(), body_key));
+    Enter(deposit, study, body_key, now);
+  });
+}
+
+std::vector<StoredDeposit> Store::ListInTransaction() {
+  std::vector<StoredDeposit> all;
+  Database::Query query(
+      database_,
+      "SELECT d.id, header, owner_name, accepted, json FROM deposits d JOIN studies s ON s.id = d.study "
+      "ORDER BY d.rowid");
+  while (query.Next()) {
+    const auto id = query.Bytes(0);
+    const auto header = DecodeHeader(query.Bytes(1));
+    if (id.size() != sizeof(Hash) || !header ||
+        DepositId(EncodeHeader(*header)) != FieldReader(BytesOf(id)).Array<32>())
+      throw DataError((folder_ / "deposits.sqlite").string() +
+                      ": found a deposit whose header is not its own");
+    all.push_back({.id = FieldReader(BytesOf(id)).Array<32>(),
+                   .header = *header,
+                   .owner = query.Bytes(2),
+                   .study = query.Bytes(4),
+                   .accepted = static_cast<std::uint64_t>(query.Number(3))});
+  }
+  return all;
+}
+
+std::vector<StoredDeposit> Store::List() {
+  std::vector<StoredDeposit> all;
+  database_.Transact([&] { all = ListInTransaction(); });
+  return all;
+}
+
+SecretKey Store::BodyKey(const StoredDeposit& deposit) {
+  Database::Query query(database_, "SELECT key FROM deposits WHERE id = ?");
+  const bool found = query.Bind(deposit.id).Next();
+  auto key = found ? Unseal(key_, kSealedKey + ToHex(deposit.id), BytesOf(query.Bytes(0))) : std::nullopt;
+  if (!key || key->size() != SecretKey::kBytes) {
+    throw DataError(
+        fmt::format("{}: the key of deposit {} cannot be opened: it was changed, or this party's storage "
+                    "key is another",
+                    (folder_ / "deposits.sqlite").string(), ToHex(deposit.id)));
+  }
+  SecretKey opened{std::span<const std::uint8_t, SecretKey::kBytes>(*key)};
+  Wipe(std::span(*key));
+  return opened;
+}
+
+void Store::Verify(const StoredDeposit& deposit) {
+  const auto file = BodyFile(deposit.id);
+  const auto study = ParseStudy(deposit.study, (folder_ / "deposits.sqlite").string());
+  const auto layout = LayoutOf(study.records);
+  if (IdOf(study) != deposit.header.study)
+    throw DataError(fmt::format("{}: found a study that is not its own, expected that of deposit {}",
+                                file.string(), ToHex(deposit.id)));
+  const auto body = jobs::OpenSealed(file, kStoredBody, BodyKey(deposit), [](const nlohmann::json&) {});
+  if (body.bytes().size() != BodyBytes(layout, deposit.header.capacity, party_))
+    jobs::RefuseSealed(file, fmt::format("{} bytes", body.bytes().size()),
+                       "as many as the deposit's capacity gives");
+  (void)CheckedComponents(deposit.header, layout, party_, body.bytes(), file);
+}
+
+std::vector<fs::path> Store::Strays() {
+  std::vector<fs::path> strays;
+  database_.Transact([&] {
+    std::set<fs::path> known;
+    for (const auto& deposit : ListInTransaction()) known.insert(BodyFile(deposit.id));
+    for (const auto& entry : fs::directory_iterator(folder_ / "bodies")) {
+      if (!known.contains(entry.path())) strays.push_back(entry.path());
+    }
+  });
+  std::sort(strays.begin(), strays.end());
+  return strays;
+}
+
+}  // namespace trefoil::deposit

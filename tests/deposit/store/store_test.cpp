@@ -1,0 +1,187 @@
+#include "deposit/store/store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <optional>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/hex.h"
+#include "tests/deposit/sample_deposit.h"
+#include "tests/support/error_text.h"
+#include "tests/support/file_calls.h"
+
+namespace trefoil::deposit {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing_support::ErrorText;
+using testing_support::FixedKey;
+
+class StoreTest : public testing::Test {
+ protected:
+  /// A deposit as party 1 opened it.
+  [[nodiscard]] OpenedDeposit Opened(const MadeDeposit& made) const {
+    return ReadDeposit(folder_.Write("x.deposit", made.files[1]), SampleReader(study_, 1));
+  }
+  /// One of owner 10, with the terms of the sample but for these.
+  [[nodiscard]] OpenedDeposit Another(std::uint8_t coins, bool adds,
+                                      const std::string& population = "ward-3") const {
+    RandomStream stream(FixedKey(coins));
+    auto terms = SampleTerms();
+    terms.adds = adds;
+    terms.population = population;
+    return Opened(MakeDeposit(study_, SampleTable(), terms, SamplePair(KeyKind::kOwner, 10), stream));
+  }
+  [[nodiscard]] Store Open(std::uint8_t key = 3) const { return {folder_.path() / "s", 1, FixedKey(key)}; }
+  /// Why the store refuses it; nothing where it takes it.
+  [[nodiscard]] std::optional<Reason> ReasonOf(Store& store, const OpenedDeposit& deposit) const {
+    try {
+      store.Accept(deposit, study_, "x.deposit", 1'795'000'001);
+    } catch (const RefusedDeposit& refused) {
+      return refused.reason();
+    }
+    return {};
+  }
+  [[nodiscard]] std::filesystem::path BodyOf(const OpenedDeposit& deposit) const {
+    return folder_.path() / "s/bodies" / (ToHex(deposit.id) + ".sealed");
+  }
+
+  TemporaryFolder folder_;
+  Study study_ = SampleStudy(folder_);
+};
+
+TEST_F(StoreTest, HasWhatWasTaken) {
+  const auto first = Opened(SampleDeposit(study_));
+  const auto second = Another(6, true);
+  {
+    auto store = Open();
+    EXPECT_TRUE(store.List().empty());
+    EXPECT_FALSE(ReasonOf(store, first));
+    EXPECT_FALSE(ReasonOf(store, second));
+  }
+  auto store = Open();
+  const auto all = store.List();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].id, first.id);
+  EXPECT_EQ(all[0].owner, "hospital");
+  EXPECT_EQ(all[0].accepted, 1'795'000'001U);
+  EXPECT_EQ(EncodeHeader(all[1].header), EncodeHeader(second.header));
+  EXPECT_EQ(all[1].study, JsonOf(study_));
+  for (const auto& one : all) store.Verify(one);
+  EXPECT_TRUE(store.Strays().empty());
+  for (const auto* name : {"s", "s/bodies", "s/deposits.sqlite"}) {
+    struct stat status {};
+    ASSERT_EQ(stat((folder_.path() / name).c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0077U, 0U) << name;
+  }
+}
+
+TEST_F(StoreTest, TakesNothingTwice) {
+  auto store = Open();
+  const auto first = Opened(SampleDeposit(study_));
+  EXPECT_FALSE(ReasonOf(store, first));
+  const auto body = ReadTextFile(BodyOf(first), "a body");
+  EXPECT_EQ(ReasonOf(store, first), Reason::kRepeated);
+  EXPECT_EQ(ReadTextFile(BodyOf(first), "a body"), body) << "which nobody wrote to";
+  // An owner that says its nonce again, or hands in a component again, in a deposit of another id.
+  auto again = Another(6, true);
+  again.header.nonce = first.header.nonce;
+  EXPECT_EQ(ReasonOf(store, again), Reason::kRepeated);
+  again = Another(6, true);
+  again.header.commitments[2] = first.header.commitments[0];
+  EXPECT_EQ(ReasonOf(store, again), Reason::kRepeated);
+  EXPECT_EQ(store.List().size(), 1U);
+}
+
+TEST_F(StoreTest, HasOneLiveDepositUnlessTheNextAdds) {
+  auto store = Open();
+  EXPECT_FALSE(ReasonOf(store, Another(1, false)));
+  EXPECT_EQ(ReasonOf(store, Another(2, false)), Reason::kLive);
+  EXPECT_FALSE(ReasonOf(store, Another(3, true)));
+  EXPECT_FALSE(ReasonOf(store, Another(4, false, "ward-4"))) << "another population";
+  EXPECT_EQ(store.List().size(), 3U);
+}
+
+TEST_F(StoreTest, EntersADepositOnceItsBodyIsOnDisk) {
+  auto store = Open();
+  const auto deposit = Opened(SampleDeposit(study_));
+  (void)testing_support::TakeFileCalls();
+  EXPECT_FALSE(ReasonOf(store, deposit));
+  const auto name = ToHex(deposit.id) + ".sealed";
+  EXPECT_THAT(testing_support::TakeFileCalls(),
+              ElementsAre("fsync " + name + ".part", "rename " + name, "fsync bodies"));
+}
+
+TEST_F(StoreTest, IsAsBeforeWhereABodyCannotBeWritten) {
+  auto store = Open();
+  const auto deposit = Opened(SampleDeposit(study_));
+  std::filesystem::create_directory(BodyOf(deposit));  // in the place of the file
+  EXPECT_THROW(store.Accept(deposit, study_, "x.deposit", 1), std::system_error);
+  EXPECT_TRUE(store.List().empty());
+  EXPECT_THAT(store.Strays(), ElementsAre(BodyOf(deposit)));
+  std::filesystem::remove(BodyOf(deposit));
+  EXPECT_FALSE(ReasonOf(store, deposit));
+}
+
+TEST_F(StoreTest, TakesADepositWhoseAcceptanceWasKilled) {
+  auto store = Open();
+  const auto deposit = Opened(SampleDeposit(study_));
+  WriteSecretFile(BodyOf(deposit), "half of a body");
+  EXPECT_THAT(store.Strays(), ElementsAre(BodyOf(deposit)));
+  EXPECT_FALSE(ReasonOf(store, deposit));
+  EXPECT_TRUE(store.Strays().empty());
+  store.Verify(store.List().at(0));
+}
+
+TEST_F(StoreTest, FindsWhatWasChanged) {
+  auto store = Open();
+  const auto deposit = Opened(SampleDeposit(study_));
+  EXPECT_FALSE(ReasonOf(store, deposit));
+  const auto stored = store.List().at(0);
+  const auto body = ReadTextFile(BodyOf(deposit), "a body");
+  auto changed = body;
+  changed.back() = static_cast<char>(changed.back() ^ 1);
+  ReplaceSecretFile(BodyOf(deposit), changed);
+  EXPECT_THAT(ErrorText<DataError>([&] { store.Verify(stored); }), HasSubstr("cannot be opened"));
+  std::filesystem::remove(BodyOf(deposit));
+  EXPECT_THAT(ErrorText<ConfigError>([&] { store.Verify(stored); }), HasSubstr(".sealed: No such file"));
+  ReplaceSecretFile(BodyOf(deposit), body);
+  store.Verify(stored);
+  auto other = Open(4);
+  EXPECT_THAT(ErrorText<DataError>([&] { other.Verify(stored); }), HasSubstr("storage key is another"));
+}
+
+TEST_F(StoreTest, SealsWhatLiesOnDisk) {
+  auto store = Open();
+  const auto deposit = Opened(SampleDeposit(study_));
+  EXPECT_FALSE(ReasonOf(store, deposit));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path() / "s")) {
+    if (!entry.is_regular_file()) continue;
+    const auto text = ReadTextFile(entry.path(), "a file");
+    for (const auto& component : deposit.components)
+      EXPECT_EQ(text.find(std::string_view(reinterpret_cast<const char*>(component.data()), 32)),
+                std::string::npos);
+  }
+}
+
+TEST_F(StoreTest, RefusesAFileOfSomethingElseOrALaterVersion) {
+  std::filesystem::create_directories(folder_.path() / "s");
+  folder_.Write("s/deposits.sqlite", std::string(4096, 'x'));
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)Open(); }),
+              HasSubstr("found another file, expected a store of deposits"));
+  std::filesystem::remove(folder_.path() / "s/deposits.sqlite");
+  {
+    Database later(folder_.path() / "s/deposits.sqlite", "CREATE TABLE t (a)", "a store");
+    Database::Query(later, "PRAGMA user_version = 2").Run();
+  }
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)Open(); }),
+              HasSubstr("found version 2, expected at most 1"));
+}
+
+}  // namespace
+}  // namespace trefoil::deposit
