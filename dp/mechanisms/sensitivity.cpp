@@ -17,6 +17,10 @@ double RowBound(const LinearContribution& example) {
   return std::sqrt(example.row_norm * example.row_norm + 1) * kOutward;
 }
 
+double WeightedErrorNorm(const LinearContribution& example, double weight) {
+  return (weight * example.error_norm + std::sqrt(example.columns) * Unit(example)) * kOutward;
+}
+
 double SquaredGradientBound(const LinearContribution& example, double slack) {
   const double row = RowBound(example);
   return (row * row + slack) * example.error_norm * example.error_norm * kOutward;

@@ -16,6 +16,10 @@ struct LinearContribution {
 /// Bound on the norm of a row with its bias entry: sqrt(R^2 + 1).
 [[nodiscard]] double RowBound(const LinearContribution& example);
 
+/// Bound on the norm of the errors of an example once each of them is multiplied by the weight of its class, `weight`
+/// at most, and truncated to the lattice: w E + sqrt(c) u.
+[[nodiscard]] double WeightedErrorNorm(const LinearContribution& example, double weight);
+
 /// Bound on ||row||^2 ||e||^2, with `slack` for the squared row norm's rounding up.
 [[nodiscard]] double SquaredGradientBound(const LinearContribution& example, double slack);
 

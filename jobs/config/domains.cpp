@@ -185,6 +185,24 @@ void Wholes::Describe(Json& schema) const {
   schema.update({{"type", "array"}, {"items", items}});
 }
 
+bool Numbers::Read(const toml::node& node, std::vector<double>& member) const {
+  const auto* array = node.as_array();
+  if (array == nullptr) return false;
+  std::vector<double> numbers;
+  for (const auto& element : *array) {
+    double& number = numbers.emplace_back();
+    if (!kAnyNumber.Read(element, number) || number < least || number > most) return false;
+  }
+  member = std::move(numbers);
+  return true;
+}
+
+void Numbers::Write(const std::vector<double>& member, Json& json) const { json = member; }
+
+void Numbers::Describe(Json& schema) const {
+  schema.update({{"type", "array"}, {"items", {{"type", "number"}, {"minimum", least}, {"maximum", most}}}});
+}
+
 std::string OfEachParty::Expected(const toml::node* found) const {
   if (!all_zero) return fmt::format("three whole numbers from 0 to {}, one for each party, not all 0", most);
   std::vector<std::int64_t> numbers;

@@ -134,6 +134,18 @@ struct Wholes {
   void Describe(nlohmann::json& schema) const;
 };
 
+/// An array of numbers, the ends of the interval included; `expected` describes it as a whole.
+struct Numbers {
+  double least;
+  double most;
+  std::string expected;
+
+  [[nodiscard]] std::string Expected(const toml::node* /*found*/) const { return expected; }
+  bool Read(const toml::node& node, std::vector<double>& member) const;
+  void Write(const std::vector<double>& member, nlohmann::json& json) const;
+  void Describe(nlohmann::json& schema) const;
+};
+
 /// A whole number from 0 to `most` for each party; unless `all_zero`, one of them at least is not 0.
 struct OfEachParty {
   std::int64_t most;

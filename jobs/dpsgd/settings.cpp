@@ -69,6 +69,11 @@ void Fields(FieldVisitor& v, ModelSpec& s) {
     v("delta_bound", s.delta_bound, kPositive, Default(4.0),
       "0.125 … 1024; what goes back through layers is clamped to ± that, entry by entry.");
   });
+  v("class_weights", s.class_weights,
+    Numbers{ml::kMinClassWeight, ml::kMaxClassWeight, "an array of numbers from 0.001 to 1000, one a class"},
+    Default(std::vector<double>{}).LeftOut(),
+    "Public: a record's error is multiplied by that of its class before it is clipped, so that weights of at "
+    "most 1 tell (`rare_classes.md`); none: all 1.");
 }
 
 const OneOf<ml::RateShape>& Schedules() {

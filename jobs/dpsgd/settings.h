@@ -13,9 +13,10 @@ namespace trefoil::jobs {
 
 struct ModelSpec {
   ml::Loss loss = ml::Loss::kOneVsRest;
-  std::vector<std::int64_t> hidden{};  ///< sizes of hidden layers
-  double activation_bound = 8;         ///< with hidden layers: where their outputs are cut
-  double delta_bound = 4;              ///< and what goes back through them, entry by entry
+  std::vector<std::int64_t> hidden{};   ///< sizes of hidden layers
+  double activation_bound = 8;          ///< with hidden layers: where their outputs are cut
+  double delta_bound = 4;               ///< and what goes back through them, entry by entry
+  std::vector<double> class_weights{};  ///< one a class; none: all 1
 };
 
 struct TrainingSpec {

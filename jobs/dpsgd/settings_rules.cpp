@@ -93,6 +93,16 @@ void CheckTarget(const DpsgdSettings& job, const Section& document) {
         "to", "a party with [data.target]: predictions by a model in shares are of classes");
 }
 
+void CheckClassWeights(const DpsgdSettings& job, const Section& document) {
+  const auto& weights = job.model.class_weights;
+  if (weights.empty()) return;
+  const auto model = document.Table("model");
+  if (job.data.target) model.Fail("class_weights", "not with [data.target]: targets have no classes");
+  if (weights.size() != static_cast<std::size_t>(job.data.classes))
+    model.Fail("class_weights", fmt::format("found {} of them, expected {}, one for each of data.classes",
+                                            weights.size(), job.data.classes));
+}
+
 }  // namespace
 
 void CheckJobRules(const DpsgdSettings& job, const Section& document) {
@@ -102,6 +112,7 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   const auto total = TotalRows(job.data);
   if (job.data.vertical) CheckVertical(job, document);
   if (job.data.target) CheckTarget(job, document);
+  CheckClassWeights(job, document);
   if (job.privacy.groups()) CheckGroups(job, document);
   if (!job.data.vertical && !job.privacy.groups() && !KeysOf(job.data).empty()) {
     data.Fail(

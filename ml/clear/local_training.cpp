@@ -91,7 +91,15 @@ double ErrorsOf(Loss loss, const Eigen::Ref<const Eigen::RowVectorXd>& logits, s
   return squared;
 }
 
-/// Errors times min(1, C / (||x|| ||e||)), towards zero on the lattice: B x c.
+/// The weight of the class that a row's labels say, as its owner has encoded them.
+double WeightOf(const TrainingSettings& settings, const std::vector<double>& labels) {
+  if (settings.class_weights.empty()) return 1;
+  if (labels.size() == 1) return settings.class_weights[labels[0] > 0 ? 1 : 0];
+  const auto own = std::max_element(labels.begin(), labels.end()) - labels.begin();
+  return settings.class_weights[static_cast<std::size_t>(own)];
+}
+
+/// Errors, each row's times the weight of its class, times min(1, C / (||x|| ||e||)), towards zero on the lattice: B x c.
 Eigen::MatrixXd ClippedErrors(const LocalPlan& plan, const RingMatrix& encoded,
                               const Eigen::MatrixXd& logits) {
   const Index inputs = plan.encoding.settings.features + 1;
@@ -103,10 +111,11 @@ Eigen::MatrixXd ClippedErrors(const LocalPlan& plan, const RingMatrix& encoded,
   for (Index j = 0; j < logits.rows(); ++j) {
     for (Index k = 0; k < columns; ++k)
       errors[static_cast<std::size_t>(k)] = static_cast<double>(encoded(j, inputs + k)) / one;
-    const double squared = ErrorsOf(plan.encoding.settings.loss, logits.row(j), errors);
+    const double weight = WeightOf(plan.encoding.settings, errors);
+    const double squared = weight * weight * ErrorsOf(plan.encoding.settings.loss, logits.row(j), errors);
     const double row = std::ldexp(static_cast<double>(encoded(j, inputs + columns)), -2 * f);
     const double norm = std::sqrt(row * squared);
-    const double factor = norm > plan.settings.clip ? plan.settings.clip / norm : 1;
+    const double factor = weight * (norm > plan.settings.clip ? plan.settings.clip / norm : 1);
     for (Index k = 0; k < columns; ++k)
       clipped(j, k) = std::trunc(errors[static_cast<std::size_t>(k)] * factor * one);
   }

@@ -24,7 +24,38 @@ ArithShare SquaredGradientNorms(mpc::Context& party, const Batch& batch, const F
   return protocols::Multiply(party, batch.squared_norms, of_errors);
 }
 
+/// The weight of each row's class, 0 of a padding row, times 2^f: labels and mask bits have f bits.
+ArithShare WeightsOfRows(const StepPlan& plan, const Batch& batch) {
+  const std::vector<mpc::Word>& weights = plan.class_weights.of_class;
+  const ArithShare& labels = batch.y.ring();
+  if (plan.columns == 1)
+    return weights[0] * Columns(batch.x.ring(), batch.x.cols() - 1, 1) + (weights[1] - weights[0]) * labels;
+  ArithShare sum = weights[0] * Columns(labels, 0, 1);
+  for (std::size_t k = 1; k < weights.size(); ++k)
+    sum = sum + weights[k] * Columns(labels, static_cast<Index>(k), 1);
+  return sum;
+}
+
+int WeightShift(const StepPlan& plan) { return plan.class_weights.frac_bits + plan.settings.fraction_bits; }
+
 }  // namespace
+
+FixedShare PredictionErrors(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                            const mpc::AdditiveShare& logits) {
+  const FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
+  if (plan.class_weights.of_class.empty()) return errors;
+  const ArithShare weights = RepeatedColumn(WeightsOfRows(plan, batch), errors.cols());
+  return {protocols::MultiplyTruncate(party, weights, errors.ring(), WeightShift(plan),
+                                      protocols::Range::kSigned, plan.settings.truncation),
+          errors.frac_bits()};
+}
+
+mpc::Cost PredictionErrorsCost(const StepPlan& plan, Index batch_rows) {
+  const mpc::Cost prediction = PredictCost(plan.activation, batch_rows);
+  if (plan.class_weights.of_class.empty()) return prediction;
+  return Then(prediction, protocols::TruncateProductCost(batch_rows * plan.columns, WeightShift(plan),
+                                                         plan.settings.truncation));
+}
 
 FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                           const FixedShare& errors) {
@@ -68,7 +99,7 @@ TrainingState DpSgdStep(mpc::Context& party, const StepPlan& plan, const Batch& 
   }
   const mpc::AdditiveShare logits =
       protocols::LocalMatrixProduct(party, batch.x.ring(), state.weights.ring());
-  const FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
+  const FixedShare errors = PredictionErrors(party, plan, batch, logits);
   const mpc::AdditiveShare sum = plan.settings.clipping == Clipping::kPublished
                                      ? ToAdditive(SumPublishedGradients(party, plan, batch, errors))
                                      : SumGradients(party, batch, ClipPerExample(party, plan, batch, errors));
@@ -80,7 +111,7 @@ mpc::Cost DpSgdStepCost(const StepPlan& plan, Index batch_rows) {
   const mpc::Cost update =
       protocols::TruncateProductCost(ShapeOfWeights(plan).weights(), plan.update_shift, rounding);
   if (IsNetwork(plan)) return Then(NetworkGradientCost(plan, batch_rows), update);
-  mpc::Cost cost = PredictCost(plan.activation, batch_rows);
+  mpc::Cost cost = PredictionErrorsCost(plan, batch_rows);
   if (plan.settings.clipping == Clipping::kPublished) {
     cost = Then(cost, SumPublishedGradientsCost(plan, batch_rows));
   } else if (plan.settings.clipping == Clipping::kFactorised) {

@@ -26,6 +26,13 @@ struct TrainingState {
 /// At the beginning: the velocity is zero.
 [[nodiscard]] TrainingState StartFrom(mpc::FixedShare weights);
 
+/// E = P - Y, what the model says of each row less its label; with class weights each row's times the weight of its
+/// class, truncated. Of logits as Predict takes them.
+/// Cost: PredictionErrorsCost: PredictCost, and with class weights 2 rounds more.
+[[nodiscard]] mpc::FixedShare PredictionErrors(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                                               const mpc::AdditiveShare& logits);
+[[nodiscard]] mpc::Cost PredictionErrorsCost(const StepPlan& plan, mpc::Index batch_rows);
+
 /// The four parts of a linear model's step on factorised norms (docs/reference/protocols.md, "DP-SGD step"; PEA,
 /// Protocol 3, lines 6 to 17).
 

@@ -181,7 +181,7 @@ mpc::AdditiveShare SumGradients(mpc::Context& party, const ForwardPass& pass,
 mpc::AdditiveShare NetworkGradient(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                    const FixedShare& weights) {
   const ForwardPass pass = RunForward(party, plan, batch.x, weights);
-  const FixedShare errors = Predict(party, plan.activation, pass.logits) - batch.y;
+  const FixedShare errors = PredictionErrors(party, plan, batch, pass.logits);
   const auto deltas = RunBackward(party, plan, pass, weights, errors);
   return SumGradients(party, pass, ClipPerExample(party, plan, batch, pass, deltas));
 }
@@ -190,7 +190,7 @@ mpc::Cost NetworkGradientCost(const StepPlan& plan, Index batch_rows) {
   const int f = plan.settings.fraction_bits;
   const protocols::Rounding rounding = plan.settings.truncation;
   const protocols::Form form = plan.clip.form;
-  mpc::Cost cost = Then(RunForwardCost(plan, batch_rows), PredictCost(plan.activation, batch_rows));
+  mpc::Cost cost = Then(RunForwardCost(plan, batch_rows), PredictionErrorsCost(plan, batch_rows));
   for (std::size_t layer = plan.layers.size() - 1; layer > 0; --layer) {
     const Index count = batch_rows * plan.layers[layer - 1].outputs;
     cost =

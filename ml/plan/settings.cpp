@@ -70,6 +70,16 @@ void CheckTargets(const TrainingSettings& s) {
   }
 }
 
+void CheckClassWeights(const TrainingSettings& s) {
+  if (s.class_weights.empty()) return;
+  if (s.targets || s.class_weights.size() != static_cast<std::size_t>(s.classes))
+    throw ConfigError("model.class_weights: expected one a class, and classes in place of a target");
+  for (const double weight : s.class_weights) {
+    if (!(weight >= kMinClassWeight && weight <= kMaxClassWeight))
+      throw ConfigError("model.class_weights: expected numbers from 0.001 to 1000");
+  }
+}
+
 }  // namespace
 
 void CheckDomains(const TrainingSettings& s) {
@@ -108,6 +118,7 @@ void CheckDomains(const TrainingSettings& s) {
         static_cast<double>(s.max_batch_per_owner), "at least 1");
   if (s.vertical) CheckVertical(s);
   if (s.targets) CheckTargets(s);
+  CheckClassWeights(s);
   check(s.group_rows >= 1 && s.group_rows <= kMaxGroupRows && (s.groups || s.group_rows == 1),
         "privacy.max_group_rows", static_cast<double>(s.group_rows),
         "1 to 10000, with privacy.unit \"group\"");

@@ -17,6 +17,10 @@ inline constexpr int kLargestSteps = 500'000;
 /// Of a label that is a number: its steps are of 2^-kTargetBits.
 inline constexpr int kTargetBits = 24;
 
+/// What the weight of a class can be.
+inline constexpr double kMinClassWeight = 0.001;
+inline constexpr double kMaxClassWeight = 1000;
+
 /// Rows of a group at most.
 inline constexpr std::int64_t kMaxGroupRows = 10'000;
 
@@ -85,7 +89,9 @@ struct TrainingSettings {
   std::vector<std::int64_t> hidden{};  ///< sizes of dense layers with rectifiers; none: a linear model
   double activation_bound = 8;         ///< H: their outputs are cut at it
   double delta_bound = 4;  ///< D: what goes back through them is clamped to +- that, entry by entry
-  double row_norm = 1.0;   ///< R, bound on the norm of a row, bias excluded
+  std::vector<double>
+      class_weights{};    ///< w: a record's error is multiplied by that of its class; none: all 1
+  double row_norm = 1.0;  ///< R, bound on the norm of a row, bias excluded
   int steps = 0;
   double expected_batch = 0;             ///< b; the sampling rate is b / sum(rows)
   std::int64_t max_batch_per_owner = 0;  ///< B_max

@@ -37,8 +37,27 @@ std::vector<dp::LayerContribution> NetworkOf(const StepPlan& plan) {
     input_norm = std::hypot(settings.activation_bound * root, 1.0) * (1 + 1e-12);
   }
   network.push_back(
-      {.input_norm = input_norm, .delta_norm = plan.activation.error_norm, .outputs = plan.columns});
+      {.input_norm = input_norm, .delta_norm = plan.example.error_norm, .outputs = plan.columns});
   return network;
+}
+
+/// To the nearest, and no weight less than a unit.
+ClassWeights OnLattice(const std::vector<double>& weights, double error_norm, int fraction_bits) {
+  ClassWeights out;
+  if (weights.empty()) return out;
+  out.frac_bits =
+      ClassWeightBits(*std::max_element(weights.begin(), weights.end()), error_norm, fraction_bits);
+  for (const double weight : weights) {
+    const auto units = std::llround(std::ldexp(weight, out.frac_bits));
+    out.of_class.push_back(static_cast<mpc::Word>(std::max(units, 1LL)));
+  }
+  return out;
+}
+
+/// The largest of the weights as they are on their lattice.
+double LargestWeight(const ClassWeights& weights) {
+  const auto largest = *std::max_element(weights.of_class.begin(), weights.of_class.end());
+  return std::ldexp(static_cast<double>(largest), -weights.frac_bits);
 }
 
 /// Two units of each squared norm: a truncation's and what makes it an upper bound.
@@ -99,6 +118,9 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
                   .row_norm = settings.row_norm,
                   .columns = plan.columns,
                   .error_norm = plan.activation.error_norm};
+  plan.class_weights = OnLattice(settings.class_weights, plan.activation.error_norm, settings.fraction_bits);
+  if (!settings.class_weights.empty())
+    plan.example.error_norm = dp::WeightedErrorNorm(plan.example, LargestWeight(plan.class_weights));
   plan.layers = LayersOf(settings, plan.columns);
   if (IsNetwork(plan)) plan.network = NetworkOf(plan);
   plan.row_norm_bits = IsNetwork(plan) ? NetworkNormBits(plan) : RowNormBits(plan.example);
@@ -144,6 +166,10 @@ std::string Fingerprint(const StepPlan& plan, double sigma) {
        << sigma << ' ' << Fingerprint(plan.activation) << ' ' << static_cast<int>(plan.clip.form);
   for (const LayerShape& layer : plan.layers) text << ' ' << layer.inputs << 'x' << layer.outputs;
   if (IsNetwork(plan)) text << ' ' << plan.settings.activation_bound << ' ' << plan.settings.delta_bound;
+  if (!plan.class_weights.of_class.empty()) {
+    text << " weights " << plan.class_weights.frac_bits;
+    for (const mpc::Word weight : plan.class_weights.of_class) text << ' ' << weight;
+  }
   if (const auto& vertical = plan.settings.vertical) {
     for (const std::int64_t columns : vertical->features) text << ' ' << columns;
     text << ' ' << vertical->label_party;

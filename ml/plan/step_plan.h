@@ -25,11 +25,18 @@ struct LayerShape {
   [[nodiscard]] mpc::Index weights() const { return inputs * outputs; }
 };
 
+/// The weights of the classes as integers.
+struct ClassWeights {
+  int frac_bits = 0;
+  std::vector<mpc::Word> of_class{};  ///< none: every class weighs 1, and errors are taken as they are
+};
+
 /// Every constant of a DP-SGD step that all parties must have alike, derived from the settings alone.
 struct StepPlan {
   TrainingSettings settings;
   Activation activation;
-  dp::LinearContribution example;              ///< of a linear model
+  ClassWeights class_weights;
+  dp::LinearContribution example;              ///< of a linear model; its errors are the weighted ones
   std::vector<LayerShape> layers;              ///< one for a linear model
   std::vector<dp::LayerContribution> network;  ///< of a network's layers; none for a linear model
   int columns = 1;                             ///< c: one for two classes

@@ -14,6 +14,8 @@ namespace {
 
 constexpr int kMantissaBits = 12;
 constexpr int kMinMantissaBits = 6;
+constexpr int kMaxWeightBits = 16;
+constexpr int kMinWeightBits = 8;
 constexpr int kMinNormBits = 8;    // of a network's squared norms
 constexpr int kMomentumBits = 10;  // that a momentum has at least
 constexpr double kNoiseTail = 40;  // deviations that noise is taken to stay within
@@ -35,6 +37,14 @@ int RowNormBits(const dp::LinearContribution& example) {
   const int most = kRangeBits - 1 - 2 * f - CeilLog2(squared);
   if (most < 0) RangeError("a squared gradient norm");
   return std::min(f, most);
+}
+
+int ClassWeightBits(double largest, double error_norm, int fraction_bits) {
+  // Two bits for rounding up: a weight of 0.001 is a quarter of a unit at 8 bits, and becomes one.
+  const int most = kRangeBits - 2 - 2 * fraction_bits - CeilLog2(largest * error_norm);
+  if (most < kMinWeightBits)
+    RangeError("an error times its class weight", "model.class_weights or fraction_bits");
+  return std::min(most, kMaxWeightBits);
 }
 
 int NetworkNormBits(const StepPlan& plan) {

@@ -34,6 +34,7 @@ struct SearchCase {
   double row_norm = 1;
   Rounding truncation = Rounding::kStochastic;
   double logit_bound = 0;  ///< 0: what is usual for the loss
+  std::vector<double> class_weights{};
 };
 
 const char* NameOf(Loss loss) {
@@ -51,6 +52,7 @@ std::string NameOf(const SearchCase& c) {
        << std::lround(100 * c.row_norm);
   if (c.truncation == Rounding::kExact) name << "_exact";
   if (c.logit_bound != 0) name << "_bound" << std::lround(c.logit_bound);
+  if (!c.class_weights.empty()) name << "_weighted";
   return name.str();
 }
 
@@ -66,6 +68,7 @@ TrainingSettings SettingsOf(const SearchCase& c) {
   settings.clip = c.clip;
   settings.row_norm = c.row_norm;
   settings.truncation = c.truncation;
+  settings.class_weights = c.class_weights;
   if (c.loss == Loss::kSquared) settings.logit_bound = 2;
   if (c.logit_bound != 0) settings.logit_bound = c.logit_bound;
   return settings;
@@ -116,6 +119,16 @@ std::vector<SearchCase> AllCases() {
     cases.push_back({.loss = loss, .classes = 3, .clipping = Clipping::kPublished, .truncation = kExact});
     cases.push_back({.loss = loss, .classes = 3, .clipping = Clipping::kExamples, .truncation = kExact});
   }
+  // One class weighs most, in every form of clipping; clips that bind and one that does not.
+  const std::vector<double> two{0.05, 1.5};
+  const std::vector<double> three{0.3, 2, 1};
+  cases.push_back({.classes = 2, .class_weights = two});
+  cases.push_back({.classes = 2, .form = Form::kLatency, .fraction_bits = 24, .class_weights = two});
+  cases.push_back({.classes = 2, .clip = 8, .class_weights = two});
+  cases.push_back({.loss = Loss::kSquared, .classes = 2, .truncation = kExact, .class_weights = two});
+  cases.push_back({.classes = 3, .clipping = Clipping::kPublished, .class_weights = three});
+  for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared, kSoftmax})
+    cases.push_back({.loss = loss, .classes = 3, .clipping = Clipping::kExamples, .class_weights = three});
   return cases;
 }
 
@@ -127,7 +140,7 @@ RingMatrix SumOf(const StepPlan& plan, const RingMatrix& encoded, const RingMatr
     const Batch batch = ToBatch(plan, InsecureDeal(party, encoded));
     const mpc::AdditiveShare logits =
         protocols::LocalMatrixProduct(party, batch.x.ring(), InsecureDeal(party, weights));
-    const mpc::FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
+    const mpc::FixedShare errors = PredictionErrors(party, plan, batch, logits);
     const mpc::FixedShare clipped = ClipPerExample(party, plan, batch, errors);
     return protocols::Reveal(party, protocols::Reshare(party, SumGradients(party, batch, clipped)),
                              protocols::ReleaseReason::kTest);
@@ -215,7 +228,7 @@ RingMatrix GradientSum(const StepPlan& plan, Seed seed, const RingMatrix& encode
   return RunParties(seed, [&](mpc::Context& party) {
     const Batch batch = ToBatch(plan, InsecureDeal(party, encoded));
     const auto logits = protocols::LocalMatrixProduct(party, batch.x.ring(), InsecureDeal(party, weights));
-    const mpc::FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
+    const mpc::FixedShare errors = PredictionErrors(party, plan, batch, logits);
     if (plan.settings.clipping == Clipping::kPublished)
       return protocols::Reveal(party, SumPublishedGradients(party, plan, batch, errors),
                                protocols::ReleaseReason::kTest);
@@ -334,6 +347,10 @@ std::vector<Fault> AllFaults() {
       {"softmax_takes_a_distance_of_one",
        {.loss = Loss::kSoftmax, .classes = 3, .clipping = Clipping::kExamples},
        [](StepPlan& plan) { plan.lattice_sensitivity = plan.lattice_sensitivity * 100 / 142; },
+       KeepInput},
+      {"class_weight_above_the_largest",
+       {.clipping = Clipping::kExamples, .class_weights = {0.5, 1}},
+       [](StepPlan& plan) { plan.class_weights.of_class[0] = plan.class_weights.of_class[1] * 105 / 100; },
        KeepInput},
       {"published_clip_off_by_one_percent",
        {.clipping = Clipping::kPublished},

@@ -16,13 +16,22 @@ struct PlainDpSgd {
   double momentum = 0;
   bool softmax = false;
   bool squared = false;
-  Eigen::MatrixXd velocity{};  ///< as the weights, zero at first
+  std::vector<double> class_weights{};  ///< none: all 1
+  Eigen::MatrixXd velocity{};           ///< as the weights, zero at first
 
   [[nodiscard]] Eigen::VectorXd Predictions(const Eigen::VectorXd& logits) const {
     if (squared) return logits.array() + (logits.size() == 1 ? 0.5 : 0);
     if (!softmax) return logits.unaryExpr([](double z) { return 1 / (1 + std::exp(-z)); });
     const Eigen::VectorXd exponentials = (logits.array() - logits.maxCoeff()).exp();
     return exponentials / exponentials.sum();
+  }
+
+  /// The weight of the class that a row's targets say.
+  [[nodiscard]] double WeightOf(const Eigen::VectorXd& targets) const {
+    if (class_weights.empty()) return 1;
+    Eigen::Index label = 0;
+    if (targets.size() > 1) targets.maxCoeff(&label);
+    return class_weights.at(targets.size() > 1 ? static_cast<std::size_t>(label) : targets(0) == 1 ? 1 : 0);
   }
 
   /// One step on the given rows; `noise` is added to the sum of clipped gradients. `targets` is B x c of 0
@@ -33,7 +42,8 @@ struct PlainDpSgd {
       Eigen::VectorXd x(rows.cols() + 1);
       x << rows.row(j).transpose(), 1.0;
       const Eigen::VectorXd logits = weights.transpose() * x;
-      const Eigen::VectorXd errors = Predictions(logits) - targets.row(j).transpose();
+      const Eigen::VectorXd labels = targets.row(j).transpose();
+      const Eigen::VectorXd errors = WeightOf(labels) * (Predictions(logits) - labels);
       const Eigen::MatrixXd gradient = x * errors.transpose();
       sum += gradient * std::min(1.0, clip / std::max(gradient.norm(), 1e-300));
     }

@@ -28,6 +28,7 @@ class PlainIntegerStep {
         const mpc::Word logit = (records_.row(row).leftCols(features_) * weights.col(col).transpose()).sum();
         const std::int64_t clamped = EvaluateRoundingDown(plan_.activation.clamp, mpc::Signed(logit) >> f_);
         errors(row, col) = static_cast<mpc::Word>(clamped) + middle - errors(row, col);
+        errors(row, col) = Weighted(errors(row, col), row);
       }
     }
     return errors;
@@ -55,6 +56,19 @@ class PlainIntegerStep {
   }
 
  private:
+  /// An error times the weight of its row's class, rounded down; padding rows weigh nothing.
+  [[nodiscard]] mpc::Word Weighted(mpc::Word error, mpc::Index row) const {
+    const auto& weights = plan_.class_weights.of_class;
+    if (weights.empty()) return error;
+    mpc::Word weight = 0;
+    for (std::size_t k = 0; k < weights.size(); ++k) {
+      const auto label = features_ + (plan_.columns == 1 ? 0 : static_cast<mpc::Index>(k));
+      const bool set = records_(row, label) != 0;
+      if (records_(row, features_ - 1) != 0 && set == (plan_.columns > 1 || k == 1)) weight = weights[k];
+    }
+    return static_cast<mpc::Word>(mpc::Signed(weight * error) >> plan_.class_weights.frac_bits);
+  }
+
   const ml::StepPlan& plan_;
   mpc::RingMatrix records_;
   mpc::Index features_;

@@ -57,7 +57,7 @@ RingMatrix Opened(mpc::Context& party, const ml::StepPlan& plan, const RingMatri
                   const std::vector<RingMatrix>& weights) {
   if (IsNetwork(plan)) return OpenedOfNetwork(party, plan, encoded, weights);
   const ml::Batch batch = ToBatch(plan, InsecureDeal(party, encoded));
-  const mpc::FixedShare errors = Predict(party, plan.activation, Logits(party, batch, weights)) - batch.y;
+  const mpc::FixedShare errors = PredictionErrors(party, plan, batch, Logits(party, batch, weights));
   if (plan.settings.clipping == ml::Clipping::kPublished) {
     return protocols::Reveal(party, ClipPublishedGradients(party, plan, batch, errors),
                              protocols::ReleaseReason::kTest);

@@ -20,6 +20,11 @@ TEST(SquaredGradientBound, IsTheProductOfTheSquaredNorms) {
   EXPECT_NEAR(SquaredGradientBound(kExample, 0.5), 102, 1e-8);
 }
 
+TEST(WeightedErrorNorm, IsTheLargestWeightsAndTheRoundingOfEveryColumn) {
+  EXPECT_NEAR(WeightedErrorNorm(kExample, 2.5), 5 + 2 * kUnit, 1e-9);
+  EXPECT_GT(WeightedErrorNorm(kExample, 2.5), 5 + 2 * kUnit);
+}
+
 TEST(UnclippedSensitivity, IsTheProductOfTheNorms) { EXPECT_NEAR(UnclippedSensitivity(kExample), 10, 1e-9); }
 
 TEST(FactorisedSensitivity, IsTheClipAndTheRoundingOfEveryColumn) {

@@ -301,6 +301,13 @@ INSTANTIATE_TEST_SUITE_P(
                  "\"squared\", \"softmax\""},
         EditCase{"hidden", "model.hidden=[0]", "",
                  "--set model.hidden=[0]: model.hidden: found [ 0 ], expected an array of layer sizes"},
+        EditCase{
+            "class_weights", "model.class_weights=[1, 0]", "",
+            "--set model.class_weights=[1, 0]: model.class_weights: found [ 1, 0 ], expected an array of "
+            "numbers from 0.001 to 1000, one a class"},
+        EditCase{"count_of_class_weights", "model.class_weights=[1, 0.5]", "",
+                 "--set model.class_weights=[1, 0.5]: model.class_weights: found 2 of them, expected 10, one "
+                 "for each of data.classes"},
         EditCase{"bound_without_hidden", "model.activation_bound=4", "",
                  "--set model.activation_bound=4: model.activation_bound: only hidden layers have it, and "
                  "model.hidden is empty"},
@@ -377,6 +384,17 @@ TEST(DpsgdSettings, ReadsHiddenLayers) {
   EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(job), "x")), DpsgdHash(job));
   EXPECT_EQ(DpsgdHash(Read(SavedToml(job))), DpsgdHash(job));
   EXPECT_NE(DpsgdHash(Read(kMinimal, {"model.hidden=[32, 16]"})), DpsgdHash(job));
+}
+
+TEST(DpsgdSettings, ReadsClassWeightsAndLeavesTheirAbsenceOutOfTheJson) {
+  const auto plain = Read(kMinimal);
+  EXPECT_EQ(DpsgdJson(plain).find("class_weights"), std::string::npos);
+  const auto job = Read(kMinimal, {"model.class_weights=[1, 0.25, 1, 1, 1, 1, 1, 1, 1, 2]"});
+  EXPECT_EQ(job.model.class_weights.at(1), 0.25);
+  EXPECT_EQ(SettingsOf(job).class_weights, job.model.class_weights);
+  EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(job), "x")), DpsgdHash(job));
+  EXPECT_EQ(DpsgdHash(Read(SavedToml(job))), DpsgdHash(job));
+  EXPECT_NE(DpsgdHash(job), DpsgdHash(plain));
 }
 
 TEST(DpsgdSettings, DerivesTheFeaturesThatAreTrainedOn) {

@@ -36,7 +36,8 @@ Eigen::MatrixXd Reference(const TrainingSettings& settings, const LocalSettings&
                               .learning_rate = local.learning_rate,
                               .expected_batch = local.expected_batch,
                               .softmax = settings.loss == Loss::kSoftmax && settings.classes > 2,
-                              .squared = settings.loss == Loss::kSquared};
+                              .squared = settings.loss == Loss::kSquared,
+                              .class_weights = settings.class_weights};
   for (int step = 0; step < local.steps; ++step) {
     plain.Step(ScaledRows(settings, own), targets,
                Eigen::MatrixXd::Zero(plain.weights.rows(), plain.weights.cols()));
@@ -58,12 +59,16 @@ TEST(TrainLocally, AgreesWithThePlainStepWithoutNoise) {
     ThreadPool pool(2);
     LocalSettings local = SmallLocal();
     if (loss == Loss::kSquared) local.learning_rate = 1;  // whose slopes do not level off
-    const LocalPlan plan = MakeLocalPlan(settings, local);
-    const Eigen::MatrixXd weights = TrainLocally(plan, 1, own, pool, FixedCoins(1));
-    // Each step truncates 40 rows, their errors and the weights by a unit of 2^-16 at most, times 4 / 40.
-    const double tolerance = 20 * 4 * 4 * std::ldexp(1.0, -16);
-    EXPECT_LE((weights - Reference(settings, local, own)).cwiseAbs().maxCoeff(), tolerance);
-    EXPECT_GT(weights.cwiseAbs().maxCoeff(), 0.3);
+    for (const bool weighted : {false, true}) {
+      if (weighted)
+        settings.class_weights = classes == 2 ? std::vector{0.3, 1.2} : std::vector{0.3, 1.2, 1.0};
+      const LocalPlan plan = MakeLocalPlan(settings, local);
+      const Eigen::MatrixXd weights = TrainLocally(plan, 1, own, pool, FixedCoins(1));
+      // Each step truncates 40 rows, their errors and the weights by a unit of 2^-16 at most, times 4 / 40.
+      const double tolerance = 20 * 4 * 4 * std::ldexp(1.0, -16);
+      EXPECT_LE((weights - Reference(settings, local, own)).cwiseAbs().maxCoeff(), tolerance);
+      EXPECT_GT(weights.cwiseAbs().maxCoeff(), weighted ? 0.1 : 0.3);
+    }
   }
 }
 
@@ -98,6 +103,7 @@ TEST(SumClippedGradients, StaysWithinTheSensitivityAtTheEdges) {
     for (const double clip : {0.001, 0.5, 100.0}) {
       TrainingSettings settings = SmallSettings();
       settings.loss = loss;
+      settings.class_weights = {1, 0.1, 3};
       LocalSettings local = SmallLocal();
       local.clip = clip;
       const LocalPlan plan = MakeLocalPlan(settings, local);

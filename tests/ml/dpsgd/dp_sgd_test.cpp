@@ -27,6 +27,7 @@ struct SgdCase {
   Loss loss;
   Rounding truncation = Rounding::kStochastic;
   double momentum = 0;
+  std::vector<double> class_weights{};
 };
 
 void PrintTo(const SgdCase& c, std::ostream* out) { *out << c.name; }
@@ -38,6 +39,7 @@ TrainingSettings SettingsOf(const SgdCase& c) {
   settings.loss = c.loss;
   settings.truncation = c.truncation;
   settings.momentum = c.momentum;
+  settings.class_weights = c.class_weights;
   if (c.loss == Loss::kSquared) settings.logit_bound = 4;
   return settings;
 }
@@ -85,6 +87,9 @@ INSTANTIATE_TEST_SUITE_P(
                     SgdCase{"examples", 3, Clipping::kExamples, Loss::kOneVsRest},
                     SgdCase{"published", 3, Clipping::kPublished, Loss::kOneVsRest},
                     SgdCase{"momentum", 3, Clipping::kFactorised, Loss::kOneVsRest, {}, 0.9},
+                    SgdCase{"weighted", 3, Clipping::kFactorised, Loss::kOneVsRest, {}, 0, {1, 0.5, 2}},
+                    SgdCase{"weighted_binary", 2, Clipping::kFactorised, Loss::kOneVsRest, {}, 0, {0.1, 1}},
+                    SgdCase{"weighted_exact", 2, Clipping::kPublished, Loss::kSquared, kExact, 0, {0.1, 1}},
                     SgdCase{"exact", 3, Clipping::kFactorised, Loss::kOneVsRest, kExact},
                     SgdCase{"exact_squared_loss", 3, Clipping::kFactorised, Loss::kSquared, kExact},
                     SgdCase{"exact_examples", 3, Clipping::kExamples, Loss::kOneVsRest, kExact},
@@ -123,7 +128,8 @@ class AgreementTest : public testing::Test {
                                 .clip = settings.clip,
                                 .expected_batch = 1,
                                 .momentum = settings.momentum,
-                                .softmax = settings.loss == Loss::kSoftmax};
+                                .softmax = settings.loss == Loss::kSoftmax,
+                                .class_weights = settings.class_weights};
     const Eigen::MatrixXd x = ScaledRows(settings, records);
     for (int step = 0; step < kSteps; ++step) {
       const double done = static_cast<double>(step) / kSteps;
@@ -168,6 +174,20 @@ TEST_F(AgreementTest, WithPlainDoublePrecisionWithMomentumAndASchedule) {
   const Distance distance = AfterAllSteps(settings);
   EXPECT_GT(distance.weight, 5.0);
   EXPECT_LE(distance.largest, 0.1);
+}
+
+// As without weights, the series' error times the largest of them.
+TEST_F(AgreementTest, WithPlainDoublePrecisionWithClassWeights) {
+  for (const int classes : {2, 3}) {
+    TrainingSettings settings = SmallSettings();
+    settings.clip = 4;
+    settings.classes = classes;
+    settings.class_weights = {0.2, 1};
+    if (classes == 3) settings.class_weights.push_back(2);
+    const Distance distance = AfterAllSteps(settings);
+    EXPECT_GT(distance.weight, 1.0);
+    EXPECT_LE(distance.largest, 0.1) << classes;
+  }
 }
 
 /// The published form, which shares nothing with the factorised one but the predictions, is its oracle.
@@ -250,6 +270,16 @@ TEST_P(ExactStepTest, IsPlainIntegerArithmeticForSquaredLossOverManySteps) {
   for (const int classes : {2, 3}) {
     TrainingSettings settings = PlanFor(Loss::kSquared).settings;
     settings.classes = classes;
+    CompareWithIntegers(MakeStepPlan(settings, GetParam()));
+  }
+}
+
+TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithClassWeights) {
+  for (const int classes : {2, 3}) {
+    TrainingSettings settings = PlanFor(Loss::kSquared).settings;
+    settings.classes = classes;
+    settings.class_weights = {0.3, 1};
+    if (classes == 3) settings.class_weights.push_back(0.01);
     CompareWithIntegers(MakeStepPlan(settings, GetParam()));
   }
 }

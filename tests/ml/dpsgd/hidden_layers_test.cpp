@@ -33,6 +33,7 @@ struct HiddenCase {
   Rounding truncation = Rounding::kStochastic;
   int fraction_bits = 16;
   double clip = 0.5;
+  std::vector<double> class_weights{};
 };
 
 void PrintTo(const HiddenCase& c, std::ostream* out) { *out << c.name; }
@@ -46,6 +47,7 @@ StepPlan PlanOf(const HiddenCase& c) {
   settings.truncation = c.truncation;
   settings.fraction_bits = c.fraction_bits;
   settings.clip = c.clip;
+  settings.class_weights = c.class_weights;
   settings.activation_bound = 4;
   settings.delta_bound = 2;
   settings.learning_rate = 2;
@@ -139,7 +141,7 @@ TEST_P(NetworkTest, KeepsActivationsAndDeltasWithinTheirBoundsForAnyWeights) {
       },
       [&](mpc::Context& party, const auto& in) {
         const ForwardPass pass = RunForward(party, plan, in.first.x, in.second.weights);
-        const mpc::FixedShare errors = Predict(party, plan.activation, pass.logits) - in.first.y;
+        const mpc::FixedShare errors = PredictionErrors(party, plan, in.first, pass.logits);
         const auto deltas = RunBackward(party, plan, pass, in.second.weights, errors);
         return Stacked(Transposed(pass.inputs[1]), Transposed(deltas[0]));
       });
@@ -160,6 +162,8 @@ INSTANTIATE_TEST_SUITE_P(
         HiddenCase{"two_layers_softmax", {4, 3}, Loss::kSoftmax, 3, Form::kLatency},
         HiddenCase{"binary_exact", {5}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kExact},
         HiddenCase{"squared_f12", {5}, Loss::kSquared, 3, Form::kLatency, Rounding::kStochastic, 12},
+        HiddenCase{
+            "weighted", {4}, Loss::kSoftmax, 3, Form::kLatency, Rounding::kStochastic, 16, 0.5, {0.1, 2, 1}},
         HiddenCase{"f20", {3}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kStochastic, 20},
         // Squared norms of deltas are a few hundred units, so that rounding them matters.
         HiddenCase{"small_clip", {5}, Loss::kOneVsRest, 2, Form::kLatency, Rounding::kExact, 16, 0.1}),

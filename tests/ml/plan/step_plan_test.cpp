@@ -30,6 +30,42 @@ TEST(MakeStepPlan, ChargesExactTruncationTheSame) {
   EXPECT_NE(Fingerprint(exact, 1), Fingerprint(stochastic, 1));
 }
 
+TEST(MakeStepPlan, ChargesTheLargestClassWeight) {
+  TrainingSettings settings = SmallSettings();
+  settings.clipping = Clipping::kExamples;
+  const StepPlan plain = MakeStepPlan(settings);
+  settings.class_weights = {0.5, 3, 1};
+  const StepPlan weighted = MakeStepPlan(settings);
+  // A unit of each of three errors more, times the row's norm.
+  EXPECT_NEAR(weighted.sensitivity, 3 * plain.sensitivity + std::sqrt(2.0) * std::sqrt(3.0) / 65536, 1e-9);
+  EXPECT_EQ(weighted.class_weights.of_class, (std::vector<mpc::Word>{1 << 15, 3 << 16, 1 << 16}));
+  EXPECT_NE(Fingerprint(weighted, 1), Fingerprint(plain, 1));
+}
+
+// An error times a label times a weight is truncated: below 2^62 at every scale, also where a weight of 0.001 becomes a unit.
+TEST(MakeStepPlan, KeepsWeightedErrorsBelow2To62AtEveryScale) {
+  for (const int f : {8, 16, 20, 24}) {
+    for (const double largest : {0.001, 0.3, 1.0, 7.0}) {
+      TrainingSettings settings = SmallSettings();
+      settings.fraction_bits = f;
+      settings.class_weights = {largest, 0.001, 0.001};
+      const StepPlan plan = MakeStepPlan(settings);
+      const auto weight = static_cast<double>(plan.class_weights.of_class[0]);
+      EXPECT_LT(std::ldexp(weight * plan.activation.error_norm, 2 * f), std::ldexp(1.0, 62)) << f;
+      EXPECT_GE(plan.class_weights.of_class[1], 1U);
+    }
+  }
+}
+
+TEST(MakeStepPlan, RefusesClassWeightsThatAreNotOneAClassFromTheirRange) {
+  for (const auto& weights :
+       {std::vector<double>{1, 1}, std::vector<double>{1, 1, 0}, std::vector<double>{1, 1, 1001}}) {
+    TrainingSettings settings = SmallSettings();
+    settings.class_weights = weights;
+    EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+  }
+}
+
 TEST(MakeStepPlan, KeepsSquaredGradientNormsBelow2To62AtEveryScale) {
   for (const int f : {8, 12, 16, 20, 24}) {
     TrainingSettings settings = SmallSettings();
