@@ -74,11 +74,15 @@ std::vector<double> Model::Logits(std::span<const float> row) const {
   return {logits.begin(), logits.end()};
 }
 
-int Model::Classify(std::span<const float> row) const { return jobs::ClassOf(LogitsOf(*this, row)); }
+int Model::Classify(std::span<const float> row) const {
+  return jobs::ClassOf(LogitsOf(*this, row), decision);
+}
 
 ReleasedModel Outer(const jobs::ModelFile& released) {
-  return {.model = Outer(released.model, released.schema.records.features.row_norm),
-          .schema = released.schema.json};
+  ReleasedModel outer{.model = Outer(released.model, released.schema.records.features.row_norm),
+                      .schema = released.schema.json};
+  outer.model.decision = ml::DecisionLogit(released.schema.classifier);
+  return outer;
 }
 
 ReleasedModel ReadModel(const std::filesystem::path& file) { return Outer(jobs::LoadModel(file)); }

@@ -28,6 +28,7 @@ struct EvaluateOptions {
   std::string query;
   std::string feature_model;
   std::string out;
+  std::optional<double> threshold;
   bool json = false;
 };
 
@@ -40,6 +41,7 @@ std::string FiguresText(const jobs::Evaluation& evaluation) {
   const auto& table = evaluation.table;
   auto text = fmt::format("accuracy {} ({} of {} records)\n", jobs::AccuracyText(table.accuracy()),
                           table.correct(), table.records());
+  if (evaluation.threshold != 0.5) text += fmt::format("threshold {}\n", evaluation.threshold);
   text += fmt::format("balanced accuracy {}\n", jobs::AccuracyText(table.balanced_accuracy()));
   if (const auto auc = evaluation.mean_auc())
     text += fmt::format("AUC {}{}\n", jobs::AccuracyText(*auc),
@@ -93,7 +95,8 @@ void PrintText(const jobs::Evaluation& evaluation, const jobs::RecordSchema& sch
 }
 
 int RunEvaluate(const EvaluateOptions& options) {
-  const auto loaded = jobs::LoadModel(options.model);
+  auto loaded = jobs::LoadModel(options.model);
+  if (options.threshold) jobs::SetThreshold(loaded.schema, *options.threshold, "--threshold");
   const auto& schema = loaded.schema.records;
   const auto table = jobs::LoadRecords(
       schema, jobs::NamedTestData(options.data, schema.data, data::LabelUse::kRead, options.query),
@@ -131,6 +134,9 @@ void AddEvaluate(CLI::App& program, Action& action) {
                       "With one SQLite database as --data: the SELECT that gives the table");
   command->add_option("--feature-model", options->feature_model,
                       "The ONNX model that features come from, where the job's method is onnx");
+  command->add_option(
+      "--threshold", options->threshold,
+      "Two classes: in place of the job's model.threshold; it tells nothing and costs nothing");
   command->add_option("--out", options->out,
                       "A file for the same as JSON; `report` shows RUN_DIR/evaluation.json");
   command->add_flag("--json", options->json, "Print JSON");

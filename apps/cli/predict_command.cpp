@@ -1,5 +1,6 @@
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct PredictOptions {
   std::string query;
   std::string feature_model;
   std::string out;
+  std::optional<double> threshold;
   bool scores = false;
   bool probabilities = false;
 };
@@ -30,12 +32,13 @@ struct PredictOptions {
 std::string PredictionsOf(const jobs::ModelFile& model, const data::Matrix& x,
                           const PredictOptions& options) {
   const auto columns = model.model.weights.cols();
+  const double decision = ml::DecisionLogit(model.schema.classifier);
   std::vector<int> classes;
   Eigen::MatrixXd scores(x.rows(), columns);
   Eigen::MatrixXd probabilities(options.probabilities ? x.rows() : 0, columns);
   for (Eigen::Index row = 0; row < x.rows(); ++row) {
     const auto logits = jobs::Logits(model.model, x.row(row).cast<double>());
-    classes.push_back(jobs::ClassOf(logits));
+    classes.push_back(jobs::ClassOf(logits, decision));
     scores.row(row) = logits;
     if (!options.probabilities) continue;
     probabilities.row(row) =
@@ -57,7 +60,8 @@ std::string TargetsOf(const jobs::ModelFile& model, const data::Matrix& x) {
 }
 
 int RunPredict(const PredictOptions& options) {
-  const auto model = jobs::LoadModel(options.model);
+  auto model = jobs::LoadModel(options.model);
+  if (options.threshold) jobs::SetThreshold(model.schema, *options.threshold, "--threshold");
   const bool targets = model.schema.records.data.target.has_value();
   if (targets && (options.scores || options.probabilities)) {
     throw ConfigError(std::string(options.scores ? "--scores" : "--probabilities") + ": found " +
@@ -99,6 +103,8 @@ void AddPredict(CLI::App& program, Action& action) {
                       "With one SQLite database as --data: the SELECT that gives the table");
   command->add_option("--feature-model", options->feature_model,
                       "The ONNX model that features come from, where the job's method is onnx");
+  command->add_option("--threshold", options->threshold,
+                      "Two classes: in place of the job's model.threshold");
   command->add_option("--out", options->out, "The CSV file; without it standard output");
   command->add_flag("--scores", options->scores, "Also the logits: one a class, with two classes class 1's");
   command->add_flag(

@@ -48,10 +48,16 @@ const Json::array_t& Array(const Json& json) { return json.get_ref<const Json::a
 std::string Name(const Json& of) { return of.at("class").get<std::string>(); }
 
 std::string Figures(const Json& json) {
-  return HtmlTable(
-      {"records", "accuracy", "balanced accuracy", "AUC", "log-loss", "calibration error"},
-      HtmlRow({Count(json.at("records")), Share(json.at("accuracy")), Share(json.at("balanced_accuracy")),
-               Share(json.at("auc")), Loss(json.at("log_loss")), Loss(json.at("calibration_error"))}));
+  std::vector<std::string> names{"records", "accuracy", "balanced accuracy",
+                                 "AUC",     "log-loss", "calibration error"};
+  std::vector<std::string> figures{Count(json.at("records")),           Share(json.at("accuracy")),
+                                   Share(json.at("balanced_accuracy")), Share(json.at("auc")),
+                                   Loss(json.at("log_loss")),           Loss(json.at("calibration_error"))};
+  if (const auto threshold = json.find("threshold"); threshold != json.end()) {
+    names.emplace_back("threshold");
+    figures.push_back(Share(*threshold));
+  }
+  return HtmlTable(names, HtmlRow(figures));
 }
 
 PlotLine Diagonal(const char* name) { return {.name = name, .points = {{0, 0}, {1, 1}}}; }

@@ -23,11 +23,13 @@ bool Extracts(const jobs::RecordSchema& schema) {
   return schema.features.extraction.method != data::FeatureMethod::kNone;
 }
 
-/// What prediction needs beside the weights, by name; a target is low + (high - low) (output + 1/2).
+/// What prediction needs beside the weights, by name; a record is of class 1 of two above `decision`, a target is low + (high - low) (output + 1/2).
 std::vector<std::pair<std::string, double>> ConstantsOf(const jobs::ModelFile& model) {
   std::vector<std::pair<std::string, double>> constants{{"scale", model.schema.records.data.scale},
                                                         {"row_norm", model.schema.records.features.row_norm}};
   if (!model.model.hidden.empty()) constants.emplace_back("activation_bound", model.model.activation_bound);
+  if (model.schema.classifier.threshold != 0.5)
+    constants.emplace_back("decision", ml::DecisionLogit(model.schema.classifier));
   if (const auto& target = model.schema.records.data.target) {
     constants.emplace_back("target_low", target->low);
     constants.emplace_back("target_high", target->high);

@@ -59,10 +59,11 @@ struct Model {
       layers;  ///< the last one makes the logits: one a class, or with two classes class 1's alone
   double activation_bound = 0;  ///< outputs of the layers before it are cut to 0 ... this
   double row_norm = 1;          ///< longer rows are scaled down to this norm first
+  double decision = 0;          ///< two classes: the logit above which a row is class 1 (model.threshold)
 
   /// The logits of one row. Throws ContractError on a row of another length.
   [[nodiscard]] std::vector<double> Logits(std::span<const float> row) const;
-  /// The class with the largest logit; with one logit, class 1 where it is above zero.
+  /// The class with the largest logit; with one logit, class 1 where it is above `decision`.
   [[nodiscard]] int Classify(std::span<const float> row) const;
 };
 

@@ -74,6 +74,10 @@ void Fields(FieldVisitor& v, ModelSpec& s) {
     Default(std::vector<double>{}).LeftOut(),
     "Public: a record's error is multiplied by that of its class before it is clipped, so that weights of at "
     "most 1 tell (`rare_classes.md`); none: all 1.");
+  v("threshold", s.threshold, Interval{.above = 0.0, .below = 1.0}, Default(0.5).LeftOut(),
+    "Two classes: a record is taken for the second one where more than that is predicted for it, its "
+    "probability or, of the squared loss, the number that is fitted. In `evaluate`, `predict`, [evaluation] "
+    "and jobs of type `predict`; the training does not depend on it.");
 }
 
 const OneOf<ml::RateShape>& Schedules() {

@@ -16,6 +16,7 @@ struct ModelSpec {
   std::vector<std::int64_t> hidden{};   ///< sizes of hidden layers
   double activation_bound = 8;          ///< with hidden layers: where their outputs are cut
   double delta_bound = 4;               ///< and what goes back through them, entry by entry
+  double threshold = 0.5;               ///< two classes: of the prediction for class 1
   std::vector<double> class_weights{};  ///< one a class; none: all 1
 };
 

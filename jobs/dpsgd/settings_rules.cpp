@@ -93,6 +93,16 @@ void CheckTarget(const DpsgdSettings& job, const Section& document) {
         "to", "a party with [data.target]: predictions by a model in shares are of classes");
 }
 
+void CheckThreshold(const DpsgdSettings& job, const Section& document) {
+  const double threshold = job.model.threshold;
+  if (threshold == 0.5) return;
+  const auto model = document.Table("model");
+  if (job.data.target || job.data.classes != 2)
+    model.Fail("threshold", "only with two classes, for the second of which it is");
+  if (threshold < ml::kMinThreshold || threshold > 1 - ml::kMinThreshold)
+    model.Refuse("threshold", "a number from 0.000001 to 0.999999");
+}
+
 void CheckClassWeights(const DpsgdSettings& job, const Section& document) {
   const auto& weights = job.model.class_weights;
   if (weights.empty()) return;
@@ -112,6 +122,7 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   const auto total = TotalRows(job.data);
   if (job.data.vertical) CheckVertical(job, document);
   if (job.data.target) CheckTarget(job, document);
+  CheckThreshold(job, document);
   CheckClassWeights(job, document);
   if (job.privacy.groups()) CheckGroups(job, document);
   if (!job.data.vertical && !job.privacy.groups() && !KeysOf(job.data).empty()) {

@@ -22,6 +22,7 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   settings.hidden = job.model.hidden;
   settings.activation_bound = job.model.activation_bound;
   settings.delta_bound = job.model.delta_bound;
+  settings.threshold = job.model.threshold;
   settings.class_weights = job.model.class_weights;
   settings.row_norm = job.features.row_norm;
   settings.steps = static_cast<int>(job.training.steps);

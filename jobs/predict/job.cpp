@@ -121,6 +121,7 @@ std::vector<JobInput> PredictJob::Inputs(const PartyFile& party, const std::stri
                                          const Resources& resources) {
   const auto load_model = [this, &party, &party_file]() -> Loaded {
     model_ = LoadModelShare(party, job_, party_file);
+    if (job_.threshold) SetThreshold(model_->schema, *job_.threshold, "predict.threshold");
     schema_ = model_->schema;
     return {.said =
                 fmt::format("{}, of run {}", party.inputs["predict.share"].string(), model_->record.run_id)};

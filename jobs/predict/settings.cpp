@@ -42,6 +42,8 @@ void Fields(FieldVisitor& v, PredictSettings& s) {
       "Public. As many rows are shared: the client's own, and zeros.");
     v("scores", s.scores, Flag{}, Default(false),
       "Whether the client gets the logits; else the class alone.");
+    v("threshold", s.threshold, Interval{.above = 0.0, .below = 1.0},
+      "Two classes: in place of the `model.threshold` of the training.");
   });
 }
 

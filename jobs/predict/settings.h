@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "jobs/config/fields.h"
@@ -13,6 +14,7 @@ struct PredictSettings {
   int client = 0;
   std::int64_t rows = 0;  ///< at most so many; as many are input
   bool scores = false;
+  std::optional<double> threshold{};  ///< in place of the training's model.threshold
 };
 
 /// The keys of such a job.

@@ -17,7 +17,10 @@ Eigen::RowVectorXd Logits(const ml::Model& model, const Eigen::RowVectorXd& row)
   return logits;
 }
 
-int ClassOf(const Eigen::RowVectorXd& logits) { return ml::ChoiceOf(logits).label; }
+int ClassOf(const Eigen::RowVectorXd& logits, double decision) {
+  if (logits.size() == 1) return logits(0) > decision ? 1 : 0;
+  return ml::ChoiceOf(logits).label;
+}
 
 double TargetOf(const RecordSchema& schema, const Eigen::RowVectorXd& logits) {
   return data::TargetAt(schema.data.target.value(), logits(0) + 0.5);

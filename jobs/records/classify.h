@@ -11,8 +11,8 @@ namespace trefoil::jobs {
 [[nodiscard]] Eigen::RowVectorXd Logits(const ml::Model& model, const Eigen::RowVectorXd& row);
 
 /// The class that logits mean: the largest one's (the first of equal ones), and with one column class 1 where
-/// it is above zero.
-[[nodiscard]] int ClassOf(const Eigen::RowVectorXd& logits);
+/// it is above `decision` (ml::DecisionLogit).
+[[nodiscard]] int ClassOf(const Eigen::RowVectorXd& logits, double decision = 0);
 
 /// The target that the one logit of a model of targets means, in the target's own unit; it may lie beyond the range.
 /// Pre: schema.data.target.

@@ -118,13 +118,15 @@ std::optional<double> Evaluation::mean_auc() const {
 
 Evaluation Evaluate(const ml::Model& model, const ModelSchema& schema, const data::Table& table) {
   const int classes = schema.records.data.classes;
-  Evaluation evaluation{.table = ml::ConfusionTable(classes), .auc = {}, .roc = {}};
+  const double decision = ml::DecisionLogit(schema.classifier);
+  Evaluation evaluation{
+      .table = ml::ConfusionTable(classes), .threshold = schema.classifier.threshold, .auc = {}, .roc = {}};
   Eigen::MatrixXd ranks(static_cast<Eigen::Index>(table.y.size()), classes);
   std::vector<int> predicted;
   for (std::size_t row = 0; row < table.y.size(); ++row) {
     const auto at = static_cast<Eigen::Index>(row);
     const auto logits = Logits(model, table.x.row(at).cast<double>());
-    predicted.push_back(ClassOf(logits));
+    predicted.push_back(ClassOf(logits, decision));
     ranks.row(at) = RanksOf(schema, logits);
     evaluation.table.Add(table.y[row], predicted.back());
   }
@@ -161,6 +163,7 @@ OrderedJson ToJson(const Evaluation& evaluation, const RecordSchema& schema) {
                    {"correct", table.correct()},
                    {"balanced_accuracy", table.balanced_accuracy()},
                    {"auc", OrNull(evaluation.mean_auc())}};
+  if (evaluation.threshold != 0.5) json["threshold"] = evaluation.threshold;
   const auto& probabilities = evaluation.probabilities;
   json["log_loss"] = probabilities ? OrderedJson(probabilities->log_loss) : OrderedJson();
   json["calibration_error"] =

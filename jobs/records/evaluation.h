@@ -28,6 +28,7 @@ struct Evaluation {
   };
 
   ml::ConfusionTable table{2};
+  double threshold = 0.5;  ///< two classes: by which the table was made
   std::vector<std::optional<double>>
       auc;               ///< of each class against the rest; with two classes both are equal
   std::vector<Roc> roc;  ///< of class 1 of two; else of the classes of the smallest and the largest area

@@ -57,6 +57,16 @@ ModelSchema ParseModelSchema(const std::string& json, const std::string& source)
       fmt::format("{}: type: found \"{}\", expected a job that makes a model", source, job->type()));
 }
 
+void SetThreshold(ModelSchema& schema, double threshold, const char* key) {
+  if (!(threshold >= ml::kMinThreshold && threshold <= 1 - ml::kMinThreshold)) {
+    throw ConfigError(
+        fmt::format("{}: found {}, expected a number from 0.000001 to 0.999999", key, threshold));
+  }
+  if (schema.records.data.target || schema.records.data.classes != 2)
+    throw ConfigError(fmt::format("{}: found a model of another kind, expected one of two classes", key));
+  schema.classifier.threshold = threshold;
+}
+
 void RequireLogitsInRing(double weight_norm, double row_norm, int fraction_bits) {
   const double logit = std::ldexp(weight_norm * std::hypot(row_norm, 1.0), fraction_bits);
   if (!(logit < 0x1p62))

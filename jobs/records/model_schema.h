@@ -22,6 +22,10 @@ struct ModelSchema {
 /// found, what was expected.
 [[nodiscard]] ModelSchema ParseModelSchema(const std::string& json, const std::string& source);
 
+/// Takes records for class 1 of two where more than this is predicted for it, whatever the model's job says.
+/// Throws ConfigError beginning with `key` where it is not from 0.000001 to 0.999999, or the model not of two classes.
+void SetThreshold(ModelSchema& schema, double threshold, const char* key);
+
 /// For a model that stays in shares: throws ConfigError naming release.to where weights of this norm, in
 /// lattice units, could give logits beyond the ring.
 void RequireLogitsInRing(double weight_norm, double row_norm, int fraction_bits);

@@ -47,6 +47,17 @@ mpc::Cost LogitsCost(const StepPlan& plan, Index rows) {
   return IsNetwork(plan) ? RunForwardCost(plan, rows) : mpc::Cost();
 }
 
+Word DecisionWord(const StepPlan& plan) {
+  if (plan.columns > 1) return 0;
+  const double units = std::ldexp(DecisionLogit(plan.settings), 2 * plan.settings.fraction_bits);
+  return static_cast<Word>(std::llround(units));
+}
+
+AdditiveShare AboveDecision(const mpc::Context& party, const StepPlan& plan, const AdditiveShare& logits) {
+  const Word decision = party.self() == 0 ? DecisionWord(plan) : 0;
+  return AdditiveShare(logits.part() - decision);
+}
+
 ArithShare PredictClasses(mpc::Context& party, const ArithShare& logits, int logit_width) {
   const ArithShare of_classes =
       logits.cols() > 1 ? logits : SideBySide(ArithShare::Zero(logits.rows(), 1), logits);

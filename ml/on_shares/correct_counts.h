@@ -14,6 +14,13 @@ namespace trefoil::ml {
                                         const mpc::FixedShare& weights);
 [[nodiscard]] mpc::Cost LogitsCost(const StepPlan& plan, mpc::Index rows);
 
+/// The logit above which a record is taken for class 1 of two, on the lattice of logits, 2f bits; 0 for more classes.
+[[nodiscard]] mpc::Word DecisionWord(const StepPlan& plan);
+
+/// Logits such that the class is where they are above zero: less DecisionWord. Local.
+[[nodiscard]] mpc::AdditiveShare AboveDecision(const mpc::Context& party, const StepPlan& plan,
+                                               const mpc::AdditiveShare& logits);
+
 /// For PredictClasses and CorrectCounts: any logits below 2^62.
 inline constexpr int kClassifiedWidth = 64;
 

@@ -44,7 +44,7 @@ EvaluationResult EvaluateOnShares(mpc::Context& party, const StepPlan& plan, con
   const EvaluationSettings& settings = *plan.settings.evaluation;
   const net::Counters before = party.transport().counters();
   const auto logits = [&](mpc::Context& branch, const mpc::FixedShare& x) {
-    return Logits(branch, plan, x, weights);
+    return AboveDecision(branch, plan, Logits(branch, plan, x, weights));
   };
   AdditiveShare count = CountHeldOut(party, plan, settings.test, test, logits, kClassifiedWidth);
   if (settings.sigma)

@@ -31,9 +31,9 @@ void CheckRows(const StepPlan& plan, const PredictionRequest& request, const Own
   }
 }
 
-/// The largest of a row's logits, or with one column class 1 where it is above zero.
-int ClassOf(const RingMatrix& logits, Index row) {
-  if (logits.cols() == 1) return mpc::Signed(logits(row, 0)) > 0 ? 1 : 0;
+/// The largest of a row's logits, or with one column class 1 where it is above `decision`.
+int ClassOf(const RingMatrix& logits, Index row, Word decision) {
+  if (logits.cols() == 1) return mpc::Signed(logits(row, 0)) > mpc::Signed(decision) ? 1 : 0;
   int best = 0;
   for (Index k = 1; k < logits.cols(); ++k) {
     if (mpc::Signed(logits(row, k)) > mpc::Signed(logits(row, best))) best = static_cast<int>(k);
@@ -47,7 +47,8 @@ std::optional<Predictions> OpenScores(mpc::Context& party, const StepPlan& plan,
   const auto opened = protocols::RevealTo(party, client, logits, protocols::ReleaseReason::kPredictedScores);
   if (!opened) return std::nullopt;
   Predictions predictions{.classes = {}, .scores = mpc::Decode(*opened, 2 * plan.settings.fraction_bits)};
-  for (Index row = 0; row < opened->rows(); ++row) predictions.classes.push_back(ClassOf(*opened, row));
+  for (Index row = 0; row < opened->rows(); ++row)
+    predictions.classes.push_back(ClassOf(*opened, row, DecisionWord(plan)));
   return predictions;
 }
 
@@ -86,9 +87,11 @@ std::optional<Predictions> PredictOnShares(mpc::Context& party, const StepPlan& 
     const mpc::FixedShare x(
         protocols::Input(party, request.client, encoded, {.rows = rows, .cols = plan.settings.features + 1}),
         plan.settings.fraction_bits);
-    const ArithShare logits = protocols::Reshare(party, Logits(party, plan, x, weights));
-    const auto block = request.scores ? OpenScores(party, plan, request.client, logits)
-                                      : OpenClasses(party, request.client, logits);
+    const mpc::AdditiveShare logits = Logits(party, plan, x, weights);
+    const auto block = request.scores
+                           ? OpenScores(party, plan, request.client, protocols::Reshare(party, logits))
+                           : OpenClasses(party, request.client,
+                                         protocols::Reshare(party, AboveDecision(party, plan, logits)));
     if (block) Append(all, *block, filled);
     first += rows;
   }

@@ -119,6 +119,9 @@ void CheckDomains(const TrainingSettings& s) {
   if (s.vertical) CheckVertical(s);
   if (s.targets) CheckTargets(s);
   CheckClassWeights(s);
+  check(s.threshold == 0.5 || (s.classes == 2 && !s.targets && s.threshold >= kMinThreshold &&
+                               s.threshold <= 1 - kMinThreshold),
+        "model.threshold", s.threshold, "0.000001 to 0.999999, with two classes");
   check(s.group_rows >= 1 && s.group_rows <= kMaxGroupRows && (s.groups || s.group_rows == 1),
         "privacy.max_group_rows", static_cast<double>(s.group_rows),
         "1 to 10000, with privacy.unit \"group\"");
@@ -133,6 +136,11 @@ void CheckDomains(const TrainingSettings& s) {
   for (const int party : e.to) check(party >= 0 && party <= 2, "evaluation.to", party, "0, 1 and 2");
   check(!e.sigma || (*e.sigma > 0 && *e.sigma <= kLargestCountSigma), "evaluation.sigma", e.sigma.value_or(0),
         "above 0, at most 1000000");
+}
+
+double DecisionLogit(const TrainingSettings& settings) {
+  if (settings.loss == Loss::kSquared) return settings.threshold - 0.5;
+  return std::log(settings.threshold) - std::log1p(-settings.threshold);
 }
 
 bool ClassifiesOnShares(const TrainingSettings& settings) {

@@ -21,6 +21,9 @@ inline constexpr int kTargetBits = 24;
 inline constexpr double kMinClassWeight = 0.001;
 inline constexpr double kMaxClassWeight = 1000;
 
+/// How near to 0 and to 1 a threshold can be.
+inline constexpr double kMinThreshold = 1e-6;
+
 /// Rows of a group at most.
 inline constexpr std::int64_t kMaxGroupRows = 10'000;
 
@@ -86,6 +89,8 @@ struct TrainingSettings {
       false;  ///< labels are numbers in place of classes, of which there are 2 then: 0 to 2^kTargetBits
               ///< stand for 0 to 1, the middle of which is logit 0. The squared loss alone
   Loss loss = Loss::kOneVsRest;
+  double threshold =
+      0.5;  ///< two classes: what has to be predicted for class 1 that a record is taken for it
   std::vector<std::int64_t> hidden{};  ///< sizes of dense layers with rectifiers; none: a linear model
   double activation_bound = 8;         ///< H: their outputs are cut at it
   double delta_bound = 4;  ///< D: what goes back through them is clamped to +- that, entry by entry
@@ -120,6 +125,9 @@ struct TrainingSettings {
 
 /// Throws ConfigError naming the key of a value that is out of its domain.
 void CheckDomains(const TrainingSettings& settings);
+
+/// The logit above which a record is taken for class 1 of two: where the prediction is the threshold. 0 at 1/2.
+[[nodiscard]] double DecisionLogit(const TrainingSettings& settings);
 
 /// Whether the trained model classifies records while it is in shares.
 [[nodiscard]] bool ClassifiesOnShares(const TrainingSettings& settings);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,17 @@ class Model:
         return np.array(data["label"]["values"]) if "label" in data else np.arange(data["classes"])
 
     @property
+    def threshold(self) -> float:
+        """Of two classes: what has to be predicted for the second one that a record is taken for it (model.threshold)."""
+        return float(self._keys.get("model", {}).get("threshold", 0.5))
+
+    def _decision(self) -> float:
+        """The logit there: of the squared loss the prediction is the logit plus 1/2, else its sigmoid."""
+        if self._keys.get("model", {}).get("loss") == "squared":
+            return self.threshold - 0.5
+        return math.log(self.threshold) - math.log1p(-self.threshold)
+
+    @property
     def n_features_in_(self) -> int:
         """Of the rows that the model takes, once they are made of records."""
         return int(self.layers[0][0].shape[0])
@@ -105,7 +117,10 @@ class Model:
         if self.target_range is not None:
             low, high = self.target_range
             return low + (high - low) * (logits[:, 0] + 0.5)
-        places = (logits[:, 0] > 0).astype(int) if logits.shape[1] == 1 else np.argmax(logits, axis=1)
+        if logits.shape[1] == 1:
+            places = (logits[:, 0] > self._decision()).astype(int)
+        else:
+            places = np.argmax(logits, axis=1)
         labels: NDArray[Any] = self.classes_[places]
         return labels
 

@@ -74,6 +74,27 @@ class Evaluate(ProgramTest):
         self.succeed("report", "out")
         return xml.etree.ElementTree.fromstring((self.folder / "out/report.html").read_text())
 
+    def test_takes_records_by_the_threshold_everywhere(self):
+        self.train("--set", "model.threshold=0.3")
+        text = self.succeed("predict", "--model", "out/model.npz", "--data", "out/test", "--probabilities")
+        rows = list(csv.DictReader(io.StringIO(text)))
+        self.assertEqual([row["label"] == "ill" for row in rows], [float(row["probability_ill"]) > 0.3 for row in rows])
+        found = json.loads((self.folder / "out/evaluation.json").read_text())
+        self.assertEqual(found["threshold"], 0.3)
+        self.assertEqual(found["correct"], sum(row["label"] == state for row, state in zip(rows, self.truth)))
+        self.assertEqual(found, json.loads(self.evaluate("--json")))
+        self.assertIn("threshold 0.3\n", self.evaluate())
+        self.assertIn(0.3, {float(element.get("value")) for element in self.page().iter(HTML + "data")})
+        # Another one is tried without a training; the ranks stay.
+        half = json.loads(self.evaluate("--json", "--threshold", "0.5"))
+        self.assertNotIn("threshold", half)
+        self.assertEqual(half["auc"], found["auc"])
+        self.assertLess(half["classes"][1]["predicted"], found["classes"][1]["predicted"])
+        text = self.succeed("predict", "--model", "out/model.npz", "--data", "out/test", "--threshold", "0.5")
+        labels = [row["label"] for row in csv.DictReader(io.StringIO(text))]
+        self.assertEqual(labels.count("ill"), half["classes"][1]["predicted"])
+        self.fail_with(2, "--threshold: found 1, expected a number", "evaluate", "--model", "out/model.npz", "--data", "out/test", "--threshold", "1")
+
     def test_says_what_the_predictions_are_worth(self):
         self.train()
         text = self.succeed("predict", "--model", "out/model.npz", "--data", "out/test", "--scores", "--probabilities")

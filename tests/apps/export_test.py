@@ -4,6 +4,7 @@ import csv
 import gzip
 import importlib.util
 import json
+import math
 import os
 import pathlib
 import struct
@@ -246,8 +247,11 @@ class Export(ProgramTest):
         self.assertEqual(json.loads(model.metadata["labels"]), ["no, never", "yes"])
         rows = [[40.0 if age == "?" else float(age), float(job == "clerk"), float(job == "nurse")] for age, job, _ in records]
         self.assert_close([model.run(row) for row in rows], scores)
+        self.assertNotIn("decision", model.metadata)
         with self.subTest("onnx's checker"):
             self.check_onnx_checker()
+        self.train(TABLE_JOB, "--data", data, "--set", "model.threshold=0.75")
+        self.assertAlmostEqual(float(Onnx(self.exported("onnx")).metadata["decision"]), math.log(3), places=12)
 
     def test_names_and_overwriting(self):
         self.train(TINY_JOB, "--set", "training.steps=1")

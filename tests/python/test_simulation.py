@@ -52,6 +52,20 @@ def test_evaluates_as_scikit_learn_does(parties):
         model.evaluate(X[:0], y[:0])
 
 
+def test_takes_records_of_two_classes_by_the_threshold():
+    keys = toy_keys()
+    keys["data"]["classes"] = 2
+    keys["model"] = {"threshold": 0.2}
+    records = [(X, (y > 0).astype(y.dtype)) for X, y in map(toy_records, range(3))]
+    model = trefoil.simulate(trefoil.Job.from_dict(keys), records).model
+    X, y = toy_records(9, 300)
+    likely = model.predict_proba(X)[:, 1]
+    assert model.threshold == 0.2
+    assert (model.predict(X) == (likely > 0.2)).all()
+    assert ((likely > 0.2) != (likely > 0.5)).any()
+    assert model.evaluate(X, (y > 0).astype(y.dtype))["threshold"] == 0.2
+
+
 def test_trains_a_model_of_numbers():
     keys = toy_keys(learning_rate=0.3, steps=60)
     del keys["data"]["classes"]

@@ -34,7 +34,12 @@ inline int PlainClass(const ml::StepPlan& plan, const mpc::RingMatrix& encoded, 
     at.clear();
     for (const std::int64_t sum : sums) at.push_back(std::clamp<std::int64_t>(sum >> f, 0, bound));
   }
-  if (sums.size() == 1) return sums[0] > 0 ? 1 : 0;
+  if (sums.size() == 1) {
+    const double threshold = plan.settings.threshold;
+    const bool squared = plan.settings.loss == ml::Loss::kSquared;
+    const double decision = squared ? threshold - 0.5 : std::log(threshold / (1 - threshold));
+    return sums[0] > std::llround(std::ldexp(decision, 2 * f)) ? 1 : 0;
+  }
   return static_cast<int>(std::max_element(sums.begin(), sums.end()) - sums.begin());
 }
 

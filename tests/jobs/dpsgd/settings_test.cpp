@@ -308,6 +308,9 @@ INSTANTIATE_TEST_SUITE_P(
         EditCase{"count_of_class_weights", "model.class_weights=[1, 0.5]", "",
                  "--set model.class_weights=[1, 0.5]: model.class_weights: found 2 of them, expected 10, one "
                  "for each of data.classes"},
+        EditCase{"threshold_of_ten_classes", "model.threshold=0.3", "",
+                 "--set model.threshold=0.3: model.threshold: only with two classes, for the second of which "
+                 "it is"},
         EditCase{"bound_without_hidden", "model.activation_bound=4", "",
                  "--set model.activation_bound=4: model.activation_bound: only hidden layers have it, and "
                  "model.hidden is empty"},
@@ -395,6 +398,16 @@ TEST(DpsgdSettings, ReadsClassWeightsAndLeavesTheirAbsenceOutOfTheJson) {
   EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(job), "x")), DpsgdHash(job));
   EXPECT_EQ(DpsgdHash(Read(SavedToml(job))), DpsgdHash(job));
   EXPECT_NE(DpsgdHash(job), DpsgdHash(plain));
+}
+
+TEST(DpsgdSettings, ReadsAThresholdOfTwoClasses) {
+  EXPECT_EQ(DpsgdJson(Read(kMinimal)).find("threshold"), std::string::npos);
+  const auto job = Read(kMinimal, {"data.classes=2", "model.threshold=0.2"});
+  EXPECT_EQ(SettingsOf(job).threshold, 0.2);
+  EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(job), "x")), DpsgdHash(job));
+  EXPECT_NE(DpsgdHash(job), DpsgdHash(Read(kMinimal, {"data.classes=2"})));
+  EXPECT_NE(ErrorOf(kMinimal, {"data.classes=2", "model.threshold=1e-9"}).find("from 0.000001 to 0.999999"),
+            std::string::npos);
 }
 
 TEST(DpsgdSettings, DerivesTheFeaturesThatAreTrainedOn) {

@@ -26,6 +26,10 @@ TEST(PredictSettings, IsReadAndWrittenBack) {
   const auto saved = folder.Write("y.toml", TomlOf(*ReadJob(file)));
   EXPECT_EQ(PredictJson(read(saved)), PredictJson(job));
   EXPECT_TRUE(read(folder.Write("z.toml", kPredictJob + "scores = true\n")).scores);
+  EXPECT_EQ(PredictJson(job).find("threshold"), std::string::npos);
+  const auto other = read(folder.Write("t.toml", kPredictJob + "threshold = 0.25\n"));
+  EXPECT_EQ(other.threshold, 0.25);
+  EXPECT_NE(PredictJson(other), PredictJson(job));
 }
 
 TEST(PredictSettings, NamesWhatIsWrong) {

@@ -31,6 +31,13 @@ TEST(Predict, TakesTheLargestOfSeveralLogits) {
   EXPECT_EQ(Predict(model, TableOf({-1.0F, 0.0F, 1.0F}, {0, 0, 0}).x), (std::vector<int>{0, 1, 2}));
 }
 
+TEST(ClassOf, TakesClassOneAboveTheDecision) {
+  const auto logit = [](double value) { return Eigen::RowVectorXd::Constant(1, value); };
+  EXPECT_EQ(ClassOf(logit(-1), -1.5), 1);
+  EXPECT_EQ(ClassOf(logit(-1), -1), 0);
+  EXPECT_EQ(ClassOf(logit(1), 1.5), 0);
+}
+
 TEST(ClassOf, TakesTheFirstOfEqualLogits) {
   EXPECT_EQ(ClassOf(Eigen::RowVectorXd::Zero(1)), 0);
   for (const Eigen::Index count : {2, 9}) EXPECT_EQ(ClassOf(Eigen::RowVectorXd::Ones(count)), 0);

@@ -44,6 +44,22 @@ TEST(Evaluate, CountsByClass) {
   EXPECT_TRUE(WarningsOf(evaluation, two.schema.records).empty());
 }
 
+TEST(Evaluate, CountsByTheThresholdAndRanksWithoutIt) {
+  Identity two(2);
+  const auto even = two.Of({1, -1, 2, -2}, {1, 1, 0, 0});
+  SetThreshold(two.schema, 0.2, "x");  // logits above -1.39
+  const auto low = two.Of({1, -1, 2, -2}, {1, 1, 0, 0});
+  EXPECT_EQ(even.table.count(1, 1), 1);
+  EXPECT_EQ(low.table.count(1, 1), 2);
+  EXPECT_EQ(low.auc, even.auc);
+  EXPECT_EQ(low.probabilities->log_loss, even.probabilities->log_loss);
+  EXPECT_FALSE(ToJson(even, two.schema.records).contains("threshold"));
+  EXPECT_EQ(ToJson(low, two.schema.records).at("threshold"), 0.2);
+  EXPECT_THROW(SetThreshold(two.schema, 1, "x"), ConfigError);
+  Identity three(3);
+  EXPECT_THROW(SetThreshold(three.schema, 0.2, "x"), ConfigError);
+}
+
 TEST(Evaluate, SaysHowGoodProbabilitiesAre) {
   const float three = std::log(3.0F);
   const auto two = Identity(2).Of({three, three, -three, three}, {1, 1, 0, 0});

@@ -23,6 +23,7 @@ struct EvaluationCase {
   int classes = 3;
   int fraction_bits = 16;
   protocols::Form comparison = protocols::Form::kBulk;
+  double threshold = 0.5;
 };
 
 void PrintTo(const EvaluationCase& c, std::ostream* out) { *out << c.name; }
@@ -31,6 +32,7 @@ TrainingSettings SettingsOf(const EvaluationCase& c) {
   TrainingSettings settings = SmallSettings();
   settings.hidden = c.hidden;
   settings.loss = c.loss;
+  settings.threshold = c.threshold;
   settings.classes = c.classes;
   settings.fraction_bits = c.fraction_bits;
   settings.comparison = c.comparison;
@@ -92,6 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
     Models, EvaluateTest,
     testing::Values(EvaluationCase{"three_classes"}, EvaluationCase{"binary", {}, Loss::kOneVsRest, 2},
                     EvaluationCase{"binary_squared", {}, Loss::kSquared, 2},
+                    EvaluationCase{"threshold", {}, Loss::kOneVsRest, 2, 16, protocols::Form::kBulk, 0.7},
                     EvaluationCase{"softmax_f12", {}, Loss::kSoftmax, 5, 12},
                     EvaluationCase{"network", {6, 5}},
                     EvaluationCase{"network_softmax", {6}, Loss::kSoftmax, 3},

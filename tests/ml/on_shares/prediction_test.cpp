@@ -24,6 +24,7 @@ struct PredictionCase {
   bool scores = false;
   std::int64_t rows = 60;  // of the request; the client has 50
   int client = 1;
+  double threshold = 0.5;
 };
 
 void PrintTo(const PredictionCase& c, std::ostream* out) { *out << c.name; }
@@ -32,6 +33,7 @@ TrainingSettings SettingsOf(const PredictionCase& c) {
   TrainingSettings settings = SmallSettings();
   settings.hidden = c.hidden;
   settings.loss = c.loss;
+  settings.threshold = c.threshold;
   settings.classes = c.classes;
   settings.activation_bound = 4;
   settings.delta_bound = 2;
@@ -87,6 +89,9 @@ INSTANTIATE_TEST_SUITE_P(
         PredictionCase{"classes"}, PredictionCase{"scores", {}, Loss::kOneVsRest, 5, true},
         PredictionCase{"binary_squared", {}, Loss::kSquared, 2, false, 50, 0},
         PredictionCase{"binary_scores", {}, Loss::kOneVsRest, 2, true, 60, 2},
+        PredictionCase{"binary_threshold", {}, Loss::kOneVsRest, 2, false, 60, 1, 0.3},
+        PredictionCase{"binary_scores_threshold", {}, Loss::kOneVsRest, 2, true, 60, 1, 0.6},
+        PredictionCase{"binary_squared_threshold", {}, Loss::kSquared, 2, false, 60, 1, 0.7},
         PredictionCase{"two_blocks_one_of_padding", {}, Loss::kOneVsRest, 3, false, kHeldOutBlock + 3, 2},
         PredictionCase{"scores_of_two_blocks", {}, Loss::kOneVsRest, 3, true, kHeldOutBlock + 3, 0},
         PredictionCase{"network", {6, 5}}, PredictionCase{"network_scores", {6}, Loss::kOneVsRest, 3, true}),

@@ -1,5 +1,7 @@
 #include "ml/plan/settings.h"
 
+#include <cmath>
+
 #include "base/error.h"
 #include "ml/plan/public_sampling.h"
 #include "ml/plan/step_privacy.h"
@@ -33,6 +35,26 @@ TEST(CheckDomains, RefusesValuesOutsideTheirDomain) {
   refused([](TrainingSettings& s) { s.schedule.final_rate = 1.5; });
   refused([](TrainingSettings& s) { s.schedule.decay_every = 0; });
   refused([](TrainingSettings& s) { s.schedule.decay_factor = 0; });
+}
+
+TEST(DecisionLogit, IsWhereThePredictionIsTheThreshold) {
+  TrainingSettings settings = SmallSettings();
+  settings.classes = 2;
+  for (const Loss loss : {Loss::kOneVsRest, Loss::kSoftmax, Loss::kSquared}) {
+    settings.loss = loss;
+    settings.threshold = 0.5;
+    EXPECT_EQ(DecisionLogit(settings), 0);
+    settings.threshold = 0.1;
+    EXPECT_NEAR(DecisionLogit(settings), loss == Loss::kSquared ? -0.4 : -std::log(9), 1e-12);
+  }
+  EXPECT_NO_THROW(CheckDomains(settings));
+  settings.classes = 3;
+  EXPECT_THROW(CheckDomains(settings), ConfigError);
+  settings.classes = 2;
+  for (const double refused : {0.0, 1.0, 1e-7}) {
+    settings.threshold = refused;
+    EXPECT_THROW(CheckDomains(settings), ConfigError);
+  }
 }
 
 TEST(BatchLimits, AreCutForOwnerPoissonAndTheCapacitiesForPublicSampling) {
