@@ -32,6 +32,7 @@ REVEALS = {
     ("ml/noise/noisy_votes.cpp", "kVoteWinners"),
     ("ml/noise/noisy_votes.cpp", "kAboveThreshold"),
     ("ml/on_shares/evaluation.cpp", "kCorrectCount"),
+    ("ml/on_shares/evaluation.cpp", "kScoreHistogram"),
     ("ml/on_shares/prediction.cpp", "kPredictedClasses"),
     ("ml/on_shares/prediction.cpp", "kPredictedScores"),
     ("ml/dpsgd/row_keys.cpp", "kSameRowKeys"),

@@ -234,7 +234,7 @@ TrainingRecord TestSetRecord(const TrainingRecord& record) {
     const auto* evaluation = std::get_if<NoisyEvaluation>(&event);
     if (evaluation == nullptr) continue;
     counts.events.emplace_back(GaussianReleases{.count = 1,
-                                                .coordinates = 1,
+                                                .coordinates = evaluation->coordinates,
                                                 .sigma = evaluation->sigma,
                                                 .party_deviation = evaluation->party_deviation});
   }

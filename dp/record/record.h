@@ -59,12 +59,14 @@ struct NoisySelection {
   double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
 };
 
-/// A count of correctly classified test records that was opened with noise: one record replaced by another
-/// moves it by 1 at most, and their number is public. It concerns test records alone: what a trained model
-/// makes of them is post-processing for the records that it was trained on.
+/// What was opened of test records with noise: how many are classified correctly, which one record replaced by another
+/// moves by 1 at most, or a histogram of scores by class, which it moves by a norm of sqrt(2) at most; their number is
+/// public. It concerns test records alone: what a trained model makes of them is post-processing for the records that it
+/// was trained on.
 struct NoisyEvaluation {
-  double sigma = 0;            ///< noise multiplier of any two parties' noise together
-  double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
+  double sigma = 0;              ///< noise multiplier of any two parties' noise together
+  double party_deviation = 0;    ///< deviation of each party's noise in lattice units, rounded down
+  std::int64_t coordinates = 1;  ///< numbers that were opened
 };
 
 /// Releases that are each (epsilon, 0)-differentially private against everybody, insiders included: reports
@@ -180,8 +182,8 @@ class RecordAccountant {
 [[nodiscard]] EpsilonPair EpsilonsOfUnits(const TrainingRecord& record, std::int64_t units, double delta,
                                           AccountantKind kind = AccountantKind::kRdp);
 
-/// What was released about test records, as a record of its own, whose neighbours replace one of them: the noisy count
-/// of each evaluation, a GaussianReleases of one number. A count without noise leaves no event.
+/// What was released about test records, as a record of its own, whose neighbours replace one of them: what each
+/// evaluation opened with noise, a GaussianReleases. A count without noise leaves no event.
 [[nodiscard]] TrainingRecord TestSetRecord(const TrainingRecord& record);
 
 /// Both epsilons of TestSetRecord, by the exact formula, since its events are plain Gaussians; infinity where it has
@@ -192,7 +194,7 @@ class RecordAccountant {
 /// warnings; an event of kind "dpsgd_steps", "local_training", "noisy_selection", "noisy_evaluation",
 /// "pure_releases", "laplace_counts", "gaussian_releases", "approximate_releases" or "unbounded_releases" has
 /// its struct's members under their names, capacity and max_batch among them; only where they say something, `replaced`
-/// as epsilon_replaced, group_rows as max_group_rows, vertical as partition, executions. ContractError on inf or NaN.
+/// as epsilon_replaced, group_rows as max_group_rows, vertical as partition, executions, an evaluation's coordinates. ContractError on inf or NaN.
 [[nodiscard]] nlohmann::json ToJson(const TrainingRecord& record);
 
 /// The inverse; records of version 0.1, which have no promise, are read. Throws DataError naming the key that

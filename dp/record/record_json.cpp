@@ -166,6 +166,7 @@ template <typename V>
 void Members(V& v, NoisyEvaluation& s) {
   v("sigma", s.sigma);
   v("party_deviation", s.party_deviation);
+  v.If(s.coordinates != 1, "coordinates", s.coordinates);
 }
 
 template <typename V>

@@ -17,6 +17,8 @@
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/dpsgd/training_settings.h"
 #include "jobs/records/owner_warnings.h"
+#include "ml/clear/probabilities.h"
+#include "ml/clear/score_estimates.h"
 #include "ml/records.h"
 #include "protocols/catalogue/catalogue.h"
 
@@ -79,6 +81,32 @@ nlohmann::ordered_json AccuracyOf(const nlohmann::ordered_json& evaluation) {
   if (evaluation.is_null() || evaluation.at("correct").is_null()) return nullptr;
   return std::clamp(evaluation.at("correct").get<double>() / evaluation.at("records").get<double>(), 0.0,
                     1.0);
+}
+
+nlohmann::ordered_json OrNull(const std::optional<double>& number) {
+  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
+}
+
+/// A histogram of predictions by class as it was opened, and what follows from it.
+void AddHistogram(const DpsgdSettings& job, const std::vector<double>& counts, nlohmann::ordered_json& json) {
+  const auto half = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
+  json["histogram"] = {std::vector(counts.begin(), half), std::vector(half, counts.end())};
+  const auto estimates = ml::EstimatesOf(counts);
+  const bool probabilities = ml::HasProbabilities(job.model.loss);
+  json["auc"] = OrNull(estimates.auc);
+  json["log_loss"] = probabilities ? OrNull(estimates.log_loss) : nlohmann::ordered_json();
+  json["calibration_error"] = probabilities ? OrNull(estimates.calibration_error) : nlohmann::ordered_json();
+  json["best_threshold"] = estimates.threshold;
+  json["best_balanced_accuracy"] = OrNull(estimates.balanced_accuracy);
+}
+
+/// The same as a part of a line; empty where there is no histogram.
+std::string EstimatesText(const nlohmann::ordered_json& evaluation) {
+  if (!evaluation.contains("auc") || evaluation.at("auc").is_null()) return "";
+  return fmt::format(" (AUC {}; at threshold {} balanced accuracy {})",
+                     AccuracyText(evaluation.at("auc").get<double>()),
+                     evaluation.at("best_threshold").get<double>(),
+                     AccuracyText(evaluation.at("best_balanced_accuracy").get<double>()));
 }
 
 class DpsgdJob : public Job {
@@ -260,7 +288,7 @@ ml::TrainingHooks DpsgdJob::HooksOf(Output& output) const {
 /// What the summary says of the evaluation; null where there was none.
 nlohmann::ordered_json DpsgdJob::EvaluationJson(const ml::TrainingResult& result) const {
   if (!result.evaluation) return nullptr;
-  const auto& [records, correct, rounds, bytes_sent] = *result.evaluation;
+  const auto& [records, correct, histogram, rounds, bytes_sent] = *result.evaluation;
   const auto epsilons = dp::TestSetEpsilons(result.record, job_.privacy.delta);
   const auto& sigma = job_.evaluation->sigma;
   nlohmann::ordered_json json{{"records", records}};
@@ -270,6 +298,7 @@ nlohmann::ordered_json DpsgdJob::EvaluationJson(const ml::TrainingResult& result
   json["epsilon_insider"] = dp::NumberOrNull(epsilons.insider);
   json["rounds"] = rounds;
   json["bytes_sent"] = bytes_sent;
+  if (!histogram.empty()) AddHistogram(job_, histogram, json);
   return json;
 }
 
@@ -308,8 +337,8 @@ std::string DpsgdJob::ResultLine(const nlohmann::ordered_json& summary) const {
                          ? std::string("no epsilon covers them")
                          : fmt::format("with noise, epsilon {} outsider {} insider for them",
                                        epsilon("epsilon_outsider"), epsilon("epsilon_insider"));
-  return fmt::format("accuracy {} on {} test records, on shares: {}", AccuracyText(accuracy.get<double>()),
-                     records, noise);
+  return fmt::format("accuracy {} on {} test records, on shares{}: {}", AccuracyText(accuracy.get<double>()),
+                     records, EstimatesText(evaluation), noise);
 }
 
 std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {

@@ -273,6 +273,10 @@ void EvaluationFields(FieldVisitor& v, ml::EvaluationSettings& s) {
   v("sigma", s.sigma, kPositive,
     "At most 10^6: noise multiplier of that number, charged to the test records. None: it is exact, and no ε "
     "covers them (`privacy.md`, \"Evaluation\").");
+  v("bins", s.bins, WholeInterval{0, ml::kMaxScoreBins}, Default(0).LeftOut(),
+    "2 … 100, of two classes, with `sigma`: in place of that number so many bins of predictions for each "
+    "class are opened, with noise of sensitivity √2; AUC, log-loss, calibration and a threshold follow. "
+    "`model.threshold` is one of their edges, k/bins (`rare_classes.md`).");
 }
 
 }  // namespace

@@ -93,6 +93,21 @@ void CheckTarget(const DpsgdSettings& job, const Section& document) {
         "to", "a party with [data.target]: predictions by a model in shares are of classes");
 }
 
+/// What a histogram of predictions asks of the rest of the job.
+void CheckBins(const DpsgdSettings& job, const Section& document) {
+  const auto bins = job.evaluation ? job.evaluation->bins : 0;
+  if (bins == 0) return;
+  const auto evaluation = document.Table("evaluation");
+  if (bins == 1) evaluation.Refuse("bins", "0, or a whole number from 2 to 100");
+  if (job.data.classes != 2) evaluation.Fail("bins", "only with two classes");
+  if (!job.evaluation->sigma)
+    evaluation.Fail("bins", "without evaluation.sigma, expected it: a histogram is opened with noise only");
+  if (!ml::IsEdge(job.model.threshold, bins)) {
+    evaluation.Fail("bins", fmt::format("found {}, of which model.threshold, {}, is no edge k/{}", bins,
+                                        job.model.threshold, bins));
+  }
+}
+
 void CheckThreshold(const DpsgdSettings& job, const Section& document) {
   const double threshold = job.model.threshold;
   if (threshold == 0.5) return;
@@ -123,6 +138,7 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   if (job.data.vertical) CheckVertical(job, document);
   if (job.data.target) CheckTarget(job, document);
   CheckThreshold(job, document);
+  CheckBins(job, document);
   CheckClassWeights(job, document);
   if (job.privacy.groups()) CheckGroups(job, document);
   if (!job.data.vertical && !job.privacy.groups() && !KeysOf(job.data).empty()) {

@@ -59,9 +59,10 @@ struct Model {
 /// What an evaluation came to.
 struct EvaluationResult {
   std::int64_t records = 0;
-  std::optional<double> correct;  ///< of them, noise included; nothing where it was not opened to this party
-  std::uint64_t rounds = 0;       ///< this party's, of the evaluation alone
-  std::uint64_t bytes_sent = 0;   ///< likewise, online and offline
+  std::optional<double> correct{};  ///< of them, noise included; nothing where not opened to this party
+  std::vector<double> histogram{};  ///< with bins, where opened: class 0's, then class 1's, noise included
+  std::uint64_t rounds = 0;         ///< this party's, of the evaluation alone
+  std::uint64_t bytes_sent = 0;     ///< likewise, online and offline
 };
 
 struct TrainingResult {

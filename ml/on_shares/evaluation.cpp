@@ -1,11 +1,15 @@
 #include "ml/on_shares/evaluation.h"
 
-#include <optional>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "ml/on_shares/correct_counts.h"
 #include "ml/on_shares/held_out.h"
+#include "ml/on_shares/score_histogram.h"
 #include "ml/plan/step_privacy.h"
 #include "protocols/arithmetic/multiply.h"
 #include "protocols/arithmetic/reveal.h"
@@ -18,15 +22,65 @@ using mpc::ArithShare;
 using mpc::Index;
 using mpc::RingMatrix;
 
-/// One record, in units of 2^-f.
-std::uint64_t One(const StepPlan& plan) { return std::uint64_t{1} << plan.settings.fraction_bits; }
+/// What is opened: the count, or a number for each class and bin.
+Index Values(const StepPlan& plan) {
+  return std::max<Index>(1, 2 * static_cast<Index>(plan.settings.evaluation->bins));
+}
 
-/// Opens the count to the parties that the settings name.
-std::optional<double> OpenCount(mpc::Context& party, const StepPlan& plan, const ArithShare& count) {
-  const auto opened = protocols::RevealToEach(party, plan.settings.evaluation->to, count,
-                                              protocols::ReleaseReason::kCorrectCount);
-  if (!opened) return std::nullopt;
-  return mpc::Decode((*opened)(0, 0), plan.settings.fraction_bits);
+/// What one record replaced by another moves of it, in units of 2^-f: the count by 1, a histogram in two bins.
+std::uint64_t Sensitivity(const StepPlan& plan) {
+  const double moved = plan.settings.evaluation->bins > 0 ? std::sqrt(2.0) : 1;
+  return static_cast<std::uint64_t>(std::ceil(std::ldexp(moved, plan.settings.fraction_bits)));
+}
+
+/// How many records of a histogram are in the class that the threshold, an edge of its bins, takes them for.
+double CorrectOf(const std::vector<double>& histogram, double threshold) {
+  const auto bins = static_cast<std::int64_t>(histogram.size()) / 2;
+  const std::int64_t edge = std::llround(threshold * static_cast<double>(bins));
+  return std::accumulate(histogram.begin(), histogram.begin() + edge, 0.0) +
+         std::accumulate(histogram.begin() + bins + edge, histogram.end(), 0.0);
+}
+
+/// Opens the counts to the parties that the settings name.
+void Open(mpc::Context& party, const StepPlan& plan, const ArithShare& counts, EvaluationResult& result) {
+  const EvaluationSettings& settings = *plan.settings.evaluation;
+  const bool histogram = settings.bins > 0;
+  const auto opened =
+      histogram
+          ? protocols::RevealToEach(party, settings.to, counts, protocols::ReleaseReason::kScoreHistogram)
+          : protocols::RevealToEach(party, settings.to, counts, protocols::ReleaseReason::kCorrectCount);
+  if (!opened) return;
+  std::vector<double> values;
+  for (Index k = 0; k < opened->rows(); ++k)
+    values.push_back(mpc::Decode((*opened)(k, 0), plan.settings.fraction_bits));
+  result.correct = histogram ? CorrectOf(values, plan.settings.threshold) : values[0];
+  if (histogram) result.histogram = std::move(values);
+}
+
+/// What is counted of the test records, without noise: Values() x 1.
+AdditiveShare CountTests(mpc::Context& party, const StepPlan& plan, const mpc::FixedShare& weights,
+                         const OwnRecords& test) {
+  const EvaluationSettings& settings = *plan.settings.evaluation;
+  if (settings.bins > 0) {
+    return SumHeldOut(party, plan, settings.test, test, [&](mpc::Context& branch, const Batch& batch) {
+      return ScoreHistogram(branch, plan, batch, Logits(branch, plan, batch.x, weights));
+    });
+  }
+  const auto logits = [&](mpc::Context& branch, const mpc::FixedShare& x) {
+    return AboveDecision(branch, plan, Logits(branch, plan, x, weights));
+  };
+  return CountHeldOut(party, plan, settings.test, test, logits, kClassifiedWidth);
+}
+
+mpc::Cost CountTestsCost(const StepPlan& plan) {
+  const EvaluationSettings& settings = *plan.settings.evaluation;
+  if (settings.bins > 0) {
+    return SumHeldOutCost({}, plan, settings.test, [&](const mpc::Cost& before, Index rows) {
+      return Then(Then(before, LogitsCost(plan, rows)), ScoreHistogramCost(plan, rows));
+    });
+  }
+  const auto logits = [&](Index rows) { return LogitsCost(plan, rows); };
+  return CountHeldOutCost({}, plan, settings.test, 1, logits, kClassifiedWidth);
 }
 
 }  // namespace
@@ -34,23 +88,24 @@ std::optional<double> OpenCount(mpc::Context& party, const StepPlan& plan, const
 std::vector<dp::RecordedEvent> EvaluationEvents(const StepPlan& plan) {
   const auto& settings = plan.settings.evaluation;
   if (!settings || !settings->sigma) return {};
-  (void)dp::DiscreteGaussian(CountVariance(*settings->sigma, One(plan)));
+  (void)dp::DiscreteGaussian(CountVariance(*settings->sigma, Sensitivity(plan)));
   return {dp::NoisyEvaluation{.sigma = OnSigmaLattice(*settings->sigma),
-                              .party_deviation = CountDeviation(*settings->sigma, One(plan))}};
+                              .party_deviation = CountDeviation(*settings->sigma, Sensitivity(plan)),
+                              .coordinates = Values(plan)}};
 }
 
 EvaluationResult EvaluateOnShares(mpc::Context& party, const StepPlan& plan, const mpc::FixedShare& weights,
                                   const OwnRecords& test) {
   const EvaluationSettings& settings = *plan.settings.evaluation;
   const net::Counters before = party.transport().counters();
-  const auto logits = [&](mpc::Context& branch, const mpc::FixedShare& x) {
-    return AboveDecision(branch, plan, Logits(branch, plan, x, weights));
-  };
-  AdditiveShare count = CountHeldOut(party, plan, settings.test, test, logits, kClassifiedWidth);
-  if (settings.sigma)
-    count = AddNoise(count, CountNoise(RandomStream::FromSystem(), *settings.sigma, One(plan), 1).values());
-  EvaluationResult result{.records = settings.test.rows,
-                          .correct = OpenCount(party, plan, protocols::Reshare(party, count))};
+  AdditiveShare counts = CountTests(party, plan, weights, test);
+  if (settings.sigma) {
+    const StepNoise noise =
+        CountNoise(RandomStream::FromSystem(), *settings.sigma, Sensitivity(plan), Values(plan));
+    counts = AddNoise(counts, noise.values());
+  }
+  EvaluationResult result{.records = settings.test.rows};
+  Open(party, plan, protocols::Reshare(party, counts), result);
   const net::Counters& after = party.transport().counters();
   result.rounds = after.rounds - before.rounds;
   result.bytes_sent = after.bytes_sent + after.bytes_offline - before.bytes_sent - before.bytes_offline;
@@ -58,11 +113,8 @@ EvaluationResult EvaluateOnShares(mpc::Context& party, const StepPlan& plan, con
 }
 
 mpc::Cost EvaluateOnSharesCost(const StepPlan& plan) {
-  const EvaluationSettings& settings = *plan.settings.evaluation;
-  const auto logits = [&](Index rows) { return LogitsCost(plan, rows); };
-  const mpc::Cost cost =
-      Then(CountHeldOutCost({}, plan, settings.test, 1, logits, kClassifiedWidth), protocols::ReshareCost(1));
-  return ThenUnturned(cost, protocols::RevealToEachCost(settings.to, 1));
+  const mpc::Cost cost = Then(CountTestsCost(plan), protocols::ReshareCost(Values(plan)));
+  return ThenUnturned(cost, protocols::RevealToEachCost(plan.settings.evaluation->to, Values(plan)));
 }
 
 }  // namespace trefoil::ml

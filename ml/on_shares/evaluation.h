@@ -9,11 +9,12 @@
 
 namespace trefoil::ml {
 
-/// What the settings' evaluation is charged, to the test records: nothing without one, and nothing where its
+/// What the settings' evaluation is charged, to the test records: nothing without one, and nothing where a
 /// count has no noise, which no event covers. Throws ConfigError for noise below 8 lattice units.
 [[nodiscard]] std::vector<dp::RecordedEvent> EvaluationEvents(const StepPlan& plan);
 
-/// How many of the holder's test records the model in shares classifies correctly: opened, with the noise of
+/// How many of the holder's test records the model in shares classifies correctly, or with bins how many of each class
+/// have which prediction (ScoreHistogram): opened, with the noise of
 /// all parties where the settings have it, to those whom they name, and nothing else is to anybody. A
 /// network's hidden layers round as in training, so that a record on the edge of two classes may count
 /// otherwise than with the model in the clear.

@@ -37,8 +37,8 @@ void CheckRecords(const HeldOut& declared, const OwnRecords& records, int self, 
                          : "none at party " + std::to_string(self) + ", which does not hold them"));
 }
 
-AdditiveShare CountHeldOut(mpc::Context& party, const StepPlan& plan, const HeldOut& declared,
-                           const OwnRecords& records, const BlockLogits& logits, int logit_width) {
+AdditiveShare SumHeldOut(mpc::Context& party, const StepPlan& plan, const HeldOut& declared,
+                         const OwnRecords& records, const BlockCounts& count) {
   AdditiveShare counts;
   std::int64_t first = 0;
   for (const std::int64_t rows : HeldOutBlocks(declared.rows)) {
@@ -49,23 +49,36 @@ AdditiveShare CountHeldOut(mpc::Context& party, const StepPlan& plan, const Held
       own = EncodeRecords(plan, records, of_block, rows);
     }
     const Batch batch = ToBatch(plan, protocols::Input(party, declared.holder, own, BlockShape(plan, rows)));
-    const AdditiveShare of_block = CorrectCounts(party, batch, logits(party, batch.x), logit_width);
+    const AdditiveShare of_block = count(party, batch);
     counts = first == 0 ? of_block : counts + of_block;
     first += rows;
   }
   return counts;
 }
 
-mpc::Cost CountHeldOutCost(const mpc::Cost& before, const StepPlan& plan, const HeldOut& declared,
-                           Index models, const std::function<mpc::Cost(Index rows)>& logits_cost,
-                           int logit_width) {
+mpc::Cost SumHeldOutCost(const mpc::Cost& before, const StepPlan& plan, const HeldOut& declared,
+                         const std::function<mpc::Cost(const mpc::Cost& before, Index rows)>& then) {
   mpc::Cost cost = before;
   for (const std::int64_t rows : HeldOutBlocks(declared.rows)) {
     const protocols::Shape shape = BlockShape(plan, rows);
-    cost = ThenUnturned(cost, protocols::InputCost(declared.holder, shape.rows * shape.cols));
-    cost = Then(Then(cost, logits_cost(rows)), CorrectCountsCost(rows, plan.columns, models, logit_width));
+    cost = then(ThenUnturned(cost, protocols::InputCost(declared.holder, shape.rows * shape.cols)), rows);
   }
   return cost;
+}
+
+AdditiveShare CountHeldOut(mpc::Context& party, const StepPlan& plan, const HeldOut& declared,
+                           const OwnRecords& records, const BlockLogits& logits, int logit_width) {
+  return SumHeldOut(party, plan, declared, records, [&](mpc::Context& branch, const Batch& batch) {
+    return CorrectCounts(branch, batch, logits(branch, batch.x), logit_width);
+  });
+}
+
+mpc::Cost CountHeldOutCost(const mpc::Cost& before, const StepPlan& plan, const HeldOut& declared,
+                           Index models, const std::function<mpc::Cost(Index rows)>& logits_cost,
+                           int logit_width) {
+  return SumHeldOutCost(before, plan, declared, [&](const mpc::Cost& cost, Index rows) {
+    return Then(Then(cost, logits_cost(rows)), CorrectCountsCost(rows, plan.columns, models, logit_width));
+  });
 }
 
 }  // namespace trefoil::ml

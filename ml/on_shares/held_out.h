@@ -21,6 +21,21 @@ inline constexpr std::int64_t kHeldOutBlock = 1024;
 void CheckRecords(const HeldOut& declared, const OwnRecords& records, int self, const std::string& kind,
                   const std::string& key);
 
+/// Counts of a block of records, in units of 2^-f.
+using BlockCounts = std::function<mpc::AdditiveShare(mpc::Context& party, const Batch& batch)>;
+
+/// What `count` makes of the holder's records, block by block, added up. The holder inputs them; the others' `records`
+/// are not used. Nothing is opened. Pre: CheckRecords. Cost: SumHeldOutCost. Throws: DataError as EncodeRecords;
+/// NetworkError, ProtocolError.
+[[nodiscard]] mpc::AdditiveShare SumHeldOut(mpc::Context& party, const StepPlan& plan,
+                                            const HeldOut& declared, const OwnRecords& records,
+                                            const BlockCounts& count);
+
+/// With what comes `before`; `then` adds the count of a block of so many rows to what comes before it.
+[[nodiscard]] mpc::Cost SumHeldOutCost(
+    const mpc::Cost& before, const StepPlan& plan, const HeldOut& declared,
+    const std::function<mpc::Cost(const mpc::Cost& before, mpc::Index rows)>& then);
+
 /// Logits of K models for a block of rows (a batch's x): rows x K c at 2f bits.
 using BlockLogits = std::function<mpc::AdditiveShare(mpc::Context& party, const mpc::FixedShare& x)>;
 

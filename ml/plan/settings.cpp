@@ -136,12 +136,23 @@ void CheckDomains(const TrainingSettings& s) {
   for (const int party : e.to) check(party >= 0 && party <= 2, "evaluation.to", party, "0, 1 and 2");
   check(!e.sigma || (*e.sigma > 0 && *e.sigma <= kLargestCountSigma), "evaluation.sigma", e.sigma.value_or(0),
         "above 0, at most 1000000");
+  check(e.bins == 0 || (e.bins >= 2 && e.bins <= kMaxScoreBins && e.sigma && s.classes == 2 &&
+                        IsEdge(s.threshold, e.bins)),
+        "evaluation.bins", static_cast<double>(e.bins),
+        "2 to 100 of two classes, with evaluation.sigma, model.threshold being an edge of them");
 }
 
-double DecisionLogit(const TrainingSettings& settings) {
-  if (settings.loss == Loss::kSquared) return settings.threshold - 0.5;
-  return std::log(settings.threshold) - std::log1p(-settings.threshold);
+double LogitAt(Loss loss, double prediction) {
+  if (loss == Loss::kSquared) return prediction - 0.5;
+  return std::log(prediction) - std::log1p(-prediction);
 }
+
+bool IsEdge(double number, std::int64_t bins) {
+  const double edges = number * static_cast<double>(bins);
+  return std::abs(edges - std::round(edges)) < 1e-9;
+}
+
+double DecisionLogit(const TrainingSettings& settings) { return LogitAt(settings.loss, settings.threshold); }
 
 bool ClassifiesOnShares(const TrainingSettings& settings) {
   return settings.evaluation.has_value() || settings.release_to.empty();

@@ -21,6 +21,9 @@ inline constexpr int kTargetBits = 24;
 inline constexpr double kMinClassWeight = 0.001;
 inline constexpr double kMaxClassWeight = 1000;
 
+/// Bins of predictions at most.
+inline constexpr std::int64_t kMaxScoreBins = 100;
+
 /// How near to 0 and to 1 a threshold can be.
 inline constexpr double kMinThreshold = 1e-6;
 
@@ -69,6 +72,9 @@ struct EvaluationSettings {
   HeldOut test;
   std::vector<int> to{0, 1, 2};   ///< who learns how many are classified correctly
   std::optional<double> sigma{};  ///< noise multiplier of that count, of sensitivity 1; empty: no noise
+  std::int64_t bins =
+      0;  ///< above 0: in place of that count a histogram of predictions by class, of sensitivity
+          ///< sqrt(2), always with noise; two classes
 };
 
 /// Every party holds other columns of the same rows.
@@ -125,6 +131,12 @@ struct TrainingSettings {
 
 /// Throws ConfigError naming the key of a value that is out of its domain.
 void CheckDomains(const TrainingSettings& settings);
+
+/// The logit of class 1 of two at which this is predicted for it, between 0 and 1.
+[[nodiscard]] double LogitAt(Loss loss, double prediction);
+
+/// Whether a number between 0 and 1 is an edge of so many bins of equal width.
+[[nodiscard]] bool IsEdge(double number, std::int64_t bins);
 
 /// The logit above which a record is taken for class 1 of two: where the prediction is the threshold. 0 at 1/2.
 [[nodiscard]] double DecisionLogit(const TrainingSettings& settings);

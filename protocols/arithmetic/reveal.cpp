@@ -16,7 +16,8 @@ std::string SentenceOf(ReleaseReason reason) {
     case ReleaseReason::kTransferredModel:
       return "a classifier trained on votes, every party's noise included, to those whom `release.to` names";
     case ReleaseReason::kNoisyCounts:
-      return "sums of all parties' counts or vectors and noise, or of reports that owners perturbed, to those "
+      return "sums of all parties' counts or vectors and noise, or of reports that owners perturbed, to "
+             "those "
              "whom `release.to` names";
     case ReleaseReason::kVoteWinners:
       return "each query's class with the most votes, every party's noise included, to those whom "
@@ -26,6 +27,8 @@ std::string SentenceOf(ReleaseReason reason) {
              "threshold, to all three";
     case ReleaseReason::kCorrectCount:
       return "how many test records are classified correctly, to those whom `evaluation.to` names";
+    case ReleaseReason::kScoreHistogram:
+      return "noisy counts of test records by class and prediction, to those whom `evaluation.to` names";
     case ReleaseReason::kPredictedClasses:
       return "the classes of a client's own rows, to the client";
     case ReleaseReason::kPredictedScores:

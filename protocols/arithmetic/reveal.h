@@ -20,6 +20,7 @@ enum class ReleaseReason : std::uint8_t {
   kVoteWinners,
   kAboveThreshold,
   kCorrectCount,
+  kScoreHistogram,
   kPredictedClasses,
   kPredictedScores,
   kSameRowKeys,

@@ -95,6 +95,31 @@ class Evaluate(ProgramTest):
         self.assertEqual(labels.count("ill"), half["classes"][1]["predicted"])
         self.fail_with(2, "--threshold: found 1, expected a number", "evaluate", "--model", "out/model.npz", "--data", "out/test", "--threshold", "1")
 
+    def test_estimates_metrics_from_a_noisy_histogram_on_shares(self):
+        evaluation = {"holder": 1, "rows": 150, "sigma": 0.01, "bins": 20, "to": [0, 2]}
+        output = self.train(*(word for key, value in evaluation.items() for word in ("--set", f"evaluation.{key}={value}")))
+        summaries = [self.summary(f"out/party-{k}/out")["evaluation"] for k in range(3)]
+        self.assertEqual(summaries[0], summaries[2] | {"rounds": summaries[0]["rounds"], "bytes_sent": summaries[0]["bytes_sent"]})
+        self.assertNotIn("histogram", summaries[1])
+        found = summaries[0]
+        text = self.succeed("predict", "--model", "out/model.npz", "--data", "out/test", "--probabilities")
+        counts = [[0] * 20, [0] * 20]
+        for row, state in zip(csv.DictReader(io.StringIO(text)), self.truth):
+            counts[state == "ill"][min(19, math.ceil(20 * float(row["probability_ill"])) - 1)] += 1
+        # A count's noise has deviation 0.017; at most two records at an edge of their bin are rounded over it.
+        away = [abs(a - b) for one, other in zip(counts, found["histogram"]) for a, b in zip(one, other)]
+        self.assertLess(sum(away), 4 + 40 * 0.2)
+        self.assertLess(max(away), 2.2)
+        clear = json.loads((self.folder / "out/evaluation.json").read_text())
+        self.assertAlmostEqual(found["auc"], clear["auc"], delta=0.05)
+        self.assertAlmostEqual(found["log_loss"], clear["log_loss"], delta=0.05)
+        self.assertAlmostEqual(found["correct"], clear["correct"], delta=3)
+        tried = json.loads(self.evaluate("--json", "--threshold", str(found["best_threshold"])))
+        self.assertAlmostEqual(tried["balanced_accuracy"], found["best_balanced_accuracy"], delta=0.05)
+        self.assertRegex(output, r"on 150 test records, on shares \(AUC 0\.\d+; at threshold 0\.\d+ balanced accuracy 0\.\d+\): with noise")
+        event = json.loads((self.folder / "out/record.json").read_text())["events"][-1]
+        self.assertEqual((event["kind"], event["coordinates"]), ("noisy_evaluation", 40))
+
     def test_says_what_the_predictions_are_worth(self):
         self.train()
         text = self.succeed("predict", "--model", "out/model.npz", "--data", "out/test", "--scores", "--probabilities")

@@ -5,7 +5,7 @@
 // hidden without it.
 //
 // False alarms: a check fails with probability at most 1e-16; every test here makes at most 2e8 checks, and
-// there are thirteen: fewer than one choice of keys in four million makes any of them fail. Keys are fixed, so
+// there are fourteen: fewer than one choice of keys in three million makes any of them fail. Keys are fixed, so
 // a run repeats.
 
 #include <gtest/gtest.h>
@@ -19,6 +19,7 @@
 #include "ml/on_shares/classifier_average.h"
 #include "ml/on_shares/correct_counts.h"
 #include "ml/on_shares/ensemble_transfer.h"
+#include "ml/on_shares/score_histogram.h"
 #include "tests/protocols/secrecy_runs.h"
 #include "tests/support/ml_test.h"
 #include "tests/support/view.h"
@@ -104,6 +105,26 @@ TEST(ClassificationSecrecy, ReceivesNothingButUniformWordsOverSessions) {
     return protocols::Output{};
   };
   ExpectUniformViews(count, 47, plan.settings.fraction_bits);
+}
+
+/// The same where a histogram of predictions is opened.
+TEST(HistogramSecrecy, ReceivesNothingButUniformWordsOverSessions) {
+  TrainingSettings settings = SmallSettings();
+  settings.features = 2;
+  settings.classes = 2;
+  settings.evaluation = EvaluationSettings{.test = {.holder = 1, .rows = 1}, .sigma = 1, .bins = 4};
+  const StepPlan plan = MakeStepPlan(settings);
+  protocols::ProtocolCase count;
+  count.run = [&plan](mpc::Context& party, Index rows, Word secret) {
+    const Batch batch =
+        ToBatch(plan, InOneComponent(party, RingMatrix::Constant(rows, EncodedColumns(plan), secret)));
+    const mpc::FixedShare model(InOneComponent(party, RingMatrix::Constant(3, 1, Word{3} * secret)),
+                                plan.settings.fraction_bits);
+    const mpc::AdditiveShare counts = ScoreHistogram(party, plan, batch, Logits(party, plan, batch.x, model));
+    (void)protocols::Reshare(party, counts);
+    return protocols::Output{};
+  };
+  ExpectUniformViews(count, 61, plan.settings.fraction_bits);
 }
 
 /// What is done to the parties' votes before a winner is opened, here to nobody.

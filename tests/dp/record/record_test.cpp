@@ -234,6 +234,20 @@ TEST(Epsilons, AreInfiniteWithoutNoiseAndZeroWithoutSteps) {
   EXPECT_EQ(Epsilons({"a", "b", {}}, 1e-5).insider, 0);
 }
 
+TEST(Record, SaysOfAHistogramOfTestRecordsHowManyNumbersWereOpened) {
+  const TrainingRecord record{
+      "ab",
+      "cd",
+      {NoisyEvaluation{.sigma = 4, .party_deviation = 1e6, .coordinates = 20}, NoisyEvaluation{.sigma = 4}}};
+  const auto json = ToJson(record);
+  EXPECT_EQ(json.at("events")[0].at("coordinates"), 20);
+  EXPECT_FALSE(json.at("events")[1].contains("coordinates"));
+  const auto back = FromJson(json);
+  EXPECT_EQ(std::get<NoisyEvaluation>(back.events[0]).coordinates, 20);
+  EXPECT_EQ(std::get<NoisyEvaluation>(back.events[1]).coordinates, 1);
+  EXPECT_EQ(std::get<GaussianReleases>(TestSetRecord(back).events[0]).coordinates, 20);
+}
+
 TEST(TestSetEpsilons, AreOfThePlainGaussianForTheTestRecordsAlone) {
   TrainingRecord record{"ab", "cd", {MnistSelection()}};
   const auto before = Epsilons(record, 1e-5);

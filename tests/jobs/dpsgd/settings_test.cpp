@@ -410,6 +410,27 @@ TEST(DpsgdSettings, ReadsAThresholdOfTwoClasses) {
             std::string::npos);
 }
 
+TEST(DpsgdSettings, ReadsAHistogramOfPredictions) {
+  const std::vector<std::string> evaluation{"data.classes=2", "evaluation.holder=2", "evaluation.rows=500"};
+  const auto with = [&](std::initializer_list<std::string> more) {
+    auto all = evaluation;
+    all.insert(all.end(), more);
+    return all;
+  };
+  const auto noisy = Read(kMinimal, with({"evaluation.sigma=3"}));
+  EXPECT_EQ(DpsgdJson(noisy).find("bins"), std::string::npos);
+  const auto job = Read(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "model.threshold=0.35"}));
+  EXPECT_EQ(SettingsOf(job).evaluation->bins, 20);
+  EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(job), "x")), DpsgdHash(job));
+  EXPECT_NE(ErrorOf(kMinimal, with({"evaluation.bins=20"})).find("without evaluation.sigma"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=7"})).find("is no edge k/7"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "data.classes=10"}))
+                .find("evaluation.bins: only with two classes"),
+            std::string::npos);
+}
+
 TEST(DpsgdSettings, DerivesTheFeaturesThatAreTrainedOn) {
   EXPECT_EQ(TrainedFeatures(Read(kMinimal)), 784);
   const auto job = Read(kMinimal, {"features.method=hog"});
