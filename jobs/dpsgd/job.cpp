@@ -100,6 +100,23 @@ void AddHistogram(const DpsgdSettings& job, const std::vector<double>& counts, n
   json["best_balanced_accuracy"] = OrNull(estimates.balanced_accuracy);
 }
 
+/// What an evaluation opened to this party, for its session log.
+std::vector<ReleasedValue> OpenedBy(const ml::EvaluationResult& evaluation) {
+  std::vector<ReleasedValue> values;
+  for (const double count : evaluation.histogram)
+    values.push_back({.name = fmt::format("evaluation.histogram.{}", values.size()), .value = count});
+  if (values.empty() && evaluation.correct)
+    values.push_back({.name = "evaluation.correct", .value = *evaluation.correct});
+  return values;
+}
+
+/// The edge with the best balanced accuracy; nothing where the noise leaves a class no records, or nothing was opened.
+std::optional<double> ChosenThreshold(const std::vector<double>& histogram) {
+  if (histogram.empty()) return {};
+  const auto estimates = ml::EstimatesOf(histogram);
+  return estimates.balanced_accuracy ? std::optional(estimates.threshold) : std::nullopt;
+}
+
 /// The same as a part of a line; empty where there is no histogram.
 std::string EstimatesText(const nlohmann::ordered_json& evaluation) {
   if (!evaluation.contains("auc") || evaluation.at("auc").is_null()) return "";
@@ -140,7 +157,11 @@ class DpsgdJob : public Job {
     return EpsilonsOf(ml::MakePlan(settings_, earlier, from_start, first));
   }
   [[nodiscard]] const RecordSchema* Records() const override { return &job_; }
-  [[nodiscard]] std::optional<ModelSchema> Model() const override { return ModelSchemaOf(job_); }
+  [[nodiscard]] std::optional<ModelSchema> Model() const override {
+    auto released = job_;
+    released.model.threshold = chosen_threshold_.value_or(job_.model.threshold);
+    return ModelSchemaOf(released);
+  }
 
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
   [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
@@ -164,6 +185,7 @@ class DpsgdJob : public Job {
   mutable std::optional<ml::PrivacyPlan> privacy_;  // once it is asked for: calibration takes its time
   ml::OwnRecords own_;                              ///< after Inputs, as below
   ml::HeldOutRecords held_out_;
+  std::optional<double> chosen_threshold_;  ///< after Run, where the evaluation chose one
 };
 
 const ml::PrivacyPlan& DpsgdJob::Privacy() const {
@@ -306,6 +328,8 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
   const auto resumption = output.Resume(party);
   auto trained = ml::Train(party, settings_, own_, HooksOf(output), held_out_, resumption);
   const auto evaluation = EvaluationJson(trained);
+  if (job_.evaluation && job_.evaluation->choose_threshold)
+    chosen_threshold_ = ChosenThreshold(trained.evaluation->histogram);
   JobResult result{.summary = {{"steps", settings_.steps},
                                {"sigma", trained.plan.sigma},
                                {"sensitivity", trained.plan.sensitivity},
@@ -315,8 +339,7 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
     result.summary.erase("accuracy");
     result.summary.update({{"r_squared", nullptr}, {"rmse", nullptr}});
   }
-  if (trained.evaluation && trained.evaluation->correct)
-    result.values.push_back({.name = "evaluation.correct", .value = *trained.evaluation->correct});
+  if (trained.evaluation) result.values = OpenedBy(*trained.evaluation);
   result.model = std::move(trained.model);
   result.share = std::move(trained.share);
   return result;

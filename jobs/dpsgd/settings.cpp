@@ -277,6 +277,9 @@ void EvaluationFields(FieldVisitor& v, ml::EvaluationSettings& s) {
     "2 … 100, of two classes, with `sigma`: in place of that number so many bins of predictions for each "
     "class are opened, with noise of sensitivity √2; AUC, log-loss, calibration and a threshold follow. "
     "`model.threshold` is one of their edges, k/bins (`rare_classes.md`).");
+  v("choose_threshold", s.choose_threshold, Flag{}, Default(false).LeftOut(),
+    "With `bins`: the model is released with the edge that has the best balanced accuracy as its "
+    "`model.threshold`, whoever gets it being in `to`.");
 }
 
 }  // namespace

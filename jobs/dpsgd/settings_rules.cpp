@@ -93,11 +93,28 @@ void CheckTarget(const DpsgdSettings& job, const Section& document) {
         "to", "a party with [data.target]: predictions by a model in shares are of classes");
 }
 
+/// A threshold that is taken from the histogram has to be known to all who get the model or a share of it.
+void CheckChosenThreshold(const DpsgdSettings& job, const Section& evaluation) {
+  if (!job.evaluation->choose_threshold) return;
+  if (job.evaluation->bins == 0)
+    evaluation.Fail("choose_threshold",
+                    "without evaluation.bins, expected them: a histogram is what it takes");
+  const auto& named = job.evaluation->to;  // ascending, as release.to
+  const std::vector<int> everybody{0, 1, 2};
+  const auto& getting = job.release.to.empty() ? everybody : job.release.to;
+  if (!std::includes(named.begin(), named.end(), getting.begin(), getting.end())) {
+    evaluation.Fail("choose_threshold",
+                    "found a party that gets the model or a share of it and is not in evaluation.to");
+  }
+}
+
 /// What a histogram of predictions asks of the rest of the job.
 void CheckBins(const DpsgdSettings& job, const Section& document) {
-  const auto bins = job.evaluation ? job.evaluation->bins : 0;
-  if (bins == 0) return;
+  if (!job.evaluation) return;
   const auto evaluation = document.Table("evaluation");
+  CheckChosenThreshold(job, evaluation);
+  const auto bins = job.evaluation->bins;
+  if (bins == 0) return;
   if (bins == 1) evaluation.Refuse("bins", "0, or a whole number from 2 to 100");
   if (job.data.classes != 2) evaluation.Fail("bins", "only with two classes");
   if (!job.evaluation->sigma)

@@ -72,9 +72,9 @@ struct EvaluationSettings {
   HeldOut test;
   std::vector<int> to{0, 1, 2};   ///< who learns how many are classified correctly
   std::optional<double> sigma{};  ///< noise multiplier of that count, of sensitivity 1; empty: no noise
-  std::int64_t bins =
-      0;  ///< above 0: in place of that count a histogram of predictions by class, of sensitivity
-          ///< sqrt(2), always with noise; two classes
+  /// Above 0: in place of that count a histogram of predictions by class, with noise of sensitivity sqrt(2); two classes.
+  std::int64_t bins = 0;
+  bool choose_threshold = false;  ///< whether the model is released with a threshold that the histogram gives
 };
 
 /// Every party holds other columns of the same rows.

@@ -120,6 +120,26 @@ class Evaluate(ProgramTest):
         event = json.loads((self.folder / "out/record.json").read_text())["events"][-1]
         self.assertEqual((event["kind"], event["coordinates"]), ("noisy_evaluation", 40))
 
+    def test_releases_a_model_with_the_threshold_that_the_histogram_gives(self):
+        evaluation = ("--set", "evaluation.holder=1", "--set", "evaluation.rows=150", "--set", "evaluation.sigma=0.5", "--set", "evaluation.bins=20")
+        self.train(*evaluation, "--set", "evaluation.choose_threshold=true")
+        chosen = self.summary("out")["evaluation"]["best_threshold"]
+        self.assertEqual(json.loads((self.folder / "out/evaluation.json").read_text()).get("threshold", 0.5), chosen)
+        models = [(self.folder / f"out/party-{k}/out/model.npz").read_bytes() for k in range(3)]
+        self.assertEqual(models[0], models[1])
+        self.assertEqual(models[0], models[2])
+        text = self.succeed("predict", "--model", "out/model.npz", "--data", "out/test", "--probabilities")
+        for row in csv.DictReader(io.StringIO(text)):
+            self.assertEqual(row["label"] == "ill", float(row["probability_ill"]) > chosen)
+
+    def test_weighs_the_classes_of_a_training(self):
+        self.train()
+        self.succeed("local", "--job", self.job, "--data", "data", "--out", "weighted", "--set", "model.class_weights=[0.1, 1]")
+        even, weighted = (json.loads((self.folder / out / "evaluation.json").read_text()) for out in ("out", "weighted"))
+        # From about a half to nearly all: the noise of twenty steps moves a logit by about 0.1.
+        self.assertGreater(weighted["classes"][1]["recall"], even["classes"][1]["recall"] + 0.1)
+        self.assertAlmostEqual(self.summary("weighted")["sensitivity"], self.summary("out")["sensitivity"], delta=1e-4)
+
     def test_says_what_the_predictions_are_worth(self):
         self.train()
         text = self.succeed("predict", "--model", "out/model.npz", "--data", "out/test", "--scores", "--probabilities")

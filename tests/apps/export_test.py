@@ -250,6 +250,7 @@ class Export(ProgramTest):
         self.assertNotIn("decision", model.metadata)
         with self.subTest("onnx's checker"):
             self.check_onnx_checker()
+        (self.folder / "out").rename(self.folder / "without")
         self.train(TABLE_JOB, "--data", data, "--set", "model.threshold=0.75")
         self.assertAlmostEqual(float(Onnx(self.exported("onnx")).metadata["decision"]), math.log(3), places=12)
 

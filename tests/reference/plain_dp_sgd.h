@@ -29,9 +29,9 @@ struct PlainDpSgd {
   /// The weight of the class that a row's targets say.
   [[nodiscard]] double WeightOf(const Eigen::VectorXd& targets) const {
     if (class_weights.empty()) return 1;
-    Eigen::Index label = 0;
+    Eigen::Index label = targets(0) == 1 ? 1 : 0;
     if (targets.size() > 1) targets.maxCoeff(&label);
-    return class_weights.at(targets.size() > 1 ? static_cast<std::size_t>(label) : targets(0) == 1 ? 1 : 0);
+    return class_weights.at(static_cast<std::size_t>(label));
   }
 
   /// One step on the given rows; `noise` is added to the sum of clipped gradients. `targets` is B x c of 0

@@ -429,6 +429,15 @@ TEST(DpsgdSettings, ReadsAHistogramOfPredictions) {
   EXPECT_NE(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "data.classes=10"}))
                 .find("evaluation.bins: only with two classes"),
             std::string::npos);
+  const auto chosen =
+      Read(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "evaluation.choose_threshold=true"}));
+  EXPECT_NE(DpsgdHash(chosen), DpsgdHash(noisy));
+  EXPECT_NE(ErrorOf(kMinimal, with({"evaluation.choose_threshold=true"})).find("without evaluation.bins"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "evaluation.to=[0, 2]",
+                                    "evaluation.choose_threshold=true"}))
+                .find("found a party that gets the model"),
+            std::string::npos);
 }
 
 TEST(DpsgdSettings, DerivesTheFeaturesThatAreTrainedOn) {
