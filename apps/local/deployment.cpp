@@ -58,7 +58,9 @@ std::array<jobs::PartyFile, 3> DescribeParties(const std::array<jobs::Address, 3
   return {DescribeParty(0, addresses), DescribeParty(1, addresses), DescribeParty(2, addresses)};
 }
 
-jobs::DepositSettings DepositsInFolder() { return {.key = "deposit.key", .owners = "owners", .store = "deposits"}; }
+jobs::DepositSettings DepositsInFolder() {
+  return {.key = "deposit.key", .owners = "owners", .store = "deposits"};
+}
 
 Fingerprints MakePartyFolder(const jobs::PartyFile& party, const fs::path& folder) {
   for (const auto& name : {fs::path(kPartyFile), party.private_key, party.certificate}) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/hex.h"
+#include "base/locked_memory.h"
 #include "base/random.h"
 #include "deposit/components.h"
 #include "deposit/make_deposit.h"
@@ -71,6 +72,7 @@ data::Table LoadOwn(const DepositOptions& options, jobs::RecordSchema records) {
 }
 
 int Deposit(const DepositOptions& options) {
+  (void)LockAllMemory();  // records, seeds and shares are kept from swap space where the system lets them
   const auto study = deposit::ReadStudy(options.study);
   CheckTerms(options, study);
   const auto owner = deposit::ReadKeyPair(deposit::KeyKind::kOwner, options.key);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/hex.h"
+#include "base/locked_memory.h"
 #include "deposit/store/store.h"
 #include "jobs/files/sealed_file.h"
 
@@ -38,6 +39,7 @@ std::string Time(std::uint64_t seconds) {
 }
 
 int Accept(const StoreOptions& options) {
+  (void)LockAllMemory();  // shares are kept from swap space where the system lets them; here and below
   const auto party = ReadPartyWithDeposits(options.config);
   const deposit::DepositReader reader{
       .study = deposit::ReadStudy(options.study),
@@ -91,6 +93,7 @@ int Show(const StoreOptions& options) {
 }
 
 int Verify(const StoreOptions& options) {
+  (void)LockAllMemory();
   auto store = OpenStore(ReadPartyWithDeposits(options.config));
   const auto all = store.List();
   int code = kDone;

@@ -2,13 +2,15 @@
 
 import hashlib
 import re
+import resource
 import sqlite3
 import struct
+import subprocess
 import time
 import unittest
 
 from deposit_files import key_of, opened, rows_of
-from trefoil_program import TINY_JOB, ProgramTest
+from trefoil_program import BINARY, TINY_JOB, ProgramTest
 
 FINGERPRINT = r"((?:[0-9A-F]{2}:){31}[0-9A-F]{2})"
 HOSTS = "127.0.0.1,127.0.0.1,127.0.0.1"
@@ -42,6 +44,11 @@ delta = 1e-5
 clip = 0.5
 """
 TABLE = "age,ward,ill\n61,planted-ward,yes\n20,other,no\n33,other,yes\n"
+
+
+def changed(content):
+    """The same, but for a bit of the last byte."""
+    return content[:-1] + bytes([content[-1] ^ 1])
 
 
 class Keys(ProgramTest):
@@ -267,7 +274,7 @@ class Deposits(ProgramTest):
         for out, more in (("a", ()), ("b", ()), ("c", ("--adds",))):
             self.succeed(*self.deposit(out, *more))
         altered = self.folder / "altered"
-        altered.write_bytes((self.folder / "a/party-1.deposit").read_bytes()[:-1] + b"x")
+        altered.write_bytes(changed((self.folder / "a/party-1.deposit").read_bytes()))
         cut = self.folder / "cut"
         cut.write_bytes(altered.read_bytes()[:-1])
         result = self.run_program(*self.accept("altered", "cut", *(f"{out}/party-1.deposit" for out in "abc"), "job.toml"))
@@ -281,7 +288,7 @@ class Deposits(ProgramTest):
         self.succeed(*self.deposit("out"))
         self.succeed(*self.accept("out/party-1.deposit"))
         body, = (self.folder / "d/party-1/deposits/bodies").iterdir()
-        body.write_bytes(body.read_bytes()[:-1] + b"x")
+        body.write_bytes(changed(body.read_bytes()))
         self.fail_with(4, f"{body.name}: cannot be opened", *self.store("verify"))
 
     def test_two_acceptances_at_once_take_a_deposit_once(self):
@@ -292,6 +299,20 @@ class Deposits(ProgramTest):
         self.assertEqual(sorted(process.returncode for process in processes), [0, 4, 4, 4], outputs)
         self.assertEqual(sum("refused (repeated)" in error for _, error in outputs), 3, outputs)
         self.succeed(*self.store("verify"))
+
+    def test_a_full_disk_leaves_what_was_there(self):
+        self.trust(1)
+        self.succeed(*self.deposit("small"))
+        self.succeed(*self.accept("small/party-1.deposit"))
+        self.succeed(*self.deposit("out", "--adds", capacity=40_000))  # of a megabyte
+        for arguments in (self.deposit("none", capacity=40_000), self.accept("out/party-1.deposit")):
+            result = subprocess.run([BINARY, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=60, restore_signals=False,
+                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000)))
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assert_one_error_line(result.stderr, "cannot be written")
+        self.assertEqual(list(self.folder.glob("none*")), [])
+        self.assertEqual(self.succeed(*self.store("verify")), "1 deposits, each as it was taken\n")
+        self.succeed(*self.accept("out/party-1.deposit"))
 
     def test_a_deposit_is_there_whole_or_not_at_all_after_a_kill(self):
         self.trust(1)
