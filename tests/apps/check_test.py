@@ -171,6 +171,7 @@ class Check(CheckedParties, ProgramTest):
             self.assertIn("pass  certificate: ", output)
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare") and shutil.which("setpriv"), "needs root, unshare and setpriv")
+    @unittest.skipIf(os.environ.get("TREFOIL_SANITIZE"), "a sanitizer locks no memory")
     def test_warns_of_swap_space_that_memory_may_be_written_to(self):
         self.deploy()
         swaps = self.write("swaps", "Filename Type Size Used Priority\n/dev/sda9 partition 8388604 0 -2\n")
