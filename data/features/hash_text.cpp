@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string_view>
+#include <unordered_set>
 
 #include "base/error.h"
 
@@ -72,15 +73,16 @@ Pieces WordsOf(std::string_view text) {
   return words;
 }
 
-/// Adds the n-grams of one field to a row.
+/// Adds the n-grams of one record to its row.
 class Hasher {
  public:
-  Hasher(float* row, std::int64_t dimension, std::size_t field)
-      : row_(row), dimension_(static_cast<std::uint64_t>(dimension)), field_(field) {}
+  Hasher(float* row, const HashTextSpec& spec)
+      : row_(row), dimension_(static_cast<std::uint64_t>(spec.dimension)), binary_(spec.binary) {}
 
-  void Add(char kind, const Pieces& pieces, const NgramRange& range, std::string_view joint) const {
+  void Add(std::size_t field, char kind, const Pieces& pieces, const NgramRange& range,
+           std::string_view joint) {
     std::string ngram(1, kind);
-    for (int k = 0; k < 4; ++k) ngram += static_cast<char>(field_ >> (8 * k) & 0xFFU);
+    for (int k = 0; k < 4; ++k) ngram += static_cast<char>(field >> (8 * k) & 0xFFU);
     const std::size_t prefix = ngram.size();
     for (std::size_t first = 0; first < pieces.size(); ++first) {
       ngram.resize(prefix);
@@ -93,26 +95,28 @@ class Hasher {
   }
 
  private:
-  void Count(const std::string& ngram) const {
+  void Count(const std::string& ngram) {
     std::array<unsigned char, crypto_shorthash_BYTES> bytes{};
     crypto_shorthash(bytes.data(), reinterpret_cast<const unsigned char*>(ngram.data()), ngram.size(),
                      kPublicKey.data());
     std::uint64_t hash = 0;
     for (std::size_t k = bytes.size(); k > 0; --k) hash = hash << 8 | bytes[k - 1];
+    if (binary_ && !seen_.insert(hash).second) return;
     row_[(hash >> 1) % dimension_] += (hash & 1U) != 0 ? -1.0F : 1.0F;
   }
 
   float* row_;
   std::uint64_t dimension_;
-  std::size_t field_;
+  bool binary_;
+  std::unordered_set<std::uint64_t> seen_;  // of n-grams' hashes
 };
 
 void HashRecord(const std::vector<std::string>& fields, const HashTextSpec& spec, float* row) {
+  Hasher hasher(row, spec);
   for (std::size_t field = 0; field < fields.size(); ++field) {
     const std::string text = Normalised(fields[field], spec.fold_case);
-    const Hasher hasher(row, spec.dimension, field);
-    if (spec.characters.most > 0) hasher.Add('c', CharactersOf(text), spec.characters, "");
-    if (spec.words.most > 0) hasher.Add('w', WordsOf(text), spec.words, " ");
+    if (spec.characters.most > 0) hasher.Add(field, 'c', CharactersOf(text), spec.characters, "");
+    if (spec.words.most > 0) hasher.Add(field, 'w', WordsOf(text), spec.words, " ");
   }
 }
 

@@ -20,13 +20,14 @@ struct HashTextSpec {
   NgramRange characters{3, 5};
   NgramRange words{1, 2};
   bool fold_case = true;  ///< A to Z count as a to z; other letters are left as they are
+  bool binary = false;    ///< an n-gram counts once a record, however often it occurs
 };
 
 /// Throws ConfigError "features.KEY: found X, expected Y" unless the dimension is within 1 ... 10^6, each range
 /// is empty or ascends within 1 ... 16, and at least one of them is not empty.
 void ValidateHashText(const HashTextSpec& spec);
 
-/// Counts of n-grams, hashed to `dimension` columns: an n-gram adds +1 or -1 to one column, so that n-grams
+/// Counts of n-grams, hashed to `dimension` columns: an n-gram adds +1 or -1 to one column each time that it occurs (binary: the first time), so that n-grams
 /// that meet in one column cancel on average (signed feature hashing). One row a record; texts[i][c] is field
 /// c of record i, and an n-gram that two fields have is two n-grams. Words are runs of ASCII letters and
 /// digits and of characters beyond ASCII; an n-gram of words is joined by blanks. For n-grams of characters

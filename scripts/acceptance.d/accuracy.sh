@@ -6,6 +6,7 @@
 CHECKS=(
   "mnist: by trefoil local, three times: each at least 90 % in under 4 minutes, less than 1 point apart, the median within 0.3 of 91.3"
   "adult: by trefoil local, at least 83.5 % at epsilon 1"
+  "imdb: words of reviews, by trefoil local, medians of three: at least 79 % at epsilon 1, 82 % at epsilon 3"
   "hosts: MNIST by hand in three network namespaces: same files and keys, one model, within 1 point of local"
   "hog: features of MNIST, at least 96.7 % at epsilon 1, 97.3 % at epsilon 3"
   "scattering: features of MNIST, at least 97.5 % at epsilon 1, 98.0 % at epsilon 3; 70,000 images extracted in under 4 minutes"
@@ -77,6 +78,21 @@ check_adult() {
   measured "accuracy $(value "$run/summary.json" accuracy), epsilon $(value "$run/summary.json" epsilon_outsider) outsider" \
     "$(value "$run/summary.json" epsilon_insider) insider, $(value "$run/summary.json" seconds) s"
   holds "$(value "$run/summary.json" accuracy) >= 0.835 and $(value "$run/summary.json" epsilon_outsider) <= 1"
+}
+
+check_imdb() {
+  has_data imdb || skip "no reviews: put imdb-train.csv.xz and imdb-test.csv.xz into \$TREFOIL_DATA/imdb"
+  build || return
+  local one three part
+  mkdir -p "$work/reviews/imdb"
+  for part in train test; do
+    xz -dc "$(data_folder imdb)/imdb-$part.csv.xz" >"$work/reviews/imdb/imdb-$part.csv" || return
+  done
+  one=$(TREFOIL_DATA=$work/reviews train_thrice imdb-epsilon-1 configs/imdb.toml privacy.epsilon=1.0) || return
+  three=$(TREFOIL_DATA=$work/reviews train_thrice imdb configs/imdb.toml) || return
+  measured "epsilon 1: $one; epsilon 3: $three; $(value "$work/imdb-1/summary.json" seconds) s"
+  keeps_epsilon 1 imdb-epsilon-1 && keeps_epsilon 3 imdb || return
+  holds "$(median "$one") >= 0.79 and $(median "$three") >= 0.82"
 }
 
 check_hosts() {

@@ -103,6 +103,25 @@ TEST(HashText, CountsWordsAndPairs) {
                                                            1009));
 }
 
+TEST(HashText, CountsAnNgramOnceARecordAndFieldIfAsked) {
+  auto spec = kWords;
+  spec.binary = true;
+  const Texts texts{{"To be, or not to be", "be"}, {"to", ""}};
+  const Matrix both = Hash(texts, spec);
+  EXPECT_EQ(both.row(0), (RowOf({{"wto", 1},
+                                 {"wbe", 1},
+                                 {"wor", 1},
+                                 {"wnot", 1},
+                                 {"wto be", 1},
+                                 {"wbe or", 1},
+                                 {"wor not", 1},
+                                 {"wnot to", 1}},
+                                1009) +
+                          RowOf({{"wbe", 1}}, 1009, 1))
+                             .row(0));
+  EXPECT_EQ(both.row(1), RowOf({{"wto", 1}}, 1009).row(0));
+}
+
 TEST(HashText, CountsCharactersBetweenBlanks) {
   EXPECT_EQ(
       Hash({{"\t a\n\n b"}}, kCharacters),

@@ -605,10 +605,12 @@ TEST(DpsgdSettings, RefusesInitialisationsThatDoNotFit) {
 const std::string kText = Replaced(kCsv, "kind = \"ignore\"", "kind = \"text\"");
 
 TEST(DpsgdSettings, HashesTextBesideNumbers) {
-  const auto job = Read(kText, {"features.method=hash-text", "features.dimension=100", "features.words=[]"});
+  const auto job = Read(kText, {"features.method=hash-text", "features.dimension=100", "features.words=[]",
+                                "features.binary=true"});
   EXPECT_EQ(TrainedFeatures(job), 103);
   EXPECT_EQ(job.features.extraction.hash_text.characters.most, 5);
   EXPECT_EQ(job.features.extraction.hash_text.words.most, 0);
+  EXPECT_TRUE(job.features.extraction.hash_text.binary);
   EXPECT_EQ(DpsgdJson(Read(SavedToml(job))), DpsgdJson(job));
   EXPECT_EQ(DpsgdJson(ParseDpsgdJson(DpsgdJson(job), "model.npz")), DpsgdJson(job));
 }
