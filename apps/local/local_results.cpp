@@ -94,9 +94,7 @@ std::optional<Json> EvaluateModel(const fs::path& folder, runtime::ProgressDispl
     WriteTextFile(folder / kEvaluationFile, EvaluationText(evaluation, file));
     display.Say(fmt::format("{} on {} test records", jobs::FiguresOf(evaluation), table.y.size()));
     Warn(jobs::WarningsOf(evaluation), display);
-    const auto& r_squared = evaluation.r_squared;
-    return Json{{"r_squared", r_squared ? Json(*r_squared) : Json()},
-                {"rmse", evaluation.root_mean_squared_error}};
+    return jobs::FiguresJson(evaluation);
   }
   const auto evaluation = jobs::Evaluate(model.model, model.schema, table);
   WriteTextFile(folder / kEvaluationFile, EvaluationText(evaluation, schema, file));

@@ -17,6 +17,7 @@
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/dpsgd/training_settings.h"
 #include "jobs/records/owner_warnings.h"
+#include "jobs/records/target_evaluation.h"
 #include "ml/clear/probabilities.h"
 #include "ml/clear/score_estimates.h"
 #include "ml/records.h"
@@ -335,9 +336,9 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
                                {"sensitivity", trained.plan.sensitivity},
                                {"accuracy", AccuracyOf(evaluation)},
                                {"evaluation", evaluation}}};
-  if (job_.data.target) {  // which `local` fills in
+  if (job_.data.target) {
     result.summary.erase("accuracy");
-    result.summary.update({{"r_squared", nullptr}, {"rmse", nullptr}});
+    result.summary.update(FiguresJson({}));
   }
   if (trained.evaluation) result.values = OpenedBy(*trained.evaluation);
   result.model = std::move(trained.model);

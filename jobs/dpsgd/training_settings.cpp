@@ -4,8 +4,6 @@
 
 namespace trefoil::jobs {
 
-static_assert(data::kTargetBits == ml::kTargetBits, "targets are trained on as they are read");
-
 ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   ml::TrainingSettings settings;
   settings.fraction_bits = job.fraction_bits;

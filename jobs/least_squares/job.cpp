@@ -16,6 +16,7 @@
 #include "jobs/records/load_records.h"
 #include "jobs/records/local_data.h"
 #include "jobs/records/record_fields.h"
+#include "jobs/records/target_evaluation.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/clear/least_squares.h"
 #include "ml/noise/noisy_sum.h"
@@ -27,9 +28,7 @@ namespace {
 constexpr std::int64_t kMaxFeatures = 4096;  // the solution takes minutes, and the sum 67 MB
 
 /// A job of type "least-squares", checked, with every default filled in.
-struct LeastSquaresSettings {
-  std::string name;
-  RecordSchema schema;
+struct LeastSquaresSettings : RecordSchema {
   std::optional<double> epsilon{};  ///< exactly one of epsilon and sigma
   std::optional<double> sigma{};
   double delta = 0;
@@ -40,8 +39,6 @@ struct LeastSquaresSettings {
 };
 
 void CheckRecords(const RecordSchema& s, const Section& document) {
-  if (s.data.target)
-    document.Table("data").Fail("target", "found it in a job of this type, whose records have classes");
   if (s.data.vertical)
     document.Table("data").Refuse("partition",
                                   "\"horizontal\": where parties hold columns, products of columns of two of "
@@ -62,8 +59,8 @@ void CheckRecords(const RecordSchema& s, const Section& document) {
 
 void Fields(FieldVisitor& v, LeastSquaresSettings& s) {
   TypeFields(v, "least-squares");
-  RecordFields(v, s.schema, 16);
-  v.Check([&](const Section& document) { CheckRecords(s.schema, document); });
+  RecordFields(v, s, 16);
+  v.Check([&](const Section& document) { CheckRecords(s, document); });
   v.Table("privacy", "What the sums of products may tell.", [&] {
     GaussianFields(v, s, "The target, or `sigma`.",
                    "The noise multiplier: of any two parties' noise together.");
@@ -86,15 +83,15 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
   [[nodiscard]] std::string Title() const override;
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventOf(Target(), sigma_)}; }
   [[nodiscard]] JobCost Cost() const override;
-  [[nodiscard]] const RecordSchema* Records() const override { return &job().schema; }
-  [[nodiscard]] std::optional<ModelSchema> Model() const override { return LinearModelSchema(job().schema); }
+  [[nodiscard]] const RecordSchema* Records() const override { return &job(); }
+  [[nodiscard]] std::optional<ModelSchema> Model() const override { return LinearModelSchema(job()); }
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
   std::string Load(const PartyFile& party, const std::string& party_file,
                    const Resources& resources) override;
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
 
  private:
-  [[nodiscard]] int Bits() const { return job().schema.fraction_bits; }
+  [[nodiscard]] int Bits() const { return job().fraction_bits; }
   [[nodiscard]] std::uint64_t Sensitivity() const { return ml::SquaresSensitivity(Bits()); }
   [[nodiscard]] ml::SquaresShape Shape() const;
   [[nodiscard]] GaussianTarget Target() const;
@@ -108,10 +105,8 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
 };
 
 ml::SquaresShape LeastSquaresJob::Shape() const {
-  const int classes = job().schema.data.classes;
-  return {.features = TrainedFeatures(job().schema),
-          .outputs = classes == 2 ? 1 : classes,
-          .fraction_bits = Bits()};
+  const int classes = job().data.classes;  // 2 of targets, too
+  return {.features = TrainedFeatures(job()), .outputs = classes == 2 ? 1 : classes, .fraction_bits = Bits()};
 }
 
 GaussianTarget LeastSquaresJob::Target() const {
@@ -127,7 +122,7 @@ GaussianTarget LeastSquaresJob::Target() const {
 /// A sum that wraps is as private, and of no use.
 void LeastSquaresJob::RequireInRing() const {
   constexpr double kDeviations = 40;
-  const double records = static_cast<double>(TotalRows(job().schema.data));
+  const double records = static_cast<double>(TotalRows(job().data));
   const double most = records * static_cast<double>(ml::LargestSquare(Bits())) + kDeviations * Deviation();
   const int above = CeilLog2(most * (1 + 1e-9)) - 63;
   if (above > 0)
@@ -138,8 +133,9 @@ void LeastSquaresJob::RequireInRing() const {
 }
 
 std::string LeastSquaresJob::Title() const {
-  return fmt::format("least squares of up to {} records of {} features and {} classes, sigma {}",
-                     TotalRows(job().schema.data), Shape().features, job().schema.data.classes,
+  const auto& data = job().data;
+  return fmt::format("least squares of up to {} records of {} features and {}, sigma {}", TotalRows(data),
+                     Shape().features, data.target ? "one target" : fmt::format("{} classes", data.classes),
                      MultiplierText(sigma_));
 }
 
@@ -155,13 +151,13 @@ JobCost LeastSquaresJob::Cost() const {
       4 * sizeof(mpc::Word) * numbers + kBytesOfShare * numbers + 3 * sizeof(double) * entries * entries;
   for (std::size_t party = 0; party < net::kParties; ++party)
     cost.memory.at(party) =
-        static_cast<double>(job().schema.data.rows.at(party)) * (entries - 1) * sizeof(float) + sums;
+        static_cast<double>(job().data.rows.at(party)) * (entries - 1) * sizeof(float) + sums;
   cost.results = AtReceivers(entries * static_cast<double>(shape.outputs) * sizeof(double));
   return cost;
 }
 
 std::string LeastSquaresJob::Split(const SplitTarget& target) const {
-  const auto& data = job().schema.data;
+  const auto& data = job().data;
   const auto source = FindDataFolder(data.name, target.job_file, target.data);
   const auto report = data::SplitSource(data, data::FindTrainingFiles(data, source), SplitOf(job().local),
                                         target.party_folders);
@@ -176,29 +172,33 @@ std::string LeastSquaresJob::Split(const SplitTarget& target) const {
 std::string LeastSquaresJob::Load(const PartyFile& party, const std::string& party_file,
                                   const Resources& resources) {
   if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
-  const auto own = LoadOwnRecords(job().schema, party.id, party.data,
+  const auto own = LoadOwnRecords(job(), party.id, party.data,
                                   {.threads = resources.threads, .feature_model = party.feature_model});
   ThreadPool pool(ThreadsFor(resources.threads));
-  own_ = ml::SumOfSquares(Shape(), own.x, job().schema.features.row_norm,
-                          ml::ClassTargets(own.y, job().schema.data.classes), pool);
+  const auto& data = job().data;
+  own_ =
+      ml::SumOfSquares(Shape(), own.x, job().features.row_norm,
+                       data.target ? ml::RangeTargets(own.y) : ml::ClassTargets(own.y, data.classes), pool);
   return fmt::format("{} rows as the job declares them", own.rows());
 }
 
 nlohmann::ordered_json LeastSquaresJob::Summary() const {
   const auto unit = static_cast<double>(ml::LargestSquare(Bits()));
-  return {{"features", Shape().features},
-          {"classes", job().schema.data.classes},
-          {"records_declared", TotalRows(job().schema.data)},
-          {"sigma", sigma_},
-          {"sensitivity", static_cast<double>(Sensitivity()) / unit},
-          {"deviation", Deviation() / unit},
-          {"ridge", ml::RidgeFor(Shape(), Deviation())}};
+  nlohmann::ordered_json summary{{"features", Shape().features}};
+  if (!job().data.target) summary["classes"] = job().data.classes;
+  summary.update({{"records_declared", TotalRows(job().data)},
+                  {"sigma", sigma_},
+                  {"sensitivity", static_cast<double>(Sensitivity()) / unit},
+                  {"deviation", Deviation() / unit},
+                  {"ridge", ml::RidgeFor(Shape(), Deviation())}});
+  if (job().data.target) summary.update(FiguresJson({}));
+  return summary;
 }
 
 JobResult LeastSquaresJob::Run(mpc::Context& party, Output& output) {
   output.Reserve(Events(), {});
   const auto shape = Shape();
-  const double row_norm = job().schema.features.row_norm;
+  const double row_norm = job().features.row_norm;
   ml::NoisySums sums(
       {.coordinates = shape.numbers(), .sigma = sigma_, .sensitivity = Sensitivity(), .to = job().to},
       RandomStream::FromSystem());
@@ -211,9 +211,8 @@ JobResult LeastSquaresJob::Run(mpc::Context& party, Output& output) {
 
 std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
   LeastSquaresSettings job;
+  job.type = "least-squares";
   ReadFields(root, file, job);
-  job.schema.type = "least-squares";
-  job.name = job.schema.name;
   return std::make_unique<LeastSquaresJob>(std::move(job));
 }
 

@@ -10,6 +10,8 @@ namespace trefoil::jobs {
 
 namespace {
 
+static_assert(data::kTargetBits == ml::kTargetBits, "targets are trained on as they are read");
+
 /// Each party's columns down to the bound of its block.
 void ScaleBlocks(const RecordSchema& schema, data::Matrix& x) {
   const auto features = data::PartFeatures(schema.data);

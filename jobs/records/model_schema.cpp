@@ -31,6 +31,7 @@ ModelSchema LinearModelSchema(RecordSchema records) {
   settings.rows = model.records.data.rows;
   settings.features = TrainedFeatures(model.records);
   settings.classes = model.records.data.classes;
+  settings.targets = model.records.data.target.has_value();
   settings.row_norm = model.records.features.row_norm;
   settings.clipping = ml::Clipping::kExamples;
   settings.steps = 1;

@@ -331,6 +331,12 @@ void CheckCsv(const data::DataSpec& spec, const Section& section) {
   if (!spec.target) CheckLabel(spec, section.Table("label"));
 }
 
+void CheckWholeRows(FieldVisitor& v, const RecordSchema& s) {
+  v.Check([&](const Section& document) {
+    if (s.data.vertical) document.Table("data").Refuse("partition", "\"horizontal\" in a job of this type");
+  });
+}
+
 }  // namespace
 
 std::int64_t TotalRows(const data::DataSpec& spec) {
@@ -367,17 +373,17 @@ void ColumnsFields(FieldVisitor& v, RecordSchema& s) {
 }
 
 void CheckHorizontal(FieldVisitor& v, const RecordSchema& s) {
+  CheckWholeRows(v, s);
   v.Check([&](const Section& document) {
-    const auto table = document.Table("data");
-    if (s.data.vertical) table.Refuse("partition", "\"horizontal\" in a job of this type");
-    if (s.data.target) table.Fail("target", "found it in a job of this type, whose records have classes");
+    if (s.data.target)
+      document.Table("data").Fail("target", "found it in a job of this type, whose records have classes");
   });
 }
 
 void Fields(FieldVisitor& v, RecordSchema& s) {
   TypeFields(v, s.type.c_str());
   RecordFields(v, s, 16);
-  CheckHorizontal(v, s);
+  CheckWholeRows(v, s);
 }
 
 std::int64_t TrainedFeatures(const RecordSchema& schema) {

@@ -13,6 +13,8 @@
 namespace trefoil::jobs {
 namespace {
 
+using OrderedJson = nlohmann::ordered_json;
+
 constexpr std::size_t kTenths = 10;
 
 std::vector<TargetEvaluation::Bin> CalibrationOf(const std::vector<double>& targets,
@@ -64,13 +66,17 @@ std::vector<std::string> WarningsOf(const TargetEvaluation& evaluation) {
   return {"the model predicts no better than the mean of these records' targets would"};
 }
 
-nlohmann::ordered_json ToJson(const TargetEvaluation& evaluation) {
-  using Json = nlohmann::ordered_json;
-  Json json{{"r_squared", evaluation.r_squared ? Json(*evaluation.r_squared) : Json()},
-            {"rmse", evaluation.root_mean_squared_error},
-            {"records", evaluation.records},
-            {"warnings", WarningsOf(evaluation)}};
-  json["calibration"] = Json::array();
+OrderedJson FiguresJson(const std::optional<TargetEvaluation>& evaluation) {
+  if (!evaluation) return {{"r_squared", nullptr}, {"rmse", nullptr}};
+  return {{"r_squared", evaluation->r_squared ? OrderedJson(*evaluation->r_squared) : OrderedJson()},
+          {"rmse", evaluation->root_mean_squared_error}};
+}
+
+OrderedJson ToJson(const TargetEvaluation& evaluation) {
+  auto json = FiguresJson(evaluation);
+  json["records"] = evaluation.records;
+  json["warnings"] = WarningsOf(evaluation);
+  json["calibration"] = OrderedJson::array();
   for (const auto& bin : evaluation.calibration)
     json["calibration"].push_back({{"records", bin.records}, {"said", bin.said}, {"true", bin.actual}});
   return json;

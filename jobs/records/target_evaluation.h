@@ -32,6 +32,10 @@ struct TargetEvaluation {
 [[nodiscard]] TargetEvaluation EvaluateTargets(const ml::Model& model, const ModelSchema& schema,
                                                const data::Table& table);
 
+/// R² and RMSE as `summary.json` has them, null where they are not known; `local` fills in those of a released model on
+/// test records.
+[[nodiscard]] nlohmann::ordered_json FiguresJson(const std::optional<TargetEvaluation>& evaluation);
+
 /// "R² 0.8123, RMSE 2.345"
 [[nodiscard]] std::string FiguresOf(const TargetEvaluation& evaluation);
 

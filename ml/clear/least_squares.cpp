@@ -8,6 +8,7 @@
 #include "dp/mechanisms/bernoulli.h"
 #include "ml/clear/gram.h"
 #include "ml/noise/noisy_sum.h"
+#include "ml/plan/settings.h"
 
 namespace trefoil::ml {
 namespace {
@@ -95,6 +96,15 @@ MatrixXd ClassTargets(const std::vector<int>& y, int classes) {
     Require(y[i] >= 0 && y[i] < classes, "ClassTargets: classes below their number");
     if (!two) targets(static_cast<Index>(i), y[i]) = 1;
     if (two && y[i] == 1) targets(static_cast<Index>(i), 0) = 1;
+  }
+  return targets;
+}
+
+MatrixXd RangeTargets(const std::vector<int>& steps) {
+  MatrixXd targets(static_cast<Index>(steps.size()), 1);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    Require(steps[i] >= 0 && steps[i] <= 1 << kTargetBits, "RangeTargets: steps within the range");
+    targets(static_cast<Index>(i), 0) = std::ldexp(steps[i], 1 - kTargetBits) - 1;
   }
   return targets;
 }

@@ -27,6 +27,10 @@ struct SquaresShape {
 /// record's class. Pre: at least two classes, each of `y` from 0 to below their number.
 [[nodiscard]] Eigen::MatrixXd ClassTargets(const std::vector<int>& y, int classes);
 
+/// Targets that are numbers, each a number of steps of 2^-kTargetBits of their range's width: from -1 at its low end to 1.
+/// Pre: each from 0 to 2^kTargetBits.
+[[nodiscard]] Eigen::MatrixXd RangeTargets(const std::vector<int>& steps);
+
 /// The sum over the records of their products, in integers: `numbers()` x 1. Rows are divided by `row_norm`; whatever
 /// they and the targets are, what is longer than 1 then is shortened, and all is rounded towards zero on the lattice.
 /// Cost: n p^2 multiplications. Pre: finite numbers, as many targets as rows; sums below 2^63 / LargestSquare() records;

@@ -104,6 +104,30 @@ class LeastSquares(ProgramTest):
             self.assert_near(model[k::3], [int(label == k) for label in labels])
         self.assertEqual(json.loads((self.folder / "run/record.json").read_text())["events"][0]["coordinates"], 6 + 9)
 
+    def test_predicts_numbers_of_a_public_range(self):
+        self.write("job.toml", JOB.replace("classes = 2\n", "").replace(
+            'label = { column = "c", values = ["no", "yes"] }', 'target = { column = "c", low = -10.0, high = 30.0 }'))
+        numbers = [round(10 + 5 * a - 7 * b, 4) for a, b in self.rows]
+        self.write_points(range(len(numbers)), numbers)
+        self.assertIn("R² 0.", self.local())
+        # A logit of -1/2 stands for the range's lower end, 1/2 for the upper one.
+        self.assert_near(read_model(self.folder / "run/model.npz"), [(number - 10) / 40 for number in numbers])
+        summary = self.summary()
+        self.assertGreater(summary["r_squared"], 0.99)
+        self.assertLess(summary["rmse"], 0.5)
+        self.assertEqual({"accuracy", "classes"} & set(summary), set())
+        evaluation = json.loads(self.succeed("evaluate", "--model", "run/model.npz", "--data", "points/test.csv", "--json"))
+        self.assertEqual((summary["r_squared"], summary["rmse"]), (evaluation["r_squared"], evaluation["rmse"]))
+        predicted = self.succeed("predict", "--model", "run/model.npz", "--data", "points/test.csv").splitlines()
+        self.assertEqual(predicted[0], "row,target")
+        for line, number in zip(predicted[1:], numbers, strict=True):
+            self.assertAlmostEqual(float(line.split(",")[1]), number, delta=1)  # 40 times what weights may be off, and a ridge
+        self.succeed("report", "run")
+        self.assertIn("R²", (self.folder / "run/report.html").read_text())
+        self.assertIn("one target", self.succeed("export", "--model", "run/model.npz", "--format", "onnx", "--out", "m.onnx"))
+        self.write("points/train.csv", "a,b,c\n0.5,0.5,31\n")
+        self.fail_with(4, "expected a number of -10 to 30", "local", "--job", "job.toml", "--data", "points", "--out", "none")
+
     def test_releases_to_those_named_alone(self):
         self.local("--set", "release.to=[2]")
         self.assertEqual([(self.folder / f"run/party-{i}/out/model.npz").exists() for i in range(3)], [False, False, True])

@@ -91,6 +91,15 @@ def test_trains_a_model_of_numbers():
         trefoil.simulate(trefoil.Job.from_dict(keys), [records[0], (records[1][0], wrong), records[2]])
 
 
+def test_solves_for_numbers():
+    data = {"name": "toy", "format": "npy", "rows": [100, 100, 100], "features": 6, "target": {"low": -10, "high": 30}}
+    keys = {"type": "least-squares", "name": "toy", "data": data, "privacy": {"sigma": 0.05, "delta": 1e-5}}
+    records = [(X, 10 + 15 * X[:, 0] - 5 * X[:, 1]) for X, _ in map(toy_records, range(3))]
+    result = trefoil.simulate(trefoil.Job.from_dict(keys), records)
+    assert result.model.target_range == (-10, 30) and "one target" in repr(result.model)
+    assert result.model.score(*records[0]) > 0.9
+
+
 def test_says_what_is_wrong_with_records(job, parties):
     X, y = parties[1]
     with_nan, wrong = X.copy(), y.copy()

@@ -61,6 +61,18 @@ TEST(ModelSchema, IsATrainingWholeOrTheSchemaAlone) {
   EXPECT_TRUE(alone.classifier.hidden.empty());
 }
 
+TEST(ModelSchema, OfTargetsAloneIsReadBack) {
+  RecordSchema records = Training();
+  records.type = "of-another-program";
+  records.data.classes = 2;
+  records.data.target = data::TargetRange{.low = -3, .high = 5};
+  const auto written = LinearModelSchema(records);
+  const auto alone = ParseModelSchema(written.json, "x");
+  EXPECT_EQ(alone.json, written.json);
+  EXPECT_EQ(alone.records.data.target, records.data.target);
+  EXPECT_TRUE(alone.classifier.targets);
+}
+
 TEST(ModelSchema, RefusesJobsThatMakeNoModel) {
   const auto error_of = [](const std::string& json) -> std::string {
     try {

@@ -11,6 +11,7 @@
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "ml/noise/noisy_sum.h"
 #include "ml/on_shares/correct_counts.h"
+#include "ml/plan/settings.h"
 #include "tests/support/fixed_key.h"
 #include "tests/support/ml_test.h"
 
@@ -157,6 +158,14 @@ TEST(ClassTargets, AreSignsOfTwoClassesAndElseOnes) {
   EXPECT_EQ(ClassTargets({1, 0}, 2), (MatrixXd(2, 1) << 1, -1).finished());
   EXPECT_EQ(ClassTargets({2, 0}, 3), (MatrixXd(2, 3) << 0, 0, 1, 1, 0, 0).finished());
   EXPECT_THROW((void)ClassTargets({3}, 3), ContractError);
+}
+
+TEST(RangeTargets, AreFromTheRangesLowEndToItsHighOne) {
+  constexpr int kOne = 1 << kTargetBits;
+  EXPECT_EQ(RangeTargets({0, kOne / 4, kOne / 2, kOne, 1}),
+            (MatrixXd(5, 1) << -1, -0.5, 0, 1, std::ldexp(1, 1 - kTargetBits) - 1).finished());
+  EXPECT_THROW((void)RangeTargets({kOne + 1}), ContractError);
+  EXPECT_THROW((void)RangeTargets({-1}), ContractError);
 }
 
 // ---- With noise, and solved.
