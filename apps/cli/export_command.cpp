@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "apps/cli/command.h"
+#include "apps/report/coefficients.h"
 #include "apps/report/model_export.h"
 #include "base/error.h"
 #include "base/error_report.h"
@@ -31,10 +32,15 @@ fs::path TargetOf(const ExportOptions& options) {
   return target;
 }
 
+std::string TextOf(const std::string& format, const jobs::ModelFile& model) {
+  if (format == "onnx") return OnnxOf(model);
+  return format == "csv" ? CoefficientsCsv(model) : SafetensorsOf(model);
+}
+
 int RunExport(const ExportOptions& options) {
   const auto model = jobs::LoadModel(options.model);
   const auto target = TargetOf(options);
-  if (model.schema.records.data.vertical) {
+  if (model.schema.records.data.vertical && options.format != "csv") {
     throw ConfigError(
         options.model +
         ": data.partition: found \"vertical\", whose rows are normalised party by party, expected "
@@ -43,7 +49,7 @@ int RunExport(const ExportOptions& options) {
   if (options.format == "npz") {
     ExportNpz(target, model);
   } else {
-    WriteTextFile(target, options.format == "onnx" ? OnnxOf(model) : SafetensorsOf(model));
+    WriteTextFile(target, TextOf(options.format, model));
   }
   const auto& data = model.schema.records.data;
   std::cout << fmt::format("{}: {} features, {} hidden layers, {}, {} bytes\n", target.string(),
@@ -60,9 +66,11 @@ void AddExport(CLI::App& program, Action& action) {
   auto* command = program.add_subcommand("export", "A released model as a file for other programs");
   command->add_option("--model", options->model, "The model, model.npz")->required();
   command
-      ->add_option("--format", options->format,
-                   "npz (NumPy), safetensors, or onnx (all of a prediction, in float32)")
-      ->check(CLI::IsMember({"npz", "safetensors", "onnx"}))
+      ->add_option(
+          "--format", options->format,
+          "npz (NumPy), safetensors, onnx (all of a prediction, in float32), or csv (a linear model's "
+          "coefficients in the columns' units)")
+      ->check(CLI::IsMember({"npz", "safetensors", "onnx", "csv"}))
       ->required();
   command->add_option("--out", options->out,
                       "The file to be written; without it the model's name with the format's ending");

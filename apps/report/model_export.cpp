@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "data/dataset/feature_columns.h"
 #include "data/formats/safetensors.h"
 #include "jobs/records/classify.h"
 
@@ -58,19 +59,9 @@ struct Encoding {
 
 Encoding EncodingOf(const data::DataSpec& spec) {
   Encoding encoding;
-  const auto add = [&](std::size_t count, double mean, double scale) {
-    encoding.means.insert(encoding.means.end(), count, static_cast<float>(mean));
-    encoding.scales.insert(encoding.scales.end(), count, static_cast<float>(scale));
-  };
-  if (spec.format != data::Format::kCsv) add(static_cast<std::size_t>(spec.features), 0, spec.scale);
-  for (const auto& column : spec.columns) {
-    if (column.name == spec.label.column) continue;
-    auto width = static_cast<std::size_t>(data::WidthOf(column));
-    if (column.kind == data::ColumnKind::kNumber || column.kind == data::ColumnKind::kDate) {
-      add(1, column.mean, column.scale);
-      --width;
-    }
-    add(width, 0, 1);
+  for (const auto& column : data::FeatureColumns(spec)) {
+    encoding.means.push_back(static_cast<float>(column.mean));
+    encoding.scales.push_back(static_cast<float>(column.scale));
   }
   return encoding;
 }

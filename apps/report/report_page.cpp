@@ -243,8 +243,8 @@ std::string ReportPage(const RunReport& report) {
   out += "<p class=\"soft\">Run " + EscapeHtml(report.record.run_id) + "</p>\n";
   out += Cards(report) + Warnings(report.summary) + StatementSection(report.statement) + RowsSection(report) +
          CurveSection(report.curves);
-  out += report.evaluation + AuditSection(report.audit) + ResultsSection(report.summary) +
-         ProgressSection(report);
+  out += report.evaluation + report.coefficients + AuditSection(report.audit) +
+         ResultsSection(report.summary) + ProgressSection(report);
   out += CostSection(report) + RecordSection(report.record);
   out += HtmlHeading("Job") + "<pre>" + EscapeHtml(report.job) + "</pre>\n";
   return out + "</main>\n</body>\n</html>\n";

@@ -6,16 +6,20 @@
 #include <initializer_list>
 
 #include "apps/local/deployment.h"
+#include "apps/report/coefficients.h"
 #include "apps/report/evaluation_file.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "dp/accounting/any_accountant.h"
+#include "jobs/files/model_file.h"
 #include "jobs/job.h"
 
 namespace trefoil::apps {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kModelFile = "model.npz";
 
 /// What `read` makes of FOLDER/NAME; whatever is wrong with it is an error of the data.
 template <typename Read>
@@ -65,7 +69,16 @@ nlohmann::ordered_json ReadAudit(const fs::path& file) {
 std::string ReadEvaluation(const fs::path& folder) {
   if (!fs::exists(folder / kEvaluationFile)) return "";
   return ReadPart(folder, kEvaluationFile,
-                  [&](const fs::path& file) { return EvaluationSection(file, folder / "model.npz"); });
+                  [&](const fs::path& file) { return EvaluationSection(file, folder / kModelFile); });
+}
+
+/// Of a model of a table's columns, if there is one.
+std::string ReadCoefficients(const fs::path& folder, const jobs::Job& job) {
+  const auto schema = job.Model();
+  if (!schema || schema->records.data.format != data::Format::kCsv || !fs::exists(folder / kModelFile))
+    return "";
+  return ReadPart(folder, kModelFile,
+                  [](const fs::path& file) { return CoefficientsSection(jobs::LoadModel(file)); });
 }
 
 }  // namespace
@@ -101,6 +114,7 @@ RunReport ReadRunReport(const fs::path& folder, jobs::JobTypes types) {
   }
   if (fs::exists(folder / "audit.json")) report.audit = ReadPart(folder, "audit.json", ReadAudit);
   report.evaluation = ReadEvaluation(folder);
+  report.coefficients = ReadCoefficients(folder, *job);
   return report;
 }
 

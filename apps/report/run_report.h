@@ -32,10 +32,12 @@ struct RunReport {
   std::vector<PartyCost> parties;               ///< of a run of three on one machine; else empty
   nlohmann::ordered_json audit;                 ///< audit.json; null where there is none
   std::string evaluation;                       ///< the section of evaluation.json; empty where there is none
+  std::string coefficients;                     ///< the section of a linear model of a table; likewise
 };
 
 /// Reads summary.json, record.json, job.toml and, of a job with steps, progress.csv of a directory that `local`,
-/// `audit` or `run` wrote, the summaries of party-0 ... party-2 if they are there, and audit.json and evaluation.json if they are.
+/// `audit` or `run` wrote; the summaries of party-0 ... party-2, audit.json, evaluation.json and, of a model of a table,
+/// model.npz if they are there.
 /// Throws DataError naming the file that is missing or damaged.
 [[nodiscard]] RunReport ReadRunReport(const std::filesystem::path& folder,
                                       jobs::JobTypes types = jobs::ShippedTypes());

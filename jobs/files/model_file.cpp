@@ -16,6 +16,9 @@
 namespace trefoil::jobs {
 namespace {
 
+constexpr const char* kWeightsDeviation = "weights_deviation";
+constexpr const char* kInterceptDeviation = "intercept_deviation";
+
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// An array of float64 of this shape, all finite.
@@ -86,6 +89,10 @@ void SaveModel(const std::filesystem::path& file, const ml::Model& model, const 
   auto arrays = ModelArrays(model);
   if (!schema.records.data.target) arrays.emplace_back("classes", data::NpyFromIntegers({}, {&classes, 1}));
   arrays.emplace_back("job", data::NpyFromText(schema.json));
+  if (model.deviations) {
+    arrays.emplace_back(kWeightsDeviation, ToNpy(model.deviations->weights));
+    arrays.emplace_back(kInterceptDeviation, ToNpy(model.deviations->intercept));
+  }
   for (const auto& [name, value] : constants)
     arrays.emplace_back(name, data::NpyFromDoubles({}, {&value, 1}));
   data::WriteNpz(file, arrays);
@@ -110,6 +117,10 @@ ModelFile LoadModel(const std::filesystem::path& file) {
   if (!sizes.empty()) loaded.model.activation_bound = loaded.schema.classifier.activation_bound;
   loaded.model.weights = ReadMatrix(file, "weights", inputs, ColumnsOf(loaded.schema));
   loaded.model.bias = ReadVector(file, "bias", ColumnsOf(loaded.schema));
+  if (data::HasNpzArray(file, kWeightsDeviation))
+    loaded.model.deviations = {
+        .weights = ReadMatrix(file, kWeightsDeviation, inputs, ColumnsOf(loaded.schema)),
+        .intercept = ReadVector(file, kInterceptDeviation, ColumnsOf(loaded.schema))};
   return loaded;
 }
 

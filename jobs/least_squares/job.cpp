@@ -8,6 +8,7 @@
 
 #include "base/ceil_log2.h"
 #include "base/error.h"
+#include "data/dataset/feature_columns.h"
 #include "data/dataset/folders.h"
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "jobs/config/common_fields.h"
@@ -67,6 +68,17 @@ void Fields(FieldVisitor& v, LeastSquaresSettings& s) {
   });
   ReleaseFields(v, "Who gets the sums with their noise, and so the model.", s.to, false);
   v.Table("local", "How `local` deals the data. Not hashed.", s.local);
+}
+
+/// The row that a record of zeros makes, of categories none, before it is scaled to row_norm; zeros where features are
+/// extracted.
+Eigen::VectorXd RowOfZeros(const RecordSchema& s) {
+  Eigen::VectorXd row = Eigen::VectorXd::Zero(TrainedFeatures(s));
+  if (s.features.extraction.method != data::FeatureMethod::kNone) return row;
+  const auto columns = data::FeatureColumns(s.data);
+  std::transform(columns.begin(), columns.end(), row.begin(),
+                 [](const data::FeatureColumn& column) { return -column.mean / column.scale; });
+  return row;
 }
 
 class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
@@ -148,11 +160,11 @@ JobCost LeastSquaresJob::Cost() const {
   cost.work.draws = numbers;
   // The sum, noise that is drawn ahead, shares of it; and the matrices of products and of eigenvectors.
   const double sums =
-      4 * sizeof(mpc::Word) * numbers + kBytesOfShare * numbers + 3 * sizeof(double) * entries * entries;
+      4 * sizeof(mpc::Word) * numbers + kBytesOfShare * numbers + 5 * sizeof(double) * entries * entries;
   for (std::size_t party = 0; party < net::kParties; ++party)
     cost.memory.at(party) =
         static_cast<double>(job().data.rows.at(party)) * (entries - 1) * sizeof(float) + sums;
-  cost.results = AtReceivers(entries * static_cast<double>(shape.outputs) * sizeof(double));
+  cost.results = AtReceivers(2 * entries * static_cast<double>(shape.outputs) * sizeof(double));
   return cost;
 }
 
@@ -205,7 +217,7 @@ JobResult LeastSquaresJob::Run(mpc::Context& party, Output& output) {
   output.Settle(Events());
   JobResult result{.summary = Summary()};
   if (const auto sum = sums.Next(party, own_))
-    result.model = ml::SolveSquares(shape, *sum, row_norm, Deviation());
+    result.model = ml::SolveSquares(shape, *sum, row_norm, Deviation(), RowOfZeros(job()));
   return result;
 }
 

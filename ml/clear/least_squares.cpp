@@ -87,6 +87,28 @@ void AddBlock(const SquaresShape& shape, const Block& block, ThreadPool& pool, R
   }
 }
 
+/// About the norm of the noise on squares, once it and the equations are scaled so that these are 1 (Bandeira and van
+/// Handel 2016, Theorem 1.1, its first term); `noise` is that of one square.
+double RelativeNoise(const VectorXd& inverse, double noise) {
+  return noise * std::sqrt(2 * inverse.maxCoeff() * inverse.sum());
+}
+
+/// Of v^T (e - E w) for each column v of `solved` (rows) and w of `weights` (columns), with noise E on the products of
+/// entries and e on those with targets; `noise` as above.
+MatrixXd DeviationsOf(const MatrixXd& solved, const MatrixXd& weights, double noise) {
+  const double of_pair = noise * kScale / kScaleOfPairs;
+  MatrixXd variances(solved.cols(), weights.cols());
+  for (Index k = 0; k < weights.cols(); ++k) {
+    const auto w = weights.col(k).array();
+    // Of (e - E w)_j: e, E_jj w_j and all E_jl w_l; two of them share E_jl.
+    const VectorXd alone = noise * noise + of_pair * of_pair * w.square().sum() +
+                           (noise * noise - 2 * of_pair * of_pair) * w.square();
+    variances.col(k) = solved.array().square().matrix().transpose() * alone +
+                       of_pair * of_pair * (solved.transpose() * weights.col(k)).array().square().matrix();
+  }
+  return variances.cwiseSqrt();
+}
+
 }  // namespace
 
 MatrixXd ClassTargets(const std::vector<int>& y, int classes) {
@@ -144,9 +166,11 @@ double RidgeFor(const SquaresShape& shape, double deviation) {
   return of_square * std::sqrt(static_cast<double>(shape.entries()) / 2);
 }
 
-Model SolveSquares(const SquaresShape& shape, const RingMatrix& opened, double row_norm, double deviation) {
-  Require(opened.rows() == shape.numbers() && opened.cols() == 1 && deviation > 0,
-          "SolveSquares: a sum of the shape, with noise");
+Model SolveSquares(const SquaresShape& shape, const RingMatrix& opened, double row_norm, double deviation,
+                   const VectorXd& origin) {
+  Require(opened.rows() == shape.numbers() && opened.cols() == 1 && deviation > 0 &&
+              origin.size() == shape.features,
+          "SolveSquares: a sum of the shape, with noise, and a row");
   const auto number = [&](Index place, std::int64_t scale) {
     return std::ldexp(static_cast<double>(mpc::Signed(opened(place, 0))) / static_cast<double>(scale),
                       -2 * shape.fraction_bits);
@@ -165,8 +189,19 @@ Model SolveSquares(const SquaresShape& shape, const RingMatrix& opened, double r
   const MatrixXd weights =
       solver.eigenvectors() * (inverse.asDiagonal() * (solver.eigenvectors().transpose() * products));
   const double logit = shape.outputs == 1 ? 0.5 : 1;
-  return {.weights = weights.topRows(shape.features) * (logit / row_norm),
-          .bias = kConstant * logit * weights.bottomRows(1).transpose()};
+  Model model{.weights = weights.topRows(shape.features) * (logit / row_norm),
+              .bias = kConstant * logit * weights.bottomRows(1).transpose()};
+  const double noise = deviation / static_cast<double>(LargestSquare(shape.fraction_bits));
+  if (RelativeNoise(inverse, noise) > 1) return model;
+  // Of each weight, and of the logit at the origin.
+  MatrixXd wanted = MatrixXd::Identity(shape.entries(), shape.entries()) * (logit / row_norm);
+  wanted.rightCols(1) << origin * (logit / row_norm), kConstant * logit;
+  const MatrixXd solved =
+      solver.eigenvectors() * (inverse.asDiagonal() * (solver.eigenvectors().transpose() * wanted));
+  const MatrixXd deviations = DeviationsOf(solved, weights, noise);
+  model.deviations = {.weights = deviations.topRows(shape.features),
+                      .intercept = deviations.bottomRows(1).transpose()};
+  return model;
 }
 
 }  // namespace trefoil::ml

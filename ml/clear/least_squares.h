@@ -49,8 +49,12 @@ struct SquaresShape {
 
 /// The linear model of what was opened: the products with eigenvalues below zero set to zero, plus RidgeFor, solved.
 /// A logit is a target; where there is one output alone half of it, as of DP-SGD's squared loss: from -1/2 to 1/2.
-/// Cost: about 10 p^3 multiplications, one thread. Pre: `opened` has numbers() x 1; deviation > 0.
+/// Its deviations are of its difference from what the same records and ridge give without noise, to first order in the
+/// noise, with the intercept at the row `origin` (as long as it is: not shortened); none where the noise is as large as
+/// the equations (docs/explanation/privacy.md, "Least squares").
+/// Cost: about 14 p^3 multiplications, one thread. Pre: `opened` has numbers() x 1; deviation > 0; `origin` has as many
+/// numbers as the shape features.
 [[nodiscard]] Model SolveSquares(const SquaresShape& shape, const mpc::RingMatrix& opened, double row_norm,
-                                 double deviation);
+                                 double deviation, const Eigen::VectorXd& origin);
 
 }  // namespace trefoil::ml

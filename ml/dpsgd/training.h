@@ -47,6 +47,12 @@ struct HiddenLayer {
   Eigen::VectorXd bias;
 };
 
+/// How far a release's noise has moved a linear model's numbers, one standard deviation, where its law is known.
+struct NoiseDeviations {
+  Eigen::MatrixXd weights;    ///< of each weight
+  Eigen::VectorXd intercept;  ///< of the logits of one row that the release names (ml/clear/least_squares.h)
+};
+
 /// A released model in the clear: a linear function of the row, or of what the hidden layers make of the row. With two
 /// classes it has one column: the logit of class 1.
 struct Model {
@@ -54,6 +60,7 @@ struct Model {
   Eigen::VectorXd bias;     ///< columns
   std::vector<HiddenLayer> hidden{};
   double activation_bound = 0;  ///< with hidden layers
+  std::optional<NoiseDeviations> deviations{};
 };
 
 /// What an evaluation came to.

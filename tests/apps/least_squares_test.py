@@ -1,5 +1,7 @@
 """Least squares as three party processes over TLS: against a plain solution, and every documented outcome."""
 
+import csv
+import io
 import json
 import math
 import random
@@ -125,6 +127,18 @@ class LeastSquares(ProgramTest):
         self.succeed("report", "run")
         self.assertIn("R²", (self.folder / "run/report.html").read_text())
         self.assertIn("one target", self.succeed("export", "--model", "run/model.npz", "--format", "onnx", "--out", "m.onnx"))
+        self.succeed("export", "--model", "run/model.npz", "--format", "csv", "--out", "c.csv")
+        table = list(csv.DictReader(io.StringIO((self.folder / "c.csv").read_text())))
+        self.assertEqual([(row["output"], row["column"], row["value"]) for row in table],
+                         [("c", "(intercept)", ""), ("c", "a", ""), ("c", "b", "")])
+        intercept, *factors = [float(row["coefficient"]) for row in table]
+        for row, wanted in zip(table, (10, 5, -7)):
+            # The ridge takes 10^-4 of it.
+            self.assertTrue(1e-4 < float(row["standard_error"]) < 1e-2, row)
+            self.assertAlmostEqual(float(row["coefficient"]), wanted, delta=7 * float(row["standard_error"]) + 5e-3)
+        for line, (a, b) in zip(predicted[1:], self.rows):
+            self.assertAlmostEqual(float(line.split(",")[1]), intercept + factors[0] * a + factors[1] * b, places=4)
+        self.assertIn("standard error", (self.folder / "run/report.html").read_text())
         self.write("points/train.csv", "a,b,c\n0.5,0.5,31\n")
         self.fail_with(4, "expected a number of -10 to 30", "local", "--job", "job.toml", "--data", "points", "--out", "none")
 

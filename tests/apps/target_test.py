@@ -125,6 +125,16 @@ class Targets(ProgramTest):
         model = Onnx((self.folder / "m.onnx").read_bytes())
         for (area, floor, _), target in list(zip(test, found))[:40]:
             self.assertAlmostEqual(model.run([area, float(floor)])[0], target, delta=0.01)
+        self.succeed("export", "--model", "out/model.npz", "--format", "csv", "--out", "m.csv")
+        coefficients = list(csv.DictReader(io.StringIO((self.folder / "m.csv").read_text())))
+        self.assertEqual([(row["column"], row["standard_error"]) for row in coefficients],
+                         [("(intercept)", ""), ("area", ""), ("floor", "")])
+        intercept, per_area, per_floor = [float(row["coefficient"]) for row in coefficients]
+        short = [k for k, (area, floor, _) in enumerate(test) if math.hypot((area - 60) / 30, (floor - 2) / 2) < 1.9]
+        self.assertGreater(len(short), 100)
+        for k in short:
+            self.assertAlmostEqual(found[k], intercept + per_area * test[k][0] + per_floor * test[k][1], delta=0.01)
+        self.assertIn("What the model says of each column", (self.folder / "out/report.html").read_text())
         self.succeed("export", "--model", "out/model.npz", "--format", "npz", "--out", "m.npz")
         names = zipfile.ZipFile(self.folder / "m.npz").namelist()
         self.assertTrue({"target_low.npy", "target_high.npy"} <= set(names))

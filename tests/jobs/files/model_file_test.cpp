@@ -71,6 +71,24 @@ TEST(ModelFile, KeepsHiddenLayers) {
   EXPECT_EQ(loaded.activation_bound, 6);
 }
 
+TEST(ModelFile, KeepsDeviationsWhereThereAreSome) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "model.npz";
+  auto model = ModelWith(4);
+  model.deviations = {.weights = Eigen::MatrixXd::Random(3, 4), .intercept = Eigen::VectorXd::Random(4)};
+  SaveModel(file, model, ModelSchemaOf(SmallJob(4)));
+  const auto loaded = LoadModel(file).model.deviations;
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->weights, model.deviations->weights);
+  EXPECT_EQ(loaded->intercept, model.deviations->intercept);
+  model.deviations->intercept = Eigen::VectorXd::Random(3);
+  SaveModel(file, model, ModelSchemaOf(SmallJob(4)));
+  EXPECT_THROW((void)LoadModel(file), DataError);
+  model.deviations.reset();
+  SaveModel(file, model, ModelSchemaOf(SmallJob(4)));
+  EXPECT_FALSE(LoadModel(file).model.deviations);
+}
+
 TEST(ModelFile, RefusesShapesThatAreNotItsJobs) {
   const TemporaryFolder folder;
   SaveModel(folder.path() / "model.npz", ModelWith(2), ModelSchemaOf(SmallJob(3)));
