@@ -17,6 +17,7 @@
 #include "jobs/least_squares/job.h"
 #include "jobs/pate/job.h"
 #include "jobs/predict/job.h"
+#include "jobs/statistics/job.h"
 #include "jobs/sum/job.h"
 #include "jobs/transfer/job.h"
 
@@ -86,8 +87,8 @@ std::unique_ptr<JobWithCanaries> Job::WithCanaries(std::int64_t /*count*/) const
 // The one list of them. It is made at the first call, which may come before this file's own variables are.
 JobTypes ShippedTypes() {
   static const JobType types[] = {
-      kDpsgdType,   kPredictType,  kHistogramType, kPateType,
-      kAverageType, kTransferType, kSumType,       kLeastSquaresType,
+      kDpsgdType,    kPredictType, kHistogramType,    kPateType,       kAverageType,
+      kTransferType, kSumType,     kLeastSquaresType, kStatisticsType,
   };
   return types;
 }

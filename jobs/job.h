@@ -14,6 +14,7 @@
 #include "jobs/config/party_file.h"
 #include "jobs/job_cost.h"
 #include "jobs/records/model_schema.h"
+#include "jobs/shown_results.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/dpsgd/training.h"
 #include "mpc/context.h"
@@ -220,6 +221,8 @@ class Job {
   /// What the summary of a result (JobResult::summary) says beside the common members, in a line for the user;
   /// or nothing.
   [[nodiscard]] virtual std::string ResultLine(const nlohmann::ordered_json& /*summary*/) const { return {}; }
+  /// What a report shows of the result files of a run directory. Throws DataError for a damaged one.
+  [[nodiscard]] virtual ShownResults Shown(const std::filesystem::path& /*folder*/) const { return {}; }
   /// For an audit: the job with so many canaries beside its records (jobs/canaries.h). Throws ConfigError where
   /// the job's type, or this job, cannot be audited.
   [[nodiscard]] virtual std::unique_ptr<JobWithCanaries> WithCanaries(std::int64_t count) const;

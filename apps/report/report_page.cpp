@@ -147,6 +147,31 @@ std::string ResultsSection(const runtime::Summary& summary) {
   return HtmlHeading("What was computed") + HtmlTable({"", ""}, Rows(summary.results));
 }
 
+/// What the job says of its result files.
+std::string ShownSection(const jobs::ShownResults& shown) {
+  std::string out;
+  for (const auto& table : shown.tables) {
+    std::string rows;
+    for (const auto& row : table.rows) {
+      std::vector<std::string> cells;
+      for (const auto& cell : row) cells.push_back(EscapeHtml(cell));
+      rows += HtmlRow(cells);
+    }
+    std::vector<std::string> head;
+    for (const auto& cell : table.head) head.push_back(EscapeHtml(cell));
+    out += HtmlHeading(table.title) + HtmlTable(head, rows);
+  }
+  if (shown.plots.empty()) return out;
+  out += "<div class=\"plots\">\n";
+  for (const auto& plot : shown.plots)
+    out += ToSvg({.title = plot.title,
+                  .x_label = plot.x_label,
+                  .y_label = plot.y_label,
+                  .lines = {{.name = plot.y_label, .points = plot.points}},
+                  .x_range = plot.range});
+  return out + "</div>\n";
+}
+
 /// A line of the progress: what `value` makes of each step.
 template <typename Take>
 PlotLine LineOf(const RunReport& report, const char* name, const Take& value) {
@@ -244,7 +269,7 @@ std::string ReportPage(const RunReport& report) {
   out += Cards(report) + Warnings(report.summary) + StatementSection(report.statement) + RowsSection(report) +
          CurveSection(report.curves);
   out += report.evaluation + report.coefficients + AuditSection(report.audit) +
-         ResultsSection(report.summary) + ProgressSection(report);
+         ResultsSection(report.summary) + ShownSection(report.shown) + ProgressSection(report);
   out += CostSection(report) + RecordSection(report.record);
   out += HtmlHeading("Job") + "<pre>" + EscapeHtml(report.job) + "</pre>\n";
   return out + "</main>\n</body>\n</html>\n";

@@ -115,6 +115,7 @@ RunReport ReadRunReport(const fs::path& folder, jobs::JobTypes types) {
   if (fs::exists(folder / "audit.json")) report.audit = ReadPart(folder, "audit.json", ReadAudit);
   report.evaluation = ReadEvaluation(folder);
   report.coefficients = ReadCoefficients(folder, *job);
+  report.shown = job->Shown(folder);
   return report;
 }
 

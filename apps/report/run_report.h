@@ -33,6 +33,7 @@ struct RunReport {
   nlohmann::ordered_json audit;                 ///< audit.json; null where there is none
   std::string evaluation;                       ///< the section of evaluation.json; empty where there is none
   std::string coefficients;                     ///< the section of a linear model of a table; likewise
+  jobs::ShownResults shown;                     ///< of its result files
 };
 
 /// Reads summary.json, record.json, job.toml and, of a job with steps, progress.csv of a directory that `local`,

@@ -25,7 +25,8 @@ struct Frame {
   std::vector<double> y_ticks;
 
   [[nodiscard]] double X(double value) const {
-    return kLeft + (kWidth - kLeft - kRight) * value / x_ticks.back();
+    const double first = x_ticks.front();
+    return kLeft + (kWidth - kLeft - kRight) * (value - first) / (x_ticks.back() - first);
   }
   [[nodiscard]] double Y(double value) const {
     return kHeight - kBottom - (kHeight - kTop - kBottom) * value / y_ticks.back();
@@ -42,7 +43,8 @@ Frame FrameOf(const Plot& plot) {
       y = std::max(y, value);
     }
   }
-  return {.x_ticks = AxisTicks(x), .y_ticks = AxisTicks(y)};
+  return {.x_ticks = plot.x_range ? AxisTicks(plot.x_range->first, plot.x_range->second) : AxisTicks(x),
+          .y_ticks = AxisTicks(y)};
 }
 
 std::string Line(const char* name, double x1, double y1, double x2, double y2) {
@@ -103,17 +105,24 @@ std::string Legend(const Plot& plot) {
 
 }  // namespace
 
-std::vector<double> AxisTicks(double largest) {
-  if (!(largest > 0) || !std::isfinite(largest)) return {0, 1};
-  const double power = std::pow(10, std::floor(std::log10(largest)));
+std::vector<double> AxisTicks(double low, double high) {
+  const double span = high - low;
+  const double power = std::pow(10, std::floor(std::log10(span)));
   double step = power;
   for (const double factor : {0.2, 0.5, 1.0, 2.0}) {
     step = factor * power;
-    if (largest <= 5 * step * (1 + 1e-12)) break;
+    if (span <= 5 * step * (1 + 1e-12)) break;
   }
-  std::vector<double> ticks{0};
-  while (ticks.back() < largest * (1 - 1e-12)) ticks.push_back(static_cast<double>(ticks.size()) * step);
+  const double first = std::floor(low / step + 1e-9);
+  std::vector<double> ticks{first * step};
+  while (ticks.back() < high - 1e-12 * span)
+    ticks.push_back((first + static_cast<double>(ticks.size())) * step);
   return ticks;
+}
+
+std::vector<double> AxisTicks(double largest) {
+  if (!(largest > 0) || !std::isfinite(largest)) return {0, 1};
+  return AxisTicks(0, largest);
 }
 
 std::string ToSvg(const Plot& plot) {

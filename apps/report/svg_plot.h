@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,14 +12,18 @@ struct PlotLine {
   std::vector<std::pair<double, double>> points;
 };
 
-/// A plot of one or two lines over one axis, both axes from 0.
+/// A plot of one or two lines over one axis, both axes from 0, but for an x axis with a range of its own.
 struct Plot {
   std::string title;
   std::string x_label;
   std::string y_label;
   std::vector<PlotLine> lines;
+  std::optional<std::pair<double, double>> x_range{};  ///< finite, its end above its beginning
 };
 
+/// Numbers in steps of 1, 2 or 5 times a power of ten, multiples of the step, from `low` or less to the first that is
+/// `high` or more: three to six steps. Pre: finite, low < high.
+[[nodiscard]] std::vector<double> AxisTicks(double low, double high);
 /// Numbers from 0 in steps of 1, 2 or 5 times a power of ten, up to the first that is `largest` or more:
 /// three to five steps. 0 and 1 where `largest` is not a number above 0.
 [[nodiscard]] std::vector<double> AxisTicks(double largest);

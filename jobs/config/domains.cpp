@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "jobs/config/suggestion.h"
@@ -165,6 +166,30 @@ void Texts::Write(const std::vector<std::string>& member, Json& json) const { js
 
 void Texts::Describe(Json& schema) const {
   schema.update({{"type", "array"}, {"items", {{"type", "string"}}}});
+}
+
+std::string Ascending::Expected(const toml::node* /*found*/) const {
+  std::string limits;
+  if (each.above) limits += fmt::format(" above {}", *each.above);
+  if (each.below) limits += fmt::format("{} below {}", each.above ? " and" : "", *each.below);
+  return fmt::format("an array of finite numbers{} in ascending order", limits);
+}
+
+bool Ascending::Read(const toml::node& node, std::vector<double>& member) const {
+  std::vector<double> numbers;
+  if (!ReadElements(each, node, numbers) || numbers.empty() ||
+      std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) != numbers.end())
+    return false;
+  member = std::move(numbers);
+  return true;
+}
+
+void Ascending::Write(const std::vector<double>& member, Json& json) const { json = member; }
+
+void Ascending::Describe(Json& schema) const {
+  Json number = Json::object();
+  each.Describe(number);
+  schema.update({{"type", "array"}, {"items", number}, {"minItems", 1}});
 }
 
 bool Wholes::Read(const toml::node& node, std::vector<std::int64_t>& member) const {

@@ -121,6 +121,16 @@ struct Texts {
   void Describe(nlohmann::json& schema) const;
 };
 
+/// An array of numbers in ascending order, at least one.
+struct Ascending {
+  Interval each;
+
+  [[nodiscard]] std::string Expected(const toml::node* found) const;
+  bool Read(const toml::node& node, std::vector<double>& member) const;
+  void Write(const std::vector<double>& member, nlohmann::json& json) const;
+  void Describe(nlohmann::json& schema) const;
+};
+
 /// An array of whole numbers; `expected` describes it as a whole.
 struct Wholes {
   WholeInterval each;

@@ -24,7 +24,6 @@
 namespace trefoil::jobs {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using mpc::Index;
 using mpc::RingMatrix;
@@ -230,24 +229,14 @@ std::string HistogramJob::Split(const SplitTarget& target) const {
   data::DataSpec spec;
   spec.name = job().data_name;
   spec.format = data::Format::kCsv;
-  const auto source =
-      data::FindTrainingFiles(spec, FindDataFolder(job().data_name, target.job_file, target.data));
-  std::vector<int> labels;
-  for (const auto& category : data::ReadCategories(source, job().column))
-    labels.push_back(static_cast<int>(category.value_or(job().column.values.size())));
-  const auto party_of_row = data::AssignRows(SplitOf(job().local), labels, job().rows);
-  std::array<fs::path, 3> targets;
-  for (std::size_t j = 0; j < targets.size(); ++j) {
-    fs::create_directories(target.party_folders.at(j) / "data");
-    target.parties.at(j).data = data::PartyFiles(data::Format::kCsv, "");
-    targets.at(j) = target.party_folders.at(j) / target.parties.at(j).data.file;
-  }
-  data::SplitCsv(source, job().column.header, party_of_row, targets);
-  std::array<std::int64_t, 4> rows{};
-  for (const int party : party_of_row) ++rows.at(static_cast<std::size_t>(party < 0 ? 3 : party));
-  return fmt::format("dealing {} to three parties: rows {}, {}, {}{}",
-                     source.place().lexically_normal().string(), rows[0], rows[1], rows[2],
-                     rows[3] == 0 ? "" : fmt::format("; {} beyond data.rows left out", rows[3]));
+  spec.rows = job().rows;
+  spec.header = job().column.header;
+  return DealTable(spec, job().local, target, [this](const data::DataFiles& source) {
+    std::vector<int> labels;
+    for (const auto& category : data::ReadCategories(source, job().column))
+      labels.push_back(static_cast<int>(category.value_or(job().column.values.size())));
+    return labels;
+  });
 }
 
 std::string HistogramJob::Load(const PartyFile& party, const std::string& party_file,

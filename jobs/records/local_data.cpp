@@ -5,6 +5,8 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "data/formats/csv.h"
+#include "jobs/job.h"
 
 namespace trefoil::jobs {
 
@@ -37,6 +39,24 @@ fs::path FindDataFolder(const std::string& name, const fs::path& job_file, const
 data::Split SplitOf(const LocalSpec& local) {
   if (local.fractions) return {.kind = data::SplitKind::kFractions, .fractions = *local.fractions};
   return {.kind = local.sorted ? data::SplitKind::kSorted : data::SplitKind::kEven};
+}
+
+std::string DealTable(const data::DataSpec& spec, const LocalSpec& local, const SplitTarget& target,
+                      const std::function<std::vector<int>(const data::DataFiles& source)>& labels_of) {
+  const auto source = data::FindTrainingFiles(spec, FindDataFolder(spec.name, target.job_file, target.data));
+  const auto party_of_row = data::AssignRows(SplitOf(local), labels_of(source), spec.rows);
+  std::array<fs::path, 3> targets;
+  for (std::size_t j = 0; j < targets.size(); ++j) {
+    fs::create_directories(target.party_folders.at(j) / "data");
+    target.parties.at(j).data = data::PartyFiles(data::Format::kCsv, "");
+    targets.at(j) = target.party_folders.at(j) / target.parties.at(j).data.file;
+  }
+  data::SplitCsv(source, spec.header, party_of_row, targets, spec.dialect);
+  std::array<std::int64_t, 4> rows{};
+  for (const int party : party_of_row) ++rows.at(static_cast<std::size_t>(party < 0 ? 3 : party));
+  return fmt::format("dealing {} to three parties: rows {}, {}, {}{}",
+                     source.place().lexically_normal().string(), rows[0], rows[1], rows[2],
+                     rows[3] == 0 ? "" : fmt::format("; {} beyond data.rows left out", rows[3]));
 }
 
 }  // namespace trefoil::jobs

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,8 @@
 #include "jobs/records/schema.h"
 
 namespace trefoil::jobs {
+
+struct SplitTarget;
 
 /// Where the data set NAME is looked for, in order, as FindDataFolder says.
 [[nodiscard]] std::vector<std::filesystem::path> DataPlaces(const std::string& name,
@@ -21,5 +24,11 @@ namespace trefoil::jobs {
 
 /// How [local] splits one data set.
 [[nodiscard]] data::Split SplitOf(const LocalSpec& local);
+
+/// Deals the CSV table of a job's data folder to the three party folders, byte for byte; `labels_of` the table are what
+/// rows are sorted by where [local] says so. Returns what to say of it. Throws DataError, and what `labels_of` throws.
+[[nodiscard]] std::string DealTable(
+    const data::DataSpec& spec, const LocalSpec& local, const SplitTarget& target,
+    const std::function<std::vector<int>(const data::DataFiles& source)>& labels_of);
 
 }  // namespace trefoil::jobs

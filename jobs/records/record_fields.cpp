@@ -73,29 +73,6 @@ struct Fill {
   }
 };
 
-/// The edges of bins.
-struct Edges {
-  [[nodiscard]] std::string Expected(const toml::node* /*found*/) const {
-    return "an array of finite numbers in ascending order";
-  }
-  bool Read(const toml::node& node, std::vector<double>& member) const {
-    const auto* array = node.as_array();
-    if (array == nullptr || array->empty()) return false;
-    std::vector<double> edges;
-    for (const auto& element : *array) {
-      if (!Interval{.above = edges.empty() ? std::nullopt : std::optional(edges.back()), .below = {}}.Read(
-              element, edges.emplace_back()))
-        return false;
-    }
-    member = std::move(edges);
-    return true;
-  }
-  void Write(const std::vector<double>& member, Json& json) const { json = member; }
-  void Describe(Json& schema) const {
-    schema.update({{"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 1}});
-  }
-};
-
 const OneOf<Encoding>& Encodings() {
   static const OneOf<Encoding> encodings{
       {Encoding::kUtf8, "utf-8"}, {Encoding::kLatin1, "latin-1"}, {Encoding::kWindows1252, "windows-1252"}};
@@ -144,11 +121,7 @@ class OfKinds {
 void MissingFields(FieldVisitor& v, data::Column& s) {
   const OfKinds of(s);
   using enum ColumnKind;
-  v.When(of({kNumber, kCategory, kText, kDate, kBin}), [&] {
-    v("missing", s.missing, Marks{},
-      "Marks of a missing value in this column, a text or several; without it `data.missing`. A mark that is "
-      "a number is met however it is written, where the column has numbers.");
-  });
+  v.When(of({kNumber, kCategory, kText, kDate, kBin}), [&] { MarksField(v, s); });
   v.When(of({kNumber, kCategory, kDate, kBin}), [&] {
     v("fill", s.fill, Fill{},
       "What a missing value is read as: a number, category or date as the job writes them; without it a "
@@ -170,12 +143,7 @@ void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical) {
     v("mean", s.mean, kAnyNumber, Default(0.0), "(value − mean)/scale; of a date in days.");
     v("scale", s.scale, kPositive, Default(1.0), "As for `mean`.");
   });
-  v.When(of({ColumnKind::kCategory}), [&] {
-    v("values", s.values, Texts{}, "One 0/1 feature each.");
-    v("aliases", s.aliases, LeftOutEmpty{}, "Another text, and the value that it is read as.");
-    v("numeric", s.numeric, Flag{}, Default(false).LeftOut(),
-      "Texts of equal numbers are one value: `1`, `01` and `1.0`. All `values` are numbers then.");
-  });
+  v.When(of({ColumnKind::kCategory}), [&] { CategoryFields(v, s, "One 0/1 feature each."); });
   v.When(of({ColumnKind::kDate}), [&] {
     v("format", s.date_format, Text{},
       "How dates are written: `%Y`, `%m` and `%d` once each, as in `%d.%m.%Y`; also `%H`, `%M`, `%S`. All "
@@ -183,7 +151,7 @@ void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical) {
     v("origin", s.origin, Text{}, "The day 0, as in `2000-01-31`.");
   });
   v.When(of({ColumnKind::kBin}), [&] {
-    v("edges", s.edges, Edges{},
+    v("edges", s.edges, Ascending{kAnyNumber},
       "Ascending numbers; k of them make k + 1 features, of which one is 1: numbers below the first edge, "
       "from the first to below the second, and so on.");
   });
@@ -219,16 +187,7 @@ void TargetFields(FieldVisitor& v, data::TargetRange& range, data::DataSpec& s) 
 }
 
 void CsvFields(FieldVisitor& v, data::DataSpec& s) {
-  v("header", s.header, Flag{}, Default(true), "Whether the file's first line names its columns.");
-  v("missing", s.missing, Marks{}, Default(std::vector<std::string>{"?"}),
-    "Mark of a missing value, or several; compared as a text.");
-  v("separator", s.dialect.separator, OneOf<char>{{',', ","}, {';', ";"}, {'\t', "tab"}, {'|', "|"}},
-    Default(',').LeftOut(), "What stands between fields.");
-  v("decimal", s.decimal, OneOf<char>{{'.', "."}, {',', ","}}, Default('.').LeftOut(),
-    "What stands before the decimals of the file's numbers. The job's own have a point.");
-  v("encoding", s.dialect.encoding, Encodings(),
-    "A file with other bytes is refused; a byte order mark of UTF-8 at its start counts more. Without it "
-    "bytes are taken as they are.");
+  DialectFields(v, s);
   v.Tables("column", "The file's columns.", s.columns,
            [&](data::Column& one) { ColumnFields(v, one, s.vertical); });
   v.Check([&](const Section& table) {
@@ -284,15 +243,6 @@ void DataFields(FieldVisitor& v, data::DataSpec& s, bool of_job) {
   });
 }
 
-/// The first text that occurs twice, or nothing.
-std::optional<std::string> Repeated(const std::vector<std::string>& texts) {
-  std::set<std::string> seen;
-  for (const auto& text : texts) {
-    if (!seen.insert(text).second) return text;
-  }
-  return {};
-}
-
 void CheckLabel(const data::DataSpec& spec, const Section& section) {
   const auto& label = spec.label;
   if (static_cast<int>(label.values.size()) != spec.classes) {
@@ -338,6 +288,40 @@ void CheckWholeRows(FieldVisitor& v, const RecordSchema& s) {
 }
 
 }  // namespace
+
+std::optional<std::string> Repeated(const std::vector<std::string>& texts) {
+  std::set<std::string> seen;
+  for (const auto& text : texts) {
+    if (!seen.insert(text).second) return text;
+  }
+  return {};
+}
+
+void DialectFields(FieldVisitor& v, data::DataSpec& s) {
+  v("header", s.header, Flag{}, Default(true), "Whether the file's first line names its columns.");
+  v("missing", s.missing, Marks{}, Default(std::vector<std::string>{"?"}),
+    "Mark of a missing value, or several; compared as a text.");
+  v("separator", s.dialect.separator, OneOf<char>{{',', ","}, {';', ";"}, {'\t', "tab"}, {'|', "|"}},
+    Default(',').LeftOut(), "What stands between fields.");
+  v("decimal", s.decimal, OneOf<char>{{'.', "."}, {',', ","}}, Default('.').LeftOut(),
+    "What stands before the decimals of the file's numbers. The job's own have a point.");
+  v("encoding", s.dialect.encoding, Encodings(),
+    "A file with other bytes is refused; a byte order mark of UTF-8 at its start counts more. Without it "
+    "bytes are taken as they are.");
+}
+
+void CategoryFields(FieldVisitor& v, data::Column& s, const char* values) {
+  v("values", s.values, Texts{}, values);
+  v("aliases", s.aliases, LeftOutEmpty{}, "Another text, and the value that it is read as.");
+  v("numeric", s.numeric, Flag{}, Default(false).LeftOut(),
+    "Texts of equal numbers are one value: `1`, `01` and `1.0`. All `values` are numbers then.");
+}
+
+void MarksField(FieldVisitor& v, data::Column& s) {
+  v("missing", s.missing, Marks{},
+    "Marks of a missing value in this column, a text or several; without it `data.missing`. A mark that is "
+    "a number is met however it is written, where the column has numbers.");
+}
 
 std::int64_t TotalRows(const data::DataSpec& spec) {
   if (spec.vertical) return spec.rows[0];

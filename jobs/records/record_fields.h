@@ -18,6 +18,18 @@ void CheckHorizontal(FieldVisitor& v, const RecordSchema& s);
 /// The keys of [features], for data as `data` declares it.
 void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data);
 
+/// The keys of [data] that say how a CSV file is written.
+void DialectFields(FieldVisitor& v, data::DataSpec& s);
+
+/// The keys of a column that say what values a category has; `values` is the line of help for these.
+void CategoryFields(FieldVisitor& v, data::Column& s, const char* values);
+
+/// The key of a column that says how a missing value is written.
+void MarksField(FieldVisitor& v, data::Column& s);
+
+/// The first text that occurs twice, or nothing.
+[[nodiscard]] std::optional<std::string> Repeated(const std::vector<std::string>& texts);
+
 /// Checks what the keys of [data] say about each other. Throws ConfigError as the reader does.
 void CheckDataRules(const data::DataSpec& spec, const Section& data);
 

@@ -10,6 +10,7 @@ CHECKS=(
   "transfer: plain minimisers, and every documented outcome"
   "sum: shortened vectors as in the clear, the law of the noise, and every documented outcome"
   "least-squares: the plain solution, sensitivity searched, the law of the noise, and every documented outcome"
+  "statistics: plain ones given the same noise, sensitivity searched, and every documented outcome"
 )
 
 check_histogram() { program_test histogram; }
@@ -30,3 +31,5 @@ check_sum() { gtests ml 'NoisySum*:EncodeBounded.*:SensitivityOfOwnersSum.*' job
 check_least_squares() {
   gtests ml 'SquaresSensitivity.*:SumOfSquares.*:SolveSquares.*:LeastSquares.*:ClassTargets.*' && program_test least_squares
 }
+
+check_statistics() { gtests jobs 'Statistics*:EstimatesOf.*:SumStatistics.*' && program_test statistics; }

@@ -19,6 +19,7 @@ from histogram_test import JOB as HISTOGRAM_JOB
 from kept_models import PREDICT_JOB
 from least_squares_test import JOB as SQUARES_JOB
 from pate_test import JOB as PATE_JOB
+from statistics_test import JOB as STATISTICS_JOB
 from taught_parties import JOB as TAUGHT_JOB
 from sum_test import JOB as SUM_JOB
 from transfer_test import JOB as TRANSFER_JOB
@@ -52,6 +53,7 @@ JOBS = {
     "sum": (SUM_JOB.replace('name = "sums"\nrows', 'name = "vectors"\nrows'), None),  # of generated vectors
     "least-squares": (SQUARES_JOB.replace("[features]\nrow_norm = 2.0\n", ""),
                       {name: points("a,b,c\n", ("no", "yes"), 120) for name in ("train.csv", "test.csv")}),
+    "statistics": (STATISTICS_JOB, {"train.csv": b"age,hours,colour\n" + b"31,?,red\n62,17,green\n" * 30}),
     "predict": (None, None),  # of rows by a model that a run before has kept
 }
 WITH_FEATURES = {"dpsgd": 784, "pate-taught": 2, "classifier-average": 2, "least-squares": 2}  # how many numbers a record has

@@ -194,6 +194,31 @@ sigma = 0.5
 delta = 1e-5
 )";
 
+constexpr const char* kStatistics = R"(
+version = 1
+type = "statistics"
+name = "golden"
+[data]
+name = "golden"
+format = "csv"
+rows = [20, 20, 20]
+column = [
+  { name = "a", low = -0.25, high = 0.25, edges = [0.0] },
+  { name = "b", low = -0.25, high = 0.25, missing = [] },
+  { name = "c", kind = "ignore" },
+  { name = "d", low = -1, high = 1 },
+  { name = "y", kind = "category", values = ["x", "y", "z"] },
+]
+[statistics]
+quantiles = ["d"]
+bins = 4
+correlations = ["a", "b"]
+table = [{ rows = "y", columns = "a" }, { rows = "y" }]
+[privacy]
+sigma = 0.5
+delta = 1e-5
+)";
+
 /// Eighths and the like, which any arithmetic has exactly, of rows shorter than 1.
 std::array<double, 4> FeaturesOf(int row) {
   return {((row * 7) % 17 - 8) / 32.0, ((row * 5) % 13 - 6) / 32.0, ((row * 11) % 19 - 9) / 32.0,
@@ -323,6 +348,7 @@ std::vector<GoldenJob> GoldenTasks() {
        {"sum.sampling_rate=0.5", "privacy.unit=group", "privacy.max_group_rows=2", "release.to=[0, 1]"}},
       {"sum-owner", kSum, {"sum.summed=owner", "sum.allowance=0.001", "release.to=[2]"}},
       {"least-squares", kSquares, {"release.to=[0, 2]"}},
+      {"statistics", kStatistics, {"release.to=[0, 1]"}},
   };
 }
 

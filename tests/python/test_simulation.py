@@ -204,6 +204,22 @@ def test_counts_a_column_of_frames(header):
             trefoil.simulate(job, [frame.drop(columns="size"), frame, frame])
 
 
+def test_gives_statistics_of_frames():
+    pandas = pytest.importorskip("pandas")
+    job = trefoil.Job.statistics(
+        name="ages",
+        data=dict(
+            name="ages", format="csv", rows=[50, 50, 50], column=[dict(name="age", low=0.0, high=100.0)]
+        ),
+        statistics=dict(bins=10),
+        privacy=dict(sigma=0.01, delta=1e-6),
+    )
+    frame = pandas.DataFrame({"age": [20, 30, 70] * 10})
+    result = trefoil.simulate(job, [frame] * 3)
+    line = result.files["moments.csv"].decode().splitlines()[1].split(",")
+    assert line[0] == "age" and float(line[3]) == pytest.approx(40, abs=0.1)  # noise on a count is 0.02
+
+
 def test_draws_what_was_spent(result):
     pytest.importorskip("matplotlib").use("agg")
     axes = result.plot()

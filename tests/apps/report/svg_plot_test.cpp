@@ -28,6 +28,13 @@ TEST(AxisTicks, AreRoundAndReachTheLargest) {
     EXPECT_EQ(AxisTicks(none), (Ticks{0, 1}));
 }
 
+TEST(AxisTicks, HaveARangeOfTheirOwn) {
+  EXPECT_EQ(AxisTicks(17, 90), (Ticks{0, 20, 40, 60, 80, 100}));
+  EXPECT_EQ(AxisTicks(20, 60), (Ticks{20, 30, 40, 50, 60}));
+  EXPECT_EQ(AxisTicks(-20, 5), (Ticks{-20, -15, -10, -5, 0, 5}));
+  EXPECT_EQ(AxisTicks(1000.5, 1002), (Ticks{1000.5, 1001, 1001.5, 1002}));
+}
+
 /// The points of a line, as drawn.
 std::string PointsOf(const std::string& svg, int line) {
   const std::string start = "<polyline class=\"line-" + std::to_string(line) + "\" points=\"";
@@ -47,6 +54,15 @@ TEST(ToSvg, DrawsPointsWhereTheyBelong) {
   for (const auto* text : {"a &lt; b", ">step<", "value &amp; more", ">one<", ">two<", ">10<"})
     EXPECT_NE(svg.find(text), std::string::npos) << text;
   EXPECT_EQ(svg.find("a < b"), std::string::npos);
+}
+
+TEST(ToSvg, DrawsWithinARange) {
+  const auto svg = ToSvg({.title = "",
+                          .x_label = "",
+                          .y_label = "",
+                          .lines = {{.name = "", .points = {{-20, 0}, {0, 4}}}},
+                          .x_range = std::pair{-20.0, 0.0}});
+  EXPECT_EQ(PointsOf(svg, 0), "62.0,212.0 444.0,34.0");
 }
 
 TEST(ToSvg, LeavesOutWhatIsNoNumberAndThinsLongLines) {

@@ -254,8 +254,8 @@ INSTANTIATE_TEST_SUITE_P(
         EditCase{"version", "version = 1", "version = 2", "x.toml:1: version: found 2, expected 1"},
         EditCase{"misspelt_choice", "\"dpsgd\"", "\"dpsdg\"",
                  "x.toml:2: type: found \"dpsdg\", expected one of \"dpsgd\", \"predict\", \"histogram\", "
-                 "\"pate\", \"classifier-average\", \"ensemble-transfer\", \"sum\", \"least-squares\"; did "
-                 "you mean dpsgd?"},
+                 "\"pate\", \"classifier-average\", \"ensemble-transfer\", \"sum\", \"least-squares\", "
+                 "\"statistics\"; did you mean dpsgd?"},
         EditCase{
             "path_in_name", "\"mnist\"", "\"../mnist\"",
             "x.toml:3: name: found \"../mnist\", expected a name of letters, digits, '.', '_' and '-' (at "

@@ -1,0 +1,209 @@
+#include "jobs/statistics/estimates.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "jobs/gaussian_target.h"
+
+namespace trefoil::jobs {
+namespace {
+
+using Eigen::MatrixXd;
+using mpc::Index;
+
+/// What was opened, in records.
+class Sums {
+ public:
+  Sums(const StatisticsLayout& layout, const mpc::RingMatrix& opened) : layout_(layout), opened_(opened) {}
+
+  [[nodiscard]] double At(Statistic statistic, Index place) const {
+    return std::ldexp(static_cast<double>(mpc::Signed(opened_(place, 0))), -kStatisticsBits) /
+           layout_.FactorOf(statistic);
+  }
+
+ private:
+  const StatisticsLayout& layout_;
+  const mpc::RingMatrix& opened_;
+};
+
+/// Of z, from -1 to 1.
+struct CentredMoments {
+  double count = 0;
+  double missing = 0;
+  NoisyNumber mean{};
+  NoisyNumber deviation{};
+};
+
+double Square(double x) { return x * x; }
+
+/// Of what is divided by, where noise has left nothing.
+double AtLeastOne(double count) { return std::max(count, 1.0); }
+
+CentredMoments CentredMomentsOf(const StatisticsLayout& layout, const LaidMoments& laid, const Sums& sums,
+                                double sigma) {
+  const auto at = [&](Index k) { return sums.At(Statistic::kMoments, laid.first + k); };
+  const double noise = NoiseOf(layout, Statistic::kMoments, sigma);
+  CentredMoments found;
+  found.missing = laid.may_miss ? at(2) : 0;
+  found.count = sums.At(Statistic::kCount, 0) - found.missing;
+  const double count = AtLeastOne(found.count);
+  const double of_count = std::hypot(NoiseOf(layout, Statistic::kCount, sigma), laid.may_miss ? noise : 0);
+  const double mean = std::clamp(at(0) / count, -1.0, 1.0);
+  const double lost = at(1) / count;  // of the mean square, from 1
+  const double variance = std::max(0.0, 1 - lost - mean * mean);
+  const double deviation = std::sqrt(variance);
+  found.mean = {.value = mean, .noise = std::hypot(noise, mean * of_count) / count};
+  const double of_variance =
+      std::sqrt(Square(noise) * (1 + 4 * mean * mean) + Square((lost + 2 * mean * mean) * of_count)) / count;
+  // Of a root: with nothing left of the variance the whole error's.
+  found.deviation = {.value = deviation,
+                     .noise = deviation > 0 ? std::min(of_variance / (2 * deviation), std::sqrt(of_variance))
+                                            : std::sqrt(of_variance)};
+  return found;
+}
+
+MomentsEstimate InUnits(const CentredMoments& found, const StatisticsColumn& column) {
+  const double half = (column.high - column.low) / 2;
+  return {.count = found.count,
+          .missing = found.missing,
+          .mean = {.value = column.low + (found.mean.value + 1) * half, .noise = found.mean.noise * half},
+          .deviation = {.value = found.deviation.value * half, .noise = found.deviation.noise * half}};
+}
+
+/// Of cumulated counts that do not fall, at the place `wanted` times the last one: how many bins lie below it.
+double BinsBelow(const std::vector<double>& cumulated, double probability) {
+  const double wanted = probability * cumulated.back();
+  const auto next = std::upper_bound(cumulated.begin(), cumulated.end() - 1, wanted);
+  const auto bin = static_cast<std::size_t>(next - cumulated.begin());
+  const double before = bin == 0 ? 0 : cumulated[bin - 1];
+  const double within = cumulated[bin] - before;
+  return static_cast<double>(bin) + (within > 0 ? std::clamp((wanted - before) / within, 0.0, 1.0) : 0.0);
+}
+
+std::vector<QuantileEstimate> QuantilesOf(const StatisticsSettings& job, const StatisticsColumn& column,
+                                          const std::vector<double>& bins, double noise) {
+  std::vector<double> cumulated;
+  double sum = 0;
+  for (const double count : bins) cumulated.push_back(sum += count);
+  MakeAscending(cumulated);
+  for (double& count : cumulated) count = std::max(count, 0.0);
+  const auto all = static_cast<double>(bins.size());
+  const double records = AtLeastOne(cumulated.back());
+  std::vector<QuantileEstimate> quantiles;
+  for (const double p : job.probabilities) {
+    // Where noise has left no record, as if all numbers were equally frequent.
+    const double below = cumulated.back() > 0 ? BinsBelow(cumulated, p) : p * all;
+    quantiles.push_back(
+        {.value = column.low + (column.high - column.low) * (below / all),
+         .rank_noise = noise * std::sqrt(below * Square(1 - p) + (all - below) * Square(p)) / records});
+  }
+  return quantiles;
+}
+
+NoisyNumber CorrelationOf(const StatisticsLayout& layout, const LaidPair& pair, const Sums& sums,
+                          const std::vector<CentredMoments>& moments, double sigma) {
+  const auto& one = moments[pair.one];
+  const auto& other = moments[pair.other];
+  const auto at = [&](Index k) { return sums.At(Statistic::kCorrelations, pair.first + k); };
+  const double absent = pair.may_miss ? at(1) : 0;
+  const double count = AtLeastOne(sums.At(Statistic::kCount, 0) - absent);
+  const double product = at(0) / count;
+  const double scale = one.deviation.value * other.deviation.value;
+  if (scale == 0) return {.value = 0, .noise = 1};
+  const double value = std::clamp((product - one.mean.value * other.mean.value) / scale, -1.0, 1.0);
+  const double own = NoiseOf(layout, Statistic::kCorrelations, sigma);
+  const double of_count = std::hypot(NoiseOf(layout, Statistic::kCount, sigma), pair.may_miss ? own : 0);
+  const double of_product = Square(own / count) + Square(product * of_count / count) +
+                            Square(other.mean.value * one.mean.noise) +
+                            Square(one.mean.value * other.mean.noise);
+  const double of_scale = Square(one.deviation.noise / one.deviation.value) +
+                          Square(other.deviation.noise / other.deviation.value);
+  return {.value = value,
+          .noise = std::min(1.0, std::sqrt(of_product / Square(scale) + Square(value) * of_scale))};
+}
+
+void Correlate(const StatisticsSettings& job, const StatisticsLayout& layout, const Sums& sums,
+               const std::vector<CentredMoments>& moments, double sigma, StatisticsEstimates& estimates) {
+  const auto size = static_cast<Index>(job.correlations.size());
+  MatrixXd found = MatrixXd::Identity(size, size);
+  estimates.correlations_noise = MatrixXd::Zero(size, size);
+  auto pair = layout.correlations.begin();
+  for (Index j = 0; j < size; ++j) {
+    for (Index k = j + 1; k < size; ++k, ++pair) {
+      const auto one = CorrelationOf(layout, *pair, sums, moments, sigma);
+      found(j, k) = found(k, j) = one.value;
+      estimates.correlations_noise(j, k) = estimates.correlations_noise(k, j) = one.noise;
+    }
+  }
+  estimates.correlations = AsCorrelations(found);
+}
+
+}  // namespace
+
+double NoiseOf(const StatisticsLayout& layout, Statistic statistic, double sigma) {
+  return kAllOverTwo * sigma / layout.FactorOf(statistic);
+}
+
+void MakeAscending(std::vector<double>& values) {
+  struct Block {
+    double mean;
+    std::size_t size;
+  };
+  std::vector<Block> blocks;
+  for (const double value : values) {
+    Block last{.mean = value, .size = 1};
+    for (; !blocks.empty() && blocks.back().mean >= last.mean; blocks.pop_back()) {
+      const auto& before = blocks.back();
+      const auto size = before.size + last.size;
+      last.mean += (before.mean - last.mean) * static_cast<double>(before.size) / static_cast<double>(size);
+      last.size = size;
+    }
+    blocks.push_back(last);
+  }
+  auto next = values.begin();
+  for (const auto& block : blocks) next = std::fill_n(next, block.size, block.mean);
+}
+
+MatrixXd AsCorrelations(const MatrixXd& matrix) {
+  if (matrix.size() == 0) return matrix;
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(matrix);
+  Require(solver.info() == Eigen::Success, "AsCorrelations: eigenvalues of finite numbers");
+  if (solver.eigenvalues().minCoeff() >= 0) return matrix;
+  MatrixXd kept = solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).asDiagonal() *
+                  solver.eigenvectors().transpose();
+  const Eigen::VectorXd scale = kept.diagonal().cwiseSqrt().cwiseInverse();
+  kept = scale.asDiagonal() * kept * scale.asDiagonal();
+  kept.diagonal().setOnes();
+  return kept;
+}
+
+StatisticsEstimates EstimatesOf(const StatisticsSettings& job, const StatisticsLayout& layout,
+                                const mpc::RingMatrix& opened, double sigma) {
+  Require(opened.rows() == layout.size && opened.cols() == 1, "EstimatesOf: a sum of the layout");
+  const Sums sums(layout, opened);
+  StatisticsEstimates estimates;
+  std::vector<CentredMoments> centred;
+  for (const auto& laid : layout.moments) {
+    centred.push_back(CentredMomentsOf(layout, laid, sums, sigma));
+    estimates.moments.push_back(InUnits(centred.back(), job.columns[laid.column]));
+  }
+  const auto counts = [&](Statistic statistic, Index first, std::size_t size) {
+    std::vector<double> of;
+    for (std::size_t k = 0; k < size; ++k) of.push_back(sums.At(statistic, first + static_cast<Index>(k)));
+    return of;
+  };
+  const double of_bin = NoiseOf(layout, Statistic::kQuantiles, sigma);
+  for (const auto& [column, first] : layout.quantiles) {
+    estimates.bins.push_back(counts(Statistic::kQuantiles, first, static_cast<std::size_t>(layout.bins)));
+    estimates.quantiles.push_back(QuantilesOf(job, job.columns[column], estimates.bins.back(), of_bin));
+  }
+  Correlate(job, layout, sums, centred, sigma, estimates);
+  for (const auto& table : layout.tables)
+    estimates.tables.push_back(
+        counts(Statistic::kTables, table.first, table.row_values.size() * table.column_values.size()));
+  return estimates;
+}
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,55 @@
+#pragma once
+#include <Eigen/Core>
+#include <vector>
+
+#include "jobs/statistics/layout.h"
+#include "mpc/ring.h"
+
+namespace trefoil::jobs {
+
+/// A number with the deviation of what noise did to it, to first order.
+struct NoisyNumber {
+  double value = 0;
+  double noise = 0;
+};
+
+/// Of the records that have a value in a column, in its units.
+struct MomentsEstimate {
+  double count = 0;    ///< how many there are
+  double missing = 0;  ///< how many have none; 0 where none may miss
+  NoisyNumber mean{};
+  NoisyNumber
+      deviation{};  ///< of the records themselves: the root of the mean squared distance from the mean
+};
+
+struct QuantileEstimate {
+  double value = 0;       ///< in the column's units, interpolated within a bin
+  double rank_noise = 0;  ///< deviation of the part of records that lies below it
+};
+
+/// All that a job releases, from what was opened alone.
+struct StatisticsEstimates {
+  std::vector<MomentsEstimate> moments;                  ///< as layout.moments
+  std::vector<std::vector<double>> bins;                 ///< as layout.quantiles: counts, as they are
+  std::vector<std::vector<QuantileEstimate>> quantiles;  ///< likewise, one a probability
+  Eigen::MatrixXd correlations;                          ///< of job.correlations
+  Eigen::MatrixXd correlations_noise;
+  std::vector<std::vector<double>> tables;  ///< as layout.tables: counts, as they are
+};
+
+/// Of the noise of all three parties on a statistic's sums, in records: of the sum of z, of a count.
+[[nodiscard]] double NoiseOf(const StatisticsLayout& layout, Statistic statistic, double sigma);
+
+/// `opened` is layout.size x 1; `sigma` the noise multiplier. Correlations are those of the nearest positive
+/// semidefinite matrix by eigenvalues, scaled to a diagonal of ones. Cost: with K columns that are correlated about
+/// 10 K^3 multiplications.
+[[nodiscard]] StatisticsEstimates EstimatesOf(const StatisticsSettings& job, const StatisticsLayout& layout,
+                                              const mpc::RingMatrix& opened, double sigma);
+
+/// The least squares fit of numbers that do not fall to `values`, in place. (Pool adjacent violators.)
+void MakeAscending(std::vector<double>& values);
+
+/// Scales a symmetric matrix with ones on the diagonal to one without eigenvalues below zero.
+[[nodiscard]] Eigen::MatrixXd AsCorrelations(const Eigen::MatrixXd& matrix);
+
+}  // namespace trefoil::jobs

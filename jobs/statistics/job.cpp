@@ -1,0 +1,145 @@
+#include "jobs/statistics/job.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "dp/mechanisms/discrete_gaussian.h"
+#include "jobs/config/common_fields.h"
+#include "jobs/gaussian_target.h"
+#include "jobs/job_of.h"
+#include "jobs/records/local_data.h"
+#include "jobs/statement/bound_text.h"
+#include "jobs/statistics/own_sum.h"
+#include "jobs/statistics/result_files.h"
+#include "ml/noise/noisy_sum.h"
+#include "ml/on_shares/correct_counts.h"
+
+namespace trefoil::jobs {
+namespace {
+
+constexpr double kBytesOfALine = 60;  // of a result: names and numbers
+
+class StatisticsJob : public JobOf<StatisticsSettings> {
+ public:
+  explicit StatisticsJob(StatisticsSettings job)
+      : JobOf(std::move(job)), layout_(LayoutOf(this->job())), sigma_(SigmaOf(Target())) {
+    // Refuses noise that is too wide for the sampler. Sums fit the ring, whatever the job: 3 * 10^9 records of 2^30, and
+    // 40 deviations of such noise, are below 2^63.
+    (void)dp::DiscreteGaussian(ml::CountVariance(sigma_, kStatisticsNorm));
+  }
+
+  [[nodiscard]] const char* type() const override { return "statistics"; }
+  [[nodiscard]] std::string Json() const override { return HashedJson(job()); }
+  [[nodiscard]] std::string LocalJson() const override { return LocalJsonOf(job()); }
+  [[nodiscard]] std::string Title() const override;
+  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventOf(Target(), sigma_)}; }
+  [[nodiscard]] JobCost Cost() const override;
+  [[nodiscard]] std::string Split(const SplitTarget& target) const override;
+  std::string Load(const PartyFile& party, const std::string& party_file,
+                   const Resources& resources) override;
+  [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
+  [[nodiscard]] ShownResults Shown(const std::filesystem::path& folder) const override {
+    return ShownStatistics(job(), layout_, folder);
+  }
+
+ private:
+  [[nodiscard]] GaussianTarget Target() const;
+  [[nodiscard]] nlohmann::ordered_json Summary() const;
+
+  StatisticsLayout layout_;
+  double sigma_;         ///< noise multiplier
+  mpc::RingMatrix own_;  ///< what this party's records add, after Load
+};
+
+GaussianTarget StatisticsJob::Target() const {
+  return {.coordinates = layout_.size,
+          .sensitivity = kStatisticsNorm,
+          .epsilon = job().epsilon,
+          .sigma = job().sigma,
+          .delta = job().delta,
+          .accountant = job().accountant,
+          .insiders = job().against == ml::Adversary::kInsider};
+}
+
+std::string StatisticsJob::Title() const {
+  return fmt::format(
+      "moments of {} columns, quantiles of {}, {} correlations and {} tables of up to {} records, sigma {}",
+      layout_.moments.size(), layout_.quantiles.size(), layout_.correlations.size(), layout_.tables.size(),
+      job().records(), MultiplierText(sigma_));
+}
+
+JobCost StatisticsJob::Cost() const {
+  const auto numbers = static_cast<double>(layout_.size);
+  JobCost cost;
+  cost.session.Add(ml::NoisySumCost(layout_.size, job().to));
+  cost.work.draws = numbers;
+  const auto features = static_cast<double>(RecordsOf(job()).features);
+  for (std::size_t party = 0; party < net::kParties; ++party) {
+    // Records; the sum, two noises that are drawn ahead and shares of it; what was opened as numbers and as files.
+    cost.memory.at(party) = static_cast<double>(job().data.rows.at(party)) * features * sizeof(float) +
+                            (4 * sizeof(mpc::Word) + 2 * kBytesOfShare + 2 * kBytesOfALine) * numbers;
+  }
+  cost.results = AtReceivers(kBytesOfALine * numbers);
+  return cost;
+}
+
+std::string StatisticsJob::Split(const SplitTarget& target) const {
+  return DealTable(job().data, job().local, target, [this](const data::DataFiles& source) {
+    return std::vector<int>(static_cast<std::size_t>(SumStatistics(job(), layout_, source).rows));
+  });
+}
+
+std::string StatisticsJob::Load(const PartyFile& party, const std::string& party_file,
+                                const Resources& /*resources*/) {
+  if (party.data.file.empty())
+    throw ConfigError(party_file + ": missing [data] file, expected this party's table");
+  auto own =
+      SumStatistics(job(), layout_, party.data, job().data.rows.at(static_cast<std::size_t>(party.id)));
+  own_ = std::move(own.sum);
+  return fmt::format(
+      "{} records as the job declares them{}", own.rows,
+      own.beyond == 0 ? "" : fmt::format(", {} numbers beyond low or high count as these", own.beyond));
+}
+
+nlohmann::ordered_json StatisticsJob::Summary() const {
+  nlohmann::ordered_json summary{{"numbers", layout_.size},
+                                 {"records_declared", job().records()},
+                                 {"sigma", sigma_},
+                                 {"sensitivity", 1}};
+  const OfEachStatistic<std::size_t> items{layout_.moments.empty() ? 0U : 1U, layout_.moments.size(),
+                                           layout_.quantiles.size(), layout_.correlations.size(),
+                                           layout_.tables.size()};
+  auto deviations = nlohmann::ordered_json::object();
+  for (const auto statistic : kStatistics) {
+    if (items.at(static_cast<std::size_t>(statistic)) > 0)
+      deviations[fmt::format("{}_deviation", NameOf(statistic))] = NoiseOf(layout_, statistic, sigma_);
+  }
+  summary["noise"] = deviations;
+  return summary;
+}
+
+JobResult StatisticsJob::Run(mpc::Context& party, Output& output) {
+  output.Reserve(Events(), {});
+  ml::NoisySums sums(
+      {.coordinates = layout_.size, .sigma = sigma_, .sensitivity = kStatisticsNorm, .to = job().to},
+      RandomStream::FromSystem());
+  output.Settle(Events());
+  JobResult result{.summary = Summary()};
+  if (const auto opened = sums.Next(party, own_))
+    result.files = FilesOf(job(), layout_, EstimatesOf(job(), layout_, *opened, sigma_));
+  return result;
+}
+
+std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
+  StatisticsSettings job;
+  ReadFields(root, file, job);
+  return std::make_unique<StatisticsJob>(std::move(job));
+}
+
+}  // namespace
+
+const JobType kStatisticsType{"statistics", Read, SchemaOf<StatisticsSettings>};
+
+}  // namespace trefoil::jobs
