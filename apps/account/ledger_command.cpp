@@ -116,6 +116,28 @@ Json EnteredJson(const dp::Ledger& ledger) {
   return entered;
 }
 
+Json PopulationJson(const dp::Ledger& ledger) {
+  Json population{{"name", ledger.population()}, {"data", Json::array()}};
+  for (const auto& member : ledger.members()) {
+    population["data"].push_back(
+        {{"time", member.time}, {"sha256", member.sha256}, {"equal_by_chance", member.equal_by_chance}});
+  }
+  return population;
+}
+
+/// Whose budget it is, where it is not of one data set.
+std::string PopulationText(const dp::Ledger& ledger) {
+  if (ledger.population().empty()) return "";
+  auto text = fmt::format("people   of population \"{}\", data sets declared: {}\n",
+                          OneLine(ledger.population()), ledger.members().size());
+  for (const auto& member : ledger.members()) {
+    text += fmt::format(
+        "{}  declared SHA-256 {}{}\n", OneLine(member.time), OneLine(member.sha256),
+        member.equal_by_chance ? ", records equal to another population's said to be so by chance" : "");
+  }
+  return text;
+}
+
 /// What the ledger's figures rest on.
 std::string FilterText(const dp::FilterTerms& terms) {
   if (terms.mode == dp::FilterMode::kClosed)
@@ -148,6 +170,7 @@ std::string CapText(const dp::Ledger& ledger) {
 void PrintJson(const runtime::LedgerView& view, const std::vector<ShownJob>& jobs, const dp::EpsilonPair& all,
                double delta) {
   Json json{{"data", view.ledger.data()}, {"lines", view.lines}, {"hash", view.head}, {"delta", delta}};
+  if (!view.ledger.population().empty()) json["population"] = PopulationJson(view.ledger);
   json["filter"] = Json::parse(dp::ToJson(view.ledger.TermsAt(delta)).dump());
   json["epsilon_outsider"] = dp::NumberOrNull(all.outsider);
   json["epsilon_insider"] = dp::NumberOrNull(all.insider);
@@ -180,9 +203,9 @@ std::string StepsText(const ShownJob& shown) {
 void PrintText(const runtime::LedgerView& view, const std::vector<ShownJob>& jobs, const dp::EpsilonPair& all,
                double delta) {
   std::cout << fmt::format(
-      "data     SHA-256 {}\nledger   {} lines, the newest with hash {}\nfilter   {}\n{}{}",
-      view.ledger.data(), view.lines, view.head, FilterText(view.ledger.TermsAt(delta)), CapText(view.ledger),
-      UnitsText(view.ledger));
+      "data     SHA-256 {}\n{}ledger   {} lines, the newest with hash {}\nfilter   {}\n{}{}",
+      view.ledger.data(), PopulationText(view.ledger), view.lines, view.head,
+      FilterText(view.ledger.TermsAt(delta)), CapText(view.ledger), UnitsText(view.ledger));
   for (const auto& job : view.ledger.entered()) {
     if (job.run_id.empty())
       std::cout << fmt::format("{}  {:<8} charged, not run: {}\n", job.time, "entered", job.name);
@@ -249,6 +272,13 @@ int Verify(const LedgerOptions& options) {
   return kDone;
 }
 
+void AddDeclare(CLI::App& declare, const std::shared_ptr<runtime::LedgerOpenOptions>& options,
+                Action& action) {
+  declare.add_flag("--equal-by-chance", options->equal_by_chance,
+                   "Records that another population has, too, are of others, and equal by chance");
+  declare.callback([options, &action] { action = [options] { return runtime::DeclareData(*options); }; });
+}
+
 void AddLedgerOpen(CLI::App& command, Action& action, jobs::JobTypes types) {
   auto options = std::make_shared<runtime::LedgerOpenOptions>();
   options->types = types;
@@ -276,6 +306,10 @@ void AddLedgerOpen(CLI::App& command, Action& action, jobs::JobTypes types) {
           "sampling there are no others")
       ->check(CLI::Range(INT64_C(0), INT64_C(1) << 40));
   enter->callback([options, &action] { action = [options] { return runtime::EnterJobs(*options); }; });
+  auto* declare = command.add_subcommand(
+      "declare", "Declare a new file, or a changed one, to be of the population whose ledger it is");
+  of_party(*declare);
+  AddDeclare(*declare, options, action);
 }
 
 }  // namespace

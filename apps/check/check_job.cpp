@@ -82,11 +82,10 @@ void RequireWholeLedger(const std::filesystem::path& file) {
 }
 
 /// Whether a ledger of this party can be kept, and its cap allows the job on these files.
-void ExamineLedger(Doctor& doctor, const char* name, const jobs::LedgerSettings& ledger,
-                   const data::DataFiles& files, const runtime::BudgetedJob& job,
-                   const std::vector<dp::RecordedEvent>& plan) {
+void ExamineLedger(Doctor& doctor, const char* name, const runtime::LedgerOf& of,
+                   const runtime::BudgetedJob& job, const std::vector<dp::RecordedEvent>& plan) {
   doctor.Try(name, [&] {
-    const auto& file = ledger.file;
+    const auto& file = of.ledger.file;
     const auto folder = std::filesystem::absolute(file).parent_path();
     if (!std::filesystem::is_directory(folder))
       throw ConfigError(folder.string() + ": found no such folder, expected one for the ledger: make it");
@@ -94,7 +93,7 @@ void ExamineLedger(Doctor& doctor, const char* name, const jobs::LedgerSettings&
       throw ConfigError(file.string() + ": found a folder, expected a ledger: correct ledger.file");
     RequireWholeLedger(file);
     try {
-      return runtime::BudgetLine(ledger, runtime::AskBudget(ledger, files, job, plan));
+      return runtime::BudgetLine(of.ledger, runtime::AskBudget(of, job, plan));
     } catch (const BudgetError& error) {
       throw BudgetError(fmt::format("{}: {}", error.what(),
                                     job.uncovered.empty()
@@ -109,11 +108,11 @@ void ExamineLedgers(Doctor& doctor, const jobs::Job& job, const jobs::PartyFile&
   const auto events = job.Events();
   const auto records = runtime::BudgetedJobOf(job);
   if (party.ledger && records && !party.data.empty())
-    ExamineLedger(doctor, "ledger", *party.ledger, party.data, *records, events);
+    ExamineLedger(doctor, "ledger", {party, *party.ledger, party.data}, *records, events);
   const auto tests = runtime::BudgetedEvaluationOf(job, party.id);
   if (party.evaluation_ledger && tests && !party.evaluation.empty())
-    ExamineLedger(doctor, "ledger of the test records", *party.evaluation_ledger, party.evaluation, *tests,
-                  dp::TestSetRecord({.job_hash = {}, .run_id = {}, .events = events}).events);
+    ExamineLedger(doctor, "ledger of the test records", {party, *party.evaluation_ledger, party.evaluation},
+                  *tests, dp::TestSetRecord({.job_hash = {}, .run_id = {}, .events = events}).events);
 }
 
 /// Whether this party has its key for what it keeps, or opens.

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
-#include <map>
 #include <utility>
 #include <variant>
 
@@ -38,6 +37,12 @@ std::string TextOf(const Json& entry, const char* key) {
   return entry.at(key).get<std::string>();
 }
 
+std::string HashIn(const Json& entry) {
+  auto hash = TextOf(entry, "sha256");
+  if (hash.size() != kHashDigits) RefuseEntry("sha256 of another length", "64 digits");
+  return hash;
+}
+
 double NumberOf(const Json& entry, const char* key) {
   if (!entry.at(key).is_number()) RefuseEntry(std::string(key) + " that is no number", "a number");
   const auto number = entry.at(key).get<double>();
@@ -58,46 +63,6 @@ void AddEpsilons(Json& entry, const TrainingRecord& record, double delta) {
   const auto epsilons = Epsilons(record, delta);
   entry["epsilon_outsider"] = NumberOrNull(epsilons.outsider);
   entry["epsilon_insider"] = NumberOrNull(epsilons.insider);
-}
-
-/// How often an event occurs; of steps how many batches there are, by how often each was executed, and in how
-/// many executions any one row is.
-struct Occurrences {
-  std::map<std::int64_t, std::int64_t> times;  ///< by executions; 1 for what is no step
-  std::int64_t participation = 0;
-
-  /// Batches that were executed so often or oftener.
-  [[nodiscard]] std::int64_t AtLeast(std::int64_t executions) const {
-    std::int64_t sum = 0;
-    for (auto one = times.lower_bound(executions); one != times.end(); ++one) sum += one->second;
-    return sum;
-  }
-  /// No batch oftener: then less noise is left of none.
-  [[nodiscard]] bool Within(const Occurrences& limit) const {
-    return participation <= limit.participation &&
-           std::all_of(times.begin(), times.end(),
-                       [&](const auto& one) { return AtLeast(one.first) <= limit.AtLeast(one.first); });
-  }
-};
-
-/// Events that differ in nothing else, as text, with their number.
-std::map<std::string, Occurrences> CountEvents(const TrainingRecord& record) {
-  std::map<std::string, Occurrences> counts;
-  for (const auto& event : record.events) {
-    RecordedEvent kind = event;
-    std::int64_t times = 1;
-    std::int64_t executions = 1;
-    std::int64_t participation = 0;
-    if (auto* steps = std::get_if<DpSgdSteps>(&kind)) {
-      times = std::exchange(steps->steps, 0);
-      executions = std::exchange(steps->executions, 1);
-      participation = std::exchange(steps->max_participation, 0);
-    }
-    auto& count = counts[ToJson(TrainingRecord{.job_hash = {}, .run_id = {}, .events = {kind}}).dump()];
-    count.times[executions] += times;
-    count.participation += participation;
-  }
-  return counts;
 }
 
 }  // namespace
@@ -125,17 +90,6 @@ std::vector<Event> FilterCharges(const TrainingRecord& record, bool insider) {
   return charges;
 }
 
-bool IsWithin(const TrainingRecord& record, const TrainingRecord& reserved) {
-  if (record.job_hash != reserved.job_hash || record.run_id != reserved.run_id) return false;
-  const auto most = CountEvents(reserved);
-  const auto counts = CountEvents(record);
-  return std::all_of(counts.begin(), counts.end(), [&](const auto& one) {
-    const auto found = most.find(one.first);
-    const Occurrences limit = found == most.end() ? Occurrences{} : found->second;
-    return one.second.Within(limit);
-  });
-}
-
 std::int64_t StepsIn(const TrainingRecord& record) {
   std::int64_t steps = 0;
   for (const auto& event : record.events) {
@@ -150,6 +104,14 @@ Json Ledger::DataEntry(const std::string& sha256, const FilterTerms& terms) {
 
 Json Ledger::FilterEntry(const FilterTerms& terms) {
   return {{"kind", "filter"}, {"version", kVersion}, {"filter", ToJson(terms)}};
+}
+
+Json Ledger::PopulationEntry(const PopulationMember& member, const std::string& population) {
+  return {{"kind", "population"},
+          {"time", member.time},
+          {"name", population},
+          {"sha256", member.sha256},
+          {"equal_by_chance", member.equal_by_chance}};
 }
 
 Json Ledger::EnterEntry(const EnteredJob& job, double delta) {
@@ -198,6 +160,8 @@ void Ledger::Apply(const Json& entry) {
   if ((kind == "data") != data_.empty()) RefuseEntry("\"" + kind + "\"", "\"data\" first, and once");
   if (kind == "data" || kind == "filter") {
     Open(entry);
+  } else if (kind == "population") {
+    Declare(entry);
   } else if (kind == "enter") {
     Enter(entry);
   } else if (kind == "reserve") {
@@ -224,7 +188,7 @@ void Ledger::Apply(const Json& entry) {
     job.ended = ended;
   } else {
     RefuseEntry("kind \"" + kind + "\"",
-                "\"filter\", \"enter\", \"reserve\", \"resume\", \"announce\" or \"settle\"");
+                "\"filter\", \"population\", \"enter\", \"reserve\", \"resume\", \"announce\" or \"settle\"");
   }
 }
 
@@ -243,9 +207,27 @@ void Ledger::Open(const Json& entry) {
     terms_ = std::move(terms);
   }
   if (!data) return;
-  const auto hash = TextOf(entry, "sha256");
-  if (hash.size() != kHashDigits) RefuseEntry("sha256 of another length", "64 digits");
-  data_ = hash;
+  data_ = HashIn(entry);
+}
+
+void Ledger::Declare(const Json& entry) {
+  RequireKeys(entry, {"kind", "time", "name", "sha256", "equal_by_chance"});
+  const auto name = TextOf(entry, "name");
+  if (name.empty()) RefuseEntry("a population without a name", "its name");
+  if (!population_.empty() && name != population_)
+    RefuseEntry("another population", "the one that was named");
+  if (!entry.at("equal_by_chance").is_boolean()) RefuseEntry("another equal_by_chance", "true or false");
+  PopulationMember member{.time = TextOf(entry, "time"),
+                          .sha256 = HashIn(entry),
+                          .equal_by_chance = entry.at("equal_by_chance").get<bool>()};
+  if (IsDeclared(member.sha256)) RefuseEntry("a data set that was declared before", "each once");
+  population_ = name;
+  members_.push_back(std::move(member));
+}
+
+bool Ledger::IsDeclared(const std::string& sha256) const {
+  return std::any_of(members_.begin(), members_.end(),
+                     [&](const PopulationMember& member) { return member.sha256 == sha256; });
 }
 
 void Ledger::Enter(const Json& entry) {

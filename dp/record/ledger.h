@@ -38,12 +38,22 @@ struct EnteredJob {
   std::string run_id{};   ///< of the run that executes it; empty: none yet
 };
 
-/// What the jobs on one data set have released of it, for the owner of the data. Knows nothing of files:
+/// A data set that belongs to a ledger's population.
+struct PopulationMember {
+  std::string time;              ///< when it was declared, UTC, as a reservation's
+  std::string sha256;            ///< of the data set
+  bool equal_by_chance = false;  ///< whether its owner said so of records that another population has, too
+};
+
+/// What the jobs on one data set, or on those of one population, have released of it, for the owner of the data. Knows
+/// nothing of files:
 /// entries are JSON objects, which dp/record/ledger_chain.h makes into lines. An entry has `kind`:
 ///   "data":     the first one. The data set: `sha256`; since version 2 `filter`, the terms by which jobs
 ///   are composed (dp/record/privacy_filter.h). A ledger of version 1 has none.
 ///   "filter":   in a ledger of version 1, before anything that a later program writes: `version` 2,
 ///   `filter`, by RDP. All jobs are composed by it, those of version 1 among them.
+///   "population": a data set belongs to the ledger's population, which the first such entry names: `time`, `name`,
+///   `sha256`, `equal_by_chance`. The one of "data" belongs to it in any case.
 ///   "enter":    in a closed ledger, before its first reservation: a job that may be executed once: `time`,
 ///   `name`, `record`.
 ///   "reserve":  a job that may begin: `time`, `name`, `delta`, `epsilon_cap`, `record` (all that is
@@ -65,6 +75,8 @@ class Ledger {
   // The entries, not yet applied. Those of a job that is in the ledger already name it by its run id.
   [[nodiscard]] static nlohmann::json DataEntry(const std::string& sha256, const FilterTerms& terms);
   [[nodiscard]] static nlohmann::json FilterEntry(const FilterTerms& terms);
+  [[nodiscard]] static nlohmann::json PopulationEntry(const PopulationMember& member,
+                                                      const std::string& population);
   [[nodiscard]] static nlohmann::json EnterEntry(const EnteredJob& job, double delta);
   [[nodiscard]] static nlohmann::json ReserveEntry(const LedgerJob& job);
   [[nodiscard]] static nlohmann::json ResumeEntry(const LedgerJob& job);
@@ -72,8 +84,15 @@ class Ledger {
   [[nodiscard]] static nlohmann::json SettleEntry(const TrainingRecord& record, JobEnd ended, double delta,
                                                   const std::string& time);
 
-  /// SHA-256 of the data set; empty before the first entry.
+  /// SHA-256 of the data set, of a population the first; empty before the first entry.
   [[nodiscard]] const std::string& data() const { return data_; }
+  /// Its name; empty: the ledger is of one data set.
+  [[nodiscard]] const std::string& population() const { return population_; }
+  /// Its data sets, as they were declared.
+  [[nodiscard]] const std::vector<PopulationMember>& members() const { return members_; }
+  [[nodiscard]] bool IsDeclared(const std::string& sha256) const;
+  /// Whether jobs on this data set are the ledger's.
+  [[nodiscard]] bool IsOf(const std::string& sha256) const { return sha256 == data_ || IsDeclared(sha256); }
   [[nodiscard]] const std::vector<LedgerJob>& jobs() const { return jobs_; }
   /// Of a closed ledger.
   [[nodiscard]] const std::vector<EnteredJob>& entered() const { return entered_; }
@@ -103,6 +122,7 @@ class Ledger {
 
  private:
   void Open(const nlohmann::json& entry);
+  void Declare(const nlohmann::json& entry);
   void Enter(const nlohmann::json& entry);
   void Reserve(const nlohmann::json& entry);
   void Resume(const nlohmann::json& entry);
@@ -113,6 +133,8 @@ class Ledger {
       const TrainingRecord* more) const;
 
   std::string data_;
+  std::string population_;
+  std::vector<PopulationMember> members_;
   std::optional<FilterTerms> terms_;
   std::vector<EnteredJob> entered_;
   std::vector<LedgerJob> jobs_;

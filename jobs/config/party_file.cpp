@@ -86,6 +86,11 @@ void LedgerFields(FieldVisitor& v, LedgerSettings& s) {
   v("mode", s.mode, FilterModes(),
     "How jobs are composed (`privacy.md`, \"Filters\"); fixed when the ledger is opened. Where it is missing "
     "it is the ledger's own, and `rdp` of a new one.");
+  v("population", s.population, Text(),
+    Default(std::string()).Said("none: a ledger of one data set").LeftOut(),
+    "A name for everybody who may appear in any of the files that the ledger is charged for, over time: those "
+    "that `trefoil ledger declare` has declared (`operations.md`, \"A population has a budget, not a file\"). "
+    "The ledger keeps it.");
 }
 
 void LogFields(FieldVisitor& v, LogSettings& s) {

@@ -72,6 +72,7 @@ struct LedgerSettings {
   double epsilon_cap = 0;  ///< of an insider
   double delta = 0;
   std::optional<dp::FilterMode> mode{};  ///< empty: the ledger's own; a new one's is kRdp
+  std::string population{};              ///< whose budget it is; empty: the ledger's own, or of one data set
 };
 
 /// [deposits]: what taking deposits of owners who run no party needs.

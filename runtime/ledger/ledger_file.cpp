@@ -47,8 +47,26 @@ bool HeldByAnother(int descriptor, std::size_t job, const fs::path& file) {
   return lock.l_type != F_UNLCK;
 }
 
-void RequireSameData(const dp::Ledger& ledger, const std::string& data, const fs::path& file) {
-  if (ledger.data().empty() || ledger.data() == data) return;
+/// Throws ConfigError where the ledger is another population's.
+void RequireSamePopulation(const dp::Ledger& ledger, const std::optional<PopulationClaim>& claim,
+                           const fs::path& file) {
+  if (!claim || ledger.population().empty() || ledger.population() == claim->population) return;
+  throw ConfigError(fmt::format("{}: found population \"{}\" asked for, expected \"{}\", whose ledger it is",
+                                file.string(), claim->population, ledger.population()));
+}
+
+void RequireSameData(const dp::Ledger& ledger, const std::string& data,
+                     const std::optional<PopulationClaim>& claim, const fs::path& file) {
+  RequireSamePopulation(ledger, claim, file);
+  if (ledger.data().empty() || ledger.IsOf(data)) return;
+  const auto& population = claim ? claim->population : ledger.population();
+  if (!population.empty())
+    throw DataError(
+        fmt::format("{}: found data of SHA-256 {}, which was not declared to be of population \"{}\": if "
+                    "whoever is in it may be in "
+                    "that population's other files, run: trefoil ledger declare; else name another "
+                    "population and file in [ledger]",
+                    file.string(), data, population));
   throw DataError(
       fmt::format("{}: found data of SHA-256 {}, expected {}: a ledger is of one data set: name its files in "
                   "[data], or another file in [ledger], as docs/howto/operations.md says",
@@ -124,7 +142,7 @@ BudgetAnswer WithinCap(const dp::Ledger& ledger, const std::function<bool(std::s
 /// Throws BudgetError, ConfigError or DataError where the request cannot be granted.
 BudgetAnswer Answer(const dp::Ledger& ledger, const std::function<bool(std::size_t)>& may_be_alive,
                     const BudgetRequest& request, const fs::path& file) {
-  RequireSameData(ledger, request.data, file);
+  RequireSameData(ledger, request.data, request.population, file);
   const bool closed = TermsFor(ledger, request, file).mode == dp::FilterMode::kClosed;
   if (closed) RequireEntered(ledger, request, file);
   // What was entered in a closed ledger is charged already.
@@ -175,6 +193,10 @@ LedgerView ReadLedger(const fs::path& file) {
 }
 
 BudgetAnswer AskLedger(const fs::path& file, const BudgetRequest& request) {
+  if (const auto& claim = request.population) {
+    const KnownRecords records(file);
+    records.RequireNone(records.Compare(*claim));
+  }
   if (!fs::exists(file)) return Answer({}, {}, request, file);
   jobs::CheckSecretMode(file, "a ledger");
   const auto view = ReadLedger(file);
@@ -207,22 +229,40 @@ void LedgerFile::SettleDead(const std::string& time) {
   }
 }
 
-void LedgerFile::Begin(const std::string& data, const dp::FilterTerms& terms) {
+void LedgerFile::Begin(const std::string& data, const dp::FilterTerms& terms,
+                       const std::optional<PopulationClaim>& population) {
+  // First of all: what is refused leaves the ledger as it is, and a record that is known without a ledger's line is
+  // asked about once too often, not once too little.
+  if (population && !population->known) KnownRecords(chain_.file()).Enter(*population);
   if (ledger_.data().empty()) {
     Append(dp::Ledger::DataEntry(data, terms));
   } else if (!ledger_.terms()) {
     Append(dp::Ledger::FilterEntry(terms));
   }
+  if (population && !ledger_.IsDeclared(data))
+    Append(dp::Ledger::PopulationEntry(
+        {.time = TimeNow(), .sha256 = data, .equal_by_chance = population->by_chance},
+        population->population));
 }
 
-void LedgerFile::Open(const std::string& data, const dp::FilterTerms& terms) {
+void LedgerFile::Open(const std::string& data, const dp::FilterTerms& terms,
+                      const std::optional<PopulationClaim>& population) {
   const ChainFile::Locked locked(chain_);
   Follow();
-  RequireSameData(ledger_, data, chain_.file());
+  RequireSameData(ledger_, data, population, chain_.file());
   if (!ledger_.data().empty())
     throw ConfigError(chain_.file().string() +
                       ": found a ledger, expected none: its filter is fixed for good");
-  Begin(data, terms);
+  Begin(data, terms, population);
+}
+
+bool LedgerFile::Declare(const BudgetRequest& request) {
+  const ChainFile::Locked locked(chain_);
+  Follow();
+  RequireSamePopulation(ledger_, request.population, chain_.file());
+  const bool fresh = !ledger_.IsDeclared(request.data);
+  Begin(request.data, TermsFor(ledger_, request, chain_.file()), request.population);
+  return fresh;
 }
 
 BudgetAnswer LedgerFile::Enter(const std::vector<BudgetRequest>& jobs) {
@@ -236,7 +276,7 @@ BudgetAnswer LedgerFile::Enter(const std::vector<BudgetRequest>& jobs) {
   BudgetAnswer answer;
   for (auto request : jobs) {
     request.mode = dp::FilterMode::kClosed;
-    RequireSameData(next, request.data, chain_.file());
+    RequireSameData(next, request.data, request.population, chain_.file());
     const auto terms = TermsFor(next, request, chain_.file());
     if (next.data().empty()) next.Apply(dp::Ledger::DataEntry(request.data, terms));
     const auto before = answer.spent;
@@ -246,7 +286,7 @@ BudgetAnswer LedgerFile::Enter(const std::vector<BudgetRequest>& jobs) {
         {.time = TimeNow(), .name = request.name, .record = request.record}, request.delta));
     next.Apply(entries.back());
   }
-  Begin(jobs.front().data, *next.terms());
+  Begin(jobs.front().data, *next.terms(), jobs.front().population);
   for (const auto& entry : entries) Append(entry);
   answer.head = chain_.head();
   return answer;
@@ -265,7 +305,7 @@ BudgetAnswer LedgerFile::Reserve(const BudgetRequest& request) {
   if (known) RequireNewest(ledger_.jobs()[*known], request, chain_.file());
   auto answer = Answer(
       ledger_, [&](std::size_t job) { return MayBeAlive(job); }, request, chain_.file());
-  Begin(request.data, TermsFor(ledger_, request, chain_.file()));
+  Begin(request.data, TermsFor(ledger_, request, chain_.file()), request.population);
   SettleDead(time);
   const std::size_t job = known.value_or(ledger_.jobs().size());
   struct flock lock {};

@@ -18,9 +18,11 @@ namespace {
 
 /// A ledger of the party file, and the files that it is of.
 struct Meant {
+  jobs::PartyFile party;
   jobs::LedgerSettings ledger;
   data::DataFiles files;
-  int party = 0;
+
+  [[nodiscard]] LedgerOf of() const { return {party, ledger, files}; }
 };
 
 Meant MeantBy(const LedgerOpenOptions& options) {
@@ -33,7 +35,7 @@ Meant MeantBy(const LedgerOpenOptions& options) {
   if (files.empty())
     throw ConfigError(fmt::format("{}: missing [{}], expected the files that the ledger is of",
                                   options.config, options.evaluation ? "evaluation" : "data"));
-  return {.ledger = *ledger, .files = files, .party = party.id};
+  return {.party = party, .ledger = *ledger, .files = files};
 }
 
 /// A job and all that it plans, as a ledger sees it.
@@ -46,7 +48,7 @@ PlannedJob PlanOf(const std::string& file, const Meant& meant, const LedgerOpenO
   const bool evaluation = options.evaluation;
   const auto job = jobs::ReadJob(file, {}, options.types);
   const auto events = job->Events();
-  auto budgeted = evaluation ? BudgetedEvaluationOf(*job, meant.party) : BudgetedJobOf(*job);
+  auto budgeted = evaluation ? BudgetedEvaluationOf(*job, meant.party.id) : BudgetedJobOf(*job);
   if (!budgeted)
     throw ConfigError(file + (evaluation ? ": found a job whose test records this party does not hold"
                                          : ": found a job that no ledger charges: " + job->Covered()));
@@ -82,7 +84,8 @@ int InitLedger(const LedgerOpenOptions& options) {
     for (const auto& [text, order] : ParseOrders(options.orders)) orders.push_back(order);
   }
   const auto terms = dp::MakeFilterTerms(mode, meant.ledger.delta, std::move(orders));
-  LedgerFile(meant.ledger.file).Open(DataHash(meant.files), terms);
+  const auto data = DataHash(meant.files);
+  LedgerFile(meant.ledger.file).Open(data, terms, ClaimOf(meant.of(), data));
   std::cout << fmt::format("{}: mode {}, delta {}", meant.ledger.file.string(), dp::NameOf(mode),
                            jobs::DeltaText(terms.delta));
   if (mode == dp::FilterMode::kRdp) std::cout << fmt::format(", orders {}", fmt::join(terms.orders, ", "));
@@ -93,6 +96,7 @@ int InitLedger(const LedgerOpenOptions& options) {
 int EnterJobs(const LedgerOpenOptions& options) {
   const auto meant = MeantBy(options);
   const auto hash = DataHash(meant.files);
+  const auto population = ClaimOf(meant.of(), hash);
   std::vector<BudgetRequest> requests;
   for (const auto& file : options.jobs) {
     auto planned = PlanOf(file, meant, options);
@@ -104,10 +108,41 @@ int EnterJobs(const LedgerOpenOptions& options) {
                         .epsilon_cap = meant.ledger.epsilon_cap,
                         .delta = meant.ledger.delta,
                         .before = {},
-                        .mode = meant.ledger.mode});
+                        .mode = meant.ledger.mode,
+                        .population = population});
   }
   const auto answer = LedgerFile(meant.ledger.file).Enter(requests);
   std::cout << BudgetLine(meant.ledger, answer) << ", line hash " << answer.head << '\n';
+  return kDone;
+}
+
+int DeclareData(const LedgerOpenOptions& options) {
+  const auto meant = MeantBy(options);
+  const auto& ledger = meant.ledger;
+  if (ledger.population.empty())
+    throw ConfigError(fmt::format("{}: missing {}.population, expected the name of whom the files are about",
+                                  options.config, options.evaluation ? "evaluation_ledger" : "ledger"));
+  const auto data = DataHash(meant.files);
+  auto claim = ClaimOf(meant.of(), data);
+  claim->by_chance = options.equal_by_chance;
+  if (!claim->known) {
+    const auto found = KnownRecords(ledger.file).Compare(*claim);
+    std::cout << fmt::format(
+        "{} different records, {} of them new to population \"{}\", and of these {} equal to another "
+        "population's\n",
+        claim->records.tags.size(), found.fresh, ledger.population, found.count);
+  }
+  const bool fresh = LedgerFile(ledger.file)
+                         .Declare({.data = data,
+                                   .name = {},
+                                   .record = {},
+                                   .epsilon_cap = ledger.epsilon_cap,
+                                   .delta = ledger.delta,
+                                   .before = {},
+                                   .mode = ledger.mode,
+                                   .population = claim});
+  std::cout << fmt::format("{}: data of SHA-256 {} {} population \"{}\"\n", ledger.file.string(), data,
+                           fresh ? "now belongs to" : "belonged already to", ledger.population);
   return kDone;
 }
 

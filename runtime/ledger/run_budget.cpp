@@ -14,14 +14,15 @@ namespace trefoil::runtime {
 namespace {
 
 BudgetRequest RequestOf(const jobs::LedgerSettings& ledger, const BudgetedJob& job, const std::string& data,
-                        const dp::TrainingRecord& plan) {
+                        const std::optional<PopulationClaim>& population, const dp::TrainingRecord& plan) {
   return {.data = data,
           .name = job.name,
           .record = plan,
           .epsilon_cap = ledger.epsilon_cap,
           .delta = ledger.delta,
           .before = {},
-          .mode = ledger.mode};
+          .mode = ledger.mode,
+          .population = population};
 }
 
 }  // namespace
@@ -57,11 +58,21 @@ std::string DataHash(const data::DataFiles& files) {
   return Sha256Hex(lines);
 }
 
-BudgetAnswer AskBudget(const jobs::LedgerSettings& ledger, const data::DataFiles& files,
-                       const BudgetedJob& job, const std::vector<dp::RecordedEvent>& plan) {
-  RequireCovered(job, ledger);
+std::optional<PopulationClaim> ClaimOf(const LedgerOf& of, const std::string& data) {
+  if (of.ledger.population.empty()) return {};
+  PopulationClaim claim{
+      .population = of.ledger.population, .data = data, .records = {.key = TagKeyOf(of.party), .tags = {}}};
+  claim.known = KnownRecords(of.ledger.file).Knows(claim);
+  if (!claim.known) claim.records = TagsOf(of.party, of.files);
+  return claim;
+}
+
+BudgetAnswer AskBudget(const LedgerOf& of, const BudgetedJob& job,
+                       const std::vector<dp::RecordedEvent>& plan) {
+  RequireCovered(job, of.ledger);
   const dp::TrainingRecord record{.job_hash = job.job_hash, .run_id = {}, .events = plan};
-  return AskLedger(ledger.file, RequestOf(ledger, job, DataHash(files), record));
+  const auto data = DataHash(of.files);
+  return AskLedger(of.ledger.file, RequestOf(of.ledger, job, data, ClaimOf(of, data), record));
 }
 
 std::string BudgetLine(const jobs::LedgerSettings& ledger, const BudgetAnswer& answer) {
@@ -70,14 +81,18 @@ std::string BudgetLine(const jobs::LedgerSettings& ledger, const BudgetAnswer& a
                      ledger.epsilon_cap, jobs::DeltaText(ledger.delta));
 }
 
-RunBudget::Side::Side(const jobs::LedgerSettings& ledger, BudgetedJob budgeted, const data::DataFiles& files)
-    : settings(ledger), job(std::move(budgeted)), file(ledger.file), data(DataHash(files)) {}
+RunBudget::Side::Side(const LedgerOf& of, BudgetedJob budgeted)
+    : settings(of.ledger),
+      job(std::move(budgeted)),
+      file(of.ledger.file),
+      data(DataHash(of.files)),
+      population(ClaimOf(of, data)) {}
 
 RunBudget::RunBudget(const jobs::PartyFile& party, const jobs::Job& job) {
   if (auto budgeted = BudgetedJobOf(job); party.ledger && budgeted)
-    records_.emplace(*party.ledger, std::move(*budgeted), party.data);
+    records_.emplace(LedgerOf{party, *party.ledger, party.data}, std::move(*budgeted));
   if (auto budgeted = BudgetedEvaluationOf(job, party.id); party.evaluation_ledger && budgeted)
-    tests_.emplace(*party.evaluation_ledger, std::move(*budgeted), party.evaluation);
+    tests_.emplace(LedgerOf{party, *party.evaluation_ledger, party.evaluation}, std::move(*budgeted));
 }
 
 std::vector<ReservedBudget> RunBudget::Reserve(const dp::TrainingRecord& plan,
@@ -87,7 +102,7 @@ std::vector<ReservedBudget> RunBudget::Reserve(const dp::TrainingRecord& plan,
                            const dp::TrainingRecord& earlier) {
     if (!side) return;
     RequireCovered(side->job, side->settings);
-    auto request = RequestOf(side->settings, side->job, side->data, all);
+    auto request = RequestOf(side->settings, side->job, side->data, side->population, all);
     request.before = earlier;
     const auto answer = side->file.Reserve(request);
     reserved.push_back(

@@ -34,9 +34,20 @@ struct BudgetedJob {
 /// Throws BudgetError for a job that releases what no epsilon covers.
 void RequireCovered(const BudgetedJob& job, const jobs::LedgerSettings& ledger);
 
-/// What a ledger would say to the job's plan, on these files. Throws as RunBudget::Reserve.
-[[nodiscard]] BudgetAnswer AskBudget(const jobs::LedgerSettings& ledger, const data::DataFiles& files,
-                                     const BudgetedJob& job, const std::vector<dp::RecordedEvent>& plan);
+/// One of a party's ledgers, and the files that its jobs are about.
+struct LedgerOf {
+  const jobs::PartyFile& party;
+  const jobs::LedgerSettings& ledger;
+  const data::DataFiles& files;
+};
+
+/// What the ledger has to know of the files where the party file names a population; nothing where it names none.
+/// Reads the files' records where they are not known yet. `data` is their DataHash. Throws as TagsOf and KnownRecords.
+[[nodiscard]] std::optional<PopulationClaim> ClaimOf(const LedgerOf& of, const std::string& data);
+
+/// What a ledger would say to the job's plan. Throws as RunBudget::Reserve.
+[[nodiscard]] BudgetAnswer AskBudget(const LedgerOf& of, const BudgetedJob& job,
+                                     const std::vector<dp::RecordedEvent>& plan);
 
 /// The budget as an operator reads it: what is spent and would be.
 [[nodiscard]] std::string BudgetLine(const jobs::LedgerSettings& ledger, const BudgetAnswer& answer);
@@ -54,7 +65,7 @@ struct ReservedBudget {
 /// none.
 class RunBudget {
  public:
-  /// Opens the ledgers that the job is charged to, and hashes their data. Throws as LedgerFile and DataHash.
+  /// Opens the ledgers that the job is charged to, and hashes their data. Throws as LedgerFile, DataHash and ClaimOf.
   RunBudget(const jobs::PartyFile& party, const jobs::Job& job);
 
   /// Before anything of the data is shared: all that the run is to execute, what its earlier sessions
@@ -71,12 +82,13 @@ class RunBudget {
 
  private:
   struct Side {
-    Side(const jobs::LedgerSettings& ledger, BudgetedJob budgeted, const data::DataFiles& files);
+    Side(const LedgerOf& of, BudgetedJob budgeted);
 
     jobs::LedgerSettings settings;
     BudgetedJob job;
     LedgerFile file;
     std::string data;
+    std::optional<PopulationClaim> population;
   };
 
   std::optional<Side> records_;  ///< that are trained on or counted

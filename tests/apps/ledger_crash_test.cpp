@@ -205,5 +205,60 @@ TEST(LedgerFile, SurvivesAKillAtAnyInstant) {
   munmap(seen, sizeof(Seen));
 }
 
+/// A data set for the number of its declaration: 64 digits.
+runtime::BudgetRequest DeclarationOf(int number) {
+  auto request = RequestOf("1", "patients", 'a', {static_cast<std::uint64_t>(number)});
+  request.data = fmt::format("{:064}", number);
+  request.population->data = request.data;
+  return request;
+}
+
+/// Declares one data set after another, until it is killed.
+[[noreturn]] void DeclareData(const fs::path& file, std::atomic<int>& declared, int first) {
+  try {
+    for (int number = first;; ++number) {
+      (void)runtime::LedgerFile(file).Declare(DeclarationOf(number));
+      declared = number;
+    }
+  } catch (...) {
+    _exit(1);
+  }
+}
+
+// What returned is declared, and of what is declared the records are known: none can pass for another population's.
+TEST(LedgerFile, SurvivesAKillWhileDataIsDeclared) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "l";
+  auto* declared = static_cast<std::atomic<int>*>(
+      mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(declared, MAP_FAILED);
+  new (declared) std::atomic<int>(0);
+  std::mt19937 random(3);
+  std::size_t members = 0;
+  for (int kill_number = 0; kill_number < 40; ++kill_number) {
+    const int first = static_cast<int>(members) + 1;
+    const pid_t child = fork();
+    if (child == 0) DeclareData(file, *declared, first);
+    usleep(static_cast<useconds_t>(random() % 10'000));
+    ASSERT_EQ(kill(child, SIGKILL), 0);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the declarations failed by themselves";
+    if (!fs::exists(file)) continue;
+    const auto ledger = runtime::ReadLedger(file).ledger;
+    members = ledger.members().size();
+    ASSERT_GE(static_cast<int>(members), declared->load());
+    ASSERT_LE(static_cast<int>(members), declared->load() + 1);
+    const runtime::KnownRecords records(file);
+    for (int number = 1; number <= static_cast<int>(members); ++number) {
+      const auto request = DeclarationOf(number);
+      ASSERT_TRUE(ledger.IsDeclared(request.data));
+      ASSERT_TRUE(records.Knows(*request.population));
+    }
+  }
+  EXPECT_GT(members, 0U);
+  munmap(declared, sizeof(std::atomic<int>));
+}
+
 }  // namespace
 }  // namespace trefoil::apps

@@ -2,7 +2,9 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "runtime/ledger/ledger_file.h"
 
@@ -28,6 +30,18 @@ inline dp::TrainingRecord RecordOf(const std::string& run, std::int64_t steps) {
 
 inline runtime::BudgetRequest RequestOf(const std::string& run, std::int64_t steps, double cap = kNoCap) {
   return {.data = kData, .name = "job", .record = RecordOf(run, steps), .epsilon_cap = cap, .delta = kDelta};
+}
+
+/// Of a data set of this population with these records.
+inline runtime::BudgetRequest RequestOf(const std::string& run, const std::string& population, char data,
+                                        std::vector<std::uint64_t> tags) {
+  auto request = RequestOf(run, 100);
+  request.data = std::string(64, data);
+  request.population =
+      runtime::PopulationClaim{.population = population,
+                               .data = request.data,
+                               .records = {.key = "0123456789abcdef", .tags = std::move(tags)}};
+  return request;
 }
 
 inline double Insider(std::int64_t steps) {

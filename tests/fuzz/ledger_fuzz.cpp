@@ -1,4 +1,4 @@
-// A ledger: lines of a hash chain, and, as entries that are chained here, what they say.
+// A ledger: lines of a hash chain, and, as entries that are chained here, what they say; and the records beside it.
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -33,6 +33,15 @@ void Read(std::span<const std::uint8_t> input) {
   ReadAs<DataError>([&] {
     const auto view = runtime::ReadLedger(chained.path());
     Check(view.may_be_alive.size() == view.ledger.jobs().size(), "jobs of which nothing is known");
+  });
+  const runtime::PopulationClaim claim{.population = "visitors",
+                                       .data = std::string(64, 'b'),
+                                       .records = {.key = "0123456789abcdef", .tags = {1, 2, 3}}};
+  ReadAs<ConfigError>([&] {
+    ReadAs<DataError>([&] {
+      const auto equal = runtime::KnownRecords(chained.path(), "ledger.jsonl").Compare(claim);
+      Check(equal.count <= equal.fresh && equal.fresh <= 3, "records that were not asked for");
+    });
   });
 }
 

@@ -380,6 +380,11 @@ def kept():
     closed = [{**entries[0], "version": 2, "filter": {"mode": "closed", "delta": 1e-05}}, entered, *entries[1:]]
     write("ledger", "closed.jsonl", chained(closed))
     write("ledger", "closed-entries.jsonl", "".join(compact(entry) + "\n" for entry in closed))
+    people = {"kind": "population", "time": time, "name": "patients", "sha256": "3" * 64, "equal_by_chance": False}
+    write("ledger", "population.jsonl", "".join(compact(entry) + "\n" for entry in [carried[0], people, {**people, "sha256": "4" * 64}, *carried[1:]]))
+    known = {"kind": "records", "key": "0123456789abcdef", "ledger": "ledger.jsonl", "population": "patients", "sha256": "3" * 64,
+             "tags": f"{2:016x}{5:016x}"}
+    write("ledger", "known-records.jsonl", "".join(compact(entry) + "\n" for entry in [known, {**known, "sha256": "4" * 64, "tags": f"{3:016x}"}]))
     write("ledger", "entries.jsonl", "".join(compact(entry) + "\n" for entry in entries))
 
 

@@ -351,6 +351,37 @@ TEST(Ledger, ClosedTakesEnteredJobsOnceAndChargesThemWhole) {
   EXPECT_THAT(ErrorOf({Ledger::EnterEntry(Entered(1), kLedgerDelta)}), HasSubstr("that is not closed"));
 }
 
+TEST(Ledger, HasTheDataSetsOfOnePopulation) {
+  const std::string first(64, 'a');
+  const auto declared = [](char digit, const char* name = "patients", bool equal = false) {
+    return Ledger::PopulationEntry(
+        {.time = "2026-01-31T12:00:00Z", .sha256 = std::string(64, digit), .equal_by_chance = equal}, name);
+  };
+  const auto ledger =
+      After({Reservation(RecordOf("1", 100)), declared('b'), declared('c', "patients", true)});
+  EXPECT_EQ(ledger.population(), "patients");
+  EXPECT_EQ(ledger.data(), first);
+  EXPECT_TRUE(ledger.IsOf(first));
+  EXPECT_FALSE(ledger.IsDeclared(first));
+  EXPECT_TRUE(ledger.IsOf(std::string(64, 'b')));
+  EXPECT_FALSE(ledger.IsOf(std::string(64, 'd')));
+  ASSERT_EQ(ledger.members().size(), 2U);
+  EXPECT_TRUE(ledger.members()[1].equal_by_chance);
+  EXPECT_EQ(ledger.Spent(kTerms, kAll).insider,
+            Filtered(RecordOf("1", 100)).insider);  // a name costs nothing
+  EXPECT_FALSE(After({}).IsOf(std::string(64, 'b')));
+
+  EXPECT_THAT(ErrorOf({declared('b'), declared('c', "visitors")}), HasSubstr("found another population"));
+  EXPECT_THAT(ErrorOf({declared('b'), declared('b')}), HasSubstr("declared before"));
+  EXPECT_THAT(ErrorOf({declared('b', "")}), HasSubstr("without a name"));
+  auto entry = declared('b');
+  entry["sha256"] = "ab";
+  EXPECT_THAT(ErrorOf({entry}), HasSubstr("of another length"));
+  entry = declared('b');
+  entry["equal_by_chance"] = 1;
+  EXPECT_THAT(ErrorOf({entry}), HasSubstr("another equal_by_chance"));
+}
+
 TEST(IsWithin, CountsBatchesByHowOftenTheyWereExecuted) {
   const auto batches = [](std::int64_t steps, std::int64_t executions) {
     auto taken = Steps(steps);

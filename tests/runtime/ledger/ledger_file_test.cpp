@@ -271,5 +271,77 @@ TEST(LedgerFile, RefusesAnUnprotectedOrChangedOrReplacedFile) {
   EXPECT_THAT(ErrorOf([&] { (void)ReadLedger(folder.path()); }), HasSubstr("is a folder"));
 }
 
+TEST(LedgerFile, ChargesTheDataSetsOfAPopulationToOneBudget) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "patients.jsonl";
+  const auto run = [&](BudgetRequest request) {
+    LedgerFile ledger(file);
+    const auto answer = ledger.Reserve(request);
+    (void)ledger.Settle(request.record, dp::JobEnd::kDone);
+    return answer;
+  };
+  EXPECT_EQ(run(RequestOf("1", "patients", 'a', {1, 2})).spent, 0);  // a new ledger takes its first data set
+  const auto corrected = RequestOf("2", "patients", 'b', {1, 3});
+  const auto before = ReadTextFile(file, "a ledger");
+  for (const auto& refused :
+       {ErrorOf([&] { (void)run(corrected); }), ErrorOf([&] { (void)AskLedger(file, corrected); })})
+    EXPECT_THAT(
+        refused,
+        HasSubstr("which was not declared to be of population \"patients\": if whoever is in it may be in "
+                  "that population's other files, run: trefoil ledger declare; else"));
+  EXPECT_EQ(ReadTextFile(file, "a ledger"), before);
+  EXPECT_TRUE(LedgerFile(file).Declare(corrected));
+  EXPECT_FALSE(LedgerFile(file).Declare(corrected));
+  EXPECT_EQ(AskLedger(file, corrected).spent, Insider(100));
+  EXPECT_EQ(run(corrected).spent, Insider(100));
+  EXPECT_NEAR(SpentIn(file), Insider(200), 1e-12);
+  auto unnamed = RequestOf("3", 100);  // whose party file names no population
+  EXPECT_NEAR(run(unnamed).spent, Insider(200), 1e-12);
+  unnamed.data = std::string(64, 'c');
+  EXPECT_THAT(ErrorOf([&] { (void)run(unnamed); }),
+              HasSubstr("not declared to be of population \"patients\""));
+  EXPECT_THAT(
+      ErrorOf([&] { (void)run(RequestOf("4", "visitors", 'a', {})); }),
+      HasSubstr("found population \"visitors\" asked for, expected \"patients\", whose ledger it is"));
+  EXPECT_EQ(ReadLedger(file).ledger.members().size(), 2U);
+}
+
+TEST(LedgerFile, RefusesRecordsOfAnotherPopulation) {
+  const TemporaryFolder folder;
+  (void)LedgerFile(folder.path() / "patients").Reserve(RequestOf("1", "patients", 'a', {1, 2}));
+  const auto file = folder.path() / "visitors";
+  auto request = RequestOf("1", "visitors", 'b', {2, 3});
+  for (const auto& refused : {ErrorOf([&] { (void)LedgerFile(file).Reserve(request); }),
+                              ErrorOf([&] { (void)LedgerFile(file).Declare(request); }),
+                              ErrorOf([&] { (void)AskLedger(file, request); })})
+    EXPECT_THAT(refused, HasSubstr("found records that population \"patients\" has, too"));
+  EXPECT_EQ(ReadTextFile(file, "a ledger"), "");
+  request.population->by_chance = true;
+  EXPECT_TRUE(LedgerFile(file).Declare(request));
+  EXPECT_TRUE(ReadLedger(file).ledger.members()[0].equal_by_chance);
+  request.population->by_chance = false;
+  (void)LedgerFile(file).Reserve(request);
+}
+
+// A ledger that was kept before it had a population: its data set is the first of it.
+TEST(LedgerFile, NamesThePopulationOfALedgerThatHasNone) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "l";
+  (void)LedgerFile(file).Reserve(RequestOf("1", 100));
+  EXPECT_THAT(ErrorOf([&] { (void)LedgerFile(file).Reserve(RequestOf("2", "patients", 'b', {1})); }),
+              HasSubstr("not declared to be of population \"patients\""));
+  EXPECT_EQ(ReadLedger(file).ledger.population(), "");
+  (void)LedgerFile(file).Reserve(RequestOf("2", "patients", 'a', {1}));
+  EXPECT_EQ(ReadLedger(file).ledger.population(), "patients");
+  const auto old = Version1Ledger(folder);
+  auto request = RequestOf("3", "others", 'c', {5});
+  EXPECT_TRUE(LedgerFile(old).Declare(request));
+  const auto ledger = ReadLedger(old).ledger;
+  EXPECT_EQ(ledger.jobs().size(), 2U);
+  EXPECT_TRUE(ledger.terms().has_value());
+  EXPECT_TRUE(ledger.IsOf(request.data));
+  EXPECT_TRUE(ledger.IsOf(ledger.data()));
+}
+
 }  // namespace
 }  // namespace trefoil::runtime
