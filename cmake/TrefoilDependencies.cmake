@@ -29,3 +29,12 @@ if(OPENCV_INCLUDE AND OPENCV_DNN AND OPENCV_CORE AND NOT TREFOIL_ONNX STREQUAL O
 elseif(TREFOIL_ONNX STREQUAL ON)
   message(FATAL_ERROR "TREFOIL_ONNX is ON, but OpenCV's dnn was not found: install libopencv-dnn-dev")
 endif()
+
+# Optional: libpq reads tables from PostgreSQL databases.
+set(TREFOIL_POSTGRES AUTO CACHE STRING "Tables from PostgreSQL with libpq: ON, OFF, or AUTO (if it is installed)")
+if(NOT TREFOIL_POSTGRES STREQUAL OFF)
+  pkg_check_modules(LIBPQ IMPORTED_TARGET libpq)
+endif()
+if(TREFOIL_POSTGRES STREQUAL ON AND NOT LIBPQ_FOUND)
+  message(FATAL_ERROR "TREFOIL_POSTGRES is ON, but libpq was not found: install libpq-dev")
+endif()

@@ -42,6 +42,7 @@ CONFINED = [
     (r"fftw3\.h", r"data/features/fft\.cpp|dp/accounting/fourier\.cpp", "FFTW is used in data/features/fft.cpp and dp/accounting/fourier.cpp"),
     (r"sqlite3\.h", r"data/tables/sqlite_reader\.cpp|deposit/store/database\.cpp",
      "databases are read in data/tables/sqlite_reader.cpp; deposit/store/database.cpp has a party's own"),
+    (r"libpq-fe\.h", r"data/tables/postgres_reader\.cpp", "PostgreSQL is read in data/tables/postgres_reader.cpp"),
     (r"zip\.h", r"data/formats/npz\.cpp", "zip archives are read and written in data/formats/npz.cpp"),
 ]
 

@@ -130,8 +130,9 @@ void AddEvaluate(CLI::App& program, Action& action) {
       ->add_option("--data", options->data,
                    "A folder with test files, or the files: features and labels, or those of one table")
       ->required();
-  command->add_option("--query", options->query,
-                      "With one SQLite database as --data: the SELECT that gives the table");
+  command->add_option(
+      "--query", options->query,
+      "With one SQLite database, or postgres:DATABASE, as --data: the SELECT that gives the table");
   command->add_option("--feature-model", options->feature_model,
                       "The ONNX model that features come from, where the job's method is onnx");
   command->add_option(

@@ -99,8 +99,9 @@ void AddPredict(CLI::App& program, Action& action) {
           "--data", options->data,
           "A folder with test files, or the files: features, or those of one table; labels are not looked at")
       ->required();
-  command->add_option("--query", options->query,
-                      "With one SQLite database as --data: the SELECT that gives the table");
+  command->add_option(
+      "--query", options->query,
+      "With one SQLite database, or postgres:DATABASE, as --data: the SELECT that gives the table");
   command->add_option("--feature-model", options->feature_model,
                       "The ONNX model that features come from, where the job's method is onnx");
   command->add_option("--threshold", options->threshold,

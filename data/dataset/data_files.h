@@ -16,6 +16,8 @@ struct DataFiles {
       more{};  ///< CSV: further files of the table that begins in `file`, in order
   std::string
       query{};  ///< not empty: `file` is an SQLite database, and the table is what this SELECT gives of it
+  bool postgres =
+      false;  ///< with a query: `file` is no file but says which PostgreSQL database, without a password
 
   /// Whether no files are named.
   [[nodiscard]] bool empty() const { return x.empty() && file.empty(); }

@@ -11,7 +11,7 @@
 #include "data/formats/idx.h"
 #include "data/formats/npy.h"
 #include "data/formats/npz.h"
-#include "data/tables/sqlite_reader.h"
+#include "data/tables/query_reader.h"
 
 namespace trefoil::data {
 namespace {
@@ -77,11 +77,11 @@ void UseTable(const std::filesystem::path& file, const Use& use) {
 }
 
 void UseQuery(const DataFiles& files, const Use& use) {
-  SqliteReader reader(files.file, files.query, '.');
-  (void)reader.Next();  // the names
-  while (reader.Next()) {
+  const auto reader = OpenQuery(files, '.');
+  (void)reader->Next();  // the names
+  while (reader->Next()) {
     std::string line;
-    for (const auto& field : reader.fields()) line += (&field == reader.fields().data() ? "" : ",") + field;
+    for (const auto& field : reader->fields()) line += (&field == reader->fields().data() ? "" : ",") + field;
     use(Plain(line));
   }
 }

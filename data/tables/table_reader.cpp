@@ -11,7 +11,7 @@ TableReader::TableReader(const DataFiles& files, bool header, const CsvDialect& 
   if (files.query.empty()) {
     reader_.emplace(files_[0], dialect_);
   } else {
-    query_.emplace(files.file, files.query, decimal);
+    query_ = OpenQuery(files, decimal);
   }
 }
 

@@ -1,22 +1,23 @@
 #pragma once
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "data/dataset/data_files.h"
 #include "data/formats/csv_reader.h"
-#include "data/tables/sqlite_reader.h"
+#include "data/tables/query_reader.h"
 
 namespace trefoil::data {
 
 /// Reads the records of a table that lies in one CSV file, in several, one after the other, or is what a query gives of
-/// an SQLite database. Memory: that of the file that is being read; of a query that of a record.
+/// a database. Memory: that of the file that is being read; of a query that of a record.
 class TableReader {
  public:
   /// With `header` every file begins with the same one; a query always gives names. A query's numbers have `decimal`
-  /// before their decimals. Pre: `files` names a table. Throws as CsvReader and SqliteReader.
+  /// before their decimals. Pre: `files` names a table. Throws as CsvReader and OpenQuery.
   TableReader(const DataFiles& files, bool header, const CsvDialect& dialect = {}, char decimal = '.');
 
   /// Moves to the next record, which the first file's header is, too; those of further files are passed over. False
@@ -48,7 +49,7 @@ class TableReader {
   CsvDialect dialect_;
   std::size_t current_ = 0;
   std::optional<CsvReader> reader_;
-  std::optional<SqliteReader> query_;
+  std::unique_ptr<QueryReader> query_;
   std::optional<std::vector<std::string>> names_;  ///< the first file's header, once it is read
 };
 

@@ -8,6 +8,11 @@
 #include "data/dataset/folders.h"
 
 namespace trefoil::jobs {
+namespace {
+
+constexpr std::string_view kPostgres = "postgres:";
+
+}  // namespace
 
 data::DataFiles NamedFiles(std::string_view option, const std::vector<std::string>& paths,
                            const data::DataSpec& spec, data::LabelUse labels) {
@@ -25,6 +30,13 @@ data::DataFiles NamedFiles(std::string_view option, const std::vector<std::strin
 
 data::DataFiles NamedTestData(const std::vector<std::string>& paths, const data::DataSpec& spec,
                               data::LabelUse labels, const std::string& query) {
+  if (!query.empty() && paths.size() == 1 && paths[0].starts_with(kPostgres))
+    return {.x = {},
+            .y = {},
+            .file = paths[0].substr(kPostgres.size()),
+            .more = {},
+            .query = query,
+            .postgres = true};
   for (const auto& path : paths) {
     if (!std::filesystem::exists(path)) throw DataError(path + ": is not there, expected data");
   }

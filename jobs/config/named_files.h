@@ -16,7 +16,7 @@ namespace trefoil::jobs {
                                          data::LabelUse labels = data::LabelUse::kRead);
 
 /// What --data names: a folder, that is its test files, or files as above; with a query (--query) the one SQLite
-/// database that it asks. Throws DataError for what is not there; ConfigError as NamedFiles().
+/// database that it asks, or `postgres:` and what names a PostgreSQL database (data/tables/postgres_reader.h). Throws DataError for what is not there; ConfigError as NamedFiles().
 [[nodiscard]] data::DataFiles NamedTestData(const std::vector<std::string>& paths, const data::DataSpec& spec,
                                             data::LabelUse labels = data::LabelUse::kRead,
                                             const std::string& query = {});

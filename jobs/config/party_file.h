@@ -58,8 +58,8 @@ using InputFields = void (*)(FieldVisitor& v, InputPaths& inputs);
 /// Declares such a key, which need not be there: a path, relative to the file's folder.
 void PathField(FieldVisitor& v, const char* key, std::filesystem::path& path, const char* help);
 
-/// Declares `file` of a table that names records: one path, or those of one table; and `sqlite` and `query` in its
-/// place.
+/// Declares `file` of a table that names records: one path, or those of one table; and `sqlite` or `postgres`, with
+/// `query`, in its place.
 void TableField(FieldVisitor& v, data::DataFiles& files, const char* help);
 
 /// A table that names the files of records.

@@ -3,8 +3,10 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <set>
+#include <string_view>
 #include <utility>
 
+#include "data/tables/query_reader.h"
 #include "jobs/config/fields.h"
 #include "jobs/config/party_file.h"
 
@@ -25,15 +27,24 @@ void CheckRecords(const Section& section) {
                                               section.Path("y")));
 }
 
-void CheckQuery(const Section& section, const std::string& query) {
+void CheckQuery(const Section& section, const data::DataFiles& files, const std::string& database) {
   const bool sqlite = section.Has("sqlite");
-  for (const char* other : {"x", "y", "file"}) {
-    if (sqlite && section.Has(other))
-      section.Fail("sqlite", fmt::format("{} is given too, expected only one of them", section.Path(other)));
+  const bool postgres = section.Has("postgres");
+  const char* source = sqlite ? "sqlite" : "postgres";
+  for (const char* other : {"x", "y", "file", "postgres"}) {
+    const bool itself = other == std::string_view(source);
+    if ((sqlite || postgres) && !itself && section.Has(other))
+      section.Fail(source, fmt::format("{} is given too, expected only one of them", section.Path(other)));
   }
-  if (section.Has("query") && !sqlite) section.Refuse("sqlite", "a path, as a query is given");
-  if (sqlite && query.find_first_not_of(" \t\r\n") == std::string::npos)
+  if (section.Has("query") && !sqlite && !postgres)
+    section.Refuse("sqlite", "a path, as a query is given, or postgres");
+  if ((sqlite || postgres) && files.query.find_first_not_of(" \t\r\n") == std::string::npos)
     section.Refuse("query", "the SELECT that gives the table");
+  if (data::MayHoldPassword(database))
+    section.Fail(
+        "postgres",
+        "found what may be a password, expected keyword=value pairs without one: it is taken from the file "
+        "that PGPASSFILE names");
 }
 
 }  // namespace
@@ -99,14 +110,24 @@ const data::DataFiles& InputPaths::Records(const std::string& table) const {
 void TableField(FieldVisitor& v, data::DataFiles& files, const char* help) {
   const bool queried = !files.query.empty();
   auto table = queried ? std::vector<fs::path>() : files.table();
-  auto database = queried ? files.file : fs::path();
+  auto sqlite = queried && !files.postgres ? files.file : fs::path();
+  auto postgres = files.postgres ? files.file.string() : std::string();
   v("file", table, Paths(), Default(std::vector<fs::path>()).Said("none").LeftOut(), help);
-  PathField(v, "sqlite", database, "csv: an SQLite database in place of `file`, which is only read.");
+  PathField(v, "sqlite", sqlite, "csv: an SQLite database in place of `file`, which is only read.");
+  v("postgres", postgres, Text(), Default(std::string()).Said("none").LeftOut(),
+    "csv: a PostgreSQL database in place of `file`, which is only read: its name, or pairs as in "
+    "`service=clinic`. All else, passwords above all, is taken from libpq's environment variables and files "
+    "(`tables.md`, \"A query\").");
   v("query", files.query, Text(), Default(std::string()).Said("none").LeftOut(),
-    "With `sqlite`: the SELECT that gives the table; its names of columns are the header. Nobody else sees "
-    "it.");
-  v.Check([&](const Section& section) { CheckQuery(section, files.query); });
-  files.SetTable(database.empty() ? table : std::vector{database});
+    "With `sqlite` or `postgres`: the SELECT that gives the table; its names of columns are the header. "
+    "Nobody else sees it.");
+  v.Check([&](const Section& section) { CheckQuery(section, files, postgres); });
+  files.postgres = !postgres.empty();
+  if (files.postgres) {
+    files.SetTable({postgres});
+  } else {
+    files.SetTable(sqlite.empty() ? table : std::vector{sqlite});
+  }
 }
 
 void RecordFields(FieldVisitor& v, const char* table, const char* help, data::DataFiles& files) {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "data/formats/file.h"
-#include "data/tables/sqlite_reader.h"
+#include "data/tables/query_reader.h"
 #include "jobs/statement/bound_text.h"
 
 namespace trefoil::runtime {
@@ -53,7 +53,7 @@ std::string DataHash(const data::DataFiles& files) {
   add("x", files.x);
   add("y", files.y);
   if (!files.query.empty())
-    return Sha256Hex(fmt::format("query {}\n", data::QuerySha256(files.file, files.query)));
+    return Sha256Hex(fmt::format("query {}\n", data::QuerySha256(files)));
   for (const auto& file : files.table()) add("file", file);
   return Sha256Hex(lines);
 }

@@ -93,7 +93,7 @@ class Population(ProgramTest):
 
     def test_records_of_another_population_are_refused(self):
         self.bring("patients.csv", table(0, 100))
-        self.bring("visitors.csv", table(99, 150).replace(",", ";"))
+        self.bring("visitors.csv", table(99, 150))
         self.use("patients.csv", "patients")
         self.run_well()
         self.use("visitors.csv", "visitors", "visitors.jsonl")

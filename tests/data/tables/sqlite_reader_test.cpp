@@ -65,7 +65,7 @@ TEST_F(SqliteReaderTest, GivesTheCellsOfACsvFile) {
   EXPECT_THAT(All(files), ElementsAreArray(records));
   EXPECT_EQ(All(files, ',')[3][0], "0,1");
   EXPECT_EQ(
-      QuerySha256(files.file, files.query),
+      QuerySha256(files),
       Sha256Hex(
           std::string("1:a1:b\n1:77: x,\"y\" \n20:-92233720368547758080:\n3:0.1-\n3:2.02:é\n6:1e+3001:1\n") +
           "3:inf3:a" + std::string(1, '\0') + "b\n"));
