@@ -130,6 +130,11 @@ std::string JsonOf(const Study& study) {
   return jobs::WriteJson([copy = study](jobs::FieldVisitor& v) mutable { Fields(v, copy); }).dump();
 }
 
+std::string StudySchema() {
+  Study study;
+  return jobs::SchemaJson("study", [&](jobs::FieldVisitor& v) { Fields(v, study); });
+}
+
 Hash IdOf(const Study& study) {
   Sha256 hash;
   hash.Update(JsonOf(study));

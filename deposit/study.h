@@ -45,6 +45,9 @@ void Fields(jobs::FieldVisitor& v, Study& s);
 /// The study whose JsonOf() this is; `source` names it in errors. Throws ConfigError as ReadStudy.
 [[nodiscard]] Study ParseStudy(const std::string& json, const std::string& source);
 
+/// A JSON Schema of such files.
+[[nodiscard]] std::string StudySchema();
+
 /// The study as a TOML file; ReadStudy reads the same study back.
 [[nodiscard]] std::string TomlOf(const Study& study);
 

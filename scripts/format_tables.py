@@ -1,4 +1,5 @@
-"""Keeps the keys of job files and of the party file in docs/reference/formats.md as the program declares them (`trefoil schema`).
+"""Keeps the keys of job files and of the party file in docs/reference/formats.md, and those of a study in
+docs/reference/deposits.md, as the program declares them (`trefoil schema`).
 
 Usage: scripts/format_tables.py PROGRAM [--check]
   PROGRAM   the built trefoil
@@ -13,6 +14,7 @@ import textwrap
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 DOCUMENT = TOP / "docs/reference/formats.md"
+DOCUMENTS = (DOCUMENT, TOP / "docs/reference/deposits.md")
 BLOCK = re.compile(r"(<!-- made by scripts/format_tables.py of ([\w-]+): begin -->\n\n).*?(\n<!-- .*?: end -->\n)", re.DOTALL)
 PAGES = {path.name: path for path in TOP.glob("docs/**/*.md")}
 SPACE = "\0"  # where a line must not be broken
@@ -59,6 +61,8 @@ def range_of(schema: dict) -> str:
         parts = [range_of(schema["items"]), "different" if schema.get("uniqueItems") else "",
                  "at least one" if schema.get("minItems") == 1 else ""]
         return ", ".join(part for part in parts if part)
+    if "minimum" in schema and schema["minimum"] == schema.get("maximum"):
+        return number(schema["minimum"])
     if "minimum" in schema and "maximum" in schema:
         return f"{number(schema['minimum'])} … {number(schema['maximum'])}"
     words = {"exclusiveMinimum": "above", "minimum": "at least", "exclusiveMaximum": "below", "maximum": "at most"}
@@ -111,6 +115,21 @@ def lines_of(schema: dict, name: str, known: dict) -> str:
     return keys + tables
 
 
+def study_lines(study: dict, job: dict) -> str:
+    """The keys of a study, without those of its columns that are a job's."""
+    columns, data = (schema["properties"] for schema in (study["properties"]["columns"], job["properties"]["data"]))
+    same = [key for key in columns if columns[key] == data.get(key)]
+    for key in same:
+        del columns[key]
+    lines = lines_of(study, "", {})
+    about = wrapped("- " + ", ".join(f"`{key}`" for key in same) + ": as in `[data]` of a job of type `dpsgd` (`formats.md`)", "  ")
+    features = wrapped("**[features]** As of a job of type `dpsgd`.")
+    lines = re.sub(r"(?m)(^\*\*\[columns\]\*\*[^\n]*\n(?:[^\n]+\n)*\n)", lambda match: match[1] + about, lines)
+    if study["properties"]["features"] == job["properties"]["features"]:
+        lines = re.sub(r"(?ms)^\*\*\[features\]\*\*.*?\n(?=\*\*)", lambda match: features + "\n", lines)
+    return lines.lstrip("\n")
+
+
 def main() -> int:
     if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
@@ -126,14 +145,17 @@ def main() -> int:
         for key, inner in schema["properties"].items():
             known.setdefault(key, (name, inner))
     blocks["party"] = lines_of(json.loads(ask("party")), "", {}).lstrip("\n")
+    blocks["study"] = study_lines(json.loads(ask("study")), schemas["dpsgd"])
 
-    text = DOCUMENT.read_text()
-    found = [f"docs/reference/formats.md has no block of {name}" for name in blocks.keys() - {match[2] for match in BLOCK.finditer(text)}]
-    made = BLOCK.sub(lambda match: match[1] + blocks[match[2]] + match[3], text)
-    if "--check" not in sys.argv:
-        DOCUMENT.write_text(made)
-    elif made != text:
-        found.append("docs/reference/formats.md is stale; run scripts/format_tables.py build/bin/trefoil")
+    texts = {page: page.read_text() for page in DOCUMENTS}
+    there = {match[2] for text in texts.values() for match in BLOCK.finditer(text)}
+    found = [f"docs/reference has no block of {name}" for name in blocks.keys() - there]
+    for page, text in texts.items():
+        made = BLOCK.sub(lambda match: match[1] + blocks[match[2]] + match[3], text)
+        if "--check" not in sys.argv:
+            page.write_text(made)
+        elif made != text:
+            found.append(f"docs/reference/{page.name} is stale; run scripts/format_tables.py build/bin/trefoil")
     for line in found:
         print(line)
     return 1 if found else 0

@@ -7,6 +7,7 @@
 
 #include "apps/cli/command.h"
 #include "base/error_report.h"
+#include "deposit/study.h"
 #include "jobs/job.h"
 
 namespace trefoil::apps {
@@ -28,6 +29,12 @@ void AddSchema(CLI::App& program, Action& action, jobs::JobTypes types) {
   command->add_subcommand("party", "Of a party file")->callback([&action, types] {
     action = [types] {
       std::cout << jobs::PartySchema(types) << '\n';
+      return kDone;
+    };
+  });
+  command->add_subcommand("study", "Of a study, for owners who run no party")->callback([&action] {
+    action = [] {
+      std::cout << deposit::StudySchema() << '\n';
       return kDone;
     };
   });

@@ -1,15 +1,18 @@
 """Owners who run no party: keys, whom a party trusts, studies, deposits, a party's store of them."""
 
 import hashlib
+import json
 import re
 import resource
 import sqlite3
 import struct
 import subprocess
 import time
+import tomllib
 import unittest
 
 from deposit_files import key_of, opened, rows_of
+from schema_test import errors
 from trefoil_program import BINARY, TINY_JOB, ProgramTest
 
 FINGERPRINT = r"((?:[0-9A-F]{2}:){31}[0-9A-F]{2})"
@@ -136,6 +139,9 @@ class Deposits(ProgramTest):
             self.assertIn(f"party {party}     {fingerprint}\n", self.shown)
             self.assertIn(f'key = "{content.decode().splitlines()[1]}"', text)
         self.assertIn(self.succeed("study", "show", "study.toml"), self.shown)
+        schema = json.loads(self.succeed("schema", "study"))
+        self.assertEqual(list(errors(tomllib.loads(text), schema)), [])
+        self.assertNotEqual(list(errors(tomllib.loads(text.replace("[columns]", "[columns]\nrows = 1")), schema)), [])
         study_id = re.search(r"(?m)^id +([0-9a-f]{64})$", self.shown)[1]
         self.assertTrue(text.startswith(f"# Study {study_id}\n"), text)
         self.succeed("study", "init", "--job", "job.toml", "--set", "training.steps=7", "--set", "data.rows=[90,80,70]", "--keys", *self.keys,

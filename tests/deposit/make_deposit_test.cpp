@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/hex.h"
 #include "deposit/bytes.h"
 #include "tests/deposit/sample_deposit.h"
 #include "tests/support/error_text.h"
@@ -82,6 +83,15 @@ TEST(MakeDeposit, GivesTheRecordsToAnyTwoParties) {
     }
     EXPECT_EQ(found.size(), 3U);
   }
+}
+
+TEST(MakeDeposit, GivesTheSameDepositForTheSameCoins) {
+  const TemporaryFolder folder;
+  const auto study = SampleStudy(folder);
+  // The id is a hash of the header, and so of the components: none of this changes within a version.
+  EXPECT_EQ(ToHex(SampleDeposit(study).id),
+            "c7cffdbb9fdfa63881b193ed594cfd1113fb22ef84b2e5e8aecaf6bd663fea48");
+  EXPECT_NE(SampleDeposit(study, 6).id, SampleDeposit(study).id);
 }
 
 TEST(MakeDeposit, PutsRecordsIntoSlotsAnew) {

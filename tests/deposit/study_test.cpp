@@ -41,6 +41,8 @@ TEST(Study, HasTheRecordsOfItsJobAndThePartiesKeys) {
   for (const auto* absent : {"\"rows\"", "\"partition\"", "\"data\"", "secret-name", "steps"})
     EXPECT_EQ(json.find(absent), std::string::npos) << absent;
   EXPECT_EQ(ToHex(IdOf(study)), Sha256Hex(json));
+  // As another program writes the same JSON: a study's id never changes.
+  EXPECT_EQ(ToHex(IdOf(study)), "f51210e82ab7d11e0effb163b710ac2d2a3e925034721e45b09a49ba4d942037") << json;
   const auto again = ReadStudy(folder.Write("study.toml", TomlOf(study)));
   EXPECT_EQ(JsonOf(again), json);
   EXPECT_EQ(again.records.data.columns.size(), 4U);
