@@ -33,7 +33,8 @@ class JobOf : public Job {
   [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
                                              const Resources& resources) final {
     return {{.what = "data", .load = [this, &party, &party_file, resources] {
-               return Loaded{.said = Load(party, party_file, resources)};
+               auto said = Load(party, party_file, resources);
+               return Loaded{.said = std::move(said), .warnings = std::move(warnings_)};
              }}};
   }
 
@@ -45,6 +46,8 @@ class JobOf : public Job {
   /// ConfigError or DataError.
   virtual std::string Load(const PartyFile& party, const std::string& party_file,
                            const Resources& resources) = 0;
+  /// In Load: what its owner alone should know of the data, a line each (jobs/records/owner_warnings.h).
+  void WarnOwner(std::vector<std::string> lines) { warnings_ = std::move(lines); }
   /// `bytes` at each party that gets the results; at all three where nobody does and each keeps its share.
   [[nodiscard]] std::array<double, net::kParties> AtReceivers(double bytes) const {
     std::array<double, net::kParties> of_each{};
@@ -55,6 +58,7 @@ class JobOf : public Job {
 
  private:
   Settings job_;
+  std::vector<std::string> warnings_{};
 };
 
 }  // namespace trefoil::jobs

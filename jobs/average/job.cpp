@@ -14,6 +14,7 @@
 #include "jobs/average/settings.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/job_of.h"
+#include "jobs/records/owner_warnings.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/noise/average_noise.h"
 #include "ml/on_shares/average_plan.h"
@@ -131,10 +132,13 @@ std::string AverageJob::Load(const PartyFile& party, const std::string& party_fi
   owners_ = LoadOwners(job().schema, job().owners, party, party_file, resources.threads);
   std::string rows;
   bool few = false;
+  std::vector<int> classes;
   for (const auto& owner : owners_) {
+    classes.insert(classes.end(), owner.y.begin(), owner.y.end());
     rows += fmt::format(" {}", owner.y.size());
     few = few || static_cast<std::int64_t>(owner.y.size()) < job().owners.min_rows;
   }
+  WarnOwner(OwnerWarnings(job().schema, party.id, classes));
   return fmt::format("{} owners here, records:{}{}", owners_.size(), rows.empty() ? " none" : rows,
                      few ? fmt::format("; fewer than {} count as that many, the missing ones as zeros",
                                        job().owners.min_rows)

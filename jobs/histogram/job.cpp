@@ -17,6 +17,7 @@
 #include "jobs/gaussian_target.h"
 #include "jobs/job_of.h"
 #include "jobs/records/local_data.h"
+#include "jobs/records/owner_warnings.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/noise/noisy_counts.h"
 #include "ml/on_shares/correct_counts.h"
@@ -243,8 +244,9 @@ std::string HistogramJob::Load(const PartyFile& party, const std::string& party_
                                const Resources& /*resources*/) {
   if (party.data.file.empty())
     throw ConfigError(party_file + ": missing [data] file, expected this party's CSV file");
-  records_ =
-      data::ReadCategories(party.data, job().column, job().rows.at(static_cast<std::size_t>(party.id)));
+  const auto declared = job().rows.at(static_cast<std::size_t>(party.id));
+  records_ = data::ReadCategories(party.data, job().column, declared);
+  WarnOwner(OwnerWarnings(declared, job().column.values, records_));
   return fmt::format("{} records as the job declares them", records_.size());
 }
 

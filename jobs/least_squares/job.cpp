@@ -16,6 +16,7 @@
 #include "jobs/job_of.h"
 #include "jobs/records/load_records.h"
 #include "jobs/records/local_data.h"
+#include "jobs/records/owner_warnings.h"
 #include "jobs/records/record_fields.h"
 #include "jobs/records/target_evaluation.h"
 #include "jobs/statement/bound_text.h"
@@ -186,6 +187,7 @@ std::string LeastSquaresJob::Load(const PartyFile& party, const std::string& par
   if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
   const auto own = LoadOwnRecords(job(), party.id, party.data,
                                   {.threads = resources.threads, .feature_model = party.feature_model});
+  WarnOwner(OwnerWarnings(job(), party.id, own));
   ThreadPool pool(ThreadsFor(resources.threads));
   const auto& data = job().data;
   own_ =

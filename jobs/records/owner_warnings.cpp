@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -76,6 +77,44 @@ std::vector<std::string> OwnerWarnings(const RecordSchema& schema, int party, co
   if (own.stored || schema.features.extraction.method != data::FeatureMethod::kNone) return lines;
   AddCategories(spec, own.x, lines);
   if (!schema.data.vertical) AddShortened(schema.features.row_norm, own.x, lines);
+  return lines;
+}
+
+std::vector<std::string> OwnerWarnings(const RecordSchema& schema, int party,
+                                       const std::vector<int>& classes) {
+  Lines lines;
+  AddRows(schema.data.rows.at(static_cast<std::size_t>(party)), static_cast<std::int64_t>(classes.size()),
+          lines);
+  AddClasses(schema.data, classes, lines);
+  return lines;
+}
+
+std::vector<std::string> OwnerWarnings(std::int64_t declared, const std::vector<std::string>& values,
+                                       const std::vector<std::optional<std::size_t>>& records) {
+  Lines lines;
+  AddRows(declared, static_cast<std::int64_t>(records.size()), lines);
+  if (records.empty()) return lines;
+  std::vector<bool> seen(values.size());
+  std::size_t without = 0;
+  for (const auto& value : records) {
+    if (value) seen.at(*value) = true;
+    if (!value) ++without;
+  }
+  const auto missing = std::count(seen.begin(), seen.end(), false);
+  if (missing > 0) {
+    const auto first = static_cast<std::size_t>(std::find(seen.begin(), seen.end(), false) - seen.begin());
+    lines.push_back(
+        fmt::format("no record has {} of the {} declared values, \"{}\" first of all; a job without them "
+                    "would tell that no record "
+                    "here has them",
+                    missing, values.size(), values[first]));
+  }
+  if (without * 10 >= records.size())
+    lines.push_back(
+        fmt::format("{} of {} records have none of the declared values, and count for none; a job that "
+                    "declares theirs would tell "
+                    "that somebody here has them",
+                    without, records.size()));
   return lines;
 }
 

@@ -1,4 +1,7 @@
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,5 +17,15 @@ namespace trefoil::jobs {
 /// `own` is what LoadOwnRecords() gave. Time: of reading it once; features that stay in their file are not looked at.
 [[nodiscard]] std::vector<std::string> OwnerWarnings(const RecordSchema& schema, int party,
                                                      const ml::OwnRecords& own);
+
+/// Those of them that need no features: of the number of rows, and of the classes of each.
+[[nodiscard]] std::vector<std::string> OwnerWarnings(const RecordSchema& schema, int party,
+                                                     const std::vector<int>& classes);
+
+/// Of records of which each has one of `values` declared values of a column, by its number, or none: less than half of
+/// `declared`, values that none has, and, where it is a tenth of them at least, how many have none.
+[[nodiscard]] std::vector<std::string> OwnerWarnings(std::int64_t declared,
+                                                     const std::vector<std::string>& values,
+                                                     const std::vector<std::optional<std::size_t>>& records);
 
 }  // namespace trefoil::jobs

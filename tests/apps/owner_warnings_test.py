@@ -58,6 +58,29 @@ class OwnerWarnings(ProgramTest):
             self.assertIn("its file has 30", (self.folder / f"again/party-{party}/out" / NAME).read_text())
         self.assertFalse((self.folder / "again" / NAME).exists())
 
+    def test_other_types_of_job_warn_too(self):
+        counts = self.write("counts.toml", """
+version = 1
+type = "histogram"
+name = "states"
+[data]
+name = "states"
+format = "csv"
+rows = [200, 200, 200]
+[histogram]
+mode = "central"
+column = "state"
+values = ["ill", "healthy"]
+[privacy]
+epsilon = 1.0
+""")
+        said = self.succeed("local", "--job", counts, "--data", "data", "--out", "counts")
+        self.assertNotIn("the owner alone", said)
+        for party in (0, 1, 2):
+            told = (self.folder / f"counts/party-{party}/out" / NAME).read_text()
+            self.assertIn(HOW + 'no record has 1 of the 2 declared values, "healthy" first of all; ', told)
+            self.assertIn("of 200 records have none of the declared values, and count for none; ", told)
+
     def test_a_start_that_failed_can_be_tried_again(self):
         toml = self.folder / "out/party-0/party.toml"
         toml.write_text(toml.read_text().replace('start = "120s"', 'start = "1s"'))

@@ -85,5 +85,26 @@ TEST(OwnerWarnings, SayThatRowsAreShortenedWhereThereAreFewFeatures) {
   EXPECT_THAT(OwnerWarnings(schema, 0, wide), IsEmpty());
 }
 
+TEST(OwnerWarnings, OfRowsAndClassesNeedNoFeatures) {
+  const std::vector<int> few{0, 0, 1};
+  EXPECT_THAT(OwnerWarnings(PaintTable(), 1, few),
+              ElementsAre(HasSubstr("declares 10 rows for this party, and its file has 3"),
+                          HasSubstr("the declared class \"maybe\"")));
+  EXPECT_THAT(OwnerWarnings(PaintTable(), 0, std::vector<int>{0, 1, 2}), IsEmpty());
+}
+
+TEST(OwnerWarnings, OfCountsAreOfValues) {
+  const std::vector<std::string> values{"red", "green", "blue"};
+  const std::vector<std::optional<std::size_t>> records{0, 2, 2, std::nullopt};
+  EXPECT_THAT(
+      OwnerWarnings(10, values, records),
+      ElementsAre(
+          HasSubstr("declares 10 rows for this party, and its file has 4"),
+          HasSubstr("no record has 1 of the 3 declared values, \"green\" first of all; a job without"),
+          HasSubstr("1 of 4 records have none of the declared values, and count for none; a job that")));
+  EXPECT_THAT(OwnerWarnings(3, values, {0, 1, 2}), IsEmpty());
+  EXPECT_THAT(OwnerWarnings(3, values, {}), ElementsAre(HasSubstr("its file has 0")));
+}
+
 }  // namespace
 }  // namespace trefoil::jobs
