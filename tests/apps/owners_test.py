@@ -323,11 +323,11 @@ class Deposits(ProgramTest):
     def test_a_deposit_is_there_whole_or_not_at_all_after_a_kill(self):
         self.trust(1)
         taken = set()
-        for number in range(24):
+        for number in range(12):
             output = self.succeed(*self.deposit(f"o{number}", "--adds"))
             deposit_id = re.search(r"(?m)^deposit (\w+)$", output)[1]
             process = self.start_program(*self.accept(f"o{number}/party-1.deposit"))
-            time.sleep(number * 0.002)
+            time.sleep(number * 0.004)
             process.kill()
             told = process.communicate()[0]
             found = {line.split()[0] for line in self.succeed(*self.store("list")).splitlines()}
@@ -336,9 +336,9 @@ class Deposits(ProgramTest):
                 self.assertIn(deposit_id, found)
             taken = found
             self.succeed(*self.store("verify"))
-        missing = [number for number in range(24) if self.run_program(*self.accept(f"o{number}/party-1.deposit")).returncode == 0]
-        self.assertEqual(len(missing), 24 - len(taken))
-        self.assertEqual(self.succeed(*self.store("verify")), "24 deposits, each as it was taken\n")
+        missing = [number for number in range(12) if self.run_program(*self.accept(f"o{number}/party-1.deposit")).returncode == 0]
+        self.assertEqual(len(missing), 12 - len(taken))
+        self.assertEqual(self.succeed(*self.store("verify")), "12 deposits, each as it was taken\n")
 
 
 if __name__ == "__main__":
