@@ -1,15 +1,13 @@
 """The process of Party.run: `trefoil run` as a program of its own, since a run locks its memory, keeps the signals and
 may have to end its process. It loads the module and its errors alone, without NumPy and its threads."""
 
-import ctypes
 import importlib.util
 import json
 import os
 import signal
 import sys
+import threading
 from types import ModuleType
-
-PR_SET_PDEATHSIG = 1
 
 
 def _load(name: str, file: str) -> ModuleType:
@@ -21,12 +19,20 @@ def _load(name: str, file: str) -> ModuleType:
     return module
 
 
+def _end_with_caller() -> None:
+    """Ends the run in order once the caller is gone, who holds the other end of standard input.
+
+    Not by PR_SET_PDEATHSIG: that signal comes for each thread of the caller that ends, and a second one ends the run at
+    once, without a word to its peers.
+    """
+    os.read(0, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def main() -> int:
     call = json.loads(sys.argv[1])
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the peers are there; then the run notes it by itself
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    if os.getppid() != call.pop("parent"):
-        return 1
+    threading.Thread(target=_end_with_caller, daemon=True).start()
     errors = _load("trefoil.errors", call.pop("errors"))
     core = _load("trefoil._core", call.pop("core"))
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -24,10 +23,10 @@ class PartyRun:
 
     def __init__(self, call: dict[str, Any], inputs: Inputs) -> None:
         self._inputs = inputs
-        call |= {"parent": os.getpid(), "core": _core.__file__, "errors": errors.__file__}
+        call |= {"core": _core.__file__, "errors": errors.__file__}
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-B", _party_child.__file__, json.dumps(call)],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,  # which ends with this process, and the run with it
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -47,6 +46,7 @@ class PartyRun:
                         seconds = time.monotonic() - self._started
                         tell(Step(int(step), int(steps), seconds, float(outsider), float(insider)))
                 error = process.stderr.read()
+                process.wait()
             except BaseException:
                 self._end()
                 raise
