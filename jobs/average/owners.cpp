@@ -16,24 +16,24 @@ namespace trefoil::jobs {
 namespace {
 
 namespace fs = std::filesystem;
-using Numbers = std::vector<std::int64_t>;
+using RowCounts = std::vector<std::int64_t>;
 
 constexpr std::int64_t kMaxOwners = 10'000;
 constexpr std::int64_t kMaxRows = 1'000'000'000;
 
-std::int64_t Sum(const Numbers& numbers) {
+std::int64_t Sum(const RowCounts& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
 }
 
 /// `total` in `parts` parts, of which the first have one more where it does not divide.
-Numbers AlikeParts(std::int64_t total, std::int64_t parts) {
-  Numbers rows;
+RowCounts AlikeParts(std::int64_t total, std::int64_t parts) {
+  RowCounts rows;
   for (std::int64_t k = 0; k < parts; ++k) rows.push_back(total / parts + (k < total % parts ? 1 : 0));
   return rows;
 }
 
 /// How many of `total` records each owner of `local` gets.
-Numbers LocalRows(const Owners& owners, std::int64_t total) {
+RowCounts LocalRows(const Owners& owners, std::int64_t total) {
   if (owners.local_rows.empty()) return AlikeParts(total, owners.all());
   if (Sum(owners.local_rows) > total) {
     throw ConfigError(
@@ -44,11 +44,11 @@ Numbers LocalRows(const Owners& owners, std::int64_t total) {
 }
 
 /// The same, one list a party.
-std::array<Numbers, 3> RowsOfParties(const Owners& owners, const Numbers& rows) {
-  std::array<Numbers, 3> parties;
+std::array<RowCounts, 3> RowsOfParties(const Owners& owners, const RowCounts& rows) {
+  std::array<RowCounts, 3> parties;
   auto next = rows.begin();
   for (std::size_t j = 0; j < parties.size(); ++j) {
-    parties.at(j) = Numbers(next, next + owners.count.at(j));
+    parties.at(j) = RowCounts(next, next + owners.count.at(j));
     next += owners.count.at(j);
   }
   return parties;
@@ -117,7 +117,7 @@ std::vector<ml::OwnRecords> LoadInOrder(const RecordSchema& schema, std::int64_t
   const auto records = LoadOwnRecords(schema, party.id, party.data,
                                       {.threads = threads, .feature_model = party.feature_model});
   const auto total = static_cast<std::int64_t>(records.y.size());
-  const auto rows = party.owner_rows.empty() ? Numbers{total} : party.owner_rows;
+  const auto rows = party.owner_rows.empty() ? RowCounts{total} : party.owner_rows;
   if (static_cast<std::int64_t>(rows.size()) != count || Sum(rows) != total) {
     throw ConfigError(
         fmt::format("{}: owners.rows: found {} numbers of sum {}, expected {} of sum {}, as many as "
@@ -160,7 +160,7 @@ void OwnerFields(FieldVisitor& v, Owners& s, const data::DataSpec& data) {
 void OwnerRowsField(FieldVisitor& v, Owners& s) {
   const auto of_each = fmt::format("{} whole numbers from 0, one for each owner", s.all());
   v("owner_rows", s.local_rows, Wholes{{0, kMaxRows}, of_each},
-    Default(Numbers()).Said("by hash; for one replaced all alike").LeftOut(),
+    Default(RowCounts()).Said("by hash; for one replaced all alike").LeftOut(),
     "How many records each owner gets in `local`, in the data's order. Not hashed.");
   v.Check([&](const Section& local) {
     if (!s.local_rows.empty() && static_cast<std::int64_t>(s.local_rows.size()) != s.all())
