@@ -110,6 +110,33 @@ TEST(PartyFile, ReadsSeveralFilesOfOneTable) {
     EXPECT_THROW((void)read(wrong), ConfigError) << wrong;
 }
 
+TEST(PartyFile, ReadsAPostgresDatabaseAndNoPassword) {
+  const TemporaryFolder folder;
+  const std::string files = "x = \"data/images\"\ny = \"data/labels\"\n";
+  const auto read = [&](const std::string& keys) {
+    return ReadParty(folder.Write("party.toml", Replaced(kParty, files, keys)));
+  };
+  const auto party = read("postgres = \"service=clinic\"\nquery = \"SELECT 1\"\n");
+  EXPECT_TRUE(party.data.postgres);
+  EXPECT_EQ(party.data.file, "service=clinic");
+  EXPECT_EQ(party.data.query, "SELECT 1");
+  const auto again = ReadParty(folder.Write("again.toml", PartyToml(party)));
+  EXPECT_TRUE(again.data.postgres);
+  EXPECT_EQ(again.data.file, "service=clinic");
+  for (const char* keys :
+       {"postgres = \"password=hunter2\"\nquery = \"SELECT 1\"\n",
+        "postgres = \"postgres://me:hunter2@db/a\"\nquery = \"SELECT 1\"\n",
+        "postgres = \"service=clinic\"\n", "postgres = \"a\"\nsqlite = \"b\"\nquery = \"SELECT 1\"\n",
+        "postgres = \"a\"\nfile = \"b\"\nquery = \"SELECT 1\"\n", "query = \"SELECT 1\"\n"}) {
+    try {
+      (void)read(keys);
+      ADD_FAILURE() << keys;
+    } catch (const ConfigError& error) {
+      EXPECT_EQ(std::string(error.what()).find("hunter2"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(PartyFile, KnowsOnlyTheInputsThatAreDeclared) {
   const TemporaryFolder folder;
   const auto file = folder.Write("party.toml", std::string(kParty) + "[sieve]\nmesh = \"m\"\n");
@@ -132,11 +159,13 @@ TEST(PartyFile, WritesNamesThatWantEscapes) {
         &party.storage_key, &party.inputs["predict.share"], &party.inputs["pate.queries"], &party.log.audit})
     *path = folder.path() / odd;
   party.peers[0].certificate = folder.path() / odd;
-  party.ledger = LedgerSettings{.file = folder.path() / odd, .epsilon_cap = 1, .delta = 1e-5};
+  party.ledger = LedgerSettings{
+      .file = folder.path() / odd, .epsilon_cap = 1, .delta = 1e-5, .mode = {}, .population = "\u00e4 \"b"};
   const auto again = ReadParty(folder.Write("again.toml", PartyToml(party)));
   EXPECT_EQ(PartyToml(again), PartyToml(party));
   EXPECT_EQ(again.private_key, folder.path() / odd);
   EXPECT_EQ(again.ledger->file, folder.path() / odd);
+  EXPECT_EQ(again.ledger->population, "\u00e4 \"b");
   party.storage_key = "\xFF";
   EXPECT_THROW((void)PartyToml(party), ConfigError);
 }
