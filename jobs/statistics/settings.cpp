@@ -114,7 +114,7 @@ void TableFields(FieldVisitor& v, CountedTable& s, const StatisticsSettings& job
   });
 }
 
-std::vector<std::string> Numbers(const StatisticsSettings& s) {
+std::vector<std::string> NumberColumns(const StatisticsSettings& s) {
   std::vector<std::string> names;
   for (const auto& one : s.columns) {
     if (one.column.kind == ColumnKind::kNumber) names.push_back(one.column.name);
@@ -132,9 +132,9 @@ void CheckAsked(const StatisticsSettings& s, const Section& table) {
 }
 
 void StatisticsFields(FieldVisitor& v, StatisticsSettings& s) {
-  v("moments", s.moments, Texts{}, Default(Numbers(s)).Said("all of kind `number`"),
+  v("moments", s.moments, Texts{}, Default(NumberColumns(s)).Said("all of kind `number`"),
     "Columns whose mean and standard deviation are released.");
-  v("quantiles", s.quantiles, Texts{}, Default(Numbers(s)).Said("all of kind `number`"),
+  v("quantiles", s.quantiles, Texts{}, Default(NumberColumns(s)).Said("all of kind `number`"),
     "Columns whose quantiles are released, and their counts by bins of equal width.");
   v("probabilities", s.probabilities, Ascending{kDeltas},
     Default(std::vector<double>{0.05, 0.25, 0.5, 0.75, 0.95}), "Which quantiles; 0.5 is the median.");
