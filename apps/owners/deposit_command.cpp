@@ -46,17 +46,11 @@ void CheckTerms(const DepositOptions& options, const deposit::Study& study) {
   }
 }
 
-data::DataFiles FilesOf(const DepositOptions& options, const data::DataSpec& spec) {
-  if (options.query.empty()) return jobs::NamedFiles("--in", options.in, spec);
-  if (options.in.size() != 1)
-    throw ConfigError(
-        fmt::format("--query: found {} files, expected one SQLite database", options.in.size()));
-  return {.x = {}, .y = {}, .file = options.in[0], .more = {}, .query = options.query};
-}
-
 /// The records, checked and with their features, as a party's own are. What their owner should know of them is printed.
 data::Table LoadOwn(const DepositOptions& options, jobs::RecordSchema records) {
-  const auto files = FilesOf(options, records.data);
+  const auto files = options.query.empty() ? jobs::NamedFiles("--in", options.in, records.data)
+                                           : jobs::NamedTestData(options.in, records.data,
+                                                                 data::LabelUse::kRead, options.query);
   auto table =
       jobs::LoadRecords(records, files, {.threads = options.threads, .feature_model = options.feature_model});
   const auto rows = static_cast<std::uint64_t>(table.x.rows());
@@ -108,7 +102,7 @@ void AddDeposit(CLI::App& program, Action& action) {
           "CSV table")
       ->required();
   command->add_option("--query", options->query,
-                      "The SELECT that gives the table, where --in is an SQLite database");
+                      "The SELECT that gives the table, where --in is an SQLite database or postgres:WHICH");
   command
       ->add_option("--capacity", options->terms.capacity,
                    "Rows that the files are made for: all that they tell of how many records there are")
