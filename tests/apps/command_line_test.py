@@ -29,7 +29,7 @@ class CommandLine(ProgramTest):
             (("--versoin", "run"), "unknown option --versoin; did you mean --version?"),
             (("check", "--confg=x"), "check: unknown option --confg; did you mean --config?"),
             (("check", "--config", "x", "y"), "check: The following argument was not expected: y"),
-            (("ledger",), "ledger: no command given, expected init, enter, show, verify"),
+            (("ledger",), "ledger: no command given, expected init, enter, declare, show, verify"),
             (("ledger", "shwo"), "ledger: unknown command shwo; did you mean show?"),
             (("ledger", "verify", "--contans", "0"), "ledger: verify: unknown option --contans; did you mean --contains?"),
             (("check", "--config", "x", "--wait", "5"), '--wait: found "5", expected a time'),
