@@ -18,8 +18,9 @@ constexpr const char* kNoLabel = "\x1f";
 
 /// Of a file without a header the number of fields alone tells whether it is the job's table.
 void CheckWidth(const data::DataSpec& spec, const data::DataFiles& files) {
+  if (spec.header || !files.query.empty()) return;
   data::TableReader reader(files, spec.header, spec.dialect, spec.decimal);
-  if (reader.named() || !reader.Next() || reader.fields().size() == spec.columns.size()) return;
+  if (!reader.Next() || reader.fields().size() == spec.columns.size()) return;
   data::ThrowDataError(reader.path(), reader.Place(), std::to_string(reader.fields().size()) + " fields",
                        std::to_string(spec.columns.size()));
 }
