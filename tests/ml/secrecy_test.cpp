@@ -20,6 +20,7 @@
 #include "ml/on_shares/correct_counts.h"
 #include "ml/on_shares/ensemble_transfer.h"
 #include "ml/on_shares/score_histogram.h"
+#include "protocols/arithmetic/multiply.h"
 #include "tests/protocols/secrecy_runs.h"
 #include "tests/support/ml_test.h"
 #include "tests/support/view.h"
