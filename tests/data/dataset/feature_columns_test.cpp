@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-DataSpec Table() {
+DataSpec MixedColumns() {
   DataSpec spec;
   spec.format = Format::kCsv;
   spec.columns = {{.name = "age", .mean = 40, .scale = 20, .values = {}, .missing_indicator = true},
@@ -29,7 +29,7 @@ DataSpec Table() {
 }
 
 TEST(FeatureColumns, AreThoseOfARowInItsOrder) {
-  const auto spec = Table();
+  const auto spec = MixedColumns();
   const auto all = FeatureColumns(spec);
   std::vector<std::string> names;
   for (const auto& one : all) names.push_back(one.column + "/" + one.value);
@@ -40,7 +40,7 @@ TEST(FeatureColumns, AreThoseOfARowInItsOrder) {
 
 /// What a column says of its number is what the encoder makes of a field.
 TEST(FeatureColumns, HaveTheMeansAndScalesOfTheEncoder) {
-  const auto spec = Table();
+  const auto spec = MixedColumns();
   const auto all = FeatureColumns(spec);
   std::array<float, 2> numbers{};
   ASSERT_FALSE(ColumnEncoder(spec.columns[0], spec).Encode("50", numbers.data()));
