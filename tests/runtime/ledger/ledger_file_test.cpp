@@ -297,11 +297,12 @@ TEST(LedgerFile, ChargesTheDataSetsOfAPopulationToOneBudget) {
   EXPECT_NEAR(SpentIn(file), Insider(200), 1e-12);
   auto unnamed = RequestOf("3", 100);  // whose party file names no population
   EXPECT_NEAR(run(unnamed).spent, Insider(200), 1e-12);
+  unnamed = RequestOf("4", 100);
   unnamed.data = std::string(64, 'c');
   EXPECT_THAT(ErrorOf([&] { (void)run(unnamed); }),
               HasSubstr("not declared to be of population \"patients\""));
   EXPECT_THAT(
-      ErrorOf([&] { (void)run(RequestOf("4", "visitors", 'a', {})); }),
+      ErrorOf([&] { (void)run(RequestOf("5", "visitors", 'a', {})); }),
       HasSubstr("found population \"visitors\" asked for, expected \"patients\", whose ledger it is"));
   EXPECT_EQ(ReadLedger(file).ledger.members().size(), 2U);
 }
