@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "python/core/core.h"
+#include "python/core/vector_program.h"
 #include "trefoil/run.h"
 
 namespace trefoil::python {
@@ -76,8 +77,13 @@ py::dict ToPython(const JobResult& result) {
 using OnStep = std::function<void(int, int, double, double, double)>;
 
 py::list SimulateJob(const Job& job, const std::array<InputFiles, 3>& inputs, const OnStep& on_step,
-                     const Stop& stop) {
+                     const Stop& stop, const std::array<py::object, 3>& programs) {
   SimulationOptions options{.stop = stop.token()};
+  std::array<std::unique_ptr<PythonProgram>, 3> made;
+  for (std::size_t party = 0; party < programs.size(); ++party) {
+    made.at(party) = ProgramOf(programs.at(party));
+    options.programs.at(party) = made.at(party).get();
+  }
   if (on_step) {
     options.on_step = [&](const StepReport& report) {
       on_step(report.step, report.steps, report.seconds, report.epsilons.outsider, report.epsilons.insider);
@@ -120,7 +126,7 @@ void AddRuns(py::module_& m) {
   m.def("load_numpy", [] { (void)py::dtype::of<double>(); });
   py::class_<Stop>(m, "Stop").def(py::init<>()).def("request", &Stop::Request);
   m.def("simulate", &SimulateJob, py::arg("job"), py::arg("inputs"), py::arg("on_step").none(true),
-        py::arg("stop"));
+        py::arg("stop"), py::arg("programs") = std::array<py::object, 3>{py::none(), py::none(), py::none()});
   m.def("logits", &Logits, py::arg("model"), py::arg("records"));
   m.def("evaluation", &EvaluationJson, py::arg("model"), py::arg("records"));
   m.def(
@@ -130,13 +136,19 @@ void AddRuns(py::module_& m) {
       "run_party",
       [](const std::filesystem::path& party_file, const std::filesystem::path& job_file,
          const std::filesystem::path& out, std::size_t threads, bool resume, bool again,
-         const InputFiles& inputs) {
+         const InputFiles& inputs, const py::object& program) {
+        const auto made = ProgramOf(program);
         const py::gil_scoped_release unlocked;
         return RunParty(party_file, job_file,
-                        {.out = out, .threads = threads, .resume = resume, .again = again, .inputs = inputs});
+                        {.out = out,
+                         .threads = threads,
+                         .resume = resume,
+                         .again = again,
+                         .inputs = inputs,
+                         .program = made.get()});
       },
       py::arg("party_file"), py::arg("job_file"), py::arg("out"), py::arg("threads"), py::arg("resume"),
-      py::arg("again"), py::arg("inputs"));
+      py::arg("again"), py::arg("inputs"), py::arg("program") = py::none());
 }
 
 }  // namespace trefoil::python

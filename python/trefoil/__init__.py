@@ -26,6 +26,7 @@ from trefoil.job import Job, Plan
 from trefoil.model import Model
 from trefoil.party import Party, trial_parties
 from trefoil.result import Result, Step
+from trefoil.session import Session, SimulatedSession
 from trefoil.simulation import simulate
 
 __version__ = _version()
@@ -45,6 +46,8 @@ __all__ = [
     "Plan",
     "ProtocolError",
     "Result",
+    "Session",
+    "SimulatedSession",
     "Step",
     "StoppedError",
     "accounting",

@@ -55,6 +55,7 @@ def simulate(
     inputs: Sequence[Mapping[str, str]],
     on_step: Callable[[int, int, float, float, float], Any] | None,
     stop: Stop,
+    programs: Sequence[Any] = ...,
 ) -> list[JobResult]: ...
 def logits(model: ModelParts, records: Mapping[str, str]) -> NDArray[np.float64]: ...
 def evaluation(model: ModelParts, records: Mapping[str, str]) -> str: ...
@@ -67,6 +68,7 @@ def run_party(
     resume: bool,
     again: bool,
     inputs: Mapping[str, str],
+    program: Any = None,
 ) -> int: ...
 
 class Accounting:

@@ -35,7 +35,10 @@ def main() -> int:
     threading.Thread(target=_end_with_caller, daemon=True).start()
     errors = _load("trefoil.errors", call.pop("errors"))
     core = _load("trefoil._core", call.pop("core"))
+    calls = call.pop("calls", None)
     try:
+        if calls is not None:
+            call["program"] = _load("trefoil._calls", calls.pop("file")).over_pipes(**calls)
         code: int = core.run_party(**call)
         return code
     except Exception as error:

@@ -68,16 +68,21 @@ class Party:
             brought = {key: fspath(file) for key, file in files.items()}
             if X is not None:
                 brought |= inputs.put_records(job.to_dict(), X, y, owner)
-            call = {
-                "party_file": fspath(self.file),
-                "job_file": inputs.put_text(job.to_toml(), "job"),
-                "out": fspath(folder),
-                "threads": threads,
-                "resume": resume,
-                "again": False,
-                "inputs": brought,
-            }
-            return PartyRun(call, inputs)
+            return PartyRun(self._call(job, inputs, brought, folder, threads, resume), inputs)
+
+    def _call(
+        self, job: Job, inputs: Inputs, brought: dict[str, str], folder: Path, threads: int, resume: bool = False
+    ) -> dict[str, Any]:
+        """What the run's process is told."""
+        return {
+            "party_file": fspath(self.file),
+            "job_file": inputs.put_text(job.to_toml(), "job"),
+            "out": fspath(folder),
+            "threads": threads,
+            "resume": resume,
+            "again": False,
+            "inputs": brought,
+        }
 
     def __repr__(self) -> str:
         return f"trefoil.Party({fspath(self.file)!r})"
