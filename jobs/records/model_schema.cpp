@@ -32,6 +32,8 @@ ModelSchema LinearModelSchema(RecordSchema records) {
   settings.features = TrainedFeatures(model.records);
   settings.classes = model.records.data.classes;
   settings.targets = model.records.data.target.has_value();
+  // What is fitted to a class, 0 or 1, is its logit plus 1/2, as of a training's squared loss.
+  if (settings.targets || model.records.type == "least-squares") settings.loss = ml::Loss::kSquared;
   settings.row_norm = model.records.features.row_norm;
   settings.clipping = ml::Clipping::kExamples;
   settings.steps = 1;
@@ -65,6 +67,11 @@ void SetThreshold(ModelSchema& schema, double threshold, const char* key) {
   }
   if (schema.records.data.target || schema.records.data.classes != 2)
     throw ConfigError(fmt::format("{}: found a model of another kind, expected one of two classes", key));
+  if (schema.records.type == "pate")
+    throw ConfigError(
+        fmt::format("{}: found the student of a job of type \"pate\", whose logits predict no "
+                    "share, expected a model of another type",
+                    key));
   schema.classifier.threshold = threshold;
 }
 

@@ -15,7 +15,8 @@ struct ModelSchema {
   std::string json;  ///< all of it as compact JSON: the job that made the model, or the schema alone
 };
 
-/// Of a linear model with a logit a class (one with two classes), whose training does not matter.
+/// Of a linear model with a logit a class (one with two classes), whose training does not matter but for what its logits
+/// predict, which the records' type says: of "least-squares" and of targets as of the squared loss, else log-odds.
 [[nodiscard]] ModelSchema LinearModelSchema(RecordSchema records);
 
 /// The schema whose `json` this is; `source` names it in errors. Throws ConfigError with one line: place, key, what was
@@ -23,7 +24,8 @@ struct ModelSchema {
 [[nodiscard]] ModelSchema ParseModelSchema(const std::string& json, const std::string& source);
 
 /// Takes records for class 1 of two where more than this is predicted for it, whatever the model's job says.
-/// Throws ConfigError beginning with `key` where it is not from 0.000001 to 0.999999, or the model not of two classes.
+/// Throws ConfigError beginning with `key` where it is not from 0.000001 to 0.999999, or the model not of two classes, or
+/// a student of PATE.
 void SetThreshold(ModelSchema& schema, double threshold, const char* key);
 
 /// For a model that stays in shares: throws ConfigError naming release.to where weights of this norm, in

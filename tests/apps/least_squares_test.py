@@ -97,6 +97,17 @@ class LeastSquares(ProgramTest):
         self.assertIn("<td>ridge</td>", (self.folder / "run/report.html").read_text())
         self.succeed("local", "--job", "run/job.toml", "--data", "points", "--out", "again")
 
+    def test_a_threshold_is_of_the_number_that_is_fitted(self):
+        self.local()
+        model = ("--model", "run/model.npz", "--data", "points/test.csv", "--threshold", "0.3")
+        predicted = list(csv.DictReader(io.StringIO(self.succeed("predict", *model, "--scores"))))
+        scores = [float(row["score_yes"]) for row in predicted]
+        self.assertGreater(sum(-0.2 < score < 0 for score in scores), 50)
+        self.assertEqual([row["label"] == "yes" for row in predicted], [score > -0.2 for score in scores])
+        figures = json.loads(self.succeed("evaluate", *model, "--json"))
+        right = sum((score > -0.2) == bool(label) for score, label in zip(scores, self.labels, strict=True))
+        self.assertEqual(figures["correct"], right)
+
     def test_a_column_a_class(self):
         labels = [2 if math.hypot(a, b) > 1 and a > 0 else label for (a, b), label in zip(self.rows, self.labels)]
         self.write_points(labels, ("no", "yes", "far"))

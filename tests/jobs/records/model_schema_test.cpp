@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/error.h"
 #include "jobs/dpsgd/training_settings.h"
 #include "tests/apps/temporary_folder.h"
@@ -71,6 +73,22 @@ TEST(ModelSchema, OfTargetsAloneIsReadBack) {
   EXPECT_EQ(alone.json, written.json);
   EXPECT_EQ(alone.records.data.target, records.data.target);
   EXPECT_TRUE(alone.classifier.targets);
+}
+
+/// The logit above which a record is taken for class 1 where more than 0.3 is predicted for it.
+double DecisionOf(const std::string& type) {
+  RecordSchema records = Training();
+  records.type = type;
+  records.data.classes = 2;
+  auto schema = ParseModelSchema(LinearModelSchema(records).json, "x");
+  SetThreshold(schema, 0.3, "--threshold");
+  return ml::DecisionLogit(schema.classifier);
+}
+
+TEST(ModelSchema, KnowsWhatALogitPredicts) {
+  EXPECT_DOUBLE_EQ(DecisionOf("least-squares"), -0.2);
+  EXPECT_DOUBLE_EQ(DecisionOf("classifier-average"), std::log(0.3 / 0.7));
+  EXPECT_THROW((void)DecisionOf("pate"), ConfigError);
 }
 
 TEST(ModelSchema, RefusesJobsThatMakeNoModel) {
