@@ -109,7 +109,8 @@ TEST(VectorProgram, EndsTheSessionWhereItIsWrong) {
       {"version", 1},
       {"type", "histogram"},
       {"name", "colours"},
-      {"data", {{"name", "c"}, {"format", "csv"}, {"rows", {4, 4, 4}}, {"columns", {"a"}}}},
+      {"data",
+       {{"name", "c"}, {"format", "csv"}, {"rows", {4, 4, 4}}, {"header", false}, {"columns", {"a"}}}},
       {"histogram", {{"mode", "central"}, {"column", "a"}, {"values", {"x", "y"}}}},
       {"privacy", {{"epsilon", 1.0}}}};
   EXPECT_THAT(data::ErrorText<ConfigError>([&] { run(other); }),
@@ -136,7 +137,7 @@ TEST(VectorProgram, LeavesWhatARunLeaves) {
   files.Append([](int party) {
     const auto id = std::to_string(party);
     return "[data]\nfile = \"records.csv\"\n[ledger]\nfile = \"ledger-" + id +
-           ".jsonl\"\nepsilon_cap = 50.0\n";
+           ".jsonl\"\nepsilon_cap = 50.0\ndelta = 1e-5\n";
   });
   std::array<TwoRecords, 3> programs{TwoRecords(3), TwoRecords(3), TwoRecords(3)};
   EXPECT_EQ(EndsOf(files, programs), (std::array<std::string, 3>{"0", "0", "0"}));
