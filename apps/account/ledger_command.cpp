@@ -135,6 +135,14 @@ std::string PopulationText(const dp::Ledger& ledger) {
         "{}  declared SHA-256 {}{}\n", OneLine(member.time), OneLine(member.sha256),
         member.equal_by_chance ? ", records equal to another population's said to be so by chance" : "");
   }
+  const bool replaced = std::any_of(ledger.jobs().begin(), ledger.jobs().end(), [](const dp::LedgerJob& job) {
+    return job.reserved.promise && job.reserved.promise->neighbours == dp::Neighbours::kReplaced;
+  });
+  if (replaced)
+    text +=
+        "note     jobs of neighbours replaced are for somebody whose records in all data sets are other "
+        "ones, "
+        "not for somebody who is in none of them\n";
   return text;
 }
 

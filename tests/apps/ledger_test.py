@@ -184,7 +184,7 @@ class Ledger(ProgramTest):
         path = self.folder / "d/party-0/party.toml"
         data = re.search(r"\[data\]\n((?:.+\n)+)", path.read_text()).group(1)
         path.write_text(path.read_text() + f'\n[evaluation]\n{data}\n[evaluation_ledger]\nfile = "tests.jsonl"\n'
-                        'epsilon_cap = 0.35\ndelta = 1e-5\nmode = "gdp"\n')
+                        'epsilon_cap = 0.35\ndelta = 1e-5\nmode = "gdp"\npopulation = "tests"\n')
         rows = int(re.search(r"rows = \[(\d+)", TINY_JOB).group(1))
         noisy = (r"\[privacy\]", f"[evaluation]\nholder = 0\nrows = {rows}\nto = [0]\nsigma = 25.0\n[privacy]")
         show = lambda: json.loads(self.succeed("ledger", "show", self.folder / "d/party-0/tests.jsonl", "--json"))
@@ -195,6 +195,8 @@ class Ledger(ProgramTest):
         self.assertEqual(codes, [0, 0, 0], errors)
         twice = show()["epsilon_insider"]
         self.assertEqual([(job["unit"], job["neighbours"]) for job in show()["jobs"]], [("record", "replaced")] * 2)
+        self.assertIn("note     jobs of neighbours replaced are for somebody whose records in all data sets are other ones, not for",
+                      self.succeed("ledger", "show", self.folder / "d/party-0/tests.jsonl"))
         self.assertGreater(twice, 1.3 * once)
         self.assertLess(twice, 2 * once)
         for _ in range(5):
