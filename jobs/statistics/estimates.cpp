@@ -51,8 +51,9 @@ CentredMoments CentredMomentsOf(const StatisticsLayout& layout, const LaidMoment
   const double count = AtLeastOne(found.count);
   const double of_count = std::hypot(NoiseOf(layout, Statistic::kCount, sigma), laid.may_miss ? noise : 0);
   const double mean = std::clamp(at(0) / count, -1.0, 1.0);
-  const double lost = at(1) / count;  // of the mean square, from 1
-  const double variance = std::max(0.0, 1 - lost - mean * mean);
+  const double lost = at(1) / count;    // of the mean square, from 1
+  const double most = 1 - mean * mean;  // of numbers at the two ends
+  const double variance = std::clamp(most - lost, 0.0, most);
   const double deviation = std::sqrt(variance);
   found.mean = {.value = mean, .noise = std::hypot(noise, mean * of_count) / count};
   const double of_variance =

@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"statistics.table=[{ rows = \"c\", columns = \"d\" }]",
                 "statistics.table.columns: found \"d\""},
         Refusal{"statistics.table=[{ rows = \"c\", columns = \"c\" }]", "another column than rows"},
-        Refusal{"privacy.epsilon=1.0", "one of them"}));
+        Refusal{"privacy.epsilon=1.0", "expected one of privacy.epsilon and privacy.sigma"}));
 
 TEST(StatisticsSettings, WantSomethingToRelease) {
   EXPECT_THAT(testing_support::ErrorText<ConfigError>([] {
