@@ -148,7 +148,7 @@ void HashTextFields(FieldVisitor& v, data::HashTextSpec& s) {
     "Lengths of n-grams of characters, least and most; `[]` for none.");
   v("words", s.words, Ngrams{}, Default(s.words), "Lengths of n-grams of words, likewise.");
   v("fold_case", s.fold_case, Flag{}, Default(s.fold_case), "A–Z count as a–z.");
-  v("binary", s.binary, Flag{}, Default(s.binary).LeftOut(),
+  v("binary", s.binary, Flag{}, Default(false).LeftOut(),
     "An n-gram counts once a record, however often it occurs: for long texts.");
 }
 

@@ -612,6 +612,7 @@ TEST(DpsgdSettings, HashesTextBesideNumbers) {
   EXPECT_EQ(job.features.extraction.hash_text.words.most, 0);
   EXPECT_TRUE(job.features.extraction.hash_text.binary);
   EXPECT_EQ(DpsgdJson(Read(SavedToml(job))), DpsgdJson(job));
+  EXPECT_TRUE(ParseDpsgdJson(DpsgdJson(job), "model.npz").features.extraction.hash_text.binary);
   EXPECT_EQ(DpsgdJson(ParseDpsgdJson(DpsgdJson(job), "model.npz")), DpsgdJson(job));
 }
 
