@@ -56,6 +56,8 @@ std::optional<Header> DecodeHeader(std::string_view bytes) {
   header.time = in.Number(8);
   for (auto& key : header.recipients) key = in.Array<32>();
   for (auto& commitment : header.commitments) commitment = in.Array<32>();
+  const auto& [first, second, third] = header.commitments;
+  if (first == second || first == third || second == third) return {};  // as no deposit that is made has them
   return header;
 }
 

@@ -87,7 +87,8 @@ MadeDeposit MakeDeposit(const Study& study, const data::Table& table, const Depo
 
 std::string FileNameOf(int party) { return fmt::format("party-{}.deposit", party); }
 
-void WriteDeposit(const fs::path& folder, const MadeDeposit& deposit) {
+void WriteDeposit(const fs::path& place, const MadeDeposit& deposit) {
+  const auto folder = place.has_filename() ? place : place.parent_path();  // "new/" is "new"
   if (fs::exists(folder))
     throw ConfigError(folder.string() + ": exists already, and is not overwritten; choose another --out");
   auto draft = folder;

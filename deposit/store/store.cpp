@@ -32,11 +32,11 @@ constexpr const char* kSealedKey = "trefoil deposit key 1\n";
 constexpr const char* kSchema = R"(
   CREATE TABLE studies (id BLOB PRIMARY KEY, json TEXT NOT NULL) STRICT;
   CREATE TABLE deposits (
-    id BLOB PRIMARY KEY, nonce BLOB NOT NULL UNIQUE, study BLOB NOT NULL REFERENCES studies, header BLOB NOT NULL,
+    id BLOB PRIMARY KEY, nonce BLOB NOT NULL, study BLOB NOT NULL REFERENCES studies, header BLOB NOT NULL,
     owner BLOB NOT NULL, owner_name TEXT NOT NULL, population TEXT NOT NULL, purpose TEXT NOT NULL,
-    accepted INTEGER NOT NULL, key BLOB NOT NULL) STRICT;
-  CREATE TABLE commitments (commitment BLOB PRIMARY KEY, deposit BLOB NOT NULL REFERENCES deposits) STRICT;
-  CREATE INDEX live ON deposits (owner, population, purpose);
+    accepted INTEGER NOT NULL, key BLOB NOT NULL, UNIQUE (owner, nonce)) STRICT;
+  CREATE TABLE commitments (commitment BLOB, deposit BLOB NOT NULL REFERENCES deposits, PRIMARY KEY (commitment, deposit)) STRICT;
+  CREATE INDEX live ON deposits (population, purpose);
 )";
 
 /// The folder, for this party alone.
@@ -64,20 +64,26 @@ fs::path Store::BodyFile(const Hash& id) const { return folder_ / "bodies" / (To
 
 void Store::RefuseKnown(const OpenedDeposit& deposit, const fs::path& file) {
   const auto& header = deposit.header;
-  Database::Query same(database_, "SELECT accepted FROM deposits WHERE id = ? OR nonce = ?");
-  if (same.Bind(deposit.id).Bind(header.nonce).Next())
+  // Of this owner's: with another's nonce or commitment, which a header shows, nobody bars that owner's deposit.
+  Database::Query same(database_, "SELECT accepted FROM deposits WHERE id = ? OR (owner = ? AND nonce = ?)");
+  if (same.Bind(deposit.id).Bind(header.owner).Bind(header.nonce).Next())
     throw RefusedDeposit(Reason::kRepeated, file, "a deposit, or its nonce, that was taken before",
                          "one of its own");
   for (const auto& commitment : header.commitments) {
-    Database::Query known(database_, "SELECT deposit FROM commitments WHERE commitment = ?");
-    if (known.Bind(commitment).Next()) {
+    Database::Query known(database_,
+                          "SELECT deposit FROM commitments JOIN deposits ON id = deposit "
+                          "WHERE commitment = ? AND owner = ?");
+    if (known.Bind(commitment).Bind(header.owner).Next()) {
       throw RefusedDeposit(Reason::kRepeated, file, "a component that was taken before, in another deposit",
                            "components of its own");
     }
   }
-  Database::Query live(database_,
-                       "SELECT id FROM deposits WHERE owner = ? AND population = ? AND purpose = ?");
-  if (!header.adds && live.Bind(header.owner).Bind(header.population).Bind(header.purpose).Next()) {
+  // An owner with a new key is the same owner: by its name.
+  Database::Query live(
+      database_,
+      "SELECT id FROM deposits WHERE (owner = ? OR owner_name = ?) AND population = ? AND purpose = ?");
+  if (!header.adds &&
+      live.Bind(header.owner).Bind(deposit.owner).Bind(header.population).Bind(header.purpose).Next()) {
     throw RefusedDeposit(
         Reason::kLive, file,
         fmt::format("deposit {} of {} for population {}, purpose {}", ToHex(BytesOf(live.Bytes(0))),
@@ -121,7 +127,12 @@ void Store::Accept(const OpenedDeposit& deposit, const Study& study, const fs::p
     // On disk under its name before it is entered. What a killed acceptance left of that name is replaced.
     ReplaceSecretFile(BodyFile(deposit.id), jobs::SealFile(kStoredBody, {{"deposit", ToHex(deposit.id)}},
                                                            deposit.body.bytes(), body_key));
-    Enter(deposit, study, body_key, now);
+    try {
+      Enter(deposit, study, body_key, now);
+    } catch (...) {
+      fs::remove(BodyFile(deposit.id));
+      throw;
+    }
   });
 }
 

@@ -232,7 +232,7 @@ TEST(WriteDeposit, MakesAFolderWithAllFilesOrNone) {
   std::filesystem::create_directories(folder.path() / "a/out.part");
   folder.Write("a/out.part/party-1.deposit", "of an attempt that was killed");
   (void)TakeFileCalls();
-  WriteDeposit(out, made);
+  WriteDeposit(out / "", made);  // as a shell completes it
   EXPECT_THAT(TakeFileCalls(),
               testing::ElementsAre("fsync party-0.deposit", "fsync out.part", "fsync party-1.deposit",
                                    "fsync out.part", "fsync party-2.deposit", "fsync out.part", "rename out",

@@ -109,6 +109,12 @@ TEST_F(ReadDepositTest, RefusesAnotherPartysFileStudyOrKey) {
   EXPECT_EQ(ReasonOf(made_.files[1], reader), Reason::kOwner);
 }
 
+TEST_F(ReadDepositTest, RefusesAHeaderWithOneCommitmentTwice) {
+  auto header = SampleHeader();
+  header.commitments[2] = header.commitments[0];
+  EXPECT_EQ(ReasonOf(Forged(header, SampleBody())), Reason::kHeader);
+}
+
 TEST_F(ReadDepositTest, RefusesABodyUnderAnotherHeader) {
   // The second owner signs the first one's body as its own, or with other terms: it does not open.
   auto reader = SampleReader(study_, 1);

@@ -37,6 +37,16 @@ class StoreTest : public testing::Test {
     terms.population = population;
     return Opened(MakeDeposit(study_, SampleTable(), terms, SamplePair(KeyKind::kOwner, 10), stream));
   }
+  /// One of the owner `name`, who has another key than owner 10, with its header changed by `change`.
+  template <typename Change>
+  [[nodiscard]] OpenedDeposit OfAnotherKey(const Change& change, const std::string& name) const {
+    auto deposit = Another(7, false);
+    deposit.owner = name;
+    deposit.header.owner = SamplePair(KeyKind::kOwner, 12).known;
+    change(deposit.header);
+    deposit.id = DepositId(EncodeHeader(deposit.header));
+    return deposit;
+  }
   [[nodiscard]] Store Open(std::uint8_t key = 3) const { return {folder_.path() / "s", 1, FixedKey(key)}; }
   /// Why the store refuses it; nothing where it takes it.
   [[nodiscard]] std::optional<Reason> ReasonOf(Store& store, const OpenedDeposit& deposit) const {
@@ -96,6 +106,26 @@ TEST_F(StoreTest, TakesNothingTwice) {
   again.header.commitments[2] = first.header.commitments[0];
   EXPECT_EQ(ReasonOf(store, again), Reason::kRepeated);
   EXPECT_EQ(store.List().size(), 1U);
+}
+
+TEST_F(StoreTest, LetsNoOwnerBarAnotherByWhatItsHeaderShows) {
+  auto store = Open();
+  const auto first = Opened(SampleDeposit(study_));
+  EXPECT_FALSE(ReasonOf(store, first));
+  const auto other = OfAnotherKey(
+      [&](Header& header) {
+        header.nonce = first.header.nonce;
+        header.commitments[2] = first.header.commitments[2];
+      },
+      "clinic");
+  EXPECT_FALSE(ReasonOf(store, other));
+  EXPECT_EQ(store.List().size(), 2U);
+}
+
+TEST_F(StoreTest, KnowsAnOwnerWithANewKeyByItsName) {
+  auto store = Open();
+  EXPECT_FALSE(ReasonOf(store, Another(1, false)));
+  EXPECT_EQ(ReasonOf(store, OfAnotherKey([](Header&) {}, "hospital")), Reason::kLive);
 }
 
 TEST_F(StoreTest, HasOneLiveDepositUnlessTheNextAdds) {
