@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -92,12 +93,13 @@ nlohmann::ordered_json OrNull(const std::optional<double>& number) {
 void AddHistogram(const DpsgdSettings& job, const std::vector<double>& counts, nlohmann::ordered_json& json) {
   const auto half = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
   json["histogram"] = {std::vector(counts.begin(), half), std::vector(half, counts.end())};
-  const auto estimates = ml::EstimatesOf(counts);
+  const auto estimates = ml::EstimatesOf(counts, std::sqrt(3.0) * job.evaluation->sigma.value());
   const bool probabilities = ml::HasProbabilities(job.model.loss);
   json["auc"] = OrNull(estimates.auc);
+  json["auc_noise"] = OrNull(estimates.auc_noise);
   json["log_loss"] = probabilities ? OrNull(estimates.log_loss) : nlohmann::ordered_json();
   json["calibration_error"] = probabilities ? OrNull(estimates.calibration_error) : nlohmann::ordered_json();
-  json["best_threshold"] = estimates.threshold;
+  json["best_threshold"] = OrNull(estimates.threshold);
   json["best_balanced_accuracy"] = OrNull(estimates.balanced_accuracy);
 }
 
@@ -111,19 +113,12 @@ std::vector<ReleasedValue> OpenedBy(const ml::EvaluationResult& evaluation) {
   return values;
 }
 
-/// The edge with the best balanced accuracy; nothing where the noise leaves a class no records, or nothing was opened.
-std::optional<double> ChosenThreshold(const std::vector<double>& histogram) {
-  if (histogram.empty()) return {};
-  const auto estimates = ml::EstimatesOf(histogram);
-  return estimates.balanced_accuracy ? std::optional(estimates.threshold) : std::nullopt;
-}
-
 /// The same as a part of a line; empty where there is no histogram.
 std::string EstimatesText(const nlohmann::ordered_json& evaluation) {
   if (!evaluation.contains("auc") || evaluation.at("auc").is_null()) return "";
-  return fmt::format(" (AUC {}; at threshold {} balanced accuracy {})",
+  return fmt::format(" (AUC {} ± {:.1g} by noise; at threshold {} balanced accuracy {})",
                      AccuracyText(evaluation.at("auc").get<double>()),
-                     evaluation.at("best_threshold").get<double>(),
+                     evaluation.at("auc_noise").get<double>(), evaluation.at("best_threshold").get<double>(),
                      AccuracyText(evaluation.at("best_balanced_accuracy").get<double>()));
 }
 
@@ -311,7 +306,7 @@ ml::TrainingHooks DpsgdJob::HooksOf(Output& output) const {
 /// What the summary says of the evaluation; null where there was none.
 nlohmann::ordered_json DpsgdJob::EvaluationJson(const ml::TrainingResult& result) const {
   if (!result.evaluation) return nullptr;
-  const auto& [records, correct, histogram, rounds, bytes_sent] = *result.evaluation;
+  const auto& [records, correct, histogram, threshold, rounds, bytes_sent] = *result.evaluation;
   const auto epsilons = dp::TestSetEpsilons(result.record, job_.privacy.delta);
   const auto& sigma = job_.evaluation->sigma;
   nlohmann::ordered_json json{{"records", records}};
@@ -321,7 +316,9 @@ nlohmann::ordered_json DpsgdJob::EvaluationJson(const ml::TrainingResult& result
   json["epsilon_insider"] = dp::NumberOrNull(epsilons.insider);
   json["rounds"] = rounds;
   json["bytes_sent"] = bytes_sent;
-  if (!histogram.empty()) AddHistogram(job_, histogram, json);
+  if (histogram.empty()) return json;
+  json["threshold"] = threshold;
+  AddHistogram(job_, histogram, json);
   return json;
 }
 
@@ -329,8 +326,7 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
   const auto resumption = output.Resume(party);
   auto trained = ml::Train(party, settings_, own_, HooksOf(output), held_out_, resumption);
   const auto evaluation = EvaluationJson(trained);
-  if (job_.evaluation && job_.evaluation->choose_threshold)
-    chosen_threshold_ = ChosenThreshold(trained.evaluation->histogram);
+  if (job_.evaluation && job_.evaluation->choose_threshold) chosen_threshold_ = trained.evaluation->threshold;
   JobResult result{.summary = {{"steps", settings_.steps},
                                {"sigma", trained.plan.sigma},
                                {"sensitivity", trained.plan.sensitivity},

@@ -151,7 +151,7 @@ void AddTestRecords(Statement& statement, const StatementSource& source) {
       {.key = "test_records",
        .title = "Epsilon, test records",
        .sentence =
-           fmt::format("Of the evaluation's noisy count, for an insider about a test record that is "
+           fmt::format("Of what the evaluation opens with noise, for an insider about a test record that is "
                        "replaced by another, by the Gaussian's exact formula; {} for an outsider. Others are "
                        "not charged for it.",
                        BoundText(epsilons.outsider)),

@@ -9,7 +9,7 @@
 namespace trefoil::ml {
 namespace {
 
-/// Counts of the two classes, none below zero.
+/// Counts of the two classes, as they are.
 struct Counts {
   std::vector<double> no;
   std::vector<double> yes;
@@ -26,36 +26,63 @@ Counts CountsOf(const std::vector<double>& histogram) {
   Require(histogram.size() >= 4 && histogram.size() % 2 == 0, "EstimatesOf: two bins or more of two classes");
   const auto half = histogram.begin() + static_cast<std::ptrdiff_t>(histogram.size() / 2);
   Counts counts{.no = {histogram.begin(), half}, .yes = {half, histogram.end()}};
-  for (auto* of_class : {&counts.no, &counts.yes})
-    std::replace_if(
-        of_class->begin(), of_class->end(), [](double count) { return count < 0; }, 0.0);
   counts.all_no = std::accumulate(counts.no.begin(), counts.no.end(), 0.0);
   counts.all_yes = std::accumulate(counts.yes.begin(), counts.yes.end(), 0.0);
   return counts;
 }
 
-double Auc(const Counts& counts) {
-  double ordered = 0;
-  double below = 0;
+/// With r_b the share of no's below bin b and s_b that of yes's above it, half of the bin's own each, the area is
+/// sum yes_b r_b / all_yes. A count of yes more moves it by (r_b - area) / all_yes, one of no by (s_b - area) / all_no.
+void EstimateAuc(const Counts& counts, double deviation, ScoreEstimates& estimates) {
+  std::vector<double> r;
+  std::vector<double> s;
+  double no_below = 0;
+  double yes_below = 0;
+  double area = 0;
   for (std::size_t bin = 0; bin < counts.bins(); ++bin) {
-    ordered += counts.yes[bin] * (below + counts.no[bin] / 2);
-    below += counts.no[bin];
+    r.push_back((no_below + counts.no[bin] / 2) / counts.all_no);
+    s.push_back(1 - (yes_below + counts.yes[bin] / 2) / counts.all_yes);
+    no_below += counts.no[bin];
+    yes_below += counts.yes[bin];
+    area += counts.yes[bin] * r.back() / counts.all_yes;
   }
-  return ordered / (counts.all_no * counts.all_yes);
+  double squares = 0;
+  for (std::size_t bin = 0; bin < counts.bins(); ++bin) {
+    const double of_yes = (r[bin] - area) / counts.all_yes;
+    const double of_no = (s[bin] - area) / counts.all_no;
+    squares += of_yes * of_yes + of_no * of_no;
+  }
+  estimates.auc = std::clamp(area, 0.0, 1.0);
+  estimates.auc_noise = deviation * std::sqrt(squares);
+}
+
+void EstimateProbabilities(const Counts& counts, ScoreEstimates& estimates) {
+  double loss = 0;
+  double error = 0;
+  for (std::size_t bin = 0; bin < counts.bins(); ++bin) {
+    const double said = counts.middle(bin);
+    loss -= counts.yes[bin] * std::log(said) + counts.no[bin] * std::log1p(-said);
+    error += std::abs(counts.yes[bin] - said * (counts.no[bin] + counts.yes[bin]));
+  }
+  const double all = counts.all_no + counts.all_yes;
+  estimates.log_loss = std::max(loss / all, 0.0);
+  estimates.calibration_error = std::min(error / all, 1.0);
 }
 
 void ChooseThreshold(const Counts& counts, ScoreEstimates& estimates) {
-  const auto bins = static_cast<double>(counts.bins());
   double no_below = 0;
   double yes_below = 0;
   for (std::size_t edge = 1; edge < counts.bins(); ++edge) {
     no_below += counts.no[edge - 1];
     yes_below += counts.yes[edge - 1];
-    const double balanced = (no_below / counts.all_no + 1 - yes_below / counts.all_yes) / 2;
-    const double threshold = static_cast<double>(edge) / bins;
-    const double best = estimates.balanced_accuracy.value_or(0);
-    const bool nearer = std::abs(threshold - 0.5) < std::abs(estimates.threshold - 0.5);
-    if (estimates.balanced_accuracy && (balanced < best || (balanced == best && !nearer))) continue;
+    const double found = (no_below / counts.all_no + 1 - yes_below / counts.all_yes) / 2;
+    const double balanced = std::clamp(found, 0.0, 1.0);
+    const double threshold = static_cast<double>(edge) / static_cast<double>(counts.bins());
+    if (estimates.threshold) {
+      const double best = *estimates.balanced_accuracy;
+      const bool nearer = std::abs(threshold - 0.5) < std::abs(*estimates.threshold - 0.5);
+      if (balanced < best || (balanced == best && !nearer)) continue;
+    }
     estimates.balanced_accuracy = balanced;
     estimates.threshold = threshold;
   }
@@ -63,26 +90,14 @@ void ChooseThreshold(const Counts& counts, ScoreEstimates& estimates) {
 
 }  // namespace
 
-ScoreEstimates EstimatesOf(const std::vector<double>& histogram) {
+ScoreEstimates EstimatesOf(const std::vector<double>& histogram, double deviation) {
   const Counts counts = CountsOf(histogram);
+  const double noise = 3 * deviation * std::sqrt(static_cast<double>(counts.bins()));
+  if (!(std::min(counts.all_no, counts.all_yes) > noise)) return {};
   ScoreEstimates estimates;
-  const double all = counts.all_no + counts.all_yes;
-  if (all > 0) {
-    double loss = 0;
-    double error = 0;
-    for (std::size_t bin = 0; bin < counts.bins(); ++bin) {
-      const double said = counts.middle(bin);
-      const double records = counts.no[bin] + counts.yes[bin];
-      loss -= counts.yes[bin] * std::log(said) + counts.no[bin] * std::log1p(-said);
-      error += std::abs(counts.yes[bin] - said * records);
-    }
-    estimates.log_loss = loss / all;
-    estimates.calibration_error = error / all;
-  }
-  if (counts.all_no > 0 && counts.all_yes > 0) {
-    estimates.auc = Auc(counts);
-    ChooseThreshold(counts, estimates);
-  }
+  EstimateAuc(counts, deviation, estimates);
+  EstimateProbabilities(counts, estimates);
+  ChooseThreshold(counts, estimates);
   return estimates;
 }
 

@@ -4,17 +4,22 @@
 
 namespace trefoil::ml {
 
-/// What a histogram of predictions by class says of a model of two classes, if a record is where the middle of its bin is.
+/// What a noisy histogram of predictions by class says of a model of two classes, if a record is where the middle of its
+/// bin is. All are missing where noise could make up the records of a class.
 struct ScoreEstimates {
-  std::optional<double> auc;                ///< equal bins count half; nothing where a class has no records
-  std::optional<double> log_loss;           ///< nothing without records
-  std::optional<double> calibration_error;  ///< expected calibration error; likewise
-  double threshold = 0.5;  ///< the edge with the largest balanced accuracy, of equal ones the nearest to 1/2
-  std::optional<double> balanced_accuracy;  ///< there; as `auc`
+  std::optional<double> auc;                ///< equal bins count half
+  std::optional<double> auc_noise;          ///< the deviation that the counts' noise gives it, to first order
+  std::optional<double> log_loss;           ///< at least 0
+  std::optional<double> calibration_error;  ///< expected calibration error; noise makes it larger, at most 1
+  std::optional<double>
+      threshold;  ///< the edge with the largest balanced accuracy, of equal ones the nearest to 1/2
+  std::optional<double> balanced_accuracy;  ///< there; noise makes it larger, as the best of many
 };
 
-/// Of the counts of class 0's bins and then class 1's, of equal width from 0 to 1, at least two of each class. They may
-/// carry noise: those below zero count as zero. Post-processing, so that the noise covers the estimates, too.
-[[nodiscard]] ScoreEstimates EstimatesOf(const std::vector<double>& histogram);
+/// Of the counts of class 0's bins and then class 1's, of equal width from 0 to 1, at least two of each class, each with
+/// independent noise of mean 0 and this deviation. Counts are taken as they are, also below zero: to cut them would pull
+/// all estimates one way, while AUC and log-loss are ratios of sums that keep their mean. Nothing where the counts of a
+/// class add up to less than three deviations of their sum's noise. Post-processing: the noise covers the estimates, too.
+[[nodiscard]] ScoreEstimates EstimatesOf(const std::vector<double>& histogram, double deviation);
 
 }  // namespace trefoil::ml

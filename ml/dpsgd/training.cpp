@@ -336,7 +336,8 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   progress.Report(first);
   state = RunSteps(steps, std::move(state));
   // Nothing is released before all three have kept the last checkpoint: whoever dies from here on, the run
-  // goes on from that one, and releases the same model again.
+  // goes on from that one, and releases the same weights again. An evaluation is done again, with other noise, charged
+  // once more, and may choose another threshold.
   if (hooks.on_checkpoint) protocols::Barrier(party);
   if (hooks.before_release) hooks.before_release();
   // Noted before the record is kept, which says that it was executed: else a run that dies in between would

@@ -68,8 +68,9 @@ struct EvaluationResult {
   std::int64_t records = 0;
   std::optional<double> correct{};  ///< of them, noise included; nothing where not opened to this party
   std::vector<double> histogram{};  ///< with bins, where opened: class 0's, then class 1's, noise included
-  std::uint64_t rounds = 0;         ///< this party's, of the evaluation alone
-  std::uint64_t bytes_sent = 0;     ///< likewise, online and offline
+  double threshold = 0.5;           ///< by which `correct` is: the settings', or the one that is chosen
+  std::uint64_t rounds = 0;      ///< this party's, of the evaluation alone
+  std::uint64_t bytes_sent = 0;  ///< likewise, online and offline
 };
 
 struct TrainingResult {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dp/mechanisms/discrete_gaussian.h"
+#include "ml/clear/score_estimates.h"
 #include "ml/on_shares/correct_counts.h"
 #include "ml/on_shares/held_out.h"
 #include "ml/on_shares/score_histogram.h"
@@ -53,7 +54,11 @@ void Open(mpc::Context& party, const StepPlan& plan, const ArithShare& counts, E
   std::vector<double> values;
   for (Index k = 0; k < opened->rows(); ++k)
     values.push_back(mpc::Decode((*opened)(k, 0), plan.settings.fraction_bits));
-  result.correct = histogram ? CorrectOf(values, plan.settings.threshold) : values[0];
+  if (histogram && settings.choose_threshold) {
+    const double deviation = std::sqrt(3.0) * *settings.sigma;  // three parties', each of variance sigma^2
+    result.threshold = EstimatesOf(values, deviation).threshold.value_or(result.threshold);
+  }
+  result.correct = histogram ? CorrectOf(values, result.threshold) : values[0];
   if (histogram) result.histogram = std::move(values);
 }
 
@@ -104,7 +109,7 @@ EvaluationResult EvaluateOnShares(mpc::Context& party, const StepPlan& plan, con
         CountNoise(RandomStream::FromSystem(), *settings.sigma, Sensitivity(plan), Values(plan));
     counts = AddNoise(counts, noise.values());
   }
-  EvaluationResult result{.records = settings.test.rows};
+  EvaluationResult result{.records = settings.test.rows, .threshold = plan.settings.threshold};
   Open(party, plan, protocols::Reshare(party, counts), result);
   const net::Counters& after = party.transport().counters();
   result.rounds = after.rounds - before.rounds;

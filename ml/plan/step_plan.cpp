@@ -12,6 +12,8 @@
 namespace trefoil::ml {
 namespace {
 
+constexpr double kMaxWeightError = 0.02;  // of a class weight, by its rounding
+
 std::vector<LayerShape> LayersOf(const TrainingSettings& settings, int columns) {
   std::vector<LayerShape> layers;
   mpc::Index inputs = settings.features + 1;
@@ -41,7 +43,7 @@ std::vector<dp::LayerContribution> NetworkOf(const StepPlan& plan) {
   return network;
 }
 
-/// To the nearest, and no weight less than a unit.
+/// To the nearest.
 ClassWeights OnLattice(const std::vector<double>& weights, double error_norm, int fraction_bits) {
   ClassWeights out;
   if (weights.empty()) return out;
@@ -49,7 +51,12 @@ ClassWeights OnLattice(const std::vector<double>& weights, double error_norm, in
       ClassWeightBits(*std::max_element(weights.begin(), weights.end()), error_norm, fraction_bits);
   for (const double weight : weights) {
     const auto units = std::llround(std::ldexp(weight, out.frac_bits));
-    out.of_class.push_back(static_cast<mpc::Word>(std::max(units, 1LL)));
+    if (std::abs(std::ldexp(static_cast<double>(units), -out.frac_bits) - weight) > kMaxWeightError * weight)
+      throw ConfigError(
+          "model.class_weights: found weights too far from each other for fraction_bits, expected them "
+          "nearer, or "
+          "fewer fraction_bits");
+    out.of_class.push_back(static_cast<mpc::Word>(units));
   }
   return out;
 }

@@ -40,7 +40,7 @@ int RowNormBits(const dp::LinearContribution& example) {
 }
 
 int ClassWeightBits(double largest, double error_norm, int fraction_bits) {
-  // Two bits for rounding up: a weight of 0.001 is a quarter of a unit at 8 bits, and becomes one.
+  // Two bits for rounding up: even a weight that is a quarter of a unit would become no more than one.
   const int most = kRangeBits - 2 - 2 * fraction_bits - CeilLog2(largest * error_norm);
   if (most < kMinWeightBits)
     RangeError("an error times its class weight", "model.class_weights or fraction_bits");

@@ -116,21 +116,41 @@ class Evaluate(ProgramTest):
         self.assertAlmostEqual(found["correct"], clear["correct"], delta=3)
         tried = json.loads(self.evaluate("--json", "--threshold", str(found["best_threshold"])))
         self.assertAlmostEqual(tried["balanced_accuracy"], found["best_balanced_accuracy"], delta=0.05)
-        self.assertRegex(output, r"on 150 test records, on shares \(AUC 0\.\d+; at threshold 0\.\d+ balanced accuracy 0\.\d+\): with noise")
+        self.assertRegex(output, r"on 150 test records, on shares \(AUC 0\.\d+ ± \S+ by noise; at threshold 0\.\d+ balanced accuracy 0\.\d+\): with noise")
         event = json.loads((self.folder / "out/record.json").read_text())["events"][-1]
         self.assertEqual((event["kind"], event["coordinates"]), ("noisy_evaluation", 40))
 
+    CHOSEN = ("--set", "evaluation.holder=1", "--set", "evaluation.rows=150", "--set", "evaluation.sigma=0.05", "--set",
+              "evaluation.bins=20", "--set", "evaluation.choose_threshold=true")
+
     def test_releases_a_model_with_the_threshold_that_the_histogram_gives(self):
-        evaluation = ("--set", "evaluation.holder=1", "--set", "evaluation.rows=150", "--set", "evaluation.sigma=0.5", "--set", "evaluation.bins=20")
-        self.train(*evaluation, "--set", "evaluation.choose_threshold=true")
-        chosen = self.summary("out")["evaluation"]["best_threshold"]
-        self.assertEqual(json.loads((self.folder / "out/evaluation.json").read_text()).get("threshold", 0.5), chosen)
+        self.train(*self.CHOSEN)
+        found = self.summary("out")["evaluation"]
+        chosen = found["best_threshold"]
+        self.assertEqual(found["threshold"], chosen)
+        clear = json.loads((self.folder / "out/evaluation.json").read_text())
+        self.assertEqual(clear.get("threshold", 0.5), chosen)
+        self.assertAlmostEqual(found["correct"], clear["correct"], delta=5)  # noise of deviation 0.4, and two records at edges
         models = [(self.folder / f"out/party-{k}/out/model.npz").read_bytes() for k in range(3)]
         self.assertEqual(models[0], models[1])
         self.assertEqual(models[0], models[2])
         text = self.succeed("predict", "--model", "out/model.npz", "--data", "out/test", "--probabilities")
         for row in csv.DictReader(io.StringIO(text)):
             self.assertEqual(row["label"] == "ill", float(row["probability_ill"]) > chosen)
+
+    def test_predicts_by_shares_with_the_threshold_that_was_chosen_or_another(self):
+        self.train(*self.CHOSEN, "--set", "release.to=[]")
+        chosen = self.summary("out")["evaluation"]["threshold"]
+        run = json.loads((self.folder / "out/record.json").read_text())["run_id"]
+        for threshold, line in ((chosen, ""), (0.8, "threshold = 0.8\n")):
+            job = self.write("predict.toml", f'version = 1\ntype = "predict"\nname = "p"\n[predict]\nrun = "{run}"\nclient = 0\n'
+                             f"rows = 200\nscores = true\n{line}")
+            out = f"by-{threshold}"
+            self.succeed("local", "--job", job, "--model", "out", "--data", "data/test.csv", "--out", out)
+            (file,) = (self.folder / out / "party-0").rglob("predictions.csv")
+            with open(file) as rows:
+                for row in csv.DictReader(rows):
+                    self.assertEqual(row["label"] == "ill", float(row["score_ill"]) > math.log(threshold / (1 - threshold)))
 
     def test_weighs_the_classes_of_a_training(self):
         self.train()

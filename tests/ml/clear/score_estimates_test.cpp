@@ -39,7 +39,7 @@ TEST(EstimatesOf, AreThoseOfRecordsInTheMiddlesOfTheirBins) {
     for (double& count : histogram) count = static_cast<double>(generator() % 9);
     histogram[0] = histogram[bins] = 3;  // of both classes
     const auto records = RecordsOf(histogram);
-    const ScoreEstimates estimates = EstimatesOf(histogram);
+    const ScoreEstimates estimates = EstimatesOf(histogram, 0);
     EXPECT_NEAR(estimates.auc.value(), Auc(records).value(), 1e-12);
     double loss = 0;
     for (const auto& [score, yes] : records) loss -= std::log(yes ? score : 1 - score);
@@ -50,24 +50,52 @@ TEST(EstimatesOf, AreThoseOfRecordsInTheMiddlesOfTheirBins) {
     for (std::size_t edge = 1; edge < bins; ++edge)
       best = std::max(best, BalancedAccuracy(records, static_cast<double>(edge) / static_cast<double>(bins)));
     EXPECT_NEAR(estimates.balanced_accuracy.value(), best, 1e-12);
-    EXPECT_NEAR(BalancedAccuracy(records, estimates.threshold), best, 1e-12);
+    EXPECT_NEAR(BalancedAccuracy(records, estimates.threshold.value()), best, 1e-12);
   }
 }
 
 TEST(EstimatesOf, TakesTheEdgeNearestToOneHalfOfEqualOnes) {
-  EXPECT_EQ(EstimatesOf({4, 0, 0, 0, 0, 0, 0, 0, 0, 4}).threshold, 0.4);  // 0.2 to 0.8 are perfect
-  EXPECT_EQ(EstimatesOf({8, 2, 0, 0, 0, 1, 9, 0, 0, 0}).threshold, 0.2);
+  EXPECT_EQ(EstimatesOf({4, 0, 0, 0, 0, 0, 0, 0, 0, 4}, 0).threshold, 0.4);  // 0.2 to 0.8 are perfect
+  EXPECT_EQ(EstimatesOf({8, 2, 0, 0, 0, 1, 9, 0, 0, 0}, 0).threshold, 0.2);
 }
 
-TEST(EstimatesOf, TakesCountsBelowZeroForNone) {
-  EXPECT_EQ(EstimatesOf({5, -3, -2, 4}).auc, 1.0);
-  const ScoreEstimates one_class = EstimatesOf({5, 6, -1, -2});
-  EXPECT_FALSE(one_class.auc);
-  EXPECT_FALSE(one_class.balanced_accuracy);
-  EXPECT_EQ(one_class.threshold, 0.5);
-  EXPECT_TRUE(one_class.log_loss);
-  EXPECT_FALSE(EstimatesOf({-1, -1, 0, 0}).log_loss);
-  EXPECT_THROW((void)EstimatesOf({1, 2}), ContractError);
+// The mean of n estimates is within five of their deviations over sqrt(n) but for 6e-7, and a thousandth that ratios of
+// noisy sums are off by.
+TEST(EstimatesOf, KeepTheMeanUnderNoiseWhoseDeviationTheySay) {
+  std::vector<double> histogram(40, 0);
+  for (std::size_t bin = 0; bin < 20; ++bin) {
+    histogram[bin] = 1800.0 / 210 * static_cast<double>(20 - bin);
+    histogram[20 + bin] = bin < 10 ? 2 : 18;
+  }
+  constexpr double kDeviation = 3.5;
+  constexpr int kRuns = 2000;
+  const ScoreEstimates exact = EstimatesOf(histogram, kDeviation);
+  std::mt19937_64 generator(7);
+  std::normal_distribution<double> noise(0, kDeviation);
+  double auc = 0;
+  double squares = 0;
+  double loss = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    std::vector<double> noisy = histogram;
+    for (double& count : noisy) count += noise(generator);
+    const ScoreEstimates estimates = EstimatesOf(noisy, kDeviation);
+    auc += estimates.auc.value() / kRuns;
+    loss += estimates.log_loss.value() / kRuns;
+    squares += std::pow(*estimates.auc - *exact.auc, 2) / kRuns;
+  }
+  EXPECT_NEAR(auc, *exact.auc, 5 * *exact.auc_noise / std::sqrt(kRuns) + 0.001);
+  EXPECT_NEAR(std::sqrt(squares), *exact.auc_noise, 0.15 * *exact.auc_noise);
+  EXPECT_NEAR(loss, *exact.log_loss, 0.005);
+}
+
+TEST(EstimatesOf, SayNothingWhereNoiseCouldMakeUpAClass) {
+  EXPECT_FALSE(EstimatesOf({5, 6, -1, -2}, 0).auc);
+  const std::vector<double> few{500, 300, 6, 8};
+  EXPECT_TRUE(EstimatesOf(few, 3).auc);  // 14 against 3 * 3 * sqrt(2) = 12.7
+  const ScoreEstimates none = EstimatesOf(few, 4);
+  EXPECT_FALSE(none.auc || none.auc_noise || none.log_loss || none.calibration_error || none.threshold ||
+               none.balanced_accuracy);
+  EXPECT_THROW((void)EstimatesOf({1, 2}, 0), ContractError);
 }
 
 }  // namespace

@@ -42,19 +42,28 @@ TEST(MakeStepPlan, ChargesTheLargestClassWeight) {
   EXPECT_NE(Fingerprint(weighted, 1), Fingerprint(plain, 1));
 }
 
-// An error times a label times a weight is truncated: below 2^62 at every scale, also where a weight of 0.001 becomes a unit.
+// An error times a label times a weight is truncated: below 2^62 at every scale.
 TEST(MakeStepPlan, KeepsWeightedErrorsBelow2To62AtEveryScale) {
   for (const int f : {8, 16, 20, 24}) {
     for (const double largest : {0.001, 0.3, 1.0, 7.0}) {
       TrainingSettings settings = SmallSettings();
       settings.fraction_bits = f;
-      settings.class_weights = {largest, 0.001, 0.001};
+      settings.class_weights = {largest, largest, largest / 2 > 0.001 ? largest / 2 : largest};
       const StepPlan plan = MakeStepPlan(settings);
       const auto weight = static_cast<double>(plan.class_weights.of_class[0]);
       EXPECT_LT(std::ldexp(weight * plan.activation.error_norm, 2 * f), std::ldexp(1.0, 62)) << f;
       EXPECT_GE(plan.class_weights.of_class[1], 1U);
     }
   }
+}
+
+TEST(MakeStepPlan, RefusesWeightsThatItsFractionBitsRoundToOthers) {
+  TrainingSettings settings = SmallSettings();
+  settings.fraction_bits = 24;
+  settings.class_weights = {0.001, 8, 1};
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+  settings.fraction_bits = 16;
+  EXPECT_NO_THROW((void)MakeStepPlan(settings));
 }
 
 TEST(MakeStepPlan, RefusesClassWeightsThatAreNotOneAClassFromTheirRange) {
