@@ -52,14 +52,19 @@ std::string DataHash(const data::DataFiles& files) {
   };
   add("x", files.x);
   add("y", files.y);
-  if (!files.query.empty())
-    return Sha256Hex(fmt::format("query {}\n", data::QuerySha256(files)));
+  if (!files.query.empty()) return Sha256Hex(fmt::format("query {}\n", data::QuerySha256(files)));
   for (const auto& file : files.table()) add("file", file);
   return Sha256Hex(lines);
 }
 
 std::optional<PopulationClaim> ClaimOf(const LedgerOf& of, const std::string& data) {
   if (of.ledger.population.empty()) return {};
+  if (of.files.empty()) {  // no record of them could be looked for among those of others
+    throw ConfigError(
+        fmt::format("{}: found a ledger of population \"{}\" and no data file, expected data.file, "
+                    "the table of whom it is",
+                    of.ledger.file.string(), of.ledger.population));
+  }
   PopulationClaim claim{
       .population = of.ledger.population, .data = data, .records = {.key = TagKeyOf(of.party), .tags = {}}};
   claim.known = KnownRecords(of.ledger.file).Knows(claim);

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "runtime/ledger/run_budget.h"
 #include "tests/apps/ledger_requests.h"
 #include "tests/apps/temporary_folder.h"
 
@@ -36,6 +37,18 @@ jobs::PartyFile PartyWith(const TemporaryFolder& folder, const std::string& key)
   party.storage_key = folder.path() / key;
   WriteSecretFile(party.storage_key, std::string(32, key[0]));
   return party;
+}
+
+TEST(ClaimOf, RefusesAPopulationOfNoFile) {
+  const TemporaryFolder folder;
+  const auto party = PartyWith(folder, "a");
+  jobs::LedgerSettings ledger;
+  ledger.file = folder.path() / "l.jsonl";
+  const data::DataFiles none;
+  EXPECT_FALSE(ClaimOf({.party = party, .ledger = ledger, .files = none}, std::string(64, 'a')));
+  ledger.population = "patients";
+  EXPECT_THROW((void)ClaimOf({.party = party, .ledger = ledger, .files = none}, std::string(64, 'a')),
+               ConfigError);
 }
 
 TEST(RecordTags, AreOfRecordsAndOfTheKeyAlone) {
