@@ -115,13 +115,27 @@ void ShowJob(Run& run, const dp::EpsilonPair& planned) {
                                 .first = jobs::FirstOf(job)});
 }
 
+/// What queries give whose records are charged: of a database that changes while it is read, others would be.
+std::string QueriedData(const jobs::PartyFile& party, const jobs::Job& job) {
+  std::string hashes;
+  if (!party.data.query.empty()) hashes += DataHash(party.data);
+  const bool tests = party.evaluation_ledger && BudgetedEvaluationOf(job, party.id);
+  if (tests && !party.evaluation.query.empty()) hashes += DataHash(party.evaluation);
+  return hashes;
+}
+
 /// All that comes before the peers are met.
 void Prepare(Run& run, const dp::EpsilonPair& planned) {
   const auto& party = run.session.party();
   // A key that cannot seal the model's share is found now, not after the training.
   if (run.job->release_to().empty()) (void)jobs::StorageKey(party, jobs::kModelShare);
+  const auto queried = QueriedData(party, *run.job);
   const auto loaded = jobs::LoadInputs(*run.job, party, run.options.config, {.threads = run.options.threads});
   run.budget.emplace(party, *run.job);
+  if (QueriedData(party, *run.job) != queried)
+    throw DataError(
+        "found other records at the end of reading a database than at its beginning, expected the same: "
+        "begin again when nobody writes to it, or query what stays");
   OpenState(run);
   Announce(run, planned);
   RequireRoom(run);

@@ -38,8 +38,31 @@ using Answer = std::unique_ptr<PGresult, EndResult>;
 /// Notices of the server may quote data.
 void Ignore(void* /*context*/, const PGresult* /*notice*/) {}
 
-bool IsLocal(std::string_view host, std::string_view address) {
-  return host.starts_with('/') || host.starts_with('@') || address.starts_with("127.") || address == "::1";
+/// Of one host, or of several with commas between them.
+bool IsLocal(const std::string& hosts) {
+  for (std::size_t begin = 0; begin <= hosts.size();) {
+    const auto end = std::min(hosts.find(',', begin), hosts.size());
+    const auto host = std::string_view(hosts).substr(begin, end - begin);
+    const bool local = host.empty() || host.starts_with('/') || host.starts_with('@') ||
+                       host == "localhost" || host.starts_with("127.") || host == "::1";
+    if (!local) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+/// What libpq makes of its parameters, files and environment, before anything is sent to the server.
+std::string OptionOf(PGconn* connection, std::string_view keyword) {
+  const std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)> options(PQconninfo(connection),
+                                                                               PQconninfoFree);
+  for (const auto* option = options.get(); option != nullptr && option->keyword != nullptr; ++option)
+    if (keyword == option->keyword && option->val != nullptr) return option->val;
+  return "";
+}
+
+/// Messages of these classes of errors (not supported, transaction, syntax) speak of the query; others may quote cells.
+bool MayBeQuoted(std::string_view state) {
+  return state.starts_with("0A") || state.starts_with("25") || state.starts_with("42");
 }
 
 class PostgresReader final : public QueryReader {
@@ -69,25 +92,30 @@ void PostgresReader::Connect(const std::string& database) {
   // The first may be keyword=value pairs, which the second does not leave to them.
   const std::array<const char*, 3> keywords{"dbname", "client_encoding", nullptr};
   const std::array<const char*, 3> values{database.c_str(), "UTF8", nullptr};
+  const Connection begun(PQconnectStartParams(keywords.data(), values.data(), 1));
+  const auto mode = OptionOf(begun.get(), "sslmode");
+  const bool local = IsLocal(OptionOf(begun.get(), "host")) && IsLocal(OptionOf(begun.get(), "hostaddr"));
+  // A password must not reach who only says that it is the server, nor the records anybody between.
+  if (!local && mode != "verify-full" && mode != "verify-ca")
+    ThrowDataError(path(), "", "a host of a network with sslmode=" + mode,
+                   "sslmode=verify-full in the service file, or PGSSLMODE");
   connection_.reset(PQconnectdbParams(keywords.data(), values.data(), 1));
   auto* connection = connection_.get();
   if (PQstatus(connection) != CONNECTION_OK)
     ThrowDataError(path(), "", PQerrorMessage(connection), "a database that can be reached");
-  const char* host = PQhost(connection);
-  const char* address = PQhostaddr(connection);
-  const bool encrypted = PQsslInUse(connection) != 0 || PQgssEncInUse(connection) != 0;
-  if (!encrypted && !IsLocal(host == nullptr ? "" : host, address == nullptr ? "" : address))
-    ThrowDataError(path(), "", "a connection over a network without encryption",
-                   "sslmode=verify-full in the service file, or PGSSLMODE");
   PQsetNoticeReceiver(connection, Ignore, nullptr);
 }
 
 void PostgresReader::Expect(const Answer& answer, ExecStatusType status, const std::string& where,
                             const std::string& expected) const {
   if (PQresultStatus(answer.get()) == status) return;
+  const char* state = PQresultErrorField(answer.get(), PG_DIAG_SQLSTATE);
+  if (state == nullptr) ThrowDataError(path(), where, PQerrorMessage(connection_.get()), expected);
   // The first line alone: what follows quotes the query.
   const char* message = PQresultErrorField(answer.get(), PG_DIAG_MESSAGE_PRIMARY);
-  ThrowDataError(path(), where, message == nullptr ? PQerrorMessage(connection_.get()) : message, expected);
+  const bool quoted = message != nullptr && MayBeQuoted(state);
+  ThrowDataError(path(), where, quoted ? std::string(message) : "an error of SQLSTATE " + std::string(state),
+                 expected);
 }
 
 void PostgresReader::Begin(const std::string& query) {

@@ -16,8 +16,8 @@ namespace trefoil::data {
 /// Cells are the texts that PostgreSQL writes: numbers with the fewest digits that give the same value and with `decimal`
 /// before the decimals, dates as ISO 8601, booleans as t and f. Memory: that of a thousand records.
 /// Throws ConfigError where the program was built without libpq, or `database` may hold a password; DataError, naming
-/// the database, with the server's first line of text and no more of the query, where it cannot be reached, is reached over a network without encryption, or refuses
-/// the query.
+/// the database and not the query, where it cannot be reached, is on a network without sslmode verify-full or verify-ca
+/// (before anything is sent), or refuses the query: with its message where that speaks of the query, else its SQLSTATE.
 [[nodiscard]] std::unique_ptr<QueryReader> OpenPostgres(const std::string& database, const std::string& query,
                                                         char decimal);
 

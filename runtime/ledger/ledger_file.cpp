@@ -260,6 +260,12 @@ bool LedgerFile::Declare(const BudgetRequest& request) {
   const ChainFile::Locked locked(chain_);
   Follow();
   RequireSamePopulation(ledger_, request.population, chain_.file());
+  if (ledger_.population().empty() && !ledger_.data().empty() && request.data != ledger_.data())
+    throw ConfigError(
+        fmt::format("{}: found a ledger that has jobs and no population, expected its own data of SHA-256 {} "
+                    "declared first, so "
+                    "that its records are known",
+                    chain_.file().string(), ledger_.data()));
   const bool fresh = !ledger_.IsDeclared(request.data);
   Begin(request.data, TermsFor(ledger_, request, chain_.file()), request.population);
   return fresh;

@@ -71,7 +71,8 @@ class LedgerFile {
 
   /// Declares a data set to be one of the ledger's population, which the ledger gets where it has none; then its jobs
   /// are charged to the same budget. A new ledger gets its filter as by Reserve, from a request without a job. Returns
-  /// false, and changes nothing, where it was declared before. Throws as Reserve but for BudgetError.
+  /// false, and changes nothing, where it was declared before. Throws as Reserve but for BudgetError; ConfigError where
+  /// a ledger without a population is of other data, which has to be declared first.
   bool Declare(const BudgetRequest& request);
 
   /// Enters jobs in a closed ledger, all or none; a new one becomes closed. Throws as Reserve, and ConfigError

@@ -129,9 +129,12 @@ class Population(ProgramTest):
         codes, errors = self.run_parties()
         self.assertEqual(codes, [4, 3, 3], errors)
         self.use("second.csv", "patients")
+        self.fail_with(2, "declared first, so that its records are known", *declare)
+        self.use("first.csv", "patients")
         self.succeed(*declare)
         self.run_well()
-        self.use("first.csv", "patients")
+        self.use("second.csv", "patients")
+        self.succeed(*declare)
         self.run_well()
         self.assertEqual(len(self.show()["jobs"]), 3)
 

@@ -336,6 +336,9 @@ TEST(LedgerFile, NamesThePopulationOfALedgerThatHasNone) {
   EXPECT_EQ(ReadLedger(file).ledger.population(), "patients");
   const auto old = Version1Ledger(folder);
   auto request = RequestOf("3", "others", 'c', {5});
+  EXPECT_THAT(ErrorOf([&] { (void)LedgerFile(old).Declare(request); }),
+              HasSubstr("declared first, so that its records"));
+  request.data = request.population->data = ReadLedger(old).ledger.data();
   EXPECT_TRUE(LedgerFile(old).Declare(request));
   const auto ledger = ReadLedger(old).ledger;
   EXPECT_EQ(ledger.jobs().size(), 2U);
