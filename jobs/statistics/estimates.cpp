@@ -103,6 +103,26 @@ std::vector<QuantileEstimate> QuantilesOf(const StatisticsSettings& job, const S
   return quantiles;
 }
 
+/// What noise on a column's sums does to a correlation r = (e - m m') / (s s'), by a column's three sums: of z, of
+/// 1 - z^2, and of records that have the value. With q = 1 / (s s') and the variance v = s^2:
+/// dr = q de - q m' dm - r dv / (2 v) - ..., dm = (dS - m dn) / n, dv = (-dL + (1 - v - m^2) dn) / n - 2 m dm.
+struct Slopes {
+  double of_sum = 0;
+  double of_lost = 0;
+  double of_count = 0;
+};
+
+Slopes SlopesOf(const CentredMoments& own, const CentredMoments& other, double q, double r) {
+  const double count = AtLeastOne(own.count);
+  const double mean = own.mean.value;
+  const double of_variance = -r / (2 * Square(own.deviation.value));
+  const double of_mean = -q * other.mean.value - 2 * mean * of_variance;
+  const double lost = 1 - Square(own.deviation.value) - mean * mean;
+  return {.of_sum = of_mean / count,
+          .of_lost = -of_variance / count,
+          .of_count = (lost * of_variance - mean * of_mean) / count};
+}
+
 NoisyNumber CorrelationOf(const StatisticsLayout& layout, const LaidPair& pair, const Sums& sums,
                           const std::vector<CentredMoments>& moments, double sigma) {
   const auto& one = moments[pair.one];
@@ -114,15 +134,19 @@ NoisyNumber CorrelationOf(const StatisticsLayout& layout, const LaidPair& pair, 
   const double scale = one.deviation.value * other.deviation.value;
   if (scale == 0) return {.value = 0, .noise = 1};
   const double value = std::clamp((product - one.mean.value * other.mean.value) / scale, -1.0, 1.0);
-  const double own = NoiseOf(layout, Statistic::kCorrelations, sigma);
-  const double of_count = std::hypot(NoiseOf(layout, Statistic::kCount, sigma), pair.may_miss ? own : 0);
-  const double of_product = Square(own / count) + Square(product * of_count / count) +
-                            Square(other.mean.value * one.mean.noise) +
-                            Square(one.mean.value * other.mean.noise);
-  const double of_scale = Square(one.deviation.noise / one.deviation.value) +
-                          Square(other.deviation.noise / other.deviation.value);
-  return {.value = value,
-          .noise = std::min(1.0, std::sqrt(of_product / Square(scale) + Square(value) * of_scale))};
+  const double of_count = -product / (scale * count);
+  double squares = Square(1 / (scale * count)) + (pair.may_miss ? Square(of_count) : 0);
+  squares *= Square(NoiseOf(layout, Statistic::kCorrelations, sigma));
+  double of_all = of_count;  // how many records there are is in all three counts
+  const auto add = [&](const Slopes& slopes, bool may_miss) {
+    squares += Square(NoiseOf(layout, Statistic::kMoments, sigma)) *
+               (Square(slopes.of_sum) + Square(slopes.of_lost) + (may_miss ? Square(slopes.of_count) : 0));
+    of_all += slopes.of_count;
+  };
+  add(SlopesOf(one, other, 1 / scale, value), layout.moments[pair.one].may_miss);
+  add(SlopesOf(other, one, 1 / scale, value), layout.moments[pair.other].may_miss);
+  squares += Square(NoiseOf(layout, Statistic::kCount, sigma) * of_all);
+  return {.value = value, .noise = std::min(1.0, std::sqrt(squares))};
 }
 
 void Correlate(const StatisticsSettings& job, const StatisticsLayout& layout, const Sums& sums,

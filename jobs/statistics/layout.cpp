@@ -14,6 +14,8 @@ using data::ColumnKind;
 using mpc::Index;
 
 constexpr Index kMaxNumbers = 1'000'000;
+// Bits that a number may be larger than its range, beside the 10^9 that data::Load allows.
+constexpr int kRoom = 90;
 
 /// The columns that have moments: those that are asked for, and those of correlations.
 std::vector<std::string> WithMoments(const StatisticsSettings& job) {
@@ -116,8 +118,9 @@ Index BinOf(const StatisticsLayout& layout, const ScaledNumbers& numbers, const 
 ScaledNumbers ScaleOf(const StatisticsColumn& column) {
   ScaledNumbers numbers;
   int exponent = 0;
-  numbers.range = static_cast<float>(std::frexp(column.high - column.low, &exponent));
-  numbers.scale = std::ldexp(1.0, exponent);
+  const double range = std::frexp(column.high - column.low, &exponent);
+  numbers.range = static_cast<float>(std::ldexp(range, -kRoom));
+  numbers.scale = std::ldexp(1.0, exponent + kRoom);
   for (const double edge : column.column.edges)
     numbers.edges.push_back(static_cast<float>((edge - column.low) / numbers.scale));
   return numbers;

@@ -23,10 +23,10 @@ struct StatisticsCell {
 };
 
 /// How a column's numbers are read: (number - low) / scale, scale being a power of two, so that nothing is lost of
-/// numbers of 24 bits.
+/// numbers of 24 bits; so large a one that numbers 10^36 ranges away from it are read, and then moved to its end.
 struct ScaledNumbers {
   double scale = 1;
-  float range = 1;  ///< of `high`: from 1/2 to 1
+  float range = 1;  ///< of `high`: from 2^-91 to 2^-90
   std::vector<float> edges{};
 };
 [[nodiscard]] ScaledNumbers ScaleOf(const StatisticsColumn& column);

@@ -21,6 +21,9 @@ constexpr const char* kTablesFile = "tables.csv";
 
 std::string Number(double value) { return fmt::format("{:.10g}", value); }
 
+/// Of noise, whose size is all that there is to say.
+std::string Size(double deviation) { return fmt::format("{:.4g}", deviation); }
+
 std::string Line(std::vector<std::string> fields) {
   for (auto& field : fields) field = data::CsvField(field);
   return fmt::format("{}\n", fmt::join(fields, ","));
@@ -37,8 +40,8 @@ ResultFile Moments(const StatisticsSettings& job, const StatisticsLayout& layout
   for (std::size_t k = 0; k < layout.moments.size(); ++k) {
     const auto& found = estimates.moments[k];
     file.text += Line({NameOfColumn(job, layout.moments[k].column), Number(found.count),
-                       Number(found.missing), Number(found.mean.value), Number(found.mean.noise),
-                       Number(found.deviation.value), Number(found.deviation.noise)});
+                       Number(found.missing), Number(found.mean.value), Size(found.mean.noise),
+                       Number(found.deviation.value), Size(found.deviation.noise)});
   }
   return file;
 }
@@ -50,7 +53,7 @@ ResultFile Quantiles(const StatisticsSettings& job, const StatisticsLayout& layo
     for (std::size_t p = 0; p < job.probabilities.size(); ++p) {
       const auto& found = estimates.quantiles[k][p];
       file.text += Line({NameOfColumn(job, layout.quantiles[k].column), Number(job.probabilities[p]),
-                         Number(found.value), Number(found.rank_noise)});
+                         Number(found.value), Size(found.rank_noise)});
     }
   }
   return file;
@@ -71,13 +74,14 @@ ResultFile Bins(const StatisticsSettings& job, const StatisticsLayout& layout,
   return file;
 }
 
-ResultFile Correlations(const StatisticsSettings& job, const char* name, const Eigen::MatrixXd& matrix) {
+ResultFile Correlations(const StatisticsSettings& job, const char* name, const Eigen::MatrixXd& matrix,
+                        std::string (*text)(double)) {
   std::vector<std::string> head{"column"};
   head.insert(head.end(), job.correlations.begin(), job.correlations.end());
   ResultFile file{.name = name, .text = Line(head)};
   for (Eigen::Index j = 0; j < matrix.rows(); ++j) {
     std::vector<std::string> line{job.correlations[static_cast<std::size_t>(j)]};
-    for (Eigen::Index k = 0; k < matrix.cols(); ++k) line.push_back(Number(matrix(j, k)));
+    for (Eigen::Index k = 0; k < matrix.cols(); ++k) line.push_back(text(matrix(j, k)));
     file.text += Line(line);
   }
   return file;
@@ -189,8 +193,8 @@ std::vector<ResultFile> FilesOf(const StatisticsSettings& job, const StatisticsL
     files.push_back(Bins(job, layout, estimates));
   }
   if (!layout.correlations.empty()) {
-    files.push_back(Correlations(job, kCorrelationsFile, estimates.correlations));
-    files.push_back(Correlations(job, "correlations_noise.csv", estimates.correlations_noise));
+    files.push_back(Correlations(job, kCorrelationsFile, estimates.correlations, Number));
+    files.push_back(Correlations(job, "correlations_noise.csv", estimates.correlations_noise, Size));
   }
   if (!layout.tables.empty()) files.push_back(Tables(job, layout, estimates));
   return files;

@@ -21,8 +21,8 @@ void CheckColumn(const StatisticsColumn& s, const Section& table) {
   const auto& column = s.column;
   if (column.kind == ColumnKind::kNumber) {
     const double range = s.high - s.low;
-    if (!(range > 1e-300 && range < 1e300))
-      table.Refuse("high", "a number above low, by at least 1e-300 and at most 1e300");
+    if (!(range > 1e-200 && range < 1e200))
+      table.Refuse("high", "a number above low, by more than 1e-200 and less than 1e200");
     const auto& edges = column.edges;
     if (!edges.empty() && (edges.front() <= s.low || edges.back() >= s.high || edges.size() >= kMaxValues))
       table.Refuse("edges", fmt::format("fewer than {} numbers above low and below high", kMaxValues));
