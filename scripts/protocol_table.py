@@ -33,6 +33,7 @@ PARTS = {
     "PairExchange": "a message of a masked opening",
     "TransferLabels": "the first part of MinimiseTransferRisk",
     "TransferStep": "a step of MinimiseTransferRisk",
+    "PredictionErrors": "Predict with labels and the classes' weights: a step of the gradient",
     "Parallel": "runs two protocols beside each other; no protocol of its own",
 }
 
