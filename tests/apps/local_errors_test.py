@@ -119,6 +119,7 @@ class LocalErrors(ProgramTest):
             sizes.append(int(re.search(r"VmSize:\s+(\d+) kB", status)[1]) * 1024)
         return sizes[-1]
 
+    @unittest.skipIf(os.environ.get("TREFOIL_SANITIZE"), "a sanitizer reserves more memory than the limit")
     def test_a_lack_of_memory_is_told(self):
         measured = self.start(1, out="measure")
         size = self.settled_size(measured)
