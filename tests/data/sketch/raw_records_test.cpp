@@ -72,8 +72,8 @@ TEST_F(RawRecords, AreTheRowsOfArrays) {
 }
 
 TEST_F(RawRecords, AreTheImagesOfCifar) {
-  const std::string first = '\0' + std::string(kCifarValues, 'a');
-  const std::string second = '\1' + std::string(kCifarValues, 'b');
+  const std::string first = std::string(1, '\0').append(kCifarValues, 'a');
+  const std::string second = std::string(1, '\1').append(kCifarValues, 'b');
   EXPECT_THAT(OfTable("batch.bin", first + second), ElementsAre(first, second));
 }
 
