@@ -126,6 +126,14 @@ PublicKey ReadPublicKey(KeyKind kind, const fs::path& file) {
   return key;
 }
 
+std::optional<std::array<std::uint8_t, 32>> FromHex(std::string_view text) {
+  std::array<std::uint8_t, 32> bytes{};
+  if (text.size() != 2 * bytes.size() ||
+      sodium_hex2bin(bytes.data(), bytes.size(), text.data(), text.size(), nullptr, nullptr, nullptr) != 0)
+    return {};
+  return bytes;
+}
+
 std::string Fingerprint(KeyKind kind, const PublicKey& key) {
   Sha256 hash;
   hash.Update(PublicKeyText(kind, key));

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +48,9 @@ void WriteKeyPair(KeyKind kind, const KeyPair& pair, const std::filesystem::path
 
 /// Reads such a file. Throws ConfigError naming it for anything else, a private key above all.
 [[nodiscard]] PublicKey ReadPublicKey(KeyKind kind, const std::filesystem::path& file);
+
+/// What 64 hexadecimal digits say; nothing for anything else.
+[[nodiscard]] std::optional<std::array<std::uint8_t, 32>> FromHex(std::string_view text);
 
 /// SHA-256 of that text, and so of the file, as upper-case hexadecimal pairs joined by colons: what two people compare by
 /// telephone.

@@ -24,9 +24,10 @@ enum class Reason {
   kContent,
   kRepeated,
   kLive,
+  kWithdrawn,
 };
 
-inline constexpr int kReasons = 16;
+inline constexpr int kReasons = 17;
 
 /// As texts and programs know it: "size", "magic" and so on.
 [[nodiscard]] const char* CodeOf(Reason reason);

@@ -23,11 +23,9 @@ using Json = nlohmann::json;
 constexpr const char* kHexKey = "64 hexadecimal digits, the second line of the party's deposit.pub";
 
 PublicKey KeyOf(const std::string& text) {
-  PublicKey key{};
-  if (text.size() != 2 * key.size() ||
-      sodium_hex2bin(key.data(), key.size(), text.data(), text.size(), nullptr, nullptr, nullptr) != 0)
-    throw ConfigError("found no key");
-  return key;
+  const auto key = FromHex(text);
+  if (!key) throw ConfigError("found no key");
+  return *key;
 }
 
 struct HexKey : jobs::TextOfKind {

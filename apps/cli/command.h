@@ -20,6 +20,7 @@ void AddTrustOwner(CLI::App& program, Action& action);
 void AddAccept(CLI::App& program, Action& action);
 void AddStore(CLI::App& program, Action& action);
 void AddDeposit(CLI::App& program, Action& action);
+void AddWithdraw(CLI::App& program, Action& action);
 void AddStudy(CLI::App& program, Action& action, jobs::JobTypes types);
 void AddDepositKey(CLI::App& program, Action& action);
 void AddCheck(CLI::App& program, Action& action, jobs::JobTypes types);

@@ -98,6 +98,7 @@ int RunCommandLine(int argc, const char* const* argv, jobs::JobTypes types) {
   AddOwner(program, action);
   AddStudy(program, action, types);
   AddDeposit(program, action);
+  AddWithdraw(program, action);
   AddAccept(program, action);
   AddStore(program, action);
   AddCheck(program, action, types);

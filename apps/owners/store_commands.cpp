@@ -10,6 +10,7 @@
 #include "apps/owners/deposit_settings.h"
 #include "base/error.h"
 #include "base/error_report.h"
+#include "base/files.h"
 #include "base/hex.h"
 #include "base/locked_memory.h"
 #include "deposit/store/store.h"
@@ -38,6 +39,18 @@ std::string Time(std::uint64_t seconds) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time));
 }
 
+const char* Told(deposit::WithdrawalResult result) {
+  switch (result) {
+    case deposit::WithdrawalResult::kDeleted:
+      return "is withdrawn, and deleted";
+    case deposit::WithdrawalResult::kAhead:
+      return "is not here, and will be refused if it comes";
+    case deposit::WithdrawalResult::kAgain:
+      break;
+  }
+  return "was withdrawn before";
+}
+
 int Accept(const StoreOptions& options) {
   (void)LockAllMemory();  // shares are kept from swap space where the system lets them; here and below
   const auto party = ReadPartyWithDeposits(options.config);
@@ -62,6 +75,33 @@ int Accept(const StoreOptions& options) {
     }
   }
   return code;
+}
+
+int TakeWithdrawals(const StoreOptions& options) {
+  const auto party = ReadPartyWithDeposits(options.config);
+  const auto owners = deposit::ReadTrustedOwners(party.deposits->owners);
+  auto store = OpenStore(party);
+  int code = kDone;
+  for (const auto& file : options.files) {
+    try {
+      const auto withdrawal = deposit::ParseWithdrawal(ReadTextFile(file, "a withdrawal"), file);
+      const auto result =
+          store.Withdraw(withdrawal, owners, file, static_cast<std::uint64_t>(std::time(nullptr)));
+      std::cout << fmt::format("{}: deposit {} {}\n", file, ToHex(withdrawal.deposit), Told(result))
+                << std::flush;
+    } catch (const deposit::RefusedDeposit& refused) {
+      ReportError(refused.what());
+      code = kData;
+    }
+  }
+  return code;
+}
+
+int ListWithdrawals(const StoreOptions& options) {
+  auto store = OpenStore(ReadPartyWithDeposits(options.config));
+  for (const auto& one : store.Withdrawals())
+    std::cout << fmt::format("{}  {}  {}\n", ToHex(one.deposit), one.owner, Time(one.withdrawn));
+  return kDone;
 }
 
 void PrintLine(const deposit::StoredDeposit& one) {
@@ -107,7 +147,8 @@ int Verify(const StoreOptions& options) {
   }
   for (const auto& stray : store.Strays())
     std::cout << fmt::format(
-        "{}: of an acceptance that did not end; accept the deposit again, or delete it\n", stray.string());
+        "{}: of an acceptance or withdrawal that did not end; repeat that, or delete the file\n",
+        stray.string());
   if (code == kDone) std::cout << fmt::format("{} deposits, each as it was taken\n", all.size());
   return code;
 }
@@ -139,6 +180,11 @@ void AddStore(CLI::App& program, Action& action) {
   AddStoreCommand(*store, action, "list", "One line for each", options, &List);
   auto* show = AddStoreCommand(*store, action, "show", "What one deposit says of itself", options, &Show);
   show->add_option("ID", options->id, "The deposit's id")->required();
+  auto* withdraw = AddStoreCommand(*store, action, "withdraw",
+                                   "Delete what owners withdraw, for ever, or refuse to (exit code 4)",
+                                   options, &TakeWithdrawals);
+  withdraw->add_option("FILE", options->files, "Withdrawals, as owners sent them")->required();
+  AddStoreCommand(*store, action, "withdrawals", "One line for each", options, &ListWithdrawals);
   AddStoreCommand(*store, action, "verify", "Read them all again: whether each is as it was taken", options,
                   &Verify);
 }

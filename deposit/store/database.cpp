@@ -16,7 +16,6 @@ namespace trefoil::deposit {
 namespace {
 
 constexpr int kBusyMilliseconds = 60'000;  // for another acceptance, which writes one body
-constexpr int kVersion1 = 1;
 
 /// An empty file that its owner alone can read, where there is none: SQLite gives its log the same mode.
 void MakeFile(const std::filesystem::path& file) {
@@ -31,7 +30,8 @@ void MakeFile(const std::filesystem::path& file) {
 void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 void Database::Query::End::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
-Database::Database(const std::filesystem::path& file, const char* schema, const char* what) : file_(file) {
+Database::Database(const std::filesystem::path& file, std::span<const char* const> versions, const char* what)
+    : file_(file) {
   if (!std::filesystem::exists(file)) MakeFile(file);
   if (const RegularFile regular(file); !regular)
     throw ConfigError(fmt::format("{}: {}, expected {}", file.string(), regular.cause(), what));
@@ -41,10 +41,10 @@ Database::Database(const std::filesystem::path& file, const char* schema, const 
                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   database_.reset(database);
   if (result != SQLITE_OK) Fail(result);
-  Prepare(schema, what);
+  Prepare(versions, what);
 }
 
-void Database::Prepare(const char* schema, const char* what) {
+void Database::Prepare(std::span<const char* const> versions, const char* what) {
   int* const ignored = nullptr;
   sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, ignored);
   sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, ignored);
@@ -56,17 +56,30 @@ void Database::Prepare(const char* schema, const char* what) {
        {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA secure_delete = ON",
         "PRAGMA foreign_keys = ON", "PRAGMA temp_store = MEMORY"})
     Execute(pragma);
-  Transact([&] {
+  Transact([&] { Upgrade(versions); });
+}
+
+void Database::Upgrade(std::span<const char* const> versions) {
+  const auto found = [&] {
     Query version(*this, "PRAGMA user_version");
     (void)version.Next();
-    if (version.Number(0) > kVersion1) {
-      throw ConfigError(fmt::format("{}: found version {}, expected at most {}: a later trefoil wrote it",
-                                    file_.string(), version.Number(0), kVersion1));
-    }
-    if (version.Number(0) == kVersion1) return;
-    Execute(schema);
-    Execute("PRAGMA user_version = 1");
-  });
+    return static_cast<std::uint64_t>(version.Number(0));  // a negative one is a late one
+  }();
+  if (found > versions.size()) {
+    throw ConfigError(fmt::format("{}: found version {}, expected at most {}: a later trefoil wrote it",
+                                  file_.string(), found, versions.size()));
+  }
+  if (found == versions.size()) return;
+  for (const auto* step : versions.subspan(found)) Execute(step);
+  Execute(fmt::format("PRAGMA user_version = {}", versions.size()).c_str());
+}
+
+void Database::EmptyLog() {
+  Query checkpoint(*this, "PRAGMA wal_checkpoint(TRUNCATE)");
+  if (!checkpoint.Next() || checkpoint.Number(0) != 0)
+    throw std::runtime_error(file_.string() +
+                             ": another process reads it, so that what was deleted is still in its log; try "
+                             "again when that has ended");
 }
 
 void Database::Fail(int code) const {

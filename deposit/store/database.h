@@ -17,13 +17,18 @@ namespace trefoil::deposit {
 /// wait for each other.
 class Database {
  public:
-  /// Opens a file, which is made (mode 0600) with `schema` where it is not there. `what` says what was expected. Throws
-  /// ConfigError where it is something else, or of a later version than 1; std::runtime_error where the system fails.
-  Database(const std::filesystem::path& file, const char* schema, const char* what);
+  /// Opens a file, which is made (mode 0600) where it is not there. `versions`: what makes of a file of version k one of
+  /// version k + 1, from 0, an empty one; all that is missing is done in one transaction. `what` says what was expected.
+  /// Throws ConfigError where it is something else, or of a later version; std::runtime_error where the system fails.
+  Database(const std::filesystem::path& file, std::span<const char* const> versions, const char* what);
 
   /// All that `work` does, or nothing of it; no other process writes meanwhile. What `work` throws ends it. Throws
   /// std::system_error where the disk is full, std::runtime_error where it cannot be written.
   void Transact(const std::function<void()>& work);
+
+  /// Takes from disk what was deleted and is still in the write-ahead log. Throws std::runtime_error where another process
+  /// reads for so long that it cannot be done. Pre: no statement is under way.
+  void EmptyLog();
 
   /// One statement with its values, which are bound in their order.
   class Query {
@@ -56,7 +61,8 @@ class Database {
 
   [[noreturn]] void Fail(int code) const;
   void Execute(const char* sql);
-  void Prepare(const char* schema, const char* what);
+  void Prepare(std::span<const char* const> versions, const char* what);
+  void Upgrade(std::span<const char* const> versions);
 
   std::filesystem::path file_;
   std::unique_ptr<sqlite3, Close> database_;

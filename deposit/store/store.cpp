@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -29,7 +30,7 @@ constexpr jobs::SealedKind kStoredBody{.magic = "trefoil stored deposit 1\n",
                                        .what = "a deposit's body of this store"};
 constexpr const char* kSealedKey = "trefoil deposit key 1\n";
 
-constexpr const char* kSchema = R"(
+constexpr const char* kDeposits = R"(
   CREATE TABLE studies (id BLOB PRIMARY KEY, json TEXT NOT NULL) STRICT;
   CREATE TABLE deposits (
     id BLOB PRIMARY KEY, nonce BLOB NOT NULL, study BLOB NOT NULL REFERENCES studies, header BLOB NOT NULL,
@@ -38,6 +39,13 @@ constexpr const char* kSchema = R"(
   CREATE TABLE commitments (commitment BLOB, deposit BLOB NOT NULL REFERENCES deposits, PRIMARY KEY (commitment, deposit)) STRICT;
   CREATE INDEX live ON deposits (population, purpose);
 )";
+// What is withdrawn has an empty key among `deposits`; what is withdrawn before it came is not there.
+constexpr const char* kWithdrawals = R"(
+  CREATE TABLE withdrawals (
+    deposit BLOB NOT NULL, owner BLOB NOT NULL, owner_name TEXT NOT NULL, withdrawn INTEGER NOT NULL, signed BLOB NOT NULL,
+    PRIMARY KEY (deposit, owner)) STRICT;
+)";
+constexpr std::array kSchema{kDeposits, kWithdrawals};
 
 /// The folder, for this party alone.
 fs::path MadeFolder(const fs::path& folder) {
@@ -64,6 +72,10 @@ fs::path Store::BodyFile(const Hash& id) const { return folder_ / "bodies" / (To
 
 void Store::RefuseKnown(const OpenedDeposit& deposit, const fs::path& file) {
   const auto& header = deposit.header;
+  Database::Query withdrawn(database_,
+                            "SELECT 1 FROM withdrawals WHERE deposit = ? AND (owner = ? OR owner_name = ?)");
+  if (withdrawn.Bind(deposit.id).Bind(header.owner).Bind(deposit.owner).Next())
+    throw RefusedDeposit(Reason::kWithdrawn, file, "a deposit that its owner withdrew", "another one");
   // Of this owner's: with another's nonce or commitment, which a header shows, nobody bars that owner's deposit.
   Database::Query same(database_, "SELECT accepted FROM deposits WHERE id = ? OR (owner = ? AND nonce = ?)");
   if (same.Bind(deposit.id).Bind(header.owner).Bind(header.nonce).Next())
@@ -81,7 +93,8 @@ void Store::RefuseKnown(const OpenedDeposit& deposit, const fs::path& file) {
   // An owner with a new key is the same owner: by its name.
   Database::Query live(
       database_,
-      "SELECT id FROM deposits WHERE (owner = ? OR owner_name = ?) AND population = ? AND purpose = ?");
+      "SELECT id FROM deposits WHERE (owner = ? OR owner_name = ?) AND population = ? AND purpose = ? "
+      "AND key <> x''");
   if (!header.adds &&
       live.Bind(header.owner).Bind(deposit.owner).Bind(header.population).Bind(header.purpose).Next()) {
     throw RefusedDeposit(
@@ -141,7 +154,7 @@ std::vector<StoredDeposit> Store::ListInTransaction() {
   Database::Query query(
       database_,
       "SELECT d.id, header, owner_name, accepted, json FROM deposits d JOIN studies s ON s.id = d.study "
-      "ORDER BY d.rowid");
+      "WHERE key <> x'' ORDER BY d.rowid");
   while (query.Next()) {
     const auto id = query.Bytes(0);
     const auto header = DecodeHeader(query.Bytes(1));

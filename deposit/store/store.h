@@ -7,6 +7,7 @@
 #include "base/secure_memory.h"
 #include "deposit/read_deposit.h"
 #include "deposit/store/database.h"
+#include "deposit/withdrawal.h"
 
 namespace trefoil::deposit {
 
@@ -19,6 +20,20 @@ struct StoredDeposit {
   std::uint64_t accepted = 0;  ///< seconds since 1970, by this party's clock
 };
 
+/// What a store says of a withdrawal.
+struct StoredWithdrawal {
+  Hash deposit{};               ///< its id
+  std::string owner;            ///< by this party's name for it, when it withdrew
+  std::uint64_t withdrawn = 0;  ///< seconds since 1970, by this party's clock
+};
+
+/// What a withdrawal did.
+enum class WithdrawalResult {
+  kDeleted,  ///< the deposit was in the store, and is deleted
+  kAhead,    ///< it was not, and will be refused if it comes
+  kAgain,    ///< it was withdrawn before
+};
+
 /// What a party took: a folder with `deposits.sqlite`, and a sealed file for each body. A deposit is in it whole or not at all,
 /// after a crash at any time: its body is on disk, under its final name, before one transaction enters it. Bodies are sealed
 /// each under a key of its own, which lies in the database, itself sealed under the party's storage key.
@@ -29,19 +44,30 @@ class Store {
   Store(const std::filesystem::path& folder, int party, SecretKey key);
 
   /// Enters a deposit of a study that came as `file`. Throws RefusedDeposit where it, its nonce or one of its commitments came before
-  /// (kRepeated), or where another stands for its owner, population and purpose, and it does not say that it adds (kLive);
+  /// (kRepeated), where its owner withdrew it (kWithdrawn), or where another stands for its owner, population and purpose, and it does not say that it adds (kLive);
   /// std::system_error where it cannot be written: then nothing of it is in the store.
   void Accept(const OpenedDeposit& deposit, const Study& study, const std::filesystem::path& file,
               std::uint64_t now);
 
-  /// All, in the order in which they were taken.
+  /// Deletes a deposit of the withdrawal's owner, or of one of the same name among `owners`: its body, and first the key
+  /// that this was sealed under. Id, nonce and commitments stay known. Where the deposit is not here, it will be refused if
+  /// it comes; that is for listed owners alone. What was withdrawn stays so. Throws RefusedDeposit (kOwner), naming `file`;
+  /// std::runtime_error where the deletion could not be ended: then the deposit is withdrawn, and what is left of it goes
+  /// with the next call, as after a crash.
+  WithdrawalResult Withdraw(const Withdrawal& withdrawal, const std::vector<TrustedOwner>& owners,
+                            const std::filesystem::path& file, std::uint64_t now);
+
+  /// All of them, in the order in which they came.
+  [[nodiscard]] std::vector<StoredWithdrawal> Withdrawals();
+
+  /// All deposits that were not withdrawn, in the order in which they were taken.
   [[nodiscard]] std::vector<StoredDeposit> List();
 
   /// Reads a deposit again, with all that a store can check: its header is what its id says, its body opens, its components
   /// are those that the header commits to. Throws DataError naming the file that is not so, ConfigError where it is not there.
   void Verify(const StoredDeposit& deposit);
 
-  /// Bodies that belong to no deposit: what acceptances left that were killed.
+  /// Bodies that belong to no deposit: what acceptances and withdrawals left that were killed.
   [[nodiscard]] std::vector<std::filesystem::path> Strays();
 
  private:
@@ -50,6 +76,10 @@ class Store {
   [[nodiscard]] SecretKey BodyKey(const StoredDeposit& deposit);
   void RefuseKnown(const OpenedDeposit& deposit, const std::filesystem::path& file);
   void Enter(const OpenedDeposit& deposit, const Study& study, const SecretKey& body_key, std::uint64_t now);
+  [[nodiscard]] WithdrawalResult EnterWithdrawal(const Withdrawal& withdrawal,
+                                                 const std::vector<TrustedOwner>& owners,
+                                                 const std::filesystem::path& file, std::uint64_t now);
+  void ClearWithdrawn();
 
   std::filesystem::path folder_;
   int party_;

@@ -340,6 +340,61 @@ class Deposits(ProgramTest):
         self.assertEqual(len(missing), 12 - len(taken))
         self.assertEqual(self.succeed(*self.store("verify")), "12 deposits, each as it was taken\n")
 
+    def deposit_id(self, out, *more):
+        return re.search(r"(?m)^deposit (\w+)$", self.succeed(*self.deposit(out, *more)))[1]
+
+    def withdraw(self, out, deposit_id, key="o/owner.key"):
+        return "withdraw", "--key", key, "--out", out, deposit_id
+
+    def test_a_withdrawn_deposit_is_deleted_and_never_taken_again(self):
+        deposit_id = self.deposit_id("out")
+        self.assertEqual(self.succeed(*self.withdraw("w", deposit_id)), f"withdrawal of deposit {deposit_id}: w\nNext: send it to all three parties.\n")
+        for party in range(3):
+            self.trust(party)
+            if party != 2:
+                self.succeed(*self.accept(f"out/party-{party}.deposit", party=party))
+            told = "is withdrawn, and deleted" if party != 2 else "is not here, and will be refused if it comes"
+            self.assertEqual(self.succeed(*self.store("withdraw", "w", party=party)), f"w: deposit {deposit_id} {told}\n")
+            self.assertEqual(self.succeed(*self.store("withdraw", "w", party=party)), f"w: deposit {deposit_id} was withdrawn before\n")
+            self.assertEqual(self.succeed(*self.store("list", party=party)), "")
+            self.assertEqual(list((self.folder / f"d/party-{party}/deposits/bodies").iterdir()), [])
+            self.assertRegex(self.succeed(*self.store("withdrawals", party=party)), f"^{deposit_id}  hospital  20..-")
+            self.fail_with(4, "refused (withdrawn)", *self.accept(f"out/party-{party}.deposit", party=party))
+
+    def test_what_is_no_withdrawal_of_the_owner_is_refused(self):
+        self.trust(1)
+        deposit_id = self.deposit_id("out")
+        self.succeed(*self.accept("out/party-1.deposit"))
+        self.succeed("owner", "init", "--out", "other")
+        self.succeed(*self.withdraw("foreign", deposit_id, "other/owner.key"))
+        self.succeed(*self.withdraw("w", deposit_id))
+        content = (self.folder / "w").read_bytes()
+        (self.folder / "altered").write_bytes(changed(content))
+        (self.folder / "cut").write_bytes(content[:-1])
+        result = self.run_program(*self.store("withdraw", "foreign", "altered", "cut", "out/party-1.deposit"))
+        self.assertEqual((result.returncode, result.stdout), (4, ""))
+        self.assertEqual(re.findall(r"(?m)^trefoil: (\S+): refused \((\w+)\)", result.stderr),
+                         [("foreign", "owner"), ("altered", "signature"), ("cut", "size"), ("out/party-1.deposit", "magic")])
+        self.assertEqual(self.succeed(*self.store("verify")), "1 deposits, each as it was taken\n")
+        self.fail_with(2, "w: exists already", *self.withdraw("w", deposit_id))
+        self.fail_with(2, 'ID: found "00"', *self.withdraw("x", "00"))
+
+    def test_a_killed_withdrawal_took_place_or_did_not_and_can_be_repeated(self):
+        self.trust(1)
+        for number in range(8):
+            deposit_id = self.deposit_id(f"o{number}", "--adds")
+            self.succeed(*self.accept(f"o{number}/party-1.deposit"))
+            self.succeed(*self.withdraw(f"w{number}", deposit_id))
+            process = self.start_program(*self.store("withdraw", f"w{number}"))
+            time.sleep(number * 0.004)
+            process.kill()
+            told = process.communicate()[0]
+            live = deposit_id in self.succeed(*self.store("list"))
+            self.assertFalse(live and "withdrawn" in told)
+            self.succeed(*self.store("verify"))
+            self.assertIn("is withdrawn" if live else "was withdrawn before", self.succeed(*self.store("withdraw", f"w{number}")))
+        self.assertEqual(list((self.folder / "d/party-1/deposits/bodies").iterdir()), [])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,4 +1,4 @@
-// What owners send: a deposit as it is; a header that its owner signed, with a body that is right for none; and what is
+// What owners send: a withdrawal; a deposit as it is; a header that its owner signed, with a body that is right for none; and what is
 // sealed in a body, with header, commitments, seal and signature that are right, so that what is behind them is read, too.
 #include <algorithm>
 #include <vector>
@@ -9,6 +9,7 @@
 #include "deposit/make_deposit.h"
 #include "deposit/read_deposit.h"
 #include "deposit/sealed_body.h"
+#include "deposit/withdrawal.h"
 #include "jobs/job.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -133,6 +134,7 @@ void ReadSealed(std::span<const std::uint8_t> body) {
 }  // namespace
 
 void Read(std::span<const std::uint8_t> input) {
+  ReadAs<deposit::RefusedDeposit>([&] { return deposit::ParseWithdrawal(Text(input), "input"); });
   ReadFile(Text(input));
   ReadSigned(Text(input));
   if (!input.empty()) ReadSealed(input);

@@ -5,12 +5,11 @@
 #include <sys/stat.h>
 
 #include <fstream>
-#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hex.h"
-#include "tests/deposit/sample_deposit.h"
+#include "tests/deposit/store/store_fixture.h"
 #include "tests/support/error_text.h"
 #include "tests/support/file_calls.h"
 
@@ -20,50 +19,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing_support::ErrorText;
-using testing_support::FixedKey;
-
-class StoreTest : public testing::Test {
- protected:
-  /// A deposit as party 1 opened it.
-  [[nodiscard]] OpenedDeposit Opened(const MadeDeposit& made) const {
-    return ReadDeposit(folder_.Write("x.deposit", made.files[1]), SampleReader(study_, 1));
-  }
-  /// One of owner 10, with the terms of the sample but for these.
-  [[nodiscard]] OpenedDeposit Another(std::uint8_t coins, bool adds,
-                                      const std::string& population = "ward-3") const {
-    RandomStream stream(FixedKey(coins));
-    auto terms = SampleTerms();
-    terms.adds = adds;
-    terms.population = population;
-    return Opened(MakeDeposit(study_, SampleTable(), terms, SamplePair(KeyKind::kOwner, 10), stream));
-  }
-  /// One of the owner `name`, who has another key than owner 10, with its header changed by `change`.
-  template <typename Change>
-  [[nodiscard]] OpenedDeposit OfAnotherKey(const Change& change, const std::string& name) const {
-    auto deposit = Another(7, false);
-    deposit.owner = name;
-    deposit.header.owner = SamplePair(KeyKind::kOwner, 12).known;
-    change(deposit.header);
-    deposit.id = DepositId(EncodeHeader(deposit.header));
-    return deposit;
-  }
-  [[nodiscard]] Store Open(std::uint8_t key = 3) const { return {folder_.path() / "s", 1, FixedKey(key)}; }
-  /// Why the store refuses it; nothing where it takes it.
-  [[nodiscard]] std::optional<Reason> ReasonOf(Store& store, const OpenedDeposit& deposit) const {
-    try {
-      store.Accept(deposit, study_, "x.deposit", 1'795'000'001);
-    } catch (const RefusedDeposit& refused) {
-      return refused.reason();
-    }
-    return {};
-  }
-  [[nodiscard]] std::filesystem::path BodyOf(const OpenedDeposit& deposit) const {
-    return folder_.path() / "s/bodies" / (ToHex(deposit.id) + ".sealed");
-  }
-
-  TemporaryFolder folder_;
-  Study study_ = SampleStudy(folder_);
-};
 
 TEST_F(StoreTest, HasWhatWasTaken) {
   const auto first = Opened(SampleDeposit(study_));
@@ -206,11 +161,12 @@ TEST_F(StoreTest, RefusesAFileOfSomethingElseOrALaterVersion) {
               HasSubstr("found another file, expected a store of deposits"));
   std::filesystem::remove(folder_.path() / "s/deposits.sqlite");
   {
-    Database later(folder_.path() / "s/deposits.sqlite", "CREATE TABLE t (a)", "a store");
-    Database::Query(later, "PRAGMA user_version = 2").Run();
+    const std::array schema{"CREATE TABLE t (a)"};
+    Database later(folder_.path() / "s/deposits.sqlite", schema, "a store");
+    Database::Query(later, "PRAGMA user_version = 99").Run();
   }
   EXPECT_THAT(ErrorText<ConfigError>([&] { (void)Open(); }),
-              HasSubstr("found version 2, expected at most 1"));
+              HasSubstr("found version 99, expected at most "));
 }
 
 }  // namespace

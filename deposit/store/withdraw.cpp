@@ -1,0 +1,87 @@
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/sync_to_disk.h"
+#include "deposit/bytes.h"
+#include "deposit/store/store.h"
+
+namespace trefoil::deposit {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Hash TakeId(const std::string& bytes) {
+  if (bytes.size() != sizeof(Hash)) throw DataError("deposits.sqlite: found an id of another length");
+  return FieldReader(BytesOf(bytes)).Array<sizeof(Hash)>();
+}
+
+}  // namespace
+
+WithdrawalResult Store::EnterWithdrawal(const Withdrawal& withdrawal, const std::vector<TrustedOwner>& owners,
+                                        const fs::path& file, std::uint64_t now) {
+  const auto listed = std::find_if(owners.begin(), owners.end(),
+                                   [&](const TrustedOwner& owner) { return owner.key == withdrawal.owner; });
+  auto name = listed == owners.end() ? std::string() : listed->name;
+  Database::Query deposit(database_, "SELECT owner, owner_name, key = x'' FROM deposits WHERE id = ?");
+  const bool here = deposit.Bind(withdrawal.deposit).Next();
+  // An owner that is not listed any more may still withdraw; with a new key it is the same owner, by its name.
+  const bool own =
+      here ? deposit.Bytes(0) == TextOf(withdrawal.owner) || deposit.Bytes(1) == name : !name.empty();
+  if (!own) {
+    throw RefusedDeposit(
+        Reason::kOwner, file, "the owner's key " + Fingerprint(KeyKind::kOwner, withdrawal.owner),
+        here ? "that of the deposit's owner" : "one that this party lists, since the deposit is not here");
+  }
+  if (here) name = deposit.Bytes(1);
+  Database::Query known(database_, "SELECT 1 FROM withdrawals WHERE deposit = ? AND owner = ?");
+  const bool again =
+      here ? deposit.Number(2) == 1 : known.Bind(withdrawal.deposit).Bind(withdrawal.owner).Next();
+  if (again) return WithdrawalResult::kAgain;
+  Database::Query(database_, "INSERT OR IGNORE INTO withdrawals VALUES (?, ?, ?, ?, ?)")
+      .Bind(withdrawal.deposit)
+      .Bind(withdrawal.owner)
+      .Bind(name)
+      .Bind(static_cast<std::int64_t>(now))
+      .Bind(BytesOf(withdrawal.content))
+      .Run();
+  if (!here) return WithdrawalResult::kAhead;
+  Database::Query(database_, "UPDATE deposits SET key = x'' WHERE id = ?").Bind(withdrawal.deposit).Run();
+  return WithdrawalResult::kDeleted;
+}
+
+void Store::ClearWithdrawn() {
+  {
+    Database::Query query(database_, "SELECT id FROM deposits WHERE key = x''");
+    while (query.Next()) fs::remove(BodyFile(TakeId(query.Bytes(0))));
+  }
+  SyncToDisk(folder_ / "bodies");
+  database_.EmptyLog();
+}
+
+WithdrawalResult Store::Withdraw(const Withdrawal& withdrawal, const std::vector<TrustedOwner>& owners,
+                                 const fs::path& file, std::uint64_t now) {
+  auto result = WithdrawalResult::kAgain;
+  database_.Transact([&] { result = EnterWithdrawal(withdrawal, owners, file, now); });
+  // Also what withdrawals left that were killed here.
+  ClearWithdrawn();
+  return result;
+}
+
+std::vector<StoredWithdrawal> Store::Withdrawals() {
+  std::vector<StoredWithdrawal> all;
+  Database::Query query(database_,
+                        "SELECT deposit, owner_name, withdrawn FROM withdrawals ORDER BY withdrawals.rowid");
+  while (query.Next()) {
+    all.push_back({.deposit = TakeId(query.Bytes(0)),
+                   .owner = query.Bytes(1),
+                   .withdrawn = static_cast<std::uint64_t>(query.Number(2))});
+  }
+  return all;
+}
+
+}  // namespace trefoil::deposit
