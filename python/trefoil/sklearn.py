@@ -8,7 +8,7 @@ or more on the same records, whose epsilons add up, and whose scores are compute
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,16 +60,18 @@ class _Private(BaseEstimator):  # type: ignore[misc]
         self.row_norm = row_norm
         self.rows = rows
 
-    def _train(self, X: NDArray[Any], y: NDArray[Any], data: dict[str, Any], loss: str, public: str) -> None:
+    def _train(
+        self, X: NDArray[Any], y: NDArray[Any], data: dict[str, Any], model: dict[str, Any], public: str
+    ) -> None:
         """Trains on rows and what `data` of a job says of `y`. `public` names the parameter that it is from."""
         self.outside_epsilon_ = [name for name in ("rows", public) if getattr(self, name) is None]
-        job = self._job(len(y) if self.rows is None else self.rows, data, loss)
+        job = self._job(len(y) if self.rows is None else self.rows, data, model)
         self.result_: Result = simulate(job, [(X[party::3], y[party::3]) for party in range(3)])
         self.coef_ = self._model.coef_
         self.intercept_ = self._model.intercept_
         self.n_iter_ = self.steps
 
-    def _job(self, rows: int, data: dict[str, Any], loss: str) -> Job:
+    def _job(self, rows: int, data: dict[str, Any], model: dict[str, Any]) -> Job:
         own = [math.ceil((rows - party) / 3) for party in range(3)]
         batch = max(1.0, self.batch * rows)
         mean = own[0] * batch / max(rows, 1)
@@ -82,7 +84,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]
                 "name": "sklearn",
                 "data": {"name": "arrays", "format": "npy", "rows": own, "features": self.n_features_in_, **data},
                 "features": {"row_norm": self.row_norm},
-                "model": {"loss": loss},
+                "model": model,
                 "training": {
                     "steps": self.steps,
                     "expected_batch": batch,
@@ -132,6 +134,13 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
     rows, classes
         The public number of rows, and the labels. Where they are None they are taken from the data, which no epsilon
         covers: `outside_epsilon_` names what was.
+    class_weights
+        Public numbers by which a record's error is multiplied, from 0.001 to 1000: a mapping from every label, or as
+        many in the order of `classes_`. Best 1 for the rarest class and less for the others, and never from counts of
+        the data, which they would tell without noise: there is no "balanced" (docs/howto/rare_classes.md).
+    threshold
+        Of two classes: the probability of the second one above which a record is taken for it. It is public, and
+        changes `predict` alone.
     """
 
     def __init__(
@@ -149,18 +158,23 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         row_norm: float = 2.0,
         rows: int | None = None,
         classes: Any = None,
+        class_weights: Any = None,
+        threshold: float = 0.5,
     ) -> None:
         super().__init__(
             epsilon, delta, sigma, against, steps, batch, learning_rate, momentum, clip, row_norm, rows
         )
         self.classes = classes
+        self.class_weights = class_weights
+        self.threshold = threshold
 
     def fit(self, X: Any, y: Any) -> PrivateLogisticRegression:
         """Trains. Row i is party i mod 3's. Raises ConfigError for a promise that cannot be met."""
         X, y = _validated(self, X, y)
         check_classification_targets(y)
         numbers = self._numbers_of(y)
-        self._train(X, numbers, {"classes": len(self.classes_)}, "one-vs-rest", "classes")
+        model = {"loss": "one-vs-rest", "threshold": self.threshold, "class_weights": self._weights()}
+        self._train(X, numbers, {"classes": len(self.classes_)}, model, "classes")
         return self
 
     def _numbers_of(self, y: NDArray[Any]) -> NDArray[np.int64]:
@@ -172,6 +186,24 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         if np.any(self.classes_[places] != y):
             raise ValueError("y: found labels that are not among classes")
         return places.astype(np.int64)
+
+    def _weights(self) -> list[float]:
+        """In the order of classes_; none where all are 1."""
+        if self.class_weights is None:
+            return []
+        if isinstance(self.class_weights, str):
+            raise ConfigError(
+                f'class_weights: found "{self.class_weights}", expected public numbers: those made from counts of the '
+                "data tell them without noise"
+            )
+        labels = self.classes_.tolist()
+        if not isinstance(self.class_weights, Mapping):
+            return [float(weight) for weight in self.class_weights]
+        if set(self.class_weights) != set(labels):
+            raise ConfigError(
+                f"class_weights: found those of {list(self.class_weights)}, expected one for each of {labels}"
+            )
+        return [float(self.class_weights[label]) for label in labels]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The logits: a column a class; with two classes those of the second alone."""
@@ -230,7 +262,7 @@ class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
         low, high = self._range_of(y)
         if y.min() < low or y.max() > high:
             raise DataError(f"y: found targets from {y.min():g} to {y.max():g}, expected {low:g} to {high:g}")
-        self._train(X, y, {"target": {"low": low, "high": high}}, "squared", "target_range")
+        self._train(X, y, {"target": {"low": low, "high": high}}, {"loss": "squared"}, "target_range")
         return self
 
     def _range_of(self, y: NDArray[Any]) -> tuple[float, float]:

@@ -87,3 +87,32 @@ def test_takes_other_labels_and_says_what_epsilon_does_not_cover():
         trefoil.sklearn.PrivateLogisticRegression(classes=["no", "maybe"]).fit(X, y)
     with pytest.raises(trefoil.ConfigError, match="epsilon, sigma: found both or neither"):
         trefoil.sklearn.PrivateLogisticRegression(sigma=1.0).fit(X, y)
+
+
+def test_weighs_classes_and_takes_a_threshold():
+    generator = np.random.default_rng(5)
+    y = np.where(generator.random(900) < 0.1, "rare", "often")
+    X = generator.normal(0, 0.4, (900, 2)) + 0.6 * (y == "rare")[:, None]
+    kind = trefoil.sklearn.PrivateLogisticRegression
+
+    def fit(**options):
+        return kind(20.0, classes=["rare", "often"], rows=900, **options).fit(X, y)
+
+    def recall(model):
+        return np.mean(model.predict(X)[y == "rare"] == "rare")
+
+    weighed = fit(class_weights={"rare": 1, "often": 0.1})
+    assert weighed.result_.job.to_dict()["model"]["class_weights"] == [0.1, 1]  # in the order of classes_
+    assert recall(weighed) > recall(fit()) + 0.3
+    moved = fit(threshold=0.2)
+    np.testing.assert_array_equal(moved.predict(X) == "rare", moved.predict_proba(X)[:, 1] > 0.2)
+    for wrong, text in [
+        ({"class_weights": "balanced"}, 'class_weights: found "balanced", expected public numbers'),
+        ({"class_weights": {"rare": 1}}, r"found those of \['rare'\], expected one for each of \['often', 'rare'\]"),
+        ({"class_weights": [1, 1, 1]}, "model.class_weights: found 3 of them, expected 2"),
+        ({"threshold": 1.5}, "model.threshold: found 1.5, expected"),
+    ]:
+        with pytest.raises(trefoil.ConfigError, match=text):
+            fit(**wrong)
+    with pytest.raises(trefoil.ConfigError, match="model.threshold: only with two classes"):
+        kind(threshold=0.2).fit(X, np.arange(900) % 3)
