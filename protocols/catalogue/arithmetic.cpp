@@ -5,6 +5,7 @@
 #include "protocols/arithmetic/component_check.h"
 #include "protocols/arithmetic/input.h"
 #include "protocols/arithmetic/input_ahead.h"
+#include "protocols/arithmetic/lift.h"
 #include "protocols/arithmetic/multiply.h"
 #include "protocols/arithmetic/reveal.h"
 #include "protocols/arithmetic/truncate.h"
@@ -193,6 +194,17 @@ std::vector<Entry> TruncationEntries(Rounding rounding) {
   };
 }
 
+std::vector<Entry> LiftEntries() {
+  return {
+      {.name = "lift",
+       .row = {"from modulo 2^20 to the ring", "`Lift`", "element", Section("Lifting"), "as truncate"},
+       .size = {.width = 20, .input_bits = 18},
+       .cost = [](const Size& s) { return LiftCost(s.count); },
+       .prepare =
+           OnNumbers([](Context& p, const ArithShare& x, const Size& s) { return Lift(p, x, s.width); })},
+  };
+}
+
 }  // namespace
 
 std::vector<Entry> SetUpEntries() {
@@ -258,7 +270,7 @@ std::vector<Entry> SetUpEntries() {
 
 std::vector<Entry> ArithmeticEntries() {
   return Joined({InputEntries(), RevealEntries(), ProductEntries(), TruncationEntries(Rounding::kStochastic),
-                 TruncationEntries(Rounding::kExact)});
+                 TruncationEntries(Rounding::kExact), LiftEntries()});
 }
 
 }  // namespace trefoil::protocols

@@ -4,6 +4,7 @@
 #include "protocols/comparison/bit_conversion.h"
 #include "protocols/comparison/equality.h"
 #include "protocols/comparison/leading_bit.h"
+#include "protocols/comparison/row_check.h"
 #include "protocols/comparison/small_table.h"
 #include "protocols/comparison/threshold_comparison.h"
 #include "protocols/cost_model.h"
@@ -38,6 +39,14 @@ SmallTables LowBitsTables(const Size& s) {
 /// By the leading bit of inputs up to 2^input_bits.
 LeadingBitTables LeadingBitTablesOf(const Size& s) {
   return {.lowest = s.input_bits + 1 - s.pieces, .tables = {TableOf(static_cast<std::size_t>(s.pieces))}};
+}
+
+/// Rows of `columns` features, a mask bit and `inner` words of a label, of norm 1.
+RowBounds RowBoundsOf(const Size& s) {
+  return {.features = s.columns,
+          .largest_squared_norm = Word{1} << (2 * s.fraction_bits),
+          .label_words = s.inner,
+          .largest_label = 1};
 }
 
 /// The two forms of a comparison of numbers.
@@ -129,8 +138,23 @@ std::vector<Entry> Tables() {
   };
 }
 
+std::vector<Entry> Checks() {
+  return {
+      {.name = "faulty_rows",
+       .row = {"which rows are out of bounds", "`FaultyRows`", "row of 4 features, 10 classes",
+               Section("Checks of rows"), As("re-share, comparison, or")},
+       .size = {.columns = 4, .inner = 10, .input_bits = 18},
+       .cost = [](const Size& s) { return FaultyRowsCost(RowBoundsOf(s), s.count); },
+       .prepare = On([](Context&, Inputs& inputs,
+                        const Size& s) { return inputs.Numbers(s.count, s.columns + 1 + s.inner); },
+                     [](Context& p, const ArithShare& rows, const Size& s) {
+                       return FaultyRows(p, RowBoundsOf(s), rows);
+                     })},
+  };
+}
+
 }  // namespace
 
-std::vector<Entry> ComparisonEntries() { return Joined({Comparisons(), Bits(), Tables()}); }
+std::vector<Entry> ComparisonEntries() { return Joined({Comparisons(), Bits(), Tables(), Checks()}); }
 
 }  // namespace trefoil::protocols

@@ -70,6 +70,8 @@ std::vector<Variant> MakeVariants() {
       {"bit_to_arith", "bit_to_arith", {.width = 3}},
       {"compare_latency", "compare", {.width = 40, .input_bits = 38, .pieces = 4, .form = Form::kLatency}},
       {"look_up_by_low_bits_latency", "look_up_by_low_bits", {.width = 2, .form = Form::kLatency}},
+      {"faulty_rows", "faulty_rows", {.columns = 2, .inner = 1, .input_bits = 18}},
+      {"faulty_rows_of_classes", "faulty_rows", {.columns = 1, .inner = 2, .input_bits = 18}},
       {"arg_max", "arg_max", {.columns = 4, .width = 40}},
       {"arg_max_latency", "arg_max", {.columns = 3, .width = 40, .form = Form::kLatency}},
       {"relu_latency", "relu", {.width = 40, .input_bits = 39, .form = Form::kLatency}},
