@@ -54,7 +54,7 @@ jobs::FeatureSpec SpecOf(const FeaturesOptions& options, const data::FeatureInpu
     data.columns.push_back({.name = "text", .kind = data::ColumnKind::kText, .values = {}});
   jobs::FeatureSpec spec;
   const jobs::Declaration fields = [&](jobs::FieldVisitor& v) {
-    v.Table("features", "", [&] { jobs::FeatureFields(v, spec, data); });
+    v.Table("features", "", [&] { jobs::FeatureFields(v, spec, data, ""); });
   };
   jobs::CheckKeys(root, place, jobs::KeysOf(fields));
   root.insert("features", toml::table{});
@@ -100,6 +100,11 @@ Extraction FromJob(const FeaturesOptions& options) {
   if (schema == nullptr)
     throw ConfigError(fmt::format("{}: found a job of type \"{}\" that reads no records, expected [features]",
                                   options.job, job->type()));
+  if (schema->features.standardise.on)
+    throw ConfigError(fmt::format(
+        "{}: features.standardise: found \"private\", expected \"none\": means and scales are known once "
+        "the job has run",
+        options.job));
   if (schema->data.target) {
     throw ConfigError(fmt::format(
         "{}: data.target: found one, expected classes: the file of features has whole numbers for labels",

@@ -41,6 +41,11 @@ int InitStudy(const StudyOptions& options) {
     throw ConfigError(
         fmt::format("{}: found a job of type \"{}\" that reads no records, expected one that does",
                     options.job, job->type()));
+  if (records->features.standardise.on)
+    throw ConfigError(fmt::format(
+        "{}: features.standardise: found \"private\", expected \"none\" for a study, whose owners hand in "
+        "rows that are standardised already",
+        options.job));
   std::array<deposit::PublicKey, 3> keys{};
   for (std::size_t i = 0; i < keys.size(); ++i)
     keys[i] = deposit::ReadPublicKey(deposit::KeyKind::kParty, options.keys.at(i));

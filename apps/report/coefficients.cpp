@@ -54,12 +54,12 @@ std::vector<Coefficient> CoefficientsOf(const jobs::ModelFile& file) {
     double intercept = model.bias(k) * width + (target ? data::TargetAt(*target, 0.5) : 0);
     all.push_back({.output = output, .column = kIntercept, .value = ""});
     for (std::size_t j = 0; j < columns.size(); ++j) {
-      const auto& [column, value, mean, scale] = columns[j];
+      const auto& of = columns[j];
       const auto row = static_cast<Eigen::Index>(j);
-      const double coefficient = model.weights(row, k) * width / scale;
-      intercept -= coefficient * mean;
-      all.push_back({.output = output, .column = column, .value = value, .coefficient = coefficient});
-      if (model.deviations) all.back().standard_error = model.deviations->weights(row, k) * width / scale;
+      const double coefficient = model.weights(row, k) * width / of.scale;
+      intercept -= coefficient * of.mean;
+      all.push_back({.output = output, .column = of.column, .value = of.value, .coefficient = coefficient});
+      if (model.deviations) all.back().standard_error = model.deviations->weights(row, k) * width / of.scale;
     }
     all[place].coefficient = intercept;
     if (model.deviations) all[place].standard_error = model.deviations->intercept(k) * width;

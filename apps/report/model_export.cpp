@@ -51,8 +51,10 @@ std::map<std::string, std::string> MetadataOf(const jobs::ModelFile& model) {
   return metadata;
 }
 
-/// What is subtracted from each feature of a record, and what it is then divided by.
+/// Between what each feature of a record is moved, what is then subtracted from it, and what it is divided by.
 struct Encoding {
+  std::vector<float> lows;
+  std::vector<float> highs;
   std::vector<float> means;
   std::vector<float> scales;
 };
@@ -60,6 +62,8 @@ struct Encoding {
 Encoding EncodingOf(const data::DataSpec& spec) {
   Encoding encoding;
   for (const auto& column : data::FeatureColumns(spec)) {
+    encoding.lows.push_back(static_cast<float>(std::clamp(column.low, -kInfinity, kInfinity)));
+    encoding.highs.push_back(static_cast<float>(std::clamp(column.high, -kInfinity, kInfinity)));
     encoding.means.push_back(static_cast<float>(column.mean));
     encoding.scales.push_back(static_cast<float>(column.scale));
   }
@@ -127,6 +131,14 @@ class GraphBuilder {
 
   void AddEncoding(const Encoding& encoding) {
     const auto width = static_cast<std::int64_t>(encoding.means.size());
+    if (!AllAre(encoding.lows, static_cast<float>(-kInfinity))) {
+      writer_.AddConstant("lows", {1, width}, encoding.lows);
+      Apply("Max", "lows", "raised");
+    }
+    if (!AllAre(encoding.highs, static_cast<float>(kInfinity))) {
+      writer_.AddConstant("highs", {1, width}, encoding.highs);
+      Apply("Min", "highs", "bounded");
+    }
     if (!AllAre(encoding.means, 0)) {
       writer_.AddConstant("means", {1, width}, encoding.means);
       Apply("Sub", "means", "centred");
@@ -208,8 +220,11 @@ std::string SafetensorsOf(const jobs::ModelFile& model) {
 }
 
 std::string OnnxOf(const jobs::ModelFile& model, std::size_t most) {
-  auto bytes =
-      2 * static_cast<std::size_t>(model.schema.records.data.features) * sizeof(float);  // means and scales
+  const auto& data = model.schema.records.data;
+  const bool ranges = std::any_of(data.columns.begin(), data.columns.end(),
+                                  [](const data::Column& column) { return column.low || column.high; });
+  // Means and scales, and the ends of ranges.
+  auto bytes = (ranges ? 4U : 2U) * static_cast<std::size_t>(data.features) * sizeof(float);
   for (const auto& [name, array] : jobs::ModelArrays(model.model)) bytes += array.size() * sizeof(float);
   if (bytes > most) {
     throw ConfigError(fmt::format(

@@ -50,6 +50,11 @@ Parsed ParseNumber(const std::string& text) {
   return parsed;
 }
 
+double WithinRange(const Column& column, double value) {
+  if (column.low) value = std::max(value, *column.low);
+  return column.high ? std::min(value, *column.high) : value;
+}
+
 /// `text` with a point for the comma; nothing where it has points already.
 std::optional<std::string> WithPoint(std::string text) {
   if (text.find('.') != std::string::npos) return {};
@@ -152,7 +157,7 @@ std::optional<std::string> ColumnEncoder::EncodeValue(const std::string& field, 
   }
   double value = 0;
   if (auto expected = ReadNumber(field, decimal, value)) return expected;
-  if (column_.kind == ColumnKind::kNumber) return EncodeScaled(value, out);
+  if (column_.kind == ColumnKind::kNumber) return EncodeScaled(WithinRange(column_, value), out);
   const auto& edges = column_.edges;
   out[std::upper_bound(edges.begin(), edges.end(), value) - edges.begin()] = 1.0F;
   return {};

@@ -22,8 +22,11 @@ void AddColumn(const Column& column, std::vector<FeatureColumn>& all) {
   const auto add = [&](std::string value) {
     all.push_back({.column = column.name, .value = std::move(value)});
   };
-  if (column.kind == ColumnKind::kNumber || column.kind == ColumnKind::kDate)
+  if (column.kind == ColumnKind::kNumber || column.kind == ColumnKind::kDate) {
     all.push_back({.column = column.name, .mean = column.mean, .scale = column.scale});
+    all.back().low = column.low.value_or(all.back().low);
+    all.back().high = column.high.value_or(all.back().high);
+  }
   if (column.kind == ColumnKind::kCategory) {
     for (const auto& value : column.values) add(value);
   }

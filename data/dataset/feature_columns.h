@@ -1,4 +1,5 @@
 #pragma once
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ struct FeatureColumn {
                 ///< it is (value - mean)/scale, of a date of its days since the origin
   double mean = 0;
   double scale = 1;
+  double low = -std::numeric_limits<double>::infinity();  ///< what is below counts as it, before all else
+  double high = std::numeric_limits<double>::infinity();  ///< likewise
 };
 
 /// All of a row's, in their order: spec.features of them.

@@ -151,6 +151,12 @@ std::optional<Flaw> FlawOf(const Column& column) {
                 "%Y, %m and %d once each, as in \"%Y-%m-%d\" (also %H, %M, %S)"};
   if (column.kind == ColumnKind::kDate && !DaysOf(column.origin, "%Y-%m-%d"))
     return Flaw{"origin", Quote(column.origin), "a date as \"%Y-%m-%d\""};
+  if (column.low && column.high) {
+    const double range = *column.high - *column.low;
+    if (!(range > 1e-200 && range < 1e200))
+      return Flaw{"high", NumberText(*column.high),
+                  "a number above low, by more than 1e-200 and less than 1e200"};
+  }
   const auto& edges = column.edges;
   const bool ascending =
       std::adjacent_find(edges.begin(), edges.end(), std::greater_equal<>()) == edges.end() &&

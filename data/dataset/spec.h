@@ -21,10 +21,10 @@ enum class Format { kIdx, kCsv, kNpy, kNpz, kCifar };
 
 enum class ColumnKind { kNumber, kCategory, kText, kIgnore, kKey, kDate, kBin };
 
-/// One column of a CSV file, and what becomes of it: a number (value - mean) / scale, the same of a date's days
-/// since the origin, one 0/1 feature per declared category or per bin that a number may lie in, a text, from which
-/// features are to be extracted, or the key by which all parties know a row. Means, scales, categories, edges and
-/// all else here are public constants of the job.
+/// One column of a CSV file, and what becomes of it: a number, moved into its range first, (value - mean) / scale, the
+/// same of a date's days since the origin, one 0/1 feature per declared category or per bin that a number may lie in, a
+/// text, from which features are to be extracted, or the key by which all parties know a row. Means, scales, ranges,
+/// categories, edges and all else here are public constants of the job.
 struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::kNumber;
@@ -40,6 +40,8 @@ struct Column {
   std::string origin{};                               ///< date: the day 0, YYYY-MM-DD
   std::optional<std::string> fill{};                  ///< what a missing value is read as; empty: zeros
   bool missing_indicator = false;                     ///< one more feature, 1 where the value is missing
+  std::optional<double> low{};                        ///< number: smaller ones count as this one
+  std::optional<double> high{};                       ///< likewise larger ones
 };
 
 /// Columns of the matrix that a column makes.
@@ -55,7 +57,7 @@ struct Flaw {
   std::string expected;
 };
 
-/// What is wrong with a column's dates, edges, aliases, numeric categories, marks and fill, if anything is.
+/// What is wrong with a column's dates, range, edges, aliases, numeric categories, marks and fill, if anything is.
 [[nodiscard]] std::optional<Flaw> FlawOf(const Column& column);
 
 /// The label column of a CSV file: value number k of `values` is class k; `aliases` maps other spellings to a

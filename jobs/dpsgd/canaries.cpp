@@ -148,6 +148,10 @@ void CheckAuditable(const DpsgdSettings& job, std::int64_t count) {
     throw ConfigError(fmt::format("initialisation.method: found \"{}\", expected \"none\" for an audit",
                                   averages ? "averaging" : "accuracy"));
   }
+  if (job.features.standardise.on)
+    throw ConfigError(
+        "features.standardise: found \"private\", expected \"none\" for an audit, whose canaries are drawn "
+        "before any sum is opened");
   if (job.features.extraction.method == data::FeatureMethod::kOnnx) {
     throw ConfigError(
         "features.method: found \"onnx\", expected another for an audit; write the features to a file with "

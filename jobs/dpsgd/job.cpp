@@ -9,13 +9,13 @@
 
 #include "base/error.h"
 #include "data/dataset/folders.h"
-#include "data/dataset/repeated_rows.h"
 #include "dp/record/json_number.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/canaries.h"
 #include "jobs/dpsgd/draft.h"
 #include "jobs/dpsgd/held_out_files.h"
 #include "jobs/dpsgd/split_data.h"
+#include "jobs/dpsgd/standardisation.h"
 #include "jobs/dpsgd/training_settings.h"
 #include "jobs/records/owner_warnings.h"
 #include "jobs/records/target_evaluation.h"
@@ -62,20 +62,10 @@ double MinDisk(const ml::StepPlan& plan, bool checkpoints) {
          kept;
 }
 
-/// How many records repeat an earlier one is the owner's affair: in its own log, and nowhere else.
-std::vector<std::string> RepeatedRows(const DpsgdSettings& job, const ml::OwnRecords& own) {
-  if (job.data.vertical) return {};
-  const auto read = [&own](std::size_t row, std::span<float> out) {
-    Eigen::Map<Eigen::RowVectorXf>(out.data(), static_cast<Eigen::Index>(out.size())) =
-        own.Row(static_cast<std::int64_t>(row));
-  };
-  const auto repeated = data::CountRepeatedRows(read, static_cast<std::size_t>(own.features()), own.y);
-  if (repeated == 0) return {};
-  return {fmt::format(
-      "{} of this party's {} records repeat an earlier one; if several are of one "
-      "person, epsilon is for one of them, but for privacy.unit \"group\"; a job of that unit would tell "
-      "that somebody may have several",
-      repeated, own.y.size())};
+ml::OwnRecords ReadOwn(const DpsgdSettings& job, const PartyFile& party, LoadOptions options) {
+  options.max_in_memory = kMaxInMemory;
+  options.group_rows = job.privacy.groups() ? job.privacy.max_group_rows : 0;
+  return LoadOwnRecords(job, party.id, party.data, options);
 }
 
 /// Correct ones over records, cut to 0 ... 1 where noise leads beyond; null where the count is not known.
@@ -104,13 +94,12 @@ void AddHistogram(const DpsgdSettings& job, const std::vector<double>& counts, n
 }
 
 /// What an evaluation opened to this party, for its session log.
-std::vector<ReleasedValue> OpenedBy(const ml::EvaluationResult& evaluation) {
-  std::vector<ReleasedValue> values;
+void AddOpened(const ml::EvaluationResult& evaluation, std::vector<ReleasedValue>& values) {
+  int bin = 0;
   for (const double count : evaluation.histogram)
-    values.push_back({.name = fmt::format("evaluation.histogram.{}", values.size()), .value = count});
-  if (values.empty() && evaluation.correct)
+    values.push_back({.name = fmt::format("evaluation.histogram.{}", bin++), .value = count});
+  if (evaluation.histogram.empty() && evaluation.correct)
     values.push_back({.name = "evaluation.correct", .value = *evaluation.correct});
-  return values;
 }
 
 /// The same as a part of a line; empty where there is no histogram.
@@ -154,7 +143,7 @@ class DpsgdJob : public Job {
   }
   [[nodiscard]] const RecordSchema* Records() const override { return &job_; }
   [[nodiscard]] std::optional<ModelSchema> Model() const override {
-    auto released = job_;
+    auto released = standardised_.value_or(job_);
     released.model.threshold = chosen_threshold_.value_or(job_.model.threshold);
     return ModelSchemaOf(released);
   }
@@ -173,7 +162,8 @@ class DpsgdJob : public Job {
     return {.outsider = plan.epsilon_outsider, .insider = plan.epsilon_insider, .error = plan.epsilon_error};
   }
   [[nodiscard]] const ml::PrivacyPlan& Privacy() const;
-  [[nodiscard]] ml::TrainingHooks HooksOf(Output& output) const;
+  [[nodiscard]] ml::TrainingHooks HooksOf(Output& output);
+  [[nodiscard]] DpsgdSettings OwnForm() const;
   [[nodiscard]] nlohmann::ordered_json EvaluationJson(const ml::TrainingResult& result) const;
 
   DpsgdSettings job_;
@@ -182,6 +172,11 @@ class DpsgdJob : public Job {
   ml::OwnRecords own_;                              ///< after Inputs, as below
   ml::HeldOutRecords held_out_;
   std::optional<double> chosen_threshold_;  ///< after Run, where the evaluation chose one
+
+  // With features.standardise: what this party adds to the sum, and how it reads its records by what that gave.
+  mpc::RingMatrix moments_;
+  std::function<void(const DpsgdSettings& standardised)> read_again_;
+  std::optional<DpsgdSettings> standardised_;  ///< after the sum was opened
 };
 
 const ml::PrivacyPlan& DpsgdJob::Privacy() const {
@@ -207,6 +202,7 @@ JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {
                           {"sigma", privacy.sigma},
                           {"sensitivity", privacy.sensitivity},
                           {"sampling_rate", privacy.sampling_rate}}};
+  if (settings_.standardisation) all.figures["standardise_sigma"] = settings_.standardisation->sigma;
   for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
     if (settings_.comparison && *settings_.comparison != form) continue;
     PlannedRun run{.form = protocols::NameOf(form),
@@ -244,7 +240,7 @@ CheckpointShape DpsgdJob::ShapeOfCheckpoint() const {
 
 std::string DpsgdJob::Split(const SplitTarget& target) const {
   const auto source = FindDataFolder(job_, target.job_file, target.data, target.run_folder);
-  const auto report = DealData(job_, source, target.party_folders, target.test);
+  const auto report = DealData(OwnForm(), source, target.party_folders, target.test);
   const auto held_out = DealHeldOut(job_, source, target.party_folders);
   if (source.parent_path() == target.run_folder)
     fs::remove_all(source);  // generated; the parties have it all
@@ -260,23 +256,39 @@ std::string DpsgdJob::Split(const SplitTarget& target) const {
       report.left_out == 0 ? "" : fmt::format("; {} beyond data.rows left out", report.left_out));
 }
 
+/// The job as this party reads records before any sum is opened: with features.standardise by its own moments, which
+/// nobody else learns, or before these are known by the ranges alone.
+DpsgdSettings DpsgdJob::OwnForm() const {
+  if (!settings_.standardisation) return job_;
+  const bool known = moments_.size() > 0;
+  const mpc::RingMatrix none = mpc::RingMatrix::Zero(settings_.standardisation->coordinates, 1);
+  return Standardised(job_, known ? moments_ : none, 0);
+}
+
 std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string& party_file,
                                        const Resources& resources) {
   const LoadOptions options{.threads = resources.threads, .feature_model = party.feature_model};
   const auto load_own = [this, &party, &party_file, options]() -> Loaded {
     if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
-    auto own_options = options;
-    own_options.max_in_memory = kMaxInMemory;
-    own_options.group_rows = job_.privacy.groups() ? job_.privacy.max_group_rows : 0;
-    own_ = LoadOwnRecords(job_, party.id, party.data, own_options);
-    auto warnings = OwnerWarnings(job_, party.id, own_);
-    const auto repeated = RepeatedRows(job_, own_);
+    if (job_.features.standardise.on) {
+      moments_ = SumOfMoments(job_, party.data, job_.data.rows.at(static_cast<std::size_t>(party.id)));
+      read_again_ = [this, party, party_file, options](const DpsgdSettings& standardised) {
+        own_ = ReadOwn(standardised, party, options);
+        held_out_ = LoadHeldOut(standardised, party, party_file, options);
+      };
+    }
+    auto own = ReadOwn(OwnForm(), party, options);
+    auto warnings = OwnerWarnings(job_, party.id, own);
+    const auto repeated = RepeatedRows(job_, own);
     warnings.insert(warnings.end(), repeated.begin(), repeated.end());
-    return {.said = fmt::format("{} rows as the job declares them", own_.rows()),
-            .warnings = std::move(warnings)};
+    Loaded loaded{.said = fmt::format("{} rows as the job declares them", own.rows()),
+                  .warnings = std::move(warnings)};
+    // With features.standardise none is there to be trained on before it is read again.
+    if (!job_.features.standardise.on) own_ = std::move(own);
+    return loaded;
   };
   const auto load_held_out = [this, &party, &party_file, options]() -> Loaded {
-    held_out_ = LoadHeldOut(job_, party, party_file, options);
+    held_out_ = LoadHeldOut(OwnForm(), party, party_file, options);
     return {.said = fmt::format("{} test and {} validation rows as the job declares them",
                                 held_out_.test.y.size(), held_out_.validation.y.size())};
   };
@@ -286,7 +298,7 @@ std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string
   return inputs;
 }
 
-ml::TrainingHooks DpsgdJob::HooksOf(Output& output) const {
+ml::TrainingHooks DpsgdJob::HooksOf(Output& output) {
   ml::TrainingHooks hooks{
       .on_step = [&](const ml::StepReport& report) { output.Step(report); },
       .on_record = [&](const dp::TrainingRecord& record) { output.Settle(record.events); },
@@ -294,6 +306,13 @@ ml::TrainingHooks DpsgdJob::HooksOf(Output& output) const {
                      const dp::TrainingRecord& before) { output.Reserve(plan.events, before.events); },
       .before_steps = [&](const dp::TrainingRecord& record,
                           int steps) { output.Announce(record.events, steps); }};
+  if (settings_.standardisation) {
+    hooks.before_records = [&](mpc::Context& party) {
+      standardised_ =
+          OpenMoments(party, job_, *settings_.standardisation, moments_, RandomStream::FromSystem());
+      read_again_(*standardised_);
+    };
+  }
   if (job_.training.checkpoint_every == 0) return hooks;
   hooks.before_step = [&](int step) { output.BeginStep(step); };
   hooks.before_release = [&] { output.BeginRelease(); };
@@ -336,7 +355,11 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
     result.summary.erase("accuracy");
     result.summary.update(FiguresJson({}));
   }
-  if (trained.evaluation) result.values = OpenedBy(*trained.evaluation);
+  if (standardised_) {
+    result.summary["standardisation"] = StandardisationJson(*standardised_, settings_.standardisation->sigma);
+    result.values = OpenedMoments(*standardised_);
+  }
+  if (trained.evaluation) AddOpened(*trained.evaluation, result.values);
   result.model = std::move(trained.model);
   result.share = std::move(trained.share);
   return result;

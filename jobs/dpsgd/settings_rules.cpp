@@ -1,8 +1,10 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "jobs/dpsgd/settings_rules.h"
+#include "jobs/dpsgd/standardisation.h"
 #include "jobs/records/record_fields.h"
 
 namespace trefoil::jobs {
@@ -145,6 +147,45 @@ void CheckClassWeights(const DpsgdSettings& job, const Section& document) {
                                             weights.size(), job.data.classes));
 }
 
+void CheckStandardisedColumns(const DpsgdSettings& job, const Section& data,
+                              const std::function<void(const std::string& cause)>& refuse) {
+  bool found = false;
+  for (const auto& column : job.data.columns) {
+    if (!IsStandardised(job.data, column)) continue;
+    found = true;
+    if (!column.low || !column.high)
+      data.Fail("column", fmt::format("column \"{}\": missing low or high, which features.standardise wants "
+                                      "of every column of kind \"number\"",
+                                      column.name));
+    if (column.mean != 0 || column.scale != 1)
+      data.Fail("column", fmt::format("column \"{}\": found a mean or a scale, expected neither with "
+                                      "features.standardise, which finds them",
+                                      column.name));
+  }
+  if (!found) refuse("no column of kind \"number\"");
+}
+
+/// What means and scales from a noisy sum ask of the rest of the job.
+void CheckStandardise(const DpsgdSettings& job, const Section& document) {
+  const auto features = document.Table("features");
+  const auto refuse = [&](const std::string& cause) {
+    features.Fail("standardise", "found \"private\", expected \"none\" with " + cause);
+  };
+  if (job.data.format != data::Format::kCsv) refuse("another data.format than \"csv\", which has no columns");
+  if (job.features.extraction.method != data::FeatureMethod::kNone)
+    refuse("features.method, whose features have no declared range");
+  if (job.data.vertical) refuse("data.partition \"vertical\"");
+  if (job.privacy.groups()) refuse("privacy.unit \"group\"");
+  if (job.training.checkpoint_every > 0)
+    refuse("training.checkpoint_every above 0: checkpoints have no means and scales");
+  if (job.privacy.accountant == dp::AccountantKind::kPea)
+    refuse("privacy.accountant \"pea\", which is of steps alone");
+  if (job.privacy.sigma && !job.features.standardise.sigma)
+    features.Fail("standardise_sigma",
+                  "missing with privacy.sigma, where there is no privacy.epsilon to take a share of");
+  CheckStandardisedColumns(job, document.Table("data"), refuse);
+}
+
 }  // namespace
 
 void CheckJobRules(const DpsgdSettings& job, const Section& document) {
@@ -158,6 +199,7 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   CheckBins(job, document);
   CheckClassWeights(job, document);
   if (job.privacy.groups()) CheckGroups(job, document);
+  if (job.features.standardise.on) CheckStandardise(job, document);
   if (!job.data.vertical && !job.privacy.groups() && !KeysOf(job.data).empty()) {
     data.Fail(
         "column",

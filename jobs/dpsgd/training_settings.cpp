@@ -1,5 +1,6 @@
 #include "jobs/dpsgd/training_settings.h"
 
+#include "jobs/dpsgd/standardisation.h"
 #include "ml/clear/probabilities.h"
 
 namespace trefoil::jobs {
@@ -44,6 +45,7 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   settings.against = job.privacy.against;
   settings.accountant = job.privacy.accountant;
   settings.release_to = job.release.to;
+  if (job.features.standardise.on) settings.standardisation = StandardisationEvent(job);
   settings.initialisation = job.initialisation;
   settings.evaluation = job.evaluation;
   return settings;

@@ -5,7 +5,7 @@
 
 namespace trefoil::jobs {
 
-/// The part of a job that the training needs.
+/// The part of a job that the training needs. Throws ConfigError as StandardisationEvent().
 [[nodiscard]] ml::TrainingSettings SettingsOf(const DpsgdSettings& job);
 
 /// Of the model that it trains.

@@ -77,8 +77,9 @@ Eigen::VectorXd RowOfZeros(const RecordSchema& s) {
   Eigen::VectorXd row = Eigen::VectorXd::Zero(TrainedFeatures(s));
   if (s.features.extraction.method != data::FeatureMethod::kNone) return row;
   const auto columns = data::FeatureColumns(s.data);
-  std::transform(columns.begin(), columns.end(), row.begin(),
-                 [](const data::FeatureColumn& column) { return -column.mean / column.scale; });
+  std::transform(columns.begin(), columns.end(), row.begin(), [](const data::FeatureColumn& column) {
+    return (std::min(std::max(0.0, column.low), column.high) - column.mean) / column.scale;
+  });
   return row;
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "jobs/config/common_fields.h"
 #include "jobs/records/record_fields.h"
 
 namespace trefoil::jobs {
@@ -163,9 +164,28 @@ void OnnxFields(FieldVisitor& v, data::OnnxSpec& s, std::int64_t features) {
     "Numbers at the model's output. Needs a build with OpenCV.");
 }
 
+/// Means and scales that a training finds out itself.
+void StandardiseFields(FieldVisitor& v, StandardiseSpec& s) {
+  v("standardise", s.on, OneOf<bool>{{false, "none"}, {true, "private"}}, Default(false).LeftOut(),
+    "`private`: before the training, means and scales of all columns of kind `number`, which have `low` and "
+    "`high` then, come from one sum of all records with noise, which opens to the three parties and is "
+    "charged (`privacy.md`, \"Standardised features\").");
+  const auto refusal = [](const char* expected) { return fmt::format("found it, expected {}", expected); };
+  v.When({s.on, "features.standardise \"private\"", refusal("features.standardise \"private\" with it")},
+         [&] {
+           v("standardise_sigma", s.sigma, kSigmas,
+             "The noise multiplier of that sum; without it, what `standardise_share` asks.");
+           v.When({!s.sigma, "no standardise_sigma", refusal("only one of it and standardise_sigma")}, [&] {
+             v("standardise_share", s.share, Interval{.above = 0.0, .below = 1.0}, Default(0.1).LeftOut(),
+               "Of `privacy.epsilon`: what the sum may take by itself. The noise of the steps is chosen "
+               "behind it, so that both together take `privacy.epsilon`.");
+           });
+         });
+}
+
 }  // namespace
 
-void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data) {
+void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, const std::string& type) {
   auto& spec = s.extraction;
   v("method", spec.method, Methods(), Default(FeatureMethod::kNone),
     "What each party makes of its own records before it shares them.");
@@ -183,6 +203,7 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data) 
   v.When(of({FeatureMethod::kHashText}, "method \"hash-text\""), [&] { HashTextFields(v, spec.hash_text); });
   v.When(of({FeatureMethod::kOnnx}, "method \"onnx\""), [&] { OnnxFields(v, spec.onnx, data.features); });
   v.Check([&](const Section& table) { CheckColumns(table, spec, data.features); });
+  v.When({type == "dpsgd", "type \"dpsgd\""}, [&] { StandardiseFields(v, s.standardise); });
 }
 
 }  // namespace trefoil::jobs

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+
+#include "data/dataset/repeated_rows.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -116,6 +119,21 @@ std::vector<std::string> OwnerWarnings(std::int64_t declared, const std::vector<
                     "that somebody here has them",
                     without, records.size()));
   return lines;
+}
+
+std::vector<std::string> RepeatedRows(const RecordSchema& schema, const ml::OwnRecords& own) {
+  if (schema.data.vertical) return {};
+  const auto read = [&own](std::size_t row, std::span<float> out) {
+    Eigen::Map<Eigen::RowVectorXf>(out.data(), static_cast<Eigen::Index>(out.size())) =
+        own.Row(static_cast<std::int64_t>(row));
+  };
+  const auto repeated = data::CountRepeatedRows(read, static_cast<std::size_t>(own.features()), own.y);
+  if (repeated == 0) return {};
+  return {fmt::format(
+      "{} of this party's {} records repeat an earlier one; if several are of one "
+      "person, epsilon is for one of them, but for privacy.unit \"group\"; a job of that unit would tell "
+      "that somebody may have several",
+      repeated, own.y.size())};
 }
 
 }  // namespace trefoil::jobs

@@ -28,4 +28,8 @@ namespace trefoil::jobs {
                                                      const std::vector<std::string>& values,
                                                      const std::vector<std::optional<std::size_t>>& records);
 
+/// How many of the records repeat an earlier one, if any do; of whole rows alone. The owner's affair: in its own log, and
+/// nowhere else. `own` and time as above.
+[[nodiscard]] std::vector<std::string> RepeatedRows(const RecordSchema& schema, const ml::OwnRecords& own);
+
 }  // namespace trefoil::jobs

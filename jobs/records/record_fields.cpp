@@ -143,6 +143,10 @@ void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical) {
     v("mean", s.mean, kAnyNumber, Default(0.0), "(value − mean)/scale; of a date in days.");
     v("scale", s.scale, kPositive, Default(1.0), "As for `mean`.");
   });
+  v.When(of({ColumnKind::kNumber}), [&] {
+    v("low", s.low, kAnyNumber, "A smaller number counts as this one, wherever records are read.");
+    v("high", s.high, kAnyNumber, "A larger one counts as this one.");
+  });
   v.When(of({ColumnKind::kCategory}), [&] { CategoryFields(v, s, "One 0/1 feature each."); });
   v.When(of({ColumnKind::kDate}), [&] {
     v("format", s.date_format, Text{},
@@ -339,7 +343,7 @@ void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits) {
     "Bits behind the point of what is shared.");
   v.Table("data", "The records.", [&] { DataFields(v, s.data, true); });
   v.Table("features", "What is made of records before they are shared.",
-          [&] { FeatureFields(v, s.features, s.data); });
+          [&] { FeatureFields(v, s.features, s.data, s.type); });
   s.data.image = s.features.extraction.image;
   v.Check([&](const Section& document) { CheckDataRules(s.data, document.Table("data")); });
 }
@@ -349,7 +353,7 @@ void ColumnsFields(FieldVisitor& v, RecordSchema& s) {
   v("fraction_bits", s.fraction_bits, WholeInterval{8, 24}, "Bits behind the point of what is shared.");
   v.Table("columns", "The records, as `[data]` of a job has them.", [&] { DataFields(v, s.data, false); });
   v.Table("features", "What is made of records before they are shared.",
-          [&] { FeatureFields(v, s.features, s.data); });
+          [&] { FeatureFields(v, s.features, s.data, s.type); });
   s.data.image = s.features.extraction.image;
   v.Check([&](const Section& document) {
     if (s.data.format == Format::kCsv) CheckCsv(s.data, document.Table("columns"));

@@ -15,8 +15,8 @@ void ColumnsFields(FieldVisitor& v, RecordSchema& s);
 /// For jobs whose parties hold whole rows with a class each: refuses vertical partitions, and targets.
 void CheckHorizontal(FieldVisitor& v, const RecordSchema& s);
 
-/// The keys of [features], for data as `data` declares it.
-void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data);
+/// The keys of [features], for data as `data` declares it, in a job of this type; empty: of no job.
+void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, const std::string& type);
 
 /// The keys of [data] that say how a CSV file is written.
 void DialectFields(FieldVisitor& v, data::DataSpec& s);

@@ -10,9 +10,18 @@
 
 namespace trefoil::jobs {
 
+/// Whether the means and scales of columns of numbers come from the records themselves (docs/explanation/privacy.md,
+/// "Standardised features"), and what that may tell.
+struct StandardiseSpec {
+  bool on = false;
+  std::optional<double> sigma{};  ///< noise multiplier; empty: by `share`
+  double share = 0.1;             ///< of the job's epsilon: what the sum may take by itself
+};
+
 struct FeatureSpec {
-  data::FeatureSpec extraction;  ///< what each party does to its own records before it shares them
-  double row_norm = 1.0;         ///< public bound on the norm of a row, bias excluded
+  data::FeatureSpec extraction;   ///< what each party does to its own records before it shares them
+  double row_norm = 1.0;          ///< public bound on the norm of a row, bias excluded
+  StandardiseSpec standardise{};  ///< of type "dpsgd"; never of a released model's records
 };
 
 /// How `local` cuts one data set into three. Not part of the job's hash.

@@ -68,6 +68,16 @@ void CheckHeldOut(const TrainingSettings& settings, const HeldOutRecords& held_o
                "initialisation.validation_rows");
 }
 
+/// What is executed before the first step, once a run.
+std::vector<dp::RecordedEvent> EventsBeforeSteps(const TrainingSettings& settings,
+                                                 const std::optional<InitialisationPlan>& initialisation) {
+  std::vector<dp::RecordedEvent> events;
+  if (settings.standardisation) events.emplace_back(*settings.standardisation);
+  const auto local = EventsOf(initialisation);
+  events.insert(events.end(), local.begin(), local.end());
+  return events;
+}
+
 /// The plan of all steps at `sigma`, with all that was executed besides.
 PrivacyPlan PlanOf(const StepPlan& plan, double sigma, const ExecutionHistory& executed) {
   auto events = executed.Events(plan.settings.steps, true);
@@ -276,7 +286,7 @@ PrivacyPlan MakePlan(const TrainingSettings& settings, const SessionHistory& ear
   (void)MakeStepPlan(settings,
                      protocols::Form::kLatency);  // which form is run is known once links are measured
   const std::int64_t participation = ParticipationOf(settings);
-  const auto before = EventsOf(InitialisationOf(settings));
+  const auto before = EventsBeforeSteps(settings, InitialisationOf(settings));
   // No noise makes up for what has no bound: it is chosen for the rest.
   const double sigma = ChooseSigma(plan, participation, dp::Bounded(before));
   const ExecutionHistory executed(plan, sigma, before, earlier, from_start, first,
@@ -304,16 +314,19 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   const Index batch_rows = MakeStepPlan(settings).batch_rows;  // refuses bad settings before sending
   CheckOwnRecords(settings, own, party.self());
   CheckHeldOut(settings, held_out, party.self());
+  Require(!settings.standardisation || (hooks.before_records && !resumption.from),
+          "Train: means and scales, which no checkpoint has, are opened before the first step");
   const auto initialisation = InitialisationOf(settings);
   const StepPlan plan = FasterPlan(settings, batch_rows, protocols::MeasureLink(party));
   const bool from_start = !resumption.from;
   const int first = from_start ? 0 : static_cast<int>(resumption.from->state.step);
   const std::optional<PublicCoins> new_coins;
+  const auto before = EventsBeforeSteps(settings, initialisation);
   // The noise is fixed before the coins: it is published, and they are not.
-  const double sigma = ChooseSigma(plan, ParticipationOf(settings), dp::Bounded(EventsOf(initialisation)));
+  const double sigma = ChooseSigma(plan, ParticipationOf(settings), dp::Bounded(before));
   const auto source = MakeBatchSource(party, plan, own, from_start ? new_coins : resumption.from->coins);
-  const ExecutionHistory executed(plan, sigma, EventsOf(initialisation), resumption.earlier, from_start,
-                                  first, ParticipationAt(settings, resumption.earlier, from_start, first));
+  const ExecutionHistory executed(plan, sigma, before, resumption.earlier, from_start, first,
+                                  ParticipationAt(settings, resumption.earlier, from_start, first));
   const std::string constants =
       Fingerprint(plan, sigma) + (initialisation ? Fingerprint(*initialisation) : std::string());
   TrainingResult result{.plan = PlanOf(plan, sigma, executed), .record = {}, .model = {}};
@@ -324,6 +337,10 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   protocols::RequireSameEverywhere(party, constants, "constants of the training");
   StepJournal announcements(settings.steps, executed, hooks.before_steps);
   announcements.Before(first);
+  if (settings.standardisation) {
+    hooks.before_records(party);
+    CheckOwnRecords(settings, own, party.self());
+  }
 
   if (first < settings.steps) source->Share(party);
   NoiseSource noise(plan, sigma, RandomStream::FromSystem());

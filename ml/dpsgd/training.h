@@ -69,8 +69,8 @@ struct EvaluationResult {
   std::optional<double> correct{};  ///< of them, noise included; nothing where not opened to this party
   std::vector<double> histogram{};  ///< with bins, where opened: class 0's, then class 1's, noise included
   double threshold = 0.5;           ///< by which `correct` is: the settings', or the one that is chosen
-  std::uint64_t rounds = 0;      ///< this party's, of the evaluation alone
-  std::uint64_t bytes_sent = 0;  ///< likewise, online and offline
+  std::uint64_t rounds = 0;         ///< this party's, of the evaluation alone
+  std::uint64_t bytes_sent = 0;     ///< likewise, online and offline
 };
 
 struct TrainingResult {
@@ -136,6 +136,10 @@ struct TrainingHooks {
   /// Before some steps (before the first ones also the initialisation) are executed: all that will have been executed
   /// once the run has come to step `steps`. At most fifty times in a session.
   std::function<void(const dp::TrainingRecord&, int steps)> before_steps{};
+  /// With settings.standardisation, and then it must be set: before anything of the records is sent or trained on, all of
+  /// it being reserved and announced. All three open what is charged for it here, and may change their own and held-out
+  /// records in place by what was opened.
+  std::function<void(mpc::Context& party)> before_records{};
   /// Step `step`, counted from 0, is about to begin.
   std::function<void(int step)> before_step{};
   /// All three have kept the last checkpoint, if they keep any; evaluation and release are about to begin.
@@ -159,7 +163,8 @@ struct Resumption {
 /// the settings have an initialisation (PEA, Protocol 5, lines 2 to 4). Blocks until all steps are done, and the
 /// evaluation, if there is one. With a vertical partition it first makes sure, by a secure comparison, that the parties
 /// hold the same keys. A resumed run goes on from its checkpoint as if it had never stopped, with fresh noise, and
-/// its record has all that was executed, lost steps included. Throws ConfigError as MakePlan; DataError if own records
+/// its record has all that was executed, lost steps included. A run with settings.standardisation goes on from no
+/// checkpoint, which has no means and scales. Throws ConfigError as MakePlan; DataError if own records
 /// do not fit the settings, or keys differ; ContractError without a label, key or group for each row where they are
 /// needed; NetworkError or ProtocolError if a peer fails; and what a hook throws.
 [[nodiscard]] TrainingResult Train(mpc::Context& party, const TrainingSettings& settings,

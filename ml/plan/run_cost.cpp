@@ -7,6 +7,7 @@
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/initialisation.h"
 #include "ml/dpsgd/training.h"
+#include "ml/noise/noisy_sum.h"
 #include "ml/plan/step_plan.h"
 #include "ml/records.h"
 #include "protocols/arithmetic/agreement.h"
@@ -55,6 +56,10 @@ mpc::Cost SetUpCost(const StepPlan& plan) {
   if (shared_once) cost = Then(cost, protocols::JointSeedCost());
   if (shared_once && settings.vertical) cost = Then(cost, protocols::JointSeedCost());
   cost = Then(cost, protocols::RequireSameEverywhereCost());
+  if (settings.standardisation) {
+    cost = Then(cost, NoisySumCost(settings.standardisation->coordinates, {0, 1, 2}));
+    cost = Then(cost, protocols::RequireSameEverywhereCost());
+  }
   if (shared_once) cost = Then(cost, protocols::InputEachCost(RecordShapes(plan, settings.rows)));
   if (settings.initialisation) return Then(cost, InitialiseCost(plan, MakeInitialisationPlan(settings)));
   return IsNetwork(plan) ? Then(cost, protocols::JointSeedCost()) : cost;

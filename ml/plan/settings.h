@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dp/accounting/any_accountant.h"
+#include "dp/record/record.h"
 #include "ml/plan/learning_rate.h"
 #include "protocols/arithmetic/rounding.h"
 #include "protocols/form.h"
@@ -125,8 +126,11 @@ struct TrainingSettings {
   Adversary against = Adversary::kInsider;
   dp::AccountantKind accountant = dp::AccountantKind::kRdp;  ///< of calibration and of every epsilon reported
   std::vector<int> release_to{0, 1, 2};                      ///< none: the model stays in shares
-  std::optional<InitialisationSettings> initialisation{};    ///< empty: zero weights
-  std::optional<EvaluationSettings> evaluation{};            ///< empty: none
+  /// Means and scales of features, which the caller opens before the first step (TrainingHooks::before_records): what
+  /// that is charged, of the same records, and so a part of the target; empty: features are used as they are.
+  std::optional<dp::GaussianReleases> standardisation{};
+  std::optional<InitialisationSettings> initialisation{};  ///< empty: zero weights
+  std::optional<EvaluationSettings> evaluation{};          ///< empty: none
 };
 
 /// Throws ConfigError naming the key of a value that is out of its domain.

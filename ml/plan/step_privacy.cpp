@@ -36,7 +36,8 @@ double SmallestSigma(const StepPlan& plan, std::int64_t max_participation,
   if (spent >= s.target_epsilon) {
     std::ostringstream text;
     text << "privacy.epsilon: found " << s.target_epsilon << ", expected above " << DigitsAbove(spent, 6)
-         << ", which [initialisation] alone takes";
+         << (s.standardisation ? ", which features.standardise and [initialisation] alone take"
+                               : ", which [initialisation] alone takes");
     throw ConfigError(text.str());
   }
   return OnSigmaLattice(dp::SmallestNoiseMultiplier(s.target_epsilon, [&](double sigma) {

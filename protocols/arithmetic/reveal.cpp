@@ -16,9 +16,8 @@ std::string SentenceOf(ReleaseReason reason) {
     case ReleaseReason::kTransferredModel:
       return "a classifier trained on votes, every party's noise included, to those whom `release.to` names";
     case ReleaseReason::kNoisyCounts:
-      return "sums of all parties' counts or vectors and noise, or of reports that owners perturbed, to "
-             "those "
-             "whom `release.to` names";
+      return "noisy sums of counts, vectors or perturbed reports, to those whom `release.to` names, of "
+             "means and scales to all three";
     case ReleaseReason::kVoteWinners:
       return "each query's class with the most votes, every party's noise included, to those whom "
              "`release.to` names";

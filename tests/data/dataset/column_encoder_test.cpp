@@ -148,5 +148,19 @@ TEST_F(EncoderTest, PutsNumbersIntoBins) {
   EXPECT_EQ(Expected("young"), "a number");
 }
 
+TEST_F(EncoderTest, MovesNumbersIntoTheirRangeBeforeAllElse) {
+  column_.mean = 10;
+  column_.scale = 2;
+  column_.high = 20;
+  EXPECT_THAT(Features("1e300"), ElementsAre(5.0F));
+  EXPECT_THAT(Features("-90"), ElementsAre(-50.0F));
+  column_.low = -10;
+  column_.fill = "-90";
+  for (const auto* field : {"-90", "-10", "?"}) EXPECT_THAT(Features(field), ElementsAre(-10.0F)) << field;
+  EXPECT_THAT(Features("15"), ElementsAre(2.5F));
+  column_.high = -10;
+  EXPECT_STREQ(FlawOf(column_).value().key, "high");
+}
+
 }  // namespace
 }  // namespace trefoil::data

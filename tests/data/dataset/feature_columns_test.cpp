@@ -53,6 +53,20 @@ TEST(FeatureColumns, HaveTheMeansAndScalesOfTheEncoder) {
   }
 }
 
+TEST(FeatureColumns, HaveTheRangesOfTheEncoder) {
+  auto spec = MixedColumns();
+  EXPECT_LT(FeatureColumns(spec)[0].low, -1e300);
+  EXPECT_GT(FeatureColumns(spec)[0].high, 1e300);
+  spec.columns[0].low = 20;
+  spec.columns[0].high = 30;
+  const auto all = FeatureColumns(spec);
+  float number = 0;
+  ASSERT_FALSE(ColumnEncoder(spec.columns[0], spec).Encode("50", &number));
+  EXPECT_EQ(number, static_cast<float>((all[0].high - all[0].mean) / all[0].scale));
+  ASSERT_FALSE(ColumnEncoder(spec.columns[0], spec).Encode("-50", &number));
+  EXPECT_EQ(number, static_cast<float>((all[0].low - all[0].mean) / all[0].scale));
+}
+
 TEST(FeatureColumns, AreNumberedWhereTheFormatHasNoNames) {
   DataSpec spec;
   spec.format = Format::kIdx;

@@ -10,12 +10,14 @@
 #include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/jobs/edit_case.h"
+#include "tests/support/error_text.h"
 
 namespace trefoil::jobs {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing_support::ErrorText;
 
 constexpr const char* kTargetJob = R"(version = 1
 type = "dpsgd"
@@ -39,6 +41,30 @@ max_batch_per_owner = 20
 learning_rate = 1
 [privacy]
 sigma = 1.5
+delta = 1e-5
+clip = 1
+)";
+
+constexpr const char* kStandardiseJob = R"(version = 1
+type = "dpsgd"
+name = "ages"
+[data]
+name = "ages"
+format = "csv"
+rows = [10, 20, 30]
+classes = 2
+label = { column = "y", values = ["n", "y"] }
+[[data.column]]
+name = "age"
+low = 17.0
+high = 90.0
+[training]
+steps = 5
+expected_batch = 12
+max_batch_per_owner = 20
+learning_rate = 1
+[privacy]
+epsilon = 1.5
 delta = 1e-5
 clip = 1
 )";
@@ -99,6 +125,76 @@ TEST(TargetJob, RefusesWhatNeedsClasses) {
     }
   }
   EXPECT_THROW(CheckAuditable(ReadTargets(kTargetJob), 10), ConfigError);
+}
+
+TEST(StandardiseJob, RefusesWhatItDoesNotCover) {
+  const auto base = Replaced(Replaced(kStandardiseJob, "epsilon = 1.5", "epsilon = 1.5\nunit = \"record\""),
+                             "[training]", "[features]\nstandardise = \"private\"\n[training]");
+  const EditCase cases[] = {
+      {"low", "low = 17.0\n", "", "column \"age\": missing low or high"},
+      {"high", "high = 90.0\n", "", "column \"age\": missing low or high"},
+      {"order", "high = 90.0", "high = 17.0", "expected a number above low"},
+      {"mean", "low = 17.0", "mean = 40.0\nlow = 17.0", "column \"age\": found a mean or a scale"},
+      {"scale", "low = 17.0", "scale = 12.0\nlow = 17.0", "column \"age\": found a mean or a scale"},
+      {"no_number", "low = 17.0\nhigh = 90.0\n", "kind = \"category\"\nvalues = [\"x\"]\n",
+       "no column of kind \"number\""},
+      {"sigma", "epsilon = 1.5", "sigma = 1.5", "features.standardise_sigma: missing with privacy.sigma"},
+      {"both", "standardise = \"private\"",
+       "standardise = \"private\"\nstandardise_sigma = 9.0\nstandardise_share = 0.3",
+       "features.standardise_share: found it, expected only one of it and standardise_sigma"},
+      {"alone", "standardise = \"private\"", "standardise_share = 0.3",
+       "features.standardise_share: found it, expected features.standardise \"private\" with it"},
+      {"whole", "standardise = \"private\"", "standardise = \"private\"\nstandardise_share = 1.0",
+       "features.standardise_share: found 1"},
+      {"checkpoints", "steps = 5", "steps = 5\ncheckpoint_every = 2", "training.checkpoint_every above 0"},
+      {"pea", "delta = 1e-5", "delta = 1e-5\naccountant = \"pea\"", "privacy.accountant \"pea\""},
+      {"range", "low = 17.0", "kind = \"category\"\nvalues = [\"x\"]\nlow = 17.0",
+       "only kind \"number\" has it"},
+  };
+  for (const auto& [name, from, to, expected] : cases) {
+    try {
+      (void)ReadTargets(Replaced(base, from, to));
+      ADD_FAILURE() << name;
+    } catch (const ConfigError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(expected)) << name;
+    }
+  }
+  const auto keyed = Replaced(base, "[[data.column]]\n",
+                              "[[data.column]]\nname = \"who\"\nkind = \"key\"\n[[data.column]]\n");
+  EXPECT_THAT(ErrorText<ConfigError>([&] {
+                (void)ReadTargets(Replaced(keyed, "unit = \"record\"",
+                                           "unit = \"group\"\ngroup_column = \"who\"\n"
+                                           "max_group_rows = 3"));
+              }),
+              HasSubstr("features.standardise: found \"private\", expected \"none\" with privacy.unit"));
+  EXPECT_THROW(CheckAuditable(ReadTargets(base), 10), ConfigError);
+}
+
+TEST(StandardiseJob, IsInTheHashOnlyWhereItIsAsked) {
+  const auto plain = ReadTargets(kStandardiseJob);
+  EXPECT_THAT(DpsgdJson(plain), Not(HasSubstr("standardise")));
+  EXPECT_THAT(DpsgdJson(plain), HasSubstr(R"("high":90.0)"));
+  const auto asked = ReadTargets(
+      Replaced(kStandardiseJob, "[training]", "[features]\nstandardise = \"private\"\n[training]"));
+  EXPECT_THAT(DpsgdJson(asked), HasSubstr(R"("standardise":"private")"));
+  EXPECT_THAT(DpsgdJson(asked), Not(HasSubstr("standardise_share")));
+  EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(asked), "x")), DpsgdHash(asked));
+  EXPECT_EQ(DpsgdHash(ReadTargets(TomlOf(*MakeDpsgdJob(asked)))), DpsgdHash(asked));
+  const auto changed =
+      ReadTargets(kStandardiseJob, {"features.standardise=\"private\"", "features.standardise_share=0.25"});
+  EXPECT_NE(DpsgdHash(changed), DpsgdHash(asked));
+}
+
+TEST(StandardiseJob, IsOfThisTypeAlone) {
+  const std::string text = kStandardiseJob;
+  const auto other = Replaced(Replaced(text, "\"dpsgd\"", "\"least-squares\""), "clip = 1\n", "");
+  const auto begin = other.find("[training]");
+  const TemporaryFolder folder;
+  const auto file =
+      folder.Write("x.toml", other.substr(0, begin) + "[features]\nstandardise = \"private\"\n" +
+                                 other.substr(other.find("[privacy]")));
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadJob(file); }),
+              HasSubstr("features.standardise: only type \"dpsgd\" has it"));
 }
 
 }  // namespace

@@ -434,6 +434,44 @@ TEST(Train, SendsNothingOfRecordsBeforeAllHaveSeenThePlan) {
   }
 }
 
+TEST(Train, StandardisesRecordsBeforeAnythingOfThemIsUsed) {
+  for (const Sampling sampling : {Sampling::kOwnerPoisson, Sampling::kPublic}) {
+    TrainingSettings settings = SmallSettings();
+    settings.sampling = sampling;
+    settings.steps = 60;
+    settings.clip = 2;
+    settings.sigma = 0.5;
+    settings.standardisation =
+        dp::GaussianReleases{.count = 1, .coordinates = 3, .sigma = 4, .party_deviation = 1e9};
+    const auto results = RunParties(Seed{7}, [&](mpc::Context& party) {
+      OwnRecords own;  // until they are there
+      std::vector<std::string> calls;
+      TrainingHooks hooks = kQuiet;
+      hooks.on_plan = [&](const dp::TrainingRecord& planned, const dp::TrainingRecord&) {
+        EXPECT_EQ(std::get<dp::GaussianReleases>(planned.events.at(0)).sigma, 4);
+        calls.emplace_back("planned");
+      };
+      hooks.before_steps = [&](const dp::TrainingRecord& announced, int) {
+        EXPECT_EQ(std::get<dp::GaussianReleases>(announced.events.at(0)).coordinates, 3);
+        if (calls.size() == 1) calls.emplace_back("announced");
+      };
+      hooks.before_records = [&](mpc::Context&) {
+        calls.emplace_back("standardised");
+        own = MakeRecords(settings, 10 + static_cast<std::uint64_t>(party.self()), 40);
+      };
+      auto result = Train(party, settings, own, hooks);
+      EXPECT_EQ(calls, (std::vector<std::string>{"planned", "announced", "standardised"}));
+      return result;
+    });
+    EXPECT_EQ(results[1].record.events.size(), 2U);
+    EXPECT_GT(Accuracy(settings, *results[0].model), 0.75);  // guessing gives a third
+    auto unstandardised = settings;
+    unstandardised.standardisation.reset();
+    EXPECT_LT(MakePlan(unstandardised).epsilon_insider, MakePlan(settings).epsilon_insider);
+    EXPECT_THROW((void)TrainSmall(settings), ContractError);  // who opens nothing
+  }
+}
+
 TEST(Train, AnnouncesStepsBeforeItExecutesThem) {
   for (const Sampling sampling : {Sampling::kOwnerPoisson, Sampling::kPublic}) {
     TrainingSettings settings = SmallSettings();

@@ -1,0 +1,118 @@
+#include "jobs/dpsgd/standardisation.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "dp/mechanisms/discrete_gaussian.h"
+#include "jobs/gaussian_target.h"
+#include "jobs/statistics/estimates.h"
+#include "jobs/statistics/own_sum.h"
+#include "ml/noise/noisy_sum.h"
+#include "ml/on_shares/correct_counts.h"
+#include "protocols/arithmetic/agreement.h"
+
+namespace trefoil::jobs {
+namespace {
+
+/// The job's columns of numbers as a job of statistics asks their moments; it ignores all others.
+StatisticsSettings MomentsOf(const DpsgdSettings& job) {
+  StatisticsSettings moments;
+  moments.data.name = job.data.name;
+  moments.data.format = job.data.format;
+  moments.data.rows = job.data.rows;
+  moments.data.header = job.data.header;
+  moments.data.dialect = job.data.dialect;
+  moments.data.decimal = job.data.decimal;
+  moments.data.missing = job.data.missing;
+  moments.weights.fill(1.0);
+  for (const auto& column : job.data.columns) {
+    auto& one = moments.columns.emplace_back();
+    one.column.name = column.name;
+    one.column.kind = data::ColumnKind::kIgnore;
+    if (!IsStandardised(job.data, column)) continue;
+    one.column.kind = data::ColumnKind::kNumber;
+    one.column.missing = column.missing;
+    one.low = column.low.value();
+    one.high = column.high.value();
+    moments.moments.push_back(column.name);
+  }
+  return moments;
+}
+
+}  // namespace
+
+bool IsStandardised(const data::DataSpec& spec, const data::Column& column) {
+  return column.kind == data::ColumnKind::kNumber && column.name != spec.label.column;
+}
+
+dp::GaussianReleases StandardisationEvent(const DpsgdSettings& job) {
+  const auto& standardise = job.features.standardise;
+  GaussianTarget target{.coordinates = LayoutOf(MomentsOf(job)).size,
+                        .sensitivity = kStatisticsNorm,
+                        .epsilon = {},
+                        .sigma = standardise.sigma,
+                        .delta = job.privacy.delta,
+                        .accountant = job.privacy.accountant,
+                        .insiders = job.privacy.against == ml::Adversary::kInsider};
+  if (!target.sigma) target.epsilon = standardise.share * job.privacy.epsilon.value();
+  const auto event = EventOf(target, SigmaOf(target));
+  (void)dp::DiscreteGaussian(ml::CountVariance(event.sigma, kStatisticsNorm));
+  return event;
+}
+
+mpc::RingMatrix SumOfMoments(const DpsgdSettings& job, const data::DataFiles& files, std::int64_t capacity) {
+  const auto moments = MomentsOf(job);
+  return SumStatistics(moments, LayoutOf(moments), files, capacity).sum;
+}
+
+DpsgdSettings Standardised(const DpsgdSettings& job, const mpc::RingMatrix& sum, double sigma) {
+  const auto moments = MomentsOf(job);
+  const auto layout = LayoutOf(moments);
+  const auto estimates = EstimatesOf(moments, layout, sum, sigma);
+  auto standardised = job;
+  standardised.features.standardise = {};
+  for (std::size_t k = 0; k < layout.moments.size(); ++k) {
+    auto& column = standardised.data.columns.at(layout.moments[k].column);
+    const auto& [value, noise] = estimates.moments[k].deviation;
+    const double range = *column.high - *column.low;
+    column.mean = std::clamp(estimates.moments[k].mean.value, *column.low, *column.high);
+    // With a variance v and its noise e, twice the deviation's noise is e over the root of v, or twice the root of e
+    // where that is less: more than the root of v only where v < e.
+    column.scale = std::clamp(std::max(value, 2 * noise), kLeastScale * range, range / 2);
+  }
+  return standardised;
+}
+
+DpsgdSettings OpenMoments(mpc::Context& party, const DpsgdSettings& job, const dp::GaussianReleases& event,
+                          const mpc::RingMatrix& own, RandomStream stream) {
+  ml::NoisySums sums({.coordinates = event.coordinates, .sigma = event.sigma, .sensitivity = kStatisticsNorm},
+                     std::move(stream));
+  const auto opened = sums.Next(party, own);
+  auto standardised = Standardised(job, opened.value(), event.sigma);
+  protocols::RequireSameEverywhere(party, DpsgdJson(standardised), "means and scales of columns");
+  return standardised;
+}
+
+std::vector<ReleasedValue> OpenedMoments(const DpsgdSettings& standardised) {
+  std::vector<ReleasedValue> values;
+  for (const auto& column : standardised.data.columns) {
+    if (!IsStandardised(standardised.data, column)) continue;
+    values.push_back({.name = fmt::format("standardise.{}.mean", column.name), .value = column.mean});
+    values.push_back({.name = fmt::format("standardise.{}.scale", column.name), .value = column.scale});
+  }
+  return values;
+}
+
+nlohmann::ordered_json StandardisationJson(const DpsgdSettings& standardised, double sigma) {
+  auto columns = nlohmann::ordered_json::array();
+  for (const auto& column : standardised.data.columns) {
+    if (IsStandardised(standardised.data, column))
+      columns.push_back({{"name", column.name}, {"mean", column.mean}, {"scale", column.scale}});
+  }
+  return {{"sigma", sigma}, {"columns", std::move(columns)}};
+}
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,51 @@
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "base/random.h"
+#include "data/dataset/data_files.h"
+#include "dp/record/record.h"
+#include "jobs/dpsgd/settings.h"
+#include "jobs/job.h"
+#include "mpc/context.h"
+#include "mpc/ring.h"
+
+/// Means and scales of columns of numbers from one noisy sum of the records that are trained on afterwards: the moments of
+/// a job of statistics, on its lattice and with its bound (docs/explanation/privacy.md, "Standardised features").
+namespace trefoil::jobs {
+
+/// A scale is at least this part of its column's range.
+inline constexpr double kLeastScale = 1e-6;
+
+/// Whether features.standardise is about this column: a number that is a feature.
+[[nodiscard]] bool IsStandardised(const data::DataSpec& spec, const data::Column& column);
+
+/// What the sum is charged: with the job's noise multiplier, or the least that takes its share of privacy.epsilon by
+/// itself. Throws ConfigError where none does, or noise is out of the sampler's domain. Pre: features.standardise.
+[[nodiscard]] dp::GaussianReleases StandardisationEvent(const DpsgdSettings& job);
+
+/// What the records of a file add to the sum, `capacity` of them at most: StandardisationEvent().coordinates x 1, in units
+/// in which a record adds kStatisticsNorm at most. Throws DataError as data::Load. Pre: features.standardise.
+[[nodiscard]] mpc::RingMatrix SumOfMoments(const DpsgdSettings& job, const data::DataFiles& files,
+                                           std::int64_t capacity);
+
+/// The job with the means and scales that an opened sum gives its columns, by which records are read from here on, and
+/// without features.standardise: a mean lies within its column's range, a scale is the deviation, but at least the
+/// root of the noise on the variance and kLeastScale of the range, and at most half of it. Of sums of zeros the middle of
+/// the range, and half of it.
+/// `sigma`: the sum's noise multiplier; 0: it has no noise. Pre: features.standardise.
+[[nodiscard]] DpsgdSettings Standardised(const DpsgdSettings& job, const mpc::RingMatrix& sum, double sigma);
+
+/// Standardised() by the sum of all parties' `own` (SumOfMoments) and noise, which opens to all three, and is charged
+/// `event`. `stream` is RandomStream::FromSystem() but in tests. Cost: ml::NoisySumCost, then
+/// protocols::RequireSameEverywhereCost. Throws NetworkError, ProtocolError; ConfigError where the parties come to
+/// different numbers.
+[[nodiscard]] DpsgdSettings OpenMoments(mpc::Context& party, const DpsgdSettings& job,
+                                        const dp::GaussianReleases& event, const mpc::RingMatrix& own,
+                                        RandomStream stream);
+
+/// What the columns of a job of Standardised() were standardised by, for the session log and for the summary.
+[[nodiscard]] std::vector<ReleasedValue> OpenedMoments(const DpsgdSettings& standardised);
+[[nodiscard]] nlohmann::ordered_json StandardisationJson(const DpsgdSettings& standardised, double sigma);
+
+}  // namespace trefoil::jobs

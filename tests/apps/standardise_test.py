@@ -1,0 +1,146 @@
+"""A training that finds the means and scales of its columns by itself, as three processes over TLS."""
+
+import csv
+import json
+import math
+import random
+import statistics
+import unittest
+
+from model_readers import Onnx
+from plain_models import read_model
+from trefoil_program import ProgramTest
+
+JOB = """
+version = 1
+type = "dpsgd"
+name = "people"
+[data]
+name = "people"
+format = "csv"
+rows = [400, 400, 400]
+classes = 2
+label = { column = "rich", values = ["no", "yes"] }
+[[data.column]]
+name = "age"
+low = 0.0
+high = 100.0
+[[data.column]]
+name = "wage"
+low = 0.0
+high = 90000.0
+[[data.column]]
+name = "job"
+kind = "category"
+values = ["clerk", "nurse"]
+[features]
+row_norm = 2.0
+standardise = "private"
+standardise_sigma = 0.01
+[training]
+steps = 12
+expected_batch = 1200
+max_batch_per_owner = 400
+learning_rate = 2.0
+comparison = "bulk"
+[privacy]
+sigma = 0.02
+delta = 1e-5
+clip = 1.0
+"""
+RANGES = {"age": (0, 100), "wage": (0, 90000)}
+
+
+class Standardise(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("job.toml", JOB)
+        (self.folder / "people").mkdir()
+        coins = random.Random(4)
+        self.rows = []
+        for k in range(1200):
+            age, wage = round(coins.gauss(45, 12), 3), round(coins.gauss(52000, 4000) + (10**6 if k % 300 == 0 else 0), 2)
+            rich = "yes" if (age - 45) / 12 + (wage - 52000) / 4000 + coins.gauss(0, 0.3) > 0 else "no"
+            self.rows.append((None if k % 9 == 0 else age, wage, coins.choice(("clerk", "nurse")), rich))
+        for name, rows in (("train", self.rows), ("test", self.rows[:100])):
+            self.write(f"people/{name}.csv", "age,wage,job,rich\n" + "".join(
+                f"{'?' if age is None else age},{wage},{job},{rich}\n" for age, wage, job, rich in rows))
+
+    def local(self, out, *settings):
+        return self.succeed("local", "--job", self.job, "--data", "people", "--out", out, *settings)
+
+    def found(self):
+        return {column["name"]: column for column in self.summary("run")["standardisation"]["columns"]}
+
+    def row_of(self, age, wage, job):
+        """What a record is to the model, by what the run found."""
+        row = []
+        for name, value in (("age", age), ("wage", wage)):
+            low, high = RANGES[name]
+            mean, scale = self.found()[name]["mean"], self.found()[name]["scale"]
+            row.append(0 if value is None else (min(max(value, low), high) - mean) / scale)
+        row += [job == "clerk", job == "nurse"]
+        length = math.hypot(*row)
+        return [value * min(1, 2 / length) for value in row] if length else row
+
+    def test_trains_as_with_the_means_and_scales_that_it_found(self):
+        """Noise on a mean is 0.01 √1.5 √3/1200 of half its range, 2e-5; on a weight, of 12 steps, 2e-4."""
+        self.local("run")
+        within = {"age": [min(max(row[0], 0), 100) for row in self.rows if row[0] is not None],
+                  "wage": [min(max(row[1], 0), 90000) for row in self.rows]}
+        for name, values in within.items():
+            width = RANGES[name][1]
+            self.assertAlmostEqual(self.found()[name]["mean"], statistics.fmean(values), delta=width * 1e-3)
+            self.assertAlmostEqual(self.found()[name]["scale"], statistics.pstdev(values), delta=width * 1e-3)
+        text = JOB.replace('standardise = "private"\nstandardise_sigma = 0.01\n', "")
+        for name, (low, high) in RANGES.items():
+            line = f"high = {float(high)}\n"
+            self.assertIn(line, text)
+            text = text.replace(line, f"{line}mean = {self.found()[name]['mean']!r}\nscale = {self.found()[name]['scale']!r}\n")
+        self.job = self.write("given.toml", text)
+        self.local("given")
+        found, given = (read_model(self.folder / out / "model.npz") for out in ("run", "given"))
+        self.assertEqual(len(found), 5)
+        for one, other in zip(found, given):
+            self.assertAlmostEqual(one, other, delta=0.02)
+        self.assertGreater(max(map(abs, found)), 0.2)
+        self.assertGreater(self.summary("run")["accuracy"], 0.85)
+
+    def test_gives_a_model_that_standardises_wherever_it_is_applied(self):
+        self.local("run")
+        *weights, bias = read_model(self.folder / "run/model.npz")
+        model = ("--model", "run/model.npz", "--data", "people/test.csv")
+        scores = [float(row["score_yes"]) for row in csv.DictReader(self.succeed("predict", *model, "--scores").splitlines())]
+        plain = [sum(w * x for w, x in zip(weights, self.row_of(*row[:3]))) + bias for row in self.rows[:100]]
+        for score, wanted in zip(scores, plain, strict=True):
+            self.assertAlmostEqual(score, wanted, delta=1e-4)
+        evaluated = json.loads(self.succeed("evaluate", *model, "--json"))
+        self.assertEqual(evaluated["correct"], sum((score > 0) == (row[3] == "yes") for score, row in zip(plain, self.rows)))
+        self.succeed("export", "--model", "run/model.npz", "--format", "onnx", "--out", "e.onnx")
+        onnx = Onnx((self.folder / "e.onnx").read_bytes())
+        for (age, wage, job, _), wanted in zip(self.rows, plain):
+            row = [self.found()["age"]["mean"] if age is None else age, wage, job == "clerk", job == "nurse"]
+            self.assertAlmostEqual(onnx.run(row)[0], wanted, delta=1e-3)
+
+    def test_is_charged_with_the_steps_and_planned(self):
+        target = ("--set", "privacy.epsilon=2.0", "--set", "privacy.accountant=\"pld\"", "--set", "features.standardise_share=0.2")
+        self.job = self.write("job.toml", JOB.replace("sigma = 0.02\n", "").replace("standardise_sigma = 0.01\n", ""))
+        plan = json.loads(self.succeed("plan", "--job", self.job, "--json", *target))
+        self.assertLessEqual(plan["epsilon_insider"], 2)
+        self.local("run", *target)
+        events = json.loads((self.folder / "run/record.json").read_text())["events"]
+        self.assertEqual([event["kind"] for event in events], ["gaussian_releases", "dpsgd_steps"])
+        self.assertEqual((events[0]["count"], events[0]["coordinates"]), (1, 1 + 3 + 3))
+        summary = self.summary("run")
+        self.assertAlmostEqual(summary["epsilon_insider"], plan["epsilon_insider"], places=9)
+        run, = plan["run_costs"]
+        self.assertAlmostEqual(run["rounds"] / summary["rounds"], 1, delta=0.1)
+        self.assertEqual(summary["standardisation"]["sigma"], plan["standardise_sigma"])
+        self.assertAlmostEqual(events[0]["sigma"], plan["standardise_sigma"], places=9)
+        released = [json.loads(line) for line in (self.folder / "run/party-1/out/audit.jsonl").read_text().splitlines()]
+        self.assertIn("standardise.age.mean", json.dumps(released))
+        self.fail_with(2, "features.standardise: found \"private\"", "audit", "--job", self.job, "--canaries", "50", *target)
+
+
+if __name__ == "__main__":
+    unittest.main()

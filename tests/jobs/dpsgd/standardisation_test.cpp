@@ -1,0 +1,245 @@
+#include "jobs/dpsgd/standardisation.h"
+
+#include <gtest/gtest.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dp/record/record.h"
+#include "jobs/dpsgd/training_settings.h"
+#include "jobs/statistics/layout.h"
+#include "ml/dpsgd/training.h"
+#include "ml/on_shares/correct_counts.h"
+#include "tests/apps/temporary_folder.h"
+#include "tests/support/fixed_key.h"
+#include "tests/support/run_parties.h"
+
+namespace trefoil::jobs {
+namespace {
+
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+using mpc::RingMatrix;
+
+/// Two numbers, of which the second may be missing, beside a column of each other kind and the label.
+constexpr const char* kJob = R"(version = 1
+type = "dpsgd"
+name = "trial"
+[data]
+name = "trial"
+format = "csv"
+rows = [400, 400, 400]
+classes = 3
+label = { column = "y", values = ["u", "v", "w"] }
+column = [
+  { name = "a", low = -10.0, high = 10.0, missing = [] },
+  { name = "skipped", kind = "ignore" },
+  { name = "y", kind = "ignore" },
+  { name = "c", kind = "category", values = ["p", "q"] },
+  { name = "b", low = 0.0, high = 4.0, fill = 1.5, missing_indicator = true },
+  { name = "d", kind = "date", format = "%Y-%m-%d", origin = "2000-01-01", scale = 1000.0 },
+]
+[features]
+standardise = "private"
+standardise_share = 0.2
+[training]
+steps = 5
+expected_batch = 120
+max_batch_per_owner = 90
+learning_rate = 1
+[privacy]
+epsilon = 2.0
+delta = 1e-5
+clip = 1
+)";
+
+DpsgdSettings JobWith(const std::vector<std::string>& assignments = {}) {
+  const TemporaryFolder folder;
+  return ReadDpsgdSettings(folder.Write("x.toml", kJob), assignments);
+}
+
+struct Cells {
+  double a = 0;
+  std::optional<double> b{};
+};
+
+RingMatrix SumOf(const DpsgdSettings& job, const std::vector<Cells>& rows) {
+  std::string text = "d,a,skipped,c,b,y\n";
+  for (const auto& row : rows)
+    text += fmt::format("2001-02-03,{},-,p,{},v\n", row.a, row.b ? fmt::format("{}", *row.b) : "?");
+  const TemporaryFolder folder;
+  return SumOfMoments(job, data::OneFile(folder.Write("t.csv", text)), 400);
+}
+
+std::vector<Cells> Draw(std::size_t rows, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<Cells> table;
+  for (std::size_t k = 0; k < rows; ++k) {
+    Cells row{.a = 3 + 4 * normal(random)};  // some beyond 10
+    if (random() % 5 != 0) row.b = 1 + 0.25 * normal(random);
+    table.push_back(row);
+  }
+  return table;
+}
+
+struct Moments {
+  double mean = 0;
+  double deviation = 0;
+};
+
+Moments MomentsOf(const std::vector<double>& values) {
+  Moments found;
+  for (const double value : values) found.mean += value / static_cast<double>(values.size());
+  for (const double value : values)
+    found.deviation += std::pow(value - found.mean, 2) / static_cast<double>(values.size());
+  found.deviation = std::sqrt(found.deviation);
+  return found;
+}
+
+const data::Column& ColumnOf(const DpsgdSettings& job, const std::string& name) {
+  return *std::find_if(job.data.columns.begin(), job.data.columns.end(),
+                       [&](const auto& column) { return column.name == name; });
+}
+
+TEST(Standardised, HasThePlainMomentsOfNumbersWithinTheirRangeWithoutNoise) {
+  const auto job = JobWith();
+  const auto rows = Draw(300, 1);
+  std::vector<double> a;
+  std::vector<double> b;
+  for (const auto& row : rows) {
+    a.push_back(std::clamp(row.a, -10.0, 10.0));
+    if (row.b) b.push_back(std::clamp(*row.b, 0.0, 4.0));
+  }
+  const auto found = Standardised(job, SumOf(job, rows), 0);
+  for (const auto& [name, values] : {std::pair{"a", a}, std::pair{"b", b}}) {
+    const auto plain = MomentsOf(values);
+    EXPECT_NEAR(ColumnOf(found, name).mean, plain.mean, 1e-5) << name;
+    EXPECT_NEAR(ColumnOf(found, name).scale, plain.deviation, 1e-5) << name;
+  }
+  // All else is as it was, and the job reads back as one whose means and scales are given.
+  EXPECT_FALSE(found.features.standardise.on);
+  EXPECT_EQ(ColumnOf(found, "d").scale, 1000);
+  const auto again = ParseDpsgdJson(DpsgdJson(found), "x");
+  EXPECT_EQ(DpsgdJson(again), DpsgdJson(found));
+  EXPECT_EQ(ColumnOf(again, "a").mean, ColumnOf(found, "a").mean);
+  EXPECT_EQ(ColumnOf(again, "a").high, 10);
+  EXPECT_FALSE(SettingsOf(again).standardisation);
+  const auto json = StandardisationJson(found, 2);
+  EXPECT_EQ(json.at("columns").size(), 2U);
+  EXPECT_EQ(json.at("columns").at(1).at("scale"), ColumnOf(found, "b").scale);
+  EXPECT_EQ(OpenedMoments(found).size(), 4U);
+}
+
+/// Searched: at the ends, in the middle, far beyond, missing, and anywhere.
+TEST(SumOfMoments, MovesByItsBoundAtMostForARecordMore) {
+  const auto job = JobWith();
+  const auto rows = Draw(5, 2);
+  const auto before = SumOf(job, rows);
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> any(-12, 12);
+  std::vector<Cells> candidates;
+  for (const double a : {-10.0, 0.0, 10.0, 1e30, -1e30, 1e-9, 10 * std::sqrt(0.5)}) {
+    for (const std::optional<double> b : {std::optional(0.0), std::optional(2.0), std::optional(4.0),
+                                          std::optional(-1e25), std::optional<double>()})
+      candidates.push_back({.a = a, .b = b});
+  }
+  for (int k = 0; k < 200; ++k) candidates.push_back({.a = any(random), .b = any(random)});
+  double most = 0;
+  for (const auto& candidate : candidates) {
+    auto more = rows;
+    more.push_back(candidate);
+    const RingMatrix moved = SumOf(job, more) - before;
+    std::int64_t squares = 0;  // of 2^60
+    for (mpc::Index place = 0; place < moved.size(); ++place) {
+      const auto one = mpc::Signed(moved(place, 0));
+      squares += one * one;
+    }
+    EXPECT_LE(squares, std::int64_t{1} << (2 * kStatisticsBits)) << candidate.a;
+    most = std::max(most, std::ldexp(static_cast<double>(squares), -2 * kStatisticsBits));
+  }
+  EXPECT_GT(most, 1 - 1e-7);  // and no more is charged than a record can do
+}
+
+TEST(StandardisationEvent, TakesItsShareOfEpsilonByItselfAndTheStepsTheRest) {
+  const auto job = JobWith();
+  const auto event = StandardisationEvent(job);
+  EXPECT_EQ(event.coordinates, 1 + 2 + 3);  // records; two of a; two of b, and how often it is missing
+  EXPECT_EQ(event.count, 1);
+  const auto alone =
+      dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {event}}, 1e-5, dp::AccountantKind::kRdp);
+  EXPECT_LE(alone.insider, 0.2 * 2);
+  EXPECT_GT(alone.insider, 0.2 * 2 * 0.99);
+  const auto settings = SettingsOf(job);
+  const auto plan = ml::MakePlan(settings);
+  ASSERT_EQ(plan.events.size(), 2U);
+  EXPECT_EQ(std::get<dp::GaussianReleases>(plan.events[0]).sigma, event.sigma);
+  EXPECT_LE(plan.epsilon_insider, 2);
+  EXPECT_GT(plan.epsilon_insider, 2 * 0.99);
+  auto without = settings;
+  without.standardisation.reset();
+  EXPECT_GT(plan.sigma, ml::MakePlan(without).sigma);
+  // A multiplier of its own is taken as it is.
+  EXPECT_EQ(
+      StandardisationEvent(JobWith({"features={standardise=\"private\", standardise_sigma=3.0}"})).sigma, 3);
+}
+
+/// Three parties' records, one of which has none: the plain integers given the same noise.
+TEST(OpenMoments, IsThePlainResultGivenTheSameNoise) {
+  const auto job = JobWith();
+  const auto event = StandardisationEvent(job);
+  const std::array tables{Draw(200, 5), Draw(0, 6), Draw(300, 7)};
+  const auto stream = [](int party) { return RandomStream(FixedKey(static_cast<std::uint8_t>(90 + party))); };
+  const auto found = RunParties(Seed{9}, [&](mpc::Context& party) {
+    const auto own = SumOf(job, tables.at(static_cast<std::size_t>(party.self())));
+    return DpsgdJson(OpenMoments(party, job, event, own, stream(party.self())));
+  });
+  auto all = tables[0];
+  all.insert(all.end(), tables[2].begin(), tables[2].end());
+  RingMatrix plain = SumOf(job, all);
+  for (int party = 0; party < 3; ++party)
+    plain += ml::CountNoise(stream(party), event.sigma, kStatisticsNorm, event.coordinates).values();
+  for (const auto& one : found) EXPECT_EQ(one, DpsgdJson(Standardised(job, plain, event.sigma)));
+}
+
+TEST(Standardised, StaysWithinItsRangeWhateverNoiseDoes) {
+  const auto job = JobWith();
+  const auto event = StandardisationEvent(job);
+  std::mt19937_64 random(4);
+  for (int k = 0; k < 200; ++k) {
+    RingMatrix noise(event.coordinates, 1);
+    for (mpc::Index place = 0; place < noise.size(); ++place) noise(place, 0) = random();
+    const auto found = Standardised(job, noise, event.sigma);
+    for (const auto* name : {"a", "b"}) {
+      const auto& column = ColumnOf(found, name);
+      EXPECT_GE(column.mean, *column.low);
+      EXPECT_LE(column.mean, *column.high);
+      EXPECT_GE(column.scale, kLeastScale * (*column.high - *column.low));
+      EXPECT_LE(column.scale, (*column.high - *column.low) / 2);
+    }
+  }
+}
+
+/// Of a column that has one value only the noise on the variance is what may be said of the scale.
+TEST(Standardised, IsNeverByLessThanTheNoiseOnTheVariance) {
+  const auto job = JobWith();
+  const std::vector<Cells> rows(400, Cells{.a = 2, .b = 2});
+  const auto sum = SumOf(job, rows);
+  EXPECT_NEAR(ColumnOf(Standardised(job, sum, 0), "a").scale, kLeastScale * 20, 0.01);
+  EXPECT_GT(ColumnOf(Standardised(job, sum, 2), "a").scale, 0.5);
+  // Without any record the middle of the range, and half of it.
+  const auto none = Standardised(job, SumOf(job, {}), 0);
+  EXPECT_EQ(ColumnOf(none, "a").mean, 0);
+  EXPECT_EQ(ColumnOf(none, "a").scale, 10);
+  EXPECT_EQ(ColumnOf(none, "b").mean, 2);
+}
+
+}  // namespace
+}  // namespace trefoil::jobs
