@@ -24,22 +24,6 @@ Layer LayerOf(const Eigen::MatrixXd& weights, const Eigen::VectorXd& bias) {
   return layer;
 }
 
-Eigen::RowVectorXd Output(const Layer& layer, const Eigen::RowVectorXd& input) {
-  return input * Eigen::Map<const RowMajor>(layer.weights.data(), layer.inputs, layer.outputs) +
-         Eigen::Map<const Eigen::RowVectorXd>(layer.bias.data(), layer.outputs);
-}
-
-Eigen::RowVectorXd LogitsOf(const Model& model, std::span<const float> row) {
-  Require(!model.layers.empty() && row.size() == static_cast<std::size_t>(model.layers.front().inputs),
-          "Model: a row of as many features as the model has");
-  Eigen::RowVectorXd x =
-      Eigen::Map<const Eigen::RowVectorXf>(row.data(), model.layers.front().inputs).cast<double>();
-  if (const double norm = x.norm(); norm > model.row_norm) x *= model.row_norm / norm;
-  for (std::size_t k = 0; k + 1 < model.layers.size(); ++k)
-    x = Output(model.layers[k], x).cwiseMax(0).cwiseMin(model.activation_bound);
-  return Output(model.layers.back(), x);
-}
-
 /// What Outer() made a model of.
 ml::Model InnerOf(const Model& outer) {
   Require(!outer.layers.empty(), "Model: at least one layer");
@@ -52,6 +36,18 @@ ml::Model InnerOf(const Model& outer) {
   }
   return model;
 }
+
+/// By what InnerOf() makes of `outer`, which is made once for many rows.
+Eigen::RowVectorXd LogitsBy(const ml::Model& inner, const Model& outer, std::span<const float> row) {
+  Require(row.size() == static_cast<std::size_t>(outer.layers.front().inputs),
+          "Model: a row of as many features as the model has");
+  Eigen::RowVectorXd x =
+      Eigen::Map<const Eigen::RowVectorXf>(row.data(), outer.layers.front().inputs).cast<double>();
+  if (const double norm = x.norm(); norm > outer.row_norm) x *= outer.row_norm / norm;
+  return jobs::Logits(inner, x);
+}
+
+std::vector<double> NumbersOf(const Eigen::RowVectorXd& row) { return {row.begin(), row.end()}; }
 
 data::Table TableOf(const jobs::ModelSchema& schema, const InputFiles& records, data::LabelUse labels) {
   jobs::PartyFile party;
@@ -70,12 +66,11 @@ Model Outer(const ml::Model& model, double row_norm) {
 }
 
 std::vector<double> Model::Logits(std::span<const float> row) const {
-  const Eigen::RowVectorXd logits = LogitsOf(*this, row);
-  return {logits.begin(), logits.end()};
+  return NumbersOf(LogitsBy(InnerOf(*this), *this, row));
 }
 
 int Model::Classify(std::span<const float> row) const {
-  return jobs::ClassOf(LogitsOf(*this, row), decision);
+  return jobs::ClassOf(LogitsBy(InnerOf(*this), *this, row), decision);
 }
 
 ReleasedModel Outer(const jobs::ModelFile& released) {
@@ -90,9 +85,11 @@ ReleasedModel ReadModel(const std::filesystem::path& file) { return Outer(jobs::
 std::vector<std::vector<double>> LogitsOf(const ReleasedModel& model, const InputFiles& records) {
   const auto schema = jobs::ParseModelSchema(model.schema, kSchemaName);
   const auto table = TableOf(schema, records, data::LabelUse::kIgnored);
+  const auto inner = InnerOf(model.model);
   std::vector<std::vector<double>> logits;
   for (Eigen::Index row = 0; row < table.x.rows(); ++row) {
-    logits.push_back(model.model.Logits({&table.x(row, 0), static_cast<std::size_t>(table.x.cols())}));
+    const std::span features(&table.x(row, 0), static_cast<std::size_t>(table.x.cols()));
+    logits.push_back(NumbersOf(LogitsBy(inner, model.model, features)));
   }
   return logits;
 }

@@ -61,7 +61,8 @@ struct Model {
   double row_norm = 1;          ///< longer rows are scaled down to this norm first
   double decision = 0;          ///< two classes: the logit above which a row is class 1 (model.threshold)
 
-  /// The logits of one row. Throws ContractError on a row of another length.
+  /// The logits of one row. Throws ContractError on a row of another length; DataError where the weights are so large
+  /// that a logit is not finite.
   [[nodiscard]] std::vector<double> Logits(std::span<const float> row) const;
   /// The class with the largest logit; with one logit, class 1 where it is above `decision`.
   [[nodiscard]] int Classify(std::span<const float> row) const;

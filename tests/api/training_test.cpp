@@ -121,6 +121,8 @@ TEST(Model, ScalesRowsAndCutsHiddenOutputs) {
   EXPECT_EQ(model.Classify(std::vector<float>{10, 0}), 1);
   EXPECT_EQ(model.Classify(std::vector<float>{0, 1}), 0);
   EXPECT_THROW((void)model.Logits(std::vector<float>{1}), ContractError);
+  const Model large{.layers = {{.inputs = 1, .outputs = 1, .weights = {1e308}, .bias = {1e308}}}};
+  EXPECT_THROW((void)large.Logits(std::vector<float>{1}), DataError);
 }
 
 }  // namespace
