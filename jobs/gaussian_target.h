@@ -1,5 +1,4 @@
 #pragma once
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -8,8 +7,7 @@
 
 namespace trefoil::jobs {
 
-/// The deviation of all three parties' noise together over that of any two, for which noise multipliers are given.
-inline const double kAllOverTwo = std::sqrt(1.5);
+using dp::kAllOverTwo;
 
 /// A vector that a job releases, once or several times, with Gaussian noise of every party, and what its job wants of the
 /// noise.

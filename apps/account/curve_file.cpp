@@ -45,7 +45,7 @@ PrivacyCurves CurvesOf(const dp::TrainingRecord& record) {
 
 PrivacyCurves CurvesOf(const dp::SampledGaussian& releases) {
   dp::SampledGaussian of_outsider = releases;
-  of_outsider.noise_multiplier *= std::sqrt(1.5);
+  of_outsider.noise_multiplier *= dp::kAllOverTwo;
   return {.outsider = dp::CurveOf({of_outsider}), .insider = dp::CurveOf({releases})};
 }
 

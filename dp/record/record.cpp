@@ -12,8 +12,6 @@ namespace trefoil::dp {
 namespace {
 
 constexpr int kParties = 3;
-// All three parties' noise against that of any two.
-const double kOutsiderFactor = std::sqrt(1.5);
 
 /// The multiplier to account with where `summands` parties' noise of deviation `party_deviation` each
 /// remains.
@@ -26,7 +24,7 @@ IndependentFailure CutBatches(const DpSgdSteps& steps, std::int64_t units) {
 }
 
 std::vector<Event> Outsider(const DpSgdSteps& steps, std::int64_t units) {
-  const double once = MultiplierOfSum(steps.sigma * kOutsiderFactor, kParties, steps.party_deviation);
+  const double once = MultiplierOfSum(steps.sigma * kAllOverTwo, kParties, steps.party_deviation);
   // A record is in all executions of a batch or in none of them (docs/explanation/privacy.md, "Public sampling").
   const double multiplier = once / std::sqrt(static_cast<double>(steps.executions));
   return {SampledGaussian{steps.sampling_rate, multiplier, steps.steps, units},
@@ -105,13 +103,13 @@ struct OutsiderCharge {
   std::vector<Event> operator()(const DpSgdSteps& steps) const { return Outsider(steps, units); }
   std::vector<Event> operator()(const LocalTraining& local) const { return Anyone(local, units); }
   std::vector<Event> operator()(const NoisySelection& selection) const {
-    return Counted(selection, selection.sigma * kOutsiderFactor, kParties, units);
+    return Counted(selection, selection.sigma * kAllOverTwo, kParties, units);
   }
   std::vector<Event> operator()(const NoisyEvaluation&) const { return {}; }
   std::vector<Event> operator()(const PureReleases& releases) const { return Released(releases, units); }
   std::vector<Event> operator()(const LaplaceCounts& counts) const { return OfThreeParts(counts, units); }
   std::vector<Event> operator()(const GaussianReleases& releases) const {
-    return Released(releases, releases.sigma * kOutsiderFactor, kParties, units);
+    return Released(releases, releases.sigma * kAllOverTwo, kParties, units);
   }
   std::vector<Event> operator()(const ApproximateReleases& releases) const {
     return Released(releases, releases.epsilon, units);

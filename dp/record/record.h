@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +14,10 @@
 #include "dp/record/promise.h"
 
 namespace trefoil::dp {
+
+/// The deviation of all three parties' noise together, which an outsider faces, over that of any two, for which noise
+/// multipliers are given.
+inline const double kAllOverTwo = std::sqrt(1.5);
 
 /// Who chose the rows of a batch: each owner by private coins, or common coins that all parties know.
 enum class SamplingMode { kOwnerPoisson, kPublic };
