@@ -237,6 +237,7 @@ struct JobType {
   InputFields inputs = nullptr;  ///< of the party file, what only some types need; several may name one
   /// A job file for records as the source has them, from answers to questions. Throws as Interview. Null: none is drafted.
   std::string (*draft)(const DraftSource& source, Interview& interview) = nullptr;
+  LogitMeaning logits = LogitMeaning::kLogOdds;  ///< of the linear models that its jobs make
 };
 
 /// The types that a program knows; they outlive it.

@@ -41,7 +41,9 @@ class AverageJob : public JobOf<AverageSettings> {
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return plan_.events; }
   [[nodiscard]] JobCost Cost() const override;
   [[nodiscard]] const RecordSchema* Records() const override { return &job().schema; }
-  [[nodiscard]] std::optional<ModelSchema> Model() const override { return LinearModelSchema(job().schema); }
+  [[nodiscard]] std::optional<ModelSchema> Model() const override {
+    return LinearModelSchema(job().schema, kAverageType.logits);
+  }
   [[nodiscard]] std::vector<std::string> Warnings() const override;
   [[nodiscard]] dp::Neighbours Neighbours() const override {
     return job().size_epsilon ? dp::Neighbours::kAdded : dp::Neighbours::kReplaced;

@@ -98,7 +98,9 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventOf(Target(), sigma_)}; }
   [[nodiscard]] JobCost Cost() const override;
   [[nodiscard]] const RecordSchema* Records() const override { return &job(); }
-  [[nodiscard]] std::optional<ModelSchema> Model() const override { return LinearModelSchema(job()); }
+  [[nodiscard]] std::optional<ModelSchema> Model() const override {
+    return LinearModelSchema(job(), kLeastSquaresType.logits);
+  }
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
   std::string Load(const PartyFile& party, const std::string& party_file,
                    const Resources& resources) override;
@@ -233,6 +235,9 @@ std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
 
 }  // namespace
 
-const JobType kLeastSquaresType{"least-squares", Read, SchemaOf<LeastSquaresSettings>};
+const JobType kLeastSquaresType{.name = "least-squares",
+                                .read = Read,
+                                .schema = SchemaOf<LeastSquaresSettings>,
+                                .logits = LogitMeaning::kShare};
 
 }  // namespace trefoil::jobs

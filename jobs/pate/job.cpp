@@ -85,7 +85,7 @@ class PateJob : public JobOf<PateSettings> {
     return job().schema ? &*job().schema : nullptr;
   }
   [[nodiscard]] std::optional<ModelSchema> Model() const override {
-    return job().student ? std::optional(LinearModelSchema(*job().schema)) : std::nullopt;
+    return job().student ? std::optional(LinearModelSchema(*job().schema, kPateType.logits)) : std::nullopt;
   }
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
   std::string Load(const PartyFile& party, const std::string& party_file,
@@ -401,6 +401,10 @@ std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {
 
 }  // namespace
 
-const JobType kPateType{"pate", Read, SchemaOf<PateSettings>, VoteInputs};
+const JobType kPateType{.name = "pate",
+                        .read = Read,
+                        .schema = SchemaOf<PateSettings>,
+                        .inputs = VoteInputs,
+                        .logits = LogitMeaning::kVotes};
 
 }  // namespace trefoil::jobs

@@ -22,10 +22,18 @@ bool IsSchemaAlone(const toml::table& document) {
   });
 }
 
+/// What the type of the job says that made a model; log-odds of a type of another program.
+LogitMeaning MeaningFor(const std::string& type) {
+  const auto types = ShippedTypes();
+  const auto found =
+      std::find_if(types.begin(), types.end(), [&](const JobType& one) { return type == one.name; });
+  return found == types.end() ? LogitMeaning::kLogOdds : found->logits;
+}
+
 }  // namespace
 
-ModelSchema LinearModelSchema(RecordSchema records) {
-  ModelSchema model{.records = std::move(records), .classifier = {}, .json = {}};
+ModelSchema LinearModelSchema(RecordSchema records, LogitMeaning logits) {
+  ModelSchema model{.records = std::move(records), .classifier = {}, .json = {}, .logits = logits};
   auto& settings = model.classifier;
   settings.fraction_bits = model.records.fraction_bits;
   settings.rows = model.records.data.rows;
@@ -33,7 +41,7 @@ ModelSchema LinearModelSchema(RecordSchema records) {
   settings.classes = model.records.data.classes;
   settings.targets = model.records.data.target.has_value();
   // What is fitted to a class, 0 or 1, is its logit plus 1/2, as of a training's squared loss.
-  if (settings.targets || model.records.type == "least-squares") settings.loss = ml::Loss::kSquared;
+  if (settings.targets || logits == LogitMeaning::kShare) settings.loss = ml::Loss::kSquared;
   settings.row_norm = model.records.features.row_norm;
   settings.clipping = ml::Clipping::kExamples;
   settings.steps = 1;
@@ -52,7 +60,8 @@ ModelSchema ParseModelSchema(const std::string& json, const std::string& source)
   records.type = document["type"].value<std::string>().value_or("");
   if (!records.type.empty() && IsSchemaAlone(document)) {
     ReadFields(document, source, records);
-    return LinearModelSchema(std::move(records));
+    const auto logits = MeaningFor(records.type);
+    return LinearModelSchema(std::move(records), logits);
   }
   const auto job = ParseJob(json, source);
   if (auto model = job->Model()) return *std::move(model);
@@ -67,11 +76,11 @@ void SetThreshold(ModelSchema& schema, double threshold, const char* key) {
   }
   if (schema.records.data.target || schema.records.data.classes != 2)
     throw ConfigError(fmt::format("{}: found a model of another kind, expected one of two classes", key));
-  if (schema.records.type == "pate")
+  if (schema.logits == LogitMeaning::kVotes)
     throw ConfigError(
-        fmt::format("{}: found the student of a job of type \"pate\", whose logits predict no "
+        fmt::format("{}: found the student of a job of type \"{}\", whose logits predict no "
                     "share, expected a model of another type",
-                    key));
+                    key, schema.records.type));
   schema.classifier.threshold = threshold;
 }
 

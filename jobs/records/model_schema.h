@@ -6,6 +6,13 @@
 
 namespace trefoil::jobs {
 
+/// What logits of classes predict, beside which of them is the largest.
+enum class LogitMeaning {
+  kLogOdds,  ///< the class's log-odds
+  kShare,    ///< the class's share, less 1/2: what the squared loss fits
+  kVotes     ///< what a student makes of its teachers' votes: no share
+};
+
 /// What applying a model takes beside its weights.
 struct ModelSchema {
   RecordSchema records;             ///< that the model is for
@@ -13,11 +20,13 @@ struct ModelSchema {
   bool probabilities =
       false;         ///< whether its logits mean them, by the classifier's loss (ml/clear/probabilities.h)
   std::string json;  ///< all of it as compact JSON: the job that made the model, or the schema alone
+  LogitMeaning logits =
+      LogitMeaning::kLogOdds;  ///< of a linear model of classes; of a training the loss says it
 };
 
 /// Of a linear model with a logit a class (one with two classes), whose training does not matter but for what its logits
-/// predict, which the records' type says: of "least-squares" and of targets as of the squared loss, else log-odds.
-[[nodiscard]] ModelSchema LinearModelSchema(RecordSchema records);
+/// mean, which is JobType::logits of its job's type; of targets they are the targets.
+[[nodiscard]] ModelSchema LinearModelSchema(RecordSchema records, LogitMeaning logits);
 
 /// The schema whose `json` this is; `source` names it in errors. Throws ConfigError with one line: place, key, what was
 /// found, what was expected.

@@ -49,7 +49,7 @@ class TransferJob : public JobOf<TransferSettings> {
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override;
   [[nodiscard]] JobCost Cost() const override;
   [[nodiscard]] std::optional<ModelSchema> Model() const override {
-    return LinearModelSchema(TransferSchema(job()));
+    return LinearModelSchema(TransferSchema(job()), kTransferType.logits);
   }
   [[nodiscard]] dp::PrivacyUnit Unit() const override { return dp::PrivacyUnit::kOwner; }
   [[nodiscard]] dp::Neighbours Neighbours() const override { return dp::Neighbours::kReplaced; }

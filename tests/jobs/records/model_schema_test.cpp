@@ -53,7 +53,7 @@ TEST(ModelSchema, IsATrainingWholeOrTheSchemaAlone) {
 
   RecordSchema records = training;
   records.type = "of-another-program";
-  const auto written = LinearModelSchema(records);
+  const auto written = LinearModelSchema(records, LogitMeaning::kLogOdds);
   const auto alone = ParseModelSchema(written.json, "x");
   EXPECT_EQ(alone.json, written.json);
   EXPECT_EQ(alone.records.type, "of-another-program");
@@ -68,7 +68,7 @@ TEST(ModelSchema, OfTargetsAloneIsReadBack) {
   records.type = "of-another-program";
   records.data.classes = 2;
   records.data.target = data::TargetRange{.low = -3, .high = 5};
-  const auto written = LinearModelSchema(records);
+  const auto written = LinearModelSchema(records, LogitMeaning::kLogOdds);
   const auto alone = ParseModelSchema(written.json, "x");
   EXPECT_EQ(alone.json, written.json);
   EXPECT_EQ(alone.records.data.target, records.data.target);
@@ -80,7 +80,7 @@ double DecisionOf(const std::string& type) {
   RecordSchema records = Training();
   records.type = type;
   records.data.classes = 2;
-  auto schema = ParseModelSchema(LinearModelSchema(records).json, "x");
+  auto schema = ParseModelSchema(LinearModelSchema(records, LogitMeaning::kLogOdds).json, "x");
   SetThreshold(schema, 0.3, "--threshold");
   return ml::DecisionLogit(schema.classifier);
 }
@@ -89,6 +89,15 @@ TEST(ModelSchema, KnowsWhatALogitPredicts) {
   EXPECT_DOUBLE_EQ(DecisionOf("least-squares"), -0.2);
   EXPECT_DOUBLE_EQ(DecisionOf("classifier-average"), std::log(0.3 / 0.7));
   EXPECT_THROW((void)DecisionOf("pate"), ConfigError);
+  // Of a type of another program the job says it.
+  RecordSchema records = Training();
+  records.type = "of-another-program";
+  records.data.classes = 2;
+  auto share = LinearModelSchema(records, LogitMeaning::kShare);
+  SetThreshold(share, 0.3, "--threshold");
+  EXPECT_DOUBLE_EQ(ml::DecisionLogit(share.classifier), -0.2);
+  auto votes = LinearModelSchema(records, LogitMeaning::kVotes);
+  EXPECT_THROW(SetThreshold(votes, 0.3, "--threshold"), ConfigError);
 }
 
 TEST(ModelSchema, RefusesJobsThatMakeNoModel) {
