@@ -1,10 +1,16 @@
 #include "data/tables/postgres_reader.h"
 
 #include <libpq-fe.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/blocking_call.h"
@@ -15,12 +21,21 @@ namespace trefoil::data {
 namespace {
 
 constexpr const char* kOneQuery = "one SELECT, which only reads";
+constexpr std::string_view kCancelled = "57014";
 constexpr const char* kFetch = "FETCH FORWARD 1000 FROM trefoil";
 // What the server writes is to depend on nobody's settings.
 constexpr const char* kBegin =
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL datestyle = 'ISO, YMD'; "
     "SET LOCAL intervalstyle = 'iso_8601'; SET LOCAL timezone = 'UTC'; SET LOCAL extra_float_digits = 1; "
     "SET LOCAL client_min_messages = 'error'";
+// A query has an end, which PGOPTIONS, a service file or the user's role may set. Milliseconds.
+constexpr const char* kLimit =
+    "SELECT CASE setting WHEN '0' THEN '600000' ELSE setting END, pg_catalog.set_config(name, "
+    "CASE setting WHEN '0' THEN '600000' ELSE setting END, true) "
+    "FROM pg_catalog.pg_settings WHERE name = 'statement_timeout'";
+// What libpq takes where nobody says otherwise: seconds, and milliseconds.
+constexpr const char* kConnectTimeout = "30";
+constexpr const char* kSilence = "60000";
 
 // Types of PostgreSQL, by numbers that never change (its pg_type.dat).
 constexpr Oid kBytea = 17;
@@ -34,6 +49,8 @@ struct EndResult {
 };
 using Connection = std::unique_ptr<PGconn, EndConnection>;
 using Answer = std::unique_ptr<PGresult, EndResult>;
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::milliseconds;
 
 /// Notices of the server may quote data.
 void Ignore(void* /*context*/, const PGresult* /*notice*/) {}
@@ -60,6 +77,18 @@ std::string OptionOf(PGconn* connection, std::string_view keyword) {
   return "";
 }
 
+std::string OptionOr(PGconn* connection, std::string_view keyword, const char* otherwise) {
+  auto option = OptionOf(connection, keyword);
+  return option.empty() || option == "0" ? otherwise : option;
+}
+
+/// What a number above 0 says; else a minute.
+Milliseconds ParseMilliseconds(std::string_view text) {
+  std::int64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  return Milliseconds(read.ec == std::errc() && number > 0 ? number : 60'000);
+}
+
 /// Messages of these classes of errors (not supported, transaction, syntax) speak of the query; others may quote cells.
 bool MayBeQuoted(std::string_view state) {
   return state.starts_with("0A") || state.starts_with("25") || state.starts_with("42");
@@ -76,13 +105,18 @@ class PostgresReader final : public QueryReader {
  private:
   void Connect(const std::string& database);
   void Begin(const std::string& query);
+  void Limit();
   void Fetch();
+  [[nodiscard]] Answer Ask(const char* command) { return Wait(PQsendQuery(connection_.get(), command)); }
+  [[nodiscard]] Answer Wait(int sent);
+  void AwaitInput(Clock::time_point end);
   std::vector<std::string> Names() override;
   bool Read() override;
   void Expect(const Answer& answer, ExecStatusType status, const std::string& where,
               const std::string& expected) const;
 
   Connection connection_;
+  Milliseconds limit_{0};  ///< for one answer
   Answer records_;
   int next_ = 0;  ///< of records_
 };
@@ -99,7 +133,14 @@ void PostgresReader::Connect(const std::string& database) {
   if (!local && mode != "verify-full" && mode != "verify-ca")
     ThrowDataError(path(), "", "a host of a network with sslmode=" + mode,
                    "sslmode=verify-full in the service file, or PGSSLMODE");
-  connection_.reset(PQconnectdbParams(keywords.data(), values.data(), 1));
+  const auto connect = OptionOr(begun.get(), "connect_timeout", kConnectTimeout);
+  const auto silence = OptionOr(begun.get(), "tcp_user_timeout", kSilence);
+  limit_ = ParseMilliseconds(silence);
+  const std::array<const char*, 5> all_keywords{"dbname", "client_encoding", "connect_timeout",
+                                                "tcp_user_timeout", nullptr};
+  const std::array<const char*, 5> all_values{database.c_str(), "UTF8", connect.c_str(), silence.c_str(),
+                                              nullptr};
+  connection_.reset(PQconnectdbParams(all_keywords.data(), all_values.data(), 1));
   auto* connection = connection_.get();
   if (PQstatus(connection) != CONNECTION_OK)
     ThrowDataError(path(), "", PQerrorMessage(connection), "a database that can be reached");
@@ -114,25 +155,65 @@ void PostgresReader::Expect(const Answer& answer, ExecStatusType status, const s
   // The first line alone: what follows quotes the query.
   const char* message = PQresultErrorField(answer.get(), PG_DIAG_MESSAGE_PRIMARY);
   const bool quoted = message != nullptr && MayBeQuoted(state);
+  if (state == kCancelled)
+    ThrowDataError(path(), where, "that the server cancelled it, as it does after statement_timeout",
+                   "a query that takes less time, or a longer one in PGOPTIONS or the service file");
   ThrowDataError(path(), where, quoted ? std::string(message) : "an error of SQLSTATE " + std::string(state),
                  expected);
+}
+
+/// A server that hangs may still acknowledge what it is sent: who asks it looks at the clock, too.
+void PostgresReader::AwaitInput(Clock::time_point end) {
+  const auto left = std::chrono::duration_cast<Milliseconds>(end - Clock::now());
+  if (left.count() <= 0)
+    ThrowDataError(path(), "",
+                   "no answer within " + NumberText(static_cast<double>(limit_.count()) / 1000) + " s",
+                   "one in the time of statement_timeout and tcp_user_timeout (PGOPTIONS, the service file)");
+  pollfd socket{.fd = PQsocket(connection_.get()), .events = POLLIN, .revents = 0};
+  constexpr Milliseconds kTurn{60'000};
+  const int ready = poll(&socket, 1, static_cast<int>(std::min(left, kTurn).count()));
+  if (ready < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "poll");
+  if (ready > 0 && PQconsumeInput(connection_.get()) == 0)
+    ThrowDataError(path(), "", PQerrorMessage(connection_.get()), "an answer");
+}
+
+/// The last result of what was sent, as PQexec gives it.
+Answer PostgresReader::Wait(int sent) {
+  const auto end = Clock::now() + limit_;
+  Answer last;
+  while (sent == 1) {
+    while (PQisBusy(connection_.get()) != 0) AwaitInput(end);
+    Answer next(PQgetResult(connection_.get()));
+    if (!next) break;
+    last = std::move(next);
+  }
+  return last;
+}
+
+/// How long the server may take for a statement, and so who asks it for an answer.
+void PostgresReader::Limit() {
+  const auto answer = Ask(kLimit);
+  Expect(answer, PGRES_TUPLES_OK, "", "a limit to the time of a query");
+  if (PQntuples(answer.get()) == 1) limit_ += ParseMilliseconds(PQgetvalue(answer.get(), 0, 0));
 }
 
 void PostgresReader::Begin(const std::string& query) {
   if (query.find('\0') != std::string::npos) ThrowDataError(path(), "query", "a byte 0", kOneQuery);
   const BlockingCall call("asking", path());
-  Expect(Answer(PQexec(connection_.get(), kBegin)), PGRES_COMMAND_OK, "", "a transaction that only reads");
+  Expect(Ask(kBegin), PGRES_COMMAND_OK, "", "a transaction that only reads");
+  Limit();
   // With parameters, of which there are none, the server takes one statement alone; and a cursor's is one that reads.
   const auto declare = "DECLARE trefoil NO SCROLL CURSOR FOR " + query;
-  Expect(Answer(PQexecParams(connection_.get(), declare.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0)),
-         PGRES_COMMAND_OK, "query", kOneQuery);
+  const int sent =
+      PQsendQueryParams(connection_.get(), declare.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0);
+  Expect(Wait(sent), PGRES_COMMAND_OK, "query", kOneQuery);
   Fetch();
   if (PQnfields(records_.get()) == 0) ThrowDataError(path(), "query", "no columns", kOneQuery);
 }
 
 void PostgresReader::Fetch() {
   const BlockingCall call("asking", path());
-  records_.reset(PQexec(connection_.get(), kFetch));
+  records_ = Ask(kFetch);
   next_ = 0;
   Expect(records_, PGRES_TUPLES_OK, "query", "records");
 }

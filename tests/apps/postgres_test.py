@@ -8,9 +8,11 @@ import pwd
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 from evaluate_test import JOB
@@ -60,6 +62,19 @@ class Server:
     def stop(self):
         self.do("pg_ctl", "-D", self.folder / "data", "-m", "immediate", "stop")
         shutil.rmtree(self.folder)
+
+
+def hang(listener):
+    """Takes every connection as a server does, and no query."""
+    held = []
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        held.append(connection)
+        connection.recv(1024)
+        connection.sendall(b"R" + struct.pack(">ii", 8, 0) + b"Z" + struct.pack(">i", 5) + b"I")
 
 
 class Postgres(ProgramTest):
@@ -174,6 +189,27 @@ class Postgres(ProgramTest):
         self.assertIn("missing data.query", self.check(party))
         (party / "party.toml").write_text(self.text + f'\n[data]\npostgres = "service=clinic"\nsqlite = "a.db"\nquery = "SELECT 1"\n')
         self.assertIn("data.postgres is given too, expected only one of them", self.check(party))
+
+    def test_does_not_wait_for_ever(self):
+        party = self.prepare()
+        self.store(party / "data/train.csv")
+        # Where nobody sets a limit, the server has one.
+        limited = "SELECT CASE current_setting('statement_timeout') WHEN '{}' THEN state END AS state, b, a FROM visits ORDER BY id"
+        self.name(party, limited.format("10min"))
+        self.assertRegex(self.check(party), r"(?m)^pass  data: 20 rows")
+        self.environment["PGOPTIONS"] = "-c statement_timeout=300"
+        self.name(party, limited.format("300ms"))
+        self.assertRegex(self.check(party), r"(?m)^pass  data: 20 rows")
+        self.name(party, "SELECT pg_sleep(20), state, b, a FROM visits")
+        self.assertIn("found that the server cancelled it", self.check(party))
+
+    def test_knows_a_server_that_takes_a_query_and_does_not_answer(self):
+        party = self.prepare()
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            threading.Thread(target=hang, args=(listener,), daemon=True).start()
+            database = f"host=127.0.0.1 port={listener.getsockname()[1]} dbname=a user=b sslmode=disable gssencmode=disable"
+            self.name(party, "SELECT 1", f"{database} tcp_user_timeout=300")
+            self.assertIn("found no answer within 0.3 s, expected one in the time of statement_timeout", self.check(party))
 
     def test_refuses_a_network_without_a_known_server(self):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
