@@ -135,6 +135,11 @@ std::string SumJob::Load(const PartyFile& party, const std::string& party_file,
                          const Resources& /*resources*/) {
   auto coins = RandomStream::FromSystem();
   const auto declared = job().rows.at(static_cast<std::size_t>(party.id));
+  // Vectors are made anew for every job: by them nobody would know that a ledger is of other records.
+  if (party.ledger && declared > 0 && party.data.empty())
+    throw ConfigError(
+        party_file +
+        ": missing [data] file, expected the records that the vectors are of, which the ledger is of");
   if (program_ != nullptr) {
     RefuseFiles(party, party_file);
     of_program_.emplace(job(), *program_, declared, std::move(coins));

@@ -81,13 +81,20 @@ void DealCall(const SumSettings& job, const SplitTarget& target, std::int64_t ca
   for (const int party : party_of_row) ++rows.at(static_cast<std::size_t>(party < 0 ? 3 : party));
   for (std::size_t j = 0; j < target.party_folders.size(); ++j) {
     if (job.rows.at(j) == 0) continue;
+    auto& party = target.parties.at(j);
+    const auto path_of = [&](const char* what) {
+      return fs::path("data") / fmt::format("{}{}", what, job.calls == 1 ? ".npy" : "");
+    };
     const auto write = [&](const char* what, const data::NpyArray& array) {
-      const auto named = fs::path("data") / fmt::format("{}{}", what, job.calls == 1 ? ".npy" : "");
+      const auto named = path_of(what);
       const auto file = FileOfCall(target.party_folders.at(j) / named, what, job.calls, call);
       fs::create_directories(file.parent_path());
       data::WriteNpy(file, array);
-      target.parties.at(j).inputs[fmt::format("data.{}", what)] = named;
+      party.inputs[fmt::format("data.{}", what)] = named;
     };
+    // In a trial the first call's vectors stand for the records that a ledger is of.
+    const char* first = job.owners_sum ? "vector" : "vectors";
+    if (party.ledger && call == 0) party.data.file = FileOfCall(path_of(first), first, job.calls, call);
     const auto own = RowsOf(vectors, party_of_row, static_cast<int>(j));
     if (job.owners_sum) {
       write("vector", SummedByOwner(job, own, "vectors"));

@@ -171,5 +171,23 @@ TEST(ProgramSums, RefuseWhatIsNotAVectorForEachRecord) {
   EXPECT_THROW(ProgramSums(groups, three, 50, Coins()), DataError);
 }
 
+// A ledger of no file would take whatever vectors come, and their records another one's budget.
+TEST(ProgramSums, WantTheFileOfTheRecordsWhereThereIsALedger) {
+  const TemporaryFolder folder;
+  const auto file = folder.Write("job.toml", kSessionJob);
+  const auto error = [&](const PartyFile& party) {
+    ListedVectors program(FortyVectors());
+    const auto job = ReadJob(file);
+    job->TakeVectorsOf(program);
+    return ErrorText<ConfigError>([&] { (void)LoadInputs(*job, party, "party.toml", {}); });
+  };
+  PartyFile party;
+  EXPECT_EQ(error(party), "");
+  party.ledger = LedgerSettings{.file = folder.path() / "l.jsonl", .epsilon_cap = 1, .delta = 1e-5};
+  EXPECT_THAT(error(party), HasSubstr("party.toml: missing [data] file, expected the records"));
+  party.data.file = folder.path() / "people.csv";
+  EXPECT_EQ(error(party), "");
+}
+
 }  // namespace
 }  // namespace trefoil::jobs
