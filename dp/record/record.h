@@ -94,8 +94,9 @@ struct LaplaceCounts {
 struct GaussianReleases {
   std::int64_t count = 0;
   std::int64_t coordinates = 0;  ///< of each
-  double sigma = 0;            ///< noise multiplier of any two parties' noise, over what one unit may change
-  double party_deviation = 0;  ///< deviation of each party's noise in lattice units, rounded down
+  double sigma = 0;             ///< noise multiplier of any two parties' noise, over what one unit may change
+  double party_deviation = 0;   ///< deviation of each party's noise in lattice units, rounded down
+  std::int64_t group_rows = 1;  ///< more than 1: the unit of privacy is a group of so many rows at most
 };
 
 /// Releases of which each is within total variation `failure` of an (epsilon, 0)-differentially private one.

@@ -188,6 +188,7 @@ void Members(V& v, GaussianReleases& s) {
   v("coordinates", s.coordinates);
   v("sigma", s.sigma);
   v("party_deviation", s.party_deviation);
+  v.If(s.group_rows > 1, kMaxGroupRows, s.group_rows);
 }
 
 template <typename V>
@@ -271,6 +272,15 @@ struct Writer {
 template <typename E>
 void Check(const E& /*event*/, const StrictObject& /*object*/) {}
 
+void CheckGroupRows(std::int64_t rows, const StrictObject& object) {
+  if (object.Has(kMaxGroupRows) && rows < 2)
+    Refuse(object.Path(kMaxGroupRows), std::to_string(rows), "at least 2, or no such key");
+}
+
+void Check(const GaussianReleases& releases, const StrictObject& object) {
+  CheckGroupRows(releases.group_rows, object);
+}
+
 void Check(const DpSgdSteps& steps, const StrictObject& object) {
   const bool is_public = steps.sampling == SamplingMode::kPublic;
   if (object.Has(kExecutions)) {
@@ -282,11 +292,9 @@ void Check(const DpSgdSteps& steps, const StrictObject& object) {
     Refuse(object.Path("max_participation"), std::to_string(steps.max_participation),
            "at most the number of steps, as often as they were executed");
   }
-  if (object.Has(kMaxGroupRows)) {
-    const auto rows = steps.limits.group_rows;
-    if (rows < 2) Refuse(object.Path(kMaxGroupRows), std::to_string(rows), "at least 2, or no such key");
-    if (is_public) Refuse(object.Path(kMaxGroupRows), "this key", "none with public sampling");
-  }
+  CheckGroupRows(steps.limits.group_rows, object);
+  if (object.Has(kMaxGroupRows) && is_public)
+    Refuse(object.Path(kMaxGroupRows), "this key", "none with public sampling");
   if (steps.vertical && !is_public) Refuse(object.Path("partition"), "another sampling", kVertical.expected);
 }
 

@@ -15,12 +15,14 @@ using dp::PrivacyUnit;
 
 constexpr const char* kNotStated = "not stated";
 
-/// The rows of a group where steps took groups, else 1: of releases the job says it.
+/// The rows of a group where steps took groups or sums were of groups, else 1: the job says it.
 std::int64_t GroupRows(const dp::TrainingRecord& record) {
   std::int64_t most = 1;
   for (const auto& event : record.events) {
     if (const auto* steps = std::get_if<dp::DpSgdSteps>(&event))
       most = std::max(most, steps->limits.group_rows);
+    if (const auto* releases = std::get_if<dp::GaussianReleases>(&event))
+      most = std::max(most, releases->group_rows);
   }
   return most;
 }

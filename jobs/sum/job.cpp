@@ -82,7 +82,8 @@ GaussianTarget SumJob::Target() const {
 /// What all calls are charged at a noise multiplier. Sampled ones are what steps of a training are: sums of vectors of
 /// bounded norm, each unit taken by a private coin of its owner, with one noise; none is cut.
 dp::RecordedEvent SumJob::EventAt(double sigma) const {
-  const auto plain = EventOf(Target(), sigma);
+  auto plain = EventOf(Target(), sigma);
+  plain.group_rows = job().max_group_rows;
   if (job().sampling_rate == 1) return plain;
   return dp::DpSgdSteps{
       .steps = plain.count,

@@ -97,7 +97,7 @@ class Sum(ProgramTest):
         self.fail_with(4, "keys-1.npy", "local", "--job", "job.toml", "--data", "data", "--out", "none", *group)
         self.local(*group, "--set", "privacy.max_group_rows=6")
         self.assert_sums(sensitivity=12.0)
-        self.assert_promises("run", "group", "added", "as many as the job says")
+        self.assert_promises("run", "group", "added", "of which a file has at most 6.")
 
     def test_sampling_costs_less(self):
         epsilons = {}

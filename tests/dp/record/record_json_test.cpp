@@ -48,6 +48,18 @@ TEST(RecordJson, WritesGroupsOnlyWhereTheyAreTheUnit) {
   EXPECT_THROW((void)FromJson(json), DataError);
 }
 
+TEST(RecordJson, WritesGroupsOfReleases) {
+  const GaussianReleases sum{.count = 2, .coordinates = 3, .sigma = 4, .party_deviation = 1e6};
+  EXPECT_FALSE(ToJson({"ab", "cd", {sum}})["events"][0].contains("max_group_rows"));
+  auto of_groups = sum;
+  of_groups.group_rows = 5;
+  auto json = ToJson({"ab", "cd", {of_groups}});
+  EXPECT_EQ(json["events"][0]["max_group_rows"], 5);
+  EXPECT_EQ(std::get<GaussianReleases>(FromJson(json).events.at(0)).group_rows, 5);
+  json["events"][0]["max_group_rows"] = 1;
+  EXPECT_THROW((void)FromJson(json), DataError);
+}
+
 TEST(RecordJson, RoundTripsThroughText) {
   auto record = MnistRecord();
   record.events.push_back(MnistSteps());

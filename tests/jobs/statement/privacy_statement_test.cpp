@@ -80,6 +80,11 @@ TEST(PrivacyStatement, SaysWhereTheUnitIsAGroup) {
   EXPECT_THAT(SentenceOf(statement, "unit"), HasSubstr("same key, of which a file has at most 4."));
   EXPECT_THAT(SentenceOf(statement, "sensitivity"), HasSubstr("that a group adds"));
   EXPECT_THAT(SentenceOf(statement, "sampling"), HasSubstr("each of its groups, all rows of it or none,"));
+  dp::GaussianReleases sum{.count = 1, .coordinates = 10, .sigma = 4, .party_deviation = 1000};
+  const dp::Promise of_groups{.unit = dp::PrivacyUnit::kGroup};
+  EXPECT_THAT(SentenceOf(StatementOf({sum}, of_groups), "unit"), HasSubstr("as many as the job says"));
+  sum.group_rows = 6;
+  EXPECT_THAT(SentenceOf(StatementOf({sum}, of_groups), "unit"), HasSubstr("of which a file has at most 6."));
 }
 
 TEST(PrivacyStatement, SaysWhatTheRecordPromises) {
