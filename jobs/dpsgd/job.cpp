@@ -21,6 +21,7 @@
 #include "jobs/records/target_evaluation.h"
 #include "ml/clear/probabilities.h"
 #include "ml/clear/score_estimates.h"
+#include "ml/on_shares/evaluation.h"
 #include "ml/records.h"
 #include "protocols/catalogue/catalogue.h"
 
@@ -235,7 +236,8 @@ CheckpointShape DpsgdJob::ShapeOfCheckpoint() const {
   return {.weights = ml::ShapeOfWeights(ml::MakeStepPlan(settings_)),
           .fraction_bits = settings_.fraction_bits,
           .coins = settings_.sampling == ml::Sampling::kPublic,
-          .joint_slots = job_.data.vertical};
+          .joint_slots = job_.data.vertical,
+          .counts = ml::EvaluationNumbers(settings_)};
 }
 
 std::string DpsgdJob::Split(const SplitTarget& target) const {

@@ -78,9 +78,10 @@ std::vector<dp::RecordedEvent> EventsBeforeSteps(const TrainingSettings& setting
   return events;
 }
 
-/// The plan of all steps at `sigma`, with all that was executed besides.
-PrivacyPlan PlanOf(const StepPlan& plan, double sigma, const ExecutionHistory& executed) {
-  auto events = executed.Events(plan.settings.steps, true);
+/// The plan of all steps at `sigma`, with all that was executed besides; `evaluates`: this session, too.
+PrivacyPlan PlanOf(const StepPlan& plan, double sigma, const ExecutionHistory& executed,
+                   bool evaluates = true) {
+  auto events = executed.Events(plan.settings.steps, evaluates);
   dp::RecordAccountant accountant(plan.settings.accountant);
   for (const auto& event : events) accountant.Add(event);
   const dp::EpsilonPair epsilons = accountant.Epsilons(plan.settings.delta);
@@ -213,8 +214,9 @@ struct Steps {
 };
 
 /// A checkpoint, where the job has them.
-void Keep(const Steps& run, const TrainingState& state) {
-  if (run.hooks.checkpoint_every > 0) run.hooks.on_checkpoint({.state = state, .coins = run.source.Coins()});
+void Keep(const Steps& run, const TrainingState& state, const std::optional<ArithShare>& counts = {}) {
+  if (run.hooks.checkpoint_every > 0)
+    run.hooks.on_checkpoint({.state = state, .coins = run.source.Coins(), .counts = counts});
 }
 
 /// From the steps that `state` has done to the last.
@@ -236,6 +238,25 @@ TrainingState RunSteps(const Steps& run, TrainingState state) {
     run.progress.Report(step + 1);
   }
   return state;
+}
+
+/// Opens what the evaluation counts once in a run: new counts only after all three have kept them, so that whoever goes
+/// on with the run opens the same ones, as `counts`, and chooses the same threshold. `before_release`: called before.
+EvaluationResult Evaluate(const Steps& run, const TrainingState& state, const OwnRecords& test,
+                          const std::optional<ArithShare>& counts,
+                          const std::function<void()>& before_release) {
+  // Noted before the record is kept, which says that it was executed: else a run that dies in between would
+  // seem to be older than its record.
+  if (!counts && run.hooks.before_evaluation) run.hooks.before_evaluation();
+  const auto before_opening = [&](const ArithShare& shares) {
+    if (!counts && run.hooks.on_checkpoint) {
+      Keep(run, state, shares);
+      protocols::Barrier(run.party);
+    }
+    before_release();
+  };
+  return EvaluateOnShares(run.party, run.plan, state.weights, test,
+                          {.counts = counts, .before_opening = before_opening});
 }
 
 /// The layers of all weights, as they come out of the training.
@@ -329,7 +350,8 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
                                   ParticipationAt(settings, resumption.earlier, from_start, first));
   const std::string constants =
       Fingerprint(plan, sigma) + (initialisation ? Fingerprint(*initialisation) : std::string());
-  TrainingResult result{.plan = PlanOf(plan, sigma, executed), .record = {}, .model = {}};
+  const auto counts = from_start ? std::nullopt : resumption.from->counts;
+  TrainingResult result{.plan = PlanOf(plan, sigma, executed, !counts), .record = {}, .model = {}};
   result.record.events = result.plan.events;
   if (hooks.on_plan)
     hooks.on_plan(result.record, {.job_hash = {}, .run_id = {}, .events = executed.EventsBefore()});
@@ -353,16 +375,18 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   progress.Report(first);
   state = RunSteps(steps, std::move(state));
   // Nothing is released before all three have kept the last checkpoint: whoever dies from here on, the run
-  // goes on from that one, and releases the same weights again. An evaluation is done again, with other noise, charged
-  // once more, and may choose another threshold.
+  // goes on from that one, and releases the same weights again.
   if (hooks.on_checkpoint) protocols::Barrier(party);
-  if (hooks.before_release) hooks.before_release();
-  // Noted before the record is kept, which says that it was executed: else a run that dies in between would
-  // seem to be older than its record.
-  if (settings.evaluation && hooks.before_evaluation) hooks.before_evaluation();
   // The record is kept before anything is released: who dies in between has released nothing unrecorded.
-  hooks.on_record(result.record);
-  if (settings.evaluation) result.evaluation = EvaluateOnShares(party, plan, state.weights, held_out.test);
+  const auto before_release = [&] {
+    if (hooks.before_release) hooks.before_release();
+    hooks.on_record(result.record);
+  };
+  if (settings.evaluation) {
+    result.evaluation = Evaluate(steps, state, held_out.test, counts, before_release);
+  } else {
+    before_release();
+  }
   result.model = Release(party, plan, state.weights);
   if (settings.release_to.empty()) result.share = state.weights;
   return result;

@@ -142,13 +142,15 @@ struct TrainingHooks {
   std::function<void(mpc::Context& party)> before_records{};
   /// Step `step`, counted from 0, is about to begin.
   std::function<void(int step)> before_step{};
-  /// All three have kept the last checkpoint, if they keep any; evaluation and release are about to begin.
+  /// All three have kept the last checkpoint, if they keep any; the evaluation's opening and the release are about to
+  /// begin.
   std::function<void()> before_release{};
-  /// The evaluation is about to begin. Called before on_record, whose record says that it was executed.
+  /// The evaluation is about to begin. Called before on_record, whose record says that it was executed; not where an
+  /// earlier session's counts are opened.
   std::function<void()> before_evaluation{};
-  /// What a run can be resumed from: before the run's first step, after every checkpoint_every steps, and after the
-  /// last. No step is begun before it returns, and nothing is opened or given out before all three have returned from
-  /// the last. It is there where checkpoint_every is not 0, and at all three parties or at none.
+  /// What a run can be resumed from: before the run's first step, after every checkpoint_every steps, after the last,
+  /// and, with an evaluation, once more with what it counted. No step is begun before it returns, and nothing is opened or
+  /// given out before all three have returned from the last. It is there where checkpoint_every is not 0, and at all three parties or at none.
   std::function<void(const Checkpoint&)> on_checkpoint{};
   std::int64_t checkpoint_every = 0;  ///< steps; 0: no checkpoints
 };

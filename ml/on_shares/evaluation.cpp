@@ -23,10 +23,7 @@ using mpc::ArithShare;
 using mpc::Index;
 using mpc::RingMatrix;
 
-/// What is opened: the count, or a number for each class and bin.
-Index Values(const StepPlan& plan) {
-  return std::max<Index>(1, 2 * static_cast<Index>(plan.settings.evaluation->bins));
-}
+Index Values(const StepPlan& plan) { return EvaluationNumbers(plan.settings); }
 
 /// What one record replaced by another moves of it, in units of 2^-f: the count by 1, a histogram in two bins.
 std::uint64_t Sensitivity(const StepPlan& plan) {
@@ -62,6 +59,16 @@ void Open(mpc::Context& party, const StepPlan& plan, const ArithShare& counts, E
   if (histogram) result.histogram = std::move(values);
 }
 
+/// Adds what `part` sends to the result.
+template <typename Part>
+void Measured(mpc::Context& party, EvaluationResult& result, const Part& part) {
+  const net::Counters before = party.transport().counters();
+  part();
+  const net::Counters& after = party.transport().counters();
+  result.rounds += after.rounds - before.rounds;
+  result.bytes_sent += after.bytes_sent + after.bytes_offline - before.bytes_sent - before.bytes_offline;
+}
+
 /// What is counted of the test records, without noise: Values() x 1.
 AdditiveShare CountTests(mpc::Context& party, const StepPlan& plan, const mpc::FixedShare& weights,
                          const OwnRecords& test) {
@@ -77,6 +84,17 @@ AdditiveShare CountTests(mpc::Context& party, const StepPlan& plan, const mpc::F
   return CountHeldOut(party, plan, settings.test, test, logits, kClassifiedWidth);
 }
 
+/// The same with noise, as fresh shares.
+ArithShare NoisyCounts(mpc::Context& party, const StepPlan& plan, const mpc::FixedShare& weights,
+                       const OwnRecords& test) {
+  AdditiveShare counts = CountTests(party, plan, weights, test);
+  if (const auto& sigma = plan.settings.evaluation->sigma) {
+    const StepNoise noise = CountNoise(RandomStream::FromSystem(), *sigma, Sensitivity(plan), Values(plan));
+    counts = AddNoise(counts, noise.values());
+  }
+  return protocols::Reshare(party, counts);
+}
+
 mpc::Cost CountTestsCost(const StepPlan& plan) {
   const EvaluationSettings& settings = *plan.settings.evaluation;
   if (settings.bins > 0) {
@@ -90,6 +108,11 @@ mpc::Cost CountTestsCost(const StepPlan& plan) {
 
 }  // namespace
 
+Index EvaluationNumbers(const TrainingSettings& settings) {
+  if (!settings.evaluation) return 0;
+  return std::max<Index>(1, 2 * static_cast<Index>(settings.evaluation->bins));
+}
+
 std::vector<dp::RecordedEvent> EvaluationEvents(const StepPlan& plan) {
   const auto& settings = plan.settings.evaluation;
   if (!settings || !settings->sigma) return {};
@@ -100,20 +123,15 @@ std::vector<dp::RecordedEvent> EvaluationEvents(const StepPlan& plan) {
 }
 
 EvaluationResult EvaluateOnShares(mpc::Context& party, const StepPlan& plan, const mpc::FixedShare& weights,
-                                  const OwnRecords& test) {
-  const EvaluationSettings& settings = *plan.settings.evaluation;
-  const net::Counters before = party.transport().counters();
-  AdditiveShare counts = CountTests(party, plan, weights, test);
-  if (settings.sigma) {
-    const StepNoise noise =
-        CountNoise(RandomStream::FromSystem(), *settings.sigma, Sensitivity(plan), Values(plan));
-    counts = AddNoise(counts, noise.values());
-  }
-  EvaluationResult result{.records = settings.test.rows, .threshold = plan.settings.threshold};
-  Open(party, plan, protocols::Reshare(party, counts), result);
-  const net::Counters& after = party.transport().counters();
-  result.rounds = after.rounds - before.rounds;
-  result.bytes_sent = after.bytes_sent + after.bytes_offline - before.bytes_sent - before.bytes_offline;
+                                  const OwnRecords& test, const KeptCounts& kept) {
+  EvaluationResult result{.records = plan.settings.evaluation->test.rows,
+                          .threshold = plan.settings.threshold};
+  auto counts = kept.counts;
+  Measured(party, result, [&] {
+    if (!counts) counts = NoisyCounts(party, plan, weights, test);
+  });
+  if (kept.before_opening) kept.before_opening(*counts);
+  Measured(party, result, [&] { Open(party, plan, *counts, result); });
   return result;
 }
 

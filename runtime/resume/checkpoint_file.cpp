@@ -17,6 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
+constexpr const char* kCountedKey = "counted";
+
 std::span<std::uint8_t> PutKey(std::span<std::uint8_t> out, const SecretKey& key) {
   std::copy(key.bytes().begin(), key.bytes().end(), out.begin());
   return out.subspan(SecretKey::kBytes);
@@ -24,13 +26,17 @@ std::span<std::uint8_t> PutKey(std::span<std::uint8_t> out, const SecretKey& key
 
 SecretKey TakeKey(std::span<const std::uint8_t> in) { return SecretKey(in.first<SecretKey::kBytes>()); }
 
-/// Weights, velocity, and the coins where there are any.
+std::size_t BytesOfCounts(mpc::Index counts) { return jobs::ShareBytes({.inputs = counts, .outputs = 1}); }
+
+/// Weights, velocity, and the coins and counts where there are any.
 jobs::SecretBytes ToBytes(const ml::Checkpoint& checkpoint) {
   const auto& [weights, velocity, step] = checkpoint.state;
   const std::size_t share = jobs::ShareBytes({.inputs = weights.rows(), .outputs = weights.cols()});
-  std::vector<std::uint8_t> bytes(2 * share + (checkpoint.coins ? 2 * SecretKey::kBytes : 0));
+  std::vector<std::uint8_t> bytes(2 * share + (checkpoint.coins ? 2 * SecretKey::kBytes : 0) +
+                                  (checkpoint.counts ? BytesOfCounts(checkpoint.counts->rows()) : 0));
   auto rest = jobs::PutShare(jobs::PutShare(bytes, weights.ring()), velocity.ring());
-  if (checkpoint.coins) (void)PutKey(PutKey(rest, checkpoint.coins->schedule), checkpoint.coins->slots);
+  if (checkpoint.coins) rest = PutKey(PutKey(rest, checkpoint.coins->schedule), checkpoint.coins->slots);
+  if (checkpoint.counts) (void)jobs::PutShare(rest, *checkpoint.counts);
   return jobs::SecretBytes(std::move(bytes));
 }
 
@@ -41,7 +47,9 @@ CheckpointName NameIn(const fs::path& file, const Json& header, const Checkpoint
     found = {.party = jobs::NumberOf(header.at("party")),
              .run_id = header.at("run_id").get<std::string>(),
              .job_hash = header.at("job_hash").get<std::string>()};
-    name = {.step = jobs::NumberOf(header.at("step")), .session = header.at("session").get<std::string>()};
+    name = {.step = jobs::NumberOf(header.at("step")),
+            .session = header.at("session").get<std::string>(),
+            .counted = header.value(kCountedKey, false)};
   } catch (const Json::exception&) {
     jobs::RefuseSealed(file, "a damaged header", std::string(kCheckpoint.what));
   }
@@ -59,11 +67,12 @@ CheckpointName NameIn(const fs::path& file, const Json& header, const Checkpoint
 
 void SaveCheckpoint(const fs::path& file, const CheckpointOwner& owner, const std::string& session,
                     const ml::Checkpoint& checkpoint, const SecretKey& key) {
-  const Json header{{"party", owner.party},
-                    {"run_id", owner.run_id},
-                    {"job_hash", owner.job_hash},
-                    {"step", checkpoint.state.step},
-                    {"session", session}};
+  Json header{{"party", owner.party},
+              {"run_id", owner.run_id},
+              {"job_hash", owner.job_hash},
+              {"step", checkpoint.state.step},
+              {"session", session}};
+  if (checkpoint.counts) header[kCountedKey] = true;
   const auto secret = ToBytes(checkpoint);
   ReplaceSecretFile(file, jobs::SealFile(kCheckpoint, header, secret.bytes(), key));
 }
@@ -73,10 +82,12 @@ StoredCheckpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& own
   CheckpointName name;
   const auto secret = jobs::OpenSealed(file, kCheckpoint, key,
                                        [&](const Json& header) { name = NameIn(file, header, owner); });
-  const auto [shape, bits, coins, joint_slots] = job.ShapeOfCheckpoint();
+  const auto [shape, bits, coins, joint_slots, counts] = job.ShapeOfCheckpoint();
   const auto bytes = secret.bytes();
   const std::size_t share = jobs::ShareBytes(shape);
-  if (bytes.size() != 2 * share + (coins ? 2 * SecretKey::kBytes : 0) || name.step < 0 ||
+  const std::size_t before_counts = 2 * share + (coins ? 2 * SecretKey::kBytes : 0);
+  const bool fits = !name.counted || (counts > 0 && name.step == job.Steps().count);
+  if (bytes.size() != before_counts + (name.counted ? BytesOfCounts(counts) : 0) || !fits || name.step < 0 ||
       name.step > job.Steps().count)
     jobs::RefuseSealed(file, "a checkpoint that does not fit its job", std::string(kCheckpoint.what));
   ml::Checkpoint checkpoint{.state = {.weights = {jobs::TakeShare(bytes, shape), bits},
@@ -87,6 +98,8 @@ StoredCheckpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& own
     checkpoint.coins.emplace(
         ml::PublicCoins{.schedule = TakeKey(keys), .slots = TakeKey(keys.subspan(SecretKey::kBytes))});
   }
+  if (name.counted)
+    checkpoint.counts = jobs::TakeShare(bytes.subspan(before_counts), {.inputs = counts, .outputs = 1});
   return {.name = std::move(name), .checkpoint = std::move(checkpoint)};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "jobs/files/sealed_file.h"
 #include "jobs/job.h"
@@ -14,9 +15,12 @@ inline constexpr jobs::SealedKind kCheckpoint{
 /// Which checkpoint of a run it is. The same steps done twice, in two sessions, give two sharings that do not
 /// belong together.
 struct CheckpointName {
-  int step = 0;         ///< steps done
-  std::string session;  ///< that wrote it, lower-case hexadecimal
+  int step = 0;          ///< steps done
+  std::string session;   ///< that did the last of them, lower-case hexadecimal
+  bool counted = false;  ///< whether it has what the evaluation counted behind the last one, too
 
+  /// By which later ones are known.
+  [[nodiscard]] std::pair<int, bool> rank() const { return {step, counted}; }
   friend auto operator<=>(const CheckpointName&, const CheckpointName&) = default;
 };
 
@@ -28,7 +32,8 @@ struct CheckpointOwner {
 };
 
 /// Replaces the file by a sealed checkpoint, in one step; mode 0600. The header, in the clear but part of the
-/// seal, has the owner and the name. Throws std::runtime_error.
+/// seal, has the owner and the name, which says that it is counted where the checkpoint has counts. Throws
+/// std::runtime_error.
 void SaveCheckpoint(const std::filesystem::path& file, const CheckpointOwner& owner,
                     const std::string& session, const ml::Checkpoint& checkpoint, const SecretKey& key);
 

@@ -13,7 +13,7 @@ std::optional<std::string> RefusalOfLosses(const jobs::Job& job, const AgreedRun
   const bool from_start = !agreed.from;
   const int first = agreed.from ? agreed.from->step : 0;
   const auto steps = job.Steps();
-  if (first == steps.count && !steps.charged_after) return {};
+  if (first == steps.count && (!steps.charged_after || agreed.from->counted)) return {};
   const std::int64_t lost = LostSteps(agreed);
   const std::int64_t most = steps.lost_max;
   // The session that began the run has its name.

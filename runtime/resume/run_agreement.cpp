@@ -48,6 +48,13 @@ int StepIn(const Json& json, int least, int most) {
   return step;
 }
 
+CheckpointName HeldIn(const Json& json, int steps) {
+  const bool counted = json.value("counted", false);
+  return {.step = StepIn(json.at("step"), counted ? steps : 0, steps),
+          .session = IdIn(json.at("session")),
+          .counted = counted};
+}
+
 ml::SessionSteps SessionIn(const Json& json, int steps) {
   ml::SessionSteps session;
   session.id = IdIn(json.at("id"));
@@ -83,7 +90,8 @@ bool Holds(const RunClaim& claim, const CheckpointName& name) {
 std::optional<CheckpointName> LastHeldByAll(const std::array<RunClaim, 3>& claims) {
   std::optional<CheckpointName> last;
   for (const auto& name : claims[0].held) {
-    if (Holds(claims[1], name) && Holds(claims[2], name) && (!last || last->step < name.step)) last = name;
+    if (Holds(claims[1], name) && Holds(claims[2], name) && (!last || last->rank() < name.rank()))
+      last = name;
   }
   return last;
 }
@@ -139,7 +147,10 @@ void Merge(ml::SessionHistory& all, const ml::SessionHistory& more) {
 
 std::string ToText(const RunClaim& claim) {
   Json held = Json::array();
-  for (const auto& name : claim.held) held.push_back({{"step", name.step}, {"session", name.session}});
+  for (const auto& name : claim.held) {
+    held.push_back({{"step", name.step}, {"session", name.session}});
+    if (name.counted) held.back()["counted"] = true;
+  }
   Json sessions = Json::array();
   for (const auto& one : claim.sessions) {
     sessions.push_back({{"id", one.id},
@@ -158,8 +169,7 @@ RunClaim ReadClaim(const std::string& text, int peer, int steps) {
     const auto json = Json::parse(text);
     RunClaim claim{.run_id = IdIn(json.at("run_id")), .held = {}, .sessions = {}};
     claim.released = json.value("released", false);  // absent in a run.json that is older than the note
-    for (const auto& one : json.at("held"))
-      claim.held.push_back({.step = StepIn(one.at("step"), 0, steps), .session = IdIn(one.at("session"))});
+    for (const auto& one : json.at("held")) claim.held.push_back(HeldIn(one, steps));
     for (const auto& one : json.at("sessions")) claim.sessions.push_back(SessionIn(one, steps));
     claim.again = json.value("again", false);
     return claim;
@@ -206,20 +216,23 @@ void RequireOneCheckpoint(mpc::Context& party, const ml::Checkpoint& checkpoint,
     return Sha256Hex({reinterpret_cast<const char*>(key.bytes().data()), key.bytes().size()});
   };
   const auto& [weights, velocity, step] = checkpoint.state;
+  const auto& counts = checkpoint.counts;
   auto common = fmt::format("{} {}", job_hash, step);
   if (checkpoint.coins) {
     common += fmt::format(" {}", hash_of(checkpoint.coins->schedule));
     if (joint_slots)
       common += fmt::format(" {}", hash_of(checkpoint.coins->slots));  // else its owner's alone
   }
-  protocols::RequireSharesOfOne(
-      party, {&weights.ring(), &velocity.ring()},
-      {.common = std::move(common),
-       .what = fmt::format("checkpoint of step {}", step),
-       .remedy =
-           fmt::format("--resume: expected the run directory of one run at all three, with its checkpoint "
-                       "folder as it was left; found {} here",
-                       run_folder.string())});
+  const protocols::ComparedShares compared{
+      .common = std::move(common),
+      .what = fmt::format("checkpoint of step {}", step),
+      .remedy =
+          fmt::format("--resume: expected the run directory of one run at all three, with its checkpoint "
+                      "folder as it was left; found {} here",
+                      run_folder.string())};
+  if (counts)
+    return protocols::RequireSharesOfOne(party, {&weights.ring(), &velocity.ring(), &*counts}, compared);
+  protocols::RequireSharesOfOne(party, {&weights.ring(), &velocity.ring()}, compared);
 }
 
 }  // namespace trefoil::runtime

@@ -35,6 +35,7 @@ constexpr const char* kFolder = "checkpoint";
 constexpr const char* kRunFile = "run.json";
 constexpr const char* kStepFile = "step";
 constexpr const char* kSealed = ".sealed";
+constexpr const char* kCountedName = "-counted";
 constexpr const char* kDraft = ".part";  // of base/files.h, where a write was interrupted
 
 /// What changes when the machine starts anew, and takes along what was written but not synchronised.
@@ -60,8 +61,11 @@ std::optional<LastStep> ReadLastStep(const fs::path& file) {
   return last;
 }
 
-/// The step in a checkpoint's name.
-int StepOf(const fs::path& checkpoint) { return std::atoi(checkpoint.filename().c_str()); }
+/// CheckpointName::rank of a file's name.
+std::pair<int, bool> RankOf(const fs::path& checkpoint) {
+  const auto name = checkpoint.filename().string();
+  return {std::atoi(name.c_str()), name.find(kCountedName) != std::string::npos};
+}
 
 [[noreturn]] void RefuseRun(const fs::path& file, const std::string& found, const std::string& expected) {
   throw DataError(fmt::format("{}: found {}, expected {}", file.string(), found, expected));
@@ -92,7 +96,8 @@ RunState::~RunState() {
 }
 
 fs::path RunState::FileOf(const CheckpointName& name) const {
-  return folder_ / fmt::format("{:06}-{}{}", name.step, name.session.substr(0, kDigitsInName), kSealed);
+  return folder_ / fmt::format("{:06}-{}{}{}", name.step, name.session.substr(0, kDigitsInName),
+                               name.counted ? kCountedName : "", kSealed);
 }
 
 CheckpointOwner RunState::Owner() const {
@@ -151,7 +156,7 @@ void RunState::FindCheckpoints() {
     files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end(),
-            [](const fs::path& a, const fs::path& b) { return StepOf(a) > StepOf(b); });
+            [](const fs::path& a, const fs::path& b) { return RankOf(a) > RankOf(b); });
   for (const auto& file : files) FindCheckpoint(file);
   std::sort(claim_.held.begin(), claim_.held.end());
 }
@@ -162,7 +167,7 @@ void RunState::FindCheckpoint(const fs::path& file) {
   try {
     claim_.held.push_back(LoadCheckpoint(file, Owner(), *owner_.job, key_).name);
   } catch (const DataError& error) {
-    const auto newer = [&](const CheckpointName& name) { return name.step > StepOf(file); };
+    const auto newer = [&](const CheckpointName& name) { return name.rank() > RankOf(file); };
     if (std::none_of(claim_.held.begin(), claim_.held.end(), newer)) throw;
     damaged_.emplace_back(error.what());
   }
@@ -171,7 +176,7 @@ void RunState::FindCheckpoint(const fs::path& file) {
 /// What was not held by all belongs to steps that are done again.
 void RunState::DropAfter(const std::optional<CheckpointName>& last) {
   const auto stays = [&](const CheckpointName& name) {
-    return last && (name == *last || name.step < last->step);
+    return last && (name == *last || name.rank() < last->rank());
   };
   for (const auto& name : claim_.held) {
     if (!stays(name)) fs::remove(FileOf(name));
@@ -253,8 +258,11 @@ void RunState::BeginEvaluation() {
 }
 
 void RunState::Keep(const ml::Checkpoint& checkpoint) {
-  const CheckpointName name{.step = static_cast<int>(checkpoint.state.step), .session = session_.id};
-  SaveCheckpoint(FileOf(name), Owner(), session_.id, checkpoint, key_);
+  // What is counted belongs to the weights that an earlier session may have made.
+  const CheckpointName name{.step = static_cast<int>(checkpoint.state.step),
+                            .session = releasing_,
+                            .counted = checkpoint.counts.has_value()};
+  SaveCheckpoint(FileOf(name), Owner(), releasing_, checkpoint, key_);
   claim_.held.push_back(name);
   while (claim_.held.size() > kKept) {
     fs::remove(FileOf(claim_.held.front()));

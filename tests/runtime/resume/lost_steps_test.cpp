@@ -97,6 +97,8 @@ TEST(RefusalOfLosses, LetsARunBeOfWhichOnlyTheReleaseIsLeft) {
   EXPECT_FALSE(Refusal(agreed, more));
   more.emplace_back("evaluation.sigma=25.0");  // is charged each time
   EXPECT_TRUE(Refusal(agreed, more));
+  agreed.from->counted = true;  // nothing is left to be charged
+  EXPECT_FALSE(Refusal(agreed, more));
   agreed.from = CheckpointName{.step = 140, .session = "a2"};
   EXPECT_TRUE(Refusal(agreed, {"training.lost_steps_max=0"}));
 }

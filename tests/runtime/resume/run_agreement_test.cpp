@@ -85,6 +85,22 @@ TEST(Agree, GoesOnFromWhatWasReleasedOrNotAtAll) {
   EXPECT_TRUE(ReadClaim(ToText(released), 1, 17).released);
 }
 
+TEST(Agree, GoesOnFromWhatTheEvaluationHasCountedAtAllThree) {
+  const ml::SessionHistory sessions{Session("aa", 0, 17, true)};
+  const CheckpointName last{17, "aa"};
+  const CheckpointName counted{17, "aa", true};
+  auto ahead = Claim({last, counted}, sessions);
+  const auto behind = Claim({{15, "aa"}, last}, sessions);
+  EXPECT_EQ(Agree({ahead, ahead, ahead}, 0, kSteps).from, counted);
+  for (const auto& claims : {std::array{ahead, behind, ahead}, std::array{behind, ahead, ahead}})
+    EXPECT_EQ(Agree(claims, 1, kSteps).from, last);
+  ahead.released = true;  // only after all three had kept what was counted
+  EXPECT_EQ(Agree({ahead, ahead, ahead}, 0, kSteps).from, counted);
+  EXPECT_THAT(AgreementError({ahead, behind, ahead}), HasSubstr("may have been released here"));
+  EXPECT_EQ(ReadClaim(ToText(ahead), 1, 17).held, ahead.held);
+  EXPECT_THROW((void)ReadClaim(ToText(ahead), 1, 18), ProtocolError);  // counted before the last step
+}
+
 // Step 15 was reached twice: in session aa, of which one party kept its share, and in bb, of which two did.
 TEST(Agree, NeverMixesSharesOfDifferentSessions) {
   const ml::SessionHistory sessions{Session("aa", 0, 17, true), Session("bb", 10, 16)};

@@ -168,6 +168,45 @@ TEST_F(RunStateTest, KnowsWhichSessionMadeWhatIsReleased) {
   EXPECT_EQ(Begin(kSecond, from_before)->releasing_session(), kSecond);
 }
 
+TEST_F(RunStateTest, KeepsWhatTheEvaluationCountedBesideTheLastCheckpoint) {
+  job_ = jobs::ReadJob(folder_.path() / "job.toml",
+                       {"evaluation.holder=0", "evaluation.rows=20", "evaluation.sigma=25.0"});
+  const CheckpointName last{30, kFirst};
+  const CheckpointName name{30, kFirst, true};
+  const auto counted_at = [&](int step) {
+    auto checkpoint = At(step);
+    checkpoint.counts =
+        mpc::ArithShare(mpc::RingMatrix::Constant(1, 1, 7), mpc::RingMatrix::Constant(1, 1, 9));
+    return checkpoint;
+  };
+  {
+    const auto state = Begin(kFirst);
+    for (const int step : {25, 30}) state->Keep(At(step));
+    state->Keep(counted_at(30));
+  }
+  EXPECT_EQ(Open()->claim().held, (std::vector<CheckpointName>{last, name}));
+  {
+    // Somebody lacks it: it is counted again, of the weights that the first session made.
+    const auto state = Begin(kSecond, {.run_id = kFirst, .from = last, .earlier = {}});
+    EXPECT_EQ(state->claim().held, (std::vector<CheckpointName>{last}));
+    state->Keep(counted_at(30));
+    EXPECT_EQ(state->claim().held, (std::vector<CheckpointName>{last, name}));
+  }
+  {
+    const auto state = Open();
+    const auto resumption = state->Begin({.run_id = kFirst, .from = name, .earlier = {}}, kSecond);
+    ASSERT_TRUE(resumption.from->counts);
+    EXPECT_EQ(resumption.from->counts->own()(0, 0), 7U);
+    EXPECT_EQ(resumption.from->counts->next()(0, 0), 9U);
+    EXPECT_EQ(resumption.from->state.step, 30);
+    EXPECT_EQ(state->releasing_session(), kFirst);
+    EXPECT_EQ(state->claim().held, (std::vector<CheckpointName>{last, name}));
+  }
+  const CheckpointOwner owner{.party = 1, .run_id = kFirst, .job_hash = jobs::HashOf(*job_)};
+  SaveCheckpoint(Sealed().at(0), owner, kFirst, counted_at(25), FixedKey(1));
+  EXPECT_THAT(ErrorOf(Owner()), HasSubstr("found a checkpoint that does not fit its job"));
+}
+
 TEST_F(RunStateTest, KeepsTheCoinsOfPublicSampling) {
   job_ = jobs::ReadJob(folder_.path() / "job.toml", {"privacy.sampling=public"});
   {
