@@ -1,10 +1,38 @@
 #include "jobs/gaussian_target.h"
 
 #include "dp/accounting/accountant.h"
+#include "jobs/config/common_fields.h"
 #include "ml/on_shares/correct_counts.h"
 #include "ml/plan/step_privacy.h"
 
 namespace trefoil::jobs {
+
+void GaussianTables(FieldVisitor& v, GaussianSettings& s, const GaussianHelp& help,
+                    const FieldVisitor::Part& more) {
+  v.Table("privacy", help.privacy, [&] {
+    AccountantField(v, s.accountant);
+    CheckOneOfEpsilonAndSigma(v);
+    v("epsilon", s.epsilon, kEpsilons, help.target);
+    v("sigma", s.sigma, kSigmas, help.sigma);
+    v("delta", s.delta, kDeltas, "At which both ε are said.");
+    v("against", s.against, Adversaries(), Default(ml::Adversary::kInsider), "Whose ε the target is.");
+    if (more) more();
+  });
+  ReleaseFields(v, help.to, s.to, false);
+  v.Table("local", help.local, s.local);
+}
+
+GaussianTarget TargetOf(const GaussianSettings& settings, std::int64_t coordinates, std::uint64_t sensitivity,
+                        std::int64_t releases) {
+  return {.releases = releases,
+          .coordinates = coordinates,
+          .sensitivity = sensitivity,
+          .epsilon = settings.epsilon,
+          .sigma = settings.sigma,
+          .delta = settings.delta,
+          .accountant = settings.accountant,
+          .insiders = settings.against == ml::Adversary::kInsider};
+}
 
 double SigmaOf(const GaussianTarget& target) {
   return SigmaOf(target, [&](double sigma) { return EventOf(target, sigma); });

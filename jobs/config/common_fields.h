@@ -34,18 +34,6 @@ void AccountantField(FieldVisitor& v, dp::AccountantKind& accountant);
 /// Whose epsilon a target is.
 [[nodiscard]] const OneOf<ml::Adversary>& Adversaries();
 
-/// [privacy] of one plain Gaussian release, or several: the keys of settings with members accountant, epsilon, sigma,
-/// delta and against; with a line of help for the target and for sigma.
-template <typename S>
-void GaussianFields(FieldVisitor& v, S& s, const char* target, const char* sigma) {
-  AccountantField(v, s.accountant);
-  CheckOneOfEpsilonAndSigma(v);
-  v("epsilon", s.epsilon, kEpsilons, target);
-  v("sigma", s.sigma, kSigmas, sigma);
-  v("delta", s.delta, kDeltas, "At which both ε are said.");
-  v("against", s.against, Adversaries(), Default(ml::Adversary::kInsider), "Whose ε the target is.");
-}
-
 /// What release.to says of a model.
 inline constexpr const char* kWhoGetsTheModel =
     "Who gets the model. `[]`: nobody; each party keeps its share, `model.share`, for jobs of type "

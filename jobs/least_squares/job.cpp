@@ -30,15 +30,7 @@ namespace {
 constexpr std::int64_t kMaxFeatures = 4096;  // the solution takes minutes, and the sum 67 MB
 
 /// A job of type "least-squares", checked, with every default filled in.
-struct LeastSquaresSettings : RecordSchema {
-  std::optional<double> epsilon{};  ///< exactly one of epsilon and sigma
-  std::optional<double> sigma{};
-  double delta = 0;
-  dp::AccountantKind accountant = dp::AccountantKind::kPld;
-  ml::Adversary against = ml::Adversary::kInsider;
-  std::vector<int> to{0, 1, 2};
-  LocalSpec local;
-};
+struct LeastSquaresSettings : RecordSchema, GaussianSettings {};
 
 void CheckRecords(const RecordSchema& s, const Section& document) {
   if (s.data.vertical)
@@ -63,12 +55,12 @@ void Fields(FieldVisitor& v, LeastSquaresSettings& s) {
   TypeFields(v, "least-squares");
   RecordFields(v, s, 16);
   v.Check([&](const Section& document) { CheckRecords(s, document); });
-  v.Table("privacy", "What the sums of products may tell.", [&] {
-    GaussianFields(v, s, "The target, or `sigma`.",
-                   "The noise multiplier: of any two parties' noise together.");
-  });
-  ReleaseFields(v, "Who gets the sums with their noise, and so the model.", s.to, false);
-  v.Table("local", "How `local` deals the data. Not hashed.", s.local);
+  GaussianTables(v, s,
+                 {.privacy = "What the sums of products may tell.",
+                  .target = "The target, or `sigma`.",
+                  .sigma = "The noise multiplier: of any two parties' noise together.",
+                  .to = "Who gets the sums with their noise, and so the model.",
+                  .local = "How `local` deals the data. Not hashed."});
 }
 
 /// The row that a record of zeros makes, of categories none, before it is scaled to row_norm; zeros where features are
@@ -110,7 +102,7 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
   [[nodiscard]] int Bits() const { return job().fraction_bits; }
   [[nodiscard]] std::uint64_t Sensitivity() const { return ml::SquaresSensitivity(Bits()); }
   [[nodiscard]] ml::SquaresShape Shape() const;
-  [[nodiscard]] GaussianTarget Target() const;
+  [[nodiscard]] GaussianTarget Target() const { return TargetOf(job(), Shape().numbers(), Sensitivity()); }
   /// Of all three parties' noise, in units of the sum.
   [[nodiscard]] double Deviation() const { return kAllOverTwo * sigma_ * static_cast<double>(Sensitivity()); }
   void RequireInRing() const;
@@ -123,16 +115,6 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
 ml::SquaresShape LeastSquaresJob::Shape() const {
   const int classes = job().data.classes;  // 2 of targets, too
   return {.features = TrainedFeatures(job()), .outputs = classes == 2 ? 1 : classes, .fraction_bits = Bits()};
-}
-
-GaussianTarget LeastSquaresJob::Target() const {
-  return {.coordinates = Shape().numbers(),
-          .sensitivity = Sensitivity(),
-          .epsilon = job().epsilon,
-          .sigma = job().sigma,
-          .delta = job().delta,
-          .accountant = job().accountant,
-          .insiders = job().against == ml::Adversary::kInsider};
 }
 
 /// A sum that wraps is as private, and of no use.

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "jobs/config/common_fields.h"
-#include "jobs/gaussian_target.h"
 #include "jobs/job_of.h"
 #include "jobs/records/local_data.h"
 #include "jobs/statement/bound_text.h"
@@ -45,23 +44,13 @@ class StatisticsJob : public JobOf<StatisticsSettings> {
   }
 
  private:
-  [[nodiscard]] GaussianTarget Target() const;
+  [[nodiscard]] GaussianTarget Target() const { return TargetOf(job(), layout_.size, kStatisticsNorm); }
   [[nodiscard]] nlohmann::ordered_json Summary() const;
 
   StatisticsLayout layout_;
   double sigma_;         ///< noise multiplier
   mpc::RingMatrix own_;  ///< what this party's records add, after Load
 };
-
-GaussianTarget StatisticsJob::Target() const {
-  return {.coordinates = layout_.size,
-          .sensitivity = kStatisticsNorm,
-          .epsilon = job().epsilon,
-          .sigma = job().sigma,
-          .delta = job().delta,
-          .accountant = job().accountant,
-          .insiders = job().against == ml::Adversary::kInsider};
-}
 
 std::string StatisticsJob::Title() const {
   return fmt::format(

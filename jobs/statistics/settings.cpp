@@ -168,12 +168,12 @@ void Fields(FieldVisitor& v, StatisticsSettings& s) {
   HeaderFields(v, "statistics", s.name);
   v.Table("data", "The owners' records.", [&] { DataFields(v, s); });
   v.Table("statistics", "What is released of them.", [&] { StatisticsFields(v, s); });
-  v.Table("privacy", "What all of it together may tell.", [&] {
-    GaussianFields(v, s, "The target of all statistics together, or `sigma`.",
-                   "The noise multiplier: of any two parties' noise together.");
-  });
-  ReleaseFields(v, "Who gets the statistics.", s.to, false);
-  v.Table("local", "How `local` cuts the data; all records have one label. Not hashed.", s.local);
+  GaussianTables(v, s,
+                 {.privacy = "What all of it together may tell.",
+                  .target = "The target of all statistics together, or `sigma`.",
+                  .sigma = "The noise multiplier: of any two parties' noise together.",
+                  .to = "Who gets the statistics.",
+                  .local = "How `local` cuts the data; all records have one label. Not hashed."});
 }
 
 std::size_t ColumnOf(const StatisticsSettings& job, const std::string& name) {

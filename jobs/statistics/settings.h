@@ -6,10 +6,7 @@
 #include <vector>
 
 #include "data/dataset/spec.h"
-#include "dp/accounting/any_accountant.h"
-#include "jobs/config/fields.h"
-#include "jobs/records/schema.h"
-#include "ml/plan/settings.h"
+#include "jobs/gaussian_target.h"
 
 namespace trefoil::jobs {
 
@@ -36,7 +33,7 @@ struct CountedTable {
 };
 
 /// A job of type "statistics", checked, with every default filled in.
-struct StatisticsSettings {
+struct StatisticsSettings : GaussianSettings {
   std::string name;
   data::DataSpec data;  ///< without columns
   std::vector<StatisticsColumn> columns;
@@ -47,13 +44,6 @@ struct StatisticsSettings {
   std::vector<std::string> correlations;  ///< as moments, each of which has moments too
   std::vector<CountedTable> tables;
   OfEachStatistic<double> weights{};
-  std::optional<double> epsilon{};  ///< exactly one of epsilon and sigma
-  std::optional<double> sigma{};
-  double delta = 0;
-  dp::AccountantKind accountant = dp::AccountantKind::kPld;
-  ml::Adversary against = ml::Adversary::kInsider;
-  std::vector<int> to{0, 1, 2};
-  LocalSpec local;
 
   [[nodiscard]] std::int64_t records() const { return data.rows[0] + data.rows[1] + data.rows[2]; }
 };

@@ -11,7 +11,6 @@
 #include "data/formats/npy.h"
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "jobs/config/common_fields.h"
-#include "jobs/gaussian_target.h"
 #include "jobs/job_of.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/sum/own_sums.h"
@@ -54,7 +53,9 @@ class SumJob : public JobOf<SumSettings> {
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
 
  private:
-  [[nodiscard]] GaussianTarget Target() const;
+  [[nodiscard]] GaussianTarget Target() const {
+    return TargetOf(job(), job().dimension, sensitivity_, job().calls);
+  }
   [[nodiscard]] dp::RecordedEvent EventAt(double sigma) const;
   [[nodiscard]] double InUnits(double units) const { return std::ldexp(units, -job().fraction_bits); }
   [[nodiscard]] nlohmann::ordered_json Summary() const;
@@ -67,17 +68,6 @@ class SumJob : public JobOf<SumSettings> {
   VectorProgram* program_ = nullptr;
   std::optional<ProgramSums> of_program_{};  ///< after Load, then
 };
-
-GaussianTarget SumJob::Target() const {
-  return {.releases = job().calls,
-          .coordinates = job().dimension,
-          .sensitivity = sensitivity_,
-          .epsilon = job().epsilon,
-          .sigma = job().sigma,
-          .delta = job().delta,
-          .accountant = job().accountant,
-          .insiders = job().against == ml::Adversary::kInsider};
-}
 
 /// What all calls are charged at a noise multiplier. Sampled ones are what steps of a training are: sums of vectors of
 /// bounded norm, each unit taken by a private coin of its owner, with one noise; none is cut.

@@ -8,7 +8,6 @@
 #include "base/ceil_log2.h"
 #include "base/error.h"
 #include "jobs/config/common_fields.h"
-#include "jobs/gaussian_target.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -60,9 +59,7 @@ void SumFields(FieldVisitor& v, SumSettings& s) {
   v.Check([&](const Section& table) { CheckOfOwners(s, table); });
 }
 
-void PrivacyFields(FieldVisitor& v, SumSettings& s) {
-  GaussianFields(v, s, "The target of all calls together, or `sigma`.",
-                 "The noise multiplier of each call: of any two parties' noise together.");
+void UnitFields(FieldVisitor& v, SumSettings& s) {
   v("unit", s.unit,
     OneOf<dp::PrivacyUnit>{{dp::PrivacyUnit::kRecord, "record"}, {dp::PrivacyUnit::kGroup, "group"}},
     Default(dp::PrivacyUnit::kRecord),
@@ -83,9 +80,13 @@ void Fields(FieldVisitor& v, SumSettings& s) {
   HeaderFields(v, "sum", s.name);
   v.Table("data", "The owners' vectors.", [&] { DataFields(v, s); });
   v.Table("sum", "What is summed, and how.", [&] { SumFields(v, s); });
-  v.Table("privacy", "What the sums may tell.", [&] { PrivacyFields(v, s); });
-  ReleaseFields(v, "Who gets the sums.", s.to, false);
-  v.Table("local", "How `local` cuts the vectors. Not hashed.", s.local);
+  GaussianTables(v, s,
+                 {.privacy = "What the sums may tell.",
+                  .target = "The target of all calls together, or `sigma`.",
+                  .sigma = "The noise multiplier of each call: of any two parties' noise together.",
+                  .to = "Who gets the sums.",
+                  .local = "How `local` cuts the vectors. Not hashed."},
+                 [&] { UnitFields(v, s); });
 }
 
 SumSettings ReadSumSettings(const toml::table& root, const std::string& file) {

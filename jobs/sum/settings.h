@@ -1,40 +1,29 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "dp/accounting/any_accountant.h"
 #include "dp/record/promise.h"
-#include "jobs/config/fields.h"
-#include "jobs/records/schema.h"
+#include "jobs/gaussian_target.h"
 #include "ml/noise/noisy_sum.h"
 #include "ml/plan/settings.h"
 
 namespace trefoil::jobs {
 
 /// A job of type "sum", checked, with every default filled in.
-struct SumSettings {
+struct SumSettings : GaussianSettings {
   std::string name;
   std::string data_name;
   std::array<std::int64_t, 3> rows{};  ///< public, declared sizes
   std::int64_t dimension = 0;
   double norm_bound = 0;  ///< C
   std::int64_t calls = 1;
-  bool owners_sum = false;          ///< whether owners add their vectors up by themselves: C is their word
-  double allowance = 0;             ///< then: on what a record changes in the errors of such a sum
-  double sampling_rate = 1;         ///< else: with which each unit of privacy is in a call
-  int fraction_bits = 0;            ///< of the lattice
-  std::optional<double> epsilon{};  ///< exactly one of epsilon and sigma
-  std::optional<double> sigma{};
-  double delta = 0;
-  dp::AccountantKind accountant = dp::AccountantKind::kPld;
-  ml::Adversary against = ml::Adversary::kInsider;
+  bool owners_sum = false;   ///< whether owners add their vectors up by themselves: C is their word
+  double allowance = 0;      ///< then: on what a record changes in the errors of such a sum
+  double sampling_rate = 1;  ///< else: with which each unit of privacy is in a call
+  int fraction_bits = 0;     ///< of the lattice
   dp::PrivacyUnit unit = dp::PrivacyUnit::kRecord;  ///< or kGroup
   std::int64_t max_group_rows = 1;                  ///< kGroup: more rows with one key are an error
-  std::vector<int> to{0, 1, 2};
-  LocalSpec local;
 
   [[nodiscard]] std::int64_t records() const { return rows[0] + rows[1] + rows[2]; }
   [[nodiscard]] bool groups() const { return unit == dp::PrivacyUnit::kGroup; }
