@@ -14,7 +14,7 @@ MAY_USE = {
     "api": {"runtime", "jobs", "ml", "dp", "protocols", "mpc", "net", "base"},  # what stands behind include/
     "apps": {"runtime", "deposit", "bench", "jobs", "ml", "data", "dp", "protocols", "mpc", "net", "base"},
     "runtime": {"jobs", "ml", "data", "dp", "protocols", "mpc", "net", "base"},
-    "deposit": {"jobs", "ml", "data", "mpc", "net", "base"},
+    "deposit": {"jobs", "ml", "data", "protocols", "mpc", "net", "base"},
     "jobs": {"ml", "data", "dp", "protocols", "mpc", "net", "base"},
     "bench": {"ml", "dp", "protocols", "mpc", "net", "base"},  # dp: its microbenchmarks time the noise sampler too
     "ml": {"dp", "protocols", "mpc", "base"},

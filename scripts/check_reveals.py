@@ -36,6 +36,7 @@ REVEALS = {
     ("ml/on_shares/prediction.cpp", "kPredictedClasses"),
     ("ml/on_shares/prediction.cpp", "kPredictedScores"),
     ("ml/dpsgd/row_keys.cpp", "kSameRowKeys"),
+    ("deposit/on_shares/checked_rows.cpp", "kDepositFate"),
     ("api/protocols.cpp", "kEmbeddingProgram"),
     ("protocols/catalogue/arithmetic.cpp", "kMeasurement"),
 }

@@ -34,6 +34,8 @@ std::string SentenceOf(ReleaseReason reason) {
       return "the logits of a client's own rows, to the client, where the job asks for scores";
     case ReleaseReason::kSameRowKeys:
       return "whether all parties hold the same keys of rows: one bit, to all three";
+    case ReleaseReason::kDepositFate:
+      return "whether all rows of a deposit are within the bounds of its study: one bit, to all three";
     case ReleaseReason::kEmbeddingProgram:
       return "what a program that embeds Trefoil reveals, each time with a reason of its own, to those whom "
              "it "

@@ -24,6 +24,7 @@ enum class ReleaseReason : std::uint8_t {
   kPredictedClasses,
   kPredictedScores,
   kSameRowKeys,
+  kDepositFate,
   kEmbeddingProgram,
   kMeasurement,
   kTest,  ///< in tests only

@@ -1,0 +1,154 @@
+#include "deposit/on_shares/checked_rows.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/hex.h"
+#include "deposit/components.h"
+#include "deposit/row_layout.h"
+#include "ml/plan/settings.h"
+#include "protocols/arithmetic/agreement.h"
+#include "protocols/arithmetic/component_check.h"
+#include "protocols/arithmetic/lift.h"
+#include "protocols/arithmetic/reveal.h"
+#include "protocols/comparison/bit_tree.h"
+
+namespace trefoil::deposit {
+namespace {
+
+using mpc::ArithShare;
+using mpc::BoolShare;
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+
+constexpr std::size_t kMostDeposits = 100'000;
+
+/// What a party said of what it is about to use: the study's id, then its deposits', a line each.
+struct Listed {
+  std::string study;
+  std::set<std::string> deposits;
+};
+
+std::string TextOfLists(const Hash& study, const std::vector<Hash>& ids) {
+  std::string text = ToHex(study) + "\n";
+  for (const auto& id : ids) text += ToHex(id) + "\n";
+  return text;
+}
+
+/// Of a text as TextOfLists() makes it; nothing for any other.
+std::optional<Listed> ParseLists(const std::string& text) {
+  constexpr std::size_t kDigits = 2 * sizeof(Hash);
+  if (text.empty()) return {};
+  Listed listed;
+  for (std::size_t begin = 0; begin < text.size(); begin += kDigits + 1) {
+    const auto line = text.substr(begin, kDigits + 1);
+    if (line.find_first_not_of("0123456789abcdef") != kDigits || line.back() != '\n') return {};
+    if (begin == 0) {
+      listed.study = line.substr(0, kDigits);
+    } else {
+      listed.deposits.insert(line.substr(0, kDigits));
+    }
+  }
+  return listed;
+}
+
+/// The first difference, in words that are the same at all three; empty where there is none.
+std::string DifferenceIn(const std::array<Listed, net::kParties>& lists) {
+  for (std::size_t k = 1; k < lists.size(); ++k) {
+    if (lists.at(k).study != lists[0].study)
+      return fmt::format(
+          "study: found {} at party 0 and {} at party {}, expected the same file study.toml at all three",
+          lists[0].study, lists.at(k).study, k);
+  }
+  std::set<std::string> all;
+  for (const auto& listed : lists) all.insert(listed.deposits.begin(), listed.deposits.end());
+  for (const auto& id : all) {
+    for (std::size_t k = 0; k < lists.size(); ++k) {
+      if (!lists.at(k).deposits.contains(id))
+        return fmt::format(
+            "deposit {}: not in the store of party {}, expected it at all three: accept it there, or "
+            "take it out of the others' stores",
+            id, k);
+    }
+  }
+  return {};
+}
+
+/// One block, once its holders have compared it: with features lifted.
+ArithShare LiftedBlock(mpc::Context& party, const RowLayout& layout, const ArithShare& block,
+                       const std::string& id) {
+  protocols::RequireSharesOfOne(party, {&block},
+                                {.common = "deposit " + id,
+                                 .what = "component of deposit " + id,
+                                 .remedy = "expected what its owner deposited; accept it anew there"});
+  const ArithShare features = protocols::Lift(party, Columns(block, 0, layout.features), layout.feature_bits);
+  return SideBySide(features, Columns(block, layout.features, 1 + layout.label_words));
+}
+
+}  // namespace
+
+protocols::RowBounds BoundsOf(const jobs::RecordSchema& records) {
+  const auto layout = LayoutOf(records);
+  const double norm = records.features.row_norm;
+  // The square rounded downwards: no row is longer than row_norm. Encoded rows are shorter by more than that
+  // (ml/records.h).
+  const double squared = std::ldexp(std::nextafter(norm * norm, 0.0), 2 * records.fraction_bits);
+  return {.features = layout.features,
+          .largest_squared_norm = static_cast<Word>(squared),
+          .label_words = layout.label_words,
+          .largest_label = records.data.target ? Word{1} << ml::kTargetBits : Word{1}};
+}
+
+std::vector<Hash> AgreeOnDeposits(mpc::Context& party, const Hash& study, std::vector<Hash> ids) {
+  std::sort(ids.begin(), ids.end());
+  Require(std::adjacent_find(ids.begin(), ids.end()) == ids.end() && ids.size() <= kMostDeposits,
+          "AgreeOnDeposits: each deposit once, 100,000 at most");
+  const std::size_t limit = (2 * sizeof(Hash) + 1) * (kMostDeposits + 1);
+  const auto texts = protocols::ExchangeTexts(party, TextOfLists(study, ids), limit);
+  std::array<Listed, net::kParties> lists;
+  for (std::size_t k = 0; k < lists.size(); ++k) {
+    auto listed = ParseLists(texts.at(k));
+    if (!listed)
+      throw ProtocolError(fmt::format("party {}: sent a list of deposits that is none", k),
+                          static_cast<int>(k));
+    lists.at(k) = std::move(*listed);
+  }
+  if (const auto difference = DifferenceIn(lists); !difference.empty())
+    protocols::RefuseTogether(party, ConfigError(difference));
+  return ids;
+}
+
+std::optional<ArithShare> CheckedRows(mpc::Context& party, const jobs::RecordSchema& records,
+                                      const OpenedDeposit& deposit, Index numbers_at_a_time) {
+  const auto layout = LayoutOf(records);
+  const auto bounds = BoundsOf(records);
+  const auto capacity = deposit.header.capacity;
+  RingMatrix own = NumbersOf(layout, capacity, party.self(), deposit.components[0]);
+  RingMatrix next = NumbersOf(layout, capacity, party.next(), deposit.components[1]);
+  const Index rows_at_a_time = std::max<Index>(64, numbers_at_a_time / own.cols());
+  std::optional<BoolShare> faulty;  // a plane a block
+  for (Index first = 0; first < own.rows(); first += rows_at_a_time) {
+    const Index count = std::min(rows_at_a_time, own.rows() - first);
+    const ArithShare block{own.middleRows(first, count), next.middleRows(first, count)};
+    const ArithShare lifted = LiftedBlock(party, layout, block, ToHex(deposit.id));
+    own.middleRows(first, count) = lifted.own();
+    next.middleRows(first, count) = lifted.next();
+    BoolShare any = protocols::AnyItem(party, protocols::FaultyRows(party, bounds, lifted));
+    faulty = faulty ? Stacked(*faulty, any) : std::move(any);
+  }
+  Require(faulty.has_value(), "CheckedRows: a deposit of a row at least");
+  const auto fate = protocols::RevealBits(party, protocols::AnyPlane(party, *faulty),
+                                          protocols::ReleaseReason::kDepositFate);
+  if (fate.bit(0, 0)) return std::nullopt;
+  return ArithShare(std::move(own), std::move(next));
+}
+
+}  // namespace trefoil::deposit
