@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -260,71 +258,6 @@ TEST(Train, EvaluatesAfterTheRecordAndChargesNoTrainingRecord) {
     EXPECT_EQ(dp::Epsilons(result.record, 1e-5).insider, epsilon);
     EXPECT_LT(dp::TestSetEpsilons(result.record, 1e-5).insider, 10);
   }
-}
-
-struct EvaluatedSession {
-  TrainingResult result;
-  std::optional<Checkpoint> last{};
-  int kept = 0;
-  int evaluations = 0;
-};
-
-/// One party's session of a training with checkpoints, of which it keeps the last.
-EvaluatedSession SessionOf(mpc::Context& party, const TrainingSettings& settings,
-                           const Resumption& resumption) {
-  EvaluatedSession session;
-  const OwnRecords own = MakeRecords(settings, 10 + static_cast<std::uint64_t>(party.self()), 40);
-  const OwnRecords test = party.self() == 1 ? MakeRecords(settings, 99, 60) : OwnRecords{};
-  TrainingHooks hooks{.on_step = [](const StepReport&) {}, .on_record = [](const dp::TrainingRecord&) {}};
-  hooks.checkpoint_every = 3;
-  hooks.on_checkpoint = [&](const Checkpoint& checkpoint) {
-    session.last = checkpoint;
-    ++session.kept;
-  };
-  hooks.before_evaluation = [&] { ++session.evaluations; };
-  // Nothing was opened before what is opened was kept.
-  hooks.before_release = [&] { EXPECT_TRUE(session.kept == 0 || session.last->counts); };
-  session.result = Train(party, settings, own, hooks, {.test = test, .validation = {}}, resumption);
-  return session;
-}
-
-// Whoever dies behind the counting goes on with the same histogram, threshold and charge. That twenty numbers with new
-// noise, of deviation 8 on a lattice of 2^-16, were the same has a probability below 2^-300.
-TEST(Train, OpensWhatAnEarlierSessionCounted) {
-  TrainingSettings settings = SettingsOf(EvaluationCase{.name = "resumed", .classes = 2});
-  settings.steps = 3;
-  settings.sigma = 1;
-  settings.evaluation->sigma = 5;
-  settings.evaluation->bins = 10;
-  settings.evaluation->choose_threshold = true;
-  const auto first = RunParties(Seed{1}, [&](mpc::Context& party) { return SessionOf(party, settings, {}); });
-  const SessionHistory earlier{{.id = "aa", .from_start = true, .first = 0, .begun = 3, .evaluated = true}};
-  const auto resumed = [&](bool with_counts) {
-    return RunParties(Seed{2}, [&](mpc::Context& party) {
-      Resumption resumption{.from = first.at(static_cast<std::size_t>(party.self())).last,
-                            .earlier = earlier};
-      if (!with_counts) resumption.from->counts.reset();
-      return SessionOf(party, settings, resumption);
-    });
-  };
-  const auto same = resumed(true);
-  const auto other = resumed(false);
-  for (std::size_t party = 0; party < first.size(); ++party) {
-    const auto& before = first.at(party).result;
-    EXPECT_EQ(first.at(party).kept, 3);  // before the first step, behind the last, and with what was counted
-    EXPECT_EQ(same.at(party).kept, 0);
-    EXPECT_EQ(other.at(party).kept, 1);
-    EXPECT_EQ(first.at(party).evaluations, 1);
-    EXPECT_EQ(same.at(party).evaluations, 0);
-    EXPECT_EQ(other.at(party).evaluations, 1);
-    EXPECT_EQ(same.at(party).result.evaluation->histogram, before.evaluation->histogram);
-    EXPECT_EQ(same.at(party).result.evaluation->threshold, before.evaluation->threshold);
-    EXPECT_LT(same.at(party).result.evaluation->bytes_sent, before.evaluation->bytes_sent / 2);
-    EXPECT_EQ(same.at(party).result.model->weights, before.model->weights);
-    EXPECT_EQ(dp::ToJson(same.at(party).result.record), dp::ToJson(before.record));
-    EXPECT_EQ(other.at(party).result.record.events.size(), before.record.events.size() + 1);
-  }
-  EXPECT_NE(other[0].result.evaluation->histogram, first[0].result.evaluation->histogram);
 }
 
 /// One feature of +-1/2, which says the class of four records in five.
