@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "apps/cli/command.h"
+#include "apps/owners/check_together.h"
 #include "apps/owners/deposit_settings.h"
 #include "base/error.h"
 #include "base/error_report.h"
@@ -27,6 +28,7 @@ struct StoreOptions {
   std::string study;
   std::vector<std::string> files;
   std::string id;
+  std::size_t threads = 0;
 };
 
 deposit::Store OpenStore(const jobs::PartyFile& party) {
@@ -153,6 +155,13 @@ int Verify(const StoreOptions& options) {
   return code;
 }
 
+int Check(const StoreOptions& options) {
+  (void)LockAllMemory();
+  const auto party = ReadPartyWithDeposits(options.config);
+  auto store = OpenStore(party);
+  return CheckTogether(party, deposit::ReadStudy(options.study), store, options.threads);
+}
+
 /// A command with its options, of which the party file is one.
 CLI::App* AddStoreCommand(CLI::App& program, Action& action, const char* name, const char* help,
                           const std::shared_ptr<StoreOptions>& options, int (*run)(const StoreOptions&)) {
@@ -187,6 +196,13 @@ void AddStore(CLI::App& program, Action& action) {
   AddStoreCommand(*store, action, "withdrawals", "One line for each", options, &ListWithdrawals);
   AddStoreCommand(*store, action, "verify", "Read them all again: whether each is as it was taken", options,
                   &Verify);
+  auto* check = AddStoreCommand(*store, action, "check",
+                                "With both peers, who call the same: whether the rows of a study's deposits "
+                                "are records, on shares (exit code 4 where one's are not)",
+                                options, &Check);
+  check->add_option("--study", options->study, "The file study.toml")->required();
+  check->add_option("--threads", options->threads, "Threads; the default is all cores")
+      ->check(CLI::Range(1, 1024));
 }
 
 }  // namespace trefoil::apps

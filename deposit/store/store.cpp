@@ -192,18 +192,23 @@ SecretKey Store::BodyKey(const StoredDeposit& deposit) {
   return opened;
 }
 
-void Store::Verify(const StoredDeposit& deposit) {
+OpenedDeposit Store::Read(const StoredDeposit& deposit) {
   const auto file = BodyFile(deposit.id);
   const auto study = ParseStudy(deposit.study, (folder_ / "deposits.sqlite").string());
   const auto layout = LayoutOf(study.records);
   if (IdOf(study) != deposit.header.study)
     throw DataError(fmt::format("{}: found a study that is not its own, expected that of deposit {}",
                                 file.string(), ToHex(deposit.id)));
-  const auto body = jobs::OpenSealed(file, kStoredBody, BodyKey(deposit), [](const nlohmann::json&) {});
-  if (body.bytes().size() != BodyBytes(layout, deposit.header.capacity, party_))
-    jobs::RefuseSealed(file, fmt::format("{} bytes", body.bytes().size()),
-                       "as many as the deposit's capacity gives");
-  (void)CheckedComponents(deposit.header, layout, party_, body.bytes(), file);
+  OpenedDeposit opened{
+      .id = deposit.id,
+      .header = deposit.header,
+      .owner = deposit.owner,
+      .body = jobs::OpenSealed(file, kStoredBody, BodyKey(deposit), [](const nlohmann::json&) {})};
+  const auto body = opened.body.bytes();
+  if (body.size() != BodyBytes(layout, deposit.header.capacity, party_))
+    jobs::RefuseSealed(file, fmt::format("{} bytes", body.size()), "as many as the deposit's capacity gives");
+  opened.components = CheckedComponents(deposit.header, layout, party_, body, file);
+  return opened;
 }
 
 std::vector<fs::path> Store::Strays() {

@@ -65,7 +65,8 @@ class Store {
 
   /// Reads a deposit again, with all that a store can check: its header is what its id says, its body opens, its components
   /// are those that the header commits to. Throws DataError naming the file that is not so, ConfigError where it is not there.
-  void Verify(const StoredDeposit& deposit);
+  [[nodiscard]] OpenedDeposit Read(const StoredDeposit& deposit);
+  void Verify(const StoredDeposit& deposit) { (void)Read(deposit); }
 
   /// Bodies that belong to no deposit: what acceptances and withdrawals left that were killed.
   [[nodiscard]] std::vector<std::filesystem::path> Strays();

@@ -3,6 +3,7 @@
 import ctypes
 import ctypes.util
 import hashlib
+import os
 import struct
 
 SODIUM = ctypes.CDLL(ctypes.util.find_library("sodium"))
@@ -32,8 +33,25 @@ def opened_stream(key, sealed, header):
     return text
 
 
-def opened(path, secret):
-    """Party, header and the two components, by number, of a file for the party with that secret key."""
+def public_of(secret):
+    known = ctypes.create_string_buffer(32)
+    checked(SODIUM.crypto_scalarmult_base(known, secret))
+    return known.raw
+
+
+def body_key(secret, other, ephemeral, recipient, header):
+    shared = ctypes.create_string_buffer(32)
+    checked(SODIUM.crypto_scalarmult(shared, secret, other))
+    return hashlib.blake2b(b"trefoil deposit body 1\n" + shared.raw + ephemeral + recipient + header, digest_size=32).digest()
+
+
+def commitment_of(header, number, salt, component):
+    text = b"trefoil deposit commitment 1\n" + header[:32] + header[208:240] + bytes([number]) + salt + component
+    return hashlib.sha256(text).digest()
+
+
+def opened_parts(path, secret):
+    """Party, header, and by number the two components, each behind its salt, of a file for the party with that secret key."""
     content = path.read_bytes()
     version, party, header_bytes, body_bytes = struct.unpack("<IIQQ", content[16:40])
     assert (content[:16], version, header_bytes, len(content)) == (b"trefoil deposit\n", 1, 440, 704 + body_bytes)
@@ -41,20 +59,53 @@ def opened(path, secret):
     checked(SODIUM.crypto_sign_verify_detached(signature, signed, ctypes.c_ulonglong(len(signed)), owner))
     header, body = content[264:704], content[704:]
     assert hashlib.sha256(header).digest() == content[72:104] and header[40:72] == owner
-    known, shared = ctypes.create_string_buffer(32), ctypes.create_string_buffer(32)
-    checked(SODIUM.crypto_scalarmult_base(known, secret))
-    checked(SODIUM.crypto_scalarmult(shared, secret, body[:32]))
-    assert header[248 + 32 * party:280 + 32 * party] == known.raw
-    key = hashlib.blake2b(b"trefoil deposit body 1\n" + shared.raw + body[:32] + known.raw + header, digest_size=32).digest()
-    text, components = opened_stream(key, body[32:], header), {}
+    known = public_of(secret)
+    assert header[248 + 32 * party:280 + 32 * party] == known
+    text, parts = opened_stream(body_key(secret, body[:32], body[:32], known, header), body[32:], header), {}
     for number in (party, (party + 1) % 3):
         salt, text = text[:32], text[32:]
         length = len(text) if number == 2 and party == 1 else 32 if number != 2 else len(text) - 64
-        components[number], text = text[:length], text[length:]
-        commitment = b"trefoil deposit commitment 1\n" + header[:32] + header[208:240] + bytes([number]) + salt + components[number]
-        assert hashlib.sha256(commitment).digest() == header[344 + 32 * number:376 + 32 * number]
+        parts[number], text = (salt, text[:length]), text[length:]
+        assert commitment_of(header, number, *parts[number]) == header[344 + 32 * number:376 + 32 * number]
     assert text == b""
-    return party, header, components
+    return party, header, parts
+
+
+def opened(path, secret):
+    """The same without the salts."""
+    party, header, parts = opened_parts(path, secret)
+    return party, header, {number: component for number, (_, component) in parts.items()}
+
+
+def sealed_body(text, recipient, header):
+    """In one chunk."""
+    secret, out = os.urandom(32), ctypes.create_string_buffer(len(text) + TAG)
+    stream_header, ephemeral = ctypes.create_string_buffer(24), public_of(secret)
+    key = body_key(secret, recipient, ephemeral, recipient, header)
+    state = ctypes.create_string_buffer(SODIUM.crypto_secretstream_xchacha20poly1305_statebytes())
+    checked(SODIUM.crypto_secretstream_xchacha20poly1305_init_push(state, stream_header, key))
+    checked(SODIUM.crypto_secretstream_xchacha20poly1305_push(state, out, None, text, ctypes.c_ulonglong(len(text)), header,
+                                                              ctypes.c_ulonglong(len(header)), ctypes.c_ubyte(3)))
+    return ephemeral + stream_header.raw + out.raw
+
+
+def change_rows(folder, secrets, owner_seed, change):
+    """What a hostile owner can do: makes of the three files in a folder those of a deposit whose component 2 is change(component 2),
+    right in everything that one party can see. `secrets`: the parties' keys, since the owner's own are gone."""
+    paths, parts = [folder / f"party-{party}.deposit" for party in range(3)], {}
+    for path, secret in zip(paths, secrets, strict=True):
+        _, header, some = opened_parts(path, secret)
+        parts.update(some)
+    parts[2] = parts[2][0], change(parts[2][1])
+    header = header[:344] + b"".join(commitment_of(header, number, *parts[number]) for number in range(3))
+    bodies = [sealed_body(b"".join([*parts[party], *parts[(party + 1) % 3]]), public_of(secrets[party]), header) for party in range(3)]
+    signed = hashlib.sha256(header).digest() + b"".join(hashlib.sha256(body).digest() for body in bodies)
+    known, key, signature = (ctypes.create_string_buffer(size) for size in (32, 64, 64))
+    checked(SODIUM.crypto_sign_seed_keypair(known, key, owner_seed))
+    text = b"trefoil deposit 1\n" + signed
+    checked(SODIUM.crypto_sign_detached(signature, None, text, ctypes.c_ulonglong(len(text)), key))
+    for path, body in zip(paths, bodies, strict=True):
+        path.write_bytes(path.read_bytes()[:72] + signed + signature.raw + header + body)
 
 
 def words(seed):
