@@ -3,17 +3,11 @@
 #include <malloc.h>
 
 namespace trefoil {
-namespace {
-
-constexpr int kMaxMappedBytes = 32 << 20;  // glibc takes no more
-constexpr int kKeptBytes = 512 << 20;
-
-}  // namespace
 
 void KeepFreedMemory() {
-  mallopt(M_MMAP_THRESHOLD, kMaxMappedBytes);
-  mallopt(M_TRIM_THRESHOLD, kKeptBytes);
-  mallopt(M_ARENA_MAX, 1);  // what the I/O thread receives the program frees
+  mallopt(M_MMAP_MAX, 0);  // or what is freed of more than 32 MiB goes back, whatever the thresholds are
+  mallopt(M_TRIM_THRESHOLD, -1);  // never
+  mallopt(M_ARENA_MAX, 1);        // what the I/O thread receives the program frees
 }
 
 }  // namespace trefoil

@@ -195,12 +195,16 @@ RingMatrix EncodeRows(const StepPlan& plan, const OwnRecords& own, std::int64_t 
                      });
 }
 
+std::array<Index, 3> BatchWidths(const StepPlan& plan) {
+  return {plan.settings.features + 1, plan.columns, 1};
+}
+
 Batch ToBatch(const StepPlan& plan, std::span<const mpc::ArithShare> encoded) {
   const int f = plan.settings.fraction_bits;
-  const Index inputs = plan.settings.features + 1;
+  const auto [inputs, outputs, norms] = BatchWidths(plan);
   return {.x = {StackedColumns(encoded, 0, inputs), f},
-          .y = {StackedColumns(encoded, inputs, plan.columns), f},
-          .squared_norms = StackedColumns(encoded, inputs + plan.columns, 1)};
+          .y = {StackedColumns(encoded, inputs, outputs), f},
+          .squared_norms = StackedColumns(encoded, inputs + outputs, norms)};
 }
 
 std::vector<std::int64_t> CutTo(RandomStream& coins, std::vector<std::int64_t> rows, std::int64_t most) {

@@ -52,6 +52,9 @@ std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t ro
 /// The parties' shared blocks as records that EncodeRecords() might have made. Local.
 [[nodiscard]] mpc::ArithShare JoinBlocks(const StepPlan& plan, const std::array<mpc::ArithShare, 3>& blocks);
 
+/// How many columns of EncodeRecords() become a batch's x, y and squared norms, in this order.
+[[nodiscard]] std::array<mpc::Index, 3> BatchWidths(const StepPlan& plan);
+
 /// Splits shared encoded records, in matrices that stand one below the other, into the parts of a batch.
 [[nodiscard]] Batch ToBatch(const StepPlan& plan, std::span<const mpc::ArithShare> encoded);
 [[nodiscard]] inline Batch ToBatch(const StepPlan& plan, const mpc::ArithShare& encoded) {

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -54,39 +55,80 @@ std::uint64_t BytesOf(const Shape& shape) { return 8 * static_cast<std::uint64_t
 InputAhead::InputAhead(Make make, const std::array<Shape, 3>& shapes)
     : made_(std::make_shared<Made>(std::move(make))), shapes_(shapes) {}
 
-std::array<mpc::ArithShare, 3> InputAhead::Next(mpc::Context& run) {
-  const mpc::OperationId operation = run.NextOperation();
-  const auto owners = [&](auto body) {
-    for (int owner = 0; owner < net::kParties; ++owner) {
-      const Shape& shape = shapes_[static_cast<std::size_t>(owner)];
-      if (BytesOf(shape) > 0) body(owner, shape);
-    }
-  };
+InputAhead::Taken InputAhead::Take(mpc::Context& run) {
+  Taken taken{.run = run, .operation = run.NextOperation(), .own = {}};
   // Everybody's before anybody's is waited for.
-  owners([&](int owner, const Shape& shape) {
+  for (int owner = 0; owner < net::kParties; ++owner) {
+    const Shape& shape = shapes_.at(static_cast<std::size_t>(owner));
+    if (BytesOf(shape) == 0) continue;
     run.Deal(
-        operation, RolesOf(owner), {.to_a = 0, .to_b = BytesOf(shape)},
+        taken.operation, RolesOf(owner), {.to_a = 0, .to_b = BytesOf(shape)},
         [made = made_, shape](const mpc::Dealer& dealer) { made->MakeAndDeal(dealer, shape); },
         mpc::DealtBy::kTheSame);
-  });
-  std::array<mpc::ArithShare, 3> shares;
-  for (std::size_t owner = 0; owner < shares.size(); ++owner) {
-    const Shape& shape = shapes_[owner];
-    if (BytesOf(shape) == 0) shares[owner] = mpc::ArithShare::Zero(shape.rows, shape.cols);
   }
-  owners([&](int owner, const Shape& shape) {
-    mpc::ArithShare& share = shares[static_cast<std::size_t>(owner)];
-    const mpc::Roles roles = RolesOf(owner);
-    const auto zero = [&shape]() -> RingMatrix { return RingMatrix::Zero(shape.rows, shape.cols); };
-    if (run.self() == owner) {
-      mpc::Dealer::Parts parts = made_->Take();
-      share = {std::move(parts.of_b), std::move(parts.of_a)};
-    } else if (run.self() == roles.a) {
-      share = {run.Draw(roles.a, mpc::Purpose::kInput, operation, shape.rows, shape.cols), zero()};
-    } else {
-      share = {zero(), run.ReceiveWords(owner, shape.rows, shape.cols, net::Phase::kOffline)};
+  if (BytesOf(shapes_.at(static_cast<std::size_t>(run.self()))) > 0) taken.own = made_->Take();
+  return taken;
+}
+
+RingMatrix InputAhead::Component(Taken& taken, int owner, bool next) const {
+  const Shape& shape = shapes_.at(static_cast<std::size_t>(owner));
+  if (BytesOf(shape) == 0) return {};
+  mpc::Context& run = taken.run;
+  const mpc::Roles roles = RolesOf(owner);
+  if (run.self() == owner) return std::move(next ? taken.own.of_a : taken.own.of_b);
+  if ((run.self() == roles.a) == next) return {};  // A's second component and B's first
+  if (next) return run.ReceiveWords(owner, shape.rows, shape.cols, net::Phase::kOffline);
+  return run.Draw(roles.a, mpc::Purpose::kInput, taken.operation, shape.rows, shape.cols);
+}
+
+std::array<mpc::ArithShare, 3> InputAhead::Next(mpc::Context& run) {
+  Taken taken = Take(run);
+  std::array<mpc::ArithShare, 3> shares;
+  for (int owner = 0; owner < net::kParties; ++owner) {
+    const auto at = static_cast<std::size_t>(owner);
+    const auto whole = [&](bool next) {
+      RingMatrix words = Component(taken, owner, next);
+      if (words.size() == 0) words = RingMatrix::Zero(shapes_[at].rows, shapes_[at].cols);
+      return words;
+    };
+    RingMatrix own = whole(false);
+    shares[at] = {std::move(own), whole(true)};
+  }
+  return shares;
+}
+
+std::vector<RingMatrix> InputAhead::Stacked(Taken& taken, bool next, std::span<const Index> widths) const {
+  const Index rows = shapes_[0].rows + shapes_[1].rows + shapes_[2].rows;
+  std::vector<RingMatrix> blocks;
+  for (const Index width : widths) blocks.emplace_back(rows, width);
+  Index row = 0;
+  for (int owner = 0; owner < net::kParties; ++owner) {
+    const RingMatrix words = Component(taken, owner, next);
+    const Index height = shapes_.at(static_cast<std::size_t>(owner)).rows;
+    Index column = 0;
+    for (RingMatrix& block : blocks) {
+      auto place = block.middleRows(row, height);
+      if (words.size() == 0) {
+        place.setZero();
+      } else {
+        place = words.middleCols(column, block.cols());
+      }
+      column += block.cols();
     }
-  });
+    row += height;
+  }
+  return blocks;
+}
+
+std::vector<mpc::ArithShare> InputAhead::NextStacked(mpc::Context& run, std::span<const Index> widths) {
+  const Index columns = std::accumulate(widths.begin(), widths.end(), Index{0});
+  for (const Shape& shape : shapes_)
+    Require(shape.rows == 0 || shape.cols == columns, "InputAhead::NextStacked: widths of all columns");
+  Taken taken = Take(run);
+  std::vector<RingMatrix> own = Stacked(taken, false, widths);
+  std::vector<RingMatrix> next = Stacked(taken, true, widths);
+  std::vector<mpc::ArithShare> shares;
+  for (std::size_t k = 0; k < own.size(); ++k) shares.emplace_back(std::move(own[k]), std::move(next[k]));
   return shares;
 }
 

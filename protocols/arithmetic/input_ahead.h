@@ -2,7 +2,10 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <span>
+#include <vector>
 
+#include "mpc/context.h"
 #include "mpc/cost.h"
 #include "mpc/share.h"
 #include "protocols/arithmetic/input.h"
@@ -25,8 +28,30 @@ class InputAhead {
   /// `make` throws, at its party; NetworkError, ProtocolError.
   [[nodiscard]] std::array<mpc::ArithShare, 3> Next(mpc::Context& run);
 
+  /// The same, all owners' one below the other in the order of owners, cut into matrices of so many columns, from left to
+  /// right. A component's words are let go as soon as they are in their place, and no zeros are made but there: what
+  /// Next() gives and then is put together takes twice the memory. Cost and errors as Next(). Pre: the columns of each
+  /// shape that has rows are as many as those of `widths` together.
+  [[nodiscard]] std::vector<mpc::ArithShare> NextStacked(mpc::Context& run,
+                                                         std::span<const mpc::Index> widths);
+
  private:
   class Made;
+  /// What this party has of a run's inputs before it draws and receives.
+  struct Taken {
+    mpc::Context& run;
+    mpc::OperationId operation;
+    mpc::Dealer::Parts own;
+  };
+
+  /// Deals this party's next values, and takes them.
+  [[nodiscard]] Taken Take(mpc::Context& run);
+  /// This party's own component of an owner's input, or the next party's; once each. Without elements where it is zero.
+  [[nodiscard]] mpc::RingMatrix Component(Taken& taken, int owner, bool next) const;
+  /// That component of all owners' inputs, as NextStacked() has it.
+  [[nodiscard]] std::vector<mpc::RingMatrix> Stacked(Taken& taken, bool next,
+                                                     std::span<const mpc::Index> widths) const;
+
   std::shared_ptr<Made> made_;
   std::array<Shape, 3> shapes_;
 };

@@ -1,5 +1,8 @@
 #include "protocols/arithmetic/input_ahead.h"
 
+#include <functional>
+#include <vector>
+
 #include "base/error.h"
 #include "mpc/preprocessing.h"
 #include "tests/support/protocol_test.h"
@@ -38,6 +41,56 @@ TEST(InputAhead, SharesEveryOwnersNextValuesInNoRound) {
       return 0;
     });
   }
+}
+
+// Word for word what Next() gives, each party's part of it too.
+TEST(InputAhead, StacksAllOwnersAndCutsTheirColumns) {
+  constexpr std::array<Shape, 3> kEach{Shape{4, 7}, Shape{0, 7}, Shape{5, 7}};
+  constexpr std::array<mpc::Index, 3> kWidths{4, 1, 2};
+  using Blocks = std::vector<mpc::ArithShare>;
+  const auto two_runs = [&](const std::function<Blocks(InputAhead&, mpc::Context&)>& next) {
+    return RunParties(Seed{1}, [&](mpc::Context& party) {
+      const auto self = static_cast<std::size_t>(party.self());
+      std::uint64_t seed = 10 * self;
+      InputAhead inputs([&] { return RandomWords(++seed, kEach[self].rows, kEach[self].cols); }, kEach);
+      mpc::Preprocessing runs(party, {.runs = 2, .ahead = 1, .rotate = true});
+      Blocks blocks;
+      for (int k = 0; k < 2; ++k) runs.Run([&](mpc::Context& run) { blocks = next(inputs, run); });
+      return blocks;
+    });
+  };
+  const auto stacked = two_runs([&](InputAhead& inputs, mpc::Context& run) {
+    const auto shares = inputs.Next(run);
+    Blocks blocks;
+    mpc::Index first = 0;
+    for (const mpc::Index width : kWidths) {
+      blocks.push_back(StackedColumns(shares, first, width));
+      first += width;
+    }
+    return blocks;
+  });
+  const auto in_place =
+      two_runs([&](InputAhead& inputs, mpc::Context& run) { return inputs.NextStacked(run, kWidths); });
+  for (std::size_t party = 0; party < 3; ++party) {
+    ASSERT_EQ(in_place[party].size(), kWidths.size());
+    for (std::size_t k = 0; k < kWidths.size(); ++k) {
+      const mpc::ArithShare& found = in_place[party][k];
+      ASSERT_EQ(found.rows(), 9);
+      ASSERT_EQ(found.cols(), kWidths[k]);
+      EXPECT_TRUE((found.own() == stacked[party][k].own()).all()) << "party " << party << " block " << k;
+      EXPECT_TRUE((found.next() == stacked[party][k].next()).all()) << "party " << party << " block " << k;
+    }
+  }
+}
+
+TEST(InputAhead, RefusesWidthsThatAreNotThoseOfAllColumns) {
+  (void)RunParties(Seed{2}, [](mpc::Context& party) {
+    InputAhead inputs([] { return RingMatrix::Zero(2, 3); }, {Shape{2, 3}, Shape{2, 3}, Shape{2, 3}});
+    for (const auto& widths : {std::vector<mpc::Index>{2}, std::vector<mpc::Index>{2, 2}})
+      EXPECT_THROW((void)inputs.NextStacked(party, widths), ContractError);
+    EXPECT_EQ(party.transport().counters().messages, 0U);
+    return 0;
+  });
 }
 
 TEST(InputAhead, RefusesValuesOfAnotherShape) {
