@@ -48,7 +48,7 @@ class LivePage(InBrowser):
         said = next((line for line in process.stdout if line.startswith("watch the run at ")), "")
         address = re.search(r"http://127\.0\.0\.1:\d+/", said)
         self.assertIsNotNone(address, said)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while True:
             try:
                 urllib.request.urlopen(address[0], timeout=5).close()

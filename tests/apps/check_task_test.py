@@ -179,7 +179,7 @@ class CheckTask(CheckedParties, ProgramTest):
             self.append("party.toml", LARGE, party)
         processes = [self.start_program("run", "--config", f"d/party-{i}/party.toml", "--job", self.job, "--out", f"r{i}") for i in range(3)]
         for process in processes:
-            _, error = process.communicate(timeout=60)
+            _, error = process.communicate(timeout=300)
             self.assertEqual(process.returncode, 0, error)
         self.assertRegex(self.check().stdout, "(?m)^pass  ledger: ")
         self.path("data/train.csv").write_text("id,colour\n2,red\n")

@@ -158,7 +158,7 @@ class Check(CheckedParties, ProgramTest):
         processes = [self.start_program("check", "--config", f"d/party-{party}/party.toml", "--job", self.job, "--wait", "20s")
                      for party in PARTIES]
         for process in processes:
-            output, error = process.communicate(timeout=60)
+            output, error = process.communicate(timeout=300)
             self.assertEqual(process.returncode, 0, output + error)
             self.assertNotIn("fail", output)
             self.assertNotRegex(output, "(?m)^warn  (?!swap: )")  # of this machine's swap space

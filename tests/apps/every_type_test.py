@@ -167,7 +167,7 @@ class EveryType(ProgramTest):
                 time.sleep(0.01)
             processes[2].send_signal(signal.SIGCONT)
             for process in processes:
-                said = process.communicate(timeout=60)[1].splitlines()
+                said = process.communicate(timeout=300)[1].splitlines()
                 self.assertEqual([line for line in said if not line.startswith("warning to the owner alone: ")], [])
 
         self.each(check)

@@ -114,7 +114,7 @@ class Logs(ProgramTest):
         """Codes, and all that the three processes say or write as text."""
         processes = [self.start_program("run", "--config", f"d/party-{party}/party.toml", "--job", job or self.job, "--out", f"{out}-{party}",
                                         "--threads", "1") for party in PARTIES]
-        outputs = [process.communicate(timeout=120) for process in processes]
+        outputs = [process.communicate(timeout=300) for process in processes]
         return [process.returncode for process in processes], outputs
 
     def texts(self, out, outputs):
@@ -179,7 +179,7 @@ class Logs(ProgramTest):
             while not progress.exists() or progress.read_text().count("\n") < 5:
                 self.assertIsNone(processes[1].poll())
             processes[1].send_signal(15 if k < 2 else 9)
-            outputs = [process.communicate(timeout=60) for process in processes]
+            outputs = [process.communicate(timeout=300) for process in processes]
             self.assertEqual([process.returncode for process in processes], [3, 143 if k < 2 else -9, 3], outputs)
             for name, text in self.texts(level, outputs).items():
                 self.assertEqual(self.secrets_in(text), [], name)
@@ -205,7 +205,7 @@ class Logs(ProgramTest):
             self.assertIsNone(processes[1].poll())
         processes[2].kill()
         for process in processes:
-            process.communicate(timeout=60)
+            process.communicate(timeout=300)
         audit = self.folder / "d/party-1/audit.jsonl"
         entries = [json.loads(line) for line in audit.read_text().splitlines()]
         kinds = ["session", "connected", "release", "release", "end"]

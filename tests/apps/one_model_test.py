@@ -50,7 +50,7 @@ class RunsThatAreKilled(ProgramTest):
         return processes
 
     def finish(self, processes):
-        outputs = [process.communicate(timeout=120) for process in processes]
+        outputs = [process.communicate(timeout=300) for process in processes]
         return [process.returncode for process in processes], outputs
 
     def finish_well(self, processes):
@@ -61,7 +61,7 @@ class RunsThatAreKilled(ProgramTest):
     def kill_before(self, victim, call):
         """Starts or resumes all three, and kills one before it makes this call."""
         processes = self.start(stop=(victim, call))
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         state = ""
         while state != "T":
             self.assertLess(time.monotonic(), deadline)

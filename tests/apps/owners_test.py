@@ -301,7 +301,7 @@ class Deposits(ProgramTest):
         self.trust(1)
         self.succeed(*self.deposit("out"))
         processes = [self.start_program(*self.accept("out/party-1.deposit")) for _ in range(4)]
-        outputs = [process.communicate(timeout=60) for process in processes]
+        outputs = [process.communicate(timeout=300) for process in processes]
         self.assertEqual(sorted(process.returncode for process in processes), [0, 4, 4, 4], outputs)
         self.assertEqual(sum("refused (repeated)" in error for _, error in outputs), 3, outputs)
         self.succeed(*self.store("verify"))

@@ -95,7 +95,7 @@ class PateTraining(TaughtParties, ProgramTest):
     def run_parties(self, codes):
         processes = [self.start_program("run", "--config", f"run/party-{i}/party.toml", "--job", "run/job.toml", "--out",
                                         f"o{i}") for i in range(3)]
-        outputs = [process.communicate(timeout=60) for process in processes]
+        outputs = [process.communicate(timeout=300) for process in processes]
         self.assertEqual(tuple(process.returncode for process in processes), codes, outputs)
         return outputs
 

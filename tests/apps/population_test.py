@@ -51,7 +51,7 @@ class Population(ProgramTest):
         self.runs += 1
         parties = [self.start_program("run", "--config", f"d/party-{party}/party.toml", "--job", self.job, "--out",
                                       f"r{self.runs}-{party}") for party in range(3)]
-        outputs = [process.communicate(timeout=60) for process in parties]
+        outputs = [process.communicate(timeout=300) for process in parties]
         return [process.returncode for process in parties], [error for _, error in outputs]
 
     def run_well(self):
