@@ -68,9 +68,11 @@ Bytes Transport::Take(int peer, std::size_t least, std::size_t most, Phase phase
   RequirePeer(peer);
   Message message = Read(peer, phase == Phase::kOffline ? OfflineLane(lane_) : lane_);
   if (message.payload.size() < least || message.payload.size() > most) {
+    // An empty message is a barrier's.
+    const char* waits = message.payload.empty() ? ", as who ends its part before this party" : "";
     throw ProtocolError("party " + std::to_string(peer) + " sent a message of " +
                             std::to_string(message.payload.size()) + " bytes, expected " +
-                            std::to_string(most),
+                            std::to_string(most) + waits,
                         peer);
   }
   counters_.rounds = std::max(counters_.rounds, message.depth);

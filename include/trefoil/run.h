@@ -41,7 +41,8 @@ class VectorProgram {
   [[nodiscard]] virtual std::vector<std::int64_t> keys() const { return {}; }
   /// Gives `add` a vector for each of `rows`, in their order: the records that call `call` (1, 2, ...) takes, ascending
   /// from 0, which may be none. Where the owner sums by itself (sum.summed), one vector, their sum. Returns whether the
-  /// session goes on: false, at all three in the same call, ends it in place of this call.
+  /// session goes on: false, at all three in the same call, ends it in place of this call; at fewer, it ends the session
+  /// at all three with a ProtocolError or NetworkError that names who ended it.
   [[nodiscard]] virtual bool Bring(std::int64_t call, std::span<const std::int64_t> rows, const Add& add) = 0;
   /// The sum of this call, with its noise; no numbers at a party that the job's release.to does not name.
   virtual void Opened(std::int64_t call, std::span<const double> sum) = 0;

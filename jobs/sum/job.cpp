@@ -19,6 +19,7 @@
 #include "jobs/sum/split_vectors.h"
 #include "ml/noise/noisy_sum.h"
 #include "ml/on_shares/correct_counts.h"
+#include "protocols/arithmetic/agreement.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -167,6 +168,20 @@ std::vector<double> SumJob::Decoded(const std::optional<RingMatrix>& sum) const 
   return numbers;
 }
 
+/// The programs of all three end a session in place of the same call. A party that goes on gets a message without
+/// numbers in place of the call's, and tells the third; who ended it learns so from them.
+void EndTogether(mpc::Context& party, std::int64_t call) {
+  try {
+    protocols::Barrier(party);
+  } catch (const ProtocolError& error) {
+    throw ProtocolError(
+        fmt::format("call {}: party {}'s program ended the session, expected all three to end it in place of "
+                    "the same call ({})",
+                    call + 1, party.self(), error.what()),
+        party.self());
+  }
+}
+
 /// A session that its programs end early is charged all calls: who ends it has seen sums.
 JobResult SumJob::Run(mpc::Context& party, Output& output) {
   output.Reserve(Events(), {});
@@ -181,7 +196,10 @@ JobResult SumJob::Run(mpc::Context& party, Output& output) {
   for (; call < job().calls; ++call) {
     const auto own = VectorOf(call);
     if (call == 0) output.Settle(Events());
-    if (!own) break;
+    if (!own) {
+      EndTogether(party, call);
+      break;
+    }
     const auto sum = Decoded(sums.Next(party, *own));
     if (of_program_) of_program_->Opened(sum);
     if (!of_program_) opened.insert(opened.end(), sum.begin(), sum.end());

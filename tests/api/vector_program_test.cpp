@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -117,6 +118,19 @@ TEST(VectorProgram, EndsTheSessionWhereItIsWrong) {
               HasSubstr("type: found \"histogram\", expected \"sum\""));
 }
 
+/// Without a word to its peers they would wait for ten minutes.
+TEST(VectorProgram, ThatEndsTheSessionAloneEndsItsPeersAtOnce) {
+  std::array<TwoRecords, 3> programs{TwoRecords(3), TwoRecords(3), TwoRecords(3)};
+  programs[1].EndAfter(1);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THAT(data::ErrorText<ProtocolError>([&] {
+                (void)Simulate(Job::Parse(SumsJob(3).dump()), {},
+                               {.programs = {&programs[0], &programs[1], &programs[2]}});
+              }),
+              HasSubstr("party 1 sent a message of 0 bytes, expected 24, as who ends its part"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::minutes(1));
+}
+
 /// Three parties over TLS with programs; how each ended.
 std::array<std::string, 3> EndsOf(const ThreePartyFiles& files, std::array<TwoRecords, 3>& programs,
                                   bool resume = false) {
@@ -160,6 +174,19 @@ TEST(VectorProgram, ThatFailsEndsItsPeersAndKeepsTheCharge) {
   const auto planned = Job::Parse(SumsJob(3).dump()).PlannedEpsilons();
   for (const char* out : {"out-0", "out-1", "out-2"})
     EXPECT_NEAR(RecordEpsilons(files.folder() / out / "record.json", 1e-5).insider, planned.insider, 1e-9);
+}
+
+TEST(VectorProgram, EndsTheSessionInTheSameCallAsItsPeersOrInAnError) {
+  for (const int ending : {1, 2, 3}) {
+    const ThreePartyFiles files;
+    std::array<TwoRecords, 3> programs{TwoRecords(3), TwoRecords(3), TwoRecords(3)};
+    for (int party = 0; party < ending; ++party) programs.at(static_cast<std::size_t>(party)).EndAfter(1);
+    const auto* code = ending == 3 ? "0" : "3";
+    EXPECT_EQ(EndsOf(files, programs), (std::array<std::string, 3>{code, code, code})) << ending;
+    const auto planned = Job::Parse(SumsJob(3).dump()).PlannedEpsilons();
+    EXPECT_NEAR(RecordEpsilons(files.folder() / "out-2" / "record.json", 1e-5).insider, planned.insider,
+                1e-9);
+  }
 }
 
 TEST(VectorProgram, WantsNoFilesBesides) {

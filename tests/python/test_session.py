@@ -230,6 +230,22 @@ def test_a_party_that_leaves_ends_its_peers_in_time(party_files, tmp_path, ended
         assert (tmp_path / f"out-{peer}" / "record.json").exists()  # all calls are charged
 
 
+def test_a_party_that_ends_alone_ends_its_peers_in_time(party_files, tmp_path):
+    def act(party, session):
+        session.noisy_sum(vectors_of(party))
+        if party != 1:
+            session.noisy_sum(vectors_of(party))
+            session.sample()
+
+    started = time.monotonic()
+    ends = at_three(party_files, sum_job(), tmp_path, act)
+    assert time.monotonic() - started < 40
+    for party in range(3):
+        assert type(ends[party]) in (trefoil.NetworkError, trefoil.ProtocolError), ends[party]
+        assert party == 1 or "party 1" in str(ends[party])
+        assert (tmp_path / f"out-{party}" / "record.json").exists()  # all calls are charged
+
+
 def test_names_a_party_file_that_is_none(tmp_path):
     with pytest.raises(trefoil.ConfigError, match="absent.toml: found no party.id"):
         trefoil.Session(tmp_path / "absent.toml", sum_job())
