@@ -20,6 +20,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::vector<TrustedOwner>::const_iterator OwnerWith(const PublicKey& key,
+                                                    const std::vector<TrustedOwner>& owners) {
+  return std::find_if(owners.begin(), owners.end(),
+                      [&](const TrustedOwner& owner) { return owner.key == key; });
+}
+
 /// One file while it is read: refuses it, by its name.
 class Reading {
  public:
@@ -28,10 +34,13 @@ class Reading {
   }
 
   OpenedDeposit Open() {
-    const auto prefix = SignedPrefix();
+    std::array<std::uint8_t, kPrefixBytes> bytes{};
+    const auto prefix = SignedPrefix(bytes);
     const auto encoded = HeaderBytes(prefix);
-    OpenedDeposit opened{
-        .id = prefix.id, .header = CheckedHeader(encoded, prefix), .owner = OwnerOf(prefix).name};
+    OpenedDeposit opened{.id = prefix.id,
+                         .header = CheckedHeader(encoded, prefix),
+                         .owner = OwnerWith(prefix.owner, reader_.owners)->name,
+                         .prefix = bytes};
     const auto sealed = SealedBodyOf(prefix);
     auto body = OpenBody(BytesOf(sealed), reader_.key, encoded);
     if (!body) {
@@ -63,41 +72,12 @@ class Reading {
     }
   }
 
-  [[nodiscard]] Prefix SignedPrefix() const {
-    std::array<std::uint8_t, kPrefixBytes> bytes{};
+  /// What the file begins with, into `bytes`.
+  [[nodiscard]] Prefix SignedPrefix(std::span<std::uint8_t, kPrefixBytes> bytes) const {
     if (file_.size() < bytes.size())
       Refuse(Reason::kSize, fmt::format("{} bytes", file_.size()), fmt::format("at least {}", bytes.size()));
     ReadInto(0, bytes);
-    if (TextOf(bytes).substr(0, kMagic.size()) != kMagic)
-      Refuse(Reason::kMagic, "another kind of file", "a deposit, as trefoil deposit writes it");
-    const auto version = TakeNumber(std::span(bytes).subspan(kMagic.size(), 4));
-    if (version != kVersion)
-      Refuse(Reason::kVersion, fmt::format("version {}", version), fmt::format("version {}", kVersion));
-    const auto prefix = DecodePrefix(bytes);
-    // No sum of these leaves 64 bits.
-    const auto limit = file_.size();
-    if (prefix.header_bytes > limit || prefix.body_bytes > limit ||
-        kPrefixBytes + prefix.header_bytes + prefix.body_bytes != limit)
-      Refuse(Reason::kSize, fmt::format("{} bytes", limit), "as many as its first ones say");
-    if (prefix.party != static_cast<std::uint64_t>(reader_.party)) {
-      Refuse(Reason::kParty, fmt::format("the file of party {}", prefix.party),
-             fmt::format("that of party {}", reader_.party));
-    }
-    (void)OwnerOf(prefix);
-    const auto text = SignedText(prefix);
-    if (!Verify(prefix.owner, {text.data(), text.size()}, prefix.signature))
-      Refuse(Reason::kSignature, "another signature", "its owner's");
-    return prefix;
-  }
-
-  [[nodiscard]] const TrustedOwner& OwnerOf(const Prefix& prefix) const {
-    const auto found = std::find_if(reader_.owners.begin(), reader_.owners.end(),
-                                    [&](const TrustedOwner& owner) { return owner.key == prefix.owner; });
-    if (found == reader_.owners.end()) {
-      Refuse(Reason::kOwner, "the owner's key " + Fingerprint(KeyKind::kOwner, prefix.owner),
-             "one that this party lists: trefoil trust-owner");
-    }
-    return *found;
+    return CheckedPrefix(bytes, file_.size(), reader_.party, reader_.owners, path_);
   }
 
   [[nodiscard]] std::string HeaderBytes(const Prefix& prefix) const {
@@ -184,6 +164,39 @@ std::array<std::span<const std::uint8_t>, 2> CheckedComponents(const Header& hea
     CheckComponent(header, layout, component, salt, components.at(k), file);
   }
   return components;
+}
+
+Prefix CheckedPrefix(std::span<const std::uint8_t, kPrefixBytes> bytes,
+                     std::optional<std::uint64_t> file_bytes, int party,
+                     const std::vector<TrustedOwner>& owners, const fs::path& file) {
+  const auto refuse = [&](Reason reason, const std::string& found, const std::string& expected) {
+    throw RefusedDeposit(reason, file, found, expected);
+  };
+  if (TextOf(bytes).substr(0, kMagic.size()) != kMagic)
+    refuse(Reason::kMagic, "another kind of file", "a deposit, as trefoil deposit writes it");
+  const auto version = TakeNumber(bytes.subspan(kMagic.size(), 4));
+  if (version != kVersion)
+    refuse(Reason::kVersion, fmt::format("version {}", version), fmt::format("version {}", kVersion));
+  const auto prefix = DecodePrefix(bytes);
+  if (file_bytes) {
+    // No sum of these leaves 64 bits.
+    const auto limit = *file_bytes;
+    if (prefix.header_bytes > limit || prefix.body_bytes > limit ||
+        kPrefixBytes + prefix.header_bytes + prefix.body_bytes != limit)
+      refuse(Reason::kSize, fmt::format("{} bytes", limit), "as many as its first ones say");
+  }
+  if (prefix.party != static_cast<std::uint64_t>(party)) {
+    refuse(Reason::kParty, fmt::format("the file of party {}", prefix.party),
+           fmt::format("that of party {}", party));
+  }
+  if (OwnerWith(prefix.owner, owners) == owners.end()) {
+    refuse(Reason::kOwner, "the owner's key " + Fingerprint(KeyKind::kOwner, prefix.owner),
+           "one that this party lists: trefoil trust-owner");
+  }
+  const auto text = SignedText(prefix);
+  if (!Verify(prefix.owner, {text.data(), text.size()}, prefix.signature))
+    refuse(Reason::kSignature, "another signature", "its owner's");
+  return prefix;
 }
 
 OpenedDeposit ReadDeposit(const fs::path& file, const DepositReader& reader) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,7 +19,8 @@ namespace trefoil::deposit {
 struct OpenedDeposit {
   Hash id{};
   Header header;
-  std::string owner;         ///< by this party's name for it
+  std::string owner;  ///< by this party's name for it
+  std::array<std::uint8_t, kPrefixBytes> prefix{};
   jobs::SecretBytes body{};  ///< what was sealed
   std::array<std::span<const std::uint8_t>, 2>
       components{};  ///< in it: this party's own and the next (deposit/components.h)
@@ -31,6 +33,13 @@ struct DepositReader {
   KeyPair key;  ///< the party's deposit key
   std::vector<TrustedOwner> owners;
 };
+
+/// What a file for `party` begins with: its owner is listed and signed it. `file_bytes`: of all of the file, where that is
+/// known. Allocates nothing. Throws RefusedDeposit, naming `file`: kSize to kSignature.
+[[nodiscard]] Prefix CheckedPrefix(std::span<const std::uint8_t, kPrefixBytes> bytes,
+                                   std::optional<std::uint64_t> file_bytes, int party,
+                                   const std::vector<TrustedOwner>& owners,
+                                   const std::filesystem::path& file);
 
 /// The two components that a party's body holds, behind their salts. Throws RefusedDeposit, naming `file`, where they are not
 /// those that the header commits to, or have numbers beyond the modulus. Pre: of BodyBytes bytes.

@@ -10,6 +10,7 @@
 #include "base/hex.h"
 #include "base/random.h"
 #include "base/sha256.h"
+#include "jobs/config/party_file.h"
 #include "jobs/config/path_domains.h"
 #include "jobs/config/toml_reader.h"
 #include "jobs/config/toml_writer.h"
@@ -41,6 +42,27 @@ bool IsUsable(const PublicKey& key) {
   return crypto_scalarmult(shared.bytes().data(), secret.bytes().data(), key.data()) == 0;
 }
 
+/// Whether the text is as net::ShowFingerprint gives it.
+bool IsFingerprint(const std::string& text) {
+  std::string digits;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    if (k % 3 == 2 ? text[k] != ':' : text[k] < '0' || text[k] > 'F') return false;
+    if (k % 3 != 2) digits += text[k];
+  }
+  return text.size() == 95 && FromHex(digits).has_value();
+}
+
+void CheckInbox(const StudyParty& party, const jobs::Section& table) {
+  if (party.inbox.empty() && party.certificate.empty()) return;
+  try {
+    (void)jobs::ParseAddress(party.inbox);
+  } catch (const ConfigError&) {
+    table.Refuse("inbox", "host:port, as in \"a.example.org:7800\"");
+  }
+  if (!IsFingerprint(party.certificate))
+    table.Refuse("certificate", "the fingerprint of the inbox's certificate, 32 pairs as openssl shows them");
+}
+
 void PartyFields(jobs::FieldVisitor& v, Study& s) {
   v.Check([](const jobs::Section& document) {
     const auto found = document.Tables("party").size();
@@ -53,9 +75,15 @@ void PartyFields(jobs::FieldVisitor& v, Study& s) {
     v("key", party.key, HexKey(), "Its public deposit key, in hexadecimal.");
     v("fingerprint", party.fingerprint, jobs::Text{},
       "That key's fingerprint, which an owner compares with the party by telephone.");
+    v("inbox", party.inbox, jobs::Text{}, jobs::Default(std::string()).Said("none").LeftOut(),
+      "host:port of its inbox, to which trefoil deposit --send uploads. Neither this nor the next key is in "
+      "the id.");
+    v("certificate", party.certificate, jobs::Text{}, jobs::Default(std::string()).Said("none").LeftOut(),
+      "The fingerprint of the TLS certificate that the inbox shows, which is compared likewise.");
     v.Check([&](const jobs::Section& table) {
       if (party.id != next++) table.Refuse("id", "0, 1 and 2, in this order");
       if (!IsUsable(party.key)) table.Refuse("key", "a key that was made by trefoil init or deposit-key");
+      CheckInbox(party, table);
       if (party.fingerprint != Fingerprint(KeyKind::kParty, party.key))
         table.Refuse("fingerprint", "that of the key: " + Fingerprint(KeyKind::kParty, party.key));
     });
@@ -134,8 +162,13 @@ std::string StudySchema() {
 }
 
 Hash IdOf(const Study& study) {
+  auto plain = study;
+  for (auto& party : plain.parties) {
+    party.inbox.clear();
+    party.certificate.clear();
+  }
   Sha256 hash;
-  hash.Update(JsonOf(study));
+  hash.Update(JsonOf(plain));
   return hash.Digest();
 }
 

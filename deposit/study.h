@@ -20,6 +20,8 @@ struct StudyParty {
   int id = 0;
   PublicKey key{};
   std::string fingerprint{};  ///< of the key, for people; it must be the key's
+  std::string inbox{};        ///< host:port, where deposits may be uploaded to; empty: nowhere
+  std::string certificate{};  ///< fingerprint of the TLS certificate of what answers there
 };
 
 /// What owners need to know to hand in records: public, study.toml.
@@ -38,8 +40,9 @@ void Fields(jobs::FieldVisitor& v, Study& s);
 /// Reads and checks study.toml. Throws ConfigError with one line: place, key, what was found, what was expected.
 [[nodiscard]] Study ReadStudy(const std::filesystem::path& file);
 
-/// The study as compact JSON, keys sorted, all defaults filled in; its SHA-256 is the study's id.
+/// The study as compact JSON, keys sorted, all defaults filled in.
 [[nodiscard]] std::string JsonOf(const Study& study);
+/// SHA-256 of the same without inboxes: where a party is found is no part of what owners hand in, and may change.
 [[nodiscard]] Hash IdOf(const Study& study);
 
 /// The study whose JsonOf() this is; `source` names it in errors. Throws ConfigError as ReadStudy.

@@ -31,7 +31,7 @@ MAY_USE = {
 # A header of the system or of a library, and the files that may include it.
 CONFINED = [
     (r"boost/asio.*", r"net/link/asio\.h", "net/link/asio.h is the one way to Asio"),
-    (r"boost/beast.*", r"net/http/http_endpoint\.cpp", "HTTP is spoken in net/http/http_endpoint.cpp"),
+    (r"boost/beast.*", r"net/http/(http_endpoint|https_server|https_client)\.cpp", "HTTP is spoken in net/http/"),
     (r"sys/socket\.h|netinet/.*|arpa/inet\.h|netdb\.h", r"net/.*|apps/local/free_ports\.cpp",
      "sockets belong in net/ (and apps/local/free_ports.cpp, which looks for free ports)"),
     (r"openssl/.*", r"net/.*|mpc/(prss|dcf/seed_hash)\.cpp",

@@ -18,6 +18,7 @@ void AddTrust(CLI::App& program, Action& action);
 void AddOwner(CLI::App& program, Action& action);
 void AddTrustOwner(CLI::App& program, Action& action);
 void AddAccept(CLI::App& program, Action& action);
+void AddInbox(CLI::App& program, Action& action);
 void AddStore(CLI::App& program, Action& action);
 void AddDeposit(CLI::App& program, Action& action);
 void AddWithdraw(CLI::App& program, Action& action);

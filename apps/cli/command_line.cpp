@@ -100,6 +100,7 @@ int RunCommandLine(int argc, const char* const* argv, jobs::JobTypes types) {
   AddDeposit(program, action);
   AddWithdraw(program, action);
   AddAccept(program, action);
+  AddInbox(program, action);
   AddStore(program, action);
   AddCheck(program, action, types);
   AddRun(program, action, types);

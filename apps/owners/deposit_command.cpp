@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "apps/cli/command.h"
+#include "apps/owners/send_files.h"
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/hex.h"
@@ -29,6 +30,7 @@ struct DepositOptions {
   std::size_t threads = 0;
   deposit::DepositTerms terms;
   std::string out;
+  bool send = false;
 };
 
 void CheckTerms(const DepositOptions& options, const deposit::Study& study) {
@@ -65,9 +67,7 @@ data::Table LoadOwn(const DepositOptions& options, jobs::RecordSchema records) {
   return {.x = std::move(own.x), .y = std::move(own.y)};
 }
 
-int Deposit(const DepositOptions& options) {
-  (void)LockAllMemory();  // records, seeds and shares are kept from swap space where the system lets them
-  const auto study = deposit::ReadStudy(options.study);
+void MakeFiles(const DepositOptions& options, const deposit::Study& study) {
   CheckTerms(options, study);
   const auto owner = deposit::ReadKeyPair(deposit::KeyKind::kOwner, options.key);
   const auto table = LoadOwn(options, study.records);
@@ -81,9 +81,23 @@ int Deposit(const DepositOptions& options) {
   for (int party = 0; party < 3; ++party)
     std::cout << fmt::format("party {}: {}/{}, {} bytes\n", party, options.out, deposit::FileNameOf(party),
                              made.files.at(static_cast<std::size_t>(party)).size());
-  std::cout << "Next: send each file to its party. Two of them, opened, are the records; one tells nothing "
-               "of them.\n";
-  return kDone;
+  if (!options.send) {
+    std::cout << "Next: send each file to its party. Two of them, opened, are the records; one tells nothing "
+                 "of them.\n";
+  }
+}
+
+int Deposit(const DepositOptions& options) {
+  (void)LockAllMemory();  // records, seeds and shares are kept from swap space where the system lets them
+  const auto study = deposit::ReadStudy(options.study);
+  if (options.send) CheckInboxes(study);
+  if (!options.send || !options.in.empty()) {
+    for (const auto& [option, missing] :
+         {std::pair("--in", options.in.empty()), std::pair("--key", options.key.empty())})
+      if (missing) throw ConfigError(fmt::format("{} is required", option));
+    MakeFiles(options, study);
+  }
+  return options.send ? SendFiles(options.out, study) : kDone;
 }
 
 }  // namespace
@@ -93,20 +107,15 @@ void AddDeposit(CLI::App& program, Action& action) {
   auto* command = program.add_subcommand(
       "deposit", "Make the three files by which an owner hands in records, one for each party");
   command->add_option("--study", options->study, "The file study.toml")->required();
-  command->add_option("--key", options->key, "The owner's signing key, owner.key of `trefoil owner init`")
-      ->required();
-  command
-      ->add_option(
-          "--in", options->in,
-          "The records, in the study's format: one table, or features and labels, or several files of one "
-          "CSV table")
-      ->required();
+  command->add_option("--key", options->key, "The owner's signing key, owner.key of `trefoil owner init`");
+  command->add_option(
+      "--in", options->in,
+      "The records, in the study's format: one table, or features and labels, or several files of one "
+      "CSV table");
   command->add_option("--query", options->query,
                       "The SELECT that gives the table, where --in is an SQLite database or postgres:WHICH");
-  command
-      ->add_option("--capacity", options->terms.capacity,
-                   "Rows that the files are made for: all that they tell of how many records there are")
-      ->required();
+  command->add_option("--capacity", options->terms.capacity,
+                      "Rows that the files are made for: all that they tell of how many records there are");
   command
       ->add_option("--population", options->terms.population, "The owner's name for whose records they are")
       ->capture_default_str();
@@ -119,6 +128,10 @@ void AddDeposit(CLI::App& program, Action& action) {
                       "The ONNX model, where the study's features want one");
   command->add_option("--threads", options->threads, "Threads for features; 0: all cores")
       ->capture_default_str();
+  command->add_flag(
+      "--send", options->send,
+      "Upload the files to the parties' inboxes, which the study names; without --in those that are in --out "
+      "already, which goes on where it ended");
   command->add_option("--out", options->out, "Folder to make")->required();
   command->callback([options, &action] { action = [options] { return Deposit(*options); }; });
 }

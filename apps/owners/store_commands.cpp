@@ -15,13 +15,9 @@
 #include "base/hex.h"
 #include "base/locked_memory.h"
 #include "deposit/store/store.h"
-#include "jobs/files/sealed_file.h"
 
 namespace trefoil::apps {
 namespace {
-
-constexpr jobs::SealedKind kStoreKeys{
-    .magic = "", .purpose = "trefoil deposit store", .what = "the keys of a store of deposits"};
 
 struct StoreOptions {
   std::string config;
@@ -30,10 +26,6 @@ struct StoreOptions {
   std::string id;
   std::size_t threads = 0;
 };
-
-deposit::Store OpenStore(const jobs::PartyFile& party) {
-  return {party.deposits->store, party.id, jobs::StorageKey(party, kStoreKeys)};
-}
 
 std::string Time(std::uint64_t seconds) {
   // The owner's clock may say anything; beyond the year 9999 it is no date.

@@ -10,7 +10,9 @@
 #include "base/files.h"
 #include "base/hex.h"
 #include "deposit/study.h"
+#include "jobs/config/party_file.h"
 #include "jobs/job.h"
+#include "net/link/certificate.h"
 
 namespace trefoil::apps {
 namespace {
@@ -19,6 +21,8 @@ struct StudyOptions {
   std::string job;
   std::vector<std::string> assignments;
   std::vector<std::string> keys;
+  std::vector<std::string> inboxes;
+  std::vector<std::string> certificates;
   std::string out;
   jobs::JobTypes types;
 };
@@ -30,8 +34,11 @@ void Print(const deposit::Study& study) {
       "study       {}\nid          {}\nrows        {} features of {} bits, norm at most {}\n",
       study.records.name, ToHex(deposit::IdOf(study)), layout.features, layout.feature_bits,
       study.records.features.row_norm);
-  for (const auto& party : study.parties)
+  for (const auto& party : study.parties) {
     std::cout << fmt::format("party {}     {}\n", party.id, party.fingerprint);
+    if (!party.inbox.empty())
+      std::cout << fmt::format("  inbox     {}\n            {}\n", party.inbox, party.certificate);
+  }
 }
 
 int InitStudy(const StudyOptions& options) {
@@ -51,7 +58,12 @@ int InitStudy(const StudyOptions& options) {
     keys[i] = deposit::ReadPublicKey(deposit::KeyKind::kParty, options.keys.at(i));
   if (std::filesystem::exists(options.out))
     throw ConfigError(options.out + ": exists already, and is not overwritten; choose another --out");
-  const auto study = deposit::MakeStudy(*records, keys);
+  auto study = deposit::MakeStudy(*records, keys);
+  for (std::size_t i = 0; i < options.inboxes.size(); ++i) {
+    study.parties[i].inbox = jobs::ToText(jobs::ParseAddress(options.inboxes[i]));
+    study.parties[i].certificate =
+        net::Fingerprint(ReadTextFile(options.certificates.at(i), "a party's certificate, party.crt"));
+  }
   WriteTextFile(options.out, deposit::TomlOf(study));
   Print(study);
   std::cout << fmt::format("Next: send {} to parties and owners, who compare the id with each other.\n",
@@ -77,6 +89,14 @@ void AddStudy(CLI::App& program, Action& action, jobs::JobTypes types) {
   init->add_option("--keys", options->keys, "deposit.pub of parties 0, 1 and 2, in this order")
       ->required()
       ->expected(3);
+  auto* inboxes = init->add_option("--inboxes", options->inboxes,
+                                   "host:port of the inboxes of parties 0, 1 and 2, for deposit --send")
+                      ->expected(3);
+  init->add_option("--certificates", options->certificates,
+                   "party.crt of parties 0, 1 and 2, which their inboxes show")
+      ->expected(3)
+      ->needs(inboxes);
+  inboxes->needs("--certificates");
   init->add_option("--out", options->out, "The file to write, as in study.toml")->required();
   init->callback([options, &action] { action = [options] { return InitStudy(*options); }; });
   auto file = std::make_shared<std::string>();

@@ -45,7 +45,10 @@ constexpr const char* kWithdrawals = R"(
     deposit BLOB NOT NULL, owner BLOB NOT NULL, owner_name TEXT NOT NULL, withdrawn INTEGER NOT NULL, signed BLOB NOT NULL,
     PRIMARY KEY (deposit, owner)) STRICT;
 )";
-constexpr std::array kSchema{kDeposits, kWithdrawals};
+constexpr const char* kReceipts = R"(
+  CREATE TABLE receipts (deposit BLOB PRIMARY KEY REFERENCES deposits, prefix BLOB NOT NULL, receipt TEXT NOT NULL) STRICT;
+)";
+constexpr std::array kSchema{kDeposits, kWithdrawals, kReceipts};
 
 /// The folder, for this party alone.
 fs::path MadeFolder(const fs::path& folder) {
@@ -106,7 +109,7 @@ void Store::RefuseKnown(const OpenedDeposit& deposit, const fs::path& file) {
 }
 
 void Store::Enter(const OpenedDeposit& deposit, const Study& study, const SecretKey& body_key,
-                  std::uint64_t now) {
+                  std::uint64_t now, const std::string& receipt) {
   const auto& header = deposit.header;
   Database::Query(database_, "INSERT OR IGNORE INTO studies VALUES (?, ?)")
       .Bind(header.study)
@@ -130,10 +133,15 @@ void Store::Enter(const OpenedDeposit& deposit, const Study& study, const Secret
         .Bind(deposit.id)
         .Run();
   }
+  Database::Query(database_, "INSERT INTO receipts VALUES (?, ?, ?)")
+      .Bind(deposit.id)
+      .Bind(deposit.prefix)
+      .Bind(receipt)
+      .Run();
 }
 
-void Store::Accept(const OpenedDeposit& deposit, const Study& study, const fs::path& file,
-                   std::uint64_t now) {
+void Store::Accept(const OpenedDeposit& deposit, const Study& study, const fs::path& file, std::uint64_t now,
+                   const std::string& receipt) {
   database_.Transact([&] {
     RefuseKnown(deposit, file);
     const auto body_key = RandomKey();
@@ -141,7 +149,7 @@ void Store::Accept(const OpenedDeposit& deposit, const Study& study, const fs::p
     ReplaceSecretFile(BodyFile(deposit.id), jobs::SealFile(kStoredBody, {{"deposit", ToHex(deposit.id)}},
                                                            deposit.body.bytes(), body_key));
     try {
-      Enter(deposit, study, body_key, now);
+      Enter(deposit, study, body_key, now, receipt);
     } catch (...) {
       fs::remove(BodyFile(deposit.id));
       throw;

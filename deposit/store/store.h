@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,14 @@ struct StoredWithdrawal {
   std::uint64_t withdrawn = 0;  ///< seconds since 1970, by this party's clock
 };
 
+/// What a store knows of the file that a deposit came as.
+struct TakenFile {
+  std::string prefix;          ///< empty where a store of version 2 took it
+  std::string receipt;         ///< empty where none was given
+  std::uint64_t accepted = 0;  ///< as StoredDeposit
+  bool withdrawn = false;
+};
+
 /// What a withdrawal did.
 enum class WithdrawalResult {
   kDeleted,  ///< the deposit was in the store, and is deleted
@@ -46,8 +55,15 @@ class Store {
   /// Enters a deposit of a study that came as `file`. Throws RefusedDeposit where it, its nonce or one of its commitments came before
   /// (kRepeated), where its owner withdrew it (kWithdrawn), or where another stands for its owner, population and purpose, and it does not say that it adds (kLive);
   /// std::system_error where it cannot be written: then nothing of it is in the store.
+  /// `receipt`: what its owner is told.
   void Accept(const OpenedDeposit& deposit, const Study& study, const std::filesystem::path& file,
-              std::uint64_t now);
+              std::uint64_t now, const std::string& receipt = {});
+
+  /// Of a deposit that was taken, also of one that was withdrawn since. Waits for nobody.
+  [[nodiscard]] std::optional<TakenFile> Find(const Hash& id);
+
+  /// Keeps a receipt of a deposit that was taken without one; returns the one that stands, which is the first.
+  std::string EnterReceipt(const Hash& id, const std::string& receipt);
 
   /// Deletes a deposit of the withdrawal's owner, or of one of the same name among `owners`: its body, and first the key
   /// that this was sealed under. Id, nonce and commitments stay known. Where the deposit is not here, it will be refused if
@@ -76,7 +92,8 @@ class Store {
   [[nodiscard]] std::vector<StoredDeposit> ListInTransaction();
   [[nodiscard]] SecretKey BodyKey(const StoredDeposit& deposit);
   void RefuseKnown(const OpenedDeposit& deposit, const std::filesystem::path& file);
-  void Enter(const OpenedDeposit& deposit, const Study& study, const SecretKey& body_key, std::uint64_t now);
+  void Enter(const OpenedDeposit& deposit, const Study& study, const SecretKey& body_key, std::uint64_t now,
+             const std::string& receipt);
   [[nodiscard]] WithdrawalResult EnterWithdrawal(const Withdrawal& withdrawal,
                                                  const std::vector<TrustedOwner>& owners,
                                                  const std::filesystem::path& file, std::uint64_t now);

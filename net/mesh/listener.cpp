@@ -18,12 +18,19 @@ constexpr std::chrono::minutes kQuietPerAddress{1};
 constexpr std::size_t kMaxAddresses = 1024;
 constexpr std::chrono::milliseconds kPauseAfterError{100};
 
-tcp::acceptor OpenPort(asio::io_context& io, const std::string& host, std::uint16_t port) {
+void Drop(const HalfOpenConnections::Connection& connection) {
+  if (const auto channel = std::static_pointer_cast<Channel>(connection.lock())) channel->Drop();
+}
+
+}  // namespace
+
+tcp::acceptor OpenPort(asio::io_context& io, const std::string& host, std::uint16_t port,
+                       const std::string& setting) {
   const std::string place = host + ":" + std::to_string(port);
   ErrorCode error;
   const auto refuse = [&] {
-    throw ConfigError("cannot listen on " + place + ": " + DescribeError(error) +
-                      ": correct party.listen to an address of this machine");
+    throw ConfigError("cannot listen on " + place + ": " + DescribeError(error) + ": correct " + setting +
+                      " to an address of this machine");
   };
   tcp::resolver resolver(io);
   const auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive, error);
@@ -36,17 +43,11 @@ tcp::acceptor OpenPort(asio::io_context& io, const std::string& host, std::uint1
   if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);
   if (error == asio::error::address_in_use) {
     throw PortTaken("cannot listen on " + place + ": " + DescribeError(error) +
-                    ": end what uses it, or choose another party.listen");
+                    ": end what uses it, or choose another " + setting);
   }
   if (error) refuse();
   return acceptor;
 }
-
-void Drop(const HalfOpenConnections::Connection& connection) {
-  if (const auto channel = std::static_pointer_cast<Channel>(connection.lock())) channel->Drop();
-}
-
-}  // namespace
 
 bool LogLimiter::Allow(const std::string& address, Clock::time_point now) {
   const auto expired = [&](const auto& entry) { return now - entry.second >= kQuietPerAddress; };
@@ -83,7 +84,7 @@ std::string DropReport::Rest() {
 Listener::Listener(asio::io_context& io, const MeshConfig& config, const std::vector<std::string>& peer_hosts,
                    std::shared_ptr<const TlsContext> tls, ChannelHandler on_channel)
     : config_(config),
-      acceptor_(OpenPort(io, config.listen_host, config.listen_port)),
+      acceptor_(OpenPort(io, config.listen_host, config.listen_port, "party.listen")),
       pause_(io),
       tls_(std::move(tls)),
       on_channel_(std::move(on_channel)),

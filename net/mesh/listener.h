@@ -52,6 +52,10 @@ class PortTaken : public PassingError {
   using PassingError::PassingError;
 };
 
+/// A port that listens. `setting` says in errors what to correct. Throws PortTaken, or another ConfigError.
+[[nodiscard]] tcp::acceptor OpenPort(asio::io_context& io, const std::string& host, std::uint16_t port,
+                                     const std::string& setting);
+
 /// Accepts connections, does TLS with them, and hands on those that show a pinned certificate. Everything
 /// else is logged and refused. How many connections may be in their handshake, and which one goes where there
 /// are too many, is HalfOpenConnections' to say; what goes is counted (config.on_dropped) and logged. All

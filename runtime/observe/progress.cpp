@@ -31,17 +31,20 @@ void ProgressDisplay::Say(const std::string& line) {
 }
 
 void ProgressDisplay::Show(const ml::StepReport& report) {
+  ShowLine(ProgressLine(report, first_), report.step == report.steps);
+}
+
+void ProgressDisplay::ShowLine(const std::string& line, bool last) {
   const auto now = std::chrono::steady_clock::now();
   const auto pause = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
-  const bool last = report.step == report.steps;
   if (shown_ && !last && now - last_ < pause) return;
   shown_ = true;
   last_ = now;
   if (terminal_) {
-    Put("\r\033[K" + ProgressLine(report, first_));
+    Put("\r\033[K" + line);
     line_open_ = true;
   } else {
-    Put(ProgressLine(report, first_) + "\n");
+    Put(line + "\n");
   }
 }
 

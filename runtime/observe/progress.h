@@ -28,6 +28,8 @@ class ProgressDisplay {
   /// A line about something else than a step.
   void Say(const std::string& line);
   void Show(const ml::StepReport& report);
+  /// The same of something else; `last`: the line that is shown in any case.
+  void ShowLine(const std::string& line, bool last);
   /// Leaves the self-overwriting line, so that what follows starts on a line of its own. Call once at the
   /// end.
   void Finish();

@@ -406,6 +406,9 @@ def deposits():
     prefix = b"trefoil deposit\n" + struct.pack("<IIQQ", 1, 1, len(header), 9) + bytes.fromhex(OWNER_KEY) + hashlib.sha256(header).digest() + bytes(160)
     write("deposit", "file", prefix + header + b"x" * 9)
     write("deposit", "long", prefix[:24] + struct.pack("<QQ", 1 << 63, 1 << 63) + prefix[40:])
+    write("prefix", "prefix", prefix)
+    write("prefix", "long", prefix[:24] + struct.pack("<QQ", 1 << 63, 1 << 63) + prefix[40:])
+    write("prefix", "receipt", json.dumps({"deposit": "00" * 32, "party": 1, "time": 1, "signature": "00", "certificate": "x"}).encode())
     write("deposit", "withdrawal", b"trefoil withdrawal\n" + struct.pack("<I", 1) + hashlib.sha256(header).digest() + bytes.fromhex(OWNER_KEY) + bytes(72))
     study = 'version = 1\nname = "s"\nfraction_bits = 16\n'
     study += re.sub(r"(?m)^(name|rows|version|type) = .*\n", "", TRAINING.split("[training]")[0]).replace("[data]", "[columns]").lstrip()

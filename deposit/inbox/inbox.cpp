@@ -1,0 +1,321 @@
+#include "deposit/inbox/inbox.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "base/hex.h"
+#include "base/sha256.h"
+#include "deposit/bytes.h"
+#include "deposit/inbox/receipt.h"
+#include "net/http/problem.h"
+
+namespace trefoil::deposit {
+namespace {
+
+namespace fs = std::filesystem;
+
+using net::HttpAnswer;
+using net::Problem;
+
+constexpr int kRequestsAMinute = 120;
+
+HttpAnswer JsonAnswer(unsigned status, const std::string& json) {
+  return {.status = status, .body = json, .type = "application/json"};
+}
+
+unsigned StatusOf(Reason reason) {
+  switch (reason) {
+    case Reason::kSize:
+    case Reason::kMagic:
+    case Reason::kVersion:
+    case Reason::kParty:
+      return 400;
+    case Reason::kOwner:
+    case Reason::kSignature:
+      return 403;
+    case Reason::kRepeated:
+    case Reason::kLive:
+      return 409;
+    case Reason::kWithdrawn:
+      return 410;
+    default:
+      return 422;
+  }
+}
+
+/// Without the name of the file, which is this party's.
+HttpAnswer AnswerTo(const RefusedDeposit& refused) {
+  const std::string text = refused.what();
+  const auto begin = text.find("refused (");
+  return Problem(StatusOf(refused.reason()), begin == std::string::npos ? text : text.substr(begin),
+                 {.code = CodeOf(refused.reason())});
+}
+
+HttpAnswer AnotherFile() {
+  return Problem(409, "found another file of the same deposit, expected that of before",
+                 {.code = CodeOf(Reason::kRepeated)});
+}
+
+}  // namespace
+
+/// What all begin with: the prefix of a deposit, whose owner is listed and signed it.
+class Inbox::Request : public net::Upload {
+ public:
+  Request(Inbox& inbox, net::UploadHead head) : inbox_(inbox), head_(std::move(head)) {}
+
+  [[nodiscard]] std::size_t PrefixBytes() const final { return kPrefixBytes; }
+
+  [[nodiscard]] std::optional<HttpAnswer> Begin(std::span<const std::uint8_t> bytes) final {
+    const auto most = inbox_.settings_.most_bytes;
+    const auto too_large = [&] {
+      return Problem(413, fmt::format("expected at most {} bytes", most), {.code = "size"});
+    };
+    if (head_.offset > most || head_.body_bytes > most) return too_large();
+    static const fs::path kPlace = "upload";
+    try {
+      std::copy(bytes.begin(), bytes.end(), bytes_.begin());
+      prefix_ = CheckedPrefix(bytes_, FileBytes(), inbox_.settings_.reader.party, inbox_.Owners(), kPlace);
+    } catch (const RefusedDeposit& refused) {
+      return AnswerTo(refused);
+    }
+    if (prefix_.header_bytes > most || prefix_.body_bytes > most - prefix_.header_bytes) return too_large();
+    if (!inbox_.MayAsk(prefix_.owner)) {
+      return Problem(429, fmt::format("found more than {} requests in a minute; try again in a minute",
+                                      kRequestsAMinute));
+    }
+    const auto taken = inbox_.looking_.Find(prefix_.id);
+    if (!taken) return BeginNew();
+    std::error_code ignored;
+    fs::remove(inbox_.parts_.FileOf(prefix_.id), ignored);  // which a killed inbox left
+    if (taken->withdrawn)
+      return Problem(410, "found a deposit that its owner withdrew", {.code = CodeOf(Reason::kWithdrawn)});
+    if (taken->prefix != TextOf(bytes_)) return AnotherFile();
+    return BeginTaken(*taken);
+  }
+
+ protected:
+  /// Of the deposit's file, where the request says it.
+  [[nodiscard]] virtual std::optional<std::uint64_t> FileBytes() const = 0;
+  [[nodiscard]] virtual std::optional<HttpAnswer> BeginNew() = 0;
+  [[nodiscard]] virtual std::optional<HttpAnswer> BeginTaken(const TakenFile& taken) = 0;
+
+  [[nodiscard]] PrefixSpan bytes() const { return bytes_; }
+  [[nodiscard]] const Prefix& prefix() const { return prefix_; }
+  [[nodiscard]] const net::UploadHead& head() const { return head_; }
+  [[nodiscard]] Inbox& inbox() const { return inbox_; }
+
+ private:
+  Inbox& inbox_;
+  net::UploadHead head_;
+  std::array<std::uint8_t, kPrefixBytes> bytes_{};
+  Prefix prefix_;
+};
+
+/// How much of a deposit is here.
+class Inbox::StatusRequest final : public Inbox::Request {
+ public:
+  using Request::Request;
+
+  [[nodiscard]] std::optional<HttpAnswer> Take(std::span<const std::uint8_t> /*piece*/) override {
+    return Problem(400, "found more than a prefix");
+  }
+  [[nodiscard]] HttpAnswer End() override { return Problem(400, "found more than a prefix"); }
+
+ private:
+  [[nodiscard]] std::optional<std::uint64_t> FileBytes() const override { return {}; }
+
+  [[nodiscard]] std::optional<HttpAnswer> BeginTaken(const TakenFile& taken) override {
+    if (taken.receipt.empty()) return Offset(0);  // trefoil accept took it: a receipt wants the same bytes
+    return JsonAnswer(201, taken.receipt);
+  }
+
+  [[nodiscard]] std::optional<HttpAnswer> BeginNew() override {
+    if (inbox().IsBeingTaken(prefix().id))
+      return Problem(503, "found a deposit that is being taken; ask again");
+    const auto received = inbox().parts_.Received(prefix().id, bytes());
+    return received ? Offset(*received) : AnotherFile();
+  }
+
+  static HttpAnswer Offset(std::uint64_t offset) {
+    return JsonAnswer(200, nlohmann::json{{"offset", offset}}.dump() + "\n");
+  }
+};
+
+/// A deposit, or the rest of it.
+class Inbox::DepositRequest final : public Inbox::Request {
+ public:
+  using Request::Request;
+
+  [[nodiscard]] std::optional<HttpAnswer> Take(std::span<const std::uint8_t> piece) override {
+    if (!turn_) {
+      Compare(piece);
+      return {};
+    }
+    if (turn_->load() == Turn::kOver) return Overtaken();
+    writer_->Write(piece);
+    return {};
+  }
+
+  [[nodiscard]] HttpAnswer End() override {
+    if (!turn_) {
+      const auto party = static_cast<std::size_t>(prefix().party);
+      if (header_.Digest() != prefix().id || body_.Digest() != prefix().bodies.at(party))
+        return AnotherFile();
+      return inbox().AnswerWithReceipt(prefix().id);
+    }
+    auto open = Turn::kOpen;
+    if (!turn_->compare_exchange_strong(open, Turn::kTaking)) return Overtaken();
+    writer_.reset();
+    try {
+      auto answer = inbox().Accept(prefix(), owners_);
+      turn_->store(Turn::kOver);
+      return answer;
+    } catch (...) {
+      turn_->store(Turn::kOver);
+      throw;
+    }
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::uint64_t> FileBytes() const override {
+    return head().offset + head().body_bytes;
+  }
+
+  [[nodiscard]] std::optional<HttpAnswer> BeginTaken(const TakenFile& /*taken*/) override {
+    if (head().offset == 0) return {};
+    return Problem(409, "found the rest of a deposit that was taken, expected all of it", {.offset = 0});
+  }
+
+  [[nodiscard]] std::optional<HttpAnswer> BeginNew() override {
+    auto& inbox = this->inbox();
+    const auto& id = prefix().id;
+    if (inbox.IsBeingTaken(id)) return Problem(503, "found a deposit that is being taken; ask again");
+    const auto received = inbox.parts_.Received(id, bytes());
+    if (!received) return AnotherFile();
+    if (head().offset > *received) {
+      return Problem(409, "found an offset beyond what is here, expected at most that",
+                     {.offset = *received});
+    }
+    if (!fs::exists(inbox.parts_.FileOf(id)) && !inbox.parts_.MayBegin(prefix().owner)) {
+      return Problem(429, fmt::format("found {} deposits of this owner that are not whole, expected fewer",
+                                      PartFolder::kPerOwner));
+    }
+    owners_ = inbox.owners_;
+    turn_ = inbox.TakeTurn(id);
+    writer_.emplace(inbox.parts_.FileOf(id), bytes(), head().offset);
+    return {};
+  }
+
+  static HttpAnswer Overtaken() {
+    return Problem(409, "found another upload of the same deposit that began later");
+  }
+
+  void Compare(std::span<const std::uint8_t> piece) {
+    const auto in_header =
+        static_cast<std::size_t>(std::min<std::uint64_t>(prefix().header_bytes - compared_, piece.size()));
+    header_.Update(TextOf(piece.first(in_header)));
+    body_.Update(TextOf(piece.subspan(in_header)));
+    compared_ += in_header;
+  }
+
+  std::vector<TrustedOwner> owners_;
+  std::shared_ptr<std::atomic<Turn>> turn_;  ///< empty: the deposit was taken, and only compared
+  std::optional<PartWriter> writer_;
+  std::uint64_t compared_ = 0;  ///< bytes of the header
+  Sha256 header_;
+  Sha256 body_;
+};
+
+Inbox::Inbox(InboxSettings settings, Store taking, Store looking)
+    : settings_(std::move(settings)),
+      taking_(std::move(taking)),
+      looking_(std::move(looking)),
+      parts_(settings_.parts),
+      owners_(settings_.reader.owners) {}
+
+std::unique_ptr<net::Upload> Inbox::Open(const net::UploadHead& head) {
+  if (head.target == "/deposits") return std::make_unique<DepositRequest>(*this, head);
+  if (head.target == "/status") return std::make_unique<StatusRequest>(*this, head);
+  return {};
+}
+
+const std::vector<TrustedOwner>& Inbox::Owners() {
+  std::error_code none;
+  const auto changed = fs::last_write_time(settings_.owners, none);
+  // A change within the time that a file system's clock may take to go on would not be seen.
+  const bool settled = !none && fs::file_time_type::clock::now() - changed > std::chrono::seconds(2);
+  if (settled && changed == owners_of_) return owners_;
+  owners_of_ = none ? fs::file_time_type() : changed;
+  owners_.clear();
+  try {
+    owners_ = ReadTrustedOwners(settings_.owners);
+  } catch (const std::runtime_error& error) {
+    settings_.log(fmt::format("no owner is known until this is mended: {}", error.what()));
+  }
+  return owners_;
+}
+
+bool Inbox::MayAsk(const PublicKey& owner) {
+  auto& asked = asked_[owner];  // of listed owners, whose signatures hold
+  const auto now = std::chrono::steady_clock::now();
+  if (now - asked.since >= std::chrono::minutes(1)) asked = {.since = now, .count = 0};
+  return ++asked.count <= kRequestsAMinute;
+}
+
+bool Inbox::IsBeingTaken(const Hash& id) const {
+  const auto found = turns_.find(id);
+  const auto turn = found == turns_.end() ? nullptr : found->second.lock();
+  return turn && turn->load() == Turn::kTaking;
+}
+
+std::shared_ptr<std::atomic<Inbox::Turn>> Inbox::TakeTurn(const Hash& id) {
+  std::erase_if(turns_, [](const auto& turn) { return turn.second.expired(); });
+  if (const auto before = turns_[id].lock()) {
+    auto open = Turn::kOpen;
+    before->compare_exchange_strong(open, Turn::kOver);
+  }
+  auto turn = std::make_shared<std::atomic<Turn>>(Turn::kOpen);
+  turns_[id] = turn;
+  return turn;
+}
+
+HttpAnswer Inbox::Accept(const Prefix& prefix, const std::vector<TrustedOwner>& owners) {
+  const auto file = parts_.FileOf(prefix.id);
+  auto& reader = settings_.reader;
+  reader.owners = owners;
+  try {
+    const auto opened = ReadDeposit(file, reader);
+    const auto now = static_cast<std::uint64_t>(std::time(nullptr));
+    const auto receipt = SignReceipt(opened.id, reader.party, now, settings_.identity);
+    taking_.Accept(opened, reader.study, file, now, receipt);
+    fs::remove(file);
+    settings_.log(fmt::format("taken: deposit {} of {}, population {}, purpose {}, {} rows", ToHex(opened.id),
+                              opened.owner, opened.header.population, opened.header.purpose,
+                              opened.header.capacity));
+    return JsonAnswer(201, receipt);
+  } catch (const RefusedDeposit& refused) {
+    fs::remove(file);
+    const auto taken = taking_.Find(prefix.id);
+    // Where `trefoil accept` took this very file meanwhile.
+    if (refused.reason() == Reason::kRepeated && taken && taken->prefix == EncodePrefix(prefix))
+      return AnswerWithReceipt(prefix.id);
+    settings_.log(refused.what());
+    return AnswerTo(refused);
+  }
+}
+
+HttpAnswer Inbox::AnswerWithReceipt(const Hash& id) {
+  const auto taken = taking_.Find(id);
+  if (!taken || taken->withdrawn)
+    return Problem(410, "found a deposit that its owner withdrew", {.code = CodeOf(Reason::kWithdrawn)});
+  if (!taken->receipt.empty()) return JsonAnswer(201, taken->receipt);
+  const auto receipt = SignReceipt(id, settings_.reader.party, taken->accepted, settings_.identity);
+  return JsonAnswer(201, taking_.EnterReceipt(id, receipt));
+}
+
+}  // namespace trefoil::deposit

@@ -1,0 +1,20 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "deposit/header.h"
+#include "net/link/certificate.h"
+
+namespace trefoil::deposit {
+
+/// A party's signed word that it took a deposit, as one line of JSON (docs/reference/deposits.md, "A receipt"). `identity`: the
+/// party's TLS certificate and key.
+[[nodiscard]] std::string SignReceipt(const Hash& deposit, int party, std::uint64_t time,
+                                      const net::Identity& identity);
+
+/// Throws DataError, with `source` before it, unless `receipt` is one of this deposit and party, signed by the certificate
+/// with that fingerprint.
+void CheckReceipt(const std::string& receipt, const Hash& deposit, int party, const std::string& fingerprint,
+                  const std::string& source);
+
+}  // namespace trefoil::deposit

@@ -1,0 +1,127 @@
+#include "deposit/inbox/send_deposit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include "base/error.h"
+#include "deposit/inbox/receipt.h"
+#include "tests/deposit/inbox/inbox_fixture.h"
+#include "tests/support/error_text.h"
+
+namespace trefoil::deposit {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing_support::ErrorText;
+
+constexpr SendPatience kNone{.attempts = 1, .pause = std::chrono::milliseconds(1)};
+
+class SendDepositTest : public InboxTest {
+ protected:
+  SendDepositTest() {
+    OpenInbox();
+    Serve([this](const net::UploadHead& head) { return inbox_->Open(head); });
+  }
+  void Serve(std::function<std::unique_ptr<net::Upload>(const net::UploadHead&)> open) {
+    server_.emplace(net::HttpsServerConfig{.host = "127.0.0.1",
+                                           .port = 0,
+                                           .identity = SampleIdentity(),
+                                           .limits = {},
+                                           .log = [](const std::string&) {},
+                                           .open = std::move(open)});
+    party_ = study_.parties[1];
+    party_.inbox = "127.0.0.1:" + std::to_string(server_->port());
+    party_.certificate = SampleFingerprint();
+  }
+  std::string Send(const std::string& file, const SendPatience& patience = kNone) {
+    sent_.clear();
+    return SendDeposit(
+        folder_.Write("f", file), party_,
+        [this](std::uint64_t sent, std::uint64_t total) { sent_.emplace_back(sent, total); }, patience);
+  }
+
+  std::optional<net::HttpsServer> server_;
+  StudyParty party_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> sent_;
+};
+
+TEST_F(SendDepositTest, BringsADepositAndItsReceipt) {
+  const auto made = SampleDeposit(study_);
+  const auto size = std::uint64_t{made.files[1].size()};
+  const auto receipt = Send(made.files[1]);
+  CheckReceipt(receipt, made.id, 1, SampleFingerprint(), "r");
+  EXPECT_THAT(sent_, ElementsAre(std::pair(size, size)));
+  EXPECT_EQ(Send(made.files[1]), receipt);
+  EXPECT_THAT(sent_, testing::IsEmpty()) << "nothing is sent twice";
+  EXPECT_EQ(Open().List().size(), 1U);
+}
+
+TEST_F(SendDepositTest, GoesOnWhereItEnded) {
+  const auto file = SampleDeposit(study_).files[1];
+  std::atomic<std::uint64_t> offset{0};
+  Serve([&](const net::UploadHead& head) {
+    offset = head.offset;
+    return inbox_->Open(head);
+  });
+  (void)Begin("/deposits", file, 0, kPrefixBytes + 300);
+  (void)Send(file);
+  EXPECT_EQ(offset, 300U);
+  EXPECT_EQ(Open().List().size(), 1U);
+}
+
+TEST_F(SendDepositTest, TriesAgainWhereAnInboxFails) {
+  std::atomic<int> failing{0};  // which of the requests to come
+  Serve([&](const net::UploadHead& head) -> std::unique_ptr<net::Upload> {
+    if (failing-- == 0) throw std::runtime_error("planted");
+    return inbox_->Open(head);
+  });
+  const auto made = SampleDeposit(study_);
+  EXPECT_THAT(ErrorText<NetworkError>([&] { (void)Send(made.files[1]); }), HasSubstr("status 500"));
+  failing = 1;  // the deposit, behind the status
+  EXPECT_THROW((void)Send(made.files[1]), NetworkError);
+  failing = 1;
+  CheckReceipt(Send(made.files[1], {.attempts = 2, .pause = std::chrono::milliseconds(1)}), made.id, 1,
+               SampleFingerprint(), "r");
+}
+
+TEST_F(SendDepositTest, SaysWhatTheInboxRefuses) {
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)Send(FileOfAnother(5, false, 12)); }),
+              HasSubstr("status 403: refused (owner): found the owner's key"));
+  (void)Send(SampleDeposit(study_).files[1]);
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)Send(FileOfAnother(6, false)); }),
+              HasSubstr("status 409: refused (live)"));
+}
+
+TEST_F(SendDepositTest, SendsNothingToAnotherServer) {
+  std::atomic<int> asked{0};
+  Serve([&](const net::UploadHead&) -> std::unique_ptr<net::Upload> {
+    ++asked;
+    return {};
+  });
+  const auto file = SampleDeposit(study_).files[1];
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)Send(file); }), HasSubstr("status 404"));
+  EXPECT_EQ(asked, 1);
+  party_.certificate[0] = party_.certificate[0] == 'A' ? 'B' : 'A';
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)Send(file); }),
+              HasSubstr("found a server with the certificate"));
+  server_.reset();  // which ends its thread
+  EXPECT_EQ(asked, 1);
+}
+
+TEST_F(SendDepositTest, WantsAPartysFileAndAnInboxThatIsThere) {
+  const auto made = SampleDeposit(study_);
+  EXPECT_THROW((void)Send(made.files[0]), ConfigError);
+  EXPECT_THROW((void)Send("short"), ConfigError);
+  server_.reset();
+  EXPECT_THAT(ErrorText<NetworkError>([&] { (void)Send(made.files[1]); }), HasSubstr("party 1: 127.0.0.1:"));
+  party_.inbox.clear();
+  EXPECT_THROW((void)Send(made.files[1]), ConfigError);
+}
+
+}  // namespace
+}  // namespace trefoil::deposit
