@@ -34,16 +34,10 @@ void TargetFields(FieldVisitor& v, std::optional<double>& epsilon, std::optional
   v("sigma", sigma, kPositive, "The noise multiplier. Exactly one of `epsilon` and `sigma`.");
 }
 
-/// Losses that a user may look for, with what to do instead.
+/// A loss that a user may look for, with what to do instead.
 void RefuseOtherLosses(const Section& table) {
   const auto* node = table.Find("loss");
   const auto loss = node == nullptr ? std::nullopt : node->value<std::string>();
-  if (loss == "huber") {
-    table.Fail(
-        "loss",
-        "found \"huber\", expected \"squared\", whose gradients privacy.clip shortens: that is Huber's "
-        "loss already, with clip/‖x‖ for its threshold");
-  }
   if (loss == "poisson") {
     table.Fail("loss",
                "found \"poisson\", expected \"squared\": an exponential of the logit has no bound, which "
@@ -56,10 +50,16 @@ void Fields(FieldVisitor& v, ModelSpec& s) {
   v("loss", s.loss,
     OneOf<ml::Loss>{{ml::Loss::kOneVsRest, "one-vs-rest"},
                     {ml::Loss::kSquared, "squared"},
-                    {ml::Loss::kSoftmax, "softmax"}},
+                    {ml::Loss::kSoftmax, "softmax"},
+                    {ml::Loss::kHuber, "huber"}},
     Default(ml::Loss::kOneVsRest),
     "`softmax`: cross-entropy; with two classes the same as `one-vs-rest`; not with `truncation = "
-    "\"exact\"`. `squared`: of classes, or of the number of [data.target].");
+    "\"exact\"`. `squared`: of classes, or of the number of [data.target]. `huber`: of [data.target] alone.");
+  v.When({s.loss == ml::Loss::kHuber, "model.loss \"huber\""}, [&] {
+    v("huber_threshold", s.huber_threshold, kPositive,
+      "In the target's own unit: up to so large an error the loss is squared, beyond it linear "
+      "(`tables.md`, \"Numbers to be predicted\"). From 2^(4 − `fraction_bits`) to 64 of the range.");
+  });
   v("hidden", s.hidden, Wholes{{1, 100'000}, "an array of layer sizes"}, Default(std::vector<std::int64_t>{}),
     "Sizes of dense layers with rectifiers before the output; none: a linear model. With `clipping = "
     "\"factorised\"` only.");
@@ -122,7 +122,7 @@ void ComputationFields(FieldVisitor& v, TrainingSpec& s) {
   v("logit_bound", s.logit_bound, kPositive, Default(64.0),
     "At most 64: chooses the sigmoid's period, or clamps (squared; softmax where it is below (45 − "
     "`fraction_bits`)/2.9 and at most 12, else softmax takes any logits, for more rounds). At least 0.125 "
-    "with softmax.");
+    "with softmax; of no effect with huber, which clamps errors.");
   v("truncation", s.truncation,
     OneOf<Rounding>{{Rounding::kStochastic, "stochastic"}, {Rounding::kExact, "exact"}},
     Default(Rounding::kStochastic),

@@ -13,6 +13,7 @@ namespace trefoil::jobs {
 
 struct ModelSpec {
   ml::Loss loss = ml::Loss::kOneVsRest;
+  double huber_threshold = 0;           ///< kHuber: in the target's own units
   std::vector<std::int64_t> hidden{};   ///< sizes of hidden layers
   double activation_bound = 8;          ///< with hidden layers: where their outputs are cut
   double delta_bound = 4;               ///< and what goes back through them, entry by entry

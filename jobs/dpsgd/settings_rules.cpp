@@ -5,6 +5,7 @@
 
 #include "jobs/dpsgd/settings_rules.h"
 #include "jobs/dpsgd/standardisation.h"
+#include "jobs/dpsgd/training_settings.h"
 #include "jobs/records/record_fields.h"
 
 namespace trefoil::jobs {
@@ -78,8 +79,9 @@ void CheckGroups(const DpsgdSettings& job, const Section& document) {
 
 /// What a number to be predicted in place of a class asks of the rest of the job.
 void CheckTarget(const DpsgdSettings& job, const Section& document) {
-  if (job.model.loss != ml::Loss::kSquared)
-    document.Table("model").Refuse("loss", "\"squared\" with [data.target]: the others are of classes");
+  if (job.model.loss != ml::Loss::kSquared && job.model.loss != ml::Loss::kHuber)
+    document.Table("model").Refuse("loss",
+                                   "\"squared\" with [data.target], or \"huber\": the others are of classes");
   if (job.evaluation) {
     document.Fail("evaluation",
                   "not with [data.target]: what is opened on shares is how many records are classified "
@@ -93,6 +95,20 @@ void CheckTarget(const DpsgdSettings& job, const Section& document) {
   if (job.release.to.empty())
     document.Table("release").Refuse(
         "to", "a party with [data.target]: predictions by a model in shares are of classes");
+}
+
+void CheckHuber(const DpsgdSettings& job, const Section& document) {
+  if (job.model.loss != ml::Loss::kHuber) return;
+  const auto model = document.Table("model");
+  if (!job.data.target) model.Refuse("loss", "another of classes; \"huber\" is of [data.target] alone");
+  const double width = job.data.target->high - job.data.target->low;
+  const double least = ml::MinHuberThreshold(job.fraction_bits);
+  const double share = HuberThreshold(job);
+  if (share < least || share > ml::kMaxHuberThreshold) {
+    model.Refuse("huber_threshold",
+                 fmt::format("a number from {:.6g} to {:.6g}, by the range of [data.target]", least * width,
+                             ml::kMaxHuberThreshold * width));
+  }
 }
 
 /// A threshold that is taken from the histogram has to be known to all who get the model or a share of it.
@@ -195,6 +211,7 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   const auto total = TotalRows(job.data);
   if (job.data.vertical) CheckVertical(job, document);
   if (job.data.target) CheckTarget(job, document);
+  CheckHuber(job, document);
   CheckThreshold(job, document);
   CheckBins(job, document);
   CheckClassWeights(job, document);

@@ -18,6 +18,7 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   settings.classes = job.data.classes;
   settings.targets = job.data.target.has_value();
   settings.loss = job.model.loss;
+  if (job.model.loss == ml::Loss::kHuber) settings.huber_threshold = HuberThreshold(job);
   settings.hidden = job.model.hidden;
   settings.activation_bound = job.model.activation_bound;
   settings.delta_bound = job.model.delta_bound;
@@ -49,6 +50,11 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   settings.initialisation = job.initialisation;
   settings.evaluation = job.evaluation;
   return settings;
+}
+
+double HuberThreshold(const DpsgdSettings& job) {
+  const auto& target = job.data.target.value();
+  return job.model.huber_threshold / (target.high - target.low);
 }
 
 ModelSchema ModelSchemaOf(const DpsgdSettings& job) {

@@ -8,6 +8,9 @@ namespace trefoil::jobs {
 /// The part of a job that the training needs. Throws ConfigError as StandardisationEvent().
 [[nodiscard]] ml::TrainingSettings SettingsOf(const DpsgdSettings& job);
 
+/// The threshold of Huber's loss in units of the target's range. Pre: [data.target].
+[[nodiscard]] double HuberThreshold(const DpsgdSettings& job);
+
 /// Of the model that it trains.
 [[nodiscard]] ModelSchema ModelSchemaOf(const DpsgdSettings& job);
 

@@ -68,14 +68,18 @@ double BatchOf(const LocalPlan& plan, int owner) {
 /// Predictions less labels. One element or row at a time by scalar code: what a record gives must not depend
 /// on its place in a batch, not by a bit.
 /// `single`: with one column squared loss takes logit 0 for the middle between the labels (ml/dpsgd/activation.h).
-double ErrorOf(Loss loss, bool single, double logit, double label) {
-  if (loss == Loss::kSquared) return logit + (single ? 0.5 : 0) - label;
+double ErrorOf(const TrainingSettings& settings, bool single, double logit, double label) {
+  const double residual = logit + (single ? 0.5 : 0) - label;
+  if (settings.loss == Loss::kSquared) return residual;
+  if (settings.loss == Loss::kHuber)
+    return std::clamp(residual, -settings.huber_threshold, settings.huber_threshold);
   return 1 / (1 + std::exp(-logit)) - label;
 }
 
 /// The errors of a row: predictions less labels, and the sum of their squares.
-double ErrorsOf(Loss loss, const Eigen::Ref<const Eigen::RowVectorXd>& logits, std::vector<double>& errors) {
-  const bool softmax = loss == Loss::kSoftmax && logits.size() > 1;
+double ErrorsOf(const TrainingSettings& settings, const Eigen::Ref<const Eigen::RowVectorXd>& logits,
+                std::vector<double>& errors) {
+  const bool softmax = settings.loss == Loss::kSoftmax && logits.size() > 1;
   const double largest = softmax ? logits.maxCoeff() : 0;
   double sum = 0;
   if (softmax) {
@@ -85,7 +89,7 @@ double ErrorsOf(Loss loss, const Eigen::Ref<const Eigen::RowVectorXd>& logits, s
   for (Index k = 0; k < logits.size(); ++k) {
     double& error = errors[static_cast<std::size_t>(k)];  // the label, as it comes
     error = softmax ? std::exp(logits(k) - largest) / sum - error
-                    : ErrorOf(loss, logits.size() == 1, logits(k), error);
+                    : ErrorOf(settings, logits.size() == 1, logits(k), error);
     squared += error * error;
   }
   return squared;
@@ -112,7 +116,7 @@ Eigen::MatrixXd ClippedErrors(const LocalPlan& plan, const RingMatrix& encoded,
     for (Index k = 0; k < columns; ++k)
       errors[static_cast<std::size_t>(k)] = static_cast<double>(encoded(j, inputs + k)) / one;
     const double weight = WeightOf(plan.encoding.settings, errors);
-    const double squared = weight * weight * ErrorsOf(plan.encoding.settings.loss, logits.row(j), errors);
+    const double squared = weight * weight * ErrorsOf(plan.encoding.settings, logits.row(j), errors);
     const double row = std::ldexp(static_cast<double>(encoded(j, inputs + columns)), -2 * f);
     const double norm = std::sqrt(row * squared);
     const double factor = weight * (norm > plan.settings.clip ? plan.settings.clip / norm : 1);

@@ -6,7 +6,7 @@
 
 namespace trefoil::ml {
 
-/// Whether logits of a model of this loss mean probabilities; those of the squared loss do not.
+/// Whether logits of a model of this loss mean probabilities; those of the squared loss and Huber's do not.
 [[nodiscard]] bool HasProbabilities(Loss loss);
 
 /// The natural logarithms of a row's probabilities, one a class; the probabilities add up to 1. One logit is that of

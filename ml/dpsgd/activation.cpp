@@ -97,6 +97,13 @@ Activation MakeActivation(const ActivationOptions& options) {
   } else if (options.loss == Loss::kSquared) {
     activation.clamp = Clamp(options.logit_bound, options.frac_bits, options.rounding);
     activation.error_norm = SquaredErrorNorm(options.logit_bound, options.columns);
+  } else if (options.loss == Loss::kHuber) {
+    Require(options.columns == 1 && options.huber_threshold >= MinHuberThreshold(options.frac_bits) &&
+                options.huber_threshold <= kMaxHuberThreshold,
+            "MakeActivation: one column and a threshold for Huber's loss");
+    activation.clamp = Clamp(options.huber_threshold, options.frac_bits, options.rounding);
+    activation.error_norm =
+        std::ldexp(static_cast<double>(activation.clamp.thresholds.back()), -options.frac_bits);
   } else {
     activation.options.loss = Loss::kOneVsRest;
     activation.series = &protocols::SigmoidSeriesFor(options.logit_bound);
@@ -123,6 +130,7 @@ std::string Fingerprint(const Activation& activation) {
 
 mpc::FixedShare Predict(mpc::Context& party, const Activation& activation, const mpc::AdditiveShare& logits) {
   const ActivationOptions& options = activation.options;
+  Require(options.loss != Loss::kHuber, "Predict: not for Huber's loss");
   const int f = options.frac_bits;
   if (options.loss == Loss::kOneVsRest) {
     return protocols::SigmoidOfProduct(party, logits, 2 * f, f, *activation.series, options.rounding);
@@ -134,6 +142,18 @@ mpc::FixedShare Predict(mpc::Context& party, const Activation& activation, const
   if (options.loss == Loss::kSoftmax) return Softmax(party, *activation.softmax, {truncated, f});
   const mpc::ArithShare clamped = Evaluate(party, activation.clamp, truncated, options.form);
   return {options.columns > 1 ? clamped : AddPublic(party, clamped, mpc::Word{1} << (f - 1)), f};
+}
+
+mpc::FixedShare Errors(mpc::Context& party, const Activation& activation, const mpc::AdditiveShare& logits,
+                       const mpc::FixedShare& labels) {
+  const ActivationOptions& options = activation.options;
+  if (options.loss != Loss::kHuber) return Predict(party, activation, logits) - labels;
+  const int f = options.frac_bits;
+  const mpc::ArithShare truncated =
+      protocols::Truncate(party, logits, f, protocols::Range::kSigned, options.rounding);
+  // Below 2^(65 - f) + 2^f, whatever was truncated: what the clamp wants.
+  const mpc::ArithShare residual = AddPublic(party, truncated, mpc::Word{1} << (f - 1)) - labels.ring();
+  return {Evaluate(party, activation.clamp, residual, options.form), f};
 }
 
 mpc::Cost PredictCost(const Activation& activation, mpc::Index rows) {
@@ -150,7 +170,7 @@ mpc::Cost PredictCost(const Activation& activation, mpc::Index rows) {
 
 double PredictSeconds(const Activation& activation, mpc::Index rows) {
   const ActivationOptions& options = activation.options;
-  if (options.loss == Loss::kSquared) {
+  if (options.loss == Loss::kSquared || options.loss == Loss::kHuber) {
     return protocols::ComparisonSeconds(options.form, rows * options.columns,
                                         static_cast<std::int64_t>(activation.clamp.thresholds.size()),
                                         activation.clamp.width);

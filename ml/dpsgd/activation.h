@@ -15,6 +15,7 @@ struct ActivationOptions {
   Loss loss = Loss::kOneVsRest;
   int columns = 1;  ///< logits of a row
   double logit_bound = 64;
+  double huber_threshold = 0;  ///< kHuber: d
   int frac_bits = 16;
   protocols::Rounding rounding = protocols::Rounding::kStochastic;
   protocols::Form form = protocols::Form::kBulk;  ///< of comparisons
@@ -26,7 +27,8 @@ struct Activation {
   ActivationOptions options;                         ///< softmax of one column is one-vs-rest
   const protocols::SigmoidSeries* series = nullptr;  ///< kOneVsRest
   protocols::PiecewisePolynomial clamp;  ///< kSquared: to +- logit_bound; a single column is then raised
-                                         ///< by 1/2, so that logit 0 lies between its two labels
+                                         ///< by 1/2, so that logit 0 lies between its two labels. kHuber:
+                                         ///< of errors, to +- d rounded down to a multiple of 2^-frac_bits
   std::optional<protocols::SoftmaxTable> softmax;  ///< kSoftmax
   double error_norm = 0;  ///< bound on the norm of a row's errors, prediction - label, for every ring value
                           ///< of its logits: one label of several columns is 1, a single one lies in 0 ... 1
@@ -34,6 +36,7 @@ struct Activation {
 
 /// Softmax clamps logits to +- logit_bound where the ring has the bits for their exponentials (up to 10 at
 /// 16 fraction bits), and beyond takes them as they are, less the largest of their row.
+/// Pre: of Huber's loss one column, and a threshold from MinHuberThreshold() to kMaxHuberThreshold.
 /// Throws ConfigError where the logit bound is beyond every sigmoid series, or too small for softmax, and for
 /// softmax with exact truncation, which it does not have.
 [[nodiscard]] Activation MakeActivation(const ActivationOptions& options);
@@ -42,15 +45,20 @@ struct Activation {
 [[nodiscard]] std::string Fingerprint(const Activation& activation);
 
 /// Predictions from the logits' local product at scale 2 * frac_bits; the result has frac_bits.
-/// Pre:  for squared loss and softmax |logits| < 2^62, else predictions mean nothing; the bound on errors
-///       holds all the same.
+/// Pre:  not for Huber's loss, whose predictions have no bound; for squared loss and softmax |logits| < 2^62, else
+///       predictions mean nothing; the bound on errors holds all the same.
 /// Cost: 3 rounds for one-vs-rest (SigmoidOfProduct); for squared loss 13 in bulk form, 6 in latency form;
 ///       for softmax 2 and SoftmaxCost.
 [[nodiscard]] mpc::FixedShare Predict(mpc::Context& party, const Activation& activation,
                                       const mpc::AdditiveShare& logits);
 [[nodiscard]] mpc::Cost PredictCost(const Activation& activation, mpc::Index rows);
 
-/// Computation that the comparisons of `rows` predictions, of softmax or the squared loss, are expected to
+/// Predictions less labels, which have frac_bits. Of Huber's loss: logit + 1/2 less the label, clamped to +- d; right
+/// where |logits| < 2^62, and within the bound for all. Cost: PredictCost; of Huber's loss that of the squared loss.
+[[nodiscard]] mpc::FixedShare Errors(mpc::Context& party, const Activation& activation,
+                                     const mpc::AdditiveShare& logits, const mpc::FixedShare& labels);
+
+/// Computation that the comparisons of `rows` predictions, of softmax, the squared loss or Huber's, are expected to
 /// take (protocols/cost_model.h).
 [[nodiscard]] double PredictSeconds(const Activation& activation, mpc::Index rows);
 

@@ -42,7 +42,7 @@ int WeightShift(const StepPlan& plan) { return plan.class_weights.frac_bits + pl
 
 FixedShare PredictionErrors(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                             const mpc::AdditiveShare& logits) {
-  const FixedShare errors = Predict(party, plan.activation, logits) - batch.y;
+  const FixedShare errors = Errors(party, plan.activation, logits, batch.y);
   if (plan.class_weights.of_class.empty()) return errors;
   const ArithShare weights = RepeatedColumn(WeightsOfRows(plan, batch), errors.cols());
   return {protocols::MultiplyTruncate(party, weights, errors.ring(), WeightShift(plan),

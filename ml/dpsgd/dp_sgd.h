@@ -26,8 +26,8 @@ struct TrainingState {
 /// At the beginning: the velocity is zero.
 [[nodiscard]] TrainingState StartFrom(mpc::FixedShare weights);
 
-/// E = P - Y, what the model says of each row less its label; with class weights each row's times the weight of its
-/// class, truncated. Of logits as Predict takes them.
+/// E = P - Y, what the model says of each row less its label (Errors); with class weights each row's times the weight
+/// of its class, truncated.
 /// Cost: PredictionErrorsCost: PredictCost, and with class weights 2 rounds more.
 [[nodiscard]] mpc::FixedShare PredictionErrors(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                                const mpc::AdditiveShare& logits);

@@ -60,14 +60,24 @@ void CheckGroups(const TrainingSettings& s) {
 /// Numbers in place of classes. What needs classes is refused.
 void CheckTargets(const TrainingSettings& s) {
   Require(s.classes == 2, "TrainingSettings: one column of targets");
-  if (s.loss != Loss::kSquared)
-    throw ConfigError("model.loss: found a loss of classes, expected \"squared\" with [data.target]");
+  if (s.loss != Loss::kSquared && s.loss != Loss::kHuber)
+    throw ConfigError(
+        "model.loss: found a loss of classes, expected \"squared\" or \"huber\" with [data.target]");
   if (ClassifiesOnShares(s) ||
       (s.initialisation && s.initialisation->method == InitialisationMethod::kAccuracy)) {
     throw ConfigError(
         "data.target: found one, expected classes with evaluation, initialisation.method \"accuracy\" or a "
         "model that stays in shares, which classify records");
   }
+}
+
+void CheckHuber(const TrainingSettings& s) {
+  if (s.loss != Loss::kHuber) return;
+  if (!s.targets) throw ConfigError("model.loss: found \"huber\", expected it with [data.target] only");
+  if (!(s.huber_threshold >= MinHuberThreshold(s.fraction_bits) && s.huber_threshold <= kMaxHuberThreshold))
+    throw ConfigError(
+        "model.huber_threshold: expected from 16 steps of fraction_bits to 64, in units of the target's "
+        "range");
 }
 
 void CheckClassWeights(const TrainingSettings& s) {
@@ -81,6 +91,8 @@ void CheckClassWeights(const TrainingSettings& s) {
 }
 
 }  // namespace
+
+double MinHuberThreshold(int fraction_bits) { return std::ldexp(16.0, -fraction_bits); }
 
 void CheckDomains(const TrainingSettings& s) {
   const auto check = [](bool holds, const char* key, double found, const char* expected) {
@@ -118,6 +130,7 @@ void CheckDomains(const TrainingSettings& s) {
         static_cast<double>(s.max_batch_per_owner), "at least 1");
   if (s.vertical) CheckVertical(s);
   if (s.targets) CheckTargets(s);
+  CheckHuber(s);
   CheckClassWeights(s);
   check(s.threshold == 0.5 || (s.classes == 2 && !s.targets && s.threshold >= kMinThreshold &&
                                s.threshold <= 1 - kMinThreshold),
@@ -143,7 +156,7 @@ void CheckDomains(const TrainingSettings& s) {
 }
 
 double LogitAt(Loss loss, double prediction) {
-  if (loss == Loss::kSquared) return prediction - 0.5;
+  if (loss == Loss::kSquared || loss == Loss::kHuber) return prediction - 0.5;
   return std::log(prediction) - std::log1p(-prediction);
 }
 

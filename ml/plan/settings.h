@@ -31,7 +31,11 @@ inline constexpr double kMinThreshold = 1e-6;
 /// Rows of a group at most.
 inline constexpr std::int64_t kMaxGroupRows = 10'000;
 
-enum class Loss { kOneVsRest, kSquared, kSoftmax };  ///< with two classes softmax is one-vs-rest
+/// The largest threshold of Huber's loss: of a target's residual, whose range is 1 wide.
+inline constexpr double kMaxHuberThreshold = 64;
+
+/// With two classes softmax is one-vs-rest. Huber's is of targets alone.
+enum class Loss { kOneVsRest, kSquared, kSoftmax, kHuber };
 enum class Clipping { kFactorised, kPublished, kExamples };
 enum class Sampling { kOwnerPoisson, kPublic };
 enum class Adversary { kOutsider, kInsider };
@@ -94,8 +98,9 @@ struct TrainingSettings {
   int classes = 2;            ///< with 2 classes one output column is trained, else one a class
   bool targets =
       false;  ///< labels are numbers in place of classes, of which there are 2 then: 0 to 2^kTargetBits
-              ///< stand for 0 to 1, the middle of which is logit 0. The squared loss alone
+              ///< stand for 0 to 1, the middle of which is logit 0. The squared loss and Huber's alone
   Loss loss = Loss::kOneVsRest;
+  double huber_threshold = 0;  ///< kHuber: d, up to which the loss is squared, in units of the target's range
   double threshold =
       0.5;  ///< two classes: what has to be predicted for class 1 that a record is taken for it
   std::vector<std::int64_t> hidden{};  ///< sizes of dense layers with rectifiers; none: a linear model
@@ -132,6 +137,9 @@ struct TrainingSettings {
   std::optional<InitialisationSettings> initialisation{};  ///< empty: zero weights
   std::optional<EvaluationSettings> evaluation{};          ///< empty: none
 };
+
+/// The smallest threshold of Huber's loss: rounding down to the errors' lattice leaves 15/16 of it or more.
+[[nodiscard]] double MinHuberThreshold(int fraction_bits);
 
 /// Throws ConfigError naming the key of a value that is out of its domain.
 void CheckDomains(const TrainingSettings& settings);

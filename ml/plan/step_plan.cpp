@@ -118,6 +118,7 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
   plan.activation = MakeActivation({.loss = settings.loss,
                                     .columns = plan.columns,
                                     .logit_bound = settings.logit_bound,
+                                    .huber_threshold = settings.huber_threshold,
                                     .frac_bits = settings.fraction_bits,
                                     .rounding = settings.truncation,
                                     .form = form});

@@ -142,6 +142,28 @@ class Targets(ProgramTest):
         self.fail_with(2, "which predicts a number", "predict", "--model", "out/model.npz", "--data", "out/test", "--scores")
         self.fail_with(2, "data.target: found one", "features", "--job", self.job, "--in", "data/train.csv", "--out", "f.npz")
 
+    def test_hubers_loss_is_not_led_astray_by_a_few(self):
+        coins = random.Random(8)
+        train = [(area, floor, 2200.0 if coins.random() < 0.2 else target) for area, floor, target in self.tables["train"]]
+        self.put("train", train)
+        rate = JOB.replace("learning_rate = 0.3", "learning_rate = 1.0")
+        self.write("job.toml", rate.replace('loss = "squared"', 'loss = "huber"\nhuber_threshold = 100'))
+        self.assertIn("R² 0.", self.succeed("local", "--job", self.job, "--data", "data", "--out", "out"))
+        test = self.tables["test"]
+        targets = [row[2] for row in test]
+        weights = least_squares([row[:2] for row in train], [row[2] for row in train])
+        squared = r_squared(targets, [weights[0] * a + weights[1] * b + weights[2] for a, b, _ in test])
+        self.assertLess(squared, 0.8)
+        found = self.predictions()
+        self.assertGreater(r_squared(targets, found), 0.85)
+        figures = json.loads(self.succeed("evaluate", "--model", "out/model.npz", "--data", "out/test", "--json"))
+        self.assertAlmostEqual(figures["r_squared"], r_squared(targets, found), places=6)
+        self.assertIn("one target", self.succeed("export", "--model", "out/model.npz", "--format", "onnx", "--out", "m.onnx"))
+        model = Onnx((self.folder / "m.onnx").read_bytes())
+        for (area, floor, _), target in list(zip(test, found))[:20]:
+            self.assertAlmostEqual(model.run([area, float(floor)])[0], target, delta=0.01)
+        self.succeed("report", "out")
+
     def test_refuses_targets_outside_with_file_and_row(self):
         for bad, expected in ((2200.5, '"2200.5", expected a number of 200 to 2200'), (math.nan, "expected a finite number")):
             self.put("train", [*self.tables["train"][:4], (50.0, 1, bad)])

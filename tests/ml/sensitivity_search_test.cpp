@@ -35,10 +35,12 @@ struct SearchCase {
   Rounding truncation = Rounding::kStochastic;
   double logit_bound = 0;  ///< 0: what is usual for the loss
   std::vector<double> class_weights{};
+  double huber_threshold = 1;
 };
 
 const char* NameOf(Loss loss) {
   if (loss == Loss::kSquared) return "squared_";
+  if (loss == Loss::kHuber) return "huber_";
   return loss == Loss::kSoftmax ? "softmax_" : "one_vs_rest_";
 }
 
@@ -53,6 +55,7 @@ std::string NameOf(const SearchCase& c) {
   if (c.truncation == Rounding::kExact) name << "_exact";
   if (c.logit_bound != 0) name << "_bound" << std::lround(c.logit_bound);
   if (!c.class_weights.empty()) name << "_weighted";
+  if (c.huber_threshold != 1) name << "_threshold" << std::lround(1000 * c.huber_threshold);
   return name.str();
 }
 
@@ -70,6 +73,8 @@ TrainingSettings SettingsOf(const SearchCase& c) {
   settings.truncation = c.truncation;
   settings.class_weights = c.class_weights;
   if (c.loss == Loss::kSquared) settings.logit_bound = 2;
+  settings.targets = c.loss == Loss::kHuber;
+  if (settings.targets) settings.huber_threshold = c.huber_threshold;
   if (c.logit_bound != 0) settings.logit_bound = c.logit_bound;
   return settings;
 }
@@ -129,6 +134,15 @@ std::vector<SearchCase> AllCases() {
   cases.push_back({.classes = 3, .clipping = Clipping::kPublished, .class_weights = three});
   for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared, kSoftmax})
     cases.push_back({.loss = loss, .classes = 3, .clipping = Clipping::kExamples, .class_weights = three});
+  // Huber's: thresholds beyond which the clip binds, and one below which nothing is clipped.
+  constexpr Loss kHuber = Loss::kHuber;
+  for (const Form form : {Form::kBulk, Form::kLatency}) {
+    cases.push_back({.loss = kHuber, .form = form});
+    cases.push_back({.loss = kHuber, .form = form, .fraction_bits = 12, .huber_threshold = 0.1});
+  }
+  cases.push_back({.loss = kHuber, .clipping = Clipping::kPublished});
+  cases.push_back({.loss = kHuber, .clipping = Clipping::kExamples, .huber_threshold = 0.01});
+  cases.push_back({.loss = kHuber, .truncation = kExact, .huber_threshold = 0.1});
   return cases;
 }
 

@@ -6,8 +6,8 @@
 
 namespace trefoil::reference {
 
-/// DP-SGD for one-vs-rest or multinomial logistic regression or the squared loss in double precision, one example at a time: what
-/// the secure training is compared with. Rows of x carry no bias entry; a bias of 1 is appended here.
+/// DP-SGD for one-vs-rest or multinomial logistic regression, the squared loss or Huber's in double precision, one
+/// example at a time: what the secure training is compared with. Rows of x carry no bias entry; a bias of 1 is appended.
 struct PlainDpSgd {
   Eigen::MatrixXd weights;  ///< (p + 1) x c, zero at first
   double clip = 1;
@@ -16,6 +16,7 @@ struct PlainDpSgd {
   double momentum = 0;
   bool softmax = false;
   bool squared = false;
+  double huber = 0;                     ///< of squared: above 0, errors are clamped to +- that
   std::vector<double> class_weights{};  ///< none: all 1
   Eigen::MatrixXd velocity{};           ///< as the weights, zero at first
 
@@ -43,7 +44,9 @@ struct PlainDpSgd {
       x << rows.row(j).transpose(), 1.0;
       const Eigen::VectorXd logits = weights.transpose() * x;
       const Eigen::VectorXd labels = targets.row(j).transpose();
-      const Eigen::VectorXd errors = WeightOf(labels) * (Predictions(logits) - labels);
+      Eigen::VectorXd errors = Predictions(logits) - labels;
+      if (huber > 0) errors = errors.array().max(-huber).min(huber).matrix().eval();
+      errors *= WeightOf(labels);
       const Eigen::MatrixXd gradient = x * errors.transpose();
       sum += gradient * std::min(1.0, clip / std::max(gradient.norm(), 1e-300));
     }

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -19,16 +20,15 @@ class PlainIntegerStep {
         features_(plan.settings.features + 1),
         f_(plan.settings.fraction_bits) {}
 
-  /// Errors of the squared loss: logits, truncated and clamped, plus 1/2 in a single column, minus the labels.
+  /// Errors of the squared loss: logits, truncated and clamped, plus 1/2 in a single column, minus the labels. Of
+  /// Huber's loss what is clamped is that difference.
   [[nodiscard]] mpc::RingMatrix Errors(const mpc::RingMatrix& weights) const {
     const mpc::Word middle = plan_.columns == 1 ? mpc::Word{1} << (f_ - 1) : 0;
     mpc::RingMatrix errors = records_.middleCols(features_, plan_.columns);
     for (mpc::Index row = 0; row < errors.rows(); ++row) {
       for (mpc::Index col = 0; col < errors.cols(); ++col) {
         const mpc::Word logit = (records_.row(row).leftCols(features_) * weights.col(col).transpose()).sum();
-        const std::int64_t clamped = EvaluateRoundingDown(plan_.activation.clamp, mpc::Signed(logit) >> f_);
-        errors(row, col) = static_cast<mpc::Word>(clamped) + middle - errors(row, col);
-        errors(row, col) = Weighted(errors(row, col), row);
+        errors(row, col) = Weighted(Error(mpc::Signed(logit) >> f_, middle - errors(row, col)), row);
       }
     }
     return errors;
@@ -56,6 +56,14 @@ class PlainIntegerStep {
   }
 
  private:
+  /// Of a truncated logit and what is added to it: 1/2, in a single column, less the label.
+  [[nodiscard]] mpc::Word Error(std::int64_t logit, mpc::Word added) const {
+    if (plan_.settings.loss != ml::Loss::kHuber)
+      return static_cast<mpc::Word>(EvaluateRoundingDown(plan_.activation.clamp, logit)) + added;
+    const auto bound = static_cast<std::int64_t>(std::floor(std::ldexp(plan_.settings.huber_threshold, f_)));
+    return static_cast<mpc::Word>(std::clamp(logit + mpc::Signed(added), -bound, bound));
+  }
+
   /// An error times the weight of its row's class, rounded down; padding rows weigh nothing.
   [[nodiscard]] mpc::Word Weighted(mpc::Word error, mpc::Index row) const {
     const auto& weights = plan_.class_weights.of_class;

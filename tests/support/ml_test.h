@@ -1,4 +1,5 @@
 #pragma once
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -28,6 +29,17 @@ inline ml::TrainingSettings SmallSettings() {
   return settings;
 }
 
+/// The same of targets in place of classes, by Huber's loss.
+inline ml::TrainingSettings SmallHuberSettings(double threshold) {
+  ml::TrainingSettings settings = SmallSettings();
+  settings.classes = 2;
+  settings.targets = true;
+  settings.loss = ml::Loss::kHuber;
+  settings.huber_threshold = threshold;
+  settings.learning_rate = 1;  // its slopes do not level off
+  return settings;
+}
+
 /// MNIST's raw pixels as configs/mnist.toml has them, with other rates.
 inline ml::TrainingSettings MnistSettings() {
   ml::TrainingSettings settings;
@@ -45,7 +57,7 @@ inline ml::TrainingSettings MnistSettings() {
   return settings;
 }
 
-/// Records whose class shows in their features, from a fixed seed; some rows longer than 1.
+/// Records whose class, or target, shows in their features, from a fixed seed; some rows longer than 1.
 inline ml::OwnRecords MakeRecords(const ml::TrainingSettings& settings, std::uint64_t seed,
                                   mpc::Index count) {
   std::mt19937_64 generator(seed);
@@ -55,6 +67,8 @@ inline ml::OwnRecords MakeRecords(const ml::TrainingSettings& settings, std::uin
   for (mpc::Index row = 0; row < count; ++row) {
     const int label = static_cast<int>(generator() % static_cast<std::uint64_t>(settings.classes));
     records.y.push_back(label);
+    if (settings.targets)  // 0 to 0.18, or 0.77 to 0.95
+      records.y.back() = 13'000'000 * label + static_cast<int>(generator() % 3'000'000);
     for (mpc::Index col = 0; col < settings.features; ++col) records.x(row, col) = 0.3F * normal(generator);
     records.x(row, label % settings.features) += 0.6F;
   }
@@ -81,13 +95,14 @@ inline Eigen::MatrixXd ScaledRows(const ml::TrainingSettings& settings, const ml
 inline const ml::TrainingHooks kQuiet{.on_step = [](const ml::StepReport&) {},
                                       .on_record = [](const dp::TrainingRecord&) {}};
 
-/// One column a class, or the class itself for two.
+/// One column a class, or the class itself for two; or the target, from 0 to 1.
 inline Eigen::MatrixXd Targets(const ml::TrainingSettings& settings, const std::vector<int>& labels) {
   const mpc::Index columns = settings.classes == 2 ? 1 : settings.classes;
   Eigen::MatrixXd targets = Eigen::MatrixXd::Zero(static_cast<mpc::Index>(labels.size()), columns);
   for (std::size_t k = 0; k < labels.size(); ++k) {
     if (columns == 1) {
-      targets(static_cast<mpc::Index>(k), 0) = labels[k];
+      targets(static_cast<mpc::Index>(k), 0) =
+          settings.targets ? std::ldexp(labels[k], -ml::kTargetBits) : labels[k];
     } else {
       targets(static_cast<mpc::Index>(k), labels[k]) = 1;
     }

@@ -96,6 +96,38 @@ TEST(TargetJob, IsOfOneNumberInPlaceOfClassesAndReadsBack) {
   EXPECT_EQ(ReadTargets(arrays).data.target, (data::TargetRange{-3, 29.5}));
 }
 
+TEST(TargetJob, OfHubersLossHasAThresholdInTheTargetsUnit) {
+  const auto text = Replaced(kTargetJob, "\"squared\"", "\"huber\"\nhuber_threshold = 6.5");
+  const auto job = ReadTargets(text);
+  EXPECT_DOUBLE_EQ(SettingsOf(job).huber_threshold, 0.2);  // of 32.5
+  EXPECT_THAT(DpsgdJson(job), HasSubstr(R"("model":{"hidden":[],"huber_threshold":6.5,"loss":"huber"})"));
+  EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(job), "x")), DpsgdHash(job));
+  EXPECT_EQ(DpsgdHash(ReadTargets(TomlOf(*MakeDpsgdJob(job)))), DpsgdHash(job));
+  EXPECT_FALSE(ModelSchemaOf(job).probabilities);
+  EXPECT_THAT(DpsgdJson(ReadTargets(kTargetJob)), Not(HasSubstr("huber")));
+  const auto labels = Replaced(text, "[data.target]\ncolumn = \"rent\"\nlow = -3\nhigh = 29.5\n",
+                               "[data.label]\ncolumn = \"a\"\nvalues = [\"b\", \"c\"]\n");
+  const auto classes = Replaced(labels, "rows = [10", "classes = 2\nrows = [10");
+  const std::string range = "expected a number from 0.00793457 to 2080, by the range of [data.target]";
+  const EditCase cases[] = {
+      {"large", "6.5", "2080.5", range},
+      {"small", "6.5", "0.0079", range},
+      {"negative", "6.5", "-1", "expected a number above 0"},
+      {"squared", "\"huber\"", "\"squared\"", "only model.loss \"huber\" has it"},
+      {"classes", text, classes, "\"huber\" is of [data.target] alone"},
+      {"rate", "learning_rate = 1", "learning_rate = \"auto\"", "for which there is no rule"},
+      {"clip", "clip = 1", "clip = \"auto\"", "for which there is no rule"},
+  };
+  for (const auto& [name, from, to, expected] : cases) {
+    try {
+      (void)ReadTargets(Replaced(text, from, to));
+      ADD_FAILURE() << name;
+    } catch (const ConfigError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(expected)) << name;
+    }
+  }
+}
+
 TEST(TargetJob, RefusesWhatNeedsClasses) {
   const std::string evaluation = "[evaluation]\nholder = 0\nrows = 9\n";
   const std::string initialisation =
@@ -107,7 +139,7 @@ TEST(TargetJob, RefusesWhatNeedsClasses) {
        "data.label: found it beside [data.target]"},
       {"loss", "\"squared\"", "\"softmax\"", "expected \"squared\" with [data.target]"},
       {"no_loss", "loss = \"squared\"\n", "", "expected \"squared\" with [data.target]"},
-      {"huber", "\"squared\"", "\"huber\"", "whose gradients privacy.clip shortens"},
+      {"huber", "\"squared\"", "\"huber\"", "missing model.huber_threshold"},
       {"poisson", "\"squared\"", "\"poisson\"", "an exponential of the logit has no bound"},
       {"range", "high = 29.5", "high = -3.0", "data.target.high: found -3"},
       {"no_range", "high = 29.5", "", "missing data.target.high"},

@@ -36,7 +36,8 @@ Eigen::MatrixXd Reference(const TrainingSettings& settings, const LocalSettings&
                               .learning_rate = local.learning_rate,
                               .expected_batch = local.expected_batch,
                               .softmax = settings.loss == Loss::kSoftmax && settings.classes > 2,
-                              .squared = settings.loss == Loss::kSquared,
+                              .squared = settings.loss == Loss::kSquared || settings.loss == Loss::kHuber,
+                              .huber = settings.huber_threshold,
                               .class_weights = settings.class_weights};
   for (int step = 0; step < local.steps; ++step) {
     plain.Step(ScaledRows(settings, own), targets,
@@ -70,6 +71,22 @@ TEST(TrainLocally, AgreesWithThePlainStepWithoutNoise) {
       EXPECT_GT(weights.cwiseAbs().maxCoeff(), weighted ? 0.1 : 0.3);
     }
   }
+}
+
+TEST(TrainLocally, AgreesWithThePlainStepForHubersLoss) {
+  const TrainingSettings settings = SmallHuberSettings(0.2);
+  const OwnRecords own = MakeRecords(settings, 5, 40);
+  ThreadPool pool(2);
+  LocalSettings local = SmallLocal();
+  local.learning_rate = 1;
+  const LocalPlan plan = MakeLocalPlan(settings, local);
+  const Eigen::MatrixXd weights = TrainLocally(plan, 1, own, pool, FixedCoins(1));
+  const double tolerance = 20 * 4 * 4 * std::ldexp(1.0, -16);  // as above
+  EXPECT_LE((weights - Reference(settings, local, own)).cwiseAbs().maxCoeff(), tolerance);
+  TrainingSettings squared = settings;
+  squared.loss = Loss::kSquared;
+  squared.huber_threshold = 0;
+  EXPECT_GT((weights - Reference(squared, local, own)).cwiseAbs().maxCoeff(), 2 * tolerance);
 }
 
 // One record moves the sum by its own clipped gradient, exactly: whatever the others, their order, the tasks.

@@ -69,6 +69,7 @@ TEST(LogProbabilities, KeepTheirDigitsForLargeLogits) {
     }
   }
   EXPECT_FALSE(HasProbabilities(Loss::kSquared));
+  EXPECT_FALSE(HasProbabilities(Loss::kHuber));
   EXPECT_THROW((void)LogProbabilities(Loss::kSquared, RowOf({1})), ContractError);
   EXPECT_THROW((void)LogProbabilities(Loss::kSoftmax, RowOf({std::nan(""), 0})), ContractError);
 }

@@ -1,7 +1,9 @@
 #include "ml/dpsgd/activation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 #include "base/error.h"
 #include "tests/support/ml_test.h"
@@ -70,6 +72,79 @@ TEST(Predict, IsTheLogitForSquaredLossWithinTheBoundAndAHalfMoreOfOneColumn) {
     const Eigen::MatrixXd expected = mpc::Decode(logits, 24).array() + (columns == 1 ? 0.5 : 0.0);
     ASSERT_LE((mpc::Decode(outcome.value, 12) - expected).cwiseAbs().maxCoeff(), std::ldexp(1.0, -12));
   }
+}
+
+class HuberTest : public testing::TestWithParam<std::tuple<Rounding, Form>> {
+ protected:
+  static constexpr int kBits = 16;
+
+  [[nodiscard]] static Activation Make() {
+    const auto [rounding, form] = GetParam();
+    return MakeActivation({.loss = Loss::kHuber,
+                           .huber_threshold = 0.3,
+                           .frac_bits = kBits,
+                           .rounding = rounding,
+                           .form = form});
+  }
+
+  /// From 0 to 1.
+  [[nodiscard]] static RingMatrix Labels(Index rows) {
+    return RandomWords(8, rows, 1).unaryExpr([](mpc::Word word) { return word % ((1 << kBits) + 1); });
+  }
+
+  [[nodiscard]] static Outcome Run(const Activation& activation, const RingMatrix& logits) {
+    return RunOn(
+        Seed{6},
+        [&](mpc::Context& party) {
+          return std::pair{InsecureDeal(party, logits), InsecureDeal(party, Labels(logits.rows()))};
+        },
+        [&](mpc::Context& party, const auto& in) {
+          return Errors(party, activation, ToAdditive(in.first), mpc::FixedShare(in.second, kBits)).ring();
+        });
+  }
+};
+
+TEST_P(HuberTest, ClampsTheResidualToTheThreshold) {
+  const Activation activation = Make();
+  EXPECT_EQ(activation.error_norm, std::floor(0.3 * 65536) / 65536);
+  const RingMatrix logits = RandomSigned(7, 1000, 1, 32);  // |z| < 1 at 32 bits
+  const Outcome outcome = Run(activation, logits);
+  EXPECT_EQ(outcome.cost, Figures(PredictCost(activation, logits.size())));
+  const double d = activation.error_norm;
+  int beyond = 0;
+  for (Index k = 0; k < logits.rows(); ++k) {
+    const double residual =
+        mpc::Decode(logits(k, 0), 2 * kBits) + 0.5 - mpc::Decode(Labels(logits.rows())(k, 0), kBits);
+    const double error = mpc::Decode(outcome.value(k, 0), kBits);
+    ASSERT_LE(std::abs(error - std::clamp(residual, -d, d)), std::ldexp(1.0, -kBits)) << k;
+    if (std::abs(residual) > d + std::ldexp(1.0, -kBits)) {
+      ASSERT_EQ(std::abs(error), d);
+      ++beyond;
+    }
+  }
+  EXPECT_GT(beyond, 200);
+  EXPECT_LT(beyond, 800);
+}
+
+/// Of any ring value, far beyond the range of the truncation.
+TEST_P(HuberTest, KeepsEveryErrorWithinItsBoundForAnyLogit) {
+  const Activation activation = Make();
+  const Outcome outcome = Run(activation, RandomWords(9, 2000, 1));
+  for (Index k = 0; k < outcome.value.rows(); ++k)
+    ASSERT_LE(std::abs(mpc::Decode(outcome.value(k, 0), kBits)), activation.error_norm);
+}
+
+INSTANTIATE_TEST_SUITE_P(RoundingsAndForms, HuberTest,
+                         testing::Combine(testing::Values(Rounding::kStochastic, Rounding::kExact),
+                                          testing::Values(Form::kBulk, Form::kLatency)));
+
+TEST(MakeActivation, RefusesAThresholdOfHubersLossThatIsNone) {
+  EXPECT_EQ(PredictCost(MakeActivation({.loss = Loss::kHuber, .huber_threshold = 64}), 10).rounds(), 13);
+  for (const double threshold : {0.0, std::ldexp(15.0, -16), 65.0, std::nan("")}) {
+    EXPECT_THROW((void)MakeActivation({.loss = Loss::kHuber, .huber_threshold = threshold}), ContractError);
+  }
+  EXPECT_THROW((void)MakeActivation({.loss = Loss::kHuber, .columns = 3, .huber_threshold = 1}),
+               ContractError);
 }
 
 class SoftmaxActivationTest : public testing::TestWithParam<std::tuple<double, Form>> {

@@ -33,7 +33,7 @@ struct SgdCase {
 void PrintTo(const SgdCase& c, std::ostream* out) { *out << c.name; }
 
 TrainingSettings SettingsOf(const SgdCase& c) {
-  TrainingSettings settings = SmallSettings();
+  TrainingSettings settings = c.loss == Loss::kHuber ? SmallHuberSettings(0.2) : SmallSettings();
   settings.classes = c.classes;
   settings.clipping = c.clipping;
   settings.loss = c.loss;
@@ -80,6 +80,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(SgdCase{"multi_class", 3, Clipping::kFactorised, Loss::kOneVsRest},
                     SgdCase{"binary", 2, Clipping::kFactorised, Loss::kOneVsRest},
                     SgdCase{"squared_loss", 3, Clipping::kFactorised, Loss::kSquared},
+                    SgdCase{"huber", 2, Clipping::kFactorised, Loss::kHuber},
+                    SgdCase{"huber_examples", 2, Clipping::kExamples, Loss::kHuber, {}, 0.9},
+                    SgdCase{"exact_huber_published", 2, Clipping::kPublished, Loss::kHuber, kExact},
                     SgdCase{"softmax", 3, Clipping::kFactorised, Loss::kSoftmax},
                     SgdCase{"softmax_binary", 2, Clipping::kFactorised, Loss::kSoftmax},
                     SgdCase{"softmax_examples", 3, Clipping::kExamples, Loss::kSoftmax},
@@ -129,6 +132,8 @@ class AgreementTest : public testing::Test {
                                 .expected_batch = 1,
                                 .momentum = settings.momentum,
                                 .softmax = settings.loss == Loss::kSoftmax,
+                                .squared = settings.loss == Loss::kHuber,
+                                .huber = settings.huber_threshold,
                                 .class_weights = settings.class_weights};
     const Eigen::MatrixXd x = ScaledRows(settings, records);
     for (int step = 0; step < kSteps; ++step) {
@@ -174,6 +179,18 @@ TEST_F(AgreementTest, WithPlainDoublePrecisionWithMomentumAndASchedule) {
   const Distance distance = AfterAllSteps(settings);
   EXPECT_GT(distance.weight, 5.0);
   EXPECT_LE(distance.largest, 0.1);
+}
+
+// No series, so that rounding alone remains: of two truncations of each error and one of the update, below 3 units of
+// 2^-16 a step, and contracted by the next. Most errors are beyond the threshold at first, and some at last.
+TEST_F(AgreementTest, WithPlainDoublePrecisionForHubersLoss) {
+  for (const double threshold : {0.05, 0.2}) {
+    TrainingSettings settings = SmallHuberSettings(threshold);
+    settings.clip = 4;
+    const Distance distance = AfterAllSteps(settings);
+    EXPECT_GT(distance.weight, 0.1);
+    EXPECT_LE(distance.largest, 0.005) << threshold;
+  }
 }
 
 // As without weights, the series' error times the largest of them.
@@ -238,7 +255,7 @@ class ExactStepTest : public testing::TestWithParam<Form> {
     return NoiseOf(plan, 0) + NoiseOf(plan, 1) + NoiseOf(plan, 2);
   }
 
-  /// Some steps, bit for bit. Pre: squared loss.
+  /// Some steps, bit for bit. Pre: squared loss or Huber's.
   static void CompareWithIntegers(const StepPlan& plan);
 };
 
@@ -270,6 +287,16 @@ TEST_P(ExactStepTest, IsPlainIntegerArithmeticForSquaredLossOverManySteps) {
   for (const int classes : {2, 3}) {
     TrainingSettings settings = PlanFor(Loss::kSquared).settings;
     settings.classes = classes;
+    CompareWithIntegers(MakeStepPlan(settings, GetParam()));
+  }
+}
+
+// With the lower threshold the clip shortens nothing, with the other it does.
+TEST_P(ExactStepTest, IsPlainIntegerArithmeticForHubersLossOverManySteps) {
+  for (const double threshold : {0.05, 0.35}) {
+    TrainingSettings settings = SmallHuberSettings(threshold);
+    settings.truncation = kExact;
+    settings.clip = 0.3;
     CompareWithIntegers(MakeStepPlan(settings, GetParam()));
   }
 }

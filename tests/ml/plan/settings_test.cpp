@@ -37,6 +37,16 @@ TEST(CheckDomains, RefusesValuesOutsideTheirDomain) {
   refused([](TrainingSettings& s) { s.schedule.decay_factor = 0; });
 }
 
+TEST(CheckDomains, RefusesHubersLossOfClassesAndThresholdsThatAreNone) {
+  const TrainingSettings settings = SmallHuberSettings(0.5);
+  EXPECT_NO_THROW(CheckDomains(settings));
+  for (const double refused : {0.0, -1.0, std::ldexp(15.0, -16), 64.1, std::nan("")})
+    EXPECT_THROW(CheckDomains(SmallHuberSettings(refused)), ConfigError);
+  TrainingSettings classes = settings;
+  classes.targets = false;
+  EXPECT_THROW(CheckDomains(classes), ConfigError);
+}
+
 TEST(DecisionLogit, IsWhereThePredictionIsTheThreshold) {
   TrainingSettings settings = SmallSettings();
   settings.classes = 2;

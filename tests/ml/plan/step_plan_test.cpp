@@ -139,6 +139,7 @@ StepPlan WithOtherTable(StepPlan plan, protocols::SigmoidSeries& series) {
       plan.activation.series = &series;
       return plan;
     case Loss::kSquared:
+    case Loss::kHuber:
       ++plan.activation.clamp.coefficients[1][1];
       return plan;
     case Loss::kSoftmax:
@@ -166,6 +167,16 @@ TEST(Fingerprint, DiffersWhereTheFormOrOneNumberOfATableDoes) {
     --other.activation.softmax->exponential.pieces.thresholds.front();
     EXPECT_NE(Fingerprint(other, 1), text);
   }
+}
+
+// Below the clip the threshold bounds what a record adds, and so the noise.
+TEST(MakeStepPlan, TakesHubersThresholdForTheBoundOfErrors) {
+  const auto plan_of = [](double threshold) { return MakeStepPlan(SmallHuberSettings(threshold)); };
+  const double row = std::sqrt(2.0);  // row_norm 1 and the bias
+  const double rounding = row * std::ldexp(1.0, -16);
+  EXPECT_NEAR(plan_of(0.25).sensitivity, row * 0.25 + rounding, 1e-9);
+  EXPECT_NEAR(plan_of(1).sensitivity, 0.5 + rounding, 1e-9) << "the clip";
+  EXPECT_NE(Fingerprint(plan_of(0.25), 1), Fingerprint(plan_of(0.26), 1));
 }
 
 TEST(MakeStepPlan, RefusesPublishedClippingWhoseFactorCanLeaveTheRing) {
