@@ -12,6 +12,7 @@
 #include "dp/record/json_number.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/canaries.h"
+#include "jobs/dpsgd/class_weights.h"
 #include "jobs/dpsgd/draft.h"
 #include "jobs/dpsgd/held_out_files.h"
 #include "jobs/dpsgd/split_data.h"
@@ -361,6 +362,7 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
     result.summary["standardisation"] = StandardisationJson(*standardised_, settings_.standardisation->sigma);
     result.values = OpenedMoments(*standardised_);
   }
+  if (job_.model.class_weights.balanced) AddClasses(trained, result);
   if (trained.evaluation) AddOpened(*trained.evaluation, result.values);
   result.model = std::move(trained.model);
   result.share = std::move(trained.share);

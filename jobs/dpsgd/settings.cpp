@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/auto_settings.h"
+#include "jobs/dpsgd/class_weights.h"
 #include "jobs/dpsgd/settings_rules.h"
 #include "jobs/records/record_fields.h"
 
@@ -70,10 +71,17 @@ void Fields(FieldVisitor& v, ModelSpec& s) {
       "0.125 … 1024; what goes back through layers is clamped to ± that, entry by entry.");
   });
   v("class_weights", s.class_weights,
-    Numbers{ml::kMinClassWeight, ml::kMaxClassWeight, "an array of numbers from 0.001 to 1000, one a class"},
-    Default(std::vector<double>{}).LeftOut(),
-    "Public: a record's error is multiplied by that of its class before it is clipped, so that weights of at "
-    "most 1 tell (`rare_classes.md`); none: all 1.");
+    WeightsOrBalanced{
+        {ml::kMinClassWeight, ml::kMaxClassWeight, "an array of numbers from 0.001 to 1000, one a class"}},
+    Default(ClassWeightsSpec{}).LeftOut(),
+    "Numbers of 0.001 … 1000: a record's error is multiplied by that of its class before it is clipped, so "
+    "that weights of at most 1 tell (`rare_classes.md`); none: all 1. `balanced`: in proportion to one over "
+    "the number of records of the class, by noisy counts that all three parties see; charged.");
+  v.When({s.class_weights.balanced, "model.class_weights \"balanced\""}, [&] {
+    v("class_counts_sigma", s.class_counts_sigma, kPositive, Default(10.0),
+      "The noise multiplier of these counts: any two parties' noise on each has that deviation, times "
+      "`max_group_rows` with groups. At most 10^6 over the rows of a group.");
+  });
   v("threshold", s.threshold, Interval{.above = 0.0, .below = 1.0}, Default(0.5).LeftOut(),
     "Two classes: a record is taken for the second one where more than that is predicted for it, its "
     "probability or, of the squared loss, the number that is fitted. In `evaluate`, `predict`, [evaluation] "

@@ -11,14 +11,23 @@
 
 namespace trefoil::jobs {
 
+/// Numbers, one a class, or none, which are all 1; or such that follow from noisy counts of the classes.
+struct ClassWeightsSpec {
+  bool balanced = false;
+  std::vector<double> given{};
+
+  friend bool operator==(const ClassWeightsSpec&, const ClassWeightsSpec&) = default;
+};
+
 struct ModelSpec {
   ml::Loss loss = ml::Loss::kOneVsRest;
-  double huber_threshold = 0;           ///< kHuber: in the target's own units
-  std::vector<std::int64_t> hidden{};   ///< sizes of hidden layers
-  double activation_bound = 8;          ///< with hidden layers: where their outputs are cut
-  double delta_bound = 4;               ///< and what goes back through them, entry by entry
-  double threshold = 0.5;               ///< two classes: of the prediction for class 1
-  std::vector<double> class_weights{};  ///< one a class; none: all 1
+  double huber_threshold = 0;          ///< kHuber: in the target's own units
+  std::vector<std::int64_t> hidden{};  ///< sizes of hidden layers
+  double activation_bound = 8;         ///< with hidden layers: where their outputs are cut
+  double delta_bound = 4;              ///< and what goes back through them, entry by entry
+  double threshold = 0.5;              ///< two classes: of the prediction for class 1
+  ClassWeightsSpec class_weights{};
+  double class_counts_sigma = 10;  ///< balanced: noise multiplier of the counts
 };
 
 struct TrainingSpec {

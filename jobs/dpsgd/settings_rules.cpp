@@ -154,11 +154,17 @@ void CheckThreshold(const DpsgdSettings& job, const Section& document) {
 }
 
 void CheckClassWeights(const DpsgdSettings& job, const Section& document) {
-  const auto& weights = job.model.class_weights;
-  if (weights.empty()) return;
+  const auto& [balanced, weights] = job.model.class_weights;
+  if (weights.empty() && !balanced) return;
   const auto model = document.Table("model");
+  if (balanced && job.data.vertical)
+    model.Fail("class_weights",
+               "\"balanced\" not with data.partition \"vertical\": name weights from what is public");
+  const auto rows = static_cast<double>(job.privacy.max_group_rows);
+  if (balanced && job.model.class_counts_sigma * rows > ml::kMaxBalanceSigma)
+    model.Refuse("class_counts_sigma", fmt::format("at most {}", ml::kMaxBalanceSigma / rows));
   if (job.data.target) model.Fail("class_weights", "not with [data.target]: targets have no classes");
-  if (weights.size() != static_cast<std::size_t>(job.data.classes))
+  if (!balanced && weights.size() != static_cast<std::size_t>(job.data.classes))
     model.Fail("class_weights", fmt::format("found {} of them, expected {}, one for each of data.classes",
                                             weights.size(), job.data.classes));
 }

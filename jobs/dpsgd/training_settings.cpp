@@ -23,7 +23,8 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   settings.activation_bound = job.model.activation_bound;
   settings.delta_bound = job.model.delta_bound;
   settings.threshold = job.model.threshold;
-  settings.class_weights = job.model.class_weights;
+  settings.class_weights = job.model.class_weights.given;
+  if (job.model.class_weights.balanced) settings.balance_sigma = job.model.class_counts_sigma;
   settings.row_norm = job.features.row_norm;
   settings.steps = static_cast<int>(job.training.steps);
   settings.expected_batch = job.training.expected_batch;

@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/secure_memory.h"
 #include "ml/dpsgd/dp_sgd.h"
@@ -21,6 +23,8 @@ struct Checkpoint {
   /// Behind the last step: what the evaluation has counted and is to open, its noise included. A session that goes on from
   /// it opens the same numbers, and counts nothing.
   std::optional<mpc::ArithShare> counts{};
+  /// With balanced weights: the noisy counts of the classes, which were opened before the first step and stay.
+  std::vector<std::int64_t> class_counts{};
 };
 
 }  // namespace trefoil::ml

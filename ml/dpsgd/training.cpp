@@ -13,6 +13,7 @@
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/initial_weights.h"
 #include "ml/dpsgd/initialisation.h"
+#include "ml/noise/class_balance.h"
 #include "ml/noise/noise_source.h"
 #include "ml/on_shares/evaluation.h"
 #include "ml/on_shares/held_out.h"
@@ -69,12 +70,12 @@ void CheckHeldOut(const TrainingSettings& settings, const HeldOutRecords& held_o
 }
 
 /// What is executed before the first step, once a run.
-std::vector<dp::RecordedEvent> EventsBeforeSteps(const TrainingSettings& settings,
+std::vector<dp::RecordedEvent> EventsBeforeSteps(const StepPlan& plan,
                                                  const std::optional<InitialisationPlan>& initialisation) {
   std::vector<dp::RecordedEvent> events;
-  if (settings.standardisation) events.emplace_back(*settings.standardisation);
-  const auto local = EventsOf(initialisation);
-  events.insert(events.end(), local.begin(), local.end());
+  if (plan.settings.standardisation) events.emplace_back(*plan.settings.standardisation);
+  for (const auto& more : {ClassCountEvents(plan), EventsOf(initialisation)})
+    events.insert(events.end(), more.begin(), more.end());
   return events;
 }
 
@@ -211,12 +212,13 @@ struct Steps {
   StepJournal& announcements;
   Progress& progress;
   const TrainingHooks& hooks;
+  const std::vector<std::int64_t>& class_counts;
 };
 
 /// A checkpoint, where the job has them.
 void Keep(const Steps& run, const TrainingState& state, const std::optional<ArithShare>& counts = {}) {
   if (run.hooks.checkpoint_every > 0)
-    run.hooks.on_checkpoint({.state = state, .coins = run.source.Coins(), .counts = counts});
+    run.hooks.on_checkpoint({state, run.source.Coins(), counts, run.class_counts});
 }
 
 /// From the steps that `state` has done to the last.
@@ -307,7 +309,7 @@ PrivacyPlan MakePlan(const TrainingSettings& settings, const SessionHistory& ear
   (void)MakeStepPlan(settings,
                      protocols::Form::kLatency);  // which form is run is known once links are measured
   const std::int64_t participation = ParticipationOf(settings);
-  const auto before = EventsBeforeSteps(settings, InitialisationOf(settings));
+  const auto before = EventsBeforeSteps(plan, InitialisationOf(settings));
   // No noise makes up for what has no bound: it is chosen for the rest.
   const double sigma = ChooseSigma(plan, participation, dp::Bounded(before));
   const ExecutionHistory executed(plan, sigma, before, earlier, from_start, first,
@@ -337,12 +339,12 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   CheckHeldOut(settings, held_out, party.self());
   Require(!settings.standardisation || (hooks.before_records && !resumption.from),
           "Train: means and scales, which no checkpoint has, are opened before the first step");
-  const auto initialisation = InitialisationOf(settings);
-  const StepPlan plan = FasterPlan(settings, batch_rows, protocols::MeasureLink(party));
+  auto initialisation = InitialisationOf(settings);
+  StepPlan plan = FasterPlan(settings, batch_rows, protocols::MeasureLink(party));
   const bool from_start = !resumption.from;
   const int first = from_start ? 0 : static_cast<int>(resumption.from->state.step);
   const std::optional<PublicCoins> new_coins;
-  const auto before = EventsBeforeSteps(settings, initialisation);
+  const auto before = EventsBeforeSteps(plan, initialisation);
   // The noise is fixed before the coins: it is published, and they are not.
   const double sigma = ChooseSigma(plan, ParticipationOf(settings), dp::Bounded(before));
   const auto source = MakeBatchSource(party, plan, own, from_start ? new_coins : resumption.from->coins);
@@ -365,12 +367,14 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   }
 
   if (first < settings.steps) source->Share(party);
+  result.class_counts = BalanceClasses(party, own, resumption.from, plan, initialisation);
+  result.class_weights = WeightsOf(plan.class_weights);
   NoiseSource noise(plan, sigma, RandomStream::FromSystem());
   Progress progress(party, plan, sigma, executed, first, hooks.on_step);
   TrainingState state = from_start
                             ? StartFrom(FirstWeights(party, plan, initialisation, own, held_out.validation))
                             : resumption.from->state;
-  const Steps steps{party, plan, *source, noise, announcements, progress, hooks};
+  const Steps steps{party, plan, *source, noise, announcements, progress, hooks, result.class_counts};
   if (from_start) Keep(steps, state);
   progress.Report(first);
   state = RunSteps(steps, std::move(state));

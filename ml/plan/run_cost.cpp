@@ -7,6 +7,7 @@
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/initialisation.h"
 #include "ml/dpsgd/training.h"
+#include "ml/noise/class_balance.h"
 #include "ml/noise/noisy_sum.h"
 #include "ml/plan/step_plan.h"
 #include "ml/records.h"
@@ -61,6 +62,7 @@ mpc::Cost SetUpCost(const StepPlan& plan) {
     cost = Then(cost, protocols::RequireSameEverywhereCost());
   }
   if (shared_once) cost = Then(cost, protocols::InputEachCost(RecordShapes(plan, settings.rows)));
+  if (settings.balance_sigma) cost = Then(cost, OpenClassCountsCost(plan));
   if (settings.initialisation) return Then(cost, InitialiseCost(plan, MakeInitialisationPlan(settings)));
   return IsNetwork(plan) ? Then(cost, protocols::JointSeedCost()) : cost;
 }

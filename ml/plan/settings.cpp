@@ -80,6 +80,18 @@ void CheckHuber(const TrainingSettings& s) {
         "range");
 }
 
+void CheckBalance(const TrainingSettings& s) {
+  if (!s.balance_sigma) return;
+  if (s.targets || s.vertical || !s.class_weights.empty())
+    throw ConfigError(
+        "model.class_weights: found \"balanced\", expected no other weights with it, classes in place of a "
+        "target, and no vertical partition");
+  const double sigma = *s.balance_sigma;
+  if (!(sigma > 0 && sigma * static_cast<double>(s.group_rows) <= kMaxBalanceSigma))
+    throw ConfigError(
+        "model.class_counts_sigma: expected above 0, and at most 1000000 over the rows of a group");
+}
+
 void CheckClassWeights(const TrainingSettings& s) {
   if (s.class_weights.empty()) return;
   if (s.targets || s.class_weights.size() != static_cast<std::size_t>(s.classes))
@@ -131,6 +143,7 @@ void CheckDomains(const TrainingSettings& s) {
   if (s.vertical) CheckVertical(s);
   if (s.targets) CheckTargets(s);
   CheckHuber(s);
+  CheckBalance(s);
   CheckClassWeights(s);
   check(s.threshold == 0.5 || (s.classes == 2 && !s.targets && s.threshold >= kMinThreshold &&
                                s.threshold <= 1 - kMinThreshold),

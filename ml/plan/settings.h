@@ -31,6 +31,9 @@ inline constexpr double kMinThreshold = 1e-6;
 /// Rows of a group at most.
 inline constexpr std::int64_t kMaxGroupRows = 10'000;
 
+/// The largest noise multiplier of counts of classes, times the rows of a group.
+inline constexpr double kMaxBalanceSigma = 1e6;
+
 /// The largest threshold of Huber's loss: of a target's residual, whose range is 1 wide.
 inline constexpr double kMaxHuberThreshold = 64;
 
@@ -107,7 +110,10 @@ struct TrainingSettings {
   double activation_bound = 8;         ///< H: their outputs are cut at it
   double delta_bound = 4;  ///< D: what goes back through them is clamped to +- that, entry by entry
   std::vector<double>
-      class_weights{};    ///< w: a record's error is multiplied by that of its class; none: all 1
+      class_weights{};  ///< w: a record's error is multiplied by that of its class; none: all 1
+  std::optional<double>
+      balance_sigma{};    ///< weights follow from noisy counts of the classes (ml/noise/class_balance.h)
+                          ///< of this noise multiplier; class_weights is empty then
   double row_norm = 1.0;  ///< R, bound on the norm of a row, bias excluded
   int steps = 0;
   double expected_batch = 0;             ///< b; the sampling rate is b / sum(rows)

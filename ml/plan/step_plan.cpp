@@ -43,6 +43,12 @@ std::vector<dp::LayerContribution> NetworkOf(const StepPlan& plan) {
   return network;
 }
 
+/// Weights that are to be balanced are at most 1, whatever is counted: all that is planned follows from the largest.
+std::vector<double> PlannedWeights(const TrainingSettings& settings) {
+  if (!settings.balance_sigma) return settings.class_weights;
+  return std::vector<double>(static_cast<std::size_t>(settings.classes), 1.0);
+}
+
 /// To the nearest.
 ClassWeights OnLattice(const std::vector<double>& weights, double error_norm, int fraction_bits) {
   ClassWeights out;
@@ -126,8 +132,9 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
                   .row_norm = settings.row_norm,
                   .columns = plan.columns,
                   .error_norm = plan.activation.error_norm};
-  plan.class_weights = OnLattice(settings.class_weights, plan.activation.error_norm, settings.fraction_bits);
-  if (!settings.class_weights.empty())
+  plan.class_weights =
+      OnLattice(PlannedWeights(settings), plan.activation.error_norm, settings.fraction_bits);
+  if (!plan.class_weights.of_class.empty())
     plan.example.error_norm = dp::WeightedErrorNorm(plan.example, LargestWeight(plan.class_weights));
   plan.layers = LayersOf(settings, plan.columns);
   if (IsNetwork(plan)) plan.network = NetworkOf(plan);
@@ -178,6 +185,7 @@ std::string Fingerprint(const StepPlan& plan, double sigma) {
     text << " weights " << plan.class_weights.frac_bits;
     for (const mpc::Word weight : plan.class_weights.of_class) text << ' ' << weight;
   }
+  if (plan.settings.balance_sigma) text << " balanced " << *plan.settings.balance_sigma;
   if (const auto& vertical = plan.settings.vertical) {
     for (const std::int64_t columns : vertical->features) text << ' ' << columns;
     text << ' ' << vertical->label_party;

@@ -25,7 +25,7 @@ struct LayerShape {
   [[nodiscard]] mpc::Index weights() const { return inputs * outputs; }
 };
 
-/// The weights of the classes as integers.
+/// The weights of the classes as integers. Balanced ones are all 1 until they are known (ml/noise/class_balance.h).
 struct ClassWeights {
   int frac_bits = 0;
   std::vector<mpc::Word> of_class{};  ///< none: every class weighs 1, and errors are taken as they are

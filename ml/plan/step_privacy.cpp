@@ -23,6 +23,12 @@ dp::AnyAccountant AccountantAfter(const std::vector<dp::RecordedEvent>& before,
   return accountant;
 }
 
+const char* WhatComesBefore(const TrainingSettings& s) {
+  if (s.balance_sigma) return "model.class_counts_sigma and all else before the first step alone take";
+  return s.standardisation ? "features.standardise and [initialisation] alone take"
+                           : "[initialisation] alone takes";
+}
+
 double SmallestSigma(const StepPlan& plan, std::int64_t max_participation,
                      const std::vector<dp::RecordedEvent>& before) {
   const TrainingSettings& s = plan.settings;
@@ -36,8 +42,7 @@ double SmallestSigma(const StepPlan& plan, std::int64_t max_participation,
   if (spent >= s.target_epsilon) {
     std::ostringstream text;
     text << "privacy.epsilon: found " << s.target_epsilon << ", expected above " << DigitsAbove(spent, 6)
-         << (s.standardisation ? ", which features.standardise and [initialisation] alone take"
-                               : ", which [initialisation] alone takes");
+         << ", which " << WhatComesBefore(s);
     throw ConfigError(text.str());
   }
   return OnSigmaLattice(dp::SmallestNoiseMultiplier(s.target_epsilon, [&](double sigma) {

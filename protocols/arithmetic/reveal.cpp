@@ -16,8 +16,8 @@ std::string SentenceOf(ReleaseReason reason) {
     case ReleaseReason::kTransferredModel:
       return "a classifier trained on votes, every party's noise included, to those whom `release.to` names";
     case ReleaseReason::kNoisyCounts:
-      return "noisy sums of counts, vectors or perturbed reports, to those whom `release.to` names, of "
-             "means and scales to all three";
+      return "noisy sums of counts, vectors or perturbed reports, to those whom the job names (of a training "
+             "to all three)";
     case ReleaseReason::kVoteWinners:
       return "each query's class with the most votes, every party's noise included, to those whom "
              "`release.to` names";

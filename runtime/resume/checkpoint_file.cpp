@@ -63,6 +63,18 @@ CheckpointName NameIn(const fs::path& file, const Json& header, const Checkpoint
   return name;
 }
 
+/// Noisy counts of the classes, where the job has balanced weights.
+std::vector<std::int64_t> ClassCountsIn(const fs::path& file, const Json& header) {
+  std::vector<std::int64_t> counts;
+  try {
+    for (const auto& count : header.value("class_counts", Json::array()))
+      counts.push_back(count.get_ref<const Json::number_integer_t&>());
+  } catch (const Json::exception&) {
+    jobs::RefuseSealed(file, "a damaged header", std::string(kCheckpoint.what));
+  }
+  return counts;
+}
+
 }  // namespace
 
 void SaveCheckpoint(const fs::path& file, const CheckpointOwner& owner, const std::string& session,
@@ -73,6 +85,7 @@ void SaveCheckpoint(const fs::path& file, const CheckpointOwner& owner, const st
               {"step", checkpoint.state.step},
               {"session", session}};
   if (checkpoint.counts) header[kCountedKey] = true;
+  if (!checkpoint.class_counts.empty()) header["class_counts"] = checkpoint.class_counts;
   const auto secret = ToBytes(checkpoint);
   ReplaceSecretFile(file, jobs::SealFile(kCheckpoint, header, secret.bytes(), key));
 }
@@ -80,8 +93,11 @@ void SaveCheckpoint(const fs::path& file, const CheckpointOwner& owner, const st
 StoredCheckpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& owner, const jobs::Job& job,
                                 const SecretKey& key) {
   CheckpointName name;
-  const auto secret = jobs::OpenSealed(file, kCheckpoint, key,
-                                       [&](const Json& header) { name = NameIn(file, header, owner); });
+  std::vector<std::int64_t> class_counts;
+  const auto secret = jobs::OpenSealed(file, kCheckpoint, key, [&](const Json& header) {
+    name = NameIn(file, header, owner);
+    class_counts = ClassCountsIn(file, header);
+  });
   const auto [shape, bits, coins, joint_slots, counts] = job.ShapeOfCheckpoint();
   const auto bytes = secret.bytes();
   const std::size_t share = jobs::ShareBytes(shape);
@@ -92,7 +108,8 @@ StoredCheckpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& own
     jobs::RefuseSealed(file, "a checkpoint that does not fit its job", std::string(kCheckpoint.what));
   ml::Checkpoint checkpoint{.state = {.weights = {jobs::TakeShare(bytes, shape), bits},
                                       .velocity = {jobs::TakeShare(bytes.subspan(share), shape), bits},
-                                      .step = name.step}};
+                                      .step = name.step},
+                            .class_counts = std::move(class_counts)};
   if (coins) {
     const auto keys = bytes.subspan(2 * share);
     checkpoint.coins.emplace(

@@ -218,6 +218,7 @@ void RequireOneCheckpoint(mpc::Context& party, const ml::Checkpoint& checkpoint,
   const auto& [weights, velocity, step] = checkpoint.state;
   const auto& counts = checkpoint.counts;
   auto common = fmt::format("{} {}", job_hash, step);
+  for (const std::int64_t count : checkpoint.class_counts) common += fmt::format(" {}", count);
   if (checkpoint.coins) {
     common += fmt::format(" {}", hash_of(checkpoint.coins->schedule));
     if (joint_slots)

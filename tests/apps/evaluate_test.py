@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import pathlib
 import random
 import xml.etree.ElementTree
 import unittest
@@ -159,6 +160,27 @@ class Evaluate(ProgramTest):
         # From about a half to nearly all: the noise of twenty steps moves a logit by about 0.1.
         self.assertGreater(weighted["classes"][1]["recall"], even["classes"][1]["recall"] + 0.1)
         self.assertAlmostEqual(self.summary("weighted")["sensitivity"], self.summary("out")["sensitivity"], delta=1e-4)
+
+    def test_balances_the_classes_by_noisy_counts(self):
+        self.train("--set", "model.class_weights=balanced", "--set", "model.class_counts_sigma=0.05")
+        summary = self.summary("out")
+        lines = (self.folder / "data/train.csv").read_text().splitlines()
+        counts = [sum(line.endswith(state) for line in lines) for state in ("well", "ill")]
+        self.assertEqual(summary["class_counts"], counts)  # noise of deviation 0.06
+        for weight, count in zip(summary["class_weights"], counts):
+            self.assertAlmostEqual(weight, min(counts) / count, delta=2**-16)
+        first, *others = json.loads((self.folder / "out/record.json").read_text())["events"]
+        self.assertEqual((first["kind"], first["count"], first["coordinates"], first["sigma"]), ("gaussian_releases", 1, 2, 0.05000019073486328))
+        self.assertEqual([event["kind"] for event in others], ["dpsgd_steps"])
+        self.assertIn("class_counts.1", (self.folder / "out/party-2/out/audit.jsonl").read_text())
+        plan = json.loads(self.succeed("plan", "--job", self.job, "--json", "--set", "model.class_weights=balanced"))
+        even = json.loads(self.succeed("plan", "--job", self.job, "--json"))
+        self.assertGreater(plan["epsilon_outsider"], even["epsilon_outsider"])
+        self.assertGreater(plan["epsilon_insider"], even["epsilon_insider"])
+        self.assertAlmostEqual(plan["sensitivity"], even["sensitivity"], delta=1e-4)
+        vertical = pathlib.Path(__file__).resolve().parents[2] / "configs/adult-vertical.toml"
+        self.fail_with(2, 'model.class_weights: "balanced" not with data.partition', "plan", "--job", vertical, "--set",
+                       "model.class_weights=balanced")
 
     def test_says_what_the_predictions_are_worth(self):
         self.train()

@@ -34,7 +34,7 @@ TrainingSettings DeterministicSettings() {
 }
 
 Checkpoint CopyOf(const Checkpoint& one) {
-  Checkpoint copy{.state = one.state, .coins = {}, .counts = one.counts};
+  Checkpoint copy{.state = one.state, .coins = {}, .counts = one.counts, .class_counts = one.class_counts};
   if (one.coins)
     copy.coins.emplace(PublicCoins{.schedule = SecretKey(one.coins->schedule.bytes()),
                                    .slots = SecretKey(one.coins->slots.bytes())});
@@ -113,6 +113,30 @@ TEST(Resumption, GivesTheModelOfARunThatWasNeverInterrupted) {
       EXPECT_FALSE(party.checkpoints.contains(step));
     }
   }
+}
+
+// Counts that were opened once are not opened again, nor charged again, but by a run that begins anew.
+TEST(Resumption, KeepsTheCountsThatItsClassWeightsFollowFrom) {
+  TrainingSettings settings = DeterministicSettings();
+  settings.balance_sigma = 5;
+  const auto whole = RunSession(Seed{1}, settings, nullptr, 0, {});
+  const auto releases = [](const Session& party) {
+    const auto& events = party.result.record.events;
+    return std::count_if(events.begin(), events.end(), [](const dp::RecordedEvent& event) {
+      return std::holds_alternative<dp::GaussianReleases>(event);
+    });
+  };
+  EXPECT_EQ(releases(whole[0]), 1);
+  const auto resumed = RunSession(Seed{2}, settings, &whole, 4, kLostThree);
+  for (const Session& party : resumed) {
+    EXPECT_EQ(party.result.class_counts, whole[0].result.class_counts);
+    EXPECT_EQ(party.result.class_weights, whole[0].result.class_weights);
+    EXPECT_EQ(releases(party), 1);
+    EXPECT_LE((party.result.model->weights - whole[0].result.model->weights).cwiseAbs().maxCoeff(),
+              32 * 0x1p-16);
+  }
+  const auto anew = RunSession(Seed{3}, settings, nullptr, 0, kLostThree);
+  for (const Session& party : anew) EXPECT_EQ(releases(party), 2);
 }
 
 TEST(Resumption, KeepsACheckpointBeforeTheReportThatEndsTheSession) {

@@ -304,7 +304,7 @@ INSTANTIATE_TEST_SUITE_P(
         EditCase{
             "class_weights", "model.class_weights=[1, 0]", "",
             "--set model.class_weights=[1, 0]: model.class_weights: found [ 1, 0 ], expected an array of "
-            "numbers from 0.001 to 1000, one a class"},
+            "numbers from 0.001 to 1000, one a class, or \"balanced\""},
         EditCase{"count_of_class_weights", "model.class_weights=[1, 0.5]", "",
                  "--set model.class_weights=[1, 0.5]: model.class_weights: found 2 of them, expected 10, one "
                  "for each of data.classes"},
@@ -393,11 +393,32 @@ TEST(DpsgdSettings, ReadsClassWeightsAndLeavesTheirAbsenceOutOfTheJson) {
   const auto plain = Read(kMinimal);
   EXPECT_EQ(DpsgdJson(plain).find("class_weights"), std::string::npos);
   const auto job = Read(kMinimal, {"model.class_weights=[1, 0.25, 1, 1, 1, 1, 1, 1, 1, 2]"});
-  EXPECT_EQ(job.model.class_weights.at(1), 0.25);
-  EXPECT_EQ(SettingsOf(job).class_weights, job.model.class_weights);
+  EXPECT_EQ(job.model.class_weights.given.at(1), 0.25);
+  EXPECT_EQ(SettingsOf(job).class_weights, job.model.class_weights.given);
+  EXPECT_FALSE(SettingsOf(job).balance_sigma);
   EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(job), "x")), DpsgdHash(job));
   EXPECT_EQ(DpsgdHash(Read(SavedToml(job))), DpsgdHash(job));
   EXPECT_NE(DpsgdHash(job), DpsgdHash(plain));
+}
+
+TEST(DpsgdSettings, ReadsBalancedClassWeights) {
+  const std::string balanced = "model.class_weights=balanced";
+  const auto job = Read(kMinimal, {balanced});
+  EXPECT_TRUE(job.model.class_weights.balanced);
+  EXPECT_TRUE(SettingsOf(job).class_weights.empty());
+  EXPECT_EQ(SettingsOf(job).balance_sigma, 10);
+  EXPECT_NE(DpsgdJson(job).find(R"("class_counts_sigma":10.0,"class_weights":"balanced")"),
+            std::string::npos);
+  EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(job), "x")), DpsgdHash(job));
+  EXPECT_EQ(DpsgdHash(Read(SavedToml(job))), DpsgdHash(job));
+  const auto other = Read(kMinimal, {balanced, "model.class_counts_sigma=2.5"});
+  EXPECT_EQ(SettingsOf(other).balance_sigma, 2.5);
+  EXPECT_NE(DpsgdHash(other), DpsgdHash(job));
+  EXPECT_NE(ErrorOf(kMinimal, {"model.class_counts_sigma=2.5"})
+                .find("only model.class_weights \"balanced\" has it"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(kMinimal, {balanced, "model.class_counts_sigma=2e6"}).find("expected at most 1000000"),
+            std::string::npos);
 }
 
 TEST(DpsgdSettings, ReadsAThresholdOfTwoClasses) {

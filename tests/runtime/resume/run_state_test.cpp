@@ -127,6 +127,15 @@ TEST_F(RunStateTest, KeepsTheLastTwoCheckpointsSealedToTheirOwner) {
   EXPECT_EQ(state->run_id(), kFirst);
 }
 
+TEST_F(RunStateTest, KeepsTheCountsThatClassWeightsFollowFrom) {
+  auto checkpoint = At(5);
+  checkpoint.class_counts = {5, -3, std::int64_t{1} << 40};
+  Begin(kFirst)->Keep(checkpoint);
+  const auto resumption =
+      Open()->Begin({.run_id = kFirst, .from = CheckpointName{5, kFirst}, .earlier = {}}, kSecond);
+  EXPECT_EQ(resumption.from->class_counts, checkpoint.class_counts);
+}
+
 TEST_F(RunStateTest, ChangesNothingWhereItsCheckpointIsRefused) {
   {
     const auto state = Begin(kFirst);

@@ -1,0 +1,24 @@
+#pragma once
+#include <string>
+
+#include "jobs/config/domains.h"
+#include "jobs/dpsgd/settings.h"
+#include "jobs/job.h"
+#include "ml/dpsgd/training.h"
+
+namespace trefoil::jobs {
+
+/// The domain of model.class_weights: numbers, or "balanced".
+struct WeightsOrBalanced {
+  Numbers numbers;
+
+  [[nodiscard]] std::string Expected(const toml::node* found) const;
+  bool Read(const toml::node& node, ClassWeightsSpec& member) const;
+  void Write(const ClassWeightsSpec& member, nlohmann::json& json) const;
+  void Describe(nlohmann::json& schema) const;
+};
+
+/// The noisy counts and the weights of a run that balanced its classes, for its summary and session log.
+void AddClasses(const ml::TrainingResult& trained, JobResult& result);
+
+}  // namespace trefoil::jobs
