@@ -137,7 +137,8 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
     class_weights
         Public numbers by which a record's error is multiplied, from 0.001 to 1000: a mapping from every label, or as
         many in the order of `classes_`. Best 1 for the rarest class and less for the others, and never from counts of
-        the data, which they would tell without noise: there is no "balanced" (docs/howto/rare_classes.md).
+        the data, which they would tell without noise. Or "balanced": the run counts the classes with noise, which
+        epsilon covers (docs/howto/rare_classes.md).
     threshold
         Of two classes: the probability of the second one above which a record is taken for it. It is public, and
         changes `predict` alone.
@@ -187,15 +188,12 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
             raise ValueError("y: found labels that are not among classes")
         return places.astype(np.int64)
 
-    def _weights(self) -> list[float]:
-        """In the order of classes_; none where all are 1."""
+    def _weights(self) -> list[float] | str:
+        """In the order of classes_; none where all are 1. A text is the job's to know."""
         if self.class_weights is None:
             return []
         if isinstance(self.class_weights, str):
-            raise ConfigError(
-                f'class_weights: found "{self.class_weights}", expected public numbers: those made from counts of the '
-                "data tell them without noise"
-            )
+            return self.class_weights
         labels = self.classes_.tolist()
         if not isinstance(self.class_weights, Mapping):
             return [float(weight) for weight in self.class_weights]

@@ -104,10 +104,11 @@ def test_weighs_classes_and_takes_a_threshold():
     weighed = fit(class_weights={"rare": 1, "often": 0.1})
     assert weighed.result_.job.to_dict()["model"]["class_weights"] == [0.1, 1]  # in the order of classes_
     assert recall(weighed) > recall(fit()) + 0.3
+    assert recall(fit(class_weights="balanced")) > recall(fit()) + 0.2  # noise of deviation 12 on counts of 90 and 810
     moved = fit(threshold=0.2)
     np.testing.assert_array_equal(moved.predict(X) == "rare", moved.predict_proba(X)[:, 1] > 0.2)
     for wrong, text in [
-        ({"class_weights": "balanced"}, 'class_weights: found "balanced", expected public numbers'),
+        ({"class_weights": "even"}, 'model.class_weights: found "even", expected an array of numbers'),
         ({"class_weights": {"rare": 1}}, r"found those of \['rare'\], expected one for each of \['often', 'rare'\]"),
         ({"class_weights": [1, 1, 1]}, "model.class_weights: found 3 of them, expected 2"),
         ({"threshold": 1.5}, "model.threshold: found 1.5, expected"),
