@@ -5,7 +5,8 @@ Usage: scripts/epsilon_tables.py PROGRAM [--check]
   --check   change nothing; fail if a document holds another figure, or no longer holds a sentence that is listed here
 
 A table between two markers in docs/explanation/privacy.md is made whole: what the jobs of configs/ promise. Other figures stand in sentences and
-tables that people write: FIGURES below has each with {} for a figure, where it comes from, and how it is rounded: always up.
+tables that people write: figures() below has each with {} for a figure, where it comes from, and how it is rounded: epsilons up, noise
+multipliers down. A job's hash stands there by its first eight digits.
 """
 import json
 import math
@@ -19,7 +20,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 TABLE = TOP / "docs" / "explanation" / "privacy.md"
 BEGIN = "<!-- made by scripts/epsilon_tables.py: begin -->\n"
 END = "<!-- made by scripts/epsilon_tables.py: end -->\n"
-NUMBER = r"([0-9]+(?:\.[0-9]+)?|∞)"
+NUMBER = r"([0-9a-f]{8}…|[0-9]+(?:\.[0-9]+)?|∞)"
 
 
 def up(value, digits=3):
@@ -113,6 +114,8 @@ def figures(program, folder):
          [up(known[150, 1]), up(known[150, 0.5]), up(known[18, 1], 2), up(known[18, 0.5])]),
         ("privacy.md", "epsilon           {}\n    delta             1e-05\n    noise multiplier  1.1",
          [up(program.numbers(0.034133, 1.1, 439)["epsilon"], 6)]),
+        ("privacy.md", "job {} hash of the job that was run", [demo["job_hash"][:8] + "…"]),
+        ("privacy.md", "noise multiplier  {} σ: noise of any two parties", [below(demo["sigma"])]),
         ("privacy.md", "epsilon outsider  {} for whoever", [up(demo["epsilon_outsider"], 6)]),
         ("privacy.md", "epsilon insider   {} for the other", [up(demo["epsilon_insider"], 6)]),
         ("operations.md", "job demo: 12 steps, sigma {}\n    epsilon {} outsider {} insider, delta 1e-05, at most",
