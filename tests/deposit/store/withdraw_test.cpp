@@ -157,14 +157,17 @@ TEST_F(WithdrawTest, MayComeToAStoreOfBefore) {
     auto store = Open();
     EXPECT_FALSE(ReasonOf(store, deposit));
   }
-  {  // as stores were before there were withdrawals
+  {  // as stores were before there were withdrawals and receipts
     auto raw = Raw();
+    Database::Query(raw, "DROP TABLE receipts").Run();
     Database::Query(raw, "DROP TABLE withdrawals").Run();
     Database::Query(raw, "PRAGMA user_version = 1").Run();
   }
   auto store = Open();
   store.Verify(store.List().at(0));
+  EXPECT_EQ(store.Find(deposit.id)->prefix, "") << "which nobody kept";
   EXPECT_EQ(Withdraw(store, deposit.id), WithdrawalResult::kDeleted);
+  EXPECT_TRUE(store.Find(deposit.id)->withdrawn);
 }
 
 }  // namespace
