@@ -32,9 +32,9 @@ struct FilterTerms {
   friend bool operator==(const FilterTerms&, const FilterTerms&) = default;
 };
 
-/// Half of delta for failures, as the most that one job of the same delta takes; `orders` for kRdp: those
-/// given, or DefaultFilterOrders where there are none. Throws ConfigError unless delta is in (0, 1), or for
-/// orders that are not above 1, repeated or not kRdp's.
+/// Half of delta for failures: a job of the same delta whose noise is calibrated takes at most that for them, but
+/// for steps that are done again. `orders` for kRdp: those given, or DefaultFilterOrders where there are none.
+/// Throws ConfigError unless delta is in (0, 1), or for orders that are not above 1, repeated or not kRdp's.
 [[nodiscard]] FilterTerms MakeFilterTerms(FilterMode mode, double delta, std::vector<double> orders = {});
 
 /// Eight orders from 1.75 to 64. With them a sum of Gaussians is granted an epsilon at most a quarter above

@@ -82,11 +82,12 @@ class TransferJob : public JobOf<TransferSettings> {
 
 void TransferJob::UsePublishedNoise() {
   radial_.emplace(plan_.weights(), static_cast<double>(plan_.sensitivity), *job().epsilon);
-  const double least = (1 + std::exp(radial_->epsilon())) * radial_->failure();
+  // At most half, which is what a ledger of the same delta leaves for it.
+  const double least = 2 * (1 + std::exp(radial_->epsilon())) * radial_->failure();
   if (least > delta())
     throw ConfigError(fmt::format(
-        "privacy.delta: found {}, expected at least {}, or more fraction_bits: the published noise's "
-        "rounding takes so much of it",
+        "privacy.delta: found {}, expected at least {}, or more fraction_bits, so that the published noise's "
+        "rounding costs at most half of delta",
         delta(), DigitsAbove(least, 3)));
 }
 

@@ -179,6 +179,9 @@ class Transfer(KeptModelTest):
              "--set", "privacy={epsilon = 16.0, delta = 1e-5}"),
             (2, "privacy.delta: found 1e-15, expected at least", "--set", "ensemble.noise=published", "--set",
              "privacy={epsilon = 2.0, delta = 1e-15}"),
+            # The rounding takes 2.04e-10, more than half of it.
+            (2, "privacy.delta: found 3e-10, expected at least 4.0", "--set", "ensemble.noise=published", "--set",
+             "privacy={epsilon = 2.0, delta = 3e-10}"),
             (2, "did you mean ensemble.steps", "--set", "ensemble.step=1"),
             (4, "expected 60 queries x 3 features", "--set", "ensemble.features=3"),
             (4, "expected 9 and 59", "--set", "ensemble.queries=59"),
