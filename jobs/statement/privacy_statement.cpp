@@ -47,8 +47,8 @@ bool Trains(const dp::TrainingRecord& record) {
 
 /// Whose noise protects against whom, by the kind of the record's events.
 struct NoiseSentences {
-  const char* outsider;
-  const char* insider;
+  std::string outsider;
+  std::string insider;
 };
 
 NoiseSentences WhoseNoise(const dp::TrainingRecord& record) {
@@ -73,22 +73,23 @@ NoiseSentences WhoseNoise(const dp::TrainingRecord& record) {
     return {.outsider = "The same as for an insider: what noise a third party adds is not counted.",
             .insider = "It knows its own noise; what others added suffices."};
   }
-  return {.outsider = "The noise of all three parties protects a record: 1.2247 times the noise multiplier.",
-          .insider = "It knows its own noise, so that the other two parties' remains: the noise multiplier."};
+  return {
+      .outsider = fmt::format(
+          "The noise of all three parties protects {}: 1.2247 times the noise multiplier.", OneUnit(record)),
+      .insider = "It knows its own noise, so that the other two parties' remains: the noise multiplier."};
 }
 
 void AddEpsilons(Statement& statement, const StatementSource& source, const dp::EpsilonPair& epsilons) {
   const auto noise = WhoseNoise(source.record);
-  statement.push_back(
-      {.key = "epsilon_outsider",
-       .title = "Epsilon, outsider",
-       .sentence = std::string("For whoever sees what is released and nothing else. ") + noise.outsider,
-       .number = epsilons.outsider});
-  statement.push_back(
-      {.key = "epsilon_insider",
-       .title = "Epsilon, insider",
-       .sentence = std::string("For one of the three parties, about a record of another. ") + noise.insider,
-       .number = epsilons.insider});
+  statement.push_back({.key = "epsilon_outsider",
+                       .title = "Epsilon, outsider",
+                       .sentence = "For whoever sees what is released and nothing else. " + noise.outsider,
+                       .number = epsilons.outsider});
+  statement.push_back({.key = "epsilon_insider",
+                       .title = "Epsilon, insider",
+                       .sentence = fmt::format("For one of the three parties, about {} of another. {}",
+                                               OneUnit(source.record), noise.insider),
+                       .number = epsilons.insider});
   const auto split = dp::HasUnbounded(source.record.events)
                          ? std::string("It goes with no epsilon.")
                          : fmt::format(

@@ -135,6 +135,22 @@ std::string UnitsName(const dp::TrainingRecord& record) {
   throw ContractError("UnitsName: unknown unit");
 }
 
+std::string OneUnit(const dp::TrainingRecord& record) {
+  if (!record.promise) return "a unit";
+  switch (record.promise->unit) {
+    case PrivacyUnit::kRecord:
+    case PrivacyUnit::kJointRecord:
+      return "a record";
+    case PrivacyUnit::kGroup:
+      return "a group";
+    case PrivacyUnit::kTeacher:
+      return "a teacher";
+    case PrivacyUnit::kOwner:
+      return "an owner";
+  }
+  throw ContractError("OneUnit: unknown unit");
+}
+
 std::string UnitName(const dp::TrainingRecord& record) {
   return record.promise ? dp::NameOf(record.promise->unit) : kNotStated;
 }

@@ -21,6 +21,9 @@ namespace trefoil::jobs {
 /// "rows", "groups", "teachers", "owners"; "units" where the record does not say.
 [[nodiscard]] std::string UnitsName(const dp::TrainingRecord& record);
 
+/// "a record", "a group", "a teacher", "an owner"; "a unit" where the record does not say.
+[[nodiscard]] std::string OneUnit(const dp::TrainingRecord& record);
+
 /// The names that record.json has for both, or that they are not stated.
 [[nodiscard]] std::string UnitName(const dp::TrainingRecord& record);
 [[nodiscard]] std::string NeighboursName(const dp::TrainingRecord& record);

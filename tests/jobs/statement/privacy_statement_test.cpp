@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/error.h"
 #include "base/outward_text.h"
@@ -110,11 +111,25 @@ TEST(PrivacyStatement, SaysWhatTheRecordPromises) {
   EXPECT_THAT(SentenceOf(owner, "unit"), HasSubstr("An owner: all its records"));
 }
 
+TEST(PrivacyStatement, NamesTheUnitThatBothEpsilonsAreAbout) {
+  using dp::PrivacyUnit;
+  const std::vector<std::pair<PrivacyUnit, std::string>> names{{PrivacyUnit::kRecord, "a record"},
+                                                               {PrivacyUnit::kGroup, "a group"},
+                                                               {PrivacyUnit::kTeacher, "a teacher"},
+                                                               {PrivacyUnit::kOwner, "an owner"}};
+  for (const auto& [unit, name] : names) {
+    const auto statement = StatementOf({Steps()}, {.unit = unit});
+    EXPECT_THAT(SentenceOf(statement, "epsilon_insider"), HasSubstr(" about " + name + " of another. "));
+    EXPECT_THAT(SentenceOf(statement, "epsilon_outsider"), HasSubstr(" protects " + name + ": "));
+  }
+}
+
 TEST(PrivacyStatement, SaysThatARecordDoesNotSay) {
   const auto statement =
       PrivacyStatement({.record = {.job_hash = "00", .run_id = "00", .events = {Steps()}}, .delta = 1e-5});
   for (const auto* key : {"neighbours", "unit", "warning"})
     EXPECT_THAT(SentenceOf(statement, key), HasSubstr("Not stated by the record")) << key;
+  EXPECT_THAT(SentenceOf(statement, "epsilon_insider"), HasSubstr(" about a unit of another. "));
   EXPECT_THAT(ToText(statement), Not(HasSubstr("added or removed")));
 }
 
