@@ -39,6 +39,15 @@ StatisticsSettings MomentsOf(const DpsgdSettings& job) {
     one.high = column.high.value();
     moments.moments.push_back(column.name);
   }
+  // A label that is no declared column is the file's last.
+  const auto& label = job.data.label.column;
+  const bool declared = std::any_of(job.data.columns.begin(), job.data.columns.end(),
+                                    [&](const auto& column) { return column.name == label; });
+  if (!declared) {
+    auto& last = moments.columns.emplace_back();
+    last.column.name = label;
+    last.column.kind = data::ColumnKind::kIgnore;
+  }
   return moments;
 }
 

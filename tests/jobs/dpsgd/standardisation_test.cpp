@@ -41,7 +41,6 @@ label = { column = "y", values = ["u", "v", "w"] }
 column = [
   { name = "a", low = -10.0, high = 10.0, missing = [] },
   { name = "skipped", kind = "ignore" },
-  { name = "y", kind = "ignore" },
   { name = "c", kind = "category", values = ["p", "q"] },
   { name = "b", low = 0.0, high = 4.0, fill = 1.5, missing_indicator = true },
   { name = "d", kind = "date", format = "%Y-%m-%d", origin = "2000-01-01", scale = 1000.0 },
@@ -136,6 +135,9 @@ TEST(Standardised, HasThePlainMomentsOfNumbersWithinTheirRangeWithoutNoise) {
   EXPECT_EQ(json.at("columns").size(), 2U);
   EXPECT_EQ(json.at("columns").at(1).at("scale"), ColumnOf(found, "b").scale);
   EXPECT_EQ(OpenedMoments(found).size(), 4U);
+  // A label that is declared as a column, too, is none that is standardised.
+  const auto declared = JobWith({"data.column=[{name=\"y\"}, {name=\"a\", low=-10.0, high=10.0}]"});
+  EXPECT_EQ(StandardisationEvent(declared).coordinates, 1 + 3);
 }
 
 /// Searched: at the ends, in the middle, far beyond, missing, and anywhere.
