@@ -284,7 +284,12 @@ class HttpsServer::Server final : public Host {
     const HalfOpenConnections::Source source{.address = AddressText(endpoint.address())};
     if (!MakeRoom(source)) return;
     std::erase_if(all_, [](const auto& one) { return one.expired(); });
-    const auto connection = std::make_shared<Connection>(std::move(socket), tls_, *this, source.address);
+    std::shared_ptr<Connection> connection;
+    try {
+      connection = std::make_shared<Connection>(std::move(socket), tls_, *this, source.address);
+    } catch (const std::exception&) {
+      return;  // out of memory: the connection is dropped
+    }
     half_open_.Add(source, connection);
     all_.push_back(connection);
     connection->Start();

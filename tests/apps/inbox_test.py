@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import pathlib
 import re
 import shutil
 import signal
@@ -187,7 +188,7 @@ class Inboxes(ProgramTest):
         # Of what its prefix says nothing was allocated.
         claims = large[:32] + struct.pack("<Q", 1 << 62) + large[40:264]
         self.assertEqual(self.ask(claims, "/status")[0], 413)
-        peak = int(re.search(r"(?m)^VmHWM:\s+(\d+) kB$", open(f"/proc/{self.processes[1].pid}/status").read())[1])
+        peak = int(re.search(r"(?m)^VmHWM:\s+(\d+) kB$", pathlib.Path(f"/proc/{self.processes[1].pid}/status").read_text())[1])
         self.assertLess(peak, 400_000)
         self.assertEqual(list((self.folder / "d/party-1/deposits/parts").iterdir()), [])
 
