@@ -66,15 +66,19 @@ class Server:
 
 def hang(listener):
     """Takes every connection as a server does, and no query."""
-    held = []
+    def take(connection):
+        with connection:
+            if connection.recv(1024):
+                connection.sendall(b"R" + struct.pack(">ii", 8, 0) + b"Z" + struct.pack(">i", 5) + b"I")
+                while connection.recv(1024):  # until the other side has had enough
+                    pass
+
     while True:
         try:
             connection, _ = listener.accept()
         except OSError:
             return
-        held.append(connection)
-        connection.recv(1024)
-        connection.sendall(b"R" + struct.pack(">ii", 8, 0) + b"Z" + struct.pack(">i", 5) + b"I")
+        threading.Thread(target=take, args=(connection,), daemon=True).start()
 
 
 class Postgres(ProgramTest):
