@@ -65,8 +65,8 @@ double BatchOf(const LocalPlan& plan, int owner) {
          static_cast<double>(plan.encoding.settings.rows[static_cast<std::size_t>(owner)]);
 }
 
-/// Predictions less labels. One element or row at a time by scalar code: what a record gives must not depend
-/// on its place in a batch, not by a bit.
+/// Predictions less labels, of Huber's loss clamped to its threshold. One element or row at a time by scalar code: what a
+/// record gives must not depend on its place in a batch, not by a bit.
 /// `single`: with one column squared loss takes logit 0 for the middle between the labels (ml/dpsgd/activation.h).
 double ErrorOf(const TrainingSettings& settings, bool single, double logit, double label) {
   const double residual = logit + (single ? 0.5 : 0) - label;
