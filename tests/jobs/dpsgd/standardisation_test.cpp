@@ -197,7 +197,7 @@ TEST(StandardisationEvent, TakesItsShareOfEpsilonByItselfAndTheStepsTheRest) {
 TEST(OpenMoments, IsThePlainResultGivenTheSameNoise) {
   const auto job = JobWith();
   const auto event = StandardisationEvent(job);
-  const std::array tables{Draw(200, 5), Draw(0, 6), Draw(300, 7)};
+  const std::array tables{Draw(150, 5), Draw(0, 6), Draw(200, 7)};
   const auto stream = [](int party) { return RandomStream(FixedKey(static_cast<std::uint8_t>(90 + party))); };
   const auto found = RunParties(Seed{9}, [&](mpc::Context& party) {
     const auto own = SumOf(job, tables.at(static_cast<std::size_t>(party.self())));
