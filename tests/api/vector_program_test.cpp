@@ -170,7 +170,7 @@ TEST(VectorProgram, ThatFailsEndsItsPeersAndKeepsTheCharge) {
   std::array<TwoRecords, 3> programs{TwoRecords(3), TwoRecords(3), TwoRecords(3)};
   programs[1].BringTooLittleIn(2);
   EXPECT_EQ(EndsOf(files, programs), (std::array<std::string, 3>{"3", "4", "3"}));
-  EXPECT_EQ(programs[0].sums().size(), 1U);
+  EXPECT_LE(programs[0].sums().size(), 1U);  // word of the end may come before the first sum is read
   const auto planned = Job::Parse(SumsJob(3).dump()).PlannedEpsilons();
   for (const char* out : {"out-0", "out-1", "out-2"})
     EXPECT_NEAR(RecordEpsilons(files.folder() / out / "record.json", 1e-5).insider, planned.insider, 1e-9);
