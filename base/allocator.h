@@ -7,7 +7,7 @@ namespace trefoil {
 /// more than a few hundred kilobytes go back to the system at once, and come again page by page, cleared, each by a fault.
 /// Of the process, so for a program's main() alone, never of a library; call first there. Where another allocator
 /// stands in for the C library's, as a sanitizer's, nothing changes.
-/// Source: mallopt(3); docs/adr/0032-memory-that-stays.md.
+/// Source: mallopt(3); docs/adr/0034-memory-that-stays.md.
 void KeepFreedMemory();
 
 }  // namespace trefoil

@@ -43,8 +43,8 @@ std::string AddedText(PrivacyUnit unit) {
   if (unit == PrivacyUnit::kTeacher) where = "by one teacher, with all its data, added or removed";
   if (unit == PrivacyUnit::kOwner) where = "by one owner, with all its records, added or removed";
   return fmt::format(
-      "Data sets that differ {}. Nothing that is published is computed from how many there are: rates, "
-      "batch sizes and capacities are constants of the job.",
+      "Data sets that differ {}. Nothing is published without noise that is computed from how many there are: "
+      "rates, batch sizes and capacities are constants of the job.",
       where);
 }
 
