@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "jobs/config/tomlplusplus.h"
+#include "jobs/job.h"
 #include "jobs/sum/own_sums.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/support/error_text.h"
