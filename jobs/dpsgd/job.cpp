@@ -31,6 +31,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Records are read twice where features are standardised: a table that changes in between would have records
+/// in the training that are in no ledger's hash.
+void RequireFiles(const data::DataFiles& files, const std::string& party_file) {
+  if (files.query.empty()) return;
+  throw ConfigError(party_file +
+                    ": [data] query: found a query, expected files, for a job with features.standardise");
+}
+
 constexpr double kWord = 8;
 constexpr double kComponents = 2;
 constexpr double kBytesOfAProgressLine = 60;
@@ -274,6 +282,7 @@ std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string
   const auto load_own = [this, &party, &party_file, options]() -> Loaded {
     if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
     if (job_.features.standardise.on) {
+      RequireFiles(party.data, party_file);
       moments_ = SumOfMoments(job_, party.data, job_.data.rows.at(static_cast<std::size_t>(party.id)));
       read_again_ = [this, party, party_file, options](const DpsgdSettings& standardised) {
         own_ = ReadOwn(standardised, party, options);

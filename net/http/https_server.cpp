@@ -267,8 +267,8 @@ class HttpsServer::Server final : public Host {
     acceptor_.async_accept([this](const ErrorCode& error, tcp::socket socket) {
       if (stopped_) return;
       if (!error) {
-        Take(std::move(socket));
-        return Accept();
+        Accept();  // before what may throw where memory is short
+        return Take(std::move(socket));
       }
       pause_.expires_after(kPauseAfterError);
       pause_.async_wait([this](const ErrorCode& cancelled) {

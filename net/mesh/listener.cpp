@@ -109,8 +109,8 @@ void Listener::Accept() {
   acceptor_.async_accept([this](const ErrorCode& error, tcp::socket socket) {
     if (stopped_) return;
     if (!error) {
-      OnAccept(std::move(socket));
-      return Accept();
+      Accept();  // before what may throw where memory is short
+      return OnAccept(std::move(socket));
     }
     // Out of file descriptors, most likely: not a reason to give up, but to wait a little.
     if (limiter_.Allow("", LogLimiter::Clock::now()))
