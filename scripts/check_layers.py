@@ -117,7 +117,7 @@ def check_file(project, layer, path):
 def types_of_jobs(project):
     """The folders of types under jobs/, which have a job.cpp, and the types' names in job files."""
     jobs = list((project / "jobs").glob("*/job.cpp"))
-    names = {name for job in jobs for name in re.findall(r'^const JobType k\w+\{"([^"]+)"', job.read_text(), re.MULTILINE)}
+    names = {name for job in jobs for name in re.findall(r'^const JobType k\w+\{(?:\.name = )?"([^"]+)"', job.read_text(), re.MULTILINE)}
     return {job.parent.name for job in jobs}, names
 
 

@@ -42,7 +42,8 @@ STRIKES = {
     "byte flipped below TLS": {"all": ONE_LINK, "handshake": GOES_ON},
     "disk full": {"all": outcome((3, 1, 3), LOST, r"No space left on device", LOST)},
     # No more than it has: whether it needs more depends on the step.
-    "memory limit": {"all": OUT_OF_MEMORY, "step": {**OUT_OF_MEMORY, "or_goes_on": True}, "checkpoint": {**OUT_OF_MEMORY, "or_goes_on": True}},
+    "memory limit": {"all": OUT_OF_MEMORY, "step": {**OUT_OF_MEMORY, "or_goes_on": True}, "checkpoint": {**OUT_OF_MEMORY, "or_goes_on": True},
+                     "release": {**OUT_OF_MEMORY, "or_goes_on": True}},
     "clock jump": {"all": GOES_ON, "handshake": CUT},
     "all three restarted": {"all": GOES_ON},
 }
