@@ -177,6 +177,12 @@ void PostgresReader::AwaitInput(Clock::time_point end) {
     ThrowDataError(path(), "", PQerrorMessage(connection_.get()), "an answer");
 }
 
+/// Whether the server wants bytes of a COPY, or to bring some: libpq would then give the same result for ever.
+bool IsCopy(const Answer& answer) {
+  const auto status = PQresultStatus(answer.get());
+  return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
+}
+
 /// The last result of what was sent, as PQexec gives it.
 Answer PostgresReader::Wait(int sent) {
   const auto end = Clock::now() + limit_;
@@ -185,6 +191,7 @@ Answer PostgresReader::Wait(int sent) {
     while (PQisBusy(connection_.get()) != 0) AwaitInput(end);
     Answer next(PQgetResult(connection_.get()));
     if (!next) break;
+    if (IsCopy(next)) ThrowDataError(path(), "", "a server that answers by a COPY", "one that gives records");
     last = std::move(next);
   }
   return last;

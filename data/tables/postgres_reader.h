@@ -19,8 +19,8 @@ namespace trefoil::data {
 /// answer (statement_timeout) and be silent for one more (tcp_user_timeout).
 /// Throws ConfigError where the program was built without libpq, or `database` may hold a password; DataError, naming
 /// the database and not the query, where it cannot be reached, is on a network without sslmode verify-full or verify-ca
-/// (before anything is sent), does not answer in time, or refuses the query: with its message where that speaks of the
-/// query, else its SQLSTATE.
+/// (before anything is sent), does not answer in time or by a COPY, or refuses the query: with its message where that
+/// speaks of the query, else its SQLSTATE.
 [[nodiscard]] std::unique_ptr<QueryReader> OpenPostgres(const std::string& database, const std::string& query,
                                                         char decimal);
 

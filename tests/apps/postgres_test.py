@@ -1,5 +1,6 @@
 """Tables from PostgreSQL. Needs a program with libpq and a server to start (scripts/setup --postgres); else it is skipped."""
 
+import contextlib
 import csv
 import glob
 import os
@@ -64,14 +65,14 @@ class Server:
         shutil.rmtree(self.folder)
 
 
-def hang(listener):
-    """Takes every connection as a server does, and no query."""
+def hang(listener, answer=b""):
+    """Takes every connection as a server does, and no query; to each it says the same, or nothing."""
     def take(connection):
-        with connection:
+        with connection, contextlib.suppress(ConnectionError):
             if connection.recv(1024):
                 connection.sendall(b"R" + struct.pack(">ii", 8, 0) + b"Z" + struct.pack(">i", 5) + b"I")
                 while connection.recv(1024):  # until the other side has had enough
-                    pass
+                    connection.sendall(answer)
 
     while True:
         try:
@@ -214,6 +215,16 @@ class Postgres(ProgramTest):
             database = f"host=127.0.0.1 port={listener.getsockname()[1]} dbname=a user=b sslmode=disable gssencmode=disable"
             self.name(party, "SELECT 1", f"{database} tcp_user_timeout=300")
             self.assertIn("found no answer within 0.3 s, expected one in the time of statement_timeout", self.check(party))
+
+    def test_knows_a_server_that_answers_by_a_copy(self):
+        party = self.prepare()
+        for kind in (b"G", b"H", b"W"):  # in, out, both
+            with self.subTest(kind=kind), socket.create_server(("127.0.0.1", 0)) as listener:
+                copy = kind + struct.pack(">ibhh", 9, 0, 1, 0)  # of one column, as text
+                threading.Thread(target=hang, args=(listener, copy), daemon=True).start()
+                self.name(party, "SELECT 1",
+                          f"host=127.0.0.1 port={listener.getsockname()[1]} dbname=a user=b sslmode=disable gssencmode=disable")
+                self.assertIn("found a server that answers by a COPY, expected one that gives records", self.check(party))
 
     def test_refuses_a_network_without_a_known_server(self):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
