@@ -32,6 +32,16 @@ constexpr Index kColumnsAtOnce = kWide ? 5 : 2;
 constexpr Index kInnerAtOnce = 512;
 constexpr Index kColumnsInCache = 60;
 
+/// The sum of a vector's lanes modulo 2^64. Highway's own is, for AVX-512, a function of the compiler's header that adds
+/// signed words, whose overflow is undefined.
+HWY_INLINE Word SumOf(Vector lanes) {
+  HWY_ALIGN std::array<Word, hn::MaxLanes(Tag())> words;
+  hn::Store(lanes, Tag(), words.data());
+  Word sum = 0;
+  for (Index i = 0; i < LanesOf(); ++i) sum += words[static_cast<std::size_t>(i)];
+  return sum;
+}
+
 /// Adds the part of the sum from `first` to `last` for R x C results.
 template <Index R, Index C>
 HWY_INLINE void AddDots(Index first, Index last, ConstRows a, ConstRows b, MutableRows c) {
@@ -54,7 +64,7 @@ HWY_INLINE void AddDots(Index first, Index last, ConstRows a, ConstRows b, Mutab
     const Word* row = a.data + i * a.stride;
     for (Index j = 0; j < C; ++j) {
       const Word* column = b.data + j * b.stride;
-      Word sum = hn::GetLane(hn::SumOfLanes(tag, sums[i][j]));
+      Word sum = SumOf(sums[i][j]);
       for (Index rest = k; rest < last; ++rest) sum += row[rest] * column[rest];
       c.data[i * c.stride + j] += sum;
     }
