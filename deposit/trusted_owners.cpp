@@ -1,6 +1,7 @@
 #include "deposit/trusted_owners.h"
 
 #include <spdlog/fmt/fmt.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -11,15 +12,25 @@ namespace trefoil::deposit {
 
 namespace fs = std::filesystem;
 
-std::vector<TrustedOwner> ReadTrustedOwners(const fs::path& folder) {
-  if (!fs::exists(folder)) return {};
+namespace {
+
+constexpr std::time_t kSettled = 2;  // seconds
+
+std::vector<fs::path> KeyFilesIn(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".pub") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+std::vector<TrustedOwner> ReadTrustedOwners(const fs::path& folder) {
+  if (!fs::exists(folder)) return {};
   std::vector<TrustedOwner> owners;
-  for (const auto& file : files) {
+  for (const auto& file : KeyFilesIn(folder)) {
     const auto key = ReadPublicKey(KeyKind::kOwner, file);
     for (const auto& other : owners) {
       if (other.key == key)
@@ -30,6 +41,27 @@ std::vector<TrustedOwner> ReadTrustedOwners(const fs::path& folder) {
     owners.push_back({.name = file.stem().string(), .key = key});
   }
   return owners;
+}
+
+std::optional<std::string> StateOfTrustedOwners(const fs::path& folder, std::time_t now) {
+  std::string state;
+  const auto add = [&](const fs::path& file) {
+    struct stat status {};
+    if (stat(file.c_str(), &status) != 0 || status.st_ctim.tv_sec > now - kSettled) return false;
+    state += fmt::format("{} {} {} {} {}.{} {}.{}\n", file.filename().string(), status.st_dev, status.st_ino,
+                         status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
+                         status.st_ctim.tv_nsec);
+    return true;
+  };
+  try {
+    if (!add(folder)) return {};
+    for (const auto& file : KeyFilesIn(folder)) {
+      if (!add(file)) return {};
+    }
+  } catch (const fs::filesystem_error&) {  // who reads the keys says so
+    return {};
+  }
+  return state;
 }
 
 fs::path WriteTrustedOwner(const fs::path& folder, const TrustedOwner& owner) {

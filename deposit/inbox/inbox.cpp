@@ -245,12 +245,9 @@ std::unique_ptr<net::Upload> Inbox::Open(const net::UploadHead& head) {
 }
 
 const std::vector<TrustedOwner>& Inbox::Owners() {
-  std::error_code none;
-  const auto changed = fs::last_write_time(settings_.owners, none);
-  // A change within the time that a file system's clock may take to go on would not be seen.
-  const bool settled = !none && fs::file_time_type::clock::now() - changed > std::chrono::seconds(2);
-  if (settled && changed == owners_of_) return owners_;
-  owners_of_ = none ? fs::file_time_type() : changed;
+  auto state = StateOfTrustedOwners(settings_.owners, std::time(nullptr));
+  if (state && state == owners_of_) return owners_;
+  owners_of_ = std::move(state);  // from before they are read: a change meanwhile makes it another one
   owners_.clear();
   try {
     owners_ = ReadTrustedOwners(settings_.owners);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@
 namespace trefoil::deposit {
 
 struct InboxSettings {
-  DepositReader reader;          ///< its owners are read anew when their folder has changed
+  DepositReader reader;          ///< its owners are read anew when a file of theirs has changed
   std::filesystem::path owners;  ///< that folder
   std::filesystem::path parts;   ///< where what is not whole yet is kept
   net::Identity identity;        ///< what receipts are signed with
@@ -58,7 +59,7 @@ class Inbox {
   Store looking_;
   PartFolder parts_;
   std::vector<TrustedOwner> owners_;
-  std::filesystem::file_time_type owners_of_{};
+  std::optional<std::string> owners_of_;  ///< the state of their folder that those are of
   Turns turns_;
   struct Asked {
     std::chrono::steady_clock::time_point since{};

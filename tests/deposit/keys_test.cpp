@@ -5,7 +5,12 @@
 #include <sodium.h>
 #include <sys/stat.h>
 
+#include <chrono>
+#include <ctime>
+#include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -98,6 +103,40 @@ TEST(KeyPair, IsRefusedWhereItIsSomethingElse) {
         ErrorText<ConfigError>([&] { (void)ReadPublicKey(KeyKind::kOwner, folder.Write("x.pub", bad)); }), "")
         << bad;
   }
+}
+
+TEST(TrustedOwners, HaveAnotherStateAfterAnyChange) {
+  const TemporaryFolder folder;
+  const auto owners = folder.path() / "owners";
+  const auto now = std::time(nullptr);
+  const auto later = now + 3600;
+  EXPECT_FALSE(StateOfTrustedOwners(owners, later));
+  WriteTrustedOwner(owners, {.name = "a", .key = MakeKeyPair(KeyKind::kOwner).known});
+  EXPECT_FALSE(StateOfTrustedOwners(owners, now)) << "the clock may not have gone on";
+  std::vector<std::string> states;
+  const auto another = [&] {
+    const auto state = StateOfTrustedOwners(owners, later);
+    ASSERT_TRUE(state);
+    EXPECT_EQ(state, StateOfTrustedOwners(owners, later));
+    EXPECT_THAT(states, testing::Not(testing::Contains(*state)));
+    states.push_back(*state);
+  };
+  another();
+  const auto file = owners / "a.pub";
+  const auto before = std::filesystem::last_write_time(file) - std::chrono::hours(1);
+  std::filesystem::last_write_time(file, before);
+  another();
+  std::ofstream(file, std::ios::app) << "\n";
+  std::filesystem::last_write_time(file, before);
+  another();
+  std::filesystem::copy_file(file, owners / "new");
+  std::filesystem::last_write_time(owners / "new", before);
+  std::filesystem::rename(owners / "new", file);
+  another();
+  std::filesystem::create_symlink("a.pub", owners / "b.pub");
+  another();
+  std::filesystem::remove(file);
+  EXPECT_FALSE(StateOfTrustedOwners(owners, later)) << "a link to nothing";
 }
 
 TEST(TrustedOwners, AreThoseOfTheFolder) {

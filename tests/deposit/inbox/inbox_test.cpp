@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -215,6 +216,20 @@ TEST_F(InboxTest, KnowsANewOwnerWithoutARestart) {
   EXPECT_EQ(Status(file).status, 200U);
   std::filesystem::remove(folder_.path() / "o/clinic.pub");
   EXPECT_EQ(CodeIn(Status(file)), "403 owner");
+}
+
+TEST_F(InboxTest, KnowsAKeyThatIsReplacedInPlace) {
+  OpenInbox();
+  const auto owners = folder_.path() / "o";
+  const auto before = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  const auto file = FileOfAnother(5, false, 12);
+  std::filesystem::last_write_time(owners, before);
+  EXPECT_EQ(CodeIn(Status(file)), "403 owner");
+  std::ofstream(owners / "hospital.pub") << PublicKeyText(KeyKind::kOwner,
+                                                          SamplePair(KeyKind::kOwner, 12).known);
+  std::filesystem::last_write_time(owners, before);  // as if it had not been touched, nor has it
+  EXPECT_EQ(Status(file).status, 200U);
+  EXPECT_EQ(CodeIn(Status(FileOfAnother(5, false))), "403 owner");
 }
 
 TEST_F(InboxTest, IsAloneWithItsParts) {
