@@ -89,13 +89,14 @@ struct JobSteps {
 };
 
 /// What a checkpoint of a job holds: two matrices of shares of this shape, perhaps the coins of its steps, and behind the
-/// last step perhaps what its evaluation has counted.
+/// last step perhaps what its evaluation has counted; in the clear perhaps noisy counts of the classes.
 struct CheckpointShape {
   ml::LayerShape weights;
   int fraction_bits = 16;
   bool coins = false;        ///< the same at all three, but for `slots` as below
   bool joint_slots = false;  ///< whether the coins that say which slot a row is in are, too
   mpc::Index counts = 0;     ///< numbers that the evaluation counts; 0: there is none
+  std::size_t class_counts = 0;  ///< noisy counts that balanced weights follow from: 0, or one a class
 };
 
 /// Whoever runs a job: keeps account of what it spends, of its steps and of its checkpoints. What a call throws

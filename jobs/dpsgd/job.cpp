@@ -246,7 +246,8 @@ CheckpointShape DpsgdJob::ShapeOfCheckpoint() const {
           .fraction_bits = settings_.fraction_bits,
           .coins = settings_.sampling == ml::Sampling::kPublic,
           .joint_slots = job_.data.vertical,
-          .counts = ml::EvaluationNumbers(settings_)};
+          .counts = ml::EvaluationNumbers(settings_),
+          .class_counts = settings_.balance_sigma ? static_cast<std::size_t>(settings_.classes) : 0};
 }
 
 std::string DpsgdJob::Split(const SplitTarget& target) const {

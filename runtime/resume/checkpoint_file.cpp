@@ -98,7 +98,7 @@ StoredCheckpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& own
     name = NameIn(file, header, owner);
     class_counts = ClassCountsIn(file, header);
   });
-  const auto [shape, bits, coins, joint_slots, counts] = job.ShapeOfCheckpoint();
+  const auto [shape, bits, coins, joint_slots, counts, classes] = job.ShapeOfCheckpoint();
   const auto bytes = secret.bytes();
   const std::size_t share = jobs::ShareBytes(shape);
   const std::size_t before_counts = 2 * share + (coins ? 2 * SecretKey::kBytes : 0);
@@ -106,6 +106,9 @@ StoredCheckpoint LoadCheckpoint(const fs::path& file, const CheckpointOwner& own
   if (bytes.size() != before_counts + (name.counted ? BytesOfCounts(counts) : 0) || !fits || name.step < 0 ||
       name.step > job.Steps().count)
     jobs::RefuseSealed(file, "a checkpoint that does not fit its job", std::string(kCheckpoint.what));
+  if (class_counts.size() != classes)
+    jobs::RefuseSealed(file, fmt::format("a checkpoint with {} class counts", class_counts.size()),
+                       fmt::format("one with {}, as its job has", classes));
   ml::Checkpoint checkpoint{.state = {.weights = {jobs::TakeShare(bytes, shape), bits},
                                       .velocity = {jobs::TakeShare(bytes.subspan(share), shape), bits},
                                       .step = name.step},

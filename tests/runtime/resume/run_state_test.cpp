@@ -128,12 +128,40 @@ TEST_F(RunStateTest, KeepsTheLastTwoCheckpointsSealedToTheirOwner) {
 }
 
 TEST_F(RunStateTest, KeepsTheCountsThatClassWeightsFollowFrom) {
+  job_ = jobs::ReadJob(folder_.path() / "job.toml", {"model.class_weights=balanced"});
   auto checkpoint = At(5);
   checkpoint.class_counts = {5, -3, std::int64_t{1} << 40};
   Begin(kFirst)->Keep(checkpoint);
   const auto resumption =
       Open()->Begin({.run_id = kFirst, .from = CheckpointName{5, kFirst}, .earlier = {}}, kSecond);
   EXPECT_EQ(resumption.from->class_counts, checkpoint.class_counts);
+}
+
+TEST_F(RunStateTest, RefusesACheckpointWithoutACountForEachClass) {
+  const auto error_of = [&](const std::vector<std::int64_t>& counts) {
+    auto checkpoint = At(5);
+    checkpoint.class_counts = counts;
+    const CheckpointOwner owner{.party = 1, .run_id = kFirst, .job_hash = jobs::HashOf(*job_)};
+    const auto file = folder_.path() / "one.sealed";
+    SaveCheckpoint(file, owner, kFirst, checkpoint, FixedKey(1));
+    try {
+      (void)LoadCheckpoint(file, owner, *job_, FixedKey(1));
+    } catch (const DataError& error) {
+      return std::string(error.what()).substr(file.string().size());
+    }
+    return std::string("none");
+  };
+  const auto refused = [](int found, int expected) {
+    return ": found a checkpoint with " + std::to_string(found) + " class counts, expected one with " +
+           std::to_string(expected) + ", as its job has";
+  };
+  EXPECT_EQ(error_of({}), "none");
+  EXPECT_EQ(error_of({5, 6, 7}), refused(3, 0));
+  job_ = jobs::ReadJob(folder_.path() / "job.toml", {"model.class_weights=balanced"});
+  EXPECT_EQ(error_of({5, 6, 7}), "none");
+  EXPECT_EQ(error_of({}), refused(0, 3));
+  EXPECT_EQ(error_of({5, 6}), refused(2, 3));
+  EXPECT_EQ(error_of({5, 6, 7, 8}), refused(4, 3));
 }
 
 TEST_F(RunStateTest, ChangesNothingWhereItsCheckpointIsRefused) {
