@@ -1,0 +1,272 @@
+#include "dp/record/event_json.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "dp/record/strict_object.h"
+
+namespace trefoil::dp {
+namespace {
+
+using Json = nlohmann::json;
+
+// Of each alternative of RecordedEvent, in their order.
+constexpr std::array<const char*, std::variant_size_v<RecordedEvent>> kKinds{
+    "dpsgd_steps",    "local_training",    "noisy_selection",      "noisy_evaluation",  "pure_releases",
+    "laplace_counts", "gaussian_releases", "approximate_releases", "unbounded_releases"};
+
+/// The values of a member by the texts that stand for them.
+template <typename E, std::size_t kCount>
+struct Texts {
+  std::array<std::pair<E, const char*>, kCount> all;
+  const char* expected;
+};
+
+constexpr Texts<SamplingMode, 2> kSamplings{
+    {{{SamplingMode::kOwnerPoisson, "owner-poisson"}, {SamplingMode::kPublic, "public"}}},
+    "\"owner-poisson\" or \"public\""};
+constexpr Texts<bool, 1> kVertical{{{{true, "vertical"}}}, "\"vertical\" with public sampling"};
+
+constexpr const char* kExecutions = "executions";
+constexpr const char* kMaxGroupRows = "max_group_rows";
+/// So that steps times executions fit.
+constexpr std::int64_t kMaxExecutions = 1'000;
+
+// Each member of an event is declared once:
+//   v(key, member)               an integer from 0 to 2^53, a finite number not below 0, three integers, or a flag
+//   v(key, member, 1.0)          a number from 0 to 1
+//   v(key, member, texts)        one of the texts
+//   v.If(present, key, ...)      a member that is written where `present`, and may be missing
+
+template <typename V>
+void Members(V& v, DpSgdSteps& s) {
+  v("steps", s.steps);
+  v("sampling", s.sampling, kSamplings);
+  v("sampling_rate", s.sampling_rate, 1.0);
+  v("sigma", s.sigma);
+  v("sensitivity", s.sensitivity);
+  v("clip", s.clip);
+  v("capacity", s.limits.capacity);
+  v("max_batch", s.limits.max_batch);
+  v("max_participation", s.max_participation);
+  v("party_deviation", s.party_deviation);
+  v("coordinates", s.coordinates);
+  v.If(s.limits.group_rows > 1, kMaxGroupRows, s.limits.group_rows);
+  v.If(s.vertical, "partition", s.vertical, kVertical);
+  v.If(s.executions > 1, kExecutions, s.executions);
+}
+
+template <typename V>
+void Members(V& v, LocalTraining& s) {
+  v("steps", s.steps);
+  v("sampling_rate", s.sampling_rate, 1.0);
+  v("sigma", s.sigma);
+  v("sensitivity", s.sensitivity);
+  v("clip", s.clip);
+  v("deviation", s.deviation);
+}
+
+template <typename V>
+void Members(V& v, NoisySelection& s) {
+  v("candidates", s.candidates);
+  v("sampling_rate", s.sampling_rate, 1.0);
+  v("sigma", s.sigma);
+  v("capacity", s.limits.capacity);
+  v("max_batch", s.limits.max_batch);
+  v("party_deviation", s.party_deviation);
+}
+
+template <typename V>
+void Members(V& v, NoisyEvaluation& s) {
+  v("sigma", s.sigma);
+  v("party_deviation", s.party_deviation);
+  v.If(s.coordinates != 1, "coordinates", s.coordinates);
+}
+
+template <typename V>
+void Members(V& v, PureReleases& s) {
+  v("count", s.count);
+  v("epsilon", s.epsilon);
+  v.If(s.replaced.has_value(), "epsilon_replaced", s.replaced);
+}
+
+template <typename V>
+void Members(V& v, LaplaceCounts& s) {
+  v("count", s.count);
+  v("rate", s.rate);
+}
+
+template <typename V>
+void Members(V& v, GaussianReleases& s) {
+  v("count", s.count);
+  v("coordinates", s.coordinates);
+  v("sigma", s.sigma);
+  v("party_deviation", s.party_deviation);
+  v.If(s.group_rows > 1, kMaxGroupRows, s.group_rows);
+}
+
+template <typename V>
+void Members(V& v, ApproximateReleases& s) {
+  v("count", s.count);
+  v("epsilon", s.epsilon);
+  v("failure", s.failure, 1.0);
+  v("insiders", s.insiders);
+}
+
+template <typename V>
+void Members(V& v, UnboundedReleases& s) {
+  v("count", s.count);
+}
+
+/// The keys that an event must have, given which of those are there that may be missing.
+struct Keys {
+  template <typename T, typename... D>
+  void operator()(const char* key, T& /*member*/, const D&... /*domain*/) {
+    all.push_back(key);
+  }
+  template <typename T, typename... D>
+  void If(bool /*present*/, const char* key, T& /*member*/, const D&... /*domain*/) {
+    if (json.contains(key)) all.push_back(key);
+  }
+
+  const Json& json;
+  std::vector<const char*> all{"kind"};
+};
+
+struct Reader {
+  void operator()(const char* key, std::int64_t& member) const { member = object.Count(key); }
+  void operator()(const char* key, std::array<std::int64_t, 3>& member) const { member = object.Counts(key); }
+  void operator()(const char* key, double& member) const { member = object.Number(key); }
+  void operator()(const char* key, double& member, double largest) const {
+    member = object.Number(key, largest);
+  }
+  void operator()(const char* key, std::optional<double>& member) const { member = object.Number(key); }
+  void operator()(const char* key, bool& member) const { member = object.Flag(key); }
+  template <typename E, std::size_t kCount>
+  void operator()(const char* key, E& member, const Texts<E, kCount>& texts) const {
+    const auto text = object.Text(key);
+    for (const auto& [value, name] : texts.all) {
+      if (text == name) return static_cast<void>(member = value);
+    }
+    RefuseRecord(object.Path(key), "another text", texts.expected);
+  }
+  template <typename T, typename... D>
+  void If(bool /*present*/, const char* key, T& member, const D&... domain) const {
+    if (object.Has(key)) (*this)(key, member, domain...);
+  }
+
+  const StrictObject& object;
+};
+
+struct Writer {
+  template <typename T>
+  void operator()(const char* key, const T& member) {
+    json[key] = member;
+  }
+  void operator()(const char* key, double member, double /*largest*/ = 0) {
+    Require(std::isfinite(member), "ToJson: every number of a training record is finite");
+    json[key] = member;
+  }
+  void operator()(const char* key, const std::optional<double>& member) { (*this)(key, *member); }
+  template <typename E, std::size_t kCount>
+  void operator()(const char* key, E member, const Texts<E, kCount>& texts) {
+    for (const auto& [value, name] : texts.all) {
+      if (member == value) json[key] = name;
+    }
+  }
+  template <typename T, typename... D>
+  void If(bool present, const char* key, T& member, const D&... domain) {
+    if (present) (*this)(key, member, domain...);
+  }
+
+  Json json;
+};
+
+/// What members say about each other.
+template <typename E>
+void Check(const E& /*event*/, const StrictObject& /*object*/) {}
+
+void CheckGroupRows(std::int64_t rows, const StrictObject& object) {
+  if (object.Has(kMaxGroupRows) && rows < 2)
+    RefuseRecord(object.Path(kMaxGroupRows), std::to_string(rows), "at least 2, or no such key");
+}
+
+void Check(const GaussianReleases& releases, const StrictObject& object) {
+  CheckGroupRows(releases.group_rows, object);
+}
+
+void Check(const DpSgdSteps& steps, const StrictObject& object) {
+  const bool is_public = steps.sampling == SamplingMode::kPublic;
+  if (object.Has(kExecutions)) {
+    if (steps.executions < 2 || steps.executions > kMaxExecutions)
+      RefuseRecord(object.Path(kExecutions), std::to_string(steps.executions),
+                   "from 2 to 1000, or no such key");
+    if (!is_public) RefuseRecord(object.Path(kExecutions), "this key", "none but with public sampling");
+  }
+  if (steps.max_participation > steps.steps * steps.executions) {
+    RefuseRecord(object.Path("max_participation"), std::to_string(steps.max_participation),
+                 "at most the number of steps, as often as they were executed");
+  }
+  CheckGroupRows(steps.limits.group_rows, object);
+  if (object.Has(kMaxGroupRows) && is_public)
+    RefuseRecord(object.Path(kMaxGroupRows), "this key", "none with public sampling");
+  if (steps.vertical && !is_public)
+    RefuseRecord(object.Path("partition"), "another sampling", kVertical.expected);
+}
+
+void Check(const LaplaceCounts& counts, const StrictObject& object) {
+  if (!(counts.rate > 0)) RefuseRecord(object.Path("rate"), object.At("rate").dump(), "a number above 0");
+}
+
+template <std::size_t kIndex = 0>
+RecordedEvent EventOfKind(std::size_t kind) {
+  if constexpr (kIndex + 1 < kKinds.size()) {
+    if (kind != kIndex) return EventOfKind<kIndex + 1>(kind);
+  }
+  return RecordedEvent(std::in_place_index<kIndex>);
+}
+
+std::string ExpectedKinds() {
+  std::string text;
+  for (std::size_t i = 0; i < kKinds.size(); ++i) {
+    if (i > 0) text += i + 1 == kKinds.size() ? " or " : ", ";
+    text.append("\"").append(kKinds.at(i)).append("\"");
+  }
+  return text;
+}
+
+}  // namespace
+
+RecordedEvent ParseEvent(const Json& json, const std::string& place) {
+  if (!json.is_object()) RefuseRecord(place, json.type_name(), "an object");
+  const auto path = place + ".kind";
+  if (!json.contains("kind")) RefuseRecord(path, "nothing", "this key");
+  const auto* const found = std::find(kKinds.begin(), kKinds.end(), json.at("kind"));
+  if (found == kKinds.end()) RefuseRecord(path, "another value", ExpectedKinds());
+  auto event = EventOfKind(static_cast<std::size_t>(found - kKinds.begin()));
+  std::visit(
+      [&](auto& one) {
+        Keys keys{json};
+        Members(keys, one);
+        const StrictObject object(json, place, keys.all);
+        Reader reader{object};
+        Members(reader, one);
+        Check(one, object);
+      },
+      event);
+  return event;
+}
+
+Json EventToJson(RecordedEvent event) {
+  Writer writer{{{"kind", kKinds.at(event.index())}}};
+  std::visit([&](auto& one) { Members(writer, one); }, event);
+  return writer.json;
+}
+
+}  // namespace trefoil::dp
