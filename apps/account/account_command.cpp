@@ -157,7 +157,7 @@ void Print(const Account& account, const AccountOptions& options) {
     if (!options.rdp_orders.empty()) json["rdp_per_step"] = account.rdp_per_step;
     if (account.error) json["error"] = *account.error;
     json["statement"] = ToJson(StatementOf(account, options));
-    std::cout << json.dump(2) << '\n';
+    std::cout << json.dump(2, ' ', true) << '\n';
     return;
   }
   std::cout << fmt::format(
@@ -228,7 +228,7 @@ int AccountRecord(const AccountOptions& options) {
     }
     if (kind == dp::AccountantKind::kPld) json["error"] = epsilons.error;
     json["statement"] = ToJson(statement);
-    std::cout << json.dump(2) << '\n';
+    std::cout << json.dump(2, ' ', true) << '\n';
     return kDone;
   }
   const auto outsider = fmt::format("epsilon outsider  {}\n", jobs::BoundText(epsilons.outsider));

@@ -199,7 +199,7 @@ void PrintJson(const runtime::LedgerView& view, const std::vector<ShownJob>& job
     json["jobs"].push_back(job);
   }
   if (!view.ledger.entered().empty()) json["entered"] = EnteredJson(view.ledger);
-  std::cout << json.dump(2) << '\n';
+  std::cout << json.dump(2, ' ', true) << '\n';
 }
 
 /// Nothing of a job that has no steps, whose release is one event.
@@ -212,11 +212,11 @@ void PrintText(const runtime::LedgerView& view, const std::vector<ShownJob>& job
                double delta) {
   std::cout << fmt::format(
       "data     SHA-256 {}\n{}ledger   {} lines, the newest with hash {}\nfilter   {}\n{}{}",
-      view.ledger.data(), PopulationText(view.ledger), view.lines, view.head,
+      OneLine(view.ledger.data()), PopulationText(view.ledger), view.lines, view.head,
       FilterText(view.ledger.TermsAt(delta)), CapText(view.ledger), UnitsText(view.ledger));
   for (const auto& job : view.ledger.entered()) {
     if (job.run_id.empty())
-      std::cout << fmt::format("{}  {:<8} charged, not run: {}\n", job.time, "entered", job.name);
+      std::cout << OneLine(fmt::format("{}  {:<8} charged, not run: {}", job.time, "entered", job.name)) << '\n';
   }
   for (const auto& shown : jobs) {
     std::cout << OneLine(fmt::format("{}  {:<8} {}epsilon {}: {}, {}, run {}", shown.job.time, shown.state,

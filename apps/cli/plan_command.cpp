@@ -129,7 +129,7 @@ int RunPlan(const PlanOptions& options) {
   const auto plan = job->Plan(link);
   const auto promised = PromisedBy(*job, plan.events);
   if (options.json) {
-    std::cout << PlanJson(*job, plan, promised).dump(2) << '\n';
+    std::cout << PlanJson(*job, plan, promised).dump(2, ' ', true) << '\n';
   } else {
     std::cout << PlanText(*job, plan, promised);
   }

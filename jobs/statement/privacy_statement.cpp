@@ -7,6 +7,7 @@
 #include <sstream>
 #include <variant>
 
+#include "base/error_report.h"
 #include "base/outward_text.h"
 #include "dp/record/json_number.h"
 #include "jobs/statement/bound_text.h"
@@ -272,8 +273,9 @@ std::vector<StatementEntry> ReleasesStatement(double sampling_rate, dp::Accounta
 std::string ToText(const std::vector<StatementEntry>& statement) {
   std::string text;
   for (const auto& entry : statement) {
-    text += entry.number ? fmt::format("{:<22}  {}\n", entry.title, NumberText(entry)) : entry.title + '\n';
-    text += Wrapped(entry.sentence, "    ");
+    const auto title = OneLine(entry.title);
+    text += entry.number ? fmt::format("{:<22}  {}\n", title, NumberText(entry)) : title + '\n';
+    text += Wrapped(OneLine(entry.sentence), "    ");
   }
   return text;
 }

@@ -42,7 +42,8 @@ struct StatementSource {
 /// The number of an entry that has one, rounded outwards: a noise multiplier down, all others up.
 [[nodiscard]] std::string NumberText(const StatementEntry& entry);
 
-/// The entries as text: a line "TITLE  NUMBER" where there is a number, and the sentence below it, wrapped.
+/// The entries as text: a line "TITLE  NUMBER" where there is a number, and the sentence below it, wrapped; with what
+/// a record says as OneLine shows it, for a terminal.
 [[nodiscard]] std::string ToText(const std::vector<StatementEntry>& statement);
 
 /// The entries as an array of objects with key, title, sentence and, where there is one, number: null for

@@ -165,6 +165,29 @@ class Ledger(ProgramTest):
         shown = self.show(0)
         self.assertEqual([job["run_id"] for job in shown["entered"]], [shown["jobs"][0]["run_id"]])
 
+    def test_no_text_of_a_ledger_or_record_commands_a_terminal(self):
+        self.prepare(0.8, None, None)
+        path = self.folder / "d/party-0/party.toml"
+        path.write_text(path.read_text() + 'mode = "closed"\n')
+        self.succeed("ledger", "enter", "--config", path, "--job", self.job)
+        *before, entered = self.ledger(0).read_text().splitlines()
+        record = json.loads(entered)["record"]
+        covered = entered[: entered.rindex(',"hash":"')].replace('"name":"tiny"', '"name":"\\u001b[31m\u009b\u202etiny"')
+        entered = covered + f',"hash":"{hashlib.sha256(covered.encode()).hexdigest()}"}}'
+        self.ledger(0).write_text("\n".join((*before, entered, "")), encoding="utf-8")
+        commands = "\x1b[31m\u009b\u202etiny"
+        record |= {"unit": "record", "neighbours": "replaced", "warnings": [commands]}
+        file = self.write("record.json", json.dumps(record))
+        asked = {("ledger", "show", self.ledger(0)): lambda shown: shown["entered"][0]["name"],
+                 ("account", "--record", file, "--delta", "1e-5"): lambda shown: shown["warnings"][0]}
+        for command, found in asked.items():
+            text = self.succeed(*command)
+            self.assertIn("[31m\\u{9b}\\u{202e}tiny\n", text)
+            shown = self.succeed(*command, "--json")
+            self.assertEqual(found(json.loads(shown)), commands)
+            for character in commands[:1] + commands[5:7]:
+                self.assertNotIn(character, text + shown)
+
     def test_init_fixes_the_filter_for_good(self):
         self.prepare(5, None, None)
         init = ("ledger", "init", "--config", "d/party-0/party.toml")

@@ -133,6 +133,12 @@ TEST(PrivacyStatement, SaysThatARecordDoesNotSay) {
   EXPECT_THAT(ToText(statement), Not(HasSubstr("added or removed")));
 }
 
+TEST(PrivacyStatement, ShowsATerminalNoCommandsOfARecord) {
+  const auto text = ToText(StatementOf({Steps()}, {.warnings = {"\x1b[31mred \u009b31m \u202eback"}}));
+  EXPECT_THAT(text, HasSubstr("[31mred \\u{9b}31m \\u{202e}back\n"));
+  for (const auto* command : {"\x1b", "\u009b", "\u202e"}) EXPECT_THAT(text, Not(HasSubstr(command)));
+}
+
 TEST(PrivacyStatement, SaysWhatHoldsForSeveralRowsAndNeverKTimesEpsilon) {
   const dp::TrainingRecord record{
       .job_hash = {}, .run_id = {}, .events = {Steps()}, .promise = dp::Promise{}};
