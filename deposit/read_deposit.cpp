@@ -166,6 +166,14 @@ std::array<std::span<const std::uint8_t>, 2> CheckedComponents(const Header& hea
   return components;
 }
 
+std::optional<std::array<std::uint8_t, kPrefixBytes>> PrefixIn(const RegularFile& file) {
+  std::array<std::uint8_t, kPrefixBytes> prefix{};
+  if (!file || file.size() < prefix.size() ||
+      pread(file.descriptor(), prefix.data(), prefix.size(), 0) != static_cast<ssize_t>(prefix.size()))
+    return {};
+  return prefix;
+}
+
 Prefix CheckedPrefix(std::span<const std::uint8_t, kPrefixBytes> bytes,
                      std::optional<std::uint64_t> file_bytes, int party,
                      const std::vector<TrustedOwner>& owners, const fs::path& file) {

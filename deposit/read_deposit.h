@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/regular_file.h"
 #include "deposit/header.h"
 #include "deposit/keys.h"
 #include "deposit/refusal.h"
@@ -33,6 +34,9 @@ struct DepositReader {
   KeyPair key;  ///< the party's deposit key
   std::vector<TrustedOwner> owners;
 };
+
+/// The bytes of the prefix that a file begins with; nothing where it is shorter, or there is no such file.
+[[nodiscard]] std::optional<std::array<std::uint8_t, kPrefixBytes>> PrefixIn(const RegularFile& file);
 
 /// What a file for `party` begins with: its owner is listed and signed it. `file_bytes`: of all of the file, where that is
 /// known. Allocates nothing. Throws RefusedDeposit, naming `file`: kSize to kSignature.

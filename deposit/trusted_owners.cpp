@@ -43,6 +43,12 @@ std::vector<TrustedOwner> ReadTrustedOwners(const fs::path& folder) {
   return owners;
 }
 
+std::string NameOfOwner(const PublicKey& key, const std::vector<TrustedOwner>& owners) {
+  const auto found = std::find_if(owners.begin(), owners.end(),
+                                  [&](const TrustedOwner& owner) { return owner.key == key; });
+  return found == owners.end() ? std::string() : found->name;
+}
+
 std::optional<std::string> StateOfTrustedOwners(const fs::path& folder, std::time_t now) {
   std::string state;
   const auto add = [&](const fs::path& file) {

@@ -42,7 +42,7 @@ int ServeInbox(const InboxOptions& options) {
                  .key = deposit::ReadKeyPair(deposit::KeyKind::kParty, party.deposits->key),
                  .owners = {}},
       .owners = party.deposits->owners,
-      .parts = party.deposits->store / "parts",
+      .parts = party.deposits->store / deposit::kPartsFolder,
       .identity = runtime::ReadIdentity(party),
       .most_bytes = options.most_mib << 20,
       .log = &PrintWhole};

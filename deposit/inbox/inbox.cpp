@@ -56,6 +56,10 @@ HttpAnswer AnswerTo(const RefusedDeposit& refused) {
                  {.code = CodeOf(refused.reason())});
 }
 
+HttpAnswer Withdrawn() {
+  return Problem(410, "found a deposit that its owner withdrew", {.code = CodeOf(Reason::kWithdrawn)});
+}
+
 HttpAnswer AnotherFile() {
   return Problem(409, "found another file of the same deposit, expected that of before",
                  {.code = CodeOf(Reason::kRepeated)});
@@ -89,11 +93,11 @@ class Inbox::Request : public net::Upload {
                                       kRequestsAMinute));
     }
     const auto taken = inbox_.looking_.Find(prefix_.id);
-    if (!taken) return BeginNew();
+    if (!taken && !inbox_.IsWithdrawn(prefix_)) return BeginNew();
     std::error_code ignored;
-    fs::remove(inbox_.parts_.FileOf(prefix_.id), ignored);  // which a killed inbox left
-    if (taken->withdrawn)
-      return Problem(410, "found a deposit that its owner withdrew", {.code = CodeOf(Reason::kWithdrawn)});
+    if (taken || inbox_.parts_.Received(prefix_.id, bytes_))  // not another owner's, who may use the same id
+      fs::remove(inbox_.parts_.FileOf(prefix_.id), ignored);  // which a killed inbox left
+    if (!taken || taken->withdrawn) return Withdrawn();
     if (taken->prefix != TextOf(bytes_)) return AnotherFile();
     return BeginTaken(*taken);
   }
@@ -208,7 +212,11 @@ class Inbox::DepositRequest final : public Inbox::Request {
     owners_ = inbox.owners_;
     turn_ = inbox.TakeTurn(id);
     writer_.emplace(inbox.parts_.FileOf(id), bytes(), head().offset);
-    return {};
+    // Whoever withdraws it from now on sees this part, and deletes it.
+    if (!inbox.IsWithdrawn(prefix())) return {};
+    writer_.reset();
+    fs::remove(inbox.parts_.FileOf(id));
+    return Withdrawn();
   }
 
   static HttpAnswer Overtaken() {
@@ -264,6 +272,10 @@ bool Inbox::MayAsk(const PublicKey& owner) {
   return ++asked.count <= kRequestsAMinute;
 }
 
+bool Inbox::IsWithdrawn(const Prefix& prefix) {
+  return looking_.IsWithdrawn(prefix.id, prefix.owner, NameOfOwner(prefix.owner, owners_));
+}
+
 bool Inbox::IsBeingTaken(const Hash& id) const {
   const auto found = turns_.find(id);
   const auto turn = found == turns_.end() ? nullptr : found->second.lock();
@@ -283,6 +295,10 @@ std::shared_ptr<std::atomic<Inbox::Turn>> Inbox::TakeTurn(const Hash& id) {
 
 HttpAnswer Inbox::Accept(const Prefix& prefix, const std::vector<TrustedOwner>& owners) {
   const auto file = parts_.FileOf(prefix.id);
+  if (taking_.IsWithdrawn(prefix.id, prefix.owner, NameOfOwner(prefix.owner, owners))) {
+    fs::remove(file);
+    return Withdrawn();
+  }
   auto& reader = settings_.reader;
   reader.owners = owners;
   try {
@@ -308,8 +324,7 @@ HttpAnswer Inbox::Accept(const Prefix& prefix, const std::vector<TrustedOwner>& 
 
 HttpAnswer Inbox::AnswerWithReceipt(const Hash& id) {
   const auto taken = taking_.Find(id);
-  if (!taken || taken->withdrawn)
-    return Problem(410, "found a deposit that its owner withdrew", {.code = CodeOf(Reason::kWithdrawn)});
+  if (!taken || taken->withdrawn) return Withdrawn();
   if (!taken->receipt.empty()) return JsonAnswer(201, taken->receipt);
   const auto receipt = SignReceipt(id, settings_.reader.party, taken->accepted, settings_.identity);
   return JsonAnswer(201, taking_.EnterReceipt(id, receipt));

@@ -49,6 +49,7 @@ class Inbox {
 
   [[nodiscard]] const std::vector<TrustedOwner>& Owners();
   [[nodiscard]] bool MayAsk(const PublicKey& owner);
+  [[nodiscard]] bool IsWithdrawn(const Prefix& prefix);
   [[nodiscard]] bool IsBeingTaken(const Hash& id) const;
   [[nodiscard]] std::shared_ptr<std::atomic<Turn>> TakeTurn(const Hash& id);
   [[nodiscard]] net::HttpAnswer Accept(const Prefix& prefix, const std::vector<TrustedOwner>& owners);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -16,23 +15,12 @@
 #include "base/hex.h"
 #include "base/regular_file.h"
 #include "base/sync_to_disk.h"
-#include "deposit/bytes.h"
+#include "deposit/read_deposit.h"
 
 namespace trefoil::deposit {
 namespace {
 
 namespace fs = std::filesystem;
-
-using PrefixArray = std::array<std::uint8_t, kPrefixBytes>;
-
-/// A part's prefix; nothing where a killed inbox had not written all of it, or there is no such file.
-std::optional<PrefixArray> PrefixIn(const RegularFile& file) {
-  PrefixArray prefix{};
-  if (!file || file.size() < prefix.size() ||
-      pread(file.descriptor(), prefix.data(), prefix.size(), 0) != static_cast<ssize_t>(prefix.size()))
-    return {};
-  return prefix;
-}
 
 }  // namespace
 
@@ -53,7 +41,7 @@ fs::path PartFolder::FileOf(const Hash& id) const { return folder_ / (ToHex(id) 
 std::optional<std::uint64_t> PartFolder::Received(const Hash& id, PrefixSpan prefix) const {
   const RegularFile file(FileOf(id));
   const auto found = PrefixIn(file);
-  if (!found) return 0;
+  if (!found) return 0;  // also where a killed inbox had not written all of it
   if (!std::equal(prefix.begin(), prefix.end(), found->begin())) return {};
   return file.size() - prefix.size();
 }

@@ -75,9 +75,7 @@ fs::path Store::BodyFile(const Hash& id) const { return folder_ / "bodies" / (To
 
 void Store::RefuseKnown(const OpenedDeposit& deposit, const fs::path& file) {
   const auto& header = deposit.header;
-  Database::Query withdrawn(database_,
-                            "SELECT 1 FROM withdrawals WHERE deposit = ? AND (owner = ? OR owner_name = ?)");
-  if (withdrawn.Bind(deposit.id).Bind(header.owner).Bind(deposit.owner).Next())
+  if (IsWithdrawn(deposit.id, header.owner, deposit.owner))
     throw RefusedDeposit(Reason::kWithdrawn, file, "a deposit that its owner withdrew", "another one");
   // Of this owner's: with another's nonce or commitment, which a header shows, nobody bars that owner's deposit.
   Database::Query same(database_, "SELECT accepted FROM deposits WHERE id = ? OR (owner = ? AND nonce = ?)");

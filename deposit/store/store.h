@@ -12,6 +12,9 @@
 
 namespace trefoil::deposit {
 
+/// The folder in a store's own where an inbox keeps what has come of deposits that are not whole.
+inline constexpr const char* kPartsFolder = "parts";
+
 /// What a store says of a deposit.
 struct StoredDeposit {
   Hash id{};
@@ -62,12 +65,17 @@ class Store {
   /// Of a deposit that was taken, also of one that was withdrawn since. Waits for nobody.
   [[nodiscard]] std::optional<TakenFile> Find(const Hash& id);
 
+  /// Whether the owner with that key, or one of that name among this party's, withdrew the deposit, be it here or not.
+  /// Waits for nobody.
+  [[nodiscard]] bool IsWithdrawn(const Hash& id, const PublicKey& owner, const std::string& name);
+
   /// Keeps a receipt of a deposit that was taken without one; returns the one that stands, which is the first.
   std::string EnterReceipt(const Hash& id, const std::string& receipt);
 
   /// Deletes a deposit of the withdrawal's owner, or of one of the same name among `owners`: its body, and first the key
-  /// that this was sealed under. Id, nonce and commitments stay known. Where the deposit is not here, it will be refused if
-  /// it comes; that is for listed owners alone. What was withdrawn stays so. Throws RefusedDeposit (kOwner), naming `file`;
+  /// that this was sealed under; also what an inbox has of it. Id, nonce and commitments stay known. Where the deposit is
+  /// not here, it will be refused if it comes; that is for listed owners alone. What was withdrawn stays so. Throws
+  /// RefusedDeposit (kOwner), naming `file`;
   /// std::runtime_error where the deletion could not be ended: then the deposit is withdrawn, and what is left of it goes
   /// with the next call, as after a crash.
   WithdrawalResult Withdraw(const Withdrawal& withdrawal, const std::vector<TrustedOwner>& owners,
@@ -98,6 +106,7 @@ class Store {
                                                  const std::vector<TrustedOwner>& owners,
                                                  const std::filesystem::path& file, std::uint64_t now);
   void ClearWithdrawn();
+  void ClearWithdrawnParts(const std::vector<TrustedOwner>& owners);
 
   std::filesystem::path folder_;
   int party_;

@@ -1,7 +1,7 @@
 #include <spdlog/fmt/fmt.h>
 
-#include <algorithm>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -24,9 +24,7 @@ Hash TakeId(const std::string& bytes) {
 
 WithdrawalResult Store::EnterWithdrawal(const Withdrawal& withdrawal, const std::vector<TrustedOwner>& owners,
                                         const fs::path& file, std::uint64_t now) {
-  const auto listed = std::find_if(owners.begin(), owners.end(),
-                                   [&](const TrustedOwner& owner) { return owner.key == withdrawal.owner; });
-  auto name = listed == owners.end() ? std::string() : listed->name;
+  auto name = NameOfOwner(withdrawal.owner, owners);
   Database::Query deposit(database_, "SELECT owner, owner_name, key = x'' FROM deposits WHERE id = ?");
   const bool here = deposit.Bind(withdrawal.deposit).Next();
   // An owner that is not listed any more may still withdraw; with a new key it is the same owner, by its name.
@@ -63,12 +61,36 @@ void Store::ClearWithdrawn() {
   database_.EmptyLog();
 }
 
+/// Of each owner's deposits alone: another one may have withdrawn the same id before it came.
+void Store::ClearWithdrawnParts(const std::vector<TrustedOwner>& owners) {
+  const auto parts = folder_ / kPartsFolder;
+  bool removed = false;
+  std::error_code none;  // no inbox was here
+  for (const auto& entry : fs::directory_iterator(parts, none)) {
+    const auto bytes = PrefixIn(RegularFile(entry.path()));
+    if (!bytes) continue;
+    const auto prefix = DecodePrefix(*bytes);
+    const auto taken = Find(prefix.id);
+    if ((taken && taken->withdrawn) ||
+        IsWithdrawn(prefix.id, prefix.owner, NameOfOwner(prefix.owner, owners)))
+      removed = fs::remove(entry.path()) || removed;
+  }
+  if (removed) SyncToDisk(parts);
+}
+
+bool Store::IsWithdrawn(const Hash& id, const PublicKey& owner, const std::string& name) {
+  Database::Query query(database_,
+                        "SELECT 1 FROM withdrawals WHERE deposit = ? AND (owner = ? OR owner_name = ?)");
+  return query.Bind(id).Bind(owner).Bind(name).Next();
+}
+
 WithdrawalResult Store::Withdraw(const Withdrawal& withdrawal, const std::vector<TrustedOwner>& owners,
                                  const fs::path& file, std::uint64_t now) {
   auto result = WithdrawalResult::kAgain;
   database_.Transact([&] { result = EnterWithdrawal(withdrawal, owners, file, now); });
   // Also what withdrawals left that were killed here.
   ClearWithdrawn();
+  ClearWithdrawnParts(owners);
   return result;
 }
 

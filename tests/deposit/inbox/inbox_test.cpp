@@ -160,6 +160,40 @@ TEST_F(InboxTest, SaysWhyTheStoreTakesADepositNot) {
   EXPECT_THAT(Parts(), IsEmpty());
 }
 
+TEST_F(InboxTest, ForgetsAPartThatIsWithdrawn) {
+  OpenInbox();
+  const auto made = SampleDeposit(study_);
+  const auto& file = made.files[1];
+  auto store = Open();
+  const auto withdraw = [&](int owner) {
+    const auto owners = ReadTrustedOwners(folder_.path() / "o");
+    const auto content = SignWithdrawal(made.id, 1, SamplePair(KeyKind::kOwner, owner));
+    store.Withdraw(ParseWithdrawal(content, "w"), owners, "w", 1);
+  };
+  const auto under_way = Begin("/deposits", file, 0, kPrefixBytes + 250);
+  Trust("clinic", 12);
+  withdraw(12);
+  EXPECT_THAT(Parts(), SizeIs(1)) << "it is not that owner's";
+  EXPECT_EQ(OffsetIn(Status(file)), 250U);
+  withdraw(10);
+  EXPECT_THAT(Parts(), IsEmpty());
+  EXPECT_EQ(CodeIn(under_way.upload->End()), "410 withdrawn");
+  EXPECT_EQ(CodeIn(Status(file)), "410 withdrawn");
+  EXPECT_EQ(CodeIn(Begin("/deposits", file, 0, kPrefixBytes).answer.value()), "410 withdrawn");
+  EXPECT_THAT(Parts(), IsEmpty());
+}
+
+TEST_F(InboxTest, ForgetsAPartOfADepositThatCameByOtherMeansAndWasWithdrawn) {
+  OpenInbox();
+  const auto made = SampleDeposit(study_);
+  (void)Begin("/deposits", made.files[1], 0, kPrefixBytes + 250);
+  auto store = Open();
+  EXPECT_FALSE(ReasonOf(store, Opened(made)));
+  const auto content = SignWithdrawal(made.id, 1, SamplePair(KeyKind::kOwner, 10));
+  store.Withdraw(ParseWithdrawal(content, "w"), SampleReader(study_, 1).owners, "w", 1);
+  EXPECT_THAT(Parts(), IsEmpty());
+}
+
 TEST_F(InboxTest, GivesAReceiptForWhatCameByOtherMeans) {
   OpenInbox();
   const auto made = SampleDeposit(study_);
