@@ -55,6 +55,7 @@ void RequireSamePopulation(const dp::Ledger& ledger, const std::optional<Populat
                                 file.string(), claim->population, ledger.population()));
 }
 
+/// No hash of data in what it throws: a party's log and status page have it, whose readers could try guesses.
 void RequireSameData(const dp::Ledger& ledger, const std::string& data,
                      const std::optional<PopulationClaim>& claim, const fs::path& file) {
   RequireSamePopulation(ledger, claim, file);
@@ -62,15 +63,14 @@ void RequireSameData(const dp::Ledger& ledger, const std::string& data,
   const auto& population = claim ? claim->population : ledger.population();
   if (!population.empty())
     throw DataError(
-        fmt::format("{}: found data of SHA-256 {}, which was not declared to be of population \"{}\": if "
-                    "whoever is in it may be in "
-                    "that population's other files, run: trefoil ledger declare; else name another "
+        fmt::format("{}: found data that was not declared to be of population \"{}\": if whoever is in it "
+                    "may be in that population's other files, run: trefoil ledger declare; else name another "
                     "population and file in [ledger]",
-                    file.string(), data, population));
+                    file.string(), population));
   throw DataError(
-      fmt::format("{}: found data of SHA-256 {}, expected {}: a ledger is of one data set: name its files in "
+      fmt::format("{}: found other data than the ledger's: a ledger is of one data set: name its files in "
                   "[data], or another file in [ledger], as docs/howto/operations.md says",
-                  file.string(), data, ledger.data()));
+                  file.string()));
 }
 
 /// The filter of the ledger, or that which a new one gets. Throws ConfigError where it is not the one asked for.
@@ -262,10 +262,9 @@ bool LedgerFile::Declare(const BudgetRequest& request) {
   RequireSamePopulation(ledger_, request.population, chain_.file());
   if (ledger_.population().empty() && !ledger_.data().empty() && request.data != ledger_.data())
     throw ConfigError(
-        fmt::format("{}: found a ledger that has jobs and no population, expected its own data of SHA-256 {} "
-                    "declared first, so "
-                    "that its records are known",
-                    chain_.file().string(), ledger_.data()));
+        fmt::format("{}: found a ledger that has jobs and no population, expected its own data declared "
+                    "first, so that its records are known",
+                    chain_.file().string()));
   const bool fresh = !ledger_.IsDeclared(request.data);
   Begin(request.data, TermsFor(ledger_, request, chain_.file()), request.population);
   return fresh;

@@ -183,7 +183,7 @@ class CheckTask(CheckedParties, ProgramTest):
             self.assertEqual(process.returncode, 0, error)
         self.assertRegex(self.check().stdout, "(?m)^pass  ledger: ")
         self.path("data/train.csv").write_text("id,colour\n2,red\n")
-        self.expect(4, "ledger: .*found data of SHA-256 .*: a ledger is of one data set: name its files in .data., or another file in .ledger.")
+        self.expect(4, "ledger: .*found other data than the ledger's: a ledger is of one data set: name its files in .data., or another file in .ledger.")
 
     def test_predictions(self):
         training = self.write("training.toml", TINY_JOB.replace("steps = 6", "steps = 1"))
