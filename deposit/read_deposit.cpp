@@ -174,6 +174,11 @@ std::optional<std::array<std::uint8_t, kPrefixBytes>> PrefixIn(const RegularFile
   return prefix;
 }
 
+bool IsSigned(const Prefix& prefix) {
+  const auto text = SignedText(prefix);
+  return Verify(prefix.owner, {text.data(), text.size()}, prefix.signature);
+}
+
 Prefix CheckedPrefix(std::span<const std::uint8_t, kPrefixBytes> bytes,
                      std::optional<std::uint64_t> file_bytes, int party,
                      const std::vector<TrustedOwner>& owners, const fs::path& file) {
@@ -201,9 +206,7 @@ Prefix CheckedPrefix(std::span<const std::uint8_t, kPrefixBytes> bytes,
     refuse(Reason::kOwner, "the owner's key " + Fingerprint(KeyKind::kOwner, prefix.owner),
            "one that this party lists: trefoil trust-owner");
   }
-  const auto text = SignedText(prefix);
-  if (!Verify(prefix.owner, {text.data(), text.size()}, prefix.signature))
-    refuse(Reason::kSignature, "another signature", "its owner's");
+  if (!IsSigned(prefix)) refuse(Reason::kSignature, "another signature", "its owner's");
   return prefix;
 }
 

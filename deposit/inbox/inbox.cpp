@@ -176,7 +176,7 @@ class Inbox::DepositRequest final : public Inbox::Request {
     if (!turn_->compare_exchange_strong(open, Turn::kTaking)) return Overtaken();
     writer_.reset();
     try {
-      auto answer = inbox().Accept(prefix(), owners_);
+      auto answer = inbox().Accept(prefix(), owners_, head().offset > 0);
       turn_->store(Turn::kOver);
       return answer;
     } catch (...) {
@@ -293,7 +293,7 @@ std::shared_ptr<std::atomic<Inbox::Turn>> Inbox::TakeTurn(const Hash& id) {
   return turn;
 }
 
-HttpAnswer Inbox::Accept(const Prefix& prefix, const std::vector<TrustedOwner>& owners) {
+HttpAnswer Inbox::Accept(const Prefix& prefix, const std::vector<TrustedOwner>& owners, bool continued) {
   const auto file = parts_.FileOf(prefix.id);
   if (taking_.IsWithdrawn(prefix.id, prefix.owner, NameOfOwner(prefix.owner, owners))) {
     fs::remove(file);
@@ -318,6 +318,10 @@ HttpAnswer Inbox::Accept(const Prefix& prefix, const std::vector<TrustedOwner>& 
     if (refused.reason() == Reason::kRepeated && taken && taken->prefix == EncodePrefix(prefix))
       return AnswerWithReceipt(prefix.id);
     settings_.log(refused.what());
+    // The machine may have lost what came before, and kept its length: that is no fault of the owner's file. An upload
+    // from the first byte on has no such excuse.
+    if (continued && (refused.reason() == Reason::kHeader || refused.reason() == Reason::kBody))
+      return Problem(409, "found other bytes than the owner signed, expected all of them anew", {.offset = 0});
     return AnswerTo(refused);
   }
 }

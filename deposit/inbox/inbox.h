@@ -52,7 +52,8 @@ class Inbox {
   [[nodiscard]] bool IsWithdrawn(const Prefix& prefix);
   [[nodiscard]] bool IsBeingTaken(const Hash& id) const;
   [[nodiscard]] std::shared_ptr<std::atomic<Turn>> TakeTurn(const Hash& id);
-  [[nodiscard]] net::HttpAnswer Accept(const Prefix& prefix, const std::vector<TrustedOwner>& owners);
+  [[nodiscard]] net::HttpAnswer Accept(const Prefix& prefix, const std::vector<TrustedOwner>& owners,
+                                       bool continued);
   [[nodiscard]] net::HttpAnswer AnswerWithReceipt(const Hash& id);
 
   InboxSettings settings_;

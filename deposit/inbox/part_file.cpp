@@ -42,8 +42,9 @@ std::optional<std::uint64_t> PartFolder::Received(const Hash& id, PrefixSpan pre
   const RegularFile file(FileOf(id));
   const auto found = PrefixIn(file);
   if (!found) return 0;  // also where a killed inbox had not written all of it
-  if (!std::equal(prefix.begin(), prefix.end(), found->begin())) return {};
-  return file.size() - prefix.size();
+  if (std::equal(prefix.begin(), prefix.end(), found->begin())) return file.size() - prefix.size();
+  if (!IsSigned(DecodePrefix(*found))) return 0;  // which a machine without power lost
+  return {};
 }
 
 bool PartFolder::MayBegin(const PublicKey& owner) const {

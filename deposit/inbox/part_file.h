@@ -26,7 +26,8 @@ class PartFolder {
   PartFolder& operator=(const PartFolder&) = delete;
 
   [[nodiscard]] std::filesystem::path FileOf(const Hash& id) const;
-  /// How many bytes of the deposit are there behind its prefix; nothing where they are another file's, with another prefix.
+  /// How many bytes of the deposit are there behind its prefix; nothing where they are another file's, with another prefix
+  /// that its owner signed.
   [[nodiscard]] std::optional<std::uint64_t> Received(const Hash& id, PrefixSpan prefix) const;
   /// Removes parts that lay too long; whether the owner may then begin another one.
   [[nodiscard]] bool MayBegin(const PublicKey& owner) const;

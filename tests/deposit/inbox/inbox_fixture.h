@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -84,6 +85,14 @@ class InboxTest : public StoreTest {
     for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "s/parts"))
       parts.push_back(entry.path());
     return parts;
+  }
+
+  /// Makes zeros of some bytes of the only part, as a machine may that lost its power.
+  void Damage(std::size_t first) const {
+    ASSERT_EQ(Parts().size(), 1U);
+    std::fstream part(Parts()[0], std::ios::binary | std::ios::in | std::ios::out);
+    part.seekp(static_cast<std::streamoff>(first));
+    part << std::string(100, '\0');
   }
 
   std::optional<Inbox> inbox_;

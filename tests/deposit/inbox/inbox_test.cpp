@@ -140,6 +140,32 @@ TEST_F(InboxTest, ForgetsWhatIsAlteredOnceItIsWhole) {
   EXPECT_EQ(Post(file).status, 201U);
 }
 
+TEST_F(InboxTest, AsksAnewForWhatWasLostOfAPart) {
+  OpenInbox();
+  const auto file = SampleDeposit(study_).files[1];
+  (void)Begin("/deposits", file, 0, kPrefixBytes + 250);
+  Damage(kPrefixBytes + 100);
+  const auto answer = Post(file, 250);
+  EXPECT_EQ(CodeIn(answer), "409 ");
+  EXPECT_EQ(OffsetIn(answer), 0U);
+  EXPECT_THAT(Parts(), IsEmpty());
+  EXPECT_EQ(OffsetIn(Status(file)), 0U);
+  (void)Begin("/deposits", file, 0, kPrefixBytes + 250);
+  Damage(0);
+  EXPECT_EQ(OffsetIn(Status(file)), 0U) << "nothing says whose part it is";
+  EXPECT_EQ(Post(file).status, 201U);
+}
+
+TEST_F(InboxTest, AsksAnewNoMoreThanOnce) {
+  OpenInbox();
+  auto altered = SampleDeposit(study_).files[1];
+  altered.back() = static_cast<char>(altered.back() ^ 1);
+  (void)Begin("/deposits", altered, 0, kPrefixBytes + 250);
+  EXPECT_EQ(OffsetIn(Post(altered, 250)), 0U);
+  EXPECT_EQ(CodeIn(Post(altered)), "422 body");
+  EXPECT_THAT(Parts(), IsEmpty());
+}
+
 TEST_F(InboxTest, SaysWhyTheStoreTakesADepositNot) {
   OpenInbox();
   const auto first = SampleDeposit(study_);

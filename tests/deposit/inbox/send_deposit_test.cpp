@@ -74,6 +74,29 @@ TEST_F(SendDepositTest, GoesOnWhereItEnded) {
   EXPECT_EQ(Open().List().size(), 1U);
 }
 
+TEST_F(SendDepositTest, BeginsAnewWhereTheInboxLostWhatItHad) {
+  const auto file = SampleDeposit(study_).files[1];
+  const SendPatience twice{.attempts = 2, .pause = std::chrono::milliseconds(1)};
+  (void)Begin("/deposits", file, 0, kPrefixBytes + 250);
+  Damage(kPrefixBytes + 100);
+  EXPECT_THAT(Send(file, twice), HasSubstr("signature"));
+  EXPECT_EQ(Open().List().size(), 1U);
+}
+
+TEST_F(SendDepositTest, SendsAFileThatIsDamagedNoMoreThanTwice) {
+  std::atomic<int> uploads{0};
+  Serve([&](const net::UploadHead& head) {
+    if (head.target == "/deposits") ++uploads;
+    return inbox_->Open(head);
+  });
+  auto altered = SampleDeposit(study_).files[1];
+  altered.back() = static_cast<char>(altered.back() ^ 1);
+  (void)Begin("/deposits", altered, 0, kPrefixBytes + 250);
+  const SendPatience often{.attempts = 9, .pause = std::chrono::milliseconds(1)};
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)Send(altered, often); }), HasSubstr("status 422"));
+  EXPECT_EQ(uploads, 2);
+}
+
 TEST_F(SendDepositTest, TriesAgainWhereAnInboxFails) {
   std::atomic<int> failing{0};  // which of the requests to come
   Serve([&](const net::UploadHead& head) -> std::unique_ptr<net::Upload> {
