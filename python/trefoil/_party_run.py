@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from typing import Any, Callable
 
 from trefoil import _core, _party_child, errors
 from trefoil._inputs import Inputs
-from trefoil._program import error_of, last_line
+from trefoil._program import LastLine, error_of
 from trefoil.result import Step
 
 _STEP = re.compile(r"step (\d+)/(\d+), epsilon (\S+) outsider (\S+) insider")
@@ -29,39 +31,54 @@ class PartyRun:
             stdin=subprocess.PIPE,  # which ends with this process, and the run with it
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             pass_fds=list(inputs.names),
             start_new_session=True,  # a terminal's Ctrl-C is this process's alone, which hands it on
         )
         self._started = time.monotonic()
+        self._error = LastLine()
+        # From the first line on: a run that logs there stands still once the pipe is full, and so do its peers.
+        self._reader = threading.Thread(target=self._read_errors, name="trefoil.PartyRun", daemon=True)
+        self._reader.start()
 
     def wait(self, tell: Callable[[Step], Any]) -> None:
         """Blocks until the run has ended, telling of steps. Raises what ended it; interrupted, ends it in order."""
         with self._process as process:
-            assert process.stdout is not None and process.stderr is not None
+            assert process.stdout is not None
             try:
                 for line in process.stdout:
                     if found := _STEP.match(line):
                         step, steps, outsider, insider = found.groups()
                         seconds = time.monotonic() - self._started
                         tell(Step(int(step), int(steps), seconds, float(outsider), float(insider)))
-                error = process.stderr.read()
                 process.wait()
+                self._reader.join()
             except BaseException:
                 self._end()
                 raise
         if process.returncode != 0:
-            raise error_of(process.returncode, self._inputs.explain(last_line(error)))
+            raise error_of(process.returncode, self._inputs.explain(str(self._error)))
 
     def stop(self) -> None:
         """Tells the run to end in order, and its peers."""
         self._process.send_signal(signal.SIGINT)
 
+    def _read_errors(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            self._error.add(line)
+
     def _end(self) -> None:
         """Stops it and waits; interrupted again, ends it at once."""
+        assert self._process.stdout is not None
         self.stop()
         try:
+            while os.read(self._process.stdout.fileno(), 1 << 16):
+                pass  # what it still says, without which it may not come to its end
             self._process.wait()
+            self._reader.join()
         except BaseException:
             self._process.kill()
+            self._reader.join()
             raise

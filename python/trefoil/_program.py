@@ -24,7 +24,8 @@ def call(*arguments: str | int | float | PathLike[str], descriptors: Iterable[in
             [fspath(PROGRAM), *words],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",  # a file's name may be anything
             pass_fds=tuple(descriptors),
         )
     except FileNotFoundError:
@@ -39,10 +40,29 @@ def main() -> None:
     os.execv(PROGRAM, ["trefoil", *sys.argv[1:]])
 
 
+class LastLine:
+    """The program's one line of what a process writes on standard error, line by line; else the last one."""
+
+    def __init__(self) -> None:
+        self._last = ""
+        self._own: str | None = None
+
+    def add(self, line: str) -> None:
+        line = line.rstrip("\n")
+        self._last = line or self._last
+        if line.startswith("trefoil: "):
+            self._own = line.removeprefix("trefoil: ")
+
+    def __str__(self) -> str:
+        return self._last if self._own is None else self._own
+
+
 def last_line(error: str) -> str:
-    """The program's one line of what a process wrote on standard error."""
-    lines = [line for line in error.splitlines() if line.startswith("trefoil: ")] or error.splitlines() or [""]
-    return lines[-1].removeprefix("trefoil: ")
+    """Of all that a process wrote there."""
+    found = LastLine()
+    for line in error.splitlines():
+        found.add(line)
+    return str(found)
 
 
 def error_of(code: int, text: str) -> Error:

@@ -1,0 +1,70 @@
+"""What Party.run makes of its process, which is a program of the test's own here."""
+
+import signal
+
+import pytest
+
+import trefoil
+from trefoil import _party_child
+from trefoil._inputs import Inputs
+from trefoil._party_run import PartyRun
+
+HEAD = "import json, os, signal, sys\nsignal.alarm(30)  # for a run that stands still\ncall = json.loads(sys.argv[1])\n"
+
+
+@pytest.fixture
+def run_of(tmp_path, monkeypatch):
+    """Of a program in Python its run, begun."""
+
+    def begun(code):
+        file = tmp_path / "child.py"
+        file.write_text(HEAD + code)
+        monkeypatch.setattr(_party_child, "__file__", str(file))
+        with Inputs() as inputs:
+            return PartyRun({}, inputs)
+
+    return begun
+
+
+LOUD = """
+print("step 1/2, epsilon 1.0 outsider 2.0 insider", flush=True)
+for _ in range(8):
+    os.write(2, b"debug: a line of the log\\n" * 1000)
+print("step 2/2, epsilon 1.5 outsider 2.5 insider", flush=True)
+os.write(2, b"trefoil: \\xff: found 1, expected 2\\ndebug: the end\\n")
+sys.exit(4)
+"""
+
+
+def test_a_long_log_on_standard_error_holds_nothing_up(run_of):
+    steps = []
+    with pytest.raises(trefoil.DataError, match="^\ufffd: found 1, expected 2$"):
+        run_of(LOUD).wait(steps.append)
+    assert [(step.step, step.epsilon_insider) for step in steps] == [(1, 2.0), (2, 2.5)]
+
+
+NEVER_READ = """
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+print("step 1/2, epsilon 1.0 outsider 2.0 insider", flush=True)
+signal.sigwait([signal.SIGINT])
+for stream in (1, 2) * 8:
+    os.write(stream, b"what a run says at its end\\n" * 1000)
+with open({file!r}, "w") as done:
+    done.write("ended in order")
+"""
+
+
+def test_an_interrupted_run_may_say_much_at_its_end(run_of, tmp_path):
+    def interrupt(step):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_of(NEVER_READ.format(file=str(tmp_path / "done"))).wait(interrupt)
+    assert (tmp_path / "done").read_text() == "ended in order"
+
+
+def test_without_a_line_of_the_program_the_last_one_is_the_error(run_of):
+    with pytest.raises(trefoil.Error, match="^ImportError: no such module$"):
+        run_of('os.write(2, b"Traceback:\\nImportError: no such module\\n\\n")\nsys.exit(1)').wait(lambda step: None)
+    with pytest.raises(trefoil.StoppedError, match=f"^stopped by signal {int(signal.SIGKILL)}$"):
+        run_of("os.kill(os.getpid(), signal.SIGKILL)").wait(lambda step: None)
