@@ -48,8 +48,13 @@ void WriteFiles(PartySession& session, const jobs::Job& job, const jobs::JobResu
   for (const auto& [name, value] : result.values) session.audit().ReleasedValue(name, value);
   for (const auto& file : result.files) {
     const auto path = session.folder() / file.name;
-    file.secret ? WriteSecretFile(path, file.text) : WriteTextFile(path, file.text);
-    session.audit().ReleasedFile(file.name, path);
+    if (file.secret) {
+      WriteSecretFile(path, file.text);
+      session.audit().ReleasedSecretFile(file.name, path, session.AuditSalt());
+    } else {
+      WriteTextFile(path, file.text);
+      session.audit().ReleasedFile(file.name, path);
+    }
   }
   if (result.model) {
     jobs::SaveModel(session.folder() / kModelFile, *result.model, job.Model().value());

@@ -41,20 +41,6 @@ std::array<std::string, net::kParties> Fingerprints(const jobs::PartyFile& party
   return fingerprints;
 }
 
-/// The hash of the data as the session log has it: under a salt that stays with this party, else whoever
-/// reads the log could test guesses of the data. The salt is the run directory's, one for all its sessions.
-std::string SaltedDataHash(const fs::path& folder, const data::DataFiles& files) {
-  const auto file = folder / "data.salt";
-  std::array<std::uint8_t, 32> fresh{};
-  FillRandom(fresh);
-  auto salt = fs::exists(file) ? ReadTextFile(file, "the salt of a session log") : std::string();
-  if (salt.size() != ToHex(fresh).size()) {  // none yet, or one whose writing was interrupted
-    salt = ToHex(fresh);
-    ReplaceSecretFile(file, salt);
-  }
-  return Sha256Hex(salt + DataHash(files));
-}
-
 }  // namespace
 
 net::AbortReason ReasonFor(const std::exception& error) {
@@ -92,11 +78,24 @@ void PartySession::Open(const SessionJob& job, bool resumed) {
       AuditedSession{.party = party_.id,
                      .job = job.name,
                      .job_hash = job.hash,
-                     .data = party_.data.empty() ? std::string() : SaltedDataHash(folder_, party_.data),
+                     // Salted, else whoever reads the log could test guesses of the data.
+                     .data = party_.data.empty() ? "" : Sha256Hex(AuditSalt() + DataHash(party_.data)),
                      .fingerprints = Fingerprints(party_)});
   Log("job hash " + job.hash);
   if (const auto swap = PlainSwap(); !memory_locked_ && !swap.empty())
     Log(SwapWarning(swap), jobs::LogLevel::kWarning);
+}
+
+std::string PartySession::AuditSalt() const {
+  const auto file = folder_ / "data.salt";
+  std::array<std::uint8_t, 32> fresh{};
+  FillRandom(fresh);
+  auto salt = fs::exists(file) ? ReadTextFile(file, "the salt of a session log") : std::string();
+  if (salt.size() != ToHex(fresh).size()) {  // none yet, or one whose writing was interrupted
+    salt = ToHex(fresh);
+    ReplaceSecretFile(file, salt);
+  }
+  return salt;
 }
 
 void PartySession::Say(const std::string& line) {

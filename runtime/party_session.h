@@ -62,6 +62,9 @@ class PartySession {
 
   /// After Open: what opens to this party, for auditors, and that all has ended well.
   [[nodiscard]] AuditLog& audit() { return *audit_; }
+  /// The salt of hashes in the session log: of the run directory, one for all its sessions, made where there is none
+  /// (data.salt, mode 0600). Throws ConfigError, std::runtime_error.
+  [[nodiscard]] std::string AuditSalt() const;
   void Done();
 
   /// For an error before Connect: tells the operator; then, where they would wait in vain (bad data, no disk,

@@ -12,6 +12,7 @@
 #include "base/hex.h"
 #include "base/random.h"
 #include "base/regular_file.h"
+#include "base/sha256.h"
 #include "data/formats/file.h"
 
 namespace trefoil::runtime {
@@ -124,6 +125,10 @@ void AuditLog::Connected(const std::string& id) { Write({{"kind", "connected"}, 
 
 void AuditLog::ReleasedFile(const std::string& what, const fs::path& file) {
   Write({{"kind", "release"}, {"what", what}, {"sha256", data::FileSha256(file)}});
+}
+
+void AuditLog::ReleasedSecretFile(const std::string& what, const fs::path& file, const std::string& salt) {
+  Write({{"kind", "release"}, {"what", what}, {"salted_sha256", Sha256Hex(salt + data::FileSha256(file))}});
 }
 
 void AuditLog::ReleasedValue(const std::string& what, double value) {

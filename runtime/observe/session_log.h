@@ -26,7 +26,8 @@ struct AuditedSession {
 /// `time`:
 ///   "session":   before the peers are met: `version`, `party`, `job`, `job_hash`, `data`, `certificates`
 ///   "connected": `id`, the session's id at all three
-///   "release":   something opened to this party: `what`, and `sha256` of its file or its `value`
+///   "release":   something opened to this party: `what`, and its `value` or `sha256` of its file; of a file for this
+///                party's eyes alone, whose contents a reader of the log could guess, `salted_sha256`
 ///   "end":       `outcome`: "done", or "failed" with `exit_code` and `reason` (a code, never a text)
 class AuditLog {
  public:
@@ -36,6 +37,9 @@ class AuditLog {
   // All throw as ChainFile::Append.
   void Connected(const std::string& id);
   void ReleasedFile(const std::string& what, const std::filesystem::path& file);
+  /// `salt`: 64 hexadecimal digits, as of AuditedSession's data.
+  void ReleasedSecretFile(const std::string& what, const std::filesystem::path& file,
+                          const std::string& salt);
   void ReleasedValue(const std::string& what, double value);
   /// Returns the newest line's hash.
   std::string Done();

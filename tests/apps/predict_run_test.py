@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import hashlib
 import json
 import os
 import stat
@@ -69,6 +70,13 @@ class PredictRun(Training):
             self.assertEqual(sorted(path.name for path in (self.folder / f"p{i}").iterdir()),
                              ["audit.jsonl", "data.salt", "job.toml", "party.log"] + ["predictions.csv"] * (i == 0) + ["record.json", "summary.json"])
         self.assertIn("predictions are post-processing", outputs[1][0])
+        # Few classes of few rows are soon guessed: a reader of the log must not see that a guess is right.
+        log = (self.folder / "p0/audit.jsonl").read_text()
+        digest = hashlib.sha256((self.folder / "p0/predictions.csv").read_bytes()).hexdigest()
+        self.assertNotIn(digest, log)
+        salted = hashlib.sha256(((self.folder / "p0/data.salt").read_text() + digest).encode()).hexdigest()
+        self.assertEqual([json.loads(line)["salted_sha256"] for line in log.splitlines() if '"release"' in line], [salted])
+        self.assertIn("1 releases, unbroken", self.succeed("ledger", "verify", "p0/audit.jsonl"))
 
         # With scores, of fewer rows than declared: the same classes, and their logits are the largest.
         self.write_job(rows=2500, scores="true")

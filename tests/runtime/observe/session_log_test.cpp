@@ -90,6 +90,19 @@ TEST(AuditLog, SaysWhoTookPartInWhatWithWhichDataAndWhatWasReleased) {
   EXPECT_EQ(view.head, entries[6]["hash"]);
 }
 
+TEST(AuditLog, SaltsTheHashOfASecretFile) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "audit.jsonl";
+  AuditLog log(file, kSession);
+  log.ReleasedSecretFile("predictions.csv", folder.Write("predictions.csv", "abc"), std::string(64, '5'));
+  (void)log.Done();
+  const auto entry = nlohmann::json::parse(LinesOf(file).at(1));
+  // sha256sum of 64 times 5 and, behind them, of the digits of FIPS 180-4's example.
+  EXPECT_EQ(entry["salted_sha256"], "223692c42beff106c7c8feee8df3b8b927e9b680b49248f0dec82748075b75ac");
+  EXPECT_FALSE(entry.contains("sha256"));
+  EXPECT_EQ(ReadAuditLog(file).releases, 1U);
+}
+
 TEST(AuditLog, TakesSessionsAtTheSameTime) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "audit.jsonl";
