@@ -162,14 +162,20 @@ void RunState::FindCheckpoints() {
 }
 
 /// Reads all of it: that it was damaged is better found out now than with the peers. The newest must be whole; an
-/// older one is not needed where a newer one is.
+/// older one is not needed where a newer one is, and may be damaged, unprotected or unreadable.
 void RunState::FindCheckpoint(const fs::path& file) {
+  const auto leave_aside = [&](const std::exception& error) {
+    const bool needed = std::none_of(claim_.held.begin(), claim_.held.end(),
+                                     [&](const CheckpointName& name) { return name.rank() > RankOf(file); });
+    if (!needed) damaged_.emplace_back(error.what());
+    return !needed;
+  };
   try {
     claim_.held.push_back(LoadCheckpoint(file, Owner(), *owner_.job, key_).name);
   } catch (const DataError& error) {
-    const auto newer = [&](const CheckpointName& name) { return name.rank() > RankOf(file); };
-    if (std::none_of(claim_.held.begin(), claim_.held.end(), newer)) throw;
-    damaged_.emplace_back(error.what());
+    if (!leave_aside(error)) throw;
+  } catch (const ConfigError& error) {
+    if (!leave_aside(error)) throw;
   }
 }
 

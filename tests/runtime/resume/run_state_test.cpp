@@ -15,6 +15,7 @@ namespace trefoil::runtime {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing_support::FixedKey;
 using testing_support::TakeFileCalls;
@@ -431,6 +432,32 @@ TEST_F(RunStateTest, LeavesADamagedCheckpointAsideWhereANewerOneIsWhole) {
   }
   damage(files.at(1));
   EXPECT_THAT(ErrorOf(Owner()), HasSubstr("data: " + files.at(1).string()));
+}
+
+TEST_F(RunStateTest, LeavesACheckpointThatCannotBeReadAsideWhereANewerOneIsWhole) {
+  {
+    const auto state = Begin(kFirst);
+    state->Announce(11);
+    for (const int step : {5, 10}) state->Keep(At(step));
+  }
+  const auto files = Sealed();
+  const auto open_without = [&](const std::string& cause) {
+    const auto state = Open();
+    EXPECT_EQ(state->claim().held, (std::vector<CheckpointName>{{10, kFirst}})) << cause;
+    ASSERT_EQ(state->damaged().size(), 1U) << cause;
+    EXPECT_THAT(state->damaged()[0], AllOf(HasSubstr(files.at(0).string()), HasSubstr(cause)));
+  };
+  fs::permissions(files.at(0), fs::perms(0640));
+  open_without("found mode 0640");
+  fs::permissions(files.at(0), fs::perms(0600));
+  fs::resize_file(files.at(0), (std::uintmax_t{1} << 33) + 1);  // takes no room
+  open_without("more than 8589934592");
+  fs::remove(files.at(0));
+  fs::create_directory(files.at(0));
+  fs::permissions(files.at(0), fs::perms(0700));
+  open_without("not a file");
+  fs::permissions(files.at(1), fs::perms(0640));  // the newest is needed
+  EXPECT_THAT(ErrorOf(Owner()), HasSubstr("configuration: " + files.at(1).string() + ": found mode 0640"));
 }
 
 }  // namespace
