@@ -146,6 +146,7 @@ def figures(program, folder):
 def audited(program, folder):
     """What docs/explanation/audit.md says of now; what it quotes of version 0.1 stays."""
     mnist = program.plan("mnist")
+    adult = program.plan("adult")
     pate = program.plan("mnist-pate")
     sigma = program.plan("adult-vertical")["sigma"]
     known = [program.numbers(1, sigma / 2, steps)["epsilon"] for steps in (150, 18)]
@@ -164,11 +165,12 @@ def audited(program, folder):
         ("Now: outsider {} and {}, insider {} and {}.", [up(of(mnist, who, k), 4) for who in both for k in (5, 10)]),
         ("Now: outsider {}, insider {}, also by quadrature.", [up(of(mnist, who, 2), 4) for who in both]),
         ("Now: {} and {} come first; the old figures are", [up(epsilon) for epsilon in known]),
-        ("exact 3.22238; no theorem covered adaptive jobs (no violation of the old rule was found). Now: {}; the ledger", [up(twice, 5)]),
-        ("an analyst reaches 0.0602. Now: {}; the filter stays below δ.", [up(thrice, 5)]),
+        ("`adult.toml`: outsider {} and {}, insider {} and {}.", [up(of(adult, who, k)) for who in both for k in (5, 10)]),
+        ("exact 3.22238. Now: {}: one event with less noise.", [up(twice, 5)]),
+        ("exact 4.44277. Now: {}, as three executions.", [up(thrice, 5)]),
         ("`19.0536` for both. Now: {} outsider, {} insider.", [fixed(of(laplace[0], who), 2) for who in both]),
         ("Now: {} and {}; {} and {}.", [fixed(of(plan, who), 2) for plan in laplace[1:] for who in both]),
-        ("noise of 4.04561. Now: {} and {}; 3.7309.", [fixed(of(pate, who), 4) for who in both]),
+        ("2.20054 and 2.75789. Now: {} and {}: the analytic Gaussian.", [fixed(of(pate, who), 4) for who in both]),
         ("Now: added or removed {} (symmetric), {} (optimised); replaced 1 beside it.", [up(of(plan, "insider")) for plan in unary]),
     )]
 

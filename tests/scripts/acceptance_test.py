@@ -49,5 +49,35 @@ class Acceptance(unittest.TestCase):
                 self.assertTrue((TOP / "tests" / "apps" / f"{name}_test.py").is_file(), f"{path.name}: {name}")
 
 
+class AuditTable(unittest.TestCase):
+    TEXT = "- **5a** It was wrong. Test: `scripts.acceptance`. On 0.1: `1`. Now:\n  2.\n"
+    EXPRESSIONS = {number: "scripts\\.acceptance" for number in range(1, 28)}
+
+    def found(self, text):
+        return [line for line in audit_table.findings(text, self.EXPRESSIONS) if "5a" in line]
+
+    def test_takes_a_clause_with_its_four_parts(self):
+        self.assertEqual(self.found(self.TEXT), [])
+        self.assertIn("| 5a | It was wrong. | `scripts.acceptance` | `1`. | 2. |", audit_table.table(self.TEXT))
+
+    def test_finds_what_a_clause_lacks(self):
+        for old, new, problem in ((" Test: ", " ", "expected clause, Test:, On 0.1: and Now:"), (" Now:", " ", "and Now:"),
+                                  ("`1`", "something", "nothing quoted"), ("`scripts.acceptance`", "`scripts.acceptances`", "is no test"),
+                                  ("`scripts.acceptance`", "`scripts.derive`", "is not run by"),
+                                  ("`scripts.acceptance`", "`scripts.acceptance: test_nothing`", "is no method"),
+                                  ("`scripts.acceptance`", "`docs/nothing.md`", "is not there"),
+                                  ("`scripts.acceptance`", "`scripts/acceptance nothing`", "is no subject"),
+                                  ("`scripts.acceptance`", "the tests", "expected names in backticks")):
+            with self.subTest(new):
+                self.assertIn(problem, " ".join(self.found(self.TEXT.replace(old, new))))
+
+    def test_finds_findings_that_have_no_clause_or_no_second_case(self):
+        found = audit_table.findings(self.TEXT, self.EXPRESSIONS)
+        self.assertIn("docs/explanation/audit.md: found no clause of finding 27", found)
+        self.assertIn("docs/explanation/audit.md: finding 15: found no second case", found)
+        self.assertIn("docs/explanation/audit.md: found clause 5a twice", audit_table.findings(self.TEXT * 2, self.EXPRESSIONS))
+
+
+
 if __name__ == "__main__":
     unittest.main()
