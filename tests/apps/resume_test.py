@@ -297,19 +297,31 @@ class Resume(ProgramTest):
         self.prepare()
         volume = self.folder / "volume"
         out = "volume/runs/first"
+        party_file = self.folder / "d/party-0/party.toml"
+        ledger, audit, known, data = (volume / name for name in ("ledger.jsonl", "logs/audit.jsonl", "known_records.jsonl", "train.csv"))
+        party_file.write_text(party_file.read_text().replace('file = "ledger.jsonl"', f'file = "{ledger}"') + f'\n[log]\naudit = "{audit}"\n')
         start = lambda: [self.start_program(*self.arguments(party, "--resume", out=out if party == 0 else None)) for party in PARTIES]
         volume.mkdir()
+        audit.parent.mkdir()
+        for path in (known, data):
+            path.touch(0o600)
         self.mount(volume, policy and policy.group(1))
         processes = start()
         self.wait_for_step(1, 15, processes)
         processes[1].kill()
         self.finish(processes)
         self.mount(volume, "Always")
+        for path in (ledger, audit):
+            path.chmod(0o600)  # not what is refused first
         refusal = "found mode 0660, expected 0600: run chmod 600 volume/runs/first/checkpoint/"
         self.fail_with(2, refusal, *self.arguments(0, "--resume", out=out))
+        self.mount(volume, "Always")
+        self.assertEqual({path.stat().st_mode & 0o777 for path in (ledger, audit, known)}, {0o660})
         # A volume that was restored, or whose driver has a rule of its own, is mended before the party starts.
         command = re.search(r'command: \[sh, -c, "(.*)"\]', manifest).group(1)
         subprocess.run(["sh", "-c", command.replace("/data/", f"{volume}/")], check=True)
+        self.assertEqual({path.stat().st_mode & 0o777 for path in (ledger, audit, known)}, {0o600})
+        self.assertEqual(data.stat().st_mode & 0o777, 0o660)  # which others may write
         self.mount(volume, policy and policy.group(1))
         codes, outputs = self.finish(start())
         self.assertEqual(codes, [0, 0, 0], outputs)
