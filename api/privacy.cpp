@@ -1,6 +1,7 @@
 #include "trefoil/privacy.h"
 
 #include "dp/record/record.h"
+#include "jobs/statement/bound_text.h"
 #include "runtime/run_directory.h"
 
 namespace trefoil {
@@ -53,5 +54,9 @@ Epsilons RecordEpsilons(const std::filesystem::path& record, double delta, Accou
   const auto epsilons = dp::Epsilons(runtime::ReadRecord(record), delta, Inner(accounting));
   return {.outsider = epsilons.outsider, .insider = epsilons.insider};
 }
+
+std::string EpsilonText(double epsilon) { return jobs::EpsilonText(epsilon); }
+
+std::string DeltaText(double delta) { return jobs::DeltaText(delta); }
 
 }  // namespace trefoil

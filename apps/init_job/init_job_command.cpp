@@ -10,6 +10,7 @@
 #include "data/formats/file.h"
 #include "data/sketch/table_sketch.h"
 #include "jobs/job.h"
+#include "jobs/statement/bound_text.h"
 
 namespace trefoil::apps {
 namespace {
@@ -77,11 +78,12 @@ int InitJob(const InitJobOptions& options) {
   data::WriteFile(kept, session.AnswersToml());
   const auto epsilons = job->Epsilons();
   std::cout << fmt::format(
-      "\n{}: job {}, epsilon {:.4g} outsider, {:.4g} insider, delta {:g}; {}\n{}: the answers, for "
+      "\n{}: job {}, epsilon {}, delta {}; {}\n{}: the answers, for "
       "--answers\n"
       "Next: trefoil plan --job {}\n",
-      out.string(), job->name(), epsilons.outsider, epsilons.insider, job->delta(), job->Title(),
-      kept.string(), out.string());
+      out.string(), job->name(),
+      jobs::EpsilonsText(epsilons.outsider, epsilons.insider, jobs::FirstOf(*job)),
+      jobs::DeltaText(job->delta()), job->Title(), kept.string(), out.string());
   return kDone;
 }
 

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "trefoil/error.h"
 
@@ -57,5 +58,10 @@ class Accountant {
 /// DataError where it is no record.
 [[nodiscard]] Epsilons RecordEpsilons(const std::filesystem::path& record, double delta,
                                       Accounting accounting = Accounting::kPld);
+
+/// A bound as the program prints it, rounded up at the last digit shown, so that the text is true as well: "1.264" of
+/// 1.26314, "infinite" without a guarantee; six digits of a delta.
+[[nodiscard]] std::string EpsilonText(double epsilon);
+[[nodiscard]] std::string DeltaText(double delta);
 
 }  // namespace trefoil

@@ -29,6 +29,8 @@ void AddAccounting(py::module_& m) {
         return std::pair(epsilons.outsider, epsilons.insider);
       },
       py::arg("record"), py::arg("delta"), py::arg("accounting"));
+  m.def("epsilon_text", &EpsilonText, py::arg("epsilon"));
+  m.def("delta_text", &DeltaText, py::arg("delta"));
 }
 
 }  // namespace trefoil::python

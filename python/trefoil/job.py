@@ -39,9 +39,9 @@ class Plan:
     def _rows(self) -> list[tuple[str, str]]:
         rows = [
             ("job", f"{self.name} ({self.type})"),
-            ("epsilon, outsider", f"{self.epsilon_outsider:.3f} at most"),
-            ("epsilon, insider", f"{self.epsilon_insider:.3f} at most"),
-            ("delta", f"{self.delta:g}"),
+            ("epsilon, outsider", f"{_core.epsilon_text(self.epsilon_outsider)} at most"),
+            ("epsilon, insider", f"{_core.epsilon_text(self.epsilon_insider)} at most"),
+            ("delta", _core.delta_text(self.delta)),
         ]
         for cost in self.costs:
             form = f", {cost.form}" if cost.form else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from trefoil import _core
 from trefoil.result import Step
 
 Progress = bool | Callable[[Step], Any]
@@ -22,7 +23,8 @@ class Bar:
 
             self._bar = tqdm(total=step.steps, unit="step")
         self._bar.update(step.step - self._bar.n)
-        self._bar.set_postfix_str(f"epsilon {step.epsilon_outsider:.2f} / {step.epsilon_insider:.2f}")
+        outsider, insider = map(_core.epsilon_text, (step.epsilon_outsider, step.epsilon_insider))
+        self._bar.set_postfix_str(f"epsilon {outsider} / {insider}")
         if step.step == step.steps:
             self._bar.close()
 

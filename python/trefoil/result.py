@@ -76,16 +76,16 @@ class Result:
         numbers = [step.step for step in self.steps]
         axes.plot(numbers, [step.epsilon_outsider for step in self.steps], label="outsider")
         axes.plot(numbers, [step.epsilon_insider for step in self.steps], label="insider")
-        axes.set(xlabel="step", ylabel=f"epsilon at delta {self.delta:g}", title=self.job.name)
+        axes.set(xlabel="step", ylabel=f"epsilon at delta {_core.delta_text(self.delta)}", title=self.job.name)
         axes.legend()
         return axes
 
     def _rows(self) -> list[tuple[str, str]]:
         rows = [
             ("job", f"{self.job.name} ({self.job.type})"),
-            ("epsilon, outsider", f"{self.epsilon_outsider:.3f}"),
-            ("epsilon, insider", f"{self.epsilon_insider:.3f}"),
-            ("delta", f"{self.delta:g}"),
+            ("epsilon, outsider", _core.epsilon_text(self.epsilon_outsider)),
+            ("epsilon, insider", _core.epsilon_text(self.epsilon_insider)),
+            ("delta", _core.delta_text(self.delta)),
             ("model", repr(self.model) if self.model else "not released to this party"),
         ]
         if self.files:

@@ -57,5 +57,12 @@ TEST(RecordEpsilons, ReadsWhatARunWrote) {
   EXPECT_THROW((void)RecordEpsilons(folder / "absent.json", 1e-9), ConfigError);
 }
 
+TEST(EpsilonText, IsNeverBelowTheBound) {
+  EXPECT_EQ(EpsilonText(1.26314137), "1.264");
+  EXPECT_EQ(EpsilonText(4), "4.000");
+  EXPECT_EQ(EpsilonText(std::numeric_limits<double>::infinity()), "infinite");
+  EXPECT_EQ(DeltaText(1.00000049e-5), "1.00001e-05");
+}
+
 }  // namespace
 }  // namespace trefoil

@@ -7,6 +7,7 @@ import random
 import re
 import unittest
 
+from init_job_test import plain_table
 from trefoil_program import TINY_JOB, ProgramTest
 
 decimal.getcontext().prec = 60
@@ -37,6 +38,19 @@ class Outward(ProgramTest):
             self.assertGreaterEqual(float(text["epsilon"]), shown["epsilon"])
             self.assertGreaterEqual(float(text["delta"]), delta)
             self.assertLessEqual(float(text["noise multiplier"]), multiplier)
+
+    def test_a_drafted_job_is_said_to_cost_no_less_than_its_plan(self):
+        rounded = 0
+        for rows in (240, 267, 291):
+            self.write(f"{rows}.csv", plain_table(rows))
+            said = self.succeed("init-job", f"{rows}.csv", "--out", f"{rows}.toml", "--yes")
+            planned = json.loads(self.succeed("plan", "--job", f"{rows}.toml", "--json"))
+            outsider, insider, delta = map(float, re.search(r"epsilon (\S+) outsider (\S+) insider, delta (\S+);", said).groups())
+            for shown, computed in ((outsider, planned["epsilon_outsider"]), (insider, planned["epsilon_insider"]), (delta, planned["delta"])):
+                self.assertGreaterEqual(shown, computed)
+                self.assertLess(shown - computed, 0.0011)
+                rounded += shown != computed
+        self.assertGreaterEqual(rounded, 3)
 
     def test_a_run_and_its_report_say_no_less_than_the_summary(self):
         job = self.write("job.toml", TINY_JOB)

@@ -1,5 +1,7 @@
 """Jobs as objects."""
 
+import dataclasses
+import math
 import pickle
 import re
 
@@ -57,8 +59,17 @@ def test_plans_what_it_promises_and_costs(job):
     assert plan.epsilon_outsider < plan.epsilon_insider <= 4.0
     assert {cost.form for cost in plan.costs} == {"bulk", "latency"}
     assert all(sent > 0 for cost in plan.costs for sent in cost.bytes_sent)
-    assert "epsilon, insider   4.000 at most" in str(plan)
-    assert "<th>epsilon, insider</th><td>4.000 at most</td>" in plan._repr_html_()
+    shown = re.search(r"(?m)^epsilon, insider   (\S+) at most$", str(plan)).group(1)
+    assert f"<th>epsilon, insider</th><td>{shown} at most</td>" in plan._repr_html_()
+
+
+def test_says_no_less_than_what_is_promised():
+    plan = trefoil.Job.from_toml(DEMO).plan()
+    for epsilon, text in ((1.26314137, "1.264"), (0.99990597, "1.000"), (4.0, "4.000"), (math.inf, "infinite")):
+        one = dataclasses.replace(plan, epsilon_outsider=epsilon, epsilon_insider=epsilon, delta=1.00000049e-5)
+        for who in ("outsider", "insider"):
+            assert f"epsilon, {who}".ljust(19) + f"{text} at most" in str(one).splitlines()
+        assert "delta".ljust(19) + "1.00001e-05" in str(one).splitlines()
 
 
 def test_refuses_what_is_no_value_of_a_job():

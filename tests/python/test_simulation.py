@@ -1,16 +1,19 @@
 """Three parties in this process."""
 
 import copy
+import dataclasses
 import pickle
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from conftest import PROJECT, toy_keys, toy_records
 
 import trefoil
+from trefoil.progress import Bar
 
 
 def test_trains_a_model_within_its_epsilon(job, result):
@@ -21,6 +24,19 @@ def test_trains_a_model_within_its_epsilon(job, result):
     assert result.steps[-1].epsilon_insider == pytest.approx(result.epsilon_insider)
     assert job.hash in str(result.record)
     assert "epsilon, insider" in result._repr_html_() and "run directory" not in str(result)
+
+
+def test_says_no_less_than_what_was_spent(result):
+    spent = dataclasses.replace(result, epsilon_outsider=0.99990597, epsilon_insider=1.26314137, delta=1.00000049e-5)
+    for name, text in (("epsilon, outsider", "1.000"), ("epsilon, insider", "1.264"), ("delta", "1.00001e-05")):
+        assert name.ljust(19) + text in str(spent).splitlines()
+
+
+def test_a_bar_says_no_less_than_what_is_spent(result):
+    bar, said = Bar(), []
+    bar._bar = SimpleNamespace(n=0, update=lambda steps: None, set_postfix_str=said.append)  # as of tqdm
+    bar(dataclasses.replace(result.steps[0], epsilon_outsider=0.12301, epsilon_insider=0.45678))
+    assert said == ["epsilon 0.124 / 0.457"]
 
 
 def test_gives_a_model_with_the_interface_of_scikit_learn(result):
