@@ -49,12 +49,14 @@ class UploadDisplay {
 
 void SendOne(const std::filesystem::path& folder, const deposit::StudyParty& party) {
   const auto receipt = folder / fmt::format("party-{}.receipt", party.id);
-  if (!std::filesystem::exists(receipt)) {
+  const auto file = folder / deposit::FileNameOf(party.id);
+  if (std::filesystem::exists(receipt)) {
+    deposit::CheckKeptReceipt(receipt, file, party);
+  } else {
     runtime::ProgressDisplay display(std::cout, runtime::StdoutIsTerminal());
     UploadDisplay upload(display, party.id);
-    const auto text =
-        deposit::SendDeposit(folder / deposit::FileNameOf(party.id), party,
-                             [&](std::uint64_t sent, std::uint64_t total) { upload.Show(sent, total); });
+    const auto text = deposit::SendDeposit(
+        file, party, [&](std::uint64_t sent, std::uint64_t total) { upload.Show(sent, total); });
     display.Finish();
     WriteTextFile(receipt, text);
   }

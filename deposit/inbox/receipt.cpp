@@ -59,4 +59,13 @@ void CheckReceipt(const std::string& receipt, const Hash& deposit, int party, co
                                 source, ToHex(deposit), party));
 }
 
+Hash DepositNamedBy(const std::string& receipt, const std::string& source) {
+  const auto json = nlohmann::json::parse(receipt, nullptr, false);
+  const bool named = json.is_object() && json.contains("deposit") && json["deposit"].is_string();
+  const auto bytes = named ? BytesOfHex(json["deposit"].get<std::string>()) : std::string();
+  if (bytes.size() != sizeof(Hash))
+    throw DataError(source + ": found something else, expected a party's receipt for a deposit");
+  return FieldReader(BytesOf(bytes)).Array<sizeof(Hash)>();
+}
+
 }  // namespace trefoil::deposit

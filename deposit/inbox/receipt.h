@@ -17,4 +17,7 @@ namespace trefoil::deposit {
 void CheckReceipt(const std::string& receipt, const Hash& deposit, int party, const std::string& fingerprint,
                   const std::string& source);
 
+/// The deposit that a receipt names, be it right or not. Throws DataError, with `source` before it, where it names none.
+[[nodiscard]] Hash DepositNamedBy(const std::string& receipt, const std::string& source);
+
 }  // namespace trefoil::deposit

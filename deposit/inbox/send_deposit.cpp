@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/regular_file.h"
 #include "deposit/bytes.h"
 #include "deposit/header.h"
@@ -61,6 +62,7 @@ class Sending {
     }
   }
 
+  [[nodiscard]] const Hash& id() const { return prefix_.id; }
   [[nodiscard]] const std::string& cause() const { return cause_; }
   /// The most that was seen to be at the inbox.
   [[nodiscard]] std::uint64_t reached() const { return reached_; }
@@ -159,6 +161,18 @@ std::string SendDeposit(const fs::path& file, const StudyParty& party, const Sen
     if (--left <= 0) throw NetworkError(party.id, fmt::format("{}: {}", party.inbox, sending.cause()));
     std::this_thread::sleep_for(pause);
     pause *= 2;
+  }
+}
+
+void CheckKeptReceipt(const fs::path& receipt, const fs::path& file, const StudyParty& party) {
+  const auto place = receipt.string();
+  try {
+    const auto text = ReadTextFile(receipt, "a receipt");
+    const SendProgress none;
+    const auto id = fs::exists(file) ? Sending(file, party, none).id() : DepositNamedBy(text, place);
+    CheckReceipt(text, id, party.id, party.certificate, place);
+  } catch (const DataError& error) {
+    throw DataError(std::string(error.what()) + "; move it away, and --send asks for another");
   }
 }
 

@@ -25,4 +25,10 @@ using SendProgress = std::function<void(std::uint64_t sent, std::uint64_t total)
 [[nodiscard]] std::string SendDeposit(const std::filesystem::path& file, const StudyParty& party,
                                       const SendProgress& progress, const SendPatience& patience = {});
 
+/// Makes sure that `receipt`, a file that is kept, is the party's for the deposit that it was to get as `file`; where that
+/// is not there any more, for the one that the receipt names. Throws DataError naming the receipt; ConfigError where it
+/// cannot be read, or as SendDeposit for the file and the study.
+void CheckKeptReceipt(const std::filesystem::path& receipt, const std::filesystem::path& file,
+                      const StudyParty& party);
+
 }  // namespace trefoil::deposit

@@ -115,6 +115,15 @@ class Inboxes(ProgramTest):
         for party in range(3):
             self.assertEqual((self.folder / f"out/party-{party}.receipt").read_text(), receipts[party])
             self.assertEqual(self.listed(party), [deposit_id])
+        kept = self.folder / "out/party-1.receipt"
+        kept.write_text(receipts[2])
+        self.fail_with(4, f"out/party-1.receipt: found no receipt for deposit {deposit_id}", *again)
+        kept.write_text(receipts[1])
+        for party in range(3):
+            (self.folder / f"out/party-{party}.deposit").rename(self.folder / f"away-{party}")
+        self.assertEqual(self.succeed(*again), "".join(f"party {party}: taken, receipt out/party-{party}.receipt\n" for party in range(3)))
+        for party in range(3):
+            (self.folder / f"away-{party}").rename(self.folder / f"out/party-{party}.deposit")
         self.fail_with(2, "out: exists already", *self.deposit("out", "--send"))
         self.fail_with(4, "refused (repeated)", "accept", "--config", "d/party-1/party.toml", "--study", "study.toml", "out/party-1.deposit")
         for party, process in self.processes.items():

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/error.h"
@@ -59,6 +60,32 @@ TEST_F(SendDepositTest, BringsADepositAndItsReceipt) {
   EXPECT_EQ(Send(made.files[1]), receipt);
   EXPECT_THAT(sent_, testing::IsEmpty()) << "nothing is sent twice";
   EXPECT_EQ(Open().List().size(), 1U);
+}
+
+TEST_F(SendDepositTest, BelievesNoReceiptThatItFinds) {
+  const auto made = SampleDeposit(study_);
+  const auto file = folder_.Write("f", made.files[1]);
+  const auto check = [&](const std::string& text, const std::filesystem::path& of) {
+    CheckKeptReceipt(folder_.Write("r", text), of, party_);
+  };
+  const auto right = Send(made.files[1]);
+  check(right, file);
+  check(right, folder_.path() / "deleted");
+  auto altered = nlohmann::json::parse(right);
+  altered["time"] = altered["time"].get<std::uint64_t>() + 1;
+  auto renamed = nlohmann::json::parse(right);
+  renamed["deposit"] = ToHex(Hash{});
+  const auto of_party_2 = SignReceipt(made.id, 2, 1, SampleIdentity());
+  const auto of_another_key = SignReceipt(made.id, 1, 1, net::MakeIdentity("party-1"));
+  for (const auto& of : {file, folder_.path() / "deleted"}) {
+    for (const auto& text : {altered.dump(), renamed.dump(), of_party_2, of_another_key, std::string(),
+                             std::string("[]"), std::string(R"({"deposit": "00"})")}) {
+      EXPECT_THAT(ErrorText<DataError>([&] { check(text, of); }), HasSubstr("move it away")) << text;
+    }
+  }
+  const auto of_another = SignReceipt(Hash{}, 1, 1, SampleIdentity());
+  check(of_another, folder_.path() / "deleted");  // it is one, and nothing says of what else
+  EXPECT_THROW(check(of_another, file), DataError);
 }
 
 TEST_F(SendDepositTest, GoesOnWhereItEnded) {
