@@ -64,13 +64,16 @@ TESTS=(
   [27]='scripts\.epsilon_tables'
 )
 
-# Runs the tests of finding $1; a test that skips itself proves nothing.
+# Runs the tests of finding $1. A test that skips itself proves nothing: where one did, and none failed, the check is skipped.
 run_tests() {
   build || return
-  local output status=0
+  local output counts skipped status=0
   output=$(ctest --test-dir build --no-tests=error --output-on-failure -R "${TESTS[$1]}" 2>&1) || status=$?
   echo "$output"
-  measured "$(grep -c ' Passed ' <<<"$output") tests passed, $(grep -c '\*\*\*Skipped' <<<"$output") skipped, $(grep -c '\*\*\*Failed' <<<"$output") failed"
-  return "$status"
+  skipped=$(grep -c '\*\*\*Skipped' <<<"$output")
+  counts="$(grep -c ' Passed ' <<<"$output") tests passed, $skipped skipped, $(grep -c '\*\*\*Failed' <<<"$output") failed"
+  measured "$counts"
+  [ "$status" -eq 0 ] || return "$status"
+  [ "$skipped" -eq 0 ] || skip "$counts"
 }
 for number in "${!TESTS[@]}"; do eval "check_$number() { run_tests $number; }"; done
