@@ -1,6 +1,7 @@
 """That scripts/acceptance can run what it names: functions and tests are there. Usage: acceptance_test.py"""
 import fnmatch
 import importlib.util
+import os
 import pathlib
 import re
 import subprocess
@@ -47,6 +48,39 @@ class Acceptance(unittest.TestCase):
                     self.assertTrue(fnmatch.filter(known, f"{folder}.{one}"), f"{path.name}: no test of {folder} is {one}")
             for name in re.findall(r"\bprogram_test ([a-z_]+)", text):
                 self.assertTrue((TOP / "tests" / "apps" / f"{name}_test.py").is_file(), f"{path.name}: {name}")
+
+
+class SkippedTests(unittest.TestCase):
+    """A check of the audit whose tests were skipped has not looked."""
+
+    PASSED = "    Start 1: apps.log\n1: OK\n1/3 Test  #1: apps.log ...   Passed    0.01 sec\n"
+    SKIPPED = ("    Start 2: constant_time.memcheck\n2: skipped: needs valgrind\n"
+               "2/3 Test  #2: constant_time.memcheck ...***Skipped   0.01 sec\n")
+    IN_PART = "    Start 3: apps.stuck\n3: OK (skipped=2)\n3/3 Test  #3: apps.stuck ...   Passed    0.01 sec\n"
+
+    def check(self, output, code=0):
+        """Code and line of a check of the audit whose ctest says this."""
+        script = """work=$(mktemp -d); trap 'rm -r "$work"' EXIT
+            measured() { echo "$*" >"$work/measured"; }
+            skip() { measured "$*"; exit 77; }
+            source scripts/acceptance.d/audit.sh
+            build() { :; }
+            ctest() { echo "$said"; return "$code"; }
+            (check_18) >/dev/null; status=$?; cat "$work/measured"; exit "$status" """
+        done = subprocess.run(["bash", "-c", script], cwd=TOP, capture_output=True, text=True, check=False,
+                              env=os.environ | {"said": output, "code": str(code)})
+        return done.returncode, done.stdout.strip()
+
+    def test_pass_where_all_passed(self):
+        self.assertEqual(self.check(self.PASSED), (0, "1 tests passed, 0 failed"))
+
+    def test_are_skips_with_their_reason(self):
+        self.assertEqual(self.check(self.PASSED + self.SKIPPED + self.IN_PART),
+                         (77, "2 tests passed, 0 failed, skipped: constant_time.memcheck: needs valgrind; apps.stuck (2 of its cases)"))
+
+    def test_fail_where_one_failed(self):
+        failed = "4/4 Test  #4: apps.plan ...***Failed    0.01 sec\n"
+        self.assertEqual(self.check(self.SKIPPED + failed, 8)[0], 8)
 
 
 class AuditTable(unittest.TestCase):
