@@ -11,11 +11,10 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "data/formats/file.h"
-#include "data/formats/npy.h"
-#include "data/formats/npy_header.h"
 #include "dp/mechanisms/laplace_part.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/job_of.h"
+#include "jobs/pate/answers.h"
 #include "jobs/pate/pate_data.h"
 #include "jobs/pate/settings.h"
 #include "jobs/pate/teacher_labels.h"
@@ -49,15 +48,6 @@ constexpr int kGaussianBits = 8;
 constexpr double kLargestDeviations = 80;
 
 constexpr double kBytesOfAnAnswer = 16;  // a line of answers.csv
-
-/// What a student says of each query: a row a query, a column a class.
-using StudentScores = std::vector<std::vector<double>>;
-
-/// What is known of a query in the end.
-struct Answer {
-  int label = ml::kUnlabelled;
-  const char* source = "";  ///< "teachers" or "student"
-};
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -109,11 +99,11 @@ class PateJob : public JobOf<PateSettings> {
   [[nodiscard]] RingMatrix StudentVotes() const;
   [[nodiscard]] ml::StepNoise AnswerNoise(Index queries) const;
   [[nodiscard]] std::vector<Index> ChooseQueries(mpc::Context& party, const mpc::ArithShare& votes) const;
-  [[nodiscard]] std::vector<Answer> Answers(const std::vector<Index>& asked,
-                                            const std::vector<int>& winners) const;
+  [[nodiscard]] std::vector<PateAnswer> Answers(const std::vector<Index>& asked,
+                                                const std::vector<int>& winners) const;
   void Release(const std::vector<Index>& asked, const std::vector<int>& winners, ThreadPool& pool,
                JobResult& result, nlohmann::ordered_json& summary) const;
-  [[nodiscard]] ml::Model Student(const std::vector<Answer>& answers, ThreadPool& pool) const;
+  [[nodiscard]] ml::Model Student(const std::vector<PateAnswer>& answers, ThreadPool& pool) const;
 
   std::string query_hash_;                ///< of the public query file, after Load, as all below
   std::vector<std::vector<int>> labels_;  ///< a row a teacher of this party that votes
@@ -229,25 +219,6 @@ std::string PateJob::Split(const SplitTarget& target) const {
   return said;
 }
 
-StudentScores ReadStudentScores(const fs::path& file, const PateSettings& job) {
-  const auto queries = static_cast<std::size_t>(job.queries);
-  const auto classes = static_cast<std::size_t>(job.classes);
-  const auto array = data::ReadNpy(file, [&](const std::vector<std::size_t>& shape, std::size_t) {
-    if (shape != std::vector<std::size_t>{queries, classes})
-      data::ThrowDataError(file, "", "shape " + data::ShapeText(shape),
-                           fmt::format("{} queries x {} classes", queries, classes));
-  });
-  const auto values = data::NpyToDoubles(array, file);
-  StudentScores scores(queries);
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    if (!(values[k] >= 0 && values[k] <= 1))
-      data::ThrowDataError(file, fmt::format("query {}, class {}", k / classes + 1, k % classes),
-                           data::NumberText(values[k]), "a probability from 0 to 1");
-    scores[k / classes].push_back(values[k]);
-  }
-  return scores;
-}
-
 std::string PateJob::Load(const PartyFile& party, const std::string& party_file, const Resources& resources) {
   if (job().teacher) {
     (void)NeedBallotFile(party, party_file, "queries", "the public records, the same at all three");
@@ -320,8 +291,9 @@ std::vector<Index> PateJob::ChooseQueries(mpc::Context& party, const mpc::ArithS
   return chosen;
 }
 
-std::vector<Answer> PateJob::Answers(const std::vector<Index>& asked, const std::vector<int>& winners) const {
-  std::vector<Answer> answers(static_cast<std::size_t>(job().queries));
+std::vector<PateAnswer> PateJob::Answers(const std::vector<Index>& asked,
+                                         const std::vector<int>& winners) const {
+  std::vector<PateAnswer> answers(static_cast<std::size_t>(job().queries));
   for (std::size_t k = 0; k < asked.size(); ++k)
     answers[static_cast<std::size_t>(asked[k])] = {.label = winners[k], .source = "teachers"};
   for (std::size_t query = 0; interactive() && query < answers.size(); ++query) {
@@ -333,18 +305,8 @@ std::vector<Answer> PateJob::Answers(const std::vector<Index>& asked, const std:
   return answers;
 }
 
-std::string CsvOf(const std::vector<Answer>& answers) {
-  std::string text = "query,label,source\n";
-  for (std::size_t query = 0; query < answers.size(); ++query) {
-    const auto& [label, source] = answers[query];
-    text += label == ml::kUnlabelled ? fmt::format("{},,\n", query + 1)
-                                     : fmt::format("{},{},{}\n", query + 1, label, source);
-  }
-  return text;
-}
-
 /// Trained on what has been released, and on public records: post-processing. Pre: an answer.
-ml::Model PateJob::Student(const std::vector<Answer>& answers, ThreadPool& pool) const {
+ml::Model PateJob::Student(const std::vector<PateAnswer>& answers, ThreadPool& pool) const {
   std::vector<int> labels(static_cast<std::size_t>(public_.rows()), ml::kUnlabelled);
   for (std::size_t query = 0; query < answers.size(); ++query) labels[query] = answers[query].label;
   return ml::TrainStudent(public_, labels, job().classes, job().student->settings, pool);
@@ -382,7 +344,7 @@ JobResult PateJob::Run(mpc::Context& party, Output& output) {
 void PateJob::Release(const std::vector<Index>& asked, const std::vector<int>& winners, ThreadPool& pool,
                       JobResult& result, nlohmann::ordered_json& summary) const {
   const auto answers = Answers(asked, winners);
-  result.files.push_back({.name = "answers.csv", .text = CsvOf(answers)});
+  result.files.push_back({.name = "answers.csv", .text = AnswersCsv(answers)});
   if (!job().student) return;
   const bool none = std::all_of(answers.begin(), answers.end(),
                                 [](const auto& answer) { return answer.label == ml::kUnlabelled; });
