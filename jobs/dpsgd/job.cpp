@@ -3,25 +3,22 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "base/error.h"
 #include "data/dataset/folders.h"
-#include "dp/record/json_number.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/canaries.h"
 #include "jobs/dpsgd/class_weights.h"
 #include "jobs/dpsgd/draft.h"
+#include "jobs/dpsgd/evaluation_summary.h"
 #include "jobs/dpsgd/held_out_files.h"
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/dpsgd/standardisation.h"
 #include "jobs/dpsgd/training_settings.h"
 #include "jobs/records/owner_warnings.h"
 #include "jobs/records/target_evaluation.h"
-#include "ml/clear/probabilities.h"
-#include "ml/clear/score_estimates.h"
 #include "ml/on_shares/evaluation.h"
 #include "ml/records.h"
 #include "protocols/catalogue/catalogue.h"
@@ -78,49 +75,6 @@ ml::OwnRecords ReadOwn(const DpsgdSettings& job, const PartyFile& party, LoadOpt
   return LoadOwnRecords(job, party.id, party.data, options);
 }
 
-/// Correct ones over records, cut to 0 ... 1 where noise leads beyond; null where the count is not known.
-nlohmann::ordered_json AccuracyOf(const nlohmann::ordered_json& evaluation) {
-  if (evaluation.is_null() || evaluation.at("correct").is_null()) return nullptr;
-  return std::clamp(evaluation.at("correct").get<double>() / evaluation.at("records").get<double>(), 0.0,
-                    1.0);
-}
-
-nlohmann::ordered_json OrNull(const std::optional<double>& number) {
-  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
-}
-
-/// A histogram of predictions by class as it was opened, and what follows from it.
-void AddHistogram(const DpsgdSettings& job, const std::vector<double>& counts, nlohmann::ordered_json& json) {
-  const auto half = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
-  json["histogram"] = {std::vector(counts.begin(), half), std::vector(half, counts.end())};
-  const auto estimates = ml::EstimatesOf(counts, std::sqrt(3.0) * job.evaluation->sigma.value());
-  const bool probabilities = ml::HasProbabilities(job.model.loss);
-  json["auc"] = OrNull(estimates.auc);
-  json["auc_noise"] = OrNull(estimates.auc_noise);
-  json["log_loss"] = probabilities ? OrNull(estimates.log_loss) : nlohmann::ordered_json();
-  json["calibration_error"] = probabilities ? OrNull(estimates.calibration_error) : nlohmann::ordered_json();
-  json["best_threshold"] = OrNull(estimates.threshold);
-  json["best_balanced_accuracy"] = OrNull(estimates.balanced_accuracy);
-}
-
-/// What an evaluation opened to this party, for its session log.
-void AddOpened(const ml::EvaluationResult& evaluation, std::vector<ReleasedValue>& values) {
-  int bin = 0;
-  for (const double count : evaluation.histogram)
-    values.push_back({.name = fmt::format("evaluation.histogram.{}", bin++), .value = count});
-  if (evaluation.histogram.empty() && evaluation.correct)
-    values.push_back({.name = "evaluation.correct", .value = *evaluation.correct});
-}
-
-/// The same as a part of a line; empty where there is no histogram.
-std::string EstimatesText(const nlohmann::ordered_json& evaluation) {
-  if (!evaluation.contains("auc") || evaluation.at("auc").is_null()) return "";
-  return fmt::format(" (AUC {} ± {:.1g} by noise; at threshold {} balanced accuracy {})",
-                     AccuracyText(evaluation.at("auc").get<double>()),
-                     evaluation.at("auc_noise").get<double>(), evaluation.at("best_threshold").get<double>(),
-                     AccuracyText(evaluation.at("best_balanced_accuracy").get<double>()));
-}
-
 class DpsgdJob : public Job {
  public:
   explicit DpsgdJob(DpsgdSettings job) : job_(std::move(job)), settings_(SettingsOf(job_)) {}
@@ -162,7 +116,9 @@ class DpsgdJob : public Job {
   [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
                                              const Resources& resources) override;
   [[nodiscard]] JobResult Run(mpc::Context& party, Output& output) override;
-  [[nodiscard]] std::string ResultLine(const nlohmann::ordered_json& summary) const override;
+  [[nodiscard]] std::string ResultLine(const nlohmann::ordered_json& summary) const override {
+    return EvaluationLine(summary.value("evaluation", nlohmann::ordered_json()));
+  }
   [[nodiscard]] std::unique_ptr<JobWithCanaries> WithCanaries(std::int64_t count) const override {
     return MakeJobWithCanaries(job_, count);
   }
@@ -174,7 +130,6 @@ class DpsgdJob : public Job {
   [[nodiscard]] const ml::PrivacyPlan& Privacy() const;
   [[nodiscard]] ml::TrainingHooks HooksOf(Output& output);
   [[nodiscard]] DpsgdSettings OwnForm() const;
-  [[nodiscard]] nlohmann::ordered_json EvaluationJson(const ml::TrainingResult& result) const;
 
   DpsgdSettings job_;
   ml::TrainingSettings settings_;
@@ -335,29 +290,10 @@ ml::TrainingHooks DpsgdJob::HooksOf(Output& output) {
   return hooks;
 }
 
-/// What the summary says of the evaluation; null where there was none.
-nlohmann::ordered_json DpsgdJob::EvaluationJson(const ml::TrainingResult& result) const {
-  if (!result.evaluation) return nullptr;
-  const auto& [records, correct, histogram, threshold, rounds, bytes_sent] = *result.evaluation;
-  const auto epsilons = dp::TestSetEpsilons(result.record, job_.privacy.delta);
-  const auto& sigma = job_.evaluation->sigma;
-  nlohmann::ordered_json json{{"records", records}};
-  json["correct"] = correct ? nlohmann::ordered_json(*correct) : nlohmann::ordered_json();
-  json["sigma"] = sigma ? nlohmann::ordered_json(*sigma) : nlohmann::ordered_json();
-  json["epsilon_outsider"] = dp::NumberOrNull(epsilons.outsider);
-  json["epsilon_insider"] = dp::NumberOrNull(epsilons.insider);
-  json["rounds"] = rounds;
-  json["bytes_sent"] = bytes_sent;
-  if (histogram.empty()) return json;
-  json["threshold"] = threshold;
-  AddHistogram(job_, histogram, json);
-  return json;
-}
-
 JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
   const auto resumption = output.Resume(party);
   auto trained = ml::Train(party, settings_, own_, HooksOf(output), held_out_, resumption);
-  const auto evaluation = EvaluationJson(trained);
+  const auto evaluation = EvaluationJson(job_, trained);
   if (job_.evaluation && job_.evaluation->choose_threshold) chosen_threshold_ = trained.evaluation->threshold;
   JobResult result{.summary = {{"steps", settings_.steps},
                                {"sigma", trained.plan.sigma},
@@ -377,25 +313,6 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
   result.model = std::move(trained.model);
   result.share = std::move(trained.share);
   return result;
-}
-
-std::string DpsgdJob::ResultLine(const nlohmann::ordered_json& summary) const {
-  const auto evaluation = summary.value("evaluation", nlohmann::ordered_json());
-  if (evaluation.is_null()) return "";
-  const auto accuracy = AccuracyOf(evaluation);
-  const auto records = evaluation.at("records").get<std::int64_t>();
-  if (accuracy.is_null())
-    return fmt::format("evaluated on {} test records; not opened to this party", records);
-  const auto epsilon = [&](const char* key) {
-    const auto& number = evaluation.at(key);
-    return EpsilonText(number.is_null() ? std::numeric_limits<double>::infinity() : number.get<double>());
-  };
-  const auto noise = evaluation.at("sigma").is_null()
-                         ? std::string("no epsilon covers them")
-                         : fmt::format("with noise, epsilon {} outsider {} insider for them",
-                                       epsilon("epsilon_outsider"), epsilon("epsilon_insider"));
-  return fmt::format("accuracy {} on {} test records, on shares{}: {}", AccuracyText(accuracy.get<double>()),
-                     records, EstimatesText(evaluation), noise);
 }
 
 std::unique_ptr<Job> Read(const toml::table& root, const std::string& file) {

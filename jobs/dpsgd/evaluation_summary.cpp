@@ -1,0 +1,98 @@
+#include "jobs/dpsgd/evaluation_summary.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "dp/record/json_number.h"
+#include "jobs/statement/bound_text.h"
+#include "ml/clear/probabilities.h"
+#include "ml/clear/score_estimates.h"
+#include "ml/on_shares/evaluation.h"
+
+namespace trefoil::jobs {
+namespace {
+
+nlohmann::ordered_json OrNull(const std::optional<double>& number) {
+  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
+}
+
+/// A histogram of predictions by class as it was opened, and what follows from it.
+void AddHistogram(const DpsgdSettings& job, const std::vector<double>& counts, nlohmann::ordered_json& json) {
+  const auto half = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
+  json["histogram"] = {std::vector(counts.begin(), half), std::vector(half, counts.end())};
+  const auto estimates = ml::EstimatesOf(counts, std::sqrt(3.0) * job.evaluation->sigma.value());
+  const bool probabilities = ml::HasProbabilities(job.model.loss);
+  json["auc"] = OrNull(estimates.auc);
+  json["auc_noise"] = OrNull(estimates.auc_noise);
+  json["log_loss"] = probabilities ? OrNull(estimates.log_loss) : nlohmann::ordered_json();
+  json["calibration_error"] = probabilities ? OrNull(estimates.calibration_error) : nlohmann::ordered_json();
+  json["best_threshold"] = OrNull(estimates.threshold);
+  json["best_balanced_accuracy"] = OrNull(estimates.balanced_accuracy);
+}
+
+/// What a histogram of predictions says, as a part of a line; empty where there is none.
+std::string EstimatesText(const nlohmann::ordered_json& evaluation) {
+  if (!evaluation.contains("auc") || evaluation.at("auc").is_null()) return "";
+  return fmt::format(" (AUC {} ± {:.1g} by noise; at threshold {} balanced accuracy {})",
+                     AccuracyText(evaluation.at("auc").get<double>()),
+                     evaluation.at("auc_noise").get<double>(), evaluation.at("best_threshold").get<double>(),
+                     AccuracyText(evaluation.at("best_balanced_accuracy").get<double>()));
+}
+
+}  // namespace
+
+nlohmann::ordered_json AccuracyOf(const nlohmann::ordered_json& evaluation) {
+  if (evaluation.is_null() || evaluation.at("correct").is_null()) return nullptr;
+  return std::clamp(evaluation.at("correct").get<double>() / evaluation.at("records").get<double>(), 0.0,
+                    1.0);
+}
+
+nlohmann::ordered_json EvaluationJson(const DpsgdSettings& job, const ml::TrainingResult& result) {
+  if (!result.evaluation) return nullptr;
+  const auto& [records, correct, histogram, threshold, rounds, bytes_sent] = *result.evaluation;
+  const auto epsilons = dp::TestSetEpsilons(result.record, job.privacy.delta);
+  const auto& sigma = job.evaluation->sigma;
+  nlohmann::ordered_json json{{"records", records}};
+  json["correct"] = correct ? nlohmann::ordered_json(*correct) : nlohmann::ordered_json();
+  json["sigma"] = sigma ? nlohmann::ordered_json(*sigma) : nlohmann::ordered_json();
+  json["epsilon_outsider"] = dp::NumberOrNull(epsilons.outsider);
+  json["epsilon_insider"] = dp::NumberOrNull(epsilons.insider);
+  json["rounds"] = rounds;
+  json["bytes_sent"] = bytes_sent;
+  if (histogram.empty()) return json;
+  json["threshold"] = threshold;
+  AddHistogram(job, histogram, json);
+  return json;
+}
+
+void AddOpened(const ml::EvaluationResult& evaluation, std::vector<ReleasedValue>& values) {
+  int bin = 0;
+  for (const double count : evaluation.histogram)
+    values.push_back({.name = fmt::format("evaluation.histogram.{}", bin++), .value = count});
+  if (evaluation.histogram.empty() && evaluation.correct)
+    values.push_back({.name = "evaluation.correct", .value = *evaluation.correct});
+}
+
+std::string EvaluationLine(const nlohmann::ordered_json& evaluation) {
+  if (evaluation.is_null()) return "";
+  const auto accuracy = AccuracyOf(evaluation);
+  const auto records = evaluation.at("records").get<std::int64_t>();
+  if (accuracy.is_null())
+    return fmt::format("evaluated on {} test records; not opened to this party", records);
+  const auto epsilon = [&](const char* key) {
+    const auto& number = evaluation.at(key);
+    return EpsilonText(number.is_null() ? std::numeric_limits<double>::infinity() : number.get<double>());
+  };
+  const auto noise = evaluation.at("sigma").is_null()
+                         ? std::string("no epsilon covers them")
+                         : fmt::format("with noise, epsilon {} outsider {} insider for them",
+                                       epsilon("epsilon_outsider"), epsilon("epsilon_insider"));
+  return fmt::format("accuracy {} on {} test records, on shares{}: {}", AccuracyText(accuracy.get<double>()),
+                     records, EstimatesText(evaluation), noise);
+}
+
+}  // namespace trefoil::jobs
