@@ -12,8 +12,8 @@
 #include "base/locked_memory.h"
 #include "base/random.h"
 #include "base/sha256.h"
+#include "data/dataset/data_hash.h"
 #include "jobs/statement/amount_text.h"
-#include "runtime/ledger/run_budget.h"
 #include "runtime/machine_check.h"
 #include "runtime/run_directory.h"
 #include "runtime/stop_signals.h"
@@ -79,7 +79,7 @@ void PartySession::Open(const SessionJob& job, bool resumed) {
                      .job = job.name,
                      .job_hash = job.hash,
                      // Salted, else whoever reads the log could test guesses of the data.
-                     .data = party_.data.empty() ? "" : Sha256Hex(AuditSalt() + DataHash(party_.data)),
+                     .data = party_.data.empty() ? "" : Sha256Hex(AuditSalt() + data::DataHash(party_.data)),
                      .fingerprints = Fingerprints(party_)});
   Log("job hash " + job.hash);
   if (const auto swap = PlainSwap(); !memory_locked_ && !swap.empty())

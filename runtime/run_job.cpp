@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/thread_pool.h"
+#include "data/dataset/data_hash.h"
 #include "jobs/config/input_files.h"
 #include "jobs/files/share_file.h"
 #include "jobs/job.h"
@@ -68,11 +69,12 @@ void CheckRunFolder(const RunOptions& options, const fs::path& folder) {
 void OpenState(Run& run) {
   if (run.job->Steps().checkpoint_every == 0) return;
   const auto& party = run.session.party();
-  run.state.emplace(
-      run.session.folder(),
-      RunOwner{
-          .party = party.id, .job = run.job, .data_hash = DataHash(party.data), .types = run.options.types},
-      jobs::StorageKey(party, kCheckpoint));
+  run.state.emplace(run.session.folder(),
+                    RunOwner{.party = party.id,
+                             .job = run.job,
+                             .data_hash = data::DataHash(party.data),
+                             .types = run.options.types},
+                    jobs::StorageKey(party, kCheckpoint));
 }
 
 /// Makes the run directory, and says there and on stdout what will be done.
@@ -118,9 +120,9 @@ void ShowJob(Run& run, const dp::EpsilonPair& planned) {
 /// What queries give whose records are charged: of a database that changes while it is read, others would be.
 std::string QueriedData(const jobs::PartyFile& party, const jobs::Job& job) {
   std::string hashes;
-  if (!party.data.query.empty()) hashes += DataHash(party.data);
+  if (!party.data.query.empty()) hashes += data::DataHash(party.data);
   const bool tests = party.evaluation_ledger && BudgetedEvaluationOf(job, party.id);
-  if (tests && !party.evaluation.query.empty()) hashes += DataHash(party.evaluation);
+  if (tests && !party.evaluation.query.empty()) hashes += data::DataHash(party.evaluation);
   return hashes;
 }
 

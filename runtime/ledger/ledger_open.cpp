@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/error_report.h"
+#include "data/dataset/data_hash.h"
 #include "dp/record/ledger.h"
 #include "jobs/job.h"
 #include "jobs/statement/bound_text.h"
@@ -84,7 +85,7 @@ int InitLedger(const LedgerOpenOptions& options) {
     for (const auto& [text, order] : ParseOrders(options.orders)) orders.push_back(order);
   }
   const auto terms = dp::MakeFilterTerms(mode, meant.ledger.delta, std::move(orders));
-  const auto data = DataHash(meant.files);
+  const auto data = data::DataHash(meant.files);
   LedgerFile(meant.ledger.file).Open(data, terms, ClaimOf(meant.of(), data));
   std::cout << fmt::format("{}: mode {}, delta {}", meant.ledger.file.string(), dp::NameOf(mode),
                            jobs::DeltaText(terms.delta));
@@ -95,7 +96,7 @@ int InitLedger(const LedgerOpenOptions& options) {
 
 int EnterJobs(const LedgerOpenOptions& options) {
   const auto meant = MeantBy(options);
-  const auto hash = DataHash(meant.files);
+  const auto hash = data::DataHash(meant.files);
   const auto population = ClaimOf(meant.of(), hash);
   std::vector<BudgetRequest> requests;
   for (const auto& file : options.jobs) {
@@ -122,7 +123,7 @@ int DeclareData(const LedgerOpenOptions& options) {
   if (ledger.population.empty())
     throw ConfigError(fmt::format("{}: missing {}.population, expected the name of whom the files are about",
                                   options.config, options.evaluation ? "evaluation_ledger" : "ledger"));
-  const auto data = DataHash(meant.files);
+  const auto data = data::DataHash(meant.files);
   auto claim = ClaimOf(meant.of(), data);
   claim->by_chance = options.equal_by_chance;
   if (!claim->known) {

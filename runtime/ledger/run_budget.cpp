@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/sha256.h"
-#include "data/formats/file.h"
-#include "data/tables/query_reader.h"
+#include "data/dataset/data_hash.h"
 #include "jobs/statement/bound_text.h"
 
 namespace trefoil::runtime {
@@ -45,18 +43,6 @@ std::optional<BudgetedJob> BudgetedEvaluationOf(const jobs::Job& job, int party)
   return BudgetedJob{.name = job.name(), .job_hash = jobs::HashOf(job), .uncovered = std::move(*uncovered)};
 }
 
-std::string DataHash(const data::DataFiles& files) {
-  std::string lines;
-  const auto add = [&](const char* key, const std::filesystem::path& file) {
-    if (!file.empty()) lines += fmt::format("{} {}\n", key, data::FileSha256(file));
-  };
-  add("x", files.x);
-  add("y", files.y);
-  if (!files.query.empty()) return Sha256Hex(fmt::format("query {}\n", data::QuerySha256(files)));
-  for (const auto& file : files.table()) add("file", file);
-  return Sha256Hex(lines);
-}
-
 std::optional<PopulationClaim> ClaimOf(const LedgerOf& of, const std::string& data) {
   if (of.ledger.population.empty()) return {};
   if (of.files.empty()) {  // no record of them could be looked for among those of others
@@ -76,7 +62,7 @@ BudgetAnswer AskBudget(const LedgerOf& of, const BudgetedJob& job,
                        const std::vector<dp::RecordedEvent>& plan) {
   RequireCovered(job, of.ledger);
   const dp::TrainingRecord record{.job_hash = job.job_hash, .run_id = {}, .events = plan};
-  const auto data = DataHash(of.files);
+  const auto data = data::DataHash(of.files);
   return AskLedger(of.ledger.file, RequestOf(of.ledger, job, data, ClaimOf(of, data), record));
 }
 
@@ -90,7 +76,7 @@ RunBudget::Side::Side(const LedgerOf& of, BudgetedJob budgeted)
     : settings(of.ledger),
       job(std::move(budgeted)),
       file(of.ledger.file),
-      data(DataHash(of.files)),
+      data(data::DataHash(of.files)),
       population(ClaimOf(of, data)) {}
 
 RunBudget::RunBudget(const jobs::PartyFile& party, const jobs::Job& job) {

@@ -25,12 +25,6 @@ struct BudgetedJob {
 /// covered. Nothing where the party holds none of the job's.
 [[nodiscard]] std::optional<BudgetedJob> BudgetedEvaluationOf(const jobs::Job& job, int party);
 
-/// SHA-256, in hexadecimal, by which a ledger knows a data set: of the lines "KEY SHA-256-OF-THE-FILE", KEY
-/// being x and y, or file, of [data], a line for each of its files. Of the bytes as they are on disk; of a
-/// query the one line "query SHA-256-OF-WHAT-IT-GIVES". Throws DataError for a file that
-/// cannot be read.
-[[nodiscard]] std::string DataHash(const data::DataFiles& files);
-
 /// Throws BudgetError for a job that releases what no epsilon covers.
 void RequireCovered(const BudgetedJob& job, const jobs::LedgerSettings& ledger);
 
@@ -42,7 +36,7 @@ struct LedgerOf {
 };
 
 /// What the ledger has to know of the files where the party file names a population; nothing where it names none.
-/// Reads the files' records where they are not known yet. `data` is their DataHash. Throws as TagsOf and KnownRecords.
+/// Reads the files' records where they are not known yet. `data` is their data::DataHash. Throws as TagsOf and KnownRecords.
 [[nodiscard]] std::optional<PopulationClaim> ClaimOf(const LedgerOf& of, const std::string& data);
 
 /// What a ledger would say to the job's plan. Throws as RunBudget::Reserve.
@@ -65,7 +59,7 @@ struct ReservedBudget {
 /// none.
 class RunBudget {
  public:
-  /// Opens the ledgers that the job is charged to, and hashes their data. Throws as LedgerFile, DataHash and ClaimOf.
+  /// Opens the ledgers that the job is charged to, and hashes their data. Throws as LedgerFile, data::DataHash and ClaimOf.
   RunBudget(const jobs::PartyFile& party, const jobs::Job& job);
 
   /// Before anything of the data is shared: all that the run is to execute, what its earlier sessions

@@ -17,7 +17,7 @@ struct RunOwner {
   int party = 0;
   std::shared_ptr<const jobs::Job> job;  ///< with checkpoints
   std::string
-      data_hash;  ///< of [data] (runtime/ledger/run_budget.h), by which a resumed run knows its data again
+      data_hash;  ///< of [data] (data/dataset/data_hash.h), by which a resumed run knows its data again
   jobs::JobTypes types = jobs::ShippedTypes();
 };
 

@@ -1,0 +1,23 @@
+#include "data/dataset/data_hash.h"
+
+#include <filesystem>
+
+#include "base/sha256.h"
+#include "data/formats/file.h"
+#include "data/tables/query_reader.h"
+
+namespace trefoil::data {
+
+std::string DataHash(const DataFiles& files) {
+  std::string lines;
+  const auto add = [&](const std::string& key, const std::filesystem::path& file) {
+    if (!file.empty()) lines += key + " " + FileSha256(file) + "\n";
+  };
+  add("x", files.x);
+  add("y", files.y);
+  if (!files.query.empty()) return Sha256Hex("query " + QuerySha256(files) + "\n");
+  for (const auto& file : files.table()) add("file", file);
+  return Sha256Hex(lines);
+}
+
+}  // namespace trefoil::data

@@ -1,0 +1,29 @@
+#include "data/dataset/data_hash.h"
+
+#include <gmock/gmock.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "tests/data/temporary_folder.h"
+
+namespace trefoil::data {
+namespace {
+
+TEST(DataHash, IsOfTheBytesOfEachFileUnderItsKey) {
+  const TemporaryFolder folder;
+  folder.Put("a.csv", "x,y\n1,2\n");
+  folder.Put("b.csv", "x,y\n3,4\n");
+  const auto line = [](const std::string& key, const std::string& content) {
+    return key + " " + Sha256Hex(content) + "\n";
+  };
+  auto files = OneFile(folder / "a.csv");
+  EXPECT_EQ(DataHash(files), Sha256Hex(line("file", "x,y\n1,2\n")));
+  files.more = {folder / "b.csv"};
+  EXPECT_EQ(DataHash(files), Sha256Hex(line("file", "x,y\n1,2\n") + line("file", "x,y\n3,4\n")));
+  EXPECT_EQ(DataHash({.x = folder / "a.csv", .y = folder / "b.csv", .file = {}}),
+            Sha256Hex(line("x", "x,y\n1,2\n") + line("y", "x,y\n3,4\n")));
+  EXPECT_THROW((void)DataHash(OneFile(folder / "none.csv")), DataError);
+}
+
+}  // namespace
+}  // namespace trefoil::data
