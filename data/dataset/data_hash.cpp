@@ -20,4 +20,12 @@ std::string DataHash(const DataFiles& files) {
   return Sha256Hex(lines);
 }
 
+void SameData::Require() const {
+  for (const auto& [files, hash] : hashes_) {
+    if (DataHash(files) != hash)
+      ThrowDataError(files.place(), "", "other data than were read at first",
+                     "the same: begin again when nobody replaces them");
+  }
+}
+
 }  // namespace trefoil::data

@@ -1,5 +1,7 @@
 #pragma once
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "data/dataset/data_files.h"
 
@@ -10,5 +12,18 @@ namespace trefoil::data {
 /// query the one line "query SHA-256-OF-WHAT-IT-GIVES". Throws DataError for a file that
 /// cannot be read.
 [[nodiscard]] std::string DataHash(const DataFiles& files);
+
+/// Data sets that are read more than once and have to stay as they were at first.
+class SameData {
+ public:
+  /// Before the first reading. Throws as DataHash.
+  void Add(const DataFiles& files) { hashes_.emplace_back(files, DataHash(files)); }
+  /// After each reading, and whenever it matters. Throws DataError naming the first data set that has another DataHash than
+  /// when it was added, and as DataHash; says nothing of the hashes, by which data could be guessed.
+  void Require() const;
+
+ private:
+  std::vector<std::pair<DataFiles, std::string>> hashes_;
+};
 
 }  // namespace trefoil::data

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "data/dataset/data_hash.h"
 #include "data/dataset/folders.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/canaries.h"
@@ -29,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Records are read twice where features are standardised: a table that changes in between would have records
-/// in the training that are in no ledger's hash.
+/// in the training that are in no ledger's hash. Of files SameData sees to it.
 void RequireFiles(const data::DataFiles& files, const std::string& party_file) {
   if (files.query.empty()) return;
   throw ConfigError(party_file +
@@ -139,6 +140,7 @@ class DpsgdJob : public Job {
   std::optional<double> chosen_threshold_;  ///< after Run, where the evaluation chose one
 
   // With features.standardise: what this party adds to the sum, and how it reads its records by what that gave.
+  data::SameData same_data_;  ///< of what is read again
   mpc::RingMatrix moments_;
   std::function<void(const DpsgdSettings& standardised)> read_again_;
   std::optional<DpsgdSettings> standardised_;  ///< after the sum was opened
@@ -239,13 +241,16 @@ std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string
     if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
     if (job_.features.standardise.on) {
       RequireFiles(party.data, party_file);
+      same_data_.Add(party.data);
       moments_ = SumOfMoments(job_, party.data, job_.data.rows.at(static_cast<std::size_t>(party.id)));
       read_again_ = [this, party, party_file, options](const DpsgdSettings& standardised) {
         own_ = ReadOwn(standardised, party, options);
         held_out_ = LoadHeldOut(standardised, party, party_file, options);
+        same_data_.Require();
       };
     }
     auto own = ReadOwn(OwnForm(), party, options);
+    same_data_.Require();
     auto warnings = OwnerWarnings(job_, party.id, own);
     const auto repeated = RepeatedRows(job_, own);
     warnings.insert(warnings.end(), repeated.begin(), repeated.end());
@@ -256,6 +261,10 @@ std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string
     return loaded;
   };
   const auto load_held_out = [this, &party, &party_file, options]() -> Loaded {
+    if (job_.features.standardise.on) {
+      if (HoldsTest(job_, party.id)) same_data_.Add(party.evaluation);
+      if (HoldsValidation(job_, party.id)) same_data_.Add(party.validation);
+    }
     held_out_ = LoadHeldOut(OwnForm(), party, party_file, options);
     return {.said = fmt::format("{} test and {} validation rows as the job declares them",
                                 held_out_.test.y.size(), held_out_.validation.y.size())};
@@ -291,6 +300,7 @@ ml::TrainingHooks DpsgdJob::HooksOf(Output& output) {
 }
 
 JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
+  same_data_.Require();  // before anything is charged: the peers may have been waited for since it was read
   const auto resumption = output.Resume(party);
   auto trained = ml::Train(party, settings_, own_, HooksOf(output), held_out_, resumption);
   const auto evaluation = EvaluationJson(job_, trained);

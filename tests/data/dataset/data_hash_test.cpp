@@ -25,5 +25,27 @@ TEST(DataHash, IsOfTheBytesOfEachFileUnderItsKey) {
   EXPECT_THROW((void)DataHash(OneFile(folder / "none.csv")), DataError);
 }
 
+TEST(SameData, NamesTheDataThatWereReplaced) {
+  const TemporaryFolder folder;
+  folder.Put("a.csv", "x\n1\n");
+  folder.Put("b.csv", "x\n2\n");
+  SameData same;
+  same.Require();  // of none
+  same.Add(OneFile(folder / "a.csv"));
+  same.Add(OneFile(folder / "b.csv"));
+  same.Require();
+  folder.Put("b.csv", "x\n3\n");  // as many bytes
+  try {
+    same.Require();
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const DataError& error) {
+    EXPECT_EQ(error.what(), (folder / "b.csv").string() +
+                                ": found other data than were read at first, expected the same: begin again "
+                                "when nobody replaces them");
+  }
+  folder.Put("b.csv", "x\n2\n");
+  same.Require();
+}
+
 }  // namespace
 }  // namespace trefoil::data

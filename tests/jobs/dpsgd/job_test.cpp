@@ -1,0 +1,144 @@
+#include "jobs/dpsgd/job.h"
+
+#include <gmock/gmock.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <array>
+#include <chrono>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "net/local_transport.h"
+#include "tests/apps/temporary_folder.h"
+#include "tests/support/run_parties.h"
+
+namespace trefoil::jobs {
+namespace {
+
+constexpr const char* kReadTwice = R"(version = 1
+type = "dpsgd"
+name = "people"
+[data]
+name = "people"
+format = "csv"
+rows = [400, 400, 400]
+classes = 2
+label = { column = "rich", values = ["no", "yes"] }
+[[data.column]]
+name = "age"
+low = 0.0
+high = 100.0
+[features]
+row_norm = 2.0
+standardise = "private"
+standardise_sigma = 0.01
+[training]
+steps = 2
+expected_batch = 1200
+max_batch_per_owner = 400
+learning_rate = 2.0
+comparison = "bulk"
+[privacy]
+sigma = 0.02
+delta = 1e-5
+clip = 1.0
+)";
+
+/// Keeps nothing, but says whether anything was charged.
+class ChargeNote : public Output {
+ public:
+  void Reserve(const Events& /*plan*/, const Events& /*before*/) override { charged = true; }
+  void Settle(const Events& /*executed*/) override {}
+  void Cover(const dp::TrainingRecord& /*other*/) override {}
+  ml::Resumption Resume(mpc::Context& /*party*/) override { return {}; }
+  void Announce(const Events& /*executed*/, int /*steps*/) override {
+    std::exchange(on_announce, [] {})();
+  }
+  void Step(const ml::StepReport& /*report*/) override {}
+  void BeginStep(int /*step*/) override {}
+  void Keep(const ml::Checkpoint& /*checkpoint*/) override {}
+  void BeginRelease() override {}
+  void BeginEvaluation() override {}
+
+  bool charged = false;
+  std::function<void()> on_announce = [] {};
+};
+
+/// How a run ended at a party whose file was perhaps replaced.
+struct EndOfRun {
+  bool charged = false;
+  std::string error;  ///< of DataError; empty: it came to its end
+};
+
+class ReadTwiceTest : public testing::Test {
+ protected:
+  /// A run of which party 1's file is replaced after it was read, or when the plan has been charged, or never.
+  enum class Replaced { kNever, kOnceRead, kOnceCharged };
+
+  EndOfRun EndOf(Replaced when) {
+    std::array<ChargeNote, 3> notes;
+    const auto job_file = folder_.Write("job.toml", kReadTwice);
+    for (int id = 0; id < 3; ++id) WriteTable(id, 30);
+    const auto ends = testing_support::EndsOver(
+        net::MakeLocalTransports(std::chrono::seconds(60)),
+        [](int self) { return testing_support::InsecurePrss({3}, self); },
+        [&](mpc::Context& context) {
+          const int self = context.self();
+          auto& note = notes.at(static_cast<std::size_t>(self));
+          const auto job = ReadJob(job_file);
+          PartyFile party;
+          party.id = self;
+          party.data = data::OneFile(TableOf(self));
+          (void)LoadInputs(*job, party, "party.toml", {.threads = 1});
+          if (self == 1 && when == Replaced::kOnceRead) WriteTable(1, 31);
+          if (self == 1 && when == Replaced::kOnceCharged) note.on_announce = [this] { WriteTable(1, 31); };
+          (void)job->Run(context, note);
+        });
+    EndOfRun end{.charged = notes[1].charged, .error = {}};
+    try {
+      if (ends[1]) std::rethrow_exception(ends[1]);
+    } catch (const DataError& error) {
+      end.error = error.what();
+    }
+    return end;
+  }
+
+  [[nodiscard]] std::filesystem::path TableOf(int id) const {
+    return folder_.path() / fmt::format("train-{}.csv", id);
+  }
+  void WriteTable(int id, int youngest) const {
+    std::string text = "age,rich\n";
+    for (int row = 0; row < 400; ++row)
+      text += fmt::format("{},{}\n", youngest + row % 40, row % 40 > 20 ? "yes" : "no");
+    (void)folder_.Write(fmt::format("train-{}.csv", id), text);
+  }
+
+  const TemporaryFolder folder_;
+  const std::string error_ =
+      TableOf(1).string() +
+      ": found other data than were read at first, expected the same: begin again when "
+      "nobody replaces them";
+};
+
+TEST_F(ReadTwiceTest, TrainsOnAFileThatStays) {
+  const auto end = EndOf(Replaced::kNever);
+  EXPECT_EQ(end.error, "");
+  EXPECT_TRUE(end.charged);
+}
+
+TEST_F(ReadTwiceTest, IsNotChargedForAFileThatWasReplacedOnceRead) {
+  const auto end = EndOf(Replaced::kOnceRead);
+  EXPECT_EQ(end.error, error_);
+  EXPECT_FALSE(end.charged);
+}
+
+TEST_F(ReadTwiceTest, EndsWhereTheFileOfTheSecondReadingIsAnother) {
+  EXPECT_EQ(EndOf(Replaced::kOnceCharged).error, error_);
+}
+
+}  // namespace
+}  // namespace trefoil::jobs
