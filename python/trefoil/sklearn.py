@@ -219,7 +219,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
 
 
 class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
-    """A linear model of numbers, by squared errors and secure DP-SGD among three parties in this process.
+    """A linear model of numbers, by secure DP-SGD among three parties in this process.
 
     Parameters
     ----------
@@ -230,6 +230,14 @@ class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
         As of PrivateLogisticRegression. The target's range counts as 1, so errors are small numbers, and so are `clip`
         and the noise. A `learning_rate` of at most 2 / (row_norm² + 1) does not diverge. `coef_` and `intercept_` are
         of that scale, too, for rows as `row_norm` leaves them; `predict` gives targets in their own unit.
+    loss
+        "squared_error", or "huber", which counts targets that are far off less: as of SGDRegressor.
+    huber_threshold
+        With "huber", and only then: the error, in the target's own unit, up to which the loss is squared, beyond which
+        it is linear. What SGDRegressor calls epsilon, which is the promise here. Best one to two deviations of the
+        usual error; take it from what is known of the subject. `clip` need not be above √(row_norm² + 1) times its
+        share of the range. Errors beyond it pull less than their square would: raise `learning_rate` or `steps` where
+        the model starts far from the targets.
     """
 
     def __init__(
@@ -247,11 +255,15 @@ class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
         clip: float = 0.25,
         row_norm: float = 2.0,
         rows: int | None = None,
+        loss: str = "squared_error",
+        huber_threshold: float | None = None,
     ) -> None:
         super().__init__(
             epsilon, delta, sigma, against, steps, batch, learning_rate, momentum, clip, row_norm, rows
         )
         self.target_range = target_range
+        self.loss = loss
+        self.huber_threshold = huber_threshold
 
     def fit(self, X: Any, y: Any) -> PrivateRegressor:
         """Trains. Row i is party i mod 3's. Raises ConfigError for a promise that cannot be met, DataError for a target
@@ -260,8 +272,22 @@ class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
         low, high = self._range_of(y)
         if y.min() < low or y.max() > high:
             raise DataError(f"y: found targets from {y.min():g} to {y.max():g}, expected {low:g} to {high:g}")
-        self._train(X, y, {"target": {"low": low, "high": high}}, {"loss": "squared"}, "target_range")
+        self._train(X, y, {"target": {"low": low, "high": high}}, self._loss(), "target_range")
         return self
+
+    def _loss(self) -> dict[str, Any]:
+        """As a job names it. How large a threshold may be is the job's to know."""
+        if self.loss not in ("squared_error", "huber"):
+            raise ConfigError(f'loss: found {self.loss!r}, expected "squared_error" or "huber"')
+        if self.loss == "squared_error":
+            if self.huber_threshold is not None:
+                raise ConfigError(
+                    f'huber_threshold: found {self.huber_threshold!r}, expected it with loss="huber" only'
+                )
+            return {"loss": "squared"}
+        if self.huber_threshold is None:
+            raise ConfigError('huber_threshold: found none, expected a number in the target\'s unit with loss="huber"')
+        return {"loss": "huber", "huber_threshold": float(self.huber_threshold)}
 
     def _range_of(self, y: NDArray[Any]) -> tuple[float, float]:
         low, high = map(float, (y.min(), y.max()) if self.target_range is None else self.target_range)

@@ -77,6 +77,35 @@ def test_predicts_numbers_of_a_public_range():
         trefoil.sklearn.PrivateRegressor(target_range=(90, 90)).fit(X, np.full(len(y), 90.0))
 
 
+def test_counts_targets_that_are_far_off_less_by_hubers_loss():
+    generator = np.random.default_rng(6)
+    X = generator.normal(0, 0.4, (900, 3))
+    rule = 100 + 20 * X @ [1.0, -2.0, 0.5]
+    y = rule + generator.normal(0, 2, 900)
+    y[::9] = 195
+
+    def regressor(**options):
+        return trefoil.sklearn.PrivateRegressor(
+            None, sigma=0.02, target_range=(0, 220), rows=900, batch=1.0, learning_rate=1.5, clip=0.5, **options
+        )
+
+    def error(**options):
+        """The model's mean distance from the rule, without noise 9 and 1; noise moves it by a hundredth."""
+        return np.abs(regressor(**options).fit(X, y).predict(X) - rule).mean()
+
+    assert error() > 5
+    assert error(loss="huber", huber_threshold=8) < 2
+    for options, refused in (
+        ({"loss": "absolute"}, "^loss: found 'absolute', expected \"squared_error\" or \"huber\"$"),
+        ({"loss": "huber"}, "^huber_threshold: found none, expected a number"),
+        ({"huber_threshold": 8}, "^huber_threshold: found 8, expected it with"),
+        ({"loss": "huber", "huber_threshold": 0}, "huber_threshold: found 0"),
+        ({"loss": "huber", "huber_threshold": 1e6}, "huber_threshold: found 1"),
+    ):
+        with pytest.raises(trefoil.ConfigError, match=refused):
+            regressor(**options).fit(X, y)
+
+
 def test_takes_other_labels_and_says_what_epsilon_does_not_cover():
     X = np.repeat([[1.0, 0.0], [0.0, 1.0]], 60, axis=0)
     y = np.repeat(["no", "yes"], 60)
