@@ -4,6 +4,14 @@
 
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <variant>
+#include <vector>
+
+#include "dp/record/json_number.h"
+#include "dp/record/record.h"
+#include "jobs/statement/bound_text.h"
+#include "ml/noise/class_balance.h"
+#include "ml/plan/step_plan.h"
 
 namespace trefoil::jobs {
 
@@ -33,13 +41,44 @@ void WeightsOrBalanced::Describe(nlohmann::json& schema) const {
   schema["oneOf"] = nlohmann::json::array({array, text});
 }
 
-void AddClasses(const ml::TrainingResult& trained, JobResult& result) {
+namespace {
+
+/// Of what a run executed the openings of counts.
+std::vector<dp::RecordedEvent> OpenedCounts(const std::vector<dp::RecordedEvent>& executed,
+                                            const ml::TrainingSettings& settings) {
+  const auto counts = std::get<dp::GaussianReleases>(ml::ClassCountEvents(ml::MakeStepPlan(settings)).at(0));
+  std::vector<dp::RecordedEvent> opened;
+  for (const auto& event : executed) {
+    const auto* releases = std::get_if<dp::GaussianReleases>(&event);
+    if (releases != nullptr && releases->coordinates == counts.coordinates &&
+        releases->sigma == counts.sigma && releases->party_deviation == counts.party_deviation)
+      opened.push_back(event);
+  }
+  return opened;
+}
+
+}  // namespace
+
+void AddClasses(const ml::TrainingResult& trained, const ml::TrainingSettings& settings, double delta,
+                JobResult& result) {
+  const auto opened = OpenedCounts(trained.record.events, settings);
+  std::int64_t releases = 0;
+  for (const auto& event : opened) releases += std::get<dp::GaussianReleases>(event).count;
+  const auto epsilons =
+      dp::Epsilons({.job_hash = {}, .run_id = {}, .events = opened}, delta, settings.accountant);
   result.summary["class_counts"] = trained.class_counts;
+  result.summary["class_counts_charge"] = {{"sigma", settings.balance_sigma.value()},
+                                           {"releases", releases},
+                                           {"epsilon_outsider", dp::NumberOrNull(epsilons.outsider)},
+                                           {"epsilon_insider", dp::NumberOrNull(epsilons.insider)}};
   result.summary["class_weights"] = trained.class_weights;
   int number = 0;
   for (const std::int64_t count : trained.class_counts)
     result.values.push_back(
         {.name = fmt::format("class_counts.{}", number++), .value = static_cast<double>(count)});
+  result.lines.push_back(fmt::format(
+      "classes counted with noise: {}; by themselves epsilon {} outsider {} insider",
+      fmt::join(trained.class_counts, ", "), EpsilonText(epsilons.outsider), EpsilonText(epsilons.insider)));
 }
 
 }  // namespace trefoil::jobs

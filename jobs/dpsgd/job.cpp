@@ -318,7 +318,7 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
     result.summary["standardisation"] = StandardisationJson(*standardised_, settings_.standardisation->sigma);
     result.values = OpenedMoments(*standardised_);
   }
-  if (job_.model.class_weights.balanced) AddClasses(trained, result);
+  if (job_.model.class_weights.balanced) AddClasses(trained, settings_, job_.privacy.delta, result);
   if (trained.evaluation) AddOpened(*trained.evaluation, result.values);
   result.model = std::move(trained.model);
   result.share = std::move(trained.share);

@@ -173,6 +173,14 @@ class Evaluate(ProgramTest):
         self.assertEqual((first["kind"], first["count"], first["coordinates"], first["sigma"]), ("gaussian_releases", 1, 2, 0.05000019073486328))
         self.assertEqual([event["kind"] for event in others], ["dpsgd_steps"])
         self.assertIn("class_counts.1", (self.folder / "out/party-2/out/audit.jsonl").read_text())
+        charge = summary["class_counts_charge"]
+        self.assertEqual((charge["sigma"], charge["releases"]), (0.05, 1))
+        self.assertLess(charge["epsilon_outsider"], charge["epsilon_insider"])
+        self.assertLessEqual(charge["epsilon_insider"], summary["epsilon_insider"])
+        self.succeed("report", "out")
+        page = (self.folder / "out/report.html").read_text()
+        for shown in ("class_counts<", "class_weights<", "class_counts_charge.epsilon_insider<", f'<data value="{counts[0]}'):
+            self.assertIn(shown, page)
         plan = json.loads(self.succeed("plan", "--job", self.job, "--json", "--set", "model.class_weights=balanced"))
         even = json.loads(self.succeed("plan", "--job", self.job, "--json"))
         self.assertGreater(plan["epsilon_outsider"], even["epsilon_outsider"])
