@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/console.h"
 #include "base/error.h"
 #include "base/passing_error.h"
 
@@ -97,6 +98,9 @@ std::string OneLine(std::string text) {
   return line;
 }
 
-void ReportError(const std::string& cause) { std::cerr << "trefoil: " + OneLine(cause) + "\n" << std::flush; }
+void ReportError(const std::string& cause) {
+  std::cout << std::flush;  // what was said before comes first
+  StandardError().Write("trefoil: " + OneLine(cause) + "\n");
+}
 
 }  // namespace trefoil

@@ -31,7 +31,7 @@ enum ExitCode : int {
 /// or \x9b in place of those of C1, of what turns the direction of writing, and of bytes that are not UTF-8.
 [[nodiscard]] std::string OneLine(std::string text);
 
-/// Prints "trefoil: CAUSE" as exactly one line on stderr.
+/// Prints "trefoil: CAUSE" as exactly one line on stderr, as Console does.
 void ReportError(const std::string& cause);
 
 }  // namespace trefoil

@@ -3,9 +3,9 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <iostream>
 #include <utility>
 
+#include "base/console.h"
 #include "base/error_report.h"
 #include "base/files.h"
 #include "base/hex.h"
@@ -64,7 +64,7 @@ PartySession::PartySession(jobs::PartyFile party, fs::path folder, const std::st
     : memory_locked_(LockAllMemory()),
       party_(std::move(party)),
       folder_(std::move(folder)),
-      display_(std::cout, StdoutIsTerminal()),
+      display_(StandardOutput().stream(), StdoutIsTerminal()),
       metrics_(std::make_unique<RunMetrics>(party_, party_file)) {}
 
 void PartySession::Open(const SessionJob& job, bool resumed) {
@@ -117,7 +117,7 @@ void PartySession::WarnOwner(const std::vector<std::string>& lines) {
   for (const auto& line : lines) text += "warning to the owner alone: " + OneLine(line) + "\n";
   ReplaceSecretFile(folder_ / kOwnerWarnings, text);
   display_.Finish();
-  std::cerr << text << std::flush;
+  StandardError().Write(text);
 }
 
 void PartySession::Log(const std::string& line, jobs::LogLevel level) { log_->Write(level, line); }
@@ -137,7 +137,7 @@ net::MeshTransport& PartySession::Connect(net::MeshConfig config) {
   watch_ = std::make_unique<RunWatch>(
       *mesh_, *metrics_, party_.peer_timeout,
       [log = log_](const std::string& line) {  // stdout first: the log may lie on the storage that hangs
-        std::cout << "warning: " + OneLine(line) + "\n" << std::flush;
+        StandardOutput().Write("warning: " + OneLine(line) + "\n");
         log->Write(jobs::LogLevel::kWarning, line);
       });
   metrics_->SetReady(true);

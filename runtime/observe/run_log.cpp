@@ -1,11 +1,11 @@
 #include "runtime/observe/run_log.h"
 
 #include <fcntl.h>
+#include <spdlog/details/null_mutex.h>
 #include <spdlog/fmt/chrono.h>
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/ringbuffer_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "base/blocking_call.h"
+#include "base/console.h"
 #include "base/error_report.h"
 #include "base/regular_file.h"
 
@@ -128,6 +129,17 @@ class FileSink : public spdlog::sinks::base_sink<std::mutex> {
   int descriptor_;
 };
 
+/// To standard error, which nothing waits for. The console has a lock of its own.
+class ConsoleSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ protected:
+  void sink_it_(const spdlog::details::log_msg& event) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(event, line);
+    StandardError().Write({line.data(), line.size()});
+  }
+  void flush_() override {}
+};
+
 using LastSink = spdlog::sinks::ringbuffer_sink_mt;
 constexpr std::size_t kLastLines = 40;
 
@@ -138,7 +150,7 @@ RunLog::RunLog(const std::filesystem::path& file, const jobs::LogSettings& setti
   to_file->set_level(LevelOf(settings.level));
   auto last = std::make_shared<LastSink>(kLastLines);
   last->set_level(LevelOf(settings.level));
-  auto to_stderr = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  auto to_stderr = std::make_shared<ConsoleSink>();
   to_stderr->set_level(LevelOf(settings.to_stderr));
   logger_ = std::make_shared<spdlog::logger>("party", spdlog::sinks_init_list{to_file, to_stderr, last});
   logger_->set_formatter(std::make_unique<LineFormatter>(settings.json, party));

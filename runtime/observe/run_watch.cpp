@@ -3,9 +3,12 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <future>
+#include <thread>
 #include <utility>
 
 #include "base/blocking_call.h"
+#include "base/console.h"
 #include "base/error.h"
 #include "base/error_report.h"
 #include "runtime/party_session.h"
@@ -16,6 +19,8 @@ namespace {
 
 /// How long a signal may go unseen.
 constexpr std::chrono::milliseconds kPause{100};
+/// How long the line of a process that is ended may take.
+constexpr std::chrono::seconds kReporting{2};
 
 std::string WholeSeconds(std::chrono::milliseconds age) { return fmt::format("{} s", age.count() / 1000); }
 
@@ -63,6 +68,7 @@ void RunWatch::Watch() {
     lock.unlock();
     LookAtPeers();
     LookAtCalls();
+    LookAtConsoles();
     LookAtSignal();
     lock.lock();
     if (!over_) changed_.wait_for(lock, kPause);
@@ -94,6 +100,17 @@ void RunWatch::LookAtCalls() {
     Queue(fmt::format("{} has taken {}: the storage does not answer", call->what, WholeSeconds(call->age)));
 }
 
+/// The log has it, though the console does not.
+void RunWatch::LookAtConsoles() {
+  const auto look = [this](const Console& console, bool& is_read) {
+    if (!is_read || console.dropped() == 0) return;
+    is_read = false;
+    Queue(console.name().string() + " is not read: lines are missing there, and the run goes on without");
+  };
+  look(StandardOutput(), output_is_read_);
+  look(StandardError(), error_is_read_);
+}
+
 void RunWatch::LookAtSignal() {
   if (StopSignal() == 0) return;
   const auto now = std::chrono::steady_clock::now();
@@ -122,9 +139,16 @@ void RunWatch::GiveUp(const std::string& why) {
   mesh_.Abort({.code = net::AbortCode::kStopped});
 }
 
-/// As the second signal would: no thread could be waited for.
+/// As the second signal would: no thread could be waited for, nor the report, where standard error is a file on
+/// storage that hangs.
 void RunWatch::EndProcess(const std::string& what) const {
-  ReportError(what);
+  std::promise<void> said;
+  const auto done = said.get_future();
+  std::thread([&what, &said] {
+    ReportError(what);
+    said.set_value();
+  }).detach();
+  (void)done.wait_for(kReporting);
   EndBySignal(StopSignal());
 }
 

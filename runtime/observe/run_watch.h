@@ -55,6 +55,7 @@ class RunWatch {
   void Watch();
   void LookAtPeers();
   void LookAtCalls();
+  void LookAtConsoles();
   void LookAtSignal();
   void GiveUp(const std::string& why);
   [[noreturn]] void EndProcess(const std::string& what) const;
@@ -68,6 +69,8 @@ class RunWatch {
   std::array<SlowLines, net::kParties> peer_lines_;
   std::array<std::chrono::milliseconds, net::kParties> told_{};  // of a wait that goes on
   SlowLines call_lines_;
+  bool output_is_read_ = true;
+  bool error_is_read_ = true;
   std::atomic<bool> at_once_{false};
   std::chrono::steady_clock::time_point signalled_;
 

@@ -1,6 +1,7 @@
 """A party whose storage hangs in the midst of a run, while its links stand: all three say what they wait for, and a signal ends them, also
 where the party is the first process of a container."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -40,13 +41,13 @@ class Hanging(ProgramTest):
             path.write_text(f'{text}\n[metrics]\nlisten = "127.0.0.1:{self.port + party}"\n')
         self.gate = self.write("gate", "")
 
-    def start(self, party, through=()):
+    def start(self, party, through=(), shown=subprocess.PIPE):
         environment = dict(os.environ)
         if party == 1:
             environment.update(LD_PRELOAD=HANG_AT, TREFOIL_HANG_AT=f".sealed:{self.gate}")
         process = subprocess.Popen(
             [*through, BINARY, "run", "--config", f"d/party-{party}/party.toml", "--job", str(self.job), "--out", f"r{party}", "--threads", "1"],
-            cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+            cwd=self.folder, stdout=shown, stderr=shown, text=True, env=environment)
         self.addCleanup(self.end, process)
         return process
 
@@ -127,6 +128,32 @@ class Stuck(Hanging):
             _, error = self.processes[party].communicate(timeout=30)
             self.assertEqual(self.processes[party].returncode, 3, error)
             self.assert_one_error_line(error, "aborted: it was told to stop")
+
+
+class NobodyReads(Hanging):
+    """Party 1 writes to a pipe that is full from the beginning, and that nobody reads."""
+
+    def test_the_run_goes_on_and_the_log_says_so(self):
+        self.prepare("60s")
+        self.gate.unlink()
+        with (self.folder / "d/party-1/party.toml").open("a") as file:
+            file.write('\n[log]\nstderr = "debug"\n')
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        os.set_blocking(writer, False)
+        for size in (4096, 1):
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    os.write(writer, b"." * size)
+        os.set_blocking(writer, True)
+        processes = [self.start(party, shown=writer if party == 1 else subprocess.PIPE) for party in PARTIES]
+        os.close(writer)
+        for process in processes:
+            _, error = process.communicate(timeout=300)
+            self.assertEqual(process.returncode, 0, error)
+        for stream in ("output", "error"):
+            self.assertRegex(self.log(1), f"standard {stream} is not read: lines are missing there")
+        self.assertNotIn("is not read", self.log(0))
 
 
 class SecondSignal(Hanging):
