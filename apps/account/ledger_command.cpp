@@ -73,13 +73,6 @@ std::string Shown(const dp::EpsilonPair& epsilons, jobs::FirstEpsilon first) {
                        first);
 }
 
-/// Of all jobs together: as one of them has it.
-jobs::FirstEpsilon FirstOfAll(const std::vector<ShownJob>& jobs) {
-  const bool any = std::any_of(jobs.begin(), jobs.end(),
-                               [](const ShownJob& job) { return job.first == jobs::FirstEpsilon::kInsider; });
-  return any ? jobs::FirstEpsilon::kInsider : jobs::FirstEpsilon::kOutsider;
-}
-
 /// The ledger's own; without one that of the newest reservation; unless another one is asked for.
 double DeltaOf(const LedgerOptions& options, const runtime::LedgerView& view) {
   if (options.delta) return *options.delta;
@@ -95,15 +88,41 @@ std::string PromiseText(const dp::TrainingRecord& record) {
   return fmt::format("unit {}, neighbours {}", jobs::UnitName(record), jobs::NeighboursName(record));
 }
 
+/// What each job may execute at most: of those that a closed ledger charges, too, and that no run has executed.
+std::vector<const dp::TrainingRecord*> RecordsOf(const dp::Ledger& ledger) {
+  std::vector<const dp::TrainingRecord*> records;
+  for (const auto& job : ledger.entered()) {
+    if (job.run_id.empty()) records.push_back(&job.record);
+  }
+  for (const auto& job : ledger.jobs()) records.push_back(&job.reserved);
+  return records;
+}
+
+/// Of all jobs together: as one of them has it.
+jobs::FirstEpsilon FirstOfAll(const dp::Ledger& ledger) {
+  const auto records = RecordsOf(ledger);
+  const bool any = std::any_of(records.begin(), records.end(), [](const dp::TrainingRecord* record) {
+    return jobs::FirstOf(*record) == jobs::FirstEpsilon::kInsider;
+  });
+  return any ? jobs::FirstEpsilon::kInsider : jobs::FirstEpsilon::kOutsider;
+}
+
 /// Where jobs promise different things, what holds of all of them is less than it seems.
 std::string UnitsText(const dp::Ledger& ledger) {
-  const auto& jobs = ledger.jobs();
-  const bool same = std::all_of(jobs.begin(), jobs.end(), [&](const dp::LedgerJob& job) {
-    return PromiseText(job.reserved) == PromiseText(jobs.front().reserved);
+  const auto records = RecordsOf(ledger);
+  const bool same = std::all_of(records.begin(), records.end(), [&](const dp::TrainingRecord* record) {
+    return PromiseText(*record) == PromiseText(*records.front());
   });
   if (same) return "";
   return "note     units or neighbours of the jobs differ: the epsilon together is for data sets that are "
          "neighbours in all of them\n";
+}
+
+/// The same for programs; null where it is not stated.
+void AddPromise(Json& job, const dp::TrainingRecord& record) {
+  job["unit"] = record.promise ? Json(jobs::UnitName(record)) : Json(nullptr);
+  job["neighbours"] = record.promise ? Json(jobs::NeighboursName(record)) : Json(nullptr);
+  job["warnings"] = record.promise ? Json(record.promise->warnings) : Json(nullptr);
 }
 
 /// The jobs of a closed ledger, run or not.
@@ -112,6 +131,7 @@ Json EnteredJson(const dp::Ledger& ledger) {
   for (const auto& job : ledger.entered()) {
     entered.push_back({{"time", job.time}, {"name", job.name}, {"job_hash", job.record.job_hash}});
     entered.back()["run_id"] = job.run_id.empty() ? Json(nullptr) : Json(job.run_id);
+    AddPromise(entered.back(), job.record);
   }
   return entered;
 }
@@ -135,8 +155,9 @@ std::string PopulationText(const dp::Ledger& ledger) {
         "{}  declared SHA-256 {}{}\n", OneLine(member.time), OneLine(member.sha256),
         member.equal_by_chance ? ", records equal to another population's said to be so by chance" : "");
   }
-  const bool replaced = std::any_of(ledger.jobs().begin(), ledger.jobs().end(), [](const dp::LedgerJob& job) {
-    return job.reserved.promise && job.reserved.promise->neighbours == dp::Neighbours::kReplaced;
+  const auto records = RecordsOf(ledger);
+  const bool replaced = std::any_of(records.begin(), records.end(), [](const dp::TrainingRecord* record) {
+    return record->promise && record->promise->neighbours == dp::Neighbours::kReplaced;
   });
   if (replaced)
     text +=
@@ -193,9 +214,7 @@ void PrintJson(const runtime::LedgerView& view, const std::vector<ShownJob>& job
              {"steps_reserved", dp::StepsIn(shown.job.reserved)}};
     job["epsilon_outsider"] = dp::NumberOrNull(shown.alone.outsider);
     job["epsilon_insider"] = dp::NumberOrNull(shown.alone.insider);
-    const auto& record = shown.job.reserved;
-    job["unit"] = record.promise ? Json(jobs::UnitName(record)) : Json(nullptr);
-    job["neighbours"] = record.promise ? Json(jobs::NeighboursName(record)) : Json(nullptr);
+    AddPromise(job, shown.job.reserved);
     json["jobs"].push_back(job);
   }
   if (!view.ledger.entered().empty()) json["entered"] = EnteredJson(view.ledger);
@@ -216,7 +235,9 @@ void PrintText(const runtime::LedgerView& view, const std::vector<ShownJob>& job
       FilterText(view.ledger.TermsAt(delta)), CapText(view.ledger), UnitsText(view.ledger));
   for (const auto& job : view.ledger.entered()) {
     if (job.run_id.empty())
-      std::cout << OneLine(fmt::format("{}  {:<8} charged, not run: {}", job.time, "entered", job.name)) << '\n';
+      std::cout << OneLine(fmt::format("{}  {:<8} charged, not run, {}: {}", job.time, "entered",
+                                       PromiseText(job.record), job.name))
+                << '\n';
   }
   for (const auto& shown : jobs) {
     std::cout << OneLine(fmt::format("{}  {:<8} {}epsilon {}: {}, {}, run {}", shown.job.time, shown.state,
@@ -225,7 +246,7 @@ void PrintText(const runtime::LedgerView& view, const std::vector<ShownJob>& job
               << '\n';
   }
   std::cout << fmt::format("together epsilon {}, delta {}: the records composed, not epsilons added\n",
-                           Shown(all, FirstOfAll(jobs)), jobs::DeltaText(delta));
+                           Shown(all, FirstOfAll(view.ledger)), jobs::DeltaText(delta));
 }
 
 int Show(const LedgerOptions& options) {

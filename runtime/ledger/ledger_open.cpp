@@ -42,26 +42,27 @@ Meant MeantBy(const LedgerOpenOptions& options) {
 /// A job and all that it plans, as a ledger sees it.
 struct PlannedJob {
   BudgetedJob job;
-  std::vector<dp::RecordedEvent> events;
+  dp::TrainingRecord record;  ///< without a run
 };
 
 PlannedJob PlanOf(const std::string& file, const Meant& meant, const LedgerOpenOptions& options) {
   const bool evaluation = options.evaluation;
   const auto job = jobs::ReadJob(file, {}, options.types);
-  const auto events = job->Events();
+  const dp::TrainingRecord record{.job_hash = jobs::HashOf(*job),
+                                  .run_id = {},
+                                  .events = job->Events(),
+                                  .promise = jobs::PromiseOf(*job)};
   auto budgeted = evaluation ? BudgetedEvaluationOf(*job, meant.party.id) : BudgetedJobOf(*job);
   if (!budgeted)
     throw ConfigError(file + (evaluation ? ": found a job whose test records this party does not hold"
                                          : ": found a job that no ledger charges: " + job->Covered()));
-  if (!evaluation) return {.job = std::move(*budgeted), .events = events};
-  return {.job = std::move(*budgeted),
-          .events = dp::TestSetRecord({.job_hash = {}, .run_id = {}, .events = events}).events};
+  return {.job = std::move(*budgeted), .record = evaluation ? dp::TestSetRecord(record) : record};
 }
 
 /// Leaves room for steps that a resumed run does again. Throws ConfigError where that is not so many more.
 void AddLostSteps(PlannedJob& planned, std::int64_t lost, const std::string& file) {
   if (lost == 0) return;
-  for (auto& event : planned.events) {
+  for (auto& event : planned.record.events) {
     auto* steps = std::get_if<dp::DpSgdSteps>(&event);
     if (steps == nullptr) continue;
     if (steps->sampling == dp::SamplingMode::kPublic)
@@ -105,7 +106,7 @@ int EnterJobs(const LedgerOpenOptions& options) {
     AddLostSteps(planned, options.lost_steps, file);
     requests.push_back({.data = hash,
                         .name = planned.job.name,
-                        .record = {.job_hash = planned.job.job_hash, .run_id = {}, .events = planned.events},
+                        .record = planned.record,
                         .epsilon_cap = meant.ledger.epsilon_cap,
                         .delta = meant.ledger.delta,
                         .before = {},

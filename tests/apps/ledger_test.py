@@ -157,13 +157,32 @@ class Ledger(ProgramTest):
         self.assertIn("epsilon 0.000 spent before", self.succeed("ledger", "enter", "--config", config, "--job", self.job))
         self.fail_with(5, "expected at most the cap 0.8", "ledger", "enter", "--config", config, "--job", self.job)
         self.assertEqual(self.show(0)["entered"][0]["run_id"], None)
-        self.assertIn("entered  charged, not run: tiny", self.succeed("ledger", "show", self.ledger(0)))
+        self.assertIn("entered  charged, not run, unit record, neighbours added: tiny", self.succeed("ledger", "show", self.ledger(0)))
         codes, errors = self.run_parties()
         self.assertEqual(codes, [0, 0, 0], errors)
         self.assertEqual(self.run_parties()[0], [5, 5, 5])
         self.fail_with(2, "jobs that have begun", "ledger", "enter", "--config", config, "--job", self.job)
         shown = self.show(0)
         self.assertEqual([job["run_id"] for job in shown["entered"]], [shown["jobs"][0]["run_id"]])
+
+    def test_entered_jobs_say_whom_their_epsilons_are_for(self):
+        self.prepare(50, None, None)
+        config = self.folder / "d/party-0/party.toml"
+        config.write_text(config.read_text() + 'mode = "closed"\n')
+        enter = ("ledger", "enter", "--config", config, "--job")
+        self.succeed(*enter, self.job)
+        self.assertNotIn("units or neighbours of the jobs differ", self.succeed("ledger", "show", self.ledger(0)))
+        transfer = pathlib.Path(__file__).resolve().parents[2] / "configs/ensemble-transfer.toml"
+        self.succeed(*enter, transfer)
+        text = self.succeed("ledger", "show", self.ledger(0))
+        self.assertIn("charged, not run, unit record, neighbours added: tiny\n", text)
+        self.assertIn("charged, not run, unit owner, neighbours replaced: ensemble-transfer\n", text)
+        self.assertIn("note     units or neighbours of the jobs differ", text)
+        shown = self.show(0)["entered"]
+        self.assertEqual([(job["unit"], job["neighbours"]) for job in shown], [("record", "added"), ("owner", "replaced")])
+        lines = [json.loads(line) for line in self.ledger(0).read_text().splitlines()]
+        written = [line["record"]["warnings"] for line in lines if line["kind"] == "enter"]
+        self.assertEqual([job["warnings"] for job in shown], written)
 
     def test_no_text_of_a_ledger_or_record_commands_a_terminal(self):
         self.prepare(0.8, None, None)
