@@ -81,8 +81,7 @@ int InitJob(const InitJobOptions& options) {
       "\n{}: job {}, epsilon {}, delta {}; {}\n{}: the answers, for "
       "--answers\n"
       "Next: trefoil plan --job {}\n",
-      out.string(), job->name(),
-      jobs::EpsilonsText(epsilons.outsider, epsilons.insider, jobs::FirstOf(*job)),
+      out.string(), job->name(), jobs::EpsilonsText(epsilons.outsider, epsilons.insider, jobs::FirstOf(*job)),
       jobs::DeltaText(job->delta()), job->Title(), kept.string(), out.string());
   return kDone;
 }
