@@ -155,6 +155,21 @@ class Inbox::DepositRequest final : public Inbox::Request {
  public:
   using Request::Request;
 
+  /// Takes the deposit from an upload of before, and drops what of its part comes again.
+  [[nodiscard]] std::optional<HttpAnswer> Admitted() override {
+    if (taken_before_) return {};
+    auto& inbox = this->inbox();
+    const auto file = inbox.parts_.FileOf(prefix().id);
+    owners_ = inbox.owners_;
+    turn_ = inbox.TakeTurn(prefix().id);
+    writer_.emplace(file, bytes(), head().offset);
+    // Whoever withdraws it from now on sees this part, and deletes it.
+    if (!inbox.IsWithdrawn(prefix())) return {};
+    writer_.reset();
+    fs::remove(file);
+    return Withdrawn();
+  }
+
   [[nodiscard]] std::optional<HttpAnswer> Take(std::span<const std::uint8_t> piece) override {
     if (!turn_) {
       Compare(piece);
@@ -209,14 +224,8 @@ class Inbox::DepositRequest final : public Inbox::Request {
       return Problem(429, fmt::format("found {} deposits of this owner that are not whole, expected fewer",
                                       PartFolder::kPerOwner));
     }
-    owners_ = inbox.owners_;
-    turn_ = inbox.TakeTurn(id);
-    writer_.emplace(inbox.parts_.FileOf(id), bytes(), head().offset);
-    // Whoever withdraws it from now on sees this part, and deletes it.
-    if (!inbox.IsWithdrawn(prefix())) return {};
-    writer_.reset();
-    fs::remove(inbox.parts_.FileOf(id));
-    return Withdrawn();
+    taken_before_ = false;
+    return {};
   }
 
   static HttpAnswer Overtaken() {
@@ -231,6 +240,7 @@ class Inbox::DepositRequest final : public Inbox::Request {
     compared_ += in_header;
   }
 
+  bool taken_before_ = true;  ///< until BeginNew() says that it was not
   std::vector<TrustedOwner> owners_;
   std::shared_ptr<std::atomic<Turn>> turn_;  ///< empty: the deposit was taken, and only compared
   std::optional<PartWriter> writer_;

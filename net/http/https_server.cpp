@@ -111,6 +111,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       return Answer(*answer);
     if (!host_.Admit(shared_from_this()))
       return Answer(Problem(503, "found as many uploads as this server takes at once; try again"));
+    if (const auto answer = upload_->Admitted()) return Answer(*answer);
     piece_.resize(host_.config().limits.piece_bytes);
     ReadPiece();
   }

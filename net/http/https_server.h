@@ -33,6 +33,9 @@ class Upload {
   [[nodiscard]] virtual std::size_t PrefixBytes() const = 0;
   /// These bytes, in memory that was there before. An answer ends the request; without one its sender counts as known.
   [[nodiscard]] virtual std::optional<HttpAnswer> Begin(std::span<const std::uint8_t> prefix) = 0;
+  /// Behind Begin(), where the server has a place for the request: what it needs it takes here, not before. An answer ends
+  /// it.
+  [[nodiscard]] virtual std::optional<HttpAnswer> Admitted() { return {}; }
   /// The next bytes behind them. An answer ends the request.
   [[nodiscard]] virtual std::optional<HttpAnswer> Take(std::span<const std::uint8_t> piece) = 0;
   /// The answer, once all came. Called in the server's second thread, one at a time; it may take long.
@@ -61,7 +64,7 @@ struct HttpsServerConfig {
 /// A small HTTPS server that takes uploads: TLS 1.3, its own certificate, nobody else's asked for; POST with a
 /// Content-Length, one request a connection, at most 8 KiB of header. Memory: about 100 KiB a connection, one
 /// piece more for each known sender. It runs in two threads of its own until it is destroyed, which waits for an End() that is
-/// under way. `open`, Begin() and Take() are called in the first one.
+/// under way. `open`, Begin(), Admitted() and Take() are called in the first one.
 class HttpsServer {
  public:
   /// Throws ConfigError if the port cannot be opened or the identity not be used, as OpenPort and UseIdentity.

@@ -241,6 +241,24 @@ TEST_F(InboxTest, LetsALaterUploadGoOn) {
   EXPECT_EQ(lost.upload->End().status, 409U);
 }
 
+TEST_F(InboxTest, TakesNothingForAnUploadThatIsNotAdmitted) {
+  OpenInbox();
+  const auto file = SampleDeposit(study_).files[1];
+  const auto bytes = BytesOf(file);
+  const auto begin = [&] {
+    auto upload = inbox_->Open({.target = "/deposits", .body_bytes = file.size(), .offset = 0, .address = ""});
+    EXPECT_FALSE(upload->Begin(bytes.first(kPrefixBytes)));
+    return upload;
+  };
+  (void)begin();
+  EXPECT_THAT(Parts(), IsEmpty());
+  const auto under_way = Begin("/deposits", file, 0, kPrefixBytes + 250);
+  (void)begin();
+  EXPECT_EQ(OffsetIn(Status(file)), 250U) << "nothing is cut";
+  EXPECT_FALSE(under_way.upload->Take(bytes.subspan(kPrefixBytes + 250)));
+  EXPECT_EQ(under_way.upload->End().status, 201U) << "nor is it overtaken";
+}
+
 TEST_F(InboxTest, KeepsFewPartsOfAnOwner) {
   OpenInbox();
   Trust("clinic", 12);

@@ -26,11 +26,16 @@ const Identity& ServerIdentity() {
 /// Counts bytes. Throws `failure` where they come.
 class CountingUpload final : public Upload {
  public:
-  explicit CountingUpload(std::function<void()> failure) : failure_(std::move(failure)) {}
+  CountingUpload(std::function<void()> failure, std::atomic<int>& admitted)
+      : failure_(std::move(failure)), admitted_(admitted) {}
   [[nodiscard]] std::size_t PrefixBytes() const override { return 4; }
   [[nodiscard]] std::optional<HttpAnswer> Begin(std::span<const std::uint8_t> prefix) override {
     if (prefix[3] == 3) return {};
     return HttpAnswer{.status = 403, .body = "another prefix"};
+  }
+  [[nodiscard]] std::optional<HttpAnswer> Admitted() override {
+    ++admitted_;
+    return {};
   }
   [[nodiscard]] std::optional<HttpAnswer> Take(std::span<const std::uint8_t> piece) override {
     failure_();
@@ -41,6 +46,7 @@ class CountingUpload final : public Upload {
 
  private:
   std::function<void()> failure_;
+  std::atomic<int>& admitted_;
   std::uint64_t count_ = 0;
 };
 
@@ -54,7 +60,8 @@ class HttpsServerTest : public testing::Test {
         .identity = ServerIdentity(),
         .limits = limits,
         .log = [](const std::string&) {},
-        .open = [failure](const UploadHead&) { return std::make_unique<CountingUpload>(failure); }});
+        .open = [failure, this](
+                    const UploadHead&) { return std::make_unique<CountingUpload>(failure, admitted_); }});
   }
   /// Sends bytes 0, 1, 2 …; `before` is called before each piece.
   [[nodiscard]] HttpsReply Send(
@@ -68,6 +75,7 @@ class HttpsServerTest : public testing::Test {
                             }});
   }
 
+  std::atomic<int> admitted_{0};
   std::optional<HttpsServer> server_;
 };
 
@@ -102,6 +110,7 @@ TEST_F(HttpsServerTest, TakesSoManyBodiesAtOnce) {
   });
   EXPECT_EQ(second, 503U);
   EXPECT_EQ(reply.status, 201U);
+  EXPECT_EQ(admitted_, 1);
 }
 
 TEST_F(HttpsServerTest, WaitsSoLongForAPiece) {
