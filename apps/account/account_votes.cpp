@@ -15,6 +15,7 @@
 #include "dp/accounting/pld_accountant.h"
 #include "dp/accounting/rdp.h"
 #include "dp/mechanisms/discrete_gaussian.h"
+#include "dp/mechanisms/rounding.h"
 #include "dp/pate/pate.h"
 #include "dp/pate/pate_sensitivity.h"
 #include "jobs/files/vote_file.h"
@@ -92,6 +93,9 @@ Mechanism MechanismOf(const VoteOptions& options) {
   return mechanism;
 }
 
+/// Upwards, as every sum of charges.
+void Charge(double& sum, double cost) { sum = dp::SumAbove(sum, 1, cost); }
+
 /// Adds one query to the analysis.
 void AddQuery(Analysis& analysis, const Mechanism& mechanism, const Counts& counts) {
   const double log_q = dp::AnswerLogQ(counts, mechanism.answer);
@@ -104,16 +108,16 @@ void AddQuery(Analysis& analysis, const Mechanism& mechanism, const Counts& coun
   ++analysis.queries;
   for (std::size_t i = 0; i < analysis.whatever.orders.size(); ++i) {
     const double order = analysis.whatever.orders[i];
-    analysis.whatever.rdp[i] += dp::AnswerRdp(0, mechanism.answer, order);
+    Charge(analysis.whatever.rdp[i], dp::AnswerRdp(0, mechanism.answer, order));
     const double answer = dp::AnswerRdp(log_q, mechanism.answer, order);
     if (!mechanism.confident()) {
-      analysis.of_these.rdp[i] += answer;
+      Charge(analysis.of_these.rdp[i], answer);
       continue;
     }
     const double log_odds = dp::TiltedLogOdds(counts, mechanism.threshold, mechanism.threshold_sigma, order);
-    analysis.whatever.rdp[i] += dp::NoisyThresholdRdp(0, mechanism.threshold_sigma, order);
-    analysis.of_these.rdp[i] += dp::NoisyThresholdRdp(law.log_q, mechanism.threshold_sigma, order) +
-                                dp::AnsweredRdp(log_odds, answer, order);
+    Charge(analysis.whatever.rdp[i], dp::NoisyThresholdRdp(0, mechanism.threshold_sigma, order));
+    Charge(analysis.of_these.rdp[i], dp::NoisyThresholdRdp(law.log_q, mechanism.threshold_sigma, order));
+    Charge(analysis.of_these.rdp[i], dp::AnsweredRdp(log_odds, answer, order));
   }
 }
 
@@ -194,8 +198,10 @@ Sanitised Sanitise(const Votes& votes, const Mechanism& mechanism, const VoteOpt
   result.bound = NoisyBound(cost.rdp + offset * cost.sensitivity, result.noise * own);
   // What holds whatever the votes are is public.
   double whatever = dp::AnswerRdp(0, mechanism.answer, result.order);
-  if (mechanism.confident()) whatever += dp::NoisyThresholdRdp(0, mechanism.threshold_sigma, result.order);
-  const double rdp = std::min(result.bound, static_cast<double>(votes.size()) * whatever) + result.release;
+  if (mechanism.confident())
+    Charge(whatever, dp::NoisyThresholdRdp(0, mechanism.threshold_sigma, result.order));
+  const double all = dp::SumAbove(0, static_cast<double>(votes.size()), whatever);
+  const double rdp = dp::SumAbove(std::min(result.bound, all), 1, result.release);
   result.epsilon = dp::RdpToEpsilon({&result.order, 1}, {&rdp, 1}, *options.delta).epsilon;
   return result;
 }
@@ -236,7 +242,7 @@ Epsilons WhateverEpsilons(const Analysis& analysis, const Mechanism& mechanism, 
   const auto exact = ExactWhateverTheVotes(analysis, mechanism, delta);
   if (exact.epsilon < epsilons.improved.epsilon) epsilons.improved = exact;
   if (mechanism.name != "lnmax") return epsilons;
-  const double pure = 2 / mechanism.answer.size * static_cast<double>(analysis.queries);
+  const double pure = dp::QuotientAbove(2 * static_cast<double>(analysis.queries), mechanism.answer.size);
   for (auto* one : {&epsilons.improved, &epsilons.basic}) {
     if (pure < one->epsilon) *one = {.epsilon = pure};
   }

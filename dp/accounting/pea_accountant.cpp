@@ -12,10 +12,11 @@ namespace {
 
 constexpr double kRange = 2.3;
 
-double SqrtOfStepsLogInverse(std::int64_t steps, double delta) {
+/// 2 sqrt(steps ln(1/delta)), with room above for what it, and a quotient of it, are rounded.
+double MultipliedEpsilon(std::int64_t steps, double delta) {
   CheckDelta(delta);
   CheckParameter(steps >= 1, "number of steps", static_cast<double>(steps), "a number not below 1");
-  return std::sqrt(static_cast<double>(steps) * std::log(1 / delta));
+  return 2 * std::sqrt(static_cast<double>(steps) * -std::log(delta)) * (1 + kClosedFormError);
 }
 
 /// Zero-concentrated privacy of one event.
@@ -52,14 +53,14 @@ void CheckPeaRange(double epsilon, double delta) {
 double PeaEpsilon(double noise_multiplier, std::int64_t steps, double delta) {
   CheckParameter(noise_multiplier > 0 && std::isfinite(noise_multiplier), "noise multiplier",
                  noise_multiplier, "a finite number above 0");
-  const double epsilon = 2 * SqrtOfStepsLogInverse(steps, delta) / noise_multiplier;
+  const double epsilon = MultipliedEpsilon(steps, delta) / noise_multiplier;
   CheckPeaRange(epsilon, delta);
   return epsilon;
 }
 
 double PeaNoiseMultiplier(double target_epsilon, std::int64_t steps, double delta) {
   CheckParameter(target_epsilon > 0, "target epsilon", target_epsilon, "a number above 0");
-  const double numerator = 2 * SqrtOfStepsLogInverse(steps, delta);
+  const double numerator = MultipliedEpsilon(steps, delta);
   CheckPeaRange(target_epsilon, delta);
   double multiplier = numerator / target_epsilon;
   // The quotient was rounded; the target holds for what is returned.

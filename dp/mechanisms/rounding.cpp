@@ -23,6 +23,14 @@ double SumAbove(double sum, double count, double each) {
   return lost > 0 ? std::nextafter(rounded, kInfinity) : rounded;
 }
 
+double QuotientAbove(double numerator, double denominator) {
+  const double rounded = numerator / denominator;
+  // What the rounding left over, exactly but where it is lost below the least doubles.
+  const double left = std::fma(-rounded, denominator, numerator);
+  constexpr double kMinNumerator = 0x1p-900;
+  return left > 0 || numerator < kMinNumerator ? std::nextafter(rounded, kInfinity) : rounded;
+}
+
 double DeltaWithin(double delta, double divergence) {
   return divergence > 0 ? delta * std::exp(-divergence) * (1 - kClosedFormError) : delta;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "dp/mechanisms/rounding.h"
 #include "dp/record/domain.h"
 
 namespace trefoil::dp {
@@ -201,13 +202,14 @@ SmoothVoteCost SmoothCostOfVotes(std::span<const std::vector<std::int64_t>> vote
     auto& query = queries.emplace_back();
     query.cell = curves.answers.CellOf(log_q);
     query.most = *std::max_element(counts.begin(), counts.end());
-    cost.rdp += curves.threshold.Cost(query.most) +
-                AnsweredRdp(curves.threshold.LogOdds(query.most),
-                            AnswerRdp(log_q, settings.answer, settings.order), settings.order);
+    cost.rdp = SumAbove(cost.rdp, 1, curves.threshold.Cost(query.most));
+    cost.rdp = SumAbove(cost.rdp, 1,
+                        AnsweredRdp(curves.threshold.LogOdds(query.most),
+                                    AnswerRdp(log_q, settings.answer, settings.order), settings.order));
   }
   for (std::int64_t distance = 0; distance <= teachers; ++distance) {
     double step = 0;
-    for (auto& query : queries) step += WorstStep(curves, query, distance);
+    for (auto& query : queries) step = SumAbove(step, 1, WorstStep(curves, query, distance));
     cost.sensitivity =
         std::max(cost.sensitivity, std::exp(-settings.beta * static_cast<double>(distance)) * step);
   }

@@ -9,6 +9,7 @@
 
 #include "base/error_report.h"
 #include "base/outward_text.h"
+#include "dp/mechanisms/rounding.h"
 #include "dp/record/json_number.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/statement/event_sentences.h"
@@ -26,10 +27,11 @@ std::string CostOfApproximations(const std::vector<dp::Event>& events, double ep
   double cost = 0;
   for (const auto& event : events) {
     if (const auto* cut = std::get_if<dp::IndependentFailure>(&event))
-      cost += cut->probability * static_cast<double>(cut->count);
+      cost = dp::SumAbove(cost, static_cast<double>(cut->count), cut->probability);
     const auto* near = std::get_if<dp::TotalVariation>(&event);
     if (near != nullptr && near->distance > 0)
-      cost += (1 + std::exp(epsilon)) * near->distance * static_cast<double>(near->count);
+      cost = dp::SumAbove(cost, static_cast<double>(near->count),
+                          (1 + std::exp(epsilon)) * near->distance * (1 + dp::kClosedFormError));
   }
   if (cost == 0) return "nothing";
   return std::isfinite(cost) ? DigitsAbove(cost, 3) : "too much";

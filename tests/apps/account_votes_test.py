@@ -1,5 +1,6 @@
 """trefoil account --votes: PATE's analysis of a vote file, against the shared values and the formulas in plain Python."""
 
+import fractions
 import json
 import math
 import os
@@ -124,6 +125,12 @@ class AccountVotes(ProgramTest):
         gnmax = self.account([[5, 5]] * 100, "--mechanism", "gnmax", "--sigma", "40")["data_independent"]["improved"]
         normal, mu, e = statistics.NormalDist().cdf, math.sqrt(100 * 2 / 40**2), gnmax["epsilon"]
         self.assertAlmostEqual(normal(mu / 2 - e / mu) - math.exp(e) * normal(-mu / 2 - e / mu), 1e-5, delta=1e-10)
+
+    def test_a_pure_epsilon_is_rounded_up(self):
+        for scale in (7, 23):
+            one = self.account([[5, 5]], "--mechanism", "lnmax", "--scale", scale)["data_independent"]["basic"]
+            self.assertGreaterEqual(fractions.Fraction(one["epsilon"]), fractions.Fraction(2, scale))
+            self.assertAlmostEqual(one["epsilon"], 2 / scale, delta=1e-15)
 
     def test_clear_votes_cost_less_and_never_more_than_any(self):
         for mechanism in (("gnmax", "--sigma", "20"), ("lnmax", "--scale", "20")):

@@ -49,6 +49,19 @@ TEST(Pea, MeetsTheTargetInDoublePrecision) {
   }
 }
 
+TEST(Pea, IsNotBelowTheExactClosedForm) {
+  for (int steps = 1; steps < 200; ++steps) {
+    for (const double delta : {1e-2, 1e-5, 3.3e-9}) {
+      const double sigma = 20 + steps / 7.0;
+      const long double exact =
+          2 * std::sqrt(static_cast<long double>(steps) * -std::log(static_cast<long double>(delta))) /
+          static_cast<long double>(sigma);
+      EXPECT_GE(PeaEpsilon(sigma, steps, delta), exact);
+      EXPECT_LE(PeaEpsilon(sigma, steps, delta), exact * (1 + 0x1p-48L));
+    }
+  }
+}
+
 TEST(PeaAccountant, IsTheClosedFormWhateverTheRate) {
   EXPECT_NEAR(EpsilonByPea({SampledGaussian{1, 40, 100}}, 1e-5), PeaEpsilon(40, 100, 1e-5), 1e-14);
   EXPECT_NEAR(EpsilonByPea({SampledGaussian{0.01, 40, 60}, SampledGaussian{0.5, 40, 40}}, 1e-5),

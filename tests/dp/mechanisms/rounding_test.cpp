@@ -34,6 +34,21 @@ TEST(SumAbove, IsNeverBelowAndWithinAUnitOfTheExactSum) {
   EXPECT_GT(rounded_up, 1000);  // where plain sums are below
 }
 
+TEST(QuotientAbove, IsNeverBelowAndWithinAUnitOfTheExactQuotient) {
+  int up = 0;
+  for (int numerator = 1; numerator <= 200; ++numerator) {
+    for (int denominator = 1; denominator <= 200; ++denominator) {
+      const double found = QuotientAbove(numerator, denominator);
+      // Products of such numbers and a double's 53 bits fit into 64.
+      EXPECT_GE(static_cast<long double>(found) * denominator, numerator);
+      EXPECT_LT(static_cast<long double>(std::nextafter(found, 0)) * denominator, numerator);
+      up += found > static_cast<double>(numerator) / denominator ? 1 : 0;
+    }
+  }
+  EXPECT_GT(up, 5000);
+  EXPECT_EQ(QuotientAbove(200, 20), 10);
+}
+
 TEST(SumAbove, TakesExactSumsAsTheyAre) {
   EXPECT_EQ(SumAbove(0, 0, 0.1), 0);
   EXPECT_EQ(SumAbove(0.1, 5, 0), 0.1);
