@@ -2,9 +2,12 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
 #include "apps/report/svg_plot.h"
+#include "jobs/statement/unit_text.h"
+#include "jobs/statement/vertical_statement.h"
 
 namespace trefoil::apps {
 namespace {
@@ -39,8 +42,14 @@ PlotLine TradeOffOf(const char* name, const dp::PrivacyCurve& curve) {
 }  // namespace
 
 PrivacyCurves CurvesOf(const dp::TrainingRecord& record) {
-  return {.outsider = dp::CurveOf(dp::OutsiderEvents(record)),
-          .insider = dp::CurveOf(dp::InsiderEvents(record))};
+  PrivacyCurves curves{.outsider = dp::CurveOf(dp::OutsiderEvents(record)),
+                       .insider = dp::CurveOf(dp::InsiderEvents(record)),
+                       .of = jobs::OneUnit(record),
+                       .vertical = jobs::FirstOf(record) == jobs::FirstEpsilon::kInsider};
+  if (!record.promise) return curves;
+  curves.unit = jobs::UnitName(record);
+  curves.neighbours = jobs::NeighboursName(record);
+  return curves;
 }
 
 PrivacyCurves CurvesOf(const dp::SampledGaussian& releases) {
@@ -50,20 +59,25 @@ PrivacyCurves CurvesOf(const dp::SampledGaussian& releases) {
 }
 
 Json ToJson(const PrivacyCurves& curves) {
-  return {{"outsider", CurveJson(curves.outsider)}, {"insider", CurveJson(curves.insider)}};
+  return {{"unit", curves.unit ? Json(*curves.unit) : Json(nullptr)},
+          {"neighbours", curves.neighbours ? Json(*curves.neighbours) : Json(nullptr)},
+          {"outsider", CurveJson(curves.outsider)},
+          {"insider", CurveJson(curves.insider)}};
 }
 
 std::string ToSvg(const PrivacyCurves& curves) {
+  const char* insider = curves.vertical ? "insider: other values" : "insider";
+  const char* outsider = curves.vertical ? "outsider: record or none" : "outsider";
   const auto promise =
-      ToSvg({.title = "delta at every epsilon",
+      ToSvg({.title = "delta at every epsilon, for " + curves.of,
              .x_label = "epsilon",
              .y_label = "powers of ten in 1 / delta",
-             .lines = {PowersOf("insider", curves.insider), PowersOf("outsider", curves.outsider)}});
+             .lines = {PowersOf(insider, curves.insider), PowersOf(outsider, curves.outsider)}});
   const auto tradeoff =
-      ToSvg({.title = "Trade-off: tests for one record",
+      ToSvg({.title = "Trade-off: tests for " + curves.of,
              .x_label = "false alarms, alpha",
              .y_label = "undetected, beta, at least",
-             .lines = {TradeOffOf("insider", curves.insider), TradeOffOf("outsider", curves.outsider)}});
+             .lines = {TradeOffOf(insider, curves.insider), TradeOffOf(outsider, curves.outsider)}});
   return promise + tradeoff;
 }
 

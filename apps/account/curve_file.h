@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace trefoil::apps {
 struct PrivacyCurves {
   dp::PrivacyCurve outsider;
   dp::PrivacyCurve insider;
+  std::string of = "a unit";                ///< what both are for: "a record", "an owner"
+  std::optional<std::string> unit{};        ///< as record.json names it, where it is stated
+  std::optional<std::string> neighbours{};  ///< likewise
+  bool vertical = false;  ///< then the insider's is for other values, and the outsider's for a record or none
 };
 
 /// Of what a record lists. Cost: a few seconds for a sampled training.
@@ -21,8 +26,9 @@ struct PrivacyCurves {
 /// Of releases at one noise multiplier, the insider's; the outsider's is sqrt(3/2) times that.
 [[nodiscard]] PrivacyCurves CurvesOf(const dp::SampledGaussian& releases);
 
-/// An object with `outsider` and `insider`, each with `curve` (a list of epsilon, delta), `mu` (a number or null)
-/// and `tradeoff` (a list of alpha, beta): docs/reference/formats.md, "Privacy curves".
+/// An object with `unit` and `neighbours` (null: not stated), and `outsider` and `insider`, each with `curve` (a list
+/// of epsilon, delta), `mu` (a number or null) and `tradeoff` (a list of alpha, beta): docs/reference/formats.md,
+/// "Privacy curves".
 [[nodiscard]] nlohmann::ordered_json ToJson(const PrivacyCurves& curves);
 
 /// delta(epsilon) and the trade-off curves as two <svg> elements.

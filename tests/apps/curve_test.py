@@ -15,6 +15,7 @@ class Curve(ProgramTest):
 
     def test_of_plain_gaussians_is_that_of_mu(self):
         curves = self.curves("--sampling-rate", 1, "--noise-multiplier", 4, "--steps", 9)
+        self.assertEqual((curves["unit"], curves["neighbours"]), (None, None))
         for adversary, mu in (("insider", 0.75), ("outsider", 0.75 / math.sqrt(1.5))):
             self.assertAlmostEqual(curves[adversary]["mu"], mu, places=9)
             self.assertGreaterEqual(curves[adversary]["mu"], mu * (1 - 1e-15))
@@ -33,6 +34,7 @@ class Curve(ProgramTest):
         self.write("job.toml", TINY_JOB)
         self.succeed("local", "--job", "job.toml", "--out", "run")
         curves = self.curves("--record", "run/record.json")
+        self.assertEqual((curves["unit"], curves["neighbours"]), ("record", "added"))
         account = json.loads(self.succeed("account", "--record", "run/record.json", "--delta", 1e-5, "--accountant", "pld", "--json"))
         for adversary in ("insider", "outsider"):
             self.assertIsNone(curves[adversary]["mu"])
@@ -48,7 +50,7 @@ class Curve(ProgramTest):
             self.assertEqual(betas, sorted(betas, reverse=True))
         self.succeed("report", "run")
         page = (self.folder / "run/report.html").read_text()
-        for text in ("Trade-off: tests for one record", "delta at every epsilon", "<h2>Several rows</h2>"):
+        for text in ("Trade-off: tests for a record", "delta at every epsilon, for a record", "<h2>Several rows</h2>"):
             self.assertIn(text, page)
 
     def test_is_not_of_votes(self):

@@ -74,7 +74,7 @@ class Report(ProgramTest):
         self.assertIn(plan["epsilon_insider"], numbers)
         plots = list(root.iter(SVG + "svg"))
         self.assertEqual([plot.get("aria-label") for plot in plots],
-                         ["delta at every epsilon", "Trade-off: tests for one record", "ROC", "Calibration",
+                         ["delta at every epsilon, for a record", "Trade-off: tests for a record", "ROC", "Calibration",
                           "Epsilon spent", "Time since the start", "Sent by this party", "Rounds"])
         for row in plan["rows"]:
             self.assertIn(row["epsilon_outsider"], numbers)
