@@ -180,6 +180,9 @@ class Job {
   [[nodiscard]] virtual std::string Uncovered() const { return {}; }
   /// The same for the test records that this party holds and the job is charged to; nothing where there are none.
   [[nodiscard]] virtual std::optional<std::string> TestsUncovered(int /*party*/) const { return {}; }
+  /// "KEY: found VALUE", which uses validation records that this party holds and no epsilon covers: why no ledger may be
+  /// of them. Else empty.
+  [[nodiscard]] virtual std::string ValidationUncovered(int /*party*/) const { return {}; }
 
   // What it costs, and how it goes on.
   /// Throws as Events.

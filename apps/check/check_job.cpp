@@ -109,6 +109,15 @@ void ExamineLedgers(Doctor& doctor, const jobs::Job& job, const jobs::PartyFile&
   const auto records = runtime::BudgetedJobOf(job);
   if (party.ledger && records && !party.data.empty())
     ExamineLedger(doctor, "ledger", {party, *party.ledger, party.data}, *records, events);
+  if (!job.ValidationUncovered(party.id).empty() && (party.ledger || party.evaluation_ledger)) {
+    doctor.Try(
+        "ledgers and validation records",
+        [&] {
+          runtime::RequireNoChoice(party, job);
+          return std::string("none is of them");
+        },
+        kMendJob);
+  }
   const auto tests = runtime::BudgetedEvaluationOf(job, party.id);
   if (party.evaluation_ledger && tests && !party.evaluation.empty())
     ExamineLedger(doctor, "ledger of the test records", {party, *party.evaluation_ledger, party.evaluation},

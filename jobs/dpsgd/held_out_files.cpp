@@ -2,9 +2,11 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <map>
 #include <utility>
 
 #include "base/error.h"
+#include "data/dataset/data_hash.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -29,6 +31,23 @@ ml::OwnRecords LoadTable(const DpsgdSettings& job, const data::DataFiles& files,
                                 records.x.rows(), declared.rows, declared.rows_key));
   }
   return {.x = std::move(records.x), .y = std::move(records.y)};
+}
+
+/// Refuses one data set under two names: what is said without charge of held-out records would be of records that the
+/// epsilons are for.
+void RequireDifferentData(const DpsgdSettings& job, const PartyFile& party) {
+  std::map<std::string, std::string> tables;  // by the hash of their data
+  const auto add = [&tables](const std::string& table, const data::DataFiles& files) {
+    if (files.empty()) return;
+    const auto [first, is_new] = tables.emplace(data::DataHash(files), table);
+    if (!is_new) {
+      throw DataError(fmt::format("{}: found the same data in [{}] and [{}], expected other records in each",
+                                  files.place().string(), first->second, table));
+    }
+  };
+  add("data", party.data);
+  if (HoldsTest(job, party.id)) add("evaluation", party.evaluation);
+  if (HoldsValidation(job, party.id)) add("validation", party.validation);
 }
 
 }  // namespace
@@ -56,6 +75,7 @@ ml::HeldOutRecords LoadHeldOut(const DpsgdSettings& job, const PartyFile& party,
                                     "initialisation.validation_holder", "initialisation.validation_rows"},
                                    party_file, options);
   }
+  RequireDifferentData(job, party);
   return records;
 }
 

@@ -97,6 +97,7 @@ class DpsgdJob : public Job {
   [[nodiscard]] dp::PrivacyUnit Unit() const override { return PromiseOf(job_).unit; }
   [[nodiscard]] std::string Uncovered() const override;
   [[nodiscard]] std::optional<std::string> TestsUncovered(int party) const override;
+  [[nodiscard]] std::string ValidationUncovered(int party) const override;
 
   [[nodiscard]] JobPlan Plan(const std::optional<protocols::Link>& link) const override;
   [[nodiscard]] JobSteps Steps() const override;
@@ -158,6 +159,10 @@ std::string DpsgdJob::Uncovered() const {
 std::optional<std::string> DpsgdJob::TestsUncovered(int party) const {
   if (!HoldsTest(job_, party)) return {};
   return job_.evaluation->sigma ? "" : "evaluation.sigma: found none";
+}
+
+std::string DpsgdJob::ValidationUncovered(int party) const {
+  return HoldsValidation(job_, party) ? "initialisation.selection: found \"public-validation\"" : "";
 }
 
 JobPlan DpsgdJob::Plan(const std::optional<protocols::Link>& link) const {

@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "base/error.h"
@@ -30,6 +31,25 @@ void RequireCovered(const BudgetedJob& job, const jobs::LedgerSettings& ledger) 
   throw BudgetError(
       fmt::format("{}: {}, which no epsilon covers, expected another one where there is a ledger",
                   ledger.file.string(), job.uncovered));
+}
+
+void RequireNoChoice(const jobs::PartyFile& party, const jobs::Job& job) {
+  const auto choice = job.ValidationUncovered(party.id);
+  if (choice.empty() || party.validation.empty() || !(party.ledger || party.evaluation_ledger)) return;
+  const auto data = data::DataHash(party.validation);
+  const auto knows = [&data](const std::optional<jobs::LedgerSettings>& ledger) {
+    return ledger && std::filesystem::exists(ledger->file) && ReadLedger(ledger->file).ledger.IsOf(data);
+  };
+  const auto refuse = [&choice](const jobs::LedgerSettings& ledger) {
+    throw BudgetError(
+        fmt::format("{}: {} on [validation] records that this ledger is of, which no epsilon covers, "
+                    "expected records of no ledger",
+                    ledger.file.string(), choice));
+  };
+  if (knows(party.ledger)) refuse(*party.ledger);
+  if (!party.evaluation_ledger) return;
+  const bool tests = !party.evaluation.empty() && data::DataHash(party.evaluation) == data;
+  if (tests || knows(party.evaluation_ledger)) refuse(*party.evaluation_ledger);
 }
 
 std::optional<BudgetedJob> BudgetedJobOf(const jobs::Job& job) {
@@ -80,6 +100,7 @@ RunBudget::Side::Side(const LedgerOf& of, BudgetedJob budgeted)
       population(ClaimOf(of, data)) {}
 
 RunBudget::RunBudget(const jobs::PartyFile& party, const jobs::Job& job) {
+  RequireNoChoice(party, job);
   if (auto budgeted = BudgetedJobOf(job); party.ledger && budgeted)
     records_.emplace(LedgerOf{party, *party.ledger, party.data}, std::move(*budgeted));
   if (auto budgeted = BudgetedEvaluationOf(job, party.id); party.evaluation_ledger && budgeted)

@@ -28,6 +28,10 @@ struct BudgetedJob {
 /// Throws BudgetError for a job that releases what no epsilon covers.
 void RequireCovered(const BudgetedJob& job, const jobs::LedgerSettings& ledger);
 
+/// Throws BudgetError for a job that chooses without noise on validation records of this party that one of its ledgers
+/// is of: those of [evaluation], or any data set that a ledger knows. Does nothing where the party file has no ledger.
+void RequireNoChoice(const jobs::PartyFile& party, const jobs::Job& job);
+
 /// One of a party's ledgers, and the files that its jobs are about.
 struct LedgerOf {
   const jobs::PartyFile& party;
@@ -59,7 +63,8 @@ struct ReservedBudget {
 /// none.
 class RunBudget {
  public:
-  /// Opens the ledgers that the job is charged to, and hashes their data. Throws as LedgerFile, data::DataHash and ClaimOf.
+  /// Opens the ledgers that the job is charged to, and hashes their data. Throws as RequireNoChoice, LedgerFile,
+  /// data::DataHash and ClaimOf.
   RunBudget(const jobs::PartyFile& party, const jobs::Job& job);
 
   /// Before anything of the data is shared: all that the run is to execute, what its earlier sessions

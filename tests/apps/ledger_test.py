@@ -224,7 +224,9 @@ class Ledger(ProgramTest):
     def test_evaluations_of_one_test_set_add_up(self):
         self.prepare(None, None, None)
         path = self.folder / "d/party-0/party.toml"
-        data = re.search(r"\[data\]\n((?:.+\n)+)", path.read_text()).group(1)
+        own = re.search(r"\[data\]\n((?:.+\n)+)", path.read_text()).group(1)
+        data = own.replace('"data/', '"../party-1/data/')  # other records, as many
+        self.assertNotEqual(data, own)
         path.write_text(path.read_text() + f'\n[evaluation]\n{data}\n[evaluation_ledger]\nfile = "tests.jsonl"\n'
                         'epsilon_cap = 0.35\ndelta = 1e-5\nmode = "gdp"\npopulation = "tests"\n')
         rows = int(re.search(r"rows = \[(\d+)", TINY_JOB).group(1))
@@ -250,6 +252,13 @@ class Ledger(ProgramTest):
         codes, errors = self.run_parties((noisy[0], noisy[1].replace("sigma = 25.0\n", "")))
         self.assertEqual(codes, [5, 5, 5], errors)
         self.assertIn("evaluation.sigma: found none, which no epsilon covers", errors[0])
+        path.write_text(path.read_text().replace("../party-1/data/", "data/"))
+        codes, errors = self.run_parties(noisy)
+        self.assertEqual(codes[0], 4, errors)
+        self.assertIn("found the same data in [data] and [evaluation], expected other records in each", errors[0])
+        checked = self.run_program("check", "--config", path, "--job", self.folder / f"job-{self.runs}.toml", "--wait", "300ms")
+        self.assertIn("test and validation data: ", checked.stdout)
+        self.assertRegex(checked.stdout, r"(?m)^fail  .*found the same data in \[data\] and \[evaluation\]")
 
     def test_finds_changes_and_other_data(self):
         self.prepare(50, None, None)
