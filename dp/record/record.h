@@ -176,8 +176,8 @@ class RecordAccountant {
 [[nodiscard]] EpsilonPair Epsilons(const TrainingRecord& record, double delta,
                                    AccountantKind kind = AccountantKind::kRdp);
 
-/// With a vertical partition: an insider's epsilon about whether a record takes part at all, were it not told by its
-/// keys. As Epsilons, but at sigma in place of sigma / 2. Nothing where the record has no vertical steps.
+/// With a vertical partition: an insider's epsilon about whether a record or padding is in a slot, all others being in
+/// theirs. As Epsilons, but at sigma in place of sigma / 2. Nothing where the record has no vertical steps.
 [[nodiscard]] std::optional<double> PresenceEpsilon(const TrainingRecord& record, double delta,
                                                     AccountantKind kind = AccountantKind::kRdp);
 

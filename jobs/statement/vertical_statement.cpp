@@ -35,8 +35,8 @@ void PutValuesFirst(std::vector<StatementEntry>& statement, const StatementSourc
       {.key = "epsilon_insider_presence",
        .title = "Epsilon, taking part",
        .sentence =
-           "For one of the three parties, about whether a record takes part, if its keys did not tell "
-           "it: the noise multiplier, as often as any row is taken.",
+           "For one of the three parties, about whether a record or padding is in a slot, all others being in "
+           "theirs: the noise multiplier, as often as any row is taken. Who takes part its keys tell it.",
        .number = presence});
 }
 

@@ -210,6 +210,18 @@ TEST(SeveralRows, OfAVerticalPartitionAreFirstOfValuesInKnownRecords) {
               HasSubstr("for an outsider all k rows added or all k removed: k = 1: 30 insider, 2 out"));
 }
 
+TEST(PrivacyStatement, OfAVerticalPartitionPromisesInsidersNothingOfWhoTakesPart) {
+  auto steps = Steps();
+  steps.sampling = dp::SamplingMode::kPublic;
+  steps.max_participation = 18;
+  steps.vertical = true;
+  const auto statement = StatementOf({steps}, {.unit = dp::PrivacyUnit::kJointRecord});
+  EXPECT_THAT(SentenceOf(statement, "epsilon_insider"), HasSubstr("in a record that it knows to be there"));
+  const auto presence = SentenceOf(statement, "epsilon_insider_presence");
+  EXPECT_THAT(presence, HasSubstr("whether a record or padding is in a slot, all others being in theirs"));
+  EXPECT_THAT(presence, HasSubstr("Who takes part its keys tell it."));
+}
+
 TEST(SeveralRows, AreRoundedUp) {
   const std::vector<RowsEpsilon> rows{
       {1, 2.71801, 0, 1e-5}, {2, 47.6401, 70.8901, 1e-5}, {5, 1.23401e-3, INFINITY, 1e-5}};
