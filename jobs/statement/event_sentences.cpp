@@ -56,9 +56,10 @@ struct Describe {
   void operator()(const dp::DpSgdSteps& steps) const {
     statement.push_back(
         {.key = "dpsgd_steps",
-         .title = "Steps of DP-SGD",
-         .sentence = fmt::format("Each opens a sum of clipped gradients to its adversary, with noise of "
-                                 "{} times the sensitivity on {} coordinates; {}.",
+         .title = "Noisy sums",
+         .sentence = fmt::format("Each opens a sum of clipped vectors, in a training the gradients of a "
+                                 "step, to its adversary, with noise of {} times the sensitivity on {} "
+                                 "coordinates; {}.",
                                  MultiplierText(steps.sigma), steps.coordinates, CutText(steps.limits)),
          .number = static_cast<double>(steps.steps)});
     if (steps.executions > 1) AddExecutions(statement, steps.executions);

@@ -54,6 +54,49 @@ struct NoiseSentences {
   std::string insider;
 };
 
+template <typename Event>
+bool HasOne(const dp::TrainingRecord& record) {
+  return std::any_of(record.events.begin(), record.events.end(),
+                     [](const dp::RecordedEvent& event) { return std::holds_alternative<Event>(event); });
+}
+
+/// Appends what is true of an event to a sentence that is true of others.
+void AddClause(std::string& sentence, std::string clause) {
+  if (sentence.empty()) clause.front() = 'O';
+  sentence += (sentence.empty() ? "" : "; ") + clause;
+}
+
+/// Where no one sentence is true of all events: of all parties' Gaussian noise first, if there is any.
+NoiseSentences NoiseByEvent(const dp::TrainingRecord& record) {
+  const bool local = HasOne<dp::LocalTraining>(record);
+  const bool pairs = HasOne<dp::PureReleases>(record) || HasOne<dp::ApproximateReleases>(record);
+  const bool counts = HasOne<dp::LaplaceCounts>(record);
+  const bool gaussian = !(local || pairs || counts) || HasOne<dp::DpSgdSteps>(record) ||
+                        HasOne<dp::NoisySelection>(record) || HasOne<dp::GaussianReleases>(record);
+  NoiseSentences noise;
+  if (gaussian) {
+    noise = {
+        .outsider = fmt::format(
+            "The noise of all three parties protects {}: 1.2247 times the noise multiplier", OneUnit(record)),
+        .insider = "It knows its own noise, so that the other two parties' remains: the noise multiplier"};
+  }
+  if (local) {
+    for (auto* sentence : {&noise.outsider, &noise.insider})
+      AddClause(*sentence, "of local training the owner's own noise alone, at its multiplier");
+  }
+  if (pairs) {
+    AddClause(noise.outsider,
+              "of releases with an epsilon of their own what noise a third party adds is not counted");
+    AddClause(noise.insider, "of releases with an epsilon of their own what others added suffices");
+  }
+  if (counts) {
+    AddClause(noise.outsider, "of noisy counts the parts of all three parties make up the noise");
+    AddClause(noise.insider, "of noisy counts the other two parties' parts make it up");
+  }
+  for (auto* sentence : {&noise.outsider, &noise.insider}) *sentence += '.';
+  return noise;
+}
+
 NoiseSentences WhoseNoise(const dp::TrainingRecord& record) {
   if (dp::HasUnbounded(record.events))
     return {.outsider = "No noise covers what has no bound, below.", .insider = "Likewise."};
@@ -76,10 +119,7 @@ NoiseSentences WhoseNoise(const dp::TrainingRecord& record) {
     return {.outsider = "The same as for an insider: what noise a third party adds is not counted.",
             .insider = "It knows its own noise; what others added suffices."};
   }
-  return {
-      .outsider = fmt::format(
-          "The noise of all three parties protects {}: 1.2247 times the noise multiplier.", OneUnit(record)),
-      .insider = "It knows its own noise, so that the other two parties' remains: the noise multiplier."};
+  return NoiseByEvent(record);
 }
 
 void AddEpsilons(Statement& statement, const StatementSource& source, const dp::EpsilonPair& epsilons) {
@@ -185,14 +225,17 @@ void AddAssumptions(Statement& statement, const StatementSource& source) {
   }
   const bool trains = Trains(source.record);
   add("assumes_sums_seen", "Assumes no less than",
-      trains ? "An adversary sees the noisy sum of every step, and knows every other record. What it sees in "
-               "fact, those sums or weights made of them, is a function of them."
+      trains ? "An adversary sees every noisy sum, and knows every other record. What it sees in fact, those "
+               "sums or weights made of them, is a function of them."
              : "An adversary sees all noisy numbers, and knows every other record. What is opened is a "
                "function of those numbers.");
+  const bool starts = HasOne<dp::LocalTraining>(source.record) || HasOne<dp::NoisySelection>(source.record);
   add("assumes_sensitivity", "Charged",
-      trains ? "Errors of clipping, of approximation and of every rounding are in the sensitivity; sums of "
-               "discrete Gaussians are charged for what they differ from one; the choice of a first model by "
-               "noisy counts and local training are events of their own."
+      starts   ? "Errors of clipping, of approximation and of every rounding are in the sensitivity; sums of "
+                 "discrete Gaussians are charged for what they differ from one; the choice of a first "
+                 "model by noisy counts and local training are events of their own."
+      : trains ? "Errors of clipping, of approximation and of every rounding are in the sensitivity; sums of "
+                 "discrete Gaussians are charged for what they differ from one."
              : "What one unit of privacy changes is a whole number of steps of the noise's lattice, and "
                "covers every rounding and how far an iteration stops from its minimiser; sums of discrete "
                "Gaussians are charged for what they differ from one.");

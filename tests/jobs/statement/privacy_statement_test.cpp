@@ -360,6 +360,40 @@ TEST(PrivacyStatement, NamesEveryEventAndWarning) {
   EXPECT_EQ(statement.back().sentence, "second");
 }
 
+TEST(PrivacyStatement, SaysOfEachEventWhoseNoiseProtects) {
+  const dp::LocalTraining local{.steps = 200, .sampling_rate = 0.1, .sigma = 4, .deviation = 100};
+  const dp::PureReleases size{.count = 1, .epsilon = 0.1};
+  const dp::GaussianReleases weights{.count = 1, .coordinates = 10, .sigma = 4, .party_deviation = 1000};
+  const dp::LaplaceCounts counts{.count = 4, .rate = 0.1};
+  const auto outsiders = [](const std::vector<dp::RecordedEvent>& events) {
+    return SentenceOf(StatementOf(events), "epsilon_outsider");
+  };
+  EXPECT_THAT(outsiders({local, Steps()}),
+              HasSubstr("1.2247 times the noise multiplier; of local training the owner's own noise alone, "
+                        "at its multiplier."));
+  EXPECT_THAT(SentenceOf(StatementOf({local, Steps()}), "epsilon_insider"),
+              HasSubstr("remains: the noise multiplier; of local training the owner's own noise alone, at "
+                        "its multiplier."));
+  EXPECT_THAT(outsiders({size, weights}),
+              HasSubstr("multiplier; of releases with an epsilon of their own what noise a third party adds "
+                        "is not counted."));
+  EXPECT_THAT(outsiders({counts, weights}),
+              HasSubstr("multiplier; of noisy counts the parts of all three parties make up the noise."));
+  EXPECT_THAT(outsiders({local}), HasSubstr(" Of local training the owner's own noise alone"));
+  EXPECT_THAT(outsiders({local}), Not(HasSubstr("1.2247")));
+  EXPECT_THAT(outsiders({Steps()}), HasSubstr("1.2247 times the noise multiplier."));
+}
+
+TEST(PrivacyStatement, OfASampledSumTellsOfNoTrainingAlone) {
+  const auto statement = StatementOf({Steps()});
+  ASSERT_NE(Find(statement, "dpsgd_steps"), nullptr);
+  EXPECT_EQ(Find(statement, "dpsgd_steps")->title, "Noisy sums");
+  EXPECT_THAT(SentenceOf(statement, "dpsgd_steps"), HasSubstr("a sum of clipped vectors, in a training the"));
+  EXPECT_THAT(SentenceOf(statement, "assumes_sensitivity"), Not(HasSubstr("local training")));
+  const dp::LocalTraining local{.steps = 200, .sampling_rate = 0.1, .sigma = 4, .deviation = 100};
+  EXPECT_THAT(SentenceOf(StatementOf({local, Steps()}), "assumes_sensitivity"), HasSubstr("local training"));
+}
+
 TEST(PrivacyStatement, HasTheSameEntriesAsTextAndJson) {
   const auto statement = StatementOf({Steps()});
   const auto json = ToJson(statement);
