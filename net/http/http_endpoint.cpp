@@ -1,12 +1,18 @@
 #include "net/http/http_endpoint.h"
 
+#include <array>
+#include <bit>
 #include <chrono>
-#include <deque>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "base/random.h"
+#include "base/regular_file.h"
 #include "net/link/asio.h"
 #include "net/link/io_thread.h"
 #include "net/mesh/listener.h"
@@ -26,6 +32,8 @@ constexpr std::size_t kMaxConnections = 16;
 constexpr std::uint32_t kMaxHeaderBytes = 8192;
 constexpr std::chrono::seconds kDeadline{5};
 constexpr std::chrono::milliseconds kPauseAfterError{100};
+constexpr const char* kOfErrors = "errors";  // what lines are about, for the limiter
+constexpr const char* kOfDropped = "dropped";
 
 /// Whether a request's Host, which may have a port, is this machine's own.
 bool NamesThisMachine(beast::string_view host) {
@@ -109,8 +117,8 @@ bool IsLoopback(const std::string& host) {
 
 class HttpEndpoint::Server {
  public:
-  Server(const tcp::endpoint& endpoint, Handler handler)
-      : handler_(std::move(handler)), acceptor_(io_.context()), pause_(io_.context()) {
+  Server(const tcp::endpoint& endpoint, Handler handler, Log log)
+      : handler_(std::move(handler)), log_(std::move(log)), acceptor_(io_.context()), pause_(io_.context()) {
     ErrorCode error;
     acceptor_.open(endpoint.protocol(), error);
     if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
@@ -132,6 +140,7 @@ class HttpEndpoint::Server {
       for (const auto& one : exchanges_) {
         if (const auto exchange = one.lock()) exchange->Drop();
       }
+      SayDropped();
     });
     io_.Drain(kDeadline);
   }
@@ -146,6 +155,9 @@ class HttpEndpoint::Server {
         Take(std::move(socket));
         return Accept();
       }
+      // Out of file descriptors, most likely.
+      if (limiter_.Allow(kOfErrors, LogLimiter::Clock::now()))
+        Say("the page of [metrics] cannot accept a connection: " + DescribeErrno(error.value()));
       pause_.expires_after(kPauseAfterError);
       pause_.async_wait([this](const ErrorCode& cancelled) {
         if (!cancelled && acceptor_.is_open()) Accept();
@@ -155,26 +167,48 @@ class HttpEndpoint::Server {
 
   void Take(tcp::socket socket) {
     std::erase_if(exchanges_, [](const auto& one) { return one.expired(); });
-    if (exchanges_.size() >= kMaxConnections) {
-      if (const auto oldest = exchanges_.front().lock()) oldest->Drop();
-      exchanges_.pop_front();
-    }
+    if (exchanges_.size() >= kMaxConnections) DropOne();
     const auto exchange = std::make_shared<Exchange>(std::move(socket), handler_);
     exchanges_.push_back(exchange);
     exchange->Start();
   }
 
+  void DropOne() {
+    std::array<std::uint8_t, sizeof(std::uint64_t)> draw{};
+    FillRandom(draw);
+    const auto place = exchanges_.begin() +
+                       static_cast<std::ptrdiff_t>(std::bit_cast<std::uint64_t>(draw) % exchanges_.size());
+    if (const auto drawn = place->lock()) drawn->Drop();
+    exchanges_.erase(place);
+    ++unsaid_;
+    if (limiter_.Allow(kOfDropped, LogLimiter::Clock::now())) SayDropped();
+  }
+
+  void SayDropped() {
+    if (unsaid_ == 0) return;
+    Say("dropped connections to the page of [metrics]: " + std::to_string(std::exchange(unsaid_, 0)) +
+        ": more came at once than the " + std::to_string(kMaxConnections) + " that it keeps");
+  }
+
+  void Say(const std::string& line) const {
+    if (log_) log_(line);
+  }
+
   Handler handler_;
+  Log log_;
+  LogLimiter limiter_;
+  std::uint64_t unsaid_ = 0;  // dropped, since the last line about it
   IoThread io_;
   tcp::acceptor acceptor_;
   asio::steady_timer pause_;
-  std::deque<std::weak_ptr<Exchange>> exchanges_;
+  std::vector<std::weak_ptr<Exchange>> exchanges_;
   std::uint16_t port_ = 0;
 };
 
-HttpEndpoint::HttpEndpoint(const std::string& host, std::uint16_t port, Handler handler) {
+HttpEndpoint::HttpEndpoint(const std::string& host, std::uint16_t port, Handler handler, Log log) {
   Require(IsLoopback(host), "HttpEndpoint: a loopback address");
-  server_ = std::make_unique<Server>(tcp::endpoint(asio::ip::make_address(host), port), std::move(handler));
+  server_ = std::make_unique<Server>(tcp::endpoint(asio::ip::make_address(host), port), std::move(handler),
+                                     std::move(log));
 }
 
 HttpEndpoint::~HttpEndpoint() = default;

@@ -38,8 +38,9 @@ RunMetrics::RunMetrics(const jobs::PartyFile& party, const std::string& party_fi
   if (!party.metrics) return;
   status_.certificates = ExpiriesOf(party);
   try {
-    endpoint_ = std::make_unique<net::HttpEndpoint>(party.metrics->host, party.metrics->port,
-                                                    [this](const std::string& path) { return Answer(path); });
+    endpoint_ = std::make_unique<net::HttpEndpoint>(
+        party.metrics->host, party.metrics->port, [this](const std::string& path) { return Answer(path); },
+        [this](const std::string& line) { Log(line); });
   } catch (const PassingError& error) {
     throw PassingError(fmt::format("{}: metrics.listen: {}", party_file, error.what()));
   } catch (const ConfigError& error) {
@@ -90,9 +91,18 @@ void RunMetrics::SetBudgets(std::vector<ReservedBudget> budgets) {
   status_.budgets = std::move(budgets);
 }
 
-void RunMetrics::SetLog(std::shared_ptr<const RunLog> log) {
+void RunMetrics::SetLog(std::shared_ptr<RunLog> log) {
   const std::lock_guard lock(mutex_);
   log_ = std::move(log);
+}
+
+void RunMetrics::Log(const std::string& line) {
+  std::shared_ptr<RunLog> log;
+  {
+    const std::lock_guard lock(mutex_);
+    if (status_.storage.count() == 0) log = log_;  // on storage that hangs the pages would wait for the line
+  }
+  if (log) log->Write(jobs::LogLevel::kWarning, line);
 }
 
 net::HttpAnswer RunMetrics::Answer(const std::string& path) const {

@@ -42,16 +42,19 @@ class RunMetrics {
 
   void SetJob(WatchedJob job);
   void SetBudgets(std::vector<ReservedBudget> budgets);
-  /// Whose last lines /status.json has; without this none.
-  void SetLog(std::shared_ptr<const RunLog> log);
+  /// Whose last lines /status.json has; without this none. Connections that the pages dropped or could not take are
+  /// said there, too.
+  void SetLog(std::shared_ptr<RunLog> log);
 
   /// The page for a path.
   [[nodiscard]] net::HttpAnswer Answer(const std::string& path) const;
 
  private:
+  void Log(const std::string& line);
+
   mutable std::mutex mutex_;
   RunStatus status_;
-  std::shared_ptr<const RunLog> log_;
+  std::shared_ptr<RunLog> log_;
   std::unique_ptr<net::HttpEndpoint> endpoint_;  // last: its thread uses the others
 };
 
