@@ -1,7 +1,9 @@
 #include "trefoil/run.h"
 
 #include "base/error.h"
+#include "base/error_report.h"
 #include "base/open_files.h"
+#include "base/passing_error.h"
 #include "runtime/run_job.h"
 
 namespace trefoil {
@@ -10,14 +12,19 @@ int RunParty(const std::filesystem::path& party_file, const std::filesystem::pat
              const RunOptions& options) {
   Require(options.resume || !options.again, "RunParty: again with resume alone");
   RequireOpenFiles(kOpenFilesOfParty);
-  return runtime::RunJob({.config = party_file.string(),
-                          .job = job_file.string(),
-                          .out = options.out.string(),
-                          .threads = options.threads,
-                          .resume = options.resume,
-                          .again = options.again,
-                          .inputs = options.inputs,
-                          .program = options.program});
+  try {
+    return runtime::RunJob({.config = party_file.string(),
+                            .job = job_file.string(),
+                            .out = options.out.string(),
+                            .threads = options.threads,
+                            .resume = options.resume,
+                            .again = options.again,
+                            .inputs = options.inputs,
+                            .program = options.program});
+  } catch (const PassingError& error) {  // which a caller would take for any other ConfigError
+    ReportError(error.what());
+    return ExitCodeOf(error);
+  }
 }
 
 }  // namespace trefoil

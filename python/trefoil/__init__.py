@@ -19,6 +19,7 @@ from trefoil.errors import (
     DataError,
     Error,
     NetworkError,
+    PassingError,
     ProtocolError,
     StoppedError,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "Model",
     "NetworkError",
     "Party",
+    "PassingError",
     "Plan",
     "ProtocolError",
     "Result",

@@ -10,10 +10,19 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Iterable
 
-from trefoil.errors import BudgetError, ConfigError, DataError, Error, NetworkError, ProtocolError, StoppedError
+from trefoil.errors import (
+    BudgetError,
+    ConfigError,
+    DataError,
+    Error,
+    NetworkError,
+    PassingError,
+    ProtocolError,
+    StoppedError,
+)
 
 PROGRAM = Path(__file__).parent / "bin" / "trefoil"
-_CODES: dict[int, type[Error]] = {2: ConfigError, 3: NetworkError, 4: DataError, 5: BudgetError, 6: ConfigError}
+_CODES: dict[int, type[Error]] = {2: ConfigError, 3: NetworkError, 4: DataError, 5: BudgetError, 6: PassingError}
 
 
 def call(*arguments: str | int | float | PathLike[str], descriptors: Iterable[int] = ()) -> str:

@@ -9,6 +9,11 @@ class ConfigError(Error, ValueError):
     """A job, a party file or an argument is wrong."""
 
 
+class PassingError(ConfigError):
+    """Something on this machine may be otherwise soon without anybody's doing: a port is taken, the clock is behind,
+    another process executes the run. Worth another try, as no other ConfigError is."""
+
+
 class DataError(Error, ValueError):
     """Data is not what the job declares."""
 

@@ -34,22 +34,26 @@ class Party:
         out: str | PathLike[str] | None = None,
         threads: int = 0,
         resume: bool = False,
+        again: bool = False,
         progress: Progress = False,
     ) -> Result:
         """Runs this party's side of a job, as `trefoil run` does: over mutual TLS, with ledger and run directory.
 
         `X` and `y` are this party's records, in place of the party file's [data]: arrays, frames, sparse matrices.
         They are handed over in memory and never written to disk. `files` names other inputs by the party file's keys.
-        `out` is the run directory (default: runs/NAME-UTC); `resume` goes on with the run that it holds. `progress` is
-        told about every five seconds. Blocks until the job has ended. The run is a process of its own; Ctrl-C ends it
-        in order and tells the peers, a second one at once.
+        `out` is the run directory (default: runs/NAME-UTC); `resume` goes on with the run that it holds, and `again`
+        with it does so although the run has lost more steps than training.lost_steps_max, if all three say so.
+        `progress` is told about every five seconds. Blocks until the job has ended. The run is a process of its own;
+        Ctrl-C ends it in order and tells the peers, a second one at once.
 
-        Raises what ended the run, with the program's one line: ConfigError, DataError, NetworkError, ProtocolError,
-        BudgetError, StoppedError.
+        Raises what ended the run, with the program's one line: ConfigError, which may be a PassingError, DataError,
+        NetworkError, ProtocolError, BudgetError, StoppedError.
         """
+        if again and not resume:
+            raise ConfigError("again: found it without resume, expected resume=True with it")
         started = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         folder = Path(out) if out is not None else Path("runs") / f"{job.name}-{started}"
-        self._start(job, X, y, files or {}, folder, threads, resume).wait(teller(progress))
+        self._start(job, X, y, files or {}, folder, threads, resume, again).wait(teller(progress))
         return of_run(job, folder)
 
     def _start(
@@ -61,6 +65,7 @@ class Party:
         folder: Path,
         threads: int,
         resume: bool = False,
+        again: bool = False,
         owner: str = "",
     ) -> PartyRun:
         """The run of `run`, begun; errors call the arrays `owner`'s."""
@@ -68,10 +73,17 @@ class Party:
             brought = {key: fspath(file) for key, file in files.items()}
             if X is not None:
                 brought |= inputs.put_records(job.to_dict(), X, y, owner)
-            return PartyRun(self._call(job, inputs, brought, folder, threads, resume), inputs)
+            return PartyRun(self._call(job, inputs, brought, folder, threads, resume, again), inputs)
 
     def _call(
-        self, job: Job, inputs: Inputs, brought: dict[str, str], folder: Path, threads: int, resume: bool = False
+        self,
+        job: Job,
+        inputs: Inputs,
+        brought: dict[str, str],
+        folder: Path,
+        threads: int,
+        resume: bool = False,
+        again: bool = False,
     ) -> dict[str, Any]:
         """What the run's process is told."""
         return {
@@ -80,7 +92,7 @@ class Party:
             "out": fspath(folder),
             "threads": threads,
             "resume": resume,
-            "again": False,
+            "again": again,
             "inputs": brought,
         }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "net/http/http_endpoint.h"
 #include "tests/api/three_parties.h"
 #include "trefoil/error.h"
 #include "trefoil/privacy.h"
@@ -69,6 +70,16 @@ TEST(RunParty, ThrowsForWhatFailsBeforeThereIsARun) {
   EXPECT_THROW((void)RunParty(files.folder() / "absent.toml", job), ConfigError);
   EXPECT_THROW((void)RunParty(files[0], files.folder() / "absent.toml"), ConfigError);
   EXPECT_THROW((void)RunParty(files[0], job, {.again = true}), ContractError);
+}
+
+TEST(RunParty, ReturnsThatWhatFailedBeforeThereWasARunMayPass) {
+  ThreePartyFiles files;
+  const auto job = files.folder().Put("job.toml", kHistogramJob);
+  const net::HttpEndpoint taken("127.0.0.1", 0, [](const std::string&) { return net::HttpAnswer{}; });
+  files.Append([&](int) {
+    return "[metrics]\nlisten = \"127.0.0.1:" + std::to_string(taken.port()) + "\"\n";
+  });
+  EXPECT_EQ(RunParty(files[0], job, {.out = files.folder() / "out"}), 6);
 }
 
 }  // namespace

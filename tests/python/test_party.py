@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -68,6 +69,16 @@ def test_refuses_wrong_files_before_anything_is_sent(job, parties, tmp_path):
         trefoil.Party(tmp_path / "absent.toml").run(job, *parties[0], out=tmp_path / "out")
     with pytest.raises(trefoil.DataError, match="^X: found an array of dtype object, expected numbers$"):
         trefoil.Party(tmp_path / "absent.toml").run(job, parties[0][0].astype(object), parties[0][1])
+
+
+def test_a_port_that_is_taken_is_worth_another_try(party_files, job, parties, tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with party_files[0].open("a") as file:
+            file.write(f'\n[metrics]\nlisten = "127.0.0.1:{taken.getsockname()[1]}"\n')
+        with pytest.raises(trefoil.PassingError, match="metrics.listen: "):
+            trefoil.Party(party_files[0]).run(job, *parties[0], out=tmp_path / "out", threads=1)
 
 
 def test_keeps_a_ledger_and_to_its_cap(party_files, job, parties, tmp_path):

@@ -13,13 +13,23 @@ HEAD = "import json, os, signal, sys\nsignal.alarm(30)  # for a run that stands 
 
 
 @pytest.fixture
-def run_of(tmp_path, monkeypatch):
-    """Of a program in Python its run, begun."""
+def child_is(tmp_path, monkeypatch):
+    """Has runs be this program in Python."""
 
-    def begun(code):
+    def put(code):
         file = tmp_path / "child.py"
         file.write_text(HEAD + code)
         monkeypatch.setattr(_party_child, "__file__", str(file))
+
+    return put
+
+
+@pytest.fixture
+def run_of(child_is):
+    """Of a program in Python its run, begun."""
+
+    def begun(code):
+        child_is(code)
         with Inputs() as inputs:
             return PartyRun({}, inputs)
 
@@ -68,3 +78,36 @@ def test_without_a_line_of_the_program_the_last_one_is_the_error(run_of):
         run_of('os.write(2, b"Traceback:\\nImportError: no such module\\n\\n")\nsys.exit(1)').wait(lambda step: None)
     with pytest.raises(trefoil.StoppedError, match=f"^stopped by signal {int(signal.SIGKILL)}$"):
         run_of("os.kill(os.getpid(), signal.SIGKILL)").wait(lambda step: None)
+
+
+@pytest.mark.parametrize(
+    "code, kind",
+    [
+        (1, "Error"),
+        (2, "ConfigError"),
+        (3, "ProtocolError"),
+        (4, "DataError"),
+        (5, "BudgetError"),
+        (6, "PassingError"),
+        (143, "StoppedError"),
+    ],
+)
+def test_each_exit_code_has_its_error(run_of, code, kind):
+    with pytest.raises(trefoil.Error, match="^found 1, expected 2$") as raised:
+        run_of(f'os.write(2, b"trefoil: found 1, expected 2\\n")\nsys.exit({code})').wait(lambda step: None)
+    assert type(raised.value) is getattr(trefoil, kind)
+
+
+def test_what_passes_is_caught_as_a_configuration_too():
+    assert issubclass(trefoil.PassingError, trefoil.ConfigError)
+
+
+@pytest.mark.parametrize("asked", [{}, {"resume": True}, {"resume": True, "again": True}])
+def test_hands_on_that_a_run_is_to_go_on(child_is, job, parties, tmp_path, asked):
+    child_is('os.write(2, f"trefoil: {call[\'resume\']} {call[\'again\']}\\n".encode())\nsys.exit(5)')
+    party = trefoil.Party(tmp_path / "party.toml")
+    expected = f"^{asked.get('resume', False)} {asked.get('again', False)}$"
+    with pytest.raises(trefoil.BudgetError, match=expected):
+        party.run(job, *parties[0], out=tmp_path / "out", **asked)
+    with pytest.raises(trefoil.ConfigError, match="^again: found it without resume"):
+        party.run(job, *parties[0], out=tmp_path / "out", again=True)
