@@ -15,8 +15,9 @@ BlockingCall::Registry& BlockingCall::Calls() {
   return registry;
 }
 
-BlockingCall::BlockingCall(const char* verb, const std::filesystem::path& file) {
-  std::list<Entry> entry{{.verb = verb, .file = &file, .begun = std::chrono::steady_clock::now()}};
+BlockingCall::BlockingCall(const char* verb, const std::filesystem::path& file, Of of) {
+  std::list<Entry> entry{
+      {.verb = verb, .file = &file, .of = of, .begun = std::chrono::steady_clock::now()}};
   auto& registry = Calls();
   const std::lock_guard lock(registry.mutex);
   entry_ = entry.begin();
@@ -36,7 +37,8 @@ std::optional<BlockingCall::UnderWay> BlockingCall::Oldest() {
   const auto& first = registry.calls.front();
   const auto age = std::chrono::steady_clock::now() - first.begun;
   return UnderWay{.what = std::string(first.verb) + " " + first.file->string(),
-                  .age = std::chrono::duration_cast<std::chrono::milliseconds>(age)};
+                  .age = std::chrono::duration_cast<std::chrono::milliseconds>(age),
+                  .of = first.of};
 }
 
 }  // namespace trefoil

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/blocking_call.h"
 #include "data/formats/file.h"
 #include "jobs/sum/own_sums.h"
 
@@ -46,6 +47,18 @@ std::optional<RingMatrix> ProgramSums::Next() {
   return job_.owners_sum ? SumOfOwner(rows) : SumOfRows(rows);
 }
 
+void ProgramSums::Opened(std::span<const double> sum) {
+  const std::filesystem::path what = "a sum to the program";
+  const BlockingCall call("handing", what, BlockingCall::Of::kProgram);
+  program_.Opened(call_, sum);
+}
+
+bool ProgramSums::Bring(std::span<const std::int64_t> rows, const VectorProgram::Add& add) {
+  const std::filesystem::path what = "the program's vectors";
+  const BlockingCall call("waiting for", what, BlockingCall::Of::kProgram);
+  return program_.Bring(call_, rows, add);
+}
+
 std::optional<RingMatrix> ProgramSums::SumOfRows(std::span<const std::int64_t> rows) {
   const auto dimension = static_cast<std::size_t>(job_.dimension);
   VectorSum sum(job_);
@@ -64,7 +77,7 @@ std::optional<RingMatrix> ProgramSums::SumOfRows(std::span<const std::int64_t> r
       ++done;
     }
   };
-  if (!program_.Bring(call_, rows, add)) return {};
+  if (!Bring(rows, add)) return {};
   if (done < rows.size())
     data::ThrowDataError(PlaceOf(call_), "", fmt::format("{} vectors", done),
                          fmt::format("{}, one for each record that is taken", rows.size()));
@@ -80,7 +93,7 @@ std::optional<RingMatrix> ProgramSums::SumOfOwner(std::span<const std::int64_t> 
       data::ThrowDataError(PlaceOf(call_), "", fmt::format("{} numbers", vector.size()),
                            fmt::format("one vector of {} numbers", dimension));
   };
-  if (!program_.Bring(call_, rows, add)) return {};
+  if (!Bring(rows, add)) return {};
   if (vector.size() < dimension)
     data::ThrowDataError(PlaceOf(call_), "", fmt::format("{} numbers", vector.size()),
                          fmt::format("one vector of {} numbers", dimension));

@@ -25,10 +25,12 @@ class ProgramSums {
   /// numbers than one vector a record; and what the program throws.
   [[nodiscard]] std::optional<mpc::RingMatrix> Next();
   /// Tells the program the sum of the call that Next was for; no numbers where it is not opened to this party.
-  void Opened(std::span<const double> sum) { program_.Opened(call_, sum); }
+  void Opened(std::span<const double> sum);
 
  private:
   [[nodiscard]] std::optional<mpc::RingMatrix> SumOfRows(std::span<const std::int64_t> rows);
+  /// As VectorProgram::Bring, which may take as long as it likes.
+  [[nodiscard]] bool Bring(std::span<const std::int64_t> rows, const VectorProgram::Add& add);
   [[nodiscard]] std::optional<mpc::RingMatrix> SumOfOwner(std::span<const std::int64_t> rows);
 
   const SumSettings& job_;

@@ -69,6 +69,12 @@ void RunMetrics::SetStorage(std::chrono::milliseconds age, const std::string& wh
   status_.storage_call = what;
 }
 
+void RunMetrics::SetProgram(std::chrono::milliseconds age, const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  status_.program = age;
+  status_.program_call = what;
+}
+
 void RunMetrics::SetDropped(std::uint64_t total) {
   const std::lock_guard lock(mutex_);
   status_.dropped = total;

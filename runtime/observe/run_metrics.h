@@ -31,10 +31,11 @@ class RunMetrics {
   void SetPeer(int peer, PeerState state);
   /// Whether the three have agreed on the job, and none has failed.
   void SetReady(bool ready);
-  /// How long the run has waited for a peer's next message, or for a call of the system (`what`), where that is
-  /// too long; zero where it is not. What takes too long makes /readyz say so, with status 503.
+  /// How long the run has waited for a peer's next message, for a call of the system (`what`), or for the program of a
+  /// session, where that is too long; zero where it is not. What takes too long makes /readyz say so, with status 503.
   void SetWaiting(int peer, std::chrono::milliseconds age);
   void SetStorage(std::chrono::milliseconds age, const std::string& what);
+  void SetProgram(std::chrono::milliseconds age, const std::string& what);
   /// Connections that were dropped before their handshake was over (net::MeshConfig::on_dropped).
   void SetDropped(std::uint64_t total);
   /// `sent`: payload bytes to each party so far.

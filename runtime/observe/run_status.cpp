@@ -161,6 +161,8 @@ std::string Obstacle(const RunStatus& status) {
   if (!status.ready) return "not connected to both peers";
   if (status.storage.count() > 0)
     return fmt::format("{} has taken {} s", status.storage_call, status.storage.count() / 1000);
+  if (status.program.count() > 0)
+    return fmt::format("{} has taken {} s", status.program_call, status.program.count() / 1000);
   const auto longest = std::max_element(status.waiting.begin(), status.waiting.end());
   if (longest->count() == 0) return {};
   return fmt::format("waiting {} s for party {}", longest->count() / 1000, longest - status.waiting.begin());
@@ -193,6 +195,9 @@ std::string MetricsText(const RunStatus& status) {
   page.Single("trefoil_storage_seconds", "gauge",
               "How long a call to storage has taken, where that is longer than timeouts.peer; else 0.",
               Seconds(status.storage));
+  page.Single("trefoil_program_seconds", "gauge",
+              "How long the program of a session has taken, where that is longer than timeouts.peer; else 0.",
+              Seconds(status.program));
   page.Describe("trefoil_peer_state", "gauge", "1 for the state that a peer is in, 0 for the others.");
   for (int peer = 0; peer < net::kParties; ++peer) {
     if (peer == status.self) continue;

@@ -58,6 +58,8 @@ struct RunStatus {
   std::array<std::chrono::milliseconds, net::kParties> waiting{};  ///< too long, for a peer; else 0
   std::chrono::milliseconds storage{0};  ///< too long, for a call of the system; else 0
   std::string storage_call{};
+  std::chrono::milliseconds program{0};  ///< too long, for the program of a session; else 0
+  std::string program_call{};
   std::uint64_t dropped = 0;  ///< connections
   ml::StepReport report{};    ///< of the last finished step
   std::array<std::uint64_t, net::kParties> sent{};

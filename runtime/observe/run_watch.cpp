@@ -95,9 +95,13 @@ void RunWatch::LookAtPeers() {
 void RunWatch::LookAtCalls() {
   const auto call = BlockingCall::Oldest();
   const bool slow = call && call->age >= slow_;
-  metrics_.SetStorage(slow ? call->age : std::chrono::milliseconds(0), slow ? call->what : std::string());
-  if (call_lines_.Due(call ? call->age : std::chrono::milliseconds(0)))
-    Queue(fmt::format("{} has taken {}: the storage does not answer", call->what, WholeSeconds(call->age)));
+  const bool program = call && call->of == BlockingCall::Of::kProgram;
+  constexpr std::chrono::milliseconds kNone{0};
+  metrics_.SetStorage(slow && !program ? call->age : kNone, slow && !program ? call->what : std::string());
+  metrics_.SetProgram(slow && program ? call->age : kNone, slow && program ? call->what : std::string());
+  if (call_lines_.Due(call ? call->age : kNone))
+    Queue(fmt::format("{} has taken {}: {}", call->what, WholeSeconds(call->age),
+                      program ? "the peers wait, too" : "the storage does not answer"));
 }
 
 /// The log has it, though the console does not.

@@ -32,7 +32,7 @@ class SlowLines {
 };
 
 /// Looks after a run that is connected, from a thread of its own, as long as it lives. It tells the metrics
-/// and the operator where the run waits long for a peer, or for its storage; and it sees to it that the first
+/// and the operator where the run waits long for a peer, its storage or its program; and it sees to it that the first
 /// signal ends the run there, too: a wait for a peer by giving up the links, which tells the peers, and a call
 /// of the system that does not come back by ending the process, after the peers have been told.
 class RunWatch {

@@ -13,10 +13,12 @@ TEST(BlockingCall, NamesTheOneThatBeganFirst) {
   const std::filesystem::path second = "a/second";
   auto one = std::make_unique<BlockingCall>("writing", first);
   {
-    const BlockingCall two("reading", second);
+    const BlockingCall two("reading", second, BlockingCall::Of::kProgram);
     EXPECT_EQ(BlockingCall::Oldest()->what, "writing a/first");
+    EXPECT_EQ(BlockingCall::Oldest()->of, BlockingCall::Of::kStorage);
     one.reset();
     EXPECT_EQ(BlockingCall::Oldest()->what, "reading a/second");
+    EXPECT_EQ(BlockingCall::Oldest()->of, BlockingCall::Of::kProgram);
     EXPECT_GE(BlockingCall::Oldest()->age.count(), 0);
   }
   EXPECT_FALSE(BlockingCall::Oldest());

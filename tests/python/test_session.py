@@ -1,9 +1,10 @@
 """Sessions of noisy sums: in this process, and of three parties over TLS."""
 
 import os
+import re
 import signal
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 import pytest
@@ -228,6 +229,32 @@ def test_a_party_that_leaves_ends_its_peers_in_time(party_files, tmp_path, ended
     for peer in (0, 2):
         assert type(ends[peer]) is trefoil.NetworkError and ends[peer].peer == 1, ends[peer]
         assert (tmp_path / f"out-{peer}" / "record.json").exists()  # all calls are charged
+
+
+def test_a_slow_program_is_named_by_its_own_party_and_ends_by_a_signal(party_files, tmp_path):
+    log = tmp_path / "out-1" / "party.log"
+    slow = r"waiting for the program's vectors has taken \d+ s: the peers wait, too"
+
+    def act(party, session):
+        session.noisy_sum(vectors_of(party))
+        if party == 1:
+            session.sample()
+            deadline = time.monotonic() + 30
+            while not re.search(slow, log.read_text()) and time.monotonic() < deadline:
+                time.sleep(0.1)
+            os.kill(session._run._process.pid, signal.SIGTERM)
+            wait([session._ended], timeout=30)
+        session.noisy_sum(vectors_of(party))
+        session.sample()
+
+    started = time.monotonic()
+    ends = at_three(party_files, sum_job(), tmp_path, act)
+    assert time.monotonic() - started < 60
+    assert re.search(slow, log.read_text())
+    assert type(ends[1]) is trefoil.StoppedError, ends[1]
+    assert re.match(r"stopped by signal 15 while waiting for the program's vectors had taken \d+ s", str(ends[1]))
+    for peer in (0, 2):
+        assert type(ends[peer]) is trefoil.NetworkError and ends[peer].peer == 1, ends[peer]
 
 
 def test_a_party_that_ends_alone_ends_its_peers_in_time(party_files, tmp_path):

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/blocking_call.h"
 #include "base/error.h"
 #include "jobs/config/tomlplusplus.h"
 #include "jobs/job.h"
@@ -58,6 +59,7 @@ class ListedVectors : public VectorProgram {
   [[nodiscard]] std::vector<std::int64_t> keys() const override { return keys_; }
   bool Bring(std::int64_t call, std::span<const std::int64_t> rows, const Add& add) override {
     call_ = call;
+    under_way_ = BlockingCall::Oldest();
     if (other_) {
       add(*other_);
       return true;
@@ -67,18 +69,22 @@ class ListedVectors : public VectorProgram {
   }
   void Opened(std::int64_t call, std::span<const double> sum) override {
     EXPECT_EQ(call, call_);
+    under_way_ = BlockingCall::Oldest();
     opened_.emplace_back(sum.begin(), sum.end());
   }
 
   void SetKeys(std::vector<std::int64_t> keys) { keys_ = std::move(keys); }
   void SetOther(std::vector<double> numbers) { other_ = std::move(numbers); }
   void EndHere() { goes_on_ = false; }
+  /// What this process was said to wait for when the program was asked last.
+  [[nodiscard]] const std::optional<BlockingCall::UnderWay>& under_way() const { return under_way_; }
 
  private:
   Rows vectors_;
   std::vector<std::int64_t> keys_{};
   std::optional<std::vector<double>> other_{};
   bool goes_on_ = true;
+  std::optional<BlockingCall::UnderWay> under_way_{};
   std::int64_t call_ = 0;
   Rows opened_{};
 };
@@ -146,6 +152,22 @@ TEST(ProgramSums, AreNothingWhereTheProgramEndsTheSession) {
   sums.Opened({});
   program.EndHere();
   EXPECT_FALSE(sums.Next());
+}
+
+// Whoever watches the run can name it, however long it takes.
+TEST(ProgramSums, SayThatTheyWaitForTheProgram) {
+  const auto job = SessionWith();
+  ListedVectors program(FortyVectors());
+  ProgramSums sums(job, program, 50, Coins());
+  EXPECT_TRUE(sums.Next());
+  ASSERT_TRUE(program.under_way());
+  EXPECT_EQ(program.under_way()->what, "waiting for the program's vectors");
+  EXPECT_EQ(program.under_way()->of, BlockingCall::Of::kProgram);
+  EXPECT_FALSE(BlockingCall::Oldest());
+  sums.Opened({});
+  ASSERT_TRUE(program.under_way());
+  EXPECT_EQ(program.under_way()->what, "handing a sum to the program");
+  EXPECT_FALSE(BlockingCall::Oldest());
 }
 
 TEST(ProgramSums, RefuseWhatIsNotAVectorForEachRecord) {

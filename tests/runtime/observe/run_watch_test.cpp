@@ -126,6 +126,19 @@ TEST_F(RunWatchTest, NamesACallThatDoesNotComeBack) {
   EXPECT_EQ(metrics_.Answer("/readyz").body.find("writing runs/first/record.json has taken "), 0U);
 }
 
+TEST_F(RunWatchTest, NamesTheProgramThatIsWaitedFor) {
+  metrics_.SetReady(true);
+  const auto watch = Watch();
+  const std::filesystem::path what = "the program's vectors";
+  const BlockingCall call("waiting for", what, BlockingCall::Of::kProgram);
+  EXPECT_TRUE(WaitForLine("waiting for the program's vectors has taken 2 s: the peers wait, too"));
+  EXPECT_EQ(metrics_.Answer("/readyz").body.find("waiting for the program's vectors has taken "), 0U);
+  const auto numbers = metrics_.Answer("/metrics").body;
+  EXPECT_NE(numbers.find("trefoil_storage_seconds 0\n"), std::string::npos);
+  EXPECT_EQ(numbers.find("trefoil_program_seconds 0\n"), std::string::npos);
+  EXPECT_NE(numbers.find("\ntrefoil_program_seconds "), std::string::npos);
+}
+
 // Each in a process of its own, which gets the signal.
 TEST_F(RunWatchTest, TheFirstSignalEndsAWaitForAPeer) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
