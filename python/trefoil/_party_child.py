@@ -29,6 +29,12 @@ def _end_with_caller() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
+def _code_of(errors: ModuleType, error: Exception) -> int:
+    """The exit code that the program has for an error."""
+    codes = {"ConfigError": 2, "NetworkError": 3, "ProtocolError": 3, "DataError": 4, "BudgetError": 5}
+    return next((code for name, code in codes.items() if isinstance(error, getattr(errors, name))), 1)
+
+
 def main() -> int:
     call = json.loads(sys.argv[1])
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the peers are there; then the run notes it by itself
@@ -42,8 +48,9 @@ def main() -> int:
         code: int = core.run_party(**call)
         return code
     except Exception as error:
-        print(f"trefoil: {error}", file=sys.stderr)
-        return 2 if isinstance(error, errors.ConfigError) else 1
+        text = " ".join(str(error).splitlines()) or type(error).__name__  # one line is what the caller takes
+        os.write(2, f"trefoil: {text}\n".encode("utf-8", "backslashreplace"))
+        return _code_of(errors, error)
 
 
 if __name__ == "__main__":

@@ -64,6 +64,10 @@ class PartyRun:
         """Tells the run to end in order, and its peers."""
         self._process.send_signal(signal.SIGINT)
 
+    def kill(self) -> None:
+        """Ends the run's process at once; the peers find the link closed."""
+        self._process.kill()
+
     def _read_errors(self) -> None:
         assert self._process.stderr is not None
         for line in self._process.stderr:
@@ -79,6 +83,6 @@ class PartyRun:
             self._process.wait()
             self._reader.join()
         except BaseException:
-            self._process.kill()
+            self.kill()
             self._reader.join()
             raise

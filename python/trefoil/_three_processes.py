@@ -48,6 +48,12 @@ def _ends(runs: Sequence[PartyRun], tell: Callable[[Step], Any]) -> list[BaseExc
         except BaseException:
             for one in runs:
                 one.stop()
+            try:
+                wait(waiting)
+            except BaseException:  # interrupted again
+                for one in runs:
+                    one.kill()
+                raise
             raise
     return [one.exception() for one in waiting]
 

@@ -67,10 +67,14 @@ class Sums:
         if kind is not None:
             self._abort()
             return
-        if self.calls_made < self.calls:
-            self._ask()
-            for channel in self._channels:
-                self._send(channel, LEAVE, b"")
+        try:
+            if self.calls_made < self.calls:
+                self._ask()
+                for channel in self._channels:
+                    self._send(channel, LEAVE, b"")
+        except BaseException:  # else the library would wait for this side, and the end of Python for the library
+            self._abort()
+            raise
         self._finish()
 
     def _start(self) -> None:
@@ -224,7 +228,11 @@ class Session(Sums):
         self._channels = [Pipes(ours_in, ours_out)]
         self._ended: Future[None] = Future()
         threading.Thread(target=self._wait, name="trefoil.Session").start()
-        self._send(self._channels[0], KEYS, self._keys[0])
+        try:
+            self._send(self._channels[0], KEYS, self._keys[0])
+        except BaseException:  # no `with` has begun that would end it
+            self._abort()
+            raise
 
     def _wait(self) -> None:
         """In a thread of its own, which takes what the run prints."""
@@ -248,7 +256,11 @@ class Session(Sums):
     def _abort(self) -> None:
         self._channels[0].close()
         self._run.stop()
-        wait([self._ended])
+        try:
+            wait([self._ended])
+        except BaseException:  # interrupted again
+            self._run.kill()
+            raise
 
 
 class SimulatedSession(Sums):

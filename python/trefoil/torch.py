@@ -143,7 +143,7 @@ class PrivateTrainer:
         try:
             parts = vmap(grad(of_one), in_dims=(None, 0, 0), randomness="error")(weights, x, y)
         except RuntimeError as error:
-            why = str(error).splitlines()[0].split(". ")[0]
+            why = (str(error).splitlines() or [""])[0].split(". ")[0]
             raise ConfigError(f"model: found no gradient of a record by itself and without coins: {why}") from error
         if not torch.equal(coins, torch.get_rng_state()):
             raise ConfigError("data: found records made with coins of PyTorch's generator, expected none")

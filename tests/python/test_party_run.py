@@ -1,11 +1,16 @@
 """What Party.run makes of its process, which is a program of the test's own here."""
 
+import json
 import signal
+import subprocess
+import sys
+from concurrent.futures import wait
 
 import pytest
+from test_session import sum_job
 
 import trefoil
-from trefoil import _party_child
+from trefoil import _party_child, _three_processes, errors
 from trefoil._inputs import Inputs
 from trefoil._party_run import PartyRun
 
@@ -111,3 +116,73 @@ def test_hands_on_that_a_run_is_to_go_on(child_is, job, parties, tmp_path, asked
         party.run(job, *parties[0], out=tmp_path / "out", **asked)
     with pytest.raises(trefoil.ConfigError, match="^again: found it without resume"):
         party.run(job, *parties[0], out=tmp_path / "out", again=True)
+
+
+WAITING = "signal.sigwait([signal.SIGUSR1])"
+
+
+@pytest.fixture
+def deaf():
+    """Has runs take no notice of SIGINT, from their first instruction on."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    yield
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def interrupt(*_, **__):
+    raise KeyboardInterrupt
+
+
+def test_a_second_interrupt_ends_three_processes_at_once(run_of, deaf, monkeypatch):
+    runs = [run_of(WAITING) for _ in range(3)]
+    monkeypatch.setattr(_three_processes, "wait", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        _three_processes._ends(runs, lambda step: None)
+    assert [run._process.wait(timeout=20) for run in runs] == [-signal.SIGKILL] * 3
+
+
+@pytest.fixture
+def session(child_is, tmp_path):
+    """Of a party whose run waits for a signal."""
+    child_is(WAITING)
+    file = tmp_path / "party.toml"
+    file.write_text("[party]\nid = 1\n")
+    return trefoil.Session(file, sum_job(), out=tmp_path / "out")
+
+
+@pytest.mark.parametrize("method", ["_send", "_ask"])
+def test_a_session_that_is_interrupted_leaves_no_run_behind(session, monkeypatch, method):
+    monkeypatch.setattr(session, method, interrupt)  # at the keys, and where the `with` ends
+    with pytest.raises(KeyboardInterrupt):
+        with session:
+            pass
+    wait([session._ended], timeout=20)
+    assert session._ended.done() and session._run._process.returncode not in (None, -signal.SIGALRM)
+
+
+def test_a_session_that_is_interrupted_twice_ends_its_run_at_once(session, deaf, monkeypatch):
+    with pytest.raises(KeyboardInterrupt):
+        with session:
+            monkeypatch.setattr("trefoil.session.wait", interrupt)
+            raise KeyboardInterrupt
+    wait([session._ended], timeout=20)
+    assert session._ended.done() and session._run._process.returncode == -signal.SIGKILL
+
+
+CORE = """
+import sys
+
+def run_party(what):
+    raise getattr(sys.modules["trefoil.errors"], what[0])(what[1])
+"""
+
+
+@pytest.mark.parametrize("kind, code", [("DataError", 4), ("ConfigError", 2), ("BudgetError", 5), ("Error", 1)])
+def test_the_process_hands_on_an_error_of_several_lines(tmp_path, kind, code):
+    core = tmp_path / "core.py"
+    core.write_text(CORE)
+    call = {"core": str(core), "errors": errors.__file__, "what": [kind, "found 1,\nexpected 2"]}
+    command = [sys.executable, "-P", "-B", _party_child.__file__, json.dumps(call)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stderr.read() == b"trefoil: found 1, expected 2\n"
+        assert process.wait(timeout=60) == code
