@@ -25,7 +25,11 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShort{120};
 constexpr milliseconds kLong{20000};
 // A party waits at most twice: for a silent peer, and for the third, which has noticed the same.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr milliseconds kNoHang{15000};
+#else
 constexpr milliseconds kNoHang{5000};
+#endif
 
 enum class End { kReturned, kTyped, kOther };
 
