@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-dp::TrainingRecord RecordOf(dp::PrivacyUnit unit, const dp::RecordedEvent& event) {
+dp::TrainingRecord StatedRecord(dp::PrivacyUnit unit, const dp::RecordedEvent& event) {
   return {.job_hash = "a",
           .run_id = "b",
           .events = {event},
@@ -20,7 +20,7 @@ dp::TrainingRecord RecordOf(dp::PrivacyUnit unit, const dp::RecordedEvent& event
 
 TEST(PrivacyCurves, SayWhomTheyAreFor) {
   const dp::PureReleases release{.count = 1, .epsilon = 0.5};
-  const auto curves = CurvesOf(RecordOf(dp::PrivacyUnit::kOwner, release));
+  const auto curves = CurvesOf(StatedRecord(dp::PrivacyUnit::kOwner, release));
   EXPECT_EQ(ToJson(curves).at("unit"), "owner");
   EXPECT_EQ(ToJson(curves).at("neighbours"), "replaced");
   const auto svg = ToSvg(curves);
