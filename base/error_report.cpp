@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
+#include <future>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include "base/console.h"
 #include "base/error.h"
@@ -101,6 +105,16 @@ std::string OneLine(std::string text) {
 void ReportError(const std::string& cause) {
   std::cout << std::flush;  // what was said before comes first
   StandardError().Write("trefoil: " + OneLine(cause) + "\n");
+}
+
+void ReportLastError(const std::string& cause) {
+  const auto said = std::make_shared<std::promise<void>>();
+  const auto done = said->get_future();
+  std::thread([cause, said] {
+    ReportError(cause);
+    said->set_value();
+  }).detach();
+  (void)done.wait_for(std::chrono::seconds(2));
 }
 
 }  // namespace trefoil

@@ -49,7 +49,7 @@ CONFINED = [
 # A use in the text, and the files that may have it.
 CONFINED_USES = [
     (r"\bstd::(thread|jthread|async)\b(?!::hardware_concurrency)",
-     r"net/.*|base/((run_both|thread_pool)\.(cpp|h)|(prefetcher|background_thread)\.h)", "threads belong in net/ and in base/"),
+     r"net/.*|base/((run_both|thread_pool|error_report)\.(cpp|h)|(prefetcher|background_thread)\.h)", "threads belong in net/ and in base/"),
     (r"\b(fork|vfork|execv\w*|posix_spawn\w*|waitpid)\s*\(", r"apps/local/child_process\.(cpp|h)",
      "processes are started in apps/local/child_process"),
     (r"(?<![.>\w])(exit|_exit|_Exit|quick_exit|abort)\s*\(", r"apps/(main|local/child_process)\.cpp|runtime/stop_signals\.cpp",

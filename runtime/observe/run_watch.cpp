@@ -3,8 +3,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <future>
-#include <thread>
 #include <utility>
 
 #include "base/blocking_call.h"
@@ -19,8 +17,6 @@ namespace {
 
 /// How long a signal may go unseen.
 constexpr std::chrono::milliseconds kPause{100};
-/// How long the line of a process that is ended may take.
-constexpr std::chrono::seconds kReporting{2};
 
 std::string WholeSeconds(std::chrono::milliseconds age) { return fmt::format("{} s", age.count() / 1000); }
 
@@ -143,16 +139,9 @@ void RunWatch::GiveUp(const std::string& why) {
   mesh_.Abort({.code = net::AbortCode::kStopped});
 }
 
-/// As the second signal would: no thread could be waited for, nor the report, where standard error is a file on
-/// storage that hangs.
+/// As the second signal would: no thread could be waited for.
 void RunWatch::EndProcess(const std::string& what) const {
-  std::promise<void> said;
-  const auto done = said.get_future();
-  std::thread([&what, &said] {
-    ReportError(what);
-    said.set_value();
-  }).detach();
-  (void)done.wait_for(kReporting);
+  ReportLastError(what);
   EndBySignal(StopSignal());
 }
 

@@ -70,7 +70,7 @@ class Population(ProgramTest):
         self.use("corrected.csv", "patients")
         codes, errors = self.run_parties()
         self.assertEqual(codes, [4, 3, 3], errors)
-        self.assert_one_error_line(errors[0], 'which was not declared to be of population "patients": if whoever is in it '
+        self.assert_one_error_line(errors[0], 'data that was not declared to be of population "patients": if whoever is in it '
                                    "may be in that population's other files, run: trefoil ledger declare; else name another")
         declare = ("ledger", "declare", "--config", CONFIG)
         told = self.succeed(*declare)
