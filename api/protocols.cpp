@@ -21,8 +21,6 @@
 namespace trefoil {
 namespace {
 
-mpc::Context& Of(Session& session) { return session.impl().context; }
-
 const mpc::ArithShare& Ring(const Share& x) { return x.engine().ring(); }
 
 Share Fixed(mpc::ArithShare ring, int fraction_bits) {
@@ -48,34 +46,43 @@ void Note(Session& session, const Share& x, const std::vector<int>& to, const st
 
 Share Input(Session& session, int owner, const Matrix& own, Shape shape, int fraction_bits) {
   Require(owner >= 0 && owner < net::kParties, "Input: owner 0, 1 or 2");
-  const Matrix mine = session.party() == owner ? own : Matrix();
-  return Fixed(protocols::Input(Of(session), owner, Encoded(mine, fraction_bits), {shape.rows, shape.cols}),
-               fraction_bits);
+  return Over(session, [&](mpc::Context& context) {
+    const Matrix mine = session.party() == owner ? own : Matrix();
+    return Fixed(protocols::Input(context, owner, Encoded(mine, fraction_bits), {shape.rows, shape.cols}),
+                 fraction_bits);
+  });
 }
 
 Share AddPublic(Session& session, const Share& x, const Matrix& c) {
-  return Fixed(mpc::AddPublic(Of(session), Ring(x), Encoded(c, x.fraction_bits())), x.fraction_bits());
+  return Over(session, [&](mpc::Context& context) {
+    return Fixed(mpc::AddPublic(context, Ring(x), Encoded(c, x.fraction_bits())), x.fraction_bits());
+  });
 }
 
 Share Multiply(Session& session, const Share& x, const Share& y) {
-  const auto [fewer, more] = std::minmax({x.fraction_bits(), y.fraction_bits()});
-  if (fewer == 0) return Fixed(protocols::Multiply(Of(session), Ring(x), Ring(y)), more);
-  return Fixed(protocols::MultiplyTruncate(Of(session), Ring(x), Ring(y), fewer), more);
+  return Over(session, [&](mpc::Context& context) {
+    const auto [fewer, more] = std::minmax({x.fraction_bits(), y.fraction_bits()});
+    if (fewer == 0) return Fixed(protocols::Multiply(context, Ring(x), Ring(y)), more);
+    return Fixed(protocols::MultiplyTruncate(context, Ring(x), Ring(y), fewer), more);
+  });
 }
 
 Share MultiplyMatrices(Session& session, const Share& x, const Share& y) {
-  const auto [fewer, more] = std::minmax({x.fraction_bits(), y.fraction_bits()});
-  if (fewer == 0) return Fixed(protocols::MatMul(Of(session), Ring(x), Ring(y)), more);
-  return Fixed(protocols::MatMulTruncate(Of(session), Ring(x), Ring(y), fewer), more);
+  return Over(session, [&](mpc::Context& context) {
+    const auto [fewer, more] = std::minmax({x.fraction_bits(), y.fraction_bits()});
+    if (fewer == 0) return Fixed(protocols::MatMul(context, Ring(x), Ring(y)), more);
+    return Fixed(protocols::MatMulTruncate(context, Ring(x), Ring(y), fewer), more);
+  });
 }
 
 Share Less(Session& session, const Share& x, const Share& y, Form form) {
-  const auto difference = (x - y).engine().ring();
-  const auto bits =
-      form == Form::kLatency
-          ? protocols::BelowThresholds(Of(session), difference, {0})
-          : protocols::BitToArith(Of(session), protocols::LessThanZero(Of(session), difference));
-  return Fixed(mpc::Reshaped(bits, x.rows(), x.cols()), 0);
+  return Over(session, [&](mpc::Context& context) {
+    const auto difference = (x - y).engine().ring();
+    const auto bits = form == Form::kLatency
+                          ? protocols::BelowThresholds(context, difference, {0})
+                          : protocols::BitToArith(context, protocols::LessThanZero(context, difference));
+    return Fixed(mpc::Reshaped(bits, x.rows(), x.cols()), 0);
+  });
 }
 
 Share Select(Session& session, const Share& bits, const Share& one, const Share& zero) {
@@ -84,42 +91,58 @@ Share Select(Session& session, const Share& bits, const Share& one, const Share&
 }
 
 Share RowMaximum(Session& session, const Share& x, Form form) {
-  return Fixed(protocols::RowMaximum(Of(session), Ring(x), 64, Inner(form)), x.fraction_bits());
+  return Over(session, [&](mpc::Context& context) {
+    return Fixed(protocols::RowMaximum(context, Ring(x), 64, Inner(form)), x.fraction_bits());
+  });
 }
 
 Share RowArgMax(Session& session, const Share& x, Form form) {
-  return Fixed(protocols::RowArgMax(Of(session), Ring(x), 64, Inner(form)), 0);
+  return Over(session, [&](mpc::Context& context) {
+    return Fixed(protocols::RowArgMax(context, Ring(x), 64, Inner(form)), 0);
+  });
 }
 
 Share Sigmoid(Session& session, const Share& x, double bound) {
-  return Share(protocols::Sigmoid(Of(session), x.engine(), protocols::SigmoidSeriesFor(bound)));
+  return Over(session, [&](mpc::Context& context) {
+    return Share(protocols::Sigmoid(context, x.engine(), protocols::SigmoidSeriesFor(bound)));
+  });
 }
 
 Share Reciprocal(Session& session, const Share& x, int lowest, int highest, Form form) {
-  return Share(protocols::Reciprocal(Of(session), x.engine(),
-                                     {.lowest_log2 = lowest, .highest_log2 = highest}, Inner(form)));
+  return Over(session, [&](mpc::Context& context) {
+    return Share(protocols::Reciprocal(context, x.engine(),
+                                       {.lowest_log2 = lowest, .highest_log2 = highest}, Inner(form)));
+  });
 }
 
 Share InverseSqrt(Session& session, const Share& x, Form form) {
-  return Share(protocols::InverseSqrt(Of(session), x.engine(), Inner(form)));
+  return Over(session, [&](mpc::Context& context) {
+    return Share(protocols::InverseSqrt(context, x.engine(), Inner(form)));
+  });
 }
 
 Matrix Reveal(Session& session, const Share& x, const std::string& reason) {
   Note(session, x, {0, 1, 2}, reason);
-  return mpc::Decode(protocols::Reveal(Of(session), Ring(x), protocols::ReleaseReason::kEmbeddingProgram),
-                     x.fraction_bits());
+  return Over(session, [&](mpc::Context& context) {
+    return mpc::Decode(protocols::Reveal(context, Ring(x), protocols::ReleaseReason::kEmbeddingProgram),
+                       x.fraction_bits());
+  });
 }
 
 std::optional<Matrix> RevealTo(Session& session, const std::vector<int>& to, const Share& x,
                                const std::string& reason) {
   for (const int party : to) Require(party >= 0 && party < net::kParties, "RevealTo: parties 0, 1 and 2");
   Note(session, x, to, reason);
-  const auto opened =
-      protocols::RevealToEach(Of(session), to, Ring(x), protocols::ReleaseReason::kEmbeddingProgram);
-  if (!opened) return {};
-  return mpc::Decode(*opened, x.fraction_bits());
+  return Over(session, [&](mpc::Context& context) -> std::optional<Matrix> {
+    const auto opened =
+        protocols::RevealToEach(context, to, Ring(x), protocols::ReleaseReason::kEmbeddingProgram);
+    if (!opened) return {};
+    return mpc::Decode(*opened, x.fraction_bits());
+  });
 }
 
-void Barrier(Session& session) { protocols::Barrier(Of(session)); }
+void Barrier(Session& session) {
+  Over(session, [](mpc::Context& context) { protocols::Barrier(context); });
+}
 
 }  // namespace trefoil

@@ -10,6 +10,7 @@
 #include "base/run_both.h"
 #include "jobs/job.h"
 #include "net/local_transport.h"
+#include "runtime/abort_reason.h"
 #include "runtime/mesh_setup.h"
 
 namespace trefoil {
@@ -33,8 +34,10 @@ Session Session::Connect(const std::filesystem::path& party_file, const std::str
                          std::size_t threads) {
   const nlohmann::json job{{"program", program}};
   auto mesh = net::ConnectMesh(runtime::MeshConfigOf(jobs::ReadParty(party_file), job.dump()));
-  auto impl = std::make_unique<Impl>(*mesh, runtime::AgreeOnSessionKeys(*mesh), ThreadsFor(threads),
-                                     ToHex(mesh->session()));
+  auto impl = runtime::TellingPeers(*mesh, [&] {
+    return std::make_unique<Impl>(*mesh, runtime::AgreeOnSessionKeys(*mesh), ThreadsFor(threads),
+                                  ToHex(mesh->session()));
+  });
   impl->mesh = std::move(mesh);
   return Session(std::move(impl));
 }
@@ -49,7 +52,7 @@ Traffic Session::traffic() const {
 
 const std::vector<Opening>& Session::openings() const { return impl_->openings; }
 
-void Session::Abort() noexcept { impl_->context.transport().Abort({}); }
+void Session::Abort() noexcept { runtime::AbortWithReason(impl_->context.transport()); }
 
 void RunInProcess(const std::function<void(Session&)>& body, std::chrono::seconds patience) {
   const auto name = ToHex(RandomKey().bytes());
@@ -62,7 +65,7 @@ void RunInProcess(const std::function<void(Session&)>& body, std::chrono::second
     } catch (...) {
       const std::lock_guard lock(mutex);
       if (!failure) failure = std::current_exception();
-      links[self]->Abort({});
+      runtime::AbortWithReason(*links[self]);  // after the failure is kept: it is the first
     }
   };
   // run() throws nothing, so that there is no failure for RunBoth to act on.

@@ -8,6 +8,7 @@
 #include "base/thread_pool.h"
 #include "mpc/context.h"
 #include "net/mesh/mesh.h"
+#include "runtime/abort_reason.h"
 #include "trefoil/session.h"
 
 namespace trefoil {
@@ -24,5 +25,15 @@ struct Session::Impl {
   std::string id;
   std::vector<Opening> openings{};
 };
+
+/// Runs what a function of the interface does over a session's links, `body(context)`. What it throws, the peers on a
+/// network are told by its reason. Those within the process are told by RunInProcess: only after it has kept the error
+/// may others fail.
+template <typename Body>
+auto Over(Session& session, const Body& body) -> decltype(body(std::declval<mpc::Context&>())) {
+  auto& impl = session.impl();
+  if (!impl.mesh) return body(impl.context);
+  return runtime::TellingPeers(*impl.mesh, [&] { return body(impl.context); });
+}
 
 }  // namespace trefoil

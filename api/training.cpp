@@ -109,30 +109,31 @@ TrainingPlan PlanTraining(const TrainingSettings& settings) {
 
 Trained Train(Session& session, const TrainingSettings& settings, const Records& own,
               const std::function<void(const StepReport&)>& on_step) {
-  const auto inner = Inner(settings);
-  const auto records = Inner(own, settings.features);
-  auto& context = session.impl().context;
-  const auto text = TextOf(inner);
-  protocols::RequireSameEverywhere(context, text, "the training's settings");
-  const auto tell = [&](const ml::StepReport& report) {
-    if (on_step) {
-      on_step({.step = report.step,
-               .steps = report.steps,
-               .seconds = report.seconds,
-               .epsilons = {.outsider = report.epsilon_outsider, .insider = report.epsilon_insider}});
-    }
-  };
-  auto result =
-      ml::Train(context, inner, records, {.on_step = tell, .on_record = [](const dp::TrainingRecord&) {}});
-  result.record.job_hash = Sha256Hex(text);
-  result.record.run_id = session.impl().id;
-  result.record.promise = dp::Promise{};  // a record added or removed
-  const auto epsilons = dp::Epsilons(result.record, settings.delta, inner.accountant);
-  Trained trained{.sigma = result.plan.sigma,
-                  .epsilons = {.outsider = epsilons.outsider, .insider = epsilons.insider},
-                  .record = dp::ToJson(result.record).dump(2)};
-  if (result.model) trained.model = Outer(*result.model, settings.row_norm);
-  return trained;
+  return Over(session, [&](mpc::Context& context) {
+    const auto inner = Inner(settings);
+    const auto records = Inner(own, settings.features);
+    const auto text = TextOf(inner);
+    protocols::RequireSameEverywhere(context, text, "the training's settings");
+    const auto tell = [&](const ml::StepReport& report) {
+      if (on_step) {
+        on_step({.step = report.step,
+                 .steps = report.steps,
+                 .seconds = report.seconds,
+                 .epsilons = {.outsider = report.epsilon_outsider, .insider = report.epsilon_insider}});
+      }
+    };
+    auto result =
+        ml::Train(context, inner, records, {.on_step = tell, .on_record = [](const dp::TrainingRecord&) {}});
+    result.record.job_hash = Sha256Hex(text);
+    result.record.run_id = session.impl().id;
+    result.record.promise = dp::Promise{};  // a record added or removed
+    const auto epsilons = dp::Epsilons(result.record, settings.delta, inner.accountant);
+    Trained trained{.sigma = result.plan.sigma,
+                    .epsilons = {.outsider = epsilons.outsider, .insider = epsilons.insider},
+                    .record = dp::ToJson(result.record).dump(2)};
+    if (result.model) trained.model = Outer(*result.model, settings.row_norm);
+    return trained;
+  });
 }
 
 Trained TrainInProcess(const TrainingSettings& settings, const std::array<Records, 3>& parties,

@@ -14,6 +14,7 @@
 #include "base/sha256.h"
 #include "data/dataset/data_hash.h"
 #include "jobs/statement/amount_text.h"
+#include "runtime/abort_reason.h"
 #include "runtime/machine_check.h"
 #include "runtime/run_directory.h"
 #include "runtime/stop_signals.h"
@@ -42,23 +43,6 @@ std::array<std::string, net::kParties> Fingerprints(const jobs::PartyFile& party
 }
 
 }  // namespace
-
-net::AbortReason ReasonFor(const std::exception& error) {
-  using net::AbortCode;
-  if (const auto* lost = dynamic_cast<const NetworkError*>(&error)) {
-    return {.code = AbortCode::kPeerLost, .about = lost->peer()};
-  }
-  if (const auto* broken = dynamic_cast<const ProtocolError*>(&error)) {
-    return {.code = AbortCode::kProtocol, .about = broken->peer()};
-  }
-  if (dynamic_cast<const ConfigError*>(&error) != nullptr) return {.code = AbortCode::kConfiguration};
-  if (dynamic_cast<const DataError*>(&error) != nullptr) return {.code = AbortCode::kData};
-  if (dynamic_cast<const BudgetError*>(&error) != nullptr) return {.code = AbortCode::kBudget};
-  if (dynamic_cast<const StoppedError*>(&error) != nullptr) return {.code = AbortCode::kStopped};
-  if (IsLackOfMemory(error)) return {.code = AbortCode::kMemory};
-  if (IsLackOfStorage(error)) return {.code = AbortCode::kStorage};
-  return {};
-}
 
 PartySession::PartySession(jobs::PartyFile party, fs::path folder, const std::string& party_file)
     : memory_locked_(LockAllMemory()),

@@ -87,9 +87,6 @@ class PartySession {
   std::unique_ptr<RunWatch> watch_;           // last: its threads use the others
 };
 
-/// What peers and auditors are told of an error: a code, and with it the party that it is about; never a text.
-[[nodiscard]] net::AbortReason ReasonFor(const std::exception& error);
-
 /// A failed link as the operator reads it: "lost party 1 WHEN: closed the connection", or
 /// "before the start: ..." where there were no links yet.
 [[nodiscard]] std::string ExplainLoss(const NetworkError& lost, const std::string& when, bool connected);

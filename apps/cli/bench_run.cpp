@@ -22,6 +22,7 @@
 #include "bench/runner.h"
 #include "jobs/job.h"
 #include "mpc/prss.h"
+#include "runtime/abort_reason.h"
 #include "runtime/mesh_setup.h"
 
 namespace trefoil::apps {
@@ -91,12 +92,14 @@ void PrintResult(const bench::Result& result) {
 int RunParty(const BenchOptions& options, const bench::Request& request) {
   net::MeshConfig config = runtime::MeshConfigOf(jobs::ReadParty(options.config), bench::ToJson(request));
   const auto mesh = net::ConnectMesh(config);
-  ThreadPool pool(ThreadsFor(options.threads));
-  mpc::Context context(*mesh, runtime::AgreeOnSessionKeys(*mesh), pool);
-  PrintHeader();
-  const auto results = bench::Run(context, request, PrintResult);
-  if (!options.json.empty()) WriteTextFile(options.json, bench::ToJson(results).dump(1) + "\n");
-  return 0;
+  return runtime::TellingPeers(*mesh, [&] {
+    ThreadPool pool(ThreadsFor(options.threads));
+    mpc::Context context(*mesh, runtime::AgreeOnSessionKeys(*mesh), pool);
+    PrintHeader();
+    const auto results = bench::Run(context, request, PrintResult);
+    if (!options.json.empty()) WriteTextFile(options.json, bench::ToJson(results).dump(1) + "\n");
+    return 0;
+  });
 }
 
 /// A folder that is gone with the object.

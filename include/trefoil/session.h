@@ -33,7 +33,10 @@ struct Opening {
 /// function that takes a session is called by all three in the same order, with arguments of the same shapes.
 /// Security holds against one semi-honest party of the three (docs/explanation/threat_model.md).
 ///
-/// A session is used by one thread at a time. After an error it is of no use: it is to be destroyed, or aborted.
+/// A session is used by one thread at a time. After an error it is of no use: it is to be destroyed, or aborted. What a
+/// function that takes a session throws, the peers on a network are told by its reason, such as which party broke the
+/// protocol; never by a text. A peer whose link stands but that sends nothing is waited for without limit, and nothing
+/// is said of it: a run (run.h) says whom it waits for, a session does not.
 class Session {
  public:
   /// Meets both peers over TLS 1.3 with pinned certificates, by the party file that `trefoil init` and `trefoil trust`
@@ -47,14 +50,16 @@ class Session {
 
   Session(Session&&) noexcept;
   Session& operator=(Session&&) = delete;
-  /// Delivers what is under way and closes the links; while an exception is on its way, tells the peers to stop.
+  /// Delivers what is under way and closes the links; while an exception is on its way, tells the peers to stop: by
+  /// "internal error" if it is the caller's own, of which they were told nothing yet.
   ~Session();
 
   [[nodiscard]] int party() const;
   [[nodiscard]] Traffic traffic() const;
   /// All that was opened with this session by Reveal and RevealTo, in order: for the program's own audit log.
   [[nodiscard]] const std::vector<Opening>& openings() const;
-  /// Tells both peers to stop. Nothing can be sent afterwards.
+  /// Tells both peers to stop, and why: called where an exception is handled, by that exception (as DataError: "its
+  /// data is not what the job declares"), else by "internal error". Nothing can be sent afterwards.
   void Abort() noexcept;
 
   struct Impl;  ///< the library's own, as what follows

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 
 #include "tests/api/three_parties.h"
@@ -38,6 +39,24 @@ TEST(RunInProcess, RethrowsTheFirstFailureAndStopsTheOthers) {
   }
 }
 
+TEST(RunInProcess, TellsTheOthersWhy) {
+  std::array<std::string, 3> told;
+  const auto run = [&] {
+    RunInProcess([&](Session& session) {
+      if (session.party() == 1) throw DataError("party 1 has no data");
+      try {
+        Barrier(session);
+      } catch (const NetworkError& error) {
+        told.at(static_cast<std::size_t>(session.party())) = error.what();
+      }
+    });
+  };
+  EXPECT_THROW(run(), DataError);
+  for (const std::size_t other : {0U, 2U}) {
+    EXPECT_EQ(told.at(other), "party 1: aborted: its data is not what the job declares");
+  }
+}
+
 TEST(RunInProcess, GivesUpOnAPartyThatStaysSilent) {
   const auto run = [] {
     RunInProcess(
@@ -58,6 +77,41 @@ TEST(Session, ConnectsOverTlsAsPartyFilesSay) {
     return std::to_string(Reveal(session, sum, "the sum of three numbers")(0, 0));
   });
   for (const auto& end : ends) EXPECT_EQ(end, "6.000000");
+}
+
+// Party 0 sends party 1 one number where it expects two; only party 1 can find that, in its own thread.
+TEST(Session, TellsThePeersWhoBrokeTheProtocol) {
+  const ThreePartyFiles files;
+  const auto ends = AtThree([&](int party) {
+    auto session = Session::Connect(files[party], "a number or two", 1);
+    const Share one = Input(session, 0, Matrix::Constant(1, 1, 1.0), {1, 1});
+    const Share two = Input(session, 0, Matrix::Constant(2, 1, 1.0), {2, 1});
+    (void)RevealTo(session, {1}, party == 0 ? one : two, "numbers of a test");
+    Barrier(session);
+    return std::string("went on");
+  });
+  EXPECT_EQ(ends[1], "party 0 sent a message of 8 bytes, expected 16");
+  EXPECT_EQ(ends[2].find("party 0: broke the protocol"), 0U) << ends[2];
+}
+
+// The caller's own error, which it handles.
+TEST(Session, AbortSaysWhyWhereAnErrorIsHandled) {
+  const ThreePartyFiles files;
+  const auto ends = AtThree([&](int party) {
+    auto session = Session::Connect(files[party], "records", 1);
+    try {
+      if (party == 1) throw DataError("party 1 has no data");
+    } catch (const DataError& error) {
+      session.Abort();
+      return std::string(error.what());
+    }
+    Barrier(session);
+    return std::string("went on");
+  });
+  EXPECT_EQ(ends[1], "party 1 has no data");
+  for (const std::size_t other : {0U, 2U}) {
+    EXPECT_EQ(ends.at(other), "party 1: aborted: its data is not what the job declares");
+  }
 }
 
 TEST(Session, RefusesAPeerWithAnotherProgram) {
