@@ -119,7 +119,7 @@ net::MeshTransport& PartySession::Connect(net::MeshConfig config) {
   mesh_ = net::ConnectMesh(config);
   NoteStopSignals();  // until now there was nobody to tell
   watch_ = std::make_unique<RunWatch>(
-      *mesh_, *metrics_, party_.peer_timeout,
+      *mesh_, metrics_.get(), party_.peer_timeout,
       [log = log_](const std::string& line) {  // stdout first: the log may lie on the storage that hangs
         StandardOutput().Write("warning: " + OneLine(line) + "\n");
         log->Write(jobs::LogLevel::kWarning, line);

@@ -5,15 +5,20 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
+#include "base/console.h"
 #include "base/error_report.h"
 #include "base/hex.h"
 #include "base/thread_pool.h"
 #include "deposit/on_shares/checked_rows.h"
 #include "mpc/context.h"
 #include "net/mesh/mesh.h"
+#include "runtime/abort_reason.h"
 #include "runtime/mesh_setup.h"
+#include "runtime/observe/run_watch.h"
+#include "runtime/stop_signals.h"
 
 namespace trefoil::apps {
 namespace {
@@ -23,24 +28,15 @@ std::string MeetingOf(const deposit::Hash& study) {
   return nlohmann::json{{"command", "store check"}, {"study", ToHex(study)}}.dump();
 }
 
-}  // namespace
-
-int CheckTogether(const jobs::PartyFile& party, const deposit::Study& study, deposit::Store& store,
-                  std::size_t threads) {
-  const auto study_id = deposit::IdOf(study);
-  std::map<deposit::Hash, deposit::StoredDeposit> stored;
-  std::vector<deposit::Hash> ids;
-  for (const auto& one : store.List()) {
-    if (one.header.study != study_id) continue;
-    store.Verify(one);  // what is damaged is said before the peers are troubled
-    stored.emplace(one.id, one);
-    ids.push_back(one.id);
-  }
-  const auto mesh = net::ConnectMesh(runtime::MeshConfigOf(party, MeetingOf(study_id)));
+/// After the three have met: a line for each deposit. The exit code.
+int CheckAll(net::MeshTransport& mesh, const deposit::Study& study, deposit::Store& store,
+             const std::map<deposit::Hash, deposit::StoredDeposit>& stored, std::size_t threads) {
   ThreadPool pool(ThreadsFor(threads));
-  mpc::Context context(*mesh, runtime::AgreeOnSessionKeys(*mesh), pool);
+  mpc::Context context(mesh, runtime::AgreeOnSessionKeys(mesh), pool);
+  std::vector<deposit::Hash> ids;
+  for (const auto& one : stored) ids.push_back(one.first);
   int code = kDone;
-  for (const auto& id : deposit::AgreeOnDeposits(context, study_id, ids)) {
+  for (const auto& id : deposit::AgreeOnDeposits(context, deposit::IdOf(study), ids)) {
     const auto& one = stored.at(id);
     const auto rows = deposit::CheckedRows(context, study.records, store.Read(one));
     if (!rows) code = kData;
@@ -51,6 +47,29 @@ int CheckTogether(const jobs::PartyFile& party, const deposit::Study& study, dep
               << std::flush;
   }
   std::cout << fmt::format("{} deposits checked on shares\n", stored.size());
+  return code;
+}
+
+}  // namespace
+
+int CheckTogether(const jobs::PartyFile& party, const deposit::Study& study, deposit::Store& store,
+                  std::size_t threads) {
+  const auto study_id = deposit::IdOf(study);
+  std::map<deposit::Hash, deposit::StoredDeposit> stored;
+  for (const auto& one : store.List()) {
+    if (one.header.study != study_id) continue;
+    store.Verify(one);  // what is damaged is said before the peers are troubled
+    stored.emplace(one.id, one);
+  }
+  const auto mesh = net::ConnectMesh(runtime::MeshConfigOf(party, MeetingOf(study_id)));
+  runtime::NoteStopSignals();  // until now there was nobody to tell
+  runtime::RunWatch watch(*mesh, nullptr, party.peer_timeout, [](const std::string& line) {
+    StandardError().Write("warning: " + OneLine(line) + "\n");
+  });
+  int code = kDone;
+  runtime::TellingPeers(*mesh, [&] {
+    watch.Run(runtime::StopWhen::kAtOnce, [&] { code = CheckAll(*mesh, study, store, stored, threads); });
+  });
   return code;
 }
 

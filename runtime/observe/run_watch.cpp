@@ -29,7 +29,7 @@ bool SlowLines::Due(std::chrono::milliseconds age) {
   return true;
 }
 
-RunWatch::RunWatch(net::MeshTransport& mesh, RunMetrics& metrics, std::chrono::milliseconds slow, Tell tell)
+RunWatch::RunWatch(net::MeshTransport& mesh, RunMetrics* metrics, std::chrono::milliseconds slow, Tell tell)
     : mesh_(mesh),
       metrics_(metrics),
       slow_(slow),
@@ -76,7 +76,7 @@ void RunWatch::LookAtPeers() {
     if (peer == mesh_.self()) continue;
     const auto index = static_cast<std::size_t>(peer);
     const auto age = mesh_.WaitingFor(peer);
-    metrics_.SetWaiting(peer, age >= slow_ ? age : std::chrono::milliseconds(0));
+    if (metrics_ != nullptr) metrics_->SetWaiting(peer, age >= slow_ ? age : std::chrono::milliseconds(0));
     if (peer_lines_.at(index).Due(age)) {
       Queue(fmt::format("waiting {} for party {}: its link stands, but it sends nothing that the job needs",
                         WholeSeconds(age), peer));
@@ -93,8 +93,10 @@ void RunWatch::LookAtCalls() {
   const bool slow = call && call->age >= slow_;
   const bool program = call && call->of == BlockingCall::Of::kProgram;
   constexpr std::chrono::milliseconds kNone{0};
-  metrics_.SetStorage(slow && !program ? call->age : kNone, slow && !program ? call->what : std::string());
-  metrics_.SetProgram(slow && program ? call->age : kNone, slow && program ? call->what : std::string());
+  if (metrics_ != nullptr) {
+    metrics_->SetStorage(slow && !program ? call->age : kNone, slow && !program ? call->what : std::string());
+    metrics_->SetProgram(slow && program ? call->age : kNone, slow && program ? call->what : std::string());
+  }
   if (call_lines_.Due(call ? call->age : kNone))
     Queue(fmt::format("{} has taken {}: {}", call->what, WholeSeconds(call->age),
                       program ? "the peers wait, too" : "the storage does not answer"));

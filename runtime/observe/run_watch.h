@@ -40,9 +40,9 @@ class RunWatch {
   /// A line for the operator; may block, and is called in a thread that has nothing else to do.
   using Tell = std::function<void(const std::string& line)>;
 
-  /// What takes longer than `slow` is told, and given up after a signal. Pre: NoteStopSignals; all must
-  /// outlive the object.
-  RunWatch(net::MeshTransport& mesh, RunMetrics& metrics, std::chrono::milliseconds slow, Tell tell);
+  /// What takes longer than `slow` is told, and given up after a signal. `metrics` may be null: the operator alone is
+  /// told then. Pre: NoteStopSignals; all must outlive the object.
+  RunWatch(net::MeshTransport& mesh, RunMetrics* metrics, std::chrono::milliseconds slow, Tell tell);
   ~RunWatch();
   RunWatch(const RunWatch&) = delete;
   RunWatch& operator=(const RunWatch&) = delete;
@@ -63,7 +63,7 @@ class RunWatch {
   void Speak();
 
   net::MeshTransport& mesh_;
-  RunMetrics& metrics_;
+  RunMetrics* metrics_;
   std::chrono::milliseconds slow_;
   Tell tell_;
   std::array<SlowLines, net::kParties> peer_lines_;

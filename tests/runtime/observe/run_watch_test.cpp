@@ -74,8 +74,9 @@ class RunWatchTest : public testing::Test {
  protected:
   RunWatchTest() { party_.id = 0; }
 
-  std::unique_ptr<RunWatch> Watch() {
-    return std::make_unique<RunWatch>(mesh_, metrics_, seconds(2), [this](const std::string& line) {
+  std::unique_ptr<RunWatch> Watch() { return WatchWith(&metrics_); }
+  std::unique_ptr<RunWatch> WatchWith(RunMetrics* metrics) {
+    return std::make_unique<RunWatch>(mesh_, metrics, seconds(2), [this](const std::string& line) {
       const std::lock_guard lock(mutex_);
       lines_.push_back(line);
     });
@@ -115,6 +116,12 @@ TEST_F(RunWatchTest, NamesThePeerThatIsWaitedFor) {
   mesh_.waited = milliseconds(0);
   EXPECT_TRUE(WaitForLine("party 2 goes on, after 7 s or more"));
   EXPECT_EQ(metrics_.Answer("/readyz").status, 200U);
+}
+
+TEST_F(RunWatchTest, NamesThePeerToTheOperatorWhereThereAreNoMetrics) {
+  const auto watch = WatchWith(nullptr);
+  mesh_.waited = seconds(7);
+  EXPECT_TRUE(WaitForLine("waiting 7 s for party 2"));
 }
 
 TEST_F(RunWatchTest, NamesACallThatDoesNotComeBack) {
