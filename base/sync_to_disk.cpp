@@ -7,12 +7,15 @@
 #include <cstdio>
 #include <system_error>
 
+#include "base/blocking_call.h"
+
 namespace trefoil {
 std::system_error CannotWrite(const std::filesystem::path& file) {
   return {errno, std::generic_category(), file.string() + ": cannot be written"};
 }
 
 void SyncToDisk(const std::filesystem::path& path) {
+  const BlockingCall call("writing", path);
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) throw CannotWrite(path);
   const int status = fsync(descriptor);
@@ -27,6 +30,7 @@ void SyncFolderOf(const std::filesystem::path& file) {
 
 void PutInPlace(const std::filesystem::path& draft, const std::filesystem::path& file) {
   SyncToDisk(draft);
+  const BlockingCall call("writing", file);
   if (std::rename(draft.c_str(), file.c_str()) != 0) throw CannotWrite(file);
   SyncFolderOf(file);
 }

@@ -2,7 +2,6 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "base/blocking_call.h"
 #include "base/files.h"
 #include "base/hex.h"
 #include "base/sync_to_disk.h"
@@ -37,12 +36,6 @@ void KeepShare(const PartySession& session, const jobs::Job& job, const mpc::Fix
                   jobs::StorageKey(session.party(), jobs::kModelShare));
 }
 
-/// Its lines were written one by one without a sync to disk.
-void KeepProgress(const fs::path& file) {
-  const BlockingCall call("writing", file);
-  SyncToDisk(file);
-}
-
 void WriteFiles(PartySession& session, const jobs::Job& job, const jobs::JobResult& result,
                 const JobOutput& output) {
   for (const auto& [name, value] : result.values) session.audit().ReleasedValue(name, value);
@@ -61,7 +54,8 @@ void WriteFiles(PartySession& session, const jobs::Job& job, const jobs::JobResu
     session.audit().ReleasedFile(kModelFile, session.folder() / kModelFile);
   }
   if (result.share) KeepShare(session, job, *result.share, output);
-  if (job.Steps().count > 0) KeepProgress(session.folder() / "progress.csv");
+  // Its lines were written one by one without a sync to disk.
+  if (job.Steps().count > 0) SyncToDisk(session.folder() / "progress.csv");
   if (!job.Covered().empty()) WriteRecord(session.folder() / "record.json", output.record());
 }
 

@@ -190,6 +190,7 @@ dp::TrainingRecord ReadRecord(const fs::path& file) {
 }
 
 ProgressFile::ProgressFile(const fs::path& file, int done) : file_(file) {
+  const BlockingCall call("writing", file_);
   const auto draft = fs::path(file) += ".part";
   fs::remove(draft);  // of an interrupted session, or a link that leads elsewhere
   std::ifstream before(done > 0 ? file : fs::path());

@@ -271,6 +271,7 @@ void RunState::Keep(const ml::Checkpoint& checkpoint) {
   SaveCheckpoint(FileOf(name), Owner(), releasing_, checkpoint, key_);
   claim_.held.push_back(name);
   while (claim_.held.size() > kKept) {
+    const BlockingCall call("removing a checkpoint from", folder_);
     fs::remove(FileOf(claim_.held.front()));
     claim_.held.erase(claim_.held.begin());
   }
@@ -280,6 +281,7 @@ void RunState::Discard() { RemoveCheckpoints(folder_.parent_path()); }
 
 void RemoveCheckpoints(const fs::path& run_folder) {
   const auto folder = run_folder / kFolder;
+  const BlockingCall call("removing", folder);
   if (!fs::exists(folder)) return;
   fs::remove(folder / kRunFile);
   SyncToDisk(folder);  // else a crash could leave a run of which there are no checkpoints any more

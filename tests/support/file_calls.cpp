@@ -5,6 +5,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/blocking_call.h"
+
 namespace trefoil::testing_support {
 namespace {
 
@@ -13,7 +15,7 @@ std::vector<std::string> g_calls;
 
 void Note(const char* call, const std::filesystem::path& path) {
   const std::lock_guard lock(g_mutex);
-  g_calls.push_back(call + path.filename().string());
+  g_calls.push_back(call + path.filename().string() + (BlockingCall::Oldest() ? "" : ", unnamed"));
 }
 
 }  // namespace
