@@ -9,6 +9,7 @@
 #include "apps/owners/deposit_settings.h"
 #include "base/error.h"
 #include "base/locked_memory.h"
+#include "base/open_files.h"
 #include "deposit/inbox/inbox.h"
 #include "net/http/https_server.h"
 #include "runtime/mesh_setup.h"
@@ -30,6 +31,7 @@ struct InboxOptions {
 void PrintWhole(const std::string& line) { std::cout << line + "\n" << std::flush; }
 
 int ServeInbox(const InboxOptions& options) {
+  RequireOpenFiles(kOpenFilesOfParty);
   (void)LockAllMemory();  // shares are kept from swap space where the system lets them
   const auto party = ReadPartyWithDeposits(options.config);
   const auto address = jobs::ParseAddress(options.listen);

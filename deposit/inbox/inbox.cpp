@@ -23,6 +23,8 @@ using net::HttpAnswer;
 using net::Problem;
 
 constexpr int kRequestsAMinute = 120;
+/// Of the server's places (net::HttpsLimits), so that one owner's slow uploads leave some to the others.
+constexpr long kUploadsOfOwner = 4;
 
 HttpAnswer JsonAnswer(unsigned status, const std::string& json) {
   return {.status = status, .body = json, .type = "application/json"};
@@ -157,8 +159,13 @@ class Inbox::DepositRequest final : public Inbox::Request {
 
   /// Takes the deposit from an upload of before, and drops what of its part comes again.
   [[nodiscard]] std::optional<HttpAnswer> Admitted() override {
-    if (taken_before_) return {};
     auto& inbox = this->inbox();
+    place_ = inbox.PlaceOf(prefix());
+    if (!place_) {
+      return Problem(503, fmt::format("found {} uploads of this owner under way, expected fewer; try again",
+                                      kUploadsOfOwner));
+    }
+    if (taken_before_) return {};
     const auto file = inbox.parts_.FileOf(prefix().id);
     owners_ = inbox.owners_;
     turn_ = inbox.TakeTurn(prefix().id);
@@ -240,6 +247,7 @@ class Inbox::DepositRequest final : public Inbox::Request {
     compared_ += in_header;
   }
 
+  std::shared_ptr<void> place_;
   bool taken_before_ = true;  ///< until BeginNew() says that it was not
   std::vector<TrustedOwner> owners_;
   std::shared_ptr<std::atomic<Turn>> turn_;  ///< empty: the deposit was taken, and only compared
@@ -280,6 +288,17 @@ bool Inbox::MayAsk(const PublicKey& owner) {
   const auto now = std::chrono::steady_clock::now();
   if (now - asked.since >= std::chrono::minutes(1)) asked = {.since = now, .count = 0};
   return ++asked.count <= kRequestsAMinute;
+}
+
+std::shared_ptr<void> Inbox::PlaceOf(const Prefix& prefix) {
+  auto& place = places_[prefix.owner];  // of listed owners, whose signatures hold
+  if (!place) place = std::make_shared<char>();
+  if (place.use_count() <= kUploadsOfOwner) return place;
+  if (limiter_.Allow(ToHex(prefix.owner), net::LogLimiter::Clock::now())) {
+    settings_.log(fmt::format("answered 503 to {}, which has {} uploads under way",
+                              NameOfOwner(prefix.owner, owners_), kUploadsOfOwner));
+  }
+  return {};
 }
 
 bool Inbox::IsWithdrawn(const Prefix& prefix) {

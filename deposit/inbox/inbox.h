@@ -15,6 +15,7 @@
 #include "deposit/read_deposit.h"
 #include "deposit/store/store.h"
 #include "net/http/https_server.h"
+#include "net/mesh/listener.h"
 
 namespace trefoil::deposit {
 
@@ -49,6 +50,8 @@ class Inbox {
 
   [[nodiscard]] const std::vector<TrustedOwner>& Owners();
   [[nodiscard]] bool MayAsk(const PublicKey& owner);
+  /// A place for one more upload of the owner, kept as long as the object lives; empty where it has all that it may have.
+  [[nodiscard]] std::shared_ptr<void> PlaceOf(const Prefix& prefix);
   [[nodiscard]] bool IsWithdrawn(const Prefix& prefix);
   [[nodiscard]] bool IsBeingTaken(const Hash& id) const;
   [[nodiscard]] std::shared_ptr<std::atomic<Turn>> TakeTurn(const Hash& id);
@@ -68,6 +71,8 @@ class Inbox {
     int count = 0;
   };
   std::map<PublicKey, Asked> asked_;
+  std::map<PublicKey, std::shared_ptr<void>> places_;  ///< each shared by the owner's uploads that are under way
+  net::LogLimiter limiter_;
 };
 
 }  // namespace trefoil::deposit

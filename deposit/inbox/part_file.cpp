@@ -11,8 +11,9 @@
 #include <system_error>
 #include <utility>
 
-#include "base/error.h"
+#include "base/blocking_call.h"
 #include "base/hex.h"
+#include "base/passing_error.h"
 #include "base/regular_file.h"
 #include "base/sync_to_disk.h"
 #include "deposit/read_deposit.h"
@@ -30,7 +31,7 @@ PartFolder::PartFolder(fs::path folder) : folder_(std::move(folder)) {
   if (lock_ < 0) throw CannotWrite(folder_);
   if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
     close(lock_);
-    throw ConfigError(folder_.string() + ": found another inbox at work there, expected none");
+    throw PassingError(folder_.string() + ": found another inbox at work there, expected none");
   }
 }
 
@@ -78,6 +79,7 @@ PartWriter::PartWriter(const fs::path& file, PrefixSpan prefix, std::uint64_t re
 PartWriter::~PartWriter() { close(descriptor_); }
 
 void PartWriter::Write(std::span<const std::uint8_t> bytes) {
+  const BlockingCall call("writing", file_);
   while (!bytes.empty()) {
     const auto count = pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(end_));
     if (count < 0 && errno == EINTR) continue;

@@ -19,7 +19,7 @@ class PartFolder {
   static constexpr int kPerOwner = 4;
   static constexpr std::chrono::hours kKept{7 * 24};
 
-  /// Makes the folder (mode 0700) where it is not there. Throws ConfigError where another process has it.
+  /// Makes the folder (mode 0700) where it is not there. Throws PassingError where another process has it.
   explicit PartFolder(std::filesystem::path folder);
   ~PartFolder();
   PartFolder(const PartFolder&) = delete;

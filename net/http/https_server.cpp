@@ -10,6 +10,7 @@
 
 #include "base/error_report.h"
 #include "base/random.h"
+#include "base/regular_file.h"
 #include "net/http/problem.h"
 #include "net/link/asio.h"
 #include "net/link/io_thread.h"
@@ -70,6 +71,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
                             });
   }
 
+  [[nodiscard]] const std::string& address() const { return address_; }
   void Drop() { Tcp().close(); }
   void DropUnlessAnswering() {
     if (!answering_) Drop();
@@ -271,6 +273,9 @@ class HttpsServer::Server final : public Host {
         Accept();  // before what may throw where memory is short
         return Take(std::move(socket));
       }
+      // Out of file descriptors, most likely: not a reason to give up, but to wait a little.
+      if (limiter_.Allow("", LogLimiter::Clock::now()))
+        config_.log("cannot accept a connection: " + DescribeErrno(error.value()));
       pause_.expires_after(kPauseAfterError);
       pause_.async_wait([this](const ErrorCode& cancelled) {
         if (!cancelled && !stopped_) Accept();
@@ -302,9 +307,9 @@ class HttpsServer::Server final : public Host {
     FillRandom(draw);
     const auto gone = half_open_.MakeRoom(source, std::bit_cast<std::uint64_t>(draw));
     if (!gone) return true;
-    const auto line = dropped_.Count(source.address, DropReport::Clock::now());
-    if (!line.empty()) config_.log(line);
     const auto connection = std::static_pointer_cast<Connection>(gone->lock());
+    const auto line = dropped_.Count(connection ? connection->address() : source.address, DropReport::Clock::now());
+    if (!line.empty()) config_.log(line);
     if (connection) connection->Drop();
     return connection != nullptr;
   }
@@ -316,6 +321,7 @@ class HttpsServer::Server final : public Host {
   asio::steady_timer pause_;
   HalfOpenConnections half_open_;
   DropReport dropped_;
+  LogLimiter limiter_;
   std::vector<std::weak_ptr<void>> known_;
   std::vector<std::weak_ptr<Connection>> all_;
   std::uint16_t port_ = 0;

@@ -1,9 +1,6 @@
 #include "net/http/http_endpoint.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +12,7 @@
 #include "base/error.h"
 #include "base/passing_error.h"
 #include "net/link/asio.h"
+#include "tests/net/http/no_more_files.h"
 
 // Behind net/link/asio.h, which makes Asio fit to be included.
 #include <boost/asio/read.hpp>
@@ -139,26 +137,6 @@ TEST(HttpEndpoint, DrawsWhichOfManyConnectionsGoes) {
   };
   EXPECT_THAT(lines, ElementsAre(line_of(1), line_of(kSilent + 1 - kPlaces - 1)));
 }
-
-/// While it lives, this process can open no more files.
-class NoMoreFiles {
- public:
-  NoMoreFiles() {
-    const int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);  // all below it are in use
-    close(lowest);
-    EXPECT_GE(lowest, 0);
-    EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
-    auto none = before_;
-    none.rlim_cur = static_cast<rlim_t>(lowest);
-    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
-  }
-  ~NoMoreFiles() { EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before_), 0); }
-  NoMoreFiles(const NoMoreFiles&) = delete;
-  NoMoreFiles& operator=(const NoMoreFiles&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 TEST(HttpEndpoint, SaysThatItCannotAcceptAConnectionAndTakesItLater) {
   std::promise<std::string> said;

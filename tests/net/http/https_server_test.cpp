@@ -5,11 +5,16 @@
 
 #include <atomic>
 #include <cerrno>
+#include <future>
+#include <string>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include "net/http/https_client.h"
+#include "net/link/asio.h"
 #include "net/link/signature.h"
+#include "tests/net/http/no_more_files.h"
 
 namespace trefoil::net {
 namespace {
@@ -59,7 +64,11 @@ class HttpsServerTest : public testing::Test {
         .port = 0,
         .identity = ServerIdentity(),
         .limits = limits,
-        .log = [](const std::string&) {},
+        .log =
+            [this](const std::string& line) {
+              if (!said_) first_line_.set_value(line);
+              said_ = true;
+            },
         .open = [failure, this](
                     const UploadHead&) { return std::make_unique<CountingUpload>(failure, admitted_); }});
   }
@@ -75,7 +84,18 @@ class HttpsServerTest : public testing::Test {
                             }});
   }
 
+  /// The first line of the server's log, which it writes in its own time.
+  [[nodiscard]] std::string FirstLine() {
+    auto line = first_line_.get_future();
+    return line.wait_for(std::chrono::seconds(30)) == std::future_status::ready ? line.get() : "none";
+  }
+  [[nodiscard]] asio::ip::tcp::endpoint Place() const {
+    return {asio::ip::make_address("127.0.0.1"), server_->port()};
+  }
+
   std::atomic<int> admitted_{0};
+  std::promise<std::string> first_line_;
+  std::atomic<bool> said_{false};
   std::optional<HttpsServer> server_;
 };
 
@@ -119,6 +139,34 @@ TEST_F(HttpsServerTest, WaitsSoLongForAPiece) {
                  if (at > 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
                }),
                HttpsError);
+  EXPECT_EQ(Send().status, 201U);
+}
+
+TEST_F(HttpsServerTest, CountsADroppedConnectionForItsOwnAddress) {
+  Serve({});
+  asio::io_context io;
+  std::vector<asio::ip::tcp::socket> sockets;
+  // The places of strangers, of which four addresses have all; one of theirs goes for a fifth one's.
+  for (int k = 0; k < 65; ++k) {
+    auto& socket = sockets.emplace_back(io);
+    socket.open(asio::ip::tcp::v4());
+    socket.bind({asio::ip::make_address("127.0.2." + std::to_string(1 + k / 16)), 0});
+    socket.connect(Place());
+  }
+  const auto line = FirstLine();
+  EXPECT_THAT(line, testing::MatchesRegex(".*handshake: 1, of which 1 from 127\\.0\\.2\\.[1-4]:.*"));
+}
+
+TEST_F(HttpsServerTest, SaysThatItCannotAcceptAConnection) {
+  Serve({});
+  asio::io_context io;
+  asio::ip::tcp::socket socket(io);
+  socket.open(asio::ip::tcp::v4());
+  {
+    const NoMoreFiles limit;
+    socket.connect(Place());
+    EXPECT_THAT(FirstLine(), testing::StartsWith("cannot accept a connection: "));
+  }
   EXPECT_EQ(Send().status, 201U);
 }
 
