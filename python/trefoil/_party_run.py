@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
@@ -17,7 +18,18 @@ from trefoil._inputs import Inputs
 from trefoil._program import LastLine, error_of
 from trefoil.result import Step
 
-_STEP = re.compile(r"step (\d+)/(\d+), epsilon (\S+) outsider (\S+) insider")
+# With a vertical partition the insider's comes first.
+_STEP = re.compile(r"step (\d+)/(\d+), epsilon (\S+) (outsider|insider) (\S+) (?:outsider|insider)")
+
+
+def step_in(line: str, seconds: float) -> Step | None:
+    """What the run's line says of a step; None where it says something else."""
+    if not (found := _STEP.match(line)):
+        return None
+    step, steps, first, whose, second = found.groups()
+    epsilons = [math.inf if text == "infinite" else float(text) for text in (first, second)]
+    outsider, insider = epsilons if whose == "outsider" else epsilons[::-1]
+    return Step(int(step), int(steps), seconds, outsider, insider)
 
 
 class PartyRun:
@@ -48,10 +60,8 @@ class PartyRun:
             assert process.stdout is not None
             try:
                 for line in process.stdout:
-                    if found := _STEP.match(line):
-                        step, steps, outsider, insider = found.groups()
-                        seconds = time.monotonic() - self._started
-                        tell(Step(int(step), int(steps), seconds, float(outsider), float(insider)))
+                    if step := step_in(line, time.monotonic() - self._started):
+                        tell(step)
                 process.wait()
                 self._reader.join()
             except BaseException:

@@ -1,6 +1,7 @@
 """What Party.run makes of its process, which is a program of the test's own here."""
 
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from test_session import sum_job
 import trefoil
 from trefoil import _party_child, _three_processes, errors
 from trefoil._inputs import Inputs
-from trefoil._party_run import PartyRun
+from trefoil._party_run import PartyRun, step_in
 
 HEAD = "import json, os, signal, sys\nsignal.alarm(30)  # for a run that stands still\ncall = json.loads(sys.argv[1])\n"
 
@@ -186,3 +187,16 @@ def test_the_process_hands_on_an_error_of_several_lines(tmp_path, kind, code):
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stderr.read() == b"trefoil: found 1, expected 2\n"
         assert process.wait(timeout=60) == code
+
+
+def test_reads_what_a_run_says_of_its_steps() -> None:
+    step = step_in("step 3/9, epsilon 0.5 outsider 0.7 insider, 1.0 MB sent", 2.0)
+    assert step is not None
+    assert (step.step, step.steps, step.epsilon_outsider, step.epsilon_insider) == (3, 9, 0.5, 0.7)
+    step = step_in("step 1/9, epsilon infinite outsider infinite insider", 2.0)
+    assert step is not None
+    assert step.epsilon_outsider == step.epsilon_insider == math.inf
+    step = step_in("step 1/9, epsilon 0.7 insider 0.5 outsider", 2.0)  # of a vertical partition
+    assert step is not None
+    assert (step.epsilon_outsider, step.epsilon_insider) == (0.5, 0.7)
+    assert step_in("ended", 2.0) is None
