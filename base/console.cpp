@@ -1,13 +1,17 @@
 #include "base/console.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <spdlog/fmt/fmt.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "base/blocking_call.h"
@@ -15,8 +19,40 @@
 namespace trefoil {
 namespace {
 
-/// What a pipe that poll calls ready takes without waiting: PIPE_BUF of Linux.
+using Clock = std::chrono::steady_clock;
+
+/// What is written at once: PIPE_BUF of Linux.
 constexpr std::size_t kTakenAtOnce = 4096;
+
+/// Writes that do not wait, whoever else has the descriptor: to the same pipe or terminal, opened anew, or to a socket.
+/// To a file they go as always.
+class NoWait {
+ public:
+  explicit NoWait(int descriptor) : descriptor_(descriptor) {
+    struct stat about {};
+    if (fstat(descriptor, &about) != 0) return;
+    socket_ = S_ISSOCK(about.st_mode);
+    if (!S_ISFIFO(about.st_mode) && !S_ISCHR(about.st_mode)) return;
+    const auto path = fmt::format("/proc/self/fd/{}", descriptor);
+    own_ = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  }
+  ~NoWait() {
+    if (own_ >= 0) close(own_);
+  }
+  NoWait(const NoWait&) = delete;
+  NoWait& operator=(const NoWait&) = delete;
+
+  /// As write().
+  [[nodiscard]] ssize_t Write(std::string_view text) const {
+    if (socket_) return send(descriptor_, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return write(own_ >= 0 ? own_ : descriptor_, text.data(), text.size());
+  }
+
+ private:
+  int descriptor_;
+  int own_ = -1;
+  bool socket_ = false;
+};
 
 std::uint64_t LinesOf(std::string_view text) {
   return static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(std::count(text.begin(), text.end(), '\n'), 1));
@@ -39,7 +75,8 @@ void Console::Write(std::string_view text) {
                                             torn_ ? "\n" : "", told);
   busy_ = true;
   lock.unlock();
-  const bool noted = Put(note, patience).empty();
+  const auto rest_of_note = Put(note, patience);
+  const bool noted = rest_of_note.empty();
   const auto rest = noted ? Put(text, patience) : text;
   lock.lock();
   busy_ = false;
@@ -47,6 +84,8 @@ void Console::Write(std::string_view text) {
   if (noted) {
     missing_ -= told;
     torn_ = false;
+  } else if (rest_of_note.size() < note.size()) {
+    torn_ = true;
   }
   if (rest.empty()) return;
   if (rest.size() < text.size()) torn_ = true;
@@ -60,13 +99,18 @@ std::uint64_t Console::dropped() const {
 
 /// What was not taken.
 std::string_view Console::Put(std::string_view text, std::chrono::milliseconds patience) const {
+  const NoWait out(descriptor_);
+  auto deadline = Clock::now() + patience;
   while (!text.empty()) {
-    if (!Ready(patience)) return text;
-    const auto count = write(descriptor_, text.data(), std::min(text.size(), kTakenAtOnce));
-    if (count >= 0) {
+    if (!Ready(deadline)) return text;
+    const auto count = out.Write(text.substr(0, kTakenAtOnce));
+    if (count > 0) {
       text.remove_prefix(static_cast<std::size_t>(count));
-    } else if (errno == EAGAIN) {
-      return text;
+      deadline = Clock::now() + patience;
+    } else if (count == 0 || errno == EAGAIN) {
+      // A terminal may be called ready, and have no room for a line's end.
+      if (Clock::now() >= deadline) return text;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
     } else if (errno != EINTR) {
       return {};
     }
@@ -74,11 +118,9 @@ std::string_view Console::Put(std::string_view text, std::chrono::milliseconds p
   return {};
 }
 
-bool Console::Ready(std::chrono::milliseconds patience) const {
-  using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + patience;
-  for (auto left = patience; true;
-       left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now())) {
+bool Console::Ready(Clock::time_point deadline) const {
+  while (true) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     pollfd one{.fd = descriptor_, .events = POLLOUT, .revents = 0};
     const int count = poll(&one, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
     if (count >= 0 || errno != EINTR) return count != 0;

@@ -43,7 +43,7 @@ class Console {
   };
 
   [[nodiscard]] std::string_view Put(std::string_view text, std::chrono::milliseconds patience) const;
-  [[nodiscard]] bool Ready(std::chrono::milliseconds patience) const;
+  [[nodiscard]] bool Ready(std::chrono::steady_clock::time_point deadline) const;
   void Drop(std::string_view text);
 
   int descriptor_;

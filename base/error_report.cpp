@@ -110,10 +110,14 @@ void ReportError(const std::string& cause) {
 void ReportLastError(const std::string& cause) {
   const auto said = std::make_shared<std::promise<void>>();
   const auto done = said->get_future();
-  std::thread([cause, said] {
-    ReportError(cause);
-    said->set_value();
-  }).detach();
+  try {
+    std::thread([cause, said] {
+      ReportError(cause);
+      said->set_value();
+    }).detach();
+  } catch (const std::system_error&) {
+    return;  // no thread is to be had, and the process must end
+  }
   (void)done.wait_for(std::chrono::seconds(2));
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -106,6 +107,19 @@ TEST(Console, LosesWhatCannotBeWritten) {
   console.Write("lost\n");
   EXPECT_EQ(console.dropped(), 0U);
   close(full);
+}
+
+// poll() calls a terminal ready that has not room for a whole line: a write would wait.
+TEST(ConsoleOnATerminal, DoesNotWaitForOneThatNobodyReads) {
+  int reader = -1;
+  int terminal = -1;
+  ASSERT_EQ(openpty(&reader, &terminal, nullptr, nullptr, nullptr), 0);
+  Console console(terminal, "the terminal", milliseconds(50));
+  for (int k = 0; k < 1000; ++k) console.Write(std::string(79, '.') + "\n");
+  EXPECT_GT(console.dropped(), 0U);
+  EXPECT_LT(console.dropped(), 1000U);
+  close(terminal);
+  close(reader);
 }
 
 }  // namespace
