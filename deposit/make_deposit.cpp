@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/blocking_call.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/sha256.h"
@@ -104,6 +105,7 @@ void WriteDeposit(const fs::path& place, const MadeDeposit& deposit) {
   try {
     for (int party = 0; party < 3; ++party)
       WriteSecretFile(draft / FileNameOf(party), deposit.files.at(static_cast<std::size_t>(party)));
+    const BlockingCall call("writing", folder);
     if (std::rename(draft.c_str(), folder.c_str()) != 0) throw CannotWrite(folder);
   } catch (...) {
     clear();

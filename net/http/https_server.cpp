@@ -41,6 +41,8 @@ class Host {
   [[nodiscard]] virtual const HttpsServerConfig& config() const = 0;
   /// Whether the connection, whose sender is known now, may go on.
   virtual bool Admit(const std::shared_ptr<void>& connection) = 0;
+  /// Gives the place of an admitted connection to another one.
+  virtual void Leave(const void* connection) = 0;
   /// Does work in the second thread.
   virtual void Work(std::function<void()> work) = 0;
 };
@@ -113,7 +115,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
       return Answer(*answer);
     if (!host_.Admit(shared_from_this()))
       return Answer(Problem(503, "found as many uploads as this server takes at once; try again"));
-    if (const auto answer = upload_->Admitted()) return Answer(*answer);
+    if (const auto answer = upload_->Admitted()) {
+      host_.Leave(this);
+      return Answer(*answer);
+    }
     piece_.resize(host_.config().limits.piece_bytes);
     ReadPiece();
   }
@@ -261,6 +266,10 @@ class HttpsServer::Server final : public Host {
     if (known_.size() >= config_.limits.uploads) return false;
     known_.push_back(connection);
     return true;
+  }
+
+  void Leave(const void* connection) override {
+    std::erase_if(known_, [connection](const auto& one) { return one.lock().get() == connection; });
   }
 
   void Work(std::function<void()> work) override { asio::post(worker_.context(), std::move(work)); }

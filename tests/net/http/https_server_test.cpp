@@ -31,8 +31,8 @@ const Identity& ServerIdentity() {
 /// Counts bytes. Throws `failure` where they come.
 class CountingUpload final : public Upload {
  public:
-  CountingUpload(std::function<void()> failure, std::atomic<int>& admitted)
-      : failure_(std::move(failure)), admitted_(admitted) {}
+  CountingUpload(std::function<void()> failure, std::atomic<int>& admitted, std::atomic<int>& refused)
+      : failure_(std::move(failure)), admitted_(admitted), refused_(refused) {}
   [[nodiscard]] std::size_t PrefixBytes() const override { return 4; }
   [[nodiscard]] std::optional<HttpAnswer> Begin(std::span<const std::uint8_t> prefix) override {
     if (prefix[3] == 3) return {};
@@ -40,7 +40,8 @@ class CountingUpload final : public Upload {
   }
   [[nodiscard]] std::optional<HttpAnswer> Admitted() override {
     ++admitted_;
-    return {};
+    if (refused_-- <= 0) return {};
+    return HttpAnswer{.status = 503, .body = "no place for this one"};
   }
   [[nodiscard]] std::optional<HttpAnswer> Take(std::span<const std::uint8_t> piece) override {
     failure_();
@@ -52,6 +53,7 @@ class CountingUpload final : public Upload {
  private:
   std::function<void()> failure_;
   std::atomic<int>& admitted_;
+  std::atomic<int>& refused_;
   std::uint64_t count_ = 0;
 };
 
@@ -70,7 +72,7 @@ class HttpsServerTest : public testing::Test {
               said_ = true;
             },
         .open = [failure, this](
-                    const UploadHead&) { return std::make_unique<CountingUpload>(failure, admitted_); }});
+                    const UploadHead&) { return std::make_unique<CountingUpload>(failure, admitted_, refused_); }});
   }
   /// Sends bytes 0, 1, 2 …; `before` is called before each piece.
   [[nodiscard]] HttpsReply Send(
@@ -94,6 +96,7 @@ class HttpsServerTest : public testing::Test {
   }
 
   std::atomic<int> admitted_{0};
+  std::atomic<int> refused_{0};  ///< how many of the next ones are answered where they are admitted
   std::promise<std::string> first_line_;
   std::atomic<bool> said_{false};
   std::optional<HttpsServer> server_;
@@ -131,6 +134,21 @@ TEST_F(HttpsServerTest, TakesSoManyBodiesAtOnce) {
   EXPECT_EQ(second, 503U);
   EXPECT_EQ(reply.status, 201U);
   EXPECT_EQ(admitted_, 1);
+}
+
+TEST_F(HttpsServerTest, LeavesThePlaceOfWhatIsAnsweredToAnother) {
+  Serve({.uploads = 1});
+  refused_ = 1;
+  unsigned second = 0;
+  try {
+    (void)Send([&](std::uint64_t at) {
+      if (at == 0 || second != 0) return;
+      while (admitted_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      second = Send().status;  // while the first one is still connected
+    });
+  } catch (const HttpsError&) {  // which may see the answer, or that nobody reads what it sends
+  }
+  EXPECT_EQ(second, 201U);
 }
 
 TEST_F(HttpsServerTest, WaitsSoLongForAPiece) {
