@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spdlog/fmt/fmt.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,14 +23,13 @@ using Clock = std::chrono::steady_clock;
 /// What is written at once: PIPE_BUF of Linux.
 constexpr std::size_t kTakenAtOnce = 4096;
 
-/// Writes that do not wait, whoever else has the descriptor: to the same pipe or terminal, opened anew, or to a socket.
-/// To a file they go as always.
+/// Writes to the same pipe or terminal, opened anew, that do not wait, whoever else has the descriptor. To anything else
+/// they go as always: a file would begin anew, and a socket that poll calls ready has room for more than a line.
 class NoWait {
  public:
   explicit NoWait(int descriptor) : descriptor_(descriptor) {
     struct stat about {};
     if (fstat(descriptor, &about) != 0) return;
-    socket_ = S_ISSOCK(about.st_mode);
     if (!S_ISFIFO(about.st_mode) && !S_ISCHR(about.st_mode)) return;
     const auto path = fmt::format("/proc/self/fd/{}", descriptor);
     own_ = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -44,14 +42,12 @@ class NoWait {
 
   /// As write().
   [[nodiscard]] ssize_t Write(std::string_view text) const {
-    if (socket_) return send(descriptor_, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     return write(own_ >= 0 ? own_ : descriptor_, text.data(), text.size());
   }
 
  private:
   int descriptor_;
   int own_ = -1;
-  bool socket_ = false;
 };
 
 std::uint64_t LinesOf(std::string_view text) {
