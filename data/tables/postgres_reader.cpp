@@ -22,6 +22,7 @@ namespace {
 
 constexpr const char* kOneQuery = "one SELECT, which only reads";
 constexpr std::string_view kCancelled = "57014";
+constexpr int kRecordsOfAFetch = 1000;
 constexpr const char* kFetch = "FETCH FORWARD 1000 FROM trefoil";
 // What the server writes is to depend on nobody's settings.
 constexpr const char* kBegin =
@@ -107,6 +108,8 @@ class PostgresReader final : public QueryReader {
   void Begin(const std::string& query);
   void Limit();
   void Fetch();
+  void Take();
+  [[nodiscard]] Answer NextAnswer();
   [[nodiscard]] Answer Ask(const char* command) { return Wait(PQsendQuery(connection_.get(), command)); }
   [[nodiscard]] Answer Wait(int sent);
   void AwaitInput(Clock::time_point end);
@@ -117,8 +120,9 @@ class PostgresReader final : public QueryReader {
 
   Connection connection_;
   Milliseconds limit_{0};  ///< for one answer
-  Answer records_;
-  int next_ = 0;  ///< of records_
+  Answer record_;       ///< one record, or none behind a fetch's last one
+  bool fresh_ = false;  ///< whether Read() has yet to give it
+  int fetched_ = 0;     ///< records of this fetch so far
 };
 
 void PostgresReader::Connect(const std::string& database) {
@@ -183,15 +187,22 @@ bool IsCopy(const Answer& answer) {
   return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
 }
 
+/// The next result of what was sent; empty behind the last one.
+Answer PostgresReader::NextAnswer() {
+  const auto end = Clock::now() + limit_;
+  while (PQisBusy(connection_.get()) != 0) AwaitInput(end);
+  Answer next(PQgetResult(connection_.get()));
+  if (next && IsCopy(next))
+    ThrowDataError(path(), "", "a server that answers by a COPY", "one that gives records");
+  return next;
+}
+
 /// The last result of what was sent, as PQexec gives it.
 Answer PostgresReader::Wait(int sent) {
-  const auto end = Clock::now() + limit_;
   Answer last;
   while (sent == 1) {
-    while (PQisBusy(connection_.get()) != 0) AwaitInput(end);
-    Answer next(PQgetResult(connection_.get()));
+    auto next = NextAnswer();
     if (!next) break;
-    if (IsCopy(next)) ThrowDataError(path(), "", "a server that answers by a COPY", "one that gives records");
     last = std::move(next);
   }
   return last;
@@ -215,42 +226,57 @@ void PostgresReader::Begin(const std::string& query) {
       PQsendQueryParams(connection_.get(), declare.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0);
   Expect(Wait(sent), PGRES_COMMAND_OK, "query", kOneQuery);
   Fetch();
-  if (PQnfields(records_.get()) == 0) ThrowDataError(path(), "query", "no columns", kOneQuery);
+  if (PQnfields(record_.get()) == 0) ThrowDataError(path(), "query", "no columns", kOneQuery);
 }
 
+/// Asks for more records, which come one by one: a thousand large ones would not fit in memory.
 void PostgresReader::Fetch() {
   const BlockingCall call("asking", path());
-  records_ = Ask(kFetch);
-  next_ = 0;
-  Expect(records_, PGRES_TUPLES_OK, "query", "records");
+  fetched_ = 0;
+  if (PQsendQuery(connection_.get(), kFetch) == 1) (void)PQsetSingleRowMode(connection_.get());
+  Take();
+}
+
+/// The next record of the fetch.
+void PostgresReader::Take() {
+  const BlockingCall call("asking", path());
+  record_ = NextAnswer();
+  fresh_ = true;
+  if (PQresultStatus(record_.get()) == PGRES_SINGLE_TUPLE) {
+    ++fetched_;
+    return;
+  }
+  Expect(record_, PGRES_TUPLES_OK, "query", "records");
+  if (const auto rest = NextAnswer()) Expect(rest, PGRES_TUPLES_OK, "query", "no more than records");
 }
 
 std::vector<std::string> PostgresReader::Names() {
   std::vector<std::string> names;
-  for (int k = 0; k < PQnfields(records_.get()); ++k) names.emplace_back(PQfname(records_.get(), k));
+  for (int k = 0; k < PQnfields(record_.get()); ++k) names.emplace_back(PQfname(record_.get(), k));
   return names;
 }
 
 bool PostgresReader::Read() {
-  if (next_ == PQntuples(records_.get())) Fetch();
-  if (next_ == PQntuples(records_.get())) return false;
+  if (!fresh_) Take();
+  if (PQntuples(record_.get()) == 0 && fetched_ >= kRecordsOfAFetch) Fetch();
+  fresh_ = false;
+  if (PQntuples(record_.get()) == 0) return false;
   for (std::size_t column = 0; column < columns(); ++column) {
     const int at = static_cast<int>(column);
-    const auto type = PQftype(records_.get(), at);
+    const auto type = PQftype(record_.get(), at);
     if (type == kBytea) RefuseBytes(column);
-    if (PQgetisnull(records_.get(), next_, at) != 0) {
+    if (PQgetisnull(record_.get(), 0, at) != 0) {
       SetNull(column);
       continue;
     }
-    const auto length = static_cast<std::size_t>(PQgetlength(records_.get(), next_, at));
-    std::string text(PQgetvalue(records_.get(), next_, at), length);
+    const auto length = static_cast<std::size_t>(PQgetlength(record_.get(), 0, at));
+    std::string text(PQgetvalue(record_.get(), 0, at), length);
     if (std::find(kNumbers.begin(), kNumbers.end(), type) != kNumbers.end()) {
       SetNumber(column, std::move(text));
     } else {
       SetText(column, std::move(text));
     }
   }
-  ++next_;
   return true;
 }
 

@@ -7,6 +7,7 @@ import os
 import pathlib
 import pwd
 import re
+import resource
 import shutil
 import socket
 import struct
@@ -207,6 +208,13 @@ class Postgres(ProgramTest):
         self.assertRegex(self.check(party), r"(?m)^pass  data: 20 rows")
         self.name(party, "SELECT pg_sleep(20), state, b, a FROM visits")
         self.assertIn("found that the server cancelled it", self.check(party))
+
+    def test_holds_one_record_at_a_time(self):
+        party = self.prepare()
+        self.name(party, "SELECT repeat('x', 4000000) AS a, b, state FROM visits, generate_series(1, 100)")
+        self.assertRegex(self.check(party), r"(?m)^fail  data: ")
+        most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss  # in KiB
+        self.assertLess(most, 2 << 20, "a thousand records are 4 GB")
 
     def test_knows_a_server_that_takes_a_query_and_does_not_answer(self):
         party = self.prepare()
