@@ -99,8 +99,8 @@ ALLOWED = [
     (SEND, "bench/runner.cpp", "party.transport().Send(peer, bytes);", "times and counts of the benchmark"),
 ]
 
-# Folders whose sources are no part of the program.
-APART = {"build", "examples", "scripts", "tests"}
+# Folders whose sources are no part of the program, or whose runs (scripts/acceptance) may hold whole clones.
+APART = {"build", "examples", "runs", "scripts", "tests"}
 
 
 def sources(project):

@@ -1,5 +1,6 @@
-// Storage that hangs, for tests/apps/stuck_test.py: preloaded (LD_PRELOAD), fsync of a file whose path has a part
-// in it does not come back as long as another file, the gate, is there. TREFOIL_HANG_AT is "PART:GATE".
+// Storage that hangs, for tests/apps/stuck_test.py and store_check_test.py: preloaded (LD_PRELOAD), fsync of a file
+// and write to it do not come back, where its path has a part in it, as long as another file, the gate, is there.
+// TREFOIL_HANG_AT is "PART:GATE".
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -16,14 +17,31 @@ std::string PathOf(int descriptor) {
   return count > 0 ? std::string(path.data(), static_cast<std::size_t>(count)) : std::string();
 }
 
-}  // namespace
-
-extern "C" int fsync(int descriptor) {
+void Hang(int descriptor) {
   const char* wanted = std::getenv("TREFOIL_HANG_AT");
   const std::string text = wanted == nullptr ? "" : wanted;
   const auto colon = text.find(':');
-  if (colon != std::string::npos && PathOf(descriptor).find(text.substr(0, colon)) != std::string::npos) {
-    while (access(text.c_str() + colon + 1, F_OK) == 0) usleep(20'000);
-  }
-  return reinterpret_cast<int (*)(int)>(dlsym(RTLD_NEXT, "fsync"))(descriptor);
+  if (colon == std::string::npos || PathOf(descriptor).find(text.substr(0, colon)) == std::string::npos) return;
+  while (access(text.c_str() + colon + 1, F_OK) == 0) usleep(20'000);
 }
+
+template <typename Function>
+Function* Original(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+extern "C" {
+
+int fsync(int descriptor) {
+  Hang(descriptor);
+  return Original<decltype(fsync)>("fsync")(descriptor);
+}
+
+ssize_t write(int descriptor, const void* bytes, size_t count) {
+  Hang(descriptor);
+  return Original<decltype(write)>("write")(descriptor, bytes, count);
+}
+
+}  // extern "C"
