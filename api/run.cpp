@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/open_files.h"
+#include "base/files/open_files.h"
 #include "base/passing_error.h"
 #include "runtime/run_job.h"
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "api/session_impl.h"
-#include "base/hex.h"
-#include "base/random.h"
-#include "base/run_both.h"
+#include "base/secrets/random.h"
+#include "base/secrets/sha256.h"
+#include "base/threads/run_both.h"
 #include "jobs/job.h"
 #include "net/local_transport.h"
 #include "runtime/abort_reason.h"

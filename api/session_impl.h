@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "mpc/context.h"
 #include "net/mesh/mesh.h"
 #include "runtime/abort_reason.h"

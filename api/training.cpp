@@ -8,7 +8,7 @@
 #include "api/model.h"
 #include "api/session_impl.h"
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 #include "dp/record/record.h"
 #include "ml/dpsgd/training.h"
 #include "protocols/arithmetic/agreement.h"

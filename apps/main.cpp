@@ -5,7 +5,7 @@
 #include "apps/cli/command_line.h"
 #include "base/allocator.h"
 #include "base/error_report.h"
-#include "base/secure_memory.h"
+#include "base/secrets/secure_memory.h"
 #include "runtime/stop_signals.h"
 
 namespace {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/blocking_call.h"
+#include "base/threads/blocking_call.h"
 
 namespace trefoil {
 namespace {

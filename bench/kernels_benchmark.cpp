@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "bench/multiplier_peak.h"
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "mpc/bits.h"

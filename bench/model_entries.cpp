@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "bench/entries.h"
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/published_clipping.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "bench/entries.h"
 #include "bench/machine.h"
 #include "mpc/preprocessing.h"

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/sealed_box.h"
-#include "base/sha256.h"
+#include "base/files/files.h"
+#include "base/secrets/sealed_box.h"
+#include "base/secrets/sha256.h"
 #include "deposit/bytes.h"
 #include "deposit/sealed_body.h"
 #include "ml/plan/settings.h"

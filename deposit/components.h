@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "data/dataset/table.h"
 #include "deposit/row_layout.h"
 #include "deposit/study.h"
@@ -23,7 +23,7 @@ inline constexpr int kWordComponent = 2;
 /// Of what a party's body holds: for each of its two components a salt, then the component.
 [[nodiscard]] std::size_t BodyBytes(const RowLayout& layout, std::uint64_t capacity, int party);
 
-/// The most rows that a deposit may have: of its largest file no more than base/files.h lets one write.
+/// The most rows that a deposit may have: of its largest file no more than base/files/files.h lets one write.
 [[nodiscard]] std::uint64_t LargestCapacity(const RowLayout& layout);
 
 /// A component, with the salt of the commitment to it.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 #include "deposit/bytes.h"
 #include "jobs/config/domains.h"
 

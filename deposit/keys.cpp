@@ -7,10 +7,9 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/hex.h"
-#include "base/random.h"
-#include "base/sha256.h"
+#include "base/files/files.h"
+#include "base/secrets/random.h"
+#include "base/secrets/sha256.h"
 #include "jobs/config/party_file.h"
 #include "net/link/certificate.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/secure_memory.h"
+#include "base/secrets/secure_memory.h"
 
 namespace trefoil::deposit {
 

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/blocking_call.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/sha256.h"
-#include "base/sync_to_disk.h"
+#include "base/files/files.h"
+#include "base/files/sync_to_disk.h"
+#include "base/secrets/sha256.h"
+#include "base/threads/blocking_call.h"
 #include "deposit/bytes.h"
 #include "deposit/components.h"
 #include "deposit/sealed_body.h"

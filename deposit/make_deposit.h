@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "data/dataset/table.h"
 #include "deposit/header.h"
 #include "deposit/study.h"

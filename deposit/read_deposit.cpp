@@ -8,9 +8,8 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/hex.h"
-#include "base/regular_file.h"
-#include "base/sha256.h"
+#include "base/files/regular_file.h"
+#include "base/secrets/sha256.h"
 #include "deposit/bytes.h"
 #include "deposit/components.h"
 #include "deposit/sealed_body.h"

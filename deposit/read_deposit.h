@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/regular_file.h"
+#include "base/files/regular_file.h"
 #include "deposit/header.h"
 #include "deposit/keys.h"
 #include "deposit/refusal.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/sealed_box.h"
+#include "base/secrets/sealed_box.h"
 #include "deposit/bytes.h"
 
 namespace trefoil::deposit {

@@ -7,9 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/hex.h"
-#include "base/random.h"
-#include "base/sha256.h"
+#include "base/secrets/random.h"
+#include "base/secrets/sha256.h"
 #include "jobs/config/party_file.h"
 #include "jobs/config/path_domains.h"
 #include "jobs/config/toml_reader.h"

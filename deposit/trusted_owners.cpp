@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 
 namespace trefoil::deposit {
 
@@ -44,8 +44,8 @@ std::vector<TrustedOwner> ReadTrustedOwners(const fs::path& folder) {
 }
 
 std::string NameOfOwner(const PublicKey& key, const std::vector<TrustedOwner>& owners) {
-  const auto found = std::find_if(owners.begin(), owners.end(),
-                                  [&](const TrustedOwner& owner) { return owner.key == key; });
+  const auto found =
+      std::find_if(owners.begin(), owners.end(), [&](const TrustedOwner& owner) { return owner.key == key; });
   return found == owners.end() ? std::string() : found->name;
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 #include "jobs/average/job.h"
 #include "jobs/canaries.h"
 #include "jobs/config/fields.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 #include "jobs/records/load_records.h"
 
 namespace trefoil::jobs {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/training.h"
 #include "ml/plan/step_plan.h"

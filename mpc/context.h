@@ -1,6 +1,6 @@
 #pragma once
 #include <functional>
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 #include "mpc/bits.h"
 #include "mpc/dealer.h"

@@ -1,7 +1,7 @@
 #pragma once
 #include <functional>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "mpc/bits.h"
 #include "mpc/prss.h"
 #include "mpc/ring.h"

@@ -1,6 +1,6 @@
 #include "mpc/parallel.h"
 
-#include "base/run_both.h"
+#include "base/threads/run_both.h"
 #include "net/mesh/lane_transport.h"
 
 namespace trefoil::mpc {

@@ -7,10 +7,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <tuple>
 #include <vector>
 
-#include "base/background_thread.h"
 #include "mpc/context.h"
 
 namespace trefoil::mpc {
@@ -91,7 +91,7 @@ class Preprocessing {
   double seconds_ = 0;                  // spent and not yet booked
   bool stopping_ = false;
   std::exception_ptr failure_{};
-  std::optional<BackgroundThread> producer_;
+  std::optional<std::jthread> producer_;
 };
 
 }  // namespace trefoil::mpc

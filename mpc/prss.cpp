@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "mpc/simd/bit_kernels.h"
 #include "mpc/simd/elementwise_kernels.h"
 

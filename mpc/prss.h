@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/secure_memory.h"
+#include "base/secrets/secure_memory.h"
 #include "mpc/dcf/seed_hash.h"
 #include "mpc/ring.h"
 #include "net/transport.h"

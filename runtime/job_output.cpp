@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/hex.h"
+#include "base/secrets/sha256.h"
 #include "runtime/observe/progress.h"
 #include "runtime/resume/lost_steps.h"
 #include "runtime/stop_signals.h"

@@ -2,9 +2,9 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "base/files.h"
-#include "base/hex.h"
-#include "base/sync_to_disk.h"
+#include "base/files/files.h"
+#include "base/files/sync_to_disk.h"
+#include "base/secrets/sha256.h"
 #include "jobs/files/model_file.h"
 #include "jobs/files/share_file.h"
 #include "jobs/statement/amount_text.h"

@@ -3,7 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 
 namespace trefoil::runtime {
 

@@ -12,9 +12,9 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "base/blocking_call.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
+#include "base/threads/blocking_call.h"
 #include "dp/record/json_number.h"
 #include "jobs/job.h"
 #include "jobs/statement/bound_text.h"

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "data/dataset/data_hash.h"
 #include "jobs/config/input_files.h"
 #include "jobs/files/share_file.h"

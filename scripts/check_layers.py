@@ -39,7 +39,7 @@ CONFINED = [
     (r"CLI/.*", r"apps/.*", "the command line belongs in apps/"),
     (r"toml\+\+/.*", r"jobs/config/tomlplusplus\.h", "jobs/config/tomlplusplus.h is the one way to toml++"),
     (r"opencv2/.*", r"data/features/onnx_features\.cpp", "OpenCV runs models in data/features/onnx_features.cpp"),
-    (r"fftw3\.h", r"data/features/fft\.cpp|dp/accounting/fourier\.cpp", "FFTW is used in data/features/fft.cpp and dp/accounting/fourier.cpp"),
+    (r"fftw3\.h", r"base/fft\.cpp", "FFTW is used in base/fft.cpp"),
     (r"sqlite3\.h", r"data/tables/sqlite_reader\.cpp|deposit/store/database\.cpp",
      "databases are read in data/tables/sqlite_reader.cpp; deposit/store/database.cpp has a party's own"),
     (r"libpq-fe\.h", r"data/tables/postgres_reader\.cpp", "PostgreSQL is read in data/tables/postgres_reader.cpp"),
@@ -48,14 +48,16 @@ CONFINED = [
 
 # A use in the text, and the files that may have it.
 CONFINED_USES = [
-    (r"\bstd::(thread|jthread|async)\b(?!::hardware_concurrency)",
-     r"net/.*|base/((run_both|thread_pool|error_report)\.(cpp|h)|(prefetcher|background_thread)\.h)", "threads belong in net/ and in base/"),
+    (r"\bstd::(thread|async)\b(?!::hardware_concurrency)",
+     r"net/.*|base/(threads/.*|error_report\.cpp)", "threads belong in net/ and in base/threads/"),
+    (r"\bstd::jthread\b", r"(net|base/threads)/.*|mpc/preprocessing\.h|runtime/observe/run_watch\.h",
+     "a thread that ends with its owner belongs in net/, base/threads/, mpc/preprocessing and runtime/observe/run_watch"),
     (r"\b(fork|vfork|execv\w*|posix_spawn\w*|waitpid)\s*\(", r"apps/local/child_process\.(cpp|h)",
      "processes are started in apps/local/child_process"),
     (r"(?<![.>\w])(exit|_exit|_Exit|quick_exit|abort)\s*\(", r"apps/(main|local/child_process)\.cpp|runtime/stop_signals\.cpp",
      "only main() and signals end the program"),
     (r"\bassert\s*\(", r"(?!)", "Require() checks, in every build"),
-    (r"\b(std::random_device|std::mt19937\w*|s?rand)\b\s*[({]", r"(?!)", "randomness comes from base/random.h"),
+    (r"\b(std::random_device|std::mt19937\w*|s?rand)\b\s*[({]", r"(?!)", "randomness comes from base/secrets/random.h"),
 ]
 
 ABOVE_JOBS = ("apps", "runtime", "deposit", "api")

@@ -12,7 +12,7 @@
 #include "apps/cli/command.h"
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/outward_text.h"
 #include "dp/accounting/any_accountant.h"
 #include "dp/record/json_number.h"

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/outward_text.h"
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "dp/accounting/pld_accountant.h"
 #include "dp/accounting/rdp.h"
 #include "dp/mechanisms/discrete_gaussian.h"

@@ -10,7 +10,7 @@
 #include "apps/cli/command.h"
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "dp/record/json_number.h"
 #include "jobs/statement/bound_text.h"
 #include "jobs/statement/unit_text.h"

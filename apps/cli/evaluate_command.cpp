@@ -10,7 +10,7 @@
 #include "apps/report/evaluation_file.h"
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "jobs/config/named_files.h"
 #include "jobs/files/model_file.h"
 #include "jobs/records/classify.h"

@@ -9,7 +9,7 @@
 #include "apps/report/model_export.h"
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/files.h"
+#include "base/files/files.h"
 
 namespace trefoil::apps {
 namespace {

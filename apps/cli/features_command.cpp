@@ -7,7 +7,7 @@
 #include "apps/cli/command.h"
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "data/dataset/rows.h"
 #include "data/features/feature_files.h"
 #include "data/formats/file.h"

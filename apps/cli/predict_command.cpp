@@ -7,7 +7,7 @@
 #include "apps/cli/command.h"
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "jobs/config/named_files.h"
 #include "jobs/files/model_file.h"
 #include "jobs/records/classify.h"

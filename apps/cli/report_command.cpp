@@ -8,7 +8,7 @@
 #include "apps/report/run_report.h"
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/files.h"
+#include "base/files/files.h"
 
 namespace trefoil::apps {
 namespace {

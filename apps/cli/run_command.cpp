@@ -2,7 +2,7 @@
 
 #include "apps/cli/command.h"
 #include "base/error.h"
-#include "base/open_files.h"
+#include "base/files/open_files.h"
 #include "runtime/run_job.h"
 
 namespace trefoil::apps {

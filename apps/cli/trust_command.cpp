@@ -8,7 +8,7 @@
 #include "apps/cli/command.h"
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "jobs/job.h"
 #include "net/link/certificate.h"
 

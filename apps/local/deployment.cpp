@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "deposit/keys.h"
 #include "net/link/certificate.h"
 

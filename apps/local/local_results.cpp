@@ -11,7 +11,7 @@
 #include "apps/local/deployment.h"
 #include "apps/report/evaluation_file.h"
 #include "base/error_report.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "data/dataset/folders.h"
 #include "jobs/files/model_file.h"
 #include "jobs/records/evaluation.h"

@@ -12,7 +12,7 @@
 #include "apps/local/party_processes.h"
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "data/formats/file.h"
 #include "jobs/job.h"
 #include "jobs/statement/bound_text.h"

@@ -13,8 +13,8 @@
 #include "apps/local/child_process.h"
 #include "apps/local/deployment.h"
 #include "base/error_report.h"
-#include "base/files.h"
-#include "base/thread_pool.h"
+#include "base/files/files.h"
+#include "base/threads/thread_pool.h"
 #include "runtime/run_directory.h"
 
 namespace trefoil::apps {
@@ -113,8 +113,8 @@ class PageOpener {
 
 /// Waits for all parties; returns the one whose failure came first, or -1. A failed party's peers may end by
 /// themselves before they are made to.
-int WaitForParties(const PartyProcesses& parties, std::vector<ChildProcess>& children,
-                   PageOpener& opener, runtime::ProgressDisplay& display) {
+int WaitForParties(const PartyProcesses& parties, std::vector<ChildProcess>& children, PageOpener& opener,
+                   runtime::ProgressDisplay& display) {
   int failure = -1;
   int shown = 0;
   Clock::time_point deadline{};

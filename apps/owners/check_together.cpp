@@ -9,8 +9,8 @@
 
 #include "base/console.h"
 #include "base/error_report.h"
-#include "base/hex.h"
-#include "base/thread_pool.h"
+#include "base/secrets/sha256.h"
+#include "base/threads/thread_pool.h"
 #include "deposit/on_shares/checked_rows.h"
 #include "mpc/context.h"
 #include "net/mesh/mesh.h"
@@ -41,10 +41,9 @@ int CheckAll(net::MeshTransport& mesh, const deposit::Study& study, deposit::Sto
     const auto rows = deposit::CheckedRows(context, study.records, store.Read(one));
     if (!rows) code = kData;
     out << fmt::format("{}  {}  {}\n", ToHex(id), one.owner,
-                             rows
-                                 ? "rows within the study's bounds"
-                                 : "REFUSED: a row is neither a record within the study's bounds nor padding")
-              << std::flush;
+                       rows ? "rows within the study's bounds"
+                            : "REFUSED: a row is neither a record within the study's bounds nor padding")
+        << std::flush;
   }
   out << fmt::format("{} deposits checked on shares\n", stored.size());
   return code;

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "deposit/inbox/send_deposit.h"
 #include "deposit/make_deposit.h"
 #include "jobs/statement/amount_text.h"

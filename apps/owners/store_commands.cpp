@@ -11,9 +11,9 @@
 #include "apps/owners/deposit_settings.h"
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/files.h"
-#include "base/hex.h"
-#include "base/locked_memory.h"
+#include "base/files/files.h"
+#include "base/secrets/locked_memory.h"
+#include "base/secrets/sha256.h"
 #include "deposit/store/store.h"
 
 namespace trefoil::apps {

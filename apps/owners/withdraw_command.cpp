@@ -8,8 +8,8 @@
 #include "apps/cli/command.h"
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/files.h"
-#include "base/hex.h"
+#include "base/files/files.h"
+#include "base/secrets/sha256.h"
 #include "deposit/withdrawal.h"
 
 namespace trefoil::apps {

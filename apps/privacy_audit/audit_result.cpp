@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/outward_text.h"
 #include "dp/record/json_number.h"
 #include "jobs/statement/bound_text.h"

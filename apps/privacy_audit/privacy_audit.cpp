@@ -11,7 +11,7 @@
 #include "apps/privacy_audit/audit_result.h"
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/outward_text.h"
 #include "jobs/files/model_file.h"
 #include "jobs/statement/bound_text.h"

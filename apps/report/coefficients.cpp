@@ -7,7 +7,7 @@
 
 #include "apps/report/html.h"
 #include "base/error.h"
-#include "data/dataset/feature_columns.h"
+#include "data/columns/feature_columns.h"
 #include "data/formats/csv.h"
 #include "jobs/records/classify.h"
 

@@ -9,8 +9,8 @@
 #include "apps/report/html.h"
 #include "apps/report/svg_plot.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/sha256.h"
+#include "base/files/files.h"
+#include "base/secrets/sha256.h"
 #include "jobs/statement/bound_text.h"
 
 namespace trefoil::apps {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "data/dataset/feature_columns.h"
+#include "data/columns/feature_columns.h"
 #include "data/formats/safetensors.h"
 #include "jobs/records/classify.h"
 

@@ -9,7 +9,7 @@
 #include "apps/report/coefficients.h"
 #include "apps/report/evaluation_file.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "dp/accounting/any_accountant.h"
 #include "jobs/files/model_file.h"
 #include "jobs/job.h"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 #include "data/formats/file.h"
 #include "data/tables/query_reader.h"
 

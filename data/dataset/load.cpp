@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "data/dataset/row_values.h"
+#include "data/columns/row_values.h"
 #include "data/formats/cifar.h"
 #include "data/formats/csv.h"
 #include "data/formats/file.h"

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "data/dataset/column_encoder.h"
-#include "data/dataset/date_format.h"
+#include "data/columns/column_encoder.h"
+#include "data/columns/date_format.h"
 #include "data/formats/file.h"
 
 namespace trefoil::data {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset/target.h"
+#include "data/columns/target.h"
 #include "data/features/image.h"
 #include "data/formats/cifar.h"
 #include "data/formats/csv_reader.h"

@@ -10,9 +10,9 @@
 #include <limits>
 #include <vector>
 
-#include "base/blocking_call.h"
 #include "base/error.h"
-#include "data/dataset/row_values.h"
+#include "base/threads/blocking_call.h"
+#include "data/columns/row_values.h"
 #include "data/dataset/table.h"
 #include "data/formats/file.h"
 #include "data/formats/idx.h"

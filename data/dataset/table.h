@@ -8,7 +8,7 @@ namespace trefoil::data {
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Data in the clear at its owner: one row of features a record, and its class in 0..classes-1, or its target in steps
-/// (data/dataset/target.h); none where labels were ignored.
+/// (data/columns/target.h); none where labels were ignored.
 struct Table {
   Matrix x;
   std::vector<int> y;

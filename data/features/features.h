@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "data/dataset/table.h"
 #include "data/features/hash_text.h"
 #include "data/features/hog.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "data/dataset/table.h"
 
 namespace trefoil::data {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "data/features/fft.h"
+#include "base/fft.h"
 #include "data/features/scattering_filters.h"
 
 namespace trefoil::data {

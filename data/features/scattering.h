@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "data/dataset/table.h"
 #include "data/features/image.h"
 

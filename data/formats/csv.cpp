@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "data/dataset/column_encoder.h"
+#include "data/columns/column_encoder.h"
 #include "data/formats/file.h"
 
 namespace trefoil::data {

@@ -13,9 +13,9 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "base/blocking_call.h"
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
+#include "base/threads/blocking_call.h"
 
 namespace trefoil::data {
 namespace {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/blocking_call.h"
-#include "base/sync_to_disk.h"
+#include "base/files/sync_to_disk.h"
+#include "base/threads/blocking_call.h"
 #include "data/formats/file.h"
 
 namespace trefoil::data {

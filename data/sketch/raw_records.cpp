@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/blocking_call.h"
+#include "base/threads/blocking_call.h"
 #include "data/formats/cifar.h"
 #include "data/formats/csv_reader.h"
 #include "data/formats/file.h"

@@ -23,7 +23,7 @@ struct ColumnSketch {
   bool numbers = false;  ///< whether all fields that are not missing are finite numbers
   bool whole = false;    ///< and all whole ones
   std::optional<std::string>
-      date_format{};          ///< where all are dates of one format (data/dataset/date_format.h)
+      date_format{};          ///< where all are dates of one format (data/columns/date_format.h)
   std::vector<Value> values;  ///< distinct ones, in the order of numbers or texts; equal numbers are one
   bool more_values = false;   ///< whether there are more than kMaxSketchedValues, which are left out
   double middle = 0;          ///< of numbers and dates (in days since 2000-01-01) the median,

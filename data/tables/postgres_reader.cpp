@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/blocking_call.h"
 #include "base/error.h"
+#include "base/threads/blocking_call.h"
 #include "data/formats/file.h"
 
 namespace trefoil::data {
@@ -120,9 +120,9 @@ class PostgresReader final : public QueryReader {
 
   Connection connection_;
   Milliseconds limit_{0};  ///< for one answer
-  Answer record_;       ///< one record, or none behind a fetch's last one
-  bool fresh_ = false;  ///< whether Read() has yet to give it
-  int fetched_ = 0;     ///< records of this fetch so far
+  Answer record_;          ///< one record, or none behind a fetch's last one
+  bool fresh_ = false;     ///< whether Read() has yet to give it
+  int fetched_ = 0;        ///< records of this fetch so far
 };
 
 void PostgresReader::Connect(const std::string& database) {

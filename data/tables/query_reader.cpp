@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/blocking_call.h"
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
+#include "base/threads/blocking_call.h"
 #include "data/formats/bounded_content.h"
 #include "data/formats/file.h"
 #include "data/tables/postgres_reader.h"

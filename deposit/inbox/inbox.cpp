@@ -8,8 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/hex.h"
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 #include "deposit/bytes.h"
 #include "deposit/inbox/receipt.h"
 #include "net/http/problem.h"
@@ -350,7 +349,8 @@ HttpAnswer Inbox::Accept(const Prefix& prefix, const std::vector<TrustedOwner>& 
     // The machine may have lost what came before, and kept its length: that is no fault of the owner's file. An upload
     // from the first byte on has no such excuse.
     if (continued && (refused.reason() == Reason::kHeader || refused.reason() == Reason::kBody))
-      return Problem(409, "found other bytes than the owner signed, expected all of them anew", {.offset = 0});
+      return Problem(409, "found other bytes than the owner signed, expected all of them anew",
+                     {.offset = 0});
     return AnswerTo(refused);
   }
 }

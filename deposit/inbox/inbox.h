@@ -15,7 +15,7 @@
 #include "deposit/read_deposit.h"
 #include "deposit/store/store.h"
 #include "net/http/https_server.h"
-#include "net/mesh/listener.h"
+#include "net/start/listener.h"
 
 namespace trefoil::deposit {
 
@@ -71,7 +71,8 @@ class Inbox {
     int count = 0;
   };
   std::map<PublicKey, Asked> asked_;
-  std::map<PublicKey, std::shared_ptr<void>> places_;  ///< each shared by the owner's uploads that are under way
+  std::map<PublicKey, std::shared_ptr<void>>
+      places_;  ///< each shared by the owner's uploads that are under way
   net::LogLimiter limiter_;
 };
 

@@ -11,11 +11,11 @@
 #include <system_error>
 #include <utility>
 
-#include "base/blocking_call.h"
-#include "base/hex.h"
+#include "base/files/regular_file.h"
+#include "base/files/sync_to_disk.h"
 #include "base/passing_error.h"
-#include "base/regular_file.h"
-#include "base/sync_to_disk.h"
+#include "base/secrets/sha256.h"
+#include "base/threads/blocking_call.h"
 #include "deposit/read_deposit.h"
 
 namespace trefoil::deposit {

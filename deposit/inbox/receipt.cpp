@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/hex.h"
+#include "base/secrets/sha256.h"
 #include "deposit/bytes.h"
 #include "net/link/signature.h"
 

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/regular_file.h"
+#include "base/files/files.h"
+#include "base/files/regular_file.h"
 #include "deposit/bytes.h"
 #include "deposit/header.h"
 #include "deposit/inbox/receipt.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/hex.h"
+#include "base/secrets/sha256.h"
 #include "deposit/components.h"
 #include "deposit/row_layout.h"
 #include "ml/plan/settings.h"

@@ -9,8 +9,8 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/regular_file.h"
-#include "base/sync_to_disk.h"
+#include "base/files/regular_file.h"
+#include "base/files/sync_to_disk.h"
 
 namespace trefoil::deposit {
 namespace {

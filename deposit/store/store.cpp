@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/hex.h"
-#include "base/random.h"
-#include "base/sealed_box.h"
-#include "base/sync_to_disk.h"
+#include "base/files/files.h"
+#include "base/files/sync_to_disk.h"
+#include "base/secrets/random.h"
+#include "base/secrets/sealed_box.h"
+#include "base/secrets/sha256.h"
 #include "deposit/bytes.h"
 #include "deposit/components.h"
 #include "jobs/files/sealed_file.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/secure_memory.h"
+#include "base/secrets/secure_memory.h"
 #include "deposit/read_deposit.h"
 #include "deposit/store/database.h"
 #include "deposit/withdrawal.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/sync_to_disk.h"
+#include "base/files/sync_to_disk.h"
 #include "deposit/bytes.h"
 #include "deposit/store/store.h"
 

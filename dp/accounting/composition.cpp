@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "base/error.h"
-#include "dp/accounting/fourier.h"
+#include "base/fft.h"
 #include "dp/accounting/infinity.h"
 
 namespace trefoil::dp {

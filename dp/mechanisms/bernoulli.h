@@ -4,7 +4,7 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 
 /// Exact coins: integer arithmetic only between the random words and the outcome, uniform integers by
 /// rejection. Int is std::uint64_t, Uint128 or Uint256; all draw the same words for the same numbers, hence

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "dp/mechanisms/bernoulli.h"
 #include "dp/mechanisms/discrete_laplace.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "dp/mechanisms/bernoulli.h"
 
 namespace trefoil::dp {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "dp/mechanisms/geometric.h"
 
 namespace trefoil::dp {

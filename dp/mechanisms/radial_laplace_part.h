@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "dp/mechanisms/geometric.h"
 

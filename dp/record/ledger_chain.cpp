@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 
 namespace trefoil::dp {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "jobs/config/suggestion.h"
 
 namespace trefoil::jobs {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "data/dataset/table.h"
 #include "jobs/canaries.h"
 #include "jobs/dpsgd/settings.h"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/auto_settings.h"
 #include "jobs/dpsgd/class_weights.h"

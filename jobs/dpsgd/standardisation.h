@@ -2,7 +2,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "data/dataset/data_files.h"
 #include "dp/record/record.h"
 #include "jobs/dpsgd/settings.h"

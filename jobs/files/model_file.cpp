@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "data/formats/npy.h"
 #include "data/formats/npz.h"
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/length_prefix.h"
-#include "base/sealed_box.h"
+#include "base/secrets/sealed_box.h"
 
 namespace trefoil::jobs {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/secure_memory.h"
+#include "base/secrets/secure_memory.h"
 #include "jobs/config/party_file.h"
 
 namespace trefoil::jobs {

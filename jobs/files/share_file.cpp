@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/sha256.h"
+#include "base/files/files.h"
+#include "base/secrets/sha256.h"
 #include "jobs/config/json_number.h"
 #include "jobs/files/share_codec.h"
 

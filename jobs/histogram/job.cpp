@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/outward_text.h"
-#include "data/dataset/category_column.h"
+#include "data/columns/category_column.h"
 #include "data/formats/csv.h"
 #include "dp/mechanisms/laplace_part.h"
 #include "dp/mechanisms/local_randomiser.h"

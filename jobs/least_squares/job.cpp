@@ -8,7 +8,7 @@
 
 #include "base/ceil_log2.h"
 #include "base/error.h"
-#include "data/dataset/feature_columns.h"
+#include "data/columns/feature_columns.h"
 #include "data/dataset/folders.h"
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "jobs/config/common_fields.h"

@@ -9,7 +9,7 @@
 
 #include "base/ceil_log2.h"
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 #include "data/formats/file.h"
 #include "dp/mechanisms/laplace_part.h"
 #include "jobs/config/common_fields.h"

@@ -1,7 +1,7 @@
 #include "jobs/records/load_records.h"
 
 #include "base/error.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "data/dataset/groups.h"
 #include "data/dataset/rows.h"
 #include "data/dataset/vertical.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "data/dataset/column_encoder.h"
+#include "data/columns/column_encoder.h"
 #include "data/formats/csv.h"
 #include "data/formats/file.h"
 

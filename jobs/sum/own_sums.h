@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "data/formats/npy.h"
 #include "jobs/config/party_file.h"
 #include "jobs/sum/settings.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/blocking_call.h"
+#include "base/threads/blocking_call.h"
 #include "data/formats/file.h"
 #include "jobs/sum/own_sums.h"
 

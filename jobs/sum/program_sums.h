@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "jobs/sum/settings.h"
 #include "mpc/ring.h"
 #include "trefoil/run.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "data/dataset/split.h"
 #include "data/formats/npy.h"
 #include "jobs/records/local_data.h"

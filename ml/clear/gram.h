@@ -1,7 +1,7 @@
 #pragma once
 #include <Eigen/Core>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 
 namespace trefoil::ml {
 

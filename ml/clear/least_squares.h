@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "ml/clear/linear_classifier.h"
 #include "mpc/ring.h"
 

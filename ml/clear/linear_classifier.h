@@ -3,7 +3,7 @@
 
 #include <Eigen/Core>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "ml/dpsgd/training.h"
 
 /// Linear classifiers of records in the clear, at their owner, for teachers and students (PATE). Nothing is

@@ -1,8 +1,8 @@
 #pragma once
 #include <Eigen/Core>
 
-#include "base/random.h"
-#include "base/thread_pool.h"
+#include "base/secrets/random.h"
+#include "base/threads/thread_pool.h"
 #include "dp/record/record.h"
 #include "ml/dpsgd/training.h"
 #include "ml/plan/step_plan.h"

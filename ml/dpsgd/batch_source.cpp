@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "ml/dpsgd/row_keys.h"
 #include "ml/dpsgd/shared_rows.h"
 #include "ml/plan/public_sampling.h"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/secure_memory.h"
+#include "base/secrets/secure_memory.h"
 #include "ml/dpsgd/dp_sgd.h"
 
 namespace trefoil::ml {

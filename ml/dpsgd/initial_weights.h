@@ -1,5 +1,5 @@
 #pragma once
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "ml/plan/step_plan.h"
 #include "mpc/ring.h"
 

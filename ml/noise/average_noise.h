@@ -1,7 +1,7 @@
 #pragma once
 #include <functional>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "ml/on_shares/average_plan.h"
 
 namespace trefoil::ml {

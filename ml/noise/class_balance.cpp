@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "ml/noise/noisy_counts.h"
 #include "ml/on_shares/correct_counts.h"

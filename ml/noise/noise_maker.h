@@ -2,7 +2,7 @@
 #include <atomic>
 #include <functional>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "dp/mechanisms/discrete_gaussian.h"
 #include "ml/noise/noise_source.h"
 

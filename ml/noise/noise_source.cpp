@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "base/secure_memory.h"
+#include "base/secrets/secure_memory.h"
 #include "ml/noise/noise_maker.h"
 #include "ml/plan/step_privacy.h"
 

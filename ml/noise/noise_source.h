@@ -1,8 +1,8 @@
 #pragma once
 #include <optional>
 
-#include "base/prefetcher.h"
-#include "base/random.h"
+#include "base/secrets/random.h"
+#include "base/threads/prefetcher.h"
 #include "ml/plan/step_plan.h"
 #include "mpc/ring.h"
 

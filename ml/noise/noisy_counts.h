@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "dp/mechanisms/geometric.h"
 #include "dp/mechanisms/radial_laplace_part.h"
 #include "ml/noise/noise_source.h"

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "ml/noise/noise_source.h"
 #include "mpc/cost.h"
 #include "mpc/share.h"

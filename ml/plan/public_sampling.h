@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 
 namespace trefoil::ml {
 

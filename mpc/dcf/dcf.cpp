@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "base/constant_time.h"
 #include "base/error.h"
+#include "base/secrets/constant_time.h"
 #include "mpc/dcf/dcf_kernels.h"
 #include "mpc/dcf/dcf_paths.h"
 #include "mpc/dcf/seed_hash.h"

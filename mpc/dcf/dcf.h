@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "mpc/dcf/seed_hash.h"
 #include "mpc/ring.h"
 

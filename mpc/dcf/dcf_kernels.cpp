@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "base/constant_time.h"
+#include "base/secrets/constant_time.h"
 
 // This file is compiled once for each instruction set, also for the one with four AES blocks an instruction.
 #define HWY_WANT_AVX3_DL

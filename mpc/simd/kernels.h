@@ -1,7 +1,7 @@
 #pragma once
 #include <functional>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "mpc/ring.h"
 
 namespace trefoil::mpc {

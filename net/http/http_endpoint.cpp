@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/random.h"
-#include "base/regular_file.h"
+#include "base/files/regular_file.h"
+#include "base/secrets/random.h"
 #include "net/link/asio.h"
 #include "net/link/io_thread.h"
-#include "net/mesh/listener.h"
 #include "net/mesh/wording.h"
+#include "net/start/listener.h"
 
 // Behind net/link/asio.h, which makes Asio fit to be included.
 #include <boost/beast/core.hpp>

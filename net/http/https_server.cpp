@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "base/error_report.h"
-#include "base/random.h"
-#include "base/regular_file.h"
+#include "base/files/regular_file.h"
+#include "base/secrets/random.h"
 #include "net/http/problem.h"
 #include "net/link/asio.h"
 #include "net/link/io_thread.h"
 #include "net/link/tls_settings.h"
-#include "net/mesh/half_open.h"
-#include "net/mesh/listener.h"
-#include "net/mesh/peer_addresses.h"
+#include "net/start/half_open.h"
+#include "net/start/listener.h"
+#include "net/start/peer_addresses.h"
 
 // Behind net/link/asio.h, which makes Asio fit to be included.
 #include <boost/beast/core.hpp>
@@ -317,7 +317,8 @@ class HttpsServer::Server final : public Host {
     const auto gone = half_open_.MakeRoom(source, std::bit_cast<std::uint64_t>(draw));
     if (!gone) return true;
     const auto connection = std::static_pointer_cast<Connection>(gone->lock());
-    const auto line = dropped_.Count(connection ? connection->address() : source.address, DropReport::Clock::now());
+    const auto line =
+        dropped_.Count(connection ? connection->address() : source.address, DropReport::Clock::now());
     if (!line.empty()) config_.log(line);
     if (connection) connection->Drop();
     return connection != nullptr;

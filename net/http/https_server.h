@@ -43,7 +43,7 @@ class Upload {
 };
 
 /// What a server may spend. The connections of senders that are not known yet are limited as HalfOpenConnections says
-/// (net/mesh/half_open.h).
+/// (net/start/half_open.h).
 struct HttpsLimits {
   std::chrono::milliseconds unknown{10'000};  ///< a connection until its sender is known: TLS, header, prefix
   std::chrono::milliseconds piece{30'000};    ///< for each piece of a known sender's body

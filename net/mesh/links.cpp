@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "net/mesh/starter.h"
+#include "net/start/starter.h"
 
 namespace trefoil::net {
 namespace {

@@ -11,7 +11,7 @@
 #include "net/mesh/links.h"
 #include "net/mesh/mailbox.h"
 #include "net/mesh/mesh_config.h"
-#include "net/mesh/starter.h"
+#include "net/start/starter.h"
 
 namespace trefoil::net {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "net/link/certificate.h"
 #include "net/link/frame.h"
-#include "net/mesh/handshake.h"
+#include "net/start/handshake.h"
 #include "net/transport.h"
 
 namespace trefoil::net {

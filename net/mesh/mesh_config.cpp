@@ -1,7 +1,7 @@
 #include "net/mesh/mesh_config.h"
 
 #include "base/error.h"
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "net/link/frame_reader.h"
 #include "net/link/pem.h"
 

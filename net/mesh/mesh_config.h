@@ -3,8 +3,8 @@
 #include <string>
 
 #include "net/link/tls_context.h"
-#include "net/mesh/handshake.h"
 #include "net/mesh/mesh.h"
+#include "net/start/handshake.h"
 
 namespace trefoil::net {
 

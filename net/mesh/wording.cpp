@@ -2,7 +2,7 @@
 
 #include <cctype>
 
-#include "net/mesh/peer_addresses.h"
+#include "net/start/peer_addresses.h"
 
 namespace trefoil::net {
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/length_prefix.h"
-#include "base/random.h"
+#include "base/secrets/random.h"
 
 namespace trefoil::protocols {
 namespace {

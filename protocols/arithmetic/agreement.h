@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/secure_memory.h"
+#include "base/secrets/secure_memory.h"
 #include "mpc/context.h"
 #include "mpc/cost.h"
 

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/secure_memory.h"
+#include "base/secrets/secure_memory.h"
 #include "protocols/arithmetic/agreement.h"
 
 namespace trefoil::protocols {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/constant_time.h"
 #include "base/error.h"
+#include "base/secrets/constant_time.h"
 #include "protocols/arithmetic/masked_opening.h"
 
 namespace trefoil::protocols {

@@ -17,10 +17,10 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "base/blocking_call.h"
 #include "base/console.h"
 #include "base/error_report.h"
-#include "base/regular_file.h"
+#include "base/files/regular_file.h"
+#include "base/threads/blocking_call.h"
 
 namespace trefoil::runtime {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/passing_error.h"
 #include "net/link/certificate.h"
 #include "runtime/observe/status_page.h"

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/blocking_call.h"
 #include "base/console.h"
 #include "base/error.h"
 #include "base/error_report.h"
+#include "base/threads/blocking_call.h"
 #include "runtime/party_session.h"
 #include "runtime/stop_signals.h"
 

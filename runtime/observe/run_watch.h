@@ -7,8 +7,8 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <thread>
 
-#include "base/background_thread.h"
 #include "net/mesh/mesh.h"
 #include "runtime/observe/run_metrics.h"
 
@@ -79,8 +79,8 @@ class RunWatch {
   std::deque<std::string> lines_;
   std::string given_up_;
   bool over_ = false;
-  BackgroundThread speaker_;  // last: they end before what they use does
-  BackgroundThread watcher_;
+  std::jthread speaker_;  // last: they end before what they use does
+  std::jthread watcher_;
 };
 
 }  // namespace trefoil::runtime

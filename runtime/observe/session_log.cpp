@@ -9,10 +9,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/hex.h"
-#include "base/random.h"
-#include "base/regular_file.h"
-#include "base/sha256.h"
+#include "base/files/regular_file.h"
+#include "base/secrets/random.h"
+#include "base/secrets/sha256.h"
 #include "data/formats/file.h"
 
 namespace trefoil::runtime {

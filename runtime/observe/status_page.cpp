@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 #include "runtime/observe/page_style.h"
 
 namespace trefoil::runtime {

@@ -13,11 +13,11 @@
 #include <system_error>
 #include <utility>
 
-#include "base/blocking_call.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/regular_file.h"
-#include "base/sync_to_disk.h"
+#include "base/files/files.h"
+#include "base/files/regular_file.h"
+#include "base/files/sync_to_disk.h"
+#include "base/threads/blocking_call.h"
 #include "jobs/config/party_file.h"
 
 namespace trefoil::runtime {

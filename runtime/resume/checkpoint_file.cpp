@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "jobs/config/json_number.h"
 #include "jobs/files/share_codec.h"
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 #include "jobs/config/json_number.h"
 #include "protocols/arithmetic/agreement.h"
 #include "protocols/arithmetic/component_check.h"

@@ -12,12 +12,12 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "base/blocking_call.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
+#include "base/files/regular_file.h"
+#include "base/files/sync_to_disk.h"
 #include "base/passing_error.h"
-#include "base/regular_file.h"
-#include "base/sync_to_disk.h"
+#include "base/threads/blocking_call.h"
 #include "jobs/config/json_number.h"
 
 namespace trefoil::runtime {
@@ -36,7 +36,7 @@ constexpr const char* kRunFile = "run.json";
 constexpr const char* kStepFile = "step";
 constexpr const char* kSealed = ".sealed";
 constexpr const char* kCountedName = "-counted";
-constexpr const char* kDraft = ".part";  // of base/files.h, where a write was interrupted
+constexpr const char* kDraft = ".part";  // of base/files/files.h, where a write was interrupted
 
 /// What changes when the machine starts anew, and takes along what was written but not synchronised.
 std::string BootId() {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "base/secure_memory.h"
+#include "base/secrets/secure_memory.h"
 #include "jobs/job.h"
 #include "ml/dpsgd/training.h"
 #include "runtime/resume/run_agreement.h"

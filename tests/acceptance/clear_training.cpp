@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/error_report.h"
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "data/dataset/folders.h"
 #include "data/dataset/split.h"
 #include "dp/accounting/any_accountant.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "protocols/arithmetic/reveal.h"
 #include "protocols/functions/inverse_sqrt.h"
 #include "tests/support/run_parties.h"

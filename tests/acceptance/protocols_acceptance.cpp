@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <random>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "protocols/arithmetic/reveal.h"
 #include "protocols/arithmetic/truncate.h"
 #include "protocols/functions/inverse_sqrt.h"

@@ -6,7 +6,7 @@
 #include <array>
 #include <random>
 
-#include "base/constant_time.h"
+#include "base/secrets/constant_time.h"
 #include "mpc/dcf/dcf.h"
 #include "tests/constant_time/secrets.h"
 #include "tests/support/instruction_sets.h"

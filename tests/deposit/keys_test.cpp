@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/hex.h"
+#include "base/files/files.h"
+#include "base/secrets/sha256.h"
 #include "deposit/trusted_owners.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/support/error_text.h"

@@ -10,13 +10,13 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/hex.h"
+#include "base/files/files.h"
+#include "base/secrets/sha256.h"
 #include "deposit/bytes.h"
 #include "tests/deposit/sample_deposit.h"
 #include "tests/support/error_text.h"
-#include "tests/support/file_calls.h"
-#include "tests/support/uniformity.h"
+#include "tests/support/faults/file_calls.h"
+#include "tests/support/secrecy/uniformity.h"
 
 namespace trefoil::deposit {
 namespace {
@@ -144,7 +144,7 @@ TEST(MakeDeposit, TellsOnePartyNothing) {
   for (int k = 0; k < 3; ++k)
     x.push_back(NumbersOf(layout, kRows, k, parts.at(static_cast<std::size_t>(k)).content.bytes()));
   // All that a party can add up of its two components; a check fails by itself with probability below 3 * 10^-13, by the
-  // bound of tests/support/uniformity.h over less than 3,000 checks of 10^-16.
+  // bound of tests/support/secrecy/uniformity.h over less than 3,000 checks of 10^-16.
   testing_support::UniformityChecker checker;
   for (std::size_t party = 0; party < 3; ++party) {
     const auto& own = x[party];

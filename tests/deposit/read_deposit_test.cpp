@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "deposit/bytes.h"
 #include "deposit/sealed_body.h"
 #include "tests/deposit/sample_deposit.h"

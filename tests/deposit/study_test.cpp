@@ -6,8 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/hex.h"
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 #include "jobs/job.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/deposit/sample_study.h"

@@ -1,5 +1,5 @@
 #pragma once
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "tests/support/fixed_key.h"
 
 namespace trefoil::dp {

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "net/link/frame_reader.h"
-#include "net/mesh/starter.h"
+#include "net/start/starter.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace trefoil::fuzz {

@@ -1,6 +1,6 @@
 // What a peer says first: its hello, and its job where the jobs differ.
 #include "base/error.h"
-#include "net/mesh/handshake.h"
+#include "net/start/handshake.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace trefoil::fuzz {

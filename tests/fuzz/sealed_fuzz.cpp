@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/sealed_box.h"
+#include "base/secrets/sealed_box.h"
 #include "jobs/files/share_file.h"
 #include "runtime/resume/checkpoint_file.h"
 #include "tests/fuzz/fuzz.h"

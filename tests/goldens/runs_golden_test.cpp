@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/files.h"
-#include "base/sha256.h"
+#include "base/files/files.h"
+#include "base/secrets/sha256.h"
 #include "data/formats/npy.h"
 #include "jobs/files/model_file.h"
 #include "jobs/files/share_file.h"

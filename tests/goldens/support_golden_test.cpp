@@ -5,7 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "base/random.h"
+#include "base/secrets/random.h"
 #include "tests/goldens/compare.h"
 #include "tests/goldens/fixed_coins.h"
 #include "tests/goldens/wire_trace.h"

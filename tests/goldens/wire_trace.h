@@ -8,7 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 #include "net/local_transport.h"
 
 namespace trefoil::goldens {

@@ -1,6 +1,6 @@
 // One fault at one message of one party, in what a job is made of.
 
-#include "tests/support/fault_runs.h"
+#include "tests/support/faults/fault_runs.h"
 
 #include <gtest/gtest.h>
 

@@ -23,7 +23,7 @@
 #include "protocols/arithmetic/multiply.h"
 #include "tests/protocols/secrecy_runs.h"
 #include "tests/support/ml_test.h"
-#include "tests/support/view.h"
+#include "tests/support/secrecy/view.h"
 
 namespace trefoil::ml {
 namespace {

@@ -1,6 +1,6 @@
-// A whole training draws every stream once and from the right component (tests/support/stream_rules.h).
+// A whole training draws every stream once and from the right component (tests/support/secrecy/stream_rules.h).
 // Besides, any test of this program that uses a block of a key stream twice fails
-// (tests/support/prg_tracker.h).
+// (tests/support/secrecy/prg_tracker.h).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "ml/on_shares/ensemble_transfer.h"
 #include "protocols/arithmetic/input.h"
 #include "tests/support/ml_test.h"
-#include "tests/support/stream_rules.h"
+#include "tests/support/secrecy/stream_rules.h"
 
 namespace trefoil::ml {
 namespace {

@@ -1,4 +1,4 @@
-#include "../support/fault_transport.h"
+#include "../support/faults/fault_transport.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "mesh_testing.h"
 #include "net/mesh/mesh.h"
-#include "net/mesh/starter.h"
+#include "net/start/starter.h"
 #include "raw_party.h"
 
 namespace trefoil::net {

@@ -16,8 +16,8 @@
 #include <thread>
 
 #include "mesh_testing.h"
-#include "net/mesh/listener.h"
 #include "net/mesh/mesh.h"
+#include "net/start/listener.h"
 #include "raw_party.h"
 
 namespace trefoil::net {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "net/mesh/handshake.h"
 #include "net/mesh/mesh.h"
+#include "net/start/handshake.h"
 
 namespace trefoil::net::testing_support {
 

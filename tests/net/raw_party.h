@@ -5,7 +5,7 @@
 #include "net/link/certificate.h"
 #include "net/link/frame_reader.h"
 #include "net/link/openssl_handles.h"
-#include "net/mesh/handshake.h"
+#include "net/start/handshake.h"
 
 namespace trefoil::net::testing_support {
 

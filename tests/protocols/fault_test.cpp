@@ -1,6 +1,6 @@
 // One fault at one message of one party, in every protocol.
 
-#include "tests/support/fault_runs.h"
+#include "tests/support/faults/fault_runs.h"
 
 #include "all_protocols.h"
 

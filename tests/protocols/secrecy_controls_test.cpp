@@ -7,8 +7,8 @@
 
 #include "all_protocols.h"
 #include "secrecy_runs.h"
-#include "tests/support/prg_tracker.h"
 #include "tests/support/protocol_test.h"
+#include "tests/support/secrecy/prg_tracker.h"
 
 namespace trefoil::protocols {
 namespace {

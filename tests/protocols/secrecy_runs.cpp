@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "tests/support/recording_transport.h"
-#include "tests/support/stream_rules.h"
+#include "tests/support/secrecy/recording_transport.h"
+#include "tests/support/secrecy/stream_rules.h"
 
 namespace trefoil::protocols {
 namespace {

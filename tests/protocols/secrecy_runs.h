@@ -3,7 +3,7 @@
 
 #include "all_protocols.h"
 #include "tests/support/run_parties.h"
-#include "tests/support/view.h"
+#include "tests/support/secrecy/view.h"
 
 namespace trefoil::protocols {
 

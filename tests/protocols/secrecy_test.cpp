@@ -5,11 +5,11 @@
 //
 // Over 103,680 lanes of one call, and over 1,000 sessions with fresh keys, for each of both secrets: every
 // received word is uniform, and so are sums and differences of pairs of received words, and of a received
-// word with the words that its receiver drew from its own PRG streams (tests/support/view.h says which
+// word with the words that its receiver drew from its own PRG streams (tests/support/secrecy/view.h says which
 // pairs). Uniform twice is the same twice. tests/protocols/secrecy_controls_test.cpp shows what these tests
 // find.
 //
-// False alarms: a check fails with probability at most 1e-16 (proved bound, tests/support/uniformity.h), AES
+// False alarms: a check fails with probability at most 1e-16 (proved bound, tests/support/secrecy/uniformity.h), AES
 // in counter mode taken for ideal. Every test here makes at most 7e7 checks, and there are fewer than 140:
 // for less than one choice of keys in a million does any of them fail. Keys are fixed, so a run repeats.
 
@@ -24,7 +24,7 @@
 #include "mpc/dcf/dcf.h"
 #include "secrecy_runs.h"
 #include "tests/support/protocol_test.h"
-#include "tests/support/recording_transport.h"
+#include "tests/support/secrecy/recording_transport.h"
 
 namespace trefoil::protocols {
 namespace {

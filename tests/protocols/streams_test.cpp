@@ -1,5 +1,5 @@
 // Which pseudo-random streams the protocols draw, and that nothing of them is used twice
-// (tests/support/prg_tracker.h, tests/support/stream_rules.h). Besides, any test of this program that uses a
+// (tests/support/secrecy/prg_tracker.h, tests/support/secrecy/stream_rules.h). Besides, any test of this program that uses a
 // block of a key stream twice fails.
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 #include "all_protocols.h"
 #include "mpc/parallel.h"
 #include "tests/support/protocol_test.h"
-#include "tests/support/stream_rules.h"
+#include "tests/support/secrecy/stream_rules.h"
 
 namespace trefoil::protocols {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "all_protocols.h"
 #include "tests/support/protocol_test.h"
-#include "tests/support/recording_transport.h"
+#include "tests/support/secrecy/recording_transport.h"
 
 namespace trefoil::protocols {
 namespace {

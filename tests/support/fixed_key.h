@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "base/secure_memory.h"
+#include "base/secrets/secure_memory.h"
 
 namespace trefoil::testing_support {
 

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/thread_pool.h"
+#include "base/threads/thread_pool.h"
 #include "mpc/context.h"
 #include "mpc/share.h"
 #include "net/local_transport.h"

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <thread>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "tests/apps/temporary_folder.h"
 
 namespace trefoil::apps {

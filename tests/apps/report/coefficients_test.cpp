@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "data/dataset/column_encoder.h"
+#include "data/columns/column_encoder.h"
 #include "jobs/records/classify.h"
 
 namespace trefoil::apps {

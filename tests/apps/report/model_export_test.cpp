@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "data/dataset/rows.h"
 #include "data/features/onnx_features.h"
 #include "data/formats/file.h"

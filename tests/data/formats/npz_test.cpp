@@ -9,7 +9,7 @@
 
 #include "data/formats/file.h"
 #include "tests/data/temporary_folder.h"
-#include "tests/support/file_calls.h"
+#include "tests/support/faults/file_calls.h"
 
 namespace trefoil::data {
 namespace {

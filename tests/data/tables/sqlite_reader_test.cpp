@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include "base/sha256.h"
-#include "data/dataset/category_column.h"
+#include "base/secrets/sha256.h"
+#include "data/columns/category_column.h"
 #include "data/dataset/load.h"
 #include "tests/data/temporary_folder.h"
 

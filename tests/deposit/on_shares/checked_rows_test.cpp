@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/hex.h"
+#include "base/secrets/sha256.h"
 #include "deposit/bytes.h"
 #include "protocols/arithmetic/agreement.h"
 #include "protocols/arithmetic/reveal.h"

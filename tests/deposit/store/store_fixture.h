@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "base/hex.h"
+#include "base/secrets/sha256.h"
 #include "deposit/store/store.h"
 #include "tests/deposit/sample_deposit.h"
 

@@ -7,11 +7,11 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/hex.h"
+#include "base/files/files.h"
+#include "base/secrets/sha256.h"
 #include "tests/deposit/store/store_fixture.h"
 #include "tests/support/error_text.h"
-#include "tests/support/file_calls.h"
+#include "tests/support/faults/file_calls.h"
 
 namespace trefoil::deposit {
 namespace {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "deposit/bytes.h"
 #include "tests/deposit/store/store_fixture.h"
-#include "tests/support/file_calls.h"
+#include "tests/support/faults/file_calls.h"
 
 namespace trefoil::deposit {
 namespace {

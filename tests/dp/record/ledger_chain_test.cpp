@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 #include "tests/support/error_text.h"
 
 namespace trefoil::dp {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "jobs/dpsgd/training_settings.h"
 #include "tests/apps/temporary_folder.h"
 

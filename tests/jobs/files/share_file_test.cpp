@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/sha256.h"
+#include "base/files/files.h"
+#include "base/secrets/sha256.h"
 #include "jobs/dpsgd/training_settings.h"
 #include "jobs/files/share_codec.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/support/error_text.h"
-#include "tests/support/file_calls.h"
+#include "tests/support/faults/file_calls.h"
 #include "tests/support/fixed_key.h"
 
 namespace trefoil::jobs {

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "jobs/records/load_records.h"
 #include "tests/apps/temporary_folder.h"
 

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "base/blocking_call.h"
 #include "base/error.h"
+#include "base/threads/blocking_call.h"
 #include "jobs/config/tomlplusplus.h"
 #include "jobs/job.h"
 #include "jobs/sum/own_sums.h"

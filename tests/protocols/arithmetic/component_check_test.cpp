@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "tests/support/protocol_test.h"
-#include "tests/support/recording_transport.h"
+#include "tests/support/secrecy/recording_transport.h"
 
 namespace trefoil::protocols {
 namespace {

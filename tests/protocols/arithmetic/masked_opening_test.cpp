@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "tests/protocols/all_protocols.h"
 #include "tests/support/protocol_test.h"
-#include "tests/support/recording_transport.h"
+#include "tests/support/secrecy/recording_transport.h"
 
 namespace trefoil::protocols {
 namespace {

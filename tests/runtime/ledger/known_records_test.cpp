@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "runtime/ledger/run_budget.h"
 #include "tests/apps/ledger_requests.h"
 #include "tests/apps/temporary_folder.h"

@@ -5,7 +5,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/outward_text.h"
 #include "dp/accounting/analytic_gaussian.h"
 #include "dp/accounting/any_accountant.h"

@@ -8,7 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "base/sha256.h"
+#include "base/secrets/sha256.h"
 
 namespace trefoil::runtime {
 namespace {

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/blocking_call.h"
 #include "base/error.h"
+#include "base/threads/blocking_call.h"
 #include "runtime/party_session.h"
 #include "runtime/stop_signals.h"
 

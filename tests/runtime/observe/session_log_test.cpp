@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "runtime/ledger/ledger_file.h"
 #include "tests/apps/temporary_folder.h"
 #include "tests/support/error_text.h"

@@ -6,9 +6,9 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "tests/apps/temporary_folder.h"
-#include "tests/support/file_calls.h"
+#include "tests/support/faults/file_calls.h"
 #include "tests/support/fixed_key.h"
 
 namespace trefoil::runtime {

@@ -1,0 +1,54 @@
+#include "data/columns/category_column.h"
+
+#include <algorithm>
+#include <map>
+
+#include "data/formats/file.h"
+#include "data/tables/table_reader.h"
+
+namespace trefoil::data {
+namespace {
+
+/// The names of the file's columns; a header is read.
+std::vector<std::string> NamesOf(const CategoryColumn& column, TableReader& reader) {
+  if (!reader.named()) return column.columns;
+  if (!reader.Next()) ThrowDataError(reader.path(), "row 1", "nothing", "a header with the columns' names");
+  return reader.fields();
+}
+
+std::size_t PlaceOf(const CategoryColumn& column, const std::vector<std::string>& names,
+                    const TableReader& reader) {
+  const auto times = std::count(names.begin(), names.end(), column.column);
+  if (times != 1) {
+    ThrowDataError(reader.path(), reader.named() ? reader.Place() : "row 1",
+                   std::to_string(times) + " columns " + Quote(column.column), "one of that name");
+  }
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), column.column) - names.begin());
+}
+
+}  // namespace
+
+std::vector<std::optional<std::size_t>> ReadCategories(const DataFiles& files, const CategoryColumn& column,
+                                                       std::optional<std::int64_t> capacity) {
+  TableReader reader(files, column.header);
+  const auto names = NamesOf(column, reader);
+  const auto place = PlaceOf(column, names, reader);
+  std::map<std::string, std::size_t> numbers;
+  for (std::size_t v = 0; v < column.values.size(); ++v) numbers.emplace(column.values[v], v);
+  std::vector<std::optional<std::size_t>> categories;
+  while (reader.Next()) {
+    if (reader.fields().size() != names.size()) {
+      ThrowDataError(reader.path(), reader.Place(), std::to_string(reader.fields().size()) + " fields",
+                     std::to_string(names.size()));
+    }
+    const auto number = reader.IsNull(place) ? numbers.end() : numbers.find(reader.fields()[place]);
+    categories.push_back(number == numbers.end() ? std::nullopt : std::optional(number->second));
+  }
+  if (capacity && categories.size() > static_cast<std::size_t>(*capacity)) {
+    ThrowDataError(files.place(), "", std::to_string(categories.size()) + " records",
+                   "at most the " + std::to_string(*capacity) + " that the job declares");
+  }
+  return categories;
+}
+
+}  // namespace trefoil::data
