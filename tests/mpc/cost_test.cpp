@@ -7,7 +7,7 @@
 namespace trefoil::mpc {
 namespace {
 
-using Figures = std::array<std::uint64_t, 3>;
+using OfParties = std::array<std::uint64_t, 3>;
 
 TEST(Cost, OfNothingIsNothing) {
   EXPECT_EQ(Cost().rounds(), 0);
@@ -17,15 +17,15 @@ TEST(Cost, OfNothingIsNothing) {
 TEST(Cost, OfARoundCountsEachSendersBytes) {
   const Cost cost = Cost::Round({{0, 1, 10}, {0, 2, 5}, {2, 0, 3}});
   EXPECT_EQ(cost.rounds(), 1);
-  EXPECT_EQ(cost.bytes_sent(), (Figures{15, 0, 3}));
-  EXPECT_EQ(cost.bytes_offline(), Figures{});
+  EXPECT_EQ(cost.bytes_sent(), (OfParties{15, 0, 3}));
+  EXPECT_EQ(cost.bytes_offline(), OfParties{});
 }
 
 TEST(Cost, OfflineAddsNoRound) {
   const Cost cost = Then(Cost::Offline({{2, 1, 7}}), Cost::EachToNext(1));
   EXPECT_EQ(cost.rounds(), 1);
-  EXPECT_EQ(cost.bytes_sent(), (Figures{1, 1, 1}));
-  EXPECT_EQ(cost.bytes_offline(), (Figures{0, 0, 7}));
+  EXPECT_EQ(cost.bytes_sent(), (OfParties{1, 1, 1}));
+  EXPECT_EQ(cost.bytes_offline(), (OfParties{0, 0, 7}));
   EXPECT_EQ(cost.bytes_of_all(), 10U);
 }
 
@@ -45,19 +45,19 @@ TEST(Then, TakesTheLongestOfSeveralChains) {
   const Cost first = Cost::Round({{0, 1, 1}, {2, 1, 1}});
   const Cost chain = Then(Then(first, Cost::Round({{1, 2, 1}})), Cost::Round({{2, 0, 1}}));
   EXPECT_EQ(chain.rounds(), 3);
-  EXPECT_EQ(chain.bytes_sent(), (Figures{1, 1, 2}));
+  EXPECT_EQ(chain.bytes_sent(), (OfParties{1, 1, 2}));
 }
 
 TEST(Then, RotatesByTheTurnsTakenBefore) {
   const Cost use = Then(Cost::Offline({{2, 1, 100}}), Cost::Round({{0, 1, 10}})).WithTurn();
   const Cost two = Then(use, use);
-  EXPECT_EQ(two.bytes_sent(), (Figures{10, 10, 0}));
-  EXPECT_EQ(two.bytes_offline(), (Figures{100, 0, 100}));
+  EXPECT_EQ(two.bytes_sent(), (OfParties{10, 10, 0}));
+  EXPECT_EQ(two.bytes_offline(), (OfParties{100, 0, 100}));
   EXPECT_EQ(two.rounds(), 2);  // 0 -> 1, then 1 -> 2
   const Cost three = Then(two, use);
-  EXPECT_EQ(three.bytes_sent(), (Figures{10, 10, 10}));
+  EXPECT_EQ(three.bytes_sent(), (OfParties{10, 10, 10}));
   EXPECT_EQ(three.rounds(), 3);
-  EXPECT_EQ(Then(three, use).bytes_sent(), (Figures{20, 10, 10}));
+  EXPECT_EQ(Then(three, use).bytes_sent(), (OfParties{20, 10, 10}));
 }
 
 TEST(Then, RotatesTheDepthToo) {
@@ -72,10 +72,10 @@ TEST(ThenUnturned, LeavesTheSecondsPartiesAsTheyAre) {
   const Cost first = Cost::Round({{0, 1, 1}}).WithTurn();
   const Cost input = Cost::Round({{2, 0, 100}});
   const Cost sum = ThenUnturned(first, input);
-  EXPECT_EQ(sum.bytes_sent(), (Figures{1, 0, 100}));
+  EXPECT_EQ(sum.bytes_sent(), (OfParties{1, 0, 100}));
   EXPECT_EQ(sum.rounds(), 1);
   EXPECT_EQ(ThenUnturned(first, Cost::Round({{1, 0, 1}})).rounds(), 2);
-  EXPECT_EQ(Then(sum, first).bytes_sent(), (Figures{1, 1, 100}));  // the turn before counts for what follows
+  EXPECT_EQ(Then(sum, first).bytes_sent(), (OfParties{1, 1, 100}));  // the turn before counts for what follows
   EXPECT_THROW((void)ThenUnturned(first, first), ContractError);
 }
 
@@ -94,9 +94,9 @@ TEST(Then, IsAssociative) {
 TEST(InOneRound, AddsBytesOnly) {
   const Cost both = InOneRound(Cost::Round({{0, 1, 1}}), Cost::Round({{1, 2, 2}}));
   EXPECT_EQ(both.rounds(), 1);
-  EXPECT_EQ(both.bytes_sent(), (Figures{1, 2, 0}));
+  EXPECT_EQ(both.bytes_sent(), (OfParties{1, 2, 0}));
   EXPECT_EQ(InOneRound(Cost::Offline({{2, 0, 5}}), Cost::Offline({{2, 1, 6}})).bytes_offline(),
-            (Figures{0, 0, 11}));
+            (OfParties{0, 0, 11}));
 }
 
 TEST(InOneRound, RefusesTurnsAndMoreThanOneRound) {
@@ -110,15 +110,15 @@ TEST(Parallel, TakesTheLongerBranchsRoundsAndBothBytes) {
   const Cost three = Then(Then(one, one), one);
   EXPECT_EQ(Parallel(one, three).rounds(), 3);
   EXPECT_EQ(Parallel(three, one).rounds(), 3);
-  EXPECT_EQ(Parallel(three, one).bytes_sent(), (Figures{12, 12, 12}));
+  EXPECT_EQ(Parallel(three, one).bytes_sent(), (OfParties{12, 12, 12}));
   EXPECT_EQ(Then(one, Parallel(three, one)).rounds(), 4);
 }
 
 TEST(Parallel, TurnsTheSecondBranchByOneAndWhatFollowsByTwo) {
   const Cost use = Then(Cost::Offline({{2, 1, 100}}), Cost::Round({{0, 1, 10}})).WithTurn();
-  EXPECT_EQ(Parallel(use, use).bytes_sent(), (Figures{10, 10, 0}));
-  EXPECT_EQ(Parallel(use, use).bytes_offline(), (Figures{100, 0, 100}));
-  EXPECT_EQ(Then(Parallel(use, Then(use, use)), use).bytes_sent(), (Figures{10, 10, 20}));
+  EXPECT_EQ(Parallel(use, use).bytes_sent(), (OfParties{10, 10, 0}));
+  EXPECT_EQ(Parallel(use, use).bytes_offline(), (OfParties{100, 0, 100}));
+  EXPECT_EQ(Then(Parallel(use, Then(use, use)), use).bytes_sent(), (OfParties{10, 10, 20}));
 }
 
 }  // namespace
