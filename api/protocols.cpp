@@ -104,14 +104,17 @@ Share RowArgMax(Session& session, const Share& x, Form form) {
 
 Share Sigmoid(Session& session, const Share& x, double bound) {
   return Over(session, [&](mpc::Context& context) {
-    return Share(protocols::Sigmoid(context, x.engine(), protocols::SigmoidSeriesFor(bound)));
+    const auto words = x.fraction_bits() <= protocols::kMostBitsOfHalfWords ? protocols::SeriesWords::kHalf
+                                                                            : protocols::SeriesWords::kWhole;
+    return Share(
+        protocols::Sigmoid(context, x.engine(), protocols::SigmoidSeriesFor(bound), {.words = words}));
   });
 }
 
 Share Reciprocal(Session& session, const Share& x, int lowest, int highest, Form form) {
   return Over(session, [&](mpc::Context& context) {
-    return Share(protocols::Reciprocal(context, x.engine(),
-                                       {.lowest_log2 = lowest, .highest_log2 = highest}, Inner(form)));
+    return Share(protocols::Reciprocal(context, x.engine(), {.lowest_log2 = lowest, .highest_log2 = highest},
+                                       Inner(form)));
   });
 }
 

@@ -8,6 +8,18 @@
 #include "mpc/preprocessing.h"
 
 namespace trefoil::mpc {
+namespace {
+
+template <typename Matrix>
+Matrix Received(net::Transport& transport, int peer, Index rows, Index cols, net::Phase phase) {
+  Matrix out(rows, cols);
+  const auto size = static_cast<std::size_t>(out.size()) * sizeof(typename Matrix::Scalar);
+  const net::Bytes bytes = transport.Receive(peer, size, phase);
+  if (size > 0) std::memcpy(out.data(), bytes.data(), size);
+  return out;
+}
+
+}  // namespace
 
 Context::Context(net::Transport& transport, Prss prss, ThreadPool& pool)
     : transport_(transport), prss_(std::move(prss)), pool_(pool) {}
@@ -90,6 +102,13 @@ RingMatrix Context::Draw(int component, Purpose purpose, OperationId operation, 
   return out;
 }
 
+HalfMatrix Context::DrawHalves(int component, Purpose purpose, OperationId operation, Index rows,
+                               Index cols) {
+  HalfMatrix out(rows, cols);
+  prss_.FillHalves(component, purpose, operation, {out.data(), static_cast<std::size_t>(out.size())});
+  return out;
+}
+
 BitMatrix Context::DrawBits(int component, Purpose purpose, OperationId operation, Index planes,
                             Index count) {
   BitMatrix out = BitMatrix::ToBeWritten(planes, count);
@@ -115,11 +134,11 @@ BitMatrix Context::DrawZeroBits(OperationId operation, Index planes, Index count
 void Context::SendWords(int peer, const RingMatrix& words) { transport_.Send(peer, ToBytes(words)); }
 
 RingMatrix Context::ReceiveWords(int peer, Index rows, Index cols, net::Phase phase) {
-  RingMatrix out(rows, cols);
-  const auto size = static_cast<std::size_t>(out.size()) * sizeof(Word);
-  const net::Bytes bytes = transport_.Receive(peer, size, phase);
-  if (size > 0) std::memcpy(out.data(), bytes.data(), size);
-  return out;
+  return Received<RingMatrix>(transport_, peer, rows, cols, phase);
+}
+
+HalfMatrix Context::ReceiveDealtHalves(int dealer, Index rows, Index cols) {
+  return Received<HalfMatrix>(transport_, dealer, rows, cols, net::Phase::kOffline);
 }
 
 void Context::SendBits(int peer, const BitMatrix& bits) { transport_.Send(peer, Pack(bits)); }

@@ -63,6 +63,9 @@ class Context {
   /// Words of component `component`'s stream (see Prss::Fill).
   [[nodiscard]] RingMatrix Draw(int component, Purpose purpose, OperationId operation, Index rows,
                                 Index cols);
+  /// The same stream in words of half the bytes.
+  [[nodiscard]] HalfMatrix DrawHalves(int component, Purpose purpose, OperationId operation, Index rows,
+                                      Index cols);
   [[nodiscard]] BitMatrix DrawBits(int component, Purpose purpose, OperationId operation, Index planes,
                                    Index count);
 
@@ -77,6 +80,8 @@ class Context {
   void SendWords(int peer, const RingMatrix& words);
   [[nodiscard]] RingMatrix ReceiveWords(int peer, Index rows, Index cols,
                                         net::Phase phase = net::Phase::kOnline);
+  /// The same, 4 bytes each: what a dealer's ShareHalves sends.
+  [[nodiscard]] HalfMatrix ReceiveDealtHalves(int dealer, Index rows, Index cols);
   /// Packed to the bit.
   void SendBits(int peer, const BitMatrix& bits);
   [[nodiscard]] BitMatrix ReceiveBits(int peer, Index planes, Index count);

@@ -42,6 +42,14 @@ Dealer::Parts Dealer::Share(RingMatrix values, Purpose purpose) const {
   return {.of_a = std::move(of_a), .of_b = std::move(values)};
 }
 
+void Dealer::ShareHalves(HalfMatrix values) const {
+  HalfMatrix of_a(values.rows(), values.cols());
+  prss_.FillHalves(roles_.a, Purpose::kDeal, operation_,
+                   {of_a.data(), static_cast<std::size_t>(of_a.size())});
+  values -= of_a;
+  send_(roles_.b, ToBytes(values));
+}
+
 void Dealer::SendSame(const RingMatrix& words) const {
   send_(roles_.a, ToBytes(words));
   send_(roles_.b, ToBytes(words));
@@ -53,9 +61,17 @@ RingMatrix Dealer::Draw(int component, Purpose purpose, Index rows, Index cols) 
   return out;
 }
 
-net::Bytes ToBytes(const RingMatrix& words) {
+namespace {
+
+template <typename Matrix>
+net::Bytes BytesOf(const Matrix& words) {
   const auto* bytes = reinterpret_cast<const std::byte*>(words.data());
-  return {bytes, bytes + static_cast<std::size_t>(words.size()) * sizeof(Word)};
+  return {bytes, bytes + static_cast<std::size_t>(words.size()) * sizeof(typename Matrix::Scalar)};
 }
+
+}  // namespace
+
+net::Bytes ToBytes(const RingMatrix& words) { return BytesOf(words); }
+net::Bytes ToBytes(const HalfMatrix& words) { return BytesOf(words); }
 
 }  // namespace trefoil::mpc

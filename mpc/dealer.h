@@ -48,6 +48,8 @@ class Dealer {
   };
   /// `values` become a 2-of-2 sharing: A's part from the PRG, B's part sent: 8 bytes an element.
   Parts Share(RingMatrix values, Purpose purpose = Purpose::kDeal) const;
+  /// The same modulo 2^32: B's part is sent, 4 bytes an element.
+  void ShareHalves(HalfMatrix values) const;
   /// `words` to both A and B as they are: 16 bytes a word.
   void SendSame(const RingMatrix& words) const;
 
@@ -63,5 +65,7 @@ class Dealer {
 
 /// The words as a message: element by element, row by row, 8 bytes each.
 [[nodiscard]] net::Bytes ToBytes(const RingMatrix& words);
+/// The same, 4 bytes each.
+[[nodiscard]] net::Bytes ToBytes(const HalfMatrix& words);
 
 }  // namespace trefoil::mpc

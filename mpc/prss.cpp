@@ -61,7 +61,8 @@ class Prss::Cipher {
   }
 
   /// The next words of the stream that was started last.
-  void Continue(std::span<Word> out) {
+  template <typename Element>
+  void Continue(std::span<Element> out) {
     auto* bytes = reinterpret_cast<unsigned char*>(out.data());
     for (std::size_t left = out.size_bytes(); left > 0;) {
       const auto chunk = static_cast<int>(std::min(left, kZeros.size()));
@@ -92,12 +93,20 @@ Prss Prss::Twin() const { return {self_, keys_[0], keys_[1], tag_}; }
 Prss::~Prss() = default;
 Prss::Prss(Prss&&) noexcept = default;
 
-void Prss::Fill(int component, Purpose purpose, OperationId operation, std::span<Word> out) {
+Prss::Cipher& Prss::Started(int component, Purpose purpose, OperationId operation) {
   const int offset = (component - self_ + net::kParties) % net::kParties;
   Require(offset == 0 || offset == 1, "Prss::Fill: this party does not hold that component");
   Cipher& cipher = *ciphers_[static_cast<std::size_t>(offset)];
   cipher.Start(purpose, operation);
-  cipher.Continue(out);
+  return cipher;
+}
+
+void Prss::Fill(int component, Purpose purpose, OperationId operation, std::span<Word> out) {
+  Started(component, purpose, operation).Continue(out);
+}
+
+void Prss::FillHalves(int component, Purpose purpose, OperationId operation, std::span<HalfWord> out) {
+  Started(component, purpose, operation).Continue(out);
 }
 
 void Prss::FillZero(OperationId operation, std::span<Word> out) {

@@ -47,6 +47,8 @@ class Prss {
   /// Fills `out` with the words of component `component`'s stream; both its holders get the same.
   /// Pre: component is self or self + 1 (mod 3).
   void Fill(int component, Purpose purpose, OperationId operation, std::span<Word> out);
+  /// The same stream in words of half the bytes.
+  void FillHalves(int component, Purpose purpose, OperationId operation, std::span<HalfWord> out);
 
   /// Fills `out` with this party's part of a fresh sharing of zero, 3-of-3: the difference of the streams of
   /// its two components for Purpose::kZero, in one pass over memory. The parties' parts add up to 0.
@@ -60,6 +62,8 @@ class Prss {
 
  private:
   class Cipher;
+  /// The stream from its beginning.
+  [[nodiscard]] Cipher& Started(int component, Purpose purpose, OperationId operation);
   Prss(int self, std::shared_ptr<const SecretKey> own, std::shared_ptr<const SecretKey> next,
        const SessionTag& tag);
   /// Both streams for Purpose::kZero, put together word by word.

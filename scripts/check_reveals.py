@@ -45,8 +45,8 @@ REVEALS = {
 ALLOWED = [
     (OPEN, "protocols/arithmetic/truncate.cpp", "return opening.BeginOpen(x, offset, mask);",
      "x + 2^62 + r to A and B only, r uniform over the ring and known to the dealer only"),
-    (OPEN, "protocols/arithmetic/truncate.cpp", "return follow_up.BeginOpenPair(half, offset, mask);",
-     "the same for a value that A and B share, under a mask of its own"),
+    (OPEN, "protocols/arithmetic/truncate.cpp", "return follow_up.BeginOpenPair(half, offset, mask, width);",
+     "the same for a value that A and B share, under a mask of its own; modulo 2^width if that is all of it"),
     (OPEN, "protocols/comparison/bit_conversion.cpp", "const BitMatrix masked = opening.BeginOpen(bits, mask);",
      "b ^ r to A and B only, r a uniform bit known to the dealer only"),
     (OPEN, "protocols/functions/sigmoid.cpp", "opening.BeginOpen(x, 0, mask, opened_bits);",

@@ -12,9 +12,8 @@ namespace trefoil::ml {
 namespace {
 
 constexpr double kLargestLogitBound = 64;
-// What the sigmoid's evaluation adds beside its last truncation: rounded coefficients and angles, far below
-// this.
-constexpr double kSeriesRounding = 1e-5;
+// In which a prediction's series is evaluated; what that adds to an error is charged.
+constexpr auto kSeriesWords = protocols::SeriesWords::kHalf;
 // Logit bounds that softmax clamps to: 2.9 bits of e^(2 bound) a logit (protocols/functions/softmax.h).
 constexpr double kMinSoftmaxBound = 0.125;
 constexpr double kLargestSoftmaxBound = 12;
@@ -40,7 +39,8 @@ double SquaredErrorNorm(double logit_bound, int columns) {
 }
 
 double SigmoidErrorNorm(const protocols::SigmoidSeries& series, const ActivationOptions& options) {
-  const double error = 1 + series.excess + kSeriesRounding + std::ldexp(1.0, -options.frac_bits);
+  const double error =
+      1 + series.excess + protocols::EvaluationError(kSeriesWords) + std::ldexp(1.0, -options.frac_bits);
   return std::sqrt(static_cast<double>(options.columns)) * error;
 }
 
@@ -133,7 +133,8 @@ mpc::FixedShare Predict(mpc::Context& party, const Activation& activation, const
   Require(options.loss != Loss::kHuber, "Predict: not for Huber's loss");
   const int f = options.frac_bits;
   if (options.loss == Loss::kOneVsRest) {
-    return protocols::SigmoidOfProduct(party, logits, 2 * f, f, *activation.series, options.rounding);
+    return protocols::SigmoidOfProduct(party, logits, 2 * f, f, *activation.series,
+                                       {.rounding = options.rounding, .words = kSeriesWords});
   }
   const mpc::ArithShare truncated =
       protocols::Truncate(party, logits, f, protocols::Range::kSigned, options.rounding);
@@ -161,7 +162,8 @@ mpc::Cost PredictCost(const Activation& activation, mpc::Index rows) {
   const mpc::Index count = rows * options.columns;
   if (options.loss == Loss::kOneVsRest) {
     return protocols::SigmoidOfProductCost(count, 2 * options.frac_bits, options.frac_bits,
-                                           *activation.series, options.rounding);
+                                           *activation.series,
+                                           {.rounding = options.rounding, .words = kSeriesWords});
   }
   const mpc::Cost truncation = protocols::TruncateProductCost(count, options.frac_bits, options.rounding);
   if (options.loss == Loss::kSoftmax) return Then(truncation, SoftmaxCost(*activation.softmax, rows));

@@ -23,8 +23,8 @@ using mpc::Word;
 
 constexpr int kCoefficientBits = 28;  // of a series
 constexpr int kGridPoints = 1 << 16;
-// What the evaluation of a series may be off beside its last truncation (protocols/functions/sigmoid.h).
-constexpr double kSeriesRounding = 0x1p-20;
+// Of the slopes. What their sums are off is charged with the gap, for every owner's sensitivity again.
+constexpr protocols::SigmoidOptions kSlopes{.words = protocols::SeriesWords::kWhole};
 constexpr int kUpdateBits = 61;  // an update before its truncation stays below 2^61
 
 struct Slopes {
@@ -109,8 +109,8 @@ void Certify(TransferPlan& plan, const Slopes& slopes) {
   const double smoothness = decay + length * slopes.most * bound * bound;
   if (!(convexity > 0 && smoothness < 1))
     Refuse("ensemble.lambda", s.lambda, "a larger one: the sigmoid's series falls too steeply for it");
-  const double wrong =
-      std::sqrt(static_cast<double>(plan.weights())) * unit + length * bound * (unit + kSeriesRounding);
+  const double wrong = std::sqrt(static_cast<double>(plan.weights())) * unit +
+                       length * bound * (unit + protocols::EvaluationError(kSlopes.words));
   if (!((length * (1 + plan.series->excess) * bound + wrong) / decay <= plan.largest_weight))
     Refuse("fraction_bits", s.fraction_bits, "more: roundings could carry the weights away");
   // Of an owner's votes for all rows; all of them where they decide the majority.
@@ -190,8 +190,8 @@ mpc::FixedShare MinimiseTransferRisk(mpc::Context& party, const TransferPlan& pl
   for (int step = 0; step < s.steps; ++step) {
     const AdditiveShare own = ToAdditive(weights);
     const AdditiveShare logits(PublicProduct(party, x, own.part()));
-    const mpc::FixedShare slopes =
-        protocols::SigmoidOfProduct(party, logits, 2 * s.fraction_bits, s.fraction_bits, *plan.series);
+    const mpc::FixedShare slopes = protocols::SigmoidOfProduct(party, logits, 2 * s.fraction_bits,
+                                                               s.fraction_bits, *plan.series, kSlopes);
     const AdditiveShare sum(PublicProduct(party, transposed, ToAdditive(slopes.ring()).part()));
     weights = weights - protocols::Truncate(party, plan.a * sum + plan.b * own + pull, plan.shift);
   }
@@ -207,8 +207,9 @@ mpc::Cost TransferLabelsCost(const TransferPlan& plan) {
 
 mpc::Cost TransferStepCost(const TransferPlan& plan) {
   const auto& s = plan.settings;
-  return Then(protocols::SigmoidOfProductCost(s.rows, 2 * s.fraction_bits, s.fraction_bits, *plan.series),
-              protocols::TruncateProductCost(plan.weights()));
+  return Then(
+      protocols::SigmoidOfProductCost(s.rows, 2 * s.fraction_bits, s.fraction_bits, *plan.series, kSlopes),
+      protocols::TruncateProductCost(plan.weights()));
 }
 
 mpc::Cost MinimiseTransferRiskCost(const TransferPlan& plan) {

@@ -88,6 +88,22 @@ MaskedOpening::SharedAndSame MaskedOpening::DealBoth(Index rows, Index cols, Ind
   return dealt;
 }
 
+mpc::HalfMatrix MaskedOpening::DealHalves(Index rows, Index cols, const DealingHalves& values) {
+  Take(Step::kDeal);
+  const auto bytes = sizeof(mpc::HalfWord) * static_cast<std::uint64_t>(rows * cols);
+  party_.Deal(operation_, roles_, {.to_a = 0, .to_b = bytes},
+              [rows, cols, values](const mpc::Dealer& dealer) {
+                mpc::HalfMatrix dealt = values(dealer);
+                Require(dealt.rows() == rows && dealt.cols() == cols,
+                        "MaskedOpening::DealHalves: the dealer's values have another shape");
+                if (rows * cols > 0) dealer.ShareHalves(std::move(dealt));
+              });
+  if (dealer()) return {};
+  if (rows * cols == 0) return {rows, cols};
+  return first() ? party_.DrawHalves(roles_.a, Purpose::kDeal, operation_, rows, cols)
+                 : party_.ReceiveDealtHalves(roles_.dealer, rows, cols);
+}
+
 RingMatrix MaskedOpening::DealOnline(const RingMatrix& values, Index rows, Index cols) {
   Take(Step::kDealOnline);
   if (party_.self() == roles_.b) return party_.ReceiveWords(roles_.dealer, rows, cols);

@@ -49,6 +49,10 @@ class MaskedOpening {
   /// D's `values` become a 2-of-2 sharing: A's part from the PRG it shares with D, B's part sent by D.
   /// Offline: 8 bytes an element from D.
   [[nodiscard]] mpc::RingMatrix Deal(mpc::Index rows, mpc::Index cols, const Dealing& values);
+  /// The same modulo 2^32, for what no more than 32 bits are opened of. Offline: 4 bytes an element from D. The same
+  /// step as Deal.
+  using DealingHalves = std::function<mpc::HalfMatrix(const mpc::Dealer&)>;
+  [[nodiscard]] mpc::HalfMatrix DealHalves(mpc::Index rows, mpc::Index cols, const DealingHalves& values);
   /// The same for a quantity that depends on D's shares of x, so that it counts as online; of A's and B's
   /// values only the shape is used.
   [[nodiscard]] mpc::RingMatrix DealOnline(const mpc::RingMatrix& values, mpc::Index rows, mpc::Index cols);

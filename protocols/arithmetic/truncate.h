@@ -51,10 +51,16 @@ enum class Range {
                                              const mpc::ArithShare& y, int bits,
                                              Rounding rounding = Rounding::kStochastic);
 
-/// Truncates a matrix, in kSigned range, of which A and B of `opening` hold a 2-of-2 sharing (`half`; unused at the
-/// dealer), with the same roles. Cost: as TruncateCost, without its turn. Throws as Truncate.
+/// Truncates a matrix of which A and B of `opening` hold a 2-of-2 sharing (`half`; unused at the dealer), with the same
+/// roles. Halves are numbers modulo 2^width: of a word only the low `width` bits matter, and only these are opened; the
+/// result is shared modulo 2^64.
+/// Pre:    1 <= bits <= width - 2; |x| < 2^(width - 2).
+/// Cost:   TruncatePairCost: as TruncateCost, but width / 8 bytes in place of a word where x is opened.
+/// Throws: as Truncate.
 [[nodiscard]] mpc::ArithShare TruncatePair(const MaskedOpening& opening, const mpc::RingMatrix& half,
                                            mpc::Index rows, mpc::Index cols, int bits,
-                                           Rounding rounding = Rounding::kStochastic);
+                                           Rounding rounding = Rounding::kStochastic, int width = 64);
+/// With the turn that `opening` took.
+[[nodiscard]] mpc::Cost TruncatePairCost(mpc::Index count, int bits, Rounding rounding, int width);
 
 }  // namespace trefoil::protocols

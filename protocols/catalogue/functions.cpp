@@ -26,6 +26,8 @@ const std::vector<Form> kBoth{Form::kBulk, Form::kLatency};
 /// The largest real number that inputs of that s are.
 double BoundOf(const Size& s) { return std::ldexp(1, s.input_bits - s.fraction_bits); }
 
+constexpr SigmoidOptions kInWholeWords{.words = SeriesWords::kWhole};
+
 /// Linear pieces.
 PiecewisePolynomial PiecesOf(const Size& s) {
   PiecewisePolynomial f;
@@ -208,10 +210,12 @@ std::vector<Entry> Activations() {
        .size = {.input_bits = 22},
        .cost =
            [](const Size& s) {
-             return SigmoidCost(s.count, s.fraction_bits, SigmoidSeriesFor(BoundOf(s)), s.rounding);
+             return SigmoidCost(s.count, s.fraction_bits, SigmoidSeriesFor(BoundOf(s)),
+                                {.rounding = s.rounding});
            },
        .prepare = OnNumbers([](Context& p, const ArithShare& x, const Size& s) {
-         return Sigmoid(p, FixedShare(x, s.fraction_bits), SigmoidSeriesFor(BoundOf(s)), s.rounding);
+         return Sigmoid(p, FixedShare(x, s.fraction_bits), SigmoidSeriesFor(BoundOf(s)),
+                        {.rounding = s.rounding});
        })},
       {.name = "sigmoid_of_product",
        .row = {"sigmoid of a product, within ±64", "`SigmoidOfProduct`", "element", series,
@@ -226,6 +230,20 @@ std::vector<Entry> Activations() {
        .prepare = OnNumbers([](Context& p, const ArithShare& x, const Size& s) {
          return SigmoidOfProduct(p, ToAdditive(x), s.fraction_bits, s.fraction_bits / 2,
                                  SigmoidSeriesFor(BoundOf(s)));
+       })},
+      {.name = "sigmoid_in_whole_words",
+       .row = {"the same in whole words, closer to the series", "`SigmoidOfProduct`", "element", series,
+               kSeesOpeningOfProduct, "0.005"},
+       .forms = {Form::kLatency},
+       .size = {.input_bits = 38, .fraction_bits = 32},
+       .cost =
+           [](const Size& s) {
+             return SigmoidOfProductCost(s.count, s.fraction_bits, s.fraction_bits / 2,
+                                         SigmoidSeriesFor(BoundOf(s)), kInWholeWords);
+           },
+       .prepare = OnNumbers([](Context& p, const ArithShare& x, const Size& s) {
+         return SigmoidOfProduct(p, ToAdditive(x), s.fraction_bits, s.fraction_bits / 2,
+                                 SigmoidSeriesFor(BoundOf(s)), kInWholeWords);
        })},
   };
 }

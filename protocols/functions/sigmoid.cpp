@@ -13,8 +13,27 @@ using mpc::RingMatrix;
 using mpc::Word;
 
 constexpr int kSinCosBits = 30;
-constexpr int kSeriesBits = 28;  // scale of the coefficients, of the dealt values and of the public factors
-constexpr int kSumBits = 2 * kSeriesBits;  // scale of the 2-of-2 result
+constexpr int kSeriesBits = 28;
+
+/// What is dealt, the public factors and the sums of their products are words modulo 2^kWidth, at these scales.
+struct WholeWords {
+  using Matrix = RingMatrix;
+  static constexpr int kDealtBits = 28;
+  static constexpr int kFactorBits = 28;
+  static constexpr int kWidth = 64;
+};
+/// A sum is below 1 in absolute value, 2^30: all that a truncation of 32 bits takes.
+struct HalfWords {
+  using Matrix = mpc::HalfMatrix;
+  static constexpr int kDealtBits = 13;
+  static constexpr int kFactorBits = 17;
+  static constexpr int kWidth = 32;
+};
+
+template <typename Words>
+constexpr int kSumBits = Words::kDealtBits + Words::kFactorBits;
+static_assert(kSumBits<HalfWords> == kMostBitsOfHalfWords + 1 &&
+              kSumBits<HalfWords> == HalfWords::kWidth - 2);
 
 const std::vector<SigmoidSeries>& AllSeries() {
   static const std::vector<SigmoidSeries> kSeries = {
@@ -23,22 +42,27 @@ const std::vector<SigmoidSeries>& AllSeries() {
   return kSeries;
 }
 
-Word ToSeriesScale(std::int64_t at_sin_cos_scale) {
-  constexpr int kShift = kSinCosBits - kSeriesBits;
-  return static_cast<Word>((at_sin_cos_scale + (1 << (kShift - 1))) >> kShift);
+/// To the nearest multiple of 2^shift.
+template <typename Element>
+Element Scaled(std::int64_t value, int shift) {
+  return static_cast<Element>((value + (std::int64_t{1} << (shift - 1))) >> shift);
 }
 
 /// What the dealer deals: for each term cos and sin of (2j + 1) r, a row each, a column an element.
-RingMatrix TermsOfMask(ThreadPool& pool, const RingMatrix& mask, int turn_shift, std::size_t terms) {
-  RingMatrix dealt(static_cast<Index>(2 * terms), mask.size());
+template <typename Words>
+typename Words::Matrix TermsOfMask(ThreadPool& pool, const RingMatrix& mask, int turn_shift,
+                                   std::size_t terms) {
+  using Element = typename Words::Matrix::Scalar;
+  constexpr int kShift = kSinCosBits - Words::kDealtBits;
+  typename Words::Matrix dealt(static_cast<Index>(2 * terms), mask.size());
   pool.ParallelFor(static_cast<std::size_t>(mask.size()), 256, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
       const auto item = static_cast<Index>(k);
       const Word turn = mask.data()[item] << turn_shift;
       for (std::size_t j = 0; j < terms; ++j) {
         const SinCos term = SinCosOfTurn(static_cast<Word>(2 * j + 1) * turn);
-        dealt(static_cast<Index>(2 * j), item) = ToSeriesScale(term.cos);
-        dealt(static_cast<Index>(2 * j + 1), item) = ToSeriesScale(term.sin);
+        dealt(static_cast<Index>(2 * j), item) = Scaled<Element>(term.cos, kShift);
+        dealt(static_cast<Index>(2 * j + 1), item) = Scaled<Element>(term.sin, kShift);
       }
     }
   });
@@ -47,55 +71,83 @@ RingMatrix TermsOfMask(ThreadPool& pool, const RingMatrix& mask, int turn_shift,
 
 /// sum_j b_j sin((2j + 1)(c - r)) with sin(k (c - r)) = sin(kc) cos(kr) - cos(kc) sin(kr): linear in what was
 /// dealt.
-RingMatrix SumOfTerms(ThreadPool& pool, const RingMatrix& c, const RingMatrix& dealt, int turn_shift,
-                      const std::vector<std::int64_t>& coefficients) {
-  RingMatrix sum = RingMatrix::Zero(c.rows(), c.cols());
+template <typename Words>
+RingMatrix SumOfTerms(ThreadPool& pool, const RingMatrix& c, const typename Words::Matrix& dealt,
+                      int turn_shift, const std::vector<std::int64_t>& coefficients) {
+  using Element = typename Words::Matrix::Scalar;
+  constexpr int kShift = kSinCosBits + kSeriesBits - Words::kFactorBits;
+  RingMatrix sums(c.rows(), c.cols());
   pool.ParallelFor(static_cast<std::size_t>(c.size()), 256, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
       const auto item = static_cast<Index>(k);
       const Word turn = c.data()[item] << turn_shift;
+      Element sum = 0;
       for (std::size_t j = 0; j < coefficients.size(); ++j) {
         const SinCos term = SinCosOfTurn(static_cast<Word>(2 * j + 1) * turn);
-        const auto sin = static_cast<Word>((term.sin * coefficients[j]) >> kSinCosBits);
-        const auto cos = static_cast<Word>((term.cos * coefficients[j]) >> kSinCosBits);
-        sum.data()[item] +=
+        const auto sin = Scaled<Element>(term.sin * coefficients[j], kShift);
+        const auto cos = Scaled<Element>(term.cos * coefficients[j], kShift);
+        sum +=
             sin * dealt(static_cast<Index>(2 * j), item) - cos * dealt(static_cast<Index>(2 * j + 1), item);
       }
+      sums.data()[item] = sum;
     }
   });
-  return sum;
+  return sums;
 }
 
-template <typename Share>
+template <typename Words, typename Share>
 mpc::FixedShare Evaluate(mpc::Context& party, const Share& x, int x_bits, int frac_bits,
                          const SigmoidSeries& series, Rounding rounding) {
   const int opened_bits = series.log2_period + x_bits;
   Require(opened_bits <= 64, "Sigmoid: period and scale exceed 64 bits");
-  Require(frac_bits >= 1 && frac_bits < kSumBits, "Sigmoid: 1 to 55 fraction bits");
+  Require(frac_bits >= 1 && frac_bits < kSumBits<Words>,
+          "Sigmoid: 1 to 55 fraction bits, 1 to 29 in half words");
   const int turn_shift = 64 - opened_bits;
   const std::size_t terms = series.coefficients.size();
   MaskedOpening opening(party);
   const RingMatrix mask = opening.DrawMask(x.rows(), x.cols());
   MaskedOpening::Part part = opening.BeginOpen(x, 0, mask, opened_bits);
-  const RingMatrix dealt =
-      opening.Deal(static_cast<Index>(2 * terms), x.rows() * x.cols(),
-                   [rows = x.rows(), cols = x.cols(), turn_shift, terms](const mpc::Dealer& dealer) {
-                     return TermsOfMask(dealer.pool(), dealer.Mask(rows, cols), turn_shift, terms);
-                   });
+  const auto deal = [rows = x.rows(), cols = x.cols(), turn_shift, terms](const mpc::Dealer& dealer) {
+    return TermsOfMask<Words>(dealer.pool(), dealer.Mask(rows, cols), turn_shift, terms);
+  };
+  typename Words::Matrix dealt;
+  if constexpr (Words::kWidth == 64) {
+    dealt = opening.Deal(static_cast<Index>(2 * terms), x.rows() * x.cols(), deal);
+  } else {
+    dealt = opening.DealHalves(static_cast<Index>(2 * terms), x.rows() * x.cols(), deal);
+  }
   const RingMatrix c = opening.FinishOpen(std::move(part));
   RingMatrix half;
-  if (!opening.dealer()) half = SumOfTerms(party.pool(), c, dealt, turn_shift, series.coefficients);
+  if (!opening.dealer()) half = SumOfTerms<Words>(party.pool(), c, dealt, turn_shift, series.coefficients);
   const mpc::ArithShare centred =
-      TruncatePair(opening, half, x.rows(), x.cols(), kSumBits - frac_bits, rounding);
+      TruncatePair(opening, half, x.rows(), x.cols(), kSumBits<Words> - frac_bits, rounding, Words::kWidth);
   return {AddPublic(party, centred, Word{1} << (frac_bits - 1)), frac_bits};
 }
 
-/// Dealing and the truncation, which takes the only turn, are the same in both forms.
-mpc::Cost CostWithOpening(Index count, int frac_bits, const SigmoidSeries& series, Rounding rounding,
-                          const mpc::Cost& opening) {
-  const std::uint64_t dealt = 16 * static_cast<std::uint64_t>(count) * series.coefficients.size();
+template <typename Share>
+mpc::FixedShare EvaluateIn(mpc::Context& party, const Share& x, int x_bits, int frac_bits,
+                           const SigmoidSeries& series, const SigmoidOptions& options) {
+  if (options.words == SeriesWords::kHalf)
+    return Evaluate<HalfWords>(party, x, x_bits, frac_bits, series, options.rounding);
+  return Evaluate<WholeWords>(party, x, x_bits, frac_bits, series, options.rounding);
+}
+
+/// Of what is dealt and summed up in such words.
+template <typename Words>
+mpc::Cost CostIn(Index count, int frac_bits, const SigmoidSeries& series, Rounding rounding,
+                 const mpc::Cost& opening) {
+  const std::uint64_t dealt =
+      Words::kWidth / 8 * 2 * static_cast<std::uint64_t>(count) * series.coefficients.size();
   return Then(Then(mpc::Cost::Offline({{2, 1, dealt}}), opening),
-              TruncateCost(count, kSumBits - frac_bits, rounding));
+              TruncatePairCost(count, kSumBits<Words> - frac_bits, rounding, Words::kWidth));
+}
+
+/// Dealing and the truncation, which takes the only turn, are the same whatever is opened.
+mpc::Cost CostWithOpening(Index count, int frac_bits, const SigmoidSeries& series,
+                          const SigmoidOptions& options, const mpc::Cost& opening) {
+  return options.words == SeriesWords::kHalf
+             ? CostIn<HalfWords>(count, frac_bits, series, options.rounding, opening)
+             : CostIn<WholeWords>(count, frac_bits, series, options.rounding, opening);
 }
 
 }  // namespace
@@ -108,25 +160,28 @@ const SigmoidSeries& SigmoidSeriesFor(double logit_bound) {
   throw ContractError("SigmoidSeriesFor: no series reaches that far");
 }
 
+double EvaluationError(SeriesWords words) { return words == SeriesWords::kHalf ? 3e-4 : 0x1p-20; }
+
 mpc::FixedShare Sigmoid(mpc::Context& party, const mpc::FixedShare& x, const SigmoidSeries& series,
-                        Rounding rounding) {
-  return Evaluate(party, x.ring(), x.frac_bits(), x.frac_bits(), series, rounding);
+                        const SigmoidOptions& options) {
+  return EvaluateIn(party, x.ring(), x.frac_bits(), x.frac_bits(), series, options);
 }
 
 mpc::FixedShare SigmoidOfProduct(mpc::Context& party, const mpc::AdditiveShare& product, int product_bits,
-                                 int frac_bits, const SigmoidSeries& series, Rounding rounding) {
-  return Evaluate(party, product, product_bits, frac_bits, series, rounding);
+                                 int frac_bits, const SigmoidSeries& series, const SigmoidOptions& options) {
+  return EvaluateIn(party, product, product_bits, frac_bits, series, options);
 }
 
-mpc::Cost SigmoidCost(Index count, int frac_bits, const SigmoidSeries& series, Rounding rounding) {
-  return CostWithOpening(count, frac_bits, series, rounding,
+mpc::Cost SigmoidCost(Index count, int frac_bits, const SigmoidSeries& series,
+                      const SigmoidOptions& options) {
+  return CostWithOpening(count, frac_bits, series, options,
                          PairExchangeCost(mpc::PackedBytes(series.log2_period + frac_bits, count)));
 }
 
 mpc::Cost SigmoidOfProductCost(Index count, int product_bits, int frac_bits, const SigmoidSeries& series,
-                               Rounding rounding) {
+                               const SigmoidOptions& options) {
   const std::uint64_t opened = mpc::PackedBytes(series.log2_period + product_bits, count);
-  return CostWithOpening(count, frac_bits, series, rounding,
+  return CostWithOpening(count, frac_bits, series, options,
                          mpc::Cost::Round({{0, 1, opened}, {1, 0, opened}, {2, 0, opened}, {2, 1, opened}}));
 }
 

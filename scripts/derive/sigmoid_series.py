@@ -9,6 +9,12 @@ is proved of the integers, those in the file when checking:
     excess  bound on how far the series leaves [0, 1] anywhere,
 both from a grid of step P/2^16, in integers with every rounding accounted for, plus half a step times a bound on the
 derivative. The sines of the grid are powers of one rotation, the exponentials powers of one factor.
+
+It also proves what protocols/functions/sigmoid.cpp evaluates, in words of both lengths, at the scales that stand there. A term
+is b times the product of two points of the circle, that of (2j + 1)c and that of (2j + 1)r turned by a quarter. The first,
+times b, is rounded to a scale g, the second to a scale h, each coordinate to the nearest; before that each is off by the
+distance that sin_cos.py proves. A product of vectors is at most that of their lengths, so a term is off by at most
+b |d| + |e| + |d| |e|, where |d| <= distance + 2^-h / sqrt(2) and |e| <= b distance + 2^-g / sqrt(2).
 """
 
 import math
@@ -16,11 +22,15 @@ import re
 from fractions import Fraction
 
 import bounds
+import sin_cos
 
+SOURCE = "protocols/functions/sigmoid.cpp"
 TARGET = "protocols/functions/sigmoid_series.inc"
 
 SCALE_BITS = 28
 CASES = [(32, 4), (64, 8), (128, 16), (256, 31)]
+# Words -> what protocols/functions/sigmoid.h states of their evaluation.
+EVALUATIONS = {"HalfWords": Fraction(3, 10**4), "WholeWords": Fraction(1, 2**20)}
 
 
 def sigmoid(x):
@@ -127,6 +137,31 @@ def proved(period, integers, quarter):
     return [Fraction(math.ceil((value + slack) * 10**6), 10**6) for value in top]
 
 
+def evaluated(integers, factor_bits, dealt_bits):
+    """How far the evaluation of a series may be off."""
+    half_diagonal = sin_cos.ROOT_2 / 2
+    dealt = sin_cos.POINT + half_diagonal / 2**dealt_bits
+    error = Fraction(0)
+    for integer in integers:
+        b = Fraction(integer, 2**SCALE_BITS)
+        factor = b * sin_cos.POINT + half_diagonal / 2**factor_bits
+        error += b * dealt + factor + factor * dealt
+    return error
+
+
+def prove_evaluations(report, entries):
+    text = (report.project / SOURCE).read_text()
+    for words, stated in EVALUATIONS.items():
+        found = re.search(words + r" \{[^}]*kDealtBits = (\d+);[^}]*kFactorBits = (\d+);[^}]*kWidth = (\d+);", text)
+        dealt_bits, factor_bits, width = map(int, found.groups())
+        for (period, _), integers, (_, excess) in entries:
+            error = evaluated(integers, factor_bits, dealt_bits)
+            report.bound(f"sigmoid, period {period}, {words}: error of the evaluation", error, stated)
+            # Strictly below a quarter of 2^width, which a truncation takes.
+            largest = (Fraction(1, 2) + excess + error) * 2 ** (factor_bits + dealt_bits)
+            report.bound(f"sigmoid, period {period}, {words}: the largest sum", largest + 1, 2 ** (width - 2))
+
+
 def text_of(entries):
     lines = ["// Made by scripts/derive/derive.py; scripts/derive/sigmoid_series.py says what the numbers mean."]
     for (period, terms), integers, (error, excess) in entries:
@@ -152,4 +187,5 @@ def derive(report):
         report.bound(f"sigmoid, period {case[0]}, {case[1]} terms: error", error, Fraction(5, 1000))
         report.stated("docs/reference/protocols.md",
                       f"| {case[0]} | {case[1]} | ±{case[0] // 4} | {float(error):.6f} | {float(excess):.6f} |")
+    prove_evaluations(report, entries)
     report.generated(TARGET, text_of(entries))

@@ -15,6 +15,9 @@ import sigmoid_series
 SOURCE = "protocols/functions/sin_cos.cpp"
 INDEX_BITS, SCALE_BITS, TAYLOR_BITS = 12, 30, 50
 STATED = Fraction(3, 10**7)
+# How far the point (cosine, sine) may be from the true one: the angle's error turns it, the rest counts in both coordinates.
+POINT = Fraction(2, 10**7)
+ROOT_2 = Fraction(14143, 10**4)  # rounded up
 
 
 def rounded(value, bits):
@@ -57,6 +60,7 @@ def derive(report):
     joined = 2 * (coarse + fine + coarse * fine) + Fraction(1, 2**SCALE_BITS)
     angle = bounds.pi_bounds()[1] / 2**24
     report.bound("sin_cos: error of an angle's sine and cosine", angle + joined, STATED)
+    report.bound("sin_cos: distance of an angle's point on the circle", angle + ROOT_2 * joined, POINT)
 
 
 def fine_table_error(two_pi):

@@ -66,6 +66,18 @@ TEST(Prss, StartsAStreamAnewWithEachCall) {
   EXPECT_TRUE(Stream(prss, 0, Purpose::kMask, 7, 0).empty());
 }
 
+TEST(Prss, GivesTheSameStreamInWordsOfHalfTheBytes) {
+  Prss prss = InsecurePrss(Seed{1}, 1);
+  for (const int component : {1, 2}) {
+    const Words words = Stream(prss, component);
+    std::vector<HalfWord> halves(2 * words.size() - 1, 42);
+    prss.FillHalves(component, Purpose::kMask, 7, halves);
+    EXPECT_EQ(std::memcmp(halves.data(), words.data(), halves.size() * sizeof(HalfWord)), 0);
+  }
+  std::vector<HalfWord> halves(3);
+  EXPECT_THROW(prss.FillHalves(0, Purpose::kMask, 7, halves), ContractError);
+}
+
 // Of lengths around what is put together at a time.
 TEST(Prss, GivesTheDifferenceOfBothStreamsAsAPartOfZero) {
   Prss prss = InsecurePrss(Seed{1}, 2);

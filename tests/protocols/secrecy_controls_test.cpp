@@ -171,6 +171,33 @@ ProtocolCase DealtUnder(const std::string& name, Purpose purpose) {
   });
 }
 
+/// The dealer sends B two secrets a lane modulo 2^32, less what `part` makes of the words of the stream for kDeal.
+ProtocolCase HalvesDealtUnder(const std::string& name,
+                              const std::function<mpc::HalfWord(mpc::HalfWord)>& part) {
+  return Toy(name, [part](Context& party, Index n, Word x) {
+    const Roles roles = party.NextRoles();
+    const OperationId operation = party.NextOperation();
+    if (party.self() == roles.b) {
+      (void)party.ReceiveDealtHalves(roles.dealer, 2, n);
+    } else {
+      const mpc::HalfMatrix of_a = party.DrawHalves(roles.a, Purpose::kDeal, operation, 2, n);
+      const auto secret = static_cast<mpc::HalfWord>(x);
+      const mpc::HalfMatrix rest = of_a.unaryExpr([&](mpc::HalfWord word) { return secret - part(word); });
+      if (party.self() == roles.dealer)
+        party.transport().Send(roles.b, mpc::ToBytes(rest), net::Phase::kOffline);
+    }
+  });
+}
+
+ProtocolCase SoundHalves() {
+  return HalvesDealtUnder("SoundHalves", [](mpc::HalfWord word) { return word; });
+}
+
+ProtocolCase HalvesWithoutTheirTopBit() {
+  return HalvesDealtUnder("HalvesWithoutTheirTopBit",
+                          [](mpc::HalfWord word) { return word & (~mpc::HalfWord{0} >> 1); });
+}
+
 /// Sends what Reshare sends: `z` and what `zero(party, operation, n)` gives.
 template <typename MakeZero>
 ProtocolCase ResharingUnder(const std::string& name, MakeZero zero) {
@@ -240,7 +267,7 @@ TEST_P(SoundToyTest, Passes) {
 INSTANTIATE_TEST_SUITE_P(All, SoundToyTest,
                          testing::Values(SoundOpening(), SoundResharing(),
                                          BitOpenings("SoundBitOpenings", false),
-                                         DealtUnder("SoundDealing", Purpose::kDeal)),
+                                         DealtUnder("SoundDealing", Purpose::kDeal), SoundHalves()),
                          [](const auto& info) { return CaseName(info.param); });
 
 class BrokenToyTest : public testing::TestWithParam<ProtocolCase> {};
@@ -255,7 +282,8 @@ INSTANTIATE_TEST_SUITE_P(All, BrokenToyTest,
                                          MaskKnownToBoth(), ReusedMask(), OmittedZeroShare(),
                                          HalfAZeroShare("HalfAZeroShare", true), LowBitsUnderAKnownMask(),
                                          BitOpenings("ReusedBitMask", true),
-                                         DealtUnder("DealtUnderTheMask", Purpose::kMask)),
+                                         DealtUnder("DealtUnderTheMask", Purpose::kMask),
+                                         HalvesWithoutTheirTopBit()),
                          [](const auto& info) { return CaseName(info.param); });
 
 TEST(SecrecyControls, OneOperationTwiceIsFoundAndTheTrackerSeesIt) {

@@ -52,10 +52,10 @@ TEST(PredictCost, IsSixRoundsForSquaredLossInLatencyForm) {
   EXPECT_EQ(PredictCost(MakeActivation({.loss = Loss::kSquared, .form = Form::kLatency}), 10).rounds(), 6);
 }
 
-TEST(PredictCost, CountsAKeyForTheSigmoidsTruncationFrom56BitsWhenExact) {
+TEST(PredictCost, CountsAKeyForTheSigmoidsTruncationFrom30BitsWhenExact) {
   const mpc::Cost stochastic = PredictCost(MakeActivation({.logit_bound = 8}), 10);
   const mpc::Cost exact = PredictCost(MakeActivation({.logit_bound = 8, .rounding = Rounding::kExact}), 10);
-  EXPECT_EQ(exact.bytes_of_all() - stochastic.bytes_of_all(), 2U * 10 * 8 * (3 * (56 - 16) + 1));
+  EXPECT_EQ(exact.bytes_of_all() - stochastic.bytes_of_all(), 2U * 10 * 8 * (3 * (30 - 16) + 1));
 }
 
 // A single column's logit 0 is the middle between the labels 0 and 1, where classes are told apart.

@@ -108,6 +108,16 @@ TEST_P(MaskedOpeningTest, DealsWhatTheDealerKnows) {
   }
 }
 
+TEST_P(MaskedOpeningTest, DealsNumbersModulo2To32InHalfOfTheBytes) {
+  const mpc::HalfMatrix values = RandomWords(1, kOpenedRows, kCols).cast<mpc::HalfWord>();
+  const auto halves = RunWithTurn(GetParam(), [&](mpc::Context& party, MaskedOpening& opening) {
+    const auto half = opening.DealHalves(kOpenedRows, kCols, [&](const mpc::Dealer&) { return values; });
+    EXPECT_EQ(party.transport().counters().bytes_offline, opening.dealer() ? 4U * values.size() : 0U);
+    return half;
+  });
+  EXPECT_TRUE((halves.a + halves.b == values).all());
+}
+
 TEST_P(MaskedOpeningTest, GivesTheDealerTheRootsOfAAndB) {
   const auto roots = RunWithTurn(GetParam(), [](mpc::Context&, MaskedOpening& opening) {
     RingMatrix drawn;
@@ -157,6 +167,8 @@ TEST_P(MaskedOpeningTest, RefusesDealtValuesOfAnotherShape) {
       };
       MaskedOpening follow_up = MaskedOpening::WithRolesOf(opening);
       EXPECT_THROW((void)follow_up.DealBoth(kOpenedRows, kCols, 3, few), ContractError);
+      const auto halves = [](const mpc::Dealer&) { return mpc::HalfMatrix::Zero(1, 1); };
+      EXPECT_THROW((void)MaskedOpening::WithRolesOf(opening).DealHalves(2, 1, halves), ContractError);
     }
     return 0;
   });
@@ -268,6 +280,10 @@ std::vector<Twice> StepsTwice() {
     (void)opening.Deal(kOpenedRows, kCols,
                        [](const mpc::Dealer&) { return RingMatrix::Zero(kOpenedRows, kCols); });
   };
+  const auto deal_halves = [](mpc::Context&, MaskedOpening& opening) {
+    (void)opening.DealHalves(kOpenedRows, kCols,
+                             [](const mpc::Dealer&) { return mpc::HalfMatrix::Zero(kOpenedRows, kCols); });
+  };
   const auto deal_online = [](mpc::Context&, MaskedOpening& opening) {
     (void)opening.DealOnline(RingMatrix::Zero(kOpenedRows, kCols), kOpenedRows, kCols);
   };
@@ -290,6 +306,7 @@ std::vector<Twice> StepsTwice() {
   return {{"DrawMask", draw, draw},
           {"DrawBitMask", draw, draw_bits},
           {"Deal", deal, deal},
+          {"DealHalves", deal, deal_halves},
           {"DealOnline", deal_online, deal_online},
           {"OpenAgain", open, open},
           {"OpenAdditiveAgain", open_additive, open_additive},

@@ -245,6 +245,73 @@ TEST(TruncatePair, RoundsDownWhenExactWithTheSameRolesAtTheCostOfATruncation) {
   EXPECT_TRUE((outcome.value == Floor(x, kBits)).all());
 }
 
+/// A truncation of what A and B hold modulo 2^width; the upper bits of their halves are anything.
+Outcome TruncateNarrowPair(const RingMatrix& x, int width, int bits, Rounding rounding) {
+  const RingMatrix of_a = RandomWords(39, x.rows(), x.cols());
+  const RingMatrix above = RandomWords(40, x.rows(), x.cols()).unaryExpr([width](Word word) {
+    return width == 64 ? Word{0} : word << width;
+  });
+  return RunOn(
+      Seed{27}, [](mpc::Context& party) { return &party; },
+      [&](mpc::Context& party, mpc::Context*) {
+        const MaskedOpening opening(party);
+        RingMatrix half;
+        if (!opening.dealer()) half = opening.first() ? of_a : RingMatrix(x - of_a + above);
+        return TruncatePair(opening, half, x.rows(), x.cols(), bits, rounding, width);
+      });
+}
+
+class NarrowPairTest : public testing::TestWithParam<int> {};
+
+TEST_P(NarrowPairTest, IsTruncatedToTheRingUpToTheEdgesOfItsRangeAtTheDeclaredCost) {
+  const int width = GetParam();
+  const std::int64_t edge = (std::int64_t{1} << (width - 2)) - 1;
+  for (const int bits : {1, width / 2, width - 2}) {
+    const RingMatrix x = mpc::Stacked(RandomSigned(41, 400, 3, width - 2),
+                                      mpc::Reshaped(Column(std::vector<std::int64_t>(600, edge)), 200, 3));
+    for (const RingMatrix& numbers : {x, RingMatrix(-x)}) {
+      const Outcome coins = TruncateNarrowPair(numbers, width, bits, Rounding::kStochastic);
+      EXPECT_EQ(coins.cost, Figures(TruncatePairCost(x.size(), bits, Rounding::kStochastic, width)));
+      CheckRounding(numbers, coins.value, bits);
+      const Outcome exact = TruncateNarrowPair(numbers, width, bits, Rounding::kExact);
+      EXPECT_EQ(exact.cost, Figures(TruncatePairCost(x.size(), bits, Rounding::kExact, width)));
+      EXPECT_TRUE((exact.value == Floor(numbers, bits)).all()) << width << " bits, by " << bits;
+    }
+  }
+}
+
+/// One bit short: of the numbers between the edge and twice the edge, masks decide which come out wrong.
+TEST_P(NarrowPairTest, IsWrongBeyondItsRange) {
+  const int width = GetParam();
+  const RingMatrix x = RingMatrix::Constant(1000, 1, Word{3} << (width - 3));
+  for (const RingMatrix& numbers : {x, RingMatrix(-x)}) {
+    const Outcome exact = TruncateNarrowPair(numbers, width, 1, Rounding::kExact);
+    EXPECT_FALSE((exact.value == Floor(numbers, 1)).all());
+  }
+}
+
+TEST_P(NarrowPairTest, RejectsAShiftThatLeavesNoRoomForTheOffsetBeforeSending) {
+  const int width = GetParam();
+  const auto sent = RunParties(Seed{28}, [width](mpc::Context& party) {
+    const MaskedOpening opening(party);
+    const RingMatrix half = RingMatrix::Zero(4, 1);
+    for (const int bits : {0, width - 1})
+      EXPECT_THROW((void)TruncatePair(opening, half, 4, 1, bits, Rounding::kStochastic, width),
+                   ContractError);
+    return party.transport().counters().messages;
+  });
+  EXPECT_EQ(sent, (std::array<std::uint64_t, 3>{0, 0, 0}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, NarrowPairTest, testing::Values(8, 31, 32, 40, 63, 64));
+
+TEST(TruncatePairCost, OpensNoMoreThanTheWidth) {
+  const mpc::Cost whole = TruncatePairCost(10, 14, Rounding::kStochastic, 64);
+  const mpc::Cost half = TruncatePairCost(10, 14, Rounding::kStochastic, 32);
+  EXPECT_EQ(Figures(whole), Figures(TruncateCost(10, 14, Rounding::kStochastic)));
+  EXPECT_EQ(whole.bytes_of_all() - half.bytes_of_all(), 2U * 4 * 10);
+}
+
 TEST(TruncateExact, RejectsAShiftOf63BeforeSending) {
   const auto sent = RunParties(Seed{26}, [](mpc::Context& party) {
     const auto x = InsecureDeal(party, RingMatrix::Constant(4, 1, 5));
