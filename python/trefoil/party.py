@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 import socket
 import time
+import tomllib
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Mapping
 
-from trefoil import _program
+from trefoil import _program, accounting
 from trefoil._inputs import Inputs
 from trefoil._party_run import PartyRun
 from trefoil.errors import ConfigError
@@ -54,7 +56,17 @@ class Party:
         started = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         folder = Path(out) if out is not None else Path("runs") / f"{job.name}-{started}"
         self._start(job, X, y, files or {}, folder, threads, resume, again).wait(teller(progress))
-        return of_run(job, folder)
+        return self._result(job, folder)
+
+    def _result(self, job: Job, folder: Path) -> Result:
+        """What the run directory and this party's ledger hold of a run that has ended."""
+        result = of_run(job, folder)
+        ledger = tomllib.loads(self.file.read_text()).get("ledger")
+        if ledger is None:
+            return result
+        jobs = accounting.of_ledger(self.file.parent / ledger["file"])["jobs"]
+        own = [entry for entry in jobs if entry["run_id"] == result.record.get("run_id")]
+        return replace(result, ledger_entry=own[-1] if own else None)
 
     def _start(
         self,

@@ -32,4 +32,6 @@ class Bar:
 def teller(progress: Progress) -> Callable[[Step], Any]:
     if callable(progress):
         return progress
-    return Bar() if progress else lambda step: None
+    if progress:
+        return Bar()
+    return lambda step: None

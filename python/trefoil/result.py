@@ -52,6 +52,8 @@ class Result:
     """What a run says of this party's records to their owner alone."""
     papers: dict[str, bytes] = field(default_factory=dict, repr=False)
     """Of a run among processes: the files of its directory that a report is made of."""
+    ledger_entry: dict[str, Any] | None = None
+    """Of a party with a [ledger]: what this run was charged there, as `trefoil ledger show --json` says of a job."""
 
     def report(self, file: str | PathLike[str]) -> Path:
         """Writes the run's report, as `trefoil report` does: one HTML page with promise, record, progress, cost and
@@ -92,6 +94,9 @@ class Result:
             rows.append(("files", ", ".join(self.files)))
         if self.folder:
             rows.append(("run directory", str(self.folder)))
+        if entry := self.ledger_entry:
+            charged = _core.epsilon_text(_number(entry["epsilon_insider"]))
+            rows.append(("ledger", f"{entry['state']}, {entry['steps']} steps charged, epsilon {charged} insider"))
         rows += [("note", line) for line in self.lines]
         return rows + [("to the owner", line) for line in self.owner_warnings]
 

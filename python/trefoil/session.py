@@ -23,7 +23,7 @@ from trefoil._party_run import PartyRun
 from trefoil.errors import BudgetError, ConfigError, ContractError, DataError, Error
 from trefoil.job import Job
 from trefoil.party import Party
-from trefoil.result import Result, of_run, of_simulation
+from trefoil.result import Result, of_simulation
 
 Rows = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -251,7 +251,7 @@ class Session(Sums):
             raise
         self._channels[0].close()
         self._ended.result()
-        self.result = of_run(self.job, self._folder)
+        self.result = self.party._result(self.job, self._folder)
 
     def _abort(self) -> None:
         self._channels[0].close()

@@ -94,6 +94,8 @@ def test_keeps_a_ledger_and_to_its_cap(party_files, job, parties, tmp_path):
     shown = trefoil.accounting.of_ledger(ledger)
     assert [one["state"] for one in shown["jobs"]] == ["done"]
     assert 4.0 <= shown["epsilon_insider"] <= 6.0
+    assert runs[0][0].ledger_entry == shown["jobs"][0] and runs[0][1].ledger_entry is None
+    assert "ledger             done, 12 steps charged, epsilon " in str(runs[0][0])
     assert trefoil.accounting.of_ledger(ledger, 1e-7)["epsilon_insider"] > shown["epsilon_insider"]
 
 
