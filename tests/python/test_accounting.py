@@ -76,6 +76,36 @@ def test_agrees_with_dp_accounting_and_exchanges_events_with_it():
         ours.pure(0.1).to_event()
 
 
+TRAININGS = [(0.7, 0.01, 300), (1.1, 0.004, 2000), (2.5, 0.2, 100), (4.0, 1.0, 20)]
+
+
+@pytest.mark.parametrize("sigma, rate, steps", TRAININGS)
+def test_agrees_with_dp_accounting_on_trainings(sigma, rate, steps):
+    dp_accounting = pytest.importorskip("dp_accounting", reason="dp-accounting is not installed")
+    event = dp_accounting.SelfComposedDpEvent(
+        dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(sigma)), steps
+    )
+    for delta in (1e-5, 1e-8):
+        theirs = dp_accounting.pld.PLDAccountant().compose(event).get_epsilon(delta)
+        ours = accounting.epsilon(sigma, delta, steps=steps, sampling_rate=rate)
+        assert ours == pytest.approx(theirs, abs=0.01, rel=0.005)
+        renyi = dp_accounting.rdp.RdpAccountant().compose(event).get_epsilon(delta)
+        looser = accounting.epsilon(sigma, delta, steps=steps, sampling_rate=rate, accountant="rdp")
+        assert ours - 1e-9 <= looser == pytest.approx(renyi, rel=0.02)
+    found = accounting.sigma(theirs, 1e-8, steps=steps, sampling_rate=rate)
+    assert found == pytest.approx(sigma, rel=0.005)
+
+
+@pytest.mark.parametrize("sigma, rate, steps", TRAININGS)
+def test_agrees_with_opacus(sigma, rate, steps):
+    accountants = pytest.importorskip("opacus.accountants", reason="Opacus is not installed")
+    for name, method, tolerance in (("prv", "pld", 0.005), ("rdp", "rdp", 0.03)):
+        theirs = accountants.create_accountant(name)
+        theirs.history = [(sigma, rate, steps)]
+        ours = accounting.epsilon(sigma, 1e-5, steps=steps, sampling_rate=rate, accountant=method)
+        assert ours == pytest.approx(theirs.get_epsilon(1e-5), abs=0.02, rel=tolerance)
+
+
 def test_refuses_events_that_it_cannot_account():
     class TreeDpEvent:
         """By its name none of those that are known."""

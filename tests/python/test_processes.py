@@ -135,35 +135,71 @@ trefoil.simulate(job, [toy_records(party) for party in range(3)], processes=True
 """
 
 
-def test_writes_no_record_to_any_file(request, tmp_path):
+SUMMED = """
+from concurrent.futures import ThreadPoolExecutor
+job = trefoil.Job.sum(
+    name="sums", data=dict(name="sums", rows=[100] * 3),
+    sum=dict(dimension=6, norm_bound=2.0, calls=2), privacy=dict(sigma=0.5, delta=1e-5),
+)
+three = trefoil.trial_parties(HOME)
+def run(party):
+    with trefoil.Session(three[party], job, out=HOME + f"/out-{party}", threads=1) as session:
+        for _ in range(session.calls):
+            session.noisy_sum(toy_records(party)[0][session.sample()])
+with ThreadPoolExecutor(3) as pool:
+    list(pool.map(run, range(3)))
+"""
+
+
+def written_while(request, code, tmp_path, needles):
+    """Which of these bytes the processes of a program wrote: to memory (or pipes), and to files."""
     strace = shutil.which("strace") or pytest.skip("strace is not installed")
     log = tmp_path / "trace"
     calls = "trace=write,pwrite64,writev,pwritev,pwritev2"
-    run_python(request, TRAINED, tmp_path, strace, "-f", "-y", "-xx", "-s", "100000", "-e", calls, "-o", log)
-    needles = []
-    for X, y in map(toy_records, range(3)):
-        needles += [X[40].tobytes(), X[40].astype(np.float32).tobytes(), y[10:40].tobytes()]
-        needles += [y[10:40].astype(kind).tobytes() for kind in (np.int32, np.uint8)]
+    run_python(request, code, tmp_path, strace, "-f", "-y", "-xx", "-s", "100000", "-e", calls, "-o", log)
     found = {"memory": set(), "disk": set()}
     for line in log.read_text().splitlines():
         written = re.search(r"write\w*\(\d+<([^>]*)>", line)
         if not written:
             continue
         path = bytes.fromhex(written[1].replace("\\x", "")).decode() if written[1].startswith("\\x") else written[1]
-        kind = "memory" if "memfd:" in path else "disk" if path.startswith("/") else None
+        in_memory = "memfd:" in path or path.startswith("pipe:")
+        kind = "memory" if in_memory else "disk" if path.startswith("/") else None
         if kind:
             data = line.replace("\\x", "")
             found[kind] |= {number for number, needle in enumerate(needles) if needle.hex() in data}
+    return found
+
+
+def test_writes_no_record_to_any_file(request, tmp_path):
+    needles = []
+    for X, y in map(toy_records, range(3)):
+        needles += [X[40].tobytes(), X[40].astype(np.float32).tobytes(), y[10:40].tobytes()]
+        needles += [y[10:40].astype(kind).tobytes() for kind in (np.int32, np.uint8)]
+    found = written_while(request, TRAINED, tmp_path, needles)
     assert found["memory"] >= {0, 2, 5, 7, 10, 12}  # X and y as they are handed over: the trace does see them
+    assert not found["disk"]
+
+
+def test_writes_no_gradient_to_any_file(request, tmp_path):
+    rows = [toy_records(party)[0][40] for party in range(3)]
+    needles = [row.astype(kind).tobytes() for kind in (np.float64, np.float32) for row in rows]
+    found = written_while(request, SUMMED.replace("HOME", repr(str(tmp_path / "home"))), tmp_path, needles)
+    assert found["memory"] >= {0, 1, 2}  # as vectors go to their party's own process, by a pipe
     assert not found["disk"]
 
 
 FIXED = """
 import json, pathlib, subprocess, numpy as np
+from concurrent.futures import ThreadPoolExecutor
 from trefoil import _core, _program
 keys = toy_keys(learning_rate=0.3, truncation="exact") | {"model": {"loss": "squared"}}
 job, parties, home = trefoil.Job.from_dict(keys), [toy_records(party) for party in range(3)], pathlib.Path(HOME)
-results = [trefoil.simulate(job, parties), trefoil.simulate(job, parties, processes=True)]
+three = trefoil.trial_parties(home / "python")
+run = lambda party: three[party].run(job, *parties[party], out=home / f"out-{party}", threads=1)
+with ThreadPoolExecutor(3) as pool:
+    results = list(pool.map(run, range(3)))
+results += [trefoil.simulate(job, parties), trefoil.simulate(job, parties, processes=True)]
 found = [(result.model.coef_.tolist(), result.model.intercept_.tolist(), result.record["events"]) for result in results]
 trefoil.trial_parties(home)
 (home / "job.toml").write_text(job.to_toml())
@@ -186,8 +222,8 @@ print([one == found[0] for one in found])
 """
 
 
-def test_gives_the_same_in_one_process_in_three_and_by_the_program(request, tmp_path):
+def test_gives_the_same_in_one_process_in_three_by_three_parties_and_by_the_program(request, tmp_path):
     coins = os.environ.get("TREFOIL_FIXED_COINS") or pytest.skip("TREFOIL_FIXED_COINS names no library of coins")
     # The squared loss and exact truncation: what else is rounded depends on keys that the session's id is part of.
     code = FIXED.replace("HOME", repr(str(tmp_path / "home")))
-    assert run_python(request, code, tmp_path, LD_PRELOAD=coins) == "[True, True, True, True, True]\n"
+    assert run_python(request, code, tmp_path, LD_PRELOAD=coins) == f"{[True] * 8}\n"
