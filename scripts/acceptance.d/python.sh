@@ -5,6 +5,7 @@
 CHECKS=(
   "install: pip install . in a fresh venv from a clean clone, in at most 5 minutes; then a training, apart from the clone"
   "wheel: a wheel and an sdist; the wheel in another venv, the clone renamed away: all tests of the package, with notebooks and types"
+  "cnn: a convolutional network of PyTorch on MNIST by noisy sums (examples/notebooks/cnn_on_mnist.ipynb): at least 97.5 % at epsilon 3"
 )
 
 # trains PYTHON: generated records, among threads and among processes, with a report.
@@ -51,4 +52,15 @@ check_wheel() {
   tests=$(cd "$work" && "$venv/bin/python" -B -m pytest -q -rs -p no:cacheprovider "$clone_dir-away/tests/python") || { echo "$tests"; return 1; }
   echo "$tests"
   measured "$(basename "$wheel"), $(stat -c %s "$wheel") bytes; $(tail -n 1 <<<"$tests"); $((SECONDS - start)) s in all"
+}
+
+check_cnn() {
+  local venv=$work/cnn-venv data figures
+  data=$(data_folder mnist) || skip "no MNIST: scripts/fetch_mnist, and TREFOIL_DATA"
+  scripts/setup && python3 -m venv "$venv" && "$venv/bin/pip" install ".[notebook,torch]" ipykernel nbclient || return
+  figures=$(TREFOIL_DATA=$(dirname "$(realpath "$data")") \
+    "$venv/bin/python" "$helpers/run_notebook.py" examples/notebooks/cnn_on_mnist.ipynb 7200) || { echo "$figures"; return 1; }
+  echo "$figures"
+  measured "$(grep '^accuracy' <<<"$figures")"
+  holds "$(sed -n 's/^accuracy \([0-9.]*\), epsilon \([0-9.]*\) .*/\1 >= 0.975 and \2 <= 3.0/p' <<<"$figures")"
 }

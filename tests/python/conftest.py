@@ -1,5 +1,6 @@
 """What the tests of the Python package share. They use the package as it is installed, or PYTHONPATH=build/python."""
 
+import json
 import pathlib
 
 import numpy as np
@@ -9,6 +10,11 @@ import trefoil
 from trefoil import _program
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((PROJECT / "examples" / "notebooks").glob("*.ipynb"))
+
+
+def cells_of(notebook, kind):
+    return [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == kind]
 
 
 def toy_keys(**training):
