@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/outward_text.h"
+#include "dp/accounting/best_of_trials.h"
 #include "dp/accounting/infinity.h"
 #include "dp/mechanisms/rounding.h"
 #include "dp/record/domain.h"
@@ -102,6 +103,12 @@ void RdpAccountant::AddOne(const TotalVariation& event) {
 
 void RdpAccountant::AddOne(const IndependentFailure& event) {
   failure_ = SumAbove(failure_, static_cast<double>(event.count), event.probability);
+}
+
+void RdpAccountant::AddOne(const BestOfTrials& event) {
+  pure_ = kInfinity;
+  const auto curve = CurveOfTrials(event, orders_);
+  for (std::size_t i = 0; i < rdp_.size(); ++i) rdp_[i] = SumAbove(rdp_[i], 1, curve[i]);
 }
 
 Guarantee RdpAccountant::Epsilon(double delta, RdpConversion conversion) const {

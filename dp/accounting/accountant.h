@@ -15,7 +15,7 @@ namespace trefoil::dp {
 /// SampledGaussian: SampledGaussianRdp. Laplace: LaplaceRdp. PureDp: PureDpRdp. ThreeLaplaceParts:
 /// ThreeLaplacePartsRdp. MaxDivergence: (2 order - 1) / (order - 1) * bound, from putting exp(+-bound) under the
 /// integral of both densities. TotalVariation: costs delta (1 + exp(epsilon)) * distance, IndependentFailure its
-/// probability, taken off before the curve is converted. A sampled Gaussian of several units: as without sampling, an
+/// probability, taken off before the curve is converted. BestOfTrials: CurveOfTrials. A sampled Gaussian of several units: as without sampling, an
 /// upper bound. The curve of a (rate, multiplier) pair is computed once, so that adding step by step is cheap. Sums are
 /// rounded up, and so are the curves by the error that SampledGaussianRdp states, so that no epsilon is below the exact
 /// one.
@@ -45,6 +45,7 @@ class RdpAccountant {
   void AddOne(const MaxDivergence& event);
   void AddOne(const TotalVariation& event);
   void AddOne(const IndependentFailure& event);
+  void AddOne(const BestOfTrials& event);
 
   std::vector<double> orders_;
   std::vector<double> rdp_;

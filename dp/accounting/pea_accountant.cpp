@@ -38,6 +38,8 @@ struct Rho {
   double operator()(const MaxDivergence&) const { return 0; }
   double operator()(const TotalVariation&) const { return 0; }
   double operator()(const IndependentFailure&) const { return 0; }
+  /// The best of trials has none.
+  double operator()(const BestOfTrials&) const { return kInfinity; }
 };
 
 }  // namespace

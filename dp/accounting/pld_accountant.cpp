@@ -87,6 +87,8 @@ void PldAccountant::AddOne(const IndependentFailure& event) {
   failure_ = SumAbove(failure_, static_cast<double>(event.count), event.probability);
 }
 
+void PldAccountant::AddOne(const BestOfTrials& /*event*/) { bounded_ = false; }
+
 std::vector<LossEvent> PldAccountant::LossEvents() const {
   std::vector<LossEvent> events;
   if (plain_ > 0) events.emplace_back(SampledGaussian{1, PlainMultiplier(), 1});

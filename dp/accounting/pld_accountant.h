@@ -17,7 +17,8 @@ namespace trefoil::dp {
 /// SampledGaussian, Laplace, PureDp, ThreeLaplaceParts: their loss distributions; plain Gaussians (rate 1)
 /// are first put together into one, and where there is nothing else the analytic formula takes the place of
 /// the grid. MaxDivergence of b in all: (epsilon, delta) becomes (epsilon + 2 b, e^b delta). TotalVariation
-/// and IndependentFailure as in RdpAccountant.
+/// and IndependentFailure as in RdpAccountant. With a BestOfTrials, which has no loss distribution here, all is
+/// RdpAccountant's.
 class PldAccountant {
  public:
   /// Throws ConfigError as CheckEvent.
@@ -46,6 +47,7 @@ class PldAccountant {
   void AddOne(const MaxDivergence& event);
   void AddOne(const TotalVariation& event);
   void AddOne(const IndependentFailure& event);
+  void AddOne(const BestOfTrials& event);
   [[nodiscard]] std::vector<LossEvent> LossEvents() const;
   /// Of the one Gaussian that plain ones are together, rounded down.
   [[nodiscard]] double PlainMultiplier() const;
@@ -63,7 +65,7 @@ class PldAccountant {
   double divergence_ = 0;
   double distance_ = 0;
   double failure_ = 0;
-  bool bounded_ = true;  ///< false where an event gives no guarantee at all
+  bool bounded_ = true;  ///< false where an event gives no guarantee at all, or has RDP's alone
 };
 
 }  // namespace trefoil::dp

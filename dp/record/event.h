@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <variant>
+#include <vector>
 
 namespace trefoil::dp {
 
@@ -57,12 +58,33 @@ struct IndependentFailure {
   std::int64_t count = 0;
 };
 
+struct BestOfTrials;
+
 using Event = std::variant<SampledGaussian, Laplace, PureDp, ThreeLaplaceParts, MaxDivergence, TotalVariation,
-                           IndependentFailure>;
+                           IndependentFailure, BestOfTrials>;
+
+/// The best of several trials by a score, of which a secret number, drawn and chosen at random, compete
+/// (dp/accounting/best_of_trials.h). Only the best one is released. `weights[k - 1]` over their sum is the
+/// probability that k compete, for k up to the number of all trials.
+struct BestOfTrials {
+  /// Trials that release the same: `each`, of which no event is a TotalVariation, an IndependentFailure or a
+  /// BestOfTrials.
+  struct Alike {
+    std::int64_t count = 0;
+    std::vector<Event> each{};
+  };
+
+  std::vector<Alike> trials{};
+  std::vector<std::int64_t> weights{};
+};
+
+/// More trials are refused.
+inline constexpr std::int64_t kMaxTrials = 64;
 
 /// Throws ConfigError for a parameter outside its domain: NaN, a negative number, a rate, a distance or a
-/// probability above 1, fewer units than 1. Zero noise, an infinite epsilon and an infinite bound are allowed: they
-/// give no guarantee.
+/// probability above 1, fewer units than 1; trials that are none or more than kMaxTrials, a weight less or more than
+/// there are trials, weights that add up to 0 or to more than 2^53. Zero noise, an infinite epsilon and an infinite bound
+/// are allowed: they give no guarantee.
 void CheckEvent(const Event& event);
 
 }  // namespace trefoil::dp

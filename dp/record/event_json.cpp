@@ -18,8 +18,8 @@ using Json = nlohmann::json;
 
 // Of each alternative of RecordedEvent, in their order.
 constexpr std::array<const char*, std::variant_size_v<RecordedEvent>> kKinds{
-    "dpsgd_steps",    "local_training",    "noisy_selection",      "noisy_evaluation",  "pure_releases",
-    "laplace_counts", "gaussian_releases", "approximate_releases", "unbounded_releases"};
+    "dpsgd_steps",    "local_training",    "noisy_selection",      "noisy_evaluation",   "pure_releases",
+    "laplace_counts", "gaussian_releases", "approximate_releases", "unbounded_releases", "tuning"};
 
 /// The values of a member by the texts that stand for them.
 template <typename E, std::size_t kCount>
@@ -35,11 +35,13 @@ constexpr Texts<bool, 1> kVertical{{{{true, "vertical"}}}, "\"vertical\" with pu
 
 constexpr const char* kExecutions = "executions";
 constexpr const char* kMaxGroupRows = "max_group_rows";
+constexpr std::int64_t kMaxWeight = std::int64_t{1} << 53;
 /// So that steps times executions fit.
 constexpr std::int64_t kMaxExecutions = 1'000;
 
 // Each member of an event is declared once:
-//   v(key, member)               an integer from 0 to 2^53, a finite number not below 0, three integers, or a flag
+//   v(key, member)               an integer from 0 to 2^53, a finite number not below 0, three integers, a flag, a list of
+//                                such integers, or trials of a tuning
 //   v(key, member, 1.0)          a number from 0 to 1
 //   v(key, member, texts)        one of the texts
 //   v.If(present, key, ...)      a member that is written where `present`, and may be missing
@@ -124,6 +126,12 @@ void Members(V& v, UnboundedReleases& s) {
   v("count", s.count);
 }
 
+template <typename V>
+void Members(V& v, Tuning& s) {
+  v("trials", s.trials);
+  v("weights", s.weights);
+}
+
 /// The keys that an event must have, given which of those are there that may be missing.
 struct Keys {
   template <typename T, typename... D>
@@ -148,6 +156,10 @@ struct Reader {
   }
   void operator()(const char* key, std::optional<double>& member) const { member = object.Number(key); }
   void operator()(const char* key, bool& member) const { member = object.Flag(key); }
+  void operator()(const char* key, std::vector<std::int64_t>& member) const {
+    member = object.ListOfCounts(key);
+  }
+  void operator()(const char* key, std::vector<Tuning::Alike>& member) const;
   template <typename E, std::size_t kCount>
   void operator()(const char* key, E& member, const Texts<E, kCount>& texts) const {
     const auto text = object.Text(key);
@@ -174,6 +186,7 @@ struct Writer {
     json[key] = member;
   }
   void operator()(const char* key, const std::optional<double>& member) { (*this)(key, *member); }
+  void operator()(const char* key, const std::vector<Tuning::Alike>& member);
   template <typename E, std::size_t kCount>
   void operator()(const char* key, E member, const Texts<E, kCount>& texts) {
     for (const auto& [value, name] : texts.all) {
@@ -224,6 +237,18 @@ void Check(const LaplaceCounts& counts, const StrictObject& object) {
   if (!(counts.rate > 0)) RefuseRecord(object.Path("rate"), object.At("rate").dump(), "a number above 0");
 }
 
+void Check(const Tuning& tuning, const StrictObject& object) {
+  std::int64_t trials = 0;
+  for (const auto& alike : tuning.trials) trials += alike.count;
+  if (static_cast<std::int64_t>(tuning.weights.size()) != trials)
+    RefuseRecord(object.Path("weights"), std::to_string(tuning.weights.size()) + " numbers",
+                 "as many as there are trials, " + std::to_string(trials));
+  std::int64_t sum = 0;
+  for (const std::int64_t weight : tuning.weights) sum += weight;  // at most 64 times 2^53
+  if (sum < 1 || sum > kMaxWeight)
+    RefuseRecord(object.Path("weights"), "the sum " + std::to_string(sum), "one from 1 to 2^53");
+}
+
 template <std::size_t kIndex = 0>
 RecordedEvent EventOfKind(std::size_t kind) {
   if constexpr (kIndex + 1 < kKinds.size()) {
@@ -239,6 +264,41 @@ std::string ExpectedKinds() {
     text.append("\"").append(kKinds.at(i)).append("\"");
   }
   return text;
+}
+
+void Reader::operator()(const char* key, std::vector<Tuning::Alike>& member) const {
+  const auto path = object.Path(key);
+  const Json& all = object.At(key);
+  if (!all.is_array() || all.empty() || static_cast<std::int64_t>(all.size()) > kMaxTrials)
+    RefuseRecord(path, "no such array", "an array of 1 to 64 kinds of trials");
+  std::int64_t trials = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const StrictObject one(all[i], path + '[' + std::to_string(i) + ']', {"count", "events"});
+    Tuning::Alike alike{.count = one.Count("count")};
+    trials += alike.count <= kMaxTrials ? alike.count : kMaxTrials + 1;
+    if (alike.count < 1 || trials > kMaxTrials)
+      RefuseRecord(one.Path("count"), std::to_string(alike.count), "trials from 1 to 64 in all");
+    const Json& events = one.At("events");
+    const auto place = one.Path("events");
+    if (!events.is_array() || events.empty()) RefuseRecord(place, "no such array", "an array of events");
+    for (std::size_t k = 0; k < events.size(); ++k) {
+      const auto of_event = place + '[' + std::to_string(k) + ']';
+      // Before it is read, so that no file makes the reader call itself deeper and deeper.
+      if (events[k].is_object() && events[k].value("kind", Json()) == "tuning")
+        RefuseRecord(of_event + ".kind", "\"tuning\"", "an event of a single trial");
+      alike.events.push_back(ParseEvent(events[k], of_event));
+    }
+    member.push_back(std::move(alike));
+  }
+}
+
+void Writer::operator()(const char* key, const std::vector<Tuning::Alike>& member) {
+  auto& all = json[key] = Json::array();
+  for (const auto& alike : member) {
+    auto events = Json::array();
+    for (const auto& event : alike.events) events.push_back(EventToJson(event));
+    all.push_back({{"count", alike.count}, {"events", std::move(events)}});
+  }
 }
 
 }  // namespace

@@ -130,6 +130,8 @@ void PrivacyFilter::GaussianSum::Add(const Event& event) {
     if (laplace->count > 0) only_gaussians_ = false;
   } else if (const auto* parts = std::get_if<ThreeLaplaceParts>(&event)) {
     if (parts->count > 0) only_gaussians_ = false;
+  } else if (std::holds_alternative<BestOfTrials>(event)) {
+    only_gaussians_ = false;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <utility>
 #include <variant>
 
 #include "dp/mechanisms/closeness.h"
@@ -97,8 +98,37 @@ std::vector<Event> Released(const UnboundedReleases& releases) {
   return {PureDp{std::numeric_limits<double>::infinity(), releases.count}};
 }
 
+/// What the trials of a tuning are charged by `Charge`, and what goes to delta: failures, of all trials, as they may come
+/// out badly in any of them; and equal ranks of two trials, which favour one of them.
+template <typename Charge>
+std::vector<Event> Tuned(const Tuning& tuning, Charge charge) {
+  BestOfTrials best{.trials = {}, .weights = tuning.weights};
+  std::vector<Event> charges;
+  double trials = 0;
+  for (const auto& alike : tuning.trials) {
+    BestOfTrials::Alike one{.count = alike.count};
+    trials += static_cast<double>(alike.count);
+    for (const auto& executed : alike.events) {
+      for (auto event : std::visit(charge, executed)) {
+        auto* failure = std::get_if<IndependentFailure>(&event);
+        auto* near = std::get_if<TotalVariation>(&event);
+        if (failure != nullptr) failure->count *= alike.count;
+        if (near != nullptr) near->count *= alike.count;
+        (failure != nullptr || near != nullptr ? charges : one.each).push_back(event);
+      }
+    }
+    best.trials.push_back(std::move(one));
+  }
+  charges.insert(charges.begin(), std::move(best));
+  charges.emplace_back(
+      IndependentFailure{std::ldexp(trials * (trials - 1) / 2, -kTrialRankBits), trials > 1 ? 1 : 0});
+  return charges;
+}
+
 struct OutsiderCharge {
   std::int64_t units = 1;
+
+  std::vector<Event> operator()(const Tuning& tuning) const { return Tuned(tuning, *this); }
 
   std::vector<Event> operator()(const DpSgdSteps& steps) const { return Outsider(steps, units); }
   std::vector<Event> operator()(const LocalTraining& local) const { return Anyone(local, units); }
@@ -119,6 +149,8 @@ struct OutsiderCharge {
 
 struct InsiderCharge {
   std::int64_t units = 1;
+
+  std::vector<Event> operator()(const Tuning& tuning) const { return Tuned(tuning, *this); }
 
   std::vector<Event> operator()(const DpSgdSteps& steps) const { return Insider(steps, units); }
   std::vector<Event> operator()(const LocalTraining& local) const { return Anyone(local, units); }
@@ -151,6 +183,28 @@ std::vector<Event> Collect(const TrainingRecord& record, Charge charge) {
     for (const auto& event : std::visit(charge, executed)) all.push_back(event);
   }
   return all;
+}
+
+/// What events are charged to test records.
+std::vector<RecordedEvent> OfTestRecords(const std::vector<RecordedEvent>& events) {
+  std::vector<RecordedEvent> counts;
+  for (const auto& event : events) {
+    if (const auto* evaluation = std::get_if<NoisyEvaluation>(&event)) {
+      counts.emplace_back(GaussianReleases{.count = 1,
+                                           .coordinates = evaluation->coordinates,
+                                           .sigma = evaluation->sigma,
+                                           .party_deviation = evaluation->party_deviation});
+    } else if (const auto* tuning = std::get_if<Tuning>(&event)) {
+      Tuning of_tests{.trials = {}, .weights = tuning->weights};
+      for (const auto& alike : tuning->trials) {
+        auto counted = OfTestRecords(alike.events);
+        if (counted.empty()) counted.emplace_back(UnboundedReleases{.count = 1});  // counts without noise
+        of_tests.trials.push_back({.count = alike.count, .events = std::move(counted)});
+      }
+      counts.emplace_back(std::move(of_tests));
+    }
+  }
+  return counts;
 }
 
 }  // namespace
@@ -224,19 +278,10 @@ EpsilonPair EpsilonsOfUnits(const TrainingRecord& record, std::int64_t units, do
 
 TrainingRecord TestSetRecord(const TrainingRecord& record) {
   // Their number is public, so that a record can only be another one.
-  TrainingRecord counts{.job_hash = record.job_hash,
-                        .run_id = record.run_id,
-                        .events = {},
-                        .promise = Promise{.neighbours = Neighbours::kReplaced}};
-  for (const auto& event : record.events) {
-    const auto* evaluation = std::get_if<NoisyEvaluation>(&event);
-    if (evaluation == nullptr) continue;
-    counts.events.emplace_back(GaussianReleases{.count = 1,
-                                                .coordinates = evaluation->coordinates,
-                                                .sigma = evaluation->sigma,
-                                                .party_deviation = evaluation->party_deviation});
-  }
-  return counts;
+  return {.job_hash = record.job_hash,
+          .run_id = record.run_id,
+          .events = OfTestRecords(record.events),
+          .promise = Promise{.neighbours = Neighbours::kReplaced}};
 }
 
 EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta) {

@@ -113,8 +113,29 @@ struct UnboundedReleases {
   std::int64_t count = 0;
 };
 
-using RecordedEvent = std::variant<DpSgdSteps, LocalTraining, NoisySelection, NoisyEvaluation, PureReleases,
-                                   LaplaceCounts, GaussianReleases, ApproximateReleases, UnboundedReleases>;
+struct Tuning;
+
+using RecordedEvent =
+    std::variant<DpSgdSteps, LocalTraining, NoisySelection, NoisyEvaluation, PureReleases, LaplaceCounts,
+                 GaussianReleases, ApproximateReleases, UnboundedReleases, Tuning>;
+
+/// The best of several trials, by noisy counts of test records that it classifies correctly, of which a secret number and
+/// choice competed (BestOfTrials). Of each trial there is what training records are charged and, as a NoisyEvaluation,
+/// what test records are. All trials were executed, and nothing was opened but the best one's model.
+struct Tuning {
+  /// Trials of the same events.
+  struct Alike {
+    std::int64_t count = 0;
+    std::vector<RecordedEvent> events{};
+  };
+
+  std::vector<Alike> trials{};
+  std::vector<std::int64_t> weights{};  ///< of 1, 2, ... trials that compete, up to all
+};
+
+/// The bits of the numbers by which the competing trials are drawn: equal ones would favour one of them, which is
+/// charged as if they were never drawn.
+inline constexpr int kTrialRankBits = 60;
 
 /// The events without UnboundedReleases: those that noise can be calibrated for.
 [[nodiscard]] std::vector<RecordedEvent> Bounded(const std::vector<RecordedEvent>& events);
@@ -137,7 +158,8 @@ struct TrainingRecord {
 /// noise, cut batches; a batch executed m times is one such release with the multiplier over sqrt(m). Local training:
 /// multiplier sigma, Poisson sampling, as if the local model were seen. Evaluations: nothing. Gaussian releases:
 /// multiplier sigma sqrt(3/2), closeness. Laplace counts: the law of three parts, for several units of two. Pure and
-/// approximate releases: their epsilon, and their failure. Unbounded ones: infinity. `units`, from 1: by how many units
+/// approximate releases: their epsilon, and their failure. Unbounded ones: infinity. A tuning: the best of its trials'
+/// charges; failures of all trials, and equal ranks, by themselves. `units`, from 1: by how many units
 /// of privacy neighbours differ, all added or all removed.
 [[nodiscard]] std::vector<Event> OutsiderEvents(const RecordedEvent& event, std::int64_t units = 1);
 [[nodiscard]] std::vector<Event> OutsiderEvents(const TrainingRecord& record, std::int64_t units = 1);
@@ -189,16 +211,17 @@ class RecordAccountant {
                                           AccountantKind kind = AccountantKind::kRdp);
 
 /// What was released about test records, as a record of its own, whose neighbours replace one of them: what each
-/// evaluation opened with noise, a GaussianReleases. A count without noise leaves no event.
+/// evaluation opened with noise, a GaussianReleases; of a tuning, whose counts are not opened, the best of these. A count
+/// without noise leaves no event.
 [[nodiscard]] TrainingRecord TestSetRecord(const TrainingRecord& record);
 
-/// Both epsilons of TestSetRecord, by the exact formula, since its events are plain Gaussians; infinity where it has
+/// Both epsilons of TestSetRecord, by the exact formula where its events are plain Gaussians; infinity where it has
 /// no event.
 [[nodiscard]] EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta);
 
 /// The record as JSON: version, job_hash, run_id, events, and, where it has a promise, unit, neighbours and
 /// warnings; an event of kind "dpsgd_steps", "local_training", "noisy_selection", "noisy_evaluation",
-/// "pure_releases", "laplace_counts", "gaussian_releases", "approximate_releases" or "unbounded_releases" has
+/// "pure_releases", "laplace_counts", "gaussian_releases", "approximate_releases", "unbounded_releases" or "tuning" has
 /// its struct's members under their names, capacity and max_batch among them; only where they say something, `replaced`
 /// as epsilon_replaced, group_rows as max_group_rows, vertical as partition, executions, an evaluation's coordinates. ContractError on inf or NaN.
 [[nodiscard]] nlohmann::json ToJson(const TrainingRecord& record);

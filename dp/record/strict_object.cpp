@@ -68,6 +68,14 @@ std::array<std::int64_t, 3> StrictObject::Counts(const char* key) const {
   return counts;
 }
 
+std::vector<std::int64_t> StrictObject::ListOfCounts(const char* key) const {
+  if (!At(key).is_array()) RefuseRecord(Path(key), At(key).type_name(), "an array");
+  std::vector<std::int64_t> counts;
+  for (const Json& one : At(key))
+    counts.push_back(CountOf(one, Path(key) + "[" + std::to_string(counts.size()) + "]"));
+  return counts;
+}
+
 double StrictObject::Number(const char* key, double largest) const {
   if (!At(key).is_number()) RefuseRecord(Path(key), At(key).type_name(), "a number");
   const auto number = At(key).get<double>();

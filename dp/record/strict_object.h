@@ -26,6 +26,8 @@ class StrictObject {
   [[nodiscard]] std::string Hex(const char* key) const;     ///< lower case, at least a digit
   [[nodiscard]] std::int64_t Count(const char* key) const;  ///< from 0 to 2^53
   [[nodiscard]] std::array<std::int64_t, 3> Counts(const char* key) const;
+  /// Integers from 0 to 2^53, as many as there are.
+  [[nodiscard]] std::vector<std::int64_t> ListOfCounts(const char* key) const;
   /// From 0 to `largest`.
   [[nodiscard]] double Number(const char* key, double largest = std::numeric_limits<double>::max()) const;
   [[nodiscard]] bool Flag(const char* key) const;

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/outward_text.h"
+#include "dp/mechanisms/trial_law.h"
 #include "jobs/statement/bound_text.h"
 
 namespace trefoil::jobs {
@@ -164,6 +165,29 @@ struct Describe {
                              "one alone, so that no epsilon holds, for anybody. The noise is as if the "
                              "choice had cost nothing.",
                          .number = static_cast<double>(releases.count)});
+  }
+
+  void operator()(const dp::Tuning& tuning) const {
+    statement.push_back({.key = "tuning",
+                         .title = "Trials of a tuning",
+                         .sentence = fmt::format("All are trained, and compared by noisy counts of test "
+                                                 "records that each classifies correctly, on shares. "
+                                                 "Of them {:.4g} compete on average: how many, and which, is "
+                                                 "drawn on shares and known to nobody. The best of "
+                                                 "these is released, and nothing else is opened. Charged is "
+                                                 "a trial's Renyi curve, the greatest of all, "
+                                                 "with what a choice among a secret number of them adds "
+                                                 "(Papernot and Steinke 2022, for public settings), "
+                                                 "or all trials' curves where that is less.",
+                                                 dp::MeanTrials(tuning.weights)),
+                         .number = static_cast<double>(tuning.weights.size())});
+    for (const auto& alike : tuning.trials) {
+      statement.push_back({.key = "trials_alike",
+                           .title = "Trials charged alike",
+                           .sentence = "Each of them as follows.",
+                           .number = static_cast<double>(alike.count)});
+      for (const auto& event : alike.events) std::visit(*this, event);
+    }
   }
 
   void operator()(const dp::NoisyEvaluation&) const {}  // test records have an entry of their own

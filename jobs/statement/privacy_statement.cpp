@@ -191,6 +191,18 @@ void AddAccountant(Statement& statement, dp::AccountantKind kind, double error) 
 void AddTestRecords(Statement& statement, const StatementSource& source) {
   const auto epsilons = dp::TestSetEpsilons(source.record, source.delta);
   if (!std::isfinite(epsilons.insider)) return;
+  if (HasOne<dp::Tuning>(source.record)) {
+    statement.push_back({.key = "test_records",
+                         .title = "Epsilon, test records",
+                         .sentence = fmt::format("Of the comparison of trials by noisy counts, which are not "
+                                                 "opened: of what the choice tells, for an "
+                                                 "insider about a test record that is replaced by another; "
+                                                 "{} for an outsider. Others are not charged "
+                                                 "for it.",
+                                                 BoundText(epsilons.outsider)),
+                         .number = epsilons.insider});
+    return;
+  }
   statement.push_back(
       {.key = "test_records",
        .title = "Epsilon, test records",
@@ -225,10 +237,16 @@ void AddAssumptions(Statement& statement, const StatementSource& source) {
   }
   const bool trains = Trains(source.record);
   add("assumes_sums_seen", "Assumes no less than",
-      trains ? "An adversary sees every noisy sum, and knows every other record. What it sees in fact, those "
-               "sums or weights made of them, is a function of them."
-             : "An adversary sees all noisy numbers, and knows every other record. What is opened is a "
-               "function of those numbers.");
+      HasOne<dp::Tuning>(source.record) ? "An adversary sees which trial is released, its score and every "
+                                          "noisy sum of it, and knows every other "
+                                          "record. What it sees in fact, the released weights, is a function "
+                                          "of them; of the other trials it sees "
+                                          "nothing."
+      : trains
+          ? "An adversary sees every noisy sum, and knows every other record. What it sees in fact, those "
+            "sums or weights made of them, is a function of them."
+          : "An adversary sees all noisy numbers, and knows every other record. What is opened is a "
+            "function of those numbers.");
   const bool starts = HasOne<dp::LocalTraining>(source.record) || HasOne<dp::NoisySelection>(source.record);
   add("assumes_sensitivity", "Charged",
       starts   ? "Errors of clipping, of approximation and of every rounding are in the sensitivity; sums of "
@@ -236,9 +254,9 @@ void AddAssumptions(Statement& statement, const StatementSource& source) {
                  "model by noisy counts and local training are events of their own."
       : trains ? "Errors of clipping, of approximation and of every rounding are in the sensitivity; sums of "
                  "discrete Gaussians are charged for what they differ from one."
-             : "What one unit of privacy changes is a whole number of steps of the noise's lattice, and "
-               "covers every rounding and how far an iteration stops from its minimiser; sums of discrete "
-               "Gaussians are charged for what they differ from one.");
+               : "What one unit of privacy changes is a whole number of steps of the noise's lattice, and "
+                 "covers every rounding and how far an iteration stops from its minimiser; sums of discrete "
+                 "Gaussians are charged for what they differ from one.");
   add("assumes_public_job", "Assumes",
       "The job was fixed without looking at the data. The figures are of this job alone: all jobs on the "
       "same data add up, in a ledger where its owner keeps one.");

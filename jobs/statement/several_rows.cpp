@@ -44,10 +44,15 @@ std::string RowsSentence(const dp::TrainingRecord& record, const std::vector<Row
                             "be there, for an outsider " +
                                 SeveralNeighbours(record)
                           : SeveralNeighbours(record);
+  const bool tuned =
+      std::any_of(record.events.begin(), record.events.end(),
+                  [](const dp::RecordedEvent& event) { return std::holds_alternative<dp::Tuning>(event); });
   return fmt::format(
-      "{} is covered by these epsilons at delta {}, {}: {}. For k above 1 they come from the distributions "
-      "of privacy losses, whatever the accountant is; in general they are not k times epsilon.",
-      SeveralUnits(record), DeltaText(rows.at(0).delta), differ, ToText(rows, first));
+      "{} is covered by these epsilons at delta {}, {}: {}. For k above 1 they come from {}, "
+      "whatever the accountant is; in general they are not k times epsilon.",
+      SeveralUnits(record), DeltaText(rows.at(0).delta), differ, ToText(rows, first),
+      tuned ? "Renyi curves without amplification by sampling, far above the exact ones"
+            : "the distributions of privacy losses");
 }
 
 nlohmann::ordered_json ToJson(const std::vector<RowsEpsilon>& rows) {

@@ -5,10 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dp/mechanisms/trial_law.h"
 #include "ml/dpsgd/training.h"
 #include "ml/noise/noisy_counts.h"
 #include "ml/noise/noisy_sum.h"
 #include "ml/noise/noisy_votes.h"
+#include "ml/on_shares/best_trial.h"
 #include "ml/on_shares/classifier_average.h"
 #include "ml/on_shares/ensemble_transfer.h"
 #include "protocols/arithmetic/input.h"
@@ -113,7 +115,7 @@ TEST(HeldOutStreams, AreRightAndDrawnOnce) {
   ExpectRightStreams(settings);
 }
 
-/// Counts, votes, sums of classifiers and steps on votes, three times in a session, so that each role falls
+/// Counts, votes, sums of classifiers, steps on votes and choices of trials, three times in a session, so that each role falls
 /// to each party.
 TEST(ReleaseStreams, AreRightAndDrawnOnce) {
   std::array<DrawLog, 3> logs;
@@ -140,6 +142,7 @@ TEST(ReleaseStreams, AreRightAndDrawnOnce) {
                            own.noise.values() = ones(1, 3);
                            (void)PublishedClassifierSum(party, shape, own);
                            (void)MinimiseTransferRisk(party, plan, x, ones(4, 1));
+                           (void)DrawCompeting(party, dp::TrialLaw(3, 2));
                          }
                          return true;
                        });

@@ -179,6 +179,55 @@ TEST(RecordJson, RefusesAnEventWithTheKeysOfAnother) {
   EXPECT_THROW((void)FromJson(json), DataError);
 }
 
+nlohmann::json TuningJson() {
+  const Tuning tuning{.trials = {{.count = 2, .events = {MnistSteps(), NoisyEvaluation{.sigma = 4}}},
+                                 {.count = 1, .events = {MnistLocalTraining()}}},
+                      .weights = {5, 0, 1}};
+  return ToJson({"ab", "cd", {tuning}});
+}
+
+TEST(RecordJson, RoundTripsATuning) {
+  const auto json = TuningJson();
+  const auto back = FromJson(nlohmann::json::parse(json.dump()));
+  EXPECT_EQ(ToJson(back), json);
+  const auto& tuning = std::get<Tuning>(back.events.at(0));
+  EXPECT_EQ(tuning.weights, (std::vector<std::int64_t>{5, 0, 1}));
+  EXPECT_EQ(tuning.trials.at(0).count, 2);
+  EXPECT_EQ(std::get<DpSgdSteps>(tuning.trials[0].events.at(0)).steps, 439);
+  EXPECT_EQ(std::get<LocalTraining>(tuning.trials.at(1).events.at(0)).steps, 100);
+}
+
+TEST(RecordJson, RefusesATuningThatIsNone) {
+  const auto refused = [](const char* patch, const char* text) {
+    const auto damaged = TuningJson().patch(nlohmann::json::array({nlohmann::json::parse(patch)}));
+    try {
+      (void)FromJson(damaged);
+      FAIL() << "accepted " << damaged;
+    } catch (const DataError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr(text));
+    }
+  };
+  refused(R"({"op":"remove","path":"/events/0/weights/0"})", "events[0].weights: found 2 numbers");
+  refused(R"({"op":"replace","path":"/events/0/weights","value":[0,0,0]})",
+          "events[0].weights: found the sum 0");
+  refused(R"({"op":"replace","path":"/events/0/weights","value":[9007199254740992,1,0]})",
+          "weights: found the sum");
+  refused(R"({"op":"replace","path":"/events/0/weights/1","value":-1})", "events[0].weights[1]: found -1");
+  refused(R"({"op":"replace","path":"/events/0/weights","value":3})", "events[0].weights: found number");
+  refused(R"({"op":"replace","path":"/events/0/trials","value":[]})",
+          "events[0].trials: found no such array");
+  refused(R"({"op":"replace","path":"/events/0/trials/0/count","value":0})",
+          "events[0].trials[0].count: found 0");
+  refused(R"({"op":"replace","path":"/events/0/trials/0/count","value":9007199254740992})",
+          "trials[0].count");
+  refused(R"({"op":"replace","path":"/events/0/trials/1/count","value":63})", "trials[1].count: found 63");
+  refused(R"({"op":"replace","path":"/events/0/trials/1/events","value":[]})", "trials[1].events");
+  refused(R"({"op":"replace","path":"/events/0/trials/0/events/1/kind","value":"tuning"})",
+          "events[0].trials[0].events[1].kind");
+  refused(R"({"op":"replace","path":"/events/0/trials/0/events/0/sigma","value":-1})",
+          "events[0].trials[0].events[0].sigma");
+}
+
 TEST(RecordJson, WritesNoNan) {
   auto record = MnistRecord();
   StepsOf(record.events[0]).sigma = std::nan("");

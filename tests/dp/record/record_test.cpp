@@ -328,6 +328,60 @@ TEST(Events, ChargeWhatHasNoBoundWithoutBound) {
   EXPECT_EQ(Epsilons(record, 1e-5).insider, Epsilons(MnistRecord(), 1e-5).insider);
 }
 
+Tuning FourTrials() {
+  return {
+      .trials = {{.count = 3, .events = {MnistSteps(), NoisyEvaluation{.sigma = 20, .party_deviation = 1e6}}},
+                 {.count = 1,
+                  .events = {MnistSteps(), NoisyEvaluation{.sigma = 20, .party_deviation = 1e6}}}},
+      .weights = {4, 2, 1, 1}};
+}
+
+/// The steps of a trial have the curve that they have by themselves; what may go wrong in any trial goes to delta.
+TEST(Events, ChargeATuningForTheBestOfItsTrialsAndFailuresOfAll) {
+  const auto events = InsiderEvents(FourTrials());
+  ASSERT_EQ(events.size(), 4U);
+  const auto& best = std::get<BestOfTrials>(events[0]);
+  ASSERT_EQ(best.trials.size(), 2U);
+  EXPECT_EQ(best.trials[0].count, 3);
+  EXPECT_EQ(best.weights, FourTrials().weights);
+  const auto one = InsiderEvents(MnistSteps());
+  ASSERT_EQ(best.trials[0].each.size(), 2U);
+  EXPECT_EQ(std::get<SampledGaussian>(best.trials[0].each[0]).noise_multiplier, Noise(one).noise_multiplier);
+  EXPECT_EQ(std::get<MaxDivergence>(best.trials[0].each[1]).bound, Closeness(one).bound);
+  EXPECT_EQ(std::get<IndependentFailure>(events[1]).count, 3 * 439);
+  EXPECT_EQ(std::get<IndependentFailure>(events[2]).count, 439);
+  EXPECT_EQ(std::get<IndependentFailure>(events[1]).probability, Cutting(one).probability);
+  EXPECT_EQ(std::get<IndependentFailure>(events[3]).probability, std::ldexp(6, -60));
+  EXPECT_NO_THROW(CheckEvent(events[0]));
+  const auto outside = std::get<BestOfTrials>(OutsiderEvents(FourTrials())[0]);
+  EXPECT_DOUBLE_EQ(std::get<SampledGaussian>(outside.trials[1].each[0]).noise_multiplier,
+                   1.1 * std::sqrt(1.5));
+}
+
+TEST(Epsilons, OfATuningAreAboveATrainingAndBelowAllItsTrials) {
+  const auto one = Epsilons(MnistRecord(), 1e-5);
+  const auto tuned = Epsilons({"ab", "cd", {FourTrials()}}, 1e-5);
+  const auto all = Epsilons({"ab", "cd", std::vector<RecordedEvent>(4, MnistSteps())}, 1e-5);
+  EXPECT_GT(tuned.insider, 1.1 * one.insider);
+  EXPECT_LT(tuned.insider, 0.9 * all.insider);
+  EXPECT_LT(tuned.outsider, tuned.insider);
+}
+
+/// A count moves by one, whatever was trained; of a count without noise nothing is promised.
+TEST(TestSetEpsilons, OfATuningAreOfTheBestOfItsCounts) {
+  const TrainingRecord record{"ab", "cd", {FourTrials()}};
+  const auto epsilons = TestSetEpsilons(record, 1e-5);
+  RdpAccountant best;
+  best.Add(
+      BestOfTrials{.trials = {{.count = 4, .each = {SampledGaussian{1, 20, 1}}}}, .weights = {4, 2, 1, 1}});
+  best.Add(IndependentFailure{std::ldexp(6, -60), 1});
+  EXPECT_NEAR(epsilons.insider, best.Epsilon(1e-5).epsilon, 1e-6);
+  EXPECT_LT(epsilons.outsider, epsilons.insider);
+  auto exact = FourTrials();
+  exact.trials[1].events.pop_back();
+  EXPECT_TRUE(std::isinf(TestSetEpsilons({"ab", "cd", {exact}}, 1e-5).outsider));
+}
+
 TEST(RecordAccountant, AgreesStepByStepAndRefusesWhatIsOutsideItsDomain) {
   RecordAccountant accountant;
   auto one = MnistSteps();
