@@ -20,6 +20,7 @@
 #include "jobs/statistics/job.h"
 #include "jobs/sum/job.h"
 #include "jobs/transfer/job.h"
+#include "jobs/tune/job.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -88,7 +89,7 @@ std::unique_ptr<JobWithCanaries> Job::WithCanaries(std::int64_t /*count*/) const
 JobTypes ShippedTypes() {
   static const JobType types[] = {
       kDpsgdType,    kPredictType, kHistogramType,    kPateType,       kAverageType,
-      kTransferType, kSumType,     kLeastSquaresType, kStatisticsType,
+      kTransferType, kSumType,     kLeastSquaresType, kStatisticsType, kTuneType,
   };
   return types;
 }

@@ -15,6 +15,7 @@
 #include "jobs/dpsgd/draft.h"
 #include "jobs/dpsgd/evaluation_summary.h"
 #include "jobs/dpsgd/held_out_files.h"
+#include "jobs/dpsgd/needs.h"
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/dpsgd/standardisation.h"
 #include "jobs/dpsgd/training_settings.h"
@@ -35,45 +36,6 @@ void RequireFiles(const data::DataFiles& files, const std::string& party_file) {
   if (files.query.empty()) return;
   throw ConfigError(party_file +
                     ": [data] query: found a query, expected files, for a job with features.standardise");
-}
-
-constexpr double kWord = 8;
-constexpr double kComponents = 2;
-constexpr double kBytesOfAProgressLine = 60;
-
-double WeightsOf(const ml::StepPlan& plan) { return static_cast<double>(ml::ShapeOfWeights(plan).weights()); }
-
-/// What a training cannot do without at one party, in bytes: its records, where they do not stay on disk, and
-/// the shares that a step works on.
-double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t party) {
-  const ml::TrainingSettings& s = plan.settings;
-  const auto own = static_cast<double>(s.rows.at(s.vertical ? 0 : party));
-  const auto features = static_cast<double>(s.vertical ? s.vertical->features.at(party) : s.features);
-  // With public sampling all rows are shared; else the batch of a step and the next one.
-  const double rows =
-      s.sampling == ml::Sampling::kPublic
-          ? static_cast<double>(std::accumulate(s.rows.begin(), s.rows.end(), std::int64_t{0}))
-          : 2 * static_cast<double>(plan.batch_rows);
-  const auto columns = static_cast<double>(ml::EncodedColumns(plan));
-  const double held =
-      MayStayOnDisk(job) ? static_cast<double>(kMaxInMemory) : std::numeric_limits<double>::infinity();
-  return std::min(own * features * sizeof(float), held) +
-         kComponents * kWord * (rows * columns + 2 * WeightsOf(plan));
-}
-
-/// What a run directory comes to, in bytes: progress, model and, with checkpoints, two of them and a draft.
-double MinDisk(const ml::StepPlan& plan, bool checkpoints) {
-  const double weights = WeightsOf(plan) * kWord;
-  // Weights and velocity in two components each; the last two checkpoints, and the next one's draft.
-  const double kept = checkpoints ? 3 * 2 * kComponents * weights : 0;
-  return kBytesOfSmallFiles + static_cast<double>(plan.settings.steps) * kBytesOfAProgressLine + 2 * weights +
-         kept;
-}
-
-ml::OwnRecords ReadOwn(const DpsgdSettings& job, const PartyFile& party, LoadOptions options) {
-  options.max_in_memory = kMaxInMemory;
-  options.group_rows = job.privacy.groups() ? job.privacy.max_group_rows : 0;
-  return LoadOwnRecords(job, party.id, party.data, options);
 }
 
 class DpsgdJob : public Job {

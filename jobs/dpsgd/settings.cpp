@@ -292,13 +292,17 @@ void EvaluationFields(FieldVisitor& v, ml::EvaluationSettings& s) {
 
 }  // namespace
 
-void Fields(FieldVisitor& v, DpsgdSettings& s) {
-  TypeFields(v, "dpsgd");
-  RecordFields(v, s, 16);
+void TrainingTables(FieldVisitor& v, DpsgdSettings& s) {
   v.Table("model", "What is trained.", [&] { Fields(v, s.model); });
   v.Table("training", "How it is trained.", [&] { Fields(v, s.training); });
   v.Table("privacy", "What the model may tell.", [&] { Fields(v, s.privacy); });
   v.Check([&](const Section& document) { ChooseSettings(s, document); });
+}
+
+void Fields(FieldVisitor& v, DpsgdSettings& s) {
+  TypeFields(v, "dpsgd");
+  RecordFields(v, s, 16);
+  TrainingTables(v, s);
   v.Table("initialisation",
           "The first weights from models that each party trains alone (`protocols.md`, \"Initialisation\"); "
           "counted in `privacy.epsilon`.",

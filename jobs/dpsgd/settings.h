@@ -85,6 +85,8 @@ struct DpsgdSettings : RecordSchema {
 
 /// The keys of such a job.
 void Fields(FieldVisitor& v, DpsgdSettings& s);
+/// [model], [training] and [privacy] of them, and what rules make of "auto".
+void TrainingTables(FieldVisitor& v, DpsgdSettings& s);
 
 /// Reads a job file, applies the `--set` assignments in order, and checks it whole; opens no data.
 /// Throws ConfigError with one line: place, key, what was found, what was expected.

@@ -284,15 +284,14 @@ Model ModelOf(const StepPlan& plan, const Eigen::MatrixXd& all) {
   return model;
 }
 
-/// Opens the weights to the parties that the job names.
-std::optional<Model> Release(mpc::Context& party, const StepPlan& plan, const FixedShare& weights) {
+}  // namespace
+
+std::optional<Model> ReleaseModel(mpc::Context& party, const StepPlan& plan, const FixedShare& weights) {
   const auto opened = protocols::RevealToEach(party, plan.settings.release_to, weights.ring(),
                                               protocols::ReleaseReason::kTrainedModel);
   if (!opened) return std::nullopt;
   return ModelOf(plan, mpc::Decode(*opened, weights.frac_bits()));
 }
-
-}  // namespace
 
 Eigen::RowVectorXf OwnRecords::Row(std::int64_t row) const {
   if (!stored) return x.row(row);
@@ -391,7 +390,7 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   } else {
     before_release();
   }
-  result.model = Release(party, plan, state.weights);
+  result.model = ReleaseModel(party, plan, state.weights);
   if (settings.release_to.empty()) result.share = state.weights;
   return result;
 }

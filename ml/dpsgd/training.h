@@ -163,6 +163,13 @@ struct Resumption {
   SessionHistory earlier{};          ///< the run's sessions before this one
 };
 
+struct StepPlan;
+
+/// Opens weights of ShapeOfWeights to the parties that the plan's settings name, and to nobody else. Cost:
+/// RevealToEachCost. Throws NetworkError, ProtocolError.
+[[nodiscard]] std::optional<Model> ReleaseModel(mpc::Context& party, const StepPlan& plan,
+                                                const mpc::FixedShare& weights);
+
 /// Secure DP-SGD (PEA, Protocol 3) from zero weights, a network's public random ones, or the owners' local models where
 /// the settings have an initialisation (PEA, Protocol 5, lines 2 to 4). Blocks until all steps are done, and the
 /// evaluation, if there is one. With a vertical partition it first makes sure, by a secure comparison, that the parties

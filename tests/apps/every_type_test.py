@@ -23,6 +23,7 @@ from statistics_test import JOB as STATISTICS_JOB
 from taught_parties import JOB as TAUGHT_JOB
 from sum_test import JOB as SUM_JOB
 from transfer_test import JOB as TRANSFER_JOB
+from tune_test import JOB as TUNE_JOB
 from trefoil_program import ProgramTest, TINY_JOB, free_base_port, prepared
 
 PARTIES = (0, 1, 2)
@@ -53,10 +54,11 @@ JOBS = {
     "sum": (SUM_JOB.replace('name = "sums"\nrows', 'name = "vectors"\nrows'), None),  # of generated vectors
     "least-squares": (SQUARES_JOB.replace("[features]\nrow_norm = 2.0\n", ""),
                       {name: points("a,b,c\n", ("no", "yes"), 120) for name in ("train.csv", "test.csv")}),
+    "tune": (TUNE_JOB, {name: points("a,b,c\n", ("no", "yes"), rows) for name, rows in (("train.csv", 180), ("test.csv", 60))}),
     "statistics": (STATISTICS_JOB, {"train.csv": b"age,hours,colour\n" + b"31,?,red\n62,17,green\n" * 30}),
     "predict": (None, None),  # of rows by a model that a run before has kept
 }
-WITH_FEATURES = {"dpsgd": 784, "pate-taught": 2, "classifier-average": 2, "least-squares": 2}  # how many numbers a record has
+WITH_FEATURES = {"dpsgd": 784, "pate-taught": 2, "classifier-average": 2, "least-squares": 2, "tune": 2}  # how many numbers a record has
 
 
 class EveryType(ProgramTest):

@@ -350,7 +350,9 @@ def kept():
                "party_deviation": 1e6},
               {"kind": "noisy_evaluation", "sigma": 4.0, "party_deviation": 1e6}, {"kind": "pure_releases", "count": 3, "epsilon": 0.5},
               {"kind": "pure_releases", "count": 1, "epsilon": 0.5, "epsilon_replaced": 1.0}, {"kind": "laplace_counts", "count": 6, "rate": 0.05},
-              {"kind": "gaussian_releases", "count": 3, "coordinates": 10, "sigma": 4.0, "party_deviation": 1e6}]
+              {"kind": "gaussian_releases", "count": 3, "coordinates": 10, "sigma": 4.0, "party_deviation": 1e6},
+              {"kind": "tuning", "trials": [{"count": 2, "events": [{"kind": "noisy_evaluation", "sigma": 4.0, "party_deviation": 1e6}]}],
+               "weights": [3, 1]}]
     write("results", "events.json", compact(record(events=events)))
     summary = {"job": "tiny", "steps": 4, "epsilon_outsider": 0.5, "epsilon_insider": None, "delta": 1e-05, "sigma": 20.0, "sensitivity": 1.0,
                "accuracy": 0.5, "seconds": 0.1, "rounds": 61, "bytes_sent": 3277996, "peak_rss_bytes": 21377024, "warnings": ["a"]}

@@ -219,6 +219,12 @@ sigma = 0.5
 delta = 1e-5
 )";
 
+/// The same job of another type than a training.
+std::string OfType(const std::string& type, std::string text) {
+  const std::string training = "\"dpsgd\"";
+  return text.replace(text.find(training), training.size(), '"' + type + '"');
+}
+
 /// Eighths and the like, which any arithmetic has exactly, of rows shorter than 1.
 std::array<double, 4> FeaturesOf(int row) {
   return {((row * 7) % 17 - 8) / 32.0, ((row * 5) % 13 - 6) / 32.0, ((row * 11) % 19 - 9) / 32.0,
@@ -349,6 +355,10 @@ std::vector<GoldenJob> GoldenTasks() {
       {"sum-owner", kSum, {"sum.summed=owner", "sum.allowance=0.001", "release.to=[2]"}},
       {"least-squares", kSquares, {"release.to=[0, 2]"}},
       {"statistics", kStatistics, {"release.to=[0, 1]"}},
+      {"tune",
+       OfType("tune", kTraining),
+       {"training.steps=2", "evaluation.holder=2", "evaluation.rows=20", "evaluation.sigma=2.0",
+        "tune.learning_rate=[0.5, 2.0]", "tune.clip=[0.5, 1.0]", "tune.competing=2.0", "release.to=[0, 1]"}},
   };
 }
 

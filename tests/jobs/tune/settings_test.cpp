@@ -1,0 +1,84 @@
+#include "jobs/tune/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "dp/mechanisms/trial_law.h"
+#include "jobs/config/tomlplusplus.h"
+
+namespace trefoil::jobs {
+namespace {
+
+constexpr const char* kJob = R"(
+version = 1
+type = "tune"
+name = "tuned"
+[data]
+name = "points"
+format = "csv"
+rows = [60, 60, 60]
+classes = 2
+column = [{ name = "a" }, { name = "b" }]
+label = { column = "c", values = ["no", "yes"] }
+[training]
+steps = 4
+expected_batch = 90
+max_batch_per_owner = 60
+learning_rate = 4.0
+momentum = 0.5
+[privacy]
+sigma = 2.0
+delta = 1e-5
+clip = 0.5
+[evaluation]
+holder = 1
+rows = 60
+sigma = 4.0
+[tune]
+)";
+
+TuneSettings Settings(const std::string& tune) {
+  TuneSettings job;
+  job.type = "tune";
+  ReadFields(toml::parse(kJob + tune), "job.toml", job);
+  return job;
+}
+
+TEST(TuneSettings, MakeATrialOfEveryCombination) {
+  const auto job =
+      Settings("learning_rate = [1.0, 2.0]\nclip = [0.25, 0.5, 1.0]\nsteps = [3, 5]\nrepeats = 2\n");
+  EXPECT_EQ(CountTrials(job), 24);
+  const auto trials = TrialsOf(job);
+  ASSERT_EQ(trials.size(), 24U);
+  std::vector<std::tuple<double, double, std::int64_t>> seen;
+  for (const auto& trial : trials) {
+    seen.emplace_back(trial.training.learning_rate, trial.privacy.clip, trial.training.steps);
+    EXPECT_EQ(trial.training.momentum, 0.5);  // which has no list
+    EXPECT_FALSE(trial.evaluation);
+    EXPECT_TRUE(trial.release.to.empty());
+  }
+  std::sort(seen.begin(), seen.end());
+  for (std::size_t k = 0; k < seen.size(); k += 2) EXPECT_EQ(seen[k], seen[k + 1]);
+  EXPECT_EQ(std::unique(seen.begin(), seen.end()) - seen.begin(), 12);
+}
+
+TEST(TuneSettings, LetAThirdCompeteUnlessTheySayHowMany) {
+  EXPECT_NEAR(dp::MeanTrials(SelectionOf(Settings("repeats = 6\n")).weights), 2, 1e-8);
+  EXPECT_NEAR(dp::MeanTrials(SelectionOf(Settings("repeats = 2\n")).weights), 1, 1e-8);
+  EXPECT_NEAR(dp::MeanTrials(SelectionOf(Settings("repeats = 6\ncompeting = 4.5\n")).weights), 4.5, 1e-8);
+  const auto selection = SelectionOf(Settings("repeats = 3\n"));
+  EXPECT_EQ(selection.test.holder, 1);
+  EXPECT_EQ(selection.test.rows, 60);
+  EXPECT_EQ(selection.sigma, 4);
+}
+
+TEST(TuneSettings, HaveNobodyToOpenCountsTo) {
+  EXPECT_TRUE(Settings("repeats = 2\n").evaluation->to.empty());
+}
+
+}  // namespace
+}  // namespace trefoil::jobs
