@@ -102,6 +102,7 @@ class TuneJob final : public Job {
   [[nodiscard]] PlannedRun PlanOf(protocols::Form form, const std::optional<protocols::Link>& link) const;
   [[nodiscard]] std::vector<mpc::ArithShare> TrainAll(mpc::Context& party, Output& output,
                                                       const std::vector<dp::RecordedEvent>& events) const;
+  void AddTestEpsilons(const std::vector<dp::RecordedEvent>& events, nlohmann::ordered_json& json) const;
   [[nodiscard]] nlohmann::ordered_json Summary(const std::vector<dp::RecordedEvent>& events) const;
 
   TuneSettings job_;
@@ -203,6 +204,7 @@ JobPlan TuneJob::Plan(const std::optional<protocols::Link>& link) const {
                           {"steps", AllSteps()},
                           {"sigma", sigma},
                           {"score_sigma", selection_.sigma}}};
+  AddTestEpsilons(all.events, all.figures);
   for (const auto form : {protocols::Form::kLatency, protocols::Form::kBulk}) {
     if (!job_.training.comparison || *job_.training.comparison == form)
       all.forms.push_back(PlanOf(form, link));
@@ -279,16 +281,22 @@ std::vector<mpc::ArithShare> TuneJob::TrainAll(mpc::Context& party, Output& outp
   return models;
 }
 
-nlohmann::ordered_json TuneJob::Summary(const std::vector<dp::RecordedEvent>& events) const {
+void TuneJob::AddTestEpsilons(const std::vector<dp::RecordedEvent>& events,
+                              nlohmann::ordered_json& json) const {
   const auto tests = dp::TestSetEpsilons({.job_hash = {}, .run_id = {}, .events = events}, delta());
-  return {{"trials", trials_.size()},
-          {"competing", dp::MeanTrials(selection_.weights)},
-          {"steps", AllSteps()},
-          {"sigma", Sigma()},
-          {"test_records", selection_.test.rows},
-          {"score_sigma", selection_.sigma},
-          {"test_epsilon_outsider", dp::NumberOrNull(tests.outsider)},
-          {"test_epsilon_insider", dp::NumberOrNull(tests.insider)}};
+  json["test_epsilon_outsider"] = dp::NumberOrNull(tests.outsider);
+  json["test_epsilon_insider"] = dp::NumberOrNull(tests.insider);
+}
+
+nlohmann::ordered_json TuneJob::Summary(const std::vector<dp::RecordedEvent>& events) const {
+  nlohmann::ordered_json summary{{"trials", trials_.size()},
+                                 {"competing", dp::MeanTrials(selection_.weights)},
+                                 {"steps", AllSteps()},
+                                 {"sigma", Sigma()},
+                                 {"test_records", selection_.test.rows},
+                                 {"score_sigma", selection_.sigma}};
+  AddTestEpsilons(events, summary);
+  return summary;
 }
 
 JobResult TuneJob::Run(mpc::Context& party, Output& output) {

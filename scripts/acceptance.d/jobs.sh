@@ -11,6 +11,7 @@ CHECKS=(
   "sum: shortened vectors as in the clear, the law of the noise, and every documented outcome"
   "least-squares: the plain solution, sensitivity searched, the law of the noise, and every documented outcome"
   "statistics: plain ones given the same noise, sensitivity searched, and every documented outcome"
+  "tune: the law of the secret choice, its bound searched, and every documented outcome"
 )
 
 check_histogram() { program_test histogram; }
@@ -31,5 +32,7 @@ check_sum() { gtests ml 'NoisySum*:EncodeBounded.*:SensitivityOfOwnersSum.*' job
 check_least_squares() {
   gtests ml 'SquaresSensitivity.*:SumOfSquares.*:SolveSquares.*:LeastSquares.*:ClassTargets.*' && program_test least_squares
 }
+
+check_tune() { gtests dp '*BestOfTrials*:TrialLaw.*' ml 'DrawCompeting.*:ChooseCompeting.*:BestTrial.*' jobs 'TuneSettings.*' && program_test tune; }
 
 check_statistics() { gtests jobs 'Statistics*:EstimatesOf.*:SumStatistics.*' && program_test statistics; }

@@ -91,6 +91,7 @@ class Tuning(ProgramTest):
         for key in ("epsilon_outsider", "epsilon_insider"):
             self.assertEqual(told[key], plan[key])
             self.assertEqual(told["test_" + key], self.summary()["test_" + key])
+            self.assertEqual(told["test_" + key], plan["test_" + key])
         self.assertIn("Trials of a tuning", text)
         self.assertIn("Epsilon, test records", text)
         self.assertIn("trials", self.succeed("plan", "--job", "job.toml"))
