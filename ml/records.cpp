@@ -43,6 +43,19 @@ Word EncodeTarget(const StepPlan& plan, int steps, std::int64_t row) {
   return static_cast<Word>(shift == 0 ? steps : (steps + (1 << (shift - 1))) >> shift);
 }
 
+/// 1 where records have weights of their own, which then are a column.
+Index WeightColumns(const StepPlan& plan) { return plan.record_weights.largest > 0 ? 1 : 0; }
+
+/// A record's own weight in column `col`, if there are such; zero of records without, which are not trained on.
+void EncodeWeight(const StepPlan& plan, const OwnRecords& own, std::int64_t row, RingMatrix& out, Index to,
+                  Index col) {
+  if (WeightColumns(plan) == 0 || own.weights.empty()) return;
+  const double weight = own.weights[static_cast<std::size_t>(row)];
+  if (!(weight >= 0 && weight <= *plan.settings.max_record_weight))
+    throw DataError("record " + std::to_string(row + 1) + ": found a weight out of its range");
+  out(to, col) = static_cast<Word>(std::llround(std::ldexp(weight, plan.record_weights.frac_bits)));
+}
+
 /// The mask bit and the label of a row, from column `first` on.
 void EncodeLabel(const StepPlan& plan, const OwnRecords& own, std::int64_t row, RingMatrix& out, Index to,
                  Index first) {
@@ -128,7 +141,9 @@ std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t ro
   return squared;
 }
 
-Index EncodedColumns(const StepPlan& plan) { return plan.settings.features + 1 + plan.columns + 1; }
+Index EncodedColumns(const StepPlan& plan) {
+  return plan.settings.features + 1 + plan.columns + 1 + WeightColumns(plan);
+}
 
 RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own, const std::vector<std::int64_t>& rows,
                          std::int64_t height) {
@@ -139,13 +154,14 @@ RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own, const std:
         const std::uint64_t squared = EncodeRow(plan, own, row, plan.settings.row_norm, out, to);
         EncodeLabel(plan, own, row, out, to, features);
         out(to, features + 1 + plan.columns) = RoundedUp(plan, squared + one * one);
+        EncodeWeight(plan, own, row, out, to, features + 1 + plan.columns + 1);
       });
 }
 
 Index BlockColumns(const StepPlan& plan, int owner) {
   const VerticalSettings& vertical = *plan.settings.vertical;
   return vertical.features.at(static_cast<std::size_t>(owner)) + 1 +
-         (owner == vertical.label_party ? 1 + plan.columns : 0);
+         (owner == vertical.label_party ? 1 + plan.columns + WeightColumns(plan) : 0);
 }
 
 RingMatrix EncodeBlock(const StepPlan& plan, int owner, const OwnRecords& own,
@@ -160,12 +176,16 @@ RingMatrix EncodeBlock(const StepPlan& plan, int owner, const OwnRecords& own,
                      [&](std::int64_t row, RingMatrix& out, Index to) {
                        const std::uint64_t squared = EncodeRow(plan, own, row, bound, out, to);
                        out(to, features) = RoundedUp(plan, squared + (labels ? one * one : 0));
-                       if (labels) EncodeLabel(plan, own, row, out, to, features + 1);
+                       if (!labels) return;
+                       EncodeLabel(plan, own, row, out, to, features + 1);
+                       EncodeWeight(plan, own, row, out, to, features + 1 + 1 + plan.columns);
                      });
 }
 
 mpc::ArithShare JoinBlocks(const StepPlan& plan, const std::array<mpc::ArithShare, 3>& blocks) {
   const VerticalSettings& vertical = *plan.settings.vertical;
+  const Index norms = plan.settings.features + 1 + plan.columns;
+  const Index weights = WeightColumns(plan);
   const auto join = [&](const auto& component) {
     RingMatrix out = RingMatrix::Zero(blocks[0].rows(), EncodedColumns(plan));
     Index first = 0;
@@ -173,11 +193,14 @@ mpc::ArithShare JoinBlocks(const StepPlan& plan, const std::array<mpc::ArithShar
       const RingMatrix& block = component(blocks.at(owner));
       const Index features = vertical.features.at(owner);
       out.middleCols(first, features) = block.leftCols(features);
-      out.rightCols(1) += block.col(features);
+      out.col(norms) += block.col(features);
       first += features;
     }
-    out.middleCols(first, 1 + plan.columns) =
-        component(blocks.at(static_cast<std::size_t>(vertical.label_party))).rightCols(1 + plan.columns);
+    const auto holder = static_cast<std::size_t>(vertical.label_party);
+    const RingMatrix& block = component(blocks.at(holder));
+    const Index labels = vertical.features.at(holder) + 1;
+    out.middleCols(first, 1 + plan.columns) = block.middleCols(labels, 1 + plan.columns);
+    out.rightCols(weights) = block.rightCols(weights);
     return out;
   };
   return {join([](const mpc::ArithShare& block) -> const RingMatrix& { return block.own(); }),
@@ -195,16 +218,29 @@ RingMatrix EncodeRows(const StepPlan& plan, const OwnRecords& own, std::int64_t 
                      });
 }
 
-std::array<Index, 3> BatchWidths(const StepPlan& plan) {
-  return {plan.settings.features + 1, plan.columns, 1};
+std::vector<Index> BatchWidths(const StepPlan& plan) {
+  std::vector<Index> widths{plan.settings.features + 1, plan.columns, 1};
+  if (WeightColumns(plan) > 0) widths.push_back(1);
+  return widths;
+}
+
+Batch BatchOf(const StepPlan& plan, std::vector<mpc::ArithShare> parts) {
+  Require(parts.size() == BatchWidths(plan).size(), "BatchOf: the parts of a batch");
+  const int f = plan.settings.fraction_bits;
+  Batch batch{
+      .x = {std::move(parts[0]), f}, .y = {std::move(parts[1]), f}, .squared_norms = std::move(parts[2])};
+  if (WeightColumns(plan) > 0) batch.weights = std::move(parts[3]);
+  return batch;
 }
 
 Batch ToBatch(const StepPlan& plan, std::span<const mpc::ArithShare> encoded) {
-  const int f = plan.settings.fraction_bits;
-  const auto [inputs, outputs, norms] = BatchWidths(plan);
-  return {.x = {StackedColumns(encoded, 0, inputs), f},
-          .y = {StackedColumns(encoded, inputs, outputs), f},
-          .squared_norms = StackedColumns(encoded, inputs + outputs, norms)};
+  std::vector<mpc::ArithShare> parts;
+  Index first = 0;
+  for (const Index width : BatchWidths(plan)) {
+    parts.push_back(StackedColumns(encoded, first, width));
+    first += width;
+  }
+  return BatchOf(plan, std::move(parts));
 }
 
 std::vector<std::int64_t> CutTo(RandomStream& coins, std::vector<std::int64_t> rows, std::int64_t most) {

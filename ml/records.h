@@ -23,10 +23,12 @@ std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t ro
 
 /// A party's own records as it inputs them: slot k holds record rows[k], or zeros where that is kPadding or
 /// there is none up to `height`; in place of those it encodes others of its records and throws them away, so
-/// that the time does not depend on how many slots have one. Columns: x (p), the mask bit, y (c), the squared row norm.
-/// A target is rounded to the nearest number of the lattice, from 0 to 1.
+/// that the time does not depend on how many slots have one. Columns: x (p), the mask bit, y (c), the squared row norm
+/// and, where the plan has such, the record's own weight, to the nearest number of its lattice; 0 of records without,
+/// which are held out. A target is rounded to the nearest number of the lattice, from 0 to 1.
 /// A row's lattice norm never exceeds R: it is scaled down to it where needed, and rounded towards zero. Throws:
-/// DataError on a value that is not finite or a class or target out of range, of the records listed or of another.
+/// DataError on a value that is not finite or a class, target or weight out of range, of the records listed or of
+/// another.
 [[nodiscard]] mpc::RingMatrix EncodeRecords(const StepPlan& plan, const OwnRecords& own,
                                             const std::vector<std::int64_t>& rows, std::int64_t height);
 
@@ -40,7 +42,7 @@ std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t ro
 
 /// A party's columns of the rows, where the partition is vertical, as it inputs them: slots as
 /// EncodeRecords(). Columns: x (its features), the squared norm of these; at the party that holds the labels,
-/// whose squared norm counts the mask bit, also the mask bit and y (c). A block is scaled down to its bound
+/// whose squared norm counts the mask bit, also the mask bit, y (c) and the record's own weight, if any. A block is scaled down to its bound
 /// (BlockNorms) where needed, and rounded towards zero; the squared norms of a row, rounded up, add up to at
 /// most R^2 + 1. Throws as EncodeRecords().
 [[nodiscard]] mpc::RingMatrix EncodeBlock(const StepPlan& plan, int owner, const OwnRecords& own,
@@ -52,8 +54,12 @@ std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t ro
 /// The parties' shared blocks as records that EncodeRecords() might have made. Local.
 [[nodiscard]] mpc::ArithShare JoinBlocks(const StepPlan& plan, const std::array<mpc::ArithShare, 3>& blocks);
 
-/// How many columns of EncodeRecords() become a batch's x, y and squared norms, in this order.
-[[nodiscard]] std::array<mpc::Index, 3> BatchWidths(const StepPlan& plan);
+/// How many columns of EncodeRecords() become a batch's x, y, squared norms and, where the plan has such, weights, in
+/// this order.
+[[nodiscard]] std::vector<mpc::Index> BatchWidths(const StepPlan& plan);
+
+/// A batch of its parts, which are as wide as BatchWidths() says.
+[[nodiscard]] Batch BatchOf(const StepPlan& plan, std::vector<mpc::ArithShare> parts);
 
 /// Splits shared encoded records, in matrices that stand one below the other, into the parts of a batch.
 [[nodiscard]] Batch ToBatch(const StepPlan& plan, std::span<const mpc::ArithShare> encoded);

@@ -82,6 +82,16 @@ std::optional<Flaw> FlawOfMissing(const Column& column) {
   return {};
 }
 
+void CheckWeights(const DataSpec& spec) {
+  const auto* column = WeightColumn(spec);
+  if (column == nullptr) return;
+  if (column->name == spec.label.column)
+    Fail("data.column " + Quote(column->name) + " kind", "the label's column", "another one for weights");
+  const auto count = std::count_if(spec.columns.begin(), spec.columns.end(),
+                                   [](const Column& one) { return one.kind == ColumnKind::kWeight; });
+  if (count > 1) Fail("data.column kind", "two columns of weights", "one at most");
+}
+
 void CheckLabel(const DataSpec& spec) {
   const auto& [column, values, aliases, party, numeric] = spec.label;
   if (spec.target) {
@@ -113,6 +123,7 @@ void CheckCsv(const DataSpec& spec) {
   for (const auto& column : spec.columns) {
     if (column.name != spec.label.column) CheckColumn(column);
   }
+  CheckWeights(spec);
   CheckLabel(spec);
   const auto count = CountFeatures(spec);
   if (count != spec.features) {
@@ -163,6 +174,8 @@ std::optional<Flaw> FlawOf(const Column& column) {
       std::all_of(edges.begin(), edges.end(), [](double edge) { return std::isfinite(edge); });
   if (column.kind == ColumnKind::kBin && (edges.empty() || !ascending))
     return Flaw{"edges", edges.empty() ? "none" : "edges out of order", "finite numbers in ascending order"};
+  if (column.kind == ColumnKind::kWeight && !(column.largest > 0 && std::isfinite(column.largest)))
+    return Flaw{"largest", NumberText(column.largest), "a finite number above 0"};
   if (auto flaw = FlawOfTexts(column.values, column.aliases, column.numeric)) return flaw;
   return FlawOfMissing(column);
 }
@@ -191,6 +204,12 @@ std::int64_t CountFeatures(const DataSpec& spec) {
     if (column.name != spec.label.column) count += WidthOf(column);
   }
   return count;
+}
+
+const Column* WeightColumn(const DataSpec& spec) {
+  const auto found = std::find_if(spec.columns.begin(), spec.columns.end(),
+                                  [](const Column& column) { return column.kind == ColumnKind::kWeight; });
+  return found == spec.columns.end() ? nullptr : &*found;
 }
 
 std::int64_t CountTexts(const DataSpec& spec) {

@@ -19,11 +19,12 @@ enum class Format { kIdx, kCsv, kNpy, kNpz, kCifar };
   return format == Format::kIdx || format == Format::kNpy;
 }
 
-enum class ColumnKind { kNumber, kCategory, kText, kIgnore, kKey, kDate, kBin };
+enum class ColumnKind { kNumber, kCategory, kText, kIgnore, kKey, kDate, kBin, kWeight };
 
 /// One column of a CSV file, and what becomes of it: a number, moved into its range first, (value - mean) / scale, the
 /// same of a date's days since the origin, one 0/1 feature per declared category or per bin that a number may lie in, a
-/// text, from which features are to be extracted, or the key by which all parties know a row. Means, scales, ranges,
+/// text, from which features are to be extracted, the key by which all parties know a row, or the weight of the record
+/// in a training. Means, scales, ranges,
 /// categories, edges and all else here are public constants of the job.
 struct Column {
   std::string name;
@@ -42,6 +43,7 @@ struct Column {
   bool missing_indicator = false;                     ///< one more feature, 1 where the value is missing
   std::optional<double> low{};                        ///< number: smaller ones count as this one
   std::optional<double> high{};                       ///< likewise larger ones
+  double largest = 1;                                 ///< weight: what it is at most; it is 0 at least
 };
 
 /// Columns of the matrix that a column makes.
@@ -109,13 +111,17 @@ struct DataSpec {
 /// and columns of text are none yet.
 [[nodiscard]] std::int64_t CountFeatures(const DataSpec& spec);
 
+/// The column of weights; null where there is none.
+[[nodiscard]] const Column* WeightColumn(const DataSpec& spec);
+
 /// Columns of text.
 [[nodiscard]] std::int64_t CountTexts(const DataSpec& spec);
 
 /// Throws ConfigError naming the key, what was found and what was expected, unless the spec is consistent:
 /// capacities not negative, at least one feature or column of text and two classes, scales finite and
 /// positive, means finite; for CIFAR the features and, if given, the image are its own; for CSV also unique column
-/// names, unique category values, as many label values as classes, aliases of declared values, no flaw (FlawOf) of a
+/// names, one column of weights at most, which is not the label's, unique category values, as many label values as
+/// classes, aliases of declared values, no flaw (FlawOf) of a
 /// column, the label or the target, and CountFeatures() equal to `features`.
 void ValidateSpec(const DataSpec& spec);
 

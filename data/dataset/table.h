@@ -14,9 +14,11 @@ struct Table {
   std::vector<int> y;
   std::vector<std::vector<std::string>> texts{};  ///< where there are columns of text: those of each record
   std::vector<std::string> keys{};                ///< where there is a key column
+  std::vector<double> weights{};  ///< where there is a column of weights; none where labels were ignored
 };
 
-/// What becomes of a data set's labels. Where they are ignored they may be missing, and are not looked at if
+/// What becomes of a data set's labels, and of its weights. Where they are ignored they may be missing, and are not
+/// looked at if
 /// they are there.
 enum class LabelUse { kRead, kIgnored };
 

@@ -61,6 +61,7 @@ void SortByKey(Table& table, const std::filesystem::path& path) {
         table.x.row(static_cast<Eigen::Index>(from));
     sorted.keys.push_back(table.keys[from]);
     if (!table.y.empty()) sorted.y.push_back(table.y[from]);
+    if (!table.weights.empty()) sorted.weights.push_back(table.weights[from]);
   }
   table = std::move(sorted);
 }

@@ -64,6 +64,8 @@ class RecordEncoder {
       } else if (plan.column->kind == ColumnKind::kKey) {
         if (fields[k].empty()) Fail(plan.column->name, fields[k], "a key");
         table.keys.push_back(fields[k]);
+      } else if (plan.column->kind == ColumnKind::kWeight) {
+        if (labels_ == LabelUse::kRead) table.weights.push_back(WeightOf(*plan.column, fields[k]));
       } else if (plan.encoder) {
         if (const auto expected = plan.encoder->Encode(fields[k], row + plan.offset))
           Fail(plan.column->name, fields[k], *expected);
@@ -88,6 +90,7 @@ class RecordEncoder {
   /// Whether anything becomes of the plan's field.
   [[nodiscard]] bool Takes(const FieldPlan& plan) const {
     if (plan.column == nullptr) return labels_ == LabelUse::kRead;
+    if (plan.column->kind == ColumnKind::kWeight) return labels_ == LabelUse::kRead;
     return plan.encoder || plan.column->kind == ColumnKind::kKey;
   }
 
@@ -107,6 +110,14 @@ class RecordEncoder {
     const auto found = classes_.Find(field, spec_.decimal);
     if (!found) Fail(spec_.label.column, field, "one of the job's label values or aliases");
     return static_cast<int>(*found);
+  }
+
+  double WeightOf(const Column& column, const std::string& field) const {
+    double value = 0;
+    if (const auto expected = ReadNumber(field, spec_.decimal, value)) Fail(column.name, field, *expected);
+    if (!(value >= 0 && value <= column.largest))
+      Fail(column.name, field, "a weight from 0 to " + NumberText(column.largest));
+    return value;
   }
 
   int TargetOf(const std::string& field, const TargetRange& range) const {
@@ -160,8 +171,10 @@ std::vector<std::string> HeaderNames(const DataSpec& spec, TableReader& reader, 
                      "only columns of the job (declare it with kind = \"ignore\" to leave it out)");
     }
   }
+  const auto* weights = WeightColumn(spec);
   for (const auto& name : DeclaredNames(spec)) {
-    if (name == spec.label.column && labels == LabelUse::kIgnored) continue;
+    const bool ignored = name == spec.label.column || (weights != nullptr && name == weights->name);
+    if (ignored && labels == LabelUse::kIgnored) continue;
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       ThrowDataError(reader.path(), where, "no column " + Quote(name),
                      "every column of the job in the header");

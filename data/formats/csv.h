@@ -15,10 +15,11 @@ namespace trefoil::data {
 /// found by name and each must be declared once. Without one, the spec names the file's columns in order, and
 /// the label is the column of that name or else the file's last. A missing mark is what the column fills in, else 0
 /// for a number or date (its mean), all zeros for a category or bins, and an empty text; a label is never missing. With labels ignored, their column
-/// may be missing (without a header: from all rows), and its fields may be anything. Pre: ValidateSpec(spec)
+/// may be missing (without a header: from all rows), and its fields may be anything; so may weights, whose column
+/// may be missing from a header. Pre: ValidateSpec(spec)
 /// passes. Throws DataError naming row (the line in the file, from 1) and column for: a missing, duplicate or
 /// undeclared column, a ragged row, what is no finite number of magnitude at most kLargestValue after
-/// scaling, no date of the declared format, an undeclared category or label.
+/// scaling, no date of the declared format, an undeclared category or label, a weight out of its range.
 [[nodiscard]] Table ReadCsv(const DataFiles& files, const DataSpec& spec, LabelUse labels = LabelUse::kRead);
 
 /// The names of a file's columns in order: of its header, which is read and checked, or as the spec declares

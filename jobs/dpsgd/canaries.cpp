@@ -141,6 +141,10 @@ void CheckAuditable(const DpsgdSettings& job, std::int64_t count) {
   }
   if (job.data.target)
     throw ConfigError("data.target: found one, expected classes for an audit, whose canaries have them");
+  if (data::WeightColumn(job.data) != nullptr)
+    throw ConfigError(
+        "data.column: found one of kind \"weight\", expected none for an audit, whose canaries have no "
+        "weights");
   if (job.data.vertical)
     throw ConfigError("data.partition: found \"vertical\", expected \"horizontal\" for an audit");
   if (job.initialisation) {

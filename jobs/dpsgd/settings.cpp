@@ -301,7 +301,7 @@ void TrainingTables(FieldVisitor& v, DpsgdSettings& s) {
 
 void Fields(FieldVisitor& v, DpsgdSettings& s) {
   TypeFields(v, "dpsgd");
-  RecordFields(v, s, 16);
+  RecordFields(v, s, 16, OwnWeights::kTaken);
   TrainingTables(v, s);
   v.Table("initialisation",
           "The first weights from models that each party trains alone (`protocols.md`, \"Initialisation\"); "

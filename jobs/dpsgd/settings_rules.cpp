@@ -169,6 +169,14 @@ void CheckClassWeights(const DpsgdSettings& job, const Section& document) {
                                             weights.size(), job.data.classes));
 }
 
+void CheckWeightBound(const DpsgdSettings& job, const Section& data) {
+  const auto* column = data::WeightColumn(job.data);
+  if (column == nullptr) return;
+  if (column->largest < ml::kMinRecordWeightBound || column->largest > ml::kMaxRecordWeightBound)
+    data.Fail("column", fmt::format("column \"{}\": found a largest weight of {}, expected 0.001 to 1000",
+                                    column->name, column->largest));
+}
+
 void CheckStandardisedColumns(const DpsgdSettings& job, const Section& data,
                               const std::function<void(const std::string& cause)>& refuse) {
   bool found = false;
@@ -221,6 +229,7 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   CheckThreshold(job, document);
   CheckBins(job, document);
   CheckClassWeights(job, document);
+  CheckWeightBound(job, data);
   if (job.privacy.groups()) CheckGroups(job, document);
   if (job.features.standardise.on) CheckStandardise(job, document);
   if (!job.data.vertical && !job.privacy.groups() && !KeysOf(job.data).empty()) {

@@ -25,6 +25,7 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   settings.threshold = job.model.threshold;
   settings.class_weights = job.model.class_weights.given;
   if (job.model.class_weights.balanced) settings.balance_sigma = job.model.class_counts_sigma;
+  if (const auto* weights = data::WeightColumn(job.data)) settings.max_record_weight = weights->largest;
   settings.row_norm = job.features.row_norm;
   settings.steps = static_cast<int>(job.training.steps);
   settings.expected_batch = job.training.expected_batch;

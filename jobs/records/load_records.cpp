@@ -91,7 +91,7 @@ ml::OwnRecords LoadOwnRecords(const RecordSchema& schema, int party, const data:
   if (auto stored = StoredRecords(schema, files, options)) return *std::move(stored);
   if (!schema.data.vertical) {
     auto table = LoadRecords(schema, files, options);
-    ml::OwnRecords own{.x = std::move(table.x), .y = std::move(table.y)};
+    ml::OwnRecords own{.x = std::move(table.x), .y = std::move(table.y), .weights = std::move(table.weights)};
     if (options.group_rows > 0)
       own.groups = data::GroupNumbers(table.keys, options.group_rows, files.place());
     return own;
@@ -99,7 +99,10 @@ ml::OwnRecords LoadOwnRecords(const RecordSchema& schema, int party, const data:
   const auto labels = party == schema.data.label.party ? data::LabelUse::kRead : data::LabelUse::kIgnored;
   auto table = data::Load(data::PartOf(schema.data, party), files, options.capacity, labels);
   data::SortByKey(table, files.place());
-  return {.x = std::move(table.x), .y = std::move(table.y), .keys = std::move(table.keys)};
+  return {.x = std::move(table.x),
+          .y = std::move(table.y),
+          .keys = std::move(table.keys),
+          .weights = std::move(table.weights)};
 }
 
 }  // namespace trefoil::jobs

@@ -31,7 +31,7 @@ const OneOf<ColumnKind>& Kinds() {
   static const OneOf<ColumnKind> kinds{{ColumnKind::kNumber, "number"}, {ColumnKind::kCategory, "category"},
                                        {ColumnKind::kText, "text"},     {ColumnKind::kIgnore, "ignore"},
                                        {ColumnKind::kKey, "key"},       {ColumnKind::kDate, "date"},
-                                       {ColumnKind::kBin, "bin"}};
+                                       {ColumnKind::kBin, "bin"},       {ColumnKind::kWeight, "weight"}};
   return kinds;
 }
 
@@ -92,14 +92,6 @@ void CheckFlaw(const Section& table, const std::optional<data::Flaw>& flaw) {
   if (flaw) table.Fail(flaw->key, fmt::format("found {}, expected {}", flaw->found, flaw->expected));
 }
 
-void RefuseWeights(const Section& table, const std::string& column) {
-  const auto* kind = table.Find("kind");
-  if (kind == nullptr || kind->value<std::string>() != "weight") return;
-  table.Fail("kind", fmt::format("column \"{}\": examples have no weights, which would multiply what a "
-                                 "record may add to a sum; expected kind \"ignore\", or rows left out",
-                                 column));
-}
-
 /// A condition on the kind of a column.
 class OfKinds {
  public:
@@ -133,11 +125,13 @@ void MissingFields(FieldVisitor& v, data::Column& s) {
 
 void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical) {
   v("name", s.name, Text{}, "Unique.");
-  v.Check([&](const Section& table) { RefuseWeights(table, s.name); });
   v("kind", s.kind, Kinds(), Default(ColumnKind::kNumber),
     "`text`, which `features.method = \"hash-text\"` makes features of; `key`, by which vertical parties "
     "match rows: exactly one there, in every party's file; or whose equal texts are a group "
-    "(`privacy.unit`); `date`: a number of days; `bin`: between which edges a number lies.");
+    "(`privacy.unit`); `date`: a number of days; `bin`: between which edges a number lies; `weight`: by what "
+    "a "
+    "training multiplies the record's error (`tables.md`, \"Weights of records\"), in jobs of type `dpsgd` "
+    "alone.");
   const OfKinds of(s);
   v.When(of({ColumnKind::kNumber, ColumnKind::kDate}), [&] {
     v("mean", s.mean, kAnyNumber, Default(0.0), "(value − mean)/scale; of a date in days.");
@@ -146,6 +140,11 @@ void ColumnFields(FieldVisitor& v, data::Column& s, bool vertical) {
   v.When(of({ColumnKind::kNumber}), [&] {
     v("low", s.low, kAnyNumber, "A smaller number counts as this one, wherever records are read.");
     v("high", s.high, kAnyNumber, "A larger one counts as this one.");
+  });
+  v.When(of({ColumnKind::kWeight}), [&] {
+    v("largest", s.largest, kPositive, Default(1.0),
+      "0.001 … 1000: the largest weight there may be, public as all of the job. What is above it, below 0 or "
+      "missing is an error.");
   });
   v.When(of({ColumnKind::kCategory}), [&] { CategoryFields(v, s, "One 0/1 feature each."); });
   v.When(of({ColumnKind::kDate}), [&] {
@@ -249,16 +248,14 @@ void DataFields(FieldVisitor& v, data::DataSpec& s, bool of_job) {
 
 void CheckLabel(const data::DataSpec& spec, const Section& section) {
   const auto& label = spec.label;
-  if (static_cast<int>(label.values.size()) != spec.classes) {
+  if (static_cast<int>(label.values.size()) != spec.classes)
     section.Refuse("values", fmt::format("as many values as data.classes ({})", spec.classes));
-  }
   if (const auto twice = Repeated(label.values))
     section.Fail("values", fmt::format("\"{}\" occurs twice", *twice));
   const auto aliases = section.Table("aliases");
   for (const auto& [alias, value] : label.aliases) {
-    if (std::find(label.values.begin(), label.values.end(), value) == label.values.end()) {
+    if (std::find(label.values.begin(), label.values.end(), value) == label.values.end())
       aliases.Refuse(alias, "one of data.label.values");
-    }
   }
 }
 
@@ -270,19 +267,31 @@ void CheckCsv(const data::DataSpec& spec, const Section& section) {
     if (column.kind != data::ColumnKind::kCategory) continue;
     if (column.values.empty())
       section.Fail("column", fmt::format("column \"{}\" has no values", column.name));
-    if (const auto twice = Repeated(column.values)) {
+    if (const auto twice = Repeated(column.values))
       section.Fail("column",
                    fmt::format("column \"{}\": the value \"{}\" occurs twice", column.name, *twice));
-    }
   }
   if (const auto twice = Repeated(names))
     section.Fail("column", fmt::format("the column \"{}\" occurs twice", *twice));
   if (features == 0 && data::CountTexts(spec) == 0)
     section.Fail("column", "all columns are ignored, expected at least one feature");
-  if (spec.features != features) {
+  if (spec.features != features)
     section.Refuse("features", fmt::format("{}, which is what the columns give", features));
-  }
   if (!spec.target) CheckLabel(spec, section.Table("label"));
+}
+
+void CheckWeightColumn(const data::DataSpec& spec, const Section& data, OwnWeights use) {
+  for (const auto& column : spec.columns) {
+    if (column.kind != ColumnKind::kWeight) continue;
+    const char* cause = use == OwnWeights::kRefused           ? "only jobs of type \"dpsgd\" have weights"
+                        : &column != data::WeightColumn(spec) ? "another column has the weights"
+                        : column.name == spec.label.column    ? "it is the label's"
+                        : spec.vertical && column.party != spec.label.party ? "another party holds the label"
+                                                                            : nullptr;
+    if (cause != nullptr)
+      data.Fail("column", fmt::format("column \"{}\": found kind \"weight\", expected another, as {}",
+                                      column.name, cause));
+  }
 }
 
 void CheckWholeRows(FieldVisitor& v, const RecordSchema& s) {
@@ -337,7 +346,7 @@ void CheckDataRules(const data::DataSpec& spec, const Section& data) {
   if (spec.format == data::Format::kCsv) CheckCsv(spec, data);
 }
 
-void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits) {
+void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits, OwnWeights weights) {
   NameField(v, s.name);
   v("fraction_bits", s.fraction_bits, WholeInterval{8, 24}, Default(default_fraction_bits),
     "Bits behind the point of what is shared.");
@@ -345,7 +354,10 @@ void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits) {
   v.Table("features", "What is made of records before they are shared.",
           [&] { FeatureFields(v, s.features, s.data, s.type); });
   s.data.image = s.features.extraction.image;
-  v.Check([&](const Section& document) { CheckDataRules(s.data, document.Table("data")); });
+  v.Check([&](const Section& document) {
+    CheckDataRules(s.data, document.Table("data"));
+    CheckWeightColumn(s.data, document.Table("data"), weights);
+  });
 }
 
 void ColumnsFields(FieldVisitor& v, RecordSchema& s) {
@@ -357,6 +369,7 @@ void ColumnsFields(FieldVisitor& v, RecordSchema& s) {
   s.data.image = s.features.extraction.image;
   v.Check([&](const Section& document) {
     if (s.data.format == Format::kCsv) CheckCsv(s.data, document.Table("columns"));
+    CheckWeightColumn(s.data, document.Table("columns"), OwnWeights::kRefused);
   });
 }
 

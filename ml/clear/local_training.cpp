@@ -21,6 +21,7 @@ using mpc::RingMatrix;
 constexpr int kMaxLatticeBits = 16;
 constexpr int kMinLatticeBits = 8;
 constexpr int kExactBits = 53;             // integers that a double keeps
+constexpr int kWeightBits = 16;            // of records' own weights
 constexpr std::size_t kTrainedATask = 64;  // a task of the pool
 // Above the roundings of a clip factor and a norm of a thousand errors in double precision.
 constexpr double kFactorSlack = 1 + 1e-9;
@@ -103,7 +104,13 @@ double WeightOf(const TrainingSettings& settings, const std::vector<double>& lab
   return settings.class_weights[static_cast<std::size_t>(own)];
 }
 
-/// Errors, each row's times the weight of its class, times min(1, C / (||x|| ||e||)), towards zero on the lattice: B x c.
+/// The record's own weight, as its owner has encoded it.
+double OwnWeightOf(const StepPlan& plan, const RingMatrix& encoded, Index row) {
+  if (plan.record_weights.largest == 0) return 1;
+  return std::ldexp(static_cast<double>(encoded(row, encoded.cols() - 1)), -plan.record_weights.frac_bits);
+}
+
+/// Errors, each row's times the weight of its class and its own, times min(1, C / (||x|| ||e||)), towards zero on the lattice: B x c.
 Eigen::MatrixXd ClippedErrors(const LocalPlan& plan, const RingMatrix& encoded,
                               const Eigen::MatrixXd& logits) {
   const Index inputs = plan.encoding.settings.features + 1;
@@ -115,7 +122,7 @@ Eigen::MatrixXd ClippedErrors(const LocalPlan& plan, const RingMatrix& encoded,
   for (Index j = 0; j < logits.rows(); ++j) {
     for (Index k = 0; k < columns; ++k)
       errors[static_cast<std::size_t>(k)] = static_cast<double>(encoded(j, inputs + k)) / one;
-    const double weight = WeightOf(plan.encoding.settings, errors);
+    const double weight = WeightOf(plan.encoding.settings, errors) * OwnWeightOf(plan.encoding, encoded, j);
     const double squared = weight * weight * ErrorsOf(plan.encoding.settings, logits.row(j), errors);
     const double row = std::ldexp(static_cast<double>(encoded(j, inputs + columns)), -2 * f);
     const double norm = std::sqrt(row * squared);
@@ -175,6 +182,10 @@ LocalPlan MakeLocalPlan(const TrainingSettings& settings, const LocalSettings& l
                            .row_norm = settings.row_norm,
                            .columns = plan.encoding.columns,
                            .error_norm = 0};
+  if (settings.max_record_weight)
+    plan.encoding.record_weights = {.frac_bits = kWeightBits,
+                                    .largest = static_cast<mpc::Word>(
+                                        std::llround(std::ldexp(*settings.max_record_weight, kWeightBits)))};
   plan.sensitivity = local.clip * kFactorSlack;
   plan.lattice_sensitivity =
       static_cast<std::uint64_t>(std::ceil(std::ldexp(plan.sensitivity, 2 * plan.lattice_bits())));

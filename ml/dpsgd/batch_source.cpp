@@ -42,10 +42,7 @@ class OwnerPoissonSource final : public BatchSource {
   void Share(mpc::Context&) override {}
 
   Batch Next(mpc::Context& run, int) override {
-    auto parts = inputs_.NextStacked(run, BatchWidths(plan_));
-    const int f = plan_.settings.fraction_bits;
-    return {
-        .x = {std::move(parts[0]), f}, .y = {std::move(parts[1]), f}, .squared_norms = std::move(parts[2])};
+    return BatchOf(plan_, inputs_.NextStacked(run, BatchWidths(plan_)));
   }
 
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }

@@ -38,23 +38,33 @@ ArithShare WeightsOfRows(const StepPlan& plan, const Batch& batch) {
 
 int WeightShift(const StepPlan& plan) { return plan.class_weights.frac_bits + plan.settings.fraction_bits; }
 
-}  // namespace
-
-FixedShare PredictionErrors(mpc::Context& party, const StepPlan& plan, const Batch& batch,
-                            const mpc::AdditiveShare& logits) {
-  const FixedShare errors = Errors(party, plan.activation, logits, batch.y);
-  if (plan.class_weights.of_class.empty()) return errors;
-  const ArithShare weights = RepeatedColumn(WeightsOfRows(plan, batch), errors.cols());
-  return {protocols::MultiplyTruncate(party, weights, errors.ring(), WeightShift(plan),
+/// Each row's errors times its weight, which has `shift` bits.
+FixedShare Weighted(mpc::Context& party, const StepPlan& plan, const FixedShare& errors,
+                    const ArithShare& weights, int shift) {
+  return {protocols::MultiplyTruncate(party, RepeatedColumn(weights, errors.cols()), errors.ring(), shift,
                                       protocols::Range::kSigned, plan.settings.truncation),
           errors.frac_bits()};
 }
 
+}  // namespace
+
+FixedShare PredictionErrors(mpc::Context& party, const StepPlan& plan, const Batch& batch,
+                            const mpc::AdditiveShare& logits) {
+  FixedShare errors = Errors(party, plan.activation, logits, batch.y);
+  if (!plan.class_weights.of_class.empty())
+    errors = Weighted(party, plan, errors, WeightsOfRows(plan, batch), WeightShift(plan));
+  if (plan.record_weights.largest == 0) return errors;
+  return Weighted(party, plan, errors, batch.weights, plan.record_weights.frac_bits);
+}
+
 mpc::Cost PredictionErrorsCost(const StepPlan& plan, Index batch_rows) {
-  const mpc::Cost prediction = PredictCost(plan.activation, batch_rows);
-  if (plan.class_weights.of_class.empty()) return prediction;
-  return Then(prediction, protocols::TruncateProductCost(batch_rows * plan.columns, WeightShift(plan),
-                                                         plan.settings.truncation));
+  const auto weighting = [&](int shift) {
+    return protocols::TruncateProductCost(batch_rows * plan.columns, shift, plan.settings.truncation);
+  };
+  mpc::Cost cost = PredictCost(plan.activation, batch_rows);
+  if (!plan.class_weights.of_class.empty()) cost = Then(cost, weighting(WeightShift(plan)));
+  if (plan.record_weights.largest > 0) cost = Then(cost, weighting(plan.record_weights.frac_bits));
+  return cost;
 }
 
 FixedShare ClipPerExample(mpc::Context& party, const StepPlan& plan, const Batch& batch,

@@ -14,6 +14,7 @@ struct Batch {
   mpc::FixedShare x;              ///< B x (p + 1), the last column the mask bit: 1 for a record
   mpc::FixedShare y;              ///< B x c, 0 or 1
   mpc::ArithShare squared_norms;  ///< B x 1: of x's rows at row_norm_bits, rounded up
+  mpc::ArithShare weights{};  ///< B x 1: the records' own, where the plan has such, with its bits; else none
 };
 
 /// What a training carries from one step to the next.
@@ -27,8 +28,8 @@ struct TrainingState {
 [[nodiscard]] TrainingState StartFrom(mpc::FixedShare weights);
 
 /// E = P - Y, what the model says of each row less its label (Errors); with class weights each row's times the weight
-/// of its class, truncated.
-/// Cost: PredictionErrorsCost: PredictCost, and with class weights 2 rounds more.
+/// of its class, truncated; and with records' own weights times these, truncated.
+/// Cost: PredictionErrorsCost: PredictCost, and 2 rounds more for each of both.
 [[nodiscard]] mpc::FixedShare PredictionErrors(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                                                const mpc::AdditiveShare& logits);
 [[nodiscard]] mpc::Cost PredictionErrorsCost(const StepPlan& plan, mpc::Index batch_rows);

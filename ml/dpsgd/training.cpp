@@ -51,6 +51,8 @@ void CheckOwnRecords(const TrainingSettings& settings, const OwnRecords& own, in
   Require(own.keys.size() == (settings.vertical ? rows : 0),
           "Train: one key a row with a vertical partition");
   Require(own.groups.size() == (settings.groups ? rows : 0), "Train: one group a row where there are groups");
+  Require(own.weights.size() == (settings.max_record_weight && labels ? rows : 0),
+          "Train: one weight a row, where labels are held and records have weights");
   std::map<std::int64_t, std::int64_t> sizes;
   for (const std::int64_t group : own.groups) {
     Require(group >= 0 && group < own.rows(), "Train: groups numbered from 0");

@@ -99,6 +99,8 @@ struct OwnRecords {
   std::vector<int> y;
   std::vector<std::string> keys{};     ///< vertical: what a row is known by at all three, sorted, each once
   std::vector<std::int64_t> groups{};  ///< with settings.groups: of each row, numbered from 0
+  std::vector<double>
+      weights{};  ///< with settings.max_record_weight: of each row, from 0 to it, where labels are
   std::optional<StoredFeatures> stored{};
 
   [[nodiscard]] std::int64_t rows() const { return stored ? stored->rows : x.rows(); }

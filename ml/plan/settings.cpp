@@ -102,6 +102,12 @@ void CheckClassWeights(const TrainingSettings& s) {
   }
 }
 
+void CheckRecordWeights(const TrainingSettings& s) {
+  if (!s.max_record_weight) return;
+  if (!(*s.max_record_weight >= kMinRecordWeightBound && *s.max_record_weight <= kMaxRecordWeightBound))
+    throw ConfigError("data.column: found a largest weight out of its domain, expected 0.001 to 1000");
+}
+
 }  // namespace
 
 double MinHuberThreshold(int fraction_bits) { return std::ldexp(16.0, -fraction_bits); }
@@ -145,6 +151,7 @@ void CheckDomains(const TrainingSettings& s) {
   CheckHuber(s);
   CheckBalance(s);
   CheckClassWeights(s);
+  CheckRecordWeights(s);
   check(s.threshold == 0.5 || (s.classes == 2 && !s.targets && s.threshold >= kMinThreshold &&
                                s.threshold <= 1 - kMinThreshold),
         "model.threshold", s.threshold, "0.000001 to 0.999999, with two classes");

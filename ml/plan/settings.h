@@ -22,6 +22,10 @@ inline constexpr int kTargetBits = 24;
 inline constexpr double kMinClassWeight = 0.001;
 inline constexpr double kMaxClassWeight = 1000;
 
+/// What the largest weight of a record can be.
+inline constexpr double kMinRecordWeightBound = 0.001;
+inline constexpr double kMaxRecordWeightBound = 1000;
+
 /// Bins of predictions at most.
 inline constexpr std::int64_t kMaxScoreBins = 100;
 
@@ -112,9 +116,12 @@ struct TrainingSettings {
   std::vector<double>
       class_weights{};  ///< w: a record's error is multiplied by that of its class; none: all 1
   std::optional<double>
-      balance_sigma{};    ///< weights follow from noisy counts of the classes (ml/noise/class_balance.h)
-                          ///< of this noise multiplier; class_weights is empty then
-  double row_norm = 1.0;  ///< R, bound on the norm of a row, bias excluded
+      balance_sigma{};  ///< weights follow from noisy counts of the classes (ml/noise/class_balance.h)
+                        ///< of this noise multiplier; class_weights is empty then
+  std::optional<double>
+      max_record_weight{};  ///< w_max: records bring weights of their own, from 0 to it, by which their errors
+                            ///< are multiplied, too; empty: they have none
+  double row_norm = 1.0;    ///< R, bound on the norm of a row, bias excluded
   int steps = 0;
   double expected_batch = 0;             ///< b; the sampling rate is b / sum(rows)
   std::int64_t max_batch_per_owner = 0;  ///< B_max

@@ -53,8 +53,8 @@ std::vector<double> PlannedWeights(const TrainingSettings& settings) {
 ClassWeights OnLattice(const std::vector<double>& weights, double error_norm, int fraction_bits) {
   ClassWeights out;
   if (weights.empty()) return out;
-  out.frac_bits =
-      ClassWeightBits(*std::max_element(weights.begin(), weights.end()), error_norm, fraction_bits);
+  out.frac_bits = WeightBits(*std::max_element(weights.begin(), weights.end()), error_norm, fraction_bits,
+                             "model.class_weights");
   for (const double weight : weights) {
     const auto units = std::llround(std::ldexp(weight, out.frac_bits));
     if (std::abs(std::ldexp(static_cast<double>(units), -out.frac_bits) - weight) > kMaxWeightError * weight)
@@ -71,6 +71,14 @@ ClassWeights OnLattice(const std::vector<double>& weights, double error_norm, in
 double LargestWeight(const ClassWeights& weights) {
   const auto largest = *std::max_element(weights.of_class.begin(), weights.of_class.end());
   return std::ldexp(static_cast<double>(largest), -weights.frac_bits);
+}
+
+/// Each to the nearest, so that none that is within the bound becomes larger than the bound does.
+RecordWeights RecordWeightsOf(const TrainingSettings& settings, double error_norm) {
+  if (!settings.max_record_weight) return {};
+  const double bound = *settings.max_record_weight;
+  const int bits = WeightBits(bound, error_norm, settings.fraction_bits, "the largest weight of a record");
+  return {.frac_bits = bits, .largest = static_cast<mpc::Word>(std::llround(std::ldexp(bound, bits)))};
 }
 
 /// Two units of each squared norm: a truncation's and what makes it an upper bound.
@@ -136,6 +144,12 @@ StepPlan MakeStepPlan(const TrainingSettings& settings, protocols::Form form) {
       OnLattice(PlannedWeights(settings), plan.activation.error_norm, settings.fraction_bits);
   if (!plan.class_weights.of_class.empty())
     plan.example.error_norm = dp::WeightedErrorNorm(plan.example, LargestWeight(plan.class_weights));
+  plan.record_weights = RecordWeightsOf(settings, plan.example.error_norm);
+  if (plan.record_weights.largest > 0) {
+    const auto largest = static_cast<double>(plan.record_weights.largest);
+    plan.example.error_norm =
+        dp::WeightedErrorNorm(plan.example, std::ldexp(largest, -plan.record_weights.frac_bits));
+  }
   plan.layers = LayersOf(settings, plan.columns);
   if (IsNetwork(plan)) plan.network = NetworkOf(plan);
   plan.row_norm_bits = IsNetwork(plan) ? NetworkNormBits(plan) : RowNormBits(plan.example);
@@ -185,6 +199,8 @@ std::string Fingerprint(const StepPlan& plan, double sigma) {
     text << " weights " << plan.class_weights.frac_bits;
     for (const mpc::Word weight : plan.class_weights.of_class) text << ' ' << weight;
   }
+  if (plan.record_weights.largest > 0)
+    text << " record weights " << plan.record_weights.frac_bits << ' ' << plan.record_weights.largest;
   if (plan.settings.balance_sigma) text << " balanced " << *plan.settings.balance_sigma;
   if (const auto& vertical = plan.settings.vertical) {
     for (const std::int64_t columns : vertical->features) text << ' ' << columns;

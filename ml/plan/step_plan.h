@@ -31,11 +31,18 @@ struct ClassWeights {
   std::vector<mpc::Word> of_class{};  ///< none: every class weighs 1, and errors are taken as they are
 };
 
+/// How records' own weights are shared: as integers, `largest` at most.
+struct RecordWeights {
+  int frac_bits = 0;
+  mpc::Word largest = 0;  ///< 0: records have none
+};
+
 /// Every constant of a DP-SGD step that all parties must have alike, derived from the settings alone.
 struct StepPlan {
   TrainingSettings settings;
   Activation activation;
   ClassWeights class_weights;
+  RecordWeights record_weights;
   dp::LinearContribution example;              ///< of a linear model; its errors are the weighted ones
   std::vector<LayerShape> layers;              ///< one for a linear model
   std::vector<dp::LayerContribution> network;  ///< of a network's layers; none for a linear model

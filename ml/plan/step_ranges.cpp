@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string>
 
 #include "base/ceil_log2.h"
 #include "base/error.h"
@@ -39,11 +40,11 @@ int RowNormBits(const dp::LinearContribution& example) {
   return std::min(f, most);
 }
 
-int ClassWeightBits(double largest, double error_norm, int fraction_bits) {
+int WeightBits(double largest, double error_norm, int fraction_bits, const char* key) {
   // Two bits for rounding up: even a weight that is a quarter of a unit would become no more than one.
   const int most = kRangeBits - 2 - 2 * fraction_bits - CeilLog2(largest * error_norm);
   if (most < kMinWeightBits)
-    RangeError("an error times its class weight", "model.class_weights or fraction_bits");
+    RangeError("an error times its weight", (std::string(key) + " or fraction_bits").c_str());
   return std::min(most, kMaxWeightBits);
 }
 

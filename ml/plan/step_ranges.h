@@ -14,9 +14,9 @@ inline constexpr double kLargestSigma = 1000;
 /// g = min(f, what keeps the squared gradient norm below 2^62); docs/explanation/privacy.md, "Sensitivity".
 [[nodiscard]] int RowNormBits(const dp::LinearContribution& example);
 
-/// Fraction bits of class weights of at most `largest`: up to 16, such that an error, of norm `error_norm` at most,
-/// times a label times a weight stays below 2^62.
-[[nodiscard]] int ClassWeightBits(double largest, double error_norm, int fraction_bits);
+/// Fraction bits of weights of at most `largest`, of classes or of records: up to 16, such that an error, of norm
+/// `error_norm` at most, times a label times a weight stays below 2^62. `key` is what gives the weights, for the error.
+[[nodiscard]] int WeightBits(double largest, double error_norm, int fraction_bits, const char* key);
 
 /// The scale of a network's squared norms: at most f, such that the squared gradient norm, a product of two,
 /// stays below 2^62; and so do the squared norms before they are truncated to it.

@@ -152,6 +152,29 @@ TEST(EncodeRecords, RefusesWhatIsNotFiniteAndClassesOutOfRange) {
   EXPECT_THROW((void)EncodeRecords(plan, records, {0, 1, 2}, 3), DataError);
 }
 
+TEST(EncodeRecords, PutsOwnWeightsLastAndWithinTheLargest) {
+  TrainingSettings settings = SmallSettings();
+  settings.max_record_weight = 0.7;
+  const StepPlan plan = MakeStepPlan(settings);
+  OwnRecords records = MakeRecords(settings, 3, 4);
+  records.weights = {0.7, 0, 0.25, std::nextafter(0.7, 0)};
+  const RingMatrix encoded = EncodeRecords(plan, records, {0, kPadding, 1, 2, 3}, 6);
+  ASSERT_EQ(encoded.cols(), EncodedColumns(plan));
+  const Index last = encoded.cols() - 1;
+  EXPECT_EQ(encoded(0, last), plan.record_weights.largest);
+  EXPECT_EQ(encoded(1, last), 0U);
+  EXPECT_EQ(encoded(2, last), 0U);
+  EXPECT_EQ(encoded(3, last), Word{1} << (plan.record_weights.frac_bits - 2));
+  EXPECT_EQ(encoded(4, last), plan.record_weights.largest);
+  EXPECT_EQ(encoded(5, last), 0U);
+  for (const double outside : {-0.001, 0.7001, std::numeric_limits<double>::quiet_NaN()}) {
+    records.weights[2] = outside;
+    EXPECT_THROW((void)EncodeRecords(plan, records, {2}, 1), DataError) << outside;
+  }
+  records.weights.clear();  // of records that nobody trains on
+  EXPECT_EQ(EncodeRecords(plan, records, {0}, 1)(0, last), 0U);
+}
+
 TEST(EncodeRecords, TakesFeaturesThatAreReadAsThoseInMemory) {
   const StepPlan plan = MakeStepPlan(SmallSettings());
   const OwnRecords held = MakeRecords(plan.settings, 4, 6);
@@ -185,6 +208,39 @@ TEST(EncodeBlock, EncodesAsManyRowsAsThereAreSlots) {
     EXPECT_TRUE((encoded.row(1) == 0).all());
     EXPECT_TRUE((encoded.bottomRows(6) == 0).all());
     EXPECT_FALSE((encoded.row(2) == 0).all());
+  }
+}
+
+TEST(JoinBlocks, TakesTheWeightsOfTheLabelsHolder) {
+  TrainingSettings settings = SmallSettings();
+  settings.sampling = Sampling::kPublic;
+  settings.rows = {40, 0, 0};
+  settings.max_record_weight = 2;
+  for (const int holder : {0, 1, 2}) {
+    settings.vertical = VerticalSettings{.features = {1, 2, 3}, .label_party = holder};
+    const StepPlan plan = MakeStepPlan(settings);
+    const OwnRecords all = MakeRecords(settings, 4, 12);
+    std::array<RingMatrix, 3> blocks;
+    Index first = 0;
+    for (int owner = 0; owner < 3; ++owner) {
+      const OwnRecords own{.x = all.x.middleCols(first, owner + 1), .y = all.y, .weights = all.weights};
+      blocks.at(static_cast<std::size_t>(owner)) = EncodeBlock(plan, owner, own, AllRows(own), 13);
+      EXPECT_EQ(blocks.at(static_cast<std::size_t>(owner)).cols(), BlockColumns(plan, owner));
+      first += owner + 1;
+    }
+    const auto joined = RunParties(Seed{1}, [&](mpc::Context& party) {
+      std::array<mpc::ArithShare, 3> shares;
+      for (std::size_t owner = 0; owner < 3; ++owner)
+        shares.at(owner) = InsecureDeal(party, blocks.at(owner));
+      return protocols::Reveal(party, JoinBlocks(plan, shares), protocols::ReleaseReason::kTest);
+    })[0];
+    ASSERT_EQ(joined.cols(), EncodedColumns(plan));
+    const RingMatrix whole = EncodeRecords(plan, all, AllRows(all), 13);
+    const Index labels = 1 + plan.columns;
+    EXPECT_TRUE((joined.middleCols(6, labels) == whole.middleCols(6, labels)).all());
+    EXPECT_TRUE((joined.rightCols(1) == whole.rightCols(1)).all());
+    EXPECT_GT(joined.rightCols(1).maxCoeff(), 0U);
+    EXPECT_GE(joined(0, 6 + labels), Word{1} << plan.row_norm_bits);  // the norms before them
   }
 }
 

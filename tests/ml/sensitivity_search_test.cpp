@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -36,6 +37,7 @@ struct SearchCase {
   double logit_bound = 0;  ///< 0: what is usual for the loss
   std::vector<double> class_weights{};
   double huber_threshold = 1;
+  std::optional<double> max_record_weight{};
 };
 
 const char* NameOf(Loss loss) {
@@ -55,6 +57,7 @@ std::string NameOf(const SearchCase& c) {
   if (c.truncation == Rounding::kExact) name << "_exact";
   if (c.logit_bound != 0) name << "_bound" << std::lround(c.logit_bound);
   if (!c.class_weights.empty()) name << "_weighted";
+  if (c.max_record_weight) name << "_own_weights" << std::lround(100 * *c.max_record_weight);
   if (c.huber_threshold != 1) name << "_threshold" << std::lround(1000 * c.huber_threshold);
   return name.str();
 }
@@ -72,6 +75,7 @@ TrainingSettings SettingsOf(const SearchCase& c) {
   settings.row_norm = c.row_norm;
   settings.truncation = c.truncation;
   settings.class_weights = c.class_weights;
+  settings.max_record_weight = c.max_record_weight;
   if (c.loss == Loss::kSquared) settings.logit_bound = 2;
   settings.targets = c.loss == Loss::kHuber;
   if (settings.targets) settings.huber_threshold = c.huber_threshold;
@@ -277,6 +281,7 @@ TEST_P(SensitivityTest, IsExceededByARecordThatIsEnteredTwice) {
   OwnRecords records;
   records.x = largest.x;
   records.y = {largest.label};
+  if (plan.settings.max_record_weight) records.weights = {largest.own_weight};
   const RingMatrix encoded = EncodeRecords(plan, records, {0, 0, kPadding}, 3);
   // The largest of several: where logits are beyond the truncation's range, the sign of a clamped prediction
   // is by chance, and two of opposite sign cancel.
@@ -366,6 +371,15 @@ std::vector<Fault> AllFaults() {
        {.clipping = Clipping::kExamples, .class_weights = {0.5, 1}},
        [](StepPlan& plan) { plan.class_weights.of_class[0] = plan.class_weights.of_class[1] * 105 / 100; },
        KeepInput},
+      {"own_weight_above_the_largest",
+       {.clipping = Clipping::kExamples, .max_record_weight = 2},
+       KeepPlan,
+       [](const StepPlan&, RingMatrix& encoded) {
+         for (Index row = 0; row < encoded.rows(); ++row) {
+           Word& weight = encoded(row, encoded.cols() - 1);
+           weight += weight / 20;
+         }
+       }},
       {"published_clip_off_by_one_percent",
        {.clipping = Clipping::kPublished},
        [](StepPlan& plan) { plan.settings.clip *= 1.01; },

@@ -16,9 +16,11 @@ struct PlainDpSgd {
   double momentum = 0;
   bool softmax = false;
   bool squared = false;
-  double huber = 0;                     ///< of squared: above 0, errors are clamped to +- that
-  std::vector<double> class_weights{};  ///< none: all 1
-  Eigen::MatrixXd velocity{};           ///< as the weights, zero at first
+  bool poisson = false;                  ///< one column: e^(logit - 2), at most 1
+  double huber = 0;                      ///< of squared: above 0, errors are clamped to +- that
+  std::vector<double> class_weights{};   ///< none: all 1
+  Eigen::MatrixXd velocity{};            ///< as the weights, zero at first
+  std::vector<double> record_weights{};  ///< of the rows of a step; none: all 1
 
   [[nodiscard]] Eigen::VectorXd Predictions(const Eigen::VectorXd& logits) const {
     if (squared) return logits.array() + (logits.size() == 1 ? 0.5 : 0);
@@ -47,6 +49,7 @@ struct PlainDpSgd {
       Eigen::VectorXd errors = Predictions(logits) - labels;
       if (huber > 0) errors = errors.array().max(-huber).min(huber).matrix().eval();
       errors *= WeightOf(labels);
+      if (!record_weights.empty()) errors *= record_weights.at(static_cast<std::size_t>(j));
       const Eigen::MatrixXd gradient = x * errors.transpose();
       sum += gradient * std::min(1.0, clip / std::max(gradient.norm(), 1e-300));
     }

@@ -11,7 +11,7 @@ namespace trefoil::reference {
 
 /// A DP-SGD step on factorised norms in plain integers, every truncation rounded down: what the secure step
 /// must give bit for bit with exact truncation. Records are as ml/records.h encodes them: a row's x, its mask
-/// bit, y and squared norm.
+/// bit, y, squared norm and, if it has one, its own weight.
 class PlainIntegerStep {
  public:
   PlainIntegerStep(const ml::StepPlan& plan, mpc::RingMatrix records)
@@ -28,7 +28,8 @@ class PlainIntegerStep {
     for (mpc::Index row = 0; row < errors.rows(); ++row) {
       for (mpc::Index col = 0; col < errors.cols(); ++col) {
         const mpc::Word logit = (records_.row(row).leftCols(features_) * weights.col(col).transpose()).sum();
-        errors(row, col) = Weighted(Error(mpc::Signed(logit) >> f_, middle - errors(row, col)), row);
+        const mpc::Word error = Error(mpc::Signed(logit) >> f_, middle - errors(row, col));
+        errors(row, col) = OwnWeighted(ClassWeighted(error, row), row);
       }
     }
     return errors;
@@ -40,7 +41,7 @@ class PlainIntegerStep {
                                          const mpc::RingMatrix& noise, int number = 0) const {
     mpc::RingMatrix sum = noise;
     for (mpc::Index row = 0; row < errors.rows(); ++row) {
-      const mpc::Word squared = records_(row, records_.cols() - 1) * errors.row(row).square().sum();
+      const mpc::Word squared = records_(row, features_ + plan_.columns) * errors.row(row).square().sum();
       const std::int64_t factor =
           EvaluateRoundingDown(plan_.clip.pieces, mpc::Signed(squared) >> plan_.clip.shift);
       for (mpc::Index col = 0; col < errors.cols(); ++col) {
@@ -65,7 +66,7 @@ class PlainIntegerStep {
   }
 
   /// An error times the weight of its row's class, rounded down; padding rows weigh nothing.
-  [[nodiscard]] mpc::Word Weighted(mpc::Word error, mpc::Index row) const {
+  [[nodiscard]] mpc::Word ClassWeighted(mpc::Word error, mpc::Index row) const {
     const auto& weights = plan_.class_weights.of_class;
     if (weights.empty()) return error;
     mpc::Word weight = 0;
@@ -75,6 +76,13 @@ class PlainIntegerStep {
       if (records_(row, features_ - 1) != 0 && set == (plan_.columns > 1 || k == 1)) weight = weights[k];
     }
     return static_cast<mpc::Word>(mpc::Signed(weight * error) >> plan_.class_weights.frac_bits);
+  }
+
+  /// That times the row's own weight, rounded down.
+  [[nodiscard]] mpc::Word OwnWeighted(mpc::Word error, mpc::Index row) const {
+    if (plan_.record_weights.largest == 0) return error;
+    const mpc::Word weight = records_(row, records_.cols() - 1);
+    return static_cast<mpc::Word>(mpc::Signed(weight * error) >> plan_.record_weights.frac_bits);
   }
 
   const ml::StepPlan& plan_;

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -71,6 +72,9 @@ inline ml::OwnRecords MakeRecords(const ml::TrainingSettings& settings, std::uin
       records.y.back() = 13'000'000 * label + static_cast<int>(generator() % 3'000'000);
     for (mpc::Index col = 0; col < settings.features; ++col) records.x(row, col) = 0.3F * normal(generator);
     records.x(row, label % settings.features) += 0.6F;
+    if (settings.max_record_weight)  // none, the largest, and between
+      records.weights.push_back(*settings.max_record_weight *
+                                std::min(static_cast<double>(row % 7) / 5, 1.0));
   }
   return records;
 }

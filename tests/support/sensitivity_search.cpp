@@ -23,7 +23,8 @@ ml::Batch RowOf(const ml::Batch& batch, Index row) {
   const int f = batch.x.frac_bits();
   return {.x = {Rows(batch.x.ring(), row, 1), f},
           .y = {Rows(batch.y.ring(), row, 1), f},
-          .squared_norms = Rows(batch.squared_norms, row, 1)};
+          .squared_norms = Rows(batch.squared_norms, row, 1),
+          .weights = batch.weights.rows() > 0 ? Rows(batch.weights, row, 1) : batch.weights};
 }
 
 /// Logits of row k with weights[k]: local products, one below the other.
@@ -135,12 +136,19 @@ Candidate SensitivitySearch::Start() {
   candidate.x = Eigen::RowVectorXf::NullaryExpr(settings.features, [&] { return normal(random_); });
   candidate.x *= static_cast<float>(settings.row_norm) / candidate.x.norm();
   candidate.label = static_cast<int>(Below(static_cast<std::uint64_t>(settings.classes)));
+  candidate.own_weight = DrawOwnWeight();
   // From weights of an ordinary size to the whole ring.
   const int bits =
       settings.fraction_bits + static_cast<int>(Below(64U - static_cast<unsigned>(settings.fraction_bits)));
   const ml::LayerShape shape = ShapeOfWeights(plan_);
   candidate.weights = RandomSigned(random_(), shape.inputs, shape.outputs, std::min(bits, 63));
   return candidate;
+}
+
+double SensitivitySearch::DrawOwnWeight() {
+  const double largest = plan_.settings.max_record_weight.value_or(0);
+  if (largest == 0) return 0;
+  return Below(2) == 0 ? largest : largest * std::ldexp(static_cast<double>(Below(1U << 20U)), -20);
 }
 
 void SensitivitySearch::ChangeRow(Candidate& candidate) {
@@ -175,6 +183,9 @@ Candidate SensitivitySearch::Changed(Candidate candidate) {
       candidate.label = static_cast<int>(Below(static_cast<std::uint64_t>(plan_.settings.classes)));
       break;
     case 1:
+      candidate.own_weight = DrawOwnWeight();
+      ChangeRow(candidate);
+      break;
     case 2:
       ChangeRow(candidate);
       break;
@@ -196,6 +207,7 @@ void SensitivitySearch::Evaluate(std::vector<Candidate>& candidates) {
   for (const Candidate& candidate : candidates) {
     records.x.row(static_cast<Index>(records.y.size())) = candidate.x;
     records.y.push_back(candidate.label);
+    if (plan_.settings.max_record_weight) records.weights.push_back(candidate.own_weight);
     weights.push_back(candidate.weights);
   }
   RingMatrix encoded = EncodeRecords(plan_, records, AllRows(records), count);

@@ -14,6 +14,7 @@ namespace trefoil::testing_support {
 struct Candidate {
   Eigen::RowVectorXf x;
   int label = 0;
+  double own_weight = 0;        ///< the record's own, where the plan has such
   mpc::RingMatrix weights;      ///< of ShapeOfWeights, any ring values
   dp::Uint256 squared_norm{0};  ///< of its contribution to the gradient sum on the lattice, as found
 };
@@ -50,6 +51,7 @@ class SensitivitySearch {
 
  private:
   [[nodiscard]] Candidate Start();
+  [[nodiscard]] double DrawOwnWeight();
   void ChangeRow(Candidate& candidate);
   void ChangeWeights(Candidate& candidate);
   [[nodiscard]] Candidate Changed(Candidate candidate);

@@ -94,6 +94,13 @@ TEST(SplitCsvColumns, WritesFilesThatTheJobsEncodingReads) {
   EXPECT_EQ(Load(PartOf(spec, 1), part, 10, LabelUse::kIgnored).x, (Matrix(2, 2) << 1, 0, 0, 1).finished());
 }
 
+TEST(SortByKey, TakesWeightsAlong) {
+  const TemporaryFolder folder;
+  Table table{.x = Matrix::Zero(3, 1), .y = {0, 1, 0}, .keys = {"c", "a", "b"}, .weights = {3, 1, 2}};
+  SortByKey(table, folder / "p.csv");
+  EXPECT_EQ(table.weights, (std::vector<double>{1, 2, 3}));
+}
+
 TEST(SortByKey, NamesTheRecordAndNotTheKeyThatOccursTwice) {
   const TemporaryFolder folder;
   const auto file = folder.Put("p.csv", "50,secret\n30,a\n20,secret\n");

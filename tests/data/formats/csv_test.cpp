@@ -56,6 +56,53 @@ TEST(ReadCsv, EncodesColumnsInOrderWithTheLabelLast) {
   EXPECT_EQ(table.y, (std::vector<int>{1, 0}));
 }
 
+/// The column "note" as weights up to 2.5.
+DataSpec WeighedPeople(bool header) {
+  DataSpec spec = PeopleSpec(header);
+  spec.columns[2].kind = ColumnKind::kWeight;
+  spec.columns[2].largest = 2.5;
+  return spec;
+}
+
+TEST(ReadCsv, ReadsWeightsThatAreNoFeatures) {
+  const TemporaryFolder folder;
+  const Table table =
+      Read(folder, "50,nurse,0,yes\n35,clerk,2.5,no\n40,pilot,1e-1,no\n", WeighedPeople(false));
+  EXPECT_EQ(table.x, Rows({{1, 0, 1, 0}, {-0.5, 1, 0, 0}, {0, 0, 0, 1}}));
+  EXPECT_EQ(table.weights, (std::vector<double>{0, 2.5, 0.1}));
+  DataSpec german = WeighedPeople(true);
+  german.decimal = ',';
+  EXPECT_EQ(Read(folder, "rich,note,job,age\nno,\"1,25\",nurse,50\n", german).weights,
+            std::vector<double>{1.25});
+}
+
+TEST(ReadCsv, RefusesWeightsOutOfTheirRangeWithTheirPlace) {
+  const TemporaryFolder folder;
+  for (const std::string bad : {"-0.1", "2.51", "nan", "inf", "?", ""}) {
+    const auto text = ErrorText<DataError>(
+        [&] { (void)Read(folder, "50,nurse,1,yes\n35,clerk," + bad + ",no\n", WeighedPeople(false)); });
+    EXPECT_THAT(text, HasSubstr("people.csv: row 2, column \"note\": found \"" + bad + "\", expected a "))
+        << bad;
+  }
+  EXPECT_THAT(ErrorText<DataError>([&] { (void)Read(folder, "50,nurse,3,yes\n", WeighedPeople(false)); }),
+              HasSubstr("expected a weight from 0 to 2.5"));
+}
+
+TEST(ReadCsv, NeedsNoWeightsWhereLabelsAreIgnored) {
+  const TemporaryFolder folder;
+  const auto ignoring = [&](const std::string& content) {
+    return ReadCsv(OneFile(folder.Put("people.csv", content)), WeighedPeople(true), LabelUse::kIgnored);
+  };
+  for (const std::string content : {"age,job\n50,nurse\n", "age,job,note,rich\n50,nurse,heavy,perhaps\n"}) {
+    const Table table = ignoring(content);
+    EXPECT_EQ(table.x, Rows({{1, 0, 1, 0}}));
+    EXPECT_TRUE(table.weights.empty());
+  }
+  EXPECT_THAT(
+      ErrorText<DataError>([&] { (void)Read(folder, "age,job,rich\n50,nurse,yes\n", WeighedPeople(true)); }),
+      HasSubstr("no column \"note\""));
+}
+
 TEST(ReadCsv, ReadsTargetsOfTheirRangeAndRefusesOthersWithTheirPlace) {
   const TemporaryFolder folder;
   DataSpec spec = PeopleSpec(false);

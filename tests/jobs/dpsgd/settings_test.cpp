@@ -151,10 +151,35 @@ TEST(DpsgdSettings, RefusesGroupsWhereTheyAreNotCovered) {
       std::string::npos);
 }
 
-TEST(DpsgdSettings, RefusesWeightsOfExamples) {
-  EXPECT_NE(
-      ErrorOf(Replaced(kCsv, "kind = \"ignore\"", "kind = \"weight\"")).find("examples have no weights"),
-      std::string::npos);
+TEST(DpsgdSettings, TakesAColumnOfWeights) {
+  const auto text = Replaced(kCsv, "kind = \"ignore\"", "kind = \"weight\"\nlargest = 2.5");
+  const auto job = Read(text);
+  EXPECT_EQ(job.data.columns[2].largest, 2.5);
+  EXPECT_EQ(job.data.features, 3);
+  EXPECT_EQ(SettingsOf(job).max_record_weight, 2.5);
+  EXPECT_EQ(SettingsOf(Read(kCsv)).max_record_weight, std::nullopt);
+  EXPECT_EQ(SettingsOf(Read(Replaced(text, "largest = 2.5\n", ""))).max_record_weight, 1.0);
+  EXPECT_NE(DpsgdHash(job), DpsgdHash(Read(Replaced(text, "2.5", "2.25"))));
+  EXPECT_EQ(DpsgdJson(ParseDpsgdJson(DpsgdJson(job), "job")), DpsgdJson(job));
+  EXPECT_EQ(DpsgdJson(Read(kCsv)).find("largest"), std::string::npos);
+}
+
+TEST(DpsgdSettings, RefusesWeightsThatCannotBe) {
+  const auto error = [](const std::string& line, const std::string& name = "comment") {
+    return ErrorOf(
+        Replaced(Replaced(kCsv, "kind = \"ignore\"", line), "name = \"comment\"", "name = \"" + name + "\""));
+  };
+  const auto says = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(says(error("kind = \"weight\"\nlargest = 0"), "found 0, expected a number above 0"));
+  EXPECT_TRUE(says(error("kind = \"weight\"\nlargest = 1001"), "a largest weight of 1001, expected 0.001"));
+  EXPECT_TRUE(says(error("kind = \"ignore\"\nlargest = 1"), "only kind \"weight\" has it"));
+  EXPECT_TRUE(says(error("kind = \"weight\"\nfill = 1"), "is of kind \"weight\""));
+  EXPECT_TRUE(
+      says(error("kind = \"weight\"\n[[data.column]]\nname = \"w\"\nkind = \"weight\""),
+           "column \"w\": found kind \"weight\", expected another, as another column has the weights"));
+  EXPECT_TRUE(says(error("kind = \"weight\"", "income"), "as it is the label's"));
 }
 
 TEST(DpsgdSettings, ReadsCsvColumnsAndLabel) {

@@ -38,7 +38,8 @@ Eigen::MatrixXd Reference(const TrainingSettings& settings, const LocalSettings&
                               .softmax = settings.loss == Loss::kSoftmax && settings.classes > 2,
                               .squared = settings.loss == Loss::kSquared || settings.loss == Loss::kHuber,
                               .huber = settings.huber_threshold,
-                              .class_weights = settings.class_weights};
+                              .class_weights = settings.class_weights,
+                              .record_weights = own.weights};
   for (int step = 0; step < local.steps; ++step) {
     plain.Step(ScaledRows(settings, own), targets,
                Eigen::MatrixXd::Zero(plain.weights.rows(), plain.weights.cols()));
@@ -71,6 +72,20 @@ TEST(TrainLocally, AgreesWithThePlainStepWithoutNoise) {
       EXPECT_GT(weights.cwiseAbs().maxCoeff(), weighted ? 0.1 : 0.3);
     }
   }
+}
+
+TEST(TrainLocally, AgreesWithThePlainStepWithRecordsOwnWeights) {
+  TrainingSettings settings = SmallSettings();
+  settings.max_record_weight = 1.5;
+  const OwnRecords own = MakeRecords(settings, 5, 40);
+  ThreadPool pool(2);
+  const LocalPlan plan = MakeLocalPlan(settings, SmallLocal());
+  const Eigen::MatrixXd weights = TrainLocally(plan, 1, own, pool, FixedCoins(1));
+  const double tolerance = 20 * 4 * 4 * std::ldexp(1.0, -16);  // as above
+  EXPECT_LE((weights - Reference(settings, SmallLocal(), own)).cwiseAbs().maxCoeff(), tolerance);
+  OwnRecords plain = own;
+  plain.weights.clear();
+  EXPECT_GT((weights - Reference(settings, SmallLocal(), plain)).cwiseAbs().maxCoeff(), 2 * tolerance);
 }
 
 TEST(TrainLocally, AgreesWithThePlainStepForHubersLoss) {
@@ -121,6 +136,7 @@ TEST(SumClippedGradients, StaysWithinTheSensitivityAtTheEdges) {
       TrainingSettings settings = SmallSettings();
       settings.loss = loss;
       settings.class_weights = {1, 0.1, 3};
+      settings.max_record_weight = 10;
       LocalSettings local = SmallLocal();
       local.clip = clip;
       const LocalPlan plan = MakeLocalPlan(settings, local);

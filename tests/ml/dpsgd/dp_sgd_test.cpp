@@ -1,6 +1,7 @@
 #include "ml/dpsgd/dp_sgd.h"
 
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "protocols/arithmetic/multiply.h"
@@ -28,6 +29,7 @@ struct SgdCase {
   Rounding truncation = Rounding::kStochastic;
   double momentum = 0;
   std::vector<double> class_weights{};
+  std::optional<double> max_record_weight{};
 };
 
 void PrintTo(const SgdCase& c, std::ostream* out) { *out << c.name; }
@@ -40,6 +42,7 @@ TrainingSettings SettingsOf(const SgdCase& c) {
   settings.truncation = c.truncation;
   settings.momentum = c.momentum;
   settings.class_weights = c.class_weights;
+  settings.max_record_weight = c.max_record_weight;
   if (c.loss == Loss::kSquared) settings.logit_bound = 4;
   return settings;
 }
@@ -93,6 +96,9 @@ INSTANTIATE_TEST_SUITE_P(
                     SgdCase{"weighted", 3, Clipping::kFactorised, Loss::kOneVsRest, {}, 0, {1, 0.5, 2}},
                     SgdCase{"weighted_binary", 2, Clipping::kFactorised, Loss::kOneVsRest, {}, 0, {0.1, 1}},
                     SgdCase{"weighted_exact", 2, Clipping::kPublished, Loss::kSquared, kExact, 0, {0.1, 1}},
+                    SgdCase{"own_weights", 2, Clipping::kFactorised, Loss::kOneVsRest, {}, 0, {}, 3},
+                    SgdCase{"both_weights", 3, Clipping::kPublished, Loss::kSoftmax, {}, 0, {1, 0.5, 2}, 0.5},
+                    SgdCase{"exact_own_weights", 2, Clipping::kExamples, Loss::kHuber, kExact, 0, {}, 2},
                     SgdCase{"exact", 3, Clipping::kFactorised, Loss::kOneVsRest, kExact},
                     SgdCase{"exact_squared_loss", 3, Clipping::kFactorised, Loss::kSquared, kExact},
                     SgdCase{"exact_examples", 3, Clipping::kExamples, Loss::kOneVsRest, kExact},
@@ -134,7 +140,8 @@ class AgreementTest : public testing::Test {
                                 .softmax = settings.loss == Loss::kSoftmax,
                                 .squared = settings.loss == Loss::kHuber,
                                 .huber = settings.huber_threshold,
-                                .class_weights = settings.class_weights};
+                                .class_weights = settings.class_weights,
+                                .record_weights = records.weights};
     const Eigen::MatrixXd x = ScaledRows(settings, records);
     for (int step = 0; step < kSteps; ++step) {
       const double done = static_cast<double>(step) / kSteps;
@@ -201,6 +208,19 @@ TEST_F(AgreementTest, WithPlainDoublePrecisionWithClassWeights) {
     settings.classes = classes;
     settings.class_weights = {0.2, 1};
     if (classes == 3) settings.class_weights.push_back(2);
+    const Distance distance = AfterAllSteps(settings);
+    EXPECT_GT(distance.weight, 1.0);
+    EXPECT_LE(distance.largest, 0.1) << classes;
+  }
+}
+
+// Weights of 0 to 2, of which the mean is 1: as without weights, the series' error times the largest.
+TEST_F(AgreementTest, WithPlainDoublePrecisionWithRecordsOwnWeights) {
+  for (const int classes : {2, 3}) {
+    TrainingSettings settings = SmallSettings();
+    settings.clip = 4;
+    settings.classes = classes;
+    settings.max_record_weight = 2;
     const Distance distance = AfterAllSteps(settings);
     EXPECT_GT(distance.weight, 1.0);
     EXPECT_LE(distance.largest, 0.1) << classes;
@@ -307,6 +327,17 @@ TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithClassWeights) {
     settings.classes = classes;
     settings.class_weights = {0.3, 1};
     if (classes == 3) settings.class_weights.push_back(0.01);
+    CompareWithIntegers(MakeStepPlan(settings, GetParam()));
+  }
+}
+
+TEST_P(ExactStepTest, IsPlainIntegerArithmeticWithRecordsOwnWeights) {
+  for (const int classes : {2, 3}) {
+    TrainingSettings settings = PlanFor(Loss::kSquared).settings;
+    settings.classes = classes;
+    settings.max_record_weight = 1.3;
+    CompareWithIntegers(MakeStepPlan(settings, GetParam()));
+    settings.class_weights.assign(static_cast<std::size_t>(classes), 0.7);
     CompareWithIntegers(MakeStepPlan(settings, GetParam()));
   }
 }

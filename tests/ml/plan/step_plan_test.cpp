@@ -42,6 +42,35 @@ TEST(MakeStepPlan, ChargesTheLargestClassWeight) {
   EXPECT_NE(Fingerprint(weighted, 1), Fingerprint(plain, 1));
 }
 
+TEST(MakeStepPlan, ChargesTheLargestWeightOfARecord) {
+  TrainingSettings settings = SmallSettings();
+  settings.clipping = Clipping::kExamples;
+  const StepPlan plain = MakeStepPlan(settings);
+  settings.max_record_weight = 3;
+  const StepPlan weighted = MakeStepPlan(settings);
+  const double rounding = std::sqrt(2.0) * std::sqrt(3.0) / 65536;
+  EXPECT_NEAR(weighted.sensitivity, 3 * plain.sensitivity + rounding, 1e-9);
+  EXPECT_EQ(weighted.record_weights.largest, mpc::Word{3} << weighted.record_weights.frac_bits);
+  EXPECT_EQ(EncodedColumns(weighted), EncodedColumns(plain) + 1);
+  EXPECT_NE(Fingerprint(weighted, 1), Fingerprint(plain, 1));
+  // Those of classes come before: what one record can weigh is the product.
+  settings.class_weights = {0.5, 2, 1};
+  const StepPlan both = MakeStepPlan(settings);
+  EXPECT_NEAR(both.sensitivity, 3 * (2 * plain.sensitivity + rounding) + rounding, 1e-9);
+}
+
+TEST(MakeStepPlan, RefusesALargestWeightOfARecordOutOfItsRange) {
+  TrainingSettings settings = SmallSettings();
+  for (const double bound : {0.0, 1001.0, std::nan("")}) {
+    settings.max_record_weight = bound;
+    EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+  }
+  settings.max_record_weight = 1000;
+  EXPECT_NO_THROW((void)MakeStepPlan(settings));
+  settings.fraction_bits = 24;  // 2^48 of an error and a unit weight, times 2^10, times 2^8 at least
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+}
+
 // An error times a label times a weight is truncated: below 2^62 at every scale.
 TEST(MakeStepPlan, KeepsWeightedErrorsBelow2To62AtEveryScale) {
   for (const int f : {8, 16, 20, 24}) {
@@ -145,14 +174,17 @@ StepPlan WithOtherTable(StepPlan plan, protocols::SigmoidSeries& series) {
     case Loss::kSoftmax:
       ++plan.activation.softmax->normalising.tables.back().back();
       return plan;
+    case Loss::kPoisson:
+      ++plan.activation.exponential->pieces.coefficients.back()[0];
+      return plan;
   }
   return plan;
 }
 
 // Two builds that differ in a table would go on with what is no sharing of anything.
 TEST(Fingerprint, DiffersWhereTheFormOrOneNumberOfATableDoes) {
-  for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared, Loss::kSoftmax}) {
-    TrainingSettings settings = SmallSettings();
+  for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared, Loss::kSoftmax, Loss::kPoisson}) {
+    TrainingSettings settings = loss == Loss::kPoisson ? SmallPoissonSettings() : SmallSettings();
     settings.loss = loss;
     settings.logit_bound = 4;
     settings.clipping = Clipping::kExamples;  // no other table
