@@ -34,8 +34,44 @@ void AddHistogram(const DpsgdSettings& job, const std::vector<double>& counts, n
   json["best_balanced_accuracy"] = OrNull(estimates.balanced_accuracy);
 }
 
-/// What a histogram of predictions says, as a part of a line; empty where there is none.
+nlohmann::ordered_json SharesJson(const std::vector<std::optional<ml::ShareEstimate>>& shares,
+                                  double ml::ShareEstimate::*member) {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto& share : shares)
+    json.push_back(share ? nlohmann::ordered_json((*share).*member) : nlohmann::ordered_json());
+  return json;
+}
+
+/// A confusion table as it was opened, a row a class, and what follows from it.
+void AddConfusion(const DpsgdSettings& job, const std::vector<double>& counts, nlohmann::ordered_json& json) {
+  auto& table = json["confusion"] = nlohmann::ordered_json::array();
+  const auto classes = static_cast<std::ptrdiff_t>(job.data.classes);
+  for (auto row = counts.begin(); row != counts.end(); row += classes)
+    table.push_back(std::vector(row, row + classes));
+  const auto estimates = ml::TableEstimatesOf(counts, std::sqrt(3.0) * job.evaluation->sigma.value());
+  json["recall"] = SharesJson(estimates.recall, &ml::ShareEstimate::value);
+  json["recall_noise"] = SharesJson(estimates.recall, &ml::ShareEstimate::noise);
+  json["precision"] = SharesJson(estimates.precision, &ml::ShareEstimate::value);
+  json["precision_noise"] = SharesJson(estimates.precision, &ml::ShareEstimate::noise);
+  json["balanced_accuracy"] = OrNull(estimates.balanced_accuracy);
+}
+
+/// The class with the smallest recall, as a part of a line.
+std::string LeastRecallText(const nlohmann::ordered_json& evaluation) {
+  std::size_t least = 0;
+  const auto& recall = evaluation.at("recall");
+  for (std::size_t k = 0; k < recall.size(); ++k) {
+    if (recall[least].is_null() || (!recall[k].is_null() && recall[k] < recall[least])) least = k;
+  }
+  if (recall[least].is_null()) return " (too much noise for the recall of any class)";
+  return fmt::format(" (smallest recall {} ± {:.1g} by noise, of class {})",
+                     AccuracyText(recall[least].get<double>()),
+                     evaluation.at("recall_noise")[least].get<double>(), least);
+}
+
+/// What a histogram of predictions or a confusion table says, as a part of a line; empty where there is none.
 std::string EstimatesText(const nlohmann::ordered_json& evaluation) {
+  if (evaluation.contains("recall")) return LeastRecallText(evaluation);
   if (!evaluation.contains("auc") || evaluation.at("auc").is_null()) return "";
   return fmt::format(" (AUC {} ± {:.1g} by noise; at threshold {} balanced accuracy {})",
                      AccuracyText(evaluation.at("auc").get<double>()),
@@ -65,14 +101,20 @@ nlohmann::ordered_json EvaluationJson(const DpsgdSettings& job, const ml::Traini
   json["bytes_sent"] = bytes_sent;
   if (histogram.empty()) return json;
   json["threshold"] = threshold;
-  AddHistogram(job, histogram, json);
+  if (job.evaluation->confusion) {
+    AddConfusion(job, histogram, json);
+  } else {
+    AddHistogram(job, histogram, json);
+  }
   return json;
 }
 
-void AddOpened(const ml::EvaluationResult& evaluation, std::vector<ReleasedValue>& values) {
-  int bin = 0;
+void AddOpened(const DpsgdSettings& job, const ml::EvaluationResult& evaluation,
+               std::vector<ReleasedValue>& values) {
+  const char* what = job.evaluation->confusion ? "confusion" : "histogram";
+  int number = 0;
   for (const double count : evaluation.histogram)
-    values.push_back({.name = fmt::format("evaluation.histogram.{}", bin++), .value = count});
+    values.push_back({.name = fmt::format("evaluation.{}.{}", what, number++), .value = count});
   if (evaluation.histogram.empty() && evaluation.correct)
     values.push_back({.name = "evaluation.correct", .value = *evaluation.correct});
 }

@@ -285,6 +285,11 @@ void EvaluationFields(FieldVisitor& v, ml::EvaluationSettings& s) {
     "2 … 100, of two classes, with `sigma`: in place of that number so many bins of predictions for each "
     "class are opened, with noise of sensitivity √2; AUC, log-loss, calibration and a threshold follow. "
     "`model.threshold` is one of their edges, k/bins (`rare_classes.md`).");
+  v("confusion", s.confusion, Flag{}, Default(false).LeftOut(),
+    "Of at most 100 classes, with `sigma`, without `bins`: in place of that number it is opened how many "
+    "test "
+    "records of each class are taken for which class, with noise of sensitivity √2; accuracy, and recall and "
+    "precision of each class, follow (`rare_classes.md`).");
   v("choose_threshold", s.choose_threshold, Flag{}, Default(false).LeftOut(),
     "With `bins`: the model is released with the edge that has the best balanced accuracy as its "
     "`model.threshold`, whoever gets it being in `to`.");

@@ -143,6 +143,20 @@ void CheckBins(const DpsgdSettings& job, const Section& document) {
   }
 }
 
+/// What a confusion table asks of the rest of the job.
+void CheckConfusion(const DpsgdSettings& job, const Section& document) {
+  if (!job.evaluation || !job.evaluation->confusion) return;
+  const auto evaluation = document.Table("evaluation");
+  if (job.evaluation->bins > 0)
+    evaluation.Fail("confusion",
+                    "beside evaluation.bins, expected one of both: each is an opening of its own");
+  if (!job.evaluation->sigma)
+    evaluation.Fail("confusion", "without evaluation.sigma, expected it: a table is opened with noise only");
+  if (job.data.classes > ml::kMaxConfusionClasses)
+    evaluation.Fail("confusion", fmt::format("with {} classes, expected at most {}, which make 10,000 counts",
+                                             job.data.classes, ml::kMaxConfusionClasses));
+}
+
 void CheckThreshold(const DpsgdSettings& job, const Section& document) {
   const double threshold = job.model.threshold;
   if (threshold == 0.5) return;
@@ -228,6 +242,7 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   CheckHuber(job, document);
   CheckThreshold(job, document);
   CheckBins(job, document);
+  CheckConfusion(job, document);
   CheckClassWeights(job, document);
   CheckWeightBound(job, data);
   if (job.privacy.groups()) CheckGroups(job, document);

@@ -88,7 +88,39 @@ void ChooseThreshold(const Counts& counts, ScoreEstimates& estimates) {
   }
 }
 
+/// `right` of `all`, a sum of so many counts with noise of this deviation, `right` being one of them. A count more of
+/// `right` moves the share by (1 - share) / all, one of the others by -share / all.
+std::optional<ShareEstimate> EstimateOf(double right, double all, std::size_t counts, double deviation) {
+  if (!(all > 3 * deviation * std::sqrt(static_cast<double>(counts)))) return {};
+  const double share = std::clamp(right / all, 0.0, 1.0);
+  const double squares = (1 - share) * (1 - share) + static_cast<double>(counts - 1) * share * share;
+  return ShareEstimate{.value = share, .noise = deviation / all * std::sqrt(squares)};
+}
+
 }  // namespace
+
+TableEstimates TableEstimatesOf(const std::vector<double>& table, double deviation) {
+  const auto classes = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(table.size()))));
+  Require(classes >= 2 && classes * classes == table.size(), "TableEstimatesOf: two classes or more");
+  TableEstimates estimates;
+  double recalls = 0;
+  for (std::size_t k = 0; k < classes; ++k) {
+    double of_class = 0;
+    double taken_for_it = 0;
+    for (std::size_t other = 0; other < classes; ++other) {
+      of_class += table[k * classes + other];
+      taken_for_it += table[other * classes + k];
+    }
+    const double right = table[k * classes + k];
+    estimates.recall.push_back(EstimateOf(right, of_class, classes, deviation));
+    estimates.precision.push_back(EstimateOf(right, taken_for_it, classes, deviation));
+    recalls += estimates.recall.back().value_or(ShareEstimate{}).value;
+  }
+  const bool all = std::all_of(estimates.recall.begin(), estimates.recall.end(),
+                               [](const auto& recall) { return recall.has_value(); });
+  if (all) estimates.balanced_accuracy = recalls / static_cast<double>(classes);
+  return estimates;
+}
 
 ScoreEstimates EstimatesOf(const std::vector<double>& histogram, double deviation) {
   const Counts counts = CountsOf(histogram);

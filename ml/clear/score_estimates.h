@@ -22,4 +22,22 @@ struct ScoreEstimates {
 /// class add up to less than three deviations of their sum's noise. Post-processing: the noise covers the estimates, too.
 [[nodiscard]] ScoreEstimates EstimatesOf(const std::vector<double>& histogram, double deviation);
 
+/// A share of records, and the deviation that the counts' noise gives it, to first order.
+struct ShareEstimate {
+  double value = 0;  ///< 0 to 1
+  double noise = 0;
+};
+
+/// What a noisy confusion table says of its classes; nothing of one where noise could make up what the share is of.
+struct TableEstimates {
+  std::vector<std::optional<ShareEstimate>> recall;     ///< of a class's records those that are taken for it
+  std::vector<std::optional<ShareEstimate>> precision;  ///< of those taken for a class those that are of it
+  std::optional<double> balanced_accuracy;              ///< the mean recall, where there are all
+};
+
+/// Of c^2 counts, class by class by the class that records are taken for, each with independent noise of mean 0 and this
+/// deviation, taken as they are. A share of counts that add up to less than three deviations of their sum's noise is
+/// missing. Post-processing, as above.
+[[nodiscard]] TableEstimates TableEstimatesOf(const std::vector<double>& table, double deviation);
+
 }  // namespace trefoil::ml

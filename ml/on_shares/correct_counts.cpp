@@ -90,6 +90,19 @@ mpc::Cost CorrectCountsCost(Index rows, Index columns, Index models, int logit_w
               PredictClassesCost(rows * models, columns, logit_width));
 }
 
+AdditiveShare ConfusionCounts(mpc::Context& party, const Batch& batch, const AdditiveShare& logits,
+                              int logit_width) {
+  Require(logits.rows() == batch.x.rows() && logits.cols() == batch.y.cols(),
+          "ConfusionCounts: the logits of every row");
+  const ArithShare predicted = PredictClasses(party, protocols::Reshare(party, logits), logit_width);
+  const AdditiveShare table = protocols::LocalTransposedProduct(party, LabelsOfClasses(batch), predicted);
+  return AdditiveShare(mpc::Reshaped(table.part(), table.rows() * table.cols(), 1));
+}
+
+mpc::Cost ConfusionCountsCost(Index rows, Index columns, int logit_width) {
+  return Then(protocols::ReshareCost(rows * columns), PredictClassesCost(rows, columns, logit_width));
+}
+
 dp::Uint256 CountVariance(double sigma, std::uint64_t sensitivity) {
   return NoiseVariance(OnSigmaLattice(sigma), sensitivity, 1);
 }

@@ -40,6 +40,14 @@ inline constexpr int kClassifiedWidth = 64;
 [[nodiscard]] mpc::Cost CorrectCountsCost(mpc::Index rows, mpc::Index columns, mpc::Index models,
                                           int logit_width);
 
+/// How many rows of `batch` are of which class and taken for which, in units of 2^-f, exactly: c'^2 x 1, c' = max(c, 2),
+/// 3-of-3. First those of class 0, by the class that they are taken for, then those of class 1, and so on. `logits` is
+/// N x c, of one column above zero for class 1. A padding row counts for none. Nothing is opened.
+/// Pre: as PredictClasses. Cost: ConfusionCountsCost.
+[[nodiscard]] mpc::AdditiveShare ConfusionCounts(mpc::Context& party, const Batch& batch,
+                                                 const mpc::AdditiveShare& logits, int logit_width);
+[[nodiscard]] mpc::Cost ConfusionCountsCost(mpc::Index rows, mpc::Index columns, int logit_width);
+
 /// The variance of each party's noise for a count: sigma^2 sensitivity^2 / 2, with the sensitivity on the
 /// count's lattice; sigma is rounded up as OnSigmaLattice does.
 [[nodiscard]] dp::Uint256 CountVariance(double sigma, std::uint64_t sensitivity);

@@ -25,9 +25,12 @@ using mpc::RingMatrix;
 
 Index Values(const StepPlan& plan) { return EvaluationNumbers(plan.settings); }
 
-/// What one record replaced by another moves of it, in units of 2^-f: the count by 1, a histogram in two bins.
+/// Whether many numbers are opened, of which a record is in one, and not how many are right.
+bool HasClasses(const EvaluationSettings& settings) { return settings.bins > 0 || settings.confusion; }
+
+/// What one record replaced by another moves of it, in units of 2^-f: the count by 1, two numbers of a histogram or table.
 std::uint64_t Sensitivity(const StepPlan& plan) {
-  const double moved = plan.settings.evaluation->bins > 0 ? std::sqrt(2.0) : 1;
+  const double moved = HasClasses(*plan.settings.evaluation) ? std::sqrt(2.0) : 1;
   return static_cast<std::uint64_t>(std::ceil(std::ldexp(moved, plan.settings.fraction_bits)));
 }
 
@@ -39,10 +42,18 @@ double CorrectOf(const std::vector<double>& histogram, double threshold) {
          std::accumulate(histogram.begin() + bins + edge, histogram.end(), 0.0);
 }
 
+/// How many records of a confusion table are of the class that they are taken for.
+double DiagonalOf(const std::vector<double>& table) {
+  const auto classes = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(table.size()))));
+  double sum = 0;
+  for (std::size_t k = 0; k < classes; ++k) sum += table[k * classes + k];
+  return sum;
+}
+
 /// Opens the counts to the parties that the settings name.
 void Open(mpc::Context& party, const StepPlan& plan, const ArithShare& counts, EvaluationResult& result) {
   const EvaluationSettings& settings = *plan.settings.evaluation;
-  const bool histogram = settings.bins > 0;
+  const bool histogram = HasClasses(settings);
   const auto opened =
       histogram
           ? protocols::RevealToEach(party, settings.to, counts, protocols::ReleaseReason::kScoreHistogram)
@@ -55,7 +66,9 @@ void Open(mpc::Context& party, const StepPlan& plan, const ArithShare& counts, E
     const double deviation = std::sqrt(3.0) * *settings.sigma;  // three parties', each of variance sigma^2
     result.threshold = EstimatesOf(values, deviation).threshold.value_or(result.threshold);
   }
-  result.correct = histogram ? CorrectOf(values, result.threshold) : values[0];
+  result.correct = settings.confusion ? DiagonalOf(values)
+                   : histogram        ? CorrectOf(values, result.threshold)
+                                      : values[0];
   if (histogram) result.histogram = std::move(values);
 }
 
@@ -81,6 +94,11 @@ AdditiveShare CountTests(mpc::Context& party, const StepPlan& plan, const mpc::F
   const auto logits = [&](mpc::Context& branch, const mpc::FixedShare& x) {
     return AboveDecision(branch, plan, Logits(branch, plan, x, weights));
   };
+  if (settings.confusion) {
+    return SumHeldOut(party, plan, settings.test, test, [&](mpc::Context& branch, const Batch& batch) {
+      return ConfusionCounts(branch, batch, logits(branch, batch.x), kClassifiedWidth);
+    });
+  }
   return CountHeldOut(party, plan, settings.test, test, logits, kClassifiedWidth);
 }
 
@@ -102,6 +120,12 @@ mpc::Cost CountTestsCost(const StepPlan& plan) {
       return Then(Then(before, LogitsCost(plan, rows)), ScoreHistogramCost(plan, rows));
     });
   }
+  if (settings.confusion) {
+    return SumHeldOutCost({}, plan, settings.test, [&](const mpc::Cost& before, Index rows) {
+      return Then(Then(before, LogitsCost(plan, rows)),
+                  ConfusionCountsCost(rows, plan.columns, kClassifiedWidth));
+    });
+  }
   const auto logits = [&](Index rows) { return LogitsCost(plan, rows); };
   return CountHeldOutCost({}, plan, settings.test, 1, logits, kClassifiedWidth);
 }
@@ -110,6 +134,7 @@ mpc::Cost CountTestsCost(const StepPlan& plan) {
 
 Index EvaluationNumbers(const TrainingSettings& settings) {
   if (!settings.evaluation) return 0;
+  if (settings.evaluation->confusion) return static_cast<Index>(settings.classes) * settings.classes;
   return std::max<Index>(1, 2 * static_cast<Index>(settings.evaluation->bins));
 }
 

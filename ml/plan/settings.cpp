@@ -173,6 +173,8 @@ void CheckDomains(const TrainingSettings& s) {
                         IsEdge(s.threshold, e.bins)),
         "evaluation.bins", static_cast<double>(e.bins),
         "2 to 100 of two classes, with evaluation.sigma, model.threshold being an edge of them");
+  check(!e.confusion || (e.bins == 0 && e.sigma && s.classes <= kMaxConfusionClasses), "evaluation.confusion",
+        1, "none, or evaluation.sigma, no bins and at most 100 classes with it");
 }
 
 double LogitAt(Loss loss, double prediction) {

@@ -29,6 +29,9 @@ inline constexpr double kMaxRecordWeightBound = 1000;
 /// Bins of predictions at most.
 inline constexpr std::int64_t kMaxScoreBins = 100;
 
+/// Classes of a confusion table at most, which has their square of counts.
+inline constexpr int kMaxConfusionClasses = 100;
+
 /// How near to 0 and to 1 a threshold can be.
 inline constexpr double kMinThreshold = 1e-6;
 
@@ -86,6 +89,8 @@ struct EvaluationSettings {
   std::optional<double> sigma{};  ///< noise multiplier of that count, of sensitivity 1; empty: no noise
   /// Above 0: in place of that count a histogram of predictions by class, with noise of sensitivity sqrt(2); two classes.
   std::int64_t bins = 0;
+  /// In place of both the confusion table, how many of each class are taken for which, with noise as of a histogram.
+  bool confusion = false;
   bool choose_threshold = false;  ///< whether the model is released with a threshold that the histogram gives
 };
 

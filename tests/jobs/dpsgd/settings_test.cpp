@@ -486,6 +486,26 @@ TEST(DpsgdSettings, ReadsAHistogramOfPredictions) {
             std::string::npos);
 }
 
+TEST(DpsgdSettings, ReadsAConfusionTable) {
+  const std::vector<std::string> evaluation{"evaluation.holder=2", "evaluation.rows=500",
+                                            "evaluation.confusion=true"};
+  const auto with = [&](std::initializer_list<std::string> more) {
+    auto all = evaluation;
+    all.insert(all.end(), more);
+    return all;
+  };
+  const auto job = Read(kMinimal, with({"evaluation.sigma=3"}));
+  EXPECT_TRUE(SettingsOf(job).evaluation->confusion);
+  EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(job), "x")), DpsgdHash(job));
+  EXPECT_EQ(DpsgdJson(Read(kMinimal, {"evaluation.holder=2", "evaluation.rows=500"})).find("confusion"),
+            std::string::npos);
+  EXPECT_THAT(ErrorOf(kMinimal, evaluation), HasSubstr("evaluation.confusion: without evaluation.sigma"));
+  EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "data.classes=2", "evaluation.bins=10"})),
+              HasSubstr("evaluation.confusion: beside evaluation.bins"));
+  EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "data.classes=101"})),
+              HasSubstr("evaluation.confusion: with 101 classes, expected at most 100"));
+}
+
 TEST(DpsgdSettings, DerivesTheFeaturesThatAreTrainedOn) {
   EXPECT_EQ(TrainedFeatures(Read(kMinimal)), 784);
   const auto job = Read(kMinimal, {"features.method=hog"});

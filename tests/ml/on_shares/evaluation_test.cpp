@@ -178,6 +178,67 @@ INSTANTIATE_TEST_SUITE_P(
                     EvaluationCase{"network", {6}, Loss::kOneVsRest, 2, 20}),
     [](const auto& info) { return info.param.name; });
 
+class ConfusionTest : public testing::TestWithParam<EvaluationCase> {};
+
+TEST_P(ConfusionTest, CountsTestRecordsByClassAndClassTheyAreTakenForAtTheDeclaredCost) {
+  TrainingSettings settings = SettingsOf(GetParam());
+  settings.evaluation->sigma = 0.001;  // as above
+  settings.evaluation->confusion = true;
+  const StepPlan plan = MakeStepPlan(settings, GetParam().comparison);
+  const OwnRecords test = MakeRecords(settings, 9, 60);
+  const RingMatrix weights = SomeWeights(plan);
+  const auto parts = Evaluated(plan, test, weights);
+  const RingMatrix encoded = EncodeRecords(plan, test, AllRows(test), 60);
+  const auto classes = static_cast<std::size_t>(settings.classes);
+  std::vector<double> expected(classes * classes, 0);
+  double correct = 0;
+  for (mpc::Index row = 0; row < 60; ++row) {
+    const auto label = static_cast<std::size_t>(reference::PlainLabel(plan, encoded, row));
+    const auto found = static_cast<std::size_t>(reference::PlainClass(plan, encoded, row, weights));
+    ++expected[label * classes + found];
+    correct += label == found ? 1 : 0;
+  }
+  for (const std::size_t party : {0U, 2U}) {
+    const auto& opened = parts[party].value.histogram;
+    ASSERT_EQ(opened.size(), expected.size());
+    for (std::size_t k = 0; k < opened.size(); ++k) EXPECT_NEAR(opened[k], expected[k], 0.5) << k;
+    EXPECT_NEAR(parts[party].value.correct.value(), correct, 0.5);
+  }
+  EXPECT_TRUE(parts[1].value.histogram.empty());
+  EXPECT_FALSE(parts[1].value.correct);
+  EXPECT_GT(std::count_if(expected.begin(), expected.end(), [](double count) { return count > 0; }), 2);
+  EXPECT_EQ(Figures(parts), Figures(EvaluateOnSharesCost(plan)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, ConfusionTest,
+    testing::Values(EvaluationCase{"three_classes"}, EvaluationCase{"softmax", {}, Loss::kSoftmax, 4},
+                    EvaluationCase{"threshold", {}, Loss::kOneVsRest, 2, 16, protocols::Form::kBulk, 0.58},
+                    EvaluationCase{"network", {6}, Loss::kOneVsRest, 3, 20}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(EvaluationEvents, ChargeAConfusionTableOnceWithTheNoiseOfItsSensitivity) {
+  TrainingSettings settings = SettingsOf(EvaluationCase{.name = "confusion", .classes = 3});
+  settings.evaluation->sigma = 2;
+  settings.evaluation->confusion = true;
+  const auto events = EvaluationEvents(MakeStepPlan(settings));
+  ASSERT_EQ(events.size(), 1U);
+  const auto& event = std::get<dp::NoisyEvaluation>(events[0]);
+  EXPECT_EQ(event.sigma, 2);
+  EXPECT_EQ(event.coordinates, 9);
+  EXPECT_NEAR(event.party_deviation, std::ldexp(2, 16), 2);
+}
+
+TEST(EvaluationSettings, RefuseAConfusionTableWithoutNoiseOrBesideBins) {
+  TrainingSettings settings = SettingsOf(EvaluationCase{.name = "confusion", .classes = 2});
+  settings.evaluation->confusion = true;
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+  settings.evaluation->sigma = 1;
+  EXPECT_NO_THROW((void)MakeStepPlan(settings));
+  settings.evaluation->bins = 10;
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+}
+
 TEST(Evaluate, AddsNoiseOfTheHistogramsSensitivityToEachOfItsCounts) {
   TrainingSettings settings = SettingsOf(EvaluationCase{.name = "noisy", .classes = 2});
   settings.evaluation = EvaluationSettings{.test = {.holder = 1, .rows = 1}, .sigma = 1000, .bins = 10};
