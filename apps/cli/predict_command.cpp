@@ -54,7 +54,7 @@ std::string TargetsOf(const jobs::ModelFile& model, const data::Matrix& x) {
   std::vector<double> targets;
   for (Eigen::Index row = 0; row < x.rows(); ++row) {
     const auto logits = jobs::Logits(model.model, x.row(row).cast<double>());
-    targets.push_back(jobs::TargetOf(model.schema.records, logits));
+    targets.push_back(jobs::TargetOf(model.schema, logits));
   }
   return jobs::TargetsCsv(targets);
 }

@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -41,17 +42,23 @@ std::string OutputName(const jobs::RecordSchema& schema, Eigen::Index output, Ei
   return schema.data.label.column.empty() ? "target" : schema.data.label.column;
 }
 
-/// Of all outputs, in the target's unit or in logits.
+bool IsOfLogarithms(const jobs::ModelFile& file) { return file.schema.classifier.loss == ml::Loss::kPoisson; }
+
+/// Of all outputs, in the target's unit, its logarithm or in logits.
 std::vector<Coefficient> CoefficientsOf(const jobs::ModelFile& file) {
   const auto& [model, schema] = file;
   const auto& target = schema.records.data.target;
-  const double width = target ? target->high - target->low : 1;
+  const bool logarithms = IsOfLogarithms(file);
+  const double width = target && !logarithms ? target->high - target->low : 1;
+  const double middle = logarithms ? std::log(target->high) - ml::kPoissonOffset
+                        : target   ? data::TargetAt(*target, 0.5)
+                                   : 0;
   const auto columns = data::FeatureColumns(schema.records.data);
   std::vector<Coefficient> all;
   for (Eigen::Index k = 0; k < model.bias.size(); ++k) {
     const auto output = OutputName(schema.records, k, model.bias.size());
     const auto place = all.size();
-    double intercept = model.bias(k) * width + (target ? data::TargetAt(*target, 0.5) : 0);
+    double intercept = model.bias(k) * width + middle;
     all.push_back({.output = output, .column = kIntercept, .value = ""});
     for (std::size_t j = 0; j < columns.size(); ++j) {
       const auto& of = columns[j];
@@ -73,7 +80,10 @@ std::string Explanation(const jobs::ModelFile& file) {
       "What one unit more of a column adds to {}, in a row that is not shortened to row_norm {}; of a value, "
       "what having it adds. The intercept is of a record whose numbers are 0 and which has none of the "
       "values.",
-      schema.data.target ? "the target" : "the logit of the class", schema.features.row_norm);
+      IsOfLogarithms(file) ? "the target's natural logarithm"
+      : schema.data.target ? "the target"
+                           : "the logit of the class",
+      schema.features.row_norm);
   text +=
       file.model.deviations
           ? " A standard error is one standard deviation of what privacy's noise has added, to first order "

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -24,7 +25,8 @@ bool Extracts(const jobs::RecordSchema& schema) {
   return schema.features.extraction.method != data::FeatureMethod::kNone;
 }
 
-/// What prediction needs beside the weights, by name; a record is of class 1 of two above `decision`, a target is low + (high - low) (output + 1/2).
+/// What prediction needs beside the weights, by name; a record is of class 1 of two above `decision`, a target is
+/// low + (high - low) (output + 1/2), or of Poisson's loss e^(output + target_offset), at most high.
 std::vector<std::pair<std::string, double>> ConstantsOf(const jobs::ModelFile& model) {
   std::vector<std::pair<std::string, double>> constants{{"scale", model.schema.records.data.scale},
                                                         {"row_norm", model.schema.records.features.row_norm}};
@@ -34,6 +36,8 @@ std::vector<std::pair<std::string, double>> ConstantsOf(const jobs::ModelFile& m
   if (const auto& target = model.schema.records.data.target) {
     constants.emplace_back("target_low", target->low);
     constants.emplace_back("target_high", target->high);
+    if (model.schema.classifier.loss == ml::Loss::kPoisson)
+      constants.emplace_back("target_offset", std::log(target->high) - ml::kPoissonOffset);
   }
   return constants;
 }
@@ -113,6 +117,14 @@ class GraphBuilder {
     const auto& bias = model_.model.bias;
     const auto& target = model_.schema.records.data.target;
     if (!target) return AddDense(weights, bias, "", "", "scores");
+    if (model_.schema.classifier.loss == ml::Loss::kPoisson) {
+      const double largest = std::log(target->high);
+      AddDense(weights, bias.array() + (largest - ml::kPoissonOffset), "", "", "logarithm");
+      Apply("Min", Scalar("largest_logarithm", largest), "bounded_logarithm");
+      writer_.AddNode("Exp", {last_}, "target");
+      last_ = "target";
+      return;
+    }
     const double width = target->high - target->low;
     AddDense(weights * width, (bias.array() + 0.5) * width + target->low, "", "", "target");
   }

@@ -101,6 +101,8 @@ void RequireRule(const DpsgdSettings& job, const Section& table, const char* key
     table.Refuse(key, "a number with model.loss \"squared\" of classes, for which there is no rule");
   if (job.model.loss == ml::Loss::kHuber)
     table.Refuse(key, "a number with model.loss \"huber\", for which there is no rule");
+  if (job.model.loss == ml::Loss::kPoisson)
+    table.Refuse(key, "a number with model.loss \"poisson\", for which there is no rule");
   if (job.training.clipping == ml::Clipping::kExamples)
     table.Refuse(key, "a number with training.clipping \"examples\", for which there is no rule");
 }

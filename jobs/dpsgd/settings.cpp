@@ -35,27 +35,17 @@ void TargetFields(FieldVisitor& v, std::optional<double>& epsilon, std::optional
   v("sigma", sigma, kPositive, "The noise multiplier. Exactly one of `epsilon` and `sigma`.");
 }
 
-/// A loss that a user may look for, with what to do instead.
-void RefuseOtherLosses(const Section& table) {
-  const auto* node = table.Find("loss");
-  const auto loss = node == nullptr ? std::nullopt : node->value<std::string>();
-  if (loss == "poisson") {
-    table.Fail("loss",
-               "found \"poisson\", expected \"squared\": an exponential of the logit has no bound, which "
-               "the noise needs; the squared loss of counts, or of their roots, has one");
-  }
-}
-
 void Fields(FieldVisitor& v, ModelSpec& s) {
-  v.Check(RefuseOtherLosses);
   v("loss", s.loss,
     OneOf<ml::Loss>{{ml::Loss::kOneVsRest, "one-vs-rest"},
                     {ml::Loss::kSquared, "squared"},
                     {ml::Loss::kSoftmax, "softmax"},
-                    {ml::Loss::kHuber, "huber"}},
+                    {ml::Loss::kHuber, "huber"},
+                    {ml::Loss::kPoisson, "poisson"}},
     Default(ml::Loss::kOneVsRest),
     "`softmax`: cross-entropy; with two classes the same as `one-vs-rest`; not with `truncation = "
-    "\"exact\"`. `squared`: of classes, or of the number of [data.target]. `huber`: of [data.target] alone.");
+    "\"exact\"`. `squared`: of classes, or of the number of [data.target]. `huber`: of [data.target] alone. "
+    "`poisson`: of counts, [data.target] with `low = 0`: the logarithm of the target is linear in the row.");
   v.When({s.loss == ml::Loss::kHuber, "model.loss \"huber\""}, [&] {
     v("huber_threshold", s.huber_threshold, kPositive,
       "In the target's own unit: up to so large an error the loss is squared, beyond it linear "

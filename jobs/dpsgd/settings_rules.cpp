@@ -79,9 +79,12 @@ void CheckGroups(const DpsgdSettings& job, const Section& document) {
 
 /// What a number to be predicted in place of a class asks of the rest of the job.
 void CheckTarget(const DpsgdSettings& job, const Section& document) {
-  if (job.model.loss != ml::Loss::kSquared && job.model.loss != ml::Loss::kHuber)
-    document.Table("model").Refuse("loss",
-                                   "\"squared\" with [data.target], or \"huber\": the others are of classes");
+  const bool poisson = job.model.loss == ml::Loss::kPoisson;
+  if (job.model.loss != ml::Loss::kSquared && job.model.loss != ml::Loss::kHuber && !poisson)
+    document.Table("model").Refuse(
+        "loss", "\"squared\", \"huber\" or \"poisson\" with [data.target]: the others are of classes");
+  if (poisson && job.data.target->low != 0)
+    document.Table("data").Table("target").Refuse("low", "0 with model.loss \"poisson\", which is of counts");
   if (job.evaluation) {
     document.Fail("evaluation",
                   "not with [data.target]: what is opened on shares is how many records are classified "
@@ -98,6 +101,8 @@ void CheckTarget(const DpsgdSettings& job, const Section& document) {
 }
 
 void CheckHuber(const DpsgdSettings& job, const Section& document) {
+  if (job.model.loss == ml::Loss::kPoisson && !job.data.target)
+    document.Table("model").Refuse("loss", "another of classes; \"poisson\" is of [data.target] alone");
   if (job.model.loss != ml::Loss::kHuber) return;
   const auto model = document.Table("model");
   if (!job.data.target) model.Refuse("loss", "another of classes; \"huber\" is of [data.target] alone");

@@ -22,8 +22,8 @@ int ClassOf(const Eigen::RowVectorXd& logits, double decision) {
   return ml::ChoiceOf(logits).label;
 }
 
-double TargetOf(const RecordSchema& schema, const Eigen::RowVectorXd& logits) {
-  return data::TargetAt(schema.data.target.value(), logits(0) + 0.5);
+double TargetOf(const ModelSchema& schema, const Eigen::RowVectorXd& logits) {
+  return data::TargetAt(schema.records.data.target.value(), ml::ShareAt(schema.classifier.loss, logits(0)));
 }
 
 std::string ClassName(const RecordSchema& schema, int index) {

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "jobs/records/schema.h"
+#include "jobs/records/model_schema.h"
 #include "ml/dpsgd/training.h"
 
 namespace trefoil::jobs {
@@ -14,9 +14,9 @@ namespace trefoil::jobs {
 /// it is above `decision` (ml::DecisionLogit).
 [[nodiscard]] int ClassOf(const Eigen::RowVectorXd& logits, double decision = 0);
 
-/// The target that the one logit of a model of targets means, in the target's own unit; it may lie beyond the range.
-/// Pre: schema.data.target.
-[[nodiscard]] double TargetOf(const RecordSchema& schema, const Eigen::RowVectorXd& logits);
+/// The target that the one logit of a model of targets means, in the target's own unit; it may lie beyond the range, but
+/// not of Poisson's loss. Pre: schema.records.data.target.
+[[nodiscard]] double TargetOf(const ModelSchema& schema, const Eigen::RowVectorXd& logits);
 
 /// How the data call a class: the value of its label, or its number.
 [[nodiscard]] std::string ClassName(const RecordSchema& schema, int index);

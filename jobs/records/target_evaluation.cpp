@@ -47,7 +47,7 @@ TargetEvaluation EvaluateTargets(const ml::Model& model, const ModelSchema& sche
   std::vector<double> predictions;
   for (std::size_t row = 0; row < table.y.size(); ++row) {
     const auto logits = Logits(model, table.x.row(static_cast<Eigen::Index>(row)).cast<double>());
-    predictions.push_back(TargetOf(schema.records, logits));
+    predictions.push_back(TargetOf(schema, logits));
     targets.push_back(data::TargetOfSteps(schema.records.data.target.value(), table.y[row]));
   }
   return {.records = static_cast<std::int64_t>(targets.size()),

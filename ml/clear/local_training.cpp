@@ -72,6 +72,7 @@ double BatchOf(const LocalPlan& plan, int owner) {
 double ErrorOf(const TrainingSettings& settings, bool single, double logit, double label) {
   const double residual = logit + (single ? 0.5 : 0) - label;
   if (settings.loss == Loss::kSquared) return residual;
+  if (settings.loss == Loss::kPoisson) return ShareAt(settings.loss, logit) - label;
   if (settings.loss == Loss::kHuber)
     return std::clamp(residual, -settings.huber_threshold, settings.huber_threshold);
   return 1 / (1 + std::exp(-logit)) - label;

@@ -22,7 +22,7 @@ Eigen::RowVectorXd LogShares(const Eigen::RowVectorXd& w) {
 
 }  // namespace
 
-bool HasProbabilities(Loss loss) { return loss != Loss::kSquared && loss != Loss::kHuber; }
+bool HasProbabilities(Loss loss) { return loss == Loss::kOneVsRest || loss == Loss::kSoftmax; }
 
 Eigen::RowVectorXd LogProbabilities(Loss loss, const Eigen::Ref<const Eigen::RowVectorXd>& logits) {
   Require(HasProbabilities(loss) && logits.allFinite(),

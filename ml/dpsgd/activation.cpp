@@ -1,5 +1,6 @@
 #include "ml/dpsgd/activation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -10,6 +11,8 @@
 
 namespace trefoil::ml {
 namespace {
+
+using mpc::Word;
 
 constexpr double kLargestLogitBound = 64;
 // In which a prediction's series is evaluated; what that adds to an error is charged.
@@ -42,6 +45,17 @@ double SigmoidErrorNorm(const protocols::SigmoidSeries& series, const Activation
   const double error =
       1 + series.excess + protocols::EvaluationError(kSeriesWords) + std::ldexp(1.0, -options.frac_bits);
   return std::sqrt(static_cast<double>(options.columns)) * error;
+}
+
+/// e^x up to x = 0, where it stays: never negative, and above 1 by no more than its accuracy.
+protocols::ExponentialTable ExponentialFor(const ActivationOptions& options) {
+  auto table = protocols::MakeExponentialTable({.lowest = -32,
+                                                .highest = 0,
+                                                .input_bits = options.frac_bits,
+                                                .output_bits = options.frac_bits,
+                                                .accuracy_bits = std::min(options.frac_bits + 1, 25)});
+  table.pieces.rounding = options.rounding;
+  return table;
 }
 
 protocols::SoftmaxTable SoftmaxFor(const ActivationOptions& options) {
@@ -104,6 +118,10 @@ Activation MakeActivation(const ActivationOptions& options) {
     activation.clamp = Clamp(options.huber_threshold, options.frac_bits, options.rounding);
     activation.error_norm =
         std::ldexp(static_cast<double>(activation.clamp.thresholds.back()), -options.frac_bits);
+  } else if (options.loss == Loss::kPoisson) {
+    Require(options.columns == 1, "MakeActivation: one column for Poisson's loss");
+    activation.exponential = ExponentialFor(options);
+    activation.error_norm = 1 + activation.exponential->relative + activation.exponential->absolute;
   } else {
     activation.options.loss = Loss::kOneVsRest;
     activation.series = &protocols::SigmoidSeriesFor(options.logit_bound);
@@ -125,6 +143,7 @@ std::string Fingerprint(const Activation& activation) {
   }
   Put(text, activation.clamp);
   if (activation.softmax) Put(text, *activation.softmax);
+  if (activation.exponential) Put(text, activation.exponential->pieces);
   return text.str();
 }
 
@@ -141,6 +160,10 @@ mpc::FixedShare Predict(mpc::Context& party, const Activation& activation, const
   // Whatever was truncated, the result is below 2^(65 - f) in absolute value: what Softmax and the clamp
   // want.
   if (options.loss == Loss::kSoftmax) return Softmax(party, *activation.softmax, {truncated, f});
+  if (options.loss == Loss::kPoisson) {
+    const mpc::ArithShare moved = AddPublic(party, truncated, Word{0} - (Word{kPoissonOffset} << f));
+    return Exponential(party, *activation.exponential, {moved, f}, options.form);
+  }
   const mpc::ArithShare clamped = Evaluate(party, activation.clamp, truncated, options.form);
   return {options.columns > 1 ? clamped : AddPublic(party, clamped, mpc::Word{1} << (f - 1)), f};
 }
@@ -167,6 +190,8 @@ mpc::Cost PredictCost(const Activation& activation, mpc::Index rows) {
   }
   const mpc::Cost truncation = protocols::TruncateProductCost(count, options.frac_bits, options.rounding);
   if (options.loss == Loss::kSoftmax) return Then(truncation, SoftmaxCost(*activation.softmax, rows));
+  if (options.loss == Loss::kPoisson)
+    return Then(truncation, ExponentialCost(*activation.exponential, count, options.form));
   return Then(truncation, EvaluateCost(activation.clamp, count, options.form));
 }
 
@@ -176,6 +201,11 @@ double PredictSeconds(const Activation& activation, mpc::Index rows) {
     return protocols::ComparisonSeconds(options.form, rows * options.columns,
                                         static_cast<std::int64_t>(activation.clamp.thresholds.size()),
                                         activation.clamp.width);
+  }
+  if (options.loss == Loss::kPoisson) {
+    const auto& table = activation.exponential->pieces;
+    return protocols::ComparisonSeconds(options.form, rows,
+                                        static_cast<std::int64_t>(table.thresholds.size()), table.width);
   }
   if (options.loss == Loss::kOneVsRest) return 0;
   const protocols::SoftmaxTable& table = *activation.softmax;

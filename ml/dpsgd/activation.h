@@ -5,6 +5,7 @@
 #include "ml/plan/settings.h"
 #include "mpc/cost.h"
 #include "mpc/fixed_point.h"
+#include "protocols/functions/exponential.h"
 #include "protocols/functions/piecewise_polynomial.h"
 #include "protocols/functions/sigmoid.h"
 #include "protocols/functions/softmax.h"
@@ -30,13 +31,16 @@ struct Activation {
                                          ///< by 1/2, so that logit 0 lies between its two labels. kHuber:
                                          ///< of errors, to +- d rounded down to a multiple of 2^-frac_bits
   std::optional<protocols::SoftmaxTable> softmax;  ///< kSoftmax
+  std::optional<protocols::ExponentialTable>
+      exponential{};      ///< kPoisson: e^x for x <= 0 and 1 beyond, of x = logit - kPoissonOffset
   double error_norm = 0;  ///< bound on the norm of a row's errors, prediction - label, for every ring value
                           ///< of its logits: one label of several columns is 1, a single one lies in 0 ... 1
 };
 
 /// Softmax clamps logits to +- logit_bound where the ring has the bits for their exponentials (up to 10 at
 /// 16 fraction bits), and beyond takes them as they are, less the largest of their row.
-/// Pre: of Huber's loss one column, and a threshold from MinHuberThreshold() to kMaxHuberThreshold.
+/// Pre: of Huber's and Poisson's loss one column, and of Huber's a threshold from MinHuberThreshold() to
+/// kMaxHuberThreshold.
 /// Throws ConfigError where the logit bound is beyond every sigmoid series, or too small for softmax, and for
 /// softmax with exact truncation, which it does not have.
 [[nodiscard]] Activation MakeActivation(const ActivationOptions& options);
@@ -45,10 +49,10 @@ struct Activation {
 [[nodiscard]] std::string Fingerprint(const Activation& activation);
 
 /// Predictions from the logits' local product at scale 2 * frac_bits; the result has frac_bits.
-/// Pre:  not for Huber's loss, whose predictions have no bound; for squared loss and softmax |logits| < 2^62, else
+/// Pre:  not for Huber's loss, whose predictions have no bound; for all but one-vs-rest |logits| < 2^62, else
 ///       predictions mean nothing; the bound on errors holds all the same.
 /// Cost: 3 rounds for one-vs-rest (SigmoidOfProduct); for squared loss 13 in bulk form, 6 in latency form;
-///       for softmax 2 and SoftmaxCost.
+///       for softmax 2 and SoftmaxCost; for Poisson's loss 2 and ExponentialCost.
 [[nodiscard]] mpc::FixedShare Predict(mpc::Context& party, const Activation& activation,
                                       const mpc::AdditiveShare& logits);
 [[nodiscard]] mpc::Cost PredictCost(const Activation& activation, mpc::Index rows);
@@ -58,7 +62,7 @@ struct Activation {
 [[nodiscard]] mpc::FixedShare Errors(mpc::Context& party, const Activation& activation,
                                      const mpc::AdditiveShare& logits, const mpc::FixedShare& labels);
 
-/// Computation that the comparisons of `rows` predictions, of softmax, the squared loss or Huber's, are expected to
+/// Computation that the comparisons of `rows` predictions, of all losses but one-vs-rest, are expected to
 /// take (protocols/cost_model.h).
 [[nodiscard]] double PredictSeconds(const Activation& activation, mpc::Index rows);
 

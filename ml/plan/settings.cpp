@@ -60,9 +60,10 @@ void CheckGroups(const TrainingSettings& s) {
 /// Numbers in place of classes. What needs classes is refused.
 void CheckTargets(const TrainingSettings& s) {
   Require(s.classes == 2, "TrainingSettings: one column of targets");
-  if (s.loss != Loss::kSquared && s.loss != Loss::kHuber)
+  if (s.loss != Loss::kSquared && s.loss != Loss::kHuber && s.loss != Loss::kPoisson)
     throw ConfigError(
-        "model.loss: found a loss of classes, expected \"squared\" or \"huber\" with [data.target]");
+        "model.loss: found a loss of classes, expected \"squared\", \"huber\" or \"poisson\" with "
+        "[data.target]");
   if (ClassifiesOnShares(s) ||
       (s.initialisation && s.initialisation->method == InitialisationMethod::kAccuracy)) {
     throw ConfigError(
@@ -72,6 +73,8 @@ void CheckTargets(const TrainingSettings& s) {
 }
 
 void CheckHuber(const TrainingSettings& s) {
+  if (s.loss == Loss::kPoisson && !s.targets)
+    throw ConfigError("model.loss: found \"poisson\", expected it with [data.target] only");
   if (s.loss != Loss::kHuber) return;
   if (!s.targets) throw ConfigError("model.loss: found \"huber\", expected it with [data.target] only");
   if (!(s.huber_threshold >= MinHuberThreshold(s.fraction_bits) && s.huber_threshold <= kMaxHuberThreshold))
@@ -180,6 +183,10 @@ void CheckDomains(const TrainingSettings& s) {
 double LogitAt(Loss loss, double prediction) {
   if (loss == Loss::kSquared || loss == Loss::kHuber) return prediction - 0.5;
   return std::log(prediction) - std::log1p(-prediction);
+}
+
+double ShareAt(Loss loss, double logit) {
+  return loss == Loss::kPoisson ? std::exp(std::min(logit - kPoissonOffset, 0.0)) : logit + 0.5;
 }
 
 bool IsEdge(double number, std::int64_t bins) {

@@ -44,8 +44,11 @@ inline constexpr double kMaxBalanceSigma = 1e6;
 /// The largest threshold of Huber's loss: of a target's residual, whose range is 1 wide.
 inline constexpr double kMaxHuberThreshold = 64;
 
-/// With two classes softmax is one-vs-rest. Huber's is of targets alone.
-enum class Loss { kOneVsRest, kSquared, kSoftmax, kHuber };
+/// What a logit of 0 of Poisson's loss stands for: e to minus this number of the largest target.
+inline constexpr int kPoissonOffset = 2;
+
+/// With two classes softmax is one-vs-rest. Huber's and Poisson's are of targets alone.
+enum class Loss { kOneVsRest, kSquared, kSoftmax, kHuber, kPoisson };
 enum class Clipping { kFactorised, kPublished, kExamples };
 enum class Sampling { kOwnerPoisson, kPublic };
 enum class Adversary { kOutsider, kInsider };
@@ -110,7 +113,7 @@ struct TrainingSettings {
   int classes = 2;            ///< with 2 classes one output column is trained, else one a class
   bool targets =
       false;  ///< labels are numbers in place of classes, of which there are 2 then: 0 to 2^kTargetBits
-              ///< stand for 0 to 1, the middle of which is logit 0. The squared loss and Huber's alone
+              ///< stand for 0 to 1 (ShareAt). The squared loss, Huber's and Poisson's alone
   Loss loss = Loss::kOneVsRest;
   double huber_threshold = 0;  ///< kHuber: d, up to which the loss is squared, in units of the target's range
   double threshold =
@@ -164,6 +167,10 @@ void CheckDomains(const TrainingSettings& settings);
 
 /// The logit of class 1 of two at which this is predicted for it, between 0 and 1.
 [[nodiscard]] double LogitAt(Loss loss, double prediction);
+
+/// What a logit of a model of targets predicts, as a share of their range: logit + 1/2, which may lie beyond it; of
+/// Poisson's loss e^(logit - kPoissonOffset), at most 1.
+[[nodiscard]] double ShareAt(Loss loss, double logit);
 
 /// Whether a number between 0 and 1 is an edge of so many bins of equal width.
 [[nodiscard]] bool IsEdge(double number, std::int64_t bins);

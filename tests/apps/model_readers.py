@@ -103,6 +103,8 @@ class Onnx:
             return [a / b for a, b in pairs()]
         if operator in ("Max", "Min"):
             return [max(a, b) if operator == "Max" else min(a, b) for a, b in pairs()]
+        if operator == "Exp":
+            return [math.exp(a) for a in operands[0]]
         if operator == "Abs":
             return [abs(a) for a in operands[0]]
         if operator.startswith("Reduce"):

@@ -164,6 +164,51 @@ class Targets(ProgramTest):
             self.assertAlmostEqual(model.run([area, float(floor)])[0], target, delta=0.01)
         self.succeed("report", "out")
 
+    def test_counts_have_a_logarithm_that_is_linear(self):
+        coins = random.Random(9)
+
+        def visits(area, floor):
+            mean = math.exp(0.02 * (area - 60) - 0.3 * floor + 1)
+            count, left = 0, coins.random()  # a Poisson number by its distribution function
+            term = math.exp(-mean)
+            while left > term and count < 60:
+                left -= term
+                count += 1
+                term *= mean / count
+            return count
+
+        for name in ("train", "test"):
+            self.tables[name] = [(area, floor, visits(area, floor)) for area, floor, _ in self.tables[name]]
+            self.put(name, self.tables[name])
+        counts = JOB.replace("low = 200.0", "low = 0.0").replace("high = 2200.0", "high = 60.0")
+        counts = counts.replace("clip = 0.5", "clip = 0.1").replace("learning_rate = 0.3", "learning_rate = 10.0")
+        counts = counts.replace("steps = 120", "steps = 300").replace('loss = "squared"', 'loss = "poisson"')
+        self.write("job.toml", counts.replace("sigma = 0.7", "sigma = 0.3"))
+        self.assertIn("R² 0.", self.succeed("local", "--job", self.job, "--data", "data", "--out", "out"))
+        test = self.tables["test"]
+        targets = [row[2] for row in test]
+        found = self.predictions()
+        self.assertTrue(all(0 < target <= 60 for target in found))
+        means = [math.exp(0.02 * (area - 60) - 0.3 * floor + 1) for area, floor, _ in test]
+        self.assertGreater(r_squared(targets, found), r_squared(targets, means) - 0.1)
+        figures = json.loads(self.succeed("evaluate", "--model", "out/model.npz", "--data", "out/test", "--json"))
+        self.assertAlmostEqual(figures["r_squared"], r_squared(targets, found), places=6)
+        self.assertIn("one target", self.succeed("export", "--model", "out/model.npz", "--format", "onnx", "--out", "m.onnx"))
+        model = Onnx((self.folder / "m.onnx").read_bytes())
+        for (area, floor, _), target in list(zip(test, found))[:40]:
+            self.assertAlmostEqual(model.run([area, float(floor)])[0], target, delta=0.001)
+        self.assertAlmostEqual(float(model.metadata["target_offset"]), math.log(60) - 2)
+        self.succeed("export", "--model", "out/model.npz", "--format", "csv", "--out", "m.csv")
+        coefficients = [float(row["coefficient"]) for row in csv.DictReader(io.StringIO((self.folder / "m.csv").read_text()))]
+        for k, (area, floor, _) in enumerate(test):
+            if math.hypot((area - 60) / 30, (floor - 2) / 2) < 1.9:
+                logarithm = coefficients[0] + coefficients[1] * area + coefficients[2] * floor
+                self.assertAlmostEqual(min(60, math.exp(logarithm)), found[k], delta=0.001)
+        self.succeed("report", "out")
+        self.assertIn("natural logarithm", (self.folder / "out/report.html").read_text())
+        self.fail_with(2, 'for which there is no rule', "plan", "--job", self.job, "--set", "privacy.clip=auto")
+        self.fail_with(2, 'expected 0 with model.loss "poisson"', "plan", "--job", self.job, "--set", "data.target.low=1.0")
+
     def test_refuses_targets_outside_with_file_and_row(self):
         for bad, expected in ((2200.5, '"2200.5", expected a number of 200 to 2200'), (math.nan, "expected a finite number")):
             self.put("train", [*self.tables["train"][:4], (50.0, 1, bad)])

@@ -43,6 +43,7 @@ struct SearchCase {
 const char* NameOf(Loss loss) {
   if (loss == Loss::kSquared) return "squared_";
   if (loss == Loss::kHuber) return "huber_";
+  if (loss == Loss::kPoisson) return "poisson_";
   return loss == Loss::kSoftmax ? "softmax_" : "one_vs_rest_";
 }
 
@@ -77,8 +78,8 @@ TrainingSettings SettingsOf(const SearchCase& c) {
   settings.class_weights = c.class_weights;
   settings.max_record_weight = c.max_record_weight;
   if (c.loss == Loss::kSquared) settings.logit_bound = 2;
-  settings.targets = c.loss == Loss::kHuber;
-  if (settings.targets) settings.huber_threshold = c.huber_threshold;
+  settings.targets = c.loss == Loss::kHuber || c.loss == Loss::kPoisson;
+  if (c.loss == Loss::kHuber) settings.huber_threshold = c.huber_threshold;
   if (c.logit_bound != 0) settings.logit_bound = c.logit_bound;
   return settings;
 }
@@ -147,6 +148,25 @@ std::vector<SearchCase> AllCases() {
   cases.push_back({.loss = kHuber, .clipping = Clipping::kPublished});
   cases.push_back({.loss = kHuber, .clipping = Clipping::kExamples, .huber_threshold = 0.01});
   cases.push_back({.loss = kHuber, .truncation = kExact, .huber_threshold = 0.1});
+  // Poisson's: where the clip binds, where nothing is clipped, and at every scale.
+  constexpr Loss kPoisson = Loss::kPoisson;
+  for (const int f : {8, 16, 24})
+    cases.push_back({.loss = kPoisson, .fraction_bits = f, .clip = f == 8 ? 1 : 0.5});
+  cases.push_back({.loss = kPoisson, .form = Form::kLatency, .clip = 8});
+  cases.push_back({.loss = kPoisson, .clipping = Clipping::kPublished});
+  cases.push_back({.loss = kPoisson, .clipping = Clipping::kExamples, .truncation = kExact});
+  cases.push_back({.loss = kPoisson, .clipping = Clipping::kExamples, .max_record_weight = 2});
+  // Records' own weights: beside those of the classes, at the bound of both, and where nothing is clipped.
+  cases.push_back({.classes = 2, .max_record_weight = 2.5});
+  cases.push_back({.classes = 2, .clip = 8, .max_record_weight = 0.3});
+  cases.push_back({.classes = 3, .clipping = Clipping::kPublished, .max_record_weight = 2});
+  cases.push_back({.loss = kHuber, .clipping = Clipping::kExamples, .max_record_weight = 3});
+  for (const Loss loss : {Loss::kOneVsRest, Loss::kSquared, kSoftmax})
+    cases.push_back({.loss = loss,
+                     .classes = 3,
+                     .clipping = Clipping::kExamples,
+                     .class_weights = three,
+                     .max_record_weight = 1.7});
   return cases;
 }
 
@@ -366,6 +386,13 @@ std::vector<Fault> AllFaults() {
       {"softmax_takes_a_distance_of_one",
        {.loss = Loss::kSoftmax, .classes = 3, .clipping = Clipping::kExamples},
        [](StepPlan& plan) { plan.lattice_sensitivity = plan.lattice_sensitivity * 100 / 142; },
+       KeepInput},
+      {"exponential_that_goes_on_beyond_one",
+       {.loss = Loss::kPoisson, .clipping = Clipping::kExamples},
+       [](StepPlan& plan) {
+         plan.activation.exponential = protocols::MakeExponentialTable(
+             {.lowest = -32, .highest = 0.1, .input_bits = 16, .output_bits = 16, .accuracy_bits = 17});
+       },
        KeepInput},
       {"class_weight_above_the_largest",
        {.clipping = Clipping::kExamples, .class_weights = {0.5, 1}},

@@ -6,8 +6,9 @@
 
 namespace trefoil::reference {
 
-/// DP-SGD for one-vs-rest or multinomial logistic regression, the squared loss or Huber's in double precision, one
-/// example at a time: what the secure training is compared with. Rows of x carry no bias entry; a bias of 1 is appended.
+/// DP-SGD for one-vs-rest or multinomial logistic regression, the squared loss, Huber's or Poisson's in double
+/// precision, one example at a time: what the secure training is compared with. Rows of x carry no bias entry; a bias
+/// of 1 is appended.
 struct PlainDpSgd {
   Eigen::MatrixXd weights;  ///< (p + 1) x c, zero at first
   double clip = 1;
@@ -23,6 +24,7 @@ struct PlainDpSgd {
   std::vector<double> record_weights{};  ///< of the rows of a step; none: all 1
 
   [[nodiscard]] Eigen::VectorXd Predictions(const Eigen::VectorXd& logits) const {
+    if (poisson) return (logits.array() - 2).min(0).exp();
     if (squared) return logits.array() + (logits.size() == 1 ? 0.5 : 0);
     if (!softmax) return logits.unaryExpr([](double z) { return 1 / (1 + std::exp(-z)); });
     const Eigen::VectorXd exponentials = (logits.array() - logits.maxCoeff()).exp();

@@ -41,6 +41,14 @@ inline ml::TrainingSettings SmallHuberSettings(double threshold) {
   return settings;
 }
 
+/// The same by Poisson's loss.
+inline ml::TrainingSettings SmallPoissonSettings() {
+  ml::TrainingSettings settings = SmallHuberSettings(1);
+  settings.loss = ml::Loss::kPoisson;
+  settings.huber_threshold = 0;
+  return settings;
+}
+
 /// MNIST's raw pixels as configs/mnist.toml has them, with other rates.
 inline ml::TrainingSettings MnistSettings() {
   ml::TrainingSettings settings;

@@ -76,7 +76,7 @@ TEST(CoefficientsCsv, GiveThePredictionFromTheColumnsOwnValues) {
   ASSERT_EQ(all.size(), 9U);
   const auto of = [&](const char* column, const char* value = "") { return all.at({column, value}).first; };
   const auto predicted = [&](const std::map<std::string, std::string>& record) {
-    return jobs::TargetOf(file.schema.records, Predicted(file, record));
+    return jobs::TargetOf(file.schema, Predicted(file, record));
   };
   // Features are floats.
   EXPECT_NEAR(predicted({{"age", "53.5"}, {"ward", "north, upper"}, {"size", "7"}, {"day", "11.02.2000"}}),

@@ -323,7 +323,7 @@ INSTANTIATE_TEST_SUITE_P(
             "--set privacy.clip=abc: privacy.clip: found \"abc\", expected a number above 0, or \"auto\""},
         EditCase{"loss", "model.loss=hinge", "",
                  "--set model.loss=hinge: model.loss: found \"hinge\", expected one of \"one-vs-rest\", "
-                 "\"squared\", \"softmax\", \"huber\""},
+                 "\"squared\", \"softmax\", \"huber\", \"poisson\""},
         EditCase{"hidden", "model.hidden=[0]", "",
                  "--set model.hidden=[0]: model.hidden: found [ 0 ], expected an array of layer sizes"},
         EditCase{

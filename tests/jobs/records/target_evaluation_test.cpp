@@ -31,8 +31,8 @@ struct TargetModel {
 
 TEST(EvaluateTargets, IsInTheTargetsOwnUnit) {
   const TargetModel model;
-  EXPECT_EQ(TargetOf(model.schema.records, Eigen::RowVectorXd::Constant(1, -0.5)), 10);
-  EXPECT_EQ(TargetOf(model.schema.records, Eigen::RowVectorXd::Constant(1, 0.75)), 35);  // beyond the range
+  EXPECT_EQ(TargetOf(model.schema, Eigen::RowVectorXd::Constant(1, -0.5)), 10);
+  EXPECT_EQ(TargetOf(model.schema, Eigen::RowVectorXd::Constant(1, 0.75)), 35);  // beyond the range
   EXPECT_EQ(TargetsCsv({10, 17.5}), "row,target\n1,10\n2,17.5\n");
 
   const auto evaluation = model.Of({-0.5F, 0, 0.5F}, {10, 20, 27});  // 10, 20, 30

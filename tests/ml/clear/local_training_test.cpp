@@ -37,6 +37,7 @@ Eigen::MatrixXd Reference(const TrainingSettings& settings, const LocalSettings&
                               .expected_batch = local.expected_batch,
                               .softmax = settings.loss == Loss::kSoftmax && settings.classes > 2,
                               .squared = settings.loss == Loss::kSquared || settings.loss == Loss::kHuber,
+                              .poisson = settings.loss == Loss::kPoisson,
                               .huber = settings.huber_threshold,
                               .class_weights = settings.class_weights,
                               .record_weights = own.weights};
@@ -102,6 +103,17 @@ TEST(TrainLocally, AgreesWithThePlainStepForHubersLoss) {
   squared.loss = Loss::kSquared;
   squared.huber_threshold = 0;
   EXPECT_GT((weights - Reference(squared, local, own)).cwiseAbs().maxCoeff(), 2 * tolerance);
+}
+
+TEST(TrainLocally, AgreesWithThePlainStepForPoissonsLoss) {
+  const TrainingSettings settings = SmallPoissonSettings();
+  const OwnRecords own = MakeRecords(settings, 5, 40);
+  ThreadPool pool(2);
+  const LocalPlan plan = MakeLocalPlan(settings, SmallLocal());
+  const Eigen::MatrixXd weights = TrainLocally(plan, 1, own, pool, FixedCoins(1));
+  const double tolerance = 20 * 4 * 4 * std::ldexp(1.0, -16);  // as above
+  EXPECT_LE((weights - Reference(settings, SmallLocal(), own)).cwiseAbs().maxCoeff(), tolerance);
+  EXPECT_GT(weights.cwiseAbs().maxCoeff(), 0.3);
 }
 
 // One record moves the sum by its own clipped gradient, exactly: whatever the others, their order, the tasks.

@@ -25,7 +25,7 @@ TEST_P(ActivationTest, KeepsEveryErrorWithinItsBoundForAnyLogit) {
   const Activation activation = MakeActivation(
       {.loss = loss, .logit_bound = 8, .frac_bits = kBits, .rounding = rounding, .form = form});
   // |logit| < 2^62 is the truncation's range for the squared loss; the sigmoid takes any ring value.
-  const RingMatrix logits = loss == Loss::kSquared ? RandomSigned(1, 2000, 1, 61) : RandomWords(1, 2000, 1);
+  const RingMatrix logits = loss == Loss::kOneVsRest ? RandomWords(1, 2000, 1) : RandomSigned(1, 2000, 1, 61);
   const Outcome outcome = RunOn(
       Seed{1}, [&](mpc::Context& party) { return InsecureDeal(party, logits); },
       [&](mpc::Context& party, const mpc::ArithShare& share) {
@@ -43,7 +43,7 @@ TEST_P(ActivationTest, KeepsEveryErrorWithinItsBoundForAnyLogit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(LossesAndRoundings, ActivationTest,
-                         testing::Combine(testing::Values(Loss::kOneVsRest, Loss::kSquared),
+                         testing::Combine(testing::Values(Loss::kOneVsRest, Loss::kSquared, Loss::kPoisson),
                                           testing::Values(Rounding::kStochastic, Rounding::kExact),
                                           testing::Values(Form::kBulk, Form::kLatency)));
 
@@ -71,6 +71,32 @@ TEST(Predict, IsTheLogitForSquaredLossWithinTheBoundAndAHalfMoreOfOneColumn) {
         });
     const Eigen::MatrixXd expected = mpc::Decode(logits, 24).array() + (columns == 1 ? 0.5 : 0.0);
     ASSERT_LE((mpc::Decode(outcome.value, 12) - expected).cwiseAbs().maxCoeff(), std::ldexp(1.0, -12));
+  }
+}
+
+// Logits of -5 to 5, so that some are beyond 2, from which the prediction is 1.
+TEST(Predict, IsTheExponentialUpToOneForPoissonsLoss) {
+  for (const int bits : {12, 16, 24}) {
+    for (const Form form : {Form::kBulk, Form::kLatency}) {
+      const Activation activation = MakeActivation({.loss = Loss::kPoisson, .frac_bits = bits, .form = form});
+      RingMatrix logits(201, 1);
+      for (Index k = 0; k < logits.rows(); ++k)
+        logits(k, 0) =
+            static_cast<mpc::Word>(std::llround(std::ldexp(static_cast<double>(k - 100) / 20, 2 * bits)));
+      const Outcome outcome = RunOn(
+          Seed{2}, [&](mpc::Context& party) { return InsecureDeal(party, logits); },
+          [&](mpc::Context& party, const mpc::ArithShare& share) {
+            return Predict(party, activation, ToAdditive(share)).ring();
+          });
+      EXPECT_EQ(outcome.cost, Figures(PredictCost(activation, logits.size())));
+      // A unit of the logit, which moves its exponential by as much at most, and the table's own error.
+      const double tolerance = std::ldexp(1.0, -bits) + activation.error_norm - 1;
+      for (Index k = 0; k < logits.rows(); ++k) {
+        const double expected = ShareAt(Loss::kPoisson, static_cast<double>(k - 100) / 20);
+        ASSERT_NEAR(mpc::Decode(outcome.value(k, 0), bits), expected, tolerance) << k;
+      }
+      EXPECT_LT(activation.error_norm, 1 + std::ldexp(4.0, -std::min(bits, 16)));
+    }
   }
 }
 

@@ -35,7 +35,9 @@ struct SgdCase {
 void PrintTo(const SgdCase& c, std::ostream* out) { *out << c.name; }
 
 TrainingSettings SettingsOf(const SgdCase& c) {
-  TrainingSettings settings = c.loss == Loss::kHuber ? SmallHuberSettings(0.2) : SmallSettings();
+  TrainingSettings settings = c.loss == Loss::kHuber     ? SmallHuberSettings(0.2)
+                              : c.loss == Loss::kPoisson ? SmallPoissonSettings()
+                                                         : SmallSettings();
   settings.classes = c.classes;
   settings.clipping = c.clipping;
   settings.loss = c.loss;
@@ -86,6 +88,8 @@ INSTANTIATE_TEST_SUITE_P(
                     SgdCase{"huber", 2, Clipping::kFactorised, Loss::kHuber},
                     SgdCase{"huber_examples", 2, Clipping::kExamples, Loss::kHuber, {}, 0.9},
                     SgdCase{"exact_huber_published", 2, Clipping::kPublished, Loss::kHuber, kExact},
+                    SgdCase{"poisson", 2, Clipping::kFactorised, Loss::kPoisson},
+                    SgdCase{"exact_poisson_examples", 2, Clipping::kExamples, Loss::kPoisson, kExact},
                     SgdCase{"softmax", 3, Clipping::kFactorised, Loss::kSoftmax},
                     SgdCase{"softmax_binary", 2, Clipping::kFactorised, Loss::kSoftmax},
                     SgdCase{"softmax_examples", 3, Clipping::kExamples, Loss::kSoftmax},
@@ -139,6 +143,7 @@ class AgreementTest : public testing::Test {
                                 .momentum = settings.momentum,
                                 .softmax = settings.loss == Loss::kSoftmax,
                                 .squared = settings.loss == Loss::kHuber,
+                                .poisson = settings.loss == Loss::kPoisson,
                                 .huber = settings.huber_threshold,
                                 .class_weights = settings.class_weights,
                                 .record_weights = records.weights};
@@ -198,6 +203,16 @@ TEST_F(AgreementTest, WithPlainDoublePrecisionForHubersLoss) {
     EXPECT_GT(distance.weight, 0.1);
     EXPECT_LE(distance.largest, 0.005) << threshold;
   }
+}
+
+// The exponential is good to 2^-17; rounding alone remains, as of Huber's loss.
+TEST_F(AgreementTest, WithPlainDoublePrecisionForPoissonsLoss) {
+  TrainingSettings settings = SmallPoissonSettings();
+  settings.clip = 4;
+  settings.learning_rate = 3;
+  const Distance distance = AfterAllSteps(settings);
+  EXPECT_GT(distance.weight, 0.5);
+  EXPECT_LE(distance.largest, 0.005);
 }
 
 // As without weights, the series' error times the largest of them.
