@@ -49,6 +49,9 @@ struct JobResult {
   nlohmann::ordered_json summary =
       nlohmann::ordered_json::object();  ///< what summary.json says of the type's own
   std::vector<std::string> lines{};      ///< for the user
+  /// What the results say of this party's own records, a line each, for its owner's eyes alone; empty: nothing is asked.
+  /// Called at most once, while the job is there, when all links have ended: so that not even the time tells anybody.
+  std::function<std::vector<std::string>()> owner_warnings{};
 };
 
 /// Where `local` finds and puts a job's data.

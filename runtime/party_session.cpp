@@ -92,13 +92,12 @@ void PartySession::Warn(const std::string& line) {
 }
 
 void PartySession::WarnOwner(const std::vector<std::string>& lines) {
-  if (lines.empty()) {
-    fs::remove(folder_ / kOwnerWarnings);  // those of an attempt before
-    return;
-  }
   std::string text;
   for (const auto& line : lines) text += "warning to the owner alone: " + OneLine(line) + "\n";
-  ReplaceSecretFile(folder_ / kOwnerWarnings, text);
+  told_owner_ += text;
+  if (told_owner_.empty()) fs::remove(folder_ / kOwnerWarnings);  // those of an attempt before
+  if (text.empty()) return;
+  ReplaceSecretFile(folder_ / kOwnerWarnings, told_owner_);
   display_.Finish();
   StandardError().Write(text);
 }
@@ -134,6 +133,11 @@ net::MeshTransport& PartySession::Connect(net::MeshConfig config) {
 void PartySession::Done() {
   const auto hash = audit_->Done();
   Log(fmt::format("audit log {}, line hash {}", audit_->file().string(), hash));
+}
+
+void PartySession::Disconnect() {
+  watch_.reset();
+  mesh_.reset();
 }
 
 int PartySession::Fail(const std::exception& error, const std::string& cause) {

@@ -47,7 +47,7 @@ class PartySession {
   /// The same for what needs attention; "warning: LINE" on stdout.
   void Warn(const std::string& line);
   /// What the data says, for its owner's eyes alone, a line each: to standard error, and to owner_warnings.txt, a file of
-  /// mode 0600 in the run directory. After Open. Throws std::runtime_error where it cannot be written.
+  /// mode 0600 in the run directory, behind what was said before. After Open. Throws std::runtime_error where it cannot be written.
   void WarnOwner(const std::vector<std::string>& lines);
   /// To party.log alone.
   void Log(const std::string& line, jobs::LogLevel level = jobs::LogLevel::kInfo);
@@ -66,6 +66,8 @@ class PartySession {
   /// (data.salt, mode 0600). Throws ConfigError, std::runtime_error.
   [[nodiscard]] std::string AuditSalt() const;
   void Done();
+  /// After Done: ends the links, if there are any yet. Nothing that peers may see comes after it.
+  void Disconnect();
 
   /// For an error before Connect: tells the operator; then, where they would wait in vain (bad data, no disk,
   /// no memory, no budget), the peers that come within three seconds. Returns the exit code.
@@ -78,6 +80,7 @@ class PartySession {
   bool memory_locked_;  // first: before there are threads and secrets
   jobs::PartyFile party_;
   std::filesystem::path folder_;
+  std::string told_owner_{};
   std::shared_ptr<RunLog> log_;  // the links' thread logs, too
   ProgressDisplay display_;
   std::unique_ptr<RunMetrics> metrics_;

@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <functional>
 #include <iostream>
 
 #include "base/error.h"
@@ -30,9 +31,10 @@ struct Run {
   const RunOptions& options;
   std::shared_ptr<jobs::Job> job;
   PartySession session;
-  std::optional<RunBudget> budget{};  ///< once the data has been read
-  std::optional<RunState> state{};    ///< likewise, where the job has checkpoints
-  std::optional<JobOutput> output{};  ///< once the peers are met
+  std::optional<RunBudget> budget{};                           ///< once the data has been read
+  std::optional<RunState> state{};                             ///< likewise, where the job has checkpoints
+  std::optional<JobOutput> output{};                           ///< once the peers are met
+  std::function<std::vector<std::string>()> owner_warnings{};  ///< JobResult::owner_warnings
 
   [[nodiscard]] int steps() const { return job->Steps().count; }
   [[nodiscard]] bool charges() const { return job->Covered().empty(); }
@@ -169,6 +171,19 @@ void RunConnected(Run& run, net::MeshTransport& mesh) {
   WriteResults(run.session, *run.job, result, *run.output, mesh.counters(),
                std::chrono::duration<double>(Clock::now() - start).count());
   EndTogether(run, context);
+  run.owner_warnings = result.owner_warnings;
+}
+
+/// When all is done and the links have ended. What goes wrong here changes nothing of a run that has its results.
+void WarnOwnerOfResults(Run& run) {
+  if (!run.owner_warnings) return;
+  run.output.reset();  // it has the links
+  run.session.Disconnect();
+  try {
+    run.session.WarnOwner(run.owner_warnings());
+  } catch (const std::exception&) {
+    ReportError("note: the released model could not be compared with this party's own records");
+  }
 }
 
 /// The error as the operator reads it: "lost party 1 at step 17 of 439: closed the connection".
@@ -252,10 +267,11 @@ int RunJob(const RunOptions& options) {
     run.session.watch().Run(run.steps() > 0 ? StopWhen::kBetweenSteps : StopWhen::kAtOnce,
                             [&] { RunConnected(run, mesh); });
     run.session.Done();
-    return kDone;
   } catch (const std::exception& error) {
     return EndInFailure(run, error);
   }
+  WarnOwnerOfResults(run);
+  return kDone;
 }
 
 }  // namespace trefoil::runtime

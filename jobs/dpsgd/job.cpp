@@ -15,6 +15,7 @@
 #include "jobs/dpsgd/draft.h"
 #include "jobs/dpsgd/evaluation_summary.h"
 #include "jobs/dpsgd/held_out_files.h"
+#include "jobs/dpsgd/model_warnings.h"
 #include "jobs/dpsgd/needs.h"
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/dpsgd/standardisation.h"

@@ -9,18 +9,24 @@ NAME = "owner_warnings.txt"
 HOW = "warning to the owner alone: "
 
 
+def row(number, state, misfit=False):
+    high = (state == "ill") != misfit
+    return f"{0.5 if high else -0.5},0.{number:03},{state}\n"
+
+
 class OwnerWarnings(ProgramTest):
     def setUp(self):
         super().setUp()
         self.job = self.write("job.toml", JOB.replace("steps = 20", "steps = 2"))
         data = self.folder / "data"
         data.mkdir()
-        # Party 0 gets no ill row, and a fifth of the rows that the job declares.
-        (data / "train.csv").write_text("a,b,state\n" + "".join(f"0.{k:03},0.1,{('well', 'ill')[k % 2]}\n" for k in range(600)))
+        # Party 0 gets no ill row, and a fifth of the rows that the job declares. Most rows are easily told apart, and a few
+        # are not: of the model, and of gradients beside the clip, there is nothing to be said.
+        (data / "train.csv").write_text("a,b,state\n" + "".join(row(k, "ill" if k % 2 else "well", k % 50 < 2) for k in range(600)))
         self.succeed("local", "--job", self.job, "--data", "data", "--out", "out", *prepared())
         self.rows = self.folder / "out/party-0/data/train.csv"
         self.assertTrue(self.rows.exists(), sorted((self.folder / "out/party-0/data").iterdir()))
-        self.rows.write_text("a,b,state\n" + "".join(f"0.1{k:02},0.1,well\n" for k in range(40)))
+        self.rows.write_text("a,b,state\n" + "".join(row(k, "well", k == 7) for k in range(40)))
 
     def run_of(self, party, *options):
         return self.start_program("run", "--config", f"out/party-{party}/party.toml", "--job", self.job, "--out", f"r{party}", *options)
@@ -51,12 +57,38 @@ class OwnerWarnings(ProgramTest):
             self.assertNotIn("would tell", text, place)
 
     def test_is_no_result_of_a_local_run(self):
-        (self.folder / "data/train.csv").write_text("a,b,state\n" + "".join(f"0.{k:03},0.1,{('well', 'ill')[k % 2]}\n" for k in range(90)))
+        (self.folder / "data/train.csv").write_text("a,b,state\n" + "".join(row(k, "ill" if k % 2 else "well") for k in range(90)))
         said = self.succeed("local", "--job", self.job, "--data", "data", "--out", "again")
         self.assertNotIn("the owner alone", said)
         for party in (0, 1, 2):
             self.assertIn("its file has 30", (self.folder / f"again/party-{party}/out" / NAME).read_text())
         self.assertFalse((self.folder / "again" / NAME).exists())
+
+    def test_says_what_the_model_says_of_each_partys_own_rows(self):
+        # A training that does not move: every gradient is as long as the first, and longer than the clip.
+        self.write("job.toml", JOB.replace("learning_rate = 4.0", "learning_rate = 0.001"))
+        said = self.succeed("local", "--job", self.job, "--data", "data", "--out", "still")
+        files = {party: self.folder / f"still/party-{party}/out" for party in range(3)}
+        for folder in files.values():
+            self.assertEqual((folder / NAME).stat().st_mode & 0o777, 0o600)
+            clip, loss = (folder / NAME).read_text().splitlines()
+            self.assertTrue(clip.startswith(HOW + "with the released model privacy.clip, 0.5, shortens the gradients of 200 of 200 rows: "))
+            self.assertRegex(loss, "has a mean loss of 0.69\\d* on the rows here, hardly below the 0.6931 of a model of zeros: "
+                                   "training.learning_rate and training.steps may be too small; ")
+            for line in (clip, loss):
+                self.assertIn("would tell", line)
+            for file in folder.iterdir():
+                if file.is_file() and file.name != NAME:
+                    self.assertNotIn("of zeros", file.read_bytes().decode(errors="replace"), file)
+        self.assertNotIn("of zeros", said)
+        self.assertFalse((self.folder / "still" / NAME).exists())
+        # One that says one class of all, since nothing tells them apart.
+        self.write("data/train.csv", "a,b,state\n" + "".join(f"0.5,0.{k % 7},{'ill' if k % 9 < 3 else 'well'}\n" for k in range(600)))
+        self.write("job.toml", JOB)
+        self.succeed("local", "--job", self.job, "--data", "data", "--out", "one")
+        for party in range(3):
+            told = (self.folder / f"one/party-{party}/out" / NAME).read_text()
+            self.assertRegex(told, HOW + r'the released model takes all 200 rows for class "well", of which \d+ are; .* would tell')
 
     def test_other_types_of_job_warn_too(self):
         counts = self.write("counts.toml", """

@@ -122,8 +122,13 @@ class ProgramTest(unittest.TestCase):
         for warning in record["warnings"]:
             self.assertIn(warning, " ".join(text.split()))
 
+    @staticmethod
+    def errors(stderr):
+        """What is on stderr beside warnings to the owner of the data."""
+        return re.sub(r"(?m)^warning to the owner alone: .*\n", "", stderr)
+
     def assert_one_error_line(self, stderr, text):
-        stderr = re.sub(r"(?m)^warning to the owner alone: .*\n", "", stderr)
+        stderr = self.errors(stderr)
         self.assertEqual(stderr.count("\n"), 1, stderr)
         self.assertTrue(stderr.startswith("trefoil: "), stderr)
         self.assertIn(text, stderr)
