@@ -172,6 +172,9 @@ class Job {
   [[nodiscard]] virtual std::string Covered() const { return {}; }
   /// What the epsilons do not cover though a user would think so, one line each.
   [[nodiscard]] virtual std::vector<std::string> Warnings() const { return {}; }
+  /// What whoever plans the job should know of the settings of its type, one line each; by the job alone. Throws as
+  /// Events. AdviceOn() has what all types say.
+  [[nodiscard]] virtual std::vector<std::string> Advice() const { return {}; }
   /// What the epsilons protect.
   [[nodiscard]] virtual dp::PrivacyUnit Unit() const { return dp::PrivacyUnit::kRecord; }
   /// By what neighbouring data sets differ.

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "dp/record/json_number.h"
+#include "jobs/advice.h"
 #include "jobs/job.h"
 #include "jobs/statement/amount_text.h"
 #include "jobs/statement/cost_statement.h"
@@ -99,6 +100,7 @@ Json PlanJson(const jobs::Job& job, const jobs::JobPlan& plan, const std::option
   }
   const auto memory = MemoryOf(plan);
   json["memory_bytes"] = memory ? Json(*memory) : Json(nullptr);
+  json["advice"] = jobs::AdviceOn(job);
   return json;
 }
 
@@ -117,8 +119,10 @@ std::string PlanText(const jobs::Job& job, const jobs::JobPlan& plan,
   }
   if (!plan.apart.empty()) text += fmt::format("Not counted in any time: {}\n", plan.apart);
   const auto memory = MemoryOf(plan);
-  return text + (memory ? jobs::MemoryText(*memory)
-                        : "What it costs depends on the model: --model-job names the job that made it\n");
+  text += memory ? jobs::MemoryText(*memory)
+                 : "What it costs depends on the model: --model-job names the job that made it\n";
+  for (const auto& line : jobs::AdviceOn(job)) text += fmt::format("\nNote: {}\n", line);
+  return text;
 }
 
 int RunPlan(const PlanOptions& options) {

@@ -9,6 +9,7 @@
 #include "base/error_report.h"
 #include "data/formats/file.h"
 #include "data/sketch/table_sketch.h"
+#include "jobs/advice.h"
 #include "jobs/job.h"
 #include "jobs/statement/bound_text.h"
 
@@ -83,6 +84,7 @@ int InitJob(const InitJobOptions& options) {
       "Next: trefoil plan --job {}\n",
       out.string(), job->name(), jobs::EpsilonsText(epsilons.outsider, epsilons.insider, jobs::FirstOf(*job)),
       jobs::DeltaText(job->delta()), job->Title(), kept.string(), out.string());
+  for (const auto& line : jobs::AdviceOn(*job)) std::cout << "Note: " << line << '\n';
   return kDone;
 }
 

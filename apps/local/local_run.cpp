@@ -14,6 +14,7 @@
 #include "base/error_report.h"
 #include "base/files/files.h"
 #include "data/formats/file.h"
+#include "jobs/advice.h"
 #include "jobs/job.h"
 #include "jobs/statement/bound_text.h"
 #include "runtime/hosts.h"
@@ -192,6 +193,7 @@ int RunThree(const LocalRun& run, const LocalOptions& options) {
     return kDone;
   }
   for (const auto& warning : job.Warnings()) run.display.Say("warning: " + warning);
+  for (const auto& line : jobs::AdviceOn(job)) run.display.Say("note: " + line);
   run.display.Say(charges
                       ? fmt::format("epsilon {}, delta {}, at most",
                                     jobs::EpsilonsText(planned.outsider, planned.insider, jobs::FirstOf(job)),

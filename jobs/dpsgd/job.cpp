@@ -20,7 +20,9 @@
 #include "jobs/dpsgd/split_data.h"
 #include "jobs/dpsgd/standardisation.h"
 #include "jobs/dpsgd/training_settings.h"
+#include "jobs/gaussian_target.h"
 #include "jobs/records/owner_warnings.h"
+#include "jobs/records/record_fields.h"
 #include "jobs/records/target_evaluation.h"
 #include "ml/on_shares/evaluation.h"
 #include "ml/records.h"
@@ -38,6 +40,9 @@ void RequireFiles(const data::DataFiles& files, const std::string& party_file) {
   throw ConfigError(party_file +
                     ": [data] query: found a query, expected files, for a job with features.standardise");
 }
+
+/// Noise beside the farthest that a training goes: records that do not all point one way go a tenth of it.
+constexpr double kDrowningNoise = 0.1;
 
 class DpsgdJob : public Job {
  public:
@@ -57,6 +62,7 @@ class DpsgdJob : public Job {
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return Privacy().events; }
   [[nodiscard]] dp::EpsilonPair Epsilons() const override { return EpsilonsOf(Privacy()); }
   [[nodiscard]] std::vector<std::string> Warnings() const override { return PrivacyWarnings(job_); }
+  [[nodiscard]] std::vector<std::string> Advice() const override;
   [[nodiscard]] dp::PrivacyUnit Unit() const override { return PromiseOf(job_).unit; }
   [[nodiscard]] std::string Uncovered() const override;
   [[nodiscard]] std::optional<std::string> TestsUncovered(int party) const override;
@@ -113,6 +119,19 @@ class DpsgdJob : public Job {
 const ml::PrivacyPlan& DpsgdJob::Privacy() const {
   if (!privacy_) privacy_ = ml::MakePlan(settings_);
   return *privacy_;
+}
+
+/// A step moves a row's logit by the learning rate times the mean of directions at most, of length Delta at most; all steps
+/// together by T times that, while their noise adds up to the root of T times that of one.
+std::vector<std::string> DpsgdJob::Advice() const {
+  const double noise = kAllOverTwo * Privacy().sigma /
+                       (settings_.expected_batch * std::sqrt(static_cast<double>(settings_.steps)));
+  if (noise < kDrowningNoise) return {};
+  return {fmt::format(
+      "the noise in a record's logit comes to {:.2g} of the farthest that {} steps can move it, which mostly "
+      "drowns what "
+      "{} rows say: a larger epsilon, more rows or a larger training.expected_batch is what helps",
+      noise, settings_.steps, TotalRows(job_.data))};
 }
 
 std::string DpsgdJob::Uncovered() const {

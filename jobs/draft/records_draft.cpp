@@ -12,6 +12,7 @@
 #include "jobs/config/toml_writer.h"
 #include "jobs/draft/column_answer.h"
 #include "jobs/draft/value_list.h"
+#include "jobs/records/row_norm.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -286,16 +287,6 @@ std::string LabelToml(const std::string& column, const Prediction& prediction) {
   return text;
 }
 
-/// Rows of this length are shortened seldom: a number within its scale adds a third to the square, a category one.
-double RowNormOf(const std::vector<data::Column>& columns) {
-  double square = 0;
-  for (const auto& column : columns) {
-    const bool one = column.kind == data::ColumnKind::kCategory;
-    square += column.kind == data::ColumnKind::kIgnore ? 0 : one ? 1 : 1.0 / 3;
-  }
-  return std::max(1.0, std::round(10 * std::sqrt(square)) / 10);
-}
-
 }  // namespace
 
 RecordsDraft DraftRecords(const DraftSource& source, Interview& interview) {
@@ -310,7 +301,7 @@ RecordsDraft DraftRecords(const DraftSource& source, Interview& interview) {
   const auto missing = AskMissing(table, interview);
   draft.rows = AskRows(table, interview);
   draft.name = AskName(source.name, interview);
-  draft.row_norm = RowNormOf(columns);
+  draft.row_norm = UsualRowNorm(columns, false);
   // A label that is not the last column of a file without a header is known by its place.
   if (!table.form.header && &label != &table.columns.back()) {
     data::Column place{.name = label.name, .kind = data::ColumnKind::kIgnore, .values = {}};

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/records/record_fields.h"
+#include "jobs/records/row_norm.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -193,8 +194,9 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, 
     return Condition{std::find(methods.begin(), methods.end(), spec.method) != methods.end(), only,
                      fmt::format("method \"{}\" does not have it", Methods().TextOf(spec.method))};
   };
-  v("row_norm", s.row_norm, kPositive, Default(1.0),
-    "R, at most 1024. Longer rows are scaled down to it; extracted rows up or down to it.");
+  v("row_norm", s.row_norm, OrAuto<Interval>{kPositive}, Default(1.0),
+    "R, at most 1024. Longer rows are scaled down to it; extracted rows up or down to it. `auto`, of csv "
+    "without extraction: about what rows come to, by the declared columns (`settings.md`, \"row_norm\").");
   v.Check([&](const Section& table) { CheckTexts(table, spec.method, data); });
   v.When(of({FeatureMethod::kHog, FeatureMethod::kScatter}, "method \"hog\" or \"scatter\""),
          [&] { ImageFields(v, spec, data); });
@@ -204,6 +206,13 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, 
   v.When(of({FeatureMethod::kOnnx}, "method \"onnx\""), [&] { OnnxFields(v, spec.onnx, data.features); });
   v.Check([&](const Section& table) { CheckColumns(table, spec, data.features); });
   v.When({type == "dpsgd", "type \"dpsgd\""}, [&] { StandardiseFields(v, s.standardise); });
+  v.Check([&](const Section& table) {
+    if (s.row_norm != kAuto) return;
+    if (data.format != data::Format::kCsv || spec.method != FeatureMethod::kNone)
+      table.Refuse("row_norm",
+                   "a number: \"auto\" is of the columns of data.format \"csv\" without extraction");
+    s.row_norm = UsualRowNorm(data, s.standardise.on);
+  });
 }
 
 }  // namespace trefoil::jobs

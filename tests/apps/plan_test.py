@@ -4,6 +4,7 @@ import json
 import unittest
 from pathlib import Path
 
+from evaluate_test import JOB as TABLE
 from trefoil_program import ProgramTest, TINY_JOB
 
 PARTIES = (0, 1, 2)
@@ -76,6 +77,47 @@ class Plan(ProgramTest):
         self.fail_with(2, "--mbit: found without --rtt-ms", "plan", "--job", self.job, "--mbit", 100)
         self.fail_with(2, "--rtt-ms", "plan", "--job", self.job, "--mbit", 100, "--rtt-ms", -1)
 
+
+class Advice(ProgramTest):
+    """What a job's own numbers say against it."""
+
+    NUMBERS = "".join(f'[[data.column]]\nname = "x{k}"\n' for k in range(6)) + '[[data.column]]\nname = "c"\nkind = "category"\nvalues = ["u", "v"]\n'
+
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("job.toml", TABLE.replace('[[data.column]]\nname = "a"\n[[data.column]]\nname = "b"\n', self.NUMBERS))
+
+    def advice(self, *settings):
+        plan = ("plan", "--job", self.job, *(word for setting in settings for word in ("--set", setting)))
+        lines = json.loads(self.succeed(*plan, "--json"))["advice"]
+        text = self.succeed(*plan)
+        self.assertEqual(text.count("\nNote: "), len(lines))
+        for line in lines:
+            self.assertIn(f"\nNote: {line}\n", text)
+        return lines
+
+    def test_has_nothing_to_say_of_a_good_job(self):
+        self.assertEqual(self.advice("features.row_norm=2.0"), [])
+
+    def test_finds_what_is_wrong(self):
+        cases = {
+            "privacy.delta=0.002": "privacy.delta, 0.002, is not below one over the 600 rows",
+            "privacy.sampling=public": "an insider, one of the three parties, has epsilon",
+            "features.row_norm=1.1": "features.row_norm, 1.1, is below 1.7, about what rows of these columns come to",
+            "privacy.sigma=100.0": "the noise in a record's logit comes to 0.1",
+        }
+        for setting, text in cases.items():
+            (line,) = self.advice(*([] if "row_norm" in setting else ["features.row_norm=2.0"]), setting)
+            self.assertTrue(line.startswith(text), line)
+
+    def test_row_norm_by_rule_is_the_number_that_is_advised(self):
+        def job_hash(norm):
+            return json.loads(self.succeed("plan", "--job", self.job, "--json", "--set", f"features.row_norm={norm}"))["job_hash"]
+
+        self.assertEqual(job_hash("auto"), job_hash("1.7"))  # the root of 6/3 + 1
+        self.assertNotEqual(job_hash("auto"), job_hash("1.6"))
+        arrays = self.write("arrays.toml", TINY_JOB)
+        self.fail_with(2, '"auto" is of the columns of data.format "csv"', "plan", "--job", arrays, "--set", "features.row_norm=auto")
 
 if __name__ == "__main__":
     unittest.main()

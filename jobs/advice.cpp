@@ -1,0 +1,69 @@
+#include "jobs/advice.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+
+#include "jobs/records/record_fields.h"
+#include "jobs/records/row_norm.h"
+#include "jobs/statement/bound_text.h"
+
+namespace trefoil::jobs {
+namespace {
+
+/// With more features a row's direction says most of what its length does.
+constexpr std::int64_t kFewFeatures = 32;
+/// Below this part of what rows come to, most are shortened.
+constexpr double kShort = 0.7;
+/// Noise of two parties in place of three alone makes an insider's epsilon up to a half larger.
+constexpr double kFarAbove = 2;
+
+using Lines = std::vector<std::string>;
+
+void AddDelta(const Job& job, const data::DataSpec& spec, Lines& lines) {
+  const auto rows = TotalRows(spec);
+  if (job.delta() * static_cast<double>(rows) < 1) return;
+  lines.push_back(
+      fmt::format("privacy.delta, {}, is not below one over the {} rows that the job declares: so large a "
+                  "delta allows to publish "
+                  "a record or more as they are; take a tenth of 1/{} at most",
+                  job.delta(), rows, rows));
+}
+
+void AddAdversaries(const Job& job, Lines& lines) {
+  const auto epsilons = job.Epsilons();
+  if (!std::isfinite(epsilons.insider) || epsilons.insider <= kFarAbove * epsilons.outsider) return;
+  lines.push_back(
+      fmt::format("an insider, one of the three parties, has epsilon {} where an outsider has {}: tell whose "
+                  "records these are, or "
+                  "ask for it with privacy.against = \"insider\"",
+                  EpsilonText(epsilons.insider), EpsilonText(epsilons.outsider)));
+}
+
+void AddRowNorm(const RecordSchema& schema, Lines& lines) {
+  const auto& [extraction, row_norm, standardise] = schema.features;
+  if (schema.data.format != data::Format::kCsv || extraction.method != data::FeatureMethod::kNone) return;
+  const double usual = UsualRowNorm(schema.data, standardise.on);
+  if (schema.data.features > kFewFeatures || row_norm >= kShort * usual) return;
+  lines.push_back(
+      fmt::format("features.row_norm, {}, is below {}, about what rows of these columns come to: longer ones "
+                  "are shortened to it, "
+                  "and with few columns their length tells; features.row_norm = \"auto\" takes {}",
+                  row_norm, usual, usual));
+}
+
+}  // namespace
+
+std::vector<std::string> AdviceOn(const Job& job) {
+  Lines lines;
+  if (job.Covered().empty()) {
+    if (job.Records() != nullptr) AddDelta(job, job.Records()->data, lines);
+    AddAdversaries(job, lines);
+  }
+  if (job.Records() != nullptr) AddRowNorm(*job.Records(), lines);
+  const auto more = job.Advice();
+  lines.insert(lines.end(), more.begin(), more.end());
+  return lines;
+}
+
+}  // namespace trefoil::jobs
