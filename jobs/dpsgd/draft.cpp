@@ -48,9 +48,10 @@ std::string AskAdversary(Interview& interview) {
   const Question question{
       .key = "against",
       .text =
-          "For whom epsilon is meant: an outsider, who sees the model alone, or an insider, one of "
-          "the three parties. Both are computed; the insider's is larger.",
-      .proposal = "outsider"};
+          "For whom epsilon is meant: an insider, one of the three parties, who knows its own noise, or an "
+          "outsider, who sees the model alone. Both are computed; the insider's is larger, so that what is "
+          "meant for an insider holds for outsiders, too.",
+      .proposal = "insider"};
   return AskFor(interview, question, [](const std::string& answer) {
     if (answer != "outsider" && answer != "insider")
       throw ConfigError("against: found \"" + answer + "\", expected outsider or insider");

@@ -55,6 +55,7 @@ class InitJob(ProgramTest):
         self.assertEqual(data["column"][3]["values"], ["A", "B"])
         self.assertEqual((data["label"]["column"], data["label"]["values"]), ("c5", ["high", "low"]))
         self.assertEqual(data["rows"], [80, 80, 80])
+        self.assertEqual(self.job()["privacy"]["against"], "insider")  # as without the key
         self.succeed("plan", "--job", "job.toml")
         (self.folder / "data").mkdir()
         (self.folder / "data/train.csv").write_text(plain_table())
