@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/cli/command.h"
+#include "apps/cli/standard_input.h"
 #include "apps/report/evaluation_file.h"
 #include "base/error.h"
 #include "base/error_report.h"
@@ -99,7 +100,8 @@ int RunEvaluate(const EvaluateOptions& options) {
   if (options.threshold) jobs::SetThreshold(loaded.schema, *options.threshold, "--threshold");
   const auto& schema = loaded.schema.records;
   const auto table = jobs::LoadRecords(
-      schema, jobs::NamedTestData(options.data, schema.data, data::LabelUse::kRead, options.query),
+      schema,
+      jobs::NamedTestData(WithStandardInput(options.data), schema.data, data::LabelUse::kRead, options.query),
       {.feature_model = options.feature_model});
   if (table.y.empty()) throw DataError(options.data[0] + ": found no records, expected at least one");
   const auto write = [&](const std::string& text, const auto& print) {
@@ -127,8 +129,10 @@ void AddEvaluate(CLI::App& program, Action& action) {
                                          "the root of the mean squared error (RMSE)");
   command->add_option("--model", options->model, "The model, model.npz")->required();
   command
-      ->add_option("--data", options->data,
-                   "A folder with test files, or the files: features and labels, or those of one table")
+      ->add_option(
+          "--data", options->data,
+          "A folder with test files, or the files: features and labels, or those of one table; - for one "
+          "file on standard input")
       ->required();
   command->add_option(
       "--query", options->query,

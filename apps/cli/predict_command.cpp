@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/cli/command.h"
+#include "apps/cli/standard_input.h"
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/files/files.h"
@@ -73,10 +74,10 @@ int RunPredict(const PredictOptions& options) {
         ", whose logits mean none, expected the model of a training by one-vs-rest or softmax; --scores "
         "prints the logits");
   constexpr auto kLabels = data::LabelUse::kIgnored;
-  const auto table =
-      jobs::LoadRecords(model.schema.records,
-                        jobs::NamedTestData(options.data, model.schema.records.data, kLabels, options.query),
-                        {.labels = kLabels, .feature_model = options.feature_model});
+  const auto table = jobs::LoadRecords(
+      model.schema.records,
+      jobs::NamedTestData(WithStandardInput(options.data), model.schema.records.data, kLabels, options.query),
+      {.labels = kLabels, .feature_model = options.feature_model});
   const auto text = targets ? TargetsOf(model, table.x) : PredictionsOf(model, table.x, options);
   if (!options.out.empty()) {
     WriteTextFile(options.out, text);
@@ -95,9 +96,9 @@ void AddPredict(CLI::App& program, Action& action) {
       "What a released model says of records, as CSV: row, label (or target); nothing leaves this machine");
   command->add_option("--model", options->model, "The model, model.npz")->required();
   command
-      ->add_option(
-          "--data", options->data,
-          "A folder with test files, or the files: features, or those of one table; labels are not looked at")
+      ->add_option("--data", options->data,
+                   "A folder with test files, or the files: features, or those of one table; - for one file "
+                   "on standard input; labels are not looked at")
       ->required();
   command->add_option(
       "--query", options->query,

@@ -1,12 +1,14 @@
 """Tables that lie in several files or in a database: three processes, evaluations and predictions read them as one."""
 
 import csv
+import gzip
 import re
 import sqlite3
+import subprocess
 import unittest
 
 from evaluate_test import JOB
-from trefoil_program import ProgramTest, prepared
+from trefoil_program import BINARY, ProgramTest, prepared
 
 HEADER = "a,b,state\n"
 
@@ -55,6 +57,25 @@ class Tables(ProgramTest):
             self.assertEqual(self.succeed(command, "--model", "data-run/model.npz", "--data", "parts"), one)
         self.fail_with(4, "test-2.csv: row 1, column 1: found \"x\", expected \"a\", as in ", "evaluate", "--model",
                        "data-run/model.npz", "--data", tests[0], self.write("test-2.csv", "x,b,state\n"))
+
+    def test_rows_come_from_standard_input(self):
+        self.succeed("local", "--job", self.job, "--data", "data", "--out", "run")
+        rows = (self.folder / "data/test.csv").read_text()
+        for command in ("predict", "evaluate"):
+            options = (command, "--model", "run/model.npz", "--data")
+            expected = self.succeed(*options, "data/test.csv")
+            for given in (rows, gzip.compress(rows.encode())):
+                result = self.feed(given, *options, "-")
+                self.assertEqual((result.returncode, result.stdout.decode()), (0, expected), result.stderr)
+            bad = self.feed(rows + "0.1,x,ill\n", *options, "-")
+            self.assertEqual(bad.returncode, 4)
+            self.assertIn(b'/dev/stdin: row 32, column "b": found "x"', bad.stderr)
+            self.assertEqual(self.feed(b"", *options, "-").returncode, 4)
+        self.assertEqual([path for path in self.folder.iterdir() if path.name == "-"], [])
+
+    def feed(self, given, *arguments):
+        return subprocess.run([BINARY, *arguments], cwd=self.folder, input=given if isinstance(given, bytes) else given.encode(),
+                              capture_output=True, timeout=100, check=False)
 
     def test_an_empty_first_file_has_no_header(self):
         self.put("empty", **{"train-2": ["0.1,0.2,ill\n"] * 90, "test": ["0.1,0.2,ill\n"]})

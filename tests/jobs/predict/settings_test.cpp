@@ -32,6 +32,25 @@ TEST(PredictSettings, IsReadAndWrittenBack) {
   EXPECT_NE(PredictJson(other), PredictJson(job));
 }
 
+TEST(PredictSettings, TakesARunDirectoryForItsRun) {
+  const TemporaryFolder folder;
+  const auto with = [&](const std::string& run) {
+    auto text = kPredictJob;
+    text.replace(text.find(std::string(32, 'a')), 32, run);
+    const auto file = folder.Write("x.toml", text);
+    return ReadPredictSettings(ReadToml(file), file.string());
+  };
+  const std::string run(32, 'b');
+  folder.Write("record.json", "{\"run_id\": \"" + run + "\"}");
+  EXPECT_EQ(with(folder.path().string()).run, run);
+  EXPECT_NE(PredictJson(with(folder.path().string())).find("\"run\":\"" + run), std::string::npos);
+  for (const char* record : {"{\"run_id\": \"../b\"}", "{\"run_id\": 3}", "[]", "no"}) {
+    folder.Write("record.json", record);
+    EXPECT_THROW((void)with(folder.path().string()), ConfigError) << record;
+  }
+  EXPECT_THROW((void)with((folder.path() / "none").string()), ConfigError);
+}
+
 TEST(PredictSettings, NamesWhatIsWrong) {
   const TemporaryFolder folder;
   const auto error = [&](const std::string& from, const std::string& to) -> std::string {
