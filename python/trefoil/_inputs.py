@@ -96,6 +96,8 @@ class Inputs:
 
     def _put_frame(self, data: dict[str, Any], X: Any, y: Any, owner: str, labels: bool) -> str:
         header = data.get("header", True)
+        if not hasattr(X, "to_csv") and hasattr(X, "to_pandas"):  # a table of Arrow, a frame of Polars
+            X = X.to_pandas()
         if not hasattr(X, "to_csv"):
             raise DataError(f'{owner}X: found {type(X).__name__}, expected a frame, as data.format "csv" has columns')
         frame = X
@@ -106,9 +108,39 @@ class Inputs:
             frame = X.assign(**{label["column"]: np.asarray(y)})
         if not header:
             frame = self._ordered(frame, data, owner)
+        separator = data.get("separator", ",")
         with self._file(f"{owner}X") as (file, path):
-            frame.to_csv(file, index=False, header=header, na_rep=data.get("missing", "?"))
+            self._written(frame, data).to_csv(
+                file,
+                index=False,
+                header=header,
+                na_rep=_mark(data.get("missing", "?")),
+                sep="\t" if separator == "tab" else separator,
+                decimal=data.get("decimal", "."),
+                # Whatever the job says of the files of others, a byte order mark counts more.
+                encoding="utf-8-sig" if "encoding" in data else "utf-8",
+            )
         return path
+
+    @staticmethod
+    def _written(frame: Any, data: dict[str, Any]) -> Any:
+        """The frame with dates and missing values as the job's columns have them."""
+        for column in data.get("column", []):
+            name = column["name"]
+            if name not in frame.columns:
+                continue
+            values = frame[name]
+            if column.get("kind") == "date":
+                style = column["format"]
+                values = values.map(lambda date: date.strftime(style), na_action="ignore")
+            if "missing" in column and values.isna().any():
+                if values.dtype.kind == "f":  # among texts to_csv leaves numbers as they are
+                    decimal = data.get("decimal", ".")
+                    values = values.map(lambda number: str(number).replace(".", decimal), na_action="ignore")
+                values = values.astype(object).where(values.notna(), _mark(column["missing"]))
+            if values is not frame[name]:
+                frame = frame.assign(**{name: values})
+        return frame
 
     @staticmethod
     def _ordered(frame: Any, data: dict[str, Any], owner: str) -> Any:
@@ -118,6 +150,13 @@ class Inputs:
         if absent:
             raise DataError(f"{owner}X: found no column {absent[0]}, expected {', '.join(names)}")
         return frame[names]
+
+
+def _mark(marks: str | list[str]) -> str:
+    """What a missing value is written as, of a job's mark or marks; where there is none, nothing."""
+    if isinstance(marks, str):
+        return marks
+    return marks[0] if marks else ""
 
 
 def _numbers(values: Any, name: str) -> NDArray[Any]:
