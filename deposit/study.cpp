@@ -125,6 +125,7 @@ Study MakeStudy(const jobs::RecordSchema& records, const std::array<PublicKey, 3
   study.records.type.clear();
   study.records.data.name.clear();
   study.records.data.rows = {};
+  study.records.store = {};
   for (std::size_t i = 0; i < keys.size(); ++i) {
     study.parties[i] = {
         .id = static_cast<int>(i), .key = keys[i], .fingerprint = Fingerprint(KeyKind::kParty, keys[i])};

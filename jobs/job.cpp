@@ -80,6 +80,10 @@ void Job::TakeVectorsOf(VectorProgram& /*program*/) {
       fmt::format("type: found \"{}\", expected \"sum\", whose vectors a program can bring", type()));
 }
 
+void Job::TakeRecordsOf(SharedRecords& /*records*/) {
+  throw ConfigError(fmt::format("type: found \"{}\", whose jobs read no store of deposits", type()));
+}
+
 std::unique_ptr<JobWithCanaries> Job::WithCanaries(std::int64_t /*count*/) const {
   throw ConfigError(
       fmt::format("type: found \"{}\", expected a job that trains on records, for an audit", type()));
@@ -183,11 +187,23 @@ std::string DescribeDifference(const std::string& found, const std::string& expe
 }
 
 dp::Promise PromiseOf(const Job& job) {
-  return {.unit = job.Unit(), .neighbours = job.Neighbours(), .warnings = job.Warnings()};
+  return {.unit = job.Unit(),
+          .neighbours = job.Neighbours(),
+          .warnings = job.Warnings(),
+          .deposited = job.Records() != nullptr && job.Records()->store.on};
 }
 
 FirstEpsilon FirstOf(const Job& job) {
   return job.Unit() == dp::PrivacyUnit::kJointRecord ? FirstEpsilon::kInsider : FirstEpsilon::kOutsider;
+}
+
+std::unique_ptr<SharedRecords> OpenStoreOf(Job& job, const PartyFile& party, const std::string& party_file,
+                                           const StoreOpener& open) {
+  const auto* records = job.Records();
+  if (!open || records == nullptr || !records->store.on) return nullptr;
+  auto opened = open(*records, party, party_file);
+  job.TakeRecordsOf(*opened);
+  return opened;
 }
 
 Loaded LoadInputs(Job& job, const PartyFile& party, const std::string& party_file,

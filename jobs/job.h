@@ -14,6 +14,7 @@
 #include "jobs/config/party_file.h"
 #include "jobs/job_cost.h"
 #include "jobs/records/model_schema.h"
+#include "jobs/shared_records.h"
 #include "jobs/shown_results.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/dpsgd/training.h"
@@ -96,9 +97,9 @@ struct JobSteps {
 struct CheckpointShape {
   ml::LayerShape weights;
   int fraction_bits = 16;
-  bool coins = false;        ///< the same at all three, but for `slots` as below
-  bool joint_slots = false;  ///< whether the coins that say which slot a row is in are, too
-  mpc::Index counts = 0;     ///< numbers that the evaluation counts; 0: there is none
+  bool coins = false;            ///< the same at all three, but for `slots` as below
+  bool joint_slots = false;      ///< whether the coins that say which slot a row is in are, too
+  mpc::Index counts = 0;         ///< numbers that the evaluation counts; 0: there is none
   std::size_t class_counts = 0;  ///< noisy counts that balanced weights follow from: 0, or one a class
 };
 
@@ -125,6 +126,8 @@ class Output {
   virtual ml::Resumption Resume(mpc::Context& party) = 0;
   /// All that will have been executed once the run has come to step `steps`: before any of what is new in it.
   virtual void Announce(const Events& executed, int steps) = 0;
+  /// What the operator should know at once.
+  virtual void Warn(const std::string& /*line*/) {}
   /// After each step, and once before the first.
   virtual void Step(const ml::StepReport& report) = 0;
 
@@ -220,6 +223,10 @@ class Job {
   /// job. Throws ConfigError where the job's type takes none.
   virtual void TakeVectorsOf(VectorProgram& program);
 
+  /// Its records, where Records() says that they come from a store; before Inputs. `records` outlive the job. Throws
+  /// ConfigError where the job's type takes none.
+  virtual void TakeRecordsOf(SharedRecords& records);
+
   // What it does.
   /// Deals the user's data to three party folders. Returns what to say of it, a line each. Throws DataError or
   /// ConfigError.
@@ -308,6 +315,12 @@ template <typename S>
 
 /// Which of its epsilons is said first.
 [[nodiscard]] FirstEpsilon FirstOf(const Job& job);
+
+/// Gives a job whose records come from a store those of this party's, which has to outlive it; null where they do not, or
+/// the program has none (`open` empty), which the job then says when its inputs are loaded. Throws as `open`.
+[[nodiscard]] std::unique_ptr<SharedRecords> OpenStoreOf(Job& job, const PartyFile& party,
+                                                         const std::string& party_file,
+                                                         const StoreOpener& open);
 
 /// Loads all inputs in their order. Returns what each says, in one text, and all warnings.
 [[nodiscard]] Loaded LoadInputs(Job& job, const PartyFile& party, const std::string& party_file,

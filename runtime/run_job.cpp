@@ -240,6 +240,7 @@ int RunJob(const RunOptions& options) {
   if (options.program != nullptr) job->TakeVectorsOf(*options.program);
   auto party = jobs::ReadParty(options.config, options.types);
   jobs::BringFiles(party, options.inputs);
+  const auto store = jobs::OpenStoreOf(*job, party, options.config, options.open_store);
   ListenWhereTold(options, party);
   Run run{
       .options = options,

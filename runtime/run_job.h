@@ -19,6 +19,7 @@ struct RunOptions {
   std::map<std::string, std::filesystem::path> inputs{};  ///< jobs::BringFiles
   VectorProgram* program = nullptr;                       ///< jobs::Job::TakeVectorsOf
   jobs::JobTypes types = jobs::ShippedTypes();
+  jobs::StoreOpener open_store{};  ///< empty: the program has no store
 };
 
 /// One party's side of a job of any type, from its files to its run directory. Returns the exit code. What fails is

@@ -107,7 +107,7 @@ void ExamineLedger(Doctor& doctor, const char* name, const runtime::LedgerOf& of
 void ExamineLedgers(Doctor& doctor, const jobs::Job& job, const jobs::PartyFile& party) {
   const auto events = job.Events();
   const auto records = runtime::BudgetedJobOf(job);
-  if (party.ledger && records && !party.data.empty())
+  if (party.ledger && records && (!party.data.empty() || !records->uncovered.empty()))
     ExamineLedger(doctor, "ledger", {party, *party.ledger, party.data}, *records, events);
   if (!job.ValidationUncovered(party.id).empty() && (party.ledger || party.evaluation_ledger)) {
     doctor.Try(
@@ -150,6 +150,7 @@ std::string ExamineJob(Doctor& doctor, const jobs::PartyFile& party, const Check
   if (ExaminePrivacy(doctor, *job)) ExamineLedgers(doctor, *job, party);
   ExamineStorageKey(doctor, *job, party);
   bool has_room = ExamineRoom(doctor, *job, party.id);
+  const auto store = jobs::OpenStoreOf(*job, party, files.party_file, files.open_store);
   for (const auto& input : job->Inputs(party, files.party_file, {})) {
     const bool loaded = doctor.Try(
         input.what, [&] { return input.load().said; }, input.mend.empty() ? kMendData : input.mend);

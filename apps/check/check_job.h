@@ -13,6 +13,7 @@ struct CheckedFiles {
   std::string job;  ///< empty: without a job
   std::string party_file;
   jobs::JobTypes types = jobs::ShippedTypes();
+  jobs::StoreOpener open_store{};
 };
 
 /// Checks a job, this party's data against it, and whether machine, ledger and storage key

@@ -13,6 +13,7 @@
 #include "base/files/open_files.h"
 #include "base/passing_error.h"
 #include "base/secrets/locked_memory.h"
+#include "deposit/on_shares/store_records.h"
 #include "jobs/job.h"
 #include "runtime/machine_check.h"
 #include "runtime/mesh_setup.h"
@@ -170,8 +171,11 @@ int RunCheck(const CheckOptions& options) {
   if (!party) return doctor.Finish();
   const bool identified = ExamineFiles(doctor, *party);
   ExamineSwap(doctor);
-  const auto job_json =
-      ExamineJob(doctor, *party, {.job = options.job, .party_file = options.config, .types = options.types});
+  const auto job_json = ExamineJob(doctor, *party,
+                                   {.job = options.job,
+                                    .party_file = options.config,
+                                    .types = options.types,
+                                    .open_store = deposit::OpenStoreRecords});
   if (identified) {
     ExaminePeers(doctor, *party, job_json, wait);
   } else {

@@ -3,6 +3,7 @@
 #include "apps/cli/command.h"
 #include "base/error.h"
 #include "base/files/open_files.h"
+#include "deposit/on_shares/store_records.h"
 #include "runtime/run_job.h"
 
 namespace trefoil::apps {
@@ -33,6 +34,7 @@ void AddRun(CLI::App& program, Action& action, jobs::JobTypes types) {
       if (options->again && !options->resume)
         throw ConfigError("--again: found without --resume, which it belongs to");
       RequireOpenFiles(kOpenFilesOfParty);
+      options->open_store = deposit::OpenStoreRecords;
       return runtime::RunJob(*options);
     };
   });

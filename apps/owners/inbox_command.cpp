@@ -37,7 +37,7 @@ int ServeInbox(const InboxOptions& options) {
   const auto address = jobs::ParseAddress(options.listen);
   auto identity = runtime::ReadIdentity(party);
   const auto fingerprint = net::Fingerprint(identity.certificate_pem);
-  auto taking = OpenStore(party);
+  auto taking = deposit::OpenStore(party);
   deposit::InboxSettings settings{
       .reader = {.study = deposit::ReadStudy(options.study),
                  .party = party.id,
@@ -48,7 +48,7 @@ int ServeInbox(const InboxOptions& options) {
       .identity = runtime::ReadIdentity(party),
       .most_bytes = options.most_mib << 20,
       .log = &PrintWhole};
-  deposit::Inbox inbox(std::move(settings), std::move(taking), OpenStore(party));
+  deposit::Inbox inbox(std::move(settings), std::move(taking), deposit::OpenStore(party));
   runtime::NoteStopSignals();
   const net::HttpsServer server({.host = address.host,
                                  .port = address.port,

@@ -14,7 +14,7 @@
 #include "base/files/files.h"
 #include "base/secrets/locked_memory.h"
 #include "base/secrets/sha256.h"
-#include "deposit/store/store.h"
+#include "deposit/store/open_store.h"
 
 namespace trefoil::apps {
 namespace {
@@ -53,7 +53,7 @@ int Accept(const StoreOptions& options) {
       .party = party.id,
       .key = deposit::ReadKeyPair(deposit::KeyKind::kParty, party.deposits->key),
       .owners = deposit::ReadTrustedOwners(party.deposits->owners)};
-  auto store = OpenStore(party);
+  auto store = deposit::OpenStore(party);
   int code = kDone;
   for (const auto& file : options.files) {
     try {
@@ -74,7 +74,7 @@ int Accept(const StoreOptions& options) {
 int TakeWithdrawals(const StoreOptions& options) {
   const auto party = ReadPartyWithDeposits(options.config);
   const auto owners = deposit::ReadTrustedOwners(party.deposits->owners);
-  auto store = OpenStore(party);
+  auto store = deposit::OpenStore(party);
   int code = kDone;
   for (const auto& file : options.files) {
     try {
@@ -92,7 +92,7 @@ int TakeWithdrawals(const StoreOptions& options) {
 }
 
 int ListWithdrawals(const StoreOptions& options) {
-  auto store = OpenStore(ReadPartyWithDeposits(options.config));
+  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config));
   for (const auto& one : store.Withdrawals())
     std::cout << fmt::format("{}  {}  {}\n", ToHex(one.deposit), one.owner, Time(one.withdrawn));
   return kDone;
@@ -104,13 +104,13 @@ void PrintLine(const deposit::StoredDeposit& one) {
 }
 
 int List(const StoreOptions& options) {
-  auto store = OpenStore(ReadPartyWithDeposits(options.config));
+  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config));
   for (const auto& one : store.List()) PrintLine(one);
   return kDone;
 }
 
 int Show(const StoreOptions& options) {
-  auto store = OpenStore(ReadPartyWithDeposits(options.config));
+  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config));
   for (const auto& one : store.List()) {
     if (ToHex(one.id) != options.id) continue;
     const auto& header = one.header;
@@ -128,7 +128,7 @@ int Show(const StoreOptions& options) {
 
 int Verify(const StoreOptions& options) {
   (void)LockAllMemory();
-  auto store = OpenStore(ReadPartyWithDeposits(options.config));
+  auto store = deposit::OpenStore(ReadPartyWithDeposits(options.config));
   const auto all = store.List();
   int code = kDone;
   for (const auto& one : all) {
@@ -150,7 +150,7 @@ int Verify(const StoreOptions& options) {
 int Check(const StoreOptions& options) {
   (void)LockAllMemory();
   const auto party = ReadPartyWithDeposits(options.config);
-  auto store = OpenStore(party);
+  auto store = deposit::OpenStore(party);
   return CheckTogether(party, deposit::ReadStudy(options.study), store, options.threads);
 }
 

@@ -28,9 +28,10 @@ struct Texts {
   const char* expected;
 };
 
-constexpr Texts<SamplingMode, 2> kSamplings{
-    {{{SamplingMode::kOwnerPoisson, "owner-poisson"}, {SamplingMode::kPublic, "public"}}},
-    "\"owner-poisson\" or \"public\""};
+constexpr Texts<SamplingMode, 3> kSamplings{{{{SamplingMode::kOwnerPoisson, "owner-poisson"},
+                                              {SamplingMode::kPublic, "public"},
+                                              {SamplingMode::kFull, "full"}}},
+                                            "\"owner-poisson\", \"public\" or \"full\""};
 constexpr Texts<bool, 1> kVertical{{{{true, "vertical"}}}, "\"vertical\" with public sampling"};
 
 constexpr const char* kExecutions = "executions";
@@ -229,6 +230,12 @@ void Check(const DpSgdSteps& steps, const StrictObject& object) {
   CheckGroupRows(steps.limits.group_rows, object);
   if (object.Has(kMaxGroupRows) && is_public)
     RefuseRecord(object.Path(kMaxGroupRows), "this key", "none with public sampling");
+  if (steps.sampling == SamplingMode::kFull) {
+    if (steps.sampling_rate != 1)
+      RefuseRecord(object.Path("sampling_rate"), object.At("sampling_rate").dump(), "1 with full batches");
+    if (steps.limits.max_batch != steps.limits.capacity)
+      RefuseRecord(object.Path("max_batch"), object.At("max_batch").dump(), "the capacity with full batches");
+  }
   if (steps.vertical && !is_public)
     RefuseRecord(object.Path("partition"), "another sampling", kVertical.expected);
 }

@@ -23,6 +23,7 @@ struct Promise {
   PrivacyUnit unit = PrivacyUnit::kRecord;
   Neighbours neighbours = Neighbours::kAdded;
   std::vector<std::string> warnings{};  ///< what no epsilon covers though a user would think so, a line each
+  bool deposited = false;  ///< whether the records are those of owners who run no party, who are adversaries, too
 };
 
 /// "record", "joint-record", "group", "teacher", "owner".

@@ -20,26 +20,31 @@ double MultiplierOfSum(double multiplier, int summands, double party_deviation) 
   return ContinuousMultiplier(multiplier, std::sqrt(static_cast<double>(summands)) * party_deviation);
 }
 
+/// The probability with which a batch takes a row, by a coin that stays private.
+double PrivateRate(const DpSgdSteps& steps) {
+  return steps.sampling == SamplingMode::kFull ? 1.0 : steps.sampling_rate;
+}
+
 IndependentFailure CutBatches(const DpSgdSteps& steps, std::int64_t units) {
-  return {OverflowProbability(steps.limits, steps.sampling_rate, units), steps.steps};
+  return {OverflowProbability(steps.limits, PrivateRate(steps), units), steps.steps};
 }
 
 std::vector<Event> Outsider(const DpSgdSteps& steps, std::int64_t units) {
   const double once = MultiplierOfSum(steps.sigma * kAllOverTwo, kParties, steps.party_deviation);
   // A record is in all executions of a batch or in none of them (docs/explanation/privacy.md, "Public sampling").
   const double multiplier = once / std::sqrt(static_cast<double>(steps.executions));
-  return {SampledGaussian{steps.sampling_rate, multiplier, steps.steps, units},
+  return {SampledGaussian{PrivateRate(steps), multiplier, steps.steps, units},
           ClosenessCharge(kParties, steps.party_deviation, steps.coordinates, steps.steps * steps.executions),
           CutBatches(steps, units)};
 }
 
 std::vector<Event> Insider(const DpSgdSteps& steps, std::int64_t units) {
-  const bool amplified = steps.sampling == SamplingMode::kOwnerPoisson;
-  const auto releases = amplified ? steps.steps : steps.max_participation;
+  const bool known = steps.sampling == SamplingMode::kPublic;  // which rows a batch has
+  const auto releases = known ? steps.max_participation : steps.steps;
   const double moved = steps.vertical ? 2 : 1;  // sensitivities
   double multiplier = MultiplierOfSum(steps.sigma, kParties - 1, steps.party_deviation) / moved;
-  if (amplified) multiplier /= std::sqrt(static_cast<double>(steps.executions));
-  return {SampledGaussian{amplified ? steps.sampling_rate : 1.0, multiplier, releases, units},
+  if (!known) multiplier /= std::sqrt(static_cast<double>(steps.executions));
+  return {SampledGaussian{known ? 1.0 : PrivateRate(steps), multiplier, releases, units},
           ClosenessCharge(kParties - 1, steps.party_deviation, steps.coordinates, releases),
           CutBatches(steps, units)};
 }

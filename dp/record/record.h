@@ -19,14 +19,15 @@ namespace trefoil::dp {
 /// multipliers are given.
 inline const double kAllOverTwo = std::sqrt(1.5);
 
-/// Who chose the rows of a batch: each owner by private coins, or common coins that all parties know.
-enum class SamplingMode { kOwnerPoisson, kPublic };
+/// Who chose the rows of a batch: each owner by private coins, or common coins that all parties know; or nobody, since
+/// every batch has all rows.
+enum class SamplingMode { kOwnerPoisson, kPublic, kFull };
 
 /// A run of DP-SGD steps as it was executed: all public, the same at all three parties.
 struct DpSgdSteps {
   std::int64_t steps = 0;  ///< batches
   SamplingMode sampling = SamplingMode::kOwnerPoisson;
-  double sampling_rate = 0;  ///< q
+  double sampling_rate = 0;  ///< q; 1 with full batches
   double sigma = 0;          ///< noise multiplier of any two parties' noise together; 0: no noise
   double sensitivity = 0;    ///< Delta: norm of what one unit adds to a sum, at most, in the units of clip
   double clip = 0;           ///< C
@@ -167,7 +168,7 @@ struct TrainingRecord {
 /// The same against an insider, one of the parties, which knows its own noise: multiplier sigma, the closeness of two
 /// parties' summed noise, cut batches. Owner-poisson sampling is amplified as for an outsider; public sampling is
 /// max_participation plain Gaussians, if vertical at sigma / 2, since other values of a record move a sum by up to
-/// 2 Delta. Local training as for an outsider: a party does not know another owner's noise, and its own records need no
+/// 2 Delta; full batches are as many plain Gaussians as there are steps, against both adversaries. Local training as for an outsider: a party does not know another owner's noise, and its own records need no
 /// protection from itself. Laplace counts: two parts, a randomised response for a number that moves by 1. Approximate
 /// releases that do not hold against insiders: infinity.
 [[nodiscard]] std::vector<Event> InsiderEvents(const RecordedEvent& event, std::int64_t units = 1);
@@ -220,8 +221,9 @@ class RecordAccountant {
 [[nodiscard]] EpsilonPair TestSetEpsilons(const TrainingRecord& record, double delta);
 
 /// The record as JSON: version, job_hash, run_id, events, and, where it has a promise, unit, neighbours and
-/// warnings; an event of kind "dpsgd_steps", "local_training", "noisy_selection", "noisy_evaluation",
-/// "pure_releases", "laplace_counts", "gaussian_releases", "approximate_releases", "unbounded_releases" or "tuning" has
+/// warnings, and deposited where it is so; an event of kind "dpsgd_steps", "local_training", "noisy_selection",
+/// "noisy_evaluation", "pure_releases", "laplace_counts", "gaussian_releases", "approximate_releases", "unbounded_releases"
+/// or "tuning" has
 /// its struct's members under their names, capacity and max_batch among them; only where they say something, `replaced`
 /// as epsilon_replaced, group_rows as max_group_rows, vertical as partition, executions, an evaluation's coordinates. ContractError on inf or NaN.
 [[nodiscard]] nlohmann::json ToJson(const TrainingRecord& record);

@@ -14,6 +14,7 @@ using Json = nlohmann::json;
 constexpr const char* kUnit = "unit";
 constexpr const char* kNeighbours = "neighbours";
 constexpr const char* kWarnings = "warnings";
+constexpr const char* kDeposited = "deposited";
 
 /// What the record's epsilons are for. Pre: its three keys are there.
 Promise ParsePromise(const StrictObject& object) {
@@ -29,6 +30,11 @@ Promise ParsePromise(const StrictObject& object) {
     if (!texts[i].is_string())
       RefuseRecord(std::string(kWarnings) + "[" + std::to_string(i) + "]", texts[i].type_name(), "a string");
     promise.warnings.push_back(texts[i].get<std::string>());
+  }
+  if (object.Has(kDeposited)) {
+    if (object.At(kDeposited) != true)
+      RefuseRecord(kDeposited, object.At(kDeposited).dump(), "true, or no such key");
+    promise.deposited = true;
   }
   return promise;
 }
@@ -46,17 +52,19 @@ Json ToJson(const TrainingRecord& record) {
     json[kUnit] = NameOf(record.promise->unit);
     json[kNeighbours] = NameOf(record.promise->neighbours);
     json[kWarnings] = record.promise->warnings;
+    if (record.promise->deposited) json[kDeposited] = true;
   }
   return json;
 }
 
 TrainingRecord FromJson(const Json& json) {
-  // All three or none: a record that leaves one of them out was changed.
+  // All three or none: a record that leaves one of them out was changed. The fourth came later.
   const bool promises =
       json.is_object() && (json.contains(kUnit) || json.contains(kNeighbours) || json.contains(kWarnings));
   const StrictObject object(json, "",
                             {"version", "job_hash", "run_id", "events", promises ? kUnit : "events",
-                             promises ? kNeighbours : "events", promises ? kWarnings : "events"});
+                             promises ? kNeighbours : "events", promises ? kWarnings : "events",
+                             promises && json.contains(kDeposited) ? kDeposited : "events"});
   if (object.Count("version") != TrainingRecord::kVersion) {
     RefuseRecord("version", object.At("version").dump(), std::to_string(TrainingRecord::kVersion));
   }

@@ -81,9 +81,14 @@ double LearningRateFor(const DpsgdSettings& job) {
   return Rounded(move * (1 - training.momentum) / (gradient * length));
 }
 
+double ExpectedBatchFor(const DpsgdSettings& job) {
+  const auto all = static_cast<double>(TotalRows(job.data));
+  return job.privacy.sampling == ml::Sampling::kFull ? all : std::min(kLargestBatch, all);
+}
+
 std::int64_t BatchLimitFor(const DpsgdSettings& job) {
   const auto& rows = job.data.rows;
-  if (job.privacy.sampling == ml::Sampling::kPublic)
+  if (job.privacy.sampling != ml::Sampling::kOwnerPoisson)
     return std::min(kLargestLimit, *std::max_element(rows.begin(), rows.end()));
   const double rate = std::min(1.0, job.training.expected_batch / static_cast<double>(TotalRows(job.data)));
   std::int64_t limit = 1;
@@ -111,8 +116,7 @@ void RequireRule(const DpsgdSettings& job, const Section& table, const char* key
 
 void ChooseSettings(DpsgdSettings& job, const Section& document) {
   auto& training = job.training;
-  if (training.expected_batch == kAuto)
-    training.expected_batch = std::min(kLargestBatch, static_cast<double>(TotalRows(job.data)));
+  if (training.expected_batch == kAuto) training.expected_batch = ExpectedBatchFor(job);
   if (training.max_batch_per_owner == kAuto) training.max_batch_per_owner = BatchLimitFor(job);
   const bool chosen = training.learning_rate == kAuto;
   if (chosen) RequireRule(job, document.Table("training"), "learning_rate");

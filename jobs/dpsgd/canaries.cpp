@@ -145,6 +145,7 @@ void CheckAuditable(const DpsgdSettings& job, std::int64_t count) {
     throw ConfigError(
         "data.column: found one of kind \"weight\", expected none for an audit, whose canaries have no "
         "weights");
+  if (job.store.on) throw ConfigError("data.source: found \"store\", expected \"files\" for an audit");
   if (job.data.vertical)
     throw ConfigError("data.partition: found \"vertical\", expected \"horizontal\" for an audit");
   if (job.initialisation) {
@@ -184,7 +185,9 @@ DpsgdSettings WithCanaries(const DpsgdSettings& job, std::int64_t count) {
   extended.features.extraction = {};
   const double growth = total(extended) / total(job);
   auto& training = extended.training;
-  training.expected_batch = std::min(total(extended), job.training.expected_batch * growth);
+  training.expected_batch = job.privacy.sampling == ml::Sampling::kFull
+                                ? total(extended)
+                                : std::min(total(extended), job.training.expected_batch * growth);
   training.learning_rate = job.training.learning_rate * growth;  // the step size divides by the batch
   training.max_batch_per_owner += (count + 2) / 3;
   extended.evaluation.reset();

@@ -83,6 +83,7 @@ class DpsgdJob : public Job {
     return ModelSchemaOf(released);
   }
 
+  void TakeRecordsOf(SharedRecords& records) override { records_ = &records; }
   [[nodiscard]] std::string Split(const SplitTarget& target) const override;
   [[nodiscard]] std::vector<JobInput> Inputs(const PartyFile& party, const std::string& party_file,
                                              const Resources& resources) override;
@@ -101,10 +102,14 @@ class DpsgdJob : public Job {
   [[nodiscard]] const ml::PrivacyPlan& Privacy() const;
   [[nodiscard]] ml::TrainingHooks HooksOf(Output& output);
   [[nodiscard]] DpsgdSettings OwnForm() const;
+  [[nodiscard]] Loaded LoadOwn(const PartyFile& party, const std::string& party_file,
+                               const LoadOptions& options);
+  [[nodiscard]] Loaded LoadOfStore();
 
   DpsgdSettings job_;
   ml::TrainingSettings settings_;
   mutable std::optional<ml::PrivacyPlan> privacy_;  // once it is asked for: calibration takes its time
+  SharedRecords* records_ = nullptr;                ///< data.source "store": after TakeRecordsOf
   ml::OwnRecords own_;                              ///< after Inputs, as below
   ml::HeldOutRecords held_out_;
   std::optional<double> chosen_threshold_;  ///< after Run, where the evaluation chose one
@@ -195,6 +200,10 @@ CheckpointShape DpsgdJob::ShapeOfCheckpoint() const {
 }
 
 std::string DpsgdJob::Split(const SplitTarget& target) const {
+  if (job_.store.on)
+    throw ConfigError(target.job_file.string() +
+                      ": data.source: found \"store\", expected \"files\" where three "
+                      "parties are dealt data: owners deposit theirs (docs/howto/owners.md)");
   const auto source = FindDataFolder(job_, target.job_file, target.data, target.run_folder);
   const auto report = DealData(OwnForm(), source, target.party_folders, target.test);
   const auto held_out = DealHeldOut(job_, source, target.party_folders);
@@ -221,32 +230,40 @@ DpsgdSettings DpsgdJob::OwnForm() const {
   return Standardised(job_, known ? moments_ : none, 0);
 }
 
+Loaded DpsgdJob::LoadOwn(const PartyFile& party, const std::string& party_file, const LoadOptions& options) {
+  if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
+  if (job_.features.standardise.on) {
+    RequireFiles(party.data, party_file);
+    same_data_.Add(party.data);
+    moments_ = SumOfMoments(job_, party.data, job_.data.rows.at(static_cast<std::size_t>(party.id)));
+    read_again_ = [this, party, party_file, options](const DpsgdSettings& standardised) {
+      own_ = ReadOwn(standardised, party, options);
+      held_out_ = LoadHeldOut(standardised, party, party_file, options);
+      same_data_.Require();
+    };
+  }
+  auto own = ReadOwn(OwnForm(), party, options);
+  same_data_.Require();
+  auto warnings = OwnerWarnings(job_, party.id, own);
+  const auto repeated = RepeatedRows(job_, own);
+  warnings.insert(warnings.end(), repeated.begin(), repeated.end());
+  Loaded loaded{.said = fmt::format("{} rows as the job declares them", own.rows()),
+                .warnings = std::move(warnings)};
+  // With features.standardise none is there to be trained on before it is read again.
+  if (!job_.features.standardise.on) own_ = std::move(own);
+  return loaded;
+}
+
+Loaded DpsgdJob::LoadOfStore() {
+  if (records_ == nullptr)
+    throw ConfigError(
+        "data.source: found \"store\", expected \"files\": trefoil run and check alone read a store");
+  return {.said = records_->Load()};
+}
+
 std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string& party_file,
                                        const Resources& resources) {
   const LoadOptions options{.threads = resources.threads, .feature_model = party.feature_model};
-  const auto load_own = [this, &party, &party_file, options]() -> Loaded {
-    if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
-    if (job_.features.standardise.on) {
-      RequireFiles(party.data, party_file);
-      same_data_.Add(party.data);
-      moments_ = SumOfMoments(job_, party.data, job_.data.rows.at(static_cast<std::size_t>(party.id)));
-      read_again_ = [this, party, party_file, options](const DpsgdSettings& standardised) {
-        own_ = ReadOwn(standardised, party, options);
-        held_out_ = LoadHeldOut(standardised, party, party_file, options);
-        same_data_.Require();
-      };
-    }
-    auto own = ReadOwn(OwnForm(), party, options);
-    same_data_.Require();
-    auto warnings = OwnerWarnings(job_, party.id, own);
-    const auto repeated = RepeatedRows(job_, own);
-    warnings.insert(warnings.end(), repeated.begin(), repeated.end());
-    Loaded loaded{.said = fmt::format("{} rows as the job declares them", own.rows()),
-                  .warnings = std::move(warnings)};
-    // With features.standardise none is there to be trained on before it is read again.
-    if (!job_.features.standardise.on) own_ = std::move(own);
-    return loaded;
-  };
   const auto load_held_out = [this, &party, &party_file, options]() -> Loaded {
     if (job_.features.standardise.on) {
       if (HoldsTest(job_, party.id)) same_data_.Add(party.evaluation);
@@ -256,7 +273,14 @@ std::vector<JobInput> DpsgdJob::Inputs(const PartyFile& party, const std::string
     return {.said = fmt::format("{} test and {} validation rows as the job declares them",
                                 held_out_.test.y.size(), held_out_.validation.y.size())};
   };
-  std::vector<JobInput> inputs{{.what = "data", .load = load_own}};
+  JobInput records{.what = "data", .load = [this, &party, &party_file, options] {
+                     return LoadOwn(party, party_file, options);
+                   }};
+  if (job_.store.on)
+    records = {.what = "deposits",
+               .mend = "accept what is missing, or correct the job, at all three parties",
+               .load = [this] { return LoadOfStore(); }};
+  std::vector<JobInput> inputs{std::move(records)};
   if (HoldsTest(job_, party.id) || HoldsValidation(job_, party.id))
     inputs.push_back({.what = "test and validation data", .load = load_held_out});
   return inputs;
@@ -289,7 +313,10 @@ ml::TrainingHooks DpsgdJob::HooksOf(Output& output) {
 JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
   same_data_.Require();  // before anything is charged: the peers may have been waited for since it was read
   const auto resumption = output.Resume(party);
-  auto trained = ml::Train(party, settings_, own_, HooksOf(output), held_out_, resumption);
+  auto deposits = job_.store.on ? records_->Share(party) : SharedRecords::Checked();
+  for (const auto& warning : deposits.warnings) output.Warn(warning);
+  auto trained =
+      ml::Train(party, settings_, own_, HooksOf(output), held_out_, resumption, std::move(deposits.rows));
   const auto evaluation = EvaluationJson(job_, trained);
   if (job_.evaluation && job_.evaluation->choose_threshold) chosen_threshold_ = trained.evaluation->threshold;
   JobResult result{.summary = {{"steps", settings_.steps},
@@ -297,6 +324,7 @@ JobResult DpsgdJob::Run(mpc::Context& party, Output& output) {
                                {"sensitivity", trained.plan.sensitivity},
                                {"accuracy", AccuracyOf(evaluation)},
                                {"evaluation", evaluation}}};
+  if (job_.store.on) result.summary["deposits"] = std::move(deposits.summary);
   if (job_.data.target) {
     result.summary.erase("accuracy");
     result.summary.update(FiguresJson({}));

@@ -20,9 +20,10 @@ double WeightsOf(const ml::StepPlan& plan) { return static_cast<double>(ml::Shap
 
 double MinMemory(const DpsgdSettings& job, const ml::StepPlan& plan, std::size_t party) {
   const ml::TrainingSettings& s = plan.settings;
-  const auto own = static_cast<double>(s.rows.at(s.vertical ? 0 : party));
+  const auto own = s.deposited ? 0 : static_cast<double>(s.rows.at(s.vertical ? 0 : party));
   const auto features = static_cast<double>(s.vertical ? s.vertical->features.at(party) : s.features);
-  // With public sampling all rows are shared; else the batch of a step and the next one.
+  // With public sampling all rows are shared; else the batch of a step and the next one, or all rows in the form in
+  // which they are shared and in that of a batch.
   const double rows =
       s.sampling == ml::Sampling::kPublic
           ? static_cast<double>(std::accumulate(s.rows.begin(), s.rows.end(), std::int64_t{0}))

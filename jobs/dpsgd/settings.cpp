@@ -141,7 +141,7 @@ void Fields(FieldVisitor& v, TrainingSpec& s) {
     if (s.steps == kAuto) s.steps = kAutoSteps;
   });
   v("expected_batch", s.expected_batch, OrAuto<Interval>{kPositive},
-    "At most Σ rows; q = expected_batch/Σ rows.");
+    "At most Σ rows, with full batches those; q = expected_batch/Σ rows.");
   v("max_batch_per_owner", s.max_batch_per_owner, OrAuto<WholeInterval>{kMillions},
     Default(kAuto).Said("`auto`"),
     "Above the largest owner's expected share (unless that owner's rows are fewer). Too small a value is "
@@ -162,12 +162,6 @@ void Fields(FieldVisitor& v, TrainingSpec& s) {
     "and wait in the receivers' memory; 0: all in line.");
 }
 
-const OneOf<ml::Sampling>& Samplings() {
-  static const OneOf<ml::Sampling> samplings{{ml::Sampling::kOwnerPoisson, "owner-poisson"},
-                                             {ml::Sampling::kPublic, "public"}};
-  return samplings;
-}
-
 void Fields(FieldVisitor& v, PrivacySpec& s) {
   using dp::AccountantKind;
   TargetFields(v, s.epsilon, s.sigma, "The target.");
@@ -182,7 +176,8 @@ void Fields(FieldVisitor& v, PrivacySpec& s) {
     "Of the calibration and of every ε that the run reports. `pld`: tighter, less noise for the same ε; "
     "`pea`: PEA's closed form, without amplification, up to ε = 2.3 ln(1/δ) (`privacy.md`, "
     "\"Accounting\").");
-  v("sampling", s.sampling, Samplings(), Default(ml::Sampling::kOwnerPoisson), "Who draws a step's rows.");
+  v("sampling", s.sampling, Samplings(), Default(ml::Sampling::kOwnerPoisson),
+    "Who draws a step's rows; `full`: nobody, every step has all of them, and nothing is amplified.");
   v("unit", s.unit,
     OneOf<dp::PrivacyUnit>{{dp::PrivacyUnit::kRecord, "record"}, {dp::PrivacyUnit::kGroup, "group"}},
     Default(dp::PrivacyUnit::kRecord).LeftOut(),
@@ -287,6 +282,13 @@ void EvaluationFields(FieldVisitor& v, ml::EvaluationSettings& s) {
 
 }  // namespace
 
+const OneOf<ml::Sampling>& Samplings() {
+  static const OneOf<ml::Sampling> samplings{{ml::Sampling::kOwnerPoisson, "owner-poisson"},
+                                             {ml::Sampling::kPublic, "public"},
+                                             {ml::Sampling::kFull, "full"}};
+  return samplings;
+}
+
 void TrainingTables(FieldVisitor& v, DpsgdSettings& s) {
   v.Table("model", "What is trained.", [&] { Fields(v, s.model); });
   v.Table("training", "How it is trained.", [&] { Fields(v, s.training); });
@@ -296,7 +298,7 @@ void TrainingTables(FieldVisitor& v, DpsgdSettings& s) {
 
 void Fields(FieldVisitor& v, DpsgdSettings& s) {
   TypeFields(v, "dpsgd");
-  RecordFields(v, s, 16, OwnWeights::kTaken);
+  RecordFields(v, s, 16, OwnWeights::kTaken, RecordSources::kFilesOrStore);
   TrainingTables(v, s);
   v.Table("initialisation",
           "The first weights from models that each party trains alone (`protocols.md`, \"Initialisation\"); "
@@ -337,7 +339,10 @@ dp::Promise PromiseOf(const DpsgdSettings& job) {
   const auto unit = job.data.vertical      ? dp::PrivacyUnit::kJointRecord
                     : job.privacy.groups() ? dp::PrivacyUnit::kGroup
                                            : dp::PrivacyUnit::kRecord;
-  return {.unit = unit, .neighbours = dp::Neighbours::kAdded, .warnings = PrivacyWarnings(job)};
+  return {.unit = unit,
+          .neighbours = dp::Neighbours::kAdded,
+          .warnings = PrivacyWarnings(job),
+          .deposited = job.store.on};
 }
 
 std::vector<std::string> PrivacyWarnings(const DpsgdSettings& job) {
@@ -347,6 +352,12 @@ std::vector<std::string> PrivacyWarnings(const DpsgdSettings& job) {
         "data.partition \"vertical\": every party knows which records there are; the insider's epsilon is "
         "for one party's values in a known record against others, that of half of sigma, and the outsider's "
         "for a record against none");
+  }
+  if (job.store.on) {
+    warnings.emplace_back(
+        "data.source \"store\": no ledger adds up what jobs on the same deposits cost their owners; the "
+        "epsilons are "
+        "of this job alone");
   }
   if (job.privacy.groups()) {
     warnings.emplace_back(

@@ -83,6 +83,9 @@ struct DpsgdSettings : RecordSchema {
   }
 };
 
+/// The values of privacy.sampling.
+[[nodiscard]] const OneOf<ml::Sampling>& Samplings();
+
 /// The keys of such a job.
 void Fields(FieldVisitor& v, DpsgdSettings& s);
 /// [model], [training] and [privacy] of them, and what rules make of "auto".

@@ -36,8 +36,9 @@ void CheckVertical(const DpsgdSettings& job, const Section& document) {
   if (job.privacy.sampling != ml::Sampling::kPublic) {
     document.Table("privacy").Fail(
         "sampling",
-        "found \"owner-poisson\", expected \"public\" with data.partition \"vertical\": all three hold a "
-        "part of each row, so that none can choose rows in private");
+        fmt::format("found \"{}\", expected \"public\" with data.partition \"vertical\": all three hold a "
+                    "part of each row, so that none can choose rows in private",
+                    Samplings().TextOf(job.privacy.sampling)));
   }
   if (job.evaluation)
     document.Fail("evaluation", "not with data.partition \"vertical\": no party holds whole rows");
@@ -64,7 +65,7 @@ void CheckGroups(const DpsgdSettings& job, const Section& document) {
     privacy.Fail("unit", "found \"group\", expected \"record\" with " + cause);
   };
   if (job.data.vertical) refuse("data.partition \"vertical\", whose key is a row's");
-  if (job.privacy.sampling != ml::Sampling::kOwnerPoisson)
+  if (job.privacy.sampling == ml::Sampling::kPublic)
     refuse("public sampling, whose coins take rows one by one");
   if (job.initialisation) refuse("initialisation.method, whose local trainings take and charge records");
   if (job.evaluation && job.evaluation->sigma)
@@ -235,6 +236,27 @@ void CheckStandardise(const DpsgdSettings& job, const Section& document) {
   CheckStandardisedColumns(job, document.Table("data"), refuse);
 }
 
+/// What records that no party has in the clear ask of the rest of the job.
+void CheckStore(const DpsgdSettings& job, const Section& document) {
+  const auto refuse = [&](const char* table, const char* key, const char* expected) {
+    document.Table(table).Refuse(key, fmt::format("{} with data.source \"store\"", expected));
+  };
+  if (job.privacy.sampling != ml::Sampling::kFull)
+    document.Table("privacy").Fail(
+        "sampling",
+        fmt::format("found \"{}\", expected \"full\" with data.source \"store\": owners are not there to "
+                    "draw rows, and coins of the parties would not be theirs",
+                    Samplings().TextOf(job.privacy.sampling)));
+  if (job.data.vertical) refuse("data", "partition", "\"horizontal\"");
+  if (job.privacy.groups()) refuse("privacy", "unit", "\"record\"");
+  if (job.features.standardise.on) refuse("features", "standardise", "\"none\"");
+  if (job.initialisation) refuse("initialisation", "method", "\"none\"");
+  if (job.model.class_weights.balanced) refuse("model", "class_weights", "numbers");
+  if (data::WeightColumn(job.data) != nullptr)
+    document.Table("data").Fail("column",
+                                "found one of kind \"weight\", expected none with data.source \"store\"");
+}
+
 }  // namespace
 
 void CheckJobRules(const DpsgdSettings& job, const Section& document) {
@@ -242,6 +264,7 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
   const auto training = document.Table("training");
   const auto& rows = job.data.rows;
   const auto total = TotalRows(job.data);
+  if (job.store.on) CheckStore(job, document);
   if (job.data.vertical) CheckVertical(job, document);
   if (job.data.target) CheckTarget(job, document);
   CheckHuber(job, document);
@@ -261,7 +284,10 @@ void CheckJobRules(const DpsgdSettings& job, const Section& document) {
     training.Refuse("expected_batch", fmt::format("a number up to {}, {}", total,
                                                   job.data.vertical ? "data.rows" : "the sum of data.rows"));
   }
-  if (job.data.vertical) return;  // common coins: no owner draws rows
+  const bool full = job.privacy.sampling == ml::Sampling::kFull;
+  if (full && job.training.expected_batch != static_cast<double>(total))
+    training.Refuse("expected_batch", fmt::format("{} or \"auto\" with privacy.sampling \"full\"", total));
+  if (job.data.vertical || full) return;  // no owner draws rows
   const auto largest = static_cast<double>(*std::max_element(rows.begin(), rows.end()));
   const double share = job.training.expected_batch * largest / static_cast<double>(total);
   const auto bound = static_cast<double>(job.training.max_batch_per_owner);

@@ -9,6 +9,7 @@ ml::TrainingSettings SettingsOf(const DpsgdSettings& job) {
   ml::TrainingSettings settings;
   settings.fraction_bits = job.fraction_bits;
   settings.rows = job.data.rows;
+  settings.deposited = job.store.on;
   if (job.data.vertical) {
     settings.rows = {job.data.rows[0], 0, 0};
     settings.vertical =

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "jobs/config/common_fields.h"
+#include "jobs/records/source_fields.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -200,12 +201,17 @@ void CsvFields(FieldVisitor& v, data::DataSpec& s) {
          [&] { v.Table("label", "The label of a record.", [&] { LabelFields(v, s.label, s.vertical); }); });
 }
 
-/// Of a job, or where not `of_job` of records alone: without their name, whose they are and how many.
-void DataFields(FieldVisitor& v, data::DataSpec& s, bool of_job) {
+/// Of a job, or where not `of_job` of records alone: without their name, whose they are and how many. `store`: of a job
+/// that may have one.
+void DataFields(FieldVisitor& v, data::DataSpec& s, bool of_job, StoreSpec* store = nullptr) {
   if (of_job)
     v("name", s.name, Name{}, "A name; where `local` looks. `digits`: generated, if no folder is found.");
   v("format", s.format, Formats(), "The format of the files (\"Data\" in `formats.md`).");
-  if (of_job) RowsField(v, s.rows);
+  if (store != nullptr) {
+    SourceFields(v, s, *store);
+  } else if (of_job) {
+    RowsField(v, s.rows);
+  }
   bool target = s.target.has_value();
   v.Check([&](const Section& table) {
     target = table.Has("target");
@@ -346,11 +352,13 @@ void CheckDataRules(const data::DataSpec& spec, const Section& data) {
   if (spec.format == data::Format::kCsv) CheckCsv(spec, data);
 }
 
-void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits, OwnWeights weights) {
+void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits, OwnWeights weights,
+                  RecordSources sources) {
   NameField(v, s.name);
   v("fraction_bits", s.fraction_bits, WholeInterval{8, 24}, Default(default_fraction_bits),
     "Bits behind the point of what is shared.");
-  v.Table("data", "The records.", [&] { DataFields(v, s.data, true); });
+  v.Table("data", "The records.",
+          [&] { DataFields(v, s.data, true, sources == RecordSources::kFilesOrStore ? &s.store : nullptr); });
   v.Table("features", "What is made of records before they are shared.",
           [&] { FeatureFields(v, s.features, s.data, s.type); });
   s.data.image = s.features.extraction.image;

@@ -6,11 +6,13 @@ namespace trefoil::jobs {
 
 /// Whether records may bring weights of their own.
 enum class OwnWeights { kRefused, kTaken };
+/// Where records of a type of job may come from.
+enum class RecordSources { kFiles, kFilesOrStore };
 
 /// The keys by which every type of job describes records and models of them: name, fraction_bits, [data] and [features],
 /// with what they say about each other.
 void RecordFields(FieldVisitor& v, RecordSchema& s, int default_fraction_bits,
-                  OwnWeights weights = OwnWeights::kRefused);
+                  OwnWeights weights = OwnWeights::kRefused, RecordSources sources = RecordSources::kFiles);
 
 /// The same keys where records are described alone, by whomever they are brought and however many: [columns] in place of
 /// [data], without its name, rows and partition. Texts of errors name keys as a job does.

@@ -32,6 +32,13 @@ struct LocalSpec {
   friend bool operator==(const LocalSpec&, const LocalSpec&) = default;
 };
 
+/// A store of what owners deposited who run no party, in place of records of the parties' own.
+struct StoreSpec {
+  bool on = false;
+  std::string study{};            ///< the id of the deposits' study; empty: the job does not say yet
+  std::string purpose = "train";  ///< of the deposits
+};
+
 /// What records are and what is made of them before they are shared: what any type of job may declare, and what a
 /// model needs to be applied.
 struct RecordSchema {
@@ -40,6 +47,8 @@ struct RecordSchema {
   int fraction_bits = 16;
   data::DataSpec data;
   FeatureSpec features;
+  StoreSpec
+      store{};  ///< of type "dpsgd"; where it is on, data.rows is {the capacities of all deposits, 0, 0}
 };
 
 /// The keys of a schema alone, as files have it beside a model whose job says no more of it.

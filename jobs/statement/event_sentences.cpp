@@ -33,6 +33,13 @@ std::string CommonCoins(const dp::DpSgdSteps& steps) {
       BoundText(steps.sampling_rate), steps.max_participation);
 }
 
+/// Who draws the rows of a step.
+std::string SamplingText(const dp::DpSgdSteps& steps, dp::AccountantKind kind) {
+  if (steps.sampling == dp::SamplingMode::kFull)
+    return "Every step takes all rows there are, so that nothing is amplified.";
+  return steps.sampling == dp::SamplingMode::kPublic ? CommonCoins(steps) : OwnersCoins(steps, kind);
+}
+
 std::string CutText(const dp::BatchLimits& limits) {
   if (limits.max_batch == limits.capacity) return "no batch is cut";
   return fmt::format("draws above {}, {} and {} rows are cut at random", limits.max_batch[0],
@@ -75,10 +82,9 @@ struct Describe {
                              "approximation and rounding; the clip itself, of a row, is {}.",
                              steps.limits.group_rows > 1 ? "a group" : "one record", BoundText(steps.clip)),
                          .number = steps.sensitivity});
-    const bool amplified = steps.sampling == dp::SamplingMode::kOwnerPoisson;
     statement.push_back({.key = "sampling",
                          .title = "Sampling rate",
-                         .sentence = amplified ? OwnersCoins(steps, accountant) : CommonCoins(steps),
+                         .sentence = SamplingText(steps, accountant),
                          .number = steps.sampling_rate});
   }
 

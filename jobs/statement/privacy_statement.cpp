@@ -122,17 +122,40 @@ NoiseSentences WhoseNoise(const dp::TrainingRecord& record) {
   return NoiseByEvent(record);
 }
 
+bool IsOfDeposits(const dp::TrainingRecord& record) { return record.promise && record.promise->deposited; }
+
+/// Owners who deposited records are adversaries of each other: what they know beside what is released are their own
+/// records, which an adversary is taken to know in any case.
+void AddOwners(Statement& statement, const dp::TrainingRecord& record, const dp::EpsilonPair& epsilons) {
+  statement.push_back({.key = "epsilon_owner",
+                       .title = "Epsilon, owner",
+                       .sentence = fmt::format(
+                           "For an owner of deposits, or several together, about {} of another one: as for "
+                           "an outsider, since owners know no party's noise.",
+                           OneUnit(record)),
+                       .number = epsilons.outsider});
+  statement.push_back({.key = "epsilon_owner_and_party",
+                       .title = "Epsilon, both",
+                       .sentence = fmt::format(
+                           "For owners and one of the three parties together, about {} of another owner: as "
+                           "for an insider, since owners add no noise that they could tell it.",
+                           OneUnit(record)),
+                       .number = epsilons.insider});
+}
+
 void AddEpsilons(Statement& statement, const StatementSource& source, const dp::EpsilonPair& epsilons) {
   const auto noise = WhoseNoise(source.record);
   statement.push_back({.key = "epsilon_outsider",
                        .title = "Epsilon, outsider",
                        .sentence = "For whoever sees what is released and nothing else. " + noise.outsider,
                        .number = epsilons.outsider});
-  statement.push_back({.key = "epsilon_insider",
-                       .title = "Epsilon, insider",
-                       .sentence = fmt::format("For one of the three parties, about {} of another. {}",
-                                               OneUnit(source.record), noise.insider),
-                       .number = epsilons.insider});
+  statement.push_back(
+      {.key = "epsilon_insider",
+       .title = "Epsilon, insider",
+       .sentence = fmt::format("For one of the three parties, about {} of {}. {}", OneUnit(source.record),
+                               IsOfDeposits(source.record) ? "an owner" : "another", noise.insider),
+       .number = epsilons.insider});
+  if (IsOfDeposits(source.record)) AddOwners(statement, source.record, epsilons);
   const auto split = dp::HasUnbounded(source.record.events)
                          ? std::string("It goes with no epsilon.")
                          : fmt::format(
@@ -225,8 +248,8 @@ bool CountsOnPrivateCoins(const dp::TrainingRecord& record, dp::AccountantKind a
 }
 
 void AddAssumptions(Statement& statement, const StatementSource& source) {
-  const auto add = [&](const char* key, const char* title, const char* sentence) {
-    statement.push_back({.key = key, .title = title, .sentence = sentence});
+  const auto add = [&](const char* key, const char* title, std::string sentence) {
+    statement.push_back({.key = key, .title = title, .sentence = std::move(sentence)});
   };
   add("assumes_one_corrupt", "Assumes",
       "At most one party is corrupt, it follows the protocol, and all three add their noise.");
@@ -235,6 +258,10 @@ void AddAssumptions(Statement& statement, const StatementSource& source) {
         "Coins that choose an owner's rows stay with that owner; coins and noise come from ChaCha20 streams "
         "that the operating system seeds.");
   }
+  if (IsOfDeposits(source.record))
+    add("assumes_deposits", "Assumes",
+        "No two parties put together their files of a deposit, which are its records. Of owners nothing: "
+        "rows are checked on shares, so that a deposit weighs no more than its capacity in records.");
   const bool trains = Trains(source.record);
   add("assumes_sums_seen", "Assumes no less than",
       HasOne<dp::Tuning>(source.record) ? "An adversary sees which trial is released, its score and every "
@@ -258,8 +285,11 @@ void AddAssumptions(Statement& statement, const StatementSource& source) {
                  "covers every rounding and how far an iteration stops from its minimiser; sums of discrete "
                  "Gaussians are charged for what they differ from one.");
   add("assumes_public_job", "Assumes",
-      "The job was fixed without looking at the data. The figures are of this job alone: all jobs on the "
-      "same data add up, in a ledger where its owner keeps one.");
+      fmt::format(
+          "The job was fixed without looking at the data. The figures are of this job alone: all jobs on "
+          "the same {}.",
+          IsOfDeposits(source.record) ? "deposits add up, and no ledger counts them"
+                                      : "data add up, in a ledger where its owner keeps one"));
   add("not_covered", "Does not cover",
       "That an organisation takes part, its declared capacity, what the job says, timing, and accuracy "
       "figures on private data that are told to others.");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/secrets/random.h"
+#include "ml/dpsgd/deposited_rows.h"
 #include "ml/dpsgd/row_keys.h"
 #include "ml/dpsgd/shared_rows.h"
 #include "ml/plan/public_sampling.h"
@@ -41,8 +42,10 @@ class OwnerPoissonSource final : public BatchSource {
 
   void Share(mpc::Context&) override {}
 
-  Batch Next(mpc::Context& run, int) override {
-    return BatchOf(plan_, inputs_.NextStacked(run, BatchWidths(plan_)));
+  const Batch& Next(mpc::Context& run, int) override {
+    batch_ = {};  // or two would be there at once
+    batch_ = BatchOf(plan_, inputs_.NextStacked(run, BatchWidths(plan_)));
+    return batch_;
   }
 
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
@@ -60,6 +63,7 @@ class OwnerPoissonSource final : public BatchSource {
   const std::int64_t max_;
   RandomStream coins_ = RandomStream::FromSystem();
   protocols::InputAhead inputs_;
+  Batch batch_{};
 };
 
 /// The rows of a data set, one matrix after the other: they are most of what a party holds, and stacking them
@@ -104,8 +108,10 @@ class PublicSource final : public BatchSource {
                                     : ShareOwnRows(party, plan_, own_, std::move(slots));
   }
 
-  Batch Next(mpc::Context&, int step) override {
-    return ToBatch(plan_, RowsAt(data_, schedule_.RowsOf(step), plan_.batch_rows));
+  const Batch& Next(mpc::Context&, int step) override {
+    batch_ = {};
+    batch_ = ToBatch(plan_, RowsAt(data_, schedule_.RowsOf(step), plan_.batch_rows));
+    return batch_;
   }
 
   [[nodiscard]] std::optional<PublicCoins> Coins() const override { return CopyOf(coins_); }
@@ -116,6 +122,30 @@ class PublicSource final : public BatchSource {
   PublicCoins coins_;
   PublicSchedule schedule_;
   SharedRows data_;
+  Batch batch_{};
+};
+
+/// Every batch is all rows, in the slots that they were shared in.
+class FullSource final : public BatchSource {
+ public:
+  FullSource(const StepPlan& plan, const OwnRecords& own, SharedRows deposited)
+      : plan_(plan), own_(own), deposited_(std::move(deposited)) {}
+
+  void Share(mpc::Context& party) override {
+    batch_ = plan_.settings.deposited
+                 ? BatchOfDeposited(party, plan_, std::move(deposited_))
+                 : ToBatch(plan_, ShareOwnRows(party, plan_, own_, RandomStream::FromSystem()));
+  }
+
+  const Batch& Next(mpc::Context&, int) override { return batch_; }
+
+  [[nodiscard]] std::optional<PublicCoins> Coins() const override { return {}; }
+
+ private:
+  const StepPlan& plan_;
+  const OwnRecords& own_;
+  SharedRows deposited_;
+  Batch batch_{};
 };
 
 PublicCoins DrawCoins(mpc::Context& party, const StepPlan& plan) {
@@ -135,9 +165,12 @@ std::array<protocols::Shape, 3> RecordShapes(const StepPlan& plan,
 }
 
 std::unique_ptr<BatchSource> MakeBatchSource(mpc::Context& party, const StepPlan& plan, const OwnRecords& own,
-                                             const std::optional<PublicCoins>& coins) {
+                                             const std::optional<PublicCoins>& coins,
+                                             std::vector<ArithShare> deposited) {
   if (plan.settings.sampling == Sampling::kOwnerPoisson)
     return std::make_unique<OwnerPoissonSource>(party.self(), plan, own);
+  if (plan.settings.sampling == Sampling::kFull)
+    return std::make_unique<FullSource>(plan, own, std::move(deposited));
   return std::make_unique<PublicSource>(plan, own, coins ? CopyOf(*coins) : DrawCoins(party, plan));
 }
 

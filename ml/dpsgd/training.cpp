@@ -4,7 +4,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -13,10 +12,10 @@
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/initial_weights.h"
 #include "ml/dpsgd/initialisation.h"
+#include "ml/dpsgd/record_checks.h"
 #include "ml/noise/class_balance.h"
 #include "ml/noise/noise_source.h"
 #include "ml/on_shares/evaluation.h"
-#include "ml/on_shares/held_out.h"
 #include "ml/plan/step_journal.h"
 #include "ml/plan/step_privacy.h"
 #include "mpc/preprocessing.h"
@@ -32,44 +31,6 @@ using mpc::FixedShare;
 using mpc::Index;
 using mpc::RingMatrix;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-void CheckOwnRecords(const TrainingSettings& settings, const OwnRecords& own, int self) {
-  const std::int64_t capacity = settings.rows.at(settings.vertical ? 0 : static_cast<std::size_t>(self));
-  if (own.rows() > capacity) {
-    throw DataError("data: found " + std::to_string(own.rows()) + " rows, the job declares at most " +
-                    std::to_string(capacity) + " for party " + std::to_string(self));
-  }
-  const std::int64_t features =
-      settings.vertical ? settings.vertical->features.at(static_cast<std::size_t>(self)) : settings.features;
-  if (own.rows() > 0 && own.features() != features) {
-    throw DataError("data: found " + std::to_string(own.features()) + " features, the job declares " +
-                    std::to_string(features));
-  }
-  const bool labels = !settings.vertical || settings.vertical->label_party == self;
-  const auto rows = static_cast<std::size_t>(own.rows());
-  Require(own.y.size() == (labels ? rows : 0), "Train: one label a row, where labels are held");
-  Require(own.keys.size() == (settings.vertical ? rows : 0),
-          "Train: one key a row with a vertical partition");
-  Require(own.groups.size() == (settings.groups ? rows : 0), "Train: one group a row where there are groups");
-  Require(own.weights.size() == (settings.max_record_weight && labels ? rows : 0),
-          "Train: one weight a row, where labels are held and records have weights");
-  std::map<std::int64_t, std::int64_t> sizes;
-  for (const std::int64_t group : own.groups) {
-    Require(group >= 0 && group < own.rows(), "Train: groups numbered from 0");
-    if (++sizes[group] > settings.group_rows) {
-      throw DataError("data: found a group of more than " + std::to_string(settings.group_rows) +
-                      " rows, expected no more (privacy.max_group_rows)");
-    }
-  }
-}
-
-void CheckHeldOut(const TrainingSettings& settings, const HeldOutRecords& held_out, int self) {
-  if (settings.evaluation)
-    CheckRecords(settings.evaluation->test, held_out.test, self, "evaluation", "evaluation.rows");
-  if (!settings.initialisation || !SelectsByValidation(*settings.initialisation)) return;
-  CheckRecords(settings.initialisation->validation, held_out.validation, self, "validation",
-               "initialisation.validation_rows");
-}
 
 /// What is executed before the first step, once a run.
 std::vector<dp::RecordedEvent> EventsBeforeSteps(const StepPlan& plan,
@@ -233,7 +194,7 @@ TrainingState RunSteps(const Steps& run, TrainingState state) {
     run.announcements.Before(step);
     if (run.hooks.before_step) run.hooks.before_step(step);
     runs.Run([&](mpc::Context& party) {
-      const Batch batch = run.source.Next(party, step);
+      const Batch& batch = run.source.Next(party, step);
       state = DpSgdStep(party, run.plan, batch, state, run.noise.Next().values());
     });
     // Before the report, which ends the session where it was told to stop: or its last steps would be lost.
@@ -328,16 +289,17 @@ PrivacyPlan MakePlan(const TrainingSettings& settings, const SessionHistory& ear
 mpc::Cost PlannedStepCost(const TrainingSettings& settings, protocols::Form form) {
   const StepPlan plan = MakeStepPlan(settings, form);
   const mpc::Cost step = DpSgdStepCost(plan, plan.batch_rows);
-  if (settings.sampling == Sampling::kPublic) return step;
+  if (settings.sampling != Sampling::kOwnerPoisson) return step;
   return Then(protocols::InputAheadCost(RecordShapes(plan, BatchLimits(settings))), step);
 }
 
 TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, const OwnRecords& own,
-                     const TrainingHooks& hooks, const HeldOutRecords& held_out,
-                     const Resumption& resumption) {
+                     const TrainingHooks& hooks, const HeldOutRecords& held_out, const Resumption& resumption,
+                     std::vector<ArithShare> deposited) {
   const Index batch_rows = MakeStepPlan(settings).batch_rows;  // refuses bad settings before sending
   CheckOwnRecords(settings, own, party.self());
   CheckHeldOut(settings, held_out, party.self());
+  Require(settings.deposited != deposited.empty(), "Train: deposited rows where the settings say so");
   Require(!settings.standardisation || (hooks.before_records && !resumption.from),
           "Train: means and scales, which no checkpoint has, are opened before the first step");
   auto initialisation = InitialisationOf(settings);
@@ -348,7 +310,8 @@ TrainingResult Train(mpc::Context& party, const TrainingSettings& settings, cons
   const auto before = EventsBeforeSteps(plan, initialisation);
   // The noise is fixed before the coins: it is published, and they are not.
   const double sigma = ChooseSigma(plan, ParticipationOf(settings), dp::Bounded(before));
-  const auto source = MakeBatchSource(party, plan, own, from_start ? new_coins : resumption.from->coins);
+  const auto source = MakeBatchSource(party, plan, own, from_start ? new_coins : resumption.from->coins,
+                                      std::move(deposited));
   const ExecutionHistory executed(plan, sigma, before, resumption.earlier, from_start, first,
                                   ParticipationAt(settings, resumption.earlier, from_start, first));
   const std::string constants =

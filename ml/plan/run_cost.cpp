@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ml/dpsgd/batch_source.h"
+#include "ml/dpsgd/deposited_rows.h"
 #include "ml/dpsgd/dp_sgd.h"
 #include "ml/dpsgd/initialisation.h"
 #include "ml/dpsgd/training.h"
@@ -53,15 +54,19 @@ double MaxBytes(const mpc::Cost& cost) {
 mpc::Cost SetUpCost(const StepPlan& plan) {
   const TrainingSettings& settings = plan.settings;
   mpc::Cost cost = Then(protocols::AgreeOnKeysCost(), protocols::MeasureLinkCost());
-  const bool shared_once = settings.sampling == Sampling::kPublic;
-  if (shared_once) cost = Then(cost, protocols::JointSeedCost());
-  if (shared_once && settings.vertical) cost = Then(cost, protocols::JointSeedCost());
+  const bool shared_once = settings.sampling != Sampling::kOwnerPoisson;
+  if (settings.sampling == Sampling::kPublic) cost = Then(cost, protocols::JointSeedCost());
+  if (settings.vertical) cost = Then(cost, protocols::JointSeedCost());
   cost = Then(cost, protocols::RequireSameEverywhereCost());
   if (settings.standardisation) {
     cost = Then(cost, NoisySumCost(settings.standardisation->coordinates, {0, 1, 2}));
     cost = Then(cost, protocols::RequireSameEverywhereCost());
   }
-  if (shared_once) cost = Then(cost, protocols::InputEachCost(RecordShapes(plan, settings.rows)));
+  if (settings.deposited) {
+    cost = Then(cost, EncodeDepositedCost(plan, settings.rows[0]));
+  } else if (shared_once) {
+    cost = Then(cost, protocols::InputEachCost(RecordShapes(plan, settings.rows)));
+  }
   if (settings.balance_sigma) cost = Then(cost, OpenClassCountsCost(plan));
   if (settings.initialisation) return Then(cost, InitialiseCost(plan, MakeInitialisationPlan(settings)));
   return IsNetwork(plan) ? Then(cost, protocols::JointSeedCost()) : cost;
@@ -74,6 +79,7 @@ double MultiplyAdds(const StepPlan& plan) {
 }
 
 double SecondsPerElement(Sampling sampling) {
+  if (sampling == Sampling::kFull) return 0;  // one batch for all steps
   return sampling == Sampling::kOwnerPoisson ? kSecondsPerOwnedElement : kSecondsPerSharedElement;
 }
 

@@ -25,8 +25,9 @@ void CheckVertical(const TrainingSettings& s) {
           "VerticalSettings: the parties' columns make a row, and all rows count once");
   if (s.sampling != Sampling::kPublic) {
     throw ConfigError(
-        "privacy.sampling: found \"owner-poisson\", expected \"public\" with a vertical partition: all three "
-        "hold a part of each row, so that none can choose rows in private");
+        "privacy.sampling: found another, expected \"public\" with a vertical partition: all three hold a "
+        "part "
+        "of each row, so that none can choose rows in private");
   }
   if (s.initialisation) {
     throw ConfigError(
@@ -38,9 +39,22 @@ void CheckVertical(const TrainingSettings& s) {
         "evaluation: found one, expected none with a vertical partition: no party holds whole rows");
 }
 
+/// Rows that are on shares from the beginning. What needs records in the clear is refused.
+void CheckDeposited(const TrainingSettings& s) {
+  Require(s.rows[1] == 0 && s.rows[2] == 0 && !s.vertical, "TrainingSettings: deposited rows all together");
+  const auto refuse = [](const char* what) {
+    throw ConfigError(std::string(what) + " with deposited rows, which no party has in the clear");
+  };
+  if (s.sampling != Sampling::kFull) refuse("privacy.sampling: found another, expected \"full\"");
+  if (s.groups) refuse("privacy.unit: found \"group\", expected \"record\"");
+  if (s.initialisation) refuse("initialisation.method: found local models, expected \"none\"");
+  if (s.balance_sigma) refuse("model.class_weights: found \"balanced\", expected numbers");
+  if (s.standardisation) refuse("features.standardise: found \"private\", expected \"none\"");
+}
+
 /// Groups of rows are the unit of privacy. What is not covered is refused.
 void CheckGroups(const TrainingSettings& s) {
-  if (s.sampling != Sampling::kOwnerPoisson) {
+  if (s.sampling == Sampling::kPublic) {
     throw ConfigError(
         "privacy.unit: found \"group\", expected \"record\" with public sampling, whose coins take rows "
         "one by one");
@@ -128,6 +142,8 @@ void CheckDomains(const TrainingSettings& s) {
   check(s.steps >= 1 && s.steps <= kLargestSteps, "training.steps", s.steps, "1 to 500000");
   check(s.expected_batch > 0 && s.expected_batch <= TotalRows(s), "training.expected_batch", s.expected_batch,
         "above 0, at most all rows");
+  check(s.sampling != Sampling::kFull || s.expected_batch == TotalRows(s), "training.expected_batch",
+        s.expected_batch, "all rows with full batches");
   check(s.row_norm > 0 && s.row_norm <= 1024, "features.row_norm", s.row_norm, "above 0, at most 1024");
   for (const std::int64_t size : s.hidden)
     check(size >= 1 && size <= 100'000, "model.hidden", static_cast<double>(size), "sizes of 1 to 100000");
@@ -147,9 +163,10 @@ void CheckDomains(const TrainingSettings& s) {
     throw ConfigError(
         "training.clipping: found a form for linear models only, expected \"factorised\" with model.hidden");
   check(s.clip > 0 && s.clip <= 1024, "privacy.clip", s.clip, "above 0, at most 1024");
-  check(s.sampling == Sampling::kPublic || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
+  check(s.sampling != Sampling::kOwnerPoisson || s.max_batch_per_owner >= 1, "training.max_batch_per_owner",
         static_cast<double>(s.max_batch_per_owner), "at least 1");
   if (s.vertical) CheckVertical(s);
+  if (s.deposited) CheckDeposited(s);
   if (s.targets) CheckTargets(s);
   CheckHuber(s);
   CheckBalance(s);
@@ -214,7 +231,7 @@ double SamplingRate(const TrainingSettings& settings) {
 
 std::array<std::int64_t, 3> BatchLimits(const TrainingSettings& settings) {
   std::array<std::int64_t, 3> limits = settings.rows;
-  if (settings.sampling == Sampling::kPublic) return limits;
+  if (settings.sampling != Sampling::kOwnerPoisson) return limits;
   for (std::int64_t& rows : limits) rows = std::min(rows, settings.max_batch_per_owner);
   return limits;
 }

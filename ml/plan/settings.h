@@ -50,7 +50,7 @@ inline constexpr int kPoissonOffset = 2;
 /// With two classes softmax is one-vs-rest. Huber's and Poisson's are of targets alone.
 enum class Loss { kOneVsRest, kSquared, kSoftmax, kHuber, kPoisson };
 enum class Clipping { kFactorised, kPublished, kExamples };
-enum class Sampling { kOwnerPoisson, kPublic };
+enum class Sampling { kOwnerPoisson, kPublic, kFull };
 enum class Adversary { kOutsider, kInsider };
 
 /// The DP-SGD of each owner alone that a training starts from: public, the same at all three parties.
@@ -109,6 +109,8 @@ struct TrainingSettings {
   int fraction_bits = 16;
   std::array<std::int64_t, 3> rows{};  ///< declared capacity of each party; vertical: {all rows, 0, 0}
   std::optional<VerticalSettings> vertical{};
+  /// Rows are on shares before the training begins, and no party's own; rows is {all of them, 0, 0}. Full batches alone.
+  bool deposited = false;
   std::int64_t features = 0;  ///< p, bias excluded
   int classes = 2;            ///< with 2 classes one output column is trained, else one a class
   bool targets =
@@ -131,7 +133,7 @@ struct TrainingSettings {
                             ///< are multiplied, too; empty: they have none
   double row_norm = 1.0;    ///< R, bound on the norm of a row, bias excluded
   int steps = 0;
-  double expected_batch = 0;             ///< b; the sampling rate is b / sum(rows)
+  double expected_batch = 0;             ///< b; the sampling rate is b / sum(rows), with full batches 1
   std::int64_t max_batch_per_owner = 0;  ///< B_max
   std::int64_t steps_ahead = 2;  ///< for how many steps at most material sent ahead waits at its receivers
   double learning_rate = 0;      ///< of the first step

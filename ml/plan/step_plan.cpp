@@ -201,6 +201,7 @@ std::string Fingerprint(const StepPlan& plan, double sigma) {
   }
   if (plan.record_weights.largest > 0)
     text << " record weights " << plan.record_weights.frac_bits << ' ' << plan.record_weights.largest;
+  if (plan.settings.deposited) text << " deposited";
   if (plan.settings.balance_sigma) text << " balanced " << *plan.settings.balance_sigma;
   if (const auto& vertical = plan.settings.vertical) {
     for (const std::int64_t columns : vertical->features) text << ' ' << columns;

@@ -23,6 +23,18 @@ dp::AnyAccountant AccountantAfter(const std::vector<dp::RecordedEvent>& before,
   return accountant;
 }
 
+dp::SamplingMode ModeOf(Sampling sampling) {
+  switch (sampling) {
+    case Sampling::kOwnerPoisson:
+      return dp::SamplingMode::kOwnerPoisson;
+    case Sampling::kPublic:
+      return dp::SamplingMode::kPublic;
+    case Sampling::kFull:
+      return dp::SamplingMode::kFull;
+  }
+  throw ContractError("ModeOf: unknown sampling");
+}
+
 const char* WhatComesBefore(const TrainingSettings& s) {
   if (s.balance_sigma) return "model.class_counts_sigma and all else before the first step alone take";
   return s.standardisation ? "features.standardise and [initialisation] alone take"
@@ -77,8 +89,7 @@ dp::DpSgdSteps EventOf(const StepPlan& plan, double sigma, std::int64_t steps,
   const TrainingSettings& s = plan.settings;
   dp::DpSgdSteps event;
   event.steps = steps;
-  event.sampling =
-      s.sampling == Sampling::kPublic ? dp::SamplingMode::kPublic : dp::SamplingMode::kOwnerPoisson;
+  event.sampling = ModeOf(s.sampling);
   event.sampling_rate = SamplingRate(s);
   event.sigma = sigma;
   event.sensitivity = plan.sensitivity;

@@ -93,6 +93,11 @@ void RefuseTogether(mpc::Context& party, const BudgetError& cause) {
   throw BudgetError(cause);
 }
 
+void RefuseTogether(mpc::Context& party, const DataError& cause) {
+  AwaitRefusals(party);
+  throw DataError(cause);
+}
+
 mpc::Cost BarrierCost() { return ToBothCost(0); }
 
 SecretKey JointSeed(mpc::Context& party) {

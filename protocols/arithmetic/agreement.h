@@ -39,6 +39,7 @@ void Barrier(mpc::Context& party);
 /// Cost:   that of a Barrier.
 [[noreturn]] void RefuseTogether(mpc::Context& party, const ConfigError& cause);
 [[noreturn]] void RefuseTogether(mpc::Context& party, const BudgetError& cause);
+[[noreturn]] void RefuseTogether(mpc::Context& party, const DataError& cause);
 
 /// A seed that no party chose alone, known to all: the exclusive or of one random seed from each.
 /// Semi-honest: a party that waits for the others' seeds could choose the result.

@@ -24,13 +24,24 @@ BudgetRequest RequestOf(const jobs::LedgerSettings& ledger, const BudgetedJob& j
           .population = population};
 }
 
+/// What no epsilon covers, if there is anything.
+std::string WithoutEpsilon(const std::string& found) {
+  return found.empty() ? "" : found + ", which no epsilon covers";
+}
+
+/// A ledger is of records that this party has files of: it must not seem to have charged those of owners.
+std::string WhyUncharged(const jobs::Job& job) {
+  const auto* records = job.Records();
+  if (records == nullptr || !records->store.on) return WithoutEpsilon(job.Uncovered());
+  return "data.source: found \"store\", whose owners' records are in no ledger of a party's own data";
+}
+
 }  // namespace
 
 void RequireCovered(const BudgetedJob& job, const jobs::LedgerSettings& ledger) {
   if (job.uncovered.empty()) return;
-  throw BudgetError(
-      fmt::format("{}: {}, which no epsilon covers, expected another one where there is a ledger",
-                  ledger.file.string(), job.uncovered));
+  throw BudgetError(fmt::format("{}: {}, expected another one where there is a ledger", ledger.file.string(),
+                                job.uncovered));
 }
 
 void RequireNoChoice(const jobs::PartyFile& party, const jobs::Job& job) {
@@ -54,13 +65,14 @@ void RequireNoChoice(const jobs::PartyFile& party, const jobs::Job& job) {
 
 std::optional<BudgetedJob> BudgetedJobOf(const jobs::Job& job) {
   if (!job.Covered().empty()) return {};
-  return BudgetedJob{.name = job.name(), .job_hash = jobs::HashOf(job), .uncovered = job.Uncovered()};
+  return BudgetedJob{.name = job.name(), .job_hash = jobs::HashOf(job), .uncovered = WhyUncharged(job)};
 }
 
 std::optional<BudgetedJob> BudgetedEvaluationOf(const jobs::Job& job, int party) {
-  auto uncovered = job.TestsUncovered(party);
+  const auto uncovered = job.TestsUncovered(party);
   if (!uncovered) return {};
-  return BudgetedJob{.name = job.name(), .job_hash = jobs::HashOf(job), .uncovered = std::move(*uncovered)};
+  return BudgetedJob{
+      .name = job.name(), .job_hash = jobs::HashOf(job), .uncovered = WithoutEpsilon(*uncovered)};
 }
 
 std::optional<PopulationClaim> ClaimOf(const LedgerOf& of, const std::string& data) {
@@ -101,8 +113,10 @@ RunBudget::Side::Side(const LedgerOf& of, BudgetedJob budgeted)
 
 RunBudget::RunBudget(const jobs::PartyFile& party, const jobs::Job& job) {
   RequireNoChoice(party, job);
-  if (auto budgeted = BudgetedJobOf(job); party.ledger && budgeted)
+  if (auto budgeted = BudgetedJobOf(job); party.ledger && budgeted) {
+    RequireCovered(*budgeted, *party.ledger);
     records_.emplace(LedgerOf{party, *party.ledger, party.data}, std::move(*budgeted));
+  }
   if (auto budgeted = BudgetedEvaluationOf(job, party.id); party.evaluation_ledger && budgeted)
     tests_.emplace(LedgerOf{party, *party.evaluation_ledger, party.evaluation}, std::move(*budgeted));
 }

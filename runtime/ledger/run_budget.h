@@ -14,8 +14,7 @@ namespace trefoil::runtime {
 struct BudgetedJob {
   std::string name;
   std::string job_hash;
-  std::string
-      uncovered;  ///< "KEY: found VALUE", which releases what no epsilon covers; empty: all is covered
+  std::string uncovered;  ///< "KEY: found VALUE, which WHY": why no ledger can take the job; empty: one can
 };
 
 /// Nothing where another run's record covers the job.
@@ -25,7 +24,7 @@ struct BudgetedJob {
 /// covered. Nothing where the party holds none of the job's.
 [[nodiscard]] std::optional<BudgetedJob> BudgetedEvaluationOf(const jobs::Job& job, int party);
 
-/// Throws BudgetError for a job that releases what no epsilon covers.
+/// Throws BudgetError for a job that releases what no epsilon covers, or that is about deposits of owners.
 void RequireCovered(const BudgetedJob& job, const jobs::LedgerSettings& ledger);
 
 /// Throws BudgetError for a job that chooses without noise on validation records of this party that one of its ledgers
@@ -64,7 +63,7 @@ struct ReservedBudget {
 class RunBudget {
  public:
   /// Opens the ledgers that the job is charged to, and hashes their data. Throws as RequireNoChoice, LedgerFile,
-  /// data::DataHash and ClaimOf.
+  /// data::DataHash and ClaimOf; BudgetError for a job that no ledger can take.
   RunBudget(const jobs::PartyFile& party, const jobs::Job& job);
 
   /// Before anything of the data is shared: all that the run is to execute, what its earlier sessions

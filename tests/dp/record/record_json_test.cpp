@@ -164,6 +164,21 @@ TEST(RecordJson, RefusesHalfAPromiseAndOneThatItDoesNotKnow) {
   }
 }
 
+TEST(RecordJson, SaysOfDepositsThatTheyAre) {
+  auto record = MnistRecord();
+  record.promise = Promise{};
+  EXPECT_FALSE(ToJson(record).contains("deposited"));
+  record.promise->deposited = true;
+  auto json = ToJson(record);
+  EXPECT_EQ(json.at("deposited"), true);
+  EXPECT_TRUE(FromJson(json).promise->deposited);
+  json["deposited"] = false;
+  EXPECT_THROW((void)FromJson(json), DataError);
+  json = ToJson(MnistRecord());
+  json["deposited"] = true;
+  EXPECT_THROW((void)FromJson(json), DataError);
+}
+
 TEST(RecordJson, RefusesAnEventWithTheKeysOfAnother) {
   auto json = ToJson({"a", "b", {MnistLocalTraining()}});
   json["events"][0]["kind"] = "noisy_selection";

@@ -51,6 +51,36 @@ TEST(Events, DoNotAmplifyForAnInsiderWhoSeesTheCoins) {
   EXPECT_EQ(Noise(OutsiderEvents(steps)).count, 439);
 }
 
+// No coin is there that anybody could not see.
+TEST(Events, DoNotAmplifyForAnybodyWhereEveryBatchHasAllRows) {
+  auto steps = MnistSteps();
+  steps.sampling = SamplingMode::kFull;
+  for (const auto& events : {InsiderEvents(steps), OutsiderEvents(steps)}) {
+    EXPECT_EQ(Noise(events).sampling_rate, 1);
+    EXPECT_EQ(Noise(events).count, 439);
+    EXPECT_EQ(Closeness(events).count, 439);
+  }
+  EXPECT_DOUBLE_EQ(Noise(InsiderEvents(steps)).noise_multiplier, 1.1);
+  EXPECT_DOUBLE_EQ(Noise(OutsiderEvents(steps)).noise_multiplier, 1.1 * std::sqrt(1.5));
+}
+
+TEST(Record, OfFullBatchesSaysNothingOfARate) {
+  auto steps = MnistSteps();
+  steps.sampling = SamplingMode::kFull;
+  steps.sampling_rate = 1;
+  steps.limits.max_batch = steps.limits.capacity;
+  const auto json = ToJson({.job_hash = "ab", .run_id = "cd", .events = {steps}});
+  EXPECT_EQ(json.at("events").at(0).at("sampling"), "full");
+  EXPECT_EQ(std::get<DpSgdSteps>(FromJson(json).events.at(0)).sampling, SamplingMode::kFull);
+  EXPECT_EQ(Cutting(OutsiderEvents(steps)).probability, 0);
+  for (const auto& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{
+           {"sampling_rate", 0.5}, {"max_batch", {1, 2, 3}}, {"max_participation", 500}, {"executions", 2}}) {
+    auto changed = json;
+    changed["events"][0][key] = value;
+    EXPECT_THROW((void)FromJson(changed), DataError) << key;
+  }
+}
+
 TEST(Events, ChargeAnInsiderOfAVerticalPartitionForOtherValuesOfAKnownRecord) {
   auto steps = MnistSteps();
   steps.sampling = SamplingMode::kPublic;

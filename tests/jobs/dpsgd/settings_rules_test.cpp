@@ -161,6 +161,126 @@ TEST(TargetJob, RefusesWhatNeedsClasses) {
   EXPECT_THROW(CheckAuditable(ReadTargets(kTargetJob), 10), ConfigError);
 }
 
+constexpr const char* kStoreJob = R"(version = 1
+type = "dpsgd"
+name = "visits"
+[data]
+name = "visits"
+format = "csv"
+source = "store"
+capacity = 60
+classes = 2
+label = { column = "y", values = ["n", "y"] }
+[[data.column]]
+name = "age"
+low = 17.0
+high = 90.0
+[training]
+steps = 5
+expected_batch = "auto"
+learning_rate = 1
+[privacy]
+sigma = 1.5
+delta = 1e-5
+clip = 1
+sampling = "full"
+)";
+
+TEST(StoreJob, IsOfAllDepositsTogetherAndReadsBack) {
+  const auto job = ReadTargets(kStoreJob);
+  EXPECT_TRUE(job.store.on);
+  EXPECT_EQ(job.store.purpose, "train");
+  EXPECT_EQ(job.data.rows, (std::array<std::int64_t, 3>{60, 0, 0}));
+  EXPECT_EQ(job.training.expected_batch, 60);
+  const auto settings = SettingsOf(job);
+  EXPECT_TRUE(settings.deposited);
+  EXPECT_EQ(ml::SamplingRate(settings), 1);
+  EXPECT_TRUE(PromiseOf(job).deposited);
+  EXPECT_THAT(PromiseOf(job).warnings, testing::ElementsAre(HasSubstr("no ledger adds up")));
+  const auto json = DpsgdJson(job);
+  EXPECT_THAT(json, HasSubstr(R"("capacity":60)"));
+  EXPECT_THAT(json, HasSubstr(R"("source":"store")"));
+  for (const auto* absent : {"rows", "study", "purpose"}) EXPECT_THAT(json, Not(HasSubstr(absent))) << absent;
+  const std::string study(64, 'a');
+  const auto named = ReadTargets(kStoreJob, {"data.study=" + study, "data.purpose=ward"});
+  EXPECT_EQ(named.store.study, study);
+  EXPECT_NE(DpsgdHash(named), DpsgdHash(job));
+  for (const auto& one : {job, named}) {
+    EXPECT_EQ(DpsgdHash(ParseDpsgdJson(DpsgdJson(one), "x")), DpsgdHash(one));
+    EXPECT_EQ(DpsgdHash(ReadTargets(TomlOf(*MakeDpsgdJob(one)))), DpsgdHash(one));
+  }
+  // As it was where parties bring files, whether the job says so or not.
+  const auto files =
+      Replaced(Replaced(kStandardiseJob, "epsilon", "sampling = \"full\"\nepsilon"), "= 12", "= 60");
+  EXPECT_THAT(DpsgdJson(ReadTargets(files)), Not(HasSubstr("source")));
+  EXPECT_EQ(DpsgdHash(ReadTargets(files, {"data.source=files"})), DpsgdHash(ReadTargets(files)));
+  EXPECT_FALSE(PromiseOf(ReadTargets(files)).deposited);
+}
+
+TEST(StoreJob, RefusesWhatItDoesNotCover) {
+  const std::string initialisation =
+      "[initialisation]\nmethod = \"averaging\"\nsteps = 2\nexpected_batch = 3\nlearning_rate = 1\nsigma = "
+      "1\n";
+  const EditCase cases[] = {
+      {"rows", "capacity = 60", "capacity = 60\nrows = [20, 20, 20]",
+       "data.rows: found it with data.source \"store\", which has data.capacity"},
+      {"no_capacity", "capacity = 60\n", "", "missing data.capacity"},
+      {"none", "= 60", "= 0", "data.capacity: found 0"},
+      {"files", "\"store\"", "\"files\"", "only data.source \"store\" has it"},
+      {"elsewhere", "\"store\"", "\"shop\"",
+       "data.source: found \"shop\", expected one of \"files\", \"store\""},
+      {"study", "capacity", "study = \"ABC\"\ncapacity",
+       "data.study: found \"ABC\", expected 64 lower-case hexadecimal digits"},
+      {"coins", "\"full\"", "\"owner-poisson\"",
+       "privacy.sampling: found \"owner-poisson\", expected \"full\" with data.source \"store\""},
+      {"common", "\"full\"", "\"public\"", "privacy.sampling: found \"public\", expected \"full\""},
+      {"deposited", "\"full\"", "\"deposited\"",
+       "privacy.sampling: found \"deposited\", expected one of \"owner-poisson\", \"public\", \"full\""},
+      {"batch", "\"auto\"", "59", "training.expected_batch: found 59, expected 60 or \"auto\""},
+      {"standardise", "[training]", "[features]\nstandardise = \"private\"\n[training]",
+       "features.standardise: found \"private\", expected \"none\" with data.source \"store\""},
+      {"initialisation", "[training]", initialisation + "[training]",
+       "initialisation.method: found \"averaging\", expected \"none\""},
+      {"balanced", "[training]", "[model]\nclass_weights = \"balanced\"\n[training]",
+       "model.class_weights: found \"balanced\", expected numbers"},
+  };
+  for (const auto& [name, from, to, expected] : cases) {
+    EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadTargets(Replaced(kStoreJob, from, to)); }),
+                HasSubstr(expected))
+        << name;
+  }
+  const auto job = MakeDpsgdJob(ReadTargets(kStoreJob));
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)job->WithCanaries(10); }),
+              HasSubstr("\"files\" for an audit"));
+  std::array<PartyFile, 3> parties;
+  EXPECT_THAT(ErrorText<ConfigError>([&] {
+                (void)job->Split(
+                    {.job_file = "x.toml", .data = {}, .test = {}, .party_folders = {}, .parties = parties});
+              }),
+              HasSubstr("x.toml: data.source: found \"store\""));
+  const PartyFile party;
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)job->Inputs(party, "p.toml", {}).at(0).load(); }),
+              HasSubstr("trefoil run and check alone read a store"));
+}
+
+TEST(StoreJob, IsOfTypesThatTakeDepositsAlone) {
+  const TemporaryFolder folder;
+  const auto text =
+      Replaced(Replaced(kStoreJob, "\"dpsgd\"", "\"least-squares\""), "[training]", "[training]");
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)ReadJob(folder.Write("x.toml", text)); }),
+              HasSubstr("data.source"));
+}
+
+TEST(FullJob, TakesAllRowsOfThePartiesInEveryStep) {
+  const auto full = Replaced(kStandardiseJob, "epsilon = 1.5", "epsilon = 1.5\nsampling = \"full\"");
+  EXPECT_THAT(
+      ErrorText<ConfigError>([&] { (void)ReadTargets(full); }),
+      HasSubstr("training.expected_batch: found 12, expected 60 or \"auto\" with privacy.sampling \"full\""));
+  const auto job = ReadTargets(Replaced(full, "= 12", "= \"auto\""));
+  EXPECT_EQ(job.training.expected_batch, 60);
+  EXPECT_EQ(ml::BatchLimits(SettingsOf(job)), job.data.rows);
+}
+
 TEST(StandardiseJob, RefusesWhatItDoesNotCover) {
   const auto base = Replaced(Replaced(kStandardiseJob, "epsilon = 1.5", "epsilon = 1.5\nunit = \"record\""),
                              "[training]", "[features]\nstandardise = \"private\"\n[training]");

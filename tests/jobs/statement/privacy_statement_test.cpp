@@ -266,6 +266,27 @@ TEST(PrivacyStatement, CountsOnNoCoinsWhereEveryStepTakesAllRows) {
   EXPECT_NE(Find(StatementOf({Steps()}), "assumes_private_coins"), nullptr);
 }
 
+TEST(PrivacyStatement, NamesOwnersOfDepositsAsAdversariesWithTheirEpsilons) {
+  auto steps = Steps();
+  steps.sampling = dp::SamplingMode::kFull;
+  steps.sampling_rate = 1;
+  steps.limits.max_batch = steps.limits.capacity;
+  const auto statement = StatementOf({steps}, {.deposited = true});
+  const auto epsilons = dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {steps}}, 1e-5);
+  EXPECT_EQ(NumberOf(statement, "epsilon_owner"), epsilons.outsider);
+  EXPECT_EQ(NumberOf(statement, "epsilon_owner_and_party"), epsilons.insider);
+  EXPECT_GT(epsilons.insider, epsilons.outsider);
+  EXPECT_THAT(SentenceOf(statement, "epsilon_insider"), HasSubstr("about a record of an owner"));
+  EXPECT_THAT(SentenceOf(statement, "sampling"),
+              HasSubstr("all rows there are, so that nothing is amplified"));
+  EXPECT_THAT(SentenceOf(statement, "assumes_deposits"), HasSubstr("Of owners nothing"));
+  EXPECT_THAT(SentenceOf(statement, "assumes_public_job"), HasSubstr("no ledger counts them"));
+  EXPECT_EQ(Find(statement, "assumes_private_coins"), nullptr);
+  const auto of_parties = StatementOf({steps});
+  for (const auto* key : {"epsilon_owner", "epsilon_owner_and_party", "assumes_deposits"})
+    EXPECT_EQ(Find(of_parties, key), nullptr) << key;
+}
+
 TEST(PrivacyStatement, SaysPlainlyThatThereIsNoGuarantee) {
   auto steps = Steps();
   steps.sigma = 0;

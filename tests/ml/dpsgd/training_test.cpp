@@ -49,6 +49,7 @@ class TrainTest : public testing::TestWithParam<Sampling> {};
 TEST_P(TrainTest, LearnsAndReleasesTheSameModelToAll) {
   TrainingSettings settings = SmallSettings();
   settings.sampling = GetParam();
+  if (settings.sampling == Sampling::kFull) settings.expected_batch = 120;
   settings.steps = 60;
   settings.clip = 2;
   settings.sigma = 0.5;
@@ -65,7 +66,7 @@ TEST_P(TrainTest, LearnsAndReleasesTheSameModelToAll) {
 }
 
 INSTANTIATE_TEST_SUITE_P(SamplingModes, TrainTest,
-                         testing::Values(Sampling::kOwnerPoisson, Sampling::kPublic));
+                         testing::Values(Sampling::kOwnerPoisson, Sampling::kPublic, Sampling::kFull));
 
 TEST(Train, LearnsWithExactTruncation) {
   TrainingSettings settings = SmallSettings();

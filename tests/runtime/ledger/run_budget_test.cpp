@@ -92,6 +92,40 @@ TEST_F(NoChoiceTest, RefusesValidationRecordsThatTheTestRecordsLedgerIsOf) {
   EXPECT_EQ(Refusal(), "");
 }
 
+// Else a run would seem to have charged its owners, who have no ledger.
+TEST_F(NoChoiceTest, TakesNoJobOnDepositsIntoTheLedgerOfOwnData) {
+  constexpr const char* kStoreJob = R"(version = 1
+type = "dpsgd"
+name = "visits"
+[data]
+name = "visits"
+format = "npz"
+source = "store"
+capacity = 60
+features = 3
+classes = 2
+[training]
+steps = 5
+expected_batch = 60
+learning_rate = 1
+[privacy]
+sigma = 1.5
+delta = 1e-5
+clip = 1
+sampling = "full"
+)";
+  const auto job = jobs::ReadJob(folder_.Write("job.toml", kStoreJob));
+  const auto refusal = [&] {
+    return testing_support::ErrorText<BudgetError>([&] { RunBudget(party_, *job); });
+  };
+  EXPECT_THAT(refusal(),
+              testing::HasSubstr("ledger.jsonl: data.source: found \"store\", whose owners' records are in "
+                                 "no ledger of a party's own data, expected another one"));
+  EXPECT_FALSE(std::filesystem::exists(party_.ledger->file));
+  party_.ledger.reset();
+  EXPECT_EQ(refusal(), "");
+}
+
 TEST_F(NoChoiceTest, RefusesWhatALedgerKnowsWhateverThePartyFileNames) {
   party_.evaluation = {};
   Charge(*party_.evaluation_ledger);

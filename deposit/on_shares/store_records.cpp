@@ -1,0 +1,124 @@
+#include "deposit/on_shares/store_records.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/secrets/sha256.h"
+#include "deposit/on_shares/checked_rows.h"
+#include "deposit/store/open_store.h"
+#include "jobs/job.h"
+#include "protocols/arithmetic/agreement.h"
+
+namespace trefoil::deposit {
+namespace {
+
+std::int64_t RowsOf(const std::map<Hash, StoredDeposit>& deposits) {
+  std::int64_t rows = 0;
+  for (const auto& one : deposits) rows += static_cast<std::int64_t>(one.second.header.capacity);
+  return rows;
+}
+
+}  // namespace
+
+StoreRecords::StoreRecords(jobs::RecordSchema records, jobs::PartyFile party, std::string party_file)
+    : records_(std::move(records)), party_(std::move(party)), party_file_(std::move(party_file)) {}
+
+std::map<Hash, StoredDeposit> StoreRecords::Deposits() {
+  std::map<Hash, StoredDeposit> deposits;
+  for (auto& one : store_->List()) {
+    if (ToHex(one.header.study) != records_.store.study || one.header.purpose != records_.store.purpose)
+      continue;
+    const auto id = one.id;
+    deposits.emplace(id, std::move(one));
+  }
+  return deposits;
+}
+
+/// Empty where they fit.
+std::string StoreRecords::ExcessOf(const std::map<Hash, StoredDeposit>& deposits) const {
+  const auto rows = RowsOf(deposits);
+  const auto most = records_.data.rows[0];
+  if (rows <= most) return {};
+  return fmt::format(
+      "data.capacity: found {}, expected at least {}, the rows of the {} deposits that the job is about",
+      most, rows, deposits.size());
+}
+
+std::unique_ptr<jobs::SharedRecords> OpenStoreRecords(const jobs::RecordSchema& records,
+                                                      const jobs::PartyFile& party,
+                                                      const std::string& party_file) {
+  return std::make_unique<StoreRecords>(records, party, party_file);
+}
+
+void RequireRecordsOf(const Study& study, const jobs::RecordSchema& records) {
+  auto meant = study;
+  meant.records = records;
+  meant.records.name = study.records.name;  // several jobs may have one study
+  const auto found = JsonOf(meant);
+  const auto expected = JsonOf(study);
+  if (found != expected)
+    throw ConfigError(fmt::format("data.study: the job's records are not the study's: {}",
+                                  jobs::DescribeDifference(found, expected)));
+}
+
+std::string StoreRecords::Load() {
+  RequireDeposits(party_, party_file_);
+  if (records_.store.study.empty())
+    throw ConfigError(
+        "data.study: missing, expected the id of the deposits' study, which trefoil study show prints");
+  store_.emplace(OpenStore(party_));
+  const auto deposits = Deposits();
+  if (deposits.empty())
+    throw DataError(
+        fmt::format("{}: found no deposit of study {} and purpose {}, expected one at least: trefoil accept",
+                    party_.deposits->store.string(), records_.store.study, records_.store.purpose));
+  const auto& first = deposits.begin()->second;
+  study_ = ParseStudy(first.study, "study " + records_.store.study);
+  if (IdOf(study_) != first.header.study)
+    throw DataError(fmt::format("{}: found another study under the id {}", party_.deposits->store.string(),
+                                records_.store.study));
+  RequireRecordsOf(study_, records_);
+  if (const auto excess = ExcessOf(deposits); !excess.empty()) throw ConfigError(excess);
+  for (const auto& one : deposits)
+    store_->Verify(one.second);  // what is damaged is said before peers are troubled
+  return fmt::format("{} deposits of {} rows", deposits.size(), RowsOf(deposits));
+}
+
+jobs::SharedRecords::Checked StoreRecords::Share(mpc::Context& party) {
+  const auto deposits = Deposits();
+  std::vector<Hash> ids;
+  for (const auto& one : deposits) ids.push_back(one.first);
+  Checked checked{.summary = {{"study", records_.store.study}, {"purpose", records_.store.purpose}}};
+  auto used = nlohmann::ordered_json::array();
+  auto left_out = nlohmann::ordered_json::array();
+  ids = AgreeOnDeposits(party, IdOf(study_), ids);
+  if (const auto excess = ExcessOf(deposits); !excess.empty())
+    protocols::RefuseTogether(party, ConfigError(excess));
+  for (const auto& id : ids) {
+    const auto& one = deposits.at(id);
+    auto rows = CheckedRows(party, study_.records, store_->Read(one));
+    nlohmann::ordered_json line{
+        {"deposit", ToHex(id)}, {"population", one.header.population}, {"rows", one.header.capacity}};
+    (rows ? used : left_out).push_back(std::move(line));
+    if (rows) {
+      checked.rows.push_back(std::move(*rows));
+    } else {
+      checked.warnings.push_back(fmt::format(
+          "deposit {} of {} is left out: a row is neither a record within the study's bounds nor padding",
+          ToHex(id), one.owner));
+    }
+  }
+  if (checked.rows.empty())
+    protocols::RefuseTogether(
+        party, DataError(fmt::format(
+                   "found no deposit of study {} that is rows, expected one at least: {} are left out",
+                   records_.store.study, left_out.size())));
+  checked.summary["used"] = std::move(used);
+  checked.summary["left_out"] = std::move(left_out);
+  return checked;
+}
+
+}  // namespace trefoil::deposit

@@ -1,0 +1,51 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "deposit/store/store.h"
+#include "deposit/study.h"
+#include "jobs/shared_records.h"
+
+namespace trefoil::deposit {
+
+/// The deposits in a party's store that a job trains on: all of the study and purpose that it names which were not
+/// withdrawn. All three parties have to have the same; each is checked on shares (CheckedRows), and what is not rows is
+/// left out at all three, and named.
+class StoreRecords final : public jobs::SharedRecords {
+ public:
+  /// For a job with data.source "store". `party_file` names the party file in errors. Opens nothing.
+  StoreRecords(jobs::RecordSchema records, jobs::PartyFile party, std::string party_file);
+
+  /// Reads and verifies all deposits, which releases nothing. Throws ConfigError where the party file has no [deposits],
+  /// the job names no study or one that is about other records, or its capacity is too small; DataError where there is no
+  /// deposit, or a damaged one.
+  [[nodiscard]] std::string Load() override;
+  /// Looks into the store again: what was withdrawn since Load() is not used. Cost: AgreeOnDeposits, and CheckedRows of
+  /// each. Throws as these, and ConfigError or DataError at all three where the rows are more than the job's capacity or
+  /// no deposit passes.
+  [[nodiscard]] Checked Share(mpc::Context& party) override;
+
+ private:
+  [[nodiscard]] std::map<Hash, StoredDeposit> Deposits();
+  void RequireStudy();
+  [[nodiscard]] std::string ExcessOf(const std::map<Hash, StoredDeposit>& deposits) const;
+
+  jobs::RecordSchema records_;
+  jobs::PartyFile party_;
+  std::string party_file_;
+  std::optional<Store> store_{};  ///< after Load, as below
+  Study study_;
+};
+
+/// As jobs::StoreOpener.
+[[nodiscard]] std::unique_ptr<jobs::SharedRecords> OpenStoreRecords(const jobs::RecordSchema& records,
+                                                                    const jobs::PartyFile& party,
+                                                                    const std::string& party_file);
+
+/// Throws ConfigError naming a key and what was found unless a job's records are those of a study: columns, features and
+/// fraction bits, whatever the names of both are.
+void RequireRecordsOf(const Study& study, const jobs::RecordSchema& records);
+
+}  // namespace trefoil::deposit

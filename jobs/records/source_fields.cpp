@@ -1,0 +1,41 @@
+#include "jobs/records/source_fields.h"
+
+#include <nlohmann/json.hpp>
+
+#include "jobs/config/common_fields.h"
+#include "jobs/config/path_domains.h"
+
+namespace trefoil::jobs {
+namespace {
+
+/// The id of a study.
+struct StudyId : TextOfKind {
+  StudyId() : TextOfKind{"string", "64 lower-case hexadecimal digits, as trefoil study show prints them"} {}
+  bool Read(const toml::node& node, std::string& member) const {
+    const auto text = node.value<std::string>().value_or("");
+    const bool fits = text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (fits) member = text;
+    return fits;
+  }
+  void Write(const std::string& member, nlohmann::json& json) const { json = member; }
+};
+
+}  // namespace
+
+void SourceFields(FieldVisitor& v, data::DataSpec& s, StoreSpec& store) {
+  v("source", store.on, OneOf<bool>{{false, "files"}, {true, "store"}}, Default(false).LeftOut(),
+    "`store`: no party brings records; those are used that owners deposited (`owners.md`).");
+  v.When({store.on, "data.source \"store\""}, [&] {
+    v("study", store.study, StudyId{},
+      Default(std::string()).Said("none: `run` and `check` want it").LeftOut(),
+      "The id of the study that they were deposited for, which `trefoil study init` prints.");
+    v("purpose", store.purpose, Name{}, Default(std::string("train")).LeftOut(),
+      "Deposits of this purpose are used, and no others.");
+    v("capacity", s.rows[0], WholeInterval{1, 1'000'000'000},
+      "The capacities of all deposits together, at most; what is planned is for so many rows.");
+  });
+  v.When({!store.on, "data.source \"files\"", "found it with data.source \"store\", which has data.capacity"},
+         [&] { RowsField(v, s.rows); });
+}
+
+}  // namespace trefoil::jobs

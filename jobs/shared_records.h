@@ -1,0 +1,41 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "jobs/config/party_file.h"
+#include "jobs/records/schema.h"
+#include "mpc/context.h"
+#include "mpc/share.h"
+
+namespace trefoil::jobs {
+
+/// Records that no party brings: all three hold them on shares before a job begins, as owners deposited them.
+class SharedRecords {
+ public:
+  /// Rows that were checked on shares, and what there is to say of them: the same at all three parties but for `warnings`.
+  struct Checked {
+    std::vector<mpc::ArithShare> rows{};  ///< one below the other; columns as ml/dpsgd/deposited_rows.h
+    nlohmann::ordered_json summary{};     ///< for summary.json
+    std::vector<std::string> warnings{};  ///< for the operator, a line each
+  };
+
+  virtual ~SharedRecords() = default;
+
+  /// Looks at what this party has of them, as far as one party can. Returns what to say of it. Throws ConfigError or
+  /// DataError.
+  [[nodiscard]] virtual std::string Load() = 0;
+  /// With both peers: agrees on which records are used, and checks them. After Load. Throws ConfigError or DataError at
+  /// all three where they have not the same, or none is left; NetworkError, ProtocolError.
+  [[nodiscard]] virtual Checked Share(mpc::Context& party) = 0;
+};
+
+/// How a program that has a store of deposits gets at those that a job's schema names, at one party; `party_file` names
+/// its party file in errors.
+using StoreOpener = std::function<std::unique_ptr<SharedRecords>(
+    const RecordSchema& records, const PartyFile& party, const std::string& party_file)>;
+
+}  // namespace trefoil::jobs

@@ -1,0 +1,80 @@
+#include "ml/dpsgd/deposited_rows.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "ml/records.h"
+#include "protocols/arithmetic/multiply.h"
+#include "protocols/arithmetic/truncate.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::ArithShare;
+using mpc::Index;
+using mpc::Word;
+using protocols::Range;
+using protocols::Rounding;
+
+/// From the squares of features to row_norm_bits.
+int NormShift(const StepPlan& plan) { return 2 * plan.settings.fraction_bits - plan.row_norm_bits; }
+
+/// From the steps of a target to the labels' lattice.
+int TargetShift(const StepPlan& plan) { return kTargetBits - plan.settings.fraction_bits; }
+
+bool RoundsTargets(const StepPlan& plan) { return plan.settings.targets && TargetShift(plan) > 0; }
+
+/// Squared norms with the mask bit, rounded up as the norms of a party's own records are: by adding what lacks one unit
+/// to a unit, to records alone, before it is rounded down.
+ArithShare SquaredNorms(mpc::Context& party, const StepPlan& plan, const ArithShare& features,
+                        const ArithShare& mask) {
+  const Word one = Word{1} << plan.settings.fraction_bits;
+  const Word upwards = (Word{1} << NormShift(plan)) - 1;
+  const mpc::AdditiveShare squared =
+      protocols::LocalRowInnerProducts(party, features, features) + (one * one + upwards) * ToAdditive(mask);
+  return protocols::Truncate(party, squared, NormShift(plan), Range::kNonNegative, Rounding::kExact);
+}
+
+ArithShare LabelsOf(mpc::Context& party, const StepPlan& plan, const ArithShare& labels,
+                    const ArithShare& mask) {
+  if (!plan.settings.targets) return (Word{1} << plan.settings.fraction_bits) * labels;
+  if (!RoundsTargets(plan)) return labels;
+  const Word half = Word{1} << (TargetShift(plan) - 1);  // to the nearest
+  return protocols::Truncate(party, labels + half * mask, TargetShift(plan), Range::kNonNegative,
+                             Rounding::kExact);
+}
+
+}  // namespace
+
+Index DepositedColumns(const StepPlan& plan) { return plan.settings.features + 1 + plan.columns; }
+
+ArithShare EncodeDeposited(mpc::Context& party, const StepPlan& plan, const ArithShare& rows) {
+  Require(rows.cols() == DepositedColumns(plan), "EncodeDeposited: features, a mask bit and a label");
+  const Index features = plan.settings.features;
+  const ArithShare x = Columns(rows, 0, features);
+  const ArithShare mask = Columns(rows, features, 1);
+  const ArithShare y = LabelsOf(party, plan, Columns(rows, features + 1, plan.columns), mask);
+  const ArithShare norms = SquaredNorms(party, plan, x, mask);
+  return SideBySide(SideBySide(x, (Word{1} << plan.settings.fraction_bits) * mask), SideBySide(y, norms));
+}
+
+mpc::Cost EncodeDepositedCost(const StepPlan& plan, Index rows) {
+  const mpc::Cost norms = protocols::TruncateProductCost(rows, NormShift(plan), Rounding::kExact);
+  if (!RoundsTargets(plan)) return norms;
+  return Then(protocols::TruncateCost(rows, TargetShift(plan), Rounding::kExact), norms);
+}
+
+Batch BatchOfDeposited(mpc::Context& party, const StepPlan& plan, std::vector<ArithShare> deposited) {
+  std::vector<ArithShare> encoded;
+  Index taken = 0;
+  for (ArithShare& rows : deposited) {
+    encoded.push_back(EncodeDeposited(party, plan, std::exchange(rows, {})));
+    taken += encoded.back().rows();
+  }
+  Require(taken <= plan.batch_rows, "BatchOfDeposited: at most as many rows as the plan has");
+  if (taken < plan.batch_rows)
+    encoded.push_back(ArithShare::Zero(plan.batch_rows - taken, EncodedColumns(plan)));
+  return ToBatch(plan, encoded);
+}
+
+}  // namespace trefoil::ml

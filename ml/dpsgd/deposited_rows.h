@@ -1,0 +1,30 @@
+#pragma once
+#include <vector>
+
+#include "ml/dpsgd/dp_sgd.h"
+#include "ml/plan/step_plan.h"
+#include "mpc/cost.h"
+#include "mpc/share.h"
+
+namespace trefoil::ml {
+
+/// Columns of rows that all three parties hold on shares before a training begins: features (p) at the settings' fraction
+/// bits, the mask bit, and the label, these two without a scale: with two classes 0 or 1, with more a 1 among zeros, a
+/// target in steps of 2^-kTargetBits.
+[[nodiscard]] mpc::Index DepositedColumns(const StepPlan& plan);
+
+/// Such rows as records that EncodeRecords() might have made: the same numbers, squared norms and targets included.
+/// Pre:    rows that FaultyRows (protocols/comparison/row_check.h) finds no fault with, whose squared norms are below
+///         2^62.
+/// Cost:   EncodeDepositedCost: for the norms one exact truncation of a product; for targets another, of a number.
+/// Throws: ContractError for another number of columns; NetworkError, ProtocolError.
+[[nodiscard]] mpc::ArithShare EncodeDeposited(mpc::Context& party, const StepPlan& plan,
+                                              const mpc::ArithShare& rows);
+[[nodiscard]] mpc::Cost EncodeDepositedCost(const StepPlan& plan, mpc::Index rows);
+
+/// One batch of all of them, then padding up to the plan's height. Each matrix is released once it is encoded. Throws as
+/// EncodeDeposited, and ContractError for more rows than the height.
+[[nodiscard]] Batch BatchOfDeposited(mpc::Context& party, const StepPlan& plan,
+                                     std::vector<mpc::ArithShare> deposited);
+
+}  // namespace trefoil::ml

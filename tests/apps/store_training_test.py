@@ -1,0 +1,292 @@
+"""Three parties train on what owners deposited: `data.source = "store"`."""
+
+import json
+import math
+import re
+import signal
+import struct
+import time
+import unittest
+import zipfile
+
+from deposit_files import change_rows, key_of
+from owners_test import HOSTS
+from store_check_test import plus
+from trefoil_program import ProgramTest, free_base_port
+
+ROW, MASK = 2 * 3 + 2 * 8, 2 * 3  # two features of 19 bits in three bytes each, then mask bit and label
+STEPS, RATE = 8, 3.0
+JOB = """version = 1
+type = "dpsgd"
+name = "visits"
+[data]
+name = "visits"
+format = "csv"
+source = "store"
+capacity = 80
+classes = 2
+[[data.column]]
+name = "a"
+[[data.column]]
+name = "b"
+[data.label]
+column = "y"
+values = ["no", "yes"]
+[model]
+loss = "squared"
+[training]
+steps = 8
+expected_batch = "auto"
+learning_rate = 3.0
+[privacy]
+sigma = 0.001
+delta = 1e-5
+clip = 8.0
+sampling = "full"
+"""
+
+
+def records(owner, count):
+    """(a, b, class), rows shorter than 1."""
+    rows = []
+    for k in range(count):
+        angle = 2.4 * k + owner
+        a, b = 0.6 * math.cos(angle) + 0.1 * owner, 0.5 * math.sin(angle)
+        rows.append((round(a, 3), round(b, 3), int(a + b > 0.1)))
+    return rows
+
+
+def table(rows):
+    return "a,b,y\n" + "".join(f"{a},{b},{'yes' if label else 'no'}\n" for a, b, label in rows)
+
+
+def plain_weights(rows):
+    """As DP-SGD with all records in every step and no noise, whose steps divide by the capacity."""
+    weights = [0.0, 0.0, 0.0]
+    for _ in range(STEPS):
+        gradient = [0.0, 0.0, 0.0]
+        for a, b, label in rows:
+            row = (a, b, 1.0)
+            error = 0.5 + sum(w * x for w, x in zip(weights, row, strict=True)) - label
+            gradient = [g + error * x for g, x in zip(gradient, row, strict=True)]
+        weights = [w - RATE / 80 * g for w, g in zip(weights, gradient, strict=True)]
+    return weights
+
+
+def model_weights(path):
+    """Two weights and the intercept of model.npz."""
+    values = []
+    with zipfile.ZipFile(path) as archive:
+        for name in ("weights.npy", "bias.npy"):
+            content = archive.read(name)
+            start = 10 + struct.unpack("<H", content[8:10])[0]
+            values += struct.unpack(f"<{(len(content) - start) // 8}d", content[start:])
+    return values
+
+
+class StoreTraining(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.succeed("init", "--all", "--hosts", HOSTS, "--base-port", str(free_base_port()), "--out", "d")
+        self.write("job.toml", JOB)
+        keys = [f"d/party-{party}/deposit.pub" for party in range(3)]
+        made = self.succeed("study", "init", "--job", "job.toml", "--keys", *keys, "--out", "study.toml")
+        self.study = re.search(r"(?m)^id +([0-9a-f]{64})$", made)[1]
+        self.write_job()
+        self.owners = {"hospital": records(0, 23), "clinic": records(1, 17)}
+        for owner in self.owners:
+            self.succeed("owner", "init", "--out", owner)
+            for party in range(3):
+                self.succeed("trust-owner", "--config", f"d/party-{party}/party.toml", "--name", owner, f"{owner}/owner.pub")
+
+    def write_job(self, *changes, study=None):
+        """The job with its study named, and what else it should say."""
+        text = JOB.replace("capacity", f'study = "{study or self.study}"\ncapacity')
+        for old, new in changes:
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        self.write("job.toml", text)
+
+    def deposit(self, owner, out=None, capacity=30, rows=None):
+        out = out or f"of-{owner}"
+        self.write("t.csv", table(rows or self.owners[owner]))
+        output = self.succeed("deposit", "--study", "study.toml", "--key", f"{owner}/owner.key", "--in", "t.csv", "--capacity", str(capacity),
+                              "--adds", "--out", out)
+        return re.search(r"(?m)^deposit ([0-9a-f]{64})$", output)[1]
+
+    def accept(self, out, parties=range(3)):
+        for party in parties:
+            output = self.succeed("accept", "--config", f"d/party-{party}/party.toml", "--study", "study.toml", f"{out}/party-{party}.deposit")
+        return re.search(r"taken: deposit (\w+) of", output)[1]
+
+    def deposit_all(self):
+        ids = {owner: self.deposit(owner) for owner in self.owners}
+        for owner in self.owners:
+            self.accept(f"of-{owner}")
+        return ids
+
+    def start(self, *options):
+        return [self.start_program("run", "--config", f"d/party-{party}/party.toml", "--job", "job.toml", "--out", f"r{party}", "--threads", "1",
+                                   *options) for party in range(3)]
+
+    def train(self, *options):
+        """Code, output and errors of each party."""
+        processes = self.start(*options)
+        outputs = [process.communicate(timeout=300) for process in processes]
+        return [(process.returncode, *output) for process, output in zip(processes, outputs, strict=True)]
+
+    def assert_trained_on(self, rows):
+        """By all three, within what noise and fixed point come to."""
+        expected = plain_weights(rows)
+        for party in range(3):
+            found = model_weights(self.folder / f"r{party}/model.npz")
+            self.assertEqual(found, model_weights(self.folder / "r0/model.npz"))
+            for one, other in zip(found, expected, strict=True):
+                self.assertAlmostEqual(one, other, delta=0.004)
+        self.assertGreater(max(map(abs, expected)), 0.2)
+
+    def test_the_model_is_that_of_all_owners_records(self):
+        ids = self.deposit_all()
+        for code, output, error in self.train():
+            self.assertEqual((code, error), (0, ""), output)
+        self.assert_trained_on(self.owners["hospital"] + self.owners["clinic"])
+        summary = self.summary("r1")
+        self.assertEqual(summary["deposits"]["study"], self.study)
+        self.assertEqual([one["deposit"] for one in summary["deposits"]["used"]], sorted(ids.values()))
+        self.assertEqual(summary["deposits"]["left_out"], [])
+        record = json.loads((self.folder / "r2/record.json").read_text())
+        event, = record["events"]
+        self.assertEqual((event["sampling"], event["sampling_rate"], event["steps"], record["deposited"]), ("full", 1, STEPS, True))
+
+    def test_each_adversary_has_its_epsilon(self):
+        self.deposit_all()
+        self.write_job(("sigma = 0.001", "sigma = 8.0\naccountant = \"pld\""))
+        self.assertEqual([code for code, _, _ in self.train()], [0] * 3)
+        told = json.loads(self.succeed("account", "--record", "r0/record.json", "--delta", "1e-5", "--accountant", "pld", "--json"))
+        entries = {entry["key"]: entry.get("number") for entry in told["statement"]}
+        # One release of deviation 8/sqrt(8), or sqrt(1.5) times that, of a vector that a record moves by 1: by bisection.
+        for keys, deviation in ((("epsilon_insider", "epsilon_owner_and_party"), 8 / math.sqrt(STEPS)),
+                                (("epsilon_outsider", "epsilon_owner"), 8 * math.sqrt(1.5 / STEPS))):
+            for key in keys:
+                self.assertAlmostEqual(entries[key], gaussian_epsilon(deviation, 1e-5), delta=1e-3)
+        self.assert_promises("r0", "record", "added", "Epsilon, owner", warnings=1)
+        self.assertIn("no ledger adds up", self.summary("r0")["warnings"][0])
+
+    def test_a_hostile_deposit_is_left_out_and_named(self):
+        self.deposit_all()
+        secrets = [key_of(self.folder / f"d/party-{party}/deposit.key") for party in range(3)]
+        hostile = []
+        for out, at, length, number in (("weight", MASK, 8, 1), ("scaled", MASK, 8, 1 << 48), ("label", MASK + 8, 8, 2), ("long", 0, 3, 1 << 17)):
+            self.deposit("clinic", out, capacity=4, rows=self.owners["clinic"][:4])  # no padding
+            change_rows(self.folder / out, secrets, key_of(self.folder / "clinic/owner.key"), lambda words: plus(words, at + ROW, length, number))
+            hostile.append(self.accept(out))
+        for code, output, error in self.train():
+            self.assertEqual((code, error), (0, ""), output)
+            for one in hostile:
+                self.assertIn(f"warning: deposit {one} of clinic is left out: a row is neither a record", output)
+        self.assert_trained_on(self.owners["hospital"] + self.owners["clinic"])
+        self.assertEqual([one["deposit"] for one in self.summary("r0")["deposits"]["left_out"]], sorted(hostile))
+
+    def test_nothing_is_trained_on_hostile_deposits_alone(self):
+        secrets = [key_of(self.folder / f"d/party-{party}/deposit.key") for party in range(3)]
+        self.deposit("clinic", "weight", capacity=4, rows=self.owners["clinic"][:4])
+        change_rows(self.folder / "weight", secrets, key_of(self.folder / "clinic/owner.key"), lambda words: plus(words, MASK, 8, 1))
+        self.accept("weight")
+        for party, (code, _, error) in enumerate(self.train()):
+            self.assertEqual(code, 4)
+            self.assertIn("that is rows, expected one at least: 1 are left out", error)
+            self.assertFalse((self.folder / f"r{party}/record.json").exists())
+
+    def test_what_one_party_lacks_is_named(self):
+        self.deposit_all()
+        self.deposit("clinic", "third", capacity=18)
+        missing = self.accept("third", parties=(0, 2))
+        for party, (code, output, error) in enumerate(self.train()):
+            self.assertEqual(code, 2, output)
+            self.assertIn(f"deposit {missing}: not in the store of party 1", error)
+            self.assertFalse((self.folder / f"r{party}/model.npz").exists())
+
+    def test_a_withdrawn_deposit_is_not_used(self):
+        ids = self.deposit_all()
+        self.succeed("withdraw", "--key", "clinic/owner.key", "--out", "w", ids["clinic"])
+        for party in (0, 1):
+            self.succeed("store", "withdraw", "--config", f"d/party-{party}/party.toml", "w")
+        for code, _, error in self.train():
+            self.assertEqual(code, 2)
+            self.assertRegex(error, f"deposit {ids['clinic']}: not in the store of party [01]")
+        self.succeed("store", "withdraw", "--config", "d/party-2/party.toml", "w")
+        for party in range(3):
+            for file in (self.folder / f"r{party}").iterdir():
+                file.unlink()
+        self.assertEqual([code for code, _, _ in self.train()], [0] * 3)
+        self.assert_trained_on(self.owners["hospital"])
+
+    def test_what_does_not_fit_is_said_before_peers_are_met(self):
+        run = ("run", "--config", "d/party-0/party.toml", "--job", "job.toml", "--out")
+        self.fail_with(4, f"found no deposit of study {self.study} and purpose train", *run, "a")
+        self.deposit_all()
+        self.write_job(("capacity = 80", "capacity = 59"))
+        self.fail_with(2, "data.capacity: found 59, expected at least 60", *run, "b")
+        self.write_job(('name = "b"\n', 'name = "b"\nscale = 2.0\n'))
+        self.fail_with(2, "data.study: the job's records are not the study's: columns.column.1.scale: found 2.0, expected 1.0", *run, "c")
+        self.write("job.toml", JOB)
+        self.fail_with(2, "data.study: missing, expected the id of the deposits' study", *run, "e")
+        self.write_job(study="0" * 64)
+        self.fail_with(4, "found no deposit of study 0000", *run, "f")
+        self.write_job()
+        self.fail_with(2, 'data.source: found "store", expected "files"', "local", "--job", "job.toml", "--out", "l")
+        party = self.folder / "d/party-0/party.toml"
+        text = party.read_text()
+        party.write_text(text + '\n[ledger]\nfile = "ledger.jsonl"\nepsilon_cap = 5\ndelta = 1e-5\n')
+        self.fail_with(5, 'data.source: found "store", whose owners\' records are in no ledger of a party\'s own data', *run, "g")
+        self.assertFalse((self.folder / "d/party-0/ledger.jsonl").exists())
+        party.write_text(re.sub(r"(?s)\n\[deposits\].*?(?=\n\[|$)", "\n", text))
+        self.fail_with(2, "found no [deposits], expected one with key, owners and store", *run, "h")
+
+    def test_a_plan_needs_no_study_and_a_check_reads_the_deposits(self):
+        self.write("job.toml", JOB)
+        plan = json.loads(self.succeed("plan", "--job", "job.toml", "--json"))
+        self.assertEqual(plan["sampling_rate"], 1)
+        self.deposit_all()
+        self.write_job()
+        checks = [self.start_program("check", "--config", f"d/party-{party}/party.toml", "--job", "job.toml", "--wait", "20s") for party in range(3)]
+        for check in checks:
+            output, error = check.communicate(timeout=120)
+            self.assertEqual(check.returncode, 0, output + error)
+            self.assertIn("2 deposits of 60 rows", output)
+
+    def test_a_stopped_run_goes_on_and_counts_what_it_did_again(self):
+        self.deposit_all()
+        self.write_job(("steps = 8", "steps = 400\ncheckpoint_every = 50"), ("learning_rate = 3.0", "learning_rate = 0.06"))
+        processes = self.start()
+        deadline = time.monotonic() + 120
+        while not (self.folder / "r0/progress.csv").exists() or (self.folder / "r0/progress.csv").read_text().count("\n") < 60:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        processes[0].send_signal(signal.SIGTERM)
+        self.assertEqual(processes[0].wait(timeout=120), 128 + signal.SIGTERM)
+        for process in processes[1:]:
+            self.assertEqual(process.wait(timeout=120), 3)
+        self.assertEqual([code for code, _, _ in self.train("--resume")], [0] * 3)
+        event, = json.loads((self.folder / "r0/record.json").read_text())["events"]
+        self.assertEqual(event["sampling"], "full")
+        self.assertGreaterEqual(event["steps"], 400)
+        self.assertLess(event["steps"], 400 + 60)
+
+
+def gaussian_epsilon(deviation, delta):
+    """The least epsilon of one Gaussian release at delta, by its exact formula."""
+    def phi(x):
+        return math.erfc(-x / math.sqrt(2)) / 2
+
+    def delta_at(epsilon):
+        return phi(0.5 / deviation - epsilon * deviation) - math.exp(epsilon) * phi(-0.5 / deviation - epsilon * deviation)
+    low, high = 0.0, 50.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if delta_at(middle) > delta else (low, middle)
+    return high
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,213 @@
+#include "deposit/on_shares/store_records.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "base/error.h"
+#include "base/secrets/sha256.h"
+#include "deposit/store/open_store.h"
+#include "protocols/arithmetic/reveal.h"
+#include "tests/deposit/sample_deposit.h"
+#include "tests/support/error_text.h"
+#include "tests/support/run_parties.h"
+
+namespace trefoil::deposit {
+namespace {
+
+using mpc::Index;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing_support::ErrorText;
+using testing_support::RunParties;
+using testing_support::Seed;
+
+constexpr Index kMask = 4;  // the sample's columns: four features, mask bit, three classes
+
+/// Three parties' stores.
+class StoreRecordsTest : public testing::Test {
+ protected:
+  StoreRecordsTest() {
+    const auto key = folder_.Write("key", std::string(32, 'k'));
+    std::filesystem::permissions(key, std::filesystem::perms::owner_read);
+    records_.store = {.on = true, .study = ToHex(IdOf(study_))};
+    records_.data.rows = {100, 0, 0};
+  }
+
+  [[nodiscard]] jobs::PartyFile PartyOf(int party) const {
+    jobs::PartyFile file;
+    file.id = party;
+    file.private_key = folder_.path() / "key";
+    file.deposits = {.key = {}, .owners = {}, .store = folder_.path() / ("s" + std::to_string(party))};
+    return file;
+  }
+
+  [[nodiscard]] MadeDeposit Made(std::uint8_t coins, std::uint64_t capacity = 8,
+                                 const std::string& purpose = "train") const {
+    auto terms = SampleTerms(capacity);
+    terms.adds = true;
+    terms.purpose = purpose;
+    RandomStream stream(testing_support::FixedKey(coins));
+    return MakeDeposit(study_, SampleTable(), terms, SamplePair(KeyKind::kOwner, 10), stream);
+  }
+
+  /// At these parties. Returns its id.
+  Hash Accept(const MadeDeposit& made, const std::vector<int>& parties = {0, 1, 2}) const {
+    Hash id{};
+    for (const int party : parties) {
+      const auto& file = made.files.at(static_cast<std::size_t>(party));
+      const auto opened = ReadDeposit(folder_.Write("x.deposit", file), SampleReader(study_, party));
+      OpenStore(PartyOf(party)).Accept(opened, study_, "x.deposit", 1);
+      id = opened.id;
+    }
+    return id;
+  }
+
+  void Withdraw(const Hash& id, const std::vector<int>& parties = {0, 1, 2}) const {
+    const auto content = SignWithdrawal(id, 1, SamplePair(KeyKind::kOwner, 10));
+    for (const int party : parties)
+      (void)OpenStore(PartyOf(party))
+          .Withdraw(ParseWithdrawal(content, "w"), SampleReader(study_, party).owners, "w", 2);
+  }
+
+  [[nodiscard]] std::unique_ptr<StoreRecords> Opened(int party) const {
+    return std::make_unique<StoreRecords>(records_, PartyOf(party), "party.toml");
+  }
+
+  struct Seen {
+    std::vector<Index> heights{};
+    std::vector<mpc::Word> classes{};  ///< of each matrix, its records' by class, opened
+    std::string summary{};
+    std::string error{};
+  };
+
+  /// What each party gets; `between`: what happens once all have loaded.
+  template <typename Between>
+  [[nodiscard]] std::array<Seen, 3> Shared(const Between& between) const {
+    std::array<std::unique_ptr<StoreRecords>, 3> all;
+    for (int party = 0; party < 3; ++party) {
+      all.at(static_cast<std::size_t>(party)) = Opened(party);
+      (void)all.at(static_cast<std::size_t>(party))->Load();
+    }
+    between();
+    return RunParties(Seed{1}, [&](mpc::Context& party) {
+      Seen seen;
+      try {
+        const auto checked = all.at(static_cast<std::size_t>(party.self()))->Share(party);
+        for (const auto& rows : checked.rows) {
+          seen.heights.push_back(rows.rows());
+          const auto sums = protocols::Reveal(party, Transposed(RowSums(Transposed(rows))),
+                                              protocols::ReleaseReason::kTest);
+          for (Index k = kMask; k < sums.cols(); ++k) seen.classes.push_back(sums(0, k));
+        }
+        seen.summary = checked.summary.dump();
+        EXPECT_THAT(checked.warnings, IsEmpty());
+      } catch (const ConfigError& error) {
+        seen.error = error.what();
+      }
+      return seen;
+    });
+  }
+  [[nodiscard]] std::array<Seen, 3> Shared() const {
+    return Shared([] {});
+  }
+
+  [[nodiscard]] std::string WhyNot(int party = 0) const {
+    const auto records = Opened(party);
+    return ErrorText<std::runtime_error>([&] { (void)records->Load(); });
+  }
+
+  TemporaryFolder folder_;
+  Study study_ = SampleStudy(folder_);
+  jobs::RecordSchema records_ = SampleRecords(folder_);
+};
+
+TEST_F(StoreRecordsTest, AreTheRowsOfAllDepositsOfTheStudyAndPurpose) {
+  const auto first = Accept(Made(5));
+  const auto second = Accept(Made(6, 12));
+  Accept(Made(7, 9, "test"));
+  EXPECT_EQ(Opened(1)->Load(), "2 deposits of 20 rows");
+  const auto all = Shared();
+  const std::vector<Index> heights{first < second ? 8 : 12, first < second ? 12 : 8};
+  const auto summary = nlohmann::json::parse(all[0].summary);
+  for (const auto& seen : all) {
+    EXPECT_EQ(seen.error, "");
+    EXPECT_EQ(seen.heights, heights);
+    EXPECT_EQ(seen.classes, (std::vector<mpc::Word>{3, 1, 1, 1, 3, 1, 1, 1}));
+    EXPECT_EQ(seen.summary, all[0].summary);
+  }
+  EXPECT_EQ(summary.at("study"), records_.store.study);
+  EXPECT_EQ(summary.at("used").at(0).at("deposit"), ToHex(std::min(first, second)));
+  EXPECT_EQ(summary.at("used").at(1).at("rows"), heights[1]);
+  EXPECT_TRUE(summary.at("left_out").empty());
+}
+
+TEST_F(StoreRecordsTest, AreNamedWhereOnePartyLacksThem) {
+  Accept(Made(5));
+  const auto missing = Accept(Made(6), {0, 2});
+  for (const auto& seen : Shared())
+    EXPECT_THAT(seen.error, HasSubstr("deposit " + ToHex(missing) + ": not in the store of party 1"));
+}
+
+TEST_F(StoreRecordsTest, AreNotThoseThatWereWithdrawn) {
+  const auto first = Accept(Made(5));
+  const auto second = Accept(Made(6));
+  const auto third = Accept(Made(7));
+  Withdraw(first);
+  EXPECT_EQ(Opened(2)->Load(), "2 deposits of 16 rows");
+  // Nor those that are withdrawn while a party waits for the others.
+  for (const auto& seen : Shared([&] { Withdraw(second); })) {
+    EXPECT_EQ(seen.heights, std::vector<Index>{8});
+    EXPECT_THAT(seen.summary, HasSubstr(ToHex(third)));
+    EXPECT_THAT(seen.summary, Not(HasSubstr(ToHex(second))));
+  }
+  Accept(Made(8));
+  for (const auto& seen : Shared([&] { Withdraw(third, {1}); }))
+    EXPECT_THAT(seen.error, HasSubstr("not in the store of party 1"));
+}
+
+TEST_F(StoreRecordsTest, AreRefusedAtAllThreeWhereTheyBecomeTooManyRows) {
+  records_.data.rows = {17, 0, 0};
+  Accept(Made(5));
+  for (const auto& seen : Shared([&] { Accept(Made(6, 10)); }))
+    EXPECT_THAT(seen.error, HasSubstr("data.capacity: found 17, expected at least 18"));
+}
+
+TEST_F(StoreRecordsTest, SayWhatIsWrongBeforePeersAreMet) {
+  EXPECT_THAT(WhyNot(),
+              HasSubstr("found no deposit of study " + records_.store.study + " and purpose train"));
+  Accept(Made(5));
+  EXPECT_EQ(WhyNot(), "");
+  const auto whole = records_;
+  records_.data.rows = {7, 0, 0};
+  EXPECT_EQ(WhyNot(),
+            "data.capacity: found 7, expected at least 8, the rows of the 1 deposits that the job is about");
+  records_ = whole;
+  records_.store.study.clear();
+  EXPECT_THAT(WhyNot(), HasSubstr("data.study: missing"));
+  records_ = whole;
+  records_.fraction_bits = 15;
+  EXPECT_EQ(WhyNot(),
+            "data.study: the job's records are not the study's: fraction_bits: found 15, expected 16");
+  records_ = whole;
+  records_.data.columns[1].mean = 2;
+  EXPECT_THAT(WhyNot(), HasSubstr("columns.column.1.mean: found 2.0, expected 1.0"));
+  records_ = whole;
+  records_.name = "another";
+  records_.data.name = "else";
+  EXPECT_EQ(WhyNot(), "");
+  const auto bodies = folder_.path() / "s1/bodies";
+  for (const auto& body : std::filesystem::directory_iterator(bodies))
+    std::filesystem::resize_file(body.path(), std::filesystem::file_size(body.path()) - 1);
+  EXPECT_THAT(WhyNot(1), HasSubstr(".sealed"));
+  auto party = PartyOf(0);
+  party.deposits.reset();
+  StoreRecords none(records_, party, "party.toml");
+  EXPECT_THAT(ErrorText<ConfigError>([&] { (void)none.Load(); }),
+              HasSubstr("party.toml: found no [deposits]"));
+}
+
+}  // namespace
+}  // namespace trefoil::deposit

@@ -1,0 +1,219 @@
+#include "ml/dpsgd/deposited_rows.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "ml/plan/step_privacy.h"
+#include "tests/reference/plain_integer_step.h"
+#include "tests/support/error_text.h"
+#include "tests/support/ml_test.h"
+
+namespace trefoil::ml {
+namespace {
+
+using mpc::ArithShare;
+using mpc::Index;
+using mpc::RingMatrix;
+using mpc::Word;
+using namespace testing_support;  // NOLINT(google-build-using-namespace): test helpers only
+
+constexpr Index kRows = 40;
+
+TrainingSettings DepositedSettings() {
+  TrainingSettings settings = SmallSettings();
+  settings.sampling = Sampling::kFull;
+  settings.deposited = true;
+  settings.rows = {kRows, 0, 0};
+  settings.expected_batch = kRows;
+  settings.truncation = protocols::Rounding::kExact;
+  settings.loss = Loss::kSquared;
+  return settings;
+}
+
+/// The rows of an honest owner with so many slots: every second one is padding, and those behind the last record.
+RingMatrix Deposit(const StepPlan& plan, const OwnRecords& records, Index capacity) {
+  const Index features = plan.settings.features;
+  RingMatrix rows = RingMatrix::Zero(capacity, DepositedColumns(plan));
+  for (Index k = 0; k < records.x.rows(); ++k) {
+    (void)EncodeFeatures(records.x.row(k).cast<double>(), k, plan.settings.row_norm,
+                         plan.settings.fraction_bits,
+                         std::span(&rows(2 * k, 0), static_cast<std::size_t>(features)));
+    rows(2 * k, features) = 1;
+    const auto label = static_cast<Word>(records.y[static_cast<std::size_t>(k)]);
+    if (plan.columns == 1) {
+      rows(2 * k, features + 1) = label;
+    } else {
+      rows(2 * k, features + 1 + static_cast<Index>(label)) = 1;
+    }
+  }
+  return rows;
+}
+
+/// The same in the form of a party's own.
+RingMatrix Encoded(const StepPlan& plan, const OwnRecords& records, Index capacity) {
+  std::vector<std::int64_t> slots(static_cast<std::size_t>(capacity), kPadding);
+  for (std::int64_t k = 0; k < records.rows(); ++k) slots[static_cast<std::size_t>(2 * k)] = k;
+  return EncodeRecords(plan, records, slots, capacity);
+}
+
+void ExpectEncodedAsOwnRecords(TrainingSettings settings) {
+  const StepPlan plan = MakeStepPlan(settings);
+  const OwnRecords records = MakeRecords(settings, 4, 15);
+  const auto outcome = RunOn(
+      Seed{2}, [&](mpc::Context& party) { return InsecureDeal(party, Deposit(plan, records, kRows)); },
+      [&](mpc::Context& party, const ArithShare& rows) { return EncodeDeposited(party, plan, rows); });
+  EXPECT_TRUE((outcome.value == Encoded(plan, records, kRows)).all());
+  EXPECT_EQ(outcome.cost, Figures(EncodeDepositedCost(plan, kRows)));
+}
+
+TEST(EncodeDeposited, GivesTheNumbersOfAPartysOwnRecords) {
+  TrainingSettings settings = DepositedSettings();
+  ExpectEncodedAsOwnRecords(settings);
+  settings.classes = 2;
+  settings.row_norm = 0.7;
+  ExpectEncodedAsOwnRecords(settings);
+  settings.hidden = {4};
+  ExpectEncodedAsOwnRecords(settings);
+}
+
+TEST(EncodeDeposited, RoundsTargetsToTheNearest) {
+  for (const int fraction_bits : {16, 8, 24}) {
+    TrainingSettings settings = SmallHuberSettings(8);
+    settings.sampling = Sampling::kFull;
+    settings.deposited = true;
+    settings.rows = {kRows, 0, 0};
+    settings.expected_batch = kRows;
+    settings.fraction_bits = fraction_bits;
+    settings.learning_rate = 0.01;
+    settings.clip = 0.5;
+    SCOPED_TRACE(fraction_bits);
+    ExpectEncodedAsOwnRecords(settings);
+  }
+}
+
+TEST(EncodeDeposited, RefusesAnotherWidth) {
+  const StepPlan plan = MakeStepPlan(DepositedSettings());
+  (void)RunParties(Seed{2}, [&](mpc::Context& party) {
+    EXPECT_THROW((void)EncodeDeposited(party, plan, ArithShare::Zero(2, DepositedColumns(plan) + 1)),
+                 ContractError);
+    std::vector<ArithShare> more;
+    more.push_back(ArithShare::Zero(kRows + 1, DepositedColumns(plan)));
+    EXPECT_THROW((void)BatchOfDeposited(party, plan, std::move(more)), ContractError);
+    return 0;
+  });
+}
+
+/// Of all three together, the sum of what each adds.
+RingMatrix NoiseOf(const StepPlan& plan, int party) {
+  const LayerShape shape = ShapeOfWeights(plan);
+  return RandomSigned(60 + static_cast<std::uint64_t>(party), shape.inputs, shape.outputs, 28);
+}
+
+// Two owners of which one has less than it could, so that the batch ends with padding; noise included, bit for bit.
+TEST(BatchOfDeposited, TrainsAsPlainIntegerArithmeticDoes) {
+  const StepPlan plan = MakeStepPlan(DepositedSettings());
+  const std::array owners{MakeRecords(plan.settings, 5, 8), MakeRecords(plan.settings, 6, 5)};
+  const std::array<Index, 2> capacities{20, 12};
+  constexpr int kSteps = 4;
+  const auto outcome = RunOn(
+      Seed{3},
+      [&](mpc::Context& party) {
+        std::vector<ArithShare> deposits;
+        for (std::size_t k = 0; k < owners.size(); ++k)
+          deposits.push_back(InsecureDeal(party, Deposit(plan, owners.at(k), capacities.at(k))));
+        return std::pair{std::move(deposits), DealStart(party, plan, NoNoise(plan))};
+      },
+      [&](mpc::Context& party, const auto& in) {
+        const Batch batch = BatchOfDeposited(party, plan, in.first);
+        TrainingState state = in.second;
+        for (int step = 0; step < kSteps; ++step)
+          state = DpSgdStep(party, plan, batch, state, NoiseOf(plan, party.self()));
+        return state.weights.ring();
+      });
+  RingMatrix all = RingMatrix::Zero(kRows, EncodedColumns(plan));
+  all.topRows(20) = Encoded(plan, owners[0], 20);
+  all.middleRows(20, 12) = Encoded(plan, owners[1], 12);
+  const reference::PlainIntegerStep plain(plan, all);
+  RingMatrix weights = NoNoise(plan);
+  RingMatrix velocity = weights;
+  for (int step = 0; step < kSteps; ++step) {
+    velocity = plain.Velocity(velocity, plain.Errors(weights),
+                              NoiseOf(plan, 0) + NoiseOf(plan, 1) + NoiseOf(plan, 2), step);
+    weights -= velocity;
+  }
+  EXPECT_TRUE((outcome.value == weights).all());
+  EXPECT_GT(weights.unaryExpr([](Word w) { return mpc::Signed(w) != 0 ? Word{1} : Word{0}; }).sum(), 10U);
+}
+
+/// Nobody's records in the clear: what all three hold on shares.
+std::array<TrainingResult, 3> TrainDeposited(const TrainingSettings& settings, const OwnRecords& records) {
+  const StepPlan plan = MakeStepPlan(settings);
+  return RunParties(Seed{7}, [&](mpc::Context& party) {
+    std::vector<ArithShare> deposits;
+    deposits.push_back(InsecureDeal(party, Deposit(plan, records, 36)));
+    return Train(party, settings, {}, kQuiet, {}, {}, std::move(deposits));
+  });
+}
+
+TEST(Train, GivesTheModelOfAPartysOwnRecordsForTheSameOnesDeposited) {
+  TrainingSettings settings = DepositedSettings();
+  settings.steps = 6;
+  const OwnRecords records = MakeRecords(settings, 9, 18);
+  const auto deposited = TrainDeposited(settings, records);
+  TrainingSettings own = settings;
+  own.deposited = false;
+  const auto results = RunParties(Seed{8}, [&](mpc::Context& party) {
+    return Train(party, own, party.self() == 0 ? records : OwnRecords{}, kQuiet);
+  });
+  EXPECT_EQ(deposited[0].model->weights, results[0].model->weights);  // in other slots
+  EXPECT_EQ(deposited[2].model->bias, results[1].model->bias);
+  EXPECT_GT(results[0].model->weights.cwiseAbs().maxCoeff(), 0.1);
+}
+
+TEST(Train, ChargesAStepWithAllRowsAsAPlainGaussian) {
+  TrainingSettings settings = DepositedSettings();
+  settings.sigma = 4;
+  settings.accountant = dp::AccountantKind::kPld;
+  const auto results = TrainDeposited(settings, MakeRecords(settings, 9, 18));
+  for (const auto& result : results) {
+    ASSERT_EQ(result.record.events.size(), 1U);
+    const auto& steps = std::get<dp::DpSgdSteps>(result.record.events[0]);
+    EXPECT_EQ(steps.sampling, dp::SamplingMode::kFull);
+    EXPECT_EQ(steps.steps, settings.steps);
+    EXPECT_EQ(steps.limits.max_batch, steps.limits.capacity);
+    const dp::GaussianReleases plain{.count = settings.steps,
+                                     .coordinates = steps.coordinates,
+                                     .sigma = 4,
+                                     .party_deviation = steps.party_deviation};
+    const auto expected =
+        dp::Epsilons({.job_hash = {}, .run_id = {}, .events = {plain}}, 1e-5, settings.accountant);
+    EXPECT_EQ(result.plan.epsilon_insider, expected.insider);
+    EXPECT_EQ(result.plan.epsilon_outsider, expected.outsider);
+  }
+}
+
+TEST(Train, RefusesWhatDepositedRowsCannotBe) {
+  const auto refused = [](auto change) {
+    TrainingSettings settings = DepositedSettings();
+    change(settings);
+    return ErrorText<ConfigError>([&] { CheckDomains(settings); });
+  };
+  const auto sampling = [](Sampling one) { return [one](TrainingSettings& s) { s.sampling = one; }; };
+  EXPECT_EQ(refused(sampling(Sampling::kOwnerPoisson)),
+            "privacy.sampling: found another, expected \"full\" with deposited rows, which no party has in "
+            "the clear");
+  EXPECT_NE(refused(sampling(Sampling::kPublic)), "");
+  EXPECT_NE(refused([](TrainingSettings& s) { s.groups = true; }), "");
+  EXPECT_NE(refused([](TrainingSettings& s) { s.initialisation.emplace(); }), "");
+  EXPECT_NE(refused([](TrainingSettings& s) { s.balance_sigma = 3; }), "");
+  EXPECT_NE(refused([](TrainingSettings& s) { s.standardisation.emplace(); }), "");
+  EXPECT_EQ(refused([](TrainingSettings& s) { s.expected_batch = kRows - 1; }),
+            "training.expected_batch: found 39, expected all rows with full batches");
+  (void)RunParties(Seed{7}, [&](mpc::Context& party) {
+    EXPECT_THROW((void)Train(party, DepositedSettings(), {}, kQuiet), ContractError);
+    return 0;
+  });
+}
+
+}  // namespace
+}  // namespace trefoil::ml
