@@ -343,7 +343,9 @@ TEST(Train, TellsTwoClassesApartByTheSquaredLossOnSharesAndInTheClear) {
   settings.learning_rate = 1;
   settings.steps = 60;
   settings.evaluation = EvaluationSettings{.test = {.holder = 0, .rows = 40}};
-  for (const auto& hidden : {std::vector<std::int64_t>{}, {4}}) {
+  // A unit of one feature answers on one side of 0, by the sign of its first weight: of 20 units all do so on the same
+  // side, and the network tells no classes apart, with probability 2^-19.
+  for (const auto& hidden : {std::vector<std::int64_t>{}, {20}}) {
     settings.hidden = hidden;
     const OwnRecords own = TwoGroups(40);
     const auto results = RunParties(Seed{1}, [&](mpc::Context& party) {
