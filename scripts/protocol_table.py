@@ -27,6 +27,7 @@ PARTS = {
     "AnyItem": "AnyPlane, with a word's bits for planes, time after time",
     "BelowThresholdsPair": "BelowThresholds before it is re-shared",
     "DealDcf": "the dealt part of a comparison by keys",
+    "TruncatePair": "the last step of Sigmoid: Truncate of what A and B share",
     "ReciprocalOfNormalised": "a step of Reciprocal and Softmax, made of truncated products",
     "LocalProduct": "local: sends nothing",
     "LocalRowInnerProducts": "local: sends nothing",
