@@ -34,8 +34,10 @@ Law BestOf(const std::vector<Law>& trials, const std::vector<std::int64_t>& weig
   const double sum = static_cast<double>(std::accumulate(weights.begin(), weights.end(), std::int64_t{0}));
   std::vector<double> of_size(count + 1, 0);  // of one set of so many
   for (std::size_t k = 1; k <= count; ++k) {
+    const auto all = static_cast<double>(count);
+    const auto chosen = static_cast<double>(k);
     const double sets =
-        std::exp(std::lgamma(count + 1.0) - std::lgamma(k + 1.0) - std::lgamma(count - k + 1.0));
+        std::exp(std::lgamma(all + 1) - std::lgamma(chosen + 1) - std::lgamma(all - chosen + 1));
     of_size[k] = static_cast<double>(weights[k - 1]) / sum / std::round(sets);
   }
   Law best(count * values, 0);
