@@ -24,7 +24,7 @@ using testing_support::ErrorText;
 using testing_support::RunParties;
 using testing_support::Seed;
 
-constexpr Index kMask = 4;  // the sample's columns: four features, mask bit, three classes
+constexpr Index kMaskColumn = 4;  // the sample's columns: four features, mask bit, three classes
 
 /// Three parties' stores.
 class StoreRecordsTest : public testing::Test {
@@ -100,7 +100,7 @@ class StoreRecordsTest : public testing::Test {
           seen.heights.push_back(rows.rows());
           const auto sums = protocols::Reveal(party, Transposed(RowSums(Transposed(rows))),
                                               protocols::ReleaseReason::kTest);
-          for (Index k = kMask; k < sums.cols(); ++k) seen.classes.push_back(sums(0, k));
+          for (Index k = kMaskColumn; k < sums.cols(); ++k) seen.classes.push_back(sums(0, k));
         }
         seen.summary = checked.summary.dump();
         EXPECT_THAT(checked.warnings, IsEmpty());
