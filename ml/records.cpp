@@ -125,6 +125,7 @@ std::vector<std::int64_t> RowsWhere(std::int64_t count, Taken taken) {
 std::uint64_t EncodeFeatures(const Eigen::RowVectorXd& features, std::int64_t row, double largest,
                              int fraction_bits, std::span<Word> out) {
   Require(out.size() == static_cast<std::size_t>(features.size()), "EncodeFeatures: a word a feature");
+  Require(std::ldexp(largest, fraction_bits) < 0x1p31, "EncodeFeatures: a squared norm below 2^62");
   const double norm = features.norm();
   if (!std::isfinite(norm))
     throw DataError("record " + std::to_string(row + 1) + ": a feature is not a finite number");

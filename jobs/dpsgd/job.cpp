@@ -129,7 +129,9 @@ const ml::PrivacyPlan& DpsgdJob::Privacy() const {
 /// A step moves a row's logit by the learning rate times the mean of directions at most, of length Delta at most; all steps
 /// together by T times that, while their noise adds up to the root of T times that of one.
 std::vector<std::string> DpsgdJob::Advice() const {
-  const double noise = kAllOverTwo * Privacy().sigma /
+  // Of a group sigma is relative to what all of its rows can do.
+  const auto rows = static_cast<double>(settings_.groups ? settings_.group_rows : 1);
+  const double noise = rows * kAllOverTwo * Privacy().sigma /
                        (settings_.expected_batch * std::sqrt(static_cast<double>(settings_.steps)));
   if (noise < kDrowningNoise) return {};
   return {fmt::format(

@@ -132,11 +132,12 @@ void AddOneClass(const DpsgdSettings& job, std::int64_t rows, const Found& found
 }
 
 void AddLoss(std::int64_t rows, const Found& found, Lines& lines) {
-  if (rows < kMinRecords || found.loss < (1 - kMoved) * found.loss_of_zeros) return;
+  if (rows < kMinRecords || found.loss_of_zeros <= 0) return;  // nothing that a step could lower
+  if (found.loss < (1 - kMoved) * found.loss_of_zeros) return;
   const bool worse = found.loss > found.loss_of_zeros;
   const auto count = static_cast<double>(rows);
   lines.push_back(
-      fmt::format("the released model has a mean loss of {:.4g} on the rows here, {} the {:.4g} of a model "
+      fmt::format("the released model has a loss a row of {:.4g} on the rows here, {} the {:.4g} of a model "
                   "of zeros: {}; a "
                   "job with other settings would tell that the rows here are not like what it learned",
                   found.loss / count, worse ? "above" : "hardly below", found.loss_of_zeros / count,

@@ -34,6 +34,10 @@ constexpr double kNoiseTail = 40;  // deviations that noise is taken to stay wit
 
 int RowNormBits(const dp::LinearContribution& example) {
   const int f = example.frac_bits;
+  // By itself, too: weights may make errors so small that the gradient's norm says nothing of the row's.
+  const double row = std::ldexp(dp::RowBound(example), f);
+  if (row * row >= std::ldexp(1.0, kRangeBits - 1))
+    RangeError("a squared norm of a row", "fraction_bits or features.row_norm");
   const double squared = dp::SquaredGradientBound(example, 1);
   const int most = kRangeBits - 1 - 2 * f - CeilLog2(squared);
   if (most < 0) RangeError("a squared gradient norm");

@@ -117,7 +117,8 @@ class Model:
         if self.target_range is not None:
             low, high = self.target_range
             if self._keys.get("model", {}).get("loss") == "poisson":
-                return np.minimum(high * np.exp(np.minimum(logits[:, 0] - 2, 0)), high)
+                rates: NDArray[Any] = np.minimum(high * np.exp(np.minimum(logits[:, 0] - 2, 0)), high)
+                return rates
             return low + (high - low) * (logits[:, 0] + 0.5)
         if logits.shape[1] == 1:
             places = (logits[:, 0] > self._decision()).astype(int)

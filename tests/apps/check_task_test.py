@@ -228,7 +228,7 @@ class CheckTask(CheckedParties, ProgramTest):
             ("rows = 2000", "rows = 0", 2, "job: .*predict.rows: found 0.*" + CORRECT_JOB),
             ("client = 0", "client = 3", 2, "job: .*predict.client: found 3.*" + CORRECT_JOB),
             (run, "0" * 32, 2, "share of the model: .*found the model of run " + run + ", expected 0000.*" + mend),
-            (run, run[:31], 2, "job: .*predict.run: .*32 lower-case hexadecimal digits" + CORRECT_JOB),
+            (run, run[:31], 2, "job: .*predict.run: .*32 lower-case hexadecimal digits, or a run directory with it" + CORRECT_JOB),
             ("scores = false", "score = false", 2, "job: .*unknown key predict.score; did you mean predict.scores.*" + CORRECT_JOB),
         ])
 

@@ -167,7 +167,7 @@ class Logs(ProgramTest):
                 for event in ("step 7/200", "kept a checkpoint of step 20", "announced steps", "connected", "done: "):
                     self.assertIn(event, log)
                 # Party I's stderr is the same stream as its file.
-                self.assertEqual(outputs[party][1], log)
+                self.assertEqual(self.errors(outputs[party][1]), log)
 
     def test_neither_do_failing_runs_at_any_level(self):
         for k, level in enumerate(LEVELS):
@@ -265,7 +265,7 @@ class Logs(ProgramTest):
         self.assertEqual(codes, [0, 0, 0], outputs)
         warnings = (self.folder / "r-0/party.log").read_text()
         self.assertRegex(warnings, r"\A(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z warning [^\n]+\n)+\Z")
-        self.assertEqual((outputs[0][1], outputs[1][1]), ("", ""))
+        self.assertEqual((self.errors(outputs[0][1]), self.errors(outputs[1][1])), ("", ""))
         lines = [json.loads(line) for line in (self.folder / "r-1/party.log").read_text().splitlines()]
         for line in lines:
             self.assertEqual(list(line), ["time", "level", "party", "text"])

@@ -73,7 +73,7 @@ class OwnerWarnings(ProgramTest):
             self.assertEqual((folder / NAME).stat().st_mode & 0o777, 0o600)
             clip, loss = (folder / NAME).read_text().splitlines()
             self.assertTrue(clip.startswith(HOW + "with the released model privacy.clip, 0.5, shortens the gradients of 200 of 200 rows: "))
-            self.assertRegex(loss, "has a mean loss of 0.69\\d* on the rows here, hardly below the 0.6931 of a model of zeros: "
+            self.assertRegex(loss, "has a loss a row of 0.69\\d* on the rows here, hardly below the 0.6931 of a model of zeros: "
                                    "training.learning_rate and training.steps may be too small; ")
             for line in (clip, loss):
                 self.assertIn("would tell", line)

@@ -108,12 +108,12 @@ class StoreCheck(ProgramTest):
         deadline = time.monotonic() + 120
         while True:
             for party in (0, 2):
-                if re.search(r"(?m)^warning: waiting \d+ s for party 1: its link stands", self.errors(party)):
+                if re.search(r"(?m)^warning: waiting \d+ s for party 1: its link stands", self.errors_of(party)):
                     return processes, party
-            self.assertLess(time.monotonic(), deadline, [self.errors(party) for party in range(3)])
+            self.assertLess(time.monotonic(), deadline, [self.errors_of(party) for party in range(3)])
             time.sleep(0.05)
 
-    def errors(self, party):
+    def errors_of(self, party):
         return (self.folder / f"err{party}").read_text()
 
     @unittest.skipUnless(HANG_AT, "sanitizers must be the first library of a process")
@@ -130,7 +130,7 @@ class StoreCheck(ProgramTest):
         processes[waits].send_signal(signal.SIGTERM)
         self.assertEqual(processes[waits].wait(timeout=60), 128 + signal.SIGTERM)
         self.assertEqual(processes[2 - waits].wait(timeout=60), 3)
-        self.assertIn(f"party {waits}: aborted: it was told to stop", self.errors(2 - waits))
+        self.assertIn(f"party {waits}: aborted: it was told to stop", self.errors_of(2 - waits))
         self.gate.unlink()
         self.assertEqual(processes[1].wait(timeout=60), 3)
 

@@ -233,7 +233,7 @@ TEST(VerticalTrain, RefusesWhatNeedsWholeRows) {
   EXPECT_EQ(text(good), "");
   TrainingSettings settings = good;
   settings.sampling = Sampling::kOwnerPoisson;
-  EXPECT_THAT(text(settings), HasSubstr("privacy.sampling: found \"owner-poisson\""));
+  EXPECT_THAT(text(settings), HasSubstr("privacy.sampling: found another, expected \"public\" with a vertical partition"));
   settings = good;
   settings.initialisation = InitialisationSettings{};
   EXPECT_THAT(text(settings), HasSubstr("initialisation.method"));

@@ -193,7 +193,7 @@ FIXED = """
 import json, pathlib, subprocess, numpy as np
 from concurrent.futures import ThreadPoolExecutor
 from trefoil import _core, _program
-keys = toy_keys(learning_rate=0.3, truncation="exact") | {"model": {"loss": "squared"}}
+keys = toy_keys(learning_rate=0.3, truncation="exact", comparison="latency") | {"model": {"loss": "squared"}}
 job, parties, home = trefoil.Job.from_dict(keys), [toy_records(party) for party in range(3)], pathlib.Path(HOME)
 three = trefoil.trial_parties(home / "python")
 run = lambda party: three[party].run(job, *parties[party], out=home / f"out-{party}", threads=1)
@@ -224,6 +224,7 @@ print([one == found[0] for one in found])
 
 def test_gives_the_same_in_one_process_in_three_by_three_parties_and_by_the_program(request, tmp_path):
     coins = os.environ.get("TREFOIL_FIXED_COINS") or pytest.skip("TREFOIL_FIXED_COINS names no library of coins")
-    # The squared loss and exact truncation: what else is rounded depends on keys that the session's id is part of.
+    # The squared loss and exact truncation: what else is rounded depends on keys that the session's id is part of. The
+    # form of comparisons is given, or it would depend on how fast a link was measured to be.
     code = FIXED.replace("HOME", repr(str(tmp_path / "home")))
     assert run_python(request, code, tmp_path, LD_PRELOAD=coins) == f"{[True] * 8}\n"

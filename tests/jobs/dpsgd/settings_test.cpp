@@ -280,7 +280,7 @@ INSTANTIATE_TEST_SUITE_P(
         EditCase{"misspelt_choice", "\"dpsgd\"", "\"dpsdg\"",
                  "x.toml:2: type: found \"dpsdg\", expected one of \"dpsgd\", \"predict\", \"histogram\", "
                  "\"pate\", \"classifier-average\", \"ensemble-transfer\", \"sum\", \"least-squares\", "
-                 "\"statistics\"; did you mean dpsgd?"},
+                 "\"statistics\", \"tune\"; did you mean dpsgd?"},
         EditCase{
             "path_in_name", "\"mnist\"", "\"../mnist\"",
             "x.toml:3: name: found \"../mnist\", expected a name of letters, digits, '.', '_' and '-' (at "
