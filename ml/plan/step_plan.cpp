@@ -78,12 +78,7 @@ RecordWeights RecordWeightsOf(const TrainingSettings& settings, double error_nor
   if (!settings.max_record_weight) return {};
   const double bound = *settings.max_record_weight;
   const int bits = WeightBits(bound, error_norm, settings.fraction_bits, "the largest weight of a record");
-  const auto largest = std::llround(std::ldexp(bound, bits));
-  if (std::abs(std::ldexp(static_cast<double>(largest), -bits) - bound) > kMaxWeightError * bound)
-    throw ConfigError(
-        "data.column: found a largest weight that fraction_bits leave no room for, expected a larger one, or "
-        "fewer fraction_bits");
-  return {.frac_bits = bits, .largest = static_cast<mpc::Word>(largest)};
+  return {.frac_bits = bits, .largest = static_cast<mpc::Word>(std::llround(std::ldexp(bound, bits)))};
 }
 
 /// Two units of each squared norm: a truncation's and what makes it an upper bound.
