@@ -139,7 +139,8 @@ def test_a_second_interrupt_ends_three_processes_at_once(run_of, deaf, monkeypat
     monkeypatch.setattr(_three_processes, "wait", interrupt)
     with pytest.raises(KeyboardInterrupt):
         _three_processes._ends(runs, lambda step: None)
-    assert [run._process.wait(timeout=20) for run in runs] == [-signal.SIGKILL] * 3
+    for run in runs:
+        run._process.wait(timeout=20)  # no other signal ends it; the thread that waits may have taken its status
 
 
 @pytest.fixture
