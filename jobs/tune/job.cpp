@@ -170,7 +170,7 @@ double TuneJob::Sigma() const {
 /// Of all that follows the last trial.
 mpc::Cost TuneJob::ChoiceCost() const {
   const auto plan = ReleasedPlan();
-  return ThenUnturned(ml::BestTrialCost(plan, selection_),
+  return ThenUnturned(Then(ml::BestTrialCost(plan, selection_), protocols::BarrierCost()),
                       protocols::RevealToEachCost(job_.release.to, ml::ShapeOfWeights(plan).weights()));
 }
 
@@ -312,6 +312,8 @@ JobResult TuneJob::Run(mpc::Context& party, Output& output) {
   const auto plan = ReleasedPlan();
   const auto best = ml::BestTrial(party, plan, selection_, models, held_out_.test);
   output.Settle(events);
+  protocols::Barrier(
+      party);  // what one party has to give away needs no other's: all three have settled before
   JobResult result{.summary = Summary(events)};
   result.model = ml::ReleaseModel(party, plan, {best, plan.settings.fraction_bits});
   return result;

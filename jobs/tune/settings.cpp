@@ -61,6 +61,11 @@ void CheckTrials(const TuneSettings& s, const Section& document) {
   const auto trials = CountTrials(s);
   if (trials < 2 || trials > dp::kMaxTrials)
     tune.Fail("repeats", fmt::format("found {} trials in all, expected 2 to {}", trials, dp::kMaxTrials));
+  std::int64_t steps = 0;
+  for (const auto& trial : TrialsOf(s)) steps += trial.training.steps;
+  if (steps > ml::kLargestSteps)
+    tune.Fail("steps",
+              fmt::format("found {} steps of all trials, expected at most {}", steps, ml::kLargestSteps));
   if (s.competing < 1 || s.competing > static_cast<double>(trials))
     tune.Refuse("competing", fmt::format("a number from 1 to {}, that of all trials", trials));
 }

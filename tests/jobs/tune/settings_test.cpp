@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/error.h"
 #include "dp/mechanisms/trial_law.h"
 #include "jobs/config/tomlplusplus.h"
 
@@ -74,6 +75,11 @@ TEST(TuneSettings, LetAThirdCompeteUnlessTheySayHowMany) {
   EXPECT_EQ(selection.test.holder, 1);
   EXPECT_EQ(selection.test.rows, 60);
   EXPECT_EQ(selection.sigma, 4);
+}
+
+TEST(TuneSettings, HaveAsManyStepsInAllAsOneTrainingMay) {
+  EXPECT_EQ(CountTrials(Settings("steps = [250000]\nrepeats = 2\n")), 2);
+  EXPECT_THROW((void)Settings("steps = [250000, 250001]\n"), ConfigError);
 }
 
 TEST(TuneSettings, HaveNobodyToOpenCountsTo) {
