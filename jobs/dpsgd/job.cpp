@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "data/dataset/data_hash.h"
-#include "data/dataset/folders.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/canaries.h"
 #include "jobs/dpsgd/class_weights.h"
@@ -30,8 +29,6 @@
 
 namespace trefoil::jobs {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Records are read twice where features are standardised: a table that changes in between would have records
 /// in the training that are in no ledger's hash. Of files SameData sees to it.
@@ -206,21 +203,7 @@ std::string DpsgdJob::Split(const SplitTarget& target) const {
     throw ConfigError(target.job_file.string() +
                       ": data.source: found \"store\", expected \"files\" where three "
                       "parties are dealt data: owners deposit theirs (docs/howto/owners.md)");
-  const auto source = FindDataFolder(job_, target.job_file, target.data, target.run_folder);
-  const auto report = DealData(OwnForm(), source, target.party_folders, target.test);
-  const auto held_out = DealHeldOut(job_, source, target.party_folders);
-  if (source.parent_path() == target.run_folder)
-    fs::remove_all(source);  // generated; the parties have it all
-  for (int id = 0; id < net::kParties; ++id) {
-    auto& party = target.parties.at(static_cast<std::size_t>(id));
-    party.data = data::PartyFiles(job_.data.format, "");
-    if (HoldsTest(job_, id)) party.evaluation = held_out.test;
-    if (HoldsValidation(job_, id)) party.validation = held_out.validation;
-  }
-  return fmt::format(
-      "dealing {} to three parties: rows {}, {}, {}{}", source.lexically_normal().string(), report.rows[0],
-      report.rows[1], report.rows[2],
-      report.left_out == 0 ? "" : fmt::format("; {} beyond data.rows left out", report.left_out));
+  return SplitRecords(job_, OwnForm(), target);
 }
 
 /// The job as this party reads records before any sum is opened: with features.standardise by its own moments, which

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "data/dataset/folders.h"
 #include "data/demo/digits.h"
+#include "jobs/dpsgd/held_out_files.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -69,6 +70,24 @@ HeldOutFiles DealHeldOut(const DpsgdSettings& job, const fs::path& source,
                               data::FindValidationFiles(job.data, source), "validation", source);
   }
   return dealt;
+}
+
+std::string SplitRecords(const DpsgdSettings& job, const DpsgdSettings& form, const SplitTarget& target) {
+  const auto source = FindDataFolder(job, target.job_file, target.data, target.run_folder);
+  const auto report = DealData(form, source, target.party_folders, target.test);
+  const auto held_out = DealHeldOut(job, source, target.party_folders);
+  if (source.parent_path() == target.run_folder)
+    fs::remove_all(source);  // generated; the parties have it all
+  for (int id = 0; id < net::kParties; ++id) {
+    auto& party = target.parties.at(static_cast<std::size_t>(id));
+    party.data = data::PartyFiles(job.data.format, "");
+    if (HoldsTest(job, id)) party.evaluation = held_out.test;
+    if (HoldsValidation(job, id)) party.validation = held_out.validation;
+  }
+  return fmt::format(
+      "dealing {} to three parties: rows {}, {}, {}{}", source.lexically_normal().string(), report.rows[0],
+      report.rows[1], report.rows[2],
+      report.left_out == 0 ? "" : fmt::format("; {} beyond data.rows left out", report.left_out));
 }
 
 }  // namespace trefoil::jobs

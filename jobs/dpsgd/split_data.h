@@ -1,9 +1,11 @@
 #pragma once
 #include <array>
 #include <filesystem>
+#include <string>
 
 #include "data/dataset/split.h"
 #include "jobs/dpsgd/settings.h"
+#include "jobs/job.h"
 #include "jobs/records/local_data.h"
 
 namespace trefoil::jobs {
@@ -31,5 +33,10 @@ struct HeldOutFiles {
 /// Throws DataError if there are none.
 [[nodiscard]] HeldOutFiles DealHeldOut(const DpsgdSettings& job, const std::filesystem::path& source,
                                        const std::array<std::filesystem::path, 3>& parties);
+
+/// Job::Split of a training: does all of the above, and names the parties' files. `form` is the job as its records are
+/// dealt.
+[[nodiscard]] std::string SplitRecords(const DpsgdSettings& job, const DpsgdSettings& form,
+                                       const SplitTarget& target);
 
 }  // namespace trefoil::jobs

@@ -6,7 +6,6 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "data/dataset/folders.h"
 #include "dp/accounting/accountant.h"
 #include "dp/mechanisms/trial_law.h"
 #include "dp/record/event_json.h"
@@ -28,8 +27,6 @@
 
 namespace trefoil::jobs {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Events of trials that are charged alike stand together.
 void AddTrial(dp::Tuning& tuning, const std::vector<dp::RecordedEvent>& events) {
@@ -66,7 +63,9 @@ class TuneJob final : public Job {
   [[nodiscard]] std::string LocalJson() const override { return LocalJsonOf(job_); }
   [[nodiscard]] std::string Title() const override;
 
-  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return {EventAt(Sigma())}; }
+  [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override {
+    return {EventAt(StepPlans(), Sigma())};
+  }
   [[nodiscard]] std::optional<std::string> TestsUncovered(int party) const override {
     return HoldsTest(job_, party) ? std::optional(std::string()) : std::nullopt;
   }
@@ -95,7 +94,7 @@ class TuneJob final : public Job {
   }
   [[nodiscard]] int AllSteps() const;
   [[nodiscard]] double Sigma() const;
-  [[nodiscard]] dp::Tuning EventAt(double sigma) const;
+  [[nodiscard]] dp::Tuning EventAt(const std::vector<ml::StepPlan>& plans, double sigma) const;
   [[nodiscard]] std::vector<ml::StepPlan> StepPlans() const;
   [[nodiscard]] ml::StepPlan ReleasedPlan() const;
   [[nodiscard]] mpc::Cost ChoiceCost() const;
@@ -137,9 +136,9 @@ ml::StepPlan TuneJob::ReleasedPlan() const {
   return ml::MakeStepPlan(settings);
 }
 
-dp::Tuning TuneJob::EventAt(double sigma) const {
+dp::Tuning TuneJob::EventAt(const std::vector<ml::StepPlan>& plans, double sigma) const {
   dp::Tuning tuning{.trials = {}, .weights = selection_.weights};
-  for (const auto& plan : StepPlans())
+  for (const auto& plan : plans)
     AddTrial(tuning,
              {ml::EventOf(plan, sigma, plan.settings.steps, 0), ml::ScoreEvent(plan, selection_.sigma)});
   return tuning;
@@ -148,10 +147,11 @@ dp::Tuning TuneJob::EventAt(double sigma) const {
 double TuneJob::Sigma() const {
   if (sigma_) return *sigma_;
   const auto& privacy = job_.privacy;
+  auto plans = StepPlans();
   double sigma = ml::OnSigmaLattice(privacy.sigma.value_or(1));
   if (privacy.epsilon) {
     sigma = ml::OnSigmaLattice(dp::SmallestNoiseMultiplier(*privacy.epsilon, [&](double multiplier) {
-      const dp::RecordedEvent event = EventAt(ml::OnSigmaLattice(multiplier));
+      const dp::RecordedEvent event = EventAt(plans, ml::OnSigmaLattice(multiplier));
       dp::AnyAccountant accountant(privacy.accountant);
       accountant.Add(privacy.against == ml::Adversary::kInsider ? dp::InsiderEvents(event)
                                                                 : dp::OutsiderEvents(event));
@@ -159,7 +159,7 @@ double TuneJob::Sigma() const {
     }));
   }
   // Refuses noise that is too narrow for a lattice, and ranges that leave the ring.
-  for (auto plan : StepPlans()) {
+  for (auto& plan : plans) {
     plan.settings.sigma = sigma;
     (void)ml::ChooseSigma(plan, 0, {});
   }
@@ -219,22 +219,7 @@ JobPlan TuneJob::Plan(const std::optional<protocols::Link>& link) const {
   return all;
 }
 
-std::string TuneJob::Split(const SplitTarget& target) const {
-  const auto source = FindDataFolder(job_, target.job_file, target.data, target.run_folder);
-  const auto report = DealData(job_, source, target.party_folders, target.test);
-  const auto held_out = DealHeldOut(job_, source, target.party_folders);
-  if (source.parent_path() == target.run_folder)
-    fs::remove_all(source);  // generated; the parties have it all
-  for (int id = 0; id < net::kParties; ++id) {
-    auto& party = target.parties.at(static_cast<std::size_t>(id));
-    party.data = data::PartyFiles(job_.data.format, "");
-    if (HoldsTest(job_, id)) party.evaluation = held_out.test;
-  }
-  return fmt::format(
-      "dealing {} to three parties: rows {}, {}, {}{}", source.lexically_normal().string(), report.rows[0],
-      report.rows[1], report.rows[2],
-      report.left_out == 0 ? "" : fmt::format("; {} beyond data.rows left out", report.left_out));
-}
+std::string TuneJob::Split(const SplitTarget& target) const { return SplitRecords(job_, job_, target); }
 
 std::vector<JobInput> TuneJob::Inputs(const PartyFile& party, const std::string& party_file,
                                       const Resources& resources) {
@@ -312,8 +297,8 @@ JobResult TuneJob::Run(mpc::Context& party, Output& output) {
   const auto plan = ReleasedPlan();
   const auto best = ml::BestTrial(party, plan, selection_, models, held_out_.test);
   output.Settle(events);
-  protocols::Barrier(
-      party);  // what one party has to give away needs no other's: all three have settled before
+  // What one party has to give away needs no other's message: all three have settled before.
+  protocols::Barrier(party);
   JobResult result{.summary = Summary(events)};
   result.model = ml::ReleaseModel(party, plan, {best, plan.settings.fraction_bits});
   return result;
