@@ -115,7 +115,8 @@ class Output {
   /// anything of the data is sent. Throws BudgetError.
   virtual void Reserve(const Events& plan, const Events& before) = 0;
   /// All that will have been executed: before the first value is opened. Throws where the record cannot be
-  /// kept: then nothing is opened.
+  /// kept: then nothing is opened. A job whose opening does not take a message of each party to each receiver waits at
+  /// protocols::Barrier behind it, or others would open what one party has not charged.
   virtual void Settle(const Events& executed) = 0;
   /// In place of both, for a job that charges nothing: the record of another run, which covers this one.
   virtual void Cover(const dp::TrainingRecord& record) = 0;

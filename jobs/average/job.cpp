@@ -19,6 +19,7 @@
 #include "ml/noise/average_noise.h"
 #include "ml/on_shares/average_plan.h"
 #include "mpc/fixed_point.h"
+#include "protocols/arithmetic/agreement.h"
 #include "protocols/arithmetic/reveal.h"
 
 namespace trefoil::jobs {
@@ -113,6 +114,7 @@ JobCost AverageJob::Cost() const {
   if (job().to.empty()) {
     cost.session.Add(ml::AverageOfSumCost(shape));
   } else {
+    cost.session.Add(protocols::BarrierCost());
     cost.session.AddUnturned(protocols::RevealToEachCost(job().to, shape.weights));
   }
   const auto most = *std::max_element(shape.owners.begin(), shape.owners.end());
@@ -230,6 +232,7 @@ JobResult AverageJob::Run(mpc::Context& party, Output& output) {
     result.share = ShareOf(party, sum);
     return result;
   }
+  protocols::Barrier(party);  // as Output::Settle wants
   const auto opened = protocols::RevealToEach(party, job().to, sum, protocols::ReleaseReason::kAveragedModel);
   if (opened) result.model = ModelOf(*opened);
   return result;

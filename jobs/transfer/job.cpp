@@ -130,6 +130,7 @@ JobCost TransferJob::Cost() const {
   cost.session.Add(Then(protocols::RequireSameEverywhereCost(), ml::TransferLabelsCost(plan_)));
   cost.session.Add(ml::TransferStepCost(plan_), settings.steps);
   cost.session.Add(protocols::ReshareCost(plan_.weights()));
+  if (!job().to.empty()) cost.session.Add(protocols::BarrierCost());
   cost.session.AddUnturned(protocols::RevealToEachCost(job().to, plan_.weights()));
   const auto rows = static_cast<double>(settings.rows);
   const auto weights = static_cast<double>(plan_.weights());
@@ -243,6 +244,7 @@ JobResult TransferJob::Run(mpc::Context& party, Output& output) {
     result.share = {noisy, job().settings.fraction_bits};
     return result;
   }
+  protocols::Barrier(party);  // as Output::Settle wants
   const auto opened =
       protocols::RevealToEach(party, job().to, noisy, protocols::ReleaseReason::kTransferredModel);
   if (opened) result.model = ModelOf(*opened);

@@ -297,8 +297,7 @@ JobResult TuneJob::Run(mpc::Context& party, Output& output) {
   const auto plan = ReleasedPlan();
   const auto best = ml::BestTrial(party, plan, selection_, models, held_out_.test);
   output.Settle(events);
-  // What one party has to give away needs no other's message: all three have settled before.
-  protocols::Barrier(party);
+  protocols::Barrier(party);  // as Output::Settle wants
   JobResult result{.summary = Summary(events)};
   result.model = ml::ReleaseModel(party, plan, {best, plan.settings.fraction_bits});
   return result;

@@ -174,6 +174,25 @@ class EveryType(ProgramTest):
 
         self.each(check)
 
+    @unittest.skipUnless(STOP_LIBRARY, "a party is stopped by a library that cannot be loaded before a sanitizer's")
+    def test_gives_nobody_a_result_before_all_three_have_charged_it(self):
+        """Party 1 alone is to get it, which needs one message of party 0; party 2 dies before its record is kept."""
+        def check(name, job, options):
+            if name in ("dpsgd", "predict"):
+                return  # steps are charged before they are done; predictions are their model's
+            self.succeed("local", "--job", job, "--out", f"{name}-three", *options, *prepared(), "--set", "release.to=[1]")
+            stop = {"LD_PRELOAD": STOP_LIBRARY, "TREFOIL_STOP_AT": "rename:record.json"}
+            processes = [self.start_program("run", "--config", f"{name}-three/party-{i}/party.toml", "--job", f"{name}-three/job.toml",
+                                            "--out", f"{name}-of-{i}", environment=stop if i == 2 else {}) for i in PARTIES]
+            while pathlib.Path(f"/proc/{processes[2].pid}/stat").read_text().rpartition(")")[2].split()[0] not in "TZ":
+                time.sleep(0.01)
+            processes[2].kill()
+            outputs = [process.communicate(timeout=300) for process in processes]
+            self.assertEqual([process.returncode for process in processes], [3, 3, -9], outputs)
+            self.assertFalse((self.folder / f"{name}-of-1/summary.json").exists(), outputs)
+
+        self.each(check)
+
     @staticmethod
     def epsilon_at(port, process):
         """The insider's, as soon as it is not zero; or when the process has ended."""
