@@ -19,6 +19,12 @@ using namespace testing_support;  // NOLINT: the vocabulary of these tests
 
 constexpr const char* kPeers = "127.0.0.3";  // where the relay's connections come from
 constexpr seconds kPatience{24};
+/// What a flood is divided by under a sanitizer: connections that are replaced before they are accepted take no places.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kSlower = 10;
+#else
+constexpr int kSlower = 1;
+#endif
 
 struct FloodedStart {
   std::array<Outcome, kParties> outcomes;
@@ -38,7 +44,7 @@ FloodedStart Start(const std::string& known, milliseconds round_trip, std::vecto
   for (auto& peer : mesh.config(0).peers) peer.host = known;
   for (const int party : {1, 2}) mesh.config(party).peers[0].port = relay.port();
   for (int party = 0; party < kParties; ++party) mesh.config(party).start_timeout = kPatience;
-  const Flood flood(mesh.config(0).listen_port, std::move(sources), per_second, kPatience);
+  const Flood flood(mesh.config(0).listen_port, std::move(sources), per_second / kSlower, kPatience);
   FloodedStart start;
   const auto work = [&](int party) {
     start.outcomes.at(static_cast<std::size_t>(party)) =
@@ -63,7 +69,7 @@ FloodedStart Start(const std::string& known, milliseconds round_trip, std::vecto
 
 void ExpectStarted(const FloodedStart& start) {
   for (const auto& outcome : start.outcomes) EXPECT_EQ(outcome.kind, Outcome::Kind::kDone) << outcome.text;
-  EXPECT_GT(start.opened, 100);
+  EXPECT_GT(start.opened, 100 / kSlower);
   EXPECT_GT(start.dropped, 0U);
   EXPECT_TRUE(start.logged);
 }
