@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "dp/record/json_number.h"
+#include "jobs/dpsgd/training_settings.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/clear/probabilities.h"
 #include "ml/clear/score_estimates.h"
@@ -20,11 +21,17 @@ nlohmann::ordered_json OrNull(const std::optional<double>& number) {
   return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
 
-/// A histogram of predictions by class as it was opened, and what follows from it.
-void AddHistogram(const DpsgdSettings& job, const std::vector<double>& counts, nlohmann::ordered_json& json) {
+/// The two halves of a histogram: of no's and of yes's.
+nlohmann::ordered_json HalvesJson(const std::vector<double>& counts) {
   const auto half = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
-  json["histogram"] = {std::vector(counts.begin(), half), std::vector(half, counts.end())};
-  const auto estimates = ml::EstimatesOf(counts, std::sqrt(3.0) * job.evaluation->sigma.value());
+  return {std::vector(counts.begin(), half), std::vector(half, counts.end())};
+}
+
+/// A histogram of predictions by class as it was opened, and what follows from it.
+void AddHistogram(const DpsgdSettings& job, double deviation, const std::vector<double>& counts,
+                  nlohmann::ordered_json& json) {
+  json["histogram"] = HalvesJson(counts);
+  const auto estimates = ml::EstimatesOf(counts, deviation);
   const bool probabilities = ml::HasProbabilities(job.model.loss);
   json["auc"] = OrNull(estimates.auc);
   json["auc_noise"] = OrNull(estimates.auc_noise);
@@ -32,6 +39,34 @@ void AddHistogram(const DpsgdSettings& job, const std::vector<double>& counts, n
   json["calibration_error"] = probabilities ? OrNull(estimates.calibration_error) : nlohmann::ordered_json();
   json["best_threshold"] = OrNull(estimates.threshold);
   json["best_balanced_accuracy"] = OrNull(estimates.balanced_accuracy);
+}
+
+/// The same of more than two classes: a histogram for each, of the others' records and of its own.
+void AddHistograms(int classes, double deviation, const std::vector<double>& counts,
+                   nlohmann::ordered_json& json) {
+  auto& histograms = json["histogram"] = nlohmann::ordered_json::array();
+  auto areas = nlohmann::ordered_json::array();
+  auto noises = nlohmann::ordered_json::array();
+  double sum = 0;
+  double squares = 0;
+  int known = 0;
+  const auto size = static_cast<std::ptrdiff_t>(counts.size()) / classes;
+  for (auto first = counts.begin(); first != counts.end(); first += size) {
+    const std::vector<double> of_class(first, first + size);
+    histograms.push_back(HalvesJson(of_class));
+    const auto estimates = ml::EstimatesOf(of_class, deviation);
+    areas.push_back(OrNull(estimates.auc));
+    noises.push_back(OrNull(estimates.auc_noise));
+    if (!estimates.auc) continue;
+    sum += *estimates.auc;
+    squares += *estimates.auc_noise * *estimates.auc_noise;
+    ++known;
+  }
+  const bool all = known == classes;
+  json["auc"] = all ? nlohmann::ordered_json(sum / classes) : nlohmann::ordered_json();
+  json["auc_noise"] = all ? nlohmann::ordered_json(std::sqrt(squares) / classes) : nlohmann::ordered_json();
+  json["class_auc"] = std::move(areas);
+  json["class_auc_noise"] = std::move(noises);
 }
 
 nlohmann::ordered_json SharesJson(const std::vector<std::optional<ml::ShareEstimate>>& shares,
@@ -43,12 +78,13 @@ nlohmann::ordered_json SharesJson(const std::vector<std::optional<ml::ShareEstim
 }
 
 /// A confusion table as it was opened, a row a class, and what follows from it.
-void AddConfusion(const DpsgdSettings& job, const std::vector<double>& counts, nlohmann::ordered_json& json) {
+void AddConfusion(int of_classes, double deviation, const std::vector<double>& counts,
+                  nlohmann::ordered_json& json) {
   auto& table = json["confusion"] = nlohmann::ordered_json::array();
-  const auto classes = static_cast<std::ptrdiff_t>(job.data.classes);
+  const auto classes = static_cast<std::ptrdiff_t>(of_classes);
   for (auto row = counts.begin(); row != counts.end(); row += classes)
     table.push_back(std::vector(row, row + classes));
-  const auto estimates = ml::TableEstimatesOf(counts, std::sqrt(3.0) * job.evaluation->sigma.value());
+  const auto estimates = ml::TableEstimatesOf(counts, deviation);
   json["recall"] = SharesJson(estimates.recall, &ml::ShareEstimate::value);
   json["recall_noise"] = SharesJson(estimates.recall, &ml::ShareEstimate::noise);
   json["precision"] = SharesJson(estimates.precision, &ml::ShareEstimate::value);
@@ -69,9 +105,17 @@ std::string LeastRecallText(const nlohmann::ordered_json& evaluation) {
                      evaluation.at("recall_noise")[least].get<double>(), least);
 }
 
+/// The mean of the classes' areas, as a part of a line.
+std::string MeanAreaText(const nlohmann::ordered_json& evaluation) {
+  if (!evaluation.contains("auc") || evaluation.at("auc").is_null()) return "";
+  return fmt::format(" (AUC {} ± {:.1g} by noise, mean of the classes, each against the others)",
+                     AccuracyText(evaluation.at("auc").get<double>()),
+                     evaluation.at("auc_noise").get<double>());
+}
+
 /// What a histogram of predictions or a confusion table says, as a part of a line; empty where there is none.
 std::string EstimatesText(const nlohmann::ordered_json& evaluation) {
-  if (evaluation.contains("recall")) return LeastRecallText(evaluation);
+  if (evaluation.contains("recall")) return LeastRecallText(evaluation) + MeanAreaText(evaluation);
   if (!evaluation.contains("auc") || evaluation.at("auc").is_null()) return "";
   return fmt::format(" (AUC {} ± {:.1g} by noise; at threshold {} balanced accuracy {})",
                      AccuracyText(evaluation.at("auc").get<double>()),
@@ -89,7 +133,7 @@ nlohmann::ordered_json AccuracyOf(const nlohmann::ordered_json& evaluation) {
 
 nlohmann::ordered_json EvaluationJson(const DpsgdSettings& job, const ml::TrainingResult& result) {
   if (!result.evaluation) return nullptr;
-  const auto& [records, correct, histogram, threshold, rounds, bytes_sent] = *result.evaluation;
+  const auto& [records, correct, histogram, confusion, threshold, rounds, bytes_sent] = *result.evaluation;
   const auto epsilons = dp::TestSetEpsilons(result.record, job.privacy.delta);
   const auto& sigma = job.evaluation->sigma;
   nlohmann::ordered_json json{{"records", records}};
@@ -99,23 +143,26 @@ nlohmann::ordered_json EvaluationJson(const DpsgdSettings& job, const ml::Traini
   json["epsilon_insider"] = dp::NumberOrNull(epsilons.insider);
   json["rounds"] = rounds;
   json["bytes_sent"] = bytes_sent;
-  if (histogram.empty()) return json;
+  if (histogram.empty() && confusion.empty()) return json;
   json["threshold"] = threshold;
-  if (job.evaluation->confusion) {
-    AddConfusion(job, histogram, json);
-  } else {
-    AddHistogram(job, histogram, json);
-  }
+  const double deviation = ml::CountsDeviation(SettingsOf(job));
+  const int classes = job.data.classes;
+  if (!confusion.empty()) AddConfusion(classes, deviation, confusion, json);
+  if (!histogram.empty() && classes == 2) AddHistogram(job, deviation, histogram, json);
+  if (!histogram.empty() && classes > 2) AddHistograms(classes, deviation, histogram, json);
   return json;
 }
 
-void AddOpened(const DpsgdSettings& job, const ml::EvaluationResult& evaluation,
-               std::vector<ReleasedValue>& values) {
-  const char* what = job.evaluation->confusion ? "confusion" : "histogram";
-  int number = 0;
-  for (const double count : evaluation.histogram)
-    values.push_back({.name = fmt::format("evaluation.{}.{}", what, number++), .value = count});
-  if (evaluation.histogram.empty() && evaluation.correct)
+void AddOpened(const ml::EvaluationResult& evaluation, std::vector<ReleasedValue>& values) {
+  const auto before = values.size();
+  const auto add = [&](const char* what, const std::vector<double>& counts) {
+    int number = 0;
+    for (const double count : counts)
+      values.push_back({.name = fmt::format("evaluation.{}.{}", what, number++), .value = count});
+  };
+  add("confusion", evaluation.confusion);
+  add("histogram", evaluation.histogram);
+  if (values.size() == before && evaluation.correct)
     values.push_back({.name = "evaluation.correct", .value = *evaluation.correct});
 }
 

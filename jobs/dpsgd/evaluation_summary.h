@@ -21,7 +21,6 @@ namespace trefoil::jobs {
 [[nodiscard]] std::string EvaluationLine(const nlohmann::ordered_json& evaluation);
 
 /// What an evaluation opened to this party, for its session log.
-void AddOpened(const DpsgdSettings& job, const ml::EvaluationResult& evaluation,
-               std::vector<ReleasedValue>& values);
+void AddOpened(const ml::EvaluationResult& evaluation, std::vector<ReleasedValue>& values);
 
 }  // namespace trefoil::jobs

@@ -267,13 +267,17 @@ void EvaluationFields(FieldVisitor& v, ml::EvaluationSettings& s) {
     "At most 10^6: noise multiplier of that number, charged to the test records. None: it is exact, and no ε "
     "covers them (`privacy.md`, \"Evaluation\").");
   v("bins", s.bins, WholeInterval{0, ml::kMaxScoreBins}, Default(0).LeftOut(),
-    "2 … 100, of two classes, with `sigma`: in place of that number so many bins of predictions for each "
+    "2 … 100, with `sigma`: in place of that number so many bins of predictions for each "
     "class are opened, with noise of sensitivity √2; AUC, log-loss, calibration and a threshold follow. "
-    "`model.threshold` is one of their edges, k/bins (`rare_classes.md`).");
+    "`model.threshold` is one of their edges, k/bins (`rare_classes.md`). Of c > 2 classes, one against the "
+    "rest, "
+    "with `confusion`: so many bins, at most 1000/c, for each class and for all others, with noise of "
+    "sensitivity √(2c + 2).");
   v("confusion", s.confusion, Flag{}, Default(false).LeftOut(),
-    "Of at most 100 classes, with `sigma`, without `bins`: in place of that number it is opened how many "
-    "test "
-    "records of each class are taken for which class, with noise of sensitivity √2; accuracy, and recall and "
+    "Of at most 100 classes, with `sigma`, of two without `bins`: in place of that number it is opened how "
+    "many "
+    "test records of each class are taken for which class, with noise of sensitivity √2; accuracy, and "
+    "recall and "
     "precision of each class, follow (`rare_classes.md`).");
   v("choose_threshold", s.choose_threshold, Flag{}, Default(false).LeftOut(),
     "With `bins`: the model is released with the edge that has the best balanced accuracy as its "

@@ -132,6 +132,19 @@ void CheckChosenThreshold(const DpsgdSettings& job, const Section& evaluation) {
   }
 }
 
+/// Each class is told from the others by an output of its own, and accuracy needs the table.
+void CheckBinsOfManyClasses(const DpsgdSettings& job, const Section& evaluation) {
+  if (job.model.loss != ml::Loss::kOneVsRest)
+    evaluation.Fail("bins", "with more than two classes, expected model.loss \"one-vs-rest\"");
+  if (!job.evaluation->confusion)
+    evaluation.Fail("bins", "with more than two classes, expected evaluation.confusion = true beside them");
+  if (job.evaluation->choose_threshold)
+    evaluation.Fail("choose_threshold", "with more than two classes, which have no threshold");
+  const auto most = ml::kMaxBinsOfClasses / job.data.classes;
+  if (job.evaluation->bins > most)
+    evaluation.Refuse("bins", fmt::format("at most {} with {} classes", most, job.data.classes));
+}
+
 /// What a histogram of predictions asks of the rest of the job.
 void CheckBins(const DpsgdSettings& job, const Section& document) {
   if (!job.evaluation) return;
@@ -140,9 +153,14 @@ void CheckBins(const DpsgdSettings& job, const Section& document) {
   const auto bins = job.evaluation->bins;
   if (bins == 0) return;
   if (bins == 1) evaluation.Refuse("bins", "0, or a whole number from 2 to 100");
-  if (job.data.classes != 2) evaluation.Fail("bins", "only with two classes");
   if (!job.evaluation->sigma)
     evaluation.Fail("bins", "without evaluation.sigma, expected it: a histogram is opened with noise only");
+  if (job.data.classes > 2) {
+    CheckBinsOfManyClasses(job, evaluation);
+    return;
+  }
+  if (job.evaluation->confusion)
+    evaluation.Fail("confusion", "beside evaluation.bins of two classes, of which either is enough");
   if (!ml::IsEdge(job.model.threshold, bins)) {
     evaluation.Fail("bins", fmt::format("found {}, of which model.threshold, {}, is no edge k/{}", bins,
                                         job.model.threshold, bins));
@@ -153,9 +171,6 @@ void CheckBins(const DpsgdSettings& job, const Section& document) {
 void CheckConfusion(const DpsgdSettings& job, const Section& document) {
   if (!job.evaluation || !job.evaluation->confusion) return;
   const auto evaluation = document.Table("evaluation");
-  if (job.evaluation->bins > 0)
-    evaluation.Fail("confusion",
-                    "beside evaluation.bins, expected one of both: each is an opening of its own");
   if (!job.evaluation->sigma)
     evaluation.Fail("confusion", "without evaluation.sigma, expected it: a table is opened with noise only");
   if (job.data.classes > ml::kMaxConfusionClasses)

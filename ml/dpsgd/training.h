@@ -67,12 +67,11 @@ struct Model {
 struct EvaluationResult {
   std::int64_t records = 0;
   std::optional<double> correct{};  ///< of them, noise included; nothing where not opened to this party
-  std::vector<double>
-      histogram{};         ///< with bins or a confusion table, where opened: class 0's, class 1's and so on,
-                           ///< noise included
-  double threshold = 0.5;  ///< by which `correct` is: the settings', or the one that is chosen
-  std::uint64_t rounds = 0;      ///< this party's, of the evaluation alone
-  std::uint64_t bytes_sent = 0;  ///< likewise, online and offline
+  std::vector<double> histogram{};  ///< with bins, where opened: ScoreHistogram's counts, noise included
+  std::vector<double> confusion{};  ///< with a confusion table, likewise: class 0's, class 1's and so on
+  double threshold = 0.5;           ///< by which `correct` is: the settings', or the one that is chosen
+  std::uint64_t rounds = 0;         ///< this party's, of the evaluation alone
+  std::uint64_t bytes_sent = 0;     ///< likewise, online and offline
 };
 
 struct TrainingResult {

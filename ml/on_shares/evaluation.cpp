@@ -25,13 +25,26 @@ using mpc::RingMatrix;
 
 Index Values(const StepPlan& plan) { return EvaluationNumbers(plan.settings); }
 
-/// Whether many numbers are opened, of which a record is in one, and not how many are right.
+/// The square of the norm of the vector by which a record that is replaced by another moves what is opened.
+double EvaluationSquares(const TrainingSettings& settings) {
+  const EvaluationSettings& evaluation = *settings.evaluation;
+  const double histograms = evaluation.bins == 0 ? 0 : settings.classes == 2 ? 1 : settings.classes;
+  return std::max(1.0, 2 * (histograms + (evaluation.confusion ? 1 : 0)));
+}
+
+/// Whether histograms or a table are opened, and not how many are right.
 bool HasClasses(const EvaluationSettings& settings) { return settings.bins > 0 || settings.confusion; }
 
-/// What one record replaced by another moves of it, in units of 2^-f: the count by 1, two numbers of a histogram or table.
+/// What one record replaced by another moves of it, in units of 2^-f: the count by 1, two numbers of each histogram and
+/// of the table by 1 each.
 std::uint64_t Sensitivity(const StepPlan& plan) {
-  const double moved = HasClasses(*plan.settings.evaluation) ? std::sqrt(2.0) : 1;
+  const double moved = std::sqrt(EvaluationSquares(plan.settings));
   return static_cast<std::uint64_t>(std::ceil(std::ldexp(moved, plan.settings.fraction_bits)));
+}
+
+/// How many counts of a confusion table there are.
+Index TableCounts(const TrainingSettings& settings) {
+  return settings.evaluation->confusion ? static_cast<Index>(settings.classes) * settings.classes : 0;
 }
 
 /// How many records of a histogram are in the class that the threshold, an edge of its bins, takes them for.
@@ -62,14 +75,19 @@ void Open(mpc::Context& party, const StepPlan& plan, const ArithShare& counts, E
   std::vector<double> values;
   for (Index k = 0; k < opened->rows(); ++k)
     values.push_back(mpc::Decode((*opened)(k, 0), plan.settings.fraction_bits));
-  if (histogram && settings.choose_threshold) {
-    const double deviation = std::sqrt(3.0) * *settings.sigma;  // three parties', each of variance sigma^2
-    result.threshold = EstimatesOf(values, deviation).threshold.value_or(result.threshold);
+  if (!histogram) {
+    result.correct = values[0];
+    return;
   }
-  result.correct = settings.confusion ? DiagonalOf(values)
-                   : histogram        ? CorrectOf(values, result.threshold)
-                                      : values[0];
-  if (histogram) result.histogram = std::move(values);
+  const auto table_end = values.begin() + TableCounts(plan.settings);
+  result.confusion.assign(values.begin(), table_end);
+  result.histogram.assign(table_end, values.end());
+  if (settings.choose_threshold) {
+    const double deviation = CountsDeviation(plan.settings);
+    result.threshold = EstimatesOf(result.histogram, deviation).threshold.value_or(result.threshold);
+  }
+  result.correct =
+      settings.confusion ? DiagonalOf(result.confusion) : CorrectOf(result.histogram, result.threshold);
 }
 
 /// Adds what `part` sends to the result.
@@ -88,7 +106,10 @@ AdditiveShare CountTests(mpc::Context& party, const StepPlan& plan, const mpc::F
   const EvaluationSettings& settings = *plan.settings.evaluation;
   if (settings.bins > 0) {
     return SumHeldOut(party, plan, settings.test, test, [&](mpc::Context& branch, const Batch& batch) {
-      return ScoreHistogram(branch, plan, batch, Logits(branch, plan, batch.x, weights));
+      const AdditiveShare logits = Logits(branch, plan, batch.x, weights);
+      if (!settings.confusion) return ScoreHistogram(branch, plan, batch, logits);
+      const AdditiveShare table = ConfusionCounts(branch, batch, logits, kClassifiedWidth);
+      return AdditiveShare(mpc::Stacked(table.part(), ScoreHistogram(branch, plan, batch, logits).part()));
     });
   }
   const auto logits = [&](mpc::Context& branch, const mpc::FixedShare& x) {
@@ -117,7 +138,10 @@ mpc::Cost CountTestsCost(const StepPlan& plan) {
   const EvaluationSettings& settings = *plan.settings.evaluation;
   if (settings.bins > 0) {
     return SumHeldOutCost({}, plan, settings.test, [&](const mpc::Cost& before, Index rows) {
-      return Then(Then(before, LogitsCost(plan, rows)), ScoreHistogramCost(plan, rows));
+      const mpc::Cost logits = Then(before, LogitsCost(plan, rows));
+      const mpc::Cost table =
+          settings.confusion ? ConfusionCountsCost(rows, plan.columns, kClassifiedWidth) : mpc::Cost();
+      return Then(Then(logits, table), ScoreHistogramCost(plan, rows));
     });
   }
   if (settings.confusion) {
@@ -134,8 +158,13 @@ mpc::Cost CountTestsCost(const StepPlan& plan) {
 
 Index EvaluationNumbers(const TrainingSettings& settings) {
   if (!settings.evaluation) return 0;
-  if (settings.evaluation->confusion) return static_cast<Index>(settings.classes) * settings.classes;
-  return std::max<Index>(1, 2 * static_cast<Index>(settings.evaluation->bins));
+  const Index histograms = settings.classes == 2 ? 1 : settings.classes;
+  const Index in_bins = 2 * static_cast<Index>(settings.evaluation->bins) * histograms;
+  return std::max<Index>(1, TableCounts(settings) + in_bins);
+}
+
+double CountsDeviation(const TrainingSettings& settings) {
+  return std::sqrt(1.5 * EvaluationSquares(settings)) * settings.evaluation->sigma.value();
 }
 
 std::vector<dp::RecordedEvent> EvaluationEvents(const StepPlan& plan) {

@@ -15,8 +15,11 @@ namespace trefoil::ml {
 /// count has no noise, which no event covers. Throws ConfigError for noise below 8 lattice units.
 [[nodiscard]] std::vector<dp::RecordedEvent> EvaluationEvents(const StepPlan& plan);
 
-/// How many numbers the settings' evaluation opens: one, a histogram's or a table's. 0 where they have none.
+/// How many numbers the settings' evaluation opens: one, or a table's and those of all histograms. 0 where they have none.
 [[nodiscard]] mpc::Index EvaluationNumbers(const TrainingSettings& settings);
+
+/// The deviation of the three parties' noise together in each of these numbers. Pre: an evaluation with sigma.
+[[nodiscard]] double CountsDeviation(const TrainingSettings& settings);
 
 /// What an evaluation opens, as shares with their noise, where a run may go on in another session.
 struct KeptCounts {
@@ -26,7 +29,7 @@ struct KeptCounts {
 };
 
 /// How many of the holder's test records the model in shares classifies correctly, or with bins how many of each class
-/// have which prediction (ScoreHistogram), or with a confusion table are taken for which class (ConfusionCounts):
+/// have which prediction (ScoreHistogram), and with a confusion table are taken for which class (ConfusionCounts):
 /// opened, with the noise of all parties where the settings have it, to those whom they name, and nothing else is to
 /// anybody. A
 /// network's hidden layers round as in training, so that a record on the edge of two classes may count

@@ -12,6 +12,7 @@ namespace {
 using mpc::AdditiveShare;
 using mpc::ArithShare;
 using mpc::Index;
+using mpc::RingMatrix;
 
 /// Looks up 1 in the bin of a logit, and 0 in the others.
 protocols::PiecewisePolynomial BinsOf(const StepPlan& plan) {
@@ -32,15 +33,24 @@ protocols::PiecewisePolynomial BinsOf(const StepPlan& plan) {
 
 AdditiveShare ScoreHistogram(mpc::Context& party, const StepPlan& plan, const Batch& batch,
                              const AdditiveShare& logits) {
+  const Index rows = logits.rows();
+  const Index bins = plan.settings.evaluation->bins;
+  const ArithShare mask = Columns(batch.x.ring(), batch.x.cols() - 1, 1);
   const ArithShare in_bin = LookUp(party, BinsOf(plan), protocols::Reshare(party, logits));
-  const ArithShare& yes = batch.y.ring();
-  const ArithShare no = Columns(batch.x.ring(), batch.x.cols() - 1, 1) - yes;
-  return AdditiveShare(mpc::Stacked(protocols::LocalMatrixProduct(party, in_bin, no).part(),
-                                    protocols::LocalMatrixProduct(party, in_bin, yes).part()));
+  const ArithShare by_column = Reshaped(in_bin, bins * rows, logits.cols());
+  RingMatrix counts(0, 1);
+  for (Index column = 0; column < logits.cols(); ++column) {
+    const ArithShare of_column = Reshaped(Columns(by_column, column, 1), bins, rows);
+    const ArithShare yes = Columns(batch.y.ring(), column, 1);
+    counts = mpc::Stacked(counts, protocols::LocalMatrixProduct(party, of_column, mask - yes).part());
+    counts = mpc::Stacked(counts, protocols::LocalMatrixProduct(party, of_column, yes).part());
+  }
+  return AdditiveShare(counts);
 }
 
 mpc::Cost ScoreHistogramCost(const StepPlan& plan, Index rows) {
-  return Then(protocols::ReshareCost(rows), LookUpCost(BinsOf(plan), rows));
+  const Index logits = rows * plan.columns;
+  return Then(protocols::ReshareCost(logits), LookUpCost(BinsOf(plan), logits));
 }
 
 }  // namespace trefoil::ml

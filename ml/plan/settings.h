@@ -29,6 +29,8 @@ inline constexpr double kMaxRecordWeightBound = 1000;
 /// Bins of predictions at most.
 inline constexpr std::int64_t kMaxScoreBins = 100;
 
+/// Bins of all classes' histograms at most, by which memory grows.
+inline constexpr std::int64_t kMaxBinsOfClasses = 1000;
 /// Classes of a confusion table at most, which has their square of counts.
 inline constexpr int kMaxConfusionClasses = 100;
 
@@ -90,9 +92,10 @@ struct EvaluationSettings {
   HeldOut test;
   std::vector<int> to{0, 1, 2};   ///< who learns how many are classified correctly
   std::optional<double> sigma{};  ///< noise multiplier of that count, of sensitivity 1; empty: no noise
-  /// Above 0: in place of that count a histogram of predictions by class, with noise of sensitivity sqrt(2); two classes.
+  /// Above 0: in place of that count a histogram of predictions by class, with noise of sensitivity sqrt(2). Beyond two
+  /// classes one for each class against the others, beside the confusion table, with noise of sensitivity sqrt(2 c + 2).
   std::int64_t bins = 0;
-  /// In place of both the confusion table, how many of each class are taken for which, with noise as of a histogram.
+  /// In place of that count the confusion table, how many of each class are taken for which, with noise as of a histogram.
   bool confusion = false;
   bool choose_threshold = false;  ///< whether the model is released with a threshold that the histogram gives
 };

@@ -130,13 +130,13 @@ class Evaluate(ProgramTest):
             rows = [(coins.gauss(0.5 * (k == 0), 0.2), coins.gauss(0.5 * (k == 1), 0.2), names[k])
                     for k in (coins.randrange(3) for _ in range(count))]
             (self.folder / f"data/{file}.csv").write_text("a,b,state\n" + "".join(f"{a:.3f},{b:.3f},{state}\n" for a, b, state in rows))
-        evaluation = {"holder": 1, "rows": 150, "sigma": 0.01, "confusion": "true", "to": [0, 2]}
+        evaluation = {"holder": 1, "rows": 150, "sigma": 0.01, "confusion": "true", "bins": 20, "to": [0, 2]}
         output = self.train(*(word for key, value in evaluation.items() for word in ("--set", f"evaluation.{key}={value}")))
         summaries = [self.summary(f"out/party-{k}/out")["evaluation"] for k in range(3)]
         self.assertNotIn("confusion", summaries[1])
         found = summaries[0]
         clear = json.loads((self.folder / "out/evaluation.json").read_text())
-        # A count's noise has deviation 0.025; two records at an edge are rounded over it at most.
+        # A count's noise has deviation 0.035; two records at an edge are rounded over it at most.
         away = [abs(a - b) for one, other in zip(found["confusion"], clear["confusion"]) for a, b in zip(one, other)]
         self.assertLess(sum(away), 5)
         self.assertAlmostEqual(found["correct"], clear["correct"], delta=3)
@@ -146,9 +146,15 @@ class Evaluate(ProgramTest):
                 self.assertAlmostEqual(one, other[kind], delta=0.06)
             self.assertTrue(all(0 < noise < 0.01 for noise in found[f"{kind}_noise"]))
         least = min(range(3), key=lambda k: found["recall"][k])
-        self.assertRegex(output, rf"on 150 test records, on shares \(smallest recall 0\.\d+ ± \S+ by noise, of class {least}\): with noise")
+        self.assertRegex(output, rf"on 150 test records, on shares \(smallest recall 0\.\d+ ± \S+ by noise, of class {least}\) "
+                                 r"\(AUC 0\.\d+ ± \S+ by noise, mean of the classes, each against the others\): with noise")
+        self.assertEqual([[len(half) for half in one] for one in found["histogram"]], [[20, 20]] * 3)
+        for one, other in zip(found["class_auc"], clear["classes"]):
+            self.assertAlmostEqual(one, other["auc"], delta=0.05)
+        self.assertAlmostEqual(found["auc"], sum(found["class_auc"]) / 3)
+        self.assertTrue(all(0 < noise < 0.01 for noise in (found["auc_noise"], *found["class_auc_noise"])))
         event = json.loads((self.folder / "out/record.json").read_text())["events"][-1]
-        self.assertEqual((event["kind"], event["coordinates"]), ("noisy_evaluation", 9))
+        self.assertEqual((event["kind"], event["coordinates"]), ("noisy_evaluation", 9 + 3 * 2 * 20))
         log = (self.folder / "out/party-0/out/audit.jsonl").read_text()
         self.assertIn("evaluation.confusion.8", log)
         self.succeed("report", "out")

@@ -108,25 +108,31 @@ TEST(ClassificationSecrecy, ReceivesNothingButUniformWordsOverSessions) {
   ExpectUniformViews(count, 47, plan.settings.fraction_bits);
 }
 
-/// The same where a histogram of predictions is opened.
-TEST(HistogramSecrecy, ReceivesNothingButUniformWordsOverSessions) {
+/// The same where a histogram of predictions is opened, or one for each class.
+class HistogramSecrecy : public testing::TestWithParam<int> {};
+
+TEST_P(HistogramSecrecy, ReceivesNothingButUniformWordsOverSessions) {
   TrainingSettings settings = SmallSettings();
   settings.features = 2;
-  settings.classes = 2;
-  settings.evaluation = EvaluationSettings{.test = {.holder = 1, .rows = 1}, .sigma = 1, .bins = 4};
+  settings.classes = GetParam();
+  settings.evaluation = EvaluationSettings{
+      .test = {.holder = 1, .rows = 1}, .sigma = 1, .bins = 4, .confusion = settings.classes > 2};
   const StepPlan plan = MakeStepPlan(settings);
   protocols::ProtocolCase count;
   count.run = [&plan](mpc::Context& party, Index rows, Word secret) {
     const Batch batch =
         ToBatch(plan, InOneComponent(party, RingMatrix::Constant(rows, EncodedColumns(plan), secret)));
-    const mpc::FixedShare model(InOneComponent(party, RingMatrix::Constant(3, 1, Word{3} * secret)),
-                                plan.settings.fraction_bits);
+    const mpc::FixedShare model(
+        InOneComponent(party, RingMatrix::Constant(3, plan.columns, Word{3} * secret)),
+        plan.settings.fraction_bits);
     const mpc::AdditiveShare counts = ScoreHistogram(party, plan, batch, Logits(party, plan, batch.x, model));
     (void)protocols::Reshare(party, counts);
     return protocols::Output{};
   };
   ExpectUniformViews(count, 61, plan.settings.fraction_bits);
 }
+
+INSTANTIATE_TEST_SUITE_P(Classes, HistogramSecrecy, testing::Values(2, 3));
 
 /// What is done to the parties' votes before a winner is opened, here to nobody.
 TEST(VoteSecrecy, ReceivesNothingButUniformWordsOverSessions) {

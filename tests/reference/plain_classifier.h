@@ -9,10 +9,10 @@
 
 namespace trefoil::reference {
 
-/// The class that a model gives an encoded row (its entries and the mask bit at f bits), one sum of integers
+/// The logits at 2f bits that a model gives an encoded row (its entries and the mask bit at f bits), one sum of integers
 /// after the other: what classification on shares is compared with. Exact truncation in a network's layers.
-inline int PlainClass(const ml::StepPlan& plan, const mpc::RingMatrix& encoded, mpc::Index row,
-                      const mpc::RingMatrix& weights) {
+inline std::vector<std::int64_t> PlainLogits(const ml::StepPlan& plan, const mpc::RingMatrix& encoded,
+                                             mpc::Index row, const mpc::RingMatrix& weights) {
   const int f = plan.settings.fraction_bits;
   const auto bound = static_cast<std::int64_t>(std::ldexp(plan.settings.activation_bound, f));
   const std::int64_t mask = mpc::Signed(encoded(row, plan.settings.features));
@@ -34,13 +34,22 @@ inline int PlainClass(const ml::StepPlan& plan, const mpc::RingMatrix& encoded, 
     at.clear();
     for (const std::int64_t sum : sums) at.push_back(std::clamp<std::int64_t>(sum >> f, 0, bound));
   }
-  if (sums.size() == 1) {
-    const double threshold = plan.settings.threshold;
-    const bool squared = plan.settings.loss == ml::Loss::kSquared;
-    const double decision = squared ? threshold - 0.5 : std::log(threshold / (1 - threshold));
-    return sums[0] > std::llround(std::ldexp(decision, 2 * f)) ? 1 : 0;
-  }
-  return static_cast<int>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+  return sums;
+}
+
+/// Whether a logit of such a model means a prediction above this one.
+inline bool IsAbove(const ml::StepPlan& plan, std::int64_t logit, double prediction) {
+  const bool squared = plan.settings.loss == ml::Loss::kSquared;
+  const double decision = squared ? prediction - 0.5 : std::log(prediction / (1 - prediction));
+  return logit > std::llround(std::ldexp(decision, 2 * plan.settings.fraction_bits));
+}
+
+/// The class that the model gives the row.
+inline int PlainClass(const ml::StepPlan& plan, const mpc::RingMatrix& encoded, mpc::Index row,
+                      const mpc::RingMatrix& weights) {
+  const auto logits = PlainLogits(plan, encoded, row, weights);
+  if (logits.size() == 1) return IsAbove(plan, logits[0], plan.settings.threshold) ? 1 : 0;
+  return static_cast<int>(std::max_element(logits.begin(), logits.end()) - logits.begin());
 }
 
 /// The label that an encoded row carries.

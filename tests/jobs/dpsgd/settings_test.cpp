@@ -472,9 +472,21 @@ TEST(DpsgdSettings, ReadsAHistogramOfPredictions) {
             std::string::npos);
   EXPECT_NE(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=7"})).find("is no edge k/7"),
             std::string::npos);
-  EXPECT_NE(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "data.classes=10"}))
-                .find("evaluation.bins: only with two classes"),
-            std::string::npos);
+  EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "data.classes=10"})),
+              HasSubstr("evaluation.bins: with more than two classes, expected evaluation.confusion = true"));
+  EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "data.classes=10",
+                                      "evaluation.confusion=true", "model.loss=softmax"})),
+              HasSubstr("evaluation.bins: with more than two classes, expected model.loss \"one-vs-rest\""));
+  EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "data.classes=10",
+                                      "evaluation.confusion=true", "evaluation.choose_threshold=true"})),
+              HasSubstr("evaluation.choose_threshold: with more than two classes"));
+  EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=60", "data.classes=20",
+                                      "evaluation.confusion=true"})),
+              HasSubstr("evaluation.bins: found 60, expected at most 50 with 20 classes"));
+  EXPECT_EQ(SettingsOf(Read(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=7", "data.classes=10",
+                                            "evaluation.confusion=true"})))
+                .evaluation->bins,
+            7);
   const auto chosen =
       Read(kMinimal, with({"evaluation.sigma=3", "evaluation.bins=20", "evaluation.choose_threshold=true"}));
   EXPECT_NE(DpsgdHash(chosen), DpsgdHash(noisy));
@@ -501,7 +513,7 @@ TEST(DpsgdSettings, ReadsAConfusionTable) {
             std::string::npos);
   EXPECT_THAT(ErrorOf(kMinimal, evaluation), HasSubstr("evaluation.confusion: without evaluation.sigma"));
   EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "data.classes=2", "evaluation.bins=10"})),
-              HasSubstr("evaluation.confusion: beside evaluation.bins"));
+              HasSubstr("evaluation.confusion: beside evaluation.bins of two classes"));
   EXPECT_THAT(ErrorOf(kMinimal, with({"evaluation.sigma=3", "data.classes=101"})),
               HasSubstr("evaluation.confusion: with 101 classes, expected at most 100"));
 }

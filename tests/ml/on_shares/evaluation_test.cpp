@@ -129,15 +129,17 @@ TEST(Evaluate, AddsEveryPartysNoiseToTheCount) {
   EXPECT_NEAR(squares, 1.5, 1.5 * 6.5 * std::sqrt(2.0 / kRuns));
 }
 
-/// In which bin a record's prediction is, by the classes that thresholds at the bins' edges give it.
-std::int64_t PlainBin(StepPlan plan, const RingMatrix& encoded, mpc::Index row, const RingMatrix& weights) {
-  const std::int64_t bins = plan.settings.evaluation->bins;
-  std::int64_t bin = 0;
-  for (std::int64_t edge = 1; edge < bins; ++edge) {
-    plan.settings.threshold = static_cast<double>(edge) / static_cast<double>(bins);
-    bin += reference::PlainClass(plan, encoded, row, weights);
-  }
+/// In which bin the prediction of a logit is.
+std::size_t PlainBin(const StepPlan& plan, std::int64_t logit) {
+  const auto bins = static_cast<double>(plan.settings.evaluation->bins);
+  std::size_t bin = 0;
+  for (double edge = 1; edge < bins; ++edge) bin += reference::IsAbove(plan, logit, edge / bins) ? 1 : 0;
   return bin;
+}
+
+void ExpectCounts(const std::vector<double>& found, const std::vector<double>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t k = 0; k < found.size(); ++k) EXPECT_NEAR(found[k], expected[k], 0.5) << k;
 }
 
 class HistogramTest : public testing::TestWithParam<EvaluationCase> {};
@@ -146,25 +148,35 @@ TEST_P(HistogramTest, CountsTestRecordsByClassAndPredictionAtTheDeclaredCost) {
   TrainingSettings settings = SettingsOf(GetParam());
   settings.evaluation->sigma = 0.001;  // a count's noise has deviation 0.0017: half a record is 289 of them
   settings.evaluation->bins = 20;
+  settings.evaluation->confusion = settings.classes > 2;
   const StepPlan plan = MakeStepPlan(settings, GetParam().comparison);
   const OwnRecords test = MakeRecords(settings, 9, 60);
   const RingMatrix weights = SomeWeights(plan);
   const auto parts = Evaluated(plan, test, weights);
   const RingMatrix encoded = EncodeRecords(plan, test, AllRows(test), 60);
-  std::vector<double> expected(40, 0);
+  const auto outputs = static_cast<std::size_t>(plan.columns);
+  const auto classes = static_cast<std::size_t>(settings.classes);
+  std::vector<double> expected(40 * outputs, 0);
+  std::vector<double> table(classes > 2 ? classes * classes : 0);
   double correct = 0;
   for (mpc::Index row = 0; row < 60; ++row) {
-    const int label = reference::PlainLabel(plan, encoded, row);
-    ++expected[static_cast<std::size_t>(20 * label + PlainBin(plan, encoded, row, weights))];
-    correct += reference::PlainClass(plan, encoded, row, weights) == label ? 1 : 0;
+    const auto label = static_cast<std::size_t>(reference::PlainLabel(plan, encoded, row));
+    const auto found = static_cast<std::size_t>(reference::PlainClass(plan, encoded, row, weights));
+    const auto logits = reference::PlainLogits(plan, encoded, row, weights);
+    for (std::size_t k = 0; k < outputs; ++k) {
+      const bool yes = label == (outputs == 1 ? 1 : k);
+      ++expected[40 * k + (yes ? 20 : 0) + PlainBin(plan, logits[k])];
+    }
+    if (!table.empty()) ++table[label * classes + found];
+    correct += found == label ? 1 : 0;
   }
   for (const std::size_t party : {0U, 2U}) {
-    const auto& opened = parts[party].value.histogram;
-    ASSERT_EQ(opened.size(), expected.size());
-    for (std::size_t k = 0; k < opened.size(); ++k) EXPECT_NEAR(opened[k], expected[k], 0.5) << k;
+    ExpectCounts(parts[party].value.histogram, expected);
+    ExpectCounts(parts[party].value.confusion, table);
     EXPECT_NEAR(parts[party].value.correct.value(), correct, 0.5);
   }
   EXPECT_TRUE(parts[1].value.histogram.empty());
+  EXPECT_TRUE(parts[1].value.confusion.empty());
   EXPECT_FALSE(parts[1].value.correct);
   EXPECT_GT(std::count_if(expected.begin(), expected.end(), [](double count) { return count > 0; }), 5);
   EXPECT_EQ(Figures(parts), Figures(EvaluateOnSharesCost(plan)));
@@ -175,7 +187,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(EvaluationCase{"one_vs_rest", {}, Loss::kOneVsRest, 2},
                     EvaluationCase{"threshold", {}, Loss::kOneVsRest, 2, 16, protocols::Form::kBulk, 0.35},
                     EvaluationCase{"squared", {}, Loss::kSquared, 2},
-                    EvaluationCase{"network", {6}, Loss::kOneVsRest, 2, 20}),
+                    EvaluationCase{"network", {6}, Loss::kOneVsRest, 2, 20}, EvaluationCase{"three_classes"},
+                    EvaluationCase{"network_of_four_classes", {6}, Loss::kOneVsRest, 4, 20}),
     [](const auto& info) { return info.param.name; });
 
 class ConfusionTest : public testing::TestWithParam<EvaluationCase> {};
@@ -199,12 +212,10 @@ TEST_P(ConfusionTest, CountsTestRecordsByClassAndClassTheyAreTakenForAtTheDeclar
     correct += label == found ? 1 : 0;
   }
   for (const std::size_t party : {0U, 2U}) {
-    const auto& opened = parts[party].value.histogram;
-    ASSERT_EQ(opened.size(), expected.size());
-    for (std::size_t k = 0; k < opened.size(); ++k) EXPECT_NEAR(opened[k], expected[k], 0.5) << k;
+    ExpectCounts(parts[party].value.confusion, expected);
     EXPECT_NEAR(parts[party].value.correct.value(), correct, 0.5);
   }
-  EXPECT_TRUE(parts[1].value.histogram.empty());
+  EXPECT_TRUE(parts[1].value.confusion.empty());
   EXPECT_FALSE(parts[1].value.correct);
   EXPECT_GT(std::count_if(expected.begin(), expected.end(), [](double count) { return count > 0; }), 2);
   EXPECT_EQ(Figures(parts), Figures(EvaluateOnSharesCost(plan)));
@@ -229,7 +240,22 @@ TEST(EvaluationEvents, ChargeAConfusionTableOnceWithTheNoiseOfItsSensitivity) {
   EXPECT_NEAR(event.party_deviation, std::ldexp(2, 16), 2);
 }
 
-TEST(EvaluationSettings, RefuseAConfusionTableWithoutNoiseOrBesideBins) {
+/// What is opened beside c histograms of two numbers that move each: a record in one cell of the table.
+TEST(EvaluationEvents, ChargeHistogramsOfManyClassesOnceWithTheNoiseOfTheirSensitivity) {
+  TrainingSettings settings = SettingsOf(EvaluationCase{.name = "classes", .classes = 3});
+  settings.evaluation->sigma = 2;
+  settings.evaluation->confusion = true;
+  settings.evaluation->bins = 10;
+  const auto events = EvaluationEvents(MakeStepPlan(settings));
+  ASSERT_EQ(events.size(), 1U);
+  const auto& event = std::get<dp::NoisyEvaluation>(events[0]);
+  EXPECT_EQ(event.sigma, 2);
+  EXPECT_EQ(event.coordinates, 9 + 3 * 2 * 10);
+  EXPECT_NEAR(event.party_deviation, std::ldexp(2 * std::sqrt(8.0 / 2), 16), 2);
+  EXPECT_NEAR(CountsDeviation(settings), std::sqrt(3.0) * event.party_deviation / 65536, 1e-4);
+}
+
+TEST(EvaluationSettings, RefuseAConfusionTableWithoutNoiseOrBesideBinsOfTwoClasses) {
   TrainingSettings settings = SettingsOf(EvaluationCase{.name = "confusion", .classes = 2});
   settings.evaluation->confusion = true;
   EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
@@ -237,6 +263,50 @@ TEST(EvaluationSettings, RefuseAConfusionTableWithoutNoiseOrBesideBins) {
   EXPECT_NO_THROW((void)MakeStepPlan(settings));
   settings.evaluation->bins = 10;
   EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+}
+
+TEST(EvaluationSettings, TakeBinsOfManyClassesBesideATableOfOneAgainstTheRest) {
+  TrainingSettings settings = SettingsOf(EvaluationCase{.name = "classes", .classes = 3});
+  settings.evaluation->sigma = 1;
+  settings.evaluation->bins = 7;
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+  settings.evaluation->confusion = true;
+  EXPECT_NO_THROW((void)MakeStepPlan(settings));
+  settings.evaluation->choose_threshold = true;
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+  settings.evaluation->choose_threshold = false;
+  settings.loss = Loss::kSoftmax;
+  EXPECT_THROW((void)MakeStepPlan(settings), ConfigError);
+}
+
+/// What is opened beside each other moves by what the noise is for, and by no more, over all pairs of these records.
+TEST(EvaluationSensitivity, IsReachedByARecordThatMovesInEveryHistogramAndInTheTable) {
+  TrainingSettings settings = SettingsOf(EvaluationCase{.name = "classes", .classes = 3});
+  settings.evaluation =
+      EvaluationSettings{.test = {.holder = 1, .rows = 1}, .sigma = 1e-4, .bins = 2, .confusion = true};
+  const StepPlan plan = MakeStepPlan(settings);
+  const auto counts_of = [&](int label, std::uint64_t seed) {
+    const OwnRecords one = MakeRecords(settings, static_cast<int>(seed), 1);
+    OwnRecords record = one;
+    record.y[0] = label;
+    const auto result = Evaluated(plan, record, SomeWeights(plan))[0].value;
+    std::vector<double> all = result.confusion;
+    all.insert(all.end(), result.histogram.begin(), result.histogram.end());
+    for (double& count : all) count = std::round(count);
+    return all;
+  };
+  std::vector<std::vector<double>> found;
+  for (int label = 0; label < 3; ++label)
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) found.push_back(counts_of(label, seed));
+  double farthest = 0;
+  for (const auto& one : found) {
+    for (const auto& other : found) {
+      double squares = 0;
+      for (std::size_t k = 0; k < one.size(); ++k) squares += (one[k] - other[k]) * (one[k] - other[k]);
+      farthest = std::max(farthest, squares);
+    }
+  }
+  EXPECT_EQ(farthest, 8);  // 2 c + 2
 }
 
 TEST(Evaluate, AddsNoiseOfTheHistogramsSensitivityToEachOfItsCounts) {
