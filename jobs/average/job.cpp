@@ -234,7 +234,11 @@ JobResult AverageJob::Run(mpc::Context& party, Output& output) {
   }
   protocols::Barrier(party);  // as Output::Settle wants
   const auto opened = protocols::RevealToEach(party, job().to, sum, protocols::ReleaseReason::kAveragedModel);
-  if (opened) result.model = ModelOf(*opened);
+  if (!opened) return result;
+  result.model = ModelOf(*opened);
+  result.owner_warnings = [this, model = *result.model] {
+    return OneClassWarning(job().schema, model, owners_, kTrainWithWeights);
+  };
   return result;
 }
 

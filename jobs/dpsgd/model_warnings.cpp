@@ -7,6 +7,7 @@
 
 #include "jobs/dpsgd/training_settings.h"
 #include "jobs/records/classify.h"
+#include "jobs/records/owner_warnings.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -71,15 +72,11 @@ struct Found {
   double loss_of_zeros = 0;  ///< of a model of zeros
   std::int64_t shortened = 0;
   double longest = 0;  ///< gradient
-  std::vector<std::int64_t> of_class;
-  std::vector<std::int64_t> taken_for;
 };
 
 Found Examine(const ml::TrainingSettings& s, const ml::Model& model, const ml::OwnRecords& own,
-              const std::vector<double>& class_weights, double decision) {
-  const auto classes = static_cast<std::size_t>(s.classes);
-  Found found{.of_class = std::vector<std::int64_t>(classes),
-              .taken_for = std::vector<std::int64_t>(classes)};
+              const std::vector<double>& class_weights) {
+  Found found;
   const Eigen::RowVectorXd zeros = Eigen::RowVectorXd::Zero(s.classes == 2 ? 1 : s.classes);
   for (std::int64_t row = 0; row < own.rows(); ++row) {
     const auto at = static_cast<std::size_t>(row);
@@ -87,11 +84,7 @@ Found Examine(const ml::TrainingSettings& s, const ml::Model& model, const ml::O
     const Eigen::RowVectorXd x = own.x.row(row).cast<double>();
     const Eigen::RowVectorXd logits = Logits(model, x);
     double weight = own.weights.empty() ? 1 : own.weights[at];
-    if (!s.targets) {
-      if (!class_weights.empty()) weight *= class_weights.at(static_cast<std::size_t>(label));
-      ++found.of_class.at(static_cast<std::size_t>(label));
-      ++found.taken_for.at(static_cast<std::size_t>(ClassOf(logits, decision)));
-    }
+    if (!class_weights.empty()) weight *= class_weights.at(static_cast<std::size_t>(label));
     const Fit fit = FitOf(s, logits, label);
     found.loss += weight * fit.loss;
     found.loss_of_zeros += weight * FitOf(s, zeros, label).loss;
@@ -119,18 +112,6 @@ void AddClip(double clip, std::int64_t rows, const Found& found, Lines& lines) {
   }
 }
 
-void AddOneClass(const DpsgdSettings& job, std::int64_t rows, const Found& found, Lines& lines) {
-  const auto all = std::find(found.taken_for.begin(), found.taken_for.end(), rows);
-  if (all == found.taken_for.end()) return;
-  const auto taken = static_cast<std::size_t>(all - found.taken_for.begin());
-  if (found.of_class[taken] == rows) return;
-  lines.push_back(
-      fmt::format("the released model takes all {} rows for class \"{}\", of which {} are; a job with "
-                  "model.class_weights, or "
-                  "another model.threshold, would tell that classes here are not told apart",
-                  rows, ClassName(job, static_cast<int>(taken)), found.of_class[taken]));
-}
-
 void AddLoss(std::int64_t rows, const Found& found, Lines& lines) {
   if (rows < kMinRecords || found.loss_of_zeros <= 0) return;  // nothing that a step could lower
   if (found.loss < (1 - kMoved) * found.loss_of_zeros) return;
@@ -152,12 +133,13 @@ std::vector<std::string> ModelWarnings(const DpsgdSettings& job, const ml::Model
                                        double threshold) {
   if (job.data.vertical || own.stored || own.rows() == 0) return {};
   const auto settings = SettingsOf(job);
-  const double decision = settings.targets ? 0 : ml::LogitAt(settings.loss, threshold);
-  const auto found = Examine(settings, model, own, class_weights, decision);
+  const auto found = Examine(settings, model, own, class_weights);
   Lines lines;
   const bool clips = settings.clipping != ml::Clipping::kExamples && settings.hidden.empty();
   if (clips) AddClip(settings.clip, own.rows(), found, lines);
-  if (!settings.targets) AddOneClass(job, own.rows(), found, lines);
+  const double decision = settings.targets ? 0 : ml::LogitAt(settings.loss, threshold);
+  for (auto& line : OneClassWarning(job, model, {&own, 1}, kWeighClasses, decision))
+    lines.push_back(std::move(line));
   AddLoss(own.rows(), found, lines);
   return lines;
 }

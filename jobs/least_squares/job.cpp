@@ -108,8 +108,9 @@ class LeastSquaresJob : public JobOf<LeastSquaresSettings> {
   void RequireInRing() const;
   [[nodiscard]] nlohmann::ordered_json Summary() const;
 
-  double sigma_;         ///< noise multiplier
-  mpc::RingMatrix own_;  ///< the sum of this party's records' products, after Load
+  double sigma_;          ///< noise multiplier
+  ml::OwnRecords own_;    ///< after Load, as below
+  mpc::RingMatrix sums_;  ///< the sum of this party's records' products
 };
 
 ml::SquaresShape LeastSquaresJob::Shape() const {
@@ -170,15 +171,15 @@ std::string LeastSquaresJob::Split(const SplitTarget& target) const {
 std::string LeastSquaresJob::Load(const PartyFile& party, const std::string& party_file,
                                   const Resources& resources) {
   if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
-  const auto own = LoadOwnRecords(job(), party.id, party.data,
-                                  {.threads = resources.threads, .feature_model = party.feature_model});
-  WarnOwner(OwnerWarnings(job(), party.id, own));
+  own_ = LoadOwnRecords(job(), party.id, party.data,
+                        {.threads = resources.threads, .feature_model = party.feature_model});
+  WarnOwner(OwnerWarnings(job(), party.id, own_));
   ThreadPool pool(ThreadsFor(resources.threads));
   const auto& data = job().data;
-  own_ =
-      ml::SumOfSquares(Shape(), own.x, job().features.row_norm,
-                       data.target ? ml::RangeTargets(own.y) : ml::ClassTargets(own.y, data.classes), pool);
-  return fmt::format("{} rows as the job declares them", own.rows());
+  sums_ =
+      ml::SumOfSquares(Shape(), own_.x, job().features.row_norm,
+                       data.target ? ml::RangeTargets(own_.y) : ml::ClassTargets(own_.y, data.classes), pool);
+  return fmt::format("{} rows as the job declares them", own_.rows());
 }
 
 nlohmann::ordered_json LeastSquaresJob::Summary() const {
@@ -203,8 +204,12 @@ JobResult LeastSquaresJob::Run(mpc::Context& party, Output& output) {
       RandomStream::FromSystem());
   output.Settle(Events());
   JobResult result{.summary = Summary()};
-  if (const auto sum = sums.Next(party, own_))
+  if (const auto sum = sums.Next(party, sums_)) {
     result.model = ml::SolveSquares(shape, *sum, row_norm, Deviation(), RowOfZeros(job()));
+    result.owner_warnings = [this, model = *result.model] {
+      return OneClassWarning(job(), model, {&own_, 1}, kTrainWithWeights);
+    };
+  }
   return result;
 }
 

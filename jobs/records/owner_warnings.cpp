@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "data/dataset/repeated_rows.h"
+#include "jobs/records/classify.h"
 
 namespace trefoil::jobs {
 namespace {
@@ -119,6 +119,29 @@ std::vector<std::string> OwnerWarnings(std::int64_t declared, const std::vector<
                     "that somebody here has them",
                     without, records.size()));
   return lines;
+}
+
+std::vector<std::string> OneClassWarning(const RecordSchema& schema, const ml::Model& model,
+                                         std::span<const ml::OwnRecords> own, const std::string& mend,
+                                         double decision) {
+  if (schema.data.target) return {};
+  std::vector<std::int64_t> of_class(static_cast<std::size_t>(schema.data.classes));
+  std::optional<int> taken_for;
+  std::int64_t all = 0;
+  for (const auto& records : own) {
+    if (records.stored) return {};
+    for (Eigen::Index row = 0; row < records.x.rows(); ++row, ++all) {
+      ++of_class.at(static_cast<std::size_t>(records.y[static_cast<std::size_t>(row)]));
+      const int found = ClassOf(Logits(model, records.x.row(row).cast<double>()), decision);
+      if (taken_for.value_or(found) != found) return {};
+      taken_for = found;
+    }
+  }
+  if (!taken_for || of_class.at(static_cast<std::size_t>(*taken_for)) == all) return {};
+  return {fmt::format(
+      "the released model takes all {} rows for class \"{}\", of which {} are; {} would tell that "
+      "classes here are not told apart",
+      all, ClassName(schema, *taken_for), of_class.at(static_cast<std::size_t>(*taken_for)), mend)};
 }
 
 std::vector<std::string> RepeatedRows(const RecordSchema& schema, const ml::OwnRecords& own) {

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,18 @@ namespace trefoil::jobs {
 [[nodiscard]] std::vector<std::string> OwnerWarnings(std::int64_t declared,
                                                      const std::vector<std::string>& values,
                                                      const std::vector<std::optional<std::size_t>>& records);
+
+/// Whether the released model takes all of this party's records for one class, though they are not of one: a line, or
+/// none. For the owner's eyes alone, as above, and with what acting on it would tell. `own`: records that are held
+/// whole, of one owner or several; nothing of targets, and of features that stay in their file. `mend`: a job that would
+/// do better. `decision`: as of ClassOf. Time: of classifying them once.
+[[nodiscard]] std::vector<std::string> OneClassWarning(const RecordSchema& schema, const ml::Model& model,
+                                                       std::span<const ml::OwnRecords> own,
+                                                       const std::string& mend, double decision = 0);
+
+/// The mend of a training, and that of a type of job that has no class weights.
+inline constexpr const char* kWeighClasses = "a job with model.class_weights, or another model.threshold,";
+inline constexpr const char* kTrainWithWeights = "a training with model.class_weights in place of this job";
 
 /// How many of the records repeat an earlier one, if any do; of whole rows alone. The owner's affair: in its own log, and
 /// nowhere else. `own` and time as above.

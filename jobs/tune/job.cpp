@@ -227,8 +227,10 @@ std::vector<JobInput> TuneJob::Inputs(const PartyFile& party, const std::string&
   const auto load_own = [this, &party, &party_file, options]() -> Loaded {
     if (party.data.empty()) throw ConfigError(party_file + ": missing [data], expected x and y, or file");
     own_ = ReadOwn(job_, party, options);
+    auto warnings = OwnerWarnings(job_, party.id, own_);
+    for (auto& line : RepeatedRows(job_, own_)) warnings.push_back(std::move(line));
     return {.said = fmt::format("{} rows as the job declares them", own_.rows()),
-            .warnings = OwnerWarnings(job_, party.id, own_)};
+            .warnings = std::move(warnings)};
   };
   const auto load_tests = [this, &party, &party_file, options]() -> Loaded {
     held_out_ = LoadHeldOut(job_, party, party_file, options);
@@ -300,6 +302,12 @@ JobResult TuneJob::Run(mpc::Context& party, Output& output) {
   protocols::Barrier(party);  // as Output::Settle wants
   JobResult result{.summary = Summary(events)};
   result.model = ml::ReleaseModel(party, plan, {best, plan.settings.fraction_bits});
+  if (result.model) {
+    const double decision = ml::LogitAt(plan.settings.loss, job_.model.threshold);
+    result.owner_warnings = [this, model = *result.model, decision] {
+      return OneClassWarning(job_, model, {&own_, 1}, kWeighClasses, decision);
+    };
+  }
   return result;
 }
 

@@ -113,6 +113,24 @@ epsilon = 1.0
             self.assertIn(HOW + 'no record has 1 of the 2 declared values, "healthy" first of all; ', told)
             self.assertIn("of 200 records have none of the declared values, and count for none; ", told)
 
+    def test_other_models_that_take_all_records_for_one_class(self):
+        rows = "".join(f"0.5,0.{k % 7},{'ill' if k % 9 < 3 else 'well'}\n" for k in range(600))
+        for file in ("train", "test"):
+            self.write(f"data/{file}.csv", "a,b,state\n" + rows)
+        head, rest = JOB.replace("[200, 200, 200]", "[600, 600, 600]").split("[training]")  # owners are dealt by chance
+        training, _ = rest.split("[privacy]")
+        privacy = "[privacy]\nepsilon = 60.0\ndelta = 1e-5\n"
+        evaluation = "clip = 0.5\n[evaluation]\nholder = 0\nrows = 600\nsigma = 5.0\n"
+        kinds = {"least-squares": privacy,
+                 "classifier-average": "[owners]\ncount = [1, 1, 1]\nleast_rows = 100\n[average]\nlambda = 0.1\n" + privacy,
+                 "tune": f"[training]{training}{privacy}{evaluation}[tune]\nlearning_rate = [2.0, 4.0]\n"}
+        for kind, settings in kinds.items():
+            job = self.write("job.toml", head.replace('"dpsgd"', f'"{kind}"') + settings)
+            self.succeed("local", "--job", job, "--data", "data", "--out", kind)
+            for party in range(3):
+                told = (self.folder / f"{kind}/party-{party}/out" / NAME).read_text()
+                self.assertRegex(told, HOW + r'the released model takes all \d+ rows for class "well", of which \d+ are; .* would tell')
+
     def test_a_start_that_failed_can_be_tried_again(self):
         toml = self.folder / "out/party-0/party.toml"
         toml.write_text(toml.read_text().replace('start = "120s"', 'start = "1s"'))
