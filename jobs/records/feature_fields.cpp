@@ -194,7 +194,10 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, 
     return Condition{std::find(methods.begin(), methods.end(), spec.method) != methods.end(), only,
                      fmt::format("method \"{}\" does not have it", Methods().TextOf(spec.method))};
   };
-  v("row_norm", s.row_norm, OrAuto<Interval>{kPositive}, Default(1.0),
+  const bool used_as_it_is = data.format == data::Format::kCsv && spec.method == FeatureMethod::kNone;
+  const bool usual = used_as_it_is && (type == "dpsgd" || type == "tune");
+  v("row_norm", s.row_norm, OrAuto<Interval>{kPositive},
+    Default(usual ? double{kAuto} : 1.0).Said("1; `auto` of csv without extraction in `dpsgd` and `tune`"),
     "R, at most 1024. Longer rows are scaled down to it; extracted rows up or down to it. `auto`, of csv "
     "without extraction: about what rows come to, by the declared columns (`settings.md`, \"row_norm\").");
   v.Check([&](const Section& table) { CheckTexts(table, spec.method, data); });
@@ -208,7 +211,7 @@ void FeatureFields(FieldVisitor& v, FeatureSpec& s, const data::DataSpec& data, 
   v.When({type == "dpsgd", "type \"dpsgd\""}, [&] { StandardiseFields(v, s.standardise); });
   v.Check([&](const Section& table) {
     if (s.row_norm != kAuto) return;
-    if (data.format != data::Format::kCsv || spec.method != FeatureMethod::kNone)
+    if (!used_as_it_is)
       table.Refuse("row_norm",
                    "a number: \"auto\" is of the columns of data.format \"csv\" without extraction");
     s.row_norm = UsualRowNorm(data, s.standardise.on);

@@ -36,6 +36,8 @@ values = ["planted-ward", "other"]
 [data.label]
 column = "ill"
 values = ["no", "yes"]
+[features]
+row_norm = 1.0
 [training]
 steps = 6
 expected_batch = 30

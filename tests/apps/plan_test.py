@@ -111,13 +111,16 @@ class Advice(ProgramTest):
             self.assertTrue(line.startswith(text), line)
 
     def test_row_norm_by_rule_is_the_number_that_is_advised(self):
-        def job_hash(norm):
-            return json.loads(self.succeed("plan", "--job", self.job, "--json", "--set", f"features.row_norm={norm}"))["job_hash"]
+        def job_hash(job, *norm):
+            return json.loads(self.succeed("plan", "--job", job, "--json", *(("--set", f"features.row_norm={norm[0]}") if norm else ())))["job_hash"]
 
-        self.assertEqual(job_hash("auto"), job_hash("1.7"))  # the root of 6/3 + 1
-        self.assertNotEqual(job_hash("auto"), job_hash("1.6"))
+        self.assertEqual(job_hash(self.job, "auto"), job_hash(self.job, "1.7"))  # the root of 6/3 + 1
+        self.assertEqual(job_hash(self.job), job_hash(self.job, "auto"))
+        self.assertNotEqual(job_hash(self.job, "auto"), job_hash(self.job, "1.6"))
         arrays = self.write("arrays.toml", TINY_JOB)
+        self.assertEqual(job_hash(arrays), job_hash(arrays, "1.0"))
         self.fail_with(2, '"auto" is of the columns of data.format "csv"', "plan", "--job", arrays, "--set", "features.row_norm=auto")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -33,6 +33,8 @@ expected_batch = 24
 max_batch_per_owner = 16
 learning_rate = 2.0
 comparison = "bulk"
+[features]
+row_norm = 1.0
 [privacy]
 sigma = 1.5
 delta = 1e-5
@@ -71,6 +73,8 @@ expected_batch = 24
 max_batch_per_owner = 60
 learning_rate = 2.0
 comparison = "bulk"
+[features]
+row_norm = 1.0
 [privacy]
 sigma = 1.5
 delta = 1e-5
