@@ -24,8 +24,9 @@ constexpr double kClip = 0.5;
 constexpr double kLogitNoise = 2.5;
 constexpr double kLargestMove = 0.625;
 /// The same of a target, which is scaled to -1/2 to 1/2; its usual error at zero weights.
-constexpr double kTargetNoise = 0.3;
-constexpr double kLargestTargetMove = 0.6;
+constexpr double kTargetClip = 1;
+constexpr double kTargetNoise = 0.2;
+constexpr double kLargestTargetMove = 1.2;
 constexpr double kTargetError = 0.2;
 
 /// Three digits, so that what libraries differ in, in the last one, makes no other job.
@@ -68,7 +69,10 @@ double FirstError(const DpsgdSettings& job) {
   if (job.data.classes == 2) return 0.5;
   return job.model.loss == ml::Loss::kSoftmax ? std::sqrt(1 - 1 / classes) : 0.5 * std::sqrt(classes);
 }
-double ClipFor(const DpsgdSettings& job) { return Rounded(kClip * FirstError(job) * RowLength(job)); }
+
+double ClipFor(const DpsgdSettings& job) {
+  return Rounded((job.data.target ? kTargetClip : kClip) * FirstError(job) * RowLength(job));
+}
 
 double LearningRateFor(const DpsgdSettings& job) {
   const auto& training = job.training;
