@@ -15,8 +15,9 @@ namespace {
 
 constexpr double kLargestRate = 1e6;
 constexpr double kLargestClip = 1024;
-/// Of the trials a third competes, unless the job says how many.
+/// Of the trials a third competes, unless the job says how many, and at least two, as one alone is compared with none.
 constexpr double kShareOfTrials = 3;
+constexpr double kLeastCompeting = 2;
 
 void EvaluationFields(FieldVisitor& v, std::optional<ml::EvaluationSettings>& s) {
   auto evaluation = s.value_or(ml::EvaluationSettings{});
@@ -49,8 +50,8 @@ void TuneFields(FieldVisitor& v, TuneSettings& s) {
   v("repeats", s.repeats, WholeInterval{1, dp::kMaxTrials}, Default(std::int64_t{1}),
     "Trials with each combination; 2 to 64 trials in all.");
   v("competing", s.competing, Interval{.above = 0.999, .below = 64.001},
-    Default(std::max(1.0, static_cast<double>(CountTrials(s)) / kShareOfTrials))
-        .Said("a third of all trials"),
+    Default(std::max(kLeastCompeting, static_cast<double>(CountTrials(s)) / kShareOfTrials))
+        .Said("a third of all trials, at least two"),
     "How many of the trials compete on average, from 1 to all of them; nobody learns how many do, or which. "
     "More find "
     "better settings and cost more. If it is the number of trials, all compete always, and all are charged.");
@@ -88,9 +89,6 @@ void CheckTraining(const TuneSettings& s, const Section& document) {
   if (s.model.class_weights.balanced)
     document.Table("model").Refuse("class_weights",
                                    "numbers in a tuning: every trial would open counts of its own");
-  if (s.features.standardise.on)
-    document.Table("features")
-        .Refuse("standardise", "\"none\" in a tuning: every trial would open a sum of its own");
   if (s.training.checkpoint_every > 0)
     document.Table("training")
         .Refuse("checkpoint_every",

@@ -69,7 +69,7 @@ TEST(TuneSettings, MakeATrialOfEveryCombination) {
 
 TEST(TuneSettings, LetAThirdCompeteUnlessTheySayHowMany) {
   EXPECT_NEAR(dp::MeanTrials(SelectionOf(Settings("repeats = 6\n")).weights), 2, 1e-8);
-  EXPECT_NEAR(dp::MeanTrials(SelectionOf(Settings("repeats = 2\n")).weights), 1, 1e-8);
+  EXPECT_NEAR(dp::MeanTrials(SelectionOf(Settings("repeats = 2\n")).weights), 2, 1e-8);
   EXPECT_NEAR(dp::MeanTrials(SelectionOf(Settings("repeats = 6\ncompeting = 4.5\n")).weights), 4.5, 1e-8);
   const auto selection = SelectionOf(Settings("repeats = 3\n"));
   EXPECT_EQ(selection.test.holder, 1);
