@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "dp/accounting/accountant.h"
 #include "dp/mechanisms/trial_law.h"
+#include "dp/mechanisms/truncated_poisson.h"
 #include "dp/record/event_json.h"
 #include "dp/record/json_number.h"
 #include "jobs/config/common_fields.h"
@@ -150,6 +151,9 @@ double TuneJob::Sigma() const {
   auto plans = StepPlans();
   double sigma = ml::OnSigmaLattice(privacy.sigma.value_or(1));
   if (privacy.epsilon) {
+    // Says which limit is too small where the cut batches of all trials alone would eat the target's delta.
+    const auto all = ml::EventOf(plans.front(), 1, AllSteps(), 0);
+    (void)dp::RemainingDelta(delta(), AllSteps(), all.sampling_rate, all.limits);
     sigma = ml::OnSigmaLattice(dp::SmallestNoiseMultiplier(*privacy.epsilon, [&](double multiplier) {
       const dp::RecordedEvent event = EventAt(plans, ml::OnSigmaLattice(multiplier));
       dp::AnyAccountant accountant(privacy.accountant);
