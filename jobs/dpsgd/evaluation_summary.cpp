@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "dp/record/json_number.h"
 #include "jobs/dpsgd/training_settings.h"
+#include "jobs/records/classify.h"
 #include "jobs/statement/bound_text.h"
 #include "ml/clear/probabilities.h"
 #include "ml/clear/score_estimates.h"
@@ -123,7 +125,105 @@ std::string EstimatesText(const nlohmann::ordered_json& evaluation) {
                      AccuracyText(evaluation.at("best_balanced_accuracy").get<double>()));
 }
 
+/// More classes make no table that is read.
+constexpr std::size_t kMaxShownClasses = 50;
+
+std::string ShareText(const nlohmann::ordered_json& share) {
+  return share.is_null() ? "-" : AccuracyText(share.get<double>());
+}
+std::string NoiseText(const nlohmann::ordered_json& noise) {
+  return noise.is_null() ? "-" : fmt::format("{:.1g}", noise.get<double>());
+}
+std::string CountText(const nlohmann::ordered_json& count) {
+  return fmt::format("{:.1f}", count.get<double>());
+}
+
+std::vector<std::string> ClassNames(const DpsgdSettings& job) {
+  std::vector<std::string> names;
+  for (int k = 0; k < job.data.classes; ++k) names.push_back(ClassName(job, k));
+  return names;
+}
+
+/// A row a class, of what is known of each.
+ShownTable ClassTable(const DpsgdSettings& job, const nlohmann::ordered_json& evaluation) {
+  ShownTable table{.title = "Classes, counted on shares with noise", .head = {"class"}, .rows = {}};
+  for (const auto& name : ClassNames(job)) table.rows.push_back({name});
+  for (const auto& [key, name] :
+       {std::pair("recall", "recall"), {"precision", "precision"}, {"class_auc", "AUC"}}) {
+    if (!evaluation.contains(key)) continue;
+    table.head.insert(table.head.end(), {name, "± by noise"});
+    for (std::size_t k = 0; k < table.rows.size(); ++k) {
+      table.rows[k].push_back(ShareText(evaluation.at(key).at(k)));
+      table.rows[k].push_back(NoiseText(evaluation.at(std::string(key) + "_noise").at(k)));
+    }
+  }
+  return table;
+}
+
+ShownTable ConfusionTable(const DpsgdSettings& job, const nlohmann::ordered_json& counts) {
+  ShownTable table{.title = "Taken for, counted on shares with noise", .head = ClassNames(job), .rows = {}};
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    auto& row = table.rows.emplace_back(std::vector{table.head[k]});
+    for (const auto& count : counts.at(k)) row.push_back(CountText(count));
+  }
+  table.head.insert(table.head.begin(), "records of");
+  return table;
+}
+
+/// Of two classes: a row a bin, and what the bins draw.
+void AddBins(const DpsgdSettings& job, const nlohmann::ordered_json& histogram, ShownResults& shown) {
+  const auto no = histogram.at(0).get<std::vector<double>>();
+  const auto yes = histogram.at(1).get<std::vector<double>>();
+  const auto names = ClassNames(job);
+  ShownTable table{
+      .title = "Predictions, counted on shares with noise", .head = {"from", names[0], names[1]}, .rows = {}};
+  ShownPlot roc{.title = "ROC, on shares",
+                .x_label = "of other classes taken for it",
+                .y_label = "of the class recognised",
+                .range = {0, 1},
+                .points = {}};
+  ShownPlot calibration{.title = "Calibration, on shares",
+                        .x_label = "probability that it says",
+                        .y_label = "share that is true",
+                        .range = {0, 1},
+                        .points = {}};
+  double no_above = std::accumulate(no.begin(), no.end(), 0.0);
+  double yes_above = std::accumulate(yes.begin(), yes.end(), 0.0);
+  const double all_no = std::max(no_above, 1.0);
+  const double all_yes = std::max(yes_above, 1.0);
+  const auto bins = static_cast<double>(no.size());
+  for (std::size_t bin = 0; bin < no.size(); ++bin) {
+    const auto from = static_cast<double>(bin) / bins;
+    table.rows.push_back(
+        {fmt::format("{:.4g}", from), fmt::format("{:.1f}", no[bin]), fmt::format("{:.1f}", yes[bin])});
+    // Noise leads beyond what shares can be.
+    roc.points.emplace_back(std::clamp(no_above / all_no, 0.0, 1.0),
+                            std::clamp(yes_above / all_yes, 0.0, 1.0));
+    no_above -= no[bin];
+    yes_above -= yes[bin];
+    const double records = no[bin] + yes[bin];
+    if (records >= 1)
+      calibration.points.emplace_back(from + 0.5 / bins, std::clamp(yes[bin] / records, 0.0, 1.0));
+  }
+  roc.points.emplace_back(0, 0);
+  std::sort(roc.points.begin(), roc.points.end());
+  shown.tables.push_back(std::move(table));
+  shown.plots.push_back(std::move(roc));
+  shown.plots.push_back(std::move(calibration));
+}
+
 }  // namespace
+
+ShownResults ShownEvaluation(const DpsgdSettings& job, const nlohmann::ordered_json& evaluation) {
+  ShownResults shown;
+  if (evaluation.is_null()) return shown;
+  if (evaluation.contains("recall")) shown.tables.push_back(ClassTable(job, evaluation));
+  if (evaluation.contains("confusion") && evaluation.at("confusion").size() <= kMaxShownClasses)
+    shown.tables.push_back(ConfusionTable(job, evaluation.at("confusion")));
+  if (evaluation.contains("histogram") && job.data.classes == 2)
+    AddBins(job, evaluation.at("histogram"), shown);
+  return shown;
+}
 
 nlohmann::ordered_json AccuracyOf(const nlohmann::ordered_json& evaluation) {
   if (evaluation.is_null() || evaluation.at("correct").is_null()) return nullptr;

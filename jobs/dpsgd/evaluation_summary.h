@@ -6,6 +6,7 @@
 
 #include "jobs/dpsgd/settings.h"
 #include "jobs/job.h"
+#include "jobs/shown_results.h"
 #include "ml/dpsgd/training.h"
 
 namespace trefoil::jobs {
@@ -19,6 +20,11 @@ namespace trefoil::jobs {
 
 /// The same in a line for the user; empty where there was no evaluation.
 [[nodiscard]] std::string EvaluationLine(const nlohmann::ordered_json& evaluation);
+
+/// The same for the report: classes, confusion table, and of two classes bins, ROC and calibration; nothing where only
+/// a count was opened, or nothing to this party.
+[[nodiscard]] ShownResults ShownEvaluation(const DpsgdSettings& job,
+                                           const nlohmann::ordered_json& evaluation);
 
 /// What an evaluation opened to this party, for its session log.
 void AddOpened(const ml::EvaluationResult& evaluation, std::vector<ReleasedValue>& values);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/files/files.h"
 #include "data/dataset/data_hash.h"
 #include "jobs/config/common_fields.h"
 #include "jobs/dpsgd/canaries.h"
@@ -59,6 +60,7 @@ class DpsgdJob : public Job {
   [[nodiscard]] std::vector<dp::RecordedEvent> Events() const override { return Privacy().events; }
   [[nodiscard]] dp::EpsilonPair Epsilons() const override { return EpsilonsOf(Privacy()); }
   [[nodiscard]] std::vector<std::string> Warnings() const override { return PrivacyWarnings(job_); }
+  [[nodiscard]] ShownResults Shown(const std::filesystem::path& folder) const override;
   [[nodiscard]] std::vector<std::string> Advice() const override;
   [[nodiscard]] dp::PrivacyUnit Unit() const override { return PromiseOf(job_).unit; }
   [[nodiscard]] std::string Uncovered() const override;
@@ -181,6 +183,19 @@ JobSteps DpsgdJob::Steps() const {
           .checkpoint_every = job_.training.checkpoint_every,
           .lost_max = job_.training.lost_steps_max,
           .charged_after = job_.evaluation && job_.evaluation->sigma};
+}
+
+ShownResults DpsgdJob::Shown(const std::filesystem::path& folder) const {
+  const auto file = folder / "summary.json";
+  const auto text = ReadTextFile(file, "a run's summary", kLargestOwnFile);
+  const auto summary = nlohmann::ordered_json::parse(text, nullptr, false);
+  try {
+    const nlohmann::ordered_json::json_pointer evaluation("/results/dpsgd/evaluation");
+    if (!summary.contains(evaluation)) return {};
+    return ShownEvaluation(job_, summary.at(evaluation));
+  } catch (const nlohmann::json::exception&) {
+    throw DataError(file.string() + ": results.dpsgd.evaluation: found other members than a training writes");
+  }
 }
 
 std::string DpsgdJob::NoResume() const {

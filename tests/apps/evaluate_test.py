@@ -120,6 +120,11 @@ class Evaluate(ProgramTest):
         self.assertRegex(output, r"on 150 test records, on shares \(AUC 0\.\d+ ± \S+ by noise; at threshold 0\.\d+ balanced accuracy 0\.\d+\): with noise")
         event = json.loads((self.folder / "out/record.json").read_text())["events"][-1]
         self.assertEqual((event["kind"], event["coordinates"]), ("noisy_evaluation", 40))
+        self.succeed("report", "out")
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn(f"<td>{found['histogram'][1][19]:.1f}</td>", page[page.index("Predictions, counted on shares with noise"):])
+        for plot in ("ROC, on shares", "Calibration, on shares"):
+            self.assertIn(plot, page)
 
     def test_counts_on_shares_which_class_is_taken_for_which(self):
         coins = random.Random(4)
@@ -158,6 +163,9 @@ class Evaluate(ProgramTest):
         log = (self.folder / "out/party-0/out/audit.jsonl").read_text()
         self.assertIn("evaluation.confusion.8", log)
         self.succeed("report", "out")
+        page = (self.folder / "out/report.html").read_text()
+        self.assertIn("Classes, counted on shares with noise", page)
+        self.assertIn(f"<td>{found['confusion'][2][1]:.1f}</td>", page[page.index("Taken for, counted on shares with noise"):])
 
     CHOSEN = ("--set", "evaluation.holder=1", "--set", "evaluation.rows=150", "--set", "evaluation.sigma=0.05", "--set",
               "evaluation.bins=20", "--set", "evaluation.choose_threshold=true")
