@@ -13,9 +13,12 @@
 #include "base/error.h"
 #include "base/error_report.h"
 #include "base/files/files.h"
+#include "data/dataset/folders.h"
+#include "data/dataset/load.h"
 #include "data/formats/file.h"
 #include "jobs/advice.h"
 #include "jobs/job.h"
+#include "jobs/records/local_data.h"
 #include "jobs/statement/bound_text.h"
 #include "runtime/hosts.h"
 #include "runtime/observe/progress.h"
@@ -74,6 +77,16 @@ Parties DescribeLocal(const jobs::Job& job, const LocalOptions& options) {
   return parties;
 }
 
+/// Reads the table that a released model will be evaluated on: what is wrong with it is found before a training that
+/// costs time and epsilon, not behind it. Pre: the data are dealt.
+void CheckTests(const LocalRun& run, const LocalOptions& options) {
+  const auto* schema = run.job.Records();
+  if (schema == nullptr || schema->data.format != data::Format::kCsv || !fs::exists(run.folder / "test"))
+    return;
+  const auto source = jobs::FindDataFolder(schema->data.name, options.job, options.data);
+  if (const auto files = data::FindTestFiles(schema->data, source)) (void)data::Load(schema->data, *files);
+}
+
 /// Deals the data to the parties' folders. What is wrong with it leaves no folder that was not there.
 void Split(const LocalRun& run, const LocalOptions& options, Parties& parties) {
   const bool made = !fs::exists(run.folder);
@@ -86,10 +99,11 @@ void Split(const LocalRun& run, const LocalOptions& options, Parties& parties) {
                                  .parties = parties,
                                  .run_folder = run.folder,
                                  .model = options.model});
+    CheckTests(run, options);
     run.display.Say(fmt::format("{}, in {}", said, run.folder.string()));
   } catch (...) {
     std::error_code ignored;
-    if (made) fs::remove(run.folder, ignored);
+    if (made) fs::remove_all(run.folder, ignored);
     throw;
   }
 }

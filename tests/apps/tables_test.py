@@ -58,6 +58,11 @@ class Tables(ProgramTest):
         self.fail_with(4, "test-2.csv: row 1, column 1: found \"x\", expected \"a\", as in ", "evaluate", "--model",
                        "data-run/model.npz", "--data", tests[0], self.write("test-2.csv", "x,b,state\n"))
 
+    def test_local_reads_test_records_before_it_trains(self):
+        (self.folder / "data/test.csv").write_text(HEADER + "0.1,0.2,cold\n")
+        self.fail_with(4, 'data/test.csv: row 2, column "state": found "cold"', "local", "--job", self.job, "--data", "data", "--out", "out")
+        self.assertFalse((self.folder / "out").exists())
+
     def test_rows_come_from_standard_input(self):
         self.succeed("local", "--job", self.job, "--data", "data", "--out", "run")
         rows = (self.folder / "data/test.csv").read_text()
