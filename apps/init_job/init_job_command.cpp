@@ -37,7 +37,11 @@ std::string NameOf(const fs::path& data) {
   return !name.empty() && std::isalnum(static_cast<unsigned char>(name[0])) != 0 ? name : "job";
 }
 
+/// Before the first question, so that no answer is lost.
 void RequireNew(const fs::path& file) {
+  const auto folder = fs::absolute(file).parent_path();
+  if (!fs::is_directory(folder))
+    throw ConfigError(fmt::format("--out: {} is no folder, expected one that is there", folder.string()));
   if (fs::exists(file))
     throw ConfigError(fmt::format("--out: {} is there already, expected a new file's name", file.string()));
 }

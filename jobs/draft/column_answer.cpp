@@ -22,7 +22,7 @@ constexpr const char* kExpected =
 std::string Scaled(const data::ColumnSketch& sketch) {
   const double unit = std::pow(10.0, std::floor(std::log10(sketch.spread)) - 1);
   const double middle = std::round(sketch.middle / (5 * unit)) * 5 * unit;
-  return fmt::format("{:.15g} {:.2g}", middle + 0.0, std::ceil(sketch.spread / unit - 1e-9) * unit);
+  return fmt::format("{:.15g} {:.15g}", middle + 0.0, std::ceil(sketch.spread / unit - 1e-9) * unit);
 }
 
 std::string Categories(const data::ColumnSketch& sketch) {
@@ -74,6 +74,9 @@ data::Column ColumnOf(const std::string& name, const std::string& answer) {
   if (kind == "number" && words.size() == 3) {
     Scale(column, number(1), number(2));
   } else if (kind == "range" && words.size() == 3) {
+    if (number(1) >= number(2))
+      throw ConfigError(fmt::format("{}: found the range {} {}, expected a smallest and a largest number",
+                                    name, words[1], words[2]));
     Scale(column, (number(1) + number(2)) / 2, (number(2) - number(1)) / 2);
   } else if (kind == "category") {
     TakeCategories(column, answer.substr(answer.find(kind) + kind.size()));

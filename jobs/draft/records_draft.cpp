@@ -204,6 +204,15 @@ std::vector<data::Column> AskEach(const data::TableSketch& table, const data::Co
   return columns;
 }
 
+void CheckColumns(const std::vector<data::Column>& columns) {
+  const auto ignored = [](const data::Column& column) { return column.kind == data::ColumnKind::kIgnore; };
+  if (std::all_of(columns.begin(), columns.end(), ignored))
+    throw ConfigError(
+        "columns: found none beside the label that is a number, a category or a date, expected one at least; "
+        "constants, running numbers and free texts are ignored (a job that learns from words: "
+        "docs/howto/tables.md)");
+}
+
 /// Up to two digits.
 std::int64_t RoundedUp(std::size_t rows) {
   std::int64_t unit = 10;
@@ -252,7 +261,9 @@ std::string AskName(const std::string& proposal, Interview& interview) {
       .key = "name", .text = "The job's name, of letters, digits, '.', '_' and '-'.", .proposal = proposal};
   return AskFor(interview, question, [](const std::string& answer) {
     if (!IsName(answer))
-      throw ConfigError("name: found \"" + answer + "\", expected " + Name{}.Expected(nullptr));
+      throw ConfigError(
+          "name: found \"" + answer +
+          "\", expected letters, digits, '.', '_' and '-', at most 64, the first no '.' or '-'");
     return answer;
   });
 }
@@ -298,6 +309,7 @@ RecordsDraft DraftRecords(const DraftSource& source, Interview& interview) {
   const auto prediction = AskPrediction(label, interview);
   draft.target = prediction.range.has_value();
   auto columns = AskEach(table, label, interview);
+  CheckColumns(columns);
   const auto missing = AskMissing(table, interview);
   draft.rows = AskRows(table, interview);
   draft.name = AskName(source.name, interview);

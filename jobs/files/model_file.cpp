@@ -99,6 +99,9 @@ void SaveModel(const std::filesystem::path& file, const ml::Model& model, const 
 }
 
 ModelFile LoadModel(const std::filesystem::path& file) {
+  if (std::filesystem::is_directory(file))
+    throw ConfigError(fmt::format("{}: found a folder, expected a model's file, as {} of a run directory",
+                                  file.string(), (file / "model.npz").string()));
   const auto job = data::ReadNpz(file, "job", [&](const std::vector<std::size_t>& shape, std::size_t item) {
     if (!data::CountElements(shape, item, kLargestText))
       throw DataError(

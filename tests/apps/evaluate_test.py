@@ -94,6 +94,7 @@ class Evaluate(ProgramTest):
         text = self.succeed("predict", "--model", "out/model.npz", "--data", "out/test", "--threshold", "0.5")
         labels = [row["label"] for row in csv.DictReader(io.StringIO(text))]
         self.assertEqual(labels.count("ill"), half["classes"][1]["predicted"])
+        self.fail_with(2, "out: found a folder, expected a model's file, as out/model.npz", "evaluate", "--model", "out", "--data", "out/test")
         self.fail_with(2, "--threshold: found 1, expected a number", "evaluate", "--model", "out/model.npz", "--data", "out/test", "--threshold", "1")
 
     def test_estimates_metrics_from_a_noisy_histogram_on_shares(self):
