@@ -98,9 +98,13 @@ auto RunPartiesOver(Transports transports, Seed seed, Body body) {
       std::move(transports), [seed](int self) { return InsecurePrss(seed, self); }, std::move(body));
 }
 
+/// For how long a test's party waits for another that computes: under a sanitizer, on a machine that does other work,
+/// more than a minute.
+inline constexpr std::chrono::seconds kPartyPatience{300};
+
 template <typename Body>
 auto RunParties(Seed seed, Body body) {
-  return RunPartiesOver(net::MakeLocalTransports(std::chrono::seconds(60)), seed, std::move(body));
+  return RunPartiesOver(net::MakeLocalTransports(kPartyPatience), seed, std::move(body));
 }
 
 /// NOT SECRET: a sharing of `values` with components from a fixed generator, made without communication.

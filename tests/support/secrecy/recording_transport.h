@@ -62,7 +62,7 @@ class RecordingTransport final : public net::Transport {
 
 /// Local transports that record into `transcripts`, one a party.
 inline Transports MakeRecordingTransports(std::array<Transcript, net::kParties>& transcripts) {
-  Transports transports = net::MakeLocalTransports(std::chrono::seconds(60));
+  Transports transports = net::MakeLocalTransports(kPartyPatience);
   for (std::size_t self = 0; self < transports.size(); ++self) {
     transports[self] = std::make_unique<RecordingTransport>(std::move(transports[self]), transcripts[self]);
   }
