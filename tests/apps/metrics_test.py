@@ -90,7 +90,7 @@ class Metrics(ProgramTest):
             days = (seen[f'trefoil_certificate_expiry_timestamp_seconds{{party="{party}"}}'] - time.time()) / 86400
             self.assertAlmostEqual(days, 365, delta=2)
         for process in processes:
-            _, error = process.communicate(timeout=300)
+            _, error = process.communicate(timeout=1200)
             self.assertEqual(process.returncode, 0, error)
         self.assertEqual(self.get("/healthz")[0], None)
 
