@@ -67,8 +67,8 @@ struct NoisySelection {
 
 /// What was opened of test records with noise: how many are classified correctly, which one record replaced by another
 /// moves by 1 at most, or a histogram of scores or a confusion table, which it moves by a norm of sqrt(2) at most, or of
-/// more than two classes c histograms and the table, by sqrt(2 c + 2); their number is public. It concerns test records alone: what a trained model makes of them is post-processing for the records that it
-/// was trained on.
+/// more than two classes c histograms and the table, by sqrt(2 c + 2); their number is public. It concerns test records
+/// alone: what a trained model makes of them is post-processing for the records that it was trained on.
 struct NoisyEvaluation {
   double sigma = 0;              ///< noise multiplier of any two parties' noise together
   double party_deviation = 0;    ///< deviation of each party's noise in lattice units, rounded down

@@ -38,7 +38,7 @@ constexpr const char* kRun = "0123456789abcdef0123456789abcdef";
 /// Runs body(context) at three parties whose keys and coins are fixed; what they gave, and under "wire" what they sent.
 Json RunFixed(const std::string& name, const std::function<Json(mpc::Context&)>& body) {
   Traces traces;
-  auto inner = net::MakeLocalTransports(std::chrono::seconds(60));
+  auto inner = net::MakeLocalTransports(testing_support::kPartyPatience);
   testing_support::Transports transports;
   for (std::size_t self = 0; self < transports.size(); ++self)
     transports.at(self) = std::make_unique<TracedTransport>(std::move(inner.at(self)), traces.at(self));

@@ -115,7 +115,7 @@ TEST(Parallel, RefusesMoreBranchesThanHaveNumbers) {
 // its peers are told when it gives up.
 TEST(Parallel, EndsWithTheFirstFailureOfABranch) {
   const auto start = std::chrono::steady_clock::now();
-  const auto transports = net::MakeLocalTransports(std::chrono::seconds(60));
+  const auto transports = net::MakeLocalTransports(kPartyPatience);
   const auto ends = EndsOver(
       transports, [](int self) { return InsecurePrss(Seed{1}, self); },
       [](Context& party) {

@@ -84,7 +84,7 @@ class ReadTwiceTest : public testing::Test {
     const auto job_file = folder_.Write("job.toml", kReadTwice);
     for (int id = 0; id < 3; ++id) WriteTable(id, 30);
     const auto ends = testing_support::EndsOver(
-        net::MakeLocalTransports(std::chrono::seconds(60)),
+        net::MakeLocalTransports(testing_support::kPartyPatience),
         [](int self) { return testing_support::InsecurePrss({3}, self); },
         [&](mpc::Context& context) {
           const int self = context.self();

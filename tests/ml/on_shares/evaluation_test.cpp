@@ -285,9 +285,8 @@ TEST(EvaluationSensitivity, IsReachedByARecordThatMovesInEveryHistogramAndInTheT
   settings.evaluation =
       EvaluationSettings{.test = {.holder = 1, .rows = 1}, .sigma = 1e-4, .bins = 2, .confusion = true};
   const StepPlan plan = MakeStepPlan(settings);
-  const auto counts_of = [&](int label, std::uint64_t seed) {
-    const OwnRecords one = MakeRecords(settings, static_cast<int>(seed), 1);
-    OwnRecords record = one;
+  const auto counts_of = [&](int label, int seed) {
+    OwnRecords record = MakeRecords(settings, seed, 1);
     record.y[0] = label;
     const auto result = Evaluated(plan, record, SomeWeights(plan))[0].value;
     std::vector<double> all = result.confusion;
@@ -297,7 +296,7 @@ TEST(EvaluationSensitivity, IsReachedByARecordThatMovesInEveryHistogramAndInTheT
   };
   std::vector<std::vector<double>> found;
   for (int label = 0; label < 3; ++label)
-    for (std::uint64_t seed = 1; seed <= 8; ++seed) found.push_back(counts_of(label, seed));
+    for (int seed = 1; seed <= 8; ++seed) found.push_back(counts_of(label, seed));
   double farthest = 0;
   for (const auto& one : found) {
     for (const auto& other : found) {
